@@ -90,6 +90,7 @@ expect "--batch --buffer --by" top --b
 expect "auto" top --card a
 expect "--rows" top --r
 expect "" top --rows ""
+expect "cpu" top -m cp
 expect "1/10000 1/100000" play second --speed 1/10000
 expect "second" play s
 expect "pcap" list second --tdl pc

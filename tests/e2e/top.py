@@ -15,6 +15,8 @@ import e2e
 import terminal as terminals
 
 COUNTS = ("voluntary", "involuntary", "migrations", "syscalls", "minor_faults", "major_faults")
+MEASURED = ("faults", "clock", "switched", "each")
+COUNTERS = "faults=page-faults,clock=cpu-clock,switched=context-switches,each=cpu-clock/context-switches"
 # What runs besides the test: threads that sleep, wake each other, fork, fault and call.
 LOAD = """
 import os, threading, time
@@ -73,7 +75,7 @@ def as_of_the_trace():
 		for _ in range(10):
 			other = load(3)
 			try:
-				refreshes = lines("--by", by, "-d", "400ms", "-n", 4, "-o", directory, "--force", "--buffer", "64M")
+				refreshes = lines("--by", by, "-d", "400ms", "-n", 4, "-o", directory, "--force", "--buffer", "64M", "-m", COUNTERS)
 			finally:
 				end(other)
 			trace = e2e.Trace(directory)
@@ -89,13 +91,18 @@ def as_of_the_trace():
 				continue
 			# By the clock's frequency as the end of the recording knows it.
 			window = [round((each[edge] - begin) * 1e9 / hz) for edge in ("begin_ticks", "end_ticks")]
-			rows = trace.report("--by", by, "--top", 0, "--from", seconds(window[0]), "--to", seconds(window[1] - 1))["rows"]
+			within = ("--by", by, "--top", 0, "--from", seconds(window[0]), "--to", seconds(window[1] - 1))
+			rows, ratios = trace.report(*within)["rows"], trace.report("ratios", *within)["rows"]
 			what = f"{by}, refresh {each['number']}"
 			if by in ("process", "thread"):
-				same_rows(what, each["rows"], rows, "pid" if by == "process" else "tid", hidden(trace))
+				number = "pid" if by == "process" else "tid"
+				same_rows(what, each["rows"], rows, number, hidden(trace))
+				same_ratios(what, each, ratios, number, hidden(trace))
 			else: # by names, which the trace has as they were at its end
 				sums = [[sum(row[name] or 0 for row in of) for name in COUNTS] for of in (each["rows"], rows)]
 				e2e.equal(f"{what}: sums of counts", *sums)
+			sums = [[sum(row[name] or 0 for row in of) for name in MEASURED[:3]] for of in (each["rows"] + each["ratios"], ratios)]
+			e2e.equal(f"{what}: sums of what counters counted", *sums)
 
 
 def hidden(trace):
@@ -125,6 +132,21 @@ def same_rows(what, live, offline, number, left_out):
 	# A sleep that a hidden thread ends has no token of that: until the sleeper runs, it seems to go on.
 	waits = [each for each in wrong if each[0] != "cpu_ns"] if left_out else []
 	e2e.expect(len(wrong) == len(waits) <= 0.01 * times, f"{what}: {wrong}")
+
+
+def same_ratios(what, live, offline, number, left_out):
+	"""What counters measured: of rows, and of idle time."""
+	def keyed(rows):
+		of = [row for row in rows if row[number] not in left_out and row["counted_ns"] is not None]
+		return {(row[number] or row[number.replace("pid", "process").replace("tid", "thread")]): row for row in of}
+	live, offline = keyed(live["rows"] + live["ratios"]), keyed(offline)
+	for of in (live, offline):
+		if left_out:
+			of.pop("unknown", None)
+	e2e.equal(f"{what}: rows with ratios", sorted(map(str, live)), sorted(map(str, offline)))
+	e2e.expect(any(row["switched"] for row in live.values()), f"{what}: nothing was counted")
+	for key in live.keys() & offline.keys():
+		e2e.equal(f"{what}: measured of {key}", *([of[key][name] for name in MEASURED] for of in (live, offline)))
 
 
 def without_a_trace():

@@ -10,57 +10,13 @@
 #include <fmt/format.h>
 
 #include "answers/live/refresh.h"
-#include "live_feed.h"
+#include "live_folding.h"
 #include "window_figures.h"
 
 namespace test_live_fold {
 
 using namespace windows;
-using live::LiveFold;
-
-namespace {
-
-// live_feed.h offers packets.
-struct Taker {
-	LiveFold &fold;
-
-	bool take(std::uint32_t number, const std::string &name, trace::LiveStreams::Packet packet)
-	{
-		return fold.take(number, name, packet.data());
-	}
-	void lose(std::uint32_t number) { fold.lose(number); }
-};
-
-record::LiveStart start_at(std::uint64_t begin)
-{
-	record::LiveStart start;
-	start.description = samples::description_text(events);
-	start.recording =
-	    fmt::format(R"({{"start": {{"time": {}}}, "programs": ["sched_waking", "sys_enter", "sys_exit",
-		"page_fault_user", "minor_fault", "sched_switch", "irq_handler_entry", "softirq_entry"]}})",
-			begin);
-	start.cpus = {0, 1};
-	return start;
-}
-
-// What was written until then, in passes of random lengths; then the end.
-void feed_all(LiveFold &fold, History &history, const trace::Description &description, std::uint64_t end,
-	      std::mt19937 &random)
-{
-	Taker taker{fold};
-	live_feed::Feed feed(history.all(), description);
-	for (std::uint64_t now = 0; now < end; now += 1 + random() % 200) {
-		REQUIRE(feed.offer(taker, now));
-		REQUIRE(fold.advance(now));
-	}
-	fold.set_window_end(end);
-	REQUIRE(feed.offer(taker, ~std::uint64_t(0)));
-	const record::LiveEnd told = fold.finish();
-	CHECK(told.time == end);
-	CHECK(told.late == 0);
-}
-
-} // namespace
+using namespace live_folding;
 
 TEST_CASE("live fold: windows of blocks in memory are those of recordings that end there")
 {
@@ -89,8 +45,8 @@ TEST_CASE("live fold: windows of blocks in memory are those of recordings that e
 			++windows;
 		});
 		made = &fold;
-		fold.start(start_at(begin));
-		feed_all(fold, history, trace.description(), time + 10, random);
+		fold.start(start_at(begin, events));
+		feed_all(fold, history.all(), trace.description(), time + 10, random);
 		CHECK(last == time + 10);
 	}
 	CHECK(windows > 1000);
@@ -116,9 +72,9 @@ TEST_CASE("live fold: counts of events, and a loss, are of the window that they 
 					   made->has_losses() ? ", lossy" : ""));
 	});
 	made = &fold;
-	fold.start(start_at(100));
+	fold.start(start_at(100, events));
 	std::mt19937 random(1);
-	feed_all(fold, history, *samples::description(events), 500, random);
+	feed_all(fold, history.all(), *samples::description(events), 500, random);
 	CHECK(told == std::vector<std::string>{"200: 1 calls of 3 events", "300: 1 calls of 2 events, lossy",
 					       "400: 0 calls of 2 events, lossy", "500: 1 calls of 1 events"});
 }
@@ -139,12 +95,11 @@ TEST_CASE("live fold: details are of what is followed, from the next window on")
 	live::Wanted wanted;
 	wanted.followed = 7;
 	refreshes.want(wanted);
-	refreshes.fold()->start(start_at(100));
+	refreshes.fold()->start(start_at(100, events));
 	std::mt19937 random(1);
-	feed_all(*refreshes.fold(), history, *samples::description(events), 600, random);
+	feed_all(*refreshes.fold(), history.all(), *samples::description(events), 600, random);
 	std::vector<std::string> told;
-	for (std::uint64_t seen = 0; const auto refresh = refreshes.next(seen, std::chrono::milliseconds(0));
-	     seen = refresh->number) {
+	for (const auto &refresh : all_of(refreshes)) {
 		CHECK(refresh->followed == (refresh->number == 1 ? 0 : 7));
 		for (const report::Table *table : {&refresh->calls, &refresh->sleeps})
 			for (const auto &row : table->rows) {

@@ -104,7 +104,7 @@ _monitor_value() { # SUBCOMMAND OPTION: 0 if the option takes a value, which is 
 	record:-e | record:--events | top:-e)
 		_monitor_list $("$program" events 2> /dev/null | sed -n '/^sample/d; /^stack/d; /^function/d; s/^\([a-z]\{1,\}\)\( (.*)\)\{0,1\}:.*/\1/p')
 		;;
-	record:-m | record:--measure)
+	record:-m | record:--measure | top:-m | top:--measure)
 		_monitor_list $("$program" events --groups 2> /dev/null | sed -n 's/^\([a-z]\{1,\}\): .*/\1/p')
 		;;
 	top:-p)

@@ -29,6 +29,7 @@
 #include "number_of_rows.h"
 #include "problems.h"
 #include "record_options.h"
+#include "recording/pmu/selection.h"
 #include "recording/record/cgroup_names.h"
 #include "recording/record/recording.h"
 #include "terminal.h"
@@ -47,9 +48,11 @@ const std::map<std::string, report::GroupBy> rows_by = {{"process", report::Grou
 							{"cgroup", report::GroupBy::cgroup}};
 
 struct TopArguments {
-	std::string delay = "1s", families, selection, card = "auto", buffer, output, by = "process", rows_where;
-	std::optional<top::RowFilter> filter; // of rows_where
-	std::uint64_t refreshes = 0;          // 0: until it is ended
+	std::string delay = "1s", families, selection, card = "auto", buffer, output, by = "process", rows_where,
+		    measurements;
+	std::optional<record::Counting> counting; // of measurements
+	std::optional<top::RowFilter> filter;     // of rows_where
+	std::uint64_t refreshes = 0;              // 0: until it is ended
 	std::size_t rows = rows_in_text;
 	bool batch = false, json = false, no_calibration = false, force = false;
 };
@@ -62,6 +65,26 @@ std::string unused_directory()
 			   random());
 }
 
+// With a reading at each tenth of a window, so that what runs on without a switch has some in each.
+void parse_measurements(TopArguments &arguments, std::uint64_t window_ns)
+{
+	if (arguments.measurements.empty())
+		return;
+	arguments.counting.emplace().every_ns = window_ns / 10;
+	arguments.counting->selection = pmu::select(split(arguments.measurements));
+	for (const std::string &note : arguments.counting->selection.notes)
+		print_error(note);
+}
+
+std::vector<top::FigureColumn> columns_of(const TopArguments &arguments)
+{
+	std::vector<top::Measure> measures;
+	if (arguments.counting)
+		for (const pmu::Measurement &each : arguments.counting->selection.measurements)
+			measures.push_back({each.name, each.unit, each.per == pmu::Per::nothing});
+	return top::figure_columns(measures);
+}
+
 record::Options options_of(const TopArguments &arguments)
 {
 	record::Options options;
@@ -72,6 +95,7 @@ record::Options options_of(const TopArguments &arguments)
 	options.families = parse_families(arguments.families);
 	options.card = arguments.card;
 	options.calibrates = !arguments.no_calibration;
+	options.counting = arguments.counting;
 	if (!arguments.selection.empty())
 		for (const std::string &item : split(arguments.selection))
 			options.pids.push_back(parse_process(item, "no process id"));
@@ -209,7 +233,7 @@ int show_on_screen(live::Refreshes &refreshes, const Running &running, CgroupNam
 			  }},
 		     fmt::format("monitor top - {}, each {}{}", host_and_kernel(), arguments.delay,
 				 arguments.selection.empty() ? "" : ", of process " + arguments.selection),
-		     wanted, top::figure_columns(), arguments.filter, locale_is_utf8());
+		     wanted, columns_of(arguments), arguments.filter, locale_is_utf8());
 	return terminal::show(top, frame_time, "--batch prints the same as text");
 }
 
@@ -220,8 +244,9 @@ int run_top(TopArguments &arguments)
 	if (window_ns < min_window_ns || window_ns > max_window_ns)
 		throw Error(
 		    fmt::format("-d {}: figures are made from each 100ms to each day", printable(arguments.delay)));
+	parse_measurements(arguments, window_ns);
 	if (!arguments.rows_where.empty())
-		arguments.filter.emplace(arguments.rows_where, top::figure_columns());
+		arguments.filter.emplace(arguments.rows_where, columns_of(arguments));
 	const bool prints = arguments.batch || arguments.json;
 	if (!prints && !::isatty(STDOUT_FILENO))
 		throw Error(
@@ -269,7 +294,7 @@ void add_top(CLI::App &app, int &exit_code)
 	command
 	    ->add_option("--rows", arguments->rows_where,
 			 "only rows of which this is true, in FDL; its names: name, pid, tid, cpu, user, kernel, "
-			 "wait, sleep, switches, calls, faults, migrations, irq, softirq, unknown")
+			 "wait, sleep, switches, calls, faults, migrations, irq, softirq, unknown, and those of -m")
 	    ->option_text("EXPRESSION");
 	command->add_option("--top", arguments->rows, "rows of text with --batch (default: 40; 0: all)")
 	    ->option_text("N")
@@ -278,6 +303,11 @@ void add_top(CLI::App &app, int &exit_code)
 	    ->option_text("PID,...");
 	command->add_option("-e", arguments->families, "event families, as of monitor record")
 	    ->option_text("FAMILY,...");
+	command
+	    ->add_option("-m,--measure", arguments->measurements,
+			 "columns of what counters measure: groups such as cpu,cache, or NAME=FORMULA, as of monitor "
+			 "record")
+	    ->option_text("GROUP,...");
 	command->add_option("--card", arguments->card, "bpf, module; auto: as of monitor record")
 	    ->check(CLI::IsMember({"auto", "bpf", "module"}));
 	command->add_option("--buffer", arguments->buffer, "memory for the rings, as of monitor record")
@@ -297,6 +327,7 @@ void add_top(CLI::App &app, int &exit_code)
 	    "  sudo monitor top --batch -n 3 --top 10\n"
 	    "  sudo monitor top --rows 'cpu > 5 and name ~ \"nginx*\"'\n"
 	    "  sudo monitor top --json -p 1234\n"
+	    "  sudo monitor top -m cpu                with instructions per cycle and the like\n"
 	    "  sudo monitor top -e sched              without system calls and faults: it costs least");
 	command->callback([arguments, &exit_code] { exit_code = run_top(*arguments); });
 }

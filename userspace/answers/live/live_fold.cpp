@@ -58,6 +58,10 @@ void LiveFold::start(const record::LiveStart &start)
 	machine_.emplace(events_.source(), events_.info());
 	for (const std::uint32_t cpu : start.cpus)
 		machine_->add_cpu(cpu);
+	if (info().counters) {
+		counters_.emplace(events_.description(), *info().counters);
+		machine_->add(*counters_);
+	}
 	window_ticks_ = std::max<std::uint64_t>(clock().to_ticks(window_ns_), 1);
 	const std::uint64_t begin = events_.source().window.from;
 	next_end_ = begin + window_ticks_;
@@ -98,6 +102,8 @@ void LiveFold::end_window(std::uint64_t time)
 		forget();
 	machine_->end_window(time);
 	on_window_();
+	if (counters_)
+		counters_->begin_window();
 	if (!before_forget_)
 		machine_->forget(is_gone);
 	machine_->begin_window();

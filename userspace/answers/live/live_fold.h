@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "live_events.h"
+#include "reading/analyze/counter_fold.h"
 #include "reading/analyze/machine.h"
 #include "reading/analyze/probe_cost.h"
 
@@ -38,6 +39,8 @@ public:
 	std::uint64_t count() const;
 	// By class id, without the recorder's own; classes that did not occur are left out.
 	std::vector<std::pair<std::uint32_t, std::uint64_t>> counts() const;
+	// Of the window that has ended; null: none were chosen.
+	const analyze::CounterFold *counters() const { return counters_ ? &*counters_ : nullptr; }
 	// By the calibration at the start.
 	analyze::ProbeCost probe_cost() const;
 	// Something was lost in it, so that its figures are lower bounds, and some time is unknown.
@@ -84,6 +87,7 @@ private:
 	bool is_aligned_ = false;
 	LiveEvents events_;
 	std::optional<analyze::Machine> machine_;
+	std::optional<analyze::CounterFold> counters_;
 	std::uint64_t begin_time_ = 0, window_ticks_ = 0;
 	std::uint64_t next_end_ = 0; // of the window that has begun
 	std::uint64_t next_forget_ = ~std::uint64_t(0), forget_ticks_ = 0;

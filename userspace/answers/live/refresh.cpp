@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "answers/report/measurements_table.h"
 #include "answers/report/usage_report.h"
 #include "base/own_cpu_time.h"
+#include "measured_rows.h"
 
 namespace monitor::live {
 namespace {
@@ -49,6 +51,8 @@ Refreshes::Refreshes(std::uint64_t window_ns) : fold_(std::make_shared<LiveFold>
 	fold_->set_on_start([this] {
 		details_.emplace(fold_->machine());
 		fold_->add(*details_);
+		if (const analyze::CounterFold *counters = fold_->counters())
+			counters_ = std::make_shared<const analyze::CountersInfo>(counters->info());
 		recorder_ns_ = own_cpu_time_ns();
 	});
 }
@@ -102,6 +106,9 @@ void Refreshes::make()
 		       (!wanted.cgroup || cgroups.cgroup_path(cgroup) == *wanted.cgroup);
 	};
 	made->rows = report::usage_table(machine, clock, options);
+	if ((made->counters = counters_))
+		made->ratios = add_measured(
+		    made->rows, report::measurements_table(*fold_->counters(), machine, clock, {options.grouping, 0}));
 	made->cpus = report::cpu_table(machine, clock, fold_->info(), made->recorded);
 	made->calls = details_->calls(clock);
 	made->sleeps = details_->sleeps(clock);

@@ -48,6 +48,9 @@ struct Refresh {
 	std::int64_t end_wall_ns = 0;                 // since the epoch
 	Wanted wanted;
 	report::Table rows, cpus;
+	// What counters measured is in `rows`; here that of no row, such as idle. Null: none were chosen.
+	std::shared_ptr<const analyze::CountersInfo> counters;
+	report::Table ratios;
 	report::Table calls, sleeps; // of what was followed:
 	std::int32_t followed = 0, followed_thread = 0;
 	MachineTotals totals;
@@ -78,6 +81,7 @@ private:
 	void make();
 
 	const std::shared_ptr<LiveFold> fold_;
+	std::shared_ptr<const analyze::CountersInfo> counters_;
 	std::optional<Details> details_;
 	std::uint64_t number_ = 0, recorder_ns_ = 0;
 	bool keeps_all_ = false;

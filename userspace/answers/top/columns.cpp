@@ -56,18 +56,39 @@ std::optional<double> of_cpu(const Refresh &refresh, const Row &row)
 
 using Kind = FigureColumn::Kind;
 
-} // namespace
-
-std::string FigureColumn::text(const std::optional<double> &of) const
+FigureColumn column_of(const Measure &measure)
 {
-	if (!of)
-		return "-";
-	return kind == Kind::rate ? short_count(*of) : fmt::format("{:.1f}", *of);
+	const bool is_percent = measure.unit == "%";
+	const std::string title = measure.name + (is_percent ? "%" : ""), &key = measure.name;
+	return {is_percent         ? Kind::percent
+		: measure.is_count ? Kind::count
+				   : Kind::ratio,
+		measure.name,
+		title,
+		std::max(6u, static_cast<unsigned>(report::width_of(title))),
+		[key](const Refresh &refresh, const Row &row) { return cell(refresh.rows, row, key.c_str()); },
+		[key](const Refresh &refresh, const Row &row) {
+			const auto counting = cell(refresh.rows, row, (key + "_counting_percent").c_str());
+			return counting && *counting < 100;
+		}};
 }
 
-std::vector<FigureColumn> figure_columns()
+} // namespace
+
+std::string FigureColumn::text(const Refresh &refresh, const Row &row) const
 {
-	return {
+	const auto of = value(refresh, row);
+	if (!of)
+		return "-";
+	const std::string mark = is_estimate && is_estimate(refresh, row) ? "~" : "";
+	if (kind == Kind::rate || kind == Kind::count)
+		return mark + short_count(*of);
+	return mark + fmt::format("{:.{}f}", *of, kind == Kind::ratio ? 2 : 1);
+}
+
+std::vector<FigureColumn> figure_columns(const std::vector<Measure> &measures)
+{
+	std::vector<FigureColumn> columns = {
 	    {Kind::percent, "cpu", "CPU%", 6, of_cpu},
 	    {Kind::change, "", "change", 6, of_cpu},
 	    {Kind::history, "", "history", 10, of_cpu},
@@ -83,6 +104,12 @@ std::vector<FigureColumn> figure_columns()
 	    {Kind::percent, "softirq", "sirq%", 5, percent_of("softirq_percent")},
 	    {Kind::percent, "unknown", "unkn%", 5, percent_of("unknown_percent")},
 	};
+	constexpr std::ptrdiff_t usual_before = 5; // that are more important
+	std::vector<FigureColumn> measured;
+	for (const Measure &measure : measures)
+		measured.push_back(column_of(measure));
+	columns.insert(columns.begin() + usual_before, measured.begin(), measured.end());
+	return columns;
 }
 
 // The first column says whether it was recorded as the command.

@@ -18,18 +18,28 @@ using live::Refresh;
 using Row = std::vector<report::Cell>;
 
 struct FigureColumn {
-	enum class Kind : std::uint8_t { percent, rate, change, history } kind = Kind::percent;
+	enum class Kind : std::uint8_t { percent, rate, ratio, count, change, history } kind = Kind::percent;
 	std::string name; // in an expression (row_filter.h); "": it has none
 	std::string title;
 	unsigned width = 6;
 	// In per cent, or a second; empty: not known. Of change and history: CPU%.
 	std::function<std::optional<double>(const Refresh &, const Row &)> value;
 
-	std::string text(const std::optional<double> &of) const;
+	// Of what counters measured: whether it is scaled up, as they did not count all the time.
+	std::function<bool(const Refresh &, const Row &)> is_estimate{};
+
+	bool is_measured() const { return static_cast<bool>(is_estimate); } // by counters
+	std::string text(const Refresh &refresh, const Row &row) const;
+};
+
+// What counters are to measure (record -m).
+struct Measure {
+	std::string name, unit;
+	bool is_count = false; // else a ratio
 };
 
 // The most important first.
-std::vector<FigureColumn> figure_columns();
+std::vector<FigureColumn> figure_columns(const std::vector<Measure> &measures = {});
 
 std::string name_of_row(const Row &row);
 // Its PID or TID; empty: it has none.

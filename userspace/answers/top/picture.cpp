@@ -216,7 +216,7 @@ void Top::draw_rows(Cells &cells, unsigned top, unsigned bottom)
 				if (std::abs(change) >= 0.1)
 					cells.text(row, at, fmt::format("{:>+{}.1f}", change, column->width), look);
 			} else {
-				const std::string text = column->text(column->value(*refresh_, of));
+				const std::string text = column->text(*refresh_, of);
 				cells.text(row, at, fmt::format("{:>{}}", text, column->width), look, column->width);
 			}
 			at += column->width + 1;

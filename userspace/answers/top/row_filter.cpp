@@ -58,11 +58,14 @@ report::Table RowFilter::rows(const Refresh &refresh) const
 	return taken;
 }
 
-const FigureColumn *RowFilter::column(const std::string &name) const
+// The group `software` measures `faults`, which is also the name of a figure.
+const FigureColumn *RowFilter::column(const Expression &name) const
 {
-	const auto found = std::ranges::find_if(
-	    columns_, [&](const FigureColumn &column) { return !column.name.empty() && column.name == name; });
-	return found == columns_.end() ? nullptr : &*found;
+	const FigureColumn *found = nullptr;
+	for (const FigureColumn &column : columns_)
+		if (column.name == name.text && (!found || column.is_measured() == name.is_field))
+			found = &column;
+	return found;
 }
 
 void RowFilter::check(const Expression &condition) const
@@ -125,7 +128,7 @@ bool RowFilter::holds(const Expression &condition, const Refresh &refresh, const
 	if (name == name_of_name)
 		return condition.kind == What::has || filter::takes_text(condition, name_of_row(row)) != is_negated;
 	std::optional<double> value;
-	if (const FigureColumn *figure = column(name))
+	if (const FigureColumn *figure = column(children[0]))
 		value = figure->value(refresh, row);
 	else if (const auto number = numbered(refresh.rows, row, name))
 		value = static_cast<double>(*number);

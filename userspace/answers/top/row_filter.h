@@ -2,8 +2,9 @@
 // Which rows `monitor top` shows, in FDL: `top --rows 'cpu > 5 and name ~ "nginx*"'`, and the key \.
 //
 // The parser is that of the filters (reading/filter/parser.h); what is evaluated here are the figures of a row, by the
-// names of figure_columns(), as they are shown: in per cent, or a second. As in filters, a comparison with what is not
-// known is false. Invariant: takes() never takes an unknown figure for 0.
+// names of figure_columns(), as they are shown: in per cent, or a second; in backquotes a name is rather that of what
+// counters measured. As in filters, a comparison with what is not known is false. Invariant: takes() never takes an
+// unknown figure for 0.
 #pragma once
 
 #include <string>
@@ -28,7 +29,7 @@ public:
 private:
 	void check(const filter::Expression &condition) const;
 	void check_constant(const std::string &name, const filter::Expression &constant) const;
-	const FigureColumn *column(const std::string &name) const;
+	const FigureColumn *column(const filter::Expression &name) const;
 	bool holds(const filter::Expression &condition, const Refresh &refresh, const Row &row) const;
 
 	std::string text_;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "answers/report/measurements_table.h"
 #include "base/json.h"
 #include "columns.h"
 
@@ -39,11 +40,13 @@ std::string refresh_text(const Refresh &refresh, const Status &status, std::size
 	const std::size_t count = rows.rows.size();
 	if (max_rows)
 		rows.keep_top(max_rows);
-	text += report::to_text(rows, max_width);
+	text += report::to_text(report::without_exact(rows), max_width);
 	if (count > rows.rows.size())
 		text += report::more_rows_text(count - rows.rows.size());
 	if (filter)
 		text += fmt::format("... {} hidden by the filter\n", rows_text(hidden));
+	if (refresh.counters)
+		text += report::provenance_text(*refresh.counters, refresh.rows);
 	text += fmt::format("{}; lost {}{}\n", cost_text(refresh, wall_ns), status.lost,
 			    refresh.has_losses ? ": counts are lower bounds, some time is unknown" : "");
 	return text;
@@ -78,6 +81,7 @@ std::string refresh_json(const Refresh &refresh, const Status &status, const Row
 			   {"cpus", report::rows_json(refresh.cpus)},
 			   {"rows", report::rows_json(rows)},
 			   {"hidden_rows", refresh.rows.rows.size() - rows.rows.size()},
+			   {"ratios", refresh.counters ? report::rows_json(refresh.ratios) : Json(nullptr)},
 			   {"other_recorders", refresh.other_recorders},
 			   {"cost",
 			    {{"recorder_ns", refresh.recorder_ns},

@@ -268,6 +268,13 @@ void CounterFold::add(CounterSums &sums, unsigned set, const Reading &before, co
 	sums.missed_ns[set] += now.missed_ns - before.missed_ns;
 }
 
+void CounterFold::begin_window()
+{
+	parts_.clear();
+	outside_ = {{}, {}, none()};
+	running_.clear();
+}
+
 void CounterFold::finish(const Machine &machine)
 {
 	for (const CounterReading &end : info_.end) {

@@ -55,6 +55,8 @@ public:
 		    std::uint64_t every_ticks = 0, Scope scope = {});
 
 	void counters(const Cpu &cpu, const trace::Event &event) override;
+	// With Machine::begin_window(), if the time is one part: what was counted so far is of a window that has ended.
+	void begin_window();
 	// After Machine::finish(): adds what was counted from the last tokens to the readings at the end.
 	void finish(const Machine &machine);
 

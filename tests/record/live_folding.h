@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// Feeds a LiveFold with what streams hold, as a recorder would. Used by test_live_*.cpp.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+#include <fmt/format.h>
+
+#include "answers/live/refresh.h"
+#include "live_feed.h"
+
+namespace live_folding {
+
+using monitor::live::LiveFold;
+
+// live_feed.h offers packets.
+struct Taker {
+	LiveFold &fold;
+
+	bool take(std::uint32_t number, const std::string &name, monitor::trace::LiveStreams::Packet packet)
+	{
+		return fold.take(number, name, packet.data());
+	}
+	void lose(std::uint32_t number) { fold.lose(number); }
+};
+
+// `more`: of recording.json.
+inline monitor::record::LiveStart start_at(std::uint64_t begin, const std::string &events, const std::string &more = "")
+{
+	monitor::record::LiveStart start;
+	start.description = samples::description_text(events);
+	start.recording =
+	    fmt::format(R"({{"start": {{"time": {}}}, "programs": ["sched_waking", "sys_enter", "sys_exit",
+		"page_fault_user", "minor_fault", "sched_switch", "irq_handler_entry", "softirq_entry"]{}}})",
+			begin, more);
+	start.cpus = {0, 1};
+	return start;
+}
+
+// What was written until then, in passes of random lengths; then the end.
+inline void feed_all(LiveFold &fold, std::vector<samples::StreamWriter> &streams,
+		     const monitor::trace::Description &description, std::uint64_t end, std::mt19937 &random)
+{
+	Taker taker{fold};
+	live_feed::Feed feed(streams, description);
+	for (std::uint64_t now = 0; now < end; now += 1 + random() % 200) {
+		REQUIRE(feed.offer(taker, now));
+		REQUIRE(fold.advance(now));
+	}
+	fold.set_window_end(end);
+	REQUIRE(feed.offer(taker, ~std::uint64_t(0)));
+	const monitor::record::LiveEnd told = fold.finish();
+	CHECK(told.time == end);
+	CHECK(told.late == 0);
+}
+
+// All that were made, the oldest first.
+inline std::vector<std::shared_ptr<const monitor::live::Refresh>> all_of(monitor::live::Refreshes &refreshes)
+{
+	std::vector<std::shared_ptr<const monitor::live::Refresh>> all;
+	while (const auto next = refreshes.next(all.empty() ? 0 : all.back()->number, std::chrono::milliseconds(0)))
+		all.push_back(next);
+	return all;
+}
+
+} // namespace live_folding

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+#include "measured_rows.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <utility>
+
+namespace monitor::live {
+namespace {
+
+using Row = std::vector<report::Cell>;
+
+// Up to where the figures begin: the columns that both tables have.
+std::size_t head_size(const report::Table &rows, const report::Table &measured)
+{
+	const auto same = [](const report::Column &a, const report::Column &b) { return a.key == b.key; };
+	const auto [end, other] = std::ranges::mismatch(rows.columns, measured.columns, same);
+	return static_cast<std::size_t>(end - rows.columns.begin());
+}
+
+} // namespace
+
+report::Table add_measured(report::Table &rows, report::Table measured)
+{
+	const std::size_t head = head_size(rows, measured);
+	const auto key_of = [head](const Row &row) { // without the mark of the recorded command
+		return Row(row.begin() + 1, row.begin() + static_cast<std::ptrdiff_t>(head));
+	};
+	struct Found {
+		std::vector<std::size_t> rows, measured;
+	};
+	std::map<Row, Found> found;
+	for (std::size_t i = 0; i < rows.rows.size(); ++i)
+		found[key_of(rows.rows[i])].rows.push_back(i);
+	for (std::size_t i = 0; i < measured.rows.size(); ++i)
+		found[key_of(measured.rows[i])].measured.push_back(i);
+	const auto first = static_cast<std::ptrdiff_t>(head);
+	rows.columns.insert(rows.columns.end(), measured.columns.begin() + first, measured.columns.end());
+	for (Row &row : rows.rows)
+		row.resize(rows.columns.size());
+	report::Table rest{measured.columns, {}};
+	for (auto &[key, at] : found) {
+		if (at.rows.size() == 1 && at.measured.size() == 1) {
+			Row &of = measured.rows[at.measured[0]];
+			std::move(of.begin() + first, of.end(), rows.rows[at.rows[0]].end() - (std::ssize(of) - first));
+			continue;
+		}
+		for (const std::size_t i : at.measured)
+			rest.rows.push_back(std::move(measured.rows[i]));
+	}
+	return rest;
+}
+
+} // namespace monitor::live
