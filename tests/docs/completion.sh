@@ -91,6 +91,7 @@ expect "auto" top --card a
 expect "--rows" top --r
 expect "" top --rows ""
 expect "cpu" top -m cp
+expect "--delay --details" top --de
 expect "1/10000 1/100000" play second --speed 1/10000
 expect "second" play s
 expect "pcap" list second --tdl pc

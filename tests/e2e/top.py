@@ -149,6 +149,37 @@ def same_ratios(what, live, offline, number, left_out):
 		e2e.equal(f"{what}: measured of {key}", *([of[key][name] for name in MEASURED] for of in (live, offline)))
 
 
+def details_as_of_the_trace():
+	"""Calls and activities of a process are those that reports of that window of the trace have."""
+	directory = e2e.work / "details"
+	program = subprocess.Popen([os.path.join(e2e.programs, "activity_load"), "800", "200"], stdout=subprocess.DEVNULL)
+	try:
+		refreshes = lines("--user", "--details", program.pid, "-d", "400ms", "-n", 4, "-o", directory, "--force", "--buffer", "64M")
+	finally:
+		program.kill()
+		program.wait()
+	trace = e2e.Trace(directory)
+	e2e.expect("activities" in {name for each in refreshes for name in each["details"]}, f"no activities: {refreshes[0]['details']}")
+	seen = 0
+	for each in refreshes:
+		if not e2e.expect(each["whole"] and each["late"] == 0, f"{each['number']} is not whole"):
+			continue
+		within = ("--from", seconds(each["begin_ns"]), "--to", seconds(each["end_ns"] - 1), "--top", 0)
+		for table, report, name, figures in (
+				("activities", "activities", "activity", (("count", "count"), ("total_ns", "total_ns"), ("mean_ns", "mean_ns"), ("longest_ns", "max_ns"))),
+				("calls", "syscalls", "call", (("count", "count"), ("failed", "errors"), ("total_ns", "total_ns"), ("longest_ns", "max_ns")))):
+			live = {row[name]: row for row in each["details"][table]}
+			offline = {row[name]: row for row in trace.rows(report, *within) if row["pid"] == program.pid}
+			what = f"{table}, refresh {each['number']}"
+			e2e.equal(f"{what}: names", sorted(live), sorted(offline))
+			for key in live.keys() & offline.keys():
+				for ours, theirs in figures: # the clock's frequency was estimated anew since
+					a, b = live[key][ours], offline[key][theirs]
+					e2e.expect(a == b or (ours.endswith("_ns") and abs(a - b) <= 1e-4 * b + 100), f"{what}: {ours} of {key}: {a}, {b}")
+				seen += live[key]["count"] if table == "activities" else 0
+	e2e.expect(seen > 100, f"{seen} activities in the windows")
+
+
 def without_a_trace():
 	"""Nothing is left, whatever ends it; the windows follow each other; the times of each CPU are its window."""
 	before = set(left_behind())
@@ -275,7 +306,8 @@ def on_a_screen():
 
 def complaints():
 	for arguments, says in ((("--batch", "-d", "1"), "-d: '1' is not a duration"), (("--batch", "-d", "1ms"), "100ms"), ((), "--batch prints the same"),
-	                        (("--batch", "-p", "99999999"), "no process id"), (("--batch", "-e", "nothing"), "unknown event family"),
+	                        (("--batch", "-p", "99999999"), "no process id"), (("--batch", "--details", "much"), "--details: 'much' is no process id"),
+	                        (("--batch", "-m", "nothing"), "nothing"), (("--batch", "-e", "nothing"), "unknown event family"),
 	                        (("--batch", "-n", "0"), "-n"), (("--batch", "--by", "mood"), "--by"), (("--batch", "--buffer", "much"), "--buffer"),
 	                        (("--batch", "-o", "/dev/null/x"), "/dev/null/x")):
 		done = e2e.run(e2e.monitor, "top", *arguments, exit_code=None, timeout=20)
@@ -294,4 +326,4 @@ def complaints():
 
 
 e2e.need_recording()
-e2e.main(as_of_the_trace, without_a_trace, threads_that_have_ended, as_text, filtered_rows, on_a_screen, complaints)
+e2e.main(as_of_the_trace, details_as_of_the_trace, without_a_trace, threads_that_have_ended, as_text, filtered_rows, on_a_screen, complaints)

@@ -107,7 +107,7 @@ _monitor_value() { # SUBCOMMAND OPTION: 0 if the option takes a value, which is 
 	record:-m | record:--measure | top:-m | top:--measure)
 		_monitor_list $("$program" events --groups 2> /dev/null | sed -n 's/^\([a-z]\{1,\}\): .*/\1/p')
 		;;
-	top:-p)
+	top:-p | top:--details)
 		_monitor_list $(cd /proc && compgen -G '[0-9]*')
 		;;
 	top:--by)

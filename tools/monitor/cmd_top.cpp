@@ -54,6 +54,8 @@ struct TopArguments {
 	std::optional<top::RowFilter> filter;     // of rows_where
 	std::uint64_t refreshes = 0;              // 0: until it is ended
 	std::size_t rows = rows_in_text;
+	std::string details; // a process
+	bool user = false;
 	bool batch = false, json = false, no_calibration = false, force = false;
 };
 
@@ -96,6 +98,7 @@ record::Options options_of(const TopArguments &arguments)
 	options.card = arguments.card;
 	options.calibrates = !arguments.no_calibration;
 	options.counting = arguments.counting;
+	options.everyone = arguments.user;
 	if (!arguments.selection.empty())
 		for (const std::string &item : split(arguments.selection))
 			options.pids.push_back(parse_process(item, "no process id"));
@@ -251,6 +254,10 @@ int run_top(TopArguments &arguments)
 	if (!prints && !::isatty(STDOUT_FILENO))
 		throw Error(
 		    "the screen needs a terminal, and standard output is not one: --batch prints the same as text");
+	if (!arguments.details.empty() && !prints)
+		throw Error("--details is for --batch and --json; on the screen the key d shows those of a row");
+	const int followed =
+	    arguments.details.empty() ? 0 : parse_process(arguments.details, "no process id", "--details");
 	live::Refreshes refreshes(window_ns);
 	if (prints)
 		refreshes.keep_all();
@@ -258,6 +265,7 @@ int run_top(TopArguments &arguments)
 	options.live = refreshes.fold();
 	live::Wanted wanted;
 	wanted.by = rows_by.at(arguments.by);
+	wanted.followed = followed;
 	refreshes.want(wanted);
 	Running running(options);
 	CgroupNaming naming(refreshes, selection::cgroup_paths(running.directory()));
@@ -308,6 +316,12 @@ void add_top(CLI::App &app, int &exit_code)
 			 "columns of what counters measure: groups such as cpu,cache, or NAME=FORMULA, as of monitor "
 			 "record")
 	    ->option_text("GROUP,...");
+	command->add_flag("--user", arguments->user,
+			  "activities of every instrumented program, too: in the details of a row");
+	command
+	    ->add_option("--details", arguments->details,
+			 "with --batch or --json: also the calls, sleeps and activities of this process")
+	    ->option_text("PID");
 	command->add_option("--card", arguments->card, "bpf, module; auto: as of monitor record")
 	    ->check(CLI::IsMember({"auto", "bpf", "module"}));
 	command->add_option("--buffer", arguments->buffer, "memory for the rings, as of monitor record")
@@ -318,7 +332,7 @@ void add_top(CLI::App &app, int &exit_code)
 	command->footer(
 	    "Figures are exact: each switch, call and fault is counted. Nothing is written without -o.\n"
 	    "Keys: enter shows what a row is made of, escape goes back, p t c g u choose processes, threads,\n"
-	    "commands, cgroups or CPUs, d shows calls and sleeps of a row, / finds, \\ takes an expression for the\n"
+	    "commands, cgroups or CPUs, d shows details of a row, / finds, \\ takes an expression for the\n"
 	    "rows, < > sort, space holds still, ? shows all keys, q quits. What is not known is -, never 0.\n"
 	    "Exit code: 0, 125 if the recording failed.\n"
 	    "Examples:\n"
@@ -327,6 +341,7 @@ void add_top(CLI::App &app, int &exit_code)
 	    "  sudo monitor top --batch -n 3 --top 10\n"
 	    "  sudo monitor top --rows 'cpu > 5 and name ~ \"nginx*\"'\n"
 	    "  sudo monitor top --json -p 1234\n"
+	    "  sudo monitor top --user --batch --details 1234\n"
 	    "  sudo monitor top -m cpu                with instructions per cycle and the like\n"
 	    "  sudo monitor top -e sched              without system calls and faults: it costs least");
 	command->callback([arguments, &exit_code] { exit_code = run_top(*arguments); });

@@ -85,17 +85,18 @@ std::vector<std::string> parse_families(const std::string &text)
 	return chosen;
 }
 
-int parse_process(const std::string &item, const char *or_what)
+int parse_process(const std::string &item, const char *or_what, const char *option)
 {
 	char *end;
 	const long pid = std::strtol(item.c_str(), &end, 10);
 	if (item.empty() || *end || pid <= 0 || pid > 4194304)
-		throw Error(fmt::format("-p: '{}' is {}", item, or_what));
+		throw Error(fmt::format("{}: '{}' is {}", option, item, or_what));
 	const long process = process_of(pid);
 	if (process == 0)
-		throw Error(fmt::format("-p: process {} does not exist or has exited", pid));
+		throw Error(fmt::format("{}: process {} does not exist or has exited", option, pid));
 	if (process != pid)
-		throw Error(fmt::format("-p: {} is a thread of process {}; use -p {}", pid, process, process));
+		throw Error(
+		    fmt::format("{}: {} is a thread of process {}; use {} {}", option, pid, process, option, process));
 	return static_cast<int>(pid);
 }
 

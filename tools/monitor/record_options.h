@@ -16,7 +16,8 @@ std::vector<std::string> split(const std::string &list);
 std::uint64_t parse_bytes(const std::string &text, const char *option);
 // -e: each once; "": none.
 std::vector<std::string> parse_families(const std::string &text);
-// An item of -p: a process that runs. `or_what`: what else it is when it is no number, such as "no process id".
-int parse_process(const std::string &item, const char *or_what);
+// An item of -p, or of another option: a process that runs. `or_what`: what else it is when it is no number, such as
+// "no process id".
+int parse_process(const std::string &item, const char *or_what, const char *option = "-p");
 
 } // namespace monitor

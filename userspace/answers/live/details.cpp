@@ -20,6 +20,13 @@ std::string name_of(const analyze::Thread &thread)
 
 } // namespace
 
+Details::Details(const analyze::Machine &machine, activities::Tracker *tracker) : machine_(machine), tracker_(tracker)
+{
+	if (tracker)
+		tracker->add(*this);
+	clear();
+}
+
 void Details::follow(std::int32_t process, std::int32_t thread)
 {
 	if (std::exchange(process_, process) != process || std::exchange(thread_, thread) != thread)
@@ -30,6 +37,9 @@ void Details::clear()
 {
 	calls_.clear();
 	sleeps_.clear();
+	if (tracker_)
+		totals_.emplace(activities::Grouping{activities::Source::program, {activities::Label::activity}},
+				machine_, *tracker_);
 }
 
 bool Details::is_followed(const analyze::Thread &thread) const
@@ -76,6 +86,18 @@ void Details::blocked(const analyze::Thread &thread, std::uint64_t from, std::ui
 		add(sleeps_, {call_name(thread.syscall), waker_name(waker)}, to - from, false);
 }
 
+void Details::finished(const activities::Finished &activity)
+{
+	if (activity.source == activities::Source::program && is_followed(activity.thread))
+		totals_->finished(activity);
+}
+
+void Details::not_nested(const activities::Finished &inner)
+{
+	if (is_followed(inner.thread))
+		totals_->not_nested(inner);
+}
+
 report::Table Details::calls(const trace::Clock &clock) const
 {
 	using report::Unit;
@@ -103,6 +125,23 @@ report::Table Details::sleeps(const trace::Clock &clock) const
 		table.rows.push_back(
 		    {key.first, key.second, total.count, clock.to_ns(total.ticks), clock.to_ns(total.longest)});
 	table.sort_by(3);
+	return table;
+}
+
+std::optional<report::Table> Details::activities(const trace::Clock &clock) const
+{
+	using report::Unit;
+	if (!totals_)
+		return {};
+	report::Table table;
+	table.columns = {{"activity", "activity", Unit::text},
+			 {"count", "count", Unit::count},
+			 {"total_ns", "total", Unit::nanoseconds},
+			 {"mean_ns", "mean", Unit::nanoseconds},
+			 {"longest_ns", "longest", Unit::nanoseconds}};
+	for (const activities::TotalsRow &row : totals_->rows())
+		table.rows.push_back({row.parts[0].text, row.count, clock.to_ns(row.total.ticks), clock.to_ns(row.mean),
+				      clock.to_ns(row.max)});
 	return table;
 }
 

@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: MIT
-// What some threads did, in a window of a fold: the system calls that ended in it, and what ended their sleeps. Filled
-// from LiveFold's machine; read by refresh.cpp.
+// What some threads did, in a window of a fold: the system calls and the activities of programs that ended in it, and
+// what ended their sleeps. Filled from LiveFold's machine and tracker; read by refresh.cpp.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 
 #include "answers/report/table.h"
+#include "reading/activities/totals.h"
 #include "reading/analyze/machine.h"
 
 namespace monitor::live {
 
-class Details final : public analyze::Observer {
+class Details final : public analyze::Observer, public activities::Observer {
 public:
-	explicit Details(const analyze::Machine &machine) : machine_(machine) {}
+	// `tracker`: null if no activities of programs are recorded. Adds itself to it.
+	Details(const analyze::Machine &machine, activities::Tracker *tracker);
 
 	// Of these threads from here on: of this process, or of this thread of it alone; 0: of none.
 	void follow(std::int32_t process, std::int32_t thread);
@@ -25,6 +28,8 @@ public:
 	report::Table calls(const trace::Clock &clock) const;
 	// By the call in which they slept and who ended it.
 	report::Table sleeps(const trace::Clock &clock) const;
+	// None of programs are recorded: nullopt.
+	std::optional<report::Table> activities(const trace::Clock &clock) const;
 	void clear();
 
 private:
@@ -46,7 +51,12 @@ private:
 	void blocked(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to,
 		     const analyze::Waker &waker) override;
 
+	void finished(const activities::Finished &activity) override;
+	void not_nested(const activities::Finished &inner) override;
+
 	const analyze::Machine &machine_;
+	const activities::Tracker *tracker_;
+	std::optional<activities::Totals> totals_; // of activities
 	std::int32_t process_ = 0, thread_ = 0;
 	Totals calls_, sleeps_;
 };

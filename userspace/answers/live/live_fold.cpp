@@ -24,7 +24,12 @@ bool is_gone(const analyze::Thread &thread)
 struct LiveFold::Visitor {
 	LiveFold &to;
 
-	void stream(const trace::StreamInfo &info) { to.machine_->add_stream(info); }
+	void stream(const trace::StreamInfo &info)
+	{
+		to.machine_->add_stream(info);
+		if (to.tracker_)
+			to.tracker_->add_stream(info);
+	}
 	void event(const trace::Event &event)
 	{
 		const std::size_t index = event.cls->index;
@@ -62,6 +67,10 @@ void LiveFold::start(const record::LiveStart &start)
 		counters_.emplace(events_.description(), *info().counters);
 		machine_->add(*counters_);
 	}
+	if (start.has_more_classes || !info().functions.empty()) {
+		tracker_.emplace(events_.source(), *machine_, activities::Tracker::Options{});
+		machine_->add(*tracker_);
+	}
 	window_ticks_ = std::max<std::uint64_t>(clock().to_ticks(window_ns_), 1);
 	const std::uint64_t begin = events_.source().window.from;
 	next_end_ = begin + window_ticks_;
@@ -75,10 +84,17 @@ void LiveFold::start(const record::LiveStart &start)
 		on_start_();
 }
 
+void LiveFold::add_classes()
+{
+	machine_->add_classes(events_.description());
+	if (tracker_)
+		tracker_->add_classes(events_.description());
+}
+
 bool LiveFold::advance(std::uint64_t time)
 {
 	if (events_.has_new_classes())
-		machine_->add_classes(events_.description());
+		add_classes();
 	Visitor visitor{*this};
 	for (;;) {
 		const std::uint64_t until = end_ ? time : std::min({time, next_end_, next_forget_});

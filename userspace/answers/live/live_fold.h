@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "live_events.h"
+#include "reading/activities/tracker.h"
 #include "reading/analyze/counter_fold.h"
 #include "reading/analyze/machine.h"
 #include "reading/analyze/probe_cost.h"
@@ -33,6 +34,8 @@ public:
 	std::uint64_t begin_time() const { return begin_time_; } // of the trace
 	// From start() on.
 	void add(analyze::Observer &observer) { machine_->add(observer); }
+	// Null: no events of programs and no functions are recorded.
+	activities::Tracker *tracker() { return tracker_ ? &*tracker_ : nullptr; }
 
 	// Of the window that has ended: events of the classes with this name, and of all but the recorder's own.
 	std::uint64_t count(const std::string &name) const;
@@ -76,6 +79,7 @@ public:
 private:
 	struct Visitor;
 
+	void add_classes();
 	void end_window(std::uint64_t time);
 	void forget();
 
@@ -88,6 +92,7 @@ private:
 	LiveEvents events_;
 	std::optional<analyze::Machine> machine_;
 	std::optional<analyze::CounterFold> counters_;
+	std::optional<activities::Tracker> tracker_;
 	std::uint64_t begin_time_ = 0, window_ticks_ = 0;
 	std::uint64_t next_end_ = 0; // of the window that has begun
 	std::uint64_t next_forget_ = ~std::uint64_t(0), forget_ticks_ = 0;

@@ -49,7 +49,11 @@ MachineTotals totals_of(const LiveFold &fold)
 Refreshes::Refreshes(std::uint64_t window_ns) : fold_(std::make_shared<LiveFold>(window_ns, [this] { make(); }))
 {
 	fold_->set_on_start([this] {
-		details_.emplace(fold_->machine());
+		details_.emplace(fold_->machine(), fold_->tracker());
+		{
+			const std::lock_guard guard(lock_);
+			details_->follow(wanted_.followed, wanted_.thread);
+		}
 		fold_->add(*details_);
 		if (const analyze::CounterFold *counters = fold_->counters())
 			counters_ = std::make_shared<const analyze::CountersInfo>(counters->info());
@@ -112,6 +116,7 @@ void Refreshes::make()
 	made->cpus = report::cpu_table(machine, clock, fold_->info(), made->recorded);
 	made->calls = details_->calls(clock);
 	made->sleeps = details_->sleeps(clock);
+	made->activities = details_->activities(clock);
 	made->followed = details_->process();
 	made->followed_thread = details_->thread();
 	details_->clear();

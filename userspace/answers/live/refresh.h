@@ -51,7 +51,8 @@ struct Refresh {
 	// What counters measured is in `rows`; here that of no row, such as idle. Null: none were chosen.
 	std::shared_ptr<const analyze::CountersInfo> counters;
 	report::Table ratios;
-	report::Table calls, sleeps; // of what was followed:
+	std::optional<report::Table> activities; // of programs, if they are recorded; like
+	report::Table calls, sleeps;             // of what was followed:
 	std::int32_t followed = 0, followed_thread = 0;
 	MachineTotals totals;
 	analyze::Recorded recorded;
@@ -69,7 +70,7 @@ public:
 	explicit Refreshes(std::uint64_t window_ns);
 
 	const std::shared_ptr<LiveFold> &fold() const { return fold_; }
-	// For the next window.
+	// For the next window; before the start: from the first one on.
 	void want(const Wanted &wanted);
 	void name_cgroups(CgroupPaths paths);
 	// The newest one after number `seen`; null: there is none, after this time.

@@ -24,7 +24,7 @@ constexpr const char *help[] = {
     "enter        what is in it: processes of a cgroup, threads of a process, calls of a thread",
     "escape       back to what it is in",
     "p t c g u    processes, threads, commands, cgroups, CPUs",
-    "d            what the chosen row calls and what ends its sleeps",
+    "d            what the chosen row calls, what ends its sleeps, and its activities (with --user)",
     "/            only rows whose name has this",
     "\\ F4         only rows of which an expression is true, such as cpu > 5 and name ~ \"nginx*\"",
     "< >          sort by the column to the left, to the right; r: the other way round",
@@ -248,6 +248,27 @@ void Top::draw_footer(Cells &cells, unsigned row) const
 	cells.text(row, column, "; ? help", faint);
 }
 
+void Top::draw_details(Cells &cells, unsigned top, unsigned bottom) const
+{
+	const bool is_there = refresh_->followed == levels_.back().wanted.followed &&
+			      refresh_->followed_thread == levels_.back().wanted.thread;
+	struct Part {
+		const report::Table *table;
+		const char *title;
+	};
+	std::vector<Part> parts = {{&refresh_->calls, "Calls of the chosen row that ended in this time"},
+				   {&refresh_->sleeps, "Its sleeps that ended, and who ended them"}};
+	if (refresh_->activities)
+		parts.push_back({&*refresh_->activities, "Its activities that ended"});
+	const report::Table none;
+	for (std::size_t left = parts.size(); left > 0; --left) {
+		const Part &part = parts[parts.size() - left];
+		const auto end = top + (bottom - std::min(bottom, top)) / static_cast<unsigned>(left);
+		draw_table(cells, top, std::min(end, bottom), is_there ? *part.table : none, part.title);
+		top = end;
+	}
+}
+
 Cells Top::draw(unsigned rows, unsigned columns)
 {
 	Cells cells(rows, columns, is_utf8_);
@@ -272,13 +293,7 @@ Cells Top::draw(unsigned rows, unsigned columns)
 	} else if (refresh_ && has_details_ && bottom > top) {
 		const unsigned half = top + std::max((bottom - top) / 3, 3u);
 		draw_rows(cells, top, std::min(half, bottom));
-		const bool is_there = refresh_->followed == levels_.back().wanted.followed &&
-				      refresh_->followed_thread == levels_.back().wanted.thread;
-		const unsigned middle = half + 1 + (bottom - std::min(bottom, half + 1)) / 2;
-		draw_table(cells, half + 1, std::min(middle, bottom), is_there ? refresh_->calls : report::Table(),
-			   "Calls of the chosen row that ended in this time");
-		draw_table(cells, middle, bottom, is_there ? refresh_->sleeps : report::Table(),
-			   "Its sleeps that ended, and who ended them");
+		draw_details(cells, half + 1, bottom);
 	} else if (bottom > top) {
 		draw_rows(cells, top, bottom);
 	}

@@ -18,6 +18,39 @@ Json or_null(bool is_known, std::uint64_t value)
 	return is_known ? Json(value) : Json(nullptr);
 }
 
+std::string details_text(const Refresh &refresh, std::size_t max_rows, std::size_t max_width)
+{
+	std::string text;
+	const auto add = [&](const report::Table &table, const char *title) {
+		report::Table top = table;
+		if (max_rows)
+			top.keep_top(max_rows);
+		text +=
+		    fmt::format("{} of process {}{}\n", title, refresh.followed, table.rows.empty() ? ": none" : "");
+		if (!table.rows.empty())
+			text += report::to_text(top, max_width);
+		if (table.rows.size() > top.rows.size())
+			text += report::more_rows_text(table.rows.size() - top.rows.size());
+	};
+	add(refresh.calls, "calls");
+	add(refresh.sleeps, "sleeps");
+	if (refresh.activities)
+		add(*refresh.activities, "activities");
+	return text;
+}
+
+Json details_json(const Refresh &refresh)
+{
+	if (!refresh.followed)
+		return nullptr;
+	const Json details = {
+	    {"pid", refresh.followed},
+	    {"calls", report::rows_json(refresh.calls)},
+	    {"sleeps", report::rows_json(refresh.sleeps)},
+	    {"activities", refresh.activities ? report::rows_json(*refresh.activities) : Json(nullptr)}};
+	return details;
+}
+
 } // namespace
 
 std::string refresh_text(const Refresh &refresh, const Status &status, std::size_t max_rows, std::size_t max_width,
@@ -45,6 +78,8 @@ std::string refresh_text(const Refresh &refresh, const Status &status, std::size
 		text += report::more_rows_text(count - rows.rows.size());
 	if (filter)
 		text += fmt::format("... {} hidden by the filter\n", rows_text(hidden));
+	if (refresh.followed)
+		text += details_text(refresh, max_rows, max_width);
 	if (refresh.counters)
 		text += report::provenance_text(*refresh.counters, refresh.rows);
 	text += fmt::format("{}; lost {}{}\n", cost_text(refresh, wall_ns), status.lost,
@@ -82,6 +117,7 @@ std::string refresh_json(const Refresh &refresh, const Status &status, const Row
 			   {"rows", report::rows_json(rows)},
 			   {"hidden_rows", refresh.rows.rows.size() - rows.rows.size()},
 			   {"ratios", refresh.counters ? report::rows_json(refresh.ratios) : Json(nullptr)},
+			   {"details", details_json(refresh)},
 			   {"other_recorders", refresh.other_recorders},
 			   {"cost",
 			    {{"recorder_ns", refresh.recorder_ns},

@@ -79,6 +79,7 @@ private:
 	void draw_rows(terminal::Cells &cells, unsigned top, unsigned bottom);
 	void draw_table(terminal::Cells &cells, unsigned top, unsigned bottom, const report::Table &table,
 			const char *title) const;
+	void draw_details(terminal::Cells &cells, unsigned top, unsigned bottom) const;
 	void draw_footer(terminal::Cells &cells, unsigned row) const;
 	std::u32string sparkline(const History *history, std::size_t length, double full) const;
 

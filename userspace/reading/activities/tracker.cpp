@@ -214,14 +214,30 @@ Tracker::Stack &Tracker::stack_of(const Thread &thread, std::uint32_t owner)
 	Stack &stack = stacks_[&thread];
 	if (stack.owner != owner) {
 		forget(stack, thread);
+		unlist(stack);
 		stack.owner = owner;
-		stack.listed = false;
 	}
 	if (!stack.listed) {
-		open_[owner].push_back(&thread);
+		std::vector<const Thread *> &open = open_[owner];
+		stack.place = open.size();
 		stack.listed = true;
+		open.push_back(&thread);
 	}
 	return stack;
+}
+
+void Tracker::unlist(Stack &stack)
+{
+	if (!std::exchange(stack.listed, false))
+		return;
+	const auto found = open_.find(stack.owner);
+	std::vector<const Thread *> &open = found->second;
+	const Thread *const last = open.back();
+	open[stack.place] = last;
+	stacks_.at(last).place = stack.place;
+	open.pop_back();
+	if (open.empty())
+		open_.erase(found);
 }
 
 void Tracker::user_event(const Thread &thread, const trace::Event &event)
@@ -438,6 +454,19 @@ void Tracker::forget(Stack &stack, const Thread &thread)
 		forget_top(stack, thread);
 	stack.too_deep = 0;
 	stack.boundary.clear();
+}
+
+void Tracker::forgotten(const Thread &thread)
+{
+	if (const auto found = stacks_.find(&thread); found != stacks_.end()) {
+		forget(found->second, thread);
+		unlist(found->second);
+		stacks_.erase(found);
+	}
+	if (const auto found = calls_.find(&thread); found != calls_.end()) {
+		forget(found->second, thread);
+		calls_.erase(found);
+	}
 }
 
 void Tracker::forget_owner(std::uint32_t owner)

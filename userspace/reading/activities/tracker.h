@@ -116,9 +116,13 @@ public:
 	void user_event(const analyze::Thread &thread, const trace::Event &event) override;
 	void user_gap(const trace::StreamInfo &stream, std::uint32_t process) override;
 	void function(const analyze::Thread &thread, const analyze::FunctionToken &token) override;
+	// What it had begun has no end.
+	void forgotten(const analyze::Thread &thread) override;
 	// After the last event: what is open has no end.
 	void finish();
 
+	// How many threads it knows something of.
+	std::size_t threads() const { return stacks_.size() + calls_.size(); }
 	// Which of a thread's activities that programs mark are open: by number in names(), `none` if there is none.
 	struct Open {
 		std::uint32_t outermost = none, innermost = none;
@@ -152,7 +156,8 @@ private:
 	};
 	struct Stack {
 		std::uint32_t owner = none; // of the streams that its events are in: a process, or 0 for many
-		bool listed = false;        // in open_[owner]
+		bool listed = false;        // in open_[owner], at:
+		std::size_t place = 0;
 		std::uint64_t too_deep = 0;
 		std::vector<Frame> frames;
 		std::vector<std::uint64_t> boundary; // the counters that the thread reported ahead of its next event
@@ -168,6 +173,7 @@ private:
 	void find_boundaries(const trace::Description &description);
 	static Argument argument_of(const Role &role, const trace::Event &event);
 	Stack &stack_of(const analyze::Thread &thread, std::uint32_t owner);
+	void unlist(Stack &stack);
 	Frame *around(Stack &stack) const;
 	void begin(const Role &role, Stack &stack, const analyze::Thread &thread, const trace::Event &event);
 	void end(const Role &role, Stack &stack, const analyze::Thread &thread, std::uint64_t time);

@@ -134,6 +134,9 @@ public:
 	// An event posted by a program, and a loss of events in one of its streams.
 	virtual void user_event(const Thread &, const trace::Event &) {}
 	virtual void user_gap(const trace::StreamInfo &, std::uint32_t /*process*/) {}
+	// A thread has ended and is given up, while all that are given up with it are still there: see
+	// Machine::forget(). Its place in memory may become another's.
+	virtual void forgotten(const Thread &) {}
 	// What is known of either thread (by number) now belongs to the other: see Machine::exchange_numbers().
 	virtual void exchanged(const Thread &, const Thread &) {}
 	// A CPU is unknown from here on, and at least until `to`; so are the threads that run nowhere.
@@ -208,11 +211,9 @@ public:
 	// Not with a range in the scope, nor with observers of times.
 	void end_window(std::uint64_t time);
 	void begin_window();
-	// Gives up threads that have ended, which observers must not know any more. `is_gone`: of threads of which a
-	// loss may have taken the end. `before`: told of each, while all of them are still there. Between the two, or
-	// at any time if `before` keeps what it used in the window.
-	void forget(const std::function<bool(const Thread &)> &is_gone,
-		    const std::function<void(const Thread &)> &before = {});
+	// Gives up threads that have ended, and tells observers, which must not know them any more. `is_gone`: of threads
+	// of which a loss may have taken the end. Between the two, or at any time if an observer keeps what they used.
+	void forget(const std::function<bool(const Thread &)> &is_gone);
 	// The kernel hides this thread, which the list of threads would say if it was fed.
 	void hide(std::int32_t tid);
 

@@ -40,8 +40,7 @@ void Machine::begin_window()
 	calls_of_unknown_ = functions_of_unknown_ = 0;
 }
 
-void Machine::forget(const std::function<bool(const Thread &)> &is_gone,
-		     const std::function<void(const Thread &)> &before)
+void Machine::forget(const std::function<bool(const Thread &)> &is_gone)
 {
 	std::unordered_set<std::int32_t> processes; // that still have a thread
 	std::unordered_set<const Thread *> kept;
@@ -61,9 +60,9 @@ void Machine::forget(const std::function<bool(const Thread &)> &is_gone,
 	std::erase_if(ended, [&](std::uint32_t place) { // its name is that of the process
 		return threads_[place].tid == threads_[place].tgid && processes.contains(threads_[place].tgid);
 	});
-	if (before)
-		for (const std::uint32_t place : ended)
-			before(threads_[place]);
+	for (const std::uint32_t place : ended)
+		for (Observer *observer : observers_)
+			observer->forgotten(threads_[place]);
 	for (const std::uint32_t place : ended) {
 		Thread &thread = threads_[place];
 		const auto number = static_cast<std::size_t>(thread.tid);
