@@ -13,6 +13,7 @@ import time
 
 import e2e
 import terminal as terminals
+import tmux
 
 COUNTS = ("voluntary", "involuntary", "migrations", "syscalls", "minor_faults", "major_faults")
 MEASURED = ("faults", "clock", "switched", "each")
@@ -304,6 +305,56 @@ def on_a_screen():
 		end(other)
 
 
+def in_tmux():
+	"""5,000 threads; sizes down to one column while it runs; ended by any signal it leaves the terminal as it was."""
+	if not tmux.has_tmux():
+		return
+	many = subprocess.Popen([sys.executable, "-c", """
+import threading, time
+threading.stack_size(65536)
+for _ in range(5000): threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+print(flush=True)
+time.sleep(60)"""], stdout=subprocess.PIPE)
+	many.stdout.readline()
+	pane = tmux.Tmux(30, 110)
+	before, process, others = e2e.work / "before", e2e.work / "pid", set(left_behind())
+	try:
+		pane.shows("^ready>")
+		state = pane.state()
+		for end, code in ((signal.SIGTERM, 0), (signal.SIGHUP, 0), (signal.SIGINT, 0), ("q", 0), (signal.SIGKILL, 137)):
+			pane.press(f"clear; stty -g > {before}; sh -c 'echo $$ > {process}; exec {e2e.monitor} top --by thread -d 200ms "
+			           f"--no-calibration -e sched'; echo ended $?; stty -g | cmp - {before} && echo as before", "Enter")
+			pane.shows(r"^[5-9]\d\d\d threads: ")
+			if end == signal.SIGTERM:
+				pane.press("End")
+				pane.shows(r"^ +\d+ .* 0\.0 ")
+				for rows, columns in ((30, 1), (2, 40), (50, 200), (24, 80)):
+					pane.set_size(rows, columns)
+					time.sleep(0.3)
+				pane.shows(r"^ +TID THREAD +CPU%")
+				e2e.expect(len(pane.text().splitlines()) == 24, "a new size is not taken")
+				pane.press("Home", "PageDown")
+			if end == "q":
+				pane.press("q")
+			else:
+				os.kill(int(process.read_text()), end)
+			pane.shows(f"^ *ended {code}$")
+			if end == signal.SIGKILL: # nobody can clean up after it
+				e2e.expect(pane.state() != state, "the terminal is as before: say so in monitor-top(1)")
+				pane.press(f"stty $(cat {before}); tput rmcup; tput cnorm; tput rmkx", "C-j")
+				pane.press(f"clear; stty -g | cmp - {before} && echo as before", "Enter")
+				pane.shows("^as before$")
+			else:
+				pane.shows("^as before$")
+			e2e.equal(f"terminal after {end}", pane.state(), state)
+	finally:
+		pane.end()
+		many.kill()
+		many.wait()
+		for left in set(left_behind()) - others: # by SIGKILL
+			shutil.rmtree(left, ignore_errors=True)
+
+
 def complaints():
 	for arguments, says in ((("--batch", "-d", "1"), "-d: '1' is not a duration"), (("--batch", "-d", "1ms"), "100ms"), ((), "--batch prints the same"),
 	                        (("--batch", "-p", "99999999"), "no process id"), (("--batch", "--details", "much"), "--details: 'much' is no process id"),
@@ -326,4 +377,4 @@ def complaints():
 
 
 e2e.need_recording()
-e2e.main(as_of_the_trace, details_as_of_the_trace, without_a_trace, threads_that_have_ended, as_text, filtered_rows, on_a_screen, complaints)
+e2e.main(as_of_the_trace, details_as_of_the_trace, without_a_trace, threads_that_have_ended, as_text, filtered_rows, on_a_screen, in_tmux, complaints)
