@@ -76,7 +76,7 @@ void LiveFold::start(const record::LiveStart &start)
 	next_end_ = begin + window_ticks_;
 	if (const auto wall_ns = static_cast<std::uint64_t>(clock().wall_ns(begin)); is_aligned_)
 		next_end_ = begin + std::max<std::uint64_t>(clock().to_ticks(window_ns_ - wall_ns % window_ns_), 1);
-	if (before_forget_) {
+	if (forgets_often_) {
 		forget_ticks_ = std::max<std::uint64_t>(clock().to_ticks(between_forgetting_ns), 1);
 		next_forget_ = begin + forget_ticks_;
 	}
@@ -101,7 +101,7 @@ bool LiveFold::advance(std::uint64_t time)
 		if (!events_.advance(until, visitor))
 			return false;
 		if (!end_ && until == next_forget_) {
-			forget();
+			machine_->forget(is_gone);
 			next_forget_ += forget_ticks_;
 			continue;
 		}
@@ -114,25 +114,19 @@ bool LiveFold::advance(std::uint64_t time)
 
 void LiveFold::end_window(std::uint64_t time)
 {
-	if (before_forget_)
-		forget();
+	if (forgets_often_)
+		machine_->forget(is_gone);
 	machine_->end_window(time);
 	on_window_();
 	if (counters_)
 		counters_->begin_window();
-	if (!before_forget_)
+	if (!forgets_often_)
 		machine_->forget(is_gone);
 	machine_->begin_window();
 	lost_ = 0;
 	std::ranges::fill(class_counts_, 0);
 	const auto is_lost = [this](const analyze::Cpu &cpu) { return cpu.gap_until > machine_->window_begin(); };
 	has_losses_ = std::ranges::any_of(machine_->cpus(), is_lost);
-}
-
-void LiveFold::forget()
-{
-	machine_->forget(is_gone, before_forget_);
-	after_forget_();
 }
 
 void LiveFold::set_window_end(std::uint64_t time)

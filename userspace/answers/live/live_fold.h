@@ -56,13 +56,8 @@ public:
 	void set_on_start(std::function<void()> call) { on_start_ = std::move(call); }
 	// Windows end at whole multiples of their length in real time, as the clock was at the start.
 	void align() { is_aligned_ = true; }
-	// Threads that have ended leave the fold within a window, too. `before` is told of each, `after` when they have
-	// left.
-	void set_on_forget(std::function<void(const analyze::Thread &)> before, std::function<void()> after)
-	{
-		before_forget_ = std::move(before);
-		after_forget_ = std::move(after);
-	}
+	// Threads that have ended leave the fold within a window, too: an observer keeps what they used.
+	void forget_often() { forgets_often_ = true; }
 
 	// record::BlockSink
 	void start(const record::LiveStart &start) override;
@@ -81,14 +76,11 @@ private:
 
 	void add_classes();
 	void end_window(std::uint64_t time);
-	void forget();
 
 	const std::uint64_t window_ns_;
 	const std::function<void()> on_window_;
 	std::function<void()> on_start_;
-	std::function<void(const analyze::Thread &)> before_forget_;
-	std::function<void()> after_forget_;
-	bool is_aligned_ = false;
+	bool is_aligned_ = false, forgets_often_ = false;
 	LiveEvents events_;
 	std::optional<analyze::Machine> machine_;
 	std::optional<analyze::CounterFold> counters_;

@@ -18,11 +18,11 @@ LiveStatistics::LiveStatistics(record::StatisticsOptions options)
     : options_(options), fold_(options.period_ns, [this] { end_period(); })
 {
 	fold_.align();
+	fold_.forget_often();
 	fold_.set_on_start([this] {
 		sums_.emplace(fold_.machine());
 		fold_.add(*sums_);
 	});
-	fold_.set_on_forget([this](const analyze::Thread &thread) { sums_->end(thread); }, [this] { sums_->settle(); });
 }
 
 void LiveStatistics::start(const record::LiveStart &start)
@@ -67,6 +67,7 @@ void LiveStatistics::end_period()
 		period.blocks.insert(period.blocks.end(), block, block + EDC_BLOCK_SIZE);
 	};
 	record::ControlStream stream(start_.uuid, keep, number_++);
+	sums_->settle();
 	write_period(stream, facts, machine, *sums_);
 	stream.flush();
 	sums_->clear();

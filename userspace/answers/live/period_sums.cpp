@@ -59,6 +59,7 @@ void PeriodSums::add(AllSums &all, const Key &key, std::uint64_t ticks, bool has
 void PeriodSums::system_call(const analyze::Thread &thread, std::uint32_t number, std::uint64_t begin,
 			     std::uint64_t end, std::int64_t result)
 {
+	settle();
 	add(calls_, {Party(machine_.leader(thread)), {}, number, EDC_NO_IRQ}, end - begin,
 	    result < 0 && result >= -last_errno);
 }
@@ -66,6 +67,7 @@ void PeriodSums::system_call(const analyze::Thread &thread, std::uint32_t number
 void PeriodSums::blocked(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to,
 			 const analyze::Waker &waker)
 {
+	settle();
 	Key key{Party(thread), {}, thread.syscall, EDC_NO_IRQ};
 	if (waker.interrupt >= 0)
 		key.irq = static_cast<std::uint32_t>(waker.interrupt) << 16 | waker.number;
@@ -74,7 +76,7 @@ void PeriodSums::blocked(const analyze::Thread &thread, std::uint64_t from, std:
 	add(sleeps_, key, to - from, false);
 }
 
-void PeriodSums::end(const analyze::Thread &thread)
+void PeriodSums::forgotten(const analyze::Thread &thread)
 {
 	const std::string &command = machine_.leader(thread).name;
 	const std::uint64_t cgroup = machine_.cgroup_of(thread);

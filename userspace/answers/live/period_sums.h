@@ -77,13 +77,13 @@ public:
 
 	explicit PeriodSums(const analyze::Machine &machine) : machine_(machine) { clear(); }
 
+	// After settle():
 	const AllSums &calls() const { return calls_; }
 	const AllSums &sleeps() const { return sleeps_; }
+	// Those that were given up are named as such, before their places are another's.
+	void settle();
 	const std::vector<Ended> &ended() const { return ended_; }
 
-	// LiveFold gives up a thread; and has given up all of those.
-	void end(const analyze::Thread &thread);
-	void settle();
 	// The next period begins.
 	void clear();
 
@@ -96,6 +96,7 @@ private:
 			 std::int64_t result) override;
 	void blocked(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to,
 		     const analyze::Waker &waker) override;
+	void forgotten(const analyze::Thread &thread) override;
 
 	const analyze::Machine &machine_;
 	AllSums calls_, sleeps_;

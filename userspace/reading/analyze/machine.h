@@ -211,8 +211,9 @@ public:
 	// Not with a range in the scope, nor with observers of times.
 	void end_window(std::uint64_t time);
 	void begin_window();
-	// Gives up threads that have ended, and tells observers, which must not know them any more. `is_gone`: of threads
-	// of which a loss may have taken the end. Between the two, or at any time if an observer keeps what they used.
+	// Gives up threads that have ended, and tells observers, which must not know them any more. `is_gone`: of
+	// threads of which a loss may have taken the end. Between the two, or at any time if an observer keeps what
+	// they used.
 	void forget(const std::function<bool(const Thread &)> &is_gone);
 	// The kernel hides this thread, which the list of threads would say if it was fed.
 	void hide(std::int32_t tid);
