@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: MIT
 // `monitor top`: what the machine does now. A recording of which nothing is written, its windows (answers/live/) and
 // what shows them (answers/top/).
-#include <atomic>
 #include <chrono>
 #include <clocale>
 #include <cstdio>
 #include <memory>
 #include <optional>
-#include <random>
 #include <string>
-#include <thread>
+#include <utility>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -20,17 +18,15 @@
 #include "answers/top/row_filter.h"
 #include "answers/top/text.h"
 #include "answers/top/top.h"
-#include "base/duration.h"
 #include "base/error.h"
 #include "base/escape.h"
 #include "base/fd.h"
-#include "base/sentence.h"
 #include "commands.h"
+#include "live_recording.h"
 #include "number_of_rows.h"
 #include "problems.h"
 #include "record_options.h"
 #include "recording/pmu/selection.h"
-#include "recording/record/cgroup_names.h"
 #include "recording/record/recording.h"
 #include "terminal.h"
 
@@ -39,7 +35,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::uint64_t min_window_ns = 100'000'000, max_window_ns = 86'400'000'000'000;
 constexpr auto frame_time = 50ms;
 
 const std::map<std::string, report::GroupBy> rows_by = {{"process", report::GroupBy::process},
@@ -48,24 +43,16 @@ const std::map<std::string, report::GroupBy> rows_by = {{"process", report::Grou
 							{"cgroup", report::GroupBy::cgroup}};
 
 struct TopArguments {
-	std::string delay = "1s", families, selection, card = "auto", buffer, output, by = "process", rows_where,
-		    measurements;
+	LiveOptions live;
+	std::string output, by = "process", rows_where, measurements;
 	std::optional<record::Counting> counting; // of measurements
 	std::optional<top::RowFilter> filter;     // of rows_where
 	std::uint64_t refreshes = 0;              // 0: until it is ended
 	std::size_t rows = rows_in_text;
 	std::string details; // a process
 	bool user = false;
-	bool batch = false, json = false, no_calibration = false, force = false;
+	bool batch = false, json = false, force = false;
 };
-
-std::string unused_directory()
-{
-	const char *const directory = std::getenv("TMPDIR");
-	std::random_device random;
-	return fmt::format("{}/monitor-top-{}-{:08x}", directory && *directory ? directory : "/tmp", ::getpid(),
-			   random());
-}
 
 // With a reading at each tenth of a window, so that what runs on without a switch has some in each.
 void parse_measurements(TopArguments &arguments, std::uint64_t window_ns)
@@ -89,117 +76,45 @@ std::vector<top::FigureColumn> columns_of(const TopArguments &arguments)
 
 record::Options options_of(const TopArguments &arguments)
 {
-	record::Options options;
-	const bool is_kept = !arguments.output.empty();
-	options.kept = is_kept ? record::Kept::trace : record::Kept::nothing;
-	options.output = is_kept ? arguments.output : unused_directory();
+	record::Options options = arguments.live.record_options("top");
+	if (!arguments.output.empty()) {
+		options.kept = record::Kept::trace;
+		options.output = arguments.output;
+	}
 	options.force = arguments.force;
-	options.families = parse_families(arguments.families);
-	options.card = arguments.card;
-	options.calibrates = !arguments.no_calibration;
 	options.counting = arguments.counting;
 	options.everyone = arguments.user;
-	if (!arguments.selection.empty())
-		for (const std::string &item : split(arguments.selection))
-			options.pids.push_back(parse_process(item, "no process id"));
-	if (!arguments.buffer.empty())
-		options.buffer_bytes = parse_bytes(arguments.buffer, "--buffer");
 	return options;
 }
 
-// A recording that goes on in a thread of its own.
-class Running {
-public:
-	explicit Running(record::Options options)
-	    : recording_(std::move(options),
-			 {.on_start = [this](const std::string &directory) { directory_ = directory; },
-			  .on_progress = [this](const record::Progress &now) { lost_ = now.lost; },
-			  .on_note = [](const std::string &note) { print_error(note); },
-			  .on_snapshot = {}})
-	{
-		recording_.start();
-		waits_ = std::thread([this] {
-			try {
-				result_ = recording_.wait();
-			} catch (const std::exception &error) {
-				result_.failed = true;
-				result_.end_reason = sentence_of(error);
-			}
-			is_over_ = true;
-		});
-	}
-	~Running() { stop(); }
-	Running(const Running &) = delete;
-	Running &operator=(const Running &) = delete;
+top::Status status_of(const LiveRecording &running)
+{
+	return {running.lost(), running.is_over()};
+}
 
-	void stop()
-	{
-		recording_.stop("it was quit");
-		if (waits_.joinable())
-			waits_.join();
-	}
-	// Of the trace; after the start.
-	const std::string &directory() const { return directory_; }
-	top::Status status() const { return {lost_, is_over_}; }
-	// After stop().
-	const record::Result &result() const { return result_; }
-
-private:
-	record::Recording recording_;
-
-	std::string directory_;
-	std::atomic<std::uint64_t> lost_{0};
-	std::atomic<bool> is_over_{false};
-	record::Result result_;
-	std::thread waits_;
-};
-
-// Names cgroups, and again those that were made since, which takes a while where there are many.
-class CgroupNaming {
-public:
-	CgroupNaming(live::Refreshes &refreshes, live::CgroupPaths paths)
-	    : refreshes_(refreshes), next_look_(Clock::now() + between_looks), paths_(std::move(paths))
-	{
-		refreshes_.name_cgroups(paths_);
-	}
-
-	void look_at(const live::Refresh &refresh)
-	{
-		if (!refresh.has_unnamed_cgroups || Clock::now() < next_look_)
-			return;
-		record::CgroupNames names;
-		names.collect();
-		paths_.insert(names.paths().begin(), names.paths().end()); // those that are gone keep theirs
-		refreshes_.name_cgroups(paths_);
-		next_look_ = Clock::now() + between_looks;
-	}
-
-private:
-	using Clock = std::chrono::steady_clock;
-	static constexpr auto between_looks = 10s;
-
-	live::Refreshes &refreshes_;
-	Clock::time_point next_look_;
-	live::CgroupPaths paths_;
-};
+void name_cgroups_of(const live::Refresh &refresh, CgroupNaming &naming)
+{
+	if (refresh.has_unnamed_cgroups)
+		naming.look_if_due();
+}
 
 // Until the recording ends, or as many as were wanted.
-void print_refreshes(live::Refreshes &refreshes, const Running &running, CgroupNaming &naming,
+void print_refreshes(live::Refreshes &refreshes, const LiveRecording &running, CgroupNaming &naming,
 		     const TopArguments &arguments)
 {
 	const top::RowFilter *const filter = arguments.filter ? &*arguments.filter : nullptr;
 	std::uint64_t seen = 0;
-	while (!running.status().is_over && (arguments.refreshes == 0 || seen < arguments.refreshes)) {
+	while (!running.is_over() && (arguments.refreshes == 0 || seen < arguments.refreshes)) {
 		const auto refresh = refreshes.next(seen, 200ms);
 		if (!refresh)
 			continue;
-		const top::Status status = running.status();
+		const top::Status status = status_of(running);
 		const std::string text = arguments.json
 					     ? top::refresh_json(*refresh, status, filter) + "\n"
 					     : (seen ? "\n" : "") + top::refresh_text(*refresh, status, arguments.rows,
 										      terminal_width(), filter);
 		seen = refresh->number;
-		naming.look_at(*refresh);
+		name_cgroups_of(*refresh, naming);
 		if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0)
 			break; // main() says why
 	}
@@ -213,7 +128,7 @@ std::string host_and_kernel()
 	return host + ", Linux " + kernel;
 }
 
-int show_on_screen(live::Refreshes &refreshes, const Running &running, CgroupNaming &naming,
+int show_on_screen(live::Refreshes &refreshes, const LiveRecording &running, CgroupNaming &naming,
 		   const TopArguments &arguments, const live::Wanted &wanted)
 {
 	std::setlocale(LC_CTYPE, "");
@@ -223,19 +138,19 @@ int show_on_screen(live::Refreshes &refreshes, const Running &running, CgroupNam
 				  auto newest = refreshes.next(seen, 0ms);
 				  if (newest) {
 					  shown = newest->number;
-					  naming.look_at(*newest);
+					  name_cgroups_of(*newest, naming);
 				  }
 				  return shown > arguments.refreshes && arguments.refreshes ? nullptr : newest;
 			  },
 		      .want = [&](const live::Wanted &now) { refreshes.want(now); },
 		      .status =
 			  [&] {
-				  top::Status status = running.status();
+				  top::Status status = status_of(running);
 				  status.is_over |= arguments.refreshes && shown > arguments.refreshes;
 				  return status;
 			  }},
-		     fmt::format("monitor top - {}, each {}{}", host_and_kernel(), arguments.delay,
-				 arguments.selection.empty() ? "" : ", of process " + arguments.selection),
+		     fmt::format("monitor top - {}, each {}{}", host_and_kernel(), arguments.live.delay,
+				 arguments.live.selection.empty() ? "" : ", of process " + arguments.live.selection),
 		     wanted, columns_of(arguments), arguments.filter, locale_is_utf8());
 	return terminal::show(top, frame_time, "--batch prints the same as text");
 }
@@ -243,10 +158,7 @@ int show_on_screen(live::Refreshes &refreshes, const Running &running, CgroupNam
 // Returns the exit code.
 int run_top(TopArguments &arguments)
 {
-	const std::uint64_t window_ns = parse_duration(arguments.delay, "-d");
-	if (window_ns < min_window_ns || window_ns > max_window_ns)
-		throw Error(
-		    fmt::format("-d {}: figures are made from each 100ms to each day", printable(arguments.delay)));
+	const std::uint64_t window_ns = arguments.live.window_ns();
 	parse_measurements(arguments, window_ns);
 	if (!arguments.rows_where.empty())
 		arguments.filter.emplace(arguments.rows_where, columns_of(arguments));
@@ -267,8 +179,9 @@ int run_top(TopArguments &arguments)
 	wanted.by = rows_by.at(arguments.by);
 	wanted.followed = followed;
 	refreshes.want(wanted);
-	Running running(options);
-	CgroupNaming naming(refreshes, selection::cgroup_paths(running.directory()));
+	LiveRecording running(options);
+	CgroupNaming naming(selection::cgroup_paths(running.directory()),
+			    [&](CgroupNaming::Paths paths) { refreshes.name_cgroups(std::move(paths)); });
 	int signal = 0;
 	if (prints)
 		print_refreshes(refreshes, running, naming, arguments);
@@ -290,7 +203,7 @@ void add_top(CLI::App &app, int &exit_code)
 {
 	CLI::App *command = app.add_subcommand("top", "show what the machine does now");
 	auto arguments = std::make_shared<TopArguments>();
-	command->add_option("-d,--delay", arguments->delay, "figures are of this much time each (default: 1s)")
+	command->add_option("-d,--delay", arguments->live.delay, "figures are of this much time each (default: 1s)")
 	    ->option_text("TIME");
 	command->add_option("-n", arguments->refreshes, "end after this many of them")
 	    ->option_text("N")
@@ -307,9 +220,9 @@ void add_top(CLI::App &app, int &exit_code)
 	command->add_option("--top", arguments->rows, "rows of text with --batch (default: 40; 0: all)")
 	    ->option_text("N")
 	    ->check(number_of_rows);
-	command->add_option("-p", arguments->selection, "only these processes and their descendants")
+	command->add_option("-p", arguments->live.selection, "only these processes and their descendants")
 	    ->option_text("PID,...");
-	command->add_option("-e", arguments->families, "event families, as of monitor record")
+	command->add_option("-e", arguments->live.families, "event families, as of monitor record")
 	    ->option_text("FAMILY,...");
 	command
 	    ->add_option("-m,--measure", arguments->measurements,
@@ -322,13 +235,13 @@ void add_top(CLI::App &app, int &exit_code)
 	    ->add_option("--details", arguments->details,
 			 "with --batch or --json: also the calls, sleeps and activities of this process")
 	    ->option_text("PID");
-	command->add_option("--card", arguments->card, "bpf, module; auto: as of monitor record")
+	command->add_option("--card", arguments->live.card, "bpf, module; auto: as of monitor record")
 	    ->check(CLI::IsMember({"auto", "bpf", "module"}));
-	command->add_option("--buffer", arguments->buffer, "memory for the rings, as of monitor record")
+	command->add_option("--buffer", arguments->live.buffer, "memory for the rings, as of monitor record")
 	    ->option_text("SIZE");
 	command->add_option("-o", arguments->output, "record the trace, too, into this directory")->option_text("DIR");
 	command->add_flag("--force", arguments->force, "with -o: replace a trace that is there");
-	command->add_flag("--no-calibration", arguments->no_calibration, "do not measure what an event costs");
+	command->add_flag("--no-calibration", arguments->live.no_calibration, "do not measure what an event costs");
 	command->footer(
 	    "Figures are exact: each switch, call and fault is counted. Nothing is written without -o.\n"
 	    "Keys: enter shows what a row is made of, escape goes back, p t c g u choose processes, threads,\n"

@@ -7,6 +7,7 @@ add_library(monitor_live STATIC
   ${CMAKE_CURRENT_LIST_DIR}/live_fold.cpp
   ${CMAKE_CURRENT_LIST_DIR}/live_states.cpp
   ${CMAKE_CURRENT_LIST_DIR}/live_statistics.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/machine_totals.cpp
   ${CMAKE_CURRENT_LIST_DIR}/measured_rows.cpp
   ${CMAKE_CURRENT_LIST_DIR}/period_records.cpp
   ${CMAKE_CURRENT_LIST_DIR}/period_sums.cpp

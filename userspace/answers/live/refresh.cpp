@@ -14,36 +14,6 @@ namespace {
 
 constexpr std::size_t max_kept = 1024; // what nobody takes: the oldest are given up
 
-MachineTotals totals_of(const LiveFold &fold)
-{
-	const analyze::Machine &machine = fold.machine();
-	MachineTotals totals;
-	totals.window = machine.window_end() - machine.window_begin();
-	for (const analyze::Cpu &cpu : machine.cpus()) {
-		totals.usage += cpu.usage;
-		totals.idle += cpu.idle;
-	}
-	for (const analyze::Thread &thread : machine.threads()) {
-		if (thread.tid == 0 || thread.state == analyze::State::dead)
-			continue;
-		++totals.threads;
-		totals.usage.waiting += thread.usage.waiting;
-		if (!machine.is_known(thread))
-			++totals.unknown;
-		else
-			++(thread.state == analyze::State::running    ? totals.running
-			   : thread.state == analyze::State::runnable ? totals.ready
-								      : totals.blocked);
-	}
-	totals.switches = fold.count("sched_switch");
-	totals.wakings = fold.count("sched_waking");
-	totals.calls = fold.count("sys_enter");
-	totals.faults = fold.count("page_fault_user") + fold.count("page_fault_kernel");
-	totals.interrupts = fold.count("irq_handler_entry") + fold.count("local_timer_entry");
-	totals.events = fold.count();
-	return totals;
-}
-
 } // namespace
 
 Refreshes::Refreshes(std::uint64_t window_ns) : fold_(std::make_shared<LiveFold>(window_ns, [this] { make(); }))

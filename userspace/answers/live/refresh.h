@@ -17,6 +17,7 @@
 #include "answers/report/table.h"
 #include "details.h"
 #include "live_fold.h"
+#include "machine_totals.h"
 #include "reading/analyze/recorded.h"
 
 namespace monitor::live {
@@ -31,14 +32,6 @@ struct Wanted {
 	std::int32_t followed = 0, thread = 0; // the process, and the thread of it, of which the details are wanted
 
 	bool operator==(const Wanted &) const = default;
-};
-
-// How the time of all CPUs was spent, in ticks, and what happened.
-struct MachineTotals {
-	analyze::Usage usage;
-	std::uint64_t idle = 0, window = 0; // `window`: ticks of one CPU
-	std::uint64_t switches = 0, wakings = 0, calls = 0, faults = 0, interrupts = 0, events = 0;
-	std::size_t threads = 0, running = 0, ready = 0, blocked = 0, unknown = 0;
 };
 
 struct Refresh {

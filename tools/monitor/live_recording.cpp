@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+#include "live_recording.h"
+
+#include <cstdlib>
+#include <random>
+#include <utility>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "base/duration.h"
+#include "base/error.h"
+#include "base/escape.h"
+#include "base/sentence.h"
+#include "problems.h"
+#include "recording/record/cgroup_names.h"
+
+namespace monitor {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::uint64_t min_window_ns = 100'000'000, max_window_ns = 86'400'000'000'000;
+constexpr auto between_looks = 10s;
+
+std::string unused_directory(const std::string &name)
+{
+	const char *const directory = std::getenv("TMPDIR");
+	std::random_device random;
+	return fmt::format("{}/monitor-{}-{}-{:08x}", directory && *directory ? directory : "/tmp", name, ::getpid(),
+			   random());
+}
+
+} // namespace
+
+std::uint64_t LiveOptions::window_ns() const
+{
+	const std::uint64_t window_ns = parse_duration(delay, "-d");
+	if (window_ns < min_window_ns || window_ns > max_window_ns)
+		throw Error(fmt::format("-d {}: figures are made from each 100ms to each day", printable(delay)));
+	return window_ns;
+}
+
+record::Options LiveOptions::record_options(const std::string &name) const
+{
+	record::Options options;
+	options.kept = record::Kept::nothing;
+	options.output = unused_directory(name);
+	options.families = parse_families(families);
+	options.card = card;
+	options.calibrates = !no_calibration;
+	if (!selection.empty())
+		for (const std::string &item : split(selection))
+			options.pids.push_back(parse_process(item, "no process id"));
+	if (!buffer.empty())
+		options.buffer_bytes = parse_bytes(buffer, "--buffer");
+	return options;
+}
+
+LiveRecording::LiveRecording(record::Options options, std::function<void()> on_end)
+    : recording_(std::move(options), {.on_start = [this](const std::string &directory) { directory_ = directory; },
+				      .on_progress = [this](const record::Progress &now) { lost_ = now.lost; },
+				      .on_note = [](const std::string &note) { print_error(note); },
+				      .on_snapshot = {}})
+{
+	recording_.start();
+	waits_ = std::thread([this, on_end = std::move(on_end)] {
+		try {
+			result_ = recording_.wait();
+		} catch (const std::exception &error) {
+			result_.failed = true;
+			result_.end_reason = sentence_of(error);
+		}
+		is_over_ = true;
+		if (on_end)
+			on_end();
+	});
+}
+
+void LiveRecording::stop()
+{
+	recording_.stop("it was quit");
+	if (waits_.joinable())
+		waits_.join();
+}
+
+CgroupNaming::CgroupNaming(Paths paths, std::function<void(Paths)> name)
+    : name_(std::move(name)), next_look_(Clock::now() + between_looks), paths_(std::move(paths))
+{
+	name_(paths_);
+}
+
+void CgroupNaming::look_if_due()
+{
+	if (Clock::now() < next_look_)
+		return;
+	record::CgroupNames names;
+	names.collect();
+	Paths known = names.paths();
+	known.insert(paths_.begin(), paths_.end()); // those that have just gone keep theirs
+	paths_ = names.paths();
+	name_(std::move(known));
+	next_look_ = Clock::now() + between_looks;
+}
+
+} // namespace monitor

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// What monitor top and monitor serve have in common: a recording that goes on in a thread of its own while something
+// shows its windows (answers/live/), and names for the cgroups in them.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <thread>
+
+#include "record_options.h"
+#include "recording/record/recording.h"
+
+namespace monitor {
+
+// Options of both, as text.
+struct LiveOptions {
+	std::string delay = "1s", families, selection, card = "auto", buffer;
+	bool no_calibration = false;
+
+	// -d. Throws Error.
+	std::uint64_t window_ns() const;
+	// Of a recording of which nothing is written; its directory is called monitor-`name`-... Throws Error.
+	record::Options record_options(const std::string &name) const;
+};
+
+class LiveRecording {
+public:
+	// Returns when it has started. `on_end`: called once it has ended, by any thread. Throws Error.
+	explicit LiveRecording(record::Options options, std::function<void()> on_end = {});
+	~LiveRecording() { stop(); }
+	LiveRecording(const LiveRecording &) = delete;
+	LiveRecording &operator=(const LiveRecording &) = delete;
+
+	void stop();
+	// Of the trace; after the start.
+	const std::string &directory() const { return directory_; }
+	std::uint64_t lost() const { return lost_; }
+	bool is_over() const { return is_over_; }
+	// After stop().
+	const record::Result &result() const { return result_; }
+
+private:
+	record::Recording recording_;
+
+	std::string directory_;
+	std::atomic<std::uint64_t> lost_{0};
+	std::atomic<bool> is_over_{false};
+	record::Result result_;
+	std::thread waits_;
+};
+
+// Names cgroups, and again those that were made since, which takes a while where there are many.
+class CgroupNaming {
+public:
+	using Paths = std::map<std::uint64_t, std::string>; // by id
+
+	// `paths`: those that there were at the start. `name` is called with all, now and after each look.
+	CgroupNaming(Paths paths, std::function<void(Paths)> name);
+
+	// There was one without a name.
+	void look_if_due();
+
+private:
+	using Clock = std::chrono::steady_clock;
+
+	const std::function<void(Paths)> name_;
+	Clock::time_point next_look_;
+	Paths paths_; // of the last look
+};
+
+} // namespace monitor
