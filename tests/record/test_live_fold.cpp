@@ -55,6 +55,7 @@ TEST_CASE("live fold: windows of blocks in memory are those of recordings that e
 TEST_CASE("live fold: counts of events, and a loss, are of the window that they are in")
 {
 	History history;
+	history.posts(0, 90, EDC_ID_SYS_ENTER, 39); // not all probes are attached
 	history.switches(0, 100, 0, running, 7);
 	history.posts(0, 110, EDC_ID_SYS_EXIT);
 	history.posts(0, 199, EDC_ID_SYS_ENTER, 39);

@@ -35,7 +35,8 @@ struct LiveFold::Visitor {
 		const std::size_t index = event.cls->index;
 		if (index >= to.class_counts_.size())
 			to.class_counts_.resize(index + 1);
-		to.class_counts_[index] += !event.is_control();
+		// Before the first window some probes were not attached yet.
+		to.class_counts_[index] += !event.is_control() && event.time >= to.machine_->window_begin();
 		to.machine_->event(event);
 	}
 	void gap(const trace::StreamInfo &info, std::uint64_t from, std::uint64_t until)
