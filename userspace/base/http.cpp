@@ -149,7 +149,7 @@ private:
 		const http::request<http::empty_body> request = parser_->release();
 		HttpResponse made = parts_.respond(request);
 		const bool is_refused = made.status == static_cast<unsigned>(http::status::forbidden);
-		is_stranger_ = is_stranger_ && is_refused;
+		is_stranger_ = is_stranger_ && (is_refused || parts_.secret.empty());
 		response_ = {static_cast<http::status>(made.status), request.version()};
 		response_.set(http::field::content_type, made.type);
 		response_.set(http::field::cache_control, "no-store");
@@ -196,6 +196,7 @@ HttpResponse HttpServer::Parts::respond(const http::request<http::empty_body> &r
 		return refusal(http::status::forbidden, "the address is not complete: use the one that was printed");
 	target.remove_prefix(begin.size());
 	HttpRequest asked;
+	asked.accept = std::string_view(request[http::field::accept].data(), request[http::field::accept].size());
 	const std::size_t mark = std::min(target.find('?'), target.size());
 	asked.path = target.substr(0, mark);
 	for (target.remove_prefix(std::min(mark + 1, target.size())); !target.empty();) {

@@ -16,6 +16,7 @@ namespace monitor {
 struct HttpRequest {
 	std::string path;                         // without the secret: "/about"
 	std::map<std::string, std::string> query; // decoded
+	std::string accept;                       // the header; "": there is none
 };
 
 struct HttpResponse {

@@ -61,7 +61,7 @@ std::array<std::shared_ptr<const Picture>, 2> Compared::pictures() const
 HttpResponse Compared::answer(const HttpRequest &request)
 {
 	if (request.path.starts_with(second))
-		return after_.answer({request.path.substr(second.size() - 1), request.query});
+		return after_.answer({request.path.substr(second.size() - 1), request.query, request.accept});
 	return request.path == "/diff" ? diff(request) : before_.answer(request);
 }
 
