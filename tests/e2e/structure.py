@@ -49,6 +49,7 @@ MAY = {
     "answers/query": {"base", "reading/ctf", "reading/events", "reading/filter", "reading/analyze", "reading/activities"},
     "answers/live": {"base", "reading/ctf", "reading/events", "reading/analyze", "reading/activities", "reading/states", "recording/card", "recording/record",
                      "answers/report"},
+    "answers/metrics": {"base", "reading/ctf", "reading/analyze", "answers/live"},
     "answers/selection": {"base", "reading/events", "reading/filter", "reading/analyze", "answers/statistics"},
     "answers/terminal": {"base"},
     "answers/top": {"base", "reading/filter", "answers/live", "answers/terminal"},

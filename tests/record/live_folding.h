@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Feeds a LiveFold with what streams hold, as a recorder would. Used by test_live_*.cpp.
+// Feeds a LiveFold with what streams hold, as a recorder would. Used by test_live_*.cpp and test_metrics.cpp.
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <random>
 #include <string>
@@ -42,15 +43,17 @@ inline monitor::record::LiveStart start_at(std::uint64_t begin, const std::strin
 	return start;
 }
 
-// What was written until then, in passes of random lengths; then the end.
-inline void feed_all(LiveFold &fold, std::vector<samples::StreamWriter> &streams,
-		     const monitor::trace::Description &description, std::uint64_t end, std::mt19937 &random)
+// What was written until then, in passes of random lengths, after each of which `look` is called; then the end.
+inline void feed_all(
+    LiveFold &fold, std::vector<samples::StreamWriter> &streams, const monitor::trace::Description &description,
+    std::uint64_t end, std::mt19937 &random, const std::function<void()> &look = [] {})
 {
 	Taker taker{fold};
 	live_feed::Feed feed(streams, description);
 	for (std::uint64_t now = 0; now < end; now += 1 + random() % 200) {
 		REQUIRE(feed.offer(taker, now));
 		REQUIRE(fold.advance(now));
+		look();
 	}
 	fold.set_window_end(end);
 	REQUIRE(feed.offer(taker, ~std::uint64_t(0)));

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+#include "exposition.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <iterator>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/escape.h"
+
+namespace monitor::metrics {
+namespace {
+
+constexpr const char *type_names[] = {"counter", "gauge", "histogram", "info"};
+
+std::string_view trimmed(std::string_view text)
+{
+	const std::size_t begin = std::min(text.find_first_not_of(" \t"), text.size());
+	const std::size_t end = text.find_last_not_of(" \t");
+	return end == std::string_view::npos ? std::string_view() : text.substr(begin, end + 1 - begin);
+}
+
+// The part up to a separator, which are both taken off the text.
+std::string_view take_part(std::string_view &text, char separator)
+{
+	const std::size_t end = std::min(text.find(separator), text.size());
+	const std::string_view part = text.substr(0, end);
+	text.remove_prefix(std::min(end + 1, text.size()));
+	return trimmed(part);
+}
+
+bool is_version_of_openmetrics(std::string_view version)
+{
+	return version.empty() || version == "1.0.0" || version == "0.0.1";
+}
+
+} // namespace
+
+const char *content_type(Format format)
+{
+	return format == Format::openmetrics ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
+					     : "text/plain; version=0.0.4; charset=utf-8";
+}
+
+Format preferred_format(std::string_view accept)
+{
+	double openmetrics = 0, text = 0;
+	while (!accept.empty()) {
+		std::string_view range = take_part(accept, ',');
+		const std::string_view type = take_part(range, ';');
+		double quality = 1;
+		std::string_view version;
+		while (!range.empty()) {
+			std::string_view value = take_part(range, ';');
+			const std::string_view name = take_part(value, '=');
+			if (name == "q")
+				quality = std::strtod(std::string(value).c_str(), nullptr);
+			else if (name == "version")
+				version = trimmed(value);
+		}
+		if (type == "application/openmetrics-text" && is_version_of_openmetrics(version))
+			openmetrics = std::max(openmetrics, quality);
+		else if (type == "text/plain" || type == "text/*" || type == "*/*")
+			text = std::max(text, quality);
+	}
+	return openmetrics > 0 && openmetrics >= text ? Format::openmetrics : Format::text;
+}
+
+std::string label_value(std::string_view text)
+{
+	std::string value;
+	for (const char character : printable(text)) {
+		if (character == '\\' || character == '"')
+			value += '\\';
+		value += character;
+	}
+	return value;
+}
+
+void Exposition::family(std::string_view name, Type type, std::string_view unit, std::string_view help)
+{
+	name_ = name;
+	const char *const type_name = type_names[static_cast<std::size_t>(type)];
+	if (format_ == Format::openmetrics) {
+		fmt::format_to(std::back_inserter(text_), "# TYPE {} {}\n", name, type_name);
+		if (!unit.empty())
+			fmt::format_to(std::back_inserter(text_), "# UNIT {} {}\n", name, unit);
+		fmt::format_to(std::back_inserter(text_), "# HELP {} {}\n", name, help);
+		return;
+	}
+	// Here the family has the name of its samples.
+	const char *const suffix = type == Type::counter ? "_total" : type == Type::info ? "_info" : "";
+	fmt::format_to(std::back_inserter(text_), "# HELP {}{} {}\n# TYPE {}{} {}\n", name, suffix, help, name, suffix,
+		       type == Type::info ? "gauge" : type_name);
+}
+
+void Exposition::sample(std::string_view suffix, const Labels &labels, double value, std::string_view bound)
+{
+	text_ += name_;
+	text_ += suffix;
+	char before = '{';
+	for (const Label &label : labels)
+		fmt::format_to(std::back_inserter(text_), "{}{}=\"{}\"", std::exchange(before, ','), label.name,
+			       label.value);
+	if (!bound.empty())
+		fmt::format_to(std::back_inserter(text_), "{}le=\"{}\"", std::exchange(before, ','), bound);
+	fmt::format_to(std::back_inserter(text_), "{} {}\n", before == '{' ? "" : "}", value);
+}
+
+void Exposition::created(const Labels &labels, double created_s)
+{
+	if (format_ == Format::openmetrics)
+		sample("_created", labels, created_s);
+}
+
+void Exposition::counter(const Labels &labels, double value, double created_s)
+{
+	sample("_total", labels, value);
+	created(labels, created_s);
+}
+
+void Exposition::gauge(const Labels &labels, double value)
+{
+	sample("", labels, value);
+}
+
+void Exposition::histogram(const Labels &labels, const Latency &latency, double created_s)
+{
+	std::uint64_t count = 0;
+	for (std::size_t i = 0; i < latency.counts.size(); ++i) {
+		count += latency.counts[i];
+		const bool is_last = i == latency_bounds;
+		sample("_bucket", labels, static_cast<double>(count),
+		       is_last ? "+Inf" : fmt::format("{}", latency_bound_seconds(i)));
+	}
+	sample("_sum", labels, latency.seconds);
+	sample("_count", labels, static_cast<double>(count));
+	created(labels, created_s);
+}
+
+void Exposition::info(const Labels &labels)
+{
+	sample("_info", labels, 1);
+}
+
+std::string Exposition::text() &&
+{
+	if (format_ == Format::openmetrics)
+		text_ += "# EOF\n";
+	return std::move(text_);
+}
+
+} // namespace monitor::metrics

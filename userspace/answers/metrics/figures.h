@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+// The figures of `monitor serve`: what a window adds (window.cpp), and their sums since the start (metrics.cpp), which
+// families.cpp writes. Times in seconds.
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "answers/live/machine_totals.h"
+#include "latency.h"
+#include "reading/analyze/recorded.h"
+#include "top_series.h"
+
+namespace monitor::metrics {
+
+// Who a row is of.
+struct Who {
+	std::string cgroup, command;
+
+	auto operator<=>(const Who &) const = default;
+};
+
+struct WhoCalls {
+	Who who;
+	std::string call;
+
+	auto operator<=>(const WhoCalls &) const = default;
+};
+
+struct RowFigures {
+	std::array<double, analyze::modes> cpu{};
+	double waiting = 0, blocked = 0;
+	std::uint64_t voluntary = 0, involuntary = 0, migrations = 0, calls = 0, minor_faults = 0, major_faults = 0;
+	Latency run_queue;
+
+	RowFigures &operator+=(const RowFigures &other);
+};
+
+struct CallFigures {
+	Latency latency;
+	std::uint64_t failed = 0;
+
+	CallFigures &operator+=(const CallFigures &other)
+	{
+		latency += other.latency;
+		failed += other.failed;
+		return *this;
+	}
+};
+
+// Of all CPUs together.
+struct MachineFigures {
+	std::array<double, analyze::modes> cpu{};
+	double idle = 0;
+	std::uint64_t switches = 0, idle_switches = 0; // the latter: away from the idle thread
+	std::uint64_t wakings = 0, migrations = 0, calls = 0, minor_faults = 0, major_faults = 0, events = 0;
+	std::map<std::string, std::uint64_t> interrupts; // by class
+
+	void add(const live::MachineTotals &totals, double seconds_per_tick);
+};
+
+using Rows = TopSeries<Who, RowFigures>;
+using Calls = TopSeries<WhoCalls, CallFigures>;
+
+// Since the start. A figure that is not known is absent.
+struct Figures {
+	analyze::Recorded recorded;
+	std::string kernel, card;
+	bool is_filtering = false;     // -p
+	double start_s = 0, end_s = 0; // since the epoch: of the first window, and of the last one that has ended
+	std::uint64_t windows = 0;
+	double covered_s = 0, incomplete_s = 0; // the latter: of windows in which events were lost
+	std::size_t cpus = 0, other_recorders = 0;
+	live::MachineTotals now; // of the last window
+	MachineFigures machine;
+	std::map<Who, Rows::Series> rows;
+	RowFigures other, idle, unknown, unselected, retired;
+	std::map<WhoCalls, Calls::Series> calls;
+	CallFigures other_calls;
+	std::uint64_t retired_rows = 0, retired_calls = 0;
+	double recorder_s = 0;
+	std::optional<double> probes_low_s, probes_high_s;
+	std::uint64_t late = 0;
+};
+
+} // namespace monitor::metrics

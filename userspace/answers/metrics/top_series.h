@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+// Sums of many series of which the N most important ones are shown, and the others as one: `other`. Used by
+// metrics.cpp.
+//
+// What is shown follows what was used in the last minutes: a weight that halves in 10 of them. A series that is not
+// shown is counted in `other`; when it gets a place it begins with this window at 0, as its time `created_s` says. One
+// that loses its place is counted in `other` from then on, and what it had until then goes to retired(), because in
+// `other` it would be a jump that looks like use.
+// Invariants: no sum ever steps back; shown + other + retired is all that was ever added; memory does not grow with
+// time.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace monitor::metrics {
+
+// `Key` is ordered, `Value` has +=.
+template <class Key, class Value> class TopSeries {
+public:
+	// What a window adds to a series.
+	struct Change {
+		Value value;
+		double weight = 0;
+		bool may_be_shown = true; // else it is part of `other` unless it is shown already
+	};
+	struct Series {
+		Value value{};
+		double created_s = 0; // when it was shown first, as given to add()
+		double weight = 0;
+	};
+
+	explicit TopSeries(std::size_t max) : max_(max) {}
+
+	// A window that began at `begin_s` and lasted `length_s`.
+	void add(const std::map<Key, Change> &changes, double begin_s, double length_s)
+	{
+		fade(std::exp2(-length_s / half_life_s));
+		std::map<Key, Value> left;
+		for (const auto &[key, change] : changes) {
+			if (const auto place = shown_.find(key); place != shown_.end()) {
+				place->second.value += change.value;
+				place->second.weight += change.weight;
+				continue;
+			}
+			left.emplace(key, change.value);
+			if (change.may_be_shown && change.weight > 0)
+				waiting_[key] += change.weight;
+		}
+		show_best(begin_s, begin_s + length_s);
+		for (const auto &[key, value] : left) {
+			const auto place = shown_.find(key);
+			(place == shown_.end() ? other_ : place->second.value) += value;
+		}
+		limit_waiting();
+	}
+
+	const std::map<Key, Series> &shown() const { return shown_; }
+	const Value &other() const { return other_; }
+	// What series had that are no longer shown, and how often one went.
+	const Value &retired() const { return retired_; }
+	std::uint64_t retirements() const { return retirements_; }
+	// Those of which it is remembered how much they were used, in case they get a place.
+	std::size_t waiting() const { return waiting_.size(); }
+
+private:
+	static constexpr double half_life_s = 600, min_shown_s = 600;
+	static constexpr double heavier = 2, much_heavier = 10; // to get the place of one shown for that long, or less
+	static constexpr double min_weight = 1e-9;
+	static constexpr std::size_t max_waiting = 4096;
+
+	void fade(double factor)
+	{
+		for (auto &[key, series] : shown_)
+			series.weight *= factor;
+		for (auto &[key, weight] : waiting_)
+			weight *= factor;
+	}
+
+	bool may_replace(double weight, const Series &series, double now_s) const
+	{
+		const bool is_settled = now_s - series.created_s >= min_shown_s;
+		return weight > series.weight * (is_settled ? heavier : much_heavier);
+	}
+
+	void show_best(double begin_s, double now_s)
+	{
+		std::vector<std::pair<double, Key>> best;
+		for (const auto &[key, weight] : waiting_)
+			best.emplace_back(-weight, key);
+		const std::size_t count = std::min(best.size(), max_);
+		std::ranges::partial_sort(best, best.begin() + static_cast<std::ptrdiff_t>(count));
+		best.resize(count);
+		for (const auto &[negative, key] : best) {
+			if (shown_.size() >= max_) {
+				const auto weakest = std::ranges::min_element(
+				    shown_, {}, [](const auto &each) { return each.second.weight; });
+				if (weakest == shown_.end() || !may_replace(-negative, weakest->second, now_s))
+					return;
+				retired_ += weakest->second.value;
+				++retirements_;
+				waiting_[weakest->first] = weakest->second.weight;
+				shown_.erase(weakest);
+			}
+			shown_[key] = {{}, begin_s, -negative};
+			waiting_.erase(key);
+		}
+	}
+
+	void limit_waiting()
+	{
+		std::erase_if(waiting_, [](const auto &each) { return each.second < min_weight; });
+		if (waiting_.size() <= max_waiting)
+			return;
+		std::vector<double> weights;
+		for (const auto &[key, weight] : waiting_)
+			weights.push_back(weight);
+		std::ranges::nth_element(weights, weights.begin() + max_waiting / 2, std::ranges::greater());
+		const double least = weights[max_waiting / 2];
+		std::erase_if(waiting_, [least](const auto &each) { return each.second <= least; });
+	}
+
+	const std::size_t max_;
+	std::map<Key, Series> shown_;   // at most max_
+	std::map<Key, double> waiting_; // weights of those that are not shown
+	Value other_{}, retired_{};
+	std::uint64_t retirements_ = 0;
+};
+
+} // namespace monitor::metrics

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+#include "window.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace monitor::metrics {
+namespace {
+
+using analyze::Thread;
+using analyze::Usage;
+
+constexpr std::int64_t largest_errno = 4095;
+
+bool did_anything(const Usage &usage)
+{
+	return usage.cpu() + usage.waiting + usage.blocked + usage.voluntary + usage.involuntary + usage.migrations +
+		   usage.syscalls + usage.minor_faults + usage.major_faults >
+	       0;
+}
+
+} // namespace
+
+void Window::got_cpu(const Thread &thread, std::uint64_t from, std::uint64_t to)
+{
+	if (thread.tid != 0 && !thread.filtered)
+		scale_.add(run_queue_[&thread], to - std::min(from, to));
+}
+
+void Window::system_call(const Thread &thread, std::uint32_t number, std::uint64_t begin, std::uint64_t end,
+			 std::int64_t result)
+{
+	auto place = calls_.find({&thread, number});
+	if (place == calls_.end() && calls_.size() < max_latencies)
+		place = calls_.try_emplace({&thread, number}).first;
+	CallFigures &figures = place == calls_.end() ? other_calls_ : place->second;
+	scale_.add(figures.latency, end - std::min(begin, end));
+	figures.failed += result < 0 && result >= -largest_errno;
+}
+
+RowFigures Window::figures(const Usage &usage) const
+{
+	RowFigures figures;
+	for (std::size_t i = 0; i < analyze::modes; ++i)
+		figures.cpu[i] = scale_.seconds(usage.ticks[i]);
+	figures.waiting = scale_.seconds(usage.waiting);
+	figures.blocked = scale_.seconds(usage.blocked);
+	figures.voluntary = usage.voluntary;
+	figures.involuntary = usage.involuntary;
+	figures.migrations = usage.migrations;
+	figures.calls = usage.syscalls;
+	figures.minor_faults = usage.minor_faults;
+	figures.major_faults = usage.major_faults;
+	return figures;
+}
+
+Window::Key Window::key_of(const Thread &thread) const
+{
+	return {fold_.machine().cgroup_of(thread), &fold_.machine().leader(thread)};
+}
+
+// What no thread is known to have: the machine's figures, less those of all threads, which are rarely a little more.
+Usage Window::of_nobody(const live::MachineTotals &totals, const Usage &threads)
+{
+	Usage all = totals.usage, rest;
+	all.migrations = totals.migrations;
+	all.syscalls = totals.calls;
+	all.minor_faults = totals.minor_faults;
+	all.major_faults = totals.major_faults;
+	const auto less = [](std::uint64_t from, std::uint64_t what, std::uint64_t &debt) {
+		what += debt;
+		debt = what - std::min(what, from);
+		return from - std::min(what, from);
+	};
+	for (std::size_t i = 0; i < analyze::modes; ++i)
+		rest.ticks[i] = less(all.ticks[i], threads.ticks[i], debt_.ticks[i]);
+	rest.migrations = less(all.migrations, threads.migrations, debt_.migrations);
+	rest.syscalls = less(all.syscalls, threads.syscalls, debt_.syscalls);
+	rest.minor_faults = less(all.minor_faults, threads.minor_faults, debt_.minor_faults);
+	rest.major_faults = less(all.major_faults, threads.major_faults, debt_.major_faults);
+	return rest;
+}
+
+void Window::take_calls(Changes &changes, const std::unordered_map<Key, Who, KeyHash> &names)
+{
+	for (const auto &[of, figures] : calls_) {
+		const auto named = names.find(key_of(*of.thread));
+		if (named == names.end()) {
+			other_calls_ += figures;
+			continue;
+		}
+		const WhoCalls key{named->second, fold_.machine().kinds().syscall_label(of.call)};
+		auto &change = changes.calls[key];
+		change.value += figures;
+		change.may_be_shown = changes.rows[named->second].may_be_shown;
+	}
+	changes.other_calls = std::exchange(other_calls_, {});
+	calls_.clear();
+	double count = 0, seconds = 0;
+	for (const auto &[key, change] : changes.calls) {
+		count += static_cast<double>(change.value.latency.count());
+		seconds += change.value.latency.seconds;
+	}
+	// Both many calls and long ones are of interest.
+	for (auto &[key, change] : changes.calls)
+		change.weight = static_cast<double>(change.value.latency.count()) / std::max(count, 1.0) +
+				change.value.latency.seconds / std::max(seconds, 1e-9);
+}
+
+Changes Window::take(const CgroupPaths &paths)
+{
+	const analyze::Machine &machine = fold_.machine();
+	Changes changes;
+	changes.totals = live::totals_of(fold_);
+	std::unordered_map<Key, Row, KeyHash> rows; // by process: fewer than threads, and without names
+	Usage threads, idle, unselected;
+	for (const Thread &thread : machine.threads()) {
+		const auto latency = run_queue_.find(&thread);
+		if (!did_anything(thread.usage) && latency == run_queue_.end())
+			continue;
+		threads += thread.usage;
+		if (thread.tid == 0) {
+			idle += thread.usage;
+			continue;
+		}
+		if (thread.filtered) {
+			unselected += thread.usage;
+			continue;
+		}
+		Row &row = rows[key_of(thread)];
+		row.usage += thread.usage;
+		if (latency != run_queue_.end())
+			row.run_queue += latency->second;
+	}
+	run_queue_.clear();
+	std::unordered_map<Key, Who, KeyHash> names;
+	for (const auto &[key, row] : rows) {
+		const auto path = paths.find(key.cgroup);
+		const bool is_unnamed = key.cgroup != 0 && path == paths.end();
+		changes.has_unnamed_cgroups |= is_unnamed;
+		const Who who{path != paths.end() ? path->second
+						  : (is_unnamed ? fmt::format("cgroup {}", key.cgroup) : "unknown"),
+			      key.leader->name.empty() ? "?" : key.leader->name};
+		names.emplace(key, who);
+		auto &change = changes.rows[who];
+		change.value += figures(row.usage);
+		change.value.run_queue += row.run_queue;
+		change.weight += scale_.seconds(row.usage.cpu() + row.usage.waiting);
+		change.may_be_shown = !is_unnamed; // it will have a name soon
+	}
+	changes.idle = figures(idle);
+	changes.unselected = figures(unselected);
+	changes.unknown = figures(of_nobody(changes.totals, threads));
+	const std::uint64_t of_threads = threads.voluntary + threads.involuntary;
+	changes.idle_switches = changes.totals.switches - std::min(of_threads, changes.totals.switches);
+	take_calls(changes, names);
+	return changes;
+}
+
+} // namespace monitor::metrics

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// What a window of a running recording adds to the figures of `monitor serve`. Filled by the fold's observers while the
+// window lasts, read when it has ended; next in the flow: metrics.cpp.
+//
+// Latencies are kept by thread until then, because only then is it known what a thread's command is called.
+// Invariant: what is taken from here sums up to what the fold counted, in each figure.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "answers/live/live_fold.h"
+#include "figures.h"
+
+namespace monitor::metrics {
+
+using CgroupPaths = std::map<std::uint64_t, std::string>; // by id
+
+struct Changes {
+	std::map<Who, Rows::Change> rows;
+	std::map<WhoCalls, Calls::Change> calls;
+	CallFigures other_calls;
+	RowFigures idle, unknown, unselected; // rows that are always there; `idle`: interrupts at that time
+	std::uint64_t idle_switches = 0;      // away from the idle thread
+	live::MachineTotals totals;
+	bool has_unnamed_cgroups = false;
+};
+
+class Window final : public analyze::Observer {
+public:
+	explicit Window(const live::LiveFold &fold) : fold_(fold), scale_(fold.clock()) {}
+
+	// Of the window that has ended; the next one begins empty.
+	Changes take(const CgroupPaths &paths);
+
+private:
+	static constexpr std::size_t max_latencies = 1 << 16; // of threads and calls, in a window
+
+	struct ThreadCall {
+		const analyze::Thread *thread;
+		std::uint32_t call;
+
+		bool operator==(const ThreadCall &) const = default;
+	};
+	struct Key {
+		std::uint64_t cgroup;
+		const analyze::Thread *leader;
+
+		bool operator==(const Key &) const = default;
+	};
+	template <class First> static std::size_t hash_of(const First *first, std::uint64_t second)
+	{
+		return std::hash<const void *>()(first) ^ second * std::size_t{0x9e3779b97f4a7c15};
+	}
+	struct CallHash {
+		std::size_t operator()(const ThreadCall &of) const { return hash_of(of.thread, of.call); }
+	};
+	struct KeyHash {
+		std::size_t operator()(const Key &key) const { return hash_of(key.leader, key.cgroup); }
+	};
+	struct Row {
+		analyze::Usage usage;
+		Latency run_queue;
+	};
+
+	void got_cpu(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to) override;
+	void system_call(const analyze::Thread &thread, std::uint32_t number, std::uint64_t begin, std::uint64_t end,
+			 std::int64_t result) override;
+
+	RowFigures figures(const analyze::Usage &usage) const;
+	Key key_of(const analyze::Thread &thread) const;
+	analyze::Usage of_nobody(const live::MachineTotals &totals, const analyze::Usage &threads);
+	void take_calls(Changes &changes, const std::unordered_map<Key, Who, KeyHash> &names);
+
+	const live::LiveFold &fold_;
+	const LatencyScale scale_;
+	std::unordered_map<const analyze::Thread *, Latency> run_queue_;
+	std::unordered_map<ThreadCall, CallFigures, CallHash> calls_;
+	CallFigures other_calls_; // what found no room
+	analyze::Usage debt_;     // what threads had more than all CPUs, to be taken from what nobody has
+};
+
+} // namespace monitor::metrics
