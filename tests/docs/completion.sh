@@ -35,7 +35,7 @@ expect() {
 recording=yes
 "$monitor" events > /dev/null 2>&1 || recording=
 
-expect "record top snapshot trigger report diff view play convert list query stat states archive info pack merge check tdl doctor events filter" ""
+expect "record top serve snapshot trigger report diff view play convert list query stat states archive info pack merge check tdl doctor events filter" ""
 expect "record report" re
 expect "--help" --h
 expect "--by" report --b
@@ -86,6 +86,8 @@ expect "pipeline plain" play --layout p
 expect "pipeline plain" view --layout p
 expect "--frame --frames" play --f
 expect "process" top --by p
+expect "--metrics" serve --m
+expect "bpf" serve --card b
 expect "--batch --buffer --by" top --b
 expect "auto" top --card a
 expect "--rows" top --r

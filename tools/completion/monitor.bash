@@ -101,13 +101,13 @@ _monitor_value() { # SUBCOMMAND OPTION: 0 if the option takes a value, which is 
 		COMPREPLY=($(compgen -d -- "$cur"))
 		compopt -o filenames 2> /dev/null || true
 		;;
-	record:-e | record:--events | top:-e)
+	record:-e | record:--events | top:-e | serve:-e)
 		_monitor_list $("$program" events 2> /dev/null | sed -n '/^sample/d; /^stack/d; /^function/d; s/^\([a-z]\{1,\}\)\( (.*)\)\{0,1\}:.*/\1/p')
 		;;
 	record:-m | record:--measure | top:-m | top:--measure)
 		_monitor_list $("$program" events --groups 2> /dev/null | sed -n 's/^\([a-z]\{1,\}\): .*/\1/p')
 		;;
-	top:-p | top:--details)
+	top:-p | top:--details | serve:-p)
 		_monitor_list $(cd /proc && compgen -G '[0-9]*')
 		;;
 	top:--by)
@@ -186,7 +186,7 @@ _monitor_value() { # SUBCOMMAND OPTION: 0 if the option takes a value, which is 
 	record:--stacks-on)
 		_monitor_list $(_monitor_event_names)
 		;;
-	record:--card | top:--card)
+	record:--card | top:--card | serve:--card)
 		COMPREPLY=($(compgen -W "auto bpf module" -- "$cur"))
 		;;
 	*:--tdl)
@@ -199,7 +199,7 @@ _monitor_value() { # SUBCOMMAND OPTION: 0 if the option takes a value, which is 
 		;;
 	archive:--note | archive:--figure | archive:--remove | check:--violations | record:-d | record:--duration | record:--buffer | record:--max-size | record:--note | report:--top | diff:--top | states:--match | states:--top | \
 		stat:--filter | stat:--start | stat:--end | stat:--value | stat:--top | stat:--threads | list:--filter | query:--filter | \
-		record:--flight | record:--snapshots | snapshot:--before | snapshot:--after | play:--at | play:--frames | play:--size | top:-d | top:--delay | top:-n | top:--top | top:--rows | top:--buffer | record:--sample-every | record:--rate | record:--functions | record:--budget | *:--from | *:--to | *:--until | *:--cpu | *:--pid | *:--tid | *:--comm | *:--cgroup) ;;
+		record:--flight | record:--snapshots | snapshot:--before | snapshot:--after | play:--at | play:--frames | play:--size | top:-d | top:--delay | top:-n | top:--top | top:--rows | top:--buffer | serve:--metrics | serve:-d | serve:--delay | serve:--top | serve:--buffer | record:--statistics | record:--keep | record:--sample-every | record:--rate | record:--functions | record:--budget | *:--from | *:--to | *:--until | *:--cpu | *:--pid | *:--tid | *:--comm | *:--cgroup) ;;
 	*)
 		return 1
 		;;

@@ -9,7 +9,8 @@ test_build_packages="catch2 python3 libclang-rt-14-dev clang-format"
 test_packages="babeltrace2 linux-perf bpftrace sudo man-db
 	qemu-system-x86 qemu-system-arm g++-aarch64-linux-gnu make busybox-static dwarves cpio musl-tools zstd lz4 xz-utils procps util-linux bash-completion
 	python3-bt2 lttng-tools liblttng-ust-dev python3-barectf tcpdump acct dkms file pkg-config
-	chromium python3-websocket python3-pyte python3-lttnganalyses"
+	chromium python3-websocket python3-pyte python3-lttnganalyses
+	prometheus python3-prometheus-client"
 
 say() { printf '\n== %s, after %d s\n' "$*" "$SECONDS"; }
 

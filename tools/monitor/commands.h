@@ -13,6 +13,7 @@ inline constexpr std::size_t rows_in_text = 40; // of a table, unless --top give
 
 void add_record(CLI::App &app, int &exit_code);
 void add_top(CLI::App &app, int &exit_code);
+void add_serve(CLI::App &app, int &exit_code);
 void add_report(CLI::App &app, int &exit_code);
 void add_list(CLI::App &app, int &exit_code);
 void add_query(CLI::App &app, int &exit_code);

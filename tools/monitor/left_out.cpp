@@ -29,6 +29,11 @@ void add_top(CLI::App &app, int &)
 	left_out(app, "top");
 }
 
+void add_serve(CLI::App &app, int &)
+{
+	left_out(app, "serve");
+}
+
 void add_doctor(CLI::App &app, int &)
 {
 	left_out(app, "doctor");

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+// `monitor serve`: figures of this machine for Prometheus. A recording of which nothing is written, its sums
+// (answers/metrics/) and a server of this machine for them (base/http.h).
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "answers/metrics/families.h"
+#include "answers/metrics/metrics.h"
+#include "answers/selection/thread_selection.h"
+#include "base/error.h"
+#include "base/escape.h"
+#include "base/http.h"
+#include "commands.h"
+#include "live_recording.h"
+#include "problems.h"
+
+namespace monitor {
+namespace {
+
+constexpr std::size_t max_series = 1000, default_series = 20;
+constexpr auto between_name_checks = std::chrono::seconds(1);
+
+struct ServeArguments {
+	LiveOptions live;
+	std::string metrics = "127.0.0.1:9464";
+	std::size_t series = default_series;
+};
+
+// The port of ADDRESS:PORT. Throws Error for another address than this machine's own.
+std::uint16_t port_of(const std::string &where)
+{
+	const std::size_t colon = std::min(where.rfind(':'), where.size());
+	const std::string address = where.substr(0, colon), port = where.substr(std::min(colon + 1, where.size()));
+	char *end;
+	const long number = std::strtol(port.c_str(), &end, 10);
+	if (port.empty() || port.find_first_not_of("0123456789") != std::string::npos || port.size() > 5 ||
+	    number > 65535)
+		throw Error(fmt::format("--metrics: '{}' is not an address and a port, such as 127.0.0.1:9464",
+					printable(where)));
+	if (address != "127.0.0.1" && address != "localhost")
+		throw Error(fmt::format("--metrics {}: figures are served on 127.0.0.1 only, because whoever asks gets "
+					"them; for others run a proxy that asks who they are (see man monitor-serve)",
+					printable(where)));
+	return static_cast<std::uint16_t>(number);
+}
+
+HttpResponse answer(const HttpRequest &request, const metrics::Metrics &metrics, const LiveRecording &running)
+{
+	const std::string plain = "text/plain; charset=utf-8";
+	if (request.path == "/")
+		return {200, plain, "monitor serve: the metrics are at /metrics\n"};
+	if (request.path != "/metrics")
+		return {404, plain, "there is only /metrics\n"};
+	const auto figures = metrics.newest();
+	if (!figures)
+		return {503, plain, "the recording has not started yet\n"};
+	const metrics::Format format = metrics::preferred_format(request.accept);
+	return {200, metrics::content_type(format),
+		metrics::exposition(*figures, {MONITOR_VERSION, running.lost()}, format)};
+}
+
+// Looks for names of cgroups as long as it exists.
+class Naming {
+public:
+	Naming(metrics::Metrics &metrics, const std::string &directory)
+	    : naming_(selection::cgroup_paths(directory),
+		      [&metrics](CgroupNaming::Paths paths) { metrics.name_cgroups(std::move(paths)); }),
+	      thread_([this, &metrics](const std::stop_token &stop) { look(metrics, stop); })
+	{
+	}
+
+private:
+	void look(const metrics::Metrics &metrics, const std::stop_token &stop)
+	{
+		std::mutex lock;
+		std::unique_lock held(lock);
+		std::condition_variable_any none; // it ends with `stop`
+		while (!none.wait_for(held, stop, between_name_checks, [] { return false; }) && !stop.stop_requested())
+			if (metrics.has_unnamed_cgroups())
+				naming_.look_if_due();
+	}
+
+	CgroupNaming naming_;
+	std::jthread thread_;
+};
+
+// Returns the exit code.
+int run_serve(const ServeArguments &arguments)
+{
+	metrics::Metrics metrics(arguments.live.window_ns(), arguments.series);
+	record::Options options = arguments.live.record_options("serve");
+	options.live = metrics.fold();
+	const LiveRecording *answered = nullptr;
+	// Before the recording, which gives up the right to listen.
+	HttpServer server(port_of(arguments.metrics), "",
+			  [&](const HttpRequest &request) { return answer(request, metrics, *answered); });
+	LiveRecording running(std::move(options), [&server] { server.stop(); });
+	answered = &running;
+	fmt::print("{}metrics\n", server.address());
+	if (std::fflush(stdout) != 0)
+		throw Error(errno, "cannot print the address");
+	print_note("monitor: Prometheus can ask this address, on this machine, until Ctrl-C\n");
+	{
+		const Naming naming(metrics, running.directory());
+		server.run();
+		running.stop();
+	}
+	if (running.result().failed) {
+		print_error(running.result().end_reason);
+		return exit_monitor_failed;
+	}
+	return 0;
+}
+
+} // namespace
+
+void add_serve(CLI::App &app, int &exit_code)
+{
+	CLI::App *command = app.add_subcommand("serve", "count for Prometheus what the machine does");
+	auto arguments = std::make_shared<ServeArguments>();
+	command
+	    ->add_option("--metrics", arguments->metrics,
+			 "answer at http://ADDR:PORT/metrics (default: 127.0.0.1:9464; port 0: any)")
+	    ->option_text("ADDR:PORT");
+	command
+	    ->add_option("-d,--delay", arguments->live.delay, "figures are brought up to date this often (default: 1s)")
+	    ->option_text("TIME");
+	command
+	    ->add_option("--top", arguments->series,
+			 fmt::format("rows, and calls, with series of their own (default: {})", default_series))
+	    ->option_text("N")
+	    ->check(CLI::Range(std::size_t{1}, max_series));
+	command->add_option("-p", arguments->live.selection, "only these processes and their descendants")
+	    ->option_text("PID,...");
+	command->add_option("-e", arguments->live.families, "event families, as of monitor record")
+	    ->option_text("FAMILY,...");
+	command->add_option("--card", arguments->live.card, "bpf, module; auto: as of monitor record")
+	    ->check(CLI::IsMember({"auto", "bpf", "module"}));
+	command->add_option("--buffer", arguments->live.buffer, "memory for the rings, as of monitor record")
+	    ->option_text("SIZE");
+	command->add_flag("--no-calibration", arguments->live.no_calibration, "do not measure what an event costs");
+	command->footer(
+	    "Counters and histograms of CPU time, waits, run-queue latency and system calls by cgroup and command,\n"
+	    "as OpenMetrics, or as text for an older Prometheus. Nothing is written. The most important N have\n"
+	    "series of their own, the others are `other`. Loopback only: for other machines run a proxy.\n"
+	    "Exit code: 0, 125 if the recording failed.\n"
+	    "Examples:\n"
+	    "  sudo monitor serve\n"
+	    "  sudo monitor serve --metrics 127.0.0.1:9500 --top 50\n"
+	    "  sudo monitor serve -e sched            without system calls and faults: it costs least\n"
+	    "  curl http://127.0.0.1:9464/metrics\n"
+	    "  sudo systemctl enable --now monitor-serve");
+	command->callback([arguments, &exit_code] { exit_code = run_serve(*arguments); });
+}
+
+} // namespace monitor
