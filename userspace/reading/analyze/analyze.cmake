@@ -27,5 +27,8 @@ add_library(monitor_analyze STATIC
   ${CMAKE_CURRENT_LIST_DIR}/stacks.cpp
   ${CMAKE_CURRENT_LIST_DIR}/statistics_check.cpp
   ${CMAKE_CURRENT_LIST_DIR}/user_times.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/virtual_clock.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/virtual_cost.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/virtual_times.cpp
   ${CMAKE_CURRENT_LIST_DIR}/witness_check.cpp)
 target_link_libraries(monitor_analyze PUBLIC monitor_events nlohmann_json::nlohmann_json compiled_fmt)

@@ -12,10 +12,14 @@ namespace monitor::analyze {
 namespace {
 
 constexpr std::uint64_t min_rounds = 21;
-constexpr double max_off_difference = 0.05;
 constexpr double max_judgement_ns = 1e6; // the file is untrusted
-// Start and end agree if they differ by at most this or their quartiles overlap: then the printed range holds both.
-constexpr double max_difference = 0.05;
+// How far the calibration may contradict itself: its loops without probes, and its start and end. These agree, too, if
+// their quartiles overlap: then the printed range holds both.
+struct Tolerance {
+	double max_off_difference, max_difference;
+};
+constexpr Tolerance of_figures = {0.05, 0.05};
+constexpr Tolerance of_ranges = {0.2, 0.2}; // which are as much wider
 constexpr const char *workloads[] = {"syscall", "sched", "fault"};
 
 // Measured once, at the start or the end. nullptr: too few rounds, treated as if it had not been tried.
@@ -25,9 +29,9 @@ const CalibratedCost *find(const CalibratedCosts &costs, const std::string &what
 	return cost != costs.end() && cost->second.rounds >= min_rounds ? &cost->second : nullptr;
 }
 
-std::string why_not(const CalibratedCost &cost)
+std::string why_not(const CalibratedCost &cost, const Tolerance &tolerance)
 {
-	if (cost.off_difference > max_off_difference)
+	if (cost.off_difference > tolerance.max_off_difference)
 		return fmt::format("the calibration's loops without probes differ by {:.0f} %",
 				   cost.off_difference * 100);
 	if (cost.median < 0)
@@ -35,25 +39,21 @@ std::string why_not(const CalibratedCost &cost)
 	return "";
 }
 
-std::string why_not(const CalibratedCost &start, const CalibratedCost &end)
+std::string why_not(const CalibratedCost &start, const CalibratedCost &end, const Tolerance &tolerance)
 {
 	const double difference = std::abs(start.median - end.median), mean = (start.median + end.median) / 2;
 	const bool overlap = start.low <= end.high && end.low <= start.high;
-	if (!overlap && difference > max_difference * mean)
+	if (!overlap && difference > tolerance.max_difference * mean)
 		return fmt::format(
 		    "the calibrations at the start and at the end differ: {:.1f} and {:.1f} ns per event", start.median,
 		    end.median);
 	return "";
 }
 
-struct Cost {
-	double low = 0, median = 0, high = 0;
-	std::string why_unknown;
-};
-
 class Costs {
 public:
-	explicit Costs(const Calibration &calibration) : calibration_(calibration)
+	Costs(const Calibration &calibration, const Tolerance &tolerance)
+	    : calibration_(calibration), tolerance_(tolerance)
 	{
 		for (const char *family : workloads)
 			if (const auto cost = measured(family); cost && cost->why_unknown.empty())
@@ -61,7 +61,7 @@ public:
 	}
 
 	// What was not measured is assumed to cost as much as the most expensive family.
-	Cost of(const std::string &what) const
+	EventCost of(const std::string &what) const
 	{
 		if (const auto cost = measured(what))
 			return *cost;
@@ -71,19 +71,19 @@ public:
 	}
 
 private:
-	std::optional<Cost> measured(const std::string &what) const
+	std::optional<EventCost> measured(const std::string &what) const
 	{
 		const CalibratedCost *start = find(calibration_.start, what);
 		if (!start)
 			return {};
-		Cost cost{start->low, start->median, start->high, why_not(*start)};
+		EventCost cost{start->low, start->median, start->high, why_not(*start, tolerance_)};
 		const CalibratedCost *end = calibration_.end ? find(*calibration_.end, what) : nullptr;
 		if (!end)
 			return cost;
 		if (cost.why_unknown.empty())
-			cost.why_unknown = why_not(*end);
+			cost.why_unknown = why_not(*end, tolerance_);
 		if (cost.why_unknown.empty())
-			cost.why_unknown = why_not(*start, *end);
+			cost.why_unknown = why_not(*start, *end, tolerance_);
 		cost.low = std::min(cost.low, end->low);
 		cost.median = (cost.median + end->median) / 2;
 		cost.high = std::max(cost.high, end->high);
@@ -93,11 +93,12 @@ private:
 	void raise(double low, double median, double high)
 	{
 		if (!dearest_ || median > dearest_->median)
-			dearest_ = Cost{low, median, high, ""};
+			dearest_ = EventCost{low, median, high, ""};
 	}
 
 	const Calibration &calibration_;
-	std::optional<Cost> dearest_;
+	const Tolerance tolerance_;
+	std::optional<EventCost> dearest_;
 };
 
 // For a recorder that calibrated once and stored no quartiles.
@@ -126,17 +127,22 @@ ProbeCost once_calibrated(const RecordingInfo &info)
 
 } // namespace
 
+EventCost event_cost(const Calibration &calibration, const std::string &what)
+{
+	return Costs(calibration, of_ranges).of(what);
+}
+
 ProbeCost probe_cost(const RecordingInfo &info)
 {
 	if (!info.calibration)
 		return once_calibrated(info);
-	const Costs costs(*info.calibration);
+	const Costs costs(*info.calibration, of_figures);
 	ProbeCost result;
 	auto low = static_cast<double>(info.stacks_ns), median = low, high = low;
 	const auto add = [&](const std::string &what, std::uint64_t events) {
 		if (!events || !result.why_unknown.empty())
 			return;
-		const Cost cost = costs.of(what);
+		const EventCost cost = costs.of(what);
 		if (!cost.why_unknown.empty())
 			result.why_unknown = what + ": " + cost.why_unknown;
 		const auto count = static_cast<double>(events);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the probes of a recording cost: its events times the cost per event, calibrated at its start and at its end
 // (recording/card/calibration.cpp). A cost that could not be measured on the machine is unknown. Called by
-// answers/report/summary.cpp.
+// answers/report/summary.cpp and virtual_cost.cpp.
 #pragma once
 
 #include <cstdint>
@@ -33,5 +33,15 @@ struct ProbeCost {
 };
 
 ProbeCost probe_cost(const RecordingInfo &info);
+
+// What one event costs, in ns: of both calibrations the lower and the upper quartile, and the middle.
+struct EventCost {
+	double low = 0, median = 0, high = 0;
+	std::string why_unknown;
+};
+
+// `what`: a family, or `rejected`. What was not measured costs as much as the most expensive family. Unknown only if
+// the calibration contradicts itself by far more than where a figure without a range is made of it.
+EventCost event_cost(const Calibration &calibration, const std::string &what);
 
 } // namespace monitor::analyze

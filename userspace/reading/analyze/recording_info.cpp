@@ -387,6 +387,7 @@ void parse_counts(const Json &json, RecordingInfo &info)
 	info.witness_start = call_witness(member(member(json, "witness"), "start"));
 	info.witness_end = call_witness(member(member(json, "witness"), "end"));
 	const Json &recorder = member(json, "recorder");
+	info.recorder_pid = static_cast<std::int64_t>(number(member(recorder, "pid")));
 	info.recorder_cpu_ns = number(member(recorder, "cpu_ns"));
 	info.wall_ns = number(member(recorder, "wall_ns"));
 	info.control_tokens = optional_number(member(recorder, "control_tokens"));

@@ -208,6 +208,7 @@ struct RecordingInfo {
 	std::uint64_t clocks_not_compared = 0; // CPUs that the recorder could not reach
 	ClockSkew skew;
 	std::vector<CallWitness> witness_start, witness_end;
+	std::int64_t recorder_pid = 0; // 0: unknown, of an older recorder
 	std::uint64_t recorder_cpu_ns = 0, wall_ns = 0, dropped_blocks = 0, clamped = 0, traced_refused = 0;
 	std::uint64_t preflight_missing = 0;
 	std::optional<UserInfo> user_card;

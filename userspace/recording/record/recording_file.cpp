@@ -8,6 +8,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include "base/json.h"
 #include "counter_classes.h"
@@ -483,7 +484,8 @@ void RecordingFile::user_card(const card::UserCounts &counts, std::uint64_t not_
 void RecordingFile::recorder(std::uint64_t cpu_ns, const Sync &last, const Writer &writer, unsigned worst_fill,
 			     std::uint64_t control_tokens)
 {
-	json_["recorder"] = {{"cpu_ns", cpu_ns},
+	json_["recorder"] = {{"pid", ::getpid()},
+			     {"cpu_ns", cpu_ns},
 			     {"wall_ns", last.monotonic_ns - start_.monotonic_ns},
 			     {"bytes", writer.bytes()},
 			     {"dropped_blocks", writer.dropped_blocks()},
