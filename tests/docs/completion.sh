@@ -47,6 +47,7 @@ expect "second" convert s
 expect "kernel" check --rules k
 expect "thread" report --by th
 expect "--plot" report second --pl
+expect "--virtual" report second --v
 expect "runs" report second --svg ru
 expect "cgroup command count cpu" report --by c
 expect "thread" report --by = th

@@ -41,6 +41,7 @@
 #include "report_counts.h"
 #include "report_stacks.h"
 #include "report_triggers.h"
+#include "report_virtual.h"
 #include "terminal.h"
 
 namespace monitor {
@@ -395,6 +396,11 @@ int report_one(const ReportArguments &arguments, const std::string &directory, O
 		throw Error(
 		    "the recording's --filter left out samples, from which this table is made; `monitor list` shows "
 		    "those that it kept");
+	if (arguments.is_virtual) {
+		report_virtual(arguments, trace, info,
+			       {groupings.at(arguments.by), info.filtering(), selection::cgroup_paths(directory)});
+		return 0;
+	}
 	analyze::Machine machine(trace, info, arguments.selection.scope(trace, info));
 	if (trace.is_generic_ctf() && !trace.is_empty() && !machine.kinds().has(analyze::Kind::sched_switch))
 		throw Error("this trace has no sched_switch events of a kernel, so it does not show who used the CPUs; "

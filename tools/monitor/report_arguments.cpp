@@ -36,6 +36,22 @@ const Report reports[] = {
 const std::vector<std::string> all_groupings = {"process", "thread", "cpu",   "command", "cgroup", "argument",
 						"offcpu",  "wait",   "fault", "other",   "count",  "time"};
 
+// The virtual clocks run over the whole recording.
+void expect_fitting_virtual(const ReportArguments &arguments)
+{
+	const Selection &selection = arguments.selection;
+	if (!arguments.is(What::cpu))
+		throw CLI::ValidationError(
+		    "--virtual needs the report cpu: times of other reports are not compensated");
+	if (arguments.by == "cpu")
+		throw CLI::ValidationError("--virtual is about threads, whose CPUs have no time in common without the "
+					   "probes: leave out --by cpu");
+	if (!selection.from.empty() || !selection.to.empty() || !selection.cpus.empty())
+		throw CLI::ValidationError("--virtual is about the whole recording: leave out --from, --to and --cpu");
+	if (arguments.plot.is_asked())
+		throw CLI::ValidationError("--virtual is not drawn: leave out --plot and --svg");
+}
+
 // Some figures are not of a CPU, others not of a thread.
 void expect_meaningful(const ReportArguments &arguments)
 {
@@ -89,6 +105,8 @@ void expect_fitting(ReportArguments &arguments)
 		throw CLI::ValidationError("--svg draws one trace: name one");
 	if (!arguments.plot.file.empty() && arguments.folded)
 		throw CLI::ValidationError("--folded is not drawn: leave out --svg");
+	if (arguments.is_virtual)
+		expect_fitting_virtual(arguments);
 	expect_meaningful(arguments);
 	arguments.by_is_chosen = !arguments.by.empty();
 	if (arguments.by.empty()) {
@@ -169,6 +187,8 @@ void add_report_options(CLI::App &command, ReportArguments &arguments)
 			 "of stacks: tell lines of the source apart, where there is debug information");
 	command.add_flag("--idle", arguments.idle,
 			 "of samples: print how much of each CPU was idle, by count of samples and by time");
+	command.add_flag("--virtual", arguments.is_virtual,
+			 "of cpu: print times as if nobody had measured, too, each with the range that it is in");
 	add_plot_options(command, arguments.plot)->excludes("--json")->excludes("--csv")->excludes("--folded");
 	add_debug_directories(command, arguments.debug_directories);
 	command
@@ -192,6 +212,7 @@ void add_report_options(CLI::App &command, ReportArguments &arguments)
 	    "  monitor report DIR\n"
 	    "  monitor report DIR --by thread --sort waiting --top 10\n"
 	    "  monitor report DIR syscalls --json\n"
+	    "  monitor report DIR --virtual --by command\n"
 	    "  monitor report DIR --plot --svg cpu.svg\n"
 	    "  monitor report DIR ratios --by command --csv\n"
 	    "  monitor report DIR segments --by thread\n"

@@ -44,7 +44,8 @@ struct ReportArguments {
 	Selection selection;
 	PlotArguments plot;
 	const Report *report = nullptr;
-	bool json = false, csv = false, folded = false, lines = false, idle = false, by_is_chosen = false;
+	bool json = false, csv = false, folded = false, lines = false, idle = false, by_is_chosen = false,
+	     is_virtual = false;
 	std::size_t top = 0;
 
 	bool is(What what) const { return report->what == what; }

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+// `monitor report DIR --virtual` as a table: of each row the times that were measured, and beside them those that would
+// have been if nobody had measured (reading/analyze/virtual_times.h), with their range. Called by
+// tools/monitor/report_virtual.cpp.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "reading/analyze/machine.h"
+#include "reading/analyze/virtual_times.h"
+#include "table.h"
+#include "usage_report.h"
+
+namespace monitor::report {
+
+// A time in ns. Without a value the measured one is all that is known.
+struct VirtualTime {
+	double measured = 0;
+	std::optional<double> value{}, low{}, high{};
+};
+
+// Of a row, or of the recorded command with its descendants.
+struct VirtualRow {
+	VirtualTime cpu, waiting, blocked;
+	double overhead = 0; // the part of the measured CPU time that the probes had
+
+	bool is_refused() const { return overhead > analyze::max_overhead; }
+};
+
+struct VirtualCommand {
+	VirtualRow row;
+	std::optional<VirtualTime> elapsed; // empty: it had not ended
+	double waited_ns = 0;               // for CPUs that others had; the range of `elapsed` is as much wider
+};
+
+class VirtualReport {
+public:
+	VirtualReport(const analyze::Machine &machine, const analyze::VirtualTimes &times,
+		      const analyze::VirtualCost &cost, const trace::Clock &clock, const UsageOptions &options);
+
+	const Table &table() const { return table_; }
+	const std::optional<VirtualCommand> &command() const { return command_; }
+	std::size_t refused() const { return refused_; } // rows
+	// The part of all CPU time that others had than the recorded command and the recorder; of which the range is
+	// wider.
+	double others() const { return others_; }
+	double noise() const { return cost_.noise + cost_.noise_beside_others * others_; }
+
+private:
+	struct Sum;
+	VirtualRow row_of(const Sum &sum) const;
+	VirtualTime time_of(std::uint64_t measured, const std::array<double, analyze::bounds> &removed,
+			    bool is_known) const;
+	void add_row(const Grouping &grouping, const Grouping::Row &of, const Sum &sum, bool with_sleepers);
+
+	const analyze::VirtualCost &cost_;
+	const trace::Clock &clock_;
+	bool with_wakings_;
+	Table table_;
+	std::optional<VirtualCommand> command_;
+	std::size_t refused_ = 0;
+	double others_ = 0;
+};
+
+// For people: a range is one column.
+Table with_ranges(const Table &table);
+std::string virtual_command_text(const VirtualReport &report);
+// How the range was made, and what has no value.
+std::string virtual_notes(const VirtualReport &report, const analyze::VirtualCost &cost,
+			  const analyze::RecordingInfo &info);
+nlohmann::ordered_json virtual_json(const VirtualReport &report, const analyze::VirtualCost &cost);
+
+} // namespace monitor::report
