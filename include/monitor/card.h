@@ -261,6 +261,9 @@ enum edc_id {
 /* statistics_period.flags */
 #define EDC_PERIOD_LOSSY 1 /* events were lost: its figures are lower bounds, and some time is unknown */
 
+/* statistics_events.event_id: of events before the first period or after the last one, in either */
+#define EDC_EVENTS_OUTSIDE 0x8000
+
 /* statistics_thread.flags */
 #define EDC_ROW_IN_COMMAND 1 /* the recorded command or a descendant */
 #define EDC_ROW_KERNEL 2

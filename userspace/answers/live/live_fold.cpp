@@ -33,10 +33,12 @@ struct LiveFold::Visitor {
 	void event(const trace::Event &event)
 	{
 		const std::size_t index = event.cls->index;
-		if (index >= to.class_counts_.size())
-			to.class_counts_.resize(index + 1);
-		// Before the first window some probes were not attached yet.
-		to.class_counts_[index] += !event.is_control() && event.time >= to.machine_->window_begin();
+		// Before the first window, and after the last one, some probes were not attached.
+		const bool is_within = event.time >= to.machine_->window_begin() && (!to.end_ || event.time < *to.end_);
+		std::vector<std::uint64_t> &counts = is_within ? to.class_counts_ : to.outside_counts_;
+		if (index >= counts.size())
+			counts.resize(index + 1);
+		counts[index] += !event.is_control();
 		to.machine_->event(event);
 	}
 	void gap(const trace::StreamInfo &info, std::uint64_t from, std::uint64_t until)
@@ -162,13 +164,18 @@ std::uint64_t LiveFold::count() const
 	return sum;
 }
 
-std::vector<std::pair<std::uint32_t, std::uint64_t>> LiveFold::counts() const
+LiveFold::Counts LiveFold::by_id(const std::vector<std::uint64_t> &of) const
 {
-	std::vector<std::pair<std::uint32_t, std::uint64_t>> counts;
+	Counts counts;
 	for (const auto &cls : events_.description().classes())
-		if (cls->index < class_counts_.size() && class_counts_[cls->index])
-			counts.emplace_back(cls->id, class_counts_[cls->index]);
+		if (cls->index < of.size() && of[cls->index])
+			counts.emplace_back(cls->id, of[cls->index]);
 	return counts;
+}
+
+LiveFold::Counts LiveFold::take_outside()
+{
+	return by_id(std::exchange(outside_counts_, {}));
 }
 
 analyze::ProbeCost LiveFold::probe_cost() const

@@ -41,7 +41,10 @@ public:
 	std::uint64_t count(const std::string &name) const;
 	std::uint64_t count() const;
 	// By class id, without the recorder's own; classes that did not occur are left out.
-	std::vector<std::pair<std::uint32_t, std::uint64_t>> counts() const;
+	using Counts = std::vector<std::pair<std::uint32_t, std::uint64_t>>;
+	Counts counts() const { return by_id(class_counts_); }
+	// Of no window, and seen since the last call: before the first one and after the recording's end.
+	Counts take_outside();
 	// Of the window that has ended; null: none were chosen.
 	const analyze::CounterFold *counters() const { return counters_ ? &*counters_ : nullptr; }
 	// By the calibration at the start.
@@ -76,6 +79,7 @@ private:
 
 	void add_classes();
 	void end_window(std::uint64_t time);
+	Counts by_id(const std::vector<std::uint64_t> &of) const;
 
 	const std::uint64_t window_ns_;
 	const std::function<void()> on_window_;
@@ -90,6 +94,7 @@ private:
 	std::uint64_t next_forget_ = ~std::uint64_t(0), forget_ticks_ = 0;
 	std::optional<std::uint64_t> end_;        // of the recording
 	std::vector<std::uint64_t> class_counts_; // of the window, by the class's index
+	std::vector<std::uint64_t> outside_counts_;
 	bool has_losses_ = false;
 	std::uint64_t lost_ = 0;
 };

@@ -63,6 +63,7 @@ void LiveStatistics::end_period()
 	facts.late = late - std::exchange(late_, late);
 	facts.recorder_ns = recorder_ns - std::exchange(recorder_ns_, recorder_ns);
 	facts.events = fold_.counts();
+	facts.outside = fold_.take_outside();
 	const auto keep = [&](const std::byte *block) {
 		period.blocks.insert(period.blocks.end(), block, block + EDC_BLOCK_SIZE);
 	};

@@ -31,7 +31,7 @@ std::uint64_t pair_of_counts(std::uint64_t first, std::uint64_t second)
 }
 
 // A row: a thread, or the sum of several.
-struct Row {
+struct PeriodRow {
 	std::uint32_t flags = 0;
 	std::int32_t tid = 0, tgid = 0;
 	std::string name;
@@ -63,10 +63,12 @@ public:
 		     {machine_.window_end(), facts.lost, facts.late, facts.recorder_ns});
 		for (const auto &[id, count] : facts.events)
 			post(EDC_ID_STATISTICS_EVENTS, id, {count});
+		for (const auto &[id, count] : facts.outside)
+			post(EDC_ID_STATISTICS_EVENTS, id | EDC_EVENTS_OUTSIDE, {count});
 		for (const analyze::Cpu &cpu : machine_.cpus())
 			write_cpu(cpu);
 		choose_rows();
-		for (const Row &row : rows_)
+		for (const PeriodRow &row : rows_)
 			write_row(row);
 		for (const auto &[key, sum] : sums_.calls()) {
 			post(EDC_ID_STATISTICS_CALLS, key.call,
@@ -99,7 +101,7 @@ private:
 		     {ticks[0], ticks[1], ticks[2], ticks[3], ticks[4], ticks[5], cpu.runner_unknown});
 	}
 
-	void write_row(const Row &row)
+	void write_row(const PeriodRow &row)
 	{
 		std::array<char, 16> name{};
 		row.name.copy(name.data(), name.size() - 1);
@@ -187,7 +189,7 @@ private:
 		       (is_filtered ? EDC_ROW_FILTERED : 0u);
 	}
 
-	Row row_of_thread(const Thread &thread) const
+	PeriodRow row_of_thread(const Thread &thread) const
 	{
 		return {flags_of(thread.in_tree, thread.is_kernel, thread.filtered) |
 			    (thread.hidden ? EDC_ROW_HIDDEN : 0u),
@@ -210,7 +212,7 @@ private:
 	record::ControlStream &to_;
 	const analyze::Machine &machine_;
 	const PeriodSums &sums_;
-	std::vector<Row> rows_;
+	std::vector<PeriodRow> rows_;
 	std::unordered_map<const Thread *, std::uint32_t> places_; // in rows_
 	std::uint32_t first_ended_ = 0;                            // in rows_: `other`, then those that ended
 };

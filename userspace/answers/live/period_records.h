@@ -20,7 +20,7 @@ namespace monitor::live {
 struct PeriodFacts {
 	bool is_lossy = false;
 	std::uint64_t lost = 0, late = 0, recorder_ns = 0;
-	std::vector<std::pair<std::uint32_t, std::uint64_t>> events; // by class id
+	std::vector<std::pair<std::uint32_t, std::uint64_t>> events, outside; // by class id; outside: of no period
 };
 
 constexpr std::size_t max_rows = 4096;

@@ -55,10 +55,10 @@ struct Summed {
 // Of a recording of statistics: its periods in the window.
 struct Periods {
 	std::uint64_t count = 0, ticks = 0;
-	std::uint64_t lossy = 0;                       // those in which events were lost
-	std::uint64_t lost = 0, late = 0;              // events: discarded, and seen too late to be in any period
-	std::uint64_t recorder_ns = 0;                 // CPU time
-	std::map<std::uint32_t, std::uint64_t> events; // by class id
+	std::uint64_t lossy = 0;          // those in which events were lost
+	std::uint64_t lost = 0, late = 0; // events: discarded, and seen too late to be in any period
+	std::uint64_t recorder_ns = 0;    // CPU time
+	std::map<std::uint32_t, std::uint64_t> events, outside; // by class id; outside: of none of all periods
 };
 
 enum class Contradiction : std::uint8_t {
@@ -315,6 +315,7 @@ private:
 	void on_mapping(const EventKind &kind, const trace::Event &event);
 
 	void on_statistics(const EventKind &kind, const trace::Event &event);
+	void on_statistics_events(std::uint32_t id, std::uint64_t number);
 	void on_statistics_period(const EventKind &kind, const trace::Event &event);
 	void on_statistics_cpu(const EventKind &kind, const trace::Event &event);
 	void on_statistics_thread(const EventKind &kind, const trace::Event &event);

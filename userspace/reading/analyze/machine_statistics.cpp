@@ -31,11 +31,7 @@ void Machine::on_statistics(const EventKind &kind, const trace::Event &event)
 	case Kind::statistics_period:
 		return on_statistics_period(kind, event);
 	case Kind::statistics_events:
-		if (period_.is_counted) {
-			periods_.events[kind.field[0].get<std::uint32_t>(event)] += kind.field[1].get(event);
-			tokens_ += kind.field[1].get(event);
-		}
-		return;
+		return on_statistics_events(kind.field[0].get<std::uint32_t>(event), kind.field[1].get(event));
 	case Kind::statistics_cpu:
 		return on_statistics_cpu(kind, event);
 	case Kind::statistics_thread:
@@ -49,6 +45,16 @@ void Machine::on_statistics(const EventKind &kind, const trace::Event &event)
 		return on_statistics_sums(kind, event);
 	default:
 		return on_statistics_buckets(kind, event);
+	}
+}
+
+void Machine::on_statistics_events(std::uint32_t id, std::uint64_t number)
+{
+	if (id & EDC_EVENTS_OUTSIDE) {
+		periods_.outside[id & ~static_cast<std::uint32_t>(EDC_EVENTS_OUTSIDE)] += number;
+	} else if (period_.is_counted) {
+		periods_.events[id] += number;
+		tokens_ += number;
 	}
 }
 

@@ -2,6 +2,7 @@
 #include "statistics_check.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -30,25 +31,34 @@ Statement judge_sequence(const trace::Trace &trace, const trace::Clock &clock)
 	return {"periods", Verdict::holds, fmt::format("{} periods follow each other without a hole", periods.size())};
 }
 
-Statement judge_losses(const Periods &periods)
+// That events were lost is no failure: the periods say so.
+Statement judge_losses(const Periods &periods, const RecordingInfo &info)
 {
-	if (periods.lossy)
-		return {"losses", Verdict::fails,
-			fmt::format("events were lost in {} of {} periods, {} or more: these are too small",
-				    periods.lossy, periods.count, periods.lost)};
-	return {"losses", Verdict::holds, "no event was lost or came too late for its period"};
+	return {"losses", info.lost() == periods.lost ? Verdict::holds : Verdict::fails,
+		fmt::format(
+		    "the probes discarded {}, the periods lack {} (in {} of {} periods); {} came too late to be in any",
+		    info.lost(), periods.lost, periods.lossy, periods.count, periods.late)};
+}
+
+std::uint64_t number_of(const std::map<std::uint32_t, std::uint64_t> &events, unsigned id)
+{
+	const auto found = events.find(id);
+	return found == events.end() ? 0 : found->second;
 }
 
 void judge_conservation(const Periods &periods, const RecordingInfo &info, std::vector<Statement> &statements)
 {
 	for (const ClassCounts &counts : info.classes) {
-		const auto found = periods.events.find(counts.id);
-		const std::uint64_t counted = found == periods.events.end() ? 0 : found->second;
-		if (counts.written() == 0 && counted == 0)
+		const std::uint64_t within = number_of(periods.events, counts.id),
+				    outside = number_of(periods.outside, counts.id);
+		if (counts.written() == 0 && within + outside == 0)
 			continue;
-		statements.push_back({"conservation", counts.written() == counted ? Verdict::holds : Verdict::fails,
-				      fmt::format("{} ({}): the probes passed on {}, the periods have {}", counts.name,
-						  counts.id, counts.written(), counted)});
+		statements.push_back(
+		    {"conservation", counts.written() == within + outside ? Verdict::holds : Verdict::fails,
+		     fmt::format(
+			 "{} ({}): the probes passed on {}, the periods have {}, and {} were before the first or "
+			 "after the last one",
+			 counts.name, counts.id, counts.written(), within, outside)});
 	}
 }
 
@@ -64,12 +74,11 @@ Statement judge_switches(const Periods &periods, const RecordingInfo &info, bool
 			    : "the kernel's own count of context switches is not known"};
 	std::uint64_t counted = 0;
 	for (const ClassCounts &counts : info.classes)
-		if (const auto found = periods.events.find(counts.id);
-		    counts.name == "sched_switch" && found != periods.events.end())
-			counted += found->second;
+		if (counts.name == "sched_switch")
+			counted += number_of(periods.events, counts.id) + number_of(periods.outside, counts.id);
 	const std::uint64_t kernel = info.end_counts->context_switches - info.start_counts->context_switches;
 	return {"context_switches", counted >= kernel ? Verdict::holds : Verdict::fails,
-		fmt::format("the kernel counted {} context switches while all periods, a little longer, have {}",
+		fmt::format("the kernel counted {} context switches ; the recording, which was a little longer, has {}",
 			    kernel, counted)};
 }
 
@@ -81,7 +90,6 @@ void check_statistics(trace::Trace &trace, const RecordingInfo &info, std::vecto
 	fold(trace, machine);
 	const Periods &periods = machine.periods();
 	statements.push_back(judge_sequence(trace, trace.description().clock));
-	statements.push_back(judge_losses(periods));
 	if (!info.complete) {
 		statements.push_back({"conservation", Verdict::not_checked,
 				      "what the probes counted is known when the recording has ended"});
@@ -93,6 +101,7 @@ void check_statistics(trace::Trace &trace, const RecordingInfo &info, std::vecto
 				      "the probes counted"});
 		return;
 	}
+	statements.push_back(judge_losses(periods, info));
 	judge_conservation(periods, info, statements);
 	statements.push_back(judge_switches(periods, info, machine.hidden_threads() > 0));
 }
