@@ -52,7 +52,7 @@ MAY = {
     "answers/metrics": {"base", "reading/ctf", "reading/analyze", "answers/live"},
     "answers/selection": {"base", "reading/events", "reading/filter", "reading/analyze", "answers/statistics"},
     "answers/terminal": {"base"},
-    "answers/top": {"base", "reading/filter", "answers/live", "answers/terminal"},
+    "answers/top": {"base", "reading/filter", "answers/report", "answers/live", "answers/terminal"},
     "answers/play": {"answers/terminal", "base", "reading/ctf", "reading/events", "reading/filter", "reading/analyze", "answers/report"},
     "answers/export": {"base", "reading/ctf", "reading/events", "reading/activities", "reading/analyze",
                        "answers/collection", "answers/report"},
