@@ -285,6 +285,8 @@ TEST_CASE("virtual cost: unknown, with the reason")
 	CHECK(why_not([](Info &info) { info.present = false; }).find("recording of monitor") != std::string::npos);
 	CHECK(why_not([](Info &info) { info.complete = false; }).find("killed") != std::string::npos);
 	CHECK(why_not([](Info &info) { info.recorder_pid = 0; }).find("older monitor") != std::string::npos);
+	CHECK(why_not([](Info &info) { info.statistics.emplace(); }).find("record without --statistics") !=
+	      std::string::npos);
 	CHECK(why_not([](Info &info) { info.calibration.reset(); }).find("--no-calibration") != std::string::npos);
 	CHECK(why_not([](Info &info) { info.classes[0].discarded = 3; }).find("3 events were lost") == 0);
 	CHECK(why_not([](Info &info) { info.misses_end["x"] = 1; }).find("refused") != std::string::npos);

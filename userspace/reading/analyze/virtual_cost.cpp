@@ -49,6 +49,10 @@ std::string why_no_cost(const RecordingInfo &info)
 		       "Ctrl-C or --duration";
 	if (!info.recorder_pid)
 		return "this recording is of an older monitor, which did not say which process it was: record again";
+	if (info.statistics)
+		return "this recording has statistics instead of events, so it does not tell which time probes had: "
+		       "record "
+		       "without --statistics";
 	if (!info.calibration)
 		return "it is not known what an event cost: record without --no-calibration";
 	if (const std::uint64_t lost = info.lost())
