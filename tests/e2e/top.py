@@ -80,7 +80,9 @@ def as_of_the_trace():
 			finally:
 				end(other)
 			trace = e2e.Trace(directory)
-			if trace.summary()["lost"] == 0: # after a loss a report no longer knows what slept before it
+			# After a loss a report no longer knows what slept before it; and what a hidden thread does not tell of its
+			# way out is taken for the next one's.
+			if trace.summary()["lost"] == 0 and (not trace.check() or not hidden(trace)):
 				break
 		trace.expect_true()
 		e2e.equal("refreshes", [each["number"] for each in refreshes], [1, 2, 3, 4])
