@@ -151,7 +151,17 @@ void print_text(const analyze::RecordingInfo &info, const report::Summary &summa
 	print_line("kernel", info.kernel + (info.machine.empty() ? "" : " " + info.machine));
 	print_line("card", info.card + (info.attach.empty() ? "" : ", attached by " + info.attach));
 	print_line("note", info.note);
-	print_line("end", info.complete ? info.end_reason : "incomplete: killed, or the disk was full");
+	if (info.statistics)
+		print_line("statistics",
+			   fmt::format("of periods of {}",
+				       report::duration_text(static_cast<double>(info.statistics->period_ns))) +
+			       (info.statistics->keep_ns
+				    ? fmt::format(", the last {} are kept",
+						  report::duration_text(static_cast<double>(info.statistics->keep_ns)))
+				    : ""));
+	print_line("end", info.complete     ? info.end_reason
+			  : info.statistics ? "it goes on, or it was killed"
+					    : "incomplete: killed, or the disk was full");
 	if (info.flight)
 		print_snapshot(*info.flight, clock);
 	print_line("duration", report::duration_text(summary.wall_ns));
@@ -178,7 +188,8 @@ int run_info(const InfoArguments &arguments)
 		    total += !event.is_control();
 	    },
 	    [&](const trace::StreamInfo &, std::uint64_t, std::uint64_t, std::uint64_t lost) { losses.add(lost); });
-	report::Summary summary = report::summarize(trace, info, bound, total);
+	report::Summary summary =
+	    info.statistics ? report::summarize(trace, info) : report::summarize(trace, info, bound, total);
 	if (trace.is_generic_ctf())
 		summary.lost = losses.total_lost();
 	if (!trace.problems().empty())

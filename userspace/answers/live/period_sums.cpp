@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <tuple>
 
 namespace monitor::live {
 namespace {
@@ -32,8 +33,15 @@ std::size_t PeriodSums::KeyHash::operator()(const Key &key) const
 	return (hash ^ hash >> 32) * 0xbf58476d1ce4e5b9ull;
 }
 
+void PeriodSums::forget_recent()
+{
+	recent_calls_.fill({});
+	recent_sleeps_.fill({});
+}
+
 void PeriodSums::clear()
 {
+	forget_recent();
 	calls_.clear();
 	sleeps_.clear();
 	places_.clear();
@@ -41,14 +49,19 @@ void PeriodSums::clear()
 }
 
 // Without room it is one of `other`: of a call there still is how often and how long.
-void PeriodSums::add(AllSums &all, const Key &key, std::uint64_t ticks, bool has_failed)
+void PeriodSums::add(AllSums &all, AllRecent &recent, const Key &key, std::uint64_t ticks, bool has_failed)
 {
-	auto found = all.find(key);
-	if (found == all.end())
-		found =
-		    all.try_emplace(all.size() < max_sums ? key : Key{Party::ended(other), {}, key.call, EDC_NO_IRQ})
-			.first;
-	Sums &sums = found->second;
+	const auto address = reinterpret_cast<std::uintptr_t>(key.of.thread());
+	Recent &place = recent[(address / sizeof(analyze::Thread) + key.call) % std::tuple_size_v<AllRecent>];
+	if (!place.sums || place.key != key) {
+		auto found = all.find(key);
+		if (found == all.end())
+			found = all.try_emplace(
+				       all.size() < max_sums ? key : Key{Party::ended(other), {}, key.call, EDC_NO_IRQ})
+				    .first;
+		place = {key, &found->second};
+	}
+	Sums &sums = *place.sums;
 	++sums.count;
 	sums.failed += has_failed;
 	sums.total += ticks;
@@ -60,7 +73,7 @@ void PeriodSums::system_call(const analyze::Thread &thread, std::uint32_t number
 			     std::uint64_t end, std::int64_t result)
 {
 	settle();
-	add(calls_, {Party(machine_.leader(thread)), {}, number, EDC_NO_IRQ}, end - begin,
+	add(calls_, recent_calls_, {Party(machine_.leader(thread)), {}, number, EDC_NO_IRQ}, end - begin,
 	    result < 0 && result >= -last_errno);
 }
 
@@ -73,7 +86,7 @@ void PeriodSums::blocked(const analyze::Thread &thread, std::uint64_t from, std:
 		key.irq = static_cast<std::uint32_t>(waker.interrupt) << 16 | waker.number;
 	else if (waker.thread)
 		key.waker = Party(machine_.leader(*waker.thread));
-	add(sleeps_, key, to - from, false);
+	add(sleeps_, recent_sleeps_, key, to - from, false);
 }
 
 void PeriodSums::forgotten(const analyze::Thread &thread)
@@ -117,6 +130,7 @@ void PeriodSums::settle()
 {
 	if (given_up_.empty())
 		return;
+	forget_recent();
 	rename(calls_);
 	rename(sleeps_);
 	given_up_.clear();

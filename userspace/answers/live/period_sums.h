@@ -7,6 +7,7 @@
 // finds no room is summed up under `other`, so that sums over all stay true.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -88,8 +89,16 @@ public:
 	void clear();
 
 private:
-	static void add(AllSums &all, const Key &key, std::uint64_t ticks, bool has_failed);
+	// Of the same key there are many in a row, of each CPU.
+	struct Recent {
+		Key key;
+		Sums *sums = nullptr; // of one table
+	};
+	using AllRecent = std::array<Recent, 64>;
+
+	static void add(AllSums &all, AllRecent &recent, const Key &key, std::uint64_t ticks, bool has_failed);
 	void rename(AllSums &all) const;
+	void forget_recent();
 	Party now(Party party) const;
 
 	void system_call(const analyze::Thread &thread, std::uint32_t number, std::uint64_t begin, std::uint64_t end,
@@ -100,6 +109,7 @@ private:
 
 	const analyze::Machine &machine_;
 	AllSums calls_, sleeps_;
+	AllRecent recent_calls_, recent_sleeps_;
 	std::vector<Ended> ended_;
 	std::map<std::pair<std::string, std::uint64_t>, std::size_t> places_; // in ended_, by command and cgroup
 	std::unordered_map<const analyze::Thread *, std::size_t> given_up_;   // until settle()
