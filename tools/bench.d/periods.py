@@ -35,18 +35,15 @@ def loaded(context, result):
 		for what, options in (("statistics", ("--statistics", "1s")), ("trace", ())):
 			directory = context.path(what)
 			process = recorder(context, directory, "--buffer", "64M", *options)
-			load = spawn(context.workload("getppid-for", context.load_cpu, context.scale(8, 3)), stdout=subprocess.DEVNULL)
-			time.sleep(1)
 			before = Tasks(process.pid)
-			time.sleep(context.scale(5, 1))
-			after = Tasks(process.pid)
+			load = spawn(context.workload("getppid-for", context.load_cpu, context.scale(8, 3)), stdout=subprocess.DEVNULL)
+			time.sleep(context.scale(7, 2))
 			stop(load)
+			time.sleep(0.5)  # all of it is drained
+			after = Tasks(process.pid)
 			stop(process)
 			info = json.loads(run([context.monitor, "info", "--json", directory]))["summary"]
-			rate = info["tokens"] / (info["wall_ns"] / 1e9)
-			# Of the time of the load, which most of the events are of.
-			at_1m = (after.cpu_ns - before.cpu_ns) / (after.at - before.at) / 1e7 / max(rate / 1e6, 1e-9)
-			found[what].append(at_1m)
+			found[what].append((after.cpu_ns - before.cpu_ns) / info["tokens"] * 1e6 / 1e7)
 			bytes_of[what].append(size_of(directory) / (info["wall_ns"] / 1e9) / 1e6)
 			shutil.rmtree(directory, ignore_errors=True)
 	result.table(["under getppid", "min", "median", "max"],
