@@ -79,11 +79,11 @@
 	      (A, u16, reserved)(F, u32, voluntary)(F, u32, involuntary)(F, u32, migrations)(F, u32, syscalls)(        \
 		  F, u32, minor_faults)(F, u32, major_faults))                                                         \
 	CLASS(22, STATISTICS_CALLS, statistics_calls, statistics_calls, control, 5,                                    \
-	      (A, syscall, id)(F, u32, row)(F, u32, reserved)(F, u64, number)(F, u64, failed)(F, u64, total)(F, u64,   \
-													     longest)) \
-	CLASS(23, STATISTICS_SLEEPS, statistics_sleeps, statistics_sleeps, control, 5,                                 \
-	      (A, syscall, id)(F, u32, row)(F, u32, waker_row)(F, u32, waker_irq)(F, u32, reserved)(F, u64, number)(   \
+	      (A, syscall, id)(B, u4, unused)(F, u32, thread_row)(F, u32, reserved)(F, u64, number)(F, u64, failed)(   \
 		  F, u64, total)(F, u64, longest))                                                                     \
+	CLASS(23, STATISTICS_SLEEPS, statistics_sleeps, statistics_sleeps, control, 5,                                 \
+	      (A, syscall, id)(B, u4, unused)(F, u32, thread_row)(F, u32, waker_row)(F, u32, waker_irq)(               \
+		  F, u32, reserved)(F, u64, number)(F, u64, total)(F, u64, longest))                                   \
 	CLASS(24, STATISTICS_BUCKETS, statistics_buckets, statistics_buckets, control, 2,                              \
 	      (A, u16, first)(F, u32, number0)(F, u32, number1)(F, u32, number2)(F, u32, number3))
 

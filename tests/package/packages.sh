@@ -28,7 +28,7 @@ done
 # The program finds its tables beside itself; its man pages, headers and completion are there.
 "$work/root/usr/bin/monitor" --version | grep -qF "$version" || fail "the packaged monitor's version"
 "$work/root/usr/bin/monitor" events --groups | grep -q software || fail "the packaged monitor does not find its files"
-for file in share/man/man1/monitor.1 include/monitor/edc.h share/bash-completion/completions/monitor share/monitor/dashboards/machine.json
+for file in share/man/man1/monitor.1 include/monitor/edc.h share/bash-completion/completions/monitor share/monitor/dashboards/machine.json \
 	lib/systemd/system/monitor-serve.service include/poet/poet.hpp; do
 	[ -f "$work/root/usr/$file" ] || fail "no $file in the packages"
 done

@@ -29,7 +29,7 @@ using analyze::Waker;
 
 namespace {
 
-// A tick is a millisecond: periods are whole milliseconds, and threads are given up each second.
+// A tick is a millisecond: periods are whole milliseconds, and threads are given up ten times a second.
 std::string description_of(const std::string &all)
 {
 	std::string text = samples::description_text(all);
@@ -53,12 +53,13 @@ const std::string statistics_events =
     samples::event_block(EDC_ID_STATISTICS_COUNTS, "statistics_counts",
 			 "u16_t reserved; u32_t voluntary; u32_t involuntary; u32_t migrations; u32_t syscalls; "
 			 "u32_t minor_faults; u32_t major_faults;") +
+    samples::event_block(EDC_ID_STATISTICS_CALLS, "statistics_calls",
+			 "u12_t id; u4_t unused; u32_t thread_row; u32_t reserved; u64_t number; u64_t failed; u64_t "
+			 "total; u64_t longest;") +
     samples::event_block(
-	EDC_ID_STATISTICS_CALLS, "statistics_calls",
-	"u12_t id; u32_t row; u32_t reserved; u64_t number; u64_t failed; u64_t total; u64_t longest;") +
-    samples::event_block(EDC_ID_STATISTICS_SLEEPS, "statistics_sleeps",
-			 "u12_t id; u32_t row; u32_t waker_row; u32_t waker_irq; u32_t reserved; u64_t number; "
-			 "u64_t total; u64_t longest;") +
+	EDC_ID_STATISTICS_SLEEPS, "statistics_sleeps",
+	"u12_t id; u4_t unused; u32_t thread_row; u32_t waker_row; u32_t waker_irq; u32_t reserved; u64_t number; "
+	"u64_t total; u64_t longest;") +
     samples::event_block(EDC_ID_STATISTICS_BUCKETS, "statistics_buckets",
 			 "u16_t first; u32_t number0; u32_t number1; u32_t number2; u32_t number3;");
 

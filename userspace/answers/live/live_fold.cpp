@@ -11,7 +11,7 @@
 namespace monitor::live {
 namespace {
 
-constexpr std::uint64_t between_forgetting_ns = 1'000'000'000;
+constexpr std::uint64_t between_forgetting_ns = 100'000'000;
 
 // Those of other users, too: the signal 0 is sent to nobody.
 bool is_gone(const analyze::Thread &thread)

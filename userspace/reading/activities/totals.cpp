@@ -239,7 +239,9 @@ std::vector<TotalsRow> Totals::rows() const
 	const std::unordered_set<const Thread *> ran = machine_.that_ran();
 	const auto slept_all_along = [&](const Key &key) {
 		for (std::size_t i = 0; i < grouping_.by.size(); ++i)
-			if (names_a_thread(grouping_.by[i]) && thread_at(key[i]) && !ran.contains(thread_at(key[i])))
+			if (const Thread *thread = thread_at(key[i]); names_a_thread(grouping_.by[i]) && thread &&
+								      thread->sum == analyze::Sum::none &&
+								      !ran.contains(thread))
 				return true;
 		return false;
 	};
