@@ -1,0 +1,510 @@
+// SPDX-License-Identifier: MIT
+#include "record_arguments.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "answers/live/live_states.h"
+#include "answers/live/live_statistics.h"
+#include "answers/trigger/trigger_text.h"
+#include "base/duration.h"
+#include "base/error.h"
+#include "base/escape.h"
+#include "matching.h"
+#include "monitor/device.h"
+#include "problems.h"
+#include "record_options.h"
+#include "recording/pmu/selection.h"
+#include "recording/record/stack_choice.h"
+#include "recording/record/user_reads.h"
+
+namespace monitor {
+namespace {
+
+constexpr unsigned usual_rate_hz = 999; // what programs do each millisecond they do at other times
+constexpr double max_s = 1e9;           // 31 years
+constexpr std::uint64_t min_series_ns = 1'000'000;
+constexpr std::uint64_t min_period_ns = 1'000'000'000, max_period_ns = 86'400'000'000'000;
+constexpr std::uint64_t max_periods = 10'000; // a week of minutes
+
+const std::map<std::string, record::RatioFormat> ratio_formats = {{"exact", record::RatioFormat::exact},
+								  {"rems16", record::RatioFormat::rems16},
+								  {"rems32", record::RatioFormat::rems32}};
+
+void parse_selection(RecordArguments &arguments)
+{
+	if (arguments.selection.empty())
+		return;
+	for (const std::string &item : split(arguments.selection)) {
+		if (item == "cmd") {
+			if (arguments.options.command.empty())
+				throw Error("-p cmd needs a command to record: add -- CMD ...");
+			arguments.options.only_command = true;
+			continue;
+		}
+		arguments.options.pids.push_back(parse_process(item, "neither a process id nor 'cmd'"));
+	}
+}
+
+std::uint64_t sample_period(const std::string &text)
+{
+	const std::uint64_t ns = parse_duration(text, "--sample-every");
+	if (ns < EDC_SAMPLE_MIN_NS)
+		throw Error("--sample-every: the minimum is 100us, because each sample interrupts every CPU");
+	return ns;
+}
+
+void parse_measurements(RecordArguments &arguments)
+{
+	record::Options &options = arguments.options;
+	if (arguments.measurements.empty()) {
+		for (const auto &[option, value] :
+		     {std::pair("--every", arguments.every), std::pair("--reset-on", arguments.reset_on)})
+			if (!value.empty() && (option != std::string_view("--every") ||
+					       (arguments.counts.empty() && arguments.times.empty())))
+				throw Error(fmt::format(
+				    "{} sets when counters are read: choose counters with -m, such as -m cpu{}", option,
+				    option == std::string_view("--every") ? ", or events with --count or --time" : ""));
+		return;
+	}
+	if (options.user_only)
+		throw Error("-m needs the kernel's probes: leave out --user-only");
+	record::Counting &counting = options.counting.emplace();
+	if (!arguments.every.empty())
+		counting.every_ns = parse_duration(arguments.every, "--every");
+	counting.format = ratio_formats.at(arguments.ratio_format);
+	if (!arguments.reset_on.empty()) {
+		if (counting.format != record::RatioFormat::exact)
+			throw Error("--reset-on needs exact counts: leave out --ratio-format");
+		counting.resets = card::parse_reset_events(split(arguments.reset_on));
+	}
+	counting.selection = pmu::select(split(arguments.measurements));
+	if (counting.format != record::RatioFormat::exact)
+		record::keep_ratios(counting.selection);
+	counting.user_reads = record::user_reads(counting);
+	for (const std::string &note : counting.selection.notes)
+		print_error(note);
+}
+
+void parse_stacks(RecordArguments &arguments)
+{
+	if (arguments.stacks.empty() && arguments.stacks_on.empty() && !arguments.rate_hz)
+		return;
+	if (arguments.options.user_only)
+		throw Error("--stacks needs the kernel's probes: leave out --user-only");
+	arguments.options.stacks =
+	    record::choose_stacks(arguments.stacks.empty() ? std::vector<std::string>() : split(arguments.stacks),
+				  arguments.stacks_on.empty() ? std::vector<std::string>() : split(arguments.stacks_on),
+				  arguments.rate_hz.value_or(usual_rate_hz));
+	if (arguments.rate_hz && arguments.options.stacks.timer_hz == 0)
+		throw Error("--rate is that of stacks at the timer: add --stacks=cpu");
+}
+
+// A comma between parentheses is part of a C++ name.
+std::vector<std::string> split_patterns(const std::string &text)
+{
+	std::vector<std::string> patterns(1);
+	int depth = 0;
+	for (const char c : text) {
+		depth += (c == '(') - (c == ')');
+		if (c == ',' && depth <= 0)
+			patterns.emplace_back();
+		else
+			patterns.back() += c;
+	}
+	return patterns;
+}
+
+double parse_percent(const std::string &text)
+{
+	char *end = nullptr;
+	const double percent = std::strtod(text.c_str(), &end);
+	if (*end == '%')
+		++end;
+	if (text.empty() || *end || !(percent > 0) || percent > 100)
+		throw Error(fmt::format("--budget {}: give a share of the CPU time, above 0 and up to 100%", text));
+	return percent;
+}
+
+void parse_functions(RecordArguments &arguments)
+{
+	if (arguments.functions.empty() && !arguments.budget.empty())
+		throw Error("--budget needs --functions PATTERN");
+	if (arguments.functions.empty())
+		return;
+	if (arguments.options.user_only)
+		throw Error("--functions needs the kernel's probes: leave out --user-only");
+	arguments.options.functions = split_patterns(arguments.functions);
+	if (arguments.budget.empty())
+		return;
+	if (arguments.no_calibration)
+		throw Error("--budget needs to know what an event costs: leave out --no-calibration");
+	arguments.options.budget = parse_percent(arguments.budget) / 100;
+}
+
+void expect_possible(const std::vector<NamedTrigger> &triggers, const RecordArguments &arguments)
+{
+	const bool any_stops = std::ranges::any_of(triggers, &NamedTrigger::stops);
+	for (const NamedTrigger &trigger : triggers) {
+		const auto refuse = [&trigger](const std::string &why) {
+			throw Error(fmt::format("{}: {}", trigger.title(), why));
+		};
+		if (trigger.takes_snapshot() && !arguments.flight)
+			refuse("snapshots are those of a flight recorder: add --flight");
+		if (trigger.starts() && trigger.stops())
+			refuse("start and stop are of two triggers");
+		if (trigger.starts() && !any_stops)
+			refuse("no trigger stops, so there is nothing to start: add one with => stop, such as "
+			       "'at start => stop'");
+		if (trigger.does(TriggerAct::Kind::stack) && !arguments.options.stacks.any())
+			refuse("stack needs what tells a program's callers: add --stacks");
+		if (trigger.does(TriggerAct::Kind::stack) && trigger.first.empty())
+			refuse("there is no thread whose stack could be taken when it fires by the clock: use sample");
+		if (trigger.samples() && !arguments.sample_every.empty())
+			refuse("--sample-every numbers its samples itself: leave it out, or sample");
+		if (trigger.stops() && arguments.flight)
+			refuse("a flight recorder writes only snapshots: leave out stop");
+		if (trigger.stops() && !arguments.states.empty())
+			refuse("--states must see all events: leave out stop");
+		if (trigger.stops() &&
+		    (!arguments.reset_on.empty() || std::ranges::any_of(triggers, &NamedTrigger::reads)))
+			refuse("--reset-on, read and reset store their readings in pauses, too: leave out stop");
+		if (!trigger.reads())
+			continue;
+		if (!arguments.options.counting)
+			refuse("read and reset are of counters: choose some with -m, such as -m cpu");
+		if (arguments.options.counting->format != record::RatioFormat::exact)
+			refuse("read and reset need exact counts: leave out --ratio-format");
+		if (trigger.first.empty() || trigger.kind == EDC_TRIGGER_MISSING)
+			refuse("read and reset are of the CPU where an event fires: use sample, which also reads the "
+			       "counters of all");
+	}
+}
+
+std::vector<NamedTrigger> triggers_of(const RecordArguments &arguments)
+{
+	std::vector<trigger::TriggerText> texts;
+	for (const std::string &file : arguments.trigger_files)
+		for (const trigger::TriggerText &text : trigger_texts(file))
+			texts.push_back(text);
+	texts.insert(texts.end(), arguments.triggers.begin(), arguments.triggers.end());
+	return trigger::parse_triggers(texts);
+}
+
+void parse_matching(RecordArguments &arguments)
+{
+	const bool has_states = !arguments.states.empty();
+	// For states the tokens are recorded, though they may not be written.
+	MatcherRequest request{arguments.filter, parse_counts(arguments.counts), parse_times(arguments.times),
+			       has_states || !arguments.no_tokens, triggers_of(arguments)};
+	if (arguments.options.user_only && !request.triggers.empty())
+		throw Error("--trigger needs the probes of the kernel's events: leave out --user-only");
+	if (arguments.options.user_only && !request.times.empty())
+		throw Error("--time is of the kernel's events: leave out --user-only");
+	const bool counts = !request.counts.empty() || !request.times.empty();
+	if (arguments.no_tokens && !counts && !has_states)
+		throw Error("--no-tokens leaves only counts, times and states: add --count NAME=EXPRESSION, --time or "
+			    "--states TREE");
+	if (arguments.no_tokens && request.filter && !has_states)
+		throw Error("--no-tokens keeps no events: leave out --filter");
+	const auto needs_tokens = [&](bool is_given, const char *option) {
+		if (arguments.no_tokens && is_given)
+			throw Error(fmt::format("{} records tokens: leave out --no-tokens", option));
+	};
+	needs_tokens(!arguments.measurements.empty(), "-m");
+	needs_tokens(!arguments.functions.empty(), "--functions");
+	needs_tokens(arguments.options.stacks.any(), "--stacks");
+	needs_tokens(!request.triggers.empty(), "--trigger");
+	expect_possible(request.triggers, arguments);
+	for (const NamedTrigger &trigger : request.triggers)
+		if (trigger.resets())
+			arguments.options.counting->reset_triggers.push_back(trigger.name);
+	if (!request.filter && !counts && request.triggers.empty())
+		return;
+	const bool has_series = counts && !arguments.every.empty();
+	arguments.options.matching = matching(request);
+	if (has_series)
+		arguments.options.matching->every_ns = parse_duration(arguments.every, "--every");
+	if (has_series && arguments.options.matching->every_ns < min_series_ns)
+		throw Error("--every: counts are read every 1ms at the most");
+}
+
+void parse_states(RecordArguments &arguments)
+{
+	if (arguments.states.empty())
+		return;
+	states::Tree tree = states::load_tree(arguments.states);
+	expect_utf8("the tree " + printable(arguments.states), tree.text());
+	arguments.options.states = std::make_shared<live::LiveStates>(std::move(tree));
+	arguments.options.writes_tokens = !arguments.no_tokens;
+}
+
+// Sums instead of events: only what is summed up can be chosen.
+void parse_statistics(RecordArguments &arguments)
+{
+	record::Options &options = arguments.options;
+	if (arguments.statistics.empty()) {
+		if (!arguments.keep.empty())
+			throw Error("--keep is how long periods are kept: add --statistics TIME");
+		return;
+	}
+	const auto refuse = [](bool is_given, const char *option, const char *why) {
+		if (is_given)
+			throw Error(fmt::format("{} {}: leave it out, or --statistics", option, why));
+	};
+	refuse(arguments.flight.has_value(), "--flight", "keeps events, of which statistics are made instead");
+	refuse(options.states != nullptr, "--states", "records run lengths, which grow with time");
+	refuse(options.user_only || options.everyone, "--user and --user-only",
+	       "record programs' own events, which are not in statistics");
+	refuse(options.stacks.any(), "--stacks", "records who called whom, which is not in statistics");
+	refuse(!options.functions.empty(), "--functions", "records each call, which is not in statistics");
+	refuse(options.counting.has_value(), "-m", "reads counters, which are not in statistics");
+	refuse(options.matching.has_value(), "--filter, --count, --time and --trigger",
+	       "decide on events, and statistics need all of them");
+	refuse(options.sample_every_ns != 0, "--sample-every", "records samples, which are not in statistics");
+	refuse(options.max_bytes.has_value(), "--max-size", "ends a trace that grows; --keep bounds statistics");
+	record::StatisticsOptions statistics;
+	statistics.period_ns = parse_duration(arguments.statistics, "--statistics");
+	if (statistics.period_ns < min_period_ns || statistics.period_ns > max_period_ns)
+		throw Error(fmt::format("--statistics {}: periods are from 1s to 1d", printable(arguments.statistics)));
+	if (arguments.keep.empty())
+		statistics.keep_ns = statistics.period_ns * max_periods;
+	else
+		statistics.keep_ns = parse_duration(arguments.keep, "--keep");
+	if (statistics.keep_ns < statistics.period_ns)
+		throw Error("--keep: the time to keep is shorter than a period");
+	if (statistics.keep_ns / statistics.period_ns > max_periods)
+		throw Error(fmt::format("--keep: at most {} periods are kept, each in a file of its own: use a longer "
+					"--statistics or a shorter --keep",
+					max_periods));
+	options.statistics = statistics;
+	options.live = std::make_shared<live::LiveStatistics>(statistics);
+	options.kept = record::Kept::own_files;
+}
+
+// --flight is the size of the rings, or how much of the past a snapshot has.
+void parse_flight(RecordArguments &arguments)
+{
+	if (!arguments.flight) {
+		if (arguments.snapshots)
+			throw Error("--snapshots are those of a flight recorder: add --flight");
+		return;
+	}
+	record::Options &options = arguments.options;
+	const auto refuse = [](bool is_given, const char *option, const char *why) {
+		if (is_given)
+			throw Error(fmt::format("{} {}: leave it out, or --flight", option, why));
+	};
+	refuse(options.user_only, "--user-only", "has no kernel events, which a flight recorder keeps");
+	refuse(options.stacks.any(), "--stacks", "describes each stack once, which a flight recorder would overwrite");
+	refuse(options.states != nullptr, "--states", "is written while it is recorded");
+	refuse(options.matching &&
+		   (!options.matching->request.counts.empty() || !options.matching->request.times.empty()),
+	       "--count or --time", "counts all that happens, not what a snapshot has");
+	refuse(options.max_bytes.has_value(), "--max-size", "is of one trace");
+	refuse(options.budget.has_value(), "--budget", "leaves out functions while they are recorded");
+	refuse(options.counting && options.counting->format != record::RatioFormat::exact, "--ratio-format",
+	       "has ratios of parts that may be overwritten");
+	record::FlightOptions &flight = options.flight.emplace();
+	flight.snapshots = arguments.snapshots;
+	if (arguments.flight->empty())
+		return;
+	if (arguments.flight->ends_with('s')) {
+		flight.before_ns = parse_duration(*arguments.flight, "--flight");
+		return;
+	}
+	refuse(options.buffer_bytes.has_value(), "--buffer", "is the size of the rings, as --flight SIZE is");
+	try {
+		options.buffer_bytes = parse_bytes(*arguments.flight, "--flight");
+	} catch (const Error &) {
+		throw Error(
+		    fmt::format("--flight: '{}' is neither a size, such as 256M, nor a time, such as 10s or 500ms",
+				*arguments.flight));
+	}
+}
+
+std::string duration_error(const std::string &text)
+{
+	const double seconds = std::strtod(text.c_str(), nullptr);
+	return seconds > 0 && seconds <= max_s
+		   ? std::string()
+		   : fmt::format("{} is not a number of seconds above 0 and up to {}", text, max_s);
+}
+
+} // namespace
+
+void take_record(RecordArguments &arguments)
+{
+	arguments.options.families = parse_families(arguments.families);
+	parse_selection(arguments);
+	parse_measurements(arguments);
+	parse_stacks(arguments);
+	parse_functions(arguments);
+	parse_matching(arguments);
+	parse_states(arguments);
+	if (!arguments.sample_every.empty() && arguments.options.user_only)
+		throw Error("--sample-every needs the kernel's events: leave out --user-only");
+	if (!arguments.sample_every.empty())
+		arguments.options.sample_every_ns = sample_period(arguments.sample_every);
+	if (arguments.options.user_only && arguments.options.command.empty() && !arguments.options.everyone)
+		throw Error(
+		    "--user-only records the command's events, or with --user those of all programs: add -- CMD ... "
+		    "or --user");
+	if (!arguments.buffer.empty())
+		arguments.options.buffer_bytes = parse_bytes(arguments.buffer, "--buffer");
+	if (!arguments.max_size.empty())
+		arguments.options.max_bytes = parse_bytes(arguments.max_size, "--max-size");
+	arguments.options.calibrates = !arguments.no_calibration;
+	parse_flight(arguments);
+	parse_statistics(arguments);
+}
+
+void add_record_options(CLI::App &command, RecordArguments &arguments)
+{
+	record::Options &options = arguments.options;
+	command.add_option("-o,--output", options.output, "trace directory (default: named by date and command)")
+	    ->option_text("DIR");
+	command.add_option("-e,--events", arguments.families, "event families (default: all but block)")
+	    ->option_text("FAMILY,...");
+	command.add_option("-d,--duration", options.duration_s, "stop after this many seconds")
+	    ->option_text("SECONDS")
+	    ->check(duration_error);
+	command
+	    .add_option("-p,--pid", arguments.selection,
+			"record only these processes and their descendants; cmd: CMD and its tree")
+	    ->option_text("PID,...|cmd");
+	command
+	    .add_option("--filter", arguments.filter,
+			"record only events for which this is true, decided where they happen; as for `monitor list`")
+	    ->option_text("EXPRESSION");
+	command
+	    .add_option(
+		"--count", arguments.counts,
+		"count the events for which this is true, in the kernel, for `report DIR counts` and a table at the "
+		"end; up to 64 times")
+	    ->option_text("NAME=EXPRESSION")
+	    ->allow_extra_args(false);
+	command
+	    .add_option("--time", arguments.times,
+			"time from each event for which START is true to the next for which END is, in the kernel, "
+			"for `report DIR counts` and a table at the end; KEY: tid, cpu, or a number that both have, "
+			"such as pid=next_pid; up to 16 times")
+	    ->option_text("'NAME=START .. END [per KEY]'")
+	    ->allow_extra_args(false);
+	command
+	    .add_option("--trigger", arguments.triggers,
+			"when something happens, do something: snapshot (with --flight), mark, start, stop, sample, "
+			"read, reset, stack, end, run, signal; see monitor-trigger(1); up to 16 times")
+	    ->option_text("'[NAME:] WHEN => DO[, DO...]'")
+	    ->allow_extra_args(false);
+	command.add_option("--triggers", arguments.trigger_files, "the triggers in this file")
+	    ->option_text("FILE")
+	    ->allow_extra_args(false);
+	command
+	    .add_option("--states", arguments.states,
+			"also record which states of a tree, a file or a shipped one, the CPUs, threads or the "
+			"machine are in, and for how long, for `monitor states DIR`")
+	    ->option_text("TREE");
+	command
+	    .add_option("--statistics", arguments.statistics,
+			"no events: sums of each period of TIME, such as 60s, in one small file each, for `report DIR`")
+	    ->option_text("TIME");
+	command
+	    .add_option("--keep", arguments.keep,
+			"with --statistics: remove periods older than TIME, such as 24h (default: keep 10000)")
+	    ->option_text("TIME");
+	command
+	    .add_option("--flight", arguments.flight,
+			"flight recorder: keep only the newest events, in memory, and write them when `monitor "
+			"snapshot` or SIGUSR1 asks for it; rings of SIZE in total, such as 256M, or snapshots of "
+			"the last TIME, such as 10s")
+	    ->option_text("[SIZE|TIME]")
+	    ->expected(0, 1);
+	command.add_option("--snapshots", arguments.snapshots, "with --flight: end after N snapshots")
+	    ->option_text("N")
+	    ->check(CLI::Range(1u, 1'000'000u));
+	command.add_flag("--no-tokens", arguments.no_tokens, "with --count, --time or --states: record no events");
+	command
+	    .add_option("-m,--measure", arguments.measurements,
+			"counters to read: groups such as cpu,cache, or NAME=FORMULA (see `monitor events --groups`)")
+	    ->option_text("GROUP,...");
+	command
+	    .add_option(
+		"--every", arguments.every,
+		"with -m: also read the counters when a thread has run for TIME without a switch, such as 100ms; with "
+		"--count or --time: also record what was counted and timed every TIME")
+	    ->option_text("TIME");
+	command
+	    .add_option("--reset-on", arguments.reset_on,
+			"with -m: also read the counters at these events, for `report DIR segments`: up to 4 "
+			"tracepoints, or PATH:FUNCTION[%return]")
+	    ->option_text("EVENT,...");
+	command
+	    .add_option("--ratio-format", arguments.ratio_format,
+			"with -m: exact counts, or ratios of 16 or 32 bits for small recordings (default: exact)")
+	    ->check(CLI::IsMember({"exact", "rems16", "rems32"}));
+	command
+	    .add_option("--card", options.card,
+			"what writes the kernel's events: bpf, module, or auto (the module if it is loaded)")
+	    ->check(CLI::IsMember({"auto", "bpf", "module"}));
+	command
+	    .add_option("--sample-every", arguments.sample_every,
+			"interrupt all CPUs every TIME, such as 10ms, at the same time, and record what each is doing, "
+			"for `report DIR samples`")
+	    ->option_text("TIME");
+	command
+	    .add_option(
+		"--stacks", arguments.stacks,
+		"who called whom, in programs and in the kernel, for `report DIR stacks`: cpu (at a timer), offcpu "
+		"(when a thread blocks), wake, fault, exec, syscall:NAME (default: cpu,offcpu)")
+	    ->option_text("[WHICH,...]")
+	    ->expected(0, 1)
+	    ->default_str("cpu,offcpu");
+	command.add_option("--stacks-on", arguments.stacks_on, "also at these events, by the name of their class")
+	    ->option_text("CLASS,...");
+	command.add_option("--rate", arguments.rate_hz, "stacks per second and CPU at the timer (default: 999)")
+	    ->option_text("HZ")
+	    ->check(CLI::Range(1, 10'000));
+	command
+	    .add_option("--functions", arguments.functions,
+			"calls of functions, for `report DIR activities`: of CMD's program or the one of -p by name, "
+			"others as FILE:NAME; * and ? stand for any text or character")
+	    ->option_text("PATTERN,...");
+	command
+	    .add_option("--budget", arguments.budget,
+			"if the events of --functions take more than this share of the CPU time that is used, stop "
+			"recording the most expensive ones")
+	    ->option_text("PERCENT");
+	command.add_option("--buffer", arguments.buffer, "memory for the rings and the pool together, such as 64M")
+	    ->option_text("SIZE");
+	command.add_option("--max-size", arguments.max_size, "stop when the trace reaches this size, such as 1G")
+	    ->option_text("SIZE");
+	command.add_option("--note", options.note, "text to store with the trace")->option_text("TEXT");
+	command.add_flag("--user", options.everyone,
+			 "record the events of every instrumented program, not only of CMD's tree");
+	command.add_flag("--user-only", options.user_only,
+			 "record only the events that instrumented programs post themselves; needs no privilege");
+	command.add_flag("--no-calibration", arguments.no_calibration,
+			 "do not measure the cost of an event (0.3 s before and after), which is then unknown");
+	command.add_flag("--force", options.force, "empty an existing trace directory first");
+	command.add_option("command", options.command, "command to run while recording")->option_text("CMD ...");
+	command.positionals_at_end();
+	command.footer(
+	    "Without CMD, recording stops after -d or at Ctrl-C. CMD runs as the user who called sudo; its exit code\n"
+	    "is passed on. 125: monitor failed, 126: CMD cannot be run, 127: CMD was not found.\n"
+	    "Examples:\n"
+	    "  sudo monitor record -- make -j8\n"
+	    "  sudo monitor record -d 10\n"
+	    "  sudo monitor record -m cpu,cache -- ./solver\n"
+	    "  sudo monitor record -m cpu --reset-on ./solver:step -- ./solver\n"
+	    "  sudo monitor record -p cmd -e sched,syscall -o trace -- ./server\n"
+	    "  sudo monitor record --functions 'parse_*,libc.so.6:fopen' -- ./server\n"
+	    "  sudo monitor record -p 1234 -d 5\n"
+	    "  sudo monitor record --statistics 60s --keep 24h -o week");
+}
+
+} // namespace monitor

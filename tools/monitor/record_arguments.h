@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// The arguments of `monitor record`: what is recorded, of whom, and in which way. Filled from the command line by
+// add_record_options() and take_record(); used by cmd_record.cpp.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "recording/record/recording.h"
+
+namespace monitor {
+
+// Options as text, and what take_record() makes of them.
+struct RecordArguments {
+	record::Options options;
+	std::string families, selection, measurements, ratio_format = "exact", every, reset_on, sample_every, buffer,
+						       max_size;
+	std::string stacks, stacks_on, functions, budget;
+	std::optional<std::string> filter;
+	std::vector<std::string> counts, times, triggers, trigger_files;
+	std::string states; // the tree
+	std::string statistics, keep;
+	std::optional<std::string> flight; // "": of the default size
+	unsigned snapshots = 0;
+	bool no_tokens = false;
+	std::optional<unsigned> rate_hz;
+	bool no_calibration = false;
+};
+
+void add_record_options(CLI::App &command, RecordArguments &arguments);
+// From the text to `options`. Throws Error.
+void take_record(RecordArguments &arguments);
+
+} // namespace monitor
