@@ -21,13 +21,13 @@ using monitor::live::LiveFold;
 
 // live_feed.h offers packets.
 struct Taker {
-	LiveFold &fold;
+	monitor::record::BlockSink &sink;
 
 	bool take(std::uint32_t number, const std::string &name, monitor::trace::LiveStreams::Packet packet)
 	{
-		return fold.take(number, name, packet.data());
+		return sink.take(number, name, packet.data());
 	}
-	void lose(std::uint32_t number) { fold.lose(number); }
+	void lose(std::uint32_t number) { sink.lose(number); }
 };
 
 // `more`: of recording.json.

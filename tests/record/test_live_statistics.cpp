@@ -16,7 +16,7 @@
 #include <fmt/ranges.h>
 
 #include "answers/live/live_statistics.h"
-#include "live_feed.h"
+#include "live_folding.h"
 #include "scratch.h"
 #include "window_figures.h"
 
@@ -62,14 +62,6 @@ const std::string statistics_events =
 	"u64_t total; u64_t longest;") +
     samples::event_block(EDC_ID_STATISTICS_BUCKETS, "statistics_buckets",
 			 "u16_t first; u32_t number0; u32_t number1; u32_t number2; u32_t number3;");
-
-std::string recording_json(std::uint64_t begin, const std::string &more)
-{
-	return fmt::format(
-	    R"({{"version": 1, "start": {{"time": {}}}, "programs": ["sched_waking", "sys_enter", "sys_exit",
-		"page_fault_user", "minor_fault", "sched_switch", "irq_handler_entry", "softirq_entry"]{}}})",
-	    begin, more);
-}
 
 // What is compared: times and counts by command, calls and sleeps by who made them, and CPUs.
 struct Answers {
@@ -325,16 +317,6 @@ private:
 	std::vector<Task> ready_, sleeping_;
 };
 
-struct Taker {
-	record::BlockSink &sink;
-
-	bool take(std::uint32_t number, const std::string &name, trace::LiveStreams::Packet packet)
-	{
-		return sink.take(number, name, packet.data());
-	}
-	void lose(std::uint32_t number) { sink.lose(number); }
-};
-
 // Writes the statistics of a history into a directory, as record does.
 void write_statistics(const std::string &directory, History &history, record::StatisticsOptions options,
 		      std::uint64_t begin, std::uint64_t end, std::mt19937 &random)
@@ -342,10 +324,8 @@ void write_statistics(const std::string &directory, History &history, record::St
 	std::filesystem::create_directory(directory + "/.monitor");
 	const std::string text = description_of(events + statistics_events);
 	live::LiveStatistics statistics(options);
-	record::LiveStart start;
+	record::LiveStart start = live_folding::start_at(begin, "");
 	start.description = text;
-	start.recording = recording_json(begin, "");
-	start.cpus = {0, 1};
 	start.directory = directory;
 	start.uuid = samples::uuid;
 	// Periods of this time come faster than a disk takes them.
@@ -364,7 +344,7 @@ void write_statistics(const std::string &directory, History &history, record::St
 	};
 	start.name_cgroups = [] {};
 	statistics.start(start);
-	Taker taker{statistics};
+	live_folding::Taker taker{statistics};
 	std::string why;
 	const auto description = trace::read_description(text, why);
 	live_feed::Feed feed(history.all(), *description);
@@ -376,7 +356,9 @@ void write_statistics(const std::string &directory, History &history, record::St
 	REQUIRE(feed.offer(taker, ~std::uint64_t(0)));
 	CHECK(statistics.finish().late == 0);
 	std::ofstream(directory + "/.monitor/recording.json")
-	    << recording_json(begin, R"(, "state": "complete", "statistics": {"period_ns": 1, "keep_ns": 0})");
+	    << live_folding::start_at(begin, "",
+				      R"(, "state": "complete", "statistics": {"period_ns": 1, "keep_ns": 0})")
+		   .recording;
 }
 
 } // namespace

@@ -55,7 +55,7 @@ if ls /sys/bus/event_source/devices | grep -q 'armv8\|^cpu$'; then
 	echo "top.sh: $(values ipc | grep -cx 0.5) rows with 0.5 instructions per cycle"
 else
 	run_until ./monitor top --json --no-calibration -e sched -m cpu -d 1s -n 3
-	grep -q 'no PMU' /tmp/top.err || fail "no reason given for what is not there: $(cat /tmp/top.err)"
+	grep -q 'no PMU' /tmp/top.err || fail "top does not say why the ratios are missing: $(cat /tmp/top.err)"
 	values IPC | grep -qx null || fail "IPC: $(values IPC | tr '\n' ' ')"
 	values IPC | grep -vx null && fail 'what was not counted is a number'
 	values faults | awk '{ sum += $1 } END { exit sum < 10 }' || fail "faults: $(values faults | tr '\n' ' ')"

@@ -160,7 +160,7 @@ void print_text(const analyze::RecordingInfo &info, const report::Summary &summa
 						  report::duration_text(static_cast<double>(info.statistics->keep_ns)))
 				    : ""));
 	print_line("end", info.complete     ? info.end_reason
-			  : info.statistics ? "it goes on, or it was killed"
+			  : info.statistics ? "it is still running, or it was killed"
 					    : "incomplete: killed, or the disk was full");
 	if (info.flight)
 		print_snapshot(*info.flight, clock);

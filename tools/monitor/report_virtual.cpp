@@ -12,7 +12,6 @@
 #include "base/escape.h"
 #include "base/json.h"
 #include "commands.h"
-#include "open.h"
 #include "reading/analyze/clock_bound.h"
 #include "reading/analyze/fold.h"
 #include "reading/analyze/virtual_times.h"
@@ -38,7 +37,6 @@ void report_virtual(const ReportArguments &arguments, trace::Trace &trace, const
 		    const report::GroupingOptions &grouping)
 {
 	const trace::Clock &clock = trace.description().clock;
-	expect_events(trace, "times as if nobody had measured");
 	const analyze::VirtualCost cost = analyze::virtual_cost(info, clock);
 	if (!cost.why_not.empty())
 		throw Error("--virtual: " + cost.why_not);

@@ -162,7 +162,9 @@ Measured measure(const std::string &directory, const std::vector<Figure> &figure
 		options.recorded = recorded;
 		by_command = report::usage_table(machine, clock, options);
 	}
-	const bool has_calls = info.has_tokens && recorded.calls && (!info.present || info.has_program("sys_exit"));
+	// Statistics have sums of calls instead.
+	const bool has_calls =
+	    info.has_tokens && !info.statistics && recorded.calls && (!info.present || info.has_program("sys_exit"));
 	Measured measured;
 	measured.is_final = info.complete || trace.is_generic_ctf();
 	for (const Figure &figure : figures) {

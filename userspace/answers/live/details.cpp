@@ -2,7 +2,6 @@
 #include "details.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <utility>
 #include <vector>
 
@@ -10,8 +9,6 @@
 
 namespace monitor::live {
 namespace {
-
-constexpr std::int64_t largest_errno = 4095;
 
 std::string name_of(const analyze::Thread &thread)
 {
@@ -77,7 +74,7 @@ void Details::system_call(const analyze::Thread &thread, std::uint32_t number, s
 			  std::int64_t result)
 {
 	if (is_followed(thread))
-		add(calls_, {call_name(number), ""}, end - begin, result < 0 && result >= -largest_errno);
+		add(calls_, {call_name(number), ""}, end - begin, analyze::has_failed(result));
 }
 
 void Details::blocked(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to, const analyze::Waker &waker)

@@ -12,6 +12,7 @@ namespace monitor::live {
 namespace {
 
 constexpr std::uint64_t between_forgetting_ns = 100'000'000;
+constexpr unsigned between_asking = 10; // the kernel whether threads are gone that a loss made unknown: a call for each
 
 // Those of other users, too: the signal 0 is sent to nobody.
 bool is_gone(const analyze::Thread &thread)
@@ -104,7 +105,8 @@ bool LiveFold::advance(std::uint64_t time)
 		if (!events_.advance(until, visitor))
 			return false;
 		if (!end_ && until == next_forget_) {
-			machine_->forget(is_gone);
+			const bool asks = ++forgettings_ % between_asking == 0;
+			machine_->forget([asks](const analyze::Thread &thread) { return asks && is_gone(thread); });
 			next_forget_ += forget_ticks_;
 			continue;
 		}

@@ -92,9 +92,10 @@ private:
 	std::uint64_t begin_time_ = 0, window_ticks_ = 0;
 	std::uint64_t next_end_ = 0; // of the window that has begun
 	std::uint64_t next_forget_ = ~std::uint64_t(0), forget_ticks_ = 0;
-	std::optional<std::uint64_t> end_;        // of the recording
-	std::vector<std::uint64_t> class_counts_; // of the window, by the class's index
-	std::vector<std::uint64_t> outside_counts_;
+	unsigned forgettings_ = 0;
+	std::optional<std::uint64_t> end_;          // of the recording
+	std::vector<std::uint64_t> class_counts_;   // of the window, by the class's index
+	std::vector<std::uint64_t> outside_counts_; // of none
 	bool has_losses_ = false;
 	std::uint64_t lost_ = 0;
 };

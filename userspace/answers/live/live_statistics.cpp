@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "live_statistics.h"
 
-#include <span>
 #include <utility>
 
 #include "base/own_cpu_time.h"

@@ -39,17 +39,6 @@ struct PeriodRow {
 	Usage usage;
 };
 
-std::uint64_t counts_of(const Usage &usage)
-{
-	return usage.voluntary + usage.involuntary + usage.migrations + usage.syscalls + usage.minor_faults +
-	       usage.major_faults;
-}
-
-bool is_nothing(const Usage &usage)
-{
-	return usage.cpu() + usage.waiting + usage.blocked + counts_of(usage) == 0;
-}
-
 class PeriodWriter {
 public:
 	PeriodWriter(record::ControlStream &to, const analyze::Machine &machine, const PeriodSums &sums)
@@ -114,7 +103,7 @@ private:
 		const auto &ticks = usage.ticks;
 		if (usage.cpu() != 0)
 			post(EDC_ID_STATISTICS_USAGE, 0, {ticks[0], ticks[1], ticks[2], ticks[3], ticks[4], ticks[5]});
-		if (counts_of(usage) != 0)
+		if (usage.counts() != 0)
 			post(EDC_ID_STATISTICS_COUNTS, 0,
 			     {pair_of_counts(usage.voluntary, usage.involuntary),
 			      pair_of_counts(usage.migrations, usage.syscalls),
@@ -145,7 +134,7 @@ private:
 						named.insert(party.thread());
 		std::vector<const Thread *> chosen;
 		for (const Thread &thread : machine_.threads()) {
-			if (thread.tid == 0 || (is_nothing(thread.usage) && !named.contains(&thread)))
+			if (thread.tid == 0 || (thread.usage.is_empty() && !named.contains(&thread)))
 				continue;
 			chosen.push_back(&thread);
 			named.insert(&machine_.leader(thread));

@@ -8,8 +8,6 @@
 namespace monitor::live {
 namespace {
 
-constexpr std::int64_t last_errno = 4095;
-
 void merge(PeriodSums::Sums &sums, const PeriodSums::Sums &other)
 {
 	sums.count += other.count;
@@ -74,7 +72,7 @@ void PeriodSums::system_call(const analyze::Thread &thread, std::uint32_t number
 {
 	settle();
 	add(calls_, recent_calls_, {Party(machine_.leader(thread)), {}, number, EDC_NO_IRQ}, end - begin,
-	    result < 0 && result >= -last_errno);
+	    analyze::has_failed(result));
 }
 
 void PeriodSums::blocked(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to,

@@ -6,21 +6,8 @@
 #include <fmt/format.h>
 
 namespace monitor::metrics {
-namespace {
-
 using analyze::Thread;
 using analyze::Usage;
-
-constexpr std::int64_t largest_errno = 4095;
-
-bool did_anything(const Usage &usage)
-{
-	return usage.cpu() + usage.waiting + usage.blocked + usage.voluntary + usage.involuntary + usage.migrations +
-		   usage.syscalls + usage.minor_faults + usage.major_faults >
-	       0;
-}
-
-} // namespace
 
 void Window::got_cpu(const Thread &thread, std::uint64_t from, std::uint64_t to)
 {
@@ -36,7 +23,7 @@ void Window::system_call(const Thread &thread, std::uint32_t number, std::uint64
 		place = calls_.try_emplace({&thread, number}).first;
 	CallFigures &figures = place == calls_.end() ? other_calls_ : place->second;
 	scale_.add(figures.latency, end - std::min(begin, end));
-	figures.failed += result < 0 && result >= -largest_errno;
+	figures.failed += analyze::has_failed(result);
 }
 
 RowFigures Window::figures(const Usage &usage) const
@@ -117,7 +104,7 @@ Changes Window::take(const CgroupPaths &paths)
 	Usage threads, idle, unselected;
 	for (const Thread &thread : machine.threads()) {
 		const auto latency = run_queue_.find(&thread);
-		if (!did_anything(thread.usage) && latency == run_queue_.end())
+		if (thread.usage.is_empty() && latency == run_queue_.end())
 			continue;
 		threads += thread.usage;
 		if (thread.tid == 0) {

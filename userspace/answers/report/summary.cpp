@@ -258,9 +258,10 @@ std::string summary_text(const Summary &summary)
 		    "\n{} times the kernel refused to run a probe: that many events are missing from this trace",
 		    count_text(*summary.misses));
 	if (!summary.complete)
-		text += fmt::format("\n{}", summary.periods ? "this recording goes on, or was killed: the period that "
-							      "had begun is not in it"
-							    : incomplete_text);
+		text += fmt::format("\n{}", summary.periods
+						? "this recording is still running or was killed: the period that "
+						  "had begun is not in it"
+						: incomplete_text);
 	return text;
 }
 

@@ -127,7 +127,7 @@ void Totals::finished(const Finished &activity)
 	const std::uint64_t ticks = activity.end - activity.begin;
 	++group->count;
 	group->left += activity.was_left;
-	group->errors += activity.result < 0 && activity.result >= -4095;
+	group->errors += analyze::has_failed(activity.result);
 	group->sum += ticks;
 	group->max = std::max(group->max, ticks);
 	group->exclusive += activity.exclusive;

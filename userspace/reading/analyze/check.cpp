@@ -164,7 +164,7 @@ void judge_wholeness(const trace::Trace &trace, const RecordingInfo &info, const
 							: Verdict::fails,
 				      info.complete ? "the recording was completed (" + info.end_reason + ")"
 				      : info.statistics
-					  ? "the recording goes on, or it was killed"
+					  ? "the recording is still running, or it was killed"
 					  : "the recording is incomplete: it was killed, or its disk was full"});
 	judge_streams(trace, torn, statements);
 }

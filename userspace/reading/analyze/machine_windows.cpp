@@ -42,21 +42,22 @@ void Machine::begin_window()
 
 void Machine::forget(const std::function<bool(const Thread &)> &is_gone)
 {
-	std::unordered_set<std::int32_t> processes; // that still have a thread
 	std::unordered_set<const Thread *> kept;
 	for (const Cpu &cpu : cpus_)
 		kept.insert(cpu.current);
-	const auto has_ended = [&](const Thread &thread) {
-		return thread.tid != 0 && !kept.contains(&thread) &&
-		       (thread.state == State::dead || (!is_known(thread) && is_gone(thread)));
-	};
 	std::vector<std::uint32_t> ended;
 	for (std::uint32_t place = 0; place < threads_.size(); ++place) {
-		if (has_ended(threads_[place]))
+		const Thread &thread = threads_[place];
+		if (thread.tid != 0 && (thread.state == State::dead || (!is_known(thread) && is_gone(thread))) &&
+		    !kept.contains(&thread))
 			ended.push_back(place);
-		else
-			processes.insert(threads_[place].tgid);
 	}
+	if (ended.empty())
+		return;
+	std::unordered_set<std::int32_t> processes; // that still have a thread
+	for (std::uint32_t place = 0; place < threads_.size(); ++place)
+		if (!std::ranges::binary_search(ended, place))
+			processes.insert(threads_[place].tgid);
 	std::erase_if(ended, [&](std::uint32_t place) { // its name is that of the process
 		return threads_[place].tid == threads_[place].tgid && processes.contains(threads_[place].tgid);
 	});

@@ -18,6 +18,12 @@ namespace monitor::analyze {
 enum class Mode : std::uint8_t { user, kernel, irq, softirq, unattributed, unknown };
 constexpr std::size_t modes = 6;
 
+// Of a system call that returned this: Linux returns errors as -4095 to -1.
+inline bool has_failed(std::int64_t result)
+{
+	return result < 0 && result >= -4095;
+}
+
 struct Usage {
 	std::array<std::uint64_t, modes> ticks{};
 	std::uint64_t waiting = 0; // runnable, not running
@@ -28,6 +34,11 @@ struct Usage {
 	std::uint64_t &operator[](Mode mode) { return ticks[static_cast<std::size_t>(mode)]; }
 	std::uint64_t operator[](Mode mode) const { return ticks[static_cast<std::size_t>(mode)]; }
 	std::uint64_t cpu() const;
+	std::uint64_t counts() const
+	{
+		return voluntary + involuntary + migrations + syscalls + minor_faults + major_faults;
+	}
+	bool is_empty() const { return cpu() + waiting + blocked + counts() == 0; }
 	Usage &operator+=(const Usage &other);
 };
 

@@ -12,8 +12,9 @@
 namespace monitor::analyze {
 namespace {
 
-// The calibration's loops find the probes in the caches, and their branches predicted. Measured in other work with
-// tools/bench virtual, an event costs this much of what it does in the loops, and it may be this much less or more.
+// The calibration's loops find the probes in the caches and their branches predicted. In other programs an event costs
+// this much of what it costs in the loops, this much less or more: chosen from runs of tools/bench virtual on one
+// machine, an AMD EPYC with 2 CPUs.
 constexpr double of_loops = 1.1, less = 0.2, more = 0.35;
 // Calibrated at the start only: the end would have found as much as this less or more.
 constexpr double without_end = 0.05;
@@ -44,15 +45,15 @@ std::string why_no_cost(const RecordingInfo &info)
 	if (!info.present)
 		return "times as if nobody had measured need a recording of monitor: of other traces it is not known "
 		       "what an event cost";
+	if (info.statistics)
+		return "this recording has statistics instead of events, so it does not show which time the probes "
+		       "had: "
+		       "record without --statistics";
 	if (!info.complete)
 		return "the recording was killed, so what its probes cost is unknown: record again and end it with "
 		       "Ctrl-C or --duration";
 	if (!info.recorder_pid)
 		return "this recording is of an older monitor, which did not say which process it was: record again";
-	if (info.statistics)
-		return "this recording has statistics instead of events, so it does not tell which time probes had: "
-		       "record "
-		       "without --statistics";
 	if (!info.calibration)
 		return "it is not known what an event cost: record without --no-calibration";
 	if (const std::uint64_t lost = info.lost())
