@@ -17,6 +17,7 @@
 
 #include "answers/live/live_statistics.h"
 #include "live_folding.h"
+#include "reading/activities/totals.h"
 #include "scratch.h"
 #include "window_figures.h"
 
@@ -412,6 +413,45 @@ TEST_CASE("live statistics: a period says what a recording says that ended there
 	CHECK(calls > 200);
 	CHECK(sleeps > 200);
 	CHECK(ended > 50);
+}
+
+TEST_CASE("live statistics: what finds no room is a row of its own, and nothing is missing from the sums")
+{
+	History history;
+	history.cpu(0).open(0);
+	std::uint64_t time = 100;
+	constexpr std::int32_t processes = 3, first = 3'000'000;
+	constexpr unsigned calls = 4000;
+	for (std::int32_t i = 0; i < processes; ++i) {
+		history.cpu(0).post(time, EDC_ID_SCHED_WAKEUP_NEW, 0,
+				    {pair(first + i, first + i), pair(1, 120), 0x646e616d6d6f63, 0});
+		history.switches(0, ++time, i ? first + i - 1 : 0, i ? sleeping : 0, first + i);
+		history.posts(0, time, EDC_ID_SYS_EXIT);
+		for (unsigned call = 0; call < calls; ++call) {
+			history.posts(0, ++time, EDC_ID_SYS_ENTER, call);
+			history.posts(0, ++time, EDC_ID_SYS_EXIT);
+		}
+	}
+	const Scratch scratch;
+	std::mt19937 random(1);
+	write_statistics(scratch.path(), history, {86'400'000'000'000, 0}, 90, time + 10, random);
+	trace::Trace statistics = trace::Trace::open(scratch.path());
+	const analyze::RecordingInfo info = analyze::recording_of(statistics);
+	const analyze::Source source = analyze::source_of(statistics, info);
+	Machine machine(source, info);
+	activities::Tracker tracker(source, machine, {});
+	activities::Totals totals(
+	    {activities::Source::system_call, {activities::Label::process, activities::Label::call}}, machine, tracker);
+	tracker.add(totals);
+	machine.add(tracker);
+	fold(statistics, machine);
+	std::uint64_t all = 0, of_others = 0;
+	for (const activities::TotalsRow &row : totals.rows()) {
+		all += row.count;
+		of_others += row.parts[0].text == "other" && !row.parts[0].number ? row.count : 0;
+	}
+	CHECK(all == processes * calls);
+	CHECK(of_others == processes * calls - live::PeriodSums::max_sums);
 }
 
 } // namespace test_live_statistics

@@ -13,12 +13,15 @@ namespace monitor::analyze {
 namespace {
 
 // Files of periods, which are removed whole. They touch: the end of one is the begin of the next.
-Statement judge_sequence(const trace::Trace &trace, const trace::Clock &clock)
+Statement judge_sequence(const trace::Trace &trace, const RecordingInfo &info)
 {
+	const trace::Clock &clock = trace.description().clock;
 	std::vector<std::pair<std::uint64_t, std::uint64_t>> periods;
 	for (const auto &stream : trace.streams())
 		if (!stream->is_foreign())
 			periods.emplace_back(stream->begin_time(), stream->end_time());
+	if (periods.empty())
+		return {"periods", Verdict::fails, "there is no period"};
 	std::ranges::sort(periods);
 	for (std::size_t i = 1; i < periods.size(); ++i)
 		if (const auto [end, begin] = std::pair(periods[i - 1].second, periods[i].first); begin != end) {
@@ -28,6 +31,14 @@ Statement judge_sequence(const trace::Trace &trace, const trace::Clock &clock)
 							  static_cast<double>(clock.to_ns(begin - end)) / 1e9, at)
 					    : fmt::format("two periods overlap at {:.3f} s", at)};
 		}
+	// Killed: the last period is missing, and nothing says how long it was.
+	if (const std::uint64_t end = periods.back().second; info.complete && info.end_time && *info.end_time != end)
+		return {"periods", Verdict::fails,
+			fmt::format("the periods end {:.3f} s {} the recording did",
+				    static_cast<double>(
+					clock.to_ns(std::max(*info.end_time, end) - std::min(*info.end_time, end))) /
+					1e9,
+				    *info.end_time > end ? "before" : "after")};
 	return {"periods", Verdict::holds, fmt::format("{} periods follow each other without a hole", periods.size())};
 }
 
@@ -89,7 +100,7 @@ void check_statistics(trace::Trace &trace, const RecordingInfo &info, std::vecto
 	Machine machine(trace, info);
 	fold(trace, machine);
 	const Periods &periods = machine.periods();
-	statements.push_back(judge_sequence(trace, trace.description().clock));
+	statements.push_back(judge_sequence(trace, info));
 	if (!info.complete) {
 		statements.push_back({"conservation", Verdict::not_checked,
 				      "what the probes counted is known when the recording has ended"});
