@@ -4,12 +4,15 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <random>
 #include <string>
 #include <thread>
 #include <tuple>
 #include <vector>
+
+#include <malloc.h>
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
@@ -222,14 +225,21 @@ Answers answers_until(trace::Trace &trace, std::uint64_t begin, std::uint64_t fr
 class Life {
 public:
 	Life(std::mt19937 &random, bool has_losses) : random_(random), has_losses_(has_losses) { history.cpu(1); }
+	// For a day.
+	Life(std::mt19937 &random, std::size_t most_at_once, std::int32_t per_cgroup) : Life(random, false)
+	{
+		most_at_once_ = most_at_once;
+		per_cgroup_ = per_cgroup;
+	}
 
-	void live(std::size_t steps)
+	void live(std::size_t steps, unsigned pause = 30)
 	{
 		for (std::size_t i = 0; i < steps; ++i) {
-			time += below(30);
+			time += below(pause);
 			step(below(2));
 		}
 	}
+	std::int32_t born() const { return next_ - first; }
 
 	History history;
 	std::uint64_t time = 100;
@@ -244,6 +254,8 @@ private:
 
 	void is_born(std::uint32_t on)
 	{
+		if (ready_.size() + sleeping_.size() >= most_at_once_)
+			return;
 		const bool is_thread = current_[on] && below(3) == 0;
 		const std::int32_t tid = next_++;
 		const std::int32_t tgid = is_thread ? current_[on]->tgid : tid;
@@ -254,8 +266,9 @@ private:
 		history.cpu(on).post(
 		    time, EDC_ID_SCHED_WAKEUP_NEW, on,
 		    {pair(tid, tgid), pair(current_[on] ? current_[on]->tid : 1, 120), comm[0], comm[1]});
-		history.cpu(on).post(++time, EDC_ID_CGROUP_ATTACH_TASK, 0,
-				     {pair(tid, 0), static_cast<std::uint64_t>(70 + tgid % 3)});
+		history.cpu(on).post(
+		    ++time, EDC_ID_CGROUP_ATTACH_TASK, 0,
+		    {pair(tid, 0), static_cast<std::uint64_t>(70 + (per_cgroup_ ? born() / per_cgroup_ : tgid % 3))});
 		ready_.push_back({tid, tgid});
 	}
 
@@ -311,7 +324,10 @@ private:
 
 	std::mt19937 &random_;
 	const bool has_losses_;
-	std::int32_t next_ = 3'000'000; // not a number of this machine's
+	static constexpr std::int32_t first = 3'000'000; // not a number of this machine's
+	std::int32_t next_ = first;
+	std::size_t most_at_once_ = ~std::size_t(0);
+	std::int32_t per_cgroup_ = 0; // 0: there are three
 	std::optional<Task> current_[2];
 	bool is_in_call_[2] = {};
 	std::uint64_t lost_[2] = {};
@@ -319,8 +335,9 @@ private:
 };
 
 // Writes the statistics of a history into a directory, as record does.
-void write_statistics(const std::string &directory, History &history, record::StatisticsOptions options,
-		      std::uint64_t begin, std::uint64_t end, std::mt19937 &random)
+void write_statistics(
+    const std::string &directory, History &history, record::StatisticsOptions options, std::uint64_t begin,
+    std::uint64_t end, std::mt19937 &random, const std::function<void()> &on_period = [] {})
 {
 	std::filesystem::create_directory(directory + "/.monitor");
 	const std::string text = description_of(events + statistics_events);
@@ -341,6 +358,7 @@ void write_statistics(const std::string &directory, History &history, record::St
 		for (int tries = 0; written() < periods && tries < 10'000; ++tries)
 			std::this_thread::sleep_for(std::chrono::milliseconds(1));
 		++periods;
+		on_period();
 		return text;
 	};
 	start.name_cgroups = [] {};
@@ -452,6 +470,42 @@ TEST_CASE("live statistics: what finds no room is a row of its own, and nothing 
 	}
 	CHECK(all == processes * calls);
 	CHECK(of_others == processes * calls - live::PeriodSums::max_sums);
+}
+
+TEST_CASE("live statistics: of a day, memory and files are as of an hour", "[.long]")
+{
+	std::mt19937 random(24);
+	constexpr std::uint64_t hour = 3'600'000;
+	Life life(random, 60, 10);
+	while (life.time < 24 * hour)
+		life.live(100'000, 8);
+	const Scratch scratch;
+	std::vector<std::size_t> heap;
+	write_statistics(scratch.path(), life.history, {60'000'000'000, 0}, 90, life.time + 10, random,
+			 [&] { heap.push_back(mallinfo2().uordblks); });
+	std::vector<std::pair<std::string, std::uint64_t>> files;
+	for (const auto &entry : std::filesystem::directory_iterator(scratch.path()))
+		if (entry.path().filename().string().starts_with("statistics_"))
+			files.emplace_back(entry.path().filename(), entry.file_size());
+	std::ranges::sort(files);
+	REQUIRE(files.size() >= 24 * 60);
+	REQUIRE(heap.size() == files.size());
+	const auto largest = [](auto from, auto to) { return *std::max_element(from, to); };
+	const std::size_t heap_of_an_hour = largest(heap.begin(), heap.begin() + 60) - heap.front(),
+			  heap_of_all = largest(heap.begin(), heap.end()) - heap.front();
+	std::uint64_t file_of_an_hour = 0, file_of_all = 0;
+	for (std::size_t i = 0; i < files.size(); ++i) {
+		file_of_all = std::max(file_of_all, files[i].second);
+		file_of_an_hour = i < 60 ? file_of_all : file_of_an_hour;
+	}
+	WARN(fmt::format("{} threads, {} periods; heap within an hour +{} kB, within all +{} kB; largest file of an "
+			 "hour {} kB, of all {} kB",
+			 life.born(), files.size(), heap_of_an_hour / 1000, heap_of_all / 1000, file_of_an_hour / 1000,
+			 file_of_all / 1000));
+	CHECK(life.born() > 500'000);
+	// One more or less of tables that double, and of what a period happens to hold.
+	CHECK(heap_of_all <= heap_of_an_hour + 4'000'000);
+	CHECK(file_of_all <= file_of_an_hour * 3 / 2);
 }
 
 } // namespace test_live_statistics
