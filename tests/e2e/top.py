@@ -265,6 +265,36 @@ def filtered_rows():
 		end(other)
 
 
+def virtual_times():
+	"""--virtual: of what has probes in it less than was measured, or unknown in a window with losses; refused where nobody knows."""
+	other = load(6)
+	try:
+		for _ in range(3):
+			done = e2e.run(e2e.monitor, "top", "--json", "--virtual", "-n", 3, "-d", "500ms", exit_code=None)
+			if done.returncode == 0:
+				break
+			# The machine changed its pace meanwhile.
+			e2e.expect("the calibration" in done.stderr or "no time to calibrate" in done.stderr, done.stderr)
+	finally:
+		end(other)
+	if done.returncode:
+		return e2e.leave_out("virtual times", done.stderr.strip())
+	seen = 0
+	for refresh in map(json.loads, done.stdout.splitlines()):
+		for row in refresh["rows"]:
+			value, low, high = (row[f"virtual_cpu_{what}ns"] for what in ("", "low_", "high_"))
+			if not refresh["virtual"]["known"]:
+				e2e.equal("a window with losses", (value, low, high), (None, None, None))
+			elif value is not None:
+				e2e.expect(low <= value <= high and value <= row["cpu_ns"], f"{row}")
+				seen += value < row["cpu_ns"]
+	if all(json.loads(line)["virtual"]["known"] for line in done.stdout.splitlines()):
+		e2e.expect(seen > 5, f"{seen} rows without their probes")
+	for options, says in ((("--no-calibration",), "leave out --no-calibration"), (("-p", os.getpid()), "--virtual: what was filtered out cost time too")):
+		done = e2e.run(e2e.monitor, "top", "--json", "--virtual", "-n", 1, *options, exit_code=None)
+		e2e.expect(done.returncode and done.stderr.count("\n") == 1 and says in done.stderr and not done.stdout, f"{options}: {done.returncode} {done.stderr}")
+
+
 def on_a_screen():
 	if not terminals.has_screen():
 		return
@@ -343,7 +373,8 @@ time.sleep(60)"""], stdout=subprocess.PIPE)
 			pane.shows(f"^ *ended {code}$")
 			if end == signal.SIGKILL: # nobody can clean up after it
 				e2e.expect(pane.state() != state, "the terminal is as before: say so in monitor-top(1)")
-				pane.press(f"stty $(cat {before}); tput rmcup; tput cnorm; tput rmkx", "C-j")
+				pane.press(f"stty $(cat {before}); tput rmcup; tput cnorm; tput rmkx; echo restored", "C-j")
+				pane.shows("^restored$")  # before that, Enter would not end a line
 				pane.press(f"clear; stty -g | cmp - {before} && echo as before", "Enter")
 				pane.shows("^as before$")
 			else:
@@ -379,4 +410,4 @@ def complaints():
 
 
 e2e.need_recording()
-e2e.main(as_of_the_trace, details_as_of_the_trace, without_a_trace, threads_that_have_ended, as_text, filtered_rows, on_a_screen, in_tmux, complaints)
+e2e.main(as_of_the_trace, details_as_of_the_trace, without_a_trace, threads_that_have_ended, as_text, filtered_rows, virtual_times, on_a_screen, in_tmux, complaints)

@@ -50,7 +50,7 @@ struct TopArguments {
 	std::uint64_t refreshes = 0;              // 0: until it is ended
 	std::size_t rows = rows_in_text;
 	std::string details; // a process
-	bool user = false;
+	bool user = false, virtual_times = false;
 	bool batch = false, json = false, force = false;
 };
 
@@ -71,7 +71,7 @@ std::vector<top::FigureColumn> columns_of(const TopArguments &arguments)
 	if (arguments.counting)
 		for (const pmu::Measurement &each : arguments.counting->selection.measurements)
 			measures.push_back({each.name, each.unit, each.per == pmu::Per::nothing});
-	return top::figure_columns(measures);
+	return top::figure_columns(measures, arguments.virtual_times);
 }
 
 record::Options options_of(const TopArguments &arguments)
@@ -170,7 +170,11 @@ int run_top(TopArguments &arguments)
 		throw Error("--details is for --batch and --json; on the screen the key d shows those of a row");
 	const int followed =
 	    arguments.details.empty() ? 0 : parse_process(arguments.details, "no process id", "--details");
+	if (arguments.virtual_times && arguments.live.no_calibration)
+		throw Error("--virtual needs to know what an event costs: leave out --no-calibration");
 	live::Refreshes refreshes(window_ns);
+	if (arguments.virtual_times)
+		refreshes.compensate();
 	if (prints)
 		refreshes.keep_all();
 	record::Options options = options_of(arguments);
@@ -180,6 +184,10 @@ int run_top(TopArguments &arguments)
 	wanted.followed = followed;
 	refreshes.want(wanted);
 	LiveRecording running(options);
+	if (const std::string why = refreshes.why_not_virtual(); !why.empty()) {
+		running.stop();
+		throw Error("--virtual: " + why);
+	}
 	CgroupNaming naming(selection::cgroup_paths(running.directory()),
 			    [&](CgroupNaming::Paths paths) { refreshes.name_cgroups(std::move(paths)); });
 	int signal = 0;
@@ -229,6 +237,8 @@ void add_top(CLI::App &app, int &exit_code)
 			 "columns of what counters measure: groups such as cpu,cache, or NAME=FORMULA, as of monitor "
 			 "record")
 	    ->option_text("GROUP,...");
+	command->add_flag("--virtual", arguments->virtual_times,
+			  "CPU and waiting times as if nobody measured, too, and their range");
 	command->add_flag("--user", arguments->user,
 			  "activities of every instrumented program, too: in the details of a row");
 	command
@@ -256,6 +266,7 @@ void add_top(CLI::App &app, int &exit_code)
 	    "  sudo monitor top --json -p 1234\n"
 	    "  sudo monitor top --user --batch --details 1234\n"
 	    "  sudo monitor top -m cpu                with instructions per cycle and the like\n"
+	    "  sudo monitor top --virtual             also as if the monitor did not run\n"
 	    "  sudo monitor top -e sched              without system calls and faults: it costs least");
 	command->callback([arguments, &exit_code] { exit_code = run_top(*arguments); });
 }

@@ -57,8 +57,6 @@ void report_virtual(const ReportArguments &arguments, trace::Trace &trace, const
 	report::UsageOptions options;
 	options.grouping = grouping;
 	options.recorded = analyze::recorded(trace, info, machine.kinds());
-	// Whether a thread or a device woke it decides how long it would have slept.
-	options.recorded.wakings &= options.recorded.interrupts && options.recorded.softirqs;
 	const bool is_text = !arguments.json && !arguments.csv;
 	options.with_sleepers = !is_text || !arguments.sort.empty() || arguments.top != 0;
 	const report::VirtualReport report(machine, times, cost, clock, options);

@@ -11,5 +11,6 @@ add_library(monitor_live STATIC
   ${CMAKE_CURRENT_LIST_DIR}/measured_rows.cpp
   ${CMAKE_CURRENT_LIST_DIR}/period_records.cpp
   ${CMAKE_CURRENT_LIST_DIR}/period_sums.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/refresh.cpp)
+  ${CMAKE_CURRENT_LIST_DIR}/refresh.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/virtual_fold.cpp)
 target_link_libraries(monitor_live PUBLIC monitor_states monitor_report PRIVATE monitor_record compiled_fmt)

@@ -41,19 +41,28 @@ struct LiveFold::Visitor {
 			counts.resize(index + 1);
 		counts[index] += !event.is_control();
 		to.machine_->event(event);
+		if (to.virtual_)
+			to.virtual_->event(event);
 	}
 	void gap(const trace::StreamInfo &info, std::uint64_t from, std::uint64_t until)
 	{
-		to.has_losses_ = true;
+		to.note_loss();
 		to.machine_->gap(info, from, until);
 	}
 	void gap_ended(const trace::StreamInfo &info, std::uint64_t until)
 	{
-		to.has_losses_ = true;
+		to.note_loss();
 		to.machine_->gap_ended(info, until);
 	}
 	void lost(std::uint64_t count) { to.lost_ += count != trace::unknown_count ? count : 0; }
 };
+
+void LiveFold::note_loss()
+{
+	has_losses_ = true;
+	if (virtual_)
+		virtual_->lose();
+}
 
 LiveFold::LiveFold(std::uint64_t window_ns, std::function<void()> on_window)
     : window_ns_(window_ns), on_window_(std::move(on_window))
@@ -75,6 +84,8 @@ void LiveFold::start(const record::LiveStart &start)
 		tracker_.emplace(events_.source(), *machine_, activities::Tracker::Options{});
 		machine_->add(*tracker_);
 	}
+	if (compensates_)
+		virtual_.emplace(*machine_, info(), events_.description());
 	window_ticks_ = std::max<std::uint64_t>(clock().to_ticks(window_ns_), 1);
 	const std::uint64_t begin = events_.source().window.from;
 	next_end_ = begin + window_ticks_;
@@ -128,10 +139,14 @@ void LiveFold::end_window(std::uint64_t time)
 	if (!forgets_often_)
 		machine_->forget(is_gone);
 	machine_->begin_window();
+	if (virtual_)
+		virtual_->begin_window();
 	lost_ = 0;
 	std::ranges::fill(class_counts_, 0);
 	const auto is_lost = [this](const analyze::Cpu &cpu) { return cpu.gap_until > machine_->window_begin(); };
-	has_losses_ = std::ranges::any_of(machine_->cpus(), is_lost);
+	has_losses_ = false;
+	if (std::ranges::any_of(machine_->cpus(), is_lost))
+		note_loss();
 }
 
 void LiveFold::set_window_end(std::uint64_t time)

@@ -20,6 +20,7 @@
 #include "reading/analyze/counter_fold.h"
 #include "reading/analyze/machine.h"
 #include "reading/analyze/probe_cost.h"
+#include "virtual_fold.h"
 
 namespace monitor::live {
 
@@ -47,6 +48,8 @@ public:
 	Counts take_outside();
 	// Of the window that has ended; null: none were chosen.
 	const analyze::CounterFold *counters() const { return counters_ ? &*counters_ : nullptr; }
+	// Of the window that has ended; null: not asked for.
+	const VirtualFold *virtual_times() const { return virtual_ ? &*virtual_ : nullptr; }
 	// By the calibration at the start.
 	analyze::ProbeCost probe_cost() const;
 	// Something was lost in it, so that its figures are lower bounds, and some time is unknown.
@@ -59,6 +62,8 @@ public:
 	void set_on_start(std::function<void()> call) { on_start_ = std::move(call); }
 	// Windows end at whole multiples of their length in real time, as the clock was at the start.
 	void align() { is_aligned_ = true; }
+	// Also compute times as if nobody measured.
+	void compensate() { compensates_ = true; }
 	// Threads that have ended leave the fold within a window, too: an observer keeps what they used.
 	void forget_often() { forgets_often_ = true; }
 
@@ -78,16 +83,18 @@ private:
 	struct Visitor;
 
 	void add_classes();
+	void note_loss();
 	void end_window(std::uint64_t time);
 	Counts by_id(const std::vector<std::uint64_t> &of) const;
 
 	const std::uint64_t window_ns_;
 	const std::function<void()> on_window_;
 	std::function<void()> on_start_;
-	bool is_aligned_ = false, forgets_often_ = false;
+	bool is_aligned_ = false, forgets_often_ = false, compensates_ = false;
 	LiveEvents events_;
 	std::optional<analyze::Machine> machine_;
 	std::optional<analyze::CounterFold> counters_;
+	std::optional<VirtualFold> virtual_;
 	std::optional<activities::Tracker> tracker_;
 	std::uint64_t begin_time_ = 0, window_ticks_ = 0;
 	std::uint64_t next_end_ = 0; // of the window that has begun

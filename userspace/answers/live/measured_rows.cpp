@@ -52,4 +52,31 @@ report::Table add_measured(report::Table &rows, report::Table measured)
 	return rest;
 }
 
+void add_virtual(report::Table &rows, const report::VirtualReport *report)
+{
+	constexpr const char *also_in_rows[] = {"cpu_ns", "waiting_ns", "blocked_ns"};
+	if (!report) {
+		for (const report::Column &column : report::virtual_columns())
+			if (std::ranges::find(also_in_rows, column.key) == std::end(also_in_rows))
+				rows.columns.push_back(column);
+		for (Row &row : rows.rows)
+			row.resize(rows.columns.size());
+		return;
+	}
+	const report::Table &all = report->table();
+	report::Table added;
+	std::vector<std::size_t> places;
+	for (std::size_t i = 0; i < all.columns.size(); ++i)
+		if (std::ranges::find(also_in_rows, all.columns[i].key) == std::end(also_in_rows)) {
+			added.columns.push_back(all.columns[i]);
+			places.push_back(i);
+		}
+	for (const Row &row : all.rows) {
+		Row &cells = added.rows.emplace_back();
+		for (const std::size_t place : places)
+			cells.push_back(row[place]);
+	}
+	add_measured(rows, std::move(added));
+}
+
 } // namespace monitor::live

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Puts what counters measured (answers/report/measurements_table.h) into the rows of a usage table. Used by
-// refresh.cpp.
+// Puts more figures into the rows of a usage table: what counters measured (answers/report/measurements_table.h), and
+// times as if nobody measured (answers/report/virtual_table.h). Used by refresh.cpp.
 #pragma once
 
 #include "answers/report/table.h"
+#include "answers/report/virtual_table.h"
 
 namespace monitor::live {
 
@@ -11,5 +12,8 @@ namespace monitor::live {
 // where two rows have the same name and number, so that it is not known which is meant. Returns the rest of `measured`:
 // idle, unknown, and what found no row.
 report::Table add_measured(report::Table &rows, report::Table measured);
+
+// The same with virtual times and their ranges. Without a report they are not known: all cells are empty.
+void add_virtual(report::Table &rows, const report::VirtualReport *report);
 
 } // namespace monitor::live

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "answers/report/measurements_table.h"
-#include "answers/report/usage_report.h"
 #include "base/own_cpu_time.h"
 #include "measured_rows.h"
 
@@ -83,6 +82,7 @@ void Refreshes::make()
 	if ((made->counters = counters_))
 		made->ratios = add_measured(
 		    made->rows, report::measurements_table(*fold_->counters(), machine, clock, {options.grouping, 0}));
+	add_virtual_times(*made, options);
 	made->cpus = report::cpu_table(machine, clock, fold_->info(), made->recorded);
 	made->calls = details_->calls(clock);
 	made->sleeps = details_->sleeps(clock);
@@ -105,6 +105,22 @@ void Refreshes::make()
 		newest_.push_back(std::move(made));
 	}
 	made_.notify_one();
+}
+
+void Refreshes::add_virtual_times(Refresh &made, const report::UsageOptions &options) const
+{
+	const VirtualFold *const fold = fold_->virtual_times();
+	if (!fold)
+		return;
+	VirtualFacts &facts = made.virtual_times.emplace();
+	facts.reasons = fold->cost().reasons;
+	facts.is_known = fold->is_known();
+	if (!facts.is_known)
+		return add_virtual(made.rows, nullptr);
+	const report::VirtualReport report(fold_->machine(), fold->times(), fold->cost(), fold_->clock(), options);
+	facts.noise = report.noise();
+	facts.others = report.others();
+	add_virtual(made.rows, &report);
 }
 
 std::shared_ptr<const Refresh> Refreshes::next(std::uint64_t seen, std::chrono::milliseconds at_most)

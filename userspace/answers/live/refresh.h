@@ -12,9 +12,11 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "answers/report/grouping.h"
 #include "answers/report/table.h"
+#include "answers/report/usage_report.h"
 #include "details.h"
 #include "live_fold.h"
 #include "machine_totals.h"
@@ -34,6 +36,13 @@ struct Wanted {
 	bool operator==(const Wanted &) const = default;
 };
 
+// About times as if nobody measured, which are in the rows.
+struct VirtualFacts {
+	bool is_known = false; // else something was lost in the window
+	std::vector<std::string> reasons;
+	double noise = 0, others = 0; // parts of a time, as of report::VirtualReport
+};
+
 struct Refresh {
 	std::uint64_t number = 0;                     // from 1
 	std::uint64_t begin_ns = 0, end_ns = 0;       // since the begin of the trace
@@ -44,8 +53,9 @@ struct Refresh {
 	// What counters measured is in `rows`; here that of no row, such as idle. Null: none were chosen.
 	std::shared_ptr<const analyze::CountersInfo> counters;
 	report::Table ratios;
-	std::optional<report::Table> activities; // of programs, if they are recorded; like
-	report::Table calls, sleeps;             // of what was followed:
+	std::optional<VirtualFacts> virtual_times; // empty: not asked for
+	std::optional<report::Table> activities;   // of programs, if they are recorded; like
+	report::Table calls, sleeps;               // of what was followed:
 	std::int32_t followed = 0, followed_thread = 0;
 	MachineTotals totals;
 	analyze::Recorded recorded;
@@ -70,9 +80,17 @@ public:
 	std::shared_ptr<const Refresh> next(std::uint64_t seen, std::chrono::milliseconds at_most);
 	// All of them are kept until they are taken by next(), which then gives the oldest: nothing is missed.
 	void keep_all() { keeps_all_ = true; }
+	// Also compute times as if nobody measured. To be called before the start; after it, why_not_virtual() is a
+	// sentence if that cannot be.
+	void compensate() { fold_->compensate(); }
+	std::string why_not_virtual() const
+	{
+		return fold_->virtual_times() ? fold_->virtual_times()->cost().why_not : "";
+	}
 
 private:
 	void make();
+	void add_virtual_times(Refresh &made, const report::UsageOptions &options) const;
 
 	const std::shared_ptr<LiveFold> fold_;
 	std::shared_ptr<const analyze::CountersInfo> counters_;

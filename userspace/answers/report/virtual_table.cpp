@@ -2,6 +2,7 @@
 #include "virtual_table.h"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -100,7 +101,9 @@ VirtualRow VirtualReport::row_of(const Sum &sum) const
 
 VirtualReport::VirtualReport(const analyze::Machine &machine, const analyze::VirtualTimes &times,
 			     const analyze::VirtualCost &cost, const trace::Clock &clock, const UsageOptions &options)
-    : cost_(cost), clock_(clock), with_wakings_(options.recorded.wakings)
+    : cost_(cost), clock_(clock),
+      // Whether a thread or a device woke it decides how long it would have slept.
+      with_wakings_(options.recorded.wakings && options.recorded.interrupts && options.recorded.softirqs)
 {
 	Grouping grouping(machine, options.grouping);
 	std::vector<Sum> sums;
@@ -126,15 +129,7 @@ VirtualReport::VirtualReport(const analyze::Machine &machine, const analyze::Vir
 	const auto all = static_cast<double>((machine.window_end() - machine.window_begin()) * machine.cpus().size());
 	others_ = all > 0 ? of_others / all : 0;
 	table_.columns = grouping.columns();
-	for (const auto &[key, title] : time_columns) {
-		const std::string name = key;
-		table_.columns.push_back({name + "_ns", title, Unit::nanoseconds});
-		table_.columns.push_back({"virtual_" + name + "_ns", "virtual", Unit::nanoseconds});
-		table_.columns.push_back({"virtual_" + name + "_low_ns", range_title, Unit::nanoseconds});
-		table_.columns.push_back({"virtual_" + name + "_high_ns", "", Unit::nanoseconds});
-		if (name == "cpu")
-			table_.columns.push_back({"overhead_percent", "probes%", Unit::percent});
-	}
+	std::ranges::move(virtual_columns(), std::back_inserter(table_.columns));
 	std::vector<std::size_t> order(sums.size());
 	std::iota(order.begin(), order.end(), std::size_t{0});
 	std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t i) { return sums[i].usage.cpu(); });
@@ -179,6 +174,21 @@ void VirtualReport::add_row(const Grouping &grouping, const Grouping::Row &of, c
 			if (table_.columns[i].key == "waiting_ns" || table_.columns[i].key == "blocked_ns")
 				cells[i] = {};
 	table_.rows.push_back(std::move(cells));
+}
+
+std::vector<Column> virtual_columns()
+{
+	std::vector<Column> columns;
+	for (const auto &[key, title] : time_columns) {
+		const std::string name = key;
+		columns.push_back({name + "_ns", title, Unit::nanoseconds});
+		columns.push_back({"virtual_" + name + "_ns", "virtual", Unit::nanoseconds});
+		columns.push_back({"virtual_" + name + "_low_ns", range_title, Unit::nanoseconds});
+		columns.push_back({"virtual_" + name + "_high_ns", "", Unit::nanoseconds});
+		if (name == "cpu")
+			columns.push_back({"overhead_percent", "probes%", Unit::percent});
+	}
+	return columns;
 }
 
 Table with_ranges(const Table &table)

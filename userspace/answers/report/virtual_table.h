@@ -65,6 +65,8 @@ private:
 	double others_ = 0;
 };
 
+// Those of a report's table after the ones that name the rows.
+std::vector<Column> virtual_columns();
 // For people: a range is one column.
 Table with_ranges(const Table &table);
 std::string virtual_command_text(const VirtualReport &report);

@@ -86,7 +86,7 @@ std::string FigureColumn::text(const Refresh &refresh, const Row &row) const
 	return mark + fmt::format("{:.{}f}", *of, kind == Kind::ratio ? 2 : 1);
 }
 
-std::vector<FigureColumn> figure_columns(const std::vector<Measure> &measures)
+std::vector<FigureColumn> figure_columns(const std::vector<Measure> &measures, bool with_virtual)
 {
 	std::vector<FigureColumn> columns = {
 	    {Kind::percent, "cpu", "CPU%", 6, of_cpu},
@@ -106,6 +106,11 @@ std::vector<FigureColumn> figure_columns(const std::vector<Measure> &measures)
 	};
 	constexpr std::ptrdiff_t usual_before = 5; // that are more important
 	std::vector<FigureColumn> measured;
+	if (with_virtual)
+		measured = {{Kind::percent, "virtual", "virt%", 6, share_of("virtual_cpu_ns")},
+			    {Kind::percent, "virtual_low", "vlow%", 6, share_of("virtual_cpu_low_ns")},
+			    {Kind::percent, "virtual_high", "vhigh%", 6, share_of("virtual_cpu_high_ns")},
+			    {Kind::percent, "virtual_wait", "vwait%", 6, share_of("virtual_waiting_ns")}};
 	for (const Measure &measure : measures)
 		measured.push_back(column_of(measure));
 	columns.insert(columns.begin() + usual_before, measured.begin(), measured.end());
@@ -176,6 +181,17 @@ std::string cost_text(const Refresh &refresh, double wall_ns)
 		text += fmt::format(", without that of another recording (process {})",
 				    fmt::join(refresh.other_recorders, ", "));
 	return text;
+}
+
+std::string virtual_text(const Refresh &refresh)
+{
+	if (!refresh.virtual_times)
+		return "";
+	const live::VirtualFacts &facts = *refresh.virtual_times;
+	if (!facts.is_known)
+		return "virtual times: unknown, as events were lost, and what they cost with them";
+	return fmt::format("virtual: as if nobody measured; range: {}; the machine itself {:.0f} %",
+			   fmt::join(facts.reasons, "; "), facts.noise * 100);
 }
 
 } // namespace monitor::top

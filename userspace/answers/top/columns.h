@@ -38,8 +38,8 @@ struct Measure {
 	bool is_count = false; // else a ratio
 };
 
-// The most important first.
-std::vector<FigureColumn> figure_columns(const std::vector<Measure> &measures = {});
+// The most important first. `with_virtual`: CPU% as if nobody measured, too, and its range.
+std::vector<FigureColumn> figure_columns(const std::vector<Measure> &measures = {}, bool with_virtual = false);
 
 std::string name_of_row(const Row &row);
 // Its PID or TID; empty: it has none.
@@ -56,5 +56,7 @@ std::string short_count(double count);
 std::string rows_text(std::size_t count);
 // "cost: recorder 0.35 %, probes 0.80 to 0.92 % of one CPU"
 std::string cost_text(const Refresh &refresh, double wall_ns);
+// What the ranges of virtual times have in them, or why there are none; "": they were not asked for.
+std::string virtual_text(const Refresh &refresh);
 
 } // namespace monitor::top

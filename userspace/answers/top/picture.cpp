@@ -245,6 +245,8 @@ void Top::draw_footer(Cells &cells, unsigned row) const
 	if (refresh_->late)
 		column =
 		    cells.text(row, column, fmt::format("; {} events came too late", refresh_->late), {Colour::red});
+	if (refresh_->virtual_times && !refresh_->virtual_times->is_known)
+		column = cells.text(row, column, "; virtual times unknown", {Colour::red});
 	cells.text(row, column, "; ? help", faint);
 }
 

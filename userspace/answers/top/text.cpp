@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "answers/report/measurements_table.h"
+#include "answers/report/virtual_table.h"
 #include "base/json.h"
 #include "columns.h"
 
@@ -37,6 +38,18 @@ std::string details_text(const Refresh &refresh, std::size_t max_rows, std::size
 	if (refresh.activities)
 		add(*refresh.activities, "activities");
 	return text;
+}
+
+Json virtual_json(const Refresh &refresh)
+{
+	if (!refresh.virtual_times)
+		return nullptr;
+	const live::VirtualFacts &facts = *refresh.virtual_times;
+	const auto percent = [&](double part) { return facts.is_known ? Json(part * 100) : Json(nullptr); };
+	return {{"known", facts.is_known},
+		{"range", facts.reasons},
+		{"noise_percent", percent(facts.noise)},
+		{"others_percent", percent(facts.others)}};
 }
 
 Json details_json(const Refresh &refresh)
@@ -73,7 +86,7 @@ std::string refresh_text(const Refresh &refresh, const Status &status, std::size
 	const std::size_t count = rows.rows.size();
 	if (max_rows)
 		rows.keep_top(max_rows);
-	text += report::to_text(report::without_exact(rows), max_width);
+	text += report::to_text(report::with_ranges(report::without_exact(rows)), max_width);
 	if (count > rows.rows.size())
 		text += report::more_rows_text(count - rows.rows.size());
 	if (filter)
@@ -82,6 +95,8 @@ std::string refresh_text(const Refresh &refresh, const Status &status, std::size
 		text += details_text(refresh, max_rows, max_width);
 	if (refresh.counters)
 		text += report::provenance_text(*refresh.counters, refresh.rows);
+	if (const std::string about = virtual_text(refresh); !about.empty())
+		text += about + "\n";
 	text += fmt::format("{}; lost {}{}\n", cost_text(refresh, wall_ns), status.lost,
 			    refresh.has_losses ? ": counts are lower bounds, some time is unknown" : "");
 	return text;
@@ -117,6 +132,7 @@ std::string refresh_json(const Refresh &refresh, const Status &status, const Row
 			   {"rows", report::rows_json(rows)},
 			   {"hidden_rows", refresh.rows.rows.size() - rows.rows.size()},
 			   {"ratios", refresh.counters ? report::rows_json(refresh.ratios) : Json(nullptr)},
+			   {"virtual", virtual_json(refresh)},
 			   {"details", details_json(refresh)},
 			   {"other_recorders", refresh.other_recorders},
 			   {"cost",

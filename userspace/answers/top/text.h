@@ -15,7 +15,7 @@ namespace monitor::top {
 std::string refresh_text(const Refresh &refresh, const Status &status, std::size_t max_rows, std::size_t max_width,
 			 const RowFilter *filter = nullptr);
 // One line, without its end: {"number", "begin_ns", "end_ns", "begin_ticks", "end_ticks", "end_unix_ns", "whole",
-// "lost", "late", "machine", "cpus", "rows", "hidden_rows", "ratios", "details",
+// "lost", "late", "machine", "cpus", "rows", "hidden_rows", "ratios", "virtual", "details",
 // "other_recorders", "cost"}.
 std::string refresh_json(const Refresh &refresh, const Status &status, const RowFilter *filter = nullptr);
 

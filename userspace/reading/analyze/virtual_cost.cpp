@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -40,7 +41,8 @@ double largest_off_difference(const CalibratedCosts &costs)
 	return largest;
 }
 
-std::string why_no_cost(const RecordingInfo &info)
+// What is known only when the recording has ended.
+std::string why_not_this(const RecordingInfo &info)
 {
 	if (!info.present)
 		return "times as if nobody had measured need a recording of monitor: of other traces it is not known "
@@ -52,10 +54,6 @@ std::string why_no_cost(const RecordingInfo &info)
 	if (!info.complete)
 		return "the recording was killed, so what its probes cost is unknown: record again and end it with "
 		       "Ctrl-C or --duration";
-	if (!info.recorder_pid)
-		return "this recording is of an older monitor, which did not say which process it was: record again";
-	if (!info.calibration)
-		return "it is not known what an event cost: record without --no-calibration";
 	if (const std::uint64_t lost = info.lost())
 		return fmt::format("{} events were lost, and what they cost with them: record with a larger --buffer "
 				   "or fewer events (-e)",
@@ -63,6 +61,15 @@ std::string why_no_cost(const RecordingInfo &info)
 	if (const std::uint64_t missed = info.misses())
 		return fmt::format("{} times the kernel refused to run a probe, so events are missing: record again",
 				   missed);
+	return "";
+}
+
+std::string why_no_cost(const RecordingInfo &info)
+{
+	if (!info.recorder_pid)
+		return "this recording is of an older monitor, which did not say which process it was: record again";
+	if (!info.calibration)
+		return "it is not known what an event cost: record without --no-calibration";
 	if (info.flight || info.pauses)
 		return "only of a whole recording it is known what it cost: record without --flight and triggers that "
 		       "stop";
@@ -94,6 +101,13 @@ std::string why_cost_unknown(const RecordingInfo &info)
 
 VirtualCost virtual_cost(const RecordingInfo &info, const trace::Clock &clock)
 {
+	if (std::string why_not = why_not_this(info); !why_not.empty())
+		return {.why_not = std::move(why_not)};
+	return live_virtual_cost(info, clock);
+}
+
+VirtualCost live_virtual_cost(const RecordingInfo &info, const trace::Clock &clock)
+{
 	VirtualCost result;
 	result.why_not = why_no_cost(info);
 	if (result.why_not.empty())
@@ -114,7 +128,7 @@ VirtualCost virtual_cost(const RecordingInfo &info, const trace::Clock &clock)
 			"it, and the calibration's quartiles",
 			less * 100, more * 100));
 	result.reasons.push_back(fmt::format("its loops without probes differ by {:.0f} %{}", apart * 100,
-					     calibration.end ? "" : " (at the start; the end was not calibrated)"));
+					     calibration.end ? "" : " (at the start only)"));
 	result.by_class.resize(std::size_t{1} << EDC_ID_BITS);
 	for (const ClassCounts &counts : info.classes) {
 		// Counters are read in the probe of a switch, which was calibrated with them.

@@ -27,6 +27,8 @@ struct VirtualCost {
 };
 
 VirtualCost virtual_cost(const RecordingInfo &info, const trace::Clock &clock);
+// Of a recording that goes on, with the classes that it may have. What is lost meanwhile is the caller's to notice.
+VirtualCost live_virtual_cost(const RecordingInfo &info, const trace::Clock &clock);
 
 // Above this share of a measured CPU time, what is left of it says more about the cost than about the program.
 inline constexpr double max_overhead = 0.4;

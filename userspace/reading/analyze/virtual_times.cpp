@@ -21,6 +21,16 @@ VirtualTimes::VirtualTimes(const Machine &machine, const RecordingInfo &info, co
 {
 }
 
+void VirtualTimes::begin_window()
+{
+	clocks_.assign(bounds, VirtualClock(static_cast<double>(machine_.window_begin())));
+	places_.clear();
+	recorders_.clear();
+	cpus_.clear();
+	command_begin_.reset();
+	command_end_.reset();
+}
+
 // A process and its descendants, as far as they are known; the recorded command begins one of its own. Kernel threads
 // serve everybody: they have none.
 std::uint32_t VirtualTimes::tree_of(const Thread &thread) const

@@ -30,6 +30,8 @@ public:
 	VirtualTimes(const Machine &machine, const RecordingInfo &info, const VirtualCost &cost);
 
 	void event(const trace::Event &event);
+	// With Machine::begin_window(): what was seen before is of a window that has ended.
+	void begin_window();
 	void exchanged(const Thread &one, const Thread &other) override;
 
 	// What to take from its times. Nothing of a thread without an event.

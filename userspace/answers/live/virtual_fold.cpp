@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#include "virtual_fold.h"
+
+#include <utility>
+
+#include <unistd.h>
+
+#include "recording/card/classes.h"
+
+namespace monitor::live {
+namespace {
+
+// The recorder is this process. Any class may occur.
+analyze::RecordingInfo as_running(analyze::RecordingInfo info, const trace::Description &description)
+{
+	info.recorder_pid = ::getpid();
+	info.classes.clear();
+	for (const auto &cls : description.classes())
+		if (std::string family = card::family_of(cls->name); !family.empty())
+			info.classes.push_back({.id = static_cast<unsigned>(cls->id),
+						.name = cls->name,
+						.family = std::move(family),
+						.seen = 1});
+	return info;
+}
+
+} // namespace
+
+VirtualFold::VirtualFold(analyze::Machine &machine, const analyze::RecordingInfo &info,
+			 const trace::Description &description)
+    : cost_(analyze::live_virtual_cost(as_running(info, description), description.clock)),
+      is_known_(cost_.why_not.empty()), times_(machine, as_running(info, description), cost_)
+{
+	machine.add(times_);
+}
+
+} // namespace monitor::live

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// Times as if nobody measured (reading/analyze/virtual_times.h), of one window after the other: each begins as a
+// recording that begins there. Fed and asked by live_fold.cpp.
+#pragma once
+
+#include "reading/analyze/machine.h"
+#include "reading/analyze/recording_info.h"
+#include "reading/analyze/virtual_cost.h"
+#include "reading/analyze/virtual_times.h"
+#include "reading/ctf/description.h"
+
+namespace monitor::live {
+
+class VirtualFold {
+public:
+	// `info` as it is at the start of the recording.
+	VirtualFold(analyze::Machine &machine, const analyze::RecordingInfo &info,
+		    const trace::Description &description);
+	VirtualFold(const VirtualFold &) = delete;
+	VirtualFold &operator=(const VirtualFold &) = delete;
+
+	void event(const trace::Event &event)
+	{
+		if (is_known_)
+			times_.event(event);
+	}
+	void begin_window()
+	{
+		is_known_ = cost_.why_not.empty();
+		times_.begin_window();
+	}
+	// Something is missing in this window, and what its events cost with it.
+	void lose() { is_known_ = false; }
+
+	bool is_known() const { return is_known_; }
+	const analyze::VirtualCost &cost() const { return cost_; }
+	const analyze::VirtualTimes &times() const { return times_; }
+
+private:
+	const analyze::VirtualCost cost_;
+	bool is_known_;
+	analyze::VirtualTimes times_;
+};
+
+} // namespace monitor::live
