@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Names of addresses: which file was mapped where and when, and which function that is.
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <iterator>
+#include <map>
 #include <random>
+#include <utility>
+#include <vector>
 
 #include "monitor/card.h"
 #include "reading/symbols/code_map.h"
@@ -104,6 +109,80 @@ TEST_CASE("symbols: what is mapped after many changes is what a look at all of t
 			FAIL("at " << time << ", address " << address << ": " << at(map, 1, time, address) << ", not "
 				   << looked_up(time, address));
 	}
+}
+
+TEST_CASE("symbols: what was forgotten of earlier times does not change what is found")
+{
+	std::mt19937 random(5);
+	const auto below = [&](std::uint32_t limit) {
+		return std::uniform_int_distribution<std::uint32_t>(0, limit - 1)(random);
+	};
+	CodeMap all, live;
+	std::map<std::int32_t, std::uint64_t> born = {{1, 0}}; // processes
+	std::vector<std::pair<std::int32_t, std::uint64_t>> ended;
+	std::uint64_t horizon = 0;
+	std::size_t most = 0, found = 0;
+	for (std::uint64_t time = 1; time <= 20'000; ++time) {
+		const auto process = std::next(born.begin(), below(static_cast<std::uint32_t>(born.size())))->first;
+		std::vector<monitor::analyze::MappingToken> changes;
+		const std::uint32_t what = below(100);
+		if (what < 10 && born.size() < 12) {
+			const auto child = static_cast<std::int32_t>(time);
+			changes.push_back({EDC_MAPPING_COPIED, child, process, 0, time, 0, 0, 0});
+			born[child] = time;
+		} else if (what < 15) {
+			changes.push_back({EDC_MAPPING_EXEC, process, 0, 0, time, 0, 0, 0});
+		} else if (what < 22 && born.size() > 1) {
+			born.erase(process);
+			ended.emplace_back(process, time);
+		} else {
+			const std::uint64_t start = below(50) * 10;
+			changes.push_back(added(process, time, start, start + 10 + below(40), 1 + below(1000)));
+		}
+		for (const auto &change : changes) {
+			all.add(change);
+			live.add(change);
+		}
+		if (time % 50)
+			continue;
+		all.finish();
+		live.finish();
+		horizon = time - 30;
+		live.forget_before(horizon);
+		while (!ended.empty() && ended.front().second <= horizon) {
+			live.ended(ended.front().first, ended.front().second);
+			ended.erase(ended.begin());
+		}
+		most = std::max(most, live.size());
+		for (const auto &[of, since] : born)
+			for (int i = 0; i < 5; ++i) {
+				const std::uint64_t when = std::max(horizon, since) + below(30), address = below(550);
+				INFO(of << " at " << when << ", address " << address);
+				CHECK(at(live, of, when, address) == at(all, of, when, address));
+				found += at(all, of, when, address) != "nothing";
+			}
+	}
+	CHECK(found > 1000);
+	CHECK(most < 1500); // of 20,000 changes
+	CHECK(all.size() > 10'000);
+}
+
+TEST_CASE("symbols: no more changes of mappings are kept than there is room for")
+{
+	CodeMap map;
+	map.limit(2);
+	for (std::int32_t process = 1; process <= 5; ++process)
+		map.add(added(process, 1, 100, 200, 5));
+	map.finish();
+	CHECK(map.size() == 2);
+	CHECK(map.left_out() == 3);
+	map.forget_before(10);
+	map.ended(1, 10);
+	map.add(added(6, 20, 100, 200, 6));
+	map.finish();
+	CHECK(at(map, 6, 20, 150) == "6+4146");
+	CHECK(at(map, 1, 20, 150) == "nothing");
+	CHECK(at(map, 2, 20, 150) == "5+4146");
 }
 
 TEST_CASE("symbols: the list of files is not trusted")

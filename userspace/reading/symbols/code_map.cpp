@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <sstream>
+#include <utility>
 
 #include "monitor/card.h"
 #include "reading/analyze/untrusted_json.h"
@@ -15,6 +16,15 @@ namespace {
 
 constexpr int max_ancestors = 1000;
 constexpr std::size_t min_look_back = 256; // changes
+
+analyze::MappingToken part_of(const analyze::MappingToken &whole, std::uint64_t start, std::uint64_t end)
+{
+	analyze::MappingToken part = whole;
+	part.offset += start - whole.start;
+	part.start = start;
+	part.end = end;
+	return part;
+}
 
 } // namespace
 
@@ -46,9 +56,22 @@ std::unordered_map<std::uint32_t, CodeFile> parse_code_files(const std::string &
 	return files;
 }
 
+void CodeMap::add(const analyze::MappingToken &change)
+{
+	if (size_ >= max_changes_) {
+		++left_out_;
+		return;
+	}
+	++size_;
+	by_process_[change.process].changes.push_back(change);
+	new_.insert(change.process);
+	long_.insert(change.process);
+}
+
 void CodeMap::finish()
 {
-	for (auto &[process, history] : by_process_) {
+	for (const std::int32_t process : std::exchange(new_, {})) {
+		History &history = by_process_[process];
 		std::ranges::stable_sort(history.changes, {}, &analyze::MappingToken::time);
 		take_snapshots(history);
 	}
@@ -76,26 +99,96 @@ void CodeMap::map(std::map<std::uint64_t, Range> &ranges, const analyze::Mapping
 	ranges[added.start] = {added.end, change};
 }
 
+void CodeMap::add_change(Snapshot &to, const analyze::MappingToken &change, std::size_t place)
+{
+	if (change.change == EDC_MAPPING_EXEC || change.change == EDC_MAPPING_COPIED) {
+		to.ranges.clear();
+		to.copied_at.reset();
+		if (change.change == EDC_MAPPING_COPIED)
+			to.copied_at = place;
+	} else {
+		map(to.ranges, change, place);
+	}
+	to.changes = place + 1;
+}
+
 void CodeMap::take_snapshots(History &history)
 {
+	history.snapshots.clear();
 	Snapshot now;
 	std::size_t last = 0;
 	for (std::size_t i = 0; i < history.changes.size(); ++i) {
-		const analyze::MappingToken &change = history.changes[i];
-		if (change.change == EDC_MAPPING_EXEC || change.change == EDC_MAPPING_COPIED) {
-			now.ranges.clear();
-			now.copied_at.reset();
-			if (change.change == EDC_MAPPING_COPIED)
-				now.copied_at = i;
-		} else {
-			map(now.ranges, change, i);
-		}
-		now.changes = i + 1;
+		add_change(now, history.changes[i], i);
 		if (now.changes - last >= std::max(min_look_back, now.ranges.size())) {
 			history.snapshots.push_back(now);
 			last = now.changes;
 		}
 	}
+}
+
+// As tokens that add it; a copy is of the process that it was copied from.
+std::vector<analyze::MappingToken> CodeMap::mapped_at(std::int32_t process, std::uint64_t time, int ancestors) const
+{
+	const auto known = by_process_.find(process);
+	if (known == by_process_.end() || ancestors >= max_ancestors)
+		return {};
+	const std::vector<analyze::MappingToken> &changes = known->second.changes;
+	Snapshot now;
+	for (std::size_t i = 0; i < changes.size() && changes[i].time <= time; ++i)
+		add_change(now, changes[i], i);
+	std::vector<analyze::MappingToken> mapped;
+	if (now.copied_at) {
+		const analyze::MappingToken &copy = changes[*now.copied_at];
+		Snapshot with_copy; // what it mapped since covers that
+		std::vector<analyze::MappingToken> all = mapped_at(copy.parent, copy.time, ancestors + 1);
+		for (std::size_t i = 0; i < all.size(); ++i)
+			map(with_copy.ranges, all[i], i);
+		for (const auto &[start, range] : now.ranges) {
+			all.push_back(part_of(changes[range.change], start, range.end));
+			map(with_copy.ranges, all.back(), all.size() - 1);
+		}
+		for (const auto &[start, range] : with_copy.ranges)
+			mapped.push_back(part_of(all[range.change], start, range.end));
+	} else {
+		for (const auto &[start, range] : now.ranges)
+			mapped.push_back(part_of(changes[range.change], start, range.end));
+	}
+	return mapped;
+}
+
+void CodeMap::forget_before(std::uint64_t time)
+{
+	std::map<std::int32_t, std::vector<analyze::MappingToken>> kept;
+	std::erase_if(long_, [&](std::int32_t process) {
+		const std::vector<analyze::MappingToken> &changes = by_process_[process].changes;
+		const auto later = std::ranges::upper_bound(changes, time, {}, &analyze::MappingToken::time);
+		if (later == changes.begin())
+			return false;
+		std::vector<analyze::MappingToken> &all = kept[process] = mapped_at(process, time, 0);
+		std::ranges::stable_sort(all, {}, &analyze::MappingToken::time);
+		all.insert(all.end(), later, changes.end());
+		return later == changes.end();
+	});
+	for (auto &[process, changes] : kept) { // only now: others may have copied what it had before
+		History &history = by_process_[process];
+		size_ = size_ - history.changes.size() + changes.size();
+		history.changes = std::move(changes);
+		if (history.changes.empty())
+			by_process_.erase(process);
+		else
+			take_snapshots(history);
+	}
+}
+
+void CodeMap::ended(std::int32_t process, std::uint64_t time)
+{
+	const auto known = by_process_.find(process);
+	if (known == by_process_.end() || (!known->second.changes.empty() && known->second.changes.back().time > time))
+		return;
+	size_ -= known->second.changes.size();
+	by_process_.erase(known);
+	new_.erase(process);
+	long_.erase(process);
 }
 
 std::optional<CodeMap::Place> CodeMap::find(std::int32_t process, std::uint64_t time, std::uint64_t address) const
@@ -110,7 +203,7 @@ std::optional<CodeMap::Place> CodeMap::find(std::int32_t process, std::uint64_t 
 		const auto after = std::ranges::upper_bound(snapshots, at, {}, &Snapshot::changes);
 		const Snapshot *snapshot = after == snapshots.begin() ? nullptr : &*std::prev(after);
 		const auto place = [&](const analyze::MappingToken &in) {
-			return Place{in.file, address - in.start + (in.file ? in.offset : 0), process};
+			return Place{in.file, address - in.start + (in.file ? in.offset : 0), in.process};
 		};
 		std::optional<std::size_t> copied_at;
 		for (; !copied_at && at > (snapshot ? snapshot->changes : 0); --at) {

@@ -5,9 +5,11 @@
 // Both are untrusted. Changes come in any order; each has its time.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -34,9 +36,19 @@ std::unordered_map<std::uint32_t, CodeFile> parse_code_files(const std::string &
 
 class CodeMap {
 public:
-	void add(const analyze::MappingToken &change) { by_process_[change.process].changes.push_back(change); }
+	void add(const analyze::MappingToken &change);
 	// Before find().
 	void finish();
+
+	// Of a recording that is running. What is more than that is not taken, and counted.
+	void limit(std::size_t max_changes) { max_changes_ = max_changes; }
+	// After finish(): of earlier times nobody will ask any more, so only what was mapped then is kept.
+	void forget_before(std::uint64_t time);
+	// The process has ended, so it is forgotten unless something happened since, as another one has its number now.
+	// After forget_before(): its children, too, may have what it mapped.
+	void ended(std::int32_t process, std::uint64_t time);
+	std::size_t size() const { return size_; } // changes
+	std::uint64_t left_out() const { return left_out_; }
 
 	struct Place {
 		std::uint32_t file = 0;   // 0: none
@@ -58,13 +70,18 @@ private:
 		std::optional<std::size_t> copied_at;  // the change since which it has a copy of its parent's, too
 	};
 	struct History {
-		std::vector<analyze::MappingToken> changes; // by time
+		std::vector<analyze::MappingToken> changes; // by time, after finish()
 		std::vector<Snapshot> snapshots;
 	};
 	static void take_snapshots(History &history);
+	static void add_change(Snapshot &to, const analyze::MappingToken &change, std::size_t place);
 	static void map(std::map<std::uint64_t, Range> &ranges, const analyze::MappingToken &added, std::size_t change);
+	std::vector<analyze::MappingToken> mapped_at(std::int32_t process, std::uint64_t time, int ancestors) const;
 
 	std::unordered_map<std::int32_t, History> by_process_;
+	std::set<std::int32_t> new_, long_; // processes with changes since finish(), since forget_before()
+	std::size_t size_ = 0, max_changes_ = ~std::size_t(0);
+	std::uint64_t left_out_ = 0;
 };
 
 } // namespace monitor::symbols

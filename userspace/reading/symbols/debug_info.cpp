@@ -3,15 +3,19 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <csignal>
 #include <fstream>
+#include <iterator>
 #include <span>
 
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "inlined_functions.h"
 
@@ -36,14 +40,14 @@ bool send_all(int fd, std::span<const std::byte> bytes)
 	return true;
 }
 
-bool receive_all(int fd, std::span<std::byte> bytes, int wait_ms)
+bool receive_all(int fd, std::span<std::byte> bytes, int wait_ms, int stop_fd = -1)
 {
 	while (!bytes.empty()) {
-		pollfd ready{fd, POLLIN, 0};
-		const int polled = ::poll(&ready, 1, wait_ms);
+		pollfd ready[] = {{fd, POLLIN, 0}, {stop_fd, POLLIN, 0}};
+		const int polled = ::poll(ready, std::size(ready), wait_ms);
 		if (polled < 0 && errno == EINTR)
 			continue;
-		if (polled <= 0)
+		if (polled <= 0 || ready[1].revents)
 			return false;
 		const ssize_t received = ::recv(fd, bytes.data(), bytes.size(), 0);
 		if (received < 0 && errno == EINTR)
@@ -68,9 +72,22 @@ void limit_this_process()
 	}
 }
 
+// Of what is open: a recorder has what its probes write to.
+void keep_only(int a, int b)
+{
+	const auto close = [](int from, int to) {
+		if (from <= to)
+			::syscall(SYS_close_range, from, to, 0);
+	};
+	close(STDERR_FILENO + 1, std::min(a, b) - 1);
+	close(std::min(a, b) + 1, std::max(a, b) - 1);
+	close(std::max(a, b) + 1, INT_MAX);
+}
+
 // An address comes in, a length and the texts of its frames, each ended by a NUL, go out.
 [[noreturn]] void serve(int file, int socket)
 {
+	keep_only(file, socket);
 	limit_this_process();
 	InlinedFunctions functions(file);
 	std::uint64_t address;
@@ -98,8 +115,8 @@ bool DebugInfo::is_available()
 }
 
 DebugInfo::DebugInfo(DebugInfo &&other) noexcept
-    : file_(std::move(other.file_)), asked_(std::move(other.asked_)), process_(std::exchange(other.process_, 0)),
-      has_failed_(other.has_failed_)
+    : file_(std::move(other.file_)), asked_(std::move(other.asked_)), stop_fd_(other.stop_fd_),
+      process_(std::exchange(other.process_, 0)), has_failed_(other.has_failed_)
 {
 }
 
@@ -143,10 +160,10 @@ std::vector<SourceFrame> DebugInfo::find(std::uint64_t address)
 		return {};
 	std::uint32_t size = 0;
 	if (start() && send_all(asked_.get(), std::as_bytes(std::span(&address, 1))) &&
-	    receive_all(asked_.get(), std::as_writable_bytes(std::span(&size, 1)), max_wait_ms) &&
+	    receive_all(asked_.get(), std::as_writable_bytes(std::span(&size, 1)), max_wait_ms, stop_fd_) &&
 	    size <= max_answer_bytes) {
 		std::string answer(size, '\0');
-		if (receive_all(asked_.get(), std::as_writable_bytes(std::span(answer)), max_wait_ms)) {
+		if (receive_all(asked_.get(), std::as_writable_bytes(std::span(answer)), max_wait_ms, stop_fd_)) {
 			std::vector<std::string> texts;
 			for (std::size_t at = 0, end; (end = answer.find('\0', at)) != std::string::npos; at = end + 1)
 				texts.push_back(answer.substr(at, end - at));

@@ -24,8 +24,8 @@ class DebugInfo {
 public:
 	static bool is_available(); // whether this program was built with libdw
 
-	// `file` has a section .debug_info.
-	explicit DebugInfo(Fd file) : file_(std::move(file)) {}
+	// `file` has a section .debug_info. When `stop_fd` is readable, nothing is waited for any more.
+	explicit DebugInfo(Fd file, int stop_fd = -1) : file_(std::move(file)), stop_fd_(stop_fd) {}
 	DebugInfo(DebugInfo &&other) noexcept;
 	DebugInfo &operator=(DebugInfo &&) = delete;
 	~DebugInfo();
@@ -41,6 +41,7 @@ private:
 	void stop();
 
 	Fd file_, asked_;
+	int stop_fd_ = -1;
 	pid_t process_ = 0;
 	bool has_failed_ = false;
 };

@@ -16,6 +16,7 @@ namespace monitor::symbols {
 namespace {
 
 constexpr std::size_t max_list_bytes = 64 << 20, max_frames_bytes = 256 << 20, max_map_bytes = 256 << 20;
+constexpr std::size_t max_processes = 64; // that read debug information, and of which maps are known
 
 std::string base_name(const std::string &path)
 {
@@ -47,8 +48,7 @@ Symbolizer::Symbolizer(const std::string &directory, SymbolOptions options)
     : directory_(directory + "/.monitor"), options_(std::move(options))
 {
 	options_.debug_directories.emplace_back("/usr/lib/debug");
-	for (auto &[number, file] : parse_code_files(read_text(directory_ + "/files", max_list_bytes)))
-		files_[number].code = std::move(file);
+	read_files();
 	take(parse_packed_frames(read_text(directory_ + "/frames", max_frames_bytes)));
 }
 
@@ -113,12 +113,78 @@ Name Symbolizer::other(const std::string &text)
 	return intern({text, "", "", false});
 }
 
+// What was written since it was read last; of a line that is being written nothing.
+void Symbolizer::read_files()
+{
+	const std::string text = read_text(directory_ + "/files", max_list_bytes);
+	const std::size_t end = text.rfind('\n') + 1;
+	if (end <= read_bytes_)
+		return;
+	for (auto &[number, file] : parse_code_files(text.substr(read_bytes_, end - read_bytes_)))
+		files_[number].code = std::move(file);
+	read_bytes_ = end;
+}
+
+void Symbolizer::expect_file(std::uint32_t number)
+{
+	if (number && !files_.contains(number))
+		read_files();
+}
+
+void Symbolizer::forget_made_by(std::int32_t process)
+{
+	made_by_.erase(process);
+	std::erase_if(known_made_, [&](const auto &each) { return each.first.first == process; });
+}
+
+void Symbolizer::forget_above(std::size_t max_names, std::size_t max_functions)
+{
+	std::size_t addresses = known_kernel_.size(), processes = 0;
+	for (const auto &[number, file] : files_) {
+		addresses += file.known.size();
+		processes += file.debug_info.has_value();
+	}
+	if (std::max(addresses, names_.size()) <= max_names && functions_ <= max_functions &&
+	    processes <= max_processes && made_by_.size() <= max_processes)
+		return;
+	for (auto &[number, file] : files_) {
+		file.is_loaded = false;
+		file.functions = {};
+		file.debug_info.reset();
+		file.known.clear();
+	}
+	functions_ = 0;
+	known_kernel_.clear();
+	made_by_.clear();
+	known_made_.clear();
+	names_.clear();
+	by_text_.clear();
+	missing_.clear();
+	foreign_.clear();
+}
+
+bool Symbolizer::is_too_late()
+{
+	if (look_up_until_ == Clock::time_point::max() || Clock::now() < look_up_until_)
+		return false;
+	++unnamed_;
+	return true;
+}
+
+std::span<const Name> Symbolizer::only(Name name)
+{
+	single_ = name;
+	return {&single_, 1};
+}
+
 Name Symbolizer::kernel(std::uint64_t address, bool is_return)
 {
 	address -= is_return;
 	const auto known = known_kernel_.find(address);
 	if (known != known_kernel_.end())
 		return known->second.names.front();
+	if (!kernel_ && is_too_late())
+		return intern({fmt::format("kernel+{:#x}", address), "kernel", "", true});
 	if (!kernel_)
 		kernel_ = FunctionTable(functions_of_kernel(read_text(directory_ + "/kallsyms", max_list_bytes)));
 	const Function *function = kernel_->find(address);
@@ -148,8 +214,9 @@ void Symbolizer::load(File &file)
 	if (!symbols.is_found)
 		missing_.push_back(file.code.path);
 	file.functions = FunctionTable(std::move(symbols.functions));
+	functions_ += file.functions.size();
 	if (symbols.debug_info && DebugInfo::is_available())
-		file.debug_info.emplace(std::move(symbols.debug_info));
+		file.debug_info.emplace(std::move(symbols.debug_info), options_.stop_fd);
 }
 
 Symbolizer::Frames Symbolizer::look_up(File &file, std::uint64_t address)
@@ -210,6 +277,8 @@ std::span<const Name> Symbolizer::user(std::int32_t process, std::uint64_t time,
 	const auto found = place ? files_.find(place->file) : files_.end();
 	if (found == files_.end() || found->second.code.loads.empty()) { // maybe made as it ran
 		const std::int32_t owner = place ? place->process : process;
+		if (!made_by_.contains(owner) && is_too_late())
+			return only(other("[code in no file]"));
 		if (const JitFunction *function = made_by(owner).find(time, address)) {
 			const auto [known, is_new] = known_made_.try_emplace({owner, function});
 			if (is_new)
@@ -217,13 +286,15 @@ std::span<const Name> Symbolizer::user(std::int32_t process, std::uint64_t time,
 			return {&known->second, 1};
 		}
 	}
-	if (found == files_.end()) {
-		single_ = other(place ? "[code in no file]" : "[not mapped]");
-		return {&single_, 1};
-	}
+	if (found == files_.end())
+		return only(other(place ? "[code in no file]" : "[not mapped]"));
 	File &file = found->second;
 	const std::uint64_t at = file.code.address_of(place->offset);
 	const auto known = file.known.find(at);
+	if (known == file.known.end() && is_too_late()) {
+		const std::string module = base_name(file.code.path);
+		return only(intern({unnamed_function(module, at), module, "", false}));
+	}
 	return known != file.known.end() ? known->second.names : (file.known[at] = look_up(file, at)).names;
 }
 

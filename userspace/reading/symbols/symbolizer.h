@@ -2,11 +2,14 @@
 // Names the frames of stacks: the function, and the file that it is in. Offline: from what the trace has (mappings, the
 // kernel's functions, the vdso) and from the files themselves, as long as these are still the same; or from what
 // `monitor pack` put into the trace (packed_frames.h). Each file is read once, each address looked up once. Called by
-// answers/report/call_tree.cpp.
+// answers/report/call_tree.cpp. While a recording runs (answers/live/stack_naming.h) looking up may be limited to a
+// time, and what was found is forgotten when it is too much.
 //
 // What has no name is called by its place, file+0xaddress; nothing is left out.
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -15,6 +18,7 @@
 #include <string>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "code_map.h"
@@ -43,6 +47,7 @@ struct SymbolOptions {
 	std::int64_t end_ns = INT64_MAX; // of the recording, since 1970: a younger map is of another process
 	// Ticks of a time in ns of CLOCK_MONOTONIC. Without it, the times in jitdumps do not count.
 	std::function<std::uint64_t(std::uint64_t)> ticks_of{};
+	int stop_fd = -1; // readable: what debug information says is not waited for any more
 };
 
 class Symbolizer {
@@ -71,6 +76,18 @@ public:
 	// The names that were found, for a trace that is to be read elsewhere.
 	PackedFrames found() const;
 
+	// Of a recording that is running:
+	using Clock = std::chrono::steady_clock;
+	// What is asked for later and not known by then is called by its place, and counted as unnamed.
+	void look_up_until(Clock::time_point end) { look_up_until_ = end; }
+	std::uint64_t take_unnamed() { return std::exchange(unnamed_, 0); }
+	// The list of files has grown if it has not this one.
+	void expect_file(std::uint32_t number);
+	// What the process made while it ran may have changed.
+	void forget_made_by(std::int32_t process);
+	// All names, and tables of files, if these are more.
+	void forget_above(std::size_t max_names, std::size_t max_functions);
+
 private:
 	struct Frames {
 		std::vector<Name> names;
@@ -88,6 +105,9 @@ private:
 	void load(File &file);
 	Frames look_up(File &file, std::uint64_t address);
 	JitFunctions &made_by(std::int32_t process);
+	void read_files();
+	bool is_too_late();
+	std::span<const Name> only(Name name);
 
 	std::string directory_;
 	SymbolOptions options_;
@@ -98,6 +118,9 @@ private:
 	std::unordered_map<std::int32_t, JitFunctions> made_by_;
 	std::map<std::pair<std::int32_t, const JitFunction *>, Name> known_made_;
 	Name single_ = 0; // what user() returned last
+	Clock::time_point look_up_until_ = Clock::time_point::max();
+	std::uint64_t unnamed_ = 0;
+	std::size_t read_bytes_ = 0, functions_ = 0; // of the list of files; in tables of files
 	std::vector<FrameName> names_;
 	std::map<std::tuple<std::string, std::string, std::string>, Name> by_text_;
 	std::vector<std::string> missing_, foreign_;
