@@ -55,17 +55,32 @@ bool is_of(StackBy by, analyze::StackSample::At at)
 	return at == At::other || at == At::sched_waking;
 }
 
+StackOwners owners_in(const analyze::Machine &machine)
+{
+	return {
+	    [ran = machine.that_ran()](const analyze::Thread &thread) { return ran.contains(&thread); },
+	    [&machine](const analyze::Thread &thread) -> const std::string & { return machine.leader(thread).name; },
+	    [&machine](std::uint32_t interrupt, std::uint32_t number) {
+		    return machine.kinds().interrupt_label(interrupt, number);
+	    }};
+}
+
 } // namespace
 
 CallTree::CallTree(const analyze::Machine &machine, const analyze::StackFold &fold, symbols::Symbolizer &symbolizer,
 		   StackBy by, const Includes &includes)
+    : CallTree(owners_in(machine), fold, symbolizer, by, includes)
+{
+}
+
+CallTree::CallTree(const StackOwners &owners, const analyze::StackFold &fold, symbols::Symbolizer &symbolizer,
+		   StackBy by, const Includes &includes)
     : symbolizer_(symbolizer), by_(by), nodes_(1)
 {
-	const std::unordered_set<const analyze::Thread *> ran = machine.that_ran();
 	for (const auto &[key, value] : fold.values())
-		if (is_of(by, key.at) && (!is_time(by) || ran.contains(key.thread)) &&
+		if (is_of(by, key.at) && (!is_time(by) || owners.has_run(*key.thread)) &&
 		    (!includes || includes(key, value)))
-			add(key, value, is_time(by) ? value.blocked : value.count, machine, fold);
+			add(key, value, is_time(by) ? value.blocked : value.count, owners, fold);
 	sum_up();
 }
 
@@ -120,13 +135,13 @@ void CallTree::add_frames(std::vector<symbols::Name> &path, const analyze::Stack
 
 // An interrupt has a stack in the kernel only: the program that it met has nothing to do with it.
 void CallTree::add_waker(std::vector<symbols::Name> &path, const analyze::StackFold::Key &key, std::uint64_t time,
-			 const analyze::Machine &machine, const analyze::StackFold &fold)
+			 const StackOwners &owners, const analyze::StackFold &fold)
 {
 	const analyze::Waker &waker = key.waker;
 	std::string name = "[waker unknown]";
 	if (waker.interrupt >= 0)
-		name = fmt::format("[woken by {}]", machine.kinds().interrupt_label(
-							static_cast<std::uint32_t>(waker.interrupt), waker.number));
+		name = fmt::format("[woken by {}]",
+				   owners.interrupt_label(static_cast<std::uint32_t>(waker.interrupt), waker.number));
 	else if (waker.thread)
 		name = fmt::format("[woken by {}]", waker.thread->name.empty() ? "?" : waker.thread->name);
 	path.push_back(symbolizer_.other(name));
@@ -155,16 +170,19 @@ void CallTree::shorten(std::vector<symbols::Name> &path)
 }
 
 void CallTree::add(const analyze::StackFold::Key &key, const analyze::StackFold::Value &value, std::uint64_t amount,
-		   const analyze::Machine &machine, const analyze::StackFold &fold)
+		   const StackOwners &owners, const analyze::StackFold &fold)
 {
 	if (amount == 0)
 		return;
-	const std::string &name = machine.leader(*key.thread).name;
+	const std::string &name = owners.command(*key.thread);
 	bool is_truncated = false;
 	std::vector<symbols::Name> path;
 	if (key.user == analyze::StackFold::since_before) {
 		path.push_back(symbolizer_.other("[blocked since before stacks were taken]"));
 		since_before_ += amount;
+	} else if (key.user == analyze::StackFold::no_room) {
+		path.push_back(symbolizer_.other(other));
+		without_room_ += amount;
 	} else {
 		add_frames(path, key, key.thread->tgid, value.time, fold, is_truncated);
 	}
@@ -177,7 +195,7 @@ void CallTree::add(const analyze::StackFold::Key &key, const analyze::StackFold:
 	shorten(path);
 	std::size_t before_waker = path.size() + 1;
 	if (by_ == StackBy::wait)
-		add_waker(path, key, value.woken, machine, fold);
+		add_waker(path, key, value.woken, owners, fold);
 	std::uint32_t node = child(0, symbolizer_.other(name.empty() ? "?" : name));
 	if (by_ == StackBy::other && fold.has_several_events())
 		node = child(node, symbolizer_.other(fmt::format("[at {}]", key.event ? *key.event : "sched_waking")));

@@ -5,7 +5,8 @@
 // A program's functions come first, then the kernel's. With `wait` the waker follows below what slept, with its own
 // stack if that was taken. With `other`, what was counted comes first if there are several classes: [at sys_enter].
 // What is missing has a frame of its own: [truncated: WHY] where a walk ended early, [no
-// stack] where time has none. So the sums are those of the fold.
+// stack] where time has none, [other] where a running recording had no room for more stacks. So the sums are those of
+// the fold.
 #pragma once
 
 #include <cstdint>
@@ -36,15 +37,25 @@ struct CallNode {
 	std::vector<std::uint32_t> children; // the largest first, after build()
 };
 
+// What a tree asks of the machine that the stacks are of.
+struct StackOwners {
+	std::function<bool(const analyze::Thread &)> has_run;
+	std::function<const std::string &(const analyze::Thread &)> command;
+	std::function<std::string(std::uint32_t interrupt, std::uint32_t number)> interrupt_label;
+};
+
 class CallTree {
 public:
-	static constexpr std::size_t max_depth = 1000; // of a stack; of a waker's once more
+	static constexpr std::size_t max_depth = 1000;  // of a stack; of a waker's once more
+	static constexpr const char *other = "[other]"; // where there was no room for the stack
 
 	using Includes = std::function<bool(const analyze::StackFold::Key &, const analyze::StackFold::Value &)>;
 
 	// Nodes[0] is the root; processes are below it. Without `includes` all are in it.
 	CallTree(const analyze::Machine &machine, const analyze::StackFold &fold, symbols::Symbolizer &symbolizer,
 		 StackBy by, const Includes &includes = {});
+	CallTree(const StackOwners &owners, const analyze::StackFold &fold, symbols::Symbolizer &symbolizer, StackBy by,
+		 const Includes &includes = {});
 
 	const std::vector<CallNode> &nodes() const { return nodes_; }
 	const symbols::FrameName &name(symbols::Name name) const { return symbolizer_.names()[name]; }
@@ -54,6 +65,7 @@ public:
 	std::uint64_t truncated() const; // of the total: without the program's start
 	std::uint64_t without_stack() const { return without_stack_; }
 	std::uint64_t since_before() const { return since_before_; } // blocked before there were stacks
+	std::uint64_t without_room() const { return without_room_; } // of which the fold kept the sum alone
 
 	struct Truncated {
 		std::string why; // "[truncated: no rule in libfoo.so]"
@@ -71,12 +83,12 @@ public:
 
 private:
 	void add(const analyze::StackFold::Key &key, const analyze::StackFold::Value &value, std::uint64_t amount,
-		 const analyze::Machine &machine, const analyze::StackFold &fold);
+		 const StackOwners &owners, const analyze::StackFold &fold);
 	// Adds the frames of a stack to `path`, the outermost first.
 	void add_frames(std::vector<symbols::Name> &path, const analyze::StackFold::Ids &ids, std::int32_t process,
 			std::uint64_t time, const analyze::StackFold &fold, bool &is_truncated);
 	void add_waker(std::vector<symbols::Name> &path, const analyze::StackFold::Key &key, std::uint64_t time,
-		       const analyze::Machine &machine, const analyze::StackFold &fold);
+		       const StackOwners &owners, const analyze::StackFold &fold);
 	void shorten(std::vector<symbols::Name> &path);
 	std::uint32_t child(std::uint32_t parent, symbols::Name name);
 	void sum_up();
@@ -86,7 +98,7 @@ private:
 	std::vector<CallNode> nodes_;
 	std::map<std::pair<std::uint32_t, symbols::Name>, std::uint32_t> children_;
 	std::map<symbols::Name, std::uint64_t> truncated_by_;
-	std::uint64_t without_stack_ = 0, since_before_ = 0;
+	std::uint64_t without_stack_ = 0, since_before_ = 0, without_room_ = 0;
 };
 
 } // namespace monitor::report

@@ -124,8 +124,11 @@ public:
 	// may refer to it.
 	virtual void stack(const Thread &, const StackSample &) {}
 	virtual void stack_frames(std::uint64_t /*id*/, std::uint32_t /*first*/, std::span<const std::uint64_t>) {}
-	// `why`: it has no further frame, in words; "": it is complete.
-	virtual void stack_end(std::uint64_t /*id*/, std::uint32_t /*frames*/, const std::string & /*why*/) {}
+	// `cpu`: that described it. `why`: it has no further frame, in words; "": it is complete.
+	virtual void stack_end(std::uint32_t /*cpu*/, std::uint64_t /*id*/, std::uint32_t /*frames*/,
+			       const std::string & /*why*/)
+	{
+	}
 	virtual void mapping(const MappingToken &) {}
 	// The recorder read CLOCK_MONOTONIC at this time.
 	virtual void clock_read(std::uint64_t, std::uint64_t) {}

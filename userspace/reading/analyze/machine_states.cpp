@@ -149,8 +149,9 @@ void Machine::on_stack_end(const EventKind &kind, const trace::Event &event)
 	const bool is_complete = kind.field[1].get(event) == EDC_STACK_COMPLETE;
 	const std::string *label = kind.field[1].label(event);
 	const std::string why = is_complete ? "" : label ? *label : "?";
+	const std::uint32_t cpu = event.stream->has_cpu() ? event.cpu() : 0;
 	for (Observer *observer : observers_)
-		observer->stack_end(kind.field[2].get(event), kind.field[0].get<std::uint32_t>(event), why);
+		observer->stack_end(cpu, kind.field[2].get(event), kind.field[0].get<std::uint32_t>(event), why);
 }
 
 void Machine::on_mapping(const EventKind &kind, const trace::Event &event)

@@ -30,7 +30,7 @@ void StackFold::stack_frames(std::uint64_t id, std::uint32_t first, std::span<co
 	std::ranges::copy(frames.first(end - first), stack.frames.begin() + first);
 }
 
-void StackFold::stack_end(std::uint64_t id, std::uint32_t frames, const std::string &why)
+void StackFold::stack_end(std::uint32_t, std::uint64_t id, std::uint32_t frames, const std::string &why)
 {
 	StackDescription &stack = stacks_[id];
 	stack.frames.resize(std::min<std::size_t>(frames, EDC_STACK_FRAMES));
@@ -56,6 +56,14 @@ void StackFold::stack(const Thread &thread, const StackSample &sample)
 
 StackFold::Value &StackFold::at(const Key &key, std::uint64_t time)
 {
+	if (values_.size() >= max_stacks_ && !values_.contains(key) && key.user != no_room) {
+		Key rest;
+		rest.user = no_room;
+		rest.thread = key.thread;
+		rest.at = key.at;
+		rest.event = key.event;
+		return at(rest, time);
+	}
 	const auto [found, is_new] = values_.try_emplace(key);
 	if (is_new)
 		found->second.time = time;
@@ -71,7 +79,12 @@ void StackFold::wake(const Thread &ran, const StackSample &sample)
 	if (ended == ended_.end())
 		return;
 	has_wakers_ = true;
-	Value &before = values_[ended->key];
+	const auto place = values_.find(ended->key);
+	if (place == values_.end()) { // there was no room
+		ended_.erase(ended);
+		return;
+	}
+	Value &before = place->second;
 	const std::uint64_t first = before.time;
 	before.blocked -= ended->blocked;
 	ended->key.waker_ran = &ran;
@@ -111,6 +124,40 @@ std::uint64_t StackFold::time_of(std::uint64_t monotonic_ns, const trace::Clock 
 	if (monotonic_ns >= read_ns_)
 		return read_at_ + clock.to_ticks(monotonic_ns - read_ns_);
 	return read_at_ - std::min(read_at_, clock.to_ticks(read_ns_ - monotonic_ns));
+}
+
+void StackFold::begin_window()
+{
+	values_.clear();
+	ended_.clear();
+	others_.clear();
+	has_wakers_ = false;
+}
+
+StackFold StackFold::copy_of_window(const std::function<const Thread *(const Thread &)> &place) const
+{
+	StackFold copy;
+	copy.any_ = any_;
+	copy.has_wakers_ = has_wakers_;
+	copy.others_ = others_;
+	copy.first_ = first_;
+	copy.read_at_ = read_at_;
+	copy.read_ns_ = read_ns_;
+	const auto take = [&](const Ids &ids) {
+		for (const std::uint64_t id : {ids.kernel, ids.user})
+			if (const StackDescription *stack = id ? find(id) : nullptr)
+				copy.stacks_.try_emplace(id, *stack);
+	};
+	for (const auto &[of, value] : values_) {
+		Key key = of;
+		for (const Thread **const thread : {&key.thread, &key.waker.thread, &key.waker_ran})
+			if (*thread)
+				*thread = place(**thread);
+		take(key);
+		take(key.woken_at);
+		copy.values_.emplace(key, value);
+	}
+	return copy;
 }
 
 const StackDescription *StackFold::find(std::uint64_t id) const

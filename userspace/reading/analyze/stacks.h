@@ -10,9 +10,14 @@
 // before stacks were taken, under since_before.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <set>
+#include <span>
+#include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "machine.h"
@@ -28,6 +33,7 @@ struct StackDescription {
 class StackFold : public Observer {
 public:
 	static constexpr std::uint64_t since_before = ~0ull; // Key::user
+	static constexpr std::uint64_t no_room = ~1ull;      // Key::user, of what was more than max_stacks
 	struct Ids {
 		std::uint64_t address = 0, kernel = 0, user = 0; // as in StackSample
 
@@ -55,7 +61,7 @@ public:
 	};
 
 	void stack_frames(std::uint64_t id, std::uint32_t first, std::span<const std::uint64_t> frames) override;
-	void stack_end(std::uint64_t id, std::uint32_t frames, const std::string &why) override;
+	void stack_end(std::uint32_t cpu, std::uint64_t id, std::uint32_t frames, const std::string &why) override;
 	void stack(const Thread &thread, const StackSample &sample) override;
 	void blocked(const Thread &thread, std::uint64_t from, std::uint64_t to, const Waker &waker) override;
 	void mapping(const MappingToken &change) override { mappings_.push_back(change); }
@@ -74,6 +80,20 @@ public:
 	// Trace time of a time of CLOCK_MONOTONIC, near enough to order what a program did by itself.
 	std::uint64_t time_of(std::uint64_t monotonic_ns, const trace::Clock &clock) const;
 
+	// Of a recording that is running:
+	void limit(std::size_t max_stacks) { max_stacks_ = max_stacks; }
+	// With Machine::begin_window(): what was counted so far is of a window that has ended.
+	void begin_window();
+	// The stacks of the window with what describes them, and without mappings. `place`: of the copy of a thread.
+	StackFold copy_of_window(const std::function<const Thread *(const Thread &)> &place) const;
+	std::vector<MappingToken> take_mappings() { return std::exchange(mappings_, {}); }
+	void forgotten(const Thread &thread) override { at_switch_.erase(&thread); }
+
+protected:
+	// Those at which threads sleep.
+	const std::unordered_map<const Thread *, StackSample> &at_switch() const { return at_switch_; }
+	void drop(std::uint64_t id) { stacks_.erase(id); }
+
 private:
 	Value &at(const Key &key, std::uint64_t time);
 	void wake(const Thread &ran, const StackSample &sample);
@@ -91,6 +111,7 @@ private:
 	std::uint64_t read_at_ = 0, read_ns_ = 0; // the first clock_read()
 	std::set<const std::string *> others_;    // nullptr: wakers'
 	bool any_ = false, has_wakers_ = false;
+	std::size_t max_stacks_ = ~std::size_t(0);
 };
 
 } // namespace monitor::analyze
