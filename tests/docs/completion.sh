@@ -91,10 +91,14 @@ expect "--metrics" serve --m
 expect "bpf" serve --card b
 expect "--batch --buffer --by" top --b
 expect "auto" top --card a
-expect "--rows" top --r
+expect "--rate --rows" top --r
 expect "" top --rows ""
 expect "cpu" top -m cp
 expect "--delay --details" top --de
+expect "offcpu" top --stacks off
+expect "--stacks --stacks-on" top --st
+expect "sched_switch" top --stacks-on sched_sw
+expect "" top --rate ""
 expect "1/10000 1/100000" play second --speed 1/10000
 expect "second" play s
 expect "pcap" list second --tdl pc

@@ -47,7 +47,7 @@ MAY = {
     "answers/run_lengths": {"base", "reading/activities", "reading/states", "answers/report"},
     "answers/diff": {"base", "reading/events", "reading/analyze", "reading/activities", "answers/report"},
     "answers/query": {"base", "reading/ctf", "reading/events", "reading/filter", "reading/analyze", "reading/activities"},
-    "answers/live": {"base", "reading/ctf", "reading/events", "reading/analyze", "reading/activities", "reading/states", "recording/card", "recording/record",
+    "answers/live": {"base", "reading/ctf", "reading/events", "reading/analyze", "reading/symbols", "reading/activities", "reading/states", "recording/card", "recording/record",
                      "answers/report"},
     "answers/metrics": {"base", "reading/ctf", "reading/analyze", "answers/live"},
     "answers/selection": {"base", "reading/events", "reading/filter", "reading/analyze", "answers/statistics"},

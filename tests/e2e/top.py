@@ -290,7 +290,7 @@ def virtual_times():
 				seen += value < row["cpu_ns"]
 	if all(json.loads(line)["virtual"]["known"] for line in done.stdout.splitlines()):
 		e2e.expect(seen > 5, f"{seen} rows without their probes")
-	for options, says in ((("--no-calibration",), "leave out --no-calibration"), (("-p", os.getpid()), "--virtual: what was filtered out cost time too")):
+	for options, says in ((("--no-calibration",), "leave out --no-calibration"), (("-p", os.getpid()), "--virtual: what was filtered out cost time too"), (("--stacks",), "leave out --stacks")):
 		done = e2e.run(e2e.monitor, "top", "--json", "--virtual", "-n", 1, *options, exit_code=None)
 		e2e.expect(done.returncode and done.stderr.count("\n") == 1 and says in done.stderr and not done.stdout, f"{options}: {done.returncode} {done.stderr}")
 

@@ -71,4 +71,19 @@ inline std::vector<std::shared_ptr<const monitor::live::Refresh>> all_of(monitor
 	return all;
 }
 
+// The same, where stacks are named in another thread: until that of the window that ended at `end`.
+inline std::vector<std::shared_ptr<const monitor::live::Refresh>> all_of_named(monitor::live::Refreshes &refreshes,
+									       std::uint64_t end)
+{
+	std::vector<std::shared_ptr<const monitor::live::Refresh>> all;
+	while (all.empty() || all.back()->end_ticks < end) {
+		const auto next =
+		    refreshes.next(all.empty() ? 0 : all.back()->number, std::chrono::milliseconds(10'000));
+		if (!next)
+			break;
+		all.push_back(next);
+	}
+	return all;
+}
+
 } // namespace live_folding

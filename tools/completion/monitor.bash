@@ -180,10 +180,10 @@ _monitor_value() { # SUBCOMMAND OPTION: 0 if the option takes a value, which is 
 	list:--event)
 		_monitor_list $(_monitor_event_names)
 		;;
-	record:--stacks)
+	record:--stacks | top:--stacks)
 		COMPREPLY=($(compgen -W "cpu offcpu wake fault exec syscall:" -- "$cur"))
 		;;
-	record:--stacks-on)
+	record:--stacks-on | top:--stacks-on)
 		_monitor_list $(_monitor_event_names)
 		;;
 	record:--card | top:--card | serve:--card)
@@ -199,7 +199,7 @@ _monitor_value() { # SUBCOMMAND OPTION: 0 if the option takes a value, which is 
 		;;
 	archive:--note | archive:--figure | archive:--remove | check:--violations | record:-d | record:--duration | record:--buffer | record:--max-size | record:--note | report:--top | diff:--top | states:--match | states:--top | \
 		stat:--filter | stat:--start | stat:--end | stat:--value | stat:--top | stat:--threads | list:--filter | query:--filter | \
-		record:--flight | record:--snapshots | snapshot:--before | snapshot:--after | play:--at | play:--frames | play:--size | top:-d | top:--delay | top:-n | top:--top | top:--rows | top:--buffer | serve:--metrics | serve:-d | serve:--delay | serve:--top | serve:--buffer | record:--statistics | record:--keep | record:--sample-every | record:--rate | record:--functions | record:--budget | *:--from | *:--to | *:--until | *:--cpu | *:--pid | *:--tid | *:--comm | *:--cgroup) ;;
+		record:--flight | record:--snapshots | snapshot:--before | snapshot:--after | play:--at | play:--frames | play:--size | top:-d | top:--delay | top:-n | top:--top | top:--rows | top:--rate | top:--buffer | serve:--metrics | serve:-d | serve:--delay | serve:--top | serve:--buffer | record:--statistics | record:--keep | record:--sample-every | record:--rate | record:--functions | record:--budget | *:--from | *:--to | *:--until | *:--cpu | *:--pid | *:--tid | *:--comm | *:--cgroup) ;;
 	*)
 		return 1
 		;;

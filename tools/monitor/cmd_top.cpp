@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // `monitor top`: what the machine does now. A recording of which nothing is written, its windows (answers/live/) and
 // what shows them (answers/top/).
+#include <algorithm>
 #include <chrono>
 #include <clocale>
 #include <cstdio>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #include "answers/live/refresh.h"
+#include "answers/report/named_stacks.h"
 #include "answers/selection/thread_selection.h"
 #include "answers/top/row_filter.h"
 #include "answers/top/text.h"
@@ -28,6 +30,7 @@
 #include "record_options.h"
 #include "recording/pmu/selection.h"
 #include "recording/record/recording.h"
+#include "stack_options.h"
 #include "terminal.h"
 
 namespace monitor {
@@ -50,6 +53,7 @@ struct TopArguments {
 	std::uint64_t refreshes = 0;              // 0: until it is ended
 	std::size_t rows = rows_in_text;
 	std::string details; // a process
+	StackArguments stacks;
 	bool user = false, virtual_times = false;
 	bool batch = false, json = false, force = false;
 };
@@ -74,6 +78,29 @@ std::vector<top::FigureColumn> columns_of(const TopArguments &arguments)
 	return top::figure_columns(measures, arguments.virtual_times);
 }
 
+// As report::was_recorded() has it afterwards.
+live::StackKinds kinds_of(const card::StackOptions &stacks)
+{
+	const auto has = [&](const char *name) {
+		return std::ranges::find(stacks.events, name) != stacks.events.end();
+	};
+	const auto is_other = [&](const std::string &name) {
+		return name != "sched_switch" && !name.starts_with("page_fault_");
+	};
+	live::StackKinds kinds;
+	for (const auto &[name, by] : report::stack_groupings) {
+		const bool is_recorded = by == report::StackBy::cpu      ? stacks.timer_hz != 0
+					 : by == report::StackBy::offcpu ? has("sched_switch")
+					 : by == report::StackBy::wait   ? has("sched_switch") && has("sched_waking")
+					 : by == report::StackBy::fault
+					     ? has("page_fault_user") || has("page_fault_kernel")
+					     : std::ranges::any_of(stacks.events, is_other);
+		if (is_recorded)
+			kinds.emplace_back(name, by);
+	}
+	return kinds;
+}
+
 record::Options options_of(const TopArguments &arguments)
 {
 	record::Options options = arguments.live.record_options("top");
@@ -84,6 +111,8 @@ record::Options options_of(const TopArguments &arguments)
 	options.force = arguments.force;
 	options.counting = arguments.counting;
 	options.everyone = arguments.user;
+	if (arguments.stacks.any())
+		options.stacks = arguments.stacks.options();
 	return options;
 }
 
@@ -172,6 +201,8 @@ int run_top(TopArguments &arguments)
 	    arguments.details.empty() ? 0 : parse_process(arguments.details, "no process id", "--details");
 	if (arguments.virtual_times && arguments.live.no_calibration)
 		throw Error("--virtual needs to know what an event costs: leave out --no-calibration");
+	if (arguments.virtual_times && arguments.stacks.any())
+		throw Error("--virtual: what a stack costs differs from stack to stack: leave out --stacks");
 	live::Refreshes refreshes(window_ns);
 	if (arguments.virtual_times)
 		refreshes.compensate();
@@ -179,6 +210,7 @@ int run_top(TopArguments &arguments)
 		refreshes.keep_all();
 	record::Options options = options_of(arguments);
 	options.live = refreshes.fold();
+	refreshes.name_stacks(kinds_of(options.stacks));
 	live::Wanted wanted;
 	wanted.by = rows_by.at(arguments.by);
 	wanted.followed = followed;
@@ -241,9 +273,10 @@ void add_top(CLI::App &app, int &exit_code)
 			  "CPU and waiting times as if nobody measured, too, and their range");
 	command->add_flag("--user", arguments->user,
 			  "activities of every instrumented program, too: in the details of a row");
+	add_stack_options(*command, arguments->stacks, "stacks of the chosen row or of --details, for the key s");
 	command
 	    ->add_option("--details", arguments->details,
-			 "with --batch or --json: also the calls, sleeps and activities of this process")
+			 "with --batch or --json: also the calls, sleeps, activities and stacks of this process")
 	    ->option_text("PID");
 	command->add_option("--card", arguments->live.card, "bpf, module; auto: as of monitor record")
 	    ->check(CLI::IsMember({"auto", "bpf", "module"}));
@@ -255,8 +288,8 @@ void add_top(CLI::App &app, int &exit_code)
 	command->footer(
 	    "Figures are exact: each switch, call and fault is counted. Nothing is written without -o.\n"
 	    "Keys: enter shows what a row is made of, escape goes back, p t c g u choose processes, threads,\n"
-	    "commands, cgroups or CPUs, d shows details of a row, / finds, \\ takes an expression for the\n"
-	    "rows, < > sort, space holds still, ? shows all keys, q quits. What is not known is -, never 0.\n"
+	    "commands, cgroups or CPUs, d shows details of a row, s its stacks, / finds, \\ takes an expression\n"
+	    "for the rows, < > sort, space holds still, ? shows all keys, q quits. What is not known is -, never 0.\n"
 	    "Exit code: 0, 125 if the recording failed.\n"
 	    "Examples:\n"
 	    "  sudo monitor top\n"
@@ -265,6 +298,8 @@ void add_top(CLI::App &app, int &exit_code)
 	    "  sudo monitor top --rows 'cpu > 5 and name ~ \"nginx*\"'\n"
 	    "  sudo monitor top --json -p 1234\n"
 	    "  sudo monitor top --user --batch --details 1234\n"
+	    "  sudo monitor top --stacks              s: which functions a row runs and sleeps in\n"
+	    "  sudo monitor top --stacks=cpu --rate 99 --json --details 1234\n"
 	    "  sudo monitor top -m cpu                with instructions per cycle and the like\n"
 	    "  sudo monitor top --virtual             also as if the monitor did not run\n"
 	    "  sudo monitor top -e sched              without system calls and faults: it costs least");

@@ -19,14 +19,12 @@
 #include "problems.h"
 #include "record_options.h"
 #include "recording/pmu/selection.h"
-#include "recording/record/stack_choice.h"
 #include "recording/record/user_reads.h"
 
 namespace monitor {
 namespace {
 
-constexpr unsigned usual_rate_hz = 999; // what programs do each millisecond they do at other times
-constexpr double max_s = 1e9;           // 31 years
+constexpr double max_s = 1e9; // 31 years
 constexpr std::uint64_t min_series_ns = 1'000'000;
 constexpr std::uint64_t min_period_ns = 1'000'000'000, max_period_ns = 86'400'000'000'000;
 constexpr std::uint64_t max_periods = 10'000; // a week of minutes
@@ -92,16 +90,11 @@ void parse_measurements(RecordArguments &arguments)
 
 void parse_stacks(RecordArguments &arguments)
 {
-	if (arguments.stacks.empty() && arguments.stacks_on.empty() && !arguments.rate_hz)
+	if (!arguments.stacks.any())
 		return;
 	if (arguments.options.user_only)
 		throw Error("--stacks needs the kernel's probes: leave out --user-only");
-	arguments.options.stacks =
-	    record::choose_stacks(arguments.stacks.empty() ? std::vector<std::string>() : split(arguments.stacks),
-				  arguments.stacks_on.empty() ? std::vector<std::string>() : split(arguments.stacks_on),
-				  arguments.rate_hz.value_or(usual_rate_hz));
-	if (arguments.rate_hz && arguments.options.stacks.timer_hz == 0)
-		throw Error("--rate is that of stacks at the timer: add --stacks=cpu");
+	arguments.options.stacks = arguments.stacks.options();
 }
 
 // A comma between parentheses is part of a C++ name.
@@ -456,19 +449,8 @@ void add_record_options(CLI::App &command, RecordArguments &arguments)
 			"interrupt all CPUs every TIME, such as 10ms, at the same time, and record what each is doing, "
 			"for `report DIR samples`")
 	    ->option_text("TIME");
-	command
-	    .add_option(
-		"--stacks", arguments.stacks,
-		"who called whom, in programs and in the kernel, for `report DIR stacks`: cpu (at a timer), offcpu "
-		"(when a thread blocks), wake, fault, exec, syscall:NAME (default: cpu,offcpu)")
-	    ->option_text("[WHICH,...]")
-	    ->expected(0, 1)
-	    ->default_str("cpu,offcpu");
-	command.add_option("--stacks-on", arguments.stacks_on, "also at these events, by the name of their class")
-	    ->option_text("CLASS,...");
-	command.add_option("--rate", arguments.rate_hz, "stacks per second and CPU at the timer (default: 999)")
-	    ->option_text("HZ")
-	    ->check(CLI::Range(1, 10'000));
+	add_stack_options(command, arguments.stacks,
+			  "who called whom, in programs and in the kernel, for `report DIR stacks`");
 	command
 	    .add_option("--functions", arguments.functions,
 			"calls of functions, for `report DIR activities`: of CMD's program or the one of -p by name, "

@@ -10,6 +10,7 @@
 #include <CLI/CLI.hpp>
 
 #include "recording/record/recording.h"
+#include "stack_options.h"
 
 namespace monitor {
 
@@ -18,7 +19,8 @@ struct RecordArguments {
 	record::Options options;
 	std::string families, selection, measurements, ratio_format = "exact", every, reset_on, sample_every, buffer,
 						       max_size;
-	std::string stacks, stacks_on, functions, budget;
+	std::string functions, budget;
+	StackArguments stacks;
 	std::optional<std::string> filter;
 	std::vector<std::string> counts, times, triggers, trigger_files;
 	std::string states; // the tree
@@ -26,7 +28,6 @@ struct RecordArguments {
 	std::optional<std::string> flight; // "": of the default size
 	unsigned snapshots = 0;
 	bool no_tokens = false;
-	std::optional<unsigned> rate_hz;
 	bool no_calibration = false;
 };
 

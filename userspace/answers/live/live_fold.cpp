@@ -73,6 +73,10 @@ void LiveFold::start(const record::LiveStart &start)
 {
 	events_.start(start);
 	begin_time_ = start.begin_time;
+	directory_ = start.directory;
+	stacks_ns_ = start.stacks_ns;
+	if (stacks_ns_)
+		stacks_ns_before_ = stacks_ns_();
 	machine_.emplace(events_.source(), events_.info());
 	for (const std::uint32_t cpu : start.cpus)
 		machine_->add_cpu(cpu);
@@ -133,6 +137,10 @@ void LiveFold::end_window(std::uint64_t time)
 	if (forgets_often_)
 		machine_->forget(is_gone);
 	machine_->end_window(time);
+	if (stacks_ns_) {
+		const std::uint64_t now = stacks_ns_();
+		stacks_ns_of_window_ = now - std::exchange(stacks_ns_before_, now);
+	}
 	on_window_();
 	if (counters_)
 		counters_->begin_window();
@@ -161,6 +169,8 @@ record::LiveEnd LiveFold::finish()
 	}
 	if (*end_ > machine_->window_begin())
 		end_window(*end_);
+	if (on_finish_)
+		on_finish_();
 	return {*end_, late(), {}};
 }
 
@@ -198,6 +208,7 @@ LiveFold::Counts LiveFold::take_outside()
 analyze::ProbeCost LiveFold::probe_cost() const
 {
 	analyze::RecordingInfo counted;
+	counted.stacks_ns = stacks_ns_of_window_;
 	counted.calibration = info().calibration;
 	for (const auto &cls : events_.description().classes()) {
 		const std::uint64_t seen = cls->index < class_counts_.size() ? class_counts_[cls->index] : 0;

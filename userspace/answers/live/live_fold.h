@@ -32,7 +32,8 @@ public:
 	const analyze::Machine &machine() const { return *machine_; }
 	const trace::Clock &clock() const { return events_.description().clock; }
 	const analyze::RecordingInfo &info() const { return events_.info(); }
-	std::uint64_t begin_time() const { return begin_time_; } // of the trace
+	std::uint64_t begin_time() const { return begin_time_; }    // of the trace
+	const std::string &directory() const { return directory_; } // of it
 	// From start() on.
 	void add(analyze::Observer &observer) { machine_->add(observer); }
 	// Null: no events of programs and no functions are recorded.
@@ -50,7 +51,7 @@ public:
 	const analyze::CounterFold *counters() const { return counters_ ? &*counters_ : nullptr; }
 	// Of the window that has ended; null: not asked for.
 	const VirtualFold *virtual_times() const { return virtual_ ? &*virtual_ : nullptr; }
-	// By the calibration at the start.
+	// By the calibration at the start; what stacks took is measured.
 	analyze::ProbeCost probe_cost() const;
 	// Something was lost in it, so that its figures are lower bounds, and some time is unknown.
 	bool has_losses() const { return has_losses_; }
@@ -60,6 +61,7 @@ public:
 	std::uint64_t late() const { return events_.late(); }
 
 	void set_on_start(std::function<void()> call) { on_start_ = std::move(call); }
+	void set_on_finish(std::function<void()> call) { on_finish_ = std::move(call); }
 	// Windows end at whole multiples of their length in real time, as the clock was at the start.
 	void align() { is_aligned_ = true; }
 	// Also compute times as if nobody measured.
@@ -89,13 +91,16 @@ private:
 
 	const std::uint64_t window_ns_;
 	const std::function<void()> on_window_;
-	std::function<void()> on_start_;
+	std::function<void()> on_start_, on_finish_;
 	bool is_aligned_ = false, forgets_often_ = false, compensates_ = false;
 	LiveEvents events_;
 	std::optional<analyze::Machine> machine_;
 	std::optional<analyze::CounterFold> counters_;
 	std::optional<VirtualFold> virtual_;
 	std::optional<activities::Tracker> tracker_;
+	std::string directory_;
+	std::function<std::uint64_t()> stacks_ns_;
+	std::uint64_t stacks_ns_before_ = 0, stacks_ns_of_window_ = 0; // before: the window's begin
 	std::uint64_t begin_time_ = 0, window_ticks_ = 0;
 	std::uint64_t next_end_ = 0; // of the window that has begun
 	std::uint64_t next_forget_ = ~std::uint64_t(0), forget_ticks_ = 0;

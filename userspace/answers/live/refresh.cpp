@@ -11,7 +11,8 @@
 namespace monitor::live {
 namespace {
 
-constexpr std::size_t max_kept = 1024; // what nobody takes: the oldest are given up
+constexpr std::size_t max_kept = 1024;                // what nobody takes: the oldest are given up
+constexpr std::uint64_t until_mapped_ns = 50'000'000; // after this what was mapped has been noted
 
 } // namespace
 
@@ -19,15 +20,42 @@ Refreshes::Refreshes(std::uint64_t window_ns) : fold_(std::make_shared<LiveFold>
 {
 	fold_->set_on_start([this] {
 		details_.emplace(fold_->machine(), fold_->tracker());
+		if (!kinds_.empty())
+			start_naming();
 		{
 			const std::lock_guard guard(lock_);
 			details_->follow(wanted_.followed, wanted_.thread);
+			if (stacks_)
+				stacks_->follow(wanted_.followed, wanted_.thread);
 		}
 		fold_->add(*details_);
 		if (const analyze::CounterFold *counters = fold_->counters())
 			counters_ = std::make_shared<const analyze::CountersInfo>(counters->info());
 		recorder_ns_ = own_cpu_time_ns();
 	});
+}
+
+void Refreshes::start_naming()
+{
+	stacks_.emplace(fold_->machine());
+	fold_->add(*stacks_);
+	stacks_->set_on_clock([this](std::uint64_t time) { name_until(time); });
+	fold_->set_on_finish([this] { name_until(~std::uint64_t(0)); });
+	naming_.emplace(StackNaming::Options{fold_->directory(), fold_->clock(), kinds_, keeps_all_},
+			[this](std::shared_ptr<Refresh> named) { give_on(std::move(named)); });
+}
+
+// In the thread that drains the rings.
+void Refreshes::name_until(std::uint64_t time)
+{
+	while (!unnamed_.empty()) {
+		const std::uint64_t end = unnamed_.front().refresh->end_ticks;
+		if (time - std::min(time, end) < fold_->clock().to_ticks(until_mapped_ns))
+			return;
+		naming_->name({std::move(unnamed_.front().refresh), std::move(unnamed_.front().window), end,
+			       stacks_->take_mappings(), stacks_->take_ended()});
+		unnamed_.pop_front();
+	}
 }
 
 void Refreshes::want(const Wanted &wanted)
@@ -91,6 +119,11 @@ void Refreshes::make()
 	made->followed_thread = details_->thread();
 	details_->clear();
 	details_->follow(wanted.followed, wanted.thread);
+	std::unique_ptr<StackWindow> window;
+	if (stacks_) {
+		window = stacks_->take_window();
+		stacks_->follow(wanted.followed, wanted.thread);
+	}
 	made->totals = totals_of(*fold_);
 	made->has_losses = fold_->has_losses();
 	made->late = fold_->late();
@@ -98,8 +131,18 @@ void Refreshes::make()
 	made->recorder_ns = recorder_ns - std::exchange(recorder_ns_, recorder_ns);
 	made->probes = fold_->probe_cost();
 	made->other_recorders = fold_->info().other_recorders;
+	if (window)
+		unnamed_.push_back({std::move(made), std::move(window)});
+	else
+		give_on(std::move(made));
+}
+
+void Refreshes::give_on(std::shared_ptr<const Refresh> made)
+{
 	{
 		const std::lock_guard guard(lock_);
+		if (!newest_.empty() && newest_.back()->number > made->number)
+			return; // it came late
 		if (!keeps_all_ || newest_.size() >= max_kept)
 			newest_.clear();
 		newest_.push_back(std::move(made));
@@ -125,6 +168,8 @@ void Refreshes::add_virtual_times(Refresh &made, const report::UsageOptions &opt
 
 std::shared_ptr<const Refresh> Refreshes::next(std::uint64_t seen, std::chrono::milliseconds at_most)
 {
+	if (naming_ && !keeps_all_)
+		naming_->give_on_late();
 	std::unique_lock guard(lock_);
 	made_.wait_for(guard, at_most, [&] { return !newest_.empty() && newest_.back()->number > seen; });
 	while (!newest_.empty() && newest_.front()->number <= seen)

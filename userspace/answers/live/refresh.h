@@ -12,6 +12,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "answers/report/grouping.h"
@@ -19,8 +20,11 @@
 #include "answers/report/usage_report.h"
 #include "details.h"
 #include "live_fold.h"
+#include "live_stacks.h"
 #include "machine_totals.h"
+#include "named_window.h"
 #include "reading/analyze/recorded.h"
+#include "stack_naming.h"
 
 namespace monitor::live {
 
@@ -57,6 +61,7 @@ struct Refresh {
 	std::optional<report::Table> activities;   // of programs, if they are recorded; like
 	report::Table calls, sleeps;               // of what was followed:
 	std::int32_t followed = 0, followed_thread = 0;
+	std::shared_ptr<const NamedWindow> stacks; // of it, too; null: none are taken
 	MachineTotals totals;
 	analyze::Recorded recorded;
 	bool has_losses = false;
@@ -71,6 +76,9 @@ struct Refresh {
 class Refreshes {
 public:
 	explicit Refreshes(std::uint64_t window_ns);
+	// Before the start: stacks are taken, and these are shown. Then a refresh is given on when they have names,
+	// some time after its window.
+	void name_stacks(StackKinds kinds) { kinds_ = std::move(kinds); }
 
 	const std::shared_ptr<LiveFold> &fold() const { return fold_; }
 	// For the next window; before the start: from the first one on.
@@ -89,10 +97,20 @@ public:
 	}
 
 private:
+	struct Unnamed {
+		std::shared_ptr<Refresh> refresh;
+		std::unique_ptr<StackWindow> window;
+	};
 	void make();
 	void add_virtual_times(Refresh &made, const report::UsageOptions &options) const;
+	void start_naming();
+	void name_until(std::uint64_t time);
+	void give_on(std::shared_ptr<const Refresh> made);
 
 	const std::shared_ptr<LiveFold> fold_;
+	StackKinds kinds_;
+	std::optional<LiveStacks> stacks_;
+	std::deque<Unnamed> unnamed_; // windows of which it is not known yet what was mapped in them
 	std::shared_ptr<const analyze::CountersInfo> counters_;
 	std::optional<Details> details_;
 	std::uint64_t number_ = 0, recorder_ns_ = 0;
@@ -102,6 +120,7 @@ private:
 	Wanted wanted_;
 	std::shared_ptr<const CgroupPaths> paths_ = std::make_shared<const CgroupPaths>();
 	std::deque<std::shared_ptr<const Refresh>> newest_;
+	std::optional<StackNaming> naming_; // in a thread, which is over before anything else is
 };
 
 } // namespace monitor::live

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "columns.h"
+#include "stacks_shown.h"
 #include "top.h"
 
 namespace monitor::top {
@@ -25,6 +26,7 @@ constexpr const char *help[] = {
     "escape       back to what it is in",
     "p t c g u    processes, threads, commands, cgroups, CPUs",
     "d            what the chosen row calls, what ends its sleeps, and its activities (with --user)",
+    "s            its stacks: what it ran, and what it slept in (with --stacks)",
     "/            only rows whose name has this",
     "\\ F4         only rows of which an expression is true, such as cpu > 5 and name ~ \"nginx*\"",
     "< >          sort by the column to the left, to the right; r: the other way round",
@@ -139,7 +141,7 @@ void Top::draw_table(Cells &cells, unsigned top, unsigned bottom, const report::
 		for (const auto &row : table.rows)
 			width = std::max(
 			    width, terminal::width_of(report::cell_text(row[i], table.columns[i].unit), is_utf8_));
-		widths.push_back(std::min(width, 40u));
+		widths.push_back(i > 0 && i + 1 == table.columns.size() ? width : std::min(width, 40u));
 	}
 	const auto write = [&](unsigned row, std::size_t i, unsigned column, const std::string &text, Look look) {
 		const bool is_text = table.columns[i].unit == report::Unit::text;
@@ -247,11 +249,33 @@ void Top::draw_footer(Cells &cells, unsigned row) const
 		    cells.text(row, column, fmt::format("; {} events came too late", refresh_->late), {Colour::red});
 	if (refresh_->virtual_times && !refresh_->virtual_times->is_known)
 		column = cells.text(row, column, "; virtual times unknown", {Colour::red});
-	cells.text(row, column, "; ? help", faint);
+	cells.text(row, column, refresh_->stacks ? "; s stacks, ? help" : "; ? help", faint);
+}
+
+void Top::draw_stacks(Cells &cells, unsigned top, unsigned bottom) const
+{
+	const std::shared_ptr<const NamedWindow> &stacks = refresh_->stacks;
+	if (!stacks) {
+		cells.text(top, 0, "No stacks are taken: monitor top --stacks", heading);
+		return;
+	}
+	const bool is_there =
+	    stacks->process == levels_.back().wanted.followed && stacks->thread == levels_.back().wanted.thread;
+	if (const std::string note = stacks_note(*stacks); !note.empty() && top < bottom)
+		cells.text(top++, 0, note, faint);
+	for (std::size_t left = stacks->kinds.size(); left > 0; --left) {
+		const NamedWindow::Kind &kind = stacks->kinds[stacks->kinds.size() - left];
+		const auto end = top + (bottom - std::min(bottom, top)) / static_cast<unsigned>(left);
+		draw_table(cells, top, std::min(end, bottom), is_there ? stacks_table(kind) : report::Table(),
+			   is_there ? stacks_title(kind).c_str() : "Its stacks, with the next figures");
+		top = end;
+	}
 }
 
 void Top::draw_details(Cells &cells, unsigned top, unsigned bottom) const
 {
+	if (details_ == Details::stacks)
+		return draw_stacks(cells, top, bottom);
 	const bool is_there = refresh_->followed == levels_.back().wanted.followed &&
 			      refresh_->followed_thread == levels_.back().wanted.thread;
 	struct Part {
@@ -292,7 +316,7 @@ Cells Top::draw(unsigned rows, unsigned columns)
 		cells.text(top++, 0, what, heading);
 	if (refresh_ && has_cpus_) {
 		draw_table(cells, top + 1, bottom, refresh_->cpus, "CPUs");
-	} else if (refresh_ && has_details_ && bottom > top) {
+	} else if (refresh_ && details_ != Details::nothing && bottom > top) {
 		const unsigned half = top + std::max((bottom - top) / 3, 3u);
 		draw_rows(cells, top, std::min(half, bottom));
 		draw_details(cells, half + 1, bottom);

@@ -8,6 +8,7 @@
 #include "answers/report/virtual_table.h"
 #include "base/json.h"
 #include "columns.h"
+#include "stacks_shown.h"
 
 namespace monitor::top {
 namespace {
@@ -37,6 +38,12 @@ std::string details_text(const Refresh &refresh, std::size_t max_rows, std::size
 	add(refresh.sleeps, "sleeps");
 	if (refresh.activities)
 		add(*refresh.activities, "activities");
+	if (!refresh.stacks)
+		return text;
+	for (const NamedWindow::Kind &kind : refresh.stacks->kinds)
+		add(stacks_table(kind), stacks_title(kind).c_str());
+	if (const std::string note = stacks_note(*refresh.stacks); !note.empty())
+		text += note + "\n";
 	return text;
 }
 
@@ -60,7 +67,8 @@ Json details_json(const Refresh &refresh)
 	    {"pid", refresh.followed},
 	    {"calls", report::rows_json(refresh.calls)},
 	    {"sleeps", report::rows_json(refresh.sleeps)},
-	    {"activities", refresh.activities ? report::rows_json(*refresh.activities) : Json(nullptr)}};
+	    {"activities", refresh.activities ? report::rows_json(*refresh.activities) : Json(nullptr)},
+	    {"stacks", refresh.stacks ? stacks_json(*refresh.stacks) : Json(nullptr)}};
 	return details;
 }
 

@@ -39,7 +39,7 @@ void Top::want()
 	Wanted &wanted = levels_.back().wanted;
 	wanted.followed = wanted.thread = 0;
 	const std::size_t place = selected();
-	if (has_details_ && refresh_ && place < order_.size()) {
+	if (details_ != Details::nothing && refresh_ && place < order_.size()) {
 		const std::vector<report::Cell> &row = refresh_->rows.rows[order_[place]];
 		const auto number = static_cast<std::int32_t>(number_of_row(refresh_->rows, row).value_or(0));
 		wanted.followed = wanted.process ? wanted.process : number;
@@ -131,6 +131,12 @@ void Top::show(Level level)
 	want();
 }
 
+void Top::show(Details details)
+{
+	details_ = details;
+	want();
+}
+
 void Top::go_in()
 {
 	const std::size_t place = selected();
@@ -157,7 +163,7 @@ void Top::go_in()
 		wanted.by = report::GroupBy::thread;
 		return show({wanted, fmt::format("threads of {} ({})", name, wanted.process)});
 	default:
-		has_details_ = true;
+		details_ = details_ == Details::nothing ? Details::calls : details_;
 		selected_ = key_of_row(refresh_->rows, row);
 		want();
 	}
@@ -166,11 +172,13 @@ void Top::go_in()
 // False: there is nothing to go back to.
 bool Top::go_back()
 {
-	for (bool *const shown : {&has_help_, &has_cpus_, &has_details_})
-		if (std::exchange(*shown, false)) {
-			want();
+	for (bool *const shown : {&has_help_, &has_cpus_})
+		if (std::exchange(*shown, false))
 			return true;
-		}
+	if (details_ != Details::nothing) {
+		show(Details::nothing);
+		return true;
+	}
 	if (!searched_.empty()) {
 		search("");
 		return true;
@@ -241,7 +249,8 @@ bool Top::press_character(char32_t character)
 	const auto by = [this](report::GroupBy grouping) {
 		levels_.resize(1);
 		levels_[0] = {{grouping, {}, {}, 0, 0, 0}, ""};
-		has_cpus_ = has_details_ = false;
+		has_cpus_ = false;
+		details_ = Details::nothing;
 		selected_.clear();
 		want();
 	};
@@ -283,8 +292,10 @@ bool Top::press_character(char32_t character)
 		has_cpus_ = !has_cpus_;
 		return true;
 	case 'd':
-		has_details_ = !has_details_;
-		want();
+		show(details_ == Details::calls ? Details::nothing : Details::calls);
+		return true;
+	case 's':
+		show(details_ == Details::stacks ? Details::nothing : Details::stacks);
 		return true;
 	case '<':
 		sort(sorted_by_ + columns_.size() - 1);

@@ -50,6 +50,7 @@ public:
 private:
 	static constexpr std::size_t history_length = 60, max_typed = 1000;
 
+	enum class Details : std::uint8_t { nothing, calls, stacks };
 	enum class Typing : std::uint8_t { nothing, name, filter };
 
 	struct Level {
@@ -65,6 +66,7 @@ private:
 	void order_rows();
 	void show(Level level);
 	void want();
+	void show(Details details);
 	void go_in();
 	bool go_back();
 	void move(int by);
@@ -80,6 +82,7 @@ private:
 	void draw_table(terminal::Cells &cells, unsigned top, unsigned bottom, const report::Table &table,
 			const char *title) const;
 	void draw_details(terminal::Cells &cells, unsigned top, unsigned bottom) const;
+	void draw_stacks(terminal::Cells &cells, unsigned top, unsigned bottom) const;
 	void draw_footer(terminal::Cells &cells, unsigned row) const;
 	std::u32string sparkline(const History *history, std::size_t length, double full) const;
 
@@ -96,7 +99,8 @@ private:
 	std::size_t hidden_ = 0;         // rows, by the filter
 	std::string selected_;           // its key
 	std::size_t sorted_by_ = 0;      // in columns_
-	bool is_reversed_ = false, is_paused_ = false, has_help_ = false, has_cpus_ = false, has_details_ = false;
+	bool is_reversed_ = false, is_paused_ = false, has_help_ = false, has_cpus_ = false;
+	Details details_ = Details::nothing;
 	Typing typing_ = Typing::nothing;
 	std::string typed_, refusal_; // refusal_: of what was typed
 	std::string searched_;

@@ -55,6 +55,17 @@ template <class T> std::span<T> elements(const Mapping &mapping, std::size_t cou
 
 } // namespace
 
+std::uint64_t StackMemory::spent_ns() const
+{
+	std::uint64_t sum = 0;
+	for (const edc_stack_cpu &cpu : cpus) {
+		sum += __atomic_load_n(&cpu.timer_ns, __ATOMIC_RELAXED);
+		for (const edc_stack_account &account : cpu.at)
+			sum += __atomic_load_n(&account.spent_ns, __ATOMIC_RELAXED);
+	}
+	return sum;
+}
+
 void StackMemory::set_space(std::int32_t process, std::int64_t space) const
 {
 	const auto key = static_cast<__u32>(process), value = static_cast<__u32>(space);

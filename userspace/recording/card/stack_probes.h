@@ -38,6 +38,7 @@ struct StackMemory {
 
 	// Negative: it has none.
 	void set_space(std::int32_t process, std::int64_t space) const;
+	std::uint64_t spent_ns() const; // by all stacks so far
 };
 
 class StackProbes {

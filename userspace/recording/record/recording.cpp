@@ -897,6 +897,8 @@ void Recording::Parts::start_recording()
 			start.recording = file_.text();
 			start.directory = result_.directory;
 			start.uuid = uuid_;
+			if (stacks_)
+				start.stacks_ns = [memory = card_->stack_memory()] { return memory.spent_ns(); };
 			start.describe = [this] { return description(describe_clock(*steering_), user_classes()); };
 			start.name_cgroups = [this] {
 				cgroups_.collect();

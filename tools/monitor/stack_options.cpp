@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+#include "stack_options.h"
+
+#include <vector>
+
+#include "base/error.h"
+#include "record_options.h"
+#include "recording/record/stack_choice.h"
+
+namespace monitor {
+namespace {
+
+constexpr unsigned usual_rate_hz = 999; // what programs do each millisecond they do at other times
+
+} // namespace
+
+card::StackOptions StackArguments::options() const
+{
+	const auto words = [](const std::string &list) {
+		return list.empty() ? std::vector<std::string>() : split(list);
+	};
+	card::StackOptions options =
+	    record::choose_stacks(words(which), words(events), rate_hz.value_or(usual_rate_hz));
+	if (rate_hz && options.timer_hz == 0)
+		throw Error("--rate is that of stacks at the timer: add --stacks=cpu");
+	return options;
+}
+
+void add_stack_options(CLI::App &command, StackArguments &arguments, const std::string &use)
+{
+	command
+	    .add_option("--stacks", arguments.which,
+			use + ": cpu (at a timer), offcpu (when a thread blocks), wake, fault, exec, syscall:NAME "
+			      "(default: cpu,offcpu)")
+	    ->option_text("[WHICH,...]")
+	    ->expected(0, 1)
+	    ->default_str("cpu,offcpu");
+	command.add_option("--stacks-on", arguments.events, "also at these events, by the name of their class")
+	    ->option_text("CLASS,...");
+	command.add_option("--rate", arguments.rate_hz, "stacks per second and CPU at the timer (default: 999)")
+	    ->option_text("HZ")
+	    ->check(CLI::Range(1, 10'000));
+}
+
+} // namespace monitor

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// --stacks, --stacks-on and --rate, which monitor record and monitor top have.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "recording/card/stack_probes.h"
+
+namespace monitor {
+
+struct StackArguments {
+	std::string which, events;
+	std::optional<unsigned> rate_hz;
+
+	bool any() const { return !which.empty() || !events.empty() || rate_hz; }
+	// Throws Error.
+	card::StackOptions options() const;
+};
+
+// `use`: what --stacks is for.
+void add_stack_options(CLI::App &command, StackArguments &arguments, const std::string &use);
+
+} // namespace monitor

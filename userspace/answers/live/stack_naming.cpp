@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+#include "stack_naming.h"
+
+#include <utility>
+
+#include <sys/eventfd.h>
+
+#include "refresh.h"
+
+namespace monitor::live {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto max_lateness = 300ms;  // of a refresh whose names are sought
+constexpr auto max_seeking = 1s;      // for one window, while the next one may be ready
+constexpr auto max_seeking_all = 5s;  // where the refresh waits for it
+constexpr auto between_readings = 5s; // of what a process wrote about the functions that it makes
+constexpr std::size_t max_waiting = 16, max_waiting_refreshes = 1024;
+constexpr std::size_t max_mappings = 1 << 19; // 28 MiB
+constexpr std::size_t max_names = 1 << 17, max_functions = 1 << 20;
+constexpr std::uint64_t kept_ns = 2'000'000'000; // what was mapped before that is not asked for
+
+} // namespace
+
+StackNaming::StackNaming(Options options, GiveOn give_on)
+    : options_(std::move(options)), give_on_(std::move(give_on)), stop_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
+{
+	thread_ = std::thread([this] { run(); });
+}
+
+StackNaming::~StackNaming()
+{
+	{
+		const std::lock_guard guard(lock_);
+		is_stopping_ = true;
+	}
+	has_work_.notify_one();
+	::eventfd_write(stop_.get(), 1);
+	thread_.join();
+}
+
+// What is too much has its stacks not named, or is given up as a whole, as what nobody takes is.
+void StackNaming::name(Job job)
+{
+	{
+		const std::lock_guard guard(lock_);
+		if (waiting_.size() >= max_waiting)
+			job.window.reset();
+		if (waiting_.size() >= max_waiting_refreshes) {
+			Job &last = waiting_.back().job;
+			last.mappings.insert(last.mappings.end(), job.mappings.begin(), job.mappings.end());
+			last.ended.insert(last.ended.end(), job.ended.begin(), job.ended.end());
+			last.end = job.end;
+		} else {
+			waiting_.push_back({std::move(job), Clock::now()});
+		}
+	}
+	has_work_.notify_one();
+}
+
+void StackNaming::give_on_late()
+{
+	std::vector<std::shared_ptr<Refresh>> late;
+	{
+		const std::lock_guard guard(lock_);
+		for (Waiting &each : waiting_)
+			if (each.job.refresh && Clock::now() - each.since >= max_lateness)
+				late.push_back(std::exchange(each.job.refresh, nullptr));
+	}
+	for (std::shared_ptr<Refresh> &refresh : late)
+		give_on(refresh, nullptr);
+}
+
+void StackNaming::give_on(std::shared_ptr<Refresh> &refresh, std::shared_ptr<NamedWindow> named)
+{
+	if (!named) {
+		named = std::make_shared<NamedWindow>();
+		named->process = refresh->followed;
+		named->thread = refresh->followed_thread;
+		named->is_late = true;
+	}
+	refresh->stacks = std::move(named);
+	give_on_(std::exchange(refresh, nullptr));
+}
+
+void StackNaming::run()
+{
+	symbols::SymbolOptions options;
+	options.stop_fd = stop_.get();
+	options.ticks_of = [this](std::uint64_t monotonic_ns) {
+		return newest_->stacks.time_of(monotonic_ns, options_.clock);
+	};
+	symbolizer_.emplace(options_.directory, std::move(options));
+	symbolizer_->code().limit(max_mappings);
+	for (std::unique_lock guard(lock_);;) {
+		has_work_.wait(guard, [&] { return is_stopping_ || !waiting_.empty(); });
+		if (is_stopping_)
+			return;
+		// Its refresh stays, so that give_on_late() finds it.
+		Job job = std::move(waiting_.front().job);
+		std::shared_ptr<Refresh> &refresh = waiting_.front().job.refresh = job.refresh;
+		job.refresh.reset();
+		guard.unlock();
+		work(job, refresh);
+		guard.lock();
+		waiting_.pop_front();
+	}
+}
+
+void StackNaming::learn(Job &job)
+{
+	for (const analyze::MappingToken &token : job.mappings) {
+		symbolizer_->expect_file(token.file);
+		symbolizer_->code().add(token);
+	}
+	symbolizer_->code().finish();
+	ended_.insert(ended_.end(), job.ended.begin(), job.ended.end());
+	if (job.window)
+		newest_ = std::move(job.window);
+}
+
+// What the followed process wrote about the functions that it made is read again, from time to time. False: not yet.
+bool StackNaming::forget_made()
+{
+	if (Clock::now() - made_read_ < between_readings)
+		return false;
+	symbolizer_->forget_made_by(newest_->process);
+	made_read_ = Clock::now();
+	return true;
+}
+
+void StackNaming::forget(std::uint64_t before)
+{
+	symbolizer_->code().forget_before(before);
+	for (; !ended_.empty() && ended_.front().time <= before; ended_.pop_front()) {
+		symbolizer_->code().ended(ended_.front().process, ended_.front().time);
+		symbolizer_->forget_made_by(ended_.front().process);
+	}
+	symbolizer_->forget_above(max_names, max_functions);
+}
+
+// `refresh`: shared with give_on_late().
+void StackNaming::work(Job &job, std::shared_ptr<Refresh> &refresh)
+{
+	const bool is_named = job.window != nullptr;
+	learn(job);
+	const auto made = [&] {
+		return std::make_shared<NamedWindow>(
+		    named_window(*newest_, *symbolizer_, options_.clock, options_.kinds));
+	};
+	const auto give = [&](std::shared_ptr<NamedWindow> named) {
+		std::shared_ptr<Refresh> taken;
+		{
+			const std::lock_guard guard(lock_);
+			taken = std::exchange(refresh, nullptr);
+		}
+		if (taken)
+			give_on(taken, std::move(named));
+	};
+	if (!is_named) {
+		give(nullptr);
+	} else if (options_.waits_for_names) {
+		forget_made();
+		symbolizer_->look_up_until(Clock::now() + max_seeking_all);
+		give(made());
+	} else {
+		symbolizer_->look_up_until(Clock::time_point::min());
+		const auto named = made();
+		const bool is_all = named->unnamed == 0;
+		give(named);
+		symbolizer_->look_up_until(Clock::now() + max_seeking);
+		if (forget_made() || !is_all)
+			made(); // for the next one
+	}
+	const std::uint64_t kept = options_.clock.to_ticks(kept_ns);
+	forget(job.end - std::min(job.end, kept));
+}
+
+} // namespace monitor::live

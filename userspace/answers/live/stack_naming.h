@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+// Names the stacks of windows while the recording runs, in a thread of its own: files are read and debug information is
+// asked there, so that the thread that drains the rings never waits for it. Given windows by refresh.cpp.
+//
+// What was found is kept, up to a bound, and so is what processes have mapped: those that have ended are forgotten.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/fd.h"
+#include "live_stacks.h"
+#include "named_window.h"
+#include "reading/symbols/symbolizer.h"
+
+namespace monitor::live {
+
+struct Refresh;
+
+class StackNaming {
+public:
+	struct Job {
+		std::shared_ptr<Refresh> refresh; // whose stacks these are
+		std::unique_ptr<StackWindow> window;
+		std::uint64_t end = 0; // of the window
+		std::vector<analyze::MappingToken> mappings;
+		std::vector<EndedProcess> ended;
+	};
+	struct Options {
+		std::string directory; // of the trace
+		trace::Clock clock;
+		StackKinds kinds;
+		bool waits_for_names = false; // a refresh is given on when they were sought, not before
+	};
+	using GiveOn = std::function<void(std::shared_ptr<Refresh>)>;
+
+	// The calling thread has no privileges any more.
+	StackNaming(Options options, GiveOn give_on);
+	~StackNaming();
+	StackNaming(const StackNaming &) = delete;
+
+	void name(Job job);
+	// Gives on refreshes without names that have waited for a while: something slow is read.
+	void give_on_late();
+
+private:
+	using Clock = std::chrono::steady_clock;
+	struct Waiting {
+		Job job;
+		Clock::time_point since;
+	};
+
+	void run();
+	void work(Job &job, std::shared_ptr<Refresh> &refresh);
+	void learn(Job &job);
+	bool forget_made();
+	void forget(std::uint64_t before);
+	void give_on(std::shared_ptr<Refresh> &refresh, std::shared_ptr<NamedWindow> named);
+
+	const Options options_;
+	const GiveOn give_on_;
+	Fd stop_;
+	std::unique_ptr<StackWindow> newest_; // of which the clock is asked
+	std::optional<symbols::Symbolizer> symbolizer_;
+	std::deque<EndedProcess> ended_;
+	Clock::time_point made_read_;
+	std::mutex lock_; // of:
+	std::condition_variable has_work_;
+	std::deque<Waiting> waiting_; // the first one is being worked on
+	bool is_stopping_ = false;
+	std::thread thread_;
+};
+
+} // namespace monitor::live

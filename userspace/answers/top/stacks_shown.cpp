@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#include "stacks_shown.h"
+
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/escape.h"
+#include "columns.h"
+
+namespace monitor::top {
+namespace {
+
+using StackJson = nlohmann::ordered_json;
+
+double percent(std::uint64_t part, std::uint64_t whole)
+{
+	return whole ? 100 * static_cast<double>(part) / static_cast<double>(whole) : 0;
+}
+
+std::string where(const std::string &by)
+{
+	if (by == "cpu")
+		return "on the CPU";
+	if (by == "offcpu")
+		return "asleep";
+	if (by == "wait")
+		return "asleep, and who ended it";
+	return by == "fault" ? "at page faults" : "at other events";
+}
+
+std::string innermost_first(const std::vector<std::string> &frames)
+{
+	std::string text;
+	for (std::size_t i = frames.size(); i-- > 0;)
+		text += (text.empty() ? "" : " < ") + printable(frames[i]);
+	return text;
+}
+
+} // namespace
+
+std::string stacks_title(const NamedWindow::Kind &kind)
+{
+	return fmt::format("Stacks {}: {}", where(kind.by),
+			   kind.is_time ? report::duration_text(static_cast<double>(kind.total))
+					: fmt::format("{} {}", kind.total, kind.by == "cpu" ? "samples" : "taken"));
+}
+
+report::Table stacks_table(const NamedWindow::Kind &kind)
+{
+	using report::Unit;
+	report::Table table;
+	table.columns = {{"percent", "share%", Unit::percent},
+			 {kind.is_time ? "time_ns" : "count", kind.is_time ? "time" : "count",
+			  kind.is_time ? Unit::nanoseconds : Unit::count},
+			 {"stack", "stack, the innermost function first", Unit::text}};
+	for (const NamedWindow::Stack &stack : kind.stacks)
+		table.rows.push_back({percent(stack.value, kind.total), stack.value, innermost_first(stack.frames)});
+	if (kind.other)
+		table.rows.push_back({percent(kind.other, kind.total), kind.other, "other"});
+	return table;
+}
+
+std::string stacks_note(const NamedWindow &window)
+{
+	if (window.is_late)
+		return "the names of its stacks are being looked up";
+	std::vector<std::string> notes;
+	if (window.unnamed)
+		notes.push_back(
+		    fmt::format("{} frames are shown by address: their names are being looked up", window.unnamed));
+	if (window.left_out)
+		notes.push_back(fmt::format("{} descriptions of stacks found no room", window.left_out));
+	if (!window.missing.empty())
+		notes.push_back(fmt::format("{} file{} cannot be read, or changed: {}", window.missing.size(),
+					    window.missing.size() == 1 ? "" : "s", printable(window.missing.front())));
+	return fmt::format("{}", fmt::join(notes, "; "));
+}
+
+nlohmann::ordered_json stacks_json(const NamedWindow &window)
+{
+	StackJson by = StackJson::object();
+	for (const NamedWindow::Kind &kind : window.kinds) {
+		StackJson stacks = StackJson::array();
+		for (const NamedWindow::Stack &stack : kind.stacks) {
+			StackJson frames = StackJson::array();
+			for (const std::string &frame : stack.frames)
+				frames.push_back(printable(frame));
+			stacks.push_back({{"percent", percent(stack.value, kind.total)},
+					  {kind.is_time ? "ns" : "count", stack.value},
+					  {"frames", std::move(frames)}});
+		}
+		by[kind.by] = {{kind.is_time ? "total_ns" : "total", kind.total},
+			       {"other", kind.other},
+			       {"truncated_percent", percent(kind.truncated, kind.total)},
+			       {"without_stack_percent", percent(kind.without_stack, kind.total)},
+			       {"stacks", std::move(stacks)}};
+	}
+	StackJson missing = StackJson::array();
+	for (const std::string &path : window.missing)
+		missing.push_back(printable(path));
+	return {{"named", !window.is_late && window.unnamed == 0},
+		{"unnamed_frames", window.unnamed},
+		{"descriptions_left_out", window.left_out},
+		{"missing_files", std::move(missing)},
+		{"by", std::move(by)}};
+}
+
+} // namespace monitor::top
