@@ -47,9 +47,18 @@ struct atomic_count {
 	int counter;
 };
 
+struct task_io_accounting {
+	__u64 syscr;
+	__u64 syscw;
+} CORE;
+
 struct signal_struct {
 	struct atomic_count live;
 	short oom_score_adj;
+	__u64 cutime, cstime;
+	unsigned long nvcsw, cnvcsw;
+	unsigned long min_flt, maj_flt, cmin_flt, cmaj_flt;
+	struct task_io_accounting ioac;
 } CORE;
 
 struct task_struct {
@@ -71,6 +80,7 @@ struct task_struct {
 	char comm[16];
 	struct css_set *cgroups;
 	struct signal_struct *signal;
+	struct task_io_accounting ioac;
 	unsigned in_execve : 1;
 } CORE;
 

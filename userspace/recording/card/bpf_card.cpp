@@ -60,6 +60,23 @@ bool is_stack_timer(const bpf_program *program)
 	return std::string_view(bpf_program__name(program)) == "stack_sample";
 }
 
+// What a task iterator writes.
+template <class Record> std::vector<Record> read_pass(const Fd &pass)
+{
+	std::vector<Record> records;
+	std::vector<std::byte> bytes(1 << 16);
+	std::size_t kept = 0;
+	for (ssize_t n; (n = ::read(pass.get(), bytes.data() + kept, bytes.size() - kept)) > 0;) {
+		kept += static_cast<std::size_t>(n);
+		const std::size_t whole = kept / sizeof(Record);
+		const std::size_t before = records.size();
+		records.resize(before + whole);
+		std::memcpy(records.data() + before, bytes.data(), whole * sizeof(Record));
+		std::memmove(bytes.data(), bytes.data() + whole * sizeof(Record), kept -= whole * sizeof(Record));
+	}
+	return records;
+}
+
 bool is_fault_event(const bpf_program *program)
 {
 	return std::string_view(bpf_program__section_name(program)).ends_with("perf_event") && !is_stack_timer(program);
@@ -220,7 +237,9 @@ std::vector<edc_begun_entry> BpfCard::take_overdue(unsigned trigger, std::uint64
 BpfCard::~BpfCard()
 {
 	links_.clear();
+	fault_links_.clear();
 	iterator_links_.clear();
+	progress_link_.reset();
 	areas_ = {};
 	bell_.reset();
 	firing_bell_.reset();
@@ -263,6 +282,10 @@ void BpfCard::configure()
 		const std::string event = class_of(name);
 		if (program == skeleton_->progs.sample_here) {
 			bpf_program__set_autoload(program, options_.sampling && !module_);
+			continue;
+		}
+		if (program == skeleton_->progs.list_progress) {
+			bpf_program__set_autoload(program, options_.suspending);
 			continue;
 		}
 		if (is_stack_timer(program) || (event == "sample" && !is_counters(name)))
@@ -492,6 +515,7 @@ void BpfCard::attach_reset(std::size_t number)
 void BpfCard::attach_only(bool tp, const std::vector<std::string> &names)
 {
 	links_.clear();
+	fault_links_.clear();
 	attached_.clear();
 	if (module_)
 		module_->detach();
@@ -581,17 +605,17 @@ void BpfCard::attach_fault_event(bpf_program *program, const std::string &name)
 		if (event.name != name)
 			continue;
 		::ioctl(event.fd.get(), PERF_EVENT_IOC_RESET, 0);
-		attach_to_event(program, event.fd);
+		fault_links_.push_back(link_to_event(program, event.fd));
 	}
 }
 
 void BpfCard::attach_timers(bpf_program *program)
 {
 	for (const Fd &timer : stacks_->timers())
-		attach_to_event(program, timer);
+		links_.push_back(link_to_event(program, timer));
 }
 
-void BpfCard::attach_to_event(bpf_program *program, const Fd &event)
+BpfCard::Link BpfCard::link_to_event(bpf_program *program, const Fd &event) const
 {
 	Fd fd(::dup(event.get()));
 	Link link(bpf_program__attach_perf_event(program, fd.get()));
@@ -599,7 +623,7 @@ void BpfCard::attach_to_event(bpf_program *program, const Fd &event)
 		throw Error(errno,
 			    fmt::format("cannot attach the probe {} ({})", bpf_program__name(program), why_refused()));
 	fd.release(); // the link closes it
-	links_.push_back(std::move(link));
+	return link;
 }
 
 // Closing a link does not end its program where tracepoints are preemptible: a task may be between the tracepoint and
@@ -620,8 +644,49 @@ void BpfCard::detach()
 	skeleton_->bss->stacks_running = 0;
 	judge(false);
 	links_.clear();
+	fault_links_.clear();
 	functions_.detach();
 	attached_.clear();
+}
+
+std::vector<edc_progress> BpfCard::list_progress() const
+{
+	const Fd pass(progress_link_ ? bpf_iter_create(bpf_link__fd(progress_link_.get())) : -1);
+	return pass ? read_pass<edc_progress>(pass) : std::vector<edc_progress>();
+}
+
+void BpfCard::suspend()
+{
+	// In this order the events' own counts are those of what the probes saw.
+	for (const FaultEvent &event : fault_events_)
+		::ioctl(event.fd.get(), PERF_EVENT_IOC_DISABLE, 0);
+	for (unsigned cpu = 0; cpu < options_.cpus; ++cpu)
+		__atomic_store_n(&area(cpu).reader.stopped, 1, __ATOMIC_SEQ_CST);
+	links_.clear();
+}
+
+unsigned BpfCard::resume(std::uint64_t since)
+{
+	unsigned marked = 0;
+	for (unsigned cpu = 0; cpu < options_.cpus; ++cpu) {
+		edc_ring &ring = area(cpu).level[0].ring; // no probe writes it now
+		if (!ring.opened)
+			continue; // what is before its first block is unknown anyway
+		++marked;
+		ring.discarded++;
+		ring.last_time = std::max<__u64>(ring.last_time, since);
+		ring.begin_time = ring.last_time - EDC_BLOCK_MAX_TICKS; // the next token opens a block
+	}
+	for (const std::string &name : attached_) {
+		bpf_program *program = bpf_object__find_program_by_name(skeleton_->obj, name.c_str());
+		if (program && !is_fault_event(program))
+			attach_program(program);
+	}
+	for (unsigned cpu = 0; cpu < options_.cpus; ++cpu)
+		__atomic_store_n(&area(cpu).reader.stopped, 0, __ATOMIC_SEQ_CST);
+	for (const FaultEvent &event : fault_events_)
+		::ioctl(event.fd.get(), PERF_EVENT_IOC_ENABLE, 0);
+	return marked;
 }
 
 void BpfCard::wait_for_probes() const
@@ -729,11 +794,15 @@ void BpfCard::prepare_task_passes(unsigned passes)
 			throw Error(errno, "cannot open the task iterator");
 	}
 	iterator_links_.push_back(std::move(link));
+	if (!options_.suspending)
+		return;
+	progress_link_.reset(bpf_program__attach_iter(skeleton_->progs.list_progress, nullptr));
+	if (!progress_link_)
+		throw Error(errno, fmt::format("cannot attach the task iterator ({})", why_refused()));
 }
 
 std::vector<edc_task> BpfCard::list_tasks()
 {
-	std::vector<edc_task> tasks;
 	Fd pass;
 	if (!iterator_links_.empty())
 		pass = Fd(bpf_iter_create(bpf_link__fd(iterator_links_.back().get())));
@@ -742,18 +811,8 @@ std::vector<edc_task> BpfCard::list_tasks()
 		task_passes_.pop_back();
 	}
 	if (!pass)
-		return tasks;
-	std::vector<std::byte> bytes(1 << 16);
-	std::size_t kept = 0;
-	for (ssize_t n; (n = ::read(pass.get(), bytes.data() + kept, bytes.size() - kept)) > 0;) {
-		kept += static_cast<std::size_t>(n);
-		const std::size_t whole = kept / sizeof(edc_task);
-		const std::size_t before = tasks.size();
-		tasks.resize(before + whole);
-		std::memcpy(tasks.data() + before, bytes.data(), whole * sizeof(edc_task));
-		std::memmove(bytes.data(), bytes.data() + whole * sizeof(edc_task), kept -= whole * sizeof(edc_task));
-	}
-	return tasks;
+		return {};
+	return read_pass<edc_task>(pass);
 }
 
 void BpfCard::select(const std::vector<int> &pids)

@@ -21,6 +21,7 @@
 #include "function_probes.h"
 #include "module_card.h"
 #include "monitor/card.h"
+#include "monitor/progress.h"
 #include "reset_events.h"
 #include "sample_timers.h"
 #include "stack_probes.h"
@@ -65,6 +66,7 @@ struct CardOptions {
 	std::vector<ResetEvent> resets;
 	StackOptions stacks;
 	std::vector<Function> functions;
+	bool suspending = false;           // record --calibrate: suspend() and resume() will be called
 	bool leaves_functions_out = false; // any of them may be detached during the recording; their hits are counted
 
 	bool has_probed_functions() const { return std::ranges::any_of(functions, &Function::is_probed); }
@@ -117,6 +119,17 @@ public:
 
 	// Detach all probes and wait until none runs any more. None posts before reset().
 	void detach();
+
+	// With CardOptions::suspending, between attach() and detach(), any one thread: a phase without probes. They
+	// are detached, except that those of page faults are only disabled; nothing is recorded until resume() has
+	// attached them again. It needs no privilege, but may throw Error on kernels before 5.19, which refuse it.
+	// Before resume(), wait_for_probes(). Returns how many streams of CPUs it has marked with a gap: one discarded
+	// token in each, which there was not. `since`: the time before suspend().
+	void suspend();
+	void wait_for_probes() const;
+	unsigned resume(std::uint64_t since);
+	// How far all threads have come; empty: this kernel refuses to list them again without the privilege.
+	std::vector<edc_progress> list_progress() const;
 
 	// Counter `index` of a set on one CPU, opened by the caller. Call before anything is attached.
 	void set_counter(unsigned set, unsigned index, unsigned cpu, int fd);
@@ -206,7 +219,6 @@ private:
 	void open_bell();
 	void empty();
 	bool is_of_module(const std::string &event) const;
-	void wait_for_probes() const;
 	void attach_counters_of(const std::string &name);
 	bool try_attach(bpf_program *program);
 	void attach_program(bpf_program *program);
@@ -217,7 +229,7 @@ private:
 	void attach_fault_event(bpf_program *program, const std::string &name);
 	void attach_timers(bpf_program *program);
 	void judge(bool on);
-	void attach_to_event(bpf_program *program, const Fd &event);
+	Link link_to_event(bpf_program *program, const Fd &event) const;
 	bool wanted(const std::string &program) const;
 
 	CardOptions options_;
@@ -233,10 +245,11 @@ private:
 	Mapping traced_;         // one bit per process, if options_.filtering
 	Mapping begun_;          // an edc_begun for each of options_.times
 	Mapping trigger_states_; // an edc_trigger_state for each of options_.triggers
-	std::vector<Link> links_;
+	std::vector<Link> links_, fault_links_;
 	std::vector<FaultEvent> fault_events_;
 	std::vector<FaultCount> final_fault_counts_;
 	std::vector<Link> iterator_links_;
+	Link progress_link_;
 	std::vector<Fd> task_passes_;
 	std::set<std::string> counted_; // names of classes, by set_matcher()
 	std::vector<std::string> attached_;
