@@ -17,6 +17,7 @@ add_custom_command(
 add_library(monitor_record STATIC
   ${CMAKE_CURRENT_LIST_DIR}/blocks.cpp
   ${CMAKE_CURRENT_LIST_DIR}/buffers.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/calibration_phases.cpp
   ${CMAKE_CURRENT_LIST_DIR}/card_options.cpp
   ${CMAKE_CURRENT_LIST_DIR}/cgroup_names.cpp
   ${CMAKE_CURRENT_LIST_DIR}/clock.cpp
@@ -40,6 +41,8 @@ add_library(monitor_record STATIC
   ${CMAKE_CURRENT_LIST_DIR}/metadata.cpp
   ${CMAKE_CURRENT_LIST_DIR}/online_cpus.cpp
   ${CMAKE_CURRENT_LIST_DIR}/period_files.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/phase_estimate.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/phase_events.cpp
   ${CMAKE_CURRENT_LIST_DIR}/proc_tasks.cpp
   ${CMAKE_CURRENT_LIST_DIR}/ratio_pairs.cpp
   ${CMAKE_CURRENT_LIST_DIR}/recorded_functions.cpp
@@ -49,6 +52,7 @@ add_library(monitor_record STATIC
   ${CMAKE_CURRENT_LIST_DIR}/snapshot_requests.cpp
   ${CMAKE_CURRENT_LIST_DIR}/state_streams.cpp
   ${CMAKE_CURRENT_LIST_DIR}/stack_choice.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/tree_progress.cpp
   ${CMAKE_CURRENT_LIST_DIR}/trigger_acts.cpp
   ${CMAKE_CURRENT_LIST_DIR}/trigger_runner.cpp
   ${CMAKE_CURRENT_LIST_DIR}/triggers.cpp

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// What an event of the recorded command costs, from phases in which no probe was attached (record --calibrate): the
+// command's CPU time per unit of progress without probes, and directly before and after with them. Called at the end
+// of a recording by calibration_phases.cpp.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "monitor/progress.h"
+
+namespace monitor::record {
+
+// What the command did in a part of a phase.
+struct PhasePart {
+	double cpu_ns = 0;
+	std::array<double, EDC_PROGRESS_COUNTERS> progress{};
+	double events = 0; // that were recorded of it
+};
+
+struct Phase {
+	PhasePart before, without, after; // only `without` is without probes
+};
+
+inline constexpr std::size_t min_phases = 8;
+
+struct PhaseEstimate {
+	double low = 0, median = 0, high = 0; // ns per event; a 90 % interval
+	std::size_t phases = 0;               // that it is made of
+	std::size_t counter = 0;              // EDC_PROGRESS_*: by which progress was measured
+	std::string why_unknown;              // "": the above is known
+};
+
+// By the counter which advances most steadily with the CPU time while the probes are attached. The median of the
+// phases' results, as Hodges and Lehmann estimate it, and the interval that belongs to it (Wilcoxon's signed ranks).
+PhaseEstimate estimate_phases(const std::vector<Phase> &phases);
+
+} // namespace monitor::record
