@@ -122,6 +122,7 @@ if ! "$monitor" query --help | grep -q "left out"; then
 fi
 if [ "$recording" ]; then
 	expect "--max-size" record --ma
+	expect "--calibrate" record --cal
 	expect "sched syscall" record -e s
 	expect "sched,irq" record -e sched,i
 	expect "sched irq syscall fault power block" record --events ""

@@ -100,7 +100,7 @@ std::string size_text(std::uint64_t bytes)
 }
 
 // What is not in it, "" if nothing.
-std::string missing_text(const exporting::Converted &converted, bool marks_losses)
+std::string missing_text(const exporting::Converted &converted, const analyze::RecordingInfo &info, bool marks_losses)
 {
 	std::vector<std::string> parts;
 	if (!converted.left_out.empty()) {
@@ -119,11 +119,14 @@ std::string missing_text(const exporting::Converted &converted, bool marks_losse
 	if (converted.outside)
 		parts.push_back(
 		    fmt::format("{} not selected, or recorded while not all probes were attached", converted.outside));
-	if (const trace::Losses &losses = converted.losses; losses.gaps)
-		parts.push_back(
-		    fmt::format("{} that the recording lost, {}",
-				losses.total_lost() ? std::to_string(losses.lost) : std::string("an unknown number"),
-				marks_losses ? "which are marked" : "which are not marked: the format cannot"));
+	const trace::Losses &losses = converted.losses;
+	const char *marked = marks_losses ? "which are marked" : "which are not marked: the format cannot";
+	if (losses.gaps && info.has_only_phases())
+		parts.push_back(fmt::format("what happened in phases without probes, {}", marked));
+	else if (losses.gaps)
+		parts.push_back(fmt::format(
+		    "{} that the recording lost, {}",
+		    losses.total_lost() ? std::to_string(losses.lost) : std::string("an unknown number"), marked));
 	return parts.empty() ? "" : fmt::format("not in it: {}", fmt::join(parts, "; "));
 }
 
@@ -168,7 +171,7 @@ int convert_events(const ConvertArguments &arguments, const std::string &path)
 		converted = exporting::write_perfetto(trace, info, {scope, arguments.flows}, output);
 	}
 	print_written(path, converted.size_bytes, fmt::format("{} events", converted.events),
-		      missing_text(converted, true));
+		      missing_text(converted, info, true));
 	tell_incomplete(info);
 	print_problems(trace.problems());
 	return trace.problems().empty() ? 0 : 1;
@@ -269,7 +272,7 @@ int convert_stacks(const ConvertArguments &arguments, const std::string &path)
 		names.push_back(from.has_stacks() ? fmt::format("{} stacks of {}", profile.stacks.size(), profile.name)
 						  : fmt::format("{} kinds of sleeps", profile.stacks.size()));
 	print_written(path, output.size_bytes(), fmt::format("{}", fmt::join(names, ", ")),
-		      missing_text({0, 0, 0, {}, from.losses()}, false));
+		      missing_text({0, 0, 0, {}, from.losses()}, from.info(), false));
 	tell_incomplete(from.info());
 	print_problems(from.trace().problems());
 	return from.trace().problems().empty() ? 0 : 1;

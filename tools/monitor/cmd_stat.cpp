@@ -150,7 +150,10 @@ std::string left_out_text(const trace::Trace &trace, const trace::Losses &losses
 		text += fmt::format(
 		    "{} events are in no row, as there are more than {} rows: use --filter or fewer names\n",
 		    report::count_text(left_out), Rows::max_rows);
-	if (losses.gaps)
+	if (losses.gaps && info.has_only_phases())
+		text += "all probes were detached at times to calibrate: counts are too small, and nothing is measured "
+			"across these gaps\n";
+	else if (losses.gaps)
 		text += fmt::format("{} events are {}{}: counts are too small, and nothing is measured across a {}\n",
 				    losses.all_counted ? report::count_text(losses.lost) : "an unknown number of",
 				    paused == 0             ? "lost"

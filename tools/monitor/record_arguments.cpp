@@ -320,6 +320,31 @@ void parse_flight(RecordArguments &arguments)
 	}
 }
 
+// --calibrate: phases without probes, in the command.
+void parse_calibrate(const RecordArguments &arguments)
+{
+	const record::Options &options = arguments.options;
+	if (!arguments.calibrate)
+		return;
+	if (options.command.empty())
+		throw Error("--calibrate measures what an event costs in a command: add -- CMD ...");
+	const auto refuse = [](bool is_given, const char *option, const char *why) {
+		if (is_given)
+			throw Error(fmt::format("{} {}: leave it out, or --calibrate", option, why));
+	};
+	refuse(arguments.no_calibration, "--no-calibration", "measures no costs");
+	refuse(options.user_only, "--user-only", "has no probes that cost something");
+	refuse(options.flight.has_value(), "--flight", "keeps the newest events, without gaps");
+	refuse(options.statistics.has_value(), "--statistics", "needs all events");
+	refuse(options.states != nullptr, "--states", "must see all events");
+	refuse(options.filtering(), "-p", "must see all processes that are created");
+	refuse(options.matching.has_value(), "--filter, --count, --time and --trigger", "must see all events");
+	refuse(options.counting.has_value(), "-m", "counts without gaps");
+	refuse(options.stacks.any(), "--stacks", "takes time that depends on the stack");
+	refuse(!options.functions.empty(), "--functions", "has probes that need a privilege to be attached");
+	refuse(options.sample_every_ns != 0, "--sample-every", "numbers its samples without gaps");
+}
+
 std::string duration_error(const std::string &text)
 {
 	const double seconds = std::strtod(text.c_str(), nullptr);
@@ -352,8 +377,10 @@ void take_record(RecordArguments &arguments)
 	if (!arguments.max_size.empty())
 		arguments.options.max_bytes = parse_bytes(arguments.max_size, "--max-size");
 	arguments.options.calibrates = !arguments.no_calibration;
+	arguments.options.calibrates_in_phases = arguments.calibrate;
 	parse_flight(arguments);
 	parse_statistics(arguments);
+	parse_calibrate(arguments);
 }
 
 void add_record_options(CLI::App &command, RecordArguments &arguments)
@@ -470,6 +497,9 @@ void add_record_options(CLI::App &command, RecordArguments &arguments)
 			 "record the events of every instrumented program, not only of CMD's tree");
 	command.add_flag("--user-only", options.user_only,
 			 "record only the events that instrumented programs post themselves; needs no privilege");
+	command.add_flag("--calibrate", arguments.calibrate,
+			 "also measure the cost of an event in CMD itself: detach all probes for 8 to 32 ms at a time, "
+			 "2 % of the time");
 	command.add_flag("--no-calibration", arguments.no_calibration,
 			 "do not measure the cost of an event (0.3 s before and after), which is then unknown");
 	command.add_flag("--force", options.force, "empty an existing trace directory first");
@@ -483,6 +513,7 @@ void add_record_options(CLI::App &command, RecordArguments &arguments)
 	    "  sudo monitor record -d 10\n"
 	    "  sudo monitor record -m cpu,cache -- ./solver\n"
 	    "  sudo monitor record -m cpu --reset-on ./solver:step -- ./solver\n"
+	    "  sudo monitor record --calibrate -- ./solver\n"
 	    "  sudo monitor record -p cmd -e sched,syscall -o trace -- ./server\n"
 	    "  sudo monitor record --functions 'parse_*,libc.so.6:fopen' -- ./server\n"
 	    "  sudo monitor record -p 1234 -d 5\n"

@@ -28,7 +28,7 @@ struct RecordArguments {
 	std::optional<std::string> flight; // "": of the default size
 	unsigned snapshots = 0;
 	bool no_tokens = false;
-	bool no_calibration = false;
+	bool no_calibration = false, calibrate = false;
 };
 
 void add_record_options(CLI::App &command, RecordArguments &arguments);

@@ -40,6 +40,10 @@ std::string probes_text(const std::optional<analyze::ProbeCost> &cost, double wa
 		return "unknown";
 	if (!cost->median_ns)
 		return fmt::format("unknown ({})", cost->why_unknown);
+	if (cost->phases)
+		return fmt::format("{} to {} = {:.2f} to {:.2f} % of one CPU (measured in {} phases without probes)",
+				   duration_text(*cost->low_ns), duration_text(*cost->high_ns),
+				   *cost->low_ns / wall_ns * 100, *cost->high_ns / wall_ns * 100, cost->phases);
 	const char *basis = cost->at_start_only ? "calibrated by loops at the start only" : "calibrated by loops";
 	std::string range = share_text(cost->median_ns, wall_ns);
 	if (*cost->low_ns < 0) // less than the scatter of the loops
@@ -163,6 +167,10 @@ Summary summarize(const trace::Trace &trace, const analyze::RecordingInfo &info,
 		summary.paused = info.paused();
 		if (info.pauses)
 			summary.paused_ns = static_cast<double>(clock.to_ns(info.paused_ticks));
+		if (info.calibration && info.calibration->phases) {
+			summary.phases = info.calibration->phases->number;
+			summary.phases_ns = static_cast<double>(clock.to_ns(info.calibration->phases->ticks));
+		}
 		summary.recorder_cpu_ns = static_cast<double>(info.recorder_cpu_ns);
 		summary.probes = analyze::probe_cost(info);
 	}
@@ -253,6 +261,15 @@ std::string summary_text(const Summary &summary)
 		text += fmt::format("\npaused {} by triggers, {} in all: {} events were not stored",
 				    summary.pauses == 1 ? "once" : count_text(summary.pauses) + " times",
 				    duration_text(*summary.paused_ns), count_text(summary.paused));
+	if (summary.phases)
+		text += fmt::format(
+		    "\nthe probes were detached {} times to calibrate, {} = {:.1f} % of the time: what "
+		    "happened then is unknown{}",
+		    count_text(summary.phases), duration_text(summary.phases_ns),
+		    summary.phases_ns / summary.wall_ns * 100,
+		    summary.probes && !summary.probes->why_not_in_command.empty()
+			? fmt::format("; they did not say what an event costs ({})", summary.probes->why_not_in_command)
+			: "");
 	if (summary.misses.value_or(0))
 		text += fmt::format(
 		    "\n{} times the kernel refused to run a probe: that many events are missing from this trace",
@@ -276,6 +293,8 @@ std::string summary_json(const Summary &summary)
 				       {"pauses", summary.pauses},
 				       {"paused", summary.paused},
 				       {"paused_ns", or_null(summary.paused_ns)},
+				       {"calibration_phases", summary.phases},
+				       {"calibration_phases_ns", summary.phases_ns},
 				       {"clock_bound_ns", or_null(summary.clock_bound_ns)},
 				       {"bytes", summary.bytes},
 				       {"wall_ns", summary.wall_ns},

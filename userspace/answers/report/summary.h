@@ -36,6 +36,8 @@ struct Summary {
 	std::uint64_t pauses = 0, paused = 0;   // how often triggers paused the recording; events not stored meanwhile
 	std::vector<std::int64_t> other_recorders; // PIDs of those that ran at its start or end
 	std::optional<double> paused_ns;           // how long in all
+	std::uint64_t phases = 0;                  // in which the probes were detached to calibrate
+	double phases_ns = 0;                      // how long in all
 	std::uint64_t bytes = 0;                   // of the streams
 	double wall_ns = 0;
 	std::optional<double> recorder_cpu_ns;

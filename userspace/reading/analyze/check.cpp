@@ -263,8 +263,11 @@ void judge_kernel_figures(const KernelTotals &totals, const KernelComparison &th
 	else if (!lossless)
 		statements.push_back(
 		    {"kernel_figures", Verdict::not_checked,
-		     fmt::format("tokens were {}, so their number is not compared with the kernel's own figures",
-				 info.paused() && !info.lost() ? "not stored in pauses" : "lost")});
+		     info.has_only_phases()
+			 ? "all probes were detached at times to calibrate, so the number of tokens is not compared "
+			   "with the kernel's own figures"
+			 : fmt::format("tokens were {}, so their number is not compared with the kernel's own figures",
+				       info.paused() && !info.lost() ? "not stored in pauses" : "lost")});
 	else {
 		totals.judge(threads.any_hidden(), statements);
 		threads.judge(statements);

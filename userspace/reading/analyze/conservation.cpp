@@ -249,15 +249,23 @@ void Conservation::judge_losses(const RecordingInfo &info, std::vector<Statement
 		too_deep += counts.too_deep;
 	}
 	const std::uint64_t paused = info.paused();
-	const bool placed = discarded_ == refused + paused && !uncounted_;
+	const std::uint64_t marks = info.phase_marks();
+	const bool placed = discarded_ == refused + paused + marks && !uncounted_;
 	statements.push_back(
 	    {"losses_placed",
 	     info.has_only_states() ? Verdict::not_witnessed
 	     : placed               ? Verdict::holds
 				    : Verdict::fails,
-	     fmt::format("{} tokens were discarded by full rings{}, the streams report {} in {} gaps{}", refused,
-			 paused ? fmt::format(" and {} not stored in pauses", paused) : "", discarded_, gaps_,
-			 uncounted_ ? ", some uncounted" : "")});
+	     fmt::format("{} tokens were discarded by full rings{}{}, the streams report {} in {} gaps{}", refused,
+			 paused ? fmt::format(" and {} not stored in pauses", paused) : "",
+			 marks ? fmt::format(" and {} gaps marked where probes were detached", marks) : "", discarded_,
+			 gaps_, uncounted_ ? ", some uncounted" : "")});
+	if (marks)
+		statements.push_back(
+		    {"calibration", Verdict::not_checked,
+		     fmt::format("all probes were detached {} times while the command ran, and once before, to "
+				 "calibrate: how many events there were then is not known",
+				 info.calibration->phases->number)});
 	if (refused + too_deep)
 		statements.push_back(
 		    {"losses", Verdict::holds,

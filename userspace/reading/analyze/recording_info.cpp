@@ -209,6 +209,21 @@ CalibratedCosts calibrated_costs(const Json &json)
 	return costs;
 }
 
+PhaseCost phase_cost(const Json &json)
+{
+	PhaseCost cost{real(member(json, "low")), real(member(json, "median")), real(member(json, "high")),
+		       text(member(json, "why_unknown"))};
+	const bool is_sound = cost.low > 0 && cost.low <= cost.median && cost.median <= cost.high;
+	if (cost.is_known() && !is_sound)
+		cost.why_unknown = "recording.json does not say what was measured";
+	cost.used = number(member(json, "used"));
+	cost.number = number(member(json, "number"));
+	cost.ticks = number(member(json, "ticks"));
+	cost.marks = number(member(json, "marks"));
+	cost.events = numbers(member(json, "events"));
+	return cost;
+}
+
 std::optional<RecordedStates> recorded_states(const Json &recording)
 {
 	const Json &json = member(recording, "states");
@@ -344,6 +359,8 @@ void parse_counts(const Json &json, RecordingInfo &info)
 		info.calibration = {calibrated_costs(member(calibration, "start")), {}};
 		if (const Json &end = member(calibration, "end"); end.is_object() && !end.contains("why_not"))
 			info.calibration->end = calibrated_costs(end);
+		if (const Json &phases = member(calibration, "phases"); phases.is_object())
+			info.calibration->phases = phase_cost(phases);
 	}
 	if (const Json &functions = member(member(json, "functions"), "chosen"); functions.is_array())
 		for (const Json &function : functions)

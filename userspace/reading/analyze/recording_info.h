@@ -214,6 +214,13 @@ struct RecordingInfo {
 	std::optional<UserInfo> user_card;
 	std::optional<CountersInfo> counters; // record -m
 
+	// Gaps that the recorder made, because it measured without probes (record --calibrate); 0: none.
+	std::uint64_t phase_marks() const
+	{
+		return calibration && calibration->phases ? calibration->phases->marks : 0;
+	}
+	// They are its only gaps.
+	bool has_only_phases() const { return phase_marks() && !lost() && !paused(); }
 	bool filtering() const { return filter_command || !filter_pids.empty(); }
 	// Of those given, the ones of which --filter left out events: `sys_enter, sys_exit`; "" if none.
 	std::string partial_of(std::initializer_list<const char *> events) const;

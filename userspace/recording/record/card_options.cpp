@@ -43,6 +43,8 @@ std::string why_not_module(const Options &options, const std::vector<std::string
 		       "--ratio-format use --card bpf";
 	if (options.matching && std::ranges::any_of(options.matching->request.triggers, &NamedTrigger::reads))
 		return "it reads counters only at switches; for triggers that read use --card bpf";
+	if (options.calibrates_in_phases)
+		return "its probes are not detached by --calibrate";
 	if (!options.functions.empty())
 		return "functions are probed by the BPF card";
 	if (options.stacks.any())
@@ -188,6 +190,7 @@ card::CardOptions card_options(const Options &options, unsigned cpus, const std:
 		for (std::size_t slot = 0; slot < card.decisions.size(); ++slot)
 			card.decisions[slot] = static_cast<std::uint16_t>(tables->cls[slot].in_probe);
 	card.keeps_tokens = !options.matching || options.matching->request.keeps_tokens;
+	card.suspending = options.calibrates_in_phases;
 	card.module = takes_module(options, card.families);
 	card.sample_every_ns = options.sample_every_ns;
 	card.cpus = cpus;

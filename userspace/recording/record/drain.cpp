@@ -406,6 +406,8 @@ bool Drain::take_closed(unsigned cpu, unsigned level, std::uint64_t closed)
 			stalled_ = true;
 			return false;
 		}
+		if (on_kernel_block_)
+			on_kernel_block_(block);
 		__atomic_store_n(&taken, read + 1, __ATOMIC_RELEASE);
 	}
 	return true;
@@ -436,6 +438,8 @@ void Drain::drain_open_block(unsigned cpu, unsigned level)
 		header->timestamp_end = ring.last_time;
 		told = header->events_discarded;
 		push_or_wait(stream, copy.data());
+		if (on_kernel_block_)
+			on_kernel_block_(copy.data());
 	} else if (ring.opened) {
 		const std::uint64_t last = (ring.opened - 1) % ring.blocks;
 		std::memcpy(copy.data(), card_->memory(cpu) + ring.first + last * EDC_BLOCK_SIZE, sizeof *header);

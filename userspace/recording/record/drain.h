@@ -46,6 +46,9 @@ public:
 	// Called with each clock snapshot, in its thread, before it is written.
 	void set_before_sync(std::function<void(const Sync &)> call) { before_sync_ = std::move(call); }
 
+	// Called with each block of the kernel card's rings, in its thread or that of drain_rest().
+	void set_on_kernel_block(std::function<void(const std::byte *)> call) { on_kernel_block_ = std::move(call); }
+
 	// Called with a clock snapshot each time this has passed, in its thread.
 	void set_every(std::chrono::nanoseconds interval, std::function<void(const Sync &)> call);
 
@@ -102,6 +105,7 @@ private:
 	card::UserCard::Push push_user_, show_user_; // show_user_: with a sink only
 	std::function<void(const Sync &)> before_sync_, every_;
 	std::chrono::nanoseconds interval_{0}; // of every_
+	std::function<void(const std::byte *)> on_kernel_block_;
 	BlockPool &pool_;
 	ControlStream &control_;
 	ClockSteering &steering_;

@@ -20,6 +20,7 @@
 #include "base/own_cpu_time.h"
 #include "blocks.h"
 #include "buffers.h"
+#include "calibration_phases.h"
 #include "card_options.h"
 #include "cgroup_names.h"
 #include "clock.h"
@@ -132,6 +133,8 @@ private:
 	void end_flight();
 	void act();
 	void list_after_pause();
+	void list_after_phase();
+	void prepare_phases();
 	void write_listed();
 	void add_triggers(RecordingFile &file) const;
 	void write_tasks(bool at_end);
@@ -170,7 +173,8 @@ private:
 	std::unique_ptr<Writer> writer_;
 	std::unique_ptr<SnapshotRequests> requests_; // --flight
 	std::unique_ptr<Flight> flight_;
-	std::unique_ptr<Triggers> triggers_; // --trigger
+	std::unique_ptr<Triggers> triggers_;        // --trigger
+	std::unique_ptr<CalibrationPhases> phases_; // --calibrate
 	std::unique_ptr<TriggerActs> acts_;
 	Fd announcement_;
 	std::string ended_by_;     // "": no trigger
@@ -443,6 +447,8 @@ void Recording::Parts::start_streams()
 		drain_->set_every(std::chrono::nanoseconds(options_.matching->every_ns), [this](const Sync &sync) {
 			matched_->write(*control_, sync, card_.get(), users_.get());
 		});
+	if (phases_)
+		drain_->set_on_kernel_block([this](const std::byte *block) { phases_->block(block); });
 	drain_->set_make_stream([this](const std::string &name) { return writer_->add_stream(name); });
 }
 
@@ -569,6 +575,20 @@ void Recording::Parts::list_after_pause()
 	listed_ = threads();
 }
 
+// The same of those created while no probe was attached. In the thread of the phases.
+void Recording::Parts::list_after_phase()
+{
+	std::vector<edc_task> all = threads();
+	const std::lock_guard guard(listed_lock_);
+	listed_ = std::move(all);
+}
+
+void Recording::Parts::prepare_phases()
+{
+	phases_ = std::make_unique<CalibrationPhases>(*card_, steering_->invariant_tsc(), command_->pid(), failure_,
+						      [this] { list_after_phase(); });
+}
+
 // In the drain thread.
 void Recording::Parts::write_listed()
 {
@@ -661,6 +681,8 @@ void Recording::Parts::end_flight()
 
 void Recording::Parts::end_recording()
 {
+	if (phases_)
+		phases_->stop();
 	drain_->stop();
 	drain_->look();
 	if (triggers_) { // the recorder's later tokens are of later times
@@ -706,6 +728,8 @@ void Recording::Parts::end_recording()
 	writer_->finish();
 	if (failure_.reported())
 		fail(failure_.text());
+	if (phases_)
+		file_.phases(phases_->finish(progress().lost));
 	if (card_)
 		cgroups_.collect();
 	if (card_)
@@ -769,6 +793,8 @@ void Recording::Parts::release_command()
 // Their threads use each other's objects: they are stopped before any of these is destroyed.
 void Recording::Parts::stop_threads()
 {
+	if (phases_)
+		phases_->stop();
 	if (users_)
 		users_->stop();
 	if (stacks_)
@@ -858,6 +884,8 @@ void Recording::Parts::start_parts()
 	dropped_ = true;
 	if (stacks_)
 		stacks_->start(result_.directory + "/.monitor");
+	if (options_.calibrates_in_phases)
+		prepare_phases();
 	if (options_.flight)
 		start_flight();
 	else
@@ -866,6 +894,8 @@ void Recording::Parts::start_parts()
 		act(); // at start
 	if (command_)
 		result_.exec_error = command_->go();
+	if (phases_ && !result_.exec_error)
+		phases_->start();
 	if (!result_.exec_error)
 		remove_replaced_trace(result_.directory);
 	if (listener_.on_start && !result_.exec_error)

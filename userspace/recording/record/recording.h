@@ -67,6 +67,7 @@ struct Options {
 	bool everyone = false; // --user: every instrumented process of the machine, not only the command's
 	std::optional<std::uint64_t> buffer_bytes;
 	bool calibrates = true;                 // measure what an event costs, before and after
+	bool calibrates_in_phases = false;      // --calibrate: and in the command itself
 	std::optional<std::uint64_t> max_bytes; // end the recording when the trace has this size
 	std::string note;
 	std::vector<std::string> command;

@@ -262,6 +262,25 @@ void RecordingFile::no_calibration(const char *when, const std::string &why)
 	json_["calibration"][when] = {{"why_not", why}};
 }
 
+void RecordingFile::phases(const PhaseAccount &account)
+{
+	constexpr const char *counters[EDC_PROGRESS_COUNTERS] = {"calls that read or wrote", "voluntary switches",
+								 "page faults"};
+	const PhaseEstimate &estimate = account.estimate;
+	auto &json = json_["calibration"]["phases"];
+	json = {{"number", account.number}, {"ticks", account.ticks},         {"marks", account.marks},
+		{"used", estimate.phases},  {"detach_ms", account.detach_ms}, {"attach_ms", account.attach_ms},
+		{"events", account.events}};
+	if (!estimate.why_unknown.empty()) {
+		json["why_unknown"] = estimate.why_unknown;
+		return;
+	}
+	json["progress"] = counters[estimate.counter];
+	json["low"] = estimate.low;
+	json["median"] = estimate.median;
+	json["high"] = estimate.high;
+}
+
 void RecordingFile::witness(const char *when, const std::vector<card::CallWitness> &calls)
 {
 	for (const card::CallWitness &cpu : calls)

@@ -12,6 +12,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "calibration_phases.h"
 #include "clock.h"
 #include "counters.h"
 #include "event_counts.h"
@@ -60,6 +61,7 @@ public:
 	void preflight(const card::Preflight &test);
 	void calibration(const char *when, const card::Calibration &calibration);
 	void no_calibration(const char *when, const std::string &why);
+	void phases(const PhaseAccount &account); // record --calibrate
 	void witness(const char *when, const std::vector<card::CallWitness> &calls);
 	void no_card();
 	void functions(const functions::FoundFunctions &found);
