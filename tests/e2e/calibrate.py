@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""record --calibrate: the probes are really detached in its phases, what is recorded around them says so; what it cannot
-go with is refused."""
+"""record --calibrate: the probes are really detached in its phases, what is recorded around them says so, and what was
+measured is used; what it cannot go with is refused. How near the figure comes is measured by tools/bench virtual."""
 import os
 import sys
 import time
@@ -78,6 +78,26 @@ def unknown():
 		e2e.expect(unknown_ns >= 0.9 * summary["calibration_phases_ns"], f"{row}, phases of {summary['calibration_phases_ns']} ns")
 
 
+def used():
+	phases = TRACE.recording()["calibration"]["phases"]
+	summary = TRACE.report()["summary"]
+	text = e2e.run(e2e.monitor, "report", TRACE.directory).stdout
+	virtual = TRACE.report("--virtual")["virtual"]
+	e2e.expect("the probes were detached" in text, text[-600:])
+	if "why_unknown" in phases:
+		print(f"the cost is unknown: {phases['why_unknown']}")
+		e2e.expect(phases["why_unknown"] in text and "median" not in phases, f"{phases}: {text[-600:]}")
+		e2e.expect(any(phases["why_unknown"] in reason for reason in virtual["range"]), f"{virtual['range']}")
+		return
+	print(phases)
+	e2e.expect(0 < phases["low"] <= phases["median"] <= phases["high"], f"{phases}")
+	e2e.equal("progress", phases["progress"], "calls that read or wrote")
+	e2e.expect(phases["used"] >= 8 and "syscall" in phases["events"], f"{phases}")
+	e2e.expect(f"measured in {phases['used']} phases" in text, text[-600:])
+	e2e.expect(summary["probes_cpu_ns_low"] <= summary["probes_cpu_ns_calibrated"] <= summary["probes_cpu_ns_high"], f"{summary}")
+	e2e.expect(any("measured in" in reason for reason in virtual["range"]), f"{virtual['range']}")
+
+
 def too_short():
 	"""Before the first phase the command has ended."""
 	trace = e2e.record("short", "--calibrate", command=("sleep", "0.1"))
@@ -95,4 +115,4 @@ def refused():
 
 
 e2e.need_recording()
-e2e.main(refused, recorded, gaps, unknown, too_short)
+e2e.main(refused, recorded, gaps, unknown, used, too_short)

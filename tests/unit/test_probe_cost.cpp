@@ -253,4 +253,40 @@ TEST_CASE("summary: the range of the probes' cost, what it rests on, or why it i
 	CHECK(report::summary_text(summary).ends_with("probes unknown"));
 }
 
+TEST_CASE("calibration: phases without probes say what an event of the command costs, instead of the loops")
+{
+	analyze::RecordingInfo info = recording();
+	analyze::PhaseCost phases;
+	phases.low = 60;
+	phases.median = 66;
+	phases.high = 72;
+	phases.used = phases.number = 12;
+	phases.events = {{"syscall", 500}};
+	info.calibration->phases = phases;
+	const analyze::ProbeCost cost = analyze::probe_cost(info);
+	CHECK(cost.low_ns.value() == Approx(60'000));
+	CHECK(cost.median_ns.value() == Approx(66'000));
+	CHECK(cost.high_ns.value() == Approx(72'000));
+	CHECK(cost.phases == 12);
+	// How the families differ is known from the loops only: here a switch costs twice as much as a call.
+	for (analyze::CalibratedCosts *costs : {&info.calibration->start, &*info.calibration->end})
+		(*costs)["sched"] = {100, 110, 120, 0.01, 21};
+	info.calibration->phases->events = {{"syscall", 500}, {"sched", 500}};
+	CHECK(analyze::event_cost(*info.calibration, "syscall").median == Approx(44));
+	CHECK(analyze::event_cost(*info.calibration, "sched").median == Approx(88));
+	CHECK(analyze::event_cost(*info.calibration, "sched").high == Approx(96));
+	// Loops that contradict themselves say nothing of that.
+	info.calibration->start["syscall"].off_difference = 0.5;
+	CHECK(analyze::event_cost(*info.calibration, "sched").median == Approx(66));
+	CHECK(why_unknown(info).empty());
+	// Phases that do not know leave it to the loops.
+	info = recording();
+	info.calibration->phases = phases;
+	info.calibration->phases->why_unknown = "there were too few";
+	const analyze::ProbeCost without = analyze::probe_cost(info);
+	CHECK(without.median_ns.value() == Approx(55'000));
+	CHECK(without.phases == 0);
+	CHECK(without.why_not_in_command == "there were too few");
+}
+
 } // namespace test_probe_cost

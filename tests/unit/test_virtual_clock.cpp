@@ -253,4 +253,44 @@ TEST_CASE("virtual clock: nor in ten million events", "[.long]")
 	CHECK(violations == 0);
 }
 
+TEST_CASE("virtual clock: what slept or waited through a gap loses nothing of it")
+{
+	Played played;
+	const auto sleeper = played.sleeper(), worker = played.sleeper();
+	played.begins_idle(1);
+	played.wakes(0, 100, worker, true);
+	played.switches(0, 120, worker);
+	for (int i = 1; i <= 10; ++i)
+		played.event(0, 120 + i * 50);
+	const double before = played.clock.removed(sleeper).blocked, now = played.clock.now(worker);
+	played.clock.lost(0); // the worker still has the CPU
+	played.wakes(0, 1'000, sleeper);
+	CHECK(played.clock.removed(sleeper).blocked == before);
+	CHECK(played.clock.now(worker) == now + 380 - 8); // in the gap its time goes on
+	// The next sleep is known again.
+	played.switches(0, 1'100, sleeper, true);
+	played.switches(0, 1'200, worker);
+	played.wakes(0, 1'300, sleeper);
+	CHECK(played.clock.removed(sleeper).blocked != before);
+}
+
+TEST_CASE("virtual clock: the recorder does not stop a CPU through a gap")
+{
+	Played played;
+	const auto recorder = played.sleeper(VirtualClock::no_tree, true), worker = played.sleeper();
+	played.begins_idle(1);
+	played.wakes(0, 100, worker, true);
+	played.switches(0, 120, worker);
+	played.event(0, 400);
+	played.wakes(0, 500, recorder, true);
+	played.switches(0, 520, recorder, true); // the worker waits
+	const double now = played.clock.now(worker);
+	played.event(0, 600);
+	played.clock.lost(0);
+	played.event(0, 20'600);
+	played.clock.found(0, worker);
+	CHECK(played.clock.now(worker) > now + 19'000);
+	CHECK(played.clock.removed(recorder).running < 1'000);
+}
+
 } // namespace test_virtual_clock

@@ -50,7 +50,8 @@ void report_virtual(const ReportArguments &arguments, trace::Trace &trace, const
 			bound.event(event);
 	});
 	const report::Summary summary = report::summarize(trace, info, bound, machine, losses);
-	if (summary.missing || !trace.problems().empty() || losses.gaps)
+	const bool only_phases = losses.all_counted && losses.lost == info.phase_marks();
+	if (summary.missing || !trace.problems().empty() || !only_phases)
 		throw Error(
 		    "--virtual: parts of this trace are missing or damaged, and what their events cost with them; "
 		    "`monitor check` says which");

@@ -58,10 +58,22 @@ public:
 		for (const char *family : workloads)
 			if (const auto cost = measured(family); cost && cost->why_unknown.empty())
 				raise(cost->low, cost->median, cost->high);
+		if (!calibration.phases || !calibration.phases->is_known())
+			return;
+		in_command_ = &*calibration.phases;
+		of_mean_ = mean_in_loops(in_command_->events);
 	}
 
 	// What was not measured is assumed to cost as much as the most expensive family.
 	EventCost of(const std::string &what) const
+	{
+		if (in_command_)
+			return in_command(what);
+		return in_loops(what);
+	}
+
+private:
+	EventCost in_loops(const std::string &what) const
 	{
 		if (const auto cost = measured(what))
 			return *cost;
@@ -70,7 +82,28 @@ public:
 		return *dearest_;
 	}
 
-private:
+	// The loops say only how the costs of families differ, if they can.
+	EventCost in_command(const std::string &what) const
+	{
+		const PhaseCost &phases = *in_command_;
+		const double share = of_mean_ > 0 ? in_loops(what).median / of_mean_ : 1;
+		return {share * phases.low, share * phases.median, share * phases.high, ""};
+	}
+
+	// What an event of the command costs in the loops; 0: they contradict themselves.
+	double mean_in_loops(const std::map<std::string, std::uint64_t> &events) const
+	{
+		double sum = 0, number = 0;
+		for (const auto &[family, of_family] : events) {
+			const EventCost cost = in_loops(family);
+			if (!cost.why_unknown.empty() || cost.median <= 0)
+				return 0;
+			sum += cost.median * static_cast<double>(of_family);
+			number += static_cast<double>(of_family);
+		}
+		return number > 0 ? sum / number : 0;
+	}
+
 	std::optional<EventCost> measured(const std::string &what) const
 	{
 		const CalibratedCost *start = find(calibration_.start, what);
@@ -99,6 +132,8 @@ private:
 	const Calibration &calibration_;
 	const Tolerance tolerance_;
 	std::optional<EventCost> dearest_;
+	const PhaseCost *in_command_ = nullptr;
+	double of_mean_ = 0;
 };
 
 // For a recorder that calibrated once and stored no quartiles.
@@ -168,6 +203,10 @@ ProbeCost probe_cost(const RecordingInfo &info)
 		}
 	}
 	result.at_start_only = !info.calibration->end;
+	if (const std::optional<PhaseCost> &phases = info.calibration->phases) {
+		result.phases = phases->is_known() ? phases->used : 0;
+		result.why_not_in_command = phases->why_unknown;
+	}
 	if (!result.why_unknown.empty())
 		return result;
 	result.low_ns = low;

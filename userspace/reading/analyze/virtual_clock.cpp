@@ -39,6 +39,7 @@ VirtualClock::Passed VirtualClock::passed_at(const Cpu &cpu, double time) const
 void VirtualClock::note_passed(Doing &doing, double time) const
 {
 	doing.since = time;
+	doing.is_lost = false;
 	doing.then.resize(cpus_.size());
 	std::ranges::transform(cpus_, doing.then.begin(), [&](const Cpu &cpu) { return passed_at(cpu, time); });
 }
@@ -46,10 +47,13 @@ void VirtualClock::note_passed(Doing &doing, double time) const
 void VirtualClock::found(std::uint32_t number, Thread id)
 {
 	Cpu &on = cpu(number);
-	const bool is_first = std::exchange(on.current, id) == unknown;
+	const Thread before = std::exchange(on.current, id);
+	const bool is_first = before == unknown;
 	if (id >= threads_.size())
 		return;
 	ThreadState &thread = threads_[id];
+	if (thread.is_lost && (thread.state == State::ready || thread.state == State::blocked))
+		return enter(number, on, thread); // in the gap
 	thread.state = State::running;
 	thread.now = std::max(thread.now, on.time - on.passed.stopped);
 	if (is_first)
@@ -121,12 +125,28 @@ void VirtualClock::enter(std::uint32_t number, Cpu &on, ThreadState &thread)
 		double now = base + std::max(0.0, on.time - from - gone);
 		if (left)
 			now = std::max(now, left->now);
-		(was_ready ? thread.removed.waiting : thread.removed.blocked) +=
-		    on.time - thread.since - (now - thread.now);
+		remove(was_ready ? thread.removed.waiting : thread.removed.blocked, thread,
+		       on.time - thread.since - (now - thread.now));
 		thread.now = now;
 	}
 	thread.state = State::running;
 	thread.woken_early = false;
+	thread.is_lost = false;
+}
+
+// The fold has no time of a state in which there was a gap, from which something could be removed.
+void VirtualClock::remove(double &of_state, const ThreadState &thread, double ticks)
+{
+	of_state += thread.is_lost ? 0 : ticks;
+}
+
+void VirtualClock::lost(std::uint32_t number)
+{
+	Cpu &on = cpu(number);
+	if (runs_recorder(on)) // it need not have the CPU until the next event
+		on.current = in_gap;
+	for (ThreadState &thread : threads_)
+		thread.is_lost = true;
 }
 
 void VirtualClock::switched(std::uint32_t number, bool remains_ready, Thread next)
@@ -180,7 +200,7 @@ void VirtualClock::woke(std::uint32_t number, Thread woken, bool from_outside)
 		const double stood = on.passed.stopped - std::max(from_outside ? on.interrupt_at : on.run_begin, then);
 		at += slept - std::clamp(stood, 0.0, slept);
 	}
-	thread.removed.blocked += slept - (at - thread.now);
+	remove(thread.removed.blocked, thread, slept - (at - thread.now));
 	become_ready(number, on, thread, at);
 }
 

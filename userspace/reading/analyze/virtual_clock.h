@@ -33,7 +33,7 @@ struct RemovedTimes {
 class VirtualClock {
 public:
 	using Thread = std::uint32_t; // in the order of add()
-	static constexpr Thread idle = ~0u, unknown = ~0u - 1;
+	static constexpr Thread idle = ~0u, unknown = ~0u - 1, in_gap = ~0u - 2;
 	static constexpr std::uint32_t no_tree = 0; // of threads that have only times of their own
 	enum class State : std::uint8_t { unknown, running, ready, blocked };
 
@@ -53,6 +53,8 @@ public:
 	// By what runs there, or from outside: by an interrupt.
 	void woke(std::uint32_t cpu, Thread woken, bool from_outside);
 	void created(std::uint32_t cpu, Thread child);
+	// A gap begins on this CPU. What waits or sleeps then does so for a time that nobody knows.
+	void lost(std::uint32_t cpu);
 	// Each continues as the other; what was removed stays.
 	void exchange(Thread one, Thread other);
 
@@ -78,6 +80,7 @@ private:
 		std::uint32_t woken_on = 0;
 		bool woken_early = false; // while it still ran
 		double early_waker = 0;   // virtual time of that
+		bool is_lost = false;     // there was a gap since it is in this state
 	};
 	struct ThreadState : Doing {
 		std::uint32_t tree = no_tree;
@@ -107,6 +110,7 @@ private:
 	void note_passed(Doing &doing, double time) const;
 	void leave(Cpu &cpu, ThreadState &thread, bool remains_ready);
 	void enter(std::uint32_t number, Cpu &cpu, ThreadState &thread);
+	static void remove(double &of_state, const ThreadState &thread, double ticks);
 	void become_ready(std::uint32_t number, const Cpu &cpu, ThreadState &thread, double at);
 	bool runs_recorder(const Cpu &cpu) const
 	{

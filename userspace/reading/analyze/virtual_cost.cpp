@@ -41,6 +41,36 @@ double largest_off_difference(const CalibratedCosts &costs)
 	return largest;
 }
 
+// Shares of the calibrated cost of an event.
+struct Doubt {
+	double of_measured = 1; // that it costs in the program
+	double less = 0, more = 0, apart = 0;
+};
+
+Doubt doubt_of(const Calibration &calibration, std::vector<std::string> &reasons)
+{
+	if (const auto &phases = calibration.phases; phases && phases->is_known()) {
+		reasons.push_back(
+		    fmt::format("an event of the command costs {:.1f} to {:.1f} ns, measured in {} phases "
+				"without probes while it ran",
+				phases->low, phases->high, phases->used));
+		return {};
+	}
+	double apart = largest_off_difference(calibration.start);
+	if (calibration.end)
+		apart = std::max(apart, largest_off_difference(*calibration.end));
+	else
+		apart += without_end;
+	reasons.push_back(fmt::format("an event costs {:.0f} % less to {:.0f} % more, as it depends on the code around "
+				      "it, and the calibration's quartiles",
+				      less * 100, more * 100));
+	reasons.push_back(fmt::format("its loops without probes differ by {:.0f} %{}", apart * 100,
+				      calibration.end ? "" : " (at the start only)"));
+	if (calibration.phases)
+		reasons.push_back("in the command itself it could not be measured: " + calibration.phases->why_unknown);
+	return {of_loops, less, more, apart};
+}
+
 // What is known only when the recording has ended.
 std::string why_not_this(const RecordingInfo &info)
 {
@@ -116,19 +146,9 @@ VirtualCost live_virtual_cost(const RecordingInfo &info, const trace::Clock &clo
 		return result;
 	const Calibration &calibration = *info.calibration;
 	const double ticks_per_ns = static_cast<double>(clock.frequency_hz) / 1e9;
-	double apart = largest_off_difference(calibration.start);
-	if (calibration.end)
-		apart = std::max(apart, largest_off_difference(*calibration.end));
-	else
-		apart += without_end;
 	result.noise = noise;
 	result.noise_beside_others = noise_beside_others;
-	result.reasons.push_back(
-	    fmt::format("an event costs {:.0f} % less to {:.0f} % more, as it depends on the code around "
-			"it, and the calibration's quartiles",
-			less * 100, more * 100));
-	result.reasons.push_back(fmt::format("its loops without probes differ by {:.0f} %{}", apart * 100,
-					     calibration.end ? "" : " (at the start only)"));
+	const Doubt doubt = doubt_of(calibration, result.reasons);
 	result.by_class.resize(std::size_t{1} << EDC_ID_BITS);
 	for (const ClassCounts &counts : info.classes) {
 		// Counters are read in the probe of a switch, which was calibrated with them.
@@ -137,12 +157,13 @@ VirtualCost live_virtual_cost(const RecordingInfo &info, const trace::Clock &clo
 		const EventCost cost = event_cost(calibration, counts.family);
 		const double low = cost.median - cost.low, high = cost.high - cost.median;
 		const std::array<double, bounds> ns = {
-		    cost.median - all_of(low, cost.median * less, cost.median * apart), cost.median,
-		    cost.median + all_of(high, cost.median * more, cost.median * apart)};
+		    cost.median - all_of(low, cost.median * doubt.less, cost.median * doubt.apart), cost.median,
+		    cost.median + all_of(high, cost.median * doubt.more, cost.median * doubt.apart)};
 		const auto judged = info.judgement_ns.find(counts.id);
 		const double judgement = judged == info.judgement_ns.end() ? 0 : judged->second;
 		for (std::size_t i = 0; i < bounds; ++i) {
-			const double all = std::clamp(ns[i] * of_loops + judgement, 0.0, max_cost_ns) * ticks_per_ns;
+			const double all =
+			    std::clamp(ns[i] * doubt.of_measured + judgement, 0.0, max_cost_ns) * ticks_per_ns;
 			result.by_class[counts.id][i] = {all * before_clock, all * (1 - before_clock)};
 		}
 	}

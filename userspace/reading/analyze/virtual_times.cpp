@@ -79,6 +79,15 @@ void VirtualTimes::exchanged(const Thread &one, const Thread &other)
 		clock.exchange(first, second);
 }
 
+// A phase without probes (record --calibrate): with other losses there are no virtual times.
+void VirtualTimes::lost(const Cpu &cpu, std::uint64_t /*from*/, std::uint64_t /*to*/)
+{
+	cpus_.resize(std::max<std::size_t>(cpus_.size(), cpu.number + std::size_t{1}));
+	cpus_[cpu.number].after_gap = true;
+	for (VirtualClock &clock : clocks_)
+		clock.lost(cpu.number);
+}
+
 // The list at the start: who was ready, and who slept. The fold has judged whether it still holds.
 void VirtualTimes::on_list(const EventKind &kind, const trace::Event &event)
 {
@@ -157,10 +166,12 @@ void VirtualTimes::event(const trace::Event &event)
 		cpus_[cpu].after_interrupt = false;
 		return on_switch(kind, event, cpu);
 	}
-	if (clocks_.front().current(cpu) == VirtualClock::unknown && now.current) {
+	if (now.current &&
+	    (clocks_.front().current(cpu) == VirtualClock::unknown || std::exchange(cpus_[cpu].after_gap, false))) {
 		const VirtualClock::Thread found = place(*now.current);
 		for (VirtualClock &clock : clocks_)
-			clock.found(cpu, found);
+			if (clock.current(cpu) != found)
+				clock.found(cpu, found);
 	}
 	const bool is_entry = kind.kind == Kind::interrupt_entry || kind.kind == Kind::timer_entry;
 	if (is_entry && machine_.kinds().is_softirq(kind.interrupt))

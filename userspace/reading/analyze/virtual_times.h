@@ -33,6 +33,7 @@ public:
 	// With Machine::begin_window(): what was seen before is of a window that has ended.
 	void begin_window();
 	void exchanged(const Thread &one, const Thread &other) override;
+	void lost(const Cpu &cpu, std::uint64_t from, std::uint64_t to) override;
 
 	// What to take from its times. Nothing of a thread without an event.
 	RemovedTimes removed(const Thread &thread, Bound bound) const;
@@ -61,6 +62,7 @@ private:
 	std::vector<bool> recorders_; // by place
 	struct OfCpu {
 		bool after_interrupt = false; // the event before ended an interrupt of a device
+		bool after_gap = false;       // no event since then has shown what runs
 		bool caused_by_it = false;    // so the softirq that runs now is of that
 	};
 	std::vector<OfCpu> cpus_;
