@@ -2,7 +2,10 @@
 """monitor report --virtual: times of runs as if nobody had measured, beside runs that nobody measured, in turn. Every run
 counts. The control is one half of the unmeasured runs against the other: what the machine itself differs by. Recorded or not,
 the load is timed by the kernel's count, which is another than the sum between switches where CPUs sleep in between
-(Documentation/how-time-is-attributed.md): what --virtual takes away is taken from that."""
+(Documentation/how-time-is-attributed.md): what --virtual takes away is taken from that.
+
+VIRTUAL_LOADS='A;B': only these loads. VIRTUAL_CALIBRATE=N: what an event costs is measured in the load itself (record
+--calibrate), and loads are N times as long: a run must last at least ten seconds, which is an N of some 30."""
 import json
 import os
 import random
@@ -16,6 +19,7 @@ TITLE = "virtual: times computed without the measurement, beside times that nobo
 TARGET = 3.0   # % off, where the probes have less than 40 % of the CPU time
 HELD = 85.0    # % of the printed ranges that have the unmeasured time in them
 RESAMPLES = 400
+LONGER = float(os.environ.get("VIRTUAL_CALIBRATE") or 0)
 SQL = """create table t (a integer primary key, b text, c real);
 with recursive n(i) as (select 1 union all select i + 1 from n where i < {rows}) insert into t select i, 'text ' || (i * 7919 % 10007), i * 0.5 from n;
 create index by_b on t (b);
@@ -28,7 +32,7 @@ def loads(context):
 	program, cpu, other = context.path("virtual_load"), str(context.load_cpu), str(context.other_cpu)
 	source = os.path.join(os.path.dirname(__file__), "loads/virtual_load.c")
 	run(["cc", "-std=gnu11", "-O2", "-Wall", "-Wextra", source, "-o", program])
-	part = context.scale(1, 0.05)
+	part = context.scale(1, 0.05) * (LONGER or 1)
 
 	def number(full):
 		return str(int(full * part))
@@ -66,7 +70,7 @@ def traced(context, program, command):
 	"""What --virtual says of the command, and the reason if it refuses."""
 	directory = context.path("trace")
 	try:
-		run(context.record(directory, "--buffer", "64M", command=[program, "timed", context.path("times"), *command]))
+		run(context.record(directory, "--buffer", "64M", *(["--calibrate"] if LONGER else []), command=[program, "timed", context.path("times"), *command]))
 		done = subprocess.run([context.monitor, "report", "--json", "--virtual", directory], stdout=subprocess.PIPE,
 			stderr=subprocess.PIPE, text=True)
 	finally:
@@ -74,8 +78,11 @@ def traced(context, program, command):
 	if done.returncode:
 		return {"refused": done.stderr.strip()}
 	found = json.loads(done.stdout)["virtual"]["command"]
+	reasons = json.loads(done.stdout)["virtual"]["range"]
 	if found["cpu"]["virtual_ns"] is None:
 		return {"refused": f"{found['overhead_percent']:.0f} % overhead", "overhead": found["overhead_percent"]}
+	if LONGER and not any("while it ran" in reason for reason in reasons):
+		return {"refused": next((reason for reason in reasons if "could not be measured" in reason), "it was not calibrated in the load")}
 	for what, ns in times(context).items():
 		apart = ns - found[what]["measured_ns"]
 		found[what] = {key: value + apart for key, value in found[what].items()}
