@@ -39,6 +39,7 @@ const volatile __u32 reading_triggers = 0;    /* and these read the counters */
 const volatile __u32 first_trigger_reset = 0; /* the numbers of their resets follow those of --reset-on */
 const volatile __u8 sampling = 0;             /* some of which sample all CPUs */
 const volatile __u8 overwriting = 0;          /* a flight recorder: the newest blocks are kept, ring.h */
+const volatile __u8 counting_only = 0;        /* --count-only: nothing is stored, the counts of classes are all */
 const volatile __u8 posts_to_module = 0;      /* the rings belong to the kernel module: kernel_post.h */
 const volatile __u32 uuid[4] = {};
 
@@ -366,6 +367,20 @@ INLINE bool passes_filter(__s32 target)
 #include "judge.bpf.h"
 #include "stack.bpf.h"
 
+/*
+ * All that is left of post() with --count-only. Who reads the counts while probes run reads `seen` first: then what it
+ * has of an event that was rejected is in what it has of `filtered`, too.
+ */
+INLINE void only_count(struct edc_cpu *cpu, __u32 ring_index, __u32 id, __s32 target)
+{
+	__u64 *filtered = &cpu->level[ring_index].filtered[id - EDC_ID_KERNEL_FIRST];
+	__u64 *seen = &cpu->level[ring_index].seen[id - EDC_ID_KERNEL_FIRST];
+
+	if (!passes_filter(target))
+		WRITE(*filtered, READ(*filtered) + 1);
+	WRITE(*seen, READ(*seen) + 1);
+}
+
 #define JUDGED(id) (decisions[(id)-EDC_ID_KERNEL_FIRST] != EDC_MATCH_KEEP)
 /* Nothing, if the caller knows that they are not. */
 #define MAY_FIRE(judged, id) (!(__builtin_constant_p(judged) && !(judged)) && JUDGED(id))
@@ -388,7 +403,9 @@ INLINE int post(bool judged, __u64 time, __u32 id, __s32 target, __u32 arg, cons
 
 	WRITE(cpu->depth, depth + 1);
 	barrier();
-	if (depth < EDC_CARD_LEVELS) {
+	if (depth < EDC_CARD_LEVELS && counting_only) {
+		only_count(cpu, depth, id, target);
+	} else if (depth < EDC_CARD_LEVELS) {
 		cpu->level[depth].seen[id - EDC_ID_KERNEL_FIRST]++;
 		if (passes_filter(target) && (!judged || keeps(0, cpu, depth, &time, id, arg, words, count))) {
 			if (!pausing || !leaves_out(cpu, depth, id,

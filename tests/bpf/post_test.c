@@ -380,6 +380,48 @@ static void the_filter_keeps_and_counts(void)
 	EXPECT(counted(level(0)->filtered), 3);
 }
 
+static __u64 ahead;
+
+/* What a reader makes of it that reads `seen` before `filtered`: at no moment more events than pass. */
+static void count_passed(void)
+{
+	if (counted(level(0)->seen) > counted(level(0)->filtered))
+		ahead++;
+}
+
+static void what_only_counts_stores_nothing(void)
+{
+	start();
+	counting_only = 1;
+	POST(CLASS, EDC_FILTER_CURRENT, 0);
+	POST(CLASS, EDC_FILTER_CURRENT, 0, 1, 2);
+	EXPECT(counted(level(0)->seen), 2);
+	EXPECT(counted(level(0)->filtered), 0);
+	EXPECT(level(0)->ring.opened, 0);
+	EXPECT(area.cpu.depth, 0);
+	area.cpu.depth = 1;
+	POST(CLASS, EDC_FILTER_CURRENT, 0);
+	EXPECT(counted(level(1)->seen), 1);
+	area.cpu.depth = EDC_CARD_LEVELS;
+	POST(CLASS, EDC_FILTER_CURRENT, 0);
+	EXPECT(area.cpu.too_deep[CLASS - EDC_ID_KERNEL_FIRST], 1);
+
+	start();
+	filtering = 1;
+	ahead = 0;
+	reading = count_passed;
+	POST(CLASS, EDC_FILTER_CURRENT, 0);
+	POST(CLASS, 9, 0);
+	EXPECT(ahead, 0);
+	reading = 0;
+	EXPECT(counted(level(0)->seen), 2);
+	EXPECT(counted(level(0)->filtered), 2);
+	POST(CLASS, EDC_FILTER_NONE, 0);
+	EXPECT(counted(level(0)->seen), 3);
+	EXPECT(counted(level(0)->filtered), 2);
+	counting_only = 0;
+}
+
 /* The class's events whose argument is 3 or more, posted by the thread "seven". */
 static void the_matcher_decides_and_counts(void)
 {
@@ -694,6 +736,7 @@ int main(void)
 	a_token_far_from_its_blocks_begin_opens_another();
 	nested_probes_have_rings_of_their_own();
 	the_filter_keeps_and_counts();
+	what_only_counts_stores_nothing();
 	the_matcher_decides_and_counts();
 	an_event_ends_a_time_and_starts_the_next();
 	a_trigger_fires_holds_and_tells();

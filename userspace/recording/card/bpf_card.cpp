@@ -258,6 +258,7 @@ void BpfCard::configure()
 	skeleton_->rodata->posts_to_module = module_ != nullptr;
 	skeleton_->rodata->filtering = options_.filtering;
 	skeleton_->rodata->overwriting = options_.overwriting && !module_;
+	skeleton_->rodata->counting_only = options_.counts_only;
 	skeleton_->rodata->timing = options_.times != 0;
 	skeleton_->rodata->triggering = options_.triggers != 0;
 	skeleton_->rodata->pausing = options_.pausing;
@@ -404,7 +405,11 @@ void BpfCard::set_counter(unsigned set, unsigned index, unsigned cpu, int fd)
 bool BpfCard::wanted(const std::string &program) const
 {
 	const std::string family = family_of(program);
-	if (family == "sched" && program != "sched_waking" && program != "sched_migrate_task")
+	if (options_.counts_only && options_.filtering && program == "sched_wakeup_new")
+		return true; // -p follows children
+	if (options_.counts_only && (family == "syscall" || family == "irq") && program.ends_with("_exit"))
+		return false; // there are as many as entries
+	if (!options_.counts_only && family == "sched" && program != "sched_waking" && program != "sched_migrate_task")
 		return true; // which threads run, and their names
 	return std::ranges::find(options_.families, family) != options_.families.end();
 }

@@ -45,6 +45,7 @@ struct CardOptions {
 	std::vector<std::string> families; // of card.h; the identity of threads is always recorded
 	bool filtering = false;            // only processes that are traced
 	bool overwriting = false;          // a flight recorder's rings (ring.h)
+	bool counts_only = false;          // nothing is posted, only counted by class; but no exits from calls
 	bool matching = false;             // set_matcher() decides what is kept, from attach() to detach()
 	// By class, from EDC_ID_KERNEL_FIRST: edc_match_class.in_probe of that matcher.
 	std::array<std::uint16_t, EDC_CARD_CLASSES> decisions{};
