@@ -21,6 +21,13 @@ int BpfCard::bell() const
 
 void BpfCard::heard() {}
 
+static std::uint64_t misses_now = 0;
+
+std::vector<ProgramMisses> BpfCard::misses() const
+{
+	return {{"sched_waking", misses_now}};
+}
+
 BpfCard::BpfCard(const CardOptions &options)
     : options_(options), area_bytes_(EDC_CPU_HEADER + options.blocks_per_cpu * EDC_BLOCK_SIZE)
 {
@@ -51,6 +58,11 @@ edc_cpu &BpfCard::area(unsigned cpu) const
 namespace fake {
 
 using monitor::card::BpfCard;
+
+void set_misses(std::uint64_t misses)
+{
+	monitor::card::misses_now = misses;
+}
 
 monitor::card::CardOptions options(unsigned cpus, std::uint64_t blocks_per_cpu)
 {

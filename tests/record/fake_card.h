@@ -18,6 +18,9 @@ bool post(monitor::card::BpfCard &card, unsigned cpu, unsigned level, std::uint6
 // card's.
 bool post_in_flight(monitor::card::BpfCard &card, unsigned cpu, unsigned level, std::uint64_t time, std::uint64_t word,
 		    const std::uint64_t *hold = nullptr);
+// What BpfCard::misses() says from now on, of the probe of sched_waking.
+void set_misses(std::uint64_t misses);
+
 // So many that a whole block is filled, and the first of the next one.
 void fill_block(monitor::card::BpfCard &card, unsigned cpu, unsigned level, std::uint64_t time, std::uint64_t word);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The drain thread: from rings that the test fills into a pool that the test empties.
+#include <chrono>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -176,6 +177,37 @@ TEST_CASE("drain: the recorder's own blocks wait for the pool, in order")
 	REQUIRE(blocks.size() == 6);
 	for (std::size_t i = 0; i < blocks.size(); ++i)
 		CHECK(blocks[i].header.packet_seq_num == i);
+}
+
+TEST_CASE("drain: what is due at a time is called then, not before, and in steps from there")
+{
+	Draining it;
+	const auto due = std::chrono::steady_clock::now() + std::chrono::milliseconds(70);
+	constexpr std::chrono::milliseconds interval(30);
+	std::vector<std::chrono::nanoseconds> since_due;
+	std::mutex lock;
+	it.drain.set_every(
+	    interval,
+	    [&](const Sync &sync) {
+		    const std::lock_guard guard(lock);
+		    since_due.push_back(std::chrono::nanoseconds(sync.monotonic_ns) - due.time_since_epoch());
+	    },
+	    due);
+	it.drain.write_nothing();
+	it.drain.start();
+	for (bool is_over = false; !is_over;) {
+		std::this_thread::sleep_for(std::chrono::milliseconds(5));
+		const std::lock_guard guard(lock);
+		is_over = since_due.size() >= 3;
+	}
+	it.drain.stop();
+	it.drain.drain_rest();
+	for (std::size_t i = 0; i < since_due.size(); ++i) {
+		CHECK(since_due[i].count() >= 0);
+		CHECK((i == 0 || since_due[i] / interval > since_due[i - 1] / interval));
+	}
+	it.taker.take_all();
+	CHECK(it.taker.streams.empty()); // not even the recorder's own
 }
 
 TEST_CASE("drain: beside a probe and a writer every event is in a block or refused")

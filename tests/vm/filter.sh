@@ -36,6 +36,18 @@ echo "filter.sh: --card $card: $made calls made, $counted counted, $exits exits"
 [ "$counted" -ge "$made" ] && [ "$counted" -le $((made + 10)) ] && [ "$exits" -ge "$made" ] || fail "$counted calls and $exits exits were counted, not $made"
 [ -e /tmp/filter/kernel_cpu0 ] && fail "tokens were recorded"
 
+# The same by class, in periods, beside what the kernel counts itself.
+if [ "$card" = bpf ]; then
+	./monitor record --no-calibration --force --statistics 1s --count-only -o /tmp/filter -- /bin/busybox sh -c './getppid 2 300; sleep 2' > /tmp/filter.out 2>&1 ||
+		fail "record --count-only: $(cat /tmp/filter.out)"
+	./monitor check /tmp/filter > /tmp/check.out || fail "check of what was only counted: $(cat /tmp/check.out)"
+	made=$(sed -n 's/^getppid calls: //p' /tmp/filter.out)
+	counted=$(./monitor stat --csv /tmp/filter | sed -n 's/^"\{0,1\}sys_enter"\{0,1\},\([0-9]*\),.*/\1/p')
+	echo "filter.sh: only counted: $counted calls, $made of them in a loop"
+	[ "$counted" -ge "$made" ] || fail "$counted calls were counted, $made were made"
+	grep -q "^ok .*context switches: /proc/stat" /tmp/check.out || fail "switches were not compared: $(cat /tmp/check.out)"
+fi
+
 # Timed in the kernel: with the tokens beside, which `check` pairs, and without any.
 for tokens in "" --no-tokens; do
 	./monitor record --no-calibration --force --card "$card" -e sched,irq,syscall -o /tmp/filter $tokens \

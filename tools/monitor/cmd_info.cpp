@@ -153,12 +153,18 @@ void print_text(const analyze::RecordingInfo &info, const report::Summary &summa
 	print_line("note", info.note);
 	if (info.statistics)
 		print_line("statistics",
-			   fmt::format("of periods of {}",
+			   fmt::format("{}of periods of {}",
+				       info.has_counts_only() ? "only the numbers of events (--count-only), " : "",
 				       report::duration_text(static_cast<double>(info.statistics->period_ns))) +
 			       (info.statistics->keep_ns
 				    ? fmt::format(", the last {} are kept",
 						  report::duration_text(static_cast<double>(info.statistics->keep_ns)))
 				    : ""));
+	if (info.has_counts_only() && info.statistics->max_late_ns && info.statistics->max_width_ns)
+		print_line("counts",
+			   fmt::format("read at most {} after the end of a period, each time within {}",
+				       report::duration_text(static_cast<double>(*info.statistics->max_late_ns)),
+				       report::duration_text(static_cast<double>(*info.statistics->max_width_ns))));
 	print_line("end", info.complete     ? info.end_reason
 			  : info.statistics ? "it is still running, or it was killed"
 					    : "incomplete: killed, or the disk was full");

@@ -62,7 +62,8 @@ void show_start(const record::Options &options, const std::string &directory)
 		return;
 	}
 	if (options.statistics) {
-		print_note(fmt::format("monitor: statistics of {} into {} {}: a file each {}, of the last {}\n",
+		print_note(fmt::format("monitor: {} of {} into {} {}: a file each {}, of the last {}\n",
+				       options.statistics->counts_only ? "numbers of events (no times)" : "statistics",
 				       recorded_text(options), printable(directory), end_text(options),
 				       report::duration_text(static_cast<double>(options.statistics->period_ns)),
 				       report::duration_text(static_cast<double>(options.statistics->keep_ns))));
@@ -72,13 +73,13 @@ void show_start(const record::Options &options, const std::string &directory)
 			       end_text(options)));
 }
 
-void show_progress(const record::Progress &now)
+void show_progress(const record::Progress &now, bool counts_only)
 {
 	static record::Progress before;
 	const double seconds = std::max(now.seconds - before.seconds, 1e-3);
-	print_note(fmt::format("\rmonitor: {:.1f} s, {:.0f} k tokens/s, {:.1f} MB, lost {} \033[K", now.seconds,
+	print_note(fmt::format("\rmonitor: {:.1f} s, {:.0f} k {}/s, {:.1f} MB, lost {} \033[K", now.seconds,
 			       static_cast<double>(now.tokens - before.tokens) / seconds / 1000,
-			       static_cast<double>(now.bytes) / 1e6, now.lost));
+			       counts_only ? "events" : "tokens", static_cast<double>(now.bytes) / 1e6, now.lost));
 	before = now;
 }
 
@@ -133,7 +134,9 @@ int run_record(RecordArguments &arguments)
 	listener.on_start = [&](const std::string &directory) { show_start(arguments.options, directory); };
 	listener.on_note = [](const std::string &note) { print_note(fmt::format("monitor: {}\n", printable(note))); };
 	if (terminal)
-		listener.on_progress = show_progress;
+		listener.on_progress = [&](const record::Progress &now) {
+			show_progress(now, arguments.options.statistics && arguments.options.statistics->counts_only);
+		};
 	listener.on_snapshot = listener.on_note;
 	const record::Result result = [&] {
 		record::Recording recording(arguments.options, listener);

@@ -364,6 +364,7 @@ int report_one(const ReportArguments &arguments, const std::string &directory, O
 	trace::Trace trace = open_trace({directory}, arguments.tdl);
 	const trace::Clock &clock = trace.description().clock;
 	const analyze::RecordingInfo info = analyze::recording_of(trace);
+	expect_times(trace, std::string("the report ") + arguments.report->name);
 	if (arguments.is(What::counts)) {
 		report_counts(arguments, trace, info);
 		print_problems(trace.problems());

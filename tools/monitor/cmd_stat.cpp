@@ -386,6 +386,9 @@ void print_periods(trace::Trace &trace, const StatArguments &arguments, Charts &
 	analyze::Machine machine(trace, info, arguments.selection.scope(trace, info));
 	analyze::fold(trace, machine);
 	print_table(report::periods_table(machine.periods(), trace.description()), arguments, "count", charts);
+	if (info.has_counts_only() && is_text(arguments))
+		fmt::print("only the numbers of events were recorded (--count-only): how long anything took, and who "
+			   "did it, is unknown\n");
 	if (machine.periods().lossy)
 		fmt::print(is_text(arguments) ? stdout : stderr,
 			   "events were lost in {} of {} periods: counts are too small\n", machine.periods().lossy,

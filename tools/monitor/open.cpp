@@ -19,8 +19,18 @@ trace::Trace open_trace(const std::vector<std::string> &directories, const std::
 	return trace;
 }
 
+void expect_times(const trace::Trace &trace, const std::string &what)
+{
+	if (analyze::recording_of(trace).has_counts_only())
+		throw Error(fmt::format("this recording has only the numbers of events (--count-only), from which {} "
+					"cannot be made: `monitor stat` shows them; for times record without "
+					"--count-only",
+					what));
+}
+
 void expect_events(const trace::Trace &trace, const std::string &what)
 {
+	expect_times(trace, what);
 	if (analyze::recording_of(trace).statistics)
 		throw Error(fmt::format("this recording has statistics instead of events (--statistics), from which {} "
 					"cannot be made; they have the reports cpu, syscalls and offcpu, and diff",

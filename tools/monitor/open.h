@@ -16,5 +16,7 @@ trace::Trace open_trace(const std::vector<std::string> &directories, const std::
 
 // Throws Error: a recording of statistics has no events, of which `what` ("a view") is made.
 void expect_events(const trace::Trace &trace, const std::string &what);
+// Throws Error: a recording of counts only (--count-only) has no times, of which `what` is made.
+void expect_times(const trace::Trace &trace, const std::string &what);
 
 } // namespace monitor

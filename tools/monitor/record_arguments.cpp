@@ -243,6 +243,8 @@ void parse_statistics(RecordArguments &arguments)
 	if (arguments.statistics.empty()) {
 		if (!arguments.keep.empty())
 			throw Error("--keep is how long periods are kept: add --statistics TIME");
+		if (arguments.count_only)
+			throw Error("--count-only is of periods: add --statistics TIME, such as --statistics 60s");
 		return;
 	}
 	const auto refuse = [](bool is_given, const char *option, const char *why) {
@@ -260,7 +262,10 @@ void parse_statistics(RecordArguments &arguments)
 	       "decide on events, and statistics need all of them");
 	refuse(options.sample_every_ns != 0, "--sample-every", "records samples, which are not in statistics");
 	refuse(options.max_bytes.has_value(), "--max-size", "ends a trace that grows; --keep bounds statistics");
+	if (arguments.count_only && options.buffer_bytes)
+		throw Error("--buffer is of rings, and --count-only posts nothing into them: leave it out");
 	record::StatisticsOptions statistics;
+	statistics.counts_only = arguments.count_only;
 	statistics.period_ns = parse_duration(arguments.statistics, "--statistics");
 	if (statistics.period_ns < min_period_ns || statistics.period_ns > max_period_ns)
 		throw Error(fmt::format("--statistics {}: periods are from 1s to 1d", printable(arguments.statistics)));
@@ -275,7 +280,8 @@ void parse_statistics(RecordArguments &arguments)
 					"--statistics or a shorter --keep",
 					max_periods));
 	options.statistics = statistics;
-	options.live = std::make_shared<live::LiveStatistics>(statistics);
+	if (!statistics.counts_only)
+		options.live = std::make_shared<live::LiveStatistics>(statistics);
 	options.kept = record::Kept::own_files;
 }
 
@@ -437,6 +443,9 @@ void add_record_options(CLI::App &command, RecordArguments &arguments)
 	    .add_option("--keep", arguments.keep,
 			"with --statistics: remove periods older than TIME, such as 24h (default: keep 10000)")
 	    ->option_text("TIME");
+	command.add_flag("--count-only", arguments.count_only,
+			 "with --statistics: only the number of events of each class, which the probes count without a "
+			 "clock and without storing anything; no times, and not who did it");
 	command
 	    .add_option("--flight", arguments.flight,
 			"flight recorder: keep only the newest events, in memory, and write them when `monitor "
@@ -517,7 +526,8 @@ void add_record_options(CLI::App &command, RecordArguments &arguments)
 	    "  sudo monitor record -p cmd -e sched,syscall -o trace -- ./server\n"
 	    "  sudo monitor record --functions 'parse_*,libc.so.6:fopen' -- ./server\n"
 	    "  sudo monitor record -p 1234 -d 5\n"
-	    "  sudo monitor record --statistics 60s --keep 24h -o week");
+	    "  sudo monitor record --statistics 60s --keep 24h -o week\n"
+	    "  sudo monitor record --statistics 60s --count-only -o counts");
 }
 
 } // namespace monitor

@@ -27,7 +27,7 @@ struct RecordArguments {
 	std::string statistics, keep;
 	std::optional<std::string> flight; // "": of the default size
 	unsigned snapshots = 0;
-	bool no_tokens = false;
+	bool no_tokens = false, count_only = false;
 	bool no_calibration = false, calibrate = false;
 };
 

@@ -153,7 +153,8 @@ Measured measure(const std::string &directory, const std::vector<Figure> &figure
 			      machine.gaps() == 0 && trace.problems().empty() && !info.has_partial();
 	const trace::Clock &clock = trace.description().clock;
 	const analyze::Recorded recorded = analyze::recorded(trace, info, machine.kinds());
-	const bool has_switches = info.has_tokens && machine.kinds().has(analyze::Kind::sched_switch) &&
+	const bool has_switches = info.has_tokens && !info.has_counts_only() &&
+				  machine.kinds().has(analyze::Kind::sched_switch) &&
 				  (!info.present || info.has_program("sched_switch"));
 	report::Table by_command;
 	if (has_switches && any(figures, Figure::Kind::cpu)) {

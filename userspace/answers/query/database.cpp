@@ -162,7 +162,8 @@ void Database::add_classes()
 void Database::add_folds()
 {
 	const analyze::EventKinds kinds(context_.trace.description(), context_.info.partial);
-	const bool has_threads = kinds.has(analyze::Kind::sched_switch) && context_.info.card != "user";
+	const bool has_threads =
+	    kinds.has(analyze::Kind::sched_switch) && context_.info.card != "user" && !context_.info.has_counts_only();
 	const auto add = [&](const char *name, const char *columns, std::shared_ptr<const Rows> (Folded::*rows)()) {
 		tables_.emplace_back(name);
 		const MemoryTableSpec table = {columns, [this, rows](std::uint64_t) { return (folded_.*rows)(); }};
@@ -181,6 +182,9 @@ void Database::add_folds()
 
 std::string Database::why_missing(const std::string &table) const
 {
+	if (context_.info.has_counts_only() && (same(table, "threads") || same(table, "activities")))
+		return "this recording has only the numbers of events (--count-only), which the table "
+		       "statistics_events has: threads and times are unknown";
 	if (same(table, "activities") && context_.info.statistics)
 		return "this recording has statistics instead of events (--statistics): the tables statistics_calls "
 		       "and "

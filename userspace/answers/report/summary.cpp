@@ -86,13 +86,15 @@ std::string window_text(const std::optional<Window> &window, bool are_figures_of
 	       (are_figures_of_it ? "\n" : "\nwhole recording: ");
 }
 
-std::string periods_text(const analyze::Periods &periods)
+std::string periods_text(const analyze::Periods &periods, bool counts_only)
 {
 	std::string text =
 	    periods.count == 1 ? "\nof 1 period" : fmt::format("\nof {} periods", count_text(periods.count));
 	if (periods.lossy)
 		text += fmt::format(", in {} of which events were lost: their times and counts are too small",
 				    count_text(periods.lossy));
+	if (counts_only)
+		text += "; only the numbers of events were recorded, no times";
 	if (periods.late)
 		text += fmt::format("; {} events came too late to be in any", count_text(periods.late));
 	return text;
@@ -103,6 +105,7 @@ void use_periods(Summary &summary, const analyze::Periods &periods, const analyz
 		 const trace::Clock &clock)
 {
 	summary.periods = periods;
+	summary.counts_only = info.has_counts_only();
 	summary.wall_ns = static_cast<double>(clock.to_ns(periods.ticks));
 	summary.recorder_cpu_ns = static_cast<double>(periods.recorder_ns);
 	summary.lost_by_cpu.clear();
@@ -218,9 +221,10 @@ Summary summarize(trace::Trace &trace, const analyze::RecordingInfo &info)
 
 std::string per_token_text(const Summary &summary)
 {
-	return summary.tokens ? fmt::format(", {:.2f} bytes per token",
-					    static_cast<double>(summary.bytes) / static_cast<double>(summary.tokens))
-			      : "";
+	return summary.tokens && !summary.counts_only
+		   ? fmt::format(", {:.2f} bytes per token",
+				 static_cast<double>(summary.bytes) / static_cast<double>(summary.tokens))
+		   : "";
 }
 
 std::string summary_text(const Summary &summary)
@@ -230,12 +234,12 @@ std::string summary_text(const Summary &summary)
 		       fmt::format("{} events, lost {}", count_text(summary.tokens), lost_text(summary));
 	std::string text = window_text(summary.window, summary.periods.has_value());
 	text += fmt::format(
-	    "{} tokens, lost {}, clock bound {}; cost: recorder {}, probes {}", count_text(summary.tokens),
-	    lost_text(summary),
+	    "{} {}, lost {}, clock bound {}; cost: recorder {}, probes {}", count_text(summary.tokens),
+	    summary.counts_only ? "events counted" : "tokens", lost_text(summary),
 	    summary.clock_bound_ns ? duration_text(static_cast<double>(*summary.clock_bound_ns)) : "unknown",
 	    share_text(summary.recorder_cpu_ns, summary.wall_ns), probes_text(summary.probes, summary.wall_ns));
 	if (summary.periods)
-		text += periods_text(*summary.periods);
+		text += periods_text(*summary.periods, summary.counts_only);
 	if (summary.hidden_threads.value_or(0))
 		text += fmt::format(
 		    "\nthis machine's kernel hides {} threads from the probes: their time is unknown, their "
@@ -319,7 +323,10 @@ std::string summary_json(const Summary &summary)
 	if (summary.claimed_lost)
 		json["claimed_lost"] = *summary.claimed_lost;
 	if (const std::optional<analyze::Periods> &periods = summary.periods)
-		json["periods"] = {{"count", periods->count}, {"lossy", periods->lossy}, {"late", periods->late}};
+		json["periods"] = {{"count", periods->count},
+				   {"lossy", periods->lossy},
+				   {"late", periods->late},
+				   {"counts_only", summary.counts_only}};
 	return json_dump(json);
 }
 

@@ -5,6 +5,7 @@ add_library(monitor_analyze STATIC
   ${CMAKE_CURRENT_LIST_DIR}/clock_bound.cpp
   ${CMAKE_CURRENT_LIST_DIR}/clock_check.cpp
   ${CMAKE_CURRENT_LIST_DIR}/conservation.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/counted_check.cpp
   ${CMAKE_CURRENT_LIST_DIR}/counter_fold.cpp
   ${CMAKE_CURRENT_LIST_DIR}/counters_info.cpp
   ${CMAKE_CURRENT_LIST_DIR}/event_kinds.cpp

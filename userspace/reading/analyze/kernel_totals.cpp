@@ -52,6 +52,22 @@ constexpr std::array witnessed_classes = {
 
 } // namespace
 
+OtherInterrupts other_interrupts(const KernelCounts &start, const KernelCounts &end)
+{
+	OtherInterrupts others;
+	for (const auto &[row, last] : end.interrupt_rows) {
+		const auto first = start.interrupt_rows.find(row);
+		if (row.empty() || first == start.interrupt_rows.end())
+			continue;
+		const std::uint64_t more = last - std::min(first->second, last);
+		if (!is_probed(row))
+			others.unprobed += more;
+		else if (row == "TLB")
+			others.shootdowns = more;
+	}
+	return others;
+}
+
 KernelTotals::KernelTotals(const trace::Description &description, const EventKinds &kinds, const RecordingInfo &info)
     : kinds_(kinds), info_(info)
 {
@@ -172,17 +188,7 @@ void KernelTotals::judge_interrupts(bool hidden, std::vector<Statement> &stateme
 		return;
 	}
 	const KernelCounts &start = *info_.start_counts, &end = *info_.end_counts;
-	std::uint64_t unprobed = 0, shootdowns = 0;
-	for (const auto &[row, last] : end.interrupt_rows) {
-		const auto first = start.interrupt_rows.find(row);
-		if (row.empty() || first == start.interrupt_rows.end())
-			continue;
-		const std::uint64_t more = last - std::min(first->second, last);
-		if (!is_probed(row))
-			unprobed += more;
-		else if (row == "TLB")
-			shootdowns = more;
-	}
+	const auto [unprobed, shootdowns] = other_interrupts(start, end);
 	const std::uint64_t kernel = end.interrupts - start.interrupts;
 	// A shared line runs several handlers, a vector may have none; the rows are read a little later. A TLB
 	// shootdown is a function call, and 7.3.4 counts it as both.

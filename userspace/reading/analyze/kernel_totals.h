@@ -15,6 +15,12 @@
 
 namespace monitor::analyze {
 
+// Of /proc/stat's interrupts, those that no probe can see or that some kernels count twice.
+struct OtherInterrupts {
+	std::uint64_t unprobed = 0, shootdowns = 0;
+};
+OtherInterrupts other_interrupts(const KernelCounts &start, const KernelCounts &end);
+
 class KernelTotals {
 public:
 	KernelTotals(const trace::Description &description, const EventKinds &kinds, const RecordingInfo &info);

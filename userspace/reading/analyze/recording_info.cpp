@@ -28,6 +28,8 @@ std::optional<KernelCounts> kernel_counts(const Json &value)
 	counts.idle_before = number(member(idle, "before"));
 	counts.idle_after = number(member(idle, "after"));
 	counts.idle_ends = optional_number(member(idle, "ends"));
+	counts.counted_before = numbers(member(member(value, "counted"), "before"));
+	counts.counted_after = numbers(member(member(value, "counted"), "after"));
 	return counts;
 }
 
@@ -435,7 +437,12 @@ void parse_counts(const Json &json, RecordingInfo &info)
 	info.states = recorded_states(json);
 	info.flight = flight_info(member(json, "flight"));
 	if (const Json &statistics = member(json, "statistics"); statistics.is_object())
-		info.statistics = {number(member(statistics, "period_ns")), number(member(statistics, "keep_ns"))};
+		info.statistics = {number(member(statistics, "period_ns")),
+				   number(member(statistics, "keep_ns")),
+				   flag(member(statistics, "counts_only")),
+				   optional_number(member(statistics, "hidden_threads")),
+				   optional_number(member(statistics, "max_late_ns")),
+				   optional_number(member(statistics, "max_width_ns"))};
 	info.preflight_missing = number(member(member(json, "start_test"), "missing"));
 }
 

@@ -36,6 +36,8 @@ struct KernelCounts {
 	std::optional<std::uint64_t> softirqs{}, thread_creations{};
 	std::uint64_t idle_before = 0, idle_after = 0; // trace times around the read of
 	std::optional<std::uint64_t> idle_ends{};      // idle states that ended, all CPUs
+	// record --count-only: what the probes had counted before and after the read, by class name.
+	std::map<std::string, std::uint64_t> counted_before{}, counted_after{};
 };
 
 // System calls that the recorder made on a CPU outside the recording, and what the probes saw:
@@ -70,6 +72,10 @@ struct UserInfo {
 struct StatisticsInfo {
 	std::uint64_t period_ns = 0;
 	std::uint64_t keep_ns = 0; // older periods were removed; 0: none
+	bool counts_only = false;  // the numbers of events, by class
+	std::optional<std::uint64_t> hidden_threads{};
+	// How long after the end of a period its counts were read, and how long that took, at most.
+	std::optional<std::uint64_t> max_late_ns{}, max_width_ns{};
 };
 
 // Chosen by record --functions.
@@ -168,6 +174,7 @@ struct RecordingInfo {
 	bool has_tokens = true; // false: record --no-tokens
 	// record --statistics: sums of periods instead of events.
 	std::optional<StatisticsInfo> statistics;
+	bool has_counts_only() const { return statistics && statistics->counts_only; }
 	std::optional<RecordedStates> states;
 	std::optional<FlightInfo> flight;
 	// record --states --no-tokens: events were read, and not written.

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "counted_check.h"
 #include "machine.h"
 
 namespace monitor::analyze {
@@ -45,6 +46,12 @@ Statement judge_sequence(const trace::Trace &trace, const RecordingInfo &info)
 // That events were lost is no failure: the periods say so.
 Statement judge_losses(const Periods &periods, const RecordingInfo &info)
 {
+	if (info.has_counts_only()) {
+		const std::uint64_t lost = info.lost() + info.misses();
+		return {"losses", lost == periods.lost ? Verdict::holds : Verdict::fails,
+			fmt::format("the probes lost {}, the periods lack {} (in {} of {} periods)", lost, periods.lost,
+				    periods.lossy, periods.count)};
+	}
 	return {"losses", info.lost() == periods.lost ? Verdict::holds : Verdict::fails,
 		fmt::format(
 		    "the probes discarded {}, the periods lack {} (in {} of {} periods); {} came too late to be in any",
@@ -114,6 +121,8 @@ void check_statistics(trace::Trace &trace, const RecordingInfo &info, std::vecto
 	}
 	statements.push_back(judge_losses(periods, info));
 	judge_conservation(periods, info, statements);
+	if (info.has_counts_only())
+		return judge_counted(info, statements);
 	statements.push_back(judge_switches(periods, info, machine.hidden_threads() > 0));
 }
 

@@ -47,19 +47,23 @@ private:
 	bool seen_[2] = {};
 };
 
+} // namespace
+
 Statement judge_calls(const RecordingInfo &info)
 {
 	Witnessed witnessed(info);
 	std::uint64_t calls = 0;
 	for (std::size_t moment = 0; moment < 2; ++moment)
 		for (const CallWitness &cpu : at(info, moment)) {
-			const bool fewer = cpu.entries < cpu.calls || cpu.exits < cpu.calls;
-			const bool more = cpu.entries > cpu.calls || cpu.exits > cpu.calls;
+			const std::uint64_t exits = info.has_counts_only() ? cpu.entries : cpu.exits;
+			const bool fewer = cpu.entries < cpu.calls || exits < cpu.calls;
+			const bool more = cpu.entries > cpu.calls || exits > cpu.calls;
 			if (fewer || (cpu.alone && more))
 				return {"calls_witnessed", Verdict::fails,
 					fmt::format("system calls: at the {} {} were made on CPU {}, the probes saw {} "
-						    "entries and {} exits",
-						    moments[moment], cpu.calls, cpu.cpu, cpu.entries, cpu.exits)};
+						    "entries{}",
+						    moments[moment], cpu.calls, cpu.cpu, cpu.entries,
+						    info.has_counts_only() ? "" : fmt::format(" and {} exits", exits))};
 			if (!cpu.alone)
 				continue; // calls of other threads are among those seen
 			witnessed.add(moment, cpu);
@@ -74,6 +78,8 @@ Statement judge_calls(const RecordingInfo &info)
 	    fmt::format("system calls: {} were made on {} CPUs at the start and the end, the probes saw exactly these",
 			calls, witnessed.cpus())};
 }
+
+namespace {
 
 Statement judge_times(const RecordingInfo &info, const trace::Clock &clock)
 {

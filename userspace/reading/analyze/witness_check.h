@@ -10,6 +10,9 @@
 
 namespace monitor::analyze {
 
+// Of the calls alone; of their entries, if only these are counted.
+Statement judge_calls(const RecordingInfo &info);
+
 void judge_witness(const RecordingInfo &info, const trace::Clock &clock, std::vector<Statement> &statements);
 
 } // namespace monitor::analyze

@@ -14,6 +14,7 @@ namespace monitor::record {
 namespace {
 
 constexpr std::uint64_t mib = 1 << 20;
+constexpr std::uint32_t min_pool_blocks = 16;
 constexpr std::uint64_t max_blocks_of_a_cpu = 256 * mib / EDC_BLOCK_SIZE;
 
 std::uint64_t min_blocks_of_a_cpu(unsigned rings)
@@ -38,11 +39,16 @@ Buffers divide_buffers(std::optional<std::uint64_t> total_bytes, unsigned cpus, 
 	buffers.blocks_per_cpu = rings / cpus / EDC_BLOCK_SIZE;
 	buffers.pool_blocks = static_cast<std::uint32_t>(std::min<std::uint64_t>(pool / EDC_BLOCK_SIZE, 1u << 24));
 	const std::uint64_t min_blocks = min_blocks_of_a_cpu(rings_per_cpu);
-	if (buffers.blocks_per_cpu < min_blocks || buffers.pool_blocks < 16)
+	if (buffers.blocks_per_cpu < min_blocks || buffers.pool_blocks < min_pool_blocks)
 		throw Error(fmt::format("--buffer is too small for {} CPUs; at least {} KiB are needed", cpus,
 					std::max<std::uint64_t>(min_blocks * cpus * 3, 24) * EDC_BLOCK_SIZE / 1024));
 	buffers.blocks_per_cpu = std::min(buffers.blocks_per_cpu, max_blocks_of_a_cpu);
 	return buffers;
+}
+
+Buffers smallest_buffers(unsigned rings_per_cpu)
+{
+	return {min_blocks_of_a_cpu(rings_per_cpu), min_pool_blocks};
 }
 
 // A hold leaves an eighth of a ring for what happens until its thread runs. The disk may stall: the rings then discard,

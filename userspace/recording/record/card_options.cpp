@@ -45,6 +45,8 @@ std::string why_not_module(const Options &options, const std::vector<std::string
 		return "it reads counters only at switches; for triggers that read use --card bpf";
 	if (options.calibrates_in_phases)
 		return "its probes are not detached by --calibrate";
+	if (options.statistics && options.statistics->counts_only)
+		return "--count-only is of the BPF card's probes";
 	if (!options.functions.empty())
 		return "functions are probed by the BPF card";
 	if (options.stacks.any())
@@ -173,6 +175,7 @@ card::CardOptions card_options(const Options &options, unsigned cpus, const std:
 	card.families.insert(card.families.end(), needed.begin(), needed.end());
 	card.filtering = options.filtering();
 	card.overwriting = options.flight.has_value();
+	card.counts_only = options.statistics && options.statistics->counts_only;
 	card.matching = options.matching.has_value();
 	if (options.matching) {
 		const MatcherRequest &request = options.matching->request;

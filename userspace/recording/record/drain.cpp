@@ -117,7 +117,7 @@ void Drain::run()
 	auto last_look = Clock::now();
 	auto next_sync = last_look + sync_interval;
 	auto next_write = last_look;
-	auto next_call = every_ ? last_look + interval_ : Clock::time_point::max();
+	auto next_call = every_ ? first_call_.value_or(last_look + interval_) : Clock::time_point::max();
 	bool to_write = false;
 	int syncs = 0;
 	for (;;) {
@@ -158,8 +158,10 @@ void Drain::run()
 	}
 }
 
-void Drain::set_every(std::chrono::nanoseconds interval, std::function<void(const Sync &)> call)
+void Drain::set_every(std::chrono::nanoseconds interval, std::function<void(const Sync &)> call,
+		      std::optional<Clock::time_point> first)
 {
+	first_call_ = first;
 	interval_ = interval;
 	every_ = std::move(call);
 }

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <thread>
 
 #include "base/fd.h"
@@ -49,8 +50,10 @@ public:
 	// Called with each block of the kernel card's rings, in its thread or that of drain_rest().
 	void set_on_kernel_block(std::function<void(const std::byte *)> call) { on_kernel_block_ = std::move(call); }
 
-	// Called with a clock snapshot each time this has passed, in its thread.
-	void set_every(std::chrono::nanoseconds interval, std::function<void(const Sync &)> call);
+	// Called with a clock snapshot each time this has passed, in its thread; for the first time at `first`, if
+	// given.
+	void set_every(std::chrono::nanoseconds interval, std::function<void(const Sync &)> call,
+		       std::optional<std::chrono::steady_clock::time_point> first = {});
 
 	// Take what is closed now. Only while the thread does not run.
 	void look() { drain_all(); }
@@ -66,6 +69,8 @@ public:
 	{
 		push_own(0, block, written_ != Written::nothing, sink_ && written_ != Written::own);
 	}
+	// Without a sink: nothing is written at all.
+	void write_nothing() { written_ = Written::nothing; }
 	// The stream that the sink gets as the recorder's: its open block is shown to it.
 	void set_shown(const ControlStream &stream) { shown_ = &stream; }
 
@@ -106,6 +111,7 @@ private:
 	std::function<void(const Sync &)> before_sync_, every_;
 	std::chrono::nanoseconds interval_{0}; // of every_
 	std::function<void(const std::byte *)> on_kernel_block_;
+	std::optional<Clock::time_point> first_call_;
 	BlockPool &pool_;
 	ControlStream &control_;
 	ClockSteering &steering_;

@@ -20,10 +20,12 @@ add_library(monitor_record STATIC
   ${CMAKE_CURRENT_LIST_DIR}/calibration_phases.cpp
   ${CMAKE_CURRENT_LIST_DIR}/card_options.cpp
   ${CMAKE_CURRENT_LIST_DIR}/cgroup_names.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/class_counts.cpp
   ${CMAKE_CURRENT_LIST_DIR}/clock.cpp
   ${CMAKE_CURRENT_LIST_DIR}/command.cpp
   ${CMAKE_CURRENT_LIST_DIR}/confine.cpp
   ${CMAKE_CURRENT_LIST_DIR}/control_stream.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/counted_periods.cpp
   ${CMAKE_CURRENT_LIST_DIR}/counter_classes.cpp
   ${CMAKE_CURRENT_LIST_DIR}/counters.cpp
   ${CMAKE_CURRENT_LIST_DIR}/directory.cpp

@@ -27,6 +27,7 @@
 #include "command.h"
 #include "confine.h"
 #include "control_stream.h"
+#include "counted_periods.h"
 #include "counters.h"
 #include "directory.h"
 #include "drain.h"
@@ -138,6 +139,8 @@ private:
 	void write_listed();
 	void add_triggers(RecordingFile &file) const;
 	void write_tasks(bool at_end);
+	void start_counting();
+	void read_counts_of_kernel(const char *when);
 	void wait_for_end();
 	void end_recording();
 	void calibrate_again();
@@ -169,7 +172,8 @@ private:
 	std::unique_ptr<BlockPool> pool_;
 	std::unique_ptr<ControlStream> control_;
 	std::unique_ptr<Drain> drain_;
-	std::unique_ptr<StateStreams> states_; // --states
+	std::unique_ptr<StateStreams> states_;    // --states
+	std::unique_ptr<CountedPeriods> counted_; // --count-only
 	std::unique_ptr<Writer> writer_;
 	std::unique_ptr<SnapshotRequests> requests_; // --flight
 	std::unique_ptr<Flight> flight_;
@@ -302,8 +306,9 @@ void Recording::Parts::load_card()
 		     : card_options(options_, cpus, uuid_);
 	options.functions = functions_.found().functions;
 	options.leaves_functions_out = options_.budget.has_value();
-	buffers_ = options_.flight ? divide_flight_buffers(options_.buffer_bytes, cpus, options.rings())
-				   : divide_buffers(options_.buffer_bytes, cpus, options.rings());
+	buffers_ = options.counts_only ? smallest_buffers(options.rings())
+		   : options_.flight   ? divide_flight_buffers(options_.buffer_bytes, cpus, options.rings())
+				       : divide_buffers(options_.buffer_bytes, cpus, options.rings());
 	options.blocks_per_cpu = buffers_.blocks_per_cpu;
 	if (const pid_t holder = options.module || options_.card == "bpf" ? 0 : card::holder_of_module())
 		tell(fmt::format("process {} uses the kernel module: this recording uses the BPF card", holder));
@@ -323,6 +328,10 @@ void Recording::Parts::load_card()
 	file_.witness("start", card::witness_calls(*card_, test.tp, options.filtering));
 	settle_clock();
 	file_.misses("start", card_->misses());
+	if (options.counts_only)
+		counted_ = std::make_unique<CountedPeriods>(
+		    *card_, *options_.statistics, uuid_, [this] { return read_sync(steering_->invariant_tsc()); },
+		    [this] { return description(describe_clock(*steering_), {}); });
 	card_->prepare_task_passes(2);
 	start_matching();
 	card_->attach(test.tp);
@@ -530,7 +539,7 @@ void Recording::Parts::find_programs()
 
 void Recording::Parts::write_tasks(bool at_end)
 {
-	if (!card_ || (options_.matching && !options_.matching->request.keeps_tokens))
+	if (!card_ || counted_ || (options_.matching && !options_.matching->request.keeps_tokens))
 		return;
 	ControlStream *const listed = states_ ? states_->list_of_threads() : nullptr;
 	ControlStream &to = listed ? *listed : *control_;
@@ -560,6 +569,28 @@ Progress Recording::Parts::progress() const
 	const Sync sync = read_sync(steering_->invariant_tsc());
 	now.seconds = static_cast<double>(sync.monotonic_ns - file_.start_monotonic_ns()) / 1e9;
 	return now;
+}
+
+void Recording::Parts::start_counting()
+{
+	const auto hidden = std::ranges::count_if(
+	    threads(), [](const edc_task &task) { return (task.flags & EDC_THREAD_HIDDEN) != 0; });
+	file_.hidden_threads(static_cast<std::uint64_t>(hidden));
+	drain_->write_nothing();
+	drain_->sync();
+	file_.start(steering_->last());
+	counted_->start(result_.directory, steering_->last());
+	drain_->set_every(
+	    std::chrono::nanoseconds(options_.statistics->period_ns),
+	    [this](const Sync &sync) { counted_->end_period(sync); }, counted_->due());
+}
+
+void Recording::Parts::read_counts_of_kernel(const char *when)
+{
+	const std::optional<ClassCounts> before = counted_ ? std::optional(counted_->read()) : std::nullopt;
+	file_.kernel_counts(when, read_kernel_counts(steering_->invariant_tsc()));
+	if (before)
+		file_.counted_around(when, *before, counted_->read());
 }
 
 // Threads that were created while nothing was stored have no names: after each pause those there are are listed again.
@@ -695,13 +726,15 @@ void Recording::Parts::end_recording()
 	if (stacks_)
 		stacks_->stop();
 	if (card_)
-		file_.kernel_counts("end", read_kernel_counts(steering_->invariant_tsc()));
+		read_counts_of_kernel("end");
 	write_tasks(true);
 	drain_->look();
 	if (counters_)
 		file_.counter_readings("end", counters_->read(true, steering_->invariant_tsc()));
 	drain_->sync();
 	const Sync end = steering_->last();
+	if (counted_)
+		counted_->end(end);
 	const std::uint64_t cpu_ns = own_cpu_time_ns() - cpu_before_ns_;
 	if (triggers_)
 		triggers_->end_pause(end);
@@ -725,6 +758,10 @@ void Recording::Parts::end_recording()
 		    else
 			    options_.live->finish();
 	    });
+	if (counted_) {
+		counted_->finish();
+		file_.period_reads(counted_->reads());
+	}
 	writer_->finish();
 	if (failure_.reported())
 		fail(failure_.text());
@@ -909,6 +946,8 @@ void Recording::Parts::start_recording()
 	drain_->sync();
 	// From here on every probe is attached.
 	file_.start(steering_->last());
+	if (counted_)
+		start_counting();
 	if (counters_) {
 		file_.counting(*options_.counting);
 		file_.counter_readings("start", counters_->read(false, steering_->invariant_tsc()));
@@ -946,7 +985,7 @@ void Recording::Parts::start_recording()
 			      spare_files(writer_->max_streams() + other_files),
 			      [this](const std::vector<card::UserClass> &classes) { describe_again(classes); });
 	if (card_)
-		file_.kernel_counts("start", read_kernel_counts(steering_->invariant_tsc()));
+		read_counts_of_kernel("start");
 	write_tasks(false);
 	drain_->look();
 	if (states_ && states_->list_of_threads())

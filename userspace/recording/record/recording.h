@@ -42,6 +42,7 @@ enum class Kept : std::uint8_t {
 struct StatisticsOptions {
 	std::uint64_t period_ns = 0;
 	std::uint64_t keep_ns = 0; // 0: all periods
+	bool counts_only = false;  // --count-only: the numbers of events, by class
 };
 
 struct Options {
@@ -56,7 +57,7 @@ struct Options {
 	bool writes_tokens = true;         // else, with `states`, those of the kernel and of programs are only read
 	std::shared_ptr<BlockSink> live;   // who else gets all events; null: nobody. Not with `states`.
 	Kept kept = Kept::trace;           // with `live`
-	std::optional<StatisticsOptions> statistics; // --statistics, for the description; with `live`
+	std::optional<StatisticsOptions> statistics; // --statistics; with `live` unless counts_only
 	std::vector<int> pids;                       // -p PID,...: these and their descendants
 	bool only_command = false;                   // -p cmd
 	std::optional<Counting> counting;            // -m

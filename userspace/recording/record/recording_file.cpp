@@ -94,6 +94,8 @@ void RecordingFile::recording(const Options &options, int command_pid, const std
 	if (options.statistics)
 		json_["statistics"] = {{"period_ns", options.statistics->period_ns},
 				       {"keep_ns", options.statistics->keep_ns}};
+	if (options.statistics && options.statistics->counts_only)
+		json_["statistics"]["counts_only"] = true;
 }
 
 void RecordingFile::matching(const MatcherRequest &request, const EventMatcher &matcher)
@@ -387,6 +389,30 @@ void RecordingFile::kernel_counts(const char *when, const KernelCounts &counts)
 	if (counts.idle_ends)
 		json["idle"] = {
 		    {"before", counts.idle_before}, {"after", counts.idle_after}, {"ends", *counts.idle_ends}};
+}
+
+void RecordingFile::counted_around(const char *when, const ClassCounts &before, const ClassCounts &after)
+{
+	const auto by_name = [](const ClassCounts &counts) {
+		std::map<std::string, std::uint64_t> sums; // a class may have a short and a long form
+		for (const card::ClassRow &row : card::kernel_classes())
+			sums[row.name] += counts.number[row.id - EDC_ID_KERNEL_FIRST];
+		std::erase_if(sums, [](const auto &sum) { return sum.second == 0; });
+		return sums;
+	};
+	object_in(object_in(json_, "kernel_counts"), when)["counted"] = {{"before", by_name(before)},
+									 {"after", by_name(after)}};
+}
+
+void RecordingFile::hidden_threads(std::uint64_t number)
+{
+	object_in(json_, "statistics")["hidden_threads"] = number;
+}
+
+void RecordingFile::period_reads(const PeriodReads &reads)
+{
+	object_in(json_, "statistics")["max_late_ns"] = reads.max_late_ns;
+	object_in(json_, "statistics")["max_width_ns"] = reads.max_width_ns;
 }
 
 void RecordingFile::stacks(const card::StackOptions &chosen, const card::StackMemory &memory,

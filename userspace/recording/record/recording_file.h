@@ -14,6 +14,7 @@
 
 #include "calibration_phases.h"
 #include "clock.h"
+#include "counted_periods.h"
 #include "counters.h"
 #include "event_counts.h"
 #include "event_times.h"
@@ -75,6 +76,10 @@ public:
 	void misses(const char *when, const std::vector<card::ProgramMisses> &misses);
 	void start(const Sync &sync);
 	void kernel_counts(const char *when, const KernelCounts &counts);
+	// --count-only: what the probes had counted before and after the kernel's counts were read.
+	void counted_around(const char *when, const ClassCounts &before, const ClassCounts &after);
+	void hidden_threads(std::uint64_t number);
+	void period_reads(const PeriodReads &reads);
 	void card_counts(const card::BpfCard &card);
 	void stacks(const card::StackOptions &chosen, const card::StackMemory &memory,
 		    const stacks::StackCounts &counts);

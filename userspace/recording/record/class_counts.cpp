@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+#include "class_counts.h"
+
+#include <algorithm>
+#include <atomic>
+
+#if !defined(__x86_64__)
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
+#include "recording/card/classes.h"
+
+namespace monitor::record {
+namespace {
+
+// What is read next is at least as new as what was read before: of each event that was seen, whether it was rejected.
+void order_reads()
+{
+	std::atomic_thread_fence(std::memory_order_seq_cst);
+#if !defined(__x86_64__)
+	::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+#endif
+}
+
+} // namespace
+
+ClassCountReader::ClassCountReader(const card::BpfCard &card) : card_(card), misses_before_(misses())
+{
+	for (const card::ClassRow &row : card::kernel_classes())
+		slots_.push_back(row.id - EDC_ID_KERNEL_FIRST);
+	seen_.resize(std::size_t{card.cpus()} * EDC_CARD_LEVELS * slots_.size());
+}
+
+std::uint64_t ClassCountReader::misses() const
+{
+	std::uint64_t sum = 0;
+	for (const card::ProgramMisses &program : card_.misses())
+		sum += program.misses;
+	return sum;
+}
+
+const ClassCounts &ClassCountReader::read()
+{
+	const auto load = [](const __u64 &count) { return __atomic_load_n(&count, __ATOMIC_RELAXED); };
+	const auto visit = [this](auto &&call) {
+		auto at = seen_.begin();
+		for (unsigned cpu = 0; cpu < card_.cpus(); ++cpu)
+			for (unsigned level = 0; level < EDC_CARD_LEVELS; ++level)
+				for (const unsigned slot : slots_)
+					call(card_.area(cpu).level[level], slot, *at++);
+	};
+	visit([&](const edc_level &level, unsigned slot, std::uint64_t &seen) { seen = load(level.seen[slot]); });
+	order_reads();
+	std::array<std::uint64_t, EDC_CARD_CLASSES> sums{};
+	visit([&](const edc_level &level, unsigned slot, std::uint64_t seen) {
+		// Events that were rejected since `seen` was read are in the former.
+		sums[slot] += seen - std::min<std::uint64_t>(seen, load(level.filtered[slot]));
+	});
+	for (const unsigned slot : slots_)
+		counts_.number[slot] = std::max(counts_.number[slot], sums[slot]);
+	std::uint64_t lost = misses() - misses_before_;
+	for (unsigned cpu = 0; cpu < card_.cpus(); ++cpu)
+		for (const unsigned slot : slots_)
+			lost += load(card_.area(cpu).too_deep[slot]);
+	counts_.lost = std::max(counts_.lost, lost);
+	return counts_;
+}
+
+} // namespace monitor::record

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// How many events of each class the probes counted (record --statistics --count-only), read while they count: what they
+// count is never set back, so no event is missing and none is counted twice.
+//
+//     ClassCountReader reader(card);       // before the probes are attached
+//     const ClassCounts &so_far = reader.read();
+//
+// Called by counted_periods.cpp, in one thread at a time. The probes' part is only_count() in bpf/post.bpf.h.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "recording/card/bpf_card.h"
+
+namespace monitor::record {
+
+struct ClassCounts {
+	std::array<std::uint64_t, EDC_CARD_CLASSES> number{}; // by class, of the chosen processes
+	std::uint64_t lost = 0; // counted in no class: too deep, or the kernel refused to run the probe
+};
+
+class ClassCountReader {
+public:
+	explicit ClassCountReader(const card::BpfCard &card);
+
+	// Each is at least what it was at the last read.
+	const ClassCounts &read();
+
+private:
+	std::uint64_t misses() const;
+
+	const card::BpfCard &card_;
+	const std::uint64_t misses_before_;
+	std::vector<unsigned> slots_;     // of the classes that there are
+	std::vector<std::uint64_t> seen_; // by CPU, level and these
+	ClassCounts counts_;
+};
+
+} // namespace monitor::record
