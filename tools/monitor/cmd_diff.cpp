@@ -9,8 +9,12 @@
 
 #include <fmt/format.h>
 
+#include "answers/diff/counted.h"
 #include "answers/diff/recordings.h"
+#include "answers/report/table.h"
+#include "base/error.h"
 #include "base/escape.h"
+#include "base/json.h"
 #include "commands.h"
 #include "number_of_rows.h"
 #include "open.h"
@@ -47,10 +51,9 @@ std::set<diff::Kind> chosen_kinds(const std::vector<std::string> &names)
 	return chosen;
 }
 
-diff::Printed read_and_compare(const DiffArguments &arguments)
+diff::Printed read_and_compare(const DiffArguments &arguments, const std::vector<diff::Part> &before,
+			       const std::vector<diff::Part> &after)
 {
-	const std::vector<diff::Part> before = diff::parse_side(arguments.before),
-				      after = diff::parse_side(arguments.after);
 	ProgressLine line;
 	const std::size_t all = before.size() + after.size();
 	diff::ReadingOptions options;
@@ -63,10 +66,42 @@ diff::Printed read_and_compare(const DiffArguments &arguments)
 	return diff::compare_recordings(before, after, options);
 }
 
+int print_counts(const DiffArguments &arguments, const std::vector<diff::Part> &before,
+		 const std::vector<diff::Part> &after)
+{
+	if (!arguments.by.empty())
+		throw Error("only the numbers of events were recorded (--count-only), which have one kind of rows: "
+			    "leave out --by");
+	int exit_code = 0;
+	diff::ComparedCounts compared = diff::compare_counts(before, after, [&](const std::string &directory) {
+		trace::Trace trace = open_trace({directory});
+		print_problems(trace.problems());
+		exit_code = trace.problems().empty() ? exit_code : 1;
+		return trace;
+	});
+	const std::size_t all = compared.table.rows.size(), top = arguments.top ? arguments.top : all;
+	compared.table.keep_top(top);
+	if (arguments.json)
+		fmt::print("{{\"notes\": {},\n\"rows\": {}}}\n", json_dump(nlohmann::ordered_json(compared.notes)),
+			   report::to_json(compared.table));
+	else
+		fmt::print("{}", arguments.csv ? report::to_csv(compared.table)
+					       : report::to_text(compared.table, terminal_width()) +
+						     report::more_rows_text(all - std::min(all, top)));
+	for (const std::string &note : compared.notes)
+		if (!arguments.json)
+			fmt::print(arguments.csv ? stderr : stdout, "{}\n", note);
+	return exit_code;
+}
+
 // Returns the exit code.
 int run_diff(const DiffArguments &arguments)
 {
-	const diff::Printed printed = read_and_compare(arguments);
+	const std::vector<diff::Part> before = diff::parse_side(arguments.before),
+				      after = diff::parse_side(arguments.after);
+	if (diff::have_counts_only(before, after))
+		return print_counts(arguments, before, after);
+	const diff::Printed printed = read_and_compare(arguments, before, after);
 	const std::size_t top = arguments.top ? arguments.top : ~std::size_t(0);
 	if (arguments.json)
 		fmt::print("{}", diff::comparison_json(printed, top));

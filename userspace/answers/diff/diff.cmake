@@ -4,6 +4,7 @@ add_library(monitor_diff STATIC
   ${CMAKE_CURRENT_LIST_DIR}/call_times.cpp
   ${CMAKE_CURRENT_LIST_DIR}/comparison.cpp
   ${CMAKE_CURRENT_LIST_DIR}/comparison_table.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/counted.cpp
   ${CMAKE_CURRENT_LIST_DIR}/inputs.cpp
   ${CMAKE_CURRENT_LIST_DIR}/measure.cpp
   ${CMAKE_CURRENT_LIST_DIR}/recordings.cpp
