@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: MIT
 """record --statistics: its CPU time at each million events a second, beside a recording of the same load; and whether its
-memory and its files stay as small when processes and cgroups come and go."""
+memory and its files stay as small when processes and cgroups come and go; what counting only costs a system call, beside
+a token and an empty probe."""
 import contextlib
 import json
 import os
 import re
+import random
 import shutil
 import subprocess
 import time
 
-from lib import Result, Spread, Tasks, run, spawn, stop
+import peers
+from kernel import Load
+from lib import Result, Spread, Tasks, machine, ratios, run, spawn, stop
 
 TITLE = "statistics: sums instead of a trace, under load and while processes and cgroups come and go"
 
@@ -117,7 +121,42 @@ def bounded(context, result):
 	return {"forks": forks, "cgroups": groups if parent else 0, "mb": sizes, "period_kb": periods}
 
 
+def counted(context, result):
+	"""ns added per system call (two tokens, or one that is counted) and per round trip (four of either), in turns in every
+	round."""
+	figures = {}
+	for name, families in (("W1", "syscall"), ("W2", "sched")):
+		load = Load(context, name)
+		found = {"empty probes": lambda: peers.attached(context, "empty", load.pair, {})}
+		for what, options in (("tokens", ()), ("count-only", ("--statistics", "10s", "--count-only"))):
+			found[what] = lambda options=options: peers.recording(context, families, {}, more=("--no-calibration", *options))
+		added = {what: [] for what in found}
+		shuffle = random.Random(1)
+		for _ in range(context.rounds_or(9)):
+			order = list(found)
+			shuffle.shuffle(order)
+			before, measured = load.measure(), {}
+			for what in order:
+				with found[what]():
+					measured[what] = load.measure()
+			base = (before + load.measure()) / 2
+			for what, value in measured.items():
+				added[what].append(value - base)
+		tokens, empty = added["tokens"], added["empty probes"]
+		result.table([f"{name}: ns added per {'system call' if name == 'W1' else 'round trip'}", "min", "median", "max", "/ tokens", "/ empty probes"],
+		             [[what, *Spread(values).cells(), *(f"{ratios(values, floor).mid:.2f}" for floor in (tokens, empty))] for what, values in added.items()])
+		spread = ratios(added["count-only"], tokens)
+		result.bar(f"{name} count-only / tokens", spread.mid, 0.4, spread=spread)
+		# A system call has two tokens, or one probe that counts.
+		share = 0.5 if name == "W1" else 1
+		above = ratios([value - share * floor for value, floor in zip(added["count-only"], empty)], [value - floor for value, floor in zip(tokens, empty)])
+		result.note(f"{name} count-only / tokens, both above empty probes of their number: {above.mid:.2f} ({above.low:.2f} to {above.high:.2f})")
+		figures[name] = {what: Spread(values).json() for what, values in added.items()}
+	result.note(f"count-only was measured on {machine()['cpu']}; what attaching a probe costs differs between machines by a factor of three")
+	return figures
+
+
 def bench(context):
 	result = Result(TITLE)
-	result.figures = {"loaded": loaded(context, result), "bounded": bounded(context, result)}
+	result.figures = {"loaded": loaded(context, result), "bounded": bounded(context, result), "counted": counted(context, result)}
 	return result
