@@ -3,6 +3,8 @@
 // what is kept does not grow.
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -10,6 +12,7 @@
 #include <random>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -18,6 +21,7 @@
 #include "answers/live/refresh.h"
 #include "live_folding.h"
 #include "monitor/stack.h"
+#include "scratch.h"
 #include "stack_history.h"
 #include "window_figures.h"
 
@@ -306,6 +310,53 @@ TEST_CASE("live stacks: refreshes follow each other while names are sought, and 
 	std::vector<std::uint64_t> all(200);
 	std::iota(all.begin(), all.end(), 1);
 	CHECK(given == all);
+}
+
+TEST_CASE("live stacks: on a screen nothing waits for names")
+{
+	const Scratch directory;
+	std::filesystem::create_directory(directory.path() + "/.monitor");
+	std::ofstream(directory.path() + "/.monitor/kallsyms") << "1 f\n";
+	Fold fold;
+	std::mutex lock, slow;
+	std::vector<std::shared_ptr<live::Refresh>> given;
+	live::StackNaming naming({directory.path(), fold.trace.description().clock, {{"cpu", StackBy::cpu}}, false},
+				 [&](std::shared_ptr<live::Refresh> refresh) {
+					 {
+						 const std::lock_guard guard(lock);
+						 given.push_back(refresh);
+					 }
+					 if (refresh->number == 2)
+						 const std::lock_guard guard(slow);
+				 });
+	const auto next = [&](std::uint64_t number) {
+		auto refresh = std::make_shared<live::Refresh>();
+		refresh->number = number;
+		fold.describe(0, 0x1000);
+		fold.sample(0x1000);
+		naming.name({std::move(refresh), fold.stacks.take_window(), number * 100, {}, {}});
+		for (int i = 0; i < 4000; ++i) {
+			naming.give_on_late();
+			{
+				const std::lock_guard guard(lock);
+				if (given.size() == number)
+					return given.back()->stacks;
+			}
+			std::this_thread::sleep_for(std::chrono::milliseconds(5));
+		}
+		FAIL("refresh " << number << " is not given on");
+		return given.back()->stacks;
+	};
+	const auto first = next(1);
+	CHECK(first->unnamed == 3);
+	CHECK(folded(first->kinds.at(0)) == Folded{{"kernel+0x1001;kernel+0x1000;kernel+0xfff", 1}});
+	std::unique_lock busy(slow);
+	const auto second = next(2);
+	CHECK(second->unnamed == 0);
+	CHECK(folded(second->kinds.at(0)) == Folded{{"f;f;f", 1}});
+	CHECK(next(3)->is_late); // the thread that names is busy
+	busy.unlock();
+	CHECK(!next(4)->is_late);
 }
 
 } // namespace test_live_stacks

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "stack_naming.h"
 
+#include <exception>
 #include <utility>
 
 #include <sys/eventfd.h>
@@ -84,15 +85,20 @@ void StackNaming::give_on(std::shared_ptr<Refresh> &refresh, std::shared_ptr<Nam
 	give_on_(std::exchange(refresh, nullptr));
 }
 
+// `refresh`: shared with give_on_late().
+void StackNaming::give(std::shared_ptr<Refresh> &refresh, std::shared_ptr<NamedWindow> named)
+{
+	std::shared_ptr<Refresh> taken;
+	{
+		const std::lock_guard guard(lock_);
+		taken = std::exchange(refresh, nullptr);
+	}
+	if (taken)
+		give_on(taken, std::move(named));
+}
+
 void StackNaming::run()
 {
-	symbols::SymbolOptions options;
-	options.stop_fd = stop_.get();
-	options.ticks_of = [this](std::uint64_t monotonic_ns) {
-		return newest_->stacks.time_of(monotonic_ns, options_.clock);
-	};
-	symbolizer_.emplace(options_.directory, std::move(options));
-	symbolizer_->code().limit(max_mappings);
 	for (std::unique_lock guard(lock_);;) {
 		has_work_.wait(guard, [&] { return is_stopping_ || !waiting_.empty(); });
 		if (is_stopping_)
@@ -102,10 +108,25 @@ void StackNaming::run()
 		std::shared_ptr<Refresh> &refresh = waiting_.front().job.refresh = job.refresh;
 		job.refresh.reset();
 		guard.unlock();
-		work(job, refresh);
+		try {
+			work(job, refresh);
+		} catch (const std::exception &) { // too little memory, or too many open files
+			give(refresh, nullptr);
+		}
 		guard.lock();
 		waiting_.pop_front();
 	}
+}
+
+void StackNaming::start()
+{
+	symbols::SymbolOptions options;
+	options.stop_fd = stop_.get();
+	options.ticks_of = [this](std::uint64_t monotonic_ns) {
+		return newest_->stacks.time_of(monotonic_ns, options_.clock);
+	};
+	symbolizer_.emplace(options_.directory, std::move(options));
+	symbolizer_->code().limit(max_mappings);
 }
 
 void StackNaming::learn(Job &job)
@@ -140,35 +161,27 @@ void StackNaming::forget(std::uint64_t before)
 	symbolizer_->forget_above(max_names, max_functions);
 }
 
-// `refresh`: shared with give_on_late().
 void StackNaming::work(Job &job, std::shared_ptr<Refresh> &refresh)
 {
 	const bool is_named = job.window != nullptr;
+	if (!symbolizer_)
+		start();
 	learn(job);
 	const auto made = [&] {
 		return std::make_shared<NamedWindow>(
 		    named_window(*newest_, *symbolizer_, options_.clock, options_.kinds));
 	};
-	const auto give = [&](std::shared_ptr<NamedWindow> named) {
-		std::shared_ptr<Refresh> taken;
-		{
-			const std::lock_guard guard(lock_);
-			taken = std::exchange(refresh, nullptr);
-		}
-		if (taken)
-			give_on(taken, std::move(named));
-	};
 	if (!is_named) {
-		give(nullptr);
+		give(refresh, nullptr);
 	} else if (options_.waits_for_names) {
 		forget_made();
 		symbolizer_->look_up_until(Clock::now() + max_seeking_all);
-		give(made());
+		give(refresh, made());
 	} else {
 		symbolizer_->look_up_until(Clock::time_point::min());
 		const auto named = made();
 		const bool is_all = named->unnamed == 0;
-		give(named);
+		give(refresh, named);
 		symbolizer_->look_up_until(Clock::now() + max_seeking);
 		if (forget_made() || !is_all)
 			made(); // for the next one

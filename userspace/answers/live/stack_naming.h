@@ -61,10 +61,12 @@ private:
 	};
 
 	void run();
+	void start();
 	void work(Job &job, std::shared_ptr<Refresh> &refresh);
 	void learn(Job &job);
 	bool forget_made();
 	void forget(std::uint64_t before);
+	void give(std::shared_ptr<Refresh> &refresh, std::shared_ptr<NamedWindow> named);
 	void give_on(std::shared_ptr<Refresh> &refresh, std::shared_ptr<NamedWindow> named);
 
 	const Options options_;
