@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """record --calibrate: the probes are really detached in its phases, what is recorded around them says so, and what was
 measured is used; what it cannot go with is refused. How near the figure comes is measured by tools/bench virtual."""
+import json
 import os
 import sys
 import time
@@ -50,7 +51,7 @@ def recorded():
 
 def gaps():
 	phases = TRACE.recording()["calibration"]["phases"]
-	e2e.expect(phases["number"] >= 4, f"{phases}")
+	e2e.expect(phases["number"] >= 2, f"{phases}")
 	each = TRACE.summary()["calibration_phases_ns"] / phases["number"] / 1e6
 	e2e.expect(8 <= each <= 100, f"a phase is {each} ms long, on average")
 	e2e.expect(phases["marks"] >= phases["number"], f"{phases}")
@@ -82,20 +83,23 @@ def used():
 	phases = TRACE.recording()["calibration"]["phases"]
 	summary = TRACE.report()["summary"]
 	text = e2e.run(e2e.monitor, "report", TRACE.directory).stdout
-	virtual = TRACE.report("--virtual")["virtual"]
 	e2e.expect("the probes were detached" in text, text[-600:])
-	if "why_unknown" in phases:
-		print(f"the cost is unknown: {phases['why_unknown']}")
-		e2e.expect(phases["why_unknown"] in text and "median" not in phases, f"{phases}: {text[-600:]}")
-		e2e.expect(any(phases["why_unknown"] in reason for reason in virtual["range"]), f"{virtual['range']}")
-		return
 	print(phases)
+	done = e2e.run(e2e.monitor, "report", "--json", "--virtual", TRACE.directory, exit_code=None)
+	if done.returncode:  # another recorder ran, or the loops contradict themselves, and there is nothing else
+		print(done.stderr)
+		e2e.expect("why_unknown" in phases or "another recording ran" in done.stderr, done.stderr)
+	reasons = json.loads(done.stdout)["virtual"]["range"] if not done.returncode else None
+	if "why_unknown" in phases:
+		e2e.expect(phases["why_unknown"] in text and "median" not in phases, f"{phases}: {text[-600:]}")
+		e2e.expect(reasons is None or any(phases["why_unknown"] in reason for reason in reasons), f"{reasons}")
+		return
 	e2e.expect(0 < phases["low"] <= phases["median"] <= phases["high"], f"{phases}")
 	e2e.equal("progress", phases["progress"], "calls that read or wrote")
 	e2e.expect(phases["used"] >= 8 and "syscall" in phases["events"], f"{phases}")
 	e2e.expect(f"measured in {phases['used']} phases" in text, text[-600:])
 	e2e.expect(summary["probes_cpu_ns_low"] <= summary["probes_cpu_ns_calibrated"] <= summary["probes_cpu_ns_high"], f"{summary}")
-	e2e.expect(any("measured in" in reason for reason in virtual["range"]), f"{virtual['range']}")
+	e2e.expect(reasons is None or any("while it ran" in reason for reason in reasons), f"{reasons}")
 
 
 def too_short():
