@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <sched.h>
 
+#include "base/clock_ns.h"
 #include "base/error.h"
 #include "clock.h"
 
@@ -19,7 +20,7 @@ constexpr int min_length_us = 8'000, max_length_us = 32'000;
 constexpr double min_apart = 24, max_apart = 72; // from one phase to the next, in lengths of it: 2 % of the time
 constexpr auto settling = 2ms;                   // after probes were detached or attached, code is cold
 constexpr int readings = 6;                      // of the progress, in a phase
-constexpr int max_share_of_readings = 200;       // they take at most this part of the time
+constexpr int max_share_of_readings = 200;       // they take at most this part of a CPU
 constexpr std::size_t max_phases = 1000;         // a longer recording has no more: they would say nothing new
 
 double ms_since(std::chrono::steady_clock::time_point since)
@@ -92,7 +93,8 @@ void CalibrationPhases::run()
 	Clock::duration last = std::chrono::microseconds((min_length_us + max_length_us) / 2);
 	while (account_.number < max_phases) {
 		const auto pause = std::chrono::duration_cast<Clock::duration>(last * apart(random_));
-		if (!wait_until(Clock::now() + std::max(pause, longest_reading_ * readings * max_share_of_readings)))
+		const Clock::duration cheap = cpu_of_reading_ * readings * max_share_of_readings;
+		if (!wait_until(Clock::now() + std::max(pause, cheap)))
 			return;
 		last = make_phase(std::chrono::microseconds(length_us(random_)));
 	}
@@ -102,9 +104,9 @@ CalibrationPhases::Part CalibrationPhases::measure(Clock::time_point until, bool
 						   std::unordered_set<std::int32_t> &threads)
 {
 	Part part;
-	const auto before = Clock::now();
+	const std::uint64_t before = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	part.begin = read_progress(card_, command_, threads);
-	longest_reading_ = std::max(longest_reading_, Clock::now() - before);
+	cpu_of_reading_ = std::chrono::nanoseconds(clock_ns(CLOCK_THREAD_CPUTIME_ID) - before);
 	if (with_probes)
 		part.number = events_.begin(now());
 	part.is_whole = wait_until(until);

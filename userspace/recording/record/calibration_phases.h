@@ -86,7 +86,7 @@ private:
 	PhaseEvents events_;
 	std::vector<Parts> phases_; // the thread's until stop()
 	PhaseAccount account_;
-	Clock::duration longest_reading_{};
+	Clock::duration cpu_of_reading_{};
 };
 
 } // namespace monitor::record
