@@ -85,7 +85,16 @@
 	      (A, syscall, id)(B, u4, unused)(F, u32, thread_row)(F, u32, waker_row)(F, u32, waker_irq)(               \
 		  F, u32, reserved)(F, u64, number)(F, u64, total)(F, u64, longest))                                   \
 	CLASS(24, STATISTICS_BUCKETS, statistics_buckets, statistics_buckets, control, 2,                              \
-	      (A, u16, first)(F, u32, number0)(F, u32, number1)(F, u32, number2)(F, u32, number3))
+	      (A, u16, first)(F, u32, number0)(F, u32, number1)(F, u32, number2)(F, u32, number3))                     \
+	CLASS(25, STATISTICS_ACTIVITIES, statistics_activities, statistics_activities, control, 6,                     \
+	      (A, activity, activity)(F, u32, thread_row)(F, activity, caller)(F, u16, reserved)(F, u64, number)(      \
+		  F, u64, left)(F, u64, total)(F, u64, exclusive)(F, u64, longest))                                    \
+	CLASS(26, STATISTICS_INCLUSIVE, statistics_inclusive, statistics_inclusive, control, 4,                        \
+	      (A, u16, reserved)(F, u64, inclusive)(F, u64, cpu)(F, u64, waiting)(F, u64, blocked))                    \
+	CLASS(27, STATISTICS_OPEN, statistics_open, statistics_open, control, 3,                                       \
+	      (A, u16, reserved)(F, u64, number)(F, u64, begins)(F, u64, ends))                                        \
+	CLASS(28, STATISTICS_TRANSFERS, statistics_transfers, statistics_transfers, control, 3,                        \
+	      (A, u16, reserved)(F, u64, number)(F, u64, total)(F, u64, longest))
 
 /* Classes that the kernel's cards post. */
 #define EDC_KERNEL_CLASSES(CLASS)                                                                                      \
@@ -159,6 +168,7 @@
 
 /* Sizes of the kinds in bits. `comm` is 16 bytes of text, NUL-padded. */
 #define EDC_KIND_BITS_abi 4
+#define EDC_KIND_BITS_activity 16
 #define EDC_KIND_BITS_comm 128
 #define EDC_KIND_BITS_count_name 16
 #define EDC_KIND_BITS_doing 16
@@ -275,6 +285,11 @@ enum edc_id {
 /* statistics_sleeps.waker_row, .waker_irq: none */
 #define EDC_NO_ROW 0xffffffff
 #define EDC_NO_IRQ 0xffffffff
+
+/* Activities in statistics: the id of the class that begins it, or of a function its number and this. */
+#define EDC_ACTIVITY_FUNCTION 4096
+#define EDC_ACTIVITY_OTHER 65534 /* any, or a caller that is not known, as there was no room */
+#define EDC_NO_ACTIVITY 65535    /* as a caller: none */
 
 /* thread_state.syscall, sys_*.id: none, or unknown */
 #define EDC_NO_SYSCALL 0xfff

@@ -49,9 +49,9 @@ expect "thread" report --by th
 expect "--plot" report second --pl
 expect "--virtual" report second --v
 expect "runs" report second --svg ru
-expect "cgroup command count cpu" report --by c
+expect "caller cgroup command count cpu" report --by c
 expect "thread" report --by = th
-expect "argument cgroup command count cpu fault offcpu other process thread time wait" report --by =
+expect "argument caller cgroup command count cpu fault offcpu other process thread time wait" report --by =
 expect "p50_ns p99_ns" report --sort p
 expect "plain/ runs/ second" report ""
 expect "runs/first" info runs/

@@ -127,7 +127,7 @@ def refused():
 	none = e2e.record("none", "-e", "power", command=("true",))
 	for code, says, trace, *words in (
 	        (1, "declare them with EDC_ACTIVITY", none, "activities"),
-	        (2, "activities can be grouped by process, thread or argument, not by cpu", TRACE, "activities", "--by", "cpu"),
+	        (2, "activities can be grouped by process, thread, caller or argument, not by cpu", TRACE, "activities", "--by", "cpu"),
 	        (2, "--by argument needs the report activities", TRACE, "--by", "argument")):
 		done = e2e.run(e2e.monitor, "report", trace.directory, *words, exit_code=code)
 		e2e.expect(says in done.stderr and done.stderr.count("\n") == 1, f"{words}: {done.stderr}")

@@ -39,7 +39,10 @@ def load(seconds):
 def started(directory, *options):
 	"""A recording of statistics that has begun; its output is not read."""
 	process = subprocess.Popen([e2e.monitor, "record", "--statistics", "1s", "-o", directory, "--force", *options], stderr=subprocess.PIPE, text=True)
-	e2e.expect("statistics of the whole machine" in process.stderr.readline(), "it does not say what it records")
+	said = []
+	while not said or (said[-1] and "statistics of " not in said[-1]): # notes may come first
+		said.append(process.stderr.readline())
+	e2e.expect("statistics of " in said[-1], f"it does not say what it records: {said}")
 	return process
 
 
@@ -181,6 +184,70 @@ def all_null(rows, key):
 	return all(row[key] is None for row in rows)
 
 
+def activities_of(directory, *options):
+	return {(row["activity"], row["caller"]): row for row in report(directory, "activities", "--by", "caller", *options)["rows"]}
+
+
+def marked_activities():
+	"""What a program marks: exact counts, by what it was inside of; in statistics of its command and of everybody."""
+	load, naps, spins = os.path.join(e2e.programs, "activity_load"), 500, 20
+	expected = {("round", "-"): naps, ("nap", "round"): naps, ("step", "round"): naps, ("spin", "-"): spins, ("recurse", "-"): 1,
+	            ("recurse", "recurse"): 9, ("job", "-"): 40}
+	of_command, of_all = e2e.work / "marked", e2e.work / "marked_all"
+	recorder = started(of_all, "--user")
+	try:
+		subprocess.run([load, str(naps), str(spins)], stdout=subprocess.DEVNULL, check=True)
+		# Its own recorder has the program's events, the other one not.
+		e2e.run(e2e.monitor, "record", "--statistics", "1s", "-o", of_command, "--force", "--no-calibration", "--", load, naps, spins)
+	finally:
+		ended(recorder)
+	for directory in (of_command, of_all):
+		rows = activities_of(directory)
+		e2e.equal("counts by caller", {key: row["count"] for key, row in rows.items()}, expected)
+		e2e.equal("unpaired", report(directory, "activities")["unpaired"], {"begins": 1, "ends": 2, "left_out": 0})
+		nap, whole = rows["nap", "round"], rows["round", "-"]
+		e2e.expect(whole["total_ns"] >= nap["total_ns"] >= naps * 2_000_000 and nap["p50_ns"] >= 2_000_000, f"naps of 2 ms: {nap}")
+		e2e.expect(abs(whole["exclusive_ns"] - (whole["total_ns"] - nap["total_ns"] - rows["step", "round"]["total_ns"])) <= 4, f"{whole}")
+		e2e.expect(nap["blocked_percent"] > 80 and nap["unknown_percent"] < 2, f"a nap is not asleep: {nap}")
+		by_process = report(directory, "activities")["rows"]
+		e2e.equal("by process", {row["process"].removesuffix(" (ended)") for row in by_process}, {"activity_load"})
+		checked = e2e.run(e2e.monitor, "check", directory).stdout
+		for statement in (r"\d+ events of 1 instrumented processes were read, the periods have \d+", r"began in the periods; \d+ ended, 1 have no end, 0 are"):
+			e2e.expect(re.search("ok .*" + statement, checked), f"{statement}: {checked}")
+		told = json.loads(e2e.run(e2e.monitor, "query", directory, "--json", "SELECT activity_label AS activity, caller_label AS caller, sum(number) AS n FROM "
+		                          "statistics_activities GROUP BY 1, 2").stdout)
+		e2e.equal("by query", {(row["activity"], row["caller"].replace("none", "-")): row["n"] for row in told}, expected)
+		for by in ("thread", "argument"):
+			done = e2e.run(e2e.monitor, "report", directory, "activities", "--by", by, exit_code=None)
+			e2e.expect(done.returncode != 0 and "have the activities of each process" in done.stderr and done.stderr.count("\n") == 1, done.stderr)
+	e2e.expect(len(files(of_command)) > 1, "all are in one period")
+	# The naps take more than a second, so more than a period, and go on half a second after the start.
+	some = activities_of(of_command, "--from", "0.5", "--to", "0.51")
+	e2e.expect(0 < some["nap", "round"]["count"] < naps, f"naps of one period: {some}")
+	changed = e2e.run(e2e.monitor, "diff", of_command, of_all, "--top", 0).stdout
+	e2e.expect("by the programs' own activities" in changed and re.search(r"\bnap\b", changed), changed)
+
+
+def called_functions():
+	"""Functions of a process that two recorders probe: the same calls, each with its caller, one a little longer."""
+	load = os.path.join(e2e.programs, "function_load")
+	with subprocess.Popen([load, "2", "1500", "wait"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+		options = ("-p", process.pid, "--functions", "by_*,callee,catcher,through,recur")
+		recorder = started(e2e.work / "called", *map(str, options))
+		other = e2e.Recorder("calls", "--force", *options).wait_until_recording()
+		process.communicate("\n")
+	other.end()
+	ended(recorder)
+	ours, theirs = activities_of(e2e.work / "called"), activities_of(e2e.work / "calls")
+	e2e.equal("called by whom, how often, left", {key: (row["count"], row["left"]) for key, row in ours.items()},
+	          {key: (row["count"], row["left"]) for key, row in theirs.items()})
+	e2e.expect(("through", "catcher") in ours and ("recur", "recur") in ours and ours["by_throw", "through"]["left"] > 0, f"{sorted(ours)}")
+	for key in ours.keys() & theirs.keys():
+		x, y = ours[key]["total_ns"], theirs[key]["total_ns"]
+		e2e.expect(abs(x - y) <= 0.5 * max(x, y) + 5_000_000, f"{key}: {x} ns, in the trace {y}")
+	e2e.run(e2e.monitor, "check", e2e.work / "called")
+
+
 def what_is_kept():
 	directory = e2e.work / "kept"
 	recorder = started(directory, "--keep", "2s")
@@ -216,7 +283,7 @@ def refusals():
 	e2e.run(e2e.monitor, "archive", *archive, "add", directory, "a/b/c")
 	told = e2e.run(e2e.monitor, "archive", *archive, "history", "a", "--figure", "count of read", "--json").stdout
 	e2e.expect(json.loads(told)[0]["count of read"] is None, f"a figure of calls: {told}")
-	for command in (("report", directory, "activities"), ("report", directory, "stacks"), ("view", directory), ("play", directory, "--frame"),
+	for command in (("report", directory, "samples"), ("report", directory, "stacks"), ("view", directory), ("play", directory, "--frame"),
 	                ("convert", directory, "--to", "perfetto", "-o", e2e.work / "p"), ("states", directory), ("stat", directory, "--by", "cpu"),
 	                ("report", directory, "--cpu", 0)):
 		done = e2e.run(e2e.monitor, *command, exit_code=None)
@@ -224,6 +291,7 @@ def refusals():
 	for options, why in ((("--statistics", "10ms"), "periods are from 1s to 1d"), (("--statistics", "1s", "--keep", "7d"), "at most 10000 periods"),
 	                     (("--statistics", "10s", "--keep", "5s"), "shorter than a period"), (("--keep", "5s"), "add --statistics"),
 	                     (("--statistics", "1s", "--stacks"), "--stacks records who called whom"), (("--statistics", "1s", "--flight"), "--flight keeps events"),
+	                     (("--statistics", "1s", "--user", "--user-only"), "--user-only records none of the kernel's events"),
 	                     (("--statistics", "soon"), "not a duration")):
 		done = e2e.run(e2e.monitor, "record", *options, "-d", 1, "-o", e2e.work / "never", exit_code=None)
 		e2e.expect(done.returncode == 125 and why in done.stderr, f"{options}: {done.returncode} {done.stderr}")
@@ -231,4 +299,4 @@ def refusals():
 
 
 e2e.need_recording()
-e2e.main(beside_a_trace, while_it_runs, sums_hold, what_is_kept, refusals)
+e2e.main(beside_a_trace, while_it_runs, sums_hold, marked_activities, called_functions, what_is_kept, refusals)

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Statistics instead of a trace (answers/live/live_statistics.h): what is read from their files, period by period, is
 // what a recording of the same events has that ended there.
-#include <chrono>
-#include <filesystem>
-#include <fstream>
 #include <functional>
 #include <map>
 #include <random>
 #include <string>
-#include <thread>
 #include <tuple>
 #include <vector>
 
@@ -19,58 +15,26 @@
 #include <fmt/ranges.h>
 
 #include "answers/live/live_statistics.h"
-#include "live_folding.h"
 #include "reading/activities/totals.h"
 #include "scratch.h"
+#include "statistics_files.h"
 #include "window_figures.h"
 
 namespace test_live_statistics {
 
 using namespace windows;
+using namespace statistics_files;
 using analyze::Observer;
 using analyze::Thread;
 using analyze::Waker;
 
 namespace {
 
-// A tick is a millisecond: periods are whole milliseconds, and threads are given up ten times a second.
-std::string description_of(const std::string &all)
-{
-	std::string text = samples::description_text(all);
-	const std::string hz = "freq = 1000000000";
-	return text.replace(text.find(hz), hz.size(), "freq = 1000");
-}
-
-const std::string statistics_events =
-    samples::event_block(EDC_ID_STATISTICS_PERIOD, "statistics_period",
-			 "x16_t flags; u64_t end; u64_t lost; u64_t late; u64_t recorder_ns;") +
-    samples::event_block(EDC_ID_STATISTICS_EVENTS, "statistics_events", "u16_t event_id; u64_t number;") +
-    samples::event_block(EDC_ID_STATISTICS_CPU, "statistics_cpu",
-			 "u16_t cpu; u64_t user; u64_t kernel; u64_t irq; u64_t softirq; u64_t unattributed; "
-			 "u64_t unknown; u64_t thread_unknown;") +
-    samples::event_block(EDC_ID_STATISTICS_THREAD, "statistics_thread",
-			 "x16_t flags; s32_t pid; s32_t tgid; text_t comm[16]; u64_t started; u64_t cgroup; "
-			 "u64_t waiting; u64_t blocked;") +
-    samples::event_block(EDC_ID_STATISTICS_USAGE, "statistics_usage",
-			 "u16_t reserved; u64_t user; u64_t kernel; u64_t irq; u64_t softirq; u64_t unattributed; "
-			 "u64_t unknown;") +
-    samples::event_block(EDC_ID_STATISTICS_COUNTS, "statistics_counts",
-			 "u16_t reserved; u32_t voluntary; u32_t involuntary; u32_t migrations; u32_t syscalls; "
-			 "u32_t minor_faults; u32_t major_faults;") +
-    samples::event_block(EDC_ID_STATISTICS_CALLS, "statistics_calls",
-			 "u12_t id; u4_t unused; u32_t thread_row; u32_t reserved; u64_t number; u64_t failed; u64_t "
-			 "total; u64_t longest;") +
-    samples::event_block(
-	EDC_ID_STATISTICS_SLEEPS, "statistics_sleeps",
-	"u12_t id; u4_t unused; u32_t thread_row; u32_t waker_row; u32_t waker_irq; u32_t reserved; u64_t number; "
-	"u64_t total; u64_t longest;") +
-    samples::event_block(EDC_ID_STATISTICS_BUCKETS, "statistics_buckets",
-			 "u16_t first; u32_t number0; u32_t number1; u32_t number2; u32_t number3;");
-
 // What is compared: times and counts by command, calls and sleeps by who made them, and CPUs.
 struct Answers {
 	using Sums = std::vector<std::uint64_t>;
 	std::map<std::string, Sums> commands, calls, sleeps, cpus;
+	std::map<std::string, Sums> transfers; // by who slept, and in which call: number, total
 };
 
 // What is in one and not in the other.
@@ -136,6 +100,17 @@ struct Asked : Observer {
 	{
 		add_length(answers.sleeps[fmt::format("{} {} {}", who(thread), thread.syscall, who(waker))], 1, 0,
 			   to - from, to - from);
+		woken[&thread] = {thread.syscall, to};
+	}
+	void got_cpu(const Thread &thread, std::uint64_t from, std::uint64_t to) override
+	{
+		const auto found = woken.find(&thread);
+		if (found == woken.end())
+			return;
+		const auto [call, time] = found->second;
+		woken.erase(found);
+		if (time == from)
+			add(answers.transfers[fmt::format("{} {}", who(thread), call)], {1, to - from, 0});
 	}
 	void system_calls(const Thread &thread, std::uint32_t number, const analyze::Summed &summed) override
 	{
@@ -146,9 +121,15 @@ struct Asked : Observer {
 	void sleeps(const Thread &thread, std::uint32_t call, const Waker &waker,
 		    const analyze::Summed &summed) override
 	{
-		add_length(answers.sleeps[fmt::format("{} {} {}", who(thread), call, who(waker))], summed.count, 0,
-			   summed.total, summed.longest);
+		if (summed.count) // else only the one of a sleep before was over
+			add_length(answers.sleeps[fmt::format("{} {} {}", who(thread), call, who(waker))], summed.count,
+				   0, summed.total, summed.longest);
 		check_lengths(summed);
+		CHECK(summed.transfer_longest <= summed.transfer_total);
+		CHECK(summed.transfer_longest * summed.transfers >= summed.transfer_total);
+		if (summed.transfers)
+			add(answers.transfers[fmt::format("{} {}", who(thread), call)],
+			    {summed.transfers, summed.transfer_total, 0});
 	}
 	// The buckets hold all, and their ends are not more than an eighth above what is in them.
 	static void check_lengths(const analyze::Summed &summed)
@@ -179,6 +160,7 @@ struct Asked : Observer {
 
 	const Machine &machine;
 	Answers answers;
+	std::map<const Thread *, std::pair<std::uint32_t, std::uint64_t>> woken; // in which call it slept, and when
 };
 
 // Of what was read from files.
@@ -334,66 +316,20 @@ private:
 	std::vector<Task> ready_, sleeping_;
 };
 
-// Writes the statistics of a history into a directory, as record does.
-void write_statistics(
-    const std::string &directory, History &history, record::StatisticsOptions options, std::uint64_t begin,
-    std::uint64_t end, std::mt19937 &random, const std::function<void()> &on_period = [] {})
-{
-	std::filesystem::create_directory(directory + "/.monitor");
-	const std::string text = description_of(events + statistics_events);
-	live::LiveStatistics statistics(options);
-	record::LiveStart start = live_folding::start_at(begin, "");
-	start.description = text;
-	start.directory = directory;
-	start.uuid = samples::uuid;
-	// Periods of this time come faster than a disk takes them.
-	std::ptrdiff_t periods = 0;
-	start.describe = [&] {
-		const auto is_period = [](const auto &entry) {
-			return entry.path().filename().string().starts_with("statistics_");
-		};
-		const auto written = [&] {
-			return std::ranges::count_if(std::filesystem::directory_iterator(directory), is_period);
-		};
-		for (int tries = 0; written() < periods && tries < 10'000; ++tries)
-			std::this_thread::sleep_for(std::chrono::milliseconds(1));
-		++periods;
-		on_period();
-		return text;
-	};
-	start.name_cgroups = [] {};
-	statistics.start(start);
-	live_folding::Taker taker{statistics};
-	std::string why;
-	const auto description = trace::read_description(text, why);
-	live_feed::Feed feed(history.all(), *description);
-	for (std::uint64_t now = 0; now < end; now += 1 + random() % 300) {
-		REQUIRE(feed.offer(taker, now));
-		REQUIRE(statistics.advance(now));
-	}
-	statistics.set_window_end(end);
-	REQUIRE(feed.offer(taker, ~std::uint64_t(0)));
-	CHECK(statistics.finish().late == 0);
-	std::ofstream(directory + "/.monitor/recording.json")
-	    << live_folding::start_at(begin, "",
-				      R"(, "state": "complete", "statistics": {"period_ns": 1, "keep_ns": 0})")
-		   .recording;
-}
-
 } // namespace
 
 TEST_CASE("live statistics: a period says what a recording says that ended there")
 {
 	std::mt19937 random(2026);
-	std::size_t periods = 0, calls = 0, sleeps = 0, ended = 0;
+	std::size_t periods = 0, calls = 0, sleeps = 0, ended = 0, transfers = 0;
 	for (int round = 0; round < 12; ++round) {
 		const bool has_losses = round % 3 == 0;
 		Life life(random, has_losses);
 		life.live(600);
 		const Scratch scratch;
 		const std::uint64_t begin = 60 + random() % 80, end = life.time + 10;
-		write_statistics(scratch.path(), life.history, {(300 + random() % 1500) * 1'000'000, 0}, begin, end,
-				 random);
+		write_statistics(scratch.path(), life.history.all(), events, {(300 + random() % 1500) * 1'000'000, 0},
+				 begin, end, random);
 		trace::Trace whole = samples::trace(life.history.all(), events);
 		trace::Trace statistics = trace::Trace::open(scratch.path());
 		CHECK(statistics.begin_time() == begin);
@@ -403,6 +339,7 @@ TEST_CASE("live statistics: a period says what a recording says that ended there
 			cuts.emplace_back(stream->begin_time(), stream->end_time());
 		std::ranges::sort(cuts);
 		std::uint64_t last = begin;
+		std::map<std::string, Answers::Sums> got_cpu;
 		for (const auto &[from, to] : cuts) {
 			INFO("round " << round << ", from " << from << " to " << to);
 			CHECK(from == std::exchange(last, to));
@@ -416,10 +353,18 @@ TEST_CASE("live statistics: a period says what a recording says that ended there
 			CHECK(differences(read.cpus, witness.cpus) == std::vector<std::string>());
 			CHECK(differences(read.calls, witness.calls) == std::vector<std::string>());
 			CHECK(differences(read.sleeps, witness.sleeps) == std::vector<std::string>());
+			for (const auto &[key, more] : read.transfers)
+				add(got_cpu[key], more);
 			calls += read.calls.size();
 			sleeps += read.sleeps.size();
 			++periods;
 		}
+		auto all = answers_until(whole, begin, begin, end).transfers;
+		if (has_losses)
+			for (auto *of : {&all, &got_cpu})
+				*of = of_all(*of);
+		CHECK(differences(got_cpu, all) == std::vector<std::string>());
+		transfers += got_cpu.size();
 		const analyze::RecordingInfo info = analyze::recording_of(statistics);
 		Machine machine(statistics, info);
 		fold(statistics, machine);
@@ -430,6 +375,7 @@ TEST_CASE("live statistics: a period says what a recording says that ended there
 	CHECK(periods > 60);
 	CHECK(calls > 200);
 	CHECK(sleeps > 200);
+	CHECK(transfers > 60);
 	CHECK(ended > 50);
 }
 
@@ -452,7 +398,7 @@ TEST_CASE("live statistics: what finds no room is a row of its own, and nothing 
 	}
 	const Scratch scratch;
 	std::mt19937 random(1);
-	write_statistics(scratch.path(), history, {86'400'000'000'000, 0}, 90, time + 10, random);
+	write_statistics(scratch.path(), history.all(), events, {86'400'000'000'000, 0}, 90, time + 10, random);
 	trace::Trace statistics = trace::Trace::open(scratch.path());
 	const analyze::RecordingInfo info = analyze::recording_of(statistics);
 	const analyze::Source source = analyze::source_of(statistics, info);
@@ -481,7 +427,7 @@ TEST_CASE("live statistics: of a day, memory and files are as of an hour", "[.lo
 		life.live(100'000, 8);
 	const Scratch scratch;
 	std::vector<std::size_t> heap;
-	write_statistics(scratch.path(), life.history, {60'000'000'000, 0}, 90, life.time + 10, random,
+	write_statistics(scratch.path(), life.history.all(), events, {60'000'000'000, 0}, 90, life.time + 10, random,
 			 [&] { heap.push_back(mallinfo2().uordblks); });
 	std::vector<std::pair<std::string, std::uint64_t>> files;
 	for (const auto &entry : std::filesystem::directory_iterator(scratch.path()))

@@ -54,6 +54,7 @@ const std::map<std::string, report::GroupBy> groupings = {{"process", report::Gr
 							  {"cgroup", report::GroupBy::cgroup}};
 const std::map<std::string, activities::Label> activity_labels = {{"process", activities::Label::process},
 								  {"thread", activities::Label::thread},
+								  {"caller", activities::Label::caller},
 								  {"argument", activities::Label::argument}};
 const std::map<std::string, analyze::SegmentBy> segment_groupings = {
     {"process", analyze::SegmentBy::process}, {"thread", analyze::SegmentBy::thread}, {"cpu", analyze::SegmentBy::cpu}};
@@ -155,7 +156,8 @@ void add_totals(Folds &folds, const ReportArguments &arguments, const analyze::R
 		const analyze::Source &source, analyze::Machine &machine)
 {
 	folds.tracker = std::make_unique<activities::Tracker>(
-	    source, machine, activities::Tracker::Options{arguments.by == "argument", folds.counters.get()});
+	    source, machine,
+	    activities::Tracker::Options{arguments.by == "argument", folds.counters.get(), arguments.is(What::offcpu)});
 	if (arguments.is(What::activities) && folds.tracker->names().empty() && info.has_partial())
 		throw Error(
 		    "the recording's --filter left out events of its activities (`monitor info` shows it), so they "
@@ -358,6 +360,18 @@ std::vector<plot::Chart> charts_of(const ReportArguments &arguments, const repor
 	return {plot::chart_of(table, choice)};
 }
 
+void expect_in_statistics(const ReportArguments &arguments, const trace::Trace &trace)
+{
+	const bool is_there = arguments.is(What::cpu) || arguments.is(What::syscalls) || arguments.is(What::offcpu) ||
+			      arguments.is(What::activities);
+	if (!is_there)
+		expect_events(trace, std::string("the report ") + arguments.report->name);
+	if (arguments.is(What::activities) && (arguments.by == "thread" || arguments.by == "argument"))
+		throw Error(fmt::format("this recording has statistics instead of events (--statistics), which have "
+					"the activities of each process: use --by process or --by caller, not {}",
+					arguments.by));
+}
+
 // Returns the exit code.
 int report_one(const ReportArguments &arguments, const std::string &directory, OfSeveral &of)
 {
@@ -375,8 +389,8 @@ int report_one(const ReportArguments &arguments, const std::string &directory, O
 		print_problems(trace.problems());
 		return trace.problems().empty() ? 0 : 1;
 	}
-	if (info.statistics && !arguments.is(What::cpu) && !arguments.is(What::syscalls) && !arguments.is(What::offcpu))
-		expect_events(trace, std::string("the report ") + arguments.report->name);
+	if (info.statistics)
+		expect_in_statistics(arguments, trace);
 	if (info.statistics && !arguments.selection.cpus.empty())
 		throw Error(
 		    "this recording has statistics instead of events (--statistics), which do not tell what was "

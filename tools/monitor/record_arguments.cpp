@@ -253,10 +253,8 @@ void parse_statistics(RecordArguments &arguments)
 	};
 	refuse(arguments.flight.has_value(), "--flight", "keeps events, of which statistics are made instead");
 	refuse(options.states != nullptr, "--states", "records run lengths, which grow with time");
-	refuse(options.user_only || options.everyone, "--user and --user-only",
-	       "record programs' own events, which are not in statistics");
+	refuse(options.user_only, "--user-only", "records none of the kernel's events, of which statistics are made");
 	refuse(options.stacks.any(), "--stacks", "records who called whom, which is not in statistics");
-	refuse(!options.functions.empty(), "--functions", "records each call, which is not in statistics");
 	refuse(options.counting.has_value(), "-m", "reads counters, which are not in statistics");
 	refuse(options.matching.has_value(), "--filter, --count, --time and --trigger",
 	       "decide on events, and statistics need all of them");

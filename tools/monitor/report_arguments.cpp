@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "number_of_rows.h"
 #include "tdl_option.h"
@@ -17,7 +18,10 @@ const Report reports[] = {
     {"cpu", What::cpu, "who used the CPUs, in which mode, and what they waited for (default)", usual_groupings},
     {"syscalls", What::syscalls, "system calls by process and call", {}},
     {"offcpu", What::offcpu, "time blocked, by thread, system call and waker", {}},
-    {"activities", What::activities, "activities of instrumented programs", {"process", "thread", "argument"}},
+    {"activities",
+     What::activities,
+     "activities of instrumented programs",
+     {"process", "thread", "caller", "argument"}},
     {"ratios", What::ratios, "what `record -m` counted", usual_groupings},
     {"segments",
      What::segments,
@@ -33,7 +37,7 @@ const Report reports[] = {
     {"help", What::help, "this list", {}},
 };
 
-const std::vector<std::string> all_groupings = {"process", "thread", "cpu",   "command", "cgroup", "argument",
+const std::vector<std::string> all_groupings = {"process", "thread", "cpu",   "command", "cgroup", "argument", "caller",
 						"offcpu",  "wait",   "fault", "other",   "count",  "time"};
 
 // The virtual clocks run over the whole recording.
@@ -124,8 +128,9 @@ void expect_fitting(ReportArguments &arguments)
 	if (std::ranges::find(usual_groupings, arguments.by) == usual_groupings.end())
 		throw CLI::ValidationError(fmt::format("--by {} needs the report {}", arguments.by,
 						       std::ranges::find_if(reports, groups_so)->name));
-	throw CLI::ValidationError(fmt::format("{} can be grouped by {}, {} or {}, not by {}", report.name,
-					       report.by[0], report.by[1], report.by[2], arguments.by));
+	throw CLI::ValidationError(fmt::format("{} can be grouped by {} or {}, not by {}", report.name,
+					       fmt::join(report.by.begin(), report.by.end() - 1, ", "),
+					       report.by.back(), arguments.by));
 }
 
 void add_debug_directories(CLI::App &command, std::vector<std::string> &directories)
@@ -161,8 +166,9 @@ void add_report_options(CLI::App &command, ReportArguments &arguments)
 	add_tdl_option(command, arguments.tdl);
 	command
 	    .add_option("--by", arguments.by,
-			"print a row per process, thread, cpu, command or cgroup; of activities: process, thread or "
-			"argument; of segments: process, thread or cpu; of stacks: those on the cpu, offcpu (blocked), "
+			"print a row per process, thread, cpu, command or cgroup; of activities: process, thread, "
+			"caller or argument; of segments: process, thread or cpu; of stacks: those on the cpu, offcpu "
+			"(blocked), "
 			"wait (blocked, and by whom it was ended), at a fault or other events")
 	    ->check(CLI::IsMember(all_groupings));
 	command.add_option("--every", arguments.every, "print ratios for each interval of this length, such as 100ms")

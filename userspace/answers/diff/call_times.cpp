@@ -77,6 +77,8 @@ void CallTimes::slept(const Thread &thread, std::uint64_t from, std::uint64_t to
 void CallTimes::sleeps(const Thread &thread, std::uint32_t call, const analyze::Waker &waker,
 		       const analyze::Summed &summed)
 {
+	if (summed.count == 0) // only the wait for a CPU after one of the period before
+		return;
 	const bool by_thread = waker.thread && waker.interrupt < 0;
 	const bool is_own = by_thread && is_ours(thread, ours_) && is_ours(*waker.thread, ours_);
 	OfSleep &sleep = threads_[&thread].sleeps[{call, is_own ? EndedBy::own : EndedBy::other}];

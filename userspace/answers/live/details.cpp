@@ -89,12 +89,6 @@ void Details::finished(const activities::Finished &activity)
 		totals_->finished(activity);
 }
 
-void Details::not_nested(const activities::Finished &inner)
-{
-	if (is_followed(inner.thread))
-		totals_->not_nested(inner);
-}
-
 report::Table Details::calls(const trace::Clock &clock) const
 {
 	using report::Unit;

@@ -52,7 +52,6 @@ private:
 		     const analyze::Waker &waker) override;
 
 	void finished(const activities::Finished &activity) override;
-	void not_nested(const activities::Finished &inner) override;
 
 	const analyze::Machine &machine_;
 	const activities::Tracker *tracker_;

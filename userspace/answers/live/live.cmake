@@ -11,6 +11,7 @@ add_library(monitor_live STATIC
   ${CMAKE_CURRENT_LIST_DIR}/machine_totals.cpp
   ${CMAKE_CURRENT_LIST_DIR}/measured_rows.cpp
   ${CMAKE_CURRENT_LIST_DIR}/named_window.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/period_activities.cpp
   ${CMAKE_CURRENT_LIST_DIR}/period_records.cpp
   ${CMAKE_CURRENT_LIST_DIR}/period_sums.cpp
   ${CMAKE_CURRENT_LIST_DIR}/refresh.cpp

@@ -151,9 +151,8 @@ void LiveFold::end_window(std::uint64_t time)
 		virtual_->begin_window();
 	lost_ = 0;
 	std::ranges::fill(class_counts_, 0);
-	const auto is_lost = [this](const analyze::Cpu &cpu) { return cpu.gap_until > machine_->window_begin(); };
 	has_losses_ = false;
-	if (std::ranges::any_of(machine_->cpus(), is_lost))
+	if (machine_->lossy_until() > machine_->window_begin())
 		note_loss();
 }
 

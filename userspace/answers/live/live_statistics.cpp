@@ -19,7 +19,7 @@ LiveStatistics::LiveStatistics(record::StatisticsOptions options)
 	fold_.align();
 	fold_.forget_often();
 	fold_.set_on_start([this] {
-		sums_.emplace(fold_.machine());
+		sums_.emplace(fold_.machine(), fold_.tracker());
 		fold_.add(*sums_);
 	});
 }

@@ -16,7 +16,6 @@ namespace {
 
 using analyze::Thread;
 using analyze::Usage;
-using Party = PeriodSums::Party;
 
 std::uint64_t pair(std::uint64_t first, std::uint64_t second)
 {
@@ -69,7 +68,12 @@ public:
 			post(EDC_ID_STATISTICS_SLEEPS, key.call,
 			     {pair(row_of(key.of), waker), pair(key.irq, 0), sum.count, sum.total, sum.longest});
 			write_buckets(sum.lengths);
+			if (const PeriodSums::Sums::Transfers &transfers = sum.transfers; transfers.count)
+				post(EDC_ID_STATISTICS_TRANSFERS, 0,
+				     {transfers.count, transfers.total, transfers.longest});
 		}
+		if (sums_.activities())
+			write_activities(*sums_.activities());
 	}
 
 private:
@@ -110,6 +114,21 @@ private:
 			      pair_of_counts(usage.minor_faults, usage.major_faults)});
 	}
 
+	void write_activities(const PeriodActivities &all)
+	{
+		const activities::Unpaired unpaired = all.unpaired();
+		post(EDC_ID_STATISTICS_OPEN, 0, {all.open(), unpaired.begins, unpaired.ends});
+		for (const auto &[key, sum] : all.sums()) {
+			post(EDC_ID_STATISTICS_ACTIVITIES, key.activity,
+			     {pair(row_of(key.of), key.caller), sum.count, sum.left, sum.total, sum.exclusive,
+			      sum.longest});
+			const activities::Span &inclusive = sum.inclusive;
+			post(EDC_ID_STATISTICS_INCLUSIVE, 0,
+			     {inclusive.ticks, inclusive.cpu, inclusive.waiting, inclusive.blocked});
+			write_buckets(sum.lengths);
+		}
+	}
+
 	void write_buckets(const CoarseHistogram &lengths)
 	{
 		lengths.visit_powers([this](unsigned power, std::span<const std::uint64_t> counts) {
@@ -132,6 +151,10 @@ private:
 				for (const Party &party : {key.of, key.waker})
 					if (party.thread())
 						named.insert(party.thread());
+		if (sums_.activities())
+			for (const auto &[key, sum] : sums_.activities()->sums())
+				if (key.of.thread())
+					named.insert(key.of.thread());
 		std::vector<const Thread *> chosen;
 		for (const Thread &thread : machine_.threads()) {
 			if (thread.tid == 0 || (thread.usage.is_empty() && !named.contains(&thread)))

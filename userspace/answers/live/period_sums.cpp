@@ -15,6 +15,9 @@ void merge(PeriodSums::Sums &sums, const PeriodSums::Sums &other)
 	sums.total += other.total;
 	sums.longest = std::max(sums.longest, other.longest);
 	sums.lengths.merge(other.lengths);
+	sums.transfers.count += other.transfers.count;
+	sums.transfers.total += other.transfers.total;
+	sums.transfers.longest = std::max(sums.transfers.longest, other.transfers.longest);
 }
 
 } // namespace
@@ -31,6 +34,15 @@ std::size_t PeriodSums::KeyHash::operator()(const Key &key) const
 	return (hash ^ hash >> 32) * 0xbf58476d1ce4e5b9ull;
 }
 
+PeriodSums::PeriodSums(const analyze::Machine &machine, activities::Tracker *tracker) : machine_(machine)
+{
+	if (tracker) {
+		activities_.emplace(*tracker);
+		tracker->add(*this);
+	}
+	clear();
+}
+
 void PeriodSums::forget_recent()
 {
 	recent_calls_.fill({});
@@ -42,23 +54,29 @@ void PeriodSums::clear()
 	forget_recent();
 	calls_.clear();
 	sleeps_.clear();
+	if (activities_)
+		activities_->clear();
 	places_.clear();
 	ended_.assign(1, {});
+	for (auto &[thread, woken] : woken_)
+		if (woken.sleep.waker.is_ended()) // in this period it has no sum
+			woken.sleep.waker = Party::ended(other);
 }
 
 // Without room it is one of `other`: of a call there still is how often and how long.
+PeriodSums::Sums &PeriodSums::sums_of(AllSums &all, const Key &key)
+{
+	if (const auto found = all.find(key); found != all.end())
+		return found->second;
+	return all[all.size() < max_sums ? key : Key{Party::ended(other), {}, key.call, EDC_NO_IRQ}];
+}
+
 void PeriodSums::add(AllSums &all, AllRecent &recent, const Key &key, std::uint64_t ticks, bool has_failed)
 {
 	const auto address = reinterpret_cast<std::uintptr_t>(key.of.thread());
 	Recent &place = recent[(address / sizeof(analyze::Thread) + key.call) % std::tuple_size_v<AllRecent>];
-	if (!place.sums || place.key != key) {
-		auto found = all.find(key);
-		if (found == all.end())
-			found = all.try_emplace(
-				       all.size() < max_sums ? key : Key{Party::ended(other), {}, key.call, EDC_NO_IRQ})
-				    .first;
-		place = {key, &found->second};
-	}
+	if (!place.sums || place.key != key)
+		place = {key, &sums_of(all, key)};
 	Sums &sums = *place.sums;
 	++sums.count;
 	sums.failed += has_failed;
@@ -85,6 +103,31 @@ void PeriodSums::blocked(const analyze::Thread &thread, std::uint64_t from, std:
 	else if (waker.thread)
 		key.waker = Party(machine_.leader(*waker.thread));
 	add(sleeps_, recent_sleeps_, key, to - from, false);
+	woken_.insert_or_assign(&thread, Woken{key, to});
+}
+
+void PeriodSums::got_cpu(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to)
+{
+	settle();
+	const auto found = woken_.find(&thread);
+	if (found == woken_.end())
+		return;
+	const Woken woken = found->second;
+	woken_.erase(found);
+	if (woken.time != from) // a loss was in between
+		return;
+	Sums::Transfers &transfers = sums_of(sleeps_, woken.sleep).transfers;
+	++transfers.count;
+	transfers.total += to - from;
+	transfers.longest = std::max(transfers.longest, to - from);
+}
+
+void PeriodSums::finished(const activities::Finished &activity)
+{
+	if (activity.source != activities::Source::program)
+		return;
+	settle();
+	activities_->add(Party(machine_.leader(activity.thread)), activity);
 }
 
 void PeriodSums::forgotten(const analyze::Thread &thread)
@@ -99,12 +142,18 @@ void PeriodSums::forgotten(const analyze::Thread &thread)
 	const std::size_t to = place == places_.end() ? other : place->second;
 	ended_[to].usage += thread.usage;
 	given_up_.emplace(&thread, to);
+	woken_.erase(&thread);
 }
 
-PeriodSums::Party PeriodSums::now(Party party) const
+Party PeriodSums::now(Party party) const
 {
 	const auto given_up = given_up_.find(party.thread());
 	return given_up == given_up_.end() ? party : Party::ended(given_up->second);
+}
+
+PeriodSums::Key PeriodSums::now(const Key &key) const
+{
+	return {now(key.of), now(key.waker), key.call, key.irq};
 }
 
 void PeriodSums::rename(AllSums &all) const
@@ -112,7 +161,7 @@ void PeriodSums::rename(AllSums &all) const
 	std::vector<std::pair<Key, Sums>> renamed;
 	for (auto each = all.begin(); each != all.end();) {
 		const auto &[key, sums] = *each;
-		const Key now{this->now(key.of), this->now(key.waker), key.call, key.irq};
+		const Key now = this->now(key);
 		if (now == key) {
 			++each;
 			continue;
@@ -131,6 +180,10 @@ void PeriodSums::settle()
 	forget_recent();
 	rename(calls_);
 	rename(sleeps_);
+	for (auto &[thread, woken] : woken_)
+		woken.sleep = now(woken.sleep);
+	if (activities_)
+		activities_->rename([this](Party party) { return now(party); });
 	given_up_.clear();
 }
 

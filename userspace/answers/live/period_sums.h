@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What a period of statistics (record --statistics) has besides the usages of threads: system calls by process, sleeps
-// by thread and waker, and what the threads used that ended in it. Filled from LiveFold's machine; written by
-// period_records.cpp.
+// by thread and waker, activities of programs, and what the threads used that ended in it. Filled from LiveFold's
+// machine and tracker; written by period_records.cpp.
 //
 // Bounded whatever the machine does: at most max_sums of calls and of sleeps, and max_ended commands in cgroups. What
 // finds no room is summed up under `other`, so that sums over all stay true.
@@ -11,44 +11,23 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "base/histogram.h"
+#include "period_activities.h"
+#include "period_party.h"
+#include "reading/activities/tracker.h"
 #include "reading/analyze/machine.h"
 
 namespace monitor::live {
 
-class PeriodSums final : public analyze::Observer {
+class PeriodSums final : public analyze::Observer, public activities::Observer {
 public:
 	static constexpr std::size_t max_sums = 8192, max_ended = 1024;
-
-	// A thread that is there, or, if it has ended, the place of a sum in ended().
-	class Party {
-	public:
-		Party() = default;
-		explicit Party(const analyze::Thread &thread) : bits_(reinterpret_cast<std::uintptr_t>(&thread)) {}
-		static Party ended(std::size_t place)
-		{
-			Party party;
-			party.bits_ = place << 1 | 1;
-			return party;
-		}
-		const analyze::Thread *thread() const
-		{
-			return is_ended() ? nullptr : reinterpret_cast<const analyze::Thread *>(bits_);
-		}
-		bool is_ended() const { return bits_ & 1; }
-		std::size_t place() const { return bits_ >> 1; }
-		bool is_nobody() const { return bits_ == 0; }
-
-		auto operator<=>(const Party &) const = default;
-
-	private:
-		std::uint64_t bits_ = 0;
-	};
 
 	// Threads of a command in a cgroup that ended.
 	struct Ended {
@@ -57,7 +36,7 @@ public:
 		bool in_tree = false, is_kernel = false, is_filtered = false;
 		analyze::Usage usage;
 	};
-	static constexpr std::size_t other = 0; // its place among them, and that of the sum of what found no room
+	static constexpr std::size_t other = Party::other; // its place among them
 
 	struct Key {
 		Party of; // a process's leader, or of sleeps a thread
@@ -70,17 +49,24 @@ public:
 	struct Sums {
 		std::uint64_t count = 0, failed = 0, total = 0, longest = 0; // ticks
 		CoarseHistogram lengths;
+		// Of sleeps: from the wake-up until the thread had a CPU.
+		struct Transfers {
+			std::uint64_t count = 0, total = 0, longest = 0;
+		} transfers;
 	};
 	struct KeyHash {
 		std::size_t operator()(const Key &key) const;
 	};
 	using AllSums = std::unordered_map<Key, Sums, KeyHash>;
 
-	explicit PeriodSums(const analyze::Machine &machine) : machine_(machine) { clear(); }
+	// `tracker`: null if no activities of programs are recorded. Adds itself to it.
+	PeriodSums(const analyze::Machine &machine, activities::Tracker *tracker);
 
 	// After settle():
 	const AllSums &calls() const { return calls_; }
 	const AllSums &sleeps() const { return sleeps_; }
+	// Null: none are recorded.
+	const PeriodActivities *activities() const { return activities_ ? &*activities_ : nullptr; }
 	// Those that were given up are named as such, before their places are another's.
 	void settle();
 	const std::vector<Ended> &ended() const { return ended_; }
@@ -97,7 +83,9 @@ private:
 	using AllRecent = std::array<Recent, 64>;
 
 	static void add(AllSums &all, AllRecent &recent, const Key &key, std::uint64_t ticks, bool has_failed);
+	static Sums &sums_of(AllSums &all, const Key &key);
 	void rename(AllSums &all) const;
+	Key now(const Key &key) const;
 	void forget_recent();
 	Party now(Party party) const;
 
@@ -105,11 +93,19 @@ private:
 			 std::int64_t result) override;
 	void blocked(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to,
 		     const analyze::Waker &waker) override;
+	void got_cpu(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to) override;
 	void forgotten(const analyze::Thread &thread) override;
+	void finished(const activities::Finished &activity) override;
 
 	const analyze::Machine &machine_;
+	std::optional<PeriodActivities> activities_;
 	AllSums calls_, sleeps_;
 	AllRecent recent_calls_, recent_sleeps_;
+	struct Woken {
+		Key sleep; // that ended
+		std::uint64_t time;
+	};
+	std::unordered_map<const analyze::Thread *, Woken> woken_; // who had no CPU since
 	std::vector<Ended> ended_;
 	std::map<std::pair<std::string, std::uint64_t>, std::size_t> places_; // in ended_, by command and cgroup
 	std::unordered_map<const analyze::Thread *, std::size_t> given_up_;   // until settle()

@@ -186,9 +186,8 @@ std::string Database::why_missing(const std::string &table) const
 		return "this recording has only the numbers of events (--count-only), which the table "
 		       "statistics_events has: threads and times are unknown";
 	if (same(table, "activities") && context_.info.statistics)
-		return "this recording has statistics instead of events (--statistics): the tables statistics_calls "
-		       "and "
-		       "statistics_sleeps have their sums";
+		return "this recording has statistics instead of events (--statistics): the tables statistics_calls, "
+		       "statistics_sleeps and statistics_activities have their sums";
 	if (same(table, "threads") || same(table, "activities"))
 		return "this trace has no scheduler events (sched_switch), so its threads are unknown";
 	if (same(table, "ratios"))

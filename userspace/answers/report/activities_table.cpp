@@ -41,7 +41,8 @@ void add_label_columns(const activities::Grouping &grouping, std::vector<Column>
 void add_labels(const activities::Grouping &grouping, const activities::TotalsRow &activity, std::vector<Cell> &row)
 {
 	for (std::size_t i = 0; i < grouping.by.size(); ++i) {
-		const auto &[text, number] = activity.parts[i];
+		const std::string &text = activity.parts[i].text;
+		const std::optional<std::uint64_t> &number = activity.parts[i].number;
 		const Label label = grouping.by[i];
 		if (label != Label::argument || !text.empty())
 			row.emplace_back(text);
@@ -68,6 +69,8 @@ void add_columns(const activities::Totals &totals, std::vector<Column> &columns)
 	     {std::pair{"total_ns", "total"}, std::pair{"mean_ns", "mean"}, std::pair{"p50_ns", "p50"},
 	      std::pair{"p99_ns", "p99"}, std::pair{"max_ns", "max"}})
 		columns.push_back({key, title, Unit::nanoseconds});
+	if (grouping.source == Source::blocked)
+		columns.push_back({"transfer_ns", "transfer", Unit::nanoseconds});
 	if (grouping.source != Source::program)
 		return;
 	columns.push_back({"exclusive_ns", "exclusive", Unit::nanoseconds});
@@ -135,6 +138,8 @@ Table activities_table(const activities::Totals &totals, const trace::Clock &clo
 		for (const std::uint64_t ticks :
 		     {activity.total.ticks, activity.mean, activity.p50, activity.p99, activity.max})
 			row.push_back(clock.to_ns(ticks));
+		if (grouping.source == Source::blocked)
+			row.push_back(clock.to_ns(activity.transfer));
 		if (grouping.source == Source::program) {
 			row.push_back(clock.to_ns(activity.exclusive));
 			add_shares(activity.total, known, row);

@@ -203,6 +203,11 @@ void ActivityFold::keep_within()
 
 ActivityLanes ActivityFold::finish()
 {
+	while (!nested_.empty()) { // the one around them ended after the timeline
+		const auto key = nested_.begin()->first;
+		not_nested({activities::Source::program, *key.first, 0, 0, key.second});
+		nested_.erase(key);
+	}
 	for (ThreadLane &lane : lanes_)
 		lane.lane.finish();
 	keep_within();

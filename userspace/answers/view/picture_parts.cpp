@@ -74,7 +74,7 @@ Json Picture::table(std::uint64_t from_ticks, std::uint64_t to_ticks, const std:
 	if (is_of_states) {
 		expect_states(by == "calls");
 		const activities::Table shipped = activities::load_shipped_table(by == "calls" ? "syscalls" : "offcpu");
-		activities::Tracker tracker(analyze::source_of(trace, info), machine, {});
+		activities::Tracker tracker(analyze::source_of(trace, info), machine, {false, nullptr, by == "sleeps"});
 		activities::Totals totals(activities::grouping_of(shipped.activities.front()), machine, tracker);
 		tracker.add(totals);
 		machine.add(tracker);

@@ -17,7 +17,7 @@ namespace {
 
 using analyze::Thread;
 
-constexpr const char *label_names[] = {"process", "thread", "call", "waker", "activity", "argument"};
+constexpr const char *label_names[] = {"process", "thread", "call", "waker", "activity", "argument", "caller"};
 constexpr auto labels_of_states = label_names + 4; // up to here
 
 bool names_a_thread(Label label)
@@ -92,6 +92,8 @@ std::uint64_t Totals::part_of(Label label, const Finished &activity) const
 		return activity.waker.thread
 			   ? reinterpret_cast<std::uintptr_t>(&machine_.leader(*activity.waker.thread))
 			   : 0;
+	case Label::caller:
+		return activity.caller;
 	case Label::argument:
 		break;
 	}
@@ -132,12 +134,12 @@ void Totals::finished(const Finished &activity)
 	group->max = std::max(group->max, ticks);
 	group->exclusive += activity.exclusive;
 	group->histogram.add(ticks);
-	if (activity.is_nested)
-		return;
 	if (activity.source == Source::program)
-		group->total += activity.span;
+		group->total += activity.inclusive;
 	else
 		group->total.ticks += ticks;
+	if (activity.is_nested)
+		return;
 	if (activity.counted)
 		group->counted += *activity.counted;
 	if (activity.counted_at_boundaries) {
@@ -149,26 +151,27 @@ void Totals::finished(const Finished &activity)
 	}
 }
 
-void Totals::not_nested(const Finished &inner)
-{
-	if (inner.source != grouping_.source)
-		return;
-	if (Group *const group = group_of(inner))
-		group->total += inner.span;
-}
-
 void Totals::summed(const Finished &activity, const analyze::Summed &summed)
 {
 	if (activity.source != grouping_.source)
 		return;
-	Group &group = *group_of(activity);
-	group.count += summed.count;
-	group.errors += summed.failed;
-	group.sum += summed.total;
-	group.total.ticks += summed.total;
-	group.max = std::max(group.max, summed.longest);
+	Group *const group = group_of(activity);
+	if (!group) {
+		left_out_ += summed.count;
+		return;
+	}
+	group->count += summed.count;
+	group->errors += summed.failed;
+	group->left += summed.left;
+	group->sum += summed.total;
+	group->exclusive += summed.exclusive;
+	group->transfer += summed.transfer_total;
+	group->total += activity.source == Source::program
+			    ? Span{summed.inclusive, summed.cpu, summed.waiting, summed.blocked}
+			    : Span{summed.total, 0, 0, 0};
+	group->max = std::max(group->max, summed.longest);
 	for (const auto &[length, count] : summed.lengths)
-		group.histogram.add(length, count);
+		group->histogram.add(length, count);
 }
 
 // A thread's own counters count while it has a CPU. Activities without them count as time in which nothing was counted.
@@ -191,8 +194,8 @@ TotalsRow::Part Totals::shown(Label label, std::uint64_t part, const Group &grou
 	case Label::thread:
 		if (const Thread *thread = thread_at(part)) {
 			if (thread->sum != analyze::Sum::none)
-				return {thread->label()};
-			return {thread->label(), static_cast<std::uint32_t>(thread->tid)};
+				return {thread->label(), {}, thread->name};
+			return {thread->label(), static_cast<std::uint32_t>(thread->tid), thread->name};
 		}
 		return {"?", part >> 1};
 	case Label::call:
@@ -207,7 +210,8 @@ TotalsRow::Part Totals::shown(Label label, std::uint64_t part, const Group &grou
 		return {machine_.kinds().interrupt_label(static_cast<std::uint32_t>(part >> 17),
 							 static_cast<std::uint32_t>(part >> 1) & 0xffff)};
 	case Label::activity:
-		return {tracker_.names()[part]};
+	case Label::caller:
+		return {tracker_.label(static_cast<std::uint32_t>(part))};
 	case Label::argument:
 		break;
 	}

@@ -18,7 +18,7 @@
 
 namespace monitor::activities {
 
-enum class Label : std::uint8_t { process, thread, call, waker, activity, argument };
+enum class Label : std::uint8_t { process, thread, call, waker, activity, argument, caller };
 const char *name_of(Label label);
 
 // Which activities, and what distinguishes their rows.
@@ -37,9 +37,10 @@ struct Sums {
 	bool in_tree = false; // of the recorded command
 	std::uint64_t count = 0, errors = 0;
 	std::uint64_t left = 0; // functions, by an exception or a jump: they ended then or before
-	Span total;             // of those not inside another one of the same row
+	Span total;             // time inside another one of the same activity counts once, as that of the inner one
 	std::uint64_t max = 0;
 	std::uint64_t exclusive = 0; // without the activities inside
+	std::uint64_t transfer = 0;  // from the wake-ups that ended blocked times until the threads had a CPU
 	// Counted between the readings made inside `total`, and the reading before; or, for the first set, between its
 	// boundaries, if the programs reported their counters at both.
 	analyze::CounterSums counted;
@@ -49,6 +50,7 @@ struct TotalsRow : Sums {
 	struct Part {
 		std::string text;                      // "": only the number is known
 		std::optional<std::uint64_t> number{}; // of a process, a thread or an argument
+		std::string name{};                    // of a process or a thread, whether or not it has ended
 	};
 
 	std::vector<Part> parts; // in the order of the labels
@@ -68,7 +70,6 @@ public:
 	}
 
 	void finished(const Finished &activity) override;
-	void not_nested(const Finished &inner) override;
 	void summed(const Finished &activity, const analyze::Summed &summed) override;
 
 	const Grouping &grouping() const { return grouping_; }

@@ -2,10 +2,7 @@
 #include "tracker.h"
 
 #include <algorithm>
-#include <map>
 #include <utility>
-
-#include "monitor/function_table.h"
 
 #include <fmt/format.h>
 
@@ -15,7 +12,6 @@ namespace {
 using analyze::Thread;
 
 constexpr std::uint32_t unknown_process = ~0u; // as in Machine: the stream has not reported it yet
-constexpr std::uint32_t no_function = 65535;   // the description names it `unknown`
 constexpr std::uint32_t many_processes = 0;    // no process has this number
 // Prefixes that the recorder gives the names of streams of many processes.
 constexpr const char *merged_streams[] = {"user_merged", "user_shared"};
@@ -45,6 +41,14 @@ Span between(const Span &begin, const Span &end)
 
 } // namespace
 
+Span &Span::operator-=(const Span &other)
+{
+	for (const auto &[from, less] : {std::pair(&ticks, other.ticks), std::pair(&cpu, other.cpu),
+					 std::pair(&waiting, other.waiting), std::pair(&blocked, other.blocked)})
+		*from -= std::min(*from, less);
+	return *this;
+}
+
 Span &Span::operator+=(const Span &other)
 {
 	ticks += other.ticks;
@@ -60,7 +64,7 @@ Tracker::Tracker(const analyze::Source &source, const analyze::Machine &machine,
 	for (const auto &[stream, end_time] : source.streams)
 		add_stream(stream);
 	find_names(source.description);
-	find_functions(source);
+	find_functions(source.description);
 	for (const analyze::FunctionLeftOut &left_out : source.functions_left_out)
 		if (const auto name = functions_.find(static_cast<std::uint32_t>(left_out.function));
 		    name != functions_.end())
@@ -78,91 +82,6 @@ void Tracker::add_stream(const trace::StreamInfo &stream)
 	    std::ranges::any_of(merged_streams, [&](const char *name) { return stream.name.starts_with(name); });
 }
 
-// A name may have several layouts, and thus several classes, at either end.
-void Tracker::find_names(const trace::Description &description)
-{
-	roles_.resize(description.classes().size());
-	std::map<std::string, std::array<std::vector<const trace::EventClass *>, 2>> by_name;
-	for (const auto &cls : description.classes())
-		for (const auto &[suffix, at_end] : {std::pair("_begin", 0u), std::pair("_end", 1u)})
-			if (cls->domain == trace::Domain::user && cls->name.ends_with(suffix) &&
-			    !partial_.contains(cls->name))
-				by_name[cls->name.substr(0, cls->name.rfind('_'))][at_end].push_back(cls.get());
-	for (const auto &[name, classes] : by_name) {
-		if (name.empty() || classes[0].empty() || classes[1].empty())
-			continue;
-		const std::uint32_t number = number_of(name);
-		for (const unsigned at_end : {0u, 1u})
-			for (const trace::EventClass *cls : classes[at_end]) {
-				Role &role = roles_[cls->index];
-				role.activity = number;
-				role.begins = at_end == 0;
-				if (cls->fields.empty())
-					continue;
-				role.argument = trace::FieldRef(*cls, cls->fields.front());
-				role.kind = cls->fields.front().kind;
-				role.base = cls->fields.front().base;
-			}
-	}
-}
-
-std::uint32_t Tracker::number_of(const std::string &name)
-{
-	const auto [place, is_new] = numbers_.try_emplace(name, static_cast<std::uint32_t>(names_.size()));
-	if (is_new)
-		names_.push_back(name);
-	return place->second;
-}
-
-void Tracker::add_classes(const trace::Description &description)
-{
-	find_names(description);
-}
-
-// The kernel's probes and patched functions (recording/preload/post.c) tell the same in events of their own.
-void Tracker::find_functions(const analyze::Source &source)
-{
-	for (const auto &cls : source.description.classes()) {
-		const bool is_user = cls->domain == trace::Domain::user;
-		const bool begins = cls->name == (is_user ? EDC_FUNCTION_ENTRY_CLASS : "function_entry");
-		const bool ends = cls->name == (is_user ? EDC_FUNCTION_EXIT_CLASS : "function_exit");
-		const trace::Field *function = cls->find("function"), *stack_pointer = cls->find("stack_pointer");
-		if (source.partial.contains(cls->name) || (!begins && !ends) || !function || !function->labels ||
-		    !stack_pointer)
-			continue;
-		name_functions(*function->labels);
-		if (!is_user)
-			continue;
-		Role &role = roles_[cls->index];
-		role.is_function = true;
-		role.begins = begins;
-		role.argument = trace::FieldRef(*cls, *function);
-		role.stack_pointer = trace::FieldRef(*cls, *stack_pointer);
-	}
-}
-
-void Tracker::name_functions(const trace::Enumeration &labels)
-{
-	for (const auto &label : labels.labels()) {
-		const auto number = static_cast<std::uint32_t>(label.first);
-		if (number == no_function || !functions_.try_emplace(number, names_.size()).second)
-			continue;
-		names_.push_back(label.text);
-	}
-}
-
-void Tracker::find_boundaries(const trace::Description &description)
-{
-	const analyze::CountersInfo &info = options_.counters->info();
-	for (const auto &cls : description.classes()) {
-		if (info.user_id == 0 || cls->id != info.user_id || info.sets.empty())
-			continue;
-		boundary_id_ = cls->id;
-		for (std::size_t i = 0; i < info.sets[0].count; ++i)
-			boundary_fields_.emplace_back(*cls, info.counters[info.sets[0].first + i].field);
-	}
-}
-
 void Tracker::system_call(const Thread &thread, std::uint32_t number, std::uint64_t begin, std::uint64_t end,
 			  std::int64_t result)
 {
@@ -174,6 +93,24 @@ void Tracker::blocked(const Thread &thread, std::uint64_t from, std::uint64_t to
 {
 	for (activities::Observer *observer : observers_)
 		observer->finished({Source::blocked, thread, from, to, thread.syscall, 0, waker});
+	if (options_.with_transfers)
+		woken_.insert_or_assign(&thread, Woken{thread.syscall, waker, to});
+}
+
+void Tracker::got_cpu(const Thread &thread, std::uint64_t from, std::uint64_t to)
+{
+	const auto found = woken_.find(&thread);
+	if (found == woken_.end())
+		return;
+	const Woken woken = found->second;
+	woken_.erase(found);
+	if (woken.time != from) // a loss was in between
+		return;
+	analyze::Summed summed;
+	summed.transfers = 1;
+	summed.transfer_total = summed.transfer_longest = to - from;
+	for (activities::Observer *observer : observers_)
+		observer->summed({Source::blocked, thread, 0, 0, woken.call, 0, woken.waker}, summed);
 }
 
 void Tracker::system_calls(const Thread &thread, std::uint32_t number, const analyze::Summed &summed)
@@ -187,6 +124,15 @@ void Tracker::sleeps(const Thread &thread, std::uint32_t call, const analyze::Wa
 {
 	for (activities::Observer *observer : observers_)
 		observer->summed({Source::blocked, thread, 0, 0, call, 0, waker}, summed);
+}
+
+void Tracker::activities(const Thread &thread, std::uint32_t activity, std::uint32_t caller,
+			 const analyze::Summed &summed)
+{
+	Finished all{Source::program, thread, 0, 0, number_with(activity)};
+	all.caller = number_with(caller);
+	for (activities::Observer *observer : observers_)
+		observer->summed(all, summed);
 }
 
 std::string Argument::text() const
@@ -242,6 +188,9 @@ void Tracker::unlist(Stack &stack)
 
 void Tracker::user_event(const Thread &thread, const trace::Event &event)
 {
+	if (event.time < latest_) // of a recording that goes on: too late, and counted as such
+		return;
+	latest_ = event.time;
 	const std::uint32_t owner = merged_[event.stream->index] ? many_processes : event.packet_process();
 	// The loss is over. What the owner's other streams reported during it may lack events of the same threads.
 	if (in_gap_[event.stream->index]) {
@@ -389,13 +338,18 @@ void Tracker::pass_on(Stack &stack, const Thread &thread, std::uint64_t time, bo
 	Finished activity{Source::program, thread, frame.at_begin.ticks, time, frame.activity};
 	activity.span = between(frame.at_begin, now(thread, time));
 	activity.exclusive = activity.span.ticks - std::min(frame.inside, activity.span.ticks);
+	activity.inclusive = activity.span;
+	activity.inclusive -= frame.nested;
 	activity.argument = &frame.argument;
 	activity.was_left = was_left;
-	if (stack.frames.size() > 1)
-		stack.frames[stack.frames.size() - 2].inside += activity.span.ticks;
+	if (stack.frames.size() > 1) {
+		Frame &caller = stack.frames[stack.frames.size() - 2];
+		caller.inside += activity.span.ticks;
+		activity.caller = caller.activity;
+	}
 	Frame *const outer = around(stack);
 	activity.is_nested = outer != nullptr;
-	if (outer && machine_.is_counting()) // it includes this time, if it ends
+	if (outer) // this time is counted here
 		outer->nested += activity.span;
 	if (!machine_.is_counting())
 		return;
@@ -458,6 +412,10 @@ void Tracker::forget(Stack &stack, const Thread &thread)
 
 void Tracker::forgotten(const Thread &thread)
 {
+	woken_.erase(&thread);
+	for (auto &[other, woken] : woken_)
+		if (woken.waker.thread == &thread)
+			woken.waker.thread = nullptr;
 	if (const auto found = stacks_.find(&thread); found != stacks_.end()) {
 		forget(found->second, thread);
 		unlist(found->second);
@@ -501,6 +459,9 @@ void Tracker::finish()
 	forget_all();
 	for (auto &[thread, stack] : calls_)
 		forget(stack, *thread);
+	const analyze::Periods &periods = machine_.periods();
+	unpaired_.begins += periods.unpaired_begins + periods.open;
+	unpaired_.ends += periods.unpaired_ends;
 }
 
 } // namespace monitor::activities

@@ -35,9 +35,13 @@ struct Span {
 
 	std::uint64_t unknown() const { return ticks - cpu - waiting - blocked; }
 	Span &operator+=(const Span &other);
+	Span &operator-=(const Span &other); // what it has of each
 };
 
 enum class Source : std::uint8_t { system_call, blocked, program };
+
+// In place of the number of a program's activity: there is none, and any of those that found no room in statistics.
+inline constexpr std::uint32_t no_activity = ~0u, other_activities = ~1u;
 
 // The 16-bit argument of the event that began an activity.
 struct Argument {
@@ -60,9 +64,11 @@ struct Finished {
 	analyze::Waker waker = {};
 	// Of a program's activity:
 	Span span = {};
-	std::uint64_t exclusive = 0; // ticks, without the activities directly inside
+	Span inclusive = {};                // `span` without the activities of the same row inside
+	std::uint64_t exclusive = 0;        // ticks, without the activities directly inside
+	std::uint32_t caller = no_activity; // that it is directly inside of
 	const Argument *argument = nullptr;
-	bool is_nested = false; // inside another one of the same row; then nothing is counted
+	bool is_nested = false; // inside another one of the same row
 	bool was_left = false;  // a function's, by an exception or a jump: it ended at `end` or before
 	// What was counted between the readings made inside, and the reading before; null if there are no counters.
 	const analyze::CounterSums *counted = nullptr;
@@ -74,7 +80,7 @@ class Observer {
 public:
 	virtual ~Observer() = default;
 	virtual void finished(const Finished &activity) = 0;
-	// Several system calls or sleeps; `activity` has no times.
+	// Several of them; `activity` has no times.
 	virtual void summed(const Finished & /*activity*/, const analyze::Summed &) {}
 	// The activity around some that were said to be nested never ends: `inner.span` is theirs together.
 	virtual void not_nested(const Finished & /*inner*/) {}
@@ -89,13 +95,15 @@ class Tracker : public analyze::Observer {
 public:
 	static constexpr std::size_t max_depth = 256;     // open activities of a thread
 	static constexpr std::size_t max_open = 1u << 20; // of all threads
-	static constexpr std::uint32_t none = ~0u;
+	static constexpr std::uint32_t none = no_activity;
 
 	struct Options {
 		// Activities of one thread are in one row if their names are equal; or their names and arguments.
 		bool rows_by_argument = false;
 		// Null, or fed before this by the same Machine.
 		const analyze::CounterFold *counters = nullptr;
+		// Blocked times are followed by a Summed of the time that the thread then waited for a CPU.
+		bool with_transfers = false;
 	};
 
 	Tracker(const analyze::Source &source, const analyze::Machine &machine, Options options);
@@ -110,9 +118,12 @@ public:
 			 std::int64_t result) override;
 	void blocked(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to,
 		     const analyze::Waker &waker) override;
+	void got_cpu(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to) override;
 	void system_calls(const analyze::Thread &thread, std::uint32_t number, const analyze::Summed &summed) override;
 	void sleeps(const analyze::Thread &thread, std::uint32_t call, const analyze::Waker &waker,
 		    const analyze::Summed &summed) override;
+	void activities(const analyze::Thread &thread, std::uint32_t activity, std::uint32_t caller,
+			const analyze::Summed &summed) override;
 	void user_event(const analyze::Thread &thread, const trace::Event &event) override;
 	void user_gap(const trace::StreamInfo &stream, std::uint32_t process) override;
 	void function(const analyze::Thread &thread, const analyze::FunctionToken &token) override;
@@ -131,6 +142,10 @@ public:
 
 	// Of the programs' activities that the trace describes.
 	const std::vector<std::string> &names() const { return names_; }
+	std::string label(std::uint32_t number) const;
+	// What stands for it in statistics: EDC_ACTIVITY_*, EDC_NO_ACTIVITY.
+	std::uint32_t id_of(std::uint32_t number) const;
+	std::size_t open() const { return frames_; }
 	bool has_functions() const { return !functions_.empty(); }
 	const Unpaired &unpaired() const { return unpaired_; }
 
@@ -163,9 +178,10 @@ private:
 		std::vector<std::uint64_t> boundary; // the counters that the thread reported ahead of its next event
 	};
 
+	std::uint32_t number_with(std::uint32_t id) const;
 	void find_names(const trace::Description &description);
-	std::uint32_t number_of(const std::string &name);
-	void find_functions(const analyze::Source &source);
+	std::uint32_t number_of(const std::string &name, std::uint32_t id);
+	void find_functions(const trace::Description &description);
 	void name_functions(const trace::Enumeration &labels);
 	bool is_left_out(std::uint32_t activity, std::uint64_t time) const;
 	void leave_below(Stack &stack, const analyze::Thread &thread, const analyze::FunctionToken &token,
@@ -190,9 +206,11 @@ private:
 	std::vector<activities::Observer *> observers_;
 	std::set<std::string> partial_; // classes of which events were left out
 	std::vector<std::string> names_;
+	std::vector<std::uint32_t> ids_;               // by number, as names_
 	std::map<std::string, std::uint32_t> numbers_; // of the activities that are no functions
-	std::vector<Role> roles_;                      // by class index
-	std::uint32_t boundary_id_ = none;             // of the class by which threads report their counters
+	std::unordered_map<std::uint32_t, std::uint32_t> numbers_by_id_;
+	std::vector<Role> roles_;          // by class index
+	std::uint32_t boundary_id_ = none; // of the class by which threads report their counters
 	std::vector<trace::FieldRef> boundary_fields_;
 	std::unordered_map<std::uint32_t, std::uint32_t> functions_;        // by number: its name
 	std::unordered_map<std::uint32_t, std::uint64_t> left_out_;         // by name: since when it is not recorded
@@ -201,7 +219,14 @@ private:
 	std::unordered_map<std::uint32_t, std::vector<const analyze::Thread *>> open_;
 	std::vector<bool> merged_; // by stream: of many processes
 	std::vector<bool> in_gap_; // by stream
-	std::size_t frames_ = 0;   // of all stacks
+	struct Woken {
+		std::uint32_t call; // that it slept in
+		analyze::Waker waker;
+		std::uint64_t time;
+	};
+	std::unordered_map<const analyze::Thread *, Woken> woken_; // who had no CPU since
+	std::size_t frames_ = 0;                                   // of all stacks
+	std::uint64_t latest_ = 0;                                 // event of a program
 	Unpaired unpaired_;
 };
 

@@ -57,6 +57,10 @@ enum class Kind : std::uint8_t {
 	statistics_calls,
 	statistics_sleeps,
 	statistics_buckets,
+	statistics_activities,
+	statistics_inclusive,
+	statistics_open,
+	statistics_transfers,
 };
 
 struct EventKind {

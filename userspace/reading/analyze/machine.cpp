@@ -195,19 +195,27 @@ void Machine::gap(const trace::StreamInfo &stream, std::uint64_t from, std::uint
 {
 	if (stream.is_recorder())
 		return;
-	lossy_until_ = std::max(lossy_until_, to);
 	if (stream.is_user()) {
+		if (to == open_end)
+			++open_user_gaps_;
+		else
+			user_lossy_until_ = std::max(user_lossy_until_, to);
 		is_counting_ = scope_.includes_time(from);
 		for (Observer *observer : observers_)
 			observer->user_gap(stream, static_cast<std::uint32_t>(writers_[stream.index].process));
 		return;
 	}
+	lossy_until_ = std::max(lossy_until_, to);
 	++gaps_;
 	lose(cpu(stream.cpu), from, to);
 }
 
 void Machine::gap_ended(const trace::StreamInfo &stream, std::uint64_t to)
 {
+	if (stream.is_user()) {
+		user_lossy_until_ = std::max(user_lossy_until_, to);
+		open_user_gaps_ -= open_user_gaps_ > 0;
+	}
 	if (stream.is_recorder() || stream.is_user())
 		return;
 	Cpu &lost = cpu(stream.cpu);
@@ -413,6 +421,10 @@ void Machine::identity(const EventKind &kind, const trace::Event &event)
 	case Kind::statistics_calls:
 	case Kind::statistics_sleeps:
 	case Kind::statistics_buckets:
+	case Kind::statistics_activities:
+	case Kind::statistics_inclusive:
+	case Kind::statistics_open:
+	case Kind::statistics_transfers:
 		return on_statistics(kind, event);
 	default:
 		return;

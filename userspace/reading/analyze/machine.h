@@ -13,6 +13,7 @@
 // Invariant: the sum of a CPU's times is its window; one thread feeds it, in time order.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -46,10 +47,14 @@ struct Waker {
 	bool operator==(const Waker &) const = default;
 };
 
-// Several system calls or sleeps, of which each is not known any more. In ticks.
+// Several system calls, sleeps or activities, of which each is not known any more. In ticks.
 struct Summed {
 	std::uint64_t count = 0, failed = 0, total = 0, longest = 0;
 	std::vector<std::pair<std::uint64_t, std::uint64_t>> lengths; // of each bucket the largest, and how many
+	// Of activities: functions without an exit of their own, and the sums of activities::Finished.
+	std::uint64_t left = 0, exclusive = 0, inclusive = 0, cpu = 0, waiting = 0, blocked = 0;
+	// Of sleeps: the times from the wake-up to the CPU. One may belong to a sleep of the period before.
+	std::uint64_t transfers = 0, transfer_total = 0, transfer_longest = 0;
 };
 
 // Of a recording of statistics: its periods in the window.
@@ -59,6 +64,8 @@ struct Periods {
 	std::uint64_t lost = 0, late = 0; // events: discarded, and seen too late to be in any period
 	std::uint64_t recorder_ns = 0;    // CPU time
 	std::map<std::uint32_t, std::uint64_t> events, outside; // by class id; outside: of none of all periods
+	// Of programs' activities: those that ended, begins and ends without a partner, and what is open at the end.
+	std::uint64_t activities = 0, unpaired_begins = 0, unpaired_ends = 0, open = 0;
 };
 
 enum class Contradiction : std::uint8_t {
@@ -114,6 +121,8 @@ public:
 	// The same of all that ended in a period of statistics: calls of a process, told of its leader, and sleeps.
 	virtual void system_calls(const Thread &, std::uint32_t /*number*/, const Summed &) {}
 	virtual void sleeps(const Thread &, std::uint32_t /*call*/, const Waker &, const Summed &) {}
+	// Activities of a process, and what they were directly inside of: EDC_ACTIVITY_*, EDC_NO_ACTIVITY.
+	virtual void activities(const Thread &, std::uint32_t /*activity*/, std::uint32_t /*caller*/, const Summed &) {}
 	// A thread got a CPU, for which it had been ready since `from`: its run-queue latency.
 	virtual void got_cpu(const Thread &, std::uint64_t /*from*/, std::uint64_t /*to*/) {}
 	// Counters were read on a CPU; called before the switch that the reading belongs to.
@@ -236,7 +245,10 @@ public:
 	std::uint64_t gaps() const { return gaps_; }
 	const Periods &periods() const { return periods_; }
 	// Until then events may have been lost, programs' too.
-	std::uint64_t lossy_until() const { return lossy_until_; }
+	std::uint64_t lossy_until() const
+	{
+		return open_user_gaps_ ? open_end : std::max(lossy_until_, user_lossy_until_);
+	}
 	std::uint64_t hidden_threads() const;
 	// System calls of threads that no token names: after a loss, or after a hidden thread.
 	std::uint64_t calls_of_unknown() const { return calls_of_unknown_; }
@@ -325,6 +337,9 @@ private:
 	void on_statistics_usage(const EventKind &kind, const trace::Event &event);
 	void on_statistics_counts(const EventKind &kind, const trace::Event &event);
 	void on_statistics_sums(const EventKind &kind, const trace::Event &event);
+	void on_statistics_activities(const EventKind &kind, const trace::Event &event);
+	void on_statistics_more(const EventKind &kind, const trace::Event &event);
+	void on_statistics_open(const EventKind &kind, const trace::Event &event);
 	void on_statistics_buckets(const EventKind &kind, const trace::Event &event);
 	Thread &statistics_row(const EventKind &kind, const trace::Event &event);
 	void tell_summed();
@@ -346,6 +361,7 @@ private:
 	std::uint64_t first_ = 0, last_ = 0; // all probes were attached
 	std::uint64_t begin_ = 0, end_ = 0;  // of the window
 	bool is_counting_ = false, is_finishing_ = false;
+	std::uint64_t user_lossy_until_ = 0, open_user_gaps_ = 0; // of programs' streams
 	std::uint64_t tokens_ = 0, gaps_ = 0, lossy_until_ = 0, cgroup_moves_ = 0, calls_of_unknown_ = 0,
 		      functions_of_unknown_ = 0;
 	struct StreamEnd {
@@ -375,8 +391,8 @@ private:
 		std::vector<Thread *> rows;
 		// What the buckets that follow belong to; null: nothing.
 		const Thread *of = nullptr;
-		bool are_sleeps = false;
-		std::uint32_t call = 0;
+		Kind kind = Kind::other;
+		std::uint32_t call = 0, caller = 0; // `call`: or the activity
 		Waker waker;
 		Summed summed;
 	} period_;

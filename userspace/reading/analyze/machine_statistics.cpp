@@ -4,7 +4,8 @@
 //
 // A period is within the window or not; readers widen the window to whole ones (answers/selection/). Its records are
 // those between its statistics_period and the next one: rows are numbered in the order of statistics_thread, usages
-// and counts belong to the row before them, buckets to the sum before them. All of it is untrusted.
+// and counts belong to the row before them, buckets, inclusive times and transfers to the sum before them. All of it is
+// untrusted.
 #include <algorithm>
 #include <utility>
 
@@ -21,11 +22,24 @@ std::uint32_t interrupt_kind(std::uint32_t irq)
 	return irq >> 16;
 }
 
+bool belongs_to_sum(Kind kind)
+{
+	return kind == Kind::statistics_buckets || kind == Kind::statistics_inclusive ||
+	       kind == Kind::statistics_transfers;
+}
+
+void read_figures(const EventKind &kind, const trace::Event &event, std::size_t field,
+		  std::initializer_list<std::uint64_t *> figures)
+{
+	for (std::uint64_t *figure : figures)
+		*figure = kind.field[field++].get(event);
+}
+
 } // namespace
 
 void Machine::on_statistics(const EventKind &kind, const trace::Event &event)
 {
-	if (kind.kind != Kind::statistics_buckets)
+	if (!belongs_to_sum(kind.kind))
 		tell_summed();
 	switch (kind.kind) {
 	case Kind::statistics_period:
@@ -43,6 +57,13 @@ void Machine::on_statistics(const EventKind &kind, const trace::Event &event)
 	case Kind::statistics_calls:
 	case Kind::statistics_sleeps:
 		return on_statistics_sums(kind, event);
+	case Kind::statistics_activities:
+		return on_statistics_activities(kind, event);
+	case Kind::statistics_open:
+		return on_statistics_open(kind, event);
+	case Kind::statistics_inclusive:
+	case Kind::statistics_transfers:
+		return on_statistics_more(kind, event);
 	default:
 		return on_statistics_buckets(kind, event);
 	}
@@ -175,25 +196,56 @@ void Machine::on_statistics_sums(const EventKind &kind, const trace::Event &even
 	if (!period_.is_counted || !of || !of->selected)
 		return;
 	period_.of = of;
-	period_.are_sleeps = kind.kind == Kind::statistics_sleeps;
+	period_.kind = kind.kind;
 	period_.call = kind.field[0].get<std::uint32_t>(event);
 	period_.waker = {};
-	Summed &summed = period_.summed;
-	if (!period_.are_sleeps) {
-		summed = {kind.field[2].get(event),
-			  kind.field[3].get(event),
-			  kind.field[4].get(event),
-			  kind.field[5].get(event),
-			  {}};
-		return;
-	}
+	Summed &summed = period_.summed = {};
+	if (kind.kind == Kind::statistics_calls)
+		return read_figures(kind, event, 2, {&summed.count, &summed.failed, &summed.total, &summed.longest});
 	period_.waker.thread = row_at(kind.field[2].get<std::uint32_t>(event));
 	const auto irq = kind.field[3].get<std::uint32_t>(event);
 	if (irq != EDC_NO_IRQ && kinds_.has_interrupt(interrupt_kind(irq))) {
 		period_.waker.interrupt = static_cast<std::int32_t>(interrupt_kind(irq));
 		period_.waker.number = irq & 0xffff;
 	}
-	summed = {kind.field[4].get(event), 0, kind.field[5].get(event), kind.field[6].get(event), {}};
+	read_figures(kind, event, 4, {&summed.count, &summed.total, &summed.longest});
+}
+
+void Machine::on_statistics_activities(const EventKind &kind, const trace::Event &event)
+{
+	if (!period_.is_counted)
+		return;
+	periods_.activities += kind.field[3].get(event);
+	const auto row = kind.field[1].get<std::uint32_t>(event);
+	const Thread *const of = row < period_.rows.size() ? period_.rows[row] : nullptr;
+	if (!of || !of->selected)
+		return;
+	period_.of = of;
+	period_.kind = kind.kind;
+	period_.call = kind.field[0].get<std::uint32_t>(event);
+	period_.caller = kind.field[2].get<std::uint32_t>(event);
+	Summed &summed = period_.summed = {};
+	read_figures(kind, event, 3, {&summed.count, &summed.left, &summed.total, &summed.exclusive, &summed.longest});
+}
+
+// Of the sum before.
+void Machine::on_statistics_more(const EventKind &kind, const trace::Event &event)
+{
+	Summed &summed = period_.summed;
+	if (kind.kind == Kind::statistics_inclusive)
+		read_figures(kind, event, 0, {&summed.inclusive, &summed.cpu, &summed.waiting, &summed.blocked});
+	else
+		read_figures(kind, event, 0, {&summed.transfers, &summed.transfer_total, &summed.transfer_longest});
+}
+
+// What is open at the end of a period ends in a later one.
+void Machine::on_statistics_open(const EventKind &kind, const trace::Event &event)
+{
+	if (!period_.is_counted)
+		return;
+	periods_.open = kind.field[0].get(event);
+	periods_.unpaired_begins += kind.field[1].get(event);
+	periods_.unpaired_ends += kind.field[2].get(event);
 }
 
 void Machine::on_statistics_buckets(const EventKind &kind, const trace::Event &event)
@@ -212,8 +264,10 @@ void Machine::tell_summed()
 		return;
 	const Thread &of = *std::exchange(period_.of, nullptr);
 	for (Observer *observer : observers_)
-		if (period_.are_sleeps)
+		if (period_.kind == Kind::statistics_sleeps)
 			observer->sleeps(of, period_.call, period_.waker, period_.summed);
+		else if (period_.kind == Kind::statistics_activities)
+			observer->activities(of, period_.call, period_.caller, period_.summed);
 		else
 			observer->system_calls(of, period_.call, period_.summed);
 }

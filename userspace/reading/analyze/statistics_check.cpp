@@ -3,12 +3,15 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "counted_check.h"
 #include "machine.h"
+#include "monitor/function_table.h"
 
 namespace monitor::analyze {
 namespace {
@@ -52,10 +55,13 @@ Statement judge_losses(const Periods &periods, const RecordingInfo &info)
 			fmt::format("the probes lost {}, the periods lack {} (in {} of {} periods)", lost, periods.lost,
 				    periods.lossy, periods.count)};
 	}
-	return {"losses", info.lost() == periods.lost ? Verdict::holds : Verdict::fails,
-		fmt::format(
-		    "the probes discarded {}, the periods lack {} (in {} of {} periods); {} came too late to be in any",
-		    info.lost(), periods.lost, periods.lossy, periods.count, periods.late)};
+	const std::uint64_t of_programs = info.user_card ? info.user_card->discarded : 0;
+	return {
+	    "losses", info.lost() + of_programs == periods.lost ? Verdict::holds : Verdict::fails,
+	    fmt::format("the probes discarded {}{}, the periods lack {} (in {} of {} periods); {} came too late to be "
+			"in any",
+			info.lost(), of_programs ? fmt::format(" and programs' rings {}", of_programs) : "",
+			periods.lost, periods.lossy, periods.count, periods.late)};
 }
 
 std::uint64_t number_of(const std::map<std::uint32_t, std::uint64_t> &events, unsigned id)
@@ -78,6 +84,65 @@ void judge_conservation(const Periods &periods, const RecordingInfo &info, std::
 			 "after the last one",
 			 counts.name, counts.id, counts.written(), within, outside)});
 	}
+}
+
+// Programs' events, which no probe counts, but the recorder when it reads them.
+void judge_user_events(const Periods &periods, const RecordingInfo &info, std::vector<Statement> &statements)
+{
+	if (!info.user_card)
+		return;
+	const auto of_programs = [](const std::map<std::uint32_t, std::uint64_t> &events) {
+		std::uint64_t sum = 0;
+		for (auto event = events.lower_bound(EDC_ID_USER_FIRST); event != events.end(); ++event)
+			sum += event->second;
+		return sum;
+	};
+	const std::uint64_t within = of_programs(periods.events), outside = of_programs(periods.outside);
+	statements.push_back(
+	    {"user_events", info.user_card->tokens == within + outside ? Verdict::holds : Verdict::fails,
+	     fmt::format(
+		 "{} events of {} instrumented processes were read, the periods have {}, and {} were before the "
+		 "first or after the last one",
+		 info.user_card->tokens, info.user_card->processes, within, outside)});
+}
+
+// The ids of the classes that begin activities.
+std::set<std::uint32_t> beginning(const trace::Description &description)
+{
+	constexpr std::string_view begin = "_begin";
+	std::set<std::uint32_t> ids;
+	for (const auto &cls : description.classes()) {
+		const bool is_user = cls->domain == trace::Domain::user;
+		const std::string name = cls->name;
+		const bool is_pair =
+		    is_user && name.ends_with(begin) && name.size() > begin.size() &&
+		    std::ranges::any_of(
+			description.find(name.substr(0, name.size() - begin.size()) + "_end"),
+			[](const trace::EventClass *end) { return end->domain == trace::Domain::user; });
+		if (is_pair || name == (is_user ? EDC_FUNCTION_ENTRY_CLASS : "function_entry"))
+			ids.insert(cls->id);
+	}
+	return ids;
+}
+
+// What began in the periods ended, has no end, or is open; so may be what began before them.
+void judge_activities(const Periods &periods, const RecordingInfo &info, const trace::Description &description,
+		      bool is_hiding, std::vector<Statement> &statements)
+{
+	std::uint64_t begun = 0, outside = 0;
+	for (const std::uint32_t id : beginning(description)) {
+		begun += number_of(periods.events, id);
+		outside += number_of(periods.outside, id);
+	}
+	const std::uint64_t told = periods.activities + periods.unpaired_begins + periods.open;
+	if (begun + told == 0)
+		return;
+	// Then some begins may be of no activity: of an unknown thread, or too late.
+	const bool may_lack = is_hiding || periods.lossy || periods.late || !info.functions_left_out.empty();
+	statements.push_back(
+	    {"activities", told > begun + outside || (told < begun && !may_lack) ? Verdict::fails : Verdict::holds,
+	     fmt::format("of programs' activities {} began in the periods; {} ended, {} have no end, {} are still open",
+			 begun, periods.activities, periods.unpaired_begins, periods.open)});
 }
 
 // The kernel's count is of a shorter time than all periods.
@@ -123,7 +188,10 @@ void check_statistics(trace::Trace &trace, const RecordingInfo &info, std::vecto
 	judge_conservation(periods, info, statements);
 	if (info.has_counts_only())
 		return judge_counted(info, statements);
-	statements.push_back(judge_switches(periods, info, machine.hidden_threads() > 0));
+	judge_user_events(periods, info, statements);
+	const bool is_hiding = machine.hidden_threads() > 0;
+	judge_activities(periods, info, trace.description(), is_hiding, statements);
+	statements.push_back(judge_switches(periods, info, is_hiding));
 }
 
 } // namespace monitor::analyze

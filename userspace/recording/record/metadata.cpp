@@ -114,6 +114,22 @@ std::string enum_of_names(const std::vector<std::string> &names, std::string_vie
 	return text + fmt::format("\n\t\"unknown\" = 65535\n}} := {};\n", type);
 }
 
+// In statistics: by what begins them, without the `_begin` of the class's name.
+std::string activity_enum(const std::vector<card::UserClass> &classes, const std::vector<std::string> &functions)
+{
+	constexpr std::string_view begin = "_begin";
+	std::string text = "\ntypealias enum : u16_t {";
+	for (const card::UserClass &cls : classes)
+		if (std::string_view name = cls.name; name.ends_with(begin) && name.size() > begin.size()) {
+			name.remove_suffix(begin.size());
+			text += fmt::format("\n\t\"{}\" = {},", name, cls.id);
+		}
+	for (std::size_t number = 0; number < functions.size(); ++number)
+		text += fmt::format("\n\t\"{}\" = {},", functions[number], EDC_ACTIVITY_FUNCTION + number);
+	return text + fmt::format("\n\t\"other\" = {},\n\t\"none\" = {}\n}} := activity_t;\n", EDC_ACTIVITY_OTHER,
+				  EDC_NO_ACTIVITY);
+}
+
 std::string event_class(unsigned id, std::string_view name, std::string_view fields)
 {
 	return fmt::format("\nevent {{\n\tname = \"{}\";\n\tid = {};\n\tfields := struct {{\n{}\t}};\n}};\n", name, id,
@@ -246,6 +262,7 @@ std::string metadata(const std::array<std::uint8_t, 16> &uuid, const ClockDescri
 	text += enum_of_names(times, "time_name_t");
 	text += enum_of_names(triggers, "trigger_name_t");
 	text += enum_of_names(states, "tree_state_t");
+	text += activity_enum(user_classes, functions);
 	text += fmt::format("\ntrace {{\n\tmajor = 1;\n\tminor = 8;\n\tuuid = \"{}\";\n\tbyte_order = {};\n"
 			    "\tpacket.header := struct {{\n\t\theader_x32 magic;\n\t\tuuid_byte uuid[16];\n"
 			    "\t\theader_u32 stream_id;\n\t\theader_u64 stream_instance_id;\n\t}};\n}};\n",

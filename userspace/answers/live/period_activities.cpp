@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+#include "period_activities.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace monitor::live {
+
+std::size_t PeriodActivities::KeyHash::operator()(const Key &key) const
+{
+	const std::uint64_t party =
+	    key.of.is_ended() ? key.of.place() << 1 | 1 : reinterpret_cast<std::uintptr_t>(key.of.thread());
+	const std::uint64_t hash =
+	    (party * 0x9e3779b97f4a7c15ull ^ key.activity << 16 ^ key.caller) * 0xbf58476d1ce4e5b9ull;
+	return hash ^ hash >> 32;
+}
+
+PeriodActivities::Sums &PeriodActivities::sums_of(const Key &key)
+{
+	if (const auto found = sums_.find(key); found != sums_.end())
+		return found->second;
+	if (sums_.size() < max_sums)
+		return sums_[key];
+	const Key other{Party::ended(Party::other), key.activity, EDC_ACTIVITY_OTHER};
+	if (const auto found = sums_.find(other); found != sums_.end())
+		return found->second;
+	if (sums_.size() < max_sums + max_others - 1)
+		return sums_[other];
+	return sums_[{other.of, EDC_ACTIVITY_OTHER, EDC_ACTIVITY_OTHER}];
+}
+
+void PeriodActivities::add(Party of, const activities::Finished &activity)
+{
+	Sums &sums = sums_of({of, tracker_.id_of(activity.number), tracker_.id_of(activity.caller)});
+	const std::uint64_t ticks = activity.end - activity.begin;
+	++sums.count;
+	sums.left += activity.was_left;
+	sums.total += ticks;
+	sums.exclusive += activity.exclusive;
+	sums.longest = std::max(sums.longest, ticks);
+	sums.inclusive += activity.inclusive;
+	sums.lengths.add(ticks);
+}
+
+void PeriodActivities::rename(const std::function<Party(Party)> &now)
+{
+	std::vector<std::pair<Key, Sums>> renamed;
+	for (auto each = sums_.begin(); each != sums_.end();) {
+		const Party of = now(each->first.of);
+		if (of == each->first.of) {
+			++each;
+			continue;
+		}
+		renamed.emplace_back(Key{of, each->first.activity, each->first.caller}, std::move(each->second));
+		each = sums_.erase(each);
+	}
+	for (const auto &[key, more] : renamed) {
+		Sums &sums = sums_[key];
+		sums.count += more.count;
+		sums.left += more.left;
+		sums.total += more.total;
+		sums.exclusive += more.exclusive;
+		sums.longest = std::max(sums.longest, more.longest);
+		sums.inclusive += more.inclusive;
+		sums.lengths.merge(more.lengths);
+	}
+}
+
+activities::Unpaired PeriodActivities::unpaired() const
+{
+	const activities::Unpaired &now = tracker_.unpaired();
+	return {now.begins - before_.begins, now.ends - before_.ends};
+}
+
+void PeriodActivities::clear()
+{
+	sums_.clear();
+	before_ = tracker_.unpaired();
+}
+
+} // namespace monitor::live

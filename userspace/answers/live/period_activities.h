@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// The activities of programs, and the functions, that ended in a period of statistics (record --statistics): by
+// process, activity and what it was directly inside of, its caller. Filled by PeriodSums, which knows what became of
+// the threads; written by period_records.cpp.
+//
+// Bounded: at most max_sums, and for what finds no room there max_others without process and caller, the last of them
+// for any activity, so that sums over all stay true.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <unordered_map>
+
+#include "base/histogram.h"
+#include "period_party.h"
+#include "reading/activities/tracker.h"
+
+namespace monitor::live {
+
+class PeriodActivities {
+public:
+	static constexpr std::size_t max_sums = 8192, max_others = 1024;
+
+	struct Key {
+		Party of; // a process's leader
+		// EDC_ACTIVITY_*, EDC_NO_ACTIVITY
+		std::uint32_t activity = 0, caller = 0;
+
+		bool operator==(const Key &) const = default;
+	};
+	struct Sums {
+		std::uint64_t count = 0, left = 0, total = 0, exclusive = 0, longest = 0; // ticks
+		activities::Span inclusive;
+		CoarseHistogram lengths;
+	};
+	struct KeyHash {
+		std::size_t operator()(const Key &key) const;
+	};
+	using AllSums = std::unordered_map<Key, Sums, KeyHash>;
+
+	explicit PeriodActivities(const activities::Tracker &tracker) : tracker_(tracker) {}
+
+	void add(Party of, const activities::Finished &activity);
+	void rename(const std::function<Party(Party)> &now);
+	void clear();
+
+	const AllSums &sums() const { return sums_; }
+	// At the end of the period.
+	std::size_t open() const { return tracker_.open(); }
+	// Begins and ends without a partner in it.
+	activities::Unpaired unpaired() const;
+
+private:
+	Sums &sums_of(const Key &key);
+
+	const activities::Tracker &tracker_;
+	activities::Unpaired before_; // the period
+	AllSums sums_;
+};
+
+} // namespace monitor::live

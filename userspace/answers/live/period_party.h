@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// Whose calls, sleeps and activities a sum of period_sums.h and period_activities.h is of.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+
+#include "reading/analyze/machine.h"
+
+namespace monitor::live {
+
+// A thread that is there, or, if it has ended, the place of a sum in PeriodSums::ended().
+class Party {
+public:
+	Party() = default;
+	explicit Party(const analyze::Thread &thread) : bits_(reinterpret_cast<std::uintptr_t>(&thread)) {}
+	static Party ended(std::size_t place)
+	{
+		Party party;
+		party.bits_ = place << 1 | 1;
+		return party;
+	}
+	const analyze::Thread *thread() const
+	{
+		return is_ended() ? nullptr : reinterpret_cast<const analyze::Thread *>(bits_);
+	}
+	static constexpr std::size_t other = 0; // the place of the sum of what found no room
+
+	bool is_ended() const { return bits_ & 1; }
+	std::size_t place() const { return bits_ >> 1; }
+	bool is_nobody() const { return bits_ == 0; }
+
+	auto operator<=>(const Party &) const = default;
+
+private:
+	std::uint64_t bits_ = 0;
+};
+
+} // namespace monitor::live
