@@ -260,6 +260,12 @@ void parse_statistics(RecordArguments &arguments)
 	       "decide on events, and statistics need all of them");
 	refuse(options.sample_every_ns != 0, "--sample-every", "records samples, which are not in statistics");
 	refuse(options.max_bytes.has_value(), "--max-size", "ends a trace that grows; --keep bounds statistics");
+	const auto refuse_counting = [&](bool is_given, const char *option, const char *why) {
+		if (is_given && arguments.count_only)
+			throw Error(fmt::format("{} {}: leave it out, or --count-only", option, why));
+	};
+	refuse_counting(options.everyone, "--user", "records programs' own events, which the probes do not count");
+	refuse_counting(!options.functions.empty(), "--functions", "records each call, and --count-only no event");
 	if (arguments.count_only && options.buffer_bytes)
 		throw Error("--buffer is of rings, and --count-only posts nothing into them: leave it out");
 	record::StatisticsOptions statistics;

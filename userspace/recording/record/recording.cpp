@@ -200,6 +200,8 @@ void Recording::Parts::make_directory()
 // Instrumented programs post the TSC, so their events fit into the trace only if the TSC is its clock.
 void Recording::Parts::open_user_card()
 {
+	if (options_.statistics && options_.statistics->counts_only) // of the kernel's
+		return;
 	if (!card::has_invariant_tsc() || (options_.command.empty() && !options_.user_only && !options_.everyone))
 		return;
 	card::UserCardOptions options;
