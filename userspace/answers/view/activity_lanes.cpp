@@ -100,7 +100,7 @@ Json ActivityLanes::json() const
 	return {{"kinds", std::move(kinds)}, {"begins", begins_}, {"ends", ends_}, {"left_out", left_out_}};
 }
 
-ActivityFold::ThreadLane *ActivityFold::lane_of(const Finished &activity)
+std::optional<std::size_t> ActivityFold::lane_of(const Finished &activity)
 {
 	const Thread *const leader = &machine_.leader(activity.thread);
 	const bool is_known = leader->tid == leader->tgid || activity.thread.tgid <= 0;
@@ -109,9 +109,9 @@ ActivityFold::ThreadLane *ActivityFold::lane_of(const Finished &activity)
 	auto kind = kinds_.find(process);
 	const auto found = kind == kinds_.end() ? places_.end() : places_.find({&activity.thread, kind->second});
 	if (found != places_.end())
-		return &lanes_[found->second];
+		return found->second;
 	if (lanes_.size() >= max_lanes)
-		return nullptr;
+		return {};
 	if (kind == kinds_.end()) {
 		kind = kinds_.emplace(process, made_.kinds_.size()).first;
 		made_.kinds_.push_back({tracker_.names()[activity.number], {}, std::get<1>(process)});
@@ -120,12 +120,13 @@ ActivityFold::ThreadLane *ActivityFold::lane_of(const Finished &activity)
 	places_.emplace(std::pair(&activity.thread, kind->second), lanes_.size());
 	lanes_.push_back({kind->second, &activity.thread, Lane(timeline_.base_ticks()), {}});
 	lanes_.back().lane.drop_below(made_.first_level_);
-	return &lanes_.back();
+	return lanes_.size() - 1;
 }
 
 // The keys tell neighbours apart: each is one.
-void ActivityFold::add(ThreadLane &lane, Interval interval)
+void ActivityFold::add(const Interval &interval)
 {
+	ThreadLane &lane = lanes_[interval.lane];
 	made_.kinds_[lane.kind].total += interval.to - interval.from;
 	const auto ticks = [&](std::uint64_t time) {
 		return std::clamp(time, timeline_.begin(), timeline_.begin() + timeline_.ticks()) - timeline_.begin();
@@ -135,54 +136,68 @@ void ActivityFold::add(ThreadLane &lane, Interval interval)
 		keep_within();
 }
 
-// Those that began then or later.
-void ActivityFold::release(Nested &nested, std::uint64_t from)
+// The outer one instead of those inside it. One that ended before its process was known is in another row, and stays
+// there.
+std::vector<ActivityFold::Interval> ActivityFold::take_from(Nested &nested, const Interval &outer)
 {
-	while (!nested.held.empty() && nested.held.back().from >= from) {
-		nested.held.pop_back();
-		--held_;
-	}
+	const auto first = std::ranges::lower_bound(nested.held, outer.from, {}, &Interval::from);
+	std::vector<Interval> parts;
+	Interval rest = outer;
+	for (auto inner = first; inner != nested.held.end(); ++inner)
+		if (inner->lane != outer.lane) {
+			if (inner->from > rest.from)
+				parts.push_back({rest.from, inner->from, outer.lane});
+			parts.push_back(*inner);
+			rest.from = inner->to;
+		}
+	parts.push_back(rest);
+	held_ -= static_cast<std::size_t>(nested.held.end() - first);
+	nested.held.erase(first, nested.held.end());
+	return parts;
 }
 
 void ActivityFold::finished(const Finished &activity)
 {
 	if (activity.source != activities::Source::program)
 		return;
-	ThreadLane *const lane = lane_of(activity);
+	const std::optional<std::size_t> lane = lane_of(activity);
 	if (!lane) {
 		++made_.left_out_;
 		return;
 	}
-	ActivityKind &kind = made_.kinds_[lane->kind];
+	ActivityKind &kind = made_.kinds_[lanes_[*lane].kind];
 	++kind.count;
 	kind.longest = std::max(kind.longest, activity.end - activity.begin);
+	const Interval outer{activity.begin, activity.end, *lane};
 	const auto inside = nested_.find({&activity.thread, activity.number});
-	if (inside != nested_.end())
-		release(inside->second, activity.is_nested ? activity.begin : 0);
 	if (!activity.is_nested) {
-		if (inside != nested_.end())
-			nested_.erase(inside);
-		return add(*lane, {activity.begin, activity.end});
+		if (inside == nested_.end())
+			return add(outer);
+		for (const Interval &part : take_from(inside->second, outer))
+			add(part);
+		held_ -= inside->second.held.size(); // before it: of activities that never end
+		nested_.erase(inside);
+		return;
 	}
-	Nested &nested = nested_[{&activity.thread, activity.number}];
-	if (held_ >= max_held) {
+	Nested &nested = inside != nested_.end() ? inside->second : nested_[{&activity.thread, activity.number}];
+	const std::vector<Interval> parts = take_from(nested, outer);
+	if (held_ + parts.size() > max_held) {
 		++nested.not_held;
 		return;
 	}
-	nested.held.push_back({activity.begin, activity.end});
-	++held_;
+	nested.held.insert(nested.held.end(), parts.begin(), parts.end());
+	held_ += parts.size();
 }
 
 void ActivityFold::not_nested(const Finished &inner)
 {
 	const auto found = nested_.find({&inner.thread, inner.number});
-	ThreadLane *const lane = lane_of(inner);
-	if (found == nested_.end() || !lane)
+	if (found == nested_.end())
 		return;
 	for (const Interval &interval : found->second.held)
-		add(*lane, interval);
+		add(interval);
 	made_.left_out_ += found->second.not_held;
-	release(found->second, 0);
+	held_ -= found->second.held.size();
 	nested_.erase(found);
 }
 
@@ -206,7 +221,6 @@ ActivityLanes ActivityFold::finish()
 	while (!nested_.empty()) { // the one around them ended after the timeline
 		const auto key = nested_.begin()->first;
 		not_nested({activities::Source::program, *key.first, 0, 0, key.second});
-		nested_.erase(key);
 	}
 	for (ThreadLane &lane : lanes_)
 		lane.lane.finish();

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -85,6 +86,7 @@ public:
 private:
 	struct Interval {
 		std::uint64_t from, to;
+		std::size_t lane; // place in lanes_
 	};
 	struct ThreadLane {
 		std::size_t kind;
@@ -98,9 +100,9 @@ private:
 		std::uint64_t not_held = 0; // for lack of memory
 	};
 
-	ThreadLane *lane_of(const activities::Finished &activity);
-	void add(ThreadLane &lane, Interval interval);
-	void release(Nested &nested, std::uint64_t from);
+	std::optional<std::size_t> lane_of(const activities::Finished &activity);
+	void add(const Interval &interval);
+	std::vector<Interval> take_from(Nested &nested, const Interval &outer);
 	void keep_within();
 
 	const analyze::Machine &machine_;
