@@ -71,7 +71,9 @@ def of_the_machine():
 	for row in json.loads(e2e.run(e2e.monitor, "query", directory, "SELECT event_id, sum(number) AS n FROM statistics_events WHERE event_id < 32768 GROUP BY event_id", "--json").stdout):
 		summed[row["event_id"]] = row["n"]
 	e2e.equal("the sum over all periods", sum(summed.values()), sum(all.values()))
-	parts = [counts(directory, "--from", f"{begin / 1e9 + 0.05:.3f}", "--to", f"{begin / 1e9 + 0.05:.3f}") for begin, _, _ in found]
+	ns_per_tick = (found[2][0] - found[1][0]) / (found[2][1] - found[1][1])
+	within = [f"{(begin + (fields['end'] - ticks) * ns_per_tick / 2) / 1e9:.9f}" for begin, ticks, fields in found]
+	parts = [counts(directory, "--from", time, "--to", time) for time in within]
 	for event, number in all.items():
 		e2e.equal(f"{event}, period by period", sum(part[event] for part in parts), number)
 	info = trace.recording()["statistics"]

@@ -172,8 +172,10 @@ def sums_hold():
 	gone = [row for row in all["rows"] if row["process"] == "true (ended)"]
 	e2e.expect(gone and all_null(gone, "pid"), f"{gone[:3]}")
 	calls = [row for row in report(directory, "syscalls")["rows"] if row["process"] in ("true", "true (ended)") and row["call"] == "execve"]
-	# One that a period's end met has a row of its own in that period.
-	e2e.equal("execve of those that ended", sum(row["count"] for row in calls), 600)
+	# One that a period's end met has a row of its own in that period. Of one that a hidden thread interrupted the end may not
+	# be known.
+	seen = sum(row["count"] for row in calls)
+	e2e.expect(seen == 600 or (all["summary"]["hidden_threads"] and 590 <= seen < 600), f"execve of those that ended: {seen}")
 	same = e2e.run(e2e.monitor, "diff", f"{directory}@0s..0.1s", f"{directory}@1.2s..1.3s").stdout
 	e2e.expect("true" in same, same[:500])
 	rows = json.loads(e2e.run(e2e.monitor, "query", directory, "SELECT count(*) AS n, sum(number) AS events FROM statistics_events WHERE event_id < 32768", "--json").stdout)

@@ -246,6 +246,7 @@ bool Play::press(const Key &key)
 		break;
 	case Key::What::enter:
 	case Key::What::backspace:
+	case Key::What::function:
 		break;
 	}
 	return true;

@@ -213,8 +213,11 @@ CalibratedCosts calibrated_costs(const Json &json)
 
 PhaseCost phase_cost(const Json &json)
 {
-	PhaseCost cost{real(member(json, "low")), real(member(json, "median")), real(member(json, "high")),
-		       text(member(json, "why_unknown"))};
+	PhaseCost cost;
+	cost.low = real(member(json, "low"));
+	cost.median = real(member(json, "median"));
+	cost.high = real(member(json, "high"));
+	cost.why_unknown = text(member(json, "why_unknown"));
 	const bool is_sound = cost.low > 0 && cost.low <= cost.median && cost.median <= cost.high;
 	if (cost.is_known() && !is_sound)
 		cost.why_unknown = "recording.json does not say what was measured";
@@ -358,7 +361,7 @@ void parse_counts(const Json &json, RecordingInfo &info)
 		for (const auto &[family, ns] : cost.items())
 			info.cost_ns[family] = ns.is_number() ? ns.get<double>() : 0;
 	if (const Json &calibration = member(json, "calibration"); calibration.is_object()) {
-		info.calibration = {calibrated_costs(member(calibration, "start")), {}};
+		info.calibration.emplace().start = calibrated_costs(member(calibration, "start"));
 		if (const Json &end = member(calibration, "end"); end.is_object() && !end.contains("why_not"))
 			info.calibration->end = calibrated_costs(end);
 		if (const Json &phases = member(calibration, "phases"); phases.is_object())

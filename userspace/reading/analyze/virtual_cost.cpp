@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -131,9 +130,9 @@ std::string why_cost_unknown(const RecordingInfo &info)
 
 VirtualCost virtual_cost(const RecordingInfo &info, const trace::Clock &clock)
 {
-	if (std::string why_not = why_not_this(info); !why_not.empty())
-		return {.why_not = std::move(why_not)};
-	return live_virtual_cost(info, clock);
+	VirtualCost refused;
+	refused.why_not = why_not_this(info);
+	return refused.why_not.empty() ? live_virtual_cost(info, clock) : refused;
 }
 
 VirtualCost live_virtual_cost(const RecordingInfo &info, const trace::Clock &clock)
