@@ -371,10 +371,15 @@ INLINE bool passes_filter(__s32 target)
  * All that is left of post() with --count-only. Who reads the counts while probes run reads `seen` first: then what it
  * has of an event that was rejected is in what it has of `filtered`, too.
  */
-INLINE void only_count(struct edc_cpu *cpu, __u32 ring_index, __u32 id, __s32 target)
+INLINE void only_count(struct edc_cpu *cpu, __u32 depth, __u32 id, __s32 target)
 {
-	__u64 *filtered = &cpu->level[ring_index].filtered[id - EDC_ID_KERNEL_FIRST];
-	__u64 *seen = &cpu->level[ring_index].seen[id - EDC_ID_KERNEL_FIRST];
+	if (depth >= EDC_CARD_LEVELS) {
+		__sync_fetch_and_add(&cpu->too_deep[id - EDC_ID_KERNEL_FIRST], 1);
+		return;
+	}
+
+	__u64 *filtered = &cpu->level[depth].filtered[id - EDC_ID_KERNEL_FIRST];
+	__u64 *seen = &cpu->level[depth].seen[id - EDC_ID_KERNEL_FIRST];
 
 	if (!passes_filter(target))
 		WRITE(*filtered, READ(*filtered) + 1);
@@ -403,7 +408,7 @@ INLINE int post(bool judged, __u64 time, __u32 id, __s32 target, __u32 arg, cons
 
 	WRITE(cpu->depth, depth + 1);
 	barrier();
-	if (depth < EDC_CARD_LEVELS && counting_only) {
+	if (counting_only) {
 		only_count(cpu, depth, id, target);
 	} else if (depth < EDC_CARD_LEVELS) {
 		cpu->level[depth].seen[id - EDC_ID_KERNEL_FIRST]++;
