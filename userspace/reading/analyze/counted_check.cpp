@@ -40,8 +40,8 @@ Counted counted(const KernelCounts &start, const KernelCounts &end, Names names)
 	return {last - std::min(first, last), after - std::min(before, after)};
 }
 
-// `unprobed`: that the kernel counts, and no probe. `slack`: at the two reads, so many may be counted by the kernel and
-// not by their probe yet.
+// `unprobed`: interrupts that the kernel counts and no probe sees. `slack`: the kernel may have counted this many
+// events that their probes had not counted yet when the counts were read.
 Statement compare(const char *id, const std::string &what, std::uint64_t kernel, const Counted &probes,
 		  std::uint64_t slack, bool is_hiding, std::uint64_t unprobed = 0)
 {

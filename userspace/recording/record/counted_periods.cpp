@@ -65,7 +65,7 @@ void CountedPeriods::finish()
 	files_->finish();
 }
 
-// `after`: the last one, after which so many were counted.
+// `after`: of the last period, the counts when the probes had stopped. Null: it is not the last one.
 void CountedPeriods::write(const Edge &until, const ClassCounts *after)
 {
 	PeriodFiles::Period period;
