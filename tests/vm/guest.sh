@@ -16,9 +16,10 @@ decided="filter.sh triggers.sh" # the probes that are largest for a verifier
 if grep -q matrix=all /proc/cmdline; then
 	scripts="$scripts $decided module.sh"
 	grep -q preempt= /proc/cmdline || scripts="$scripts user_device.sh"
+	[ "$(uname -m)" != aarch64 ] || scripts="$scripts virtual.sh" # whose clock counts instructions
 else
 	case $(uname -m)-$(uname -r) in
-	aarch64-*) scripts="$scripts $decided" ;;
+	aarch64-*) scripts="$scripts $decided virtual.sh" ;;
 	*-6.1.*) scripts="$scripts $decided module.sh" ;;
 	*-6.12.*) scripts="$scripts user_device.sh" ;; # decided: on arm64
 	*) scripts="$scripts $decided user_device.sh" ;;

@@ -89,8 +89,9 @@ std::vector<double> brackets(const BpfCard &card, int cpu, std::uint32_t from, s
 	return found;
 }
 
-// This many rounds are measured while the probes are attached, and as many before and after while they are not.
-constexpr int rounds_together = 2;
+// This many rounds are measured while the probes are attached, and as many before and after while they are not; more on
+// a machine that takes long to attach them.
+constexpr std::size_t rounds_together = 2;
 
 // Work in which each of these programs runs `times_each` times per unit.
 struct Work {
@@ -102,10 +103,10 @@ struct Work {
 	std::vector<Round> rounds{};
 
 	// Sets a part of the rounds that are measured together: the last ones.
-	void measure(double Round::*part)
+	void measure(double Round::*part, std::size_t together)
 	{
-		for (auto round = rounds.end() - rounds_together; round != rounds.end(); ++round)
-			(*round).*part = time();
+		for (std::size_t i = rounds.size() - together; i < rounds.size(); ++i)
+			rounds[i].*part = time();
 	}
 };
 
@@ -126,9 +127,15 @@ public:
 	// Off, on, off and so on, until there are enough rounds or the time is over.
 	Calibration run()
 	{
-		const auto end = Clock::now() + max_time_of_each * works_.size();
-		while (sched_.rounds.size() < max_rounds && Clock::now() < end)
+		const auto start = Clock::now();
+		const auto time = max_time_of_each * static_cast<int>(works_.size());
+		auto end = start + time;
+		for (int times = 1; sched_.rounds.size() < max_rounds && Clock::now() < end; ++times) {
 			some_rounds();
+			if (Clock::now() >= end && sched_.rounds.size() < max_rounds)
+				end = start + 2 * time; // a slow machine: with fewer the cost would be unknown
+			fit((Clock::now() - start) / times, end - Clock::now());
+		}
 		if (!card_.resets_at_function()) // then it was measured on top of the system call probes
 			for (std::size_t i = 0; i < reset_.rounds.size(); ++i)
 				reset_.rounds[i].before = reset_.rounds[i].after = syscall_.rounds[i].with;
@@ -142,14 +149,22 @@ public:
 	}
 
 private:
+	// So many rounds are measured together that there are enough in the time that is left.
+	void fit(Clock::duration of_some, Clock::duration left)
+	{
+		const auto times = static_cast<std::size_t>(std::max<Clock::rep>(left / of_some, 1));
+		const std::size_t missing = max_rounds - std::min(sched_.rounds.size(), max_rounds);
+		together_ = std::clamp((missing + times - 1) / times, rounds_together, max_rounds);
+	}
+
 	void some_rounds()
 	{
 		for (Work *work : works_)
-			work->rounds.resize(work->rounds.size() + rounds_together);
+			work->rounds.resize(work->rounds.size() + together_);
 		while (grace_period_.valid() && grace_period_.wait_for(0s) != std::future_status::ready)
 			trips_.time(); // its switches help the period to end
 		for (Work *work : works_)
-			work->measure(&Round::before);
+			work->measure(&Round::before, together_);
 		select(true);
 		card_.attach_only(options_.tp, others_);
 		measure(sched_);
@@ -163,14 +178,14 @@ private:
 		measure(syscall_);
 		if (works_.back() == &reset_ && card_.attach_trial_reset("/proc/self/exe", reset_place_)) {
 			reset_.events = 1;
-			reset_.measure(&Round::with);
+			reset_.measure(&Round::with, together_);
 		}
 		card_.attach_only(options_.tp, {});
 		grace_period_ =
 		    std::async(std::launch::async, [] { ::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0); });
 		free_rings();
 		for (Work *work : works_)
-			work->measure(&Round::after);
+			work->measure(&Round::after, together_);
 	}
 
 	void measure(Work &work)
@@ -181,7 +196,7 @@ private:
 						   [&](const std::string &name) { return name.ends_with(program); });
 		});
 		work.events = work.times_each * static_cast<double>(here);
-		work.measure(&Round::with);
+		work.measure(&Round::with, together_);
 	}
 
 	// Whether events of this process are recorded.
@@ -220,14 +235,16 @@ private:
 	int cpu_;
 	RoundTrips trips_;
 	Faults faults_;
+	Calls calls_;
 	const std::uint64_t reset_place_ = place_in_file(reinterpret_cast<std::uintptr_t>(&reset_here));
 	Work sched_{"sched", {"sched_switch", "sched_waking"}, 2, [this] { return trips_.time(); }};
 	Work fault_{"fault", {"page_fault_user", "minor_fault"}, 1, [this] { return faults_.time(); }};
-	Work rejected_{"rejected", {"sys_enter", "sys_exit"}, 1, time_calls};
-	Work syscall_{"syscall", {"sys_enter", "sys_exit"}, 1, time_calls};
-	Work reset_{"reset", {}, 1, card_.resets_at_function() ? time_resets : time_calls};
+	Work rejected_{"rejected", {"sys_enter", "sys_exit"}, 1, [this] { return calls_.time(); }};
+	Work syscall_{"syscall", {"sys_enter", "sys_exit"}, 1, [this] { return calls_.time(); }};
+	Work reset_{"reset", {}, 1, [this] { return card_.resets_at_function() ? time_resets() : calls_.time(); }};
 	std::vector<Work *> works_{&sched_, &fault_, &syscall_};
 	const Names others_ = {"sched_switch", "sched_waking", "page_fault_user", "minor_fault"};
+	std::size_t together_ = rounds_together;
 	std::future<void> grace_period_;
 };
 

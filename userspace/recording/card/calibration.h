@@ -31,7 +31,8 @@ struct CalibrationOptions {
 	double ticks_per_ns = 1;
 };
 
-// Takes at most 300 ms: what does not fit has fewer rounds. Throws Error if probes cannot be attached.
+// Takes 100 ms for each kind of work, and up to 200 ms on a machine so slow that there would be too few rounds. Throws
+// Error if probes cannot be attached.
 Calibration calibrate(BpfCard &card, const CalibrationOptions &options);
 
 } // namespace monitor::card

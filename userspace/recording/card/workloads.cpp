@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "workloads.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <latch>
 
@@ -16,9 +17,7 @@
 namespace monitor::card {
 namespace {
 
-constexpr int calls = 500, calls_before = 1000;
-constexpr int round_trips = 25, round_trips_before = 15;
-constexpr std::size_t pages = 128, pages_before = 16;
+constexpr int most_pages = 144, pages_before = 16;
 
 double ns(std::chrono::nanoseconds time)
 {
@@ -33,12 +32,27 @@ void call(int count)
 
 } // namespace
 
-double time_calls()
+// Not fewer than what makes reading the clock a small part of it.
+template <class Work> int Units::count(const Work &work)
 {
-	call(calls_before);
+	constexpr int first = 10, fewest = 20;
+	constexpr double enough_ns = 100'000;
+	if (count_ == 0) {
+		const auto start = cpu_time();
+		work(first);
+		const double fitting = enough_ns * first / std::max(ns(cpu_time() - start), 1.0);
+		count_ = fitting < most_ ? std::max(fewest, static_cast<int>(fitting)) : most_;
+	}
+	return count_;
+}
+
+double Calls::time()
+{
+	const int calls = units_.count(call);
+	call(2 * calls);
 	const auto start = cpu_time();
 	call(calls);
-	return ns(cpu_time() - start) / calls;
+	return ns(cpu_time() - start) / (calls + 1); // reading the clock twice is a call, too
 }
 
 RoundTrips::RoundTrips(int cpu)
@@ -68,28 +82,26 @@ RoundTrips::~RoundTrips()
 	there_[1].reset(); // ends the partner's read
 }
 
-bool RoundTrips::trips(int count)
+void RoundTrips::trips(int count)
 {
 	char byte = 1;
 	for (int i = 0; i < count; ++i)
 		if (::write(there_[1].get(), &byte, 1) != 1 || ::read(back_[0].get(), &byte, 1) != 1)
-			return false;
-	return true;
+			throw Error(errno, "the pipe for the calibration broke");
 }
 
 double RoundTrips::time()
 {
-	if (!trips(round_trips_before))
-		throw Error(errno, "the pipe for the calibration broke");
+	const int round_trips = units_.count([this](int count) { trips(count); });
+	trips(round_trips / 2);
 	const auto start = cpu_time() + cpu_time(partner_clock_);
-	if (!trips(round_trips))
-		throw Error(errno, "the pipe for the calibration broke");
+	trips(round_trips);
 	return ns(cpu_time() + cpu_time(partner_clock_) - start) / round_trips;
 }
 
 Faults::Faults() : page_(static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)))
 {
-	const std::size_t size = page_ * (pages_before + pages);
+	const std::size_t size = page_ * most_pages;
 	void *memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (memory == MAP_FAILED)
 		throw Error(errno, "no memory for the calibration");
@@ -97,13 +109,18 @@ Faults::Faults() : page_(static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)))
 	memory_ = Mapping(memory, size);
 }
 
+void Faults::touch(int from, int to)
+{
+	for (int page = from; page < to; ++page)
+		static_cast<void>(*static_cast<volatile std::byte *>(memory_.data() + page * page_));
+}
+
 double Faults::time()
 {
-	const auto touch = [this](std::size_t from, std::size_t to) {
-		for (std::size_t page = from; page < to; ++page)
-			static_cast<void>(*static_cast<volatile std::byte *>(memory_.data() + page * page_));
-	};
-	::madvise(memory_.data(), memory_.size(), MADV_DONTNEED);
+	const auto forget = [this] { ::madvise(memory_.data(), memory_.size(), MADV_DONTNEED); };
+	forget();
+	const int pages = units_.count([this](int count) { touch(0, count); });
+	forget();
 	touch(0, pages_before);
 	const auto start = cpu_time();
 	touch(pages_before, pages_before + pages);

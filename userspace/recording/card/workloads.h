@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Work whose events are known, for the calibration: each call does one piece of it and returns its CPU time in ns per
-// unit. Some of it is done first, untimed, because attaching a probe stops the CPU and empties its caches.
+// unit. Some of it is done first, untimed, because attaching a probe stops the CPU and empties its caches. On a slow
+// machine a piece has fewer units, so that enough pieces fit into the time of the calibration.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +14,25 @@
 
 namespace monitor::card {
 
+// How many units a piece of work has: decided once, by the CPU time of the first few.
+class Units {
+public:
+	explicit Units(int most) : most_(most) {}
+	// `work` does as many units as it is told.
+	template <class Work> int count(const Work &work);
+
+private:
+	int most_, count_ = 0;
+};
+
 // A unit is getppid(): two events.
-double time_calls();
+class Calls {
+public:
+	double time();
+
+private:
+	Units units_{500};
+};
 
 // Two threads of one CPU pass a byte back and forth. A unit is one round trip: two switches, two wakeups, four system
 // calls.
@@ -25,9 +43,9 @@ public:
 	double time();
 
 private:
-	bool trips(int count);
-	double cpu_ns() const;
+	void trips(int count);
 
+	Units units_{25};
 	Fd there_[2], back_[2];
 	std::jthread partner_;
 	clockid_t partner_clock_ = 0;
@@ -40,6 +58,9 @@ public:
 	double time();
 
 private:
+	void touch(int from, int to);
+
+	Units units_{128};
 	std::size_t page_;
 	Mapping memory_;
 };
