@@ -169,7 +169,7 @@ void add_play(CLI::App &app, int &exit_code)
 	command->footer(
 	    "Space starts it, + and - change the speed, left and right step, n and p go from event to event of a\n"
 	    "thread, / finds one, ? shows all keys, q quits. A step is the part of the trace that passes in 1/25 s.\n"
-	    "What is unknown, such as while events were lost, is drawn as ?.\n"
+	    "What is unknown, such as where events are missing, is drawn as ?.\n"
 	    "Exit code: 0, 1 if parts of the trace are damaged, 128 and its number after a signal.\n"
 	    "Examples:\n"
 	    "  monitor play DIR\n"

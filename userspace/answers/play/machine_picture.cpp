@@ -47,7 +47,7 @@ std::string now_text(const SceneCpu &cpu)
 {
 	switch (cpu.what) {
 	case SceneCpu::What::unknown:
-		return cpu.is_in_loss ? "? events were lost" : "?";
+		return cpu.is_in_loss ? "? events are missing" : "?";
 	case SceneCpu::What::idle:
 		return "idle";
 	case SceneCpu::What::thread:

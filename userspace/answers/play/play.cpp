@@ -27,7 +27,7 @@ constexpr const char *help[] = {
     "q            quit",
     "",
     "A CPU's past has a character for each step: the first one of the thread's name,",
-    ". idle, ! an interrupt while idle, ? unknown, as while events were lost.",
+    ". idle, ! an interrupt while idle, ? unknown, as where events are missing.",
 };
 
 } // namespace

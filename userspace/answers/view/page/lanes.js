@@ -312,7 +312,7 @@ export class Lanes {
 				text += `${text ? '; ' : ''}${exact && activity.threads.length === 1 ? `${duration(busy)} by ${who}` : `${open.toFixed(1)} open at once in ${duration(long)}, ${began}, ${open > 1.05 ? `by ${who} and others` : `most of it by ${who}`}`}`;
 				return;
 			}
-			const who = part === 1 ? 'waits for a CPU' : slices[i + 2] === unknownKey ? 'unknown: events were lost, or none has shown yet who runs'
+			const who = part === 1 ? 'waits for a CPU' : slices[i + 2] === unknownKey ? 'unknown: events are missing, or none has shown yet who runs'
 				: this.what === 'cpus' ? this.threadTitle(slices[i + 2]) : `on CPU ${slices[i + 2]}`;
 			text += `${text ? '; ' : ''}${who}, ${exact ? duration(busy) : `most of ${slices[i + 3]} times, ${duration(busy)} in ${duration(width * nsPerTick)}`}`;
 		});
