@@ -8,6 +8,7 @@ import re
 import subprocess
 
 import e2e
+import live_windows
 import terminal as terminals
 
 LOAD = os.path.join(e2e.programs, "stack_load")
@@ -15,10 +16,6 @@ LOAD = os.path.join(e2e.programs, "stack_load")
 
 def top(*options, **more):
 	return e2e.run(e2e.monitor, "top", "--no-calibration", *options, **more)
-
-
-def seconds(ns):
-	return f"{ns // 10**9}.{ns % 10**9:09}"
 
 
 def live(refresh, by):
@@ -29,7 +26,7 @@ def live(refresh, by):
 
 def offline(trace, refresh, by, pid):
 	"""The same; times in us, without those of none."""
-	within = ("--from", seconds(refresh["begin_ns"]), "--to", seconds(refresh["end_ns"] - 1), "--pid", pid)
+	within = ("--from", live_windows.seconds(refresh["begin_ns"]), "--to", live_windows.seconds(refresh["end_ns"] - 1), "--pid", pid)
 	lines = e2e.run(e2e.monitor, "report", trace.directory, "stacks", "--by", by, "--folded", *within).stdout.splitlines()
 	stacks = {}
 	for frames, value in (line.rsplit(" ", 1) for line in lines):
