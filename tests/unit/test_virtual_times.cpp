@@ -49,8 +49,9 @@ analyze::RecordingInfo info_of_command()
 }
 
 struct Computed {
-	explicit Computed(History &history, analyze::RecordingInfo of = info_of_command())
-	    : info(std::move(of)), trace(samples::trace(history.all(), all_events)), machine(trace, info),
+	explicit Computed(History &history, analyze::RecordingInfo of = info_of_command(),
+			  analyze::VirtualCost costs = cost_of_ten())
+	    : cost(std::move(costs)), info(std::move(of)), trace(samples::trace(history.all(), all_events)), machine(trace, info),
 	      times(machine, info, cost)
 	{
 		machine.add(times);
@@ -67,7 +68,7 @@ struct Computed {
 		return {machine, times, cost, trace.description().clock, options};
 	}
 
-	analyze::VirtualCost cost = cost_of_ten();
+	analyze::VirtualCost cost;
 	analyze::RecordingInfo info;
 	trace::Trace trace;
 	analyze::Machine machine;
@@ -122,6 +123,24 @@ TEST_CASE("virtual times: of a command and what it waits for")
 	CHECK(elapsed->measured - elapsed->compensated[1] == removed.blocked + 30 + 10);
 	CHECK(elapsed->compensated[0] > elapsed->compensated[1]);
 	CHECK(elapsed->compensated[1] > elapsed->compensated[2]);
+}
+
+TEST_CASE("virtual times: an event soon after idle time may cost more")
+{
+	History history = command_history();
+	const auto removed = [&](std::uint64_t ticks, Bound bound) {
+		analyze::VirtualCost cost = cost_of_ten();
+		cost.after_idle = 3;
+		cost.after_idle_ticks = ticks;
+		return Computed(history, info_of_command(), cost).removed(worker, bound).running;
+	};
+	// It gets an idle CPU at 130, of which that switch is the first event; its first fault is at 210.
+	CHECK(removed(79, Bound::middle) == 220);
+	CHECK(removed(80, Bound::middle) == 220);
+	CHECK(removed(80, Bound::low) == 176);
+	CHECK(Computed(history).removed(worker, Bound::high).running == 264);
+	CHECK(removed(79, Bound::high) == 264);
+	CHECK(removed(80, Bound::high) == 264 + 2 * 12);
 }
 
 TEST_CASE("virtual times: no elapsed time of a command that goes on")

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,9 @@ inline constexpr std::size_t bounds = 3;
 struct VirtualCost {
 	std::string why_not;                                 // a sentence with the remedy; "": the cost is known
 	std::vector<std::array<ProbeTime, bounds>> by_class; // in ticks, by the id of a token
+	// Upper bound of the cost of an event in idle time, or at most so many ticks after it: times that of by_class.
+	double after_idle = 1;
+	std::uint64_t after_idle_ticks = 0;
 	double noise = 0; // the range is this share of a time wider, both ways: runs differ, too, that nobody measures
 	double noise_beside_others = 0;   // and this share more if others have all of the CPUs
 	std::vector<std::string> reasons; // why the range is as wide as it is

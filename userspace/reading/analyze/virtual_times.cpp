@@ -119,6 +119,8 @@ void VirtualTimes::on_switch(const EventKind &kind, const trace::Event &event, s
 	const auto next_tid = kind.field[2].get<std::int32_t>(event);
 	const auto next = place_of(next_tid);
 	const bool remains_ready = state == 0 || state == EDC_STATE_PREEMPTED;
+	if (prev == VirtualClock::idle)
+		cpus_[cpu].idle_until = event.time;
 	for (VirtualClock &clock : clocks_) {
 		if (clock.current(cpu) != prev)
 			clock.found(cpu, prev);
@@ -147,6 +149,19 @@ bool VirtualTimes::is_from_outside(const Cpu &cpu)
 	return !only_softirqs || cpus_[cpu.number].caused_by_it;
 }
 
+ProbeTime VirtualTimes::cost_of(const trace::Event &event, std::uint32_t cpu, Bound bound) const
+{
+	if (event.cls->id >= cost_.by_class.size())
+		return {};
+	const ProbeTime cost = cost_.by_class[event.cls->id][static_cast<std::size_t>(bound)];
+	const std::uint64_t idle_until = cpus_[cpu].idle_until;
+	const bool is_cold = clocks_.front().current(cpu) == VirtualClock::idle ||
+			     (idle_until && event.time - idle_until <= cost_.after_idle_ticks);
+	if (bound != Bound::high || !is_cold)
+		return cost;
+	return {cost.before * cost_.after_idle, cost.after * cost_.after_idle};
+}
+
 void VirtualTimes::event(const trace::Event &event)
 {
 	const EventKind &kind = machine_.kinds()[*event.cls];
@@ -157,11 +172,9 @@ void VirtualTimes::event(const trace::Event &event)
 		return;
 	const std::uint32_t cpu = event.cpu();
 	cpus_.resize(std::max<std::size_t>(cpus_.size(), cpu + std::size_t{1}));
-	const std::size_t id = event.cls->id;
 	const Cpu &now = machine_.cpus()[cpu];
 	for (std::size_t i = 0; i < bounds; ++i)
-		clocks_[i].event(cpu, static_cast<double>(event.time),
-				 id < cost_.by_class.size() ? cost_.by_class[id][i] : ProbeTime());
+		clocks_[i].event(cpu, static_cast<double>(event.time), cost_of(event, cpu, static_cast<Bound>(i)));
 	if (kind.kind == Kind::sched_switch) {
 		cpus_[cpu].after_interrupt = false;
 		return on_switch(kind, event, cpu);

@@ -52,6 +52,7 @@ private:
 	void on_switch(const EventKind &kind, const trace::Event &event, std::uint32_t cpu);
 	void on_softirq(const EventKind &kind, const trace::Event &event, std::uint32_t cpu);
 	bool is_from_outside(const Cpu &cpu);
+	ProbeTime cost_of(const trace::Event &event, std::uint32_t cpu, Bound bound) const;
 	void note_command(std::uint32_t cpu, std::uint64_t time, std::int32_t tid);
 
 	const Machine &machine_;
@@ -63,6 +64,7 @@ private:
 	struct OfCpu {
 		bool after_interrupt = false; // the event before ended an interrupt of a device
 		bool after_gap = false;       // no event since then has shown what runs
+		std::uint64_t idle_until = 0; // when it was left last; 0: not seen
 		bool caused_by_it = false;    // so the softirq that runs now is of that
 	};
 	std::vector<OfCpu> cpus_;
