@@ -15,7 +15,7 @@ field() { # WHAT NAME, of the command in the report
 
 # The load's own times and those of the report, which begin a little earlier: what is apart is added to what was computed.
 # Of an overhead of a quarter to a third the factor between the calibration's loops and other code takes up to 3 %, and runs
-# differ by 3 % to either side: 12 % is three times what that makes, and half of what is taken away.
+# differ by 3 % to either side: 12 % is twice that, and half of what is taken away.
 judge() { # UNRECORDED RECORDED MEASURED COMPUTED LOW HIGH
 	awk -v truth="$1" -v own="$2" -v measured="$3" -v computed="$4" -v low="$5" -v high="$6" 'BEGIN {
 		apart = own - measured; computed += apart; low += apart; high += apart

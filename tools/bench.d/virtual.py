@@ -47,12 +47,32 @@ def loads(context):
 		found["pipe, two CPUs"] = [program, "pipe", cpu, other, number(8_000)]
 	if shutil.which("sqlite3"):
 		found["sqlite3"] = ["sqlite3", context.path("db"), SQL.format(rows=number(150_000))]
+	if shutil.which("nginx") and shutil.which("wrk"):
+		found["nginx and wrk"] = ["bash", served(context, number(20_000))]
 	with open(context.path("compiled.c"), "w") as file:
 		for i in range(int(120 * part) or 1):
 			file.write(f"int f{i}(int a, int b) {{ int s = {i}; for (int i = 0; i < a; i++) {{ if (i % {i + 2}) s += b * i; "
 				f"else s ^= a << (i & 7); switch (s & 7) {{ case 1: s += 3; break; case {2 + i % 5}: s *= a; break; default: s--; }} }} return s; }}\n")
 	found["compile"] = ["cc", "-O2", "-c", context.path("compiled.c"), "-o", context.path("compiled.o")]
 	return program, found
+
+
+def served(context, requests):
+	"""A script that has nginx answer so many requests of wrk, each on its own CPU; both are its children."""
+	directory = context.path("served")
+	os.makedirs(directory, exist_ok=True)
+	with open(os.path.join(directory, "nginx.conf"), "w") as file:
+		file.write(f"daemon off; master_process off; pid {directory}/pid; error_log {directory}/log;\nevents {{ }}\n"
+			f"http {{ access_log off; server {{ listen 127.0.0.1:18089; location / {{ return 200 'text'; }} }} }}\n")
+	with open(os.path.join(directory, "stop.lua"), "w") as file:
+		file.write(f"local left = {requests}\nfunction response() left = left - 1; if left == 0 then os.exit() end end\n")
+	script = os.path.join(directory, "run.sh")
+	with open(script, "w") as file:
+		file.write(f"taskset -c {context.other_cpu} nginx -e {directory}/log -c {directory}/nginx.conf & server=$!\n"
+			"until (: < /dev/tcp/127.0.0.1/18089) 2> /dev/null; do sleep 0.01; done\n"
+			f"taskset -c {context.load_cpu} wrk -t 1 -c 8 -d 60 -s {directory}/stop.lua http://127.0.0.1:18089/ > {directory}/out 2>&1\n"
+			"kill $server; wait $server; true\n")
+	return script
 
 
 def times(context):
