@@ -36,7 +36,7 @@ char *put_right(char *out, std::string_view text, std::size_t width)
 } // namespace
 
 Listing::Listing(const Trace &trace, ListingOptions options, int fd)
-    : options_(std::move(options)), threads_(trace), plans_(trace.description().classes().size()),
+    : options_(std::move(options)), threads_(trace), plans_(trace.description().classes().size()), order_(trace),
       begin_time_(trace.begin_time()), frequency_hz_(trace.description().clock.frequency_hz), fd_(fd)
 {
 	for (const std::string &name : options_.events)
@@ -45,8 +45,6 @@ Listing::Listing(const Trace &trace, ListingOptions options, int fd)
 				    "; `monitor info` lists those it has, `monitor events` those of each family");
 	if (trace.machines().size() > 1)
 		print_machines(trace.machines());
-	for (const auto &bound : trace.clock_bounds())
-		machine_bounds_.push_back(trace.description().clock.to_ticks(bound.value_or(0)));
 	std::size_t line_bytes = 0;
 	for (const auto &cls : trace.description().classes()) {
 		plans_[cls->index] = compile(*cls);
@@ -73,14 +71,6 @@ void Listing::print_machines(const std::vector<std::string> &names)
 		text.resize(width, ' ');
 		machines_.emplace_back(options_.json ? ",\"host\":" + json_text(name) : text + ' ');
 	}
-}
-
-// Relative to the previous event, if that is of another machine.
-bool Listing::is_order_known(const Event &event)
-{
-	const std::uint32_t before = std::exchange(last_machine_, event.stream->machine);
-	const std::uint64_t since = event.time - std::exchange(last_time_, event.time);
-	return before == last_machine_ || since > machine_bounds_[before] + machine_bounds_[last_machine_];
 }
 
 Listing::Plan Listing::compile(const EventClass &cls) const
@@ -215,7 +205,7 @@ char *Listing::put_text_head(char *out, const Event &event, const Plan &plan, st
 	} else {
 		out = put_right(out, "-", 14);
 	}
-	*out++ = machines_.empty() || is_order_known(event) ? ' ' : '~';
+	*out++ = machines_.empty() || order_.follows(event) ? ' ' : '~';
 	if (!machines_.empty())
 		out = machines_[event.stream->machine].put(out);
 	const bool is_recorder = event.stream->is_recorder();
@@ -253,7 +243,7 @@ char *Listing::put_json_head(char *out, const Event &event, const Plan &plan, st
 	out = event.stream->has_times ? put_unsigned(out, event.time) : put(out, "null");
 	if (!machines_.empty())
 		out = put(machines_[event.stream->machine].put(out),
-			  is_order_known(event) ? "" : ",\"order_unknown\":true");
+			  order_.follows(event) ? "" : ",\"order_unknown\":true");
 	out = put(out, ",\"cpu\":");
 	out = event.has_cpu() ? put_unsigned(out, event.cpu()) : put(out, "null");
 	out = put_unsigned(put(out, ",\"level\":"), event.level());

@@ -14,6 +14,7 @@
 
 #include "reading/ctf/context_text.h"
 #include "reading/events/event.h"
+#include "reading/events/event_order.h"
 #include "reading/events/field_ref.h"
 #include "reading/events/threads.h"
 #include "reading/events/trace.h"
@@ -82,7 +83,6 @@ private:
 	void compile_generic_ctf(const EventClass &cls, Plan &plan) const;
 	Step compile(const Field &field, const EventClass &cls, std::size_t &line_bytes) const;
 	std::size_t machine_bytes() const;
-	bool is_order_known(const Event &event);
 	void print_machines(const std::vector<std::string> &names);
 	void put_line(const Event &event, std::int64_t running);
 	void put_generic_ctf(const Event &event, Plan &plan);
@@ -95,11 +95,9 @@ private:
 
 	ListingOptions options_;
 	Threads threads_;
-	std::vector<Plan> plans_;                   // by class index
-	std::vector<ShortText> machines_;           // as printed, if there is more than one
-	std::vector<std::uint64_t> machine_bounds_; // of their clocks, in ticks; 0 if not known
-	std::uint32_t last_machine_ = 0;            // of the event printed last
-	std::uint64_t last_time_ = 0;
+	std::vector<Plan> plans_;         // by class index
+	std::vector<ShortText> machines_; // as printed, if there is more than one
+	EventOrder order_;                // of the printed events
 	std::uint64_t begin_time_, frequency_hz_;
 	std::uint64_t second_ticks_ = 0, second_ = 0; // the second that the last event was in
 	int fd_;

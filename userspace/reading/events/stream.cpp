@@ -62,12 +62,16 @@ void Stream::set_clock(const Clock &wanted)
 {
 	if (!description_ || !first_)
 		return;
+	const std::int8_t clock = info_.is_generic_ctf ? first_->stream->clock : std::int8_t(0);
+	if (lines_ && clock >= 0) {
+		map_.emplace(lines_);
+		return;
+	}
 	if (!info_.is_generic_ctf) {
 		if (!description_->clock.is_same(wanted))
 			map_.emplace(description_->clock, wanted);
 		return;
 	}
-	const std::int8_t clock = first_->stream->clock;
 	if (clock >= 0 && !description_->clocks[static_cast<std::size_t>(clock)].is_same(wanted))
 		map_.emplace(description_->clocks[static_cast<std::size_t>(clock)], wanted);
 }

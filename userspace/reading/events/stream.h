@@ -41,7 +41,9 @@ public:
 	const StreamInfo &info() const { return info_; }
 	void set_index(std::uint32_t index) { info_.index = index; }
 	void set_machine(std::uint32_t machine) { info_.machine = machine; }
-	// The clock that times are converted to.
+	// How a collection says that times are converted, instead of by the clocks' origins; nullptr: it does not.
+	void set_lines(std::shared_ptr<const ClockMap> lines) { lines_ = std::move(lines); }
+	// The clock that times are converted to. With lines it counts nanoseconds since the epoch.
 	void set_clock(const Clock &wanted);
 
 	// Whole packets, good or bad.
@@ -134,6 +136,7 @@ private:
 	std::uint64_t last_event_time_ = 0;
 	std::optional<PacketHead> before_;
 	std::uint64_t first_packet_ = 0;
+	std::shared_ptr<const ClockMap> lines_;
 	std::optional<TimeMap> map_;
 };
 

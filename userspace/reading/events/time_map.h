@@ -2,11 +2,15 @@
 // Converts ticks of one clock to ticks of another, so that streams with different clocks can be read in one order.
 //
 // Made by Stream::set_clock if the common clock differs from the stream's; the common clock then counts nanoseconds.
+// The clocks' descriptions say how they differ, or a collection does by lines (clock_map.h).
 // Invariant: order is kept, and equal ticks stay equal; results outside 64 bits saturate.
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <utility>
 
+#include "clock_map.h"
 #include "reading/ctf/clock.h"
 
 namespace monitor::trace {
@@ -20,9 +24,12 @@ public:
 		base_ns_ = (static_cast<__int128>(from.offset_s) - to.offset_s) * second_ns - to.offset;
 		ticks_ = from.offset;
 	}
+	explicit TimeMap(std::shared_ptr<const ClockMap> lines) : lines_(std::move(lines)) {}
 
 	std::uint64_t map(std::uint64_t ticks) const
 	{
+		if (lines_)
+			return lines_->map(ticks);
 		const unsigned __int128 all = static_cast<unsigned __int128>(ticks) + ticks_;
 		const auto seconds = static_cast<std::uint64_t>(all / frequency_hz_);
 		const auto rest = static_cast<std::uint64_t>(all % frequency_hz_);
@@ -36,9 +43,10 @@ public:
 	}
 
 private:
-	std::uint64_t frequency_hz_;
-	std::uint64_t ticks_;
-	__int128 base_ns_;
+	std::uint64_t frequency_hz_ = second_ns;
+	std::uint64_t ticks_ = 0;
+	__int128 base_ns_ = 0;
+	std::shared_ptr<const ClockMap> lines_;
 };
 
 } // namespace monitor::trace

@@ -4,15 +4,14 @@
 #include <algorithm>
 #include <filesystem>
 #include <limits>
-#include <map>
 #include <span>
 #include <string_view>
 #include <tuple>
 
 #include "base/error.h"
 #include "base/fd.h"
-#include "base/json.h"
 #include "base/limits.h"
+#include "collection_clocks.h"
 #include "cursor.h"
 #include "reading/ctf/interpret.h"
 #include "reading/ctf/metadata.h"
@@ -131,23 +130,6 @@ std::pair<std::uint64_t, std::uint64_t> read_times(const Stream &stream, std::ui
 	return {std::min(begin, end), end};
 }
 
-// The bound of each trace's clock that `monitor merge` wrote down, by the name of the trace's directory.
-std::map<std::string, std::optional<std::uint64_t>> collection_bounds(const fs::path &root)
-{
-	std::map<std::string, std::optional<std::uint64_t>> bounds;
-	const auto json = parse_json(read_text((root / ".monitor" / "collection.json").string()));
-	if (!json.is_object() || !json.contains("parts") || !json["parts"].is_array())
-		return bounds;
-	for (const auto &part : json["parts"]) {
-		if (!part.is_object() || !part.contains("directory") || !part["directory"].is_string())
-			continue;
-		const bool known = part.contains("bound_ns") && part["bound_ns"].is_number_unsigned();
-		bounds[part["directory"].get<std::string>()] =
-		    known ? std::optional(part["bound_ns"].get<std::uint64_t>()) : std::nullopt;
-	}
-	return bounds;
-}
-
 // When a trace was recorded, in ns since the epoch; for a machine, all that was recorded there in one go.
 struct Recorded {
 	std::string host;
@@ -189,14 +171,14 @@ struct Parts {
 	std::vector<std::shared_ptr<const Description>> descriptions;
 	std::vector<std::unique_ptr<Stream>> streams;
 	std::vector<std::string> machines;
-	std::vector<Recorded> recorded;                   // by machine
-	std::vector<std::optional<std::uint64_t>> bounds; // of the machines' clocks
+	std::vector<Recorded> recorded;   // by machine
+	std::vector<MachineClock> clocks; // by machine
 	std::vector<std::string> warnings;
+	bool has_lines = false; // of the clock of a trace
 	std::uint32_t classes = 0;
 
 	// Names of streams are relative to `root`.
-	void add(const fs::path &directory, const std::string &argument, const fs::path &root,
-		 std::optional<std::uint64_t> bound)
+	void add(const fs::path &directory, const std::string &argument, const fs::path &root, PartClock clock)
 	{
 		directories.push_back(directory);
 		descriptions.push_back(load_description((directory / "metadata").string(), classes, warnings));
@@ -216,10 +198,40 @@ struct Parts {
 		    streams.begin() + static_cast<std::ptrdiff_t>(first), streams.end());
 		const std::uint32_t machine =
 		    machine_of(directory, argument, when_recorded(*descriptions.back(), mine));
-		bounds.resize(machines.size(), 0);
-		bounds[machine] = bound && bounds[machine] ? std::max(bound, bounds[machine]) : std::nullopt;
-		for (const auto &stream : mine)
+		const auto lines = lines_of(clock, directory);
+		clocks.resize(machines.size());
+		if (lines)
+			clocks[machine].add(lines);
+		else
+			clocks[machine].add(clock.has_lines ? std::nullopt : clock.bound);
+		for (const auto &stream : mine) {
 			stream->set_machine(machine);
+			stream->set_lines(lines);
+		}
+	}
+
+	// Of the trace added last; nullptr: it has none.
+	std::shared_ptr<const ClockMap> lines_of(PartClock &clock, const fs::path &directory)
+	{
+		if (!clock.has_lines)
+			return nullptr;
+		const char *why = nullptr;
+		auto lines = ClockMap::make(std::move(clock.nodes), std::move(clock.bounds),
+					    descriptions.back()->clock.frequency_hz, why);
+		if (!lines)
+			warnings.push_back("the clock of " + directory.string() +
+					   " in .monitor/collection.json is ignored: " + why);
+		has_lines = has_lines || lines;
+		return lines;
+	}
+
+	// One trace alone has nothing to agree with.
+	void keep_own_clock()
+	{
+		has_lines = false;
+		clocks = {MachineClock(0)};
+		for (const auto &stream : streams)
+			stream->set_lines(nullptr);
 	}
 
 	// A file described in TDL counts as a separate machine.
@@ -234,7 +246,7 @@ struct Parts {
 		classes += static_cast<std::uint32_t>(descriptions.back()->classes().size());
 		machines.push_back(path.filename().string());
 		recorded.emplace_back();
-		bounds.push_back(std::nullopt);
+		clocks.emplace_back(std::nullopt);
 		const std::string name = path.filename().string();
 		streams.push_back(std::make_unique<Stream>(name, descriptions.back(), std::move(file)));
 		streams.back()->set_machine(static_cast<std::uint32_t>(machines.size() - 1));
@@ -264,7 +276,7 @@ struct Parts {
 };
 
 // A description for several traces: all their classes, and a clock that can express all times.
-std::shared_ptr<const Description> joined(const std::vector<std::shared_ptr<const Description>> &parts)
+std::shared_ptr<const Description> joined(const std::vector<std::shared_ptr<const Description>> &parts, bool has_lines)
 {
 	if (parts.size() == 1)
 		return parts.front();
@@ -274,7 +286,7 @@ std::shared_ptr<const Description> joined(const std::vector<std::shared_ptr<cons
 	for (const auto &part : parts) {
 		for (const auto &cls : part->classes())
 			made->add(cls);
-		if (!part->clock.is_same(made->clock))
+		if (has_lines || !part->clock.is_same(made->clock))
 			made->clock = {};
 	}
 	return made;
@@ -291,18 +303,20 @@ Trace Trace::open(const std::vector<std::string> &directories, const std::string
 			parts.add_file(directory, tdl);
 			continue;
 		}
-		const auto bounds = collection_bounds(directory);
+		const auto clocks = read_collection(directory, parts.warnings);
 		for (const fs::path &part : trace_directories(directory)) {
-			const auto bound = bounds.find(part.lexically_relative(directory).begin()->string());
+			const auto clock = clocks.find(part.lexically_relative(directory).begin()->string());
 			parts.add(part, directory, directories.size() > 1 ? part.parent_path() : fs::path(directory),
-				  bound != bounds.end() ? bound->second : std::nullopt);
+				  clock != clocks.end() ? clock->second : PartClock());
 		}
 	}
-	Trace trace(joined(parts.descriptions), std::move(parts.streams));
+	if (parts.descriptions.size() == 1)
+		parts.keep_own_clock();
+	Trace trace(joined(parts.descriptions, parts.has_lines), std::move(parts.streams));
 	trace.directory_ = parts.directories.front().string();
 	trace.is_generic_ctf_ = parts.descriptions.size() > 1 || !parts.descriptions.front()->has_tokens();
 	trace.machines_ = std::move(parts.machines);
-	trace.clock_bounds_ = std::move(parts.bounds);
+	trace.machine_clocks_ = std::move(parts.clocks);
 	trace.warnings_ = std::move(parts.warnings);
 	if (parts.descriptions.size() == 1)
 		trace.recording_json_ = read_text((parts.directories.front() / ".monitor" / "recording.json").string());

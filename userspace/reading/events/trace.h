@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "machine_clock.h"
 #include "problem.h"
 #include "reading/ctf/description.h"
 #include "stream.h"
@@ -33,8 +34,8 @@ public:
 	const std::vector<std::unique_ptr<Stream>> &streams() const { return streams_; }
 	// What was traced: host names, or the names of directories where the description has no host name.
 	const std::vector<std::string> &machines() const { return machines_; }
-	// How far a machine's clock may differ from the first one's, in ns; empty: not known.
-	const std::vector<std::optional<std::uint64_t>> &clock_bounds() const { return clock_bounds_; }
+	// How far a machine's times may be off the common clock, which is the first machine's or a fleet's.
+	const std::vector<MachineClock> &machine_clocks() const { return machine_clocks_; }
 	// Each name once, in the order of the description.
 	std::vector<std::string> class_names() const;
 
@@ -63,7 +64,7 @@ private:
 	std::string directory_;
 	std::string recording_json_;
 	std::vector<std::string> machines_ = {""};
-	std::vector<std::optional<std::uint64_t>> clock_bounds_ = {0};
+	std::vector<MachineClock> machine_clocks_ = {MachineClock(0)};
 	std::shared_ptr<const Description> description_;
 	std::vector<std::unique_ptr<Stream>> streams_;
 	Problems problems_;

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// What happened before what, on machines whose clocks agree only within a bound.
+//
+// Used by `list`, `check` and SQL's before(). An event of a machine happened between its time minus and its time plus
+// the bound of that machine's clock. If two such intervals of different machines overlap, or if a bound is unknown,
+// their order is unknown. The events of one machine are in the order of their times.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "event.h"
+#include "trace.h"
+
+namespace monitor::trace {
+
+class EventOrder {
+public:
+	// `trace` must outlive it.
+	explicit EventOrder(const Trace &trace);
+
+	struct Instant {
+		std::uint32_t machine = 0; // in Trace::machines()
+		std::uint64_t time = 0;    // in ticks of the trace's clock
+	};
+	// Whether `a` happened before `b`; empty: unknown.
+	std::optional<bool> is_before(const Instant &a, const Instant &b) const;
+
+	// Called for the events of one listing, in their order: whether all earlier events of other machines did happen
+	// before this one. As a machine's events are in order, only the latest one of each counts.
+	bool follows(const Event &event);
+
+private:
+	struct Interval {
+		bool is_known = false;
+		std::uint64_t first = 0, last = 0;
+	};
+	Interval interval_of(const Instant &instant) const;
+	bool is_after(const Interval &interval, std::uint32_t machine) const;
+
+	const std::vector<MachineClock> *clocks_;
+	const Clock *clock_;
+	struct Latest {
+		bool is_there = false;
+		Interval when;
+	};
+	std::vector<Latest> latest_;     // by machine
+	std::uint64_t all_before_ = 0;   // no known interval so far ends later
+	bool any_unknown_ = false;       // so far
+	std::uint32_t last_machine_ = 0; // of the latest event
+};
+
+} // namespace monitor::trace
