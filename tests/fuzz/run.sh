@@ -6,6 +6,7 @@ set -euo pipefail
 fuzzer=$1 name=$(basename "$1") make_golden=$2 events=$3 corpus=$4/$(basename "$1")
 case $name in
 fuzz_fold) runs=60 ;; # a whole recording is folded each time
+fuzz_clock) runs=500 ;; # each is searched for lines a dozen times
 fuzz_convert) runs=1000 ;;
 *) runs=2000 ;;
 esac
@@ -59,6 +60,20 @@ e == 1 3 times within 5us per cpu
 every 2s => mark
 at start => run 'x'
 END
+fi
+if [ "$name" = fuzz_clock ]; then
+	head="monitor-clock 1 node-1.site clock=tsc frequency_hz=1000000 boot=01234567-89ab-cdef-0123-456789abcdef"
+	{
+		printf '1%s\n' "$head"
+		for i in $(seq 40); do
+			echo "$((i * 250000)) $((i * 250000000 + 60000)) $((i * 250000000 + 70000)) $((i * 250000 + 130))"
+		done
+	} > "$corpus/seed_exchanges"
+	printf '1%s\n10 20 30 40\n%s\n18446744073709551615 9223372036854775807 9223372036854775807 18446744073709551615\n' \
+		"$head" "$head" > "$corpus/seed_far"
+	printf '0{"parts": [{"directory": "a", "bound_ns": 5}, {"directory": "b", "bound_ns": null, "clock": {"nodes": [[1, 5], [9, 50],
+		[18446744073709551615, 9223372036854775807]], "bounds_ns": [null, 5, 7, null], "rho_ppb": 2000}}]}' \
+		> "$corpus/seed_collection"
 fi
 if [ "$name" = fuzz_matcher ]; then
 	i=0

@@ -62,16 +62,16 @@ void take_part(const fs::path &collection, const Part &part, bool copy)
 	}
 }
 
-std::string json_of(const std::vector<Part> &parts)
+nlohmann::ordered_json json_of(const ClockLines &clock)
 {
-	auto all = nlohmann::ordered_json::array();
-	for (const Part &part : parts)
-		all.push_back({{"directory", part.directory},
-			       {"source", part.source},
-			       {"shift_ns", part.shift_ns},
-			       {"bound_ns", part.bound_ns ? nlohmann::ordered_json(*part.bound_ns) : nullptr},
-			       {"how", part.how}});
-	return json_dump(nlohmann::ordered_json{{"parts", all}}, 1) + '\n';
+	auto nodes = nlohmann::ordered_json::array(), bounds = nlohmann::ordered_json::array();
+	for (const trace::ClockNode &node : clock.nodes)
+		nodes.push_back({node.ticks, node.ns});
+	for (const trace::ClockBoundNs &bound : clock.bounds_ns)
+		bounds.push_back(bound ? nlohmann::ordered_json(*bound) : nullptr);
+	return {{"nodes", nodes},           {"bounds_ns", bounds},
+		{"rho_ppb", clock.rho_ppb}, {"min_rho_ppb", clock.min_rho_ppb},
+		{"windows", clock.windows}, {"infeasible", clock.infeasible}};
 }
 
 // A directory is inside of itself. Links are followed; the inner one need not exist.
@@ -82,6 +82,21 @@ bool is_inside(const fs::path &directory, const fs::path &other)
 }
 
 } // namespace
+
+std::string parts_json(const std::vector<Part> &parts)
+{
+	auto all = nlohmann::ordered_json::array();
+	for (const Part &part : parts) {
+		all.push_back({{"directory", part.directory},
+			       {"source", part.source},
+			       {"shift_ns", part.shift_ns},
+			       {"bound_ns", part.bound_ns ? nlohmann::ordered_json(*part.bound_ns) : nullptr},
+			       {"how", part.how}});
+		if (part.clock && !part.clock->nodes.empty())
+			all.back()["clock"] = json_of(*part.clock);
+	}
+	return json_dump(nlohmann::ordered_json{{"parts", all}}, 1) + '\n';
+}
 
 void write(const std::string &directory, const std::vector<Part> &parts, bool copy)
 {
@@ -98,7 +113,7 @@ void write(const std::string &directory, const std::vector<Part> &parts, bool co
 		for (const Part &part : parts)
 			take_part(directory, part, copy);
 		fs::create_directories(fs::path(directory) / ".monitor");
-		replace_file((fs::path(directory) / ".monitor" / "collection.json").string(), json_of(parts), 0644);
+		replace_file((fs::path(directory) / ".monitor" / "collection.json").string(), parts_json(parts), 0644);
 		trace::Trace::open(directory); // check that it can be read
 	} catch (const std::exception &failure) {
 		for (const Part &part : parts)

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: MIT
+#include "clock_lines.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "fact_buckets.h"
+#include "line_polygon.h"
+
+namespace monitor::collection {
+namespace {
+
+constexpr std::size_t widest_reach = 8; // of a window, in buckets with facts to either side
+
+// Seen from a clock of another rate, a rate changes faster: by the cube of the ratio of the rates.
+double seen_rho(std::uint64_t rho_ppb)
+{
+	return static_cast<double>(rho_ppb) * (1 + 4 * max_rate_ppb * 1e-9);
+}
+
+struct LineNode {
+	enum class State : std::uint8_t { open, infeasible, known };
+
+	State state = State::open;
+	std::uint64_t ticks = 0;
+	long double min = 0, max = 0;     // of the residual there
+	LinePolygon::Range rate = {0, 0}; // in ppb of the nominal one
+
+	double half() const { return static_cast<double>(max - min) / 2; }
+};
+
+// The lines through windows, if the rate changes by at most rho.
+class LineSearch {
+public:
+	LineSearch(FactBuckets &buckets, double rho_ppb) : buckets_(buckets), rho_ppb_(rho_ppb)
+	{
+		buckets_.find_hulls(rho_ppb_);
+	}
+
+	// From the widest window that has a line.
+	LineNode find(std::uint64_t ticks, std::size_t boundary) const
+	{
+		LineNode node;
+		for (std::size_t reach = widest_reach; reach > 0; reach /= 2) {
+			node = find_within(ticks, boundary, reach);
+			if (node.state != LineNode::State::infeasible)
+				break;
+		}
+		return node;
+	}
+	LineNode find_within(std::uint64_t ticks, std::size_t boundary, std::size_t reach) const;
+
+private:
+	double moved_apart(double distance) const { return rho_ppb_ * distance * distance / 2; }
+
+	FactBuckets &buckets_;
+	double rho_ppb_;
+};
+
+LineNode LineSearch::find_within(std::uint64_t ticks, std::size_t boundary, std::size_t reach) const
+{
+	LineNode node;
+	node.ticks = ticks;
+	const std::size_t from = boundary - std::min(boundary, reach),
+			  to = std::min(boundary + reach, buckets_.count());
+	const auto above = buckets_.at_most(from, to), below = buckets_.at_least(from, to);
+	if (above.is_empty() || below.is_empty())
+		return node;
+	const long double base = above.first->residual;
+	const auto height = [&](const FactPoint &point) { return static_cast<double>(point.residual - base); };
+	const auto distance = [&](const FactPoint &point) { return buckets_.nominal().seconds(ticks, point.ticks); };
+	constexpr double infinite = std::numeric_limits<double>::infinity();
+	LinePolygon::Range value{-infinite, infinite};
+	for (const FactPoint &point : above) {
+		const double d = distance(point);
+		value.max = std::min(value.max, height(point) + moved_apart(d) + max_rate_ppb * std::abs(d));
+	}
+	for (const FactPoint &point : below) {
+		const double d = distance(point);
+		value.min = std::max(value.min, height(point) - moved_apart(d) - max_rate_ppb * std::abs(d));
+	}
+	LinePolygon lines(value, {-max_rate_ppb, max_rate_ppb});
+	for (const FactPoint &point : above)
+		lines.at_most(distance(point), height(point) + moved_apart(distance(point)));
+	for (const FactPoint &point : below)
+		lines.at_least(distance(point), height(point) - moved_apart(distance(point)));
+	node.state = lines.is_empty() ? LineNode::State::infeasible : LineNode::State::known;
+	if (lines.is_empty())
+		return node;
+	node.min = base + static_cast<long double>(lines.values().min);
+	node.max = base + static_cast<long double>(lines.values().max);
+	node.rate = lines.slopes();
+	return node;
+}
+
+struct Place {
+	std::uint64_t ticks;
+	std::size_t boundary; // between the buckets before this number and from it on
+};
+
+// Where buckets begin and end, and, outside of the facts, at doubled distances up to the times to cover.
+std::vector<Place> places_of(const FactBuckets &buckets, const LineOptions &options)
+{
+	std::vector<Place> places;
+	const std::uint64_t begin = buckets.begin(0), end = buckets.end(buckets.count() - 1);
+	const auto [from, to] = options.cover.value_or(std::pair(begin, end));
+	const auto outside = [&](std::uint64_t missing, auto place_at) {
+		for (std::uint64_t far = buckets.width_ticks(); missing > 0 && far < missing; far *= 2) {
+			place_at(far);
+			if (far > std::numeric_limits<std::uint64_t>::max() / 2)
+				break;
+		}
+		if (missing > 0)
+			place_at(missing);
+	};
+	outside(begin - std::min(from, begin), [&](std::uint64_t far) { places.push_back({begin - far, 0}); });
+	std::reverse(places.begin(), places.end());
+	for (std::size_t i = 0; i < buckets.count(); ++i) {
+		places.push_back({buckets.begin(i), i});
+		if (i + 1 == buckets.count() || buckets.begin(i + 1) > buckets.end(i))
+			places.push_back({buckets.end(i), i + 1});
+	}
+	outside(std::max(to, end) - end, [&](std::uint64_t far) { places.push_back({end + far, buckets.count()}); });
+	return places;
+}
+
+// How many of the widest windows have no line.
+std::size_t count_without_line(FactBuckets &buckets, const std::vector<Place> &places, std::uint64_t rho_ppb)
+{
+	const LineSearch search(buckets, seen_rho(rho_ppb));
+	return static_cast<std::size_t>(std::count_if(places.begin(), places.end(), [&](const Place &place) {
+		return search.find_within(place.ticks, place.boundary, widest_reach).state ==
+		       LineNode::State::infeasible;
+	}));
+}
+
+// Of `most`, its half, a quarter ... and 0, the least with which no more windows than `without` have no line.
+std::uint64_t find_min_rho(FactBuckets &buckets, const std::vector<Place> &places, std::uint64_t most,
+			   std::size_t without)
+{
+	std::vector<std::uint64_t> rhos;
+	for (std::uint64_t rho = most; rho > 0; rho /= 2)
+		rhos.insert(rhos.begin(), rho);
+	rhos.insert(rhos.begin(), 0);
+	// a greater rho takes no line away
+	const auto found = std::partition_point(rhos.begin(), rhos.end() - 1, [&](std::uint64_t rho) {
+		return count_without_line(buckets, places, rho) > without;
+	});
+	return *found;
+}
+
+// A step spoils few windows, and no rho explains it. If many have no line, and have one with a greater rho, the rate
+// changes faster than it was assumed.
+void choose_rho(FactBuckets &buckets, const std::vector<Place> &places, std::uint64_t assumed, ClockLines &made)
+{
+	constexpr std::uint64_t max_times = 16;
+	const std::size_t without = count_without_line(buckets, places, assumed);
+	made.rho_ppb = assumed;
+	if (without * 10 > places.size()) {
+		const std::uint64_t most = std::max<std::uint64_t>(assumed, 1) * max_times;
+		const std::size_t fewest = count_without_line(buckets, places, most);
+		if (fewest * 2 < without) {
+			made.min_rho_ppb = find_min_rho(buckets, places, most, fewest);
+			made.rho_ppb = 2 * made.min_rho_ppb;
+			return;
+		}
+	}
+	made.min_rho_ppb = find_min_rho(buckets, places, assumed, without);
+}
+
+// Joins nodes to lines.
+class LineWriter {
+public:
+	LineWriter(const NominalLine &nominal, double rho_ppb, double tick_ns, ClockLines &made)
+	    : nominal_(nominal), rho_ppb_(rho_ppb), tick_ns_(tick_ns), made_(made)
+	{
+		made_.bounds_ns.push_back(std::nullopt); // before the first
+	}
+
+	void add(const LineNode &node)
+	{
+		if (node.state == LineNode::State::open)
+			return;
+		const std::int64_t ns = nominal_.ns(node.ticks, (node.min + node.max) / 2);
+		const bool is_later =
+		    made_.nodes.empty() || (node.ticks > made_.nodes.back().ticks && ns > made_.nodes.back().ns);
+		if (node.state == LineNode::State::infeasible || !is_later || ns < 0) {
+			++made_.windows;
+			++made_.infeasible;
+			is_broken_ = true;
+			return;
+		}
+		if (!made_.nodes.empty())
+			add_window(node);
+		made_.nodes.push_back({node.ticks, ns});
+		last_ = node;
+		is_broken_ = false;
+	}
+
+	void finish()
+	{
+		if (!made_.nodes.empty())
+			made_.bounds_ns.push_back(std::nullopt); // after the last
+	}
+
+private:
+	void add_window(const LineNode &node)
+	{
+		made_.bounds_ns.push_back(is_broken_ ? std::nullopt : bound_until(node));
+		++made_.windows;
+		made_.infeasible += !made_.bounds_ns.back();
+	}
+
+	// The relation is off its chord by at most rho d^2 / 8, and at both ends off the node by half of what is open.
+	// Without a value if no rate that both ends allow joins them.
+	trace::ClockBoundNs bound_until(const LineNode &node) const
+	{
+		constexpr double most = 1e18;
+		const double d = nominal_.seconds(last_.ticks, node.ticks), turn = rho_ppb_ * d;
+		const double slowest = std::max({-max_rate_ppb, last_.rate.min - turn, node.rate.min - turn});
+		const double fastest = std::min({max_rate_ppb, last_.rate.max + turn, node.rate.max + turn});
+		if (static_cast<double>(node.min - last_.max) > fastest * d + 1 ||
+		    static_cast<double>(node.max - last_.min) < slowest * d - 1)
+			return std::nullopt;
+		constexpr double rounding_ns = 2; // half at a node, one on the line, and what the arithmetic leaves
+		const double bound =
+		    std::max(last_.half(), node.half()) + rho_ppb_ * d * d / 8 + tick_ns_ + rounding_ns;
+		return bound < most ? trace::ClockBoundNs(static_cast<std::uint64_t>(std::ceil(bound))) : std::nullopt;
+	}
+
+	const NominalLine &nominal_;
+	double rho_ppb_, tick_ns_;
+	ClockLines &made_;
+	LineNode last_;
+	bool is_broken_ = false; // no line came between the last node and this one
+};
+
+} // namespace
+
+std::uint64_t ClockLines::min_bound_ns() const
+{
+	std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
+	for (const auto &bound : bounds_ns)
+		least = std::min(least, bound.value_or(least));
+	return has_bound() ? least : 0;
+}
+
+std::uint64_t ClockLines::max_bound_ns() const
+{
+	std::uint64_t greatest = 0;
+	for (const auto &bound : bounds_ns)
+		greatest = std::max(greatest, bound.value_or(0));
+	return greatest;
+}
+
+ClockLines lines_of(const ClockFacts &facts, const LineOptions &options)
+{
+	ClockLines made;
+	made.rho_ppb = options.rho_ppb;
+	FactBuckets buckets(facts, options);
+	if (buckets.count() == 0)
+		return made;
+	const std::vector<Place> places = places_of(buckets, options);
+	choose_rho(buckets, places, options.rho_ppb, made);
+	const double rho_ppb = seen_rho(made.rho_ppb);
+	const double tick_ns = 1e9 / static_cast<double>(std::max<std::uint64_t>(options.frequency_hz, 1));
+	const LineSearch search(buckets, rho_ppb);
+	LineWriter writer(buckets.nominal(), rho_ppb, tick_ns, made);
+	for (const Place &place : places)
+		writer.add(search.find(place.ticks, place.boundary));
+	writer.finish();
+	if (made.nodes.empty())
+		made.bounds_ns.clear();
+	return made;
+}
+
+} // namespace monitor::collection

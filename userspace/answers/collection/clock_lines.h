@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// The relation of two clocks as lines with proven bounds, from what is known of it at single instants.
+//
+// Called by `monitor merge --sync` with messages (messages.h), and for a fleet's hosts with the exchanges between agent
+// and collector (clock_exchanges.h). What arrives was sent before: a message to the other clock says that its time was
+// at least so late, one from it that it was at most so late. In each window of time these are points below and above
+// the relation; only some lines pass between their two convex hulls, and the lowest and the highest of them bound the
+// relation. collection.h writes the result, ClockMap (reading/events/clock_map.h) applies it.
+//
+// What is assumed, and stated with the result: the rate differs from the nominal one by at most max_rate_ppb, and
+// changes by at most rho_ppb in a second, except where a clock steps. Then at a distance of d seconds the relation is
+// off its tangent by at most rho d^2 / 2 nanoseconds: the points are moved apart by that before lines are sought. A
+// step leaves no line in a window that contains it: it is infeasible, and the bound there is unknown. A step smaller
+// than what the delays of the messages leave open cannot be noticed.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "reading/events/clock_map.h"
+
+namespace monitor::collection {
+
+// When the clock showed `ticks`, the reference showed at most, or at least, `ns` since the epoch.
+struct ClockFact {
+	std::uint64_t ticks = 0;
+	std::int64_t ns = 0;
+};
+
+struct ClockFacts {
+	std::vector<ClockFact> at_most, at_least; // in any order
+};
+
+struct LineOptions {
+	static constexpr std::uint64_t default_rho_ppb = 2000;
+
+	std::uint64_t frequency_hz = 1'000'000'000;
+	std::uint64_t rho_ppb = default_rho_ppb; // in ns/s per s
+	std::uint64_t widen_ns = 0;              // how far off what was read may be, on both clocks together
+	// The times to cover, in ticks: beyond the facts the bound grows with the distance.
+	std::optional<std::pair<std::uint64_t, std::uint64_t>> cover;
+};
+
+struct ClockLines {
+	std::vector<trace::ClockNode> nodes;        // none: nothing is known
+	std::vector<trace::ClockBoundNs> bounds_ns; // before the first node, between nodes, after the last
+	std::uint64_t rho_ppb = 0;                  // what the bounds are computed with: raised if the facts need more
+	std::uint64_t min_rho_ppb = 0;              // what the facts need: with less, fewer windows would have a line
+	std::uint64_t windows = 0, infeasible = 0;  // from node to node; those through which no line passes
+
+	// Of the known bounds; 0 if there are none.
+	std::uint64_t min_bound_ns() const;
+	std::uint64_t max_bound_ns() const;
+	bool has_bound() const { return infeasible < windows; }
+};
+
+inline constexpr double max_rate_ppb = 1e6; // 0.1 %
+
+// Windows are of some facts on either side of a node, fewer next to a step; nodes are a second apart, or as far as the
+// facts.
+ClockLines lines_of(const ClockFacts &facts, const LineOptions &options);
+
+} // namespace monitor::collection

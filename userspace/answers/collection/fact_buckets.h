@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+// What is known of the relation of two clocks, by equal stretches of time: in each, the points that lines can touch.
+//
+// Used by lines_of() (clock_lines.h). Only corners of the convex hulls matter. Times are far apart and bounds are
+// small, so points have residuals: how far the reference is from where the nominal rate would have it. Invariant:
+// stretches without a point are left out, so there are no more of them than points.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "clock_lines.h"
+
+namespace monitor::collection {
+
+struct FactPoint {
+	std::uint64_t ticks = 0;
+	long double residual = 0; // in ns
+};
+
+// The straight line of the nominal rate through the first fact.
+class NominalLine {
+public:
+	NominalLine() = default;
+	NominalLine(ClockFact first, std::uint64_t frequency_hz) : first_(first), frequency_hz_(frequency_hz) {}
+
+	long double residual(std::uint64_t ticks, std::int64_t ns) const;
+	// The nearest ns since the epoch of this residual; saturates.
+	std::int64_t ns(std::uint64_t ticks, long double residual) const;
+	// From one to the other, negative if it is earlier.
+	double seconds(std::uint64_t from, std::uint64_t to) const;
+
+private:
+	ClockFact first_;
+	std::uint64_t frequency_hz_ = 1;
+};
+
+class FactBuckets {
+public:
+	FactBuckets(const ClockFacts &facts, const LineOptions &options);
+
+	std::size_t count() const { return keys_.size(); }
+	const NominalLine &nominal() const { return nominal_; }
+	// Where the stretches begin and end, in ticks.
+	std::uint64_t begin(std::size_t bucket) const { return place(keys_[bucket]); }
+	std::uint64_t end(std::size_t bucket) const { return place(keys_[bucket] + 1); }
+	std::uint64_t width_ticks() const { return width_; }
+
+	// Finds the corners that lines may touch if the rate changes by at most this much.
+	void find_hulls(double rho_ppb);
+	// The corners in some buckets, in order of time.
+	struct Corners {
+		const FactPoint *first, *last;
+		const FactPoint *begin() const { return first; }
+		const FactPoint *end() const { return last; }
+		bool is_empty() const { return first == last; }
+	};
+	Corners at_most(std::size_t from, std::size_t to) const { return above_.corners(from, to); }
+	Corners at_least(std::size_t from, std::size_t to) const { return below_.corners(from, to); }
+
+private:
+	// The points on one side.
+	struct Side {
+		std::vector<FactPoint> points, hull;
+		std::vector<std::size_t> first_point, first_corner; // by bucket, and one more
+
+		Corners corners(std::size_t from, std::size_t to) const
+		{
+			return {hull.data() + first_corner[from], hull.data() + first_corner[to]};
+		}
+	};
+
+	std::uint64_t place(std::uint64_t key) const;
+	std::uint64_t key_of(const FactPoint &point) const { return (point.ticks - origin_) / width_; }
+	std::uint64_t wanted_width(const LineOptions &options) const;
+	void make_buckets();
+	void split(Side &side) const;
+	void find_hull(Side &side, double sign, double rho_ppb) const;
+
+	NominalLine nominal_;
+	Side above_, below_;
+	std::uint64_t origin_ = 0, width_ = 1;
+	std::vector<std::uint64_t> keys_; // of the buckets: their distance from the first one in widths
+};
+
+} // namespace monitor::collection
