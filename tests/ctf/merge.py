@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """`monitor merge`: traces of three hosts whose clocks are apart, joined by their messages or by what is known of the
-clocks. merge.py MONITOR WORKDIR; babeltrace2, if it is there, must read the collection in the same order."""
+clocks; two whose clocks drift, and one whose clock steps. merge.py MONITOR WORKDIR; babeltrace2, if it is there, must read the collection in the same order."""
+import bisect
 import json
+import math
 import pathlib
 import random
 import shutil
@@ -30,14 +32,16 @@ TOLD = {"a": ("monitor", "absolute = true;"), "b": ("lttng-modules", 'uuid = "00
 HOSTS = {"a": (0, 1_000_000_000), "b": (+700_000, 1_000_000_000), "c": (-2_000_000, 250_000_000)}  # ns ahead, Hz
 
 
-def write(directory, host, number, events):
-	"""`events`: (true ns, id, fields). Times are those of the host's own clock, which is ahead."""
+def write(directory, host, number, events, ahead=None):
+	"""`events`: (true ns, id, fields). Times are those of the host's own clock, which is ahead: always by the same, or
+	by ahead(true ns)."""
 	ahead_ns, freq = HOSTS[host]
+	ahead = ahead or (lambda _: ahead_ns)
 	directory.mkdir(parents=True)
 	tracer, told = TOLD[host]
 	(directory / "metadata").write_text(METADATA.format(uuid=f"00000000-0000-0000-0000-00000000000{number}", host=host,
 	                                                    freq=freq, offset_s=EPOCH_S, tracer=tracer, told=told))
-	ticks = [((ns + ahead_ns) * freq // 1_000_000_000 - 17, cls, fields) for ns, cls, fields in sorted(events)]
+	ticks = [((ns + ahead(ns)) * freq // 1_000_000_000 - 17, cls, fields) for ns, cls, fields in sorted(events)]
 	body = b"".join(struct.pack("<IQ", cls, at) + struct.pack(f"<{len(fields)}I", *fields) for at, cls, fields in ticks)
 	(directory / "stream").write_bytes(struct.pack("<QQ", ticks[0][0], ticks[-1][0]) + body)
 
@@ -90,7 +94,9 @@ def check_order(monitor, collection):
 
 def by_messages(monitor, work):
 	traces = [work / host for host in HOSTS]
-	assert contradictions(rows(monitor, *traces)) > 50, "without merging the clocks should be apart"
+	apart = rows(monitor, *traces)
+	assert contradictions(apart) > 50, "without merging the clocks should be apart"
+	assert sum("order_unknown" in event for event in apart) > 1500, "nothing is known of their order"
 	run(monitor, "merge", "-o", work / "synced", *traces, "--sync", 'name == "send"', 'name == "receive"', "--key",
 	    "message")
 	parts = {part["directory"]: part for part in json.loads((work / "synced/.monitor/collection.json").read_text())["parts"]}
@@ -107,7 +113,12 @@ def by_messages(monitor, work):
 	assert "~" in run(monitor, "list", work / "synced").stdout
 	for host in HOSTS:  # the streams are as they were
 		assert (work / "synced" / host / "stream").read_bytes() == (work / host / "stream").read_bytes()
-	check_order(monitor, work / "synced")
+	# other readers see one offset for each clock: their order is ours without lines
+	moved = [word for host in "bc" for word in ("--clock", f"{host}={parts[host]['shift_ns']}ns,1us")]
+	run(monitor, "merge", "-o", work / "moved", *traces, *moved)
+	for host in HOSTS:
+		assert (work / "moved" / host / "metadata").read_text() == (work / "synced" / host / "metadata").read_text()
+	check_order(monitor, work / "moved")
 
 
 def pairs(monitor, work):
@@ -164,6 +175,78 @@ def others(monitor, work):
 	assert "16 levels" in done.stderr and not list((work / "empty").iterdir()), done.stderr
 
 
+# What the clocks are ahead of the true time after so many ns: a rate that differs by 60 ppm and changes by up to 1.9
+# ppm in a second, and the same with a step by an hour.
+DRIFT_NS = 40_000_000_000
+STEP_AT_NS = 25_000_000_000
+
+
+def drifted(ns):
+	return int(-5_000_000 + 60e-6 * ns + 1.9e-6 * 9 * (1 - math.cos(ns / 3e9)) * 1e9)
+
+
+def stepped(ns):
+	return drifted(ns) + (3_600_000_000_000 if ns >= STEP_AT_NS else 0)
+
+
+def make_drifting(work):
+	rng = random.Random(11)
+	work_at = [(50_000_000 + n * 40_000_000, 3, (n,)) for n in range((DRIFT_NS - 100_000_000) // 40_000_000)]
+	clocks = {"a": None, "d": drifted, "e": stepped}
+	events = {host: list(work_at) for host in clocks}
+	for message in range(6000):
+		sender, receiver = rng.choice((("a", "d"), ("d", "a"), ("a", "e"), ("e", "a")))
+		sent = rng.randrange(DRIFT_NS - 10_000_000)
+		took = 30_000 + int(rng.expovariate(1 / 100_000 if sender == "a" else 1 / 20_000))
+		events[sender].append((sent, 1, (message, 0)))
+		events[receiver].append((sent + took, 2, (message, 0)))
+	for number, (host, ahead) in enumerate(clocks.items()):
+		HOSTS.setdefault(host, (0, 2_999_999_123))
+		TOLD.setdefault(host, TOLD["c"])
+		write(work / "drifting" / host, host, number, events[host], ahead)
+
+
+def judge_lines(part, events, host):
+	"""Every work of this host against the first one's, which has the true time: (inside, outside, unknown)."""
+	nodes, bounds = part["clock"]["nodes"], part["clock"]["bounds_ns"]
+	assert len(bounds) == len(nodes) + 1
+	true = {event["fields"]["n"]: event["ticks"] for event in events if event["event"] == "work" and event["host"] == "a"}
+	found = [0, 0, 0]
+	for event in events:
+		if event["event"] != "work" or event["host"] != host:
+			continue
+		bound = bounds[bisect.bisect_right([ns for _, ns in nodes], event["ticks"])]
+		off = abs(event["ticks"] - true[event["fields"]["n"]])
+		found[2 if bound is None else off > bound] += 1
+	return found
+
+
+def drifting(monitor, work):
+	"""Clocks that drift and wander have lines with bounds that hold; a step has windows without a line."""
+	make_drifting(work)
+	sync = ("--sync", 'name == "send"', 'name == "receive"', "--key", "message")
+	traces = [work / "drifting" / host for host in "ade"]
+	said = run(monitor, "merge", "-o", work / "lines", *traces, *sync).stdout
+	parts = {part["directory"]: part for part in json.loads((work / "lines/.monitor/collection.json").read_text())["parts"]}
+	events = rows(monitor, work / "lines")
+
+	inside, outside, unknown = judge_lines(parts["d"], events, "d")
+	assert (outside, unknown) == (0, 0) and inside > 900, (inside, outside, unknown)
+	assert parts["d"]["clock"]["rho_ppb"] == 2000 and parts["d"]["clock"]["infeasible"] == 0
+	known = [bound for bound in parts["d"]["clock"]["bounds_ns"] if bound is not None]
+	assert 15_000 < min(known) and max(known) < 150_000, (min(known), max(known))
+	assert parts["d"]["bound_ns"] > 1_000_000, "one offset for all would be off by the drift"
+	assert f"{min(known)} to {max(known)} ns off; its rate is +6" in said, said
+
+	inside, outside, unknown = judge_lines(parts["e"], events, "e")
+	assert outside == 0 and inside > 800 and 10 < unknown < 150, (inside, outside, unknown)
+	assert 0 < parts["e"]["clock"]["infeasible"] < 6 and parts["e"]["bound_ns"] is None
+	assert f"unknown in {parts['e']['clock']['infeasible']} of " in said, said
+	for host in "ade":  # in order as they were
+		mine = [event["fields"]["n"] for event in events if event["event"] == "work" and event["host"] == host]
+		assert mine == sorted(mine)
+
+
 def refused(monitor, work):
 	for words, says in ((["-o", work / "given", work / "a", work / "b"], "not empty"),
 	                    (["-o", work / "x", work / "a", work / "b", "--clock", "z=1us"], "not one of the traces"),
@@ -171,7 +254,9 @@ def refused(monitor, work):
 	                    (["-o", work / "x", work / "a", work / "a", "--clock", "a-2=1us"], "uuid"),
 	                    (["-o", work / "x", work / "a", work / "nowhere"], "no trace"),
 	                    (["-o", work / "x", work / "a", work / "b", "--sync", 'name == "work"', 'name == "send"', "--key",
-	                      "name"], "no message")):
+	                      "name"], "no message"),
+	                    (["-o", work / "x", work / "a", work / "b", "--sync", 'name == "receive"', 'name == "send"', "--key",
+	                      "message"], "no line lets")):
 		done = run(monitor, "merge", *words, code=1)
 		assert says in done.stderr and done.stderr.count("\n") == 1, f"{words}: {done.stderr}"
 		assert not (work / "x").exists()
@@ -186,6 +271,7 @@ def main():
 	pairs(monitor, work)
 	by_hand(monitor, work)
 	others(monitor, work)
+	drifting(monitor, work)
 	refused(monitor, work)
 	print("ok")
 

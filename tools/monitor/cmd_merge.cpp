@@ -31,6 +31,7 @@ using collection::Part;
 struct MergeArguments {
 	std::vector<std::string> directories, clocks, sync;
 	std::string output, key, tdl;
+	std::uint64_t rho_ppb = collection::LineOptions::default_rho_ppb;
 	bool copy = false;
 };
 
@@ -120,19 +121,65 @@ void align_same_boot(const std::vector<trace::Trace> &traces, std::vector<Part> 
 	}
 }
 
+// Lines count the ticks of one clock. Traces with several have times in a common one, which only an offset can move.
+bool has_one_clock(const trace::Trace &trace)
+{
+	return std::none_of(trace.streams().begin(), trace.streams().end(),
+			    [](const auto &stream) { return stream->maps_time(); });
+}
+
+void align_by_lines(const collection::Exchanged &exchanged, const trace::Trace &trace, std::uint64_t rho_ppb,
+		    Part &part)
+{
+	const trace::Clock &clock = trace.description().clock;
+	collection::LineOptions options;
+	options.frequency_hz = clock.frequency_hz;
+	options.rho_ppb = rho_ppb;
+	options.cover = {trace.begin_time(), trace.end_time()};
+	auto lines = collection::lines_of(exchanged.facts, options);
+	if (!lines.has_bound())
+		throw Error("no line lets the messages between the first trace and " + part.source +
+			    " arrive after they were sent, in any window of time: check --sync and --key, or the clock "
+			    "steps all the time");
+	const collection::Offset offset = collection::offset_of(lines, clock);
+	part.shift_ns = offset.shift_ns;
+	part.bound_ns = offset.bound_ns;
+	if (has_one_clock(trace))
+		part.clock = std::move(lines);
+}
+
+// A receive before its send proves that a given bound is too small.
+void widen_given(const collection::Exchanged &exchanged, const trace::Clock &clock, Part &part)
+{
+	const std::uint64_t needed = collection::contradiction_ns(exchanged.facts, clock, part.shift_ns);
+	if (!part.bound_ns || needed <= *part.bound_ns)
+		return;
+	part.how = fmt::format("given with a bound of {} ns, which messages contradict", *part.bound_ns);
+	part.bound_ns = needed;
+}
+
 void align_by_messages(const MergeArguments &arguments, std::vector<trace::Trace> &traces, std::vector<Part> &parts)
 {
 	const collection::MessageText text{arguments.sync[0], arguments.sync[1], arguments.key};
-	std::vector<collection::Messages> messages;
-	for (std::size_t i = 0; i < parts.size(); ++i) {
+	const collection::Messages first = collection::find_messages(traces.front(), text);
+	for (std::size_t i = 1; i < parts.size(); ++i) {
 		Part &part = parts[i];
-		messages.push_back(collection::find_messages(traces[i], text));
-		if (messages.size() == 1 || part.how == "given")
+		const trace::Clock &clock = traces[i].description().clock;
+		const collection::Exchanged exchanged = collection::exchanged(
+		    first, traces.front().description().clock, collection::find_messages(traces[i], text));
+		if (part.how == "given") {
+			widen_given(exchanged, clock, part);
 			continue;
-		const auto offset = collection::offset_between(messages.front(), messages.back(), part.source);
-		part.shift_ns = offset.shift_ns;
-		part.bound_ns = offset.bound_ns;
-		part.how = fmt::format("messages ({} there, {} back)", offset.forth, offset.back);
+		}
+		if (exchanged.forth + exchanged.back == 0)
+			throw Error("no message of --sync passed between the first trace and " + part.source);
+		part.how = fmt::format("messages ({} there, {} back)", exchanged.forth, exchanged.back);
+		if (exchanged.forth > 0 && exchanged.back > 0) {
+			align_by_lines(exchanged, traces[i], arguments.rho_ppb, part);
+		} else {
+			part.shift_ns = collection::offset_of(exchanged.facts, clock).shift_ns;
+			part.bound_ns.reset();
+		}
 	}
 }
 
@@ -193,6 +240,37 @@ std::vector<Part> parts_of(const MergeArguments &arguments, std::vector<trace::T
 	return parts;
 }
 
+// By how much the clock is faster than its description says, in parts per million, where that is known.
+double rate_ppm(const collection::ClockLines &lines, const trace::Clock &clock)
+{
+	double ticks = 0, ns = 0;
+	for (std::size_t i = 1; i < lines.nodes.size(); ++i) {
+		if (!lines.bounds_ns[i])
+			continue;
+		ticks += static_cast<double>(lines.nodes[i].ticks - lines.nodes[i - 1].ticks);
+		ns += static_cast<double>(lines.nodes[i].ns - lines.nodes[i - 1].ns);
+	}
+	return (ticks * 1e9 / static_cast<double>(clock.frequency_hz) / ns - 1) * 1e6;
+}
+
+void print_part(const Part &part, const trace::Trace &trace)
+{
+	fmt::print("{:<20} clock moved by {} ns, {} ({}){}\n", printable(part.directory), part.shift_ns,
+		   part.bound_ns ? fmt::format("at most {} ns off", *part.bound_ns) : "how far off is unknown",
+		   part.how, part.file ? ", converted" : "");
+	if (!part.clock)
+		return;
+	const collection::ClockLines &lines = *part.clock;
+	fmt::print(
+	    "{:<20} by lines {} to {} ns off{}; its rate is {:+.3f} ppm, and changes by at most {} ppb/s (assumed; the "
+	    "messages need {})\n",
+	    "", lines.min_bound_ns(), lines.max_bound_ns(),
+	    lines.infeasible ? fmt::format(", unknown in {} of {} windows, through which no line passes",
+					   lines.infeasible, lines.windows)
+			     : "",
+	    rate_ppm(lines, trace.description().clock), lines.rho_ppb, lines.min_rho_ppb);
+}
+
 // Returns the exit code.
 int run_merge(const MergeArguments &arguments)
 {
@@ -203,10 +281,8 @@ int run_merge(const MergeArguments &arguments)
 		traces.push_back(open_trace({source}, arguments.tdl));
 	const std::vector<Part> parts = parts_of(arguments, traces);
 	collection::write(arguments.output, parts, arguments.copy);
-	for (const Part &part : parts)
-		fmt::print("{:<20} clock moved by {} ns, {} ({}){}\n", printable(part.directory), part.shift_ns,
-			   part.bound_ns ? fmt::format("at most {} ns off", *part.bound_ns) : "how far off is unknown",
-			   part.how, part.file ? ", converted" : "");
+	for (std::size_t i = 0; i < parts.size(); ++i)
+		print_part(parts[i], traces[i]);
 	bool is_damaged = false;
 	for (const trace::Trace &trace : traces) {
 		print_problems(trace.problems());
@@ -239,7 +315,7 @@ void add_merge(CLI::App &app, int &exit_code)
 	CLI::Option *sync =
 	    command
 		->add_option("--sync", arguments->sync,
-			     "find the offsets from messages: events that send one, events that receive one")
+			     "find how the clocks differ from messages: events that send one, events that receive one")
 		->expected(2)
 		->option_text("SEND RECEIVE");
 	command
@@ -248,6 +324,14 @@ void add_merge(CLI::App &app, int &exit_code)
 	    ->needs(sync)
 	    ->option_text("NAME,...");
 	sync->needs("--key");
+	command
+	    ->add_option(
+		"--rho", arguments->rho_ppb,
+		"assume that the rate of a clock changes by at most PPB parts per billion in a second (default: "
+		"2000)")
+	    ->needs(sync)
+	    ->check(CLI::Range(0, 1'000'000))
+	    ->option_text("PPB");
 	command->add_flag("--copy", arguments->copy, "copy the streams instead of linking them");
 	command->footer("Exit code: 0, or 1 if the collection could not be written or a trace is damaged.\n"
 			"Examples:\n"

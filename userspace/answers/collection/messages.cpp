@@ -4,15 +4,12 @@
 #include <algorithm>
 #include <limits>
 
-#include <fmt/format.h>
-
 #include "answers/statistics/survey.h"
-#include "base/error.h"
 
 namespace monitor::collection {
 namespace {
 
-// Saturates.
+// a - b; saturates.
 std::int64_t difference(std::int64_t a, std::int64_t b)
 {
 	std::int64_t made;
@@ -21,12 +18,31 @@ std::int64_t difference(std::int64_t a, std::int64_t b)
 	return a < b ? std::numeric_limits<std::int64_t>::min() : std::numeric_limits<std::int64_t>::max();
 }
 
+struct Span {
+	std::int64_t min = std::numeric_limits<std::int64_t>::max(), max = std::numeric_limits<std::int64_t>::min();
+
+	void add(std::int64_t value)
+	{
+		min = std::min(min, value);
+		max = std::max(max, value);
+	}
+};
+
+// What would have to be added to the clock at these facts for both to be the same.
+Span offsets(const std::vector<ClockFact> &facts, const trace::Clock &clock)
+{
+	Span span;
+	for (const ClockFact &fact : facts)
+		span.add(difference(fact.ns, clock.wall_ns(fact.ticks)));
+	return span;
+}
+
 // Finds messages in one pass; the first entry of a key stays in the map.
 class MessageFold {
 public:
 	MessageFold(const filter::Filter &send, const filter::Filter &receive, const activities::Keys &send_key,
-		    const activities::Keys &receive_key, const trace::Clock &clock)
-	    : send_(&send), receive_(&receive), send_key_(&send_key), receive_key_(&receive_key), clock_(&clock)
+		    const activities::Keys &receive_key)
+	    : send_(&send), receive_(&receive), send_key_(&send_key), receive_key_(&receive_key)
 	{
 	}
 	void event(const trace::Event &event, const filter::Running &running)
@@ -44,18 +60,18 @@ public:
 
 private:
 	void take(const filter::Filter &filter, const activities::Keys &keys, const trace::Event &event,
-		  const filter::Running &running, std::unordered_map<std::string, std::int64_t> &times)
+		  const filter::Running &running, std::unordered_map<std::string, trace::EventOrder::Instant> &instants)
 	{
-		if (!filter.can_match(*event.cls) || !filter.matches(event, running) || times.size() >= Messages::most)
+		if (!filter.can_match(*event.cls) || !filter.matches(event, running) ||
+		    instants.size() >= Messages::most)
 			return;
 		std::string key;
 		if (keys.append(event, running, key))
-			times.emplace(std::move(key), clock_->wall_ns(event.time));
+			instants.emplace(std::move(key), trace::EventOrder::Instant{event.stream->machine, event.time});
 	}
 
 	const filter::Filter *send_, *receive_;
 	const activities::Keys *send_key_, *receive_key_;
-	const trace::Clock *clock_;
 	Messages found_;
 };
 
@@ -76,40 +92,52 @@ Messages find_messages(trace::Trace &trace, const MessageText &text)
 	statistics::Question question;
 	question.needs_threads =
 	    send_key.needs_threads() || receive_key.needs_threads() || send.needs_threads() || receive.needs_threads();
-	auto found = statistics::survey(
-	    trace, question, [&] { return MessageFold(send, receive, send_key, receive_key, description.clock); });
+	auto found =
+	    statistics::survey(trace, question, [&] { return MessageFold(send, receive, send_key, receive_key); });
 	return std::move(found.fold.found());
 }
 
-Offset offset_between(const Messages &first, const Messages &other, const std::string &name)
+Exchanged exchanged(const Messages &first, const trace::Clock &first_clock, const Messages &other)
 {
-	Offset offset;
-	std::int64_t least = std::numeric_limits<std::int64_t>::min(),
-		     greatest = std::numeric_limits<std::int64_t>::max();
+	Exchanged made;
 	for (const auto &[key, sent] : first.sent)
-		if (const auto arrived = other.received.find(key); arrived != other.received.end()) {
-			++offset.forth;
-			least = std::max(least, difference(sent, arrived->second));
-		}
+		if (const auto arrived = other.received.find(key); arrived != other.received.end())
+			made.facts.at_least.push_back({arrived->second.time, first_clock.wall_ns(sent.time)});
 	for (const auto &[key, sent] : other.sent)
-		if (const auto arrived = first.received.find(key); arrived != first.received.end()) {
-			++offset.back;
-			greatest = std::min(greatest, difference(arrived->second, sent));
-		}
-	if (offset.forth + offset.back == 0)
-		throw Error("no message of --sync passed between the first trace and " + name);
-	if (offset.forth == 0 || offset.back == 0) {
-		offset.shift_ns = offset.forth ? least : greatest;
-		return offset;
-	}
-	if (least > greatest)
-		throw Error(
-		    fmt::format("no offset lets all messages between the first trace and {} arrive after they were "
-				"sent: they contradict each other by {} ns, so the clocks drift apart",
-				name, difference(least, greatest)));
-	offset.bound_ns = (static_cast<std::uint64_t>(greatest) - static_cast<std::uint64_t>(least) + 1) / 2;
-	offset.shift_ns = least + static_cast<std::int64_t>(*offset.bound_ns);
+		if (const auto arrived = first.received.find(key); arrived != first.received.end())
+			made.facts.at_most.push_back({sent.time, first_clock.wall_ns(arrived->second.time)});
+	made.forth = made.facts.at_least.size();
+	made.back = made.facts.at_most.size();
+	return made;
+}
+
+Offset offset_of(const ClockFacts &one_way, const trace::Clock &clock)
+{
+	if (one_way.at_most.empty())
+		return {offsets(one_way.at_least, clock).max, std::nullopt};
+	return {offsets(one_way.at_most, clock).min, std::nullopt};
+}
+
+Offset offset_of(const ClockLines &lines, const trace::Clock &clock)
+{
+	Span span;
+	for (const trace::ClockNode &node : lines.nodes)
+		span.add(difference(node.ns, clock.wall_ns(node.ticks)));
+	const auto apart = static_cast<std::uint64_t>(span.max) - static_cast<std::uint64_t>(span.min);
+	Offset offset{span.min + static_cast<std::int64_t>(apart / 2), std::nullopt};
+	if (lines.infeasible == 0 && lines.windows > 0)
+		offset.bound_ns = lines.max_bound_ns() + apart - apart / 2 + 1; // a wall time is rounded down
 	return offset;
+}
+
+std::uint64_t contradiction_ns(const ClockFacts &facts, const trace::Clock &clock, std::int64_t shift_ns)
+{
+	std::int64_t most = 0;
+	if (!facts.at_least.empty())
+		most = std::max(most, difference(offsets(facts.at_least, clock).max, shift_ns));
+	if (!facts.at_most.empty())
+		most = std::max(most, difference(shift_ns, offsets(facts.at_most, clock).min));
+	return static_cast<std::uint64_t>(most);
 }
 
 } // namespace monitor::collection

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// How far apart the clocks of two traces are, from messages between the machines: no message arrives before it was
-// sent.
+// What messages between two machines say about their clocks: no message arrives before it was sent.
 //
-// Called by `monitor merge --sync`. The sending and the arrival of a message have the same key. Messages one way give a
-// minimum offset, messages the other way a maximum; the result is the middle, the bound is half the difference.
+// Called by `monitor merge --sync`, and by `monitor check --sync`. The sending and the arrival of a message have the
+// same key. Messages one way say how late the other's clock is at least, messages the other way how late at most;
+// lines_of() (clock_lines.h) makes lines of both. Messages one way only give one end of a constant offset, without a
+// bound.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,9 @@
 #include <string>
 #include <unordered_map>
 
+#include "clock_lines.h"
 #include "reading/activities/keys.h"
+#include "reading/events/event_order.h"
 #include "reading/events/trace.h"
 #include "reading/filter/filter.h"
 
@@ -22,23 +25,33 @@ struct MessageText {
 	std::string send, receive, key;
 };
 
-// When each message was sent and received, by one trace's clock, in ns since the epoch.
+// Where and when each message was sent and received.
 struct Messages {
 	static constexpr std::size_t most = 1'000'000;
 
-	std::unordered_map<std::string, std::int64_t> sent, received; // by key; the first one counts
+	std::unordered_map<std::string, trace::EventOrder::Instant> sent, received; // by key; the first one counts
 };
 
 // Throws Refusal or Error.
 Messages find_messages(trace::Trace &trace, const MessageText &text);
 
-struct Offset {
-	std::int64_t shift_ns = 0;             // to add to the other's times
-	std::optional<std::uint64_t> bound_ns; // empty: messages went one way only
-	std::size_t forth = 0, back = 0;       // messages from the first to the other, and back
+// What they say about the other's clock in terms of the first one's.
+struct Exchanged {
+	ClockFacts facts;                // of the other's ticks
+	std::size_t forth = 0, back = 0; // messages from the first to the other, and back
 };
+Exchanged exchanged(const Messages &first, const trace::Clock &first_clock, const Messages &other);
 
-// Throws Error: no messages, or no offset that lets all arrive after they were sent.
-Offset offset_between(const Messages &first, const Messages &other, const std::string &name);
+// An offset to add to the other's times.
+struct Offset {
+	std::int64_t shift_ns = 0;
+	std::optional<std::uint64_t> bound_ns; // empty: unknown
+};
+// The one that lets all messages arrive at or after their sending, if they went one way only.
+Offset offset_of(const ClockFacts &one_way, const trace::Clock &clock);
+// The one that is best for all times of the lines, for readers that know no lines. The lines have nodes.
+Offset offset_of(const ClockLines &lines, const trace::Clock &clock);
+// How much earlier than it was sent a message arrives at most, by a clock with this offset; 0: none does.
+std::uint64_t contradiction_ns(const ClockFacts &facts, const trace::Clock &clock, std::int64_t shift_ns);
 
 } // namespace monitor::collection
