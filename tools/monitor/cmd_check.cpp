@@ -9,6 +9,7 @@
 #include "base/escape.h"
 #include "base/json.h"
 #include "check_counts.h"
+#include "check_order.h"
 #include "check_rules.h"
 #include "check_states.h"
 #include "commands.h"
@@ -24,8 +25,8 @@ namespace {
 
 struct CheckArguments {
 	std::vector<std::string> directories;
-	std::string tdl;
-	std::vector<std::string> rules;
+	std::string tdl, key;
+	std::vector<std::string> rules, sync;
 	std::size_t violations = 5;
 	bool quiet = false, json = false;
 };
@@ -62,6 +63,10 @@ int run_check(const CheckArguments &arguments)
 	auto statements = analyze::check(trace, info);
 	check_counts(trace, info, statements);
 	check_states(trace, info, statements);
+	if (trace.machines().size() > 1)
+		check_order(trace, statements);
+	if (!arguments.sync.empty())
+		check_causality(trace, {arguments.sync[0], arguments.sync[1], arguments.key}, statements);
 	std::size_t failed = 0;
 	for (const analyze::Statement &statement : statements)
 		failed += statement.verdict == analyze::Verdict::fails;
@@ -95,6 +100,20 @@ void add_check(CLI::App &app, int &exit_code)
 	    ->needs("--rules")
 	    ->option_text("N")
 	    ->check(number_of_rows);
+	CLI::Option *sync =
+	    command
+		->add_option(
+		    "--sync", arguments->sync,
+		    "also check that no message between hosts arrives before it was sent: events that send one, "
+		    "events that receive one")
+		->expected(2)
+		->option_text("SEND RECEIVE");
+	command
+	    ->add_option("--key", arguments->key,
+			 "fields that identify a message, common to its sending and its arrival")
+	    ->needs(sync)
+	    ->option_text("NAME,...");
+	sync->needs("--key");
 	refuse_selection(*command, "a check is of a whole trace; monitor report shows a part of it");
 	refuse_option(*command, "--filter", "a check is of a whole trace; monitor list shows a part of it");
 	command->footer(
@@ -103,7 +122,8 @@ void add_check(CLI::App &app, int &exit_code)
 	    "Examples:\n"
 	    "  monitor check DIR\n"
 	    "  monitor check -q DIR && echo true\n"
-	    "  monitor check DIR --rules kernel");
+	    "  monitor check DIR --rules kernel\n"
+	    "  monitor check RUN --sync 'name == \"send\"' 'name == \"receive\"' --key message");
 	command->callback([arguments, &exit_code] { exit_code = run_check(*arguments); });
 }
 

@@ -9,6 +9,7 @@
 #include "answers/report/table.h"
 #include "base/escape.h"
 #include "base/json.h"
+#include "check_order.h"
 #include "commands.h"
 #include "open.h"
 #include "problems.h"
@@ -90,6 +91,25 @@ void print_line(const char *name, const std::string &value)
 		fmt::print("{:<10} {}\n", name, printable(value));
 }
 
+// How far off the common clock each host is.
+nlohmann::ordered_json clocks_json(const trace::Trace &trace)
+{
+	auto all = nlohmann::ordered_json::array();
+	for (std::size_t i = 0; i < trace.machines().size() && trace.machines().size() > 1; ++i) {
+		const auto range = bounds_of_clock(trace, i);
+		all.push_back({{"host", trace.machines()[i]},
+			       {"min_ns", nullptr},
+			       {"max_ns", nullptr},
+			       {"known", range.known},
+			       {"unknown", range.unknown}});
+		if (range.known == 0)
+			continue;
+		all.back()["min_ns"] = range.min;
+		all.back()["max_ns"] = range.max;
+	}
+	return all;
+}
+
 // A trace of another tracer: what its description says about it.
 void print_generic_ctf(const trace::Trace &trace, const report::Summary &summary, const report::Table &classes)
 {
@@ -105,6 +125,10 @@ void print_generic_ctf(const trace::Trace &trace, const report::Summary &summary
 	print_line("streams", std::to_string(trace.streams().size()));
 	print_line("duration", report::duration_text(summary.wall_ns));
 	print_line("size", report::bytes_text(static_cast<double>(summary.bytes)));
+	if (trace.machines().size() > 1)
+		for (std::size_t i = 0; i < trace.machines().size(); ++i)
+			print_line("clock", trace.machines()[i] + " is off the common clock by: " +
+						bound_text(bounds_of_clock(trace, i)));
 	fmt::print("\n{}\n{}\n", report::to_text(classes), report::summary_text(summary));
 }
 
@@ -206,8 +230,9 @@ int run_info(const InfoArguments &arguments)
 		auto recording = parse_json<nlohmann::ordered_json>(trace.recording_json());
 		if (recording.is_discarded())
 			recording = nullptr;
-		fmt::print("{{\"summary\": {},\n\"classes\": {},\n\"recording\": {}}}\n", report::summary_json(summary),
-			   report::to_json(classes), json_dump(recording, 1));
+		fmt::print("{{\"summary\": {},\n\"classes\": {},\n\"clocks\": {},\n\"recording\": {}}}\n",
+			   report::summary_json(summary), report::to_json(classes), json_dump(clocks_json(trace), 1),
+			   json_dump(recording, 1));
 	} else if (trace.is_generic_ctf()) {
 		print_generic_ctf(trace, summary, classes);
 	} else {
@@ -228,7 +253,7 @@ void add_info(CLI::App &app, int &exit_code)
 	    ->required()
 	    ->option_text("DIR...");
 	add_tdl_option(*command, arguments->tdl);
-	command->add_flag("--json", arguments->json, "print JSON: {summary, classes, recording}");
+	command->add_flag("--json", arguments->json, "print JSON: {summary, classes, clocks, recording}");
 	refuse_selection(*command, "info describes a whole trace; monitor stat counts the events of a part of it");
 	refuse_option(*command, "--filter", "info describes a whole trace; monitor stat counts events that match");
 	command->footer("Exit code: 0, or 1 if parts of the trace are damaged.\n"

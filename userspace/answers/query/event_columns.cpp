@@ -47,8 +47,10 @@ std::string quoted(const std::string &name)
 	return made + '"';
 }
 
-EventColumns::EventColumns(const trace::Description &description) : columns_(common)
+EventColumns::EventColumns(const trace::Description &description, bool has_hosts) : columns_(common)
 {
+	if (has_hosts)
+		columns_.push_back({"host", From::host, "TEXT"});
 	for (const auto &cls : description.classes())
 		classes_.push_back(cls.get());
 	slots_.assign(description.classes().size(), 0);
@@ -56,11 +58,14 @@ EventColumns::EventColumns(const trace::Description &description) : columns_(com
 	fields_.emplace_back();
 }
 
-EventColumns::EventColumns(const trace::Description &description, std::vector<const trace::EventClass *> classes)
+EventColumns::EventColumns(const trace::Description &description, std::vector<const trace::EventClass *> classes,
+			   bool has_hosts)
     : columns_(common), classes_(std::move(classes)), slots_(description.classes().size(), none)
 {
 	columns_[static_cast<std::size_t>(From::fields)].is_hidden = true;
 	columns_[static_cast<std::size_t>(From::context)].is_hidden = true;
+	if (has_hosts)
+		columns_.push_back({"host", From::host, "TEXT"});
 	first_field_ = columns_.size();
 	fields_.resize(classes_.size());
 	// Fields of the same name in several classes share one column, and one for their labels.

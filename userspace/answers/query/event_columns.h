@@ -4,7 +4,7 @@
 // Made once per table when a query names it (event_table.h). Two classes of one name are one table with the fields of
 // both. Const once made; reading a value needs no search by name.
 // Invariant: column names differ even if case is ignored, as SQL requires: what every event has keeps its name; a field
-// of the same name becomes event.NAME.
+// of the same name becomes event.NAME. There is a host if the trace has several.
 #pragma once
 
 #include <cstdint>
@@ -36,6 +36,7 @@ struct EventColumn {
 		filter, // the argument of the table
 		fields, // as JSON
 		context,
+		host,
 		field,
 		label, // of a field's value
 	};
@@ -71,9 +72,10 @@ public:
 	static constexpr std::size_t most = 1900; // SQLite allows 2000
 
 	// For all events, without columns for fields.
-	explicit EventColumns(const trace::Description &description);
+	explicit EventColumns(const trace::Description &description, bool has_hosts = false);
 	// For the classes of one name.
-	EventColumns(const trace::Description &description, std::vector<const trace::EventClass *> classes);
+	EventColumns(const trace::Description &description, std::vector<const trace::EventClass *> classes,
+		     bool has_hosts = false);
 
 	const std::vector<EventColumn> &columns() const { return columns_; }
 	const std::vector<const trace::EventClass *> &classes() const { return classes_; }

@@ -63,7 +63,8 @@ EventScan::EventScan(Context &context, const EventColumns &columns, ScanOptions 
 void EventScan::plan_classes()
 {
 	for (const auto &[column, test] : options_.tests)
-		if (const From from = columns_.columns()[column].from; from < From::filter && from != From::name)
+		if (const From from = columns_.columns()[column].from;
+		    (from < From::filter && from != From::name) || from == From::host)
 			per_event_.emplace_back(from, &test);
 	classes_.resize(context_.trace.description().classes().size());
 	for (const trace::EventClass *cls : columns_.classes())
@@ -98,6 +99,8 @@ bool EventScan::wants_stream(const trace::Stream &stream) const
 		const auto &[from, test] = pair;
 		if (from == From::stream)
 			return test->takes(std::string_view(stream.info().name));
+		if (from == From::host)
+			return test->takes(std::string_view(context_.trace.machines()[stream.info().machine]));
 		if (from == From::cpu && !stream.info().is_generic_ctf)
 			return stream.info().has_cpu() && test->takes(std::int64_t(stream.info().cpu));
 		return from != From::level || test->takes(std::int64_t(stream.info().level));
@@ -115,6 +118,8 @@ bool EventScan::takes_common(const trace::Event &event, From from, const Constra
 		return test.takes(mode_text(event));
 	case From::stream:
 		return test.takes(std::string_view(event.stream->name));
+	case From::host:
+		return test.takes(std::string_view(context_.trace.machines()[event.stream->machine]));
 	case From::tid:
 		return running_ != trace::Threads::unknown && test.takes(running_);
 	case From::thread: {

@@ -110,6 +110,8 @@ void EventCursor::put_common(sqlite3_context *context, From from, const trace::E
 		return;
 	case From::filter:
 		return put_passing(context, filter_text_);
+	case From::host:
+		return put_lasting(context, table_.context.trace.machines()[event.stream->machine]);
 	case From::fields:
 		return put_passing(context, table_.json.fields(event));
 	default:

@@ -50,12 +50,14 @@ public:
 
 	// For all events.
 	explicit EventTable(Context &context)
-	    : context(context), columns(context.trace.description()), json(context.trace.description().classes().size())
+	    : context(context), columns(context.trace.description(), context.trace.machines().size() > 1),
+	      json(context.trace.description().classes().size())
 	{
 	}
 	// For these classes.
 	EventTable(Context &context, std::vector<const trace::EventClass *> classes)
-	    : context(context), columns(context.trace.description(), std::move(classes)),
+	    : context(context),
+	      columns(context.trace.description(), std::move(classes), context.trace.machines().size() > 1),
 	      json(context.trace.description().classes().size())
 	{
 	}

@@ -2,6 +2,7 @@
 # SQL over a trace: tables of SQLite that read it. Left out where SQLite is missing.
 add_library(monitor_query STATIC
   ${CMAKE_CURRENT_LIST_DIR}/activity_table.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/before_function.cpp
   ${CMAKE_CURRENT_LIST_DIR}/checkpoints.cpp
   ${CMAKE_CURRENT_LIST_DIR}/constraint.cpp
   ${CMAKE_CURRENT_LIST_DIR}/context.cpp

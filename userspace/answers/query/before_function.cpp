@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#include "before_function.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "reading/events/event_order.h"
+
+namespace monitor::query {
+namespace {
+
+using trace::EventOrder;
+
+class Before {
+public:
+	explicit Before(const trace::Trace &trace) : trace_(trace), order_(trace) {}
+
+	void call(sqlite3_context *context, sqlite3_value **values) const
+	{
+		if (std::any_of(values, values + 4,
+				[](sqlite3_value *value) { return sqlite3_value_type(value) == SQLITE_NULL; }))
+			return; // NULL
+		EventOrder::Instant a, b;
+		if (!read(context, values, a) || !read(context, values + 2, b))
+			return;
+		if (const std::optional<bool> is_before = order_.is_before(a, b))
+			sqlite3_result_int(context, *is_before);
+	}
+
+private:
+	// A time and a host. False: the result is an error.
+	bool read(sqlite3_context *context, sqlite3_value **values, EventOrder::Instant &instant) const
+	{
+		const std::uint64_t begin = trace_.begin_time();
+		const sqlite3_int64 ns = sqlite3_value_int64(values[0]);
+		const std::uint64_t ticks =
+		    trace_.description().clock.to_ticks(static_cast<std::uint64_t>(std::max<sqlite3_int64>(ns, 0)));
+		instant.time = begin + std::min(ticks, std::numeric_limits<std::uint64_t>::max() - begin);
+		const auto *text = reinterpret_cast<const char *>(sqlite3_value_text(values[1]));
+		const std::string host(text ? text : "");
+		const auto found = std::find(trace_.machines().begin(), trace_.machines().end(), host);
+		if (found == trace_.machines().end()) {
+			const std::string why = "before(): the trace has no host " + host;
+			sqlite3_result_error(context, why.c_str(), static_cast<int>(why.size()));
+			return false;
+		}
+		instant.machine = static_cast<std::uint32_t>(found - trace_.machines().begin());
+		return true;
+	}
+
+	const trace::Trace &trace_;
+	EventOrder order_;
+};
+
+void call_before(sqlite3_context *context, int, sqlite3_value **values)
+{
+	try {
+		static_cast<const Before *>(sqlite3_user_data(context))->call(context, values);
+	} catch (const std::bad_alloc &) {
+		sqlite3_result_error_nomem(context);
+	}
+}
+
+} // namespace
+
+bool add_before(sqlite3 *handle, const trace::Trace &trace)
+{
+	return sqlite3_create_function_v2(handle, "before", 4, SQLITE_UTF8 | SQLITE_DETERMINISTIC, new Before(trace),
+					  call_before, nullptr, nullptr,
+					  [](void *made) { delete static_cast<Before *>(made); }) == SQLITE_OK;
+}
+
+} // namespace monitor::query
