@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "answers/collection/collection.h"
+#include "answers/collection/run_clocks.h"
 #include "reading/events/collection_clocks.h"
 #include "reading/events/event_order.h"
 #include "reading/events/machine_clock.h"
@@ -139,6 +140,47 @@ TEST_CASE("clock map: a clock that cannot be used leaves the trace its own, with
 	CHECK(opened.machine_clocks()[0].bound_at(0) == 5u);
 	CHECK_FALSE(opened.machine_clocks()[1].bound_at(0));
 	CHECK(opened.streams()[1]->begin_time() == 1'700'000'000'000'050'005);
+}
+
+TEST_CASE("clock map: the clocks of a run come from its hosts' exchanges")
+{
+	const Run run;
+	fs::create_directories(fs::path(run.path()) / ".monitor" / "clocks");
+	const auto write = [&](const char *host, std::uint64_t frequency_hz, const std::string &lines) {
+		std::ofstream(fs::path(run.path()) / ".monitor" / "clocks" / host)
+		    << "monitor-clock 1 " << host << " clock=tsc frequency_hz=" << frequency_hz
+		    << " boot=01234567-89ab-cdef-0123-456789abcdef\n"
+		    << lines;
+	};
+	// the second host's ticks count two ns; its clock is 40 ns there, 60 ns back
+	write("a", 1'000'000'000,
+	      "900 1700000000000000910 1700000000000000920 930\n"
+	      "1500 1700000000000001510 1700000000000001520 1530\n");
+	write("b", 500'000'000,
+	      "50010 1700000000000001060 1700000000000001070 50065\n"
+	      "50200 1700000000000001440 1700000000000001450 50255\nnonsense\n");
+	const auto clocks = collection::write_run_clocks(run.path());
+	REQUIRE(clocks.size() == 2);
+	CHECK(clocks[1].host == "b");
+	CHECK(clocks[1].exchanges == 2);
+	CHECK(clocks[1].left_out == 1);
+	CHECK(clocks[1].why_none.empty());
+	const auto opened = trace::Trace::open(run.path());
+	CHECK(opened.warnings().empty());
+	for (const std::uint32_t machine : {0u, 1u})
+		for (const std::uint64_t ns : {1100u, 1400u}) {
+			const auto bound = opened.machine_clocks()[machine].bound_at(1'700'000'000'000'000'000 + ns);
+			REQUIRE(bound);
+			CHECK(*bound >= 10);
+			CHECK(*bound < 80);
+		}
+	const std::uint64_t begin = opened.streams()[1]->begin_time() - 1'700'000'000'000'000'000;
+	CHECK(begin > 940); // truly 1000
+	CHECK(begin < 1040);
+
+	fs::remove(fs::path(run.path()) / ".monitor" / "clocks" / "b");
+	CHECK(collection::write_run_clocks(run.path())[1].why_none.find("cannot open") != std::string::npos);
+	CHECK_FALSE(trace::Trace::open(run.path()).machine_clocks()[1].bound_at(0));
 }
 
 TEST_CASE("clock map: times lie on the lines between nodes, and at the nominal rate outside of them")
