@@ -51,8 +51,8 @@ analyze::RecordingInfo info_of_command()
 struct Computed {
 	explicit Computed(History &history, analyze::RecordingInfo of = info_of_command(),
 			  analyze::VirtualCost costs = cost_of_ten())
-	    : cost(std::move(costs)), info(std::move(of)), trace(samples::trace(history.all(), all_events)), machine(trace, info),
-	      times(machine, info, cost)
+	    : cost(std::move(costs)), info(std::move(of)), trace(samples::trace(history.all(), all_events)),
+	      machine(trace, info), times(machine, info, cost)
 	{
 		machine.add(times);
 		analyze::fold(trace, machine, [&](const trace::Event &event) { times.event(event); });

@@ -17,7 +17,7 @@
 namespace monitor::card {
 namespace {
 
-constexpr int most_pages = 144, pages_before = 16;
+constexpr int mapped_pages = 144, pages_before = 16;
 
 double ns(std::chrono::nanoseconds time)
 {
@@ -35,13 +35,13 @@ void call(int count)
 // Not fewer than what makes reading the clock a small part of it.
 template <class Work> int Units::count(const Work &work)
 {
-	constexpr int first = 10, fewest = 20;
+	constexpr int first = 10, min_units = 20;
 	constexpr double enough_ns = 100'000;
 	if (count_ == 0) {
 		const auto start = cpu_time();
 		work(first);
 		const double fitting = enough_ns * first / std::max(ns(cpu_time() - start), 1.0);
-		count_ = fitting < most_ ? std::max(fewest, static_cast<int>(fitting)) : most_;
+		count_ = fitting < max_ ? std::max(min_units, static_cast<int>(fitting)) : max_;
 	}
 	return count_;
 }
@@ -101,7 +101,7 @@ double RoundTrips::time()
 
 Faults::Faults() : page_(static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)))
 {
-	const std::size_t size = page_ * most_pages;
+	const std::size_t size = page_ * mapped_pages;
 	void *memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (memory == MAP_FAILED)
 		throw Error(errno, "no memory for the calibration");

@@ -17,12 +17,12 @@ namespace monitor::card {
 // How many units a piece of work has: decided once, by the CPU time of the first few.
 class Units {
 public:
-	explicit Units(int most) : most_(most) {}
+	explicit Units(int max) : max_(max) {}
 	// `work` does as many units as it is told.
 	template <class Work> int count(const Work &work);
 
 private:
-	int most_, count_ = 0;
+	int max_, count_ = 0;
 };
 
 // A unit is getppid(): two events.
