@@ -523,18 +523,25 @@ void expect_trace(const std::string &word, bool is_after_another)
 					fmt::join(names, ", "), suggestions(word, names)));
 }
 
-// Several traces are several recordings: what is known of threads and CPUs is not carried from one to another.
+// Several traces, and those of a collection, are several recordings: what is known of threads and CPUs is not carried
+// from one to another.
 int run_report(const ReportArguments &arguments)
 {
 	int exit_code = 0;
 	OfSeveral of;
-	const bool are_several = arguments.words.size() > 1;
-	for (const std::string &directory : arguments.words)
-		expect_trace(directory, are_several);
+	std::vector<std::string> directories;
+	for (const std::string &word : arguments.words) {
+		expect_trace(word, arguments.words.size() > 1);
+		const auto recordings = trace::Trace::recordings_in(word);
+		directories.insert(directories.end(), recordings.begin(), recordings.end());
+	}
+	const bool are_several = directories.size() > 1;
+	if (are_several && !arguments.plot.file.empty())
+		throw CLI::ValidationError("--svg draws one trace: name one");
 	if (are_several && arguments.json)
 		fmt::print("[");
-	for (const std::string &directory : arguments.words) {
-		const bool is_first = &directory == arguments.words.data();
+	for (const std::string &directory : directories) {
+		const bool is_first = &directory == directories.data();
 		if (are_several)
 			of.trace = directory;
 		if (are_several && arguments.json)

@@ -105,8 +105,6 @@ void expect_fitting(ReportArguments &arguments)
 		throw CLI::ValidationError("-o: a flame graph shows one trace, or compares two");
 	if (!arguments.every.empty() && !arguments.is(What::ratios))
 		throw CLI::ValidationError("--every needs the report ratios");
-	if (!arguments.plot.file.empty() && arguments.words.size() > 1)
-		throw CLI::ValidationError("--svg draws one trace: name one");
 	if (!arguments.plot.file.empty() && arguments.folded)
 		throw CLI::ValidationError("--folded is not drawn: leave out --svg");
 	if (arguments.is_virtual)

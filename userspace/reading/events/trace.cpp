@@ -323,6 +323,20 @@ Trace Trace::open(const std::vector<std::string> &directories, const std::string
 	return trace;
 }
 
+std::vector<std::string> Trace::recordings_in(const std::string &directory)
+{
+	std::vector<std::string> recordings;
+	std::error_code ignored;
+	if (!fs::exists(fs::path(directory) / ".monitor" / "collection.json", ignored))
+		return {directory};
+	for (const fs::path &part : trace_directories(directory)) {
+		if (!fs::exists(part / ".monitor" / "recording.json", ignored))
+			return {directory};
+		recordings.push_back(part.string());
+	}
+	return recordings;
+}
+
 Trace::Trace(std::shared_ptr<const Description> description, std::vector<std::unique_ptr<Stream>> streams)
     : description_(std::move(description)), streams_(std::move(streams))
 {

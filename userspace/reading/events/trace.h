@@ -27,6 +27,9 @@ public:
 	// Several are read as one, in time order. A path that is not a directory is a file described in TDL: by the
 	// description named `tdl`, or, if that is "", by the one with the file's magic.
 	static Trace open(const std::vector<std::string> &directories, const std::string &tdl = "");
+	// The recordings of which a collection (monitor merge, a fleet's run) consists; only the directory itself if it
+	// is none, or has traces of other tracers. Throws Error as open() does.
+	static std::vector<std::string> recordings_in(const std::string &directory);
 	// From parts in memory, for tests: streams in any order.
 	Trace(std::shared_ptr<const Description> description, std::vector<std::unique_ptr<Stream>> streams);
 
