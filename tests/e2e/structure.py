@@ -17,6 +17,7 @@ SOURCE = pathlib.Path(sys.argv[4])
 # What each folder of userspace/ may include, and does: folders of rows above its own only, so there is no circle.
 MAY = {
     "base": set(),
+    "base/fleet": {"base"},
     "recording/pmu": {"base"},
     "recording/card": {"base"},
     "recording/user_card": {"base"},
@@ -62,7 +63,10 @@ MAY = {
 SIDES = {"base": {"base"}, "recording": {"base", "recording"}, "reading": {"base", "reading"},
          "answers": {"base", "reading", "answers"}}
 BOTH_SIDES = {"answers/live"}
+# Targets that do not have the name of their folder alone.
+TARGETS = {"base/fleet": {"fleet", "fleet_connection"}}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
+NETWORK_LIBRARY, NETWORK_FILE = "nats/", "userspace/base/fleet/connection.cpp"
 RECORD_LIBRARIES = re.compile(r"^(bpf/|linux/bpf|perfmon/|.*\.skel\.h$)")
 
 
@@ -93,6 +97,7 @@ def arrows():
 			seen += 1
 			wrong = quote == '"' and ".." in name.split("/")
 			wrong = wrong or (not folder.startswith("recording/") and RECORD_LIBRARIES.match(name))
+			wrong = wrong or (name.startswith(NETWORK_LIBRARY) and path != SOURCE / NETWORK_FILE)
 			if quote == '"' and "/" in name and (SOURCE / "userspace" / name).is_file():
 				other = str(pathlib.PurePosixPath(name).parent)
 				used[folder].add(other)
@@ -112,7 +117,7 @@ def linked():
 	"""The targets' arrows: a folder's target, which has its name, links only those of folders below it."""
 	below = {}
 	for folder, may in MAY.items():
-		below[folder] = {folder.split("/")[-1]}.union(*(below.get(other, set()) for other in may))
+		below[folder] = TARGETS.get(folder, {folder.split("/")[-1]}).union(*(below.get(other, set()) for other in may))
 		for path in (SOURCE / "userspace" / folder).glob("*.cmake"):
 			text = re.sub(r"#.*", "", path.read_text(encoding="utf-8"))
 			wrong = set(re.findall(r"\bmonitor_(\w+)", text)) - below[folder]

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+// Names, subjects and the hub's address as the fleet takes them: base/fleet/{names,hub,late_calls}.
+#include <atomic>
+#include <thread>
+
+#include <catch2/catch.hpp>
+
+#include "base/error.h"
+#include "base/fleet/hub.h"
+#include "base/fleet/late_calls.h"
+#include "base/fleet/names.h"
+
+using namespace monitor;
+using namespace monitor::fleet;
+
+TEST_CASE("fleet names: a host name is one component of a path and one token of a subject")
+{
+	for (const char *name : {"a", "web-1", "web.example.org", "A9", "x-", "1"})
+		CHECK(is_host_name(name));
+	CHECK(is_host_name(std::string(63, 'a')));
+	for (const char *name :
+	     {"", ".", "..", ".monitor", "-x", "a/b", "a b", "a_b", "a*", ">", "a\n", "\xc3\xa4", "all"})
+		CHECK_FALSE(is_host_name(name));
+	CHECK_FALSE(is_host_name(std::string(64, 'a')));
+	CHECK_FALSE(is_host_name(std::string_view("a\0b", 3)));
+	CHECK(is_run_name("run_1.a-b"));
+	CHECK_FALSE(is_run_name("../x"));
+	CHECK_FALSE(is_run_name(std::string(65, 'a')));
+}
+
+TEST_CASE("fleet names: subject and host map onto each other")
+{
+	CHECK(subject_of("data", "web.example.org") == "m.data.web_example_org");
+	for (const char *host : {"h", "web.example.org", "a-b.c"}) {
+		const auto subject = parse_subject(subject_of("data", host));
+		REQUIRE(subject);
+		CHECK(subject->kind == "data");
+		CHECK(subject->host == host);
+	}
+	for (const char *text : {"", "m", "m.", "m.data", "m.data.", "m..h", "m.data.a.b", "x.data.h", "m.data.*",
+				 "m.data._h", "m.da*a.h", "m.ctl.all", "m.aaaaaaaaaaaaaaaaa.h"})
+		CHECK_FALSE(parse_subject(text));
+}
+
+TEST_CASE("fleet names: inboxes belong to a host and differ")
+{
+	const std::string one = make_inbox("a.b"), two = make_inbox("a.b");
+	CHECK(one.starts_with("_INBOX.a_b."));
+	CHECK(one != two);
+	CHECK(random_hex(128).size() == 32);
+}
+
+TEST_CASE("fleet hub: addresses")
+{
+	const HubAddress hub = parse_hub("tls://hub.example.org");
+	CHECK(hub.tls);
+	CHECK(hub.url() == "tls://hub.example.org:4222");
+	CHECK(parse_hub("tls://[fe80::1]:14222").url() == "tls://[fe80::1]:14222");
+	CHECK(parse_hub("tls://[fe80::1]").host == "fe80::1");
+	CHECK(parse_hub("nats://127.0.0.1:1").port == 1);
+	CHECK_FALSE(parse_hub("nats://localhost").tls);
+	for (const char *text : {"", "hub", "tls://", "tls://hub:", "tls://hub:0", "tls://hub:65536", "tls://hub:1x",
+				 "tls://a b", "tls://user@hub", "tls://[::1", "tls://[::1]x", "http://hub",
+				 "nats://hub", "nats://128.0.0.1", "nats://127.evil.org", "nats://localhost.evil.org"})
+		CHECK_THROWS_AS(parse_hub(text), Error);
+}
+
+TEST_CASE("fleet hub: a problem says what to do")
+{
+	const HubAddress hub = parse_hub("tls://hub:4223");
+	CHECK(hub_problem(hub, HubProblem::unreachable, "refused").find("TCP port 4223") != std::string::npos);
+	CHECK(hub_problem(hub, HubProblem::handshake, "").find("--ca") != std::string::npos);
+	CHECK(hub_problem(hub, HubProblem::refused, "x\n\x1b[2J").find('\x1b') == std::string::npos);
+}
+
+TEST_CASE("fleet hub: attempts become rarer, and are not all at once")
+{
+	CHECK(reconnect_delay_ms(0, 0) == 100);
+	CHECK(reconnect_delay_ms(3, 0) == 800);
+	CHECK(reconnect_delay_ms(1000, 0) == 5000);
+	CHECK(reconnect_delay_ms(1000, 1) == 2500);
+}
+
+TEST_CASE("fleet: no call after its object is gone")
+{
+	struct Counter {
+		std::atomic<int> calls = 0;
+	} counter;
+	void *const number = LateCalls<Counter>::add(counter);
+	std::atomic<bool> inside = false, left = false;
+	std::thread caller([&] {
+		LateCalls<Counter>::call(number, [&](Counter &counted) {
+			inside = true;
+			std::this_thread::sleep_for(std::chrono::milliseconds(20));
+			++counted.calls;
+			left = true;
+		});
+	});
+	while (!inside)
+		std::this_thread::yield();
+	LateCalls<Counter>::remove(number);
+	CHECK(left); // remove() waited
+	LateCalls<Counter>::call(number, [](Counter &counted) { ++counted.calls; });
+	CHECK(counter.calls == 1);
+	caller.join();
+}

@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: MIT
+#include "connection.h"
+
+#include <condition_variable>
+#include <mutex>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include <fcntl.h>
+
+#include <fmt/format.h>
+#include <nats/nats.h>
+
+#include "base/error.h"
+#include "base/fd.h"
+#include "hub.h"
+#include "late_calls.h"
+
+namespace monitor::fleet {
+namespace {
+
+using OptionsPointer = std::unique_ptr<natsOptions, decltype(&natsOptions_Destroy)>;
+using SubscriptionPointer = std::unique_ptr<natsSubscription, decltype(&natsSubscription_Destroy)>;
+
+std::string text_or_nothing(const char *text)
+{
+	return text ? text : "";
+}
+
+HubProblem problem_of(natsStatus status)
+{
+	switch (status) {
+	case NATS_NO_SERVER:
+	case NATS_IO_ERROR:
+	case NATS_TIMEOUT:
+		return HubProblem::unreachable;
+	case NATS_SSL_ERROR:
+		return HubProblem::handshake;
+	case NATS_SECURE_CONNECTION_REQUIRED:
+		return HubProblem::wants_tls;
+	case NATS_SECURE_CONNECTION_WANTED:
+		return HubProblem::without_tls;
+	case NATS_CONNECTION_AUTH_FAILED:
+	case NATS_NOT_PERMITTED:
+		return HubProblem::refused;
+	default:
+		return HubProblem::protocol;
+	}
+}
+
+void need(natsStatus status, const char *what)
+{
+	if (status != NATS_OK)
+		throw Error(fmt::format("{}: {} ({})", what, text_or_nothing(nats_GetLastError(nullptr)),
+					natsStatus_GetText(status)));
+}
+
+void need_certificates(natsOptions *options, const ConnectionOptions &wanted, const HubAddress &hub)
+{
+	for (const auto &[option, path] :
+	     {std::pair("--ca", wanted.ca_file), std::pair("--cert", wanted.certificate_file),
+	      std::pair("--key", wanted.key_file)}) {
+		if (path.empty())
+			throw Error(fmt::format("--hub {} needs {} FILE, as `monitor fleet init` writes it", hub.url(),
+						option));
+		open_file(path, O_RDONLY);
+	}
+	need(natsOptions_SetSecure(options, true), "this libnats has no TLS");
+	need(natsOptions_LoadCATrustedCertificates(options, wanted.ca_file.c_str()),
+	     fmt::format("--ca {} has no certificate", wanted.ca_file).c_str());
+	need(natsOptions_LoadCertificatesChain(options, wanted.certificate_file.c_str(), wanted.key_file.c_str()),
+	     fmt::format("--cert {} and --key {} are not a certificate and its key", wanted.certificate_file,
+			 wanted.key_file)
+		 .c_str());
+	const std::string &name = wanted.expected_host.empty() ? hub.host : wanted.expected_host;
+	need(natsOptions_SetExpectedHostname(options, name.c_str()), "cannot expect a name in the hub's certificate");
+}
+
+OptionsPointer make_options(const ConnectionOptions &wanted, const HubAddress &hub)
+{
+	natsOptions *made = nullptr;
+	need(natsOptions_Create(&made), "cannot set up libnats");
+	OptionsPointer options(made, natsOptions_Destroy);
+	const char *const what = "libnats refuses an option";
+	need(natsOptions_SetURL(made, hub.url().c_str()), what);
+	need(natsOptions_SetName(made, wanted.name.c_str()), what);
+	need(natsOptions_SetAllowReconnect(made, false), what);
+	need(natsOptions_SetTimeout(made, wanted.timeout.count()), what);
+	need(natsOptions_SetWriteDeadline(made, wanted.timeout.count()), what);
+	need(natsOptions_SetPingInterval(made, wanted.ping_interval.count()), what);
+	need(natsOptions_SetMaxPingsOut(made, 2), what);
+	if (hub.tls)
+		need_certificates(made, wanted, hub);
+	return options;
+}
+
+struct Subscribed {
+	std::string subject;
+	Connection::Handler handler;
+	Connection::PendingLimits limits;
+	void *number = nullptr;
+};
+
+void deliver(natsConnection *, natsSubscription *, natsMsg *message, void *number)
+{
+	const std::unique_ptr<natsMsg, decltype(&natsMsg_Destroy)> owned(message, natsMsg_Destroy);
+	const char *const reply = natsMsg_GetReply(message);
+	const Connection::Message received{
+	    natsMsg_GetSubject(message), reply ? reply : "",
+	    std::as_bytes(
+		std::span(natsMsg_GetData(message), static_cast<std::size_t>(natsMsg_GetDataLength(message)))),
+	    natsMsg_IsNoResponders(message)};
+	LateCalls<Subscribed>::call(number, [&](Subscribed &subscribed) { subscribed.handler(received); });
+}
+
+} // namespace
+
+struct Connection::Parts {
+	Parts(const ConnectionOptions &options, Events told)
+	    : wanted(options), hub(parse_hub(options.hub)), events(std::move(told)),
+	      number(LateCalls<Parts>::add(*this))
+	{
+	}
+	~Parts()
+	{
+		LateCalls<Parts>::remove(number);
+		for (const auto &each : subscribed)
+			LateCalls<Subscribed>::remove(each->number);
+	}
+
+	static void on_closed(natsConnection *, void *number);
+	static void on_error(natsConnection *connection, natsSubscription *subscription, natsStatus status,
+			     void *number);
+
+	bool open(std::string &why);
+	std::string close();
+	bool subscribe_now(natsConnection *connection, const Subscribed &subscribed); // with `mutex` locked
+	void wait_until_closed();
+	void set_problem(const std::string &why);
+	void run();
+	std::shared_ptr<natsConnection> current() const;
+
+	const ConnectionOptions wanted;
+	const HubAddress hub;
+	const Events events;
+	void *const number;
+
+	mutable std::mutex mutex; // of all that follows
+	mutable std::condition_variable changed;
+	bool stopping = false;
+	bool ready = false;        // `connection` stands, and the server knows the subscriptions
+	bool write_failed = false; // half a message may have been written
+	std::string problem;
+	std::shared_ptr<natsConnection> connection;
+	std::vector<std::unique_ptr<Subscribed>> subscribed;
+	std::vector<SubscriptionPointer> subscriptions; // of `connection`
+
+	std::thread thread;
+};
+
+// The library keeps the connection until this has returned, so the thread sees it closed.
+void Connection::Parts::on_closed(natsConnection *, void *number)
+{
+	LateCalls<Parts>::call(number, [](Parts &parts) {
+		const std::lock_guard lock(parts.mutex);
+		parts.changed.notify_all();
+	});
+}
+
+void Connection::Parts::on_error(natsConnection *connection, natsSubscription *subscription, natsStatus status,
+				 void *number)
+{
+	std::string text;
+	if (status == NATS_SLOW_CONSUMER && subscription) {
+		std::int64_t dropped = 0;
+		natsSubscription_GetDropped(subscription, &dropped);
+		text = fmt::format("messages to {} come faster than they are handled: {} dropped so far",
+				   text_or_nothing(natsSubscription_GetSubject(subscription)), dropped);
+	} else {
+		const char *detail = nullptr;
+		natsConnection_GetLastError(connection, &detail);
+		text = fmt::format("the hub reports: {}", detail && *detail ? detail : natsStatus_GetText(status));
+	}
+	LateCalls<Parts>::call(number, [&](Parts &parts) {
+		if (parts.events.error)
+			parts.events.error(text);
+	});
+}
+
+bool Connection::Parts::subscribe_now(natsConnection *to, const Subscribed &wanted_one)
+{
+	natsSubscription *made = nullptr;
+	if (natsConnection_Subscribe(&made, to, wanted_one.subject.c_str(), deliver, wanted_one.number) != NATS_OK)
+		return false;
+	natsSubscription_SetPendingLimits(made, wanted_one.limits.messages, wanted_one.limits.bytes);
+	subscriptions.emplace_back(made, natsSubscription_Destroy);
+	return true;
+}
+
+// One attempt. On success `connection` stands and the server knows the subscriptions.
+bool Connection::Parts::open(std::string &why)
+{
+	natsConnection *made = nullptr;
+	try {
+		const OptionsPointer options = make_options(wanted, hub);
+		need(natsOptions_SetClosedCB(options.get(), on_closed, number), "no callback");
+		need(natsOptions_SetErrorHandler(options.get(), on_error, number), "no callback");
+		const natsStatus status = natsConnection_Connect(&made, options.get());
+		if (status != NATS_OK) {
+			const std::string detail = text_or_nothing(nats_GetLastError(nullptr));
+			why =
+			    hub_problem(hub, problem_of(status), detail.empty() ? natsStatus_GetText(status) : detail);
+			return false;
+		}
+	} catch (const Error &error) { // a certificate that was there at the start
+		why = error.what();
+		return false;
+	}
+	std::shared_ptr<natsConnection> opened(made, natsConnection_Destroy);
+	{
+		const std::lock_guard lock(mutex);
+		connection = opened;
+		write_failed = false;
+		for (const auto &each : subscribed)
+			write_failed |= !subscribe_now(made, *each);
+	}
+	if (natsConnection_FlushTimeout(made, wanted.timeout.count()) != NATS_OK) {
+		why = close();
+		return false;
+	}
+	const std::lock_guard lock(mutex);
+	ready = true;
+	problem.clear();
+	changed.notify_all();
+	return true;
+}
+
+// Gives up the connection; why it ended.
+std::string Connection::Parts::close()
+{
+	std::shared_ptr<natsConnection> ended;
+	std::vector<SubscriptionPointer> ended_subscriptions;
+	{
+		const std::lock_guard lock(mutex);
+		ready = false;
+		ended.swap(connection);
+		ended_subscriptions.swap(subscriptions);
+	}
+	const char *detail = nullptr;
+	const natsStatus status = natsConnection_GetLastError(ended.get(), &detail);
+	std::string text = text_or_nothing(detail);
+	if (text.empty() && status != NATS_OK)
+		text = natsStatus_GetText(status);
+	natsConnection_Close(ended.get());
+	return hub_problem(hub, HubProblem::lost, text);
+}
+
+void Connection::Parts::wait_until_closed()
+{
+	std::unique_lock lock(mutex);
+	changed.wait(lock, [&] { return stopping || write_failed || natsConnection_IsClosed(connection.get()); });
+}
+
+void Connection::Parts::set_problem(const std::string &why)
+{
+	{
+		const std::lock_guard lock(mutex);
+		if (stopping || problem == why)
+			return;
+		problem = why;
+	}
+	if (events.lost)
+		events.lost(why);
+}
+
+void Connection::Parts::run()
+{
+	using Clock = std::chrono::steady_clock;
+	std::minstd_rand random(std::random_device{}());
+	std::uniform_real_distribution chance(0.0, 1.0);
+	for (unsigned failed = 0;;) {
+		std::string why;
+		if (open(why)) {
+			const Clock::time_point since = Clock::now();
+			if (events.connected)
+				events.connected();
+			wait_until_closed();
+			why = close();
+			if (Clock::now() - since > std::chrono::seconds(5))
+				failed = 0;
+		}
+		set_problem(why);
+		const auto delay = std::chrono::milliseconds(reconnect_delay_ms(failed++, chance(random)));
+		std::unique_lock lock(mutex);
+		if (changed.wait_for(lock, delay, [&] { return stopping; }))
+			return;
+	}
+}
+
+std::shared_ptr<natsConnection> Connection::Parts::current() const
+{
+	const std::lock_guard lock(mutex);
+	return ready ? connection : nullptr;
+}
+
+Connection::Connection(const ConnectionOptions &options, Events events)
+    : parts_(std::make_unique<Parts>(options, std::move(events)))
+{
+	make_options(options, parts_->hub); // what is wrong from the start is thrown
+	parts_->thread = std::thread([parts = parts_.get()] { parts->run(); });
+}
+
+Connection::~Connection()
+{
+	{
+		const std::lock_guard lock(parts_->mutex);
+		parts_->stopping = true;
+		parts_->changed.notify_all();
+	}
+	parts_->thread.join();
+}
+
+void Connection::subscribe(const std::string &subject, Handler handler, PendingLimits limits)
+{
+	auto added = std::make_unique<Subscribed>(Subscribed{subject, std::move(handler), limits});
+	added->number = LateCalls<Subscribed>::add(*added);
+	const std::lock_guard lock(parts_->mutex);
+	if (parts_->connection && !parts_->subscribe_now(parts_->connection.get(), *added)) {
+		parts_->write_failed = true;
+		parts_->changed.notify_all();
+	}
+	parts_->subscribed.push_back(std::move(added));
+}
+
+bool Connection::publish(const std::string &subject, std::span<const std::byte> data, const std::string &reply)
+{
+	const auto connection = parts_->current();
+	if (!connection)
+		return false;
+	const auto size = static_cast<int>(data.size());
+	const natsStatus status =
+	    reply.empty()
+		? natsConnection_Publish(connection.get(), subject.c_str(), data.data(), size)
+		: natsConnection_PublishRequest(connection.get(), subject.c_str(), reply.c_str(), data.data(), size);
+	if (status == NATS_OK)
+		return true;
+	if (status != NATS_MAX_PAYLOAD && status != NATS_INVALID_SUBJECT && status != NATS_INVALID_ARG) {
+		const std::lock_guard lock(parts_->mutex);
+		if (parts_->connection == connection) {
+			parts_->write_failed = true;
+			parts_->changed.notify_all();
+		}
+	}
+	return false;
+}
+
+bool Connection::publish(const std::string &subject, std::string_view text, const std::string &reply)
+{
+	return publish(subject, std::as_bytes(std::span(text)), reply);
+}
+
+bool Connection::flush(std::chrono::milliseconds timeout)
+{
+	const auto connection = parts_->current();
+	return connection && natsConnection_FlushTimeout(connection.get(), timeout.count()) == NATS_OK;
+}
+
+bool Connection::is_connected() const
+{
+	return parts_->current() != nullptr;
+}
+
+bool Connection::wait_until_connected(std::chrono::milliseconds timeout) const
+{
+	std::unique_lock lock(parts_->mutex);
+	return parts_->changed.wait_for(lock, timeout, [&] { return parts_->ready; });
+}
+
+std::string Connection::problem() const
+{
+	const std::lock_guard lock(parts_->mutex);
+	return parts_->problem;
+}
+
+std::size_t Connection::max_payload() const
+{
+	const auto connection = parts_->current();
+	return connection ? static_cast<std::size_t>(natsConnection_GetMaxPayload(connection.get())) : 0;
+}
+
+} // namespace monitor::fleet

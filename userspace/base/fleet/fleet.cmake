@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: MIT
+# What both sides of the network share. The connection needs libnats; the rest does not.
+add_library(monitor_fleet STATIC
+  ${CMAKE_CURRENT_LIST_DIR}/hub.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/names.cpp)
+target_link_libraries(monitor_fleet PUBLIC monitor_base PRIVATE compiled_fmt)
+if(MONITOR_FLEET)
+  add_library(monitor_fleet_connection STATIC ${CMAKE_CURRENT_LIST_DIR}/connection.cpp)
+  target_include_directories(monitor_fleet_connection SYSTEM PRIVATE ${NATS_INCLUDE})
+  target_link_libraries(monitor_fleet_connection PUBLIC monitor_fleet PRIVATE compiled_fmt ${NATS_LIBRARY} Threads::Threads)
+endif()

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// The address of the hub as given on the command line, and what a failed connection to it means for the user.
+//
+// Called by connection.cpp, which adds what the library reports; needs no library itself. Invariant: without TLS
+// nothing leaves the machine.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace monitor::fleet {
+
+struct HubAddress {
+	bool tls = true;
+	std::string host; // without the brackets of an IPv6 address
+	std::uint16_t port = 4222;
+
+	std::string url() const;           // as the library takes it
+	std::string host_and_port() const; // for messages
+};
+
+// "tls://HUB[:PORT]", or "nats://" with an address of this machine itself. Throws Error.
+HubAddress parse_hub(const std::string &text);
+
+enum class HubProblem {
+	unreachable, // no TCP connection, or none in time
+	handshake,   // TLS failed
+	wants_tls,   // the server does, the address does not say so
+	without_tls, // the other way round
+	refused,     // the server has no user of this certificate's name
+	lost,        // there was a connection
+	protocol,    // anything else
+};
+
+// One sentence with the remedy. `detail` is the library's text, "" for none.
+std::string hub_problem(const HubAddress &hub, HubProblem problem, std::string_view detail);
+
+// How long to wait before attempt number `failed` + 1, in ms: from 100 ms, doubled up to 5 s, less up to a half by
+// chance (0 to 1), so that ten thousand hosts do not come back in the same moment.
+unsigned reconnect_delay_ms(unsigned failed, double chance);
+
+} // namespace monitor::fleet

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+#include "names.h"
+
+#include <algorithm>
+#include <array>
+
+#include <sys/random.h>
+
+#include "base/error.h"
+
+namespace monitor::fleet {
+namespace {
+
+bool is_letter_or_digit(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+bool starts_like_a_name(std::string_view name, std::size_t max_chars)
+{
+	return !name.empty() && name.size() <= max_chars && name[0] != '.' && name[0] != '-';
+}
+
+} // namespace
+
+bool is_host_name(std::string_view untrusted_name)
+{
+	return starts_like_a_name(untrusted_name, max_host_name) && untrusted_name != "all" &&
+	       std::ranges::all_of(untrusted_name,
+				   [](char c) { return is_letter_or_digit(c) || c == '.' || c == '-'; });
+}
+
+bool is_run_name(std::string_view untrusted_name)
+{
+	return starts_like_a_name(untrusted_name, 64) && std::ranges::all_of(untrusted_name, [](char c) {
+		       return is_letter_or_digit(c) || c == '.' || c == '_' || c == '-';
+	       });
+}
+
+std::string subject_of(std::string_view kind, std::string_view host)
+{
+	std::string subject = "m.";
+	subject.append(kind).append(".").append(host);
+	std::replace(subject.begin() + static_cast<std::ptrdiff_t>(subject.size() - host.size()), subject.end(), '.',
+		     '_');
+	return subject;
+}
+
+std::optional<Subject> parse_subject(std::string_view untrusted_subject)
+{
+	if (!untrusted_subject.starts_with("m."))
+		return {};
+	const std::string_view rest = untrusted_subject.substr(2);
+	const std::size_t dot = rest.find('.');
+	if (dot == 0 || dot == std::string_view::npos || dot > 16)
+		return {};
+	Subject subject{std::string(rest.substr(0, dot)), std::string(rest.substr(dot + 1))};
+	if (subject.host.find('.') != std::string::npos)
+		return {};
+	std::ranges::replace(subject.host, '_', '.');
+	if (!std::ranges::all_of(subject.kind, is_letter_or_digit) || !is_host_name(subject.host))
+		return {};
+	return subject;
+}
+
+std::string make_inbox(std::string_view host)
+{
+	std::string inbox = "_INBOX.";
+	for (const char c : host)
+		inbox += c == '.' ? '_' : c;
+	return inbox + '.' + random_hex(128);
+}
+
+std::string random_hex(unsigned bits)
+{
+	std::array<unsigned char, 64> bytes;
+	const std::size_t count = std::min<std::size_t>(bits / 8, bytes.size());
+	if (::getrandom(bytes.data(), count, 0) != static_cast<ssize_t>(count))
+		throw Error(errno, "cannot get random numbers from the kernel");
+	std::string text;
+	for (std::size_t i = 0; i < count; ++i) {
+		text += "0123456789abcdef"[bytes[i] >> 4];
+		text += "0123456789abcdef"[bytes[i] & 15];
+	}
+	return text;
+}
+
+} // namespace monitor::fleet
