@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 # What both sides of the network share. The connection needs libnats; the rest does not.
 add_library(monitor_fleet STATIC
+  ${CMAKE_CURRENT_LIST_DIR}/batch.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/clock_message.cpp
   ${CMAKE_CURRENT_LIST_DIR}/hub.cpp
   ${CMAKE_CURRENT_LIST_DIR}/names.cpp)
 target_link_libraries(monitor_fleet PUBLIC monitor_base PRIVATE compiled_fmt)
