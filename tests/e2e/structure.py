@@ -25,6 +25,7 @@ MAY = {
     "recording/preload": set(),
     "recording/functions": {"base", "recording/card"},
     "recording/record": {"base", "recording/pmu", "recording/card", "recording/user_card", "recording/stacks", "recording/functions"},
+    "recording/fleet": {"base", "base/fleet"},
     "reading/ctf": {"base"},
     "reading/tdl": {"base", "reading/ctf"},
     "reading/events": {"base", "reading/ctf", "reading/tdl"},
@@ -53,6 +54,7 @@ MAY = {
     "answers/metrics": {"base", "reading/ctf", "reading/analyze", "answers/live"},
     "answers/selection": {"base", "reading/events", "reading/filter", "reading/analyze", "answers/statistics"},
     "answers/terminal": {"base"},
+    "answers/fleet": {"base", "base/fleet"},
     "answers/top": {"base", "reading/filter", "answers/report", "answers/live", "answers/terminal"},
     "answers/play": {"answers/terminal", "base", "reading/ctf", "reading/events", "reading/filter", "reading/analyze", "answers/report"},
     "answers/export": {"base", "reading/ctf", "reading/events", "reading/activities", "reading/analyze",
@@ -64,7 +66,8 @@ SIDES = {"base": {"base"}, "recording": {"base", "recording"}, "reading": {"base
          "answers": {"base", "reading", "answers"}}
 BOTH_SIDES = {"answers/live"}
 # Targets that do not have the name of their folder alone.
-TARGETS = {"base/fleet": {"fleet", "fleet_connection"}}
+TARGETS = {"base/fleet": {"fleet", "fleet_connection"}, "recording/fleet": {"fleet_forwarding"},
+           "answers/fleet": {"fleet_collector"}}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 NETWORK_LIBRARY, NETWORK_FILE = "nats/", "userspace/base/fleet/connection.cpp"
 RECORD_LIBRARIES = re.compile(r"^(bpf/|linux/bpf|perfmon/|.*\.skel\.h$)")

@@ -146,21 +146,22 @@ TEST_CASE("fleet batch: answers")
 	Answer answer;
 	std::string why;
 	for (const Status status : {Status::stored, Status::later, Status::replaced}) {
-		const auto bytes = encode_answer({status, 3, 99, "the disk is full"});
+		const auto bytes = encode_answer({status, 3, 99, 5, "the disk is full"});
 		REQUIRE(decode_answer(bytes, answer, why));
 		CHECK(answer.status == status);
 		CHECK(answer.conflicts == 3);
 		CHECK(answer.store == 99);
+		CHECK(answer.instance == 5);
 		CHECK(answer.why == "the disk is full");
 	}
-	auto bytes = encode_answer({Status::stored, 0, 0, std::string(1000, 'x')});
+	auto bytes = encode_answer({Status::stored, 0, 0, 0, std::string(1000, 'x')});
 	REQUIRE(decode_answer(bytes, answer, why));
 	CHECK(answer.why.size() == 400);
 	bytes.pop_back();
 	CHECK_FALSE(decode_answer(bytes, answer, why));
 	CHECK_FALSE(decode_answer({}, answer, why));
-	CHECK_FALSE(decode_answer(encode_answer({static_cast<Status>(7), 0, 0, ""}), answer, why));
-	CHECK_FALSE(decode_answer(encode_answer({static_cast<Status>(0), 0, 0, ""}), answer, why));
+	CHECK_FALSE(decode_answer(encode_answer({static_cast<Status>(7), 0, 0, 0, ""}), answer, why));
+	CHECK_FALSE(decode_answer(encode_answer({static_cast<Status>(0), 0, 0, 0, ""}), answer, why));
 }
 
 TEST_CASE("fleet batch: uuids as text")

@@ -34,9 +34,9 @@ struct WireAnswer {
 	std::uint16_t status;
 	std::uint32_t conflicts;
 	std::uint32_t why_chars;
-	std::uint64_t store;
+	std::uint64_t store, instance;
 };
-static_assert(sizeof(WireAnswer) == 24);
+static_assert(sizeof(WireAnswer) == 32);
 
 constexpr std::size_t max_why = 400;
 
@@ -233,6 +233,7 @@ std::vector<std::byte> encode_answer(const Answer &answer)
 	wire.conflicts = answer.conflicts;
 	wire.why_chars = static_cast<std::uint32_t>(std::min(answer.why.size(), max_why));
 	wire.store = answer.store;
+	wire.instance = answer.instance;
 	std::vector<std::byte> bytes(sizeof wire + wire.why_chars);
 	std::memcpy(bytes.data(), &wire, sizeof wire);
 	std::memcpy(bytes.data() + sizeof wire, answer.why.data(), wire.why_chars);
@@ -257,13 +258,14 @@ bool decode_answer(std::span<const std::byte> untrusted, Answer &answer, std::st
 	answer.status = static_cast<Status>(wire.status);
 	answer.conflicts = wire.conflicts;
 	answer.store = wire.store;
+	answer.instance = wire.instance;
 	answer.why.assign(reinterpret_cast<const char *>(untrusted.data()) + sizeof wire, wire.why_chars);
 	return true;
 }
 
-std::uint64_t content_hash(std::span<const std::byte> bytes)
+std::uint64_t content_hash(std::span<const std::byte> bytes, std::uint64_t before)
 {
-	std::uint64_t hash = 0xcbf29ce484222325u;
+	std::uint64_t hash = before;
 	for (const std::byte byte : bytes)
 		hash = (hash ^ std::to_integer<std::uint64_t>(byte)) * 0x100000001b3u;
 	return hash;

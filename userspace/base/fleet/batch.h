@@ -76,6 +76,7 @@ struct Answer {
 	Status status = Status::stored;
 	std::uint32_t conflicts = 0; // blocks that differ from those stored before; they were kept aside
 	std::uint64_t store = 0;     // of the collector's directory: another number, another directory
+	std::uint64_t instance = 0;  // of the collector: another one after each start, which has no message of before
 	std::string why;             // a sentence, for all but the first two
 };
 
@@ -89,7 +90,9 @@ bool decode_batch(std::span<const std::byte> untrusted, Batch &batch, std::strin
 bool decode_piece(std::span<const std::byte> untrusted, Piece &piece, std::string &why);
 bool decode_answer(std::span<const std::byte> untrusted, Answer &answer, std::string &why);
 
-// FNV-1a of 64 bits: notices a file that changed between two pieces, not one that was forged.
-std::uint64_t content_hash(std::span<const std::byte> bytes);
+// FNV-1a of 64 bits: notices a file that changed between two pieces, not one that was forged. `before`: of what comes
+// before these bytes.
+inline constexpr std::uint64_t hash_of_nothing = 0xcbf29ce484222325u;
+std::uint64_t content_hash(std::span<const std::byte> bytes, std::uint64_t before = hash_of_nothing);
 
 } // namespace monitor::fleet

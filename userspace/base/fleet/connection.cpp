@@ -18,6 +18,15 @@
 #include "late_calls.h"
 
 namespace monitor::fleet {
+
+// A subscription of a Connection, on whichever connection of the library stands.
+struct Subscribed {
+	std::string subject;
+	Connection::Handler handler;
+	Connection::PendingLimits limits;
+	void *number = nullptr;
+};
+
 namespace {
 
 using OptionsPointer = std::unique_ptr<natsOptions, decltype(&natsOptions_Destroy)>;
@@ -94,13 +103,6 @@ OptionsPointer make_options(const ConnectionOptions &wanted, const HubAddress &h
 		need_certificates(made, wanted, hub);
 	return options;
 }
-
-struct Subscribed {
-	std::string subject;
-	Connection::Handler handler;
-	Connection::PendingLimits limits;
-	void *number = nullptr;
-};
 
 void deliver(natsConnection *, natsSubscription *, natsMsg *message, void *number)
 {
@@ -331,6 +333,18 @@ void Connection::subscribe(const std::string &subject, Handler handler, PendingL
 		parts_->changed.notify_all();
 	}
 	parts_->subscribed.push_back(std::move(added));
+}
+
+void Connection::stop_receiving()
+{
+	std::vector<void *> numbers;
+	{
+		const std::lock_guard lock(parts_->mutex);
+		for (const auto &each : parts_->subscribed)
+			numbers.push_back(each->number);
+	}
+	for (void *const number : numbers)
+		LateCalls<Subscribed>::remove(number);
 }
 
 bool Connection::publish(const std::string &subject, std::span<const std::byte> data, const std::string &reply)

@@ -28,8 +28,8 @@ struct ConnectionOptions {
 	std::string hub; // "tls://HUB:PORT"; see hub.h
 	// PEM files; all three for TLS, none without. The client's certificate says who it is.
 	std::string ca_file, certificate_file, key_file;
-	// The name in the hub's certificate; "": the host of `hub`. It is looked for among the DNS names even if it is
-	// an IP address.
+	// The name in the hub's certificate, of which an IP address must be one of its IP addresses; "": the host of
+	// `hub`.
 	std::string expected_host;
 	std::string name;                        // shown in the server's list of connections
 	std::chrono::milliseconds timeout{3000}; // of one attempt, and of one write
@@ -71,6 +71,9 @@ public:
 	{
 		subscribe(subject, std::move(handler), PendingLimits());
 	}
+
+	// Waits for handlers that run; none is called any more.
+	void stop_receiving();
 
 	// False if there is no connection, or the message was not taken. May block for `timeout` if the network does
 	// not take what was published before.

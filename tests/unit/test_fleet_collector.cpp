@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: MIT
+// What the collector does with what arrives: answers/fleet/, without a network.
+#include <condition_variable>
+#include <filesystem>
+#include <map>
+
+#include <catch2/catch.hpp>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "answers/fleet/clock_answers.h"
+#include "answers/fleet/collector.h"
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/json.h"
+#include "fleet_blocks.h"
+
+using namespace monitor;
+using namespace monitor::fleet;
+namespace fs = std::filesystem;
+
+namespace {
+
+class TemporaryRun {
+public:
+	TemporaryRun()
+	{
+		std::string name =
+		    ::access("/dev/shm", W_OK) == 0 ? "/dev/shm/fleet-test-XXXXXX" : "/tmp/fleet-test-XXXXXX";
+		REQUIRE(::mkdtemp(name.data()));
+		path_ = name;
+	}
+	~TemporaryRun() { fs::remove_all(path_); }
+	std::string path() const { return path_ + "/run"; }
+
+private:
+	std::string path_;
+};
+
+// A collector whose answers can be waited for.
+struct Answering {
+	explicit Answering(const std::string &path, const std::string &run = "")
+	    : collector(
+		  path, run,
+		  [this](const std::string &reply, const Answer &answer) {
+			  const std::lock_guard lock(mutex);
+			  answers[reply] = answer;
+			  came.notify_all();
+		  },
+		  [this](const std::string &sentence) { sentences.push_back(sentence); })
+	{
+	}
+
+	Answer answer()
+	{
+		std::unique_lock lock(mutex);
+		const std::string reply = std::to_string(number);
+		REQUIRE(came.wait_for(lock, std::chrono::seconds(10), [&] { return answers.contains(reply); }));
+		return answers[reply];
+	}
+
+	Answer send(const std::string &host, const Uuid &uuid, std::uint64_t first, unsigned count,
+		    const std::string &stream = "kernel_cpu0", unsigned content = 0)
+	{
+		std::vector<std::byte> message;
+		Batch batch;
+		batch.session = session;
+		batch.trace = {run, uuid, ""};
+		batch.stream = stream;
+		batch.first_block = first;
+		const auto blocks = encode_batch(batch, count * block_bytes, message);
+		for (unsigned i = 0; i < count; ++i)
+			fleet_test::fill_block(blocks.subspan(i * block_bytes, block_bytes), uuid, 1, first + i,
+					       content);
+		collector.batch(host, message, std::to_string(++number));
+		return answer();
+	}
+
+	Answer send_piece(const std::string &host, const std::string &file, const std::string &text, std::size_t offset,
+			  std::size_t bytes)
+	{
+		std::vector<std::byte> message;
+		Piece piece;
+		piece.session = session;
+		piece.trace = {run, fleet_test::uuid_of(1), ""};
+		piece.file = file;
+		piece.hash = content_hash(std::as_bytes(std::span(text)));
+		piece.file_bytes = text.size();
+		piece.offset = offset;
+		const auto to = encode_piece(piece, bytes, message);
+		std::memcpy(to.data(), text.data() + offset, bytes);
+		collector.piece(host, message, std::to_string(++number));
+		return answer();
+	}
+
+	std::mutex mutex;
+	std::condition_variable came;
+	std::map<std::string, Answer> answers;
+	std::vector<std::string> sentences;
+	unsigned number = 0;
+	std::uint64_t session = 1;
+	std::string run;
+	Collector collector;
+};
+
+bool has_blocks(const std::string &path, unsigned count, const Uuid &uuid)
+{
+	const std::string text = read_file(path, 1 << 24);
+	std::vector<std::byte> expected(count * block_bytes);
+	for (unsigned i = 0; i < count; ++i)
+		fleet_test::fill_block(std::span(expected).subspan(i * block_bytes, block_bytes), uuid, 1, i);
+	return text.size() == expected.size() && std::memcmp(text.data(), expected.data(), text.size()) == 0;
+}
+
+const Uuid stored_uuid = fleet_test::uuid_of(1), second_uuid = fleet_test::uuid_of(2);
+
+} // namespace
+
+TEST_CASE("fleet collector: blocks are placed by their number, in any order, again and again")
+{
+	const TemporaryRun run;
+	Answering at(run.path());
+	CHECK(at.send("h", stored_uuid, 64, 36).status == Status::stored);
+	CHECK(at.send("h", stored_uuid, 0, 64).status == Status::stored);
+	CHECK(at.send("h", stored_uuid, 30, 64).status == Status::stored);
+	CHECK(at.send("h", stored_uuid, 30, 64).conflicts == 0);
+	CHECK(has_blocks(run.path() + "/h/kernel_cpu0", 100, stored_uuid));
+	const auto host = at.collector.accounts()["hosts"][0];
+	CHECK(host["blocks"] == 100);
+	CHECK(host["repeated"] == 128);
+	CHECK(host["conflicts"] == 0);
+}
+
+TEST_CASE("fleet collector: a block that contradicts is kept aside, the first one stays")
+{
+	const TemporaryRun run;
+	Answering at(run.path());
+	at.send("h", stored_uuid, 0, 4);
+	const Answer answer = at.send("h", stored_uuid, 2, 4, "kernel_cpu0", 9);
+	CHECK(answer.status == Status::stored);
+	CHECK(answer.conflicts == 2);
+	const std::string text = read_file(run.path() + "/h/kernel_cpu0", 1 << 20);
+	CHECK(text.size() == 6 * block_bytes);
+	std::vector<std::byte> first(block_bytes);
+	fleet_test::fill_block(first, stored_uuid, 1, 2);
+	CHECK(std::memcmp(text.data() + 2 * block_bytes, first.data(), block_bytes) == 0);
+	CHECK(at.collector.accounts()["hosts"][0]["conflicts"] == 2);
+	CHECK(at.sentences.size() == 1);
+	unsigned kept = 0;
+	for (const fs::directory_entry &entry : fs::directory_iterator(run.path() + "/.monitor/conflicts")) {
+		++kept;
+		CHECK(entry.file_size() == block_bytes);
+		CHECK(entry.path().filename().string().starts_with("h-"));
+	}
+	CHECK(kept == 2);
+}
+
+TEST_CASE("fleet collector: each trace of a host has its own directory, also after a restart")
+{
+	const TemporaryRun run;
+	std::uint64_t store;
+	{
+		Answering at(run.path());
+		at.send("h", stored_uuid, 0, 3);
+		store = at.send("h", second_uuid, 0, 2).store;
+		at.send("h.x", second_uuid, 0, 1);
+		at.collector.save();
+	}
+	Answering at(run.path());
+	CHECK(at.collector.accounts()["hosts"][0]["blocks"] == 5);
+	CHECK(at.send("h", second_uuid, 2, 1).store == store);
+	at.send("h", stored_uuid, 0, 4);
+	CHECK(has_blocks(run.path() + "/h/kernel_cpu0", 4, stored_uuid));
+	CHECK(has_blocks(run.path() + "/h/" + uuid_digits(second_uuid) + "/kernel_cpu0", 3, second_uuid));
+	CHECK(has_blocks(run.path() + "/h.x/kernel_cpu0", 1, second_uuid));
+	const auto json = parse_json(read_file(run.path() + "/.monitor/collection.json", 1 << 20));
+	CHECK(json["parts"].size() == 2);
+	CHECK(json["parts"][0]["directory"] == "h");
+	CHECK(json["parts"][0]["bound_ns"].is_null());
+}
+
+TEST_CASE("fleet collector: one collector writes a run, and only into a run")
+{
+	const TemporaryRun run;
+	Answering at(run.path());
+	CHECK_THROWS_AS(Answering(run.path()), Error);
+	fs::create_directories(run.path() + "/../other");
+	const Fd file = open_file(run.path() + "/../other/file", O_WRONLY | O_CREAT, 0600);
+	CHECK_THROWS_AS(Answering(run.path() + "/../other"), Error);
+}
+
+TEST_CASE("fleet collector: what is malformed, too far or too much harms nothing")
+{
+	const TemporaryRun run;
+	Answering at(run.path());
+	CHECK(at.send("h", stored_uuid, 100'000, 1).status == Status::invalid);
+	at.collector.batch("h", std::as_bytes(std::span("garbage")), std::to_string(++at.number));
+	CHECK(at.answer().status == Status::invalid);
+	CHECK(at.send("h", stored_uuid, 0, 1, "../x").status == Status::invalid);
+	CHECK(at.send("h", stored_uuid, 0, 1, "metadata").status == Status::invalid);
+	CHECK(at.send("h", stored_uuid, 0, 1).status == Status::stored);
+	CHECK(at.send_piece("h", ".monitor/../../x", "text", 0, 4).status == Status::invalid);
+	for (unsigned i = 0; i < max_traces_of_host + 5; ++i) {
+		Uuid uuid = second_uuid;
+		uuid[7] = static_cast<std::uint8_t>(i);
+		uuid[8] = static_cast<std::uint8_t>(i >> 8);
+		const Status status = at.send("h", uuid, 0, 1).status;
+		CHECK(status == (i + 1 < max_traces_of_host ? Status::stored : Status::invalid));
+	}
+	CHECK(at.collector.accounts()["hosts"][0]["refused"].size() >= 4);
+	CHECK_FALSE(fs::exists(run.path() + "/x"));
+	CHECK_FALSE(fs::exists(run.path() + "/../x"));
+}
+
+TEST_CASE("fleet collector: another run's messages get no answer")
+{
+	const TemporaryRun run;
+	Answering at(run.path(), "one");
+	at.run = "one";
+	CHECK(at.send("h", stored_uuid, 0, 1).status == Status::stored);
+	std::vector<std::byte> message;
+	Batch batch;
+	batch.trace = {"two", stored_uuid, ""};
+	batch.stream = "kernel_cpu0";
+	fleet_test::fill_block(encode_batch(batch, block_bytes, message), stored_uuid, 1, 0);
+	at.collector.batch("h", message, "none");
+	CHECK_FALSE(at.answers.contains("none"));
+	CHECK_THROWS_AS(Answering(run.path(), "two"), Error);
+}
+
+TEST_CASE("fleet collector: the session that started last is the host's")
+{
+	const TemporaryRun run;
+	Answering at(run.path());
+	at.session = 10;
+	CHECK(at.send("h", stored_uuid, 0, 1).status == Status::stored);
+	at.session = 11;
+	CHECK(at.send("h", stored_uuid, 1, 1).status == Status::stored);
+	at.session = 10;
+	CHECK(at.send("h", stored_uuid, 2, 1).status == Status::replaced);
+	CHECK(at.send("other", stored_uuid, 0, 1).status == Status::stored);
+	at.session = 11;
+	CHECK(at.send("h", stored_uuid, 2, 1).status == Status::stored);
+	CHECK(at.collector.accounts()["hosts"][0]["sessions"] == 2);
+}
+
+TEST_CASE("fleet collector: a description takes its place as a whole")
+{
+	const TemporaryRun run;
+	Answering at(run.path());
+	const std::string old = "old", text(300'000, 'x'), path = run.path() + "/h/metadata";
+	CHECK(at.send_piece("h", "metadata", old, 0, 3).status == Status::stored);
+	CHECK(at.send_piece("h", "metadata", text, 1000, 1000).status == Status::start_again);
+	CHECK(at.send_piece("h", "metadata", text, 0, 200'000).status == Status::taken);
+	CHECK(read_file(path, 1 << 20) == old);
+	CHECK(at.send_piece("h", "metadata", text, 100'000, 200'000).status == Status::start_again);
+	CHECK(at.send_piece("h", "metadata", text, 200'000, 100'000).status == Status::stored);
+	CHECK(read_file(path, 1 << 20) == text);
+	CHECK(at.send_piece("h", ".monitor/recording.json", "", 0, 0).status == Status::stored);
+	CHECK(fs::file_size(run.path() + "/h/.monitor/recording.json") == 0);
+	CHECK(fs::is_empty(run.path() + "/.monitor/incoming"));
+}
+
+TEST_CASE("fleet collector: a description that changed on its way is not taken")
+{
+	const TemporaryRun run;
+	Answering at(run.path());
+	const std::string text = "0123456789";
+	std::vector<std::byte> message;
+	Piece piece;
+	piece.session = 1;
+	piece.trace = {"", stored_uuid, ""};
+	piece.file = "metadata";
+	piece.hash = content_hash(std::as_bytes(std::span(text))) ^ 1;
+	piece.file_bytes = text.size();
+	std::memcpy(encode_piece(piece, text.size(), message).data(), text.data(), text.size());
+	at.collector.piece("h", message, std::to_string(++at.number));
+	CHECK(at.answer().status == Status::start_again);
+	CHECK_FALSE(fs::exists(run.path() + "/h/metadata"));
+}
+
+TEST_CASE("fleet collector: what cannot be opened is refused, and the rest goes on")
+{
+	const TemporaryRun run;
+	Answering at(run.path());
+	at.send("h", stored_uuid, 0, 1);
+	fs::create_directory(run.path() + "/h/full");
+	CHECK(at.send("h", stored_uuid, 0, 1, "full").status == Status::invalid);
+	if (::access("/dev/full", W_OK) == 0) {
+		fs::create_symlink("/dev/full", run.path() + "/h/link");
+		CHECK(at.send("h", stored_uuid, 0, 1, "link").status == Status::invalid); // is not followed
+	}
+	CHECK(at.send("h", stored_uuid, 1, 1).status == Status::stored);
+}
+
+TEST_CASE("fleet clocks: exchanges are written down once, in order")
+{
+	const TemporaryRun run;
+	Answering at(run.path());
+	ClockAnswers clocks(run.path());
+	ClockQuestion question;
+	question.clock = {true, 2'000'000'000, stored_uuid};
+	std::string why;
+	const auto ask = [&](std::uint64_t t1, ClockTimes last) {
+		question.t1 = t1;
+		question.has_last = last.t1 != 0;
+		question.last = last;
+		return clocks.answer("h", encode_clock_question(question), clocks.now_ns(), why);
+	};
+	const auto first = ask(100, {});
+	REQUIRE(first);
+	CHECK(first->t1 == 100);
+	CHECK(first->t2 <= first->t3);
+	CHECK_FALSE(fs::exists(run.path() + "/.monitor/clocks/h"));
+	ask(200, {100, 5, 6, 150});
+	ask(200, {100, 5, 6, 150});
+	ask(300, {200, 7, 8, 250});
+	CHECK(read_file(run.path() + "/.monitor/clocks/h", 1000) ==
+	      "monitor-clock 1 h clock=tsc frequency_hz=2000000000 boot=01000000-0000-0000-0000-0000000000ab\n"
+	      "100 5 6 150\n200 7 8 250\n");
+	question.clock.boot = second_uuid;
+	ask(20, {10, 9, 10, 15});
+	CHECK(fs::exists(run.path() + "/.monitor/clocks/h." + uuid_digits(second_uuid) + "-1"));
+	CHECK_FALSE(clocks.answer("h", {}, 0, why));
+	// another collector in the same boot goes on with the same clock
+	const std::uint64_t before = clocks.now_ns(), again = ClockAnswers(run.path()).now_ns();
+	CHECK(again - before < 1'000'000'000);
+}

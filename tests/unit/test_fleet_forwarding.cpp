@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: MIT
+// From a trace directory to the collector's over a link that loses, doubles and reorders: recording/fleet/forwarding
+// with answers/fleet/collector. Whatever happens, the copy is the same, bit by bit.
+#include <deque>
+#include <filesystem>
+#include <random>
+
+#include <catch2/catch.hpp>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "answers/fleet/collector.h"
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/json.h"
+#include "fleet_blocks.h"
+#include "recording/fleet/forwarding.h"
+#include "recording/fleet/spool.h"
+
+using namespace monitor;
+using namespace monitor::fleet;
+namespace fs = std::filesystem;
+using Steady = std::chrono::steady_clock;
+
+namespace {
+
+class FleetDirectory {
+public:
+	FleetDirectory()
+	{
+		std::string name =
+		    ::access("/dev/shm", W_OK) == 0 ? "/dev/shm/fleet-test-XXXXXX" : "/tmp/fleet-test-XXXXXX";
+		REQUIRE(::mkdtemp(name.data()));
+		path_ = name;
+	}
+	~FleetDirectory() { fs::remove_all(path_); }
+	const std::string &path() const { return path_; }
+
+private:
+	std::string path_;
+};
+
+// A collector at the end of a bad line.
+class BadLink : public Forwarder {
+public:
+	BadLink(unsigned seed, double loss) : random_(seed), loss_(loss) {}
+
+	void open(const std::string &path)
+	{
+		collector_ = std::make_unique<Collector>(
+		    path, "",
+		    [this](const std::string &reply, const Answer &answer) {
+			    const std::lock_guard lock(mutex_);
+			    answers_.emplace_back(std::stoull(reply), answer);
+			    came_.notify_all();
+		    },
+		    [](const std::string &) {});
+	}
+	void close() { collector_.reset(); }
+	Collector &collector() { return *collector_; }
+
+	bool send(Kind kind, std::uint64_t number, std::span<const std::byte> message) override
+	{
+		++sent;
+		if (chance() < loss_) {
+			is_new_ |= chance() < 0.9; // what was lost was lost with a connection
+			++lost;
+			return true;
+		}
+		if (!collector_) {
+			nobody_.push_back(number);
+			return true;
+		}
+		if (chance() < loss_)
+			deliver(kind, number, message); // twice
+		deliver(kind, number, message);
+		return true;
+	}
+
+	Received receive_until(Steady::time_point time) override
+	{
+		std::unique_lock lock(mutex_);
+		came_.wait_until(lock, time, [&] { return !answers_.empty() || is_new_ || !nobody_.empty(); });
+		Received received;
+		std::shuffle(answers_.begin(), answers_.end(), random_);
+		for (auto &answer : answers_)
+			if (std::uniform_real_distribution(0.0, 1.0)(random_) >= loss_)
+				received.answers.push_back(std::move(answer));
+			else
+				is_new_ = true; // lost with a connection
+		answers_.clear();
+		received.nobody = std::exchange(nobody_, {});
+		received.is_new_connection = std::exchange(is_new_, false);
+		return received;
+	}
+	bool is_connected() const override { return true; }
+	void wake() override {}
+
+	unsigned sent = 0, lost = 0;
+
+private:
+	double chance() { return std::uniform_real_distribution(0.0, 1.0)(random_); }
+	void deliver(Kind kind, std::uint64_t number, std::span<const std::byte> message)
+	{
+		if (kind == Kind::batch)
+			collector_->batch("h", message, std::to_string(number));
+		else
+			collector_->piece("h", message, std::to_string(number));
+	}
+
+	std::mt19937 random_;
+	double loss_;
+	std::mutex mutex_;
+	std::condition_variable came_;
+	std::deque<std::pair<std::uint64_t, Answer>> answers_;
+	std::vector<std::uint64_t> nobody_;
+	bool is_new_ = false;
+	std::unique_ptr<Collector> collector_;
+};
+
+void write_text(const std::string &path, const std::string &text)
+{
+	replace_file(path, text, 0600);
+}
+
+void append_blocks(const std::string &path, const Uuid &uuid, std::uint64_t first, unsigned count, unsigned content = 0)
+{
+	const Fd file = open_file(path, O_WRONLY | O_CREAT | O_APPEND, 0600);
+	std::vector<std::byte> block(block_bytes);
+	for (unsigned i = 0; i < count; ++i) {
+		fleet_test::fill_block(block, uuid, 1, first + i, content);
+		write_all(file.get(), block, path);
+	}
+}
+
+std::string recording_text(const Uuid &uuid, const char *state)
+{
+	return std::string("{\"state\": \"") + state + "\", \"uuid\": \"" + uuid_digits(uuid) + "\"}";
+}
+
+void make_trace(const std::string &path, const Uuid &uuid, const char *state, unsigned blocks)
+{
+	fs::create_directories(path + "/.monitor");
+	write_text(path + "/metadata", std::string(700'000, 'm'));
+	write_text(path + "/.monitor/names", "{}");
+	write_text(path + "/.monitor/recording.json", recording_text(uuid, state));
+	append_blocks(path + "/kernel_cpu0", uuid, 0, blocks);
+	append_blocks(path + "/kernel_cpu1", uuid, 0, blocks / 3 + 1);
+}
+
+// Every file of the one is in the other, and no more.
+bool is_same_trace(const std::string &one, const std::string &other)
+{
+	unsigned files = 0, copies = 0;
+	for (const fs::directory_entry &entry : fs::recursive_directory_iterator(one)) {
+		if (!entry.is_regular_file())
+			continue;
+		++files;
+		const fs::path copy = fs::path(other) / entry.path().lexically_relative(one);
+		if (!fs::exists(copy) || read_file(entry.path(), 1 << 28) != read_file(copy, 1 << 28))
+			return false;
+	}
+	for (const fs::directory_entry &entry : fs::recursive_directory_iterator(other))
+		copies += entry.is_regular_file();
+	return files == copies && files > 0;
+}
+
+bool forward_all(Forwarding &forwarding, std::chrono::seconds limit = std::chrono::seconds(20))
+{
+	const Steady::time_point end = Steady::now() + limit;
+	while (!forwarding.is_complete() && Steady::now() < end)
+		forwarding.step(Steady::now() + std::chrono::milliseconds(20));
+	return forwarding.is_complete();
+}
+
+const Uuid traced_uuid = fleet_test::uuid_of(7);
+
+} // namespace
+
+TEST_CASE("fleet forwarding: a bad link changes nothing")
+{
+	for (const unsigned seed : {1u, 2u, 3u}) {
+		const FleetDirectory directory;
+		const std::string trace = directory.path() + "/trace", run = directory.path() + "/run";
+		make_trace(trace, traced_uuid, "complete", 1500);
+		BadLink link(seed, seed == 1 ? 0 : 0.2);
+		link.open(run);
+		Forwarding forwarding(link, {});
+		forwarding.add(trace, {});
+		REQUIRE(forward_all(forwarding));
+		CHECK(is_same_trace(trace, run + "/h"));
+		const auto account = forwarding.accounts()[0];
+		CHECK(account.recorded == 1500 + 501);
+		CHECK(account.stored == account.recorded);
+		CHECK(account.conflicts + account.refused + account.vanished == 0);
+		CHECK((link.lost > 0) == (seed != 1));
+	}
+}
+
+TEST_CASE("fleet forwarding: a recording is followed to its end, recording.json goes last")
+{
+	const FleetDirectory directory;
+	const std::string trace = directory.path() + "/trace", run = directory.path() + "/run";
+	make_trace(trace, traced_uuid, "incomplete", 10);
+	BadLink link(1, 0);
+	link.open(run);
+	Forwarding forwarding(link, {});
+	TailOptions options;
+	options.max_age = std::chrono::milliseconds(0);
+	forwarding.add(trace, options);
+	const auto follow = [&] {
+		const Steady::time_point end = Steady::now() + std::chrono::milliseconds(400);
+		while (Steady::now() < end)
+			forwarding.step(end);
+	};
+	follow();
+	CHECK_FALSE(forwarding.is_complete());
+	CHECK(fs::file_size(run + "/h/kernel_cpu0") == 10 * block_bytes);
+	CHECK(read_file(run + "/h/.monitor/recording.json", 1000).find("incomplete") != std::string::npos);
+	append_blocks(trace + "/kernel_cpu0", traced_uuid, 10, 90);
+	append_blocks(trace + "/user_5_cpu1", traced_uuid, 0, 3);
+	const Fd part = open_file(trace + "/user_5_cpu1", O_WRONLY | O_APPEND);
+	write_all(part.get(), std::as_bytes(std::span("half a block")), "");
+	follow();
+	CHECK(fs::file_size(run + "/h/user_5_cpu1") == 3 * block_bytes);
+	link.close(); // no collector when it ends
+	write_text(trace + "/metadata", "the last one");
+	write_text(trace + "/.monitor/recording.json", recording_text(traced_uuid, "complete"));
+	follow();
+	CHECK_FALSE(forwarding.is_complete());
+	link.open(run);
+	REQUIRE(forward_all(forwarding));
+	fs::resize_file(trace + "/user_5_cpu1", 3 * block_bytes);
+	CHECK(is_same_trace(trace, run + "/h"));
+}
+
+TEST_CASE("fleet forwarding: a killed recorder's trace ends when its owner says so")
+{
+	const FleetDirectory directory;
+	const std::string trace = directory.path() + "/trace";
+	make_trace(trace, traced_uuid, "incomplete", 10);
+	BadLink link(1, 0);
+	link.open(directory.path() + "/run");
+	Forwarding forwarding(link, {});
+	forwarding.add(trace, {});
+	CHECK_FALSE(forward_all(forwarding, std::chrono::seconds(1)));
+	forwarding.set_ended(trace);
+	CHECK(forward_all(forwarding));
+	CHECK(is_same_trace(trace, directory.path() + "/run/h"));
+}
+
+TEST_CASE("fleet forwarding: what is stored is not sent again by the next agent")
+{
+	const FleetDirectory directory;
+	const std::string trace = directory.path() + "/trace", run = directory.path() + "/run";
+	make_trace(trace, traced_uuid, "complete", 300);
+	TailOptions options;
+	options.progress_file = directory.path() + "/progress";
+	{
+		BadLink link(1, 0);
+		link.open(run);
+		Forwarding forwarding(link, {});
+		forwarding.add(trace, options);
+		REQUIRE(forward_all(forwarding));
+		forwarding.save();
+	}
+	BadLink link(1, 0);
+	link.open(run);
+	{
+		Forwarding forwarding(link, {});
+		forwarding.add(trace, options);
+		forwarding.step(Steady::now());
+		CHECK(forwarding.is_complete());
+		CHECK(link.sent == 0);
+	}
+	// half of it
+	auto json = parse_json<nlohmann::ordered_json>(read_file(options.progress_file, 1 << 20));
+	json["complete"] = false;
+	json["streams"]["kernel_cpu0"] = 200;
+	write_text(options.progress_file, json.dump());
+	Forwarding forwarding(link, {});
+	forwarding.add(trace, options);
+	CHECK(forward_all(forwarding));
+	CHECK(link.sent == 2); // 64 blocks and 36
+	CHECK(is_same_trace(trace, run + "/h"));
+}
+
+TEST_CASE("fleet forwarding: a collector with another directory gets all of it")
+{
+	const FleetDirectory directory;
+	const std::string trace = directory.path() + "/trace";
+	make_trace(trace, traced_uuid, "incomplete", 100);
+	BadLink link(1, 0);
+	link.open(directory.path() + "/run");
+	std::vector<std::string> sentences;
+	Forwarding forwarding(link, [&](const std::string &sentence) { sentences.push_back(sentence); });
+	forwarding.add(trace, {});
+	CHECK_FALSE(forward_all(forwarding, std::chrono::seconds(1)));
+	link.close();
+	link.open(directory.path() + "/another");
+	append_blocks(trace + "/kernel_cpu0", traced_uuid, 100, 100);
+	forwarding.set_ended(trace);
+	CHECK(forward_all(forwarding));
+	CHECK(is_same_trace(trace, directory.path() + "/another/h"));
+	CHECK(sentences.size() == 1);
+}
+
+TEST_CASE("fleet forwarding: a collector that is started again and again gets all of it")
+{
+	const FleetDirectory directory;
+	const std::string trace = directory.path() + "/trace", run = directory.path() + "/run";
+	make_trace(trace, traced_uuid, "complete", 100);
+	BadLink link(1, 0);
+	link.open(run);
+	Forwarding forwarding(link, {});
+	forwarding.add(trace, {});
+	for (int i = 0; i < 20; ++i) {
+		forwarding.step(Steady::now() + std::chrono::milliseconds(20));
+		link.close();
+		link.open(run);
+	}
+	REQUIRE(forward_all(forwarding));
+	CHECK(is_same_trace(trace, run + "/h"));
+	CHECK(forwarding.accounts()[0].refused_files == 0);
+}
+
+TEST_CASE("fleet forwarding: what contradicts, is damaged or is gone is counted")
+{
+	const FleetDirectory directory;
+	const std::string trace = directory.path() + "/trace", twin = directory.path() + "/twin",
+			  run = directory.path() + "/run";
+	make_trace(trace, traced_uuid, "complete", 100);
+	make_trace(twin, traced_uuid, "complete", 0);
+	append_blocks(twin + "/kernel_cpu0", traced_uuid, 0, 50);
+	append_blocks(twin + "/kernel_cpu0", traced_uuid, 50, 20, 5);
+	BadLink link(1, 0);
+	link.open(run);
+	{
+		Forwarding forwarding(link, {});
+		forwarding.add(trace, {});
+		REQUIRE(forward_all(forwarding));
+	}
+	{
+		Forwarding forwarding(link, {});
+		forwarding.add(twin, {});
+		REQUIRE(forward_all(forwarding));
+		CHECK(forwarding.accounts()[0].conflicts == 20);
+		CHECK(forwarding.accounts()[0].stored == 51);
+	}
+	const std::string damaged = directory.path() + "/damaged";
+	const Uuid other = fleet_test::uuid_of(8);
+	make_trace(damaged, other, "complete", 70);
+	const Fd file = open_file(damaged + "/kernel_cpu0", O_WRONLY);
+	REQUIRE(::pwrite(file.get(), "xxxx", 4, 3 * block_bytes) == 4);
+	Forwarding forwarding(link, {});
+	forwarding.add(damaged, {});
+	REQUIRE(forward_all(forwarding));
+	CHECK(forwarding.accounts()[0].refused == 1);
+	CHECK(forwarding.accounts()[0].stored == 70 + 24 - 1);
+}
+
+TEST_CASE("fleet spool: what is stored makes room first, then the oldest is dropped whole")
+{
+	const FleetDirectory directory;
+	const std::string spool = directory.path() + "/spool", run = directory.path() + "/run";
+	fs::create_directories(spool);
+	BadLink link(1, 0);
+	link.open(run);
+	Forwarding forwarding(link, {});
+	std::vector<std::string> sentences;
+	std::string running = "none";
+	const auto report = [&](const std::string &sentence) { sentences.push_back(sentence); };
+	const auto make_old = [&](const std::string &name, int age_s) {
+		for (const fs::directory_entry &entry : fs::recursive_directory_iterator(spool + '/' + name))
+			if (entry.is_regular_file())
+				fs::last_write_time(entry,
+						    fs::file_time_type::clock::now() - std::chrono::seconds(age_s));
+	};
+	make_trace(spool + "/stored", fleet_test::uuid_of(1), "complete", 1000);
+	{
+		Spool filling(
+		    spool, 1ull << 40, forwarding, [](const std::string &) { return false; }, report);
+		filling.step();
+		REQUIRE(forward_all(forwarding));
+		filling.step();
+		CHECK(filling.account().removed == 0); // there is room
+	}
+	link.close();
+	make_trace(spool + "/oldest", fleet_test::uuid_of(2), "complete", 1000);
+	make_trace(spool + "/newer", fleet_test::uuid_of(3), "complete", 1000);
+	make_trace(spool + "/runs", fleet_test::uuid_of(4), "incomplete", 1000);
+	make_old("stored", 10);
+	make_old("oldest", 50);
+	make_old("newer", 40);
+	make_old("runs", 90);
+	Spool limited(
+	    spool, 13'000'000, forwarding, [](const std::string &name) { return name == "runs"; }, report);
+	limited.step();
+	forwarding.step(Steady::now());
+	limited.step();
+	CHECK_FALSE(fs::exists(spool + "/stored"));
+	CHECK_FALSE(fs::exists(spool + "/oldest"));
+	CHECK(fs::exists(spool + "/newer"));
+	CHECK(fs::exists(spool + "/runs/kernel_cpu0"));
+	CHECK(limited.account().removed == 1);
+	CHECK(limited.account().dropped == 1);
+	REQUIRE(sentences.size() == 1);
+	CHECK(sentences[0].find("oldest") != std::string::npos);
+	// the count survives the agent; the rest is stored when a collector comes
+	Spool again(
+	    spool, 13'000'000, forwarding, [](const std::string &name) { return name == "runs"; }, report);
+	CHECK(again.account().dropped == 1);
+	link.open(run);
+	write_text(spool + "/runs/.monitor/recording.json", recording_text(fleet_test::uuid_of(4), "complete"));
+	REQUIRE(forward_all(forwarding));
+	CHECK(is_same_trace(spool + "/newer", run + "/h/" + uuid_digits(fleet_test::uuid_of(3))));
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+// What is sent again, and when: recording/fleet/send_window; what is stored: recording/fleet/progress.
+#include <catch2/catch.hpp>
+
+#include "fleet_blocks.h"
+#include "recording/fleet/progress.h"
+#include "recording/fleet/send_window.h"
+
+using namespace monitor::fleet;
+using namespace std::chrono_literals;
+
+namespace {
+
+const SendWindow::Time window_start = SendWindow::Time{} + 1h;
+
+// Gives everything that is due to the network.
+unsigned send_all_due(SendWindow &window, SendWindow::Time now)
+{
+	unsigned sent = 0;
+	while (const auto number = window.due(now)) {
+		window.sent(*number, now);
+		REQUIRE(++sent < 1000);
+	}
+	return sent;
+}
+
+} // namespace
+
+TEST_CASE("fleet window: its bytes are bounded")
+{
+	SendWindow window;
+	std::uint64_t number = 0;
+	for (; window.has_room(256 << 10); ++number)
+		window.add(number, 256 << 10);
+	CHECK(number == 64);
+	CHECK(send_all_due(window, window_start) == 64);
+	CHECK(send_all_due(window, window_start) == 0);
+	CHECK(window.remove(7, window_start + 1ms));
+	CHECK_FALSE(window.remove(7, window_start + 1ms));
+	CHECK(window.has_room(256 << 10));
+	CHECK(window.bytes() == 63 * (256 << 10));
+}
+
+TEST_CASE("fleet window: a slow collector is not flooded")
+{
+	SendWindow window;
+	for (unsigned i = 0; i < 8; ++i)
+		window.add(i, 1);
+	CHECK(send_all_due(window, window_start) == 8);
+	CHECK(send_all_due(window, window_start + 9s) == 0);
+	CHECK(window.remove(0, window_start + 9s)); // an answer takes 9 s
+	CHECK(window.timeout() == 120s);
+	CHECK(send_all_due(window, window_start + 100s) == 0);
+	CHECK(send_all_due(window, window_start + 121s) == 7); // lost
+	CHECK(window.sent_again() == 7);
+}
+
+TEST_CASE("fleet window: a new connection sends all again, at once")
+{
+	SendWindow window;
+	window.add(1, 1);
+	window.add(2, 1);
+	CHECK(send_all_due(window, window_start) == 2);
+	window.reconnected();
+	CHECK(send_all_due(window, window_start + 1ms) == 2);
+	CHECK(window.sent_again() == 2);
+}
+
+TEST_CASE("fleet window: after a refusal one message tries, then the others follow")
+{
+	SendWindow window;
+	for (unsigned i = 0; i < 8; ++i)
+		window.add(i, 1);
+	CHECK(send_all_due(window, window_start) == 8);
+	for (unsigned i = 0; i < 8; ++i)
+		CHECK(window.refused(i, window_start));
+	CHECK_FALSE(window.refused(99, window_start));
+	CHECK(send_all_due(window, window_start + 100ms) == 0);
+	CHECK(window.next_due(window_start + 100ms) == window_start + 200ms);
+	CHECK(send_all_due(window, window_start + 200ms) == 1);
+	CHECK(window.refused(0, window_start + 210ms)); // and waits longer
+	CHECK(send_all_due(window, window_start + 500ms) == 0);
+	CHECK(send_all_due(window, window_start + 610ms) == 1);
+	CHECK(window.remove(0, window_start + 620ms));
+	CHECK(send_all_due(window, window_start + 630ms) == 7);
+	CHECK(window.refused(1, window_start + 700ms)); // short again
+	CHECK(send_all_due(window, window_start + 900ms) == 1);
+}
+
+TEST_CASE("fleet window: a trial that gets no answer is sent again")
+{
+	SendWindow window;
+	window.add(1, 1);
+	window.add(2, 1);
+	send_all_due(window, window_start);
+	window.refused(1, window_start);
+	window.refused(2, window_start);
+	CHECK(send_all_due(window, window_start + 1s) == 1);
+	CHECK(send_all_due(window, window_start + 5s) == 0);
+	CHECK(send_all_due(window, window_start + 12s) == 1);
+}
+
+TEST_CASE("fleet progress: blocks that are stored in any order")
+{
+	StoredBlocks stored;
+	stored.add(10, 5);
+	CHECK(stored.prefix() == 0);
+	stored.add(0, 4);
+	CHECK(stored.prefix() == 4);
+	stored.add(2, 8);
+	CHECK(stored.prefix() == 15);
+	stored.add(3, 2);
+	CHECK(stored.prefix() == 15);
+	stored.add(15, 1);
+	CHECK(stored.prefix() == 16);
+}
+
+TEST_CASE("fleet progress: survives as text, of the same trace only")
+{
+	TraceProgress progress;
+	progress.uuid = fleet_test::uuid_of(1);
+	progress.store = 0xfedcba9876543210;
+	progress.streams["kernel_cpu0"].add(0, 12);
+	progress.streams["kernel_cpu0"].add(20, 1); // is sent again
+	progress.files["metadata"] = ~0ull;
+	progress.refused = 3;
+	progress.is_complete = true;
+	TraceProgress read;
+	REQUIRE(read.parse(progress.text(), progress.uuid));
+	CHECK(read.store == progress.store);
+	CHECK(read.streams["kernel_cpu0"].prefix() == 12);
+	CHECK(read.files["metadata"] == ~0ull);
+	CHECK(read.refused == 3);
+	CHECK(read.is_complete);
+	CHECK_FALSE(read.parse(progress.text(), fleet_test::uuid_of(2)));
+	CHECK(read.streams.empty());
+	CHECK_FALSE(read.is_complete);
+	for (const char *text : {"", "{", "[]", "{\"uuid\":1}"})
+		CHECK_FALSE(read.parse(text, progress.uuid));
+	const std::string uuid = uuid_digits(progress.uuid);
+	REQUIRE(read.parse("{\"uuid\":\"" + uuid +
+			       "\",\"store\":\"x\",\"streams\":{\"../x\":5,\"a\":-1,\"b\":1e30},\"files\":{\"x\":1}}",
+			   progress.uuid));
+	CHECK(read.streams.empty());
+	CHECK(read.files.empty());
+}

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: MIT
+#include "collector.h"
+
+#include <cerrno>
+#include <cstring>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include "base/clock_ns.h"
+#include "base/error.h"
+#include "base/escape.h"
+#include "block_writer.h"
+
+namespace monitor::fleet {
+namespace {
+
+constexpr auto between_reports = std::chrono::seconds(10);
+// A message of a session that another one replaced may still be on its way; one that is silent for long may come back.
+constexpr auto session_overlap = std::chrono::seconds(2), session_silence = std::chrono::seconds(30);
+constexpr std::size_t max_replaced_sessions = 64, max_conflicts_kept = 256, max_reported = 4096, max_reasons = 32;
+
+std::shared_ptr<const Fd> open_stream(const std::string &path, bool &is_new)
+{
+	constexpr int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW;
+	Fd fd(::open(path.c_str(), flags));
+	is_new = !fd && errno == ENOENT;
+	if (is_new)
+		fd = Fd(::open(path.c_str(), flags | O_CREAT, 0600));
+	if (!fd)
+		throw Error(errno, "cannot open " + path);
+	return std::make_shared<const Fd>(std::move(fd));
+}
+
+// May it work at another time?
+bool is_passing(int error)
+{
+	return error == ENOSPC || error == EDQUOT || error == EIO || error == EMFILE || error == ENFILE ||
+	       error == ENOMEM || error == EROFS;
+}
+
+} // namespace
+
+Collector::Collector(const std::string &directory, const std::string &run,
+		     std::function<void(const std::string &, const Answer &)> answer,
+		     std::function<void(const std::string &)> report)
+    : answer_(std::move(answer)), report_(std::move(report)), directory_(directory, run),
+      descriptions_(directory_.path() + "/.monitor/incoming"),
+      syncer_(answer_, [this](const std::string &path, int error_number) {
+	      const std::lock_guard lock(unsure_mutex_);
+	      unsure_[path] = error_number;
+      })
+{
+}
+
+void Collector::report(const std::string &cause, const std::string &sentence)
+{
+	const Clock::time_point now = Clock::now();
+	if (reported_.size() >= max_reported)
+		std::erase_if(reported_, [&](const auto &each) { return now - each.second > between_reports; });
+	if (reported_.size() >= max_reported)
+		return;
+	const auto [last, is_first] = reported_.try_emplace(cause, now);
+	if (!is_first && now - last->second < between_reports)
+		return;
+	last->second = now;
+	if (report_)
+		report_(sentence);
+}
+
+Answer Collector::answer_of(Status status, std::size_t conflicts, const std::string &why) const
+{
+	return {status, static_cast<std::uint32_t>(conflicts), directory_.store(), directory_.instance(), why};
+}
+
+void Collector::refuse(const std::string &host, const std::string &reply, Status status, const std::string &why)
+{
+	auto &refused = directory_.host(host).refused;
+	++refused[refused.contains(why) || refused.size() < max_reasons ? why : "other reasons"];
+	is_changed_ = true;
+	report(host + why,
+	       fmt::format("{}: {} {}", host, status == Status::later ? "waits:" : "a message is refused:", why));
+	if (!reply.empty())
+		answer_(reply, answer_of(status, 0, why));
+}
+
+bool Collector::is_mine(const TraceName &trace) const
+{
+	return directory_.run().empty() || trace.run.empty() || trace.run == directory_.run();
+}
+
+bool Collector::accept(const std::string &host, std::uint64_t session, const std::string &reply)
+{
+	const Clock::time_point now = Clock::now();
+	Session &known = sessions_[host];
+	HostPlace &place = directory_.host(host);
+	place.last_seen_ns = clock_ns(CLOCK_REALTIME);
+	is_changed_ = true;
+	if (known.current != session) {
+		const bool was_replaced = known.replaced.contains(session);
+		if (was_replaced && now - known.last < session_silence) {
+			if (now - known.since > session_overlap)
+				report(host + " sessions",
+				       host + ": two agents send as this host at the same time: stop one, "
+					      "or give it a name and a certificate of its own");
+			refuse(host, reply, Status::replaced, "another session of this host has started since");
+			return false;
+		}
+		if (known.current && known.replaced.size() < max_replaced_sessions)
+			known.replaced.insert(known.current);
+		known.replaced.erase(session);
+		known.current = session;
+		known.since = now;
+		++place.sessions;
+	}
+	known.last = now;
+	return true;
+}
+
+TracePlace *Collector::place_of(const std::string &host, const TraceName &trace, const std::string &reply)
+{
+	std::string why;
+	TracePlace *const place = directory_.place(host, trace.uuid, trace.part, why);
+	if (!place)
+		refuse(host, reply, Status::invalid, why);
+	return place;
+}
+
+void Collector::batch(const std::string &host, std::span<const std::byte> untrusted, const std::string &reply)
+{
+	Batch batch;
+	std::string why;
+	const bool is_batch = decode_batch(untrusted, batch, why);
+	const std::lock_guard lock(mutex_);
+	if (!is_batch)
+		return refuse(host, reply, Status::invalid, why);
+	if (!is_mine(batch.trace) || !accept(host, batch.session, reply))
+		return;
+	try {
+		store(host, batch, reply);
+	} catch (const Error &error) {
+		const int number = error.code().value();
+		refuse(host, reply, is_passing(number) ? Status::later : Status::invalid, error.what());
+	}
+}
+
+void Collector::store(const std::string &host, const Batch &batch, const std::string &reply)
+{
+	TracePlace *const place = place_of(host, batch.trace, reply);
+	if (!place)
+		return;
+	if (!place->streams.contains(batch.stream) && place->streams.size() >= max_streams_of_trace)
+		return refuse(host, reply, Status::invalid,
+			      fmt::format("the trace has {} streams already", max_streams_of_trace));
+	const std::string path = directory_.path_of(*place, batch.stream);
+	bool is_new = false;
+	const std::shared_ptr<const Fd> file = open_stream(path, is_new);
+	const Placed placed = place_blocks(file->get(), batch.first_block, batch.blocks, is_unsure(path));
+	if (placed.too_far)
+		return refuse(host, reply, Status::invalid, "its blocks are too far from the end of their stream");
+	place->streams[batch.stream] = placed.size_blocks;
+	HostPlace &account = directory_.host(host);
+	account.repeated += placed.repeated;
+	account.conflicts += placed.conflicts.size();
+	for (const unsigned number : placed.conflicts)
+		keep_conflict(host, batch, number);
+	if (placed.error)
+		throw Error(placed.error, "cannot write the trace of " + host);
+	++account.batches;
+	syncer_.add({path, file, is_new, reply, answer_of(Status::stored, placed.conflicts.size())});
+}
+
+// Then what is sent again is written again, as the kernel may have given up what it could not write.
+bool Collector::is_unsure(const std::string &path)
+{
+	int error_number = 0;
+	{
+		const std::lock_guard lock(unsure_mutex_);
+		const auto found = unsure_.find(path);
+		if (found == unsure_.end())
+			return false;
+		error_number = found->second;
+	}
+	report("sync", fmt::format("{} could not be written to the disk: {}; it is written again", path,
+				   std::strerror(error_number)));
+	return true;
+}
+
+// A block that differs from what was stored before, as after a host was restored from a snapshot. The first one stays.
+void Collector::keep_conflict(const std::string &host, const Batch &batch, unsigned number)
+{
+	HostPlace &account = directory_.host(host);
+	report(
+	    host + " conflict",
+	    fmt::format(
+		"{}: block {} of {} differs from the one that was stored before; it is kept in {}/.monitor/conflicts",
+		host, batch.first_block + number, batch.stream, directory_.path()));
+	if (account.conflicts_kept >= max_conflicts_kept)
+		return;
+	const std::string path =
+	    fmt::format("{}/.monitor/conflicts/{}-{}-{}-{}-{}", directory_.path(), host, uuid_digits(batch.trace.uuid),
+			batch.stream, batch.first_block + number, ++account.conflicts_kept);
+	const Fd file = open_file(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
+	write_all(file.get(), batch.blocks.subspan(number * block_bytes, block_bytes), path);
+}
+
+void Collector::piece(const std::string &host, std::span<const std::byte> untrusted, const std::string &reply)
+{
+	Piece piece;
+	std::string why;
+	const bool is_piece = decode_piece(untrusted, piece, why);
+	const std::lock_guard lock(mutex_);
+	if (!is_piece)
+		return refuse(host, reply, Status::invalid, why);
+	if (!is_mine(piece.trace) || !accept(host, piece.session, reply))
+		return;
+	try {
+		TracePlace *const place = place_of(host, piece.trace, reply);
+		if (!place)
+			return;
+		if (!place->descriptions.contains(piece.file) &&
+		    place->descriptions.size() >= max_descriptions_of_trace)
+			return refuse(host, reply, Status::invalid,
+				      fmt::format("the trace has {} descriptions already", max_descriptions_of_trace));
+		const Status status = descriptions_.take(host, directory_.path_of(*place, piece.file), piece);
+		if (status == Status::stored)
+			place->descriptions[piece.file] = piece.file_bytes;
+		answer_(reply, answer_of(status));
+	} catch (const Error &error) {
+		const int number = error.code().value();
+		refuse(host, reply, is_passing(number) ? Status::later : Status::invalid, error.what());
+	}
+}
+
+void Collector::set_state(const std::string &host, nlohmann::ordered_json state)
+{
+	const std::lock_guard lock(mutex_);
+	directory_.host(host).state = std::move(state);
+	is_changed_ = true;
+}
+
+void Collector::save()
+{
+	const std::lock_guard lock(mutex_);
+	if (is_changed_)
+		directory_.save();
+	is_changed_ = false;
+}
+
+nlohmann::ordered_json Collector::accounts()
+{
+	const std::lock_guard lock(mutex_);
+	return directory_.accounts();
+}
+
+} // namespace monitor::fleet

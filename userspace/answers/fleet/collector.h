@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// Takes what hosts send of their traces and stores it: validates, places, answers, and accounts for all of it.
+//
+// collector_service.h feeds it from the network, tests directly. A batch is placed at once (block_writer.h) and
+// answered when it is on the disk (syncer.h); descriptions replace their file as a whole (descriptions.h). The host of
+// a message is its subject's, which the server binds to a certificate; all else in it is untrusted. One live session a
+// host: the one that started last; another one that still sends is refused and reported, as two hosts may have one
+// name.
+//
+// Threads: any may call; a mutex orders them. Invariant: nothing is answered `stored` before it is on the disk, and
+// memory and files are bounded for each host.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <span>
+#include <string>
+
+#include "base/fleet/batch.h"
+#include "descriptions.h"
+#include "run_directory.h"
+#include "syncer.h"
+
+namespace monitor::fleet {
+
+class Collector {
+public:
+	// `answer`: called from several threads. `report`: a sentence for the user, not more often than each 10 s for
+	// the same cause. Throws Error.
+	Collector(const std::string &directory, const std::string &run,
+		  std::function<void(const std::string &reply, const Answer &)> answer,
+		  std::function<void(const std::string &)> report);
+
+	void batch(const std::string &host, std::span<const std::byte> untrusted, const std::string &reply);
+	void piece(const std::string &host, std::span<const std::byte> untrusted, const std::string &reply);
+
+	// What a host's agent says of itself, for the accounts.
+	void set_state(const std::string &host, nlohmann::ordered_json state);
+	// Saves the accounts if they changed. Call it about each second, and at the end. Throws Error.
+	void save();
+	nlohmann::ordered_json accounts();
+	const std::string &path() const { return directory_.path(); }
+
+private:
+	using Clock = std::chrono::steady_clock;
+	struct Session {
+		std::uint64_t current = 0;
+		Clock::time_point since, last;
+		std::set<std::uint64_t> replaced;
+	};
+
+	bool is_mine(const TraceName &trace) const;
+	// False: answered already.
+	bool accept(const std::string &host, std::uint64_t session, const std::string &reply);
+	TracePlace *place_of(const std::string &host, const TraceName &trace, const std::string &reply);
+	void store(const std::string &host, const Batch &batch, const std::string &reply);
+	bool is_unsure(const std::string &path);
+	void keep_conflict(const std::string &host, const Batch &batch, unsigned number);
+	Answer answer_of(Status status, std::size_t conflicts = 0, const std::string &why = "") const;
+	void refuse(const std::string &host, const std::string &reply, Status status, const std::string &why);
+	void report(const std::string &cause, const std::string &sentence);
+
+	std::function<void(const std::string &, const Answer &)> answer_;
+	std::function<void(const std::string &)> report_;
+	std::mutex mutex_; // of all that follows
+	RunDirectory directory_;
+	Descriptions descriptions_;
+	std::map<std::string, Session> sessions_;
+	std::map<std::string, Clock::time_point> reported_;
+	bool is_changed_ = false;
+	std::mutex unsure_mutex_; // of what follows; never locked for long, as the syncer's thread waits for it
+	std::map<std::string, int> unsure_; // files whose content may not be on the disk although it can be read; errno
+	Syncer syncer_;                     // last: its thread uses all of the above
+};
+
+} // namespace monitor::fleet

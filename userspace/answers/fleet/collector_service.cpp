@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+#include "collector_service.h"
+
+#include "base/error.h"
+#include "base/fleet/names.h"
+
+namespace monitor::fleet {
+namespace {
+
+// Of all hosts together: what comes above is dropped by the library, counted, and sent again by the hosts.
+constexpr Connection::PendingLimits data_limits{65536, 512 << 20}, file_limits{4096, 64 << 20},
+    clock_limits{65536, 8 << 20};
+
+} // namespace
+
+CollectorService::CollectorService(const ConnectionOptions &hub, const std::string &directory, const std::string &run,
+				   std::function<void(const std::string &)> report)
+    : report_(std::move(report))
+{
+	Connection::Events events;
+	events.lost = events.error = report_;
+	events.connected = [this] { report_("connected to the hub"); };
+	collector_ = std::make_unique<Collector>(
+	    directory, run,
+	    [this](const std::string &reply, const Answer &answer) {
+		    if (!reply.empty()) // an answer that is lost is asked for again
+			    data_->publish(reply, encode_answer(answer));
+	    },
+	    report_);
+	clocks_ = std::make_unique<ClockAnswers>(collector_->path());
+	data_ = std::make_unique<Connection>(hub, events);
+	clock_ = std::make_unique<Connection>(hub, Connection::Events{{}, {}, report_});
+	subscribe();
+}
+
+void CollectorService::subscribe()
+{
+	const auto by_host = [](auto &&take) {
+		return [take](const Connection::Message &message) {
+			const auto subject = parse_subject(message.subject);
+			if (subject && !message.no_responders)
+				take(subject->host, message);
+		};
+	};
+	data_->subscribe("m.data.*", by_host([this](const std::string &host, const Connection::Message &message) {
+				 collector_->batch(host, message.data, std::string(message.reply));
+			 }),
+			 data_limits);
+	data_->subscribe("m.file.*", by_host([this](const std::string &host, const Connection::Message &message) {
+				 collector_->piece(host, message.data, std::string(message.reply));
+			 }),
+			 file_limits);
+	clock_->subscribe("m.clock.*", by_host([this](const std::string &host, const Connection::Message &message) {
+				  const std::uint64_t t2 = clocks_->now_ns();
+				  std::string why;
+				  try {
+					  const auto answer = clocks_->answer(host, message.data, t2, why);
+					  if (answer && !message.reply.empty())
+						  clock_->publish(std::string(message.reply),
+								  encode_clock_answer(*answer));
+				  } catch (const Error &error) {
+					  report_(error.what());
+				  }
+			  }),
+			  clock_limits);
+}
+
+CollectorService::~CollectorService()
+{
+	clock_->stop_receiving();
+	data_->stop_receiving();
+	collector_.reset(); // answers what is left
+	data_->flush(std::chrono::seconds(1));
+}
+
+bool CollectorService::wait_until_connected(std::chrono::milliseconds timeout) const
+{
+	return data_->wait_until_connected(timeout);
+}
+
+} // namespace monitor::fleet

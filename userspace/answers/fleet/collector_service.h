@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// The collector on the network: subscriptions to `m.data.*`, `m.file.*` and `m.clock.*` of a hub, answers to where each
+// message asks for them.
+//
+// Run by `monitor fleet collect` and `monitor fleet record`. Clock exchanges have a connection of their own, so that
+// they do not wait after 16 MiB of blocks. Threads: those of the connections call the collector; the destructor waits
+// for them.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/fleet/connection.h"
+#include "clock_answers.h"
+#include "collector.h"
+
+namespace monitor::fleet {
+
+class CollectorService {
+public:
+	// `report`: a sentence for the user, from any thread. Throws Error.
+	CollectorService(const ConnectionOptions &hub, const std::string &directory, const std::string &run,
+			 std::function<void(const std::string &)> report);
+	~CollectorService();
+
+	Collector &collector() { return *collector_; }
+	bool wait_until_connected(std::chrono::milliseconds timeout) const;
+	std::string problem() const { return data_->problem(); }
+
+private:
+	void subscribe();
+
+	std::function<void(const std::string &)> report_;
+	std::unique_ptr<Collector> collector_;
+	std::unique_ptr<ClockAnswers> clocks_;
+	std::unique_ptr<Connection> data_, clock_; // they call the collector, and it calls data_
+};
+
+} // namespace monitor::fleet

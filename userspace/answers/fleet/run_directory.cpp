@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: MIT
+#include "run_directory.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <numeric>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include "base/error.h"
+#include "base/fleet/durable_file.h"
+#include "base/fleet/names.h"
+#include "base/json.h"
+
+namespace monitor::fleet {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+std::string text_of(const nlohmann::json &json, const char *member)
+{
+	return json.is_object() && json.contains(member) && json[member].is_string() ? json[member].get<std::string>()
+										     : "";
+}
+
+std::uint64_t number_of(const nlohmann::json &json, const char *member)
+{
+	return json.is_object() && json.contains(member) && json[member].is_number_unsigned()
+		   ? json[member].get<std::uint64_t>()
+		   : 0;
+}
+
+Json account_of(const Uuid &uuid, const std::string &part, const TracePlace &trace)
+{
+	return {{"uuid", uuid_digits(uuid)},       {"part", part},
+		{"directory", trace.directory},    {"blocks", trace.blocks()},
+		{"streams", trace.streams.size()}, {"descriptions", trace.descriptions.size()}};
+}
+
+void make_directory(const std::string &path)
+{
+	if (::mkdir(path.c_str(), 0700) == 0) {
+		sync_directory(directory_of(path));
+		return;
+	}
+	const int error = errno;
+	struct stat status;
+	if (error != EEXIST || ::lstat(path.c_str(), &status) < 0 || !S_ISDIR(status.st_mode))
+		throw Error(error, "cannot make the directory " + path);
+}
+
+} // namespace
+
+std::uint64_t TracePlace::blocks() const
+{
+	return std::accumulate(streams.begin(), streams.end(), std::uint64_t(0),
+			       [](std::uint64_t sum, const auto &stream) { return sum + stream.second; });
+}
+
+RunDirectory::RunDirectory(const std::string &path, const std::string &run)
+    : path_(path), run_(run), instance_(std::stoull(random_hex(64), nullptr, 16))
+{
+	while (path_.size() > 1 && path_.back() == '/')
+		path_.pop_back();
+	std::error_code error;
+	const bool is_run = fs::is_regular_file(path_ + "/.monitor/fleet.json", error);
+	if (!is_run && fs::exists(path_, error) && !(fs::is_directory(path_, error) && fs::is_empty(path_, error)))
+		throw Error(path_ + " exists and is not a run of a fleet; name another directory with -o");
+	fs::create_directories(path_, error);
+	if (!fs::is_directory(path_, error))
+		throw Error(error.value(), "cannot make the directory " + path_);
+	if (!is_run)
+		::chmod(path_.c_str(), 0700);
+	lock_ = open_file(path_, O_RDONLY | O_DIRECTORY);
+	if (::flock(lock_.get(), LOCK_EX | LOCK_NB) < 0)
+		throw Error("another collector writes " + path_ + ": end it, or name another directory with -o");
+	make_directory(path_ + "/.monitor");
+	make_directory(path_ + "/.monitor/incoming");
+	make_directory(path_ + "/.monitor/conflicts");
+	make_directory(path_ + "/.monitor/clocks");
+	for (const fs::directory_entry &left : fs::directory_iterator(path_ + "/.monitor/incoming", error))
+		fs::remove(left.path(), error); // of a collector that was killed: they are sent again
+	if (is_run)
+		load();
+	else
+		store_ = std::stoull(random_hex(64), nullptr, 16);
+	save();
+}
+
+void RunDirectory::load()
+{
+	const std::string file = path_ + "/.monitor/fleet.json";
+	const auto json = parse_json(read_file(file, 256u << 20));
+	const std::string store = text_of(json, "store");
+	if (store.size() != 16 || store.find_first_not_of("0123456789abcdef") != std::string::npos ||
+	    !json.contains("hosts") || !json["hosts"].is_array())
+		throw Error(file + " is damaged: name another directory with -o");
+	store_ = std::stoull(store, nullptr, 16);
+	if (run_.empty())
+		run_ = text_of(json, "run");
+	else if (!text_of(json, "run").empty() && text_of(json, "run") != run_)
+		throw Error(fmt::format("{} is the run {}, not {}: name another directory with -o", path_,
+					text_of(json, "run"), run_));
+	for (const auto &host : json["hosts"])
+		if (const std::string name = text_of(host, "host"); is_host_name(name))
+			load_host(name, host);
+}
+
+void RunDirectory::load_host(const std::string &name, const nlohmann::json &json)
+{
+	HostPlace &place = hosts_[name];
+	for (const auto &[member, to] :
+	     {std::pair("batches", &place.batches), std::pair("repeated", &place.repeated),
+	      std::pair("conflicts", &place.conflicts), std::pair("sessions", &place.sessions),
+	      std::pair("conflicts_kept", &place.conflicts_kept), std::pair("last_seen_ns", &place.last_seen_ns)})
+		*to = number_of(json, member);
+	if (json.contains("refused") && json["refused"].is_object())
+		for (const auto &[why, number] : json["refused"].items())
+			if (number.is_number_unsigned())
+				place.refused[why] = number.get<std::uint64_t>();
+	if (!json.contains("traces") || !json["traces"].is_array())
+		return;
+	for (const auto &trace : json["traces"]) {
+		Uuid uuid;
+		std::string why;
+		const std::string part = text_of(trace, "part");
+		if (parse_uuid(text_of(trace, "uuid"), uuid) && (part.empty() || is_stream_name(part)))
+			add(name, uuid, part, why);
+	}
+}
+
+TracePlace *RunDirectory::place(const std::string &name, const Uuid &uuid, const std::string &part, std::string &why)
+{
+	HostPlace &host = hosts_[name];
+	const auto found = host.traces.find({uuid, part});
+	if (found != host.traces.end())
+		return &found->second;
+	TracePlace *const added = add(name, uuid, part, why);
+	if (added)
+		save(); // before anything in it is acknowledged
+	return added;
+}
+
+TracePlace *RunDirectory::add(const std::string &name, const Uuid &uuid, const std::string &part, std::string &why)
+{
+	HostPlace &host = hosts_[name];
+	if (host.traces.size() >= max_traces_of_host) {
+		why = fmt::format("the host has {} traces in this run already", max_traces_of_host);
+		return nullptr;
+	}
+	auto known = std::ranges::find(host.uuids, uuid);
+	const bool is_first = known == host.uuids.begin();
+	std::string directory = name;
+	make_directory(path_ + '/' + directory);
+	if (!is_first)
+		make_directory(path_ + '/' + (directory += '/' + uuid_digits(uuid)));
+	if (!part.empty())
+		make_directory(path_ + '/' + (directory += '/' + part));
+	make_directory(path_ + '/' + directory + "/.monitor");
+	if (known == host.uuids.end())
+		host.uuids.push_back(uuid);
+	TracePlace &place = host.traces[{uuid, part}];
+	place.directory = directory;
+	look_at(place);
+	return &place;
+}
+
+// What a collector before this one has stored there.
+void RunDirectory::look_at(TracePlace &place) const
+{
+	std::error_code error;
+	const fs::path root = fs::path(path_) / place.directory;
+	for (const fs::directory_entry &entry : fs::directory_iterator(root, error))
+		if (const std::string name = entry.path().filename();
+		    entry.symlink_status(error).type() == fs::file_type::regular && is_stream_name(name))
+			place.streams[name] = entry.file_size(error) / block_bytes;
+	for (const fs::directory_entry &entry : fs::directory_iterator(root / ".monitor", error))
+		place.descriptions[".monitor/" + entry.path().filename().string()] = entry.file_size(error);
+	if (fs::is_regular_file(root / "metadata", error))
+		place.descriptions["metadata"] = fs::file_size(root / "metadata", error);
+}
+
+Json RunDirectory::accounts() const
+{
+	Json hosts = Json::array();
+	for (const auto &[name, host] : hosts_) {
+		Json traces = Json::array();
+		std::uint64_t blocks = 0;
+		// in the order in which they came: the first one's directory is the host's
+		for (const Uuid &uuid : host.uuids)
+			for (auto trace = host.traces.lower_bound({uuid, ""});
+			     trace != host.traces.end() && trace->first.first == uuid; ++trace) {
+				traces.push_back(account_of(trace->first.first, trace->first.second, trace->second));
+				blocks += trace->second.blocks();
+			}
+		Json &json = hosts.emplace_back(Json{{"host", name},
+						     {"blocks", blocks},
+						     {"bytes", blocks * block_bytes},
+						     {"batches", host.batches},
+						     {"repeated", host.repeated},
+						     {"conflicts", host.conflicts},
+						     {"conflicts_kept", host.conflicts_kept},
+						     {"sessions", host.sessions},
+						     {"last_seen_ns", host.last_seen_ns},
+						     {"refused", Json::object()},
+						     {"traces", std::move(traces)}});
+		for (const auto &[why, number] : host.refused)
+			json["refused"][why] = number;
+		if (!host.state.is_null())
+			json["state"] = host.state;
+	}
+	return {{"version", 1}, {"run", run_}, {"store", fmt::format("{:016x}", store_)}, {"hosts", std::move(hosts)}};
+}
+
+void RunDirectory::save() const
+{
+	replace_file_durably(path_ + "/.monitor/fleet.json", json_dump(accounts(), 1) + '\n', 0600);
+	save_collection();
+}
+
+// Adds the hosts that are not there yet: what is known of a clock is written by others.
+void RunDirectory::save_collection() const
+{
+	const std::string file = path_ + "/.monitor/collection.json";
+	Json json = parse_json<Json>(read_text(file, 256u << 20));
+	if (!json.is_object() || !json.contains("parts") || !json["parts"].is_array())
+		json = Json{{"parts", Json::array()}};
+	std::map<std::string, bool> listed;
+	for (const Json &part : json["parts"])
+		if (part.is_object() && part.contains("directory") && part["directory"].is_string())
+			listed[part["directory"].get<std::string>()] = true;
+	bool is_changed = listed.empty() && hosts_.empty();
+	for (const auto &[name, host] : hosts_) {
+		if (host.traces.empty() || listed.contains(name))
+			continue;
+		json["parts"].push_back({{"directory", name},
+					 {"source", name},
+					 {"shift_ns", 0},
+					 {"bound_ns", nullptr},
+					 {"how", "unchanged"}});
+		is_changed = true;
+	}
+	if (is_changed)
+		replace_file_durably(file, json_dump(json, 1) + '\n', 0600);
+}
+
+} // namespace monitor::fleet

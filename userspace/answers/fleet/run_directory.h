@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// A run on the collector's disk: which directory a host's trace goes to, and what is known to be there.
+//
+//     RUN/HOST/                    its first trace; a part, such as a snapshot, is a directory in it
+//     RUN/HOST/UUID/               further traces of the same host
+//     RUN/.monitor/fleet.json      the accounts, from which a collector that was killed continues
+//     RUN/.monitor/collection.json the hosts, so that every reader takes RUN for a collection of traces
+//
+// Used by collector.cpp, which locks. Invariant: a host writes below RUN/HOST only, and the number of its files is
+// bounded; what the accounts say is stored is what the sizes of the files say.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "base/fd.h"
+#include "base/fleet/batch.h"
+
+namespace monitor::fleet {
+
+inline constexpr std::size_t max_traces_of_host = 256, max_streams_of_trace = 16384, max_descriptions_of_trace = 64;
+
+// One trace of a host.
+struct TracePlace {
+	std::string directory;                             // relative to RUN
+	std::map<std::string, std::uint64_t> streams;      // their blocks
+	std::map<std::string, std::uint64_t> descriptions; // their bytes
+
+	std::uint64_t blocks() const;
+};
+
+struct HostPlace {
+	std::vector<Uuid> uuids;                                   // the first one's trace is RUN/HOST itself
+	std::map<std::pair<Uuid, std::string>, TracePlace> traces; // by uuid and part
+	std::uint64_t batches = 0, repeated = 0, conflicts = 0, conflicts_kept = 0, sessions = 0, last_seen_ns = 0;
+	std::map<std::string, std::uint64_t> refused; // messages, by the reason
+	nlohmann::ordered_json state;                 // what its agent says of itself; null: nothing
+};
+
+class RunDirectory {
+public:
+	// Creates it, or continues one. Throws Error: it is something else, or another collector writes it.
+	RunDirectory(const std::string &path, const std::string &run);
+
+	// Of a host whose name is_host_name(). nullptr, and why: too many. Throws Error if its directory cannot be
+	// made.
+	TracePlace *place(const std::string &host, const Uuid &uuid, const std::string &part, std::string &why);
+	HostPlace &host(const std::string &name) { return hosts_[name]; }
+	const std::map<std::string, HostPlace> &hosts() const { return hosts_; }
+
+	std::string path_of(const TracePlace &place, const std::string &file) const
+	{
+		return path_ + '/' + place.directory + '/' + file;
+	}
+	const std::string &path() const { return path_; }
+	const std::string &run() const { return run_; }
+	// A number that another directory does not have.
+	std::uint64_t store() const { return store_; }
+	// A number that another collector of it does not have.
+	std::uint64_t instance() const { return instance_; }
+
+	nlohmann::ordered_json accounts() const;
+	// Throws Error.
+	void save() const;
+
+private:
+	TracePlace *add(const std::string &host, const Uuid &uuid, const std::string &part, std::string &why);
+	void load();
+	void load_host(const std::string &name, const nlohmann::json &json);
+	void look_at(TracePlace &place) const;
+	void save_collection() const;
+
+	std::string path_, run_;
+	Fd lock_;
+	std::uint64_t store_ = 0;
+	const std::uint64_t instance_;
+	std::map<std::string, HostPlace> hosts_;
+};
+
+} // namespace monitor::fleet

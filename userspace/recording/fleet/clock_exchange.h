@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// The host's side of clock exchanges: asks the collector each second, and ten times at the start.
+//
+// Made by the agent, and by `monitor fleet push` for a trace of this boot. It has a connection of its own, so that a
+// question does not wait after blocks. The times that an answer completes go with the next question
+// (base/fleet/clock_message.h). Threads: one of its own asks, the connection's takes the answer; t1 and t4 are read as
+// late and as early as possible.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "base/fleet/clock_message.h"
+#include "base/fleet/connection.h"
+
+namespace monitor::fleet {
+
+class ClockExchange {
+public:
+	// `is_tsc`: the trace clock of this host. Throws Error.
+	ClockExchange(const ConnectionOptions &hub, const std::string &host, bool is_tsc,
+		      std::function<void(const std::string &)> report);
+	~ClockExchange();
+
+	std::uint64_t exchanges() const; // that were answered
+
+private:
+	void take(const Connection::Message &message, std::uint64_t t4);
+	void run();
+
+	const std::string subject_, inbox_;
+	HostClock clock_;
+	mutable std::mutex mutex_; // of what follows
+	std::condition_variable changed_;
+	bool stopping_ = false;
+	std::uint64_t asked_t1_ = 0; // 0: no answer is expected
+	std::optional<ClockTimes> last_;
+	std::uint64_t answered_ = 0;
+	Connection connection_;
+	std::thread thread_;
+};
+
+} // namespace monitor::fleet

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: MIT
+# What brings traces to a fleet's collector. Only what speaks with the hub needs libnats.
+add_library(monitor_fleet_forwarding STATIC
+  ${CMAKE_CURRENT_LIST_DIR}/forwarding.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/progress.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/send_window.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/spool.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/trace_tail.cpp)
+target_link_libraries(monitor_fleet_forwarding PUBLIC monitor_fleet PRIVATE compiled_fmt Threads::Threads)
+if(MONITOR_FLEET)
+  target_sources(monitor_fleet_forwarding PRIVATE
+    ${CMAKE_CURRENT_LIST_DIR}/clock_exchange.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/nats_forwarder.cpp)
+  target_link_libraries(monitor_fleet_forwarding PUBLIC monitor_fleet_connection)
+endif()

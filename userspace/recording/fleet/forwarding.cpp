@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: MIT
+#include "forwarding.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/escape.h"
+#include "base/fleet/names.h"
+
+namespace monitor::fleet {
+namespace {
+
+using Duration = std::chrono::steady_clock::duration;
+constexpr Duration between_looks_at_files = std::chrono::milliseconds(100), between_saves = std::chrono::seconds(1),
+		   between_sentences = std::chrono::seconds(10), between_stores = std::chrono::seconds(60);
+constexpr std::size_t max_reported = 1000;
+constexpr unsigned max_restarts = 5; // of one version of a description, before the file is read again
+
+} // namespace
+
+Forwarding::Forwarding(Forwarder &forwarder, std::function<void(const std::string &)> report)
+    : forwarder_(forwarder), report_(std::move(report)), session_(std::stoull(random_hex(64), nullptr, 16) | 1)
+{
+}
+
+void Forwarding::report(const std::string &cause, const std::string &sentence, Time now)
+{
+	if (reported_.size() >= max_reported)
+		reported_.clear();
+	const auto [last, is_first] = reported_.try_emplace(cause, now);
+	if (!is_first && now - last->second < between_sentences)
+		return;
+	last->second = now;
+	if (report_)
+		report_(sentence);
+}
+
+std::shared_ptr<TraceTail> Forwarding::find(const std::string &directory) const
+{
+	const auto found = std::ranges::find(tails_, directory, [](const auto &tail) { return tail->directory(); });
+	return found == tails_.end() ? nullptr : *found;
+}
+
+void Forwarding::add(const std::string &directory, const TailOptions &options)
+{
+	const std::lock_guard lock(mutex_);
+	if (!find(directory))
+		tails_.push_back(std::make_shared<TraceTail>(directory, options));
+}
+
+void Forwarding::set_ended(const std::string &directory)
+{
+	const std::lock_guard lock(mutex_);
+	const auto tail = find(directory);
+	if (!tail || tail->has_ended())
+		return;
+	tail->set_ended();
+	last_look_ = {};
+}
+
+void Forwarding::remove(const std::string &directory)
+{
+	const std::lock_guard lock(mutex_);
+	const auto tail = find(directory);
+	if (!tail)
+		return;
+	forget(*tail, std::chrono::steady_clock::now());
+	other_store_.erase(tail.get());
+	std::erase(tails_, tail);
+}
+
+// What is on its way of it: answers that still come are of no interest.
+void Forwarding::forget(const TraceTail &tail, Time now)
+{
+	for (auto each = sent_.begin(); each != sent_.end();) {
+		if (each->second.tail.get() != &tail) {
+			++each;
+			continue;
+		}
+		window_.remove(each->first, now);
+		each = sent_.erase(each);
+	}
+	descriptions_.erase(&tail);
+}
+
+void Forwarding::look(Time now)
+{
+	if (now - last_look_ < between_looks_at_files)
+		return;
+	last_look_ = now;
+	for (const auto &tail : tails_)
+		try {
+			tail->look(now);
+		} catch (const Error &error) {
+			report("look " + tail->directory(), error.what(), now);
+		}
+}
+
+// An answer of a collector with another directory means that this one has nothing of the trace; two that answer in
+// turn must not make it start again and again.
+bool Forwarding::is_of_this_store(TraceTail &tail, const Answer &answer, Time now)
+{
+	TraceProgress &progress = tail.progress();
+	if (progress.store == 0)
+		progress.store = answer.store;
+	if (progress.store == answer.store)
+		return true;
+	const auto last = other_store_.find(&tail);
+	if (last != other_store_.end() && now - last->second < between_stores) {
+		report("stores", "two collectors answer for the same run: end one, or give their runs different names",
+		       now);
+		return false;
+	}
+	other_store_[&tail] = now;
+	report("store " + tail.directory(),
+	       fmt::format("the collector stores in another directory than before: {} is sent again from its start",
+			   tail.directory()),
+	       now);
+	forget(tail, now);
+	tail.start_again(answer.store);
+	return false;
+}
+
+void Forwarding::take(std::uint64_t number, const Answer &answer, Time now)
+{
+	const auto found = sent_.find(number);
+	if (found == sent_.end() || !is_of_this_store(*found->second.tail, answer, now))
+		return;
+	if (instance_ && instance_ != answer.instance)
+		window_.reconnected(); // the one before may have had messages that it did not answer
+	instance_ = answer.instance;
+	const std::string &directory = found->second.tail->directory();
+	if (answer.status == Status::later || answer.status == Status::replaced) {
+		window_.refused(number, now);
+		report(answer.why,
+		       fmt::format("the collector does not take {} now: {}", directory, printable(answer.why)), now);
+		return;
+	}
+	if (answer.status == Status::invalid)
+		report(answer.why,
+		       fmt::format("the collector refuses a part of {}: {}", directory, printable(answer.why)), now);
+	if (answer.conflicts)
+		report("conflict " + directory,
+		       fmt::format("the collector has other blocks of {}: was this host restored from a snapshot?",
+				   directory),
+		       now);
+	if (found->second.file.empty())
+		take_for_blocks(number, answer, now);
+	else
+		take_for_piece(number, answer, now);
+}
+
+void Forwarding::take_for_blocks(std::uint64_t number, const Answer &answer, Time now)
+{
+	const Sent sent = std::move(sent_.at(number));
+	sent_.erase(number);
+	window_.remove(number, now);
+	if (answer.status == Status::stored)
+		sent.tail->stored(sent.blocks, answer.conflicts);
+	else
+		sent.tail->refused(sent.blocks);
+}
+
+void Forwarding::take_for_piece(std::uint64_t number, const Answer &answer, Time now)
+{
+	const Sent sent = std::move(sent_.at(number));
+	sent_.erase(number);
+	window_.remove(number, now);
+	const auto found = descriptions_.find(sent.tail.get());
+	if (found == descriptions_.end() || found->second.content.file != sent.file)
+		return;
+	Description &description = found->second;
+	const std::uint64_t size = description.content.bytes.size();
+	if (answer.status == Status::taken && sent.offset + max_content_bytes < size) {
+		add_piece(sent.tail, sent.offset + max_content_bytes);
+	} else if (answer.status == Status::start_again && ++description.restarts <= max_restarts) {
+		add_piece(sent.tail, 0);
+	} else if (answer.status == Status::start_again) {
+		sent.tail->description_again(sent.file, now);
+		descriptions_.erase(found);
+	} else {
+		const bool is_stored = answer.status == Status::stored;
+		sent.tail->progress().refused_files += !is_stored;
+		sent.tail->description_stored(sent.file, description.content.hash);
+		descriptions_.erase(found);
+	}
+}
+
+void Forwarding::add_piece(const std::shared_ptr<TraceTail> &tail, std::uint64_t offset)
+{
+	const TraceTail::Content &content = descriptions_.at(tail.get()).content;
+	const std::size_t bytes = std::min<std::size_t>(max_content_bytes, content.bytes.size() - offset);
+	const std::uint64_t number = next_number_++;
+	sent_[number] = {tail, {}, content.file, offset};
+	window_.add(number, bytes);
+}
+
+void Forwarding::fill_window(Time now)
+{
+	const std::size_t count = tails_.size();
+	for (std::size_t idle = 0; idle < count && window_.has_room(max_content_bytes);) {
+		const std::shared_ptr<TraceTail> tail = tails_[next_tail_++ % count];
+		bool is_idle = true;
+		if (auto content = tail->next_description(now)) {
+			descriptions_[tail.get()] = {std::move(*content), 0};
+			add_piece(tail, 0);
+			is_idle = false;
+		}
+		if (const auto run = tail->is_known() ? tail->next_blocks(now) : std::nullopt) {
+			const std::uint64_t number = next_number_++;
+			window_.add(number, run->count * block_bytes);
+			sent_[number] = {tail, *run, "", 0};
+			is_idle = false;
+		}
+		idle = is_idle ? idle + 1 : 0;
+		if (!is_idle)
+			send_due(now);
+	}
+}
+
+// Into message_. False: it is gone.
+bool Forwarding::encode(const Sent &sent)
+{
+	if (sent.file.empty()) {
+		const Batch batch{session_, sent.tail->name(), sent.blocks.stream, sent.blocks.first, {}};
+		return sent.tail->read(sent.blocks, encode_batch(batch, sent.blocks.count * block_bytes, message_));
+	}
+	const TraceTail::Content &content = descriptions_.at(sent.tail.get()).content;
+	const std::size_t bytes = std::min<std::size_t>(max_content_bytes, content.bytes.size() - sent.offset);
+	const Piece piece{session_, sent.tail->name(), sent.file, content.hash, content.bytes.size(), sent.offset, {}};
+	const auto to = encode_piece(piece, bytes, message_);
+	std::memcpy(to.data(), content.bytes.data() + sent.offset, bytes);
+	return true;
+}
+
+void Forwarding::send_due(Time now)
+{
+	while (const auto number = window_.due(now)) {
+		if (!forwarder_.is_connected())
+			return;
+		const Sent &sent = sent_.at(*number);
+		if (!encode(sent)) { // the tail counted it
+			window_.remove(*number, now);
+			sent_.erase(*number);
+			continue;
+		}
+		const auto kind = sent.file.empty() ? Forwarder::Kind::batch : Forwarder::Kind::piece;
+		if (!forwarder_.send(kind, *number, message_))
+			return;
+		window_.sent(*number, now);
+	}
+}
+
+void Forwarding::receive(Forwarder::Received received, Time now)
+{
+	if (received.is_new_connection)
+		window_.reconnected();
+	for (const auto &[number, answer] : received.answers)
+		take(number, answer, now);
+	for (const std::uint64_t number : received.nobody)
+		if (window_.refused(number, now))
+			report("nobody", "no collector is there: everything is kept and sent when one comes", now);
+}
+
+void Forwarding::step(Time until)
+{
+	Time wait_until;
+	{
+		const std::lock_guard lock(mutex_);
+		const Time now = std::chrono::steady_clock::now();
+		look(now);
+		send_due(now);
+		fill_window(now);
+		if (now - last_save_ > between_saves) {
+			last_save_ = now;
+			for (const auto &tail : tails_)
+				tail->save();
+		}
+		wait_until = std::min(until, now + between_looks_at_files);
+		if (forwarder_.is_connected())
+			wait_until =
+			    std::min(wait_until, std::max(window_.next_due(now), now + std::chrono::milliseconds(1)));
+	}
+	Forwarder::Received received = forwarder_.receive_until(wait_until);
+	const std::lock_guard lock(mutex_);
+	receive(std::move(received), std::chrono::steady_clock::now());
+}
+
+void Forwarding::save()
+{
+	const std::lock_guard lock(mutex_);
+	for (const auto &tail : tails_)
+		tail->save();
+}
+
+bool Forwarding::is_complete() const
+{
+	const std::lock_guard lock(mutex_);
+	return std::ranges::all_of(tails_, [](const auto &tail) { return tail->is_complete(); });
+}
+
+std::vector<ForwardingAccount> Forwarding::accounts() const
+{
+	const std::lock_guard lock(mutex_);
+	std::vector<ForwardingAccount> accounts;
+	for (const auto &tail : tails_) {
+		const TraceProgress &progress = tail->progress();
+		const std::uint64_t elsewhere = progress.refused + progress.vanished + progress.conflicts;
+		const std::uint64_t answered = progress.stored_blocks();
+		accounts.push_back({tail->name().run, tail->name().part, tail->directory(), tail->blocks(),
+				    answered - std::min(answered, elsewhere), progress.conflicts, progress.refused,
+				    progress.vanished, progress.refused_files, tail->bytes(), tail->is_known(),
+				    tail->has_ended(), tail->is_complete()});
+	}
+	return accounts;
+}
+
+std::uint64_t Forwarding::sent_again() const
+{
+	const std::lock_guard lock(mutex_);
+	return window_.sent_again();
+}
+
+std::uint64_t Forwarding::bytes_on_their_way() const
+{
+	const std::lock_guard lock(mutex_);
+	return window_.bytes();
+}
+
+} // namespace monitor::fleet

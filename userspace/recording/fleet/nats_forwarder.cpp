@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#include "nats_forwarder.h"
+
+#include <charconv>
+
+#include "base/fleet/names.h"
+
+namespace monitor::fleet {
+namespace {
+
+Connection::Events events_of(const std::function<void(const std::string &)> &report, std::function<void()> connected)
+{
+	return {std::move(connected), report, report};
+}
+
+} // namespace
+
+NatsForwarder::NatsForwarder(const ConnectionOptions &hub, const std::string &host,
+			     std::function<void(const std::string &)> report)
+    : data_subject_(subject_of("data", host)), file_subject_(subject_of("file", host)), inbox_(make_inbox(host)),
+      report_(std::move(report)), connection_(hub, events_of(report_, [this] {
+						      const std::lock_guard lock(mutex_);
+						      received_.is_new_connection = true;
+						      came_.notify_all();
+					      }))
+{
+	connection_.subscribe(inbox_ + ".*", [this](const Connection::Message &message) { take(message); });
+}
+
+NatsForwarder::~NatsForwarder()
+{
+	connection_.stop_receiving();
+}
+
+void NatsForwarder::take(const Connection::Message &message)
+{
+	if (message.subject.size() <= inbox_.size() + 1)
+		return;
+	const std::string_view text = message.subject.substr(inbox_.size() + 1);
+	std::uint64_t number = 0;
+	if (std::from_chars(text.data(), text.data() + text.size(), number).ec != std::errc{})
+		return;
+	Answer answer;
+	std::string why;
+	const bool is_answer = !message.no_responders && decode_answer(message.data, answer, why);
+	const std::lock_guard lock(mutex_);
+	if (message.no_responders)
+		received_.nobody.push_back(number);
+	else if (is_answer)
+		received_.answers.emplace_back(number, std::move(answer));
+	came_.notify_all();
+}
+
+bool NatsForwarder::send(Kind kind, std::uint64_t number, std::span<const std::byte> message)
+{
+	return connection_.publish(kind == Kind::batch ? data_subject_ : file_subject_, message,
+				   inbox_ + '.' + std::to_string(number));
+}
+
+Forwarder::Received NatsForwarder::receive_until(std::chrono::steady_clock::time_point time)
+{
+	std::unique_lock lock(mutex_);
+	came_.wait_until(lock, time, [&] {
+		return is_woken_ || received_.is_new_connection || !received_.answers.empty() ||
+		       !received_.nobody.empty();
+	});
+	is_woken_ = false;
+	return std::exchange(received_, {});
+}
+
+void NatsForwarder::wake()
+{
+	const std::lock_guard lock(mutex_);
+	is_woken_ = true;
+	came_.notify_all();
+}
+
+} // namespace monitor::fleet

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+#include "send_window.h"
+
+#include <algorithm>
+
+namespace monitor::fleet {
+namespace {
+
+constexpr auto between_looks = std::chrono::milliseconds(100);
+
+} // namespace
+
+void SendWindow::add(std::uint64_t number, std::size_t bytes)
+{
+	waiting_[number].bytes = bytes;
+	unsent_.insert(number);
+	on_their_way_ += bytes;
+}
+
+void SendWindow::sent(std::uint64_t number, Time now)
+{
+	const auto found = waiting_.find(number);
+	if (found == waiting_.end())
+		return;
+	Message &message = found->second;
+	sent_again_ += !message.is_first;
+	message.sent = now;
+	unsent_.erase(number);
+}
+
+bool SendWindow::remove(std::uint64_t number, Time now)
+{
+	const auto found = waiting_.find(number);
+	if (found == waiting_.end())
+		return false;
+	const Message &message = found->second;
+	if (message.sent && message.is_first) // 16 times as long as an answer took, and slowly less
+		timeout_ = std::clamp(std::max((now - *message.sent) * 16, timeout_ - timeout_ / 16), min_timeout,
+				      max_timeout);
+	on_their_way_ -= message.bytes;
+	waiting_.erase(found);
+	unsent_.erase(number);
+	pause_ = min_pause;
+	is_trying_ = false;
+	return true;
+}
+
+bool SendWindow::refused(std::uint64_t number, Time now)
+{
+	const auto found = waiting_.find(number);
+	if (found == waiting_.end())
+		return false;
+	Message &message = found->second;
+	if (!message.sent)
+		return true;
+	message.sent.reset();
+	message.is_first = false;
+	unsent_.insert(number);
+	is_trying_ = true;
+	trial_.reset();
+	if (now < paused_until_)
+		return true; // one pause for all that are refused together
+	paused_until_ = now + pause_;
+	pause_ = std::min(2 * pause_, max_pause);
+	return true;
+}
+
+void SendWindow::reconnected()
+{
+	for (auto &[number, message] : waiting_) {
+		message.is_first &= !message.sent;
+		message.sent.reset();
+		unsent_.insert(number);
+	}
+	paused_until_ = {};
+	pause_ = min_pause;
+	is_trying_ = false;
+}
+
+void SendWindow::look_for_late(Time now)
+{
+	if (now - looked_ < between_looks)
+		return;
+	looked_ = now;
+	bool is_late = false;
+	for (auto &[number, message] : waiting_)
+		if (message.sent && now - *message.sent >= timeout_) {
+			is_late = true;
+			message.sent.reset();
+			message.is_first = false;
+			unsent_.insert(number);
+		}
+	if (is_late)
+		timeout_ = std::min(2 * timeout_, max_timeout);
+}
+
+std::optional<std::uint64_t> SendWindow::due(Time now)
+{
+	if (now < paused_until_)
+		return {};
+	look_for_late(now);
+	if (is_trying_ && !unsent_.empty()) {
+		if (trial_ && waiting_.contains(*trial_) && !unsent_.contains(*trial_))
+			return {}; // on its way
+		trial_ = *unsent_.begin();
+	}
+	return unsent_.empty() ? std::nullopt : std::optional(*unsent_.begin());
+}
+
+SendWindow::Time SendWindow::next_due(Time now) const
+{
+	const bool is_waiting = unsent_.empty() || (is_trying_ && trial_ && !unsent_.contains(*trial_));
+	const Time next = is_waiting ? now + between_looks : now;
+	return std::max(next, paused_until_);
+}
+
+} // namespace monitor::fleet

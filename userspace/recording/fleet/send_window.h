@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// Which messages are on their way, and which must be sent again: the forwarder's window.
+//
+// Used by forwarding.cpp, one thread; knows no network and no clock. A message is sent again when the connection was
+// made again, when the hub says that nobody receives it, when the collector asks for it later, or after a time-out far
+// above the usual time of an answer: a short one would flood a slow collector. After a refusal all wait, longer each
+// time; then one message tries, and the others follow when it was taken. Invariant: the bytes on their way stay below
+// the window, and a message leaves it only when it was answered for good.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+
+namespace monitor::fleet {
+
+class SendWindow {
+public:
+	using Time = std::chrono::steady_clock::time_point;
+	using Duration = std::chrono::steady_clock::duration;
+
+	static constexpr std::size_t max_bytes = 16 << 20;
+	static constexpr Duration min_timeout = std::chrono::seconds(10), max_timeout = std::chrono::seconds(120);
+	static constexpr Duration min_pause = std::chrono::milliseconds(200), max_pause = std::chrono::seconds(5);
+
+	bool has_room(std::size_t bytes) const { return on_their_way_ + bytes <= max_bytes || waiting_.empty(); }
+	// A new message; its number must be new, too. It is due at once.
+	void add(std::uint64_t number, std::size_t bytes);
+	// It was given to the network.
+	void sent(std::uint64_t number, Time now);
+	// Answered for good. False: not on its way (any more).
+	bool remove(std::uint64_t number, Time now);
+	// To be sent again after a pause. False: not on its way.
+	bool refused(std::uint64_t number, Time now);
+	// Another connection, or another collector: what was sent before may be lost, so all of it is due.
+	void reconnected();
+
+	// The oldest message to be sent now. `now` in a pause: none.
+	std::optional<std::uint64_t> due(Time now);
+	// When due() may have one without anything else happening, at the latest: time-outs are looked for each 100 ms.
+	Time next_due(Time now) const;
+
+	bool empty() const { return waiting_.empty(); }
+	std::size_t messages() const { return waiting_.size(); }
+	std::size_t bytes() const { return on_their_way_; }
+	std::uint64_t sent_again() const { return sent_again_; }
+	Duration timeout() const { return timeout_; }
+
+private:
+	void look_for_late(Time now);
+
+	struct Message {
+		std::size_t bytes = 0;
+		std::optional<Time> sent; // none: in unsent_
+		bool is_first = true;     // was not sent before: its answer says how long one takes
+	};
+
+	std::map<std::uint64_t, Message> waiting_;
+	std::set<std::uint64_t> unsent_; // of these
+	std::size_t on_their_way_ = 0;
+	std::uint64_t sent_again_ = 0;
+	Duration timeout_ = min_timeout, pause_ = min_pause;
+	Time paused_until_{}, looked_{};
+	bool is_trying_ = false;             // after a refusal
+	std::optional<std::uint64_t> trial_; // the one message
+};
+
+} // namespace monitor::fleet

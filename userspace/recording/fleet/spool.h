@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// The spool of an agent: a directory in which each recording is SPOOL/RUN, a trace directory, and how much it may hold.
+//
+// The agent calls step() about each second: it finds new recordings and gives them to forwarding.h, and keeps the sum
+// below the limit. What is stored by the collector goes first, oldest first; if that is not enough, ended recordings
+// that are not stored are dropped whole, oldest first, counted and reported. A recording that runs is never touched.
+// How far each is stored is kept in SPOOL/.forwarded/RUN. Invariant: a trace is there whole or not at all.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "forwarding.h"
+
+namespace monitor::fleet {
+
+struct SpoolAccount {
+	std::uint64_t bytes = 0, max_bytes = 0;
+	std::uint64_t removed = 0;                     // traces that were stored
+	std::uint64_t dropped = 0, dropped_blocks = 0; // traces that were not, and their blocks that were not stored
+};
+
+class Spool {
+public:
+	// `is_running`: whether a recorder writes SPOOL/RUN now. Throws Error.
+	Spool(const std::string &directory, std::uint64_t max_bytes, Forwarding &forwarding,
+	      std::function<bool(const std::string &run)> is_running, std::function<void(const std::string &)> report);
+
+	void step();
+	SpoolAccount account() const { return account_; }
+
+private:
+	struct Entry {
+		std::string run, directory;
+		std::uint64_t bytes = 0;
+		std::int64_t changed_ns = 0;
+		bool is_running = false, is_complete = false;
+		std::uint64_t missing_blocks = 0; // not stored
+	};
+
+	std::vector<Entry> entries() const;
+	void remove(const Entry &entry);
+	void save_dropped() const;
+	void load_dropped();
+
+	std::string directory_;
+	Forwarding &forwarding_;
+	std::function<bool(const std::string &)> is_running_;
+	std::function<void(const std::string &)> report_;
+	SpoolAccount account_;
+	bool is_told_full_ = false;
+};
+
+} // namespace monitor::fleet
