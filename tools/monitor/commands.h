@@ -34,5 +34,6 @@ void add_play(CLI::App &app, int &exit_code);
 void add_archive(CLI::App &app, int &exit_code);
 void add_view(CLI::App &app, int &exit_code);
 void add_diff(CLI::App &app, int &exit_code);
+void add_fleet(CLI::App &app, int &exit_code);
 
 } // namespace monitor

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+// `monitor fleet collect`: stores what hosts send until it is ended. answers/fleet/ does the work.
+#include <chrono>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "answers/fleet/collector_service.h"
+#include "base/error.h"
+#include "base/escape.h"
+#include "base/fleet/names.h"
+#include "base/json.h"
+#include "cmd_fleet.h"
+#include "hub_options.h"
+#include "problems.h"
+#include "termination.h"
+
+namespace monitor {
+namespace {
+
+struct CollectArguments {
+	fleet::ConnectionOptions hub;
+	std::string output, run;
+	bool json = false;
+};
+
+void print_collected(const nlohmann::ordered_json &accounts)
+{
+	for (const auto &host : accounts["hosts"]) {
+		fmt::print("{:<20} {} traces, {} blocks stored, {} again, {} conflicts",
+			   host["host"].get<std::string>(), host["traces"].size(), host["blocks"].get<std::uint64_t>(),
+			   host["repeated"].get<std::uint64_t>(), host["conflicts"].get<std::uint64_t>());
+		for (const auto &[why, number] : host["refused"].items())
+			fmt::print("; {} messages refused: {}", number.get<std::uint64_t>(), printable(why));
+		fmt::print("\n");
+	}
+}
+
+int run_collect(const CollectArguments &arguments)
+{
+	if (!arguments.run.empty() && !fleet::is_run_name(arguments.run))
+		throw Error("--run: a name has letters, digits, '.', '_' and '-', at most 64");
+	Termination termination;
+	fleet::CollectorService service(arguments.hub, arguments.output, arguments.run,
+					[](const std::string &sentence) { print_error(sentence); });
+	while (!termination.wait(std::chrono::milliseconds(1000)))
+		try {
+			service.collector().save();
+		} catch (const Error &error) { // a full disk need not stay full
+			print_error(error.what());
+		}
+	service.collector().save();
+	const auto accounts = service.collector().accounts();
+	if (arguments.json)
+		fmt::print("{}\n", json_dump(accounts, 1));
+	else
+		print_collected(accounts);
+	return 0;
+}
+
+} // namespace
+
+void add_fleet_collect(CLI::App &fleet, int &exit_code)
+{
+	CLI::App *collect =
+	    fleet.add_subcommand("collect", "store what hosts send, as one collection of traces, until ended");
+	auto arguments = std::make_shared<CollectArguments>();
+	arguments->hub.name = "monitor collector";
+	collect->add_option("-o,--output", arguments->output, "directory of the run; one from before is continued")
+	    ->required()
+	    ->option_text("RUN");
+	collect
+	    ->add_option("--run", arguments->run, "take only what was recorded under this name (default: everything)")
+	    ->option_text("NAME");
+	add_hub_options(*collect, arguments->hub);
+	collect->add_flag("--json", arguments->json, "print the accounts at the end as JSON");
+	collect->footer(
+	    "It runs until SIGINT or SIGTERM. RUN/.monitor/fleet.json has the accounts, every second.\n"
+	    "Example:\n"
+	    "  monitor fleet collect -o RUN --hub tls://hub --ca ca.pem --cert collector.pem --key collector.key");
+	collect->callback([arguments, &exit_code] { exit_code = run_collect(*arguments); });
+}
+
+} // namespace monitor

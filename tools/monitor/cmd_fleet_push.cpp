@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT
+// `monitor fleet push`: brings trace directories to a fleet's collector, without an agent. recording/fleet/ does the
+// work.
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "base/duration.h"
+#include "base/error.h"
+#include "base/escape.h"
+#include "base/fd.h"
+#include "base/fleet/names.h"
+#include "base/json.h"
+#include "cmd_fleet.h"
+#include "hub_options.h"
+#include "problems.h"
+#include "recording/fleet/clock_exchange.h"
+#include "recording/fleet/forwarding.h"
+#include "recording/fleet/nats_forwarder.h"
+#include "termination.h"
+#ifdef MONITOR_RECORD_SIDE
+#include "recording/card/recorders.h"
+#endif
+
+namespace monitor {
+namespace {
+
+using fleet::ForwardingAccount;
+
+struct PushArguments {
+	fleet::ConnectionOptions hub;
+	std::vector<std::string> directories;
+	std::string host, run, forward = "batch", timeout;
+	bool json = false;
+};
+
+bool is_being_recorded(const std::string &directory)
+{
+#ifdef MONITOR_RECORD_SIDE
+	return card::recorder_of(directory).has_value();
+#else
+	return directory.empty(); // this build knows no recorders
+#endif
+}
+
+std::string this_host()
+{
+	char name[256] = "";
+	::gethostname(name, sizeof name - 1);
+	return name;
+}
+
+void expect_trace(const std::string &directory)
+{
+	fleet::Uuid uuid;
+	const auto json = parse_json(read_text(directory + "/.monitor/recording.json"));
+	if (!json.is_object() || !json.contains("uuid") || !json["uuid"].is_string() ||
+	    !fleet::parse_uuid(json["uuid"].get<std::string>(), uuid))
+		throw Error(directory + " is not a trace that monitor recorded; name the directory of one");
+}
+
+// Exchanges with the clock of now say something about a trace of this boot only.
+std::unique_ptr<fleet::ClockExchange> exchange_for(const PushArguments &arguments)
+{
+	const std::string boot = read_text("/proc/sys/kernel/random/boot_id");
+	for (const std::string &directory : arguments.directories) {
+		const auto json = parse_json(read_text(directory + "/.monitor/recording.json"));
+		if (!json.contains("boot_id") || json["boot_id"] != boot.substr(0, boot.find('\n')))
+			continue;
+		const std::string metadata = read_text(directory + "/metadata", 1 << 20);
+		const bool is_tsc = metadata.find("name = tsc") != std::string::npos ||
+				    metadata.find("name = \"tsc\"") != std::string::npos;
+		return std::make_unique<fleet::ClockExchange>(arguments.hub, arguments.host, is_tsc,
+							      std::function<void(const std::string &)>());
+	}
+	return nullptr;
+}
+
+nlohmann::ordered_json json_of_push(const std::vector<ForwardingAccount> &accounts, const fleet::Forwarding &forwarding)
+{
+	auto traces = nlohmann::ordered_json::array();
+	for (const ForwardingAccount &account : accounts)
+		traces.push_back({{"directory", account.directory},
+				  {"blocks", account.recorded},
+				  {"stored", account.stored},
+				  {"conflicts", account.conflicts},
+				  {"refused", account.refused},
+				  {"vanished", account.vanished},
+				  {"refused_files", account.refused_files},
+				  {"complete", account.is_complete}});
+	return {{"sent_again", forwarding.sent_again()}, {"traces", traces}};
+}
+
+void print_pushed(const std::vector<ForwardingAccount> &accounts)
+{
+	for (const ForwardingAccount &account : accounts) {
+		fmt::print("{}: {} of {} blocks stored{}", printable(account.directory), account.stored,
+			   account.recorded, account.is_complete ? "" : ", not all of it yet");
+		for (const auto &[number, what] : {std::pair(account.conflicts, "kept aside: the collector had others"),
+						   std::pair(account.refused, "refused"),
+						   std::pair(account.vanished, "removed before they were sent"),
+						   std::pair(account.refused_files, "descriptions refused")})
+			if (number)
+				fmt::print(", {} {}", number, what);
+		fmt::print("\n");
+	}
+}
+
+// Until everything is stored. False: ended before.
+bool push_all(const PushArguments &arguments, fleet::Forwarding &forwarding, Termination &termination)
+{
+	using Clock = std::chrono::steady_clock;
+	std::optional<Clock::time_point> deadline;
+	if (!arguments.timeout.empty())
+		deadline = Clock::now() + std::chrono::nanoseconds(parse_duration(arguments.timeout, "--timeout"));
+	Clock::time_point looked{};
+	while (!forwarding.is_complete()) {
+		if ((deadline && Clock::now() > *deadline) || termination.wait(std::chrono::milliseconds(0)))
+			return false;
+		if (Clock::now() - looked > std::chrono::seconds(1)) {
+			looked = Clock::now();
+			for (const std::string &directory : arguments.directories)
+				if (!is_being_recorded(directory))
+					forwarding.set_ended(directory);
+		}
+		forwarding.step(Clock::now() + std::chrono::milliseconds(200));
+	}
+	return true;
+}
+
+int run_push(PushArguments &arguments)
+{
+	if (arguments.host.empty())
+		arguments.host = this_host();
+	if (!fleet::is_host_name(arguments.host))
+		throw Error(fmt::format("'{}' is no name of a host: name it with --host", printable(arguments.host)));
+	if (!arguments.run.empty() && !fleet::is_run_name(arguments.run))
+		throw Error("--run: a name has letters, digits, '.', '_' and '-', at most 64");
+	for (const std::string &directory : arguments.directories)
+		expect_trace(directory);
+	Termination termination;
+	const auto report = [](const std::string &sentence) { print_error(sentence); };
+	fleet::NatsForwarder forwarder(arguments.hub, arguments.host, report);
+	fleet::Forwarding forwarding(forwarder, report);
+	for (const std::string &directory : arguments.directories) {
+		fleet::TailOptions options;
+		options.run = arguments.run;
+		if (arguments.forward == "each")
+			options.max_blocks = 1;
+		forwarding.add(directory, options);
+	}
+	const auto clock = exchange_for(arguments);
+	const bool is_done = push_all(arguments, forwarding, termination);
+	const std::vector<ForwardingAccount> accounts = forwarding.accounts();
+	if (arguments.json)
+		fmt::print("{}\n", json_dump(json_of_push(accounts, forwarding), 1));
+	else
+		print_pushed(accounts);
+	bool is_whole = is_done;
+	for (const ForwardingAccount &account : accounts)
+		is_whole = is_whole && account.stored == account.recorded && account.refused_files == 0;
+	return is_whole ? 0 : 1;
+}
+
+} // namespace
+
+void add_fleet_push(CLI::App &fleet, int &exit_code)
+{
+	CLI::App *push = fleet.add_subcommand("push", "bring traces made without an agent to the collector");
+	auto arguments = std::make_shared<PushArguments>();
+	arguments->hub.name = "monitor push";
+	push->add_option("trace", arguments->directories, "trace directories of this host")
+	    ->required()
+	    ->option_text("DIR...");
+	add_hub_options(*push, arguments->hub);
+	push->add_option("--host", arguments->host, "name of the host, as its certificate says (default: hostname)")
+	    ->option_text("NAME");
+	push->add_option("--run", arguments->run,
+			 "name of the run that they belong to (default: whatever is collected)")
+	    ->option_text("NAME");
+	push->add_option("--forward", arguments->forward, "batch: 256 KiB in a message; each: one block")
+	    ->check(CLI::IsMember({"batch", "each"}))
+	    ->option_text("HOW");
+	push->add_option("--timeout", arguments->timeout, "give up after this time, such as 60s (default: never)")
+	    ->option_text("TIME");
+	push->add_flag("--json", arguments->json, "JSON instead of text");
+	push->footer(
+	    "It waits until the collector has stored everything; a trace that is being recorded is followed until\n"
+	    "its end. Exit code: 0, or 1 if something is not stored.\n"
+	    "Example:\n"
+	    "  monitor fleet push DIR --hub tls://hub --ca ca.pem --cert web1.pem --key web1.key");
+	push->callback([arguments, &exit_code] { exit_code = run_push(*arguments); });
+}
+
+} // namespace monitor
