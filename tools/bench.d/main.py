@@ -13,7 +13,7 @@ import traceback
 from lib import Context, Skip, end_all, machine, plain
 
 BENCHES = ["kernel", "match", "flight", "trigger", "live", "periods", "virtual", "view", "convert", "archive", "view_long", "diff", "instructions", "ratio", "user", "endtoend", "loss", "sustained", "density", "recorder", "start", "clock",
-	"read", "states", "traces", "stacks", "functions", "memory"]
+	"read", "states", "traces", "stacks", "functions", "memory", "fleet"]
 
 
 def parse():
