@@ -131,4 +131,12 @@ if [ "$recording" ]; then
 	expect "unlike-any-other" record -o x -- unlike-a
 	expect "sched_switch" list --event sched_sw
 fi
+if [ "$recording" ] && ! "$monitor" fleet --help | grep -q "left out"; then
+	printf 'web1\nweb2\ndb1\n' > hosts
+	expect "init status record stop" fleet ""
+	expect "--lead" fleet record --le
+	MONITOR_FLEET=. expect "web1 web2" fleet record --hosts w
+	expect "web1,db1" fleet stop --keys . --hosts web1,d
+	expect "--allow-commands" agent --allow-
+fi
 exit $failed

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# A build without the record side, SQLite, ncurses and protozero: it builds without libbpf, clang and bpftool, reads a trace like the
+# A build without the record side, SQLite, ncurses, protozero and libnats: it builds without libbpf, clang and bpftool, reads a trace like the
 # full build, and says of `record`, `query` and `convert` why it cannot. Called by hand, a minute: offline_build.sh [BUILD]. BUILD (default:
 # build) has the full build and its tests; the other is kept there, so that only the first run takes its time.
 set -euo pipefail
@@ -22,12 +22,12 @@ for name in clang clang-14 bpftool llvm-strip; do
 done
 rm -f "$work/called"
 export PATH=$work/tools:$PATH
-cmake -S "$source" -B "$work/build" -G Ninja -DMONITOR_RECORD=OFF -DMONITOR_QUERY=OFF -DMONITOR_SCREEN=OFF -DMONITOR_PROTOBUF=OFF -DBUILD_TESTING=OFF -DCMAKE_BUILD_TYPE=Debug \
+cmake -S "$source" -B "$work/build" -G Ninja -DMONITOR_RECORD=OFF -DMONITOR_QUERY=OFF -DMONITOR_SCREEN=OFF -DMONITOR_PROTOBUF=OFF -DMONITOR_FLEET=OFF -DBUILD_TESTING=OFF -DCMAKE_BUILD_TYPE=Debug \
 	-DCMAKE_CXX_FLAGS_DEBUG=-O0 -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=20 > "$work/cmake.log" 2>&1 || { cat "$work/cmake.log"; fail "cmake"; }
 ninja -C "$work/build" monitor > "$work/ninja.log" 2>&1 || { tail -50 "$work/ninja.log"; fail "the build"; }
 [ ! -e "$work/called" ] || fail "$(cat "$work/called")"
 monitor=$work/build/tools/monitor/monitor
-! ldd "$monitor" | grep -E 'libbpf|libelf|libpfm|sqlite|ncurses' || fail "it needs a library that it was built without"
+! ldd "$monitor" | grep -E 'libbpf|libelf|libpfm|sqlite|ncurses|libnats' || fail "it needs a library that it was built without"
 
 rm -rf "$work/traces"
 "$make_golden" "$work/traces" "$events" > "$work/golden.log"
@@ -45,6 +45,11 @@ for verb in record doctor events; do
 	"$monitor" $verb > "$work/out" 2> "$work/errors" || status=$?
 	[ $status -ne 0 ] || fail "$verb works without the record side"
 	grep -q "^monitor: this build reads traces only" "$work/errors" || fail "$verb says: $(cat "$work/errors")"
+done
+for verb in agent fleet; do
+	status=0
+	"$monitor" $verb record -- x > "$work/out" 2> "$work/errors" || status=$?
+	[ $status -ne 0 ] && grep -q "^monitor: this build has no .monitor $verb." "$work/errors" || fail "$verb says: $(cat "$work/errors")"
 done
 status=0
 "$monitor" query "$trace" "SELECT 1" > "$work/out" 2> "$work/errors" || status=$?

@@ -26,6 +26,7 @@ MAY = {
     "recording/functions": {"base", "recording/card"},
     "recording/record": {"base", "recording/pmu", "recording/card", "recording/user_card", "recording/stacks", "recording/functions"},
     "recording/fleet": {"base", "base/fleet"},
+    "recording/agent": {"base", "base/fleet", "recording/fleet", "recording/record"},
     "reading/ctf": {"base"},
     "reading/tdl": {"base", "reading/ctf"},
     "reading/events": {"base", "reading/ctf", "reading/tdl"},
@@ -57,6 +58,8 @@ MAY = {
     "answers/fleet": {"base", "base/fleet"},
     "answers/top": {"base", "reading/filter", "answers/report", "answers/live", "answers/terminal"},
     "answers/play": {"answers/terminal", "base", "reading/ctf", "reading/events", "reading/filter", "reading/analyze", "answers/report"},
+    "answers/fleet_setup": {"base", "base/fleet"},
+    "answers/fleet_operator": {"base", "base/fleet", "answers/report"},
     "answers/export": {"base", "reading/ctf", "reading/events", "reading/activities", "reading/analyze",
                        "answers/collection", "answers/report"},
     "answers/view": {"answers/diff", "answers/play", "base", "reading/events", "reading/analyze", "reading/activities", "answers/report", "answers/selection"},
@@ -66,7 +69,7 @@ SIDES = {"base": {"base"}, "recording": {"base", "recording"}, "reading": {"base
          "answers": {"base", "reading", "answers"}}
 BOTH_SIDES = {"answers/live"}
 # Targets that do not have the name of their folder alone.
-TARGETS = {"base/fleet": {"fleet", "fleet_connection"}, "recording/fleet": {"fleet_forwarding"},
+TARGETS = {"base/fleet": {"fleet", "fleet_connection", "fleet_control"}, "recording/fleet": {"fleet_forwarding"},
            "answers/fleet": {"fleet_collector"}}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 NETWORK_LIBRARY, NETWORK_FILE = "nats/", "userspace/base/fleet/connection.cpp"

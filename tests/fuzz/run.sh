@@ -126,6 +126,21 @@ if [ "$name" = fuzz_states ]; then
 	printf '%s\0%s\0%s' $'of machine\n# comment\na: running == 2 and tid > 1\nb: vec == idle\n  c: thread == "x"\n' \
 		'a b/REST{2,} .*' "$tokens" > "$corpus/seed_machine"
 fi
+if [ "$name" = fuzz_control ]; then
+	printf '\0{"message":"{}","signature":"AAAA"}' > "$corpus/seed_envelope"
+	printf '\1%s' '{"version":1,"kind":"record","hosts":["h","web-1.x"],"nonce":"0123456789abcdef0123456789abcdef",
+"run":"night_1.a","issued_ns":1800000000000000000,"expires_ns":1800000060000000000,"start_ns":1800000002000000000,
+"options":{"events":"sched,irq","filter":"pid == 1 and comm ~ \"a*\"","duration":2.5,"trigger":["a == 1 => mark"],
+"statistics":"60s","keep":"1h","count-only":true,"flight":"64M","snapshots":3,"user":true,"user-only":true,
+"max-size":1000000,"no-calibration":true,"note":"n"},"command":["sh","-c","true"]}' > "$corpus/seed_record"
+	printf '\1%s' '{"version":1,"kind":"stop","hosts":["h"],"nonce":"0123456789abcdef0123456789abcdef","run":"r",
+"issued_ns":1800000000000000000,"expires_ns":1800000060000000000}' > "$corpus/seed_stop"
+	printf '\2%s' '{"version":1,"monitor":"0.1.0","session":"ab","boot_id":"c","state":"idle","runs":[{"run":"r",
+"state":"recording"}],"spool_bytes":1,"spool_max_bytes":2,"unsent_blocks":3,"lost_blocks":4,"refused":5,
+"user_only":true,"runs_commands":false}' > "$corpus/seed_presence"
+	printf '\3%s' '{"version":1,"kind":"ended","nonce":"ab","run":"r","reason":"x","realtime_ns":9,"session":"s",
+"late_ns":-5,"exit_code":125}' > "$corpus/seed_answer"
+fi
 if [ "$name" = fuzz_user ]; then
 	# two blocks of small events, and the texts of classes
 	printf 'a\0arg: token a {x = 1, y = 2}; u64 b (B); address c' > "$corpus/seed_text"

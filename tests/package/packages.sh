@@ -29,13 +29,15 @@ done
 "$work/root/usr/bin/monitor" --version | grep -qF "$version" || fail "the packaged monitor's version"
 "$work/root/usr/bin/monitor" events --groups | grep -q software || fail "the packaged monitor does not find its files"
 for file in share/man/man1/monitor.1 include/monitor/edc.h share/bash-completion/completions/monitor share/monitor/dashboards/machine.json \
-	lib/systemd/system/monitor-serve.service include/poet/poet.hpp; do
+	lib/systemd/system/monitor-serve.service lib/systemd/system/monitor-agent.service lib/systemd/system/monitor-hub.service \
+	share/man/man1/monitor-fleet.1 include/poet/poet.hpp; do
 	[ -f "$work/root/usr/$file" ] || fail "no $file in the packages"
 done
 for script in postinst prerm; do
 	sh -n "$work/control-monitor-dkms/$script" || fail "$script of monitor-dkms"
 	grep -qF "$version" "$work/control-monitor-dkms/$script" || fail "$script of monitor-dkms is of another version"
 done
+sh -n "$work/control-monitor/postinst" && grep -q 'useradd .*monitor-agent' "$work/control-monitor/postinst" || fail "nobody makes the agent's user"
 
 grep -q 'KERNEL=="monitor", GROUP="monitor", MODE="0660"' "$work/root/usr/lib/udev/rules.d/60-monitor.rules" || fail "no rule of udev"
 grep -q 'groupadd .*monitor' "$work/control-monitor-dkms/postinst" || fail "nobody makes the group of the rule"

@@ -94,18 +94,45 @@ _monitor_archive() {
 	fi
 }
 
+# `monitor fleet VERB ...`
+_monitor_fleet() {
+	local verb="" i
+	for ((i = 2; i < COMP_CWORD; ++i)); do
+		[[ ${COMP_WORDS[i]} == -* ]] || { verb=${COMP_WORDS[i]} && break; }
+	done
+	if [[ -z $verb && $cur != -* ]]; then
+		COMPREPLY=($(compgen -W "$("$program" fleet --help 2> /dev/null | sed -n '/^Subcommands:/,/^$/s/^  \([a-z]\{1,\}\) .*/\1/p')" -- "$cur"))
+	elif [[ $cur == -* ]]; then
+		COMPREPLY=($(compgen -W "$("$program" fleet $verb --help 2> /dev/null |
+			sed -n '/^Options:/,/^$/s/^  \(-[^ ]*\).*/\1/p' | tr , ' ')" -- "$cur"))
+	fi
+}
+
+# Hosts of the fleet, by the operator's keys.
+_monitor_hosts() {
+	local keys=$MONITOR_FLEET i
+	for ((i = 1; i + 1 < ${#COMP_WORDS[@]}; ++i)); do
+		[[ ${COMP_WORDS[i]} != --keys ]] || keys=${COMP_WORDS[i + 1]}
+	done
+	_monitor_list $(cat "$keys/hosts" 2> /dev/null)
+}
+
 _monitor_value() { # SUBCOMMAND OPTION: 0 if the option takes a value, which is completed
 	case $1:$2 in
-	record:-o | record:--output | archive:--archive)
+	fleet:--hosts | fleet:--cmd-on | fleet:--remove) _monitor_hosts ;;
+	record:-o | record:--output | archive:--archive | fleet:-o | fleet:--output | fleet:--keys | agent:--keys | agent:--spool)
 		local IFS=$'\n'
 		COMPREPLY=($(compgen -d -- "$cur"))
 		compopt -o filenames 2> /dev/null || true
 		;;
-	record:-e | record:--events | top:-e | serve:-e)
+	record:-e | record:--events | top:-e | serve:-e | fleet:-e | fleet:--events)
 		_monitor_list $("$program" events 2> /dev/null | sed -n '/^sample/d; /^stack/d; /^function/d; s/^\([a-z]\{1,\}\)\( (.*)\)\{0,1\}:.*/\1/p')
 		;;
 	record:-m | record:--measure | top:-m | top:--measure)
 		_monitor_list $("$program" events --groups 2> /dev/null | sed -n 's/^\([a-z]\{1,\}\): .*/\1/p')
+		;;
+	agent:--user | agent:--allow-commands)
+		COMPREPLY=($(compgen -u -- "$cur"))
 		;;
 	top:-p | top:--details | serve:-p)
 		_monitor_list $(cd /proc && compgen -G '[0-9]*')
@@ -199,7 +226,7 @@ _monitor_value() { # SUBCOMMAND OPTION: 0 if the option takes a value, which is 
 		;;
 	archive:--note | archive:--figure | archive:--remove | check:--violations | record:-d | record:--duration | record:--buffer | record:--max-size | record:--note | report:--top | diff:--top | states:--match | states:--top | \
 		stat:--filter | stat:--start | stat:--end | stat:--value | stat:--top | stat:--threads | list:--filter | query:--filter | \
-		record:--flight | record:--snapshots | snapshot:--before | snapshot:--after | play:--at | play:--frames | play:--size | top:-d | top:--delay | top:-n | top:--top | top:--rows | top:--rate | top:--buffer | serve:--metrics | serve:-d | serve:--delay | serve:--top | serve:--buffer | record:--statistics | record:--keep | record:--sample-every | record:--rate | record:--functions | record:--budget | *:--from | *:--to | *:--until | *:--cpu | *:--pid | *:--tid | *:--comm | *:--cgroup) ;;
+		record:--flight | record:--snapshots | snapshot:--before | snapshot:--after | play:--at | play:--frames | play:--size | top:-d | top:--delay | top:-n | top:--top | top:--rows | top:--rate | top:--buffer | serve:--metrics | serve:-d | serve:--delay | serve:--top | serve:--buffer | record:--statistics | record:--keep | record:--sample-every | record:--rate | record:--functions | record:--budget | record:--notify-fd | *:--hub | *:--host | agent:--allow | agent:--spool-max | fleet:--add | fleet:--run | fleet:--lead | fleet:-d | fleet:--duration | fleet:--filter | fleet:--trigger | fleet:--statistics | fleet:--keep | fleet:--flight | fleet:--snapshots | fleet:--max-size | fleet:--note | *:--from | *:--to | *:--until | *:--cpu | *:--pid | *:--tid | *:--comm | *:--cgroup) ;;
 	*)
 		return 1
 		;;
@@ -240,6 +267,7 @@ _monitor() {
 	fi
 	_monitor_value "$subcommand" "$previous" && return
 	[[ $subcommand != archive ]] || { _monitor_archive && return; }
+	[[ $subcommand != fleet ]] || { _monitor_fleet && return; }
 	if [[ $cur == -* ]]; then
 		COMPREPLY=($(compgen -W "$("$program" "$subcommand" --help 2> /dev/null |
 			sed -n '/^Options:/,/^$/s/^  \(-[^ ]*\).*/\1/p' | tr , ' ')" -- "$cur"))

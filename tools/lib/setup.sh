@@ -4,13 +4,13 @@
 # What Debian calls the tools and libraries that a build needs, that building the tests needs besides, and that running
 # them does.
 build_packages="cmake ninja-build g++ clang llvm bpftool libbpf-dev libelf-dev libdw-dev libcapstone-dev libbz2-dev libpfm4-dev zlib1g-dev linux-libc-dev libfmt-dev
-	nlohmann-json3-dev libcli11-dev libboost-dev libsqlite3-dev libncurses-dev libprotozero-dev"
+	nlohmann-json3-dev libcli11-dev libboost-dev libsqlite3-dev libncurses-dev libprotozero-dev libnats-dev libssl-dev"
 test_build_packages="catch2 python3 libclang-rt-14-dev clang-format"
 test_packages="babeltrace2 linux-perf bpftrace sudo man-db
 	qemu-system-x86 qemu-system-arm g++-aarch64-linux-gnu make busybox-static dwarves cpio musl-tools zstd lz4 xz-utils procps util-linux bash-completion
 	python3-bt2 lttng-tools liblttng-ust-dev python3-barectf tcpdump acct dkms file pkg-config
 	chromium python3-websocket python3-pyte tmux python3-lttnganalyses
-	prometheus python3-prometheus-client"
+	prometheus python3-prometheus-client nats-server openssl"
 
 say() { printf '\n== %s, after %d s\n' "$*" "$SECONDS"; }
 

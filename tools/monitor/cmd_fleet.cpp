@@ -1,21 +1,92 @@
 // SPDX-License-Identifier: MIT
-// `monitor fleet`: many hosts recorded as one.
-#include "commands.h"
+// `monitor fleet`: many hosts recorded as one. Each verb has a file of its own (cmd_fleet.h).
 #include "cmd_fleet.h"
 
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/escape.h"
+#include "commands.h"
+#include "problems.h"
+
 namespace monitor {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto patience_with_hub = 5s;
+
+std::string keys_directory(const std::string &given)
+{
+	const char *const variable = std::getenv("MONITOR_FLEET");
+	if (given.empty() && (!variable || !*variable))
+		throw Error("which fleet: add --keys DIR, or set MONITOR_FLEET, to the directory `operator` that "
+			    "`monitor fleet init` made");
+	return given.empty() ? variable : given;
+}
+
+fleet::FleetKeys operator_keys(const std::string &directory)
+{
+	fleet::FleetKeys keys = fleet::read_fleet_keys(directory);
+	if (keys.name != fleet::operator_name)
+		throw Error(fmt::format("{} has the keys of host {}: use the operator's, DIR/operator of what `monitor "
+					"fleet init` made",
+					printable(directory), keys.name));
+	return keys;
+}
+
+std::set<std::string> hosts_of(const std::string &directory)
+{
+	const std::vector<std::string> hosts = fleet::read_hosts(directory);
+	return {hosts.begin(), hosts.end()};
+}
+
+} // namespace
+
+void add_fleet_access(CLI::App &verb, FleetAccess &access)
+{
+	verb.add_option("--keys", access.keys,
+			"the operator's directory of `monitor fleet init` (default: MONITOR_FLEET)")
+	    ->option_text("DIR");
+	verb.add_option("--hub", access.hub, "the NATS server (default: as the keys say)")
+	    ->option_text("tls://HUB[:PORT]");
+}
+
+OperatorSession::OperatorSession(const FleetAccess &access)
+    : keys(operator_keys(keys_directory(access.keys))), hosts(hosts_of(keys.directory))
+{
+	fleet::Connection::Events events;
+	events.error = [](const std::string &error) { print_error(error); };
+	connection = std::make_unique<fleet::Connection>(keys.connection(access.hub), std::move(events));
+}
+
+void OperatorSession::expect_connection() const
+{
+	if (connection->wait_until_connected(patience_with_hub))
+		return;
+	const std::string problem = connection->problem();
+	throw Error(problem.empty() ? "the hub does not answer: is nats-server running there?" : problem);
+}
 
 void add_fleet(CLI::App &app, int &exit_code)
 {
-	CLI::App *fleet = app.add_subcommand("fleet", "bring traces of many hosts together over a NATS server");
-	fleet->require_subcommand(1);
+	CLI::App *fleet = app.add_subcommand("fleet", "record many hosts as one");
+	add_fleet_init(*fleet, exit_code);
+	add_fleet_status(*fleet, exit_code);
+	add_fleet_record(*fleet, exit_code);
+	add_fleet_stop(*fleet, exit_code);
 	add_fleet_collect(*fleet, exit_code);
 	add_fleet_push(*fleet, exit_code);
-	fleet->footer(
-	    "Examples:\n"
-	    "  monitor fleet collect -o RUN --hub tls://hub --ca ca.pem --cert collector.pem --key collector.key\n"
-	    "  monitor fleet push DIR --hub tls://hub --ca ca.pem --cert web1.pem --key web1.key\n"
-	    "  monitor report RUN");
+	fleet->require_subcommand(1);
+	fleet->footer("On each host runs `monitor agent`; between them a NATS server, the hub, that commands nobody:\n"
+		      "commands are signed by the operator's key.\n"
+		      "Examples:\n"
+		      "  monitor fleet init --hub hub.example.org web1 web2\n"
+		      "  monitor fleet status\n"
+		      "  monitor fleet record --hosts 'web*' --run night -d 60\n"
+		      "  monitor fleet stop --run night");
 }
 
 } // namespace monitor

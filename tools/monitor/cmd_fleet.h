@@ -1,12 +1,42 @@
 // SPDX-License-Identifier: MIT
-// The verbs of `monitor fleet`, one cmd_fleet_VERB.cpp each; called only by cmd_fleet.cpp.
+// The verbs of `monitor fleet`, one cmd_fleet_VERB.cpp each, and what they have in common. Called by cmd_fleet.cpp.
 #pragma once
 
+#include <chrono>
+#include <memory>
+#include <set>
+#include <string>
+
 #include <CLI/CLI.hpp>
+
+#include "base/fleet/connection.h"
+#include "base/fleet/fleet_keys.h"
 
 namespace monitor {
 
 void add_fleet_collect(CLI::App &fleet, int &exit_code);
 void add_fleet_push(CLI::App &fleet, int &exit_code);
+void add_fleet_init(CLI::App &fleet, int &exit_code);
+void add_fleet_status(CLI::App &fleet, int &exit_code);
+void add_fleet_record(CLI::App &fleet, int &exit_code);
+void add_fleet_stop(CLI::App &fleet, int &exit_code);
+
+// --keys and --hub.
+struct FleetAccess {
+	std::string keys, hub;
+};
+void add_fleet_access(CLI::App &verb, FleetAccess &access);
+
+// The operator's keys, and a connection with them.
+struct OperatorSession {
+	// Throws Error if the keys are not the operator's.
+	explicit OperatorSession(const FleetAccess &access);
+	// Throws Error if there is none in time.
+	void expect_connection() const;
+
+	fleet::FleetKeys keys;
+	std::set<std::string> hosts; // of the fleet
+	std::unique_ptr<fleet::Connection> connection;
+};
 
 } // namespace monitor

@@ -17,6 +17,7 @@
 #include "commands.h"
 #include "problems.h"
 #include "reading/events/trace.h"
+#include "ready_notice.h"
 #include "record_arguments.h"
 #include "record_options.h"
 #include "recording/record/recording.h"
@@ -131,7 +132,11 @@ int run_record(RecordArguments &arguments)
 	take_record(arguments);
 	const bool terminal = ::isatty(STDERR_FILENO);
 	record::Listener listener;
-	listener.on_start = [&](const std::string &directory) { show_start(arguments.options, directory); };
+	ReadyNotice notice(arguments.notify_fd);
+	listener.on_start = [&](const std::string &directory) {
+		notice.say();
+		show_start(arguments.options, directory);
+	};
 	listener.on_note = [](const std::string &note) { print_note(fmt::format("monitor: {}\n", printable(note))); };
 	if (terminal)
 		listener.on_progress = [&](const record::Progress &now) {
@@ -141,6 +146,7 @@ int run_record(RecordArguments &arguments)
 	const record::Result result = [&] {
 		record::Recording recording(arguments.options, listener);
 		recording.start();
+		const auto watch = notice.watch([&recording] { recording.stop("whoever asked for it has ended"); });
 		return recording.wait();
 	}(); // signals and memory are as before again
 	if (terminal)

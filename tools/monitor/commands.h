@@ -31,6 +31,8 @@ void add_filter(CLI::App &app, int &exit_code);
 void add_snapshot(CLI::App &app, int &exit_code);
 void add_trigger(CLI::App &app, int &exit_code);
 void add_play(CLI::App &app, int &exit_code);
+void add_agent(CLI::App &app, int &exit_code);
+void add_fleet(CLI::App &app, int &exit_code);
 void add_archive(CLI::App &app, int &exit_code);
 void add_view(CLI::App &app, int &exit_code);
 void add_diff(CLI::App &app, int &exit_code);

@@ -99,7 +99,8 @@ void run(int argc, char **argv, int &exit_code)
 			 monitor::add_play,    monitor::add_convert, monitor::add_list,   monitor::add_query,
 			 monitor::add_info,    monitor::add_pack,    monitor::add_stat,   monitor::add_states,
 			 monitor::add_archive, monitor::add_merge,   monitor::add_check,  monitor::add_tdl,
-			 monitor::add_doctor,  monitor::add_events,  monitor::add_filter, monitor::add_fleet})
+			 monitor::add_doctor,  monitor::add_events,  monitor::add_filter, monitor::add_fleet,
+			 monitor::add_agent})
 		add(app, exit_code);
 	refuse_empty_values(app);
 	try {

@@ -515,6 +515,12 @@ void add_record_options(CLI::App &command, RecordArguments &arguments)
 			 "2 % of the time");
 	command.add_flag("--no-calibration", arguments.no_calibration,
 			 "do not measure the cost of an event (0.3 s before and after), which is then unknown");
+	command
+	    .add_option("--notify-fd", arguments.notify_fd,
+			"for programs: write a line to this descriptor, a pipe, when everything is recorded, and end "
+			"when nobody reads it any more")
+	    ->option_text("FD")
+	    ->check(CLI::Range(0, 1'000'000));
 	command.add_flag("--force", options.force, "empty an existing trace directory first");
 	command.add_option("command", options.command, "command to run while recording")->option_text("CMD ...");
 	command.positionals_at_end();

@@ -29,6 +29,7 @@ struct RecordArguments {
 	unsigned snapshots = 0;
 	bool no_tokens = false, count_only = false;
 	bool no_calibration = false, calibrate = false;
+	std::optional<int> notify_fd;
 };
 
 void add_record_options(CLI::App &command, RecordArguments &arguments);

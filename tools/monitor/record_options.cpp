@@ -2,7 +2,6 @@
 #include "record_options.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cstdlib>
 
 #include <fmt/format.h>
@@ -33,28 +32,6 @@ std::vector<std::string> split(const std::string &list)
 		at = comma + 1;
 	}
 	return parts;
-}
-
-std::uint64_t parse_bytes(const std::string &text, const char *option)
-{
-	std::size_t used = 0;
-	double value = -1;
-	try {
-		value = std::stod(text, &used);
-	} catch (const std::exception &) {
-	}
-	std::string unit = text.substr(std::min(used, text.size()));
-	if (unit.ends_with("iB"))
-		unit.resize(unit.size() - 2);
-	else if (unit.ends_with("B"))
-		unit.resize(unit.size() - 1);
-	const std::size_t power =
-	    unit.empty() ? 0 : std::string("kmgt").find(static_cast<char>(std::tolower(unit[0]))) + 1;
-	if (!(value > 0) || unit.size() > 1 || (!unit.empty() && power == 0) || value > 1e15)
-		throw Error(fmt::format("{}: '{}' is not a size, such as 64M", option, text));
-	for (std::size_t i = 0; i < power; ++i)
-		value *= 1024;
-	return static_cast<std::uint64_t>(value);
 }
 
 std::vector<std::string> parse_families(const std::string &text)

@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "base/byte_size.h"
+
 namespace monitor {
 
 inline constexpr int exit_monitor_failed = 125; // as timeout(1): 126 not executable, 127 not found
 
 // At each comma.
 std::vector<std::string> split(const std::string &list);
-// "64M", "1G", "4096": bytes.
-std::uint64_t parse_bytes(const std::string &text, const char *option);
 // -e: each once; "": none.
 std::vector<std::string> parse_families(const std::string &text);
 // An item of -p, or of another option: a process that runs. `or_what`: what else it is when it is no number, such as

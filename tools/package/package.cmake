@@ -18,7 +18,12 @@ set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 
 set(CPACK_DEBIAN_MONITOR_PACKAGE_NAME monitor)
 set(CPACK_DEBIAN_MONITOR_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_MONITOR_PACKAGE_SUGGESTS monitor-dkms)
+set(CPACK_DEBIAN_MONITOR_PACKAGE_SUGGESTS "monitor-dkms, nats-server")
+if(MONITOR_RECORD AND MONITOR_FLEET)
+  set(CPACK_DEBIAN_MONITOR_PACKAGE_DEPENDS passwd)
+  set(CPACK_DEBIAN_MONITOR_PACKAGE_CONTROL_EXTRA ${CMAKE_SOURCE_DIR}/tools/package/monitor/postinst)
+  set(CPACK_DEBIAN_MONITOR_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+endif()
 set(CPACK_COMPONENT_MONITOR_DESCRIPTION "Hybrid monitor: kernel and program events as tokens, with counters
 Records scheduler, interrupts, system calls, faults and a program's own points with little intrusion, and answers who
 used the CPUs, in which mode, and what was waited for.")

@@ -65,7 +65,15 @@ void need(natsStatus status, const char *what)
 					natsStatus_GetText(status)));
 }
 
-void need_certificates(natsOptions *options, const ConnectionOptions &wanted, const HubAddress &hub)
+void need_certificate_texts(natsOptions *options, const ConnectionOptions &wanted)
+{
+	need(natsOptions_SetCATrustedCertificates(options, wanted.ca_pem.c_str()),
+	     "the authority's certificate is none");
+	need(natsOptions_SetCertificatesChain(options, wanted.certificate_pem.c_str(), wanted.key_pem.c_str()),
+	     "the certificate and its key do not belong together");
+}
+
+void need_certificate_files(natsOptions *options, const ConnectionOptions &wanted, const HubAddress &hub)
 {
 	for (const auto &[option, path] :
 	     {std::pair("--ca", wanted.ca_file), std::pair("--cert", wanted.certificate_file),
@@ -75,13 +83,21 @@ void need_certificates(natsOptions *options, const ConnectionOptions &wanted, co
 						option));
 		open_file(path, O_RDONLY);
 	}
-	need(natsOptions_SetSecure(options, true), "this libnats has no TLS");
 	need(natsOptions_LoadCATrustedCertificates(options, wanted.ca_file.c_str()),
 	     fmt::format("--ca {} has no certificate", wanted.ca_file).c_str());
 	need(natsOptions_LoadCertificatesChain(options, wanted.certificate_file.c_str(), wanted.key_file.c_str()),
 	     fmt::format("--cert {} and --key {} are not a certificate and its key", wanted.certificate_file,
 			 wanted.key_file)
 		 .c_str());
+}
+
+void need_certificates(natsOptions *options, const ConnectionOptions &wanted, const HubAddress &hub)
+{
+	need(natsOptions_SetSecure(options, true), "this libnats has no TLS");
+	if (wanted.key_pem.empty())
+		need_certificate_files(options, wanted, hub);
+	else
+		need_certificate_texts(options, wanted);
 	const std::string &name = wanted.expected_host.empty() ? hub.host : wanted.expected_host;
 	need(natsOptions_SetExpectedHostname(options, name.c_str()), "cannot expect a name in the hub's certificate");
 }

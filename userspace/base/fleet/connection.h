@@ -28,6 +28,8 @@ struct ConnectionOptions {
 	std::string hub; // "tls://HUB:PORT"; see hub.h
 	// PEM files; all three for TLS, none without. The client's certificate says who it is.
 	std::string ca_file, certificate_file, key_file;
+	// The same as texts, which come before files: for a process that may not read them any more.
+	std::string ca_pem, certificate_pem, key_pem;
 	// The name in the hub's certificate, of which an IP address must be one of its IP addresses; "": the host of
 	// `hub`.
 	std::string expected_host;

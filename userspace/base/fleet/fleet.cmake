@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What both sides of the network share. The connection needs libnats; the rest does not.
+# What both sides of the network share. The connection needs libnats, signatures need libcrypto.
 add_library(monitor_fleet STATIC
   ${CMAKE_CURRENT_LIST_DIR}/batch.cpp
   ${CMAKE_CURRENT_LIST_DIR}/clock_message.cpp
@@ -11,4 +11,12 @@ if(MONITOR_FLEET)
   add_library(monitor_fleet_connection STATIC ${CMAKE_CURRENT_LIST_DIR}/connection.cpp)
   target_include_directories(monitor_fleet_connection SYSTEM PRIVATE ${NATS_INCLUDE})
   target_link_libraries(monitor_fleet_connection PUBLIC monitor_fleet PRIVATE compiled_fmt ${NATS_LIBRARY} Threads::Threads)
+  add_library(monitor_fleet_control STATIC
+    ${CMAKE_CURRENT_LIST_DIR}/allowed_options.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/certificate.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/control.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/fleet_keys.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/keys.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/reports.cpp)
+  target_link_libraries(monitor_fleet_control PUBLIC monitor_fleet PRIVATE compiled_fmt OpenSSL::Crypto)
 endif()

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+// Any bytes as what arrives over the network at an agent or at `monitor fleet`: an envelope, the text of one that the
+// operator signed, presence, an answer. Refused in words, or bounded; what is taken can be sent and is read as the
+// same. Input: one byte for which, then the message.
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "base/escape.h"
+#include "base/fleet/allowed_options.h"
+#include "base/fleet/control.h"
+#include "base/fleet/names.h"
+#include "base/fleet/reports.h"
+#include "base/json.h"
+
+using namespace monitor;
+using namespace monitor::fleet;
+
+namespace {
+
+constexpr std::uint64_t now_ns = 1'800'000'000'000'000'000;
+
+void require(bool condition)
+{
+	if (!condition)
+		std::abort();
+}
+
+const SigningKey &operators_key()
+{
+	static const SigningKey key;
+	return key;
+}
+
+// What the starter would do with it.
+void obey(const ControlMessage &message)
+{
+	require(is_run_name(message.run) && message.nonce.size() == nonce_digits);
+	require(std::ranges::find(message.hosts, "h") != message.hosts.end());
+	require(start_delay_ns(message, now_ns) <= max_lead_ns);
+	Allowed allowed;
+	allowed.options = {all_options().begin(), all_options().end()};
+	allowed.max_bytes = 1 << 30;
+	const RecordWords words = allowed_words(message.options, allowed);
+	for (const std::string &word : words.words)
+		require(word.starts_with("--") && word.size() < 20000 && !word.starts_with("--output") &&
+			!word.starts_with("--force") && word.find('\n') == std::string::npos);
+	ControlMessage again = message;
+	if (const std::string sealed = signed_control(again, operators_key()); !sealed.empty())
+		require(check_control(sealed, operators_key().public_key(), "h", now_ns).refusal.empty());
+}
+
+void check(std::string_view envelope, bool is_signed)
+{
+	const CheckedControl checked = check_control(envelope, operators_key().public_key(), "h", now_ns);
+	require(is_signed || !checked.refusal.empty());
+	require(checked.is_authentic || !checked.refusal.empty());
+	require(is_utf8(checked.refusal));
+	if (checked.refusal.empty())
+		obey(checked.message);
+}
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const unsigned char *data, std::size_t size)
+{
+	if (size == 0)
+		return 0;
+	const std::string text(reinterpret_cast<const char *>(data + 1), size - 1);
+	switch (data[0] % 4) {
+	case 0:
+		check(text, false);
+		break;
+	case 1:
+		check(nlohmann::json({{"message", text}, {"signature", to_base64(operators_key().sign(text))}})
+			  .dump(-1, ' ', false, nlohmann::json::error_handler_t::ignore),
+		      true);
+		break;
+	case 2:
+		if (const auto presence = parse_presence(text))
+			require(presence_text(*parse_presence(presence_text(*presence))) == presence_text(*presence));
+		break;
+	default:
+		if (const auto answer = parse_command_answer(text))
+			require(command_answer_text(*parse_command_answer(command_answer_text(*answer))) ==
+				command_answer_text(*answer));
+	}
+	static_cast<void>(from_base64(text));
+	static_cast<void>(parse_subject(text));
+	return 0;
+}

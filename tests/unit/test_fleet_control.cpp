@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: MIT
+// Keys, signed control messages and what hosts report (base/fleet/): what is accepted, and why the rest is refused.
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <string>
+
+#include <catch2/catch.hpp>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/fleet/control.h"
+#include "base/fleet/fleet_keys.h"
+#include "base/fleet/keys.h"
+#include "base/fleet/reports.h"
+#include "base/json.h"
+
+using namespace monitor;
+using namespace monitor::fleet;
+using Catch::Matchers::Contains;
+using Catch::Matchers::Equals;
+
+namespace {
+
+constexpr std::uint64_t fleet_second = 1'000'000'000, fleet_now = 1'800'000'000 * fleet_second;
+
+ControlMessage command_for(std::vector<std::string> hosts)
+{
+	ControlMessage message;
+	message.kind = "record";
+	message.hosts = std::move(hosts);
+	message.nonce = "0123456789abcdef0123456789abcdef";
+	message.run = "night.1";
+	message.issued_ns = fleet_now;
+	message.expires_ns = fleet_now + 60 * fleet_second;
+	message.options = {{"filter", "comm == \"a\x7f\xc2\x85\""}, {"duration", 2.5}};
+	return message;
+}
+
+struct Operator {
+	SigningKey key;
+
+	CheckedControl check(const std::string &envelope, std::uint64_t now_ns = fleet_now,
+			     const char *host = "web-1.example") const
+	{
+		return check_control(envelope, key.public_key(), host, now_ns);
+	}
+	// A message of any text, rightly signed.
+	CheckedControl check_text(const std::string &text) const
+	{
+		return check(nlohmann::json({{"message", text}, {"signature", to_base64(key.sign(text))}}).dump());
+	}
+	CheckedControl check_changed(const std::function<void(nlohmann::json &)> &change) const
+	{
+		nlohmann::json envelope = nlohmann::json::parse(signed_control(command_for({"web-1.example"}), key));
+		nlohmann::json text = nlohmann::json::parse(envelope["message"].get<std::string>());
+		change(text);
+		return check_text(text.dump());
+	}
+};
+
+std::string temporary_file(const std::string &text, unsigned mode)
+{
+	static unsigned number = 0;
+	const std::string path = std::filesystem::temp_directory_path() /
+				 ("monitor-keys-" + std::to_string(::getpid()) + "-" + std::to_string(++number));
+	std::ofstream(path) << text;
+	::chmod(path.c_str(), mode);
+	return path;
+}
+
+} // namespace
+
+TEST_CASE("fleet: a signed command is accepted by the hosts that it names")
+{
+	const Operator op;
+	ControlMessage message = command_for({"other", "web-1.example"});
+	message.start_ns = fleet_now + 2 * fleet_second;
+	message.command = {"sh", "-c", "echo \"\n\""};
+	const std::string envelope = signed_control(message, op.key);
+	const CheckedControl checked = op.check(envelope, fleet_now + fleet_second);
+	CHECK(checked.refusal == "");
+	CHECK(checked.is_authentic);
+	CHECK(checked.message.kind == "record");
+	CHECK(checked.message.hosts == message.hosts);
+	CHECK(checked.message.nonce == message.nonce);
+	CHECK(checked.message.run == "night.1");
+	CHECK(checked.message.start_ns == message.start_ns);
+	CHECK(checked.message.options == message.options);
+	CHECK(checked.message.command == message.command);
+	CHECK_THAT(op.check(envelope, fleet_now, "web-2").refusal, Contains("for other hosts"));
+	CHECK(op.check(envelope, fleet_now, "web-2").is_authentic);
+}
+
+TEST_CASE("fleet: what is not signed by this operator is refused, whatever it says")
+{
+	const Operator op, stranger;
+	const std::string envelope = signed_control(command_for({"web-1.example"}), op.key);
+	CHECK_THAT(stranger.check(envelope).refusal, Contains("not the operator's"));
+	CHECK_FALSE(stranger.check(envelope).is_authentic);
+	CHECK_THAT(stranger.check(envelope).message.run, Equals(""));
+	nlohmann::json parts = nlohmann::json::parse(envelope);
+	std::string text = parts["message"];
+	text.replace(text.find("night"), 5, "other");
+	CHECK_THAT(op.check(nlohmann::json({{"message", text}, {"signature", parts["signature"]}}).dump()).refusal,
+		   Contains("not the operator's"));
+	for (const char *const bytes :
+	     {"", "{", "null", "[]", "{}", "{\"message\":1,\"signature\":\"\"}", "{\"message\":\"{}\"}",
+	      "{\"message\":\"{}\",\"signature\":\"AAAA\"}", "{\"message\":\"{}\",\"signature\":\"====\"}"})
+		CHECK_FALSE(op.check(bytes).is_authentic);
+	CHECK_THAT(op.check("{}").refusal, Contains("not signed"));
+	CHECK_THAT(op.check(std::string(max_envelope_bytes + 1, 'x')).refusal, Contains("at most"));
+}
+
+TEST_CASE("fleet: a command holds from its issue to its expiry")
+{
+	const Operator op;
+	const std::string envelope = signed_control(command_for({"web-1.example"}), op.key);
+	CHECK(op.check(envelope, fleet_now - max_early_ns).refusal == "");
+	CHECK_THAT(op.check(envelope, fleet_now - max_early_ns - 1).refusal, Contains("in the future"));
+	CHECK(op.check(envelope, fleet_now + 60 * fleet_second - 1).refusal == "");
+	CHECK_THAT(op.check(envelope, fleet_now + 60 * fleet_second).refusal, Contains("expired 0 s ago"));
+	const auto with = [&](auto change) {
+		ControlMessage message = command_for({"web-1.example"});
+		change(message);
+		return op.check(signed_control(message, op.key)).refusal;
+	};
+	CHECK_THAT(with([](auto &m) { m.expires_ns = m.issued_ns + max_validity_ns + 1; }),
+		   Contains("an hour at most"));
+	CHECK(with([](auto &m) { m.expires_ns = m.issued_ns + max_validity_ns; }) == "");
+	CHECK_THAT(with([](auto &m) { m.expires_ns = m.issued_ns; }), Contains("an hour at most"));
+	CHECK_THAT(with([](auto &m) { m.start_ns = m.issued_ns + max_lead_ns + 1; }), Contains("10 minutes"));
+	CHECK_THAT(with([](auto &m) { m.start_ns = m.issued_ns - 1; }), Contains("before it was issued"));
+}
+
+TEST_CASE("fleet: a signed command that is malformed is refused")
+{
+	const Operator op;
+	CHECK(op.check_changed([](auto &) {}).refusal == "");
+	CHECK(op.check_changed([](auto &text) { text["later"] = "field"; }).refusal == "");
+	CHECK_THAT(op.check_changed([](auto &text) { text["version"] = 2; }).refusal, Contains("version 1"));
+	for (const char *const name : {"kind", "hosts", "nonce", "issued_ns", "expires_ns"}) {
+		CHECK_THAT(op.check_changed([&](auto &text) { text.erase(name); }).refusal, Contains("lacks a field"));
+		CHECK_THAT(op.check_changed([&](auto &text) { text[name] = true; }).refusal, Contains("lacks a field"));
+	}
+	for (const char *const run : {"", ".", "..", "../x", "a/b", "-o", "a b", "\n", "/etc"})
+		CHECK_THAT(op.check_changed([&](auto &text) { text["run"] = run; }).refusal,
+			   Contains("name of its run"));
+	CHECK_THAT(op.check_changed([](auto &text) { text["run"] = std::string(65, 'a'); }).refusal,
+		   Contains("name of its run"));
+	CHECK_THAT(op.check_changed([](auto &text) { text["nonce"] = "0123456789ABCDEF0123456789abcdef"; }).refusal,
+		   Contains("lacks a field"));
+	CHECK_THAT(op.check_changed([](auto &text) { text["hosts"] = {"a/b"}; }).refusal, Contains("lacks a field"));
+	CHECK_THAT(op.check_changed([](auto &text) {
+			     text["hosts"] = std::vector<std::string>(max_addressed_hosts + 1, "a");
+		     }).refusal,
+		   Contains("lacks a field"));
+	CHECK_THAT(op.check_changed([](auto &text) { text["options"] = "x"; }).refusal, Contains("not an object"));
+	CHECK_THAT(op.check_changed([](auto &text) { text["command"] = {"a", 1}; }).refusal, Contains("list of words"));
+	CHECK_THAT(op.check_text(std::string(1000, '[')).refusal, Contains("version 1"));
+	CHECK_FALSE(op.check_text("not JSON").is_authentic);
+}
+
+TEST_CASE("fleet: a start is planned by the clock as far as that can be right")
+{
+	ControlMessage message = command_for({"a"});
+	CHECK(start_delay_ns(message, fleet_now) == 0); // at once
+	message.start_ns = fleet_now + 2 * fleet_second;
+	CHECK(start_delay_ns(message, fleet_now + fleet_second / 10) == 2 * fleet_second - fleet_second / 10);
+	CHECK(start_delay_ns(message, fleet_now - 20 * fleet_second) == 2 * fleet_second);               // clock behind
+	CHECK(start_delay_ns(message, fleet_now + 20 * fleet_second) == 2 * fleet_second - 500'000'000); // ahead
+	message.start_ns = fleet_now + 1000;
+	CHECK(start_delay_ns(message, fleet_now + 20 * fleet_second) == 0);
+}
+
+TEST_CASE("fleet: keys are read back, and a private one only if it is secret")
+{
+	const SigningKey key;
+	const std::string secret = temporary_file(key.pem(), 0600), open = temporary_file(key.pem(), 0640),
+			  shown = temporary_file(key.public_key().pem(), 0644), none = temporary_file("x", 0600);
+	const std::string signature = SigningKey::read(secret).sign("text");
+	CHECK(signature.size() == signature_bytes);
+	CHECK(PublicKey::read(shown).verifies("text", signature));
+	CHECK_FALSE(PublicKey::read(shown).verifies("texT", signature));
+	CHECK_FALSE(PublicKey::read(shown).verifies("text", signature.substr(1)));
+	CHECK_FALSE(SigningKey().public_key().verifies("text", signature));
+	CHECK_THROWS_WITH(SigningKey::read(open), Contains("can be read by others") && Contains("chmod 600"));
+	CHECK_THROWS_WITH(SigningKey::read(none), Contains("no Ed25519 private key"));
+	CHECK_THROWS_WITH(PublicKey::read(secret), Contains("no Ed25519 public key"));
+	CHECK_THROWS_WITH(PublicKey::read("/nonexistent"), Contains("cannot open"));
+	for (const std::string &path : {secret, open, shown, none})
+		std::filesystem::remove(path);
+}
+
+TEST_CASE("fleet: base64 has one spelling of each text")
+{
+	for (const std::string text : {"", "a", "ab", "abc", "abcd", "\xff\x00\x10"})
+		CHECK(from_base64(to_base64(text)) == text);
+	for (const char *const text : {"a", "YQ=", "YQ", "YR==", " YQ==", "YQ==\n", "Y===", "====", "YQ==YQ=="})
+		CHECK_FALSE(from_base64(text));
+}
+
+TEST_CASE("fleet: what hosts report is read back, and bounded")
+{
+	Presence presence;
+	presence.monitor_version = "0.1.0";
+	presence.session = "0123456789abcdef";
+	presence.boot_id = "b";
+	presence.runs = {{"night", "recording"}, {"day", "waiting"}};
+	presence.spool_bytes = 1ull << 40;
+	presence.lost_blocks = 3;
+	presence.refused = 7;
+	presence.user_only = true;
+	const auto read = parse_presence(presence_text(presence));
+	REQUIRE(read);
+	CHECK(read->runs.size() == 2);
+	CHECK(read->runs[1].name == "day");
+	CHECK(read->state() == "recording");
+	CHECK(read->spool_bytes == 1ull << 40);
+	CHECK(read->lost_blocks == 3);
+	CHECK(read->refused == 7);
+	CHECK(read->user_only);
+	CHECK_FALSE(read->runs_commands);
+	CHECK(Presence().state() == "idle");
+
+	CommandAnswer answer;
+	answer.kind = CommandAnswer::Kind::started;
+	answer.run = "night";
+	answer.late_ns = -5;
+	const auto told = parse_command_answer(command_answer_text(answer));
+	REQUIRE(told);
+	CHECK(told->kind == CommandAnswer::Kind::started);
+	CHECK(told->late_ns == -5);
+	CHECK_FALSE(told->exit_code);
+	answer.kind = CommandAnswer::Kind::ended;
+	answer.exit_code = 125;
+	answer.reason = std::string(10000, 'x');
+	CHECK(parse_command_answer(command_answer_text(answer))->exit_code == 125);
+	CHECK(parse_command_answer(command_answer_text(answer))->reason.size() == 4096);
+	answer.run = "../x";
+	CHECK_FALSE(parse_command_answer(command_answer_text(answer)));
+	for (const char *const bytes : {"", "[]", "{\"version\":2}", "{\"version\":1,\"kind\":\"x\"}", "\xff"})
+		CHECK_FALSE(parse_command_answer(bytes));
+	CHECK_FALSE(parse_presence("{\"version\":\"1\"}"));
+	CHECK(parse_presence("{\"version\":1,\"runs\":[1,{\"run\":\"../x\",\"state\":\"y\"}]}")->runs.empty());
+	CHECK_FALSE(parse_presence("{\"version\":1,\"x\":\"" + std::string(max_report_bytes, 'x') + "\"}"));
+}

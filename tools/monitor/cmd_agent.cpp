@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+// `monitor agent`: this host as one of a fleet. recording/agent/ does the work.
+#include <algorithm>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/error.h"
+#include "base/escape.h"
+#include "commands.h"
+#include "record_options.h"
+#include "recording/agent/agent.h"
+#include "base/fleet/allowed_options.h"
+
+namespace monitor {
+namespace {
+
+struct AgentArguments {
+	agent::AgentOptions options;
+	std::string spool_max, allow;
+};
+
+std::set<std::string> allowed_options(const std::string &list)
+{
+	const std::vector<std::string> &all = fleet::all_options();
+	if (list.empty())
+		return {all.begin(), all.end()};
+	std::set<std::string> allowed;
+	for (const std::string &name : split(list)) {
+		if (std::ranges::find(all, name) == all.end())
+			throw Error(
+			    fmt::format("--allow: '{}' is not an option that hosts can be asked for; these are {}",
+					printable(name), fmt::join(all, ", ")));
+		allowed.insert(name);
+	}
+	return allowed;
+}
+
+int run_agent(AgentArguments &arguments)
+{
+	agent::AgentOptions &options = arguments.options;
+	if (!arguments.spool_max.empty())
+		options.spool_max_bytes = parse_bytes(arguments.spool_max, "--spool-max");
+	options.allow = allowed_options(arguments.allow);
+	options.version = MONITOR_VERSION;
+	return agent::run_agent(options);
+}
+
+} // namespace
+
+void add_agent(CLI::App &app, int &exit_code)
+{
+	CLI::App *command = app.add_subcommand("agent", "let the operator of a fleet record this host");
+	auto arguments = std::make_shared<AgentArguments>();
+	agent::AgentOptions &options = arguments->options;
+	command
+	    ->add_option("--keys", options.keys,
+			 "this host's directory of those that `monitor fleet init` made (default: /etc/monitor/fleet)")
+	    ->option_text("DIR");
+	command->add_option("--hub", options.hub, "the NATS server (default: as the keys say)")
+	    ->option_text("tls://HUB[:PORT]");
+	command
+	    ->add_option("--spool", options.spool,
+			 "where traces are (default: /var/lib/monitor-agent; without root, below ~/.local/state)")
+	    ->option_text("DIR");
+	command->add_option("--spool-max", arguments->spool_max, "what they may take together (default: 10G)")
+	    ->option_text("SIZE");
+	command
+	    ->add_option("--allow", arguments->allow,
+			 fmt::format("options of monitor record that commands may have (default: {})",
+				     fmt::join(fleet::all_options(), ",")))
+	    ->option_text("OPTION,...");
+	command
+	    ->add_option("--allow-commands", options.allow_commands,
+			 "also run programs that the operator asks for, as this user (default: none)")
+	    ->option_text("USER");
+	command
+	    ->add_option("--user", options.user,
+			 "the user that speaks with the network (default: monitor-agent, else nobody)")
+	    ->option_text("USER");
+	command->add_option("--host", options.host, "this host's name in the fleet (default: its hostname)")
+	    ->option_text("NAME");
+	command->footer(
+	    "Started by root, one process keeps the privileges, has no network, and starts `monitor record` for\n"
+	    "commands that the operator has signed; another one speaks with the hub and has no privilege. Started by\n"
+	    "others it records programs' own events (monitor fleet record --user-only). It runs until SIGTERM.\n"
+	    "Examples:\n"
+	    "  sudo monitor agent\n"
+	    "  sudo monitor agent --spool /data/spool --spool-max 50G --allow events,filter,duration\n"
+	    "  monitor agent --keys fleet/hosts/web1 --host web1 --spool spool");
+	command->callback([arguments, &exit_code] {
+		if (arguments->options.keys.empty())
+			arguments->options.keys = "/etc/monitor/fleet";
+		exit_code = run_agent(*arguments);
+	});
+}
+
+} // namespace monitor

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: MIT
+// `monitor fleet record` and `stop`: a command to hosts, signed, and what became of it on each.
+// answers/fleet_operator/ sends it and collects the answers; the hosts' starters decide (recording/agent/).
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include "answers/fleet_operator/command.h"
+#include "answers/fleet_operator/fleet_tables.h"
+#include "base/duration.h"
+#include "base/error.h"
+#include "base/escape.h"
+#include "base/fleet/allowed_options.h"
+#include "base/fleet/names.h"
+#include "cmd_fleet.h"
+#include "fleet_requests.h"
+#include "problems.h"
+#include "record_options.h"
+#include "terminal.h"
+
+namespace monitor {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto validity = 60s, patience_with_presence = 1200ms, patience_with_answer = 5s, patience_with_start = 20s;
+constexpr double max_lead_s = 500;
+
+struct RecordRequest {
+	FleetAccess access;
+	std::string hosts = "*", run, lead = "1s", command_host;
+	std::string events, filter, statistics, keep, max_size, note;
+	std::optional<std::string> flight;
+	std::vector<std::string> triggers, command;
+	std::optional<double> duration_s;
+	unsigned snapshots = 0;
+	bool count_only = false, user = false, user_only = false, no_calibration = false, json = false;
+};
+
+struct StopRequest {
+	FleetAccess access;
+	std::string hosts = "*", run;
+	bool json = false;
+};
+
+// As base/fleet/allowed_options.h takes them.
+nlohmann::json options_of(const RecordRequest &request)
+{
+	nlohmann::json options = nlohmann::json::object();
+	const auto text = [&](const char *name, const std::string &value) {
+		if (!value.empty())
+			options[name] = value;
+	};
+	const auto flag = [&](const char *name, bool value) {
+		if (value)
+			options[name] = true;
+	};
+	text("events", request.events);
+	text("filter", request.filter);
+	text("statistics", request.statistics);
+	text("keep", request.keep);
+	text("note", request.note);
+	if (request.flight)
+		options["flight"] = request.flight->empty() ? "64M" : *request.flight;
+	if (request.duration_s)
+		options["duration"] = *request.duration_s;
+	if (!request.triggers.empty())
+		options["trigger"] = request.triggers;
+	if (request.snapshots)
+		options["snapshots"] = request.snapshots;
+	if (!request.max_size.empty())
+		options["max-size"] = parse_bytes(request.max_size, "--max-size");
+	flag("count-only", request.count_only);
+	flag("user", request.user);
+	flag("user-only", request.user_only);
+	flag("no-calibration", request.no_calibration);
+	return options;
+}
+
+// What every host would refuse is refused here.
+void expect_allowed(const nlohmann::json &options)
+{
+	const fleet::Allowed all{{fleet::all_options().begin(), fleet::all_options().end()}, ~0ull, false};
+	if (const std::string refusal = fleet::allowed_words(options, all).refusal; !refusal.empty())
+		throw Error("hosts would refuse this: " + refusal);
+}
+
+std::string run_name(const std::string &given)
+{
+	if (given.empty())
+		return fmt::format("run-{:%Y%m%d-%H%M%S}", fmt::localtime(std::time(nullptr)));
+	if (!fleet::is_run_name(given))
+		throw Error(
+		    fmt::format("--run: '{}' is not the name of a run: letters, digits, '.', '_' and '-', 64 at "
+				"most, not starting with '.' or '-'",
+				printable(given)));
+	return given;
+}
+
+// Messages with the same options to all, and with the command to the one host that runs it.
+std::set<std::string> send_record(OperatorSession &session, const RecordRequest &request, const fleet::SigningKey &key,
+				  const std::vector<std::string> &hosts)
+{
+	fleet::ControlMessage message;
+	message.kind = "record";
+	message.run = request.run;
+	message.options = options_of(request);
+	const auto lead = std::chrono::nanoseconds(parse_duration(request.lead, "--lead"));
+	if (std::chrono::duration<double>(lead).count() > max_lead_s)
+		throw Error(fmt::format("--lead: a start is planned at most {} s ahead", max_lead_s));
+	std::vector<std::string> plain = hosts;
+	std::erase(plain, request.command_host);
+	std::set<std::string> nonces =
+	    fleet_operator::send_command(*session.connection, message, plain, key, validity, lead);
+	if (plain.size() < hosts.size()) {
+		message.command = request.command;
+		nonces.merge(fleet_operator::send_command(*session.connection, message, {request.command_host}, key,
+							  validity, lead));
+	}
+	return nonces;
+}
+
+} // namespace
+
+FleetRequest::FleetRequest(const FleetAccess &access, const std::string &patterns)
+    : session(access), key(fleet::SigningKey::read(session.keys.directory + '/' + fleet::operator_key_file)),
+      view(*session.connection)
+{
+	session.expect_connection();
+	view.wait(patience_with_presence, [&] {
+		return std::ranges::all_of(session.hosts, [&](const auto &host) { return view.sees(host); });
+	});
+	std::set<std::string> all = session.hosts;
+	for (const auto &[host, seen] : view.hosts()) {
+		all.insert(host);
+		present.insert(host);
+	}
+	hosts = fleet_operator::chosen_hosts(patterns, all);
+}
+
+fleet_operator::Outcomes FleetRequest::outcomes() const
+{
+	return fleet_operator::outcomes(hosts, view.answers(nonces));
+}
+
+void FleetRequest::wait(std::chrono::milliseconds patience, bool (*is_done)(const fleet_operator::Outcome &))
+{
+	view.wait(patience, [&] {
+		const fleet_operator::Outcomes all = outcomes();
+		return std::ranges::all_of(
+		    all, [&](const auto &entry) { return !present.contains(entry.first) || is_done(entry.second); });
+	});
+}
+
+void FleetRequest::print(bool json) const
+{
+	const report::Table table = fleet_operator::outcome_table(outcomes(), present);
+	if (json)
+		fmt::print("{}\n", report::to_json(table));
+	else
+		fmt::print("{}", report::to_text(table, terminal_width()));
+}
+
+namespace {
+
+int run_fleet_record(RecordRequest &request)
+{
+	expect_allowed(options_of(request));
+	request.run = run_name(request.run);
+	if (request.command.empty() != request.command_host.empty())
+		throw Error("--cmd-on HOST and -- CMD belong together: the command runs on that host");
+	FleetRequest sent(request.access, request.hosts);
+	if (!request.command_host.empty() && std::ranges::find(sent.hosts, request.command_host) == sent.hosts.end())
+		throw Error(
+		    fmt::format("--cmd-on: {} is not among the hosts of --hosts", printable(request.command_host)));
+	sent.nonces = send_record(sent.session, request, sent.key, sent.hosts);
+	const auto lead = std::chrono::nanoseconds(parse_duration(request.lead, "--lead"));
+	sent.wait(patience_with_answer, [](const auto &outcome) { return outcome.accepted || outcome.is_decided(); });
+	sent.wait(std::chrono::ceil<std::chrono::milliseconds>(lead) + patience_with_start,
+		  [](const auto &outcome) { return outcome.is_decided() || !outcome.accepted; });
+	sent.print(request.json);
+	const fleet_operator::StartSpread spread = fleet_operator::start_spread(sent.outcomes());
+	print_note(
+	    fmt::format("monitor: run {}: {}\n", request.run, fleet_operator::spread_text(spread, sent.hosts.size())));
+	if (spread.hosts > 0 && !request.duration_s)
+		print_note(fmt::format("monitor: it goes on until `monitor fleet stop --run {}`\n", request.run));
+	return spread.hosts == sent.hosts.size() ? 0 : 1;
+}
+
+int run_fleet_stop(const StopRequest &request)
+{
+	FleetRequest sent(request.access, request.hosts);
+	fleet::ControlMessage message;
+	message.kind = "stop";
+	message.run = run_name(request.run);
+	sent.nonces =
+	    fleet_operator::send_command(*sent.session.connection, message, sent.hosts, sent.key, validity, 0ns);
+	const auto is_answered = [](const fleet_operator::Outcome &outcome) {
+		return outcome.accepted || outcome.refused;
+	};
+	sent.wait(patience_with_answer, is_answered);
+	sent.print(request.json);
+	const fleet_operator::Outcomes all = sent.outcomes();
+	return std::ranges::all_of(all, [](const auto &entry) { return entry.second.accepted.has_value(); }) ? 0 : 1;
+}
+
+void add_what(CLI::App &record, RecordRequest &request)
+{
+	record.add_option("-e,--events", request.events, "event families, as of monitor record")
+	    ->option_text("FAMILY,...");
+	record.add_option("-d,--duration", request.duration_s, "stop after this many seconds")->option_text("SECONDS");
+	record.add_option("--filter", request.filter, "record only events for which this is true")
+	    ->option_text("EXPRESSION");
+	record
+	    .add_option("--trigger", request.triggers,
+			"when something happens on a host, do something; not run or signal")
+	    ->option_text("'[NAME:] WHEN => DO[, DO...]'")
+	    ->allow_extra_args(false);
+	record.add_option("--statistics", request.statistics, "no events: sums of each period of TIME")
+	    ->option_text("TIME");
+	record.add_option("--keep", request.keep, "with --statistics: remove periods older than TIME")
+	    ->option_text("TIME");
+	record.add_flag("--count-only", request.count_only, "with --statistics: only numbers of events");
+	record.add_option("--flight", request.flight, "keep only the newest events, until a snapshot (default: 64M)")
+	    ->option_text("[SIZE|TIME]")
+	    ->expected(0, 1);
+	record.add_option("--snapshots", request.snapshots, "with --flight: end after N snapshots")->option_text("N");
+	record.add_option("--max-size", request.max_size, "stop on a host when its trace reaches this size")
+	    ->option_text("SIZE");
+	record.add_flag("--user", request.user, "also record the events of all instrumented programs");
+	record.add_flag("--user-only", request.user_only, "only these: for agents without root");
+	record.add_flag("--no-calibration", request.no_calibration, "do not measure the cost of an event");
+	record.add_option("--note", request.note, "text to store with the traces")->option_text("TEXT");
+}
+
+} // namespace
+
+void add_fleet_record(CLI::App &fleet, int &exit_code)
+{
+	CLI::App *record = fleet.add_subcommand("record", "start a recording on hosts, at the same time");
+	auto request = std::make_shared<RecordRequest>();
+	add_fleet_access(*record, request->access);
+	record
+	    ->add_option("--hosts", request->hosts,
+			 "which ones: names, * and ? stand for any text or character (default: *)")
+	    ->option_text("PATTERN,...");
+	record->add_option("--run", request->run, "its name (default: by the date)")->option_text("NAME");
+	record->add_option("--lead", request->lead, "start so long after the command is sent (default: 1s)")
+	    ->option_text("TIME");
+	add_what(*record, *request);
+	record->add_option("--cmd-on", request->command_host, "run CMD on this host, and end its recording with CMD")
+	    ->option_text("HOST");
+	record->add_flag("--json", request->json, "print JSON instead of text");
+	record->add_option("command", request->command, "with --cmd-on: the command")->option_text("CMD ...");
+	record->positionals_at_end();
+	record->footer("It prints what became of it on each host, and how far apart the hosts started.\n"
+		       "Exit code: 0, or 1 if not all hosts have started.\n"
+		       "Examples:\n"
+		       "  monitor fleet record --run night -d 60\n"
+		       "  monitor fleet record --hosts 'web*,db1' --run slow -e sched,syscall\n"
+		       "  monitor fleet record --run job --cmd-on web1 -- make -C /srv/job\n"
+		       "  monitor fleet record --statistics 60s --keep 24h --run week");
+	record->callback([request, &exit_code] {
+		exit_code = exit_monitor_failed;
+		exit_code = run_fleet_record(*request);
+	});
+}
+
+void add_fleet_stop(CLI::App &fleet, int &exit_code)
+{
+	CLI::App *stop = fleet.add_subcommand("stop", "end a recording on hosts");
+	auto request = std::make_shared<StopRequest>();
+	add_fleet_access(*stop, request->access);
+	stop->add_option("--hosts", request->hosts, "which ones (default: *)")->option_text("PATTERN,...");
+	stop->add_option("--run", request->run, "the name of the run")->option_text("NAME")->required();
+	stop->add_flag("--json", request->json, "print JSON instead of text");
+	stop->footer("Exit code: 0, or 1 if a host did not stop it.\n"
+		     "Example:\n  monitor fleet stop --run night");
+	stop->callback([request, &exit_code] {
+		exit_code = exit_monitor_failed;
+		exit_code = run_fleet_stop(*request);
+	});
+}
+
+} // namespace monitor

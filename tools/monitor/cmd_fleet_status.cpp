@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// `monitor fleet status`: the hosts that are there. answers/fleet_operator/ collects what they say.
+#include <algorithm>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "answers/fleet_operator/fleet_tables.h"
+#include "answers/fleet_operator/fleet_view.h"
+#include "cmd_fleet.h"
+#include "problems.h"
+#include "terminal.h"
+
+namespace monitor {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto two_presences = 2200ms; // so that two agents of one name are seen
+
+struct StatusArguments {
+	FleetAccess access;
+	bool json = false;
+};
+
+int run_status(const StatusArguments &arguments)
+{
+	OperatorSession session(arguments.access);
+	fleet_operator::FleetView view(*session.connection);
+	session.expect_connection();
+	view.wait(two_presences, [] { return false; });
+	const auto seen = view.hosts();
+	const report::Table table = fleet_operator::status_table(seen, session.hosts);
+	if (arguments.json) {
+		fmt::print("{}\n", report::to_json(table));
+	} else {
+		report::Table shown = table;
+		for (const char *const key : {"boot_id", "session"}) {
+			const auto at = static_cast<std::ptrdiff_t>(shown.column(key));
+			shown.columns.erase(shown.columns.begin() + at);
+			for (auto &row : shown.rows)
+				row.erase(row.begin() + at);
+		}
+		fmt::print("{}", report::to_text(shown, terminal_width()));
+	}
+	const bool all_there =
+	    std::ranges::all_of(session.hosts, [&](const auto &host) { return seen.contains(host); });
+	return all_there ? 0 : 1;
+}
+
+} // namespace
+
+void add_fleet_status(CLI::App &fleet, int &exit_code)
+{
+	CLI::App *status = fleet.add_subcommand("status", "list the hosts and what they do");
+	auto arguments = std::make_shared<StatusArguments>();
+	add_fleet_access(*status, arguments->access);
+	status->add_flag("--json", arguments->json, "print JSON instead of text");
+	status->footer("Listens for two seconds. Exit code: 0, or 1 if a host of the fleet does not answer.\n"
+		       "Examples:\n  monitor fleet status\n  monitor fleet status --json --keys fleet/operator");
+	status->callback([arguments, &exit_code] { exit_code = run_status(*arguments); });
+}
+
+} // namespace monitor

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// A command that a verb of `monitor fleet` has sent, or is about to send, and its outcome on each host.
+// Used by cmd_fleet_record.cpp.
+#pragma once
+
+#include <chrono>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "answers/fleet_operator/command.h"
+#include "answers/fleet_operator/fleet_view.h"
+#include "base/fleet/keys.h"
+#include "cmd_fleet.h"
+
+namespace monitor {
+
+struct FleetRequest {
+	// Connects, sees who is there, and chooses. Throws Error.
+	FleetRequest(const FleetAccess &access, const std::string &patterns);
+
+	fleet_operator::Outcomes outcomes() const;
+	// Until it is so on every host that was there; for the others nobody waits.
+	void wait(std::chrono::milliseconds patience, bool (*is_done)(const fleet_operator::Outcome &));
+	void print(bool json) const;
+
+	OperatorSession session;
+	fleet::SigningKey key;
+	fleet_operator::FleetView view;
+	std::set<std::string> present;  // that were there before
+	std::vector<std::string> hosts; // that are addressed
+	std::set<std::string> nonces;
+};
+
+} // namespace monitor

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+#include "fleet_tables.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/escape.h"
+
+namespace monitor::fleet_operator {
+namespace {
+
+using report::Cell;
+using report::Unit;
+
+std::string runs_text(const fleet::Presence &presence)
+{
+	std::string text;
+	for (const fleet::Presence::Run &run : presence.runs)
+		text += fmt::format("{}{}{}", text.empty() ? "" : ", ", run.name,
+				    run.state == "recording" ? "" : " (" + printable(run.state) + ")");
+	return text;
+}
+
+std::string notes_of(const HostSeen &host)
+{
+	std::string notes =
+	    host.sessions.size() > 1
+		? fmt::format("{} agents have this name: see whether one was restarted, else stop all but "
+			      "one",
+			      host.sessions.size())
+		: "";
+	if (host.presence.user_only)
+		notes += fmt::format("{}programs' own events only", notes.empty() ? "" : "; ");
+	return notes;
+}
+
+// The state, and why.
+std::pair<std::string, std::string> state_of(const Outcome &outcome, bool is_present)
+{
+	if (outcome.refused)
+		return {"refused", outcome.refused->reason};
+	if (outcome.ended && outcome.ended->exit_code.value_or(0) != 0)
+		return {"failed", outcome.ended->reason};
+	if (outcome.ended)
+		return {"ended", outcome.ended->reason};
+	if (outcome.started)
+		return {"recording", ""};
+	if (outcome.accepted)
+		return {"accepted", ""};
+	return {"no answer", is_present ? "it was there before the command: see its agent's journal"
+					: "no agent of this host is connected to the hub"};
+}
+
+} // namespace
+
+report::Table status_table(const std::map<std::string, HostSeen> &seen, const std::set<std::string> &known)
+{
+	report::Table table;
+	table.columns = {{"host", "host", Unit::text},
+			 {"state", "state", Unit::text},
+			 {"runs", "runs", Unit::text},
+			 {"monitor", "version", Unit::text},
+			 {"session", "session", Unit::text},
+			 {"boot_id", "boot", Unit::text},
+			 {"spool_bytes", "spool", Unit::count},
+			 {"spool_max_bytes", "of", Unit::count},
+			 {"unsent_blocks", "unsent", Unit::count},
+			 {"lost_blocks", "lost", Unit::count},
+			 {"refused", "refused", Unit::count},
+			 {"note", "note", Unit::text}};
+	for (const auto &[name, host] : seen) {
+		const fleet::Presence &presence = host.presence;
+		table.rows.push_back({name, presence.state(), runs_text(presence), printable(presence.monitor_version),
+				      printable(presence.session), printable(presence.boot_id), presence.spool_bytes,
+				      presence.spool_max_bytes, presence.unsent_blocks, presence.lost_blocks,
+				      presence.refused, notes_of(host)});
+	}
+	for (const std::string &name : known)
+		if (!seen.contains(name)) {
+			std::vector<Cell> row(table.columns.size());
+			row[0] = name;
+			row[1] = "no answer";
+			table.rows.push_back(std::move(row));
+		}
+	table.sort_by(0);
+	return table;
+}
+
+report::Table outcome_table(const Outcomes &outcomes, const std::set<std::string> &present)
+{
+	report::Table table;
+	table.columns = {{"host", "host", Unit::text},
+			 {"state", "state", Unit::text},
+			 {"late_ns", "started late", Unit::difference},
+			 {"exit_code", "exit code", Unit::count},
+			 {"reason", "why", Unit::text}};
+	for (const auto &[name, outcome] : outcomes) {
+		auto [state, reason] = state_of(outcome, present.contains(name));
+		Cell late, code;
+		if (outcome.started && outcome.started->late_ns)
+			late = static_cast<double>(*outcome.started->late_ns);
+		if (outcome.ended && outcome.ended->exit_code)
+			code = static_cast<std::uint64_t>(*outcome.ended->exit_code);
+		table.rows.push_back({name, std::move(state), late, code, printable(reason)});
+	}
+	return table;
+}
+
+std::string spread_text(const StartSpread &spread, std::size_t addressed)
+{
+	if (spread.hosts == 0)
+		return "no host has started";
+	std::string text = fmt::format("{} of {} hosts started", spread.hosts, addressed);
+	if (spread.hosts > 1)
+		text += fmt::format(", within {} of each other as they were heard here",
+				    report::duration_text(spread.arrived_ns));
+	if (spread.earliest_ns)
+		text += fmt::format(", {} to {} after the planned time by their own clocks",
+				    report::duration_text(static_cast<double>(*spread.earliest_ns)),
+				    report::duration_text(static_cast<double>(*spread.latest_ns)));
+	return text;
+}
+
+} // namespace monitor::fleet_operator

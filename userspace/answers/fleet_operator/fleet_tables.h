@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// The tables of `monitor fleet`: the hosts, and what became of a command on each.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "answers/report/table.h"
+#include "command.h"
+#include "fleet_view.h"
+
+namespace monitor::fleet_operator {
+
+// Of the hosts that are seen, and of those that should be.
+report::Table status_table(const std::map<std::string, HostSeen> &seen, const std::set<std::string> &known);
+
+// `present`: those that were seen before the command was sent.
+report::Table outcome_table(const Outcomes &outcomes, const std::set<std::string> &present);
+
+// "all 3 hosts started within 4.2 ms, as their words arrived here; ..."
+std::string spread_text(const StartSpread &spread, std::size_t addressed);
+
+} // namespace monitor::fleet_operator

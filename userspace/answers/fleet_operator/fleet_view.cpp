@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+#include "fleet_view.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "base/fleet/names.h"
+
+namespace monitor::fleet_operator {
+namespace {
+
+std::string_view text_of_message(const fleet::Connection::Message &message)
+{
+	return {reinterpret_cast<const char *>(message.data.data()), message.data.size()};
+}
+
+} // namespace
+
+FleetView::FleetView(fleet::Connection &connection)
+{
+	connection.subscribe("m.hello.*", [state = state_](const auto &message) { state->take_presence(message); });
+	connection.subscribe("m.answer.*", [state = state_](const auto &message) { state->take_answer(message); });
+}
+
+void FleetView::State::take_presence(const fleet::Connection::Message &untrusted_message)
+{
+	const auto subject = fleet::parse_subject(untrusted_message.subject);
+	auto presence = fleet::parse_presence(text_of_message(untrusted_message));
+	if (!subject || !presence)
+		return;
+	const std::lock_guard lock(mutex);
+	if (hosts.size() >= max_hosts && !hosts.contains(subject->host))
+		return;
+	HostSeen &host = hosts[subject->host];
+	if (host.sessions.size() < max_sessions)
+		host.sessions.insert(presence->session);
+	host.presence = std::move(*presence);
+	arrived.notify_all();
+}
+
+void FleetView::State::take_answer(const fleet::Connection::Message &untrusted_message)
+{
+	const Clock::time_point now = Clock::now();
+	const auto subject = fleet::parse_subject(untrusted_message.subject);
+	auto answer = fleet::parse_command_answer(text_of_message(untrusted_message));
+	if (!subject || !answer)
+		return;
+	const std::lock_guard lock(mutex);
+	if (answers.size() < max_answers)
+		answers.push_back({subject->host, std::move(*answer), now});
+	arrived.notify_all();
+}
+
+bool FleetView::wait(std::chrono::milliseconds patience, const std::function<bool()> &done)
+{
+	std::unique_lock lock(state_->mutex);
+	return state_->arrived.wait_for(lock, patience, done);
+}
+
+std::map<std::string, HostSeen> FleetView::hosts() const
+{
+	const std::lock_guard lock(state_->mutex);
+	return state_->hosts;
+}
+
+bool FleetView::sees(const std::string &host) const
+{
+	const std::lock_guard lock(state_->mutex);
+	return state_->hosts.contains(host);
+}
+
+std::vector<Received> FleetView::answers(const std::set<std::string> &nonces) const
+{
+	const std::lock_guard lock(state_->mutex);
+	std::vector<Received> found;
+	std::ranges::copy_if(state_->answers, std::back_inserter(found),
+			     [&](const Received &each) { return nonces.contains(each.answer.nonce); });
+	return found;
+}
+
+} // namespace monitor::fleet_operator

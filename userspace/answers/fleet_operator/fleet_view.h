@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// What the hosts of a fleet report while an operator's command runs: who is there, and what became of commands.
+//
+// Made by the verbs of `monitor fleet` over a connection of theirs; messages arrive in a thread of libnats, everything
+// else is called by the command's thread. What hosts send is untrusted: bounded and parsed (base/fleet/reports.h); who
+// sent it is the subject, which the hub permits to one certificate.
+// Invariant: a fleet that sends without end does not make this grow without end.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/fleet/connection.h"
+#include "base/fleet/reports.h"
+
+namespace monitor::fleet_operator {
+
+using Clock = std::chrono::steady_clock;
+
+struct HostSeen {
+	fleet::Presence presence;       // the last one
+	std::set<std::string> sessions; // several: several agents have one name
+};
+
+struct Received {
+	std::string host;
+	fleet::CommandAnswer answer;
+	Clock::time_point arrived;
+};
+
+class FleetView {
+public:
+	static constexpr std::size_t max_hosts = 100'000, max_answers = 400'000, max_sessions = 8;
+
+	explicit FleetView(fleet::Connection &connection);
+
+	// Waits until `done` is true of what has arrived, at most so long. `done` is called again after each arrival.
+	bool wait(std::chrono::milliseconds patience, const std::function<bool()> &done);
+
+	// By host. Also within `done`.
+	std::map<std::string, HostSeen> hosts() const;
+	bool sees(const std::string &host) const;
+	// Those to a command, by its nonce, as they came. Also within `done`.
+	std::vector<Received> answers(const std::set<std::string> &nonces) const;
+
+private:
+	// The connection's handlers share it.
+	struct State {
+		void take_presence(const fleet::Connection::Message &untrusted_message);
+		void take_answer(const fleet::Connection::Message &untrusted_message);
+
+		std::recursive_mutex mutex; // of all that follows
+		std::condition_variable_any arrived;
+		std::map<std::string, HostSeen> hosts;
+		std::vector<Received> answers;
+	};
+	std::shared_ptr<State> state_ = std::make_shared<State>();
+};
+
+} // namespace monitor::fleet_operator

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+#include "allowed_options.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/escape.h"
+
+namespace monitor::fleet {
+namespace {
+
+struct OptionRule {
+	const char *name;
+	enum class Kind : std::uint8_t { text, number, flag, texts } kind;
+	std::size_t max;        // bytes of a text, or the largest number
+	const char *characters; // of a text, besides letters and digits; null: any but control characters
+};
+using Kind = OptionRule::Kind;
+
+constexpr double max_flight_bytes = 1 << 30;
+constexpr std::size_t max_triggers = 16, max_expression_bytes = 16384, max_seconds = 604800; // a week
+constexpr OptionRule rules[] = {
+    {"events", Kind::text, 256, ",_"},
+    {"filter", Kind::text, max_expression_bytes, nullptr},
+    {"duration", Kind::number, max_seconds, nullptr},
+    {"statistics", Kind::text, 16, "."},
+    {"keep", Kind::text, 16, "."},
+    {"count-only", Kind::flag, 0, nullptr},
+    {"flight", Kind::text, 16, "."},
+    {"snapshots", Kind::number, 1'000'000, nullptr},
+    {"trigger", Kind::texts, 4096, nullptr},
+    {"user", Kind::flag, 0, nullptr},
+    {"user-only", Kind::flag, 0, nullptr},
+    {"max-size", Kind::number, 1ull << 50, nullptr},
+    {"no-calibration", Kind::flag, 0, nullptr},
+    {"note", Kind::text, 1024, nullptr},
+};
+
+bool is_word_character(char c)
+{
+	return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+}
+
+// As a whole word, wherever: also in a string of an expression, where it would do no harm.
+bool has_word(const std::string &text, const std::string &word)
+{
+	for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
+		const std::size_t end = at + word.size();
+		if ((at == 0 || !is_word_character(text[at - 1])) &&
+		    (end == text.size() || !is_word_character(text[end])))
+			return true;
+	}
+	return false;
+}
+
+std::string text_problem(const OptionRule &rule, const std::string &text)
+{
+	if (text.empty() || text.size() > rule.max)
+		return fmt::format("the value of --{} is empty or longer than {} bytes", rule.name, rule.max);
+	const std::string other = rule.characters ? rule.characters : "";
+	const bool is_fine = std::ranges::all_of(text, [&](char c) {
+		return rule.characters
+			   ? std::isalnum(static_cast<unsigned char>(c)) || other.find(c) != std::string::npos
+			   : static_cast<unsigned char>(c) >= ' ' && c != 0x7f;
+	});
+	if (!is_fine)
+		return fmt::format("the value of --{} has characters that it cannot have", rule.name);
+	for (const char *const word : {"run", "signal"})
+		if (rule.kind == Kind::texts && has_word(text, word))
+			return fmt::format(
+			    "a trigger that is sent to hosts cannot have the word {}: it starts no command "
+			    "and sends no signal there",
+			    word);
+	return "";
+}
+
+std::string add_number(const OptionRule &rule, const nlohmann::json &value, std::vector<std::string> &words)
+{
+	const double number = value.is_number() ? value.get<double>() : 0;
+	if (!(number > 0) || number > static_cast<double>(rule.max))
+		return fmt::format("the value of --{} is not a number above 0 and up to {}", rule.name, rule.max);
+	words.push_back(fmt::format("--{}={}", rule.name, number));
+	return "";
+}
+
+std::string add_texts(const OptionRule &rule, const nlohmann::json &value, std::vector<std::string> &words)
+{
+	if (!value.is_array() || value.size() > max_triggers)
+		return fmt::format("--{} has more than {} values, or they are no list", rule.name, max_triggers);
+	for (const nlohmann::json &each : value) {
+		const std::string text = each.is_string() ? each.get<std::string>() : std::string();
+		if (std::string problem = text_problem(rule, text); !problem.empty())
+			return problem;
+		words.push_back(fmt::format("--{}={}", rule.name, text));
+	}
+	return "";
+}
+
+// "256M" is memory of the host; "10s" is not.
+std::string flight_problem(const std::string &text)
+{
+	char *unit;
+	double bytes = std::strtod(text.c_str(), &unit);
+	const std::size_t power = std::string_view("kmgt").find(static_cast<char>(std::tolower(*unit)));
+	for (std::size_t i = 0; *unit && power != std::string_view::npos && i <= power; ++i)
+		bytes *= 1024;
+	return text.ends_with('s') || bytes <= max_flight_bytes ? "" : "a flight recorder has 1 GiB at most";
+}
+
+// The end of a sentence; "": it was added.
+std::string add_option(const OptionRule &rule, const nlohmann::json &value, std::vector<std::string> &words)
+{
+	switch (rule.kind) {
+	case Kind::number:
+		return add_number(rule, value, words);
+	case Kind::texts:
+		return add_texts(rule, value, words);
+	case Kind::flag:
+		if (!value.is_boolean())
+			return fmt::format("--{} has a value", rule.name);
+		if (value.get<bool>())
+			words.push_back(fmt::format("--{}", rule.name));
+		return "";
+	case Kind::text:
+		break;
+	}
+	const std::string text = value.is_string() ? value.get<std::string>() : std::string();
+	std::string problem = text_problem(rule, text);
+	if (problem.empty())
+		words.push_back(fmt::format("--{}={}", rule.name, text));
+	return problem;
+}
+
+} // namespace
+
+const std::vector<std::string> &all_options()
+{
+	static const std::vector<std::string> names = [] {
+		std::vector<std::string> all;
+		for (const OptionRule &rule : rules)
+			all.emplace_back(rule.name);
+		return all;
+	}();
+	return names;
+}
+
+RecordWords allowed_words(const nlohmann::json &untrusted_options, const Allowed &allowed)
+{
+	RecordWords result;
+	const auto refused = [](std::string why) { return RecordWords{std::move(why), {}}; };
+	const auto is_set = [&](const char *name) {
+		const auto found = untrusted_options.find(name);
+		return found != untrusted_options.end() && *found != nlohmann::json(false);
+	};
+	for (const auto &[name, value] : untrusted_options.items()) {
+		const auto *const rule = std::ranges::find(rules, name, &OptionRule::name);
+		if (rule == std::end(rules))
+			return refused(fmt::format("hosts are not asked for --{}; they may be for --{}",
+						   printable(name.substr(0, 64)), fmt::join(all_options(), ", --")));
+		if (!allowed.options.contains(name))
+			return refused(fmt::format("this host's agent was not started with --allow {}", name));
+		if (std::string problem = add_option(*rule, value, result.words); !problem.empty())
+			return refused(std::move(problem));
+	}
+	if (allowed.user_only && !is_set("user-only"))
+		return refused("this host's agent does not run as root, so it records programs' own events only: add "
+			       "--user-only");
+	if (is_set("user-only") && !is_set("user"))
+		result.words.emplace_back("--user"); // there is no command whose events they could be
+	if (is_set("max-size") && untrusted_options["max-size"].get<double>() > static_cast<double>(allowed.max_bytes))
+		return refused(
+		    fmt::format("a trace has at most {} bytes on this host (--spool-max)", allowed.max_bytes));
+	if (is_set("flight"))
+		if (std::string problem = flight_problem(untrusted_options["flight"].get<std::string>());
+		    !problem.empty())
+			return refused(std::move(problem));
+	const bool has_trace = !is_set("statistics") && !is_set("flight");
+	if (has_trace && !is_set("max-size"))
+		result.words.push_back(fmt::format("--max-size={}", allowed.max_bytes));
+	return result;
+}
+
+} // namespace monitor::fleet

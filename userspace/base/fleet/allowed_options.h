@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// Which options of `monitor record` a command from the network may have, and their values: the allow-list.
+//
+// Used by the agent's starter, which alone starts recordings (recording/agent/starter.cpp), and by `monitor fleet`, to
+// say at once what every host would refuse. What is not here cannot be asked for: not -o, --force, files
+// (--triggers, --states), a command of a trigger (run, signal), nor what costs more than events (--stacks, --functions,
+// -m). Values are untrusted until `monitor record` has parsed them; here they are bounded, and each becomes one word
+// "--NAME=VALUE", which cannot be taken for another option.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace monitor::fleet {
+
+struct Allowed {
+	std::set<std::string> options; // by name, of all_options()
+	std::uint64_t max_bytes = 0;   // of a trace
+	bool user_only = false;        // this agent cannot record the kernel
+};
+
+// Every name there is: "events", "filter" ...
+const std::vector<std::string> &all_options();
+
+struct RecordWords {
+	std::string refusal; // the end of a sentence; "": allowed
+	std::vector<std::string> words;
+};
+
+// An object of values by name: text, a number, true, or a list of texts.
+RecordWords allowed_words(const nlohmann::json &untrusted_options, const Allowed &allowed);
+
+} // namespace monitor::fleet

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+// Reads what a certificate says. Used by the agent, which is the host that its certificate names, and by `monitor
+// fleet`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace monitor::fleet {
+
+// The DNS names among the subject's alternative names. `where` is for messages. Throws Error if this is no certificate.
+std::vector<std::string> dns_names_of(const std::string &pem, const std::string &where);
+
+} // namespace monitor::fleet

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+#include "keys.h"
+
+#include <fmt/format.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/escape.h"
+#include "base/fd.h"
+
+namespace monitor::fleet {
+namespace {
+
+using Key = std::shared_ptr<EVP_PKEY>;
+using Bio = std::unique_ptr<BIO, decltype(&::BIO_free_all)>;
+using DigestContext = std::unique_ptr<EVP_MD_CTX, decltype(&::EVP_MD_CTX_free)>;
+
+Key key_of(EVP_PKEY *key)
+{
+	return {key, ::EVP_PKEY_free};
+}
+
+Bio reader(const std::string &text)
+{
+	return {::BIO_new_mem_buf(text.data(), static_cast<int>(text.size())), ::BIO_free_all};
+}
+
+std::string text_of(BIO *bio)
+{
+	char *data = nullptr;
+	const long size = BIO_get_mem_data(bio, &data);
+	return {data, static_cast<std::size_t>(size)};
+}
+
+Key expect_ed25519(EVP_PKEY *key, const std::string &where, const char *what)
+{
+	Key owned = key_of(key);
+	if (!key || ::EVP_PKEY_id(key) != EVP_PKEY_ED25519)
+		throw Error(fmt::format("{} has no Ed25519 {} key: use a file that `monitor fleet init` wrote",
+					printable(where), what));
+	return owned;
+}
+
+const unsigned char *bytes_of(std::string_view text)
+{
+	return reinterpret_cast<const unsigned char *>(text.data());
+}
+
+// For a key without a passphrase: never asks at the terminal.
+int no_passphrase(char *, int, int, void *)
+{
+	return -1;
+}
+
+} // namespace
+
+PublicKey::PublicKey(const std::string &pem, const std::string &where)
+    : key_(expect_ed25519(::PEM_read_bio_PUBKEY(reader(pem).get(), nullptr, no_passphrase, nullptr), where, "public"))
+{
+}
+
+PublicKey PublicKey::read(const std::string &path)
+{
+	return {read_file(path, max_key_file_bytes), path};
+}
+
+bool PublicKey::verifies(std::string_view text, std::string_view untrusted_signature) const
+{
+	if (untrusted_signature.size() != signature_bytes)
+		return false;
+	const DigestContext context(::EVP_MD_CTX_new(), ::EVP_MD_CTX_free);
+	return context && ::EVP_DigestVerifyInit(context.get(), nullptr, nullptr, nullptr, key_.get()) == 1 &&
+	       ::EVP_DigestVerify(context.get(), bytes_of(untrusted_signature), untrusted_signature.size(),
+				  bytes_of(text), text.size()) == 1;
+}
+
+std::string PublicKey::pem() const
+{
+	const Bio bio(::BIO_new(::BIO_s_mem()), ::BIO_free_all);
+	if (!bio || ::PEM_write_bio_PUBKEY(bio.get(), key_.get()) != 1)
+		throw Error("libcrypto cannot write a public key");
+	return text_of(bio.get());
+}
+
+SigningKey::SigningKey() : key_(key_of(::EVP_PKEY_Q_keygen(nullptr, nullptr, "ED25519")))
+{
+	if (!key_)
+		throw Error("libcrypto cannot make an Ed25519 key");
+}
+
+SigningKey SigningKey::read(const std::string &path)
+{
+	const std::string pem = read_private_file(path);
+	return SigningKey(expect_ed25519(::PEM_read_bio_PrivateKey(reader(pem).get(), nullptr, no_passphrase, nullptr),
+					 path, "private"));
+}
+
+std::string SigningKey::sign(std::string_view text) const
+{
+	std::string signature(signature_bytes, '\0');
+	std::size_t size = signature.size();
+	const DigestContext context(::EVP_MD_CTX_new(), ::EVP_MD_CTX_free);
+	if (!context || ::EVP_DigestSignInit(context.get(), nullptr, nullptr, nullptr, key_.get()) != 1 ||
+	    ::EVP_DigestSign(context.get(), reinterpret_cast<unsigned char *>(signature.data()), &size, bytes_of(text),
+			     text.size()) != 1 ||
+	    size != signature_bytes)
+		throw Error("libcrypto cannot sign");
+	return signature;
+}
+
+std::string SigningKey::pem() const
+{
+	const Bio bio(::BIO_new(::BIO_s_mem()), ::BIO_free_all);
+	if (!bio || ::PEM_write_bio_PrivateKey(bio.get(), key_.get(), nullptr, nullptr, 0, no_passphrase, nullptr) != 1)
+		throw Error("libcrypto cannot write a private key");
+	return text_of(bio.get());
+}
+
+std::string read_private_file(const std::string &path)
+{
+	struct stat status;
+	const Fd fd = open_regular(path, status);
+	std::string text(max_key_file_bytes, '\0');
+	const ssize_t n = ::pread(fd.get(), text.data(), text.size(), 0);
+	if (n < 0)
+		throw Error(errno, "cannot read " + path);
+	text.resize(static_cast<std::size_t>(n));
+	if (status.st_uid != ::geteuid() && status.st_uid != 0)
+		throw Error(fmt::format("{} belongs to another user, who could replace the key: copy it and its "
+					"directory as your own",
+					printable(path)));
+	if (status.st_mode & 077)
+		throw Error(fmt::format("{} can be read by others, so its key is not secret: chmod 600 {}",
+					printable(path), printable(path)));
+	return text;
+}
+
+std::string to_base64(std::string_view bytes)
+{
+	std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0'); // and a NUL
+	text.resize(static_cast<std::size_t>(::EVP_EncodeBlock(reinterpret_cast<unsigned char *>(text.data()),
+							       bytes_of(bytes), static_cast<int>(bytes.size()))));
+	return text;
+}
+
+std::optional<std::string> from_base64(std::string_view untrusted_text)
+{
+	if (untrusted_text.size() % 4 != 0 || untrusted_text.size() > (1u << 20))
+		return {};
+	std::string bytes(untrusted_text.size() / 4 * 3, '\0');
+	const int size = ::EVP_DecodeBlock(reinterpret_cast<unsigned char *>(bytes.data()), bytes_of(untrusted_text),
+					   static_cast<int>(untrusted_text.size()));
+	if (size < 0)
+		return {};
+	bytes.resize(static_cast<std::size_t>(size)); // with the padding
+	for (std::size_t i = untrusted_text.size(); i > 0 && untrusted_text[i - 1] == '=' && !bytes.empty(); --i)
+		bytes.pop_back();
+	if (to_base64(bytes) != untrusted_text) // blanks, more padding, bits that do not count
+		return {};
+	return bytes;
+}
+
+} // namespace monitor::fleet

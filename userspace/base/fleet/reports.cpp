@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+#include "reports.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "base/json.h"
+#include "json_fields.h"
+#include "names.h"
+
+namespace monitor::fleet {
+namespace {
+
+constexpr unsigned report_version = 1;
+constexpr std::size_t max_word_chars = 64, max_reason_bytes = 4096;
+constexpr const char *kind_names[] = {"refused", "accepted", "started", "ended"};
+
+// An object of this version; discarded if it is none.
+nlohmann::json parse_report(std::string_view untrusted_text)
+{
+	if (untrusted_text.size() > max_report_bytes)
+		return {};
+	nlohmann::json report = parse_json(std::string(untrusted_text));
+	return number_field(report, "version") == report_version ? std::move(report) : nlohmann::json();
+}
+
+std::string word_field(const nlohmann::json &report, const char *name)
+{
+	return text_field(report, name, max_word_chars).value_or("");
+}
+
+std::vector<Presence::Run> runs_field(const nlohmann::json &report)
+{
+	std::vector<Presence::Run> runs;
+	const nlohmann::json *field = json_field(report, "runs");
+	if (!field || !field->is_array())
+		return runs;
+	for (const nlohmann::json &each : *field) {
+		Presence::Run run{word_field(each, "run"), word_field(each, "state")};
+		if (runs.size() < max_runs_shown && is_run_name(run.name) && !run.state.empty())
+			runs.push_back(std::move(run));
+	}
+	return runs;
+}
+
+} // namespace
+
+std::string presence_text(const Presence &presence)
+{
+	nlohmann::ordered_json report = {{"version", report_version},
+					 {"monitor", presence.monitor_version},
+					 {"session", presence.session},
+					 {"boot_id", presence.boot_id},
+					 {"state", presence.state()},
+					 {"runs", nlohmann::ordered_json::array()},
+					 {"spool_bytes", presence.spool_bytes},
+					 {"spool_max_bytes", presence.spool_max_bytes},
+					 {"unsent_blocks", presence.unsent_blocks},
+					 {"lost_blocks", presence.lost_blocks},
+					 {"refused", presence.refused},
+					 {"user_only", presence.user_only},
+					 {"runs_commands", presence.runs_commands}};
+	for (const Presence::Run &run : presence.runs)
+		if (report["runs"].size() < max_runs_shown)
+			report["runs"].push_back({{"run", run.name}, {"state", run.state}});
+	return json_dump(report);
+}
+
+std::optional<Presence> parse_presence(std::string_view untrusted_text)
+{
+	const nlohmann::json report = parse_report(untrusted_text);
+	if (!report.is_object())
+		return {};
+	Presence presence;
+	presence.monitor_version = word_field(report, "monitor");
+	presence.session = word_field(report, "session");
+	presence.boot_id = word_field(report, "boot_id");
+	presence.runs = runs_field(report);
+	for (const auto &[name, value] :
+	     {std::pair("spool_bytes", &presence.spool_bytes), std::pair("spool_max_bytes", &presence.spool_max_bytes),
+	      std::pair("unsent_blocks", &presence.unsent_blocks), std::pair("lost_blocks", &presence.lost_blocks),
+	      std::pair("refused", &presence.refused)})
+		*value = number_field(report, name).value_or(0);
+	presence.user_only = flag_field(report, "user_only");
+	presence.runs_commands = flag_field(report, "runs_commands");
+	return presence;
+}
+
+const char *answer_kind_text(CommandAnswer::Kind kind)
+{
+	return kind_names[static_cast<std::size_t>(kind)];
+}
+
+std::string command_answer_text(const CommandAnswer &answer)
+{
+	nlohmann::ordered_json report = {{"version", report_version},
+					 {"kind", answer_kind_text(answer.kind)},
+					 {"nonce", answer.nonce},
+					 {"run", answer.run},
+					 {"reason", answer.reason.substr(0, max_reason_bytes)},
+					 {"realtime_ns", answer.realtime_ns},
+					 {"session", answer.session}};
+	if (answer.late_ns)
+		report["late_ns"] = *answer.late_ns;
+	if (answer.exit_code)
+		report["exit_code"] = *answer.exit_code;
+	return json_dump(report);
+}
+
+std::optional<CommandAnswer> parse_command_answer(std::string_view untrusted_text)
+{
+	const nlohmann::json report = parse_report(untrusted_text);
+	const std::string kind = word_field(report, "kind");
+	const auto *const found = std::ranges::find(kind_names, kind);
+	CommandAnswer answer;
+	answer.run = word_field(report, "run");
+	if (found == std::end(kind_names) || (!answer.run.empty() && !is_run_name(answer.run)))
+		return {};
+	answer.kind = static_cast<CommandAnswer::Kind>(found - kind_names);
+	answer.nonce = word_field(report, "nonce");
+	answer.reason = text_field(report, "reason", 2 * max_reason_bytes).value_or("");
+	answer.realtime_ns = number_field(report, "realtime_ns").value_or(0);
+	answer.session = word_field(report, "session");
+	if (const nlohmann::json *late = json_field(report, "late_ns"); late && late->is_number_integer())
+		answer.late_ns = late->get<std::int64_t>();
+	if (const nlohmann::json *code = json_field(report, "exit_code"); code && code->is_number_integer())
+		answer.exit_code = static_cast<int>(std::clamp<std::int64_t>(code->get<std::int64_t>(), 0, 255));
+	return answer;
+}
+
+} // namespace monitor::fleet

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// What a host reports: its presence each second on m.hello.HOST, and answers to control messages on m.answer.HOST.
+//
+// Written by the agent (recording/agent/), read by `monitor fleet`. Who sent one is in its subject, which the server
+// binds to the certificate; so no field here names a host. JSON with a version; fields of later versions are ignored.
+// Invariant: parsing any bytes gives values of bounded size, or nothing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace monitor::fleet {
+
+inline constexpr std::size_t max_report_bytes = 64 << 10, max_runs_shown = 64;
+
+// Presence.
+struct Presence {
+	struct Run {
+		std::string name;
+		std::string state; // "waiting", "starting", "recording", "ending"
+	};
+	std::string monitor_version;
+	std::string session; // another one after each start of the agent
+	std::string boot_id;
+	std::vector<Run> runs;             // that are not over, at most max_runs_shown
+	std::uint64_t spool_bytes = 0;     // on the host's disk,
+	std::uint64_t spool_max_bytes = 0; // and at most
+	std::uint64_t unsent_blocks = 0;   // recorded, not stored by the collector yet
+	std::uint64_t lost_blocks = 0;     // dropped from a full spool before they were stored
+	std::uint64_t refused = 0;         // commands, since the agent's start
+	bool user_only = false;            // without root: records only programs' own events
+	bool runs_commands = false;        // --allow-commands
+
+	std::string state() const { return runs.empty() ? "idle" : runs.front().state; }
+};
+
+std::string presence_text(const Presence &presence);
+std::optional<Presence> parse_presence(std::string_view untrusted_text);
+
+// What became of a command. A recording is accepted, started and ended; the operator knows it by the nonce.
+struct CommandAnswer {
+	enum class Kind : std::uint8_t { refused, accepted, started, ended };
+
+	Kind kind = Kind::refused;
+	std::string nonce; // "": it was not the operator's message
+	std::string run;
+	std::string reason;                  // why refused, or the last words of the recorder
+	std::uint64_t realtime_ns = 0;       // when, by the host's clock
+	std::optional<std::int64_t> late_ns; // started: after the planned time, by the host's clock
+	std::optional<int> exit_code;        // ended: the recorder's; with a command, the command's
+	std::string session;                 // the agent's
+};
+
+const char *answer_kind_text(CommandAnswer::Kind kind);
+std::string command_answer_text(const CommandAnswer &answer);
+std::optional<CommandAnswer> parse_command_answer(std::string_view untrusted_text);
+
+} // namespace monitor::fleet

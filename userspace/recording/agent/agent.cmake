@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: MIT
+# `monitor agent`: records when the operator of a fleet asks for it.
+add_library(monitor_agent STATIC
+  ${CMAKE_CURRENT_LIST_DIR}/agent.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/link.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/network_part.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/nonces.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/recorder_process.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/starter.cpp)
+target_link_libraries(monitor_agent PUBLIC monitor_record monitor_fleet_forwarding monitor_fleet_control monitor_fleet_connection PRIVATE compiled_fmt)

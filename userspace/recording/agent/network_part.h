@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// The part of `monitor agent` that speaks with the hub. It has no privilege and no power: it hands what arrives on
+// m.ctl.HOST and m.ctl.all to the starter as it came, publishes the starter's answers, and says each second that this
+// host is there (m.hello.HOST).
+//
+// Runs in a process of its own, forked by agent.cpp from the starter before there are threads. Threads: run() in the
+// main one; libnats' own, which only write to the link. Invariant: it ends when the starter has closed the link, at the
+// latest some seconds after.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+
+#include "base/fd.h"
+#include "base/fleet/connection.h"
+#include "base/fleet/reports.h"
+
+namespace monitor::agent {
+
+struct NetworkOptions {
+	fleet::ConnectionOptions connection;
+	std::string host;
+	std::string runs;         // the directory of traces
+	fleet::Presence presence; // what does not change
+};
+
+class NetworkPart {
+public:
+	// Throws Error.
+	NetworkPart(NetworkOptions options, Fd link);
+
+	// The exit code.
+	int run();
+
+private:
+	void hand_over(const fleet::Connection::Message &untrusted_message);
+	bool take_reports();
+	void publish_answers();
+	void publish_presence();
+	void end();
+
+	NetworkOptions options_;
+	Fd link_;
+	fleet::Presence presence_;
+	std::deque<std::string> answers_; // that could not be published yet
+	std::atomic<std::uint64_t> dropped_ = 0, said_dropped_ = 0;
+	std::unique_ptr<fleet::Connection> connection_; // the last: its threads use the others
+};
+
+} // namespace monitor::agent
