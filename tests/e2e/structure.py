@@ -26,7 +26,7 @@ MAY = {
     "recording/functions": {"base", "recording/card"},
     "recording/record": {"base", "recording/pmu", "recording/card", "recording/user_card", "recording/stacks", "recording/functions"},
     "recording/fleet": {"base", "base/fleet"},
-    "recording/agent": {"base", "base/fleet", "recording/fleet", "recording/record"},
+    "recording/agent": {"base", "base/fleet", "recording/card", "recording/fleet", "recording/record"},
     "reading/ctf": {"base"},
     "reading/tdl": {"base", "reading/ctf"},
     "reading/events": {"base", "reading/ctf", "reading/tdl"},

@@ -11,10 +11,10 @@
 
 #include "base/error.h"
 #include "base/escape.h"
+#include "base/fleet/allowed_options.h"
 #include "commands.h"
 #include "record_options.h"
 #include "recording/agent/agent.h"
-#include "base/fleet/allowed_options.h"
 
 namespace monitor {
 namespace {

@@ -55,11 +55,12 @@ void add_fleet_access(CLI::App &verb, FleetAccess &access)
 }
 
 OperatorSession::OperatorSession(const FleetAccess &access)
-    : keys(operator_keys(keys_directory(access.keys))), hosts(hosts_of(keys.directory))
+    : keys(operator_keys(keys_directory(access.keys))), connection_options(keys.connection(access.hub)),
+      hosts(hosts_of(keys.directory))
 {
 	fleet::Connection::Events events;
 	events.error = [](const std::string &error) { print_error(error); };
-	connection = std::make_unique<fleet::Connection>(keys.connection(access.hub), std::move(events));
+	connection = std::make_unique<fleet::Connection>(connection_options, std::move(events));
 }
 
 void OperatorSession::expect_connection() const

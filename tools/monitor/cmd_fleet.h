@@ -35,6 +35,7 @@ struct OperatorSession {
 	void expect_connection() const;
 
 	fleet::FleetKeys keys;
+	fleet::ConnectionOptions connection_options;
 	std::set<std::string> hosts; // of the fleet
 	std::unique_ptr<fleet::Connection> connection;
 };

@@ -11,6 +11,7 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "answers/fleet_operator/command.h"
 #include "answers/fleet_operator/fleet_tables.h"
@@ -20,10 +21,12 @@
 #include "base/fleet/allowed_options.h"
 #include "base/fleet/names.h"
 #include "cmd_fleet.h"
+#include "fleet_follow.h"
 #include "fleet_requests.h"
 #include "problems.h"
 #include "record_options.h"
 #include "terminal.h"
+#include "termination.h"
 
 namespace monitor {
 namespace {
@@ -35,7 +38,7 @@ constexpr double max_lead_s = 500;
 
 struct RecordRequest {
 	FleetAccess access;
-	std::string hosts = "*", run, lead = "1s", command_host;
+	std::string hosts = "*", run, output, lead = "1s", command_host;
 	std::string events, filter, statistics, keep, max_size, note;
 	std::optional<std::string> flight;
 	std::vector<std::string> triggers, command;
@@ -170,13 +173,36 @@ void FleetRequest::print(bool json) const
 
 namespace {
 
+// Until all is over, and stored; the exit code.
+int follow(FleetRequest &sent, const RecordRequest &request, FleetFollow &following, Termination &termination)
+{
+	const bool is_local = request.command_host.empty();
+	const auto code = following.until_end(is_local ? request.command : std::vector<std::string>(), termination);
+	following.stop();
+	const std::vector<std::string> missing = following.until_stored(termination);
+	sent.print(request.json);
+	if (!missing.empty())
+		print_error(fmt::format("not everything of {} is stored: `monitor fleet collect -o {}` goes on with it",
+					fmt::join(missing, ", "), printable(request.output)));
+	const fleet_operator::Outcomes all = sent.outcomes();
+	const bool is_fine = missing.empty() && std::ranges::all_of(all, [](const auto &entry) {
+				     return entry.second.ended && entry.second.ended->exit_code == 0;
+			     });
+	return code.value_or(0) != 0 ? *code : is_fine ? 0 : 1;
+}
+
 int run_fleet_record(RecordRequest &request)
 {
 	expect_allowed(options_of(request));
 	request.run = run_name(request.run);
-	if (request.command.empty() != request.command_host.empty())
-		throw Error("--cmd-on HOST and -- CMD belong together: the command runs on that host");
+	if (request.command.empty() && !request.command_host.empty())
+		throw Error("--cmd-on: which command? Add -- CMD");
+	const bool follows = !request.output.empty() || (!request.command.empty() && request.command_host.empty());
+	std::optional<Termination> termination;
+	if (follows)
+		termination.emplace(); // before there are threads
 	FleetRequest sent(request.access, request.hosts);
+	FleetFollow following(sent, request.run, request.output);
 	if (!request.command_host.empty() && std::ranges::find(sent.hosts, request.command_host) == sent.hosts.end())
 		throw Error(
 		    fmt::format("--cmd-on: {} is not among the hosts of --hosts", printable(request.command_host)));
@@ -185,10 +211,13 @@ int run_fleet_record(RecordRequest &request)
 	sent.wait(patience_with_answer, [](const auto &outcome) { return outcome.accepted || outcome.is_decided(); });
 	sent.wait(std::chrono::ceil<std::chrono::milliseconds>(lead) + patience_with_start,
 		  [](const auto &outcome) { return outcome.is_decided() || !outcome.accepted; });
-	sent.print(request.json);
+	if (!follows || fleet_operator::start_spread(sent.outcomes()).hosts == 0)
+		sent.print(request.json);
 	const fleet_operator::StartSpread spread = fleet_operator::start_spread(sent.outcomes());
 	print_note(
 	    fmt::format("monitor: run {}: {}\n", request.run, fleet_operator::spread_text(spread, sent.hosts.size())));
+	if (follows && spread.hosts > 0)
+		return follow(sent, request, following, *termination);
 	if (spread.hosts > 0 && !request.duration_s)
 		print_note(fmt::format("monitor: it goes on until `monitor fleet stop --run {}`\n", request.run));
 	return spread.hosts == sent.hosts.size() ? 0 : 1;
@@ -251,20 +280,27 @@ void add_fleet_record(CLI::App &fleet, int &exit_code)
 	    ->add_option("--hosts", request->hosts,
 			 "which ones: names, * and ? stand for any text or character (default: *)")
 	    ->option_text("PATTERN,...");
+	record->add_option("-o,--output", request->output, "also bring all traces here, as one collection")
+	    ->option_text("RUN");
 	record->add_option("--run", request->run, "its name (default: by the date)")->option_text("NAME");
 	record->add_option("--lead", request->lead, "start so long after the command is sent (default: 1s)")
 	    ->option_text("TIME");
 	add_what(*record, *request);
-	record->add_option("--cmd-on", request->command_host, "run CMD on this host, and end its recording with CMD")
+	record
+	    ->add_option("--cmd-on", request->command_host,
+			 "run CMD on this host, not here, and end its recording with CMD")
 	    ->option_text("HOST");
 	record->add_flag("--json", request->json, "print JSON instead of text");
-	record->add_option("command", request->command, "with --cmd-on: the command")->option_text("CMD ...");
+	record->add_option("command", request->command, "command to run while recording; it ends with CMD")
+	    ->option_text("CMD ...");
 	record->positionals_at_end();
 	record->footer("It prints what became of it on each host, and how far apart the hosts started.\n"
-		       "Exit code: 0, or 1 if not all hosts have started.\n"
+		       "Without -o and CMD it returns when the hosts have started, else when all is over, and stored.\n"
+		       "Exit code: 0, 1 if it failed on a host, else that of CMD.\n"
 		       "Examples:\n"
 		       "  monitor fleet record --run night -d 60\n"
 		       "  monitor fleet record --hosts 'web*,db1' --run slow -e sched,syscall\n"
+		       "  monitor fleet record -o RUN -- sleep 30\n"
 		       "  monitor fleet record --run job --cmd-on web1 -- make -C /srv/job\n"
 		       "  monitor fleet record --statistics 60s --keep 24h --run week");
 	record->callback([request, &exit_code] {

@@ -12,8 +12,9 @@ void add_fleet(CLI::App &app, int &)
 	command->allow_extras(); // ignore whatever follows,
 	app.allow_extras();      // and what follows "--"
 	command->callback([] {
-		throw Error("this build has no `monitor fleet`: it needs a build with libnats and libcrypto (libnats-dev, "
-			    "libssl-dev, cmake -DMONITOR_FLEET=ON)");
+		throw Error(
+		    "this build has no `monitor fleet`: it needs a build with libnats and libcrypto (libnats-dev, "
+		    "libssl-dev, cmake -DMONITOR_FLEET=ON)");
 	});
 }
 

@@ -2,6 +2,7 @@
 # `monitor agent`: records when the operator of a fleet asks for it.
 add_library(monitor_agent STATIC
   ${CMAKE_CURRENT_LIST_DIR}/agent.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/data_path.cpp
   ${CMAKE_CURRENT_LIST_DIR}/link.cpp
   ${CMAKE_CURRENT_LIST_DIR}/network_part.cpp
   ${CMAKE_CURRENT_LIST_DIR}/nonces.cpp

@@ -4,13 +4,14 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <filesystem>
+#include <mutex>
+#include <set>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 
 #include "base/error.h"
 #include "base/escape.h"
@@ -24,28 +25,28 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t max_waiting_answers = 1000;
 constexpr auto between_presences = 1s, patience_at_end = 2s;
-constexpr unsigned presences_between_sizes = 5;
-constexpr std::uint64_t status_block_bytes = 512;
 
-// To the journal.
+// To the journal; once if several connections have the same problem. From any thread.
 void say_of_network(const std::string &sentence)
 {
+	static std::mutex mutex;
+	static std::string last;
+	static std::chrono::steady_clock::time_point said;
+	const std::lock_guard lock(mutex);
+	const auto now = std::chrono::steady_clock::now();
+	if (sentence == last && now - said < between_presences)
+		return;
+	last = sentence;
+	said = now;
 	fmt::print(stderr, "monitor agent: {}\n", printable(sentence));
 }
 
-// What the traces take on the disk. A file that goes meanwhile has no size.
-std::uint64_t bytes_of_tree(const std::string &directory)
+std::set<std::string> names_of(const std::vector<fleet::Presence::Run> &runs)
 {
-	namespace fs = std::filesystem;
-	std::uint64_t bytes = 0;
-	std::error_code error;
-	fs::recursive_directory_iterator file(directory, fs::directory_options::skip_permission_denied, error);
-	for (; !error && file != fs::recursive_directory_iterator(); file.increment(error)) {
-		struct stat status;
-		if (::lstat(file->path().c_str(), &status) == 0)
-			bytes += static_cast<std::uint64_t>(status.st_blocks) * status_block_bytes;
-	}
-	return bytes;
+	std::set<std::string> names;
+	for (const fleet::Presence::Run &run : runs)
+		names.insert(run.name);
+	return names;
 }
 
 } // namespace
@@ -53,13 +54,28 @@ std::uint64_t bytes_of_tree(const std::string &directory)
 NetworkPart::NetworkPart(NetworkOptions options, Fd link)
     : options_(std::move(options)), link_(std::move(link)), presence_(options_.presence)
 {
-	presence_.session = fleet::random_hex(64);
+	if (!wait_for_runs()) // so that no recording is taken for ended
+		return;
+	data_ = std::make_unique<DataPath>(options_.connection, options_.host, options_.runs, presence_.spool_max_bytes,
+					   names_of(presence_.runs), say_of_network);
 	fleet::Connection::Events events;
 	events.connected = [] { say_of_network("connected to the hub"); };
-	events.lost = events.error = [](const std::string &why) { say_of_network(why); };
+	events.lost = events.error = say_of_network;
 	connection_ = std::make_unique<fleet::Connection>(options_.connection, std::move(events));
 	for (const std::string &subject : {fleet::subject_of("ctl", options_.host), fleet::subject_of("ctl", "all")})
 		connection_->subscribe(subject, [this](const auto &message) { hand_over(message); });
+}
+
+// False: the starter has closed the link.
+bool NetworkPart::wait_for_runs()
+{
+	while (!knows_runs_) {
+		pollfd fds[] = {{link_.get(), POLLIN, 0}};
+		::poll(fds, 1, -1);
+		if (!take_reports())
+			return false;
+	}
+	return true;
 }
 
 // In a thread of libnats.
@@ -83,11 +99,19 @@ bool NetworkPart::take_reports()
 		const std::string text = datagram.substr(1, static_cast<std::size_t>(n) - 1);
 		if (datagram[0] == link_answer && answers_.size() < max_waiting_answers) {
 			answers_.push_back(text);
-		} else if (const auto runs = fleet::parse_presence(text); datagram[0] == link_runs && runs) {
-			presence_.runs = runs->runs;
-			presence_.refused = runs->refused;
+		} else if (const auto told = fleet::parse_presence(text); datagram[0] == link_runs && told) {
+			take_runs(*told);
 		}
 	}
+}
+
+void NetworkPart::take_runs(const fleet::Presence &told)
+{
+	knows_runs_ = true;
+	presence_.runs = told.runs;
+	presence_.refused = told.refused;
+	if (data_)
+		data_->set_running(names_of(told.runs));
 }
 
 void NetworkPart::publish_answers()
@@ -106,6 +130,7 @@ void NetworkPart::publish_answers()
 
 void NetworkPart::publish_presence()
 {
+	data_->fill(presence_);
 	connection_->publish(fleet::subject_of("hello", options_.host), fleet::presence_text(presence_));
 	if (const std::uint64_t dropped = dropped_; dropped != said_dropped_) {
 		say_of_network(fmt::format("{} messages came faster than the starter takes them, and are dropped",
@@ -117,7 +142,7 @@ void NetworkPart::publish_presence()
 int NetworkPart::run()
 {
 	auto next = std::chrono::steady_clock::now();
-	for (unsigned count = 0;;) {
+	while (connection_) {
 		const auto left = next - std::chrono::steady_clock::now();
 		const auto ms = std::chrono::ceil<std::chrono::milliseconds>(left).count();
 		pollfd fds[] = {{link_.get(), POLLIN, 0}};
@@ -127,12 +152,11 @@ int NetworkPart::run()
 		publish_answers();
 		if (std::chrono::steady_clock::now() < next)
 			continue;
-		if (count++ % presences_between_sizes == 0)
-			presence_.spool_bytes = bytes_of_tree(options_.runs);
 		publish_presence();
 		next = std::max(next + between_presences, std::chrono::steady_clock::now());
 	}
-	end();
+	if (connection_)
+		end();
 	return 0;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The part of `monitor agent` that speaks with the hub. It has no privilege and no power: it hands what arrives on
 // m.ctl.HOST and m.ctl.all to the starter as it came, publishes the starter's answers, and says each second that this
-// host is there (m.hello.HOST).
+// host is there (m.hello.HOST). Beside that it brings traces to the collector (data_path.h).
 //
 // Runs in a process of its own, forked by agent.cpp from the starter before there are threads. Threads: run() in the
 // main one; libnats' own, which only write to the link. Invariant: it ends when the starter has closed the link, at the
@@ -17,6 +17,7 @@
 #include "base/fd.h"
 #include "base/fleet/connection.h"
 #include "base/fleet/reports.h"
+#include "data_path.h"
 
 namespace monitor::agent {
 
@@ -37,7 +38,9 @@ public:
 
 private:
 	void hand_over(const fleet::Connection::Message &untrusted_message);
+	bool wait_for_runs();
 	bool take_reports();
+	void take_runs(const fleet::Presence &told);
 	void publish_answers();
 	void publish_presence();
 	void end();
@@ -45,8 +48,10 @@ private:
 	NetworkOptions options_;
 	Fd link_;
 	fleet::Presence presence_;
+	bool knows_runs_ = false;
 	std::deque<std::string> answers_; // that could not be published yet
 	std::atomic<std::uint64_t> dropped_ = 0, said_dropped_ = 0;
+	std::unique_ptr<DataPath> data_;
 	std::unique_ptr<fleet::Connection> connection_; // the last: its threads use the others
 };
 

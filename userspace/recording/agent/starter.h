@@ -4,8 +4,8 @@
 // Forked from nothing: it is the process that was started, single-threaded, and has no network. The part with the
 // network (network_part.h) is its child, has no privilege, and is not trusted: it hands envelopes over a socket pair,
 // as they came, one datagram each. The starter verifies each itself (base/fleet/control.h, nonces.h,
-// base/fleet/allowed_options.h), and sends back answers and the list of runs (link.h). If its child ends unexpectedly, it starts
-// another one; recordings go on meanwhile.
+// base/fleet/allowed_options.h), and sends back answers and the list of runs (link.h). If its child ends unexpectedly,
+// it starts another one; recordings go on meanwhile.
 //
 // Invariant: nothing from the network decides anything before check_control() and Nonces::use() have accepted it.
 #pragma once

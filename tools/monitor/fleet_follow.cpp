@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+#include "fleet_follow.h"
+
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "answers/report/table.h"
+#include "base/error.h"
+#include "base/escape.h"
+#include "base/fd.h"
+#include "base/json.h"
+#include "local_command.h"
+#include "problems.h"
+
+namespace monitor {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+constexpr auto between_looks = 200ms, patience_with_hub = 5s, patience_with_ends = 60s, validity_of_stop = 60s;
+constexpr auto patience_with_blocks = 30s; // none at all comes
+
+} // namespace
+
+FleetFollow::FleetFollow(FleetRequest &request, const std::string &run, const std::string &output)
+    : request_(request), run_(run), output_(output)
+{
+	if (output.empty())
+		return;
+	service_ =
+	    std::make_unique<fleet::CollectorService>(request.session.connection_options, output, run,
+						      [](const std::string &sentence) { print_error(sentence); });
+	if (!service_->wait_until_connected(patience_with_hub))
+		throw Error(service_->problem());
+}
+
+std::set<std::string> FleetFollow::started() const
+{
+	std::set<std::string> hosts;
+	for (const auto &[host, outcome] : request_.outcomes())
+		if (outcome.started)
+			hosts.insert(host);
+	return hosts;
+}
+
+bool FleetFollow::all_ended() const
+{
+	const fleet_operator::Outcomes all = request_.outcomes();
+	return std::ranges::all_of(all, [](const auto &entry) { return !entry.second.started || entry.second.ended; });
+}
+
+void FleetFollow::look()
+{
+	if (!service_)
+		return;
+	try {
+		service_->collector().save();
+	} catch (const Error &error) { // a full disk need not stay full
+		print_error(error.what());
+	}
+}
+
+std::optional<int> FleetFollow::until_end(const std::vector<std::string> &command, Termination &termination)
+{
+	std::optional<LocalCommand> running;
+	if (!command.empty())
+		running.emplace(command);
+	for (auto looked = Clock::now();;) {
+		if (termination.wait(0ms)) {
+			if (running)
+				running->end();
+			return {};
+		}
+		if (running && running->exit_code())
+			return running->exit_code();
+		if (request_.view.wait(running ? between_looks / 4 : between_looks, [&] { return all_ended(); }) &&
+		    !running)
+			return {};
+		if (running)
+			termination.wait(between_looks / 4);
+		if (Clock::now() - looked > 1s) {
+			look();
+			looked = Clock::now();
+		}
+	}
+}
+
+void FleetFollow::stop()
+{
+	std::vector<std::string> hosts;
+	for (const auto &[host, outcome] : request_.outcomes())
+		if (outcome.accepted && !outcome.ended)
+			hosts.push_back(host);
+	if (!hosts.empty()) {
+		fleet::ControlMessage message;
+		message.kind = "stop";
+		message.run = run_;
+		fleet_operator::send_command(*request_.session.connection, message, hosts, request_.key,
+					     validity_of_stop, 0ns);
+	}
+	request_.view.wait(patience_with_ends, [&] { return all_ended(); });
+}
+
+// The end of a recording is the last that the collector gets of it.
+bool FleetFollow::is_stored(const std::string &host) const
+{
+	const nlohmann::json recording =
+	    parse_json(read_text(fmt::format("{}/{}/.monitor/recording.json", output_, host), 64u << 20));
+	return recording.is_object() && recording.contains("state") && recording["state"] == "complete";
+}
+
+std::uint64_t FleetFollow::blocks()
+{
+	std::uint64_t sum = 0;
+	for (const auto &host : service_->collector().accounts()["hosts"])
+		sum += host["blocks"].get<std::uint64_t>();
+	return sum;
+}
+
+std::vector<std::string> FleetFollow::until_stored(Termination &termination)
+{
+	if (!service_)
+		return {};
+	std::vector<std::string> missing;
+	std::uint64_t before = 0;
+	for (auto progressed = Clock::now(); Clock::now() - progressed < patience_with_blocks;) {
+		look();
+		const std::set<std::string> hosts = started();
+		missing.clear();
+		std::ranges::copy_if(hosts, std::back_inserter(missing),
+				     [&](const auto &host) { return !is_stored(host); });
+		if (missing.empty() || termination.wait(between_looks))
+			break;
+		if (const std::uint64_t now = blocks(); now != before) {
+			before = now;
+			progressed = Clock::now();
+		}
+	}
+	look();
+	print_note(fmt::format("monitor: {} of {} hosts in {}{}\n",
+			       report::bytes_text(static_cast<double>(blocks()) * fleet::block_bytes),
+			       started().size() - missing.size(), printable(output_),
+			       missing.empty() ? "" : ", and what has come from the others"));
+	return missing;
+}
+
+} // namespace monitor

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// `monitor fleet record` after the start: until the command, the hosts or the user end the run, and, with -o, until
+// every block of it is stored here. Used by cmd_fleet_record.cpp.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "answers/fleet/collector_service.h"
+#include "fleet_requests.h"
+#include "termination.h"
+
+namespace monitor {
+
+class FleetFollow {
+public:
+	// `output`: where traces are collected, "": they are not. Throws Error.
+	FleetFollow(FleetRequest &request, const std::string &run, const std::string &output);
+
+	// Until CMD has ended, if there is one, else until all hosts that started have; or a signal comes.
+	// Returns CMD's exit code.
+	std::optional<int> until_end(const std::vector<std::string> &command, Termination &termination);
+	// Hosts that still record are told to stop.
+	void stop();
+	// Until all that was recorded is stored, or nothing more comes, or a signal. The hosts whose traces are not
+	// whole.
+	std::vector<std::string> until_stored(Termination &termination);
+
+private:
+	bool all_ended() const;
+	std::set<std::string> started() const;
+	bool is_stored(const std::string &host) const;
+	std::uint64_t blocks();
+	void look();
+
+	FleetRequest &request_;
+	const std::string run_, output_;
+	std::unique_ptr<fleet::CollectorService> service_;
+};
+
+} // namespace monitor
