@@ -35,7 +35,7 @@ expect() {
 recording=yes
 "$monitor" events > /dev/null 2>&1 || recording=
 
-expect "record top serve snapshot trigger report diff view play convert list query stat states archive info pack merge check tdl doctor events filter" ""
+expect "record top serve snapshot trigger report diff view play convert list query stat states archive info pack merge check tdl doctor events filter fleet agent" ""
 expect "record report" re
 expect "--help" --h
 expect "--by" report --b
@@ -133,7 +133,7 @@ if [ "$recording" ]; then
 fi
 if [ "$recording" ] && ! "$monitor" fleet --help | grep -q "left out"; then
 	printf 'web1\nweb2\ndb1\n' > hosts
-	expect "init status record stop" fleet ""
+	expect "init status record stop collect push" fleet ""
 	expect "--lead" fleet record --le
 	MONITOR_FLEET=. expect "web1 web2" fleet record --hosts w
 	expect "web1,db1" fleet stop --keys . --hosts web1,d

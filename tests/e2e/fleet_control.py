@@ -106,7 +106,7 @@ def kernel():
 			e2e.equal(f"{host}: owners", {path.stat().st_uid for path in (trace.directory, *trace.directory.rglob("*"))}, {owner})
 			trace.expect_true()
 			e2e.equal(f"{host}: note", trace.recording()["note"], "a note")
-			classes = {event["name"] for event in trace.events()}
+			classes = {event["event"] for event in trace.events()}
 			e2e.expect("sched_switch" in classes and "sys_enter" not in classes, f"{host}: {classes}")
 		again = fleet.rows("record", "--run", "k1", "-d", "1", exit_code=1)
 		e2e.expect(all(row["state"] == "refused" and "run of this name" in row["reason"] for row in again.values()), again)
@@ -133,6 +133,29 @@ def started_and_stopped():
 		e2e.expect("not the name of a run" in done.stderr, done.stderr)
 		done = fleet.run("record", "--trigger", "a == 1 => run 'x'", exit_code=125)
 		e2e.expect("cannot have the word run" in done.stderr, done.stderr)
+
+
+def collected():
+	"""With -o the traces come here, bit by bit, while a command runs here; its exit code is passed on."""
+	e2e.need_recording()
+	with fleet_lab.Fleet("collected", "h1", "h2") as fleet:
+		for host in ("h1", "h2"):
+			connected(fleet.agent(host))
+		run = fleet.work / "run"
+		done = fleet.run("record", "--run", "o1", "-e", "sched", "--no-calibration", "-o", run, "--", "sh", "-c", "sleep 0.5; exit 5",
+		                 exit_code=5)
+		e2e.expect("2 of 2 hosts started" in done.stderr and "of 2 hosts in" in done.stderr, done.stderr)
+		e2e.expect(done.stdout.count("ended") == 2, done.stdout)
+		for host in ("h1", "h2"):
+			here, there = (e2e.Trace(path) for path in (run / host, fleet.trace(host, "o1").directory))
+			names = sorted(path.relative_to(there.directory) for path in there.directory.rglob("*") if path.is_file())
+			e2e.expect(len(names) > 3, names)
+			for name in names:
+				e2e.expect((here.directory / name).read_bytes() == (there.directory / name).read_bytes(), f"{host}/{name} differs")
+			here.expect_true()
+		fleet_lab.wait_for(lambda: all(row["unsent_blocks"] == 0 for row in fleet.rows("status").values()), "nothing is unsent")
+		done = fleet.run("record", "--run", "o2", "-e", "sched", "-d", "0.3", "--no-calibration", "-o", fleet.work / "run2")
+		e2e.expect("of 2 hosts in" in done.stderr, done.stderr)
 
 
 def ends():
@@ -201,16 +224,16 @@ def commands():
 		connected(fleet.agent("h1", "--allow-commands", user))
 		connected(fleet.agent("h2"))
 		script = f"id -un > {place}/who; grep CapEff /proc/self/status > {place}/capabilities; exit 7"
-		fleet.run("record", "--run", "c1", *USER_ONLY, "--cmd-on", "h1", "--", "sh", "-c", script)
+		fleet.run("record", "--hosts", "h1", "--run", "c1", *USER_ONLY, "--cmd-on", "h1", "--", "sh", "-c", script)
 		fleet.processes[0].wait_for("run c1 has ended with exit code 7")
 		if e2e.others_may_enter("who runs the command") and all(os.stat(path).st_mode & 1 for path in place.parents):
 			e2e.equal("who ran it", (place / "who").read_text().strip(), user)
 			e2e.equal("with", (place / "capabilities").read_text().split()[1].strip("0"), "")
-		rows = fleet.rows("record", "--run", "c2", *USER_ONLY, "--cmd-on", "h2", "--", "touch", place / "no", exit_code=1)
-		e2e.equal("states", {host: row["state"] for host, row in rows.items()}, {"h1": "recording", "h2": "refused"})
+		rows = fleet.rows("record", "--hosts", "h2", "--run", "c2", *USER_ONLY, "--cmd-on", "h2", "--", "touch", place / "no", exit_code=1)
+		e2e.equal("states", {host: row["state"] for host, row in rows.items()}, {"h2": "refused"})
 		e2e.expect("runs no commands" in rows["h2"]["reason"] and not (place / "no").exists(), rows)
 
 
 if __name__ == "__main__":
 	fleet_lab.need_fleet()
-	e2e.main(status, split, kernel, started_and_stopped, ends, as_the_units_say, commands)
+	e2e.main(status, split, kernel, started_and_stopped, collected, ends, as_the_units_say, commands)

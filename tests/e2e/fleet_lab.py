@@ -148,7 +148,7 @@ class Client:
 		if keys:
 			context.load_cert_chain(str(keys / "me.pem"), str(keys / "me.key"))
 		plain = socket.create_connection(("127.0.0.1", fleet.port), timeout=5)
-		self.buffer = b""
+		self.buffer, self.subscriptions = b"", 0
 		self.socket = plain
 		self.info = json.loads(self.line().split(" ", 1)[1])
 		self.socket = context.wrap_socket(plain, server_hostname="127.0.0.1")
@@ -186,8 +186,9 @@ class Client:
 		data = text.encode() if isinstance(text, str) else text
 		self.send(f"PUB {subject} {len(data)}\r\n".encode() + data + b"\r\n")
 
-	def subscribe(self, subject, number=1):
-		self.send(f"SUB {subject} {number}\r\n")
+	def subscribe(self, subject):
+		self.subscriptions += 1
+		self.send(f"SUB {subject} {self.subscriptions}\r\n")
 
 	def message(self, seconds=5):
 		"""The next one: its subject and its text."""

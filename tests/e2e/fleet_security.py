@@ -13,6 +13,10 @@ import fleet_lab
 SECOND = 10**9
 
 
+def names_of(runs):
+	return {name for name in os.listdir(runs) if not name.startswith(".")}
+
+
 class Attack:
 	"""One agent, and a client that says anything to it."""
 
@@ -46,11 +50,11 @@ class Attack:
 
 	def obeys(self, run):
 		"""It does what it should, and only that."""
-		before = set(os.listdir(self.runs))
+		before = names_of(self.runs)
 		self.send(self.fleet.sign(self.fleet.command(run=run, options={"user-only": True, "duration": 0.1})))
 		kinds = [self.answer()["kind"] for _ in range(3)]
 		e2e.equal(f"answers to {run}", kinds, ["accepted", "started", "ended"])
-		e2e.equal("runs", set(os.listdir(self.runs)) - before, {run})
+		e2e.equal("runs", names_of(self.runs) - before, {run})
 
 
 def unsigned(attack):
@@ -153,7 +157,7 @@ def attacks():
 		fleet_lab.wait_for(lambda: "refused" in attack.agent.text(), "refusals")
 		time.sleep(1.1)  # more refusals than are logged one by one
 		drained(attack, lambda attack: attack.obeys("last"))
-		e2e.equal("runs", set(os.listdir(attack.runs)), {"signed", "replayed", "paths", "last"})
+		e2e.equal("runs", names_of(attack.runs), {"signed", "replayed", "paths", "last"})
 		rows = fleet.rows("status", exit_code=1)
 		e2e.expect(rows["h1"]["refused"] > 20, rows)
 		e2e.equal("exit code", attack.agent.end(), 0)

@@ -110,7 +110,7 @@ _monitor_fleet() {
 
 # Hosts of the fleet, by the operator's keys.
 _monitor_hosts() {
-	local keys=$MONITOR_FLEET i
+	local keys=${MONITOR_FLEET-} i
 	for ((i = 1; i + 1 < ${#COMP_WORDS[@]}; ++i)); do
 		[[ ${COMP_WORDS[i]} != --keys ]] || keys=${COMP_WORDS[i + 1]}
 	done

@@ -33,7 +33,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto validity = 60s, patience_with_presence = 1200ms, patience_with_answer = 5s, patience_with_start = 20s;
+constexpr auto validity = 60s, patience_with_answer = 5s, patience_with_start = 20s;
+constexpr auto patience_with_presence = 1200ms;
 constexpr double max_lead_s = 500;
 
 struct RecordRequest {

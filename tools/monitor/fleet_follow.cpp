@@ -21,7 +21,8 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-constexpr auto between_looks = 200ms, patience_with_hub = 5s, patience_with_ends = 60s, validity_of_stop = 60s;
+constexpr auto between_looks = 200ms;
+constexpr auto patience_with_collector = 5s, patience_with_ends = 60s, validity_of_stop = 60s;
 constexpr auto patience_with_blocks = 30s; // none at all comes
 
 } // namespace
@@ -34,7 +35,7 @@ FleetFollow::FleetFollow(FleetRequest &request, const std::string &run, const st
 	service_ =
 	    std::make_unique<fleet::CollectorService>(request.session.connection_options, output, run,
 						      [](const std::string &sentence) { print_error(sentence); });
-	if (!service_->wait_until_connected(patience_with_hub))
+	if (!service_->wait_until_connected(patience_with_collector))
 		throw Error(service_->problem());
 }
 

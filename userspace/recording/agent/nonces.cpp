@@ -29,7 +29,6 @@ Nonces::Nonces(std::string path, std::uint64_t now_ns) : path_(std::move(path))
 		load();
 	forget_expired(now_ns);
 	write_all_of_them();
-	lines_ = expiry_.size();
 }
 
 // A last line without its end was being written when the power failed: its command was not obeyed.
@@ -64,12 +63,14 @@ void Nonces::forget_expired(std::uint64_t now_ns)
 	});
 }
 
-void Nonces::write_all_of_them() const
+void Nonces::write_all_of_them()
 {
 	std::string text = fmt::format("{} {} {}\n", nonces_title, nonces_version, forgotten_ns_);
 	for (const auto &[nonce, expires_ns] : expiry_)
 		text += fmt::format("{} {}\n", expires_ns, nonce);
 	replace_file(path_, text, 0600);
+	lines_ = expiry_.size();
+	rewritten_at_ = std::max(lines_worth_rewriting, std::min(2 * lines_, max_kept));
 }
 
 void Nonces::append(const std::string &nonce, std::uint64_t expires_ns) const
@@ -87,16 +88,12 @@ std::string Nonces::use(const std::string &nonce, std::uint64_t expires_ns, std:
 		return "it was obeyed before: a command is sent once";
 	if (expires_ns <= forgotten_ns_)
 		return "it expires before commands that were obeyed and forgotten: this host's clock went back";
-	if (expiry_.size() >= max_kept) {
-		forget_expired(now_ns);
-		if (expiry_.size() >= max_kept)
-			return fmt::format("{} commands are valid already: wait until they expire", max_kept);
-	}
-	if (lines_ >= lines_worth_rewriting && lines_ >= 2 * expiry_.size()) {
+	if (lines_ >= rewritten_at_) {
 		forget_expired(now_ns);
 		write_all_of_them();
-		lines_ = expiry_.size();
 	}
+	if (expiry_.size() >= max_kept)
+		return fmt::format("{} commands are valid already: wait until they expire", max_kept);
 	append(nonce, expires_ns);
 	++lines_;
 	expiry_[nonce] = expires_ns;

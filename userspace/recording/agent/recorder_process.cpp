@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <string_view>
 #include <utility>
 
 #include <fcntl.h>
@@ -21,6 +22,7 @@ namespace monitor::agent {
 namespace {
 
 constexpr int ready_fd_of_child = 3; // --notify-fd
+constexpr std::string_view own_prefix = "monitor: ";
 constexpr std::size_t max_line_bytes = 1024, max_lines = 64;
 
 std::pair<Fd, Fd> pipe_pair()
@@ -139,8 +141,9 @@ std::vector<std::string> RecorderProcess::take_lines()
 		rest_ += '\n';
 		split(lines);
 	}
-	if (!lines.empty())
-		last_line_ = lines.back();
+	for (const std::string &line : lines)
+		if (line.starts_with(own_prefix)) // what follows explains it
+			last_words_ = line.substr(own_prefix.size());
 	return lines;
 }
 

@@ -40,8 +40,8 @@ public:
 	int output_fd() const { return output_.get(); }
 	// Whole lines printed since the last call, without control characters, of bounded length.
 	std::vector<std::string> take_lines();
-	// Of its output: why it failed, if it did.
-	const std::string &last_line() const { return last_line_; }
+	// The last sentence that it printed: why it failed, if it did.
+	const std::string &last_words() const { return last_words_; }
 	// It is asked to end, as by Ctrl-C.
 	void end() const;
 
@@ -51,7 +51,7 @@ private:
 	pid_t pid_ = -1;
 	bool is_ready_known_ = false;
 	Fd ready_, output_;
-	std::string rest_, last_line_;
+	std::string rest_, last_words_;
 };
 
 } // namespace monitor::agent

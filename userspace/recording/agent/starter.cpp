@@ -25,7 +25,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t max_runs_at_once = 4;
-constexpr unsigned max_said_refusals = 10; // a second
+constexpr unsigned max_said_refusals = 100; // a second
 constexpr auto before_next_child = 1s;
 constexpr auto patience_with_recordings = 60s, patience_with_child = 5s;
 
@@ -314,7 +314,7 @@ void Starter::child_ended(pid_t pid, int status)
 			if (run->command_process)
 				run->command_process->end();
 			const int code = run->command_exit.value_or(exit_code_of(status));
-			return run_ended(run, code, run->recorder->last_line());
+			return run_ended(run, code, run->recorder->last_words());
 		}
 	}
 }
