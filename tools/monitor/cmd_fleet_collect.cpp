@@ -19,7 +19,7 @@ namespace monitor {
 namespace {
 
 struct CollectArguments {
-	fleet::ConnectionOptions hub;
+	HubArguments hub;
 	std::string output, run;
 	bool json = false;
 };
@@ -41,7 +41,9 @@ int run_collect(const CollectArguments &arguments)
 	if (!arguments.run.empty() && !fleet::is_run_name(arguments.run))
 		throw Error("--run: a name has letters, digits, '.', '_' and '-', at most 64");
 	Termination termination;
-	fleet::CollectorService service(arguments.hub, arguments.output, arguments.run,
+	std::string name;
+	const fleet::ConnectionOptions hub = arguments.hub.connection(name);
+	fleet::CollectorService service(hub, arguments.output, arguments.run,
 					[](const std::string &sentence) { print_error(sentence); });
 	while (!termination.wait(std::chrono::milliseconds(1000)))
 		try {
@@ -65,7 +67,7 @@ void add_fleet_collect(CLI::App &fleet, int &exit_code)
 	CLI::App *collect =
 	    fleet.add_subcommand("collect", "store what hosts send, as one collection of traces, until ended");
 	auto arguments = std::make_shared<CollectArguments>();
-	arguments->hub.name = "monitor collector";
+	arguments->hub.files.name = "monitor collector";
 	collect->add_option("-o,--output", arguments->output, "directory of the run; one from before is continued")
 	    ->required()
 	    ->option_text("RUN");
@@ -74,10 +76,9 @@ void add_fleet_collect(CLI::App &fleet, int &exit_code)
 	    ->option_text("NAME");
 	add_hub_options(*collect, arguments->hub);
 	collect->add_flag("--json", arguments->json, "print the accounts at the end as JSON");
-	collect->footer(
-	    "It runs until SIGINT or SIGTERM. RUN/.monitor/fleet.json has the accounts, every second.\n"
-	    "Example:\n"
-	    "  monitor fleet collect -o RUN --hub tls://hub --ca ca.pem --cert collector.pem --key collector.key");
+	collect->footer("It runs until SIGINT or SIGTERM. RUN/.monitor/fleet.json has the accounts, every second.\n"
+			"Example:\n"
+			"  monitor fleet collect -o RUN --keys fleet/operator");
 	collect->callback([arguments, &exit_code] { exit_code = run_collect(*arguments); });
 }
 

@@ -33,7 +33,7 @@ namespace {
 using fleet::ForwardingAccount;
 
 struct PushArguments {
-	fleet::ConnectionOptions hub;
+	HubArguments hub;
 	std::vector<std::string> directories;
 	std::string host, run, forward = "batch", timeout;
 	bool json = false;
@@ -65,7 +65,7 @@ void expect_trace(const std::string &directory)
 }
 
 // Exchanges with the clock of now say something about a trace of this boot only.
-std::unique_ptr<fleet::ClockExchange> exchange_for(const PushArguments &arguments)
+std::unique_ptr<fleet::ClockExchange> exchange_for(const PushArguments &arguments, const fleet::ConnectionOptions &hub)
 {
 	const std::string boot = read_text("/proc/sys/kernel/random/boot_id");
 	for (const std::string &directory : arguments.directories) {
@@ -75,7 +75,7 @@ std::unique_ptr<fleet::ClockExchange> exchange_for(const PushArguments &argument
 		const std::string metadata = read_text(directory + "/metadata", 1 << 20);
 		const bool is_tsc = metadata.find("name = tsc") != std::string::npos ||
 				    metadata.find("name = \"tsc\"") != std::string::npos;
-		return std::make_unique<fleet::ClockExchange>(arguments.hub, arguments.host, is_tsc,
+		return std::make_unique<fleet::ClockExchange>(hub, arguments.host, is_tsc,
 							      std::function<void(const std::string &)>());
 	}
 	return nullptr;
@@ -135,8 +135,10 @@ bool push_all(const PushArguments &arguments, fleet::Forwarding &forwarding, Ter
 
 int run_push(PushArguments &arguments)
 {
+	std::string name;
+	const fleet::ConnectionOptions hub = arguments.hub.connection(name);
 	if (arguments.host.empty())
-		arguments.host = this_host();
+		arguments.host = name.empty() ? this_host() : name;
 	if (!fleet::is_host_name(arguments.host))
 		throw Error(fmt::format("'{}' is no name of a host: name it with --host", printable(arguments.host)));
 	if (!arguments.run.empty() && !fleet::is_run_name(arguments.run))
@@ -145,7 +147,7 @@ int run_push(PushArguments &arguments)
 		expect_trace(directory);
 	Termination termination;
 	const auto report = [](const std::string &sentence) { print_error(sentence); };
-	fleet::NatsForwarder forwarder(arguments.hub, arguments.host, report);
+	fleet::NatsForwarder forwarder(hub, arguments.host, report);
 	fleet::Forwarding forwarding(forwarder, report);
 	for (const std::string &directory : arguments.directories) {
 		fleet::TailOptions options;
@@ -154,7 +156,7 @@ int run_push(PushArguments &arguments)
 			options.max_blocks = 1;
 		forwarding.add(directory, options);
 	}
-	const auto clock = exchange_for(arguments);
+	const auto clock = exchange_for(arguments, hub);
 	const bool is_done = push_all(arguments, forwarding, termination);
 	const std::vector<ForwardingAccount> accounts = forwarding.accounts();
 	if (arguments.json)
@@ -173,12 +175,13 @@ void add_fleet_push(CLI::App &fleet, int &exit_code)
 {
 	CLI::App *push = fleet.add_subcommand("push", "bring traces made without an agent to the collector");
 	auto arguments = std::make_shared<PushArguments>();
-	arguments->hub.name = "monitor push";
+	arguments->hub.files.name = "monitor push";
 	push->add_option("trace", arguments->directories, "trace directories of this host")
 	    ->required()
 	    ->option_text("DIR...");
 	add_hub_options(*push, arguments->hub);
-	push->add_option("--host", arguments->host, "name of the host, as its certificate says (default: hostname)")
+	push->add_option("--host", arguments->host,
+			 "name of the host, as its certificate says (default: that of the keys, or hostname)")
 	    ->option_text("NAME");
 	push->add_option("--run", arguments->run,
 			 "name of the run that they belong to (default: whatever is collected)")
@@ -193,7 +196,7 @@ void add_fleet_push(CLI::App &fleet, int &exit_code)
 	    "It waits until the collector has stored everything; a trace that is being recorded is followed until\n"
 	    "its end. Exit code: 0, or 1 if something is not stored.\n"
 	    "Example:\n"
-	    "  monitor fleet push DIR --hub tls://hub --ca ca.pem --cert web1.pem --key web1.key");
+	    "  monitor fleet push DIR --keys fleet/hosts/web1");
 	push->callback([arguments, &exit_code] { exit_code = run_push(*arguments); });
 }
 

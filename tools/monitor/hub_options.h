@@ -1,27 +1,59 @@
 // SPDX-License-Identifier: MIT
-// Options of every command that connects to a fleet's hub.
+// Where the hub is, and who this is to it: for commands that bring or take blocks. By a directory of keys as `monitor
+// fleet init` makes it, or by certificates of another authority.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include <CLI/CLI.hpp>
 
+#include "base/error.h"
 #include "base/fleet/connection.h"
+#include "base/fleet/fleet_keys.h"
 
 namespace monitor {
 
-inline void add_hub_options(CLI::App &command, fleet::ConnectionOptions &hub)
+struct HubArguments {
+	std::string keys;
+	fleet::ConnectionOptions files; // without --keys
+
+	// Sets the name in the certificate, if there are keys. Throws Error.
+	fleet::ConnectionOptions connection(std::string &name_of_keys) const
+	{
+		const bool has_files = !(files.ca_file + files.certificate_file + files.key_file).empty();
+		if (keys.empty() && files.hub.empty())
+			throw Error(
+			    "where is the hub: add --keys DIR of those that `monitor fleet init` made, or --hub");
+		if (keys.empty())
+			return files;
+		if (has_files)
+			throw Error("--keys has certificate and key: leave out --ca, --cert and --key");
+		const fleet::FleetKeys read = fleet::read_fleet_keys(keys);
+		name_of_keys = read.name;
+		fleet::ConnectionOptions options = read.connection(files.hub);
+		options.expected_host = files.expected_host;
+		return options;
+	}
+};
+
+inline void add_hub_options(CLI::App &command, HubArguments &hub)
 {
-	command.add_option("--hub", hub.hub, "address of the hub, a NATS server")
-	    ->required()
+	command.add_option("--keys", hub.keys, "a directory of those that `monitor fleet init` made")
+	    ->option_text("DIR");
+	command.add_option("--hub", hub.files.hub, "address of the hub, a NATS server (default: as the keys say)")
 	    ->option_text("tls://HUB[:PORT]");
-	command.add_option("--ca", hub.ca_file, "certificate of the authority that signed the hub's (PEM)")
-	    ->option_text("FILE");
-	command.add_option("--cert", hub.certificate_file, "certificate that says who this is (PEM)")
-	    ->option_text("FILE");
-	command.add_option("--key", hub.key_file, "private key of that certificate (PEM)")->option_text("FILE");
 	command
-	    .add_option("--hub-name", hub.expected_host, "name in the hub's certificate (default: that of the address)")
+	    .add_option("--ca", hub.files.ca_file, "without --keys: certificate of the authority of the hub's (PEM)")
+	    ->option_text("FILE");
+	command
+	    .add_option("--cert", hub.files.certificate_file, "without --keys: certificate that says who this is (PEM)")
+	    ->option_text("FILE");
+	command.add_option("--key", hub.files.key_file, "without --keys: private key of that certificate (PEM)")
+	    ->option_text("FILE");
+	command
+	    .add_option("--hub-name", hub.files.expected_host,
+			"name in the hub's certificate (default: that of the address)")
 	    ->option_text("NAME");
 }
 

@@ -83,8 +83,8 @@ std::string hub_problem(const HubAddress &hub, HubProblem problem, std::string_v
 		    where, why, hub.port);
 	case HubProblem::handshake:
 		return fmt::format(
-		    "no TLS connection to the hub {}{}: --ca must be the authority that signed the hub's "
-		    "certificate, which must name {}, and the hub must know the authority of --cert",
+		    "no TLS connection to the hub {}{}: the authority (--ca, or ca.pem of the keys) must "
+		    "have signed the hub's certificate, which must name {}, and the one that is shown to it",
 		    where, why, hub.host);
 	case HubProblem::wants_tls:
 		return fmt::format("the hub {} accepts TLS only{}: use tls://{}", where, why, where);
