@@ -416,3 +416,32 @@ TEST_CASE("fleet spool: what is stored makes room first, then the oldest is drop
 	REQUIRE(forward_all(forwarding));
 	CHECK(is_same_trace(spool + "/newer", run + "/h/" + uuid_digits(fleet_test::uuid_of(3))));
 }
+
+TEST_CASE("fleet spool: snapshots of a flight recorder, of one uuid, are traces of their own")
+{
+	const FleetDirectory directory;
+	const std::string spool = directory.path() + "/spool", run = directory.path() + "/run";
+	fs::create_directories(spool + "/flight/.monitor");
+	write_text(spool + "/flight/.monitor/flight.json", "{}");
+	BadLink link(1, 0);
+	link.open(run);
+	Forwarding forwarding(link, {});
+	Spool follows(spool, 1ull << 40, forwarding, [](const std::string &) { return true; }, {});
+	follows.step();
+	CHECK(forwarding.accounts().empty());
+	make_trace(spool + "/flight/snapshot-1", traced_uuid, "complete", 50);
+	make_trace(spool + "/flight/snapshot-2", traced_uuid, "complete", 90);
+	append_blocks(spool + "/flight/snapshot-2/kernel_cpu2", traced_uuid, 0, 9, 1);
+	follows.step();
+	REQUIRE(forwarding.accounts().size() == 2);
+	REQUIRE(forward_all(forwarding));
+	CHECK(is_same_trace(spool + "/flight/snapshot-1", run + "/h/snapshot-1"));
+	CHECK(is_same_trace(spool + "/flight/snapshot-2", run + "/h/snapshot-2"));
+	forwarding.save();
+	CHECK(fs::exists(spool + "/.forwarded/flight~snapshot-1"));
+	Spool ended(spool, 0, forwarding, [](const std::string &) { return false; }, {});
+	ended.step();
+	CHECK(ended.account().removed == 1);
+	CHECK_FALSE(fs::exists(spool + "/flight"));
+	CHECK_FALSE(fs::exists(spool + "/.forwarded/flight~snapshot-1"));
+}

@@ -22,6 +22,7 @@
 #include "recording/fleet/clock_exchange.h"
 #include "recording/fleet/forwarding.h"
 #include "recording/fleet/nats_forwarder.h"
+#include "recording/fleet/trace_parts.h"
 #include "termination.h"
 #ifdef MONITOR_RECORD_SIDE
 #include "recording/card/recorders.h"
@@ -124,9 +125,9 @@ bool push_all(const PushArguments &arguments, fleet::Forwarding &forwarding, Ter
 			return false;
 		if (Clock::now() - looked > std::chrono::seconds(1)) {
 			looked = Clock::now();
-			for (const std::string &directory : arguments.directories)
-				if (!is_being_recorded(directory))
-					forwarding.set_ended(directory);
+			for (const ForwardingAccount &account : forwarding.accounts())
+				if (!is_being_recorded(account.directory))
+					forwarding.set_ended(account.directory);
 		}
 		forwarding.step(Clock::now() + std::chrono::milliseconds(200));
 	}
@@ -143,18 +144,25 @@ int run_push(PushArguments &arguments)
 		throw Error(fmt::format("'{}' is no name of a host: name it with --host", printable(arguments.host)));
 	if (!arguments.run.empty() && !fleet::is_run_name(arguments.run))
 		throw Error("--run: a name has letters, digits, '.', '_' and '-', at most 64");
+	std::vector<fleet::TracePart> parts;
 	for (const std::string &directory : arguments.directories)
-		expect_trace(directory);
+		for (fleet::TracePart &part : fleet::trace_parts(directory)) {
+			expect_trace(part.directory);
+			parts.push_back(std::move(part));
+		}
+	if (parts.empty())
+		throw Error("these flight recorders have no snapshot: take one with `monitor snapshot`");
 	Termination termination;
 	const auto report = [](const std::string &sentence) { print_error(sentence); };
 	fleet::NatsForwarder forwarder(hub, arguments.host, report);
 	fleet::Forwarding forwarding(forwarder, report);
-	for (const std::string &directory : arguments.directories) {
+	for (const fleet::TracePart &part : parts) {
 		fleet::TailOptions options;
 		options.run = arguments.run;
+		options.part = part.part;
 		if (arguments.forward == "each")
 			options.max_blocks = 1;
-		forwarding.add(directory, options);
+		forwarding.add(part.directory, options);
 	}
 	const auto clock = exchange_for(arguments, hub);
 	const bool is_done = push_all(arguments, forwarding, termination);

@@ -5,6 +5,7 @@ add_library(monitor_fleet_forwarding STATIC
   ${CMAKE_CURRENT_LIST_DIR}/progress.cpp
   ${CMAKE_CURRENT_LIST_DIR}/send_window.cpp
   ${CMAKE_CURRENT_LIST_DIR}/spool.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/trace_parts.cpp
   ${CMAKE_CURRENT_LIST_DIR}/trace_tail.cpp)
 target_link_libraries(monitor_fleet_forwarding PUBLIC monitor_fleet PRIVATE compiled_fmt Threads::Threads)
 if(MONITOR_FLEET)

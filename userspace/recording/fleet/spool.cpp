@@ -57,12 +57,15 @@ std::vector<Spool::Entry> Spool::entries() const
 		std::error_code ignored;
 		if (!is_run_name(run) || entry->symlink_status(ignored).type() != fs::file_type::directory)
 			continue;
-		Entry found{run, directory_ + '/' + run, 0, 0, is_running_(run), false, 0};
+		Entry found{run, directory_ + '/' + run, 0, 0, is_running_(run), true, 0, {}};
 		measure(found.directory, found.bytes, found.changed_ns);
-		const auto account = std::ranges::find(accounts, found.directory, &ForwardingAccount::directory);
-		if (account != accounts.end()) {
-			found.is_complete = account->is_complete;
-			found.missing_blocks = account->recorded - std::min(account->recorded, account->stored);
+		found.parts = trace_parts(found.directory);
+		for (const TracePart &part : found.parts) {
+			const auto account = std::ranges::find(accounts, part.directory, &ForwardingAccount::directory);
+			found.is_complete = found.is_complete && account != accounts.end() && account->is_complete;
+			if (account != accounts.end())
+				found.missing_blocks +=
+				    account->recorded - std::min(account->recorded, account->stored);
 		}
 		entries.push_back(std::move(found));
 	}
@@ -72,17 +75,25 @@ std::vector<Spool::Entry> Spool::entries() const
 	return entries;
 }
 
+std::string Spool::progress_file(const Entry &entry, const TracePart &part) const
+{
+	return directory_ + "/.forwarded/" + entry.run + (part.part.empty() ? "" : '~' + part.part);
+}
+
 void Spool::step()
 {
 	std::vector<Entry> all = entries();
 	account_.bytes = 0;
 	for (const Entry &entry : all) {
-		TailOptions options;
-		options.run = entry.run;
-		options.progress_file = directory_ + "/.forwarded/" + entry.run;
-		forwarding_.add(entry.directory, options);
-		if (!entry.is_running)
-			forwarding_.set_ended(entry.directory);
+		for (const TracePart &part : entry.parts) {
+			TailOptions options;
+			options.run = entry.run;
+			options.part = part.part;
+			options.progress_file = progress_file(entry, part);
+			forwarding_.add(part.directory, options);
+			if (!entry.is_running)
+				forwarding_.set_ended(part.directory);
+		}
 		account_.bytes += entry.bytes;
 	}
 	for (const bool stored : {true, false})
@@ -100,7 +111,8 @@ void Spool::step()
 
 void Spool::remove(const Entry &entry)
 {
-	forwarding_.remove(entry.directory);
+	for (const TracePart &part : entry.parts)
+		forwarding_.remove(part.directory);
 	std::error_code error;
 	// hidden first: what is half removed is no trace any more
 	const std::string removed = directory_ + "/.removed";
@@ -111,7 +123,8 @@ void Spool::remove(const Entry &entry)
 		return;
 	}
 	fs::remove_all(removed, error);
-	fs::remove(directory_ + "/.forwarded/" + entry.run, error);
+	for (const TracePart &part : entry.parts)
+		fs::remove(progress_file(entry, part), error);
 	account_.bytes -= std::min(account_.bytes, entry.bytes);
 	if (entry.is_complete) {
 		++account_.removed;

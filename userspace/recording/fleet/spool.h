@@ -4,7 +4,8 @@
 // The agent calls step() about each second: it finds new recordings and gives them to forwarding.h, and keeps the sum
 // below the limit. What is stored by the collector goes first, oldest first; if that is not enough, ended recordings
 // that are not stored are dropped whole, oldest first, counted and reported. A recording that runs is never touched.
-// How far each is stored is kept in SPOOL/.forwarded/RUN. Invariant: a trace is there whole or not at all.
+// How far each is stored is kept in SPOOL/.forwarded/RUN, of a snapshot in RUN~SNAPSHOT. Invariant: a trace is there
+// whole or not at all.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "forwarding.h"
+#include "trace_parts.h"
 
 namespace monitor::fleet {
 
@@ -38,9 +40,11 @@ private:
 		std::int64_t changed_ns = 0;
 		bool is_running = false, is_complete = false;
 		std::uint64_t missing_blocks = 0; // not stored
+		std::vector<TracePart> parts;
 	};
 
 	std::vector<Entry> entries() const;
+	std::string progress_file(const Entry &entry, const TracePart &part) const;
 	void remove(const Entry &entry);
 	void save_dropped() const;
 	void load_dropped();

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// The traces in the directory of a recording: itself, or each snapshot of a flight recorder, which have one uuid.
+// Used by spool.cpp and `monitor fleet push`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace monitor::fleet {
+
+struct TracePart {
+	std::string directory;
+	std::string part; // TraceName::part
+};
+
+// Snapshots that are not begun yet are not there.
+std::vector<TracePart> trace_parts(const std::string &recording);
+
+} // namespace monitor::fleet
