@@ -67,6 +67,37 @@ def status():
 		e2e.expect("are of host h2" in other.stderr, other.stderr)
 
 
+def refused_at_start():
+	"""What cannot work, or would not be safe, is said at once."""
+	fleet = fleet_lab.Fleet("refused", "h1", "h2")
+	keys = fleet.directory / "hosts" / "h1"
+
+	def expect(why, *options, directory=keys):
+		done = e2e.run(e2e.monitor, "agent", "--keys", directory, "--host", "h1", "--spool", fleet.work / "spool", *options, exit_code=1, timeout=20)
+		e2e.expect(why in done.stderr and not (fleet.work / "spool").exists(), f"{options}: {done.stderr}")
+	expect("not an option that hosts can be asked for", "--allow", "events,output")
+	expect("there is no user no-such-user", "--allow-commands", "no-such-user")
+	expect("do not run as root", "--allow-commands", "root")
+	expect("without TLS only", "--hub", "nats://hub.example.org")
+	expect("not a size", "--spool-max", "much")
+	expect("has the operator's keys", directory=fleet.keys)
+	if fleet_lab.is_root():
+		expect("cannot be root", "--user", "root")
+		expect("there is no user no-such-user", "--user", "no-such-user")
+	for change, why in ((lambda path: (path / "me.key").chmod(0o640), "can be read by others"),
+	                    (lambda path: (path / "operator.pub").chmod(0o666), "can be changed by others"),
+	                    (lambda path: path.chmod(0o777), "can be changed by others"),
+	                    (lambda path: shutil.copy(fleet.directory / "hosts" / "h2" / "me.key", path / "me.key"), "is not the key of"),
+	                    (lambda path: (path / "operator.pub").write_text("x"), "no Ed25519 public key"),
+	                    (lambda path: (path / "me.pem").write_text("x"), "has no certificate"),
+	                    (lambda path: (path / "hub").unlink(), "where the hub is")):
+		copy = fleet.work / "copy"
+		shutil.rmtree(copy, ignore_errors=True)
+		shutil.copytree(keys, copy)
+		change(copy)
+		expect(why, directory=copy)
+
+
 def split():
 	"""Who has which privileges."""
 	if not fleet_lab.is_root():
@@ -236,4 +267,4 @@ def commands():
 
 if __name__ == "__main__":
 	fleet_lab.need_fleet()
-	e2e.main(status, split, kernel, started_and_stopped, collected, ends, as_the_units_say, commands)
+	e2e.main(status, refused_at_start, split, kernel, started_and_stopped, collected, ends, as_the_units_say, commands)

@@ -11,13 +11,28 @@
 #include "base/escape.h"
 
 namespace monitor::fleet {
+namespace {
 
-std::vector<std::string> dns_names_of(const std::string &pem, const std::string &where)
+using CertificatePointer = std::unique_ptr<X509, decltype(&::X509_free)>;
+
+// Null if it is none.
+CertificatePointer parse_certificate(const std::string &pem)
 {
 	const std::unique_ptr<BIO, decltype(&::BIO_free_all)> bio(
 	    ::BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())), ::BIO_free_all);
-	const std::unique_ptr<X509, decltype(&::X509_free)> certificate(
-	    ::PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr), ::X509_free);
+	return {::PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr), ::X509_free};
+}
+
+int never_ask_passphrase(char *, int, int, void *)
+{
+	return -1;
+}
+
+} // namespace
+
+std::vector<std::string> dns_names_of(const std::string &pem, const std::string &where)
+{
+	const CertificatePointer certificate = parse_certificate(pem);
 	if (!certificate)
 		throw Error(
 		    fmt::format("{} has no certificate: use a file that `monitor fleet init` wrote", printable(where)));
@@ -34,6 +49,20 @@ std::vector<std::string> dns_names_of(const std::string &pem, const std::string 
 				   static_cast<std::size_t>(::ASN1_STRING_length(name->d.dNSName)));
 	}
 	return found;
+}
+
+void expect_key_of(const std::string &certificate_pem, const std::string &key_pem, const std::string &where)
+{
+	const std::unique_ptr<BIO, decltype(&::BIO_free_all)> bio(
+	    ::BIO_new_mem_buf(key_pem.data(), static_cast<int>(key_pem.size())), ::BIO_free_all);
+	const std::unique_ptr<EVP_PKEY, decltype(&::EVP_PKEY_free)> key(
+	    ::PEM_read_bio_PrivateKey(bio.get(), nullptr, never_ask_passphrase, nullptr), ::EVP_PKEY_free);
+	const CertificatePointer certificate = parse_certificate(certificate_pem);
+	if (!certificate || !key || ::X509_check_private_key(certificate.get(), key.get()) != 1)
+		throw Error(
+		    fmt::format("{} is not the key of the certificate beside it: copy both from one directory of "
+				"`monitor fleet init`",
+				printable(where)));
 }
 
 } // namespace monitor::fleet

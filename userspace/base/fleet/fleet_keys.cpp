@@ -65,12 +65,14 @@ FleetKeys read_fleet_keys(const std::string &directory)
 		throw Error(fmt::format("{} is not a certificate of a host or of the operator: use one that `monitor "
 					"fleet init` wrote",
 					printable(path(certificate_file))));
+	std::string key = read_private_file(path(certificate_key_file));
+	expect_key_of(certificate, key, path(certificate_key_file));
 	return {directory,
 		names[0],
 		first_line(read_text(path(hub_file), max_hub_bytes)),
 		text(ca_file),
 		std::move(certificate),
-		read_private_file(path(certificate_key_file)),
+		std::move(key),
 		PublicKey::read(path(operator_public_file))};
 }
 

@@ -25,8 +25,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t max_runs_at_once = 4;
-constexpr unsigned max_said_refusals = 100; // a second
-constexpr auto before_next_child = 1s;
+constexpr unsigned max_said_refusals = 100;                                              // a second
+constexpr auto before_next_child = 1s, longest_before_next_child = 32s, long_life = 60s; // of the network part
 constexpr auto patience_with_recordings = 60s, patience_with_child = 5s;
 
 std::uint64_t realtime_ns()
@@ -81,6 +81,7 @@ void Starter::start_child()
 	auto [ours, theirs] = make_link();
 	link_ = std::move(ours);
 	child_ = start_network_(std::move(theirs));
+	child_started_ = Clock::now();
 	send_runs();
 }
 
@@ -324,10 +325,13 @@ void Starter::network_ended(int status)
 {
 	child_ = -1;
 	link_.reset();
-	child_due_ = Clock::now() + before_next_child;
+	child_delay_ = Clock::now() - child_started_ > long_life || child_delay_ == 0s
+			   ? before_next_child
+			   : std::min<std::chrono::seconds>(2 * child_delay_, longest_before_next_child);
+	child_due_ = Clock::now() + child_delay_;
 	if (!is_over_)
-		say(fmt::format("the part with the network ended with exit code {}: it is started again",
-				exit_code_of(status)));
+		say(fmt::format("the part with the network ended with exit code {}: it is started again after {} s",
+				exit_code_of(status), child_delay_.count()));
 }
 
 void Starter::run_ended(std::list<Run>::iterator run, int exit_code, const std::string &reason)

@@ -93,7 +93,8 @@ private:
 	Nonces nonces_;
 	Fd signals_, link_;
 	pid_t child_ = -1;
-	Clock::time_point child_due_;
+	Clock::time_point child_due_, child_started_;
+	std::chrono::seconds child_delay_{0};
 	std::list<Run> runs_;
 	std::string buffer_; // of one datagram
 	std::uint64_t refused_ = 0;
