@@ -260,6 +260,12 @@ def commands():
 		if e2e.others_may_enter("who runs the command") and all(os.stat(path).st_mode & 1 for path in place.parents):
 			e2e.equal("who ran it", (place / "who").read_text().strip(), user)
 			e2e.equal("with", (place / "capabilities").read_text().split()[1].strip("0"), "")
+		script = f"sleep 300 & echo $! > {place}/child; wait"
+		fleet.run("record", "--hosts", "h1", "--run", "c3", *USER_ONLY, "--cmd-on", "h1", "--", "sh", "-c", script)
+		child = int(fleet_lab.wait_for(lambda: (place / "child").exists() and (place / "child").read_text(), "the command's child"))
+		fleet.run("stop", "--hosts", "h1", "--run", "c3")
+		fleet_lab.wait_for(lambda: not pathlib.Path(f"/proc/{child}/status").exists() or status_of(child)["State"][0] == "Z",
+		                   "what the command has started ends with it")
 		rows = fleet.rows("record", "--hosts", "h2", "--run", "c2", *USER_ONLY, "--cmd-on", "h2", "--", "touch", place / "no", exit_code=1)
 		e2e.equal("states", {host: row["state"] for host, row in rows.items()}, {"h2": "refused"})
 		e2e.expect("runs no commands" in rows["h2"]["reason"] and not (place / "no").exists(), rows)

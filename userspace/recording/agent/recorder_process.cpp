@@ -12,6 +12,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -71,6 +72,7 @@ void set_environment(const ChildIdentity &identity)
 	if (identity.becomes) {
 		::close(ready_fd_of_child);
 		record::drop_privileges(*identity.becomes);
+		::prctl(PR_SET_PDEATHSIG, SIGTERM); // after the starter is gone nobody would end it
 		if (::chdir(identity.becomes->home.c_str()) < 0 && ::chdir("/") < 0)
 			::_exit(126);
 	}
@@ -150,6 +152,12 @@ std::vector<std::string> RecorderProcess::take_lines()
 void RecorderProcess::end() const
 {
 	::kill(pid_, SIGTERM);
+}
+
+void RecorderProcess::end_session() const
+{
+	if (::kill(-pid_, SIGTERM) < 0) // it has only just been created
+		::kill(pid_, SIGTERM);
 }
 
 } // namespace monitor::agent

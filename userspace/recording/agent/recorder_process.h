@@ -44,6 +44,8 @@ public:
 	const std::string &last_words() const { return last_words_; }
 	// It is asked to end, as by Ctrl-C.
 	void end() const;
+	// With all processes that it has started, unless they left its group: a command.
+	void end_session() const;
 
 private:
 	void split(std::vector<std::string> &lines);

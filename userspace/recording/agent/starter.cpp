@@ -277,7 +277,7 @@ void Starter::end(Run &run)
 {
 	run.is_ending = true;
 	if (run.command_process)
-		run.command_process->end();
+		run.command_process->end_session();
 	if (run.recorder)
 		run.recorder->end();
 }
@@ -313,7 +313,7 @@ void Starter::child_ended(pid_t pid, int status)
 		if (run->recorder && run->recorder->pid() == pid) {
 			look_at(*run);
 			if (run->command_process)
-				run->command_process->end();
+				run->command_process->end_session();
 			const int code = run->command_exit.value_or(exit_code_of(status));
 			return run_ended(run, code, run->recorder->last_words());
 		}
