@@ -115,6 +115,9 @@ std::string spread_text(const StartSpread &spread, std::size_t addressed)
 	if (spread.hosts > 1)
 		text += fmt::format(", within {} of each other as they were heard here",
 				    report::duration_text(spread.arrived_ns));
+	if (spread.hosts == 1 && spread.earliest_ns)
+		return text + fmt::format(", {} after the planned time by its own clock",
+					  report::duration_text(static_cast<double>(*spread.earliest_ns)));
 	if (spread.earliest_ns)
 		text += fmt::format(", {} to {} after the planned time by their own clocks",
 				    report::duration_text(static_cast<double>(*spread.earliest_ns)),
