@@ -2,14 +2,17 @@
 # SPDX-License-Identifier: MIT
 """The data path of a fleet: monitor fleet push and collect over a real nats-server. Whatever is killed, slow or sent
 twice, every block is stored bit by bit, and everything is counted. Longer series: tests/fleet/faults.py."""
+import contextlib
 import json
 import os
 import pathlib
+import shutil
 import signal
 import time
 import uuid
 
 import e2e
+import fleet_lab
 import fleet_traces
 from fleet_traces import Hub, Program, expect_all_stored, expect_same, make_trace, pushed, stored_bytes, wait_for
 
@@ -37,7 +40,7 @@ def recorded_hosts():
 	each, both = [[len(e2e.run(e2e.monitor, "list", "--json", path).stdout.splitlines()) for path in paths] for paths in (traces, [run])]
 	e2e.expect(min(each) > 20_000, f"events: {each}")
 	e2e.equal("events of the run", both[0], sum(each))
-	e2e.run(e2e.monitor, "report", run / "web1")
+	e2e.run(e2e.monitor, "info", run / "web1")
 	collection = json.loads((run / ".monitor" / "collection.json").read_text())
 	e2e.equal("parts", sorted(part["directory"] for part in collection["parts"]), ["db.example.org", "web1"])
 	for host in ("web1", "db.example.org"):
@@ -163,6 +166,29 @@ def nobody_there():
 		in_vain.end(exit_code=0)  # this collector takes every run
 
 
+def by_keys():
+	"""Over TLS, with what `monitor fleet init` makes. A host's certificate is good for its own name only."""
+	if not shutil.which("openssl"):
+		return e2e.leave_out("a hub with TLS", "openssl is not installed")
+	run, trace = e2e.work / "keys_run", make_trace(e2e.work / "keys_trace", 8)
+	with fleet_lab.Fleet("keys", "web1", "web2") as fleet, contextlib.ExitStack() as ended:
+		def start(name, *words):
+			program = Program(name, e2e.monitor, "fleet", *words)
+			ended.callback(program.kill)
+			return program
+		collector = start("keys_collector", "collect", "-o", run, "--keys", fleet.keys)
+		wait_for(lambda: "connected" in collector.err.read_text(), "the collector")
+		keys = fleet.directory / "hosts" / "web1"
+		expect_all_stored(start("keys_push", "push", "--json", "--keys", keys, trace).end())
+		other = start("keys_other", "push", "--json", "--keys", keys, "--host", "web2", "--timeout", "1s", trace)
+		e2e.equal("stored as web2", pushed(other.end(exit_code=1))["stored"], 0)
+		errors = other.err.read_text()
+		e2e.expect("Permissions Violation for Publish" in errors and errors.count("\n") < 10, errors)
+		collector.end(number=signal.SIGTERM)
+	expect_same(trace, run / "web1")
+	e2e.equal("hosts", sorted(fleet_traces.accounts(run)), ["web1"])
+
+
 def refusals():
 	"""What is wrong from the start is said in one sentence."""
 	trace = make_trace(e2e.work / "refused_trace", 1)
@@ -170,6 +196,7 @@ def refusals():
 	                    (("push", trace, "--hub", "nats://192.0.2.1"), "without TLS"),
 	                    (("push", trace, "--hub", "hub"), "does not start with tls://"),
 	                    (("push", trace, "--hub", "tls://hub"), "--ca"),
+	                    (("push", trace), "--keys DIR"),
 	                    (("push", trace, "--host", "../x", "--hub", "nats://127.0.0.1"), "no name of a host"),
 	                    (("push", trace, "--run", "a/b", "--hub", "nats://127.0.0.1"), "--run"),
 	                    (("collect", "-o", trace, "--hub", "nats://127.0.0.1"), "is not a run of a fleet")):
@@ -179,4 +206,4 @@ def refusals():
 
 if __name__ == "__main__":
 	fleet_traces.need_fleet()
-	e2e.main(refusals, recorded_hosts, follows, hub_killed, collector_killed, twice_and_contradicting, slow_collector, nobody_there)
+	e2e.main(refusals, by_keys, recorded_hosts, follows, hub_killed, collector_killed, twice_and_contradicting, slow_collector, nobody_there)

@@ -87,9 +87,10 @@ class Program:
 	def send(self, number):
 		self.process.send_signal(number)
 
-	def kill(self):
-		self.process.kill()
-		self.process.wait()
+	def kill(self, number=signal.SIGKILL):
+		if self.process.poll() is None:
+			self.process.send_signal(number)
+			self.process.wait()
 
 	def end(self, exit_code=0, number=None, seconds=60):
 		if number:

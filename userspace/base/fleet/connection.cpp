@@ -29,6 +29,8 @@ struct Subscribed {
 
 namespace {
 
+constexpr auto between_errors = std::chrono::seconds(10);
+
 using OptionsPointer = std::unique_ptr<natsOptions, decltype(&natsOptions_Destroy)>;
 using SubscriptionPointer = std::unique_ptr<natsSubscription, decltype(&natsSubscription_Destroy)>;
 
@@ -174,6 +176,9 @@ struct Connection::Parts {
 	std::vector<std::unique_ptr<Subscribed>> subscribed;
 	std::vector<SubscriptionPointer> subscriptions; // of `connection`
 
+	std::string last_error; // of on_error(), of which one runs at a time
+	std::chrono::steady_clock::time_point last_error_at;
+
 	std::thread thread;
 };
 
@@ -201,8 +206,12 @@ void Connection::Parts::on_error(natsConnection *connection, natsSubscription *s
 		text = fmt::format("the hub reports: {}", detail && *detail ? detail : natsStatus_GetText(status));
 	}
 	LateCalls<Parts>::call(number, [&](Parts &parts) {
-		if (parts.events.error)
-			parts.events.error(text);
+		const auto now = std::chrono::steady_clock::now();
+		if (!parts.events.error || (text == parts.last_error && now - parts.last_error_at < between_errors))
+			return;
+		parts.last_error = text;
+		parts.last_error_at = now;
+		parts.events.error(text);
 	});
 }
 

@@ -54,7 +54,7 @@ public:
 		// No connection, and why; once for each reason in a row.
 		std::function<void(const std::string &)> lost;
 		// What the server or the library reports of a connection that stands: a subject that is not permitted,
-		// messages that were dropped because a handler is too slow.
+		// messages that were dropped because a handler is too slow. The same not more often than each 10 s.
 		std::function<void(const std::string &)> error;
 	};
 	// How much may wait for a handler; above, the library drops messages and Events::error is called.

@@ -6,25 +6,38 @@
 #include "base/fleet/names.h"
 
 namespace monitor::fleet {
-namespace {
-
-Connection::Events events_of(const std::function<void(const std::string &)> &report, std::function<void()> connected)
-{
-	return {std::move(connected), report, report};
-}
-
-} // namespace
 
 NatsForwarder::NatsForwarder(const ConnectionOptions &hub, const std::string &host,
 			     std::function<void(const std::string &)> report)
     : data_subject_(subject_of("data", host)), file_subject_(subject_of("file", host)), inbox_(make_inbox(host)),
-      report_(std::move(report)), connection_(hub, events_of(report_, [this] {
-						      const std::lock_guard lock(mutex_);
-						      received_.is_new_connection = true;
-						      came_.notify_all();
-					      }))
+      report_(std::move(report)),
+      connection_(hub, {[this] { opened(); }, [this](const std::string &why) { lost(why); }, report_})
 {
 	connection_.subscribe(inbox_ + ".*", [this](const Connection::Message &message) { take(message); });
+}
+
+void NatsForwarder::opened()
+{
+	const std::lock_guard lock(mutex_);
+	received_.is_new_connection = true;
+	is_open_ = true;
+	came_.notify_all();
+}
+
+void NatsForwarder::lost(const std::string &why)
+{
+	{
+		const std::lock_guard lock(mutex_);
+		is_open_ = false;
+	}
+	if (report_)
+		report_(why);
+}
+
+bool NatsForwarder::is_connected() const
+{
+	const std::lock_guard lock(mutex_);
+	return is_open_ && !received_.is_new_connection && connection_.is_connected();
 }
 
 NatsForwarder::~NatsForwarder()

@@ -24,19 +24,22 @@ public:
 
 	bool send(Kind kind, std::uint64_t number, std::span<const std::byte> message) override;
 	Received receive_until(std::chrono::steady_clock::time_point time) override;
-	bool is_connected() const override { return connection_.is_connected(); }
+	// Not before receive_until() has said that the connection is new: what is sent is sent over that one.
+	bool is_connected() const override;
 	void wake() override;
 	std::string problem() const { return connection_.problem(); }
 
 private:
+	void opened();
+	void lost(const std::string &why);
 	void take(const Connection::Message &message);
 
 	const std::string data_subject_, file_subject_, inbox_;
 	std::function<void(const std::string &)> report_;
-	std::mutex mutex_; // of what follows
+	mutable std::mutex mutex_; // of what follows
 	std::condition_variable came_;
 	Received received_;
-	bool is_woken_ = false;
+	bool is_woken_ = false, is_open_ = false;
 	Connection connection_; // last: its threads use the above
 };
 

@@ -24,7 +24,7 @@ void SendWindow::sent(std::uint64_t number, Time now)
 		return;
 	Message &message = found->second;
 	sent_again_ += !message.is_first;
-	message.sent = now;
+	message.sent = last_sent_ = now;
 	unsent_.erase(number);
 }
 
@@ -33,6 +33,7 @@ bool SendWindow::remove(std::uint64_t number, Time now)
 	const auto found = waiting_.find(number);
 	if (found == waiting_.end())
 		return false;
+	hear(now);
 	const Message &message = found->second;
 	if (message.sent && message.is_first) // 16 times as long as an answer took, and slowly less
 		timeout_ = std::clamp(std::max((now - *message.sent) * 16, timeout_ - timeout_ / 16), min_timeout,
@@ -50,6 +51,7 @@ bool SendWindow::refused(std::uint64_t number, Time now)
 	const auto found = waiting_.find(number);
 	if (found == waiting_.end())
 		return false;
+	hear(now);
 	Message &message = found->second;
 	if (!message.sent)
 		return true;
@@ -92,6 +94,30 @@ void SendWindow::look_for_late(Time now)
 		}
 	if (is_late)
 		timeout_ = std::min(2 * timeout_, max_timeout);
+	look_for_silence(now);
+}
+
+void SendWindow::hear(Time now)
+{
+	heard_ = now;
+	silence_ = min_silence;
+}
+
+bool SendWindow::is_trial_on_its_way() const
+{
+	return is_trying_ && trial_ && waiting_.contains(*trial_) && !unsent_.contains(*trial_);
+}
+
+void SendWindow::look_for_silence(Time now)
+{
+	const bool nothing_follows = unsent_.empty() || is_trial_on_its_way();
+	if (waiting_.empty() || !nothing_follows || now - std::max(heard_, last_sent_) < silence_)
+		return;
+	const auto asked = is_trial_on_its_way() ? waiting_.find(*trial_) : waiting_.begin();
+	asked->second.sent.reset();
+	asked->second.is_first = false;
+	unsent_.insert(asked->first);
+	silence_ = std::min(2 * silence_, max_silence);
 }
 
 std::optional<std::uint64_t> SendWindow::due(Time now)
@@ -100,8 +126,8 @@ std::optional<std::uint64_t> SendWindow::due(Time now)
 		return {};
 	look_for_late(now);
 	if (is_trying_ && !unsent_.empty()) {
-		if (trial_ && waiting_.contains(*trial_) && !unsent_.contains(*trial_))
-			return {}; // on its way
+		if (is_trial_on_its_way())
+			return {};
 		trial_ = *unsent_.begin();
 	}
 	return unsent_.empty() ? std::nullopt : std::optional(*unsent_.begin());
@@ -109,7 +135,7 @@ std::optional<std::uint64_t> SendWindow::due(Time now)
 
 SendWindow::Time SendWindow::next_due(Time now) const
 {
-	const bool is_waiting = unsent_.empty() || (is_trying_ && trial_ && !unsent_.contains(*trial_));
+	const bool is_waiting = unsent_.empty() || is_trial_on_its_way();
 	const Time next = is_waiting ? now + between_looks : now;
 	return std::max(next, paused_until_);
 }

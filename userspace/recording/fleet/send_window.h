@@ -3,9 +3,10 @@
 //
 // Used by forwarding.cpp, one thread; knows no network and no clock. A message is sent again when the connection was
 // made again, when the hub says that nobody receives it, when the collector asks for it later, or after a time-out far
-// above the usual time of an answer: a short one would flood a slow collector. After a refusal all wait, longer each
-// time; then one message tries, and the others follow when it was taken. Invariant: the bytes on their way stay below
-// the window, and a message leaves it only when it was answered for good.
+// above the usual time of an answer: a short one would flood a slow collector. When nothing at all is heard, the oldest
+// one is sent again as a question: who answers it may be another collector, which has none of the rest. After a refusal
+// all wait, longer each time; then one message tries, and the others follow when it was taken. Invariant: the bytes on
+// their way stay below the window, and a message leaves it only when it was answered for good.
 #pragma once
 
 #include <chrono>
@@ -23,6 +24,7 @@ public:
 
 	static constexpr std::size_t max_bytes = 16 << 20;
 	static constexpr Duration min_timeout = std::chrono::seconds(10), max_timeout = std::chrono::seconds(120);
+	static constexpr Duration min_silence = std::chrono::seconds(1), max_silence = std::chrono::seconds(8);
 	static constexpr Duration min_pause = std::chrono::milliseconds(200), max_pause = std::chrono::seconds(5);
 
 	bool has_room(std::size_t bytes) const { return on_their_way_ + bytes <= max_bytes || waiting_.empty(); }
@@ -50,6 +52,9 @@ public:
 
 private:
 	void look_for_late(Time now);
+	void look_for_silence(Time now);
+	void hear(Time now);
+	bool is_trial_on_its_way() const;
 
 	struct Message {
 		std::size_t bytes = 0;
@@ -61,7 +66,8 @@ private:
 	std::set<std::uint64_t> unsent_; // of these
 	std::size_t on_their_way_ = 0;
 	std::uint64_t sent_again_ = 0;
-	Duration timeout_ = min_timeout, pause_ = min_pause;
+	Duration timeout_ = min_timeout, pause_ = min_pause, silence_ = min_silence;
+	Time heard_{}, last_sent_{};
 	Time paused_until_{}, looked_{};
 	bool is_trying_ = false;             // after a refusal
 	std::optional<std::uint64_t> trial_; // the one message
