@@ -58,11 +58,14 @@ public:
 		    [](const std::string &) {});
 	}
 	void close() { collector_.reset(); }
+	void break_off() { is_new_ = true; }
 	Collector &collector() { return *collector_; }
 
 	bool send(Kind kind, std::uint64_t number, std::span<const std::byte> message) override
 	{
 		++sent;
+		if (drops_batches && kind == Kind::batch)
+			return true;
 		if (chance() < loss_) {
 			is_new_ |= chance() < 0.9; // what was lost was lost with a connection
 			++lost;
@@ -98,6 +101,7 @@ public:
 	void wake() override {}
 
 	unsigned sent = 0, lost = 0;
+	bool drops_batches = false;
 
 private:
 	double chance() { return std::uniform_real_distribution(0.0, 1.0)(random_); }
@@ -233,6 +237,26 @@ TEST_CASE("fleet forwarding: a recording is followed to its end, recording.json 
 	REQUIRE(forward_all(forwarding));
 	fs::resize_file(trace + "/user_5_cpu1", 3 * block_bytes);
 	CHECK(is_same_trace(trace, run + "/h"));
+}
+
+TEST_CASE("fleet forwarding: no collector says complete before it is")
+{
+	const FleetDirectory directory;
+	const std::string trace = directory.path() + "/trace", copy = directory.path() + "/run/h";
+	make_trace(trace, traced_uuid, "complete", 100);
+	BadLink link(1, 0);
+	link.open(directory.path() + "/run");
+	link.drops_batches = true;
+	Forwarding forwarding(link, {});
+	forwarding.add(trace, {});
+	CHECK_FALSE(forward_all(forwarding, std::chrono::seconds(1)));
+	CHECK(fs::exists(copy + "/metadata"));
+	CHECK(fs::exists(copy + "/.monitor/names"));
+	CHECK_FALSE(fs::exists(copy + "/.monitor/recording.json"));
+	link.drops_batches = false;
+	link.break_off();
+	REQUIRE(forward_all(forwarding));
+	CHECK(is_same_trace(trace, copy));
 }
 
 TEST_CASE("fleet forwarding: a killed recorder's trace ends when its owner says so")
