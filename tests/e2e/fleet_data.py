@@ -197,7 +197,7 @@ def refusals():
 	                    (("push", trace, "--hub", "hub"), "does not start with tls://"),
 	                    (("push", trace, "--hub", "tls://hub"), "--ca"),
 	                    (("push", trace), "--keys DIR"),
-	                    (("push", trace, "--host", "../x", "--hub", "nats://127.0.0.1"), "no name of a host"),
+	                    (("push", trace, "--host", "../x", "--hub", "nats://127.0.0.1"), "not the name of a host"),
 	                    (("push", trace, "--run", "a/b", "--hub", "nats://127.0.0.1"), "--run"),
 	                    (("collect", "-o", trace, "--hub", "nats://127.0.0.1"), "is not a run of a fleet")):
 		done = e2e.run(e2e.monitor, "fleet", *words, exit_code=1)
