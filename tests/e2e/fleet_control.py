@@ -6,6 +6,7 @@ what was recorded does not depend on the part with the network; SIGTERM ends rec
 
 fleet_control.py MONITOR PROGRAMS WORK SOURCE_DIRECTORY
 """
+import json
 import os
 import pathlib
 import pwd
@@ -184,6 +185,11 @@ def collected():
 			for name in names:
 				e2e.expect((here.directory / name).read_bytes() == (there.directory / name).read_bytes(), f"{host}/{name} differs")
 			here.expect_true()
+		for host in ("h1", "h2"):
+			e2e.expect(re.search(rf"^monitor: clock of {host}: at most [\d.]+ to [\d.]+ us off, by \d+ exchanges$", done.stderr, re.M), done.stderr)
+		reports = json.loads(e2e.run(e2e.monitor, "report", "--json", run).stdout)
+		e2e.equal("reports of the run", [pathlib.Path(report["trace"]).name for report in reports], ["h1", "h2"])
+		e2e.expect(all(report["rows"] for report in reports), "a report without rows")
 		fleet_lab.wait_for(lambda: all(row["unsent_blocks"] == 0 for row in fleet.rows("status").values()), "nothing is unsent")
 		done = fleet.run("record", "--run", "o2", "-e", "sched", "-d", "0.3", "--no-calibration", "-o", fleet.work / "run2")
 		e2e.expect("of 2 hosts in" in done.stderr, done.stderr)

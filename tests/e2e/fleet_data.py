@@ -45,6 +45,9 @@ def recorded_hosts():
 	e2e.equal("parts", sorted(part["directory"] for part in collection["parts"]), ["db.example.org", "web1"])
 	for host in ("web1", "db.example.org"):
 		expect_clock(run, host)
+	clocks = json.loads(e2e.run(e2e.monitor, "info", "--json", run).stdout)["clocks"]
+	# One machine is both hosts and the collector: what is known of its clock is what the exchanges took.
+	e2e.expect(len(clocks) == 2 and all(0 < (clock["max_ns"] or 0) < 10_000_000 for clock in clocks), f"bounds: {clocks}")
 
 
 def expect_clock(run, host):

@@ -11,6 +11,7 @@
 #include "base/fleet/names.h"
 #include "base/json.h"
 #include "cmd_fleet.h"
+#include "fleet_clocks.h"
 #include "hub_options.h"
 #include "problems.h"
 #include "termination.h"
@@ -52,6 +53,7 @@ int run_collect(const CollectArguments &arguments)
 			print_error(error.what());
 		}
 	service.collector().save();
+	write_fleet_clocks(arguments.output);
 	const auto accounts = service.collector().accounts();
 	if (arguments.json)
 		fmt::print("{}\n", json_dump(accounts, 1));

@@ -12,6 +12,7 @@
 #include "base/escape.h"
 #include "base/fd.h"
 #include "base/json.h"
+#include "fleet_clocks.h"
 #include "local_command.h"
 #include "problems.h"
 
@@ -142,6 +143,7 @@ std::vector<std::string> FleetFollow::until_stored(Termination &termination)
 		}
 	}
 	look();
+	write_fleet_clocks(output_);
 	print_note(fmt::format("monitor: {} of {} hosts in {}{}\n",
 			       report::bytes_text(static_cast<double>(blocks()) * fleet::block_bytes),
 			       started().size() - missing.size(), printable(output_),

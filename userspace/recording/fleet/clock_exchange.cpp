@@ -74,6 +74,7 @@ void ClockExchange::take(const Connection::Message &message, std::uint64_t t4)
 	last_ = {answer.t1, answer.t2, answer.t3, t4};
 	asked_t1_ = 0;
 	++answered_;
+	changed_.notify_all();
 }
 
 void ClockExchange::run()
@@ -97,6 +98,12 @@ void ClockExchange::run()
 	if (last_)
 		connection_.publish(subject_, encode_clock_question({clock_, ticks_of(clock_), true, *last_}));
 	connection_.flush(std::chrono::milliseconds(500));
+}
+
+bool ClockExchange::wait_for_first(std::chrono::milliseconds patience)
+{
+	std::unique_lock lock(mutex_);
+	return changed_.wait_for(lock, patience, [&] { return answered_ >= burst; });
 }
 
 std::uint64_t ClockExchange::exchanges() const

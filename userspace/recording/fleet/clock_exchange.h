@@ -7,6 +7,7 @@
 // late and as early as possible.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
@@ -27,6 +28,8 @@ public:
 	~ClockExchange();
 
 	std::uint64_t exchanges() const; // that were answered
+	// Of those with which it starts; false if they are not answered in time.
+	bool wait_for_first(std::chrono::milliseconds patience);
 
 private:
 	void take(const Connection::Message &message, std::uint64_t t4);
