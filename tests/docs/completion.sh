@@ -40,7 +40,7 @@ expect "record report" re
 expect "--help" --h
 expect "--by" report --b
 expect "--json" info --j
-expect "-h --help -q --quiet --json --rules --tdl --violations" check -
+expect "-h --help -q --quiet --json --rules --tdl --violations --sync --key" check -
 expect "perfetto pprof" convert second --to p
 expect "offcpu other" convert second --by o
 expect "second" convert s
