@@ -135,13 +135,17 @@ struct Recorded {
 	std::string host;
 	std::string argument; // what was named on the command line
 	bool has_tokens = false;
+	std::string lines_of; // the part of a collection whose clock's lines are used; "": none
 	std::int64_t begin_ns = std::numeric_limits<std::int64_t>::min(),
 		     end_ns = std::numeric_limits<std::int64_t>::max();
 
 	// Two traces recorded one after the other have different threads and states, even if the numbers are the same.
 	// Other tracers have a trace for each process: those below one directory belong together.
+	// What lines relate to the reference separately is in no order of its own.
 	bool is_same(const Recorded &other) const
 	{
+		if (lines_of != other.lines_of)
+			return false;
 		const bool in_turn = begin_ns > other.end_ns || other.begin_ns > end_ns;
 		const bool is_apart = argument != other.argument || (has_tokens && other.has_tokens);
 		return host == other.host && !(in_turn && is_apart);
@@ -196,8 +200,10 @@ struct Parts {
 		}
 		const std::span<const std::unique_ptr<Stream>> mine(
 		    streams.begin() + static_cast<std::ptrdiff_t>(first), streams.end());
-		const std::uint32_t machine =
-		    machine_of(directory, argument, when_recorded(*descriptions.back(), mine));
+		Recorded when = when_recorded(*descriptions.back(), mine);
+		if (clock.has_lines)
+			when.lines_of = directory.lexically_relative(root).begin()->string();
+		const std::uint32_t machine = machine_of(directory, argument, std::move(when));
 		const auto lines = lines_of(clock, directory);
 		clocks.resize(machines.size());
 		if (lines)
@@ -303,7 +309,9 @@ Trace Trace::open(const std::vector<std::string> &directories, const std::string
 			parts.add_file(directory, tdl);
 			continue;
 		}
-		const auto clocks = read_collection(directory, parts.warnings);
+		auto clocks = read_collection(directory, parts.warnings);
+		if (&directory != directories.data())
+			clocks.clear(); // nothing relates them to the first one's
 		for (const fs::path &part : trace_directories(directory)) {
 			const auto clock = clocks.find(part.lexically_relative(directory).begin()->string());
 			parts.add(part, directory, directories.size() > 1 ? part.parent_path() : fs::path(directory),
