@@ -265,7 +265,7 @@ def order_of(monitor, work):
 	assert clocks[1]["unknown"] == 0 < clocks[2]["unknown"] and clocks[1]["max_ns"] > 15_000
 	assert "d is off the common clock by: " in run(monitor, "info", work / "lines").stdout
 
-	# a bound that messages contradict: told, and if given, widened
+	# a bound that messages contradict: told, and if given, no bound any more
 	text = (work / "lines/.monitor/collection.json").read_text()
 	smaller = json.loads(text)
 	for part in smaller["parts"]:
@@ -274,10 +274,14 @@ def order_of(monitor, work):
 	(work / "lines/.monitor/collection.json").write_text(json.dumps(smaller))
 	assert statements(monitor, work / "lines", *sync, code=1)["causality"]["verdict"] == "FAILS"
 	(work / "lines/.monitor/collection.json").write_text(text)
-	said = run(monitor, "merge", "-o", work / "widened", work / "a", work / "b", "--clock", "b=-600us,10ns",
+	said = run(monitor, "merge", "-o", work / "doubted", work / "a", work / "b", "--clock", "b=-600us,10ns",
 	           *sync).stdout
-	widened = json.loads((work / "widened/.monitor/collection.json").read_text())["parts"][1]
-	assert widened["shift_ns"] == -600_000 and 80_000 < widened["bound_ns"] < 100_000 and "contradict" in said, widened
+	doubted = json.loads((work / "doubted/.monitor/collection.json").read_text())["parts"][1]
+	assert doubted["shift_ns"] == -600_000 and doubted["bound_ns"] is None and "contradict" in said, doubted
+
+	# nothing relates the hosts of two collections
+	both = json.loads(run(monitor, "info", "--json", work / "given", work / "lines").stdout)["clocks"]
+	assert {clock["host"]: clock["known"] > 0 for clock in both if clock["host"] in "bcde"} == {"b": True, "c": True, "d": False, "e": False}, both
 
 	damaged(monitor, work, text)
 
@@ -314,6 +318,7 @@ def in_sql(monitor, work):
 def refused(monitor, work):
 	for words, says in ((["-o", work / "given", work / "a", work / "b"], "not empty"),
 	                    (["-o", work / "x", work / "a", work / "b", "--clock", "z=1us"], "not one of the traces"),
+	                    (["-o", work / "x", work / "a", work / "b", "--clock", "a=1us"], "whose clock is kept"),
 	                    (["-o", work / "x", work / "a", work / "b", "--clock", "b=soon"], "not an offset"),
 	                    (["-o", work / "x", work / "a", work / "a", "--clock", "a-2=1us"], "uuid"),
 	                    (["-o", work / "x", work / "a", work / "nowhere"], "no trace"),

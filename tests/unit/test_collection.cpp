@@ -74,7 +74,7 @@ TEST_CASE("collection: messages both ways bound an offset, messages one way do n
 	CHECK(collection::contradiction_ns(exchanged.facts, clock, 1060) == 10);
 	const auto lines = collection::lines_of(exchanged.facts, {});
 	REQUIRE(lines.has_bound());
-	const auto offset = collection::offset_of(lines, clock);
+	const auto offset = collection::offset_of(lines, clock, {5040, 7000});
 	REQUIRE(offset.bound_ns);
 	CHECK(*offset.bound_ns >= 40);
 	CHECK(*offset.bound_ns < 60); // rates may differ, and times are rounded
@@ -90,11 +90,13 @@ TEST_CASE("collection: an offset instead of lines covers how far they are from i
 	lines.nodes = {{1000, 2000}, {2000, 3200}, {3000, 4100}};
 	lines.bounds_ns = {std::nullopt, 10, 30, std::nullopt};
 	lines.windows = 2;
-	const auto offset = collection::offset_of(lines, trace::Clock());
+	const auto offset = collection::offset_of(lines, trace::Clock(), {1000, 3000});
 	CHECK(offset.shift_ns == 1100);
 	CHECK(offset.bound_ns == 30u + 100 + 1);
+	CHECK_FALSE(collection::offset_of(lines, trace::Clock(), {999, 3000}).bound_ns);
+	CHECK_FALSE(collection::offset_of(lines, trace::Clock(), {1000, 3001}).bound_ns);
 	lines.infeasible = 1;
-	CHECK_FALSE(collection::offset_of(lines, trace::Clock()).bound_ns);
+	CHECK_FALSE(collection::offset_of(lines, trace::Clock(), {1000, 3000}).bound_ns);
 }
 
 } // namespace test_collection

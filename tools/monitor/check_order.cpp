@@ -132,10 +132,11 @@ void check_causality(trace::Trace &trace, const collection::MessageText &text,
 			 judged.early, judged.between, judged.first_early)});
 		return;
 	}
-	statements.push_back({"causality", analyze::Verdict::holds,
-			      fmt::format("no message of {} between hosts arrives before it was sent; for {} of them "
-					  "the clocks alone do not say which came first",
-					  judged.between, judged.unknown)});
+	statements.push_back(
+	    {"causality", judged.unknown == judged.between ? analyze::Verdict::not_witnessed : analyze::Verdict::holds,
+	     fmt::format("no message of {} between hosts arrives before it was sent; for {} of them "
+			 "the clocks alone do not say which came first",
+			 judged.between, judged.unknown)});
 }
 
 } // namespace monitor

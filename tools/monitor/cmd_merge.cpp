@@ -75,6 +75,9 @@ void take_clock(const std::string &text, std::vector<Part> &parts)
 			continue;
 		if (part.how == "given")
 			throw Error("--clock: the offset of " + name + " is given twice");
+		if (&part == parts.data())
+			throw Error("--clock: " + name +
+				    " is the first trace, whose clock is kept: give offsets of the others");
 		part.shift_ns = parse_offset(text.substr(equal + 1, comma - equal - 1), "--clock");
 		part.bound_ns.reset();
 		if (comma != std::string::npos)
@@ -128,34 +131,42 @@ bool has_one_clock(const trace::Trace &trace)
 			    [](const auto &stream) { return stream->maps_time(); });
 }
 
-void align_by_lines(const collection::Exchanged &exchanged, const trace::Trace &trace, std::uint64_t rho_ppb,
-		    Part &part)
+// How much later than a time of this clock an event may be, as it counts whole ticks.
+std::uint64_t tick_ns(const trace::Clock &clock)
+{
+	constexpr std::uint64_t second_ns = 1'000'000'000;
+	return (second_ns + clock.frequency_hz - 1) / clock.frequency_hz - 1;
+}
+
+void align_by_lines(const collection::Exchanged &exchanged, const trace::Trace &first, const trace::Trace &trace,
+		    std::uint64_t rho_ppb, Part &part)
 {
 	const trace::Clock &clock = trace.description().clock;
 	collection::LineOptions options;
 	options.frequency_hz = clock.frequency_hz;
 	options.rho_ppb = rho_ppb;
+	options.widen_ns = tick_ns(first.description().clock);
 	options.cover = {trace.begin_time(), trace.end_time()};
 	auto lines = collection::lines_of(exchanged.facts, options);
 	if (!lines.has_bound())
 		throw Error("no line lets the messages between the first trace and " + part.source +
 			    " arrive after they were sent, in any window of time: check --sync and --key, or the clock "
 			    "steps all the time");
-	const collection::Offset offset = collection::offset_of(lines, clock);
+	const collection::Offset offset = collection::offset_of(lines, clock, *options.cover);
 	part.shift_ns = offset.shift_ns;
 	part.bound_ns = offset.bound_ns;
 	if (has_one_clock(trace))
 		part.clock = std::move(lines);
 }
 
-// A receive before its send proves that a given bound is too small.
-void widen_given(const collection::Exchanged &exchanged, const trace::Clock &clock, Part &part)
+// A receive before its send proves that a given bound is too small, but not what would be enough.
+void doubt_given(const collection::Exchanged &exchanged, const trace::Clock &clock, Part &part)
 {
 	const std::uint64_t needed = collection::contradiction_ns(exchanged.facts, clock, part.shift_ns);
 	if (!part.bound_ns || needed <= *part.bound_ns)
 		return;
 	part.how = fmt::format("given with a bound of {} ns, which messages contradict", *part.bound_ns);
-	part.bound_ns = needed;
+	part.bound_ns.reset();
 }
 
 void align_by_messages(const MergeArguments &arguments, std::vector<trace::Trace> &traces, std::vector<Part> &parts)
@@ -168,14 +179,14 @@ void align_by_messages(const MergeArguments &arguments, std::vector<trace::Trace
 		const collection::Exchanged exchanged = collection::exchanged(
 		    first, traces.front().description().clock, collection::find_messages(traces[i], text));
 		if (part.how == "given") {
-			widen_given(exchanged, clock, part);
+			doubt_given(exchanged, clock, part);
 			continue;
 		}
 		if (exchanged.forth + exchanged.back == 0)
 			throw Error("no message of --sync passed between the first trace and " + part.source);
 		part.how = fmt::format("messages ({} there, {} back)", exchanged.forth, exchanged.back);
 		if (exchanged.forth > 0 && exchanged.back > 0) {
-			align_by_lines(exchanged, traces[i], arguments.rho_ppb, part);
+			align_by_lines(exchanged, traces.front(), traces[i], arguments.rho_ppb, part);
 		} else {
 			part.shift_ns = collection::offset_of(exchanged.facts, clock).shift_ns;
 			part.bound_ns.reset();
@@ -234,7 +245,7 @@ std::vector<Part> parts_of(const MergeArguments &arguments, std::vector<trace::T
 	if (!arguments.sync.empty())
 		align_by_messages(arguments, traces, parts);
 	round_to_ticks(traces, parts);
-	parts.front().bound_ns = 0;
+	parts.front().bound_ns = tick_ns(traces.front().description().clock);
 	parts.front().how = "first";
 	expect_different(traces, parts);
 	return parts;

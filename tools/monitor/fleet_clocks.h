@@ -21,7 +21,7 @@ inline std::string clock_text(const collection::HostClock &clock)
 	if (!clock.lines.has_bound())
 		return "how far off is unknown: its clock steps";
 	const auto us = [](std::uint64_t ns) { return static_cast<double>(ns) / 1e3; };
-	return fmt::format("at most {:.1f} to {:.1f} us off, by {} exchanges{}", us(clock.lines.min_bound_ns()),
+	return fmt::format("off by {:.1f} to {:.1f} us at most, by {} exchanges{}", us(clock.lines.min_bound_ns()),
 			   us(clock.lines.max_bound_ns()), clock.exchanges,
 			   clock.lines.infeasible ? fmt::format(", unknown in {} of {} windows", clock.lines.infeasible,
 								clock.lines.windows)

@@ -42,10 +42,14 @@ public:
 	LineNode find(std::uint64_t ticks, std::size_t boundary) const
 	{
 		LineNode node;
+		bool is_contradicted = false;
 		for (std::size_t reach = widest_reach; reach > 0; reach /= 2) {
 			node = find_within(ticks, boundary, reach);
+			if (is_contradicted && node.state == LineNode::State::open)
+				node.state = LineNode::State::infeasible; // nothing speaks for either side
 			if (node.state != LineNode::State::infeasible)
 				break;
+			is_contradicted = true;
 		}
 		return node;
 	}

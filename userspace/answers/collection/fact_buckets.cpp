@@ -37,6 +37,18 @@ std::uint64_t median_gap(const std::vector<FactPoint> &points)
 	return *median;
 }
 
+// Without some points a bound is wider, and still one: hosts cannot make the search for lines take for ever.
+void thin_out(std::vector<FactPoint> &hull, std::size_t from)
+{
+	constexpr std::size_t max_corners = 16;
+	const std::size_t count = hull.size() - from;
+	if (count <= max_corners)
+		return;
+	for (std::size_t i = 0; i < max_corners; ++i)
+		hull[from + i] = hull[from + i * (count - 1) / (max_corners - 1)];
+	hull.resize(from + max_corners);
+}
+
 } // namespace
 
 long double NominalLine::residual(std::uint64_t ticks, std::int64_t ns) const
@@ -175,6 +187,7 @@ void FactBuckets::find_hull(Side &side, double sign, double rho_ppb) const
 			flat.push_back({x, y});
 			side.hull.push_back(point);
 		}
+		thin_out(side.hull, side.first_corner.back());
 	}
 	side.first_corner.push_back(side.hull.size());
 }

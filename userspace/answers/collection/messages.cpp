@@ -118,14 +118,16 @@ Offset offset_of(const ClockFacts &one_way, const trace::Clock &clock)
 	return {offsets(one_way.at_most, clock).min, std::nullopt};
 }
 
-Offset offset_of(const ClockLines &lines, const trace::Clock &clock)
+Offset offset_of(const ClockLines &lines, const trace::Clock &clock, std::pair<std::uint64_t, std::uint64_t> times)
 {
 	Span span;
 	for (const trace::ClockNode &node : lines.nodes)
 		span.add(difference(node.ns, clock.wall_ns(node.ticks)));
 	const auto apart = static_cast<std::uint64_t>(span.max) - static_cast<std::uint64_t>(span.min);
 	Offset offset{span.min + static_cast<std::int64_t>(apart / 2), std::nullopt};
-	if (lines.infeasible == 0 && lines.windows > 0)
+	const bool are_covered = !lines.nodes.empty() && lines.nodes.front().ticks <= times.first &&
+				 lines.nodes.back().ticks >= times.second;
+	if (lines.infeasible == 0 && lines.windows > 0 && are_covered)
 		offset.bound_ns = lines.max_bound_ns() + apart - apart / 2 + 1; // a wall time is rounded down
 	return offset;
 }

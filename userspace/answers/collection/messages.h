@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "clock_lines.h"
 #include "reading/activities/keys.h"
@@ -49,8 +50,9 @@ struct Offset {
 };
 // The one that lets all messages arrive at or after their sending, if they went one way only.
 Offset offset_of(const ClockFacts &one_way, const trace::Clock &clock);
-// The one that is best for all times of the lines, for readers that know no lines. The lines have nodes.
-Offset offset_of(const ClockLines &lines, const trace::Clock &clock);
+// The one that is best for all times of the lines, for readers that know no lines. It has a bound if all `times`, in
+// ticks, are between nodes with one.
+Offset offset_of(const ClockLines &lines, const trace::Clock &clock, std::pair<std::uint64_t, std::uint64_t> times);
 // How much earlier than it was sent a message arrives at most, by a clock with this offset; 0: none does.
 std::uint64_t contradiction_ns(const ClockFacts &facts, const trace::Clock &clock, std::int64_t shift_ns);
 
