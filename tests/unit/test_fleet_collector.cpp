@@ -197,6 +197,9 @@ TEST_CASE("fleet collector: what is malformed, too far or too much harms nothing
 	CHECK(at.send("h", stored_uuid, 100'000, 1).status == Status::invalid);
 	at.collector.batch("h", std::as_bytes(std::span("garbage")), std::to_string(++at.number));
 	CHECK(at.answer().status == Status::invalid);
+	at.collector.batch("nobody", std::as_bytes(std::span("garbage")), "nobody");
+	at.collector.piece("nobody", std::as_bytes(std::span("garbage")), "nobody");
+	CHECK(at.collector.accounts()["hosts"].size() == 1);
 	CHECK(at.send("h", stored_uuid, 0, 1, "../x").status == Status::invalid);
 	CHECK(at.send("h", stored_uuid, 0, 1, "metadata").status == Status::invalid);
 	CHECK(at.send("h", stored_uuid, 0, 1).status == Status::stored);

@@ -50,6 +50,19 @@ TEST_CASE("fleet names: inboxes belong to a host and differ")
 	CHECK(random_hex(128).size() == 32);
 }
 
+TEST_CASE("fleet names: a host is answered in its own inboxes only")
+{
+	CHECK(is_reply_of("a.b", make_inbox("a.b") + ".17"));
+	CHECK(is_reply_of("h", "_INBOX.h.x"));
+	for (const char *reply :
+	     {"", "m.data.x", "m.ctl.all", "m.ctl.h", "_INBOX", "_INBOX.", "_INBOX.h", "_INBOX.h.", "_INBOX.h2.x",
+	      "_INBOX.x.h.1", "_INBOX.h..x", "_INBOX.h.x.", "_INBOX.h.*", "_INBOX.h.>", "_INBOX.h.x y",
+	      "_INBOX.h.x\r\nPUB m.ctl.all 0", "x_INBOX.h.x", "_inbox.h.x"})
+		CHECK_FALSE(is_reply_of("h", reply));
+	CHECK_FALSE(is_reply_of("a.b", "_INBOX.a.b.x"));
+	CHECK_FALSE(is_reply_of("h", "_INBOX.h." + std::string(300, 'x')));
+}
+
 TEST_CASE("fleet hub: addresses")
 {
 	const HubAddress hub = parse_hub("tls://hub.example.org");

@@ -76,9 +76,11 @@ Answer Collector::answer_of(Status status, std::size_t conflicts, const std::str
 
 void Collector::refuse(const std::string &host, const std::string &reply, Status status, const std::string &why)
 {
-	auto &refused = directory_.host(host).refused;
-	++refused[refused.contains(why) || refused.size() < max_reasons ? why : "other reasons"];
-	is_changed_ = true;
+	if (directory_.hosts().contains(host)) { // what is no message does not make a host
+		auto &refused = directory_.host(host).refused;
+		++refused[refused.contains(why) || refused.size() < max_reasons ? why : "other reasons"];
+		is_changed_ = true;
+	}
 	report(host + why,
 	       fmt::format("{}: {} {}", host, status == Status::later ? "waits:" : "a message is refused:", why));
 	if (!reply.empty())

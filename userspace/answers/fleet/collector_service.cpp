@@ -11,6 +11,12 @@ namespace {
 constexpr Connection::PendingLimits data_limits{65536, 512 << 20}, file_limits{4096, 64 << 20},
     clock_limits{65536, 8 << 20};
 
+// Where this host is answered; "": nowhere, as it asked for an answer that others would get.
+std::string reply_of(const std::string &host, const Connection::Message &message)
+{
+	return is_reply_of(host, message.reply) ? std::string(message.reply) : "";
+}
+
 } // namespace
 
 CollectorService::CollectorService(const ConnectionOptions &hub, const std::string &directory, const std::string &run,
@@ -43,11 +49,11 @@ void CollectorService::subscribe()
 		};
 	};
 	data_->subscribe("m.data.*", by_host([this](const std::string &host, const Connection::Message &message) {
-				 collector_->batch(host, message.data, std::string(message.reply));
+				 collector_->batch(host, message.data, reply_of(host, message));
 			 }),
 			 data_limits);
 	data_->subscribe("m.file.*", by_host([this](const std::string &host, const Connection::Message &message) {
-				 collector_->piece(host, message.data, std::string(message.reply));
+				 collector_->piece(host, message.data, reply_of(host, message));
 			 }),
 			 file_limits);
 	clock_->subscribe("m.clock.*", by_host([this](const std::string &host, const Connection::Message &message) {
@@ -55,9 +61,9 @@ void CollectorService::subscribe()
 				  std::string why;
 				  try {
 					  const auto answer = clocks_->answer(host, message.data, t2, why);
-					  if (answer && !message.reply.empty())
-						  clock_->publish(std::string(message.reply),
-								  encode_clock_answer(*answer));
+					  const std::string reply = reply_of(host, message);
+					  if (answer && !reply.empty())
+						  clock_->publish(reply, encode_clock_answer(*answer));
 				  } catch (const Error &error) {
 					  report_(error.what());
 				  }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The collector on the network: subscriptions to `m.data.*`, `m.file.*` and `m.clock.*` of a hub, answers to where each
-// message asks for them.
+// The collector on the network: subscriptions to `m.data.*`, `m.file.*` and `m.clock.*` of a hub, answers to an inbox
+// of the host whose message asks for one, and nowhere else.
 //
 // Run by `monitor fleet collect` and `monitor fleet record`. Clock exchanges have a connection of their own, so that
 // they do not wait after 16 MiB of blocks. Threads: those of the connections call the collector; the destructor waits

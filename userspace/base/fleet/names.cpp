@@ -11,6 +11,8 @@
 namespace monitor::fleet {
 namespace {
 
+constexpr std::size_t max_reply_bytes = 256;
+
 bool is_letter_or_digit(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
@@ -19,6 +21,14 @@ bool is_letter_or_digit(char c)
 bool starts_like_a_name(std::string_view name, std::size_t max_chars)
 {
 	return !name.empty() && name.size() <= max_chars && name[0] != '.' && name[0] != '-';
+}
+
+std::string inboxes_of(std::string_view host)
+{
+	std::string inboxes = "_INBOX.";
+	for (const char c : host)
+		inboxes += c == '.' ? '_' : c;
+	return inboxes + '.';
 }
 
 } // namespace
@@ -65,10 +75,17 @@ std::optional<Subject> parse_subject(std::string_view untrusted_subject)
 
 std::string make_inbox(std::string_view host)
 {
-	std::string inbox = "_INBOX.";
-	for (const char c : host)
-		inbox += c == '.' ? '_' : c;
-	return inbox + '.' + random_hex(128);
+	return inboxes_of(host) + random_hex(128);
+}
+
+bool is_reply_of(std::string_view host, std::string_view untrusted_reply)
+{
+	const std::string inboxes = inboxes_of(host);
+	if (untrusted_reply.size() > max_reply_bytes || !untrusted_reply.starts_with(inboxes))
+		return false;
+	const std::string_view rest = untrusted_reply.substr(inboxes.size());
+	return !rest.empty() && std::ranges::all_of(rest, [](char c) { return is_letter_or_digit(c) || c == '.'; }) &&
+	       rest.front() != '.' && rest.back() != '.' && rest.find("..") == std::string_view::npos;
 }
 
 std::string random_hex(unsigned bits)

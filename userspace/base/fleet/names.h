@@ -31,6 +31,9 @@ std::optional<Subject> parse_subject(std::string_view untrusted_subject);
 
 // "_INBOX.HOST.RANDOM": what only this host may subscribe to. A message's number follows after a '.'.
 std::string make_inbox(std::string_view host);
+// Is it below an inbox of this host? Who may publish everywhere answers nowhere else: otherwise a host would choose the
+// subject, and with it as whom it speaks.
+bool is_reply_of(std::string_view host, std::string_view untrusted_reply);
 
 // `bits` (a multiple of 8) of the kernel's random number generator, as hexadecimal digits. Throws Error.
 std::string random_hex(unsigned bits);
