@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // What the privileged part of an agent decides: which commands it obeys once, and what a recording may be asked for.
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <string>
 
 #include <catch2/catch.hpp>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -29,6 +31,27 @@ struct NonceFile {
 		std::ifstream file(path);
 		return {std::istreambuf_iterator<char>(file), {}};
 	}
+};
+
+// Meanwhile files do not become larger, as on a full disk.
+class FullDisk {
+public:
+	explicit FullDisk(std::size_t max_file_bytes)
+	{
+		handler_ = ::signal(SIGXFSZ, SIG_IGN);
+		::getrlimit(RLIMIT_FSIZE, &before_);
+		const rlimit limit{max_file_bytes, before_.rlim_max};
+		::setrlimit(RLIMIT_FSIZE, &limit);
+	}
+	~FullDisk()
+	{
+		::setrlimit(RLIMIT_FSIZE, &before_);
+		::signal(SIGXFSZ, handler_);
+	}
+
+private:
+	rlimit before_{};
+	sighandler_t handler_;
 };
 
 RecordWords words_of(const nlohmann::json &options, bool user_only = false)
@@ -78,6 +101,31 @@ TEST_CASE("agent: a command whose nonce was half written was not obeyed; a damag
 		std::ofstream(file.path) << text;
 		CHECK_THROWS_WITH(Nonces(file.path, 1), Contains("is damaged"));
 	}
+}
+
+TEST_CASE("agent: a nonce that the disk had no room for spoils no other one")
+{
+	const NonceFile file;
+	Nonces nonces(file.path, 1);
+	REQUIRE(nonces.use("aa", 1000, 1) == "");
+	const std::size_t size = file.text().size();
+	std::string why;
+	{
+		const FullDisk full(size + 3); // a part of the line
+		try {
+			nonces.use("bb", 2000, 1);
+		} catch (const Error &error) {
+			why = error.what();
+		}
+	}
+	REQUIRE_THAT(why, Contains("cannot write"));
+	REQUIRE(file.text().size() == size + 3);
+	CHECK(nonces.use("cc", 3000, 1) == "");
+	CHECK(nonces.use("bb", 2000, 1) == ""); // it was not obeyed
+	Nonces later(file.path, 1);
+	CHECK(later.kept() == 3);
+	for (const char *const nonce : {"aa", "bb", "cc"})
+		CHECK_THAT(later.use(nonce, 5000, 1), Contains("obeyed before"));
 }
 
 TEST_CASE("agent: the file of nonces does not grow without end")

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Files that are whole after a crash of the machine, not only of the process.
 //
-// Used by the collector for its accounts and descriptions, and by the spool for its record of what is stored.
+// Used by the collector for its accounts and descriptions, by the spool for its record of what is stored, and by the
+// starter for the nonces that were used.
 #pragma once
 
 #include <string>

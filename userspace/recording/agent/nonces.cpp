@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/escape.h"
 #include "base/fd.h"
+#include "base/fleet/durable_file.h"
 
 namespace monitor::agent {
 namespace {
@@ -68,18 +69,21 @@ void Nonces::write_all_of_them()
 	std::string text = fmt::format("{} {} {}\n", nonces_title, nonces_version, forgotten_ns_);
 	for (const auto &[nonce, expires_ns] : expiry_)
 		text += fmt::format("{} {}\n", expires_ns, nonce);
-	replace_file(path_, text, 0600);
+	fleet::replace_file_durably(path_, text, 0600);
+	is_torn_ = false;
 	lines_ = expiry_.size();
 	rewritten_at_ = std::max(lines_worth_rewriting, std::min(2 * lines_, max_kept));
 }
 
-void Nonces::append(const std::string &nonce, std::uint64_t expires_ns) const
+void Nonces::append(const std::string &nonce, std::uint64_t expires_ns)
 {
+	is_torn_ = true;
 	const Fd fd = open_file(path_, O_WRONLY | O_APPEND | O_NOFOLLOW);
 	const std::string line = fmt::format("{} {}\n", expires_ns, nonce);
 	monitor::write_all(fd.get(), std::as_bytes(std::span(line)), path_);
 	if (::fdatasync(fd.get()) < 0)
 		throw Error(errno, "cannot write " + path_);
+	is_torn_ = false;
 }
 
 std::string Nonces::use(const std::string &nonce, std::uint64_t expires_ns, std::uint64_t now_ns)
@@ -88,7 +92,7 @@ std::string Nonces::use(const std::string &nonce, std::uint64_t expires_ns, std:
 		return "it was obeyed before: a command is sent once";
 	if (expires_ns <= forgotten_ns_)
 		return "it expires before commands that were obeyed and forgotten: this host's clock went back";
-	if (lines_ >= rewritten_at_) {
+	if (is_torn_ || lines_ >= rewritten_at_) {
 		forget_expired(now_ns);
 		write_all_of_them();
 	}

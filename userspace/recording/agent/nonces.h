@@ -31,12 +31,13 @@ private:
 	void load();
 	void forget_expired(std::uint64_t now_ns);
 	void write_all_of_them();
-	void append(const std::string &nonce, std::uint64_t expires_ns) const;
+	void append(const std::string &nonce, std::uint64_t expires_ns);
 
 	std::string path_;
 	std::uint64_t forgotten_ns_ = 0;              // the latest expiry of one that was forgotten
 	std::map<std::string, std::uint64_t> expiry_; // by nonce
 	std::size_t lines_ = 0, rewritten_at_ = 0;    // of the file
+	bool is_torn_ = false; // a line could not be written, as on a full disk: nothing is appended to what is there
 };
 
 } // namespace monitor::agent
