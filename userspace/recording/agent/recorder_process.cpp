@@ -25,6 +25,7 @@ namespace {
 constexpr int ready_fd_of_child = 3; // --notify-fd
 constexpr std::string_view own_prefix = "monitor: ";
 constexpr std::size_t max_line_bytes = 1024, max_lines = 64;
+constexpr unsigned max_chunks = 16; // at a time: empty lines are none, and a process may print them without end
 
 std::pair<Fd, Fd> pipe_pair()
 {
@@ -133,8 +134,11 @@ std::vector<std::string> RecorderProcess::take_lines()
 {
 	std::vector<std::string> lines;
 	char chunk[4096];
-	ssize_t n = 0;
-	while (lines.size() < max_lines && (n = ::read(output_.get(), chunk, sizeof chunk)) > 0) {
+	ssize_t n = -1;
+	for (unsigned i = 0; i < max_chunks && lines.size() < max_lines; ++i) {
+		n = ::read(output_.get(), chunk, sizeof chunk);
+		if (n <= 0)
+			break;
 		rest_.append(chunk, static_cast<std::size_t>(n));
 		split(lines);
 	}

@@ -38,7 +38,8 @@ public:
 	// True: it records, said once. False: it ended, or was said before.
 	bool take_ready();
 	int output_fd() const { return output_.get(); }
-	// Whole lines printed since the last call, without control characters, of bounded length.
+	// Whole lines printed since the last call, without control characters, of bounded length. What is left of very
+	// much comes with the next call.
 	std::vector<std::string> take_lines();
 	// The last sentence that it printed: why it failed, if it did.
 	const std::string &last_words() const { return last_words_; }
