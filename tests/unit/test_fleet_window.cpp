@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What is sent again, and when: recording/fleet/send_window; what is stored: recording/fleet/progress.
+// What is sent again, and when: recording/fleet/send_window; what is stored: recording/fleet/progress;
+// when the clock is asked for: recording/fleet/open_question.
+#include <deque>
+
 #include <catch2/catch.hpp>
 
 #include "fleet_blocks.h"
+#include "recording/fleet/open_question.h"
 #include "recording/fleet/progress.h"
 #include "recording/fleet/send_window.h"
 
@@ -116,6 +120,52 @@ TEST_CASE("fleet window: a trial that gets no answer is sent again")
 	CHECK(send_all_due(window, window_start + 1s) == 1);
 	CHECK(send_all_due(window, window_start + 1900ms) == 0);
 	CHECK(send_all_due(window, window_start + 2100ms) == 1);
+}
+
+TEST_CASE("fleet clock: exchanges succeed however long an answer takes, up to a second")
+{
+	using Clock = OpenQuestion::Clock;
+	for (const auto &[round_trip_ms, exchanges] :
+	     {std::pair(1, 10 + 4), std::pair(40, 10 + 4), std::pair(60, 10 + 4), std::pair(300, 10 + 1),
+	      std::pair(900, 5), std::pair(1100, 0)}) {
+		const Clock::time_point start{};
+		OpenQuestion question(start);
+		std::uint64_t t1 = 0;
+		std::deque<std::pair<Clock::time_point, std::uint64_t>> on_their_way;
+		for (Clock::time_point now = start; now < start + std::chrono::milliseconds(4990);
+		     now += std::chrono::milliseconds(1)) {
+			if (!on_their_way.empty() && on_their_way.front().first <= now) {
+				question.take({on_their_way.front().second, 5, 6}, 7);
+				on_their_way.pop_front();
+			}
+			if (now < question.due())
+				continue;
+			question.ask(++t1, now);
+			on_their_way.emplace_back(now + std::chrono::milliseconds(round_trip_ms), t1);
+		}
+		INFO(round_trip_ms << " ms");
+		CHECK(question.answered() == static_cast<std::uint64_t>(exchanges));
+	}
+}
+
+TEST_CASE("fleet clock: an answer completes the question it belongs to, once")
+{
+	const OpenQuestion::Clock::time_point now{};
+	OpenQuestion question(now);
+	CHECK_FALSE(question.take({0, 5, 6}, 7));
+	question.ask(100, now);
+	CHECK_FALSE(question.take({99, 5, 6}, 7));
+	CHECK_FALSE(question.last());
+	CHECK(question.take({100, 5, 6}, 7));
+	CHECK(question.last()->t4 == 7);
+	CHECK_FALSE(question.take({100, 50, 60}, 70));
+	CHECK(question.last()->t2 == 5);
+	question.ask(200, now);
+	CHECK(question.due() == now + std::chrono::seconds(1));
+	question.withdraw();
+	CHECK(question.due() == now + std::chrono::milliseconds(50));
+	CHECK_FALSE(question.take({200, 5, 6}, 7));
+	CHECK(question.answered() == 1);
 }
 
 TEST_CASE("fleet progress: blocks that are stored in any order")

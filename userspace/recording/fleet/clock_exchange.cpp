@@ -12,9 +12,6 @@
 namespace monitor::fleet {
 namespace {
 
-constexpr unsigned burst = 10;
-constexpr auto between_in_burst = std::chrono::milliseconds(50), between = std::chrono::milliseconds(1000);
-
 std::uint64_t ticks_of(const HostClock &clock)
 {
 	return clock.is_tsc ? read_tsc() : clock_ns(CLOCK_MONOTONIC);
@@ -69,12 +66,15 @@ void ClockExchange::take(const Connection::Message &message, std::uint64_t t4)
 	if (message.no_responders || !decode_clock_answer(message.data, answer, why))
 		return;
 	const std::lock_guard lock(mutex_);
-	if (answer.t1 != asked_t1_ || asked_t1_ == 0)
-		return; // late
-	last_ = {answer.t1, answer.t2, answer.t3, t4};
-	asked_t1_ = 0;
-	++answered_;
-	changed_.notify_all();
+	if (question_.take(answer, t4))
+		changed_.notify_all();
+}
+
+bool ClockExchange::wait_until_due(std::unique_lock<std::mutex> &lock)
+{
+	while (!stopping_ && OpenQuestion::Clock::now() < question_.due())
+		changed_.wait_until(lock, question_.due());
+	return !stopping_;
 }
 
 void ClockExchange::run()
@@ -84,32 +84,36 @@ void ClockExchange::run()
 		question.clock = clock_;
 		{
 			std::unique_lock lock(mutex_);
-			if (changed_.wait_for(lock, answered_ < burst ? between_in_burst : between,
-					      [&] { return stopping_; }))
+			if (!wait_until_due(lock))
 				break;
-			question.has_last = last_.has_value();
-			question.last = last_.value_or(ClockTimes{});
-			asked_t1_ = question.t1 = ticks_of(clock_);
+			question.has_last = question_.last().has_value();
+			question.last = question_.last().value_or(ClockTimes{});
+			question.t1 = ticks_of(clock_);
+			question_.ask(question.t1, OpenQuestion::Clock::now());
 		}
-		connection_.publish(subject_, encode_clock_question(question), inbox_ + '.' + std::to_string(asked));
+		if (connection_.publish(subject_, encode_clock_question(question),
+					inbox_ + '.' + std::to_string(asked)))
+			continue;
+		const std::lock_guard lock(mutex_);
+		question_.withdraw();
 	}
 	// the last exchange goes without an answer
 	const std::lock_guard lock(mutex_);
-	if (last_)
-		connection_.publish(subject_, encode_clock_question({clock_, ticks_of(clock_), true, *last_}));
+	if (const auto &last = question_.last())
+		connection_.publish(subject_, encode_clock_question({clock_, ticks_of(clock_), true, *last}));
 	connection_.flush(std::chrono::milliseconds(500));
 }
 
 bool ClockExchange::wait_for_first(std::chrono::milliseconds patience)
 {
 	std::unique_lock lock(mutex_);
-	return changed_.wait_for(lock, patience, [&] { return answered_ >= burst; });
+	return changed_.wait_for(lock, patience, [&] { return question_.answered() >= OpenQuestion::burst; });
 }
 
 std::uint64_t ClockExchange::exchanges() const
 {
 	const std::lock_guard lock(mutex_);
-	return answered_;
+	return question_.answered();
 }
 
 } // namespace monitor::fleet

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The host's side of clock exchanges: asks the collector each second, and ten times at the start.
+// The host's side of clock exchanges: asks the collector each second, and ten times at the start, where
+// each question follows the answer to the one before (open_question.h).
 //
 // Made by the agent, and by `monitor fleet push` for a trace of this boot. It has a connection of its own, so that a
 // question does not wait after blocks. The times that an answer completes go with the next question
@@ -11,12 +12,12 @@
 #include <condition_variable>
 #include <functional>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <thread>
 
 #include "base/fleet/clock_message.h"
 #include "base/fleet/connection.h"
+#include "open_question.h"
 
 namespace monitor::fleet {
 
@@ -34,15 +35,15 @@ public:
 private:
 	void take(const Connection::Message &message, std::uint64_t t4);
 	void run();
+	// With the lock. False: it ends.
+	bool wait_until_due(std::unique_lock<std::mutex> &lock);
 
 	const std::string subject_, inbox_;
 	HostClock clock_;
 	mutable std::mutex mutex_; // of what follows
 	std::condition_variable changed_;
 	bool stopping_ = false;
-	std::uint64_t asked_t1_ = 0; // 0: no answer is expected
-	std::optional<ClockTimes> last_;
-	std::uint64_t answered_ = 0;
+	OpenQuestion question_{OpenQuestion::Clock::now()};
 	Connection connection_;
 	std::thread thread_;
 };
