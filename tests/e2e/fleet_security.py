@@ -95,8 +95,10 @@ def expired(attack):
 
 
 def wrongly_targeted(attack):
-	attack.refuse_text("for another host", "for other hosts", hosts=["h2"])
-	attack.refuse_text("for nobody", "for other hosts", hosts=[])
+	"""What is for others is neither obeyed nor answered: the first answer is to what comes after it."""
+	for hosts in (["h2"], []):
+		for subject in ("m.ctl.h1", "m.ctl.all"):
+			attack.send(attack.fleet.sign(attack.fleet.command(hosts=hosts)), subject)
 	attack.refuse_text("for a pattern", "lacks a field", hosts=["h*"])
 	attack.refuse_text("for all", "lacks a field", hosts=["all"])
 

@@ -91,6 +91,10 @@ TEST_CASE("fleet: a signed command is accepted by the hosts that it names")
 	CHECK(checked.message.command == message.command);
 	CHECK_THAT(op.check(envelope, fleet_now, "web-2").refusal, Contains("for other hosts"));
 	CHECK(op.check(envelope, fleet_now, "web-2").is_authentic);
+	CHECK(op.check(envelope, fleet_now, "web-2").is_for_others);
+	CHECK(op.check(signed_control(command_for({}), op.key), fleet_now).is_for_others);
+	CHECK_FALSE(checked.is_for_others);
+	CHECK_FALSE(op.check(envelope, fleet_now + 7200 * fleet_second).is_for_others); // expired, which is answered
 }
 
 TEST_CASE("fleet: what is not signed by this operator is refused, whatever it says")
@@ -99,6 +103,7 @@ TEST_CASE("fleet: what is not signed by this operator is refused, whatever it sa
 	const std::string envelope = signed_control(command_for({"web-1.example"}), op.key);
 	CHECK_THAT(stranger.check(envelope).refusal, Contains("not the operator's"));
 	CHECK_FALSE(stranger.check(envelope).is_authentic);
+	CHECK_FALSE(stranger.check(envelope, fleet_now, "web-2").is_for_others); // who knows whom it is for
 	CHECK_THAT(stranger.check(envelope).message.run, Equals(""));
 	nlohmann::json parts = nlohmann::json::parse(envelope);
 	std::string text = parts["message"];

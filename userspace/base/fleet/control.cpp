@@ -122,7 +122,8 @@ CheckedControl check_control(std::string_view untrusted_envelope, const PublicKe
 	if (std::string problem = take_message(text, checked.message); !problem.empty())
 		return refused(std::move(problem));
 	checked.is_authentic = true;
-	if (std::ranges::find(checked.message.hosts, host) == checked.message.hosts.end())
+	checked.is_for_others = std::ranges::find(checked.message.hosts, host) == checked.message.hosts.end();
+	if (checked.is_for_others)
 		return refused("it is for other hosts");
 	return refused(time_problem(checked.message, now_ns));
 }

@@ -45,8 +45,9 @@ struct ControlMessage {
 std::string signed_control(const ControlMessage &message, const SigningKey &key);
 
 struct CheckedControl {
-	std::string refusal;       // the end of a sentence; "": it may be obeyed, if its nonce is new
-	bool is_authentic = false; // `message` is the operator's, though it may be refused
+	std::string refusal;        // the end of a sentence; "": it may be obeyed, if its nonce is new
+	bool is_authentic = false;  // `message` is the operator's, though it may be refused
+	bool is_for_others = false; // it is authentic, and does not name this host: nothing to answer
 	ControlMessage message;
 };
 

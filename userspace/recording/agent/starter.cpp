@@ -141,6 +141,9 @@ void Starter::take(std::string_view untrusted_envelope)
 {
 	const std::uint64_t now_ns = realtime_ns();
 	const fleet::CheckedControl checked = fleet::check_control(untrusted_envelope, key_, options_.host, now_ns);
+	if (checked.is_for_others)
+		return; // what is sent to all comes here too; an answer would be taken for this host's part of the
+			// command
 	const fleet::ControlMessage &message = checked.message;
 	std::string why = checked.refusal;
 	try {
