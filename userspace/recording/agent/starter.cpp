@@ -85,6 +85,25 @@ void Starter::start_child()
 	send_runs();
 }
 
+// As at the start, but recordings run meanwhile: no reason ends them.
+void Starter::start_child_again()
+{
+	try {
+		start_child();
+	} catch (const Error &error) {
+		link_.reset();
+		delay_child();
+		say(fmt::format("{}; it is tried again after {} s", error.what(), child_delay_.count()));
+	}
+}
+
+void Starter::delay_child()
+{
+	child_delay_ = child_delay_ == 0s ? before_next_child
+					  : std::min<std::chrono::seconds>(2 * child_delay_, longest_before_next_child);
+	child_due_ = Clock::now() + child_delay_;
+}
+
 int Starter::run()
 {
 	start_child();
@@ -96,7 +115,7 @@ int Starter::run()
 		for (Run &run : runs_)
 			look_at(run);
 		if (child_ < 0 && Clock::now() >= child_due_ && !is_over_)
-			start_child();
+			start_child_again();
 	}
 	end_all();
 	return 0;
@@ -328,10 +347,9 @@ void Starter::network_ended(int status)
 {
 	child_ = -1;
 	link_.reset();
-	child_delay_ = Clock::now() - child_started_ > long_life || child_delay_ == 0s
-			   ? before_next_child
-			   : std::min<std::chrono::seconds>(2 * child_delay_, longest_before_next_child);
-	child_due_ = Clock::now() + child_delay_;
+	if (Clock::now() - child_started_ > long_life)
+		child_delay_ = 0s;
+	delay_child();
 	if (!is_over_)
 		say(fmt::format("the part with the network ended with exit code {}: it is started again after {} s",
 				exit_code_of(status), child_delay_.count()));

@@ -65,6 +65,8 @@ private:
 	};
 
 	void start_child();
+	void start_child_again();
+	void delay_child();
 	void take_envelopes();
 	void take(std::string_view untrusted_envelope);
 	std::string obey(const fleet::ControlMessage &message, std::uint64_t now_ns);
