@@ -330,3 +330,38 @@ TEST_CASE("fleet clocks: exchanges are written down once, in order")
 	const std::uint64_t before = clocks.now_ns(), again = ClockAnswers(run.path()).now_ns();
 	CHECK(again - before < 1'000'000'000);
 }
+
+TEST_CASE("fleet clocks: a host that says that it boots again and again makes some files")
+{
+	const TemporaryRun run;
+	Answering at(run.path());
+	ClockAnswers clocks(run.path());
+	ClockQuestion question;
+	question.has_last = true;
+	std::string why;
+	const auto ask = [&](unsigned boot, bool is_tsc, std::uint64_t at_ns) {
+		question.clock = {is_tsc, 1'000'000'000, fleet_test::uuid_of(boot)};
+		question.t1 = at_ns + 10;
+		question.last = {at_ns, at_ns, at_ns, at_ns};
+		return clocks.answer("h", encode_clock_question(question), clocks.now_ns(), why).has_value();
+	};
+	const std::string directory = run.path() + "/.monitor/clocks";
+	const auto files = [&] { return std::distance(fs::directory_iterator(directory), fs::directory_iterator()); };
+	for (unsigned i = 0; i < 100; ++i)
+		CHECK(ask(i % 40, i % 3 == 0, 1000 + i));
+	CHECK(files() == max_clock_files_of_host);
+	const std::string last = directory + "/h." + uuid_digits(fleet_test::uuid_of(15)) + "-1";
+	const auto size = fs::file_size(last); // the last one that was started goes on
+	CHECK(ask(15, true, 5000));
+	CHECK(fs::file_size(last) > size);
+	// nor does a new collector write to a file that it did not start
+	for (unsigned i = 1; i < 1000; ++i)
+		open_file(directory + "/g." + uuid_digits(fleet_test::uuid_of(1)) + '-' + std::to_string(i),
+			  O_WRONLY | O_CREAT, 0600);
+	open_file(directory + "/g", O_WRONLY | O_CREAT, 0600);
+	const auto before = files();
+	question.clock.boot = fleet_test::uuid_of(1);
+	CHECK(clocks.answer("g", encode_clock_question(question), clocks.now_ns(), why));
+	CHECK(files() == before);
+	CHECK(fs::file_size(directory + "/g." + uuid_digits(fleet_test::uuid_of(1)) + "-999") == 0);
+}

@@ -15,6 +15,7 @@ namespace monitor::fleet {
 namespace {
 
 constexpr std::uint64_t max_exchanges = 4'000'000; // of a file: 46 days, one each second
+constexpr unsigned max_path_numbers = 1000;
 
 std::string boot_of_this_machine()
 {
@@ -75,9 +76,22 @@ std::uint64_t ClockAnswers::now_ns() const
 std::string ClockAnswers::new_path(const std::string &name, const Uuid &boot) const
 {
 	std::string path = directory_ + '/' + name;
-	for (unsigned number = 1; number < 1000 && ::access(path.c_str(), F_OK) == 0; ++number)
+	for (unsigned number = 1; ::access(path.c_str(), F_OK) == 0; ++number) {
+		if (number == max_path_numbers)
+			return "";
 		path = fmt::format("{}/{}.{}-{}", directory_, name, uuid_digits(boot), number);
+	}
 	return path;
+}
+
+// False: the host has had too many clocks. The file that it has stays.
+bool ClockAnswers::start_file(Host &host, const std::string &name, const HostClock &clock) const
+{
+	std::string path = host.files < max_clock_files_of_host ? new_path(name, clock.boot) : "";
+	if (path.empty())
+		return false;
+	host = {clock, std::move(path), {}, 0, host.files + 1};
+	return true;
 }
 
 void ClockAnswers::write(Host &host, const std::string &name, const ClockQuestion &question)
@@ -89,7 +103,8 @@ void ClockAnswers::write(Host &host, const std::string &name, const ClockQuestio
 		return; // the same again, or of before
 	std::string text;
 	if (!is_same) {
-		host = {question.clock, new_path(name, question.clock.boot), {}, 0};
+		if (!start_file(host, name, question.clock))
+			return;
 		text = header_of(name, host.clock);
 	}
 	text += fmt::format("{} {} {} {}\n", last.t1, last.t2, last.t3, last.t4);

@@ -7,7 +7,8 @@
 // file of exchanges starts with the line
 //     monitor-clock 1 HOST clock=tsc|monotonic frequency_hz=N boot=UUID
 // and has `t1 t2 t3 t4` in each further one; exchanges of another boot of the host, or with another reference, are in
-// HOST.BOOT-N. answers/collection makes lines with bounds of them. Invariant: within a file t1 and t2 increase.
+// HOST.BOOT-N. answers/collection makes lines with bounds of them. Invariant: within a file t1 and t2 increase, and the
+// number of a host's files is bounded.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +20,9 @@
 #include "base/fleet/clock_message.h"
 
 namespace monitor::fleet {
+
+// That one collector starts: each boot of the host makes one. Exchanges with further clocks are not written down.
+inline constexpr unsigned max_clock_files_of_host = 16;
 
 class ClockAnswers {
 public:
@@ -38,9 +42,12 @@ private:
 		std::string path;
 		ClockTimes last;
 		std::uint64_t exchanges = 0;
+		unsigned files = 0;
 	};
 
 	void write(Host &host, const std::string &name, const ClockQuestion &question);
+	bool start_file(Host &host, const std::string &name, const HostClock &clock) const;
+	// "": there are too many.
 	std::string new_path(const std::string &name, const Uuid &boot) const;
 
 	std::string directory_;
