@@ -112,7 +112,8 @@ def paths(attack):
 		attack.refuse_text(f"options {options}", "hosts are not asked for", options=options)
 	for options, why in (({"events": f"sched -o {outside}"}, "characters"), ({"note": "a\nb"}, "characters"),
 	                     ({"trigger": ["tid == 1 => run 'touch outside'"]}, "word run"), ({"trigger": ["tid == 1 => signal KILL"]}, "word signal"),
-	                     ({"flight": "64G"}, "1 GiB"), ({"duration": 1e300}, "not a number"), ({"max-size": 1 << 49}, "--spool-max")):
+	                     ({"flight": "64G"}, "1 GiB"), ({"flight": "64M"}, "--snapshots"),
+	                     ({"flight": "64M", "snapshots": 1000}, "--spool-max"), ({"duration": 1e300}, "not a number"), ({"max-size": 1 << 49}, "--spool-max")):
 		attack.refuse_text(f"options {options}", why, options=options)
 	attack.refuse_text("a command", "runs no commands", options={"user-only": True}, command=["touch", str(outside)])
 	e2e.expect(not outside.exists(), "something was written outside")

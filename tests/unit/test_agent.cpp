@@ -153,10 +153,28 @@ TEST_CASE("agent: options of the allow-list become words of monitor record")
 						      "--max-size=900", "--trigger=a == 1 => mark",
 						      "--trigger=b == 2 => snapshot", "--user"});
 	CHECK(words_of({}).words == std::vector<std::string>{"--max-size=1000"}); // the spool is not without end
-	CHECK(words_of({{"flight", "10s"}}).words == std::vector<std::string>{"--flight=10s"});
 	CHECK(words_of({{"statistics", "60s"}}).words == std::vector<std::string>{"--statistics=60s"});
 	CHECK(words_of({{"user-only", true}}, true).words ==
 	      std::vector<std::string>{"--user-only", "--user", "--max-size=1000"});
+}
+
+TEST_CASE("agent: a flight recorder ends before its snapshots take more than the spool has")
+{
+	Allowed allowed;
+	allowed.options = {all_options().begin(), all_options().end()};
+	allowed.max_bytes = 2ull << 30;
+	const auto refusal = [&](const nlohmann::json &options) { return allowed_words(options, allowed).refusal; };
+	CHECK(allowed_words({{"flight", "10s"}, {"snapshots", 2}}, allowed).words ==
+	      std::vector<std::string>{"--flight=10s", "--snapshots=2"});
+	CHECK(refusal({{"flight", "512M"}, {"snapshots", 4}}) == "");
+	CHECK(refusal({{"flight", "1g"}, {"snapshots", 2}}) == "");
+	CHECK(refusal({{"flight", "1024"}, {"snapshots", 1'000'000}}) == "");
+	for (const char *const flight : {"512M", "10s", "1024"})
+		CHECK_THAT(refusal({{"flight", flight}}), Contains("add --snapshots N"));
+	CHECK_THAT(refusal({{"flight", "512M"}, {"snapshots", 5}}), Contains("--spool-max"));
+	CHECK_THAT(refusal({{"flight", "10s"}, {"snapshots", 3}}), Contains("--spool-max"));
+	CHECK_THAT(refusal({{"flight", "1.5k"}, {"snapshots", 1'000'001}}), Contains("not a number"));
+	CHECK_THAT(refusal({{"flight", "512M"}, {"snapshots", true}}), Contains("not a number"));
 }
 
 TEST_CASE("agent: what is not on the allow-list cannot be asked for")
@@ -176,7 +194,7 @@ TEST_CASE("agent: what is not on the allow-list cannot be asked for")
 	CHECK_THAT(words_of({{"max-size", 1001}}).refusal, Contains("--spool-max"));
 	CHECK_THAT(words_of({{"flight", "2G"}}).refusal, Contains("1 GiB"));
 	CHECK_THAT(words_of({{"flight", "2000m"}}).refusal, Contains("1 GiB"));
-	CHECK(words_of({{"flight", "512M"}}).refusal == "");
+	CHECK_THAT(words_of({{"flight", "nan"}}).refusal, Contains("1 GiB"));
 	for (const char *const text : {"a == 1 => run 'x'", "a == 1 => mark, signal USR1", "a == 1 => run\"x\"",
 				       "comm == \"run\" => mark", "run 'x'"})
 		CHECK_THAT(words_of({{"trigger", {text}}}).refusal, Contains("cannot have the word"));

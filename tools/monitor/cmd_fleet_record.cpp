@@ -261,7 +261,8 @@ void add_what(CLI::App &record, RecordRequest &request)
 	record.add_option("--flight", request.flight, "keep only the newest events, until a snapshot (default: 64M)")
 	    ->option_text("[SIZE|TIME]")
 	    ->expected(0, 1);
-	record.add_option("--snapshots", request.snapshots, "with --flight: end after N snapshots")->option_text("N");
+	record.add_option("--snapshots", request.snapshots, "with --flight, which needs it: end after N snapshots")
+	    ->option_text("N");
 	record.add_option("--max-size", request.max_size, "stop on a host when its trace reaches this size")
 	    ->option_text("SIZE");
 	record.add_flag("--user", request.user, "also record the events of all instrumented programs");

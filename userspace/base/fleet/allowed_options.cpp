@@ -102,15 +102,33 @@ std::string add_texts(const OptionRule &rule, const nlohmann::json &value, std::
 	return "";
 }
 
-// "256M" is memory of the host; "10s" is not.
-std::string flight_problem(const std::string &text)
+// "256M" is memory of the host, and what a snapshot may take; with "10s" the recorder chooses it.
+double flight_bytes(const std::string &text)
 {
+	if (text.ends_with('s'))
+		return max_flight_bytes;
 	char *unit;
 	double bytes = std::strtod(text.c_str(), &unit);
 	const std::size_t power = std::string_view("kmgt").find(static_cast<char>(std::tolower(*unit)));
 	for (std::size_t i = 0; *unit && power != std::string_view::npos && i <= power; ++i)
 		bytes *= 1024;
-	return text.ends_with('s') || bytes <= max_flight_bytes ? "" : "a flight recorder has 1 GiB at most";
+	return bytes;
+}
+
+// `snapshots`: 0 if none are asked for. Both are well-formed.
+std::string flight_problem(const std::string &flight, double snapshots, std::uint64_t max_bytes)
+{
+	const double bytes = flight_bytes(flight);
+	if (!(bytes <= max_flight_bytes))
+		return "a flight recorder has 1 GiB at most";
+	if (snapshots == 0)
+		return "a flight recorder of a fleet ends by itself: add --snapshots N";
+	if (snapshots * bytes > static_cast<double>(max_bytes))
+		return fmt::format("{} snapshots can take {:.0f} bytes, and a recording has at most {} on this host "
+				   "(--spool-max): fewer --snapshots, or a smaller --flight SIZE (a time counts as 1 "
+				   "GiB)",
+				   snapshots, snapshots * bytes, max_bytes);
+	return "";
 }
 
 // The end of a sentence; "": it was added.
@@ -176,10 +194,13 @@ RecordWords allowed_words(const nlohmann::json &untrusted_options, const Allowed
 	if (is_set("max-size") && untrusted_options["max-size"].get<double>() > static_cast<double>(allowed.max_bytes))
 		return refused(
 		    fmt::format("a trace has at most {} bytes on this host (--spool-max)", allowed.max_bytes));
-	if (is_set("flight"))
-		if (std::string problem = flight_problem(untrusted_options["flight"].get<std::string>());
-		    !problem.empty())
+	if (is_set("flight")) {
+		const double snapshots = is_set("snapshots") ? untrusted_options["snapshots"].get<double>() : 0;
+		std::string problem =
+		    flight_problem(untrusted_options["flight"].get<std::string>(), snapshots, allowed.max_bytes);
+		if (!problem.empty())
 			return refused(std::move(problem));
+	}
 	const bool has_trace = !is_set("statistics") && !is_set("flight");
 	if (has_trace && !is_set("max-size"))
 		result.words.push_back(fmt::format("--max-size={}", allowed.max_bytes));

@@ -19,7 +19,7 @@ namespace monitor::fleet {
 
 struct Allowed {
 	std::set<std::string> options; // by name, of all_options()
-	std::uint64_t max_bytes = 0;   // of a trace
+	std::uint64_t max_bytes = 0;   // of a trace, and of all snapshots of a flight recorder
 	bool user_only = false;        // this agent cannot record the kernel
 };
 
