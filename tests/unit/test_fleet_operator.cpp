@@ -80,6 +80,29 @@ TEST_CASE("fleet operator: what became of a command on each host")
 	CHECK_THAT(text, Contains("\n\"e\",\"no answer\",,,\"no agent of this host"));
 }
 
+TEST_CASE("fleet operator: answers to this command are kept, and no host fills the place of others")
+{
+	KeptAnswers kept;
+	const auto hear = [&](const char *host, const char *nonce) {
+		Received received = heard(host, fleet::CommandAnswer::Kind::accepted);
+		received.answer.nonce = nonce;
+		kept.add(received);
+	};
+	hear("a", "one");
+	kept.expect("one");
+	kept.expect("two");
+	hear("a", "other");
+	hear("a", "");
+	CHECK(kept.all().empty());
+	hear("a", "two");
+	for (std::size_t i = 0; i < 2 * KeptAnswers::max_of_host; ++i)
+		hear("b", "one");
+	hear("c", "one");
+	REQUIRE(kept.all().size() == KeptAnswers::max_of_host + 2);
+	CHECK(kept.all().front().host == "a");
+	CHECK(kept.all().back().host == "c");
+}
+
 TEST_CASE("fleet operator: hosts that should be there and are not, and two agents of one name")
 {
 	std::map<std::string, HostSeen> seen;

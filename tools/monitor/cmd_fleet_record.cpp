@@ -109,8 +109,7 @@ std::string run_name(const std::string &given)
 }
 
 // Messages with the same options to all, and with the command to the one host that runs it.
-std::set<std::string> send_record(OperatorSession &session, const RecordRequest &request, const fleet::SigningKey &key,
-				  const std::vector<std::string> &hosts)
+void send_record(FleetRequest &sent, const RecordRequest &request)
 {
 	fleet::ControlMessage message;
 	message.kind = "record";
@@ -119,16 +118,13 @@ std::set<std::string> send_record(OperatorSession &session, const RecordRequest 
 	const auto lead = std::chrono::nanoseconds(parse_duration(request.lead, "--lead"));
 	if (std::chrono::duration<double>(lead).count() > max_lead_s)
 		throw Error(fmt::format("--lead: a start is planned at most {} s ahead", max_lead_s));
-	std::vector<std::string> plain = hosts;
+	std::vector<std::string> plain = sent.hosts;
 	std::erase(plain, request.command_host);
-	std::set<std::string> nonces =
-	    fleet_operator::send_command(*session.connection, message, plain, key, validity, lead);
-	if (plain.size() < hosts.size()) {
+	sent.send(message, plain, validity, lead);
+	if (plain.size() < sent.hosts.size()) {
 		message.command = request.command;
-		nonces.merge(fleet_operator::send_command(*session.connection, message, {request.command_host}, key,
-							  validity, lead));
+		sent.send(message, {request.command_host}, validity, lead);
 	}
-	return nonces;
 }
 
 } // namespace
@@ -149,9 +145,16 @@ FleetRequest::FleetRequest(const FleetAccess &access, const std::string &pattern
 	hosts = fleet_operator::chosen_hosts(patterns, all);
 }
 
+void FleetRequest::send(const fleet::ControlMessage &message, const std::vector<std::string> &to,
+			std::chrono::nanoseconds validity, std::chrono::nanoseconds lead)
+{
+	fleet_operator::send_command(*session.connection, message, to, key, validity, lead,
+				     [this](const std::string &nonce) { view.expect(nonce); });
+}
+
 fleet_operator::Outcomes FleetRequest::outcomes() const
 {
-	return fleet_operator::outcomes(hosts, view.answers(nonces));
+	return fleet_operator::outcomes(hosts, view.answers());
 }
 
 void FleetRequest::wait(std::chrono::milliseconds patience, bool (*is_done)(const fleet_operator::Outcome &))
@@ -207,7 +210,7 @@ int run_fleet_record(RecordRequest &request)
 	if (!request.command_host.empty() && std::ranges::find(sent.hosts, request.command_host) == sent.hosts.end())
 		throw Error(
 		    fmt::format("--cmd-on: {} is not among the hosts of --hosts", printable(request.command_host)));
-	sent.nonces = send_record(sent.session, request, sent.key, sent.hosts);
+	send_record(sent, request);
 	const auto lead = std::chrono::nanoseconds(parse_duration(request.lead, "--lead"));
 	sent.wait(patience_with_answer, [](const auto &outcome) { return outcome.accepted || outcome.is_decided(); });
 	sent.wait(std::chrono::ceil<std::chrono::milliseconds>(lead) + patience_with_start,
@@ -230,8 +233,7 @@ int run_fleet_stop(const StopRequest &request)
 	fleet::ControlMessage message;
 	message.kind = "stop";
 	message.run = run_name(request.run);
-	sent.nonces =
-	    fleet_operator::send_command(*sent.session.connection, message, sent.hosts, sent.key, validity, 0ns);
+	sent.send(message, sent.hosts, validity, 0ns);
 	const auto is_answered = [](const fleet_operator::Outcome &outcome) {
 		return outcome.accepted || outcome.refused;
 	};

@@ -19,6 +19,10 @@ struct FleetRequest {
 	// Connects, sees who is there, and chooses. Throws Error.
 	FleetRequest(const FleetAccess &access, const std::string &patterns);
 
+	// Throws Error.
+	void send(const fleet::ControlMessage &message, const std::vector<std::string> &to,
+		  std::chrono::nanoseconds validity, std::chrono::nanoseconds lead);
+	// Of what was sent so.
 	fleet_operator::Outcomes outcomes() const;
 	// Until it is so on every host that was there; for the others nobody waits.
 	void wait(std::chrono::milliseconds patience, bool (*is_done)(const fleet_operator::Outcome &));
@@ -29,7 +33,6 @@ struct FleetRequest {
 	fleet_operator::FleetView view;
 	std::set<std::string> present;  // that were there before
 	std::vector<std::string> hosts; // that are addressed
-	std::set<std::string> nonces;
 };
 
 } // namespace monitor

@@ -31,18 +31,14 @@ void publish_command(fleet::Connection &connection, const std::string &subject, 
 	throw Error(problem.empty() ? "the hub did not take the command: try again" : problem);
 }
 
-// A message for these hosts; its nonce.
-std::string send_to(fleet::Connection &connection, fleet::ControlMessage message, const fleet::SigningKey &key)
+// A message for these hosts.
+void send_to(fleet::Connection &connection, const fleet::ControlMessage &message, const fleet::SigningKey &key)
 {
-	message.nonce = fleet::random_hex(4 * fleet::nonce_digits);
 	const std::string envelope = fleet::signed_control(message, key);
-	if (message.hosts.size() > few_hosts) {
-		publish_command(connection, fleet::subject_of("ctl", "all"), envelope);
-		return message.nonce;
-	}
+	if (message.hosts.size() > few_hosts)
+		return publish_command(connection, fleet::subject_of("ctl", "all"), envelope);
 	for (const std::string &host : message.hosts)
 		publish_command(connection, fleet::subject_of("ctl", host), envelope);
-	return message.nonce;
 }
 
 } // namespace
@@ -87,21 +83,22 @@ std::vector<std::string> chosen_hosts(const std::string &patterns, const std::se
 	return {chosen.begin(), chosen.end()};
 }
 
-std::set<std::string> send_command(fleet::Connection &connection, fleet::ControlMessage message,
-				   const std::vector<std::string> &hosts, const fleet::SigningKey &key,
-				   std::chrono::nanoseconds validity, std::chrono::nanoseconds lead)
+void send_command(fleet::Connection &connection, fleet::ControlMessage message, const std::vector<std::string> &hosts,
+		  const fleet::SigningKey &key, std::chrono::nanoseconds validity, std::chrono::nanoseconds lead,
+		  const std::function<void(const std::string &nonce)> &expect)
 {
 	message.issued_ns = realtime_now_ns();
 	message.expires_ns = message.issued_ns + static_cast<std::uint64_t>(validity.count());
 	message.start_ns = lead.count() ? message.issued_ns + static_cast<std::uint64_t>(lead.count()) : 0;
-	std::set<std::string> nonces;
 	for (std::size_t at = 0; at < hosts.size(); at += fleet::max_addressed_hosts) {
 		const std::size_t end = std::min(at + fleet::max_addressed_hosts, hosts.size());
 		message.hosts.assign(hosts.begin() + static_cast<std::ptrdiff_t>(at),
 				     hosts.begin() + static_cast<std::ptrdiff_t>(end));
-		nonces.insert(send_to(connection, message, key));
+		message.nonce = fleet::random_hex(4 * fleet::nonce_digits);
+		if (expect)
+			expect(message.nonce);
+		send_to(connection, message, key);
 	}
-	return nonces;
 }
 
 Outcomes outcomes(const std::vector<std::string> &hosts, const std::vector<Received> &answers)

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -27,10 +28,11 @@ bool is_match(std::string_view pattern, std::string_view host);
 std::vector<std::string> chosen_hosts(const std::string &patterns, const std::set<std::string> &hosts);
 
 // Signs and publishes it: to each host for a few, to all of them in messages of up to max_addressed_hosts for many.
-// Fills in nonce and times. Returns the nonces. Throws Error if there is no connection.
-std::set<std::string> send_command(fleet::Connection &connection, fleet::ControlMessage message,
-				   const std::vector<std::string> &hosts, const fleet::SigningKey &key,
-				   std::chrono::nanoseconds validity, std::chrono::nanoseconds lead);
+// Fills in nonce and times. `expect` is called with each nonce before it is sent, if the answers matter. Throws Error
+// if there is no connection.
+void send_command(fleet::Connection &connection, fleet::ControlMessage message, const std::vector<std::string> &hosts,
+		  const fleet::SigningKey &key, std::chrono::nanoseconds validity, std::chrono::nanoseconds lead,
+		  const std::function<void(const std::string &nonce)> &expect = {});
 
 // What became of a command on one host, as far as it has said.
 struct Outcome {

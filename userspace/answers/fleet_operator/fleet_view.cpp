@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "fleet_view.h"
 
-#include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "base/fleet/names.h"
@@ -16,6 +14,16 @@ std::string_view text_of_message(const fleet::Connection::Message &message)
 }
 
 } // namespace
+
+void KeptAnswers::add(Received received)
+{
+	if (all_.size() >= max_answers || !nonces_.contains(received.answer.nonce))
+		return;
+	if (std::size_t &number = number_[received.host]; number < max_of_host) {
+		++number;
+		all_.push_back(std::move(received));
+	}
+}
 
 FleetView::FleetView(fleet::Connection &connection)
 {
@@ -47,8 +55,7 @@ void FleetView::State::take_answer(const fleet::Connection::Message &untrusted_m
 	if (!subject || !answer)
 		return;
 	const std::lock_guard lock(mutex);
-	if (answers.size() < max_answers)
-		answers.push_back({subject->host, std::move(*answer), now});
+	answers.add({subject->host, std::move(*answer), now});
 	arrived.notify_all();
 }
 
@@ -70,13 +77,16 @@ bool FleetView::sees(const std::string &host) const
 	return state_->hosts.contains(host);
 }
 
-std::vector<Received> FleetView::answers(const std::set<std::string> &nonces) const
+void FleetView::expect(const std::string &nonce)
 {
 	const std::lock_guard lock(state_->mutex);
-	std::vector<Received> found;
-	std::ranges::copy_if(state_->answers, std::back_inserter(found),
-			     [&](const Received &each) { return nonces.contains(each.answer.nonce); });
-	return found;
+	state_->answers.expect(nonce);
+}
+
+std::vector<Received> FleetView::answers() const
+{
+	const std::lock_guard lock(state_->mutex);
+	return state_->answers.all();
 }
 
 } // namespace monitor::fleet_operator

@@ -4,7 +4,8 @@
 // Made by the verbs of `monitor fleet` over a connection of theirs; messages arrive in a thread of libnats, everything
 // else is called by the command's thread. What hosts send is untrusted: bounded and parsed (base/fleet/reports.h); who
 // sent it is the subject, which the hub permits to one certificate.
-// Invariant: a fleet that sends without end does not make this grow without end.
+// Invariant: a fleet that sends without end does not make this grow without end, nor does a host take the place of
+// others' answers.
 #pragma once
 
 #include <chrono>
@@ -36,9 +37,26 @@ struct Received {
 	Clock::time_point arrived;
 };
 
+// What hosts answer to commands that are expected to be answered, as it came. Not locked.
+class KeptAnswers {
+public:
+	// A host says four things of a command, and is asked a few times.
+	static constexpr std::size_t max_answers = 400'000, max_of_host = 64;
+
+	void expect(const std::string &nonce) { nonces_.insert(nonce); }
+	// Left out: to another command, and what is too much.
+	void add(Received received);
+	const std::vector<Received> &all() const { return all_; }
+
+private:
+	std::set<std::string> nonces_;
+	std::map<std::string, std::size_t> number_; // by host
+	std::vector<Received> all_;
+};
+
 class FleetView {
 public:
-	static constexpr std::size_t max_hosts = 100'000, max_answers = 400'000, max_sessions = 8;
+	static constexpr std::size_t max_hosts = 100'000, max_sessions = 8;
 
 	explicit FleetView(fleet::Connection &connection);
 
@@ -48,8 +66,10 @@ public:
 	// By host. Also within `done`.
 	std::map<std::string, HostSeen> hosts() const;
 	bool sees(const std::string &host) const;
-	// Those to a command, by its nonce, as they came. Also within `done`.
-	std::vector<Received> answers(const std::set<std::string> &nonces) const;
+	// Answers to this command are kept from now on: call it before the command is sent.
+	void expect(const std::string &nonce);
+	// Those that were kept. Also within `done`.
+	std::vector<Received> answers() const;
 
 private:
 	// The connection's handlers share it.
@@ -60,7 +80,7 @@ private:
 		std::recursive_mutex mutex; // of all that follows
 		std::condition_variable_any arrived;
 		std::map<std::string, HostSeen> hosts;
-		std::vector<Received> answers;
+		KeptAnswers answers;
 	};
 	std::shared_ptr<State> state_ = std::make_shared<State>();
 };
