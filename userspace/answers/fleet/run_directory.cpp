@@ -139,9 +139,16 @@ TracePlace *RunDirectory::place(const std::string &name, const Uuid &uuid, const
 	const auto found = host.traces.find({uuid, part});
 	if (found != host.traces.end())
 		return &found->second;
+	const std::size_t uuids = host.uuids.size();
 	TracePlace *const added = add(name, uuid, part, why);
 	if (added)
-		save(); // before anything in it is acknowledged
+		try {
+			save();           // before anything in it is acknowledged
+		} catch (const Error &) { // the next message tries again
+			host.traces.erase({uuid, part});
+			host.uuids.resize(uuids);
+			throw;
+		}
 	return added;
 }
 

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,7 @@ struct TracePlace {
 	std::string directory;                             // relative to RUN
 	std::map<std::string, std::uint64_t> streams;      // their blocks
 	std::map<std::string, std::uint64_t> descriptions; // their bytes
+	std::set<std::string> listed; // streams that the directory was or is synced for, by this process
 
 	std::uint64_t blocks() const;
 };

@@ -251,7 +251,7 @@ bool decode_answer(std::span<const std::byte> untrusted, Answer &answer, std::st
 	if (wire.magic != answer_magic || wire.version != message_version ||
 	    wire.why_chars != untrusted.size() - sizeof wire ||
 	    wire.status < static_cast<std::uint16_t>(Status::stored) ||
-	    wire.status > static_cast<std::uint16_t>(Status::replaced)) {
+	    wire.status > static_cast<std::uint16_t>(Status::not_mine)) {
 		why = "it is no answer of this version";
 		return false;
 	}

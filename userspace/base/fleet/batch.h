@@ -70,6 +70,7 @@ enum class Status : std::uint16_t {
 	later = 4,       // not now, such as when the disk is full
 	invalid = 5,     // never: malformed, or not allowed
 	replaced = 6,    // another live session of this host sends
+	not_mine = 7,    // of a run that this collector does not take; another one may
 };
 
 struct Answer {
