@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What the collector does with what arrives: answers/fleet/, without a network.
+#include <algorithm>
 #include <condition_variable>
 #include <filesystem>
 #include <map>
@@ -216,7 +217,7 @@ TEST_CASE("fleet collector: what is malformed, too far or too much harms nothing
 	CHECK_FALSE(fs::exists(run.path() + "/../x"));
 }
 
-TEST_CASE("fleet collector: another run's messages get no answer")
+TEST_CASE("fleet collector: another run's messages are told so, and leave nothing")
 {
 	const TemporaryRun run;
 	Answering at(run.path(), "one");
@@ -227,8 +228,11 @@ TEST_CASE("fleet collector: another run's messages get no answer")
 	batch.trace = {"two", stored_uuid, ""};
 	batch.stream = "kernel_cpu0";
 	fleet_test::fill_block(encode_batch(batch, block_bytes, message), stored_uuid, 1, 0);
-	at.collector.batch("h", message, "none");
-	CHECK_FALSE(at.answers.contains("none"));
+	at.collector.batch("other", message, "none");
+	REQUIRE(at.answers.contains("none"));
+	CHECK(at.answers["none"].status == Status::not_mine);
+	CHECK(at.answers["none"].instance != 0);
+	CHECK(at.collector.accounts()["hosts"].size() == 1);
 	CHECK_THROWS_AS(Answering(run.path(), "two"), Error);
 }
 
@@ -295,6 +299,56 @@ TEST_CASE("fleet collector: what cannot be opened is refused, and the rest goes 
 		CHECK(at.send("h", stored_uuid, 0, 1, "link").status == Status::invalid); // is not followed
 	}
 	CHECK(at.send("h", stored_uuid, 1, 1).status == Status::stored);
+}
+
+TEST_CASE("fleet collector: what it cannot store now is not refused for good")
+{
+	const TemporaryRun run;
+	Answering at(run.path());
+	at.send("h", stored_uuid, 0, 1);
+	fs::rename(run.path() + "/h", run.path() + "/away");
+	CHECK(at.send("h", stored_uuid, 1, 1).status == Status::later);
+	CHECK(at.send("h", stored_uuid, 0, 1, "kernel_cpu1").status == Status::later);
+	CHECK(at.send_piece("h", "metadata", "text", 0, 4).status == Status::later);
+	fs::rename(run.path() + "/away", run.path() + "/h");
+	CHECK(at.send("h", stored_uuid, 1, 1).status == Status::stored);
+	CHECK(has_blocks(run.path() + "/h/kernel_cpu0", 2, stored_uuid));
+}
+
+TEST_CASE("fleet collector: nothing is stored in a trace that the accounts do not have")
+{
+	const TemporaryRun run;
+	Answering at(run.path());
+	at.send("other", stored_uuid, 0, 1);
+	const std::string accounts = run.path() + "/.monitor/fleet.json";
+	fs::remove(accounts);
+	fs::create_directories(accounts + "/in-the-way"); // they cannot be replaced
+	CHECK(at.send("h", stored_uuid, 0, 1).status != Status::stored);
+	CHECK(at.send("h", stored_uuid, 0, 1).status != Status::stored);
+	CHECK(at.send("h", second_uuid, 0, 1).status != Status::stored);
+	fs::remove_all(accounts);
+	CHECK(at.send("h", second_uuid, 0, 1).status == Status::stored);
+	CHECK(has_blocks(run.path() + "/h/kernel_cpu0", 1, second_uuid)); // the first one
+	const auto json = parse_json(read_file(accounts, 1 << 20));
+	CHECK(json["hosts"][0]["traces"].size() == 1);
+}
+
+TEST_CASE("fleet collector: blocks that contradict are kept up to a limit, and all are counted")
+{
+	const TemporaryRun run;
+	Answering at(run.path());
+	for (unsigned first = 0; first < 320; first += 64)
+		at.send("h", stored_uuid, first, 64);
+	unsigned conflicts = 0;
+	for (unsigned first = 0; first < 320; first += 64)
+		conflicts += at.send("h", stored_uuid, first, 64, "kernel_cpu0", 3).conflicts;
+	CHECK(conflicts == 320);
+	const auto host = at.collector.accounts()["hosts"][0];
+	CHECK(host["conflicts"] == 320);
+	CHECK(host["conflicts_kept"] == 256);
+	const fs::directory_iterator kept(run.path() + "/.monitor/conflicts");
+	CHECK(std::distance(fs::begin(kept), fs::end(kept)) == 256);
+	CHECK(std::ranges::any_of(at.sentences, [](const auto &each) { return each.find("is dropped") != each.npos; }));
 }
 
 TEST_CASE("fleet clocks: exchanges are written down once, in order")

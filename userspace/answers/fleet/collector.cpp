@@ -7,10 +7,12 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/clock_ns.h"
 #include "base/error.h"
 #include "base/escape.h"
+#include "base/fleet/durable_file.h"
 #include "block_writer.h"
 
 namespace monitor::fleet {
@@ -21,23 +23,22 @@ constexpr auto between_reports = std::chrono::seconds(10);
 constexpr auto session_overlap = std::chrono::seconds(2), session_silence = std::chrono::seconds(30);
 constexpr std::size_t max_replaced_sessions = 64, max_conflicts_kept = 256, max_reported = 4096, max_reasons = 32;
 
-std::shared_ptr<const Fd> open_stream(const std::string &path, bool &is_new)
+std::shared_ptr<const Fd> open_stream(const std::string &path)
 {
 	constexpr int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW;
 	Fd fd(::open(path.c_str(), flags));
-	is_new = !fd && errno == ENOENT;
-	if (is_new)
+	if (!fd && errno == ENOENT)
 		fd = Fd(::open(path.c_str(), flags | O_CREAT, 0600));
 	if (!fd)
 		throw Error(errno, "cannot open " + path);
 	return std::make_shared<const Fd>(std::move(fd));
 }
 
-// May it work at another time?
-bool is_passing(int error)
+// Whatever keeps the collector from storing may end, but something else has the name of a stream, or of a directory.
+Status status_of(const Error &error)
 {
-	return error == ENOSPC || error == EDQUOT || error == EIO || error == EMFILE || error == ENFILE ||
-	       error == ENOMEM || error == EROFS;
+	const int number = error.code().value();
+	return number == EISDIR || number == ELOOP || number == EEXIST ? Status::invalid : Status::later;
 }
 
 } // namespace
@@ -87,9 +88,13 @@ void Collector::refuse(const std::string &host, const std::string &reply, Status
 		answer_(reply, answer_of(status, 0, why));
 }
 
-bool Collector::is_mine(const TraceName &trace) const
+bool Collector::is_mine(const TraceName &trace, const std::string &reply) const
 {
-	return directory_.run().empty() || trace.run.empty() || trace.run == directory_.run();
+	if (directory_.run().empty() || trace.run.empty() || trace.run == directory_.run())
+		return true;
+	if (!reply.empty())
+		answer_(reply, answer_of(Status::not_mine, 0, "it takes the run " + directory_.run() + " only"));
+	return false;
 }
 
 bool Collector::accept(const std::string &host, std::uint64_t session, const std::string &reply)
@@ -137,13 +142,12 @@ void Collector::batch(const std::string &host, std::span<const std::byte> untrus
 	const std::lock_guard lock(mutex_);
 	if (!is_batch)
 		return refuse(host, reply, Status::invalid, why);
-	if (!is_mine(batch.trace) || !accept(host, batch.session, reply))
+	if (!is_mine(batch.trace, reply) || !accept(host, batch.session, reply))
 		return;
 	try {
 		store(host, batch, reply);
 	} catch (const Error &error) {
-		const int number = error.code().value();
-		refuse(host, reply, is_passing(number) ? Status::later : Status::invalid, error.what());
+		refuse(host, reply, status_of(error), error.what());
 	}
 }
 
@@ -156,21 +160,22 @@ void Collector::store(const std::string &host, const Batch &batch, const std::st
 		return refuse(host, reply, Status::invalid,
 			      fmt::format("the trace has {} streams already", max_streams_of_trace));
 	const std::string path = directory_.path_of(*place, batch.stream);
-	bool is_new = false;
-	const std::shared_ptr<const Fd> file = open_stream(path, is_new);
-	const Placed placed = place_blocks(file->get(), batch.first_block, batch.blocks, is_unsure(path));
+	const std::shared_ptr<const Fd> file = open_stream(path);
+	const bool is_again = is_unsure(path);
+	const Placed placed = place_blocks(file->get(), batch.first_block, batch.blocks, is_again);
 	if (placed.too_far)
 		return refuse(host, reply, Status::invalid, "its blocks are too far from the end of their stream");
 	place->streams[batch.stream] = placed.size_blocks;
 	HostPlace &account = directory_.host(host);
 	account.repeated += placed.repeated;
-	account.conflicts += placed.conflicts.size();
-	for (const unsigned number : placed.conflicts)
-		keep_conflict(host, batch, number);
 	if (placed.error)
 		throw Error(placed.error, "cannot write the trace of " + host);
+	for (const unsigned number : placed.conflicts)
+		keep_conflict(host, batch, number);
+	account.conflicts += placed.conflicts.size();
 	++account.batches;
-	syncer_.add({path, file, is_new, reply, answer_of(Status::stored, placed.conflicts.size())});
+	const bool is_first = place->listed.insert(batch.stream).second;
+	syncer_.add({path, file, is_first || is_again, reply, answer_of(Status::stored, placed.conflicts.size())});
 }
 
 // Then what is sent again is written again, as the kernel may have given up what it could not write.
@@ -190,21 +195,27 @@ bool Collector::is_unsure(const std::string &path)
 }
 
 // A block that differs from what was stored before, as after a host was restored from a snapshot. The first one stays.
+// The other is on the disk when this returns, as its batch is answered `stored`.
 void Collector::keep_conflict(const std::string &host, const Batch &batch, unsigned number)
 {
 	HostPlace &account = directory_.host(host);
-	report(
-	    host + " conflict",
-	    fmt::format(
-		"{}: block {} of {} differs from the one that was stored before; it is kept in {}/.monitor/conflicts",
-		host, batch.first_block + number, batch.stream, directory_.path()));
-	if (account.conflicts_kept >= max_conflicts_kept)
+	const std::string directory = directory_.path() + "/.monitor/conflicts";
+	const bool is_kept = account.conflicts_kept < max_conflicts_kept;
+	report(host + (is_kept ? " conflict" : " conflict lost"),
+	       fmt::format("{}: block {} of {} differs from the one that was stored before; it is {}", host,
+			   batch.first_block + number, batch.stream,
+			   is_kept ? "kept in " + directory
+				   : fmt::format("dropped, as {} such blocks are kept already", max_conflicts_kept)));
+	if (!is_kept)
 		return;
-	const std::string path =
-	    fmt::format("{}/.monitor/conflicts/{}-{}-{}-{}-{}", directory_.path(), host, uuid_digits(batch.trace.uuid),
-			batch.stream, batch.first_block + number, ++account.conflicts_kept);
+	const std::string path = fmt::format("{}/{}-{}-{}-{}-{}", directory, host, uuid_digits(batch.trace.uuid),
+					     batch.stream, batch.first_block + number, account.conflicts_kept + 1);
 	const Fd file = open_file(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
 	write_all(file.get(), batch.blocks.subspan(number * block_bytes, block_bytes), path);
+	if (::fdatasync(file.get()) < 0)
+		throw Error(errno, "cannot write " + path);
+	sync_directory(directory);
+	++account.conflicts_kept;
 }
 
 void Collector::piece(const std::string &host, std::span<const std::byte> untrusted, const std::string &reply)
@@ -215,7 +226,7 @@ void Collector::piece(const std::string &host, std::span<const std::byte> untrus
 	const std::lock_guard lock(mutex_);
 	if (!is_piece)
 		return refuse(host, reply, Status::invalid, why);
-	if (!is_mine(piece.trace) || !accept(host, piece.session, reply))
+	if (!is_mine(piece.trace, reply) || !accept(host, piece.session, reply))
 		return;
 	try {
 		TracePlace *const place = place_of(host, piece.trace, reply);
@@ -230,8 +241,7 @@ void Collector::piece(const std::string &host, std::span<const std::byte> untrus
 			place->descriptions[piece.file] = piece.file_bytes;
 		answer_(reply, answer_of(status));
 	} catch (const Error &error) {
-		const int number = error.code().value();
-		refuse(host, reply, is_passing(number) ? Status::later : Status::invalid, error.what());
+		refuse(host, reply, status_of(error), error.what());
 	}
 }
 

@@ -53,8 +53,8 @@ private:
 		std::set<std::uint64_t> replaced;
 	};
 
-	bool is_mine(const TraceName &trace) const;
 	// False: answered already.
+	bool is_mine(const TraceName &trace, const std::string &reply) const;
 	bool accept(const std::string &host, std::uint64_t session, const std::string &reply);
 	TracePlace *place_of(const std::string &host, const TraceName &trace, const std::string &reply);
 	void store(const std::string &host, const Batch &batch, const std::string &reply);
