@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // From a trace directory to the collector's over a link that loses, doubles and reorders: recording/fleet/forwarding
 // with answers/fleet/collector. Whatever happens, the copy is the same, bit by bit.
+#include <algorithm>
+#include <cerrno>
 #include <deque>
 #include <filesystem>
 #include <random>
@@ -46,10 +48,10 @@ class BadLink : public Forwarder {
 public:
 	BadLink(unsigned seed, double loss) : random_(seed), loss_(loss) {}
 
-	void open(const std::string &path)
+	void open(const std::string &path, const std::string &run = "")
 	{
 		collector_ = std::make_unique<Collector>(
-		    path, "",
+		    path, run,
 		    [this](const std::string &reply, const Answer &answer) {
 			    const std::lock_guard lock(mutex_);
 			    answers_.emplace_back(std::stoull(reply), answer);
@@ -78,11 +80,16 @@ public:
 		if (chance() < loss_)
 			deliver(kind, number, message); // twice
 		deliver(kind, number, message);
+		if (also) {
+			also->deliver(kind, number, message);
+			take_of_other();
+		}
 		return true;
 	}
 
 	Received receive_until(Steady::time_point time) override
 	{
+		take_of_other();
 		std::unique_lock lock(mutex_);
 		came_.wait_until(lock, time, [&] { return !answers_.empty() || is_new_ || !nobody_.empty(); });
 		Received received;
@@ -102,8 +109,16 @@ public:
 
 	unsigned sent = 0, lost = 0;
 	bool drops_batches = false;
+	BadLink *also = nullptr; // another collector on the same line
 
 private:
+	void take_of_other()
+	{
+		if (!also)
+			return;
+		const std::lock_guard lock(also->mutex_), lock_here(mutex_);
+		std::ranges::move(std::exchange(also->answers_, {}), std::back_inserter(answers_));
+	}
 	double chance() { return std::uniform_real_distribution(0.0, 1.0)(random_); }
 	void deliver(Kind kind, std::uint64_t number, std::span<const std::byte> message)
 	{
@@ -382,6 +397,142 @@ TEST_CASE("fleet forwarding: what contradicts, is damaged or is gone is counted"
 	REQUIRE(forward_all(forwarding));
 	CHECK(forwarding.accounts()[0].refused == 1);
 	CHECK(forwarding.accounts()[0].stored == 70 + 24 - 1);
+}
+
+TEST_CASE("fleet forwarding: a trace that no collector takes holds up no other")
+{
+	const FleetDirectory directory;
+	const std::string first = directory.path() + "/first", second = directory.path() + "/second";
+	make_trace(first, fleet_test::uuid_of(1), "complete", 6000); // fills the window
+	BadLink link(1, 0);
+	Forwarding forwarding(link, {});
+	TailOptions options;
+	options.run = "one";
+	forwarding.add(first, options);
+	CHECK_FALSE(forward_all(forwarding, std::chrono::seconds(1))); // nobody is there
+	make_trace(second, fleet_test::uuid_of(2), "complete", 300);
+	options.run = "two";
+	forwarding.add(second, options);
+	link.open(directory.path() + "/run2", "two");
+	const Steady::time_point end = Steady::now() + std::chrono::seconds(20);
+	while (!forwarding.accounts()[1].is_complete && Steady::now() < end)
+		forwarding.step(Steady::now() + std::chrono::milliseconds(20));
+	REQUIRE(forwarding.accounts()[1].is_complete);
+	CHECK(is_same_trace(second, directory.path() + "/run2/h"));
+	CHECK(forwarding.accounts()[0].stored == 0);
+	CHECK_FALSE(fs::exists(directory.path() + "/run2/h/" + uuid_digits(fleet_test::uuid_of(1))));
+	const unsigned sent = link.sent;
+	CHECK_FALSE(forward_all(forwarding, std::chrono::seconds(3)));
+	CHECK(link.sent - sent <= 4); // it asks now and then, with one message
+	link.close();
+	link.open(directory.path() + "/run1", "one");
+	REQUIRE(forward_all(forwarding));
+	CHECK(is_same_trace(first, directory.path() + "/run1/h"));
+}
+
+TEST_CASE("fleet forwarding: collectors of two runs at once get theirs")
+{
+	const FleetDirectory directory;
+	const std::string one = directory.path() + "/one", two = directory.path() + "/two";
+	make_trace(one, fleet_test::uuid_of(1), "complete", 1500);
+	make_trace(two, fleet_test::uuid_of(2), "complete", 1500);
+	BadLink link(1, 0), other(2, 0);
+	link.also = &other;
+	link.open(directory.path() + "/run1", "one");
+	other.open(directory.path() + "/run2", "two");
+	Forwarding forwarding(link, {});
+	TailOptions options;
+	options.run = "one";
+	forwarding.add(one, options);
+	options.run = "two";
+	forwarding.add(two, options);
+	REQUIRE(forward_all(forwarding));
+	CHECK(is_same_trace(one, directory.path() + "/run1/h"));
+	CHECK(is_same_trace(two, directory.path() + "/run2/h"));
+	CHECK(forwarding.sent_again() < 200); // of 70 messages
+}
+
+TEST_CASE("fleet forwarding: what cannot be read now is read later, what is gone is counted")
+{
+	const FleetDirectory directory;
+	const std::string trace = directory.path() + "/trace", run = directory.path() + "/run";
+	make_trace(trace, traced_uuid, "complete", 300);
+	BadLink link(1, 0);
+	link.open(run);
+	std::vector<std::string> sentences;
+	Forwarding forwarding(link, [&](const std::string &sentence) { sentences.push_back(sentence); });
+	forwarding.add(trace, {});
+	forwarding.step(Steady::now());
+	fs::rename(trace + "/kernel_cpu1", directory.path() + "/kept");
+	// a directory: it can be opened, but pread() fails with another errno than ENOENT
+	fs::create_directory(trace + "/kernel_cpu1");
+	TraceTail tail(trace, {});
+	std::vector<std::byte> bytes(block_bytes);
+	CHECK(tail.read({"kernel_cpu1", 0, 1}, bytes) == EISDIR);
+	CHECK(tail.progress().vanished == 0);
+	fs::remove(trace + "/kernel_cpu1");
+	CHECK(tail.read({"kernel_cpu1", 0, 1}, bytes) == ENOENT);
+	CHECK(tail.progress().vanished == 1);
+	fs::rename(directory.path() + "/kept", trace + "/kernel_cpu1");
+	CHECK(tail.read({"kernel_cpu1", 0, 1}, bytes) == 0);
+	REQUIRE(forward_all(forwarding));
+	CHECK(is_same_trace(trace, run + "/h"));
+}
+
+TEST_CASE("fleet forwarding: descriptors that are used up for a while lose nothing")
+{
+	const FleetDirectory directory;
+	const std::string trace = directory.path() + "/trace", run = directory.path() + "/run";
+	make_trace(trace, traced_uuid, "complete", 3000);
+	for (const char *stream : {"/kernel_cpu2", "/kernel_cpu3"})
+		append_blocks(trace + stream, traced_uuid, 0, 3000);
+	BadLink link(1, 0);
+	Forwarding forwarding(link, {});
+	forwarding.add(trace, {});
+	forwarding.step(Steady::now()); // nobody is there; the window is full
+	link.open(run);
+	std::vector<Fd> used;
+	while (true) {
+		Fd fd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+		if (!fd)
+			break;
+		used.push_back(std::move(fd));
+	}
+	const Steady::time_point end = Steady::now() + std::chrono::seconds(1);
+	while (Steady::now() < end)
+		try {
+			forwarding.step(Steady::now() + std::chrono::milliseconds(20));
+		} catch (const Error &) { // of a description
+		}
+	used.clear();
+	REQUIRE(forward_all(forwarding));
+	CHECK(is_same_trace(trace, run + "/h"));
+	CHECK(forwarding.accounts()[0].vanished == 0);
+}
+
+TEST_CASE("fleet spool: what was refused is not taken for stored")
+{
+	const FleetDirectory directory;
+	const std::string spool = directory.path() + "/spool";
+	fs::create_directories(spool);
+	make_trace(spool + "/damaged", traced_uuid, "complete", 50);
+	{
+		const Fd file = open_file(spool + "/damaged/kernel_cpu0", O_WRONLY);
+		REQUIRE(::pwrite(file.get(), "xxxx", 4, 3 * block_bytes) == 4);
+	}
+	BadLink link(1, 0);
+	link.open(directory.path() + "/run");
+	Forwarding forwarding(link, {});
+	const auto no = [](const std::string &) { return false; };
+	Spool(spool, 1ull << 40, forwarding, no, {}).step();
+	REQUIRE(forward_all(forwarding));
+	std::vector<std::string> sentences;
+	Spool full(spool, 0, forwarding, no, [&](const std::string &sentence) { sentences.push_back(sentence); });
+	full.step();
+	CHECK(full.account().removed == 0);
+	CHECK(full.account().dropped == 1);
+	CHECK(full.account().dropped_blocks == 1);
+	CHECK(sentences.size() == 1);
 }
 
 TEST_CASE("fleet spool: what is stored makes room first, then the oldest is dropped whole")

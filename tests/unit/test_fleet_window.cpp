@@ -168,6 +168,32 @@ TEST_CASE("fleet clock: an answer completes the question it belongs to, once")
 	CHECK(question.answered() == 1);
 }
 
+TEST_CASE("fleet window: what is withdrawn holds nothing up, and ends no pause")
+{
+	SendWindow window;
+	window.add(1, 100);
+	window.add(2, 10);
+	window.add(3, 1);
+	send_all_due(window, window_start);
+	for (const std::uint64_t number : {1u, 2u, 3u})
+		window.refused(number, window_start);
+	CHECK(window.due(window_start + 200ms) == 1u);
+	window.sent(1, window_start + 200ms);
+	CHECK_FALSE(window.due(window_start + 210ms)); // it tries
+	CHECK(window.withdraw(1));
+	CHECK_FALSE(window.withdraw(1));
+	CHECK_FALSE(window.has(1));
+	CHECK(window.bytes() == 11);
+	CHECK(send_all_due(window, window_start + 220ms) == 1); // now another one tries, one only
+	CHECK(window.remove(2, window_start + 230ms));
+	CHECK(send_all_due(window, window_start + 230ms) == 1);
+	const std::uint64_t before = window.sent_again();
+	window.add(1, 100, false);
+	CHECK(window.due(window_start + 240ms) == 1u);
+	window.sent(1, window_start + 240ms);
+	CHECK(window.sent_again() == before + 1);
+}
+
 TEST_CASE("fleet progress: blocks that are stored in any order")
 {
 	StoredBlocks stored;

@@ -2,7 +2,9 @@
 #include "forwarding.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -16,7 +18,11 @@ namespace {
 using Duration = std::chrono::steady_clock::duration;
 constexpr Duration between_looks_at_files = std::chrono::milliseconds(100), between_saves = std::chrono::seconds(1),
 		   between_sentences = std::chrono::seconds(10), between_stores = std::chrono::seconds(60);
-constexpr std::size_t max_reported = 1000;
+// A collector that took something of a trace is still there for so long, whatever others say.
+constexpr Duration patience_with_taker = std::chrono::seconds(10);
+constexpr Duration min_aside = std::chrono::seconds(2), max_aside = std::chrono::seconds(30),
+		   between_readings = std::chrono::seconds(2);
+constexpr std::size_t max_reported = 1000, max_instances = 64, max_unread = 64; // messages of a trace
 constexpr unsigned max_restarts = 5; // of one version of a description, before the file is read again
 
 } // namespace
@@ -67,23 +73,24 @@ void Forwarding::remove(const std::string &directory)
 	const auto tail = find(directory);
 	if (!tail)
 		return;
-	forget(*tail, std::chrono::steady_clock::now());
+	forget(*tail);
 	other_store_.erase(tail.get());
 	std::erase(tails_, tail);
 }
 
 // What is on its way of it: answers that still come are of no interest.
-void Forwarding::forget(const TraceTail &tail, Time now)
+void Forwarding::forget(const TraceTail &tail)
 {
 	for (auto each = sent_.begin(); each != sent_.end();) {
 		if (each->second.tail.get() != &tail) {
 			++each;
 			continue;
 		}
-		window_.remove(each->first, now);
+		window_.withdraw(each->first);
 		each = sent_.erase(each);
 	}
 	descriptions_.erase(&tail);
+	standing_.erase(&tail);
 }
 
 void Forwarding::look(Time now)
@@ -119,20 +126,109 @@ bool Forwarding::is_of_this_store(TraceTail &tail, const Answer &answer, Time no
 	       fmt::format("the collector stores in another directory than before: {} is sent again from its start",
 			   tail.directory()),
 	       now);
-	forget(tail, now);
+	forget(tail);
 	tail.start_again(answer.store);
 	return false;
+}
+
+// The one before may have had messages that it did not answer, and a new one may take what others do not.
+void Forwarding::note_collector(std::uint64_t instance, Time now)
+{
+	if (instances_.contains(instance))
+		return;
+	if (!instances_.empty()) {
+		window_.reconnected();
+		for (auto &[tail, standing] : standing_)
+			if (standing.ask_at)
+				standing.ask_at = now;
+	}
+	if (instances_.size() >= max_instances)
+		instances_.clear();
+	instances_.insert(instance);
+}
+
+// Its messages leave the window; they stay in sent_, as another collector may be about to answer.
+void Forwarding::set_aside(std::uint64_t number, const Answer &answer, Time now)
+{
+	const TraceTail &tail = *sent_.at(number).tail;
+	Standing &standing = standing_[&tail];
+	if ((standing.taken && now - *standing.taken < patience_with_taker) || !window_.withdraw(number))
+		return;
+	if (!standing.ask_at)
+		report("aside " + tail.directory(),
+		       fmt::format("no collector takes {} now: {}; it is kept and sent when one does", tail.directory(),
+				   printable(answer.why)),
+		       now);
+	standing.pause = standing.ask_at ? std::min(2 * standing.pause, max_aside) : min_aside;
+	standing.ask_at = now + standing.pause;
+	for (const auto &[each, sent] : sent_)
+		if (sent.tail.get() == &tail) {
+			window_.withdraw(each);
+			std::erase(back_, each);
+		}
+}
+
+void Forwarding::note_taken(const TraceTail &tail, Time now)
+{
+	Standing &standing = standing_[&tail];
+	standing.taken = now;
+	if (!standing.ask_at)
+		return;
+	standing.ask_at.reset();
+	for (const auto &[number, sent] : sent_)
+		if (sent.tail.get() == &tail && !sent.is_unread && !window_.has(number))
+			back_.push_back(number);
+}
+
+// Of what is set aside the oldest message, as a question; what could not be read; and what a collector takes again.
+void Forwarding::bring_back(Time now)
+{
+	for (auto &[of, standing] : standing_) {
+		const TraceTail *const tail = of;
+		if (standing.ask_at && now >= *standing.ask_at) {
+			const auto oldest = std::ranges::find_if(sent_, [&](const auto &each) {
+				return each.second.tail.get() == tail && !each.second.is_unread;
+			});
+			if (oldest == sent_.end())
+				standing.ask_at.reset(); // all of it is gone
+			else
+				back_.push_back(oldest->first);
+			if (standing.ask_at)
+				standing.ask_at = now + standing.pause;
+		}
+		if (standing.unread == 0 || now < standing.unread_at)
+			continue;
+		standing.unread = 0;
+		for (auto &[number, sent] : sent_)
+			if (sent.tail.get() == tail && std::exchange(sent.is_unread, false))
+				back_.push_back(number);
+	}
+	for (; !back_.empty() && window_.has_room(max_content_bytes); back_.pop_front())
+		if (const auto found = sent_.find(back_.front()); found != sent_.end() && !window_.has(found->first))
+			window_.add(found->first, bytes_of(found->second), false);
+}
+
+std::size_t Forwarding::bytes_of(const Sent &sent) const
+{
+	if (sent.file.empty())
+		return sent.blocks.count * block_bytes;
+	const std::size_t size = descriptions_.at(sent.tail.get()).content.bytes.size();
+	return std::min<std::size_t>(max_content_bytes, size - sent.offset);
 }
 
 void Forwarding::take(std::uint64_t number, const Answer &answer, Time now)
 {
 	const auto found = sent_.find(number);
-	if (found == sent_.end() || !is_of_this_store(*found->second.tail, answer, now))
+	if (found == sent_.end())
 		return;
-	if (instance_ && instance_ != answer.instance)
-		window_.reconnected(); // the one before may have had messages that it did not answer
-	instance_ = answer.instance;
-	const std::string &directory = found->second.tail->directory();
+	note_collector(answer.instance, now);
+	if (answer.status == Status::not_mine)
+		return set_aside(number, answer, now);
+	const std::shared_ptr<TraceTail> tail = found->second.tail;
+	if (!is_of_this_store(*tail, answer, now))
+		return;
+	note_taken(*tail, now);
+	const std::string &directory = tail->directory();
 	if (answer.status == Status::later || answer.status == Status::replaced) {
 		window_.refused(number, now);
 		report(answer.why,
@@ -191,11 +287,9 @@ void Forwarding::take_for_piece(std::uint64_t number, const Answer &answer, Time
 
 void Forwarding::add_piece(const std::shared_ptr<TraceTail> &tail, std::uint64_t offset)
 {
-	const TraceTail::Content &content = descriptions_.at(tail.get()).content;
-	const std::size_t bytes = std::min<std::size_t>(max_content_bytes, content.bytes.size() - offset);
 	const std::uint64_t number = next_number_++;
-	sent_[number] = {tail, {}, content.file, offset};
-	window_.add(number, bytes);
+	const Sent &sent = sent_[number] = {tail, {}, descriptions_.at(tail.get()).content.file, offset};
+	window_.add(number, bytes_of(sent));
 }
 
 void Forwarding::fill_window(Time now)
@@ -203,7 +297,12 @@ void Forwarding::fill_window(Time now)
 	const std::size_t count = tails_.size();
 	for (std::size_t idle = 0; idle < count && window_.has_room(max_content_bytes);) {
 		const std::shared_ptr<TraceTail> tail = tails_[next_tail_++ % count];
+		const Standing &standing = standing_[tail.get()];
 		bool is_idle = true;
+		if (standing.ask_at || standing.unread >= max_unread) {
+			++idle;
+			continue;
+		}
 		if (auto content = tail->next_description(now)) {
 			descriptions_[tail.get()] = {std::move(*content), 0};
 			add_piece(tail, 0);
@@ -212,7 +311,7 @@ void Forwarding::fill_window(Time now)
 		if (const auto run = tail->is_known() ? tail->next_blocks(now) : std::nullopt) {
 			const std::uint64_t number = next_number_++;
 			window_.add(number, run->count * block_bytes);
-			sent_[number] = {tail, *run, "", 0};
+			sent_[number] = {tail, *run, ""};
 			is_idle = false;
 		}
 		idle = is_idle ? idle + 1 : 0;
@@ -221,19 +320,39 @@ void Forwarding::fill_window(Time now)
 	}
 }
 
-// Into message_. False: it is gone.
-bool Forwarding::encode(const Sent &sent)
+// Into message_. Returns errno as TraceTail::read() does.
+int Forwarding::encode(const Sent &sent)
 {
 	if (sent.file.empty()) {
 		const Batch batch{session_, sent.tail->name(), sent.blocks.stream, sent.blocks.first, {}};
 		return sent.tail->read(sent.blocks, encode_batch(batch, sent.blocks.count * block_bytes, message_));
 	}
 	const TraceTail::Content &content = descriptions_.at(sent.tail.get()).content;
-	const std::size_t bytes = std::min<std::size_t>(max_content_bytes, content.bytes.size() - sent.offset);
+	const std::size_t bytes = bytes_of(sent);
 	const Piece piece{session_, sent.tail->name(), sent.file, content.hash, content.bytes.size(), sent.offset, {}};
 	const auto to = encode_piece(piece, bytes, message_);
 	std::memcpy(to.data(), content.bytes.data() + sent.offset, bytes);
-	return true;
+	return 0;
+}
+
+// What is gone was counted by the tail; the rest is tried again, and others go on meanwhile.
+void Forwarding::note_unread(std::uint64_t number, int error, Time now)
+{
+	window_.withdraw(number);
+	const auto found = sent_.find(number);
+	if (error == ENOENT) {
+		sent_.erase(found);
+		return;
+	}
+	const TraceTail &tail = *found->second.tail;
+	report("read " + tail.directory(),
+	       fmt::format("cannot read {}/{}: {}; it is tried again", tail.directory(), found->second.blocks.stream,
+			   std::strerror(error)),
+	       now);
+	found->second.is_unread = true;
+	Standing &standing = standing_[&tail];
+	++standing.unread;
+	standing.unread_at = now + between_readings;
 }
 
 void Forwarding::send_due(Time now)
@@ -242,9 +361,8 @@ void Forwarding::send_due(Time now)
 		if (!forwarder_.is_connected())
 			return;
 		const Sent &sent = sent_.at(*number);
-		if (!encode(sent)) { // the tail counted it
-			window_.remove(*number, now);
-			sent_.erase(*number);
+		if (const int error = encode(sent)) {
+			note_unread(*number, error, now);
 			continue;
 		}
 		const auto kind = sent.file.empty() ? Forwarder::Kind::batch : Forwarder::Kind::piece;
@@ -272,6 +390,7 @@ void Forwarding::step(Time until)
 		const std::lock_guard lock(mutex_);
 		const Time now = std::chrono::steady_clock::now();
 		look(now);
+		bring_back(now);
 		send_due(now);
 		fill_window(now);
 		if (now - last_save_ > between_saves) {

@@ -3,16 +3,21 @@
 //
 // Used by the agent for its spool (spool.h) and by `monitor fleet push` for a directory. trace_tail.h says what is new,
 // send_window.h what must be sent again, a Forwarder carries it. What is on its way is kept in the files only: to send
-// it again it is read again. Threads: one calls step(), any calls the rest; a mutex orders them.
-// Invariant: a block counts as stored only if the collector whose number the trace's progress holds has answered so.
+// it again it is read again. A trace that no collector takes is set aside, with what was sent of it: one message asks
+// from time to time, and the rest of the host's traces goes on. Threads: one calls step(), any calls the rest; a mutex
+// orders them. Invariant: a block counts as stored only if the collector whose number the trace's progress holds has
+// answered so.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -57,13 +62,16 @@ public:
 	std::uint64_t session() const { return session_; }
 
 private:
-	using Time = std::chrono::steady_clock::time_point;
+	using Clock = std::chrono::steady_clock;
+	using Time = Clock::time_point;
 	// A message on its way. `file` "": blocks.
 	struct Sent {
 		std::shared_ptr<TraceTail> tail;
 		BlockRun blocks;
 		std::string file;
 		std::uint64_t offset = 0;
+
+		bool is_unread = false; // it could not be read
 	};
 	// The description of a trace that is on its way.
 	struct Description {
@@ -71,17 +79,32 @@ private:
 		unsigned restarts = 0;
 	};
 
+	// How a trace stands with the collectors.
+	struct Standing {
+		std::optional<Time> taken;     // when one of them took something of it last
+		std::optional<Time> ask_at;    // it is set aside until one does: when to ask again
+		Clock::duration pause{};       // before that
+		std::optional<Time> unread_at; // what could not be read is tried again then
+		std::size_t unread = 0;        // such messages
+	};
+
 	void look(Time now);
 	void receive(Forwarder::Received received, Time now);
 	void take(std::uint64_t number, const Answer &answer, Time now);
 	void take_for_blocks(std::uint64_t number, const Answer &answer, Time now);
 	void take_for_piece(std::uint64_t number, const Answer &answer, Time now);
+	void note_collector(std::uint64_t instance, Time now);
+	void set_aside(std::uint64_t number, const Answer &answer, Time now);
+	void note_taken(const TraceTail &tail, Time now);
+	void bring_back(Time now);
+	std::size_t bytes_of(const Sent &sent) const;
+	void note_unread(std::uint64_t number, int error, Time now);
 	bool is_of_this_store(TraceTail &tail, const Answer &answer, Time now);
 	void fill_window(Time now);
 	void send_due(Time now);
-	bool encode(const Sent &sent);
+	int encode(const Sent &sent);
 	void add_piece(const std::shared_ptr<TraceTail> &tail, std::uint64_t offset);
-	void forget(const TraceTail &tail, Time now);
+	void forget(const TraceTail &tail);
 	void report(const std::string &cause, const std::string &sentence, Time now);
 	std::shared_ptr<TraceTail> find(const std::string &directory) const;
 
@@ -91,12 +114,14 @@ private:
 	mutable std::mutex mutex_; // of all that follows
 	std::vector<std::shared_ptr<TraceTail>> tails_;
 	SendWindow window_;
-	std::map<std::uint64_t, Sent> sent_; // what the window has, by number
+	std::map<std::uint64_t, Sent> sent_; // by number: what the window has, is set aside, or could not be read
+	std::deque<std::uint64_t> back_;     // of these: go back into the window when there is room
+	std::map<const TraceTail *, Standing> standing_;
 	std::map<const TraceTail *, Description> descriptions_;
 	std::map<const TraceTail *, Time> other_store_; // when another collector took over last
 	std::map<std::string, Time> reported_;
 	std::uint64_t next_number_ = 1;
-	std::uint64_t instance_ = 0; // of the collector that answered last; 0: none yet
+	std::set<std::uint64_t> instances_; // of the collectors that have answered
 	std::size_t next_tail_ = 0;
 	std::vector<std::byte> message_; // that is being encoded
 	Time last_look_{}, last_save_{};

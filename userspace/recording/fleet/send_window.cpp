@@ -10,9 +10,9 @@ constexpr auto between_looks = std::chrono::milliseconds(100);
 
 } // namespace
 
-void SendWindow::add(std::uint64_t number, std::size_t bytes)
+void SendWindow::add(std::uint64_t number, std::size_t bytes, bool is_first)
 {
-	waiting_[number].bytes = bytes;
+	waiting_[number] = {bytes, {}, is_first};
 	unsent_.insert(number);
 	on_their_way_ += bytes;
 }
@@ -43,6 +43,19 @@ bool SendWindow::remove(std::uint64_t number, Time now)
 	unsent_.erase(number);
 	pause_ = min_pause;
 	is_trying_ = false;
+	return true;
+}
+
+bool SendWindow::withdraw(std::uint64_t number)
+{
+	const auto found = waiting_.find(number);
+	if (found == waiting_.end())
+		return false;
+	on_their_way_ -= found->second.bytes;
+	waiting_.erase(found);
+	unsent_.erase(number);
+	if (trial_ == number)
+		trial_.reset();
 	return true;
 }
 

@@ -6,7 +6,7 @@
 // above the usual time of an answer: a short one would flood a slow collector. When nothing at all is heard, the oldest
 // one is sent again as a question: who answers it may be another collector, which has none of the rest. After a refusal
 // all wait, longer each time; then one message tries, and the others follow when it was taken. Invariant: the bytes on
-// their way stay below the window, and a message leaves it only when it was answered for good.
+// their way stay below the window, and a message leaves it only when it was answered for good, or is withdrawn.
 #pragma once
 
 #include <chrono>
@@ -28,12 +28,15 @@ public:
 	static constexpr Duration min_pause = std::chrono::milliseconds(200), max_pause = std::chrono::seconds(5);
 
 	bool has_room(std::size_t bytes) const { return on_their_way_ + bytes <= max_bytes || waiting_.empty(); }
-	// A new message; its number must be new, too. It is due at once.
-	void add(std::uint64_t number, std::size_t bytes);
+	// A new message; its number must be new, too. It is due at once. `is_first`: it was not sent before.
+	void add(std::uint64_t number, std::size_t bytes, bool is_first = true);
 	// It was given to the network.
 	void sent(std::uint64_t number, Time now);
 	// Answered for good. False: not on its way (any more).
 	bool remove(std::uint64_t number, Time now);
+	// Taken back unanswered; add() may bring it again. Says nothing about the collector: if it was the one that
+	// tries, another one does. False: not on its way.
+	bool withdraw(std::uint64_t number);
 	// To be sent again after a pause. False: not on its way.
 	bool refused(std::uint64_t number, Time now);
 	// Another connection, or another collector: what was sent before may be lost, so all of it is due.
@@ -45,6 +48,7 @@ public:
 	Time next_due(Time now) const;
 
 	bool empty() const { return waiting_.empty(); }
+	bool has(std::uint64_t number) const { return waiting_.contains(number); }
 	std::size_t messages() const { return waiting_.size(); }
 	std::size_t bytes() const { return on_their_way_; }
 	std::uint64_t sent_again() const { return sent_again_; }

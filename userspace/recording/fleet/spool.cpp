@@ -33,6 +33,12 @@ void measure(const std::string &directory, std::uint64_t &bytes, std::int64_t &c
 	}
 }
 
+// Complete is also what will never be stored.
+bool is_stored(const ForwardingAccount &account)
+{
+	return account.is_complete && account.refused + account.vanished + account.refused_files == 0;
+}
+
 } // namespace
 
 Spool::Spool(const std::string &directory, std::uint64_t max_bytes, Forwarding &forwarding,
@@ -62,7 +68,7 @@ std::vector<Spool::Entry> Spool::entries() const
 		found.parts = trace_parts(found.directory);
 		for (const TracePart &part : found.parts) {
 			const auto account = std::ranges::find(accounts, part.directory, &ForwardingAccount::directory);
-			found.is_complete = found.is_complete && account != accounts.end() && account->is_complete;
+			found.is_complete = found.is_complete && account != accounts.end() && is_stored(*account);
 			if (account != accounts.end())
 				found.missing_blocks +=
 				    account->recorded - std::min(account->recorded, account->stored);

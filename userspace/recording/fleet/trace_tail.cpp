@@ -141,23 +141,27 @@ std::optional<BlockRun> TraceTail::next_blocks(Time now)
 	return {};
 }
 
-bool TraceTail::read(const BlockRun &run, std::span<std::byte> to)
+int TraceTail::read(const BlockRun &run, std::span<std::byte> to)
 {
 	const Fd file(::open((directory_ + '/' + run.stream).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+	if (!file && errno != ENOENT && errno != ENOTDIR && errno != ELOOP)
+		return errno;
 	std::size_t have = 0;
 	while (file && have < to.size()) {
 		const ssize_t n = ::pread(file.get(), to.data() + have, to.size() - have,
 					  static_cast<off_t>(run.first * block_bytes + have));
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n <= 0)
+		if (n < 0)
+			return errno;
+		if (n == 0)
 			break;
 		have += static_cast<std::size_t>(n);
 	}
 	if (have == to.size())
-		return true;
+		return 0;
 	vanish(run.stream, run.first, run.count);
-	return false;
+	return ENOENT;
 }
 
 void TraceTail::vanish(const std::string &stream, std::uint64_t first, std::uint64_t count)
@@ -181,6 +185,12 @@ std::optional<TraceTail::Content> TraceTail::next_description(Time now)
 			continue;
 		Content content{name, read_text(directory_ + '/' + name, max_description_file_bytes + 1), 0};
 		content.hash = content_hash(std::as_bytes(std::span(content.bytes)));
+		if (content.bytes.empty() && file.size) { // it could not be read
+			std::error_code error;
+			file.is_due = fs::exists(directory_ + '/' + name, error) || error;
+			file.not_before = now + between_versions;
+			continue;
+		}
 		file.is_due = false;
 		file.looked = now;
 		const auto stored = progress_.files.find(name);

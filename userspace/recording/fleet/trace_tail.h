@@ -53,8 +53,8 @@ public:
 
 	// The next blocks to be sent, in turn from all streams.
 	std::optional<BlockRun> next_blocks(Time now);
-	// False: they are gone, and were counted as vanished.
-	bool read(const BlockRun &run, std::span<std::byte> to);
+	// 0, or errno. ENOENT: they are gone, and were counted as vanished. Another one: it may work later.
+	int read(const BlockRun &run, std::span<std::byte> to);
 	// The next description to be sent, with its content.
 	struct Content {
 		std::string file;
