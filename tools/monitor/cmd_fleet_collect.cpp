@@ -28,11 +28,14 @@ struct CollectArguments {
 void print_collected(const nlohmann::ordered_json &accounts)
 {
 	for (const auto &host : accounts["hosts"]) {
+		const auto number = [&](const char *member) { return host[member].get<std::uint64_t>(); };
 		fmt::print("{:<20} {} traces, {} blocks stored, {} again, {} conflicts",
-			   host["host"].get<std::string>(), host["traces"].size(), host["blocks"].get<std::uint64_t>(),
-			   host["repeated"].get<std::uint64_t>(), host["conflicts"].get<std::uint64_t>());
-		for (const auto &[why, number] : host["refused"].items())
-			fmt::print("; {} messages refused: {}", number.get<std::uint64_t>(), printable(why));
+			   host["host"].get<std::string>(), host["traces"].size(), number("blocks"), number("repeated"),
+			   number("conflicts"));
+		if (number("conflicts") > number("conflicts_kept"))
+			fmt::print(" ({} of them kept)", number("conflicts_kept"));
+		for (const auto &[why, messages] : host["refused"].items())
+			fmt::print("; {} messages refused: {}", messages.get<std::uint64_t>(), printable(why));
 		fmt::print("\n");
 	}
 }
@@ -52,6 +55,7 @@ int run_collect(const CollectArguments &arguments)
 		} catch (const Error &error) { // a full disk need not stay full
 			print_error(error.what());
 		}
+	service.stop();
 	service.collector().save();
 	write_fleet_clocks(arguments.output);
 	const auto accounts = service.collector().accounts();

@@ -206,7 +206,7 @@ int run_fleet_record(RecordRequest &request)
 	if (follows)
 		termination.emplace(); // before there are threads
 	FleetRequest sent(request.access, request.hosts);
-	FleetFollow following(sent, request.run, request.output);
+	FleetFollow following(sent, request.run, request.output, request.flight.has_value());
 	if (!request.command_host.empty() && std::ranges::find(sent.hosts, request.command_host) == sent.hosts.end())
 		throw Error(
 		    fmt::format("--cmd-on: {} is not among the hosts of --hosts", printable(request.command_host)));

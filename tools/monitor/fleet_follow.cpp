@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <iterator>
 
 #include <fmt/format.h>
 
@@ -25,11 +24,12 @@ using Clock = std::chrono::steady_clock;
 constexpr auto between_looks = 200ms;
 constexpr auto patience_with_collector = 5s, patience_with_ends = 60s, validity_of_stop = 60s;
 constexpr auto patience_with_blocks = 30s; // none at all comes
+constexpr auto patience_with_parts = 3s;   // an agent looks for new snapshots each second
 
 } // namespace
 
-FleetFollow::FleetFollow(FleetRequest &request, const std::string &run, const std::string &output)
-    : request_(request), run_(run), output_(output)
+FleetFollow::FleetFollow(FleetRequest &request, const std::string &run, const std::string &output, bool is_flight)
+    : request_(request), run_(run), output_(output), is_flight_(is_flight)
 {
 	if (output.empty())
 		return;
@@ -108,47 +108,58 @@ void FleetFollow::stop()
 }
 
 // The end of a recording is the last that the collector gets of it.
-bool FleetFollow::is_stored(const std::string &host) const
+bool FleetFollow::is_stored(const std::string &directory) const
 {
 	const nlohmann::json recording =
-	    parse_json(read_text(fmt::format("{}/{}/.monitor/recording.json", output_, host), 64u << 20));
+	    parse_json(read_text(fmt::format("{}/{}/.monitor/recording.json", output_, directory), 64u << 20));
 	return recording.is_object() && recording.contains("state") && recording["state"] == "complete";
 }
 
-std::uint64_t FleetFollow::blocks()
+// A host's traces of the run are its recording, or the snapshots of it; a flight recorder may have made none.
+FleetFollow::Stored FleetFollow::stored()
 {
-	std::uint64_t sum = 0;
-	for (const auto &host : service_->collector().accounts()["hosts"])
-		sum += host["blocks"].get<std::uint64_t>();
-	return sum;
+	Stored stored;
+	std::set<std::string> whole;
+	for (const auto &host : service_->collector().accounts()["hosts"]) {
+		stored.blocks += host["blocks"].get<std::uint64_t>();
+		stored.traces += host["traces"].size();
+		const auto is_whole = [&](const auto &trace) { return is_stored(trace["directory"]); };
+		if (!host["traces"].empty() && std::ranges::all_of(host["traces"], is_whole))
+			whole.insert(host["host"].get<std::string>());
+		else if (!host["traces"].empty())
+			stored.missing.push_back(host["host"].get<std::string>());
+	}
+	const std::set<std::string> hosts = started();
+	std::erase_if(stored.missing, [&](const std::string &host) { return !hosts.contains(host); });
+	for (const std::string &host : hosts)
+		if (!is_flight_ && !whole.contains(host) && std::ranges::count(stored.missing, host) == 0)
+			stored.missing.push_back(host);
+	return stored;
 }
 
 std::vector<std::string> FleetFollow::until_stored(Termination &termination)
 {
 	if (!service_)
 		return {};
-	std::vector<std::string> missing;
-	std::uint64_t before = 0;
+	Stored last;
 	for (auto progressed = Clock::now(); Clock::now() - progressed < patience_with_blocks;) {
 		look();
-		const std::set<std::string> hosts = started();
-		missing.clear();
-		std::ranges::copy_if(hosts, std::back_inserter(missing),
-				     [&](const auto &host) { return !is_stored(host); });
-		if (missing.empty() || termination.wait(between_looks))
-			break;
-		if (const std::uint64_t now = blocks(); now != before) {
-			before = now;
+		Stored now = stored();
+		if (now.blocks != last.blocks || now.traces != last.traces)
 			progressed = Clock::now();
-		}
+		last = std::move(now);
+		const bool is_settled = !is_flight_ || Clock::now() - progressed > patience_with_parts;
+		if ((last.missing.empty() && is_settled) || termination.wait(between_looks))
+			break;
 	}
+	service_->stop();
 	look();
 	write_fleet_clocks(output_);
 	print_note(fmt::format("monitor: {} of {} hosts in {}{}\n",
-			       report::bytes_text(static_cast<double>(blocks()) * fleet::block_bytes),
-			       started().size() - missing.size(), printable(output_),
-			       missing.empty() ? "" : ", and what has come from the others"));
-	return missing;
+			       report::bytes_text(static_cast<double>(last.blocks) * fleet::block_bytes),
+			       started().size() - last.missing.size(), printable(output_),
+			       last.missing.empty() ? "" : ", and what has come from the others"));
+	return last.missing;
 }
 
 } // namespace monitor

@@ -18,8 +18,8 @@ namespace monitor {
 
 class FleetFollow {
 public:
-	// `output`: where traces are collected, "": they are not. Throws Error.
-	FleetFollow(FleetRequest &request, const std::string &run, const std::string &output);
+	// `output`: where traces are collected, "": they are not. `is_flight`: the hosts make snapshots. Throws Error.
+	FleetFollow(FleetRequest &request, const std::string &run, const std::string &output, bool is_flight);
 
 	// Until CMD has ended, if there is one, else until all hosts that started have; or a signal comes.
 	// Returns CMD's exit code.
@@ -33,12 +33,17 @@ public:
 private:
 	bool all_ended() const;
 	std::set<std::string> started() const;
-	bool is_stored(const std::string &host) const;
-	std::uint64_t blocks();
+	struct Stored {
+		std::uint64_t blocks = 0, traces = 0;
+		std::vector<std::string> missing; // hosts whose traces are not whole
+	};
+	bool is_stored(const std::string &directory) const;
+	Stored stored();
 	void look();
 
 	FleetRequest &request_;
 	const std::string run_, output_;
+	const bool is_flight_;
 	std::unique_ptr<fleet::CollectorService> service_;
 };
 

@@ -71,10 +71,15 @@ void CollectorService::subscribe()
 			  clock_limits);
 }
 
-CollectorService::~CollectorService()
+void CollectorService::stop()
 {
 	clock_->stop_receiving();
 	data_->stop_receiving();
+}
+
+CollectorService::~CollectorService()
+{
+	stop();
 	collector_.reset(); // answers what is left
 	data_->flush(std::chrono::seconds(1));
 }

@@ -26,6 +26,8 @@ public:
 
 	Collector &collector() { return *collector_; }
 	bool wait_until_connected(std::chrono::milliseconds timeout) const;
+	// Takes nothing more; what was taken is still answered.
+	void stop();
 	std::string problem() const { return data_->problem(); }
 
 private:
