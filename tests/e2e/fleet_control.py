@@ -191,8 +191,31 @@ def collected():
 		e2e.equal("reports of the run", [pathlib.Path(report["trace"]).name for report in reports], ["h1", "h2"])
 		e2e.expect(all(report["rows"] for report in reports), "a report without rows")
 		fleet_lab.wait_for(lambda: all(row["unsent_blocks"] == 0 for row in fleet.rows("status").values()), "nothing is unsent")
+		uncollected_first(fleet)
 		done = fleet.run("record", "--run", "o2", "-e", "sched", "-d", "0.3", "--no-calibration", "-o", fleet.work / "run2")
 		e2e.expect("of 2 hosts in" in done.stderr, done.stderr)
+
+
+def uncollected_first(fleet):
+	"""A run that nobody collects does not keep another one from being collected; snapshots are collected, too."""
+	quick = ("--hosts", "h1", "-e", "sched", "--no-calibration")
+	fleet.run("record", "--run", "first", *quick, "-d", "0.3")
+	fleet_lab.wait_for(lambda: fleet.rows("status")["h1"]["unsent_blocks"] > 0, "blocks that nobody has taken")
+	run = fleet.work / "second"
+	done = fleet.run("record", "--run", "second", *quick, "-d", "0.3", "-o", run)
+	e2e.expect("of 1 hosts in" in done.stderr and "others" not in done.stderr, done.stderr)
+	e2e.Trace(run / "h1").expect_true()
+	e2e.equal("the second one's traces", [trace["directory"] for trace in fleet_accounts(run)["h1"]["traces"]], ["h1"])
+	run = fleet.work / "flight"
+	done = fleet.run("record", "--run", "flight", *quick, "--flight", "4M", "--snapshots", "1", "--trigger", 'name == "sched_switch" => snapshot',
+	                 "-o", run)
+	snapshot, = (trace["directory"] for trace in fleet_accounts(run)["h1"]["traces"])
+	e2e.equal("state of the snapshot", e2e.Trace(run / snapshot).recording()["state"], "complete")
+
+
+def fleet_accounts(run):
+	"""What the collector says of each host."""
+	return {host["host"]: host for host in json.loads((run / ".monitor/fleet.json").read_text())["hosts"]}
 
 
 def ends():
