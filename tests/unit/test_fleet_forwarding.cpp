@@ -487,10 +487,15 @@ TEST_CASE("fleet forwarding: descriptors that are used up for a while lose nothi
 	for (const char *stream : {"/kernel_cpu2", "/kernel_cpu3"})
 		append_blocks(trace + stream, traced_uuid, 0, 3000);
 	BadLink link(1, 0);
-	Forwarding forwarding(link, {});
+	std::vector<std::string> sentences;
+	Forwarding forwarding(link, [&](const std::string &sentence) { sentences.push_back(sentence); });
 	forwarding.add(trace, {});
-	forwarding.step(Steady::now()); // nobody is there; the window is full
 	link.open(run);
+	link.drops_batches = true;
+	CHECK_FALSE(
+	    forward_all(forwarding, std::chrono::seconds(1))); // blocks are on their way; descriptions are stored
+	link.drops_batches = false;
+	link.break_off();
 	std::vector<Fd> used;
 	while (true) {
 		Fd fd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
@@ -505,6 +510,7 @@ TEST_CASE("fleet forwarding: descriptors that are used up for a while lose nothi
 		} catch (const Error &) { // of a description
 		}
 	used.clear();
+	CHECK(std::ranges::any_of(sentences, [](const auto &each) { return each.find("cannot read") != each.npos; }));
 	REQUIRE(forward_all(forwarding));
 	CHECK(is_same_trace(trace, run + "/h"));
 	CHECK(forwarding.accounts()[0].vanished == 0);
