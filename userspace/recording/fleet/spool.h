@@ -2,10 +2,10 @@
 // The spool of an agent: a directory in which each recording is SPOOL/RUN, a trace directory, and how much it may hold.
 //
 // The agent calls step() about each second: it finds new recordings and gives them to forwarding.h, and keeps the sum
-// below the limit. What is stored by the collector, all of it, goes first, oldest first; if that is not enough, ended recordings
-// that are not stored are dropped whole, oldest first, counted and reported. A recording that runs is never touched.
-// How far each is stored is kept in SPOOL/.forwarded/RUN, of a snapshot in RUN~SNAPSHOT. Invariant: a trace is there
-// whole or not at all.
+// below the limit. What is stored by the collector, all of it, goes first, oldest first; if that is not enough, ended
+// recordings that are not stored are dropped whole, oldest first, counted and reported. A recording that runs is never
+// touched. How far each is stored is kept in SPOOL/.forwarded/RUN, of a snapshot in RUN~SNAPSHOT. Invariant: a trace is
+// there whole or not at all.
 #pragma once
 
 #include <cstdint>
