@@ -160,7 +160,7 @@ TEST_CASE("fleet batch: answers")
 	bytes.pop_back();
 	CHECK_FALSE(decode_answer(bytes, answer, why));
 	CHECK_FALSE(decode_answer({}, answer, why));
-	CHECK_FALSE(decode_answer(encode_answer({static_cast<Status>(7), 0, 0, 0, ""}), answer, why));
+	CHECK_FALSE(decode_answer(encode_answer({static_cast<Status>(8), 0, 0, 0, ""}), answer, why));
 	CHECK_FALSE(decode_answer(encode_answer({static_cast<Status>(0), 0, 0, 0, ""}), answer, why));
 }
 
