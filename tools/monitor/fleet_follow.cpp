@@ -120,7 +120,8 @@ FleetFollow::Stored FleetFollow::stored()
 {
 	Stored stored;
 	std::set<std::string> whole;
-	for (const auto &host : service_->collector().accounts()["hosts"]) {
+	const nlohmann::ordered_json accounts = service_->collector().accounts();
+	for (const auto &host : accounts["hosts"]) {
 		stored.blocks += host["blocks"].get<std::uint64_t>();
 		stored.traces += host["traces"].size();
 		const auto is_whole = [&](const auto &trace) { return is_stored(trace["directory"]); };
