@@ -38,6 +38,7 @@ template <class Work> int Units::count(const Work &work)
 	constexpr int first = 10, min_units = 20;
 	constexpr double enough_ns = 100'000;
 	if (count_ == 0) {
+		work(first); // the first calls are slower than the rest
 		const auto start = cpu_time();
 		work(first);
 		const double fitting = enough_ns * first / std::max(ns(cpu_time() - start), 1.0);
@@ -118,8 +119,10 @@ void Faults::touch(int from, int to)
 double Faults::time()
 {
 	const auto forget = [this] { ::madvise(memory_.data(), memory_.size(), MADV_DONTNEED); };
-	forget();
-	const int pages = units_.count([this](int count) { touch(0, count); });
+	const int pages = units_.count([&](int count) {
+		forget();
+		touch(0, count);
+	});
 	forget();
 	touch(0, pages_before);
 	const auto start = cpu_time();
