@@ -16,29 +16,13 @@ import tempfile
 import time
 
 import e2e
+import fleet_traces
+from fleet_traces import free_port, wait_for
 
 
 def need_fleet():
-	e2e.need_program("nats-server")
 	e2e.need_program("openssl")
-	if "this build has no `monitor fleet`" in e2e.run(e2e.monitor, "fleet", exit_code=None).stderr:
-		e2e.skip("this build has no fleet")
-
-
-def free_port():
-	with socket.socket() as probe:
-		probe.bind(("127.0.0.1", 0))
-		return probe.getsockname()[1]
-
-
-def wait_for(condition, what, seconds=10):
-	"""Returns what the condition returned, once that is true."""
-	deadline = time.monotonic() + seconds
-	while time.monotonic() < deadline:
-		if found := condition():
-			return found
-		time.sleep(0.02)
-	raise TimeoutError(f"{what}: not within {seconds} s")
+	fleet_traces.need_fleet()
 
 
 class Process:

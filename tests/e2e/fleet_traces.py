@@ -31,6 +31,7 @@ def free_port():
 
 
 def wait_for(condition, what, seconds=20):
+	"""Returns what the condition returned, once that is true."""
 	deadline = time.monotonic() + seconds
 	while time.monotonic() < deadline:
 		if found := condition():
