@@ -175,7 +175,7 @@ def others(monitor, work):
 	assert "16 levels" in done.stderr and not list((work / "empty").iterdir()), done.stderr
 
 
-# What the clocks are ahead of the true time after so many ns: a rate that differs by 60 ppm and changes by up to 1.9
+# How far each clock is ahead of the true time, by that time in ns: a rate that differs by 60 ppm and changes by up to 1.9
 # ppm in a second, and the same with a step by an hour.
 DRIFT_NS = 40_000_000_000
 STEP_AT_NS = 25_000_000_000

@@ -58,7 +58,7 @@ def loads(context):
 
 
 def served(context, requests):
-	"""A script that has nginx answer so many requests of wrk, each on its own CPU; both are its children."""
+	"""A script in which nginx answers this many requests from wrk, each on a CPU of its own; both are its children."""
 	directory = context.path("served")
 	os.makedirs(directory, exist_ok=True)
 	with open(os.path.join(directory, "nginx.conf"), "w") as file:

@@ -22,7 +22,7 @@ inline constexpr std::size_t bounds = 3;
 struct VirtualCost {
 	std::string why_not;                                 // a sentence with the remedy; "": the cost is known
 	std::vector<std::array<ProbeTime, bounds>> by_class; // in ticks, by the id of a token
-	// Upper bound of the cost of an event in idle time, or at most so many ticks after it: times that of by_class.
+	// Factor on the upper bound of an event's cost while its CPU is idle, and for this many ticks afterwards.
 	double after_idle = 1;
 	std::uint64_t after_idle_ticks = 0;
 	double noise = 0; // the range is this share of a time wider, both ways: runs differ, too, that nobody measures
