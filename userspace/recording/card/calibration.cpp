@@ -154,7 +154,7 @@ private:
 	{
 		const auto times = static_cast<std::size_t>(std::max<Clock::rep>(left / of_some, 1));
 		const std::size_t missing = max_rounds - std::min(sched_.rounds.size(), max_rounds);
-		together_ = std::clamp((missing + times - 1) / times, rounds_together, max_rounds);
+		together_ = std::min(std::max((missing + times - 1) / times, rounds_together), missing);
 	}
 
 	void some_rounds()
