@@ -162,6 +162,9 @@ def it_runs():
 		page.key("+")
 	page.key(" ")
 	page.wait(f"!monitorView.scenes.isRunning && {TIME} > {start + span} - 2 * monitorView.scenes.step", 20)  # to its end
+	for _ in range(6):
+		page.key("-")  # that its begin is not over before it is looked at
+	page.wait(SCENE)
 	page.key(" ")  # and from its begin again
 	page.wait(f"{TIME} < {start + span / 2}")
 	page.key("P")
