@@ -257,6 +257,26 @@ TEST_CASE("machine: of a snapshot the first token of a thread says what it did f
 	CHECK(Folded(lossy, 100, 1000, true, false, true).thread(7).usage.blocked == 0); // its first token may be lost
 }
 
+TEST_CASE("machine: a thread that had ended before the recording, and was not yet waited for, is not blocked")
+{
+	constexpr std::uint32_t dead = 0x10, zombie = 0x20;
+	for (const std::uint32_t state : {dead, zombie}) {
+		History history;
+		history.lists(5, 7, state, EDC_NO_SYSCALL, 0);
+		history.lists(5, 8, sleeping, EDC_NO_SYSCALL, 0);
+		const Folded folded(history, 0, 100);
+		CHECK(folded.thread(7).state == analyze::State::dead);
+		CHECK(folded.thread(7).usage.blocked == 0);
+		CHECK(folded.thread(8).usage.blocked == 100);
+		History snapshot;
+		snapshot.lists(0, 7, state, 0, EDC_THREAD_LATER);
+		snapshot.lists(0, 8, sleeping, 0, EDC_THREAD_LATER);
+		const Folded later(snapshot, 100, 1000, true, false, true);
+		CHECK(later.thread(7).usage.blocked == 0);
+		CHECK(later.thread(8).usage.blocked == 900);
+	}
+}
+
 TEST_CASE("machine: a killed recording ends with its last token")
 {
 	History history;

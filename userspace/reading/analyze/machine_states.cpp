@@ -11,6 +11,14 @@ namespace {
 constexpr std::uint32_t state_dead = 0x10; // X
 constexpr std::uint32_t state_zombie = 0x20;
 
+// Of a thread that is on no CPU, as the kernel reports it. A zombie is not blocked: nothing will wake it.
+State state_of(std::uint32_t reported)
+{
+	if (reported == state_dead || reported == state_zombie)
+		return State::dead;
+	return reported == 0 || reported == EDC_STATE_PREEMPTED ? State::runnable : State::blocked;
+}
+
 // By the name of the class; without one it is the timer.
 StackSample::At stack_at(const std::string *name)
 {
@@ -168,6 +176,68 @@ void Machine::on_mapping(const EventKind &kind, const trace::Event &event)
 		observer->mapping(token);
 }
 
+void Machine::on_thread_state(const EventKind &kind, const trace::Event &event)
+{
+	const auto tid = kind.field[1].get<std::int32_t>(event);
+	const auto flags = kind.field[8].get<std::uint32_t>(event);
+	if (tid == 0)
+		return;
+	Thread *found = find(tid);
+	Thread &thread = found ? *found : fresh(tid);
+	const bool nameless = thread.name.empty();
+	if (nameless || !(flags & EDC_THREAD_AT_END)) {
+		thread.tgid = kind.field[2].get<std::int32_t>(event);
+		thread.parent = kind.field[3].get<std::int32_t>(event);
+		thread.name = kind.field[6].get<std::string_view>(event);
+		thread.is_kernel = flags & EDC_THREAD_KERNEL;
+		if (!(flags & EDC_THREAD_FILTERED))
+			thread.filtered = false;
+	}
+	thread.cgroup = {kind.field[7].get(event), ++cgroup_moves_};
+	thread.hidden |= (flags & EDC_THREAD_HIDDEN) && thread.born == 0;
+	thread.introduced = true;
+	hides_threads_ |= thread.hidden;
+	const Thread *parent = find(thread.parent);
+	if ((command_pid_ && (tid == command_pid_ || thread.tgid == command_pid_)) || (parent && parent->in_tree))
+		thread.in_tree = true;
+	if (flags & EDC_THREAD_LATER)
+		thread.blocked_later =
+		    is_snapshot_ && state_of(kind.field[0].get<std::uint32_t>(event)) == State::blocked;
+	// In a snapshot there may be a list that was made long before it.
+	else if (!(flags & (EDC_THREAD_AT_END | EDC_THREAD_LATER)) && !is_known(thread) &&
+		 (!is_snapshot_ || event.time >= first_))
+		on_state_at_start(kind, event, thread, flags);
+}
+
+void Machine::on_state_at_start(const EventKind &kind, const trace::Event &event, Thread &thread, std::uint32_t flags)
+{
+	renew(thread);
+	const auto state = kind.field[0].get<std::uint32_t>(event);
+	const auto syscall = kind.field[5].get<std::uint32_t>(event);
+	thread.ring = thread.is_kernel ? Ring::kernel : Ring::unknown;
+	thread.since = first_;
+	if (flags & EDC_THREAD_RUNNING) {
+		Cpu &cpu = this->cpu(kind.field[4].get<std::uint32_t>(event));
+		if (cpu.current || cpu.gap_until > event.time)
+			return; // a switch has already said so, or the loss that this is in has outdated it
+		account(cpu, event.time);
+		thread.state = State::running;
+		ran(thread, cpu, Mode::unknown, cpu.before_first);
+		cpu.usage[Mode::unknown] += cpu.before_first.within;
+		cpu.before_first = {};
+		tell_found(cpu, thread);
+		cpu.user_ticks = {};
+		cpu.current = &thread;
+		cpu.current_listed = true;
+		return;
+	}
+	thread.state = state_of(state);
+	if (!thread.is_kernel && syscall != EDC_NO_SYSCALL && thread.state == State::blocked) {
+		thread.ring = Ring::system_call;
+		thread.syscall = syscall;
+	}
+}
+
 void Machine::switch_out(Thread &thread, std::uint32_t state, std::uint64_t time, Cpu &cpu)
 {
 	if (thread.tid == 0)
@@ -177,16 +247,11 @@ void Machine::switch_out(Thread &thread, std::uint32_t state, std::uint64_t time
 	if (thread.ring == Ring::fault && state == 0)
 		fault_never_completed(thread, cpu);
 	cpu.fault_ticks = 0;
-	const bool still_runnable = state == 0 || state == EDC_STATE_PREEMPTED;
-	(still_runnable ? thread.usage.involuntary : thread.usage.voluntary) += is_counting_;
+	thread.state = state_of(state);
+	(thread.state == State::runnable ? thread.usage.involuntary : thread.usage.voluntary) += is_counting_;
 	thread.out_time = time;
 	thread.since = time;
-	if (state == state_dead || state == state_zombie) {
-		thread.state = State::dead;
-		return;
-	}
-	thread.state = still_runnable ? State::runnable : State::blocked;
-	if (!still_runnable && thread.ring == Ring::user)
+	if (thread.state == State::blocked && thread.ring == Ring::user)
 		thread.ring = Ring::unknown; // asleep in the kernel, on a path that no token brackets
 }
 
