@@ -114,7 +114,7 @@ def unknown_is_hatched():
 		const {stage} = monitorView.scenes, {x, y, width} = stage.cpuAt(number); // below its text
 		return [what, new Set(new Uint32Array(stage.context.getImageData(x + width - 40, y + 30, 36, 7).data.buffer)).size];
 	})"""
-	page.run("new Promise(resolve => setTimeout(resolve, 300))")
+	page.wait(f"({colours}).every(([what, number]) => what === 'unknown' ? number > 1 : number === 1)", 10)  # what moved there has arrived
 	for what, number in page.run(colours):
 		e2e.expect(number > 1 if what == "unknown" else number == 1, f"{number} colours where the CPU is {what}")
 	e2e.expect(any(what == "unknown" for what, _ in page.run(colours)), "no CPU is unknown")

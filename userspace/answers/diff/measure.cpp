@@ -117,7 +117,7 @@ public:
 			const CallTimes::EndedBy by = sleep.ended_by;
 			const bool leads = key.of_command && by == CallTimes::EndedBy::other && plan_.same_modes;
 			key.item = item_of(by);
-			key.name = call_name(machine_, sleep.call);
+			key.name = by == CallTimes::EndedBy::recorder ? "" : call_name(machine_, sleep.call);
 			add(rows_, key, part.ticks, leads, part.count);
 		}
 	}
