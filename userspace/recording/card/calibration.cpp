@@ -111,8 +111,8 @@ struct Work {
 };
 
 // Every round measures all workloads: what was detached is attached again only after a grace period of the kernel, and
-// what is attached together waits for one. That time is not spent sleeping, because a CPU that slept is slower for a
-// while. The probes of system calls come last, because round trips make calls too.
+// what is attached together waits for one. The CPU does not sleep meanwhile, because it would be slower for a while.
+// The probes of system calls come last, because round trips make calls too.
 class Trial {
 public:
 	Trial(BpfCard &card, const CalibrationOptions &options, int cpu)
@@ -161,8 +161,7 @@ private:
 	{
 		for (Work *work : works_)
 			work->rounds.resize(work->rounds.size() + together_);
-		while (grace_period_.valid() && grace_period_.wait_for(0s) != std::future_status::ready)
-			trips_.time(); // its switches help the period to end
+		wait_for_grace_period();
 		for (Work *work : works_)
 			work->measure(&Round::before, together_);
 		select(true);
@@ -186,6 +185,20 @@ private:
 		free_rings();
 		for (Work *work : works_)
 			work->measure(&Round::after, together_);
+	}
+
+	// The CPU is kept busy, but no more urgently than other threads would: a kernel thread of the usual priority,
+	// to which a trial does not leave the CPU, is what ends the period.
+	void wait_for_grace_period()
+	{
+		if (!grace_period_.valid())
+			return;
+		const std::jthread busy([](const std::stop_token &stop) {
+			::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), 0);
+			while (!stop.stop_requested())
+				;
+		});
+		grace_period_.wait();
 	}
 
 	void measure(Work &work)
