@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <memory>
@@ -21,6 +22,7 @@
 #include <fmt/format.h>
 
 #include "answers/view/compared.h"
+#include "answers/view/hosts.h"
 #include "answers/view/loading.h"
 #include "answers/view/view.h"
 #include "base/error.h"
@@ -164,9 +166,57 @@ trace::Trace open_for_picture(const std::string &directory)
 	return trace;
 }
 
+// Several recordings of a collection; those that have no picture are said and left out. Throws Error: none has one.
+std::vector<view::Hosts::Recording> open_collection(const std::string &directory,
+						    const std::vector<std::string> &recordings)
+{
+	std::vector<view::Hosts::Recording> opened;
+	std::vector<std::string> warnings;
+	for (const std::string &recording : recordings)
+		try {
+			trace::Trace trace = open_for_picture(recording);
+			auto clock = view::clock_in(directory, recording, trace, warnings);
+			opened.push_back({std::filesystem::path(recording).lexically_relative(directory).string(),
+					  recording, std::move(trace), std::move(clock)});
+		} catch (const Error &error) {
+			print_note(fmt::format("monitor: {} is left out: {}\n", printable(recording), error.what()));
+		}
+	for (const std::string &warning : warnings)
+		print_note(fmt::format("monitor: {}\n", warning));
+	if (opened.empty())
+		throw Error(fmt::format("no recording in {} can be viewed", printable(directory)));
+	return opened;
+}
+
+// In this thread and all that follow: serve() waits for these signals.
+void block_ends()
+{
+	sigset_t ends;
+	sigemptyset(&ends);
+	for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+		sigaddset(&ends, signal);
+	::pthread_sigmask(SIG_BLOCK, &ends, nullptr);
+}
+
+int view_collection(const ViewArguments &arguments, const std::vector<std::string> &recordings)
+{
+	if (!arguments.output.empty() || !arguments.layout.empty())
+		throw Error(
+		    fmt::format("{} has the recordings of several hosts, and -o and --layout are for one: name {}, "
+				"for example",
+				printable(arguments.directories.front()), printable(recordings.front())));
+	auto opened = open_collection(arguments.directories.front(), recordings);
+	block_ends();
+	view::Hosts hosts(std::move(opened), !arguments.no_cache);
+	return show(arguments, hosts);
+}
+
 int run_view(const ViewArguments &arguments)
 {
 	const std::vector<std::string> &directories = arguments.directories;
+	if (directories.size() == 1)
+		if (const auto recordings = trace::Trace::recordings_in(directories.front()); recordings.size() > 1)
+			return view_collection(arguments, recordings);
 	if (!arguments.layout.empty() && !arguments.output.empty())
 		throw Error(
 		    "--layout is for the animation, which a page that -o writes does not have: omit one of them");
@@ -183,11 +233,7 @@ int run_view(const ViewArguments &arguments)
 		write_page(picture, arguments.output);
 		return exit_code_of(picture);
 	}
-	sigset_t ends; // in this thread and all that follow: serve() waits for them
-	sigemptyset(&ends);
-	for (const int signal : {SIGINT, SIGTERM, SIGHUP})
-		sigaddset(&ends, signal);
-	::pthread_sigmask(SIG_BLOCK, &ends, nullptr);
+	block_ends();
 	if (directories.size() == 1) {
 		view::Loading loading(directories, std::move(trace), !arguments.no_cache, std::move(layout));
 		return show(arguments, loading);
@@ -204,7 +250,9 @@ void add_view(CLI::App &app, int &exit_code)
 {
 	CLI::App *command = app.add_subcommand("view", "look at a trace in a browser");
 	auto arguments = std::make_shared<ViewArguments>();
-	command->add_option("trace", arguments->directories, "a trace directory, or two to compare")
+	command
+	    ->add_option("trace", arguments->directories,
+			 "a trace directory, a collection of several hosts, or two traces to compare")
 	    ->required()
 	    ->option_text("DIR [DIR2]")
 	    ->expected(1, 2);
@@ -225,6 +273,7 @@ void add_view(CLI::App &app, int &exit_code)
 			"Exit code: 0, or 1 if parts of the trace are damaged.\n"
 			"Examples:\n"
 			"  monitor view DIR\n"
+			"  monitor view RUN\n"
 			"  monitor view BEFORE AFTER\n"
 			"  monitor view DIR --layout pipeline\n"
 			"  monitor view DIR -o picture.html\n"

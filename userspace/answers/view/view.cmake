@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # The picture of a trace, as a page that a browser draws.
-set(page_names index.html view.css text.js source.js colours.js overview.js lanes.js lines.js table.js cases.js story.js kiviat.js compare.js stage.js scenes.js main.js)
+set(page_names index.html view.css text.js source.js colours.js overview.js lanes.js lines.js table.js cases.js story.js kiviat.js compare.js hosts.js stage.js scenes.js main.js)
 set(page_texts "")
 set(page_rows "")
 foreach(name ${page_names})
@@ -25,6 +25,7 @@ add_library(monitor_view STATIC
   ${CMAKE_CURRENT_LIST_DIR}/cases.cpp
   ${CMAKE_CURRENT_LIST_DIR}/compared.cpp
   ${CMAKE_CURRENT_LIST_DIR}/groups.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/hosts.cpp
   ${CMAKE_CURRENT_LIST_DIR}/lane.cpp
   ${CMAKE_CURRENT_LIST_DIR}/loading.cpp
   ${CMAKE_CURRENT_LIST_DIR}/picture.cpp

@@ -4,6 +4,7 @@
 import {hatched, modeColours, modeNames, runColour, waitColour} from './colours.js';
 import {Cases} from './cases.js';
 import {Compare} from './compare.js';
+import {Hosts} from './hosts.js';
 import {drawKiviat} from './kiviat.js';
 import {Lanes, groupKinds} from './lanes.js';
 import {Lines} from './lines.js';
@@ -48,6 +49,7 @@ const cases = new Cases(source, ({from, to, thread}) => {
 	story.show(thread, lanes.window, (from + to) / 2);
 });
 const scenes = new Scenes(lanes);
+const hosts = about.hosts ? new Hosts(lanes, setWindow) : null;
 let compare = null, pointer = null;
 let dirty = true, by = 'process', tableTimer, tableNumber = 0;
 const drawTimes = [];
@@ -367,6 +369,8 @@ function follow() {
 	showLanes(lanesNames.includes(wanted.get('lanes')) ? wanted.get('lanes') : 'cpus');
 	showBy(tableBy.includes(wanted.get('by')) ? wanted.get('by') : 'process');
 	setWindow(number('from', 0), number('to', about.ticks));
+	if (wanted.has('from_ns'))
+		hosts?.follow(number('from_ns', 0), number('to_ns', 0));
 	if (wanted.has('thread'))
 		story.show(number('thread', -1), lanes.window, number('at', undefined));
 	else
@@ -395,6 +399,6 @@ if (about.has_second) {
 }
 // For tests: whether all that the window needs is there, and how long drawing took.
 globalThis.monitorView = {lanes, lines, get compare() { return compare; }, setWindow, drawTimes, story, cases, scenes,
-	isReady: () => lanes.tiles.loading === 0 && !dirty && element('table-state').textContent === '' && element('story-state').textContent !== 'reading...' && element('cases-state').textContent !== 'reading...' && element('scenes-state').textContent !== 'reading...'
+	isReady: () => lanes.tiles.loading === 0 && !dirty && !hosts?.isAsking && element('table-state').textContent === '' && element('story-state').textContent !== 'reading...' && element('cases-state').textContent !== 'reading...' && element('scenes-state').textContent !== 'reading...'
 		&& (!compare || element('second-state').textContent !== 'reading...' && compare.lanes.tiles.loading === 0)
 		&& (element('stacks').hidden || element('stacks-state').textContent !== 'reading...')};

@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""monitor view RUN: a page for each host of a collection, which lead to each other at the same time."""
+import json
+import re
+import subprocess
+import types
+
+import browser
+import e2e
+import view_page
+
+BASE_NS, LATER_NS, BOUND_NS = 1_700_000_000_000_000_000, 150_000_000, 80_000
+
+
+def recorded(name):
+	return e2e.record(f"run/{name}", "--force", "-e", "sched", command=("sleep", "0.4")).directory
+
+
+def clock_of(directory, begin_ns, rate, bound):
+	"""Lines that put the trace's begin there; the last one ends a second later."""
+	first = e2e.Trace(directory).events("--event", "sched_switch")[0]
+	hz = int(re.search(r"freq = (\d+)", (directory / "metadata").read_text(errors="replace"))[1])
+	begin = first["ticks"] - round(first["time_ns"] * hz / 1e9)
+	return {"nodes": [[begin, begin_ns], [begin + hz, begin_ns + round(1e9 * rate)]], "bounds_ns": [bound] * 3}
+
+
+def collection():
+	"""Two recordings, of which the clocks say that the second one began a bit after the first."""
+	run = e2e.work / "run"
+	run.mkdir()
+	hosts = {name: recorded(name) for name in ("db1", "web1")}
+	(run / ".monitor").mkdir()
+	parts = [{"directory": "db1", "clock": clock_of(hosts["db1"], BASE_NS, 1.0001, BOUND_NS)},
+	         {"directory": "web1", "clock": clock_of(hosts["web1"], BASE_NS + LATER_NS, 1.0, None)}]
+	(run / ".monitor" / "collection.json").write_text(json.dumps({"version": 1, "parts": parts}))
+	return run
+
+
+def click(page, name):
+	page.run(f"[...document.querySelectorAll('#hosts button')].find(button => button.textContent === '{name}').click()")
+
+
+def note(page):
+	return page.run("document.querySelector('#hosts-note').textContent")
+
+
+def window_ns(page):
+	"""Since the begin of that host's trace."""
+	return page.run("[monitorView.lanes.window.from, monitorView.lanes.window.to].map(ticks => monitorView.lanes.source.ns(ticks))")
+
+
+def to_host(page, name):
+	click(page, name)
+	page.wait(f"globalThis.monitorView?.lanes.source.about.hosts[monitorView.lanes.source.about.host_number].name === '{name}' && {view_page.READY}")
+
+
+def at_the_same_time():
+	run = collection()
+	served = view_page.Served(types.SimpleNamespace(directory=run))
+	page = served.page
+	e2e.equal("hosts", page.run("[...document.querySelectorAll('#hosts button')].map(button => button.textContent)"), ["db1", "web1"])
+	e2e.expect(served.address != page.run("location.href") and page.run("location.pathname").endswith("/0/"), page.run("location.href"))
+	whole = page.run("monitorView.lanes.source.about.ticks")
+	page.run(f"monitorView.setWindow({whole} * 0.6, {whole} * 0.7)")
+	page.key("t")
+	page.wait(f"{view_page.READY} && location.hash.includes('lanes=threads')")
+	before = window_ns(page)
+	to_host(page, "web1")
+	after = window_ns(page)
+	for here, there in zip(before, after):
+		# A tick of either is less than a nanosecond or two.
+		e2e.expect(abs(here * 1.0001 - LATER_NS - there) < 10, f"{here} ns of db1 are {there} ns of web1")
+	e2e.equal("what the lanes show", page.run("monitorView.lanes.what"), "threads")
+	e2e.expect("unknown" in note(page), note(page))
+	to_host(page, "db1")
+	for here, there in zip(before, window_ns(page)):
+		e2e.expect(abs(here - there) < 10, f"{here} ns of db1 and back are {there} ns")
+	e2e.expect("at most 80" in note(page), note(page))
+	# Before the other one was recorded.
+	page.run(f"monitorView.setWindow({whole} * 0.05, {whole} * 0.1)")
+	page.wait(view_page.READY)
+	to_host(page, "web1")
+	e2e.expect("was not recorded at that time" in note(page), note(page))
+	e2e.equal("its window", page.run(view_page.WINDOW), [0, page.run("monitorView.lanes.source.about.ticks")])
+	served.end()
+
+
+def without_clocks():
+	"""Pages of hosts whose clocks are not related still lead to each other, to all of the recording."""
+	run = e2e.work / "run"
+	(run / ".monitor" / "collection.json").write_text(json.dumps({"version": 1, "parts": []}))
+	served = view_page.Served(types.SimpleNamespace(directory=run))
+	page = served.page
+	to_host(page, "web1")
+	e2e.equal("its window", page.run(view_page.WINDOW), [0, page.run("monitorView.lanes.source.about.ticks")])
+	status = page.run("fetch('ticks?from_ns=0&to_ns=1').then(response => response.text())")
+	e2e.expect("unknown" in status, status)
+	for path in ("../2/", "../x", "../0"):
+		e2e.equal(path, page.run(f"fetch('{path}').then(response => response.status)"), 404)
+	page.complaints.clear()  # of these
+	served.end()
+
+
+def what_has_no_picture():
+	run = e2e.work / "run"
+	for option in (("-o", e2e.work / "page.html"), ("--layout", "pipeline")):
+		refused = e2e.run(e2e.monitor, "view", *option, run, exit_code=1)
+		e2e.expect("several hosts" in refused.stderr and str(run / "db1") in refused.stderr, refused.stderr)
+	(run / "web1" / "metadata").write_text("nothing")
+	server = subprocess.Popen([e2e.monitor, "view", "--no-browser", run], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+	server.stdout.readline()
+	server.terminate()
+	said = server.communicate(timeout=20)[1]
+	e2e.expect("web1 is left out" in said, said)
+
+
+e2e.need_recording()
+if browser.why_none():
+	e2e.skip(browser.why_none())
+e2e.main(at_the_same_time, without_clocks, what_has_no_picture)

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// The recordings of a collection: a page for each, below /0/, /1/ and so on, which lead to each other at the same time
+// of the common clock. A recording is read when its page is first asked for. Called by cmd_view.cpp.
+//
+//     /N/...     as view.h; /about also has host: N, hosts: [name, ...], has_common: whether there is a common clock
+//     /N/common  ?from=&to=        ticks of the picture as {from_ns, to_ns, bound_ns} of the common clock
+//     /N/ticks   ?from_ns=&to_ns=  back, as far as there is a recording: {from, to, bound_ns}; from = to: there is none
+//
+// Nanoseconds count from the collection's begin, bound_ns is how far off they may be in this window; null: unknown.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/http.h"
+#include "loading.h"
+#include "reading/events/clock_map.h"
+
+namespace monitor::view {
+
+class Hosts {
+public:
+	struct Recording {
+		std::string name, directory;
+		trace::Trace trace;                           // has a picture
+		std::shared_ptr<const trace::ClockMap> clock; // null: how it relates to the others is unknown
+	};
+
+	Hosts(std::vector<Recording> recordings, bool use_cache);
+
+	// Any thread.
+	HttpResponse answer(const HttpRequest &request);
+	void stop();
+	// As Loading's, of those that were asked for.
+	std::string failed() const;
+	std::vector<std::shared_ptr<const Picture>> pictures() const;
+
+private:
+	// Once it is being read there is no trace here.
+	struct Host {
+		std::string name, directory;
+		std::shared_ptr<const trace::ClockMap> clock;
+		std::optional<trace::Trace> trace;
+		std::unique_ptr<Loading> loading;
+	};
+
+	Loading &loading(std::size_t place);
+	HttpResponse answer_of(std::size_t place, const HttpRequest &request);
+	HttpResponse about(std::size_t place, const Picture &picture) const;
+	std::string common(const trace::ClockMap &clock, const Picture &picture, const HttpRequest &request) const;
+	std::string ticks(const trace::ClockMap &clock, const Picture &picture, const HttpRequest &request) const;
+
+	const bool use_cache_;
+	mutable std::mutex lock_; // of Host::trace and loading
+	std::vector<Host> hosts_;
+	std::uint64_t begin_ns_ = ~std::uint64_t(0); // of the collection, on the common clock
+};
+
+// The clock of a recording of the collection (Trace::recordings_in), as the collection has it; null: it has none.
+std::shared_ptr<const trace::ClockMap> clock_in(const std::string &collection, const std::string &recording,
+						const trace::Trace &trace, std::vector<std::string> &warnings);
+
+} // namespace monitor::view
