@@ -301,5 +301,5 @@ def commands():
 
 
 if __name__ == "__main__":
-	fleet_lab.need_fleet()
+	fleet_lab.need_agents()
 	e2e.main(status, refused_at_start, split, kernel, started_and_stopped, collected, ends, as_the_units_say, commands)

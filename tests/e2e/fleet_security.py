@@ -169,5 +169,5 @@ def attacks():
 
 
 if __name__ == "__main__":
-	fleet_lab.need_fleet()
+	fleet_lab.need_agents()
 	e2e.main(attacks)
