@@ -311,6 +311,10 @@ def in_sql(monitor, work):
 	row = json.loads(run(monitor, "query", "--json", work / "lines", "SELECT before(1, 'a', 2, 'a') AS x, before(2, 'a', 2, 'a') AS y, "
 	                     "before(NULL, 'a', 2, 'a') AS z").stdout)[0]
 	assert row == {"x": 1, "y": 0, "z": None}, row
+	bounds = json.loads(run(monitor, "query", "--json", work / "lines", "SELECT clock_bound_ns(1e9, 'a') AS a, "
+	                        "clock_bound_ns(1e9, 'd') AS d, count(clock_bound_ns(time_ns, host)) AS known, count(*) AS n FROM work "
+	                        "WHERE host = 'e'").stdout)[0]
+	assert bounds["a"] == 0 and 15_000 < bounds["d"] < 150_000 and 0 < bounds["n"] - bounds["known"] < 150, bounds
 	done = run(monitor, "query", work / "lines", "SELECT before(1, 'nobody', 2, 'a')", code=1)
 	assert "no host nobody" in done.stderr, done.stderr
 

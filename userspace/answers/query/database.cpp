@@ -7,9 +7,9 @@
 #include "activity_table.h"
 #include "base/error.h"
 #include "base/suggestions.h"
-#include "before_function.h"
 #include "event_table.h"
 #include "module.h"
+#include "order_functions.h"
 
 namespace monitor::query {
 namespace {
@@ -104,7 +104,7 @@ Database::Database(trace::Trace &trace, const std::optional<std::string> &filter
 	remove_dangerous_modules(handle());
 	sqlite3_db_config(handle(), SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0, nullptr);
 	sqlite3_db_config(handle(), SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
-	if (!add_before(handle(), trace))
+	if (!add_order_functions(handle(), trace))
 		throw Error("SQLite cannot be started: out of memory");
 	add_events();
 	add_folds();

@@ -2,7 +2,6 @@
 # SQL over a trace: tables of SQLite that read it. Left out where SQLite is missing.
 add_library(monitor_query STATIC
   ${CMAKE_CURRENT_LIST_DIR}/activity_table.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/before_function.cpp
   ${CMAKE_CURRENT_LIST_DIR}/checkpoints.cpp
   ${CMAKE_CURRENT_LIST_DIR}/constraint.cpp
   ${CMAKE_CURRENT_LIST_DIR}/context.cpp
@@ -13,6 +12,7 @@ add_library(monitor_query STATIC
   ${CMAKE_CURRENT_LIST_DIR}/event_table.cpp
   ${CMAKE_CURRENT_LIST_DIR}/folded.cpp
   ${CMAKE_CURRENT_LIST_DIR}/lists.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/order_functions.cpp
   ${CMAKE_CURRENT_LIST_DIR}/plan.cpp
   ${CMAKE_CURRENT_LIST_DIR}/statement.cpp
   ${CMAKE_CURRENT_LIST_DIR}/times.cpp)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "before_function.h"
+#include "order_functions.h"
 
 #include <algorithm>
 #include <limits>
@@ -13,11 +13,11 @@ namespace {
 
 using trace::EventOrder;
 
-class Before {
+class Order {
 public:
-	explicit Before(const trace::Trace &trace) : trace_(trace), order_(trace) {}
+	explicit Order(const trace::Trace &trace) : trace_(trace), order_(trace) {}
 
-	void call(sqlite3_context *context, sqlite3_value **values) const
+	void before(sqlite3_context *context, sqlite3_value **values) const
 	{
 		if (std::any_of(values, values + 4,
 				[](sqlite3_value *value) { return sqlite3_value_type(value) == SQLITE_NULL; }))
@@ -27,6 +27,17 @@ public:
 			return;
 		if (const std::optional<bool> is_before = order_.is_before(a, b))
 			sqlite3_result_int(context, *is_before);
+	}
+
+	void bound(sqlite3_context *context, sqlite3_value **values) const
+	{
+		EventOrder::Instant at;
+		if (sqlite3_value_type(values[0]) == SQLITE_NULL || sqlite3_value_type(values[1]) == SQLITE_NULL ||
+		    !read(context, values, at))
+			return;
+		constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<sqlite3_int64>::max());
+		if (const trace::ClockBoundNs bound = trace_.machine_clocks()[at.machine].bound_at(at.time))
+			sqlite3_result_int64(context, static_cast<sqlite3_int64>(std::min(*bound, most)));
 	}
 
 private:
@@ -43,7 +54,7 @@ private:
 		const std::string host(text ? text : "");
 		const auto found = std::find(trace_.machines().begin(), trace_.machines().end(), host);
 		if (found == trace_.machines().end()) {
-			const std::string why = "before(): the trace has no host " + host;
+			const std::string why = "the trace has no host " + host;
 			sqlite3_result_error(context, why.c_str(), static_cast<int>(why.size()));
 			return false;
 		}
@@ -58,7 +69,16 @@ private:
 void call_before(sqlite3_context *context, int, sqlite3_value **values)
 {
 	try {
-		static_cast<const Before *>(sqlite3_user_data(context))->call(context, values);
+		static_cast<const Order *>(sqlite3_user_data(context))->before(context, values);
+	} catch (const std::bad_alloc &) {
+		sqlite3_result_error_nomem(context);
+	}
+}
+
+void call_bound(sqlite3_context *context, int, sqlite3_value **values)
+{
+	try {
+		static_cast<const Order *>(sqlite3_user_data(context))->bound(context, values);
 	} catch (const std::bad_alloc &) {
 		sqlite3_result_error_nomem(context);
 	}
@@ -66,11 +86,14 @@ void call_before(sqlite3_context *context, int, sqlite3_value **values)
 
 } // namespace
 
-bool add_before(sqlite3 *handle, const trace::Trace &trace)
+bool add_order_functions(sqlite3 *handle, const trace::Trace &trace)
 {
-	return sqlite3_create_function_v2(handle, "before", 4, SQLITE_UTF8 | SQLITE_DETERMINISTIC, new Before(trace),
-					  call_before, nullptr, nullptr,
-					  [](void *made) { delete static_cast<Before *>(made); }) == SQLITE_OK;
+	const auto add = [&](const char *name, int arguments, auto *call) {
+		return sqlite3_create_function_v2(handle, name, arguments, SQLITE_UTF8 | SQLITE_DETERMINISTIC,
+						  new Order(trace), call, nullptr, nullptr,
+						  [](void *made) { delete static_cast<Order *>(made); }) == SQLITE_OK;
+	};
+	return add("before", 4, call_before) && add("clock_bound_ns", 2, call_bound);
 }
 
 } // namespace monitor::query
