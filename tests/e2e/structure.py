@@ -44,6 +44,7 @@ MAY = {
     "answers/trigger": {"base", "reading/events", "reading/filter"},
     "answers/report": {"base", "reading/ctf", "reading/events", "reading/analyze", "reading/symbols", "reading/activities",
                        "answers/statistics", "answers/trigger"},
+    "answers/requests": {"base", "reading/events", "reading/filter", "reading/activities", "answers/report"},
     "answers/plot": {"base", "answers/report"},
     "answers/archive": {"base", "reading/events", "reading/filter", "reading/analyze", "reading/activities", "answers/report",
                         "answers/plot"},

@@ -202,7 +202,7 @@ _monitor_value() { # SUBCOMMAND OPTION: 0 if the option takes a value, which is 
 		;;
 	report:--sort)
 		COMPREPLY=($(compgen -W "cpu_ns waiting_ns blocked_ns voluntary involuntary migrations syscalls minor_faults
-			major_faults count errors total_ns mean_ns p50_ns p99_ns max_ns exclusive_ns" -- "$cur"))
+			major_faults count errors total_ns mean_ns p50_ns p99_ns max_ns exclusive_ns requests median_ns share_percent bound_ns order_unknown" -- "$cur"))
 		;;
 	list:--event)
 		_monitor_list $(_monitor_event_names)
@@ -225,7 +225,7 @@ _monitor_value() { # SUBCOMMAND OPTION: 0 if the option takes a value, which is 
 		compopt -o filenames 2> /dev/null || true
 		;;
 	archive:--note | archive:--figure | archive:--remove | check:--violations | record:-d | record:--duration | record:--buffer | record:--max-size | record:--note | report:--top | diff:--top | states:--match | states:--top | \
-		stat:--filter | stat:--start | stat:--end | stat:--value | stat:--top | stat:--threads | list:--filter | query:--filter | \
+		stat:--filter | stat:--start | stat:--end | stat:--value | stat:--top | stat:--threads | report:--key | report:--filter | list:--filter | query:--filter | \
 		record:--flight | record:--snapshots | snapshot:--before | snapshot:--after | play:--at | play:--frames | play:--size | top:-d | top:--delay | top:-n | top:--top | top:--rows | top:--rate | top:--buffer | serve:--metrics | serve:-d | serve:--delay | serve:--top | serve:--buffer | record:--statistics | record:--keep | record:--sample-every | record:--rate | record:--functions | record:--budget | record:--notify-fd | *:--hub | *:--host | agent:--allow | agent:--spool-max | fleet:--add | fleet:--run | fleet:--lead | fleet:-d | fleet:--duration | fleet:--filter | fleet:--trigger | fleet:--statistics | fleet:--keep | fleet:--flight | fleet:--snapshots | fleet:--max-size | fleet:--note | *:--from | *:--to | *:--until | *:--cpu | *:--pid | *:--tid | *:--comm | *:--cgroup) ;;
 	*)
 		return 1

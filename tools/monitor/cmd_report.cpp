@@ -39,6 +39,7 @@
 #include "reading/analyze/stacks.h"
 #include "report_arguments.h"
 #include "report_counts.h"
+#include "report_requests.h"
 #include "report_stacks.h"
 #include "report_triggers.h"
 #include "report_virtual.h"
@@ -524,14 +525,17 @@ void expect_trace(const std::string &word, bool is_after_another)
 }
 
 // Several traces, and those of a collection, are several recordings: what is known of threads and CPUs is not carried
-// from one to another.
+// from one to another. Only requests lead from one to another.
 int run_report(const ReportArguments &arguments)
 {
 	int exit_code = 0;
 	OfSeveral of;
 	std::vector<std::string> directories;
-	for (const std::string &word : arguments.words) {
+	for (const std::string &word : arguments.words)
 		expect_trace(word, arguments.words.size() > 1);
+	if (arguments.is(What::requests))
+		return report_requests(arguments);
+	for (const std::string &word : arguments.words) {
 		const auto recordings = trace::Trace::recordings_in(word);
 		directories.insert(directories.end(), recordings.begin(), recordings.end());
 	}

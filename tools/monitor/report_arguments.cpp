@@ -34,11 +34,16 @@ const Report reports[] = {
      {"cpu", "offcpu", "wait", "fault", "other"}},
     {"counts", What::counts, "what `record --count` counted and --time timed", {"count", "cpu", "time"}},
     {"triggers", What::triggers, "when the triggers of `record --trigger` fired, and why", {}},
+    {"requests",
+     What::requests,
+     "requests across hosts: their steps, the slowest ones, and how sure that is (--key)",
+     {"step", "host"}},
     {"help", What::help, "this list", {}},
 };
 
-const std::vector<std::string> all_groupings = {"process", "thread", "cpu",   "command", "cgroup", "argument", "caller",
-						"offcpu",  "wait",   "fault", "other",   "count",  "time"};
+const std::vector<std::string> all_groupings = {"process",  "thread", "cpu",    "command", "cgroup",
+						"argument", "caller", "offcpu", "wait",    "fault",
+						"other",    "count",  "time",   "step",    "host"};
 
 // The virtual clocks run over the whole recording.
 void expect_fitting_virtual(const ReportArguments &arguments)
@@ -54,6 +59,26 @@ void expect_fitting_virtual(const ReportArguments &arguments)
 		throw CLI::ValidationError("--virtual is about the whole recording: leave out --from, --to and --cpu");
 	if (arguments.plot.is_asked())
 		throw CLI::ValidationError("--virtual is not drawn: leave out --plot and --svg");
+}
+
+// Requests are found by a key, and of all events; other reports need the states of threads.
+void expect_fitting_key(const ReportArguments &arguments)
+{
+	const bool is_of_requests = arguments.is(What::requests);
+	if (!arguments.key.empty() && !is_of_requests)
+		throw CLI::ValidationError("--key needs the report requests");
+	if (arguments.selection.filter && !is_of_requests)
+		throw CLI::ValidationError(
+		    "--filter needs the report requests: the states of threads need all events; monitor list, stat and "
+		    "query filter them");
+	if (!is_of_requests)
+		return;
+	if (arguments.key.empty())
+		throw CLI::ValidationError(
+		    "the report requests needs --key, the parameter that the events of a request "
+		    "have in common, such as --key request");
+	if (arguments.plot.is_asked())
+		throw CLI::ValidationError("the report requests is not drawn: leave out --plot and --svg");
 }
 
 // Some figures are not of a CPU, others not of a thread.
@@ -110,6 +135,7 @@ void expect_fitting(ReportArguments &arguments)
 	if (arguments.is_virtual)
 		expect_fitting_virtual(arguments);
 	expect_meaningful(arguments);
+	expect_fitting_key(arguments);
 	arguments.by_is_chosen = !arguments.by.empty();
 	if (arguments.by.empty()) {
 		arguments.by = report.by.empty() ? "process" : report.by.front();
@@ -163,17 +189,21 @@ void add_report_options(CLI::App &command, ReportArguments &arguments)
 	    ->option_text("DIR... [WHAT]");
 	add_tdl_option(command, arguments.tdl);
 	command
-	    .add_option("--by", arguments.by,
-			"print a row per process, thread, cpu, command or cgroup; of activities: process, thread, "
-			"caller or argument; of segments: process, thread or cpu; of stacks: those on the cpu, offcpu "
-			"(blocked), "
-			"wait (blocked, and by whom it was ended), at a fault or other events")
+	    .add_option(
+		"--by", arguments.by,
+		"print a row per process, thread, cpu, command or cgroup; of activities: process, thread, "
+		"caller or argument; of segments: process, thread or cpu; of stacks: those on the cpu, offcpu "
+		"(blocked), "
+		"wait (blocked, and by whom it was ended), at a fault or other events; of requests: step or host")
 	    ->check(CLI::IsMember(all_groupings));
 	command.add_option("--every", arguments.every, "print ratios for each interval of this length, such as 100ms")
 	    ->option_text("TIME");
 	add_selection(command, arguments.selection, "report only");
-	refuse_option(command, "--filter",
-		      "the states of threads need all events; monitor list, stat and query filter them");
+	add_event_filter(command, arguments.selection, "of requests: only");
+	command
+	    .add_option("--key", arguments.key,
+			"of requests: the parameter whose value the events of one have in common")
+	    ->option_text("NAME,...");
 	command.add_option("--sort", arguments.sort, "sort by this column (default: CPU time or total)")
 	    ->option_text("COLUMN");
 	command.add_option("--top", arguments.top, "print at most N rows (0: all; default in text: 40)")
@@ -209,7 +239,7 @@ void add_report_options(CLI::App &command, ReportArguments &arguments)
 	    ->excludes("--svg");
 	command.footer(
 	    "WHAT is the report: cpu (default), syscalls, offcpu, activities, ratios, segments, samples, counts,\n"
-	    "stacks, triggers; `help` describes them. A directory of such a name is written ./cpu.\n"
+	    "stacks, triggers, requests; `help` describes them. A directory of such a name is written ./cpu.\n"
 	    "CPU%: of one CPU. user% to unkn%: parts of the row's CPU time. unattr: kernel or user, no token shows\n"
 	    "which; unkn: after a loss or before the first token. waiting: runnable but not running.\n"
 	    "Examples:\n"
@@ -222,7 +252,8 @@ void add_report_options(CLI::App &command, ReportArguments &arguments)
 	    "  monitor report DIR segments --by thread\n"
 	    "  monitor report DIR activities --by thread\n"
 	    "  monitor report DIR stacks --by offcpu\n"
-	    "  monitor report DIR stacks -o flame.html");
+	    "  monitor report DIR stacks -o flame.html\n"
+	    "  monitor report RUN requests --key request --by host");
 }
 
 } // namespace monitor

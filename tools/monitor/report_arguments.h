@@ -26,6 +26,7 @@ enum class What : std::uint8_t {
 	stacks,
 	counts,
 	triggers,
+	requests,
 	help
 };
 
@@ -39,7 +40,7 @@ struct Report {
 struct ReportArguments {
 	std::vector<std::string> words; // directories, and perhaps the report's name
 	std::string tdl;
-	std::string by, sort, every, output;
+	std::string by, sort, every, output, key;
 	std::vector<std::string> debug_directories;
 	Selection selection;
 	PlotArguments plot;

@@ -99,7 +99,7 @@ std::string cell_text(const Cell &cell, Unit unit)
 	const double number = *number_of(cell);
 	switch (unit) {
 	case Unit::nanoseconds:
-		return duration_text(number);
+		return (number < 0 ? "-" : "") + duration_text(std::abs(number));
 	case Unit::difference:
 		return (number < 0 ? "-" : "+") + duration_text(std::abs(number));
 	case Unit::instant:

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+#include "backwards.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+namespace monitor::requests {
+namespace {
+
+constexpr std::uint64_t min_ratio = 10;        // one direction is the usual one
+constexpr std::size_t max_steps_of_event = 16; // that are looked at
+
+// The usual steps between hosts, by their first point: numbers in `found`.
+std::unordered_map<std::uint32_t, std::vector<std::size_t>>
+usual_steps(const std::vector<Row> &steps, const std::vector<Point> &points, std::vector<Backwards> &found)
+{
+	std::unordered_map<std::uint32_t, std::vector<std::size_t>> by_point;
+	for (const Row &row : steps) {
+		const std::uint64_t forward = row.count - row.order_unknown;
+		auto &mine = by_point[row.from];
+		if (points[row.from].machine == points[row.to].machine || forward < min_ratio ||
+		    mine.size() >= max_steps_of_event)
+			continue;
+		mine.push_back(found.size());
+		found.push_back({row.from, row.to, forward, 0});
+	}
+	return by_point;
+}
+
+} // namespace
+
+std::vector<Backwards> find_backwards(const std::vector<Row> &steps, const Collected &collected, const PathMaker &maker)
+{
+	std::vector<Backwards> found;
+	const auto usual = usual_steps(steps, collected.points, found);
+	if (found.empty())
+		return found;
+	for (const Request &request : collected.requests) {
+		std::map<std::uint32_t, const Placed *> once; // by point; nullptr: several times
+		const std::vector<Placed> events = maker.placed(request.events);
+		for (const Placed &event : events) {
+			const auto [place, is_new] = once.try_emplace(event.event.point, &event);
+			if (!is_new)
+				place->second = nullptr;
+		}
+		for (const auto &[point, from] : once) {
+			const auto mine = usual.find(point);
+			if (!from || mine == usual.end())
+				continue;
+			for (const std::size_t number : mine->second) {
+				const auto to = once.find(found[number].to);
+				found[number].requests +=
+				    to != once.end() && to->second && to->second->is_before(*from);
+			}
+		}
+	}
+	std::erase_if(found, [](const Backwards &each) {
+		return each.requests == 0 || each.requests * min_ratio > each.forward;
+	});
+	std::ranges::stable_sort(found, [](const auto &a, const auto &b) { return a.requests > b.requests; });
+	return found;
+}
+
+} // namespace monitor::requests

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// Steps between hosts that nearly all requests take in one direction, and some surely in the other.
+//
+// Called by answer.cpp after the rows are known. If the first event causes the second, as the sending of a message does
+// its arrival, such a request contradicts the clocks or the key; `monitor check --sync` proves it for given messages.
+// Invariant: only orders count that hold whatever the true times are within the bounds.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "totals.h"
+
+namespace monitor::requests {
+
+struct Backwards {
+	std::uint32_t from = 0, to = 0; // points
+	std::uint64_t forward = 0;      // steps whose order is known
+	std::uint64_t requests = 0;     // in which `to` is surely before `from`
+};
+
+// Most requests first.
+std::vector<Backwards> find_backwards(const std::vector<Row> &steps, const Collected &collected,
+				      const PathMaker &maker);
+
+} // namespace monitor::requests

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+#include "events_by_key.h"
+
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace monitor::requests {
+namespace {
+
+std::vector<std::string> names_of_key(const std::string &text)
+{
+	auto names = activities::split_names(text, "--key");
+	if (names.empty())
+		throw Error("--key: name the parameter that the events of a request have in common");
+	return names;
+}
+
+std::string key_text(const activities::Keys &keys, const trace::Event &event, const filter::Running &running)
+{
+	static const activities::ThreadTable no_threads;
+	std::string text;
+	for (const activities::Cell &cell : keys.cells(event, running))
+		text += (text.empty() ? "" : ", ") + cell.shown(no_threads);
+	return text;
+}
+
+} // namespace
+
+EventsByKey::EventsByKey(const trace::Trace &trace, const std::string &names, const Limits &limits)
+    : trace_(&trace), limits_(limits), keys_(names_of_key(names), trace.description(), trace.begin_time(), "--key")
+{
+	for (std::size_t i = 0; i < keys_.names().size(); ++i)
+		if (keys_.is_of_machine(i))
+			throw Error(fmt::format("--key: {} means another thing on each host; name a parameter that "
+						"events of a request have in common, such as its number",
+						readable(keys_.names()[i])));
+	for (const auto &cls : trace.description().classes())
+		takes_.push_back(cls->domain != trace::Domain::recording && keys_.are_in(*cls));
+	for (const auto &stream : trace.streams()) {
+		own_clocks_.emplace_back(*stream);
+		clock_numbers_.push_back(clock_of(*stream));
+	}
+}
+
+// The index of the first stream that has the same clock.
+std::uint32_t EventsByKey::clock_of(const trace::Stream &stream)
+{
+	for (const auto &other : trace_->streams()) {
+		if (other.get() == &stream || other->description() == stream.description())
+			return other->info().index;
+		if (other->info().machine == stream.info().machine && other->description() && stream.description() &&
+		    other->description()->clock.is_same(stream.description()->clock))
+			return other->info().index;
+	}
+	return stream.info().index;
+}
+
+std::uint32_t EventsByKey::point_of(const trace::Event &event)
+{
+	const std::uint32_t machine = event.stream->machine;
+	const std::uint64_t of_class = static_cast<std::uint64_t>(machine) << 32 | event.cls->index;
+	const auto known = point_of_class_.find(of_class);
+	if (known != point_of_class_.end())
+		return known->second;
+	const auto number = static_cast<std::uint32_t>(found_.points.size());
+	const auto [place, is_new] = point_of_name_.try_emplace({machine, event.cls->name}, number);
+	if (is_new)
+		found_.points.push_back({machine, event.cls->name});
+	point_of_class_.emplace(of_class, place->second);
+	return place->second;
+}
+
+Request *EventsByKey::request_of(const trace::Event &event, const filter::Running &running)
+{
+	std::string key;
+	if (!keys_.append(event, running, key))
+		return nullptr;
+	const auto found = request_of_key_.find(key);
+	if (found != request_of_key_.end()) {
+		Request &request = found_.requests[found->second];
+		if (request.events.size() >= limits_.events_of_key) {
+			++found_.crowded_keys;
+			leave_out(request, &Collected::crowded_events);
+		}
+		if (const Counter counter = left_out_[found->second]) {
+			++(found_.*counter);
+			return nullptr;
+		}
+		return &request;
+	}
+	// a number and its size, or a text and its length
+	if (key.size() > keys_.names().size() * (limits_.key_bytes + sizeof(std::uint64_t) + 1)) {
+		++found_.long_events;
+		return nullptr;
+	}
+	is_full_ = is_full_ || found_.requests.size() >= limits_.keys;
+	if (is_full_) {
+		++found_.other_events;
+		return nullptr;
+	}
+	request_of_key_.emplace(std::move(key), found_.requests.size());
+	left_out_.push_back(nullptr);
+	return &found_.requests.emplace_back(Request{key_text(keys_, event, running), {}});
+}
+
+// A request without one of its events would be another one.
+void EventsByKey::leave_out(Request &request, Counter counter)
+{
+	left_out_[static_cast<std::size_t>(&request - found_.requests.data())] = counter;
+	found_.*counter += request.events.size();
+	found_.events -= request.events.size();
+	request.events = {};
+}
+
+void EventsByKey::event(const trace::Event &event, const filter::Running &running)
+{
+	Request *request = request_of(event, running);
+	if (!request)
+		return;
+	if (found_.events >= limits_.events) {
+		is_full_ = true;
+		leave_out(*request, &Collected::other_events);
+		++found_.other_events;
+		return;
+	}
+	const std::uint32_t stream = event.stream->index;
+	request->events.push_back(
+	    {event.time, own_clocks_[stream].ns(event.time), point_of(event), clock_numbers_[stream]});
+	++found_.events;
+}
+
+Collected EventsByKey::finish()
+{
+	std::erase_if(found_.requests, [](const Request &request) { return request.events.empty(); });
+	return std::move(found_);
+}
+
+Collected collect(trace::Trace &trace, const Question &question, const Limits &limits)
+{
+	EventsByKey events(trace, question.names, limits);
+	std::vector<bool> may_match;
+	for (const auto &cls : trace.description().classes())
+		may_match.push_back(events.takes(*cls) && (!question.filter || question.filter->can_match(*cls)));
+	const bool selects_threads = question.selection && question.selection->needs_threads();
+	std::optional<trace::Threads> threads;
+	if (selects_threads || events.keys().needs_threads() || (question.filter && question.filter->needs_threads()))
+		threads.emplace(trace);
+	const auto is_asked = [&](const trace::Event &event, const filter::Running &running) {
+		return event.time >= question.range.from &&
+		       (!question.selection || question.selection->includes(event, running.tid)) &&
+		       (!question.filter || question.filter->matches(event, running));
+	};
+	trace::merge(
+	    trace, {threads ? 0 : question.range.from, question.range.to},
+	    [&](const trace::Event &event) {
+		    const std::int64_t tid = threads ? threads->before(event) : trace::Threads::unknown;
+		    const filter::Running running{tid, threads ? &*threads : nullptr};
+		    if (may_match[event.cls->index] && is_asked(event, running))
+			    events.event(event, running);
+		    if (threads)
+			    threads->after(event);
+	    },
+	    [&](const trace::StreamInfo &stream, std::uint64_t, std::uint64_t to, std::uint64_t lost) {
+		    if (threads)
+			    threads->gap(stream);
+		    if (to >= question.range.from)
+			    events.lost(lost);
+	    });
+	return events.finish();
+}
+
+} // namespace monitor::requests

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// An answer as JSON: rows, the slowest requests with all their steps, and what is left out. Called by
+// tools/monitor/report_requests.cpp. Times and bounds are in ns; what is unknown is null.
+#pragma once
+
+#include <string>
+
+#include "answer.h"
+#include "answers/report/table.h"
+
+namespace monitor::requests {
+
+// `rows` are those of table(), sorted and cut as asked for.
+std::string json_text(const Answer &answer, const report::Table &rows);
+
+} // namespace monitor::requests

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+#include "own_clock.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace monitor::requests {
+namespace {
+
+constexpr std::uint64_t last_tick = std::numeric_limits<std::uint64_t>::max();
+
+} // namespace
+
+OwnClock::OwnClock(const trace::Stream &stream) : stream_(&stream)
+{
+	if (stream.description())
+		clock_ = stream.description()->clock;
+}
+
+std::uint64_t OwnClock::ticks(std::uint64_t time)
+{
+	std::uint64_t low = last_, high = last_, width = 1 << 16; // the tick is after low, and at most high
+	if (stream_->time(last_) < time) {
+		do {
+			low = high;
+			high += std::min(width, last_tick - high);
+			width *= 4;
+		} while (high < last_tick && stream_->time(high) < time);
+	} else {
+		do {
+			high = low;
+			low -= std::min(width, low);
+			width *= 4;
+		} while (low > 0 && stream_->time(low) >= time);
+		if (low == 0 && stream_->time(0) >= time)
+			return 0;
+	}
+	while (high - low > 1) {
+		const std::uint64_t middle = low + (high - low) / 2;
+		(stream_->time(middle) < time ? low : high) = middle;
+	}
+	return high;
+}
+
+std::uint64_t OwnClock::ns(std::uint64_t time)
+{
+	last_ = stream_->maps_time() ? ticks(time) : time;
+	return clock_.to_ns(last_);
+}
+
+} // namespace monitor::requests

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+// The events of one request in their order, and the steps between them: how long each took, and how sure that is.
+//
+// Made by answer.cpp for each request. Two events of one host are in the order of their times, and the time between
+// them is that of the host's own clock: exact. An event of another host happened between its time minus and its time
+// plus the bound of that host's clock: the time between two hosts is off by at most the sum of both bounds, and where a
+// bound is unknown, so is the time. Two events whose intervals overlap are in an order that the clocks do not tell.
+// They are in the order of their times, except that A B A B becomes A A B B where the middle two have no known order:
+// it is likely that a request is at a host once, not twice. Invariants: the true time of a step is within its bound; if
+// its order is known, some part of it was surely free of any other event of the request; if is_largest_sure, the
+// longest true time without an event of the request is within the largest step.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "events_by_key.h"
+#include "reading/events/machine_clock.h"
+
+namespace monitor::requests {
+
+// From one event to another.
+struct Elapsed {
+	std::int64_t ns = 0;          // as the clocks have it; meaningless if the bound is unknown
+	trace::ClockBoundNs bound_ns; // empty: unknown
+	bool is_exact = false;        // of one host's clock; the bound is then 0
+
+	bool is_known() const { return bound_ns.has_value(); }
+};
+
+struct Step {
+	std::uint32_t from = 0, to = 0; // points
+	Elapsed time;
+	std::uint64_t sure_ns = 0; // for at least so long nothing else happened, whatever the true times are
+	bool is_order_known = false;
+};
+
+struct Path {
+	std::vector<KeyedEvent> events;
+	std::vector<Step> steps; // one less than events
+	Elapsed total;           // from the first to the last event
+	bool is_order_known = true;
+	std::optional<std::size_t> largest; // of the steps whose times are known
+	bool is_largest_sure = false;
+};
+
+// An event with the interval that it happened in, in ns since the request's first.
+struct Placed {
+	KeyedEvent event;
+	std::uint32_t machine = 0;
+	__int128 at = 0, low = 0, high = 0; // low and high are far away if the bound is unknown
+
+	// Surely, by the clocks; nothing is said of events of one host.
+	bool is_before(const Placed &other) const { return high < other.low; }
+};
+
+class PathMaker {
+public:
+	// All must outlive it.
+	PathMaker(const std::vector<Point> &points, const std::vector<trace::MachineClock> &clocks,
+		  const trace::Clock &clock)
+	    : points_(&points), clocks_(&clocks), clock_(&clock)
+	{
+	}
+	PathMaker(const std::vector<Point> &points, const trace::Trace &trace)
+	    : PathMaker(points, trace.machine_clocks(), trace.description().clock)
+	{
+	}
+
+	// Of the events of one request in the order of their times, of which there is one at least.
+	Path path(const std::vector<KeyedEvent> &events) const;
+	std::vector<Placed> placed(const std::vector<KeyedEvent> &events) const;
+	Elapsed elapsed(const KeyedEvent &from, const KeyedEvent &to) const;
+	std::uint32_t machine_of(const KeyedEvent &event) const { return (*points_)[event.point].machine; }
+
+private:
+	trace::ClockBoundNs bound_of(const KeyedEvent &event) const
+	{
+		return (*clocks_)[machine_of(event)].bound_at(event.time);
+	}
+
+	const std::vector<Point> *points_;
+	const std::vector<trace::MachineClock> *clocks_; // by machine
+	const trace::Clock *clock_;
+};
+
+} // namespace monitor::requests

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#include "totals.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace monitor::requests {
+
+std::int64_t Row::percentile(double p) const
+{
+	const auto rank = static_cast<std::size_t>(std::ceil(p * static_cast<double>(times.size())));
+	return times[std::clamp<std::size_t>(rank, 1, times.size()) - 1];
+}
+
+void Totals::add(std::uint64_t request, std::uint32_t from, std::uint32_t to, const Elapsed &time, bool is_order_known,
+		 bool is_in_share)
+{
+	const bool is_full = rows_.size() >= max_rows && !rows_.contains({from, to});
+	if (is_full) {
+		++left_out_;
+		return;
+	}
+	Row &row = rows_[{from, to}];
+	row.from = from;
+	row.to = to;
+	row.requests += row.last_request != request;
+	row.last_request = request;
+	++row.count;
+	row.order_unknown += !is_order_known;
+	row.is_exact = row.is_exact && time.is_exact;
+	if (!time.is_known()) {
+		++row.unknown;
+		return;
+	}
+	row.max_bound_ns = std::max(row.max_bound_ns, *time.bound_ns);
+	row.times.push_back(time.ns);
+	row.total_ns += time.ns;
+	row.share_ns += is_in_share ? time.ns : 0;
+}
+
+std::vector<Row> Totals::finish()
+{
+	std::vector<Row> rows;
+	for (auto &[pair, row] : rows_) {
+		std::ranges::sort(row.times);
+		rows.push_back(std::move(row));
+	}
+	rows_.clear();
+	std::ranges::stable_sort(rows, [](const Row &a, const Row &b) { return a.total_ns > b.total_ns; });
+	return rows;
+}
+
+} // namespace monitor::requests
