@@ -89,9 +89,9 @@ std::string bound_text(const Elapsed &time)
 report::Table table(const Answer &answer, By by)
 {
 	report::Table table;
-	for (const char *key :
-	     by == By::step ? std::initializer_list<const char *>{"from_host", "from_event", "to_host", "to_event"}
-			    : std::initializer_list<const char *>{"host", "other_host"})
+	const std::vector<const char *> of_step = {"from_host", "from_event", "to_host", "to_event"},
+					of_host = {"host", "other_host"};
+	for (const char *key : by == By::step ? of_step : of_host)
 		table.columns.push_back({key, key, Unit::text});
 	table.columns.push_back({"requests", "requests", Unit::count});
 	table.columns.push_back({"count", "count", Unit::count});
