@@ -1,14 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Runs the examples of a tutorial: its blocks marked "```sh run", in order, in one temporary directory, with `monitor`
-on PATH. A block must end with 0; each "<!-- expect: REGEX -->" after it must match in what it printed.
+on PATH. A block must end with 0; each "<!-- expect: REGEX -->" after it must match in what it printed. What blocks leave
+in the background ends with the last one.
 Called by ctest: examples.py MONITOR TUTORIAL"""
 
+import ctypes
 import os
 import re
+import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 BLOCK = re.compile(r"^```sh run\n(.*?)^```$(.*?)(?=^```sh run$|\Z)", re.M | re.S)
 EXPECT = re.compile(r"^<!-- expect: (.*?) -->$", re.M)
@@ -16,7 +21,14 @@ EXPECT = re.compile(r"^<!-- expect: (.*?) -->$", re.M)
 
 def missing(monitor, blocks):
 	"""Why the examples cannot run here, or None."""
-	if not any("monitor record" in script for script, _ in blocks):
+	text = "".join(script for script, _ in blocks)
+	if "nats-server" in text and not shutil.which("nats-server"):
+		return "nats-server is not installed"
+	if "monitor fleet" in text and b"this build has no" in subprocess.run([monitor, "fleet"], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, check=False).stderr:
+		return "this build has no fleet"
+	if "monitor agent" in text and os.stat("/").st_mode & 0o005 != 0o005:
+		return "the root directory of this machine is closed to others, and one part of an agent is another user"
+	if not any(word in text for word in ("monitor record", "monitor agent")):
 		return None
 	described = subprocess.run([monitor, "record", "--help"], stdout=subprocess.PIPE, check=True).stdout
 	if b"left out of this build" in described:
@@ -50,6 +62,27 @@ def run_block(number, script, after, environment, directory):
 	return [f"block {number}: {sentence}" for sentence in wrong]
 
 
+def adopt():
+	"""From now on this is the parent of what a block leaves behind."""
+	ctypes.CDLL(None).prctl(36, 1)  # PR_SET_CHILD_SUBREAPER
+
+
+def end_children():
+	"""Of children that end theirs are next."""
+	for number in (signal.SIGTERM, signal.SIGKILL):
+		deadline = time.monotonic() + 5
+		while time.monotonic() < deadline:
+			with open(f"/proc/self/task/{os.getpid()}/children", encoding="ascii") as file:
+				children = [int(word) for word in file.read().split()]
+			if not children:
+				return
+			for child in children:
+				os.kill(child, number)
+			time.sleep(0.05)
+			for child in children:
+				os.waitpid(child, os.WNOHANG)
+
+
 def main(monitor, tutorial):
 	with open(tutorial, encoding="utf-8") as file:
 		blocks = BLOCK.findall(file.read())
@@ -58,6 +91,7 @@ def main(monitor, tutorial):
 		print(reason)
 		return 77
 	errors = [] if blocks else ["there is no block to run"]
+	adopt()
 	environment = {name: value for name, value in os.environ.items() if not name.startswith("SUDO_")}
 	with tempfile.TemporaryDirectory() as tools, tempfile.TemporaryDirectory() as directory:
 		environment["PATH"] = make_path(monitor, tools)
@@ -65,6 +99,7 @@ def main(monitor, tutorial):
 			errors += run_block(number, script, after, environment, directory)
 			if errors:
 				break
+		end_children()
 	print("\n".join(errors))
 	return 1 if errors else 0
 
