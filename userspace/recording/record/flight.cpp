@@ -16,7 +16,9 @@
 namespace monitor::record {
 namespace {
 
-constexpr std::size_t max_requests = 16; // that wait
+constexpr std::size_t max_requests = 16;         // that wait
+constexpr std::uint64_t joined_ns = 200'000'000; // what happened since the snapshot's end is missing
+constexpr SnapshotRequest::By by_trigger = SnapshotRequest::By::trigger;
 
 } // namespace
 
@@ -69,7 +71,10 @@ void Flight::fired(const Firing &firing, const NamedTrigger &trigger)
 	}
 	for (const TriggerAct &act : trigger.acts)
 		if (act.kind == TriggerAct::Kind::snapshot)
-			return begin({{act.before_ns, act.after_ns, "the trigger " + trigger.name}, {}, firing.at});
+			return begin(
+			    {{act.before_ns, act.after_ns, "the trigger " + trigger.name, by_trigger, trigger.name},
+			     {},
+			     firing.at});
 }
 
 double Flight::seconds(std::uint64_t from, std::uint64_t to) const
@@ -80,22 +85,55 @@ double Flight::seconds(std::uint64_t from, std::uint64_t to) const
 void Flight::write(bool is_over) const
 {
 	const nlohmann::ordered_json json = {
-	    {"version", 1}, {"pid", ::getpid()}, {"over", is_over}, {"snapshots", finished_}};
+	    {"version", 1}, {"pid", ::getpid()}, {"over", is_over}, {"snapshots", finished_}, {"begun", told_.json()}};
 	replace_file(parts_.directory + "/.monitor/flight.json", json_dump(json, 1) + "\n", 0600);
 }
 
-std::string Flight::serve()
+// What a trigger of another host wants of a snapshot is known here if this recorder has it, too.
+void Flight::take_window_of_trigger(SnapshotRequest &request) const
+{
+	const auto trigger = std::ranges::find(parts_.triggers, request.trigger, &NamedTrigger::name);
+	if (request.trigger.empty() || trigger == parts_.triggers.end())
+		return;
+	for (const TriggerAct &act : trigger->acts)
+		if (act.kind == TriggerAct::Kind::snapshot) {
+			request.before_ns = act.before_ns;
+			request.after_ns = act.after_ns;
+		}
+}
+
+// The newest snapshot has what this one would have.
+bool Flight::join(const SnapshotRequests::Asked &asked) const
+{
+	if (!asked.request.joins || told_.empty() || asked.at.monotonic_ns > joined_until_ns_)
+		return false;
+	const BegunSnapshot &newest = told_.newest();
+	SnapshotRequests::answer(asked.caller, json_dump(nlohmann::json{{"joined", newest.number},
+									{"time", newest.time},
+									{"realtime_ns", newest.realtime_ns},
+									{"frozen_time", newest.frozen_time},
+									{"frozen_ns", newest.frozen_ns}}));
+	return true;
+}
+
+void Flight::take_requests()
 {
 	for (SnapshotRequests::Asked &asked : parts_.requests.take()) {
 		const auto is_signal = [](const SnapshotRequests::Asked &other) { return !other.caller; };
-		if (is_signal(asked) && std::ranges::any_of(waiting_, is_signal))
+		if ((is_signal(asked) && std::ranges::any_of(waiting_, is_signal)) || join(asked))
 			continue;
 		if (waiting_.size() >= max_requests) {
 			SnapshotRequests::answer(asked.caller, R"({"error": "too many requests wait already"})");
 			continue;
 		}
+		take_window_of_trigger(asked.request);
 		waiting_.push_back(std::move(asked));
 	}
+}
+
+std::string Flight::serve()
+{
+	take_requests();
 	if (current_ && parts_.requests.is_gone(caller_))
 		recorder_.cut_short();
 	std::erase_if(waiting_,
@@ -112,26 +150,44 @@ std::string Flight::serve()
 		begin(std::move(next));
 	}
 	if (!current_ && recorder_.is_held()) { // by one of more firings at once than there is room to note
-		SnapshotRequest request{{}, 0, "a trigger"};
+		SnapshotRequest request{{}, 0, "a trigger", by_trigger};
 		unsigned possible = 0;
 		for (const NamedTrigger &trigger : parts_.triggers)
 			for (const TriggerAct &act : trigger.acts)
 				if (act.kind == TriggerAct::Kind::snapshot && ++possible == 1)
-					request = {act.before_ns, act.after_ns, "the trigger " + trigger.name};
+					request = {act.before_ns, act.after_ns, "the trigger " + trigger.name,
+						   by_trigger, trigger.name};
 		if (possible != 1)
-			request = {{}, 0, "a trigger"};
+			request = {{}, 0, "a trigger", by_trigger};
 		begin({request, {}, read_sync(parts_.steering.invariant_tsc())});
 	}
 	arm();
 	return "";
 }
 
+// Before anything else is done: whoever waits for it learns of it at once.
+void Flight::tell_begun(const SnapshotRequests::Asked &asked, bool was_held)
+{
+	const SnapshotRequest &request = asked.request;
+	const Sync frozen = was_held ? asked.at : read_sync(parts_.steering.invariant_tsc());
+	told_.add({begun_, request.by, request.why, request.by == by_trigger ? request.trigger : "", asked.at.time,
+		   asked.at.realtime_ns, frozen.time, frozen.realtime_ns});
+	joined_until_ns_ = asked.at.monotonic_ns + std::max(joined_ns, request.after_ns);
+	try {
+		write(false);
+	} catch (const Error &) { // a full disk does not end the flight
+	}
+}
+
 void Flight::begin(SnapshotRequests::Asked asked)
 {
+	const bool was_held = recorder_.is_held();
 	recorder_.hold(); // the disk may stall
+	++begun_;
+	tell_begun(asked, was_held);
 	caller_ = std::move(asked.caller);
 	SnapshotAccount account;
-	account.number = ++begun_;
+	account.number = begun_;
 	account.request = std::move(asked.request);
 	account.asked = asked.at;
 	if (!account.request.before_ns)
@@ -219,7 +275,9 @@ void Flight::finish()
 					{"before_s", seconds(account.from, account.asked.time)},
 					{"after_s", seconds(account.asked.time, account.end.time)},
 					{"discarded", account.discarded()},
-					{"held_ms", static_cast<double>(account.held_ns) / 1e6}};
+					{"held_ms", static_cast<double>(account.held_ns) / 1e6},
+					{"number", account.number},
+					{"frozen_ns", told_.newest().frozen_ns}};
 	if (!error.empty())
 		reply = {{"error", fmt::format("the snapshot {} is incomplete: {}", current_->directory(), error)}};
 	reply["text"] = sentence(*current_);

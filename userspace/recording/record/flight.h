@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "begun_snapshots.h"
 #include "flight_recorder.h"
 #include "recording.h"
 #include "recording_file.h"
@@ -73,6 +74,10 @@ public:
 private:
 	void write(bool is_over) const;
 	void begin(SnapshotRequests::Asked asked);
+	void take_requests();
+	void take_window_of_trigger(SnapshotRequest &request) const;
+	bool join(const SnapshotRequests::Asked &asked) const;
+	void tell_begun(const SnapshotRequests::Asked &asked, bool was_held);
 	void arm();
 	void note_result(bool is_written);
 	void finish();
@@ -92,7 +97,9 @@ private:
 	std::uint64_t rest_until_ns_ = 0, rest_ns_ = 0; // triggers take no snapshot until then, after one that failed
 	std::uint64_t left_out_ = 0;                    // snapshots of triggers that fired while another one was taken
 	unsigned begun_ = 0, finished_ = 0, failed_ = 0;
-	FlightRecorder recorder_; // last: its thread uses the current snapshot
+	BegunSnapshots told_;               // as flight.json has them
+	std::uint64_t joined_until_ns_ = 0; // monotonic: requests that join are answered by the newest one until then
+	FlightRecorder recorder_;           // last: its thread uses the current snapshot
 };
 
 } // namespace monitor::record

@@ -15,6 +15,7 @@ add_custom_command(
   VERBATIM)
 
 add_library(monitor_record STATIC
+  ${CMAKE_CURRENT_LIST_DIR}/begun_snapshots.cpp
   ${CMAKE_CURRENT_LIST_DIR}/blocks.cpp
   ${CMAKE_CURRENT_LIST_DIR}/buffers.cpp
   ${CMAKE_CURRENT_LIST_DIR}/calibration_phases.cpp

@@ -19,15 +19,10 @@
 #include "flight_rings.h"
 #include "metadata.h"
 #include "recording/card/classes.h"
+#include "snapshot_request.h"
 #include "writer.h"
 
 namespace monitor::record {
-
-struct SnapshotRequest {
-	std::optional<std::uint64_t> before_ns; // how much of the past is wanted; none: all that there is
-	std::uint64_t after_ns = 0;             // for how long to go on
-	std::string why;                        // "by `monitor snapshot`"
-};
 
 // What a snapshot has, when it has been read.
 struct SnapshotAccount {

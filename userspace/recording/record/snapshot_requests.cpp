@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/escape.h"
 #include "base/json.h"
 #include "recording/card/recorders.h"
 
@@ -24,7 +25,7 @@ namespace monitor::record {
 namespace {
 
 constexpr int max_waiting = 16;
-constexpr std::size_t max_callers = 64, max_packet = 65536;
+constexpr std::size_t max_callers = 64, max_packet = 65536, max_why_bytes = 400;
 constexpr std::string_view prefix = "monitor-flight-";
 constexpr std::uint64_t max_ns = 1'000'000'000'000'000; // 11 days
 
@@ -45,6 +46,27 @@ struct Address {
 Fd seqpacket(int flags)
 {
 	return Fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | flags, 0));
+}
+
+// As text in its packet; none if it is not one, or is too long.
+std::string request_text(const nlohmann::json &untrusted_packet, const char *name)
+{
+	if (!untrusted_packet.contains(name) || !untrusted_packet[name].is_string())
+		return "";
+	const auto text = untrusted_packet[name].get<std::string>();
+	return text.size() <= max_why_bytes ? printable(text) : "";
+}
+
+std::string packet_of(const SnapshotRequest &request)
+{
+	nlohmann::json json = {{"after_ns", request.after_ns}, {"joins", request.joins}};
+	if (request.before_ns)
+		json["before_ns"] = *request.before_ns;
+	if (!request.why.empty())
+		json["why"] = request.why;
+	if (!request.trigger.empty())
+		json["trigger"] = request.trigger;
+	return json_dump(json);
 }
 
 std::string talk(const Fd &with, const std::string &packet)
@@ -140,7 +162,11 @@ bool SnapshotRequests::read_request(Caller &caller, std::vector<Asked> &to) cons
 		asked.request.before_ns = json["before_ns"].get<std::uint64_t>();
 	if (json.contains("after_ns"))
 		asked.request.after_ns = json["after_ns"].get<std::uint64_t>();
-	asked.request.why = "monitor snapshot";
+	asked.request.why = request_text(json, "why");
+	if (asked.request.why.empty())
+		asked.request.why = "monitor snapshot";
+	asked.request.trigger = request_text(json, "trigger");
+	asked.request.joins = json.contains("joins") && json["joins"] == true;
 	asked.at = read_sync(invariant_tsc_);
 	epoll_event event{};
 	event.events = EPOLLRDHUP; // from now on only whether it goes away
@@ -166,7 +192,7 @@ std::vector<SnapshotRequests::Asked> SnapshotRequests::take()
 	for (signalfd_siginfo info; ::read(signal_.get(), &info, sizeof info) == sizeof info;)
 		has_signal = true;
 	if (has_signal)
-		asked.push_back({{{}, 0, "SIGUSR1"}, {}, read_sync(invariant_tsc_)});
+		asked.push_back({{{}, 0, "SIGUSR1", SnapshotRequest::By::signal}, {}, read_sync(invariant_tsc_)});
 	accept_callers();
 	std::erase_if(callers_, [&](Caller &caller) { return read_request(caller, asked); });
 	return asked;
@@ -185,9 +211,10 @@ std::vector<int> flight_recorders()
 
 namespace {
 
-Fd connect_to(int pid, uid_t *owner = nullptr)
+// With SOCK_NONBLOCK it does not wait for a recorder that does not accept.
+Fd connect_to(int pid, uid_t *owner = nullptr, int flags = 0)
 {
-	Fd fd = seqpacket(0);
+	Fd fd = seqpacket(flags);
 	const Address address(pid);
 	const timeval patience{5, 0}; // with one that does not accept
 	::setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
@@ -227,12 +254,27 @@ std::string ask_for_snapshot(int pid, const SnapshotRequest &request)
 	if (!fd)
 		throw Error(
 		    fmt::format("process {} is not a flight recorder: start one with `monitor record --flight`", pid));
-	nlohmann::json json = {{"after_ns", request.after_ns}};
-	if (request.before_ns)
-		json["before_ns"] = *request.before_ns;
-	const std::string reply = talk(fd, json_dump(json));
+	const std::string reply = talk(fd, packet_of(request));
 	if (reply.empty())
 		throw Error(fmt::format("the flight recorder, process {}, ended before it took the snapshot", pid));
+	return reply;
+}
+
+SnapshotQuestion::SnapshotQuestion(int pid, const SnapshotRequest &request)
+    : fd_(connect_to(pid, nullptr, SOCK_NONBLOCK))
+{
+	const std::string packet = packet_of(request);
+	if (!fd_ || ::send(fd_.get(), packet.data(), packet.size(), MSG_NOSIGNAL) < 0)
+		throw Error(fmt::format("the flight recorder, process {}, cannot be asked now", pid));
+}
+
+std::optional<std::string> SnapshotQuestion::take() const
+{
+	std::string reply(max_packet, '\0');
+	const ssize_t n = ::recv(fd_.get(), reply.data(), reply.size(), 0);
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return {};
+	reply.resize(static_cast<std::size_t>(std::max<ssize_t>(n, 0)));
 	return reply;
 }
 

@@ -2,22 +2,25 @@
 // How a flight recorder is asked for a snapshot: by SIGUSR1, or by `monitor snapshot` through a socket in the abstract
 // namespace, whose name has the recorder's process. One packet of JSON each way:
 //
-//     {"before_ns": 5000000000, "after_ns": 0}             both optional
+//     {"before_ns": 5000000000, "after_ns": 0}             all optional, also why, trigger, joins
 //     {"directory": "/path/001", "events": 12345, ...}     or {"error": "a sentence"}
 //
-// SnapshotRequests is the recorder's end, used by flight.cpp in the main thread; ask_for_snapshot() is the other one.
+// SnapshotRequests is the recorder's end, used by flight.cpp in the main thread; ask_for_snapshot() is the other one,
+// and SnapshotQuestion for the parts of an agent (recording/agent/), which do other things while they wait.
 // The recorder answers root and the user whose recording it is. What arrives is untrusted.
 #pragma once
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <sys/types.h>
 
 #include "base/fd.h"
-#include "snapshot.h"
+#include "clock.h"
+#include "snapshot_request.h"
 
 namespace monitor::record {
 
@@ -66,5 +69,20 @@ std::string flight_directory(int pid);
 
 // Asks and waits for the answer: JSON. Throws Error.
 std::string ask_for_snapshot(int pid, const SnapshotRequest &request);
+
+// The same without waiting.
+class SnapshotQuestion {
+public:
+	// Asks. Throws Error.
+	SnapshotQuestion(int pid, const SnapshotRequest &request);
+
+	// Readable when there is an answer, or the recorder has ended.
+	int fd() const { return fd_.get(); }
+	// JSON; "": it ended before it answered; none: not yet. If it is destroyed before, the snapshot ends now.
+	std::optional<std::string> take() const;
+
+private:
+	Fd fd_;
+};
 
 } // namespace monitor::record
