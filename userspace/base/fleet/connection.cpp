@@ -117,6 +117,7 @@ OptionsPointer make_options(const ConnectionOptions &wanted, const HubAddress &h
 	need(natsOptions_SetWriteDeadline(made, wanted.timeout.count()), what);
 	need(natsOptions_SetPingInterval(made, wanted.ping_interval.count()), what);
 	need(natsOptions_SetMaxPingsOut(made, 2), what);
+	need(natsOptions_SetSendAsap(made, wanted.is_urgent), what);
 	if (hub.tls)
 		need_certificates(made, wanted, hub);
 	return options;

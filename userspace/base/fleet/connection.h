@@ -33,7 +33,9 @@ struct ConnectionOptions {
 	// The name in the hub's certificate, of which an IP address must be one of its IP addresses; "": the host of
 	// `hub`.
 	std::string expected_host;
-	std::string name;                        // shown in the server's list of connections
+	std::string name; // shown in the server's list of connections
+	// A message is sent at once, not with what else is published within a millisecond: for few that are urgent.
+	bool is_urgent = false;
 	std::chrono::milliseconds timeout{3000}; // of one attempt, and of one write
 	// A cut that nothing reports is noticed after two to three of these.
 	std::chrono::milliseconds ping_interval{2000};
