@@ -97,7 +97,7 @@ def whose_subjects():
 		for subject in ("m.hello.web_example_org", "m.data.web_example_org"):
 			web.publish(subject, "x")
 			e2e.equal("what arrives", operator.message(), (subject, "x"))
-		for subject in ("m.hello.h1", "m.data.h1", "m.ctl.all", "m.ctl.web_example_org", "m.ctl.h1", "x", "_INBOX.h1.1", "m.hello.h1.h1"):
+		for subject in ("m.hello.h1", "m.data.h1", "m.fired.h1", "m.ctl.all", "m.ctl.web_example_org", "m.ctl.h1", "x", "_INBOX.h1.1", "m.hello.h1.h1"):
 			client = fleet_lab.Client(fleet, hosts / "web.example.org")
 
 			def send(client=client, subject=subject):
@@ -111,7 +111,7 @@ def whose_subjects():
 				client.subscribe(subject)
 				client.flush()
 			e2e.expect("Permissions Violation" in fleet_lab.refused(listen), f"subscription to {subject}: accepted")
-		for subject in ("m.ctl.all", "m.ctl.web_example_org", "_INBOX.web_example_org.1"):
+		for subject in ("m.ctl.all", "m.ctl.web_example_org", "m.fired.*", "_INBOX.web_example_org.1"):
 			web.subscribe(subject)
 		web.flush()
 		operator.publish("m.ctl.web_example_org", "y")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Any bytes as what arrives over the network at an agent or at `monitor fleet`: an envelope, the text of one that the
-// operator signed, presence, an answer. Refused in words, or bounded; what is taken can be sent and is read as the
+// operator signed, presence, an answer, news of a snapshot; and what an agent's parts take from a recorder, which is of
+// another user: its reply, its flight.json. Refused in words, or bounded; what is taken can be sent and is read as the
 // same. Input: one byte for which, then the message.
 #include <algorithm>
 #include <cstdlib>
@@ -12,7 +13,10 @@
 #include "base/fleet/control.h"
 #include "base/fleet/names.h"
 #include "base/fleet/reports.h"
+#include "base/fleet/snapshot_news.h"
 #include "base/json.h"
+#include "recording/agent/snapshot_answer.h"
+#include "recording/record/begun_snapshots.h"
 
 using namespace monitor;
 using namespace monitor::fleet;
@@ -61,6 +65,32 @@ void check(std::string_view envelope, bool is_signed)
 		obey(checked.message);
 }
 
+void look_at_news(const std::string &text)
+{
+	const auto news = parse_snapshot_news(text);
+	if (!news)
+		return;
+	require(is_run_name(news->run) && news->trigger.size() <= max_trigger_name && is_utf8(news->trigger));
+	require(news->cause_host.empty() || is_host_name(news->cause_host));
+	const std::string again = snapshot_news_text(*news);
+	require(again.size() <= max_news_bytes && snapshot_news_text(*parse_snapshot_news(again)) == again);
+}
+
+void look_at_recorders_words(const std::string &text)
+{
+	const CommandAnswer answer = agent::snapshot_answer(text, now_ns);
+	require(answer.snapshot.size() < 32 && answer.reason.size() <= 4096 &&
+		answer.snapshot.empty() == (answer.exit_code != 0));
+	require(parse_command_answer(command_answer_text(answer)).has_value());
+	const auto begun = record::parse_begun_snapshots(text);
+	require(begun.size() <= record::BegunSnapshots::max_kept);
+	record::BegunSnapshots kept;
+	for (const record::BegunSnapshot &each : begun)
+		kept.add(each);
+	require(record::parse_begun_snapshots(json_dump(nlohmann::ordered_json{{"begun", kept.json()}})).size() ==
+		begun.size());
+}
+
 } // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char *data, std::size_t size)
@@ -68,7 +98,7 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char *data, std::size_t siz
 	if (size == 0)
 		return 0;
 	const std::string text(reinterpret_cast<const char *>(data + 1), size - 1);
-	switch (data[0] % 4) {
+	switch (data[0] % 6) {
 	case 0:
 		check(text, false);
 		break;
@@ -80,6 +110,12 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char *data, std::size_t siz
 	case 2:
 		if (const auto presence = parse_presence(text))
 			require(presence_text(*parse_presence(presence_text(*presence))) == presence_text(*presence));
+		break;
+	case 3:
+		look_at_news(text);
+		break;
+	case 4:
+		look_at_recorders_words(text);
 		break;
 	default:
 		if (const auto answer = parse_command_answer(text))

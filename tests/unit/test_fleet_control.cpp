@@ -14,6 +14,7 @@
 #include "base/fleet/fleet_keys.h"
 #include "base/fleet/keys.h"
 #include "base/fleet/reports.h"
+#include "base/fleet/snapshot_news.h"
 #include "base/json.h"
 
 using namespace monitor;
@@ -165,6 +166,71 @@ TEST_CASE("fleet: a signed command that is malformed is refused")
 	CHECK_THAT(op.check_changed([](auto &text) { text["command"] = {"a", 1}; }).refusal, Contains("list of words"));
 	CHECK_THAT(op.check_text(std::string(1000, '[')).refusal, Contains("version 1"));
 	CHECK_FALSE(op.check_text("not JSON").is_authentic);
+}
+
+TEST_CASE("fleet: the consent to snapshots of all, and what a snapshot is for, are signed and bounded")
+{
+	const Operator op;
+	ControlMessage message = command_for({"a"});
+	CHECK_FALSE(
+	    check_control(signed_control(message, op.key), op.key.public_key(), "a", fleet_now).message.snapshot_all);
+	message.kind = "snapshot";
+	message.snapshot_all = true;
+	message.why = "slow since 9:40";
+	const CheckedControl checked =
+	    check_control(signed_control(message, op.key), op.key.public_key(), "a", fleet_now);
+	CHECK(checked.refusal == "");
+	CHECK(checked.message.snapshot_all);
+	CHECK(checked.message.why == "slow since 9:40");
+	const auto with = [&](const char *name, const nlohmann::json &value) {
+		return op.check_changed([&](auto &text) { text[name] = value; });
+	};
+	for (const nlohmann::json &value : {nlohmann::json(1), nlohmann::json("true"), nlohmann::json()})
+		CHECK_FALSE(with("snapshot_all", value).message.snapshot_all);
+	CHECK(with("why", "").refusal == "");
+	for (const nlohmann::json &value :
+	     {nlohmann::json(1), nlohmann::json("a\nb"), nlohmann::json(std::string(257, 'x'))})
+		CHECK_THAT(with("why", value).refusal, Contains("what it is for"));
+}
+
+TEST_CASE("fleet: news of snapshots is read back, and bounded")
+{
+	SnapshotNews news;
+	news.run = "night";
+	news.number = 12;
+	news.trigger = "slow";
+	news.time = 1;
+	news.realtime_ns = 2;
+	news.frozen_ns = 3;
+	const auto read = parse_snapshot_news(snapshot_news_text(news));
+	REQUIRE(read);
+	CHECK(read->run == "night");
+	CHECK(read->number == 12);
+	CHECK(read->trigger == "slow");
+	CHECK(read->frozen_ns == 3);
+	CHECK(read->cause_host == "");
+	news.cause_host = "web1";
+	news.cause_number = 4;
+	CHECK(parse_snapshot_news(snapshot_news_text(news))->cause_host == "web1");
+	CHECK(parse_snapshot_news(snapshot_news_text(news))->cause_number == 4);
+	CHECK(snapshot_name(12) == "012");
+	const auto changed = [&](const char *name, const nlohmann::json &value) {
+		nlohmann::json json = nlohmann::json::parse(snapshot_news_text(news));
+		json[name] = value;
+		return parse_snapshot_news(json.dump());
+	};
+	CHECK(changed("later", "field"));
+	CHECK_FALSE(changed("version", 2));
+	CHECK_FALSE(changed("run", "../x"));
+	CHECK_FALSE(changed("snapshot", -1));
+	CHECK_FALSE(changed("snapshot", 1e12));
+	CHECK_FALSE(changed("trigger", std::string(65, 'x')));
+	CHECK_FALSE(changed("trigger", "a\nb"));
+	CHECK_FALSE(changed("time", "1"));
+	CHECK_FALSE(changed("cause", "web1"));
+	CHECK_FALSE(changed("cause", {{"host", "../x"}, {"snapshot", 1}}));
+	CHECK_FALSE(parse_snapshot_news(""));
+	CHECK_FALSE(parse_snapshot_news(std::string(max_news_bytes + 1, ' ') + snapshot_news_text(news)));
 }
 
 TEST_CASE("fleet: a start is planned by the clock as far as that can be right")

@@ -7,6 +7,7 @@
 
 #include "answers/fleet_operator/command.h"
 #include "answers/fleet_operator/fleet_tables.h"
+#include "answers/fleet_operator/joint_view.h"
 #include "base/error.h"
 
 using namespace monitor;
@@ -114,4 +115,81 @@ TEST_CASE("fleet operator: hosts that should be there and are not, and two agent
 	CHECK_THAT(text, Contains("\n\"new\",\"idle\",") && Contains("programs' own events only"));
 	CHECK_THAT(text,
 		   Contains("\n\"web1\",\"recording\",\"r, s (waiting)\"") && Contains("2 agents have this name"));
+}
+
+TEST_CASE("fleet operator: what became of a command to take a snapshot")
+{
+	using Kind = fleet::CommandAnswer::Kind;
+	std::vector<Received> answers = {heard("a", Kind::accepted), heard("a", Kind::ended), heard("b", Kind::ended),
+					 heard("c", Kind::refused), heard("d", Kind::accepted)};
+	answers[1].answer.run = "night";
+	answers[1].answer.snapshot = "002";
+	answers[1].answer.exit_code = 0;
+	answers[1].answer.late_ns = 1'500'000;
+	answers[2].answer.exit_code = 1;
+	answers[2].answer.reason = "no room";
+	answers[3].answer.reason = "no flight recorder";
+	const std::string text =
+	    report::to_csv(snapshot_table(outcomes({"a", "b", "c", "d", "e"}, answers), {"a", "b", "c", "d"}));
+	CHECK_THAT(text, Contains("\n\"a\",\"taken\",\"night/002\",1500000,"));
+	CHECK_THAT(text, Contains("\n\"b\",\"failed\",,,\"no room\""));
+	CHECK_THAT(text, Contains("\n\"c\",\"refused\",,,\"no flight recorder\""));
+	CHECK_THAT(text, Contains("\n\"d\",\"accepted\",,,"));
+	CHECK_THAT(text, Contains("\n\"e\",\"no answer\",,,"));
+}
+
+TEST_CASE("fleet operator: from a trigger to the last host that froze")
+{
+	using std::chrono::milliseconds;
+	const Clock::time_point start{};
+	const auto news = [](std::uint64_t number, std::uint64_t realtime_ns, std::uint64_t frozen_ns,
+			     const char *cause = "") {
+		return fleet::SnapshotNews{"night",   number, "slow",          0, realtime_ns, 0,
+					   frozen_ns, cause,  *cause ? 3u : 0u};
+	};
+	const std::set<std::string> hosts = {"a", "b", "c"};
+	KeptJointSnapshots kept;
+	kept.add("b", false, news(1, 2'000'000, 2'100'000, "a"),
+		 start + milliseconds(4)); // before the word of its cause
+	kept.add("a", true, news(3, 1'000'000, 1'000'000), start + milliseconds(3));
+	kept.add("b", false, news(1, 9'000'000, 9'000'000, "a"), start + milliseconds(9)); // said twice
+	kept.add("a", false, news(3, 1, 1, "a"), start);                                   // of itself
+	kept.add("c", true, news(5, 1, 1, "a"), start); // fired because of another one
+	CHECK(kept.take_settled(hosts, start).empty());
+	kept.add("c", false, news(1, 2'000'000, 3'500'000, "a"), start + milliseconds(5));
+	const auto settled = kept.take_settled(hosts, start);
+	REQUIRE(settled.size() == 1);
+	CHECK(settled[0].host == "a");
+	CHECK(settled[0].froze.size() == 2);
+	const auto time = freeze_time(settled[0]);
+	REQUIRE(time);
+	CHECK(time->last_host == "c");
+	CHECK(time->heard_ns == 2e6);
+	CHECK(time->by_clocks_ns == 2'500'000);
+	CHECK(joint_text(settled[0], hosts) ==
+	      "the trigger slow of a fired (snapshot 003): 2 of 2 other hosts froze, the last, "
+	      "c, 2.00 ms after it as heard here; 2.50 ms at most by the hosts' own clocks");
+	const auto json = joint_json(settled[0]);
+	CHECK(json["fired"]["snapshot"] == "003");
+	CHECK(json["froze"].size() == 2);
+	CHECK(json["last_frozen_by_clocks_ns"] == 2'500'000);
+
+	kept.add("c", false, news(1, 2, 3, "a"), start + milliseconds(6)); // told already
+	CHECK(kept.take_settled(hosts, Clock::time_point::max()).empty());
+	kept.add("b", true, news(9, 1, 1), start + milliseconds(7)); // nobody follows
+	CHECK(kept.take_settled(hosts, start + milliseconds(7)).empty());
+	const auto alone = kept.take_settled(hosts, start + milliseconds(8));
+	REQUIRE(alone.size() == 1);
+	CHECK_FALSE(freeze_time(alone[0]));
+	CHECK(joint_text(alone[0], hosts) == "the trigger slow of b fired (snapshot 009): 0 of 2 other hosts froze");
+}
+
+TEST_CASE("fleet operator: hosts that say that they froze without end are kept in bounds")
+{
+	KeptJointSnapshots kept;
+	for (std::uint64_t i = 0; i < KeptJointSnapshots::max_snapshots + 10; ++i)
+		kept.add("a", true, {"night", i, "slow", 0, 1, 0, 1, "", 0}, {});
+	CHECK(kept.take_settled({"a"}, {}).size() == KeptJointSnapshots::max_snapshots);
+	kept.add("b", true, {"night", 1, "slow", 0, 1, 0, 1, "", 0}, {});
+	CHECK(kept.take_settled({"a"}, Clock::time_point::max()).empty());
 }

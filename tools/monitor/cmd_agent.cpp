@@ -24,9 +24,17 @@ struct AgentArguments {
 	std::string spool_max, allow;
 };
 
+// What commands may have, and what they may ask for beside that.
+std::vector<std::string> everything_allowed()
+{
+	std::vector<std::string> all = fleet::all_options();
+	all.emplace_back(fleet::snapshot_all_permission);
+	return all;
+}
+
 std::set<std::string> allowed_options(const std::string &list)
 {
-	const std::vector<std::string> &all = fleet::all_options();
+	const std::vector<std::string> all = everything_allowed();
 	if (list.empty())
 		return {all.begin(), all.end()};
 	std::set<std::string> allowed;
@@ -72,7 +80,7 @@ void add_agent(CLI::App &app, int &exit_code)
 	command
 	    ->add_option("--allow", arguments->allow,
 			 fmt::format("options of monitor record that commands may have (default: {})",
-				     fmt::join(fleet::all_options(), ",")))
+				     fmt::join(everything_allowed(), ",")))
 	    ->option_text("OPTION,...");
 	command
 	    ->add_option("--allow-commands", options.allow_commands,

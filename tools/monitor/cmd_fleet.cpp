@@ -78,6 +78,7 @@ void add_fleet(CLI::App &app, int &exit_code)
 	add_fleet_status(*fleet, exit_code);
 	add_fleet_record(*fleet, exit_code);
 	add_fleet_stop(*fleet, exit_code);
+	add_fleet_snapshot(*fleet, exit_code);
 	add_fleet_collect(*fleet, exit_code);
 	add_fleet_push(*fleet, exit_code);
 	fleet->require_subcommand(1);
@@ -87,7 +88,8 @@ void add_fleet(CLI::App &app, int &exit_code)
 		      "  monitor fleet init --hub hub.example.org web1 web2\n"
 		      "  monitor fleet status\n"
 		      "  monitor fleet record --hosts 'web*' --run night -d 60\n"
-		      "  monitor fleet stop --run night");
+		      "  monitor fleet stop --run night\n"
+		      "  monitor fleet snapshot --why 'slow since 9:40'");
 }
 
 } // namespace monitor

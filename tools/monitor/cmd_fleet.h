@@ -20,6 +20,7 @@ void add_fleet_init(CLI::App &fleet, int &exit_code);
 void add_fleet_status(CLI::App &fleet, int &exit_code);
 void add_fleet_record(CLI::App &fleet, int &exit_code);
 void add_fleet_stop(CLI::App &fleet, int &exit_code);
+void add_fleet_snapshot(CLI::App &fleet, int &exit_code);
 
 // --keys and --hub.
 struct FleetAccess {

@@ -46,6 +46,7 @@ struct RecordRequest {
 	std::optional<double> duration_s;
 	unsigned snapshots = 0;
 	bool count_only = false, user = false, user_only = false, no_calibration = false, json = false;
+	bool snapshot_all = false;
 };
 
 struct StopRequest {
@@ -96,6 +97,12 @@ void expect_allowed(const nlohmann::json &options)
 		throw Error("hosts would refuse this: " + refusal);
 }
 
+void expect_flight(const RecordRequest &request)
+{
+	if (request.snapshot_all && !request.flight)
+		throw Error("--snapshot-all: snapshots are those of flight recorders: add --flight and --snapshots N");
+}
+
 std::string run_name(const std::string &given)
 {
 	if (given.empty())
@@ -115,6 +122,7 @@ void send_record(FleetRequest &sent, const RecordRequest &request)
 	message.kind = "record";
 	message.run = request.run;
 	message.options = options_of(request);
+	message.snapshot_all = request.snapshot_all;
 	const auto lead = std::chrono::nanoseconds(parse_duration(request.lead, "--lead"));
 	if (std::chrono::duration<double>(lead).count() > max_lead_s)
 		throw Error(fmt::format("--lead: a start is planned at most {} s ahead", max_lead_s));
@@ -177,6 +185,22 @@ void FleetRequest::print(bool json) const
 
 namespace {
 
+// Names those that record without taking part in the snapshots of all; whether there are none.
+bool all_take_part(const FleetRequest &sent)
+{
+	bool all = true;
+	for (const auto &[host, outcome] : sent.outcomes()) {
+		if (!outcome.accepted || outcome.refused || outcome.accepted->takes_part)
+			continue;
+		const std::string &why = outcome.accepted->reason;
+		print_error(
+		    fmt::format("{} takes no part in the snapshots of all hosts: {}", host,
+				why.empty() ? "its agent is of a version that does not know them" : printable(why)));
+		all = false;
+	}
+	return all;
+}
+
 // Until all is over, and stored; the exit code.
 int follow(FleetRequest &sent, const RecordRequest &request, FleetFollow &following, Termination &termination)
 {
@@ -197,6 +221,7 @@ int follow(FleetRequest &sent, const RecordRequest &request, FleetFollow &follow
 
 int run_fleet_record(RecordRequest &request)
 {
+	expect_flight(request);
 	expect_allowed(options_of(request));
 	request.run = run_name(request.run);
 	if (request.command.empty() && !request.command_host.empty())
@@ -207,6 +232,8 @@ int run_fleet_record(RecordRequest &request)
 		termination.emplace(); // before there are threads
 	FleetRequest sent(request.access, request.hosts);
 	FleetFollow following(sent, request.run, request.output, request.flight.has_value());
+	if (request.snapshot_all)
+		following.watch_triggers();
 	if (!request.command_host.empty() && std::ranges::find(sent.hosts, request.command_host) == sent.hosts.end())
 		throw Error(
 		    fmt::format("--cmd-on: {} is not among the hosts of --hosts", printable(request.command_host)));
@@ -220,11 +247,12 @@ int run_fleet_record(RecordRequest &request)
 	const fleet_operator::StartSpread spread = fleet_operator::start_spread(sent.outcomes());
 	print_note(
 	    fmt::format("monitor: run {}: {}\n", request.run, fleet_operator::spread_text(spread, sent.hosts.size())));
+	const bool is_joint = !request.snapshot_all || all_take_part(sent);
 	if (follows && spread.hosts > 0)
-		return follow(sent, request, following, *termination);
+		return std::max(follow(sent, request, following, *termination), is_joint ? 0 : 1);
 	if (spread.hosts > 0 && !request.duration_s)
 		print_note(fmt::format("monitor: it goes on until `monitor fleet stop --run {}`\n", request.run));
-	return spread.hosts == sent.hosts.size() ? 0 : 1;
+	return spread.hosts == sent.hosts.size() && is_joint ? 0 : 1;
 }
 
 int run_fleet_stop(const StopRequest &request)
@@ -265,6 +293,8 @@ void add_what(CLI::App &record, RecordRequest &request)
 	    ->expected(0, 1);
 	record.add_option("--snapshots", request.snapshots, "with --flight, which needs it: end after N snapshots")
 	    ->option_text("N");
+	record.add_flag("--snapshot-all", request.snapshot_all,
+			"with --flight: when a trigger of one host takes a snapshot, all hosts of the run do");
 	record.add_option("--max-size", request.max_size, "stop on a host when its trace reaches this size")
 	    ->option_text("SIZE");
 	record.add_flag("--user", request.user, "also record the events of all instrumented programs");
@@ -306,7 +336,9 @@ void add_fleet_record(CLI::App &fleet, int &exit_code)
 		       "  monitor fleet record --hosts 'web*,db1' --run slow -e sched,syscall\n"
 		       "  monitor fleet record -o RUN -- sleep 30\n"
 		       "  monitor fleet record --run job --cmd-on web1 -- make -C /srv/job\n"
-		       "  monitor fleet record --statistics 60s --keep 24h --run week");
+		       "  monitor fleet record --statistics 60s --keep 24h --run week\n"
+		       "  monitor fleet record -o RUN --user --flight 64M --snapshots 10 --snapshot-all \\\n"
+		       "    --trigger 'slow: name == \"slow_request\" => snapshot before 5s'");
 	record->callback([request, &exit_code] {
 		exit_code = exit_monitor_failed;
 		exit_code = run_fleet_record(*request);

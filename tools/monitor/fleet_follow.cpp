@@ -12,6 +12,7 @@
 #include "base/fd.h"
 #include "base/json.h"
 #include "fleet_clocks.h"
+#include "fleet_triggers.h"
 #include "local_command.h"
 #include "problems.h"
 
@@ -25,6 +26,7 @@ constexpr auto between_looks = 200ms;
 constexpr auto patience_with_collector = 5s, patience_with_ends = 60s, validity_of_stop = 60s;
 constexpr auto patience_with_blocks = 30s; // none at all comes
 constexpr auto patience_with_parts = 3s;   // an agent looks for new snapshots each second
+constexpr auto patience_with_freeze = 2s;  // from a trigger on a host to the words of all the others
 
 } // namespace
 
@@ -38,6 +40,37 @@ FleetFollow::FleetFollow(FleetRequest &request, const std::string &run, const st
 						      [](const std::string &sentence) { print_error(sentence); });
 	if (!service_->wait_until_connected(patience_with_collector))
 		throw Error(service_->problem());
+}
+
+void FleetFollow::watch_triggers()
+{
+	triggers_ = std::make_unique<fleet_operator::JointView>(*request_.session.connection, run_);
+}
+
+// Also those that another command has made record in this run.
+std::set<std::string> FleetFollow::hosts_taking_part() const
+{
+	std::set<std::string> hosts;
+	for (const auto &[host, seen] : request_.view.hosts())
+		for (const fleet::Presence::Run &run : seen.presence.runs)
+			if (run.name == run_ && run.takes_part)
+				hosts.insert(host);
+	for (const auto &[host, outcome] : request_.outcomes())
+		if (outcome.accepted && outcome.accepted->takes_part)
+			hosts.insert(host);
+	return hosts;
+}
+
+void FleetFollow::tell_triggers(bool is_end)
+{
+	if (!triggers_)
+		return;
+	const std::set<std::string> hosts = hosts_taking_part();
+	const auto before = is_end ? Clock::time_point::max() : Clock::now() - patience_with_freeze;
+	for (const fleet_operator::JointSnapshot &each : triggers_->take_settled(hosts, before)) {
+		print_note(fmt::format("monitor: {}\n", fleet_operator::joint_text(each, hosts)));
+		told_triggers_.push_back(each);
+	}
 }
 
 std::set<std::string> FleetFollow::started() const
@@ -72,6 +105,7 @@ std::optional<int> FleetFollow::until_end(const std::vector<std::string> &comman
 	if (!command.empty())
 		running.emplace(command);
 	for (auto looked = Clock::now();;) {
+		tell_triggers(false);
 		if (termination.wait(0ms)) {
 			if (running)
 				running->end();
@@ -105,6 +139,7 @@ void FleetFollow::stop()
 					     validity_of_stop, 0ns);
 	}
 	request_.view.wait(patience_with_ends, [&] { return all_ended(); });
+	tell_triggers(true);
 }
 
 // The end of a recording is the last that the collector gets of it.
@@ -156,6 +191,8 @@ std::vector<std::string> FleetFollow::until_stored(Termination &termination)
 	service_->stop();
 	look();
 	write_fleet_clocks(output_);
+	if (triggers_)
+		write_fleet_triggers(output_, told_triggers_);
 	print_note(fmt::format("monitor: {} of {} hosts in {}{}\n",
 			       report::bytes_text(static_cast<double>(last.blocks) * fleet::block_bytes),
 			       started().size() - last.missing.size(), printable(output_),

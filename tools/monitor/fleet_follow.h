@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "answers/fleet/collector_service.h"
+#include "answers/fleet_operator/joint_view.h"
 #include "fleet_requests.h"
 #include "termination.h"
 
@@ -21,6 +22,8 @@ public:
 	// `output`: where traces are collected, "": they are not. `is_flight`: the hosts make snapshots. Throws Error.
 	FleetFollow(FleetRequest &request, const std::string &run, const std::string &output, bool is_flight);
 
+	// From now on triggers that make all hosts take snapshots are told: before the command is sent.
+	void watch_triggers();
 	// Until CMD has ended, if there is one, else until all hosts that started have; or a signal comes.
 	// Returns CMD's exit code.
 	std::optional<int> until_end(const std::vector<std::string> &command, Termination &termination);
@@ -40,11 +43,15 @@ private:
 	bool is_stored(const std::string &directory) const;
 	Stored stored();
 	void look();
+	std::set<std::string> hosts_taking_part() const;
+	void tell_triggers(bool is_end);
 
 	FleetRequest &request_;
 	const std::string run_, output_;
 	const bool is_flight_;
 	std::unique_ptr<fleet::CollectorService> service_;
+	std::unique_ptr<fleet_operator::JointView> triggers_; // null: nobody asked
+	std::vector<fleet_operator::JointSnapshot> told_triggers_;
 };
 
 } // namespace monitor

@@ -107,6 +107,28 @@ report::Table outcome_table(const Outcomes &outcomes, const std::set<std::string
 	return table;
 }
 
+report::Table snapshot_table(const Outcomes &outcomes, const std::set<std::string> &present)
+{
+	report::Table table;
+	table.columns = {{"host", "host", Unit::text},
+			 {"state", "state", Unit::text},
+			 {"snapshot", "snapshot", Unit::text},
+			 {"late_ns", "frozen after", Unit::difference},
+			 {"reason", "what", Unit::text}};
+	for (const auto &[name, outcome] : outcomes) {
+		auto [state, reason] = state_of(outcome, present.contains(name));
+		Cell snapshot, late;
+		if (outcome.ended && !outcome.ended->snapshot.empty()) {
+			state = "taken";
+			snapshot = printable(outcome.ended->run + '/' + outcome.ended->snapshot);
+			if (outcome.ended->late_ns)
+				late = static_cast<double>(*outcome.ended->late_ns);
+		}
+		table.rows.push_back({name, std::move(state), std::move(snapshot), late, printable(reason)});
+	}
+	return table;
+}
+
 std::string spread_text(const StartSpread &spread, std::size_t addressed)
 {
 	if (spread.hosts == 0)

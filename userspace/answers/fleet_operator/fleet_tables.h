@@ -18,6 +18,9 @@ report::Table status_table(const std::map<std::string, HostSeen> &seen, const st
 // `present`: those that were seen before the command was sent.
 report::Table outcome_table(const Outcomes &outcomes, const std::set<std::string> &present);
 
+// Of a command to take a snapshot.
+report::Table snapshot_table(const Outcomes &outcomes, const std::set<std::string> &present);
+
 // "all 3 hosts started within 4.2 ms, as their words arrived here; ..."
 std::string spread_text(const StartSpread &spread, std::size_t addressed);
 

@@ -56,7 +56,7 @@ std::string users_configuration(const std::vector<std::string> &hosts)
 		const std::string token = fleet::subject_of("", host).substr(3);
 		text += fmt::format(
 		    "\t{{ user: \"{}\", permissions: {{ publish: {{ allow: [\"m.*.{}\"], deny: [\"m.ctl.>\"] "
-		    "}}, subscribe: {{ allow: [\"m.ctl.all\", \"m.ctl.{}\", \"_INBOX.{}.>\"] }} }} }}\n",
+		    "}}, subscribe: {{ allow: [\"m.ctl.all\", \"m.ctl.{}\", \"m.fired.*\", \"_INBOX.{}.>\"] }} }} }}\n",
 		    host, token, token, token);
 	}
 	return text + "]\n";

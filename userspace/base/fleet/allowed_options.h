@@ -26,6 +26,10 @@ struct Allowed {
 // Every name there is: "events", "filter" ...
 const std::vector<std::string> &all_options();
 
+// Beside options, what an agent may permit: to take part in the snapshots of all hosts of a run
+// (ControlMessage::snapshot_all).
+inline constexpr const char *snapshot_all_permission = "snapshot-all";
+
 struct RecordWords {
 	std::string refusal; // the end of a sentence; "": allowed
 	std::vector<std::string> words;

@@ -15,12 +15,17 @@ namespace monitor::fleet {
 namespace {
 
 constexpr std::size_t max_kind_bytes = 16, max_run_bytes = 64;
-constexpr std::size_t max_command_words = 256, max_word_bytes = 16384;
+constexpr std::size_t max_command_words = 256, max_word_bytes = 16384, max_why_bytes = 256;
 constexpr std::uint64_t max_travel_ns = 500'000'000; // of a command from the operator to a host
 
 bool is_nonce(const std::string &text)
 {
 	return text.size() == nonce_digits && text.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
+bool is_one_line(const std::string &text)
+{
+	return std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) >= ' ' && c != 0x7f; });
 }
 
 // The end of a sentence; "": it is well-formed.
@@ -50,6 +55,13 @@ std::string take_message(const nlohmann::json &text, ControlMessage &message)
 		if (!command)
 			return "its command is not a list of words, or is too long";
 		message.command = std::move(*command);
+	}
+	message.snapshot_all = flag_field(text, "snapshot_all");
+	if (json_field(text, "why")) {
+		const auto why = text_field(text, "why", max_why_bytes);
+		if (!why || !is_one_line(*why))
+			return "what it is for is no line of at most 256 bytes";
+		message.why = *why;
 	}
 	return message.options.is_object() ? "" : "its options are not an object";
 }
@@ -86,6 +98,10 @@ std::string signed_control(const ControlMessage &message, const SigningKey &key)
 		text["options"] = message.options;
 	if (!message.command.empty())
 		text["command"] = message.command;
+	if (message.snapshot_all)
+		text["snapshot_all"] = true;
+	if (!message.why.empty())
+		text["why"] = message.why;
 	const std::string bytes = json_dump(text);
 	const nlohmann::ordered_json envelope = {{"message", bytes}, {"signature", to_base64(key.sign(bytes))}};
 	std::string sealed = json_dump(envelope);

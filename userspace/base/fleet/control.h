@@ -3,7 +3,8 @@
 //
 //     {"message": "TEXT", "signature": "BASE64"}           the envelope: Ed25519 over the bytes of TEXT
 //     {"version": 1, "kind": "record", "hosts": ["web1", "web2"], "nonce": "32 hexadecimal digits",
-//      "issued_ns": N, "expires_ns": N, "run": "NAME", "start_ns": N, "options": {...}, "command": ["CMD", ...]}
+//      "issued_ns": N, "expires_ns": N, "run": "NAME", "start_ns": N, "options": {...}, "command": ["CMD", ...],
+//      "snapshot_all": true, "why": "TEXT"}
 //
 // Written by answers/fleet_operator/, carried by the hub to m.ctl.HOST or m.ctl.all, verified by the agent's starter
 // (recording/agent/starter.cpp), which also sees to it that a nonce is used once. The hub can withhold messages, delay
@@ -32,13 +33,17 @@ inline constexpr std::uint64_t max_validity_ns = 3600'000'000'000, max_early_ns 
 inline constexpr std::uint64_t max_lead_ns = 600'000'000'000;
 
 struct ControlMessage {
-	std::string kind; // "record", "stop"; the starter refuses others
+	std::string kind; // "record", "stop", "snapshot"; the starter refuses others
 	std::vector<std::string> hosts;
 	std::string nonce, run;
 	std::uint64_t issued_ns = 0, expires_ns = 0;
 	std::uint64_t start_ns = 0; // of a recording; 0: at once
 	nlohmann::json options;     // of a recording: an object; allowed_options.h
 	std::vector<std::string> command;
+	// Of a recording: its flight recorder takes a snapshot when a trigger of any host of the run fires, and says
+	// when one of its own does.
+	bool snapshot_all = false;
+	std::string why; // of a snapshot: what for
 };
 
 // The envelope. Throws Error if it is larger than max_envelope_bytes.

@@ -17,6 +17,7 @@ if(MONITOR_FLEET)
     ${CMAKE_CURRENT_LIST_DIR}/control.cpp
     ${CMAKE_CURRENT_LIST_DIR}/fleet_keys.cpp
     ${CMAKE_CURRENT_LIST_DIR}/keys.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/reports.cpp)
+    ${CMAKE_CURRENT_LIST_DIR}/reports.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/snapshot_news.cpp)
   target_link_libraries(monitor_fleet_control PUBLIC monitor_fleet PRIVATE compiled_fmt OpenSSL::Crypto)
 endif()

@@ -37,7 +37,8 @@ std::vector<Presence::Run> runs_field(const nlohmann::json &report)
 	if (!field || !field->is_array())
 		return runs;
 	for (const nlohmann::json &each : *field) {
-		Presence::Run run{word_field(each, "run"), word_field(each, "state")};
+		Presence::Run run{word_field(each, "run"), word_field(each, "state"), flag_field(each, "flight"),
+				  flag_field(each, "takes_part")};
 		if (runs.size() < max_runs_shown && is_run_name(run.name) && !run.state.empty())
 			runs.push_back(std::move(run));
 	}
@@ -63,7 +64,10 @@ std::string presence_text(const Presence &presence)
 					 {"runs_commands", presence.runs_commands}};
 	for (const Presence::Run &run : presence.runs)
 		if (report["runs"].size() < max_runs_shown)
-			report["runs"].push_back({{"run", run.name}, {"state", run.state}});
+			report["runs"].push_back({{"run", run.name},
+						  {"state", run.state},
+						  {"flight", run.is_flight},
+						  {"takes_part", run.takes_part}});
 	return json_dump(report);
 }
 
@@ -105,6 +109,10 @@ std::string command_answer_text(const CommandAnswer &answer)
 		report["late_ns"] = *answer.late_ns;
 	if (answer.exit_code)
 		report["exit_code"] = *answer.exit_code;
+	if (answer.takes_part)
+		report["takes_part"] = true;
+	if (!answer.snapshot.empty())
+		report["snapshot"] = answer.snapshot;
 	return json_dump(report);
 }
 
@@ -126,6 +134,8 @@ std::optional<CommandAnswer> parse_command_answer(std::string_view untrusted_tex
 		answer.late_ns = late->get<std::int64_t>();
 	if (const nlohmann::json *code = json_field(report, "exit_code"); code && code->is_number_integer())
 		answer.exit_code = static_cast<int>(std::clamp<std::int64_t>(code->get<std::int64_t>(), 0, 255));
+	answer.takes_part = flag_field(report, "takes_part");
+	answer.snapshot = word_field(report, "snapshot");
 	return answer;
 }
 

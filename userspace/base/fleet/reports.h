@@ -21,7 +21,9 @@ inline constexpr std::size_t max_report_bytes = 64 << 10, max_runs_shown = 64;
 struct Presence {
 	struct Run {
 		std::string name;
-		std::string state; // "waiting", "starting", "recording", "ending"
+		std::string state;       // "waiting", "starting", "recording", "ending"
+		bool is_flight = false;  // a flight recorder, which can be asked for snapshots,
+		bool takes_part = false; // also by the triggers of other hosts (ControlMessage::snapshot_all)
 	};
 	std::string monitor_version;
 	std::string session; // another one after each start of the agent
@@ -41,18 +43,22 @@ struct Presence {
 std::string presence_text(const Presence &presence);
 std::optional<Presence> parse_presence(std::string_view untrusted_text);
 
-// What became of a command. A recording is accepted, started and ended; the operator knows it by the nonce.
+// What became of a command. A recording is accepted, started and ended, a snapshot is accepted and ended; the operator
+// knows it by the nonce.
 struct CommandAnswer {
 	enum class Kind : std::uint8_t { refused, accepted, started, ended };
 
 	Kind kind = Kind::refused;
 	std::string nonce; // "": it was not the operator's message
 	std::string run;
-	std::string reason;                  // why refused, or the last words of the recorder
-	std::uint64_t realtime_ns = 0;       // when, by the host's clock
-	std::optional<std::int64_t> late_ns; // started: after the planned time, by the host's clock
-	std::optional<int> exit_code;        // ended: the recorder's; with a command, the command's
-	std::string session;                 // the agent's
+	std::string reason;            // why refused, or the last words of the recorder
+	std::uint64_t realtime_ns = 0; // when, by the host's clock
+	// After the planned time, or after a snapshot's command was issued, by the host's clock: started, or frozen.
+	std::optional<std::int64_t> late_ns;
+	std::optional<int> exit_code; // ended: the recorder's; with a command, the command's
+	std::string session;          // the agent's
+	bool takes_part = false;      // accepted: as the command asks with snapshot_all; if not, `reason` may say why
+	std::string snapshot;         // that was taken: the name of its directory in the run's
 };
 
 const char *answer_kind_text(CommandAnswer::Kind kind);

@@ -3,9 +3,12 @@
 add_library(monitor_agent STATIC
   ${CMAKE_CURRENT_LIST_DIR}/agent.cpp
   ${CMAKE_CURRENT_LIST_DIR}/data_path.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/joint_snapshots.cpp
   ${CMAKE_CURRENT_LIST_DIR}/link.cpp
   ${CMAKE_CURRENT_LIST_DIR}/network_part.cpp
   ${CMAKE_CURRENT_LIST_DIR}/nonces.cpp
   ${CMAKE_CURRENT_LIST_DIR}/recorder_process.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/snapshot_answer.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/snapshot_commands.cpp
   ${CMAKE_CURRENT_LIST_DIR}/starter.cpp)
 target_link_libraries(monitor_agent PUBLIC monitor_record monitor_fleet_forwarding monitor_fleet_control monitor_fleet_connection PRIVATE compiled_fmt)

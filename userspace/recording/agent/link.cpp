@@ -6,6 +6,9 @@
 #include <sys/socket.h>
 
 #include "base/error.h"
+#include "base/fleet/json_fields.h"
+#include "base/fleet/names.h"
+#include "base/json.h"
 
 namespace monitor::agent {
 namespace {
@@ -13,6 +16,27 @@ namespace {
 constexpr int queued_bytes = 4 << 20; // some of the largest envelopes
 
 } // namespace
+
+std::string joint_runs_text(const std::vector<JointRun> &runs)
+{
+	auto all = nlohmann::json::array();
+	for (const JointRun &each : runs)
+		all.push_back({{"run", each.run}, {"recorder", each.recorder}, {"snapshots", each.snapshots}});
+	return json_dump(all);
+}
+
+std::vector<JointRun> parse_joint_runs(std::string_view text)
+{
+	std::vector<JointRun> runs;
+	for (const nlohmann::json &each : parse_json(std::string(text))) {
+		const auto run = fleet::text_field(each, "run", fleet::max_report_bytes);
+		const auto recorder = fleet::number_field(each, "recorder"),
+			   snapshots = fleet::number_field(each, "snapshots");
+		if (run && fleet::is_run_name(*run) && recorder && snapshots)
+			runs.push_back({*run, static_cast<pid_t>(*recorder), *snapshots});
+	}
+	return runs;
+}
 
 std::pair<Fd, Fd> make_link()
 {

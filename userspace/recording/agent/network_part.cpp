@@ -25,6 +25,11 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t max_waiting_answers = 1000;
 constexpr auto between_presences = 1s, patience_at_end = 2s;
+constexpr const char *triggers_of_all = "m.fired.*";
+constexpr const char *why_deaf =
+    "the hub does not let it hear triggers of other hosts: on the hub, `monitor fleet init "
+    "--add` or --remove writes a new users.conf, SIGHUP loads it; then start this agent "
+    "again";
 
 // To the journal; once if several connections have the same problem. From any thread.
 void say_of_network(const std::string &sentence)
@@ -52,7 +57,13 @@ std::set<std::string> names_of(const std::vector<fleet::Presence::Run> &runs)
 } // namespace
 
 NetworkPart::NetworkPart(NetworkOptions options, Fd link)
-    : options_(std::move(options)), link_(std::move(link)), presence_(options_.presence)
+    : options_(std::move(options)), link_(std::move(link)), presence_(options_.presence),
+      joint_(
+	  options_.host, options_.runs,
+	  [this](std::string_view kind, const std::string &text) {
+		  return connection_ && connection_->publish(fleet::subject_of(kind, options_.host), text);
+	  },
+	  say_of_network)
 {
 	if (!wait_for_runs()) // so that no recording is taken for ended
 		return;
@@ -60,10 +71,29 @@ NetworkPart::NetworkPart(NetworkOptions options, Fd link)
 					   names_of(presence_.runs), say_of_network);
 	fleet::Connection::Events events;
 	events.connected = [] { say_of_network("connected to the hub"); };
-	events.lost = events.error = say_of_network;
-	connection_ = std::make_unique<fleet::Connection>(options_.connection, std::move(events));
+	events.lost = [this](const std::string &problem) {
+		hears_triggers_ = true; // until the next hub says otherwise
+		say_of_network(problem);
+	};
+	events.error = [this](const std::string &problem) { take_problem(problem); };
+	fleet::ConnectionOptions control = options_.connection;
+	control.is_urgent = true; // other hosts wait for a trigger's message
+	connection_ = std::make_unique<fleet::Connection>(control, std::move(events));
 	for (const std::string &subject : {fleet::subject_of("ctl", options_.host), fleet::subject_of("ctl", "all")})
 		connection_->subscribe(subject, [this](const auto &message) { hand_over(message); });
+	connection_->subscribe(triggers_of_all, [this](const auto &message) {
+		joint_.hear(message.subject,
+			    {reinterpret_cast<const char *>(message.data.data()), message.data.size()});
+	});
+}
+
+// A hub whose list of users is of an older version permits all but this.
+void NetworkPart::take_problem(const std::string &problem)
+{
+	const bool is_deaf = problem.find(triggers_of_all) != std::string::npos;
+	if (is_deaf)
+		hears_triggers_ = false;
+	say_of_network(is_deaf ? fmt::format("no part in snapshots of all hosts: {}", why_deaf) : problem);
 }
 
 // False: the starter has closed the link.
@@ -99,6 +129,8 @@ bool NetworkPart::take_reports()
 		const std::string text = datagram.substr(1, static_cast<std::size_t>(n) - 1);
 		if (datagram[0] == link_answer && answers_.size() < max_waiting_answers) {
 			answers_.push_back(text);
+		} else if (datagram[0] == link_joint) {
+			joint_.set_runs(parse_joint_runs(text));
 		} else if (const auto told = fleet::parse_presence(text); datagram[0] == link_runs && told) {
 			take_runs(*told);
 		}
@@ -121,6 +153,10 @@ void NetworkPart::publish_answers()
 		auto answer = fleet::parse_command_answer(answers_.front());
 		if (answer) {
 			answer->session = presence_.session;
+			if (answer->takes_part && !hears_triggers_) {
+				answer->takes_part = false;
+				answer->reason = why_deaf;
+			}
 			if (!connection_->publish(subject, fleet::command_answer_text(*answer)))
 				return; // once it is connected again
 		}
@@ -131,7 +167,10 @@ void NetworkPart::publish_answers()
 void NetworkPart::publish_presence()
 {
 	data_->fill(presence_);
-	connection_->publish(fleet::subject_of("hello", options_.host), fleet::presence_text(presence_));
+	fleet::Presence shown = presence_;
+	for (fleet::Presence::Run &run : shown.runs)
+		run.takes_part &= hears_triggers_;
+	connection_->publish(fleet::subject_of("hello", options_.host), fleet::presence_text(shown));
 	if (const std::uint64_t dropped = dropped_; dropped != said_dropped_) {
 		say_of_network(fmt::format("{} messages came faster than the starter takes them, and are dropped",
 					   dropped - said_dropped_));
@@ -139,14 +178,21 @@ void NetworkPart::publish_presence()
 	}
 }
 
+void NetworkPart::wait_until(std::chrono::steady_clock::time_point time)
+{
+	const auto left = time - std::chrono::steady_clock::now();
+	const auto ms = std::chrono::ceil<std::chrono::milliseconds>(left).count();
+	std::vector<pollfd> fds = {{link_.get(), POLLIN, 0}};
+	joint_.add_fds(fds);
+	::poll(fds.data(), fds.size(), static_cast<int>(std::max<decltype(ms)>(ms, 0)));
+}
+
 int NetworkPart::run()
 {
 	auto next = std::chrono::steady_clock::now();
 	while (connection_) {
-		const auto left = next - std::chrono::steady_clock::now();
-		const auto ms = std::chrono::ceil<std::chrono::milliseconds>(left).count();
-		pollfd fds[] = {{link_.get(), POLLIN, 0}};
-		::poll(fds, 1, static_cast<int>(std::max<decltype(ms)>(ms, 0)));
+		wait_until(next);
+		joint_.step();
 		if (!take_reports())
 			break;
 		publish_answers();

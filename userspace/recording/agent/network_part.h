@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The part of `monitor agent` that speaks with the hub. It has no privilege and no power: it hands what arrives on
 // m.ctl.HOST and m.ctl.all to the starter as it came, publishes the starter's answers, and says each second that this
-// host is there (m.hello.HOST). Beside that it brings traces to the collector (data_path.h).
+// host is there (m.hello.HOST). Beside that it brings traces to the collector (data_path.h), and passes on that
+// triggers fired (joint_snapshots.h).
 //
 // Runs in a process of its own, forked by agent.cpp from the starter before there are threads. Threads: run() in the
 // main one; libnats' own, which only write to the link. Invariant: it ends when the starter has closed the link, at the
@@ -9,6 +10,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -18,6 +20,7 @@
 #include "base/fleet/connection.h"
 #include "base/fleet/reports.h"
 #include "data_path.h"
+#include "joint_snapshots.h"
 
 namespace monitor::agent {
 
@@ -38,9 +41,11 @@ public:
 
 private:
 	void hand_over(const fleet::Connection::Message &untrusted_message);
+	void take_problem(const std::string &problem);
 	bool wait_for_runs();
 	bool take_reports();
 	void take_runs(const fleet::Presence &told);
+	void wait_until(std::chrono::steady_clock::time_point time);
 	void publish_answers();
 	void publish_presence();
 	void end();
@@ -51,6 +56,8 @@ private:
 	bool knows_runs_ = false;
 	std::deque<std::string> answers_; // that could not be published yet
 	std::atomic<std::uint64_t> dropped_ = 0, said_dropped_ = 0;
+	std::atomic<bool> hears_triggers_ = true; // of other hosts: the hub permits it
+	JointSnapshots joint_;
 	std::unique_ptr<DataPath> data_;
 	std::unique_ptr<fleet::Connection> connection_; // the last: its threads use the others
 };

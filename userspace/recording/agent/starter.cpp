@@ -131,6 +131,7 @@ void Starter::wait()
 	for (const Run &run : runs_) {
 		if (!run.recorder)
 			due = std::min(due, run.due);
+		run.snapshots.add_fds(fds);
 		if (run.recorder) // poll() ignores -1
 			fds.insert(fds.end(),
 				   {{run.recorder->ready_fd(), POLLIN, 0}, {run.recorder->output_fd(), POLLIN, 0}});
@@ -184,6 +185,8 @@ std::string Starter::obey(const fleet::ControlMessage &message, std::uint64_t no
 		return plan_run(message, now_ns);
 	if (message.kind == "stop")
 		return stop_run(message);
+	if (message.kind == "snapshot")
+		return ask_for_snapshot(message);
 	return fmt::format("this version of monitor has no command '{}' for hosts", message.kind);
 }
 
@@ -207,14 +210,31 @@ std::string Starter::plan_run(const fleet::ControlMessage &message, std::uint64_
 	run.command = message.command;
 	run.planned_ns = message.start_ns;
 	run.due = Clock::now() + std::chrono::nanoseconds(fleet::start_delay_ns(message, now_ns));
+	std::string why_not;
+	if (std::string refusal = take_consent(message, run, why_not); !refusal.empty())
+		return refusal;
+	const bool takes_part = run.takes_part;
 	runs_.push_back(std::move(run));
-	say(fmt::format("run {} is accepted", message.run));
-	fleet::CommandAnswer accepted;
-	accepted.kind = fleet::CommandAnswer::Kind::accepted;
-	accepted.nonce = message.nonce;
-	accepted.run = message.run;
-	answer(std::move(accepted));
+	say(fmt::format("run {} is accepted{}", message.run,
+			takes_part ? ", with snapshots when triggers of other hosts fire" : ""));
+	accept(message, takes_part, why_not);
 	send_runs();
+	return "";
+}
+
+// Whether its flight recorder may be asked because of other hosts. `why_not`: it is recorded, but takes no part.
+std::string Starter::take_consent(const fleet::ControlMessage &message, Run &run, std::string &why_not) const
+{
+	run.is_flight = message.options.contains("flight");
+	if (!message.snapshot_all)
+		return "";
+	if (!run.is_flight)
+		return "snapshots of all hosts are those of flight recorders: add --flight and --snapshots";
+	run.max_snapshots = static_cast<std::uint64_t>(message.options["snapshots"].get<double>());
+	run.takes_part = options_.allowed.options.contains(fleet::snapshot_all_permission);
+	if (!run.takes_part)
+		why_not =
+		    fmt::format("this host's agent was not started with --allow {}", fleet::snapshot_all_permission);
 	return "";
 }
 
@@ -223,11 +243,7 @@ std::string Starter::stop_run(const fleet::ControlMessage &message)
 	const auto run = std::ranges::find(runs_, message.run, &Run::name);
 	if (run == runs_.end())
 		return "no run of this name is recorded on this host";
-	fleet::CommandAnswer accepted;
-	accepted.kind = fleet::CommandAnswer::Kind::accepted;
-	accepted.nonce = message.nonce;
-	accepted.run = message.run;
-	answer(std::move(accepted));
+	accept(message);
 	if (run->recorder) {
 		end(*run);
 		send_runs();
@@ -235,6 +251,21 @@ std::string Starter::stop_run(const fleet::ControlMessage &message)
 		run_ended(run, 0, "it was stopped before its start");
 	}
 	return "";
+}
+
+std::string Starter::ask_for_snapshot(const fleet::ControlMessage &message)
+{
+	const auto run = std::ranges::find(runs_, message.run, &Run::name);
+	if (run == runs_.end())
+		return "no run of this name is recorded on this host";
+	if (!run->is_flight)
+		return "the run is no flight recorder: snapshots are of those that were started with --flight";
+	if (!run->is_recording || run->is_ending)
+		return fmt::format("the flight recorder is {}: ask while it is recording", run->state());
+	std::string refusal = run->snapshots.ask(run->recorder->pid(), message);
+	if (refusal.empty())
+		accept(message);
+	return refusal;
 }
 
 void Starter::start_due()
@@ -268,6 +299,8 @@ void Starter::look_at(Run &run)
 		if (*process && (*process)->output_fd() >= 0)
 			for (const std::string &line : (*process)->take_lines())
 				say(fmt::format("run {}: {}", run.name, line));
+	for (fleet::CommandAnswer &taken : run.snapshots.take())
+		answer(std::move(taken));
 	if (run.recorder && run.recorder->ready_fd() >= 0 && run.recorder->take_ready())
 		recording_started(run);
 }
@@ -387,6 +420,17 @@ void Starter::refuse(const std::string &why, const std::string &nonce, const std
 	answer(std::move(refused));
 }
 
+void Starter::accept(const fleet::ControlMessage &message, bool takes_part, const std::string &reason)
+{
+	fleet::CommandAnswer accepted;
+	accepted.kind = fleet::CommandAnswer::Kind::accepted;
+	accepted.nonce = message.nonce;
+	accepted.run = message.run;
+	accepted.takes_part = takes_part;
+	accepted.reason = reason;
+	answer(std::move(accepted));
+}
+
 void Starter::answer(fleet::CommandAnswer answer)
 {
 	if (!answer.realtime_ns)
@@ -398,9 +442,14 @@ void Starter::send_runs()
 {
 	fleet::Presence presence;
 	presence.refused = refused_;
-	for (const Run &run : runs_)
-		presence.runs.push_back({run.name, run.state()});
+	std::vector<JointRun> joint;
+	for (const Run &run : runs_) {
+		presence.runs.push_back({run.name, run.state(), run.is_flight, run.takes_part});
+		if (run.takes_part && run.is_recording && !run.is_ending)
+			joint.push_back({run.name, run.recorder->pid(), run.max_snapshots});
+	}
 	send(link_runs + fleet::presence_text(presence));
+	send(link_joint + joint_runs_text(joint));
 }
 
 // What does not fit because the network part does not read is lost: it must not hold up the starter.

@@ -24,6 +24,7 @@
 #include "base/fleet/reports.h"
 #include "nonces.h"
 #include "recorder_process.h"
+#include "snapshot_commands.h"
 
 namespace monitor::agent {
 
@@ -60,6 +61,9 @@ private:
 		std::optional<RecorderProcess> recorder, command_process;
 		std::optional<int> command_exit;
 		bool is_recording = false, is_ending = false;
+		bool is_flight = false, takes_part = false; // takes_part: in the snapshots of all hosts of the run
+		std::uint64_t max_snapshots = 0;
+		SnapshotCommands snapshots;
 
 		const char *state() const;
 	};
@@ -72,6 +76,8 @@ private:
 	std::string obey(const fleet::ControlMessage &message, std::uint64_t now_ns);
 	std::string plan_run(const fleet::ControlMessage &message, std::uint64_t now_ns);
 	std::string stop_run(const fleet::ControlMessage &message);
+	std::string ask_for_snapshot(const fleet::ControlMessage &message);
+	std::string take_consent(const fleet::ControlMessage &message, Run &run, std::string &why_not) const;
 	void start_due();
 	void start(Run &run);
 	void look_at(Run &run);
@@ -84,6 +90,7 @@ private:
 	void run_ended(std::list<Run>::iterator run, int exit_code, const std::string &reason);
 	void refuse(const std::string &why, const std::string &nonce, const std::string &run);
 	void answer(fleet::CommandAnswer answer);
+	void accept(const fleet::ControlMessage &message, bool takes_part = false, const std::string &reason = "");
 	void send_runs();
 	void send(const std::string &text);
 	void wait();

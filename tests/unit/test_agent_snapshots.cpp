@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: MIT
+// Snapshots that a host takes because the operator asked, or because a trigger of another host fired
+// (recording/agent/): who is asked, how often, and what is said of it. The recorder's end of the socket is the real
+// one.
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <catch2/catch.hpp>
+#include <unistd.h>
+
+#include "base/clock_ns.h"
+#include "base/fd.h"
+#include "base/json.h"
+#include "recording/agent/joint_snapshots.h"
+#include "recording/agent/snapshot_answer.h"
+#include "recording/agent/snapshot_commands.h"
+#include "recording/record/begun_snapshots.h"
+#include "recording/record/snapshot_requests.h"
+
+using namespace monitor;
+using namespace monitor::agent;
+using Catch::Matchers::Contains;
+using By = record::SnapshotRequest::By;
+
+namespace {
+
+// A spool with one run, whose flight recorder is this process.
+struct SpoolOfOne {
+	std::filesystem::path runs =
+	    std::filesystem::temp_directory_path() / ("monitor-joint-" + std::to_string(::getpid()));
+	record::BegunSnapshots told;
+
+	SpoolOfOne()
+	{
+		std::filesystem::create_directories(runs / "night" / ".monitor");
+		write();
+	}
+	~SpoolOfOne() { std::filesystem::remove_all(runs); }
+	void write() const
+	{
+		replace_file(runs / "night" / ".monitor" / "flight.json",
+			     json_dump(nlohmann::json{{"begun", told.json()}}), 0600);
+	}
+	void begin(unsigned number, By by, const std::string &why, const std::string &trigger = "",
+		   std::uint64_t age_ns = 0)
+	{
+		const std::uint64_t now_ns = clock_ns(CLOCK_REALTIME) - age_ns;
+		told.add({number, by, why, trigger, 100 + number, now_ns, 200 + number, now_ns + 5});
+		write();
+	}
+};
+
+struct JointHost {
+	SpoolOfOne spool;
+	record::SnapshotRequests recorder{::getuid(), "/flight", false};
+	std::vector<std::pair<std::string, fleet::SnapshotNews>> published;
+	std::vector<std::string> reported;
+	bool is_connected = true;
+	JointSnapshots joint;
+
+	JointHost()
+	    : joint(
+		  "web1", spool.runs,
+		  [this](std::string_view kind, const std::string &text) {
+			  published.emplace_back(kind, fleet::parse_snapshot_news(text).value());
+			  return is_connected;
+		  },
+		  [this](const std::string &sentence) { reported.push_back(sentence); })
+	{
+	}
+	void take_part(std::uint64_t snapshots = 9) { joint.set_runs({{"night", ::getpid(), snapshots}}); }
+	void hear(const char *subject = "m.fired.db1", std::uint64_t number = 3, const char *run = "night",
+		  const char *cause = "")
+	{
+		const fleet::SnapshotNews news{run, number, "slow", 1, 2, 4, 3, cause, 0};
+		joint.hear(subject, fleet::snapshot_news_text(news));
+		joint.step();
+	}
+	std::vector<record::SnapshotRequests::Asked> asked() { return recorder.take(); }
+};
+
+} // namespace
+
+TEST_CASE("agent: a trigger of this host is passed on once; what was asked for is not")
+{
+	JointHost host;
+	host.take_part();
+	host.joint.step();
+	CHECK(host.published.empty());
+	host.spool.begin(1, By::trigger, "the trigger slow", "slow");
+	host.joint.step();
+	REQUIRE(host.published.size() == 1);
+	const auto &[kind, news] = host.published[0];
+	CHECK(kind == "fired");
+	CHECK(news.run == "night");
+	CHECK(news.number == 1);
+	CHECK(news.trigger == "slow");
+	CHECK(news.time == 101);
+	CHECK(news.frozen_ns == news.realtime_ns + 5);
+	CHECK(news.cause_host == "");
+	host.spool.write();
+	host.joint.step();
+	host.spool.begin(2, By::request, "the operator");
+	host.spool.begin(3, By::signal, "SIGUSR1");
+	host.joint.step();
+	CHECK(host.published.size() == 1);
+	host.is_connected = false;
+	host.spool.begin(4, By::trigger, "the trigger slow", "slow");
+	host.joint.step();
+	REQUIRE(host.reported.size() == 1);
+	CHECK_THAT(host.reported[0], Contains("no connection"));
+}
+
+TEST_CASE("agent: a trigger of another host makes this one take a snapshot, which causes no further one")
+{
+	JointHost host;
+	host.take_part();
+	host.hear();
+	auto asked = host.asked();
+	REQUIRE(asked.size() == 1);
+	const record::SnapshotRequest &request = asked[0].request;
+	CHECK(request.why == "the trigger slow of host db1 (snapshot 003 there)");
+	CHECK(request.trigger == "slow");
+	CHECK(request.joins);
+	CHECK_FALSE(request.before_ns);
+	host.spool.begin(1, By::request, request.why);
+	host.joint.step();
+	REQUIRE(host.published.size() == 1);
+	CHECK(host.published[0].first == "froze");
+	CHECK(host.published[0].second.cause_host == "db1");
+	CHECK(host.published[0].second.cause_number == 3);
+	CHECK(host.published[0].second.number == 1);
+	record::SnapshotRequests::answer(asked[0].caller, R"({"number": 1, "frozen_ns": 5})");
+	host.joint.step();
+	CHECK(host.published.size() == 1);
+	CHECK(host.reported.empty());
+}
+
+TEST_CASE("agent: only runs that the starter names, and only triggers of others, lead to snapshots")
+{
+	JointHost host;
+	host.hear(); // before it takes part
+	host.take_part();
+	host.hear("m.fired.web1");                         // its own
+	host.hear("m.froze.db1");                          // of a snapshot that was caused
+	host.hear("m.fired.db1", 3, "night", "web2");      // likewise, by a host that lies
+	host.hear("m.fired.db1", 3, "day");                // another run
+	host.hear("m.fired.db1.x");                        // no subject of ours
+	host.joint.hear("m.fired.db1", "{\"version\":1}"); // no news
+	host.joint.step();
+	CHECK(host.asked().empty());
+	host.joint.set_runs({});
+	host.hear();
+	CHECK(host.asked().empty());
+	host.take_part();
+	host.hear();
+	CHECK(host.asked().size() == 1);
+}
+
+TEST_CASE("agent: other hosts cause one snapshot a second at most, and as many as the run may have")
+{
+	using namespace std::chrono_literals;
+	JointLimits limits(2);
+	const JointLimits::Clock::time_point start{};
+	CHECK(limits.use(start) == "");
+	CHECK_THAT(limits.use(start + 999ms), Contains("less than a second ago"));
+	CHECK(limits.use(start + 1s) == "");
+	CHECK_THAT(limits.use(start + 100s), Contains("as many as --snapshots"));
+	CHECK_THAT(JointLimits(0).use(start), Contains("as many as"));
+
+	JointHost host;
+	host.take_part(1);
+	host.hear();
+	auto asked = host.asked();
+	REQUIRE(asked.size() == 1);
+	host.hear("m.fired.db2");
+	REQUIRE(host.reported.size() == 1);
+	CHECK_THAT(host.reported[0], Contains("the one before is being taken"));
+	record::SnapshotRequests::answer(asked[0].caller, "{}");
+	host.joint.step();
+	host.hear("m.fired.db2");
+	CHECK_THAT(host.reported.back(), Contains("as many as --snapshots"));
+	CHECK(host.asked().empty());
+}
+
+TEST_CASE("agent: a snapshot that has just begun here will do for another host's trigger, too")
+{
+	JointHost host;
+	host.take_part();
+	host.hear();
+	auto asked = host.asked();
+	REQUIRE(asked.size() == 1);
+	record::SnapshotRequests::answer(
+	    asked[0].caller, R"({"joined": 7, "time": 1, "realtime_ns": 2, "frozen_time": 4, "frozen_ns": 3})");
+	host.joint.step();
+	REQUIRE(host.published.size() == 1);
+	CHECK(host.published[0].first == "froze");
+	CHECK(host.published[0].second.number == 7);
+	CHECK(host.published[0].second.frozen_ns == 3);
+	CHECK(host.published[0].second.cause_host == "db1");
+}
+
+TEST_CASE("agent: a recorder that refuses a snapshot, or ends, is reported")
+{
+	for (const bool ends : {false, true}) {
+		JointHost host;
+		host.take_part();
+		host.hear();
+		auto asked = host.asked();
+		REQUIRE(asked.size() == 1);
+		if (!ends)
+			record::SnapshotRequests::answer(asked[0].caller, R"({"error": "no room"})");
+		asked.clear();
+		host.joint.step();
+		REQUIRE(host.reported.size() == 1);
+		CHECK_THAT(host.reported[0], Contains(ends ? "has ended" : "no room"));
+		CHECK(host.published.empty());
+	}
+	JointHost host; // a process that is no recorder
+	host.joint.set_runs({{"night", 1, 9}});
+	host.hear();
+	REQUIRE(host.reported.size() == 1);
+	CHECK_THAT(host.reported[0], Contains("cannot be asked"));
+}
+
+TEST_CASE("agent: after a restart, old triggers are not passed on again")
+{
+	JointHost host;
+	host.spool.begin(1, By::trigger, "the trigger slow", "slow", 10'000'000'000);
+	host.spool.begin(2, By::trigger, "the trigger slow", "slow");
+	host.take_part();
+	REQUIRE(host.published.size() == 1);
+	CHECK(host.published[0].second.number == 2);
+	host.take_part(); // as each time that the starter says what runs
+	CHECK(host.published.size() == 1);
+}
+
+TEST_CASE("agent: the operator's command for a snapshot is passed to the recorder and answered once")
+{
+	record::SnapshotRequests recorder(::getuid(), "/flight", false);
+	SnapshotCommands commands;
+	fleet::ControlMessage message;
+	message.nonce = "n";
+	message.run = "night";
+	message.issued_ns = 1000;
+	CHECK(commands.ask(::getpid(), message) == "");
+	message.why = "slow since 9:40";
+	message.nonce = "m";
+	CHECK(commands.ask(::getpid(), message) == "");
+	auto asked = recorder.take();
+	REQUIRE(asked.size() == 2);
+	CHECK(asked[0].request.why == "the operator");
+	CHECK(asked[1].request.why == "the operator: slow since 9:40");
+	CHECK_FALSE(asked[1].request.joins);
+	CHECK(commands.take().empty());
+	record::SnapshotRequests::answer(asked[0].caller, R"({"number": 2, "frozen_ns": 1500, "text": "a sentence"})");
+	auto answers = commands.take();
+	REQUIRE(answers.size() == 1);
+	CHECK(answers[0].nonce == "n");
+	CHECK(answers[0].run == "night");
+	CHECK(answers[0].snapshot == "002");
+	CHECK(answers[0].late_ns == 500);
+	CHECK(answers[0].exit_code == 0);
+	CHECK(answers[0].reason == "a sentence");
+	asked.clear(); // the recorder ends
+	answers = commands.take();
+	REQUIRE(answers.size() == 1);
+	CHECK(answers[0].nonce == "m");
+	CHECK(answers[0].exit_code == 1);
+	CHECK_THAT(answers[0].reason, Contains("ended before"));
+	for (std::size_t i = 0; i < SnapshotCommands::max_waiting; ++i)
+		CHECK(commands.ask(::getpid(), message) == "");
+	CHECK_THAT(commands.ask(::getpid(), message), Contains("asked for already"));
+	CHECK_THROWS_WITH(SnapshotCommands().ask(1, message), Contains("cannot be asked"));
+}
+
+TEST_CASE("agent: whatever a recorder replies makes a bounded answer")
+{
+	CHECK(snapshot_answer(R"({"error": "no room"})", 0).reason == "no room");
+	for (const char *const reply : {"", "[]", "null", R"({"number": 1})", R"({"number": -1, "frozen_ns": 1})",
+					R"({"number": 1, "frozen_ns": 1e30})", R"({"error": 1})"}) {
+		CHECK(snapshot_answer(reply, 0).exit_code == 1);
+		CHECK(snapshot_answer(reply, 0).snapshot == "");
+	}
+	CHECK(snapshot_answer("{\"error\": \"" + std::string(10000, 'x') + "\"}", 0).reason.size() < 100);
+}
+
+TEST_CASE("agent: snapshots that have begun are read back, and bounded")
+{
+	record::BegunSnapshots told;
+	for (unsigned i = 1; i <= 40; ++i)
+		told.add({i, By::trigger, "why", "slow", i, i, i, i});
+	const auto text = [](const nlohmann::ordered_json &begun) {
+		return json_dump(nlohmann::ordered_json{{"begun", begun}});
+	};
+	const auto begun = record::parse_begun_snapshots(text(told.json()));
+	REQUIRE(begun.size() == record::BegunSnapshots::max_kept);
+	CHECK(begun.back().number == 40);
+	CHECK(begun.back().by == By::trigger);
+	CHECK(begun.back().trigger == "slow");
+	const auto changed = [&](const char *name, const nlohmann::ordered_json &value) {
+		auto json = told.json();
+		json[15][name] = value;
+		return record::parse_begun_snapshots(text(json)).size();
+	};
+	CHECK(changed("later", 1) == 16);
+	for (const char *const name :
+	     {"number", "by", "why", "trigger", "time", "realtime_ns", "frozen_time", "frozen_ns"})
+		CHECK(changed(name, nullptr) == 15);
+	CHECK(changed("number", 3) == 15); // not in rising order
+	CHECK(changed("by", "magic") == 15);
+	CHECK(changed("why", std::string(513, 'x')) == 15);
+	for (const char *const bytes : {"", "[]", "{\"begun\":{}}", "{\"begun\":[1,[]]}"})
+		CHECK(record::parse_begun_snapshots(bytes).empty());
+}
+
+TEST_CASE("agent: what the starter says of runs with snapshots of all is read back")
+{
+	const auto runs = parse_joint_runs(joint_runs_text({{"night", 7, 3}, {"day", 8, 1}}));
+	REQUIRE(runs.size() == 2);
+	CHECK(runs[0].run == "night");
+	CHECK(runs[0].recorder == 7);
+	CHECK(runs[0].snapshots == 3);
+	CHECK(parse_joint_runs("[]").empty());
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// At the end of `monitor fleet record --snapshot-all -o RUN`: how long it took from each trigger to the last host that
+// froze, on the clock of RUN, with the bound of that. Used by fleet_follow.cpp, once the clocks of RUN are known.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "answers/fleet_operator/joint_view.h"
+
+namespace monitor {
+
+// Prints it, and writes RUN/.monitor/triggers.json. Throws Error.
+void write_fleet_triggers(const std::string &run, const std::vector<fleet_operator::JointSnapshot> &triggers);
+
+} // namespace monitor

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// How often messages of other hosts may make this host take snapshots of a run: what a hostile host can do at most.
+// Used by joint_snapshots.cpp, one for each run.
+// Invariant: use() permits at most `max` in all, and one in any interval of `apart`.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <fmt/format.h>
+
+namespace monitor::agent {
+
+class JointLimits {
+public:
+	using Clock = std::chrono::steady_clock;
+	static constexpr std::chrono::seconds apart{1};
+
+	explicit JointLimits(std::uint64_t max) : max_(max) {}
+
+	// "": now, and it is counted; else the end of a sentence.
+	std::string use(Clock::time_point now)
+	{
+		if (used_ >= max_)
+			return fmt::format(
+			    "triggers of other hosts have made it take {} already, as many as --snapshots", max_);
+		if (last_ && now - *last_ < apart)
+			return "another one did less than a second ago";
+		last_ = now;
+		++used_;
+		return "";
+	}
+
+private:
+	std::uint64_t max_, used_ = 0;
+	std::optional<Clock::time_point> last_;
+};
+
+} // namespace monitor::agent
