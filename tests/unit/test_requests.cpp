@@ -37,15 +37,14 @@ const std::string classes =
     samples::event_block(other, "other", "u16_t arg; u64_t size;");
 
 // A run of two hosts: a table of true times, in us. The clock of `db` is 500 us ahead, known within 2 us up to 10 ms
-// and from 20 ms on; in between it is not.
+// and from 30 ms on; in between it is not, and seems to have another rate.
 class Run {
 public:
 	explicit Run(int requests) : path_(fs::temp_directory_path() / ("requests-" + std::to_string(::getpid())))
 	{
 		std::vector<Posted> web, db;
 		for (int i = 0; i < requests; ++i) {
-			const std::uint64_t at = 1000 + 100'000ull * i / 1 + 0,
-					    work = i == 2 ? 50'000 : 2000 + 10ull * i;
+			const std::uint64_t at = 1000 + 100'000ull * i, work = i == 2 ? 50'000 : 2000 + 10ull * i;
 			add(web, db, 40 + i, at, work);
 		}
 		add(web, db, 9, 12'000, 2000); // where the clock is not known
@@ -57,8 +56,8 @@ public:
 		std::ofstream(path_ / ".monitor" / "collection.json")
 		    << "{\"parts\": [{\"directory\": \"web\", \"clock\": {\"nodes\": [[0, 1700000000000000000]], "
 		       "\"bounds_ns\": [0, 0]}}, {\"directory\": \"db\", \"clock\": {\"nodes\": [[500000, "
-		       "1700000000000000000], [10500000, 1700000000010000000], [20500000, 1700000000020000000]], "
-		       "\"bounds_ns\": [2000, 2000, null, 2000]}}]}";
+		       "1700000000000000000], [10500000, 1700000000010000000], [20500000, 1700000000020020000], "
+		       "[30500000, 1700000000030000000]], \"bounds_ns\": [2000, 2000, null, null, 2000]}}]}";
 	}
 	~Run() { fs::remove_all(path_); }
 	Run(const Run &) = delete;
@@ -152,7 +151,7 @@ TEST_CASE("requests: a run of two hosts, as it is printed")
 	      "on web             5  140.00 us  140.00 us  140.00 us     1.2  exact                 1\n"
 	      "db <-> web         5   60.00 us   60.00 us   60.00 us     0.5  ±4.07 us              1\n");
 	CHECK(requests::slowest_text(answer) ==
-	      "the slowest:\n"
+	      "\nthe slowest:\n"
 	      "42: 50.20 ms exact, of it 50.00 ms (99.6 %) on db between query and done: exact\n"
 	      "43: 2.23 ms exact, of it 2.03 ms (91.0 %) on db between query and done: exact\n"
 	      "41: 2.21 ms exact, of it 2.01 ms (91.0 %) on db between query and done: exact\n");
@@ -227,6 +226,28 @@ TEST_CASE("requests: one trace alone is exact throughout")
 	CHECK(json["rows"][0]["order_unknown"] == 0);
 	CHECK(json["rows"][0]["share_percent"] == 100);
 	CHECK(json["rows"][0]["median_ns"] == 2'000'000);
+}
+
+TEST_CASE("requests: shares are of the time of requests whose own time is known")
+{
+	Collected collected;
+	collected.points = {{0, "a"}, {0, "b"}, {1, "c"}};
+	collected.requests = {{"known", {{1000, 1000, 0, 0}, {1100, 1100, 1, 0}}},
+			      {"unknown", {{1000, 1000, 0, 0}, {1050, 1050, 1, 0}, {2000, 2000, 2, 1}}}};
+	const std::vector<requests::Point> points = collected.points;
+	const std::vector<trace::MachineClock> clocks = {trace::MachineClock(0), trace::MachineClock(std::nullopt)};
+	const trace::Clock clock;
+	Answer answer = requests::answer(std::move(collected), requests::PathMaker(points, clocks, clock), 9);
+	answer.hosts = {"web", "db"};
+	CHECK(answer.unknown_time == 1);
+	CHECK(answer.slowest.size() == 1);
+	const auto rows = json_of(answer)["rows"];
+	REQUIRE(rows.size() == 2);
+	CHECK(rows[0]["total_ns"] == 150);
+	CHECK(rows[0]["share_percent"] == 100);
+	CHECK(rows[1]["total_ns"].is_null());
+	CHECK(rows[1]["share_percent"].is_null());
+	CHECK(rows[1]["unknown"] == 1);
 }
 
 TEST_CASE("requests: steps that surely run backwards are contradictions, if nearly all run the other way")

@@ -55,7 +55,7 @@ void print_answer(const requests::Answer &answer, const ReportArguments &argumen
 				  requests::json_text(answer, arranged(requests::table(answer, by), arguments, keep)));
 	if (arguments.csv)
 		return fmt::print("{}", report::to_csv(arranged(requests::table(answer, by), arguments, keep)));
-	fmt::print("{}{}{}\n{}\n{}", requests::head_text(answer),
+	fmt::print("{}{}{}{}\n{}", requests::head_text(answer),
 		   report::to_text(arranged(requests::text_table(answer, by), arguments, keep), terminal_width()),
 		   report::more_rows_text(rows - keep), requests::slowest_text(answer), requests::notes_text(answer));
 }

@@ -109,7 +109,7 @@ std::string slowest_text(const Answer &answer)
 {
 	if (answer.slowest.empty())
 		return "";
-	std::string text = "the slowest:\n";
+	std::string text = "\nthe slowest:\n";
 	for (const SlowRequest &request : answer.slowest)
 		text += fmt::format("{}: {}, {}\n", printable(request.key), time_with_bound(request.path.total),
 				    printable(largest_text(answer, request.path)));
