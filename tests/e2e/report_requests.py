@@ -42,8 +42,8 @@ def record():
 	return web, db
 
 
-def requests(directory, *options):
-	return json.loads(e2e.run(e2e.monitor, "report", directory, "requests", "--key", "request", "--json", *options).stdout)
+def requests(directory, *options, also=()):
+	return json.loads(e2e.run(e2e.monitor, "report", directory, *also, "requests", "--key", "request", "--json", *options).stdout)
 
 
 def rows_of(answer):
@@ -120,7 +120,7 @@ def printed():
 
 def unrelated():
 	"""Without a relation of the clocks nothing is known between the hosts, and nothing is 0."""
-	answer = requests(WEB.directory, DB.directory)
+	answer = requests(WEB.directory, also=[DB.directory])
 	rows = rows_of(answer)
 	e2e.expect(all((row["from_host"] == row["to_host"]) == row["exact"] for row in answer["rows"]), f"{rows}")
 	between = [row for row in answer["rows"] if row["from_host"] != row["to_host"]]
