@@ -45,7 +45,7 @@ class Attack:
 	def refuse_text(self, what, why, key=None, **fields):
 		text = self.fleet.command(**fields)
 		nonce = json.loads(text).get("nonce", "")
-		known = "lacks a field" not in why and "name of its run" not in why and "version" not in why and key is None
+		known = "lacks a field" not in why and "name of its run" not in why and key is None
 		self.expect_refused(what, self.fleet.sign(text, key), why, nonce if known else "")
 
 	def obeys(self, run):
@@ -128,6 +128,7 @@ def malformed(attack):
 	for text in ("null", "[]", "{}", '{"version":2}', '{"version":1e400}', "[" * 50_000, '{"version":1,"kind":[]}'):
 		attack.expect_refused(f"signed {text[:40]}", attack.fleet.sign(text), "")
 	attack.refuse_text("no kind", "lacks a field", kind=None)
+	attack.refuse_text("of a later version", "not of version 1", version=2)
 	attack.refuse_text("an unknown kind", "no command 'format'", kind="format")
 	attack.refuse_text("too many hosts", "lacks a field", hosts=["h1"] * 1025)
 

@@ -30,6 +30,9 @@ std::string notes_of(const HostSeen &host)
 			      "one",
 			      host.sessions.size())
 		: "";
+	if (host.presence.is_of_later_version)
+		notes +=
+		    fmt::format("{}its monitor is of a later version: upgrade the one here", notes.empty() ? "" : "; ");
 	if (host.presence.user_only)
 		notes += fmt::format("{}programs' own events only", notes.empty() ? "" : "; ");
 	return notes;
@@ -71,6 +74,16 @@ report::Table status_table(const std::map<std::string, HostSeen> &seen, const st
 			 {"note", "note", Unit::text}};
 	for (const auto &[name, host] : seen) {
 		const fleet::Presence &presence = host.presence;
+		if (presence.is_of_later_version) {
+			std::vector<Cell> row(table.columns.size());
+			row[0] = name;
+			row[1] = presence.state();
+			row[table.column("monitor")] = printable(presence.monitor_version);
+			row[table.column("session")] = printable(presence.session);
+			row[table.column("note")] = notes_of(host);
+			table.rows.push_back(std::move(row));
+			continue;
+		}
 		table.rows.push_back({name, presence.state(), runs_text(presence), printable(presence.monitor_version),
 				      printable(presence.session), printable(presence.boot_id), presence.spool_bytes,
 				      presence.spool_max_bytes, presence.unsent_blocks, presence.lost_blocks,

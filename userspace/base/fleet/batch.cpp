@@ -79,8 +79,9 @@ bool decode(std::span<const std::byte> untrusted, std::uint32_t magic, WireHeade
 	}
 	std::memcpy(&header, untrusted.data(), sizeof header);
 	if (header.magic != magic || header.version != message_version) {
-		why = header.magic != magic ? "it is no such message"
-					    : "it is of a version of monitor that is not known here";
+		why = header.magic != magic              ? "it is no such message"
+		      : header.version > message_version ? "it is of a later version of monitor: upgrade the collector"
+							 : "it is of a version of monitor that is not known here";
 		return false;
 	}
 	const std::size_t texts = std::size_t(header.run_chars) + header.part_chars + header.name_chars;
@@ -178,6 +179,15 @@ std::span<std::byte> encode_piece(const Piece &piece, std::size_t content_bytes,
 	header.hash = piece.hash;
 	header.file_bytes = piece.file_bytes;
 	return encode(header, piece.trace, piece.file, content_bytes, out);
+}
+
+bool is_of_later_version(std::span<const std::byte> untrusted)
+{
+	WireHeader header;
+	if (untrusted.size() < sizeof header)
+		return false;
+	std::memcpy(&header, untrusted.data(), sizeof header);
+	return (header.magic == batch_magic || header.magic == piece_magic) && header.version > message_version;
 }
 
 bool decode_batch(std::span<const std::byte> untrusted, Batch &batch, std::string &why)

@@ -86,6 +86,8 @@ std::span<std::byte> encode_batch(const Batch &batch, std::size_t content_bytes,
 std::span<std::byte> encode_piece(const Piece &piece, std::size_t content_bytes, std::vector<std::byte> &out);
 std::vector<std::byte> encode_answer(const Answer &answer);
 
+// A batch or a piece of a version of monitor that comes after this one: it may be stored once this one is upgraded.
+bool is_of_later_version(std::span<const std::byte> untrusted);
 // False, and why, for anything that is not such a message. Views point into `untrusted`.
 bool decode_batch(std::span<const std::byte> untrusted, Batch &batch, std::string &why);
 bool decode_piece(std::span<const std::byte> untrusted, Piece &piece, std::string &why);

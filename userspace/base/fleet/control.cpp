@@ -66,6 +66,19 @@ std::string take_message(const nlohmann::json &text, ControlMessage &message)
 	return message.options.is_object() ? "" : "its options are not an object";
 }
 
+// Of a signed text of another version: what every version has, so that the operator gets the refusal.
+void take_address(const nlohmann::json &text, std::string_view host, CheckedControl &checked)
+{
+	auto nonce = text_field(text, "nonce", nonce_digits), run = text_field(text, "run", max_run_bytes);
+	const auto hosts = texts_field(text, "hosts", max_addressed_hosts, max_host_name);
+	if (!nonce || !is_nonce(*nonce) || !run || !is_run_name(*run) || !hosts)
+		return;
+	checked.is_authentic = true;
+	checked.is_for_others = std::ranges::find(*hosts, host) == hosts->end();
+	checked.message.nonce = std::move(*nonce);
+	checked.message.run = std::move(*run);
+}
+
 std::string time_problem(const ControlMessage &message, std::uint64_t now_ns)
 {
 	const auto seconds = [](std::uint64_t ns) { return ns / 1'000'000'000; };
@@ -132,9 +145,11 @@ CheckedControl check_control(std::string_view untrusted_envelope, const PublicKe
 	if (!key.verifies(*untrusted_text, *signature))
 		return refused("the signature is not the operator's: was the key of another fleet copied here?");
 	const nlohmann::json text = parse_json(*untrusted_text);
-	if (number_field(text, "version") != control_version)
+	if (number_field(text, "version") != control_version) {
+		take_address(text, host, checked);
 		return refused(fmt::format("it is not of version {}: use the same version of monitor on all hosts",
 					   control_version));
+	}
 	if (std::string problem = take_message(text, checked.message); !problem.empty())
 		return refused(std::move(problem));
 	checked.is_authentic = true;

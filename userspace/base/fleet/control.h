@@ -9,7 +9,8 @@
 // Written by answers/fleet_operator/, carried by the hub to m.ctl.HOST or m.ctl.all, verified by the agent's starter
 // (recording/agent/starter.cpp), which also sees to it that a nonce is used once. The hub can withhold messages, delay
 // them until they expire, and nothing else. Times are of the real-time clock, ns since 1970. Fields of later versions
-// are ignored; a later `version` is one that an older agent must not try to understand.
+// are ignored; a later `version` is one that an older agent must not try to understand, but for `hosts`, `nonce` and
+// `run`, which tell it whom to refuse what.
 // Invariant: check_control() looks at nothing in TEXT before the signature holds, and never throws for any bytes.
 #pragma once
 

@@ -16,13 +16,15 @@ constexpr unsigned report_version = 1;
 constexpr std::size_t max_word_chars = 64, max_reason_bytes = 4096;
 constexpr const char *kind_names[] = {"refused", "accepted", "started", "ended"};
 
-// An object of this version; discarded if it is none.
-nlohmann::json parse_report(std::string_view untrusted_text)
+// An object of this version, or a later one; discarded if it is none.
+nlohmann::json parse_report(std::string_view untrusted_text, bool may_be_later = false)
 {
 	if (untrusted_text.size() > max_report_bytes)
 		return {};
 	nlohmann::json report = parse_json(std::string(untrusted_text));
-	return number_field(report, "version") == report_version ? std::move(report) : nlohmann::json();
+	const auto version = number_field(report, "version");
+	const bool is_known = version == report_version || (may_be_later && version > report_version);
+	return is_known ? std::move(report) : nlohmann::json();
 }
 
 std::string word_field(const nlohmann::json &report, const char *name)
@@ -73,12 +75,15 @@ std::string presence_text(const Presence &presence)
 
 std::optional<Presence> parse_presence(std::string_view untrusted_text)
 {
-	const nlohmann::json report = parse_report(untrusted_text);
+	const nlohmann::json report = parse_report(untrusted_text, true);
 	if (!report.is_object())
 		return {};
 	Presence presence;
 	presence.monitor_version = word_field(report, "monitor");
 	presence.session = word_field(report, "session");
+	presence.is_of_later_version = number_field(report, "version") != report_version;
+	if (presence.is_of_later_version)
+		return presence;
 	presence.boot_id = word_field(report, "boot_id");
 	presence.runs = runs_field(report);
 	for (const auto &[name, value] :

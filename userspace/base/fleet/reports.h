@@ -3,7 +3,8 @@
 //
 // Written by the agent (recording/agent/), read by `monitor fleet`. Who sent one is in its subject, which the server
 // binds to the certificate; so no field here names a host. JSON with a version; fields of later versions are ignored.
-// Invariant: parsing any bytes gives values of bounded size, or nothing.
+// Of a later `version` the operator is told that the host is there. Invariant: parsing any bytes gives values of
+// bounded size, or nothing.
 #pragma once
 
 #include <cstddef>
@@ -36,8 +37,12 @@ struct Presence {
 	std::uint64_t refused = 0;         // commands, since the agent's start
 	bool user_only = false;            // without root: records only programs' own events
 	bool runs_commands = false;        // --allow-commands
+	bool is_of_later_version = false;  // of monitor: all but monitor_version and session is unknown
 
-	std::string state() const { return runs.empty() ? "idle" : runs.front().state; }
+	std::string state() const
+	{
+		return is_of_later_version ? "unknown" : runs.empty() ? "idle" : runs.front().state;
+	}
 };
 
 std::string presence_text(const Presence &presence);
