@@ -9,9 +9,11 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "answers/collection/collection.h"
 #include "answers/collection/messages.h"
+#include "answers/collection/run_merge.h"
 #include "base/duration.h"
 #include "base/error.h"
 #include "base/escape.h"
@@ -282,9 +284,26 @@ void print_part(const Part &part, const trace::Trace &trace)
 	    rate_ppm(lines, trace.description().clock), lines.rho_ppb, lines.min_rho_ppb);
 }
 
+// The shards of a fleet's run.
+int merge_shards(const MergeArguments &arguments)
+{
+	if (!arguments.clocks.empty() || !arguments.sync.empty() || !arguments.tdl.empty())
+		throw Error("the shards of a fleet's run have one clock: leave out --clock, --sync and --tdl");
+	const collection::MergedRuns merged =
+	    collection::merge_runs(arguments.output, arguments.directories, arguments.copy);
+	fmt::print("{} hosts of {} shards in {}\n", merged.hosts.size(), arguments.directories.size(),
+		   printable(arguments.output));
+	if (!merged.missing.empty())
+		print_error(fmt::format("the shards {} of this run are missing: their hosts are not in it",
+					fmt::join(merged.missing, ", ")));
+	return merged.missing.empty() ? 0 : 1;
+}
+
 // Returns the exit code.
 int run_merge(const MergeArguments &arguments)
 {
+	if (arguments.directories.size() > 1 && std::ranges::all_of(arguments.directories, collection::is_shard))
+		return merge_shards(arguments);
 	if (arguments.directories.size() < 2 && !fs::is_regular_file(arguments.directories.front()))
 		throw CLI::ValidationError("expected at least two traces, or a file to convert");
 	std::vector<trace::Trace> traces;
@@ -351,6 +370,7 @@ void add_merge(CLI::App &app, int &exit_code)
 			"  monitor merge -o both kernel-trace capture.pcap\n"
 			"  monitor merge -o cluster node1 node2 --sync 'name == \"send\"' 'name == \"receive\"' --key "
 			"message\n"
+			"  monitor merge -o RUN part0 part1    (of monitor fleet collect --shard)\n"
 			"  monitor list cluster");
 	command->callback([arguments, &exit_code] { exit_code = run_merge(*arguments); });
 }

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// The shards of a fleet's run as one run: each host's directory, the exchanges of clocks, the accounts, the conflicts.
+//
+// Called by `monitor merge` when all that it is given are such runs. A host is in one shard, and shard 0 has the
+// exchanges of all hosts, so nothing is moved in time: write_run_clocks() (run_clocks.h) then gives every host its
+// clock as it does in a run that was collected whole. Invariant: the shards stay as they are, and no collector
+// continues the result, as files are linked.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace monitor::collection {
+
+// Was it written by one of several collectors of a run? False for a run that was collected whole.
+bool is_shard(const std::string &directory);
+
+struct MergedRuns {
+	std::string run; // its name; "": several, or none
+	std::vector<std::string> hosts;
+	std::vector<std::string> missing; // shards that were not given: "2/4"
+};
+
+// Files are linked if the file system allows it, otherwise copied. Throws Error and then removes what was written.
+MergedRuns merge_runs(const std::string &output, const std::vector<std::string> &runs, bool copy);
+
+} // namespace monitor::collection
