@@ -91,13 +91,14 @@ def whose_subjects():
 	with fleet_lab.Fleet("subjects", "h1", "web.example.org") as fleet:
 		hosts = fleet.directory / "hosts"
 		operator = fleet_lab.Client(fleet, fleet.keys)
-		operator.subscribe("m.*.*")
+		for subject in ("m.*.*", "m.*.*.*.*.*.*.*.*"):
+			operator.subscribe(subject)
 		operator.flush()
 		web = fleet_lab.Client(fleet, hosts / "web.example.org")
-		for subject in ("m.hello.web_example_org", "m.data.web_example_org"):
+		for subject in ("m.hello.web_example_org", fleet_lab.stored_subject("data", "web.example.org")):
 			web.publish(subject, "x")
 			e2e.equal("what arrives", operator.message(), (subject, "x"))
-		for subject in ("m.hello.h1", "m.data.h1", "m.fired.h1", "m.ctl.all", "m.ctl.web_example_org", "m.ctl.h1", "x", "_INBOX.h1.1", "m.hello.h1.h1"):
+		for subject in ("m.hello.h1", "m.data.h1", "m.fired.h1", fleet_lab.stored_subject("data", "h1"), fleet_lab.stored_subject("data", "web.example.org", 0), "m.ctl.all", "m.ctl.web_example_org", "m.ctl.h1", "x", "_INBOX.h1.1", "m.hello.h1.h1"):
 			client = fleet_lab.Client(fleet, hosts / "web.example.org")
 
 			def send(client=client, subject=subject):

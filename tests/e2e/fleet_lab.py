@@ -31,6 +31,22 @@ def need_agents():
 		e2e.skip("the root directory of this machine is closed to others, and one part of an agent of root is another user")
 
 
+def shard_hash(host):
+	"""As userspace/base/fleet/names.h defines it."""
+	number = 0xcbf29ce484222325
+	for byte in host.encode():
+		number = (number ^ byte) * 0x100000001b3 % 2**64
+	for factor in (0xff51afd7ed558ccd, 0xc4ceb9fe1a85ec53):
+		number = (number ^ number >> 33) * factor % 2**64
+	return (number ^ number >> 33) % 64
+
+
+def stored_subject(kind, host, number=None):
+	"""Of what a collector stores; `number`: other bits than the host's."""
+	number = shard_hash(host) if number is None else number
+	return f"m.{kind}.{'.'.join(str(number >> bit & 1) for bit in range(6))}.{host.replace('.', '_')}"
+
+
 class Process:
 	"""A program in the background; what it prints goes to a file."""
 
@@ -133,7 +149,7 @@ class Fleet:
 class Client:
 	"""Speaks the protocol of NATS, with the certificate in a directory of keys (None: without)."""
 
-	def __init__(self, fleet, keys, ca=None):
+	def __init__(self, fleet, keys, ca=None, connect='"lang":"test","version":"1"'):
 		context = ssl.create_default_context(cafile=str(ca or fleet.directory / "ca" / "ca.pem"))
 		if keys:
 			context.load_cert_chain(str(keys / "me.pem"), str(keys / "me.key"))
@@ -142,7 +158,7 @@ class Client:
 		self.socket = plain
 		self.info = json.loads(self.line().split(" ", 1)[1])
 		self.socket = context.wrap_socket(plain, server_hostname="127.0.0.1")
-		self.send('CONNECT {"verbose":false,"pedantic":false,"tls_required":true,"lang":"test","version":"1"}\r\nPING\r\n')
+		self.send(f'CONNECT {{"verbose":false,"pedantic":false,"tls_required":true,{connect}}}\r\nPING\r\n')
 		self.expect("PONG")
 
 	def send(self, text):

@@ -61,6 +61,14 @@ def make_trace(directory, mib, streams=4, trace=None, state="complete", seed=0):
 	return directory
 
 
+def of_this_boot(directory):
+	"""Its clock is that of this machine now, so its push exchanges times with the collector."""
+	path = directory / ".monitor" / "recording.json"
+	boot = pathlib.Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+	path.write_text(json.dumps(json.loads(path.read_text()) | {"boot_id": boot}))
+	return directory
+
+
 def files_of(directory):
 	return {path.relative_to(directory).as_posix() for path in pathlib.Path(directory).rglob("*") if path.is_file()}
 

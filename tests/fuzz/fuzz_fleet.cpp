@@ -113,6 +113,10 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char *data, std::size_t siz
 	look_at_answers(changed(encode_clock_question({{true, 1'000'000'000, {}}, 9, true, {1, 2, 3, 4}}), data, size));
 	const std::string_view text(reinterpret_cast<const char *>(data), size);
 	if (const auto subject = parse_subject(text))
-		expect(subject_of(subject->kind, subject->host) == text && is_host_name(subject->host));
+		expect((subject_of(subject->kind, subject->host) == text ||
+			stored_subject_of(subject->kind, subject->host) == text) &&
+		       is_host_name(subject->host));
+	if (const auto shard = parse_shard(text))
+		expect(shard->number < shard->count && shard_text(*shard).size() <= text.size());
 	return 0;
 }

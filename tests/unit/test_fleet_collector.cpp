@@ -419,3 +419,21 @@ TEST_CASE("fleet clocks: a host that says that it boots again and again makes so
 	CHECK(files() == before);
 	CHECK(fs::file_size(directory + "/g." + uuid_digits(fleet_test::uuid_of(1)) + "-999") == 0);
 }
+
+TEST_CASE("fleet collector: a directory stays that of its shard")
+{
+	const TemporaryRun run;
+	const auto open_as = [&](const Shard &shard) {
+		Collector(
+		    run.path(), "", [](const std::string &, const Answer &) {}, {}, shard);
+		return parse_json(read_text(run.path() + "/.monitor/fleet.json"))["shard"];
+	};
+	CHECK(open_as({1, 2}) == "1/2");
+	CHECK(open_as({1, 2}) == "1/2");
+	CHECK_THROWS_WITH(open_as({1, 4}), Catch::Matchers::Contains("is shard 1/2 of its run, not 1/4"));
+	CHECK_THROWS_WITH(open_as({}), Catch::Matchers::Contains("is shard 1/2 of its run, not 0/1"));
+	auto accounts = parse_json(read_text(run.path() + "/.monitor/fleet.json"));
+	accounts["merged"] = {"0/2", "1/2"};
+	replace_file(run.path() + "/.monitor/fleet.json", accounts.dump(), 0600);
+	CHECK_THROWS_WITH(open_as({1, 2}), Catch::Matchers::Contains("was made of the shards"));
+}

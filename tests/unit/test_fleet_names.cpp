@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Names, subjects and the hub's address as the fleet takes them: base/fleet/{names,hub,late_calls}.
+#include <algorithm>
 #include <atomic>
+#include <sstream>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 
 #include "base/error.h"
 #include "base/fleet/hub.h"
@@ -40,6 +45,82 @@ TEST_CASE("fleet names: subject and host map onto each other")
 	for (const char *text : {"", "m", "m.", "m.data", "m.data.", "m..h", "m.data.a.b", "x.data.h", "m.data.*",
 				 "m.data._h", "m.da*a.h", "m.ctl.all", "m.aaaaaaaaaaaaaaaaa.h"})
 		CHECK_FALSE(parse_subject(text));
+}
+
+namespace {
+
+std::vector<std::string> subject_tokens(const std::string &subject)
+{
+	std::istringstream text(subject);
+	std::vector<std::string> tokens;
+	for (std::string token; std::getline(text, token, '.');)
+		tokens.push_back(token);
+	return tokens;
+}
+
+// As a NATS server does it.
+bool is_covered(const std::string &subject, const std::string &by)
+{
+	const auto mine = subject_tokens(subject), pattern = subject_tokens(by);
+	return std::ranges::equal(mine, pattern, [](const std::string &token, const std::string &wanted) {
+		return wanted == "*" || wanted == token;
+	});
+}
+
+} // namespace
+
+// Collectors of several versions divide hosts in the same way, so these never change.
+TEST_CASE("fleet names: what is stored has a subject with the bits of the host's hash")
+{
+	CHECK(stored_subject_of("data", "web.example.org") == "m.data.1.1.1.0.1.0.web_example_org");
+	CHECK(stored_subject_of("file", "h") == "m.file.0.0.1.0.1.1.h");
+	CHECK(shard_hash("db1") == 21);
+	for (const char *host : {"h", "web.example.org", "a-b.c"}) {
+		const auto subject = parse_subject(stored_subject_of("data", host));
+		REQUIRE(subject);
+		CHECK(subject->kind == "data");
+		CHECK(subject->host == host);
+	}
+	for (const char *text :
+	     {"m.data.0.0.0.0.0.0.h", "m.data.0.0.1.0.1.1.1.h", "m.data.0.0.1.0.1.h", "m.data.*.*.*.*.*.*.h",
+	      "m..0.0.1.0.1.1.h", "m.data.0.0.1.0.1.1.", "m.data.0.0.1.0.1.1.all"})
+		CHECK_FALSE(parse_subject(text));
+}
+
+TEST_CASE("fleet names: a host is in exactly one of N shards, and these are about equal")
+{
+	for (unsigned count = 1; count <= max_shards; count *= 2) {
+		std::vector<unsigned> hosts(count);
+		for (int i = 0; i < 1000; ++i) {
+			const std::string host = fmt::format("web{}.example.org", i);
+			unsigned shards = 0;
+			for (unsigned number = 0; number < count; ++number)
+				if (is_covered(stored_subject_of("data", host),
+					       shard_subject("data", {number, count}))) {
+					++shards;
+					++hosts[number];
+					CHECK(shard_hash(host) % count == number);
+				}
+			CHECK(shards == 1);
+		}
+		CHECK(*std::ranges::min_element(hosts) > 1000 / count / 2 - 1);
+	}
+	CHECK(shard_subject("file", {}) == "m.file.*.*.*.*.*.*.*");
+	CHECK(shard_subject("file", {1, 4}) == "m.file.1.0.*.*.*.*.*");
+}
+
+TEST_CASE("fleet names: a shard is K/N")
+{
+	const auto shard = parse_shard("3/16");
+	REQUIRE(shard);
+	CHECK(shard->number == 3);
+	CHECK(shard->count == 16);
+	CHECK_FALSE(shard->is_whole());
+	CHECK(shard_text(*shard) == "3/16");
+	CHECK(parse_shard("0/1")->is_whole());
+	for (const char *text : {"", "/", "1", "1/", "/2", "2/2", "0/3", "0/0", "0/128", "-1/2", "0/2x", "0 /2",
+				 "0/2/2", "99999999999999999999/2"})
+		CHECK_FALSE(parse_shard(text));
 }
 
 TEST_CASE("fleet names: inboxes belong to a host and differ")

@@ -21,7 +21,7 @@ namespace {
 
 struct CollectArguments {
 	HubArguments hub;
-	std::string output, run;
+	std::string output, run, shard = "0/1";
 	bool json = false;
 };
 
@@ -44,11 +44,15 @@ int run_collect(const CollectArguments &arguments)
 {
 	if (!arguments.run.empty() && !fleet::is_run_name(arguments.run))
 		throw Error("--run: a name has letters, digits, '.', '_' and '-', at most 64");
+	const auto shard = fleet::parse_shard(arguments.shard);
+	if (!shard)
+		throw Error(fmt::format("--shard: K/N, where N is 1, 2, 4, ... {} and K from 0 to N-1, not '{}'",
+					fleet::max_shards, printable(arguments.shard)));
 	Termination termination;
 	std::string name;
 	const fleet::ConnectionOptions hub = arguments.hub.connection(name);
-	fleet::CollectorService service(hub, arguments.output, arguments.run,
-					[](const std::string &sentence) { print_error(sentence); });
+	fleet::CollectorService service(
+	    hub, arguments.output, arguments.run, [](const std::string &sentence) { print_error(sentence); }, *shard);
 	while (!termination.wait(std::chrono::milliseconds(1000)))
 		try {
 			service.collector().save();
@@ -57,7 +61,8 @@ int run_collect(const CollectArguments &arguments)
 		}
 	service.stop();
 	service.collector().save();
-	write_fleet_clocks(arguments.output);
+	if (shard->number == 0) // which has the exchanges of all hosts
+		write_fleet_clocks(arguments.output);
 	const auto accounts = service.collector().accounts();
 	if (arguments.json)
 		fmt::print("{}\n", json_dump(accounts, 1));
@@ -80,11 +85,16 @@ void add_fleet_collect(CLI::App &fleet, int &exit_code)
 	collect
 	    ->add_option("--run", arguments->run, "take only what was recorded under this name (default: everything)")
 	    ->option_text("NAME");
+	collect
+	    ->add_option("--shard", arguments->shard,
+			 "take only part K of N of the hosts, by their names; another collector takes each other part")
+	    ->option_text("K/N");
 	add_hub_options(*collect, arguments->hub);
 	collect->add_flag("--json", arguments->json, "print the accounts at the end as JSON");
 	collect->footer("It runs until SIGINT or SIGTERM. RUN/.monitor/fleet.json has the accounts, every second.\n"
-			"Example:\n"
-			"  monitor fleet collect -o RUN --keys fleet/operator");
+			"Examples:\n"
+			"  monitor fleet collect -o RUN --keys fleet/operator\n"
+			"  monitor fleet collect -o part0 --shard 0/4 --keys fleet/operator");
 	collect->callback([arguments, &exit_code] { exit_code = run_collect(*arguments); });
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // `monitor fleet init`: makes the keys of a fleet, and says what to copy where. answers/fleet_setup/ does the work.
+#include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,9 +20,18 @@ namespace {
 constexpr std::size_t shown_hosts = 4;
 
 struct InitArguments {
-	std::string output = "fleet", hub;
+	std::string output = "fleet", hub, leaf, relay, removed_leaf;
+	unsigned leaf_port = 0;
 	std::vector<std::string> hosts, added, removed;
 };
+
+fleet::HubAddress address_of(const std::string &text, const char *option)
+{
+	const std::string url = text.find("://") == std::string::npos ? "tls://" + text : text;
+	if (!url.starts_with("tls://"))
+		throw Error(fmt::format("{}: a fleet speaks TLS: give HOST[:PORT]", option));
+	return fleet::parse_hub(url);
+}
 
 void print_steps_of_hosts(const std::string &directory, const std::vector<std::string> &hosts)
 {
@@ -32,19 +43,25 @@ void print_steps_of_hosts(const std::string &directory, const std::vector<std::s
 		fmt::print("  ... and {} more, likewise\n", hosts.size() - shown_hosts);
 }
 
+// A nats-server, the hub's or a relay's, with the directory `from`.
+void print_steps_of_server(const std::string &from, const std::string &at)
+{
+	fmt::print("  scp -rp {} root@{}:/etc/monitor/hub\n"
+		   "  ssh root@{} chown -R nats: /etc/monitor/hub\n"
+		   "  ssh root@{} systemctl enable --now monitor-hub\n"
+		   "  (or, without systemd: cd {} && nats-server -c nats.conf)\n",
+		   from, at, at, at, from);
+}
+
 void print_steps(const fleet_setup::FleetDirectory &made, const std::string &directory)
 {
 	fmt::print("keys and certificates of {} {} and the hub {} are in {}\n"
 		   "Who has {}/ca can add hosts, who has {}/operator can command them: keep both secret.\n\n"
-		   "1. the hub, with nats-server and monitor (/etc/monitor must exist):\n"
-		   "  scp -rp {}/hub root@{}:/etc/monitor/hub\n"
-		   "  ssh root@{} chown -R nats: /etc/monitor/hub\n"
-		   "  ssh root@{} systemctl enable --now monitor-hub\n"
-		   "  (or, without systemd: cd {}/hub && nats-server -c nats.conf)\n"
-		   "2. each host, with monitor:\n",
+		   "1. the hub, with nats-server and monitor (/etc/monitor must exist):\n",
 		   made.hosts().size(), made.hosts().size() == 1 ? "host" : "hosts", made.hub().host_and_port(),
-		   directory, directory, directory, directory, made.hub().host, made.hub().host, made.hub().host,
-		   directory);
+		   directory, directory, directory);
+	print_steps_of_server(directory + "/hub", made.hub().host);
+	fmt::print("2. each host, with monitor:\n");
 	print_steps_of_hosts(directory, made.hosts());
 	fmt::print("3. here:\n"
 		   "  export MONITOR_FLEET={}/operator\n"
@@ -53,14 +70,85 @@ void print_steps(const fleet_setup::FleetDirectory &made, const std::string &dir
 		   directory);
 }
 
-void print_reload(const fleet_setup::FleetDirectory &directory, const std::string &path)
+// What a server reads again on SIGHUP.
+void print_reload(const std::string &from, const std::string &at)
 {
-	const std::string &hub = directory.hub().host;
-	fmt::print("the hub loads the new list of hosts, without cutting off the others, after\n"
-		   "  scp -p {}/hub/users.conf root@{}:/etc/monitor/hub/users.conf\n"
+	fmt::print("  scp -p {}/users.conf root@{}:/etc/monitor/hub/users.conf\n"
 		   "  ssh root@{} systemctl reload monitor-hub\n"
 		   "  (or, without systemd: kill -HUP the nats-server)\n",
-		   path, hub, hub);
+		   from, at, at);
+}
+
+// Until it connects again a relay has the permissions of before, as the hub told it.
+void print_restart_of_relay(const fleet_setup::Site &site, const std::string &path)
+{
+	fmt::print("then the relay of {}, whose hosts connect again:\n"
+		   "  scp -p {}/leafs/{}/users.conf root@{}:/etc/monitor/hub/users.conf\n"
+		   "  ssh root@{} systemctl restart monitor-hub\n"
+		   "  (or, without systemd: end the nats-server and start it again)\n",
+		   site.name, path, site.name, site.relay.host, site.relay.host);
+}
+
+void print_reload_of_hub(const fleet_setup::FleetDirectory &directory, const std::string &path)
+{
+	fmt::print("the hub loads the new list of hosts, without cutting off the others, after\n");
+	print_reload(path + "/hub", directory.hub().host);
+}
+
+int add_leaf(const InitArguments &arguments, const std::string &path)
+{
+	fleet_setup::FleetDirectory directory(arguments.output);
+	const bool is_first = directory.sites().empty();
+	directory.add_site({arguments.leaf, address_of(arguments.relay, "--relay"), arguments.hosts},
+			   static_cast<std::uint16_t>(arguments.leaf_port));
+	const fleet_setup::Site &site = directory.site(arguments.leaf);
+	fmt::print("keys and certificates of the relay {} and {} {} of the site {} are in {}\n"
+		   "Who has {}/leafs/{} can send as every host of this site: keep it secret.\n\n"
+		   "1. the hub, where relays connect to port {}:\n",
+		   site.relay.host_and_port(), site.hosts.size(), site.hosts.size() == 1 ? "host" : "hosts", site.name,
+		   path, path, site.name, directory.leaf_port());
+	if (is_first)
+		fmt::print("  scp -p {}/hub/users.conf {}/hub/leafnodes.conf root@{}:/etc/monitor/hub/\n"
+			   "  ssh root@{} systemctl restart monitor-hub\n"
+			   "  (once, as it opens this port; hosts connect again, and send again what was on its way)\n",
+			   path, path, directory.hub().host, directory.hub().host);
+	else
+		print_reload(path + "/hub", directory.hub().host);
+	fmt::print("2. the relay, with nats-server and monitor (/etc/monitor must exist):\n");
+	print_steps_of_server(fmt::format("{}/leafs/{}", path, site.name), site.relay.host);
+	fmt::print("3. each host of the site, with monitor:\n");
+	print_steps_of_hosts(path, site.hosts);
+	return 0;
+}
+
+int remove_leaf(const InitArguments &arguments, const std::string &path)
+{
+	fleet_setup::FleetDirectory directory(arguments.output);
+	const std::vector<std::string> hosts = directory.site(arguments.removed_leaf).hosts;
+	directory.remove_site(arguments.removed_leaf);
+	print_reload_of_hub(directory, path);
+	fmt::print(
+	    "Until then the relay can still connect. Its {} hosts keep their keys, and connect to the hub itself "
+	    "after\n",
+	    hosts.size());
+	for (std::size_t i = 0; i < hosts.size() && i < shown_hosts; ++i)
+		fmt::print("  scp -p {}/hosts/{}/hub root@{}:/etc/monitor/fleet/hub\n"
+			   "  ssh root@{} systemctl restart monitor-agent\n",
+			   path, hosts[i], hosts[i], hosts[i]);
+	if (hosts.size() > shown_hosts)
+		fmt::print("  ... and {} more, likewise\n", hosts.size() - shown_hosts);
+	return 0;
+}
+
+// The sites in which a host is among these.
+std::vector<std::string> sites_of(const fleet_setup::FleetDirectory &directory, const std::vector<std::string> &hosts)
+{
+	std::vector<std::string> names;
+	for (const fleet_setup::Site &site : directory.sites())
+		if (std::ranges::any_of(hosts,
+					[&](const auto &host) { return std::ranges::count(site.hosts, host) != 0; }))
+			names.push_back(site.name);
+	return names;
 }
 
 int change(const InitArguments &arguments, const std::string &path)
@@ -70,15 +158,20 @@ int change(const InitArguments &arguments, const std::string &path)
 		    "--add and --remove change a fleet that exists: leave out --hub, and give each host its own "
 		    "--add or --remove");
 	fleet_setup::FleetDirectory directory(arguments.output);
+	std::vector<std::string> changed_sites = sites_of(directory, arguments.removed);
 	if (!arguments.added.empty())
-		directory.add(arguments.added);
+		directory.add(arguments.added, arguments.leaf);
 	if (!arguments.removed.empty())
 		directory.remove(arguments.removed);
 	if (!arguments.added.empty()) {
 		fmt::print("new hosts, with monitor:\n");
 		print_steps_of_hosts(path, arguments.added);
+		if (!arguments.leaf.empty() && std::ranges::count(changed_sites, arguments.leaf) == 0)
+			changed_sites.push_back(arguments.leaf);
 	}
-	print_reload(directory, path);
+	print_reload_of_hub(directory, path);
+	for (const std::string &site : changed_sites)
+		print_restart_of_relay(directory.site(site), path);
 	if (!arguments.removed.empty())
 		fmt::print("Until then {} can still connect. A connection that stands ends with the reload.\n",
 			   fmt::join(arguments.removed, ", "));
@@ -88,15 +181,31 @@ int change(const InitArguments &arguments, const std::string &path)
 int run_init(const InitArguments &arguments)
 {
 	const std::string path = printable(arguments.output);
-	if (!arguments.added.empty() || !arguments.removed.empty())
+	const bool changes = !arguments.added.empty() || !arguments.removed.empty();
+	if (!arguments.removed_leaf.empty()) {
+		if (changes || !arguments.leaf.empty() || !arguments.hub.empty() || !arguments.hosts.empty())
+			throw Error("--remove-leaf stands alone: leave out what else is to be changed");
+		return remove_leaf(arguments, path);
+	}
+	if (arguments.leaf.empty() && (!arguments.relay.empty() || arguments.leaf_port))
+		throw Error("--relay and --leaf-port belong to a site: add --leaf SITE");
+	if (changes && (!arguments.relay.empty() || arguments.leaf_port))
+		throw Error("--relay and --leaf-port make a site: leave out --add and --remove, and name its hosts");
+	if (changes)
 		return change(arguments, path);
+	if (!arguments.leaf.empty()) {
+		if (!arguments.hub.empty())
+			throw Error("--leaf adds a site to a fleet that exists: leave out --hub");
+		if (arguments.relay.empty())
+			throw Error("--relay is missing: the name or address under which the site's hosts reach its "
+				    "relay");
+		return add_leaf(arguments, path);
+	}
 	if (arguments.hub.empty())
 		throw Error("--hub is missing: the name or address under which hosts reach the hub");
-	const std::string hub =
-	    arguments.hub.find("://") == std::string::npos ? "tls://" + arguments.hub : arguments.hub;
-	if (!hub.starts_with("tls://"))
-		throw Error("--hub: the hub of a fleet speaks TLS: give HOST[:PORT]");
-	print_steps(fleet_setup::FleetDirectory::make(arguments.output, fleet::parse_hub(hub), arguments.hosts), path);
+	print_steps(
+	    fleet_setup::FleetDirectory::make(arguments.output, address_of(arguments.hub, "--hub"), arguments.hosts),
+	    path);
 	return 0;
 }
 
@@ -115,12 +224,25 @@ void add_fleet_init(CLI::App &fleet, int &exit_code)
 	init->add_option("--remove", arguments->removed, "remove this host: the hub refuses its certificate then")
 	    ->option_text("HOST")
 	    ->allow_extra_args(false);
+	init->add_option("--leaf", arguments->leaf,
+			 "a site whose hosts reach the hub through a relay: make it, with --relay, or --add to it")
+	    ->option_text("SITE");
+	init->add_option("--relay", arguments->relay, "where the hosts of this site reach its relay (port: 4222)")
+	    ->option_text("HOST[:PORT]");
+	init->add_option("--leaf-port", arguments->leaf_port, "with the first site: where relays reach the hub (7422)")
+	    ->check(CLI::Range(1, 65535))
+	    ->option_text("PORT");
+	init->add_option("--remove-leaf", arguments->removed_leaf,
+			 "remove this site's relay: its hosts then are the hub's")
+	    ->option_text("SITE");
 	init->add_option("hosts", arguments->hosts, "the hosts, as hostname(1) says on each")->option_text("HOST...");
 	init->footer("Nothing is ever written over. It prints what to copy where.\n"
 		     "Examples:\n"
 		     "  monitor fleet init --hub hub.example.org web1 web2 db1\n"
 		     "  monitor fleet init -o fleet --add web3\n"
-		     "  monitor fleet init -o fleet --remove web1");
+		     "  monitor fleet init -o fleet --remove web1\n"
+		     "  monitor fleet init --leaf paris --relay relay.paris.example.org p1 p2 p3\n"
+		     "  monitor fleet init --leaf paris --add p4");
 	init->callback([arguments, &exit_code] { exit_code = run_init(*arguments); });
 }
 

@@ -45,8 +45,8 @@ Status status_of(const Error &error)
 
 Collector::Collector(const std::string &directory, const std::string &run,
 		     std::function<void(const std::string &, const Answer &)> answer,
-		     std::function<void(const std::string &)> report)
-    : answer_(std::move(answer)), report_(std::move(report)), directory_(directory, run),
+		     std::function<void(const std::string &)> report, const Shard &shard)
+    : answer_(std::move(answer)), report_(std::move(report)), directory_(directory, run, shard),
       descriptions_(directory_.path() + "/.monitor/incoming"),
       syncer_(answer_, [this](const std::string &path, int error_number) {
 	      const std::lock_guard lock(unsure_mutex_);
@@ -141,7 +141,7 @@ void Collector::batch(const std::string &host, std::span<const std::byte> untrus
 	const bool is_batch = decode_batch(untrusted, batch, why);
 	const std::lock_guard lock(mutex_);
 	if (!is_batch)
-		return refuse(host, reply, Status::invalid, why);
+		return refuse(host, reply, is_of_later_version(untrusted) ? Status::later : Status::invalid, why);
 	if (!is_mine(batch.trace, reply) || !accept(host, batch.session, reply))
 		return;
 	try {
@@ -225,7 +225,7 @@ void Collector::piece(const std::string &host, std::span<const std::byte> untrus
 	const bool is_piece = decode_piece(untrusted, piece, why);
 	const std::lock_guard lock(mutex_);
 	if (!is_piece)
-		return refuse(host, reply, Status::invalid, why);
+		return refuse(host, reply, is_of_later_version(untrusted) ? Status::later : Status::invalid, why);
 	if (!is_mine(piece.trace, reply) || !accept(host, piece.session, reply))
 		return;
 	try {

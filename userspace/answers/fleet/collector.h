@@ -33,7 +33,7 @@ public:
 	// the same cause. Throws Error.
 	Collector(const std::string &directory, const std::string &run,
 		  std::function<void(const std::string &reply, const Answer &)> answer,
-		  std::function<void(const std::string &)> report);
+		  std::function<void(const std::string &)> report, const Shard &shard = {});
 
 	void batch(const std::string &host, std::span<const std::byte> untrusted, const std::string &reply);
 	void piece(const std::string &host, std::span<const std::byte> untrusted, const std::string &reply);

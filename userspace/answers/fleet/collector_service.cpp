@@ -2,7 +2,6 @@
 #include "collector_service.h"
 
 #include "base/error.h"
-#include "base/fleet/names.h"
 
 namespace monitor::fleet {
 namespace {
@@ -20,7 +19,7 @@ std::string reply_of(const std::string &host, const Connection::Message &message
 } // namespace
 
 CollectorService::CollectorService(const ConnectionOptions &hub, const std::string &directory, const std::string &run,
-				   std::function<void(const std::string &)> report)
+				   std::function<void(const std::string &)> report, const Shard &shard)
     : report_(std::move(report))
 {
 	Connection::Events events;
@@ -32,14 +31,14 @@ CollectorService::CollectorService(const ConnectionOptions &hub, const std::stri
 		    if (!reply.empty()) // an answer that is lost is asked for again
 			    data_->publish(reply, encode_answer(answer));
 	    },
-	    report_);
+	    report_, shard);
 	clocks_ = std::make_unique<ClockAnswers>(collector_->path());
 	data_ = std::make_unique<Connection>(hub, events);
 	clock_ = std::make_unique<Connection>(hub, Connection::Events{{}, {}, report_});
-	subscribe();
+	subscribe(shard);
 }
 
-void CollectorService::subscribe()
+void CollectorService::subscribe(const Shard &shard)
 {
 	const auto by_host = [](auto &&take) {
 		return [take](const Connection::Message &message) {
@@ -48,14 +47,18 @@ void CollectorService::subscribe()
 				take(subject->host, message);
 		};
 	};
-	data_->subscribe("m.data.*", by_host([this](const std::string &host, const Connection::Message &message) {
+	data_->subscribe(shard_subject("data", shard),
+			 by_host([this](const std::string &host, const Connection::Message &message) {
 				 collector_->batch(host, message.data, reply_of(host, message));
 			 }),
 			 data_limits);
-	data_->subscribe("m.file.*", by_host([this](const std::string &host, const Connection::Message &message) {
+	data_->subscribe(shard_subject("file", shard),
+			 by_host([this](const std::string &host, const Connection::Message &message) {
 				 collector_->piece(host, message.data, reply_of(host, message));
 			 }),
 			 file_limits);
+	if (shard.number != 0)
+		return;
 	clock_->subscribe("m.clock.*", by_host([this](const std::string &host, const Connection::Message &message) {
 				  const std::uint64_t t2 = clocks_->now_ns();
 				  std::string why;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The collector on the network: subscriptions to `m.data.*`, `m.file.*` and `m.clock.*` of a hub, answers to an inbox
-// of the host whose message asks for one, and nowhere else.
+// The collector on the network: subscriptions to the blocks and descriptions of its shard's hosts and to `m.clock.*` of
+// a hub, answers to an inbox of the host whose message asks for one, and nowhere else.
 //
 // Run by `monitor fleet collect` and `monitor fleet record`. Clock exchanges have a connection of their own, so that
-// they do not wait after 16 MiB of blocks. Threads: those of the connections call the collector; the destructor waits
+// they do not wait after 16 MiB of blocks; shard 0 has those of all hosts, so that a run has one reference clock.
+// Threads: those of the connections call the collector; the destructor waits
 // for them.
 #pragma once
 
@@ -12,6 +13,7 @@
 #include <string>
 
 #include "base/fleet/connection.h"
+#include "base/fleet/names.h"
 #include "clock_answers.h"
 #include "collector.h"
 
@@ -21,7 +23,7 @@ class CollectorService {
 public:
 	// `report`: a sentence for the user, from any thread. Throws Error.
 	CollectorService(const ConnectionOptions &hub, const std::string &directory, const std::string &run,
-			 std::function<void(const std::string &)> report);
+			 std::function<void(const std::string &)> report, const Shard &shard = {});
 	~CollectorService();
 
 	Collector &collector() { return *collector_; }
@@ -31,7 +33,7 @@ public:
 	std::string problem() const { return data_->problem(); }
 
 private:
-	void subscribe();
+	void subscribe(const Shard &shard);
 
 	std::function<void(const std::string &)> report_;
 	std::unique_ptr<Collector> collector_;

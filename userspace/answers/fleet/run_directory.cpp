@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
+#include "base/escape.h"
 #include "base/fleet/durable_file.h"
-#include "base/fleet/names.h"
 #include "base/json.h"
 
 namespace monitor::fleet {
@@ -61,8 +61,8 @@ std::uint64_t TracePlace::blocks() const
 			       [](std::uint64_t sum, const auto &stream) { return sum + stream.second; });
 }
 
-RunDirectory::RunDirectory(const std::string &path, const std::string &run)
-    : path_(path), run_(run), instance_(std::stoull(random_hex(64), nullptr, 16))
+RunDirectory::RunDirectory(const std::string &path, const std::string &run, const Shard &shard)
+    : path_(path), run_(run), shard_(shard), instance_(std::stoull(random_hex(64), nullptr, 16))
 {
 	while (path_.size() > 1 && path_.back() == '/')
 		path_.pop_back();
@@ -95,10 +95,16 @@ void RunDirectory::load()
 {
 	const std::string file = path_ + "/.monitor/fleet.json";
 	const auto json = parse_json(read_file(file, 256u << 20));
+	if (json.is_object() && json.contains("merged"))
+		throw Error(path_ + " was made of the shards of a run: collect into these, and merge them again");
 	const std::string store = text_of(json, "store");
 	if (store.size() != 16 || store.find_first_not_of("0123456789abcdef") != std::string::npos ||
 	    !json.contains("hosts") || !json["hosts"].is_array())
 		throw Error(file + " is damaged: name another directory with -o");
+	const std::string shard = json.contains("shard") ? text_of(json, "shard") : shard_text({});
+	if (shard != shard_text(shard_))
+		throw Error(fmt::format("{} is shard {} of its run, not {}: name another directory with -o", path_,
+					printable(shard), shard_text(shard_)));
 	store_ = std::stoull(store, nullptr, 16);
 	if (run_.empty())
 		run_ = text_of(json, "run");
@@ -220,7 +226,11 @@ Json RunDirectory::accounts() const
 		if (!host.state.is_null())
 			json["state"] = host.state;
 	}
-	return {{"version", 1}, {"run", run_}, {"store", fmt::format("{:016x}", store_)}, {"hosts", std::move(hosts)}};
+	return {{"version", 1},
+		{"run", run_},
+		{"shard", shard_text(shard_)},
+		{"store", fmt::format("{:016x}", store_)},
+		{"hosts", std::move(hosts)}};
 }
 
 void RunDirectory::save() const

@@ -21,6 +21,7 @@
 
 #include "base/fd.h"
 #include "base/fleet/batch.h"
+#include "base/fleet/names.h"
 
 namespace monitor::fleet {
 
@@ -47,7 +48,7 @@ struct HostPlace {
 class RunDirectory {
 public:
 	// Creates it, or continues one. Throws Error: it is something else, or another collector writes it.
-	RunDirectory(const std::string &path, const std::string &run);
+	RunDirectory(const std::string &path, const std::string &run, const Shard &shard = {});
 
 	// Of a host whose name is_host_name(). nullptr, and why: too many. Throws Error if its directory cannot be
 	// made.
@@ -78,6 +79,7 @@ private:
 	void save_collection() const;
 
 	std::string path_, run_;
+	const Shard shard_;
 	Fd lock_;
 	std::uint64_t store_ = 0;
 	const std::uint64_t instance_;

@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <cstdint>
 
+#include <fmt/format.h>
 #include <sys/random.h>
 
 #include "base/error.h"
@@ -31,6 +34,24 @@ std::string inboxes_of(std::string_view host)
 	return inboxes + '.';
 }
 
+// ".B.B.B.B.B.B", with '*' for those of `bits` that are not fixed.
+std::string bit_tokens(unsigned bits, unsigned fixed)
+{
+	std::string tokens;
+	for (unsigned bit = 0; bit < shard_bits; ++bit)
+		tokens.append(".").append(bit >= fixed ? "*" : bits >> bit & 1 ? "1" : "0");
+	return tokens;
+}
+
+std::optional<unsigned> number_of(std::string_view text)
+{
+	unsigned number = 0;
+	const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+	if (error != std::errc{} || stop != text.data() + text.size())
+		return {};
+	return number;
+}
+
 } // namespace
 
 bool is_host_name(std::string_view untrusted_name)
@@ -56,19 +77,59 @@ std::string subject_of(std::string_view kind, std::string_view host)
 	return subject;
 }
 
+std::optional<Shard> parse_shard(std::string_view text)
+{
+	const std::size_t slash = text.find('/');
+	if (slash == std::string_view::npos)
+		return {};
+	const auto number = number_of(text.substr(0, slash)), count = number_of(text.substr(slash + 1));
+	if (!number || !count || *count == 0 || *count > max_shards || (*count & (*count - 1)) || *number >= *count)
+		return {};
+	return Shard{*number, *count};
+}
+
+std::string shard_text(const Shard &shard)
+{
+	return fmt::format("{}/{}", shard.number, shard.count);
+}
+
+// FNV-1a, and a finalizer that lets each character change each bit.
+unsigned shard_hash(std::string_view host)
+{
+	std::uint64_t hash = 0xcbf29ce484222325u;
+	for (const char c : host)
+		hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+	hash = (hash ^ (hash >> 33)) * 0xff51afd7ed558ccdu;
+	hash = (hash ^ (hash >> 33)) * 0xc4ceb9fe1a85ec53u;
+	return static_cast<unsigned>((hash ^ (hash >> 33)) % max_shards);
+}
+
+std::string stored_subject_of(std::string_view kind, std::string_view host)
+{
+	return subject_of(std::string(kind) + bit_tokens(shard_hash(host), shard_bits), host);
+}
+
+std::string shard_subject(std::string_view kind, const Shard &shard)
+{
+	unsigned fixed = 0;
+	while (1u << fixed < shard.count)
+		++fixed;
+	return fmt::format("m.{}{}.*", kind, bit_tokens(shard.number, fixed));
+}
+
 std::optional<Subject> parse_subject(std::string_view untrusted_subject)
 {
 	if (!untrusted_subject.starts_with("m."))
 		return {};
 	const std::string_view rest = untrusted_subject.substr(2);
-	const std::size_t dot = rest.find('.');
+	const std::size_t dot = rest.find('.'), last = rest.rfind('.');
 	if (dot == 0 || dot == std::string_view::npos || dot > 16)
 		return {};
-	Subject subject{std::string(rest.substr(0, dot)), std::string(rest.substr(dot + 1))};
-	if (subject.host.find('.') != std::string::npos)
-		return {};
+	Subject subject{std::string(rest.substr(0, dot)), std::string(rest.substr(last + 1))};
 	std::ranges::replace(subject.host, '_', '.');
 	if (!std::ranges::all_of(subject.kind, is_letter_or_digit) || !is_host_name(subject.host))
+		return {};
+	if (dot != last && untrusted_subject != stored_subject_of(subject.kind, subject.host))
 		return {};
 	return subject;
 }

@@ -6,11 +6,16 @@
 #include "base/fleet/names.h"
 
 namespace monitor::fleet {
+namespace {
+
+constexpr auto between_reports = std::chrono::seconds(10);
+
+} // namespace
 
 NatsForwarder::NatsForwarder(const ConnectionOptions &hub, const std::string &host,
 			     std::function<void(const std::string &)> report)
-    : data_subject_(subject_of("data", host)), file_subject_(subject_of("file", host)), inbox_(make_inbox(host)),
-      report_(std::move(report)),
+    : data_subject_(stored_subject_of("data", host)), file_subject_(stored_subject_of("file", host)),
+      inbox_(make_inbox(host)), report_(std::move(report)),
       connection_(hub, {[this] { opened(); }, [this](const std::string &why) { lost(why); }, report_})
 {
 	connection_.subscribe(inbox_ + ".*", [this](const Connection::Message &message) { take(message); });
@@ -56,12 +61,25 @@ void NatsForwarder::take(const Connection::Message &message)
 	Answer answer;
 	std::string why;
 	const bool is_answer = !message.no_responders && decode_answer(message.data, answer, why);
+	if (!is_answer && !message.no_responders)
+		report_unreadable(why);
 	const std::lock_guard lock(mutex_);
 	if (message.no_responders)
 		received_.nobody.push_back(number);
 	else if (is_answer)
 		received_.answers.emplace_back(number, std::move(answer));
 	came_.notify_all();
+}
+
+// One thread receives.
+void NatsForwarder::report_unreadable(const std::string &why)
+{
+	const auto now = std::chrono::steady_clock::now();
+	if (!report_ || (unreadable_ && now - *unreadable_ < between_reports))
+		return;
+	unreadable_ = now;
+	report_("the collector's answer cannot be read: " + why +
+		"; use the same version of monitor here and at the collector");
 }
 
 bool NatsForwarder::send(Kind kind, std::uint64_t number, std::span<const std::byte> message)

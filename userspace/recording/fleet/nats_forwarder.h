@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
-// The forwarder over NATS: messages to `m.data.HOST` and `m.file.HOST`, answers to an inbox of this host.
+// The forwarder over NATS: messages to the subjects of `data` and `file`, answers to an inbox of this host.
 //
 // Made by the agent and by `monitor fleet push`. Core NATS: the server stores nothing, the collector's answer is what
 // counts. The number of a message is the last token of its reply subject.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "base/fleet/connection.h"
@@ -33,10 +35,12 @@ private:
 	void opened();
 	void lost(const std::string &why);
 	void take(const Connection::Message &message);
+	void report_unreadable(const std::string &why);
 
 	const std::string data_subject_, file_subject_, inbox_;
 	std::function<void(const std::string &)> report_;
-	mutable std::mutex mutex_; // of what follows
+	std::optional<std::chrono::steady_clock::time_point> unreadable_; // when that was reported
+	mutable std::mutex mutex_;                                        // of what follows
 	std::condition_variable came_;
 	Received received_;
 	bool is_woken_ = false, is_open_ = false;
