@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The data path of a fleet: CPU time per MiB at the host, the server and the collector, batched and one block in a
-message, beside raw TCP (no broker, no authentication, no answers: the floor), all on this machine. Every copy is compared."""
+"""The data path of a fleet: CPU time per MiB at the host, the servers and the collector, batched and one block in a
+message, directly and through a relay (a leaf node), beside JetStream (which stores at the server, too) and raw TCP (no
+broker, no authentication, no answers: the floor), all on this machine. Every copy is compared."""
 import filecmp
 import json
 import os
@@ -8,6 +9,7 @@ import shutil
 import signal
 import socket
 import struct
+import subprocess
 import time
 
 from lib import Result, Skip, Spread, need, run, spawn, stop
@@ -68,29 +70,67 @@ class Path:
 
 	def __init__(self, context, name):
 		self.context, self.run = context, context.path(f"{name}_run")
-		port = free_port()
-		self.url = f"nats://127.0.0.1:{port}"
-		null = open(os.devnull, "w")
-		self.server = spawn(["nats-server", "-a", "127.0.0.1", "-p", str(port)], stdout=null, stderr=null)
+		port, leaf_port, relay_port = free_port(), free_port(), free_port()
+		self.url, self.relay_url = f"nats://127.0.0.1:{port}", f"nats://127.0.0.1:{relay_port}"
+		self.server = self.serve(f"{name}_hub", port, f'leafnodes {{ listen: "127.0.0.1:{leaf_port}" }}')
+		self.relay = self.serve(f"{name}_relay", relay_port, f'leafnodes {{ remotes: [ {{ url: "nats-leaf://127.0.0.1:{leaf_port}" }} ] }}')
 		log = context.path(f"{name}_log")
-		self.collector = spawn([context.monitor, "fleet", "collect", "-o", self.run, "--hub", self.url], stdout=null, stderr=open(log, "w"))
+		self.collector = spawn([context.monitor, "fleet", "collect", "-o", self.run, "--hub", self.url], stdout=subprocess.DEVNULL, stderr=open(log, "w"))
 		wait_for(lambda: "connected" in open(log).read(), "the collector")
 
-	def push(self, trace, host, mib, how):
-		"""CPU ms per MiB of the three, and MiB per second."""
-		before = [cpu_s(self.server.pid), cpu_s(self.collector.pid), times_of_children()]
-		begin = time.monotonic()
-		run([self.context.monitor, "fleet", "push", trace, "--host", host, "--forward", how, "--hub", self.url], timeout=300)
+	def serve(self, name, port, more):
+		return serve(self.context, name, f'listen: "127.0.0.1:{port}"\nmax_payload: 1MB\n{more}\n')
+
+	def push(self, trace, host, mib, how, through_relay=False):
+		"""CPU ms per MiB of the four, and MiB per second."""
+		pids = {"server": self.server.pid, "relay": self.relay.pid, "collector": self.collector.pid}
+		before, children, begin = {part: cpu_s(pid) for part, pid in pids.items()}, times_of_children(), time.monotonic()
+		url = self.relay_url if through_relay else self.url
+		run([self.context.monitor, "fleet", "push", trace, "--host", host, "--forward", how, "--hub", url], timeout=300)
 		seconds = time.monotonic() - begin
-		after = [cpu_s(self.server.pid), cpu_s(self.collector.pid), times_of_children()]
+		found = {part: (cpu_s(pid) - before[part]) * 1e3 / mib for part, pid in pids.items()}
+		found |= {"agent": (times_of_children() - children) * 1e3 / mib, "rate": mib / seconds}
 		expect_same(trace, os.path.join(self.run, host))
 		shutil.rmtree(os.path.join(self.run, host))
-		server, collector, agent = ((b - a) * 1e3 / mib for a, b in zip(before, after))
-		return {"agent": agent, "server": server, "collector": collector, "rate": mib / seconds}
+		return found
 
 	def end(self):
-		stop(self.collector, signal.SIGTERM)
-		stop(self.server, signal.SIGTERM)
+		for process in (self.collector, self.relay, self.server):
+			stop(process, signal.SIGTERM)
+
+
+def serve(context, name, configuration):
+	path = context.path(f"{name}.conf")
+	with open(path, "w") as file:
+		file.write(configuration)
+	log = context.path(f"{name}.log")
+	server = spawn(["nats-server", "-c", path], stdout=subprocess.DEVNULL, stderr=open(log, "w"))
+	wait_for(lambda: "Server is ready" in open(log).read(), "nats-server")
+	return server
+
+
+def jetstream(context, number, trace, copy, mib):
+	"""The same bytes through a store of the server's own, which acknowledges each message."""
+	port, program = free_port(), context.helper("jetstream")
+	url, store = f"nats://127.0.0.1:{port}", context.path(f"jetstream{number}")
+	server = serve(context, f"jetstream{number}", f'listen: "127.0.0.1:{port}"\nmax_payload: 1MB\njetstream {{ store_dir: "{store}", max_file: 8GB }}\n')
+	os.makedirs(copy, exist_ok=True)
+	run([program, "create", url])
+	before, begin = cpu_s(server.pid), time.monotonic()
+	consumer = spawn([program, "consume", url, copy, str(mib * MIB)])
+	children = times_of_children()
+	run([program, "publish", url, trace], timeout=300)
+	agent = times_of_children() - children
+	if consumer.wait(timeout=300) != 0:
+		raise RuntimeError("the consumer of JetStream failed")
+	seconds = time.monotonic() - begin
+	collector = times_of_children() - children - agent
+	used = cpu_s(server.pid) - before
+	stop(server, signal.SIGTERM)
+	expect_same(trace, copy)
+	shutil.rmtree(copy)
+	shutil.rmtree(store)
+	return {"agent": agent * 1e3 / mib, "server": used * 1e3 / mib, "collector": collector * 1e3 / mib, "rate": mib / seconds}
 
 
 def raw_tcp(trace, copy, mib):
@@ -126,7 +166,7 @@ def raw_tcp(trace, copy, mib):
 	listener.close()
 	expect_same(trace, copy)
 	shutil.rmtree(copy)
-	return {"agent": own * 1e3 / mib, "server": 0.0, "collector": (usage.ru_utime + usage.ru_stime) * 1e3 / mib, "rate": mib / seconds}
+	return {"agent": own * 1e3 / mib, "collector": (usage.ru_utime + usage.ru_stime) * 1e3 / mib, "rate": mib / seconds}
 
 
 def bench(context):
@@ -136,19 +176,23 @@ def bench(context):
 	result, mib = Result(TITLE), context.scale(256, 8)
 	trace, copy = context.path("trace"), context.path("copy")
 	make_trace(trace, mib)
-	path, found = Path(context, "fleet"), {"batch": [], "each": [], "raw TCP": []}
+	path = Path(context, "fleet")
+	found = {"batch": [], "batch, through a relay": [], "each": [], "JetStream": [], "raw TCP": []}
 	for number in range(context.rounds_or(5)):
-		for how in ("batch", "each"):
-			found[how].append(path.push(trace, f"{how}{number}", mib, how))
+		found["batch"].append(path.push(trace, f"batch{number}", mib, "batch"))
+		found["batch, through a relay"].append(path.push(trace, f"relay{number}", mib, "batch", True))
+		found["each"].append(path.push(trace, f"each{number}", mib, "each"))
+		found["JetStream"].append(jetstream(context, number, trace, copy, mib))
 		found["raw TCP"].append(raw_tcp(trace, copy, mib))
 	path.end()
-	spreads = {how: {part: Spread(each[part] for each in rounds) for part in ("agent", "server", "collector", "rate")}
-	           for how, rounds in found.items()}
-	for part, title in (("agent", "at the host"), ("server", "at the server"), ("collector", "at the collector")):
-		result.table([f"CPU ms per MiB {title}", "min", "median", "max"],
-		             [[how, *spreads[how][part].cells(2)] for how in found if part != "server" or how != "raw TCP"])
+	spreads = {how: {part: Spread(each[part] for each in rounds) for part in rounds[0]} for how, rounds in found.items()}
+	for part, title, rows in (("agent", "at the host", found), ("server", "at the hub", list(found)[:4]),
+	                          ("relay", "at the relay", ["batch, through a relay"]), ("collector", "at the collector", found)):
+		result.table([f"CPU ms per MiB {title}", "min", "median", "max"], [[how, *spreads[how][part].cells(2)] for how in rows])
 	result.table(["MiB/s", "min", "median", "max"], [[how, *spreads[how]["rate"].cells(0)] for how in found])
 	less = Spread(1 - batch["agent"] / each["agent"] for batch, each in zip(found["batch"], found["each"]))
 	result.bar("a batch's CPU time at the host, less than that of a message for each block", less.mid, 0.6, spread=less, at_least=True)
+	hub = Spread(batch["server"] / peer["server"] for batch, peer in zip(found["batch"], found["JetStream"]))
+	result.bar("CPU time at the hub, of that of JetStream", hub.mid, 1, spread=hub)
 	result.figures = {how: {part: spread.json() for part, spread in parts.items()} for how, parts in spreads.items()}
 	return result

@@ -25,6 +25,7 @@ class Context:
 		self.smoke = options.smoke
 		self.rounds = options.rounds
 		self.seconds = options.seconds
+		self.agents = options.agents
 		cpus = sorted(os.sched_getaffinity(0))
 		self.load_cpu, self.other_cpu = cpus[-1], cpus[0]
 

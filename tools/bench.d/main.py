@@ -13,7 +13,7 @@ import traceback
 from lib import Context, Skip, end_all, machine, plain
 
 BENCHES = ["kernel", "match", "flight", "trigger", "live", "periods", "virtual", "view", "convert", "archive", "view_long", "diff", "instructions", "ratio", "user", "endtoend", "loss", "sustained", "density", "recorder", "start", "clock",
-	"read", "states", "traces", "stacks", "functions", "memory", "fleet"]
+	"read", "states", "traces", "stacks", "functions", "memory", "fleet", "fleet_scale"]
 
 
 def parse():
@@ -24,6 +24,7 @@ def parse():
 	parser.add_argument("--smoke", action="store_true", help="each bench for a moment, to see that it works")
 	parser.add_argument("--rounds", type=int, help="rounds of the interleaved benches")
 	parser.add_argument("--seconds", type=float, help="duration of the loads of loss, clock and user")
+	parser.add_argument("--agents", type=int, help="simulated agents of fleet_scale (default: 100)")
 	parser.add_argument("--json", metavar="FILE", help="write all figures there")
 	parser.add_argument("--strict", action="store_true", help="a missed bar makes the exit code 1")
 	options = parser.parse_args()
