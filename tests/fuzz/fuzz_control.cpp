@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Any bytes as what arrives over the network at an agent or at `monitor fleet`: an envelope, the text of one that the
-// operator signed, presence, an answer, news of a snapshot; and what an agent's parts take from a recorder, which is of
-// another user: its reply, its flight.json. Refused in words, or bounded; what is taken can be sent and is read as the
-// same. Input: one byte for which, then the message.
+// operator signed, presence, an answer, news of a snapshot, a request for a trace; and what an agent's parts take from
+// a recorder, which is of another user: its reply, its flight.json. Refused in words, or bounded; what is taken can be
+// sent and is read as the same. Input: one byte for which, then the message.
 #include <algorithm>
 #include <cstdlib>
 #include <string>
@@ -11,6 +11,8 @@
 #include "base/escape.h"
 #include "base/fleet/allowed_options.h"
 #include "base/fleet/control.h"
+#include "base/fleet/fetch_request.h"
+#include "base/fleet/forward.h"
 #include "base/fleet/names.h"
 #include "base/fleet/reports.h"
 #include "base/fleet/snapshot_news.h"
@@ -43,6 +45,8 @@ void obey(const ControlMessage &message)
 	require(is_run_name(message.run) && message.nonce.size() == nonce_digits);
 	require(std::ranges::find(message.hosts, "h") != message.hosts.end());
 	require(start_delay_ns(message, now_ns) <= max_lead_ns);
+	require(parse_store(message.store).has_value() && (!message.to_ns || message.from_ns <= message.to_ns));
+	require(message.forward.empty() || parse_forward(message.forward));
 	Allowed allowed;
 	allowed.options = {all_options().begin(), all_options().end()};
 	allowed.max_bytes = 1 << 30;
@@ -98,7 +102,7 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char *data, std::size_t siz
 	if (size == 0)
 		return 0;
 	const std::string text(reinterpret_cast<const char *>(data + 1), size - 1);
-	switch (data[0] % 6) {
+	switch (data[0] % 7) {
 	case 0:
 		check(text, false);
 		break;
@@ -116,6 +120,13 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char *data, std::size_t siz
 		break;
 	case 4:
 		look_at_recorders_words(text);
+		break;
+	case 5:
+		if (const auto request = parse_fetch_request(text)) {
+			require(is_run_name(request->run) && request->from_ns <= request->to_ns);
+			require(fetch_request_text(*parse_fetch_request(fetch_request_text(*request))) ==
+				fetch_request_text(*request));
+		}
 		break;
 	default:
 		if (const auto answer = parse_command_answer(text))

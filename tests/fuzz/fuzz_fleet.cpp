@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/fetched.h"
 #include "base/fleet/batch.h"
 #include "base/fleet/clock_message.h"
 #include "base/fleet/names.h"
@@ -73,6 +74,19 @@ void look_at_answers(std::span<const std::byte> bytes)
 		expect(question.last.t1 <= question.last.t4 && question.last.t2 <= question.last.t3);
 }
 
+// The description of a copy of which a part was fetched; any text.
+void look_at_fetched(const std::string &text)
+{
+	const auto fetched = monitor::FetchedTrace::parse(text);
+	if (!fetched)
+		return;
+	expect(fetched->blocks_here() <= fetched->blocks());
+	const auto again = monitor::FetchedTrace::parse(fetched->text());
+	expect(again && again->text() == fetched->text());
+	for (const auto &window : fetched->windows)
+		expect(window.first <= window.second && !monitor::window_text(window).empty());
+}
+
 Bytes good_batch()
 {
 	Bytes message;
@@ -112,6 +126,9 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char *data, std::size_t siz
 	look_at_answers(changed(encode_clock_answer({1, 2, 3}), data, size));
 	look_at_answers(changed(encode_clock_question({{true, 1'000'000'000, {}}, 9, true, {1, 2, 3, 4}}), data, size));
 	const std::string_view text(reinterpret_cast<const char *>(data), size);
+	look_at_fetched(std::string(text));
+	look_at_fetched(R"({"version":1,"request":"n","windows":[[1,2]],"streams":{"a":{"blocks":9,"here":[[1,3])" +
+			std::string(text));
 	if (const auto subject = parse_subject(text))
 		expect((subject_of(subject->kind, subject->host) == text ||
 			stored_subject_of(subject->kind, subject->host) == text) &&

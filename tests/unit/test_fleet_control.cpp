@@ -233,6 +233,38 @@ TEST_CASE("fleet: news of snapshots is read back, and bounded")
 	CHECK_FALSE(parse_snapshot_news(std::string(max_news_bytes + 1, ' ') + snapshot_news_text(news)));
 }
 
+TEST_CASE("fleet: when blocks travel, and which, is signed")
+{
+	const Operator op;
+	ControlMessage message = command_for({"web-1.example"});
+	message.kind = "fetch";
+	message.forward = "on-demand";
+	message.store = "0123456789abcdef";
+	message.from_ns = 5;
+	message.to_ns = 7;
+	const CheckedControl checked = op.check(signed_control(message, op.key));
+	CHECK(checked.refusal == "");
+	CHECK(checked.message.forward == "on-demand");
+	CHECK(checked.message.store == message.store);
+	CHECK(checked.message.from_ns == 5);
+	CHECK(checked.message.to_ns == 7);
+	const CheckedControl plain = op.check(signed_control(command_for({"web-1.example"}), op.key));
+	CHECK(plain.message.forward + plain.message.store == "");
+	CHECK(plain.message.from_ns + plain.message.to_ns == 0);
+	const auto refusal = [&](const char *field, const nlohmann::json &value) {
+		return op
+		    .check_changed([&](nlohmann::json &text) {
+			    text["from_ns"] = 9;
+			    text[field] = value;
+		    })
+		    .refusal;
+	};
+	CHECK_THAT(refusal("forward", "never"), Contains("--forward is none"));
+	CHECK_THAT(refusal("store", "../x"), Contains("window"));
+	CHECK_THAT(refusal("to_ns", 8), Contains("window"));
+	CHECK(refusal("to_ns", 9) == "");
+}
+
 TEST_CASE("fleet: a start is planned by the clock as far as that can be right")
 {
 	ControlMessage message = command_for({"a"});
@@ -283,6 +315,12 @@ TEST_CASE("fleet: what hosts report is read back, and bounded")
 	presence.lost_blocks = 3;
 	presence.refused = 7;
 	presence.user_only = true;
+	presence.runs[1].forward = "each";
+	CHECK_FALSE(parse_presence(presence_text(presence))->kept);
+	CHECK_FALSE(parse_presence(presence_text(presence))->cpu_ns); // unknown is not 0
+	presence.cpu_ns = 0;
+	presence.sent_bytes = 12;
+	presence.kept.emplace(200, Presence::Kept{"night", 5, 4, 3, 2, 1, true});
 	const auto read = parse_presence(presence_text(presence));
 	REQUIRE(read);
 	CHECK(read->runs.size() == 2);
@@ -292,6 +330,16 @@ TEST_CASE("fleet: what hosts report is read back, and bounded")
 	CHECK(read->lost_blocks == 3);
 	CHECK(read->refused == 7);
 	CHECK(read->user_only);
+	CHECK(read->runs[0].forward == "");
+	CHECK(read->runs[1].forward == "each");
+	CHECK(read->cpu_ns == 0u);
+	CHECK(read->sent_bytes == 12u);
+	CHECK_FALSE(read->sent_messages);
+	REQUIRE(read->kept);
+	REQUIRE(read->kept->size() == max_kept_shown);
+	CHECK(read->kept->back().run == "night");
+	CHECK(read->kept->back().stored == 3);
+	CHECK(read->kept->back().has_ended);
 	CHECK_FALSE(read->runs_commands);
 	CHECK(Presence().state() == "idle");
 

@@ -8,6 +8,8 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "fetch_request.h"
+#include "forward.h"
 #include "json_fields.h"
 #include "names.h"
 
@@ -26,6 +28,20 @@ bool is_nonce(const std::string &text)
 bool is_one_line(const std::string &text)
 {
 	return std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) >= ' ' && c != 0x7f; });
+}
+
+// What says when blocks travel, and which. The end of a sentence; "": it is well-formed.
+std::string take_window(const nlohmann::json &text, ControlMessage &message)
+{
+	message.forward = text_field(text, "forward", max_kind_bytes).value_or("");
+	message.store = text_field(text, "store", max_kind_bytes).value_or("");
+	message.from_ns = number_field(text, "from_ns").value_or(0);
+	message.to_ns = number_field(text, "to_ns").value_or(0);
+	if (!message.forward.empty() && !parse_forward(message.forward))
+		return "its --forward is none that this version of monitor knows";
+	if (!parse_store(message.store) || (message.to_ns && message.to_ns < message.from_ns))
+		return "the window that it asks for is none";
+	return "";
 }
 
 // The end of a sentence; "": it is well-formed.
@@ -48,6 +64,8 @@ std::string take_message(const nlohmann::json &text, ControlMessage &message)
 	message.expires_ns = *expires;
 	message.hosts = std::move(*hosts);
 	message.start_ns = number_field(text, "start_ns").value_or(0);
+	if (std::string problem = take_window(text, message); !problem.empty())
+		return problem;
 	const nlohmann::json *options = json_field(text, "options");
 	message.options = options ? *options : nlohmann::json::object();
 	if (json_field(text, "command")) {
@@ -115,6 +133,12 @@ std::string signed_control(const ControlMessage &message, const SigningKey &key)
 		text["snapshot_all"] = true;
 	if (!message.why.empty())
 		text["why"] = message.why;
+	for (const auto &[name, value] : {std::pair("forward", &message.forward), std::pair("store", &message.store)})
+		if (!value->empty())
+			text[name] = *value;
+	for (const auto &[name, value] : {std::pair("from_ns", message.from_ns), std::pair("to_ns", message.to_ns)})
+		if (value)
+			text[name] = value;
 	const std::string bytes = json_dump(text);
 	const nlohmann::ordered_json envelope = {{"message", bytes}, {"signature", to_base64(key.sign(bytes))}};
 	std::string sealed = json_dump(envelope);

@@ -34,7 +34,7 @@ inline constexpr std::uint64_t max_validity_ns = 3600'000'000'000, max_early_ns 
 inline constexpr std::uint64_t max_lead_ns = 600'000'000'000;
 
 struct ControlMessage {
-	std::string kind; // "record", "stop", "snapshot"; the starter refuses others
+	std::string kind; // "record", "stop", "snapshot", "fetch", "list"; the starter refuses others
 	std::vector<std::string> hosts;
 	std::string nonce, run;
 	std::uint64_t issued_ns = 0, expires_ns = 0;
@@ -45,6 +45,9 @@ struct ControlMessage {
 	// when one of its own does.
 	bool snapshot_all = false;
 	std::string why; // of a snapshot: what for
+	std::string forward; // of a recording: forward.h; "": as the agent was started
+	std::string store;   // of a fetch: the number of the collector's directory, 16 hexadecimal digits; "": any
+	std::uint64_t from_ns = 0, to_ns = 0; // of a fetch, by the host's clock; to_ns 0: to the end
 };
 
 // The envelope. Throws Error if it is larger than max_envelope_bytes.

@@ -4,6 +4,7 @@ add_library(monitor_fleet STATIC
   ${CMAKE_CURRENT_LIST_DIR}/batch.cpp
   ${CMAKE_CURRENT_LIST_DIR}/clock_message.cpp
   ${CMAKE_CURRENT_LIST_DIR}/durable_file.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/fetch_request.cpp
   ${CMAKE_CURRENT_LIST_DIR}/hub.cpp
   ${CMAKE_CURRENT_LIST_DIR}/names.cpp)
 target_link_libraries(monitor_fleet PUBLIC monitor_base PRIVATE compiled_fmt)

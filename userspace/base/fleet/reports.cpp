@@ -41,10 +41,46 @@ std::vector<Presence::Run> runs_field(const nlohmann::json &report)
 	for (const nlohmann::json &each : *field) {
 		Presence::Run run{word_field(each, "run"), word_field(each, "state"), flag_field(each, "flight"),
 				  flag_field(each, "takes_part")};
+		run.forward = word_field(each, "forward");
 		if (runs.size() < max_runs_shown && is_run_name(run.name) && !run.state.empty())
 			runs.push_back(std::move(run));
 	}
 	return runs;
+}
+
+std::optional<std::vector<Presence::Kept>> kept_field(const nlohmann::json &report)
+{
+	const nlohmann::json *field = json_field(report, "kept");
+	if (!field || !field->is_array())
+		return {};
+	std::vector<Presence::Kept> all;
+	for (const nlohmann::json &each : *field) {
+		Presence::Kept kept;
+		kept.run = word_field(each, "run");
+		for (const auto &[name, value] :
+		     {std::pair("bytes", &kept.bytes), std::pair("blocks", &kept.blocks),
+		      std::pair("stored", &kept.stored), std::pair("begin_ns", &kept.begin_ns),
+		      std::pair("end_ns", &kept.end_ns)})
+			*value = number_field(each, name).value_or(0);
+		kept.has_ended = flag_field(each, "ended");
+		if (all.size() < max_kept_shown && is_run_name(kept.run))
+			all.push_back(std::move(kept));
+	}
+	return all;
+}
+
+void add_kept(nlohmann::ordered_json &report, const std::vector<Presence::Kept> &all)
+{
+	report["kept"] = nlohmann::ordered_json::array();
+	for (const Presence::Kept &kept : all)
+		if (report["kept"].size() < max_kept_shown)
+			report["kept"].push_back({{"run", kept.run},
+						  {"bytes", kept.bytes},
+						  {"blocks", kept.blocks},
+						  {"stored", kept.stored},
+						  {"begin_ns", kept.begin_ns},
+						  {"end_ns", kept.end_ns},
+						  {"ended", kept.has_ended}});
 }
 
 } // namespace
@@ -60,16 +96,27 @@ std::string presence_text(const Presence &presence)
 					 {"spool_bytes", presence.spool_bytes},
 					 {"spool_max_bytes", presence.spool_max_bytes},
 					 {"unsent_blocks", presence.unsent_blocks},
+					 {"kept_blocks", presence.kept_blocks},
 					 {"lost_blocks", presence.lost_blocks},
 					 {"refused", presence.refused},
 					 {"user_only", presence.user_only},
 					 {"runs_commands", presence.runs_commands}};
 	for (const Presence::Run &run : presence.runs)
-		if (report["runs"].size() < max_runs_shown)
+		if (report["runs"].size() < max_runs_shown) {
 			report["runs"].push_back({{"run", run.name},
 						  {"state", run.state},
 						  {"flight", run.is_flight},
 						  {"takes_part", run.takes_part}});
+			if (!run.forward.empty())
+				report["runs"].back()["forward"] = run.forward;
+		}
+	for (const auto &[name, value] :
+	     {std::pair("cpu_ns", presence.cpu_ns), std::pair("sent_bytes", presence.sent_bytes),
+	      std::pair("sent_messages", presence.sent_messages)})
+		if (value)
+			report[name] = *value;
+	if (presence.kept)
+		add_kept(report, *presence.kept);
 	return json_dump(report);
 }
 
@@ -88,11 +135,16 @@ std::optional<Presence> parse_presence(std::string_view untrusted_text)
 	presence.runs = runs_field(report);
 	for (const auto &[name, value] :
 	     {std::pair("spool_bytes", &presence.spool_bytes), std::pair("spool_max_bytes", &presence.spool_max_bytes),
-	      std::pair("unsent_blocks", &presence.unsent_blocks), std::pair("lost_blocks", &presence.lost_blocks),
-	      std::pair("refused", &presence.refused)})
+	      std::pair("unsent_blocks", &presence.unsent_blocks), std::pair("kept_blocks", &presence.kept_blocks),
+	      std::pair("lost_blocks", &presence.lost_blocks), std::pair("refused", &presence.refused)})
 		*value = number_field(report, name).value_or(0);
 	presence.user_only = flag_field(report, "user_only");
 	presence.runs_commands = flag_field(report, "runs_commands");
+	for (const auto &[name, value] :
+	     {std::pair("cpu_ns", &presence.cpu_ns), std::pair("sent_bytes", &presence.sent_bytes),
+	      std::pair("sent_messages", &presence.sent_messages)})
+		*value = number_field(report, name);
+	presence.kept = kept_field(report);
 	return presence;
 }
 

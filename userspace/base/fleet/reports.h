@@ -16,7 +16,7 @@
 
 namespace monitor::fleet {
 
-inline constexpr std::size_t max_report_bytes = 64 << 10, max_runs_shown = 64;
+inline constexpr std::size_t max_report_bytes = 64 << 10, max_runs_shown = 64, max_kept_shown = 128;
 
 // Presence.
 struct Presence {
@@ -25,6 +25,14 @@ struct Presence {
 		std::string state;       // "waiting", "starting", "recording", "ending"
 		bool is_flight = false;  // a flight recorder, which can be asked for snapshots,
 		bool takes_part = false; // also by the triggers of other hosts (ControlMessage::snapshot_all)
+		std::string forward{};   // forward.h; "": as the agent was started
+	};
+	// A trace in the spool.
+	struct Kept {
+		std::string run;
+		std::uint64_t bytes = 0, blocks = 0, stored = 0; // the last two in blocks
+		std::uint64_t begin_ns = 0, end_ns = 0;          // its events; 0: unknown
+		bool has_ended = false;
 	};
 	std::string monitor_version;
 	std::string session; // another one after each start of the agent
@@ -33,11 +41,15 @@ struct Presence {
 	std::uint64_t spool_bytes = 0;     // on the host's disk,
 	std::uint64_t spool_max_bytes = 0; // and at most
 	std::uint64_t unsent_blocks = 0;   // recorded, not stored by the collector yet
-	std::uint64_t lost_blocks = 0;     // dropped from a full spool before they were stored
-	std::uint64_t refused = 0;         // commands, since the agent's start
-	bool user_only = false;            // without root: records only programs' own events
-	bool runs_commands = false;        // --allow-commands
-	bool is_of_later_version = false;  // of monitor: all but monitor_version and session is unknown
+	std::uint64_t kept_blocks = 0;     // recorded, and stay here until they are fetched
+	// What the part with the network has cost since its start; none: an older agent.
+	std::optional<std::uint64_t> cpu_ns, sent_bytes, sent_messages;
+	std::optional<std::vector<Kept>> kept; // once after a command asks for it; at most max_kept_shown, the newest
+	std::uint64_t lost_blocks = 0;         // dropped from a full spool before they were stored
+	std::uint64_t refused = 0;             // commands, since the agent's start
+	bool user_only = false;                // without root: records only programs' own events
+	bool runs_commands = false;            // --allow-commands
+	bool is_of_later_version = false;      // of monitor: all but monitor_version and session is unknown
 
 	std::string state() const
 	{

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// Which blocks of a stream: ranges of numbers, in any order they came.
+//
+// Used by recording/fleet (what is stored by the collector, what was given out), by fetched.h (what of a trace is here)
+// and by the readers of that. Invariant: ranges are not empty, do not touch, and are in order.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <utility>
+
+namespace monitor {
+
+class BlockRanges {
+public:
+	using Range = std::pair<std::uint64_t, std::uint64_t>; // first, end
+
+	void add(std::uint64_t first, std::uint64_t count)
+	{
+		if (count == 0)
+			return;
+		std::uint64_t end = first + count;
+		auto next = ranges_.upper_bound(first);
+		if (next != ranges_.begin() && std::prev(next)->second >= first) {
+			--next;
+			first = next->first;
+		}
+		while (next != ranges_.end() && next->first <= end) {
+			end = std::max(end, next->second);
+			next = ranges_.erase(next);
+		}
+		ranges_[first] = end;
+	}
+	// All blocks before this one are in it.
+	std::uint64_t prefix() const
+	{
+		return ranges_.empty() || ranges_.begin()->first != 0 ? 0 : ranges_.begin()->second;
+	}
+	void set_prefix(std::uint64_t blocks) { add(0, blocks); }
+
+	bool has(const Range &range) const { return !missing(range); }
+	// The first part of `range` that is not in it.
+	std::optional<Range> missing(const Range &range) const
+	{
+		std::uint64_t first = range.first;
+		auto next = ranges_.upper_bound(first);
+		if (next != ranges_.begin() && std::prev(next)->second > first)
+			first = std::prev(next)->second;
+		const std::uint64_t end = next == ranges_.end() ? range.second : std::min(range.second, next->first);
+		if (first >= end)
+			return {};
+		return Range(first, end);
+	}
+	std::uint64_t count() const
+	{
+		std::uint64_t sum = 0;
+		for (const auto &[first, end] : ranges_)
+			sum += end - first;
+		return sum;
+	}
+	const std::map<std::uint64_t, std::uint64_t> &ranges() const { return ranges_; }
+
+private:
+	std::map<std::uint64_t, std::uint64_t> ranges_;
+};
+
+} // namespace monitor

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+#include "fetched.h"
+
+#include <ctime>
+
+#include <fmt/format.h>
+
+#include "json.h"
+
+namespace monitor {
+namespace {
+
+constexpr std::size_t max_windows = 1024, max_streams = 16384, max_name = 128, max_ranges = 65536;
+constexpr std::uint64_t max_blocks = 1ull << 28;
+
+bool take_number(const nlohmann::json &from, std::uint64_t &number)
+{
+	if (!from.is_number_unsigned())
+		return false;
+	number = from.get<std::uint64_t>();
+	return true;
+}
+
+// A pair of numbers, the second not below the first.
+bool take_pair(const nlohmann::json &from, std::pair<std::uint64_t, std::uint64_t> &pair)
+{
+	return from.is_array() && from.size() == 2 && take_number(from[0], pair.first) &&
+	       take_number(from[1], pair.second) && pair.first <= pair.second;
+}
+
+bool take_stream(const nlohmann::json &from, FetchedStream &stream)
+{
+	if (!from.is_object() || !from.contains("blocks") || !take_number(from["blocks"], stream.blocks) ||
+	    stream.blocks > max_blocks || !from.contains("here") || !from["here"].is_array() ||
+	    from["here"].size() > max_ranges)
+		return false;
+	for (const nlohmann::json &each : from["here"]) {
+		BlockRanges::Range range;
+		if (!take_pair(each, range) || range.second > stream.blocks)
+			return false;
+		stream.here.add(range.first, range.second - range.first);
+	}
+	return true;
+}
+
+std::string time_of(std::uint64_t ns, const char *format)
+{
+	const auto seconds = static_cast<std::time_t>(ns / 1'000'000'000);
+	std::tm parts{};
+	char text[32] = "";
+	if (!::gmtime_r(&seconds, &parts) || std::strftime(text, sizeof text, format, &parts) == 0)
+		return fmt::format("{} s", seconds);
+	return fmt::format("{}.{:03}", text, ns / 1'000'000 % 1000);
+}
+
+} // namespace
+
+std::uint64_t FetchedTrace::blocks() const
+{
+	std::uint64_t sum = 0;
+	for (const auto &[name, stream] : streams)
+		sum += stream.blocks;
+	return sum;
+}
+
+std::uint64_t FetchedTrace::blocks_here() const
+{
+	std::uint64_t sum = 0;
+	for (const auto &[name, stream] : streams)
+		sum += stream.here.count();
+	return sum;
+}
+
+std::string FetchedTrace::text() const
+{
+	nlohmann::ordered_json json = {{"version", 1},
+				       {"request", request},
+				       {"ended", has_ended},
+				       {"windows", nlohmann::ordered_json::array()},
+				       {"streams", nlohmann::ordered_json::object()}};
+	for (const Window &window : windows)
+		json["windows"].push_back({window.first, window.second});
+	for (const auto &[name, stream] : streams) {
+		auto &here = json["streams"][name];
+		here = {{"blocks", stream.blocks}, {"here", nlohmann::ordered_json::array()}};
+		for (const auto &[first, end] : stream.here.ranges())
+			here["here"].push_back({first, end});
+	}
+	return json_dump(json) + '\n';
+}
+
+std::optional<FetchedTrace> FetchedTrace::parse(const std::string &untrusted_text)
+{
+	const auto json = parse_json(untrusted_text);
+	if (!json.is_object() || !json.contains("version") || json["version"] != 1)
+		return {};
+	FetchedTrace trace;
+	if (json.contains("request") && json["request"].is_string())
+		trace.request = json["request"].get<std::string>().substr(0, max_name);
+	trace.has_ended = json.contains("ended") && json["ended"] == true;
+	if (!json.contains("windows") || !json["windows"].is_array() || json["windows"].size() > max_windows ||
+	    !json.contains("streams") || !json["streams"].is_object() || json["streams"].size() > max_streams)
+		return {};
+	for (const auto &each : json["windows"]) {
+		Window window;
+		if (!take_pair(each, window))
+			return {};
+		trace.windows.push_back(window);
+	}
+	for (const auto &[name, stream] : json["streams"].items())
+		if (name.size() > max_name || !take_stream(stream, trace.streams[name]))
+			return {};
+	return trace;
+}
+
+std::string window_text(const FetchedTrace::Window &window)
+{
+	if (window.first == 0 && window.second == ~std::uint64_t(0))
+		return "all of it";
+	if (window.first == 0)
+		return "its start to " + time_of(window.second, "%F %T") + " UTC";
+	if (window.second == ~std::uint64_t(0))
+		return time_of(window.first, "%F %T") + " UTC to its end";
+	const bool is_same_day = window.first / 86'400'000'000'000 == window.second / 86'400'000'000'000;
+	return time_of(window.first, "%F %T") + " to " + time_of(window.second, is_same_day ? "%T" : "%F %T") + " UTC";
+}
+
+} // namespace monitor

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// .monitor/fetched.json: a trace of which a host sends only what it was asked for (`fleet record --forward on-demand`,
+// `fleet fetch`), and what of it is here.
+//
+// Written by recording/fleet/trace_tail.cpp, as a description that is sent after the blocks that it names, so it never
+// claims what is not stored; read by reading/events, so that what was not fetched is no damage, and by `fleet fetch`.
+// What is read is untrusted: bounded, or nothing.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "block_ranges.h"
+
+namespace monitor {
+
+inline constexpr const char *fetched_file = ".monitor/fetched.json";
+
+struct FetchedStream {
+	std::uint64_t blocks = 0; // that the host has
+	BlockRanges here;
+};
+
+struct FetchedTrace {
+	using Window = std::pair<std::uint64_t, std::uint64_t>; // ns since 1970, by the host's clock; all: 0, ~0
+
+	std::string request;         // nonce of the last command that was obeyed; "": none was
+	bool has_ended = false;      // the recording had when it was written
+	std::vector<Window> windows; // that were asked for
+	std::map<std::string, FetchedStream> streams;
+
+	std::uint64_t blocks() const;
+	std::uint64_t blocks_here() const;
+	bool is_whole() const { return has_ended && blocks_here() == blocks(); }
+
+	std::string text() const;
+	static std::optional<FetchedTrace> parse(const std::string &untrusted_text);
+};
+
+// "2026-11-26 14:05:01.250 to 14:05:02.000 UTC", or "all of it".
+std::string window_text(const FetchedTrace::Window &window);
+
+} // namespace monitor
