@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // `monitor agent`: this host as one of a fleet. recording/agent/ does the work.
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <set>
 #include <string>
@@ -21,7 +22,7 @@ namespace {
 
 struct AgentArguments {
 	agent::AgentOptions options;
-	std::string spool_max, allow;
+	std::string spool_max, allow, forward = "batch";
 };
 
 // What commands may have, and what they may ask for beside that.
@@ -54,6 +55,7 @@ int run_agent(AgentArguments &arguments)
 	if (!arguments.spool_max.empty())
 		options.spool_max_bytes = parse_bytes(arguments.spool_max, "--spool-max");
 	options.allow = allowed_options(arguments.allow);
+	options.forward = *fleet::parse_forward(arguments.forward);
 	options.version = MONITOR_VERSION;
 	return agent::run_agent(options);
 }
@@ -78,6 +80,13 @@ void add_agent(CLI::App &app, int &exit_code)
 	command->add_option("--spool-max", arguments->spool_max, "what they may take together (default: 10G)")
 	    ->option_text("SIZE");
 	command
+	    ->add_option("--forward", arguments->forward,
+			 "when traces travel, unless a command says it: batch, as they are recorded; each, the same "
+			 "block by block; on-demand, when they are fetched (default: batch)")
+	    ->check(CLI::IsMember(
+		std::vector<std::string>(std::begin(fleet::forward_names), std::end(fleet::forward_names))))
+	    ->option_text("HOW");
+	command
 	    ->add_option("--allow", arguments->allow,
 			 fmt::format("options of monitor record that commands may have (default: {})",
 				     fmt::join(everything_allowed(), ",")))
@@ -99,6 +108,7 @@ void add_agent(CLI::App &app, int &exit_code)
 	    "Examples:\n"
 	    "  sudo monitor agent\n"
 	    "  sudo monitor agent --spool /data/spool --spool-max 50G --allow events,filter,duration\n"
+	    "  sudo monitor agent --forward on-demand\n"
 	    "  monitor agent --keys fleet/hosts/web1 --host web1 --spool spool");
 	command->callback([arguments, &exit_code] {
 		if (arguments->options.keys.empty())

@@ -174,6 +174,7 @@ int run_agent(const AgentOptions &options)
 	const std::string spool = fs::absolute(options.spool.empty() ? default_spool() : options.spool);
 	starter.runs = spool + "/runs";
 	starter.nonces = spool + "/starter/nonces";
+	starter.forward = fleet::forward_text(options.forward);
 	starter.allowed = {options.allow, options.spool_max_bytes, ::geteuid() != 0};
 	starter.owner = user;
 	starter.commands = command_user(options.allow_commands);
@@ -181,6 +182,7 @@ int run_agent(const AgentOptions &options)
 	network.connection = keys.connection(options.hub);
 	network.host = starter.host;
 	network.runs = starter.runs;
+	network.forward = options.forward;
 	network.presence.monitor_version = options.version;
 	network.presence.boot_id = read_text("/proc/sys/kernel/random/boot_id").substr(0, 36);
 	network.presence.spool_max_bytes = options.spool_max_bytes;

@@ -12,6 +12,8 @@
 #include <set>
 #include <string>
 
+#include "base/fleet/forward.h"
+
 namespace monitor::agent {
 
 struct AgentOptions {
@@ -19,11 +21,12 @@ struct AgentOptions {
 	std::string hub;   // "": as the keys say
 	std::string spool; // "": /var/lib/monitor-agent, or below the user's ~/.local/state
 	std::uint64_t spool_max_bytes = 10ull << 30;
-	std::string user;            // "": monitor-agent, or nobody
-	std::string host;            // "": this machine's name must be the certificate's
-	std::set<std::string> allow; // options of the allow-list
-	std::string allow_commands;  // the user that they run as; "": none
-	std::string version;         // of monitor
+	fleet::Forward forward = fleet::Forward::batch; // unless the command that starts a recording says so
+	std::string user;                               // "": monitor-agent, or nobody
+	std::string host;                               // "": this machine's name must be the certificate's
+	std::set<std::string> allow;                    // options of the allow-list
+	std::string allow_commands;                     // the user that they run as; "": none
+	std::string version;                            // of monitor
 };
 
 // Until SIGTERM or SIGINT; the exit code. Throws Error.

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/own_cpu_time.h"
 #include "base/sentence.h"
 #include "recording/card/preflight_checks.h"
 
@@ -19,13 +20,13 @@ constexpr auto until_the_starter_has_said_so = 3s; // that a run it started runs
 
 } // namespace
 
-DataPath::DataPath(const fleet::ConnectionOptions &hub, const std::string &host, const std::string &runs,
-		   std::uint64_t max_bytes, std::set<std::string> running,
-		   std::function<void(const std::string &)> report)
-    : report_(std::move(report)), running_(std::move(running)), forwarder_(hub, host, report_),
+DataPath::DataPath(const fleet::ConnectionOptions &hub, const std::string &host, const Where &where,
+		   RunningRuns running, std::function<void(const std::string &)> report)
+    : report_(std::move(report)), forward_(where.forward), running_(std::move(running)), forwarder_(hub, host, report_),
       forwarding_(forwarder_, report_),
       spool_(
-	  runs, max_bytes, forwarding_, [this](const std::string &run) { return is_running(run); }, report_),
+	  where.runs, where.max_bytes, forwarding_, [this](const std::string &run) { return is_running(run); }, report_,
+	  [this](const std::string &run) { return forward_of(run); }),
       clock_(hub, host, card::has_invariant_tsc(), report_),
       thread_([this](const std::stop_token &stop) { step_until(stop); })
 {
@@ -38,7 +39,7 @@ DataPath::~DataPath()
 	thread_.join();
 }
 
-void DataPath::set_running(std::set<std::string> running)
+void DataPath::set_running(RunningRuns running)
 {
 	const std::lock_guard lock(mutex_);
 	running_ = std::move(running);
@@ -55,12 +56,42 @@ bool DataPath::is_running(const std::string &run)
 	return Clock::now() - seen->second < until_the_starter_has_said_so;
 }
 
+fleet::Forward DataPath::forward_of(const std::string &run) const
+{
+	const std::lock_guard lock(mutex_);
+	const auto found = running_.find(run);
+	return found == running_.end() ? forward_ : found->second.value_or(forward_);
+}
+
+void DataPath::fetch(const fleet::FetchRequest &request)
+{
+	forwarding_.fetch(request);
+	forwarder_.wake();
+}
+
+std::vector<fleet::Presence::Kept> DataPath::kept() const
+{
+	std::vector<fleet::Presence::Kept> all;
+	for (const fleet::KeptTrace &trace : forwarding_.kept())
+		all.push_back({trace.run, trace.bytes, trace.blocks, trace.stored, trace.span ? trace.span->first : 0,
+			       trace.span ? trace.span->second : 0, trace.has_ended});
+	if (all.size() > fleet::max_kept_shown) // the newest
+		all.erase(all.begin(), all.end() - fleet::max_kept_shown);
+	return all;
+}
+
 void DataPath::fill(fleet::Presence &presence) const
 {
 	presence.session = fmt::format("{:016x}", forwarding_.session());
-	presence.unsent_blocks = 0;
-	for (const fleet::ForwardingAccount &account : forwarding_.accounts())
-		presence.unsent_blocks += account.recorded - std::min(account.recorded, account.stored);
+	presence.unsent_blocks = presence.kept_blocks = 0;
+	for (const fleet::ForwardingAccount &account : forwarding_.accounts()) {
+		presence.unsent_blocks += account.recorded - std::min(account.recorded, account.stored + account.kept);
+		presence.kept_blocks += account.kept;
+	}
+	const fleet::SentSums sent = forwarding_.sent();
+	presence.cpu_ns = own_cpu_time_ns();
+	presence.sent_bytes = sent.bytes;
+	presence.sent_messages = sent.messages;
 	const std::lock_guard lock(mutex_);
 	presence.spool_bytes = account_.bytes;
 	presence.lost_blocks = account_.dropped_blocks;

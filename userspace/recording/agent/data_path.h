@@ -2,7 +2,7 @@
 // Brings the traces in the spool to the collector while the agent runs, and keeps the spool within its limit; answers
 // nothing and decides nothing. What is sent, and when again, is recording/fleet/'s.
 //
-// Made by network_part.cpp. Threads: one of its own steps; set_running() and fill() are of the main one.
+// Made by network_part.cpp. Threads: one of its own steps; the rest is of the main one.
 // Invariant: a recording that the starter says runs, or whose directory has just appeared, is not taken for ended.
 #pragma once
 
@@ -11,11 +11,14 @@
 #include <functional>
 #include <map>
 #include <mutex>
-#include <set>
+#include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "base/fleet/connection.h"
+#include "base/fleet/fetch_request.h"
+#include "base/fleet/forward.h"
 #include "base/fleet/reports.h"
 #include "recording/fleet/clock_exchange.h"
 #include "recording/fleet/forwarding.h"
@@ -24,27 +27,38 @@
 
 namespace monitor::agent {
 
+// When the trace of each run that is recorded travels; none: as the agent was started.
+using RunningRuns = std::map<std::string, std::optional<fleet::Forward>>;
+
 class DataPath {
 public:
+	struct Where {
+		std::string runs; // the directory
+		std::uint64_t max_bytes = 0;
+		fleet::Forward forward = fleet::Forward::batch; // of runs of which nothing else is known
+	};
 	// `report`: a sentence, from several threads. `running`: what the starter says. Throws Error.
-	DataPath(const fleet::ConnectionOptions &hub, const std::string &host, const std::string &runs,
-		 std::uint64_t max_bytes, std::set<std::string> running,
+	DataPath(const fleet::ConnectionOptions &hub, const std::string &host, const Where &where, RunningRuns running,
 		 std::function<void(const std::string &)> report);
 	~DataPath();
 
-	void set_running(std::set<std::string> running);
-	// The session, and what the spool has.
+	void set_running(RunningRuns running);
+	void fetch(const fleet::FetchRequest &request);
+	// The session, what the spool has, and what it has cost.
 	void fill(fleet::Presence &presence) const;
+	std::vector<fleet::Presence::Kept> kept() const;
 
 private:
 	using Clock = std::chrono::steady_clock;
 
 	bool is_running(const std::string &run);
+	fleet::Forward forward_of(const std::string &run) const;
 	void step_until(const std::stop_token &stop);
 
 	const std::function<void(const std::string &)> report_;
+	const fleet::Forward forward_;
 	mutable std::mutex mutex_; // of what follows
-	std::set<std::string> running_;
+	RunningRuns running_;
 	std::map<std::string, Clock::time_point> first_seen_; // of runs that nobody says run
 	fleet::SpoolAccount account_;
 	fleet::NatsForwarder forwarder_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the starter tells the network part over their socket pair: an answer to be published, which runs there are, or
-// in which of them this host takes part in the snapshots of all. The other way envelopes go as they came. One datagram
-// each.
+// in which of them this host takes part in the snapshots of all, or that a part of a trace is asked for. The other way
+// envelopes go as they came. One datagram each.
 // Used by starter.cpp and network_part.cpp, which are of one program and one version.
 #pragma once
 
@@ -22,7 +22,8 @@ namespace monitor::agent {
 // The first byte of a datagram.
 inline constexpr char link_answer = 'A',
 		      link_runs = 'R', // command_answer_text(); presence_text() with the runs and `refused`
-    link_joint = 'J';                  // joint_runs_text(), complete each time
+    link_joint = 'J',                  // joint_runs_text(), complete each time
+    link_fetch = 'F';                  // fetch_request_text()
 
 // More than any envelope, so that one that is too large is seen to be.
 inline constexpr std::size_t max_link_bytes = fleet::max_envelope_bytes + 1;

@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <chrono>
 #include <mutex>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -15,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/escape.h"
+#include "base/fleet/fetch_request.h"
 #include "base/fleet/names.h"
 #include "link.h"
 
@@ -46,12 +46,13 @@ void say_of_network(const std::string &sentence)
 	fmt::print(stderr, "monitor agent: {}\n", printable(sentence));
 }
 
-std::set<std::string> names_of(const std::vector<fleet::Presence::Run> &runs)
+// When their traces travel, by name.
+RunningRuns running_of(const std::vector<fleet::Presence::Run> &runs)
 {
-	std::set<std::string> names;
+	RunningRuns running;
 	for (const fleet::Presence::Run &run : runs)
-		names.insert(run.name);
-	return names;
+		running[run.name] = fleet::parse_forward(run.forward);
+	return running;
 }
 
 } // namespace
@@ -67,8 +68,9 @@ NetworkPart::NetworkPart(NetworkOptions options, Fd link)
 {
 	if (!wait_for_runs()) // so that no recording is taken for ended
 		return;
-	data_ = std::make_unique<DataPath>(options_.connection, options_.host, options_.runs, presence_.spool_max_bytes,
-					   names_of(presence_.runs), say_of_network);
+	data_ = std::make_unique<DataPath>(options_.connection, options_.host,
+					   DataPath::Where{options_.runs, presence_.spool_max_bytes, options_.forward},
+					   running_of(presence_.runs), say_of_network);
 	fleet::Connection::Events events;
 	events.connected = [] { say_of_network("connected to the hub"); };
 	events.lost = [this](const std::string &problem) {
@@ -131,6 +133,8 @@ bool NetworkPart::take_reports()
 			answers_.push_back(text);
 		} else if (datagram[0] == link_joint) {
 			joint_.set_runs(parse_joint_runs(text));
+		} else if (const auto asked = fleet::parse_fetch_request(text); datagram[0] == link_fetch && asked) {
+			take_request(*asked);
 		} else if (const auto told = fleet::parse_presence(text); datagram[0] == link_runs && told) {
 			take_runs(*told);
 		}
@@ -143,7 +147,14 @@ void NetworkPart::take_runs(const fleet::Presence &told)
 	presence_.runs = told.runs;
 	presence_.refused = told.refused;
 	if (data_)
-		data_->set_running(names_of(told.runs));
+		data_->set_running(running_of(told.runs));
+}
+
+void NetworkPart::take_request(const fleet::FetchRequest &request)
+{
+	wants_list_ |= request.is_list;
+	if (data_ && !request.is_list)
+		data_->fetch(request);
 }
 
 void NetworkPart::publish_answers()
@@ -170,6 +181,8 @@ void NetworkPart::publish_presence()
 	fleet::Presence shown = presence_;
 	for (fleet::Presence::Run &run : shown.runs)
 		run.takes_part &= hears_triggers_;
+	shown.kept = wants_list_ ? std::optional(data_->kept()) : std::nullopt;
+	wants_list_ = false;
 	connection_->publish(fleet::subject_of("hello", options_.host), fleet::presence_text(shown));
 	if (const std::uint64_t dropped = dropped_; dropped != said_dropped_) {
 		say_of_network(fmt::format("{} messages came faster than the starter takes them, and are dropped",

@@ -18,6 +18,7 @@
 
 #include "base/fd.h"
 #include "base/fleet/connection.h"
+#include "base/fleet/forward.h"
 #include "base/fleet/reports.h"
 #include "data_path.h"
 #include "joint_snapshots.h"
@@ -27,7 +28,8 @@ namespace monitor::agent {
 struct NetworkOptions {
 	fleet::ConnectionOptions connection;
 	std::string host;
-	std::string runs;         // the directory of traces
+	std::string runs; // the directory of traces
+	fleet::Forward forward = fleet::Forward::batch;
 	fleet::Presence presence; // what does not change
 };
 
@@ -46,6 +48,7 @@ private:
 	bool take_reports();
 	void take_runs(const fleet::Presence &told);
 	void wait_until(std::chrono::steady_clock::time_point time);
+	void take_request(const fleet::FetchRequest &request);
 	void publish_answers();
 	void publish_presence();
 	void end();
@@ -53,7 +56,7 @@ private:
 	NetworkOptions options_;
 	Fd link_;
 	fleet::Presence presence_;
-	bool knows_runs_ = false;
+	bool knows_runs_ = false, wants_list_ = false;
 	std::deque<std::string> answers_; // that could not be published yet
 	std::atomic<std::uint64_t> dropped_ = 0, said_dropped_ = 0;
 	std::atomic<bool> hears_triggers_ = true; // of other hosts: the hub permits it

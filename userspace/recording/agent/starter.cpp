@@ -17,6 +17,8 @@
 
 #include "base/error.h"
 #include "base/escape.h"
+#include "base/fleet/fetch_request.h"
+#include "base/fleet/forward.h"
 #include "link.h"
 
 namespace monitor::agent {
@@ -187,6 +189,8 @@ std::string Starter::obey(const fleet::ControlMessage &message, std::uint64_t no
 		return stop_run(message);
 	if (message.kind == "snapshot")
 		return ask_for_snapshot(message);
+	if (message.kind == "fetch" || message.kind == "list")
+		return fetch(message);
 	return fmt::format("this version of monitor has no command '{}' for hosts", message.kind);
 }
 
@@ -206,6 +210,7 @@ std::string Starter::plan_run(const fleet::ControlMessage &message, std::uint64_
 	Run run;
 	run.name = message.run;
 	run.nonce = message.nonce;
+	run.forward = message.forward.empty() ? options_.forward : message.forward;
 	run.words = std::move(words.words);
 	run.command = message.command;
 	run.planned_ns = message.start_ns;
@@ -266,6 +271,26 @@ std::string Starter::ask_for_snapshot(const fleet::ControlMessage &message)
 	if (refusal.empty())
 		accept(message);
 	return refusal;
+}
+
+// The part with the network has the traces, and sends what is asked for; here it is only seen that the operator asks.
+std::string Starter::fetch(const fleet::ControlMessage &message)
+{
+	fleet::FetchRequest request{message.run,
+				    message.nonce,
+				    fleet::parse_store(message.store).value_or(0),
+				    message.from_ns,
+				    message.to_ns ? message.to_ns : ~std::uint64_t(0),
+				    message.kind == "list"};
+	const auto run = std::ranges::find(runs_, message.run, &Run::name);
+	struct stat status;
+	if (!request.is_list && ::lstat((options_.runs + "/" + message.run).c_str(), &status) != 0)
+		return "there is no trace of this run on this host";
+	if (!request.is_list && run != runs_.end() && run->forward != fleet::forward_text(fleet::Forward::on_demand))
+		return "it is still recorded, and sent as it is recorded: collect it, or stop it first";
+	send(link_fetch + fleet::fetch_request_text(request));
+	accept(message);
+	return "";
 }
 
 void Starter::start_due()
@@ -445,6 +470,7 @@ void Starter::send_runs()
 	std::vector<JointRun> joint;
 	for (const Run &run : runs_) {
 		presence.runs.push_back({run.name, run.state(), run.is_flight, run.takes_part});
+		presence.runs.back().forward = run.forward;
 		if (run.takes_part && run.is_recording && !run.is_ending)
 			joint.push_back({run.name, run.recorder->pid(), run.max_snapshots});
 	}

@@ -33,6 +33,7 @@ struct StarterOptions {
 	std::string program; // path of `monitor`
 	std::string runs;    // the directory of traces
 	std::string nonces;  // the file
+	std::string forward; // when traces travel unless a command says so: forward.h
 	fleet::Allowed allowed;
 	std::optional<record::User> owner;    // of the traces; none: the starter's own user
 	std::optional<record::User> commands; // whom commands run as; none: there are none
@@ -53,7 +54,7 @@ public:
 private:
 	using Clock = std::chrono::steady_clock;
 	struct Run {
-		std::string name, nonce;
+		std::string name, nonce, forward;
 		std::vector<std::string> words; // of the recorder
 		std::vector<std::string> command;
 		std::uint64_t planned_ns = 0; // real time; 0: at once
@@ -78,6 +79,7 @@ private:
 	std::string stop_run(const fleet::ControlMessage &message);
 	std::string ask_for_snapshot(const fleet::ControlMessage &message);
 	std::string take_consent(const fleet::ControlMessage &message, Run &run, std::string &why_not) const;
+	std::string fetch(const fleet::ControlMessage &message);
 	void start_due();
 	void start(Run &run);
 	void look_at(Run &run);

@@ -2,11 +2,15 @@
 # What brings traces to a fleet's collector. Only what speaks with the hub needs libnats.
 add_library(monitor_fleet_forwarding STATIC
   ${CMAKE_CURRENT_LIST_DIR}/forwarding.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/forwarding_fetch.cpp
   ${CMAKE_CURRENT_LIST_DIR}/progress.cpp
   ${CMAKE_CURRENT_LIST_DIR}/send_window.cpp
   ${CMAKE_CURRENT_LIST_DIR}/spool.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/trace_clock.cpp
   ${CMAKE_CURRENT_LIST_DIR}/trace_parts.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/trace_tail.cpp)
+  ${CMAKE_CURRENT_LIST_DIR}/trace_tail.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/trace_tail_fetch.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/window_blocks.cpp)
 target_link_libraries(monitor_fleet_forwarding PUBLIC monitor_fleet PRIVATE compiled_fmt Threads::Threads)
 if(MONITOR_FLEET)
   target_sources(monitor_fleet_forwarding PRIVATE

@@ -53,8 +53,10 @@ std::shared_ptr<TraceTail> Forwarding::find(const std::string &directory) const
 void Forwarding::add(const std::string &directory, const TailOptions &options)
 {
 	const std::lock_guard lock(mutex_);
-	if (!find(directory))
-		tails_.push_back(std::make_shared<TraceTail>(directory, options));
+	if (find(directory))
+		return;
+	tails_.push_back(std::make_shared<TraceTail>(directory, options));
+	ask_again(*tails_.back(), options.run);
 }
 
 void Forwarding::set_ended(const std::string &directory)
@@ -369,6 +371,8 @@ void Forwarding::send_due(Time now)
 		if (!forwarder_.send(kind, *number, message_))
 			return;
 		window_.sent(*number, now);
+		++sums_.messages;
+		sums_.bytes += message_.size();
 	}
 }
 
@@ -396,7 +400,7 @@ void Forwarding::step(Time until)
 		if (now - last_save_ > between_saves) {
 			last_save_ = now;
 			for (const auto &tail : tails_)
-				tail->save();
+				tail->save_now_and_then(now);
 		}
 		wait_until = std::min(until, now + between_looks_at_files);
 		if (forwarder_.is_connected())
@@ -431,10 +435,16 @@ std::vector<ForwardingAccount> Forwarding::accounts() const
 		const std::uint64_t answered = progress.stored_blocks();
 		accounts.push_back({tail->name().run, tail->name().part, tail->directory(), tail->blocks(),
 				    answered - std::min(answered, elsewhere), progress.conflicts, progress.refused,
-				    progress.vanished, progress.refused_files, tail->bytes(), tail->is_known(),
-				    tail->has_ended(), tail->is_complete()});
+				    progress.vanished, tail->kept_blocks(), progress.refused_files, tail->bytes(),
+				    tail->is_known(), tail->has_ended(), tail->is_complete()});
 	}
 	return accounts;
+}
+
+SentSums Forwarding::sent() const
+{
+	const std::lock_guard lock(mutex_);
+	return sums_;
 }
 
 std::uint64_t Forwarding::sent_again() const

@@ -31,8 +31,22 @@ namespace monitor::fleet {
 struct ForwardingAccount {
 	std::string run, part, directory;
 	std::uint64_t recorded = 0, stored = 0, conflicts = 0, refused = 0, vanished = 0;
+	std::uint64_t kept = 0; // stay on the host: nobody has asked for them
 	std::uint64_t refused_files = 0, bytes = 0;
 	bool is_known = false, has_ended = false, is_complete = false;
+};
+
+// What a host has of a run; its parts together.
+struct KeptTrace {
+	std::string run;
+	std::uint64_t bytes = 0, blocks = 0, stored = 0;
+	std::optional<FetchedTrace::Window> span;
+	bool has_ended = true;
+};
+
+// What was given to the network.
+struct SentSums {
+	std::uint64_t messages = 0, bytes = 0;
 };
 
 class Forwarding {
@@ -46,6 +60,8 @@ public:
 	void set_ended(const std::string &directory);
 	// Not followed any more, as it is about to be removed.
 	void remove(const std::string &directory);
+	// A window of a run is asked for: from now on the rest of it stays on the host.
+	void fetch(const FetchRequest &request);
 
 	// Looks, sends and receives; returns at that time, or earlier when something came. Throws Error if a progress
 	// file cannot be written.
@@ -57,6 +73,8 @@ public:
 
 	bool is_complete() const; // all that is followed
 	std::vector<ForwardingAccount> accounts() const;
+	std::vector<KeptTrace> kept() const; // by the end of their times, the newest last
+	SentSums sent() const;
 	std::uint64_t sent_again() const;
 	std::uint64_t bytes_on_their_way() const;
 	std::uint64_t session() const { return session_; }
@@ -89,6 +107,8 @@ private:
 	};
 
 	void look(Time now);
+	void ask(TraceTail &tail, const FetchRequest &request);
+	void ask_again(TraceTail &tail, const std::string &run) const;
 	void receive(Forwarder::Received received, Time now);
 	void take(std::uint64_t number, const Answer &answer, Time now);
 	void take_for_blocks(std::uint64_t number, const Answer &answer, Time now);
@@ -125,6 +145,8 @@ private:
 	std::size_t next_tail_ = 0;
 	std::vector<std::byte> message_; // that is being encoded
 	Time last_look_{}, last_save_{};
+	SentSums sums_;
+	std::map<std::string, std::pair<FetchRequest, Time>> asked_; // lately, by run, for parts that are found later
 };
 
 } // namespace monitor::fleet

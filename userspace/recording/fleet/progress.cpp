@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "progress.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "base/json.h"
@@ -23,31 +21,56 @@ std::string hex_text(std::uint64_t number)
 	return fmt::format("{:016x}", number);
 }
 
-} // namespace
-
-void StoredBlocks::add(std::uint64_t first, std::uint64_t count)
+// Two numbers of `json`, the second not below the first.
+bool take_range(const nlohmann::json &json, std::pair<std::uint64_t, std::uint64_t> &range)
 {
-	std::uint64_t &end = later_[first];
-	end = std::max(end, first + count);
-	while (!later_.empty() && later_.begin()->first <= prefix_) {
-		prefix_ = std::max(prefix_, later_.begin()->second);
-		later_.erase(later_.begin());
-	}
+	if (!json.is_array() || json.size() != 2 || !json[0].is_number_unsigned() || !json[1].is_number_unsigned())
+		return false;
+	range = {json[0].get<std::uint64_t>(), json[1].get<std::uint64_t>()};
+	return range.first <= range.second;
 }
+
+// What is stored after the first block that is not.
+void parse_ranges(const nlohmann::json &json, std::map<std::string, StoredBlocks> &streams)
+{
+	if (!json.contains("ranges") || !json["ranges"].is_object())
+		return;
+	for (const auto &[name, ranges] : json["ranges"].items())
+		for (const auto &each : is_stream_name(name) && ranges.is_array() ? ranges : nlohmann::json::array())
+			if (StoredBlocks::Range range; take_range(each, range) && range.second <= max_stream_blocks)
+				streams[name].add(range.first, range.second - range.first);
+}
+
+void parse_wanted(const nlohmann::json &json, TraceProgress::Wanted &wanted)
+{
+	if (!json.contains("forward") || !json["forward"].is_string())
+		return;
+	wanted.forward = parse_forward(json["forward"].get<std::string>());
+	if (json.contains("request") && json["request"].is_string())
+		wanted.request = json["request"].get<std::string>();
+	if (json.contains("windows") && json["windows"].is_array())
+		for (const auto &each : json["windows"])
+			if (FetchedTrace::Window window; take_range(each, window))
+				wanted.windows.push_back(window);
+}
+
+} // namespace
 
 std::uint64_t TraceProgress::stored_blocks() const
 {
 	std::uint64_t sum = 0;
 	for (const auto &[name, stored] : streams)
-		sum += stored.prefix();
+		sum += stored.count();
 	return sum;
 }
 
 void TraceProgress::start_again(std::uint64_t new_store)
 {
 	const Uuid kept = uuid;
+	Wanted kept_wanted = std::move(wanted);
 	*this = {};
 	uuid = kept;
+	wanted = std::move(kept_wanted);
 	store = new_store;
 }
 
@@ -63,10 +86,20 @@ std::string TraceProgress::text() const
 				       {"refused_files", refused_files},
 				       {"streams", nlohmann::ordered_json::object()},
 				       {"files", nlohmann::ordered_json::object()}};
-	for (const auto &[name, stored] : streams)
+	for (const auto &[name, stored] : streams) {
 		json["streams"][name] = stored.prefix();
+		for (const auto &[first, end] : stored.ranges())
+			if (first != 0)
+				json["ranges"][name].push_back({first, end});
+	}
 	for (const auto &[name, hash] : files)
 		json["files"][name] = hex_text(hash);
+	if (wanted.forward) {
+		json["forward"] = forward_text(*wanted.forward);
+		json["request"] = wanted.request;
+		for (const auto &[from, to] : wanted.windows)
+			json["windows"].push_back({from, to});
+	}
 	return json_dump(json) + '\n';
 }
 
@@ -88,6 +121,8 @@ bool TraceProgress::parse(const std::string &untrusted_text, const Uuid &expecte
 		for (const auto &[name, blocks] : json["streams"].items())
 			if (is_stream_name(name) && blocks.is_number_unsigned() && blocks <= max_stream_blocks)
 				streams[name].set_prefix(blocks.get<std::uint64_t>());
+	parse_ranges(json, streams);
+	parse_wanted(json, wanted);
 	if (json.contains("files") && json["files"].is_object())
 		for (const auto &[name, hash] : json["files"].items())
 			if (is_description_name(name))

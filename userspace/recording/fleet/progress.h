@@ -8,24 +8,19 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
+#include <vector>
 
+#include "base/block_ranges.h"
+#include "base/fetched.h"
 #include "base/fleet/batch.h"
+#include "base/fleet/forward.h"
 
 namespace monitor::fleet {
 
-// The blocks of one stream that were answered, in any order.
-class StoredBlocks {
-public:
-	void add(std::uint64_t first, std::uint64_t count);
-	// All blocks before this one are stored.
-	std::uint64_t prefix() const { return prefix_; }
-	void set_prefix(std::uint64_t blocks) { prefix_ = blocks; }
-
-private:
-	std::uint64_t prefix_ = 0;
-	std::map<std::uint64_t, std::uint64_t> later_; // first, end
-};
+// The blocks of one stream that were answered.
+using StoredBlocks = BlockRanges;
 
 struct TraceProgress {
 	Uuid uuid{};
@@ -36,6 +31,13 @@ struct TraceProgress {
 	// Blocks that the collector has aside as conflicts; that it refuses; that were removed before they were sent.
 	std::uint64_t conflicts = 0, refused = 0, vanished = 0;
 	std::uint64_t refused_files = 0; // descriptions
+	// What was asked for. It outlives the recording and the agent, and a change of the collector.
+	struct Wanted {
+		std::optional<Forward> forward;            // none: nobody has said so yet
+		std::vector<FetchedTrace::Window> windows; // of what stays on the host
+		std::string request;                       // the nonce of the last command
+	};
+	Wanted wanted;
 
 	std::uint64_t stored_blocks() const;
 	// A collector that has nothing of it.

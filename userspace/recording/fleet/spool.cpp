@@ -42,8 +42,10 @@ bool is_stored(const ForwardingAccount &account)
 } // namespace
 
 Spool::Spool(const std::string &directory, std::uint64_t max_bytes, Forwarding &forwarding,
-	     std::function<bool(const std::string &)> is_running, std::function<void(const std::string &)> report)
-    : directory_(directory), forwarding_(forwarding), is_running_(std::move(is_running)), report_(std::move(report))
+	     std::function<bool(const std::string &)> is_running, std::function<void(const std::string &)> report,
+	     std::function<Forward(const std::string &)> forward)
+    : directory_(directory), forwarding_(forwarding), is_running_(std::move(is_running)), report_(std::move(report)),
+      forward_(std::move(forward))
 {
 	account_.max_bytes = max_bytes;
 	std::error_code error;
@@ -96,6 +98,8 @@ void Spool::step()
 			options.run = entry.run;
 			options.part = part.part;
 			options.progress_file = progress_file(entry, part);
+			if (forward_)
+				options.forward = forward_(entry.run);
 			forwarding_.add(part.directory, options);
 			if (!entry.is_running)
 				forwarding_.set_ended(part.directory);

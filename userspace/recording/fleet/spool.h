@@ -26,9 +26,11 @@ struct SpoolAccount {
 
 class Spool {
 public:
-	// `is_running`: whether a recorder writes SPOOL/RUN now. Throws Error.
+	// `is_running`: whether a recorder writes SPOOL/RUN now. `forward`: when a run that is new travels; none:
+	// as it is recorded. Throws Error.
 	Spool(const std::string &directory, std::uint64_t max_bytes, Forwarding &forwarding,
-	      std::function<bool(const std::string &run)> is_running, std::function<void(const std::string &)> report);
+	      std::function<bool(const std::string &run)> is_running, std::function<void(const std::string &)> report,
+	      std::function<Forward(const std::string &run)> forward = {});
 
 	void step();
 	SpoolAccount account() const { return account_; }
@@ -53,6 +55,7 @@ private:
 	Forwarding &forwarding_;
 	std::function<bool(const std::string &)> is_running_;
 	std::function<void(const std::string &)> report_;
+	std::function<Forward(const std::string &)> forward_;
 	SpoolAccount account_;
 	bool is_told_full_ = false;
 };

@@ -21,12 +21,21 @@ namespace {
 namespace fs = std::filesystem;
 
 const std::string last_file = ".monitor/recording.json";
+constexpr int times_as_long = 20;
 constexpr auto between_versions = std::chrono::seconds(2); // of one description
 
 bool says_complete(const std::string &recording)
 {
 	const auto json = parse_json(recording);
 	return json.is_object() && json.contains("state") && json["state"] == "complete";
+}
+
+std::optional<BlockRanges::Range> first_waiting(const BlockRanges &wanted, const BlockRanges &given)
+{
+	for (const auto &[first, end] : wanted.ranges())
+		if (const auto missing = given.missing({first, end}))
+			return missing;
+	return {};
 }
 
 } // namespace
@@ -49,13 +58,31 @@ void TraceTail::know_it()
 	if (!options_.progress_file.empty())
 		progress_.parse(read_text(options_.progress_file, max_description_file_bytes), name_.uuid);
 	has_ended_ |= progress_.is_complete;
+	if (!progress_.wanted.forward) {
+		progress_.wanted.forward = options_.forward;
+		is_changed_ = true;
+	}
+	if (progress_.wanted.forward == Forward::each)
+		options_.max_blocks = 1;
+	is_fetched_due_ = is_on_demand();
+	for (const FetchRequest &request : std::exchange(requests_, {}))
+		obey(request);
 }
 
 void TraceTail::look(Time now)
 {
+	if (now < next_look_)
+		return;
+	const Time start = std::chrono::steady_clock::now();
+	look_at_all(now);
+	next_look_ = now + times_as_long * (std::chrono::steady_clock::now() - start);
+}
+
+void TraceTail::look_at_all(Time now)
+{
 	if (!is_known_)
 		know_it();
-	if (!is_known_ || is_complete())
+	if (!is_known_ || is_complete() || (is_on_demand() && has_looked_since_end_))
 		return;
 	const bool had_ended = has_ended_;
 	std::error_code error;
@@ -73,11 +100,14 @@ void TraceTail::look(Time now)
 	for (auto &[name, stream] : streams_)
 		if (!stream.is_gone && !seen.contains(name)) {
 			stream.is_gone = true;
-			vanish(name, stream.given, stream.blocks - stream.given);
-			stream.given = stream.blocks;
+			while (const auto gone = stream.given.missing({0, stream.blocks})) {
+				stream.given.add(gone->first, gone->second - gone->first);
+				vanish(name, gone->first, gone->second - gone->first);
+			}
 		}
 	look_at_files("");
 	look_at_files(".monitor/");
+	is_fetched_due_ |= had_ended && !has_looked_since_end_ && is_on_demand();
 	has_looked_since_end_ |= had_ended;
 	note_complete();
 }
@@ -86,11 +116,17 @@ void TraceTail::look_at_stream(const std::string &name, std::uint64_t bytes, Tim
 {
 	const auto [found, is_new] = streams_.try_emplace(name);
 	Stream &stream = found->second;
+	const std::uint64_t blocks = std::min(bytes / block_bytes, max_stream_blocks);
 	if (is_new) // what was stored before this process started
 		if (const auto stored = progress_.streams.find(name); stored != progress_.streams.end())
-			stream.given = std::min(stored->second.prefix(), bytes / block_bytes);
-	stream.blocks = std::max(stream.blocks, std::min(bytes / block_bytes, max_stream_blocks));
-	if (stream.blocks > stream.given && !stream.waits_since)
+			for (const auto &[first, end] : stored->second.ranges())
+				if (first < blocks)
+					stream.given.add(first, std::min(end, blocks) - first);
+	if (blocks <= stream.blocks)
+		return;
+	stream.blocks = blocks;
+	choose(name, stream);
+	if (!stream.waits_since)
 		stream.waits_since = now;
 }
 
@@ -101,7 +137,7 @@ void TraceTail::look_at_files(const std::string &below)
 	     entry.increment(error)) {
 		const std::string name = below + entry->path().filename().string();
 		struct stat status;
-		if (!is_description_name(name) || name.ends_with(".new") ||
+		if (!is_description_name(name) || name.ends_with(".new") || (is_on_demand() && name == fetched_file) ||
 		    ::lstat(entry->path().c_str(), &status) < 0 || !S_ISREG(status.st_mode))
 			continue;
 		File &file = files_[name];
@@ -117,6 +153,8 @@ void TraceTail::look_at_files(const std::string &below)
 
 std::optional<BlockRun> TraceTail::next_blocks(Time now)
 {
+	if (is_on_demand() && !progress_.files.contains(fetched_file))
+		return {};
 	if (!again_.empty()) {
 		const BlockRun run = again_.back();
 		again_.pop_back();
@@ -127,14 +165,17 @@ std::optional<BlockRun> TraceTail::next_blocks(Time now)
 		if (each == streams_.end())
 			each = streams_.begin();
 		Stream &stream = each->second;
-		const std::uint64_t waiting = stream.blocks - stream.given;
-		if (waiting == 0 ||
-		    (waiting < options_.max_blocks && !has_ended_ && now - *stream.waits_since < options_.max_age))
+		const auto waiting = first_waiting(stream.wanted, stream.given);
+		if (!waiting)
 			continue;
-		const auto count = static_cast<unsigned>(std::min<std::uint64_t>(waiting, options_.max_blocks));
-		const BlockRun run{each->first, stream.given, count};
-		stream.given += count;
-		stream.waits_since = stream.given < stream.blocks ? std::optional(now) : std::nullopt;
+		const std::uint64_t length = waiting->second - waiting->first;
+		if (length < options_.max_blocks && !has_ended_ && stream.waits_since &&
+		    now - *stream.waits_since < options_.max_age)
+			continue;
+		const auto count = static_cast<unsigned>(std::min<std::uint64_t>(length, options_.max_blocks));
+		const BlockRun run{each->first, waiting->first, count};
+		stream.given.add(waiting->first, count);
+		stream.waits_since = first_waiting(stream.wanted, stream.given) ? std::optional(now) : std::nullopt;
 		last_served_ = each->first;
 		return run;
 	}
@@ -178,6 +219,8 @@ std::optional<TraceTail::Content> TraceTail::next_description(Time now)
 {
 	if (is_description_out_ || !is_known_)
 		return {};
+	if (auto content = fetched_description())
+		return content;
 	for (auto &[name, file] : files_) {
 		if (!file.is_due || now < file.not_before || (!has_ended_ && now - file.looked < between_versions))
 			continue;
@@ -238,6 +281,10 @@ void TraceTail::description_stored(const std::string &file, std::uint64_t hash)
 void TraceTail::description_again(const std::string &file, Time now)
 {
 	is_description_out_ = false;
+	if (file == fetched_file && is_on_demand()) {
+		is_fetched_due_ = true;
+		return;
+	}
 	files_[file].is_due = true;
 	files_[file].not_before = now + between_versions;
 }
@@ -247,11 +294,14 @@ void TraceTail::start_again(std::uint64_t store)
 	progress_.start_again(store);
 	again_.clear();
 	is_description_out_ = false;
+	is_fetched_due_ = is_on_demand();
 	is_changed_ = true;
 	for (auto &[name, stream] : streams_) {
-		stream.given = stream.is_gone ? stream.blocks : 0;
-		if (stream.is_gone)
+		stream.given = {};
+		if (stream.is_gone) {
+			stream.given.add(0, stream.blocks);
 			vanish(name, 0, stream.blocks);
+		}
 		stream.waits_since = Time{};
 	}
 	for (auto &[name, file] : files_) {
@@ -260,15 +310,21 @@ void TraceTail::start_again(std::uint64_t store)
 	}
 }
 
+// Those that are wanted.
+bool TraceTail::blocks_are_stored() const
+{
+	return again_.empty() && std::ranges::all_of(streams_, [&](const auto &each) {
+		       const auto stored = progress_.streams.find(each.first);
+		       return std::ranges::all_of(each.second.wanted.ranges(), [&](const BlockRanges::Range &range) {
+			       return stored != progress_.streams.end() && stored->second.has(range);
+		       });
+	       });
+}
+
 // All but the last description.
 bool TraceTail::all_is_stored() const
 {
-	const bool blocks = std::ranges::all_of(streams_, [&](const auto &each) {
-		const auto stored = progress_.streams.find(each.first);
-		return each.second.blocks == 0 ||
-		       (stored != progress_.streams.end() && stored->second.prefix() >= each.second.blocks);
-	});
-	return blocks && again_.empty() && std::ranges::none_of(files_, [](const auto &each) {
+	return blocks_are_stored() && !is_fetched_due_ && std::ranges::none_of(files_, [](const auto &each) {
 		       return each.second.is_due && each.first != last_file;
 	       });
 }
@@ -278,7 +334,7 @@ void TraceTail::note_complete()
 	if (progress_.is_complete || !has_looked_since_end_ || !is_known_ || is_description_out_ || !all_is_stored())
 		return;
 	const auto last = files_.find(last_file);
-	if (last == files_.end() || last->second.is_due || !progress_.files.contains(last_file))
+	if (last == files_.end() || last->second.is_due || !progress_.files.contains(last_file) || kept_blocks() > 0)
 		return;
 	progress_.is_complete = true;
 	is_changed_ = true;
@@ -294,6 +350,15 @@ std::uint64_t TraceTail::bytes() const
 {
 	return std::accumulate(files_.begin(), files_.end(), blocks() * block_bytes,
 			       [](std::uint64_t sum, const auto &each) { return sum + each.second.size; });
+}
+
+void TraceTail::save_now_and_then(Time now)
+{
+	if (now < next_save_)
+		return;
+	const Time start = std::chrono::steady_clock::now();
+	save();
+	next_save_ = now + times_as_long * (std::chrono::steady_clock::now() - start);
 }
 
 void TraceTail::save()

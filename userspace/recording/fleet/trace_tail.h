@@ -2,11 +2,14 @@
 // Follows a trace directory that a recorder writes, or has written: whole blocks that are new, descriptions that
 // changed.
 //
+// Of a trace that stays on the host (--forward on-demand) only descriptions are new, and the blocks of the windows that
+// were asked for; one more description, .monitor/fetched.json, says which these are (base/fetched.h).
+//
 // Used by forwarding.cpp, one thread. The recorder knows nothing of it: the directory is the spool. Files are opened
 // for each read, so that any number of streams needs no descriptors. A trace is known once .monitor/recording.json says
 // its uuid; it has ended when that file says `complete`, or when whoever started the recorder says so; and it is
 // complete when, after that, all of it is stored. Invariant: recording.json with the end of the recording goes last, so
-// the collector's copy says `complete` only if it is.
+// the collector's copy says `complete` only if all that it is to have is there.
 #pragma once
 
 #include <chrono>
@@ -19,7 +22,9 @@
 #include <vector>
 
 #include "base/fleet/batch.h"
+#include "base/fleet/fetch_request.h"
 #include "progress.h"
+#include "trace_clock.h"
 
 namespace monitor::fleet {
 
@@ -29,6 +34,7 @@ struct TailOptions {
 	unsigned max_blocks = max_content_bytes / block_bytes; // of one batch
 	// How long less than that may wait for more.
 	std::chrono::milliseconds max_age{500};
+	Forward forward = Forward::batch; // unless its progress says otherwise
 };
 
 struct BlockRun {
@@ -71,6 +77,13 @@ public:
 	void description_again(const std::string &file, Time now);
 	// A collector that has none of it.
 	void start_again(std::uint64_t store);
+	// A part of it is asked for, which stays on the host otherwise. With the number of another collector, none of
+	// it is there. It is obeyed once the trace is known.
+	void fetch(const FetchRequest &request);
+	bool is_on_demand() const { return progress_.wanted.forward == Forward::on_demand; }
+	std::uint64_t kept_blocks() const; // that nobody has asked for
+	// From its first event to its last one, in ns since 1970.
+	std::optional<FetchedTrace::Window> span() const;
 
 	// Whether everything is stored; only then may it be removed.
 	bool is_complete() const { return progress_.is_complete; }
@@ -80,10 +93,14 @@ public:
 	const TraceProgress &progress() const { return progress_; }
 	// Saves the progress if it changed. Throws Error.
 	void save();
+	// Not if that took long lately: a trace may have a file for each second of a week (--statistics).
+	void save_now_and_then(Time now);
 
 private:
 	struct Stream {
-		std::uint64_t blocks = 0, given = 0; // seen, given out by next_blocks()
+		std::uint64_t blocks = 0; // seen
+		BlockRanges wanted;       // of these, all or what was asked for
+		BlockRanges given;        // out by next_blocks()
 		std::optional<Time> waits_since;
 		bool is_gone = false;
 	};
@@ -95,7 +112,14 @@ private:
 		Time not_before{}; // is it given out again
 	};
 
+	void look_at_all(Time now);
 	void know_it();
+	void obey(const FetchRequest &request);
+	void choose(const std::string &name, Stream &stream) const;
+	std::optional<TraceClock> clock() const;
+	std::optional<Content> fetched_description();
+	FetchedTrace fetched() const;
+	bool blocks_are_stored() const;
 	void look_at_stream(const std::string &name, std::uint64_t bytes, Time now);
 	void look_at_files(const std::string &below);
 	bool all_is_stored() const;
@@ -111,8 +135,11 @@ private:
 	std::map<std::string, File> files_;
 	std::string last_served_; // of the streams
 	std::vector<BlockRun> again_;
-	bool is_description_out_ = false; // next_description() gave one that was not answered yet
+	bool is_description_out_ = false;    // next_description() gave one that was not answered yet
+	bool is_fetched_due_ = false;        // what of it is stored is to be described again
+	std::vector<FetchRequest> requests_; // that came before it was known
 	TraceProgress progress_;
+	Time next_look_{}, next_save_{}; // so that neither takes more than a twentieth of the time
 };
 
 } // namespace monitor::fleet

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// The part of forwarding.h for traces that stay on the host: which there are, and requests for them.
+#include "forwarding.h"
+
+#include <algorithm>
+
+namespace monitor::fleet {
+namespace {
+
+// An agent that has just started finds its traces after it is asked for them.
+constexpr auto between_requests = std::chrono::seconds(10);
+constexpr std::size_t max_asked = 256;
+
+} // namespace
+
+void Forwarding::fetch(const FetchRequest &request)
+{
+	const std::lock_guard lock(mutex_);
+	const Time now = std::chrono::steady_clock::now();
+	std::erase_if(asked_, [&](const auto &each) { return now - each.second.second > between_requests; });
+	if (asked_.size() < max_asked)
+		asked_.insert_or_assign(request.run, std::pair(request, now));
+	for (const auto &tail : tails_)
+		if (tail->name().run == request.run)
+			ask(*tail, request);
+	last_look_ = {};
+}
+
+// What is on its way to another collector is of no use to this one.
+void Forwarding::ask(TraceTail &tail, const FetchRequest &request)
+{
+	if (request.store && tail.progress().store != request.store)
+		forget(tail);
+	other_store_.erase(&tail);
+	if (const auto standing = standing_.find(&tail); standing != standing_.end() && standing->second.ask_at)
+		standing->second.ask_at = std::chrono::steady_clock::now();
+	tail.fetch(request);
+}
+
+// A trace that has just been found.
+void Forwarding::ask_again(TraceTail &tail, const std::string &run) const
+{
+	const auto asked = asked_.find(run);
+	if (asked != asked_.end() && std::chrono::steady_clock::now() - asked->second.second < between_requests)
+		tail.fetch(asked->second.first);
+}
+
+std::vector<KeptTrace> Forwarding::kept() const
+{
+	const std::lock_guard lock(mutex_);
+	std::map<std::string, KeptTrace> runs;
+	for (const auto &tail : tails_) {
+		KeptTrace &run = runs[tail->name().run];
+		run.run = tail->name().run;
+		run.bytes += tail->bytes();
+		run.blocks += tail->blocks();
+		run.stored += std::min(tail->blocks(), tail->progress().stored_blocks());
+		run.has_ended = run.has_ended && tail->has_ended();
+		if (const auto span = tail->span())
+			run.span = run.span ? FetchedTrace::Window{std::min(run.span->first, span->first),
+								   std::max(run.span->second, span->second)}
+					    : *span;
+	}
+	std::vector<KeptTrace> all;
+	for (auto &[name, run] : runs)
+		all.push_back(std::move(run));
+	std::ranges::sort(all, {}, [](const KeptTrace &run) { return run.span ? run.span->second : 0; });
+	return all;
+}
+
+} // namespace monitor::fleet

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+// The part of trace_tail.h for traces that stay on the host: which blocks the windows have that were asked for, and
+// what the collector's copy says of itself.
+#include "trace_tail.h"
+
+#include <algorithm>
+
+#include "base/fd.h"
+#include "window_blocks.h"
+
+namespace monitor::fleet {
+namespace {
+
+const std::string recorder_stream = "recorder", cpu_streams = "kernel_";
+constexpr std::size_t max_windows = 256;
+
+} // namespace
+
+// Which of its blocks are to be stored by the collector. The recorder's own stream has the state at the start, and what
+// relates the clocks, so it is part of any.
+void TraceTail::choose(const std::string &name, Stream &stream) const
+{
+	if (!is_on_demand()) {
+		stream.wanted.add(0, stream.blocks);
+		return;
+	}
+	stream.wanted = {};
+	if (stream.blocks == 0 || progress_.wanted.windows.empty())
+		return;
+	const auto times = clock();
+	for (const auto &[from, to] : progress_.wanted.windows) {
+		BlockRanges::Range range(0, stream.blocks);
+		if (times && name != recorder_stream)
+			range = window_blocks(directory_ + '/' + name, stream.blocks, times->ticks_of(from),
+					      to == ~std::uint64_t(0) ? to : times->ticks_of(to),
+					      name.starts_with(cpu_streams));
+		stream.wanted.add(range.first, range.second - range.first);
+	}
+}
+
+std::optional<TraceClock> TraceTail::clock() const
+{
+	return TraceClock::parse(read_text(directory_ + "/metadata", 64 << 10));
+}
+
+void TraceTail::fetch(const FetchRequest &request)
+{
+	if (is_known_)
+		obey(request);
+	else if (requests_.size() < max_windows)
+		requests_.push_back(request);
+}
+
+void TraceTail::obey(const FetchRequest &request)
+{
+	TraceProgress::Wanted &wanted = progress_.wanted;
+	wanted.forward = Forward::on_demand;
+	wanted.request = request.nonce;
+	if (request.store && request.store != progress_.store) {
+		wanted.windows.clear();
+		start_again(request.store);
+	}
+	const FetchedTrace::Window window(request.from_ns, request.to_ns);
+	if (std::ranges::find(wanted.windows, window) == wanted.windows.end())
+		wanted.windows.push_back(window);
+	if (wanted.windows.size() > max_windows)
+		wanted.windows = {{0, ~std::uint64_t(0)}};
+	for (auto &[name, stream] : streams_)
+		choose(name, stream);
+	progress_.is_complete = has_looked_since_end_ = false;
+	is_fetched_due_ = is_changed_ = true;
+}
+
+FetchedTrace TraceTail::fetched() const
+{
+	FetchedTrace fetched;
+	fetched.has_ended = has_ended_;
+	if (blocks_are_stored()) {
+		fetched.request = progress_.wanted.request;
+		fetched.windows = progress_.wanted.windows;
+	}
+	for (const auto &[name, stream] : streams_) {
+		FetchedStream &each = fetched.streams[name];
+		each.blocks = stream.blocks;
+		if (const auto stored = progress_.streams.find(name); stored != progress_.streams.end())
+			for (const auto &[first, end] : stored->second.ranges())
+				if (first < stream.blocks)
+					each.here.add(first, std::min(end, stream.blocks) - first);
+	}
+	return fetched;
+}
+
+// After the blocks that it says are stored; and once before, so that the collector knows that parts will be missing.
+std::optional<TraceTail::Content> TraceTail::fetched_description()
+{
+	if (!is_fetched_due_ || !is_on_demand() || (has_ended_ && !has_looked_since_end_))
+		return {};
+	const auto stored = progress_.files.find(fetched_file);
+	const bool is_last = blocks_are_stored();
+	if (!is_last && stored != progress_.files.end())
+		return {};
+	Content content{fetched_file, fetched().text(), 0};
+	content.hash = content_hash(std::as_bytes(std::span(content.bytes)));
+	is_fetched_due_ = !is_last;
+	if (stored != progress_.files.end() && stored->second == content.hash)
+		return {};
+	is_description_out_ = true;
+	return content;
+}
+
+std::uint64_t TraceTail::kept_blocks() const
+{
+	std::uint64_t sum = 0;
+	if (!is_on_demand())
+		return sum;
+	for (const auto &[name, stream] : streams_) {
+		BlockRanges taken = stream.given;
+		for (const auto &[first, end] : stream.wanted.ranges())
+			taken.add(first, end - first);
+		sum += stream.blocks - std::min(stream.blocks, taken.count());
+	}
+	return sum;
+}
+
+std::optional<FetchedTrace::Window> TraceTail::span() const
+{
+	std::optional<StreamSpan> whole;
+	for (const auto &[name, stream] : streams_)
+		if (const auto span = stream_span(directory_ + '/' + name, stream.blocks))
+			whole = whole ? StreamSpan{std::min(whole->begin, span->begin), std::max(whole->end, span->end)}
+				      : *span;
+	const auto times = whole ? clock() : std::nullopt;
+	if (!times)
+		return {};
+	return FetchedTrace::Window(times->real_ns_of(whole->begin), times->real_ns_of(whole->end));
+}
+
+} // namespace monitor::fleet
