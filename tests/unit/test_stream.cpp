@@ -2,9 +2,14 @@
 // One stream: packets and tokens are tested, damage is reported and skipped, gaps are told.
 #include <catch2/catch.hpp>
 
+#include <filesystem>
+#include <fstream>
+
 #include <malloc.h>
+#include <unistd.h>
 
 #include "reading/events/cursor.h"
+#include "reading/events/fetched_packets.h"
 #include "samples.h"
 
 namespace test_stream {
@@ -19,6 +24,7 @@ struct Walk {
 	std::vector<std::string> items;
 	Problems problems;
 
+	Walk() = default;
 	explicit Walk(std::span<const std::byte> bytes, std::uint64_t from = 0, std::uint64_t trace_begin = 0)
 	{
 		const auto description = samples::description();
@@ -74,6 +80,46 @@ TEST_CASE("stream: events in their order, with ring and times")
 	const Walk walk(writer.bytes());
 	CHECK(walk.items == Items{"256@100", "257@110", "256@200", "256@300", "256@310"});
 	CHECK(walk.problems.empty());
+}
+
+TEST_CASE("stream: what was not fetched is a gap, and no damage")
+{
+	auto writer = three();
+	const auto bytes = writer.bytes();
+	std::ranges::fill(bytes.subspan(EDC_BLOCK_SIZE, EDC_BLOCK_SIZE), std::byte{0});
+	const std::string path =
+	    std::filesystem::temp_directory_path() / ("monitor-fetched-" + std::to_string(::getpid()));
+	std::ofstream(path).write(reinterpret_cast<const char *>(bytes.data()),
+				  static_cast<std::streamsize>(bytes.size()));
+	const auto walk = [&](std::uint64_t blocks, std::initializer_list<std::uint64_t> here) {
+		Walk all;
+		monitor::FetchedStream fetched;
+		fetched.blocks = blocks;
+		for (const std::uint64_t block : here)
+			fetched.here.add(block, 1);
+		const std::shared_ptr<const monitor::trace::Description> description = samples::description();
+		monitor::MappedFile file(path);
+		const auto mapped = file.bytes();
+		const Stream stream("s", description, mapped, fetched_packets(std::move(file), samples::uuid, fetched));
+		Cursor cursor(stream, *description, all.problems, 0);
+		for (cursor.start(0); cursor.item() != Cursor::Item::end; cursor.advance())
+			all.items.push_back(Walk::text(cursor));
+		return all;
+	};
+	const Items events{"256@100", "257@110", "gap 110-300:?", "256@300", "256@310"};
+	CHECK(walk(3, {0, 2}).items == events);
+	CHECK(walk(3, {0, 2}).problems.empty());
+	CHECK(walk(3, {0, 1, 2}).items == events); // it was, so it is damage
+	CHECK(walk(3, {0, 1, 2}).problems.total() == 1);
+	Items more = events;
+	more.emplace_back("gap 310-310:?");
+	CHECK(walk(4, {0, 2}).items == more);
+	CHECK(walk(4, {0, 2}).problems.empty());
+	CHECK(walk(3, {2}).items == Items{"gap 0-300:?", "256@300", "256@310"});
+	CHECK(walk(1'000'000'000, {0}).items == Items{"256@100", "257@110", "gap 110-110:?"});
+	CHECK(walk(4, {0, 2, 3}).problems.total() == 1); // the file lacks the last one
+	CHECK(walk(0, {}).items.empty());
+	std::filesystem::remove(path);
 }
 
 TEST_CASE("stream: the low 32 bits of time wrap")

@@ -15,6 +15,7 @@
 #include "problems.h"
 #include "reading/analyze/clock_bound.h"
 #include "reading/analyze/recording_info.h"
+#include "reading/events/fetched_packets.h"
 #include "reading/events/merge.h"
 #include "reading/events/trace.h"
 #include "selection.h"
@@ -110,6 +111,19 @@ nlohmann::ordered_json clocks_json(const trace::Trace &trace)
 	return all;
 }
 
+// Copies of which only a part was fetched.
+nlohmann::ordered_json fetched_json(const trace::Trace &trace)
+{
+	auto all = nlohmann::ordered_json::array();
+	for (const trace::FetchedPart &part : trace::fetched_parts(trace))
+		all.push_back({{"trace", part.directory},
+			       {"windows_ns", part.fetched.windows},
+			       {"blocks", part.fetched.blocks_here()},
+			       {"of", part.fetched.blocks()},
+			       {"ended", part.fetched.has_ended}});
+	return all;
+}
+
 // A trace of another tracer: what its description says about it.
 void print_generic_ctf(const trace::Trace &trace, const report::Summary &summary, const report::Table &classes)
 {
@@ -123,6 +137,8 @@ void print_generic_ctf(const trace::Trace &trace, const report::Summary &summary
 	print_line("kernel", said("kernel_release"));
 	print_line("session", said("trace_name"));
 	print_line("streams", std::to_string(trace.streams().size()));
+	for (const trace::FetchedPart &part : trace::fetched_parts(trace))
+		print_line("fetched", part.text());
 	print_line("duration", report::duration_text(summary.wall_ns));
 	print_line("size", report::bytes_text(static_cast<double>(summary.bytes)));
 	if (trace.machines().size() > 1)
@@ -156,8 +172,8 @@ void print_snapshot(const analyze::FlightInfo &flight, const trace::Clock &clock
 				       report::count_text(flight.discarded)));
 }
 
-void print_text(const analyze::RecordingInfo &info, const report::Summary &summary, const report::Table &classes,
-		const trace::Clock &clock)
+void print_text(const trace::Trace &trace, const analyze::RecordingInfo &info, const report::Summary &summary,
+		const report::Table &classes)
 {
 	std::string families;
 	for (const std::string &family : info.families)
@@ -192,8 +208,10 @@ void print_text(const analyze::RecordingInfo &info, const report::Summary &summa
 	print_line("end", info.complete     ? info.end_reason
 			  : info.statistics ? "it is still running, or it was killed"
 					    : "incomplete: killed, or the disk was full");
+	for (const trace::FetchedPart &part : trace::fetched_parts(trace))
+		print_line("fetched", part.text());
 	if (info.flight)
-		print_snapshot(*info.flight, clock);
+		print_snapshot(*info.flight, trace.description().clock);
 	print_line("duration", report::duration_text(summary.wall_ns));
 	print_line("size", fmt::format("{} in streams{}, headers included",
 				       report::bytes_text(static_cast<double>(summary.bytes)),
@@ -230,13 +248,14 @@ int run_info(const InfoArguments &arguments)
 		auto recording = parse_json<nlohmann::ordered_json>(trace.recording_json());
 		if (recording.is_discarded())
 			recording = nullptr;
-		fmt::print("{{\"summary\": {},\n\"classes\": {},\n\"clocks\": {},\n\"recording\": {}}}\n",
-			   report::summary_json(summary), report::to_json(classes), json_dump(clocks_json(trace), 1),
-			   json_dump(recording, 1));
+		fmt::print(
+		    "{{\"summary\": {},\n\"classes\": {},\n\"clocks\": {},\n\"fetched\": {},\n\"recording\": {}}}\n",
+		    report::summary_json(summary), report::to_json(classes), json_dump(clocks_json(trace), 1),
+		    json_dump(fetched_json(trace), 1), json_dump(recording, 1));
 	} else if (trace.is_generic_ctf()) {
 		print_generic_ctf(trace, summary, classes);
 	} else {
-		print_text(info, summary, classes, trace.description().clock);
+		print_text(trace, info, summary, classes);
 	}
 	print_problems(trace.problems());
 	return trace.problems().empty() ? 0 : 1;

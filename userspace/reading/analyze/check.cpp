@@ -14,6 +14,7 @@
 #include "kernel_comparison.h"
 #include "kernel_totals.h"
 #include "machine.h"
+#include "reading/events/fetched_packets.h"
 #include "statistics_check.h"
 #include "user_times.h"
 #include "witness_check.h"
@@ -150,6 +151,15 @@ void judge_streams(const trace::Trace &trace, const std::string &torn, std::vect
 		     fmt::format("and {} more problems of this kind", problems.total() - problems.kept().size())});
 }
 
+// Of a copy of which only a part was fetched.
+void judge_parts(const trace::Trace &trace, std::vector<Statement> &statements)
+{
+	for (const trace::FetchedPart &part : trace::fetched_parts(trace))
+		statements.push_back(
+		    {"fetched", Verdict::not_checked,
+		     part.text() + (part.fetched.has_ended ? "" : ", and its recording went on at that time")});
+}
+
 void judge_wholeness(const trace::Trace &trace, const RecordingInfo &info, const std::string &torn,
 		     std::vector<Statement> &statements)
 {
@@ -166,6 +176,7 @@ void judge_wholeness(const trace::Trace &trace, const RecordingInfo &info, const
 				      : info.statistics
 					  ? "the recording is still running, or it was killed"
 					  : "the recording is incomplete: it was killed, or its disk was full"});
+	judge_parts(trace, statements);
 	judge_streams(trace, torn, statements);
 }
 
@@ -217,6 +228,10 @@ Statement judge_generic_ctf_losses(const trace::Trace &trace, std::uint64_t even
 {
 	const std::string read = fmt::format("{} events were read{}", events,
 					     own ? fmt::format(", {} of them the recorders' own", own) : "");
+	if (losses.gaps && !trace::fetched_parts(trace).empty())
+		return {"losses", Verdict::not_checked,
+			fmt::format("{}; in {} places more are missing, which were not fetched or are lost", read,
+				    losses.gaps)};
 	if (losses.gaps)
 		return {"losses", Verdict::fails,
 			fmt::format("{}; {}{} are lost, in {} places", read, losses.all_counted ? "" : "more than ",
@@ -239,6 +254,7 @@ std::vector<Statement> check_generic_ctf(trace::Trace &trace)
 	    },
 	    [&](const trace::StreamInfo &, std::uint64_t, std::uint64_t, std::uint64_t lost) { losses.add(lost); });
 	std::vector<Statement> statements;
+	judge_parts(trace, statements);
 	judge_streams(trace, "", statements);
 	statements.push_back(judge_generic_ctf_losses(trace, events, own, losses));
 	statements.push_back(
@@ -347,6 +363,15 @@ std::vector<Statement> check(trace::Trace &trace, const RecordingInfo &info)
 
 	std::vector<Statement> statements;
 	judge_wholeness(trace, info, torn, statements);
+	if (!trace::fetched_parts(trace).empty()) {
+		statements.push_back({"conservation", Verdict::not_checked,
+				      "only a part of the trace is here, so its events are not compared with what the "
+				      "probes and the kernel counted"});
+		contradictions.judge(statements);
+		judge_hidden(machine, statements);
+		judge_clock(bound, clock, info, trace.begin_time(), statements);
+		return statements;
+	}
 	conservation.judge(info, machine.hidden_threads() > 0 || !info.has_tokens, statements);
 	if (flight && info.complete)
 		flight->judge(info, statements);

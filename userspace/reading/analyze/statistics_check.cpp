@@ -12,6 +12,7 @@
 #include "counted_check.h"
 #include "machine.h"
 #include "monitor/function_table.h"
+#include "reading/events/fetched_packets.h"
 
 namespace monitor::analyze {
 namespace {
@@ -172,6 +173,12 @@ void check_statistics(trace::Trace &trace, const RecordingInfo &info, std::vecto
 	Machine machine(trace, info);
 	fold(trace, machine);
 	const Periods &periods = machine.periods();
+	if (!trace::fetched_parts(trace).empty()) {
+		statements.push_back(
+		    {"periods", Verdict::not_checked,
+		     "only a part of the trace is here, so it is not known which periods are missing"});
+		return;
+	}
 	statements.push_back(judge_sequence(trace, info));
 	if (!info.complete) {
 		statements.push_back({"conservation", Verdict::not_checked,

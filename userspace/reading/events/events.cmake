@@ -7,6 +7,7 @@ add_library(monitor_events STATIC
   ${CMAKE_CURRENT_LIST_DIR}/decoder.cpp
   ${CMAKE_CURRENT_LIST_DIR}/event_order.cpp
   ${CMAKE_CURRENT_LIST_DIR}/event_selection.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/fetched_packets.cpp
   ${CMAKE_CURRENT_LIST_DIR}/field_ref.cpp
   ${CMAKE_CURRENT_LIST_DIR}/generic_packets.cpp
   ${CMAKE_CURRENT_LIST_DIR}/live_streams.cpp

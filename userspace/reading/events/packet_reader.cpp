@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "fetched_packets.h"
+
 namespace monitor::trace {
 namespace {
 
@@ -63,6 +65,10 @@ bool PacketReader::open_next(std::uint64_t last_time)
 			broken_ = false;
 			++next_;
 			return true;
+		}
+		if (why == why_not_fetched) { // a gap, and no damage
+			broken_ = true;
+			continue;
 		}
 		if (stream_->whole_bytes() < end) {
 			report_cut();

@@ -13,6 +13,7 @@
 #include "base/limits.h"
 #include "collection_clocks.h"
 #include "cursor.h"
+#include "fetched_packets.h"
 #include "reading/ctf/interpret.h"
 #include "reading/ctf/metadata.h"
 #include "reading/ctf/tsdl.h"
@@ -188,9 +189,14 @@ struct Parts {
 		descriptions.push_back(load_description((directory / "metadata").string(), classes, warnings));
 		classes += static_cast<std::uint32_t>(descriptions.back()->classes().size());
 		const std::size_t first = streams.size();
+		const auto fetched = read_fetched_part(directory.string());
+		if (fetched)
+			warnings.push_back(fetched->text());
 		for (const fs::path &path : stream_files(directory)) {
 			MappedFile file(path.string());
 			if (file.size() == 0)
+				continue;
+			if (fetched && add_fetched(path, root, file, fetched->fetched))
 				continue;
 			const fs::path index = directory / "index" / (path.filename().string() + ".idx");
 			std::error_code none;
@@ -214,6 +220,19 @@ struct Parts {
 			stream->set_machine(machine);
 			stream->set_lines(lines);
 		}
+	}
+
+	// A stream of the trace added last, of which only a part is here. False: nothing is known of it.
+	bool add_fetched(const fs::path &path, const fs::path &root, MappedFile &file, const FetchedTrace &fetched)
+	{
+		const auto stream = fetched.streams.find(path.filename().string());
+		if (stream == fetched.streams.end() || !descriptions.back()->has_tokens())
+			return false;
+		const auto bytes = file.bytes();
+		streams.push_back(std::make_unique<Stream>(
+		    path.lexically_relative(root).string(), descriptions.back(), bytes,
+		    fetched_packets(std::move(file), descriptions.back()->uuid, stream->second)));
+		return true;
 	}
 
 	// Of the trace added last; nullptr: it has none.
