@@ -217,6 +217,20 @@ TEST_CASE("fleet collector: what is malformed, too far or too much harms nothing
 	CHECK_FALSE(fs::exists(run.path() + "/../x"));
 }
 
+TEST_CASE("fleet collector: only what stays on its host may be far apart, and up to a limit")
+{
+	const TemporaryRun run;
+	Answering at(run.path());
+	CHECK(at.send("h", stored_uuid, 100'000, 1).status == Status::invalid);
+	const std::string fetched = "{}";
+	CHECK(at.send_piece("h", ".monitor/fetched.json", fetched, 0, fetched.size()).status == Status::stored);
+	CHECK(at.send("h", stored_uuid, 100'000, 1).status == Status::stored);
+	CHECK(at.send("h", stored_uuid, max_stream_blocks - 200'000, 1).status == Status::stored);
+	CHECK(at.send("h", stored_uuid, 200'000, 1, "kernel_cpu1").status == Status::invalid); // all of them together
+	CHECK(at.send("h", stored_uuid, 100'000, 1, "kernel_cpu1").status == Status::stored);
+	CHECK(at.collector.accounts()["hosts"][0]["blocks"] == 3);
+}
+
 TEST_CASE("fleet collector: another run's messages are told so, and leave nothing")
 {
 	const TemporaryRun run;
@@ -436,4 +450,48 @@ TEST_CASE("fleet collector: a directory stays that of its shard")
 	accounts["merged"] = {"0/2", "1/2"};
 	replace_file(run.path() + "/.monitor/fleet.json", accounts.dump(), 0600);
 	CHECK_THROWS_WITH(open_as({1, 2}), Catch::Matchers::Contains("was made of the shards"));
+}
+
+TEST_CASE("fleet cost: what agents use is counted between two of their words; what is unknown is no number")
+{
+	CostAccount cost;
+	const std::set<std::string> hosts{"once", "twice", "never", "again"};
+	cost.take_presence("once", "s", {1000, 2000, 3});
+	cost.take_presence("twice", "s", {1000, 2000, 3});
+	cost.take_presence("twice", "s", {1500, 2600, 5});
+	cost.take_presence("again", "s", {9, 9, 9});
+	cost.take_presence("again", "s", {10, 10, 10});
+	cost.take_presence("again", "t", {5000, 5000, 5000}); // another agent: what it used before is unknown
+	cost.take_presence("again", "t", {5007, 5000, 5000});
+	cost.take_presence("again", "t", {1, 1, 1}); // no such thing
+	cost.take_presence("again", "t", {2, 2, 2});
+	cost.add_received(100);
+	const nlohmann::json json = cost.json(hosts);
+	CHECK(json["agents"]["once"].is_null());
+	CHECK(json["agents"]["never"].is_null());
+	CHECK(json["agents"]["twice"] == nlohmann::json({{"cpu_ns", 500}, {"bytes", 600}, {"messages", 2}}));
+	CHECK(json["agents"]["again"] == nlohmann::json({{"cpu_ns", 9}, {"bytes", 2}, {"messages", 2}}));
+	CHECK(json["server"].is_null());
+	CHECK(json["collector"]["bytes"] == 100);
+	CHECK(json["collector"]["messages"] == 1);
+
+	CostAccount next; // a collector that is started again
+	next.load(json);
+	next.take_presence("twice", "s", {1600, 2700, 6});
+	next.take_presence("twice", "s", {1601, 2702, 9});
+	next.add_received(1);
+	const nlohmann::json sums = next.json(hosts);
+	CHECK(sums["agents"]["twice"] == nlohmann::json({{"cpu_ns", 501}, {"bytes", 602}, {"messages", 5}}));
+	CHECK(sums["collector"]["bytes"] == 101);
+	CHECK(sums["collector"]["cpu_ns"] >= json["collector"]["cpu_ns"]);
+	const std::uint64_t most = ~std::uint64_t(0);
+	next.take_presence("twice", "s", {most, most, most});
+	CHECK(nlohmann::json(next.json(hosts))["agents"]["twice"]["bytes"] > most / 2); // whatever a host says
+	for (const char *text : {"null", "[]", R"({"agents":5})", R"({"agents":{"x":{"cpu_ns":-1}},"collector":7})"})
+		next.load(parse_json(text));
+
+	CHECK(process_cpu_ns(::getpid()));
+	CHECK_FALSE(process_cpu_ns(1 << 30));
+	CHECK_THROWS_AS(CostAccount(1 << 30), Error);
+	CHECK(CostAccount(::getpid()).json({})["server"].contains("cpu_ns"));
 }

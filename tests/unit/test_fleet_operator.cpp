@@ -6,9 +6,11 @@
 #include <catch2/catch.hpp>
 
 #include "answers/fleet_operator/command.h"
+#include "answers/fleet_operator/cost_table.h"
 #include "answers/fleet_operator/fleet_tables.h"
 #include "answers/fleet_operator/joint_view.h"
 #include "base/error.h"
+#include "base/json.h"
 
 using namespace monitor;
 using namespace monitor::fleet_operator;
@@ -192,4 +194,52 @@ TEST_CASE("fleet operator: hosts that say that they froze without end are kept i
 	CHECK(kept.take_settled({"a"}, {}).size() == KeptJointSnapshots::max_snapshots);
 	kept.add("b", true, {"night", 1, "slow", 0, 1, 0, 1, "", 0}, {});
 	CHECK(kept.take_settled({"a"}, Clock::time_point::max()).empty());
+}
+
+TEST_CASE("fleet operator: the cost of a run, in which a sum over what is unknown is unknown")
+{
+	const auto row = [](const report::Table &table, std::size_t i) {
+		return parse_json(report::to_json(table))[i];
+	};
+	const report::Table known = cost_table(parse_json(
+	    R"({"cost":{"agents":{"a":{"cpu_ns":3000,"bytes":1048576,"messages":5},"b":{"cpu_ns":1000,"bytes":1048576,"messages":6}},
+		"server":{"cpu_ns":500},"collector":{"cpu_ns":700,"bytes":4194304,"messages":11}}})"));
+	REQUIRE(known.rows.size() == 6);
+	CHECK(row(known, 0)["host"] == "a");
+	CHECK(row(known, 0)["cpu_ns_per_mib"] == 3000);
+	CHECK(row(known, 2)["part"] == "agents");
+	CHECK(row(known, 2)["cpu_ns"] == 4000);
+	CHECK(row(known, 2)["cpu_ns_per_mib"] == 2000);
+	CHECK(row(known, 2)["messages"] == 11);
+	CHECK(row(known, 3)["cpu_ns_per_mib"] == 125);
+	CHECK(row(known, 4)["cpu_ns"] == 700);
+	CHECK(row(known, 5)["cpu_ns"] == 5200);
+	const report::Table unknown = cost_table(parse_json(
+	    R"({"cost":{"agents":{"a":{"cpu_ns":3000,"bytes":0,"messages":0},"b":null},"server":null,
+		"collector":{"cpu_ns":700,"bytes":0,"messages":0}}})"));
+	CHECK(row(unknown, 0)["cpu_ns"] == 3000);
+	CHECK(row(unknown, 0)["cpu_ns_per_mib"].is_null()); // of no bytes
+	for (const std::size_t i : {1u, 2u, 3u, 5u}) {
+		CHECK(row(unknown, i)["cpu_ns"].is_null());
+		CHECK(row(unknown, i)["note"].get<std::string>().find("unknown") == 0);
+	}
+	for (const char *text : {"null", "[]", "{}", R"({"cost":{"agents":[1]}})", R"({"cost":7})"})
+		CHECK(cost_table(parse_json(text)).rows.size() == 4);
+}
+
+TEST_CASE("fleet operator: the traces that hosts keep")
+{
+	std::map<std::string, HostSeen> seen;
+	seen["a"].presence.kept = std::vector<fleet::Presence::Kept>{
+	    {"day", 4096, 1, 0, 1'700'000'000'000'000'000, 1'700'000'001'000'000'000, true},
+	    {"night", 8192, 2, 2, 0, 0, false}};
+	seen["b"];
+	const auto rows = parse_json(report::to_json(kept_table(seen, {"a", "b", "c"}, "")));
+	REQUIRE(rows.size() == 2);
+	CHECK(rows[0]["begin_ns"] == 1'700'000'000'000'000'000);
+	CHECK(rows[0]["state"] == "ended");
+	CHECK(rows[1]["begin_ns"].is_null());
+	CHECK(rows[1]["from"] == "");
+	CHECK(rows[1]["state"] == "recording");
+	CHECK(kept_table(seen, {"a"}, "night").rows.size() == 1);
 }

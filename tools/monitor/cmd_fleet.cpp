@@ -79,7 +79,9 @@ void add_fleet(CLI::App &app, int &exit_code)
 	add_fleet_record(*fleet, exit_code);
 	add_fleet_stop(*fleet, exit_code);
 	add_fleet_snapshot(*fleet, exit_code);
+	add_fleet_fetch(*fleet, exit_code);
 	add_fleet_collect(*fleet, exit_code);
+	add_fleet_cost(*fleet, exit_code);
 	add_fleet_push(*fleet, exit_code);
 	fleet->require_subcommand(1);
 	fleet->footer("On each host runs `monitor agent`; between them a NATS server, the hub, that commands nobody:\n"

@@ -15,6 +15,8 @@
 namespace monitor {
 
 void add_fleet_collect(CLI::App &fleet, int &exit_code);
+void add_fleet_cost(CLI::App &fleet, int &exit_code);
+void add_fleet_fetch(CLI::App &fleet, int &exit_code);
 void add_fleet_push(CLI::App &fleet, int &exit_code);
 void add_fleet_init(CLI::App &fleet, int &exit_code);
 void add_fleet_status(CLI::App &fleet, int &exit_code);

@@ -22,6 +22,7 @@ namespace {
 struct CollectArguments {
 	HubArguments hub;
 	std::string output, run, shard = "0/1";
+	int hub_pid = 0;
 	bool json = false;
 };
 
@@ -52,7 +53,8 @@ int run_collect(const CollectArguments &arguments)
 	std::string name;
 	const fleet::ConnectionOptions hub = arguments.hub.connection(name);
 	fleet::CollectorService service(
-	    hub, arguments.output, arguments.run, [](const std::string &sentence) { print_error(sentence); }, *shard);
+	    hub, arguments.output, arguments.run, [](const std::string &sentence) { print_error(sentence); }, *shard,
+	    arguments.hub_pid);
 	while (!termination.wait(std::chrono::milliseconds(1000)))
 		try {
 			service.collector().save();
@@ -90,6 +92,11 @@ void add_fleet_collect(CLI::App &fleet, int &exit_code)
 			 "take only part K of N of the hosts, by their names; another collector takes each other part")
 	    ->option_text("K/N");
 	add_hub_options(*collect, arguments->hub);
+	collect
+	    ->add_option("--hub-pid", arguments->hub_pid,
+			 "the server's process, if it is on this machine, for `monitor fleet cost`")
+	    ->check(CLI::PositiveNumber)
+	    ->option_text("PID");
 	collect->add_flag("--json", arguments->json, "print the accounts at the end as JSON");
 	collect->footer("It runs until SIGINT or SIGTERM. RUN/.monitor/fleet.json has the accounts, every second.\n"
 			"Examples:\n"

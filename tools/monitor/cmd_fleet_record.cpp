@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <ctime>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,6 +20,7 @@
 #include "base/error.h"
 #include "base/escape.h"
 #include "base/fleet/allowed_options.h"
+#include "base/fleet/forward.h"
 #include "base/fleet/names.h"
 #include "cmd_fleet.h"
 #include "fleet_follow.h"
@@ -40,11 +42,12 @@ constexpr double max_lead_s = 500;
 struct RecordRequest {
 	FleetAccess access;
 	std::string hosts = "*", run, output, lead = "1s", command_host;
-	std::string events, filter, statistics, keep, max_size, note;
+	std::string events, filter, statistics, keep, max_size, note, forward;
 	std::optional<std::string> flight;
 	std::vector<std::string> triggers, command;
 	std::optional<double> duration_s;
 	unsigned snapshots = 0;
+	int hub_pid = 0;
 	bool count_only = false, user = false, user_only = false, no_calibration = false, json = false;
 	bool snapshot_all = false;
 };
@@ -123,6 +126,7 @@ void send_record(FleetRequest &sent, const RecordRequest &request)
 	message.run = request.run;
 	message.options = options_of(request);
 	message.snapshot_all = request.snapshot_all;
+	message.forward = request.forward;
 	const auto lead = std::chrono::nanoseconds(parse_duration(request.lead, "--lead"));
 	if (std::chrono::duration<double>(lead).count() > max_lead_s)
 		throw Error(fmt::format("--lead: a start is planned at most {} s ahead", max_lead_s));
@@ -231,7 +235,7 @@ int run_fleet_record(RecordRequest &request)
 	if (follows)
 		termination.emplace(); // before there are threads
 	FleetRequest sent(request.access, request.hosts);
-	FleetFollow following(sent, request.run, request.output, request.flight.has_value());
+	FleetFollow following(sent, request.run, request.output, request.flight.has_value(), request.hub_pid);
 	if (request.snapshot_all)
 		following.watch_triggers();
 	if (!request.command_host.empty() && std::ranges::find(sent.hosts, request.command_host) == sent.hosts.end())
@@ -316,7 +320,19 @@ void add_fleet_record(CLI::App &fleet, int &exit_code)
 	    ->option_text("PATTERN,...");
 	record->add_option("-o,--output", request->output, "also bring all traces here, as one collection")
 	    ->option_text("RUN");
+	record
+	    ->add_option("--hub-pid", request->hub_pid,
+			 "with -o: the server's process, if it is on this machine, for `monitor fleet cost`")
+	    ->check(CLI::PositiveNumber)
+	    ->option_text("PID");
 	record->add_option("--run", request->run, "its name (default: by the date)")->option_text("NAME");
+	record
+	    ->add_option("--forward", request->forward,
+			 "when traces travel: batch, as they are recorded; each, the same block by block; on-demand, "
+			 "when they are fetched (default: as each agent was started)")
+	    ->check(CLI::IsMember(
+		std::vector<std::string>(std::begin(fleet::forward_names), std::end(fleet::forward_names))))
+	    ->option_text("HOW");
 	record->add_option("--lead", request->lead, "start so long after the command is sent (default: 1s)")
 	    ->option_text("TIME");
 	add_what(*record, *request);
@@ -337,6 +353,7 @@ void add_fleet_record(CLI::App &fleet, int &exit_code)
 		       "  monitor fleet record -o RUN -- sleep 30\n"
 		       "  monitor fleet record --run job --cmd-on web1 -- make -C /srv/job\n"
 		       "  monitor fleet record --statistics 60s --keep 24h --run week\n"
+		       "  monitor fleet record --forward on-demand --run day -d 86400\n"
 		       "  monitor fleet record -o RUN --user --flight 64M --snapshots 10 --snapshot-all \\\n"
 		       "    --trigger 'slow: name == \"slow_request\" => snapshot before 5s'");
 	record->callback([request, &exit_code] {

@@ -30,14 +30,15 @@ constexpr auto patience_with_freeze = 2s;  // from a trigger on a host to the wo
 
 } // namespace
 
-FleetFollow::FleetFollow(FleetRequest &request, const std::string &run, const std::string &output, bool is_flight)
+FleetFollow::FleetFollow(FleetRequest &request, const std::string &run, const std::string &output, bool is_flight,
+			 int hub_pid)
     : request_(request), run_(run), output_(output), is_flight_(is_flight)
 {
 	if (output.empty())
 		return;
-	service_ =
-	    std::make_unique<fleet::CollectorService>(request.session.connection_options, output, run,
-						      [](const std::string &sentence) { print_error(sentence); });
+	service_ = std::make_unique<fleet::CollectorService>(
+	    request.session.connection_options, output, run, [](const std::string &sentence) { print_error(sentence); },
+	    hub_pid);
 	if (!service_->wait_until_connected(patience_with_collector))
 		throw Error(service_->problem());
 }
@@ -188,6 +189,7 @@ std::vector<std::string> FleetFollow::until_stored(Termination &termination)
 		if ((last.missing.empty() && is_settled) || termination.wait(between_looks))
 			break;
 	}
+	service_->wait_for_costs(started());
 	service_->stop();
 	look();
 	write_fleet_clocks(output_);

@@ -20,7 +20,9 @@ namespace monitor {
 class FleetFollow {
 public:
 	// `output`: where traces are collected, "": they are not. `is_flight`: the hosts make snapshots. Throws Error.
-	FleetFollow(FleetRequest &request, const std::string &run, const std::string &output, bool is_flight);
+	// `hub_pid`: the server's process, 0: not known.
+	FleetFollow(FleetRequest &request, const std::string &run, const std::string &output, bool is_flight,
+		    int hub_pid);
 
 	// From now on triggers that make all hosts take snapshots are told: before the command is sent.
 	void watch_triggers();

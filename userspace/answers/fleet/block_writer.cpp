@@ -6,9 +6,12 @@
 #include <cerrno>
 #include <cstring>
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/error.h"
+#include "base/fd.h"
 #include "base/fleet/batch.h"
 
 namespace monitor::fleet {
@@ -65,12 +68,26 @@ bool place_within(int fd, std::uint64_t block, std::span<const std::byte> bytes,
 	std::size_t written;
 	if (!is_same || rewrite)
 		placed.error = write_at(fd, bytes, block * block_bytes, written);
+	placed.added += !is_same && placed.error == 0;
 	return placed.error == 0;
+}
+
+// Those in a part of the file for which the disk has something.
+std::uint64_t count_within(int fd, std::uint64_t first, std::uint64_t end)
+{
+	std::uint64_t count = 0;
+	for (std::uint64_t block = first; block < end; ++block) {
+		std::uint32_t magic = 0;
+		count += ::pread(fd, &magic, sizeof magic, static_cast<off_t>(block * block_bytes)) == sizeof magic &&
+			 magic != 0;
+	}
+	return count;
 }
 
 } // namespace
 
-Placed place_blocks(int fd, std::uint64_t first_block, std::span<const std::byte> blocks, bool rewrite)
+Placed place_blocks(int fd, std::uint64_t first_block, std::span<const std::byte> blocks, bool rewrite,
+		    std::uint64_t max_ahead)
 {
 	Placed placed;
 	struct stat status;
@@ -80,7 +97,7 @@ Placed place_blocks(int fd, std::uint64_t first_block, std::span<const std::byte
 	}
 	const std::uint64_t there = static_cast<std::uint64_t>(status.st_size) / block_bytes;
 	placed.size_blocks = there;
-	placed.too_far = first_block > there + max_blocks_ahead;
+	placed.too_far = first_block > there + max_ahead;
 	if (placed.too_far)
 		return placed;
 	const std::uint64_t count = blocks.size() / block_bytes;
@@ -96,9 +113,31 @@ Placed place_blocks(int fd, std::uint64_t first_block, std::span<const std::byte
 	placed.error = write_at(fd, blocks.subspan(within * block_bytes), from * block_bytes, written);
 	if (written >= block_bytes)
 		placed.size_blocks = from + written / block_bytes;
+	placed.added += static_cast<unsigned>(written / block_bytes);
 	if (placed.error && ::ftruncate(fd, static_cast<off_t>(placed.size_blocks * block_bytes)) < 0)
 		placed.error = errno;
 	return placed;
+}
+
+std::uint64_t count_blocks(const std::string &path)
+{
+	const Fd file = open_file(path, O_RDONLY | O_NOFOLLOW);
+	struct stat status;
+	if (::fstat(file.get(), &status) < 0)
+		throw Error(errno, "cannot read " + path);
+	const auto size = static_cast<std::uint64_t>(status.st_size);
+	if (static_cast<std::uint64_t>(status.st_blocks) * 512 >= size) // it has no hole
+		return size / block_bytes;
+	std::uint64_t count = 0;
+	for (off_t data = 0; (data = ::lseek(file.get(), data, SEEK_DATA)) >= 0;) {
+		const off_t hole = ::lseek(file.get(), data, SEEK_HOLE);
+		if (hole < 0)
+			break;
+		count += count_within(file.get(), static_cast<std::uint64_t>(data) / block_bytes,
+				      static_cast<std::uint64_t>(hole) / block_bytes);
+		data = hole;
+	}
+	return count;
 }
 
 } // namespace monitor::fleet

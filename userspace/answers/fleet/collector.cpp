@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "collector.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -12,12 +13,14 @@
 #include "base/clock_ns.h"
 #include "base/error.h"
 #include "base/escape.h"
+#include "base/fetched.h"
 #include "base/fleet/durable_file.h"
 #include "block_writer.h"
 
 namespace monitor::fleet {
 namespace {
 
+constexpr const char *periods = "statistics_"; // of `monitor record --statistics`: one in a file
 constexpr auto between_reports = std::chrono::seconds(10);
 // A message of a session that another one replaced may still be on its way; one that is silent for long may come back.
 constexpr auto session_overlap = std::chrono::seconds(2), session_silence = std::chrono::seconds(30);
@@ -41,18 +44,28 @@ Status status_of(const Error &error)
 	return number == EISDIR || number == ELOOP || number == EEXIST ? Status::invalid : Status::later;
 }
 
+// What comes of a trace that stays on its host may be far from what came before; all of its files stay below the limit
+// of one.
+std::uint64_t max_ahead(const TracePlace &place)
+{
+	if (!place.descriptions.contains(fetched_file))
+		return max_blocks_ahead;
+	return std::max(max_blocks_ahead, max_stream_blocks - std::min(max_stream_blocks, place.size()));
+}
+
 } // namespace
 
 Collector::Collector(const std::string &directory, const std::string &run,
 		     std::function<void(const std::string &, const Answer &)> answer,
-		     std::function<void(const std::string &)> report, const Shard &shard)
+		     std::function<void(const std::string &)> report, const Shard &shard, int hub_pid)
     : answer_(std::move(answer)), report_(std::move(report)), directory_(directory, run, shard),
-      descriptions_(directory_.path() + "/.monitor/incoming"),
+      descriptions_(directory_.path() + "/.monitor/incoming"), cost_(hub_pid),
       syncer_(answer_, [this](const std::string &path, int error_number) {
 	      const std::lock_guard lock(unsure_mutex_);
 	      unsure_[path] = error_number;
       })
 {
+	cost_.load(directory_.cost);
 }
 
 void Collector::report(const std::string &cause, const std::string &sentence)
@@ -140,6 +153,7 @@ void Collector::batch(const std::string &host, std::span<const std::byte> untrus
 	std::string why;
 	const bool is_batch = decode_batch(untrusted, batch, why);
 	const std::lock_guard lock(mutex_);
+	cost_.add_received(untrusted.size());
 	if (!is_batch)
 		return refuse(host, reply, is_of_later_version(untrusted) ? Status::later : Status::invalid, why);
 	if (!is_mine(batch.trace, reply) || !accept(host, batch.session, reply))
@@ -156,16 +170,18 @@ void Collector::store(const std::string &host, const Batch &batch, const std::st
 	TracePlace *const place = place_of(host, batch.trace, reply);
 	if (!place)
 		return;
-	if (!place->streams.contains(batch.stream) && place->streams.size() >= max_streams_of_trace)
-		return refuse(host, reply, Status::invalid,
-			      fmt::format("the trace has {} streams already", max_streams_of_trace));
+	const std::size_t most = batch.stream.starts_with(periods) ? max_periods_of_trace : max_streams_of_trace;
+	if (!place->streams.contains(batch.stream) && place->streams.size() >= most)
+		return refuse(host, reply, Status::invalid, fmt::format("the trace has {} streams already", most));
 	const std::string path = directory_.path_of(*place, batch.stream);
 	const std::shared_ptr<const Fd> file = open_stream(path);
 	const bool is_again = is_unsure(path);
-	const Placed placed = place_blocks(file->get(), batch.first_block, batch.blocks, is_again);
+	const Placed placed = place_blocks(file->get(), batch.first_block, batch.blocks, is_again, max_ahead(*place));
 	if (placed.too_far)
 		return refuse(host, reply, Status::invalid, "its blocks are too far from the end of their stream");
-	place->streams[batch.stream] = placed.size_blocks;
+	TracePlace::StreamPlace &stream = place->streams[batch.stream];
+	stream.size = placed.size_blocks;
+	stream.blocks += placed.added;
 	HostPlace &account = directory_.host(host);
 	account.repeated += placed.repeated;
 	if (placed.error)
@@ -224,6 +240,7 @@ void Collector::piece(const std::string &host, std::span<const std::byte> untrus
 	std::string why;
 	const bool is_piece = decode_piece(untrusted, piece, why);
 	const std::lock_guard lock(mutex_);
+	cost_.add_received(untrusted.size());
 	if (!is_piece)
 		return refuse(host, reply, is_of_later_version(untrusted) ? Status::later : Status::invalid, why);
 	if (!is_mine(piece.trace, reply) || !accept(host, piece.session, reply))
@@ -245,6 +262,31 @@ void Collector::piece(const std::string &host, std::span<const std::byte> untrus
 	}
 }
 
+void Collector::take_cost(const std::string &host, const std::string &session, const CostSums &untrusted_since_start)
+{
+	const std::lock_guard lock(mutex_);
+	cost_.take_presence(host, session, untrusted_since_start);
+	if (!directory_.hosts().contains(host))
+		return;
+	heard_[host] = Clock::now();
+	is_changed_ = true;
+}
+
+bool Collector::was_heard(const std::string &host, Clock::time_point time)
+{
+	const std::lock_guard lock(mutex_);
+	const auto heard = heard_.find(host);
+	return heard != heard_.end() && heard->second >= time;
+}
+
+void Collector::update_cost()
+{
+	std::set<std::string> hosts;
+	for (const auto &[name, place] : directory_.hosts())
+		hosts.insert(name);
+	directory_.cost = cost_.json(hosts);
+}
+
 void Collector::set_state(const std::string &host, nlohmann::ordered_json state)
 {
 	const std::lock_guard lock(mutex_);
@@ -255,14 +297,17 @@ void Collector::set_state(const std::string &host, nlohmann::ordered_json state)
 void Collector::save()
 {
 	const std::lock_guard lock(mutex_);
-	if (is_changed_)
+	if (is_changed_) {
+		update_cost();
 		directory_.save();
+	}
 	is_changed_ = false;
 }
 
 nlohmann::ordered_json Collector::accounts()
 {
 	const std::lock_guard lock(mutex_);
+	update_cost();
 	return directory_.accounts();
 }
 

@@ -21,6 +21,7 @@
 #include <string>
 
 #include "base/fleet/batch.h"
+#include "cost_account.h"
 #include "descriptions.h"
 #include "run_directory.h"
 #include "syncer.h"
@@ -31,13 +32,17 @@ class Collector {
 public:
 	// `answer`: called from several threads. `report`: a sentence for the user, not more often than each 10 s for
 	// the same cause. Throws Error.
+	// `hub_pid`: the server's process, if it is known, for the accounts of the cost; 0: it is not.
 	Collector(const std::string &directory, const std::string &run,
 		  std::function<void(const std::string &reply, const Answer &)> answer,
-		  std::function<void(const std::string &)> report, const Shard &shard = {});
+		  std::function<void(const std::string &)> report, const Shard &shard = {}, int hub_pid = 0);
 
 	void batch(const std::string &host, std::span<const std::byte> untrusted, const std::string &reply);
 	void piece(const std::string &host, std::span<const std::byte> untrusted, const std::string &reply);
 
+	// What a host's agent says it has used since its start, and whether it has been heard since `time`.
+	void take_cost(const std::string &host, const std::string &session, const CostSums &untrusted_since_start);
+	bool was_heard(const std::string &host, std::chrono::steady_clock::time_point time);
 	// What a host's agent says of itself, for the accounts.
 	void set_state(const std::string &host, nlohmann::ordered_json state);
 	// Saves the accounts if they changed. Call it about each second, and at the end. Throws Error.
@@ -63,6 +68,7 @@ private:
 	Answer answer_of(Status status, std::size_t conflicts = 0, const std::string &why = "") const;
 	void refuse(const std::string &host, const std::string &reply, Status status, const std::string &why);
 	void report(const std::string &cause, const std::string &sentence);
+	void update_cost();
 
 	std::function<void(const std::string &, const Answer &)> answer_;
 	std::function<void(const std::string &)> report_;
@@ -71,6 +77,8 @@ private:
 	Descriptions descriptions_;
 	std::map<std::string, Session> sessions_;
 	std::map<std::string, Clock::time_point> reported_;
+	CostAccount cost_;
+	std::map<std::string, Clock::time_point> heard_; // of hosts of this run, when their cost was known last
 	bool is_changed_ = false;
 	std::mutex unsure_mutex_; // of what follows; never locked for long, as the syncer's thread waits for it
 	std::map<std::string, int> unsure_; // files whose content may not be on the disk although it can be read; errno

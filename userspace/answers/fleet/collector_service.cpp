@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: MIT
 #include "collector_service.h"
 
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
 #include "base/error.h"
+#include "base/fleet/names.h"
+#include "base/fleet/reports.h"
 
 namespace monitor::fleet {
 namespace {
 
 // Of all hosts together: what comes above is dropped by the library, counted, and sent again by the hosts.
 constexpr Connection::PendingLimits data_limits{65536, 512 << 20}, file_limits{4096, 64 << 20},
-    clock_limits{65536, 8 << 20};
+    clock_limits{65536, 8 << 20}, presence_limits{65536, 16 << 20};
+constexpr auto patience_with_presences = std::chrono::milliseconds(1500);
 
 // Where this host is answered; "": nowhere, as it asked for an answer that others would get.
 std::string reply_of(const std::string &host, const Connection::Message &message)
@@ -19,7 +26,7 @@ std::string reply_of(const std::string &host, const Connection::Message &message
 } // namespace
 
 CollectorService::CollectorService(const ConnectionOptions &hub, const std::string &directory, const std::string &run,
-				   std::function<void(const std::string &)> report, const Shard &shard)
+				   std::function<void(const std::string &)> report, const Shard &shard, int hub_pid)
     : report_(std::move(report))
 {
 	Connection::Events events;
@@ -31,7 +38,7 @@ CollectorService::CollectorService(const ConnectionOptions &hub, const std::stri
 		    if (!reply.empty()) // an answer that is lost is asked for again
 			    data_->publish(reply, encode_answer(answer));
 	    },
-	    report_, shard);
+	    report_, shard, hub_pid);
 	clocks_ = std::make_unique<ClockAnswers>(collector_->path());
 	data_ = std::make_unique<Connection>(hub, events);
 	clock_ = std::make_unique<Connection>(hub, Connection::Events{{}, {}, report_});
@@ -57,6 +64,10 @@ void CollectorService::subscribe(const Shard &shard)
 				 collector_->piece(host, message.data, reply_of(host, message));
 			 }),
 			 file_limits);
+	clock_->subscribe("m.hello.*", by_host([this](const std::string &host, const Connection::Message &message) {
+				  take_presence(host, message);
+			  }),
+			  presence_limits);
 	if (shard.number != 0)
 		return;
 	clock_->subscribe("m.clock.*", by_host([this](const std::string &host, const Connection::Message &message) {
@@ -72,6 +83,24 @@ void CollectorService::subscribe(const Shard &shard)
 				  }
 			  }),
 			  clock_limits);
+}
+
+// What it has cost, if the agent says it.
+void CollectorService::take_presence(const std::string &host, const Connection::Message &untrusted_message)
+{
+	const auto presence = parse_presence(
+	    {reinterpret_cast<const char *>(untrusted_message.data.data()), untrusted_message.data.size()});
+	if (presence && presence->cpu_ns && presence->sent_bytes && presence->sent_messages)
+		collector_->take_cost(host, presence->session,
+				      {*presence->cpu_ns, *presence->sent_bytes, *presence->sent_messages});
+}
+
+void CollectorService::wait_for_costs(const std::set<std::string> &hosts)
+{
+	const auto start = std::chrono::steady_clock::now();
+	while (std::chrono::steady_clock::now() - start < patience_with_presences &&
+	       !std::ranges::all_of(hosts, [&](const auto &host) { return collector_->was_heard(host, start); }))
+		std::this_thread::sleep_for(std::chrono::milliseconds(20));
 }
 
 void CollectorService::stop()

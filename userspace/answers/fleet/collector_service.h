@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The collector on the network: subscriptions to the blocks and descriptions of its shard's hosts and to `m.clock.*` of
-// a hub, answers to an inbox of the host whose message asks for one, and nowhere else.
+// a hub, answers to an inbox of the host whose message asks for one, and nowhere else; and to `m.hello.*`, for what
+// agents use.
 //
 // Run by `monitor fleet collect` and `monitor fleet record`. Clock exchanges have a connection of their own, so that
 // they do not wait after 16 MiB of blocks; shard 0 has those of all hosts, so that a run has one reference clock.
@@ -10,6 +11,7 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 
 #include "base/fleet/connection.h"
@@ -23,17 +25,20 @@ class CollectorService {
 public:
 	// `report`: a sentence for the user, from any thread. Throws Error.
 	CollectorService(const ConnectionOptions &hub, const std::string &directory, const std::string &run,
-			 std::function<void(const std::string &)> report, const Shard &shard = {});
+			 std::function<void(const std::string &)> report, const Shard &shard = {}, int hub_pid = 0);
 	~CollectorService();
 
 	Collector &collector() { return *collector_; }
 	bool wait_until_connected(std::chrono::milliseconds timeout) const;
+	// Until each of these hosts has said once more what its agent uses, which it does each second; not for long.
+	void wait_for_costs(const std::set<std::string> &hosts);
 	// Takes nothing more; what was taken is still answered.
 	void stop();
 	std::string problem() const { return data_->problem(); }
 
 private:
 	void subscribe(const Shard &shard);
+	void take_presence(const std::string &host, const Connection::Message &untrusted_message);
 
 	std::function<void(const std::string &)> report_;
 	std::unique_ptr<Collector> collector_;

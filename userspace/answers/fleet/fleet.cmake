@@ -4,11 +4,12 @@ add_library(monitor_fleet_collector STATIC
   ${CMAKE_CURRENT_LIST_DIR}/block_writer.cpp
   ${CMAKE_CURRENT_LIST_DIR}/clock_answers.cpp
   ${CMAKE_CURRENT_LIST_DIR}/collector.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/cost_account.cpp
   ${CMAKE_CURRENT_LIST_DIR}/descriptions.cpp
   ${CMAKE_CURRENT_LIST_DIR}/run_directory.cpp
   ${CMAKE_CURRENT_LIST_DIR}/syncer.cpp)
 target_link_libraries(monitor_fleet_collector PUBLIC monitor_fleet PRIVATE compiled_fmt Threads::Threads)
 if(MONITOR_FLEET)
   target_sources(monitor_fleet_collector PRIVATE ${CMAKE_CURRENT_LIST_DIR}/collector_service.cpp)
-  target_link_libraries(monitor_fleet_collector PUBLIC monitor_fleet_connection)
+  target_link_libraries(monitor_fleet_collector PUBLIC monitor_fleet_connection PRIVATE monitor_fleet_control)
 endif()

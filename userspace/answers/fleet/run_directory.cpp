@@ -14,6 +14,7 @@
 #include "base/escape.h"
 #include "base/fleet/durable_file.h"
 #include "base/json.h"
+#include "block_writer.h"
 
 namespace monitor::fleet {
 namespace {
@@ -58,7 +59,13 @@ void make_directory(const std::string &path)
 std::uint64_t TracePlace::blocks() const
 {
 	return std::accumulate(streams.begin(), streams.end(), std::uint64_t(0),
-			       [](std::uint64_t sum, const auto &stream) { return sum + stream.second; });
+			       [](std::uint64_t sum, const auto &stream) { return sum + stream.second.blocks; });
+}
+
+std::uint64_t TracePlace::size() const
+{
+	return std::accumulate(streams.begin(), streams.end(), std::uint64_t(0),
+			       [](std::uint64_t sum, const auto &stream) { return sum + stream.second.size; });
 }
 
 RunDirectory::RunDirectory(const std::string &path, const std::string &run, const Shard &shard)
@@ -111,6 +118,8 @@ void RunDirectory::load()
 	else if (!text_of(json, "run").empty() && text_of(json, "run") != run_)
 		throw Error(fmt::format("{} is the run {}, not {}: name another directory with -o", path_,
 					text_of(json, "run"), run_));
+	if (json.contains("cost"))
+		cost = json["cost"];
 	for (const auto &host : json["hosts"])
 		if (const std::string name = text_of(host, "host"); is_host_name(name))
 			load_host(name, host);
@@ -190,7 +199,7 @@ void RunDirectory::look_at(TracePlace &place) const
 	for (const fs::directory_entry &entry : fs::directory_iterator(root, error))
 		if (const std::string name = entry.path().filename();
 		    entry.symlink_status(error).type() == fs::file_type::regular && is_stream_name(name))
-			place.streams[name] = entry.file_size(error) / block_bytes;
+			place.streams[name] = {entry.file_size(error) / block_bytes, count_blocks(entry.path())};
 	for (const fs::directory_entry &entry : fs::directory_iterator(root / ".monitor", error))
 		place.descriptions[".monitor/" + entry.path().filename().string()] = entry.file_size(error);
 	if (fs::is_regular_file(root / "metadata", error))
@@ -226,11 +235,14 @@ Json RunDirectory::accounts() const
 		if (!host.state.is_null())
 			json["state"] = host.state;
 	}
-	return {{"version", 1},
-		{"run", run_},
-		{"shard", shard_text(shard_)},
-		{"store", fmt::format("{:016x}", store_)},
-		{"hosts", std::move(hosts)}};
+	Json all = {{"version", 1},
+		    {"run", run_},
+		    {"shard", shard_text(shard_)},
+		    {"store", fmt::format("{:016x}", store_)},
+		    {"hosts", std::move(hosts)}};
+	if (!cost.is_null())
+		all["cost"] = cost;
+	return all;
 }
 
 void RunDirectory::save() const

@@ -26,15 +26,22 @@
 namespace monitor::fleet {
 
 inline constexpr std::size_t max_traces_of_host = 256, max_streams_of_trace = 16384, max_descriptions_of_trace = 64;
+// Instead of the streams of events: a file for each second of a week.
+inline constexpr std::size_t max_periods_of_trace = 604'800;
 
 // One trace of a host.
 struct TracePlace {
-	std::string directory;                             // relative to RUN
-	std::map<std::string, std::uint64_t> streams;      // their blocks
+	std::string directory; // relative to RUN
+	struct StreamPlace {
+		std::uint64_t size = 0, blocks = 0; // of the file, holes included; that are there
+	};
+	std::map<std::string, StreamPlace> streams;
 	std::map<std::string, std::uint64_t> descriptions; // their bytes
 	std::set<std::string> listed; // streams that the directory was or is synced for, by this process
 
-	std::uint64_t blocks() const;
+	std::uint64_t blocks() const; // that are there
+	// Of all its files, in blocks, holes included.
+	std::uint64_t size() const;
 };
 
 struct HostPlace {
@@ -67,6 +74,8 @@ public:
 	// A number that another collector of it does not have.
 	std::uint64_t instance() const { return instance_; }
 
+	// Part of the accounts; what those of a collector before had at first.
+	nlohmann::ordered_json cost;
 	nlohmann::ordered_json accounts() const;
 	// Throws Error.
 	void save() const;

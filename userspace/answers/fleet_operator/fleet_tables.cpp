@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "fleet_tables.h"
 
+#include <ctime>
 #include <utility>
 
 #include <fmt/format.h>
@@ -38,6 +39,17 @@ std::string notes_of(const HostSeen &host)
 	return notes;
 }
 
+// "": unknown.
+std::string local_time(std::uint64_t ns)
+{
+	const auto seconds = static_cast<std::time_t>(ns / 1'000'000'000);
+	std::tm parts{};
+	char text[32] = "";
+	if (ns == 0 || !::localtime_r(&seconds, &parts) || std::strftime(text, sizeof text, "%F %T", &parts) == 0)
+		return "";
+	return text;
+}
+
 // The state, and why.
 std::pair<std::string, std::string> state_of(const Outcome &outcome, bool is_present)
 {
@@ -69,6 +81,7 @@ report::Table status_table(const std::map<std::string, HostSeen> &seen, const st
 			 {"spool_bytes", "spool", Unit::count},
 			 {"spool_max_bytes", "of", Unit::count},
 			 {"unsent_blocks", "unsent", Unit::count},
+			 {"kept_blocks", "kept", Unit::count},
 			 {"lost_blocks", "lost", Unit::count},
 			 {"refused", "refused", Unit::count},
 			 {"note", "note", Unit::text}};
@@ -86,8 +99,8 @@ report::Table status_table(const std::map<std::string, HostSeen> &seen, const st
 		}
 		table.rows.push_back({name, presence.state(), runs_text(presence), printable(presence.monitor_version),
 				      printable(presence.session), printable(presence.boot_id), presence.spool_bytes,
-				      presence.spool_max_bytes, presence.unsent_blocks, presence.lost_blocks,
-				      presence.refused, notes_of(host)});
+				      presence.spool_max_bytes, presence.unsent_blocks, presence.kept_blocks,
+				      presence.lost_blocks, presence.refused, notes_of(host)});
 	}
 	for (const std::string &name : known)
 		if (!seen.contains(name)) {
@@ -97,6 +110,40 @@ report::Table status_table(const std::map<std::string, HostSeen> &seen, const st
 			table.rows.push_back(std::move(row));
 		}
 	table.sort_by(0);
+	return table;
+}
+
+report::Table kept_table(const std::map<std::string, HostSeen> &seen, const std::vector<std::string> &hosts,
+			 const std::string &run)
+{
+	report::Table table;
+	table.columns = {{"host", "host", Unit::text},
+			 {"run", "run", Unit::text},
+			 {"from", "from", Unit::text},
+			 {"to", "to", Unit::text},
+			 {"bytes", "bytes", Unit::count},
+			 {"blocks", "blocks", Unit::count},
+			 {"stored_blocks", "stored", Unit::count},
+			 {"state", "state", Unit::text},
+			 {"begin_ns", "begin", Unit::count},
+			 {"end_ns", "end", Unit::count}};
+	const std::vector<fleet::Presence::Kept> none;
+	for (const std::string &name : hosts) {
+		const auto host = seen.find(name);
+		for (const fleet::Presence::Kept &kept :
+		     host == seen.end() ? none : host->second.presence.kept.value_or(none)) {
+			if (!run.empty() && kept.run != run)
+				continue;
+			Cell begin, end;
+			if (kept.end_ns) {
+				begin = kept.begin_ns;
+				end = kept.end_ns;
+			}
+			table.rows.push_back({name, kept.run, local_time(kept.begin_ns), local_time(kept.end_ns),
+					      kept.bytes, kept.blocks, kept.stored,
+					      kept.has_ended ? "ended" : "recording", begin, end});
+		}
+	}
 	return table;
 }
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "answers/report/table.h"
 #include "command.h"
@@ -14,6 +15,10 @@ namespace monitor::fleet_operator {
 
 // Of the hosts that are seen, and of those that should be.
 report::Table status_table(const std::map<std::string, HostSeen> &seen, const std::set<std::string> &known);
+
+// The traces in the spools of these hosts; of one run, unless `run` is "".
+report::Table kept_table(const std::map<std::string, HostSeen> &seen, const std::vector<std::string> &hosts,
+			 const std::string &run);
 
 // `present`: those that were seen before the command was sent.
 report::Table outcome_table(const Outcomes &outcomes, const std::set<std::string> &present);

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// `monitor fleet cost`: what it has cost to bring a run here, as its collector has written it down.
+#include <memory>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "answers/fleet_operator/cost_table.h"
+#include "base/error.h"
+#include "base/escape.h"
+#include "base/fd.h"
+#include "base/json.h"
+#include "cmd_fleet.h"
+#include "terminal.h"
+
+namespace monitor {
+namespace {
+
+constexpr std::size_t max_accounts_bytes = 256u << 20;
+
+struct CostArguments {
+	std::string run;
+	bool json = false;
+};
+
+int run_cost(const CostArguments &arguments)
+{
+	const std::string file = arguments.run + "/.monitor/fleet.json";
+	const auto accounts = parse_json(read_text(file, max_accounts_bytes));
+	if (!accounts.is_object() || !accounts.contains("cost"))
+		throw Error(fmt::format("{} is no run of a fleet whose cost was measured: name the directory that "
+					"`monitor fleet record -o`, `fetch -o` or `collect -o` has made",
+					printable(arguments.run)));
+	const report::Table table = fleet_operator::cost_table(accounts);
+	if (arguments.json)
+		fmt::print("{}\n", report::to_json(table));
+	else
+		fmt::print("{}", report::to_text(table, terminal_width()));
+	return 0;
+}
+
+} // namespace
+
+void add_fleet_cost(CLI::App &fleet, int &exit_code)
+{
+	CLI::App *cost = fleet.add_subcommand("cost", "show what it has cost to bring a run here");
+	auto arguments = std::make_shared<CostArguments>();
+	cost->add_option("run", arguments->run, "directory of the run")->required()->option_text("RUN");
+	cost->add_flag("--json", arguments->json, "print JSON instead of text");
+	cost->footer(
+	    "CPU time and bytes while the collector ran: of the part of each agent that has the network, of the\n"
+	    "server (with --hub-pid, at fleet record and collect) and of the collector. What was not measured\n"
+	    "is empty, and the note says why.\n"
+	    "Examples:\n"
+	    "  monitor fleet cost RUN\n"
+	    "  monitor fleet cost --json RUN");
+	cost->callback([arguments, &exit_code] { exit_code = run_cost(*arguments); });
+}
+
+} // namespace monitor

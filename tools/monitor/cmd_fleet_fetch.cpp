@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+// `monitor fleet fetch`: brings traces that stayed on their hosts here, or a time window of them; --list says what
+// there is. Hosts are asked by a signed command; what they send is stored as `fleet collect` does.
+#include <algorithm>
+#include <ctime>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "answers/fleet_operator/fleet_tables.h"
+#include "base/clock_ns.h"
+#include "base/error.h"
+#include "base/escape.h"
+#include "base/fleet/names.h"
+#include "cmd_fleet.h"
+#include "fleet_fetch.h"
+#include "moment.h"
+#include "problems.h"
+#include "terminal.h"
+#include "termination.h"
+
+namespace monitor {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto validity_of_fetch = 60s, patience_with_fetch_answer = 5s, patience_with_list = 4s;
+constexpr const char *no_run = "_"; // of a command that is of no run
+
+struct FetchArguments {
+	FleetAccess access;
+	std::string hosts = "*", run, output, from, to;
+	bool is_list = false, json = false;
+};
+
+// Until each host that is there has said whether it obeys.
+void ask(FleetRequest &request, const fleet::ControlMessage &message)
+{
+	request.send(message, request.hosts, validity_of_fetch, 0ns);
+	request.wait(patience_with_fetch_answer,
+		     [](const fleet_operator::Outcome &outcome) { return outcome.accepted || outcome.refused; });
+}
+
+void print_table(const report::Table &table, bool json)
+{
+	if (json)
+		fmt::print("{}\n", report::to_json(table));
+	else
+		fmt::print("{}", report::to_text(table, terminal_width()));
+}
+
+int run_list(const FetchArguments &arguments)
+{
+	FleetRequest request(arguments.access, arguments.hosts);
+	fleet::ControlMessage message;
+	message.kind = "list";
+	message.run = no_run;
+	ask(request, message);
+	std::set<std::string> asked;
+	for (const auto &[host, outcome] : request.outcomes())
+		if (outcome.accepted)
+			asked.insert(host);
+	const auto has_said = [&](const std::string &host) {
+		const auto hosts = request.view.hosts();
+		const auto seen = hosts.find(host);
+		return seen != hosts.end() && seen->second.presence.kept.has_value();
+	};
+	const bool all_said =
+	    request.view.wait(patience_with_list, [&] { return std::ranges::all_of(asked, has_said); });
+	report::Table table = fleet_operator::kept_table(request.view.hosts(), request.hosts, arguments.run);
+	if (!arguments.json)
+		for (const char *const key : {"begin_ns", "end_ns"}) { // the same in numbers
+			const auto at = static_cast<std::ptrdiff_t>(table.column(key));
+			table.columns.erase(table.columns.begin() + at);
+			for (auto &row : table.rows)
+				row.erase(row.begin() + at);
+		}
+	print_table(table, arguments.json);
+	const bool is_whole = all_said && asked.size() == request.hosts.size();
+	if (!is_whole)
+		print_error("not every host has answered: monitor fleet status");
+	return is_whole ? 0 : 1;
+}
+
+fleet::ControlMessage fetch_message(const FetchArguments &arguments)
+{
+	const std::uint64_t now_ns = clock_ns(CLOCK_REALTIME);
+	fleet::ControlMessage message;
+	message.kind = "fetch";
+	message.run = arguments.run;
+	if (!arguments.from.empty())
+		message.from_ns = parse_moment(arguments.from, "--from", now_ns, false);
+	if (!arguments.to.empty())
+		message.to_ns = parse_moment(arguments.to, "--to", now_ns, true);
+	if (message.to_ns && message.to_ns < message.from_ns)
+		throw Error(fmt::format("--from {} is later than --to {}", arguments.from, arguments.to));
+	return message;
+}
+
+int run_fetch(const FetchArguments &arguments)
+{
+	if (arguments.is_list)
+		return run_list(arguments);
+	if (arguments.run.empty() || arguments.output.empty())
+		throw Error("what is fetched, and to where: add --run NAME and -o RUN; `monitor fleet fetch --list` "
+			    "shows what hosts have");
+	if (!fleet::is_run_name(arguments.run))
+		throw Error("--run: a name has letters, digits, '.', '_' and '-', at most 64");
+	fleet::ControlMessage message = fetch_message(arguments);
+	Termination termination; // before there are threads
+	FleetRequest request(arguments.access, arguments.hosts);
+	FleetFetch fetch(request, arguments.run, arguments.output);
+	message.store = fetch.store();
+	ask(request, message);
+	const std::vector<FleetFetch::Host> hosts = fetch.until_fetched(termination);
+	print_table(FleetFetch::table(hosts), arguments.json);
+	const auto number_of = [&](FleetFetch::State state) {
+		return std::ranges::count(hosts, state, &FleetFetch::Host::state);
+	};
+	const auto fetched = number_of(FleetFetch::State::fetched), without = number_of(FleetFetch::State::has_none);
+	return fetched > 0 && fetched + without == static_cast<std::ptrdiff_t>(hosts.size()) ? 0 : 1;
+}
+
+} // namespace
+
+void add_fleet_fetch(CLI::App &fleet, int &exit_code)
+{
+	CLI::App *fetch = fleet.add_subcommand("fetch", "bring traces that stayed on their hosts here");
+	auto arguments = std::make_shared<FetchArguments>();
+	add_fleet_access(*fetch, arguments->access);
+	fetch->add_option("--hosts", arguments->hosts, "which ones (default: *)")->option_text("PATTERN,...");
+	fetch->add_option("--run", arguments->run, "the name of the run")->option_text("NAME");
+	fetch
+	    ->add_option("-o,--output", arguments->output,
+			 "directory of the run; to one from before, what is new is added")
+	    ->option_text("RUN");
+	fetch
+	    ->add_option("--from", arguments->from,
+			 "only what was recorded from then on, by each host's clock: a local time, or '30s ago'")
+	    ->option_text("TIME");
+	fetch->add_option("--to", arguments->to, "only what was recorded until then")->option_text("TIME");
+	fetch->add_flag("--list", arguments->is_list, "only list what hosts have");
+	fetch->add_flag("--json", arguments->json, "print JSON instead of text");
+	fetch->footer("For runs that were recorded with --forward on-demand, and others that nobody has collected.\n"
+		      "What was not fetched stays on its host, and readers of RUN say that it is missing.\n"
+		      "Exit code: 0 if all hosts that have the run have sent it, else 1.\n"
+		      "Examples:\n"
+		      "  monitor fleet fetch --list\n"
+		      "  monitor fleet fetch --run day -o RUN --from 14:05 --to 14:06\n"
+		      "  monitor fleet fetch --run day -o RUN --hosts 'web*' --from '30s ago'");
+	fetch->callback([arguments, &exit_code] { exit_code = run_fetch(*arguments); });
+}
+
+} // namespace monitor

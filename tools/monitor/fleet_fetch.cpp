@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+#include "fleet_fetch.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <numeric>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/escape.h"
+#include "base/fd.h"
+#include "base/fetched.h"
+#include "fleet_clocks.h"
+#include "problems.h"
+
+namespace monitor {
+namespace {
+
+using namespace std::chrono_literals;
+using SteadyClock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds between_glances = 100ms, between_sentences = 2s;
+constexpr auto patience_with_service = 5s, patience_with_sender = 30s; // nothing at all comes
+constexpr auto patience_with_snapshots = 2s;                           // of a flight recorder, one after the other
+constexpr std::size_t max_fetched_bytes = 64 << 20;
+
+const nlohmann::ordered_json *account_of(const nlohmann::ordered_json &accounts, const std::string &host)
+{
+	for (const auto &each : accounts["hosts"])
+		if (each["host"] == host)
+			return &each;
+	return nullptr;
+}
+
+std::uint64_t blocks_of(const nlohmann::ordered_json &accounts, const std::string &host)
+{
+	const auto *const account = account_of(accounts, host);
+	return account ? (*account)["blocks"].get<std::uint64_t>() : 0;
+}
+
+const char *state_text(const FleetFetch::Host &host)
+{
+	switch (host.state) {
+	case FleetFetch::State::fetched:
+		return host.is_recording ? "fetched, goes on" : "fetched";
+	case FleetFetch::State::has_none:
+		return "has none";
+	case FleetFetch::State::refused:
+		return "refused";
+	case FleetFetch::State::not_whole:
+		return "not whole";
+	case FleetFetch::State::no_answer:
+		break;
+	}
+	return "no answer";
+}
+
+} // namespace
+
+FleetFetch::FleetFetch(FleetRequest &request, const std::string &run, const std::string &output)
+    : request_(request), output_(output)
+{
+	service_ =
+	    std::make_unique<fleet::CollectorService>(request.session.connection_options, output, run,
+						      [](const std::string &sentence) { print_error(sentence); });
+	if (!service_->wait_until_connected(patience_with_service))
+		throw Error(service_->problem());
+	before_ = service_->collector().accounts();
+	store_ = before_["store"].get<std::string>();
+}
+
+void FleetFetch::save()
+{
+	try {
+		service_->collector().save();
+	} catch (const Error &error) { // a full disk need not stay full
+		print_error(error.what());
+	}
+}
+
+// By what its traces' descriptions say.
+void FleetFetch::look(Host &host, const std::string &nonce, const Accounts &accounts) const
+{
+	host.state = State::not_whole;
+	const auto *const account = account_of(accounts, host.name);
+	host.blocks = blocks_of(accounts, host.name);
+	host.added = host.blocks - std::min(host.blocks, blocks_of(before_, host.name));
+	if (!account)
+		return;
+	for (const auto &trace : (*account)["traces"]) {
+		const std::string directory = output_ + '/' + trace["directory"].get<std::string>() + '/';
+		const auto fetched = FetchedTrace::parse(read_text(directory + fetched_file, max_fetched_bytes));
+		std::error_code error;
+		if (!fetched || fetched->request != nonce ||
+		    (fetched->has_ended && !std::filesystem::exists(directory + ".monitor/recording.json", error)))
+			continue;
+		host.state = State::fetched;
+		host.of += fetched->blocks();
+		host.is_recording = host.is_recording || !fetched->has_ended;
+	}
+}
+
+std::vector<FleetFetch::Host> FleetFetch::hosts()
+{
+	const Accounts accounts = service_->collector().accounts();
+	std::vector<Host> all;
+	for (const auto &[name, outcome] : request_.outcomes()) {
+		Host host;
+		host.name = name;
+		if (outcome.accepted) {
+			look(host, outcome.accepted->nonce, accounts);
+		} else if (outcome.refused) {
+			host.why = outcome.refused->reason;
+			host.state = host.why.find("no trace of this run") != std::string::npos ? State::has_none
+												: State::refused;
+		} else {
+			host.why = request_.present.contains(name) ? "see its agent's journal"
+								   : "no agent of this host is connected to the hub";
+		}
+		all.push_back(std::move(host));
+	}
+	return all;
+}
+
+// They are traces of their own, which come one after the other.
+bool FleetFetch::has_snapshots() const
+{
+	const Accounts accounts = service_->collector().accounts();
+	for (const auto &host : accounts["hosts"])
+		for (const auto &trace : host["traces"])
+			if (trace["part"] != "")
+				return true;
+	return false;
+}
+
+std::vector<FleetFetch::Host> FleetFetch::until_fetched(Termination &termination)
+{
+	std::vector<Host> last;
+	std::uint64_t blocks = 0;
+	auto progressed = SteadyClock::now(), said = progressed;
+	for (;;) {
+		save();
+		last = hosts();
+		const auto now = SteadyClock::now();
+		const std::uint64_t added =
+		    std::accumulate(last.begin(), last.end(), std::uint64_t(0),
+				    [](std::uint64_t sum, const Host &host) { return sum + host.added; });
+		if (added != std::exchange(blocks, added))
+			progressed = now;
+		const auto waiting = std::ranges::count(last, State::not_whole, &Host::state);
+		if (now - said > between_sentences) {
+			said = now;
+			print_note(fmt::format("monitor: {} so far, {} hosts still send\n",
+					       report::bytes_text(static_cast<double>(blocks) * fleet::block_bytes),
+					       waiting));
+		}
+		const bool is_settled = !has_snapshots() || now - progressed > patience_with_snapshots;
+		if ((waiting == 0 && is_settled) || now - progressed > patience_with_sender ||
+		    termination.wait(between_glances))
+			break;
+	}
+	std::set<std::string> heard;
+	for (const Host &host : last)
+		if (host.state == State::fetched)
+			heard.insert(host.name);
+	service_->wait_for_costs(heard);
+	service_->stop();
+	save();
+	write_fleet_clocks(output_);
+	return last;
+}
+
+report::Table FleetFetch::table(const std::vector<Host> &hosts)
+{
+	report::Table table;
+	table.columns = {{"host", "host", report::Unit::text},         {"state", "state", report::Unit::text},
+			 {"added_blocks", "new", report::Unit::count}, {"blocks", "blocks", report::Unit::count},
+			 {"of_blocks", "of", report::Unit::count},     {"reason", "why", report::Unit::text}};
+	for (const Host &host : hosts) {
+		const bool is_known = host.state == State::fetched || host.state == State::not_whole;
+		report::Cell added, blocks, of;
+		if (is_known) {
+			added = host.added;
+			blocks = host.blocks;
+		}
+		if (host.state == State::fetched)
+			of = host.of;
+		table.rows.push_back({host.name, state_text(host), added, blocks, of, printable(host.why)});
+	}
+	return table;
+}
+
+} // namespace monitor

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// The collector's end of `monitor fleet fetch`: stores what hosts send until each has said that it has sent all that
+// was asked for. Used by cmd_fleet_fetch.cpp, which asks.
+//
+// A host says so in the description .monitor/fetched.json of each of its traces, which names the command that it obeys
+// and comes after the blocks. Invariant: `fetched` is said only after that, and after the end of the recording.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "answers/fleet/collector_service.h"
+#include "answers/report/table.h"
+#include "fleet_requests.h"
+#include "termination.h"
+
+namespace monitor {
+
+class FleetFetch {
+public:
+	enum class State : std::uint8_t { fetched, has_none, refused, not_whole, no_answer };
+	struct Host {
+		std::string name;
+		State state = State::no_answer;
+		std::uint64_t added = 0, blocks = 0, of = 0; // by this fetch, that are here, that the host has
+		bool is_recording = false;                   // more may come
+		std::string why;
+	};
+
+	// Throws Error.
+	FleetFetch(FleetRequest &request, const std::string &run, const std::string &output);
+
+	// The number of the directory, as commands have it.
+	std::string store() const { return store_; }
+	// Or nothing more comes, or a signal.
+	std::vector<Host> until_fetched(Termination &termination);
+	static report::Table table(const std::vector<Host> &hosts);
+
+private:
+	using Accounts = nlohmann::ordered_json;
+	void look(Host &host, const std::string &nonce, const Accounts &accounts) const;
+	std::vector<Host> hosts();
+	bool has_snapshots() const;
+	void save();
+
+	FleetRequest &request_;
+	const std::string output_;
+	std::string store_;
+	Accounts before_;
+	std::unique_ptr<fleet::CollectorService> service_;
+};
+
+} // namespace monitor

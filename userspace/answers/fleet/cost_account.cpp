@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+#include "cost_account.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/own_cpu_time.h"
+
+namespace monitor::fleet {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// What a host says may be anything.
+void add(std::uint64_t &sum, std::uint64_t more)
+{
+	if (__builtin_add_overflow(sum, more, &sum))
+		sum = std::numeric_limits<std::uint64_t>::max();
+}
+
+void add(CostSums &sum, const CostSums &more)
+{
+	add(sum.cpu_ns, more.cpu_ns);
+	add(sum.bytes, more.bytes);
+	add(sum.messages, more.messages);
+}
+
+bool is_later(const CostSums &now, const CostSums &before)
+{
+	return now.cpu_ns >= before.cpu_ns && now.bytes >= before.bytes && now.messages >= before.messages;
+}
+
+std::optional<std::uint64_t> number_in(const nlohmann::json &json, const char *member)
+{
+	if (!json.is_object() || !json.contains(member) || !json[member].is_number_unsigned())
+		return {};
+	return json[member].get<std::uint64_t>();
+}
+
+std::optional<CostSums> sums_in(const nlohmann::json &json)
+{
+	const auto cpu = number_in(json, "cpu_ns"), bytes = number_in(json, "bytes"),
+		   messages = number_in(json, "messages");
+	if (!cpu || !bytes || !messages)
+		return {};
+	return CostSums{*cpu, *bytes, *messages};
+}
+
+Json json_of(const CostSums &sums)
+{
+	return {{"cpu_ns", sums.cpu_ns}, {"bytes", sums.bytes}, {"messages", sums.messages}};
+}
+
+} // namespace
+
+std::optional<std::uint64_t> process_cpu_ns(int pid)
+{
+	std::uint64_t sum = 0;
+	bool is_there = false;
+	std::error_code error;
+	const std::string tasks = fmt::format("/proc/{}/task", pid);
+	for (std::filesystem::directory_iterator task(tasks, error), end; !error && task != end;
+	     task.increment(error)) {
+		const std::string text = read_text(task->path().string() + "/schedstat", 256);
+		is_there = is_there || !text.empty();
+		sum += std::strtoull(text.c_str(), nullptr, 10); // the first number: ns on a CPU
+	}
+	return is_there ? std::optional(sum) : std::nullopt;
+}
+
+CostAccount::CostAccount(int hub_pid) : hub_pid_(hub_pid), own_start_ns_(own_cpu_time_ns())
+{
+	if (hub_pid_ == 0)
+		return;
+	const auto now = process_cpu_ns(hub_pid_);
+	if (!now)
+		throw Error(fmt::format(
+		    "--hub-pid: there is no process {} here, or the kernel does not say what it uses", hub_pid_));
+	hub_start_ns_ = *now;
+}
+
+void CostAccount::take_presence(const std::string &host, const std::string &session,
+				const CostSums &untrusted_since_start)
+{
+	if (agents_.size() >= max_hosts && !agents_.contains(host))
+		return;
+	Agent &agent = agents_[host];
+	const CostSums &now = untrusted_since_start;
+	if (agent.session == session && !session.empty() && is_later(now, agent.last)) {
+		if (!agent.sum)
+			agent.sum.emplace();
+		add(*agent.sum,
+		    {now.cpu_ns - agent.last.cpu_ns, now.bytes - agent.last.bytes, now.messages - agent.last.messages});
+	}
+	agent.session = session;
+	agent.last = now;
+}
+
+void CostAccount::add_received(std::size_t bytes)
+{
+	received_.bytes += bytes;
+	++received_.messages;
+}
+
+void CostAccount::load(const nlohmann::json &untrusted)
+{
+	if (!untrusted.is_object())
+		return;
+	if (untrusted.contains("collector"))
+		before_ = sums_in(untrusted["collector"]).value_or(CostSums());
+	if (untrusted.contains("server"))
+		hub_before_ = number_in(untrusted["server"], "cpu_ns");
+	if (!untrusted.contains("agents") || !untrusted["agents"].is_object())
+		return;
+	for (const auto &[host, sums] : untrusted["agents"].items())
+		if (agents_.size() < max_hosts)
+			agents_[host].sum = sums_in(sums);
+}
+
+Json CostAccount::json(const std::set<std::string> &hosts) const
+{
+	CostSums collector = before_;
+	add(collector, received_);
+	add(collector.cpu_ns, own_cpu_time_ns() - own_start_ns_);
+	Json agents = Json::object();
+	for (const std::string &host : hosts) {
+		const auto agent = agents_.find(host);
+		agents[host] = agent != agents_.end() && agent->second.sum ? json_of(*agent->second.sum) : Json();
+	}
+	Json server;
+	if (const auto now = hub_pid_ ? process_cpu_ns(hub_pid_) : std::nullopt; now && *now >= hub_start_ns_)
+		server = {{"cpu_ns", hub_before_.value_or(0) + *now - hub_start_ns_}};
+	return {{"agents", std::move(agents)}, {"server", std::move(server)}, {"collector", json_of(collector)}};
+}
+
+} // namespace monitor::fleet
