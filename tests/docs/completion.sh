@@ -133,7 +133,7 @@ if [ "$recording" ]; then
 fi
 if [ "$recording" ] && ! "$monitor" fleet --help | grep -q "left out"; then
 	printf 'web1\nweb2\ndb1\n' > hosts
-	expect "init status record snapshot stop collect push" fleet ""
+	expect "init status record stop snapshot fetch collect cost push" fleet ""
 	expect "--lead" fleet record --le
 	MONITOR_FLEET=. expect "web1 web2" fleet record --hosts w
 	expect "web1,db1" fleet stop --keys . --hosts web1,d

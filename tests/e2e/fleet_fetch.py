@@ -1,0 +1,218 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Traces that stay on their hosts: nothing but descriptions travels until `monitor fleet fetch` asks for a window; what
+is not there is no damage; the rest follows. Statistics instead of traces, and what bringing a run costs.
+
+fleet_fetch.py MONITOR PROGRAMS WORK
+"""
+import datetime
+import json
+import os
+import pathlib
+import time
+
+import e2e
+import fleet_lab
+
+LOAD = os.path.join(e2e.programs, "user_load")
+# Three loads, each a second and more after the one before.
+THREE_LOADS = f"for i in 1 2 3; do date +%s.%N >> $MARKS; {LOAD} order 6000; sleep 1.1; done"
+
+
+def connected(agent):
+	agent.wait_for("connected to the hub")
+	return agent
+
+
+def local(seconds):
+	return datetime.datetime.fromtimestamp(seconds).strftime("%Y-%m-%d %H:%M:%S.%f")
+
+
+def streams_of(directory):
+	return {path.name: path.read_bytes() for path in pathlib.Path(directory).iterdir() if path.is_file() and path.name != "metadata"}
+
+
+def here(trace):
+	return json.loads((pathlib.Path(trace) / ".monitor/fetched.json").read_text())
+
+
+def expect_part(copy, original):
+	"""Every block of the copy is the original's or a hole. Returns how many are there."""
+	there, all_of_it, count = streams_of(copy), streams_of(original), 0
+	e2e.expect(set(there) <= set(all_of_it), f"{copy}: {set(there) - set(all_of_it)}")
+	for name, content in there.items():
+		for at in range(0, len(content), 4096):
+			block = content[at:at + 4096]
+			if block.strip(b"\0"):
+				count += 1
+				e2e.expect(block == all_of_it[name][at:at + 4096], f"{copy}/{name}: block {at // 4096} differs")
+	return count
+
+
+def same_events(copy, original, window):
+	"""Of programs, within the window."""
+	options = ("--from", window[0], "--to", window[1], "--filter", 'name != "sync"')
+	texts = [[(event["time_ns"], event["event"], event["fields"]) for event in e2e.Trace(path).events(*options) if event["cpu"] is not None]
+	         for path in (copy, original)]
+	e2e.equal(f"events within {window}", texts[0], texts[1])
+	return len(texts[1])
+
+
+def notes_of(trace):
+	return {statement["id"]: (statement["verdict"], statement["text"]) for statement in trace.statements}
+
+
+def recorded(fleet, run, marks, *options):
+	done = fleet.run("record", "--run", run, "--user-only", "--forward", "on-demand", "--no-calibration", *options, "--", "env", f"MARKS={marks}", "sh", "-c",
+	                 THREE_LOADS)
+	return [float(line) for line in marks.read_text().split()], done
+
+
+def fetched():
+	"""A window, another one, and all; another directory gets its own."""
+	if not os.path.exists(LOAD):
+		return e2e.leave_out("fetched", "there is no user_load here")
+	with fleet_lab.Fleet("fetched", "h1", "h2") as fleet:
+		connected(fleet.agent("h1"))
+		connected(fleet.agent("h2"))
+		run, marks = fleet.work / "run", fleet.work / "marks"
+		times, done = recorded(fleet, "r1", marks, "--hosts", "h1", "-o", run)
+		copy, original = e2e.Trace(run / "h1"), fleet.trace("h1", "r1")
+		e2e.equal("streams before", streams_of(run / "h1"), {})
+		e2e.equal("metadata", (run / "h1/metadata").read_bytes(), (original.directory / "metadata").read_bytes())
+		e2e.expect(here(run / "h1")["streams"] and here(run / "h1")["windows"] == [], here(run / "h1"))
+		status = fleet.rows("status")["h1"]
+		e2e.expect(status["kept_blocks"] > 20 and status["unsent_blocks"] == 0, status)
+		copy.expect_true()
+		e2e.expect("nothing of this trace was fetched" in notes_of(copy)["fetched"][1], copy.statements)
+		listed = json.loads(fleet.run("fetch", "--list", "--json").stdout)
+		e2e.equal("listed", [(row["host"], row["run"], row["state"], row["stored_blocks"]) for row in listed], [("h1", "r1", "ended", 0)])
+		e2e.expect(abs(listed[0]["end_ns"] / 1e9 - times[2] - 1.1) < 1.5 and listed[0]["bytes"] > 4096 * status["kept_blocks"], listed)
+		e2e.expect("r1" in fleet.run("fetch", "--list").stdout, "the list as text")
+
+		first = [local(times[1]), local(times[1] + 0.9)]
+		rows = fleet.rows("fetch", "--run", "r1", "-o", run, "--from", first[0], "--to", first[1])
+		e2e.equal("states", {host: row["state"] for host, row in rows.items()}, {"h1": "fetched", "h2": "has none"})
+		count = expect_part(run / "h1", original.directory)
+		e2e.equal("blocks", (rows["h1"]["added_blocks"], rows["h1"]["blocks"], rows["h1"]["of_blocks"]), (count, count, status["kept_blocks"]))
+		e2e.expect(count < status["kept_blocks"] * 0.7, f"{count} of {status['kept_blocks']} blocks")
+		e2e.expect(same_events(run / "h1", original.directory, first) >= 12_000, "the second load's events")
+		copy.expect_true()
+		verdict, text = notes_of(copy)["fetched"]
+		e2e.expect(verdict == "not checked" and f"{count} of {status['kept_blocks']} blocks" in text and " to " in text, text)
+		e2e.equal("info", [(each["blocks"], each["of"]) for each in copy.info()["fetched"]], [(count, status["kept_blocks"])])
+		for words in (("list",), ("info",), ("check",), ("stat",)):
+			done = e2e.run(e2e.monitor, *words, run)
+			e2e.expect("never written" not in done.stdout + done.stderr and "a part of this trace was fetched" in done.stdout + done.stderr, f"{words}: {done.stderr}")
+
+		last = [local(times[2]), local(times[2] + 0.9)]
+		fleet.rows("fetch", "--run", "r1", "-o", run, "--hosts", "h1", "--from", last[0], "--to", last[1])
+		e2e.expect(expect_part(run / "h1", original.directory) > count, "another window adds to it")
+		e2e.equal("windows", len(here(run / "h1")["windows"]), 2)
+		for window in (first, last):
+			same_events(run / "h1", original.directory, window)
+		other = fleet.work / "other"
+		fleet.rows("fetch", "--run", "r1", "-o", other, "--hosts", "h1", "--from", first[0], "--to", first[1])
+		e2e.equal("blocks of another directory", expect_part(other / "h1", original.directory), count)
+		e2e.equal("its windows", len(here(other / "h1")["windows"]), 1)
+
+		done = fleet.run("fetch", "--run", "r1", "-o", run, "--hosts", "h1")
+		e2e.expect("fetched" in done.stdout, done.stdout)
+		e2e.equal("all of it", streams_of(run / "h1"), streams_of(original.directory))
+		copy.expect_true()
+		e2e.expect("fetched" not in notes_of(copy) and notes_of(copy)["conservation"][0] != "not checked", copy.statements)
+		e2e.equal("no sentence", e2e.run(e2e.monitor, "info", run / "h1").stderr, "")
+		refusals(fleet, run)
+
+
+def refusals(fleet, run):
+	rows = fleet.rows("fetch", "--run", "none", "-o", fleet.work / "none", exit_code=1)
+	e2e.equal("a run that nobody has", {row["state"] for row in rows.values()}, {"has none"})
+	fleet.run("record", "--run", "runs", "--hosts", "h2", "--user-only", "--no-calibration")
+	rows = fleet.rows("fetch", "--run", "runs", "--hosts", "h2", "-o", fleet.work / "runs", exit_code=1)
+	e2e.expect(rows["h2"]["state"] == "refused" and "stop it first" in rows["h2"]["reason"], rows)
+	fleet.run("stop", "--run", "runs", "--hosts", "h2")
+	for words, why in ((("--run", "r1"), "add --run NAME and -o RUN"), (("--run", "../x", "-o", run), "a name has letters"),
+	                   (("--run", "r1", "-o", run, "--from", "noon"), "is not a time"),
+	                   (("--run", "r1", "-o", run, "--from", "10s ago", "--to", "20s ago"), "is later than"),
+	                   (("--run", "other", "-o", run), "is the run r1")):
+		done = fleet.run("fetch", *words, exit_code=1)
+		e2e.expect(why in done.stderr, f"{words}: {done.stderr}")
+
+
+def full_spool():
+	"""What stays on a host is dropped whole when its spool is full, and told."""
+	if not os.path.exists(LOAD):
+		return e2e.leave_out("full_spool", "there is no user_load here")
+	with fleet_lab.Fleet("full", "h1") as fleet:
+		agent = connected(fleet.agent("h1", "--forward", "on-demand", "--spool-max", "300K"))
+		for run in ("a", "b"):
+			fleet.run("record", "--run", run, "--user-only", "--no-calibration", "--max-size", "250K", "-o", fleet.work / run, "--", LOAD, "order", 4000)
+		agent.wait_for("the recording a was dropped")
+		rows = fleet.rows("fetch", "--run", "a", "-o", fleet.work / "a", exit_code=1)
+		e2e.equal("a", rows["h1"]["state"], "has none")
+		fleet_lab.wait_for(lambda: fleet.rows("status")["h1"]["lost_blocks"] > 0, "lost blocks in the status")
+		rows = fleet.rows("fetch", "--run", "b", "-o", fleet.work / "b")
+		e2e.equal("b", streams_of(fleet.work / "b/h1"), streams_of(fleet.trace("h1", "b").directory))
+
+
+def costs():
+	"""By agent, server and collector; what is not known is no number. Each block by itself costs more messages."""
+	if not os.path.exists(LOAD):
+		return e2e.leave_out("costs", "there is no user_load here")
+	with fleet_lab.Fleet("costs", "h1") as fleet:
+		connected(fleet.agent("h1"))
+		messages = {}
+		for how, options in (("batch", ()), ("each", ("--hub-pid", fleet.hub.pid))):
+			run = fleet.work / how
+			fleet.run("record", "--run", how, "--user-only", "--no-calibration", "--forward", how, "-o", run, *options, "--", LOAD, "order", 20_000)
+			rows = {row["part"]: row for row in json.loads(e2e.run(e2e.monitor, "fleet", "cost", "--json", run).stdout)}
+			blocks = sum(len(content) for content in streams_of(run / "h1").values()) // 4096
+			messages[how] = rows["agent"]["messages"]
+			e2e.expect(rows["agent"]["bytes"] >= blocks * 4096 and rows["agent"]["bytes"] < blocks * 4096 * 1.2 + (1 << 21), f"{how}: {rows['agent']}, {blocks} blocks")
+			e2e.expect(rows["agent"]["cpu_ns"] > 0 and rows["agent"]["cpu_ns_per_mib"] > 0, f"{how}: {rows['agent']}")
+			e2e.equal(f"{how}: agents", {key: rows["agents"][key] for key in ("bytes", "cpu_ns")}, {key: rows["agent"][key] for key in ("bytes", "cpu_ns")})
+			e2e.expect(rows["collector"]["bytes"] >= rows["agent"]["bytes"] and rows["collector"]["cpu_ns"] > 0, f"{how}: {rows}")
+			is_known = how == "each"
+			e2e.equal(f"{how}: server known", [rows[part]["cpu_ns"] is not None for part in ("server", "sum")], [is_known] * 2)
+		e2e.expect(messages["each"] > messages["batch"] + 50, f"messages: {messages}")
+		text = e2e.run(e2e.monitor, "fleet", "cost", fleet.work / "batch").stdout
+		e2e.expect("unknown: see --hub-pid" in text, text)
+		done = e2e.run(e2e.monitor, "fleet", "cost", fleet.work, exit_code=1)
+		e2e.expect("is no run of a fleet" in done.stderr, done.stderr)
+
+
+def statistics():
+	"""Periods arrive while they are made; tables of the run are those of the host's directory."""
+	if os.geteuid() != 0 or not os.path.exists("/sys/kernel/btf/vmlinux"):
+		return e2e.leave_out("statistics", "recording the kernel needs root and BTF")
+	with fleet_lab.Fleet("statistics", "h1", "h2") as fleet:
+		for host in ("h1", "h2"):
+			connected(fleet.agent(host))
+		run = fleet.work / "run"
+		recorder = fleet_lab.Process(fleet.work / "record.log", e2e.monitor, "fleet", "record", "--keys", fleet.keys, "--run", "s1", "--statistics", "1s",
+		                             "-e", "sched,syscall", "-d", "4.5", "-o", run)
+		fleet.processes.append(recorder)
+		fleet_lab.wait_for(lambda: all(len(list((run / host).glob("statistics_*"))) >= 2 for host in ("h1", "h2")), "periods while it runs", 15)
+		e2e.expect(recorder.process.poll() is None, "it has ended before its periods were seen")
+		running = json.loads(e2e.run(e2e.monitor, "report", "--json", run).stdout)
+		e2e.expect(all(report["rows"] for report in running) and len(running) == 2, "rows while it runs")
+		e2e.equal("exit code", recorder.process.wait(30), 0)
+		reports = json.loads(e2e.run(e2e.monitor, "report", "--json", "--top", 0, run).stdout)
+		e2e.equal("hosts", [pathlib.Path(report["trace"]).name for report in reports], ["h1", "h2"])
+		for host, report in zip(("h1", "h2"), reports):
+			e2e.equal(f"{host}: files", streams_of(run / host), streams_of(fleet.trace(host, "s1").directory))
+			e2e.Trace(run / host).expect_true()
+			for options in ((), ("--from", "1", "--to", "3"), ("syscalls",), ("offcpu",)):
+				of_run, of_host = (json.loads(e2e.run(e2e.monitor, "report", "--json", "--top", 0, path, *options).stdout)
+				                   for path in (run / host, fleet.trace(host, "s1").directory))
+				e2e.expect(of_host["rows"], f"{host} {options}: no rows")
+				e2e.equal(f"{host} {options}", of_run["rows"], of_host["rows"])
+			e2e.equal(f"{host}: in the table of all", report["rows"], e2e.Trace(fleet.trace(host, "s1").directory).report("--top", 0)["rows"])
+		part = json.loads(e2e.run(e2e.monitor, "report", "--json", "--from", "1", "--to", "3", run).stdout)
+		e2e.expect([pathlib.Path(report["trace"]).name for report in part] == ["h1", "h2"] and all(report["rows"] for report in part), part)
+
+
+if __name__ == "__main__":
+	fleet_lab.need_fleet()
+	e2e.main(fetched, full_spool, costs, statistics)
