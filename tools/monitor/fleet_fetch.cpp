@@ -68,6 +68,8 @@ FleetFetch::FleetFetch(FleetRequest &request, const std::string &run, const std:
 						      [](const std::string &sentence) { print_error(sentence); });
 	if (!service_->wait_until_connected(patience_with_service))
 		throw Error(service_->problem());
+	for (const auto &[host, seen] : request.view.hosts())
+		service_->take_presence(host, seen.presence);
 	before_ = service_->collector().accounts();
 	store_ = before_["store"].get<std::string>();
 }

@@ -41,6 +41,8 @@ FleetFollow::FleetFollow(FleetRequest &request, const std::string &run, const st
 	    hub_pid);
 	if (!service_->wait_until_connected(patience_with_collector))
 		throw Error(service_->problem());
+	for (const auto &[host, seen] : request.view.hosts())
+		service_->take_presence(host, seen.presence);
 }
 
 void FleetFollow::watch_triggers()

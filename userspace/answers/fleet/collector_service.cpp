@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <chrono>
 #include <thread>
+#include <tuple>
 
 #include "base/error.h"
 #include "base/fleet/names.h"
-#include "base/fleet/reports.h"
 
 namespace monitor::fleet {
 namespace {
@@ -65,7 +65,10 @@ void CollectorService::subscribe(const Shard &shard)
 			 }),
 			 file_limits);
 	clock_->subscribe("m.hello.*", by_host([this](const std::string &host, const Connection::Message &message) {
-				  take_presence(host, message);
+				  const auto presence = parse_presence(
+				      {reinterpret_cast<const char *>(message.data.data()), message.data.size()});
+				  if (presence)
+					  take_presence(host, *presence);
 			  }),
 			  presence_limits);
 	if (shard.number != 0)
@@ -85,14 +88,12 @@ void CollectorService::subscribe(const Shard &shard)
 			  clock_limits);
 }
 
-// What it has cost, if the agent says it.
-void CollectorService::take_presence(const std::string &host, const Connection::Message &untrusted_message)
+void CollectorService::take_presence(const std::string &host, const Presence &untrusted_presence)
 {
-	const auto presence = parse_presence(
-	    {reinterpret_cast<const char *>(untrusted_message.data.data()), untrusted_message.data.size()});
-	if (presence && presence->cpu_ns && presence->sent_bytes && presence->sent_messages)
-		collector_->take_cost(host, presence->session,
-				      {*presence->cpu_ns, *presence->sent_bytes, *presence->sent_messages});
+	const auto &[cpu, bytes, messages] =
+	    std::tie(untrusted_presence.cpu_ns, untrusted_presence.sent_bytes, untrusted_presence.sent_messages);
+	if (cpu && bytes && messages) // else it is of an older version
+		collector_->take_cost(host, untrusted_presence.session, {*cpu, *bytes, *messages});
 }
 
 void CollectorService::wait_for_costs(const std::set<std::string> &hosts)

@@ -16,6 +16,7 @@
 
 #include "base/fleet/connection.h"
 #include "base/fleet/names.h"
+#include "base/fleet/reports.h"
 #include "clock_answers.h"
 #include "collector.h"
 
@@ -29,6 +30,8 @@ public:
 	~CollectorService();
 
 	Collector &collector() { return *collector_; }
+	// For the accounts of the cost: also what an agent said before this started.
+	void take_presence(const std::string &host, const Presence &untrusted_presence);
 	bool wait_until_connected(std::chrono::milliseconds timeout) const;
 	// Until each of these hosts has said once more what its agent uses, which it does each second; not for long.
 	void wait_for_costs(const std::set<std::string> &hosts);
@@ -38,7 +41,6 @@ public:
 
 private:
 	void subscribe(const Shard &shard);
-	void take_presence(const std::string &host, const Connection::Message &untrusted_message);
 
 	std::function<void(const std::string &)> report_;
 	std::unique_ptr<Collector> collector_;

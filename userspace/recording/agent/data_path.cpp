@@ -15,6 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
+constexpr std::size_t max_told = 1000;
 constexpr auto between_spool_steps = 1s, between_problems = 10s;
 constexpr auto until_the_starter_has_said_so = 3s; // that a run it started runs
 
@@ -22,8 +23,8 @@ constexpr auto until_the_starter_has_said_so = 3s; // that a run it started runs
 
 DataPath::DataPath(const fleet::ConnectionOptions &hub, const std::string &host, const Where &where,
 		   RunningRuns running, std::function<void(const std::string &)> report)
-    : report_(std::move(report)), forward_(where.forward), running_(std::move(running)), forwarder_(hub, host, report_),
-      forwarding_(forwarder_, report_),
+    : report_(std::move(report)), forward_(where.forward), running_(std::move(running)), told_(running_),
+      forwarder_(hub, host, report_), forwarding_(forwarder_, report_),
       spool_(
 	  where.runs, where.max_bytes, forwarding_, [this](const std::string &run) { return is_running(run); }, report_,
 	  [this](const std::string &run) { return forward_of(run); }),
@@ -42,6 +43,7 @@ DataPath::~DataPath()
 void DataPath::set_running(RunningRuns running)
 {
 	const std::lock_guard lock(mutex_);
+	remember(running);
 	running_ = std::move(running);
 }
 
@@ -56,11 +58,19 @@ bool DataPath::is_running(const std::string &run)
 	return Clock::now() - seen->second < until_the_starter_has_said_so;
 }
 
+void DataPath::remember(const RunningRuns &running)
+{
+	if (told_.size() >= max_told)
+		told_ = running_;
+	for (const auto &[run, forward] : running)
+		told_.insert_or_assign(run, forward);
+}
+
 fleet::Forward DataPath::forward_of(const std::string &run) const
 {
 	const std::lock_guard lock(mutex_);
-	const auto found = running_.find(run);
-	return found == running_.end() ? forward_ : found->second.value_or(forward_);
+	const auto found = told_.find(run);
+	return found == told_.end() ? forward_ : found->second.value_or(forward_);
 }
 
 void DataPath::fetch(const fleet::FetchRequest &request)

@@ -53,12 +53,14 @@ private:
 
 	bool is_running(const std::string &run);
 	fleet::Forward forward_of(const std::string &run) const;
+	void remember(const RunningRuns &running);
 	void step_until(const std::stop_token &stop);
 
 	const std::function<void(const std::string &)> report_;
 	const fleet::Forward forward_;
 	mutable std::mutex mutex_; // of what follows
 	RunningRuns running_;
+	RunningRuns told_; // also of runs that have ended: a trace may be found after that
 	std::map<std::string, Clock::time_point> first_seen_; // of runs that nobody says run
 	fleet::SpoolAccount account_;
 	fleet::NatsForwarder forwarder_;
