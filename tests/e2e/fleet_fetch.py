@@ -156,7 +156,7 @@ def costs_and_full_spool():
 			e2e.equal(f"{name}: server known", [costs[name][part]["cpu_ns"] is not None for part in ("server", "sum")], [is_known] * 2)
 		e2e.expect("unknown: see --hub-pid" in e2e.run(e2e.monitor, "fleet", "cost", runs["kept"]).stdout, "the server's cost is not said to be unknown")
 		done = e2e.run(e2e.monitor, "fleet", "cost", fleet.work, exit_code=1)
-		e2e.expect("is no run of a fleet" in done.stderr, done.stderr)
+		e2e.expect("is not a run of a fleet" in done.stderr, done.stderr)
 		agent.wait_for("was dropped")
 		e2e.expect("the recording each was dropped" not in agent.text() and "the recording kept was dropped" in agent.text(), agent.text())
 		rows = fleet.rows("fetch", "--run", "kept", "-o", runs["kept"], exit_code=1)

@@ -28,7 +28,7 @@ int run_cost(const CostArguments &arguments)
 	const std::string file = arguments.run + "/.monitor/fleet.json";
 	const auto accounts = parse_json(read_text(file, max_accounts_bytes));
 	if (!accounts.is_object() || !accounts.contains("cost"))
-		throw Error(fmt::format("{} is no run of a fleet whose cost was measured: name the directory that "
+		throw Error(fmt::format("{} is not a run of a fleet whose cost was measured: name the directory that "
 					"`monitor fleet record -o`, `fetch -o` or `collect -o` has made",
 					printable(arguments.run)));
 	const report::Table table = fleet_operator::cost_table(accounts);

@@ -44,7 +44,7 @@ struct ControlMessage {
 	// Of a recording: its flight recorder takes a snapshot when a trigger of any host of the run fires, and says
 	// when one of its own does.
 	bool snapshot_all = false;
-	std::string why; // of a snapshot: what for
+	std::string why;     // of a snapshot: what for
 	std::string forward; // of a recording: forward.h; "": as the agent was started
 	std::string store;   // of a fetch: the number of the collector's directory, 16 hexadecimal digits; "": any
 	std::uint64_t from_ns = 0, to_ns = 0; // of a fetch, by the host's clock; to_ns 0: to the end
