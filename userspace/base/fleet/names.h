@@ -23,8 +23,8 @@ bool is_host_name(std::string_view untrusted_name);
 // Of a run: letters, digits, '.', '_' and '-', 1 to 64, not starting with '.' or '-'.
 bool is_run_name(std::string_view untrusted_name);
 
-// All that hosts send to the operator and the collectors, by the form of its subject. The hub's configuration lists them
-// (answers/fleet_setup/), so a kind that is not here goes nowhere.
+// All that hosts send to the operator and the collectors, by the form of its subject. The hub's configuration lists
+// them (answers/fleet_setup/), so a kind that is not here goes nowhere.
 inline constexpr std::array host_kinds = {"hello", "answer", "clock", "froze"};
 inline constexpr std::array stored_kinds = {"data", "file"};
 
