@@ -38,7 +38,7 @@ FleetFollow::FleetFollow(FleetRequest &request, const std::string &run, const st
 		return;
 	service_ = std::make_unique<fleet::CollectorService>(
 	    request.session.connection_options, output, run, [](const std::string &sentence) { print_error(sentence); },
-	    hub_pid);
+	    fleet::Shard{}, hub_pid);
 	if (!service_->wait_until_connected(patience_with_collector))
 		throw Error(service_->problem());
 	for (const auto &[host, seen] : request.view.hosts())

@@ -10,7 +10,8 @@
 namespace monitor {
 namespace {
 
-constexpr std::size_t max_windows = 1024, max_streams = 16384, max_name = 128, max_ranges = 65536;
+constexpr std::size_t max_windows = 1024, max_streams = 16384 + 604800 /* of periods */, max_name = 128,
+		      max_ranges = 65536;
 constexpr std::uint64_t max_blocks = 1ull << 28;
 
 bool take_number(const nlohmann::json &from, std::uint64_t &number)

@@ -222,6 +222,9 @@ void FleetDirectory::add_site(const Site &site, std::uint16_t leaf_port)
 					site.name));
 	if (leaf_port && leaf_port != leaf_port_ && !sites_.empty())
 		throw Error(fmt::format("--leaf-port: relays reach the hub at port {} already", leaf_port_));
+	if (leaf_port == hub_.port && leaf_port)
+		throw Error(
+		    fmt::format("--leaf-port: hosts reach the hub at port {}: relays need another one", leaf_port));
 	if (sites_.size() >= max_fleet_sites)
 		throw Error(fmt::format("a fleet has at most {} sites", max_fleet_sites));
 	if (leaf_port)

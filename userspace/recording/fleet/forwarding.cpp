@@ -117,6 +117,8 @@ bool Forwarding::is_of_this_store(TraceTail &tail, const Answer &answer, Time no
 		progress.store = answer.store;
 	if (progress.store == answer.store)
 		return true;
+	if (!progress.wanted.request.empty())
+		return false; // fetched for one collector; others may store it too, and do not count
 	const auto last = other_store_.find(&tail);
 	if (last != other_store_.end() && now - last->second < between_stores) {
 		report("stores", "two collectors answer for the same run: end one, or give their runs different names",

@@ -205,12 +205,20 @@ int TraceTail::read(const BlockRun &run, std::span<std::byte> to)
 	return ENOENT;
 }
 
+// For what a copy says of itself: there is nothing more to be done about these blocks, but they are not there.
+void TraceTail::note_absent(const std::string &stream, std::uint64_t first, std::uint64_t count)
+{
+	if (const auto found = streams_.find(stream); found != streams_.end())
+		found->second.absent.add(first, count);
+}
+
 void TraceTail::vanish(const std::string &stream, std::uint64_t first, std::uint64_t count)
 {
 	if (count == 0)
 		return;
 	progress_.vanished += count;
 	progress_.streams[stream].add(first, count);
+	note_absent(stream, first, count);
 	is_changed_ = true;
 	note_complete();
 }
@@ -263,6 +271,7 @@ void TraceTail::refused(const BlockRun &run)
 {
 	if (run.count == 1) {
 		++progress_.refused;
+		note_absent(run.stream, run.first, run.count);
 		stored(run, 0); // not there, but nothing more is to be done
 		return;
 	}

@@ -101,6 +101,7 @@ private:
 		std::uint64_t blocks = 0; // seen
 		BlockRanges wanted;       // of these, all or what was asked for
 		BlockRanges given;        // out by next_blocks()
+		BlockRanges absent;       // removed before they were sent, or refused, as far as this agent has seen
 		std::optional<Time> waits_since;
 		bool is_gone = false;
 	};
@@ -125,6 +126,7 @@ private:
 	bool all_is_stored() const;
 	void note_complete();
 	void vanish(const std::string &stream, std::uint64_t first, std::uint64_t count);
+	void note_absent(const std::string &stream, std::uint64_t first, std::uint64_t count);
 
 	std::string directory_;
 	TailOptions options_;

@@ -83,9 +83,17 @@ FetchedTrace TraceTail::fetched() const
 		FetchedStream &each = fetched.streams[name];
 		each.blocks = stream.blocks;
 		if (const auto stored = progress_.streams.find(name); stored != progress_.streams.end())
-			for (const auto &[first, end] : stored->second.ranges())
-				if (first < stream.blocks)
-					each.here.add(first, std::min(end, stream.blocks) - first);
+			for (const auto &[first, end] : stored->second.ranges()) {
+				const std::uint64_t last = std::min(end, stream.blocks);
+				std::uint64_t from = first;
+				while (from < last) {
+					const auto part = stream.absent.missing({from, last});
+					if (!part)
+						break;
+					each.here.add(part->first, part->second - part->first);
+					from = part->second;
+				}
+			}
 	}
 	return fetched;
 }
