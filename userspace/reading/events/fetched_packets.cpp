@@ -18,10 +18,11 @@ constexpr std::size_t max_fetched_bytes = 64 << 20;
 
 class FetchedPackets : public Packets {
 public:
-	FetchedPackets(MappedFile file, const std::array<std::uint8_t, 16> &uuid, const FetchedStream &fetched)
-	    : file_(std::move(file)), uuid_(uuid)
+	FetchedPackets(std::span<const std::byte> bytes, const std::array<std::uint8_t, 16> &uuid,
+		       const FetchedStream &fetched)
+	    : bytes_(bytes), uuid_(uuid)
 	{
-		const std::uint64_t size = file_.size() / EDC_BLOCK_SIZE;
+		const std::uint64_t size = bytes_.size() / EDC_BLOCK_SIZE;
 		std::uint64_t block = 0;
 		for (const auto &[first, end] : fetched.here.ranges()) {
 			if (first > block)
@@ -32,7 +33,7 @@ public:
 				add(size, 0, "the file ends before the end of what was fetched");
 			block = end;
 		}
-		if (block < fetched.blocks)
+		if (block < fetched.blocks || stretches_.empty())
 			add(std::min(block, size), 0, why_not_fetched);
 	}
 
@@ -41,12 +42,12 @@ public:
 	{
 		const Stretch &stretch = of(number);
 		const std::uint64_t within = std::min(number - stretch.first_packet, stretch.blocks);
-		return std::min((stretch.first_block + within) * EDC_BLOCK_SIZE, std::uint64_t(file_.size()));
+		return std::min((stretch.first_block + within) * EDC_BLOCK_SIZE, std::uint64_t(bytes_.size()));
 	}
 	const char *read(std::uint64_t number, PacketHead &head) const override
 	{
 		const char *const why = of(number).why;
-		return why ? why : read_token_packet(file_.bytes(), offset(number), uuid_, head);
+		return why ? why : read_token_packet(bytes_, offset(number), uuid_, head);
 	}
 
 private:
@@ -69,7 +70,7 @@ private:
 		return next == stretches_.begin() ? none : *std::prev(next);
 	}
 
-	MappedFile file_;
+	std::span<const std::byte> bytes_;
 	std::array<std::uint8_t, 16> uuid_;
 	std::vector<Stretch> stretches_;
 	std::uint64_t count_ = 0;
@@ -77,10 +78,10 @@ private:
 
 } // namespace
 
-std::unique_ptr<Packets> fetched_packets(MappedFile file, const std::array<std::uint8_t, 16> &uuid,
+std::unique_ptr<Packets> fetched_packets(std::span<const std::byte> bytes, const std::array<std::uint8_t, 16> &uuid,
 					 const FetchedStream &fetched)
 {
-	return std::make_unique<FetchedPackets>(std::move(file), uuid, fetched);
+	return std::make_unique<FetchedPackets>(bytes, uuid, fetched);
 }
 
 std::optional<FetchedPart> read_fetched_part(const std::string &directory)

@@ -7,14 +7,15 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/fetched.h"
-#include "base/mapped_file.h"
 #include "packets.h"
 
 namespace monitor::trace {
@@ -24,8 +25,8 @@ class Trace;
 // What Packets::read() returns of such a stretch.
 extern const char *const why_not_fetched;
 
-// Of tokens; they own the file.
-std::unique_ptr<Packets> fetched_packets(MappedFile file, const std::array<std::uint8_t, 16> &uuid,
+// Of tokens. `bytes` must outlive them.
+std::unique_ptr<Packets> fetched_packets(std::span<const std::byte> bytes, const std::array<std::uint8_t, 16> &uuid,
 					 const FetchedStream &fetched);
 
 // A copy of a trace of which only a part is here.

@@ -43,6 +43,17 @@ Stream::Stream(std::string name, std::shared_ptr<const Description> description,
 	make_packets();
 }
 
+Stream::Stream(std::string name, std::shared_ptr<const Description> description, MappedFile owner,
+	       std::unique_ptr<Packets> packets)
+    : description_(std::move(description)), owner_(std::move(owner)), has_own_numbers_(true), bytes_(owner_.bytes()),
+      packets_(std::move(packets))
+{
+	info_.name = std::move(name);
+	if (!bytes_.empty())
+		::madvise(owner_.data(), owner_.size(), MADV_RANDOM);
+	find_ends();
+}
+
 void Stream::make_packets()
 {
 	if (!info_.is_generic_ctf) {
@@ -58,22 +69,25 @@ void Stream::make_packets()
 	find_ends();
 }
 
-void Stream::set_clock(const Clock &wanted)
+const Clock *Stream::own_clock() const
 {
 	if (!description_ || !first_)
+		return nullptr;
+	if (!info_.is_generic_ctf)
+		return &description_->clock;
+	const std::int8_t clock = first_->stream->clock;
+	return clock >= 0 ? &description_->clocks[static_cast<std::size_t>(clock)] : nullptr;
+}
+
+void Stream::set_clock(const Clock &wanted)
+{
+	const Clock *const own = own_clock();
+	if (!own)
 		return;
-	const std::int8_t clock = info_.is_generic_ctf ? first_->stream->clock : std::int8_t(0);
-	if (lines_ && clock >= 0) {
+	if (lines_)
 		map_.emplace(lines_);
-		return;
-	}
-	if (!info_.is_generic_ctf) {
-		if (!description_->clock.is_same(wanted))
-			map_.emplace(description_->clock, wanted);
-		return;
-	}
-	if (clock >= 0 && !description_->clocks[static_cast<std::size_t>(clock)].is_same(wanted))
-		map_.emplace(description_->clocks[static_cast<std::size_t>(clock)], wanted);
+	else if (!own->is_same(wanted))
+		map_.emplace(*own, wanted);
 }
 
 std::uint64_t Stream::trailing_bytes() const
@@ -85,7 +99,7 @@ std::uint64_t Stream::trailing_bytes() const
 Stream::InHole Stream::in_hole(std::uint64_t number) const
 {
 	const InHole none{number, number};
-	if (info_.is_generic_ctf || owner_.holes().empty())
+	if (info_.is_generic_ctf || has_own_numbers_ || owner_.holes().empty())
 		return none;
 	const std::uint64_t at = offset(number);
 	const auto hole = std::ranges::upper_bound(owner_.holes(), at, {}, &MappedFile::Hole::end);

@@ -37,6 +37,9 @@ public:
 	// Of tokens, whose packets come while it is read (live_streams.h); there is one at least. They are in `bytes`.
 	Stream(std::string name, std::shared_ptr<const Description> description, std::span<const std::byte> bytes,
 	       std::unique_ptr<Packets> packets);
+	// Of tokens, of which only some packets are in the file (fetched_packets.h): packets have numbers of their own.
+	Stream(std::string name, std::shared_ptr<const Description> description, MappedFile owner,
+	       std::unique_ptr<Packets> packets);
 
 	const StreamInfo &info() const { return info_; }
 	void set_index(std::uint32_t index) { info_.index = index; }
@@ -66,6 +69,8 @@ public:
 	}
 	// The description of the trace that the file belongs to; nullptr: a test's tokens.
 	const Description *description() const { return description_.get(); }
+	// That its times are of in the file; nullptr: it has none, or is foreign.
+	const Clock *own_clock() const;
 
 	// The packets that lie in one hole of the file with this one, from `first` to before `after`; none: first ==
 	// after.
@@ -128,6 +133,7 @@ private:
 	StreamInfo info_;
 	std::shared_ptr<const Description> description_;
 	MappedFile owner_, index_;
+	bool has_own_numbers_ = false; // packets are not at number x the size of a block
 	// The kernel has this advice from here on: each madvise() stops the page faults of all other threads.
 	mutable std::atomic<std::uint64_t> reads_on_from_ = ~std::uint64_t(0);
 	std::span<const std::byte> bytes_;

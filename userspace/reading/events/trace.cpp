@@ -228,10 +228,9 @@ struct Parts {
 		const auto stream = fetched.streams.find(path.filename().string());
 		if (stream == fetched.streams.end() || !descriptions.back()->has_tokens())
 			return false;
-		const auto bytes = file.bytes();
-		streams.push_back(std::make_unique<Stream>(
-		    path.lexically_relative(root).string(), descriptions.back(), bytes,
-		    fetched_packets(std::move(file), descriptions.back()->uuid, stream->second)));
+		auto packets = fetched_packets(file.bytes(), descriptions.back()->uuid, stream->second);
+		streams.push_back(std::make_unique<Stream>(path.lexically_relative(root).string(), descriptions.back(),
+							   std::move(file), std::move(packets)));
 		return true;
 	}
 
@@ -382,7 +381,9 @@ Trace::Trace(std::shared_ptr<const Description> description, std::vector<std::un
 		stream.set_index(static_cast<std::uint32_t>(i));
 		stream.set_clock(description_->clock);
 		if (stream.is_foreign()) {
-			if (!stream.is_empty())
+			PacketHead head;
+			const bool is_elsewhere = stream.packets() == 1 && stream.read_head(0, head) == why_not_fetched;
+			if (!stream.is_empty() && !is_elsewhere)
 				problems_.add(stream.info(), 0, 0, stream.why_foreign());
 			continue;
 		}
