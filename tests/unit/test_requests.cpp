@@ -10,6 +10,7 @@
 
 #include "answers/requests/answer.h"
 #include "answers/requests/json.h"
+#include "answers/requests/own_clock.h"
 #include "answers/requests/tables.h"
 #include "answers/requests/text.h"
 #include "base/error.h"
@@ -406,6 +407,24 @@ TEST_CASE("requests: a key that no event has, or that each host has its own of, 
 	CHECK_THROWS_WITH(answer_of(trace, "tid"), Catch::Contains("another thing on each host"));
 	CHECK_THROWS_WITH(answer_of(trace, "cpu"), Catch::Contains("another thing on each host"));
 	CHECK_THROWS_WITH(answer_of(trace, "key,"), Catch::Contains("a name is missing"));
+}
+
+TEST_CASE("requests: a host's own time is found wherever its clock is, and whatever a trace says")
+{
+	StreamWriter writer(0, 0);
+	const std::uint64_t far = std::uint64_t(1) << 63;
+	writer.open(far);
+	writer.post(far, begin, 0, {1}, EDC_MODE_USER);
+	const auto bytes = writer.bytes();
+	trace::Stream stream("cpu0", samples::description(classes), bytes);
+	REQUIRE(stream.own_clock());
+	const char *why = "";
+	stream.set_lines(trace::ClockMap::make({{far, 1'700'000'000'000'000'000}}, {0, 0}, 1'000'000'000, why));
+	stream.set_clock(*stream.own_clock());
+	REQUIRE(stream.maps_time());
+	requests::OwnClock own(stream);
+	for (const std::uint64_t ticks : {far, far + 1000, far - 1000, far + 5})
+		CHECK(own.ns(stream.time(ticks)) == stream.own_clock()->to_ns(ticks));
 }
 
 } // namespace test_requests

@@ -235,6 +235,20 @@ TEST_CASE("requests: there and back between two hosts takes what both clocks say
 	CHECK(by_clocks > 500);
 }
 
+TEST_CASE("requests: between two clocks of one host the time is unknown, not exact")
+{
+	World world;
+	world.host(0, 0);
+	KeyedEvent first = world.event(0, 1000), second = world.event(0, 3000);
+	const Path same = world.path({first, second});
+	CHECK(same.steps[0].time.is_exact);
+	CHECK(same.steps[0].time.ns == 2000);
+	second.clock = first.clock + 1;
+	const Path other = world.path({first, second});
+	CHECK_FALSE(other.steps[0].time.is_exact);
+	CHECK_FALSE(other.steps[0].time.is_known());
+}
+
 TEST_CASE("requests: one way between hosts without a bound is unknown")
 {
 	World world;

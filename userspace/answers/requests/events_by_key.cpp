@@ -51,10 +51,9 @@ EventsByKey::EventsByKey(const trace::Trace &trace, const std::string &names, co
 std::uint32_t EventsByKey::clock_of(const trace::Stream &stream)
 {
 	for (const auto &other : trace_->streams()) {
-		if (other.get() == &stream || other->description() == stream.description())
-			return other->info().index;
-		if (other->info().machine == stream.info().machine && other->description() && stream.description() &&
-		    other->description()->clock.is_same(stream.description()->clock))
+		const trace::Clock *const its = other->own_clock(), *const own = stream.own_clock();
+		if (other.get() == &stream || (its && own && other->info().machine == stream.info().machine &&
+					       (its == own || its->is_same(*own))))
 			return other->info().index;
 	}
 	return stream.info().index;

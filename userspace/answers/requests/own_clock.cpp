@@ -9,12 +9,17 @@ namespace {
 
 constexpr std::uint64_t last_tick = std::numeric_limits<std::uint64_t>::max();
 
+std::uint64_t wider(std::uint64_t width)
+{
+	return width <= last_tick / 4 ? width * 4 : last_tick;
+}
+
 } // namespace
 
 OwnClock::OwnClock(const trace::Stream &stream) : stream_(&stream)
 {
-	if (stream.description())
-		clock_ = stream.description()->clock;
+	if (const trace::Clock *const own = stream.own_clock())
+		clock_ = *own;
 }
 
 std::uint64_t OwnClock::ticks(std::uint64_t time)
@@ -24,13 +29,13 @@ std::uint64_t OwnClock::ticks(std::uint64_t time)
 		do {
 			low = high;
 			high += std::min(width, last_tick - high);
-			width *= 4;
+			width = wider(width);
 		} while (high < last_tick && stream_->time(high) < time);
 	} else {
 		do {
 			high = low;
 			low -= std::min(width, low);
-			width *= 4;
+			width = wider(width);
 		} while (low > 0 && stream_->time(low) >= time);
 		if (low == 0 && stream_->time(0) >= time)
 			return 0;

@@ -149,8 +149,9 @@ Elapsed PathMaker::elapsed(const KeyedEvent &from, const KeyedEvent &to) const
 	const Wide apart = clock_->to_ns(is_later ? to.time - from.time : from.time - to.time);
 	const std::int64_t ns = saturated(is_later ? apart : -apart);
 	if (machine_of(from) == machine_of(to)) {
-		const bool is_own = from.clock == to.clock;
-		return {is_own ? saturated(Wide(to.own_ns) - from.own_ns) : ns, 0, true};
+		if (from.clock == to.clock)
+			return {saturated(Wide(to.own_ns) - from.own_ns), 0, true};
+		return {ns, std::nullopt, false}; // how the clocks of one host relate is known by their origins only
 	}
 	const trace::ClockBoundNs first = bound_of(from), second = bound_of(to);
 	if (!first || !second)

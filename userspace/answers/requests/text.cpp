@@ -87,8 +87,8 @@ std::string backwards_text(const Answer &answer)
 		text += fmt::format(
 		    "contradiction: in {} {} is before {} by more than the bounds of the clocks, in {} it follows: "
 		    "if the one causes the other, the clocks or the key are wrong (monitor check --sync)\n",
-		    plural(step.requests, "request", "requests"), point_text(answer, step.to),
-		    point_text(answer, step.from), count_text(step.forward));
+		    plural(step.requests, "request", "requests"), printable(point_text(answer, step.to)),
+		    printable(point_text(answer, step.from)), count_text(step.forward));
 	}
 	if (answer.backwards.size() > max_lines)
 		text += fmt::format("and {} more steps of this kind\n", answer.backwards.size() - max_lines);
