@@ -10,29 +10,34 @@ import browser
 import e2e
 import view_page
 
-BASE_NS, LATER_NS, BOUND_NS = 1_700_000_000_000_000_000, 150_000_000, 80_000
+BASE_NS, LATER_NS, MS = 1_700_000_000_000_000_000, 50_000_000, 1_000_000
+MIDDLE = (100, 200)  # ms of db1's trace between which its clock is slower by 1e-4, and less is known of it
 
 
 def recorded(name):
 	return e2e.record(f"run/{name}", "--force", "-e", "sched", command=("sleep", "0.4")).directory
 
 
-def clock_of(directory, begin_ns, rate, bound):
-	"""Lines that put the trace's begin there; the last one ends a second later."""
+def clock_of(directory, points, bounds):
+	"""Lines through these points: ms since the trace's begin, and ns since the epoch."""
 	first = e2e.Trace(directory).events("--event", "sched_switch")[0]
 	hz = int(re.search(r"freq = (\d+)", (directory / "metadata").read_text(errors="replace"))[1])
 	begin = first["ticks"] - round(first["time_ns"] * hz / 1e9)
-	return {"nodes": [[begin, begin_ns], [begin + hz, begin_ns + round(1e9 * rate)]], "bounds_ns": [bound] * 3}
+	return {"nodes": [[begin + round(hz * ms / 1000), ns] for ms, ns in points], "bounds_ns": bounds}
 
 
-def collection():
+def collection(web_bound):
 	"""Two recordings, of which the clocks say that the second one began a bit after the first."""
 	run = e2e.work / "run"
-	run.mkdir()
-	hosts = {name: recorded(name) for name in ("db1", "web1")}
-	(run / ".monitor").mkdir()
-	parts = [{"directory": "db1", "clock": clock_of(hosts["db1"], BASE_NS, 1.0001, BOUND_NS)},
-	         {"directory": "web1", "clock": clock_of(hosts["web1"], BASE_NS + LATER_NS, 1.0, None)}]
+	hosts = {name: run / name for name in ("db1", "web1")}
+	if not run.exists():
+		run.mkdir()
+		hosts = {name: recorded(name) for name in hosts}
+		(run / ".monitor").mkdir()
+	db = [(MIDDLE[0], BASE_NS + MIDDLE[0] * MS), (MIDDLE[1], BASE_NS + MIDDLE[1] * MS + 10_000)]
+	web = [(0, BASE_NS + LATER_NS), (1000, BASE_NS + LATER_NS + 1000 * MS)]
+	parts = [{"directory": "db1", "clock": clock_of(hosts["db1"], db, [1_000, 80_000, 2_000])},
+	         {"directory": "web1", "clock": clock_of(hosts["web1"], web, [None, web_bound, None])}]
 	(run / ".monitor" / "collection.json").write_text(json.dumps({"version": 1, "parts": parts}))
 	return run
 
@@ -55,34 +60,55 @@ def to_host(page, name):
 	page.wait(f"globalThis.monitorView?.lanes.source.about.hosts[monitorView.lanes.source.about.host_number].name === '{name}' && {view_page.READY}")
 
 
+def show(page, begin_ms, end_ms):
+	"""A window of this host's trace."""
+	page.run(f"(ticks => monitorView.setWindow(ticks({begin_ms}), ticks({end_ms})))(ms => (ms * 1e6 - monitorView.lanes.source.beginNs) / monitorView.lanes.source.nsPerTick)")
+	page.wait(f"{view_page.READY} && location.hash.includes('from=')")
+
+
 def at_the_same_time():
-	run = collection()
+	run = collection(40_000)
 	served = view_page.Served(types.SimpleNamespace(directory=run))
 	page = served.page
 	e2e.equal("hosts", page.run("[...document.querySelectorAll('#hosts button')].map(button => button.textContent)"), ["db1", "web1"])
 	e2e.expect(served.address != page.run("location.href") and page.run("location.pathname").endswith("/0/"), page.run("location.href"))
-	whole = page.run("monitorView.lanes.source.about.ticks")
-	page.run(f"monitorView.setWindow({whole} * 0.6, {whole} * 0.7)")
 	page.key("t")
-	page.wait(f"{view_page.READY} && location.hash.includes('lanes=threads')")
+	show(page, 120, 140)
 	before = window_ns(page)
 	to_host(page, "web1")
-	after = window_ns(page)
-	for here, there in zip(before, after):
-		# A tick of either is less than a nanosecond or two.
-		e2e.expect(abs(here * 1.0001 - LATER_NS - there) < 10, f"{here} ns of db1 are {there} ns of web1")
+	for here, there in zip(before, window_ns(page)):
+		# Three ticks, of which each is less than a nanosecond.
+		e2e.expect(abs(here + (here - MIDDLE[0] * MS) / 1e4 - LATER_NS - there) < 3, f"{here} ns of db1 are {there} ns of web1")
 	e2e.equal("what the lanes show", page.run("monitorView.lanes.what"), "threads")
-	e2e.expect("unknown" in note(page), note(page))
+	e2e.expect("at most 120" in note(page), note(page))  # 80 us and 40 us
 	to_host(page, "db1")
 	for here, there in zip(before, window_ns(page)):
-		e2e.expect(abs(here - there) < 10, f"{here} ns of db1 and back are {there} ns")
-	e2e.expect("at most 80" in note(page), note(page))
+		e2e.expect(abs(here - there) < 3, f"{here} ns of db1 and back are {there} ns")
+	# The worst line of those in the window counts, although those beside it are better.
+	show(page, 60, 240)
+	to_host(page, "web1")
+	e2e.expect("at most 120" in note(page), note(page))
+	to_host(page, "db1")
+	show(page, 210, 240)
+	to_host(page, "web1")
+	e2e.expect("at most 42" in note(page), note(page))
+	to_host(page, "db1")
 	# Before the other one was recorded.
-	page.run(f"monitorView.setWindow({whole} * 0.05, {whole} * 0.1)")
-	page.wait(view_page.READY)
+	show(page, 10, 30)
 	to_host(page, "web1")
 	e2e.expect("was not recorded at that time" in note(page), note(page))
 	e2e.equal("its window", page.run(view_page.WINDOW), [0, page.run("monitorView.lanes.source.about.ticks")])
+	served.end()
+
+
+def with_an_unknown_bound():
+	"""Of either of the two: then it is not known how far apart both windows are."""
+	served = view_page.Served(types.SimpleNamespace(directory=collection(None)))
+	page = served.page
+	for name in ("web1", "db1"):
+		show(page, 210, 240)
+		to_host(page, name)
+		e2e.expect("unknown" in note(page), note(page))
 	served.end()
 
 
@@ -118,4 +144,4 @@ def what_has_no_picture():
 e2e.need_recording()
 if browser.why_none():
 	e2e.skip(browser.why_none())
-e2e.main(at_the_same_time, without_clocks, what_has_no_picture)
+e2e.main(at_the_same_time, with_an_unknown_bound, without_clocks, what_has_no_picture)

@@ -172,17 +172,19 @@ std::vector<view::Hosts::Recording> open_collection(const std::string &directory
 {
 	std::vector<view::Hosts::Recording> opened;
 	std::vector<std::string> warnings;
+	const auto clocks = trace::read_collection(directory, warnings);
+	for (const std::string &warning : warnings)
+		print_note(fmt::format("monitor: {}\n", printable(warning)));
 	for (const std::string &recording : recordings)
 		try {
 			trace::Trace trace = open_for_picture(recording);
-			auto clock = view::clock_in(directory, recording, trace, warnings);
-			opened.push_back({std::filesystem::path(recording).lexically_relative(directory).string(),
-					  recording, std::move(trace), std::move(clock)});
+			std::string name = std::filesystem::path(recording).lexically_relative(directory).string();
+			auto clock = view::clock_of(clocks, name, trace);
+			opened.push_back({std::move(name), recording, std::move(trace), std::move(clock)});
 		} catch (const Error &error) {
-			print_note(fmt::format("monitor: {} is left out: {}\n", printable(recording), error.what()));
+			print_note(fmt::format("monitor: {} is left out: {}\n", printable(recording),
+					       printable(error.what())));
 		}
-	for (const std::string &warning : warnings)
-		print_note(fmt::format("monitor: {}\n", warning));
 	if (opened.empty())
 		throw Error(fmt::format("no recording in {} can be viewed", printable(directory)));
 	return opened;

@@ -9,25 +9,29 @@
 
 #include "base/error.h"
 #include "base/json.h"
-#include "reading/events/collection_clocks.h"
 
 namespace monitor::view {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-// The largest bound of the lines between; empty: one is unknown. Bounds change at nodes only.
+// The largest bound of the lines that touch this time; empty: one is unknown.
 trace::ClockBoundNs bound_within(const trace::ClockMap &clock, std::uint64_t from_ns, std::uint64_t to_ns)
 {
-	trace::ClockBoundNs bound = clock.bound_at(from_ns);
-	const auto widen = [&bound](trace::ClockBoundNs other) {
-		bound = bound && other ? trace::ClockBoundNs(std::max(*bound, *other)) : std::nullopt;
+	const auto saturated = [](std::uint64_t ns) {
+		return static_cast<std::int64_t>(std::min<std::uint64_t>(ns, INT64_MAX));
 	};
-	widen(clock.bound_at(to_ns));
-	for (const trace::ClockNode &node : clock.nodes())
-		if (node.ns > 0 && static_cast<std::uint64_t>(node.ns) >= from_ns &&
-		    static_cast<std::uint64_t>(node.ns) <= to_ns)
-			widen(clock.bound_at(static_cast<std::uint64_t>(node.ns)));
+	const std::int64_t from = saturated(from_ns), to = saturated(to_ns);
+	const auto &nodes = clock.nodes();
+	trace::ClockBoundNs bound = 0;
+	for (std::size_t i = 0; i < clock.bounds().size(); ++i) {
+		const bool ends_before = i < nodes.size() && nodes[i].ns < from;
+		const bool begins_after = i > 0 && nodes[i - 1].ns > to;
+		if (ends_before || begins_after)
+			continue;
+		const trace::ClockBoundNs &line = clock.bounds()[i];
+		bound = bound && line ? trace::ClockBoundNs(std::max(*bound, *line)) : std::nullopt;
+	}
 	return bound;
 }
 
@@ -167,17 +171,15 @@ std::string Hosts::ticks(const trace::ClockMap &clock, const Picture &picture, c
 			      {"bound_ns", json_of(bound_within(clock, from, to))}});
 }
 
-std::shared_ptr<const trace::ClockMap> clock_in(const std::string &collection, const std::string &recording,
-						const trace::Trace &trace, std::vector<std::string> &warnings)
+std::shared_ptr<const trace::ClockMap> clock_of(const std::map<std::string, trace::PartClock> &clocks,
+						const std::string &name, const trace::Trace &trace)
 {
-	auto clocks = trace::read_collection(collection, warnings);
-	const auto name = std::filesystem::path(recording).lexically_relative(collection).begin()->string();
-	const auto found = clocks.find(name);
+	const auto found = clocks.find(std::filesystem::path(name).begin()->string());
 	if (found == clocks.end() || !found->second.has_lines)
 		return nullptr;
 	const char *why = "";
-	return trace::ClockMap::make(std::move(found->second.nodes), std::move(found->second.bounds),
-				     trace.description().clock.frequency_hz, why);
+	return trace::ClockMap::make(found->second.nodes, found->second.bounds, trace.description().clock.frequency_hz,
+				     why);
 }
 
 } // namespace monitor::view

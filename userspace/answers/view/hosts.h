@@ -9,6 +9,7 @@
 // Nanoseconds count from the collection's begin, bound_ns is how far off they may be in this window; null: unknown.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -18,6 +19,7 @@
 #include "base/http.h"
 #include "loading.h"
 #include "reading/events/clock_map.h"
+#include "reading/events/collection_clocks.h"
 
 namespace monitor::view {
 
@@ -59,8 +61,8 @@ private:
 	std::uint64_t begin_ns_ = ~std::uint64_t(0); // of the collection, on the common clock
 };
 
-// The clock of a recording of the collection (Trace::recordings_in), as the collection has it; null: it has none.
-std::shared_ptr<const trace::ClockMap> clock_in(const std::string &collection, const std::string &recording,
-						const trace::Trace &trace, std::vector<std::string> &warnings);
+// The clock of a recording, by its name in the collection, as the collection has it; null: it has none.
+std::shared_ptr<const trace::ClockMap> clock_of(const std::map<std::string, trace::PartClock> &clocks,
+						const std::string &name, const trace::Trace &trace);
 
 } // namespace monitor::view

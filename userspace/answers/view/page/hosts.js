@@ -21,22 +21,23 @@ export class Hosts {
 	// What the lanes show and the table is by stays; the window is the same time, where the clocks of both are known.
 	async go(place) {
 		const {about} = this.lanes.source, {window} = this.lanes, fragment = new URLSearchParams(location.hash.slice(1));
-		for (const name of ['from', 'to', 'thread', 'at'])
+		for (const name of ['from', 'to', 'thread', 'at', 'bound_ns'])
 			fragment.delete(name);
 		if (about.has_common && about.hosts[place].has_common) {
-			const {from_ns: from, to_ns: to} = await this.ask(`common?from=${Math.round(window.from)}&to=${Math.round(window.to)}`);
+			const {from_ns: from, to_ns: to, bound_ns: bound} = await this.ask(`common?from=${Math.round(window.from)}&to=${Math.round(window.to)}`);
 			fragment.set('from_ns', from);
 			fragment.set('to_ns', to);
+			fragment.set('bound_ns', bound ?? 'unknown');
 		}
 		location.assign(`../${place}/#${fragment}`);
 	}
-	// The window at this time of the common clock.
-	async follow(fromNs, toNs) {
-		const {from, to, bound_ns: bound} = await this.ask(`ticks?from_ns=${fromNs}&to_ns=${toNs}`);
+	// The window at this time of the common clock, which is off by at most `bound` ns; null: unknown.
+	async follow(fromNs, toNs, bound) {
+		const {from, to, bound_ns: own} = await this.ask(`ticks?from_ns=${fromNs}&to_ns=${toNs}`);
 		if (to > from)
 			this.setWindow(from, to);
 		element('hosts-note').textContent = to <= from ? 'this host was not recorded at that time: this is all of its recording'
-			: bound === null ? 'the same time, but how far off this host\'s clock is, is unknown' : `the same time: this host's clock is at most ${duration(bound)} off`;
+			: bound === null || own === null ? 'the same time, but how far off the clocks are is unknown' : `the same time, off by at most ${duration(bound + own)}`;
 	}
 	async ask(what) {
 		this.isAsking = true;

@@ -370,7 +370,7 @@ function follow() {
 	showBy(tableBy.includes(wanted.get('by')) ? wanted.get('by') : 'process');
 	setWindow(number('from', 0), number('to', about.ticks));
 	if (wanted.has('from_ns'))
-		hosts?.follow(number('from_ns', 0), number('to_ns', 0));
+		hosts?.follow(number('from_ns', 0), number('to_ns', 0), number('bound_ns', null));
 	if (wanted.has('thread'))
 		story.show(number('thread', -1), lanes.window, number('at', undefined));
 	else
