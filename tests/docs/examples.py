@@ -95,11 +95,13 @@ def main(monitor, tutorial):
 	environment = {name: value for name, value in os.environ.items() if not name.startswith("SUDO_")}
 	with tempfile.TemporaryDirectory() as tools, tempfile.TemporaryDirectory() as directory:
 		environment["PATH"] = make_path(monitor, tools)
-		for number, (script, after) in enumerate(blocks, 1):
-			errors += run_block(number, script, after, environment, directory)
-			if errors:
-				break
-		end_children()
+		try:
+			for number, (script, after) in enumerate(blocks, 1):
+				errors += run_block(number, script, after, environment, directory)
+				if errors:
+					break
+		finally:
+			end_children()
 	print("\n".join(errors))
 	return 1 if errors else 0
 
