@@ -199,7 +199,7 @@ def analyses_of_lttng_are_the_report():
 		share = row["cpu_ns"] / (end - begin)
 		e2e.expect(abs(usage.get(row["tid"], 0) - share) < 0.03 + unclear, f"lttng-cputop: {row['thread']} has {usage.get(row['tid'])}, report {share}")
 		compared += 1
-	e2e.expect(compared > 1, f"lttng-cputop: only {compared} threads were compared")
+	e2e.expect(compared > 0, f"lttng-cputop: only {compared} threads were compared")  # on a quiet machine one has nearly all of the CPUs
 	# Those that began in the part, too: of others it has no begin.
 	whole = query(trace, f"SELECT name, count(*) AS n, sum(duration_ns) AS ns FROM activities WHERE kind = 'syscall' AND whole "
 	                     f"AND begin_ns >= {begin} AND end_ns < {end} GROUP BY name")
