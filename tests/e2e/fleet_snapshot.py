@@ -43,7 +43,7 @@ def snapshots(fleet, host, run):
 
 
 def settled(fleet, hosts, run, number):
-	"""What each host has, once all have so many; and a while later no host has more."""
+	"""The snapshots of each host, once each has this number; a while later none has more."""
 	wait_for(lambda: all(len(snapshots(fleet, host, run)) >= number for host in hosts), f"{number} snapshots of each host")
 	time.sleep(0.5)
 	return {host: snapshots(fleet, host, run) for host in hosts}

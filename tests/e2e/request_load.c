@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A service and its client, for report_requests.py, which records each as if it ran on a host of its own:
- *   request_load serve REQUESTS          prints "port=N", serves so many requests on loopback, then ends
+ *   request_load serve REQUESTS          prints "port=N", serves this number of requests on loopback, then exits
  *   request_load ask PORT REQUESTS SLOW  sends the requests 1 to REQUESTS, one after the other; each takes 1 ms there,
  *                                        SLOW takes 30 ms
  * Every event has the request's number: begin, sent, received, end at the client; query, done at the service.

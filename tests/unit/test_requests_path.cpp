@@ -25,7 +25,7 @@ struct World {
 	std::vector<Point> points;
 	std::vector<trace::MachineClock> clocks;
 	std::vector<std::int64_t> off;        // of each host's clock, in ns
-	std::vector<std::int64_t> own_parts;  // its own rate: off by so many parts per million
+	std::vector<std::int64_t> own_parts;  // its own rate: off by this, in parts per million
 	std::vector<std::int64_t> true_times; // by point
 	trace::Clock clock;
 

@@ -4,7 +4,7 @@
 //
 //   jetstream create URL              the stream, in files
 //   jetstream publish URL DIR         kernel_cpu* of DIR, 256 KiB in a message, 16 MiB on their way
-//   jetstream consume URL DIR BYTES   until so many bytes are written, and on the disk
+//   jetstream consume URL DIR BYTES   until BYTES bytes are on the disk
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

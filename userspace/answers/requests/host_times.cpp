@@ -10,7 +10,7 @@
 namespace monitor::requests {
 namespace {
 
-constexpr std::uint64_t rate_parts = 1000; // a rate differs from the reference's by less than one in so many
+constexpr std::uint64_t rate_parts = 1000; // a rate differs from the reference's by less than one part in this number
 constexpr std::uint64_t rounding_ns = 8;   // of four times, and of what is divided
 
 // A step from one host to another.

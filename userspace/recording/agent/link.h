@@ -33,7 +33,7 @@ inline constexpr std::size_t max_link_bytes = fleet::max_envelope_bytes + 1;
 struct JointRun {
 	std::string run;
 	pid_t recorder = 0;
-	std::uint64_t snapshots = 0; // --snapshots: so many at most
+	std::uint64_t snapshots = 0; // --snapshots: at most
 };
 std::string joint_runs_text(const std::vector<JointRun> &runs);
 std::vector<JointRun> parse_joint_runs(std::string_view text);
