@@ -32,17 +32,17 @@ def size_of(directory):
 	return sum(os.path.getsize(os.path.join(directory, name)) for name in os.listdir(directory))
 
 
-def loaded(context, result):
-	"""CPU time for each event as a share of a CPU at a million events a second, ours and the writer's, in turns."""
+def loaded(context, result, name, load, *options):
+	"""CPU time for each event as a share of a CPU at a million events a second, ours and the writer's, in turns. """
 	found, bytes_of = {"statistics": [], "trace": []}, {"statistics": [], "trace": []}
 	for _ in range(context.rounds_or(5)):
-		for what, options in (("statistics", ("--statistics", "1s")), ("trace", ())):
+		for what, sums in (("statistics", ("--statistics", "1s")), ("trace", ())):
 			directory = context.path(what)
-			process = recorder(context, directory, "--buffer", "64M", *options)
+			process = recorder(context, directory, "--buffer", "64M", *options, *sums)
 			before = Tasks(process.pid)
-			load = spawn(context.workload("getppid-for", context.load_cpu, context.scale(8, 3)), stdout=subprocess.DEVNULL)
+			running = spawn(load, stdout=subprocess.DEVNULL)
 			time.sleep(context.scale(7, 2))
-			stop(load)
+			stop(running)
 			time.sleep(0.5)  # all of it is drained
 			after = Tasks(process.pid)
 			stop(process)
@@ -50,12 +50,21 @@ def loaded(context, result):
 			found[what].append((after.cpu_ns - before.cpu_ns) / info["tokens"] * 1e6 / 1e7)
 			bytes_of[what].append(size_of(directory) / (info["wall_ns"] / 1e9) / 1e6)
 			shutil.rmtree(directory, ignore_errors=True)
-	result.table(["under getppid", "min", "median", "max"],
+	result.table([f"under {name}", "min", "median", "max"],
 	             [[f"{what}: % of one CPU at 1M events/s", *Spread(found[what]).cells(2)] for what in found] +
 	             [[f"{what}: MB a second", *Spread(bytes_of[what]).cells(3)] for what in found])
 	spread = Spread(found["statistics"])
-	result.bar("CPU at a million events a second, of one CPU", spread.mid, 5, "%", digits=2, spread=spread)
+	result.bar(f"{name}: CPU at a million events a second, of one CPU", spread.mid, 5, "%", digits=2, spread=spread)
 	return {what: Spread(values).json() for what, values in found.items()}
+
+
+def all_loaded(context, result):
+	seconds, of_program = context.scale(8, 3), context.helper("user_load")
+	return {
+		"getppid": loaded(context, result, "getppid", context.workload("getppid-for", context.load_cpu, seconds)),
+		"events of a program": loaded(context, result, "events of a program", [of_program, "paced", str(seconds), "250"], "--user-only"),
+		"activities of a program": loaded(context, result, "activities of a program", [of_program, "activities", str(seconds), "250"], "--user-only"),
+	}
 
 
 @contextlib.contextmanager
@@ -158,5 +167,5 @@ def counted(context, result):
 
 def bench(context):
 	result = Result(TITLE)
-	result.figures = {"loaded": loaded(context, result), "bounded": bounded(context, result), "counted": counted(context, result)}
+	result.figures = {"loaded": all_loaded(context, result), "bounded": bounded(context, result), "counted": counted(context, result)}
 	return result

@@ -21,7 +21,7 @@ HELD = 85.0    # % of the printed ranges that have the unmeasured time in them
 RESAMPLES = 400
 LONGER = float(os.environ.get("VIRTUAL_CALIBRATE") or 0)
 SQL = """create table t (a integer primary key, b text, c real);
-with recursive n(i) as (select 1 union all select i + 1 from n where i < {rows}) insert into t select i, 'text ' || (i * 7919 % 10007), i * 0.5 from n;
+with recursive n(i) as (select 1 union all select i + 1 from n where i < {rows}) insert into t select i, 'text ' || (i * 7919 % {texts}), i * 0.5 from n;
 create index by_b on t (b);
 select count(*), sum(x.c) from t x join t y on x.b = y.b where x.a % 3 = 0;
 update t set c = c + 1 where a % 3 = 0; delete from t where a % 5 = 0; vacuum;"""
@@ -46,7 +46,7 @@ def loads(context):
 	if cpu != other:
 		found["pipe, two CPUs"] = [program, "pipe", cpu, other, number(8_000)]
 	if shutil.which("sqlite3"):
-		found["sqlite3"] = ["sqlite3", context.path("db"), SQL.format(rows=number(150_000))]
+		found["sqlite3"] = ["sqlite3", context.path("db"), SQL.format(rows=number(150_000), texts=int(10_007 * part) or 1)]
 	if shutil.which("nginx") and shutil.which("wrk"):
 		found["nginx and wrk"] = ["bash", served(context, number(20_000))]
 	with open(context.path("compiled.c"), "w") as file:

@@ -7,6 +7,8 @@
  *                                    of each kind in turn; prints the median ns of CPU time per call of each kind
  *   user_load paced SECONDS PER_MS   2 threads, PER_MS events each in every millisecond; prints how many were posted
  *   user_load unpaced SECONDS        2 threads at full speed; prints how many were posted
+ *   user_load activities SECONDS PER_MS
+ *                                    as paced, but begins and ends of activities in turn; not with LTTng
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -16,13 +18,16 @@
 
 EDC_EVENT(step, "arg: u16 number");
 EDC_EVENT(sized, "arg: u16 number; u64 bytes (B)");
+EDC_ACTIVITY(work, "arg: u16 number");
 
 #define POST_16(number) edc(step, number)
 #define POST_64(number) edc_data(sized, number, number)
+#define POST_ACTIVITY(number) (edc_begin(work, number), edc_end(work, number))
 #endif
 
 #include <pthread.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -183,6 +188,15 @@ static void asked(long cpu)
 
 static double seconds;
 static uint64_t per_ms; /* 0: unpaced */
+static bool is_of_activities;
+
+#ifdef POST_ACTIVITY
+static void post_activities(uint64_t calls)
+{
+	for (uint64_t i = 0; i < calls; i += 2)
+		POST_ACTIVITY(i);
+}
+#endif
 
 static void *post_for(void *argument)
 {
@@ -191,7 +205,12 @@ static void *post_for(void *argument)
 	uint64_t calls = per_ms ? per_ms : 10000;
 
 	for (; (per_ms ? next : now_ns(CLOCK_MONOTONIC)) < end; *posted += calls) {
-		post_16(calls);
+#ifdef POST_ACTIVITY
+		if (is_of_activities)
+			post_activities(calls);
+		else
+#endif
+			post_16(calls);
 		if (!per_ms)
 			continue;
 		next += 1000000;
@@ -223,7 +242,8 @@ int main(int count, char **argument)
 	seconds = count > 2 ? atof(argument[2]) : 0;
 	if (!strcmp(load, "asked") && count == 3) {
 		asked(atol(argument[2]));
-	} else if (!strcmp(load, "paced") && count == 4) {
+	} else if ((!strcmp(load, "paced") || !strcmp(load, "activities")) && count == 4) {
+		is_of_activities = *load == 'a';
 		per_ms = strtoull(argument[3], NULL, 10);
 		two_threads();
 	} else if (!strcmp(load, "unpaced") && count == 3) {
