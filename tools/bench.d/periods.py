@@ -33,7 +33,7 @@ def size_of(directory):
 
 
 def loaded(context, result, name, load, *options):
-	"""CPU time for each event as a share of a CPU at a million events a second, ours and the writer's, in turns. """
+	"""CPU time for each event as a share of a CPU at a million events a second, ours and the writer's, in turns."""
 	found, bytes_of = {"statistics": [], "trace": []}, {"statistics": [], "trace": []}
 	for _ in range(context.rounds_or(5)):
 		for what, sums in (("statistics", ("--statistics", "1s")), ("trace", ())):
@@ -53,18 +53,17 @@ def loaded(context, result, name, load, *options):
 	result.table([f"under {name}", "min", "median", "max"],
 	             [[f"{what}: % of one CPU at 1M events/s", *Spread(found[what]).cells(2)] for what in found] +
 	             [[f"{what}: MB a second", *Spread(bytes_of[what]).cells(3)] for what in found])
-	spread = Spread(found["statistics"])
-	result.bar(f"{name}: CPU at a million events a second, of one CPU", spread.mid, 5, "%", digits=2, spread=spread)
-	return {what: Spread(values).json() for what, values in found.items()}
+	return {what: Spread(values) for what, values in found.items()}
 
 
 def all_loaded(context, result):
 	seconds, of_program = context.scale(8, 3), context.helper("user_load")
-	return {
-		"getppid": loaded(context, result, "getppid", context.workload("getppid-for", context.load_cpu, seconds)),
-		"events of a program": loaded(context, result, "events of a program", [of_program, "paced", str(seconds), "250"], "--user-only"),
-		"activities of a program": loaded(context, result, "activities of a program", [of_program, "activities", str(seconds), "250"], "--user-only"),
-	}
+	kernel = loaded(context, result, "getppid", context.workload("getppid-for", context.load_cpu, seconds))
+	spread = kernel["statistics"]
+	result.bar("CPU at a million events a second, of one CPU", spread.mid, 5, "%", digits=2, spread=spread)
+	program = {what: loaded(context, result, f"{what} of a program", [of_program, load, str(seconds), "250"], "--user", "-e", "sched")
+		for what, load in (("events", "paced"), ("activities", "activities"))}
+	return {name: {what: spread.json() for what, spread in each.items()} for name, each in ({"getppid": kernel} | program).items()}
 
 
 @contextlib.contextmanager

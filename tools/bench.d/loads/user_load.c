@@ -22,7 +22,11 @@ EDC_ACTIVITY(work, "arg: u16 number");
 
 #define POST_16(number) edc(step, number)
 #define POST_64(number) edc_data(sized, number, number)
-#define POST_ACTIVITY(number) (edc_begin(work, number), edc_end(work, number))
+#define POST_ACTIVITY(number)            \
+	do {                             \
+		edc_begin(work, number); \
+		edc_end(work, number);   \
+	} while (0)
 #endif
 
 #include <pthread.h>
