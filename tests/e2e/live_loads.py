@@ -3,6 +3,7 @@
 """Not a part of the test run (8 minutes): monitor top's figures under 20 loads are those of reports of the same windows of
 the trace: rows by process, sums, counters, and the calls of the load's first process. A load whose program is missing is
 left out, and said. By hand: tests/e2e/live_loads.py MONITOR PROGRAMS WORK [LOAD...]"""
+import contextlib
 import json
 import os
 import shutil
@@ -16,8 +17,13 @@ import live_windows
 
 STRESSED = ("fork", "switch", "pipe", "futex", "mmap", "fault", "timer", "sock", "epoll", "vm")
 FILES = "while :; do find /usr/share -name '*.gz' > {work}/found; done"
+SERVED = """echo 'daemon off; master_process off; pid {work}/pid; events {{ }}
+http {{ access_log off; server {{ listen 127.0.0.1:18089; location / {{ return 200 "text"; }} }} }}' > {work}/nginx.conf
+nginx -e {work}/log -c {work}/nginx.conf &
+until (: < /dev/tcp/127.0.0.1/18089) 2> /dev/null; do sleep 0.01; done
+exec wrk -t 1 -c 8 -d 60 http://127.0.0.1:18089/"""
 LOADS = {
-	"getppid": ["{programs}/workload", "getppid-for", "0", "60"],
+	"getppid": ["{programs}/workload", "getppid", "1000000000"],
 	"activities": ["{programs}/activity_load", "60000", "200"],
 	"stacks": ["{programs}/stack_load", "60"],
 	"sqlite3": ["bash", "-c", "while :; do sqlite3 :memory: 'with recursive n(i) as (select 1 union all select i + 1 from n where i < 200000) select sum(i) from n'; done"],
@@ -26,7 +32,7 @@ LOADS = {
 	"xz": ["bash", "-c", "while :; do head -c 2M /dev/zero | xz -T 2 > {work}/xz; done"],
 	"copies": ["bash", "-c", "while :; do dd if=/dev/zero of={work}/copy bs=64k count=200 conv=fsync 2> {work}/dd; done"],
 	"python": ["python3", "-c", "import time, threading\nfor _ in range(30): threading.Thread(target=lambda: [time.sleep(0.002) for _ in range(30000)], daemon=True).start()\ntime.sleep(60)"],
-	"nginx and wrk": ["bash", "-c", "nginx -e {work}/log -g 'daemon off; pid {work}/pid; error_log {work}/log;' & exec wrk -t 1 -c 8 -d 60 http://127.0.0.1:80/"],
+	"nginx and wrk": ["bash", "-c", SERVED],
 	**{f"stress-ng {name}": ["stress-ng", "--quiet", "--temp-path", "{work}", f"--{name}", "2", "-t", "60"] for name in STRESSED},
 }
 
@@ -40,19 +46,22 @@ def compared(name, command):
 			time.sleep(1)
 			if not e2e.expect(load.poll() is None, f"{name}: ended: {(e2e.work / 'log').read_text(errors='replace')[-200:]}"):
 				return
-			done = e2e.run(e2e.monitor, "top", "--json", "--no-calibration", "--details", load.pid, "-d", "500ms", "-n", 4, "-o", directory, "--force",
+			done = e2e.run(e2e.monitor, "top", "--json", "--user", "--no-calibration", "--details", load.pid, "-d", "500ms", "-n", 4, "-o", directory, "--force",
 			               "--buffer", "128M", "-m", live_windows.COUNTERS)
 		finally:
-			os.killpg(load.pid, signal.SIGKILL)
+			with contextlib.suppress(ProcessLookupError):  # it has ended
+				os.killpg(load.pid, signal.SIGKILL)
 			load.wait()
 		refreshes, trace = [json.loads(line) for line in done.stdout.splitlines()], e2e.Trace(directory)
 		if live_windows.is_comparable(trace):
 			break
 	before = e2e.failures
 	windows = live_windows.compare("process", refreshes, trace)
-	calls = live_windows.compare_details(refreshes, trace, load.pid)["calls"]
+	# A trace without activities has no report of them.
+	tables = ("calls", "activities") if name == "activities" else ("calls",)
+	seen = live_windows.compare_details(refreshes, trace, load.pid, tables)
 	events = sum(each["machine"]["events"] for each in refreshes)
-	print(f"{name}: {windows} windows, {events} events, {calls} calls of the load's first process, lost {trace.summary()['lost']}, "
+	print(f"{name}: {windows} windows, {events} events, {seen['calls']} calls and {seen['activities']} activities of the load's first process, lost {trace.summary()['lost']}, "
 	      f"{e2e.failures - before} differences", flush=True)
 
 

@@ -62,7 +62,7 @@ def same_rows(what, live, offline, number, left_out):
 		return kept
 	live, offline = keyed(live), keyed(offline)
 	times, wrong = 0, []
-	e2e.equal(f"{what}: rows", sorted(live), sorted(offline))
+	e2e.equal(f"{what}: rows of one side only", {key: (live | offline)[key] for key in live.keys() ^ offline.keys()}, {})
 	for key in live.keys() & offline.keys():
 		for a, b in zip(*(sorted(of[key], key=lambda row: row["cpu_ns"]) for of in (live, offline))):
 			e2e.equal(f"{what}: counts of {key}", [a[name] for name in COUNTS], [b[name] for name in COUNTS])
@@ -91,8 +91,8 @@ def same_ratios(what, live, offline, number, left_out):
 		e2e.equal(f"{what}: measured of {key}", *([of[key][name] for name in MEASURED] for of in (live, offline)))
 
 
-def compare_details(refreshes, trace, pid):
-	"""Calls and activities of a process. Returns how many of each were compared."""
+def compare_details(refreshes, trace, pid, tables=("activities", "calls")):
+	"""Calls and activities of a process, or one of them. Returns how many of each were compared."""
 	seen = {"activities": 0, "calls": 0}
 	for each in refreshes:
 		if not e2e.expect(each["whole"] and each["late"] == 0, f"{each['number']} is not whole"):
@@ -101,7 +101,9 @@ def compare_details(refreshes, trace, pid):
 		for table, report, name, figures in (
 				("activities", "activities", "activity", (("count", "count"), ("total_ns", "total_ns"), ("mean_ns", "mean_ns"), ("longest_ns", "max_ns"))),
 				("calls", "syscalls", "call", (("count", "count"), ("failed", "errors"), ("total_ns", "total_ns"), ("longest_ns", "max_ns")))):
-			live = {row[name]: row for row in each["details"].get(table, [])}
+			if table not in tables:
+				continue
+			live = {row[name]: row for row in each["details"][table]}
 			offline = {row[name]: row for row in trace.rows(report, *within) if row["pid"] == pid}
 			what = f"{table}, refresh {each['number']}"
 			e2e.equal(f"{what}: names", sorted(live), sorted(offline))
