@@ -30,14 +30,14 @@ bool take_range(const nlohmann::json &json, std::pair<std::uint64_t, std::uint64
 	return range.first <= range.second;
 }
 
-// What is stored after the first block that is not.
-void parse_ranges(const nlohmann::json &json, std::map<std::string, StoredBlocks> &streams)
+// Ranges of blocks by stream.
+void parse_ranges(const nlohmann::json &json, const char *member, std::map<std::string, BlockRanges> &streams)
 {
-	if (!json.contains("ranges") || !json["ranges"].is_object())
+	if (!json.contains(member) || !json[member].is_object())
 		return;
-	for (const auto &[name, ranges] : json["ranges"].items())
+	for (const auto &[name, ranges] : json[member].items())
 		for (const auto &each : is_stream_name(name) && ranges.is_array() ? ranges : nlohmann::json::array())
-			if (StoredBlocks::Range range; take_range(each, range) && range.second <= max_stream_blocks)
+			if (BlockRanges::Range range; take_range(each, range) && range.second <= max_stream_blocks)
 				streams[name].add(range.first, range.second - range.first);
 }
 
@@ -92,6 +92,9 @@ std::string TraceProgress::text() const
 			if (first != 0)
 				json["ranges"][name].push_back({first, end});
 	}
+	for (const auto &[name, blocks] : absent)
+		for (const auto &[first, end] : blocks.ranges())
+			json["absent"][name].push_back({first, end});
 	for (const auto &[name, hash] : files)
 		json["files"][name] = hex_text(hash);
 	if (wanted.forward) {
@@ -121,7 +124,8 @@ bool TraceProgress::parse(const std::string &untrusted_text, const Uuid &expecte
 		for (const auto &[name, blocks] : json["streams"].items())
 			if (is_stream_name(name) && blocks.is_number_unsigned() && blocks <= max_stream_blocks)
 				streams[name].set_prefix(blocks.get<std::uint64_t>());
-	parse_ranges(json, streams);
+	parse_ranges(json, "ranges", streams); // what is stored after the first block that is not
+	parse_ranges(json, "absent", absent);
 	parse_wanted(json, wanted);
 	if (json.contains("files") && json["files"].is_object())
 		for (const auto &[name, hash] : json["files"].items())

@@ -26,6 +26,8 @@ struct TraceProgress {
 	Uuid uuid{};
 	std::uint64_t store = 0; // of the collector; 0: none has answered yet
 	std::map<std::string, StoredBlocks> streams;
+	// Of these, what the collector does not have all the same: refused, or removed before it was sent.
+	std::map<std::string, BlockRanges> absent;
 	std::map<std::string, std::uint64_t> files; // content_hash() of what is stored
 	bool is_complete = false;                   // it ended, and all of it is stored
 	// Blocks that the collector has aside as conflicts; that it refuses; that were removed before they were sent.

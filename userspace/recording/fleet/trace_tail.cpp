@@ -208,8 +208,7 @@ int TraceTail::read(const BlockRun &run, std::span<std::byte> to)
 // For what a copy says of itself: there is nothing more to be done about these blocks, but they are not there.
 void TraceTail::note_absent(const std::string &stream, std::uint64_t first, std::uint64_t count)
 {
-	if (const auto found = streams_.find(stream); found != streams_.end())
-		found->second.absent.add(first, count);
+	progress_.absent[stream].add(first, count);
 }
 
 void TraceTail::vanish(const std::string &stream, std::uint64_t first, std::uint64_t count)

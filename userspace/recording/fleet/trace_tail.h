@@ -101,7 +101,6 @@ private:
 		std::uint64_t blocks = 0; // seen
 		BlockRanges wanted;       // of these, all or what was asked for
 		BlockRanges given;        // out by next_blocks()
-		BlockRanges absent;       // removed before they were sent, or refused, as far as this agent has seen
 		std::optional<Time> waits_since;
 		bool is_gone = false;
 	};

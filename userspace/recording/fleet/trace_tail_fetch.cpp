@@ -82,18 +82,21 @@ FetchedTrace TraceTail::fetched() const
 	for (const auto &[name, stream] : streams_) {
 		FetchedStream &each = fetched.streams[name];
 		each.blocks = stream.blocks;
-		if (const auto stored = progress_.streams.find(name); stored != progress_.streams.end())
-			for (const auto &[first, end] : stored->second.ranges()) {
-				const std::uint64_t last = std::min(end, stream.blocks);
-				std::uint64_t from = first;
-				while (from < last) {
-					const auto part = stream.absent.missing({from, last});
-					if (!part)
-						break;
-					each.here.add(part->first, part->second - part->first);
-					from = part->second;
-				}
+		const auto stored = progress_.streams.find(name);
+		if (stored == progress_.streams.end())
+			continue;
+		const auto found = progress_.absent.find(name);
+		const BlockRanges absent = found == progress_.absent.end() ? BlockRanges() : found->second;
+		for (const auto &[first, end] : stored->second.ranges()) {
+			const std::uint64_t last = std::min(end, stream.blocks);
+			for (std::uint64_t from = first; from < last;) {
+				const auto part = absent.missing({from, last});
+				if (!part)
+					break;
+				each.here.add(part->first, part->second - part->first);
+				from = part->second;
 			}
+		}
 	}
 	return fetched;
 }
