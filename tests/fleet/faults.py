@@ -20,6 +20,7 @@ import uuid
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e"))
 import e2e
+import fleet_lab
 import fleet_traces
 from fleet_traces import Hub, expect_all_stored, expect_same, make_trace, pushed, stored_bytes, wait_for
 
@@ -83,6 +84,181 @@ def agent_kills():
 	account = fleet_traces.accounts(run)["h"]
 	e2e.equal("conflicts, sessions", (account["conflicts"], account["sessions"]), (0, 9))
 	print(f"  {account['repeated']} blocks came twice")
+
+
+def spooled(fleet, name, mib):
+	"""A trace in the spool of h1, as if it had been recorded there, and a copy of it that nobody removes."""
+	runs = fleet.spools / "spool-h1" / "runs"
+	trace, owner = make_trace(fleet.spools / f"made-{name}", mib), runs.stat()
+	shutil.copytree(trace, fleet.work / f"original-{name}")
+	for path in (trace, *trace.rglob("*")):
+		os.chown(path, owner.st_uid, owner.st_gid)
+	return trace.rename(runs / name)
+
+
+def start_agent(fleet, *options):
+	"""Its log goes on, so it is its newest connection that is waited for."""
+	log = fleet.work / "h1.log"
+	before = log.read_text().count("connected to the hub") if log.exists() else 0
+	agent = fleet.agent("h1", *options)
+	agent.wait_for("connected to the hub", seconds=30, times=before + 1)
+	return agent
+
+
+def kill_agent(agent):
+	"""All of it, the starter first."""
+	parts = fleet_lab.children_of(agent.pid)
+	agent.kill()
+	for part in parts:
+		os.kill(part, signal.SIGKILL)
+	agent.process.wait()
+
+
+def start_collector(fleet, run):
+	collector = fleet_traces.Program(f"{fleet.work.name}_collector", e2e.monitor, "fleet", "collect", "--keys", fleet.keys, "-o", run)
+	wait_for(lambda: "connected" in collector.err.read_text(), "the collector")
+	return collector
+
+
+def nothing_is_left(fleet):
+	"""Its status says so twice: a new agent may not have looked yet."""
+	wait_for(lambda: all(fleet.rows("status")["h1"]["unsent_blocks"] == 0 and not time.sleep(1) for _ in (1, 2)), "all is stored", 120)
+
+
+def network_part_kills():
+	"""The part of an agent that has the network is killed again and again while blocks flow; the starter, which records,
+	replaces it, and it goes on where it was."""
+	with fleet_lab.Fleet("network_kills", "h1") as fleet:
+		run, agent = fleet.work / "run", start_agent(fleet)
+		collector, trace = start_collector(fleet, run), spooled(fleet, "r", 256)
+		for number in range(5):
+			wait_for(lambda number=number: stored_bytes(run, "h1") > (number + 1) / 7 * 256e6, "the transfer", 60)
+			(part,) = fleet_lab.children_of(agent.pid)
+			os.kill(part, signal.SIGKILL)
+			e2e.expect(stored_bytes(run, "h1") < 256 << 20, "killed too late to matter")
+			agent.wait_for("connected to the hub", seconds=60, times=number + 2)
+		nothing_is_left(fleet)
+		collector.end(number=signal.SIGTERM)
+		expect_same(trace, run / "h1")
+		account = fleet_traces.accounts(run)["h1"]
+		e2e.equal("blocks, conflicts, sessions", (account["blocks"], account["conflicts"], account["sessions"]), (256 * 256, 0, 6))
+		e2e.equal("the agent was never replaced", agent.process.poll(), None)
+		print(f"  {account['repeated']} blocks came twice")
+
+
+def whole_agent_kills():
+	"""Starter and network part are killed together, while blocks flow, and at last while it records, too."""
+	load = os.path.join(e2e.programs, "user_load")
+	if not os.path.exists(load):
+		e2e.leave_out("whole_agent_kills", "there is no user_load here")
+		return
+	with fleet_lab.Fleet("whole_kills", "h1") as fleet:
+		run, agent = fleet.work / "run", start_agent(fleet)
+		collector, trace = start_collector(fleet, run), spooled(fleet, "r", 256)
+		for number in range(8):
+			wait_for(lambda number=number: stored_bytes(run, "h1") > (number + 1) / 10 * 256e6, "the transfer", 60)
+			kill_agent(agent)
+			e2e.expect(stored_bytes(run, "h1") < 256 << 20, "killed too late to matter")
+			agent = start_agent(fleet)
+		operator = fleet_lab.Process(fleet.work / "record.log", e2e.monitor, "fleet", "record", "--keys", fleet.keys, "--run", "recorded", "--user-only",
+		                             "--no-calibration", "--lead", "300ms", "--", "sh", "-c", f"for i in $(seq 40); do {load} order 20000; done")
+		fleet.processes.append(operator)
+		recorded = fleet.trace("h1", "recorded").directory
+		wait_for(lambda: sum(path.stat().st_size for path in recorded.glob("user*")) > 4 << 20, "the recording", 30)
+		kill_agent(agent)
+		agent = start_agent(fleet)
+		time.sleep(4)  # so long nobody knows that the recording is over
+		nothing_is_left(fleet)
+		collector.end(number=signal.SIGTERM)
+		expect_same_but_below(trace, run / "h1")
+		identity = uuid.UUID(json.loads((recorded / ".monitor" / "recording.json").read_text())["uuid"]).hex
+		expect_same(recorded, run / "h1" / identity)
+		blocks = sum(path.stat().st_size for path in recorded.iterdir() if path.is_file() and path.name != "metadata") // fleet_traces.BLOCK
+		account = fleet_traces.accounts(run)["h1"]
+		e2e.equal("blocks, conflicts", (account["blocks"], account["conflicts"]), (256 * 256 + blocks, 0))
+		print(f"  {account['repeated']} blocks came twice; {blocks} of the recording that was cut off")
+
+
+def lost_blocks(fleet):
+	return fleet.rows("status")["h1"]["lost_blocks"]
+
+
+def same_blocks(copy, original):
+	"""Blocks of the copy, each of which is the original's or a hole."""
+	count = 0
+	for path in copy.glob("kernel_cpu*"):
+		content, whole = path.read_bytes(), (original / path.name).read_bytes()
+		for at in range(0, len(content), fleet_traces.BLOCK):
+			block = content[at:at + fleet_traces.BLOCK]
+			if block.strip(b"\0"):
+				count += 1
+				e2e.expect(block == whole[at:at + fleet_traces.BLOCK], f"{path}: block {at // fleet_traces.BLOCK} differs")
+	return count
+
+
+def full_spool():
+	"""Its oldest trace is dropped whole and told, also by an agent that was killed meanwhile, and also if a part of it was
+	stored before."""
+	mib, blocks = 40, 40 * 256
+	with fleet_lab.Fleet("full_spool", "h1") as fleet:
+		options = ("--spool-max", "100M")
+		run, agent = fleet.work / "run", start_agent(fleet, *options)
+		runs = fleet.spools / "spool-h1" / "runs"
+		for number in range(4):
+			spooled(fleet, f"r{number}", mib)
+			if number > 1:
+				agent.wait_for(f"the recording r{number - 2} was dropped, {blocks} of its blocks")
+		e2e.equal("traces in the spool", sorted(path.name for path in runs.iterdir() if path.name[0] != "."), ["r2", "r3"])
+		wait_for(lambda: lost_blocks(fleet) == 2 * blocks, f"{2 * blocks} lost blocks in the status")
+		kill_agent(agent)
+		agent = start_agent(fleet, *options)
+		wait_for(lambda: lost_blocks(fleet) == 2 * blocks, "the same after a kill")
+		collector = start_collector(fleet, run)
+		nothing_is_left(fleet)
+		account = fleet_traces.accounts(run)["h1"]
+		e2e.equal("stored", (account["blocks"], len(account["traces"])), (2 * blocks, 2))
+		for trace in account["traces"]:
+			name = next(name for name in ("r2", "r3") if uuid.UUID(json.loads((runs / name / ".monitor/recording.json").read_text())["uuid"]).hex == trace["uuid"].replace("-", ""))
+			expect_same_but_below(runs / name, run / trace["directory"])
+		agent = too_small_at_once(fleet, agent)
+		partly_stored(fleet, collector, run, mib, blocks)
+		collector.end(number=signal.SIGTERM)
+
+
+def expect_same_but_below(trace, copy):
+	"""A further trace of a host is below the directory of its first one."""
+	for name in fleet_traces.files_of(trace):
+		e2e.expect((trace / name).read_bytes() == (copy / name).read_bytes(), f"{copy / name} differs")
+
+
+def too_small_at_once(fleet, agent):
+	"""An agent that starts with a spool above its limit removes what is stored, and loses nothing."""
+	before = lost_blocks(fleet)
+	kill_agent(agent)
+	agent = start_agent(fleet, "--spool-max", "60M")
+	runs = fleet.spools / "spool-h1" / "runs"
+	wait_for(lambda: sum((runs / name).exists() for name in ("r2", "r3")) == 1, "room")
+	e2e.equal("lost", lost_blocks(fleet), before)
+	return agent
+
+
+def partly_stored(fleet, collector, run, mib, blocks):
+	before = lost_blocks(fleet)
+	with fleet_traces.Slowed(collector):
+		spooled(fleet, "part", mib)
+		identity = uuid.UUID(json.loads((fleet.work / "original-part/.monitor/recording.json").read_text())["uuid"]).hex
+		copy = run / "h1" / identity
+		wait_for(lambda: copy.is_dir() and sum(path.stat().st_size for path in copy.glob("kernel_cpu*")) > 1 << 20, "a part of it", 60)
+		spooled(fleet, "last", mib)
+		wait_for(lambda: "the recording part was dropped" in (fleet.work / "h1.log").read_text(), "the drop", 30)
+	nothing_is_left(fleet)
+	lost, stored = lost_blocks(fleet) - before, same_blocks(copy, fleet.work / "original-part")
+	print(f"  of {blocks} blocks {stored} were stored, {lost} told as not known to be stored")
+	e2e.expect(0 < stored < blocks, f"{stored} of {blocks} blocks stored: dropped too early or too late to matter")
+	# what was on its way when it was dropped may have arrived
+	e2e.expect(blocks <= stored + lost <= blocks + (16 << 20) // fleet_traces.BLOCK, f"{blocks} blocks, {stored} stored, {lost} told")
+	recording = copy / ".monitor" / "recording.json"
+	e2e.expect(not recording.exists() or json.loads(recording.read_text())["state"] != "complete", "the copy claims to be complete")
 
 
 def full_disk():
@@ -204,5 +380,5 @@ if __name__ == "__main__":
 		os.environ["FAULTS_OWN_MOUNTS"] = "1"
 		os.execvp("unshare", [*e2e.own_mounts(), sys.executable, "-B", *sys.argv])
 	fleet_traces.need_fleet()
-	every = (hub_kills, collector_kills, agent_kills, full_disk, link_down, one_name_twice, slow_collector)
+	every = (hub_kills, collector_kills, agent_kills, network_part_kills, whole_agent_kills, full_spool, full_disk, link_down, one_name_twice, slow_collector)
 	e2e.main(*(fault for fault in every if fault.__name__ in sys.argv[4:] or not sys.argv[4:]))

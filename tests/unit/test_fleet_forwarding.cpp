@@ -415,6 +415,92 @@ TEST_CASE("fleet spool: what is stored makes room first, then the oldest is drop
 	CHECK(is_same_trace(spool + "/newer", run + "/h/" + uuid_digits(fleet_test::uuid_of(3))));
 }
 
+TEST_CASE("fleet spool: an agent that starts with a full spool learns first what is stored")
+{
+	const FleetDirectory directory;
+	const std::string spool = directory.path() + "/spool", run = directory.path() + "/run";
+	fs::create_directories(spool);
+	make_trace(spool + "/older", fleet_test::uuid_of(1), "complete", 300);
+	BadLink link(1, 0);
+	link.open(run);
+	const auto no = [](const std::string &) { return false; };
+	std::vector<std::string> sentences;
+	const auto report = [&](const std::string &sentence) { sentences.push_back(sentence); };
+	make_trace(spool + "/stored", fleet_test::uuid_of(2), "complete", 300);
+	for (const fs::directory_entry &entry : fs::recursive_directory_iterator(spool + "/older"))
+		fs::last_write_time(entry, fs::file_time_type::clock::now() - std::chrono::seconds(60));
+	fs::rename(spool + "/older", directory.path() + "/older");
+	{
+		Forwarding forwarding(link, {});
+		Spool(spool, 1ull << 40, forwarding, no, report).step();
+		REQUIRE(forward_all(forwarding));
+		forwarding.save();
+	}
+	fs::rename(directory.path() + "/older", spool + "/older");
+	link.close();
+	Forwarding forwarding(link, report);
+	Spool full(spool, 3'000'000, forwarding, no, report); // room for one of them
+	full.step();
+	CHECK(sentences.empty());
+	CHECK(fs::exists(spool + "/older"));
+	forwarding.step(Steady::now());
+	full.step();
+	CHECK(full.account().removed == 1);
+	CHECK(full.account().dropped == 0);
+	CHECK_FALSE(fs::exists(spool + "/stored"));
+	CHECK(fs::exists(spool + "/older/kernel_cpu0"));
+}
+
+TEST_CASE("fleet spool: what was about to be dropped when the agent was killed is counted once, if it is gone")
+{
+	const FleetDirectory directory;
+	const std::string spool = directory.path() + "/spool";
+	fs::create_directories(spool + "/.forwarded");
+	fs::create_directories(spool + "/.removed/half");
+	BadLink link(1, 0);
+	Forwarding forwarding(link, {});
+	const auto open = [&] {
+		return Spool(spool, 1ull << 40, forwarding, [](const std::string &) { return false; }, {}).account();
+	};
+	const auto killed = [&](const std::string &run) {
+		write_text(spool + "/.forwarded/.dropped", R"({"removed":1,"dropped":2,"dropped_blocks":30,"going":")" +
+							       run + R"(","going_blocks":7})");
+	};
+	killed("gone");
+	CHECK(open().dropped == 3);
+	CHECK(open().dropped_blocks == 37);
+	CHECK_FALSE(fs::exists(spool + "/.removed"));
+	fs::create_directories(spool + "/there");
+	killed("there");
+	CHECK(open().dropped == 2);
+	CHECK(open().dropped_blocks == 30);
+	killed("../x");
+	CHECK(open().dropped == 2);
+	for (const char *text : {"", "[]", R"({"dropped":-1,"going":5})"}) {
+		write_text(spool + "/.forwarded/.dropped", text);
+		CHECK(open().dropped == 0);
+	}
+}
+
+TEST_CASE("fleet spool: a trace that is never understood is dropped in the end")
+{
+	const FleetDirectory directory;
+	const std::string spool = directory.path() + "/spool";
+	make_trace(spool + "/damaged", traced_uuid, "complete", 30);
+	write_text(spool + "/damaged/.monitor/recording.json", "{");
+	BadLink link(1, 0);
+	Forwarding forwarding(link, {});
+	Spool full(
+	    spool, 0, forwarding, [](const std::string &) { return false; }, [](const std::string &) {});
+	full.step();
+	forwarding.step(Steady::now());
+	full.step();
+	CHECK(fs::exists(spool + "/damaged"));
+	full.step(Steady::now() + std::chrono::seconds(11));
+	CHECK(full.account().dropped_blocks == 30 + 11);
+	CHECK_FALSE(fs::exists(spool + "/damaged"));
+}
+
 TEST_CASE("fleet spool: snapshots of a flight recorder, of one uuid, are traces of their own")
 {
 	const FleetDirectory directory;

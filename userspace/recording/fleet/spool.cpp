@@ -18,6 +18,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// A trace that has not been understood for so long will not be.
+constexpr auto patience_with_unknown = std::chrono::seconds(10);
+
 // What a trace takes on the disk, and when it changed last.
 void measure(const std::string &directory, std::uint64_t &bytes, std::int64_t &changed_ns)
 {
@@ -31,6 +34,20 @@ void measure(const std::string &directory, std::uint64_t &bytes, std::int64_t &c
 		changed_ns =
 		    std::max(changed_ns, std::int64_t(status.st_mtim.tv_sec) * 1'000'000'000 + status.st_mtim.tv_nsec);
 	}
+}
+
+// If how far it is stored is not known.
+std::uint64_t blocks_in(const std::string &directory)
+{
+	std::uint64_t blocks = 0;
+	std::error_code error;
+	for (fs::directory_iterator entry(directory, error), end; !error && entry != end; entry.increment(error)) {
+		struct stat status;
+		if (is_stream_name(entry->path().filename().string()) && ::lstat(entry->path().c_str(), &status) == 0 &&
+		    S_ISREG(status.st_mode))
+			blocks += static_cast<std::uint64_t>(status.st_size) / block_bytes;
+	}
+	return blocks;
 }
 
 // Complete is also what will never be stored.
@@ -52,6 +69,7 @@ Spool::Spool(const std::string &directory, std::uint64_t max_bytes, Forwarding &
 	fs::create_directories(directory_ + "/.forwarded", error);
 	if (error)
 		throw Error(error.value(), "cannot make the spool " + directory_);
+	fs::remove_all(directory_ + "/.removed", error); // of an agent that was killed
 	load_dropped();
 }
 
@@ -65,15 +83,17 @@ std::vector<Spool::Entry> Spool::entries() const
 		std::error_code ignored;
 		if (!is_run_name(run) || entry->symlink_status(ignored).type() != fs::file_type::directory)
 			continue;
-		Entry found{run, directory_ + '/' + run, 0, 0, is_running_(run), true, 0, {}};
+		Entry found{run, directory_ + '/' + run, 0, 0, is_running_(run), true, true, 0, {}};
 		measure(found.directory, found.bytes, found.changed_ns);
 		found.parts = trace_parts(found.directory);
 		for (const TracePart &part : found.parts) {
 			const auto account = std::ranges::find(accounts, part.directory, &ForwardingAccount::directory);
 			found.is_complete = found.is_complete && account != accounts.end() && is_stored(*account);
-			if (account != accounts.end())
-				found.missing_blocks +=
-				    account->recorded - std::min(account->recorded, account->stored);
+			const bool is_known = account != accounts.end() && account->is_known;
+			found.is_known = found.is_known && is_known;
+			found.missing_blocks += is_known
+						    ? account->recorded - std::min(account->recorded, account->stored)
+						    : blocks_in(part.directory);
 		}
 		entries.push_back(std::move(found));
 	}
@@ -88,7 +108,7 @@ std::string Spool::progress_file(const Entry &entry, const TracePart &part) cons
 	return directory_ + "/.forwarded/" + entry.run + (part.part.empty() ? "" : '~' + part.part);
 }
 
-void Spool::step()
+void Spool::step(std::chrono::steady_clock::time_point now)
 {
 	std::vector<Entry> all = entries();
 	account_.bytes = 0;
@@ -108,15 +128,29 @@ void Spool::step()
 	}
 	for (const bool stored : {true, false})
 		for (const Entry &entry : all) {
-			if (account_.bytes <= account_.max_bytes || entry.is_running || entry.is_complete != stored)
+			if (account_.bytes <= account_.max_bytes || entry.is_complete != stored || !may_go(entry, now))
 				continue;
 			remove(entry);
 		}
+	std::erase_if(unknown_since_, [&](const auto &each) {
+		return std::ranges::none_of(
+		    all, [&](const Entry &entry) { return entry.run == each.first && !entry.is_known; });
+	});
+	if (!unknown_since_.empty())
+		return;
 	if (account_.bytes > account_.max_bytes && !is_told_full_)
 		report_(
 		    fmt::format("the spool {} has {} MiB, more than its limit: only recordings that run are left in it",
 				directory_, account_.bytes >> 20));
 	is_told_full_ = account_.bytes > account_.max_bytes;
+}
+
+bool Spool::may_go(const Entry &entry, std::chrono::steady_clock::time_point now)
+{
+	if (entry.is_running || entry.is_known)
+		return !entry.is_running;
+	const auto [since, is_first] = unknown_since_.try_emplace(entry.run, now);
+	return !is_first && now - since->second > patience_with_unknown;
 }
 
 void Spool::remove(const Entry &entry)
@@ -127,6 +161,11 @@ void Spool::remove(const Entry &entry)
 	// hidden first: what is half removed is no trace any more
 	const std::string removed = directory_ + "/.removed";
 	fs::remove_all(removed, error);
+	try {
+		if (!entry.is_complete)
+			save_dropped(&entry);
+	} catch (const Error &) { // a full disk: what goes makes room
+	}
 	fs::rename(entry.directory, removed, error);
 	if (error) {
 		report_(fmt::format("cannot remove {}: {}", entry.directory, error.message()));
@@ -142,29 +181,42 @@ void Spool::remove(const Entry &entry)
 	}
 	++account_.dropped;
 	account_.dropped_blocks += entry.missing_blocks;
-	save_dropped();
+	save_dropped(nullptr);
 	report_(fmt::format(
 	    "the spool {} is full: the recording {} was dropped, {} of its blocks were not stored elsewhere",
 	    directory_, entry.run, entry.missing_blocks));
 }
 
-void Spool::save_dropped() const
+// `about_to_go`: counts once it is gone; so it counts, and once, if this process is killed meanwhile.
+void Spool::save_dropped(const Entry *about_to_go) const
 {
-	replace_file_durably(directory_ + "/.forwarded/.dropped",
-			     json_dump(nlohmann::ordered_json{{"removed", account_.removed},
-							      {"dropped", account_.dropped},
-							      {"dropped_blocks", account_.dropped_blocks}}) +
-				 '\n',
-			     0600);
+	nlohmann::ordered_json json = {
+	    {"removed", account_.removed}, {"dropped", account_.dropped}, {"dropped_blocks", account_.dropped_blocks}};
+	if (about_to_go) {
+		json["going"] = about_to_go->run;
+		json["going_blocks"] = about_to_go->missing_blocks;
+	}
+	replace_file_durably(directory_ + "/.forwarded/.dropped", json_dump(json) + '\n', 0600);
 }
 
 void Spool::load_dropped()
 {
 	const auto json = parse_json(read_text(directory_ + "/.forwarded/.dropped", 4096));
-	for (const auto &[name, to] : {std::pair("removed", &account_.removed), std::pair("dropped", &account_.dropped),
-				       std::pair("dropped_blocks", &account_.dropped_blocks)})
-		if (json.is_object() && json.contains(name) && json[name].is_number_unsigned())
-			*to = json[name].get<std::uint64_t>();
+	if (!json.is_object())
+		return;
+	const auto number_of = [&](const char *name) {
+		return json.contains(name) && json[name].is_number_unsigned() ? json[name].get<std::uint64_t>() : 0;
+	};
+	account_.removed = number_of("removed");
+	account_.dropped = number_of("dropped");
+	account_.dropped_blocks = number_of("dropped_blocks");
+	std::error_code error;
+	if (!json.contains("going") || !json["going"].is_string() || !is_run_name(json["going"].get<std::string>()) ||
+	    fs::exists(directory_ + '/' + json["going"].get<std::string>(), error))
+		return;
+	++account_.dropped;
+	account_.dropped_blocks += number_of("going_blocks");
+	save_dropped(nullptr);
 }
 
 } // namespace monitor::fleet

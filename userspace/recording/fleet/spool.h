@@ -4,12 +4,14 @@
 // The agent calls step() about each second: it finds new recordings and gives them to forwarding.h, and keeps the sum
 // below the limit. What is stored by the collector, all of it, goes first, oldest first; if that is not enough, ended
 // recordings that are not stored are dropped whole, oldest first, counted and reported. A recording that runs is never
-// touched. How far each is stored is kept in SPOOL/.forwarded/RUN, of a snapshot in RUN~SNAPSHOT. Invariant: a trace is
-// there whole or not at all.
+// touched, and none of which is not known yet how far it is stored, as after the agent's start. How far each is stored
+// is kept in SPOOL/.forwarded/RUN, of a snapshot in RUN~SNAPSHOT. Invariant: a trace is there whole or not at all.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -32,7 +34,7 @@ public:
 	      std::function<bool(const std::string &run)> is_running, std::function<void(const std::string &)> report,
 	      std::function<Forward(const std::string &run)> forward = {});
 
-	void step();
+	void step(std::chrono::steady_clock::time_point now = std::chrono::steady_clock::now());
 	SpoolAccount account() const { return account_; }
 
 private:
@@ -41,14 +43,16 @@ private:
 		std::uint64_t bytes = 0;
 		std::int64_t changed_ns = 0;
 		bool is_running = false, is_complete = false;
+		bool is_known = true;             // how far it is stored
 		std::uint64_t missing_blocks = 0; // not stored
 		std::vector<TracePart> parts;
 	};
 
 	std::vector<Entry> entries() const;
 	std::string progress_file(const Entry &entry, const TracePart &part) const;
+	bool may_go(const Entry &entry, std::chrono::steady_clock::time_point now);
 	void remove(const Entry &entry);
-	void save_dropped() const;
+	void save_dropped(const Entry *about_to_go) const;
 	void load_dropped();
 
 	std::string directory_;
@@ -57,6 +61,7 @@ private:
 	std::function<void(const std::string &)> report_;
 	std::function<Forward(const std::string &)> forward_;
 	SpoolAccount account_;
+	std::map<std::string, std::chrono::steady_clock::time_point> unknown_since_; // by run
 	bool is_told_full_ = false;
 };
 
