@@ -357,6 +357,112 @@ TEST_CASE("fleet fetch: of a recording that goes on, what is there and what stil
 	CHECK(read_file(copy + "/.monitor/recording.json", 1000).find("\"complete\"") != std::string::npos);
 }
 
+TEST_CASE("fleet fetch: without an end, what was recorded until the host got the request, also of streams found later")
+{
+	const FleetDirectory directory;
+	const std::string trace = kept_trace(directory.path() + "/trace", "incomplete"),
+			  copy = directory.path() + "/run/h";
+	const std::string boot = read_text("/proc/sys/kernel/random/boot_id", 64);
+	const auto say_state = [&](const char *state) {
+		fleet_test::write_text(trace + "/.monitor/recording.json",
+				       R"({"state": ")" + std::string(state) + R"(", "uuid": ")" +
+					   uuid_digits(fetched_uuid) + R"(", "boot_id": ")" +
+					   boot.substr(0, boot.find('\n')) + "\"}");
+	};
+	say_state("incomplete");
+	BadLink link(1, 0);
+	link.open(directory.path() + "/run");
+	Forwarding forwarding(link, {});
+	TailOptions options = on_demand();
+	options.max_age = std::chrono::milliseconds(0);
+	FetchRequest request{"r", "one", 0, 0, all_ns, false};
+	request.received_ticks = 999 * second_ns + second_ns / 2;
+	forwarding.fetch(request); // nothing of the trace is known yet
+	forwarding.add(trace, options);
+	REQUIRE(fetch_until(forwarding, copy, "one"));
+	const FetchedTrace::Window until_then(0, origin_s * second_ns + request.received_ticks);
+	CHECK(fetched_in(copy).windows == std::vector{until_then});
+	append_seconds(trace + "/kernel_cpu0", 1000, 50);
+	append_seconds(trace + "/kernel_cpu2", 0, 1050);
+	step_for(forwarding, std::chrono::milliseconds(500));
+	expect_blocks(trace, copy, "kernel_cpu0", {{0, 1000}});
+	expect_blocks(trace, copy, "kernel_cpu2", {{0, 1000}});
+	request.nonce = "two"; // after the end it is all
+	say_state("complete");
+	step_for(forwarding, std::chrono::milliseconds(300));
+	forwarding.fetch(request);
+	REQUIRE(forward_all(forwarding));
+	CHECK(fetched_in(copy).windows == std::vector{FetchedTrace::Window(0, all_ns)});
+	CHECK(fetched_in(copy).is_whole());
+}
+
+TEST_CASE("fleet fetch: a stream that goes on does not hold up the word that a request was obeyed")
+{
+	const FleetDirectory directory;
+	const std::string trace = kept_trace(directory.path() + "/trace", "incomplete");
+	TailOptions options = on_demand();
+	options.max_age = std::chrono::milliseconds(0);
+	TraceTail tail(trace, options);
+	Steady::time_point now = Steady::now();
+	std::string said; // of the copy
+	const auto send_descriptions = [&] {
+		while (const auto content = tail.next_description(now)) {
+			if (content->file == fetched_file)
+				said = FetchedTrace::parse(content->bytes).value().request;
+			tail.description_stored(content->file, content->hash);
+		}
+	};
+	const auto look = [&] {
+		now += std::chrono::seconds(10);
+		tail.look(now);
+		send_descriptions();
+	};
+	look();
+	tail.fetch(window_of(100, 200, "one"));
+	send_descriptions();
+	CHECK(said == ""); // it has not looked since
+	look();
+	CHECK(said == "");
+	for (unsigned i = 0; i < 10; ++i) {
+		std::vector<BlockRun> on_their_way;
+		while (const auto run = tail.next_blocks(now))
+			on_their_way.push_back(*run);
+		append_seconds(trace + "/recorder", 10 + i, 1); // of which all is wanted
+		look();
+		CHECK(said == (i == 0 ? "" : "one"));
+		for (const BlockRun &run : on_their_way)
+			tail.stored(run, 0);
+	}
+}
+
+TEST_CASE("fleet fetch: what was refused is not here, also for an agent that is started again")
+{
+	const FleetDirectory directory;
+	const std::string trace = kept_trace(directory.path() + "/trace"), progress = directory.path() + "/progress",
+			  copy = directory.path() + "/run/h";
+	{
+		const Fd file = open_file(trace + "/kernel_cpu0", O_WRONLY);
+		REQUIRE(::pwrite(file.get(), "xxxx", 4, 20 * block_bytes + offsetof(edc_block, uuid)) == 4);
+	}
+	BadLink link(1, 0);
+	link.open(directory.path() + "/run");
+	{
+		Forwarding forwarding(link, {});
+		forwarding.add(trace, on_demand(progress));
+		forwarding.fetch(window_of(10, 30, "one"));
+		REQUIRE(fetch_until(forwarding, copy, "one"));
+		CHECK(forwarding.accounts()[0].refused == 1);
+		forwarding.save();
+	}
+	Forwarding forwarding(link, {});
+	forwarding.add(trace, on_demand(progress));
+	forwarding.fetch(window_of(40, 41, "two"));
+	REQUIRE(fetch_until(forwarding, copy, "two"));
+	const auto here = fetched_in(copy).streams["kernel_cpu0"].here.ranges();
+	CHECK(std::vector<BlockRanges::Range>(here.begin(), here.end()) ==
+	      std::vector<BlockRanges::Range>{{10, 20}, {21, 31}, {40, 42}});
+}
+
 TEST_CASE("fleet fetch: each block by itself, if that was asked for")
 {
 	const FleetDirectory directory;
@@ -415,6 +521,7 @@ TEST_CASE("fleet fetch: progress keeps what was asked for, and blocks far apart"
 	progress.wanted.request = "n";
 	progress.wanted.windows = {{5, 6}, {0, all_ns}};
 	progress.streams["a"].add(100, 5);
+	progress.absent["a"].add(102, 1);
 	TraceProgress read;
 	REQUIRE(read.parse(progress.text(), fetched_uuid));
 	CHECK(read.wanted.forward == Forward::on_demand);
@@ -422,16 +529,20 @@ TEST_CASE("fleet fetch: progress keeps what was asked for, and blocks far apart"
 	CHECK(read.wanted.windows == progress.wanted.windows);
 	CHECK(read.streams["a"].has({100, 105}));
 	CHECK(read.stored_blocks() == 5);
+	CHECK(read.absent["a"].missing({101, 104}) == BlockRanges::Range(101, 102));
+	CHECK(read.absent["a"].has({102, 103}));
 	read.start_again(7);
+	CHECK(read.absent.empty()); // the next collector may take it
 	CHECK(read.wanted.windows.size() == 2);
 	CHECK(read.stored_blocks() == 0);
 	REQUIRE(read.parse(
 	    "{\"uuid\":\"" + uuid_digits(fetched_uuid) +
-		R"(","store":"x","forward":"never","windows":[[2,1],5],"ranges":{"a":[[9,3],[1]],"../x":[[1,2]]}})",
+		R"(","store":"x","forward":"never","windows":[[2,1],5],"absent":{"a":[[2,1]],"../x":[[1,2]]},"ranges":{"a":[[9,3],[1]],"../x":[[1,2]]}})",
 	    fetched_uuid));
 	CHECK_FALSE(read.wanted.forward);
 	CHECK(read.wanted.windows.empty());
 	CHECK(read.stored_blocks() == 0);
+	CHECK(read.absent.empty());
 }
 
 } // namespace test_fleet_fetch

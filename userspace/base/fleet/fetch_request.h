@@ -3,7 +3,7 @@
 // or to report which traces there are.
 //
 // From recording/agent/starter.cpp over the link to network_part.cpp; recording/fleet/ obeys. Times are ns since 1970
-// by the host's clock. Invariant: parsing any bytes gives a window that is not reversed and names that are names, or
+// by the host's clock. A request without an end asks for what was recorded until it came. Invariant: parsing any bytes gives a window that is not reversed and names that are names, or
 // nothing.
 #pragma once
 
@@ -19,6 +19,8 @@ struct FetchRequest {
 	std::uint64_t store = 0; // of the collector's directory; 0: whichever answers
 	std::uint64_t from_ns = 0, to_ns = ~std::uint64_t(0);
 	bool is_list = false; // nothing is to be sent but the list of traces
+	// When it came, by the clock of this host's traces; 0: not known. The part with the network sets it.
+	std::uint64_t received_ticks = 0;
 };
 
 std::string fetch_request_text(const FetchRequest &request);

@@ -6,8 +6,10 @@
 
 #include <fmt/format.h>
 
+#include "base/clock_ns.h"
 #include "base/own_cpu_time.h"
 #include "base/sentence.h"
+#include "base/tsc.h"
 #include "recording/card/preflight_checks.h"
 
 namespace monitor::agent {
@@ -28,7 +30,7 @@ DataPath::DataPath(const fleet::ConnectionOptions &hub, const std::string &host,
       spool_(
 	  where.runs, where.max_bytes, forwarding_, [this](const std::string &run) { return is_running(run); }, report_,
 	  [this](const std::string &run) { return forward_of(run); }),
-      clock_(hub, host, card::has_invariant_tsc(), report_),
+      is_tsc_(card::has_invariant_tsc()), clock_(hub, host, is_tsc_, report_),
       thread_([this](const std::stop_token &stop) { step_until(stop); })
 {
 }
@@ -73,8 +75,9 @@ fleet::Forward DataPath::forward_of(const std::string &run) const
 	return found == told_.end() ? forward_ : found->second.value_or(forward_);
 }
 
-void DataPath::fetch(const fleet::FetchRequest &request)
+void DataPath::fetch(fleet::FetchRequest request)
 {
+	request.received_ticks = is_tsc_ ? read_tsc() : clock_ns(CLOCK_MONOTONIC);
 	forwarding_.fetch(request);
 	forwarder_.wake();
 }

@@ -43,7 +43,7 @@ public:
 	~DataPath();
 
 	void set_running(RunningRuns running);
-	void fetch(const fleet::FetchRequest &request);
+	void fetch(fleet::FetchRequest request);
 	// The session, what the spool has, and what it has cost.
 	void fill(fleet::Presence &presence) const;
 	std::vector<fleet::Presence::Kept> kept() const;
@@ -66,6 +66,7 @@ private:
 	fleet::NatsForwarder forwarder_;
 	fleet::Forwarding forwarding_;
 	fleet::Spool spool_;
+	const bool is_tsc_; // the clock of traces; else CLOCK_MONOTONIC
 	fleet::ClockExchange clock_;
 	std::jthread thread_; // last: it uses all of the above
 };

@@ -57,6 +57,7 @@ void Forwarding::add(const std::string &directory, const TailOptions &options)
 		return;
 	tails_.push_back(std::make_shared<TraceTail>(directory, options));
 	ask_again(*tails_.back(), options.run);
+	last_look_ = {};
 }
 
 void Forwarding::set_ended(const std::string &directory)

@@ -24,10 +24,15 @@ const std::string last_file = ".monitor/recording.json";
 constexpr int times_as_long = 20;
 constexpr auto between_versions = std::chrono::seconds(2); // of one description
 
-bool says_complete(const std::string &recording)
+bool says_complete(const nlohmann::json &recording)
 {
-	const auto json = parse_json(recording);
-	return json.is_object() && json.contains("state") && json["state"] == "complete";
+	return recording.is_object() && recording.contains("state") && recording["state"] == "complete";
+}
+
+bool is_of_this_boot(const nlohmann::json &recording)
+{
+	const std::string boot = read_text("/proc/sys/kernel/random/boot_id", 64);
+	return recording.contains("boot_id") && recording["boot_id"] == boot.substr(0, boot.find('\n'));
 }
 
 std::optional<BlockRanges::Range> first_waiting(const BlockRanges &wanted, const BlockRanges &given)
@@ -54,10 +59,11 @@ void TraceTail::know_it()
 	    !parse_uuid(json["uuid"].get<std::string>(), name_.uuid))
 		return;
 	is_known_ = true;
+	is_of_this_boot_ = is_of_this_boot(json);
 	progress_.uuid = name_.uuid;
 	if (!options_.progress_file.empty())
 		progress_.parse(read_text(options_.progress_file, max_description_file_bytes), name_.uuid);
-	has_ended_ |= progress_.is_complete;
+	has_ended_ |= progress_.is_complete || says_complete(json);
 	if (!progress_.wanted.forward) {
 		progress_.wanted.forward = options_.forward;
 		is_changed_ = true;
@@ -105,6 +111,8 @@ void TraceTail::look_at_all(Time now)
 				vanish(name, gone->first, gone->second - gone->first);
 			}
 		}
+	if (is_asked_due_ || had_ended)
+		note_asked();
 	look_at_files("");
 	look_at_files(".monitor/");
 	is_fetched_due_ |= had_ended && !has_looked_since_end_ && is_on_demand();
@@ -147,7 +155,8 @@ void TraceTail::look_at_files(const std::string &below)
 		file.changed_ns = changed_ns;
 		file.size = size;
 		if (file.is_due && name == last_file && !has_ended_)
-			has_ended_ = says_complete(read_text(directory_ + '/' + name, max_description_file_bytes));
+			has_ended_ =
+			    says_complete(parse_json(read_text(directory_ + '/' + name, max_description_file_bytes)));
 	}
 }
 
@@ -318,15 +327,14 @@ void TraceTail::start_again(std::uint64_t store)
 	}
 }
 
-// Those that are wanted.
-bool TraceTail::blocks_are_stored() const
+bool TraceTail::blocks_are_stored(BlockRanges Stream::*which) const
 {
-	return again_.empty() && std::ranges::all_of(streams_, [&](const auto &each) {
-		       const auto stored = progress_.streams.find(each.first);
-		       return std::ranges::all_of(each.second.wanted.ranges(), [&](const BlockRanges::Range &range) {
-			       return stored != progress_.streams.end() && stored->second.has(range);
-		       });
-	       });
+	return std::ranges::all_of(streams_, [&](const auto &each) {
+		const auto stored = progress_.streams.find(each.first);
+		return std::ranges::all_of((each.second.*which).ranges(), [&](const BlockRanges::Range &range) {
+			return stored != progress_.streams.end() && stored->second.has(range);
+		});
+	});
 }
 
 // All but the last description.

@@ -100,6 +100,7 @@ private:
 	struct Stream {
 		std::uint64_t blocks = 0; // seen
 		BlockRanges wanted;       // of these, all or what was asked for
+		BlockRanges asked;        // of these, what was there at the first look after the request
 		BlockRanges given;        // out by next_blocks()
 		std::optional<Time> waits_since;
 		bool is_gone = false;
@@ -119,7 +120,10 @@ private:
 	std::optional<TraceClock> clock() const;
 	std::optional<Content> fetched_description();
 	FetchedTrace fetched() const;
-	bool blocks_are_stored() const;
+	std::uint64_t end_of(const FetchRequest &request) const;
+	void note_asked();
+	bool is_obeyed() const;
+	bool blocks_are_stored(BlockRanges Stream::*which = &Stream::wanted) const;
 	void look_at_stream(const std::string &name, std::uint64_t bytes, Time now);
 	void look_at_files(const std::string &below);
 	bool all_is_stored() const;
@@ -131,6 +135,7 @@ private:
 	TailOptions options_;
 	TraceName name_;
 	bool is_known_ = false, has_ended_ = false, is_changed_ = false;
+	bool is_of_this_boot_ = false;      // its clock is that of now
 	bool has_looked_since_end_ = false; // a look() that began after the end: nothing more comes
 	std::map<std::string, Stream> streams_;
 	std::map<std::string, File> files_;
@@ -138,6 +143,7 @@ private:
 	std::vector<BlockRun> again_;
 	bool is_description_out_ = false;    // next_description() gave one that was not answered yet
 	bool is_fetched_due_ = false;        // what of it is stored is to be described again
+	bool is_asked_due_ = true;           // Stream::asked is of an earlier request
 	std::vector<FetchRequest> requests_; // that came before it was known
 	TraceProgress progress_;
 	Time next_look_{}, next_save_{}; // so that neither takes more than a twentieth of the time

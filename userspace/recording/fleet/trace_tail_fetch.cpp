@@ -13,6 +13,21 @@ namespace {
 
 const std::string recorder_stream = "recorder", cpu_streams = "kernel_";
 constexpr std::size_t max_windows = 256;
+constexpr std::uint64_t no_end = ~std::uint64_t(0);
+
+// To those that were asked for before.
+void add_window(const FetchedTrace::Window &window, std::vector<FetchedTrace::Window> &windows)
+{
+	const auto is_within = [](const FetchedTrace::Window &inner, const FetchedTrace::Window &outer) {
+		return inner.first >= outer.first && inner.second <= outer.second;
+	};
+	if (std::ranges::any_of(windows, [&](const auto &each) { return is_within(window, each); }))
+		return;
+	std::erase_if(windows, [&](const auto &each) { return is_within(each, window); });
+	windows.push_back(window);
+	if (windows.size() > max_windows)
+		windows = {{0, no_end}};
+}
 
 } // namespace
 
@@ -32,8 +47,7 @@ void TraceTail::choose(const std::string &name, Stream &stream) const
 		BlockRanges::Range range(0, stream.blocks);
 		if (times && name != recorder_stream)
 			range = window_blocks(directory_ + '/' + name, stream.blocks, times->ticks_of(from),
-					      to == ~std::uint64_t(0) ? to : times->ticks_of(to),
-					      name.starts_with(cpu_streams));
+					      to == no_end ? to : times->ticks_of(to), name.starts_with(cpu_streams));
 		stream.wanted.add(range.first, range.second - range.first);
 	}
 }
@@ -60,22 +74,39 @@ void TraceTail::obey(const FetchRequest &request)
 		wanted.windows.clear();
 		start_again(request.store);
 	}
-	const FetchedTrace::Window window(request.from_ns, request.to_ns);
-	if (std::ranges::find(wanted.windows, window) == wanted.windows.end())
-		wanted.windows.push_back(window);
-	if (wanted.windows.size() > max_windows)
-		wanted.windows = {{0, ~std::uint64_t(0)}};
+	add_window({request.from_ns, end_of(request)}, wanted.windows);
 	for (auto &[name, stream] : streams_)
 		choose(name, stream);
 	progress_.is_complete = has_looked_since_end_ = false;
-	is_fetched_due_ = is_changed_ = true;
+	is_fetched_due_ = is_asked_due_ = is_changed_ = true;
+}
+
+// Without an end, a request asks for what was recorded until it came.
+std::uint64_t TraceTail::end_of(const FetchRequest &request) const
+{
+	const bool is_open = request.to_ns == no_end && !has_ended_;
+	const auto times = is_open && is_of_this_boot_ && request.received_ticks ? clock() : std::nullopt;
+	return times ? std::max(request.from_ns, times->real_ns_of(request.received_ticks)) : request.to_ns;
+}
+
+// What is recorded from now on does not hold up the word that the request was obeyed.
+void TraceTail::note_asked()
+{
+	for (auto &[name, stream] : streams_)
+		stream.asked = stream.wanted;
+	is_asked_due_ = false;
+}
+
+bool TraceTail::is_obeyed() const
+{
+	return !is_asked_due_ && blocks_are_stored(&Stream::asked);
 }
 
 FetchedTrace TraceTail::fetched() const
 {
 	FetchedTrace fetched;
 	fetched.has_ended = has_ended_;
-	if (blocks_are_stored()) {
+	if (is_obeyed()) {
 		fetched.request = progress_.wanted.request;
 		fetched.windows = progress_.wanted.windows;
 	}
@@ -107,7 +138,7 @@ std::optional<TraceTail::Content> TraceTail::fetched_description()
 	if (!is_fetched_due_ || !is_on_demand() || (has_ended_ && !has_looked_since_end_))
 		return {};
 	const auto stored = progress_.files.find(fetched_file);
-	const bool is_last = blocks_are_stored();
+	const bool is_last = is_obeyed();
 	if (!is_last && stored != progress_.files.end())
 		return {};
 	Content content{fetched_file, fetched().text(), 0};
