@@ -132,6 +132,59 @@ def refusals(fleet, run):
 		e2e.expect(why in done.stderr, f"{words}: {done.stderr}")
 
 
+def goes_on():
+	"""A recording of programs that go on at a high rate, each a stream of its own: what there was when the command came is
+	fetched, and no more; after its end, the rest."""
+	if not os.path.exists(LOAD):
+		return e2e.leave_out("goes_on", "there is no user_load here")
+	with fleet_lab.Fleet("goes_on", "h1") as fleet:
+		agent, run = connected(fleet.agent("h1")), fleet.work / "run"
+		fleet.run("record", "--run", "g", "--hosts", "h1", "--user-only", "--forward", "on-demand", "--no-calibration", "--lead", "100ms")
+		loads = [fleet_lab.Process(fleet.work / f"load{i}.log", "sh", "-c", f"for i in $(seq 300); do {LOAD} order 20000; done") for i in (1, 2)]
+		fleet.processes.extend(loads)
+		original = fleet.trace("h1", "g").directory
+		fleet_lab.wait_for(lambda: sum(path.stat().st_size for path in original.glob("user*")) > 2 << 20, "events")
+		count = 0
+		for number in (1, 2):
+			began = time.time()
+			rows = fleet.rows("fetch", "--run", "g", "-o", run)
+			e2e.equal("state", rows["h1"]["state"], "fetched, goes on")
+			e2e.expect(time.time() - began < 20, f"it took {time.time() - began:.1f} s")
+			(window,) = here(run / "h1")["windows"]
+			e2e.expect(window[0] == 0 and began - 0.1 < window[1] / 1e9 < time.time() + 0.1, f"{window}, {began}")
+			before, count = count, expect_part(run / "h1", original)
+			e2e.expect(count > before, f"fetch {number}: {count} blocks, {before} before")
+			e2e.expect(same_events(run / "h1", original, (local(began - 0.5), local(began - 0.1))) > 100, "events before the command")
+		e2e.equal("loads that run", [load.process.poll() for load in loads], [None, None])
+		for load in loads:
+			load.end()
+		fleet.run("stop", "--run", "g", "--hosts", "h1")
+		agent.wait_for("run g has ended")
+		e2e.equal("state", fleet.rows("fetch", "--run", "g", "-o", run)["h1"]["state"], "fetched")
+		e2e.equal("all of it", streams_of(run / "h1"), streams_of(original))
+		e2e.expect(count < sum(len(content) for content in streams_of(original).values()) // 4096, "everything was fetched at first")
+
+
+def snapshots():
+	"""A host says which snapshots it has: none, or two that are fetched as one command."""
+	if os.geteuid() != 0 or not os.path.exists("/sys/kernel/btf/vmlinux"):
+		return e2e.leave_out("snapshots", "recording the kernel needs root and BTF")
+	with fleet_lab.Fleet("snapshots", "h1") as fleet:
+		connected(fleet.agent("h1"))
+		fleet.run("record", "--run", "f", "-e", "sched,syscall", "--no-calibration", "--lead", "200ms", "--flight", "4M", "--snapshots", "5", "--forward",
+		          "on-demand")
+		run, began = fleet.work / "run", time.monotonic()
+		rows = fleet.rows("fetch", "--run", "f", "-o", run, exit_code=1)
+		e2e.equal("without a snapshot", (rows["h1"]["state"], rows["h1"]["reason"]), ("has none", "its flight recorder has taken no snapshot"))
+		e2e.expect(time.monotonic() - began < 15, f"it waited {time.monotonic() - began:.1f} s for what is not there")
+		for _ in (1, 2):
+			fleet.run("snapshot")
+		rows = fleet.rows("fetch", "--run", "f", "-o", run)
+		e2e.equal("state", rows["h1"]["state"], "fetched")
+		for name in ("001", "002"):
+			e2e.equal(name, streams_of(run / "h1" / name), streams_of(fleet.trace("h1", "f").directory / name))
+
+
 def costs_and_full_spool():
 	"""What stays on a host is dropped whole when its spool is full, and told. The cost by agent, server and collector;
 	what is not known is no number. Each block by itself is a message of its own."""
@@ -161,6 +214,10 @@ def costs_and_full_spool():
 		e2e.expect("the recording each was dropped" not in agent.text() and "the recording kept was dropped" in agent.text(), agent.text())
 		rows = fleet.rows("fetch", "--run", "kept", "-o", runs["kept"], exit_code=1)
 		e2e.equal("kept", rows["h1"]["state"], "has none")
+		fleet.rows("fetch", "--run", "each", "-o", runs["each"])
+		again = {row["part"]: row for row in json.loads(e2e.run(e2e.monitor, "fleet", "cost", "--json", runs["each"]).stdout)}["server"]
+		e2e.expect(again["cpu_ns"] >= costs["each"]["server"]["cpu_ns"], f"{again}, before {costs['each']['server']}")
+		e2e.expect(again["note"].startswith("at least"), again)
 		e2e.expect(fleet.rows("status")["h1"]["lost_blocks"] > 0, "lost blocks in the status")
 
 
@@ -197,4 +254,4 @@ def statistics():
 
 if __name__ == "__main__":
 	fleet_lab.need_fleet()
-	e2e.main(fetched, costs_and_full_spool, statistics)
+	e2e.main(fetched, goes_on, snapshots, costs_and_full_spool, statistics)

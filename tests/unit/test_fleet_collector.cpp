@@ -494,4 +494,22 @@ TEST_CASE("fleet cost: what agents use is counted between two of their words; wh
 	CHECK_FALSE(process_cpu_ns(1 << 30));
 	CHECK_THROWS_AS(CostAccount(1 << 30), Error);
 	CHECK(CostAccount(::getpid()).json({})["server"].contains("cpu_ns"));
+	CHECK_FALSE(CostAccount(::getpid()).json({})["server"].contains("partly"));
+}
+
+TEST_CASE("fleet cost: the server's is kept by a collector that does not know its process, and says that it is a part")
+{
+	CostAccount without;
+	without.load(parse_json(R"({"server":{"cpu_ns":500},"collector":{"cpu_ns":1,"bytes":2,"messages":3}})"));
+	CHECK(without.json({})["server"] == nlohmann::json({{"cpu_ns", 500}})); // it has received nothing
+	without.add_received(1);
+	const nlohmann::json json = without.json({});
+	CHECK(json["server"] == nlohmann::json({{"cpu_ns", 500}, {"partly", true}}));
+	CostAccount with(::getpid());
+	with.load(json);
+	CHECK(with.json({})["server"]["cpu_ns"] >= 500);
+	CHECK(with.json({})["server"]["partly"] == true);
+	CostAccount only_later(::getpid());
+	only_later.load(parse_json(R"({"server":null,"collector":{"cpu_ns":1,"bytes":2,"messages":3}})"));
+	CHECK(only_later.json({})["server"]["partly"] == true);
 }

@@ -357,6 +357,20 @@ TEST_CASE("fleet: what hosts report is read back, and bounded")
 	answer.reason = std::string(10000, 'x');
 	CHECK(parse_command_answer(command_answer_text(answer))->exit_code == 125);
 	CHECK(parse_command_answer(command_answer_text(answer))->reason.size() == 4096);
+	CHECK_FALSE(parse_command_answer(command_answer_text(answer))->traces);
+	answer.traces = std::vector<CommandAnswer::Trace>{};
+	REQUIRE(parse_command_answer(command_answer_text(answer))->traces);
+	CHECK(parse_command_answer(command_answer_text(answer))->traces->empty());
+	answer.traces->assign(max_traces_shown + 5, {"002", true});
+	answer.traces->front() = {"", false};
+	answer.traces->at(1).part = "../x";
+	const auto traces = parse_command_answer(command_answer_text(answer))->traces;
+	REQUIRE(traces);
+	REQUIRE(traces->size() == max_traces_shown - 1);
+	CHECK(traces->front().part == "");
+	CHECK_FALSE(traces->front().has_ended);
+	CHECK(traces->back().part == "002");
+	CHECK(traces->back().has_ended);
 	answer.run = "../x";
 	CHECK_FALSE(parse_command_answer(command_answer_text(answer)));
 	for (const char *const bytes : {"", "[]", "{\"version\":2}", "{\"version\":1,\"kind\":\"x\"}", "\xff"})

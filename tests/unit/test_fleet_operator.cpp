@@ -214,6 +214,14 @@ TEST_CASE("fleet operator: the cost of a run, in which a sum over what is unknow
 	CHECK(row(known, 3)["cpu_ns_per_mib"] == 125);
 	CHECK(row(known, 4)["cpu_ns"] == 700);
 	CHECK(row(known, 5)["cpu_ns"] == 5200);
+	CHECK(row(known, 3)["note"] == "");
+	const report::Table partly = cost_table(parse_json(
+	    R"({"cost":{"agents":{"a":{"cpu_ns":3000,"bytes":1,"messages":5}},"server":{"cpu_ns":500,"partly":true},
+		"collector":{"cpu_ns":700,"bytes":4194304,"messages":11}}})"));
+	CHECK(row(partly, 2)["cpu_ns"] == 500);
+	CHECK(row(partly, 2)["note"].get<std::string>().find("at least") == 0);
+	CHECK(row(partly, 4)["cpu_ns"] == 4200);
+	CHECK(row(partly, 4)["note"].get<std::string>().find("at least") == 0);
 	const report::Table unknown = cost_table(parse_json(
 	    R"({"cost":{"agents":{"a":{"cpu_ns":3000,"bytes":0,"messages":0},"b":null},"server":null,
 		"collector":{"cpu_ns":700,"bytes":0,"messages":0}}})"));

@@ -35,6 +35,7 @@ constexpr const char *no_run = "_"; // of a command that is of no run
 struct FetchArguments {
 	FleetAccess access;
 	std::string hosts = "*", run, output, from, to;
+	int hub_pid = 0;
 	bool is_list = false, json = false;
 };
 
@@ -114,7 +115,7 @@ int run_fetch(const FetchArguments &arguments)
 	fleet::ControlMessage message = fetch_message(arguments);
 	Termination termination; // before there are threads
 	FleetRequest request(arguments.access, arguments.hosts);
-	FleetFetch fetch(request, arguments.run, arguments.output);
+	FleetFetch fetch(request, arguments.run, arguments.output, arguments.hub_pid);
 	message.store = fetch.store();
 	ask(request, message);
 	const std::vector<FleetFetch::Host> hosts = fetch.until_fetched(termination);
@@ -144,6 +145,11 @@ void add_fleet_fetch(CLI::App &fleet, int &exit_code)
 			 "only what was recorded from then on, by each host's clock: a local time, or '30s ago'")
 	    ->option_text("TIME");
 	fetch->add_option("--to", arguments->to, "only what was recorded until then")->option_text("TIME");
+	fetch
+	    ->add_option("--hub-pid", arguments->hub_pid,
+			 "the server's process, if it is on this machine, for `monitor fleet cost`")
+	    ->check(CLI::PositiveNumber)
+	    ->option_text("PID");
 	fetch->add_flag("--list", arguments->is_list, "only list what hosts have");
 	fetch->add_flag("--json", arguments->json, "print JSON instead of text");
 	fetch->footer("For runs that were recorded with --forward on-demand, and others that nobody has collected.\n"

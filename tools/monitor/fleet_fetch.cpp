@@ -60,12 +60,12 @@ const char *state_text(const FleetFetch::Host &host)
 
 } // namespace
 
-FleetFetch::FleetFetch(FleetRequest &request, const std::string &run, const std::string &output)
+FleetFetch::FleetFetch(FleetRequest &request, const std::string &run, const std::string &output, int hub_pid)
     : request_(request), output_(output)
 {
-	service_ =
-	    std::make_unique<fleet::CollectorService>(request.session.connection_options, output, run,
-						      [](const std::string &sentence) { print_error(sentence); });
+	service_ = std::make_unique<fleet::CollectorService>(
+	    request.session.connection_options, output, run, [](const std::string &sentence) { print_error(sentence); },
+	    fleet::Shard{}, hub_pid);
 	if (!service_->wait_until_connected(patience_with_service))
 		throw Error(service_->problem());
 	for (const auto &[host, seen] : request.view.hosts())
@@ -84,8 +84,17 @@ void FleetFetch::save()
 }
 
 // By what its traces' descriptions say.
-void FleetFetch::look(Host &host, const std::string &nonce, const Accounts &accounts) const
+void FleetFetch::look(Host &host, const fleet::CommandAnswer &accepted, const Accounts &accounts) const
 {
+	std::set<std::string> missing;
+	if (accepted.traces)
+		for (const fleet::CommandAnswer::Trace &trace : *accepted.traces)
+			missing.insert(trace.part);
+	if (accepted.traces && accepted.traces->empty()) {
+		host.state = State::has_none;
+		host.why = "its flight recorder has taken no snapshot";
+		return;
+	}
 	host.state = State::not_whole;
 	const auto *const account = account_of(accounts, host.name);
 	host.blocks = blocks_of(accounts, host.name);
@@ -96,13 +105,16 @@ void FleetFetch::look(Host &host, const std::string &nonce, const Accounts &acco
 		const std::string directory = output_ + '/' + trace["directory"].get<std::string>() + '/';
 		const auto fetched = FetchedTrace::parse(read_text(directory + fetched_file, max_fetched_bytes));
 		std::error_code error;
-		if (!fetched || fetched->request != nonce ||
+		if (!fetched || fetched->request != accepted.nonce ||
 		    (fetched->has_ended && !std::filesystem::exists(directory + ".monitor/recording.json", error)))
 			continue;
 		host.state = State::fetched;
 		host.of += fetched->blocks();
 		host.is_recording = host.is_recording || !fetched->has_ended;
+		missing.erase(trace["part"].get<std::string>());
 	}
+	if (!missing.empty())
+		host.state = State::not_whole;
 }
 
 std::vector<FleetFetch::Host> FleetFetch::hosts()
@@ -113,7 +125,7 @@ std::vector<FleetFetch::Host> FleetFetch::hosts()
 		Host host;
 		host.name = name;
 		if (outcome.accepted) {
-			look(host, outcome.accepted->nonce, accounts);
+			look(host, *outcome.accepted, accounts);
 		} else if (outcome.refused) {
 			host.why = outcome.refused->reason;
 			host.state = host.why.find("no trace of this run") != std::string::npos ? State::has_none
@@ -125,6 +137,14 @@ std::vector<FleetFetch::Host> FleetFetch::hosts()
 		all.push_back(std::move(host));
 	}
 	return all;
+}
+
+// Else one waits whether another snapshot comes.
+bool FleetFetch::all_say_what_they_have() const
+{
+	const fleet_operator::Outcomes outcomes = request_.outcomes();
+	return std::ranges::all_of(
+	    outcomes, [](const auto &each) { return !each.second.accepted || each.second.accepted->traces; });
 }
 
 // They are traces of their own, which come one after the other.
@@ -159,7 +179,8 @@ std::vector<FleetFetch::Host> FleetFetch::until_fetched(Termination &termination
 					       report::bytes_text(static_cast<double>(blocks) * fleet::block_bytes),
 					       waiting));
 		}
-		const bool is_settled = !has_snapshots() || now - progressed > patience_with_snapshots;
+		const bool is_settled =
+		    all_say_what_they_have() || !has_snapshots() || now - progressed > patience_with_snapshots;
 		if ((waiting == 0 && is_settled) || now - progressed > patience_with_sender ||
 		    termination.wait(between_glances))
 			break;

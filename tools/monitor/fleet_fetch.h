@@ -3,7 +3,8 @@
 // was asked for. Used by cmd_fleet_fetch.cpp, which asks.
 //
 // A host says so in the description .monitor/fetched.json of each of its traces, which names the command that it obeys
-// and comes after the blocks. Invariant: `fetched` is said only after that, and after the end of the recording.
+// and comes after the blocks; with its answer to the command a host says which traces it has. Invariant: `fetched` is
+// said only after that, and after the end of the recording.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +30,8 @@ public:
 		std::string why;
 	};
 
-	// Throws Error.
-	FleetFetch(FleetRequest &request, const std::string &run, const std::string &output);
+	// `hub_pid`: the server's process; 0: not known. Throws Error.
+	FleetFetch(FleetRequest &request, const std::string &run, const std::string &output, int hub_pid);
 
 	// The number of the directory, as commands have it.
 	std::string store() const { return store_; }
@@ -40,7 +41,8 @@ public:
 
 private:
 	using Accounts = nlohmann::ordered_json;
-	void look(Host &host, const std::string &nonce, const Accounts &accounts) const;
+	void look(Host &host, const fleet::CommandAnswer &accepted, const Accounts &accounts) const;
+	bool all_say_what_they_have() const;
 	std::vector<Host> hosts();
 	bool has_snapshots() const;
 	void save();

@@ -115,6 +115,7 @@ void CostAccount::load(const nlohmann::json &untrusted)
 		before_ = sums_in(untrusted["collector"]).value_or(CostSums());
 	if (untrusted.contains("server"))
 		hub_before_ = number_in(untrusted["server"], "cpu_ns");
+	is_hub_partly_known_ = hub_before_ ? untrusted["server"].contains("partly") : before_.messages > 0;
 	if (!untrusted.contains("agents") || !untrusted["agents"].is_object())
 		return;
 	for (const auto &[host, sums] : untrusted["agents"].items())
@@ -135,6 +136,10 @@ Json CostAccount::json(const std::set<std::string> &hosts) const
 	Json server;
 	if (const auto now = hub_pid_ ? process_cpu_ns(hub_pid_) : std::nullopt; now && *now >= hub_start_ns_)
 		server = {{"cpu_ns", hub_before_.value_or(0) + *now - hub_start_ns_}};
+	else if (hub_before_)
+		server = {{"cpu_ns", *hub_before_}};
+	if (!server.is_null() && (is_hub_partly_known_ || (hub_pid_ == 0 && received_.messages > 0)))
+		server["partly"] = true;
 	return {{"agents", std::move(agents)}, {"server", std::move(server)}, {"collector", json_of(collector)}};
 }
 

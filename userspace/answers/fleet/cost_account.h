@@ -4,8 +4,9 @@
 // Used by collector.cpp, which locks; `monitor fleet cost` shows what it writes into fleet.json. Agents say in their
 // presence (base/fleet/reports.h) what they have used since their start: what counts is the difference between two of
 // the same agent, while this collector runs; sums of collectors before this one are continued. The collector's is the
-// CPU time of its process. The hub's is known only if its process is, which is then on this machine. Invariant: what
-// was not measured is no number.
+// CPU time of its process. The hub's is known only if its process is, which is then on this machine; of several
+// collectors one after the other, perhaps only while some of them ran. Invariant: what was not measured is no number,
+// and what was measured in part says so.
 #pragma once
 
 #include <cstdint>
@@ -48,6 +49,7 @@ private:
 	std::map<std::string, Agent> agents_;
 	CostSums received_, before_; // by this process, by those before
 	std::optional<std::uint64_t> hub_before_;
+	bool is_hub_partly_known_ = false; // a collector before this one did not measure it
 	const int hub_pid_;
 	std::uint64_t own_start_ns_, hub_start_ns_ = 0;
 };

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/json.h"
+#include "batch.h"
 #include "json_fields.h"
 #include "names.h"
 
@@ -81,6 +82,27 @@ void add_kept(nlohmann::ordered_json &report, const std::vector<Presence::Kept> 
 						  {"begin_ns", kept.begin_ns},
 						  {"end_ns", kept.end_ns},
 						  {"ended", kept.has_ended}});
+}
+
+std::optional<std::vector<CommandAnswer::Trace>> traces_field(const nlohmann::json &report)
+{
+	const nlohmann::json *field = json_field(report, "traces");
+	if (!field || !field->is_array())
+		return {};
+	std::vector<CommandAnswer::Trace> traces;
+	for (const nlohmann::json &each : *field)
+		if (const std::string part = word_field(each, "part");
+		    traces.size() < max_traces_shown && (part.empty() || is_stream_name(part)))
+			traces.push_back({part, flag_field(each, "ended")});
+	return traces;
+}
+
+void add_traces(nlohmann::ordered_json &report, const std::vector<CommandAnswer::Trace> &traces)
+{
+	report["traces"] = nlohmann::ordered_json::array();
+	for (const CommandAnswer::Trace &trace : traces)
+		if (report["traces"].size() < max_traces_shown)
+			report["traces"].push_back({{"part", trace.part}, {"ended", trace.has_ended}});
 }
 
 } // namespace
@@ -170,6 +192,8 @@ std::string command_answer_text(const CommandAnswer &answer)
 		report["takes_part"] = true;
 	if (!answer.snapshot.empty())
 		report["snapshot"] = answer.snapshot;
+	if (answer.traces)
+		add_traces(report, *answer.traces);
 	return json_dump(report);
 }
 
@@ -193,6 +217,7 @@ std::optional<CommandAnswer> parse_command_answer(std::string_view untrusted_tex
 		answer.exit_code = static_cast<int>(std::clamp<std::int64_t>(code->get<std::int64_t>(), 0, 255));
 	answer.takes_part = flag_field(report, "takes_part");
 	answer.snapshot = word_field(report, "snapshot");
+	answer.traces = traces_field(report);
 	return answer;
 }
 

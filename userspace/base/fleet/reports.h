@@ -16,7 +16,8 @@
 
 namespace monitor::fleet {
 
-inline constexpr std::size_t max_report_bytes = 64 << 10, max_runs_shown = 64, max_kept_shown = 128;
+inline constexpr std::size_t max_report_bytes = 64 << 10, max_runs_shown = 64, max_kept_shown = 128,
+			     max_traces_shown = 256;
 
 // Presence.
 struct Presence {
@@ -76,6 +77,13 @@ struct CommandAnswer {
 	std::string session;          // the agent's
 	bool takes_part = false;      // accepted: as the command asks with snapshot_all; if not, `reason` may say why
 	std::string snapshot;         // that was taken: the name of its directory in the run's
+	// Of a run: itself, or a snapshot of a flight recorder.
+	struct Trace {
+		std::string part; // TraceName::part
+		bool has_ended = false;
+	};
+	// accepted, of a fetch: what this host has of the run, at most max_traces_shown; none: of an older agent.
+	std::optional<std::vector<Trace>> traces;
 };
 
 const char *answer_kind_text(CommandAnswer::Kind kind);

@@ -11,6 +11,7 @@
 #include "base/sentence.h"
 #include "base/tsc.h"
 #include "recording/card/preflight_checks.h"
+#include "recording/fleet/trace_parts.h"
 
 namespace monitor::agent {
 namespace {
@@ -25,8 +26,8 @@ constexpr auto until_the_starter_has_said_so = 3s; // that a run it started runs
 
 DataPath::DataPath(const fleet::ConnectionOptions &hub, const std::string &host, const Where &where,
 		   RunningRuns running, std::function<void(const std::string &)> report)
-    : report_(std::move(report)), forward_(where.forward), running_(std::move(running)), told_(running_),
-      forwarder_(hub, host, report_), forwarding_(forwarder_, report_),
+    : report_(std::move(report)), runs_(where.runs), forward_(where.forward), running_(std::move(running)),
+      told_(running_), forwarder_(hub, host, report_), forwarding_(forwarder_, report_),
       spool_(
 	  where.runs, where.max_bytes, forwarding_, [this](const std::string &run) { return is_running(run); }, report_,
 	  [this](const std::string &run) { return forward_of(run); }),
@@ -75,11 +76,15 @@ fleet::Forward DataPath::forward_of(const std::string &run) const
 	return found == told_.end() ? forward_ : found->second.value_or(forward_);
 }
 
-void DataPath::fetch(fleet::FetchRequest request)
+std::vector<fleet::CommandAnswer::Trace> DataPath::fetch(fleet::FetchRequest request)
 {
 	request.received_ticks = is_tsc_ ? read_tsc() : clock_ns(CLOCK_MONOTONIC);
 	forwarding_.fetch(request);
 	forwarder_.wake();
+	std::vector<fleet::CommandAnswer::Trace> traces;
+	for (const fleet::TracePart &part : fleet::trace_parts(runs_ + '/' + request.run))
+		traces.push_back({part.part, !is_running(request.run) || fleet::trace_has_ended(part.directory)});
+	return traces;
 }
 
 std::vector<fleet::Presence::Kept> DataPath::kept() const

@@ -43,7 +43,8 @@ public:
 	~DataPath();
 
 	void set_running(RunningRuns running);
-	void fetch(fleet::FetchRequest request);
+	// Returns what there is of the run.
+	std::vector<fleet::CommandAnswer::Trace> fetch(fleet::FetchRequest request);
 	// The session, what the spool has, and what it has cost.
 	void fill(fleet::Presence &presence) const;
 	std::vector<fleet::Presence::Kept> kept() const;
@@ -57,6 +58,7 @@ private:
 	void step_until(const std::stop_token &stop);
 
 	const std::function<void(const std::string &)> report_;
+	const std::string runs_;
 	const fleet::Forward forward_;
 	mutable std::mutex mutex_; // of what follows
 	RunningRuns running_;

@@ -153,8 +153,20 @@ void NetworkPart::take_runs(const fleet::Presence &told)
 void NetworkPart::take_request(const fleet::FetchRequest &request)
 {
 	wants_list_ |= request.is_list;
-	if (data_ && !request.is_list)
-		data_->fetch(request);
+	if (!data_ || request.is_list)
+		return;
+	if (traces_.size() >= max_waiting_answers)
+		traces_.clear();
+	traces_[request.nonce] = data_->fetch(request);
+}
+
+// What the starter does not know: it has a directory, not what is in it.
+void NetworkPart::add_traces(fleet::CommandAnswer &answer)
+{
+	const auto found = traces_.find(answer.nonce);
+	if (found == traces_.end() || answer.kind != fleet::CommandAnswer::Kind::accepted)
+		return;
+	answer.traces = found->second;
 }
 
 void NetworkPart::publish_answers()
@@ -164,12 +176,14 @@ void NetworkPart::publish_answers()
 		auto answer = fleet::parse_command_answer(answers_.front());
 		if (answer) {
 			answer->session = presence_.session;
+			add_traces(*answer);
 			if (answer->takes_part && !hears_triggers_) {
 				answer->takes_part = false;
 				answer->reason = why_deaf;
 			}
 			if (!connection_->publish(subject, fleet::command_answer_text(*answer)))
 				return; // once it is connected again
+			traces_.erase(answer->nonce);
 		}
 		answers_.pop_front();
 	}

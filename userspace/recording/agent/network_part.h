@@ -49,6 +49,7 @@ private:
 	void take_runs(const fleet::Presence &told);
 	void wait_until(std::chrono::steady_clock::time_point time);
 	void take_request(const fleet::FetchRequest &request);
+	void add_traces(fleet::CommandAnswer &answer);
 	void publish_answers();
 	void publish_presence();
 	void end();
@@ -58,6 +59,8 @@ private:
 	fleet::Presence presence_;
 	bool knows_runs_ = false, wants_list_ = false;
 	std::deque<std::string> answers_; // that could not be published yet
+	// Of a run, when a fetch came, by its nonce: for the answer that follows.
+	std::map<std::string, std::vector<fleet::CommandAnswer::Trace>> traces_;
 	std::atomic<std::uint64_t> dropped_ = 0, said_dropped_ = 0;
 	std::atomic<bool> hears_triggers_ = true; // of other hosts: the hub permits it
 	JointSnapshots joint_;

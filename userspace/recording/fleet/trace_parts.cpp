@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/fd.h"
 #include "base/fleet/batch.h"
+#include "base/json.h"
 
 namespace monitor::fleet {
 namespace {
@@ -35,6 +37,12 @@ std::vector<TracePart> trace_parts(const std::string &recording)
 	}
 	std::ranges::sort(parts, {}, &TracePart::part);
 	return parts;
+}
+
+bool trace_has_ended(const std::string &directory)
+{
+	const auto json = parse_json(read_text(directory + "/.monitor/recording.json", max_description_file_bytes));
+	return json.is_object() && json.contains("state") && json["state"] == "complete";
 }
 
 } // namespace monitor::fleet

@@ -16,4 +16,7 @@ struct TracePart {
 // Snapshots that are not begun yet are not there.
 std::vector<TracePart> trace_parts(const std::string &recording);
 
+// Whether the recorder has ended the trace in this directory.
+bool trace_has_ended(const std::string &directory);
+
 } // namespace monitor::fleet
