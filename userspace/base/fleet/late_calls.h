@@ -18,9 +18,10 @@ public:
 	// The number, in the form in which a C library hands it back.
 	static void *add(Target &target)
 	{
-		const std::lock_guard lock(mutex_);
-		entries_.emplace(++last_, std::make_shared<Entry>(&target));
-		return reinterpret_cast<void *>(last_);
+		Table &table = LateCalls::table();
+		const std::lock_guard lock(table.mutex);
+		table.entries.emplace(++table.last, std::make_shared<Entry>(&target));
+		return reinterpret_cast<void *>(table.last);
 	}
 
 	// Waits for a call that runs: not from within one.
@@ -28,12 +29,13 @@ public:
 	{
 		std::shared_ptr<Entry> entry;
 		{
-			const std::lock_guard lock(mutex_);
-			const auto found = entries_.find(reinterpret_cast<std::uintptr_t>(number));
-			if (found == entries_.end())
+			Table &table = LateCalls::table();
+			const std::lock_guard lock(table.mutex);
+			const auto found = table.entries.find(reinterpret_cast<std::uintptr_t>(number));
+			if (found == table.entries.end())
 				return;
 			entry = std::move(found->second);
-			entries_.erase(found);
+			table.entries.erase(found);
 		}
 		const std::lock_guard running(entry->running);
 		entry->target = nullptr;
@@ -44,9 +46,10 @@ public:
 	{
 		std::shared_ptr<Entry> entry;
 		{
-			const std::lock_guard lock(mutex_);
-			const auto found = entries_.find(reinterpret_cast<std::uintptr_t>(number));
-			if (found == entries_.end())
+			Table &table = LateCalls::table();
+			const std::lock_guard lock(table.mutex);
+			const auto found = table.entries.find(reinterpret_cast<std::uintptr_t>(number));
+			if (found == table.entries.end())
 				return;
 			entry = found->second;
 		}
@@ -62,9 +65,18 @@ private:
 		Target *target;
 	};
 
-	static inline std::mutex mutex_;
-	static inline std::uintptr_t last_ = 0;
-	static inline std::unordered_map<std::uintptr_t, std::shared_ptr<Entry>> entries_;
+	struct Table {
+		std::mutex mutex;
+		std::uintptr_t last = 0;
+		std::unordered_map<std::uintptr_t, std::shared_ptr<Entry>> entries;
+	};
+
+	// Never destroyed: the library's threads look numbers up until the process is gone.
+	static Table &table()
+	{
+		static Table &all = *new Table;
+		return all;
+	}
 };
 
 } // namespace monitor::fleet
