@@ -92,6 +92,11 @@ def collected(run, hosts, fired_ns):
 	accounts = {host["host"]: host for host in json.loads((run / ".monitor" / "fleet.json").read_text())["hosts"]}
 	for host in hosts:
 		e2e.equal(f"{host}: traces", sorted(trace["directory"] for trace in accounts[host]["traces"]), [f"{host}/{number:03}" for number in (1, 2, 3)])
+	for words in (("info",), ("check",), ("list", "--from", "0", "--to", "0")):
+		done = e2e.run(e2e.monitor, *words, run, exit_code=None)
+		e2e.expect(all(f"{run / host} has 3 snapshots of one flight recorder, which overlap" in done.stderr for host in hosts), f"{words}: {done.stderr}")
+	reports = json.loads(e2e.run(e2e.monitor, "report", "--json", run).stdout)
+	e2e.equal("each is reported by itself", len(reports), 3 * len(hosts))
 	for host in (hosts[0], hosts[-1]):
 		trace = e2e.Trace(run / host / "003")
 		red = trace.check() - {"clock"}

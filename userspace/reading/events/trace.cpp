@@ -2,8 +2,11 @@
 #include "trace.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <filesystem>
 #include <limits>
+#include <map>
 #include <span>
 #include <string_view>
 #include <tuple>
@@ -182,6 +185,13 @@ struct Parts {
 	bool has_lines = false; // of the clock of a trace
 	std::uint32_t classes = 0;
 
+	// Of one recording: the snapshots of a flight recorder, by the directory above them and the recording's uuid.
+	struct Snapshot {
+		std::int64_t begin_ns, end_ns;
+		fs::path directory;
+	};
+	std::map<std::pair<fs::path, std::array<std::uint8_t, 16>>, std::vector<Snapshot>> snapshots;
+
 	// Names of streams are relative to `root`.
 	void add(const fs::path &directory, const std::string &argument, const fs::path &root, PartClock clock)
 	{
@@ -207,6 +217,9 @@ struct Parts {
 		const std::span<const std::unique_ptr<Stream>> mine(
 		    streams.begin() + static_cast<std::ptrdiff_t>(first), streams.end());
 		Recorded when = when_recorded(*descriptions.back(), mine);
+		if (when.has_tokens)
+			snapshots[{directory.parent_path(), descriptions.back()->uuid}].push_back(
+			    {when.begin_ns, when.end_ns, directory});
 		if (clock.has_lines)
 			when.lines_of = directory.lexically_relative(root).begin()->string();
 		const std::uint32_t machine = machine_of(directory, argument, std::move(when));
@@ -247,6 +260,21 @@ struct Parts {
 					   " in .monitor/collection.json is ignored: " + why);
 		has_lines = has_lines || lines;
 		return lines;
+	}
+
+	// What the rings had at both times is in both; which events that are, their blocks do not say.
+	void warn_of_overlaps()
+	{
+		for (auto &[recording, all] : snapshots) {
+			std::ranges::sort(all, {}, &Snapshot::begin_ns);
+			const auto overlap = std::ranges::adjacent_find(
+			    all, [](const Snapshot &a, const Snapshot &b) { return b.begin_ns <= a.end_ns; });
+			if (overlap != all.end())
+				warnings.push_back(recording.first.string() + " has " + std::to_string(all.size()) +
+						   " snapshots of one flight recorder, which overlap: an event in "
+						   "several of them is read several times; name one, such as " +
+						   all.back().directory.string());
+		}
 	}
 
 	// One trace alone has nothing to agree with.
@@ -336,6 +364,7 @@ Trace Trace::open(const std::vector<std::string> &directories, const std::string
 				  clock != clocks.end() ? clock->second : PartClock());
 		}
 	}
+	parts.warn_of_overlaps();
 	if (parts.descriptions.size() == 1)
 		parts.keep_own_clock();
 	Trace trace(joined(parts.descriptions, parts.has_lines), std::move(parts.streams));
