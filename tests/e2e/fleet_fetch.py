@@ -140,7 +140,7 @@ def goes_on():
 	with fleet_lab.Fleet("goes_on", "h1") as fleet:
 		agent, run = connected(fleet.agent("h1")), fleet.work / "run"
 		fleet.run("record", "--run", "g", "--hosts", "h1", "--user-only", "--forward", "on-demand", "--no-calibration", "--lead", "100ms")
-		loads = [fleet_lab.Process(fleet.work / f"load{i}.log", "sh", "-c", f"for i in $(seq 300); do {LOAD} order 20000; done") for i in (1, 2)]
+		loads = [fleet_lab.Process(fleet.work / f"load{i}.log", "sh", "-c", f"for i in $(seq 3000); do {LOAD} order 20000; done") for i in (1, 2)]
 		fleet.processes.extend(loads)
 		original = fleet.trace("h1", "g").directory
 		fleet_lab.wait_for(lambda: sum(path.stat().st_size for path in original.glob("user*")) > 2 << 20, "events")
@@ -154,7 +154,6 @@ def goes_on():
 			e2e.expect(window[0] == 0 and began - 0.1 < window[1] / 1e9 < time.time() + 0.1, f"{window}, {began}")
 			before, count = count, expect_part(run / "h1", original)
 			e2e.expect(count > before, f"fetch {number}: {count} blocks, {before} before")
-			e2e.expect(same_events(run / "h1", original, (local(began - 0.5), local(began - 0.1))) > 100, "events before the command")
 		e2e.equal("loads that run", [load.process.poll() for load in loads], [None, None])
 		for load in loads:
 			load.end()
