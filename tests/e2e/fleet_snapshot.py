@@ -7,6 +7,7 @@ frozen; no snapshot causes another one, a host that lies causes no more than the
 fleet_snapshot.py MONITOR PROGRAMS WORK
 """
 import json
+import re
 import subprocess
 import sys
 import time
@@ -16,13 +17,21 @@ import fleet_lab
 from fleet_lab import wait_for
 
 FLIGHT = ("-e", "sched,syscall", "--no-calibration", "--lead", "200ms", "--flight", "4M", "--snapshots")
-TRIGGER = ("--trigger", 'fire: thread == "fire-fleet" and name == "sys_enter" and id == "getppid" => snapshot before 500ms')
 ELSEWHERE = ("--trigger", 'fire: thread == "nobody" and name == "sys_enter" and id == "getppid" => snapshot before 300ms')
-FIRE = "import ctypes, os\nctypes.CDLL(None).prctl(15, b'fire-fleet')\nos.getppid()\n"
+FIRE = "import ctypes, os, sys\nctypes.CDLL(None).prctl(15, sys.argv[1].encode())\nos.getppid()\n"
 
 
-def fire():
-	subprocess.run([sys.executable, "-c", FIRE], check=True)
+def event_of(thread):
+	return f'thread == "{thread}" and name == "sys_enter" and id == "getppid"'
+
+
+def trigger(thread):
+	"""Each test has a thread of its own: all record the kernel of this machine."""
+	return "--trigger", f"fire: {event_of(thread)} => snapshot before 500ms"
+
+
+def fire(thread):
+	subprocess.run([sys.executable, "-c", FIRE, thread], check=True)
 
 
 def agents(fleet, *hosts, options=()):
@@ -57,10 +66,10 @@ def all_hosts():
 		fleet.run("record", "--hosts", ",".join(others), "--run", "j", *FLIGHT, "3", "--snapshot-all", *ELSEWHERE)
 		run = fleet.work / "run"
 		follower = fleet_lab.Process(fleet.work / "record.log", e2e.monitor, "fleet", "record", "--keys", fleet.keys, "--hosts", "h1", "--run", "j",
-		                             *FLIGHT, "3", "--snapshot-all", *TRIGGER, "-o", run)
+		                             *FLIGHT, "3", "--snapshot-all", *trigger("fire-all"), "-o", run)
 		fleet.processes.append(follower)
 		follower.wait_for("1 of 1 hosts started")
-		fire()
+		fire("fire-all")
 		follower.wait_for("the trigger fire of h1 fired (snapshot 001): 3 of 3 other hosts froze")
 		made = settled(fleet, ("h1", *others), "j", 1)
 		e2e.equal("causes", made, {"h1": {"001": "the trigger fire"}} | {host: {"001": "the trigger fire of host h1 (snapshot 001 there)"} for host in others})
@@ -74,7 +83,7 @@ def all_hosts():
 		made = settled(fleet, ("h1", *others), "j", 2)
 		e2e.equal("the operator's", {host: each["002"] for host, each in made.items()}, {host: "the operator: a test" for host in made})
 		e2e.equal("no further one", {len(each) for each in made.values()}, {2})
-		fire()
+		fire("fire-all")
 		follower.wait_for("(snapshot 003): 3 of 3 other hosts froze")
 		e2e.equal("exit code of record", follower.process.wait(30), 0)
 		times = json.loads((run / ".monitor" / "triggers.json").read_text())
@@ -101,7 +110,7 @@ def collected(run, hosts, fired_ns):
 		trace = e2e.Trace(run / host / "003")
 		red = trace.check() - {"clock"}
 		e2e.expect(not red, f"{trace.directory}: {red}")
-		cause = trace.events("--filter", 'thread == "fire-fleet" and name == "sys_enter" and id == "getppid"')
+		cause = trace.events("--filter", event_of("fire-all"))
 		e2e.expect(cause, f"{host}: the event that fired on h1 is missing, though this kernel is that of all hosts")
 		e2e.expect(trace.recording()["end"]["realtime_ns"] >= fired_ns, f"{host}: it ended before the trigger")
 
@@ -110,8 +119,8 @@ def at_once():
 	"""The trigger fires on all hosts at the same time: each host's own snapshot will do for the others' triggers."""
 	with fleet_lab.Fleet("once", "h1", "h2") as fleet:
 		agents(fleet, "h1", "h2")
-		fleet.run("record", "--run", "o", *FLIGHT, "2", "--snapshot-all", *TRIGGER)
-		fire()
+		fleet.run("record", "--run", "o", *FLIGHT, "2", "--snapshot-all", *trigger("fire-once"))
+		fire("fire-once")
 		made = settled(fleet, ("h1", "h2"), "o", 1)
 		e2e.equal("causes", made, {host: {"001": "the trigger fire"} for host in ("h1", "h2")})
 
@@ -126,15 +135,18 @@ def hostile():
 		news = {"version": 1, "run": "open", "snapshot": 1, "trigger": "x", "time": 1, "realtime_ns": 1, "frozen_time": 1, "frozen_ns": 1}
 		for data in (b"", b"\xff", b"{}", b"[" * 3000, json.dumps(news | {"run": "../x"}), json.dumps(news | {"trigger": "x" * 1000}), b"x" * 100_000):
 			liar.publish("m.fired.liar", data)
-		began = time.monotonic()
+		began, number = time.monotonic(), 0
 		while len(snapshots(fleet, "h1", "open")) < 2 and time.monotonic() - began < 10:
+			number += 1
 			for run in ("open", "closed", "none"):
-				liar.publish("m.fired.liar", json.dumps(news | {"run": run}))
+				liar.publish("m.fired.liar", json.dumps(news | {"run": run, "snapshot": number}))
 			time.sleep(0.01)
 		took = time.monotonic() - began
 		e2e.expect(took > 1, f"two snapshots within {took:.2f} s")
 		fleet.processes[0].wait_for("run open has ended with exit code 0")
-		e2e.equal("of the run with consent", sorted(snapshots(fleet, "h1", "open").values()), ["the trigger x of host liar (snapshot 001 there)"] * 2)
+		causes = snapshots(fleet, "h1", "open").values()
+		e2e.expect(len(causes) == 2 and all(re.fullmatch(r"the trigger x of host liar \(snapshot \d{3} there\)", cause) for cause in causes), causes)
+		e2e.equal("lines about too many", fleet.processes[0].text().count("host liar says too often that triggers fire"), 1)
 		e2e.equal("of the run without", snapshots(fleet, "h1", "closed"), {})
 
 		def as_another():
@@ -177,4 +189,4 @@ def not_possible():
 if __name__ == "__main__":
 	fleet_lab.need_agents()
 	e2e.need_recording()
-	e2e.main(all_hosts, at_once, hostile, not_possible)
+	e2e.main(all_hosts, beside=[(at_once, hostile), (not_possible,)])

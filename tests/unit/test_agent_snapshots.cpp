@@ -4,6 +4,7 @@
 // one.
 #include <filesystem>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,7 @@
 #include "recording/agent/snapshot_commands.h"
 #include "recording/record/begun_snapshots.h"
 #include "recording/record/snapshot_requests.h"
+#include "recording/record/snapshot_window.h"
 
 using namespace monitor;
 using namespace monitor::agent;
@@ -64,7 +66,8 @@ struct JointHost {
 	    : joint(
 		  "web1", spool.runs,
 		  [this](std::string_view kind, const std::string &text) {
-			  published.emplace_back(kind, fleet::parse_snapshot_news(text).value());
+			  if (is_connected)
+				  published.emplace_back(kind, fleet::parse_snapshot_news(text).value());
 			  return is_connected;
 		  },
 		  [this](const std::string &sentence) { reported.push_back(sentence); })
@@ -106,11 +109,93 @@ TEST_CASE("agent: a trigger of this host is passed on once; what was asked for i
 	host.spool.begin(3, By::signal, "SIGUSR1");
 	host.joint.step();
 	CHECK(host.published.size() == 1);
-	host.is_connected = false;
-	host.spool.begin(4, By::trigger, "the trigger slow", "slow");
-	host.joint.step();
+}
+
+TEST_CASE("agent: a trigger waits for a connection for two seconds, also after a restart")
+{
+	using namespace std::chrono_literals;
+	const auto now = JointSnapshots::Clock::now();
+	for (const bool was_restarted : {false, true}) {
+		JointHost host;
+		host.is_connected = false;
+		if (!was_restarted)
+			host.take_part();
+		host.spool.begin(1, By::trigger, "the trigger slow", "slow");
+		if (was_restarted)
+			host.take_part();
+		host.joint.step(now);
+		host.joint.step(now + 1s);
+		CHECK(host.reported.empty());
+		host.is_connected = true;
+		host.joint.step(now + 2s);
+		CHECK(host.published.size() == 1);
+		host.joint.step(now + 9s);
+		CHECK(host.published.size() == 1);
+		CHECK(host.reported.empty());
+		host.is_connected = false;
+		host.spool.begin(2, By::trigger, "the trigger slow", "slow");
+		host.joint.step(now);
+		host.joint.step(now + 3s);
+		REQUIRE(host.reported.size() == 1);
+		CHECK_THAT(host.reported[0], Contains("no connection"));
+		host.is_connected = true;
+		host.joint.step(now + 4s);
+		CHECK(host.published.size() == 1);
+	}
+}
+
+TEST_CASE("agent: a trigger of another host whose word comes twice makes one snapshot")
+{
+	JointHost host;
+	host.take_part();
+	for (const auto &[sender, number, expected] :
+	     {std::tuple("m.fired.db1", 3u, 1u), std::tuple("m.fired.db1", 3u, 0u),
+	      std::tuple("m.fired.db1", 2u, 0u)}) {
+		host.hear(sender, number);
+		auto asked = host.asked();
+		CHECK(asked.size() == expected);
+		for (auto &each : asked)
+			record::SnapshotRequests::answer(each.caller, "{}");
+		host.joint.step();
+	}
+	CHECK(host.reported.empty());
+	host.hear("m.fired.db1", 4);
 	REQUIRE(host.reported.size() == 1);
-	CHECK_THAT(host.reported[0], Contains("no connection"));
+	CHECK_THAT(host.reported[0], Contains("less than a second ago"));
+}
+
+TEST_CASE("agent: a host that says without end that triggers fire is not listened to, and costs two lines")
+{
+	using namespace std::chrono_literals;
+	HeardLimits limits;
+	auto now = HeardLimits::Clock::now();
+	unsigned heard = 0;
+	for (unsigned i = 0; i < 10'000; ++i) // ten seconds
+		heard += limits.use("liar", now += 1ms);
+	CHECK(heard >= 16 + 39);
+	CHECK(heard <= 16 + 40);
+	CHECK(limits.use("honest", now));
+	auto sentences = limits.take_sentences(now);
+	REQUIRE(sentences.size() == 1);
+	CHECK_THAT(sentences[0], Contains("host liar says too often"));
+	CHECK(limits.take_sentences(now + 59s).empty());
+	CHECK(limits.use("liar", now + 59s));
+	sentences = limits.take_sentences(now + 60s);
+	REQUIRE(sentences.size() == 1);
+	CHECK_THAT(sentences[0], Contains("host liar said " + std::to_string(10'000 - heard) + " times too often"));
+	CHECK(limits.take_sentences(now + 1h).empty());
+	for (std::size_t i = 0; i < 2 * HeardLimits::max_hosts; ++i)
+		limits.use("invented" + std::to_string(i), now + 1h);
+	CHECK_FALSE(limits.use("one more", now + 1h));
+	CHECK(limits.use("one more", now + 2h)); // the others are forgotten
+
+	JointHost host;
+	host.take_part(1000);
+	for (unsigned i = 1; i <= 1000; ++i)
+		host.hear("m.fired.liar", i);
+	CHECK(host.reported.size() < 30);
+	host.hear();
+	CHECK_THAT(host.reported.back(), Contains("host db1"));
 }
 
 TEST_CASE("agent: a trigger of another host makes this one take a snapshot, which causes no further one")
@@ -180,7 +265,7 @@ TEST_CASE("agent: other hosts cause one snapshot a second at most, and as many a
 	CHECK_THAT(host.reported[0], Contains("the one before is being taken"));
 	record::SnapshotRequests::answer(asked[0].caller, "{}");
 	host.joint.step();
-	host.hear("m.fired.db2");
+	host.hear("m.fired.db2", 4);
 	CHECK_THAT(host.reported.back(), Contains("as many as --snapshots"));
 	CHECK(host.asked().empty());
 }
@@ -200,6 +285,26 @@ TEST_CASE("agent: a snapshot that has just begun here will do for another host's
 	CHECK(host.published[0].second.number == 7);
 	CHECK(host.published[0].second.frozen_ns == 3);
 	CHECK(host.published[0].second.cause_host == "db1");
+}
+
+TEST_CASE("agent: a snapshot that has begun will do for another one whose time it has")
+{
+	using record::SnapshotWindow;
+	const std::uint64_t s = 1'000'000'000, t0 = 100 * s;
+	const SnapshotWindow taken{t0, 2 * s, 3 * s};
+	CHECK(taken.covers({t0, 2 * s, 3 * s}));
+	CHECK(taken.covers({t0 + s / 5, 2 * s, 3 * s})); // nearly
+	CHECK_FALSE(taken.covers({t0 + s / 2, 2 * s, 3 * s}));
+	CHECK(taken.covers({t0 + 3 * s, 5 * s, 0}));
+	CHECK_FALSE(taken.covers({t0 + 3 * s, 6 * s, 0})); // more of the past
+	CHECK_FALSE(taken.covers({t0, 2 * s, 4 * s}));
+	CHECK_FALSE(taken.covers({t0, {}, 0})); // all that there is
+	CHECK_FALSE(taken.covers({t0 + 4 * s, 0, 0}));
+	const SnapshotWindow all{t0, {}, 0};
+	CHECK(all.covers({t0 + s / 5, {}, 0}));
+	CHECK(all.covers({t0, 50 * s, 0}));
+	CHECK_FALSE(all.covers({t0 + s / 2, {}, 0}));
+	CHECK_FALSE(all.covers({t0, {}, 1 * s}));
 }
 
 TEST_CASE("agent: a recorder that refuses a snapshot, or ends, is reported")

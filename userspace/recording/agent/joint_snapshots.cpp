@@ -19,8 +19,10 @@
 namespace monitor::agent {
 namespace {
 
-constexpr std::size_t max_heard = 64, max_flight_bytes = 64 << 10, max_reply_text = 4096;
+constexpr std::size_t max_heard = 64, max_flight_bytes = 64 << 10, max_reply_text = 4096, max_untold = 64,
+		      max_heard_hosts = 1024;
 constexpr std::uint64_t max_age_ns = 2'000'000'000; // of a trigger that fired before this process looked
+constexpr std::chrono::nanoseconds patience_with_connection(max_age_ns);
 
 fleet::SnapshotNews news_of(const std::string &run, const record::BegunSnapshot &snapshot)
 {
@@ -90,9 +92,11 @@ void JointSnapshots::set_runs(const std::vector<JointRun> &runs)
 			::inotify_rm_watch(changes_.get(), entry.second.watch);
 		return is_over;
 	});
+	tell_fired(Clock::now());
 }
 
-// What began before is only passed on if that was just now: the process before this one, which was ended, has told it.
+// What began before is only passed on if that was just now: else the process before this one, which was ended, has told
+// it. If that one told it just now, too, the others know it by its number.
 void JointSnapshots::watch(Run &run)
 {
 	const std::string directory = runs_directory_ + '/' + run.told.run + "/.monitor";
@@ -118,13 +122,27 @@ void JointSnapshots::look(Run &run)
 {
 	for (const record::BegunSnapshot &each : new_ones(run)) {
 		run.seen = each.number;
-		if (each.by == record::SnapshotRequest::By::trigger &&
-		    !publish_("fired", fleet::snapshot_news_text(news_of(run.told.run, each))))
-			report_(fmt::format("run {}: other hosts do not learn that {} fired: there is no connection",
-					    run.told.run, each.why));
+		if (each.by == record::SnapshotRequest::By::trigger && untold_.size() < max_untold)
+			untold_.push_back(
+			    {fleet::snapshot_news_text(news_of(run.told.run, each)),
+			     fmt::format("run {}: other hosts do not learn that {} fired: there is no connection",
+					 run.told.run, each.why),
+			     {}});
 		if (run.asked && each.why == run.asked->why)
 			tell_froze(run, each);
 	}
+}
+
+// A connection that is made at this moment is waited for, as at the start of this process; later nobody would know what
+// it is about.
+void JointSnapshots::tell_fired(Clock::time_point now)
+{
+	while (!untold_.empty() && publish_("fired", untold_.front().text))
+		untold_.pop_front();
+	for (Untold &each : untold_)
+		each.since = each.since.value_or(now);
+	for (; !untold_.empty() && now - *untold_.front().since > patience_with_connection; untold_.pop_front())
+		report_(untold_.front().sentence);
 }
 
 void JointSnapshots::tell_froze(const Run &run, const record::BegunSnapshot &snapshot)
@@ -139,8 +157,15 @@ void JointSnapshots::tell_froze(const Run &run, const record::BegunSnapshot &sna
 void JointSnapshots::hear(std::string_view untrusted_subject, std::string_view untrusted_text)
 {
 	const auto subject = fleet::parse_subject(untrusted_subject);
+	if (!subject || subject->kind != "fired" || subject->host == host_)
+		return;
+	{
+		const std::lock_guard lock(mutex_);
+		if (!heard_limits_.use(subject->host, HeardLimits::Clock::now()))
+			return;
+	}
 	auto news = fleet::parse_snapshot_news(untrusted_text);
-	if (!subject || subject->kind != "fired" || subject->host == host_ || !news || !news->cause_host.empty())
+	if (!news || !news->cause_host.empty())
 		return;
 	{
 		const std::lock_guard lock(mutex_);
@@ -160,26 +185,31 @@ void JointSnapshots::add_fds(std::vector<pollfd> &to) const
 			to.push_back({run.asked->question.fd(), POLLIN, 0});
 }
 
-void JointSnapshots::step()
+void JointSnapshots::step(Clock::time_point now)
 {
 	try {
-		take_heard();
+		take_heard(now);
 		take_changes();
 		take_replies();
+		tell_fired(now);
 	} catch (const Error &error) { // such as no descriptor left: there may be one the next time
 		report_(error.what());
 	}
 }
 
-void JointSnapshots::take_heard()
+void JointSnapshots::take_heard(Clock::time_point now)
 {
 	eventfd_t rings;
 	::eventfd_read(bell_.get(), &rings);
 	std::deque<Heard> heard;
+	std::vector<std::string> sentences;
 	{
 		const std::lock_guard lock(mutex_);
 		heard.swap(heard_);
+		sentences = heard_limits_.take_sentences(now);
 	}
+	for (const std::string &sentence : sentences)
+		report_(sentence);
 	for (const Heard &each : heard)
 		if (const auto run = runs_.find(each.news.run); run != runs_.end())
 			ask(run->second, each);
@@ -187,6 +217,12 @@ void JointSnapshots::take_heard()
 
 void JointSnapshots::ask(Run &run, const Heard &heard)
 {
+	if (run.heard.size() >= max_heard_hosts && !run.heard.contains(heard.host))
+		run.heard.clear();
+	if (std::uint64_t &newest = run.heard[heard.host]; heard.news.number <= newest)
+		return; // it was told before
+	else
+		newest = heard.news.number;
 	const std::string cause = cause_text(heard.host, heard.news);
 	std::string why_not = run.asked ? "the one before is being taken" : run.limits.use(JointLimits::Clock::now());
 	if (why_not.empty()) {

@@ -16,8 +16,7 @@
 namespace monitor::record {
 namespace {
 
-constexpr std::size_t max_requests = 16;         // that wait
-constexpr std::uint64_t joined_ns = 200'000'000; // what happened since the snapshot's end is missing
+constexpr std::size_t max_requests = 16; // that wait
 constexpr SnapshotRequest::By by_trigger = SnapshotRequest::By::trigger;
 
 } // namespace
@@ -102,10 +101,16 @@ void Flight::take_window_of_trigger(SnapshotRequest &request) const
 		}
 }
 
+SnapshotWindow Flight::window_of(const SnapshotRequests::Asked &asked) const
+{
+	const auto &before_ns = asked.request.before_ns ? asked.request.before_ns : parts_.options.before_ns;
+	return {asked.at.monotonic_ns, before_ns, asked.request.after_ns};
+}
+
 // The newest snapshot has what this one would have.
 bool Flight::join(const SnapshotRequests::Asked &asked) const
 {
-	if (!asked.request.joins || told_.empty() || asked.at.monotonic_ns > joined_until_ns_)
+	if (!asked.request.joins || told_.empty() || !newest_.covers(window_of(asked)))
 		return false;
 	const BegunSnapshot &newest = told_.newest();
 	SnapshotRequests::answer(asked.caller, json_dump(nlohmann::json{{"joined", newest.number},
@@ -120,13 +125,13 @@ void Flight::take_requests()
 {
 	for (SnapshotRequests::Asked &asked : parts_.requests.take()) {
 		const auto is_signal = [](const SnapshotRequests::Asked &other) { return !other.caller; };
+		take_window_of_trigger(asked.request);
 		if ((is_signal(asked) && std::ranges::any_of(waiting_, is_signal)) || join(asked))
 			continue;
 		if (waiting_.size() >= max_requests) {
 			SnapshotRequests::answer(asked.caller, R"({"error": "too many requests wait already"})");
 			continue;
 		}
-		take_window_of_trigger(asked.request);
 		waiting_.push_back(std::move(asked));
 	}
 }
@@ -172,7 +177,7 @@ void Flight::tell_begun(const SnapshotRequests::Asked &asked, bool was_held)
 	const Sync frozen = was_held ? asked.at : read_sync(parts_.steering.invariant_tsc());
 	told_.add({begun_, request.by, request.why, request.by == by_trigger ? request.trigger : "", asked.at.time,
 		   asked.at.realtime_ns, frozen.time, frozen.realtime_ns});
-	joined_until_ns_ = asked.at.monotonic_ns + std::max(joined_ns, request.after_ns);
+	newest_ = window_of(asked);
 	try {
 		write(false);
 	} catch (const Error &) { // a full disk does not end the flight

@@ -19,6 +19,7 @@
 #include "recording_file.h"
 #include "snapshot.h"
 #include "snapshot_requests.h"
+#include "snapshot_window.h"
 #include "triggers.h"
 
 namespace monitor::record {
@@ -76,6 +77,7 @@ private:
 	void begin(SnapshotRequests::Asked asked);
 	void take_requests();
 	void take_window_of_trigger(SnapshotRequest &request) const;
+	SnapshotWindow window_of(const SnapshotRequests::Asked &asked) const;
 	bool join(const SnapshotRequests::Asked &asked) const;
 	void tell_begun(const SnapshotRequests::Asked &asked, bool was_held);
 	void arm();
@@ -97,9 +99,9 @@ private:
 	std::uint64_t rest_until_ns_ = 0, rest_ns_ = 0; // triggers take no snapshot until then, after one that failed
 	std::uint64_t left_out_ = 0;                    // snapshots of triggers that fired while another one was taken
 	unsigned begun_ = 0, finished_ = 0, failed_ = 0;
-	BegunSnapshots told_;               // as flight.json has them
-	std::uint64_t joined_until_ns_ = 0; // monotonic: requests that join are answered by the newest one until then
-	FlightRecorder recorder_;           // last: its thread uses the current snapshot
+	BegunSnapshots told_;     // as flight.json has them
+	SnapshotWindow newest_;   // of the last of them
+	FlightRecorder recorder_; // last: its thread uses the current snapshot
 };
 
 } // namespace monitor::record

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+// How often each other host is listened to when it says that triggers fire: a token bucket for each. A host that says
+// it without end costs this one neither time nor lines in its journal. Used by joint_snapshots.cpp, before it looks at
+// what a message says. Invariant: of one host at most `burst` messages at once and `per_second` in the long run are
+// listened to; at most max_hosts are remembered, and a host beyond that is not listened to.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace monitor::agent {
+
+class HeardLimits {
+public:
+	using Clock = std::chrono::steady_clock;
+	static constexpr double burst = 16, per_second = 4;
+	static constexpr std::size_t max_hosts = 1024;
+	static constexpr std::chrono::seconds quiet{60}; // without a message too many: it has ended
+
+	bool use(const std::string &host, Clock::time_point now)
+	{
+		if (!hosts_.contains(host) && hosts_.size() >= max_hosts) {
+			std::erase_if(hosts_, [&](auto entry) { return entry.second.is_full(now); });
+			if (hosts_.size() >= max_hosts)
+				return false;
+		}
+		Bucket &bucket = hosts_.try_emplace(host, Bucket{burst, now, 0, {}}).first->second;
+		bucket.fill(now);
+		if (bucket.tokens >= 1) {
+			--bucket.tokens;
+			return true;
+		}
+		if (++bucket.suppressed == 1)
+			sentences_.push_back(fmt::format("host {} says too often that triggers fire there: most of it "
+							 "is passed over",
+							 host));
+		bucket.last_suppressed = now;
+		return false;
+	}
+
+	// What is to be told since the last call: two sentences for each host and each time that it was too much.
+	std::vector<std::string> take_sentences(Clock::time_point now)
+	{
+		for (auto &[host, bucket] : hosts_)
+			if (bucket.suppressed > 0 && now - bucket.last_suppressed >= quiet)
+				sentences_.push_back(
+				    fmt::format("host {} said {} times too often that triggers fire there", host,
+						std::exchange(bucket.suppressed, 0)));
+		return std::exchange(sentences_, {});
+	}
+
+private:
+	struct Bucket {
+		double tokens;
+		Clock::time_point filled;
+		std::uint64_t suppressed;
+		Clock::time_point last_suppressed;
+
+		void fill(Clock::time_point now)
+		{
+			const double seconds = std::chrono::duration<double>(now - std::exchange(filled, now)).count();
+			tokens = std::min(burst, tokens + seconds * per_second);
+		}
+		bool is_full(Clock::time_point now)
+		{
+			fill(now);
+			return suppressed == 0 && tokens >= burst;
+		}
+	};
+	std::map<std::string, Bucket> hosts_;
+	std::vector<std::string> sentences_;
+};
+
+} // namespace monitor::agent
