@@ -146,9 +146,7 @@ FleetRequest::FleetRequest(const FleetAccess &access, const std::string &pattern
       view(*session.connection)
 {
 	session.expect_connection();
-	view.wait(patience_with_presence, [&] {
-		return std::ranges::all_of(session.hosts, [&](const auto &host) { return view.sees(host); });
-	});
+	view.call(session.hosts, patience_with_presence);
 	std::set<std::string> all = session.hosts;
 	for (const auto &[host, seen] : view.hosts()) {
 		all.insert(host);

@@ -16,7 +16,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto two_presences = 2200ms; // so that two agents of one name are seen
+constexpr auto two_presences = 2200ms; // of agents that are of older versions, or slow
+constexpr auto least_settling = 400ms; // so that two agents of one name are seen
 
 struct StatusArguments {
 	FleetAccess access;
@@ -28,7 +29,12 @@ int run_status(const StatusArguments &arguments)
 	OperatorSession session(arguments.access);
 	fleet_operator::FleetView view(*session.connection);
 	session.expect_connection();
-	view.wait(two_presences, [] { return false; });
+	const auto called = fleet_operator::Clock::now();
+	if (view.call(session.hosts, two_presences))
+		view.wait(std::max<std::chrono::milliseconds>(
+			      least_settling,
+			      std::chrono::ceil<std::chrono::milliseconds>(fleet_operator::Clock::now() - called)),
+			  [] { return false; });
 	const auto seen = view.hosts();
 	const report::Table table = fleet_operator::status_table(seen, session.hosts);
 	if (arguments.json) {
@@ -56,7 +62,7 @@ void add_fleet_status(CLI::App &fleet, int &exit_code)
 	auto arguments = std::make_shared<StatusArguments>();
 	add_fleet_access(*status, arguments->access);
 	status->add_flag("--json", arguments->json, "print JSON instead of text");
-	status->footer("Listens for two seconds. Exit code: 0, or 1 if a host of the fleet does not answer.\n"
+	status->footer("Waits two seconds at most. Exit code: 0, or 1 if a host of the fleet does not answer.\n"
 		       "Examples:\n  monitor fleet status\n  monitor fleet status --json --keys fleet/operator");
 	status->callback([arguments, &exit_code] { exit_code = run_status(*arguments); });
 }

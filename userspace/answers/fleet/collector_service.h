@@ -33,7 +33,7 @@ public:
 	// For the accounts of the cost: also what an agent said before this started.
 	void take_presence(const std::string &host, const Presence &untrusted_presence);
 	bool wait_until_connected(std::chrono::milliseconds timeout) const;
-	// Until each of these hosts has said once more what its agent uses, which it does each second; not for long.
+	// Asks each of these hosts to say once more what its agent uses, and waits for it; not for long.
 	void wait_for_costs(const std::set<std::string> &hosts);
 	// Takes nothing more; what was taken is still answered.
 	void stop();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "fleet_view.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/fleet/names.h"
@@ -25,7 +26,7 @@ void KeptAnswers::add(Received received)
 	}
 }
 
-FleetView::FleetView(fleet::Connection &connection)
+FleetView::FleetView(fleet::Connection &connection) : connection_(connection)
 {
 	connection.subscribe("m.hello.*", [state = state_](const auto &message) { state->take_presence(message); });
 	connection.subscribe("m.answer.*", [state = state_](const auto &message) { state->take_answer(message); });
@@ -67,16 +68,18 @@ bool FleetView::wait(std::chrono::milliseconds patience, const std::function<boo
 	return state_->arrived.wait_for(lock, patience, done);
 }
 
+bool FleetView::call(const std::set<std::string> &hosts, std::chrono::milliseconds patience)
+{
+	connection_.publish(fleet::subject_of("ctl", "all"), "");
+	return wait(patience, [&] {
+		return std::ranges::all_of(hosts, [&](const auto &host) { return state_->hosts.contains(host); });
+	});
+}
+
 std::map<std::string, HostSeen> FleetView::hosts() const
 {
 	const std::lock_guard lock(state_->mutex);
 	return state_->hosts;
-}
-
-bool FleetView::sees(const std::string &host) const
-{
-	const std::lock_guard lock(state_->mutex);
-	return state_->hosts.contains(host);
 }
 
 void FleetView::expect(const std::string &nonce)

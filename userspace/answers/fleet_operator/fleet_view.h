@@ -63,9 +63,12 @@ public:
 	// Waits until `done` is true of what has arrived, at most so long. `done` is called again after each arrival.
 	bool wait(std::chrono::milliseconds patience, const std::function<bool()> &done);
 
+	// Asks all hosts to say at once that they are there, and waits until these have, at most so long. Agents of
+	// older versions say it each second only.
+	bool call(const std::set<std::string> &hosts, std::chrono::milliseconds patience);
+
 	// By host. Also within `done`.
 	std::map<std::string, HostSeen> hosts() const;
-	bool sees(const std::string &host) const;
 	// Answers to this command are kept from now on: call it before the command is sent.
 	void expect(const std::string &nonce);
 	// Those that were kept. Also within `done`.
@@ -82,6 +85,7 @@ private:
 		std::map<std::string, HostSeen> hosts;
 		KeptAnswers answers;
 	};
+	fleet::Connection &connection_;
 	std::shared_ptr<State> state_ = std::make_shared<State>();
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a host reports: its presence each second on m.hello.HOST, and answers to control messages on m.answer.HOST.
+// What a host reports: its presence on m.hello.HOST, each second and, up to ten times a second, when an empty message
+// on m.ctl.all or m.ctl.HOST asks for it; and answers to control messages on m.answer.HOST.
 //
 // Written by the agent (recording/agent/), read by `monitor fleet`. Who sent one is in its subject, which the server
 // binds to the certificate; so no field here names a host. JSON with a version; fields of later versions are ignored.

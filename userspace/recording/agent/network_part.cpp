@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 
 #include "base/error.h"
@@ -25,6 +26,7 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t max_waiting_answers = 1000;
 constexpr auto between_presences = 1s, patience_at_end = 2s;
+constexpr auto between_calls = 100ms;
 constexpr const char *triggers_of_all = "m.fired.*";
 constexpr const char *why_deaf =
     "the hub does not let it hear triggers of other hosts: on the hub, `monitor fleet init "
@@ -59,6 +61,7 @@ RunningRuns running_of(const std::vector<fleet::Presence::Run> &runs)
 
 NetworkPart::NetworkPart(NetworkOptions options, Fd link)
     : options_(std::move(options)), link_(std::move(link)), presence_(options_.presence),
+      bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       joint_(
 	  options_.host, options_.runs,
 	  [this](std::string_view kind, const std::string &text) {
@@ -72,7 +75,10 @@ NetworkPart::NetworkPart(NetworkOptions options, Fd link)
 					   DataPath::Where{options_.runs, presence_.spool_max_bytes, options_.forward},
 					   running_of(presence_.runs), say_of_network);
 	fleet::Connection::Events events;
-	events.connected = [] { say_of_network("connected to the hub"); };
+	events.connected = [this] {
+		say_of_network("connected to the hub");
+		wake();
+	};
 	events.lost = [this](const std::string &problem) {
 		hears_triggers_ = true; // until the next hub says otherwise
 		say_of_network(problem);
@@ -110,11 +116,19 @@ bool NetworkPart::wait_for_runs()
 	return true;
 }
 
-// In a thread of libnats.
+void NetworkPart::wake()
+{
+	::eventfd_write(bell_.get(), 1);
+}
+
+// In a thread of libnats. An empty message is no command: it asks who is there.
 void NetworkPart::hand_over(const fleet::Connection::Message &untrusted_message)
 {
 	const std::size_t size = std::min(untrusted_message.data.size(), max_link_bytes);
-	if (size > 0 && ::send(link_.get(), untrusted_message.data.data(), size, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+	if (size == 0) {
+		is_called_ = true;
+		wake();
+	} else if (::send(link_.get(), untrusted_message.data.data(), size, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
 		++dropped_;
 }
 
@@ -152,7 +166,8 @@ void NetworkPart::take_runs(const fleet::Presence &told)
 
 void NetworkPart::take_request(const fleet::FetchRequest &request)
 {
-	wants_list_ |= request.is_list;
+	if (request.is_list)
+		wants_list_ = is_called_ = true;
 	if (!data_ || request.is_list)
 		return;
 	if (traces_.size() >= max_waiting_answers)
@@ -209,24 +224,36 @@ void NetworkPart::wait_until(std::chrono::steady_clock::time_point time)
 {
 	const auto left = time - std::chrono::steady_clock::now();
 	const auto ms = std::chrono::ceil<std::chrono::milliseconds>(left).count();
-	std::vector<pollfd> fds = {{link_.get(), POLLIN, 0}};
+	std::vector<pollfd> fds = {{link_.get(), POLLIN, 0}, {bell_.get(), POLLIN, 0}};
 	joint_.add_fds(fds);
 	::poll(fds.data(), fds.size(), static_cast<int>(std::max<decltype(ms)>(ms, 0)));
+	eventfd_t rings;
+	::eventfd_read(bell_.get(), &rings);
+}
+
+// Whoever calls without end gets no more than so many.
+std::chrono::steady_clock::time_point NetworkPart::next_presence() const
+{
+	return is_called_ ? std::min(next_beat_, next_called_) : next_beat_;
 }
 
 int NetworkPart::run()
 {
-	auto next = std::chrono::steady_clock::now();
+	next_beat_ = std::chrono::steady_clock::now();
 	while (connection_) {
-		wait_until(next);
+		wait_until(next_presence());
 		joint_.step();
 		if (!take_reports())
 			break;
 		publish_answers();
-		if (std::chrono::steady_clock::now() < next)
+		const auto now = std::chrono::steady_clock::now();
+		if (now < next_presence())
 			continue;
+		is_called_ = false;
 		publish_presence();
-		next = std::max(next + between_presences, std::chrono::steady_clock::now());
+		next_called_ = now + between_calls;
+		if (now >= next_beat_)
+			next_beat_ = std::max(next_beat_ + between_presences, now);
 	}
 	if (connection_)
 		end();
