@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t max_told = 1000;
 constexpr auto between_spool_steps = 1s, between_problems = 10s;
-constexpr auto until_the_starter_has_said_so = 3s; // that a run it started runs
+constexpr auto until_the_starter_has_said_so = 3s; // that a run it started runs, of which it has said nothing yet
 
 } // namespace
 
@@ -45,9 +45,13 @@ DataPath::~DataPath()
 
 void DataPath::set_running(RunningRuns running)
 {
-	const std::lock_guard lock(mutex_);
-	remember(running);
-	running_ = std::move(running);
+	{
+		const std::lock_guard lock(mutex_);
+		remember(running);
+		running_ = std::move(running);
+	}
+	looks_now_ = true; // a run has started or ended: nobody waits a second for it
+	forwarder_.wake();
 }
 
 bool DataPath::is_running(const std::string &run)
@@ -57,6 +61,8 @@ bool DataPath::is_running(const std::string &run)
 		first_seen_.erase(run);
 		return true;
 	}
+	if (told_.contains(run))
+		return false; // it ran, and has ended
 	const auto [seen, is_first] = first_seen_.try_emplace(run, Clock::now());
 	return Clock::now() - seen->second < until_the_starter_has_said_so;
 }
@@ -120,7 +126,7 @@ void DataPath::step_until(const std::stop_token &stop)
 	Clock::time_point next{}, told{};
 	while (!stop.stop_requested()) {
 		try {
-			if (Clock::now() >= next) {
+			if (looks_now_.exchange(false) || Clock::now() >= next) {
 				next = Clock::now() + between_spool_steps;
 				spool_.step();
 				const std::lock_guard lock(mutex_);

@@ -6,6 +6,7 @@
 // Invariant: a recording that the starter says runs, or whose directory has just appeared, is not taken for ended.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -60,6 +61,7 @@ private:
 	const std::function<void(const std::string &)> report_;
 	const std::string runs_;
 	const fleet::Forward forward_;
+	std::atomic<bool> looks_now_ = false;
 	mutable std::mutex mutex_; // of what follows
 	RunningRuns running_;
 	RunningRuns told_; // also of runs that have ended: a trace may be found after that
