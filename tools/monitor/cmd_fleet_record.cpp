@@ -203,6 +203,29 @@ bool all_take_part(const FleetRequest &sent)
 	return all;
 }
 
+// Names those whose traces travel otherwise than was asked for; whether there are none.
+bool all_forward(const FleetRequest &sent, const std::string &forward)
+{
+	bool all = true;
+	const auto seen = sent.view.hosts();
+	for (const auto &[host, outcome] : sent.outcomes()) {
+		if (forward.empty() || !outcome.accepted || outcome.refused)
+			continue;
+		const std::string batches = fleet::forward_text(fleet::Forward::batch);
+		const bool is_older = outcome.accepted->forward.empty();
+		if ((is_older ? batches : outcome.accepted->forward) == forward)
+			continue;
+		const auto at = seen.find(host);
+		const std::string version = at == seen.end() ? "" : at->second.presence.monitor_version;
+		print_error(is_older ? fmt::format("{}: version {} does not know --forward; it forwards batches", host,
+						   version.empty() ? "of its agent" : printable(version))
+				     : fmt::format("{}: its trace travels by --forward {}", host,
+						   printable(outcome.accepted->forward)));
+		all = false;
+	}
+	return all;
+}
+
 // Until all is over, and stored; the exit code.
 int follow(FleetRequest &sent, const RecordRequest &request, FleetFollow &following, Termination &termination)
 {
@@ -249,12 +272,13 @@ int run_fleet_record(RecordRequest &request)
 	const fleet_operator::StartSpread spread = fleet_operator::start_spread(sent.outcomes());
 	print_note(
 	    fmt::format("monitor: run {}: {}\n", request.run, fleet_operator::spread_text(spread, sent.hosts.size())));
-	const bool is_joint = !request.snapshot_all || all_take_part(sent);
+	const bool is_joint = !request.snapshot_all || all_take_part(sent),
+		   as_asked = all_forward(sent, request.forward);
 	if (follows && spread.hosts > 0)
-		return std::max(follow(sent, request, following, *termination), is_joint ? 0 : 1);
+		return std::max(follow(sent, request, following, *termination), is_joint && as_asked ? 0 : 1);
 	if (spread.hosts > 0 && !request.duration_s)
 		print_note(fmt::format("monitor: it goes on until `monitor fleet stop --run {}`\n", request.run));
-	return spread.hosts == sent.hosts.size() && is_joint ? 0 : 1;
+	return spread.hosts == sent.hosts.size() && is_joint && as_asked ? 0 : 1;
 }
 
 int run_fleet_stop(const StopRequest &request)

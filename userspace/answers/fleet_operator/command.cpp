@@ -2,11 +2,11 @@
 #include "command.h"
 
 #include <algorithm>
-#include <ctime>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "base/clock_ns.h"
 #include "base/error.h"
 #include "base/escape.h"
 #include "base/fleet/names.h"
@@ -15,13 +15,6 @@ namespace monitor::fleet_operator {
 namespace {
 
 constexpr std::size_t few_hosts = 16;
-
-std::uint64_t realtime_now_ns()
-{
-	timespec now;
-	::clock_gettime(CLOCK_REALTIME, &now);
-	return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
-}
 
 void publish_command(fleet::Connection &connection, const std::string &subject, const std::string &envelope)
 {
@@ -87,7 +80,7 @@ void send_command(fleet::Connection &connection, fleet::ControlMessage message, 
 		  const fleet::SigningKey &key, std::chrono::nanoseconds validity, std::chrono::nanoseconds lead,
 		  const std::function<void(const std::string &nonce)> &expect)
 {
-	message.issued_ns = realtime_now_ns();
+	message.issued_ns = clock_ns(CLOCK_REALTIME);
 	message.expires_ns = message.issued_ns + static_cast<std::uint64_t>(validity.count());
 	message.start_ns = lead.count() ? message.issued_ns + static_cast<std::uint64_t>(lead.count()) : 0;
 	for (std::size_t at = 0; at < hosts.size(); at += fleet::max_addressed_hosts) {

@@ -190,10 +190,12 @@ std::string command_answer_text(const CommandAnswer &answer)
 		report["exit_code"] = *answer.exit_code;
 	if (answer.takes_part)
 		report["takes_part"] = true;
-	if (!answer.snapshot.empty())
-		report["snapshot"] = answer.snapshot;
 	if (answer.traces)
 		add_traces(report, *answer.traces);
+	for (const auto &[name, value] :
+	     {std::pair("snapshot", &answer.snapshot), std::pair("forward", &answer.forward)})
+		if (!value->empty())
+			report[name] = *value;
 	return json_dump(report);
 }
 
@@ -218,6 +220,7 @@ std::optional<CommandAnswer> parse_command_answer(std::string_view untrusted_tex
 	answer.takes_part = flag_field(report, "takes_part");
 	answer.snapshot = word_field(report, "snapshot");
 	answer.traces = traces_field(report);
+	answer.forward = word_field(report, "forward");
 	return answer;
 }
 

@@ -85,6 +85,8 @@ struct CommandAnswer {
 	};
 	// accepted, of a fetch: what this host has of the run, at most max_traces_shown; none: of an older agent.
 	std::optional<std::vector<Trace>> traces;
+	// accepted, of a recording: when its trace travels, forward.h; "": of an older agent, in batches.
+	std::string forward;
 };
 
 const char *answer_kind_text(CommandAnswer::Kind kind);

@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock_ns.h"
 #include "base/error.h"
 #include "base/escape.h"
 #include "base/fleet/fetch_request.h"
@@ -30,13 +31,6 @@ constexpr std::size_t max_runs_at_once = 4;
 constexpr unsigned max_said_refusals = 100;                                              // a second
 constexpr auto before_next_child = 1s, longest_before_next_child = 32s, long_life = 60s; // of the network part
 constexpr auto patience_with_recordings = 60s, patience_with_child = 5s;
-
-std::uint64_t realtime_ns()
-{
-	timespec now;
-	::clock_gettime(CLOCK_REALTIME, &now);
-	return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
-}
 
 Fd watch_signals()
 {
@@ -72,7 +66,7 @@ const char *Starter::Run::state() const
 
 Starter::Starter(StarterOptions options, fleet::PublicKey key, StartNetwork start_network)
     : options_(std::move(options)), key_(std::move(key)), start_network_(std::move(start_network)),
-      nonces_(options_.nonces, realtime_ns()), signals_(watch_signals()), buffer_(max_link_bytes, '\0')
+      nonces_(options_.nonces, clock_ns(CLOCK_REALTIME)), signals_(watch_signals()), buffer_(max_link_bytes, '\0')
 {
 }
 
@@ -161,7 +155,7 @@ void Starter::take_envelopes()
 
 void Starter::take(std::string_view untrusted_envelope)
 {
-	const std::uint64_t now_ns = realtime_ns();
+	const std::uint64_t now_ns = clock_ns(CLOCK_REALTIME);
 	const fleet::CheckedControl checked = fleet::check_control(untrusted_envelope, key_, options_.host, now_ns);
 	if (checked.is_for_others)
 		return; // what is sent to all comes here too; an answer would be taken for this host's part of the
@@ -215,20 +209,20 @@ std::string Starter::plan_run(const fleet::ControlMessage &message, std::uint64_
 	run.command = message.command;
 	run.planned_ns = message.start_ns;
 	run.due = Clock::now() + std::chrono::nanoseconds(fleet::start_delay_ns(message, now_ns));
-	std::string why_not;
-	if (std::string refusal = take_consent(message, run, why_not); !refusal.empty())
+	fleet::CommandAnswer accepted;
+	if (std::string refusal = take_consent(message, run, accepted); !refusal.empty())
 		return refusal;
-	const bool takes_part = run.takes_part;
+	accepted.forward = run.forward;
 	runs_.push_back(std::move(run));
 	say(fmt::format("run {} is accepted{}", message.run,
-			takes_part ? ", with snapshots when triggers of other hosts fire" : ""));
-	accept(message, takes_part, why_not);
+			accepted.takes_part ? ", with snapshots when triggers of other hosts fire" : ""));
+	accept(message, std::move(accepted));
 	send_runs();
 	return "";
 }
 
-// Whether its flight recorder may be asked because of other hosts. `why_not`: it is recorded, but takes no part.
-std::string Starter::take_consent(const fleet::ControlMessage &message, Run &run, std::string &why_not) const
+// Whether its flight recorder may be asked because of other hosts; if not, the answer says why.
+std::string Starter::take_consent(const fleet::ControlMessage &message, Run &run, fleet::CommandAnswer &accepted) const
 {
 	run.is_flight = message.options.contains("flight");
 	if (!message.snapshot_all)
@@ -236,9 +230,9 @@ std::string Starter::take_consent(const fleet::ControlMessage &message, Run &run
 	if (!run.is_flight)
 		return "snapshots of all hosts are those of flight recorders: add --flight and --snapshots";
 	run.max_snapshots = static_cast<std::uint64_t>(message.options["snapshots"].get<double>());
-	run.takes_part = options_.allowed.options.contains(fleet::snapshot_all_permission);
+	run.takes_part = accepted.takes_part = options_.allowed.options.contains(fleet::snapshot_all_permission);
 	if (!run.takes_part)
-		why_not =
+		accepted.reason =
 		    fmt::format("this host's agent was not started with --allow {}", fleet::snapshot_all_permission);
 	return "";
 }
@@ -337,7 +331,7 @@ void Starter::recording_started(Run &run)
 	started.kind = fleet::CommandAnswer::Kind::started;
 	started.nonce = run.nonce;
 	started.run = run.name;
-	started.realtime_ns = realtime_ns();
+	started.realtime_ns = clock_ns(CLOCK_REALTIME);
 	if (run.planned_ns)
 		started.late_ns = static_cast<std::int64_t>(started.realtime_ns - run.planned_ns);
 	answer(std::move(started));
@@ -445,21 +439,18 @@ void Starter::refuse(const std::string &why, const std::string &nonce, const std
 	answer(std::move(refused));
 }
 
-void Starter::accept(const fleet::ControlMessage &message, bool takes_part, const std::string &reason)
+void Starter::accept(const fleet::ControlMessage &message, fleet::CommandAnswer more)
 {
-	fleet::CommandAnswer accepted;
-	accepted.kind = fleet::CommandAnswer::Kind::accepted;
-	accepted.nonce = message.nonce;
-	accepted.run = message.run;
-	accepted.takes_part = takes_part;
-	accepted.reason = reason;
-	answer(std::move(accepted));
+	more.kind = fleet::CommandAnswer::Kind::accepted;
+	more.nonce = message.nonce;
+	more.run = message.run;
+	answer(std::move(more));
 }
 
 void Starter::answer(fleet::CommandAnswer answer)
 {
 	if (!answer.realtime_ns)
-		answer.realtime_ns = realtime_ns();
+		answer.realtime_ns = clock_ns(CLOCK_REALTIME);
 	send(link_answer + fleet::command_answer_text(answer));
 }
 

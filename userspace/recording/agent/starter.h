@@ -78,7 +78,7 @@ private:
 	std::string plan_run(const fleet::ControlMessage &message, std::uint64_t now_ns);
 	std::string stop_run(const fleet::ControlMessage &message);
 	std::string ask_for_snapshot(const fleet::ControlMessage &message);
-	std::string take_consent(const fleet::ControlMessage &message, Run &run, std::string &why_not) const;
+	std::string take_consent(const fleet::ControlMessage &message, Run &run, fleet::CommandAnswer &accepted) const;
 	std::string fetch(const fleet::ControlMessage &message);
 	void start_due();
 	void start(Run &run);
@@ -92,7 +92,7 @@ private:
 	void run_ended(std::list<Run>::iterator run, int exit_code, const std::string &reason);
 	void refuse(const std::string &why, const std::string &nonce, const std::string &run);
 	void answer(fleet::CommandAnswer answer);
-	void accept(const fleet::ControlMessage &message, bool takes_part = false, const std::string &reason = "");
+	void accept(const fleet::ControlMessage &message, fleet::CommandAnswer more = {});
 	void send_runs();
 	void send(const std::string &text);
 	void wait();
