@@ -80,15 +80,15 @@ class Process:
 
 
 class Fleet:
-	"""Keys and a hub; `with` ends all that runs."""
+	"""Keys and a hub; `with` ends all that runs. `more`: options of `fleet init`."""
 
-	def __init__(self, name, *hosts):
-		self.work, self.port = e2e.work / name, free_port()
+	def __init__(self, name, *hosts, port=None, more=()):
+		self.work, self.port = e2e.work / name, port or free_port()
 		self.work.mkdir(parents=True)
 		self.directory = self.work / "fleet"
 		self.spools = self.work
 		self.keys = self.directory / "operator"
-		self.made = e2e.run(e2e.monitor, "fleet", "init", "-o", self.directory, "--hub", f"127.0.0.1:{self.port}", *hosts)
+		self.made = e2e.run(e2e.monitor, "fleet", "init", "-o", self.directory, "--hub", f"127.0.0.1:{self.port}", *more, *hosts)
 		self.processes = []
 		self.hub = None
 

@@ -159,6 +159,21 @@ TEST_CASE("fleet hub: addresses")
 		CHECK_THROWS_AS(parse_hub(text), Error);
 }
 
+TEST_CASE("fleet hub: several of a cluster")
+{
+	const auto hubs = parse_hubs("tls://hub1.example.org,tls://[fe80::1]:14222");
+	REQUIRE(hubs.size() == 2);
+	CHECK(hubs[0].host == "hub1.example.org");
+	CHECK(hubs[1].port == 14222);
+	CHECK(hubs_text(hubs) == "tls://hub1.example.org:4222,tls://[fe80::1]:14222");
+	CHECK(parse_hubs("nats://127.0.0.1").size() == 1);
+	CHECK(parse_hubs("tls://a,tls://b,tls://c,tls://d,tls://e,tls://f,tls://g,tls://h").size() == max_hubs);
+	for (const char *text :
+	     {"", ",", "tls://a,", ",tls://a", "tls://a,b", "tls://a;tls://b", "tls://a,nats://127.0.0.1",
+	      "tls://a,tls://b,tls://c,tls://d,tls://e,tls://f,tls://g,tls://h,tls://i"})
+		CHECK_THROWS_AS(parse_hubs(text), Error);
+}
+
 TEST_CASE("fleet hub: a problem says what to do")
 {
 	const HubAddress hub = parse_hub("tls://hub:4223");
@@ -173,6 +188,10 @@ TEST_CASE("fleet hub: attempts become rarer, and are not all at once")
 	CHECK(reconnect_delay_ms(3, 0) == 800);
 	CHECK(reconnect_delay_ms(1000, 0) == 5000);
 	CHECK(reconnect_delay_ms(1000, 1) == 2500);
+	CHECK(reconnect_delay_ms(18, 0, 3) == 100); // the next hub
+	CHECK(reconnect_delay_ms(2, 0, 3) == 100);
+	CHECK(reconnect_delay_ms(5, 0, 3) == 200); // after each was tried twice
+	CHECK(reconnect_delay_ms(20, 0, 3) == 5000);
 }
 
 TEST_CASE("fleet: no call after its object is gone")

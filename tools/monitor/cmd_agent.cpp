@@ -72,7 +72,7 @@ void add_agent(CLI::App &app, int &exit_code)
 			 "this host's directory of those that `monitor fleet init` made (default: /etc/monitor/fleet)")
 	    ->option_text("DIR");
 	command->add_option("--hub", options.hub, "the NATS server (default: as the keys say)")
-	    ->option_text("tls://HUB[:PORT]");
+	    ->option_text("tls://HUB[:PORT],...");
 	command
 	    ->add_option("--spool", options.spool,
 			 "where traces are (default: /var/lib/monitor-agent; without root, below ~/.local/state)")

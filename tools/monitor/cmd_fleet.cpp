@@ -51,7 +51,7 @@ void add_fleet_access(CLI::App &verb, FleetAccess &access)
 			"the operator's directory of `monitor fleet init` (default: MONITOR_FLEET)")
 	    ->option_text("DIR");
 	verb.add_option("--hub", access.hub, "the NATS server (default: as the keys say)")
-	    ->option_text("tls://HUB[:PORT]");
+	    ->option_text("tls://HUB[:PORT],...");
 }
 
 OperatorSession::OperatorSession(const FleetAccess &access)

@@ -20,9 +20,9 @@ namespace {
 constexpr std::size_t shown_hosts = 4;
 
 struct InitArguments {
-	std::string output = "fleet", hub, leaf, relay, removed_leaf;
-	unsigned leaf_port = 0;
-	std::vector<std::string> hosts, added, removed;
+	std::string output = "fleet", leaf, relay, removed_leaf;
+	unsigned leaf_port = 0, route_port = 0;
+	std::vector<std::string> hubs, hosts, added, removed;
 };
 
 fleet::HubAddress address_of(const std::string &text, const char *option)
@@ -53,14 +53,29 @@ void print_steps_of_server(const std::string &from, const std::string &at)
 		   from, at, at, at, from);
 }
 
+std::string hubs_to_print(const fleet_setup::Hubs &hubs)
+{
+	std::vector<std::string> texts;
+	for (const fleet::HubAddress &hub : hubs.addresses)
+		texts.push_back(hub.host_and_port());
+	return fmt::format("the {} {}", hubs.is_cluster() ? "hubs" : "hub", fmt::join(texts, ", "));
+}
+
 void print_steps(const fleet_setup::FleetDirectory &made, const std::string &directory)
 {
-	fmt::print("keys and certificates of {} {} and the hub {} are in {}\n"
-		   "Who has {}/ca can add hosts, who has {}/operator can command them: keep both secret.\n\n"
-		   "1. the hub, with nats-server and monitor (/etc/monitor must exist):\n",
-		   made.hosts().size(), made.hosts().size() == 1 ? "host" : "hosts", made.hub().host_and_port(),
-		   directory, directory, directory);
-	print_steps_of_server(directory + "/hub", made.hub().host);
+	const fleet_setup::Hubs &hubs = made.hubs();
+	fmt::print("keys and certificates of {} {} and {} are in {}\n"
+		   "Who has {}/ca can add hosts, who has {}/operator can command them: keep both secret.\n\n",
+		   made.hosts().size(), made.hosts().size() == 1 ? "host" : "hosts", hubs_to_print(hubs), directory,
+		   directory, directory);
+	if (hubs.is_cluster())
+		fmt::print("1. the hubs, with nats-server and monitor (/etc/monitor must exist); they reach each other "
+			   "at port {}:\n",
+			   hubs.route_port);
+	else
+		fmt::print("1. the hub, with nats-server and monitor (/etc/monitor must exist):\n");
+	for (std::size_t i = 0; i < hubs.addresses.size(); ++i)
+		print_steps_of_server(directory + '/' + fleet_setup::Hubs::folder(i), hubs.addresses[i].host);
 	fmt::print("2. each host, with monitor:\n");
 	print_steps_of_hosts(directory, made.hosts());
 	fmt::print("3. here:\n"
@@ -89,10 +104,29 @@ void print_restart_of_relay(const fleet_setup::Site &site, const std::string &pa
 		   site.name, path, site.name, site.relay.host, site.relay.host);
 }
 
+void print_reloads(const fleet_setup::Hubs &hubs, const std::string &path)
+{
+	for (std::size_t i = 0; i < hubs.addresses.size(); ++i)
+		print_reload(path + '/' + fleet_setup::Hubs::folder(i), hubs.addresses[i].host);
+}
+
 void print_reload_of_hub(const fleet_setup::FleetDirectory &directory, const std::string &path)
 {
-	fmt::print("the hub loads the new list of hosts, without cutting off the others, after\n");
-	print_reload(path + "/hub", directory.hub().host);
+	fmt::print("{} the new list of hosts, without cutting off the others, after\n",
+		   directory.hubs().is_cluster() ? "the hubs load" : "the hub loads");
+	print_reloads(directory.hubs(), path);
+}
+
+// As it opens a port.
+void print_restarts(const fleet_setup::Hubs &hubs, const std::string &path)
+{
+	for (std::size_t i = 0; i < hubs.addresses.size(); ++i) {
+		const std::string from = path + '/' + fleet_setup::Hubs::folder(i), &at = hubs.addresses[i].host;
+		fmt::print("  scp -p {}/users.conf {}/leafnodes.conf root@{}:/etc/monitor/hub/\n"
+			   "  ssh root@{} systemctl restart monitor-hub\n",
+			   from, from, at, at);
+	}
+	fmt::print("  (once, as it opens this port; hosts connect again, and send again what was on its way)\n");
 }
 
 int add_leaf(const InitArguments &arguments, const std::string &path)
@@ -104,16 +138,13 @@ int add_leaf(const InitArguments &arguments, const std::string &path)
 	const fleet_setup::Site &site = directory.site(arguments.leaf);
 	fmt::print("keys and certificates of the relay {} and {} {} of the site {} are in {}\n"
 		   "Who has {}/leafs/{} can send as every host of this site: keep it secret.\n\n"
-		   "1. the hub, where relays connect to port {}:\n",
+		   "1. the {}, where relays connect to port {}:\n",
 		   site.relay.host_and_port(), site.hosts.size(), site.hosts.size() == 1 ? "host" : "hosts", site.name,
-		   path, path, site.name, directory.leaf_port());
+		   path, path, site.name, directory.hubs().is_cluster() ? "hubs" : "hub", directory.leaf_port());
 	if (is_first)
-		fmt::print("  scp -p {}/hub/users.conf {}/hub/leafnodes.conf root@{}:/etc/monitor/hub/\n"
-			   "  ssh root@{} systemctl restart monitor-hub\n"
-			   "  (once, as it opens this port; hosts connect again, and send again what was on its way)\n",
-			   path, path, directory.hub().host, directory.hub().host);
+		print_restarts(directory.hubs(), path);
 	else
-		print_reload(path + "/hub", directory.hub().host);
+		print_reloads(directory.hubs(), path);
 	fmt::print("2. the relay, with nats-server and monitor (/etc/monitor must exist):\n");
 	print_steps_of_server(fmt::format("{}/leafs/{}", path, site.name), site.relay.host);
 	fmt::print("3. each host of the site, with monitor:\n");
@@ -153,7 +184,7 @@ std::vector<std::string> sites_of(const fleet_setup::FleetDirectory &directory, 
 
 int change(const InitArguments &arguments, const std::string &path)
 {
-	if (!arguments.hub.empty() || !arguments.hosts.empty())
+	if (!arguments.hubs.empty() || !arguments.hosts.empty())
 		throw Error(
 		    "--add and --remove change a fleet that exists: leave out --hub, and give each host its own "
 		    "--add or --remove");
@@ -182,8 +213,10 @@ int run_init(const InitArguments &arguments)
 {
 	const std::string path = printable(arguments.output);
 	const bool changes = !arguments.added.empty() || !arguments.removed.empty();
+	if (arguments.route_port && arguments.hubs.empty())
+		throw Error("--route-port belongs to a new fleet with several hubs: give each its own --hub");
 	if (!arguments.removed_leaf.empty()) {
-		if (changes || !arguments.leaf.empty() || !arguments.hub.empty() || !arguments.hosts.empty())
+		if (changes || !arguments.leaf.empty() || !arguments.hubs.empty() || !arguments.hosts.empty())
 			throw Error("--remove-leaf stands alone: leave out what else is to be changed");
 		return remove_leaf(arguments, path);
 	}
@@ -194,18 +227,23 @@ int run_init(const InitArguments &arguments)
 	if (changes)
 		return change(arguments, path);
 	if (!arguments.leaf.empty()) {
-		if (!arguments.hub.empty())
+		if (!arguments.hubs.empty())
 			throw Error("--leaf adds a site to a fleet that exists: leave out --hub");
 		if (arguments.relay.empty())
 			throw Error("--relay is missing: the name or address under which the site's hosts reach its "
 				    "relay");
 		return add_leaf(arguments, path);
 	}
-	if (arguments.hub.empty())
+	if (arguments.hubs.empty())
 		throw Error("--hub is missing: the name or address under which hosts reach the hub");
-	print_steps(
-	    fleet_setup::FleetDirectory::make(arguments.output, address_of(arguments.hub, "--hub"), arguments.hosts),
-	    path);
+	fleet_setup::Hubs hubs;
+	for (const std::string &hub : arguments.hubs)
+		hubs.addresses.push_back(address_of(hub, "--hub"));
+	if (arguments.route_port && !hubs.is_cluster())
+		throw Error("--route-port is where several hubs reach each other: give each its own --hub");
+	if (arguments.route_port)
+		hubs.route_port = static_cast<std::uint16_t>(arguments.route_port);
+	print_steps(fleet_setup::FleetDirectory::make(arguments.output, hubs, arguments.hosts), path);
 	return 0;
 }
 
@@ -217,7 +255,14 @@ void add_fleet_init(CLI::App &fleet, int &exit_code)
 	auto arguments = std::make_shared<InitArguments>();
 	init->add_option("-o,--output", arguments->output, "the directory for them (default: fleet)")
 	    ->option_text("DIR");
-	init->add_option("--hub", arguments->hub, "where hosts reach the hub (port: 4222)")->option_text("HOST[:PORT]");
+	init->add_option(
+		"--hub", arguments->hubs,
+		"where hosts reach the hub (port: 4222); several: a cluster, whose hubs stand in for each other")
+	    ->option_text("HOST[:PORT]")
+	    ->allow_extra_args(false);
+	init->add_option("--route-port", arguments->route_port, "where the hubs of a cluster reach each other (6222)")
+	    ->check(CLI::Range(1, 65535))
+	    ->option_text("PORT");
 	init->add_option("--add", arguments->added, "add this host to a fleet that exists")
 	    ->option_text("HOST")
 	    ->allow_extra_args(false);
@@ -239,6 +284,7 @@ void add_fleet_init(CLI::App &fleet, int &exit_code)
 	init->footer("Nothing is ever written over. It prints what to copy where.\n"
 		     "Examples:\n"
 		     "  monitor fleet init --hub hub.example.org web1 web2 db1\n"
+		     "  monitor fleet init --hub hub1.example.org --hub hub2.example.org web1 web2\n"
 		     "  monitor fleet init -o fleet --add web3\n"
 		     "  monitor fleet init -o fleet --remove web1\n"
 		     "  monitor fleet init --leaf paris --relay relay.paris.example.org p1 p2 p3\n"

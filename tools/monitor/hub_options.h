@@ -42,7 +42,7 @@ inline void add_hub_options(CLI::App &command, HubArguments &hub)
 	command.add_option("--keys", hub.keys, "a directory of those that `monitor fleet init` made")
 	    ->option_text("DIR");
 	command.add_option("--hub", hub.files.hub, "address of the hub, a NATS server (default: as the keys say)")
-	    ->option_text("tls://HUB[:PORT]");
+	    ->option_text("tls://HUB[:PORT],...");
 	command
 	    .add_option("--ca", hub.files.ca_file, "without --keys: certificate of the authority of the hub's (PEM)")
 	    ->option_text("FILE");

@@ -110,6 +110,12 @@ bool is_address(const std::string &text)
 	       ::inet_pton(AF_INET6, text.c_str(), bytes.data()) == 1;
 }
 
+// An address is looked for among DNS names by the client, and as an address by others.
+std::string server_names(const std::string &name)
+{
+	return is_address(name) ? fmt::format("DNS:{},IP:{}", name, name) : "DNS:" + name;
+}
+
 int no_passphrase_asked(char *, int, int, void *)
 {
 	return -1;
@@ -162,10 +168,14 @@ Certificate Authority::client(const std::string &name) const
 	return issue(name, "DNS:" + name, "clientAuth");
 }
 
-// An address is looked for among DNS names by the client, and as an address by others.
 Certificate Authority::server(const std::string &name) const
 {
-	return issue(name, is_address(name) ? fmt::format("DNS:{},IP:{}", name, name) : "DNS:" + name, "serverAuth");
+	return issue(name, server_names(name), "serverAuth");
+}
+
+Certificate Authority::peer(const std::string &name) const
+{
+	return issue(name, server_names(name), "serverAuth,clientAuth");
 }
 
 } // namespace monitor::fleet_setup

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A certificate authority of one fleet, by libcrypto: it signs the hub's certificate and one for each host.
+// A certificate authority of one fleet, by libcrypto: it signs the hub's certificate and one for each host. The hubs of
+// a cluster have another one between them: whoever has a certificate of that is one of them.
 // Used by fleet_directory.cpp. Certificates are for TLS only; commands are signed by another key (base/fleet/keys.h).
 #pragma once
 
@@ -28,6 +29,8 @@ public:
 	Certificate client(const std::string &name) const;
 	// For a server at this name or address.
 	Certificate server(const std::string &name) const;
+	// For a server that is a client of the others, too.
+	Certificate peer(const std::string &name) const;
 
 private:
 	Certificate issue(const std::string &name, const std::string &alternatives, const char *usage) const;

@@ -14,6 +14,7 @@
 #include "base/escape.h"
 #include "base/fd.h"
 #include "base/fleet/fleet_keys.h"
+#include "base/fleet/hub.h"
 #include "base/fleet/json_fields.h"
 #include "base/fleet/names.h"
 #include "base/json.h"
@@ -26,7 +27,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr unsigned directory_version = 2;
-constexpr std::size_t max_fleet_hosts = 100'000, max_fleet_sites = 1000, max_fleet_bytes = 16 << 20, max_site_name = 32;
+constexpr std::size_t max_fleet_hosts = 100'000, max_fleet_sites = 1000, max_fleet_bytes = 16 << 20, max_site_name = 32,
+		      max_hubs_bytes = 4096;
 
 // A file system, or a name server, may not tell them apart.
 bool has_name(const std::vector<std::string> &names, const std::string &name)
@@ -54,28 +56,45 @@ bool is_site_name(std::string_view untrusted_name)
 	       std::ranges::all_of(untrusted_name, is_good);
 }
 
-FleetDirectory FleetDirectory::make(const std::string &path, const fleet::HubAddress &hub,
-				    const std::vector<std::string> &hosts)
+namespace {
+
+// A name is a certificate's, so each machine has one.
+void expect_hubs(const Hubs &hubs)
 {
+	for (auto hub = hubs.addresses.begin(); hub != hubs.addresses.end(); ++hub) {
+		if (std::ranges::count(hubs.addresses, hub->host, &fleet::HubAddress::host) > 1)
+			throw Error(fmt::format(
+			    "--hub {} is there twice: each hub of a cluster is a machine of its own", hub->host));
+		if (hubs.is_cluster() && hub->port == hubs.route_port)
+			throw Error(fmt::format("--route-port: hosts reach the hub at port {}: hubs need another one",
+						hub->port));
+	}
+	if (hubs.addresses.size() > fleet::max_hubs)
+		throw Error(fmt::format("a fleet has at most {} hubs", fleet::max_hubs));
+}
+
+} // namespace
+
+FleetDirectory FleetDirectory::make(const std::string &path, const Hubs &hubs, const std::vector<std::string> &hosts)
+{
+	expect_hubs(hubs);
 	std::error_code error;
 	if (fs::exists(fs::symlink_status(path, error)))
 		throw Error(fmt::format("{} exists, and keys are never written over: use another -o, or --add HOST",
 					printable(path)));
 	const std::string unfinished = path + ".unfinished";
-	FleetDirectory made(unfinished, hub);
+	FleetDirectory made(unfinished, hubs);
 	make_folder(unfinished);
 	try {
 		const Authority authority;
 		const fleet::SigningKey operator_key;
 		const std::string ca_pem = authority.pem().certificate;
-		for (const char *const folder : {"/ca", "/hub", "/hosts", "/leafs"})
+		for (const char *const folder : {"/ca", "/hosts", "/leafs"})
 			make_folder(unfinished + folder);
 		write_certificate(unfinished + "/ca", "ca", authority.pem());
-		write_new(unfinished + "/hub/ca.pem", ca_pem, public_mode);
-		write_certificate(unfinished + "/hub", "hub", authority.server(hub.host));
-		write_new(unfinished + "/hub/nats.conf", hub_configuration(hub), public_mode);
+		made.write_hubs(authority);
 		write_keys(unfinished + "/operator", authority.client(fleet::operator_name), ca_pem,
-			   operator_key.public_key().pem(), hub);
+			   operator_key.public_key().pem(), hubs.order_for(0));
 		write_new(unfinished + "/operator/" + fleet::operator_key_file, operator_key.pem(), secret_mode);
 		for (const std::string &host : hosts)
 			made.add_unlisted(host, nullptr, authority, operator_key.public_key().pem());
@@ -92,16 +111,18 @@ FleetDirectory FleetDirectory::make(const std::string &path, const fleet::HubAdd
 FleetDirectory::FleetDirectory(std::string path) : path_(std::move(path))
 {
 	const nlohmann::json json = parse_json(read_file(path_ + "/fleet.json", max_fleet_bytes));
-	const auto hub = fleet::text_field(json, "hub", 512);
+	const auto hub = fleet::text_field(json, "hub", max_hubs_bytes);
 	const auto port = fleet::number_field(json, "leaf_port");
+	const auto route_port = fleet::number_field(json, "route_port").value_or(default_route_port);
 	auto hosts = fleet::texts_field(json, "hosts", max_fleet_hosts, fleet::max_host_name);
 	auto removed = fleet::texts_field(json, "removed", max_fleet_hosts, fleet::max_host_name);
 	auto removed_sites = fleet::texts_field(json, "removed_sites", max_fleet_sites, max_site_name);
 	if (fleet::number_field(json, "version") != directory_version || !hub || !port || *port == 0 || *port > 65535 ||
-	    !hosts || !removed || !removed_sites)
+	    route_port == 0 || route_port > 65535 || !hosts || !removed || !removed_sites)
 		throw Error(fmt::format("{}/fleet.json is not what this version of `monitor fleet init` writes",
 					printable(path_)));
-	hub_ = fleet::parse_hub(*hub);
+	hubs_.addresses = fleet::parse_hubs(*hub);
+	hubs_.route_port = static_cast<std::uint16_t>(route_port);
 	leaf_port_ = static_cast<std::uint16_t>(*port);
 	hosts_ = std::move(*hosts);
 	removed_ = std::move(*removed);
@@ -166,7 +187,7 @@ void FleetDirectory::add_unlisted(const std::string &host, Site *site, const Aut
 {
 	expect_new(host);
 	write_keys(path_ + "/hosts/" + host, authority.client(host), authority.pem().certificate, operator_pem,
-		   site ? site->relay : hub_);
+		   site ? site->relay.url() : hubs_.order_for(hosts_.size()));
 	(site ? site->hosts : hosts_).push_back(host);
 }
 
@@ -222,9 +243,10 @@ void FleetDirectory::add_site(const Site &site, std::uint16_t leaf_port)
 					site.name));
 	if (leaf_port && leaf_port != leaf_port_ && !sites_.empty())
 		throw Error(fmt::format("--leaf-port: relays reach the hub at port {} already", leaf_port_));
-	if (leaf_port == hub_.port && leaf_port)
-		throw Error(
-		    fmt::format("--leaf-port: hosts reach the hub at port {}: relays need another one", leaf_port));
+	const auto is_at_port = [&](const fleet::HubAddress &hub) { return hub.port == leaf_port; };
+	if (std::ranges::any_of(hubs_.addresses, is_at_port) || (hubs_.is_cluster() && leaf_port == hubs_.route_port))
+		throw Error(fmt::format(
+		    "--leaf-port: hosts, or hubs, reach the hub at port {}: relays need another one", leaf_port));
 	if (sites_.size() >= max_fleet_sites)
 		throw Error(fmt::format("a fleet has at most {} sites", max_fleet_sites));
 	if (leaf_port)
@@ -244,6 +266,25 @@ void FleetDirectory::add_site(const Site &site, std::uint16_t leaf_port)
 }
 
 // What stays as it is; write_lists() writes the rest.
+void FleetDirectory::write_hubs(const Authority &authority) const
+{
+	const Authority routes;
+	if (hubs_.is_cluster())
+		write_certificate(path_ + "/ca", "routes", routes.pem());
+	for (std::size_t i = 0; i < hubs_.addresses.size(); ++i) {
+		const std::string folder = path_ + '/' + Hubs::folder(i);
+		make_folder(folder);
+		write_new(folder + "/ca.pem", authority.pem().certificate, public_mode);
+		write_certificate(folder, "hub", authority.server(hubs_.addresses[i].host));
+		write_new(folder + "/nats.conf", hub_configuration(hubs_, i), public_mode);
+		if (!hubs_.is_cluster())
+			continue;
+		write_new(folder + "/routes-ca.pem", routes.pem().certificate, public_mode);
+		write_certificate(folder, "route", routes.peer(hubs_.addresses[i].host));
+	}
+}
+
+// Likewise.
 void FleetDirectory::write_relay(const Site &site, const Authority &authority) const
 {
 	const std::string folder = path_ + "/leafs/" + site.name;
@@ -251,15 +292,17 @@ void FleetDirectory::write_relay(const Site &site, const Authority &authority) c
 	write_new(folder + "/ca.pem", authority.pem().certificate, public_mode);
 	write_certificate(folder, "relay", authority.server(site.relay.host));
 	write_certificate(folder, "leaf", authority.client(relay_user(site.name)));
-	write_new(folder + "/nats.conf", relay_configuration(site, hub_, leaf_port_), public_mode);
+	write_new(folder + "/nats.conf", relay_configuration(site, hubs_, leaf_port_), public_mode);
 }
 
 void FleetDirectory::remove_site(const std::string &name)
 {
 	const std::vector<std::string> hosts = site(name).hosts;
-	for (const std::string &host : hosts)
-		replace_file(path_ + "/hosts/" + host + '/' + fleet::hub_file, hub_.url() + "\n", public_mode);
-	hosts_.insert(hosts_.end(), hosts.begin(), hosts.end());
+	for (const std::string &host : hosts) {
+		replace_file(path_ + "/hosts/" + host + '/' + fleet::hub_file, hubs_.order_for(hosts_.size()) + "\n",
+			     public_mode);
+		hosts_.push_back(host);
+	}
 	std::erase_if(sites_, [&](const Site &site) { return site.name == name; });
 	removed_sites_.push_back(name);
 	write_lists();
@@ -271,9 +314,13 @@ void FleetDirectory::write_lists() const
 	std::string list;
 	for (const std::string &host : all_hosts())
 		list += host + "\n";
-	replace_file(path_ + "/hub/users.conf", users_configuration(hosts_, sites_), public_mode);
 	const bool has_relays = !sites_.empty() || !removed_sites_.empty();
-	replace_file(path_ + "/hub/leafnodes.conf", leafnodes_configuration(hub_, leaf_port_, has_relays), public_mode);
+	for (std::size_t i = 0; i < hubs_.addresses.size(); ++i) {
+		const std::string folder = path_ + '/' + Hubs::folder(i);
+		replace_file(folder + "/users.conf", users_configuration(hosts_, sites_), public_mode);
+		replace_file(folder + "/leafnodes.conf",
+			     leafnodes_configuration(hubs_.addresses[i], leaf_port_, has_relays), public_mode);
+	}
 	for (const Site &site : sites_)
 		replace_file(path_ + "/leafs/" + site.name + "/users.conf", relay_users_configuration(site),
 			     public_mode);
@@ -287,7 +334,8 @@ std::string FleetDirectory::json() const
 	for (const Site &site : sites_)
 		sites.push_back({{"site", site.name}, {"relay", site.relay.url()}, {"hosts", site.hosts}});
 	const nlohmann::ordered_json json = {{"version", directory_version},
-					     {"hub", hub_.url()},
+					     {"hub", fleet::hubs_text(hubs_.addresses)},
+					     {"route_port", hubs_.route_port},
 					     {"leaf_port", leaf_port_},
 					     {"hosts", hosts_},
 					     {"removed", removed_},

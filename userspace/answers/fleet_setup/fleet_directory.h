@@ -4,7 +4,7 @@
 //
 //     DIR/fleet.json         the hub, the hosts, the sites, and what was removed
 //     DIR/ca/                the authority: needed to add hosts and relays, and for nothing else
-//     DIR/hub/               for nats-server
+//     DIR/hub/               for nats-server; DIR/hub2/ and so on for the others of a cluster
 //     DIR/leafs/SITE/        for the nats-server of the site's relay
 //     DIR/operator/          for whoever gives commands: as base/fleet/fleet_keys.h reads it
 //     DIR/hosts/HOST/        for this host, likewise
@@ -19,7 +19,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/fleet/hub.h"
+#include "hubs.h"
 #include "site.h"
 
 namespace monitor::fleet_setup {
@@ -29,8 +29,7 @@ class Authority;
 class FleetDirectory {
 public:
 	// A new one; nothing is left if it fails. Throws Error, as all here.
-	static FleetDirectory make(const std::string &path, const fleet::HubAddress &hub,
-				   const std::vector<std::string> &hosts);
+	static FleetDirectory make(const std::string &path, const Hubs &hubs, const std::vector<std::string> &hosts);
 	// One that exists.
 	explicit FleetDirectory(std::string path);
 
@@ -42,7 +41,7 @@ public:
 	// Its relay is not known any more. Its hosts keep their keys, and are the hub's.
 	void remove_site(const std::string &name);
 
-	const fleet::HubAddress &hub() const { return hub_; }
+	const Hubs &hubs() const { return hubs_; }
 	std::uint16_t leaf_port() const { return leaf_port_; }
 	// Of the hub itself.
 	const std::vector<std::string> &hosts() const { return hosts_; }
@@ -51,12 +50,13 @@ public:
 	Site &site(const std::string &name);
 
 private:
-	FleetDirectory(std::string path, const fleet::HubAddress &hub) : path_(std::move(path)), hub_(hub) {}
+	FleetDirectory(std::string path, Hubs hubs) : path_(std::move(path)), hubs_(std::move(hubs)) {}
 	void read_sites(const nlohmann::json &json);
 	std::vector<std::string> all_hosts() const;
 	void expect_new(const std::string &host) const;
 	void add_unlisted(const std::string &host, Site *site, const Authority &authority,
 			  const std::string &operator_pem);
+	void write_hubs(const Authority &authority) const;
 	void write_relay(const Site &site, const Authority &authority) const;
 	Authority authority() const;
 	std::string operator_pem() const;
@@ -64,7 +64,7 @@ private:
 	std::string json() const;
 
 	std::string path_;
-	fleet::HubAddress hub_;
+	Hubs hubs_;
 	std::uint16_t leaf_port_ = default_leaf_port;
 	std::vector<std::string> hosts_, removed_, removed_sites_;
 	std::vector<Site> sites_;

@@ -34,14 +34,14 @@ void write_certificate(const std::string &folder, const std::string &name, const
 }
 
 void write_keys(const std::string &folder, const Certificate &own, const std::string &ca_pem,
-		const std::string &operator_pem, const fleet::HubAddress &hub)
+		const std::string &operator_pem, const std::string &hubs)
 {
 	make_folder(folder);
 	write_new(folder + "/" + fleet::ca_file, ca_pem, public_mode);
 	write_new(folder + "/" + fleet::certificate_file, own.certificate, public_mode);
 	write_new(folder + "/" + fleet::certificate_key_file, own.key, secret_mode);
 	write_new(folder + "/" + fleet::operator_public_file, operator_pem, public_mode);
-	write_new(folder + "/" + fleet::hub_file, hub.url() + "\n", public_mode);
+	write_new(folder + "/" + fleet::hub_file, hubs + "\n", public_mode);
 }
 
 } // namespace monitor::fleet_setup

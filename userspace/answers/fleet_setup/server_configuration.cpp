@@ -179,6 +179,37 @@ std::string site_account(const Site &site, const std::vector<Site> &sites)
 			   exports(with(sent_by_all(), {said_at_site})), imports);
 }
 
+// How this hub and the others are one: what a client sends to one of them reaches clients of all. A server of the
+// cluster may say anything, so the certificate of a host is none here.
+std::string cluster_text(const Hubs &hubs, std::size_t number)
+{
+	const auto at = [&](const fleet::HubAddress &hub) {
+		return fleet::HubAddress{true, hub.host, hubs.route_port};
+	};
+	Subjects routes;
+	for (std::size_t other = 0; other < hubs.addresses.size(); ++other)
+		if (other != number)
+			routes.push_back("nats-route://" + at(hubs.addresses[other]).host_and_port());
+	return fmt::format(R"(
+# The hubs are a cluster.
+cluster {{
+	name: "fleet"
+	listen: "{}"
+	tls {{
+		cert_file: "route.pem"
+		key_file: "route.key"
+		ca_file: "routes-ca.pem"
+		verify: true
+		timeout: 5
+	}}
+	routes: {}
+	no_advertise: true
+	connect_retries: 1000000
+}}
+)",
+			   listen_address(at(hubs.addresses[number])), quoted(routes));
+}
+
 std::string do_not_edit(const char *what)
 {
 	return fmt::format("# {}; {}, again with each change: do not edit.\n", what, written_by);
@@ -186,9 +217,12 @@ std::string do_not_edit(const char *what)
 
 } // namespace
 
-std::string hub_configuration(const fleet::HubAddress &hub)
+std::string hub_configuration(const Hubs &hubs, std::size_t number)
 {
-	return server_text("The hub of a fleet", hub, "fleet-hub", "hub") + "include \"leafnodes.conf\"\n";
+	const fleet::HubAddress &hub = hubs.addresses[number];
+	const char *const what = hubs.is_cluster() ? "A hub of a fleet" : "The hub of a fleet";
+	return server_text(what, hub, "fleet-" + Hubs::folder(number), "hub") + "include \"leafnodes.conf\"\n" +
+	       (hubs.is_cluster() ? cluster_text(hubs, number) : "");
 }
 
 std::string leafnodes_configuration(const fleet::HubAddress &hub, std::uint16_t leaf_port, bool has_sites)
@@ -221,15 +255,18 @@ std::string users_configuration(const std::vector<std::string> &hosts, const std
 	return text + "}\n";
 }
 
-std::string relay_configuration(const Site &site, const fleet::HubAddress &hub, std::uint16_t leaf_port)
+std::string relay_configuration(const Site &site, const Hubs &hubs, std::uint16_t leaf_port)
 {
+	Subjects urls;
+	for (const fleet::HubAddress &hub : hubs.addresses)
+		urls.push_back(fleet::HubAddress{true, hub.host, leaf_port}.url());
 	return server_text("The relay of the site " + site.name, site.relay, "fleet-relay-" + site.name, "relay") +
 	       fmt::format(R"(
 # It is a leaf node of the hub.
 leafnodes {{
 	remotes: [
 		{{
-			url: "{}"
+			urls: {}
 			account: "HUB"
 			tls {{
 				cert_file: "leaf.pem"
@@ -240,7 +277,7 @@ leafnodes {{
 	]
 }}
 )",
-			   fleet::HubAddress{true, hub.host, leaf_port}.url());
+			   quoted(urls));
 }
 
 std::string relay_users_configuration(const Site &site)

@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <random>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -30,6 +31,7 @@ struct Subscribed {
 namespace {
 
 constexpr auto between_errors = std::chrono::seconds(10);
+constexpr std::size_t max_said = 32;
 
 using OptionsPointer = std::unique_ptr<natsOptions, decltype(&natsOptions_Destroy)>;
 using SubscriptionPointer = std::unique_ptr<natsSubscription, decltype(&natsSubscription_Destroy)>;
@@ -139,7 +141,7 @@ void deliver(natsConnection *, natsSubscription *, natsMsg *message, void *numbe
 
 struct Connection::Parts {
 	Parts(const ConnectionOptions &options, Events told)
-	    : wanted(options), hub(parse_hub(options.hub)), events(std::move(told)),
+	    : wanted(options), hubs(parse_hubs(options.hub)), events(std::move(told)),
 	      number(LateCalls<Parts>::add(*this))
 	{
 	}
@@ -154,8 +156,8 @@ struct Connection::Parts {
 	static void on_error(natsConnection *connection, natsSubscription *subscription, natsStatus status,
 			     void *number);
 
-	bool open(std::string &why);
-	std::string close();
+	bool open(const HubAddress &hub, std::string &why);
+	std::string close(const HubAddress &hub);
 	bool subscribe_now(natsConnection *connection, const Subscribed &subscribed); // with `mutex` locked
 	void wait_until_closed();
 	void set_problem(const std::string &why);
@@ -163,7 +165,7 @@ struct Connection::Parts {
 	std::shared_ptr<natsConnection> current() const;
 
 	const ConnectionOptions wanted;
-	const HubAddress hub;
+	const std::vector<HubAddress> hubs;
 	const Events events;
 	void *const number;
 
@@ -173,6 +175,7 @@ struct Connection::Parts {
 	bool ready = false;        // `connection` stands, and the server knows the subscriptions
 	bool write_failed = false; // half a message may have been written
 	std::string problem;
+	std::set<std::string> said; // problems, since there was a connection
 	std::shared_ptr<natsConnection> connection;
 	std::vector<std::unique_ptr<Subscribed>> subscribed;
 	std::vector<SubscriptionPointer> subscriptions; // of `connection`
@@ -227,7 +230,7 @@ bool Connection::Parts::subscribe_now(natsConnection *to, const Subscribed &want
 }
 
 // One attempt. On success `connection` stands and the server knows the subscriptions.
-bool Connection::Parts::open(std::string &why)
+bool Connection::Parts::open(const HubAddress &hub, std::string &why)
 {
 	natsConnection *made = nullptr;
 	try {
@@ -254,18 +257,19 @@ bool Connection::Parts::open(std::string &why)
 			write_failed |= !subscribe_now(made, *each);
 	}
 	if (natsConnection_FlushTimeout(made, wanted.timeout.count()) != NATS_OK) {
-		why = close();
+		why = close(hub);
 		return false;
 	}
 	const std::lock_guard lock(mutex);
 	ready = true;
 	problem.clear();
+	said.clear();
 	changed.notify_all();
 	return true;
 }
 
 // Gives up the connection; why it ended.
-std::string Connection::Parts::close()
+std::string Connection::Parts::close(const HubAddress &hub)
 {
 	std::shared_ptr<natsConnection> ended;
 	std::vector<SubscriptionPointer> ended_subscriptions;
@@ -294,9 +298,13 @@ void Connection::Parts::set_problem(const std::string &why)
 {
 	{
 		const std::lock_guard lock(mutex);
-		if (stopping || problem == why)
+		if (stopping)
 			return;
 		problem = why;
+		if (said.size() >= max_said)
+			said.clear();
+		if (!said.insert(why).second)
+			return;
 	}
 	if (events.lost)
 		events.lost(why);
@@ -307,19 +315,21 @@ void Connection::Parts::run()
 	using Clock = std::chrono::steady_clock;
 	std::minstd_rand random(std::random_device{}());
 	std::uniform_real_distribution chance(0.0, 1.0);
-	for (unsigned failed = 0;;) {
+	unsigned failed = 0;
+	for (std::size_t turn = 0;; turn = (turn + 1) % hubs.size()) {
+		const HubAddress &hub = hubs[turn];
 		std::string why;
-		if (open(why)) {
+		if (open(hub, why)) {
 			const Clock::time_point since = Clock::now();
 			if (events.connected)
 				events.connected();
 			wait_until_closed();
-			why = close();
+			why = close(hub);
 			if (Clock::now() - since > std::chrono::seconds(5))
 				failed = 0;
 		}
 		set_problem(why);
-		const auto delay = std::chrono::milliseconds(reconnect_delay_ms(failed++, chance(random)));
+		const auto delay = std::chrono::milliseconds(reconnect_delay_ms(failed++, chance(random), hubs.size()));
 		std::unique_lock lock(mutex);
 		if (changed.wait_for(lock, delay, [&] { return stopping; }))
 			return;
@@ -335,7 +345,8 @@ std::shared_ptr<natsConnection> Connection::Parts::current() const
 Connection::Connection(const ConnectionOptions &options, Events events)
     : parts_(std::make_unique<Parts>(options, std::move(events)))
 {
-	make_options(options, parts_->hub); // what is wrong from the start is thrown
+	for (const HubAddress &hub : parts_->hubs)
+		make_options(options, hub); // what is wrong from the start is thrown
 	parts_->thread = std::thread([parts = parts_.get()] { parts->run(); });
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A connection to the hub, a NATS server, that is made again whenever it breaks. The only place that knows libnats.
+// A connection to the hub, a NATS server, that is made again whenever it breaks; of a cluster of hubs, to the next one.
+// The only place that knows libnats.
 //
 // Made by the agent, the forwarder's owner, the collector and `monitor fleet`. What connects is a thread of its own:
 // each attempt is a new connection of the library, whose own reconnection is switched off because it hides why TLS
@@ -25,13 +26,13 @@
 namespace monitor::fleet {
 
 struct ConnectionOptions {
-	std::string hub; // "tls://HUB:PORT"; see hub.h
+	std::string hub; // "tls://HUB:PORT", or several of a cluster; see hub.h
 	// PEM files; all three for TLS, none without. The client's certificate says who it is.
 	std::string ca_file, certificate_file, key_file;
 	// The same as texts, which come before files: for a process that may not read them any more.
 	std::string ca_pem, certificate_pem, key_pem;
 	// The name in the hub's certificate, of which an IP address must be one of its IP addresses; "": the host of
-	// `hub`.
+	// the address that is tried.
 	std::string expected_host;
 	std::string name; // shown in the server's list of connections
 	// A message is sent at once, not with what else is published within a millisecond: for few that are urgent.
@@ -53,7 +54,7 @@ public:
 	using Handler = std::function<void(const Message &)>;
 	struct Events {
 		std::function<void()> connected;
-		// No connection, and why; once for each reason in a row.
+		// No connection, and why; each reason once until there is one.
 		std::function<void(const std::string &)> lost;
 		// What the server or the library reports of a connection that stands: a subject that is not permitted,
 		// messages that were dropped because a handler is too slow. The same not more often than each 10 s.

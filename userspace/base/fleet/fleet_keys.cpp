@@ -18,7 +18,7 @@
 namespace monitor::fleet {
 namespace {
 
-constexpr std::size_t max_hub_bytes = 512, max_hosts_bytes = 4 << 20;
+constexpr std::size_t max_hub_bytes = 4096, max_hosts_bytes = 4 << 20;
 
 // Whoever can change these files decides whom to obey.
 void expect_only_ours(const std::string &path)

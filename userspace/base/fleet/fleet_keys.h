@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The directory of keys that `monitor fleet init` makes for one host, or for the operator, as it is used.
 //
-//     ca.pem  the authority       hub   the hub's address, one line
+//     ca.pem  the authority       hub   the hub's address, one line; of a cluster, those of all, with commas
 //     me.pem, me.key              the certificate that says who this is, and its key
 //     operator.pub                verifies commands            operator.key  signs them: the operator's directory only
 //     hosts                       all hosts, one a line: the operator's directory only

@@ -71,6 +71,29 @@ HubAddress parse_hub(const std::string &text)
 	return hub;
 }
 
+std::vector<HubAddress> parse_hubs(const std::string &text)
+{
+	std::vector<HubAddress> hubs;
+	for (std::size_t at = 0; at <= text.size();) {
+		const std::size_t comma = std::min(text.find(',', at), text.size());
+		hubs.push_back(parse_hub(text.substr(at, comma - at)));
+		at = comma + 1;
+		if (hubs.back().tls != hubs.front().tls)
+			refuse_hub(text, "either all hubs are reached by TLS, or none");
+		if (hubs.size() > max_hubs)
+			refuse_hub(text, "these are more than 8 hubs");
+	}
+	return hubs;
+}
+
+std::string hubs_text(const std::vector<HubAddress> &hubs)
+{
+	std::string text;
+	for (const HubAddress &hub : hubs)
+		text += (text.empty() ? "" : ",") + hub.url();
+	return text;
+}
+
 std::string hub_problem(const HubAddress &hub, HubProblem problem, std::string_view detail)
 {
 	const std::string where = hub.host_and_port();
@@ -106,9 +129,11 @@ std::string hub_problem(const HubAddress &hub, HubProblem problem, std::string_v
 	return fmt::format("no connection to the hub {}{}: is it a NATS server?", where, why);
 }
 
-unsigned reconnect_delay_ms(unsigned failed, double chance)
+unsigned reconnect_delay_ms(unsigned failed, double chance, std::size_t hubs)
 {
-	const unsigned longest = failed >= 6 ? 5000 : 100u << failed;
+	const auto count = static_cast<unsigned>(std::max<std::size_t>(hubs, 1));
+	const unsigned round = (failed + 1) % count == 0 ? failed / count : 0; // 0: another one comes first
+	const unsigned longest = round >= 6 ? 5000 : 100u << round;
 	return longest - static_cast<unsigned>(longest / 2 * std::clamp(chance, 0.0, 1.0));
 }
 

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
-// The address of the hub as given on the command line, and what a failed connection to it means for the user.
+// The address of the hub, or of the hubs of a cluster, as given on the command line, and what a failed connection to it
+// means for the user.
 //
 // Called by connection.cpp, which adds what the library reports; needs no library itself. Invariant: without TLS
 // nothing leaves the machine.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace monitor::fleet {
 
@@ -23,6 +26,12 @@ struct HubAddress {
 // "tls://HUB[:PORT]", or "nats://" with an address of this machine itself. Throws Error.
 HubAddress parse_hub(const std::string &text);
 
+// A cluster of hubs is tried in the order in which it is written down, with commas between: of all with TLS, or
+// without.
+inline constexpr std::size_t max_hubs = 8;
+std::vector<HubAddress> parse_hubs(const std::string &text);
+std::string hubs_text(const std::vector<HubAddress> &hubs);
+
 enum class HubProblem {
 	unreachable, // no TCP connection, or none in time
 	handshake,   // TLS failed
@@ -37,7 +46,8 @@ enum class HubProblem {
 std::string hub_problem(const HubAddress &hub, HubProblem problem, std::string_view detail);
 
 // How long to wait before attempt number `failed` + 1, in ms: from 100 ms, doubled up to 5 s, less up to a half by
-// chance (0 to 1), so that ten thousand hosts do not come back in the same moment.
-unsigned reconnect_delay_ms(unsigned failed, double chance);
+// chance (0 to 1), so that ten thousand hosts do not come back in the same moment. Of several `hubs` each is tried
+// before the delay grows.
+unsigned reconnect_delay_ms(unsigned failed, double chance, std::size_t hubs = 1);
 
 } // namespace monitor::fleet

@@ -188,7 +188,7 @@ int run_agent(const AgentOptions &options)
 	network.presence.spool_max_bytes = options.spool_max_bytes;
 	network.presence.user_only = starter.allowed.user_only;
 	network.presence.runs_commands = starter.commands.has_value();
-	fleet::parse_hub(network.connection.hub); // before anything is prepared
+	fleet::parse_hubs(network.connection.hub); // before anything is prepared
 	const Fd lock = prepare_spool(spool, user);
 	fmt::print(stderr, "monitor agent: host {}, traces in {}{}\n", starter.host, printable(starter.runs),
 		   user ? fmt::format(", the part with the network is user {}", user->name) : "");
