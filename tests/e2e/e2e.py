@@ -11,14 +11,18 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 import traceback
+from concurrent.futures import ThreadPoolExecutor
 
 monitor, programs, _work = (os.path.abspath(argument) for argument in sys.argv[1:4])
 work = pathlib.Path(_work)
 os.environ["XDG_CACHE_HOME"] = str(work / "cache")  # pictures that are kept (monitor view)
 workload = os.path.join(programs, "workload")
 failures = 0
+_own = threading.local()  # failures of the test that this thread runs
+_count = threading.Lock()
 # Recordings of a test have no calibration, which takes longer than most of them, unless the test says so.
 calibrated = False
 left_out = []  # why parts of this test were not tried
@@ -68,7 +72,9 @@ def need_program(name):
 def expect(holds, sentence):
 	global failures
 	if not holds:
-		failures += 1
+		with _count:
+			failures += 1
+		_own.failures = getattr(_own, "failures", 0) + 1
 		print(f"FAILED: {sentence if len(sentence) < 2000 else sentence[:2000] + ' ...'}")
 	return bool(holds)
 
@@ -77,16 +83,23 @@ def equal(what, is_, should):
 	return expect(is_ == should, f"{what}: {is_!r}, not {should!r}")
 
 
-def main(*tests):
+def run_test(test):
+	_own.failures, start = 0, time.monotonic()
+	try:
+		test()
+	except Exception:  # the next test may still tell something
+		expect(False, traceback.format_exc())
+	print(f"{'FAILED' if _own.failures else 'ok    '} {test.__name__} {time.monotonic() - start:.1f} s")
+
+
+def main(*tests, beside=()):
+	"""`beside`: lists of tests, each run one after the other beside `tests`, for those that wait more than they work."""
 	shutil.rmtree(work, ignore_errors=True)
 	work.mkdir(parents=True)
-	for test in tests:
-		before, start = failures, time.monotonic()
-		try:
-			test()
-		except Exception:  # the next test may still tell something
-			expect(False, traceback.format_exc())
-		print(f"{'ok    ' if failures == before else 'FAILED'} {test.__name__} {time.monotonic() - start:.1f} s")
+	lanes = [tests, *beside]
+	with ThreadPoolExecutor(len(lanes)) as threads:
+		for _ in threads.map(lambda lane: [run_test(test) for test in lane], lanes):
+			pass
 	if left_out and not failures:
 		skip(f"all that was tried holds, not tried: {'; '.join(left_out)}")
 	sys.exit(1 if failures else 0)

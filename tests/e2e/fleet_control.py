@@ -300,6 +300,38 @@ def commands():
 		e2e.expect("runs no commands" in rows["h2"]["reason"] and not (place / "no").exists(), rows)
 
 
+def older_agent():
+	"""One that ignores what it does not know is named: here it is a client with the host's keys."""
+	with fleet_lab.Fleet("older", "h1", "web3") as fleet:
+		connected(fleet.agent("h1"))
+		older = fleet_lab.Client(fleet, fleet.directory / "hosts" / "web3")
+		older.subscribe("m.ctl.web3")
+		older.flush()
+		hello = json.dumps({"version": 1, "monitor": "0.0.1", "session": "s"})
+		words = ("record", "--run", "r", *USER_ONLY, "-d", "0.1", "--lead", "100ms")
+
+		def record(*options):
+			sent = fleet_lab.Process(fleet.work / "record.log", e2e.monitor, "fleet", *words[:1], "--keys", fleet.keys, *words[1:3], *words[3:], *options)
+			fleet.processes.append(sent)
+
+			def is_asked():
+				older.publish("m.hello.web3", hello)
+				return fleet_lab.refused(lambda: asked.append(older.message(0.1)[1])) == ""
+			asked = []
+			fleet_lab.wait_for(is_asked, "the command")
+			nonce = json.loads(json.loads(asked[0])["message"])["nonce"]
+			for kind in ("accepted", "started", "ended"):
+				older.publish("m.answer.web3", json.dumps({"version": 1, "kind": kind, "nonce": nonce, "run": "r", "exit_code": 0}))
+			older.flush()
+			return sent.process.wait(30), sent.text()
+		code, text = record("--forward", "on-demand")
+		e2e.expect(code == 1 and text.count("does not know") == 1 and "web3: version 0.0.1 does not know --forward; it forwards batches" in text, text)
+		words = ("record", "--run", "r2", *words[3:])
+		code, text = record("--forward", "batch")
+		e2e.expect(code == 0 and text.count("does not know") == 1, text)
+
+
 if __name__ == "__main__":
 	fleet_lab.need_agents()
-	e2e.main(status, refused_at_start, split, kernel, started_and_stopped, collected, ends, as_the_units_say, commands)
+	# One process of a machine records programs' own events: who does is in the first lane.
+	e2e.main(started_and_stopped, ends, commands, older_agent, beside=[(status, refused_at_start, split, kernel), (collected, as_the_units_say)])

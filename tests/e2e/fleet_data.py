@@ -209,4 +209,4 @@ def refusals():
 
 if __name__ == "__main__":
 	fleet_traces.need_fleet()
-	e2e.main(refusals, by_keys, recorded_hosts, follows, hub_killed, collector_killed, twice_and_contradicting, slow_collector, nobody_there)
+	e2e.main(refusals, by_keys, recorded_hosts, follows, nobody_there, beside=[(hub_killed, collector_killed, twice_and_contradicting, slow_collector)])

@@ -24,10 +24,18 @@ def need_fleet():
 		e2e.skip("this build has no fleet")
 
 
+given_ports = set()
+
+
 def free_port():
-	with socket.socket() as probe:
-		probe.bind(("127.0.0.1", 0))
-		return probe.getsockname()[1]
+	"""One that was not given before: whoever got it may not listen yet."""
+	while True:
+		with socket.socket() as probe:
+			probe.bind(("127.0.0.1", 0))
+			port = probe.getsockname()[1]
+		if port not in given_ports:
+			given_ports.add(port)
+			return port
 
 
 def wait_for(condition, what, seconds=20):
