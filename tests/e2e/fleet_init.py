@@ -144,6 +144,40 @@ def added_and_removed():
 		h1.flush()
 
 
+def cluster():
+	"""Several hubs: what each gets; a real nats-server takes it. tests/fleet/hubs.py starts and kills them."""
+	fleet = fleet_lab.Fleet("cluster", "h1", "h2", "h3", more=("--hub", "hub2.example.org", "--route-port", 16222))
+	own, other = f"tls://127.0.0.1:{fleet.port}", "tls://hub2.example.org:4222"
+	orders = {path.parent.name: path.read_text().strip() for path in fleet.directory.glob("*/*/hub")} | {"operator": (fleet.keys / "hub").read_text().strip()}
+	e2e.equal("which hub is tried first", orders, {"operator": f"{own},{other}", "h1": f"{own},{other}", "h2": f"{other},{own}", "h3": f"{own},{other}"})
+	for folder, name, peer in (("hub", "127.0.0.1", "hub2.example.org"), ("hub2", "hub2.example.org", "127.0.0.1")):
+		hub = fleet.directory / folder
+		e2e.equal(f"what {folder} gets", sorted(path.name for path in hub.iterdir()),
+		          ["ca.pem", "hub.key", "hub.pem", "leafnodes.conf", "nats.conf", "route.key", "route.pem", "routes-ca.pem", "users.conf"])
+		e2e.run("nats-server", "-c", "nats.conf", "-t", cwd=hub)
+		configuration = (hub / "nats.conf").read_text().split("cluster {")[1]
+		e2e.expect(f'routes: ["nats-route://{peer}:16222"]' in configuration and 'ca_file: "routes-ca.pem"' in configuration, configuration)
+		for usage in ("sslserver", "sslclient"):
+			done = e2e.run("openssl", "verify", "-x509_strict", "-purpose", usage, "-CAfile", hub / "routes-ca.pem", hub / "route.pem")
+			e2e.expect("OK" in done.stdout, f"openssl verify: {done.stdout}{done.stderr}")
+		e2e.expect(f"DNS:{name}" in certificate(hub / "route.pem") and f"DNS:{name}" in certificate(hub / "hub.pem"), f"names of {folder}")
+	for stranger in (fleet.directory / "hosts" / "h1" / "me.pem", fleet.keys / "me.pem", fleet.directory / "hub" / "hub.pem"):
+		done = e2e.run("openssl", "verify", "-CAfile", fleet.directory / "hub2" / "routes-ca.pem", stranger, exit_code=None)
+		e2e.expect(done.returncode != 0, f"{stranger} is a hub's for the cluster")
+	made = e2e.run(e2e.monitor, "fleet", "init", "-o", fleet.directory, "--add", "h4")
+	e2e.expect("hub/users.conf" in made.stdout and "hub2/users.conf" in made.stdout, made.stdout)
+	e2e.equal("lists of hosts", (fleet.directory / "hub/users.conf").read_text(), (fleet.directory / "hub2/users.conf").read_text())
+	e2e.equal("hubs of h4", (fleet.directory / "hosts/h4/hub").read_text().strip(), f"{other},{own}")
+	e2e.run(e2e.monitor, "fleet", "init", "-o", fleet.directory, "--leaf", "paris", "--relay", "relay", "p1")
+	relay = (fleet.directory / "leafs/paris/nats.conf").read_text()
+	e2e.expect('urls: ["tls://127.0.0.1:7422", "tls://hub2.example.org:7422"]' in relay, relay)
+	for words, why in ((("--hub", "a", "--hub", "a:1"), "is there twice"), (("--hub", "a", "--route-port", 1), "several hubs"),
+	                   (("--hub", "a", "--hub", "b:6222"), "hubs need another one"), (("--route-port", 1), "a new fleet"),
+	                   ([word for i in range(9) for word in ("--hub", f"a{i}")], "at most 8")):
+		done = e2e.run(e2e.monitor, "fleet", "init", "-o", fleet.work / "none", *words, exit_code=1)
+		e2e.expect(why in done.stderr and not (fleet.work / "none").exists(), f"{words}: {done.stderr}")
+
+
 if __name__ == "__main__":
 	fleet_lab.need_fleet()
-	e2e.main(files, never_over, who_may_connect, whose_subjects, added_and_removed)
+	e2e.main(files, never_over, cluster, who_may_connect, whose_subjects, added_and_removed)

@@ -373,4 +373,4 @@ def drain(client):
 
 if __name__ == "__main__":
 	fleet_lab.need_agents()
-	e2e.main(through, beside=[(files, clocks, forging_relay), (said_to_all, wrong_ports, added_and_removed)])
+	e2e.main(through, beside=[(files, forging_relay, said_to_all, wrong_ports, added_and_removed, clocks)])
