@@ -13,6 +13,7 @@
 #include "check_rules.h"
 #include "check_states.h"
 #include "commands.h"
+#include "message_options.h"
 #include "number_of_rows.h"
 #include "open.h"
 #include "reading/analyze/check.h"
@@ -100,20 +101,8 @@ void add_check(CLI::App &app, int &exit_code)
 	    ->needs("--rules")
 	    ->option_text("N")
 	    ->check(number_of_rows);
-	CLI::Option *sync =
-	    command
-		->add_option(
-		    "--sync", arguments->sync,
-		    "also check that no message between hosts arrives before it was sent: events that send one, "
-		    "events that receive one")
-		->expected(2)
-		->option_text("SEND RECEIVE");
-	command
-	    ->add_option("--key", arguments->key,
-			 "fields that identify a message, common to its sending and its arrival")
-	    ->needs(sync)
-	    ->option_text("NAME,...");
-	sync->needs("--key");
+	add_message_options(*command, arguments->sync, arguments->key,
+			    "also check that no message between hosts arrives before it was sent");
 	refuse_selection(*command, "a check is of a whole trace; monitor report shows a part of it");
 	refuse_option(*command, "--filter", "a check is of a whole trace; monitor list shows a part of it");
 	command->footer(

@@ -19,6 +19,7 @@
 #include "base/escape.h"
 #include "base/suggestions.h"
 #include "commands.h"
+#include "message_options.h"
 #include "open.h"
 #include "problems.h"
 #include "reading/analyze/recording_info.h"
@@ -342,18 +343,8 @@ void add_merge(CLI::App &app, int &exit_code)
 			 "add OFFSET to the times of a trace, which are then off by at most BOUND")
 	    ->allow_extra_args(false)
 	    ->option_text("DIR=OFFSET[,BOUND]");
-	CLI::Option *sync =
-	    command
-		->add_option("--sync", arguments->sync,
-			     "find how the clocks differ from messages: events that send one, events that receive one")
-		->expected(2)
-		->option_text("SEND RECEIVE");
-	command
-	    ->add_option("--key", arguments->key,
-			 "fields that identify a message, common to its sending and its arrival")
-	    ->needs(sync)
-	    ->option_text("NAME,...");
-	sync->needs("--key");
+	CLI::Option *const sync =
+	    add_message_options(*command, arguments->sync, arguments->key, "find how the clocks differ from messages");
 	command
 	    ->add_option(
 		"--rho", arguments->rho_ppb,
