@@ -3,8 +3,8 @@
 // or to report which traces there are.
 //
 // From recording/agent/starter.cpp over the link to network_part.cpp; recording/fleet/ obeys. Times are ns since 1970
-// by the host's clock. A request without an end asks for what was recorded until it came. Invariant: parsing any bytes gives a window that is not reversed and names that are names, or
-// nothing.
+// by the host's clock. A request without an end asks for what was recorded until it came. Invariant: parsing any bytes
+// gives a window that is not reversed and names that are names, or nothing.
 #pragma once
 
 #include <cstdint>
