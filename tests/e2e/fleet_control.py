@@ -186,7 +186,7 @@ def collected():
 				e2e.expect((here.directory / name).read_bytes() == (there.directory / name).read_bytes(), f"{host}/{name} differs")
 			here.expect_true()
 		for host in ("h1", "h2"):
-			e2e.expect(re.search(rf"^monitor: clock of {host}: off by [\d.]+ to [\d.]+ us at most, by \d+ exchanges$", done.stderr, re.M), done.stderr)
+			e2e.expect(re.search(rf"^monitor: clock of {host}: off by [\d.]+ to [\d.]+ us at most \(its own clock's [\d.]+ us included\), by \d+ exchanges$", done.stderr, re.M), done.stderr)
 		reports = json.loads(e2e.run(e2e.monitor, "report", "--json", run).stdout)
 		e2e.equal("reports of the run", [pathlib.Path(report["trace"]).name for report in reports], ["h1", "h2"])
 		e2e.expect(all(report["rows"] for report in reports), "a report without rows")

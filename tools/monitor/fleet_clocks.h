@@ -18,14 +18,19 @@ inline std::string clock_text(const collection::HostClock &clock)
 {
 	if (!clock.why_none.empty())
 		return "how far off is unknown: " + clock.why_none;
-	if (!clock.lines.has_bound())
-		return "how far off is unknown: its clock steps";
+	const collection::ClockLines &lines = clock.lines;
+	if (!lines.has_bound())
+		return lines.not_witnessed
+			   ? "how far off is unknown: no clock snapshots of its recorder enclose its times"
+			   : "how far off is unknown: its clock steps";
 	const auto us = [](std::uint64_t ns) { return static_cast<double>(ns) / 1e3; };
-	return fmt::format("off by {:.1f} to {:.1f} us at most, by {} exchanges{}", us(clock.lines.min_bound_ns()),
-			   us(clock.lines.max_bound_ns()), clock.exchanges,
-			   clock.lines.infeasible ? fmt::format(", unknown in {} of {} windows", clock.lines.infeasible,
-								clock.lines.windows)
-						  : "");
+	const std::uint64_t unknown = lines.infeasible + lines.not_witnessed;
+	return fmt::format("off by {:.1f} to {:.1f} us at most ({}), by {} exchanges{}", us(lines.min_bound_ns()),
+			   us(lines.max_bound_ns()),
+			   lines.own_ns ? fmt::format("its own clock's {:.1f} us included", us(*lines.own_ns))
+					: "its own clock's is not stated",
+			   clock.exchanges,
+			   unknown ? fmt::format(", unknown in {} of {} windows", unknown, lines.windows) : "");
 }
 
 inline void write_fleet_clocks(const std::string &run)

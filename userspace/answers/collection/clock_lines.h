@@ -49,11 +49,15 @@ struct ClockLines {
 	std::uint64_t rho_ppb = 0;                  // what the bounds are computed with: raised if the facts need more
 	std::uint64_t min_rho_ppb = 0;              // what the facts need: with less, fewer windows would have a line
 	std::uint64_t windows = 0, infeasible = 0;  // from node to node; those through which no line passes
+	// What own_clock.h has added: at most so much; empty: nothing, as the trace does not state it. And how many
+	// windows have times of the trace that no clock snapshots enclose: their bound is unknown.
+	std::optional<std::uint64_t> own_ns;
+	std::uint64_t not_witnessed = 0;
 
 	// Of the known bounds; 0 if there are none.
 	std::uint64_t min_bound_ns() const;
 	std::uint64_t max_bound_ns() const;
-	bool has_bound() const { return infeasible < windows; }
+	bool has_bound() const { return infeasible + not_witnessed < windows; }
 };
 
 inline constexpr double max_rate_ppb = 1e6; // 0.1 %

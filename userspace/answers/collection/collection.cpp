@@ -69,9 +69,14 @@ nlohmann::ordered_json json_of(const ClockLines &clock)
 		nodes.push_back({node.ticks, node.ns});
 	for (const trace::ClockBoundNs &bound : clock.bounds_ns)
 		bounds.push_back(bound ? nlohmann::ordered_json(*bound) : nullptr);
-	return {{"nodes", nodes},           {"bounds_ns", bounds},
-		{"rho_ppb", clock.rho_ppb}, {"min_rho_ppb", clock.min_rho_ppb},
-		{"windows", clock.windows}, {"infeasible", clock.infeasible}};
+	return {{"nodes", nodes},
+		{"bounds_ns", bounds},
+		{"rho_ppb", clock.rho_ppb},
+		{"min_rho_ppb", clock.min_rho_ppb},
+		{"windows", clock.windows},
+		{"infeasible", clock.infeasible},
+		{"own_ns", clock.own_ns ? nlohmann::ordered_json(*clock.own_ns) : nullptr},
+		{"not_witnessed", clock.not_witnessed}};
 }
 
 // A directory is inside of itself. Links are followed; the inner one need not exist.

@@ -13,7 +13,7 @@
 #include "base/limits.h"
 #include "clock_exchanges.h"
 #include "collection.h"
-#include "reading/events/trace.h"
+#include "own_clock.h"
 
 namespace monitor::collection {
 namespace {
@@ -76,19 +76,37 @@ ClockExchanges exchanges_of(const std::filesystem::path &clocks, const std::stri
 	return all;
 }
 
-// The times that the lines have to cover; none if nothing can be read yet, or traces differ in their clocks.
-std::optional<std::pair<std::uint64_t, std::uint64_t>> times_of(const std::string &directory)
+// Of all traces of a host, each by itself. A host's further traces, and snapshots, are in directories below.
+std::vector<OwnClock> own_clocks_of(const std::filesystem::path &host)
 {
-	try {
-		const trace::Trace trace = trace::Trace::open(directory);
-		const bool has_one_clock = std::none_of(trace.streams().begin(), trace.streams().end(),
-							[](const auto &stream) { return stream->maps_time(); });
-		if (!trace.is_empty() && has_one_clock)
-			return std::pair(trace.begin_time(), trace.end_time());
-	} catch (const Error &) {
-		// the host's blocks have not come, or are damaged: reading the run tells
+	std::vector<OwnClock> clocks;
+	const auto add = [&](const std::filesystem::path &metadata) {
+		std::error_code unreadable;
+		if (std::filesystem::is_regular_file(metadata, unreadable))
+			if (auto own = own_clock_of(metadata.parent_path().string()))
+				clocks.push_back(std::move(*own));
+	};
+	add(host / "metadata");
+	std::error_code error;
+	for (std::filesystem::recursive_directory_iterator entry(host, error), end; !error && entry != end;
+	     entry.increment(error)) {
+		if (entry.depth() >= max_depth || entry->path().filename().string().front() == '.')
+			entry.disable_recursion_pending();
+		else
+			add(entry->path() / "metadata");
 	}
-	return std::nullopt;
+	return clocks;
+}
+
+// The times that the lines have to cover; none if nothing can be read yet.
+std::optional<std::pair<std::uint64_t, std::uint64_t>> times_of(const std::vector<OwnClock> &clocks)
+{
+	if (clocks.empty())
+		return std::nullopt;
+	std::pair times(clocks.front().begin, clocks.front().end);
+	for (const OwnClock &own : clocks)
+		times = {std::min(times.first, own.begin), std::max(times.second, own.end)};
+	return times;
 }
 
 HostClock clock_of(const std::filesystem::path &run, const std::string &host)
@@ -105,10 +123,14 @@ HostClock clock_of(const std::filesystem::path &run, const std::string &host)
 		    exchanges_of(run / ".monitor" / "clocks", host, boots.empty() ? "" : *boots.begin());
 		made.exchanges = exchanges.all.size();
 		made.left_out = exchanges.damaged + exchanges.impossible + exchanges.foreign + exchanges.beyond;
+		const std::vector<OwnClock> own_clocks = own_clocks_of(run / host);
 		LineOptions options;
 		options.frequency_hz = exchanges.frequency_hz;
-		options.cover = times_of((run / host).string());
+		options.cover = times_of(own_clocks);
+		for (const OwnClock &own : own_clocks) // exchanges may read the clock of any CPU
+			options.widen_ns = std::max(options.widen_ns, own.skew_ns());
 		made.lines = lines_of(exchanges.facts(), options);
+		add_own_clocks(made.lines, own_clocks);
 		if (made.lines.nodes.empty())
 			made.why_none = exchanges.all.empty() ? "there are no exchanges in the boot that was recorded"
 							      : "no line passes through the exchanges: the clock steps";
@@ -119,6 +141,19 @@ HostClock clock_of(const std::filesystem::path &run, const std::string &host)
 }
 
 } // namespace
+
+std::string boot_of(const std::string &run, const std::string &host)
+{
+	try {
+		const std::set<std::string> boots = boots_of(std::filesystem::path(run) / host);
+		if (boots.size() == 1)
+			return *boots.begin();
+		const auto clocks = std::filesystem::path(run) / ".monitor" / "clocks";
+		return boots.empty() ? exchanges_of(clocks, host, "").boot : "";
+	} catch (const Error &) { // no exchanges
+		return "";
+	}
+}
 
 std::vector<HostClock> write_run_clocks(const std::string &run)
 {

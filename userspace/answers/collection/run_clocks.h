@@ -24,4 +24,7 @@ struct HostClock {
 // Of all traces in the run, by name. Throws Error: the run cannot be read, or the file cannot be written.
 std::vector<HostClock> write_run_clocks(const std::string &run);
 
+// The boot that a host's lines are of; "": unknown, or its traces are of several.
+std::string boot_of(const std::string &run, const std::string &host);
+
 } // namespace monitor::collection

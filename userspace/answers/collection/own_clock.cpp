@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+#include "own_clock.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/error.h"
+#include "reading/analyze/recording_info.h"
+#include "reading/events/merge.h"
+#include "reading/events/trace.h"
+
+namespace monitor::collection {
+namespace {
+
+using WideTicks = unsigned __int128;
+
+constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
+
+// All intervals, also those before the load started and after it ended. The recorder's stream alone is read.
+std::vector<analyze::ClockInterval> read_intervals(trace::Trace &trace, analyze::RecordingInfo info)
+{
+	info.start_time.reset();
+	info.end_time.reset();
+	analyze::ClockBound bound(trace.description(), info);
+	trace::MergedCursors cursors(trace, trace.problems(), [](trace::Cursor &cursor) {
+		if (cursor.stream().info().is_recorder())
+			cursor.start(0);
+	});
+	for (; !cursors.empty(); cursors.update()) {
+		trace::Cursor &cursor = cursors.first();
+		if (cursor.item() == trace::Cursor::Item::event)
+			cursor.visit_before(cursors.bound(), [&](const trace::Event &event) { bound.event(event); });
+		else
+			cursor.advance();
+	}
+	return bound.intervals();
+}
+
+// The part of the time between two nodes, before the first (0), or after the last.
+struct Window {
+	std::uint64_t from, to;
+
+	bool is_touched_by(std::uint64_t begin, std::uint64_t end) const { return begin <= to && end >= from; }
+	bool is_entered_by(std::uint64_t begin, std::uint64_t end) const
+	{
+		return begin < end && begin < to && end > from;
+	}
+};
+
+Window window_at(const ClockLines &lines, std::size_t number)
+{
+	return {number == 0 ? 0 : lines.nodes[number - 1].ticks,
+		number == lines.nodes.size() ? no_limit : lines.nodes[number].ticks};
+}
+
+// A node where the line passes, so that the bound may change there. The node's time is rounded down.
+void split(ClockLines &lines, std::uint64_t ticks)
+{
+	const auto after = std::ranges::upper_bound(lines.nodes, ticks, {}, &trace::ClockNode::ticks);
+	if (after == lines.nodes.begin() || after == lines.nodes.end() ||
+	    lines.nodes.size() >= trace::ClockMap::max_nodes)
+		return;
+	const trace::ClockNode before = *(after - 1);
+	const auto height = static_cast<std::uint64_t>(after->ns - before.ns);
+	const auto ns = before.ns + static_cast<std::int64_t>(WideTicks(height) * (ticks - before.ticks) /
+							      (after->ticks - before.ticks));
+	const auto number = after - lines.nodes.begin();
+	if (ns <= before.ns || ns >= after->ns)
+		return;
+	trace::ClockBoundNs &bound = lines.bounds_ns[static_cast<std::size_t>(number)];
+	if (bound)
+		++*bound;
+	lines.nodes.insert(after, {ticks, ns});
+	lines.bounds_ns.insert(lines.bounds_ns.begin() + number, trace::ClockBoundNs(bound));
+	lines.infeasible += !bound;
+	++lines.windows;
+}
+
+void split_where_known(ClockLines &lines, const OwnClock &own)
+{
+	if (!own.has_snapshots || own.intervals.empty())
+		return;
+	if (own.begin < own.intervals.front().from)
+		split(lines, own.intervals.front().from);
+	if (own.intervals.back().to < own.end)
+		split(lines, own.intervals.back().to);
+}
+
+// The largest of the intervals that touch the window. Empty: some times of the trace in it are in none.
+trace::ClockBoundNs bound_in(const OwnClock &own, const Window &window)
+{
+	const auto &intervals = own.intervals;
+	if (intervals.empty() || window.is_entered_by(own.begin, intervals.front().from) ||
+	    window.is_entered_by(intervals.back().to, own.end))
+		return std::nullopt;
+	std::uint64_t most = 0;
+	auto interval = std::ranges::lower_bound(intervals, window.from, {}, &analyze::ClockInterval::to);
+	for (; interval != intervals.end() && interval->from <= window.to; ++interval)
+		most = std::max(most, own.ns(interval->bound));
+	return most;
+}
+
+} // namespace
+
+std::uint64_t OwnClock::ns(std::uint64_t ticks) const
+{
+	constexpr std::uint64_t second_ns = 1'000'000'000;
+	const WideTicks made =
+	    (WideTicks(ticks) * second_ns + frequency_hz - 1) / std::max<std::uint64_t>(frequency_hz, 1);
+	return made > no_limit ? no_limit : static_cast<std::uint64_t>(made);
+}
+
+std::optional<OwnClock> own_clock_of(const std::string &directory)
+{
+	try {
+		trace::Trace trace = trace::Trace::open(directory);
+		const bool has_one_clock = std::none_of(trace.streams().begin(), trace.streams().end(),
+							[](const auto &stream) { return stream->maps_time(); });
+		if (trace.is_empty() || !has_one_clock)
+			return std::nullopt;
+		OwnClock own{trace.begin_time(), trace.end_time(), trace.description().clock.frequency_hz};
+		const analyze::RecordingInfo info = analyze::recording_of(trace);
+		own.skew_ticks = info.skew_ticks;
+		own.has_snapshots = !info.statistics && !trace.description().find("sync").empty();
+		if (own.has_snapshots)
+			own.intervals = read_intervals(trace, info);
+		return own;
+	} catch (const Error &) { // the host's blocks have not come, or are damaged: reading the run tells
+		return std::nullopt;
+	}
+}
+
+void add_own_clocks(ClockLines &lines, const std::vector<OwnClock> &all)
+{
+	if (lines.nodes.empty())
+		return;
+	for (const OwnClock &own : all)
+		split_where_known(lines, own);
+	for (std::size_t number = 0; number < lines.bounds_ns.size(); ++number) {
+		trace::ClockBoundNs &bound = lines.bounds_ns[number];
+		const Window window = window_at(lines, number);
+		std::uint64_t most = 0;
+		for (const OwnClock &own : all) {
+			if (!bound || !own.has_snapshots || !window.is_touched_by(own.begin, own.end))
+				continue;
+			const auto mine = bound_in(own, window);
+			lines.not_witnessed += !mine;
+			if (!mine)
+				bound.reset();
+			most = std::max(most, mine.value_or(0));
+			lines.own_ns = std::max(lines.own_ns.value_or(0), most);
+		}
+		if (bound)
+			*bound += std::min(most, no_limit - *bound);
+	}
+}
+
+} // namespace monitor::collection
