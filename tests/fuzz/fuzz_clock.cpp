@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "answers/collection/clock_exchanges.h"
+#include "answers/collection/clock_loops.h"
+#include "base/fleet/system_clock.h"
 #include "reading/events/collection_clocks.h"
 #include "reading/events/machine_clock.h"
 
@@ -79,6 +81,20 @@ void collections(const std::string &text)
 	}
 }
 
+// And the lines of system clocks, which may be of any form, too.
+void loops(std::string_view text)
+{
+	std::uint64_t damaged = 0;
+	for (const collection::LoopMessage &message : collection::parse_loops(text, damaged))
+		require(!message.from.empty() && !message.boot.empty() &&
+			message.from.size() + message.from_boot.size() + message.boot.size() < text.size());
+	if (const auto clock = fleet::last_system_clock(text)) {
+		require(clock->ptp.size() <= fleet::SystemClock::max_ptp && !clock->text().empty());
+		const auto again = fleet::parse_system_clock(fleet::system_clock_json(*clock));
+		require(again && again->max_error_us == clock->max_error_us);
+	}
+}
+
 } // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char *data, std::size_t size)
@@ -86,7 +102,9 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char *data, std::size_t siz
 	if (size == 0)
 		return 0;
 	const std::string_view text(reinterpret_cast<const char *>(data) + 1, size - 1);
-	if (data[0] & 1)
+	if (data[0] & 2)
+		loops(text);
+	else if (data[0] & 1)
 		exchanges(text);
 	else
 		collections(std::string(text));

@@ -15,6 +15,10 @@ namespace monitor {
 // Adds the statement `order_between_hosts`, and `clock_of_host` for each host: how far off its clock is.
 void check_order(trace::Trace &trace, std::vector<analyze::Statement> &statements);
 
+// Adds the statement `clock_loop`, if the trace is a fleet's run: clock questions that went from host to host agree
+// with the hosts' clocks.
+void check_clock_loops(const std::string &run, std::vector<analyze::Statement> &statements);
+
 // Adds the statement `causality`: no message arrives before it was sent. Throws Refusal or Error.
 void check_causality(trace::Trace &trace, const collection::MessageText &text,
 		     std::vector<analyze::Statement> &statements);

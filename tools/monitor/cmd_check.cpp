@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // `monitor check`: is this trace true? Prints each statement of reading/analyze/check.cpp; exit code 0 only if all
 // hold.
+#include <filesystem>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
@@ -53,6 +55,14 @@ void print_json(const std::vector<analyze::Statement> &statements)
 	fmt::print("{}\n", json_dump(all, 1));
 }
 
+// Is it a fleet's run? Of its shards, one has the exchanges of all hosts.
+bool has_exchanges(const std::vector<std::string> &directories)
+{
+	std::error_code error;
+	return directories.size() == 1 &&
+	       std::filesystem::is_directory(std::filesystem::path(directories.front()) / ".monitor" / "clocks", error);
+}
+
 int run_check(const CheckArguments &arguments)
 {
 	trace::Trace trace = open_trace(arguments.directories, arguments.tdl);
@@ -66,6 +76,8 @@ int run_check(const CheckArguments &arguments)
 	check_states(trace, info, statements);
 	if (trace.machines().size() > 1)
 		check_order(trace, statements);
+	if (trace.machines().size() > 1 && has_exchanges(arguments.directories))
+		check_clock_loops(arguments.directories.front(), statements);
 	if (!arguments.sync.empty())
 		check_causality(trace, {arguments.sync[0], arguments.sync[1], arguments.key}, statements);
 	std::size_t failed = 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // `monitor info`: describes a trace: command, machine, date, tokens and bytes per class, losses, clock, cost.
 // Exit code: 0, or 1 if parts of the trace are damaged.
+#include <filesystem>
+#include <map>
 #include <vector>
 
 #include <fmt/format.h>
@@ -8,6 +10,8 @@
 #include "answers/report/summary.h"
 #include "answers/report/table.h"
 #include "base/escape.h"
+#include "base/fd.h"
+#include "base/fleet/system_clock.h"
 #include "base/json.h"
 #include "check_order.h"
 #include "commands.h"
@@ -92,6 +96,20 @@ void print_line(const char *name, const std::string &value)
 		fmt::print("{:<10} {}\n", name, printable(value));
 }
 
+// What the kernels of a fleet's hosts have said of their system clocks, last; no bound depends on it.
+std::map<std::string, fleet::SystemClock> system_clocks_of(const std::string &run)
+{
+	constexpr std::size_t max_bytes = 32u << 20;
+	std::map<std::string, fleet::SystemClock> all;
+	std::error_code error;
+	const auto directory = std::filesystem::path(run) / ".monitor" / "system_clocks";
+	for (std::filesystem::directory_iterator entry(directory, error), end; !error && entry != end;
+	     entry.increment(error))
+		if (const auto last = fleet::last_system_clock(read_text(entry->path().string(), max_bytes)))
+			all.emplace(entry->path().filename().string(), *last);
+	return all;
+}
+
 // How far off the common clock each host is.
 nlohmann::ordered_json clocks_json(const trace::Trace &trace)
 {
@@ -108,6 +126,10 @@ nlohmann::ordered_json clocks_json(const trace::Trace &trace)
 		all.back()["min_ns"] = range.min;
 		all.back()["max_ns"] = range.max;
 	}
+	const auto system = system_clocks_of(trace.directory());
+	for (auto &each : all)
+		if (const auto clock = system.find(each["host"].get<std::string>()); clock != system.end())
+			each["system_clock"] = fleet::system_clock_json(clock->second);
 	return all;
 }
 
@@ -145,6 +167,8 @@ void print_generic_ctf(const trace::Trace &trace, const report::Summary &summary
 		for (std::size_t i = 0; i < trace.machines().size(); ++i)
 			print_line("clock", trace.machines()[i] + " is off the common clock by: " +
 						bound_text(bounds_of_clock(trace, i)));
+	for (const auto &[host, clock] : system_clocks_of(trace.directory()))
+		print_line("system", host + "'s system clock: " + clock.text());
 	fmt::print("\n{}\n{}\n", report::to_text(classes), report::summary_text(summary));
 }
 

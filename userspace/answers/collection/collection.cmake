@@ -3,6 +3,7 @@
 add_library(monitor_collection STATIC
   ${CMAKE_CURRENT_LIST_DIR}/clock_exchanges.cpp
   ${CMAKE_CURRENT_LIST_DIR}/clock_lines.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/clock_loops.cpp
   ${CMAKE_CURRENT_LIST_DIR}/clock_text.cpp
   ${CMAKE_CURRENT_LIST_DIR}/collection.cpp
   ${CMAKE_CURRENT_LIST_DIR}/convert.cpp

@@ -154,7 +154,7 @@ void take_shard(const ShardRun &shard, const fs::path &output, bool copy)
 	for (const std::string &host : shard.hosts)
 		take_tree(fs::path(shard.directory) / host, output / host, copy);
 	const fs::path own = fs::path(shard.directory) / ".monitor";
-	for (const char *const name : {"clocks", "conflicts"})
+	for (const char *const name : {"clocks", "clock_loops", "system_clocks", "conflicts"})
 		if (fs::is_directory(own / name))
 			take_tree(own / name, output / ".monitor" / name, copy);
 	if (fs::is_regular_file(own / "clocks.json") && !fs::is_empty(own / "clocks"))

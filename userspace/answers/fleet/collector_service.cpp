@@ -40,6 +40,8 @@ CollectorService::CollectorService(const ConnectionOptions &hub, const std::stri
 	    },
 	    report_, shard, hub_pid);
 	clocks_ = std::make_unique<ClockAnswers>(collector_->path());
+	system_clocks_ = std::make_unique<SystemClockLog>(collector_->path());
+	relays_ = std::make_unique<ClockRelays>(collector_->path());
 	data_ = std::make_unique<Connection>(hub, events);
 	clock_ = std::make_unique<Connection>(hub, Connection::Events{{}, {}, report_});
 	subscribe(shard);
@@ -75,17 +77,32 @@ void CollectorService::subscribe(const Shard &shard)
 		return;
 	clock_->subscribe("m.clock.*", by_host([this](const std::string &host, const Connection::Message &message) {
 				  const std::uint64_t t2 = clocks_->now_ns();
-				  std::string why;
 				  try {
-					  const auto answer = clocks_->answer(host, message.data, t2, why);
-					  const std::string reply = reply_of(host, message);
-					  if (answer && !reply.empty())
-						  clock_->publish(reply, encode_clock_answer(*answer));
+					  take_clock(host, message, t2);
 				  } catch (const Error &error) {
 					  report_(error.what());
 				  }
 			  }),
 			  clock_limits);
+}
+
+void CollectorService::take_clock(const std::string &host, const Connection::Message &message, std::uint64_t t2)
+{
+	if (const auto receipt = decode_clock_receipt(message.data)) {
+		relays_->receipt(host, *receipt);
+		return;
+	}
+	std::string why;
+	const auto answer = clocks_->answer(host, message.data, t2, why);
+	const std::string reply = reply_of(host, message);
+	if (!answer || reply.empty())
+		return;
+	clock_->publish(reply, encode_clock_answer(*answer));
+	ClockQuestion question;
+	if (!decode_clock_question(message.data, question, why))
+		return;
+	if (const auto relay = relays_->question(host, question, reply, ClockRelays::Clock::now()))
+		clock_->publish(relay->subject, relay->data);
 }
 
 void CollectorService::take_presence(const std::string &host, const Presence &untrusted_presence)
@@ -94,6 +111,13 @@ void CollectorService::take_presence(const std::string &host, const Presence &un
 	    std::tie(untrusted_presence.cpu_ns, untrusted_presence.sent_bytes, untrusted_presence.sent_messages);
 	if (cpu && bytes && messages) // else it is of an older version
 		collector_->take_cost(host, untrusted_presence.session, {*cpu, *bytes, *messages});
+	if (!untrusted_presence.system_clock || !collector_->was_heard(host, {}))
+		return; // not of this run
+	try {
+		system_clocks_->take(host, *untrusted_presence.system_clock, clocks_->now_ns());
+	} catch (const Error &error) {
+		report_(error.what());
+	}
 }
 
 void CollectorService::wait_for_costs(const std::set<std::string> &hosts)

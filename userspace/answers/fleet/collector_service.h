@@ -18,7 +18,9 @@
 #include "base/fleet/names.h"
 #include "base/fleet/reports.h"
 #include "clock_answers.h"
+#include "clock_relays.h"
 #include "collector.h"
+#include "system_clock_log.h"
 
 namespace monitor::fleet {
 
@@ -41,10 +43,13 @@ public:
 
 private:
 	void subscribe(const Shard &shard);
+	void take_clock(const std::string &host, const Connection::Message &message, std::uint64_t t2);
 
 	std::function<void(const std::string &)> report_;
 	std::unique_ptr<Collector> collector_;
 	std::unique_ptr<ClockAnswers> clocks_;
+	std::unique_ptr<ClockRelays> relays_;
+	std::unique_ptr<SystemClockLog> system_clocks_;
 	std::unique_ptr<Connection> data_, clock_; // they call the collector, and it calls data_
 };
 

@@ -84,6 +84,7 @@ report::Table status_table(const std::map<std::string, HostSeen> &seen, const st
 			 {"kept_blocks", "kept", Unit::count},
 			 {"lost_blocks", "lost", Unit::count},
 			 {"refused", "refused", Unit::count},
+			 {"system_clock", "system clock", Unit::text},
 			 {"note", "note", Unit::text}};
 	for (const auto &[name, host] : seen) {
 		const fleet::Presence &presence = host.presence;
@@ -100,7 +101,8 @@ report::Table status_table(const std::map<std::string, HostSeen> &seen, const st
 		table.rows.push_back({name, presence.state(), runs_text(presence), printable(presence.monitor_version),
 				      printable(presence.session), printable(presence.boot_id), presence.spool_bytes,
 				      presence.spool_max_bytes, presence.unsent_blocks, presence.kept_blocks,
-				      presence.lost_blocks, presence.refused, notes_of(host)});
+				      presence.lost_blocks, presence.refused,
+				      presence.system_clock ? presence.system_clock->text() : "", notes_of(host)});
 	}
 	for (const std::string &name : known)
 		if (!seen.contains(name)) {

@@ -8,6 +8,8 @@ namespace monitor::fleet {
 namespace {
 
 constexpr std::uint32_t question_magic = 0x3151464d, clock_answer_magic = 0x3154464d; // MFQ1, MFT1
+constexpr std::uint32_t relay_magic = 0x3152464d, receipt_magic = 0x3143464d;         // MFR1, MFC1
+constexpr std::uint64_t min_frequency_hz = 1'000'000, max_frequency_hz = 1'000'000'000'000;
 
 struct WireQuestion {
 	std::uint32_t magic;
@@ -22,6 +24,25 @@ struct WireClockAnswer {
 	std::uint64_t t1, t2, t3;
 };
 static_assert(sizeof(WireClockAnswer) == 32);
+
+struct WireRelay {
+	std::uint32_t magic, pad;
+	std::uint64_t number;
+};
+static_assert(sizeof(WireRelay) == 16);
+
+struct WireReceipt {
+	std::uint32_t magic;
+	std::uint8_t is_tsc, pad[3];
+	std::uint8_t boot[16];
+	std::uint64_t frequency_hz, number, received;
+};
+static_assert(sizeof(WireReceipt) == 48);
+
+bool is_frequency(std::uint64_t hz)
+{
+	return hz >= min_frequency_hz && hz <= max_frequency_hz;
+}
 
 template <class Wire> std::vector<std::byte> bytes_of(const Wire &wire)
 {
@@ -68,7 +89,7 @@ bool decode_clock_question(std::span<const std::byte> untrusted, ClockQuestion &
 	question.t1 = wire.t1;
 	question.has_last = wire.has_last;
 	question.last = {wire.last[0], wire.last[1], wire.last[2], wire.last[3]};
-	if (wire.frequency_hz < 1'000'000 || wire.frequency_hz > 1'000'000'000'000) {
+	if (!is_frequency(wire.frequency_hz)) {
 		why = "its clock has an impossible frequency";
 		return false;
 	}
@@ -94,6 +115,45 @@ bool decode_clock_answer(std::span<const std::byte> untrusted, ClockAnswer &answ
 	}
 	answer = {wire.t1, wire.t2, wire.t3};
 	return true;
+}
+
+std::vector<std::byte> encode_clock_relay(std::uint64_t number)
+{
+	return bytes_of(WireRelay{relay_magic, 0, number});
+}
+
+std::vector<std::byte> encode_clock_receipt(const ClockReceipt &receipt)
+{
+	WireReceipt wire{};
+	wire.magic = receipt_magic;
+	wire.is_tsc = receipt.clock.is_tsc;
+	std::ranges::copy(receipt.clock.boot, wire.boot);
+	wire.frequency_hz = receipt.clock.frequency_hz;
+	wire.number = receipt.number;
+	wire.received = receipt.received;
+	return bytes_of(wire);
+}
+
+std::optional<std::uint64_t> decode_clock_relay(std::span<const std::byte> untrusted)
+{
+	WireRelay wire;
+	if (untrusted.size() != sizeof wire)
+		return std::nullopt;
+	std::memcpy(&wire, untrusted.data(), sizeof wire);
+	return wire.magic == relay_magic ? std::optional(wire.number) : std::nullopt;
+}
+
+std::optional<ClockReceipt> decode_clock_receipt(std::span<const std::byte> untrusted)
+{
+	WireReceipt wire;
+	if (untrusted.size() != sizeof wire)
+		return std::nullopt;
+	std::memcpy(&wire, untrusted.data(), sizeof wire);
+	if (wire.magic != receipt_magic || !is_frequency(wire.frequency_hz))
+		return std::nullopt;
+	ClockReceipt receipt{{wire.is_tsc != 0, wire.frequency_hz, {}}, wire.number, wire.received};
+	std::ranges::copy(wire.boot, receipt.clock.boot.begin());
+	return receipt;
 }
 
 } // namespace monitor::fleet

@@ -6,8 +6,9 @@ add_library(monitor_fleet STATIC
   ${CMAKE_CURRENT_LIST_DIR}/durable_file.cpp
   ${CMAKE_CURRENT_LIST_DIR}/fetch_request.cpp
   ${CMAKE_CURRENT_LIST_DIR}/hub.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/names.cpp)
-target_link_libraries(monitor_fleet PUBLIC monitor_base PRIVATE compiled_fmt)
+  ${CMAKE_CURRENT_LIST_DIR}/names.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/system_clock.cpp)
+target_link_libraries(monitor_fleet PUBLIC monitor_base nlohmann_json::nlohmann_json PRIVATE compiled_fmt)
 if(MONITOR_FLEET)
   add_library(monitor_fleet_connection STATIC ${CMAKE_CURRENT_LIST_DIR}/connection.cpp)
   target_include_directories(monitor_fleet_connection SYSTEM PRIVATE ${NATS_INCLUDE})

@@ -137,6 +137,8 @@ std::string presence_text(const Presence &presence)
 	      std::pair("sent_messages", presence.sent_messages)})
 		if (value)
 			report[name] = *value;
+	if (presence.system_clock)
+		report["system_clock"] = system_clock_json(*presence.system_clock);
 	if (presence.kept)
 		add_kept(report, *presence.kept);
 	return json_dump(report);
@@ -166,6 +168,8 @@ std::optional<Presence> parse_presence(std::string_view untrusted_text)
 	     {std::pair("cpu_ns", &presence.cpu_ns), std::pair("sent_bytes", &presence.sent_bytes),
 	      std::pair("sent_messages", &presence.sent_messages)})
 		*value = number_field(report, name);
+	if (const nlohmann::json *clock = json_field(report, "system_clock"))
+		presence.system_clock = parse_system_clock(*clock);
 	presence.kept = kept_field(report);
 	return presence;
 }

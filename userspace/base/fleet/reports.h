@@ -15,6 +15,8 @@
 #include <string_view>
 #include <vector>
 
+#include "system_clock.h"
+
 namespace monitor::fleet {
 
 inline constexpr std::size_t max_report_bytes = 64 << 10, max_runs_shown = 64, max_kept_shown = 128,
@@ -46,12 +48,13 @@ struct Presence {
 	std::uint64_t kept_blocks = 0;     // recorded, and stay here until they are fetched
 	// What the part with the network has cost since its start; none: an older agent.
 	std::optional<std::uint64_t> cpu_ns, sent_bytes, sent_messages;
-	std::optional<std::vector<Kept>> kept; // once after a command asks for it; at most max_kept_shown, the newest
-	std::uint64_t lost_blocks = 0;         // dropped from a full spool before they were stored
-	std::uint64_t refused = 0;             // commands, since the agent's start
-	bool user_only = false;                // without root: records only programs' own events
-	bool runs_commands = false;            // --allow-commands
-	bool is_of_later_version = false;      // of monitor: all but monitor_version and session is unknown
+	std::optional<SystemClock> system_clock; // none: an older agent
+	std::optional<std::vector<Kept>> kept;   // once after a command asks for it; at most max_kept_shown, the newest
+	std::uint64_t lost_blocks = 0;           // dropped from a full spool before they were stored
+	std::uint64_t refused = 0;               // commands, since the agent's start
+	bool user_only = false;                  // without root: records only programs' own events
+	bool runs_commands = false;              // --allow-commands
+	bool is_of_later_version = false;        // of monitor: all but monitor_version and session is unknown
 
 	std::string state() const
 	{

@@ -18,6 +18,7 @@
 #include "base/fleet/fetch_request.h"
 #include "base/fleet/names.h"
 #include "link.h"
+#include "recording/fleet/system_clock_read.h"
 
 namespace monitor::agent {
 namespace {
@@ -25,7 +26,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t max_waiting_answers = 1000;
-constexpr auto between_presences = 1s, patience_at_end = 2s;
+constexpr auto between_presences = 1s, between_clock_reads = 60s, patience_at_end = 2s;
 constexpr auto between_calls = 100ms;
 constexpr const char *triggers_of_all = "m.fired.*";
 constexpr const char *why_deaf =
@@ -207,6 +208,10 @@ void NetworkPart::publish_answers()
 void NetworkPart::publish_presence()
 {
 	data_->fill(presence_);
+	if (const auto now = std::chrono::steady_clock::now(); now >= clock_due_) {
+		presence_.system_clock = fleet::read_system_clock();
+		clock_due_ = now + between_clock_reads;
+	}
 	fleet::Presence shown = presence_;
 	for (fleet::Presence::Run &run : shown.runs)
 		run.takes_part &= hears_triggers_;

@@ -59,6 +59,7 @@ private:
 	NetworkOptions options_;
 	Fd link_;
 	fleet::Presence presence_;
+	std::chrono::steady_clock::time_point clock_due_; // when the system clock is read again
 	bool knows_runs_ = false, wants_list_ = false;
 	std::deque<std::string> answers_; // that could not be published yet
 	// Of a run, when a fetch came, by its nonce: for the answer that follows.

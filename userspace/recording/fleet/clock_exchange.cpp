@@ -12,6 +12,9 @@
 namespace monitor::fleet {
 namespace {
 
+// A collector hands on fewer; more are not worth this host's time.
+constexpr auto between_receipts = std::chrono::milliseconds(50);
+
 std::uint64_t ticks_of(const HostClock &clock)
 {
 	return clock.is_tsc ? read_tsc() : clock_ns(CLOCK_MONOTONIC);
@@ -63,11 +66,27 @@ void ClockExchange::take(const Connection::Message &message, std::uint64_t t4)
 {
 	ClockAnswer answer;
 	std::string why;
+	if (const auto number = decode_clock_relay(message.data)) {
+		confirm(*number, t4);
+		return;
+	}
 	if (message.no_responders || !decode_clock_answer(message.data, answer, why))
 		return;
 	const std::lock_guard lock(mutex_);
 	if (question_.take(answer, t4))
 		changed_.notify_all();
+}
+
+void ClockExchange::confirm(std::uint64_t number, std::uint64_t received)
+{
+	{
+		const std::lock_guard lock(mutex_);
+		const auto now = OpenQuestion::Clock::now();
+		if (now - confirmed_ < between_receipts)
+			return;
+		confirmed_ = now;
+	}
+	connection_.publish(subject_, encode_clock_receipt({clock_, number, received}));
 }
 
 bool ClockExchange::wait_until_due(std::unique_lock<std::mutex> &lock)

@@ -4,8 +4,9 @@
 //
 // Made by the agent, and by `monitor fleet push` for a trace of this boot. It has a connection of its own, so that a
 // question does not wait after blocks. The times that an answer completes go with the next question
-// (base/fleet/clock_message.h). Threads: one of its own asks, the connection's takes the answer; t1 and t4 are read as
-// late and as early as possible.
+// (base/fleet/clock_message.h). The collector also hands on questions of other hosts; when they came goes back to it,
+// at most 20 a second. Threads: one of its own asks, the connection's takes the answer; t1 and t4 are read as late and
+// as early as possible.
 #pragma once
 
 #include <chrono>
@@ -34,6 +35,8 @@ public:
 
 private:
 	void take(const Connection::Message &message, std::uint64_t t4);
+	// A question of another host was handed on.
+	void confirm(std::uint64_t number, std::uint64_t received);
 	void run();
 	// With the lock. False: it ends.
 	bool wait_until_due(std::unique_lock<std::mutex> &lock);
@@ -43,6 +46,7 @@ private:
 	mutable std::mutex mutex_; // of what follows
 	std::condition_variable changed_;
 	bool stopping_ = false;
+	OpenQuestion::Clock::time_point confirmed_;
 	OpenQuestion question_{OpenQuestion::Clock::now()};
 	Connection connection_;
 	std::thread thread_;

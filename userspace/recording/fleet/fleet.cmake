@@ -6,6 +6,7 @@ add_library(monitor_fleet_forwarding STATIC
   ${CMAKE_CURRENT_LIST_DIR}/progress.cpp
   ${CMAKE_CURRENT_LIST_DIR}/send_window.cpp
   ${CMAKE_CURRENT_LIST_DIR}/spool.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/system_clock_read.cpp
   ${CMAKE_CURRENT_LIST_DIR}/trace_clock.cpp
   ${CMAKE_CURRENT_LIST_DIR}/trace_parts.cpp
   ${CMAKE_CURRENT_LIST_DIR}/trace_tail.cpp
