@@ -102,7 +102,7 @@ TEST_CASE("clock loops: questions go round in both directions, to hosts that ask
 			    relays.question(host, question_at(5), std::string("_INBOX.") + host + ".x.1", now += 300ms);
 			if (!relay)
 				continue;
-			CHECK(relay->subject == "_INBOX." + relay->to + ".x.relay");
+			CHECK(relay->subject == "_INBOX." + relay->to + ".x.1");
 			pairs.emplace(host, relay->to);
 		}
 	using Pairs = std::set<std::pair<std::string, std::string>>;

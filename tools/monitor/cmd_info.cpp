@@ -110,6 +110,15 @@ std::map<std::string, fleet::SystemClock> system_clocks_of(const std::string &ru
 	return all;
 }
 
+// By the names that the hosts have in the run.
+nlohmann::ordered_json system_clocks_json(const std::string &run)
+{
+	auto all = nlohmann::ordered_json::object();
+	for (const auto &[host, clock] : system_clocks_of(run))
+		all[host] = fleet::system_clock_json(clock);
+	return all;
+}
+
 // How far off the common clock each host is.
 nlohmann::ordered_json clocks_json(const trace::Trace &trace)
 {
@@ -126,10 +135,6 @@ nlohmann::ordered_json clocks_json(const trace::Trace &trace)
 		all.back()["min_ns"] = range.min;
 		all.back()["max_ns"] = range.max;
 	}
-	const auto system = system_clocks_of(trace.directory());
-	for (auto &each : all)
-		if (const auto clock = system.find(each["host"].get<std::string>()); clock != system.end())
-			each["system_clock"] = fleet::system_clock_json(clock->second);
 	return all;
 }
 
@@ -147,7 +152,8 @@ nlohmann::ordered_json fetched_json(const trace::Trace &trace)
 }
 
 // A trace of another tracer: what its description says about it.
-void print_generic_ctf(const trace::Trace &trace, const report::Summary &summary, const report::Table &classes)
+void print_generic_ctf(const trace::Trace &trace, const std::string &run, const report::Summary &summary,
+		       const report::Table &classes)
 {
 	const auto said = [&](const char *name) {
 		const std::string *value = trace.description().find_env(name);
@@ -167,7 +173,7 @@ void print_generic_ctf(const trace::Trace &trace, const report::Summary &summary
 		for (std::size_t i = 0; i < trace.machines().size(); ++i)
 			print_line("clock", trace.machines()[i] + " is off the common clock by: " +
 						bound_text(bounds_of_clock(trace, i)));
-	for (const auto &[host, clock] : system_clocks_of(trace.directory()))
+	for (const auto &[host, clock] : system_clocks_of(run))
 		print_line("system", host + "'s system clock: " + clock.text());
 	fmt::print("\n{}\n{}\n", report::to_text(classes), report::summary_text(summary));
 }
@@ -272,12 +278,13 @@ int run_info(const InfoArguments &arguments)
 		auto recording = parse_json<nlohmann::ordered_json>(trace.recording_json());
 		if (recording.is_discarded())
 			recording = nullptr;
-		fmt::print(
-		    "{{\"summary\": {},\n\"classes\": {},\n\"clocks\": {},\n\"fetched\": {},\n\"recording\": {}}}\n",
-		    report::summary_json(summary), report::to_json(classes), json_dump(clocks_json(trace), 1),
-		    json_dump(fetched_json(trace), 1), json_dump(recording, 1));
+		fmt::print("{{\"summary\": {},\n\"classes\": {},\n\"clocks\": {},\n\"system_clocks\": "
+			   "{},\n\"fetched\": {},\n\"recording\": {}}}\n",
+			   report::summary_json(summary), report::to_json(classes), json_dump(clocks_json(trace), 1),
+			   json_dump(system_clocks_json(arguments.directories.front()), 1),
+			   json_dump(fetched_json(trace), 1), json_dump(recording, 1));
 	} else if (trace.is_generic_ctf()) {
-		print_generic_ctf(trace, summary, classes);
+		print_generic_ctf(trace, arguments.directories.front(), summary, classes);
 	} else {
 		print_text(trace, info, summary, classes);
 	}
@@ -296,7 +303,8 @@ void add_info(CLI::App &app, int &exit_code)
 	    ->required()
 	    ->option_text("DIR...");
 	add_tdl_option(*command, arguments->tdl);
-	command->add_flag("--json", arguments->json, "print JSON: {summary, classes, clocks, recording}");
+	command->add_flag("--json", arguments->json,
+			  "print JSON: {summary, classes, clocks, system_clocks, recording}");
 	refuse_selection(*command, "info describes a whole trace; monitor stat counts the events of a part of it");
 	refuse_option(*command, "--filter", "info describes a whole trace; monitor stat counts events that match");
 	command->footer("Exit code: 0, or 1 if parts of the trace are damaged.\n"

@@ -66,7 +66,7 @@ std::optional<ClockRelays::Relay> ClockRelays::question(const std::string &host,
 							const std::string &reply, Clock::time_point now)
 {
 	Host &mine = hosts_[host];
-	mine.inbox = reply.substr(0, reply.rfind('.'));
+	mine.reply = reply;
 	mine.asked = now;
 	auto *const peer = peer_of(host, ++mine.questions % 2 == 0, now);
 	if (!peer || !may_hand_on(now))
@@ -74,7 +74,7 @@ std::optional<ClockRelays::Relay> ClockRelays::question(const std::string &host,
 	++in_second_;
 	peer->second.given = now;
 	peer->second.open = {++last_number_, host, question.clock.boot, question.t1};
-	return Relay{peer->first, peer->second.inbox + ".relay", encode_clock_relay(last_number_)};
+	return Relay{peer->first, peer->second.reply, encode_clock_relay(last_number_)};
 }
 
 bool ClockRelays::receipt(const std::string &host, const ClockReceipt &untrusted)

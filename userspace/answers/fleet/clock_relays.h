@@ -45,7 +45,7 @@ public:
 
 private:
 	struct Host {
-		std::string inbox;
+		std::string reply; // of its last question: the hub lets the collector publish to such subjects only
 		Clock::time_point asked, given; // last
 		std::uint64_t questions = 0, received = 0, lines = 0;
 		struct Open {
