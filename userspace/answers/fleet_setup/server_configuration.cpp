@@ -43,9 +43,10 @@ server_name: "{}"
 # Only certificates of this fleet's authority; the name in one is the user.
 {}include "users.conf"
 
-# A message has at most 256 KiB of blocks and a header; what does not take its messages for 10 s is cut off.
+# A message has at most 256 KiB of blocks and a header; what does not take its messages for 10 s is cut off. A thousand
+# hosts may each have a message on its way to one collector.
 max_payload: 1MB
-max_pending: 64MB
+max_pending: 512MB
 write_deadline: "10s"
 )",
 			   what, written_by, listen_address(at), name, tls_section(certificate));
@@ -124,12 +125,12 @@ std::string import_lines(const std::string &from, const Subjects &subjects)
 }
 
 std::string user(const std::string &name, const char *connection, const Subjects &publish, const Subjects &deny,
-		 const Subjects &subscribe, const char *more = "")
+		 const Subjects &subscribe)
 {
 	const std::string denied = deny.empty() ? "" : ", deny: " + quoted(deny);
 	return fmt::format("\t\t\t{{ user: \"{}\", allowed_connection_types: [\"{}\"], permissions: {{ publish: {{ "
-			   "allow: {}{} }}, subscribe: {{ allow: {} }}{} }} }}\n",
-			   name, connection, quoted(publish), denied, quoted(subscribe), more);
+			   "allow: {}{} }}, subscribe: {{ allow: {} }} }} }}\n",
+			   name, connection, quoted(publish), denied, quoted(subscribe));
 }
 
 // A connection of a host subscribes to a few subjects; one that asks for more is a burden for the server.
@@ -241,8 +242,7 @@ std::string users_configuration(const std::vector<std::string> &hosts, const std
 	    "accounts {\n\t# The operator and the collectors.\n"
 	    "\tFLEET {\n" +
 	    few_subscriptions + "\t\tusers: [\n" +
-	    user(fleet::operator_name, "STANDARD", {"m.ctl.*"}, {}, {"m.*.*", fleet::shard_subject("*", {})},
-		 ", allow_responses: { max: 16, expires: \"10m\" }") +
+	    user(fleet::operator_name, "STANDARD", received_by_all(), {}, {"m.*.*", fleet::shard_subject("*", {})}) +
 	    "\t\t]\n" + exports(received_by_all()) + "\t\timports: [\n" +
 	    import_lines("HOSTS", with(sent_by_all(), {said_here})) + said_at_sites(sites);
 	for (const Site &site : sites)
