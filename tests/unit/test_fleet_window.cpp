@@ -2,6 +2,7 @@
 // What is sent again, and when: recording/fleet/send_window; what is stored: recording/fleet/progress;
 // when the clock is asked for: recording/fleet/open_question.
 #include <deque>
+#include <vector>
 
 #include <catch2/catch.hpp>
 
@@ -86,6 +87,54 @@ TEST_CASE("fleet window: a new connection sends all again, at once")
 	window.reconnected();
 	CHECK(send_all_due(window, window_start + 1ms) == 2);
 	CHECK(window.sent_again() == 2);
+}
+
+TEST_CASE("fleet window: after a trouble little is unanswered at first, and each answer permits more")
+{
+	for (const bool is_late : {false, true}) {
+		INFO("late: " << is_late);
+		SendWindow window;
+		for (unsigned i = 0; i < 64; ++i)
+			window.add(i, SendWindow::min_permitted / 2);
+		CHECK(send_all_due(window, window_start) == 64); // there was none yet
+		if (!is_late)
+			window.reconnected();
+		const auto now = window_start + (is_late ? 11s : 1s);
+		std::vector<unsigned> at_once;
+		for (unsigned sent = 0, answered = 0; answered < 64;) {
+			at_once.push_back(send_all_due(window, now));
+			REQUIRE(at_once.back() > 0);
+			for (sent += at_once.back(); answered < sent; ++answered)
+				CHECK(window.remove(answered, now));
+		}
+		CHECK(at_once == std::vector<unsigned>{2, 4, 8, 16, 32, 2});
+		CHECK(window.empty());
+	}
+}
+
+TEST_CASE("fleet window: in silence the oldest is sent again, however much is unanswered")
+{
+	SendWindow window;
+	for (unsigned i = 0; i < 64; ++i)
+		window.add(i, SendWindow::min_permitted / 2);
+	CHECK(send_all_due(window, window_start) == 64);
+	CHECK(window.refused(5, window_start));
+	CHECK(send_all_due(window, window_start + 900ms) == 0); // 63 others are unanswered
+	CHECK(window.due(window_start + 1100ms) == 0u);
+	CHECK(send_all_due(window, window_start + 1100ms) == 1);
+}
+
+TEST_CASE("fleet window: a message that is larger than what is permitted is sent alone")
+{
+	SendWindow window;
+	window.reconnected();
+	window.add(1, 2 * SendWindow::min_permitted);
+	window.add(2, 1);
+	CHECK(send_all_due(window, window_start) == 1);
+	CHECK(window.next_due(window_start) > window_start);
+	CHECK(send_all_due(window, window_start + 1100ms) == 1); // the same, as nothing is heard
+	CHECK(window.withdraw(1));
+	CHECK(window.due(window_start + 1200ms) == 2u);
 }
 
 TEST_CASE("fleet window: after a refusal one message tries, then the others follow")

@@ -24,7 +24,32 @@ void SendWindow::sent(std::uint64_t number, Time now)
 		return;
 	Message &message = found->second;
 	sent_again_ += !message.is_first;
+	if (!message.sent)
+		unanswered_ += message.bytes;
 	message.sent = last_sent_ = now;
+	unsent_.erase(number);
+	if (question_ == number)
+		question_.reset();
+}
+
+// Of one that is here: it is to be sent again.
+void SendWindow::unsend(std::uint64_t number)
+{
+	Message &message = waiting_.at(number);
+	if (message.sent)
+		unanswered_ -= message.bytes;
+	message.is_first &= !message.sent;
+	message.sent.reset();
+	unsent_.insert(number);
+}
+
+void SendWindow::forget(std::uint64_t number)
+{
+	const Message &message = waiting_.at(number);
+	if (message.sent)
+		unanswered_ -= message.bytes;
+	on_their_way_ -= message.bytes;
+	waiting_.erase(number);
 	unsent_.erase(number);
 }
 
@@ -38,9 +63,8 @@ bool SendWindow::remove(std::uint64_t number, Time now)
 	if (message.sent && message.is_first) // 16 times as long as an answer took, and slowly less
 		timeout_ = std::clamp(std::max((now - *message.sent) * 16, timeout_ - timeout_ / 16), min_timeout,
 				      max_timeout);
-	on_their_way_ -= message.bytes;
-	waiting_.erase(found);
-	unsent_.erase(number);
+	permitted_ = std::min(permitted_ + message.bytes, max_bytes); // twice as much after each round trip
+	forget(number);
 	pause_ = min_pause;
 	is_trying_ = false;
 	return true;
@@ -48,12 +72,9 @@ bool SendWindow::remove(std::uint64_t number, Time now)
 
 bool SendWindow::withdraw(std::uint64_t number)
 {
-	const auto found = waiting_.find(number);
-	if (found == waiting_.end())
+	if (!waiting_.contains(number))
 		return false;
-	on_their_way_ -= found->second.bytes;
-	waiting_.erase(found);
-	unsent_.erase(number);
+	forget(number);
 	if (trial_ == number)
 		trial_.reset();
 	return true;
@@ -65,12 +86,10 @@ bool SendWindow::refused(std::uint64_t number, Time now)
 	if (found == waiting_.end())
 		return false;
 	hear(now);
-	Message &message = found->second;
-	if (!message.sent)
+	if (!found->second.sent)
 		return true;
-	message.sent.reset();
-	message.is_first = false;
-	unsent_.insert(number);
+	unsend(number);
+	permitted_ = min_permitted;
 	is_trying_ = true;
 	trial_.reset();
 	if (now < paused_until_)
@@ -82,11 +101,9 @@ bool SendWindow::refused(std::uint64_t number, Time now)
 
 void SendWindow::reconnected()
 {
-	for (auto &[number, message] : waiting_) {
-		message.is_first &= !message.sent;
-		message.sent.reset();
-		unsent_.insert(number);
-	}
+	for (const auto &[number, message] : waiting_)
+		unsend(number);
+	permitted_ = min_permitted;
 	paused_until_ = {};
 	pause_ = min_pause;
 	is_trying_ = false;
@@ -98,15 +115,15 @@ void SendWindow::look_for_late(Time now)
 		return;
 	looked_ = now;
 	bool is_late = false;
-	for (auto &[number, message] : waiting_)
+	for (const auto &[number, message] : waiting_)
 		if (message.sent && now - *message.sent >= timeout_) {
 			is_late = true;
-			message.sent.reset();
-			message.is_first = false;
-			unsent_.insert(number);
+			unsend(number);
 		}
-	if (is_late)
+	if (is_late) {
 		timeout_ = std::min(2 * timeout_, max_timeout);
+		permitted_ = min_permitted;
+	}
 	look_for_silence(now);
 }
 
@@ -121,15 +138,20 @@ bool SendWindow::is_trial_on_its_way() const
 	return is_trying_ && trial_ && waiting_.contains(*trial_) && !unsent_.contains(*trial_);
 }
 
+// One message is always permitted.
+bool SendWindow::is_too_much_unanswered() const
+{
+	return !unsent_.empty() && unanswered_ > 0 && question_ != *unsent_.begin() &&
+	       unanswered_ + waiting_.at(*unsent_.begin()).bytes > permitted_;
+}
+
 void SendWindow::look_for_silence(Time now)
 {
-	const bool nothing_follows = unsent_.empty() || is_trial_on_its_way();
+	const bool nothing_follows = unsent_.empty() || is_trial_on_its_way() || is_too_much_unanswered();
 	if (waiting_.empty() || !nothing_follows || now - std::max(heard_, last_sent_) < silence_)
 		return;
-	const auto asked = is_trial_on_its_way() ? waiting_.find(*trial_) : waiting_.begin();
-	asked->second.sent.reset();
-	asked->second.is_first = false;
-	unsent_.insert(asked->first);
+	question_ = is_trial_on_its_way() ? *trial_ : waiting_.begin()->first;
+	unsend(*question_);
 	silence_ = std::min(2 * silence_, max_silence);
 }
 
@@ -143,12 +165,14 @@ std::optional<std::uint64_t> SendWindow::due(Time now)
 			return {};
 		trial_ = *unsent_.begin();
 	}
-	return unsent_.empty() ? std::nullopt : std::optional(*unsent_.begin());
+	if (unsent_.empty() || is_too_much_unanswered())
+		return {};
+	return *unsent_.begin();
 }
 
 SendWindow::Time SendWindow::next_due(Time now) const
 {
-	const bool is_waiting = unsent_.empty() || is_trial_on_its_way();
+	const bool is_waiting = unsent_.empty() || is_trial_on_its_way() || is_too_much_unanswered();
 	const Time next = is_waiting ? now + between_looks : now;
 	return std::max(next, paused_until_);
 }

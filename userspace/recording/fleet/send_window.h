@@ -5,8 +5,11 @@
 // made again, when the hub says that nobody receives it, when the collector asks for it later, or after a time-out far
 // above the usual time of an answer: a short one would flood a slow collector. When nothing at all is heard, the oldest
 // one is sent again as a question: who answers it may be another collector, which has none of the rest. After a refusal
-// all wait, longer each time; then one message tries, and the others follow when it was taken. Invariant: the bytes on
-// their way stay below the window, and a message leaves it only when it was answered for good, or is withdrawn.
+// all wait, longer each time; then one message tries, and the others follow when it was taken. After each such trouble
+// only a little may be unanswered at first, and each answer permits more: else a thousand hosts that send all of their
+// windows at once would overrun the hub, which then cuts the collector off, and all of it is lost again. Invariant: the
+// bytes on their way stay below the window, those that are sent and unanswered below what is permitted, and a message
+// leaves the window only when it was answered for good, or is withdrawn.
 #pragma once
 
 #include <chrono>
@@ -22,7 +25,8 @@ public:
 	using Time = std::chrono::steady_clock::time_point;
 	using Duration = std::chrono::steady_clock::duration;
 
-	static constexpr std::size_t max_bytes = 16 << 20;
+	// Of the window; and what may be unanswered after a trouble.
+	static constexpr std::size_t max_bytes = 16 << 20, min_permitted = 256 << 10;
 	static constexpr Duration min_timeout = std::chrono::seconds(10), max_timeout = std::chrono::seconds(120);
 	static constexpr Duration min_silence = std::chrono::seconds(1), max_silence = std::chrono::seconds(8);
 	static constexpr Duration min_pause = std::chrono::milliseconds(200), max_pause = std::chrono::seconds(5);
@@ -59,6 +63,9 @@ private:
 	void look_for_silence(Time now);
 	void hear(Time now);
 	bool is_trial_on_its_way() const;
+	bool is_too_much_unanswered() const;
+	void unsend(std::uint64_t number);
+	void forget(std::uint64_t number);
 
 	struct Message {
 		std::size_t bytes = 0;
@@ -69,12 +76,14 @@ private:
 	std::map<std::uint64_t, Message> waiting_;
 	std::set<std::uint64_t> unsent_; // of these
 	std::size_t on_their_way_ = 0;
+	std::size_t unanswered_ = 0, permitted_ = max_bytes; // bytes: of those that are sent; at most
 	std::uint64_t sent_again_ = 0;
 	Duration timeout_ = min_timeout, pause_ = min_pause, silence_ = min_silence;
 	Time heard_{}, last_sent_{};
 	Time paused_until_{}, looked_{};
-	bool is_trying_ = false;             // after a refusal
-	std::optional<std::uint64_t> trial_; // the one message
+	std::optional<std::uint64_t> question_; // to be sent whatever is unanswered
+	bool is_trying_ = false;                // after a refusal
+	std::optional<std::uint64_t> trial_;    // the one message
 };
 
 } // namespace monitor::fleet
