@@ -333,18 +333,93 @@ TEST_CASE("fleet collector: nothing is stored in a trace that the accounts do no
 {
 	const TemporaryRun run;
 	Answering at(run.path());
-	at.send("other", stored_uuid, 0, 1);
+	CHECK(at.send("other", stored_uuid, 0, 1).status == Status::stored);
 	const std::string accounts = run.path() + "/.monitor/fleet.json";
 	fs::remove(accounts);
 	fs::create_directories(accounts + "/in-the-way"); // they cannot be replaced
-	CHECK(at.send("h", stored_uuid, 0, 1).status != Status::stored);
-	CHECK(at.send("h", stored_uuid, 0, 1).status != Status::stored);
-	CHECK(at.send("h", second_uuid, 0, 1).status != Status::stored);
+	CHECK(at.send("h", stored_uuid, 0, 1).status == Status::later);
+	CHECK(at.send("h", stored_uuid, 0, 1).status == Status::later);
+	CHECK(at.send_piece("h", "metadata", "text", 0, 4).status == Status::later);
+	CHECK(at.send("h", second_uuid, 0, 1).status == Status::later);
+	CHECK(at.send("other", stored_uuid, 1, 1).status == Status::stored); // this one they have
 	fs::remove_all(accounts);
 	CHECK(at.send("h", second_uuid, 0, 1).status == Status::stored);
-	CHECK(has_blocks(run.path() + "/h/kernel_cpu0", 1, second_uuid)); // the first one
+	CHECK(at.send("h", stored_uuid, 0, 1).status == Status::stored);
+	CHECK(has_blocks(run.path() + "/h/kernel_cpu0", 1, stored_uuid)); // which came first
+	CHECK(has_blocks(run.path() + "/h/" + uuid_digits(second_uuid) + "/kernel_cpu0", 1, second_uuid));
 	const auto json = parse_json(read_file(accounts, 1 << 20));
-	CHECK(json["hosts"][0]["traces"].size() == 1);
+	CHECK(json["hosts"][0]["traces"].size() == 2);
+	CHECK(json["hosts"][0]["traces"][0]["uuid"] == uuid_digits(stored_uuid));
+}
+
+TEST_CASE("fleet collector: accounts that are on the disk have every trace of which something is stored")
+{
+	const TemporaryRun run;
+	Answering at(run.path());
+	for (unsigned i = 0; i < 40; ++i) {
+		const std::string host = "h" + std::to_string(i / 2);
+		CHECK(at.send(host, i % 2 ? second_uuid : stored_uuid, 0, 1).status == Status::stored);
+		std::size_t traces = 0;
+		const auto accounts = parse_json(read_file(run.path() + "/.monitor/fleet.json", 1 << 20));
+		for (const auto &each : accounts["hosts"])
+			traces += each["traces"].size();
+		CHECK(traces == i + 1);
+		const auto parts = parse_json(read_file(run.path() + "/.monitor/collection.json", 1 << 20));
+		CHECK(parts["parts"].size() == i / 2 + 1);
+	}
+}
+
+TEST_CASE("fleet collector: what was placed and not accounted for is not taken for another trace")
+{
+	const TemporaryRun run;
+	const std::string accounts = run.path() + "/.monitor/fleet.json";
+	const auto killed_after = [&](const std::string &host, const Uuid &uuid) { // placing, before saving
+		const std::string before = read_file(accounts, 1 << 20);
+		{
+			Answering at(run.path());
+			CHECK(at.send(host, uuid, 0, 3).status == Status::stored);
+		}
+		replace_file(accounts, before, 0600);
+	};
+	{
+		Answering at(run.path());
+		CHECK(at.send("known", stored_uuid, 0, 3).status == Status::stored);
+	}
+	killed_after("h", stored_uuid);
+	killed_after("known", second_uuid);
+	Answering at(run.path());
+	const Answer answer = at.send("h", second_uuid, 0, 2); // the host was started again meanwhile
+	CHECK(answer.status == Status::stored);
+	CHECK(answer.conflicts == 0);
+	CHECK(has_blocks(run.path() + "/h/kernel_cpu0", 2, second_uuid));
+	CHECK(at.send("h", stored_uuid, 0, 3).conflicts == 0); // and its trace of before is sent again
+	CHECK(has_blocks(run.path() + "/h/" + uuid_digits(stored_uuid) + "/kernel_cpu0", 3, stored_uuid));
+	REQUIRE(at.sentences.size() == 1);
+	CHECK(at.sentences[0].find("acknowledged to nobody") != std::string::npos);
+	const fs::directory_iterator aside(run.path() + "/.monitor/unaccounted");
+	CHECK(has_blocks(aside->path() / "kernel_cpu0", 3, stored_uuid));
+	CHECK(std::distance(fs::begin(aside), fs::end(aside)) == 1);
+	// a further trace is in a directory with its name: there it goes on
+	CHECK(at.send("known", second_uuid, 0, 4).conflicts == 0);
+	CHECK(has_blocks(run.path() + "/known/" + uuid_digits(second_uuid) + "/kernel_cpu0", 4, second_uuid));
+	const auto host = at.collector.accounts()["hosts"][1];
+	CHECK(host["host"] == "known");
+	CHECK(host["repeated"] == 3);
+	CHECK(host["blocks"] == 7);
+}
+
+TEST_CASE("fleet collector: the newest description is there, and none where something else has its name")
+{
+	const TemporaryRun run;
+	Answering at(run.path());
+	for (unsigned i = 0; i < 12; ++i) {
+		const std::string text = "version " + std::to_string(i);
+		CHECK(at.send_piece("h", "metadata", text, 0, text.size()).status == Status::stored);
+		CHECK(read_file(run.path() + "/h/metadata", 1000) == text);
+	}
+	fs::create_directories(run.path() + "/h/.monitor/recording.json/in-the-way");
+	CHECK(at.send_piece("h", ".monitor/recording.json", "{}", 0, 2).status == Status::invalid);
+	CHECK(fs::is_empty(run.path() + "/.monitor/incoming"));
 }
 
 TEST_CASE("fleet collector: blocks that contradict are kept up to a limit, and all are counted")

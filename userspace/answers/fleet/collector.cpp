@@ -37,13 +37,6 @@ std::shared_ptr<const Fd> open_stream(const std::string &path)
 	return std::make_shared<const Fd>(std::move(fd));
 }
 
-// Whatever keeps the collector from storing may end, but something else has the name of a stream, or of a directory.
-Status status_of(const Error &error)
-{
-	const int number = error.code().value();
-	return number == EISDIR || number == ELOOP || number == EEXIST ? Status::invalid : Status::later;
-}
-
 // What comes of a trace that stays on its host may be far from what came before; all of its files stay below the limit
 // of one.
 std::uint64_t max_ahead(const TracePlace &place)
@@ -59,11 +52,13 @@ Collector::Collector(const std::string &directory, const std::string &run,
 		     std::function<void(const std::string &, const Answer &)> answer,
 		     std::function<void(const std::string &)> report, const Shard &shard, int hub_pid)
     : answer_(std::move(answer)), report_(std::move(report)), directory_(directory, run, shard),
-      descriptions_(directory_.path() + "/.monitor/incoming"), cost_(hub_pid),
-      syncer_(answer_, [this](const std::string &path, int error_number) {
-	      const std::lock_guard lock(unsure_mutex_);
-	      unsure_[path] = error_number;
-      })
+      descriptions_(directory_.path() + "/.monitor/incoming"), cost_(hub_pid), accounts_disk_(directory_.path()),
+      saved_traces_(directory_.traces()), syncer_(
+					      directory_.path(), [this] { return save_new_traces(); }, answer_,
+					      [this](const std::string &path, int error_number) {
+						      const std::lock_guard lock(unsure_mutex_);
+						      unsure_[path] = error_number;
+					      })
 {
 	cost_.load(directory_.cost);
 }
@@ -144,6 +139,8 @@ TracePlace *Collector::place_of(const std::string &host, const TraceName &trace,
 	TracePlace *const place = directory_.place(host, trace.uuid, trace.part, why);
 	if (!place)
 		refuse(host, reply, Status::invalid, why);
+	if (const std::string notice = directory_.take_notice(); !notice.empty())
+		report(host + " unaccounted", notice);
 	return place;
 }
 
@@ -152,6 +149,7 @@ void Collector::batch(const std::string &host, std::span<const std::byte> untrus
 	Batch batch;
 	std::string why;
 	const bool is_batch = decode_batch(untrusted, batch, why);
+	syncer_.wait_for_room();
 	const std::lock_guard lock(mutex_);
 	cost_.add_received(untrusted.size());
 	if (!is_batch)
@@ -161,7 +159,7 @@ void Collector::batch(const std::string &host, std::span<const std::byte> untrus
 	try {
 		store(host, batch, reply);
 	} catch (const Error &error) {
-		refuse(host, reply, status_of(error), error.what());
+		refuse(host, reply, status_of_error(error.code().value()), error.what());
 	}
 }
 
@@ -191,7 +189,8 @@ void Collector::store(const std::string &host, const Batch &batch, const std::st
 	account.conflicts += placed.conflicts.size();
 	++account.batches;
 	const bool is_first = place->listed.insert(batch.stream).second;
-	syncer_.add({path, file, is_first || is_again, reply, answer_of(Status::stored, placed.conflicts.size())});
+	syncer_.add({path, file, is_first || is_again, "", place->number, reply,
+		     answer_of(Status::stored, placed.conflicts.size())});
 }
 
 // Then what is sent again is written again, as the kernel may have given up what it could not write.
@@ -239,6 +238,7 @@ void Collector::piece(const std::string &host, std::span<const std::byte> untrus
 	Piece piece;
 	std::string why;
 	const bool is_piece = decode_piece(untrusted, piece, why);
+	syncer_.wait_for_room();
 	const std::lock_guard lock(mutex_);
 	cost_.add_received(untrusted.size());
 	if (!is_piece)
@@ -253,12 +253,15 @@ void Collector::piece(const std::string &host, std::span<const std::byte> untrus
 		    place->descriptions.size() >= max_descriptions_of_trace)
 			return refuse(host, reply, Status::invalid,
 				      fmt::format("the trace has {} descriptions already", max_descriptions_of_trace));
-		const Status status = descriptions_.take(host, directory_.path_of(*place, piece.file), piece);
-		if (status == Status::stored)
-			place->descriptions[piece.file] = piece.file_bytes;
-		answer_(reply, answer_of(status));
+		const std::string target = directory_.path_of(*place, piece.file);
+		Descriptions::Whole whole;
+		const Status status = descriptions_.take(host, target, piece, whole);
+		if (status != Status::stored)
+			return answer_(reply, answer_of(status));
+		place->descriptions[piece.file] = piece.file_bytes;
+		syncer_.add({whole.path, whole.file, true, target, place->number, reply, answer_of(status)});
 	} catch (const Error &error) {
-		refuse(host, reply, status_of(error), error.what());
+		refuse(host, reply, status_of_error(error.code().value()), error.what());
 	}
 }
 
@@ -294,14 +297,61 @@ void Collector::set_state(const std::string &host, nlohmann::ordered_json state)
 	is_changed_ = true;
 }
 
+// With saving_mutex_ locked, and mutex_ only while they are copied: the disk may take long.
+void Collector::write_accounts()
+{
+	nlohmann::ordered_json accounts;
+	std::set<std::string> new_in;
+	std::uint64_t traces = 0;
+	{
+		const std::lock_guard lock(mutex_);
+		update_cost();
+		accounts = directory_.accounts();
+		new_in = directory_.take_new_in();
+		traces = directory_.traces();
+		is_changed_ = false;
+	}
+	try {
+		for (const auto &[path, error] : sync_directories(accounts_disk_, new_in))
+			throw Error(error, "cannot write the directory " + path);
+		directory_.write(accounts);
+	} catch (const Error &) {
+		const std::lock_guard lock(mutex_);
+		is_changed_ = true;
+		directory_.give_back_new_in(new_in);
+		throw;
+	}
+	saved_traces_ = traces;
+}
+
 void Collector::save()
 {
-	const std::lock_guard lock(mutex_);
-	if (is_changed_) {
-		update_cost();
-		directory_.save();
+	const std::lock_guard saving(saving_mutex_);
+	{
+		const std::lock_guard lock(mutex_);
+		if (!is_changed_)
+			return;
 	}
-	is_changed_ = false;
+	write_accounts();
+}
+
+// Before anything in them is acknowledged. Those that cannot be saved are tried again with what is sent again.
+std::uint64_t Collector::save_new_traces()
+{
+	const std::lock_guard saving(saving_mutex_);
+	try {
+		bool is_new = false;
+		{
+			const std::lock_guard lock(mutex_);
+			is_new = directory_.traces() != saved_traces_;
+		}
+		if (is_new)
+			write_accounts();
+	} catch (const Error &error) {
+		const std::lock_guard lock(mutex_);
+		report("accounts", error.what());
+	}
+	return saved_traces_;
 }
 
 nlohmann::ordered_json Collector::accounts()

@@ -7,8 +7,9 @@
 // host: the one that started last; another one that still sends is refused and reported, as two hosts may have one
 // name.
 //
-// Threads: any may call; a mutex orders them. Invariant: nothing is answered `stored` before it is on the disk, and
-// memory and files are bounded for each host.
+// Threads: any may call; a mutex orders them. The syncer's saves the accounts when a trace is new. No mutex but
+// saving_mutex_, which messages do not wait for, is held while the disk is waited for. Invariant: nothing is answered
+// `stored` before it and the accounts with its trace are on the disk, and memory and files are bounded for each host.
 #pragma once
 
 #include <chrono>
@@ -69,6 +70,8 @@ private:
 	void refuse(const std::string &host, const std::string &reply, Status status, const std::string &why);
 	void report(const std::string &cause, const std::string &sentence);
 	void update_cost();
+	void write_accounts();
+	std::uint64_t save_new_traces();
 
 	std::function<void(const std::string &, const Answer &)> answer_;
 	std::function<void(const std::string &)> report_;
@@ -80,7 +83,10 @@ private:
 	CostAccount cost_;
 	std::map<std::string, Clock::time_point> heard_; // of hosts of this run, when their cost was known last
 	bool is_changed_ = false;
-	std::mutex unsure_mutex_; // of what follows; never locked for long, as the syncer's thread waits for it
+	std::mutex saving_mutex_; // of the two that follow, and of RunDirectory::write(); locked before mutex_
+	DiskSync accounts_disk_;
+	std::uint64_t saved_traces_; // so many are in the accounts on the disk
+	std::mutex unsure_mutex_;    // of what follows; never locked for long, as the syncer's thread waits for it
 	std::map<std::string, int> unsure_; // files whose content may not be on the disk although it can be read; errno
 	Syncer syncer_;                     // last: its thread uses all of the above
 };

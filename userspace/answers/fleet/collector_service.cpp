@@ -15,6 +15,7 @@ namespace {
 // Of all hosts together: what comes above is dropped by the library, counted, and sent again by the hosts.
 constexpr Connection::PendingLimits data_limits{65536, 512 << 20}, file_limits{4096, 64 << 20},
     clock_limits{65536, 8 << 20}, presence_limits{65536, 16 << 20};
+constexpr auto patience_with_hub = std::chrono::seconds(10);
 constexpr auto patience_with_presences = std::chrono::milliseconds(1500);
 
 // Where this host is answered; "": nowhere, as it asked for an answer that others would get.
@@ -42,7 +43,10 @@ CollectorService::CollectorService(const ConnectionOptions &hub, const std::stri
 	clocks_ = std::make_unique<ClockAnswers>(collector_->path());
 	system_clocks_ = std::make_unique<SystemClockLog>(collector_->path());
 	relays_ = std::make_unique<ClockRelays>(collector_->path());
-	data_ = std::make_unique<Connection>(hub, events);
+	// Answers to pings wait after the blocks, and what is on its way is lost with the connection.
+	ConnectionOptions patient = hub;
+	patient.ping_interval = patient.timeout = patience_with_hub;
+	data_ = std::make_unique<Connection>(patient, events);
 	clock_ = std::make_unique<Connection>(hub, Connection::Events{{}, {}, report_});
 	subscribe(shard);
 }

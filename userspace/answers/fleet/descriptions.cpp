@@ -5,10 +5,10 @@
 #include <cstdio>
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/fleet/durable_file.h"
 
 namespace monitor::fleet {
 
@@ -24,7 +24,7 @@ Descriptions::Growing &Descriptions::start(std::deque<Growing> &of_host, const s
 		forget(of_host.begin());
 	Growing growing;
 	growing.target = target;
-	growing.path = directory_ + '/' + std::to_string(number_++);
+	growing.path = fmt::format("{}/{:020}", directory_, number_++);
 	growing.hash = piece.hash;
 	growing.file_bytes = piece.file_bytes;
 	growing.hash_so_far = hash_of_nothing;
@@ -32,7 +32,7 @@ Descriptions::Growing &Descriptions::start(std::deque<Growing> &of_host, const s
 	return of_host.emplace_back(std::move(growing));
 }
 
-Status Descriptions::take(const std::string &host, const std::string &target, const Piece &piece)
+Status Descriptions::take(const std::string &host, const std::string &target, const Piece &piece, Whole &whole)
 {
 	std::deque<Growing> &of_host = growing_[host];
 	auto growing = std::ranges::find(of_host, target, &Growing::target);
@@ -50,12 +50,10 @@ Status Descriptions::take(const std::string &host, const std::string &target, co
 		if (growing->have < growing->file_bytes)
 			return Status::taken;
 		const bool is_whole = growing->hash_so_far == growing->hash;
-		if (is_whole) {
-			if (::fdatasync(growing->file.get()) < 0 || ::rename(growing->path.c_str(), target.c_str()) < 0)
-				throw Error(errno, "cannot write " + target);
-			sync_directory(directory_of(target));
-		}
-		::unlink(growing->path.c_str());
+		if (is_whole)
+			whole = {growing->path, std::make_shared<const Fd>(std::move(growing->file))};
+		else
+			::unlink(growing->path.c_str());
 		of_host.erase(growing);
 		return is_whole ? Status::stored : Status::start_again;
 	} catch (const Error &) {

@@ -7,6 +7,7 @@ add_library(monitor_fleet_collector STATIC
   ${CMAKE_CURRENT_LIST_DIR}/collector.cpp
   ${CMAKE_CURRENT_LIST_DIR}/cost_account.cpp
   ${CMAKE_CURRENT_LIST_DIR}/descriptions.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/disk_sync.cpp
   ${CMAKE_CURRENT_LIST_DIR}/run_directory.cpp
   ${CMAKE_CURRENT_LIST_DIR}/syncer.cpp
   ${CMAKE_CURRENT_LIST_DIR}/system_clock_log.cpp)

@@ -42,12 +42,10 @@ Json account_of(const Uuid &uuid, const std::string &part, const TracePlace &tra
 		{"streams", trace.streams.size()}, {"descriptions", trace.descriptions.size()}};
 }
 
-void make_directory(const std::string &path)
+void need_directory(const std::string &path)
 {
-	if (::mkdir(path.c_str(), 0700) == 0) {
-		sync_directory(directory_of(path));
+	if (::mkdir(path.c_str(), 0700) == 0)
 		return;
-	}
 	const int error = errno;
 	struct stat status;
 	if (error != EEXIST || ::lstat(path.c_str(), &status) < 0 || !S_ISDIR(status.st_mode))
@@ -85,17 +83,26 @@ RunDirectory::RunDirectory(const std::string &path, const std::string &run, cons
 	lock_ = open_file(path_, O_RDONLY | O_DIRECTORY);
 	if (::flock(lock_.get(), LOCK_EX | LOCK_NB) < 0)
 		throw Error("another collector writes " + path_ + ": end it, or name another directory with -o");
-	make_directory(path_ + "/.monitor");
-	make_directory(path_ + "/.monitor/incoming");
-	make_directory(path_ + "/.monitor/conflicts");
-	make_directory(path_ + "/.monitor/clocks");
+	need_directory(path_ + "/.monitor");
+	for (const char *const name : {"incoming", "conflicts", "clocks"})
+		need_directory(path_ + "/.monitor/" + name);
+	sync_directory(path_ + "/.monitor");
+	sync_directory(path_);
 	for (const fs::directory_entry &left : fs::directory_iterator(path_ + "/.monitor/incoming", error))
 		fs::remove(left.path(), error); // of a collector that was killed: they are sent again
 	if (is_run)
 		load();
 	else
 		store_ = std::stoull(random_hex(64), nullptr, 16);
-	save();
+	new_in_.clear(); // of traces that were accounted for, and were synced before
+	write(accounts());
+}
+
+// Also if it is there: a collector that was killed may not have come to sync its entry.
+void RunDirectory::make_directory(const std::string &path)
+{
+	need_directory(path);
+	new_in_.insert(directory_of(path));
 }
 
 void RunDirectory::load()
@@ -154,17 +161,27 @@ TracePlace *RunDirectory::place(const std::string &name, const Uuid &uuid, const
 	const auto found = host.traces.find({uuid, part});
 	if (found != host.traces.end())
 		return &found->second;
-	const std::size_t uuids = host.uuids.size();
-	TracePlace *const added = add(name, uuid, part, why);
-	if (added)
-		try {
-			save();           // before anything in it is acknowledged
-		} catch (const Error &) { // the next message tries again
-			host.traces.erase({uuid, part});
-			host.uuids.resize(uuids);
-			throw;
-		}
-	return added;
+	if (host.uuids.empty())
+		set_unaccounted_aside(name);
+	return add(name, uuid, part, why);
+}
+
+// A collector that was killed between placing a host's first trace and saving the accounts has left blocks of which
+// nobody knows the trace. None was acknowledged, so its host has them; those of another trace must not be compared
+// with them.
+void RunDirectory::set_unaccounted_aside(const std::string &name)
+{
+	const std::string from = path_ + '/' + name, aside = path_ + "/.monitor/unaccounted";
+	std::error_code error;
+	if (!fs::is_directory(fs::symlink_status(from, error)) || fs::is_empty(from, error))
+		return;
+	make_directory(aside);
+	const std::string to = aside + '/' + name + '-' + random_hex(64);
+	if (::rename(from.c_str(), to.c_str()) < 0)
+		throw Error(errno, "cannot move " + from);
+	notice_ = fmt::format("{} is of no trace in the accounts, and was acknowledged to nobody: it is moved to {}, "
+			      "and may be removed",
+			      from, to);
 }
 
 TracePlace *RunDirectory::add(const std::string &name, const Uuid &uuid, const std::string &part, std::string &why)
@@ -187,6 +204,7 @@ TracePlace *RunDirectory::add(const std::string &name, const Uuid &uuid, const s
 		host.uuids.push_back(uuid);
 	TracePlace &place = host.traces[{uuid, part}];
 	place.directory = directory;
+	place.number = ++traces_;
 	look_at(place);
 	return &place;
 }
@@ -245,15 +263,19 @@ Json RunDirectory::accounts() const
 	return all;
 }
 
-void RunDirectory::save() const
+void RunDirectory::write(const Json &accounts)
 {
-	replace_file_durably(path_ + "/.monitor/fleet.json", json_dump(accounts(), 1) + '\n', 0600);
-	save_collection();
+	replace_file_durably(path_ + "/.monitor/fleet.json", json_dump(accounts, 1) + '\n', 0600);
+	write_collection(accounts);
 }
 
 // Adds the hosts that are not there yet: what is known of a clock is written by others.
-void RunDirectory::save_collection() const
+void RunDirectory::write_collection(const Json &accounts)
 {
+	const auto has_traces = [](const Json &host) { return !host["traces"].empty(); };
+	const auto wanted = static_cast<std::size_t>(std::ranges::count_if(accounts["hosts"], has_traces));
+	if (listed_ == wanted && listed_ > 0)
+		return;
 	const std::string file = path_ + "/.monitor/collection.json";
 	Json json = parse_json<Json>(read_text(file, 256u << 20));
 	if (!json.is_object() || !json.contains("parts") || !json["parts"].is_array())
@@ -262,9 +284,10 @@ void RunDirectory::save_collection() const
 	for (const Json &part : json["parts"])
 		if (part.is_object() && part.contains("directory") && part["directory"].is_string())
 			listed[part["directory"].get<std::string>()] = true;
-	bool is_changed = listed.empty() && hosts_.empty();
-	for (const auto &[name, host] : hosts_) {
-		if (host.traces.empty() || listed.contains(name))
+	bool is_changed = listed.empty() && accounts["hosts"].empty();
+	for (const Json &host : accounts["hosts"]) {
+		const auto name = host["host"].get<std::string>();
+		if (!has_traces(host) || listed.contains(name))
 			continue;
 		json["parts"].push_back({{"directory", name},
 					 {"source", name},
@@ -275,6 +298,7 @@ void RunDirectory::save_collection() const
 	}
 	if (is_changed)
 		replace_file_durably(file, json_dump(json, 1) + '\n', 0600);
+	listed_ = wanted;
 }
 
 } // namespace monitor::fleet

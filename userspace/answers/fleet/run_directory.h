@@ -6,8 +6,12 @@
 //     RUN/.monitor/fleet.json      the accounts, from which a collector that was killed continues
 //     RUN/.monitor/collection.json the hosts, so that every reader takes RUN for a collection of traces
 //
-// Used by collector.cpp, which locks. Invariant: a host writes below RUN/HOST only, and the number of its files is
-// bounded; what the accounts say is stored is what the sizes of the files say.
+//     RUN/.monitor/unaccounted/    what a collector before had placed of a host's first trace, and not accounted for
+//
+// Used by collector.cpp, which locks; write() needs no lock, and one thread at a time. A trace is placed at once, and
+// answered once write() has had it (syncer.h), which serves all that came meanwhile. Invariant: a host writes below
+// RUN/HOST only, and the number of its files is bounded; what the accounts say is stored is what the sizes of the files
+// say.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +19,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -31,7 +36,8 @@ inline constexpr std::size_t max_periods_of_trace = 604'800;
 
 // One trace of a host.
 struct TracePlace {
-	std::string directory; // relative to RUN
+	std::string directory;    // relative to RUN
+	std::uint64_t number = 0; // it is the so-many-th of all traces of the run
 	struct StreamPlace {
 		std::uint64_t size = 0, blocks = 0; // of the file, holes included; that are there
 	};
@@ -58,7 +64,7 @@ public:
 	RunDirectory(const std::string &path, const std::string &run, const Shard &shard = {});
 
 	// Of a host whose name is_host_name(). nullptr, and why: too many. Throws Error if its directory cannot be
-	// made.
+	// made. Nothing of it may be acknowledged before accounts() with as many traces() as its number are written.
 	TracePlace *place(const std::string &host, const Uuid &uuid, const std::string &part, std::string &why);
 	HostPlace &host(const std::string &name) { return hosts_[name]; }
 	const std::map<std::string, HostPlace> &hosts() const { return hosts_; }
@@ -77,15 +83,28 @@ public:
 	// Part of the accounts; what those of a collector before had at first.
 	nlohmann::ordered_json cost;
 	nlohmann::ordered_json accounts() const;
+	// How many traces the accounts have.
+	std::uint64_t traces() const { return traces_; }
+	// Directories that have new entries which may not be on the disk: to be synced before the accounts are written.
+	std::set<std::string> take_new_in() { return std::exchange(new_in_, {}); }
+	void give_back_new_in(const std::set<std::string> &unsynced)
+	{
+		new_in_.insert(unsynced.begin(), unsynced.end());
+	}
+	// What was found and is to be told; "": nothing.
+	std::string take_notice() { return std::exchange(notice_, ""); }
+
 	// Throws Error.
-	void save() const;
+	void write(const nlohmann::ordered_json &accounts);
 
 private:
 	TracePlace *add(const std::string &host, const Uuid &uuid, const std::string &part, std::string &why);
+	void make_directory(const std::string &path);
+	void set_unaccounted_aside(const std::string &host);
 	void load();
 	void load_host(const std::string &name, const nlohmann::json &json);
 	void look_at(TracePlace &place) const;
-	void save_collection() const;
+	void write_collection(const nlohmann::ordered_json &accounts);
 
 	std::string path_, run_;
 	const Shard shard_;
@@ -93,6 +112,10 @@ private:
 	std::uint64_t store_ = 0;
 	const std::uint64_t instance_;
 	std::map<std::string, HostPlace> hosts_;
+	std::uint64_t traces_ = 0;
+	std::set<std::string> new_in_;
+	std::string notice_;
+	std::size_t listed_ = 0; // hosts in collection.json; of write() alone
 };
 
 } // namespace monitor::fleet

@@ -2,9 +2,9 @@
 #include "syncer.h"
 
 #include <cerrno>
-#include <map>
+#include <cstdio>
+#include <set>
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include "base/fleet/durable_file.h"
@@ -12,23 +12,22 @@
 namespace monitor::fleet {
 namespace {
 
-constexpr std::size_t max_waiting = 512;
-
-int sync_path(const Unsynced &unsynced)
-{
-	if (::fdatasync(unsynced.file->get()) < 0)
-		return errno;
-	if (!unsynced.is_new)
-		return 0;
-	const Fd directory(::open(directory_of(unsynced.path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-	return directory && ::fsync(directory.get()) == 0 ? 0 : errno;
-}
+// Waiting; as many again are in the round that is being written: below the usual limit of open files.
+constexpr std::size_t max_waiting_files = 384, max_waiting_messages = 16384;
 
 } // namespace
 
-Syncer::Syncer(std::function<void(const std::string &, const Answer &)> answer,
+Status status_of_error(int error_number)
+{
+	const bool is_taken = error_number == EISDIR || error_number == ELOOP || error_number == EEXIST;
+	return is_taken ? Status::invalid : Status::later;
+}
+
+Syncer::Syncer(const std::string &run, std::function<std::uint64_t()> save,
+	       std::function<void(const std::string &, const Answer &)> answer,
 	       std::function<void(const std::string &, int)> failed)
-    : answer_(std::move(answer)), failed_(std::move(failed)), thread_([this] { run(); })
+    : disk_(run), save_(std::move(save)), answer_(std::move(answer)), failed_(std::move(failed)),
+      thread_([this] { this->run(); })
 {
 }
 
@@ -42,54 +41,99 @@ Syncer::~Syncer()
 	thread_.join();
 }
 
-void Syncer::add(Unsynced unsynced)
+void Syncer::wait_for_room()
 {
 	std::unique_lock lock(mutex_);
-	changed_.wait(lock, [&] { return waiting_.size() < max_waiting; });
-	waiting_.push_back(std::move(unsynced));
+	changed_.wait(lock, [&] { return waiting_.size() < max_waiting_files && messages_ < max_waiting_messages; });
+}
+
+// The descriptor that was opened first is told of all that failed since.
+void Syncer::add(Unsynced unsynced)
+{
+	const std::lock_guard lock(mutex_);
+	File &file = waiting_[unsynced.path];
+	if (!file.file)
+		file.file = std::move(unsynced.file);
+	file.is_new |= unsynced.is_new;
+	file.target = std::move(unsynced.target);
+	file.waiting.push_back({std::move(unsynced.reply), std::move(unsynced.answer), unsynced.trace});
+	++messages_;
 	changed_.notify_all();
 }
 
 void Syncer::run()
 {
-	std::vector<Unsynced> round;
 	for (;;) {
+		Round round;
 		{
 			std::unique_lock lock(mutex_);
 			changed_.wait(lock, [&] { return stopping_ || !waiting_.empty(); });
 			if (waiting_.empty())
 				return;
-			round.clear();
 			round.swap(waiting_);
+			messages_ = 0;
 			changed_.notify_all();
 		}
 		sync(round);
 	}
 }
 
-// The last one of each path is synced; that it is new may be said by any.
-void Syncer::sync(std::vector<Unsynced> &round)
+void Syncer::sync(Round &round)
 {
-	std::map<std::string, int> errors;
-	std::map<std::string, bool> is_new;
-	for (const Unsynced &each : round)
-		is_new[each.path] |= each.is_new;
-	for (Unsynced &each : round) {
-		const auto [error, is_first] = errors.try_emplace(each.path, 0);
-		if (!is_first)
-			continue;
-		each.is_new = is_new[each.path];
-		error->second = sync_path(each);
-		if (error->second)
-			failed_(each.path, error->second);
+	const std::uint64_t saved = save_();
+	sync_content(round);
+	sync_entries(round);
+	for (const auto &[path, file] : round) {
+		if (file.error && !file.target.empty())
+			::unlink(path.c_str());
+		else if (file.error)
+			failed_(path, file.error);
+		answer(file, saved);
 	}
-	for (Unsynced &each : round) {
-		if (errors[each.path]) {
-			each.answer.status = Status::later;
-			each.answer.conflicts = 0;
-			each.answer.why = "the collector's disk reports an error";
+}
+
+void Syncer::sync_content(Round &round)
+{
+	std::vector<DiskFile> files;
+	for (const auto &[path, file] : round)
+		files.push_back({file.file->get()});
+	disk_.sync(files);
+	auto synced = files.begin();
+	for (auto &[path, file] : round) {
+		file.error = (synced++)->error;
+		if (file.error == 0 && !file.target.empty() && ::rename(path.c_str(), file.target.c_str()) < 0)
+			file.error = errno;
+	}
+}
+
+// Each directory once.
+void Syncer::sync_entries(Round &round)
+{
+	const auto directory_in = [](const std::string &path, const File &file) {
+		return directory_of(file.target.empty() ? path : file.target);
+	};
+	std::set<std::string> directories;
+	for (const auto &[path, file] : round)
+		if (file.error == 0 && (file.is_new || !file.target.empty()))
+			directories.insert(directory_in(path, file));
+	const std::map<std::string, int> failed = sync_directories(disk_, directories);
+	if (failed.empty())
+		return;
+	for (auto &[path, file] : round)
+		if (const auto found = failed.find(directory_in(path, file)); file.error == 0 && found != failed.end())
+			file.error = found->second;
+}
+
+void Syncer::answer(const File &file, std::uint64_t saved) const
+{
+	for (const Waiting &waiting : file.waiting) {
+		Answer answer = waiting.answer;
+		if (file.error || waiting.trace > saved) {
+			answer.status = file.error ? status_of_error(file.error) : Status::later;
+			answer.conflicts = 0;
+			answer.why = "the collector's disk reports an error";
 		}
-		answer_(each.reply, each.answer);
+		answer_(waiting.reply, answer);
 	}
 }
 

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+#include "disk_sync.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <vector>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+namespace monitor::fleet {
+namespace {
+
+constexpr std::size_t max_open_directories = 128;
+
+bool does_syncfs_report_errors()
+{
+	utsname system;
+	unsigned major = 0, minor = 0;
+	return ::uname(&system) == 0 && std::sscanf(system.release, "%u.%u", &major, &minor) == 2 &&
+	       (major > 5 || (major == 5 && minor >= 8));
+}
+
+int sync_one(const DiskFile &file)
+{
+	if (file.fd < 0)
+		return file.error;
+	return (file.is_directory ? ::fsync(file.fd) : ::fdatasync(file.fd)) == 0 ? 0 : errno;
+}
+
+} // namespace
+
+DiskSync::DiskSync(const std::string &run)
+    : run_(open_file(run, O_RDONLY | O_DIRECTORY)), may_sync_all_(does_syncfs_report_errors())
+{
+	struct stat status;
+	if (::fstat(run_.get(), &status) < 0)
+		throw Error(errno, "cannot read " + run);
+	device_ = status.st_dev;
+}
+
+// A failure may be of a file that is not asked for yet, and is reported once: from then on each file is asked.
+bool DiskSync::is_all_synced()
+{
+	return may_sync_all_ && (may_sync_all_ = ::syncfs(run_.get()) == 0);
+}
+
+bool DiskSync::is_elsewhere(int fd) const
+{
+	struct stat status;
+	return ::fstat(fd, &status) < 0 || status.st_dev != device_;
+}
+
+void DiskSync::sync(std::span<DiskFile> files)
+{
+	const bool is_done = files.size() >= many_files && is_all_synced();
+	for (DiskFile &file : files)
+		file.error = is_done && !is_elsewhere(file.fd) ? 0 : sync_one(file);
+}
+
+std::map<std::string, int> sync_directories(DiskSync &disk, const std::set<std::string> &paths)
+{
+	std::map<std::string, int> failed;
+	for (auto next = paths.begin(); next != paths.end();) {
+		const auto first = next;
+		std::vector<Fd> directories;
+		std::vector<DiskFile> files;
+		for (; next != paths.end() && files.size() < max_open_directories; ++next) {
+			directories.emplace_back(::open(next->c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+			files.push_back({directories.back().get(), true, directories.back() ? 0 : errno});
+		}
+		disk.sync(files);
+		for (auto path = first; const DiskFile &file : files) {
+			if (file.error)
+				failed[*path] = file.error;
+			++path;
+		}
+	}
+	return failed;
+}
+
+} // namespace monitor::fleet

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// Brings what was written to many files of a run to the disk: a few by fdatasync each, many by one syncfs of the run's
+// file system, as a flush of the disk for each file limits how many hosts a collector can have.
+//
+// Used by syncer.cpp, and by collector.cpp for the accounts, which have one each: the kernel reports a failed write
+// once for each open file system, so what one DiskSync is told another one is not. Not thread-safe. Invariant: a file
+// is reported as written only if an fdatasync of it, or a syncfs after which no write of this file system had ever
+// failed, has succeeded. Where syncfs reports nothing (before Linux 5.8), it is not used.
+#pragma once
+
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+
+#include <sys/types.h>
+
+#include "base/fd.h"
+
+namespace monitor::fleet {
+
+struct DiskFile {
+	int fd = -1;
+	bool is_directory = false;
+	int error = 0; // of sync(); before, without fd: why there is none
+};
+
+class DiskSync {
+public:
+	// From so many files on, one syncfs is quicker.
+	static constexpr std::size_t many_files = 8;
+
+	// `run`: a directory, whose file system is meant. Throws Error.
+	explicit DiskSync(const std::string &run);
+
+	void sync(std::span<DiskFile> files);
+
+private:
+	bool is_all_synced();
+	bool is_elsewhere(int fd) const;
+
+	Fd run_;
+	dev_t device_ = 0;
+	bool may_sync_all_;
+};
+
+// Their entries. Which could not be written, and errno.
+std::map<std::string, int> sync_directories(DiskSync &disk, const std::set<std::string> &paths);
+
+} // namespace monitor::fleet
