@@ -8,6 +8,7 @@ tests/fleet/faults.py MONITOR PROGRAMS WORK [NAME...]
 What the suite tries once or twice (tests/e2e/fleet_data.py) is tried many times here, and what needs a file system or
 a network of its own. Exit code: 0, or 1 if something does not hold.
 """
+import contextlib
 import json
 import os
 import pathlib
@@ -110,7 +111,8 @@ def kill_agent(agent):
 	parts = fleet_lab.children_of(agent.pid)
 	agent.kill()
 	for part in parts:
-		os.kill(part, signal.SIGKILL)
+		with contextlib.suppress(ProcessLookupError):  # without its starter it ends
+			os.kill(part, signal.SIGKILL)
 	agent.process.wait()
 
 

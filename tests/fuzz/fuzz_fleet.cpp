@@ -72,6 +72,12 @@ void look_at_answers(std::span<const std::byte> bytes)
 	ClockQuestion question;
 	if (decode_clock_question(bytes, question, why) && question.has_last)
 		expect(question.last.t1 <= question.last.t4 && question.last.t2 <= question.last.t3);
+	if (const auto number = decode_clock_relay(bytes))
+		expect(decode_clock_relay(encode_clock_relay(*number)) == number);
+	if (const auto receipt = decode_clock_receipt(bytes)) {
+		const auto again = decode_clock_receipt(encode_clock_receipt(*receipt));
+		expect(again && again->number == receipt->number && again->received == receipt->received);
+	}
 }
 
 // The description of a copy of which a part was fetched; any text.
@@ -124,6 +130,8 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char *data, std::size_t siz
 	look_at_piece(changed(good_piece(), data, size));
 	look_at_answers(changed(encode_answer({Status::later, 1, 2, 3, "why"}), data, size));
 	look_at_answers(changed(encode_clock_answer({1, 2, 3}), data, size));
+	look_at_answers(changed(encode_clock_relay(7), data, size));
+	look_at_answers(changed(encode_clock_receipt({{true, 1'000'000'000, {}}, 7, 9}), data, size));
 	look_at_answers(changed(encode_clock_question({{true, 1'000'000'000, {}}, 9, true, {1, 2, 3, 4}}), data, size));
 	const std::string_view text(reinterpret_cast<const char *>(data), size);
 	look_at_fetched(std::string(text));

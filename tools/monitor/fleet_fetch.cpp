@@ -143,8 +143,10 @@ std::vector<FleetFetch::Host> FleetFetch::hosts()
 bool FleetFetch::all_say_what_they_have() const
 {
 	const fleet_operator::Outcomes outcomes = request_.outcomes();
-	return std::ranges::all_of(
-	    outcomes, [](const auto &each) { return !each.second.accepted || each.second.accepted->traces; });
+	return std::ranges::all_of(outcomes, [](const auto &each) {
+		const auto &accepted = each.second.accepted;
+		return !accepted || (accepted->traces && accepted->traces->size() < fleet::max_traces_shown);
+	});
 }
 
 // They are traces of their own, which come one after the other.

@@ -16,7 +16,8 @@ using WideTicks = unsigned __int128;
 
 constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
 
-// All intervals, also those before the load started and after it ended. The recorder's stream alone is read.
+// All intervals, also those before the load started and after it ended; none if clock sets are missing: a time may then
+// be by a line that is not known. The recorder's stream alone is read.
 std::vector<analyze::ClockInterval> read_intervals(trace::Trace &trace, analyze::RecordingInfo info)
 {
 	info.start_time.reset();
@@ -33,7 +34,7 @@ std::vector<analyze::ClockInterval> read_intervals(trace::Trace &trace, analyze:
 		else
 			cursor.advance();
 	}
-	return bound.intervals();
+	return bound.steps().missing ? std::vector<analyze::ClockInterval>() : bound.intervals();
 }
 
 // The part of the time between two nodes, before the first (0), or after the last.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "clock_relays.h"
 
+#include <random>
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -26,8 +28,10 @@ std::string boot_text(const Uuid &boot)
 
 } // namespace
 
-ClockRelays::ClockRelays(const std::string &run_directory) : directory_(run_directory + "/.monitor/clock_loops")
+ClockRelays::ClockRelays(const std::string &run_directory)
+    : directory_(run_directory + "/.monitor/clock_loops"), last_number_(std::random_device()())
 {
+	last_number_ = last_number_ << 31 ^ std::random_device()();
 	if (::mkdir(directory_.c_str(), 0700) != 0 && errno != EEXIST)
 		throw Error(errno, "cannot create " + directory_);
 }
@@ -85,12 +89,13 @@ bool ClockRelays::receipt(const std::string &host, const ClockReceipt &untrusted
 	Host &mine = found->second;
 	const Host::Open open = std::exchange(mine.open, {});
 	++mine.received;
-	if (mine.lines >= max_lines)
-		return true;
 	const std::string path = directory_ + '/' + host;
 	const Fd file = open_file(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600);
 	std::string text;
-	if (struct stat status{}; mine.lines++ == 0 && ::fstat(file.get(), &status) == 0 && status.st_size == 0)
+	struct stat status {};
+	if (::fstat(file.get(), &status) != 0 || status.st_size >= max_bytes)
+		return true;
+	if (status.st_size == 0)
 		text = "monitor-clock-loop 1\n";
 	text += fmt::format("{} {} {} {} {}\n", open.from, boot_text(open.from_boot), open.sent,
 			    boot_text(untrusted.clock.boot), untrusted.received);

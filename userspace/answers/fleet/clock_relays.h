@@ -28,7 +28,7 @@ namespace monitor::fleet {
 class ClockRelays {
 public:
 	using Clock = std::chrono::steady_clock;
-	static constexpr std::uint64_t max_lines = 100'000; // of a host's file: a day
+	static constexpr std::int64_t max_bytes = 16 << 20; // of a host's file: a day
 	static constexpr unsigned max_in_second = 500;
 
 	explicit ClockRelays(const std::string &run_directory);
@@ -47,7 +47,7 @@ private:
 	struct Host {
 		std::string reply; // of its last question: the hub lets the collector publish to such subjects only
 		Clock::time_point asked, given; // last
-		std::uint64_t questions = 0, received = 0, lines = 0;
+		std::uint64_t questions = 0, received = 0;
 		struct Open {
 			std::uint64_t number = 0; // 0: none
 			std::string from;
@@ -62,8 +62,8 @@ private:
 
 	std::string directory_;
 	std::map<std::string, Host> hosts_;
-	std::uint64_t last_number_ = 0;
-	Clock::time_point second_; // when the second began of which `in_second_` were handed on
+	std::uint64_t last_number_; // two collectors hear the same receipts: neither has the other's numbers
+	Clock::time_point second_;  // when the second began of which `in_second_` were handed on
 	unsigned in_second_ = 0;
 };
 

@@ -61,6 +61,8 @@ Collector::Collector(const std::string &directory, const std::string &run,
 					      })
 {
 	cost_.load(directory_.cost);
+	for (const auto &[name, place] : directory_.hosts())
+		hosts_of_run_.insert(name);
 }
 
 void Collector::report(const std::string &cause, const std::string &sentence)
@@ -137,8 +139,12 @@ TracePlace *Collector::place_of(const std::string &host, const TraceName &trace,
 {
 	std::string why;
 	TracePlace *const place = directory_.place(host, trace.uuid, trace.part, why);
-	if (!place)
+	if (!place) {
 		refuse(host, reply, Status::invalid, why);
+	} else {
+		const std::lock_guard lock(hosts_mutex_);
+		hosts_of_run_.insert(host);
+	}
 	if (const std::string notice = directory_.take_notice(); !notice.empty())
 		report(host + " unaccounted", notice);
 	return place;
@@ -273,6 +279,12 @@ void Collector::take_cost(const std::string &host, const std::string &session, c
 		return;
 	heard_[host] = Clock::now();
 	is_changed_ = true;
+}
+
+bool Collector::has_host(const std::string &host)
+{
+	const std::lock_guard lock(hosts_mutex_);
+	return hosts_of_run_.contains(host);
 }
 
 bool Collector::was_heard(const std::string &host, Clock::time_point time)

@@ -44,6 +44,8 @@ public:
 	// What a host's agent says it has used since its start, and whether it has been heard since `time`.
 	void take_cost(const std::string &host, const std::string &session, const CostSums &untrusted_since_start);
 	bool was_heard(const std::string &host, std::chrono::steady_clock::time_point time);
+	// Whether the run has a trace of this host. It does not wait for the disk.
+	bool has_host(const std::string &host);
 	// What a host's agent says of itself, for the accounts.
 	void set_state(const std::string &host, nlohmann::ordered_json state);
 	// Saves the accounts if they changed. Call it about each second, and at the end. Throws Error.
@@ -83,6 +85,8 @@ private:
 	CostAccount cost_;
 	std::map<std::string, Clock::time_point> heard_; // of hosts of this run, when their cost was known last
 	bool is_changed_ = false;
+	std::mutex hosts_mutex_; // of what follows; never locked for long
+	std::set<std::string> hosts_of_run_;
 	std::mutex saving_mutex_; // of the two that follow, and of RunDirectory::write(); locked before mutex_
 	DiskSync accounts_disk_;
 	std::uint64_t saved_traces_; // so many are in the accounts on the disk

@@ -102,6 +102,8 @@ void CollectorService::take_clock(const std::string &host, const Connection::Mes
 	if (!answer || reply.empty())
 		return;
 	clock_->publish(reply, encode_clock_answer(*answer));
+	if (!collector_->has_host(host)) // its clock is not to be tested
+		return;
 	ClockQuestion question;
 	if (!decode_clock_question(message.data, question, why))
 		return;

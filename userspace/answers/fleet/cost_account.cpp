@@ -134,11 +134,13 @@ Json CostAccount::json(const std::set<std::string> &hosts) const
 		agents[host] = agent != agents_.end() && agent->second.sum ? json_of(*agent->second.sum) : Json();
 	}
 	Json server;
-	if (const auto now = hub_pid_ ? process_cpu_ns(hub_pid_) : std::nullopt; now && *now >= hub_start_ns_)
+	const auto now = hub_pid_ ? process_cpu_ns(hub_pid_) : std::nullopt;
+	const bool is_measured = now && *now >= hub_start_ns_;
+	if (is_measured)
 		server = {{"cpu_ns", hub_before_.value_or(0) + *now - hub_start_ns_}};
 	else if (hub_before_)
 		server = {{"cpu_ns", *hub_before_}};
-	if (!server.is_null() && (is_hub_partly_known_ || (hub_pid_ == 0 && received_.messages > 0)))
+	if (!server.is_null() && (is_hub_partly_known_ || (!is_measured && received_.messages > 0)))
 		server["partly"] = true;
 	return {{"agents", std::move(agents)}, {"server", std::move(server)}, {"collector", json_of(collector)}};
 }

@@ -91,7 +91,7 @@ report::Table cost_table(const nlohmann::json &untrusted_accounts)
 	add_row(table, "server", "", server, collector.bytes, "unknown: see --hub-pid");
 	const bool is_partly = member(member(cost, "server"), "partly") == true;
 	if (is_partly)
-		table.rows.back().back() = "at least: some of it was brought without --hub-pid";
+		table.rows.back().back() = "at least: part of the run was collected without --hub-pid";
 	add_row(table, "collector", "", collector, collector.bytes, "unknown: it has written none");
 	const Number cpu_ns = sum(sum(all.cpu_ns, server.cpu_ns), collector.cpu_ns);
 	add_row(table, "sum", "", {cpu_ns, collector.bytes, collector.messages}, collector.bytes,

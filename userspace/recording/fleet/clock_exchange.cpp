@@ -13,7 +13,7 @@ namespace monitor::fleet {
 namespace {
 
 // A collector hands on fewer; more are not worth this host's time.
-constexpr auto between_receipts = std::chrono::milliseconds(50);
+constexpr unsigned max_receipts = 20; // in a second
 
 std::uint64_t ticks_of(const HostClock &clock)
 {
@@ -102,9 +102,12 @@ void ClockExchange::confirm(std::uint64_t number, std::uint64_t received)
 	{
 		const std::lock_guard lock(mutex_);
 		const auto now = OpenQuestion::Clock::now();
-		if (now - confirmed_ < between_receipts)
+		if (now - second_ >= std::chrono::seconds(1)) {
+			second_ = now;
+			confirmed_ = 0;
+		}
+		if (confirmed_++ >= max_receipts)
 			return;
-		confirmed_ = now;
 	}
 	connection_.publish(subject_, encode_clock_receipt({clock_, number, received}));
 }

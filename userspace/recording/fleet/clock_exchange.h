@@ -46,7 +46,8 @@ private:
 	mutable std::mutex mutex_; // of what follows
 	std::condition_variable changed_;
 	bool stopping_ = false;
-	OpenQuestion::Clock::time_point confirmed_;
+	OpenQuestion::Clock::time_point second_; // when the second began of which `confirmed_` were confirmed
+	unsigned confirmed_ = 0;
 	OpenQuestion question_{OpenQuestion::Clock::now()};
 	Connection connection_;
 	std::thread thread_;

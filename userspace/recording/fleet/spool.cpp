@@ -169,6 +169,8 @@ void Spool::remove(const Entry &entry)
 	fs::rename(entry.directory, removed, error);
 	if (error) {
 		report_(fmt::format("cannot remove {}: {}", entry.directory, error.message()));
+		if (!entry.is_complete)
+			save_dropped(nullptr); // else it counts as dropped once it is stored and gone
 		return;
 	}
 	fs::remove_all(removed, error);
@@ -216,7 +218,10 @@ void Spool::load_dropped()
 		return;
 	++account_.dropped;
 	account_.dropped_blocks += number_of("going_blocks");
-	save_dropped(nullptr);
+	try {
+		save_dropped(nullptr);
+	} catch (const Error &) { // a full disk: the next start counts it then
+	}
 }
 
 } // namespace monitor::fleet

@@ -4,8 +4,9 @@
 // The agent calls step() about each second: it finds new recordings and gives them to forwarding.h, and keeps the sum
 // below the limit. What is stored by the collector, all of it, goes first, oldest first; if that is not enough, ended
 // recordings that are not stored are dropped whole, oldest first, counted and reported. A recording that runs is never
-// touched, and none of which is not known yet how far it is stored, as after the agent's start. How far each is stored
-// is kept in SPOOL/.forwarded/RUN, of a snapshot in RUN~SNAPSHOT. Invariant: a trace is there whole or not at all.
+// touched, nor is one dropped while it is not known yet how much of it is stored, as after the agent's start. How far
+// each is stored is kept in SPOOL/.forwarded/RUN, of a snapshot in RUN~SNAPSHOT. Invariant: a trace is there whole or
+// not at all.
 #pragma once
 
 #include <chrono>
