@@ -17,7 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto two_presences = 2200ms; // of agents that are of older versions, or slow
-constexpr auto least_settling = 400ms; // so that two agents of one name are seen
+constexpr auto min_settling = 400ms;   // so that two agents of one name are seen
 
 struct StatusArguments {
 	FleetAccess access;
@@ -32,7 +32,7 @@ int run_status(const StatusArguments &arguments)
 	const auto called = fleet_operator::Clock::now();
 	if (view.call(session.hosts, two_presences))
 		view.wait(std::max<std::chrono::milliseconds>(
-			      least_settling,
+			      min_settling,
 			      std::chrono::ceil<std::chrono::milliseconds>(fleet_operator::Clock::now() - called)),
 			  [] { return false; });
 	const auto seen = view.hosts();
