@@ -349,7 +349,7 @@ TEST_CASE("fleet collector: nothing is stored in a trace that the accounts do no
 	CHECK(has_blocks(run.path() + "/h/" + uuid_digits(second_uuid) + "/kernel_cpu0", 1, second_uuid));
 	const auto json = parse_json(read_file(accounts, 1 << 20));
 	CHECK(json["hosts"][0]["traces"].size() == 2);
-	CHECK(json["hosts"][0]["traces"][0]["uuid"] == uuid_digits(stored_uuid));
+	CHECK(json["hosts"][0]["traces"][0]["uuid"].get<std::string>() == uuid_digits(stored_uuid));
 }
 
 TEST_CASE("fleet collector: accounts that are on the disk have every trace of which something is stored")
