@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/escape.h"
+#include "base/fleet/hub.h"
 #include "commands.h"
 #include "problems.h"
 
@@ -16,7 +17,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto patience_with_hub = 5s;
+constexpr auto patience_with_hub = 2s; // beside the attempts that reach none
 
 std::string keys_directory(const std::string &given)
 {
@@ -63,9 +64,14 @@ OperatorSession::OperatorSession(const FleetAccess &access)
 	connection = std::make_unique<fleet::Connection>(connection_options, std::move(events));
 }
 
+std::chrono::milliseconds OperatorSession::patience() const
+{
+	return patience_with_hub + fleet::parse_hubs(connection_options.hub).size() * connection_options.timeout;
+}
+
 void OperatorSession::expect_connection() const
 {
-	if (connection->wait_until_connected(patience_with_hub))
+	if (connection->wait_until_connected(patience()))
 		return;
 	const std::string problem = connection->problem();
 	throw Error(problem.empty() ? "the hub does not answer: is nats-server running there?" : problem);

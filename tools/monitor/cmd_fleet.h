@@ -34,6 +34,8 @@ void add_fleet_access(CLI::App &verb, FleetAccess &access);
 struct OperatorSession {
 	// Throws Error if the keys are not the operator's.
 	explicit OperatorSession(const FleetAccess &access);
+	// For a connection of one of the hubs, if only the last one can be reached.
+	std::chrono::milliseconds patience() const;
 	// Throws Error if there is none in time.
 	void expect_connection() const;
 

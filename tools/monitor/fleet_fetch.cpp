@@ -23,8 +23,8 @@ using namespace std::chrono_literals;
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds between_glances = 100ms, between_sentences = 2s;
-constexpr auto patience_with_service = 5s, patience_with_sender = 30s; // nothing at all comes
-constexpr auto patience_with_snapshots = 2s;                           // of a flight recorder, one after the other
+constexpr auto patience_with_sender = 30s;   // nothing at all comes
+constexpr auto patience_with_snapshots = 2s; // of a flight recorder, one after the other
 constexpr std::size_t max_fetched_bytes = 64 << 20;
 
 const nlohmann::ordered_json *account_of(const nlohmann::ordered_json &accounts, const std::string &host)
@@ -66,7 +66,7 @@ FleetFetch::FleetFetch(FleetRequest &request, const std::string &run, const std:
 	service_ = std::make_unique<fleet::CollectorService>(
 	    request.session.connection_options, output, run, [](const std::string &sentence) { print_error(sentence); },
 	    fleet::Shard{}, hub_pid);
-	if (!service_->wait_until_connected(patience_with_service))
+	if (!service_->wait_until_connected(request.session.patience()))
 		throw Error(service_->problem());
 	for (const auto &[host, seen] : request.view.hosts())
 		service_->take_presence(host, seen.presence);

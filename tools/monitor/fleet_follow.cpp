@@ -23,7 +23,7 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
 constexpr auto between_looks = 200ms;
-constexpr auto patience_with_collector = 5s, patience_with_ends = 60s, validity_of_stop = 60s;
+constexpr auto patience_with_ends = 60s, validity_of_stop = 60s;
 constexpr auto patience_with_blocks = 30s; // none at all comes
 constexpr auto patience_with_parts = 3s;   // an agent looks for new snapshots each second
 constexpr auto patience_with_freeze = 2s;  // from a trigger on a host to the words of all the others
@@ -39,7 +39,7 @@ FleetFollow::FleetFollow(FleetRequest &request, const std::string &run, const st
 	service_ = std::make_unique<fleet::CollectorService>(
 	    request.session.connection_options, output, run, [](const std::string &sentence) { print_error(sentence); },
 	    fleet::Shard{}, hub_pid);
-	if (!service_->wait_until_connected(patience_with_collector))
+	if (!service_->wait_until_connected(request.session.patience()))
 		throw Error(service_->problem());
 	for (const auto &[host, seen] : request.view.hosts())
 		service_->take_presence(host, seen.presence);

@@ -325,7 +325,8 @@ void Collector::write_accounts()
 	}
 	try {
 		for (const auto &[path, error] : sync_directories(accounts_disk_, new_in))
-			throw Error(error, "cannot write the directory " + path);
+			if (error != ENOENT) // what is gone has no entries
+				throw Error(error, "cannot write the directory " + path);
 		directory_.write(accounts);
 	} catch (const Error &) {
 		const std::lock_guard lock(mutex_);

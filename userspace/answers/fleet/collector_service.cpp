@@ -45,7 +45,7 @@ CollectorService::CollectorService(const ConnectionOptions &hub, const std::stri
 	relays_ = std::make_unique<ClockRelays>(collector_->path());
 	// Answers to pings wait after the blocks, and what is on its way is lost with the connection.
 	ConnectionOptions patient = hub;
-	patient.ping_interval = patient.timeout = patience_with_hub;
+	patient.ping_interval = patient.write_timeout = patience_with_hub;
 	data_ = std::make_unique<Connection>(patient, events);
 	clock_ = std::make_unique<Connection>(hub, Connection::Events{{}, {}, report_});
 	subscribe(shard);

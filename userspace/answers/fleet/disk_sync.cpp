@@ -6,7 +6,9 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -15,14 +17,20 @@
 namespace monitor::fleet {
 namespace {
 
-constexpr std::size_t max_open_directories = 128;
+constexpr std::size_t max_open_directories = 64;
 
-bool does_syncfs_report_errors()
+// Of a layered or a network file system it may say nothing of the one below.
+bool does_syncfs_report_errors(int run)
 {
+	struct statfs system_of_run;
+	if (::fstatfs(run, &system_of_run) != 0 ||
+	    (system_of_run.f_type != EXT4_SUPER_MAGIC && system_of_run.f_type != XFS_SUPER_MAGIC &&
+	     system_of_run.f_type != BTRFS_SUPER_MAGIC))
+		return false;
 	utsname system;
 	unsigned major = 0, minor = 0;
 	return ::uname(&system) == 0 && std::sscanf(system.release, "%u.%u", &major, &minor) == 2 &&
-	       (major > 5 || (major == 5 && minor >= 8));
+	       (major > 5 || (major == 5 && minor >= 17));
 }
 
 int sync_one(const DiskFile &file)
@@ -35,7 +43,7 @@ int sync_one(const DiskFile &file)
 } // namespace
 
 DiskSync::DiskSync(const std::string &run)
-    : run_(open_file(run, O_RDONLY | O_DIRECTORY)), may_sync_all_(does_syncfs_report_errors())
+    : run_(open_file(run, O_RDONLY | O_DIRECTORY)), may_sync_all_(does_syncfs_report_errors(run_.get()))
 {
 	struct stat status;
 	if (::fstat(run_.get(), &status) < 0)

@@ -243,10 +243,11 @@ void FleetDirectory::add_site(const Site &site, std::uint16_t leaf_port)
 					site.name));
 	if (leaf_port && leaf_port != leaf_port_ && !sites_.empty())
 		throw Error(fmt::format("--leaf-port: relays reach the hub at port {} already", leaf_port_));
-	const auto is_at_port = [&](const fleet::HubAddress &hub) { return hub.port == leaf_port; };
-	if (std::ranges::any_of(hubs_.addresses, is_at_port) || (hubs_.is_cluster() && leaf_port == hubs_.route_port))
+	const std::uint16_t port = leaf_port ? leaf_port : leaf_port_;
+	const auto is_at_port = [&](const fleet::HubAddress &hub) { return hub.port == port; };
+	if (std::ranges::any_of(hubs_.addresses, is_at_port) || (hubs_.is_cluster() && port == hubs_.route_port))
 		throw Error(fmt::format(
-		    "--leaf-port: hosts, or hubs, reach the hub at port {}: relays need another one", leaf_port));
+		    "--leaf-port: hosts, or hubs, reach the hub at port {}: relays need another one", port));
 	if (sites_.size() >= max_fleet_sites)
 		throw Error(fmt::format("a fleet has at most {} sites", max_fleet_sites));
 	if (leaf_port)

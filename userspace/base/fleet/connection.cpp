@@ -116,7 +116,7 @@ OptionsPointer make_options(const ConnectionOptions &wanted, const HubAddress &h
 	need(natsOptions_SetName(made, wanted.name.c_str()), what);
 	need(natsOptions_SetAllowReconnect(made, false), what);
 	need(natsOptions_SetTimeout(made, wanted.timeout.count()), what);
-	need(natsOptions_SetWriteDeadline(made, wanted.timeout.count()), what);
+	need(natsOptions_SetWriteDeadline(made, wanted.write_timeout.count()), what);
 	need(natsOptions_SetPingInterval(made, wanted.ping_interval.count()), what);
 	need(natsOptions_SetMaxPingsOut(made, 2), what);
 	need(natsOptions_SetSendAsap(made, wanted.is_urgent), what);

@@ -37,7 +37,8 @@ struct ConnectionOptions {
 	std::string name; // shown in the server's list of connections
 	// A message is sent at once, not with what else is published within a millisecond: for few that are urgent.
 	bool is_urgent = false;
-	std::chrono::milliseconds timeout{3000}; // of one attempt, and of one write
+	std::chrono::milliseconds timeout{3000}; // of one attempt
+	std::chrono::milliseconds write_timeout{3000};
 	// A cut that nothing reports is noticed after two to three of these.
 	std::chrono::milliseconds ping_interval{2000};
 };

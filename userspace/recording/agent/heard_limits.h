@@ -28,7 +28,7 @@ public:
 	bool use(const std::string &host, Clock::time_point now)
 	{
 		if (!hosts_.contains(host) && hosts_.size() >= max_hosts) {
-			std::erase_if(hosts_, [&](auto entry) { return entry.second.is_full(now); });
+			std::erase_if(hosts_, [&](const auto &entry) { return entry.second.is_full(now); });
 			if (hosts_.size() >= max_hosts)
 				return false;
 		}
@@ -69,10 +69,11 @@ private:
 			const double seconds = std::chrono::duration<double>(now - std::exchange(filled, now)).count();
 			tokens = std::min(burst, tokens + seconds * per_second);
 		}
-		bool is_full(Clock::time_point now)
+		bool is_full(Clock::time_point now) const
 		{
-			fill(now);
-			return suppressed == 0 && tokens >= burst;
+			Bucket then = *this;
+			then.fill(now);
+			return suppressed == 0 && then.tokens >= burst;
 		}
 	};
 	std::map<std::string, Bucket> hosts_;

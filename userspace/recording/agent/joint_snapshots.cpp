@@ -20,7 +20,7 @@ namespace monitor::agent {
 namespace {
 
 constexpr std::size_t max_heard = 64, max_flight_bytes = 64 << 10, max_reply_text = 4096, max_untold = 64,
-		      max_heard_hosts = 1024;
+		      max_heard_hosts = 1024, max_heard_numbers = 64;
 constexpr std::uint64_t max_age_ns = 2'000'000'000; // of a trigger that fired before this process looked
 constexpr std::chrono::nanoseconds patience_with_connection(max_age_ns);
 
@@ -219,10 +219,11 @@ void JointSnapshots::ask(Run &run, const Heard &heard)
 {
 	if (run.heard.size() >= max_heard_hosts && !run.heard.contains(heard.host))
 		run.heard.clear();
-	if (std::uint64_t &newest = run.heard[heard.host]; heard.news.number <= newest)
+	std::set<std::uint64_t> &numbers = run.heard[heard.host];
+	if (!numbers.insert(heard.news.number).second)
 		return; // it was told before
-	else
-		newest = heard.news.number;
+	if (numbers.size() > max_heard_numbers)
+		numbers.erase(numbers.begin());
 	const std::string cause = cause_text(heard.host, heard.news);
 	std::string why_not = run.asked ? "the one before is being taken" : run.limits.use(JointLimits::Clock::now());
 	if (why_not.empty()) {

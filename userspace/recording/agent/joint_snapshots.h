@@ -18,6 +18,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -67,7 +68,7 @@ private:
 		unsigned seen = 0; // the newest snapshot that was looked at
 		JointLimits limits;
 		std::optional<Asked> asked;
-		std::map<std::string, std::uint64_t> heard; // the newest snapshot of each host that was
+		std::map<std::string, std::set<std::uint64_t>> heard; // the snapshots of each host that were
 	};
 	// That a trigger of this host fired.
 	struct Untold {

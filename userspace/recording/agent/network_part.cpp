@@ -127,8 +127,8 @@ void NetworkPart::hand_over(const fleet::Connection::Message &untrusted_message)
 {
 	const std::size_t size = std::min(untrusted_message.data.size(), max_link_bytes);
 	if (size == 0) {
-		is_called_ = true;
-		wake();
+		if (!is_called_.exchange(true))
+			wake();
 	} else if (::send(link_.get(), untrusted_message.data.data(), size, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
 		++dropped_;
 }
