@@ -48,9 +48,9 @@ bool ClockRelays::may_hand_on(Clock::time_point now)
 std::map<std::string, ClockRelays::Host>::value_type *ClockRelays::peer_of(const std::string &host, bool is_next,
 									   Clock::time_point now)
 {
-	constexpr int most_passed = 16; // hosts that have left
+	constexpr int max_passed = 16; // hosts that have left
 	auto at = hosts_.find(host);
-	for (int i = 0; i < most_passed; ++i) {
+	for (int i = 0; i < max_passed; ++i) {
 		if (is_next)
 			at = std::next(at) == hosts_.end() ? hosts_.begin() : std::next(at);
 		else
