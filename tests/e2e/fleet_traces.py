@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Traces, a hub, collectors and pushes for the tests of the fleet's data path. Imported by fleet_data.py and, for longer
 series of faults, by tests/fleet/faults.py. Everything is on this machine; hosts are names, see push --host."""
+import contextlib
 import json
 import pathlib
 import random
@@ -30,10 +31,11 @@ given_ports = set()
 def free_port():
 	"""One that was not given before: whoever got it may not listen yet."""
 	while True:
-		with socket.socket() as probe:
-			probe.bind(("127.0.0.1", 0))
-			port = probe.getsockname()[1]
-		if port not in given_ports:
+		port = random.randrange(15000, 32000)  # below those that clients get
+		if port in given_ports:
+			continue
+		with socket.socket() as probe, contextlib.suppress(OSError):
+			probe.bind(("127.0.0.1", port))
 			given_ports.add(port)
 			return port
 

@@ -8,7 +8,8 @@
 // name.
 //
 // Threads: any may call; a mutex orders them. The syncer's saves the accounts when a trace is new. No mutex but
-// saving_mutex_, which messages do not wait for, is held while the disk is waited for. Invariant: nothing is answered
+// saving_mutex_, which messages do not wait for, is held while the disk is waited for, but for a block that contradicts a
+// stored one, of which there are 256 of a host. Invariant: nothing is answered
 // `stored` before it and the accounts with its trace are on the disk, and memory and files are bounded for each host.
 #pragma once
 

@@ -6,6 +6,8 @@
 #include <thread>
 #include <tuple>
 
+#include <sys/resource.h>
+
 #include "base/error.h"
 #include "base/fleet/names.h"
 
@@ -24,12 +26,23 @@ std::string reply_of(const std::string &host, const Connection::Message &message
 	return is_reply_of(host, message.reply) ? std::string(message.reply) : "";
 }
 
+// A file for each stream that is being written, a directory for each trace: many with many hosts.
+void raise_file_limit()
+{
+	rlimit files{};
+	if (::getrlimit(RLIMIT_NOFILE, &files) != 0)
+		return;
+	files.rlim_cur = files.rlim_max;
+	::setrlimit(RLIMIT_NOFILE, &files); // if not, what cannot be opened is tried again
+}
+
 } // namespace
 
 CollectorService::CollectorService(const ConnectionOptions &hub, const std::string &directory, const std::string &run,
 				   std::function<void(const std::string &)> report, const Shard &shard, int hub_pid)
     : report_(std::move(report))
 {
+	raise_file_limit();
 	Connection::Events events;
 	events.lost = events.error = report_;
 	events.connected = [this] { report_("connected to the hub"); };
