@@ -179,7 +179,8 @@ def whole_agent_kills():
 		account = fleet_traces.accounts(run)["h1"]
 		e2e.equal("blocks, conflicts", (account["blocks"], account["conflicts"]), (256 * 256 + blocks, 0))
 		print(f"  {account['repeated']} blocks came twice; {blocks} of the recording that was cut off")
-		operator.end(seconds=150)  # it waits for the word of an agent that is gone
+		operator.end(seconds=60)
+		e2e.expect("its agent was started again" in operator.text(), operator.text())
 
 
 def lost_blocks(fleet):

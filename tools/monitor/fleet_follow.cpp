@@ -85,10 +85,28 @@ std::set<std::string> FleetFollow::started() const
 	return hosts;
 }
 
-bool FleetFollow::all_ended() const
+bool FleetFollow::is_cut_off(const std::string &host)
 {
-	const fleet_operator::Outcomes all = request_.outcomes();
-	return std::ranges::all_of(all, [](const auto &entry) { return !entry.second.started || entry.second.ended; });
+	const auto hosts = request_.view.hosts();
+	const auto seen = hosts.find(host);
+	if (seen == hosts.end())
+		return false;
+	const fleet::Presence &presence = seen->second.presence;
+	const bool is_of_run = std::ranges::any_of(presence.runs, [&](const auto &run) { return run.name == run_; });
+	if (sessions_.try_emplace(host, presence.session).first->second == presence.session || is_of_run)
+		return false;
+	if (cut_off_.insert(host).second)
+		print_error(fmt::format("{}: its agent was started again, and its recording ended then", host));
+	return true;
+}
+
+bool FleetFollow::all_ended()
+{
+	bool have_ended = true;
+	for (const auto &[host, outcome] : request_.outcomes())
+		if (outcome.started && !outcome.ended && !is_cut_off(host))
+			have_ended = false;
+	return have_ended;
 }
 
 void FleetFollow::look()

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -36,7 +37,9 @@ public:
 	std::vector<std::string> until_stored(Termination &termination);
 
 private:
-	bool all_ended() const;
+	bool all_ended();
+	// Its agent was started again since, and records nothing in this run: no word of an end will come.
+	bool is_cut_off(const std::string &host);
 	std::set<std::string> started() const;
 	struct Stored {
 		std::uint64_t blocks = 0, traces = 0;
@@ -54,6 +57,8 @@ private:
 	std::unique_ptr<fleet::CollectorService> service_;
 	std::unique_ptr<fleet_operator::JointView> triggers_; // null: nobody asked
 	std::vector<fleet_operator::JointSnapshot> told_triggers_;
+	std::map<std::string, std::string> sessions_; // of the agents of hosts that record, when that was seen first
+	std::set<std::string> cut_off_;
 };
 
 } // namespace monitor
