@@ -80,7 +80,7 @@ def expect(holds, sentence):
 
 
 def equal(what, is_, should):
-	return expect(is_ == should, f"{what}: {is_!r}, not {should!r}")
+	return is_ == should or expect(False, f"{what}: {is_!r}, not {should!r}")
 
 
 def run_test(test):

@@ -140,7 +140,7 @@ def goes_on():
 	with fleet_lab.Fleet("goes_on", "h1") as fleet:
 		agent, run = connected(fleet.agent("h1")), fleet.work / "run"
 		fleet.run("record", "--run", "g", "--hosts", "h1", "--user-only", "--forward", "on-demand", "--no-calibration", "--lead", "100ms")
-		loads = [fleet_lab.Process(fleet.work / f"load{i}.log", "sh", "-c", f"for i in $(seq 3000); do {LOAD} order 20000; done") for i in (1, 2)]
+		loads = [fleet_lab.Process(fleet.work / f"load{i}.log", "sh", "-c", f"for i in $(seq 3000); do {LOAD} order 20000; sleep 0.02; done") for i in (1, 2)]
 		fleet.processes.extend(loads)
 		original = fleet.trace("h1", "g").directory
 		fleet_lab.wait_for(lambda: sum(path.stat().st_size for path in original.glob("user*")) > 2 << 20, "events")

@@ -17,7 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto two_presences = 2200ms;     // of agents that are of older versions, or slow
-constexpr auto least_settling = 400ms;     // so that two agents of one name are seen
+constexpr auto min_settling = 400ms;       // so that two agents of one name are seen
 constexpr auto between_presences = 1200ms; // of agents that do not speak when they are called
 
 struct StatusArguments {
@@ -39,7 +39,7 @@ int run_status(const StatusArguments &arguments)
 	const auto called = fleet_operator::Clock::now();
 	if (view.call(session.hosts, two_presences))
 		view.wait(std::max<std::chrono::milliseconds>(
-			      of_one_version(view) ? least_settling : between_presences,
+			      of_one_version(view) ? min_settling : between_presences,
 			      std::chrono::ceil<std::chrono::milliseconds>(fleet_operator::Clock::now() - called)),
 			  [] { return false; });
 	const auto seen = view.hosts();

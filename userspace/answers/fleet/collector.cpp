@@ -24,7 +24,8 @@ constexpr const char *periods = "statistics_"; // of `monitor record --statistic
 constexpr auto between_reports = std::chrono::seconds(10);
 // A message of a session that another one replaced may still be on its way; one that is silent for long may come back.
 constexpr auto session_overlap = std::chrono::seconds(2), session_silence = std::chrono::seconds(30);
-constexpr std::size_t max_replaced_sessions = 64, max_conflicts_kept = 256, max_reported = 4096, max_reasons = 32;
+constexpr std::size_t max_replaced_sessions = 64, max_conflicts_kept = 256, max_reported = 4096, max_reasons = 32,
+		      max_hosts_of_run = 100'000;
 
 std::shared_ptr<const Fd> open_stream(const std::string &path)
 {
@@ -285,6 +286,14 @@ bool Collector::has_host(const std::string &host)
 {
 	const std::lock_guard lock(hosts_mutex_);
 	return hosts_of_run_.contains(host);
+}
+
+void Collector::take_runs(const std::string &host, const std::vector<Presence::Run> &untrusted_runs)
+{
+	const std::lock_guard lock(hosts_mutex_);
+	if (hosts_of_run_.size() < max_hosts_of_run &&
+	    std::ranges::any_of(untrusted_runs, [&](const auto &run) { return run.name == directory_.run(); }))
+		hosts_of_run_.insert(host);
 }
 
 bool Collector::was_heard(const std::string &host, Clock::time_point time)

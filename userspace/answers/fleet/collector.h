@@ -8,9 +8,9 @@
 // name.
 //
 // Threads: any may call; a mutex orders them. The syncer's saves the accounts when a trace is new. No mutex but
-// saving_mutex_, which messages do not wait for, is held while the disk is waited for, but for a block that contradicts a
-// stored one, of which there are 256 of a host. Invariant: nothing is answered
-// `stored` before it and the accounts with its trace are on the disk, and memory and files are bounded for each host.
+// saving_mutex_, which messages do not wait for, is held while the disk is waited for, but for a block that contradicts
+// a stored one, of which there are 256 of a host. Invariant: nothing is answered `stored` before it and the accounts
+// with its trace are on the disk, and memory and files are bounded for each host.
 #pragma once
 
 #include <chrono>
@@ -23,6 +23,7 @@
 #include <string>
 
 #include "base/fleet/batch.h"
+#include "base/fleet/reports.h"
 #include "cost_account.h"
 #include "descriptions.h"
 #include "run_directory.h"
@@ -45,8 +46,9 @@ public:
 	// What a host's agent says it has used since its start, and whether it has been heard since `time`.
 	void take_cost(const std::string &host, const std::string &session, const CostSums &untrusted_since_start);
 	bool was_heard(const std::string &host, std::chrono::steady_clock::time_point time);
-	// Whether the run has a trace of this host. It does not wait for the disk.
+	// Whether a host is of this run: there is a trace of it, or its agent has said so. Neither waits for the disk.
 	bool has_host(const std::string &host);
+	void take_runs(const std::string &host, const std::vector<Presence::Run> &untrusted_runs);
 	// What a host's agent says of itself, for the accounts.
 	void set_state(const std::string &host, nlohmann::ordered_json state);
 	// Saves the accounts if they changed. Call it about each second, and at the end. Throws Error.

@@ -130,6 +130,7 @@ void CollectorService::take_presence(const std::string &host, const Presence &un
 	    std::tie(untrusted_presence.cpu_ns, untrusted_presence.sent_bytes, untrusted_presence.sent_messages);
 	if (cpu && bytes && messages) // else it is of an older version
 		collector_->take_cost(host, untrusted_presence.session, {*cpu, *bytes, *messages});
+	collector_->take_runs(host, untrusted_presence.runs);
 	if (!untrusted_presence.system_clock || !collector_->was_heard(host, {}))
 		return; // not of this run
 	try {
