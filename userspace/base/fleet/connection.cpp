@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 #include <nats/nats.h>
+#include <openssl/crypto.h>
 
 #include "base/error.h"
 #include "base/fd.h"
@@ -29,6 +30,10 @@ struct Subscribed {
 };
 
 namespace {
+
+// At exit OpenSSL would free what threads of libnats, which nobody can join, still use. This counts only before
+// anything else initialises OpenSSL, so before main(). OPENSSL_init_crypto(3).
+[[maybe_unused]] const int has_no_atexit = ::OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, nullptr);
 
 constexpr auto between_errors = std::chrono::seconds(10);
 constexpr std::size_t max_said = 32;

@@ -12,7 +12,7 @@ target_link_libraries(monitor_fleet PUBLIC monitor_base nlohmann_json::nlohmann_
 if(MONITOR_FLEET)
   add_library(monitor_fleet_connection STATIC ${CMAKE_CURRENT_LIST_DIR}/connection.cpp)
   target_include_directories(monitor_fleet_connection SYSTEM PRIVATE ${NATS_INCLUDE})
-  target_link_libraries(monitor_fleet_connection PUBLIC monitor_fleet PRIVATE compiled_fmt ${NATS_LIBRARY} Threads::Threads)
+  target_link_libraries(monitor_fleet_connection PUBLIC monitor_fleet PRIVATE compiled_fmt ${NATS_LIBRARY} OpenSSL::Crypto Threads::Threads)
   add_library(monitor_fleet_control STATIC
     ${CMAKE_CURRENT_LIST_DIR}/allowed_options.cpp
     ${CMAKE_CURRENT_LIST_DIR}/certificate.cpp
