@@ -296,10 +296,11 @@ def make_certificates(directory, address):
 		openssl("req", "-newkey", "ed25519", "-nodes", "-keyout", f"{name}.key", "-out", f"{name}.csr", "-subj", f"/CN={name}")
 		(directory / "extensions").write_text(f"subjectAltName={kind}:{name}\nextendedKeyUsage={usage}\n")
 		openssl("x509", "-req", "-in", f"{name}.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-out", f"{name}.pem", "-days", "2", "-extfile", "extensions")
+	stored = fleet_lab.stored_subject("*", "h")
 	(directory / "hub.conf").write_text(f"""tls {{ cert_file: "{directory}/{address}.pem", key_file: "{directory}/{address}.key", ca_file: "{directory}/ca.pem", verify_and_map: true }}
 authorization {{ users: [
- {{ user: "h", permissions: {{ publish: {{ allow: ["m.*.h"] }}, subscribe: {{ allow: ["_INBOX.h.>"] }} }} }}
- {{ user: "collector", permissions: {{ publish: {{ allow: ["m.ctl.>"] }}, subscribe: {{ allow: ["m.*.*"] }}, allow_responses: {{ max: 1, expires: "60s" }} }} }}
+ {{ user: "h", permissions: {{ publish: {{ allow: ["m.*.h", "{stored}"] }}, subscribe: {{ allow: ["_INBOX.h.>"] }} }} }}
+ {{ user: "collector", permissions: {{ publish: {{ allow: ["m.ctl.>", "_INBOX.>"] }}, subscribe: {{ allow: ["m.*.*", "m.*.*.*.*.*.*.*.*"] }} }} }}
 ] }}
 """)
 
