@@ -24,7 +24,7 @@ struct OwnClock {
 	std::uint64_t frequency_hz = 1;
 	std::uint64_t skew_ticks = 0; // of the host's CPUs, which exchanges are subject to, too
 	bool has_snapshots = false;   // it is a recording of monitor's own; of others nothing is known
-	std::vector<analyze::ClockInterval> intervals;
+	std::vector<analyze::ClockInterval> intervals{};
 
 	std::uint64_t skew_ns() const { return ns(skew_ticks); }
 	std::uint64_t ns(std::uint64_t ticks) const; // rounded up; saturates

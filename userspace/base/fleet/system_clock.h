@@ -32,7 +32,7 @@ struct SystemClock {
 	std::uint64_t max_error_us = 0, estimated_error_us = 0; // adjtimex(2): maxerror, esterror
 	std::int64_t frequency_ppb = 0;                         // by which the kernel corrects
 	std::int64_t tai_s = 0;                                 // TAI - UTC; 0: not set
-	std::vector<Ptp> ptp;
+	std::vector<Ptp> ptp{};
 
 	// "synchronised, at most 12 ms off by its own account".
 	std::string text() const;

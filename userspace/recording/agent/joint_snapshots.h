@@ -68,7 +68,7 @@ private:
 		unsigned seen = 0; // the newest snapshot that was looked at
 		JointLimits limits;
 		std::optional<Asked> asked;
-		std::map<std::string, std::set<std::uint64_t>> heard; // the snapshots of each host that were
+		std::map<std::string, std::set<std::uint64_t>> heard{}; // the snapshots of each host that were
 	};
 	// That a trigger of this host fired.
 	struct Untold {
