@@ -100,10 +100,12 @@ def main(*tests, beside=()):
 	"""`beside`: lists of tests, each run one after the other beside `tests`, for those that wait more than they work."""
 	shutil.rmtree(work, ignore_errors=True)
 	work.mkdir(parents=True)
-	lanes = [tests, *beside]
-	with ThreadPoolExecutor(len(lanes)) as threads:
-		for _ in threads.map(lambda lane: [run_test(test) for test in lane], lanes):
-			pass
+	with ThreadPoolExecutor(max(len(beside), 1)) as threads:
+		lanes = [threads.submit(lambda lane=lane: [run_test(test) for test in lane]) for lane in beside]
+		for test in tests:  # in the main thread, whose number is the process's
+			run_test(test)
+		for lane in lanes:
+			lane.result()
 	if left_out and not failures:
 		skip(f"all that was tried holds, not tried: {'; '.join(left_out)}")
 	sys.exit(1 if failures else 0)

@@ -217,7 +217,8 @@ struct Parts {
 		const std::span<const std::unique_ptr<Stream>> mine(
 		    streams.begin() + static_cast<std::ptrdiff_t>(first), streams.end());
 		Recorded when = when_recorded(*descriptions.back(), mine);
-		if (when.has_tokens)
+		const std::string name = directory.filename().string();
+		if (when.has_tokens && name.find_first_not_of("0123456789") == std::string::npos)
 			snapshots[{directory.parent_path(), descriptions.back()->uuid}].push_back(
 			    {when.begin_ns, when.end_ns, directory});
 		if (clock.has_lines)
