@@ -175,7 +175,7 @@ def snapshots():
 		run, began = fleet.work / "run", time.monotonic()
 		rows = fleet.rows("fetch", "--run", "f", "-o", run, exit_code=1)
 		e2e.equal("without a snapshot", (rows["h1"]["state"], rows["h1"]["reason"]), ("has none", "its flight recorder has taken no snapshot"))
-		e2e.expect(time.monotonic() - began < 15, f"it waited {time.monotonic() - began:.1f} s for what is not there")
+		e2e.expect(time.monotonic() - began < 15, f"it waited {time.monotonic() - began:.1f} s for a snapshot that was never taken")
 		for _ in (1, 2):
 			fleet.run("snapshot")
 		rows = fleet.rows("fetch", "--run", "f", "-o", run)

@@ -3,31 +3,16 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <limits>
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "line_words.h"
 
 namespace monitor::collection {
 namespace {
 
 constexpr std::size_t max_line_bytes = 256;
-
-// The part up to the next space, which is taken off the line. Two spaces in a row have an empty word between them.
-std::string_view next_word(std::string_view &line)
-{
-	const std::size_t end = std::min(line.find(' '), line.size());
-	const std::string_view word = line.substr(0, end);
-	line.remove_prefix(std::min(end + 1, line.size()));
-	return word;
-}
-
-bool parse_number(std::string_view word, std::uint64_t &number)
-{
-	const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-	return error == std::errc() && end == word.data() + word.size() && !word.empty();
-}
 
 bool take_value(std::string_view &line, std::string_view name, std::string_view &value)
 {

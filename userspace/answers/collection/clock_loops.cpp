@@ -2,13 +2,13 @@
 #include "clock_loops.h"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <limits>
 #include <map>
 #include <memory>
 
 #include "base/fd.h"
+#include "line_words.h"
 #include "reading/events/collection_clocks.h"
 #include "run_clocks.h"
 
@@ -18,28 +18,14 @@ namespace {
 constexpr std::size_t max_loop_file_bytes = 64u << 20, max_loop_line = 512;
 constexpr std::string_view loop_head = "monitor-clock-loop 1";
 
-std::string_view cut_word(std::string_view &line)
-{
-	const std::size_t end = std::min(line.find(' '), line.size());
-	const std::string_view word = line.substr(0, end);
-	line.remove_prefix(std::min(end + 1, line.size()));
-	return word;
-}
-
-bool take_ticks(std::string_view word, std::uint64_t &ticks)
-{
-	const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), ticks);
-	return error == std::errc() && end == word.data() + word.size();
-}
-
 bool parse_loop(std::string_view line, LoopMessage &message)
 {
-	message.from = cut_word(line);
-	message.from_boot = cut_word(line);
-	if (!take_ticks(cut_word(line), message.sent))
+	message.from = next_word(line);
+	message.from_boot = next_word(line);
+	if (!parse_number(next_word(line), message.sent))
 		return false;
-	message.boot = cut_word(line);
-	return take_ticks(cut_word(line), message.received) && line.empty() && !message.from.empty() &&
+	message.boot = next_word(line);
+	return parse_number(next_word(line), message.received) && line.empty() && !message.from.empty() &&
 	       !message.boot.empty();
 }
 

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "clock_relays.h"
 
-#include <random>
-
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/fleet/names.h"
 
 namespace monitor::fleet {
 namespace {
@@ -29,9 +28,8 @@ std::string boot_text(const Uuid &boot)
 } // namespace
 
 ClockRelays::ClockRelays(const std::string &run_directory)
-    : directory_(run_directory + "/.monitor/clock_loops"), last_number_(std::random_device()())
+    : directory_(run_directory + "/.monitor/clock_loops"), last_number_(std::stoull(random_hex(64), nullptr, 16) >> 1)
 {
-	last_number_ = last_number_ << 31 ^ std::random_device()();
 	if (::mkdir(directory_.c_str(), 0700) != 0 && errno != EEXIST)
 		throw Error(errno, "cannot create " + directory_);
 }

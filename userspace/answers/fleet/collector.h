@@ -92,7 +92,7 @@ private:
 	std::set<std::string> hosts_of_run_;
 	std::mutex saving_mutex_; // of the two that follow, and of RunDirectory::write(); locked before mutex_
 	DiskSync accounts_disk_;
-	std::uint64_t saved_traces_; // so many are in the accounts on the disk
+	std::uint64_t saved_traces_; // the number of traces in the accounts on the disk
 	std::mutex unsure_mutex_;    // of what follows; never locked for long, as the syncer's thread waits for it
 	std::map<std::string, int> unsure_; // files whose content may not be on the disk although it can be read; errno
 	Syncer syncer_;                     // last: its thread uses all of the above

@@ -28,7 +28,7 @@ struct DiskFile {
 
 class DiskSync {
 public:
-	// From so many files on, one syncfs is quicker.
+	// For this many files one syncfs is used instead of an fdatasync each. The number was not measured.
 	static constexpr std::size_t many_files = 8;
 
 	// `run`: a directory, whose file system is meant. Throws Error.

@@ -29,7 +29,7 @@ struct Unsynced {
 	std::shared_ptr<const Fd> file;
 	bool is_new = false;     // its directory's entry is, too
 	std::string target;      // what the file is called once its content is on the disk; "": as it is
-	std::uint64_t trace = 0; // so many traces must be in the accounts: TracePlace::number
+	std::uint64_t trace = 0; // the accounts must have at least this many traces: TracePlace::number
 	std::string reply;
 	Answer answer;
 };

@@ -236,7 +236,7 @@ void NetworkPart::wait_until(std::chrono::steady_clock::time_point time)
 	::eventfd_read(bell_.get(), &rings);
 }
 
-// Whoever calls without end gets no more than so many.
+// Calls at any rate get at most one presence in between_calls.
 std::chrono::steady_clock::time_point NetworkPart::next_presence() const
 {
 	return is_called_ ? std::min(next_beat_, next_called_) : next_beat_;

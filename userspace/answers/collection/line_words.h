@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// The words of a line of the collector's text files: clock exchanges and clock loops.
+// Used by clock_exchanges.cpp and clock_loops.cpp. Any text may come in.
+#pragma once
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <string_view>
+
+namespace monitor::collection {
+
+// The part up to the next space, which is taken off the line. Two spaces in a row have an empty word between them.
+inline std::string_view next_word(std::string_view &line)
+{
+	const std::size_t end = std::min(line.find(' '), line.size());
+	const std::string_view word = line.substr(0, end);
+	line.remove_prefix(std::min(end + 1, line.size()));
+	return word;
+}
+
+// False: it is not a decimal number as a whole.
+inline bool parse_number(std::string_view word, std::uint64_t &number)
+{
+	const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+	return error == std::errc() && end == word.data() + word.size() && !word.empty();
+}
+
+} // namespace monitor::collection
