@@ -147,12 +147,14 @@ def twice_and_contradicting():
 
 
 def slow_collector():
-	"""One that runs a twentieth of the time: nothing is sent again because of it."""
+	"""One that runs a twentieth of the time: nothing is sent again because of it but a question after each second of silence."""
 	run, trace = e2e.work / "slow_run", make_trace(e2e.work / "slow_trace", 32)
 	with Hub("slow") as hub:
+		began = time.monotonic()
 		with fleet_traces.Slowed(hub.collector(run)):
 			sums = expect_all_stored(hub.push("h", trace).end())
-	e2e.equal("sent again", sums["sent_again"], 0)
+		seconds = time.monotonic() - began
+	e2e.expect(sums["sent_again"] <= seconds, f"{sums['sent_again']} messages were sent again in {seconds:.1f} s")
 	expect_same(trace, run / "h")
 
 
