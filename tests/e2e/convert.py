@@ -5,6 +5,7 @@
 """
 import collections
 import gzip
+import itertools
 import json
 import os
 import re
@@ -47,10 +48,14 @@ def close(what, is_, should, ns):
 
 def cpu_times_agree(what, trace, sums, ns):
 	"""Those of threads with a name of their own in the report, which leaves out what never ran."""
-	compared = 0
+	compared, running, after_hidden = 0, {}, set()
+	for event in trace.events("--event", "sched_switch"):
+		if running.get(event["cpu"], event["fields"]["prev_pid"]) != event["fields"]["prev_pid"]:
+			after_hidden.add(event["fields"]["prev_pid"])
+		running[event["cpu"]] = event["fields"]["next_pid"]
 	for row in trace.rows("--by", "thread", "--top", "0"):
-		if row["cpu_ns"] is None or row["tid"] == 0:
-			continue  # the kernel hides it
+		if row["cpu_ns"] is None or row["tid"] == 0 or row["tid"] in after_hidden:
+			continue  # the kernel hides it, or when it began
 		close(f"{what}: CPU time of {row['thread']} ({row['tid']})", sums.get(row["tid"], 0), row["cpu_ns"], ns)
 		compared += 1
 	e2e.expect(compared > 1, f"{what}: only {compared} threads were compared")
@@ -102,9 +107,12 @@ def perfetto_is_the_report():
 	cpu_times_agree("perfetto", trace, perfetto.cpu_ns(), 2000)
 	counts, times = report_calls(trace)
 	found, spent = perfetto.calls()
-	e2e.equal("number of calls", sum(found.values()), sum(counts.values()))
-	e2e.equal("calls of each", sorted(found.values()), sorted(counts.values()))
-	close("time in calls", sum(spent.values()), sum(times.values()), 2 * sum(counts.values()))
+	# Of calls between events of a hidden thread, the file can know the thread by what follows; the report has them in no row.
+	unknown = trace.summary()["calls_of_unknown"]
+	more = [a - b for a, b in itertools.zip_longest(sorted(found.values(), reverse=True), sorted(counts.values(), reverse=True), fillvalue=0)]
+	e2e.expect(sum(map(abs, more)) <= unknown, f"calls of each: {more} more than in the report, which leaves out {unknown}")
+	if not any(more):
+		close("time in calls", sum(spent.values()), sum(times.values()), 2 * sum(counts.values()))
 	woken = query(trace, "SELECT count(*) AS n FROM activities WHERE kind = 'blocked' AND waker_tid IS NOT NULL")[0]["n"]
 	flows = [event for _, event in perfetto.tracks if event[47]]
 	e2e.equal("flows", len(flows), woken)
@@ -121,7 +129,7 @@ def perfetto_is_the_report():
 	e2e.expect(by_kind["irq_in"] > 0 and by_kind["generic"] > 100, f"events: {by_kind}")
 	for row in trace.rows("--by", "thread"):
 		e2e.expect(row["tid"] in perfetto.threads or row["tid"] == 0 or
-		           any(kind == "newtask" and event[1] == row["tid"] for _, _, kind, event in perfetto.events),
+		           row["thread"] == "?" or any(kind == "newtask" and event[1] == row["tid"] for _, _, kind, event in perfetto.events),
 		           f"thread {row['tid']} ({row['thread']}) is neither listed nor created")
 	e2e.expect(len(perfetto.clocks) > 2 and {1, 3, 5} <= set(perfetto.clocks[-1]), f"clocks: {perfetto.clocks}")
 

@@ -124,7 +124,9 @@ void print_flight_summary(const record::Result &result)
 		? fmt::format("; {} of triggers took none, because one was being taken or could not be written",
 			      result.left_out == 1 ? "1 firing" : fmt::format("{} firings", result.left_out))
 		: ""));
-	print_note(report::triggers_notes(analyze::parse_recording(result.triggers)));
+	analyze::RecordingInfo info = analyze::parse_recording(result.triggers);
+	info.flight.emplace(); // the accounts are those of the whole flight
+	print_note(report::triggers_notes(info));
 }
 
 int run_record(RecordArguments &arguments)

@@ -310,6 +310,7 @@ std::string summary_json(const Summary &summary)
 							      ? nlohmann::ordered_json(nullptr)
 							      : nlohmann::ordered_json(probes.why_unknown)},
 				       {"hidden_threads", or_null(summary.hidden_threads)},
+				       {"calls_of_unknown", summary.calls_of_unknown},
 				       {"functions_of_unknown", summary.functions_of_unknown},
 				       {"complete", summary.complete}};
 	if (const std::optional<Window> &window = summary.window) {
