@@ -442,6 +442,28 @@ TEST_CASE("machine: a packet that a dead thread's counts open does not say who r
 		CHECK_FALSE(told.starts_with("contradiction"));
 }
 
+TEST_CASE("machine: a packet that a switch's stack opens does not say who runs")
+{
+	for (const std::uint64_t opened : {40, 41}) {
+		History history;
+		history.lists(5, 9, sleeping, EDC_NO_SYSCALL, EDC_THREAD_HIDDEN);
+		history.lists(6, 7, running, EDC_NO_SYSCALL, 0);
+		history.lists(7, 8, sleeping, EDC_NO_SYSCALL, 0);
+		history.switches(0, 20, 0, running, 7);
+		history.switches(0, 40, 7, sleeping, 9);
+		history.cpu(0).open(opened).tid = 7; // at 40 within the switch; at 41 thread 7 took the CPU from 9
+		history.cpu(0).post(opened, EDC_ID_IRQ_HANDLER_ENTRY, 3);
+		history.posts(0, 45, EDC_ID_IRQ_HANDLER_EXIT, 3);
+		history.posts(0, 60, EDC_ID_SYS_EXIT, 0);
+		history.switches(0, 80, 8, sleeping, 0);
+		Folded folded(history, 0, 100);
+		const bool is_told = std::ranges::any_of(
+		    folded.recorder.told, [](const std::string &told) { return told.starts_with("contradiction"); });
+		CAPTURE(opened);
+		CHECK(is_told == (opened == 41));
+	}
+}
+
 TEST_CASE("machine: where the kernel hides threads, one that is neither listed nor seen being created is hidden")
 {
 	const auto fold = [](std::uint32_t flags) {

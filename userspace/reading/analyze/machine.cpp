@@ -311,9 +311,10 @@ void Machine::event(const trace::Event &event)
 	if (hidden && is_of_running_thread(kind.kind))
 		cpu.current = nullptr;
 	// Within a loss a packet of another level may open, but the switches that follow are not seen. The counts of a
-	// thread that ended are posted in the switch away from it.
-	if (event.opens_packet() && kind.kind != Kind::thread_counts && (!cpu.current || hidden) &&
-	    event.time >= cpu.gap_until)
+	// thread that ended are posted in the switch away from it, and so are a stack and what fires, which have the
+	// switch's time.
+	const bool in_switch = kind.kind == Kind::thread_counts || (cpu.switched && event.time == cpu.switched);
+	if (event.opens_packet() && !in_switch && (!cpu.current || hidden) && event.time >= cpu.gap_until)
 		on_found(runner(cpu, static_cast<std::int32_t>(event.packet_tid())), cpu);
 	switch (kind.kind) {
 	case Kind::sched_switch:

@@ -103,6 +103,7 @@ void Machine::on_switch(const EventKind &kind, const trace::Event &event, Cpu &c
 	cpu.interrupts_known = event.time >= cpu.gap_until; // the ring of nested probes may still have a gap here
 	cpu.current_listed = false;
 	cpu.user_ticks = {};
+	cpu.switched = event.time;
 	switch_out(prev, state, event.time, cpu);
 	switch_in(next, cpu, event.time);
 }

@@ -119,6 +119,7 @@ struct Cpu {
 	bool current_listed = false; // from the list of threads at the start, not from a switch
 	bool selected = true;        // by the scope
 	std::uint64_t accounted = 0;
+	std::uint64_t switched = 0;        // when the last switch was
 	std::uint64_t gap_until = 0;       // a loss: everything is unknown until here
 	std::uint64_t known_gap_until = 0; // the same without losses of which the end is not known yet
 	std::uint32_t open_gaps = 0;       // these
