@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -209,10 +210,11 @@ bool Collector::is_unsure(const std::string &path)
 		const auto found = unsure_.find(path);
 		if (found == unsure_.end())
 			return false;
-		error_number = found->second;
+		error_number = std::exchange(found->second, 0); // told once for each failure
 	}
-	report("sync", fmt::format("{} could not be written to the disk: {}; it is written again", path,
-				   std::strerror(error_number)));
+	if (error_number)
+		report("sync", fmt::format("{} could not be written to the disk: {}; it is written again", path,
+					   std::strerror(error_number)));
 	return true;
 }
 

@@ -94,8 +94,9 @@ private:
 	DiskSync accounts_disk_;
 	std::uint64_t saved_traces_; // the number of traces in the accounts on the disk
 	std::mutex unsure_mutex_;    // of what follows; never locked for long, as the syncer's thread waits for it
-	std::map<std::string, int> unsure_; // files whose content may not be on the disk although it can be read; errno
-	Syncer syncer_;                     // last: its thread uses all of the above
+	// Files whose content may not be on the disk although it can be read; errno, 0 once it was told.
+	std::map<std::string, int> unsure_;
+	Syncer syncer_; // last: its thread uses all of the above
 };
 
 } // namespace monitor::fleet
