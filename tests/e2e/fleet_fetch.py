@@ -16,7 +16,7 @@ import fleet_lab
 
 LOAD = os.path.join(e2e.programs, "user_load")
 # Three loads, each most of a second after the one before.
-THREE_LOADS = f"for i in 1 2 3; do date +%s.%N >> $MARKS; {LOAD} order 6000; sleep 0.8; done"
+THREE_LOADS = f"for i in 1 2 3; do date +%s.%N >> $MARKS; {LOAD} order 6000; sleep 1.5; done"
 
 
 def connected(agent):
@@ -87,9 +87,9 @@ def fetched():
 		e2e.expect("nothing of this trace was fetched" in notes_of(copy)["fetched"][1], copy.statements)
 		listed = json.loads(fleet.run("fetch", "--list", "--json").stdout)
 		e2e.equal("listed", [(row["host"], row["run"], row["state"], row["stored_blocks"]) for row in listed], [("h1", "r1", "ended", 0)])
-		e2e.expect(abs(listed[0]["end_ns"] / 1e9 - times[2] - 0.8) < 1.5 and listed[0]["bytes"] > 4096 * status["kept_blocks"], listed)
+		e2e.expect(abs(listed[0]["end_ns"] / 1e9 - times[2] - 1.5) < 1.5 and listed[0]["bytes"] > 4096 * status["kept_blocks"], listed)
 
-		first = [local(times[1]), local(times[1] + 0.6)]
+		first = [local(times[1]), local(times[1] + 1.3)]
 		rows = fleet.rows("fetch", "--run", "r1", "-o", run, "--from", first[0], "--to", first[1])
 		e2e.equal("states", {host: row["state"] for host, row in rows.items()}, {"h1": "fetched", "h2": "has none"})
 		count = expect_part(run / "h1", original.directory)
@@ -104,7 +104,7 @@ def fetched():
 			done = e2e.run(e2e.monitor, *words, run)
 			e2e.expect("never written" not in done.stdout + done.stderr and "a part of this trace was fetched" in done.stdout + done.stderr, f"{words}: {done.stderr}")
 
-		last = [local(times[2]), local(times[2] + 0.6)]
+		last = [local(times[2]), local(times[2] + 1.3)]
 		fleet.rows("fetch", "--run", "r1", "-o", run, "--hosts", "h1", "--from", last[0], "--to", last[1])
 		e2e.expect(expect_part(run / "h1", original.directory) > count, "another window adds to it")
 		e2e.equal("windows", len(here(run / "h1")["windows"]), 2)
@@ -252,5 +252,5 @@ def statistics():
 
 
 if __name__ == "__main__":
-	fleet_lab.need_fleet()
+	fleet_lab.need_agents()
 	e2e.main(fetched, goes_on, snapshots, costs_and_full_spool, statistics)

@@ -139,7 +139,10 @@ def gigantic(attack):
 	attack.expect_refused("far too large", b"x" * 900_000, "at most 131072 are read")
 	for _ in range(300):
 		attack.send(b"x" * 100_000)
-	attack.client.flush()
+	text = attack.fleet.command(kind="format")
+	attack.send(attack.fleet.sign(text))
+	while attack.answer()["nonce"] != json.loads(text)["nonce"]:
+		pass  # until all before it are answered
 
 
 def drained(attack, test):

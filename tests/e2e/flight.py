@@ -215,11 +215,11 @@ def asked_at_the_end():
 
 def requests_in_turn():
 	"""One that waits for another has the past from before it was made; one whose caller has gone is cut short."""
-	flight = Flight("turn", "--flight", "8M", *ALMOST_NOTHING).wait_until_recording()
-	first = subprocess.Popen([e2e.monitor, "snapshot", "--after", "1500ms", str(flight.process.pid)], stdout=subprocess.DEVNULL)
-	time.sleep(0.5)
+	flight = Flight("turn", "--flight", "32M", *ALMOST_NOTHING).wait_until_recording()
+	first = subprocess.Popen([e2e.monitor, "snapshot", "--after", "4s", str(flight.process.pid)], stdout=subprocess.DEVNULL)
+	time.sleep(1)
 	counted = e2e.values(e2e.run(e2e.workload, "getppid", 500).stdout)
-	trace = flight.ask("--before", "400ms")
+	trace = flight.ask("--before", "2s")
 	first.wait()
 	e2e.equal("its directory", trace.directory.name, "002")
 	calls = trace.events("--event", "sys_enter", "--filter", f'id == "getppid" and tid == {counted["pid"]}')
@@ -273,7 +273,7 @@ def a_stalled_disk():
 		until [ -s {e2e.work}/mounted/flight/.monitor/flight.json ]; do sleep 0.05; done
 		{e2e.workload} getppid 3000
 		fsfreeze -f {e2e.work}/mounted || echo "freeze $?"
-		(sleep 1; fsfreeze -u {e2e.work}/mounted) &
+		(sleep 3; fsfreeze -u {e2e.work}/mounted) &
 		{e2e.monitor} snapshot --json $recorder > {e2e.work}/stalled.json & asked=$!
 		sleep 0.2
 		{e2e.workload} getppid 1000000 > {e2e.work}/meanwhile
@@ -300,7 +300,7 @@ def events_of_programs():
 	user_load = os.path.join(e2e.programs, "user_load")
 	flight = Flight("programs", "--flight", "8M", "-e", "sched", command=(user_load, "pause", 500),
 	                stdin=subprocess.PIPE).wait_until_recording()
-	time.sleep(0.5)
+	time.sleep(1.5)
 	first = flight.ask()
 	first.expect_true()
 	e2e.equal("events of the program", len(first.events("--filter", "mode == \"user\" and not (name == \"thread\")")), 500)

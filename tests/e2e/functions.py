@@ -183,8 +183,8 @@ def budget():
 	e2e.expect(2000 < rows["hot"]["count"] < 600000, f"calls of the one left out: {rows['hot']}")
 	e2e.equal("left by exceptions", {name: row["left"] for name, row in rows.items()}, {"hot": 0, "rare": 0, "main": 0})
 	e2e.expect(left_out[0]["time_s"] < 3 and left_out[0]["percent"] > 5, f"{left_out}")
-	# Its events until then, of which each call has two.
-	e2e.expect(left_out[0]["events"] * 0.5 < 2 * rows["hot"]["count"] < left_out[0]["events"] * 2, f"{left_out}, {rows['hot']}")
+	# Its events in the last look's time, of which each call has two; before and after it there are more.
+	e2e.expect(left_out[0]["events"] * 0.5 < 2 * rows["hot"]["count"] < left_out[0]["events"] * 10, f"{left_out}, {rows['hot']}")
 	text = e2e.run(e2e.monitor, "report", trace.directory, "activities").stdout
 	e2e.expect("left out by the budget of 5 %: hot from" in text, text)
 	for options, sentence in ((("--budget", "5%"), "needs --functions"), (("--functions", "hot", "--budget", "x"), "share of the CPU time"),

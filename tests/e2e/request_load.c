@@ -3,7 +3,7 @@
  * A service and its client, for report_requests.py, which records each as if it ran on a host of its own:
  *   request_load serve REQUESTS          prints "port=N", serves this number of requests on loopback, then exits
  *   request_load ask PORT REQUESTS SLOW  sends the requests 1 to REQUESTS, one after the other; each takes 1 ms there,
- *                                        SLOW takes 30 ms
+ *                                        SLOW takes 900 ms
  * Every event has the request's number: begin, sent, received, end at the client; query, done at the service.
  */
 #define _GNU_SOURCE
@@ -68,7 +68,7 @@ static int ask(int port, uint64_t requests, uint64_t slow)
 		return 1;
 	for (uint64_t i = 1; i <= requests; i++) {
 		message[0] = i;
-		message[1] = i == slow ? 30000 : 1000;
+		message[1] = i == slow ? 900000 : 1000;
 		edc_data(begin, 0, i);
 		edc_data(sent, 0, i);
 		if (send(fd, message, sizeof message, 0) != sizeof message ||

@@ -47,7 +47,7 @@ def inlined_functions():
 	"""The innermost loop takes nearly all of the time; the chain to it is the source's."""
 	program.parent.mkdir()
 	shutil.copy(os.path.join(e2e.programs, "stack_inlined"), program)
-	e2e.run(e2e.monitor, "record", "-o", recorded(), "--no-calibration", "--stacks=cpu", "--rate", "499", "--", program, "0.6")
+	e2e.run(e2e.monitor, "record", "-o", recorded(), "--no-calibration", "--stacks=cpu", "--rate", "499", "--", program, "2")
 	found, notes = stacks(recorded())
 	e2e.expect(total(found) > 100, f"{total(found)} samples")
 	e2e.expect(share(found, *CHAIN) > 0.9, f"{share(found, *CHAIN):.3f} of the samples are in the inlined loop: {found}")
