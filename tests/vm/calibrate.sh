@@ -17,7 +17,7 @@ if [ $status = 125 ] && grep -q 'which this kernel refuses' /tmp/phases.out && [
 	exit 0
 fi
 [ $status = 0 ] || fail "cannot record: $(cat /tmp/phases.out)"
-./monitor check /tmp/phases > /tmp/phases.check || fail "$(grep FAILS /tmp/phases.check)"
+sh ./check.sh /tmp/phases > /tmp/phases.check || fail "$(grep FAILS /tmp/phases.check)"
 ./monitor report /tmp/phases > /tmp/phases.report || fail "no report"
 grep 'the probes were detached' /tmp/phases.report || fail "no phase: $(cat /tmp/phases.report)"
 tr ',' '\n' < /tmp/phases/.monitor/recording.json | grep -E '"(attach|detach)_ms"' | tr '\n' ' '

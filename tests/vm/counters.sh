@@ -24,7 +24,7 @@ record() {
 		# shellcheck disable=SC2086
 		./monitor record --no-calibration --force -o $trace -e sched $options -m "$measurements" -- "$@" > /tmp/counted.out 2> /tmp/counted.err ||
 			fail "record -m $measurements: exit status $?: $(cat /tmp/counted.err)"
-		./monitor check $trace > /tmp/check.out && break
+		sh ./check.sh $trace > /tmp/check.out && break
 		echo "counters.sh: try $try: $(grep '^FAILS' /tmp/check.out)"
 		grep '^FAILS' /tmp/check.out | grep -qv 'CPU time of\|context switches:' || [ $try = 3 ] && fail "-m $measurements: check"
 	done
@@ -51,7 +51,7 @@ options=
 echo 'called: name == "sys_enter" and id == "getppid" => reset' > /tmp/resets
 ./monitor record --no-calibration --force -o $trace -e sched,syscall -m faults=page-faults --triggers /tmp/resets -- ./getppid 1 1000 > /tmp/counted.out 2>&1 ||
 	fail "a trigger that resets: $(cat /tmp/counted.out)"
-./monitor check $trace > /tmp/check.out || fail "a trigger that resets: $(cat /tmp/check.out)"
+sh ./check.sh $trace > /tmp/check.out || fail "a trigger that resets: $(cat /tmp/check.out)"
 calls=$(./monitor report --csv $trace segments | grep '"called","called"' | cut -d , -f 6)
 [ "$calls" = 999 ] || fail "a trigger that resets: $calls segments, not 999"
 

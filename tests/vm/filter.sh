@@ -14,7 +14,7 @@ fail() {
 
 ./monitor record --no-calibration --force --card "$card" -e sched,syscall -o /tmp/filter --filter 'name == "sys_enter" and id == "getppid" and thread == "getppid"' \
 	-- ./getppid 2 3000 > /tmp/filter.out 2>&1 || fail "record: $(cat /tmp/filter.out)"
-./monitor check /tmp/filter > /tmp/check.out || fail "check: $(cat /tmp/check.out)"
+sh ./check.sh /tmp/filter > /tmp/check.out || fail "check: $(cat /tmp/check.out)"
 made=$(sed -n 's/^getppid calls: //p' /tmp/filter.out)
 kept=$(./monitor list --event sys_enter /tmp/filter | wc -l)
 lost=$(./monitor info --json /tmp/filter | tr -d ' \n' | sed -n 's/.*"lost":\([0-9]*\).*/\1/p')
@@ -28,7 +28,7 @@ echo "filter.sh: --card $card: $made calls made, $kept kept, $filtered filtered,
 ./monitor record --no-calibration --force --card "$card" -e sched,syscall -o /tmp/filter --no-tokens --count 'calls=name == "sys_enter" and id == "getppid"' \
 	--count 'exits=name == "sys_exit" and thread == "getppid" and ret > 0' --count 'switches=name == "sched_switch"' -- ./getppid 2 3000 > /tmp/filter.out 2>&1 ||
 	fail "record --count: $(cat /tmp/filter.out)"
-./monitor check /tmp/filter > /tmp/check.out || fail "check of counts: $(cat /tmp/check.out)"
+sh ./check.sh /tmp/filter > /tmp/check.out || fail "check of counts: $(cat /tmp/check.out)"
 made=$(sed -n 's/^getppid calls: //p' /tmp/filter.out)
 counted=$(./monitor report --csv /tmp/filter counts | sed -n 's/^"\{0,1\}calls"\{0,1\},\([0-9]*\),.*/\1/p')
 exits=$(./monitor report --csv /tmp/filter counts | sed -n 's/^"\{0,1\}exits"\{0,1\},\([0-9]*\),.*/\1/p')
@@ -40,7 +40,7 @@ echo "filter.sh: --card $card: $made calls made, $counted counted, $exits exits"
 if [ "$card" = bpf ]; then
 	./monitor record --no-calibration --force --statistics 1s --count-only -o /tmp/filter -- /bin/busybox sh -c './getppid 2 300; sleep 2' > /tmp/filter.out 2>&1 ||
 		fail "record --count-only: $(cat /tmp/filter.out)"
-	./monitor check /tmp/filter > /tmp/check.out || fail "check of what was only counted: $(cat /tmp/check.out)"
+	sh ./check.sh /tmp/filter > /tmp/check.out || fail "check of what was only counted: $(cat /tmp/check.out)"
 	made=$(sed -n 's/^getppid calls: //p' /tmp/filter.out)
 	counted=$(./monitor stat --csv /tmp/filter | sed -n 's/^"\{0,1\}sys_enter"\{0,1\},\([0-9]*\),.*/\1/p')
 	echo "filter.sh: only counted: $counted calls, $made of them in a loop"
@@ -54,7 +54,7 @@ for tokens in "" --no-tokens; do
 		--time 'call=name == "sys_enter" and id == "getppid" .. name == "sys_exit" per tid' --time 'wake=name == "sched_waking" .. name == "sched_switch" per pid=next_pid' \
 		--time 'softirq=name == "softirq_entry" and vec == "TIMER" .. name == "softirq_exit" and vec == "TIMER" per cpu' -- ./getppid 2 3000 > /tmp/filter.out 2>&1 ||
 		fail "record --time: $(cat /tmp/filter.out)"
-	./monitor check /tmp/filter > /tmp/check.out || fail "check of times: $(cat /tmp/check.out)"
+	sh ./check.sh /tmp/filter > /tmp/check.out || fail "check of times: $(cat /tmp/check.out)"
 	made=$(sed -n 's/^getppid calls: //p' /tmp/filter.out)
 	timed=$(./monitor report --csv /tmp/filter counts | sed -n 's/^"\{0,1\}call"\{0,1\},\([0-9]*\),.*/\1/p')
 	echo "filter.sh: --card $card $tokens: $made calls made, $timed timed; $(grep -c 'the time .* were timed' /tmp/check.out) times witnessed"
@@ -64,13 +64,13 @@ done
 printf 'of thread\nrunning: state == "running"\nready: state == "ready"\nblocked: state == "blocked"\n' > /tmp/thread.tree
 ./monitor record --no-calibration --force --card "$card" -e sched,syscall -o /tmp/filter --states /tmp/thread.tree -- ./getppid 2 3000 > /tmp/filter.out 2>&1 ||
 	fail "record --states: $(cat /tmp/filter.out)"
-./monitor check /tmp/filter > /tmp/check.out || fail "check of states: $(cat /tmp/check.out)"
+sh ./check.sh /tmp/filter > /tmp/check.out || fail "check of states: $(cat /tmp/check.out)"
 grep '^ok.*run lengths' /tmp/check.out || fail "states were not compared: $(cat /tmp/check.out)"
 # The deepest probes: a stack at what was judged, counted and timed.
 if [ "$card" != module ]; then
 	./monitor record --no-calibration --force --card "$card" --stacks -o /tmp/filter --filter 'ret < 0 or name == "sched_waking"' --count 'failed=ret < 0' \
 		--time 'call=name == "sys_enter" .. name == "sys_exit" per tid' -- ./getppid 2 300 > /tmp/filter.out 2>&1 || fail "record --stacks --time: $(cat /tmp/filter.out)"
-	./monitor check /tmp/filter > /tmp/check.out || fail "check with --stacks: $(cat /tmp/check.out)"
+	sh ./check.sh /tmp/filter > /tmp/check.out || fail "check with --stacks: $(cat /tmp/check.out)"
 fi
 [ "$card" = module ] && [ -f /sys/kernel/btf/monitor_edc ] || exit 0
 
@@ -89,7 +89,7 @@ posted() { # OUTPUT [OPTION...]
 	echo "$events" > /sys/module/poster/parameters/random || fail "the poster cannot post"
 	kill -INT $recorder
 	wait $recorder || fail "record: $(cat /tmp/filter.out)"
-	./monitor check /tmp/filter > /tmp/check.out || fail "check: $(cat /tmp/check.out)"
+	sh ./check.sh /tmp/filter > /tmp/check.out || fail "check: $(cat /tmp/check.out)"
 	grep -q 'lost 0' /tmp/filter.out || fail "events were lost: $(cat /tmp/filter.out)"
 	mv /tmp/filter "$output"
 }

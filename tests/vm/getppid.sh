@@ -35,7 +35,7 @@ cat /tmp/record.out
 made=$(sed -n 's/^getppid calls: //p' /tmp/record.out)
 [ "$made" = $((tasks * calls)) ] || fail "the load made '$made' calls"
 
-./monitor check $trace || fail "monitor check: exit status $?"
+sh ./check.sh $trace || fail "monitor check: exit status $?"
 
 ./monitor report --json $trace syscalls > /tmp/report.json || fail "monitor report: exit status $?"
 seen=$(recorded_calls)

@@ -29,7 +29,7 @@ record() {
 	cat /tmp/record.out
 	[ $status = 0 ] || fail "monitor record --card $card: exit status $status"
 	made=$(sed -n 's/^getppid calls: //p' /tmp/record.out)
-	./monitor check /tmp/module || fail "monitor check of --card $card: exit status $?"
+	sh ./check.sh /tmp/module || fail "monitor check of --card $card: exit status $?"
 	./monitor report --json /tmp/module syscalls > /tmp/report.json || fail "monitor report: exit status $?"
 	lost=$(tr -d ' \n' < /tmp/report.json | sed -n 's/.*"lost":\([0-9]*\).*/\1/p')
 	seen=$(recorded_calls)
@@ -46,7 +46,7 @@ card_is() {
 
 # samples_are_whole CARD: rounds of /tmp/module have all CPUs, if the emulator runs them in time, also while these are idle.
 samples_are_whole() {
-	./monitor check /tmp/module || fail "monitor check of samples of the card $1: exit status $?"
+	sh ./check.sh /tmp/module || fail "monitor check of samples of the card $1: exit status $?"
 	card_is "$1"
 	./monitor report /tmp/module samples --idle || fail "monitor report samples: exit status $?"
 	./monitor report --json /tmp/module samples --idle | tr -d ' \t\n' > /tmp/report.json
@@ -105,7 +105,7 @@ if [ -f /sys/kernel/btf/monitor_edc ]; then
 	wait $chosen
 	kill -INT $recorder
 	wait $recorder || fail "record -p PID: $(cat /tmp/record.out)"
-	./monitor check /tmp/module || fail "monitor check of -p PID: exit status $?"
+	sh ./check.sh /tmp/module || fail "monitor check of -p PID: exit status $?"
 	./monitor report --json /tmp/module syscalls > /tmp/report.json
 	made=$(sed -n 's/^getppid calls: //p' /tmp/chosen.out)
 	echo "module.sh: -p PID: made $made, recorded $(recorded_calls)"
@@ -117,14 +117,14 @@ if [ -f /sys/kernel/btf/monitor_edc ]; then
 	./monitor record --no-calibration --force -o /tmp/module -e sched -m faults=page-faults -- ./segment_load 8 2000 > /tmp/record.out 2>&1 ||
 		fail "record -m: exit status $?: $(cat /tmp/record.out)"
 	card_is module
-	./monitor check /tmp/module || fail "monitor check of -m: exit status $?"
+	sh ./check.sh /tmp/module || fail "monitor check of -m: exit status $?"
 	faults=$(./monitor report --json /tmp/module ratios | tr -d ' \n' | tr '{' '\n' | sed -n 's/.*"process":"segment_load".*"faults":\([0-9]*\).*/\1/p' | head -n 1)
 	echo "module.sh: -m: $faults page faults"
 	[ "${faults:-0}" -ge 48000 ] && [ "$faults" -lt 48300 ] || fail "-m: $faults page faults, not 48000: $(./monitor report /tmp/module ratios)"
 	# And by every CPU at each sample, just ahead of its token.
 	./monitor record --no-calibration --force -o /tmp/module -e sched -m faults=page-faults --sample-every 20ms -d 1 > /tmp/record.out 2>&1 ||
 		fail "record -m --sample-every: exit status $?: $(cat /tmp/record.out)"
-	./monitor check /tmp/module || fail "monitor check of -m --sample-every: exit status $?"
+	sh ./check.sh /tmp/module || fail "monitor check of -m --sample-every: exit status $?"
 	./monitor list --event counters,sample /tmp/module > /tmp/list.out
 	awk '{ if (/ sample /) { samples++; with += last[$2] == "counters" } last[$2] = / sample / ? "sample" : "counters" }
 		END { print "module.sh: " samples " samples, " with " of them with counters"; exit !(samples > 20 && with == samples) }' /tmp/list.out ||
@@ -167,7 +167,7 @@ if [ -f /sys/kernel/btf/monitor_edc ]; then
 	done
 	kill -INT $recorder
 	wait $recorder || fail "record what another module posts: $(cat /tmp/record.out)"
-	./monitor check /tmp/module || fail "monitor check of what another module posts: exit status $?"
+	sh ./check.sh /tmp/module || fail "monitor check of what another module posts: exit status $?"
 	posted=$(./monitor list --event cpu_frequency /tmp/module | wc -l)
 	idle=$(./monitor list --event cpu_idle --filter 'state == 7' /tmp/module | wc -l)
 	samples=$(./monitor report --json /tmp/module samples | tr -d ' \n' | sed -n 's/.*"samples":{"taken":\([0-9]*\).*/\1/p')

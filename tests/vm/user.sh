@@ -32,7 +32,7 @@ try() {
 	./monitor record --no-calibration --force -o $trace $options -- ./user_load "$@" > /tmp/user.out 2> /tmp/user.err
 	status=$?
 	[ $status = "$expected" ] || fail "$*: exit status $status: $(cat /tmp/user.err)"
-	./monitor check $trace > /tmp/check.out || fail "$*: check: $(grep -v '^ok' /tmp/check.out)"
+	sh ./check.sh $trace > /tmp/check.out || fail "$*: check: $(grep -v '^ok' /tmp/check.out)"
 	posted=$(grep -oE '(posted|signals)=[0-9]+' /tmp/user.out | cut -d= -f2 | awk '{ sum += $1 } END { print sum + 0 }')
 	found=$(($(counted tokens) + $(counted discarded) + $(counted early)))
 	echo "user.sh: $options $*: posted $posted, taken $(counted tokens), found $found"

@@ -49,7 +49,7 @@ start_recorder() {
 end_recorder() {
 	kill -INT $recorder
 	wait $recorder || fail "monitor record --user: exit status $?: $(cat /tmp/recorder.out)"
-	./monitor check $trace > /tmp/check.out || fail "check: $(grep -v '^ok' /tmp/check.out)"
+	sh ./check.sh $trace > /tmp/check.out || fail "check: $(grep -v '^ok' /tmp/check.out)"
 	cat /tmp/recorder.out
 }
 
