@@ -35,6 +35,16 @@ cat /tmp/record.out
 made=$(sed -n 's/^getppid calls: //p' /tmp/record.out)
 [ "$made" = $((tasks * calls)) ] || fail "the load made '$made' calls"
 
+# Whether a probe that can be preempted is, within this recording, is chance: so what the monitor knows is tested.
+case $(uname -r) in
+7.*) is_preempted=could attached=tp ;;
+*) is_preempted=cannot attached=tp_btf ;;
+esac
+./monitor doctor > /tmp/doctor.out # its status: whether anything is missing
+grep "^[a-z]* *preemption .* $is_preempted be preempted" /tmp/doctor.out ||
+	fail "not '$is_preempted be preempted': $(grep -A1 preemption /tmp/doctor.out)"
+./monitor info --json $trace | grep -q "\"attach\": *\"$attached\"" || fail "not attached as $attached"
+
 sh ./check.sh $trace || fail "monitor check: exit status $?"
 
 ./monitor report --json $trace syscalls > /tmp/report.json || fail "monitor report: exit status $?"

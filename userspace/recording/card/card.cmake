@@ -14,18 +14,18 @@ else()
 endif()
 
 file(GLOB BPF_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bpf/*.bpf.[ch] ${CMAKE_SOURCE_DIR}/include/monitor/*.h)
-set(BPF_OBJECT ${CMAKE_BINARY_DIR}/card.bpf.o)
-set(BPF_SKELETON ${CMAKE_BINARY_DIR}/generated/card.skel.h)
 file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/generated)
-add_custom_command(
-  OUTPUT ${BPF_SKELETON} ${BPF_OBJECT}
-  COMMAND ${BPF_CLANG} -O2 -g -target bpf -mcpu=v3 -Wall -fstack-size-section -D__TARGET_ARCH_${BPF_ARCH} -I${CMAKE_SOURCE_DIR}/include
-          -I${CMAKE_SOURCE_DIR}/bpf -idirafter ${CMAKE_SYSROOT}/usr/include/${CMAKE_LIBRARY_ARCHITECTURE} -c ${CMAKE_SOURCE_DIR}/bpf/card.bpf.c -o
-          ${BPF_OBJECT}
-  COMMAND ${BPFTOOL} gen skeleton ${BPF_OBJECT} name card > ${BPF_SKELETON}
-  DEPENDS ${BPF_SOURCES}
-  COMMENT "BPF card"
-  VERBATIM)
+foreach(OBJECT card preemption)
+  add_custom_command(
+    OUTPUT ${CMAKE_BINARY_DIR}/generated/${OBJECT}.skel.h ${CMAKE_BINARY_DIR}/${OBJECT}.bpf.o
+    COMMAND ${BPF_CLANG} -O2 -g -target bpf -mcpu=v3 -Wall -fstack-size-section -D__TARGET_ARCH_${BPF_ARCH} -I${CMAKE_SOURCE_DIR}/include
+            -I${CMAKE_SOURCE_DIR}/bpf -idirafter ${CMAKE_SYSROOT}/usr/include/${CMAKE_LIBRARY_ARCHITECTURE} -c
+            ${CMAKE_SOURCE_DIR}/bpf/${OBJECT}.bpf.c -o ${CMAKE_BINARY_DIR}/${OBJECT}.bpf.o
+    COMMAND ${BPFTOOL} gen skeleton ${CMAKE_BINARY_DIR}/${OBJECT}.bpf.o name ${OBJECT} > ${CMAKE_BINARY_DIR}/generated/${OBJECT}.skel.h
+    DEPENDS ${BPF_SOURCES}
+    COMMENT "BPF object ${OBJECT}"
+    VERBATIM)
+endforeach()
 
 add_library(monitor_card STATIC
   ${CMAKE_CURRENT_LIST_DIR}/bpf_card.cpp
@@ -35,6 +35,7 @@ add_library(monitor_card STATIC
   ${CMAKE_CURRENT_LIST_DIR}/kernel_features.cpp
   ${CMAKE_CURRENT_LIST_DIR}/module_card.cpp
   ${CMAKE_CURRENT_LIST_DIR}/places.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/preemption.cpp
   ${CMAKE_CURRENT_LIST_DIR}/preflight.cpp
   ${CMAKE_CURRENT_LIST_DIR}/preflight_checks.cpp
   ${CMAKE_CURRENT_LIST_DIR}/recorders.cpp
@@ -44,7 +45,8 @@ add_library(monitor_card STATIC
   ${CMAKE_CURRENT_LIST_DIR}/stack_probes.cpp
   ${CMAKE_CURRENT_LIST_DIR}/witness.cpp
   ${CMAKE_CURRENT_LIST_DIR}/workloads.cpp
-  ${BPF_SKELETON})
+  ${CMAKE_BINARY_DIR}/generated/card.skel.h
+  ${CMAKE_BINARY_DIR}/generated/preemption.skel.h)
 # Tests have a card of their own in its place (tests/record), so it is a member of its own.
 set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/bpf_card.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 target_include_directories(monitor_card PRIVATE ${CMAKE_BINARY_DIR}/generated)

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "preemption.h"
 #include "trial.h"
 
 namespace monitor::card {
@@ -94,21 +95,9 @@ std::uint64_t missing_calls(const BpfCard &card, int cpu, std::uint64_t &calls_m
 
 void test_calls(BpfCard &card, int cpu, Preflight &result)
 {
-	const std::vector<std::string> calls = {"sys_enter", "sys_exit"};
-	card.attach_only(false, calls);
-	// Whether a probe may be preempted shows only if calls are probed. Otherwise the few probes that might be (a
-	// process executes, exits, is renamed) attach the safe way, which costs more.
-	if (card.attached().empty())
-		result.tp = true;
-	else
+	card.attach_only(result.tp, {"sys_enter", "sys_exit"});
+	if (!card.attached().empty())
 		result.missing = missing_calls(card, cpu, result.calls);
-	card.detach();
-	card.reset();
-	if (!result.missing)
-		return;
-	result.tp = true;
-	card.attach_only(true, calls);
-	result.missing = missing_calls(card, cpu, result.calls);
 	card.detach();
 	card.reset();
 }
@@ -118,8 +107,18 @@ void test_calls(BpfCard &card, int cpu, Preflight &result)
 Preflight preflight(BpfCard &card)
 {
 	Preflight result;
+	const std::optional<bool> preempted = probes_can_be_preempted();
+	result.tp = preempted.value_or(false);
 	const int cpu = std::max(::sched_getcpu(), 0);
-	run_trial(cpu, [&] { test_calls(card, cpu, result); });
+	run_trial(cpu, [&] {
+		test_calls(card, cpu, result);
+		// Calls that are not probed tell nothing: then what is unknown attaches the safe way, which costs more.
+		const bool unknown = !preempted && !result.calls;
+		if (result.tp || (!result.missing && !unknown))
+			return;
+		result.tp = true;
+		test_calls(card, cpu, result);
+	});
 	return result;
 }
 

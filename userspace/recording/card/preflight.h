@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What only a trial on the running machine can determine, before a recording starts: whether tracepoints are preempted
-// here. If so, the kernel does not run a preempted probe for any other task of its CPU, so the classes that may be
+// Before a recording starts: whether tracepoints are preempted here, and whether the probes see all calls of a trial.
+// If they are, the kernel does not run a preempted probe for any other task of its CPU, so the classes that may be
 // preempted attach as tp_* programs. Called by recording/record/recording.cpp; leaves the card detached and reset.
 #pragma once
 

@@ -17,6 +17,7 @@
 #include "classes.h"
 #include "kernel_features.h"
 #include "module_card.h"
+#include "preemption.h"
 #include "recorders.h"
 
 extern "C" __attribute__((weak)) const unsigned int __rseq_size;
@@ -89,8 +90,13 @@ PreflightCheck preemption()
 			: std::strstr(system.version, "PREEMPT")         ? "full"
 									 : "none or voluntary";
 	}
+	const std::optional<bool> preempted = probes_can_be_preempted();
 	return {"preemption", model, CheckState::good,
-		"a test at the start of each recording finds the attach type that loses nothing", ""};
+		!preempted   ? "a test at the start of each recording finds the attach type that loses nothing"
+		: *preempted ? "probes of system calls could be preempted: they attach as tracepoint programs, which "
+			       "cost more"
+			     : "probes cannot be preempted",
+		""};
 }
 
 PreflightCheck clock()

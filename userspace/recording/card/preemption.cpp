@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#include "preemption.h"
+
+#include <memory>
+
+#include <bpf/libbpf.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "preemption.skel.h"
+
+namespace monitor::card {
+namespace {
+
+struct Destroyer {
+	void operator()(::preemption *object) const { preemption__destroy(object); }
+};
+
+} // namespace
+
+std::optional<bool> probes_can_be_preempted()
+{
+	const libbpf_print_fn_t print = libbpf_set_print(nullptr); // who needs it says so
+	const std::unique_ptr<::preemption, Destroyer> object(preemption__open_and_load());
+	const bool attached = object && preemption__attach(object.get()) == 0;
+	libbpf_set_print(print);
+	if (!attached)
+		return std::nullopt;
+	const timespec moment{0, 1'000'000};
+	::clock_nanosleep(CLOCK_MONOTONIC, 0, &moment, nullptr); // a call and a switch
+	const int at_call = object->data->count_at_call, at_switch = object->data->count_at_switch;
+	if (at_call < 0 || at_switch < 0)
+		return std::nullopt;
+	return at_call == 0 && at_switch > 0;
+}
+
+} // namespace monitor::card
