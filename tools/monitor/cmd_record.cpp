@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `monitor record`: the progress line and the summary around recording/record/recording.cpp.
+// `monitor record`: the progress line and the summary around recording/record/recording.h.
 #include <algorithm>
 #include <cstring>
 #include <memory>

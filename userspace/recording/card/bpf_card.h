@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The BPF card: loads the probes, decides how each is attached, and provides the recording with its rings and counts.
 // With the kernel module, the rings and most probes are the module's; BPF programs probe the rest and post through the
-// module's kfuncs. Called by userspace/recording/record/recording.cpp; next in the flow: recording/record/drain.cpp
+// module's kfuncs. Called by userspace/recording/record/recording.h; next in the flow: recording/record/drain.cpp
 // takes the blocks. One thread loads and attaches; afterwards only the drain thread reads the rings.
 #pragma once
 

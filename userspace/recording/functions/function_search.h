@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The functions that `record --functions` asks for: finds their files, and in a process without privileges, because
-// files are not trusted, their places and exits. Called by recording.cpp while it still has its privileges; next in the
+// files are not trusted, their places and exits. Called by Recording while it still has its privileges; next in the
 // flow: recording/card/function_probes.cpp.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What an event of a patched function costs on this machine. Called by recording.cpp before the command starts, and by
+// What an event of a patched function costs on this machine. Called by Recording before the command starts, and by
 // `monitor events --functions`.
 #pragma once
 

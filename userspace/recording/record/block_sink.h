@@ -3,8 +3,8 @@
 // --statistics` and `monitor top`. The drain thread offers it every block, also those that are still written, and says
 // up to when it has offered all that happened.
 //
-// Made by answers/live/, because the record side cannot read events; started by recording.cpp, called by drain.cpp and
-// recording.cpp, in one thread at a time unless said otherwise. What it writes goes back into the recording.
+// Made by answers/live/, because the record side cannot read events; started by Recording, called by drain.cpp and
+// Recording, in one thread at a time unless said otherwise. What it writes goes back into the recording.
 #pragma once
 
 #include <array>

@@ -2,7 +2,7 @@
 // record --calibrate: what an event costs in the recorded command itself. A thread of its own detaches all probes for 8
 // to 32 ms at a time, 2 % of the time, and reads how far the command comes then, and directly before and after.
 //
-// Made by recording.cpp when privileges were dropped; start() when the command may run, stop() before the probes are
+// Made by Recording when privileges were dropped; start() when the command may run, stop() before the probes are
 // detached for good, finish() when all blocks were drained. Each phase is a gap in the streams of the CPUs
 // (BpfCard::resume()).
 #pragma once

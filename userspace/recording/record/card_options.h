@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Translates the user's request into options of the BPF card, except its number of blocks. Used by recording.cpp, which
+// Translates the user's request into options of the BPF card, except its number of blocks. Used by Recording, which
 // sets that number.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Names of control groups: tokens carry a cgroup's id, .monitor/names has its path. Called by recording.cpp at start
+// Names of control groups: tokens carry a cgroup's id, .monitor/names has its path. Called by Recording at start
 // and end (a group may be gone at the end). The id of a cgroup is the inode number of its directory in the hierarchy
 // (Documentation/admin-guide/cgroup-v2.rst of the kernel, bpf-helpers(7)).
 #pragma once

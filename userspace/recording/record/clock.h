@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Relates the clocks, and steers the relation. A clock snapshot reads TSC, monotonic, real and TAI time at one instant;
 // the steering turns snapshots into the clock sets with which the BPF card converts monotonic time to trace time
-// (card.h). Called by drain.cpp every 100 ms, by recording.cpp at the start. One thread at a time.
+// (card.h). Called by drain.cpp every 100 ms, by Recording at the start. One thread at a time.
 // Invariant: the published function is continuous and increasing, and sets are published before they take effect.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The command that a recording runs: started as the invoking user, held back until the probes are attached.
-// Created by recording.cpp before any other thread exists; called from the main thread only.
+// Created by Recording before any other thread exists; called from the main thread only.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Confines the recorder's access to the file system to its trace once it has given up its privileges. From a root
-// shell its user is still root. Called by recording.cpp.
+// shell its user is still root. Called by Recording.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The counters of `record -m`: opened on every CPU, passed to the BPF card, which reads them at each switch, and read
 // here at the start and the end of the recording, so that the tokens' sums can be compared with the kernel's own.
-// Created by recording.cpp before the probes attach. One thread.
+// Created by Recording before the probes attach. One thread.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The totals of record --count, from where they are counted: in each CPU's area, per level of probes, by the cards; and
-// in the drain, for events of programs. Read by recording.cpp, in any thread.
+// in the drain, for events of programs. Read by Recording, in any thread.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The results of record --time, from where they are folded: in each CPU's area, by the probes (monitor/timing.h). Read
-// by recording.cpp, in any thread; while probes run, the parts of a result may be some events apart.
+// by Recording, in any thread; while probes run, the parts of a result may be some events apart.
 #pragma once
 
 #include <array>

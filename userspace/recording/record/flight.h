@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// record --flight: snapshots, from the request to the finished trace directory. Used by recording.cpp in the main
+// record --flight: snapshots, from the request to the finished trace directory. Used by Recording in the main
 // thread; the rings are read in the thread of flight_recorder.cpp.
 //
 // One snapshot at a time: requests that come meanwhile wait, and are answered by a snapshot of their own; signals that

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The CPUs that are online: an idle one may have no event for long. Called by recording.cpp.
+// The CPUs that are online: an idle one may have no event for long. Called by Recording.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Threads that the BPF task iterator does not list (the kernels of some sandboxes hide a process from BPF completely),
-// with what /proc has: name, state, process, CPU; the counts stay unknown. Called by recording.cpp at start and end.
+// with what /proc has: name, state, process, CPU; the counts stay unknown. Called by Recording at start and end.
 #pragma once
 
 #include <cstdint>

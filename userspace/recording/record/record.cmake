@@ -50,7 +50,9 @@ add_library(monitor_record STATIC
   ${CMAKE_CURRENT_LIST_DIR}/ratio_pairs.cpp
   ${CMAKE_CURRENT_LIST_DIR}/recorded_functions.cpp
   ${CMAKE_CURRENT_LIST_DIR}/recording.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/recording_end.cpp
   ${CMAKE_CURRENT_LIST_DIR}/recording_file.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/recording_start.cpp
   ${CMAKE_CURRENT_LIST_DIR}/snapshot.cpp
   ${CMAKE_CURRENT_LIST_DIR}/snapshot_requests.cpp
   ${CMAKE_CURRENT_LIST_DIR}/state_streams.cpp

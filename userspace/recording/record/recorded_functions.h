@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The functions of record --functions, from their search to the ones that --budget leaves out. Called by recording.cpp
+// The functions of record --functions, from their search to the ones that --budget leaves out. Called by Recording
 // from the main thread.
 #pragma once
 

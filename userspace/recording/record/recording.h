@@ -8,6 +8,7 @@
 // start(): directory, command (held back), card, preflight, privileges dropped, threads started, initial state
 // recorded, command released. wait(): drain -> pool -> writer; then the final counts, the probes detached, the rest of
 // the rings, the final description. Killed at any instant, it leaves a readable trace that says `incomplete`.
+// Its steps are in recording_start.cpp, recording.cpp and recording_end.cpp, its state is in recording_parts.h.
 // Invariant: one recording for each process, because privileges that were dropped do not come back.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // .monitor/recording.json: what is known about a recording besides its tokens. Written at the start with the state
-// `incomplete` and again at a clean end. Filled by recording.cpp; read by reading/analyze/recording_info.cpp.
+// `incomplete` and again at a clean end. Filled by Recording; read by reading/analyze/recording_info.cpp.
 // Documentation/trace-format.md describes the members.
 #pragma once
 

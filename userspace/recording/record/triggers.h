@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The recorder's part of triggers (record --trigger): learns from the cards which fired, in the main thread, and keeps
-// account of them. What is then done is up to flight.cpp (snapshots) and recording.cpp.
+// account of them. What is then done is up to flight.cpp (snapshots) and Recording.
 //
 //     probe: edc_firings of its CPU, bell -> poll() in ending.cpp -> take() -> snapshot, end
 //     what no event fires: a timer ---------------------------------/   \-> write(), in the thread that writes tokens

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // On whose behalf a recording runs, and how root's privileges are dropped to that user's.
-// Called by recording.cpp and by the command's child; from the main thread only, before any other thread exists.
+// Called by Recording and by the command's child; from the main thread only, before any other thread exists.
 #pragma once
 
 #include <cstddef>

@@ -2,7 +2,7 @@
 // Keeps the probes able to walk stacks while a recording runs (record --stacks): learns of mappings, reads the files,
 // fills the card's memory, and notes every change of mappings for the trace, which later names the frames by them.
 //
-// Made by recording.cpp while it has its privileges; start() after they are gone; the drain thread takes the changes.
+// Made by Recording while it has its privileges; start() after they are gone; the drain thread takes the changes.
 // Its own thread does all the rest. What it cannot learn leaves stacks truncated, which the trace says.
 //
 // Programs may change mappings as fast as they like: the thread takes at most a share of a CPU and then pauses. What

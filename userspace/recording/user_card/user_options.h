@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the user card is asked to do: set by recording/record/recording.cpp, kept by the card (user_card.h), read by its
+// What the user card is asked to do: set by recording/record/recording.h, kept by the card (user_card.h), read by its
 // parts.
 #pragma once
 
