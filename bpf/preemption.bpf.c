@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Whether a program at a tracepoint that is reached with preemption enabled may be preempted: what the kernel's count of
- * reasons against it (include/linux/preempt.h) is in such a program. An object of its own, loaded by
+ * Whether a program at a tracepoint that is reached with preemption enabled may be preempted: reads the kernel's count
+ * of reasons not to (include/linux/preempt.h) in such programs. An object of its own, loaded by
  * userspace/recording/card/preemption.cpp.
  */
 #include "kernel.bpf.h"

@@ -10,8 +10,7 @@
 
 namespace monitor::card {
 
-void BpfCard::LinkDeleter::operator()(bpf_link *) const {}
-void FunctionProbes::LinkDeleter::operator()(bpf_link *) const {}
+void LinkDeleter::operator()(bpf_link *) const {}
 void BpfCard::BellDeleter::operator()(ring_buffer *) const {}
 
 int BpfCard::bell() const

@@ -2,7 +2,6 @@
 #include "bpf_card.h"
 
 #include <algorithm>
-#include <cstdarg>
 #include <cstring>
 #include <set>
 
@@ -10,9 +9,7 @@
 #include <bpf/libbpf.h>
 #include <fmt/format.h>
 #include <linux/membarrier.h>
-#include <linux/perf_event.h>
 #include <poll.h>
-#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -28,28 +25,6 @@
 namespace monitor::card {
 namespace {
 
-constexpr std::size_t log_bytes_kept = 4000;
-std::string libbpf_log;
-
-int keep_log(libbpf_print_level level, const char *format, va_list arguments)
-{
-	static const bool debug = std::getenv("MONITOR_DEBUG");
-	if (debug && level == LIBBPF_WARN)
-		return std::vfprintf(stderr, format, arguments);
-	if (level != LIBBPF_WARN || libbpf_log.size() > log_bytes_kept)
-		return 0;
-	char line[512];
-	std::vsnprintf(line, sizeof line, format, arguments);
-	libbpf_log += line;
-	return 0;
-}
-
-// The line of libbpf's log that gives the reason. With MONITOR_DEBUG set the whole log went to stderr when written.
-std::string why_refused()
-{
-	return libbpf_log.substr(0, libbpf_log.find('\n'));
-}
-
 bool is_iterator(const bpf_program *program)
 {
 	return std::string_view(bpf_program__section_name(program)).find("iter/") != std::string_view::npos;
@@ -60,34 +35,12 @@ bool is_stack_timer(const bpf_program *program)
 	return std::string_view(bpf_program__name(program)) == "stack_sample";
 }
 
-// What a task iterator writes.
-template <class Record> std::vector<Record> read_pass(const Fd &pass)
-{
-	std::vector<Record> records;
-	std::vector<std::byte> bytes(1 << 16);
-	std::size_t kept = 0;
-	for (ssize_t n; (n = ::read(pass.get(), bytes.data() + kept, bytes.size() - kept)) > 0;) {
-		kept += static_cast<std::size_t>(n);
-		const std::size_t whole = kept / sizeof(Record);
-		const std::size_t before = records.size();
-		records.resize(before + whole);
-		std::memcpy(records.data() + before, bytes.data(), whole * sizeof(Record));
-		std::memmove(bytes.data(), bytes.data() + whole * sizeof(Record), kept -= whole * sizeof(Record));
-	}
-	return records;
-}
-
 bool is_fault_event(const bpf_program *program)
 {
 	return std::string_view(bpf_program__section_name(program)).ends_with("perf_event") && !is_stack_timer(program);
 }
 
 } // namespace
-
-void BpfCard::LinkDeleter::operator()(bpf_link *link) const
-{
-	bpf_link__destroy(link);
-}
 
 void BpfCard::BellDeleter::operator()(ring_buffer *bell) const
 {
@@ -96,7 +49,7 @@ void BpfCard::BellDeleter::operator()(ring_buffer *bell) const
 
 BpfCard::BpfCard(const CardOptions &options) : options_(options)
 {
-	libbpf_set_print(keep_log);
+	keep_warnings();
 	if (!kernel_has_types())
 		throw Error("this kernel has no type information (/sys/kernel/btf/vmlinux), which the BPF card needs; "
 			    "boot a kernel built with CONFIG_DEBUG_INFO_BTF=y (all stock distribution kernels are)");
@@ -238,8 +191,7 @@ BpfCard::~BpfCard()
 {
 	links_.clear();
 	fault_links_.clear();
-	iterator_links_.clear();
-	progress_link_.reset();
+	task_lists_ = {};
 	areas_ = {};
 	bell_.reset();
 	firing_bell_.reset();
@@ -583,35 +535,10 @@ void BpfCard::attach_program(bpf_program *program)
 		throw Error(errno, fmt::format("cannot attach the probe {} ({})", name, why_refused()));
 }
 
-void BpfCard::open_fault_events(const std::string &name)
-{
-	perf_event_attr attributes{};
-	attributes.size = sizeof attributes;
-	attributes.type = PERF_TYPE_SOFTWARE;
-	attributes.config = name == "major_fault" ? PERF_COUNT_SW_PAGE_FAULTS_MAJ : PERF_COUNT_SW_PAGE_FAULTS_MIN;
-	attributes.sample_period = 1;
-	attributes.disabled = 1;
-	for (unsigned cpu = 0; cpu < options_.cpus; ++cpu) {
-		Fd fd(static_cast<int>(
-		    ::syscall(SYS_perf_event_open, &attributes, -1, static_cast<int>(cpu), -1, PERF_FLAG_FD_CLOEXEC)));
-		if (!fd && errno == ENODEV)
-			continue; // a possible CPU that is offline
-		if (!fd)
-			throw Error(errno, "cannot open the software event of page faults");
-		fault_events_.push_back({name, std::move(fd)});
-	}
-}
-
 void BpfCard::attach_fault_event(bpf_program *program, const std::string &name)
 {
-	if (std::ranges::none_of(fault_events_, [&](const FaultEvent &event) { return event.name == name; }))
-		open_fault_events(name);
-	for (const FaultEvent &event : fault_events_) {
-		if (event.name != name)
-			continue;
-		::ioctl(event.fd.get(), PERF_EVENT_IOC_RESET, 0);
-		fault_links_.push_back(link_to_event(program, event.fd));
-	}
+	for (const Fd *event : fault_events_.opened(name, options_.cpus))
+		fault_links_.push_back(link_to_event(program, *event));
 }
 
 void BpfCard::attach_timers(bpf_program *program)
@@ -620,7 +547,7 @@ void BpfCard::attach_timers(bpf_program *program)
 		links_.push_back(link_to_event(program, timer));
 }
 
-BpfCard::Link BpfCard::link_to_event(bpf_program *program, const Fd &event) const
+Link BpfCard::link_to_event(bpf_program *program, const Fd &event) const
 {
 	Fd fd(::dup(event.get()));
 	Link link(bpf_program__attach_perf_event(program, fd.get()));
@@ -636,8 +563,7 @@ BpfCard::Link BpfCard::link_to_event(bpf_program *program, const Fd &event) cons
 void BpfCard::detach()
 {
 	// The fault events' own counts end exactly with their probe: disable first, then read.
-	for (const FaultEvent &event : fault_events_)
-		::ioctl(event.fd.get(), PERF_EVENT_IOC_DISABLE, 0);
+	fault_events_.disable();
 	stacks_->stop_timers();
 	samples_->stop();
 	if (module_)
@@ -656,15 +582,13 @@ void BpfCard::detach()
 
 std::vector<edc_progress> BpfCard::list_progress() const
 {
-	const Fd pass(progress_link_ ? bpf_iter_create(bpf_link__fd(progress_link_.get())) : -1);
-	return pass ? read_pass<edc_progress>(pass) : std::vector<edc_progress>();
+	return task_lists_.progress();
 }
 
 void BpfCard::suspend()
 {
 	// In this order the events' own counts are those of what the probes saw.
-	for (const FaultEvent &event : fault_events_)
-		::ioctl(event.fd.get(), PERF_EVENT_IOC_DISABLE, 0);
+	fault_events_.disable();
 	for (unsigned cpu = 0; cpu < options_.cpus; ++cpu)
 		__atomic_store_n(&area(cpu).reader.stopped, 1, __ATOMIC_SEQ_CST);
 	links_.clear();
@@ -689,8 +613,7 @@ unsigned BpfCard::resume(std::uint64_t since)
 	}
 	for (unsigned cpu = 0; cpu < options_.cpus; ++cpu)
 		__atomic_store_n(&area(cpu).reader.stopped, 0, __ATOMIC_SEQ_CST);
-	for (const FaultEvent &event : fault_events_)
-		::ioctl(event.fd.get(), PERF_EVENT_IOC_ENABLE, 0);
+	fault_events_.enable();
 	return marked;
 }
 
@@ -779,45 +702,18 @@ std::vector<FaultCount> BpfCard::fault_counts() const
 	}
 	if (fault_events_.empty() || attached_.empty())
 		return final_fault_counts_;
-	std::vector<FaultCount> counts{{"minor_fault", 0}, {"major_fault", 0}};
-	for (const FaultEvent &event : fault_events_) {
-		std::uint64_t value = 0;
-		if (::read(event.fd.get(), &value, sizeof value) == sizeof value)
-			counts[event.name == "major_fault"].count += value;
-	}
-	return counts;
+	return fault_events_.counts();
 }
 
-void BpfCard::prepare_task_passes(unsigned passes)
+void BpfCard::prepare_task_lists(unsigned lists)
 {
-	Link link(bpf_program__attach_iter(skeleton_->progs.list_tasks, nullptr));
-	if (!link)
-		throw Error(errno, fmt::format("cannot attach the task iterator ({})", why_refused()));
-	for (unsigned i = 0; i < passes; ++i) {
-		task_passes_.emplace_back(bpf_iter_create(bpf_link__fd(link.get())));
-		if (!task_passes_.back())
-			throw Error(errno, "cannot open the task iterator");
-	}
-	iterator_links_.push_back(std::move(link));
-	if (!options_.suspending)
-		return;
-	progress_link_.reset(bpf_program__attach_iter(skeleton_->progs.list_progress, nullptr));
-	if (!progress_link_)
-		throw Error(errno, fmt::format("cannot attach the task iterator ({})", why_refused()));
+	task_lists_.prepare(skeleton_->progs.list_tasks, lists,
+			    options_.suspending ? skeleton_->progs.list_progress : nullptr);
 }
 
 std::vector<edc_task> BpfCard::list_tasks()
 {
-	Fd pass;
-	if (!iterator_links_.empty())
-		pass = Fd(bpf_iter_create(bpf_link__fd(iterator_links_.back().get())));
-	if (!pass && !task_passes_.empty()) { // prepared before privileges were dropped
-		pass = std::move(task_passes_.back());
-		task_passes_.pop_back();
-	}
-	if (!pass)
-		return {};
-	return read_pass<edc_task>(pass);
+	return task_lists_.tasks();
 }
 
 void BpfCard::select(const std::vector<int> &pids)

@@ -18,6 +18,8 @@
 
 #include "base/event_matcher.h"
 #include "base/fd.h"
+#include "bpf_link.h"
+#include "fault_events.h"
 #include "function_probes.h"
 #include "module_card.h"
 #include "monitor/card.h"
@@ -25,9 +27,9 @@
 #include "reset_events.h"
 #include "sample_timers.h"
 #include "stack_probes.h"
+#include "task_lists.h"
 
 struct card;
-struct bpf_link;
 struct bpf_program;
 struct ring_buffer;
 
@@ -84,12 +86,6 @@ struct ProgramMisses {
 	std::uint64_t misses = 0;
 };
 
-// The kernel's own count of a software event, all CPUs.
-struct FaultCount {
-	std::string event;
-	std::uint64_t count = 0;
-};
-
 class BpfCard {
 public:
 	// Loads the programs; throws Error with the remedy if the kernel rejects them.
@@ -129,7 +125,6 @@ public:
 	void suspend();
 	void wait_for_probes() const;
 	unsigned resume(std::uint64_t since);
-	// How far all threads have come; empty: this kernel refuses to list them again without the privilege.
 	std::vector<edc_progress> list_progress() const;
 
 	// Counter `index` of a set on one CPU, opened by the caller. Call before anything is attached.
@@ -185,10 +180,8 @@ public:
 	// Since the last attach; final after detach().
 	std::vector<FaultCount> fault_counts() const;
 
-	// Opens the file descriptors for this many passes over all threads, while the process has the privilege.
-	void prepare_task_passes(unsigned passes);
-	// Reads one prepared pass; after these a new one, which kernels from 5.19 on open without the privilege. Empty:
-	// there is none.
+	// task_lists.h: for this many lists of all threads, while the process has the privilege.
+	void prepare_task_lists(unsigned lists);
 	std::vector<edc_task> list_tasks();
 
 	// Select processes with all their descendants (-p), or one whose children follow it; or deselect one.
@@ -200,17 +193,8 @@ public:
 	const std::vector<std::string> &lacking() const { return lacking_; }
 
 private:
-	struct LinkDeleter {
-		void operator()(bpf_link *link) const;
-	};
-	using Link = std::unique_ptr<bpf_link, LinkDeleter>;
 	struct BellDeleter {
 		void operator()(ring_buffer *bell) const;
-	};
-	// Opened when first attached, and kept open: the privilege to open them is dropped when the recording starts.
-	struct FaultEvent {
-		std::string name;
-		Fd fd;
 	};
 
 	const Mapping &areas() const { return module_ ? module_->areas() : areas_; }
@@ -226,7 +210,6 @@ private:
 	bpf_program *reset_program_of(std::size_t number) const;
 	bpf_program *trial_reset() const;
 	void attach_reset(std::size_t number);
-	void open_fault_events(const std::string &name);
 	void attach_fault_event(bpf_program *program, const std::string &name);
 	void attach_timers(bpf_program *program);
 	void judge(bool on);
@@ -247,11 +230,9 @@ private:
 	Mapping begun_;          // an edc_begun for each of options_.times
 	Mapping trigger_states_; // an edc_trigger_state for each of options_.triggers
 	std::vector<Link> links_, fault_links_;
-	std::vector<FaultEvent> fault_events_;
+	FaultEvents fault_events_;
 	std::vector<FaultCount> final_fault_counts_;
-	std::vector<Link> iterator_links_;
-	Link progress_link_;
-	std::vector<Fd> task_passes_;
+	TaskLists task_lists_;
 	std::set<std::string> counted_; // names of classes, by set_matcher()
 	std::vector<std::string> attached_;
 	std::vector<std::string> lacking_;

@@ -29,8 +29,10 @@ endforeach()
 
 add_library(monitor_card STATIC
   ${CMAKE_CURRENT_LIST_DIR}/bpf_card.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/bpf_link.cpp
   ${CMAKE_CURRENT_LIST_DIR}/calibration.cpp
   ${CMAKE_CURRENT_LIST_DIR}/classes.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/fault_events.cpp
   ${CMAKE_CURRENT_LIST_DIR}/function_probes.cpp
   ${CMAKE_CURRENT_LIST_DIR}/kernel_features.cpp
   ${CMAKE_CURRENT_LIST_DIR}/module_card.cpp
@@ -43,6 +45,7 @@ add_library(monitor_card STATIC
   ${CMAKE_CURRENT_LIST_DIR}/ring_layout.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sample_timers.cpp
   ${CMAKE_CURRENT_LIST_DIR}/stack_probes.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/task_lists.cpp
   ${CMAKE_CURRENT_LIST_DIR}/witness.cpp
   ${CMAKE_CURRENT_LIST_DIR}/workloads.cpp
   ${CMAKE_BINARY_DIR}/generated/card.skel.h

@@ -96,11 +96,6 @@ void FunctionProbes::add_places(const Function &function, std::size_t number, Pl
 		exits.add(way.offset, cookie(number, way.condition));
 }
 
-void FunctionProbes::LinkDeleter::operator()(bpf_link *link) const
-{
-	bpf_link__destroy(link);
-}
-
 void FunctionProbes::configure(bpf_program *program, bool is_wanted)
 {
 	bpf_program__set_autoload(program, is_wanted);

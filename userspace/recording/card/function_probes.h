@@ -6,15 +6,14 @@
 
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/fd.h"
+#include "bpf_link.h"
 #include "rounds.h"
 
-struct bpf_link;
 struct bpf_program;
 
 namespace monitor::card {
@@ -61,9 +60,6 @@ public:
 
 private:
 	struct Places;
-	struct LinkDeleter {
-		void operator()(bpf_link *link) const;
-	};
 	static void add_places(const Function &function, std::size_t number, Places &entries, Places &exits);
 	void attach_each(const Programs &programs, const std::vector<Function> &functions,
 			 const std::vector<std::size_t> &numbers);
@@ -74,7 +70,7 @@ private:
 
 	struct Links {
 		std::vector<Fd> multi;
-		std::vector<std::unique_ptr<bpf_link, LinkDeleter>> single;
+		std::vector<Link> single;
 	};
 	static constexpr std::size_t all = ~std::size_t{0};
 

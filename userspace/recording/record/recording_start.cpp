@@ -270,7 +270,7 @@ void Recording::Parts::load_card()
 		counted_ = std::make_unique<CountedPeriods>(
 		    *card_, *options_.statistics, uuid_, [this] { return read_sync(steering_->invariant_tsc()); },
 		    [this] { return description(describe_clock(*steering_), {}); });
-	card_->prepare_task_passes(2);
+	card_->prepare_task_lists(2);
 	start_matching();
 	card_->attach(test.tp);
 	if (options_.only_command)

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+#include "bpf_link.h"
+
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+
+#include <bpf/libbpf.h>
+
+namespace monitor::card {
+namespace {
+
+constexpr std::size_t log_bytes_kept = 4000;
+std::string libbpf_log;
+
+int keep_log(libbpf_print_level level, const char *format, va_list arguments)
+{
+	static const bool debug = std::getenv("MONITOR_DEBUG");
+	if (debug && level == LIBBPF_WARN)
+		return std::vfprintf(stderr, format, arguments);
+	if (level != LIBBPF_WARN || libbpf_log.size() > log_bytes_kept)
+		return 0;
+	char line[512];
+	std::vsnprintf(line, sizeof line, format, arguments);
+	libbpf_log += line;
+	return 0;
+}
+
+} // namespace
+
+void LinkDeleter::operator()(bpf_link *link) const
+{
+	bpf_link__destroy(link);
+}
+
+void keep_warnings()
+{
+	libbpf_set_print(keep_log);
+}
+
+std::string why_refused()
+{
+	return libbpf_log.substr(0, libbpf_log.find('\n'));
+}
+
+} // namespace monitor::card

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// The attachment of a BPF program: it ends with the link. Used by the files that attach one.
+#pragma once
+
+#include <memory>
+#include <string>
+
+struct bpf_link;
+
+namespace monitor::card {
+
+struct LinkDeleter {
+	void operator()(bpf_link *link) const;
+};
+using Link = std::unique_ptr<bpf_link, LinkDeleter>;
+
+// From here on the library's warnings are kept instead of printed; with MONITOR_DEBUG set they are printed.
+void keep_warnings();
+// The first of them, which gives the reason.
+std::string why_refused();
+
+} // namespace monitor::card
