@@ -71,7 +71,9 @@ class Browser:
 		elif message["method"] == "Runtime.consoleAPICalled" and parameters["type"] in ("error", "assert"):
 			self.complaints.append(json.dumps(parameters["args"])[:500])
 		elif message["method"] == "Log.entryAdded" and parameters["entry"]["level"] == "error":
-			self.complaints.append(parameters["entry"]["text"])
+			url = parameters["entry"].get("url", "")
+			if not url.endswith("/favicon.ico"):  # which it may ask for before it has read that the page has none
+				self.complaints.append(f"{parameters['entry']['text']} {url}".rstrip())
 
 	def size(self, width, height, mobile=False):
 		self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=mobile)
