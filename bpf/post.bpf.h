@@ -5,8 +5,8 @@
  *
  * It counts the event as seen, selects the ring of this CPU's nesting level, checks the filter, reads the clock and
  * stores the token. Precondition: a probe is not preempted (then probes on one CPU nest last-in-first-out,
- * so a plain depth counter gives each a separate ring and every ring has one writer at a time). The preflight tests
- * which attach type guarantees that on the running kernel, see userspace/recording/card/preflight.cpp.
+ * so a plain depth counter gives each a separate ring and every ring has one writer at a time). The preflight finds
+ * out which attach type guarantees that on the running kernel, see userspace/recording/card/preflight.h.
  *
  * Cost by part: the lookups and stores are not measurable next to bpf_ktime_get_ns() and the attachment itself.
  */

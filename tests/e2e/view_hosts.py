@@ -12,9 +12,9 @@ import view_page
 
 BASE_NS, LATER_NS, MS = 1_700_000_000_000_000_000, 50_000_000, 1_000_000
 MIDDLE = (100, 200)  # ms of db1's trace between which its clock is slower by 1e-4, and less is known of it
-# By host, when its first event was, in ns since the trace's begin: on a busy machine the probes are there much later.
-# All times here are since then.
-first_ns = {}
+# By host, when its recording started, in ns since the trace's begin, which on a busy machine is much earlier. All times
+# here are since then.
+start_ns = {}
 
 
 def recorded(name):
@@ -25,8 +25,9 @@ def clock_of(directory, points, bounds):
 	"""Lines through these points: ms since the trace's begin, and ns since the epoch."""
 	first = e2e.Trace(directory).events("--event", "sched_switch")[0]
 	hz = int(re.search(r"freq = (\d+)", (directory / "metadata").read_text(errors="replace"))[1])
-	first_ns[directory.name] = first["time_ns"]
-	return {"nodes": [[first["ticks"] + round(hz * ms / 1000), ns] for ms, ns in points], "bounds_ns": bounds}
+	start = json.loads((directory / ".monitor" / "recording.json").read_text())["start"]["time"]
+	start_ns[directory.name] = first["time_ns"] + (start - first["ticks"]) * 1e9 / hz
+	return {"nodes": [[start + round(hz * ms / 1000), ns] for ms, ns in points], "bounds_ns": bounds}
 
 
 def collection(web_bound):
@@ -53,13 +54,13 @@ def note(page):
 	return page.run("document.querySelector('#hosts-note').textContent")
 
 
-def first_here(page):
-	return first_ns[page.run("monitorView.lanes.source.about.hosts[monitorView.lanes.source.about.host_number].name")]
+def start_here(page):
+	return start_ns[page.run("monitorView.lanes.source.about.hosts[monitorView.lanes.source.about.host_number].name")]
 
 
 def window_ns(page):
 	shown = page.run("[monitorView.lanes.window.from, monitorView.lanes.window.to].map(ticks => monitorView.lanes.source.ns(ticks))")
-	return [ns - first_here(page) for ns in shown]
+	return [ns - start_here(page) for ns in shown]
 
 
 def to_host(page, name):
@@ -69,7 +70,7 @@ def to_host(page, name):
 
 def show(page, begin_ms, end_ms):
 	"""A window of this host's trace."""
-	page.run(f"(ticks => monitorView.setWindow(ticks({begin_ms}), ticks({end_ms})))(ms => (ms * 1e6 + {first_here(page)} - monitorView.lanes.source.beginNs) / monitorView.lanes.source.nsPerTick)")
+	page.run(f"(ticks => monitorView.setWindow(ticks({begin_ms}), ticks({end_ms})))(ms => (ms * 1e6 + {start_here(page)} - monitorView.lanes.source.beginNs) / monitorView.lanes.source.nsPerTick)")
 	page.wait(f"{view_page.READY} && location.hash.includes('from=')")
 
 

@@ -37,8 +37,8 @@ made=$(sed -n 's/^getppid calls: //p' /tmp/record.out)
 
 # Whether a probe that can be preempted is, within this recording, is chance: so what the monitor knows is tested.
 case $(uname -r) in
-7.*) is_preempted=could attached=tp ;;
-*) is_preempted=cannot attached=tp_btf ;;
+[456].*) is_preempted=cannot attached=tp_btf ;;
+*) is_preempted=could attached=tp ;;
 esac
 ./monitor doctor > /tmp/doctor.out # its status: whether anything is missing
 grep "^[a-z]* *preemption .* $is_preempted be preempted" /tmp/doctor.out ||

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The BPF card: loads the probes, decides how each is attached, and provides the recording with its rings and counts.
 // With the kernel module, the rings and most probes are the module's; BPF programs probe the rest and post through the
-// module's kfuncs. Called by userspace/recording/record/recording.h; next in the flow: recording/record/drain.cpp
+// module's kfuncs. Called by Recording; next in the flow: recording/record/drain.cpp
 // takes the blocks. One thread loads and attaches; afterwards only the drain thread reads the rings.
 #pragma once
 
@@ -180,7 +180,7 @@ public:
 	// Since the last attach; final after detach().
 	std::vector<FaultCount> fault_counts() const;
 
-	// task_lists.h: for this many lists of all threads, while the process has the privilege.
+	// See task_lists.h; so does list_progress(). prepare_task_lists(): while the process has the privilege.
 	void prepare_task_lists(unsigned lists);
 	std::vector<edc_task> list_tasks();
 

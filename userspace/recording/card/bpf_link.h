@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The attachment of a BPF program: it ends with the link. Used by the files that attach one.
+// The attachment of a BPF program, which ends with the link, and why the kernel refused one. Used by the files that
+// attach one.
 #pragma once
 
 #include <memory>

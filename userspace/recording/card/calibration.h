@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What one event costs on the running machine: measured before a recording starts and after its last count was read,
 // with work whose events are known, alternately without and with probes. The probes are attached and detached in
-// between: being called is the larger part of their cost. Called by recording/record/recording.h; leaves the card
+// between: being called is the larger part of their cost. Called by Recording; leaves the card
 // detached and reset.
 #pragma once
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The cards in the kernel: compile the BPF object, make its skeleton, wrap it.
+# The cards in the kernel: compile the BPF objects, make their skeletons, wrap them.
 # Found to say early what is missing; linked by name, so that a static program gets the static ones.
 find_library(BPF_LIBRARY bpf REQUIRED)
 find_library(ELF_LIBRARY elf REQUIRED)

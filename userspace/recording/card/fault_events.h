@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Page faults as software events of the kernel, one of each CPU and kind: their programs are probes, and the events'
+// Page faults as software events of the kernel, one for each CPU and kind: their programs are probes, and the events'
 // own counts are what the probes should have seen. Owned by BpfCard.
 #pragma once
 
@@ -19,9 +19,9 @@ struct FaultCount {
 
 class FaultEvents {
 public:
-	// Those of minor_fault or major_fault, one of each CPU that is online, with their counts at 0. Opened when
-	// first asked for, and kept open: the privilege to open them is dropped when the recording starts. Throws
-	// Error.
+	// Those of minor_fault or major_fault, one for each CPU that is online, with their counts at 0; valid until the
+	// next call. Opened when first asked for, and kept open: the privilege is dropped when the recording starts.
+	// Throws Error.
 	std::vector<const Fd *> opened(const std::string &name, unsigned cpus);
 	void enable() const;
 	void disable() const;

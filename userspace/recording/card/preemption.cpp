@@ -4,9 +4,7 @@
 #include <memory>
 
 #include <bpf/libbpf.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "preemption.skel.h"
 
@@ -21,7 +19,7 @@ struct Destroyer {
 
 std::optional<bool> probes_can_be_preempted()
 {
-	const libbpf_print_fn_t print = libbpf_set_print(nullptr); // who needs it says so
+	const libbpf_print_fn_t print = libbpf_set_print(nullptr); // a refusal is no error here
 	const std::unique_ptr<::preemption, Destroyer> object(preemption__open_and_load());
 	const bool attached = object && preemption__attach(object.get()) == 0;
 	libbpf_set_print(print);

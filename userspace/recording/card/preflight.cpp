@@ -117,7 +117,8 @@ Preflight preflight(BpfCard &card)
 		if (result.tp || (!result.missing && !unknown))
 			return;
 		result.tp = true;
-		test_calls(card, cpu, result);
+		if (result.calls)
+			test_calls(card, cpu, result);
 	});
 	return result;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Before a recording starts: whether tracepoints are preempted here, and whether the probes see all calls of a trial.
-// If they are, the kernel does not run a preempted probe for any other task of its CPU, so the classes that may be
-// preempted attach as tp_* programs. Called by recording/record/recording.h; leaves the card detached and reset.
+// Before a recording starts: whether probes at tracepoints can be preempted here, and whether they see all calls of a
+// trial. The kernel does not run a preempted probe for any other task of its CPU: if they can be preempted, or calls
+// are missing, the classes concerned attach as tp_* programs. Called by Recording; leaves the card detached and reset.
 #pragma once
 
 #include "bpf_card.h"

@@ -92,10 +92,11 @@ PreflightCheck preemption()
 	}
 	const std::optional<bool> preempted = probes_can_be_preempted();
 	return {"preemption", model, CheckState::good,
-		!preempted   ? "a test at the start of each recording finds the attach type that loses nothing"
-		: *preempted ? "probes of system calls could be preempted: they attach as tracepoint programs, which "
-			       "cost more"
-			     : "probes cannot be preempted",
+		!preempted ? "a test at the start of each recording finds the attach type that loses nothing"
+		: *preempted
+		    ? "BPF probes of system calls could be preempted: they attach as tracepoint programs, which "
+		      "cost more"
+		    : "probes cannot be preempted",
 		""};
 }
 

@@ -20,7 +20,7 @@ public:
 	void prepare(const bpf_program *tasks, unsigned lists, const bpf_program *progress);
 	// A new list where the kernel opens it without the privilege (5.19), else a prepared one. Empty: there is none.
 	std::vector<edc_task> tasks();
-	// How far all threads have come; empty: the kernel refuses.
+	// How far all threads have come; empty: this kernel refuses to list them again without the privilege.
 	std::vector<edc_progress> progress() const;
 
 private:

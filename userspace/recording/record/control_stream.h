@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The recorder's own stream: clock snapshots, clock sets, states and counts of threads, in the same blocks as the
-// rings. Filled by the thread that has the data (first Recording, then the drain thread, then Recording again).
+// rings. Filled by the thread that has the data (first the main thread, then the drain thread, then the main thread
+// again).
 #pragma once
 
 #include <array>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What ends a recording: a signal, its duration, its command, a failure, its size, or stop(). Part of a Recording
-// (Recording); its main thread waits here.
+// What ends a recording: a signal, its duration, its command, a failure, its size, or stop(). Part of a Recording,
+// whose main thread waits here.
 //
 // The first SIGINT goes to the command, which may take its time to end; the second ends the recording, the third kills
 // the command.

@@ -12,6 +12,7 @@
 
 #include "base/fd.h"
 #include "block_sink.h"
+#include "blocks.h"
 #include "buffers.h"
 #include "calibration_phases.h"
 #include "cgroup_names.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the user card is asked to do: set by recording/record/recording.h, kept by the card (user_card.h), read by its
-// parts.
+// What the user card is asked to do: set by Recording, kept by the card (user_card.h), read by its parts.
 #pragma once
 
 #include <array>
