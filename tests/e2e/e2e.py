@@ -154,12 +154,16 @@ class Trace:
 		expect(done.returncode == (1 if red else 0), f"check: exit code {done.returncode}, but red is {red}")
 		return red
 
-	def expect_true(self):
-		red = self.check()
+	def expect_true(self, but=frozenset()):
+		red = self.check() - but
 		for statement in self.statements:
-			if statement["verdict"] == "FAILS":
+			if statement["verdict"] == "FAILS" and statement["id"] in red:
 				print(f"  {statement['id']}: {statement['text']}")
 		expect(not red, f"check {self.directory}: {', '.join(sorted(red))}")
+
+	def expect_sound(self):
+		"""But for how closely the clocks were read: other load widens that, and it has tests of its own."""
+		self.expect_true(but={"clock"})
 
 	def info(self):
 		return json.loads(run(monitor, "info", "--json", self.directory).stdout)
