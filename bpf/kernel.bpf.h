@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * The few kernel types that the probes read, declared by name only: CO-RE finds the field offsets in the running kernel
- * (libbpf, "BPF CO-RE reference guide"). Included before anything else by post.bpf.h
- * and preemption.bpf.c.
+ * (libbpf, "BPF CO-RE reference guide"). Included before anything else by post.bpf.h and
+ * preemption.bpf.c.
  */
 #ifndef MONITOR_BPF_KERNEL_H
 #define MONITOR_BPF_KERNEL_H

@@ -12,8 +12,8 @@ import view_page
 
 BASE_NS, LATER_NS, MS = 1_700_000_000_000_000_000, 50_000_000, 1_000_000
 MIDDLE = (100, 200)  # ms of db1's trace between which its clock is slower by 1e-4, and less is known of it
-# By host, when its recording started, in ns since the trace's begin, which on a busy machine is much earlier. All times
-# here are since then.
+# By host, when its recording started, in ns since the trace's begin, which on a busy machine is much earlier. All other
+# times here are since that start.
 start_ns = {}
 
 
@@ -22,7 +22,7 @@ def recorded(name):
 
 
 def clock_of(directory, points, bounds):
-	"""Lines through these points: ms since the trace's begin, and ns since the epoch."""
+	"""Lines through these points: ms since the recording's start, and ns since the epoch."""
 	first = e2e.Trace(directory).events("--event", "sched_switch")[0]
 	hz = int(re.search(r"freq = (\d+)", (directory / "metadata").read_text(errors="replace"))[1])
 	start = json.loads((directory / ".monitor" / "recording.json").read_text())["start"]["time"]
