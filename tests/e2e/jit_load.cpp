@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A program that makes functions while it runs, and says so: argv[1] `map` in /tmp/perf-PID.map, or `dump` in
-// jit-PID.dump in its directory. The first one, jit_first, runs for half of the time, then jit_second takes its place;
-// in a map, where this cannot be told, its own.
+// jit-PID.dump in its directory. The first one, jit_first, runs for half of the CPU time, then jit_second takes its
+// place; in a map, where this cannot be told, its own.
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -18,10 +18,10 @@ namespace {
 // push rbp; mov rbp, rsp; 1: dec rdi; jnz 1b; pop rbp; ret
 constexpr unsigned char code[] = {0x55, 0x48, 0x89, 0xe5, 0x48, 0xff, 0xcf, 0x75, 0xfb, 0x5d, 0xc3};
 
-std::uint64_t now_ns()
+std::uint64_t now_ns(clockid_t clock = CLOCK_MONOTONIC)
 {
 	timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
+	clock_gettime(clock, &now);
 	return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
@@ -64,8 +64,8 @@ void tell(FILE *file, bool in_dump, const char *name, void *where, std::uint64_t
 
 [[gnu::noinline]] void call_for_a_while(void *where)
 {
-	const std::uint64_t end = now_ns() + 400'000'000;
-	while (now_ns() < end) {
+	const std::uint64_t end = now_ns(CLOCK_PROCESS_CPUTIME_ID) + 400'000'000;
+	while (now_ns(CLOCK_PROCESS_CPUTIME_ID) < end) {
 		reinterpret_cast<void (*)(unsigned long)>(where)(100'000);
 		asm volatile("");
 	}
