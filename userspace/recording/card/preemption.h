@@ -8,8 +8,9 @@
 
 namespace monitor::card {
 
-// The programs read the kernel's preemption count, so the result does not depend on what happens meanwhile. Needs the
-// privilege to load them. Nullopt: unknown, because the privilege is missing or this kernel does not show the count.
+// Programs read the kernel's preemption count at a call and at a switch, which takes some milliseconds; whether one is
+// preempted meanwhile does not matter. Needs the privilege to load them. Nullopt: unknown, because the privilege is
+// missing, this kernel does not show the count, or there was no switch within a second.
 std::optional<bool> probes_can_be_preempted();
 
 } // namespace monitor::card
