@@ -62,35 +62,56 @@ run_tests() { # DIRECTORY CTEST-OPTION...
 	[ $status = 0 ] || run_again "$directory"
 }
 
-# Tests that record share the machine with all that runs on it. Up to four that failed, of about a hundred, run again,
-# alone; the summary names those that pass only then. All other tests depend on nothing but the code: what fails has failed.
+# Tests that record share the machine with all that runs on it. Up to four that failed, of about a hundred, and one of the
+# guests run again, alone; the summary names those that pass only then. All other tests depend on nothing but the code: what
+# fails has failed.
 run_again() { # DIRECTORY
 	local directory=$1 failed
 	failed=$(cut -d: -f2 "$directory/Testing/Temporary/LastTestsFailed.log")
-	! grep -qvE '^(e2e|docs)_' <<< "$failed" && [ "$(wc -l <<< "$failed")" -le 4 ] || return 1
+	! grep -qvE '^(e2e|docs|vm)_' <<< "$failed" && [ "$(wc -l <<< "$failed")" -le 4 ] &&
+		[ "$(grep -c '^vm_' <<< "$failed")" -le 1 ] || return 1
 	say "testing again, alone: ${failed//$'\n'/ }"
 	ctest --test-dir "$directory" --rerun-failed --output-on-failure | tee -a "$directory/ctest-again.log" || return 1
 }
 
-# Counts of passed, failed and skipped tests; of each skipped one the reason, which is the last line it printed.
+# Counts of passed, failed and skipped tests; of each failed one the lines that say why, and of each skipped one the
+# reason, which is the last line it printed.
 summarise() { # DIRECTORY...
 	local directory name
 	for directory in "$@"; do
 		[ -e "$directory/ctest.log" ] || continue
 		echo "$directory: $(grep -c ' Passed ' "$directory/ctest.log" || true) passed," \
-			"$(grep -cE '\*\*\*(Failed|Timeout|Exception|Not Run)' "$directory/ctest.log" || true) failed," \
+			"$(grep -cE "$failed_test" "$directory/ctest.log" || true) failed," \
 			"$(grep -c '\*\*\*Skipped' "$directory/ctest.log" || true) skipped"
-		[ ! -e "$directory/ctest-again.log" ] ||
-			sed -n 's|.*Test *#[0-9]*: \([^ ]*\) .* Passed .*|  \1 failed, and passed when it ran again, alone|p' \
-				"$directory/ctest-again.log"
-		for name in $(sed -n 's/.*Test *#[0-9]*: \([^ ]*\) .*\*\*\*Skipped.*/\1/p' "$directory/ctest.log"); do
-			echo "  skipped $name: $(skip_reason "$directory" "$name")"
+		for name in $(named "$failed_test" "$directory/ctest.log"); do
+			echo "  failed $name$(passed_again "$directory" "$name"):"
+			output_of "$directory" "$name" | reasons
+		done | cut -c -500
+		for name in $(named '\*\*\*Skipped' "$directory/ctest.log"); do
+			echo "  skipped $name: $(output_of "$directory" "$name" | tail -n 1)"
 		done
 	done
 }
 
-skip_reason() { # DIRECTORY TEST
+failed_test='\*\*\*(Failed|Timeout|Exception|Not Run)'
+
+# The first lines that say that something failed, with what follows them, and the last lines.
+reasons() {
+	awk '/(^|[^A-Z])FAIL(ED|S)?([^A-Z]|$)/ { shown = NR + 3 } NR <= shown && lines < 20 { print "    " $0; ++lines; last = NR }
+		{ line[NR] = $0 } END { for (n = NR - 2; n <= NR; ++n) if (n > last) print "    " line[n] }'
+}
+
+named() { # WHAT-BECAME-OF-IT FILE
+	sed -nE "s/.*Test *#[0-9]*: ([^ ]*) .*$1.*/\1/p" "$2"
+}
+
+passed_again() { # DIRECTORY TEST
+	[ ! -e "$1/ctest-again.log" ] || ! grep -q "Test *#[0-9]*: $2 .* Passed " "$1/ctest-again.log" ||
+		echo ", and passed when it ran again, alone"
+}
+
+output_of() { # DIRECTORY TEST
 	awk -v name="$2" '$0 ~ "^[0-9]+/[0-9]+ Testing: " name "$" { on = 1 } on && /^Output:/ { out = 1; next }
-		out && /^<end of output>/ { exit } out && NF { line = $0 } END { print line }' \
+		out && /^<end of output>/ { exit } out && NF' \
 		"$1/ctest-output.log"
 }
