@@ -29,6 +29,8 @@ endforeach()
 
 add_library(monitor_card STATIC
   ${CMAKE_CURRENT_LIST_DIR}/bpf_card.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/bpf_card_attach.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/bpf_card_load.cpp
   ${CMAKE_CURRENT_LIST_DIR}/bpf_link.cpp
   ${CMAKE_CURRENT_LIST_DIR}/calibration.cpp
   ${CMAKE_CURRENT_LIST_DIR}/classes.cpp
@@ -50,7 +52,9 @@ add_library(monitor_card STATIC
   ${CMAKE_CURRENT_LIST_DIR}/workloads.cpp
   ${CMAKE_BINARY_DIR}/generated/card.skel.h
   ${CMAKE_BINARY_DIR}/generated/preemption.skel.h)
-# Tests have a card of their own in its place (tests/record), so it is a member of its own.
-set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/bpf_card.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+# Tests have a card of their own in its place (tests/record), so its files are members of their own.
+set_source_files_properties(
+  ${CMAKE_CURRENT_LIST_DIR}/bpf_card.cpp ${CMAKE_CURRENT_LIST_DIR}/bpf_card_attach.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/bpf_card_load.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 target_include_directories(monitor_card PRIVATE ${CMAKE_BINARY_DIR}/generated)
 target_link_libraries(monitor_card PUBLIC monitor_base compiled_fmt PRIVATE bpf elf z Threads::Threads)

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
-// What the name of a BPF program means (bpf/card.bpf.c): the event class that it posts, and how it differs from the
-// usual one. Used by bpf_card.cpp.
+// What the name or the section of a BPF program means (bpf/card.bpf.c): the event class that it posts, and how it
+// differs from the usual one. Used by bpf_card*.cpp.
 #pragma once
 
 #include <cstring>
 #include <string>
+#include <string_view>
+
+#include <bpf/libbpf.h>
 
 namespace monitor::card {
 
@@ -41,6 +44,21 @@ inline bool is_reset(const std::string &program)
 inline bool is_function(const std::string &program)
 {
 	return program.starts_with("function_");
+}
+
+inline bool is_iterator(const bpf_program *program)
+{
+	return std::string_view(bpf_program__section_name(program)).find("iter/") != std::string_view::npos;
+}
+
+inline bool is_stack_timer(const bpf_program *program)
+{
+	return std::string_view(bpf_program__name(program)) == "stack_sample";
+}
+
+inline bool is_fault_event(const bpf_program *program)
+{
+	return std::string_view(bpf_program__section_name(program)).ends_with("perf_event") && !is_stack_timer(program);
 }
 
 // The event class that a program posts.

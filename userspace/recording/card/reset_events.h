@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Events of `record --reset-on`: a tracepoint, or a function of a program or library. Parsed here, attached by
-// bpf_card.cpp to bpf/reset.bpf.c.
+// bpf_card_attach.cpp to bpf/reset.bpf.c.
 #pragma once
 
 #include <string>
