@@ -247,8 +247,10 @@ TEST_CASE("check: migrations by the threads' own counters")
 
 namespace {
 
-// Threads 11, 12 ... run for `each_ns` one after the other; the kernel counts as much, and `more` besides.
-CheckedHistory turns(std::uint64_t each_ns, std::initializer_list<std::int64_t> more, std::uint64_t switched = 1)
+// Threads 11, 12 ... run for `each_ns` one after the other; the kernel counts as much, and `more` besides. Then there
+// are some that sleep.
+CheckedHistory turns(std::uint64_t each_ns, const std::vector<std::int64_t> &more, std::uint64_t switched = 1,
+		     int asleep = 0)
 {
 	CheckedHistory history;
 	history.set(0, 0, 0);
@@ -256,6 +258,8 @@ CheckedHistory turns(std::uint64_t each_ns, std::initializer_list<std::int64_t> 
 	std::int32_t tid = 11;
 	for (std::size_t i = 0; i < more.size(); ++i)
 		history.figures(2'000'000, EDC_WHEN_START, 0, 0, 0, tid++);
+	for (int i = 0; i < asleep; ++i)
+		history.figures(2'000'000, EDC_WHEN_START, 0, 0, 0, tid + i);
 	std::uint64_t time = 5'000'000;
 	history.switches(time, 0, 11);
 	for (std::int32_t running = 11; running < tid; ++running)
@@ -265,6 +269,8 @@ CheckedHistory turns(std::uint64_t each_ns, std::initializer_list<std::int64_t> 
 	for (const std::int64_t ns : more)
 		history.figures(time + 2'000'000, EDC_WHEN_END, switched, each_ns + static_cast<std::uint64_t>(ns), 0,
 				tid++);
+	for (int i = 0; i < asleep; ++i)
+		history.figures(time + 2'000'000, EDC_WHEN_END, 0, 0, 0, tid + i);
 	return history;
 }
 
@@ -305,6 +311,49 @@ TEST_CASE("check: two threads may be off by what a CPU that stands still moves, 
 	};
 	CHECK_FALSE(stolen(18 * ms));
 	CHECK(stolen(30 * ms));
+}
+
+TEST_CASE("check: a virtual machine that counts no steal time may move time between a quarter of the threads that ran")
+{
+	constexpr std::int64_t ms = 1'000'000;
+	const auto said = [](std::vector<std::int64_t> more, bool is_virtual, std::uint64_t steal_ns, int ran = 12) {
+		more.resize(static_cast<std::size_t>(ran));
+		CheckedHistory history = turns(50 * ms, more, 1, 20);
+		history.info.is_virtual = is_virtual;
+		history.info.start_counts->steal_ns = history.info.end_counts->steal_ns = {0, steal_ns};
+		return history.said("thread_cpu_time");
+	};
+	const std::vector<std::int64_t> three = {20 * ms, -10 * ms, -10 * ms};
+	const std::string moved = said(three, true, 0);
+	CHECK(moved.starts_with("not checked"));
+	CHECK(moved.find("does not count steal time") != std::string::npos);
+	CHECK(said(three, true, 10 * ms).starts_with("FAILS")); // this one does
+	CHECK(said(three, false, 0).starts_with("FAILS"));
+	CHECK(said(three, true, 0, 11).starts_with("FAILS"));
+	CHECK(said({49 * ms, -25 * ms, -24 * ms}, true, 0).starts_with("not checked"));
+	CHECK(said({56 * ms, -28 * ms, -28 * ms}, true, 0).starts_with("FAILS"));
+	CHECK(said({20 * ms, -20 * ms}, true, 0).starts_with("ok"));
+}
+
+TEST_CASE("check: a new thread may be charged from its wake-up on if its CPU was idle")
+{
+	constexpr std::uint64_t ms = 1'000'000;
+	const auto said = [](std::int32_t before, std::uint64_t charged_ns) {
+		CheckedHistory history;
+		history.set(0, 0, 0);
+		history.sync(CheckedHistory::begin, CheckedHistory::begin);
+		history.kernel(100 * ms, EDC_ID_SCHED_WAKEUP_NEW, 0,
+			       {samples::two(20, 20), samples::two(1, 120), 0x61, 0});
+		history.switches(400 * ms, before, 20); // the virtual CPU was stopped
+		history.switches(500 * ms, 20, 0);
+		history.figures(501 * ms, EDC_WHEN_END, 1, charged_ns, 0, 20);
+		history.sync(CheckedHistory::end, CheckedHistory::end);
+		return history.said("thread_cpu_time");
+	};
+	CHECK(said(0, 100 * ms).starts_with("ok"));
+	CHECK(said(0, 400 * ms).starts_with("ok"));
+	CHECK(said(0, 430 * ms).starts_with("FAILS"));
+	CHECK(said(21, 400 * ms).starts_with("FAILS"));
 }
 
 TEST_CASE("check: what the tolerance covers is not checked")

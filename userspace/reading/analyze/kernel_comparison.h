@@ -36,7 +36,7 @@ private:
 		std::uint64_t base_migrations = 0, migrations = 0, last_migration = 0;
 		bool migrated_at_base = false;
 		std::uint64_t in_time = 0, last_switch = 0; // in_time 0: not running
-		// If the CPU was idle, the kernel charges a woken thread from the wake-up, not from the switch.
+		// If the CPU was idle, the kernel charges a woken or new thread from its wake-up, not from the switch.
 		std::uint64_t waking_time = 0, late_ticks = 0;
 	};
 	struct OnCpu {
@@ -77,9 +77,11 @@ private:
 	std::vector<Tally> tallies_; // by tid
 	std::vector<OnCpu> cpus_;
 	std::uint64_t steal_ns_ = 0;
+	bool counts_steal_ = false;           // this kernel does, as it has counted some since it was booted
 	std::uint64_t uncertain_threads_ = 0; // readings at start or end while a thread ran
 	std::uint64_t late_ticks_ = 0;        // of all threads
 	bool any_hidden_ = false;
+	std::uint64_t threads_that_ran_ = 0; // of exec_
 	std::uint64_t measured_threads_ = 0; // that ran long enough for their tolerance to mean anything
 	Sum beside_hidden_;                  // CPU time of threads switched in unseen, after a hidden one
 	bool counts_migrations_ = false;     // the kernel's figures include them

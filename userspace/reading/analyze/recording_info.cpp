@@ -171,6 +171,7 @@ void parse_identity(const Json &json, RecordingInfo &info)
 	info.host = text(member(json, "host"));
 	info.kernel = text(member(json, "kernel"));
 	info.machine = text(member(json, "machine"));
+	info.is_virtual = flag(member(json, "virtual"));
 	info.irq_time_taken_out = flag(member(json, "irq_time_taken_out"));
 	info.boot_id = text(member(json, "boot_id"));
 	info.date = text(member(json, "date"));

@@ -192,6 +192,7 @@ struct RecordingInfo {
 	std::optional<std::uint64_t> counted_since; // trace time
 	std::map<unsigned, double> judgement_ns;    // by class id: what --filter and --count add to a probe
 	bool irq_time_taken_out = false;            // excluded from the kernel's own run times
+	bool is_virtual = false;                    // a virtual machine
 
 	std::optional<std::uint64_t> start_time, end_time; // trace time: all probes attached, probes still attached
 	std::optional<KernelCounts> start_counts, end_counts;

@@ -53,12 +53,6 @@ bool file_says(const char *path, const char *word)
 	return false;
 }
 
-bool is_virtual()
-{
-	return file_says("/proc/cpuinfo", " hypervisor") || file_says("/sys/class/dmi/id/sys_vendor", "QEMU") ||
-	       ::access("/proc/device-tree/hypervisor", F_OK) == 0 || ::access("/sys/hypervisor/type", F_OK) == 0;
-}
-
 // Under sudo the user's own groups are those of the user who called sudo.
 void find_own_groups(Machine &machine)
 {
@@ -85,13 +79,19 @@ perf_event_attr plain_cycles()
 
 } // namespace
 
+bool is_virtual_machine()
+{
+	return file_says("/proc/cpuinfo", " hypervisor") || file_says("/sys/class/dmi/id/sys_vendor", "QEMU") ||
+	       ::access("/proc/device-tree/hypervisor", F_OK) == 0 || ::access("/sys/hypervisor/type", F_OK) == 0;
+}
+
 Machine this_machine()
 {
 	Machine machine;
 	machine.devices = devices_of_the_kernel;
 	machine.families = pfm_families();
 	machine.probe = probe_kernel;
-	machine.is_virtual = is_virtual();
+	machine.is_virtual = is_virtual_machine();
 	machine.has_watchdog = number_in("/proc/sys/kernel/nmi_watchdog", 0) == 1;
 	machine.paranoid = number_in("/proc/sys/kernel/perf_event_paranoid", 2);
 	find_own_groups(machine);

@@ -25,6 +25,9 @@ struct Machine {
 	int paranoid = 0;          // kernel.perf_event_paranoid
 };
 
+// Whether the kernel runs under a hypervisor or an emulator, as far as that says so.
+bool is_virtual_machine();
+
 Machine this_machine();
 
 // Whether plain cycles can be counted at all, as far as the kernel reports.

@@ -15,6 +15,7 @@
 #include "metadata.h"
 #include "recording/card/classes.h"
 #include "recording/card/kernel_features.h"
+#include "recording/pmu/machine.h"
 
 namespace monitor::record {
 namespace {
@@ -87,6 +88,7 @@ void RecordingFile::recording(const Options &options, int command_pid, const std
 	json_["host"] = system.nodename;
 	json_["kernel"] = system.release;
 	json_["machine"] = system.machine;
+	json_["virtual"] = pmu::is_virtual_machine();
 	json_["irq_time_taken_out"] = card::kernel_takes_irq_time_out();
 	json_["boot_id"] = first_line(read_text("/proc/sys/kernel/random/boot_id"));
 	json_["date"] = fmt::format("{:%Y-%m-%dT%H:%M:%S%z}", fmt::localtime(std::time(nullptr)));
