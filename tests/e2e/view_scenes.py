@@ -3,6 +3,7 @@
 """The animation in the page of monitor view: its scenes are those of monitor play, and what keys and the scrubber do."""
 import re
 import shutil
+import time
 
 import browser
 import e2e
@@ -114,9 +115,15 @@ def unknown_is_hatched():
 		const {stage} = monitorView.scenes, {x, y, width} = stage.cpuAt(number); // below its text
 		return [what, new Set(new Uint32Array(stage.context.getImageData(x + width - 40, y + 30, 36, 7).data.buffer)).size];
 	})"""
-	page.wait(f"({colours}).every(([what, number]) => what === 'unknown' ? number > 1 : number === 1)", 10)  # what moved there has arrived
-	for what, number in page.run(colours):
-		e2e.expect(number > 1 if what == "unknown" else number == 1, f"{number} colours where the CPU is {what}")
+	hatched = [what == "unknown" for what, _ in page.run(colours)]
+	for _ in range(100):  # what moved there has arrived
+		found = page.run(colours)
+		if [number > 1 for _, number in found] == hatched:
+			break
+		time.sleep(0.1)
+	for what, number in found:
+		e2e.expect(number > 1 if what == "unknown" else number == 1,
+		           f"{number} colours where the CPU is {what}: {page.run('JSON.stringify(monitorView.scenes.shown)')[:2000]}")
 	e2e.expect(any(what == "unknown" for what, _ in page.run(colours)), "no CPU is unknown")
 	served.end()
 

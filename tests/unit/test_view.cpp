@@ -12,6 +12,7 @@
 #include "answers/view/lane.h"
 #include "answers/view/tile.h"
 #include "answers/view/timeline.h"
+#include "answers/view/view.h"
 #include "history.h"
 #include "reading/analyze/machine.h"
 
@@ -42,6 +43,31 @@ std::uint64_t count(const Lane &lane, unsigned level)
 }
 
 } // namespace
+
+TEST_CASE("view: a page wants the request with its largest number, whatever arrives last")
+{
+	view::Wanted wanted;
+	const auto ask = [&](const char *path, const char *page, const char *number) {
+		HttpRequest request{path, {{"page", page}}, ""};
+		if (*number)
+			request.query["request"] = number;
+		return wanted.next(request);
+	};
+	const view::IsOver second = ask("/scenes", "1", "2"), first = ask("/scenes", "1", "1");
+	CHECK(first());
+	CHECK_FALSE(second());
+	CHECK_FALSE(ask("/story", "1", "1")());
+	CHECK_FALSE(ask("/scenes", "2", "1")());
+	const view::IsOver third = ask("/scenes", "1", "3");
+	CHECK(second());
+	CHECK_FALSE(third());
+	const view::IsOver before = ask("/scenes", "3", ""), after = ask("/scenes", "3", "");
+	CHECK(before());
+	CHECK_FALSE(after());
+	CHECK_THROWS_AS(ask("/scenes", "1", "x"), Error);
+	wanted.stop();
+	CHECK(third());
+}
 
 TEST_CASE("view: every level of a lane has all of its time, in order, about one slice in each bin")
 {

@@ -124,13 +124,17 @@ HttpResponse modes_answer(const Timeline &timeline, const HttpRequest &request)
 
 IsOver Wanted::next(const HttpRequest &request)
 {
+	const bool numbered = request.query.contains("request");
+	const auto number = numbered ? number_of<std::uint64_t>(request, "request") : 0;
 	const std::lock_guard guard(lock_);
 	if (newest_.size() >= max_pages)
 		newest_.clear();
 	auto &newest = newest_[request.path + " " + text_of(request, "page")];
 	if (!newest)
 		newest = std::make_shared<std::atomic<std::uint64_t>>(0);
-	return [this, newest, mine = ++*newest] { return is_over_ || *newest != mine; };
+	const std::uint64_t mine = numbered ? number : *newest + 1;
+	*newest = std::max(newest->load(), mine);
+	return [this, newest, mine] { return is_over_ || *newest > mine; };
 }
 
 HttpResponse answer(const Picture &picture, Wanted &wanted, const HttpRequest &request)

@@ -34,7 +34,8 @@ namespace monitor::view {
 // What each page wants last: when it asks for another table or story, the one before is not read to its end.
 class Wanted {
 public:
-	// Whether the answer to this request is no longer wanted.
+	// Whether the answer to this request is no longer wanted. Those of a page are in the order of their numbers
+	// (`request`), since an older one may arrive later; without a number as they arrive. Throws Error.
 	IsOver next(const HttpRequest &request);
 	// Of what a page may want several of at once.
 	IsOver until_stop() const

@@ -66,7 +66,7 @@ export class Served extends Source {
 		this.base = base;
 	}
 	async diff(from, to, secondFrom, secondTo) {
-		return (await Served.get(`diff?from=${from}&to=${to}&second_from=${secondFrom}&second_to=${secondTo}&page=${this.page}`)).json();
+		return (await Served.get(`diff?from=${from}&to=${to}&second_from=${secondFrom}&second_to=${secondTo}&${this.asker}`)).json();
 	}
 	static async get(what, signal) {
 		const response = await fetch(what, {signal});
@@ -82,23 +82,28 @@ export class Served extends Source {
 	}
 	// The server gives up what it reads for a table or a story when this page asks for another one.
 	async table(from, to, by) {
-		return (await Served.get(`table?from=${from}&to=${to}&by=${by}&page=${this.page}`)).json();
+		return (await Served.get(`table?from=${from}&to=${to}&by=${by}&${this.asker}`)).json();
 	}
 	async lines(from, to, bins) {
-		return (await Served.get(`lines?from=${from}&to=${to}&bins=${bins}&page=${this.page}`)).json();
+		return (await Served.get(`lines?from=${from}&to=${to}&bins=${bins}&${this.asker}`)).json();
 	}
 	stacks(from, to) {
 		return `flame?from=${from}&to=${to}&page=${this.page}`;
 	}
 	async story(from, to, thread) {
-		return (await Served.get(`story?from=${from}&to=${to}&thread=${thread}&page=${this.page}`)).json();
+		return (await Served.get(`story?from=${from}&to=${to}&thread=${thread}&${this.asker}`)).json();
 	}
 	async cases(from, to, wanted) {
 		const query = Object.entries(wanted).filter(([, value]) => value !== undefined).map(([name, value]) => `&${name}=${encodeURIComponent(value)}`).join('');
-		return (await Served.get(`cases?from=${from}&to=${to}${query}&page=${this.page}`)).json();
+		return (await Served.get(`cases?from=${from}&to=${to}${query}&${this.asker}`)).json();
 	}
 	async scenes(from, to, steps, signal) {
-		return (await Served.get(`${this.base}scenes?from=${from}&to=${to}&steps=${steps}&page=${this.page}`, signal)).json();
+		return (await Served.get(`${this.base}scenes?from=${from}&to=${to}&steps=${steps}&${this.asker}`, signal)).json();
+	}
+	// With a number, as requests may overtake each other on their way to the server.
+	get asker() {
+		this.requests = (this.requests ?? 0) + 1;
+		return `page=${this.page}&request=${this.requests}`;
 	}
 	get page() {
 		return this.number ??= Math.floor(Math.random() * 2 ** 48);
