@@ -97,7 +97,8 @@ failed_test='\*\*\*(Failed|Timeout|Exception|Not Run)'
 
 # The first lines that say that something failed, with what follows them, and the last lines.
 reasons() {
-	awk '/(^|[^A-Z])FAIL(ED|S)?([^A-Z]|$)|^[A-Za-z.]*Error: / { shown = NR + 3 } NR <= shown && lines < 20 { print "    " $0; ++lines; last = NR }
+	awk '/(^|[^A-Z])FAIL(ED|S)?([^A-Z]|$)|^[A-Za-z.]*Error: / { shown = NR + 3 }
+		NR <= shown && lines < 20 { print "    " $0; ++lines; last = NR }
 		{ line[NR] = $0 } END { for (n = NR - 2; n <= NR; ++n) if (n > last) print "    " line[n] }'
 }
 
