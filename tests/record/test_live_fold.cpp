@@ -26,8 +26,7 @@ TEST_CASE("live fold: windows of blocks in memory are those of recordings that e
 		std::uint64_t time = 100;
 		History history = random_history(random, time);
 		if (round % 2)
-			history.lists(random() % 30, static_cast<std::int32_t>(random() % 5), random() % 2,
-				      EDC_NO_SYSCALL, random() % 4 ? 0 : EDC_THREAD_RUNNING);
+			list_one(history, random);
 		trace::Trace trace = samples::trace(history.all(), events);
 		const std::uint64_t begin = 60 + random() % 80;
 		std::uint64_t from = begin, last = 0;

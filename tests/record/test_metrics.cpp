@@ -120,7 +120,8 @@ TEST_CASE("metrics: rows sum up to the machine, and windows to the whole")
 			history.list.post(40, EDC_ID_SCHED_PROCESS_EXEC, 0,
 					  {pair(tid, tid), 'a' + static_cast<std::uint64_t>(tid), 0});
 		}
-		const Fed many = feed(history, time + 10, 90 + random() % 400, 1 + random() % 4, random),
+		const std::size_t few = 1 + random() % 4; // each in a statement of its own: history.h
+		const Fed many = feed(history, time + 10, 90 + random() % 400, few, random),
 			  one = feed(history, time + 10, 1'000'000, 1 + random() % 4, random);
 		windows += many.windows;
 		rows += many.figures->rows.size();

@@ -103,7 +103,8 @@ inline monitor::analyze::RecordingInfo make_info(std::uint64_t begin, std::uint6
 	return info;
 }
 
-// Of two CPUs, or one, and five threads; `time` becomes that of the last token.
+// Of two CPUs, or one, and five threads; `time` becomes that of the last token. Each number is drawn in a statement of
+// its own: compilers differ in the order of arguments, and the histories must not.
 inline History random_history(std::mt19937 &random, std::uint64_t &time, unsigned cpus = 2)
 {
 	const auto below = [&](unsigned end) { return static_cast<unsigned>(random() % end); };
@@ -114,10 +115,12 @@ inline History random_history(std::mt19937 &random, std::uint64_t &time, unsigne
 		time += below(40);
 		const std::uint32_t on = below(cpus);
 		switch (below(8)) {
-		case 0:
-			history.switches(on, time, static_cast<std::int32_t>(below(4)), below(2),
-					 static_cast<std::int32_t>(below(4)));
+		case 0: {
+			const auto next = static_cast<std::int32_t>(below(4));
+			const std::uint32_t state = below(2);
+			history.switches(on, time, static_cast<std::int32_t>(below(4)), state, next);
 			break;
+		}
 		case 1:
 			history.wakes(on, time, static_cast<std::int32_t>(below(5)));
 			break;
@@ -132,10 +135,20 @@ inline History random_history(std::mt19937 &random, std::uint64_t &time, unsigne
 			const unsigned ids[] = {EDC_ID_SYS_ENTER,         EDC_ID_SYS_EXIT,         EDC_ID_MINOR_FAULT,
 						EDC_ID_IRQ_HANDLER_ENTRY, EDC_ID_IRQ_HANDLER_EXIT, EDC_ID_SOFTIRQ_ENTRY,
 						EDC_ID_SOFTIRQ_EXIT};
-			history.posts(on, time, ids[below(7)], below(3));
+			const unsigned argument = below(3);
+			history.posts(on, time, ids[below(7)], argument);
 		}
 	}
 	return history;
+}
+
+// The same: a listing of one of the threads, as running or not.
+inline void list_one(History &history, std::mt19937 &random)
+{
+	const std::uint32_t flags = random() % 4 ? 0 : EDC_THREAD_RUNNING;
+	const bool second = random() % 2;
+	const auto tid = static_cast<std::int32_t>(random() % 5);
+	history.lists(random() % 30, tid, second, EDC_NO_SYSCALL, flags);
 }
 
 } // namespace history

@@ -246,7 +246,7 @@ TEST_CASE("summary: the range of the probes' cost, what it rests on, or why it i
 	CHECK(report::summary_text(summary).ends_with(
 	    "(calibrated by loops at the start only; other code may pay a quarter more)"));
 	CHECK(report::summary_json(summary).find(R"("probes_cpu_ns_low":50000.0)") != std::string::npos);
-	summary.probes = analyze::ProbeCost{{}, {}, {}, "because", false};
+	summary.probes = analyze::ProbeCost{{}, {}, {}, "because", false, {}};
 	CHECK(report::summary_text(summary).ends_with("probes unknown (because)"));
 	CHECK(report::summary_json(summary).find(R"("probes_unknown":"because")") != std::string::npos);
 	summary.probes.reset();

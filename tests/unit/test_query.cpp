@@ -166,7 +166,7 @@ TEST_CASE("query: names that are no names", "[query]")
 	for (const std::string &table : database.tables()) {
 		INFO(table);
 		CHECK(database.schema(table).find("CREATE TABLE") == 0);
-		CHECK(error(database, "SELECT * FROM " + query::quoted(table)) == "");
+		CHECK(error(database, "SELECT * FROM " + query::in_quotes(table)) == "");
 	}
 	CHECK(ask(database, "SELECT arg FROM \"it's \"\"quoted\"\"]\"") == "256\n");
 	CHECK(ask(database, "SELECT \"select\", \"from\" FROM \"it's \"\"quoted\"\"]\"") == "256|257\n");

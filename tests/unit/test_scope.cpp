@@ -194,8 +194,7 @@ TEST_CASE("scope: the parts of a random partition add up to the whole")
 		std::uint64_t time = 0;
 		History history = random_history(random, time);
 		if (round % 2)
-			history.lists(random() % 30, static_cast<std::int32_t>(random() % 5), random() % 2,
-				      EDC_NO_SYSCALL, random() % 4 ? 0 : EDC_THREAD_RUNNING);
+			list_one(history, random);
 		trace::Trace trace = samples::trace(history.all(), events);
 		const analyze::RecordingInfo info = with_edges(random() % 40, time + 10, round % 3 != 0);
 		Sum whole, parts, cpus;

@@ -51,8 +51,7 @@ TEST_CASE("windows: each has what a recording that ended there has")
 		std::uint64_t time = 0;
 		History history = random_history(random, time);
 		if (round % 2)
-			history.lists(random() % 30, static_cast<std::int32_t>(random() % 5), random() % 2,
-				      EDC_NO_SYSCALL, random() % 4 ? 0 : EDC_THREAD_RUNNING);
+			list_one(history, random);
 		trace::Trace trace = samples::trace(history.all(), events);
 		const std::uint64_t begin = random() % 40;
 		Machine machine(trace, info_until(begin, ~std::uint64_t(0)));
