@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 
 #include <CLI/CLI.hpp>
 
@@ -36,6 +37,10 @@ void add_fleet(CLI::App &app, int &exit_code);
 void add_archive(CLI::App &app, int &exit_code);
 void add_view(CLI::App &app, int &exit_code);
 void add_diff(CLI::App &app, int &exit_code);
-void add_fleet(CLI::App &app, int &exit_code);
+
+using AddCommand = void (*)(CLI::App &app, int &exit_code);
+
+// Those of this program, in the order of its help: all_commands.cpp, or core_commands.cpp.
+std::span<const AddCommand> commands();
 
 } // namespace monitor

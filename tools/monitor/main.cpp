@@ -94,13 +94,7 @@ void run(int argc, char **argv, int &exit_code)
 		   "  monitor report DIR                  who used the CPUs, in which mode\n"
 		   "  monitor check DIR                   check whether a trace is true\n"
 		   "See `monitor COMMAND --help` and man monitor-COMMAND for more.");
-	for (auto add : {monitor::add_record,  monitor::add_top,     monitor::add_serve,  monitor::add_snapshot,
-			 monitor::add_trigger, monitor::add_report,  monitor::add_diff,   monitor::add_view,
-			 monitor::add_play,    monitor::add_convert, monitor::add_list,   monitor::add_query,
-			 monitor::add_info,    monitor::add_pack,    monitor::add_stat,   monitor::add_states,
-			 monitor::add_archive, monitor::add_merge,   monitor::add_check,  monitor::add_tdl,
-			 monitor::add_doctor,  monitor::add_events,  monitor::add_filter, monitor::add_fleet,
-			 monitor::add_agent})
+	for (const monitor::AddCommand add : monitor::commands())
 		add(app, exit_code);
 	refuse_empty_values(app);
 	try {

@@ -40,7 +40,7 @@ stream {{
 
 )";
 
-std::string quoted(const std::string &text)
+std::string in_quotes(const std::string &text)
 {
 	std::string made = "\"";
 	for (const char c : text)
@@ -92,7 +92,7 @@ TsdlText::TsdlText(const trace::Clock &clock, const Uuid &uuid, const Env &env, 
 {
 	head_ = "/* CTF 1.8 */\n\nenv {\n";
 	for (const auto &[name, value] : env)
-		head_ += fmt::format("\t{} = {};\n", name, quoted(value));
+		head_ += fmt::format("\t{} = {};\n", name, in_quotes(value));
 	const std::string clock_name = identifier(clock.name) + "_clock";
 	head_ += fmt::format("}};\n\nclock {{\n\tname = {};\n\tfreq = {};\n\toffset_s = {};\n\toffset = {};\n}};\n",
 			     clock_name, clock.frequency_hz, clock.offset_s, clock.offset);
@@ -104,7 +104,7 @@ void TsdlText::add_event(std::uint32_t id, const trace::EventClass &cls, const S
 	const char *present = shape.present.c_str();
 	const std::string fields = structure(cls.payload, shape.is_open ? nullptr : &present, 1);
 	events_ += fmt::format("event {{\n\tname = {};\n\tid = {};\n\tstream_id = 0;\n\tfields := {};\n}};\n\n",
-			       quoted(cls.name), id, fields);
+			       in_quotes(cls.name), id, fields);
 }
 
 std::string TsdlText::structure(const FieldClass &type, const char **present, std::size_t depth)
@@ -167,7 +167,7 @@ std::string TsdlText::enumeration(const FieldClass &type)
 			return type.is_signed ? fmt::format("{}", static_cast<std::int64_t>(value))
 					      : fmt::format("{}", value);
 		};
-		types_ += fmt::format("{}\n\t{} = {}", separator, quoted(label.text), number(label.first));
+		types_ += fmt::format("{}\n\t{} = {}", separator, in_quotes(label.text), number(label.first));
 		if (label.last != label.first)
 			types_ += " ... " + number(label.last);
 		separator = ",";

@@ -84,7 +84,7 @@ Subjects received_by(const std::string &host)
 	return {fleet::subject_of("ctl", host), "_INBOX." + fleet::subject_of("", host).substr(3) + ".>"}; // "m..HOST"
 }
 
-std::string quoted(const Subjects &subjects)
+std::string in_quotes(const Subjects &subjects)
 {
 	std::vector<std::string> texts;
 	for (const std::string &subject : subjects)
@@ -127,10 +127,10 @@ std::string import_lines(const std::string &from, const Subjects &subjects)
 std::string user(const std::string &name, const char *connection, const Subjects &publish, const Subjects &deny,
 		 const Subjects &subscribe)
 {
-	const std::string denied = deny.empty() ? "" : ", deny: " + quoted(deny);
+	const std::string denied = deny.empty() ? "" : ", deny: " + in_quotes(deny);
 	return fmt::format("\t\t\t{{ user: \"{}\", allowed_connection_types: [\"{}\"], permissions: {{ publish: {{ "
 			   "allow: {}{} }}, subscribe: {{ allow: {} }} }} }}\n",
-			   name, connection, quoted(publish), denied, quoted(subscribe));
+			   name, connection, in_quotes(publish), denied, in_quotes(subscribe));
 }
 
 // A connection of a host subscribes to a few subjects; one that asks for more is a burden for the server.
@@ -208,7 +208,7 @@ cluster {{
 	connect_retries: 1000000
 }}
 )",
-			   listen_address(at(hubs.addresses[number])), quoted(routes));
+			   listen_address(at(hubs.addresses[number])), in_quotes(routes));
 }
 
 std::string do_not_edit(const char *what)
@@ -277,7 +277,7 @@ leafnodes {{
 	]
 }}
 )",
-			   quoted(urls));
+			   in_quotes(urls));
 }
 
 std::string relay_users_configuration(const Site &site)

@@ -201,7 +201,7 @@ std::string Database::why_missing(const std::string &table) const
 std::vector<std::string> Database::columns(const std::string &table)
 {
 	std::vector<std::string> names;
-	ask(handle(), "SELECT name FROM pragma_table_xinfo(" + quoted(table) + ")",
+	ask(handle(), "SELECT name FROM pragma_table_xinfo(" + in_quotes(table) + ")",
 	    [&](sqlite3_stmt *row) { names.push_back(text_of(row, 0)); });
 	return names;
 }
@@ -212,15 +212,15 @@ std::string Database::schema(const std::string &table)
 	if (known == tables_.end())
 		throw Error("there is no table " + table + "." + suggestions(table, tables_));
 	std::string text, comment;
-	ask(handle(), "SELECT name, type, hidden FROM pragma_table_xinfo(" + quoted(*known) + ")",
+	ask(handle(), "SELECT name, type, hidden FROM pragma_table_xinfo(" + in_quotes(*known) + ")",
 	    [&](sqlite3_stmt *row) {
 		    const std::string type = text_of(row, 1);
-		    text += (text.empty() ? "" : ",") + comment + "\n\t" + quoted(text_of(row, 0)) +
+		    text += (text.empty() ? "" : ",") + comment + "\n\t" + in_quotes(text_of(row, 0)) +
 			    (type.empty() ? "" : " ") + type;
 		    comment = sqlite3_column_int(row, 2) ? " -- not in *" : "";
 	    });
 	text += comment;
-	return "CREATE TABLE " + quoted(*known) + " (" + text + "\n);";
+	return "CREATE TABLE " + in_quotes(*known) + " (" + text + "\n);";
 }
 
 } // namespace monitor::query

@@ -39,7 +39,7 @@ void make_list(FieldColumn &column, const trace::Field &field)
 
 } // namespace
 
-std::string quoted(const std::string &name)
+std::string in_quotes(const std::string &name)
 {
 	std::string made = "\"";
 	for (const char c : name)
@@ -128,7 +128,7 @@ std::string EventColumns::declaration() const
 {
 	std::string text = "CREATE TABLE x(";
 	for (const EventColumn &column : columns_) {
-		text += (&column == columns_.data() ? "" : ", ") + quoted(column.name);
+		text += (&column == columns_.data() ? "" : ", ") + in_quotes(column.name);
 		text += (column.type.empty() ? "" : " ") + column.type + (column.is_hidden ? " HIDDEN" : "");
 	}
 	return text + ")";

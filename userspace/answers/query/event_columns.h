@@ -104,6 +104,6 @@ private:
 };
 
 // "NAME" as SQL quotes it.
-std::string quoted(const std::string &name);
+std::string in_quotes(const std::string &name);
 
 } // namespace monitor::query

@@ -40,4 +40,4 @@ add_library(monitor_view STATIC
   ${CMAKE_CURRENT_LIST_DIR}/view.cpp
   ${CMAKE_CURRENT_LIST_DIR}/window.cpp
   ${CMAKE_CURRENT_BINARY_DIR}/view/page_files.cpp)
-target_link_libraries(monitor_view PUBLIC monitor_diff monitor_play monitor_report monitor_selection PRIVATE z) # by name: also into a static program
+target_link_libraries(monitor_view PUBLIC monitor_http monitor_diff monitor_play monitor_report monitor_selection PRIVATE z) # by name: also into a static program

@@ -37,7 +37,7 @@ std::string near(std::string_view wanted, const Names &known)
 	return suggestions(std::string(wanted), candidates);
 }
 
-std::string quoted(std::string_view text)
+std::string in_quotes(std::string_view text)
 {
 	const std::string readable = monitor::readable(text);
 	return readable.front() == '"' ? readable : '"' + readable + '"';
@@ -149,7 +149,7 @@ private:
 		for (const KnownName &each : known_)
 			if (!name.is_field && each.lacking.empty())
 				known.insert(each.name);
-		fail_or_doubt(name.at, fmt::format("no event of {} has a field {}.", whose(), quoted(name.text)),
+		fail_or_doubt(name.at, fmt::format("no event of {} has a field {}.", whose(), in_quotes(name.text)),
 			      near(name.text, known) + hint);
 	}
 
@@ -254,10 +254,10 @@ private:
 			return;
 		if (types.text)
 			return fail_or_doubt(
-			    constant.at, fmt::format("no event of {} has the name {}.", whose(), quoted(constant.text)),
+			    constant.at, fmt::format("no event of {} has the name {}.", whose(), in_quotes(constant.text)),
 			    near(constant.text, known));
 		fail(constant.at,
-		     fmt::format("no label of {} is {}.{}", name, quoted(constant.text), near(constant.text, known)));
+		     fmt::format("no label of {} is {}.{}", name, in_quotes(constant.text), near(constant.text, known)));
 	}
 
 	// 5 would mean 5 ns, which is never intended.

@@ -1,11 +1,5 @@
 # SPDX-License-Identifier: MIT
 # POET, the public library for reading traces: a shared library around events/ and filter/, whose symbols stay inside.
-foreach(part monitor_base monitor_ctf monitor_tdl monitor_events monitor_filter)
-  # hidden: calls within a library stay direct although its code may be placed anywhere
-  set_target_properties(${part} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden
-                                           VISIBILITY_INLINES_HIDDEN ON)
-endforeach()
-
 add_library(poet SHARED
   ${CMAKE_CURRENT_LIST_DIR}/clock.cpp
   ${CMAKE_CURRENT_LIST_DIR}/core.cpp
@@ -20,8 +14,7 @@ add_library(poet SHARED
   ${CMAKE_CURRENT_LIST_DIR}/walk.cpp
   ${CMAKE_CURRENT_LIST_DIR}/walker.cpp)
 set(poet_map ${CMAKE_CURRENT_LIST_DIR}/poet.map)
-set_target_properties(poet PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0 CXX_VISIBILITY_PRESET hidden
-                                      VISIBILITY_INLINES_HIDDEN ON LINK_DEPENDS ${poet_map})
+set_target_properties(poet PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0 LINK_DEPENDS ${poet_map})
 # nodelete: its handler of SIGBUS (base/mapped_file.h) stays
 target_link_options(poet PRIVATE LINKER:--version-script=${poet_map} LINKER:-z,nodelete)
 target_include_directories(poet PUBLIC $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include>)
