@@ -7,6 +7,7 @@ Called by ctest: examples.py MONITOR TUTORIAL"""
 
 import ctypes
 import os
+import pathlib
 import re
 import shutil
 import signal
@@ -26,8 +27,11 @@ def missing(monitor, blocks):
 		return "nats-server is not installed"
 	if "monitor fleet" in text and b"this build has no" in subprocess.run([monitor, "fleet"], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, check=False).stderr:
 		return "this build has no fleet"
-	if "monitor agent" in text and os.stat("/").st_mode & 0o005 != 0o005:
-		return "the root directory of this machine is closed to others, and one part of an agent is another user"
+	if "monitor agent" in text:
+		place = pathlib.Path(tempfile.gettempdir()).resolve()
+		closed = [str(directory) for directory in (*reversed(place.parents), place) if not directory.stat().st_mode & 0o001]
+		if closed:
+			return f"the directory {closed[0]} is closed to others, and one part of an agent is another user"
 	if not any(word in text for word in ("monitor record", "monitor agent")):
 		return None
 	described = subprocess.run([monitor, "record", "--help"], stdout=subprocess.PIPE, check=True).stdout

@@ -56,12 +56,23 @@ def own_mounts():
 	return [*plain, "--propagation", "unchanged"]  # in a chroot, whose root is no mount point
 
 
-def others_may_enter(part):
-	"""Whether other users can reach files here at all: not in a chroot of root's own. If not, `part` is left out."""
-	if os.stat("/").st_mode & 0o005 == 0o005:
-		return True
-	leave_out(part, "the root directory of this machine is closed to others")
-	return False
+def closed_to_others(*paths):
+	"""The first directory on the way to one of these, or itself, that other users may not enter; None: there is none."""
+	for path in map(pathlib.Path, paths):
+		for way in (path.absolute(), path.resolve()):  # through symbolic links, too
+			for directory in [*reversed(way.parents), *([way] if way.is_dir() else [])]:
+				if not directory.stat().st_mode & 0o001:
+					return directory
+	return None
+
+
+def others_may_enter(part, *paths):
+	"""Whether other users can reach these paths, by default the programs and the test's own directory: not in a chroot of
+	root's own, or below a home that is closed. If not, `part` is left out."""
+	directory = closed_to_others(*(paths or (monitor, programs, work)))
+	if directory:
+		leave_out(part, f"the directory {directory} is closed to others")
+	return not directory
 
 
 def need_program(name):

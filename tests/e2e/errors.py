@@ -119,7 +119,7 @@ def privilege():
 	public.chmod(0o777)
 	nobody = ("setpriv", "--reuid", 65534, "--regid", 65534, "--clear-groups")
 	command_line = (public / "monitor", "record", "-o", trace, "--", "true")
-	if e2e.others_may_enter("another user"):
+	if e2e.others_may_enter("another user", public):
 		complains("no root", 125, *nobody, *command_line, says="root", leaves=trace)
 	script = f"mount -t tmpfs none /sys/kernel/btf && exec {e2e.monitor} record -o {trace} -- true"
 	complains("no BTF", 125, *e2e.own_mounts(), "sh", "-c", script, says="BTF", leaves=trace)

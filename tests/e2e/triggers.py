@@ -194,7 +194,7 @@ def the_end_by_a_trigger():
 
 
 def commands_and_signals():
-	user = pwd.getpwnam("nobody" if e2e.others_may_enter("commands and signals of another user") else "root")
+	user = pwd.getpwnam("nobody" if e2e.others_may_enter("commands and signals of another user", tempfile.gettempdir()) else "root")
 	with tempfile.TemporaryDirectory() as name:  # the test's own may be closed to others
 		directory = pathlib.Path(name)
 		directory.chmod(0o755)

@@ -147,7 +147,7 @@ def recorder_goes():
 
 
 def without_privilege():
-	if not e2e.others_may_enter("without_privilege"):
+	if not e2e.others_may_enter("without_privilege", "/tmp"):
 		return
 	public = e2e.pathlib.Path("/tmp") / f"monitor-user-card-{os.getpid()}"
 	shutil.rmtree(public, ignore_errors=True)

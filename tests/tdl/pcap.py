@@ -14,6 +14,11 @@ import time
 from formats import EPOCH_S, Failure, events, expect, pcap, run, udp
 
 DATAGRAMS = 50
+# Sets the loopback up, without a program that need not be installed, and becomes the one that is given.
+WITH_LOOPBACK = """import fcntl, os, socket, struct, sys
+with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
+	fcntl.ioctl(one, 0x8914, struct.pack("16sh14x", b"lo", 1))  # SIOCSIFFLAGS, IFF_UP
+os.execvp(sys.argv[1], sys.argv[1:])"""
 
 
 def made(monitor, work):
@@ -40,16 +45,18 @@ def made(monitor, work):
 
 
 def capture(work):
-	"""In a network namespace of its own, which has nothing but a loopback."""
+	"""In a network namespace of its own, which has nothing but a loopback. Returns the file, and else why there is none."""
 	path = work / "captured.pcap"
-	script = f"ip link set lo up && exec tcpdump --immediate-mode -U -i lo -s 60 -w {path} udp"
-	dump = subprocess.Popen(["unshare", "--net", "--", "sh", "-c", script], stderr=subprocess.PIPE, text=True)
+	command = ["tcpdump", "--immediate-mode", "-U", "-i", "lo", "-s", "60", "-w", path, "udp"]
+	dump = subprocess.Popen(["unshare", "--net", "--", sys.executable, "-c", WITH_LOOPBACK, *command], stderr=subprocess.PIPE, text=True)
 	try:
-		line = dump.stderr.readline()
-		while line and "listening on" not in line:
-			line = dump.stderr.readline()
-		if not line:
-			return None
+		said = []
+		for line in dump.stderr:
+			said.append(line.strip())
+			if "listening on" in line:
+				break
+		else:
+			return None, f"tcpdump may not capture here: {'; '.join(said[-1:])}"
 		send = ("import socket\ns = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"
 		        f"for i in range({DATAGRAMS}): s.sendto(b'x' * (i + 1), ('127.0.0.1', 9000 + i % 3))")
 		subprocess.run(["nsenter", f"--net=/proc/{dump.pid}/ns/net", sys.executable, "-c", send], check=True, timeout=30)
@@ -61,13 +68,13 @@ def capture(work):
 	finally:
 		dump.send_signal(signal.SIGINT)
 		dump.wait(timeout=30)
-	return path
+	return path, None
 
 
 def captured(monitor, work):
-	path = capture(work)
+	path, reason = capture(work)
 	if path is None:
-		return "tcpdump may not capture here"
+		return reason
 	printed = subprocess.run(["tcpdump", "-r", path, "-tt", "-n", "-e"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
 	                         text=True, check=True).stdout.splitlines()
 	oracle = [re.match(r"(\d+)\.(\d+) .*length (\d+): ([\d.]+)\.(\d+) > ([\d.]+)\.(\d+): ", line).groups() for line in printed]
