@@ -58,16 +58,32 @@ def make_path(monitor, directory):
 HEAD = 'head() { command head "$@"; cat > /dev/null; }\n'
 
 
+LONGEST_S = 60
+
+
 def run_block(number, script, after, environment, directory):
 	print(f"== block {number}\n{script}", end="", flush=True)
-	ran = subprocess.run(["bash", "-euo", "pipefail", "-c", HEAD + script], cwd=directory, env=environment, text=True,
-			     stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, timeout=60)
-	print(ran.stdout, flush=True)
-	wrong = [f"nothing matches {pattern}" for pattern in EXPECT.findall(after)
-		 if not re.search(pattern, ran.stdout, re.M)]
-	if ran.returncode != 0:
+	ran = subprocess.Popen(["bash", "-euo", "pipefail", "-c", HEAD + script], cwd=directory, env=environment, text=True,
+			       stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, start_new_session=True)
+	try:
+		output, wrong = ran.communicate(timeout=LONGEST_S)[0], []
+	except subprocess.TimeoutExpired:
+		os.killpg(ran.pid, signal.SIGKILL)  # what it had started holds the pipe open
+		output, wrong = ran.communicate()[0], [f"does not end within {LONGEST_S} s"]
+	print(output, flush=True)
+	if ran.returncode != 0 and not wrong:
 		wrong.append(f"ended with {ran.returncode}")
+	wrong += [f"nothing matches {pattern}" for pattern in EXPECT.findall(after) if not re.search(pattern, output, re.M)]
+	if wrong:
+		show_logs(directory)
 	return [f"block {number}: {sentence}" for sentence in wrong]
+
+
+def show_logs(directory):
+	"""What programs in the background said, and this one."""
+	for log in sorted(pathlib.Path(directory).glob("*.log")):
+		lines = log.read_text(errors="replace").splitlines()
+		print(f"== the end of {log.name}", *lines[-15:], sep="\n", flush=True)
 
 
 def adopt():
