@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Debian's Chromium without a window, driven by its DevTools protocol: opens pages, presses keys, moves the mouse, and
-collects what a page complains about."""
+collects what a page complains about. One process for all pages of a test: each Browser is a tab of it."""
 import atexit
 import base64
+import functools
 import json
 import pathlib
 import shutil
@@ -27,31 +28,59 @@ def why_none():
 	return ""
 
 
+# In a page before its own scripts: time passes for its animations when the test says so, frame by frame as ever.
+HELD_CLOCK = """(() => {
+	const frame = requestAnimationFrame.bind(globalThis);
+	globalThis.heldClock = {ms: 1000};
+	performance.now = () => heldClock.ms;
+	globalThis.requestAnimationFrame = act => frame(() => act(heldClock.ms));
+})()"""
+
+
+@functools.cache
+def chromium():
+	"""Starts it; the port of its DevTools."""
+	home = tempfile.mkdtemp(prefix="browser")
+	process = subprocess.Popen(
+	    ["chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--no-proxy-server", "--no-first-run", "--disable-background-networking",
+	     "--disable-dev-shm-usage", "--remote-debugging-port=0", "--remote-allow-origins=*", f"--user-data-dir={home}", "about:blank"],
+	    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+	def end():
+		process.terminate()
+		try:
+			process.wait(20)
+		except subprocess.TimeoutExpired:
+			process.kill()
+			process.wait()
+		shutil.rmtree(home, ignore_errors=True)
+
+	atexit.register(end)
+	port_file = pathlib.Path(home) / "DevToolsActivePort"
+	deadline = time.monotonic() + 60
+	while not (port_file.exists() and port_file.read_text().count("\n")):
+		if process.poll() is not None or time.monotonic() > deadline:
+			raise TimeoutError("chromium does not begin")
+		time.sleep(0.02)
+	return port_file.read_text().splitlines()[0]
+
+
 class Browser:
-	def __init__(self, width=1280, height=900, dark=False):
+	def __init__(self, width=1280, height=900, dark=False, held_clock=False):
 		import websocket
-		self.home = tempfile.mkdtemp(prefix="browser")
-		self.process = subprocess.Popen(
-		    ["chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--no-proxy-server", "--no-first-run", "--disable-background-networking",
-		     "--disable-dev-shm-usage", "--remote-debugging-port=0", "--remote-allow-origins=*", f"--user-data-dir={self.home}",
-		     f"--window-size={width},{height}", "about:blank"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-		atexit.register(self.process.kill)  # also if the test fails
-		port_file = pathlib.Path(self.home) / "DevToolsActivePort"
-		deadline = time.monotonic() + 60
-		while not (port_file.exists() and port_file.read_text().count("\n")):
-			if self.process.poll() is not None or time.monotonic() > deadline:
-				raise TimeoutError("chromium does not begin")
-			time.sleep(0.02)
-		port = port_file.read_text().splitlines()[0]
-		with urllib.request.urlopen(f"http://127.0.0.1:{port}/json") as answer:
-			page = next(target for target in json.load(answer) if target["type"] == "page")
+		request = urllib.request.Request(f"http://127.0.0.1:{chromium()}/json/new?about:blank", method="PUT")
+		with urllib.request.urlopen(request) as answer:
+			page = json.load(answer)
 		self.socket = websocket.create_connection(page["webSocketDebuggerUrl"], timeout=60)
 		self.number = 0
 		self.complaints = []  # exceptions, errors of the console, what the content security policy refused
 		for domain in ("Page", "Runtime", "Log"):
 			self.call(f"{domain}.enable")
+		self.call("Page.bringToFront")
 		self.size(width, height)
 		self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
+		if held_clock:
+			self.call("Page.addScriptToEvaluateOnNewDocument", source=HELD_CLOCK)
 
 	def call(self, method, **parameters):
 		self.number += 1
@@ -104,6 +133,10 @@ class Browser:
 				raise TimeoutError(f"{expression} does not become true; complaints: {self.complaints}")
 			time.sleep(0.02)
 
+	def pass_time(self, ms):
+		"""Of a held clock; then a frame is drawn."""
+		self.run(f"(async () => {{ heldClock.ms += {ms}; await new Promise(requestAnimationFrame); }})()")
+
 	def key(self, key):
 		name, code = KEYS.get(key, (key, ord(key.upper()) if len(key) == 1 else 0))
 		text = {"text": key} if len(key) == 1 else {}
@@ -139,7 +172,5 @@ class Browser:
 		pathlib.Path(path).write_bytes(base64.b64decode(picture["data"]))
 
 	def close(self):
+		self.call("Page.close")
 		self.socket.close()
-		self.process.terminate()
-		self.process.wait(20)
-		shutil.rmtree(self.home, ignore_errors=True)

@@ -38,7 +38,8 @@ class Switches:
 		hidden = {e["fields"]["pid"] for e in listed if e["fields"].get("flags", 0) & 16}
 		# What runs where is known of threads that were listed or seen to be created.
 		self.known = {e["fields"]["pid"] for e in listed} - hidden | {0}
-		mine = [e["time_ns"] for e in events if e["pid"] == trace.recording()["command_pid"]]
+		command = trace.recording()["command_pid"]
+		mine = [e["time_ns"] for e in events if e["pid"] == command]
 		self.started, self.ended = mine[0], mine[-1]
 		self.times, self.on = {}, {}
 		for event in events:

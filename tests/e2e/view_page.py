@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """The page of monitor view in a browser: what it shows, and what keys and mouse do."""
 import atexit
+import functools
 import json
 import os
 import signal
@@ -16,6 +17,7 @@ WINDOW = "[monitorView.lanes.window.from, monitorView.lanes.window.to]"
 HOSTILE = [b"</script><b>", b'"><svg onload', b"\xff\xfe\x01\x1b[31m", "\u202eright-to-left".encode()[:15]]
 
 
+@functools.cache
 def record():
 	script = f"import ctypes, os, time\nprctl = ctypes.CDLL(None).prctl\nfor name in {HOSTILE!r}:\n\tprctl(15, name)\n\tfor i in range(20000): os.getppid()\n\ttime.sleep(0.01)\n"
 	return e2e.record("pictured", "--force", "-e", "sched,syscall,irq,fault", command=(sys.executable, "-c", script))
@@ -215,8 +217,9 @@ def stacks_of_the_window():
 	e2e.equal("its kind", taken["by"], "cpu")
 	theirs = sum(row["self"] for row in json.loads(e2e.run(e2e.monitor, "report", trace.directory, "stacks", "--by", "cpu", "--json", "--top", "0").stdout)["rows"])
 	e2e.equal("stacks that were taken", taken["total"][0], theirs)
+	of_all = page.run("document.querySelector('#stacks-frame').src")
 	page.run("monitorView.setWindow(monitorView.lanes.source.about.ticks * 0.5, monitorView.lanes.source.about.ticks)")
-	page.wait("document.querySelector('#stacks-state').textContent === 'reading...'")
+	page.wait(f"document.querySelector('#stacks-frame').src !== {json.dumps(of_all)}")
 	page.wait(f"{READY} && document.querySelector('#stacks-frame').contentDocument?.querySelectorAll('#rows tr').length > 0", 60)
 	part = page.run("JSON.parse(document.querySelector('#stacks-frame').contentDocument.querySelector('#data').textContent).graphs[0].total[0]")
 	e2e.expect(0 < part < theirs, f"{part} of {theirs} stacks in the second half")
@@ -269,6 +272,7 @@ def what_is_copied():
 		page.wait(READY)
 		page.run(f"document.querySelector('#story-copy-{what}').scrollIntoView()")
 		x, y, _, _ = page.place(f"#story-copy-{what}")
+		page.run("document.querySelector('#story-copied').textContent = ''")  # of the one before
 		page.click(x, y)
 		page.wait("document.querySelector('#story-copied').textContent === 'copied'")
 		return page.run("navigator.clipboard.readText()")

@@ -3,7 +3,6 @@
 """The animation in the page of monitor view: its scenes are those of monitor play, and what keys and the scrubber do."""
 import re
 import shutil
-import time
 
 import browser
 import e2e
@@ -111,79 +110,161 @@ def unknown_is_hatched():
 	seek(page, lost[len(lost) // 2])
 	ns = page.run(f"Math.floor(monitorView.lanes.source.ns({TIME}))")
 	compare(page, trace, ns, exit_code=1)
-	colours = """monitorView.scenes.shown.cpus.map(({what}, number) => {
-		const {stage} = monitorView.scenes, {x, y, width} = stage.cpuAt(number); // below its text
-		return [what, new Set(new Uint32Array(stage.context.getImageData(x + width - 40, y + 30, 36, 7).data.buffer)).size];
-	})"""
-	hatched = [what == "unknown" for what, _ in page.run(colours)]
-	for _ in range(100):  # what moved there has arrived
-		found = page.run(colours)
-		if [number > 1 for _, number in found] == hatched:
-			break
-		time.sleep(0.1)
-	for what, number in found:
-		e2e.expect(number > 1 if what == "unknown" else number == 1,
-		           f"{number} colours where the CPU is {what}: {page.run('JSON.stringify(monitorView.scenes.shown)')[:2000]}")
-	e2e.expect(any(what == "unknown" for what, _ in page.run(colours)), "no CPU is unknown")
+	# Drawn when all that moves has arrived, without the arrows, which may cross a box; below a box's text.
+	found = page.run("""(() => {
+		const {stage, shown} = monitorView.scenes;
+		stage.arrows = [];
+		stage.draw(Infinity, false, 0);
+		return shown.cpus.map(({what, mode}, number) => {
+			const {x, y, width, height} = stage.cpuAt(number);
+			return [what, mode, new Set(new Uint32Array(stage.context.getImageData(x + 10, y + height - 5, width - 20, 3).data.buffer)).size];
+		});
+	})()""")
+	for what, mode, number in found:
+		is_unknown = what == "unknown" or what == "thread" and mode == "unknown"
+		e2e.expect(number > 1 if is_unknown else number == 1,
+		           f"{number} colours where the CPU is {what} {mode}: {page.run('JSON.stringify(monitorView.scenes.shown)')[:2000]}")
+	e2e.expect(any(what == "unknown" for what, *_ in found), "no CPU is unknown")
 	served.end()
 
 
-def it_runs():
+def window_that_moves(held_clock):
+	"""A page with a window of 2.1 ms in which much moves. Its animation then takes 10.5 s, at 1/5000 of real time."""
 	trace = play.pingpong()
 	switches = play.Switches(trace)
-	at = max(switches.moments(50), key=lambda at: sum(at < time < at + 2e6 for time in switches.all)) # much moves then
-	served = view_page.Served(trace)
+	at = max(switches.moments(50), key=lambda at: sum(at < time < at + 2.1e6 for time in switches.all))
+	served = view_page.Served(trace, held_clock=held_clock)
 	page = served.page
 	start = ticks_of(page, at)
-	span = page.run("Math.round(2e6 / monitorView.lanes.source.nsPerTick)")
+	span = page.run("Math.round(2.1e6 / monitorView.lanes.source.nsPerTick)")
 	page.run(f"monitorView.setWindow({start}, {start + span})")
 	page.wait(view_page.READY)
+	return served, page, start, span
+
+
+def speed(page):
+	return int(re.match(r"1/(\d+) of real time", page.run("document.querySelector('#scenes-speed').textContent"))[1])
+
+
+def passes(page, ms):
+	"""This time, when all scenes that were asked for are there."""
+	page.wait("monitorView.scenes.loading === null")
+	page.pass_time(ms)
+
+
+def run_until(page, condition, ms=40):
+	"""Steps of this time until the condition holds, or the animation has ended; whether it holds."""
+	return page.run(f"""(async () => {{
+		const {{scenes}} = monitorView;
+		while (!({condition}) && scenes.isRunning) {{
+			while (scenes.loading)
+				await new Promise(resolve => setTimeout(resolve, 1));
+			heldClock.ms += {ms};
+			await new Promise(requestAnimationFrame);
+		}}
+		return {condition};
+	}})()""")
+
+
+def it_runs():
+	"""By a clock that stands still unless the test moves it: a scene every 40 ms."""
+	served, page, start, span = window_that_moves(held_clock=True)
 	# From where the mouse is.
 	x, y, width, height = page.place("#lanes")
 	label = page.run("monitorView.lanes.label")
 	page.mouse("mouseMoved", x - width / 2 + label + (width - label) / 4, y)
 	page.key("P")
 	page.wait(SCENE)
-	begin = page.run(TIME)
+	begin, step = page.run(f"[{TIME}, monitorView.scenes.step]")
 	e2e.expect(abs(begin - start - span / 4) < span / 50, f"it begins {begin - start} ticks after {span} ticks' begin")
-	def speed():
-		return int(re.match(r"1/(\d+) of real time", page.run("document.querySelector('#scenes-speed').textContent"))[1])
-	slow = speed()
-	e2e.expect(1000 <= slow <= 100_000, f"its speed is 1/{slow}")
+	e2e.equal("its speed", speed(page), 5000)
 	page.key(" ")
-	page.wait(f"{TIME} > {begin}")
-	page.wait("[...monitorView.scenes.stage.tokens.values()].some(token => token.since > 0 && token.from.x !== token.to.x)")
-	page.wait("monitorView.scenes.stage.arrows.length > 0")
-	page.wait("document.querySelectorAll('#scenes-messages li').length === 8")
+	passes(page, 0)  # its first frame
+	for ms, scenes in ((0, 0), (40, 1), (40, 2), (20, 2), (20, 3), (80, 5), (60_000, 10)):  # at most 200 ms in one frame
+		passes(page, ms)
+		e2e.equal(f"scenes after {ms} ms", page.run(f"({TIME} - {begin}) / {step}"), scenes)
+	for condition in ("[...scenes.stage.tokens.values()].some(token => token.since > 0 && token.from.x !== token.to.x)", "scenes.stage.arrows.length > 0",
+	                  "document.querySelectorAll('#scenes-messages li').length === 8"):
+		e2e.expect(run_until(page, condition), f"until its end never: {condition}")
+	run_until(page, "scenes.moves && [...scenes.stage.tokens.values()].some(token => token.since === heldClock.ms)")
 	page.key(" ")
 	e2e.equal("paused", page.run("monitorView.scenes.isRunning"), False)
 	stays = page.run(TIME)
-	page.run("new Promise(resolve => setTimeout(resolve, 200))")
+	for ms, moves in ((0, True), (139, True), (1, False), (1000, False)):
+		passes(page, ms)
+		e2e.equal(f"whether threads move {ms} ms later", page.run("monitorView.scenes.moves"), moves)
 	e2e.equal("where it stays", page.run(TIME), stays)
 	e2e.expect("CPU 0: " in page.run("document.querySelector('#stage').ariaLabel"), "it has no words")
 	page.key("+")
-	e2e.expect(slow / 2.5 <= speed() <= slow / 2, f"1/{slow} is 1/{speed()} after +")
+	e2e.equal("its speed after +", speed(page), 2000)
 	page.wait(SCENE)
 	e2e.equal("where it is after +", page.run(TIME), stays)
 	for _ in range(6):
 		page.key("+")
-	page.key(" ")
-	page.wait(f"!monitorView.scenes.isRunning && {TIME} > {start + span} - 2 * monitorView.scenes.step", 20)  # to its end
-	for _ in range(6):
-		page.key("-")  # that its begin is not over before it is looked at
+	e2e.equal("its speed after seven of them", speed(page), 20)
+	page.key("-")
 	page.wait(SCENE)
+	page.run(f"monitorView.scenes.seek({start})")
+	page.wait(f"{SCENE} && {TIME} === {start}")
+	page.key(" ")
+	e2e.expect(run_until(page, "!scenes.isRunning"), "it has no end")
+	page.wait(SCENE)
+	step = page.run("monitorView.scenes.step")
+	e2e.equal("where it ends", page.run(TIME), start + span // step * step)
 	page.key(" ")  # and from its begin again
-	page.wait(f"{TIME} < {start + span / 2}")
+	page.wait(f"{SCENE} && {TIME} === {start}")
+	e2e.equal("whether it runs again", page.run("monitorView.scenes.isRunning"), True)
+	e2e.expect(run_until(page, "!scenes.isRunning"), "it has no second end")
+	ended = page.run(TIME)
+	for _ in range(6):
+		page.key("-")
+	page.wait(SCENE)
+	page.key(" ")  # slower, there are scenes before the window's end
+	passes(page, 0)
+	passes(page, 40)
+	e2e.equal("what is after its end, with smaller steps", page.run(f"[{TIME}, monitorView.scenes.isRunning]"), [ended + page.run("monitorView.scenes.step"), True])
 	page.key("P")
 	e2e.equal("closed", page.run("[document.querySelector('#scenes').hidden, document.querySelector('#moment').hidden, monitorView.scenes.isRunning]"), [True, True, False])
-	# With less motion: nothing is between its places.
+	# With less motion: nothing is between its places, and a scene stays for half a second.
 	page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-reduced-motion", "value": "reduce"}])
 	page.key("P")
+	page.wait(SCENE)
 	page.key(" ")
-	page.wait(f"{SCENE} && monitorView.scenes.index > 2")
+	passes(page, 0)
+	for ms, scenes in ((200, 0), (200, 0), (100, 1), (200, 1), (200, 1), (200, 2)):
+		passes(page, ms)
+		e2e.equal("scenes with less motion", page.run("monitorView.scenes.index"), scenes)
 	e2e.expect(page.run("[...monitorView.scenes.stage.tokens.values()].every(({from, to}) => from.x === to.x && from.y === to.y)"), "threads move")
 	page.key("Escape")
 	page.wait("document.querySelector('#scenes').hidden")
+	served.end()
+
+
+def it_keeps_pace_with_the_clock():
+	"""In real time: between two frames of the browser, whenever they come, as much passes as between their times."""
+	served, page, start, span = window_that_moves(held_clock=False)
+	page.key("P")
+	for _ in range(3):
+		page.key("+")
+	page.wait(f"{SCENE} && monitorView.scenes.loading === null")
+	last = page.run("monitorView.scenes.last")
+	e2e.equal("scenes that are there", page.run("monitorView.scenes.cache.size"), last + 1)
+	frames = page.run("""(async () => {
+		const {scenes} = monitorView, frames = [];
+		await new Promise(requestAnimationFrame);
+		scenes.run(true);
+		do {
+			const now = await new Promise(requestAnimationFrame);
+			frames.push([now, scenes.at]);
+		} while (scenes.isRunning);
+		return frames;
+	})()""")
+	e2e.expect(len(frames) > last / 5, f"{len(frames)} frames for {last} scenes")  # of at most 200 ms
+	e2e.equal("where it begins", frames[0][1], 0)
+	for (before, from_), (now, at) in zip(frames, frames[1:]):
+		expected = min(from_ + min(now - before, 200) / 40, last)
+		e2e.expect(abs(at - expected) < 1e-6, f"from scene {from_} on to {at} in {now - before} ms")
+	e2e.equal("where it ends", frames[-1][1], last)
 	served.end()
 
 
@@ -255,4 +336,4 @@ def a_written_page_has_none():
 e2e.need_recording()
 if browser.why_none() or not shutil.which("tr"):
 	e2e.skip(browser.why_none() or "there is no tr")
-e2e.main(scenes_are_those_of_play, unknown_is_hatched, it_runs, hostile_names, with_a_layout, a_written_page_has_none)
+e2e.main(scenes_are_those_of_play, unknown_is_hatched, it_runs, it_keeps_pace_with_the_clock, hostile_names, with_a_layout, a_written_page_has_none)
