@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.parse
 import urllib.request
 
 sys.path.append("/usr/lib/python3/dist-packages")  # of the system, if this is another Python
@@ -65,6 +66,13 @@ def chromium():
 	return port_file.read_text().splitlines()[0]
 
 
+def request_of(url):
+	"""What a page asks for, with the page's own number, and the number of the request (0: it has none)."""
+	parts = urllib.parse.urlsplit(url)
+	query = urllib.parse.parse_qs(parts.query)
+	return f"{parts.path} {query.get('page')}", int(query.get("request", ["0"])[0])
+
+
 class Browser:
 	def __init__(self, width=1280, height=900, dark=False, held_clock=False):
 		import websocket
@@ -74,7 +82,8 @@ class Browser:
 		self.socket = websocket.create_connection(page["webSocketDebuggerUrl"], timeout=60)
 		self.number = 0
 		self.complaints = []  # exceptions, errors of the console, what the content security policy refused
-		for domain in ("Page", "Runtime", "Log"):
+		self.newest = {}  # by path and page, the number of the last request (source.js)
+		for domain in ("Page", "Runtime", "Log", "Network"):
 			self.call(f"{domain}.enable")
 		self.call("Page.bringToFront")
 		self.size(width, height)
@@ -95,13 +104,19 @@ class Browser:
 
 	def note(self, message):
 		parameters = message.get("params", {})
-		if message["method"] == "Runtime.exceptionThrown":
+		if message["method"] == "Network.requestWillBeSent":
+			path, number = request_of(parameters["request"]["url"])
+			self.newest[path] = max(number, self.newest.get(path, number))
+		elif message["method"] == "Runtime.exceptionThrown":
 			self.complaints.append(json.dumps(parameters["exceptionDetails"])[:500])
 		elif message["method"] == "Runtime.consoleAPICalled" and parameters["type"] in ("error", "assert"):
 			self.complaints.append(json.dumps(parameters["args"])[:500])
 		elif message["method"] == "Log.entryAdded" and parameters["entry"]["level"] == "error":
 			url = parameters["entry"].get("url", "")
-			if not url.endswith("/favicon.ico"):  # which it may ask for before it has read that the page has none
+			path, number = request_of(url)
+			is_refused = "status of 400" in parameters["entry"]["text"] and number < self.newest.get(path, number)  # as it was asked for again
+			# The icon it may ask for before it has read that the page has none.
+			if not is_refused and not url.endswith("/favicon.ico"):
 				self.complaints.append(f"{parameters['entry']['text']} {url}".rstrip())
 
 	def size(self, width, height, mobile=False):
