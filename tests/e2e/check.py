@@ -455,16 +455,19 @@ def clocks_not_compared():
 
 def clean():
 	global CLEAN, PID
-	# A hidden thread that moves another one, or a CPU that stalls, leaves some statements unchecked.
-	for _ in range(5):
-		CLEAN = e2e.record_workload("clean", "mixed", 3000)
-		CLEAN.expect_true()
-		verdicts = {statement["id"]: statement["verdict"] for statement in CLEAN.statements}
-		unchecked = [name for name in MUST_HOLD if verdicts.get(name) == "not checked"]
-		if not unchecked:
-			break
-		print(f"not checked: {', '.join(unchecked)}: recorded again")
-	PID = CLEAN.values["pid"]
+	def recorded():
+		trace = e2e.record_workload("clean", "mixed", 3000)
+		trace.expect_true()
+		trace.verdicts = {statement["id"]: statement["verdict"] for statement in trace.statements}
+		return trace
+
+	def unchecked(trace):
+		"""A hidden thread that moves another one leaves some statements unchecked."""
+		names = [name for name in MUST_HOLD if trace.verdicts.get(name) == "not checked"]
+		return names and trace.hidden() and f"threads that the kernel hides left unchecked: {', '.join(names)}"
+
+	CLEAN = e2e.until_undisturbed(recorded, unchecked, 5)
+	verdicts, PID = CLEAN.verdicts, CLEAN.values["pid"]
 	for name in MUST_HOLD:
 		e2e.equal(name, verdicts.get(name), "ok")
 	idled = any(row["name"] == "cpu_idle" and row["seen"] for row in CLEAN.recording()["classes"])

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """CPU time per thread against the thread's own CPU clock, and the user/kernel split of loads whose split is known."""
+import json
 import re
 
 import e2e
@@ -41,19 +42,36 @@ def spin():
 	print(f"spin: {row['cpu_ns']} ns, the thread's clock {clock} ns, {row['user_percent']:.2f} % user")
 
 
+def with_edge(trace, ns):
+	"""The thread's row if the calibration had found that a call takes this long outside of its two tokens."""
+	path = trace.directory / ".monitor/recording.json"
+	recording = json.loads(path.read_text(encoding="utf-8"))
+	recording["cost_ns"]["call_edge"] = ns
+	path.write_text(json.dumps(recording), encoding="utf-8")
+	(row,) = trace.rows("--by", "thread", tid=trace.values["pid"])
+	return row, row["user_percent"] * row["cpu_ns"] / 100
+
+
 def getppid():
-	# What lies outside of the pairs is calibrated at the start; a machine that changes its pace right after it is
-	# measured again.
-	for _ in range(4):
-		trace, row, _ = one_row("getppid", "getppid", 300000)
-		if row["user_percent"] < 10:
-			break
-		print(f"getppid: {row['user_percent']:.1f} % user with {trace.recording()['cost_ns']}")
-	# Half of it is the probes' own time and the way to and from their tokens: in the kernel, but outside of the pairs.
+	"""Half of it is the probes' own time and the way to and from their tokens: in the kernel, but outside of the pairs. How
+	long that is was calibrated before; as the machine may have changed its pace since, the test measures it in the trace."""
+	trace, calibrated_row, _ = one_row("getppid", "getppid", 300000)
+	activity = json.loads(e2e.run(e2e.monitor, "stat", trace.directory, "--json", "--start", 'name == "sys_exit"', "--end", 'name == "sys_enter"',
+	                              "--key", "tid", "--tid", trace.values["pid"]).stdout)["activities"][0]
+	(gap,) = activity["rows"]
+	shortest, median, edge = gap["min_ns"], gap["p50_ns"], trace.recording()["cost_ns"]["call_edge"]
+	e2e.expect(gap["count"] >= 300000 - 1, f"{gap}")
+	e2e.expect(shortest / 4 < edge < 4 * median, f"{edge:.0f} ns outside of a call's tokens were calibrated; there are {shortest:.0f}, mostly {median:.0f} ns")
+	_, all_of_it = with_edge(trace, 0)
+	_, less = with_edge(trace, shortest // 2)
+	removed, expected = all_of_it - less, gap["count"] * (shortest // 2)
+	e2e.expect(abs(removed / expected - 1) < 0.1, f"{removed:.0f} ns are not user time, for {gap['count']} times {shortest // 2:.0f} ns")
+	row, _ = with_edge(trace, round(2 * median))
 	in_kernel = row["kernel_percent"] + row["unattributed_percent"]
 	e2e.expect(row["user_percent"] < 10, f"a getppid loop is {row['user_percent']:.1f} % user")
 	e2e.expect(row["kernel_percent"] > 30, f"a getppid loop is only {row['kernel_percent']:.1f} % kernel")
-	print(f"getppid: {row['kernel_percent']:.1f} % kernel, with unattributed {in_kernel:.1f} %, by its clocks {kernel_share(trace.values):.1f} %")
+	print(f"getppid: {row['kernel_percent']:.1f} % kernel, with unattributed {in_kernel:.1f} %, by its clocks {kernel_share(trace.values):.1f} %; "
+	      f"as calibrated {calibrated_row['user_percent']:.1f} % user, {edge:.0f} ns of {median:.0f} ns outside of the tokens")
 
 
 def touch():

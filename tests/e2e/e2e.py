@@ -132,16 +132,73 @@ def run(*command, exit_code=0, timeout=120, **options):
 	return done
 
 
+def until_undisturbed(make, disturbance, most=20):
+	"""make() until disturbance() of what it gave is empty; the last one, whatever it says. It is a witness, such as a count
+	of lost events, and no figure that the test judges. Each further try is said, for the summary of all tests."""
+	reasons = []
+	for _ in range(most):
+		made = make()
+		reasons.append(disturbance(made))
+		if not reasons[-1]:
+			break
+	tries = len(reasons) - 1
+	if tries:
+		print(f"  tried again {tries} time{'s' * (tries > 1)}: because {'; '.join(dict.fromkeys(filter(None, reasons)))}")
+	return made
+
+
 def stressed(attempt, **least):
-	"""Calls `attempt`, which records and gives what was found, until the sums are at least these; at most ten times:
-	where other load keeps the recorder from its CPU, most of what one run posts is refused."""
+	"""Calls `attempt`, which records, judges that and gives what was found, until the sums are at least these; at most ten
+	times: where other load keeps the recorder from its CPU, most of what one run posts is refused."""
 	found = {name: 0 for name in least}
-	for _ in range(10):
+
+	def add():
 		for name, number in attempt().items():
 			found[name] = found.get(name, 0) + number
-		if all(found[name] >= number for name, number in least.items()):
-			return
-	expect(False, f"the stress was none in ten runs: {found}")
+
+	def too_little(_):
+		return ", ".join(f"less than {number:,} {name}" for name, number in least.items() if found[name] < number)
+
+	until_undisturbed(add, too_little, 10)
+	expect(not too_little(None), f"the stress was none in ten runs: {found}")
+
+
+class Stalls:
+	"""During the `with`, on each CPU a sleeper that nothing but the kernel precedes: how late it wakes is how long that CPU
+	stood still, because a host wanted it or interrupts were off, whether or not the kernel counts it as stolen."""
+	SLEEPER = """if True:
+		import os, signal, sys, time
+		goes_on = True
+		def end(*unused):
+			global goes_on
+			goes_on = False
+		signal.signal(signal.SIGTERM, end)
+		os.sched_setaffinity(0, [int(sys.argv[1])])
+		os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(50))
+		print("ready", flush=True)
+		latest = 0
+		while goes_on:
+			begin = time.monotonic()
+			time.sleep(0.002)
+			latest = max(latest, time.monotonic() - begin - 0.002)
+		print(latest)
+	"""
+	LONG_S = 0.002
+
+	def __enter__(self):
+		self.sleepers = [subprocess.Popen([sys.executable, "-c", self.SLEEPER, str(cpu)], stdout=subprocess.PIPE, text=True) for cpu in cpus()]
+		for sleeper in self.sleepers:
+			sleeper.stdout.readline()
+		return self
+
+	def __exit__(self, *unused):
+		for sleeper in self.sleepers:
+			sleeper.terminate()
+		self.latest = max(float(sleeper.communicate()[0]) for sleeper in self.sleepers)
+
+	def __str__(self):
+		"""Empty if there was none that matters."""
+		return f"a CPU stood still for {self.latest * 1000:.1f} ms" if self.latest > self.LONG_S else ""
 
 
 def values(text):
@@ -203,12 +260,16 @@ class Trace:
 				family.add(event["fields"]["pid"])
 		return family
 
+	def hidden(self):
+		"""The threads that the kernel hides from tracing."""
+		return {e["fields"]["pid"] for e in self.events("--event", "thread_state") if e["fields"]["flags"] & 16}
+
 	def disturbed(self, pids):
 		"""Did one of these threads follow a thread that the kernel hides from tracing?
 
 		A hidden thread's way out has no token, so what comes then bears its number up to the CPU's next switch.
 		"""
-		hidden = {e["fields"]["pid"] for e in self.events("--event", "thread_state") if e["fields"]["flags"] & 16}
+		hidden = self.hidden()
 		on_cpu = {}
 		for event in self.events("--event", "sched_switch") if hidden else []:
 			prev = event["fields"]["prev_pid"]
@@ -243,12 +304,7 @@ def record(name, *options, command=(), exit_code=0, **more):
 
 def undisturbed(make, pids_of):
 	"""make() until no hidden thread came before the threads pids_of(trace): for what is counted thread by thread."""
-	for _ in range(20):
-		trace = make()
-		if not trace.disturbed(pids_of(trace)):
-			return trace
-		print(f"a thread that the kernel hides disturbed {trace.directory.name}: recorded again")
-	return trace
+	return until_undisturbed(make, lambda trace: trace.disturbed(pids_of(trace)) and f"a thread that the kernel hides disturbed {trace.directory.name}")
 
 
 def tree_of_workload(trace):

@@ -39,22 +39,26 @@ LOADS = {
 
 def compared(name, command):
 	directory = e2e.work / "kept"
-	for _ in range(5):
+	trace = e2e.Trace(directory)
+
+	def recorded():
 		with open(e2e.work / "log", "w", encoding="utf-8") as log:
 			load = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
 		try:
 			time.sleep(1)
 			if not e2e.expect(load.poll() is None, f"{name}: ended: {(e2e.work / 'log').read_text(errors='replace')[-200:]}"):
-				return
+				return load, None
 			done = e2e.run(e2e.monitor, "top", "--json", "--user", "--no-calibration", "--details", load.pid, "-d", "500ms", "-n", 4, "-o", directory, "--force",
 			               "--buffer", "128M", "-m", live_windows.COUNTERS)
 		finally:
 			with contextlib.suppress(ProcessLookupError):  # it has ended
 				os.killpg(load.pid, signal.SIGKILL)
 			load.wait()
-		refreshes, trace = [json.loads(line) for line in done.stdout.splitlines()], e2e.Trace(directory)
-		if live_windows.is_comparable(trace):
-			break
+		return load, [json.loads(line) for line in done.stdout.splitlines()]
+
+	load, refreshes = e2e.until_undisturbed(recorded, lambda made: made[1] and live_windows.disturbance(trace), 5)
+	if refreshes is None:
+		return
 	before = e2e.failures
 	windows = live_windows.compare("process", refreshes, trace)
 	# A trace without activities has no report of them.

@@ -91,10 +91,8 @@ def red(trace):
 def losses_are_unknown():
 	"""Rings that are too small: the recorder learns of a loss before its end is known."""
 	for tree in ("cpu", "thread"):
-		for _ in range(4):
-			trace = e2e.record("lossy", "--force", "--no-calibration", "--buffer", "700K", "--states", tree, command=bursts)
-			if trace.summary()["lost"]:
-				break
+		trace = e2e.until_undisturbed(lambda: e2e.record("lossy", "--force", "--no-calibration", "--buffer", "700K", "--states", tree, command=bursts),
+		                              lambda trace: not trace.summary()["lost"] and "no event was lost", 4)
 		e2e.expect(trace.summary()["lost"] > 0, "nothing was lost")
 		e2e.equal(f"{tree} with losses: check", verdict(trace), ["ok"])
 		unknown = [row for row in rows(trace) if row["state"] == "unknown"]

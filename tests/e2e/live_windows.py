@@ -14,10 +14,12 @@ def seconds(ns):
 	return f"{ns // 10**9}.{ns % 10**9:09}"
 
 
-def is_comparable(trace):
+def disturbance(trace):
 	"""After a loss a report no longer knows what slept before it; and what a hidden thread does not tell of its way out is
 	taken for the next one's."""
-	return trace.summary()["lost"] == 0 and (not trace.check() or not hidden(trace))
+	if lost := trace.summary()["lost"]:
+		return f"{lost:,} events were lost"
+	return hidden(trace) and (red := trace.check()) and f"beside threads that the kernel hides these do not hold: {', '.join(sorted(red))}"
 
 
 def compare(by, refreshes, trace):

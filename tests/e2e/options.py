@@ -23,15 +23,16 @@ def recording():
 	           f"the summary of record: {TRACE.errors}")
 
 
+def refused(trace):
+	misses = trace.directory.exists() and trace.summary()["misses"]
+	return misses and f"an interrupt met its own probe, which the kernel refused {misses} times to run again"
+
+
 def families():
 	wanted = {"sched": {"sched_switch"}, "syscall": {"sys_enter"}, "fault": {"minor_fault"},
 	          "irq": {"local_timer_entry"}, "power": set(), "block": set()}
 	for family, events in wanted.items():
-		for _ in range(5):
-			trace = e2e.record(f"family_{family}", "--force", "-e", family, command=(e2e.workload, "mixed", 100))
-			if not trace.directory.exists() or trace.check() != {"misses"}:
-				break
-			print(f"{family}: an interrupt met its own probe, which the kernel refused to run again: recorded again")
+		trace = e2e.until_undisturbed(lambda: e2e.record(f"family_{family}", "--force", "-e", family, command=(e2e.workload, "mixed", 100)), refused, 5)
 		if not trace.directory.exists():
 			continue
 		trace.expect_true()

@@ -68,15 +68,15 @@ def as_of_the_trace():
 	"""Each refresh has what a report of that window of the trace has, for each grouping."""
 	directory = e2e.work / "kept"
 	for by in ("process", "thread", "command", "cgroup"):
-		for _ in range(10):
+		def recorded():
 			other = load(3)
 			try:
-				refreshes = lines("--by", by, "-d", "400ms", "-n", 4, "-o", directory, "--force", "--buffer", "64M", "-m", live_windows.COUNTERS)
+				return lines("--by", by, "-d", "400ms", "-n", 4, "-o", directory, "--force", "--buffer", "64M", "-m", live_windows.COUNTERS)
 			finally:
 				end(other)
-			trace = e2e.Trace(directory)
-			if live_windows.is_comparable(trace):
-				break
+
+		trace = e2e.Trace(directory)
+		refreshes = e2e.until_undisturbed(recorded, lambda _: live_windows.disturbance(trace), 10)
 		trace.expect_true()
 		e2e.equal("refreshes", [each["number"] for each in refreshes], [1, 2, 3, 4])
 		live_windows.compare(by, refreshes, trace)
@@ -182,12 +182,12 @@ def virtual_times():
 	"""--virtual: of what has probes in it less than was measured, or unknown in a window with losses; refused where nobody knows."""
 	other = load(6)
 	try:
-		for _ in range(3):
-			done = e2e.run(e2e.monitor, "top", "--json", "--virtual", "-n", 3, "-d", "500ms", exit_code=None)
-			if done.returncode == 0:
-				break
-			# The machine changed its pace meanwhile.
-			e2e.expect("the calibration" in done.stderr or "no time to calibrate" in done.stderr, done.stderr)
+		def pace(done):
+			"""The machine changed it while it was calibrated."""
+			return "" if done.returncode == 0 else done.stderr.strip()
+
+		done = e2e.until_undisturbed(lambda: e2e.run(e2e.monitor, "top", "--json", "--virtual", "-n", 3, "-d", "500ms", exit_code=None), pace, 3)
+		e2e.expect(any(says in pace(done) for says in ("the calibration", "no time to calibrate")) or done.returncode == 0, done.stderr)
 	finally:
 		end(other)
 	if done.returncode:

@@ -35,10 +35,11 @@ def command_row(trace):
 
 def rows():
 	global TRACE
-	for _ in range(5):
-		TRACE = e2e.record_workload("trace", "mixed", 300)
-		if not TRACE.summary()["lost"] and not TRACE.summary()["misses"]:
-			break
+	def incomplete(trace):
+		lost, misses = (trace.summary()[what] for what in ("lost", "misses"))
+		return (lost or misses) and f"{lost} events were lost and {misses} met a probe that ran"
+
+	TRACE = e2e.until_undisturbed(lambda: e2e.record_workload("trace", "mixed", 300), incomplete, 5)
 	calibrate(TRACE, 20.0)
 	report, plain = virtual(TRACE), {row["pid"]: row for row in TRACE.report()["rows"]}
 	recorder = TRACE.recording()["recorder"]["pid"]
