@@ -300,7 +300,8 @@ def tokens_of_known_threads(stream):
 
 @damage("interrupt_pairs")
 def interrupt_without_exit(recording, streams):
-	token = first(tokens_of_known_threads(largest(streams)), TIMER_EXIT, skip=2)
+	start = recording["start"]["time"]  # what is before it is not judged
+	token = first(tokens_of_known_threads(largest(streams)), TIMER_EXIT, lambda token: token.time > start, skip=2)
 	token.packet.remove(token)
 	count_less(recording, TIMER_EXIT)
 
