@@ -77,6 +77,38 @@ TEST_CASE("check: what the rings discarded is what the streams tell of, neither 
 	CHECK(lossy(5, 6).failures().starts_with("losses_placed: 5 tokens were discarded"));
 }
 
+TEST_CASE("check: a call may end unseen on a CPU whose events are lost, if its thread could run there")
+{
+	// CPU 1 loses events between 2 and 6 ms.
+	const auto history = [](bool leaves, std::uint64_t time) {
+		CheckedHistory history;
+		history.steady_clock();
+		history.streams.emplace_back(1, 0);
+		history.streams.back().open(2'000'000);
+		history.streams.back().post(2'000'000, EDC_ID_CPU_IDLE, 1);
+		history.streams.back().open(6'000'000, 3);
+		history.streams.back().post(6'000'000, EDC_ID_CPU_IDLE, 0xffff);
+		history.counts(EDC_ID_CPU_IDLE).seen += 2 + 3;
+		history.counts(EDC_ID_CPU_IDLE).discarded = 3;
+		history.switches(1'500'000, 0, 7);
+		history.call(1'600'000, 1'700'000);
+		history.kernel(time, EDC_ID_SYS_ENTER, 202);
+		if (leaves) {
+			history.switches(time + 10'000, 7, 0);
+			history.switches(time + 900'000, 0, 7);
+		}
+		history.call(time + 1'000'000, time + 1'100'000);
+		history.switches(time + 1'200'000, 7, 0);
+		return history;
+	};
+	CHECK(history(true, 3'000'000).said("syscall_entries") ==
+	      "ok every system call's entry is followed by its exit");
+	CHECK(history(true, 1'800'000).holds("syscall_entries")); // it leaves its CPU before the loss
+	CHECK(history(true, 3'000'000).failures() == "");
+	CHECK(history(false, 3'000'000).said("syscall_entries").starts_with("FAILS 1 system calls enter"));
+	CHECK(history(true, 7'000'000).said("syscall_entries").starts_with("FAILS 1 system calls enter"));
+}
+
 TEST_CASE("check: blocks that were not written, refused probes, a full filter")
 {
 	CheckedHistory history = some_history();

@@ -205,6 +205,100 @@ TEST_CASE("machine: after a loss everything is unknown, and the packet tells who
 	CHECK(folded.recorder.told == std::vector<std::string>{"blocked 8 700-800 by -1"});
 }
 
+// CPU 1 loses events between 150 and 600. Thread 8 runs there before, thread 7 on CPU 0.
+History history_with_a_gap()
+{
+	History history;
+	history.switches(0, 100, 0, running, 7);
+	history.posts(0, 110, EDC_ID_SYS_EXIT);
+	history.switches(1, 150, 0, running, 8);
+	history.cpu(1).open(600, 5).tid = 8;
+	history.posts(1, 600, EDC_ID_SYS_EXIT);
+	return history;
+}
+
+TEST_CASE("machine: a thread that is on no CPU may run unseen where events are lost")
+{
+	History history = history_with_a_gap();
+	history.posts(0, 200, EDC_ID_SYS_ENTER, 202);
+	history.switches(0, 210, 7, sleeping, 0); // its call ends on CPU 1, where it sleeps again
+	history.wakes(0, 390, 7);
+	history.switches(0, 400, 0, running, 7);
+	history.posts(0, 410, EDC_ID_SYS_EXIT); // of another call
+	history.posts(0, 420, EDC_ID_SYS_ENTER, 39);
+	history.posts(0, 430, EDC_ID_SYS_EXIT, 5);
+	history.switches(0, 500, 7, sleeping, 0);
+	history.wakes(0, 700, 7);
+	history.switches(0, 750, 0, running, 7); // all is seen again since it was woken
+	Folded folded(history, 100, 800);
+	CHECK(folded.recorder.told == std::vector<std::string>{"call 7 39 10 5"});
+	CHECK(folded.recorder.waits == std::vector<std::string>{"7: 700-750"});
+	CHECK(folded.thread(7).usage.blocked == 0);
+	CHECK(folded.thread(7).usage.waiting == 50);
+	CHECK(folded.thread(7).usage[Mode::kernel] == 10 + 10);
+	// What it is doing is not known from when it leaves its CPU.
+	History asleep = history_with_a_gap();
+	asleep.switches(0, 210, 7, sleeping, 0);
+	Folded of_asleep(asleep, 100, 800);
+	CHECK(!of_asleep.machine.is_known(of_asleep.thread(7)));
+	CHECK(of_asleep.thread(7).usage.blocked == 0);
+	// It may have been preempted, too, or be new.
+	History ready = history_with_a_gap();
+	ready.cpu(0).post(160, EDC_ID_SCHED_WAKEUP_NEW, 0, {pair(9, 9), pair(1, 120), 0x78, 0});
+	ready.switches(0, 210, 7, running, 9);
+	ready.switches(0, 300, 9, sleeping, 7);
+	CHECK(Folded(ready, 100, 800).recorder.waits.empty());
+}
+
+TEST_CASE("machine: a thread that runs on a CPU without a loss is followed through that of another")
+{
+	History history = history_with_a_gap();
+	history.posts(0, 140, EDC_ID_SYS_ENTER, 1); // before the loss
+	history.posts(0, 700, EDC_ID_SYS_ENTER, 2);
+	history.switches(0, 710, 7, dead, 0);
+	CHECK(Folded(history, 100, 800).recorder.told == std::vector<std::string>{"contradiction 2 700"});
+	History within = history_with_a_gap();
+	within.switches(0, 200, 7, sleeping, 9);
+	within.posts(0, 210, EDC_ID_SYS_ENTER, 1);
+	within.posts(0, 220, EDC_ID_SYS_ENTER, 2);
+	within.switches(0, 230, 9, dead, 0);
+	CHECK(Folded(within, 100, 800).recorder.told == std::vector<std::string>{"contradiction 2 220"});
+	History after = history_with_a_gap();
+	after.switches(0, 600, 7, sleeping, 0); // the loss is over
+	after.wakes(0, 650, 7);
+	CHECK(Folded(after, 100, 800).recorder.told == std::vector<std::string>{"blocked 7 600-650 by -1"});
+}
+
+TEST_CASE("machine: a phase without probes is over on all CPUs when one of them has a token")
+{
+	History history = history_with_a_gap();
+	history.switches(0, 210, 7, sleeping, 0);
+	history.wakes(0, 390, 7);
+	analyze::RecordingInfo info = make_info(100, 800, true, false);
+	info.calibration.emplace().phases.emplace().marks = 5;
+	trace::Trace trace = samples::trace(history.all(), events);
+	analyze::Machine machine(trace, info);
+	Recorder recorder;
+	machine.add(recorder);
+	fold(trace, machine);
+	CHECK(recorder.told == std::vector<std::string>{"blocked 7 210-390 by -1"});
+}
+
+TEST_CASE("machine: after the last token of a CPU of a killed recording threads may run there unseen")
+{
+	History history;
+	history.switches(0, 100, 0, running, 7);
+	history.posts(0, 110, EDC_ID_SYS_EXIT);
+	history.switches(1, 150, 0, running, 8);
+	history.posts(0, 200, EDC_ID_SYS_ENTER, 202);
+	history.switches(0, 210, 7, sleeping, 0);
+	history.switches(0, 400, 0, running, 7);
+	history.posts(0, 410, EDC_ID_SYS_ENTER, 39);
+	history.switches(0, 420, 7, sleeping, 0);
+	history.wakes(0, 500, 7);
+	CHECK(Folded(history, 100, 0, false).recorder.told.empty());
+}
+
 TEST_CASE("machine: the first packet tells who runs before any switch does")
 {
 	History history;

@@ -20,7 +20,7 @@ Machine::Machine(const Source &source, const RecordingInfo &info, Scope scope)
     : kinds_(source.description, source.partial), scope_(std::move(scope)), first_(source.window.from),
       last_(source.window.to), begin_(std::max(first_, std::min(scope_.range.from, last_))),
       end_(scope_.range.to < last_ ? std::max(begin_, scope_.range.to + 1) : last_), command_pid_(info.command_pid),
-      filtering_(info.filtering()), complete_(info.complete)
+      filtering_(info.filtering()), complete_(info.complete), gaps_coincide_(info.has_only_phases())
 {
 	if (info.present) {
 		is_snapshot_ = info.flight.has_value();
@@ -168,6 +168,13 @@ void Machine::renew(Thread &thread)
 	forget_ring(thread);
 }
 
+// It is on no CPU since `time`. Within a loss it may run unseen: nothing is known until its next token.
+void Machine::forget_unseen(Thread &thread, std::uint64_t time) const
+{
+	if (may_run_unseen(time))
+		thread.epoch = 0;
+}
+
 void Machine::forget_ring(Thread &thread) const
 {
 	thread.ring = thread.is_kernel ? Ring::kernel : Ring::unknown;
@@ -228,6 +235,7 @@ void Machine::gap_ended(const trace::StreamInfo &stream, std::uint64_t to)
 	lossy_until_ = 0;
 	for (const Cpu &each : cpus_)
 		lossy_until_ = std::max(lossy_until_, each.gap_until);
+	unseen_until_ = std::min(unseen_until_, lossy_until_);
 }
 
 void Machine::set_last(std::uint64_t time)
@@ -249,7 +257,10 @@ void Machine::lose(Cpu &lost, std::uint64_t from, std::uint64_t to)
 	else
 		lost.known_gap_until = std::max(lost.known_gap_until, to);
 	lost.gap_until = std::max(lost.gap_until, to);
+	if (!gaps_coincide_)
+		unseen_until_ = std::max(unseen_until_, to);
 	lost.current = nullptr;
+	lost.fault_ticks = 0; // the fault may have completed
 	lost.interrupts.clear();
 	lost.interrupts_known = false;
 	forget_others();
@@ -453,6 +464,7 @@ void Machine::on_born(const EventKind &kind, const trace::Event &event)
 	thread.ring = Ring::kernel; // until it first returns to user mode
 	thread.state = State::runnable;
 	thread.since = event.time;
+	forget_unseen(thread, event.time);
 }
 
 // In a flight recorder's snapshot it may be the only token that names the thread.

@@ -7,7 +7,8 @@
 // answers/report/usage_report.cpp, reading/activities/tracker.cpp, check.cpp.
 //
 // The rules: time between two tokens of a CPU belongs to what ran there then. Only tokens say what ran: a loss makes
-// every state unknown until a token determines it; kernel time without brackets is unattributed, never user time.
+// every state unknown until a token determines it; kernel time without brackets is unattributed, never user time. As
+// long as a CPU's events are lost, a thread that is on no CPU may run there unseen, so its state is unknown.
 // States are followed while all probes were attached. Counted are times within the window: that part of it which the
 // scope (scope.h) includes.
 // Invariant: the sum of a CPU's times is its window; one thread feeds it, in time order.
@@ -250,6 +251,8 @@ public:
 		return open_user_gaps_ ? open_end : std::max(lossy_until_, user_lossy_until_);
 	}
 	std::uint64_t hidden_threads() const;
+	// At this time, or later, a thread that was on no CPU may have run on one of which the events are lost.
+	bool may_run_unseen(std::uint64_t time) const { return time < unseen_until_; }
 	// System calls of threads that no token names: after a loss, or after a hidden thread.
 	std::uint64_t calls_of_unknown() const { return calls_of_unknown_; }
 	std::uint64_t functions_of_unknown() const { return functions_of_unknown_; } // entries and exits
@@ -283,6 +286,7 @@ private:
 	void was_since_begin(Thread &thread, State state);
 	void renew(Thread &thread);
 	void forget_ring(Thread &thread) const;
+	void forget_unseen(Thread &thread, std::uint64_t time) const;
 
 	void lose(Cpu &cpu, std::uint64_t from, std::uint64_t to);
 	void end_streams(std::uint64_t time);
@@ -370,6 +374,7 @@ private:
 	};
 	std::vector<StreamEnd> ends_; // killed recording: where each CPU's tokens end, the earliest last
 	std::uint64_t next_end_ = ~0ull;
+	std::uint64_t unseen_until_ = 0; // the last gap of a CPU
 	// Kernel time of a system call and of a fault outside their two tokens, by calibration.
 	std::uint64_t call_edge_ = 0, fault_edge_ = 0;
 	std::uint32_t epoch_ = 1;
@@ -381,6 +386,7 @@ private:
 	bool filtering_ = false;
 	bool interrupts_recorded_ = true;
 	bool complete_ = false;
+	bool gaps_coincide_ = false; // a gap is of all CPUs, and over when one of them has a token
 	bool hides_threads_ = false; // the kernel, some of them
 
 	Periods periods_;

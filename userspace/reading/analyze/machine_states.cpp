@@ -50,6 +50,7 @@ void Machine::on_found(Thread &thread, Cpu &cpu)
 	cpu.before_first = {};
 	tell_found(cpu, thread);
 	cpu.user_ticks = {};
+	cpu.fault_ticks = 0;
 	thread.state = State::running;
 	thread.cpu = cpu.number;
 	cpu.current = &thread;
@@ -237,6 +238,7 @@ void Machine::on_state_at_start(const EventKind &kind, const trace::Event &event
 		thread.ring = Ring::system_call;
 		thread.syscall = syscall;
 	}
+	forget_unseen(thread, event.time);
 }
 
 void Machine::switch_out(Thread &thread, std::uint32_t state, std::uint64_t time, Cpu &cpu)
@@ -254,6 +256,8 @@ void Machine::switch_out(Thread &thread, std::uint32_t state, std::uint64_t time
 	thread.since = time;
 	if (thread.state == State::blocked && thread.ring == Ring::user)
 		thread.ring = Ring::unknown; // asleep in the kernel, on a path that no token brackets
+	if (thread.state != State::dead)
+		forget_unseen(thread, time);
 }
 
 void Machine::switch_in(Thread &thread, Cpu &cpu, std::uint64_t time)
@@ -313,6 +317,7 @@ void Machine::on_waking(Thread &thread, const Cpu &cpu, std::uint64_t time)
 		return;
 	thread.state = State::runnable;
 	thread.since = time;
+	forget_unseen(thread, time);
 }
 
 void Machine::on_interrupt(const EventKind &kind, const trace::Event &event, Cpu &cpu)
