@@ -138,6 +138,26 @@ TEST_CASE("segments: none across a loss, and it is said how many")
 	CHECK(report::segments_text(segments.fold, segments.info).find("1 segments are in no row") == 0);
 }
 
+TEST_CASE("segments: none of a thread that may have reset unseen on a CPU whose events are lost")
+{
+	Resets history(2);
+	history.start = {reading(0, 10, {0, 0}), reading(1, 10, {0, 0})};
+	history.turns(1, 20, {5, 5}, 0, 8);
+	history.open(1, 500, 3);
+	history.turns(0, 100, {10, 90}, 0, 7);
+	history.resets(0, 200, {20, 190}, a);
+	history.turns(0, 210, {30, 200}, 7, 0);
+	history.turns(0, 300, {40, 290}, 0, 7); // in between it may have been on CPU 1
+	history.resets(0, 310, {50, 300}, a);
+	history.resets(0, 600, {60, 590}, a);
+	history.resets(0, 700, {70, 690}, a);
+	const Segments segments(history, SegmentBy::thread);
+	REQUIRE(segments.rows.size() == 1);
+	CHECK(segments.rows[0].count == 1);
+	CHECK(segments.rows[0].total == 100);
+	CHECK(segments.fold.interrupted() == 2);
+}
+
 TEST_CASE("segments: numbers that name no event are in no row")
 {
 	Resets history;

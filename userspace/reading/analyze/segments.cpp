@@ -53,7 +53,7 @@ void SegmentFold::counters(const Cpu &cpu, const trace::Event &event)
 	const Open before = std::exchange(found->second, std::move(now));
 	if (!is_counting)
 		return;
-	if (before.gaps != machine_.gaps()) {
+	if (before.gaps != machine_.gaps() || machine_.may_run_unseen(before.time)) {
 		++interrupted_;
 		return;
 	}
