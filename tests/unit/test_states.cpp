@@ -148,6 +148,28 @@ TEST_CASE("states: after a loss only the threads that run on other CPUs are know
 	CHECK(all.of_thread(9) == "unknown 100, running 120, unknown 120, 500");
 }
 
+TEST_CASE("states: of a thread that leaves its CPU while another one loses events, none is known")
+{
+	History history;
+	history.switches(0, 100, 0, running, 7);
+	history.posts(0, 110, EDC_ID_SYS_EXIT);
+	history.switches(1, 150, 0, running, 8);
+	history.cpu(1).open(600, 5).tid = 8; // they are lost between 150 and 600
+	history.posts(1, 600, EDC_ID_SYS_EXIT);
+	history.posts(0, 200, EDC_ID_SYS_ENTER, 202);
+	history.switches(0, 210, 7, sleeping, 0); // it may go on on CPU 1
+	history.wakes(0, 300, 7);
+	history.switches(0, 400, 0, running, 7);
+	history.posts(0, 410, EDC_ID_SYS_EXIT);
+	history.switches(0, 700, 7, sleeping, 0);
+	CHECK(Evaluated(history,
+			"of thread\nblocked: state == \"blocked\"\nready: state == \"ready\"\ncall: has(call)\n", 100,
+			800)
+		  .of_thread(7) == "unknown 100, REST 110, call 200, unknown 210, REST 410, blocked 700, 800");
+	CHECK(Evaluated(history, "of thread\ncall: name == \"sys_enter\"\n", 100, 800).of_thread(7) ==
+	      "REST 100, call 200, unknown 210, REST 400, 800");
+}
+
 TEST_CASE("states: of threads, from their creation to their end")
 {
 	History history;

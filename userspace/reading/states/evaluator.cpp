@@ -304,7 +304,10 @@ void Evaluator::on_thread(const trace::Event &event, const Thread &thread, bool 
 	if (!followed || event.time < std::max(followed->unknown_until, all_unknown_until_))
 		return;
 	State state = tree_.pause();
-	if (thread.state != analyze::State::dead || !machine_.is_known(thread)) {
+	const bool is_known = machine_.is_known(thread);
+	if (classifier_->uses_event() && !is_known && &thread != writer_ && machine_.may_run_unseen(event.time)) {
+		state = tree_.unknown(); // its next event may be lost
+	} else if (thread.state != analyze::State::dead || !is_known) {
 		knowledge_.set_thread(thread);
 		state = classifier_->classify(event, knowledge_);
 	}
