@@ -39,16 +39,20 @@ struct Step {
 	unsigned id = 0, key = 0;
 	std::uint64_t time = 0;
 	bool gap_before = false;
+	std::uint64_t lossy_until = 0; // of the gaps so far; events of another stream are lost meanwhile
 };
 
 std::vector<Step> random_steps(std::mt19937_64 &random, std::size_t count)
 {
 	std::vector<Step> steps(count);
-	std::uint64_t time = 100;
+	std::uint64_t time = 100, lossy_until = 0;
 	for (Step &step : steps) {
 		time += random() % 100;
 		step = {static_cast<unsigned>(256 + (random() % 20 ? random() % 2 : random() % 4)),
 			static_cast<unsigned>(random() % 4), time, random() % 40 == 0};
+		if (step.gap_before)
+			lossy_until = std::max(lossy_until, time + random() % 500);
+		step.lossy_until = lossy_until;
 	}
 	return steps;
 }
@@ -78,12 +82,14 @@ auto folded(trace::Trace &trace, const std::vector<Step> &steps, Make &&make, st
 		partition = make();
 	};
 	std::size_t at = 0;
+	bool is_new = false;
 	merge(trace, {}, [&](const trace::Event &event) {
-		if (steps[at].gap_before)
-			partition.gap();
+		const std::uint64_t until = steps[at].lossy_until;
+		if (steps[at].gap_before || (is_new && until > steps[at].time)) // it reaches into the partition
+			partition.gap(until);
 		++at;
 		partition.event(event, {});
-		if (random && (*random)() % 10 == 0)
+		if ((is_new = random && (*random)() % 10 == 0))
 			take();
 	});
 	REQUIRE(at == steps.size());
@@ -117,7 +123,9 @@ Expected paired(const std::vector<Step> &steps, bool nested)
 				times.pop_back();
 			}
 		}
-		if (step.id == 256 || step.id == 258) {
+		if ((step.id == 256 || step.id == 258) && step.time < step.lossy_until) {
+			++expected.unpaired.cut;
+		} else if (step.id == 256 || step.id == 258) {
 			if (!nested && !times.empty()) {
 				++expected.unpaired.restarted;
 				times.clear();
@@ -188,10 +196,13 @@ TEST_CASE("frequencies: nothing is measured across a loss, partitions merged are
 		for (const Step &step : steps) {
 			if (step.gap_before)
 				last.clear();
+			const bool is_lossy = step.time < step.lossy_until;
 			const std::pair group(step.id - 256, i % 2 && step.id != 259 ? step.key : 0);
 			if (last.contains(group))
 				expected[group].add(static_cast<std::int64_t>(step.time - last[group]));
 			last[group] = step.time;
+			if (is_lossy)
+				last.erase(group);
 			++counts[group];
 		}
 		for (std::mt19937_64 *cuts : {static_cast<std::mt19937_64 *>(nullptr), &random, &random}) {

@@ -43,8 +43,9 @@ std::vector<Item> read(const Trace &trace, TimeRange range, bool with_threads,
 	    [&](const Event &event, std::int64_t running) {
 		    items.emplace_back(event.stream->index, event.time, event.cls->index, running);
 	    },
-	    [&](const StreamInfo &stream, std::uint64_t lost) {
-		    items.emplace_back(stream.index, 0, gap_mark, static_cast<std::int64_t>(lost));
+	    [&](const StreamInfo &stream, const Gap &gap) {
+		    if (gap.from_time >= range.from)
+			    items.emplace_back(stream.index, 0, gap_mark, static_cast<std::int64_t>(gap.lost));
 	    });
 	return items;
 }

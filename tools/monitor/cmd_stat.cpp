@@ -200,7 +200,7 @@ void print_rows(report::Table table, const Rows &rows, const ThreadTable &thread
 // Finds which thread belongs to which process: all that the trace says about it.
 struct Nothing {
 	void event(const trace::Event &, const filter::Running &) {}
-	void gap() {}
+	void gap(std::uint64_t) {}
 	void merge(const Nothing &) {}
 };
 

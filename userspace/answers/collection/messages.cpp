@@ -50,7 +50,7 @@ public:
 		take(*send_, *send_key_, event, running, found_.sent);
 		take(*receive_, *receive_key_, event, running, found_.received);
 	}
-	void gap() {}
+	void gap(std::uint64_t) {}
 	void merge(const MessageFold &later)
 	{
 		found_.sent.insert(later.found_.sent.begin(), later.found_.sent.end());

@@ -18,7 +18,7 @@ class Counts {
 public:
 	explicit Counts(const Names &names) : names_(&names), counts_(names.size()) {}
 	void event(const trace::Event &event, const filter::Running &) { ++counts_[event.cls->index]; }
-	void gap() {}
+	void gap(std::uint64_t) {}
 	void merge(const Counts &later)
 	{
 		for (std::size_t i = 0; i < counts_.size(); ++i)
@@ -52,10 +52,10 @@ public:
 		for (activities::Pairs &pairs : pairs_)
 			pairs.event(event, running);
 	}
-	void gap()
+	void gap(std::uint64_t until)
 	{
 		for (activities::Pairs &pairs : pairs_)
-			pairs.gap();
+			pairs.gap(until);
 	}
 	void merge(const Activities &later)
 	{
@@ -87,7 +87,7 @@ public:
 		if (activities::Row *row = rows_.find(key_, [&] { return by_->cells(event, running); }))
 			row->values.add(value);
 	}
-	void gap() {}
+	void gap(std::uint64_t) {}
 	void merge(const Values &later) { rows_.merge(later.rows_); }
 	activities::Rows &rows() { return rows_; }
 

@@ -6,6 +6,7 @@
 // clock. Without keys, each event touches only an array by class.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -38,7 +39,7 @@ public:
 	struct Group {
 		std::uint64_t count = 0, first = never, last = 0;
 		activities::Distribution between;
-		// Number of losses before the first and the last event.
+		// gaps_ at the first and the last event.
 		std::uint64_t first_gaps = 0, last_gaps = 0;
 	};
 
@@ -52,8 +53,14 @@ public:
 	{
 		if (Group *group = by_->empty() ? &plain_[(*names_)[*event.cls]] : keyed(event, running))
 			add(*group, event.time);
+		gaps_ += event.time < lossy_until_;
 	}
-	void gap() { ++gaps_; }
+	// A loss, until then: the next event of any class may be one of those that are lost.
+	void gap(std::uint64_t until = 0)
+	{
+		++gaps_;
+		lossy_until_ = std::max(lossy_until_, until);
+	}
 	// `later`: the part that follows in time. The first event of a group there follows the last one here.
 	void merge(const Frequencies &later);
 
@@ -90,7 +97,8 @@ private:
 	std::unordered_map<std::string, Keyed> keyed_;
 	std::string key_;
 	std::uint64_t left_out_ = 0;
-	std::uint64_t gaps_ = 0; // so far
+	std::uint64_t gaps_ = 0; // so far, and events in them
+	std::uint64_t lossy_until_ = 0;
 };
 
 } // namespace monitor::statistics

@@ -49,7 +49,7 @@ struct WhoRuns {
 };
 
 // Reads one partition. Calls on_event(const Event &, running thread) for its events, on_gap(const StreamInfo &,
-// lost) for its gaps.
+// const Gap &) for its gaps, and for those that reach into it from an earlier one.
 template <class OnEvent, class OnGap>
 void read_partition(const trace::Trace &trace, trace::TimeRange partition, const WhoRuns &who,
 		    trace::Problems &problems, OnEvent &&on_event, OnGap &&on_gap)
@@ -85,8 +85,8 @@ void read_partition(const trace::Trace &trace, trace::TimeRange partition, const
 		}
 		if (threads)
 			threads->gap(cursor.stream().info());
-		if (cursor.gap().from_time >= partition.from)
-			on_gap(cursor.stream().info(), cursor.gap().lost);
+		if (cursor.gap().from_time >= partition.from || cursor.gap().to_time > partition.from)
+			on_gap(cursor.stream().info(), cursor.gap());
 		cursor.advance();
 	}
 	cursors.give_back();

@@ -93,9 +93,10 @@ void survey_partition(const trace::Trace &trace, const Question &question, const
 	std::optional<trace::Threads> threads;
 	if (asks_who_runs(question))
 		threads.emplace(trace);
-	const auto gap = [&](const trace::StreamInfo &, std::uint64_t lost) {
-		surveyed.losses.add(lost);
-		surveyed.fold.gap();
+	const auto gap = [&](const trace::StreamInfo &, const trace::Gap &gap) {
+		if (gap.from_time >= partition.from)
+			surveyed.losses.add(gap.lost);
+		surveyed.fold.gap(gap.to_time);
 	};
 	if (!threads && !filter && question.selection.is_all()) {
 		read_partition(

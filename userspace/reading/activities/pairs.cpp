@@ -37,6 +37,10 @@ void Pairs::start(const trace::Event &event, const filter::Running &running)
 	const bool is_selected = selected_.include(event, running, definition_->start_key);
 	if (!find_key(definition_->start_key, event, running, is_selected))
 		return;
+	if (event.time < lossy_until_) {
+		unpaired_.cut += is_selected;
+		return;
+	}
 	OfKey *const of_key = keys_.find_or_make(key_, unpaired_.too_many);
 	if (!of_key)
 		return;
@@ -103,9 +107,10 @@ bool Pairs::close(OfKey &of_key, const Boundary &end)
 	return true;
 }
 
-void Pairs::gap()
+void Pairs::gap(std::uint64_t until)
 {
 	had_gap_ = true;
+	lossy_until_ = std::max(lossy_until_, until);
 	keys_.erase_if([this](const std::string &, OfKey &of_key) {
 		unpaired_.cut += selected_of(of_key.open);
 		of_key.open.clear();

@@ -49,7 +49,8 @@ public:
 	}
 
 	void event(const trace::Event &event, const filter::Running &running);
-	void gap();
+	// A loss, until then: what starts meanwhile may have ended unseen, whatever its key.
+	void gap(std::uint64_t until = 0);
 	// `later`: the part that follows in time.
 	void merge(const Pairs &later);
 	// Keeps what is open: what follows is to be measured.
@@ -96,6 +97,7 @@ private:
 	Rows rows_;
 	OpenByKey<OfKey> keys_;
 	bool had_gap_ = false;
+	std::uint64_t lossy_until_ = 0;
 	Unpaired unpaired_;
 	std::string key_;
 };
