@@ -240,6 +240,30 @@ TEST_CASE("rules: forms find what a plain evaluation finds, on random traces")
 	}
 }
 
+TEST_CASE("rules: what occurs while events of another CPU are lost is not judged together with others")
+{
+	const auto judged = [](const std::string &rule) {
+		std::vector<samples::StreamWriter> writers{{0, 0}, {1, 0}};
+		writers[1].open(1000);
+		writers[1].post(1000, 259, 0, {0});
+		writers[1].open(1100, 3); // three are lost between 1000 and 1100
+		writers[1].post(1100, 259, 0, {0});
+		writers[0].open(1000);
+		for (const auto &[time, id] : {std::pair(1010, 256), std::pair(1020, 257), std::pair(1030, 257),
+					       std::pair(1040, 256), std::pair(1200, 258), std::pair(1210, 257)})
+			writers[0].post(static_cast<std::uint64_t>(time), static_cast<unsigned>(id), 0, {0});
+		trace::Trace trace = samples::trace(writers, classes);
+		return rules::run(trace, rules::parse_rules("rule: r\n" + rule, "test"), {1000, false}).at(0).tally;
+	};
+	const rules::Tally between =
+	    judged("when: name == \"A\"\nthen: name == \"B\"\nkey: key\nnot between: name == \"C\"");
+	CHECK(between.judged == 0);
+	CHECK(between.unknown == 4);
+	CHECK(judged("when: name == \"A\"\nonly then: name == \"B\"\nkey: key").violated == 0);
+	CHECK(judged("when: name == \"A\"\nnever: name == \"C\"\nuntil: name == \"B\"\nkey: key").violated == 0);
+	CHECK(judged("never: name == \"A\"").violated == 2);
+}
+
 TEST_CASE("rules: a time that is over is a violation, with both events or at the end")
 {
 	std::mt19937 numbers(42);

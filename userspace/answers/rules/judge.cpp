@@ -76,7 +76,13 @@ void Judge::judge(const trace::Event &event, const filter::Running &running)
 		return single(event, running);
 	// One event may end what is open and start the next; in a sequence it follows the previous one.
 	for (const Role role : {forget, second, third, first}) {
-		if (!is(role, event, running) || !find_key(role, event, running))
+		if (!is(role, event, running))
+			continue;
+		if (event.time < lossy_until_) {
+			tally_.unknown += role != forget;
+			continue;
+		}
+		if (!find_key(role, event, running))
 			continue;
 		if (role == forget || !belongs(event, running))
 			on_forget();
@@ -262,10 +268,11 @@ Judge::Open Judge::opened(const trace::Event &event, const filter::Running &runn
 	return open;
 }
 
-void Judge::gap(std::uint64_t time)
+void Judge::gap(std::uint64_t time, std::uint64_t until)
 {
 	close_all(time, false);
 	had_gap_ = true;
+	lossy_until_ = std::max(lossy_until_, until);
 }
 
 void Judge::close_all(std::uint64_t time, bool is_end)

@@ -62,8 +62,8 @@ public:
 	void event(const trace::Event &event, const filter::Running &running);
 	// What the running thread did before was not seen.
 	void found(const trace::Event &event, const filter::Running &running);
-	// A loss that starts at this time.
-	void gap(std::uint64_t time);
+	// A loss from `time` until `until`: what occurs meanwhile is not judged together with other events.
+	void gap(std::uint64_t time, std::uint64_t until);
 	// At the time of the last event.
 	void finish(std::uint64_t time) { close_all(time, true); }
 
@@ -121,6 +121,7 @@ private:
 	std::set<std::pair<std::uint32_t, filter::Integer>> set_; // machine and value
 	bool begun_ = false;
 	bool had_gap_ = false;
+	std::uint64_t lossy_until_ = 0;
 	Tally tally_;
 	std::vector<Violation> violations_;
 };

@@ -47,10 +47,10 @@ public:
 		};
 		trace::merge(
 		    trace_, {}, [&](const trace::Event &each) { listing.print(each, event); },
-		    [&](const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t, std::uint64_t) {
+		    [&](const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t) {
 			    listing.gap(stream);
 			    for (Judge &judge : judges_)
-				    judge.gap(from);
+				    judge.gap(from, to);
 		    });
 		for (Judge &judge : judges_)
 			judge.finish(last_time);
