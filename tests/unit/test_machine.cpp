@@ -578,6 +578,26 @@ TEST_CASE("machine: where the kernel hides threads, one that is neither listed n
 	CHECK(open.recorder.told.front() == "contradiction 0 80");
 }
 
+TEST_CASE("machine: a sleep that a hidden thread ends lasts until the sleeper is switched in")
+{
+	const auto fold = [](std::uint32_t flags) {
+		History history;
+		history.lists(0, 7, sleeping, 1, 0);
+		history.lists(0, 99, sleeping, 1, flags);
+		history.switches(0, 200, 0, running, 7);
+		history.switches(0, 300, 7, sleeping, 99);
+		history.switches(0, 450, 7, sleeping, 0); // it followed the hidden one unseen
+		return Folded(history, 100, 500);
+	};
+	const Folded hidden = fold(EDC_THREAD_HIDDEN), open = fold(0);
+	CHECK(hidden.thread(7).usage.blocked == 100 + 50);
+	CHECK(hidden.thread(7).usage.waiting == 0);
+	CHECK(hidden.recorder.told[0] == "blocked 7 100-200 by -1");
+	CHECK(hidden.recorder.waits.empty());
+	CHECK(hidden.thread(99).usage.blocked == 0);
+	CHECK(open.thread(7).usage.blocked == 50); // its wake-up is missing for another reason
+}
+
 TEST_CASE("machine: a whole process, or one thread of it, moves to another cgroup")
 {
 	History history;

@@ -279,6 +279,8 @@ void Machine::switch_in(Thread &thread, Cpu &cpu, std::uint64_t time)
 		if (is_counting_ && thread.selected)
 			for (Observer *observer : observers_)
 				observer->got_cpu(thread, from, time);
+	} else if (thread.state == State::blocked && hides_threads_ && !thread.hidden && wakings_recorded_) {
+		end_blocked(thread, time, {}); // a hidden thread woke it, which has no token
 	}
 	thread.early_waking = 0;
 	thread.state = State::running;
