@@ -3,7 +3,7 @@
 """Traces of the tools that others use, made now: LTTng-UST, perf and barectf. `monitor list` reads of them what
 babeltrace 2 reads.
 
-real_tools.py MONITOR WORK_DIRECTORY     the test: one line per trace; exit code 77 (skipped) without LTTng-UST
+real_tools.py MONITOR WORK_DIRECTORY     the test: one line per trace; exit code 77 (skipped) if there is none
 real_tools.py --bt2-only WORK_DIRECTORY  babeltrace 2 alone, with the number of its events
 real_tools.py --record N WORK_DIRECTORY [--event EVENT]  only records N events of LTTng-UST into WORK_DIRECTORY/trace, for a
 benchmark: of every kind with contexts, or of one kind alone
@@ -291,7 +291,11 @@ def main():
 			failures += 1
 			print(f"FAIL {make.__name__}: {traceback.format_exc()}", flush=True)
 	print(f"{traces} traces, {failures} failures")
-	sys.exit(1 if failures else 77 if without_lttng else 0)
+	if without_lttng and traces:
+		print(f"left out: traces of LTTng ({without_lttng})")
+	elif without_lttng:
+		print(f"skipped: {without_lttng}")
+	sys.exit(1 if failures else 77 if not traces else 0)
 
 
 main()

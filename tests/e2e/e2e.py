@@ -2,7 +2,8 @@
 """What every end-to-end test uses: run the monitor, read its answers, say what is wrong. Imported by the tests here.
 
 ctest calls each test as TEST.py MONITOR PROGRAMS WORK: the binary, the directory of the workload programs, a directory
-of the test's own (emptied first). Exit code 0: all holds, 1: something does not (each a line), 77: skipped, with why.
+of the test's own (emptied first). Exit code 0: all holds that can be tried here, 1: something does not (each a line), 77:
+nothing can be tried here. The last line names what was left out, and why.
 """
 import json
 import os
@@ -21,22 +22,30 @@ work = pathlib.Path(_work)
 os.environ["XDG_CACHE_HOME"] = str(work / "cache")  # pictures that are kept (monitor view)
 workload = os.path.join(programs, "workload")
 failures = 0
-_own = threading.local()  # failures of the test that this thread runs
+_own = threading.local()  # of the test that this thread runs: what it compared, what did not hold, what it left out
 _count = threading.Lock()
 # Recordings of a test have no calibration, which takes longer than most of them, unless the test says so.
 calibrated = False
-left_out = []  # why parts of this test were not tried
+left_out = []  # parts that were not tried, and why
+tried = []  # the tests of which at least a part was
+
+
+class Skipped(SystemExit):
+	def __init__(self, why):
+		super().__init__(77)
+		self.why = why
 
 
 def leave_out(part, why):
-	"""A part of the test that cannot be tried here; the others are. If they hold, the test is skipped all the same."""
+	"""A part of the test that cannot be tried here. The others count all the same."""
 	print(f"not tried: {part}: {why}")
 	left_out.append(f"{part} ({why})")
+	_own.left_out = getattr(_own, "left_out", 0) + 1
 
 
 def skip(why):
 	print(f"skipped: {why}")
-	sys.exit(77)
+	raise Skipped(why)
 
 
 def need_recording():
@@ -82,6 +91,7 @@ def need_program(name):
 
 def expect(holds, sentence):
 	global failures
+	_own.compared = getattr(_own, "compared", 0) + 1
 	if not holds:
 		with _count:
 			failures += 1
@@ -91,20 +101,22 @@ def expect(holds, sentence):
 
 
 def equal(what, is_, should):
+	_own.compared = getattr(_own, "compared", 0) + 1
 	return is_ == should or expect(False, f"{what}: {is_!r}, not {should!r}")
 
 
 def run_test(test):
-	_own.failures, start = 0, time.monotonic()
+	_own.compared, _own.failures, _own.left_out, start = 0, 0, 0, time.monotonic()
 	try:
 		test()
-	except SystemExit as end:  # skipped from within: the others count all the same
-		if end.code != 77:
-			raise
-		left_out.append(test.__name__)
+	except Skipped as skipped:
+		leave_out(test.__name__, skipped.why)
 	except Exception:  # the next test may still tell something
 		expect(False, traceback.format_exc())
-	print(f"{'FAILED' if _own.failures else 'ok    '} {test.__name__} {time.monotonic() - start:.1f} s")
+	if _own.compared or not _own.left_out:
+		tried.append(test.__name__)
+	outcome = "FAILED" if _own.failures else "ok    " if test.__name__ in tried else "none  "
+	print(f"{outcome} {test.__name__} {time.monotonic() - start:.1f} s")
 
 
 def main(*tests, beside=()):
@@ -117,8 +129,10 @@ def main(*tests, beside=()):
 			run_test(test)
 		for lane in lanes:
 			lane.result()
-	if left_out and not failures:
-		skip(f"all that was tried holds, not tried: {'; '.join(left_out)}")
+	if left_out and not tried:
+		skip("; ".join(left_out))
+	if left_out:
+		print(f"left out: {'; '.join(left_out)}")
 	sys.exit(1 if failures else 0)
 
 

@@ -131,6 +131,9 @@ summarise() { # DIRECTORY...
 		for name in $(named '\*\*\*Skipped' "$directory/ctest.log"); do
 			echo "  skipped $name: $(output_of "$directory" "$name" | tail -n 1)"
 		done
+		for name in $(named ' Passed ' "$directory/ctest.log"); do
+			output_of "$directory" "$name" | tail -n 1 | sed -n "s/^left out: /  in part $name: without /p"
+		done
 	done
 }
 
