@@ -13,7 +13,9 @@ decided="filter.sh triggers.sh" # the probes that are largest for a verifier
 # Emulation takes its time: the module's two scripts run in different kernels, and on arm64, where the module is the same C,
 # not at all; what is decided in the kernel runs in one guest of each kernel. The whole matrix runs all everywhere, but
 # programs' rings, which have nothing to do with preemption, once.
-if grep -q matrix=all /proc/cmdline; then
+if grep -q matrix=short /proc/cmdline; then
+	scripts="getppid.sh filter.sh module.sh"
+elif grep -q matrix=all /proc/cmdline; then
 	scripts="$scripts $decided module.sh"
 	grep -q preempt= /proc/cmdline || scripts="$scripts user_device.sh"
 	[ "$(uname -m)" != aarch64 ] || scripts="$scripts virtual.sh" # whose clock counts instructions

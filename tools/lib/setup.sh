@@ -80,9 +80,9 @@ build() { # DIRECTORY TARGET...
 
 # Of ninja's lines how far it has come: in place on a terminal, else each fifth of the way.
 show_progress() {
-	local line done total fifth=0
+	local line done total fifth=0 built='^\[([0-9]+)/([0-9]+)\]'
 	while read -r line; do
-		[[ $line =~ ^\[([0-9]+)/([0-9]+)\] ]] || continue
+		[[ $line =~ $built ]] || continue
 		done=${BASH_REMATCH[1]} total=${BASH_REMATCH[2]}
 		if [ -t 1 ]; then
 			printf '\r  built %d of %d, after %d s ' "$done" "$total" $SECONDS
@@ -97,8 +97,7 @@ show_progress() {
 run_tests() { # DIRECTORY CTEST-OPTION...
 	local directory=$1 status=0
 	shift
-	say "testing $directory"
-	ctest --test-dir "$directory" --parallel "$(nproc)" --output-on-failure "$@" | tee -a "$directory/ctest.log" || status=1
+	ctest --test-dir "$directory" --parallel "$(nproc)" --output-on-failure "$@" 2>&1 | tee -a "$directory/ctest.log" "$log" | show_tests || status=1
 	cat "$directory/Testing/Temporary/LastTest.log" >> "$directory/ctest-output.log" # ctest keeps the last run's
 	[ $status = 0 ] || run_again "$directory"
 }
@@ -111,30 +110,80 @@ run_again() { # DIRECTORY
 	failed=$(cut -d: -f2 "$directory/Testing/Temporary/LastTestsFailed.log")
 	! grep -qvE '^(e2e|docs|vm)_' <<< "$failed" && [ "$(wc -l <<< "$failed")" -le 4 ] &&
 		[ "$(grep -c '^vm_' <<< "$failed")" -le 1 ] || return 1
-	say "testing again, alone: ${failed//$'\n'/ }"
-	ctest --test-dir "$directory" --rerun-failed --output-on-failure | tee -a "$directory/ctest-again.log" || return 1
+	echo "  testing again, alone: ${failed//$'\n'/ }"
+	ctest --test-dir "$directory" --rerun-failed --output-on-failure 2>&1 | tee -a "$directory/ctest-again.log" "$log" | show_tests || return 1
 }
 
-# Counts of passed, failed and skipped tests; of each failed one the lines that say why, and of each skipped one the
-# reason, which is the last line it printed.
+# Of ctest's lines those of tests that ended: in place on a terminal, else a line for each tenth test and each that did not pass.
+show_tests() {
+	local line number=0 ended='^([0-9]+)/([0-9]+) Test +#[0-9]+: ([^ ]+) [. ]*(.*)$'
+	while read -r line; do
+		[[ $line =~ $ended ]] || continue
+		number=$((number + 1))
+		case ${BASH_REMATCH[4]} in
+		*Passed*)
+			if [ -t 1 ]; then
+				printf '\r  %d of %d, after %d s: %-40s' $number "${BASH_REMATCH[2]}" $SECONDS "${BASH_REMATCH[3]}"
+			elif [ $((number % 10)) = 0 ]; then
+				printf '  %d of %d tests, after %d s\n' $number "${BASH_REMATCH[2]}" $SECONDS
+			fi ;;
+		*) printf '%s  %s: %s\n' "$([ ! -t 1 ] || printf '\r')" "${BASH_REMATCH[3]}" "${BASH_REMATCH[4]}" ;;
+		esac
+	done
+	[ ! -t 1 ] || echo
+}
+
+# What the guests test: the contents of all that runs in the kernel, or loads it there.
+guest_sources() {
+	find bpf kmod include/monitor userspace/recording/card -type f | LC_ALL=C sort | xargs sha256sum | sha256sum | cut -c -16
+}
+
+run_guests() {
+	local status=0
+	tests/vm/run --build build --all 2>&1 | tee -a "$log" build/guests-all.log || status=1
+	return $status
+}
+
+# Notes in a file of the tree that every guest passed, with these sources.
+guests_ran() {
+	{
+		echo "sources $(guest_sources)"
+		echo "date $(date +%Y-%m-%d)"
+		tests/vm/kernels | awk -F '\t' '$2 != "-" { print "kernel " $1 " " $2 }'
+	} > tests/vm/passed
+}
+
+# The 20 tests that took longest; CONTRIBUTING.md has those of the last change.
+longest() { # DIRECTORY
+	sed -nE 's/.*Test *#[0-9]*: ([^ ]*) .* ([0-9.]+) sec$/\2 \1/p' "$1/ctest.log" | sort -rn | head -n 20
+}
+
+# Of each failed test the lines that say why, of each skipped one the reason, which is the last line it printed, and what was
+# left out of others; then their numbers.
 summarise() { # DIRECTORY...
-	local directory name
+	local directory name passed=0 failed=0 skipped=0
+	echo
 	for directory in "$@"; do
 		[ -e "$directory/ctest.log" ] || continue
-		echo "$directory: $(grep -c ' Passed ' "$directory/ctest.log" || true) passed," \
-			"$(grep -cE "$failed_test" "$directory/ctest.log" || true) failed," \
-			"$(grep -c '\*\*\*Skipped' "$directory/ctest.log" || true) skipped"
+		passed=$((passed + $(grep -c ' Passed ' "$directory/ctest.log" || true)))
+		failed=$((failed + $(grep -cE "$failed_test" "$directory/ctest.log" || true)))
+		skipped=$((skipped + $(grep -c '\*\*\*Skipped' "$directory/ctest.log" || true)))
+		for name in $(named ' Passed ' "$directory/ctest.log"); do
+			output_of "$directory" "$name" | tail -n 1 | sed -n "s/^left out: /  in part $name: without /p"
+			output_of "$directory" "$name" | sed -n "s/^  tried again/  $name: tried again/p"
+		done
+		for name in $(named '\*\*\*Skipped' "$directory/ctest.log"); do
+			echo "  skipped $name: $(output_of "$directory" "$name" | tail -n 1)"
+		done
 		for name in $(named "$failed_test" "$directory/ctest.log"); do
 			echo "  failed $name$(passed_again "$directory" "$name"):"
 			output_of "$directory" "$name" | reasons
 		done | cut -c -500
-		for name in $(named '\*\*\*Skipped' "$directory/ctest.log"); do
-			echo "  skipped $name: $(output_of "$directory" "$name" | tail -n 1)"
-		done
-		for name in $(named ' Passed ' "$directory/ctest.log"); do
-			output_of "$directory" "$name" | tail -n 1 | sed -n "s/^left out: /  in part $name: without /p"
-		done
 	done
+	if [ "$(sed -n 's/^sources //p' tests/vm/passed 2> /dev/null)" != "$(guest_sources)" ]; then
+		echo "the guests of tools/test --all last ran on other sources: $(sed -n 's/^date //p' tests/vm/passed 2> /dev/null || true)"
+	fi
+	echo "$passed passed, $failed failed, $skipped skipped, $(((SECONDS + 30) / 60)) min"
 }
 
 failed_test='\*\*\*(Failed|Timeout|Exception|Not Run)'
