@@ -254,10 +254,11 @@ private:
 			return;
 		if (types.text)
 			return fail_or_doubt(
-			    constant.at, fmt::format("no event of {} has the name {}.", whose(), in_quotes(constant.text)),
+			    constant.at,
+			    fmt::format("no event of {} has the name {}.", whose(), in_quotes(constant.text)),
 			    near(constant.text, known));
-		fail(constant.at,
-		     fmt::format("no label of {} is {}.{}", name, in_quotes(constant.text), near(constant.text, known)));
+		fail(constant.at, fmt::format("no label of {} is {}.{}", name, in_quotes(constant.text),
+					      near(constant.text, known)));
 	}
 
 	// 5 would mean 5 ns, which is never intended.
