@@ -71,8 +71,8 @@ SIDES = {"base": {"base"}, "recording": {"base", "recording"}, "reading": {"base
          "answers": {"base", "reading", "answers"}}
 BOTH_SIDES = {"answers/live"}
 # Targets that do not have the name of their folder alone.
-TARGETS = {"base/fleet": {"fleet", "fleet_connection", "fleet_control"}, "recording/fleet": {"fleet_forwarding"},
-           "answers/fleet": {"fleet_collector"}}
+TARGETS = {"base": {"base", "http"}, "base/fleet": {"fleet", "fleet_connection", "fleet_control"},
+           "recording/fleet": {"fleet_forwarding"}, "answers/fleet": {"fleet_collector"}}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 NETWORK_LIBRARY, NETWORK_FILE = "nats/", "userspace/base/fleet/connection.cpp"
 RECORD_LIBRARIES = re.compile(r"^(bpf/|linux/bpf|perfmon/|.*\.skel\.h$)")
