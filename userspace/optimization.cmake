@@ -2,7 +2,7 @@
 # Where the compiler's time goes. Headers that most files include are parsed once; files still include what they use
 # (tests/style/alone.py). In a quick build what sets things up and arranges words is not optimized: that takes as long as all
 # that handles events, and such code runs once. Then there are headers of both kinds.
-option(MONITOR_QUICK "optimize only what handles events (tools/quickstart, tools/test)" OFF)
+option(MONITOR_QUICK "optimize only what handles events" OFF)
 
 file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/headers.cpp CONTENT "")
 foreach(kind optimized unoptimized)
@@ -25,8 +25,20 @@ function(compile_as kind)
     if(NOT type STREQUAL "INTERFACE_LIBRARY")
       target_precompile_headers(${target} REUSE_FROM monitor_${kind})
       target_compile_options(${target} PRIVATE $<TARGET_PROPERTY:monitor_${kind},COMPILE_OPTIONS>)
+      if(MONITOR_QUICK AND kind STREQUAL "optimized" AND NOT type STREQUAL "SHARED_LIBRARY")
+        set_property(GLOBAL APPEND PROPERTY optimized_libraries ${target})
+      endif()
     endif()
   endforeach()
+endfunction()
+
+# The objects that programs of a quick build link first, but those of LIBRARIES: of an inline function or a template that several
+# objects have, the linker keeps the first, and code that handles events is not to call one that is not optimized.
+function(optimized_objects variable)
+  get_property(libraries GLOBAL PROPERTY optimized_libraries)
+  list(REMOVE_ITEM libraries "" ${ARGN})
+  list(TRANSFORM libraries REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>")
+  set(${variable} ${libraries} PARENT_SCOPE)
 endfunction()
 
 # Optimizes files NAME... of monitor_LIBRARY, and no other.
