@@ -63,7 +63,7 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char *data, std::size_t siz
 		RandomFilters::Sample sample = random.sample();
 		const bool is_kept = kept->matches(*sample.event, sample.running);
 		const bool counts = counted && counted->matches(*sample.event, sample.running);
-		std::uint64_t totals[EDC_MATCH_COUNTS] = {};
+		__u64 totals[EDC_MATCH_COUNTS] = {};
 		require(matcher->judge(sample.id, sample.value, totals) == is_kept);
 		require(totals[0] == counts);
 	}

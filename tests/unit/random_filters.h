@@ -53,7 +53,7 @@ public:
 		const monitor::trace::Event *event;
 		monitor::filter::Running running;
 		unsigned id;
-		std::uint64_t value[EDC_MATCH_VALUES];
+		__u64 value[EDC_MATCH_VALUES];
 	};
 	Sample sample()
 	{

@@ -46,7 +46,8 @@ std::string refusal(const std::string &expression, bool more_classes = false)
 TEST_CASE("matcher: decides random expressions on random events as the filter does")
 {
 	RandomFilters random(16);
-	std::uint64_t kept = 0, rejected = 0, too_large = 0, counts[EDC_MATCH_COUNTS] = {};
+	std::uint64_t kept = 0, rejected = 0, too_large = 0;
+	__u64 counts[EDC_MATCH_COUNTS] = {};
 	for (int i = 0; i < 1500; ++i) {
 		const std::string expression = random.expression();
 		INFO(expression);
@@ -114,7 +115,7 @@ TEST_CASE("matcher: counts random expressions on random events as filters do")
 		} catch (const monitor::Error &) {
 			continue; // too large
 		}
-		std::uint64_t counts[EDC_MATCH_COUNTS] = {}, expected[EDC_MATCH_COUNTS] = {};
+		__u64 counts[EDC_MATCH_COUNTS] = {}, expected[EDC_MATCH_COUNTS] = {};
 		for (int event = 0; event < 100; ++event) {
 			RandomFilters::Sample sample = random.sample();
 			for (std::size_t n = 0; n < filters.size(); ++n)
@@ -138,7 +139,7 @@ TEST_CASE("matcher: without tokens, and with counts, no class is kept for others
 	const auto matcher = make_matcher(request, *random.description, RandomFilters::begin_time, false);
 	CHECK(decision(*matcher, 262) == EDC_MATCH_NONE);
 	CHECK(decision(*matcher, 350) == EDC_MATCH_NONE);
-	std::uint64_t value[EDC_MATCH_VALUES] = {}, counts[EDC_MATCH_COUNTS] = {};
+	__u64 value[EDC_MATCH_VALUES] = {}, counts[EDC_MATCH_COUNTS] = {};
 	CHECK(!matcher->judge(262, value, counts));
 	CHECK(!matcher->judge(350, value, counts));
 	CHECK(counts[0] == 1);
@@ -180,11 +181,11 @@ TEST_CASE("matcher: each of many alternatives of a filter and of a count is foun
 	const monitor::MatcherRequest request{expression, {{"all", expression}}, {}, true, {}};
 	const auto matcher = make_matcher(request, *random.description, RandomFilters::begin_time, false);
 	REQUIRE(matcher->kernel_tables()->cls[350 - 256].words == 4);
-	std::uint64_t counts[EDC_MATCH_COUNTS] = {};
+	__u64 counts[EDC_MATCH_COUNTS] = {};
 	for (std::uint64_t i = 0; i < 120; ++i) {
 		INFO(i);
 		for (const bool holds : {true, false}) {
-			std::uint64_t value[EDC_MATCH_VALUES] = {};
+			__u64 value[EDC_MATCH_VALUES] = {};
 			value[EDC_VALUE_WORD] = 1000 + 3 * i;
 			value[EDC_VALUE_WORD + 1] = i + holds;
 			CHECK(matcher->judge(350, value, counts) == holds);

@@ -118,11 +118,12 @@ double judgement_ns(const EventMatcher &matcher, unsigned id)
 	constexpr int rounds = 15, events = 4000;
 	std::mt19937_64 random(1);
 	std::vector<double> ns;
-	std::vector<std::array<std::uint64_t, EDC_MATCH_VALUES>> values(events);
+	std::vector<std::array<__u64, EDC_MATCH_VALUES>> values(events);
 	for (auto &event : values)
-		for (std::uint64_t &value : event)
+		for (__u64 &value : event)
 			value = random() >> random() % 64;
-	std::uint64_t kept = 0, counts[EDC_MATCH_COUNTS] = {};
+	std::uint64_t kept = 0;
+	__u64 counts[EDC_MATCH_COUNTS] = {};
 	for (int round = 0; round < rounds; ++round) {
 		auto of_round = values;
 		const std::uint64_t start = clock_ns(CLOCK_MONOTONIC);

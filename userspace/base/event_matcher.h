@@ -69,18 +69,17 @@ public:
 
 	// Whether an event of a program is kept; it is added to its counts, and to what else it belongs to, as in
 	// edc_match_class. `value` has what the class wants; its texts are changed.
-	bool judge(unsigned id, std::uint64_t *value, std::uint64_t *count, std::uint64_t *belongs = nullptr) const
+	bool judge(unsigned id, __u64 *value, __u64 *count, std::uint64_t *belongs = nullptr) const
 	{
 		const edc_matcher *tables = tables_[group_of(id)].get();
 		if (!tables)
 			return true;
 		const edc_match_class &cls = tables->cls[slot_of(id)];
 		__u64 hit[EDC_MATCH_WORDS] = {};
-		auto *counts = reinterpret_cast<__u64 *>(count);
 		std::uint64_t to = cls.belongs;
-		edc_match_count_all(cls.counted, counts);
-		if (cls.asks && edc_match(tables, slot_of(id), reinterpret_cast<__u64 *>(value), hit))
-			to |= edc_match_count(tables, &cls, hit, counts);
+		edc_match_count_all(cls.counted, count);
+		if (cls.asks && edc_match(tables, slot_of(id), value, hit))
+			to |= edc_match_count(tables, &cls, hit, count);
 		if (belongs)
 			*belongs |= to;
 		return edc_match_keeps(&cls, hit);

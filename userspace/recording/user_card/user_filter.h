@@ -27,7 +27,7 @@ using MakeMatcher = std::function<std::shared_ptr<const EventMatcher>(const std:
 class UserFilter {
 public:
 	// Events of each --count.
-	using Counts = std::array<std::uint64_t, EDC_MATCH_COUNTS>;
+	using Counts = std::array<__u64, EDC_MATCH_COUNTS>;
 
 	// Empty: every event is kept.
 	explicit UserFilter(MakeMatcher make) : make_(std::move(make)) {}

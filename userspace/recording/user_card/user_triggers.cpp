@@ -17,9 +17,9 @@ constexpr std::size_t max_noted = 500'000;
 
 } // namespace
 
-std::array<std::uint64_t, EDC_MATCH_VALUES> PostedEvent::values() const
+std::array<__u64, EDC_MATCH_VALUES> PostedEvent::values() const
 {
-	std::array<std::uint64_t, EDC_MATCH_VALUES> value{};
+	std::array<__u64, EDC_MATCH_VALUES> value{};
 	value[EDC_VALUE_ARGUMENT] = edc_token_arg(record[0]);
 	std::copy(record.begin() + 1, record.end(), value.begin() + EDC_VALUE_WORD);
 	value[EDC_VALUE_CPU] = at.cpu;
@@ -47,8 +47,7 @@ void UserTriggers::step(const Noted &noted)
 			const auto input = static_cast<unsigned>(std::countr_zero(inputs));
 			step(noted.event, input,
 			     edc_match_key_of(matcher_->tables(EventMatcher::group_of(id)), EDC_FIRST_INPUT + input,
-					      EventMatcher::slot_of(id),
-					      reinterpret_cast<const __u64 *>(value.data())));
+					      EventMatcher::slot_of(id), value.data()));
 		}
 }
 

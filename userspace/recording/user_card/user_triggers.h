@@ -30,8 +30,9 @@ struct PostedEvent {
 	PostedAt at;
 	std::array<std::uint64_t, 1 + EDC_MAX_WORDS> record{}; // token and payload
 
-	// What patterns and keys look at, as EDC_VALUE_*.
-	std::array<std::uint64_t, EDC_MATCH_VALUES> values() const;
+	// What patterns and keys look at, as EDC_VALUE_*. (To the compiler a std::uint64_t is another object than a
+	// __u64: read through a cast pointer, it may not be written yet.)
+	std::array<__u64, EDC_MATCH_VALUES> values() const;
 };
 
 // An event of a program that made a trigger fire.
