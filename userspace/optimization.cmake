@@ -32,13 +32,30 @@ function(compile_as kind)
   endforeach()
 endfunction()
 
-# The objects that programs of a quick build link first, but those of LIBRARIES: of an inline function or a template that several
-# objects have, the linker keeps the first, and code that handles events is not to call one that is not optimized.
+# The objects that a program of LIBRARIES links first in a quick build: of an inline function or a template that several objects
+# have, the linker keeps the first, and code that handles events is not to call one that is not optimized.
 function(optimized_objects variable)
-  get_property(libraries GLOBAL PROPERTY optimized_libraries)
-  list(REMOVE_ITEM libraries "" ${ARGN})
-  list(TRANSFORM libraries REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>")
-  set(${variable} ${libraries} PARENT_SCOPE)
+  get_property(optimized GLOBAL PROPERTY optimized_libraries)
+  set(objects "")
+  set(libraries ${ARGN})
+  set(seen "")
+  while(libraries)
+    list(POP_FRONT libraries library)
+    if(NOT TARGET ${library} OR library IN_LIST seen)
+      continue()
+    endif()
+    list(APPEND seen ${library})
+    foreach(target ${library} ${library}_optimized)
+      if(target IN_LIST optimized)
+        list(APPEND objects $<TARGET_OBJECTS:${target}>)
+      endif()
+    endforeach()
+    get_target_property(linked ${library} LINK_LIBRARIES)
+    if(linked)
+      list(APPEND libraries ${linked})
+    endif()
+  endwhile()
+  set(${variable} ${objects} PARENT_SCOPE)
 endfunction()
 
 # Optimizes files NAME... of monitor_LIBRARY, and no other.

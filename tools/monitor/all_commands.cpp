@@ -4,13 +4,16 @@
 
 namespace monitor {
 
-std::span<const AddCommand> commands()
+std::span<const Command> commands()
 {
-	static constexpr AddCommand all[] = {add_record, add_top,     add_serve,  add_snapshot, add_trigger,
-					     add_report, add_diff,    add_view,   add_play,     add_convert,
-					     add_list,   add_query,   add_info,   add_pack,     add_stat,
-					     add_states, add_archive, add_merge,  add_check,    add_tdl,
-					     add_doctor, add_events,  add_filter, add_fleet,    add_agent};
+	static constexpr Command all[] = {
+	    {"record", add_record},   {"top", add_top},         {"serve", add_serve},   {"snapshot", add_snapshot},
+	    {"trigger", add_trigger}, {"report", add_report},   {"diff", add_diff},     {"view", add_view},
+	    {"play", add_play},       {"convert", add_convert}, {"list", add_list},     {"query", add_query},
+	    {"info", add_info},       {"pack", add_pack},       {"stat", add_stat},     {"states", add_states},
+	    {"archive", add_archive}, {"merge", add_merge},     {"check", add_check},   {"tdl", add_tdl},
+	    {"doctor", add_doctor},   {"events", add_events},   {"filter", add_filter}, {"fleet", add_fleet},
+	    {"agent", add_agent}};
 	return all;
 }
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "answers/matcher/judgement_cost.h"
 #include "answers/report/table.h"
 #include "base/escape.h"
 #include "base/json.h"
@@ -60,7 +61,7 @@ void print_json(const FilterArguments &arguments, const EventMatcher &matcher)
 				   {"patterns", cls.patterns}});
 		if (arguments.explains)
 			classes.back()["cost_ns"] = cls.decision == EDC_MATCH_ASK
-							? nlohmann::ordered_json(judgement_ns(matcher, cls.id))
+							? nlohmann::ordered_json(matcher::judgement_ns(matcher, cls.id))
 							: nlohmann::ordered_json(nullptr);
 	}
 	const nlohmann::ordered_json all = {{"expression", arguments.expression},
@@ -118,7 +119,7 @@ void print_costs(const EventMatcher &matcher)
 		for (const std::string &value : cls.values)
 			values += (values.empty() ? "" : ", ") + value;
 		table.rows.push_back({cls.name, std::uint64_t(cls.id), values, std::uint64_t(cls.patterns),
-				      judgement_ns(matcher, cls.id)});
+				      matcher::judgement_ns(matcher, cls.id)});
 	}
 	if (table.rows.empty())
 		return fmt::print("\nEvery class is decided as a whole, which costs nothing that can be measured.\n");

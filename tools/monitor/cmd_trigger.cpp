@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "answers/matcher/judgement_cost.h"
 #include "answers/report/table.h"
 #include "answers/report/triggers_table.h"
 #include "answers/trigger/rehearsal.h"
@@ -58,7 +59,7 @@ void explain(const std::vector<NamedTrigger> &triggers, const EventMatcher &matc
 				values += (values.empty() ? "" : ", ") + value;
 			const std::vector<report::Cell> row = {
 			    triggers[input / 2].name, std::string(input % 2 ? "second" : "first"), cls.name,
-			    values.empty() ? "all of them" : values, judgement_ns(matcher, cls.id)};
+			    values.empty() ? "all of them" : values, matcher::judgement_ns(matcher, cls.id)};
 			// a name may stand for a short and a long form of an event
 			const bool is_known = std::ranges::any_of(table.rows, [&](const auto &other) {
 				return std::equal(row.begin(), row.begin() + 4, other.begin());
@@ -86,7 +87,8 @@ void print_triggers(const std::vector<NamedTrigger> &triggers, const EventMatche
 								   {"event", input % 2 ? "second" : "first"},
 								   {"values", cls.values}});
 						if (arguments.explains)
-							classes.back()["cost_ns"] = judgement_ns(matcher, cls.id);
+							classes.back()["cost_ns"] =
+							    matcher::judgement_ns(matcher, cls.id);
 					}
 			all.push_back({{"name", triggers[i].name},
 				       {"when", triggers[i].when},

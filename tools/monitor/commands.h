@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string_view>
 
 #include <CLI/CLI.hpp>
 
@@ -38,9 +39,12 @@ void add_archive(CLI::App &app, int &exit_code);
 void add_view(CLI::App &app, int &exit_code);
 void add_diff(CLI::App &app, int &exit_code);
 
-using AddCommand = void (*)(CLI::App &app, int &exit_code);
+struct Command {
+	std::string_view name;
+	void (*add)(CLI::App &app, int &exit_code);
+};
 
 // Those of this program, in the order of its help: all_commands.cpp, or core_commands.cpp.
-std::span<const AddCommand> commands();
+std::span<const Command> commands();
 
 } // namespace monitor

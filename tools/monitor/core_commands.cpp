@@ -5,9 +5,10 @@
 
 namespace monitor {
 
-std::span<const AddCommand> commands()
+std::span<const Command> commands()
 {
-	static constexpr AddCommand core[] = {add_record, add_report, add_list, add_info, add_check, add_doctor};
+	static constexpr Command core[] = {{"record", add_record}, {"report", add_report}, {"list", add_list},
+					   {"info", add_info},     {"check", add_check},   {"doctor", add_doctor}};
 	return core;
 }
 

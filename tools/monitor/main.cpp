@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -82,6 +83,15 @@ bool is_reader_gone()
 	return ::poll(&output, 1, 0) == 1 && (output.revents & POLLERR);
 }
 
+// All of them, or the chosen one: the hundreds of options of the others take longer than to read a small trace.
+void add_commands(CLI::App &app, int &exit_code, std::string_view chosen)
+{
+	const auto all = monitor::commands();
+	const auto found = std::ranges::find(all, chosen, &monitor::Command::name);
+	for (const monitor::Command &command : found == all.end() ? all : std::span(&*found, 1))
+		command.add(app, exit_code);
+}
+
 void run(int argc, char **argv, int &exit_code)
 {
 	CLI::App app(
@@ -94,8 +104,7 @@ void run(int argc, char **argv, int &exit_code)
 		   "  monitor report DIR                  who used the CPUs, in which mode\n"
 		   "  monitor check DIR                   check whether a trace is true\n"
 		   "See `monitor COMMAND --help` and man monitor-COMMAND for more.");
-	for (const monitor::AddCommand add : monitor::commands())
-		add(app, exit_code);
+	add_commands(app, exit_code, argc > 1 ? argv[1] : "");
 	refuse_empty_values(app);
 	try {
 		app.parse(argc, argv);

@@ -22,10 +22,6 @@ std::vector<NamedExpression> parse_counts(const std::vector<std::string> &counts
 // Throws Error.
 std::vector<NamedTime> parse_times(const std::vector<std::string> &times);
 
-// What the judgement of an event of this class takes, in ns: the median of some rounds of events with random values.
-// It is the same code in the kernel, which also fetches the values.
-double judgement_ns(const EventMatcher &matcher, unsigned id);
-
 // The texts of triggers: what a file has, or the one that is given. Throws Error.
 std::vector<trigger::TriggerText> trigger_texts(const std::string &untrusted_file_or_text);
 
