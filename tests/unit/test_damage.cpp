@@ -79,6 +79,9 @@ TEST_CASE("damage: a stream cut at every byte")
 	auto writer = sample(0, 2), other_writer = sample(1, 1);
 	Copy other(other_writer.bytes());
 	for (std::size_t size = 0; size <= writer.bytes().size(); ++size) {
+		const std::size_t within = size % EDC_BLOCK_SIZE;
+		if (within > EDC_BLOCK_HEADER + 60 * 16 && within < EDC_BLOCK_SIZE - 16 && within % 11)
+			continue; // nothing but unused bytes
 		Copy cut(writer.bytes().first(size));
 		CHECK(read(cut, other).size() == 60 + size / EDC_BLOCK_SIZE * 60);
 	}
