@@ -152,11 +152,6 @@ guests_ran() {
 	} > tests/vm/passed
 }
 
-# The 20 tests that took longest; CONTRIBUTING.md has those of the last change.
-longest() { # DIRECTORY
-	sed -nE 's/.*Test *#[0-9]*: ([^ ]*) .* ([0-9.]+) sec$/\2 \1/p' "$1/ctest.log" | sort -rn | head -n 20
-}
-
 # Of each failed test the lines that say why, of each skipped one the reason, which is the last line it printed, and what was
 # left out of others; then their numbers.
 summarise() { # DIRECTORY...

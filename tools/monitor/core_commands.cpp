@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The subcommands of monitor_core: what records a trace and prints the first answers from it. A third of the whole, so
+// The subcommands of monitor_core: what records a trace and prints the first answers from it. Less than the whole, so
 // tools/quickstart builds it first.
 #include "commands.h"
 
