@@ -23,6 +23,7 @@ if grep -q matrix=short /proc/cmdline; then
 	deepest
 	exit 0
 fi
+
 ./monitor record --no-calibration --force --card "$card" -e sched,syscall -o /tmp/filter --filter 'name == "sys_enter" and id == "getppid" and thread == "getppid"' \
 	-- ./getppid 2 3000 > /tmp/filter.out 2>&1 || fail "record: $(cat /tmp/filter.out)"
 sh ./check.sh /tmp/filter > /tmp/check.out || fail "check: $(cat /tmp/check.out)"
