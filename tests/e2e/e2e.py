@@ -278,8 +278,8 @@ class Trace:
 		"""The threads that the kernel hides from tracing."""
 		return {e["fields"]["pid"] for e in self.events("--event", "thread_state") if e["fields"]["flags"] & 16}
 
-	def disturbed(self, pids):
-		"""Did one of these threads follow a thread that the kernel hides from tracing?
+	def disturbed(self, pids=None):
+		"""Did one of these threads, or any, follow a thread that the kernel hides from tracing?
 
 		A hidden thread's way out has no token, so what comes then bears its number up to the CPU's next switch.
 		"""
@@ -288,7 +288,7 @@ class Trace:
 		for event in self.events("--event", "sched_switch") if hidden else []:
 			prev = event["fields"]["prev_pid"]
 			told = on_cpu.get(event["cpu"], prev)
-			if told in hidden and prev != told and prev in pids:
+			if told in hidden and prev != told and (pids is None or prev in pids):
 				return True
 			on_cpu[event["cpu"]] = event["fields"]["next_pid"]
 		return False
@@ -316,8 +316,8 @@ def record(name, *options, command=(), exit_code=0, **more):
 	return trace
 
 
-def undisturbed(make, pids_of):
-	"""make() until no hidden thread came before the threads pids_of(trace): for what is counted thread by thread."""
+def undisturbed(make, pids_of=lambda trace: None):
+	"""make() until no hidden thread came before the threads pids_of(trace), or any: for what is counted thread by thread."""
 	return until_undisturbed(make, lambda trace: trace.disturbed(pids_of(trace)) and f"a thread that the kernel hides disturbed {trace.directory.name}")
 
 

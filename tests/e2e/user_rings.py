@@ -58,7 +58,7 @@ def woken():
 		print(f"woken: {lost:,} of {posted:,} lost, CPUs woke at most {stalls.latest * 1000:.1f} ms late")
 		return lost, stalls
 
-	lost, _ = e2e.until_undisturbed(recorded, lambda made: made[0] and f"{made[0]:,} lost", 5)
+	lost, _ = e2e.until_undisturbed(recorded, lambda made: made[0] and str(made[1]), 5)
 	e2e.equal("lost", lost, 0)
 
 

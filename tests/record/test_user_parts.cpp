@@ -162,8 +162,14 @@ TEST_CASE("bell watch: a bell that is rung without need is not heard for a while
 	CHECK(pass_at(now + 2 * pause - 1, false) == EDC_BELL_RUNG);
 	CHECK(pass_at(now + 2 * pause, false) == EDC_BELL_QUIET);
 	word = EDC_BELL_NONE;
+	CHECK(watch.longest_wait() == std::chrono::nanoseconds::max());
+	// A program that has just got its rings makes its bell quiet soon; one that was built without never does.
 	pass_at(now += ticks_per_second, false);
-	CHECK(watch.must_poll());
+	CHECK(watch.longest_wait() == std::chrono::milliseconds(2));
+	pass_at(now + ticks_per_second / 5 - 1, false);
+	CHECK(watch.longest_wait() == std::chrono::milliseconds(2));
+	pass_at(now + ticks_per_second / 5, false);
+	CHECK(watch.longest_wait() == std::chrono::milliseconds(40));
 	watch.stop();
 }
 

@@ -26,8 +26,6 @@ constexpr auto sync_interval = 100ms;
 constexpr auto slow_look = 100ms;
 constexpr auto fast_look = 20ms;
 constexpr auto min_look_interval = 2ms; // from one pass to the next, whatever requests it
-constexpr auto user_look = 40ms;        // while there are programs whose bell cannot be heard
-constexpr auto trigger_look = 10ms;     // while programs may post what a trigger waits for
 constexpr auto write_interval = 500ms;  // for a slow flow of blocks: the writer need not wake for each
 constexpr unsigned fast_above = 60;     // thousandths of a ring at a pass
 constexpr unsigned slow_below = 8;
@@ -121,10 +119,8 @@ void Drain::run()
 	bool to_write = false;
 	int syncs = 0;
 	for (;;) {
-		if (users_ && users_->must_poll())
-			look = std::min<Clock::duration>(look, user_look);
-		if (users_ && users_->triggers_wait())
-			look = std::min<Clock::duration>(look, trigger_look);
+		if (users_)
+			look = std::min<Clock::duration>(look, users_->longest_wait());
 		wait_for_work(last_look, std::min({next_sync, next_call, last_look + (is_behind_ ? 0ns : look)}));
 		last_look = Clock::now();
 		const bool stopped = stopping_.load(std::memory_order_acquire);

@@ -21,9 +21,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto flight_sync_interval = 200ms;
-constexpr auto flight_user_look = 40ms;        // while there are programs whose bell cannot be heard
 constexpr auto look_time = 200ms;              // how long one look is waited for
-constexpr auto flight_trigger_look = 10ms;     // while programs may post what a trigger waits for
 constexpr auto busy_look = 1ms;                // while a snapshot waits for time or room
 constexpr std::uint64_t own_bytes = 16 << 20;  // of the recorder's: 22 hours of clock snapshots
 constexpr std::size_t max_cpu_times = 1 << 20; // 2 days
@@ -111,10 +109,8 @@ void FlightRecorder::look_at_programs()
 void FlightRecorder::wait(Clock::time_point next_sync)
 {
 	auto left = std::max<Clock::duration>(next_sync - Clock::now(), 0ns);
-	if (users_ && users_->must_poll())
-		left = std::min<Clock::duration>(left, flight_user_look);
-	if (users_ && users_->triggers_wait())
-		left = std::min<Clock::duration>(left, flight_trigger_look);
+	if (users_)
+		left = std::min<Clock::duration>(left, users_->longest_wait());
 	if (phase_.load(std::memory_order_acquire) != Phase::idle)
 		left = std::min<Clock::duration>(left, busy_look);
 	const auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(left).count();

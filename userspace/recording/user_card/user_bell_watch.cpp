@@ -8,6 +8,13 @@
 namespace monitor::card {
 namespace {
 
+using namespace std::chrono_literals;
+
+constexpr auto poll_interval = 40ms;
+constexpr auto connect_interval = 2ms; // a burst at a program's start fills a ring within milliseconds
+// A program waits for its rings for 200 ms at most. What is silent for longer was built before there were bells.
+constexpr std::uint64_t connects_per_second = 5;
+
 // A bell that is rung without need is not heard for this long: 5 ms, twice as long each time, at most 160 ms.
 constexpr std::uint64_t min_pauses_per_second = 200, max_pause = 32;
 
@@ -16,7 +23,7 @@ constexpr std::uint64_t min_pauses_per_second = 200, max_pause = 32;
 void BellWatch::begin(std::uint64_t now)
 {
 	now_ = now;
-	must_poll_ = rung_was_found_ = false;
+	must_poll_ = connects_ = rung_was_found_ = false;
 	quiet_.clear();
 }
 
@@ -25,6 +32,8 @@ void BellWatch::update(std::uint32_t &word, Bell &bell, bool needed)
 	const std::uint32_t untrusted_bell = __atomic_load_n(&word, __ATOMIC_ACQUIRE);
 	if (untrusted_bell == EDC_BELL_NONE) {
 		must_poll_ = true;
+		bell.met = bell.met ? bell.met : now_;
+		connects_ |= now_ - bell.met < ticks_per_second_ / connects_per_second;
 		return;
 	}
 	if ((untrusted_bell != EDC_BELL_QUIET || (bells_.rung() && bells_.which() == &word)) && !bell.rung) {
@@ -59,6 +68,13 @@ void BellWatch::end()
 		return;
 	heard_ = quiet_;
 	bells_.wait_for(heard_);
+}
+
+std::chrono::nanoseconds BellWatch::longest_wait() const
+{
+	if (connects_)
+		return connect_interval;
+	return must_poll_ ? poll_interval : std::chrono::nanoseconds::max();
 }
 
 std::uint64_t BellWatch::longer(std::uint64_t pause) const

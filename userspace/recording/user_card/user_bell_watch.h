@@ -7,6 +7,7 @@
 // while. The words are untrusted. One thread.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <utility>
@@ -20,6 +21,7 @@ namespace monitor::card {
 struct Bell {
 	bool rung = false;
 	std::uint64_t from = 0, pause = 0; // it is not heard before this time; ticks of the time stamp counter
+	std::uint64_t met = 0;             // when it was first looked at; 0: never
 };
 
 class BellWatch {
@@ -38,8 +40,8 @@ public:
 	void poll() { must_poll_ = true; }
 	void end();
 
-	// There are processes whose bells are not heard before the next pass.
-	bool must_poll() const { return must_poll_; }
+	// How soon the next pass must follow, because there are processes whose bells are not heard before it.
+	std::chrono::nanoseconds longest_wait() const;
 
 private:
 	std::uint64_t longer(std::uint64_t pause) const;
@@ -47,6 +49,7 @@ private:
 	std::uint64_t ticks_per_second_ = 0;
 	std::uint64_t now_ = 0; // when the pass began
 	bool must_poll_ = false;
+	bool connects_ = false;              // a process that has its rings does not ring yet
 	bool rung_was_found_ = false;        // in this pass
 	std::vector<std::uint32_t *> quiet_; // of this pass
 	std::vector<std::uint32_t *> heard_; // that are waited for

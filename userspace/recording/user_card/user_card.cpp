@@ -26,6 +26,8 @@ constexpr std::size_t max_callers = 64; // that have connected and sent no reque
 constexpr std::uint32_t max_classes_at_once = 1000;
 constexpr auto describe_interval = 180ms; // programs wait 200 ms for an answer
 constexpr auto describe_burst = 1s;       // what was not used of the previous second may be used
+// While programs may post what a trigger waits for: they ring no bell for that.
+constexpr std::chrono::nanoseconds trigger_interval = 10ms;
 constexpr auto deaf_time = 100ms;         // after a caller could not be accepted
 
 std::string random_name()
@@ -255,10 +257,11 @@ unsigned UserCard::drain(bool last, const MakeStream &make_stream, const Push &p
 	return worst;
 }
 
-bool UserCard::triggers_wait() const
+std::chrono::nanoseconds UserCard::longest_wait() const
 {
 	const std::lock_guard guard(lock_);
-	return filter_.triggers().wait();
+	const auto of_bells = drain_.longest_wait();
+	return filter_.triggers().wait() ? std::min(of_bells, trigger_interval) : of_bells;
 }
 
 // In drain().

@@ -65,10 +65,8 @@ public:
 	// Drain thread: all events before this time were pushed or shown by the last drain().
 	std::uint64_t complete_before() const { return drain_.complete_before(); }
 
-	// Drain thread: whether there are processes whose bells cannot be heard.
-	bool must_poll() const { return drain_.must_poll(); }
-	// Drain thread: whether programs may post what a trigger waits for; they ring no bell for that.
-	bool triggers_wait() const;
+	// Drain thread: how soon the next drain() must follow, whether or not a bell rings.
+	std::chrono::nanoseconds longest_wait() const;
 
 	// After the last drain(): whether all rings are empty.
 	bool all_taken() const;

@@ -49,8 +49,8 @@ public:
 	// All events before this time were pushed or shown by the last pass.
 	std::uint64_t complete_before() const { return all_complete_before_; }
 
-	// Whether there are processes whose bells cannot be heard.
-	bool must_poll() const { return bells_.must_poll(); }
+	// How soon the next pass must follow.
+	std::chrono::nanoseconds longest_wait() const { return bells_.longest_wait(); }
 	// Nothing waits to be merged.
 	bool is_empty() const;
 	void add_counts(UserCounts &counts) const;
