@@ -27,13 +27,12 @@ std::vector<analyze::ClockInterval> read_intervals(trace::Trace &trace, analyze:
 		if (cursor.stream().info().is_recorder())
 			cursor.start(0);
 	});
-	for (; !cursors.empty(); cursors.update()) {
-		trace::Cursor &cursor = cursors.first();
-		if (cursor.item() == trace::Cursor::Item::event)
-			cursor.visit_before(cursors.bound(), [&](const trace::Event &event) { bound.event(event); });
-		else
-			cursor.advance();
-	}
+	cursors.walk(
+	    no_limit,
+	    [&](trace::Cursor &cursor, std::uint64_t before) {
+		    return cursor.visit_before(before, [&](const trace::Event &event) { bound.event(event); });
+	    },
+	    [](const trace::Cursor &) { return true; });
 	return bound.steps().missing ? std::vector<analyze::ClockInterval>() : bound.intervals();
 }
 

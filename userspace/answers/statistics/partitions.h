@@ -76,19 +76,15 @@ void read_partition(const trace::Trace &trace, trace::TimeRange partition, const
 		if (threads)
 			threads->after(event);
 	};
-	const std::uint64_t after = partition.to + (partition.to + 1 != 0 ? 1 : 0);
-	for (; !cursors.empty() && cursors.first_time() <= partition.to; cursors.update()) {
-		Cursor &cursor = cursors.first();
-		if (cursor.item() == Cursor::Item::event) {
-			cursor.visit_before(std::min(cursors.bound(), after), visit);
-			continue;
-		}
-		if (threads)
-			threads->gap(cursor.stream().info());
-		if (cursor.gap().from_time >= partition.from || cursor.gap().to_time > partition.from)
-			on_gap(cursor.stream().info(), cursor.gap());
-		cursor.advance();
-	}
+	cursors.walk(
+	    partition.to, [&](Cursor &cursor, std::uint64_t bound) { return cursor.visit_before(bound, visit); },
+	    [&](const Cursor &cursor) {
+		    if (threads)
+			    threads->gap(cursor.stream().info());
+		    if (cursor.gap().from_time >= partition.from || cursor.gap().to_time > partition.from)
+			    on_gap(cursor.stream().info(), cursor.gap());
+		    return true;
+	    });
 	cursors.give_back();
 }
 

@@ -12,6 +12,7 @@ add_library(monitor_events STATIC
   ${CMAKE_CURRENT_LIST_DIR}/generic_packets.cpp
   ${CMAKE_CURRENT_LIST_DIR}/live_streams.cpp
   ${CMAKE_CURRENT_LIST_DIR}/machine_clock.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/merge.cpp
   ${CMAKE_CURRENT_LIST_DIR}/packet_reader.cpp
   ${CMAKE_CURRENT_LIST_DIR}/record_packets.cpp
   ${CMAKE_CURRENT_LIST_DIR}/stream.cpp

@@ -5,15 +5,17 @@
 //     merge(trace, {from, to}, on_event, on_gap);
 //
 // Each stream is sorted, so a heap (base/merge_heap.h) with one cursor per stream suffices. The stream with the
-// earliest event is visited until it passes the time of the next one: within a burst of one CPU the heap is not
-// touched. on_event(const Event &) returns void, or bool: false ends the merge. on_gap(const StreamInfo &,
+// earliest event is visited until it passes the time of the next one: within a run of events of one CPU the heap is
+// not touched. on_event(const Event &) returns void, or bool: false ends the merge. on_gap(const StreamInfo &,
 // std::uint64_t from_time, std::uint64_t to_time, std::uint64_t lost) gets each loss at the time it begins, and
-// returns the same; `lost` may be unknown_count. Both are inlined: no indirect call and no allocation per event.
+// returns the same; `lost` may be unknown_count. There is one indirect call per run and none per event, and no
+// allocation.
 // Runs in the caller's thread. Invariant: times never step back; at equal times the stream of lower index comes first.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <type_traits>
 #include <utility>
@@ -36,19 +38,7 @@ struct TimeRange {
 class MergedCursors {
 public:
 	// `start(cursor)` moves a cursor to its first item; one that it does not start is not read.
-	template <class Start> MergedCursors(const Trace &trace, Problems &problems, Start &&start)
-	{
-		cursors_.reserve(trace.streams().size());
-		for (const auto &stream : trace.streams()) {
-			if (stream->is_foreign())
-				continue;
-			cursors_.emplace_back(*stream, trace.description(), problems, trace.begin_time());
-			start(cursors_.back());
-			if (cursors_.back().item() != Cursor::Item::end)
-				heap_.add(cursors_.back().time(), static_cast<std::uint32_t>(cursors_.size() - 1));
-		}
-		heap_.make();
-	}
+	MergedCursors(const Trace &trace, Problems &problems, const std::function<void(Cursor &)> &start);
 	MergedCursors(const MergedCursors &) = delete; // events point into the cursors
 	MergedCursors &operator=(const MergedCursors &) = delete;
 
@@ -58,26 +48,33 @@ public:
 	// The time at which another cursor becomes the first: earlier items of this one need no update.
 	std::uint64_t bound() const { return heap_.bound(); }
 	// Called when the first cursor has advanced.
-	void update()
-	{
-		const Cursor &cursor = first();
-		if (cursor.item() == Cursor::Item::end)
-			heap_.remove();
-		else
-			heap_.update(cursor.time());
-	}
+	void update();
+
+	// The items up to the time `to`. run(cursor, bound): of this cursor are the next event and those after it that
+	// are before `bound`; Cursor::visit_before() visits them. gap(cursor): its gap is next. False ends the walk.
+	void walk(std::uint64_t to, const std::function<bool(Cursor &, std::uint64_t bound)> &run,
+		  const std::function<bool(const Cursor &)> &gap);
 
 	// The pages that were read are no longer needed.
-	void give_back()
-	{
-		for (Cursor &cursor : cursors_)
-			cursor.give_back();
-	}
+	void give_back();
 
 private:
 	std::vector<Cursor> cursors_; // in the order of the streams
 	MergeHeap heap_;              // of indices into cursors_
 };
+
+// on_gap of the functions below, for the cursor that has the gap.
+template <class OnGap> auto gap_of_cursor(OnGap &on_gap)
+{
+	return [&on_gap](const Cursor &cursor) {
+		const Gap &gap = cursor.gap();
+		const auto call = [&] { return on_gap(cursor.stream().info(), gap.from_time, gap.to_time, gap.lost); };
+		if constexpr (std::is_same_v<decltype(call()), bool>)
+			return call();
+		call();
+		return true;
+	};
+}
 
 // Like merge(), but starts in the middle without reading what is before: each stream starts with the packet that
 // contains range.from, and on_lead(const Event &) gets its events before range.from, which show the running threads
@@ -88,19 +85,13 @@ void merge_from(const Trace &trace, TimeRange range, Problems &problems, OnLead 
 {
 	MergedCursors cursors(trace, problems,
 			      [&](Cursor &cursor) { cursor.start(cursor.stream().packet_time(range.from)); });
-	const std::uint64_t after = range.to + (range.to + 1 != 0 ? 1 : 0);
-	for (; !cursors.empty() && cursors.first_time() <= range.to; cursors.update()) {
-		Cursor &cursor = cursors.first();
-		if (cursor.item() != Cursor::Item::event) {
-			const Gap &gap = cursor.gap();
-			on_gap(cursor.stream().info(), gap.from_time, gap.to_time, gap.lost);
-			cursor.advance();
-		} else if (cursors.first_time() < range.from) {
-			cursor.visit_before(std::min(cursors.bound(), range.from), on_lead);
-		} else if (!cursor.visit_before(std::min(cursors.bound(), after), on_event)) {
-			return;
-		}
-	}
+	cursors.walk(
+	    range.to,
+	    [&](Cursor &cursor, std::uint64_t bound) {
+		    return cursor.time() < range.from ? cursor.visit_before(std::min(bound, range.from), on_lead)
+						      : cursor.visit_before(bound, on_event);
+	    },
+	    gap_of_cursor(on_gap));
 }
 
 // Problems are added to the caller's `problems`: several threads may read one trace.
@@ -108,26 +99,9 @@ template <class OnEvent, class OnGap>
 void merge(const Trace &trace, Problems &problems, TimeRange range, OnEvent &&on_event, OnGap &&on_gap)
 {
 	MergedCursors cursors(trace, problems, [&](Cursor &cursor) { cursor.start(range.from); });
-	const std::uint64_t after = range.to + (range.to + 1 != 0 ? 1 : 0);
-	for (; !cursors.empty() && cursors.first_time() <= range.to; cursors.update()) {
-		Cursor &cursor = cursors.first();
-		if (cursor.item() == Cursor::Item::event) {
-			if (!cursor.visit_before(std::min(cursors.bound(), after), on_event))
-				return;
-		} else {
-			const Gap &gap = cursor.gap();
-			const StreamInfo &stream = cursor.stream().info();
-			if constexpr (std::is_same_v<decltype(on_gap(stream, std::uint64_t(), std::uint64_t(),
-								     std::uint64_t())),
-						     bool>) {
-				if (!on_gap(stream, gap.from_time, gap.to_time, gap.lost))
-					return;
-			} else {
-				on_gap(stream, gap.from_time, gap.to_time, gap.lost);
-			}
-			cursor.advance();
-		}
-	}
+	cursors.walk(
+	    range.to, [&](Cursor &cursor, std::uint64_t bound) { return cursor.visit_before(bound, on_event); },
+	    gap_of_cursor(on_gap));
 }
 
 template <class OnEvent, class OnGap> void merge(Trace &trace, TimeRange range, OnEvent &&on_event, OnGap &&on_gap)
