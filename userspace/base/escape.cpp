@@ -2,7 +2,8 @@
 #include "escape.h"
 
 #include <algorithm>
-#include <cstring>
+
+#include "text.h"
 
 namespace monitor {
 namespace {
@@ -21,12 +22,6 @@ std::size_t utf8_length(std::string_view text)
 	const bool overlong = (lead == 0xe0 && at(1) < 0xa0) || (lead == 0xf0 && at(1) < 0x90);
 	const bool outside = (lead == 0xed && at(1) >= 0xa0) || (lead == 0xf4 && at(1) >= 0x90);
 	return overlong || outside ? 0 : length;
-}
-
-char *put(char *out, std::string_view text)
-{
-	std::memcpy(out, text.data(), text.size());
-	return out + text.size();
 }
 
 char *put_hex_byte(char *out, std::string_view before, unsigned char c)

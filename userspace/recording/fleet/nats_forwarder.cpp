@@ -8,7 +8,7 @@
 namespace monitor::fleet {
 namespace {
 
-constexpr auto between_reports = std::chrono::seconds(10);
+constexpr auto unreadable_interval = std::chrono::seconds(10);
 
 } // namespace
 
@@ -75,7 +75,7 @@ void NatsForwarder::take(const Connection::Message &message)
 void NatsForwarder::report_unreadable(const std::string &why)
 {
 	const auto now = std::chrono::steady_clock::now();
-	if (!report_ || (unreadable_ && now - *unreadable_ < between_reports))
+	if (!report_ || (unreadable_ && now - *unreadable_ < unreadable_interval))
 		return;
 	unreadable_ = now;
 	report_("the collector's answer cannot be read: " + why +

@@ -28,7 +28,7 @@ constexpr auto describe_interval = 180ms; // programs wait 200 ms for an answer
 constexpr auto describe_burst = 1s;       // what was not used of the previous second may be used
 // While programs may post what a trigger waits for: they ring no bell for that.
 constexpr std::chrono::nanoseconds trigger_interval = 10ms;
-constexpr auto deaf_time = 100ms;         // after a caller could not be accepted
+constexpr auto deaf_time = 100ms; // after a caller could not be accepted
 
 std::string random_name()
 {
