@@ -301,7 +301,7 @@ TEST_CASE("a block that its writer comes round to is dropped, never torn")
 	static const std::uint64_t no_hold = 0; // the writers do not see any
 	Writers writers(card, &no_hold);
 	std::uint64_t torn = 0, whole = 0;
-	while (writers.blocks() < 300'000) {
+	while (writers.blocks() < 100'000) {
 		rings.begin(0);
 		std::string wrong;
 		const auto push = [&](StreamNumber, const std::byte *block) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "placement.h"
 
-#include <algorithm>
 #include <string_view>
 
 namespace monitor::play {
@@ -28,33 +27,23 @@ Placement::Placement(const trace::Description &description) : fields_(descriptio
 						       {*cls, row.cpu}};
 }
 
-std::uint16_t &Placement::place(std::int32_t tid)
-{
-	const auto index = static_cast<std::size_t>(std::clamp(tid, 0, analyze::largest_tid));
-	if (index >= cpus_.size())
-		cpus_.resize(std::max(index + 1, cpus_.size() * 2), nowhere);
-	return cpus_[index];
-}
-
 void Placement::event(const trace::Event &event)
 {
 	const Fields &fields = fields_[event.cls->index];
 	if (!fields.tid)
 		return;
 	const std::uint32_t cpu = fields.cpu ? fields.cpu.get<std::uint32_t>(event) : event.cpu();
-	if (cpu >= nowhere)
+	if (cpu >= cpu_limit)
 		return;
-	place(fields.tid.get<std::int32_t>(event)) = static_cast<std::uint16_t>(cpu);
+	cpus_[fields.tid.get<std::int32_t>(event)] = static_cast<std::uint16_t>(cpu + 1);
 	if (fields.is_switch)
-		place(fields.other.get<std::int32_t>(event)) = static_cast<std::uint16_t>(cpu);
+		cpus_[fields.other.get<std::int32_t>(event)] = static_cast<std::uint16_t>(cpu + 1);
 }
 
 std::optional<std::uint32_t> Placement::cpu_of(std::int32_t tid) const
 {
-	const auto index = static_cast<std::size_t>(std::clamp(tid, 0, analyze::largest_tid));
-	if (index >= cpus_.size() || cpus_[index] == nowhere)
-		return {};
-	return cpus_[index];
+	const std::uint32_t cpu = cpus_.find(tid);
+	return cpu ? std::optional(cpu - 1) : std::nullopt;
 }
 
 bool Placement::is_about(const trace::Event &event, std::int32_t tid) const

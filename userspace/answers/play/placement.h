@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "reading/analyze/machine.h"
+#include "reading/analyze/tid_table.h"
 #include "reading/events/field_ref.h"
 
 namespace monitor::play {
@@ -19,11 +19,11 @@ public:
 
 	void event(const trace::Event &event);
 	// See Machine::exchange_numbers().
-	void exchange(std::int32_t one, std::int32_t other) { std::swap(place(one), place(other)); }
+	void exchange(std::int32_t one, std::int32_t other) { std::swap(cpus_[one], cpus_[other]); }
 
 	// Empty: no token has named one.
 	std::optional<std::uint32_t> cpu_of(std::int32_t tid) const;
-	std::size_t bytes() const { return cpus_.size() * sizeof cpus_[0]; }
+	std::size_t bytes() const { return cpus_.bytes(); }
 	// Whether the event names this thread.
 	bool is_about(const trace::Event &event, std::int32_t tid) const;
 
@@ -32,12 +32,10 @@ private:
 		bool is_switch = false;
 		trace::FieldRef tid, other, cpu; // other: the second thread of a switch
 	};
-	static constexpr std::uint16_t nowhere = 0xffff;
+	static constexpr std::uint32_t cpu_limit = 0xffff;
 
-	std::uint16_t &place(std::int32_t tid);
-
-	std::vector<Fields> fields_;      // by class index
-	std::vector<std::uint16_t> cpus_; // by thread
+	std::vector<Fields> fields_;            // by class index
+	analyze::TidTable<std::uint16_t> cpus_; // plus 1; 0: nowhere
 };
 
 } // namespace monitor::play

@@ -68,12 +68,7 @@ void KernelComparison::Sum::add(std::int32_t tid, std::uint64_t from_kernel, std
 
 KernelComparison::Tally *KernelComparison::tally(std::int32_t tid)
 {
-	if (tid <= 0 || tid > largest_tid)
-		return nullptr;
-	const auto place = static_cast<std::size_t>(tid);
-	if (place >= tallies_.size())
-		tallies_.resize(std::max(place + 1, tallies_.size() * 2));
-	return &tallies_[place];
+	return tid <= 0 || tid > largest_tid ? nullptr : &tallies_[tid];
 }
 
 KernelComparison::OnCpu *KernelComparison::cpu_of(const trace::Event &event)

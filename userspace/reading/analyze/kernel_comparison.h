@@ -9,6 +9,7 @@
 
 #include "check.h"
 #include "machine.h"
+#include "tid_table.h"
 
 namespace monitor::analyze {
 
@@ -74,7 +75,7 @@ private:
 	trace::Clock clock_;
 	const RecordingInfo &info_;
 	double per_switch_ns_;
-	std::vector<Tally> tallies_; // by tid
+	TidTable<Tally> tallies_;
 	std::vector<OnCpu> cpus_;
 	std::uint64_t steal_ns_ = 0;
 	bool counts_steal_ = false;           // this kernel does, as it has counted some since it was booted

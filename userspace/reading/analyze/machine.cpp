@@ -76,9 +76,7 @@ Cpu &Machine::cpu(std::uint32_t number)
 
 Thread *Machine::find(std::int32_t tid) const
 {
-	tid = tid < 0 || tid > largest_tid ? largest_tid : tid; // hostile numbers all share one thread
-	return tid >= 0 && static_cast<std::size_t>(tid) < by_tid_.size() ? by_tid_[static_cast<std::size_t>(tid)]
-									  : nullptr;
+	return by_tid_.find(tid); // hostile numbers all share one thread
 }
 
 // A thread that was never named is its own process until a token says otherwise.
@@ -91,16 +89,13 @@ Thread &Machine::get(std::int32_t tid)
 Thread &Machine::fresh(std::int32_t tid)
 {
 	tid = tid < 0 || tid > largest_tid ? largest_tid : tid;
-	const auto place = static_cast<std::size_t>(tid);
-	if (place >= by_tid_.size())
-		by_tid_.resize(std::max(place + 1, by_tid_.size() * 2));
 	Thread &thread = free_.empty() ? threads_.emplace_back() : threads_[free_.back()];
 	thread.selected = scope_.includes_thread(free_.empty() ? threads_.size() - 1 : free_.back());
 	if (!free_.empty())
 		free_.pop_back();
 	thread.tid = thread.tgid = tid;
 	thread.filtered = filtering_;
-	by_tid_[place] = &thread;
+	by_tid_[tid] = &thread;
 	return thread;
 }
 
@@ -126,8 +121,7 @@ const Thread &Machine::leader(const Thread &thread) const
 {
 	if (thread.tid == thread.tgid)
 		return thread; // its number may belong to another thread by now
-	const auto place = static_cast<std::size_t>(std::max(thread.tgid, 0));
-	const Thread *leader = place < by_tid_.size() ? by_tid_[place] : nullptr;
+	const Thread *leader = by_tid_.find(std::max(thread.tgid, 0));
 	return leader && thread.tid != 0 && leader->tgid == thread.tgid ? *leader : thread;
 }
 

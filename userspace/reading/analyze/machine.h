@@ -36,6 +36,7 @@
 #include "scope.h"
 #include "source.h"
 #include "thread.h"
+#include "tid_table.h"
 
 namespace monitor::analyze {
 
@@ -353,7 +354,7 @@ private:
 	std::vector<TimeObserver *> time_observers_;
 	std::deque<Thread> threads_;
 	std::vector<std::uint32_t> free_; // places in threads_ of those that were given up
-	std::vector<Thread *> by_tid_;
+	TidTable<Thread *> by_tid_;
 	std::vector<Thread *> idle_; // by CPU
 	std::vector<Cpu> cpus_;
 	struct Writer {

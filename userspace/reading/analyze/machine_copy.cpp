@@ -15,9 +15,10 @@ std::unique_ptr<Machine> Machine::copy() const
 	std::unordered_map<const Thread *, Thread *> copies = {{nullptr, nullptr}};
 	for (std::size_t i = 0; i < threads_.size(); ++i)
 		copies.emplace(&threads_[i], &made->threads_[i]);
-	for (Thread *&thread : made->by_tid_)
+	made->by_tid_.visit([&](Thread *&thread) {
 		if (thread)
 			thread = copies.at(thread);
+	});
 	for (Thread *&thread : made->idle_)
 		thread = copies.at(thread);
 	for (Cpu &cpu : made->cpus_)
@@ -33,7 +34,7 @@ std::unique_ptr<Machine> Machine::copy() const
 
 std::size_t Machine::copy_bytes() const
 {
-	return threads_.size() * sizeof(Thread) + by_tid_.size() * sizeof(Thread *) + cpus_.size() * sizeof(Cpu);
+	return threads_.size() * sizeof(Thread) + by_tid_.bytes() + cpus_.size() * sizeof(Cpu);
 }
 
 } // namespace monitor::analyze

@@ -66,9 +66,8 @@ void Machine::forget(const std::function<bool(const Thread &)> &is_gone)
 			observer->forgotten(threads_[place]);
 	for (const std::uint32_t place : ended) {
 		Thread &thread = threads_[place];
-		const auto number = static_cast<std::size_t>(thread.tid);
-		if (number < by_tid_.size() && by_tid_[number] == &thread)
-			by_tid_[number] = nullptr;
+		if (by_tid_.find(thread.tid) == &thread)
+			by_tid_[thread.tid] = nullptr;
 		thread = {};
 		thread.selected = false;
 		free_.push_back(place);

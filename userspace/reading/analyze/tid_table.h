@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// One value of each thread number: machine.h has its threads in one, an animation (answers/play/placement.h) the CPU of
+// each. Numbers go up to four million and few are used, so there are pages only for numbers that were set; a value that
+// was not is T(). A number that no thread can have, in a damaged or hostile trace, is taken for largest_tid. Copies are
+// of the values. One thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "event_kinds.h"
+
+namespace monitor::analyze {
+
+template <class T> class TidTable {
+public:
+	T find(std::int32_t tid) const
+	{
+		const std::size_t number = number_of(tid);
+		const std::size_t page = number / values_per_page;
+		return page < pages_.size() && !pages_[page].empty() ? pages_[page][number % values_per_page] : T();
+	}
+
+	T &operator[](std::int32_t tid)
+	{
+		const std::size_t number = number_of(tid);
+		const std::size_t page = number / values_per_page;
+		if (page >= pages_.size())
+			pages_.resize(page + 1);
+		if (pages_[page].empty())
+			pages_[page].resize(values_per_page);
+		return pages_[page][number % values_per_page];
+	}
+
+	// visit(T &) for all values that have a page.
+	template <class Visit> void visit(Visit &&visit)
+	{
+		for (std::vector<T> &page : pages_)
+			for (T &value : page)
+				visit(value);
+	}
+
+	std::size_t bytes() const
+	{
+		std::size_t bytes = pages_.size() * sizeof(std::vector<T>);
+		for (const std::vector<T> &page : pages_)
+			bytes += page.size() * sizeof(T);
+		return bytes;
+	}
+
+private:
+	static constexpr std::size_t values_per_page = 1024;
+
+	static std::size_t number_of(std::int32_t tid)
+	{
+		return static_cast<std::size_t>(tid < 0 || tid > largest_tid ? largest_tid : tid);
+	}
+
+	std::vector<std::vector<T>> pages_; // empty or whole
+};
+
+} // namespace monitor::analyze
