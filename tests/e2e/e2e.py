@@ -18,6 +18,7 @@ import traceback
 from concurrent.futures import ThreadPoolExecutor
 
 monitor, programs, _work = (os.path.abspath(argument) for argument in sys.argv[1:4])
+reader = os.environ.get("MONITOR_READER", monitor)  # the same program, perhaps linked otherwise: it starts sooner
 work = pathlib.Path(_work)
 os.environ["XDG_CACHE_HOME"] = str(work / "cache")  # pictures that are kept (monitor view)
 workload = os.path.join(programs, "workload")
@@ -228,7 +229,7 @@ class Trace:
 
 	def check(self):
 		"""The verdicts by statement: the worst one where a statement comes more than once, and the texts."""
-		done = run(monitor, "check", "--json", self.directory, exit_code=None)
+		done = run(reader, "check", "--json", self.directory, exit_code=None)
 		self.statements = json.loads(done.stdout) if done.stdout else []
 		expect(done.returncode in (0, 1) and done.stdout,
 		       f"check {self.directory}: exit code {done.returncode}: {done.stderr}")
@@ -248,14 +249,14 @@ class Trace:
 		self.expect_true(but={"clock"})
 
 	def info(self):
-		return json.loads(run(monitor, "info", "--json", self.directory).stdout)
+		return json.loads(run(reader, "info", "--json", self.directory).stdout)
 
 	def summary(self):
 		return self.info()["summary"]
 
 	def report(self, *options):
 		"""The name of a report may be among the options: these stand behind the directory."""
-		return json.loads(run(monitor, "report", "--json", self.directory, *options).stdout)
+		return json.loads(run(reader, "report", "--json", self.directory, *options).stdout)
 
 	def rows(self, *options, **where):
 		"""Rows of a report in which every named column has the given value."""
@@ -263,7 +264,7 @@ class Trace:
 		return [row for row in rows if all(row[key] == value for key, value in where.items())]
 
 	def events(self, *options, exit_code=0):
-		text = run(monitor, "list", "--json", *options, self.directory, exit_code=exit_code).stdout
+		text = run(reader, "list", "--json", *options, self.directory, exit_code=exit_code).stdout
 		return [json.loads(line) for line in text.splitlines()]
 
 	def family(self, ancestors):
