@@ -17,6 +17,7 @@ import time
 import traceback
 from concurrent.futures import ThreadPoolExecutor
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it, and so do its children
 monitor, programs, _work = (os.path.abspath(argument) for argument in sys.argv[1:4])
 reader = os.environ.get("MONITOR_READER", monitor)  # the same program, perhaps linked otherwise: it starts sooner
 work = pathlib.Path(_work)
