@@ -119,9 +119,8 @@ void Drain::run()
 	bool to_write = false;
 	int syncs = 0;
 	for (;;) {
-		if (users_)
-			look = std::min<Clock::duration>(look, users_->longest_wait());
-		wait_for_work(last_look, std::min({next_sync, next_call, last_look + (is_behind_ ? 0ns : look)}));
+		const auto wait = users_ ? std::min<Clock::duration>(look, users_->longest_wait()) : look;
+		wait_for_work(last_look, std::min({next_sync, next_call, last_look + (is_behind_ ? 0ns : wait)}));
 		last_look = Clock::now();
 		const bool stopped = stopping_.load(std::memory_order_acquire);
 		const unsigned fill = drain_all();
