@@ -91,6 +91,14 @@ def need_program(name):
 		skip(f"{name} is not installed")
 
 
+def compiled(source, *options, compiler="gcc"):
+	"""A program that stands beside the test, compiled into its work folder."""
+	need_program(compiler)
+	program = work / pathlib.Path(source).stem
+	run(compiler, "-O1", "-g", pathlib.Path(sys.argv[0]).resolve().parent / source, "-o", program, *options)
+	return program
+
+
 def expect(holds, sentence):
 	global failures
 	_own.compared = getattr(_own, "compared", 0) + 1
