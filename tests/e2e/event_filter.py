@@ -116,12 +116,12 @@ def reports_say_what_is_missing():
 	e2e.expect("the recording's --filter left out events" in stat.stderr, stat.stderr)
 	blocked = e2e.run(e2e.monitor, "query", "--csv", trace.directory, "SELECT count(*) FROM activities WHERE kind = 'blocked'").stdout
 	e2e.equal("blocked, without wakings", blocked.split()[-1], "0")
-	row = trace.rows(process="workload")[0]
+	row = trace.rows(pid=e2e.values(trace.output)["pid"])[0]
 	e2e.equal("system calls, of which only some were recorded", row["syscalls"], None)
 	e2e.equal("waiting time, without wakings", row["waiting_ns"], None)
 	e2e.equal("modes of which only some events were recorded", [row[f"{mode}_percent"] for mode in ("user", "kernel", "irq")], [None] * 3)
 	e2e.expect(row["cpu_ns"] > 0, f"the CPU time is known: {row}")
-	e2e.equal("calls of getppid", len(trace.events("--filter", 'id == "getppid"')), 1000)
+	e2e.equal("calls of getppid", len(trace.events("--filter", f'id == "getppid" and tid == {row["pid"]}')), 1000)
 	names = {event["event"] for event in trace.events()}
 	e2e.expect({"sched_switch", "softirq_entry", "softirq_exit"} <= names and "sys_exit" not in names, f"events: {names}")
 

@@ -424,8 +424,9 @@ def pauses():
 	of_any = 'name == "sys_enter" and id == '
 	called = OF_WORK + of_any
 	for card in ("--card", "bpf"), ():
-		trace = e2e.record("pausing", "--force", *card, "--trigger", "begin: at start => stop", "--trigger", f'on: {called}"getpgid" => start',
-		                  "--trigger", f'off: {called}"getsid" => stop', command=(sys.executable, work))
+		trace = e2e.undisturbed(lambda: e2e.record("pausing", "--force", *card, "--trigger", "begin: at start => stop", "--trigger",
+		                                           f'on: {called}"getpgid" => start', "--trigger", f'off: {called}"getsid" => stop',
+		                                           command=(sys.executable, work)))
 		trace.expect_sound()
 		said = [s["text"] for s in trace.statements if s["id"] == "pauses"]
 		e2e.expect(said and said[0].startswith("2 pauses") and "just as long" in said[0], f"{said}")
