@@ -74,7 +74,7 @@ def said(start, end):
 def judged():
 	cost = {"low": 50.0, "median": 55.0, "high": 60.0, "off_difference": 0.01, "rounds": 21}
 	text, summary = said(cost, cost)
-	e2e.expect(" to " in text and text.endswith("(calibrated by loops; other code may pay a quarter more)"), text)
+	e2e.expect(text.startswith("at least ") and text.endswith(" % of one CPU (loops)"), text)
 	events = sum(row["seen"] for row in TRACE.recording()["classes"])
 	e2e.equal("lower quartile", summary["probes_cpu_ns_low"], events * 50.0)
 	e2e.equal("median", summary["probes_cpu_ns_calibrated"], events * 55.0)
@@ -83,7 +83,8 @@ def judged():
 	for start, end, why in ((cost | {"off_difference": 0.2}, cost, "20 %"), (cost | {"median": -1.0}, cost, "negative"),
 	                        (cost, cost | {"low": 80.0, "median": 90.0, "high": 95.0}, "differ")):
 		text, summary = said(start, end)
-		e2e.expect(text.startswith("unknown (") and why in text, f"{why}: {text}")
+		e2e.expect(text.startswith("at least ") and text.endswith(" (loops)"), f"{why}: {text}")
+		e2e.equal(f"the least: {why}", summary["probes_cpu_ns_low"], events * 50.0)
 		e2e.expect(summary["probes_cpu_ns_calibrated"] is None and why in summary["probes_unknown"], f"{why}: {summary}")
 
 

@@ -20,7 +20,7 @@ def as_text():
 	done = e2e.run(e2e.monitor, "top", "--batch", "-n", 2, "-d", "300ms", "--top", 3)
 	e2e.equal("refreshes", len(re.findall(r"^\d\d:\d\d:\d\d, 0\.3 s: CPUs [\d.]+ % busy", done.stdout, re.M)), 2)
 	e2e.equal("rows and what is left out", len(re.findall(r"^\.\.\. and \d+ more", done.stdout, re.M)), 2)
-	e2e.expect(re.search(r"^cost: recorder [\d.]+ %, probes ([\d.]+ to|up to) [\d.]+ % of one CPU(, without that of another recording .*)?; lost 0$", done.stdout, re.M) or
+	e2e.expect(re.search(r"^cost: recorder [\d.]+ %, probes at least [\d.]+ % of one CPU \(loops\)(, without that of another recording .*)?; lost 0$", done.stdout, re.M) or
 	           "probes unknown (" in done.stdout, done.stdout[-300:])
 	only = lines("-n", 1, "-d", "300ms", "-p", os.getpid())[0]
 	e2e.expect({row["process"] for row in only["rows"]} - {"other"} != set() and len(only["rows"]) < 5, f"-p: {only['rows']}")

@@ -33,26 +33,19 @@ analyze::ProbeCost not_counted()
 	return cost;
 }
 
-// From the lower to the upper quartile. A loop finds the probes in the caches; other code does not.
+// A loop finds the probes in the caches; other code does not, so what is computed from loops is the least.
 std::string probes_text(const std::optional<analyze::ProbeCost> &cost, double wall_ns)
 {
 	if (!cost || wall_ns <= 0)
 		return "unknown";
-	if (!cost->median_ns)
+	if (!cost->low_ns)
 		return fmt::format("unknown ({})", cost->why_unknown);
-	if (cost->phases)
+	if (cost->phases && cost->high_ns)
 		return fmt::format("{} to {} = {:.2f} to {:.2f} % of one CPU (measured in {} phases without probes)",
 				   duration_text(*cost->low_ns), duration_text(*cost->high_ns),
 				   *cost->low_ns / wall_ns * 100, *cost->high_ns / wall_ns * 100, cost->phases);
-	const char *basis = cost->at_start_only ? "calibrated by loops at the start only" : "calibrated by loops";
-	std::string range = share_text(cost->median_ns, wall_ns);
-	if (*cost->low_ns < 0) // less than the scatter of the loops
-		range = "up to " + share_text(*cost->high_ns, wall_ns);
-	else if (*cost->low_ns < *cost->high_ns)
-		range = fmt::format("{} to {} = {:.2f} to {:.2f} % of one CPU", duration_text(*cost->low_ns),
-				    duration_text(*cost->high_ns), *cost->low_ns / wall_ns * 100,
-				    *cost->high_ns / wall_ns * 100);
-	return fmt::format("{} ({}; other code may pay a quarter more)", range, basis);
+	return fmt::format("at least {} (loops{})", share_text(cost->low_ns, wall_ns),
+			   cost->at_start_only ? ", at the start only" : "");
 }
 
 std::string lost_text(const Summary &summary)

@@ -65,8 +65,8 @@ Summary summarize(trace::Trace &trace, const analyze::RecordingInfo &info);
 inline constexpr const char *incomplete_text =
     "this trace is incomplete: the recording was killed or its disk was full; its last packets are missing";
 
-// "1,234,567 tokens, lost 0, clock bound 94 ns; cost: recorder 9.46 ms = 0.47 % of one CPU, probes 61.1 to 64.0 ms =
-// 3.05 to 3.20 % of one CPU (calibrated by loops; other code may pay a quarter more)", and another line for each thing
+// "1,234,567 tokens, lost 0, clock bound 94 ns; cost: recorder 9.46 ms = 0.47 % of one CPU, probes at least
+// 61.1 ms = 3.05 % of one CPU (loops)", and another line for each thing
 // that makes the trace incomplete.
 std::string summary_text(const Summary &summary);
 std::string summary_json(const Summary &summary);

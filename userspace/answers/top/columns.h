@@ -54,7 +54,7 @@ std::string time_text(const Refresh &refresh);
 std::string short_count(double count);
 // "1 row", "12 rows"
 std::string rows_text(std::size_t count);
-// "cost: recorder 0.35 %, probes 0.80 to 0.92 % of one CPU"
+// "cost: recorder 0.35 %, probes at least 0.80 % of one CPU (loops)"
 std::string cost_text(const Refresh &refresh, double wall_ns);
 // What the ranges of virtual times have in them, or why there are none; "": they were not asked for.
 std::string virtual_text(const Refresh &refresh);

@@ -55,9 +55,13 @@ public:
 	Costs(const Calibration &calibration, const Tolerance &tolerance)
 	    : calibration_(calibration), tolerance_(tolerance)
 	{
-		for (const char *family : workloads)
-			if (const auto cost = measured(family); cost && cost->why_unknown.empty())
+		for (const char *family : workloads) {
+			const auto cost = measured(family);
+			if (cost && (!lowest_ || cost->low < *lowest_))
+				lowest_ = cost->low;
+			if (cost && cost->why_unknown.empty())
 				raise(cost->low, cost->median, cost->high);
+		}
 		if (!calibration.phases || !calibration.phases->is_known())
 			return;
 		in_command_ = &*calibration.phases;
@@ -70,6 +74,15 @@ public:
 		if (in_command_)
 			return in_command(what);
 		return in_loops(what);
+	}
+
+	// The least that an event can cost, also if the loops contradict themselves; empty: there were none.
+	std::optional<double> at_least(const std::string &what) const
+	{
+		if (in_command_)
+			return of(what).low;
+		const auto cost = measured(what);
+		return cost ? cost->low : lowest_;
 	}
 
 private:
@@ -132,6 +145,7 @@ private:
 	const Calibration &calibration_;
 	const Tolerance tolerance_;
 	std::optional<EventCost> dearest_;
+	std::optional<double> lowest_;
 	const PhaseCost *in_command_ = nullptr;
 	double of_mean_ = 0;
 };
@@ -173,15 +187,17 @@ ProbeCost probe_cost(const RecordingInfo &info)
 		return once_calibrated(info);
 	const Costs costs(*info.calibration, of_figures);
 	ProbeCost result;
-	auto low = static_cast<double>(info.stacks_ns), median = low, high = low;
+	auto median = static_cast<double>(info.stacks_ns), high = median;
+	std::optional<double> low = median;
 	const auto add = [&](const std::string &what, std::uint64_t events) {
-		if (!events || !result.why_unknown.empty())
+		if (!events)
 			return;
 		const EventCost cost = costs.of(what);
-		if (!cost.why_unknown.empty())
+		if (!cost.why_unknown.empty() && result.why_unknown.empty())
 			result.why_unknown = what + ": " + cost.why_unknown;
 		const auto count = static_cast<double>(events);
-		low += count * cost.low;
+		const std::optional<double> least = costs.at_least(what);
+		low = low && least ? std::optional(*low + count * std::max(*least, 0.0)) : std::nullopt;
 		median += count * cost.median;
 		high += count * cost.high;
 	};
@@ -197,7 +213,8 @@ ProbeCost probe_cost(const RecordingInfo &info)
 		if (const auto judged = info.judgement_ns.find(counts.id); judged != info.judgement_ns.end()) {
 			const double ns =
 			    static_cast<double>(counts.seen) * std::clamp(judged->second, 0.0, max_judgement_ns);
-			low += ns;
+			if (low)
+				*low += ns;
 			median += ns;
 			high += ns;
 		}
@@ -207,9 +224,9 @@ ProbeCost probe_cost(const RecordingInfo &info)
 		result.phases = phases->is_known() ? phases->used : 0;
 		result.why_not_in_command = phases->why_unknown;
 	}
+	result.low_ns = low;
 	if (!result.why_unknown.empty())
 		return result;
-	result.low_ns = low;
 	result.median_ns = median;
 	result.high_ns = high;
 	return result;

@@ -41,8 +41,10 @@ struct Calibration {
 };
 
 struct ProbeCost {
-	std::optional<double> low_ns, median_ns, high_ns; // empty: unknown
-	std::string why_unknown;
+	// Of loops: `low_ns` is the least that it can have been, for other code finds less in the caches and cannot
+	// cost less; it needs no agreement of the loops. Empty: unknown.
+	std::optional<double> low_ns, median_ns, high_ns;
+	std::string why_unknown;        // of what is
 	std::uint64_t phases = 0;       // of the command itself that it was measured in; 0: in loops
 	std::string why_not_in_command; // with --calibrate
 	bool at_start_only = false;     // also if the recorder calibrated only once and stored no quartiles
