@@ -17,6 +17,23 @@ for page in *.[13]; do
 	done < <(sed -n 's/^\.Xr \(monitor[a-z-]*\) 1.*/\1/p' "$page")
 done
 
+# A paragraph is a line.
+paragraphs() { # PAGE
+	if command -v mandoc > /dev/null; then
+		mandoc -T utf8 "$1"
+	else
+		LC_ALL=C.UTF-8 man -l -Tutf8 "./$1" 2> /dev/null
+	fi | sed 's/.\x08//g' | awk 'BEGIN { RS = "" } { gsub(/\n[ \t]+/, " "); print }'
+}
+
+# A macro takes all that follows in its line into its quotes or braces, and Fl makes an option of each word. Compilers, too,
+# have options with one dash, and `-machine` is the end of a name.
+for page in *.[13]; do
+	! command -v mandoc man > /dev/null && break
+	remains=$(paragraphs "$page" | LC_ALL=C.UTF-8 grep -oP '“[^”]*(“|$)|‘[^’]*‘|\{[^}]*,[^}]*\{|(^|[\s(])-(?!f|m|no-pie|pg)[a-z]{2}\S*' || true)
+	[ -z "$remains" ] || complain "$page is not read as it is meant: $remains"
+done
+
 # As people read it: a macro that is taken for text stands there as its name. (It, No and At are words, too.)
 macros='Ar|Bd|Bl|Cm|Dl|Dq|Ed|El|Em|Ev|Fl|Li|Nd|Nm|Ns|Oc|Oo|Op|Pa|Pp|Pq|Qc|Ql|Qo|Qq|Sh|Sq|Ss|Sy|Xr'
 for page in *.[13]; do
