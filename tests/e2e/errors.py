@@ -113,6 +113,18 @@ def options():
 		e2e.expect(done.stderr and "terminate" not in done.stderr, f"{arguments}: {done.stderr!r}")
 
 
+def what_to_type():
+	"""A complaint has what would be right."""
+	for arguments, part in ((("diff", "x"), "AFTER is missing: monitor diff BEFORE AFTER (see monitor diff --help)"),
+	                        (("archive", "add", "x"), "PROJECT/EXPERIMENT/MEASUREMENT is missing: monitor archive add DIR PROJECT/EXPERIMENT/MEASUREMENT"), (("archive",), "monitor archive needs one of its commands: add, "),
+	                        (("convert", "x"), "--to FORMAT is missing: monitor convert DIR --to FORMAT"),
+	                        (("report", "x", "--by", "proces"), "Did you mean process? (see monitor report --help)"), (("recrod",), "Did you mean record? The commands are "),
+	                        (("report", "x", "--tpo", "3"), "unknown or misplaced: --tpo. Did you mean --top?"), (("help", "recrod"), "Did you mean record?")):
+		complains(" ".join(arguments), 2, e2e.monitor, *arguments, says=part)
+	for asked, as_if in ((("help",), ("--help",)), (("help", "report"), ("report", "--help")), (("-v",), ("--version",))):
+		e2e.equal(asked, e2e.run(e2e.monitor, *asked).stdout, e2e.run(e2e.monitor, *as_if).stdout)
+
+
 def privilege():
 	trace = public / "trace"
 	shutil.copy(e2e.monitor, public / "monitor")
@@ -327,7 +339,7 @@ event { name = "sched_switch"; id = 0; stream_id = 0; fields := struct { uint32_
 if __name__ == "__main__":
 	try:
 		e2e.need_recording()
-		e2e.main(output, card, command, options, privilege, disk_full, bad_traces, left_out, answer_not_written, cut_traces,
+		e2e.main(output, card, command, options, what_to_type, privilege, disk_full, bad_traces, left_out, answer_not_written, cut_traces,
 		         replaced_by_force, status_not_written, inputs_stay, long_statement)
 	finally:
 		shutil.rmtree(public, ignore_errors=True)

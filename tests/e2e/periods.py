@@ -300,6 +300,9 @@ def refusals():
 	                ("report", directory, "--cpu", 0)):
 		done = e2e.run(e2e.monitor, *command, exit_code=None)
 		e2e.expect(done.returncode != 0 and "statistics instead of events" in done.stderr and done.stderr.count("\n") == 1, f"{command}: {done.returncode} {done.stderr}")
+	for works in (("report", directory, "cpu"), ("report", directory, "syscalls"), ("report", directory, "offcpu"), ("diff", directory, directory),
+	              ("query", directory, "SELECT 1"), ("stat", directory)):  # what the refusal names
+		e2e.run(e2e.monitor, *works)
 	for options, why in ((("--statistics", "10ms"), "periods are from 1s to 1d"), (("--statistics", "1s", "--keep", "7d"), "at most 10000 periods"),
 	                     (("--statistics", "10s", "--keep", "5s"), "shorter than a period"), (("--keep", "5s"), "add --statistics"),
 	                     (("--statistics", "1s", "--stacks"), "--stacks records who called whom"), (("--statistics", "1s", "--flight"), "--flight keeps events"),

@@ -241,8 +241,8 @@ _monitor() {
 		[[ ${COMP_WORDS[i]} == -* ]] || { subcommand=${COMP_WORDS[i]} && break; }
 	done
 	if [[ -z $subcommand ]]; then
-		local words="-h --help --version"
-		[[ $cur == -* ]] || words=$("$program" --help | sed -n '/^Subcommands:/,/^$/s/^  \([a-z]\{1,\}\) .*/\1/p')
+		local words="-h --help -v --version"
+		[[ $cur == -* ]] || words="help $("$program" --help | sed -n '/^Subcommands:/,/^$/s/^  \([a-z]\{1,\}\) .*/\1/p')"
 		COMPREPLY=($(compgen -W "$words" -- "$cur"))
 		return
 	fi

@@ -302,6 +302,7 @@ void add_convert(CLI::App &app, int &exit_code)
 			 "the format: perfetto, lttng; of stacks, or else of what threads waited for: speedscope, "
 			 "folded, pprof")
 	    ->required()
+	    ->option_text("FORMAT")
 	    ->check(CLI::IsMember(format_names()));
 	command
 	    ->add_option("-o,--output", arguments->output,

@@ -65,6 +65,18 @@ report::Table class_table(const trace::Trace &trace, const std::vector<std::uint
 	return table;
 }
 
+// Its beginning, if it is long: a command's arguments may be megabytes.
+std::string command_text(const std::string &line)
+{
+	constexpr std::size_t max_bytes = 1000;
+	if (line.size() <= max_bytes)
+		return line;
+	std::size_t end = max_bytes;
+	while (end > 0 && (static_cast<unsigned char>(line[end]) & 0xc0) == 0x80) // within a character
+		--end;
+	return fmt::format("{} ... (all {} bytes: --json)", line.substr(0, end), report::count_text(line.size()));
+}
+
 std::string selection_text(const analyze::RecordingInfo &info)
 {
 	if (info.card == "user")
@@ -208,7 +220,7 @@ void print_text(const trace::Trace &trace, const analyze::RecordingInfo &info, c
 	std::string families;
 	for (const std::string &family : info.families)
 		families += (families.empty() ? "" : ", ") + family;
-	print_line("command", info.command_line());
+	print_line("command", command_text(info.command_line()));
 	print_line("exit code", info.command_exit ? std::to_string(*info.command_exit) : "");
 	print_line("selection", selection_text(info));
 	print_line("filter", info.filter_expression);

@@ -32,9 +32,11 @@ void expect_events(const trace::Trace &trace, const std::string &what)
 {
 	expect_times(trace, what);
 	if (analyze::recording_of(trace).statistics)
-		throw Error(fmt::format("this recording has statistics instead of events (--statistics), from which {} "
-					"cannot be made; they have the reports cpu, syscalls and offcpu, and diff",
-					what));
+		throw Error(fmt::format(
+		    "this recording has statistics instead of events (--statistics), from which {} "
+		    "cannot be made; what can: the reports cpu, syscalls, offcpu and activities, diff, query, "
+		    "and stat without a table or --filter",
+		    what));
 }
 
 } // namespace monitor
