@@ -39,7 +39,10 @@ static void on_exit(void *data, struct pt_regs *regs, long result)
 		return;
 	}
 	call = call_of(syscall_get_nr(current, regs));
-	post_sys_exit_long(call.number, call.abi, result);
+	if (call.abi == EDC_ABI_COMPAT)
+		post_sys_exit_long_compat(call.number, call.abi, result);
+	else
+		post_sys_exit_long(call.number, call.abi, result);
 }
 
 struct edc_probe edc_syscall_probes[] = {

@@ -15,8 +15,8 @@
  *
  * Ids: 1 to 255 the recorder's own, 256 to 511 the kernel's cards (EDC_CARD_CLASSES), 1024 to 4095 programs'. Of the
  * kernel's: 256 sched, 280 irq, 320 syscall, 324 counters, 340 fault, 344 ratios and resets, 360 power, 370 block, 380
- * sample, 384 stack, 400 function; 432 triggers; reserved for filters, counts and times 416 to 431. 448 to 511 are
- * free.
+ * sample, 384 stack, 400 function; 432 triggers; reserved for filters, counts and times 416 to 431; 448 more of
+ * syscall. 449 to 511 are free.
  */
 #ifndef MONITOR_CARD_H
 #define MONITOR_CARD_H
@@ -79,10 +79,10 @@
 	      (A, u16, reserved)(F, u32, voluntary)(F, u32, involuntary)(F, u32, migrations)(F, u32, syscalls)(        \
 		  F, u32, minor_faults)(F, u32, major_faults))                                                         \
 	CLASS(22, STATISTICS_CALLS, statistics_calls, statistics_calls, control, 5,                                    \
-	      (A, syscall, id)(B, u4, unused)(F, u32, thread_row)(F, u32, reserved)(F, u64, number)(F, u64, failed)(   \
+	      (A, syscall, id)(B, abi, abi)(F, u32, thread_row)(F, u32, reserved)(F, u64, number)(F, u64, failed)(     \
 		  F, u64, total)(F, u64, longest))                                                                     \
 	CLASS(23, STATISTICS_SLEEPS, statistics_sleeps, statistics_sleeps, control, 5,                                 \
-	      (A, syscall, id)(B, u4, unused)(F, u32, thread_row)(F, u32, waker_row)(F, u32, waker_irq)(               \
+	      (A, syscall, id)(B, abi, abi)(F, u32, thread_row)(F, u32, waker_row)(F, u32, waker_irq)(                 \
 		  F, u32, reserved)(F, u64, number)(F, u64, total)(F, u64, longest))                                   \
 	CLASS(24, STATISTICS_BUCKETS, statistics_buckets, statistics_buckets, control, 2,                              \
 	      (A, u16, first)(F, u32, number0)(F, u32, number1)(F, u32, number2)(F, u32, number3))                     \
@@ -94,7 +94,13 @@
 	CLASS(27, STATISTICS_OPEN, statistics_open, statistics_open, control, 3,                                       \
 	      (A, u16, reserved)(F, u64, number)(F, u64, begins)(F, u64, ends))                                        \
 	CLASS(28, STATISTICS_TRANSFERS, statistics_transfers, statistics_transfers, control, 3,                        \
-	      (A, u16, reserved)(F, u64, number)(F, u64, total)(F, u64, longest))
+	      (A, u16, reserved)(F, u64, number)(F, u64, total)(F, u64, longest))                                      \
+	CLASS(29, STATISTICS_CALLS_OTHER_ABI, statistics_calls_other_abi, statistics_calls, control, 5,                \
+	      (A, u12, id)(B, abi, abi)(F, u32, thread_row)(F, u32, reserved)(F, u64, number)(F, u64, failed)(         \
+		  F, u64, total)(F, u64, longest))                                                                     \
+	CLASS(30, STATISTICS_SLEEPS_OTHER_ABI, statistics_sleeps_other_abi, statistics_sleeps, control, 5,             \
+	      (A, u12, id)(B, abi, abi)(F, u32, thread_row)(F, u32, waker_row)(F, u32, waker_irq)(F, u32, reserved)(   \
+		  F, u64, number)(F, u64, total)(F, u64, longest))
 
 /* Classes that the kernel's cards post. */
 #define EDC_KERNEL_CLASSES(CLASS)                                                                                      \
@@ -164,7 +170,9 @@
 	      (A, function, function)(F, x64, stack_pointer))                                                          \
 	CLASS(432, TRIGGER_FIRED, trigger_fired, trigger_fired, trigger, 3,                                            \
 	      (A, trigger_name, trigger)(F, u32, cause)(F, s32, tid)(F, u64, began)(F, s64, key))                      \
-	CLASS(433, PAUSED, paused, paused, trigger, 2, (A, u16, reserved)(F, u64, since)(F, u64, duration))
+	CLASS(433, PAUSED, paused, paused, trigger, 2, (A, u16, reserved)(F, u64, since)(F, u64, duration))            \
+	CLASS(448, SYS_EXIT_LONG_COMPAT, sys_exit_long_compat, sys_exit, syscall, 1,                                   \
+	      (A, u12, id)(B, abi, abi)(F, s64, ret))
 
 /* Sizes of the kinds in bits. `comm` is 16 bytes of text, NUL-padded. */
 #define EDC_KIND_BITS_abi 4
@@ -291,7 +299,10 @@ enum edc_id {
 #define EDC_ACTIVITY_OTHER 65534 /* any, or a caller that is not known, as there was no room */
 #define EDC_NO_ACTIVITY 65535    /* as a caller: none */
 
-/* thread_state.syscall, sys_*.id: none, or unknown */
+/*
+ * thread_state.syscall: the argument of sys_enter, see syscall_arg.h, or this: none, or unknown. sys_*.id: a number
+ * that the argument cannot hold.
+ */
 #define EDC_NO_SYSCALL 0xfff
 
 /* thread states as the kernel's tracepoints print them; preempted is their R+ */

@@ -46,11 +46,18 @@ inline const std::string statistics_events =
 			 "u16_t reserved; u32_t voluntary; u32_t involuntary; u32_t migrations; u32_t syscalls; "
 			 "u32_t minor_faults; u32_t major_faults;") +
     samples::event_block(EDC_ID_STATISTICS_CALLS, "statistics_calls",
-			 "u12_t id; u4_t unused; u32_t thread_row; u32_t reserved; u64_t number; u64_t failed; u64_t "
+			 "u12_t id; abi_t abi; u32_t thread_row; u32_t reserved; u64_t number; u64_t failed; u64_t "
 			 "total; u64_t longest;") +
     samples::event_block(
 	EDC_ID_STATISTICS_SLEEPS, "statistics_sleeps",
-	"u12_t id; u4_t unused; u32_t thread_row; u32_t waker_row; u32_t waker_irq; u32_t reserved; u64_t number; "
+	"u12_t id; abi_t abi; u32_t thread_row; u32_t waker_row; u32_t waker_irq; u32_t reserved; u64_t number; "
+	"u64_t total; u64_t longest;") +
+    samples::event_block(EDC_ID_STATISTICS_CALLS_OTHER_ABI, "statistics_calls",
+			 "u12_t id; abi_t abi; u32_t thread_row; u32_t reserved; u64_t number; u64_t failed; u64_t "
+			 "total; u64_t longest;") +
+    samples::event_block(
+	EDC_ID_STATISTICS_SLEEPS_OTHER_ABI, "statistics_sleeps",
+	"u12_t id; abi_t abi; u32_t thread_row; u32_t waker_row; u32_t waker_irq; u32_t reserved; u64_t number; "
 	"u64_t total; u64_t longest;") +
     samples::event_block(EDC_ID_STATISTICS_BUCKETS, "statistics_buckets",
 			 "u16_t first; u32_t number0; u32_t number1; u32_t number2; u32_t number3;") +

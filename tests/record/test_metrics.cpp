@@ -161,7 +161,7 @@ TEST_CASE("metrics: latencies are of who had them, and in the window of their en
 	const auto &[of, calls] = *figures.calls.begin();
 	CHECK(of.who.command == "a");
 	CHECK(of.who.cgroup == "unknown");
-	CHECK(of.call == "syscall_39");
+	CHECK(of.call == "39");
 	CHECK(calls.value.latency.count() == 2);
 	CHECK(calls.value.latency.counts[0] == 1); // 10 ns
 	CHECK(calls.value.latency.counts[2] == 1); // 3 us

@@ -35,6 +35,7 @@ inline const std::string events =
     samples::event_block(EDC_ID_SOFTIRQ_EXIT, "softirq_exit", "u16_t vec;") +
     samples::event_block(EDC_ID_SYS_ENTER, "sys_enter", "u12_t id; abi_t abi;") +
     samples::event_block(EDC_ID_SYS_EXIT, "sys_exit", "s16_t ret;") +
+    samples::event_block(EDC_ID_SYS_EXIT_LONG, "sys_exit", "u12_t id; abi_t abi; s64_t ret;") +
     samples::event_block(EDC_ID_PAGE_FAULT_USER, "page_fault_user", "x16_t error_code; x64_t address;") +
     samples::event_block(EDC_ID_MINOR_FAULT, "minor_fault", "u16_t user;");
 

@@ -8,6 +8,7 @@
 
 #include "history.h"
 #include "monitor/card.h"
+#include "monitor/syscall_arg.h"
 #include "reading/analyze/machine.h"
 #include "samples.h"
 
@@ -131,14 +132,50 @@ TEST_CASE("machine: a call does not end by the exit of another one")
 	history.cpu(0).post(120, EDC_ID_SYS_EXIT_LONG, 72, {0}); // what came between is not in the trace
 	history.posts(0, 130, EDC_ID_SYS_ENTER, 72);
 	history.cpu(0).post(140, EDC_ID_SYS_EXIT_LONG, 72, {0});
-	trace::Trace trace =
-	    samples::trace(history.all(), events + samples::event_block(EDC_ID_SYS_EXIT_LONG, "sys_exit",
-									"u12_t id; abi_t abi; s64_t ret;"));
-	analyze::Machine machine(trace, make_info(0, 200, true, false));
-	Recorder recorder;
-	machine.add(recorder);
+	CHECK(Folded(history, 0, 200).recorder.told == std::vector<std::string>{"call 7 72 10 0"});
+}
+
+TEST_CASE("machine: a call is its number and its ABI")
+{
+	constexpr unsigned compat = EDC_ABI_COMPAT << EDC_ABI_SHIFT, x32 = EDC_ABI_X32 << EDC_ABI_SHIFT;
+	const std::pair<unsigned, std::string> calls[] = {{20, "writev"},
+							  {compat | 20, "20 (compat)"},
+							  {x32 | 20, "20 (x32)"},
+							  {x32 | 516, "516 (x32)"},
+							  {999, "999"},
+							  {EDC_NO_SYSCALL, "no such call"},
+							  {x32 | EDC_NO_SYSCALL, "no such call"},
+							  {compat | EDC_NO_SYSCALL, "no such call"}};
+	History history;
+	history.switches(0, 10, 0, running, 7);
+	history.posts(0, 20, EDC_ID_SYS_EXIT);
+	std::uint64_t time = 100;
+	for (const auto &[argument, name] : calls) {
+		history.posts(0, time += 10, EDC_ID_SYS_ENTER, argument);
+		history.cpu(0).post(time += 10, EDC_ID_SYS_EXIT_LONG, argument, {1u << 20});
+	}
+	history.posts(0, time += 10, EDC_ID_SYS_ENTER, compat | 20); // does not end by that of the other ABI
+	history.cpu(0).post(time += 10, EDC_ID_SYS_EXIT_LONG, 20, {1u << 20});
+	std::string labelled = events;
+	labelled.replace(labelled.find("u12_t id;"), 9, "enum : u12_t { \"writev\" = 20 } id;");
+	trace::Trace trace = samples::trace(history.all(), labelled);
+	analyze::Machine machine(trace, make_info(0, 1000, true, false));
+	struct Names : analyze::Observer {
+		const analyze::Machine &machine;
+		std::vector<std::string> told;
+		explicit Names(const analyze::Machine &of) : machine(of) {}
+		void system_call(const analyze::Thread &, std::uint32_t call, std::uint64_t, std::uint64_t,
+				 std::int64_t) override
+		{
+			told.push_back(machine.kinds().syscall_label(call));
+		}
+	} names(machine);
+	machine.add(names);
 	fold(trace, machine);
-	CHECK(recorder.told == std::vector<std::string>{"call 7 72 10 0"});
+	std::vector<std::string> should;
+	for (const auto &[argument, name] : calls)
+		should.push_back(name);
+	CHECK(names.told == should);
 }
 
 TEST_CASE("machine: interrupts nest, and wake sleepers in their own name")

@@ -121,7 +121,7 @@ TEST_CASE("play: a scene has who runs, waits and sleeps, and who woke whom")
 	CHECK(scene.wake_ups[0].waker.tid == 7);
 	CHECK(scene.wake_ups[0].wakee.tid == 8);
 	CHECK((scene.wake_ups[0].time == 200 && scene.wake_ups[0].slept == 100));
-	CHECK(scene.wake_ups[0].call == "syscall_0");
+	CHECK(scene.wake_ups[0].call == "0");
 	played.go(150);
 	CHECK(of_cpu(played.player.scene(), 1) == "idle");
 	CHECK(played.player.scene().find(8)->state == analyze::State::blocked);
@@ -303,7 +303,7 @@ monitor play DIR                       0.000000420 of 0.000001000 s  speed 1/100
 
 
  messages the newest wake-ups, and events of programs
- 0.000000200  writer 7 wakes reader 8, which slept 100 ns in syscall_0
+ 0.000000200  writer 7 wakes reader 8, which slept 100 ns in 0
 
 
 )");

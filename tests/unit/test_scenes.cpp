@@ -62,7 +62,7 @@ TEST_CASE("view: a scene for the page")
 {"tid": 9, "name": "burner", "state": "ready", "doing": "ready on CPU 0 for 220 ns"}],
 "unplaced": [], "unplaced_waiting": 0, "sleeping": [], "counts": {"sleeping": 0, "unknown": 0},
 "wakings_are_known": true, "wake_ups": [{"waker": 7, "by": "", "wakee": 8}],
-"messages": [{"at": "0.000000200", "text": "writer 7 wakes reader 8, which slept 100 ns in syscall_0"}]})"));
+"messages": [{"at": "0.000000200", "text": "writer 7 wakes reader 8, which slept 100 ns in 0"}]})"));
 	CHECK(shown.at(250, 50).at("wake_ups").empty()); // it was at 200: the step before
 	const Json in_loss = shown.at(750);
 	CHECK(in_loss.at("cpus").at(1) == parsed(R"({"cpu": 1, "what": "unknown", "lost": true, "tid": null,
@@ -72,7 +72,7 @@ TEST_CASE("view: a scene for the page")
 	CHECK(asleep.at("cpus").at(1).at("what") == "idle");
 	CHECK(asleep.at("sleeping") == Json({8}));
 	CHECK(asleep.at("threads").at(1) ==
-	      parsed(R"({"tid": 8, "name": "reader", "state": "sleeping", "doing": "sleeps in syscall_0 for 50 ns"})"));
+	      parsed(R"({"tid": 8, "name": "reader", "state": "sleeping", "doing": "sleeps in 0 for 50 ns"})"));
 	CHECK(shown.at(355).at("cpus").at(0).at("mode") == "softirq");
 }
 

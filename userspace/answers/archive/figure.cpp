@@ -170,7 +170,8 @@ Measured measure(const std::string &directory, const std::vector<Figure> &figure
 	measured.is_final = info.complete || trace.is_generic_ctf();
 	for (const Figure &figure : figures) {
 		if (figure.kind == Figure::Kind::calls && has_calls &&
-		    !is_call(figure.subject, trace.description(), machine.kinds()))
+		    !is_call(figure.subject, trace.description(), machine.kinds()) &&
+		    durations.of(figure.subject, machine.kinds()).count() == 0)
 			continue;
 		auto &value = measured.values[figure.text()];
 		if (figure.kind == Figure::Kind::elapsed && wall_ns > 0)

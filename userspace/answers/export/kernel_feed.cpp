@@ -236,14 +236,15 @@ bool KernelFeed::pass_call(const trace::Event &event, const EventKind &kind, con
 	if (at.task.tid <= 0)
 		return false;
 	if (kind.kind == Kind::sys_enter) {
-		target_.sys_enter(at, kind.field[0].get<std::uint32_t>(event));
+		target_.sys_enter(at, analyze::call_of(kind.field[0], kind.field[1], event));
 		return true;
 	}
-	const std::uint32_t number = kind.field[1].is_in(event) ? kind.field[1].get<std::uint32_t>(event) : call;
+	const std::uint32_t ended =
+	    kind.field[1].is_in(event) ? analyze::call_of(kind.field[1], kind.field[2], event) : call;
 	// The end of a call of which the start was nobody's would end another one.
-	if (number == EDC_NO_SYSCALL || (call != EDC_NO_SYSCALL && number != call))
+	if (ended == EDC_NO_SYSCALL || (call != EDC_NO_SYSCALL && ended != call))
 		return false;
-	target_.sys_exit(at, number, kind.field[0].get<std::int64_t>(event));
+	target_.sys_exit(at, ended, kind.field[0].get<std::int64_t>(event));
 	return true;
 }
 

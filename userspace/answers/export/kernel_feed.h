@@ -75,8 +75,9 @@ public:
 	virtual void softirq(const At &at, bool is_entry, std::uint32_t number) = 0;
 	// Any other interrupt: `name` is irq_handler, local_timer ...
 	virtual void irq(const At &at, bool is_entry, const std::string &name, std::uint32_t number) = 0;
-	virtual void sys_enter(const At &at, std::uint32_t number) = 0;
-	virtual void sys_exit(const At &at, std::uint32_t number, std::int64_t result) = 0;
+	// `call`: analyze::call_of().
+	virtual void sys_enter(const At &at, std::uint32_t call) = 0;
+	virtual void sys_exit(const At &at, std::uint32_t call, std::int64_t result) = 0;
 	// An event of the kernel that has no meaning for the fold. False: the target cannot take it.
 	virtual bool other(const At &at, const trace::Event &event) = 0;
 	// The recorder read the machine's clocks at this time of the trace.

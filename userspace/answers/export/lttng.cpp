@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <random>
+#include <unordered_map>
 
 #include "answers/collection/packet_writer.h"
 #include "base/error.h"
@@ -41,6 +42,8 @@ const FieldType irq_exit_fields[] = {{"irq", Type::s32}, {"ret", Type::s32}};
 const FieldType vector_fields[] = {{"vector", Type::s32}};
 const FieldType softirq_fields[] = {{"vec", Type::u32}};
 const FieldType result_fields[] = {{"ret", Type::s64}};
+const FieldType unknown_call_fields[] = {{"id", Type::s32}};
+const FieldType unknown_result_fields[] = {{"id", Type::s32}, {"ret", Type::s64}};
 const FieldType state_fields[] = {{"tid", Type::s32},     {"vtid", Type::s32},   {"pid", Type::s32},
 				  {"vpid", Type::s32},    {"ppid", Type::s32},   {"vppid", Type::s32},
 				  {"name", Type::text},   {"type", Type::s32},   {"mode", Type::s32},
@@ -92,7 +95,7 @@ std::int32_t status_of(const analyze::Thread &thread)
 struct Call {
 	std::uint32_t entry = 0, exit = 0;
 	std::span<const FieldType> fields;
-	bool is_known = false;
+	bool is_named = false;
 };
 
 class LttngWriter : public KernelTarget {
@@ -100,7 +103,7 @@ public:
 	LttngWriter(const trace::Trace &trace, const analyze::Machine &machine, const analyze::RecordingInfo &info,
 		    std::string directory)
 	    : machine_(machine), directory_(std::move(directory)), uuid_(make_uuid()),
-	      text_(trace.description().clock, uuid_, environment(info), true), classes_(text_), calls_(EDC_NO_SYSCALL),
+	      text_(trace.description().clock, uuid_, environment(info), true), classes_(text_),
 	      other_ids_(trace.description().classes().size())
 	{
 		for (const auto &cls : trace.description().classes()) {
@@ -194,9 +197,13 @@ public:
 		add(at, is_entry ? classes_.id("irq_handler_entry", irq_entry_fields)
 				 : classes_.id("irq_handler_exit", irq_exit_fields));
 	}
-	void sys_enter(const At &at, std::uint32_t number) override
+	void sys_enter(const At &at, std::uint32_t which) override
 	{
-		const Call &call = call_of(number);
+		const Call &call = call_of(which);
+		if (!call.is_named) {
+			fields_.number(analyze::kernel_number(which));
+			return add(at, call.entry);
+		}
 		for (const FieldType &field : call.fields)
 			if (field.type == Type::text)
 				fields_.text("");
@@ -204,10 +211,13 @@ public:
 				fields_.number(std::int64_t(-1));
 		add(at, call.entry);
 	}
-	void sys_exit(const At &at, std::uint32_t number, std::int64_t result) override
+	void sys_exit(const At &at, std::uint32_t which, std::int64_t result) override
 	{
+		const Call &call = call_of(which);
+		if (!call.is_named)
+			fields_.number(analyze::kernel_number(which));
 		fields_.number(result);
-		add(at, call_of(number).exit);
+		add(at, call.exit);
 	}
 	bool other(const At &at, const trace::Event &event) override;
 	void clocks(std::uint64_t, std::optional<std::uint64_t>, std::uint64_t) override {}
@@ -237,15 +247,19 @@ private:
 	}
 	void add(const At &at, std::uint32_t id) { add(at.time, at.cpu, id); }
 
-	const Call &call_of(std::uint32_t number)
+	// LTTng has one class for all calls that it has no name for.
+	const Call &call_of(std::uint32_t which)
 	{
-		Call &call = calls_[std::min<std::size_t>(number, calls_.size() - 1)];
-		if (!call.is_known) {
-			const std::string name = machine_.kinds().syscall_label(number);
-			call.fields = lttng::Classes::call_fields(name);
-			call.entry = classes_.id("syscall_entry_" + name, call.fields);
-			call.exit = classes_.id("syscall_exit_" + name, result_fields);
-			call.is_known = true;
+		const auto [found, is_new] = calls_.try_emplace(which);
+		Call &call = found->second;
+		if (is_new) {
+			const std::string *name = machine_.kinds().syscall_name(which);
+			const std::string prefix = analyze::is_compat(which) ? "compat_" : "";
+			call.is_named = name;
+			call.fields = name ? lttng::Classes::call_fields(*name) : std::span(unknown_call_fields);
+			call.entry = classes_.id(prefix + "syscall_entry_" + (name ? *name : "unknown"), call.fields);
+			const auto results = name ? std::span<const FieldType>(result_fields) : unknown_result_fields;
+			call.exit = classes_.id(prefix + "syscall_exit_" + (name ? *name : "unknown"), results);
 		}
 		return call;
 	}
@@ -259,7 +273,7 @@ private:
 	std::uint32_t switch_id_ = classes_.id("sched_switch", switch_fields);
 	std::uint32_t waking_id_ = classes_.id("sched_waking", waking_fields);
 	std::uint32_t wakeup_id_ = classes_.id("sched_wakeup", waking_fields);
-	std::vector<Call> calls_;                             // by number
+	std::unordered_map<std::uint32_t, Call> calls_;       // by analyze::call_of()
 	std::vector<std::optional<std::uint32_t>> other_ids_; // by class index
 	lttng::Fields fields_;                                // of the event being written
 	std::vector<std::unique_ptr<PacketWriter>> streams_;  // by CPU

@@ -237,16 +237,35 @@ void FtraceBundles::irq(const At &at, bool is_entry, const std::string &name, st
 	});
 }
 
-void FtraceBundles::sys_enter(const At &at, std::uint32_t number)
+// Perfetto names calls by their numbers of the native ABI: those of the compat one are events under another name.
+void FtraceBundles::sys_enter(const At &at, std::uint32_t call)
 {
-	add(at.time, at.cpu, at.task, event_sys_enter, [&](pbf_writer &fields) { fields.add_int64(1, number); });
+	if (analyze::is_compat(call))
+		return add_generic(at, "sys_enter_compat", {{"id", analyze::kernel_number(call)}});
+	add(at.time, at.cpu, at.task, event_sys_enter,
+	    [&](pbf_writer &fields) { fields.add_int64(1, analyze::kernel_number(call)); });
 }
 
-void FtraceBundles::sys_exit(const At &at, std::uint32_t number, std::int64_t result)
+void FtraceBundles::sys_exit(const At &at, std::uint32_t call, std::int64_t result)
 {
+	if (analyze::is_compat(call))
+		return add_generic(at, "sys_exit_compat", {{"id", analyze::kernel_number(call)}, {"ret", result}});
 	add(at.time, at.cpu, at.task, event_sys_exit, [&](pbf_writer &fields) {
-		fields.add_int64(1, number);
+		fields.add_int64(1, analyze::kernel_number(call));
 		fields.add_int64(2, result);
+	});
+}
+
+void FtraceBundles::add_generic(const At &at, const char *name,
+				std::initializer_list<std::pair<const char *, std::int64_t>> values)
+{
+	add(at.time, at.cpu, at.task, event_generic, [&](pbf_writer &fields) {
+		fields.add_string(1, name);
+		for (const auto &[field, value] : values) {
+			pbf_writer entry(fields, 2);
+			entry.add_string(1, field);
+			entry.add_int64(4, value);
+		}
 	});
 }
 

@@ -7,8 +7,10 @@
 // Invariant: what is in memory is at most one bundle per CPU.
 #pragma once
 
+#include <initializer_list>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "kernel_feed.h"
@@ -35,8 +37,8 @@ public:
 	void renamed(const At &at, const Task &task, std::string_view old_name) override;
 	void softirq(const At &at, bool is_entry, std::uint32_t number) override;
 	void irq(const At &at, bool is_entry, const std::string &name, std::uint32_t number) override;
-	void sys_enter(const At &at, std::uint32_t number) override;
-	void sys_exit(const At &at, std::uint32_t number, std::int64_t result) override;
+	void sys_enter(const At &at, std::uint32_t call) override;
+	void sys_exit(const At &at, std::uint32_t call, std::int64_t result) override;
 	bool other(const At &at, const trace::Event &event) override;
 	void clocks(std::uint64_t time, std::optional<std::uint64_t> monotonic_ns, std::uint64_t realtime_ns) override;
 
@@ -44,6 +46,9 @@ public:
 	void finish();
 
 private:
+	void add_generic(const At &at, const char *name,
+			 std::initializer_list<std::pair<const char *, std::int64_t>> values);
+
 	// Parallel lists of Perfetto's compact form; times as differences.
 	struct Switches {
 		std::vector<std::uint64_t> times;

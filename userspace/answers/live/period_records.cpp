@@ -59,13 +59,15 @@ public:
 		for (const PeriodRow &row : rows_)
 			write_row(row);
 		for (const auto &[key, sum] : sums_.calls()) {
-			post(EDC_ID_STATISTICS_CALLS, key.call,
-			     {pair(row_of(key.of), 0), sum.count, sum.failed, sum.total, sum.longest});
+			post(analyze::is_compat(key.call) ? EDC_ID_STATISTICS_CALLS_OTHER_ABI : EDC_ID_STATISTICS_CALLS,
+			     key.call, {pair(row_of(key.of), 0), sum.count, sum.failed, sum.total, sum.longest});
 			write_buckets(sum.lengths);
 		}
 		for (const auto &[key, sum] : sums_.sleeps()) {
 			const std::uint32_t waker = key.waker.is_nobody() ? EDC_NO_ROW : row_of(key.waker);
-			post(EDC_ID_STATISTICS_SLEEPS, key.call,
+			post(analyze::is_compat(key.call) ? EDC_ID_STATISTICS_SLEEPS_OTHER_ABI
+							  : EDC_ID_STATISTICS_SLEEPS,
+			     key.call,
 			     {pair(row_of(key.of), waker), pair(key.irq, 0), sum.count, sum.total, sum.longest});
 			write_buckets(sum.lengths);
 			if (const PeriodSums::Sums::Transfers &transfers = sum.transfers; transfers.count)

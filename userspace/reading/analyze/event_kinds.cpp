@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "monitor/syscall_arg.h"
+
 namespace monitor::analyze {
 namespace {
 
@@ -54,10 +56,10 @@ const Row rows[] = {
     {"statistics_counts",
      Kind::statistics_counts,
      {"voluntary", "involuntary", "migrations", "syscalls", "minor_faults", "major_faults"}},
-    {"statistics_calls", Kind::statistics_calls, {"id", "thread_row", "number", "failed", "total", "longest"}},
+    {"statistics_calls", Kind::statistics_calls, {"id", "thread_row", "number", "failed", "total", "longest", "abi"}},
     {"statistics_sleeps",
      Kind::statistics_sleeps,
-     {"id", "thread_row", "waker_row", "waker_irq", "number", "total", "longest"}},
+     {"id", "thread_row", "waker_row", "waker_irq", "number", "total", "longest", "abi"}},
     {"statistics_buckets", Kind::statistics_buckets, {"first", "number0", "number1", "number2", "number3"}},
     {"statistics_activities",
      Kind::statistics_activities,
@@ -65,8 +67,8 @@ const Row rows[] = {
     {"statistics_inclusive", Kind::statistics_inclusive, {"inclusive", "cpu", "waiting", "blocked"}},
     {"statistics_open", Kind::statistics_open, {"number", "begins", "ends"}},
     {"statistics_transfers", Kind::statistics_transfers, {"number", "total", "longest"}},
-    {"sys_enter", Kind::sys_enter, {"id"}},
-    {"sys_exit", Kind::sys_exit, {"ret", "id"}},
+    {"sys_enter", Kind::sys_enter, {"id", "|abi"}},
+    {"sys_exit", Kind::sys_exit, {"ret", "id", "|abi"}},
     {"page_fault_user", Kind::page_fault_user, {}},
     {"page_fault_kernel", Kind::page_fault_kernel, {}},
     {"minor_fault", Kind::minor_fault, {}},
@@ -180,6 +182,31 @@ void EventKinds::leave_out_unpaired(const trace::Description &description)
 	}
 }
 
+std::uint32_t call_of(const trace::FieldRef &number_field, const trace::FieldRef &abi_field, const trace::Event &event)
+{
+	auto number = number_field.get<std::int64_t>(event);
+	auto abi = abi_field.get<std::uint32_t>(event);
+	if (number >= EDC_X32_BIT) {
+		number -= EDC_X32_BIT;
+		abi = EDC_ABI_X32;
+	}
+	const bool exists = number >= 0 && number < EDC_NO_SYSCALL;
+	return exists ? static_cast<std::uint32_t>(number) | abi << EDC_ABI_SHIFT : EDC_NO_SUCH_CALL;
+}
+
+bool is_compat(std::uint32_t call)
+{
+	return call >> EDC_ABI_SHIFT == EDC_ABI_COMPAT;
+}
+
+std::int32_t kernel_number(std::uint32_t call)
+{
+	if (call == EDC_NO_SUCH_CALL)
+		return -1;
+	const std::uint32_t of_abi = call >> EDC_ABI_SHIFT == EDC_ABI_X32 ? EDC_X32_BIT : 0;
+	return static_cast<std::int32_t>((call & EDC_NO_SYSCALL) | of_abi);
+}
+
 bool EventKinds::has(Kind kind) const
 {
 	return std::ranges::any_of(kinds_, [kind](const EventKind &each) { return each.kind == kind; });
@@ -199,10 +226,21 @@ std::string EventKinds::softirq_label(std::uint32_t number) const
 	return label ? *label : std::to_string(number);
 }
 
-std::string EventKinds::syscall_label(std::uint32_t number) const
+std::string EventKinds::syscall_label(std::uint32_t call) const
 {
-	const std::string *label = syscalls_ ? syscalls_->find(number) : nullptr;
-	return label ? *label : "syscall_" + std::to_string(number);
+	if (call == EDC_NO_SUCH_CALL)
+		return "no such call";
+	const std::uint32_t abi = call >> EDC_ABI_SHIFT;
+	const std::string *name = syscall_name(call);
+	return (name ? *name : std::to_string(call & EDC_NO_SYSCALL)) + (abi == EDC_ABI_COMPAT ? " (compat)"
+									 : abi == EDC_ABI_X32  ? " (x32)"
+											       : "");
+}
+
+const std::string *EventKinds::syscall_name(std::uint32_t call) const
+{
+	const bool is_native = call >> EDC_ABI_SHIFT == EDC_ABI_NATIVE;
+	return is_native && syscalls_ ? syscalls_->find(call) : nullptr;
 }
 
 } // namespace monitor::analyze

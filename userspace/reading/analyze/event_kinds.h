@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "reading/ctf/description.h"
+#include "reading/events/event.h"
 #include "reading/events/field_ref.h"
 
 namespace monitor::analyze {
@@ -69,6 +70,13 @@ struct EventKind {
 	std::array<trace::FieldRef, 9> field;
 };
 
+// A system call: its number and ABI as in the argument of sys_enter, so that calls of two ABIs are never one; or
+// EDC_NO_SUCH_CALL. Other tracers' x32 numbers have the ABI in them.
+std::uint32_t call_of(const trace::FieldRef &number, const trace::FieldRef &abi, const trace::Event &event);
+bool is_compat(std::uint32_t call);
+// As the program gave it to the kernel: of x32 with its bit; -1 if there is no such call.
+std::int32_t kernel_number(std::uint32_t call);
+
 class EventKinds {
 public:
 	// `partial`: names of classes of which events were left out, so that nothing can be derived from them.
@@ -86,9 +94,13 @@ public:
 	bool is_softirq(std::uint32_t interrupt) const { return interrupts_[interrupt] == "softirq"; }
 	// "irq:24", "irq:local_timer", "softirq:NET_RX"
 	std::string interrupt_label(std::uint32_t interrupt, std::uint32_t number) const;
-	// The label of the number of a softirq or system call; empty if the description has none.
+	// The label of a softirq, or its number if the description has none.
 	std::string softirq_label(std::uint32_t number) const;
-	std::string syscall_label(std::uint32_t number) const;
+	// Of a call as call_of() says: "getpid"; "999" if the description has no label; "20 (compat)", for labels are
+	// those of the machine's own ABI; "no such call".
+	std::string syscall_label(std::uint32_t call) const;
+	// Null: it has a number only.
+	const std::string *syscall_name(std::uint32_t call) const;
 
 private:
 	void leave_out_unpaired(const trace::Description &description);

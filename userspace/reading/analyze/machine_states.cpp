@@ -215,7 +215,7 @@ void Machine::on_state_at_start(const EventKind &kind, const trace::Event &event
 {
 	renew(thread);
 	const auto state = kind.field[0].get<std::uint32_t>(event);
-	const auto syscall = kind.field[5].get<std::uint32_t>(event);
+	const auto call = kind.field[5].get<std::uint32_t>(event);
 	thread.ring = thread.is_kernel ? Ring::kernel : Ring::unknown;
 	thread.since = first_;
 	if (flags & EDC_THREAD_RUNNING) {
@@ -234,9 +234,9 @@ void Machine::on_state_at_start(const EventKind &kind, const trace::Event &event
 		return;
 	}
 	thread.state = state_of(state);
-	if (!thread.is_kernel && syscall != EDC_NO_SYSCALL && thread.state == State::blocked) {
+	if (!thread.is_kernel && call != EDC_NO_SYSCALL && thread.state == State::blocked) {
 		thread.ring = Ring::system_call;
-		thread.syscall = syscall;
+		thread.syscall = call;
 	}
 	forget_unseen(thread, event.time);
 }
@@ -360,7 +360,7 @@ void Machine::on_sys_enter(const EventKind &kind, const trace::Event &event, Cpu
 		fault_never_completed(thread, cpu);
 	take_edge(thread, cpu, call_edge_);
 	thread.ring = Ring::system_call;
-	thread.syscall = kind.field[0].get<std::uint32_t>(event);
+	thread.syscall = call_of(kind.field[0], kind.field[1], event);
 	thread.syscall_known = true;
 	thread.syscall_since = event.time;
 	thread.usage.syscalls += is_counting_;
@@ -373,7 +373,8 @@ void Machine::on_sys_exit(const EventKind &kind, const trace::Event &event, Cpu 
 	Thread &thread = *cpu.current;
 	const auto result = kind.field[0].get<std::int64_t>(event);
 	// The entry of another call: between the two, tokens were not attributed to this thread.
-	const bool is_other = kind.field[1].is_in(event) && kind.field[1].get<std::uint32_t>(event) != thread.syscall;
+	const bool is_other =
+	    kind.field[1].is_in(event) && call_of(kind.field[1], kind.field[2], event) != thread.syscall;
 	if (thread.ring == Ring::system_call && thread.syscall_known && !is_other && is_counting_ && thread.selected)
 		for (Observer *observer : observers_)
 			observer->system_call(thread, thread.syscall, thread.syscall_since, event.time, result);

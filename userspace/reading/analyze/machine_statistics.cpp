@@ -197,10 +197,14 @@ void Machine::on_statistics_sums(const EventKind &kind, const trace::Event &even
 		return;
 	period_.of = of;
 	period_.kind = kind.kind;
-	period_.call = kind.field[0].get<std::uint32_t>(event);
+	const bool are_calls = kind.kind == Kind::statistics_calls;
+	const trace::FieldRef &abi = kind.field[are_calls ? 6 : 7];
+	period_.call = !are_calls && kind.field[0].get<std::uint32_t>(event) == EDC_NO_SYSCALL
+			   ? EDC_NO_SYSCALL
+			   : call_of(kind.field[0], abi, event);
 	period_.waker = {};
 	Summed &summed = period_.summed = {};
-	if (kind.kind == Kind::statistics_calls)
+	if (are_calls)
 		return read_figures(kind, event, 2, {&summed.count, &summed.failed, &summed.total, &summed.longest});
 	period_.waker.thread = row_at(kind.field[2].get<std::uint32_t>(event));
 	const auto irq = kind.field[3].get<std::uint32_t>(event);
