@@ -396,11 +396,9 @@ INLINE void only_count(struct edc_cpu *cpu, __u32 depth, __u32 id, __s32 target)
  * `judged`: not all of them are kept; it is asked for again where keeping it would need a place on the stack. `target`:
  * the process that it is about, or EDC_FILTER_*; see kernel_events.h.
  */
-INLINE int post(bool judged, __u64 time, __u32 id, __s32 target, __u32 arg, const __u64 *words, __u32 count)
+INLINE int post_on(struct edc_cpu *cpu, bool judged, __u64 time, __u32 id, __s32 target, __u32 arg, const __u64 *words,
+		   __u32 count)
 {
-	__u32 cpu_id = bpf_get_smp_processor_id();
-	struct edc_cpu *cpu = bpf_map_lookup_elem(&rings, &cpu_id);
-
 	if (!cpu || READ(cpu->reader.stopped))
 		return 0;
 
@@ -438,36 +436,55 @@ INLINE int post(bool judged, __u64 time, __u32 id, __s32 target, __u32 arg, cons
 	return 0;
 }
 
+INLINE struct edc_cpu *this_cpu(void)
+{
+	__u32 cpu_id = bpf_get_smp_processor_id();
+
+	return bpf_map_lookup_elem(&rings, &cpu_id);
+}
+
+INLINE int post(bool judged, __u64 time, __u32 id, __s32 target, __u32 arg, const __u64 *words, __u32 count)
+{
+	return post_on(this_cpu(), judged, time, id, target, arg, words, count);
+}
+
 /*
- * post_NAME() and its variants, from card.h's table: kernel_events.h. post_NAME_at() is given the time, 0 for now.
+ * post_NAME() and its variants, from card.h's table: kernel_events.h. post_NAME_at() is given the time, 0 for now,
+ * post_NAME_on() what this_cpu() returned.
  * post_NAME_any_card() posts to the card that owns the rings, this one or the module. It is for tp_btf programs whose
  * classes the module does not probe: programs of other types must not even name a kfunc, or the kernel rejects them
  * while the module is loaded. EDC_PACK() declares `arg_` and `words_`; `words` is how many there are.
  */
-#define POST_FUNCTIONS(id, IDENT, ident, name, family, words, fields)                                            \
-	INLINE int post_##ident(EDC_PARAMETERS(fields))                                                          \
-	{                                                                                                        \
-		EDC_PACK(words, fields);                                                                         \
-		return post(JUDGED(EDC_ID_##IDENT), 0, EDC_ID_##IDENT, EDC_FILTER_CURRENT, arg_, words_, words); \
-	}                                                                                                        \
-	INLINE int post_##ident##_of(__s32 target_, EDC_PARAMETERS(fields))                                      \
-	{                                                                                                        \
-		EDC_PACK(words, fields);                                                                         \
-		return post(JUDGED(EDC_ID_##IDENT), 0, EDC_ID_##IDENT, target_, arg_, words_, words);            \
-	}                                                                                                        \
-	INLINE int post_##ident##_at(__u64 time_, __s32 target_, EDC_PARAMETERS(fields))                         \
-	{                                                                                                        \
-		EDC_PACK(words, fields);                                                                         \
-		return post(JUDGED(EDC_ID_##IDENT), time_, EDC_ID_##IDENT, target_, arg_, words_, words);        \
-	}                                                                                                        \
-	INLINE int post_##ident##_any_card(EDC_PARAMETERS(fields))                                               \
-	{                                                                                                        \
-		EDC_PACK(words, fields);                                                                         \
-		if (!posts_to_module)                                                                            \
-			return post(JUDGED(EDC_ID_##IDENT), 0, EDC_ID_##IDENT, EDC_FILTER_CURRENT, arg_, words_, \
-				    words);                                                                      \
-		return words ? edc_post_payload(EDC_ID_##IDENT, arg_, words_, 8 * words)                         \
-			     : edc_post(EDC_ID_##IDENT, arg_);                                                   \
+#define POST_FUNCTIONS(id, IDENT, ident, name, family, words, fields)                                             \
+	INLINE int post_##ident(EDC_PARAMETERS(fields))                                                           \
+	{                                                                                                         \
+		EDC_PACK(words, fields);                                                                          \
+		return post(JUDGED(EDC_ID_##IDENT), 0, EDC_ID_##IDENT, EDC_FILTER_CURRENT, arg_, words_, words);  \
+	}                                                                                                         \
+	INLINE int post_##ident##_on(struct edc_cpu *cpu_, EDC_PARAMETERS(fields))                                \
+	{                                                                                                         \
+		EDC_PACK(words, fields);                                                                          \
+		return post_on(cpu_, JUDGED(EDC_ID_##IDENT), 0, EDC_ID_##IDENT, EDC_FILTER_CURRENT, arg_, words_, \
+			       words);                                                                            \
+	}                                                                                                         \
+	INLINE int post_##ident##_of(__s32 target_, EDC_PARAMETERS(fields))                                       \
+	{                                                                                                         \
+		EDC_PACK(words, fields);                                                                          \
+		return post(JUDGED(EDC_ID_##IDENT), 0, EDC_ID_##IDENT, target_, arg_, words_, words);             \
+	}                                                                                                         \
+	INLINE int post_##ident##_at(__u64 time_, __s32 target_, EDC_PARAMETERS(fields))                          \
+	{                                                                                                         \
+		EDC_PACK(words, fields);                                                                          \
+		return post(JUDGED(EDC_ID_##IDENT), time_, EDC_ID_##IDENT, target_, arg_, words_, words);         \
+	}                                                                                                         \
+	INLINE int post_##ident##_any_card(EDC_PARAMETERS(fields))                                                \
+	{                                                                                                         \
+		EDC_PACK(words, fields);                                                                          \
+		if (!posts_to_module)                                                                             \
+			return post(JUDGED(EDC_ID_##IDENT), 0, EDC_ID_##IDENT, EDC_FILTER_CURRENT, arg_, words_,  \
+				    words);                                                                       \
+		return words ? edc_post_payload(EDC_ID_##IDENT, arg_, words_, 8 * words)                          \
+			     : edc_post(EDC_ID_##IDENT, arg_);                                                    \
 	}
 EDC_KERNEL_CLASSES(POST_FUNCTIONS)
 #undef POST_FUNCTIONS

@@ -36,6 +36,8 @@ struct vm_area_struct;
  * that do not fit are counted with the ring. A no-op before a card is created and after it is stopped.
  */
 void edc_post_words(u32 id, s32 target, u32 arg, const u64 *words, u32 count);
+/* This CPU's edc_cpu.runs becomes `who`; returns what it was. */
+u32 edc_runs(u32 who);
 
 /* post_NAME() and post_NAME_of(), from card.h's table: kernel_events.h. */
 #define EDC_POST_FUNCTIONS(id, IDENT, ident, name, family, words, fields)                  \

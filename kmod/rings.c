@@ -301,6 +301,21 @@ out:
 	preempt_enable_notrace();
 }
 
+u32 edc_runs(u32 who)
+{
+	struct edc_cpu *cpu;
+	u32 before = who;
+
+	preempt_disable_notrace();
+	cpu = __this_cpu_read(edc_areas);
+	if (cpu) {
+		before = cpu->runs;
+		cpu->runs = who;
+	}
+	preempt_enable_notrace();
+	return before;
+}
+
 static void lay_out(struct edc_cpu *area, unsigned int cpu)
 {
 	u64 offset = EDC_CPU_HEADER;

@@ -33,6 +33,7 @@ static void on_switch(void *data, bool preempt, struct task_struct *prev, struct
 
 	if (!preempt)
 		state = prev_state ? edc_reported_state(prev_state, dead ? prev->exit_state : 0) : 0;
+	edc_runs(next->pid);
 	post_sched_switch_of(EDC_FILTER_NONE, state, prev->pid, next->pid);
 	if (dead) /* the thread's last switch: the kernel's own counts are final */
 		post_exit_counts(EDC_WHEN_EXIT, prev->pid, prev->tgid, prev->nvcsw, prev->nivcsw,

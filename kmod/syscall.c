@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Family syscall: entry with number and ABI, exit with the result (in the token where it fits into 16 bits). */
+/*
+ * Family syscall: entry with number and ABI, exit with the result (in the token where it fits into 16 bits and the
+ * entry was seen).
+ */
 #include <linux/sched.h>
+#include <linux/seccomp.h>
 #include <linux/thread_info.h>
 
 #include <asm/syscall.h>
@@ -20,21 +24,33 @@ static struct edc_call call_of(long number)
 #endif
 }
 
+/* As bpf/runs.bpf.h. */
 static void on_enter(void *data, struct pt_regs *regs, long number)
 {
 	struct edc_call call = call_of(number);
 
+	edc_runs((u32)current->pid | EDC_IN_CALL);
 	if (call.abi == EDC_ABI_COMPAT)
 		post_sys_enter_compat(call.number, call.abi);
 	else
 		post_sys_enter(call.number, call.abi);
 }
 
+/* Whether the call that ends may have had no entry: a filter or a tracer refused it. */
+static bool left(void)
+{
+	u32 pid = current->pid, before = edc_runs(pid);
+
+	if (likely(before == (pid | EDC_IN_CALL)))
+		return false;
+	return current->ptrace || seccomp_mode(&current->seccomp);
+}
+
 static void on_exit(void *data, struct pt_regs *regs, long result)
 {
 	struct edc_call call;
 
-	if (result == (s16)result) {
+	if (!left() && result == (s16)result) {
 		post_sys_exit((s16)result);
 		return;
 	}

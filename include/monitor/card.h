@@ -383,11 +383,15 @@ struct edc_reader {
 /* All PIDs and TIDs are below this (the kernel's PID_MAX_LIMIT). */
 #define EDC_PROCESS_NUMBERS (1 << 22)
 
+/* edc_cpu.runs: the thread has entered a system call since the switch to it, and not left it. */
+#define EDC_IN_CALL 0x80000000
+
 /* What a card and the recorder share for one CPU; its blocks follow at EDC_CPU_HEADER. */
 struct edc_cpu {
 	struct edc_reader reader;
 	__u32 depth; /* probes in progress on this CPU */
-	__u32 pad[3];
+	__u32 runs;  /* the probes': the thread that runs here, by its last switch or call; EDC_IN_CALL */
+	__u32 pad[2];
 	__u64 counted_ns; /* monotonic time of the last reading of the counters */
 	__u64 readings;   /* reading generation: lets a preemptible reader detect another reading */
 	__u64 pad2[4];

@@ -22,6 +22,11 @@ namespace {
 
 struct Recorder : analyze::Observer {
 	std::vector<std::string> told, waits;
+	void refused_call(const analyze::Thread &thread, std::uint32_t call, std::uint64_t end,
+			  std::int64_t result) override
+	{
+		told.push_back(fmt::format("refused {} {} {} {}", thread.tid, call, end, result));
+	}
 	void system_call(const analyze::Thread &thread, std::uint32_t number, std::uint64_t begin, std::uint64_t end,
 			 std::int64_t result) override
 	{
@@ -553,6 +558,24 @@ TEST_CASE("machine: what runs where a hidden thread was switched in is unknown u
 	CHECK(folded.machine.cpus()[0].usage[Mode::unknown] == 55);
 	CHECK(folded.machine.cpus()[0].usage[Mode::irq] == 5);
 	CHECK(folded.recorder.told == std::vector<std::string>{"blocked 7 80-100 by -1"});
+}
+
+TEST_CASE("machine: a refused call has an exit with its number, and no entry")
+{
+	constexpr unsigned refused = static_cast<std::uint16_t>(-1);
+	History history;
+	history.switches(0, 10, 0, running, 7);
+	history.cpu(0).post(20, EDC_ID_SYS_EXIT_LONG, 110, {~0ull}); // of one that had begun before, or not: not known
+	history.cpu(0).post(30, EDC_ID_SYS_EXIT_LONG, 110, {~0ull});
+	history.posts(0, 40, EDC_ID_SYS_ENTER, 39);
+	history.cpu(0).post(50, EDC_ID_SYS_EXIT_LONG, 39, {7}); // its entry may not have been seen on that CPU
+	history.posts(0, 60, EDC_ID_SYS_EXIT, refused);         // in recordings whose refused calls have no number
+	history.cpu(0).post(70, EDC_ID_SYS_EXIT_LONG, 9, {1u << 20}); // too large for a short exit: nobody refused it
+	history.switches(0, 80, 7, dead, 0);
+	Folded folded(history, 0, 100);
+	CHECK(folded.recorder.told ==
+	      std::vector<std::string>{"refused 7 110 30 -1", "call 7 39 10 7", "contradiction 3 70"});
+	CHECK(folded.thread(7).usage.syscalls == 2);
 }
 
 TEST_CASE("machine: a packet that a dead thread's counts open does not say who runs")

@@ -26,38 +26,50 @@ using activities::Distribution;
 constexpr std::string_view statistics_of_calls[] = {"p50", "p90", "p99", "min", "mean", "max", "total", "count"};
 constexpr std::size_t max_figure_bytes = 200;
 
-// Durations by the number of the call.
+struct OfCall {
+	std::uint64_t count = 0;
+	Distribution durations; // of those that were not refused
+};
+
+// Durations by analyze::call_of().
 class Durations : public activities::Observer {
 public:
 	void finished(const activities::Finished &activity) override
 	{
-		if (activity.source == activities::Source::system_call)
-			by_call_[activity.number].add(static_cast<std::int64_t>(activity.end - activity.begin));
+		if (activity.source != activities::Source::system_call)
+			return;
+		OfCall &of = by_call_[activity.number];
+		++of.count;
+		if (!activity.was_refused)
+			of.durations.add(static_cast<std::int64_t>(activity.end - activity.begin));
 	}
 
-	Distribution of(const std::string &call, const analyze::EventKinds &kinds) const
+	OfCall of(const std::string &call, const analyze::EventKinds &kinds) const
 	{
-		Distribution all;
-		for (const auto &[number, durations] : by_call_)
-			if (kinds.syscall_label(number) == call)
-				all.merge(durations);
+		OfCall all;
+		for (const auto &[number, of] : by_call_) {
+			if (kinds.syscall_label(number) != call)
+				continue;
+			all.count += of.count;
+			all.durations.merge(of.durations);
+		}
 		return all;
 	}
 
 private:
-	std::map<std::uint32_t, Distribution> by_call_;
+	std::map<std::uint32_t, OfCall> by_call_;
 };
 
-std::optional<double> statistic_of(const Distribution &durations, const std::string &statistic,
-				   const trace::Clock &clock)
+std::optional<double> statistic_of(const OfCall &call, const std::string &statistic, const trace::Clock &clock)
 {
+	const Distribution &durations = call.durations;
 	const auto ns = [&](double ticks) { return ticks * 1e9 / static_cast<double>(clock.frequency_hz); };
 	if (statistic == "count")
-		return static_cast<double>(durations.count());
+		return static_cast<double>(call.count);
+	if (durations.count() == 0 && (statistic != "total" || call.count != 0))
+		return {};
 	if (statistic == "total")
 		return ns(durations.total());
-	if (durations.count() == 0)
-		return {};
 	if (statistic == "mean")
 		return ns(durations.mean());
 	if (statistic == "min")
@@ -171,7 +183,7 @@ Measured measure(const std::string &directory, const std::vector<Figure> &figure
 	for (const Figure &figure : figures) {
 		if (figure.kind == Figure::Kind::calls && has_calls &&
 		    !is_call(figure.subject, trace.description(), machine.kinds()) &&
-		    durations.of(figure.subject, machine.kinds()).count() == 0)
+		    durations.of(figure.subject, machine.kinds()).count == 0)
 			continue;
 		auto &value = measured.values[figure.text()];
 		if (figure.kind == Figure::Kind::elapsed && wall_ns > 0)
@@ -179,8 +191,8 @@ Measured measure(const std::string &directory, const std::vector<Figure> &figure
 		if (figure.kind == Figure::Kind::cpu && has_switches)
 			value = cpu_of(figure.subject, by_command);
 		if (figure.kind == Figure::Kind::calls && has_calls) {
-			const Distribution of_call = durations.of(figure.subject, machine.kinds());
-			if (of_call.count() > 0 || is_whole)
+			const OfCall of_call = durations.of(figure.subject, machine.kinds());
+			if (of_call.count > 0 || is_whole)
 				value = statistic_of(of_call, figure.statistic, clock);
 		}
 	}

@@ -20,6 +20,11 @@ void CallTimes::system_call(const Thread &thread, std::uint32_t number, std::uin
 	++threads_[&thread].calls[number].count;
 }
 
+void CallTimes::refused_call(const Thread &thread, std::uint32_t call, std::uint64_t, std::int64_t)
+{
+	++threads_[&thread].calls[call].count;
+}
+
 void CallTimes::spent(const analyze::Cpu &cpu, std::uint64_t from, std::uint64_t to, Mode mode, bool)
 {
 	if (!cpu.current || cpu.current->tid == 0)

@@ -46,6 +46,7 @@ public:
 
 	void system_call(const analyze::Thread &thread, std::uint32_t number, std::uint64_t, std::uint64_t,
 			 std::int64_t) override;
+	void refused_call(const analyze::Thread &thread, std::uint32_t call, std::uint64_t, std::int64_t) override;
 	void sleeps(const analyze::Thread &thread, std::uint32_t call, const analyze::Waker &waker,
 		    const analyze::Summed &summed) override;
 	void spent(const analyze::Cpu &cpu, std::uint64_t from, std::uint64_t to, analyze::Mode mode,

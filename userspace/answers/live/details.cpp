@@ -58,29 +58,45 @@ std::string Details::waker_name(const analyze::Waker &waker) const
 	return waker.thread ? name_of(*waker.thread) : "unknown";
 }
 
-void Details::add(Totals &totals, std::pair<std::string, std::string> key, std::uint64_t ticks, bool has_failed)
+Details::Total &Details::total_of(Totals &totals, std::pair<std::string, std::string> key)
 {
 	auto place = totals.find(key);
 	if (place == totals.end() && totals.size() >= max_rows)
 		key = {"other", ""};
-	Total &total = place == totals.end() ? totals[std::move(key)] : place->second;
+	return place == totals.end() ? totals[std::move(key)] : place->second;
+}
+
+void Details::add_time(Total &total, std::uint64_t ticks)
+{
 	++total.count;
+	++total.timed;
 	total.ticks += ticks;
 	total.longest = std::max(total.longest, ticks);
-	total.failed += has_failed;
 }
 
 void Details::system_call(const analyze::Thread &thread, std::uint32_t number, std::uint64_t begin, std::uint64_t end,
 			  std::int64_t result)
 {
-	if (is_followed(thread))
-		add(calls_, {call_name(number), ""}, end - begin, analyze::has_failed(result));
+	if (!is_followed(thread))
+		return;
+	Total &total = total_of(calls_, {call_name(number), ""});
+	total.failed += analyze::has_failed(result);
+	add_time(total, end - begin);
+}
+
+void Details::refused_call(const analyze::Thread &thread, std::uint32_t call, std::uint64_t, std::int64_t result)
+{
+	if (!is_followed(thread))
+		return;
+	Total &total = total_of(calls_, {call_name(call), ""});
+	++total.count;
+	total.failed += analyze::has_failed(result);
 }
 
 void Details::blocked(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to, const analyze::Waker &waker)
 {
 	if (is_followed(thread))
-		add(sleeps_, {call_name(thread.syscall), waker_name(waker)}, to - from, false);
+		add_time(total_of(sleeps_, {call_name(thread.syscall), waker_name(waker)}), to - from);
 }
 
 void Details::finished(const activities::Finished &activity)
@@ -96,9 +112,13 @@ report::Table Details::calls(const trace::Clock &clock) const
 	table.columns = {{"call", "call", Unit::text},           {"count", "count", Unit::count},
 			 {"failed", "failed", Unit::count},      {"total_ns", "total", Unit::nanoseconds},
 			 {"mean_ns", "mean", Unit::nanoseconds}, {"longest_ns", "longest", Unit::nanoseconds}};
-	for (const auto &[key, total] : calls_)
-		table.rows.push_back({key.first, total.count, total.failed, clock.to_ns(total.ticks),
-				      clock.to_ns(total.ticks / total.count), clock.to_ns(total.longest)});
+	for (const auto &[key, total] : calls_) {
+		const auto ns = [&clock, is_timed = total.timed != 0](std::uint64_t ticks) {
+			return is_timed ? report::Cell(clock.to_ns(ticks)) : report::Cell();
+		};
+		table.rows.push_back({key.first, total.count, total.failed, ns(total.ticks),
+				      ns(total.ticks / std::max<std::uint64_t>(total.timed, 1)), ns(total.longest)});
+	}
 	table.sort_by(3);
 	return table;
 }

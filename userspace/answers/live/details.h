@@ -37,17 +37,21 @@ private:
 	static constexpr std::size_t max_rows = 4096;
 
 	struct Total {
-		std::uint64_t count = 0, ticks = 0, longest = 0, failed = 0;
+		std::uint64_t count = 0, failed = 0;
+		std::uint64_t timed = 0, ticks = 0, longest = 0; // of those whose begin was seen
 	};
 	using Totals = std::map<std::pair<std::string, std::string>, Total>;
 
-	static void add(Totals &totals, std::pair<std::string, std::string> key, std::uint64_t ticks, bool has_failed);
+	static Total &total_of(Totals &totals, std::pair<std::string, std::string> key);
+	static void add_time(Total &total, std::uint64_t ticks);
 	bool is_followed(const analyze::Thread &thread) const;
 	std::string call_name(std::uint32_t call) const;
 	std::string waker_name(const analyze::Waker &waker) const;
 
 	void system_call(const analyze::Thread &thread, std::uint32_t number, std::uint64_t begin, std::uint64_t end,
 			 std::int64_t result) override;
+	void refused_call(const analyze::Thread &thread, std::uint32_t call, std::uint64_t end,
+			  std::int64_t result) override;
 	void blocked(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to,
 		     const analyze::Waker &waker) override;
 

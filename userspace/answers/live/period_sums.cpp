@@ -71,15 +71,18 @@ PeriodSums::Sums &PeriodSums::sums_of(AllSums &all, const Key &key)
 	return all[all.size() < max_sums ? key : Key{Party::ended(other), {}, key.call, EDC_NO_IRQ}];
 }
 
-void PeriodSums::add(AllSums &all, AllRecent &recent, const Key &key, std::uint64_t ticks, bool has_failed)
+PeriodSums::Sums &PeriodSums::sums_of(AllSums &all, AllRecent &recent, const Key &key)
 {
 	const auto address = reinterpret_cast<std::uintptr_t>(key.of.thread());
 	Recent &place = recent[(address / sizeof(analyze::Thread) + key.call) % std::tuple_size_v<AllRecent>];
 	if (!place.sums || place.key != key)
 		place = {key, &sums_of(all, key)};
-	Sums &sums = *place.sums;
+	return *place.sums;
+}
+
+void PeriodSums::add_time(Sums &sums, std::uint64_t ticks)
+{
 	++sums.count;
-	sums.failed += has_failed;
 	sums.total += ticks;
 	sums.longest = std::max(sums.longest, ticks);
 	sums.lengths.add(ticks);
@@ -89,8 +92,17 @@ void PeriodSums::system_call(const analyze::Thread &thread, std::uint32_t number
 			     std::uint64_t end, std::int64_t result)
 {
 	settle();
-	add(calls_, recent_calls_, {Party(machine_.leader(thread)), {}, number, EDC_NO_IRQ}, end - begin,
-	    analyze::has_failed(result));
+	Sums &sums = sums_of(calls_, recent_calls_, {Party(machine_.leader(thread)), {}, number, EDC_NO_IRQ});
+	sums.failed += analyze::has_failed(result);
+	add_time(sums, end - begin);
+}
+
+void PeriodSums::refused_call(const analyze::Thread &thread, std::uint32_t call, std::uint64_t, std::int64_t result)
+{
+	settle();
+	Sums &sums = sums_of(calls_, recent_calls_, {Party(machine_.leader(thread)), {}, call, EDC_NO_IRQ});
+	++sums.count;
+	sums.failed += analyze::has_failed(result);
 }
 
 void PeriodSums::blocked(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to,
@@ -102,7 +114,7 @@ void PeriodSums::blocked(const analyze::Thread &thread, std::uint64_t from, std:
 		key.irq = static_cast<std::uint32_t>(waker.interrupt) << 16 | waker.number;
 	else if (waker.thread)
 		key.waker = Party(machine_.leader(*waker.thread));
-	add(sleeps_, recent_sleeps_, key, to - from, false);
+	add_time(sums_of(sleeps_, recent_sleeps_, key), to - from);
 	woken_.insert_or_assign(&thread, Woken{key, to});
 }
 

@@ -48,7 +48,7 @@ public:
 	};
 	struct Sums {
 		std::uint64_t count = 0, failed = 0, total = 0, longest = 0; // ticks
-		CoarseHistogram lengths;
+		CoarseHistogram lengths;                                     // of a call that was refused none is known
 		// Of sleeps: from the wake-up until the thread had a CPU.
 		struct Transfers {
 			std::uint64_t count = 0, total = 0, longest = 0;
@@ -82,7 +82,8 @@ private:
 	};
 	using AllRecent = std::array<Recent, 64>;
 
-	static void add(AllSums &all, AllRecent &recent, const Key &key, std::uint64_t ticks, bool has_failed);
+	static Sums &sums_of(AllSums &all, AllRecent &recent, const Key &key);
+	static void add_time(Sums &sums, std::uint64_t ticks);
 	static Sums &sums_of(AllSums &all, const Key &key);
 	void rename(AllSums &all) const;
 	Key now(const Key &key) const;
@@ -91,6 +92,8 @@ private:
 
 	void system_call(const analyze::Thread &thread, std::uint32_t number, std::uint64_t begin, std::uint64_t end,
 			 std::int64_t result) override;
+	void refused_call(const analyze::Thread &thread, std::uint32_t call, std::uint64_t end,
+			  std::int64_t result) override;
 	void blocked(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to,
 		     const analyze::Waker &waker) override;
 	void got_cpu(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to) override;

@@ -243,7 +243,9 @@ void Families::calls()
 		    "How long system calls lasted that ended, sleeps included.");
 	for (const ShownCall &call : calls)
 		out_.histogram(call.labels, call.figures.latency, call.created_s);
-	out_.family("monitor_call_errors", Type::counter, "", "System calls that ended with an error.");
+	out_.family("monitor_call_errors", Type::counter, "",
+		    "System calls that ended with an error, those included that a filter refused before they "
+		    "began: they have no latency.");
 	for (const ShownCall &call : calls)
 		out_.counter(call.labels, number(call.figures.failed), call.created_s);
 }

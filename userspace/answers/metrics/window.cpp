@@ -15,13 +15,23 @@ void Window::got_cpu(const Thread &thread, std::uint64_t from, std::uint64_t to)
 		scale_.add(run_queue_[&thread], to - std::min(from, to));
 }
 
+CallFigures &Window::figures_of(const Thread &thread, std::uint32_t call)
+{
+	auto place = calls_.find({&thread, call});
+	if (place == calls_.end() && calls_.size() < max_latencies)
+		place = calls_.try_emplace({&thread, call}).first;
+	return place == calls_.end() ? other_calls_ : place->second;
+}
+
+void Window::refused_call(const Thread &thread, std::uint32_t call, std::uint64_t, std::int64_t result)
+{
+	figures_of(thread, call).failed += analyze::has_failed(result);
+}
+
 void Window::system_call(const Thread &thread, std::uint32_t number, std::uint64_t begin, std::uint64_t end,
 			 std::int64_t result)
 {
-	auto place = calls_.find({&thread, number});
-	if (place == calls_.end() && calls_.size() < max_latencies)
-		place = calls_.try_emplace({&thread, number}).first;
-	CallFigures &figures = place == calls_.end() ? other_calls_ : place->second;
+	CallFigures &figures = figures_of(thread, number);
 	scale_.add(figures.latency, end - std::min(begin, end));
 	figures.failed += analyze::has_failed(result);
 }

@@ -70,6 +70,10 @@ private:
 	void system_call(const analyze::Thread &thread, std::uint32_t number, std::uint64_t begin, std::uint64_t end,
 			 std::int64_t result) override;
 
+	void refused_call(const analyze::Thread &thread, std::uint32_t call, std::uint64_t end,
+			  std::int64_t result) override;
+	CallFigures &figures_of(const analyze::Thread &thread, std::uint32_t call);
+
 	RowFigures figures(const analyze::Usage &usage) const;
 	Key key_of(const analyze::Thread &thread) const;
 	analyze::Usage of_nobody(const live::MachineTotals &totals, const analyze::Usage &threads);

@@ -7,8 +7,19 @@
 namespace monitor::query {
 namespace {
 
-// After what every activity has.
-enum More : std::size_t { result = 11, cpu_ns, waiting_ns, blocked_ns, argument, waker, waker_tid, columns };
+// Some that every activity has, and what follows them.
+enum More : std::size_t {
+	begin_ns = 7,
+	duration_ns = 9,
+	result = 11,
+	cpu_ns,
+	waiting_ns,
+	blocked_ns,
+	argument,
+	waker,
+	waker_tid,
+	columns
+};
 
 } // namespace
 
@@ -131,6 +142,8 @@ void ActivityCursor::finished(const activities::Finished &activity)
 	case Source::system_call:
 		rows_.push_back(row_of("syscall", std::move(call), activity));
 		rows_.back()[result] = activity.result;
+		if (activity.was_refused)
+			rows_.back()[begin_ns] = rows_.back()[duration_ns] = {};
 		return;
 	case Source::blocked:
 		if (context_.info.present && !context_.info.has_program("sched_waking"))

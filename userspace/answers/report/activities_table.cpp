@@ -137,7 +137,7 @@ Table activities_table(const activities::Totals &totals, const trace::Clock &clo
 			row.push_back(activity.errors);
 		for (const std::uint64_t ticks :
 		     {activity.total.ticks, activity.mean, activity.p50, activity.p99, activity.max})
-			row.push_back(clock.to_ns(ticks));
+			row.push_back(activity.is_timed ? Cell(clock.to_ns(ticks)) : Cell());
 		if (grouping.source == Source::blocked)
 			row.push_back(clock.to_ns(activity.transfer));
 		if (grouping.source == Source::program) {

@@ -60,7 +60,7 @@ void Cases::finished(const activities::Finished &activity)
 	const bool is_wanted = (wanted_.of == CasesWanted::Of::calls && activity.source == Source::system_call) ||
 			       (wanted_.of == CasesWanted::Of::sleeps && activity.source == Source::blocked);
 	const analyze::Thread &thread = activity.thread;
-	if (!is_wanted || (wanted_.pid && machine_.leader(thread).tid != *wanted_.pid) ||
+	if (!is_wanted || activity.was_refused || (wanted_.pid && machine_.leader(thread).tid != *wanted_.pid) ||
 	    (wanted_.tid && thread.tid != *wanted_.tid))
 		return;
 	if (wanted_.call &&

@@ -130,6 +130,8 @@ void Totals::finished(const Finished &activity)
 	++group->count;
 	group->left += activity.was_left;
 	group->errors += analyze::has_failed(activity.result);
+	if (activity.was_refused)
+		return;
 	group->sum += ticks;
 	group->max = std::max(group->max, ticks);
 	group->exclusive += activity.exclusive;
@@ -226,7 +228,8 @@ TotalsRow Totals::row_of(const Key &key, const Group &group) const
 		if (names_a_thread(grouping_.by[i]) && thread_at(key[i]))
 			row.in_tree |= thread_at(key[i])->in_tree;
 	}
-	row.mean = group.sum / group.count;
+	row.is_timed = group.histogram.total() != 0;
+	row.mean = row.is_timed ? group.sum / group.histogram.total() : 0;
 	row.p50 = std::min(group.histogram.percentile(0.5), group.max);
 	row.p99 = std::min(group.histogram.percentile(0.99), group.max);
 	if (counters_) {

@@ -54,6 +54,7 @@ struct TotalsRow : Sums {
 	};
 
 	std::vector<Part> parts; // in the order of the labels
+	bool is_timed = true;    // else the begin of none is known: all were refused
 	std::uint64_t mean = 0, p50 = 0, p99 = 0;
 	bool at_boundaries = false;
 };

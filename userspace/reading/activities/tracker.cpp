@@ -89,6 +89,12 @@ void Tracker::system_call(const Thread &thread, std::uint32_t number, std::uint6
 		observer->finished({Source::system_call, thread, begin, end, number, result});
 }
 
+void Tracker::refused_call(const Thread &thread, std::uint32_t call, std::uint64_t end, std::int64_t result)
+{
+	for (activities::Observer *observer : observers_)
+		observer->finished({Source::system_call, thread, end, end, call, result, {}, true});
+}
+
 void Tracker::blocked(const Thread &thread, std::uint64_t from, std::uint64_t to, const analyze::Waker &waker)
 {
 	for (activities::Observer *observer : observers_)

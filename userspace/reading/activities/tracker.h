@@ -59,9 +59,10 @@ struct Finished {
 	Source source;
 	const analyze::Thread &thread;
 	std::uint64_t begin, end; // ticks
-	std::uint32_t number;     // of the system call, or EDC_NO_SYSCALL; of the program's activity: Tracker::names()
+	std::uint32_t number;     // analyze::call_of() or EDC_NO_SYSCALL; of the program's activity: Tracker::names()
 	std::int64_t result = 0;  // of a system call
 	analyze::Waker waker = {};
+	bool was_refused = false; // a system call without an entry: it began at `end` or before
 	// Of a program's activity:
 	Span span = {};
 	Span inclusive = {};                // `span` without the activities of the same row inside
@@ -116,6 +117,8 @@ public:
 
 	void system_call(const analyze::Thread &thread, std::uint32_t number, std::uint64_t begin, std::uint64_t end,
 			 std::int64_t result) override;
+	void refused_call(const analyze::Thread &thread, std::uint32_t call, std::uint64_t end,
+			  std::int64_t result) override;
 	void blocked(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to,
 		     const analyze::Waker &waker) override;
 	void got_cpu(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to) override;

@@ -118,6 +118,11 @@ public:
 				 std::uint64_t /*end*/, std::int64_t /*result*/)
 	{
 	}
+	// One that had no entry, as a filter (seccomp) or a tracer refused it: how long it took is not known.
+	virtual void refused_call(const Thread &, std::uint32_t /*call*/, std::uint64_t /*end*/,
+				  std::int64_t /*result*/)
+	{
+	}
 	// A thread slept from `from` to `to` and was woken; its `syscall` is the call it slept in, or EDC_NO_SYSCALL.
 	virtual void blocked(const Thread &, std::uint64_t /*from*/, std::uint64_t /*to*/, const Waker &) {}
 	// The same of all that ended in a period of statistics: calls of a process, told of its leader, and sleeps.

@@ -4,6 +4,7 @@
 
 #include "machine.h"
 #include "monitor/stack.h"
+#include "monitor/syscall_arg.h"
 
 namespace monitor::analyze {
 namespace {
@@ -29,6 +30,13 @@ StackSample::At stack_at(const std::string *name)
 	if (*name == "sched_waking")
 		return StackSample::At::sched_waking;
 	return name->starts_with("page_fault_") ? StackSample::At::fault : StackSample::At::other;
+}
+
+// Else it is the exit of another call: between the two, tokens were not attributed to the thread. An exec may change
+// the ABI, and the return from a signal handler restores the number of no call.
+bool may_end(std::uint32_t entered, std::uint32_t left, std::int64_t result)
+{
+	return left == entered || left == EDC_NO_SUCH_CALL || (result == 0 && is_compat(left) != is_compat(entered));
 }
 
 // See exchange_numbers(): one of the two is the first of their process.
@@ -372,15 +380,24 @@ void Machine::on_sys_exit(const EventKind &kind, const trace::Event &event, Cpu 
 		return;
 	Thread &thread = *cpu.current;
 	const auto result = kind.field[0].get<std::int64_t>(event);
-	// The entry of another call: between the two, tokens were not attributed to this thread.
-	const bool is_other =
-	    kind.field[1].is_in(event) && call_of(kind.field[1], kind.field[2], event) != thread.syscall;
-	if (thread.ring == Ring::system_call && thread.syscall_known && !is_other && is_counting_ && thread.selected)
-		for (Observer *observer : observers_)
-			observer->system_call(thread, thread.syscall, thread.syscall_since, event.time, result);
-	else if (thread.ring == Ring::user && result >= 0)
-		contradict(Contradiction::exit_without_entry, event.time, cpu,
-			   thread); // a filter rejects the call with an error
+	const bool has_call = kind.field[1].is_in(event);
+	const std::uint32_t call = has_call ? call_of(kind.field[1], kind.field[2], event) : thread.syscall;
+	const bool is_told = is_counting_ && thread.selected;
+	if (thread.ring == Ring::system_call && thread.syscall_known) {
+		if (may_end(thread.syscall, call, result) && is_told)
+			for (Observer *observer : observers_)
+				observer->system_call(thread, thread.syscall, thread.syscall_since, event.time, result);
+	} else if (has_call && result == static_cast<std::int16_t>(result) &&
+		   (thread.ring == Ring::user || thread.ring == Ring::fault)) {
+		// The probe gives the number beside a result that fits without it only where it saw no entry.
+		thread.usage.syscalls += is_counting_;
+		if (is_told)
+			for (Observer *observer : observers_)
+				observer->refused_call(thread, call, event.time, result);
+	} else if (thread.ring == Ring::user && result >= 0) {
+		// With an error it may have been refused, in recordings whose exits then have no number.
+		contradict(Contradiction::exit_without_entry, event.time, cpu, thread);
+	}
 	if (thread.ring == Ring::fault)
 		fault_never_completed(thread, cpu);
 	thread.ring = Ring::user;
