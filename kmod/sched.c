@@ -50,13 +50,22 @@ static void on_migrate(void *data, struct task_struct *task, int to)
 	post_sched_migrate_task_of(task->tgid, to, task->pid, (u16)task_cpu(task), (u16)task->prio);
 }
 
+static void post_cgroup(struct task_struct *task, bool threadgroup, struct cgroup *to)
+{
+	post_cgroup_attach_task_of(task->tgid, threadgroup, task->pid, to->root->hierarchy_id, cgroup_id(to), to->level,
+				   0);
+}
+
 static void on_new(void *data, struct task_struct *task)
 {
 	struct edc_comm comm = comm_of(task->comm);
+	struct cgroup *in = task_dfl_cgroup(task);
 
 	if (task->pid == task->tgid)
 		edc_traced_set(task->tgid, edc_traced_has(current->tgid));
 	post_sched_wakeup_new_of(task->tgid, task_cpu(task), task->pid, task->tgid, current->pid, task->prio, &comm);
+	if (in != task_dfl_cgroup(current)) /* CLONE_INTO_CGROUP: the kernel has no event of that */
+		post_cgroup(task, false, in);
 }
 
 static void on_exec(void *data, struct task_struct *task, pid_t old_pid, struct linux_binprm *unused)
@@ -88,7 +97,7 @@ static void on_rename(void *data, struct task_struct *task, const char *name)
 
 static void on_cgroup(void *data, struct cgroup *to, const char *path, struct task_struct *task, bool threadgroup)
 {
-	post_cgroup_attach_task_of(task->tgid, threadgroup, task->pid, to->level, cgroup_id(to));
+	post_cgroup(task, threadgroup, to);
 }
 
 struct edc_probe edc_sched_probes[] = {

@@ -121,8 +121,9 @@
 	CLASS(263, EXIT_COUNTS, exit_counts, thread_counts, sched, 7,                                                  \
 	      (A, when, when)(F, s32, pid)(F, s32, tgid)(F, u64, nvcsw)(F, u64, nivcsw)(F, u64, sum_exec_runtime)(     \
 		  F, u64, min_flt)(F, u64, maj_flt)(F, u64, nr_migrations))                                            \
-	CLASS(264, CGROUP_ATTACH_TASK, cgroup_attach_task, cgroup_attach_task, sched, 2,                               \
-	      (A, u16, threadgroup)(F, s32, pid)(F, s32, dst_level)(F, u64, dst_id))                                   \
+	CLASS(                                                                                                         \
+	    264, CGROUP_ATTACH_TASK, cgroup_attach_task, cgroup_attach_task, sched, 3,                                 \
+	    (A, u16, threadgroup)(F, s32, pid)(F, s32, dst_root)(F, u64, dst_id)(F, s32, dst_level)(F, u32, reserved)) \
 	CLASS(265, SCHED_PROCESS_EXIT_NAMED, sched_process_exit_named, sched_process_exit, sched, 3,                   \
 	      (A, u16, group_dead)(F, s32, pid)(F, s32, tgid)(F, comm, comm))                                          \
 	CLASS(280, IRQ_HANDLER_ENTRY, irq_handler_entry, irq_handler_entry, irq, 0, (A, u16, irq))                     \
@@ -456,5 +457,13 @@ struct edc_task {
 };
 
 EDC_ASSERT(sizeof(struct edc_task) == 120);
+
+/* A group of cgroup 2 that was made, as a probe tells the recorder through a ring of its own. */
+#define EDC_NEW_CGROUPS_BYTES (1 << 18)
+
+struct edc_new_cgroup {
+	__u64 id, parent;
+	char name[256];
+};
 
 #endif

@@ -248,9 +248,10 @@ private:
 		history.cpu(on).post(
 		    time, EDC_ID_SCHED_WAKEUP_NEW, on,
 		    {pair(tid, tgid), pair(current_[on] ? current_[on]->tid : 1, 120), comm[0], comm[1]});
-		history.cpu(on).post(
-		    ++time, EDC_ID_CGROUP_ATTACH_TASK, 0,
-		    {pair(tid, 0), static_cast<std::uint64_t>(70 + (per_cgroup_ ? born() / per_cgroup_ : tgid % 3))});
+		history.cpu(on).post(++time, EDC_ID_CGROUP_ATTACH_TASK, 0,
+				     {pair(tid, 0),
+				      static_cast<std::uint64_t>(70 + (per_cgroup_ ? born() / per_cgroup_ : tgid % 3)),
+				      0});
 		ready_.push_back({tid, tgid});
 	}
 

@@ -89,7 +89,7 @@ private:
 		streams[0].post(time, EDC_ID_SCHED_WAKEUP_NEW, 0,
 				{pair(task.tid, task.tgid), pair(current_ ? current_->tid : 1, 120), comm[0], comm[1]});
 		streams[0].post(++time, EDC_ID_CGROUP_ATTACH_TASK, 0,
-				{pair(task.tid, 0), static_cast<std::uint64_t>(70 + task.tgid % 2)});
+				{pair(task.tid, 0), static_cast<std::uint64_t>(70 + task.tgid % 2), 0});
 		ready_.push_back(std::move(task));
 	}
 

@@ -222,7 +222,7 @@ TEST_CASE("metrics: a loss is told as time that is not complete")
 TEST_CASE("metrics: a cgroup without a name is one of the others until it has one")
 {
 	History history;
-	history.cpu(0).post(100, EDC_ID_CGROUP_ATTACH_TASK, 0, {pair(7, 1), 42});
+	history.moves(0, 100, 7, 42);
 	history.switches(0, 110, 0, running, 7);
 	history.switches(0, 150, 7, running, 7);
 	history.switches(0, 350, 7, running, 7);

@@ -25,7 +25,8 @@ inline const std::string events =
     samples::event_block(EDC_ID_SCHED_PROCESS_EXEC, "sched_process_exec",
 			 "u16_t compat; s32_t pid; s32_t old_pid; text_t comm[16];") +
     samples::event_block(EDC_ID_CGROUP_ATTACH_TASK, "cgroup_attach_task",
-			 "u16_t threadgroup; s32_t pid; s32_t dst_level; u64_t dst_id;") +
+			 "u16_t threadgroup; s32_t pid; s32_t dst_root; u64_t dst_id; s32_t dst_level; u32_t "
+			 "reserved;") +
     samples::event_block(EDC_ID_EXIT_COUNTS, "thread_counts",
 			 "u16_t when; s32_t pid; s32_t tgid; u64_t nvcsw; u64_t nivcsw; u64_t sum_exec_runtime; u64_t "
 			 "min_flt; u64_t maj_flt;") +
@@ -67,6 +68,12 @@ struct History {
 		cpu(on).post(time, EDC_ID_SCHED_WAKING, 0, {pair(tid, 120)});
 	}
 	void posts(std::uint32_t on, std::uint64_t time, unsigned id, unsigned arg = 0) { cpu(on).post(time, id, arg); }
+	// `root`: 0: of cgroup 2.
+	void moves(std::uint32_t on, std::uint64_t time, std::int32_t tid, std::uint64_t cgroup, bool process = false,
+		   std::int32_t root = 0)
+	{
+		cpu(on).post(time, EDC_ID_CGROUP_ATTACH_TASK, process, {pair(tid, root), cgroup, 0});
+	}
 	void fault(std::uint32_t on, std::uint64_t time) { cpu(on).post(time, EDC_ID_PAGE_FAULT_USER, 6, {0x1000}); }
 	// What the recorder says of a thread at the start.
 	void lists(std::uint64_t time, std::int32_t tid, std::uint64_t state, std::uint32_t call, std::uint32_t flags)

@@ -20,6 +20,17 @@ using analyze::Mode;
 
 namespace {
 
+const std::string timed_events =
+    events + samples::event_block(EDC_ID_LOCAL_TIMER_ENTRY, "local_timer_entry", "u12_t vector; u4_t user;") +
+    samples::event_block(EDC_ID_LOCAL_TIMER_EXIT, "local_timer_exit", "u16_t vector;");
+
+// A tick in mode `user` or not, which is over at once.
+void ticks(History &history, std::uint64_t time, bool user)
+{
+	history.posts(0, time, EDC_ID_LOCAL_TIMER_ENTRY, user ? 1 << 12 : 0);
+	history.posts(0, time, EDC_ID_LOCAL_TIMER_EXIT);
+}
+
 struct Recorder : analyze::Observer {
 	std::vector<std::string> told, waits;
 	void refused_call(const analyze::Thread &thread, std::uint32_t call, std::uint64_t end,
@@ -55,7 +66,7 @@ struct Folded {
 	Folded(History &history, std::uint64_t begin, std::uint64_t end, bool complete = true, bool filtering = false,
 	       bool is_snapshot = false)
 	    : info(make_info(begin, end, complete, filtering, is_snapshot)),
-	      trace(samples::trace(history.all(), events)), machine(trace, info)
+	      trace(samples::trace(history.all(), timed_events)), machine(trace, info)
 	{
 		machine.add(recorder);
 		fold(trace, machine);
@@ -664,13 +675,100 @@ TEST_CASE("machine: a whole process, or one thread of it, moves to another cgrou
 	samples::StreamWriter &cpu = history.cpu(0);
 	for (std::int32_t tid : {7, 8, 9})
 		cpu.post(10, EDC_ID_SCHED_WAKEUP_NEW, 0, {pair(tid, 7), pair(1, 120), 0x61, 0});
-	cpu.post(20, EDC_ID_CGROUP_ATTACH_TASK, 0, {pair(9, 1), 100}); // thread 9 alone
-	cpu.post(30, EDC_ID_CGROUP_ATTACH_TASK, 1, {pair(7, 1), 200}); // all of process 7
-	cpu.post(40, EDC_ID_CGROUP_ATTACH_TASK, 0, {pair(8, 1), 300}); // thread 8 alone
+	history.moves(0, 20, 9, 100);           // thread 9 alone
+	history.moves(0, 30, 7, 200, true);     // all of process 7
+	history.moves(0, 40, 8, 300);           // thread 8 alone
+	history.moves(0, 50, 8, 400, false, 3); // in a hierarchy of cgroup 1
 	Folded folded(history, 0, 100);
 	CHECK(folded.machine.cgroup_of(folded.thread(7)) == 200);
 	CHECK(folded.machine.cgroup_of(folded.thread(8)) == 300);
 	CHECK(folded.machine.cgroup_of(folded.thread(9)) == 200);
+}
+
+namespace {
+
+// What a thread used in each cgroup that it was in, in ticks: "CGROUP: on a CPU, waiting, asleep".
+std::string by_cgroup(const Folded &folded, std::int32_t tid)
+{
+	std::string text;
+	folded.machine.visit_cgroups(folded.thread(tid), [&](std::uint64_t cgroup, const analyze::Usage &usage) {
+		text += fmt::format("{}{}: {}, {}, {}", text.empty() ? "" : "; ", cgroup, usage.cpu(), usage.waiting,
+				    usage.blocked);
+	});
+	return text;
+}
+
+} // namespace
+
+TEST_CASE("machine: what a thread uses is of the cgroup that it is in then")
+{
+	History history;
+	history.cpu(0).post(10, EDC_ID_SCHED_WAKEUP_NEW, 0, {pair(7, 7), pair(1, 120), 0x61, 0});
+	history.moves(0, 10, 7, 100); // where it is born
+	history.switches(0, 15, 0, running, 7);
+	history.moves(1, 25, 7, 200); // by another thread, while it runs
+	history.switches(0, 45, 7, sleeping, 0);
+	history.moves(1, 50, 7, 300); // while it sleeps
+	history.wakes(1, 70, 7);
+	history.moves(1, 73, 7, 100); // while it waits
+	history.switches(0, 75, 0, running, 7);
+	history.switches(0, 80, 7, dead, 0);
+	Folded folded(history, 0, 100);
+	CHECK(by_cgroup(folded, 7) == "100: 10, 5, 0; 200: 20, 0, 5; 300: 0, 3, 20; 100: 5, 2, 0");
+	const analyze::Usage &usage = folded.thread(7).usage;
+	CHECK(usage.cpu() == 35);
+	CHECK(usage.waiting == 10);
+	CHECK(usage.blocked == 25);
+	CHECK(folded.recorder.told == std::vector<std::string>{"blocked 7 45-70 by -1"});
+	CHECK(folded.recorder.waits == std::vector<std::string>{"7: 10-15", "7: 70-75"});
+}
+
+TEST_CASE("machine: a tick in the kernel says that a thread without tokens has been there")
+{
+	History history;
+	history.switches(0, 10, 0, running, 7);
+	ticks(history, 20, false);
+	history.switches(0, 40, 7, EDC_STATE_PREEMPTED, 8); // still in it
+	ticks(history, 45, true);
+	history.switches(0, 50, 8, EDC_STATE_PREEMPTED, 7);
+	SECTION("a call returns")
+	{
+		history.posts(0, 60, EDC_ID_SYS_EXIT, 0);
+	}
+	SECTION("a fault completes")
+	{
+		history.posts(0, 55, EDC_ID_MINOR_FAULT, 0); // one of the kernel's
+		history.posts(0, 60, EDC_ID_MINOR_FAULT, 1);
+	}
+	SECTION("it was something that no token brackets")
+	{
+		ticks(history, 60, true);
+	}
+	history.switches(0, 75, 7, EDC_STATE_PREEMPTED, 0);
+	Folded folded(history, 0, 100);
+	CHECK(folded.thread(7).usage[Mode::unknown] == 0);
+	CHECK(folded.thread(7).usage[Mode::kernel] == 30 + 10);
+	CHECK(folded.thread(7).usage[Mode::user] == 15);
+	CHECK(folded.thread(8).usage[Mode::unknown] == 5);
+	CHECK(folded.thread(8).usage[Mode::user] == 5);
+	CHECK(folded.machine.cpus()[0].usage[Mode::kernel] == 40);
+}
+
+TEST_CASE("machine: a tick in the kernel says nothing within an interrupt, or where calls are not all recorded")
+{
+	History history;
+	history.switches(0, 10, 0, running, 7);
+	history.posts(0, 15, EDC_ID_SOFTIRQ_ENTRY, 1);
+	ticks(history, 20, false);
+	history.posts(0, 25, EDC_ID_SOFTIRQ_EXIT, 1);
+	history.switches(0, 40, 7, sleeping, 0);
+	CHECK(Folded(history, 0, 100).thread(7).usage[Mode::unknown] == 20);
+	History filtered;
+	filtered.switches(0, 10, 0, running, 7);
+	ticks(filtered, 20, false);
+	filtered.switches(0, 40, 7, sleeping, 0);
+	CHECK(Folded(filtered, 0, 100).thread(7).usage[Mode::kernel] == 30);
+	CHECK(Folded(filtered, 0, 100, true, true).thread(7).usage[Mode::kernel] == 0);
 }
 
 TEST_CASE("machine: whatever the tokens say, a CPU's times are its window")

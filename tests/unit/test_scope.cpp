@@ -257,7 +257,7 @@ struct Selecting {
 		};
 		born(100, 10, 10, 1, "sh");
 		born(110, 11, 10, 10, "worker-1");
-		history.cpu(0).post(120, EDC_ID_CGROUP_ATTACH_TASK, 0, {pair(11, 1), 77});
+		history.moves(0, 120, 11, 77);
 		history.switches(0, 200, 0, running, 11);
 		history.switches(0, 300, 11, dead, 0);
 		born(400, 11, 11, 1, "other");

@@ -18,7 +18,6 @@
 
 #include "answers/metrics/families.h"
 #include "answers/metrics/metrics.h"
-#include "answers/selection/thread_selection.h"
 #include "base/error.h"
 #include "base/escape.h"
 #include "base/http.h"
@@ -74,9 +73,8 @@ HttpResponse answer(const HttpRequest &request, const metrics::Metrics &metrics,
 // Looks for names of cgroups as long as it exists.
 class Naming {
 public:
-	Naming(metrics::Metrics &metrics, const std::string &directory)
-	    : naming_(selection::cgroup_paths(directory),
-		      [&metrics](CgroupNaming::Paths paths) { metrics.name_cgroups(std::move(paths)); }),
+	Naming(metrics::Metrics &metrics, const LiveRecording &running)
+	    : naming_(running, [&metrics](CgroupNaming::Paths paths) { metrics.name_cgroups(std::move(paths)); }),
 	      thread_([this, &metrics](const std::stop_token &stop) { look(metrics, stop); })
 	{
 	}
@@ -113,7 +111,7 @@ int run_serve(const ServeArguments &arguments)
 		throw Error(errno, "cannot print the address");
 	print_note("monitor: Prometheus can ask this address, on this machine, until Ctrl-C\n");
 	{
-		const Naming naming(metrics, running.directory());
+		const Naming naming(metrics, running);
 		server.run();
 		running.stop();
 	}

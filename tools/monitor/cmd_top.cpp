@@ -16,7 +16,6 @@
 
 #include "answers/live/refresh.h"
 #include "answers/report/named_stacks.h"
-#include "answers/selection/thread_selection.h"
 #include "answers/top/row_filter.h"
 #include "answers/top/text.h"
 #include "answers/top/top.h"
@@ -220,8 +219,7 @@ int run_top(TopArguments &arguments)
 		running.stop();
 		throw Error("--virtual: " + why);
 	}
-	CgroupNaming naming(selection::cgroup_paths(running.directory()),
-			    [&](CgroupNaming::Paths paths) { refreshes.name_cgroups(std::move(paths)); });
+	CgroupNaming naming(running, [&](CgroupNaming::Paths paths) { refreshes.name_cgroups(std::move(paths)); });
 	int signal = 0;
 	if (prints)
 		print_refreshes(refreshes, running, naming, arguments);

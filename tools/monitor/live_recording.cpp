@@ -13,7 +13,6 @@
 #include "base/escape.h"
 #include "base/sentence.h"
 #include "problems.h"
-#include "recording/record/cgroup_names.h"
 
 namespace monitor {
 namespace {
@@ -21,7 +20,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::uint64_t min_window_ns = 100'000'000, max_window_ns = 86'400'000'000'000;
-constexpr auto between_looks = 10s;
+constexpr auto between_looks = 1s;
 
 std::string unused_directory(const std::string &name)
 {
@@ -84,23 +83,22 @@ void LiveRecording::stop()
 		waits_.join();
 }
 
-CgroupNaming::CgroupNaming(Paths paths, std::function<void(Paths)> name)
-    : name_(std::move(name)), next_look_(Clock::now() + between_looks), paths_(std::move(paths))
+CgroupNaming::CgroupNaming(const LiveRecording &recording, std::function<void(Paths)> name)
+    : recording_(recording), name_(std::move(name))
 {
-	name_(paths_);
+	look();
+}
+
+void CgroupNaming::look()
+{
+	name_(recording_.cgroups());
+	next_look_ = Clock::now() + between_looks;
 }
 
 void CgroupNaming::look_if_due()
 {
-	if (Clock::now() < next_look_)
-		return;
-	record::CgroupNames names;
-	names.collect();
-	Paths known = names.paths();
-	known.insert(paths_.begin(), paths_.end()); // those that have just gone keep theirs
-	paths_ = names.paths();
-	name_(std::move(known));
-	next_look_ = Clock::now() + between_looks;
+	if (Clock::now() >= next_look_)
+		look();
 }
 
 } // namespace monitor

@@ -39,6 +39,7 @@ public:
 	// Of the trace; after the start.
 	const std::string &directory() const { return directory_; }
 	std::uint64_t lost() const { return lost_; }
+	std::map<std::uint64_t, std::string> cgroups() const { return recording_.cgroups(); }
 	bool is_over() const { return is_over_; }
 	// After stop().
 	const record::Result &result() const { return result_; }
@@ -53,13 +54,13 @@ private:
 	std::thread waits_;
 };
 
-// Names cgroups, and again those that were made since, which takes a while where there are many.
+// Names cgroups, and again those that were made since.
 class CgroupNaming {
 public:
 	using Paths = std::map<std::uint64_t, std::string>; // by id
 
-	// `paths`: those that there were at the start. `name` is called with all, now and after each look.
-	CgroupNaming(Paths paths, std::function<void(Paths)> name);
+	// `name` is called with all that there were so far in `recording`, now and after each look.
+	CgroupNaming(const LiveRecording &recording, std::function<void(Paths)> name);
 
 	// There was one without a name.
 	void look_if_due();
@@ -67,9 +68,11 @@ public:
 private:
 	using Clock = std::chrono::steady_clock;
 
+	void look();
+
+	const LiveRecording &recording_;
 	const std::function<void(Paths)> name_;
 	Clock::time_point next_look_;
-	Paths paths_; // of the last look
 };
 
 } // namespace monitor

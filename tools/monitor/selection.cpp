@@ -67,6 +67,7 @@ analyze::Scope Selection::scope(const trace::Trace &trace, const analyze::Record
 				       time_of_day(trace, scope.range.from), time_of_day(trace, scope.range.to + 1)));
 	if (!threads.is_all())
 		scope.threads = selection::threads_of_fold(trace, info, threads);
+	scope.cgroups = selection::cgroups_of_fold(trace, threads);
 	return scope;
 }
 

@@ -39,8 +39,9 @@ bool LiveStatistics::has_new_cgroups()
 	if (cgroups_.size() >= max_cgroups)
 		cgroups_.clear();
 	for (const analyze::Thread &thread : fold_.machine().threads())
-		if (const std::uint64_t cgroup = fold_.machine().cgroup_of(thread))
-			has_new |= cgroups_.insert(cgroup).second;
+		fold_.machine().visit_cgroups(thread, [&](std::uint64_t cgroup, const analyze::Usage &) {
+			has_new |= cgroup != 0 && cgroups_.insert(cgroup).second;
+		});
 	return has_new;
 }
 

@@ -181,12 +181,15 @@ private:
 			});
 		Usage others = sums_.ended()[PeriodSums::other].usage;
 		for (const Thread *thread : chosen) {
-			if (rows_.size() < max_rows) {
-				places_.emplace(thread, static_cast<std::uint32_t>(rows_.size()));
-				rows_.push_back(row_of_thread(*thread));
-			} else {
-				others += thread->usage;
-			}
+			// A row for each cgroup that it was in; the last one is that of its calls and sleeps.
+			machine_.visit_cgroups(*thread, [&](std::uint64_t cgroup, const Usage &usage) {
+				if (rows_.size() < max_rows) {
+					places_.insert_or_assign(thread, static_cast<std::uint32_t>(rows_.size()));
+					rows_.push_back(row_of_thread(*thread, cgroup, usage));
+				} else {
+					others += usage;
+				}
+			});
 		}
 		first_ended_ = static_cast<std::uint32_t>(rows_.size());
 		rows_.push_back({EDC_ROW_OTHER, -1, -1, "other", 0, 0, others});
@@ -203,7 +206,7 @@ private:
 		       (is_filtered ? EDC_ROW_FILTERED : 0u);
 	}
 
-	PeriodRow row_of_thread(const Thread &thread) const
+	static PeriodRow row_of_thread(const Thread &thread, std::uint64_t cgroup, const Usage &usage)
 	{
 		return {flags_of(thread.in_tree, thread.is_kernel, thread.filtered) |
 			    (thread.hidden ? EDC_ROW_HIDDEN : 0u),
@@ -211,8 +214,8 @@ private:
 			thread.tgid,
 			thread.name,
 			thread.born,
-			machine_.cgroup_of(thread),
-			thread.usage};
+			cgroup,
+			usage};
 	}
 
 	std::uint32_t row_of(Party party) const

@@ -142,17 +142,25 @@ void PeriodSums::finished(const activities::Finished &activity)
 	activities_->add(Party(machine_.leader(activity.thread)), activity);
 }
 
-void PeriodSums::forgotten(const analyze::Thread &thread)
+std::size_t PeriodSums::place_of(const analyze::Thread &thread, std::uint64_t cgroup)
 {
 	const std::string &command = machine_.leader(thread).name;
-	const std::uint64_t cgroup = machine_.cgroup_of(thread);
 	auto place = places_.find({command, cgroup});
 	if (place == places_.end() && ended_.size() <= max_ended) {
 		place = places_.emplace(std::pair(command, cgroup), ended_.size()).first;
 		ended_.push_back({command, cgroup, thread.in_tree, thread.is_kernel, thread.filtered, {}});
 	}
-	const std::size_t to = place == places_.end() ? other : place->second;
-	ended_[to].usage += thread.usage;
+	return place == places_.end() ? other : place->second;
+}
+
+// What it called and slept is of the last cgroup that it was in.
+void PeriodSums::forgotten(const analyze::Thread &thread)
+{
+	std::size_t to = other;
+	machine_.visit_cgroups(thread, [&](std::uint64_t cgroup, const analyze::Usage &usage) {
+		to = place_of(thread, cgroup);
+		ended_[to].usage += usage;
+	});
 	given_up_.emplace(&thread, to);
 	woken_.erase(&thread);
 }

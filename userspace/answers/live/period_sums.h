@@ -98,6 +98,7 @@ private:
 		     const analyze::Waker &waker) override;
 	void got_cpu(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to) override;
 	void forgotten(const analyze::Thread &thread) override;
+	std::size_t place_of(const analyze::Thread &thread, std::uint64_t cgroup);
 	void finished(const activities::Finished &activity) override;
 
 	const analyze::Machine &machine_;

@@ -99,8 +99,7 @@ void Refreshes::make()
 	report::GroupingOptions by_cgroup = options.grouping;
 	by_cgroup.by = report::GroupBy::cgroup;
 	const report::Grouping cgroups(machine, by_cgroup);
-	options.only = [&](const analyze::Thread &thread) {
-		const std::uint64_t cgroup = machine.cgroup_of(thread);
+	options.only = [&](const analyze::Thread &thread, std::uint64_t cgroup) {
 		made->has_unnamed_cgroups |= cgroup != 0 && !by_cgroup.cgroup_paths.contains(cgroup);
 		return (wanted.process == 0 || thread.tgid == wanted.process) &&
 		       (!wanted.command || machine.leader(thread).name == *wanted.command) &&

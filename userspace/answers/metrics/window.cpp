@@ -12,14 +12,15 @@ using analyze::Usage;
 void Window::got_cpu(const Thread &thread, std::uint64_t from, std::uint64_t to)
 {
 	if (thread.tid != 0 && !thread.filtered)
-		scale_.add(run_queue_[&thread], to - std::min(from, to));
+		scale_.add(run_queue_[{fold_.machine().cgroup_of(thread), &thread}], to - std::min(from, to));
 }
 
 CallFigures &Window::figures_of(const Thread &thread, std::uint32_t call)
 {
-	auto place = calls_.find({&thread, call});
+	const ThreadCall key{&thread, fold_.machine().cgroup_of(thread), call};
+	auto place = calls_.find(key);
 	if (place == calls_.end() && calls_.size() < max_latencies)
-		place = calls_.try_emplace({&thread, call}).first;
+		place = calls_.try_emplace(key).first;
 	return place == calls_.end() ? other_calls_ : place->second;
 }
 
@@ -52,9 +53,9 @@ RowFigures Window::figures(const Usage &usage) const
 	return figures;
 }
 
-Window::Key Window::key_of(const Thread &thread) const
+Window::Key Window::process_of(const Thread &thread, std::uint64_t cgroup) const
 {
-	return {fold_.machine().cgroup_of(thread), &fold_.machine().leader(thread)};
+	return {cgroup, &fold_.machine().leader(thread)};
 }
 
 // What no thread is known to have: the machine's figures, less those of all threads, which are rarely a little more.
@@ -82,7 +83,7 @@ Usage Window::of_nobody(const live::MachineTotals &totals, const Usage &threads)
 void Window::take_calls(Changes &changes, const std::unordered_map<Key, Who, KeyHash> &names)
 {
 	for (const auto &[of, figures] : calls_) {
-		const auto named = names.find(key_of(*of.thread));
+		const auto named = names.find(process_of(*of.thread, of.cgroup));
 		if (named == names.end()) {
 			other_calls_ += figures;
 			continue;
@@ -113,8 +114,7 @@ Changes Window::take(const CgroupPaths &paths)
 	std::unordered_map<Key, Row, KeyHash> rows; // by process: fewer than threads, and without names
 	Usage threads, idle, unselected;
 	for (const Thread &thread : machine.threads()) {
-		const auto latency = run_queue_.find(&thread);
-		if (thread.usage.is_empty() && latency == run_queue_.end())
+		if (thread.usage.is_empty())
 			continue;
 		threads += thread.usage;
 		if (thread.tid == 0) {
@@ -125,11 +125,13 @@ Changes Window::take(const CgroupPaths &paths)
 			unselected += thread.usage;
 			continue;
 		}
-		Row &row = rows[key_of(thread)];
-		row.usage += thread.usage;
-		if (latency != run_queue_.end())
-			row.run_queue += latency->second;
+		machine.visit_cgroups(thread, [&](std::uint64_t cgroup, const Usage &usage) {
+			if (!usage.is_empty())
+				rows[process_of(thread, cgroup)].usage += usage;
+		});
 	}
+	for (const auto &[of, latency] : run_queue_)
+		rows[process_of(*of.thread, of.cgroup)].run_queue += latency;
 	run_queue_.clear();
 	std::unordered_map<Key, Who, KeyHash> names;
 	for (const auto &[key, row] : rows) {
@@ -138,7 +140,7 @@ Changes Window::take(const CgroupPaths &paths)
 		changes.has_unnamed_cgroups |= is_unnamed;
 		const Who who{path != paths.end() ? path->second
 						  : (is_unnamed ? fmt::format("cgroup {}", key.cgroup) : "unknown"),
-			      key.leader->name.empty() ? "?" : key.leader->name};
+			      key.thread->name.empty() ? "?" : key.thread->name};
 		names.emplace(key, who);
 		auto &change = changes.rows[who];
 		change.value += figures(row.usage);

@@ -2,7 +2,7 @@
 // What a window of a running recording adds to the figures of `monitor serve`. Filled by the fold's observers while the
 // window lasts, read when it has ended; next in the flow: metrics.cpp.
 //
-// Latencies are kept by thread until then, because only then is it known what a thread's command is called.
+// Latencies are kept by thread and cgroup until then, because only then is it known what a thread's command is called.
 // Invariant: what is taken from here sums up to what the fold counted, in each figure.
 #pragma once
 
@@ -41,13 +41,14 @@ private:
 
 	struct ThreadCall {
 		const analyze::Thread *thread;
+		std::uint64_t cgroup;
 		std::uint32_t call;
 
 		bool operator==(const ThreadCall &) const = default;
 	};
 	struct Key {
 		std::uint64_t cgroup;
-		const analyze::Thread *leader;
+		const analyze::Thread *thread; // or the leader of its process
 
 		bool operator==(const Key &) const = default;
 	};
@@ -56,10 +57,13 @@ private:
 		return std::hash<const void *>()(first) ^ second * std::size_t{0x9e3779b97f4a7c15};
 	}
 	struct CallHash {
-		std::size_t operator()(const ThreadCall &of) const { return hash_of(of.thread, of.call); }
+		std::size_t operator()(const ThreadCall &of) const
+		{
+			return hash_of(of.thread, of.call ^ of.cgroup << 16);
+		}
 	};
 	struct KeyHash {
-		std::size_t operator()(const Key &key) const { return hash_of(key.leader, key.cgroup); }
+		std::size_t operator()(const Key &key) const { return hash_of(key.thread, key.cgroup); }
 	};
 	struct Row {
 		analyze::Usage usage;
@@ -75,13 +79,13 @@ private:
 	CallFigures &figures_of(const analyze::Thread &thread, std::uint32_t call);
 
 	RowFigures figures(const analyze::Usage &usage) const;
-	Key key_of(const analyze::Thread &thread) const;
+	Key process_of(const analyze::Thread &thread, std::uint64_t cgroup) const;
 	analyze::Usage of_nobody(const live::MachineTotals &totals, const analyze::Usage &threads);
 	void take_calls(Changes &changes, const std::unordered_map<Key, Who, KeyHash> &names);
 
 	const live::LiveFold &fold_;
 	const LatencyScale scale_;
-	std::unordered_map<const analyze::Thread *, Latency> run_queue_;
+	std::unordered_map<Key, Latency, KeyHash> run_queue_;
 	std::unordered_map<ThreadCall, CallFigures, CallHash> calls_;
 	CallFigures other_calls_; // what found no room
 	analyze::Usage debt_;     // what threads had more than all CPUs, to be taken from what nobody has

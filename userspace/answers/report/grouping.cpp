@@ -5,15 +5,15 @@
 
 namespace monitor::report {
 
-std::size_t Grouping::row_of(const analyze::Thread &thread)
+std::size_t Grouping::row_of(const analyze::Thread &thread, std::uint64_t cgroup)
 {
-	const std::size_t row = find(thread);
+	const std::size_t row = find(thread, cgroup);
 	rows_[row].in_tree |= thread.in_tree;
 	rows_[row].hidden |= thread.hidden && thread.has_run && !rows_[row].other;
 	return row;
 }
 
-std::size_t Grouping::find(const analyze::Thread &thread)
+std::size_t Grouping::find(const analyze::Thread &thread, std::uint64_t cgroup)
 {
 	if (options_.filtering && thread.filtered)
 		return named("other", true);
@@ -28,7 +28,7 @@ std::size_t Grouping::find(const analyze::Thread &thread)
 	case GroupBy::command:
 		return named((leader.name.empty() ? "?" : leader.name) + apart);
 	case GroupBy::cgroup:
-		return named(cgroup_path(machine_.cgroup_of(thread)) + apart);
+		return named(cgroup_path(cgroup) + apart);
 	default:
 		return keyed(&leader, leader.name, leader.tgid);
 	}

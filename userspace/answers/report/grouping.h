@@ -35,8 +35,9 @@ public:
 	{
 	}
 
-	// Index into rows(); adds a row if needed.
-	std::size_t row_of(const analyze::Thread &thread);
+	// Index into rows(); adds a row if needed. `cgroup`: of what the thread used in this one.
+	std::size_t row_of(const analyze::Thread &thread, std::uint64_t cgroup);
+	std::size_t row_of(const analyze::Thread &thread) { return row_of(thread, machine_.cgroup_of(thread)); }
 	std::string cgroup_path(std::uint64_t id) const;
 	const std::vector<Row> &rows() const { return rows_; }
 
@@ -47,7 +48,7 @@ public:
 private:
 	std::size_t keyed(const void *key, const std::string &name, std::int32_t pid);
 	std::size_t named(const std::string &name, bool other = false);
-	std::size_t find(const analyze::Thread &thread);
+	std::size_t find(const analyze::Thread &thread, std::uint64_t cgroup);
 	bool of_one() const { return options_.by == GroupBy::process || options_.by == GroupBy::thread; }
 
 	const analyze::Machine &machine_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -76,13 +77,21 @@ Table usage_table(const analyze::Machine &machine, const trace::Clock &clock, co
 	std::vector<Usage> usages;
 	std::vector<std::optional<std::uint64_t>> bounds; // of CPU time, where tokens were lost
 	for (const Thread &thread : machine.threads()) {
-		if (thread.tid == 0 || !thread.selected || (options.only && !options.only(thread)))
+		if (thread.tid == 0 || !thread.selected)
 			continue;
-		const std::size_t row = grouping.row_of(thread);
-		usages.resize(std::max(usages.size(), row + 1));
-		bounds.resize(usages.size(), 0);
-		usages[row] += thread.usage;
-		add(bounds[row], counted_by_kernel_ns(thread));
+		// The kernel counts what a thread used in all cgroups.
+		const bool is_divided = options.grouping.by == GroupBy::cgroup && !thread.left.empty();
+		std::optional<std::uint64_t> counted = is_divided ? std::nullopt : counted_by_kernel_ns(thread);
+		machine.visit_cgroups(thread, [&](std::uint64_t cgroup, const Usage &usage) {
+			if (options.only && !options.only(thread, cgroup))
+				return;
+			const std::size_t row = grouping.row_of(thread, cgroup);
+			usages.resize(std::max(usages.size(), row + 1));
+			bounds.resize(usages.size(), 0);
+			usages[row] += usage;
+			add(bounds[row],
+			    std::exchange(counted, is_divided ? std::nullopt : std::optional<std::uint64_t>(0)));
+		});
 	}
 	const bool with_bounds = machine.gaps() > 0 && machine.is_whole() && machine.scope().cpus.empty() &&
 				 std::ranges::any_of(bounds, [](const auto &bound) { return bound.value_or(0) > 0; });

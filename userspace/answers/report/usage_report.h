@@ -15,8 +15,9 @@ namespace monitor::report {
 struct UsageOptions {
 	GroupingOptions grouping;
 	analyze::Recorded recorded;
-	bool with_sleepers = true;                           // also rows that only waited, slept or were moved
-	std::function<bool(const analyze::Thread &)> only{}; // empty: all threads
+	bool with_sleepers = true; // also rows that only waited, slept or were moved
+	// Threads, and of what they used that in a cgroup; empty: all.
+	std::function<bool(const analyze::Thread &, std::uint64_t cgroup)> only{};
 };
 
 // Sorted by CPU time; idle time and threads that did nothing are left out.

@@ -59,14 +59,19 @@ struct VirtualReport::Sum {
 	analyze::Usage usage;
 	std::array<double, bounds> running{}, waiting{}, blocked{}; // removed, by Bound
 
-	void add(const analyze::Thread &thread, const analyze::VirtualTimes &times)
+	// `used`: all that the thread used, or in one cgroup, which has its share of what is removed.
+	void add(const analyze::Thread &thread, const analyze::Usage &used, const analyze::VirtualTimes &times)
 	{
-		usage += thread.usage;
+		const auto share = [](double removed, std::uint64_t part, std::uint64_t all) {
+			return part == all ? removed : removed * static_cast<double>(part) / static_cast<double>(all);
+		};
+		const analyze::Usage &all = thread.usage;
+		usage += used;
 		for (std::size_t i = 0; i < bounds; ++i) {
 			const analyze::RemovedTimes removed = times.removed(thread, static_cast<Bound>(i));
-			running[i] += removed.running;
-			waiting[i] += removed.waiting;
-			blocked[i] += removed.blocked;
+			running[i] += share(removed.running, used.cpu(), all.cpu());
+			waiting[i] += share(removed.waiting, used.waiting, all.waiting);
+			blocked[i] += share(removed.blocked, used.blocked, all.blocked);
 		}
 	}
 };
@@ -115,16 +120,18 @@ VirtualReport::VirtualReport(const analyze::Machine &machine, const analyze::Vir
 			continue;
 		if (thread.in_tree) {
 			any_command = true;
-			of_command.add(thread, times);
+			of_command.add(thread, thread.usage, times);
 			waited += times.waited_for_others(thread);
 		} else {
 			of_others += static_cast<double>(thread.usage.cpu());
 		}
 		if (!thread.selected)
 			continue;
-		const std::size_t row = grouping.row_of(thread);
-		sums.resize(std::max(sums.size(), row + 1));
-		sums[row].add(thread, times);
+		machine.visit_cgroups(thread, [&](std::uint64_t cgroup, const analyze::Usage &usage) {
+			const std::size_t row = grouping.row_of(thread, cgroup);
+			sums.resize(std::max(sums.size(), row + 1));
+			sums[row].add(thread, usage, times);
+		});
 	}
 	const auto all = static_cast<double>((machine.window_end() - machine.window_begin()) * machine.cpus().size());
 	others_ = all > 0 ? of_others / all : 0;

@@ -58,6 +58,18 @@ public:
 			}));
 	}
 
+	// Those that can be in the trace: with a path, or wanted by their number.
+	std::set<std::uint64_t> all() const
+	{
+		std::set<std::uint64_t> ids;
+		for (const std::string &each : wanted_)
+			ids.insert(std::strtoull(each.c_str(), nullptr, 10));
+		for (const auto &[id, path] : paths_)
+			ids.insert(id);
+		std::erase_if(ids, [this](std::uint64_t id) { return !include(id); });
+		return ids;
+	}
+
 private:
 	const std::vector<std::string> &wanted_;
 	std::map<std::uint64_t, std::string> paths_;
@@ -80,9 +92,15 @@ std::vector<bool> selected(const trace::Trace &trace, const analyze::RecordingIn
 	const auto is_selected = condition_of(trace, info, selection);
 	std::vector<bool> selected;
 	selected.reserve(machine.threads().size());
-	for (const analyze::Thread &thread : machine.threads())
-		selected.push_back(
-		    is_selected({thread.tid, thread.tgid, thread.name, thread.in_tree, machine.cgroup_of(thread)}));
+	for (const analyze::Thread &thread : machine.threads()) {
+		SelectedBy by{thread.tid, thread.tgid, thread.name, thread.in_tree, machine.cgroup_of(thread)};
+		bool is_ever = is_selected(by);
+		for (const analyze::CgroupStay &stay : thread.left) {
+			by.cgroup = stay.cgroup;
+			is_ever = is_ever || is_selected(by);
+		}
+		selected.push_back(is_ever);
+	}
 	return selected;
 }
 
@@ -147,6 +165,13 @@ std::vector<bool> threads_of_fold(const trace::Trace &trace, const analyze::Reco
 	return selected(trace, info, selection, machine);
 }
 
+std::optional<std::set<std::uint64_t>> cgroups_of_fold(const trace::Trace &trace, const ThreadSelection &selection)
+{
+	if (selection.cgroups.empty())
+		return std::nullopt;
+	return Cgroups(trace, selection.cgroups).all();
+}
+
 trace::SelectedThreads threads_of_events(const trace::Trace &trace, const analyze::RecordingInfo &info,
 					 const ThreadSelection &selection)
 {
@@ -164,8 +189,16 @@ trace::SelectedThreads threads_of_events(const trace::Trace &trace, const analyz
 	analyze::Machine machine(trace, info);
 	fold(trace, machine);
 	const std::vector<bool> is_selected = selected(trace, info, selection, machine);
-	for (std::size_t i = 0; i < is_selected.size(); ++i)
-		threads.add(0, machine.threads()[i].tid, machine.threads()[i].born, is_selected[i]);
+	const Cgroups cgroups(trace, selection.cgroups);
+	for (std::size_t i = 0; i < is_selected.size(); ++i) {
+		const analyze::Thread &thread = machine.threads()[i];
+		std::uint64_t since = thread.born;
+		for (const analyze::CgroupStay &stay : thread.left) {
+			threads.add(0, thread.tid, since, is_selected[i] && cgroups.include(stay.cgroup));
+			since = stay.until;
+		}
+		threads.add(0, thread.tid, since, is_selected[i] && cgroups.include(machine.cgroup_of(thread)));
+	}
 	return threads;
 }
 

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
 // Which threads of a trace are selected: the meaning of --pid, --tid, --comm, --cgroup and --command.
 //
-// A thread is selected if it satisfies every condition; a condition lists alternatives. Names, cgroups and processes
-// are those at the end of the trace, as the rows of a report show them, so the whole trace is read before anything of
-// it is selected. Called by the subcommands (tools/monitor/selection.h).
+// A thread is selected if it satisfies every condition; a condition lists alternatives. Names and processes are those
+// at the end of the trace, as the rows of a report show them, so the whole trace is read before anything of it is
+// selected. By cgroup it is selected while it is in one. Called by the subcommands (tools/monitor/selection.h).
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,9 +44,12 @@ std::function<bool(const SelectedBy &)> condition_of(const trace::Trace &trace, 
 // Paths of the cgroups of a recording, by id.
 std::map<std::uint64_t, std::string> cgroup_paths(const std::string &directory);
 
-// By place in the threads() of a Machine that folds this trace (Scope::threads). Throws Error.
+// By place in the threads() of a Machine that folds this trace (Scope::threads): those that are selected at some time.
+// Throws Error.
 std::vector<bool> threads_of_fold(const trace::Trace &trace, const analyze::RecordingInfo &info,
 				  const ThreadSelection &selection);
+// Scope::cgroups.
+std::optional<std::set<std::uint64_t>> cgroups_of_fold(const trace::Trace &trace, const ThreadSelection &selection);
 
 // The same threads by number and time. Of traces that no Machine can fold, or of another tracer, conditions that need
 // a recording throw Error.

@@ -29,7 +29,7 @@ const Row rows[] = {
      Kind::thread_counts,
      {"when", "pid", "nvcsw", "nivcsw", "sum_exec_runtime", "min_flt", "maj_flt", "nr_migrations"}},
     {"thread_state", Kind::thread_state, {"state", "pid", "tgid", "ppid", "cpu", "syscall", "comm", "cgroup", "flags"}},
-    {"cgroup_attach_task", Kind::cgroup_attach_task, {"pid", "dst_id", "threadgroup"}},
+    {"cgroup_attach_task", Kind::cgroup_attach_task, {"pid", "dst_id", "threadgroup", "|dst_root"}},
     {"thread", Kind::user_thread, {"pid", "tgid"}},
     {"counters", Kind::counters, {}},
     {"ratios", Kind::counters, {}},
@@ -71,8 +71,8 @@ const Row rows[] = {
     {"sys_exit", Kind::sys_exit, {"ret", "id", "|abi"}},
     {"page_fault_user", Kind::page_fault_user, {}},
     {"page_fault_kernel", Kind::page_fault_kernel, {}},
-    {"minor_fault", Kind::minor_fault, {}},
-    {"major_fault", Kind::major_fault, {}},
+    {"minor_fault", Kind::minor_fault, {"|user"}},
+    {"major_fault", Kind::major_fault, {"|user"}},
 };
 
 const char *const interrupt_names[] = {"irq_handler",          "softirq", "local_timer", "reschedule", "call_function",

@@ -36,6 +36,7 @@ Machine::Machine(const Source &source, const RecordingInfo &info, Scope scope)
 		user_bracketed_ =
 		    calls_bracketed_ && kinds_.has(Kind::page_fault_user) && kinds_.has(Kind::minor_fault);
 	}
+	all_bracketed_ = user_bracketed_ && interrupts_recorded_ && source.partial.empty();
 	const auto calibrated = [&](const char *name) {
 		const auto cost = info.cost_ns.find(name);
 		const double ns = cost == info.cost_ns.end() ? 0 : cost->second;
@@ -254,7 +255,7 @@ void Machine::lose(Cpu &lost, std::uint64_t from, std::uint64_t to)
 	if (!gaps_coincide_)
 		unseen_until_ = std::max(unseen_until_, to);
 	lost.current = nullptr;
-	lost.fault_ticks = 0; // the fault may have completed
+	lost.fault_ticks = lost.unknown_ticks = 0; // the fault may have completed
 	lost.interrupts.clear();
 	lost.interrupts_known = false;
 	forget_others();
@@ -339,7 +340,7 @@ void Machine::event(const trace::Event &event)
 	case Kind::page_fault_kernel:
 	case Kind::minor_fault:
 	case Kind::major_fault:
-		return on_fault(kind.kind, cpu);
+		return on_fault(kind, event, cpu);
 	case Kind::counters:
 		for (Observer *observer : observers_)
 			observer->counters(cpu, event);
@@ -351,11 +352,13 @@ void Machine::event(const trace::Event &event)
 	case Kind::function_entry:
 	case Kind::function_exit:
 		functions_of_unknown_ += !cpu.current && is_counting_;
-		if (cpu.current && cpu.current->tid != 0 && cpu.current->selected)
+		if (cpu.current && cpu.current->tid != 0 && cpu.current->selected) {
+			is_counting_ &= is_selected(*cpu.current);
 			for (Observer *observer : observers_)
 				observer->function(*cpu.current,
 						   {kind.kind == Kind::function_entry, event.time,
 						    kind.field[0].get<std::uint32_t>(event), kind.field[1].get(event)});
+		}
 		return;
 	case Kind::sched_migrate_task:
 		get(kind.field[0].get<std::int32_t>(event)).usage.migrations += is_counting_;
@@ -383,7 +386,7 @@ void Machine::on_user(const EventKind &kind, const trace::Event &event)
 		return;
 	Cpu &cpu = this->cpu(event.stream->has_cpu() ? event.cpu() : thread.cpu);
 	account(cpu, event.time);
-	is_counting_ = cpu.selected && scope_.includes_time(event.time);
+	is_counting_ = cpu.selected && scope_.includes_time(event.time) && is_selected(thread);
 	if (thread.selected)
 		for (Observer *observer : observers_)
 			observer->user_event(thread, event);
@@ -451,7 +454,11 @@ void Machine::on_born(const EventKind &kind, const trace::Event &event)
 	thread.filtered = filtering_ && (!parent || parent->filtered) && tid != command_pid_;
 	thread.in_tree = (parent && parent->in_tree) || (command_pid_ && tid == command_pid_);
 	thread.is_kernel = parent_tid == kthreadd || (parent && parent->is_kernel);
-	thread.cgroup = {parent ? cgroup_of(*parent) : 0, ++cgroup_moves_};
+	if (parent) {
+		thread.cgroup = cgroup_of(*parent);
+		thread.cgroup_is_later = parent->cgroup_is_later;
+	}
+	lead(thread);
 	if (!is_followed(event.time))
 		return; // by the time that states are followed it may run, sleep or be gone
 	thread.epoch = epoch_;
@@ -475,17 +482,73 @@ void Machine::on_exit(const EventKind &kind, const trace::Event &event)
 	thread.introduced = true;
 }
 
+// A thread of a process that has others.
+void Machine::lead(const Thread &thread)
+{
+	if (Thread *leader = thread.tid != thread.tgid ? find(thread.tgid) : nullptr)
+		leader->leads_others = true;
+}
+
 void Machine::on_cgroup(const EventKind &kind, const trace::Event &event)
 {
-	Thread &moved = get(kind.field[0].get<std::int32_t>(event));
+	if (kind.field[3].get(event) != 0)
+		return; // it moved in a hierarchy of cgroup 1
+	Thread &named = get(kind.field[0].get<std::int32_t>(event));
+	const std::uint64_t cgroup = kind.field[1].get(event);
+	move(named, cgroup, event.time);
 	const bool whole_process = kind.field[2].get(event) != 0; // then the token names the leader
-	(whole_process ? moved.process_cgroup : moved.cgroup) = {kind.field[1].get(event), ++cgroup_moves_};
+	if (!whole_process || !named.leads_others)
+		return;
+	for (Thread &thread : threads_)
+		if (thread.tgid == named.tgid && thread.state != State::dead && find(thread.tid) == &thread)
+			move(thread, cgroup, event.time);
+}
+
+// What it used until now it used in the cgroup that it leaves.
+void Machine::move(Thread &thread, std::uint64_t cgroup, std::uint64_t time)
+{
+	const std::uint64_t before = std::exchange(thread.cgroup_is_later, false) ? 0 : cgroup_of(thread);
+	thread.cgroup = cgroup;
+	if (before == cgroup)
+		return;
+	if (is_followed(time))
+		settle(thread, time);
+	if (before != 0 || !thread.usage.is_empty())
+		thread.left.push_back({before, time, thread.usage});
+	thread.moved = time;
+}
+
+// Adds to its usage what is only added when it does something else.
+void Machine::settle(Thread &thread, std::uint64_t time)
+{
+	if (thread.cpu < cpus_.size() && cpus_[thread.cpu].current == &thread)
+		return account(cpus_[thread.cpu], time);
+	if (!is_known(thread))
+		return;
+	const std::uint64_t from = std::max({thread.since, thread.moved, first_});
+	const std::uint64_t passed = ticks(from, std::max(from, time)).within;
+	if (thread.state == State::runnable)
+		thread.usage.waiting += passed;
+	else if (thread.state == State::blocked)
+		thread.usage.blocked += passed;
+}
+
+// What a list of threads says. It was made at `time`, or, of a snapshot, later.
+void Machine::list_cgroup(Thread &thread, std::uint64_t cgroup, std::uint32_t flags, std::uint64_t time)
+{
+	if (cgroup == 0)
+		return;
+	if (flags & EDC_THREAD_LATER && is_snapshot_)
+		thread.cgroup_is_later = true;
+	if (thread.cgroup == 0 || flags & EDC_THREAD_AT_END || thread.cgroup_is_later)
+		thread.cgroup = cgroup;
+	else
+		move(thread, cgroup, time);
 }
 
 std::uint64_t Machine::cgroup_of(const Thread &thread) const
 {
-	const CgroupMove &of_process = leader(thread).process_cgroup;
-	return of_process.number > thread.cgroup.number ? of_process.id : thread.cgroup.id;
+	return thread.cgroup ? thread.cgroup : leader(thread).cgroup;
 }
 
 void Machine::on_counts(const EventKind &kind, const trace::Event &event)

@@ -279,6 +279,26 @@ public:
 	std::uint64_t idle_ticks(const Cpu &cpu) const;
 	// Id of the cgroup that a thread is in; 0: unknown.
 	std::uint64_t cgroup_of(const Thread &thread) const;
+	// By the scope, in the cgroup that it is in.
+	bool is_selected(const Thread &thread) const
+	{
+		return thread.selected && (!scope_.cgroups || scope_.includes_cgroup(cgroup_of(thread)));
+	}
+	// What a thread used in each cgroup of the scope that it was in: visit(cgroup, usage). The last one is that it
+	// is in; without moves it is all.
+	template <class Visit> void visit_cgroups(const Thread &thread, Visit &&visit) const
+	{
+		Usage before;
+		const auto visit_until = [&](std::uint64_t cgroup, Usage usage) {
+			const Usage until = usage;
+			usage -= std::exchange(before, until);
+			if (scope_.includes_cgroup(cgroup))
+				visit(cgroup, usage);
+		};
+		for (const CgroupStay &stay : thread.left)
+			visit_until(stay.cgroup, stay.so_far);
+		visit_until(cgroup_of(thread), thread.usage);
+	}
 
 private:
 	Machine(const Machine &) = default; // for copy(): the pointers are still the original's
@@ -305,6 +325,7 @@ private:
 	void tell_found(const Cpu &cpu, const Thread &thread) const;
 	void tell_moved(const Cpu &cpu, Mode from, Mode to, std::uint64_t ticks) const;
 	void fault_never_completed(Thread &thread, Cpu &cpu) const;
+	void was_in_kernel(Thread &thread, Cpu &cpu) const;
 	static void ran(Thread &thread, const Cpu &cpu, Mode mode, const Ticks &ticks);
 	void waited(Thread &thread, std::uint64_t from, std::uint64_t to) const;
 	bool is_followed(std::uint64_t time) const { return time >= first_ && time <= last_; }
@@ -318,6 +339,10 @@ private:
 	void on_thread_state(const EventKind &kind, const trace::Event &event);
 	void on_exit(const EventKind &kind, const trace::Event &event);
 	void on_cgroup(const EventKind &kind, const trace::Event &event);
+	void move(Thread &thread, std::uint64_t cgroup, std::uint64_t time);
+	void list_cgroup(Thread &thread, std::uint64_t cgroup, std::uint32_t flags, std::uint64_t time);
+	void settle(Thread &thread, std::uint64_t time);
+	void lead(const Thread &thread);
 	void on_counts(const EventKind &kind, const trace::Event &event);
 	void on_state_at_start(const EventKind &kind, const trace::Event &event, Thread &thread, std::uint32_t flags);
 
@@ -332,7 +357,7 @@ private:
 	void on_timer(const EventKind &kind, const trace::Event &event, Cpu &cpu);
 	void on_sys_enter(const EventKind &kind, const trace::Event &event, Cpu &cpu);
 	void on_sys_exit(const EventKind &kind, const trace::Event &event, Cpu &cpu);
-	void on_fault(Kind kind, Cpu &cpu);
+	void on_fault(const EventKind &kind, const trace::Event &event, Cpu &cpu);
 	void on_sample(const EventKind &kind, const trace::Event &event, Cpu &cpu);
 	void on_stack(const EventKind &kind, const trace::Event &event, Cpu &cpu);
 	void on_stack_frames(const EventKind &kind, const trace::Event &event);
@@ -372,8 +397,7 @@ private:
 	std::uint64_t begin_ = 0, end_ = 0;  // of the window
 	bool is_counting_ = false, is_finishing_ = false;
 	std::uint64_t user_lossy_until_ = 0, open_user_gaps_ = 0; // of programs' streams
-	std::uint64_t tokens_ = 0, gaps_ = 0, lossy_until_ = 0, cgroup_moves_ = 0, calls_of_unknown_ = 0,
-		      functions_of_unknown_ = 0;
+	std::uint64_t tokens_ = 0, gaps_ = 0, lossy_until_ = 0, calls_of_unknown_ = 0, functions_of_unknown_ = 0;
 	struct StreamEnd {
 		std::uint64_t time;
 		std::uint32_t cpu;
@@ -389,6 +413,7 @@ private:
 	bool is_snapshot_ = false;    // of a flight recorder
 	bool calls_bracketed_ = true; // system calls are in the trace
 	bool user_bracketed_ = true;  // and faults are too
+	bool all_bracketed_ = true; // and interrupts, and none was left out: without a token nobody entered the kernel
 	bool filtering_ = false;
 	bool interrupts_recorded_ = true;
 	bool complete_ = false;

@@ -58,7 +58,7 @@ void Machine::on_found(Thread &thread, Cpu &cpu)
 	cpu.before_first = {};
 	tell_found(cpu, thread);
 	cpu.user_ticks = {};
-	cpu.fault_ticks = 0;
+	cpu.fault_ticks = cpu.unknown_ticks = 0;
 	thread.state = State::running;
 	thread.cpu = cpu.number;
 	cpu.current = &thread;
@@ -112,6 +112,7 @@ void Machine::on_switch(const EventKind &kind, const trace::Event &event, Cpu &c
 	cpu.interrupts_known = event.time >= cpu.gap_until; // the ring of nested probes may still have a gap here
 	cpu.current_listed = false;
 	cpu.user_ticks = {};
+	cpu.unknown_ticks = 0;
 	cpu.switched = event.time;
 	switch_out(prev, state, event.time, cpu);
 	switch_in(next, cpu, event.time);
@@ -145,7 +146,7 @@ void Machine::on_stack(const EventKind &kind, const trace::Event &event, Cpu &cp
 				    kind.field[2].get(event),
 				    kind.field[3].get(event),
 				    kind.field[4].get(event),
-				    is_counting_ && thread.selected && cpu.selected,
+				    is_counting_ && is_selected(thread) && cpu.selected,
 				    at == StackSample::At::other ? kind.field[0].label(event) : nullptr};
 	for (Observer *observer : observers_)
 		observer->stack(thread, sample);
@@ -203,7 +204,8 @@ void Machine::on_thread_state(const EventKind &kind, const trace::Event &event)
 		if (!(flags & EDC_THREAD_FILTERED))
 			thread.filtered = false;
 	}
-	thread.cgroup = {kind.field[7].get(event), ++cgroup_moves_};
+	lead(thread);
+	list_cgroup(thread, kind.field[7].get(event), flags, event.time);
 	thread.hidden |= (flags & EDC_THREAD_HIDDEN) && thread.born == 0;
 	thread.introduced = true;
 	hides_threads_ |= thread.hidden;
@@ -237,6 +239,7 @@ void Machine::on_state_at_start(const EventKind &kind, const trace::Event &event
 		cpu.before_first = {};
 		tell_found(cpu, thread);
 		cpu.user_ticks = {};
+		cpu.unknown_ticks = 0;
 		cpu.current = &thread;
 		cpu.current_listed = true;
 		return;
@@ -284,7 +287,7 @@ void Machine::switch_in(Thread &thread, Cpu &cpu, std::uint64_t time)
 	if (thread.state == State::runnable || did_not_sleep) {
 		const std::uint64_t from = did_not_sleep ? thread.out_time : std::max(thread.since, first_);
 		waited(thread, from, time);
-		if (is_counting_ && thread.selected)
+		if (is_counting_ && is_selected(thread))
 			for (Observer *observer : observers_)
 				observer->got_cpu(thread, from, time);
 	} else if (thread.state == State::blocked && hides_threads_ && !thread.hidden && wakings_recorded_) {
@@ -345,14 +348,21 @@ void Machine::on_interrupt(const EventKind &kind, const trace::Event &event, Cpu
 		contradict(Contradiction::interrupts_unpaired, event.time, cpu, cpu.current ? *cpu.current : idle(cpu));
 }
 
-// The timer interrupt says which mode it interrupted: a thread that only computes has no other token.
+// The timer interrupt says which mode it interrupted: a thread that only computes, or is long in a call that it entered
+// before the recording, has no other token.
 void Machine::on_timer(const EventKind &kind, const trace::Event &event, Cpu &cpu)
 {
 	const bool user = kind.field[1].get<std::uint32_t>(event) != 0;
-	const bool guessed = cpu.current && (cpu.current->ring == Ring::unknown ||
-					     (cpu.current->ring == Ring::system_call && !cpu.current->syscall_known));
-	if (guessed && user && cpu.interrupts.empty())
-		cpu.current->ring = Ring::user;
+	Thread *const thread = cpu.interrupts.empty() ? cpu.current : nullptr;
+	const bool guessed = thread && (thread->ring == Ring::unknown || thread->ring == Ring::within ||
+					(thread->ring == Ring::system_call && !thread->syscall_known));
+	if (guessed && user)
+		thread->ring = Ring::user;
+	else if (guessed && thread->ring == Ring::unknown && thread->tid != 0 && all_bracketed_ &&
+		 cpu.interrupts_known && !thread->filtered && !thread->hidden) {
+		was_in_kernel(*thread, cpu);
+		thread->ring = Ring::within;
+	}
 	on_interrupt(kind, event, cpu);
 }
 
@@ -382,7 +392,7 @@ void Machine::on_sys_exit(const EventKind &kind, const trace::Event &event, Cpu 
 	const auto result = kind.field[0].get<std::int64_t>(event);
 	const bool has_call = kind.field[1].is_in(event);
 	const std::uint32_t call = has_call ? call_of(kind.field[1], kind.field[2], event) : thread.syscall;
-	const bool is_told = is_counting_ && thread.selected;
+	const bool is_told = is_counting_ && is_selected(thread);
 	if (thread.ring == Ring::system_call && thread.syscall_known) {
 		if (may_end(thread.syscall, call, result) && is_told)
 			for (Observer *observer : observers_)
@@ -405,16 +415,18 @@ void Machine::on_sys_exit(const EventKind &kind, const trace::Event &event, Cpu 
 	thread.syscall_known = false;
 }
 
-void Machine::on_fault(Kind kind, Cpu &cpu)
+void Machine::on_fault(const EventKind &kind, const trace::Event &event, Cpu &cpu)
 {
 	if (!cpu.current || cpu.current->tid == 0)
 		return;
 	Thread &thread = *cpu.current;
-	switch (kind) {
+	switch (kind.kind) {
 	case Kind::minor_fault:
 	case Kind::major_fault:
-		(kind == Kind::minor_fault ? thread.usage.minor_faults : thread.usage.major_faults) += is_counting_;
-		if (thread.ring == Ring::fault)
+		(kind.kind == Kind::minor_fault ? thread.usage.minor_faults : thread.usage.major_faults) +=
+		    is_counting_;
+		if (thread.ring == Ring::fault || ((thread.ring == Ring::within || thread.ring == Ring::unknown) &&
+						   kind.field[0].get<std::uint32_t>(event) != 0))
 			thread.ring = Ring::user;
 		cpu.fault_ticks = 0;
 		return;

@@ -153,7 +153,7 @@ void Machine::on_statistics_thread(const EventKind &kind, const trace::Event &ev
 	thread.is_kernel = flags & EDC_ROW_KERNEL;
 	thread.filtered = flags & EDC_ROW_FILTERED;
 	thread.in_tree |= (flags & EDC_ROW_IN_COMMAND) != 0;
-	thread.cgroup = {kind.field[5].get(event), ++cgroup_moves_};
+	move(thread, kind.field[5].get(event), period_.begin);
 	period_.rows.push_back(&thread);
 	const std::uint64_t waiting = kind.field[6].get(event), blocked = kind.field[7].get(event);
 	thread.so_far.waiting += waiting;
@@ -193,7 +193,7 @@ void Machine::on_statistics_sums(const EventKind &kind, const trace::Event &even
 {
 	const auto row_at = [&](std::uint32_t row) { return row < period_.rows.size() ? period_.rows[row] : nullptr; };
 	const Thread *const of = row_at(kind.field[1].get<std::uint32_t>(event));
-	if (!period_.is_counted || !of || !of->selected)
+	if (!period_.is_counted || !of || !is_selected(*of))
 		return;
 	period_.of = of;
 	period_.kind = kind.kind;
@@ -222,7 +222,7 @@ void Machine::on_statistics_activities(const EventKind &kind, const trace::Event
 	periods_.activities += kind.field[3].get(event);
 	const auto row = kind.field[1].get<std::uint32_t>(event);
 	const Thread *const of = row < period_.rows.size() ? period_.rows[row] : nullptr;
-	if (!of || !of->selected)
+	if (!of || !is_selected(*of))
 		return;
 	period_.of = of;
 	period_.kind = kind.kind;

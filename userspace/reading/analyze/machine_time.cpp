@@ -19,6 +19,8 @@ Mode Machine::mode_of(const Thread &thread) const
 	case Ring::system_call:
 	case Ring::kernel: // a user thread leaves the kernel through the exit of a system call
 		return calls_bracketed_ || thread.is_kernel ? Mode::kernel : Mode::unattributed;
+	case Ring::within:
+		return Mode::kernel;
 	case Ring::fault:
 		return Mode::kernel; // provisional: fault_ticks moves it if no completion follows
 	case Ring::unknown:
@@ -64,7 +66,7 @@ void Machine::waited(Thread &thread, std::uint64_t from, std::uint64_t to) const
 	if (waited.within)
 		for (TimeObserver *observer : time_observers_)
 			observer->waited(thread, std::max(from, begin_), std::min(to, end_));
-	thread.usage.waiting += waited.within;
+	thread.usage.waiting += ticks(std::max(from, thread.moved), std::max({from, to, thread.moved})).within;
 	thread.so_far.waiting += waited.all();
 }
 
@@ -134,6 +136,8 @@ void Machine::account(Cpu &cpu, std::uint64_t time)
 	cpu.usage[mode] += passed.within;
 	if (mode == Mode::user)
 		cpu.user_ticks += passed;
+	else if (mode == Mode::unknown)
+		cpu.unknown_ticks += passed.within;
 }
 
 // For the time from a fault's entry, without a completion, to a token that shows the thread elsewhere: when it returned
@@ -149,6 +153,19 @@ void Machine::fault_never_completed(Thread &thread, Cpu &cpu) const
 	cpu.usage[Mode::unattributed] += cpu.fault_ticks;
 	tell_moved(cpu, Mode::kernel, Mode::unattributed, of_cpu);
 	cpu.fault_ticks = 0;
+}
+
+// It has been in the kernel since it was switched in: a call or a fault since then would have a token.
+void Machine::was_in_kernel(Thread &thread, Cpu &cpu) const
+{
+	const std::uint64_t ticks = std::exchange(cpu.unknown_ticks, 0);
+	cpu.usage[Mode::unknown] -= ticks;
+	cpu.usage[Mode::kernel] += ticks;
+	tell_moved(cpu, Mode::unknown, Mode::kernel, ticks);
+	if (cpu.selected) {
+		thread.usage[Mode::unknown] -= ticks;
+		thread.usage[Mode::kernel] += ticks;
+	}
 }
 
 // The kernel's path from the last exit to user mode, and from there to this entry's token, is outside all brackets: it
@@ -172,13 +189,13 @@ void Machine::end_blocked(Thread &thread, std::uint64_t time, const Waker &waker
 	if (time <= from)
 		return; // asleep for no time, or while not all probes were attached
 	const Ticks asleep = ticks(from, time);
-	thread.usage.blocked += asleep.within;
+	thread.usage.blocked += ticks(std::max(from, thread.moved), std::max(time, thread.moved)).within;
 	thread.so_far.blocked += asleep.all();
 	if (asleep.within)
 		for (TimeObserver *observer : time_observers_)
 			observer->slept(thread, std::max(from, begin_), std::min(time, end_), waker,
 					time <= end_ && !is_finishing_);
-	if (thread.selected && !thread.filtered && scope_.includes_time(time))
+	if (is_selected(thread) && !thread.filtered && scope_.includes_time(time))
 		for (Observer *observer : observers_)
 			observer->blocked(thread, from, time, waker);
 }

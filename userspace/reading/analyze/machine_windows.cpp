@@ -17,7 +17,8 @@ void Machine::end_window(std::uint64_t time)
 	for (Thread &thread : threads_) {
 		if (!is_known(thread))
 			continue;
-		const Ticks since = ticks(std::max(thread.since, first_), std::max(thread.since, end_));
+		const std::uint64_t from = std::max({thread.since, thread.moved, first_});
+		const Ticks since = ticks(from, std::max(from, end_));
 		if (thread.state == State::runnable)
 			thread.usage.waiting += since.within;
 		else if (thread.state == State::blocked)
@@ -31,12 +32,14 @@ void Machine::begin_window()
 	end_ = last_;
 	for (Cpu &cpu : cpus_) {
 		cpu.usage = {};
-		cpu.idle = cpu.runner_unknown = cpu.fault_ticks = 0;
+		cpu.idle = cpu.runner_unknown = cpu.fault_ticks = cpu.unknown_ticks = 0;
 		cpu.user_ticks.leave();
 		cpu.before_first.leave();
 	}
-	for (Thread &thread : threads_)
+	for (Thread &thread : threads_) {
 		thread.usage = {};
+		thread.left.clear();
+	}
 	calls_of_unknown_ = functions_of_unknown_ = 0;
 }
 

@@ -25,11 +25,12 @@ void Spreads::add(std::uint64_t ticks)
 void SampleFold::sample(const Cpu &cpu, const Thread &thread, const Sample &sample)
 {
 	++samples_;
-	SampledProcess &process = by_thread_[&thread];
-	process.leader = &thread;
-	++(sample.doing == EDC_DOING_USER     ? process.user
-	   : sample.doing == EDC_DOING_KERNEL ? process.kernel
-					      : process.idle);
+	if (machine_.is_selected(thread)) {
+		SampledProcess &process = by_thread_[&thread];
+		++(sample.doing == EDC_DOING_USER     ? process.user
+		   : sample.doing == EDC_DOING_KERNEL ? process.kernel
+						      : process.idle);
+	}
 	first_ = std::min(first_, sample.number);
 	last_ = std::max(last_, sample.number);
 	const auto [known, is_first_of_cpu] = by_cpu_.try_emplace(cpu.number);
@@ -103,8 +104,6 @@ std::vector<SampledProcess> SampleFold::processes() const
 	std::unordered_map<const Thread *, SampledProcess> by_leader;
 	SampledProcess idle;
 	for (const auto &[thread, sampled] : by_thread_) {
-		if (!thread->selected)
-			continue;
 		const Thread &leader = machine_.leader(*thread);
 		SampledProcess &process = thread->tid == 0 ? idle : by_leader[&leader];
 		process.leader = &leader;

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "reading/events/merge.h"
@@ -18,8 +19,9 @@ namespace monitor::analyze {
 
 struct Scope {
 	trace::TimeRange range;
-	std::vector<std::uint32_t> cpus;          // empty: all
-	std::optional<std::vector<bool>> threads; // by place in Machine::threads(); empty: all
+	std::vector<std::uint32_t> cpus;                  // empty: all
+	std::optional<std::vector<bool>> threads;         // by place in Machine::threads(); empty: all
+	std::optional<std::set<std::uint64_t>> cgroups{}; // threads while they are in one of these; empty: all
 
 	bool includes_time(std::uint64_t time) const { return time >= range.from && time <= range.to; }
 	bool includes_cpu(std::uint32_t cpu) const
@@ -31,6 +33,7 @@ struct Scope {
 	{
 		return !threads || (place < threads->size() && (*threads)[place]);
 	}
+	bool includes_cgroup(std::uint64_t id) const { return !cgroups || cgroups->contains(id); }
 };
 
 // The ticks of some time that are before, within and after a scope's.

@@ -3,6 +3,7 @@
 // read by reports and checks. Times are ticks of the trace's clock; a usage is that within the fold's scope (scope.h).
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
@@ -40,6 +41,7 @@ struct Usage {
 	}
 	bool is_empty() const { return cpu() + waiting + blocked + counts() == 0; }
 	Usage &operator+=(const Usage &other);
+	Usage &operator-=(const Usage &other); // a part of it
 };
 
 // A thread's times up to now, wherever the scope is.
@@ -56,11 +58,14 @@ enum class Ring : std::uint8_t {
 	system_call,
 	fault,  // from user mode; ends with its completion
 	kernel, // a kernel thread, or the kernel side of a new thread
+	within, // seen in the kernel, entered by a call or a fault whose token is before the recording or lost
 };
 
-struct CgroupMove {
-	std::uint64_t id = 0;     // 0: unknown
-	std::uint64_t number = 0; // a later move has a larger number
+// A cgroup that a thread left, and what it had used by then in all.
+struct CgroupStay {
+	std::uint64_t cgroup = 0; // 0: unknown
+	std::uint64_t until = 0;
+	Usage so_far;
 };
 
 // The kernel's own counts of a thread at one moment (thread_counts).
@@ -94,18 +99,21 @@ struct Thread : Doing {
 	std::int32_t tid = 0, tgid = 0, parent = 0; // parent: the process or thread that created it
 	std::string name;
 	bool is_kernel = false;
-	bool filtered = false;   // not selected by -p: shown as `other`
-	bool hidden = false;     // the kernel hides it from BPF: its own events are missing
-	bool introduced = false; // it was listed, or its creation was seen
-	bool has_run = false;    // a switch to it was seen
-	bool in_tree = false;    // the recorded command or a descendant
-	bool selected = true;    // by the scope
-	// Where its own tokens put it, and, if it is the leader, where its whole process was moved; the later one
-	// holds.
-	CgroupMove cgroup, process_cgroup;
-	std::uint64_t born = 0;     // trace time; 0: before the recording
-	bool blocked_later = false; // when a flight recorder's snapshot was asked for
-	Sum sum = Sum::none;        // else it has no number
+	bool filtered = false;    // not selected by -p: shown as `other`
+	bool hidden = false;      // the kernel hides it from BPF: its own events are missing
+	bool introduced = false;  // it was listed, or its creation was seen
+	bool has_run = false;     // a switch to it was seen
+	bool in_tree = false;     // the recorded command or a descendant
+	bool selected = true;     // by the scope
+	std::uint64_t cgroup = 0; // id of the one that it is in; 0: unknown
+	bool cgroup_is_later =
+	    false; // as it was when a flight recorder's snapshot was asked for: it may have moved there
+	std::vector<CgroupStay> left; // of those that it was in before
+	std::uint64_t moved = 0;      // the last time
+	bool leads_others = false;    // its process has had other threads
+	std::uint64_t born = 0;       // trace time; 0: before the recording
+	bool blocked_later = false;   // when a flight recorder's snapshot was asked for
+	Sum sum = Sum::none;          // else it has no number
 	Usage usage;
 	SoFar so_far;
 
@@ -124,9 +132,10 @@ struct Cpu {
 	std::uint64_t known_gap_until = 0; // the same without losses of which the end is not known yet
 	std::uint32_t open_gaps = 0;       // these
 	std::uint64_t fault_ticks = 0;     // of the running thread's fault that has not completed yet
-	Ticks user_ticks;                  // since the running thread entered user mode
-	Ticks before_first;                // before the running thread is known
-	Usage usage;                       // of all that ran here
+	std::uint64_t unknown_ticks = 0; // of the running thread since it was switched in, without a token of its mode
+	Ticks user_ticks;                // since the running thread entered user mode
+	Ticks before_first;              // before the running thread is known
+	Usage usage;                     // of all that ran here
 	std::uint64_t idle = 0;
 	std::uint64_t runner_unknown = 0; // of the window: which thread had it, so whether it was idle, is not known
 	std::vector<std::uint32_t> interrupts; // nesting, innermost last: kind << 16 | number
@@ -145,14 +154,22 @@ inline Usage &Usage::operator+=(const Usage &other)
 {
 	for (std::size_t i = 0; i < modes; ++i)
 		ticks[i] += other.ticks[i];
-	waiting += other.waiting;
-	blocked += other.blocked;
-	voluntary += other.voluntary;
-	involuntary += other.involuntary;
-	migrations += other.migrations;
-	syscalls += other.syscalls;
-	minor_faults += other.minor_faults;
-	major_faults += other.major_faults;
+	for (std::uint64_t Usage::*figure :
+	     {&Usage::waiting, &Usage::blocked, &Usage::voluntary, &Usage::involuntary, &Usage::migrations,
+	      &Usage::syscalls, &Usage::minor_faults, &Usage::major_faults})
+		this->*figure += other.*figure;
+	return *this;
+}
+
+// Time that turned out later to be of another mode may be in the part only.
+inline Usage &Usage::operator-=(const Usage &other)
+{
+	for (std::size_t i = 0; i < modes; ++i)
+		ticks[i] -= std::min(ticks[i], other.ticks[i]);
+	for (std::uint64_t Usage::*figure :
+	     {&Usage::waiting, &Usage::blocked, &Usage::voluntary, &Usage::involuntary, &Usage::migrations,
+	      &Usage::syscalls, &Usage::minor_faults, &Usage::major_faults})
+		this->*figure -= std::min(this->*figure, other.*figure);
 	return *this;
 }
 

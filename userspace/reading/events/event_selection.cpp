@@ -8,9 +8,9 @@
 
 namespace monitor::trace {
 
-void SelectedThreads::add(std::uint32_t machine, std::int64_t tid, std::uint64_t born, bool is_selected)
+void SelectedThreads::add(std::uint32_t machine, std::int64_t tid, std::uint64_t since, bool is_selected)
 {
-	lives_[key(machine, tid)].push_back({born, is_selected});
+	lives_[key(machine, tid)].push_back({since, is_selected});
 }
 
 bool SelectedThreads::includes(std::uint32_t machine, std::int64_t tid, std::uint64_t time) const
@@ -19,8 +19,8 @@ bool SelectedThreads::includes(std::uint32_t machine, std::int64_t tid, std::uin
 	if (found == lives_.end())
 		return false;
 	const std::vector<Life> &lives = found->second;
-	const auto born_until = [time](const Life &life) { return life.born <= time; };
-	const auto last = std::find_if(lives.rbegin(), lives.rend(), born_until);
+	const auto began_until = [time](const Life &life) { return life.since <= time; };
+	const auto last = std::find_if(lives.rbegin(), lives.rend(), began_until);
 	return last == lives.rend() ? lives.front().is_selected : last->is_selected;
 }
 

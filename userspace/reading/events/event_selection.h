@@ -21,13 +21,14 @@ namespace monitor::trace {
 // Numbers of threads, each of which may have belonged to several threads in turn.
 class SelectedThreads {
 public:
-	// In the order in which the threads of one number were created; the first one had it from the trace's start.
-	void add(std::uint32_t machine, std::int64_t tid, std::uint64_t born, bool is_selected);
+	// Of one number in the order of time: from when a thread had it, or is selected or not any more; the first one
+	// from the trace's start.
+	void add(std::uint32_t machine, std::int64_t tid, std::uint64_t since, bool is_selected);
 	bool includes(std::uint32_t machine, std::int64_t tid, std::uint64_t time) const;
 
 private:
 	struct Life {
-		std::uint64_t born = 0;
+		std::uint64_t since = 0;
 		bool is_selected = false;
 	};
 	static std::uint64_t key(std::uint32_t machine, std::int64_t tid)

@@ -274,7 +274,7 @@ filter::Knowledge::Answer SubjectKnowledge::call(std::uint64_t &value) const
 		return Answer::absent;
 	if (!thread_ || !machine_.is_known(*thread_))
 		return Answer::unknown;
-	if (thread_->ring == analyze::Ring::unknown)
+	if (thread_->ring == analyze::Ring::unknown || thread_->ring == analyze::Ring::within)
 		return Answer::unknown;
 	value = thread_->syscall;
 	const bool in_call = thread_->ring == analyze::Ring::system_call;

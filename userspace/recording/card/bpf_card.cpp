@@ -48,6 +48,18 @@ void BpfCard::heard_firings()
 		ring_buffer__consume(firing_bell_.get());
 }
 
+int BpfCard::new_cgroups() const
+{
+	return new_cgroups_ ? ring_buffer__epoll_fd(new_cgroups_.get()) : -1;
+}
+
+void BpfCard::take_new_cgroups(const std::function<void(const edc_new_cgroup &)> &take)
+{
+	take_cgroup_ = take;
+	if (new_cgroups_)
+		ring_buffer__consume(new_cgroups_.get());
+}
+
 bool BpfCard::sample_all(std::uint32_t began_on, std::uint64_t number)
 {
 	if (module_)

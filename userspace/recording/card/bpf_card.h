@@ -128,6 +128,11 @@ public:
 	unsigned resume(std::uint64_t since);
 	std::vector<edc_progress> list_progress() const;
 
+	// Groups of cgroup 2 that were made since the card was loaded or this was called last, in their order; any one
+	// thread. The descriptor is readable when there are some; -1: the kernel does not tell.
+	int new_cgroups() const;
+	void take_new_cgroups(const std::function<void(const edc_new_cgroup &)> &take);
+
 	// Counter `index` of a set on one CPU, opened by the caller. Call before anything is attached.
 	void set_counter(unsigned set, unsigned index, unsigned cpu, int fd);
 
@@ -203,6 +208,7 @@ private:
 	void configure_counters();
 	void map_rings();
 	void open_bell();
+	void watch_cgroups();
 	void empty();
 	bool is_of_module(const std::string &event) const;
 	void attach_counters_of(const std::string &name);
@@ -227,6 +233,9 @@ private:
 	Mapping areas_;
 	std::unique_ptr<ring_buffer, BellDeleter> bell_; // of the rings in areas_
 	std::unique_ptr<ring_buffer, BellDeleter> firing_bell_;
+	Link cgroups_link_;
+	std::unique_ptr<ring_buffer, BellDeleter> new_cgroups_;
+	std::function<void(const edc_new_cgroup &)> take_cgroup_;
 	Mapping traced_;         // one bit per process, if options_.filtering
 	Mapping begun_;          // an edc_begun for each of options_.times
 	Mapping trigger_states_; // an edc_trigger_state for each of options_.triggers

@@ -47,6 +47,7 @@ BpfCard::BpfCard(const CardOptions &options) : options_(options)
 		map_rings();
 		open_bell();
 	}
+	watch_cgroups();
 	stacks_->map();
 	reset();
 }
@@ -59,6 +60,8 @@ BpfCard::~BpfCard()
 	areas_ = {};
 	bell_.reset();
 	firing_bell_.reset();
+	cgroups_link_ = {};
+	new_cgroups_.reset();
 	traced_ = {};
 	begun_ = {};
 	trigger_states_ = {};
@@ -99,6 +102,10 @@ void BpfCard::configure()
 		const std::string event = class_of(name);
 		if (program == skeleton_->progs.sample_here) {
 			bpf_program__set_autoload(program, options_.sampling && !module_);
+			continue;
+		}
+		if (program == skeleton_->progs.cgroup_mkdir) {
+			bpf_program__set_autoload(program, !options_.counts_only && kernel_has_tracepoint(name));
 			continue;
 		}
 		if (program == skeleton_->progs.list_progress) {
@@ -210,6 +217,21 @@ void BpfCard::open_bell()
 	bell_.reset(open(skeleton_->maps.bell));
 	if (options_.triggers)
 		firing_bell_.reset(open(skeleton_->maps.firing_bell));
+}
+
+// As long as the card is loaded, whatever else is attached.
+void BpfCard::watch_cgroups()
+{
+	if (!bpf_program__autoload(skeleton_->progs.cgroup_mkdir))
+		return;
+	const auto take = [](void *card, void *group, std::size_t) {
+		static_cast<BpfCard *>(card)->take_cgroup_(*static_cast<const edc_new_cgroup *>(group));
+		return 0;
+	};
+	cgroups_link_ = Link(bpf_program__attach(skeleton_->progs.cgroup_mkdir));
+	new_cgroups_.reset(ring_buffer__new(bpf_map__fd(skeleton_->maps.new_cgroups), take, this, nullptr));
+	if (!cgroups_link_ || !new_cgroups_)
+		throw Error(errno, "cannot watch for new cgroups");
 }
 
 void BpfCard::set_counter(unsigned set, unsigned index, unsigned cpu, int fd)

@@ -28,21 +28,19 @@ std::string mount_point()
 	return {};
 }
 
-} // namespace
+using Paths = std::map<std::uint64_t, std::string>;
 
-void CgroupNames::collect()
+void walk(Paths &paths)
 {
 	namespace fs = std::filesystem;
 	const std::string root = mount_point();
 	if (root.empty())
 		return;
-	if (paths_.size() >= max_groups) // most of them are gone
-		paths_.clear();
 	const auto add = [&](const std::string &directory) {
 		struct stat status;
-		if (paths_.size() < max_groups && ::stat(directory.c_str(), &status) == 0) {
+		if (paths.size() < max_groups && ::stat(directory.c_str(), &status) == 0) {
 			const std::string path = directory.substr(root.size());
-			paths_[status.st_ino] = path.empty() ? "/" : path;
+			paths[status.st_ino] = path.empty() ? "/" : path;
 		}
 	};
 	add(root);
@@ -53,10 +51,35 @@ void CgroupNames::collect()
 			add(groups->path().string());
 }
 
+} // namespace
+
+void CgroupNames::collect()
+{
+	const std::lock_guard guard(lock_);
+	walk(paths_);
+}
+
+void CgroupNames::add(std::uint64_t id, std::uint64_t parent, const std::string &name)
+{
+	const std::lock_guard guard(lock_);
+	if (paths_.size() >= max_groups) { // most of them are gone
+		paths_.clear();
+		walk(paths_);
+	}
+	if (const auto above = paths_.find(parent); above != paths_.end())
+		paths_[id] = (above->second == "/" ? "" : above->second) + "/" + name;
+}
+
+std::map<std::uint64_t, std::string> CgroupNames::paths() const
+{
+	const std::lock_guard guard(lock_);
+	return paths_;
+}
+
 void CgroupNames::write(const std::string &directory) const
 {
 	auto cgroups = nlohmann::ordered_json::object();
-	for (const auto &[id, path] : paths_)
+	for (const auto &[id, path] : paths())
 		cgroups[std::to_string(id)] = path;
 	const nlohmann::ordered_json names = {{"cgroups", cgroups}};
 	replace_file(directory + "/.monitor/names", json_dump(names, 1) + "\n", 0600);

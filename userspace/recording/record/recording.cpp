@@ -148,6 +148,15 @@ void Recording::Parts::read_counts_of_kernel(const char *when)
 		file_.counted_around(when, *before, counted_->read());
 }
 
+void Recording::Parts::name_new_cgroups()
+{
+	if (card_ && card_->new_cgroups() < 0)
+		cgroups_.collect();
+	else if (card_)
+		card_->take_new_cgroups(
+		    [this](const edc_new_cgroup &group) { cgroups_.add(group.id, group.parent, group.name); });
+}
+
 // Threads that were created while nothing was stored have no names: after each pause those there are are listed again.
 void Recording::Parts::list_after_pause()
 {
@@ -211,12 +220,15 @@ void Recording::Parts::wait_for_end()
 			    : functions_.has_budget() ? 50
 			    : listener_.on_progress   ? 500
 						      : -1;
+	const bool watches_cgroups = card_ && card_->new_cgroups() >= 0;
 	auto next_progress = std::chrono::steady_clock::now();
 	const auto look = [&]() -> std::string {
 		if (failure_.reported()) {
 			result_.failed = true;
 			return failure_.text();
 		}
+		if (watches_cgroups)
+			name_new_cgroups();
 		if (triggers_)
 			act();
 		if (!ended_by_.empty())
@@ -238,6 +250,8 @@ void Recording::Parts::wait_for_end()
 		std::ranges::copy(triggers_->fds(), std::back_inserter(fds));
 		fds.push_back({acts_->fd(), POLLIN, 0});
 	}
+	if (watches_cgroups)
+		fds.push_back({card_->new_cgroups(), POLLIN, 0});
 	result_.end_reason = ending_.wait(command_.get(), failure_, look_ms, look, fds);
 }
 
@@ -284,6 +298,11 @@ Result Recording::wait()
 void Recording::stop(const std::string &reason)
 {
 	parts_->stop(reason);
+}
+
+std::map<std::uint64_t, std::string> Recording::cgroups() const
+{
+	return parts_->cgroups();
 }
 
 } // namespace monitor::record

@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -115,6 +116,8 @@ public:
 	// Any thread, also before wait(). A command that still runs is terminated, as after the duration. `reason` is
 	// the end of a sentence, like Result::end_reason.
 	void stop(const std::string &reason);
+	// Paths of the cgroups that there were so far, by id. Any thread, after start().
+	std::map<std::uint64_t, std::string> cgroups() const;
 
 private:
 	class Parts;

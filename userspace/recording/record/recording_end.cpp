@@ -86,8 +86,7 @@ void Recording::Parts::end_recording()
 		fail(failure_.text());
 	if (phases_)
 		file_.phases(phases_->finish(progress().lost));
-	if (card_)
-		cgroups_.collect();
+	name_new_cgroups();
 	if (card_)
 		file_.card_counts(*card_);
 	if (stacks_)

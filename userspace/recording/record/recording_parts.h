@@ -51,6 +51,7 @@ public:
 	void start();
 	Result wait();
 	void stop(const std::string &reason) { ending_.stop(reason); }
+	std::map<std::uint64_t, std::string> cgroups() const { return cgroups_.paths(); }
 
 private:
 	BlockSink *sink() const { return options_.states ? options_.states.get() : options_.live.get(); }
@@ -93,6 +94,7 @@ private:
 	void write_tasks(bool at_end);
 	void read_counts_of_kernel(const char *when);
 	void act();
+	void name_new_cgroups();
 	void list_after_pause();
 	void list_after_phase();
 	void write_listed();

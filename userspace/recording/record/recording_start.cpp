@@ -122,13 +122,14 @@ void Recording::Parts::start_parts()
 						      });
 	if (!options_.command.empty())
 		command_ = std::make_unique<Command>(options_.command, user_, environment_of_command());
-	if (!options_.user_only)
-		cgroups_.collect(); // this is slow, so before any probe is attached
 	file_.recording(options_, command_ ? command_->pid() : 0, user_.name, uuid_);
 	if (options_.user_only)
 		measure_clock();
 	else
 		load_card();
+	if (card_)
+		cgroups_
+		    .collect(); // this is slow: before the probes are attached, but after the card tells of new ones
 	if (options_.everyone && !(users_ && users_->holder()))
 		find_programs();
 	if (options_.stacks.any())
@@ -374,7 +375,7 @@ void Recording::Parts::start_flight()
 			  .add_triggers = [this](RecordingFile &file) { add_triggers(file); },
 			  .write_names =
 			      [this](const std::string &directory) {
-				      cgroups_.collect();
+				      name_new_cgroups();
 				      cgroups_.write(directory);
 			      },
 			  .on_snapshot =
@@ -455,10 +456,7 @@ void Recording::Parts::start_recording()
 			if (stacks_)
 				start.stacks_ns = [memory = card_->stack_memory()] { return memory.spent_ns(); };
 			start.describe = [this] { return description(describe_clock(*steering_), user_classes()); };
-			start.name_cgroups = [this] {
-				cgroups_.collect();
-				cgroups_.write(result_.directory);
-			};
+			start.name_cgroups = [this] { cgroups_.write(result_.directory); };
 			options_.live->start(start);
 		}
 	}
