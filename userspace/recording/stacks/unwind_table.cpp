@@ -3,148 +3,19 @@
 
 #include <algorithm>
 #include <cstring>
-#include <map>
-#include <string>
 #include <unordered_map>
+
+#include "base/eh_frame.h"
 
 namespace monitor::stacks {
 namespace {
 
-using Bytes = std::span<const std::byte>;
+using eh::Bytes, eh::Cie, eh::Fde, eh::Numbers;
 
 // DWARF's numbers of the registers of x86-64
 constexpr std::uint64_t frame_pointer = 6, stack_pointer = 7, return_address = 16;
 constexpr std::size_t max_remembered = 64;
 constexpr std::size_t max_cie_instructions = 256; // bytes; compilers write some ten, and each FDE starts with them
-constexpr unsigned max_leb_bits = 112;            // compilers pad numbers, but not beyond 64 bits
-
-// Pointer encodings of the Linux Standard Base, 10.5.1
-constexpr unsigned absent = 0xff, relative_to_itself = 0x10;
-
-// Reads numbers; after the end it is bad and reads 0.
-class Numbers {
-public:
-	Numbers(Bytes bytes, std::uint64_t address) : bytes_(bytes), address_(address) {}
-
-	bool is_bad() const { return is_bad_; }
-	bool at_end() const { return at_ >= bytes_.size() || is_bad_; }
-	std::size_t at() const { return at_; }
-	void go_to(std::size_t at) { at_ = std::min(at, bytes_.size()); }
-	Bytes rest() const { return bytes_.subspan(at_); }
-
-	template <class T> T fixed()
-	{
-		T value{};
-		if (bytes_.size() - at_ < sizeof value) {
-			is_bad_ = true;
-			return 0;
-		}
-		std::memcpy(&value, bytes_.data() + at_, sizeof value);
-		at_ += sizeof value;
-		return value;
-	}
-
-	std::uint64_t unsigned_leb()
-	{
-		std::uint64_t value = 0;
-		for (unsigned shift = 0; shift < max_leb_bits; shift += 7) {
-			const auto byte = fixed<std::uint8_t>();
-			if (shift < 64)
-				value |= std::uint64_t{byte & 0x7fu} << shift;
-			if (!(byte & 0x80))
-				return value;
-		}
-		is_bad_ = true;
-		return 0;
-	}
-
-	std::int64_t signed_leb()
-	{
-		std::uint64_t value = 0;
-		for (unsigned shift = 0; shift < max_leb_bits;) {
-			const auto byte = fixed<std::uint8_t>();
-			if (shift < 64)
-				value |= std::uint64_t{byte & 0x7fu} << shift;
-			shift += 7;
-			if (byte & 0x80)
-				continue;
-			if (byte & 0x40 && shift < 64)
-				value |= ~std::uint64_t{0} << shift;
-			return static_cast<std::int64_t>(value);
-		}
-		is_bad_ = true;
-		return 0;
-	}
-
-	std::uint64_t pointer(unsigned encoding)
-	{
-		if (encoding == absent)
-			return 0;
-		const std::uint64_t here = address_ + at_;
-		std::uint64_t value = 0;
-		switch (encoding & 0x0f) {
-		case 0x00:
-		case 0x04:
-		case 0x0c:
-			value = fixed<std::uint64_t>();
-			break;
-		case 0x01:
-			value = unsigned_leb();
-			break;
-		case 0x02:
-			value = fixed<std::uint16_t>();
-			break;
-		case 0x03:
-			value = fixed<std::uint32_t>();
-			break;
-		case 0x09:
-			value = static_cast<std::uint64_t>(signed_leb());
-			break;
-		case 0x0a:
-			value = static_cast<std::uint64_t>(std::int64_t{fixed<std::int16_t>()});
-			break;
-		case 0x0b:
-			value = static_cast<std::uint64_t>(std::int64_t{fixed<std::int32_t>()});
-			break;
-		default:
-			is_bad_ = true;
-		}
-		return (encoding & 0x70) == relative_to_itself ? value + here : value;
-	}
-
-	// A sequence of bytes whose length comes first.
-	Bytes block()
-	{
-		const std::uint64_t size = unsigned_leb();
-		if (size > bytes_.size() - at_) {
-			is_bad_ = true;
-			return {};
-		}
-		at_ += size;
-		return bytes_.subspan(at_ - size, size);
-	}
-
-private:
-	Bytes bytes_;
-	std::uint64_t address_;
-	std::size_t at_ = 0;
-	bool is_bad_ = false;
-};
-
-struct Cie {
-	std::uint64_t code_factor = 1;
-	std::int64_t data_factor = 1;
-	unsigned encoding = 0;
-	bool is_augmented = false, is_signal_frame = false;
-	Bytes instructions;
-	bool is_bad = false;
-};
-
-struct Fde {
-	std::uint64_t first, end;
-	const Cie *cie;
-	Bytes instructions;
-};
 
 // Of one address.
 struct State {
@@ -456,122 +327,6 @@ private:
 	std::vector<State> remembered_;
 };
 
-class Section {
-public:
-	Section(Bytes bytes, std::uint64_t address) : bytes_(bytes), address_(address) {}
-
-	std::vector<Fde> fdes()
-	{
-		std::vector<Fde> all;
-		for (std::size_t at = 0; at + 4 <= bytes_.size();) {
-			const Entry entry = entry_at(at);
-			if (entry.next <= at)
-				break;
-			at = entry.next;
-			if (entry.is_empty || entry.id == 0)
-				continue; // a terminator within the section, or a CIE
-			const std::size_t cie_at = entry.content - entry.id;
-			if (entry.id > entry.content)
-				continue;
-			const Cie &cie = cie_of(cie_at);
-			if (cie.is_bad)
-				continue;
-			Numbers numbers(bytes_.first(entry.next), address_);
-			numbers.go_to(entry.content + 4);
-			const std::uint64_t first = numbers.pointer(cie.encoding);
-			const std::uint64_t size = numbers.pointer(cie.encoding & 0x0f);
-			if (cie.is_augmented)
-				numbers.block();
-			if (!numbers.is_bad() && first && size && first + size > first &&
-			    first + size <= ~std::uint32_t{0})
-				all.push_back({first, first + size, &cie, numbers.rest()});
-		}
-		std::ranges::sort(all, {}, &Fde::first);
-		return all;
-	}
-
-	std::uint64_t address_of(Bytes part) const
-	{
-		return address_ + static_cast<std::uint64_t>(part.data() - bytes_.data());
-	}
-
-private:
-	struct Entry {
-		std::size_t content = 0, next = 0; // content: of the CIE pointer, which `id` is
-		std::uint32_t id = 0;
-		bool is_empty = false;
-	};
-
-	Entry entry_at(std::size_t at) const
-	{
-		Numbers numbers(bytes_, address_);
-		numbers.go_to(at);
-		std::uint64_t length = numbers.fixed<std::uint32_t>();
-		if (length == 0)
-			return {0, at + 4, 0, true};
-		if (length == 0xffffffff)
-			length = numbers.fixed<std::uint64_t>();
-		Entry entry;
-		entry.content = numbers.at();
-		if (numbers.is_bad() || length < 4 || length > bytes_.size() - entry.content)
-			return {};
-		entry.next = entry.content + length;
-		entry.id = numbers.fixed<std::uint32_t>();
-		return entry;
-	}
-
-	const Cie &cie_of(std::size_t at)
-	{
-		const auto [found, is_new] = cies_.try_emplace(at);
-		if (is_new)
-			found->second = read_cie(at);
-		return found->second;
-	}
-
-	Cie read_cie(std::size_t at) const
-	{
-		Cie cie;
-		const Entry entry = entry_at(at);
-		cie.is_bad = true;
-		if (entry.next <= at || entry.is_empty || entry.id != 0)
-			return cie;
-		Numbers numbers(bytes_.first(entry.next), address_);
-		numbers.go_to(entry.content + 4);
-		numbers.fixed<std::uint8_t>(); // version
-		std::string augmentation;
-		for (char c; (c = static_cast<char>(numbers.fixed<std::uint8_t>())) != 0 && augmentation.size() < 16;)
-			augmentation += c;
-		cie.code_factor = numbers.unsigned_leb();
-		cie.data_factor = numbers.signed_leb();
-		const std::uint64_t return_register = numbers.unsigned_leb();
-		if (augmentation.starts_with('z')) {
-			cie.is_augmented = true;
-			const std::size_t from = numbers.at();
-			Numbers data(numbers.block(), address_ + from); // a personality's address does not matter
-			for (const char c : augmentation.substr(1)) {
-				if (c == 'R')
-					cie.encoding = data.fixed<std::uint8_t>();
-				else if (c == 'P')
-					data.pointer(data.fixed<std::uint8_t>() & 0x0f);
-				else if (c == 'L')
-					data.fixed<std::uint8_t>();
-				else if (c == 'S')
-					cie.is_signal_frame = true;
-			}
-		} else if (!augmentation.empty()) {
-			return cie;
-		}
-		cie.instructions = numbers.rest();
-		cie.is_bad = numbers.is_bad() || return_register != return_address ||
-			     cie.instructions.size() > max_cie_instructions;
-		return cie;
-	}
-
-	Bytes bytes_;
-	std::uint64_t address_;
-	std::map<std::size_t, Cie> cies_;
-};
-
 edc_unwind_row without_rule(std::uint64_t address)
 {
 	return {static_cast<std::uint32_t>(address), 0, 0, EDC_UNWIND_NONE};
@@ -588,19 +343,24 @@ void mark_entry(std::vector<edc_unwind_row> &rows, std::uint64_t entry)
 		rows.insert(after, {static_cast<std::uint32_t>(entry), 0, 0, EDC_UNWIND_END});
 }
 
+bool has_rows(const Fde &fde)
+{
+	return fde.end <= ~std::uint32_t{0} && fde.cie->return_register == return_address &&
+	       fde.cie->instructions.size() <= max_cie_instructions;
+}
+
 } // namespace
 
 std::vector<edc_unwind_row> unwind_table(std::span<const std::byte> eh_frame, std::uint64_t address,
 					 std::uint64_t entry)
 {
-	Section section(eh_frame, address);
+	eh::Section section(eh_frame, address);
 	Builder rows;
 	std::unordered_map<const Cie *, State> initial_states;
 	std::uint64_t end = 0;
-	const std::vector<Fde> fdes = section.fdes();
-	for (const Fde &fde : fdes) {
-		if (fde.first < end)
-			continue; // two FDEs for one address: the first holds
+	for (const Fde &fde : section.fdes()) {
+		if (!has_rows(fde) || fde.first < end)
+			continue; // of two FDEs for one address the first holds
 		if (end && fde.first > end)
 			rows.add(without_rule(end));
 		const auto [of_cie, is_new] = initial_states.try_emplace(fde.cie);

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+#include "eh_frame.h"
+
+#include <string>
+
+namespace monitor::eh {
+namespace {
+
+std::uint64_t lsda_of(Bytes data, std::uint64_t address, const Cie &cie)
+{
+	Numbers plain(data, address), encoded(data, address);
+	const bool has_one = plain.pointer(cie.lsda_encoding & 0x0f) != 0 && !plain.is_bad();
+	return cie.lsda_encoding != absent && has_one ? encoded.pointer(cie.lsda_encoding) : 0;
+}
+
+} // namespace
+
+std::vector<Fde> Section::fdes()
+{
+	std::vector<Fde> all;
+	for (std::size_t at = 0; at + 4 <= bytes_.size();) {
+		const Entry entry = entry_at(at);
+		if (entry.next <= at)
+			break;
+		at = entry.next;
+		if (entry.is_empty || entry.id == 0)
+			continue; // a terminator within the section, or a CIE
+		const std::size_t cie_at = entry.content - entry.id;
+		if (entry.id > entry.content)
+			continue;
+		const Cie &cie = cie_of(cie_at);
+		if (cie.is_bad)
+			continue;
+		Numbers numbers(bytes_.first(entry.next), address_);
+		numbers.go_to(entry.content + 4);
+		const std::uint64_t first = numbers.pointer(cie.encoding);
+		const std::uint64_t size = numbers.pointer(cie.encoding & 0x0f);
+		std::uint64_t lsda = 0;
+		if (cie.is_augmented) {
+			const Bytes data = numbers.block();
+			lsda = lsda_of(data, address_of(data), cie);
+		}
+		if (!numbers.is_bad() && first && size && first + size > first)
+			all.push_back({first, first + size, &cie, numbers.rest(), lsda});
+	}
+	std::ranges::sort(all, {}, &Fde::first);
+	return all;
+}
+
+Section::Entry Section::entry_at(std::size_t at) const
+{
+	Numbers numbers(bytes_, address_);
+	numbers.go_to(at);
+	std::uint64_t length = numbers.fixed<std::uint32_t>();
+	if (length == 0)
+		return {0, at + 4, 0, true};
+	if (length == 0xffffffff)
+		length = numbers.fixed<std::uint64_t>();
+	Entry entry;
+	entry.content = numbers.at();
+	if (numbers.is_bad() || length < 4 || length > bytes_.size() - entry.content)
+		return {};
+	entry.next = entry.content + length;
+	entry.id = numbers.fixed<std::uint32_t>();
+	return entry;
+}
+
+const Cie &Section::cie_of(std::size_t at)
+{
+	const auto [found, is_new] = cies_.try_emplace(at);
+	if (is_new)
+		found->second = read_cie(at);
+	return found->second;
+}
+
+Cie Section::read_cie(std::size_t at) const
+{
+	Cie cie;
+	const Entry entry = entry_at(at);
+	cie.is_bad = true;
+	if (entry.next <= at || entry.is_empty || entry.id != 0)
+		return cie;
+	Numbers numbers(bytes_.first(entry.next), address_);
+	numbers.go_to(entry.content + 4);
+	numbers.fixed<std::uint8_t>(); // version
+	std::string augmentation;
+	for (char c; (c = static_cast<char>(numbers.fixed<std::uint8_t>())) != 0 && augmentation.size() < 16;)
+		augmentation += c;
+	cie.code_factor = numbers.unsigned_leb();
+	cie.data_factor = numbers.signed_leb();
+	cie.return_register = numbers.unsigned_leb();
+	if (augmentation.starts_with('z')) {
+		cie.is_augmented = true;
+		const std::size_t from = numbers.at();
+		Numbers data(numbers.block(), address_ + from); // a personality's address does not matter
+		for (const char c : augmentation.substr(1)) {
+			if (c == 'R')
+				cie.encoding = data.fixed<std::uint8_t>();
+			else if (c == 'P')
+				data.pointer(data.fixed<std::uint8_t>() & 0x0f);
+			else if (c == 'L')
+				cie.lsda_encoding = data.fixed<std::uint8_t>();
+			else if (c == 'S')
+				cie.is_signal_frame = true;
+		}
+	} else if (!augmentation.empty()) {
+		return cie;
+	}
+	cie.instructions = numbers.rest();
+	cie.is_bad = numbers.is_bad();
+	return cie;
+}
+
+} // namespace monitor::eh
