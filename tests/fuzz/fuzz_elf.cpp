@@ -12,6 +12,7 @@
 #include "reading/symbols/packed_frames.h"
 #include "reading/symbols/symbol_files.h"
 #include "recording/functions/exit_search.h"
+#include "recording/functions/landing_pads.h"
 #include "recording/functions/program_symbols.h"
 #include "recording/functions/sled_search.h"
 #include "recording/stacks/frame_pointers.h"
@@ -47,6 +48,9 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char *data, std::size_t siz
 			check_table(image->content(section, 1 << 20), section.address, image->entry(), &*image);
 		}
 		image->notes();
+		const functions::LandingPads landing_pads(*image);
+		std::vector<std::uint64_t> pads;
+		landing_pads.add_to(pads, {0, std::vector<std::byte>(bytes.begin(), bytes.end())});
 		const auto named = functions::functions_of(*image, "file");
 		if (!std::ranges::is_sorted(named, {}, &functions::Symbol::address))
 			std::abort();
@@ -60,16 +64,23 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char *data, std::size_t siz
 		image->address_of(size);
 	}
 	check_table(bytes, 0x1000, 0x1004);
-	const std::vector<functions::CodePart> parts{{0x1000, {bytes.begin(), bytes.end()}}};
-	const functions::Exits found = functions::find_exits(parts);
-	for (const functions::Exits &exits : {found, functions::find_exits_arm64(parts)})
+	functions::FunctionCode code{{{0x1000, {bytes.begin(), bytes.end()}}}, {}, {}};
+	code.read = [&](std::uint64_t address, std::span<std::byte> into) { // tables are in it, too
+		const std::uint64_t at = address - 0x1000;
+		if (at >= size || into.size() > size - at)
+			return false;
+		std::ranges::copy(bytes.subspan(at, into.size()), into.begin());
+		return true;
+	};
+	const functions::Exits found = functions::find_exits(code);
+	for (const functions::Exits &exits : {found, functions::find_exits_arm64(code)})
 		for (const card::FunctionExit &exit : exits.exits)
 			if (exit.offset - 0x1000 >= size || exit.condition > 16)
 				std::abort();
 	std::vector<card::FunctionSled> sleds; // as a hostile file may place them
 	for (std::size_t i = 0; i < std::min<std::size_t>(size, 64); ++i)
 		sleds.push_back({0x1000 + i, static_cast<std::uint16_t>(data[i] % 5)});
-	for (const card::FunctionSled &sled : functions::sleds_of(sleds, parts, found))
+	for (const card::FunctionSled &sled : functions::sleds_of(sleds, code.parts, found))
 		if (!found.starts.contains(sled.offset))
 			std::abort();
 	symbols::FunctionTable(symbols::functions_of_kernel(text)).find(size);

@@ -80,8 +80,12 @@ bool ElfImage::take_headers()
 	if (!read_(elf.e_phoff, std::as_writable_bytes(std::span(parts))))
 		return false;
 	for (const Elf64_Phdr &part : parts) {
-		const ElfSegment segment{part.p_offset, part.p_vaddr, part.p_filesz, part.p_memsz,
-					 (part.p_flags & PF_X) != 0};
+		const ElfSegment segment{part.p_offset,
+					 part.p_vaddr,
+					 part.p_filesz,
+					 part.p_memsz,
+					 (part.p_flags & PF_X) != 0,
+					 (part.p_flags & PF_W) != 0};
 		if (part.p_type == PT_LOAD)
 			loads_.push_back(segment);
 		if (part.p_type == PT_NOTE)

@@ -33,7 +33,7 @@ struct ElfNote {
 // What is mapped: bytes [offset, offset + file_size) of the file at address.
 struct ElfSegment {
 	std::uint64_t offset = 0, address = 0, file_size = 0, size = 0;
-	bool is_executable = false;
+	bool is_executable = false, is_writable = false;
 };
 
 class ElfImage {

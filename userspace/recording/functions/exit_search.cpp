@@ -3,9 +3,14 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
+
+#include "control_flow.h"
 
 #ifdef MONITOR_HAS_CAPSTONE
 #include <capstone/capstone.h>
+
+#include "jump_table_x86.h"
 #endif
 
 namespace monitor::functions {
@@ -54,126 +59,159 @@ bool can_be_probed(const cs_insn &instruction)
 	return false;
 }
 
-class Search {
+class X86Decoder : public Decoder {
 public:
-	explicit Search(const std::vector<CodePart> &parts) : parts_(parts)
+	X86Decoder()
 	{
-		if (cs_open(CS_ARCH_X86, CS_MODE_64, &handle_) != CS_ERR_OK) {
-			found_.why_not = "the disassembler cannot be started";
+		if (cs_open(CS_ARCH_X86, CS_MODE_64, &handle_) != CS_ERR_OK)
 			return;
-		}
 		cs_option(handle_, CS_OPT_DETAIL, CS_OPT_ON);
 		instruction_ = cs_malloc(handle_);
 	}
-	~Search()
+	~X86Decoder() override
 	{
 		if (instruction_)
 			cs_free(instruction_, 1);
 		if (handle_)
 			cs_close(&handle_);
 	}
-	Search(const Search &) = delete;
-	Search &operator=(const Search &) = delete;
 
-	Exits run()
+	bool is_ready() const { return instruction_ != nullptr; }
+
+	bool decode(std::uint64_t address, std::span<const std::byte> bytes, Instruction &into) override
 	{
-		for (const CodePart &part : parts_)
-			if (found_.why_not.empty())
-				follow(part);
-		for (const std::uint64_t target : found_.targets)
-			if (found_.why_not.empty() && !found_.starts.contains(target))
-				found_.why_not = not_followed;
-		if (found_.why_not.empty() &&
-		    (found_.entry == 0 || std::ranges::find_if(found_.targets, [&](std::uint64_t target) {
-						  return target > parts_.front().address && target <= found_.entry;
-					  }) != found_.targets.end()))
-			found_.why_not = "the kernel accepts no probe at its first instruction";
-		return std::move(found_);
+		if (!disassemble(address, bytes))
+			return false;
+		into.size = instruction_->size;
+		into.can_be_probed = can_be_probed(*instruction_);
+		take_flow(into);
+		into.can_be_passed_over = into.flow == Instruction::Flow::next;
+		if (!into.can_be_probed)
+			into.no_exit = "the kernel accepts no probe at an instruction that leaves it";
+		take_data(into);
+		return true;
+	}
+
+	bool is_padding(std::uint64_t address, std::span<const std::byte> bytes) override
+	{
+		while (!bytes.empty()) {
+			if (!disassemble(address, bytes) || !does_nothing())
+				return false;
+			address += instruction_->size;
+			bytes = bytes.subspan(instruction_->size);
+		}
+		return true;
+	}
+
+	JumpTable table_of(const std::vector<std::uint64_t> &path, const FunctionCode &code) override
+	{
+		JumpTableSearch search(handle_);
+		for (const std::uint64_t address : path)
+			for (const CodePart &part : code.parts)
+				if (part.contains(address) &&
+				    disassemble(address, std::span(part.bytes).subspan(address - part.address)))
+					search.step(*instruction_);
+		return search.table(code);
 	}
 
 private:
-	void follow(const CodePart &part)
+	bool disassemble(std::uint64_t address, std::span<const std::byte> bytes)
 	{
-		const auto *code = reinterpret_cast<const std::uint8_t *>(part.bytes.data());
-		std::size_t left = part.bytes.size();
-		std::uint64_t address = part.address;
-		while (left > 0) {
-			found_.starts.insert(address);
-			if (!cs_disasm_iter(handle_, &code, &left, &address, instruction_)) {
-				found_.why_not = not_followed;
-				return;
-			}
-			const bool returns = is_in(CS_GRP_RET), calls = is_in(CS_GRP_CALL);
-			const bool jumps = !calls && (is_in(CS_GRP_JUMP) || is_in(CS_GRP_BRANCH_RELATIVE));
-			if (!is_past_entry_)
-				take_entry(returns || calls || jumps);
-			if (returns)
-				take_exit(0);
-			else if (jumps)
-				take_jump();
-		}
+		const auto *code = reinterpret_cast<const std::uint8_t *>(bytes.data());
+		std::size_t left = bytes.size();
+		return cs_disasm_iter(handle_, &code, &left, &address, instruction_);
 	}
 
 	bool is_in(unsigned group) const { return cs_insn_group(handle_, instruction_, group); }
 
-	// An instruction with a prefix or encoding that the kernel refuses moves no stack pointer: the next will do.
-	void take_entry(bool leaves)
+	// Also what does nothing to a register that is already zero-extended to it: xchg %ax,%ax, and int3.
+	bool does_nothing() const
 	{
-		is_past_entry_ = leaves || can_be_probed(*instruction_);
-		if (can_be_probed(*instruction_))
-			found_.entry = instruction_->address;
+		return instruction_->id == X86_INS_NOP || instruction_->id == X86_INS_INT3 ||
+		       (instruction_->id == X86_INS_XCHG && instruction_->bytes[instruction_->size - 1] == 0x90);
 	}
 
-	// One through a register or memory goes to a case of a switch, or is a tail call: unknown, so it is no exit.
-	void take_jump()
+	void take_flow(Instruction &into) const
+	{
+		using Flow = Instruction::Flow;
+		const cs_x86 &detail = instruction_->detail->x86;
+		const bool has_target = detail.op_count == 1 && detail.operands[0].type == X86_OP_IMM;
+		if (has_target)
+			into.target = static_cast<std::uint64_t>(detail.operands[0].imm);
+		if (is_in(CS_GRP_RET) || is_in(CS_GRP_IRET)) {
+			into.flow = Flow::leave;
+		} else if (is_in(CS_GRP_CALL)) {
+			into.flow = Flow::call;
+		} else if (instruction_->id == X86_INS_XBEGIN) { // goes there when the transaction fails
+			into.flow = Flow::branch;
+			into.no_exit = not_followed;
+		} else if (is_in(CS_GRP_JUMP) || is_in(CS_GRP_BRANCH_RELATIVE)) {
+			const auto condition = condition_of(detail);
+			into.flow = !has_target ? Flow::indirect : condition == 0 ? Flow::jump : Flow::branch;
+			into.condition = condition.value_or(0);
+			into.no_exit = condition ? nullptr : not_followed;
+		} else if (instruction_->id == X86_INS_UD2 || instruction_->id == X86_INS_HLT ||
+			   instruction_->id == X86_INS_INT3) {
+			into.flow = Flow::stop;
+		}
+		if (into.flow == Flow::next)
+			into.target = 0;
+	}
+
+	// By the distance from the instruction, or where the program is always at the same address.
+	void take_data(Instruction &into) const
 	{
 		const cs_x86 &detail = instruction_->detail->x86;
-		if (detail.op_count != 1 || detail.operands[0].type != X86_OP_IMM)
-			return;
-		const auto target = static_cast<std::uint64_t>(detail.operands[0].imm);
-		const bool is_inside =
-		    std::ranges::any_of(parts_, [&](const CodePart &part) { return part.contains(target); });
-		if (target == parts_.front().address)
-			found_.why_not = "a loop in it begins at its first instruction";
-		else if (is_inside)
-			found_.targets.push_back(target);
-		else if (const auto condition = condition_of(detail))
-			take_exit(*condition);
-		else
-			found_.why_not = not_followed;
+		if (instruction_->id == X86_INS_MOV && detail.operands[1].type == X86_OP_IMM)
+			into.data = static_cast<std::uint64_t>(detail.operands[1].imm);
+		for (unsigned i = 0; i < detail.op_count; ++i) {
+			const cs_x86_op &operand = detail.operands[i];
+			if (operand.type != X86_OP_MEM)
+				continue;
+			if (operand.mem.base == X86_REG_RIP)
+				into.data = instruction_->address + instruction_->size +
+					    static_cast<std::uint64_t>(operand.mem.disp);
+			else if (operand.mem.base == X86_REG_INVALID && operand.mem.segment == X86_REG_INVALID)
+				into.data = static_cast<std::uint64_t>(operand.mem.disp);
+			into.data_bytes = std::max<std::uint64_t>(operand.size, 1);
+		}
 	}
 
-	void take_exit(std::uint8_t condition)
-	{
-		if (!can_be_probed(*instruction_))
-			found_.why_not = "the kernel accepts no probe at an instruction that leaves it";
-		found_.exits.push_back({instruction_->address, condition});
-	}
-
-	const std::vector<CodePart> &parts_;
 	csh handle_ = 0;
 	cs_insn *instruction_ = nullptr;
-	bool is_past_entry_ = false;
-	Exits found_;
 };
 
 } // namespace
 
-Exits find_exits(const std::vector<CodePart> &parts)
+Exits find_exits(const FunctionCode &code)
 {
-	return Search(parts).run();
+	X86Decoder decoder;
+	if (decoder.is_ready())
+		return ControlFlow(code, decoder).run();
+	return {0, {}, "the disassembler cannot be started", {}, {}};
+}
+
+bool is_padding(std::uint64_t address, std::span<const std::byte> bytes)
+{
+	X86Decoder decoder;
+	return decoder.is_ready() && decoder.is_padding(address, bytes);
 }
 #else
 
-Exits find_exits([[maybe_unused]] const std::vector<CodePart> &parts)
+Exits find_exits([[maybe_unused]] const FunctionCode &code)
 {
 #if defined(__aarch64__)
-	return find_exits_arm64(parts);
+	return find_exits_arm64(code);
 #elif defined(__x86_64__)
 	return {0, {}, "this monitor was built without the library capstone", {}, {}};
 #else
 	return {0, {}, "functions can be recorded on x86-64 and arm64 only", {}, {}};
 #endif
+}
+
+bool is_padding(std::uint64_t, std::span<const std::byte>)
+{
+	return false;
 }
 #endif
 

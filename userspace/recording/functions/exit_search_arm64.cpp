@@ -5,7 +5,7 @@
 #include <cstring>
 #include <optional>
 
-#include "exit_search.h"
+#include "control_flow.h"
 
 namespace monitor::functions {
 namespace {
@@ -45,7 +45,7 @@ std::optional<std::uint64_t> conditional_target(std::uint64_t address, std::uint
 	return {};
 }
 
-// ldr (literal) and adr: what they address within the function is data, which must not be taken for instructions.
+// ldr (literal) and adr
 std::optional<std::uint64_t> literal(std::uint64_t address, std::uint32_t instruction)
 {
 	if (is(instruction, 0x3b000000, 0x18000000))
@@ -62,76 +62,81 @@ bool can_be_probed(std::uint32_t instruction)
 	return !is(instruction, 0x3f000000, 0x08000000);
 }
 
-class Arm64Search {
-public:
-	explicit Arm64Search(const std::vector<CodePart> &parts) : parts_(parts) {}
+bool is_indirect(std::uint32_t instruction)
+{
+	return is(instruction, 0xfffffc1f, 0xd61f0000) || is(instruction, 0xfefff800, 0xd61f0800); // br; braa, brab
+}
 
-	Exits run()
+class Arm64Decoder : public Decoder {
+public:
+	bool decode(std::uint64_t address, std::span<const std::byte> bytes, Instruction &into) override
 	{
-		for (const CodePart &part : parts_)
-			for (std::size_t at = 0; found_.why_not.empty() && at < part.bytes.size();
-			     at += instruction_size)
-				take(part, at);
-		if (found_.why_not.empty() && found_.entry == 0)
-			found_.why_not = "the kernel accepts no probe at its first instruction";
-		return std::move(found_);
+		std::uint32_t instruction = 0;
+		if (bytes.size() < instruction_size || address % instruction_size)
+			return false;
+		std::memcpy(&instruction, bytes.data(), instruction_size);
+		if (instruction >> 16 == 0) // udf
+			return false;
+		into.size = instruction_size;
+		into.can_be_probed = can_be_probed(instruction);
+		if (const auto data = literal(address, instruction)) {
+			into.data = *data;
+			into.data_bytes = instruction_size;
+		}
+		take_flow(address, instruction, into);
+		return true;
 	}
+
+	bool is_padding(std::uint64_t, std::span<const std::byte> bytes) override
+	{
+		for (std::size_t at = 0; at < bytes.size(); at += instruction_size) {
+			std::uint32_t instruction = 0;
+			std::memcpy(&instruction, bytes.data() + at, std::min(instruction_size, bytes.size() - at));
+			if (instruction != nop && instruction != 0)
+				return false;
+		}
+		return true;
+	}
+
+	// A switch goes by the distance from its own place, which refers to code as to data: it is left out.
+	JumpTable table_of(const std::vector<std::uint64_t> &, const FunctionCode &) override { return {}; }
 
 private:
-	bool is_inside(std::uint64_t address) const
-	{
-		return std::ranges::any_of(parts_, [&](const CodePart &part) { return part.contains(address); });
-	}
+	static constexpr std::uint32_t nop = 0xd503201f;
 
-	void take(const CodePart &part, std::size_t at)
+	static void take_flow(std::uint64_t address, std::uint32_t instruction, Instruction &into)
 	{
-		const std::uint64_t address = part.address + at;
-		std::uint32_t instruction = 0;
-		if (part.bytes.size() - at < instruction_size || address % instruction_size) {
-			found_.why_not = not_followed;
-			return;
+		using Flow = Instruction::Flow;
+		if (is_return(instruction) || is_authenticated_return(instruction)) {
+			into.flow = Flow::leave;
+			if (is_authenticated_return(instruction))
+				into.no_exit = "the kernel accepts no probe at an instruction that leaves it";
+		} else if (is(instruction, 0xfc000000, 0x14000000)) {
+			into.flow = Flow::jump;
+			into.target = target(address, instruction, 0, 26);
+		} else if (is(instruction, 0xfc000000, 0x94000000)) {
+			into.flow = Flow::call;
+			into.target = target(address, instruction, 0, 26);
+		} else if (const auto to = conditional_target(address, instruction)) {
+			into.flow = Flow::branch;
+			into.target = *to;
+			into.no_exit = "it leaves to another function on a condition";
+		} else if (is_indirect(instruction)) {
+			into.flow = Flow::indirect;
+		} else if (is(instruction, 0xfefff800, 0xd63f0800) || is(instruction, 0xfffffc1f, 0xd63f0000)) {
+			into.flow = Flow::call; // blraa, blrab, blr
+		} else if (is(instruction, 0xffe0001f, 0xd4200000)) {
+			into.flow = Flow::stop; // brk
 		}
-		std::memcpy(&instruction, part.bytes.data() + at, instruction_size);
-		found_.starts.insert(address);
-		const auto data = literal(address, instruction);
-		if (instruction >> 16 == 0 || (data && is_inside(*data))) { // udf, and constants
-			found_.why_not = not_followed;
-			return;
-		}
-		if (address == parts_.front().address && can_be_probed(instruction))
-			found_.entry = address;
-		if (is_return(instruction))
-			found_.exits.push_back({address, 0});
-		else if (is_authenticated_return(instruction))
-			found_.why_not = "the kernel accepts no probe at an instruction that leaves it";
-		else if (is(instruction, 0xfc000000, 0x14000000))
-			jump(address, target(address, instruction, 0, 26), false);
-		else if (const auto to = conditional_target(address, instruction))
-			jump(address, *to, true);
 	}
-
-	// One through a register goes to a case of a switch, or is a tail call: unknown, so it is no exit.
-	void jump(std::uint64_t address, std::uint64_t to, bool is_conditional)
-	{
-		if (to == parts_.front().address)
-			found_.why_not = "a loop in it begins at its first instruction";
-		else if (is_inside(to))
-			found_.targets.push_back(to);
-		else if (is_conditional)
-			found_.why_not = "it leaves to another function on a condition";
-		else
-			found_.exits.push_back({address, 0});
-	}
-
-	const std::vector<CodePart> &parts_;
-	Exits found_;
 };
 
 } // namespace
 
-Exits find_exits_arm64(const std::vector<CodePart> &parts)
+Exits find_exits_arm64(const FunctionCode &code)
 {
-	return Arm64Search(parts).run();
+	Arm64Decoder decoder;
+	return ControlFlow(code, decoder).run();
 }
 
 } // namespace monitor::functions

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
+#include <span>
 #include <sstream>
 #include <unordered_map>
 #include <vector>
@@ -15,6 +16,7 @@
 
 #include "base/elf_image.h"
 #include "exit_search.h"
+#include "landing_pads.h"
 #include "program_symbols.h"
 #include "sled_search.h"
 
@@ -32,8 +34,10 @@ class FileSearch {
 public:
 	FileSearch(int fd, const std::string &name, bool may_patch) : fd_(fd), image_(ElfImage::open(fd))
 	{
-		if (image_)
+		if (image_) {
 			symbols_ = functions_of(*image_, name);
+			landing_pads_.emplace(*image_);
+		}
 		if (knows_sleds && image_ && may_patch && !is_privileged())
 			sleds_ = sleds_of(*image_);
 		for (const Symbol &symbol : symbols_)
@@ -79,30 +83,57 @@ private:
 		       static_cast<ssize_t>(symbol.size);
 	}
 
-	std::string line(const Symbol &symbol) const
+	// Of the parts that are mapped and that the program cannot change.
+	bool read_constants(std::uint64_t address, std::span<std::byte> into) const
 	{
-		std::string name = symbol.pretty;
+		for (const ElfSegment &load : image_->loads())
+			if (!load.is_writable && address >= load.address && into.size() <= load.file_size &&
+			    address - load.address <= load.file_size - into.size())
+				return image_->read_at(address - load.address + load.offset, into);
+		return false;
+	}
+
+	Exits exits_of(const Symbol &symbol, FunctionCode &code) const
+	{
+		Exits found;
+		if (!add_part(symbol, code.parts)) {
+			found.why_not = "its code is not in the file";
+			return found;
+		}
+		for (auto [at, end] = cold_.equal_range(symbol.name); at != end; ++at)
+			add_part(*at->second, code.parts);
+		for (const CodePart &part : code.parts)
+			if (!landing_pads_->add_to(code.landing_pads, part))
+				found.why_not = not_followed;
+		code.read = [this](std::uint64_t address, std::span<std::byte> into) {
+			return read_constants(address, into);
+		};
+		return found.why_not.empty() ? find_exits(code) : found;
+	}
+
+	static std::string printable(std::string name)
+	{
 		if (name.size() > max_name_bytes)
 			name = name.substr(0, max_name_bytes) + "...";
 		std::ranges::replace_if(
 		    name,
 		    [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '"' || c == '\\' || c == 0x7f; },
 		    '?');
-		std::vector<CodePart> parts;
-		Exits found;
-		if (!add_part(symbol, parts))
-			found.why_not = "its code is not in the file";
-		for (auto [at, end] = cold_.equal_range(symbol.name); at != end; ++at)
-			add_part(*at->second, parts);
-		if (found.why_not.empty())
-			found = find_exits(parts);
+		return name;
+	}
+
+	std::string line(const Symbol &symbol) const
+	{
+		const std::string name = printable(symbol.pretty);
+		FunctionCode code;
+		const Exits found = exits_of(symbol, code);
 		if (!found.why_not.empty())
 			return fmt::format("!{}\t{}\n", name, found.why_not);
 		std::string text = fmt::format("{}\t{}\t", name, offset_of(found.entry));
 		for (const card::FunctionExit &exit : found.exits)
 			text += fmt::format("{}:{} ", offset_of(exit.offset), exit.condition);
 		text += "\t";
-		for (const card::FunctionSled &sled : sleds_of(sleds_, parts, found))
+		for (const card::FunctionSled &sled : sleds_of(sleds_, code.parts, found))
 			text += fmt::format("{}:{} ", offset_of(sled.offset), sled.kind);
 		return text + "\n";
 	}
@@ -111,6 +142,7 @@ private:
 	std::optional<ElfImage> image_;
 	std::vector<Symbol> symbols_;
 	std::vector<card::FunctionSled> sleds_;
+	std::optional<LandingPads> landing_pads_;
 	std::unordered_multimap<std::string, const Symbol *> cold_; // by the function they were moved out of
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 
 #include <elf.h>
 
@@ -81,18 +82,30 @@ std::uint64_t end_of(const card::FunctionSled &sled)
 	return sled.offset + (is_nop ? nop_bytes : xray_bytes);
 }
 
-// All of it may be overwritten: it lies in the function, begins with an instruction, and nothing jumps into it. The
-// library compares its code (preload/patch.c).
+unsigned first_bytes_of(const card::FunctionSled &sled)
+{
+	switch (sled.kind) {
+	case EDC_SLED_XRAY_ENTRY:
+	case EDC_SLED_XRAY_TAIL:
+		return 2; // a jump over the rest
+	case EDC_SLED_XRAY_RETURN:
+		return 1;
+	default:
+		return nop_bytes;
+	}
+}
+
+// All of it may be overwritten: it lies in the function, begins with an instruction that is reached, nothing is reached
+// in its rest, and that is not data, either. The library compares its code (preload/patch.c).
 bool is_free(const card::FunctionSled &sled, const CodePart &part, const Exits &found)
 {
-	if (!part.contains(end_of(sled) - 1) || !found.starts.contains(sled.offset))
+	const std::uint64_t rest = sled.offset + first_bytes_of(sled), end = end_of(sled);
+	if (!part.contains(end - 1) || !found.starts.contains(sled.offset))
 		return false;
-	if (sled.kind == EDC_SLED_XRAY_RETURN)
-		for (std::uint64_t at = sled.offset + 1; at < end_of(sled); ++at) // a single no-op follows the return
-			if (found.starts.contains(at) != (at == sled.offset + 1))
-				return false;
-	return std::ranges::none_of(
-	    found.targets, [&](std::uint64_t target) { return target > sled.offset && target < end_of(sled); });
+	for (std::uint64_t at = sled.offset + 1; at < end; ++at)
+		if (found.starts.contains(at))
+			return false;
+	return is_padding(rest, std::span(part.bytes).subspan(rest - part.address, end - rest));
 }
 
 } // namespace
