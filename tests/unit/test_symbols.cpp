@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/demangle.h"
 #include "monitor/card.h"
 #include "reading/symbols/code_map.h"
 #include "reading/symbols/function_table.h"
@@ -17,6 +18,7 @@
 namespace test_symbols {
 
 using namespace monitor::symbols;
+using monitor::demangled;
 
 namespace {
 
@@ -217,6 +219,11 @@ TEST_CASE("symbols: a function is found by any address in it")
 	CHECK(demangled("_ZN3abc3defEv") == "abc::def()");
 	CHECK(demangled("_Znonsense") == "_Znonsense");
 	CHECK(demangled("main") == "main");
+	CHECK(demangled("_Rb_tree") == "_Rb_tree");
+#ifdef MONITOR_HAS_LIBIBERTY
+	CHECK(demangled("_RNvNtCs1234_7mycrate3foo3bar") == "mycrate::foo::bar");
+	CHECK(demangled("_ZN3foo3bar17h05af221e174051e9E") == "foo::bar");
+#endif
 }
 
 TEST_CASE("symbols: the kernel's functions")

@@ -3,7 +3,7 @@
 
 # What Debian calls the tools and libraries that a build needs, that building the tests needs besides, and that running
 # them does.
-build_packages="cmake ninja-build g++ clang bpftool libbpf-dev libelf-dev libdw-dev libcapstone-dev libbz2-dev libpfm4-dev zlib1g-dev linux-libc-dev libfmt-dev
+build_packages="cmake ninja-build g++ clang bpftool libbpf-dev libelf-dev libdw-dev libcapstone-dev libiberty-dev libbz2-dev libpfm4-dev zlib1g-dev linux-libc-dev libfmt-dev
 	nlohmann-json3-dev libcli11-dev libboost-dev libsqlite3-dev libncurses-dev libprotozero-dev libnats-dev libssl-dev"
 test_build_packages="catch2 python3 clang-format llvm"
 test_packages="babeltrace2 linux-perf bpftrace sudo man-db

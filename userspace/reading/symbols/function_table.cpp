@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 #include <cstring>
-#include <cxxabi.h>
 #include <tuple>
 
 #include <elf.h>
@@ -26,17 +24,6 @@ bool is_function(const Elf64_Sym &symbol)
 }
 
 } // namespace
-
-std::string demangled(const std::string &name)
-{
-	if (!name.starts_with("_Z") || name.size() > max_name)
-		return name;
-	int status = -1;
-	char *text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
-	std::string result = status == 0 && text ? text : name;
-	std::free(text);
-	return result;
-}
 
 std::vector<Function> functions_of(const ElfImage &image, bool &has_all)
 {

@@ -37,7 +37,4 @@ std::vector<Function> functions_of(const ElfImage &image, bool &has_all);
 // .monitor/kallsyms: lines "address name" or "address name [module]".
 std::vector<Function> functions_of_kernel(std::string_view untrusted_text);
 
-// C++ names as they are written; others as they are.
-std::string demangled(const std::string &name);
-
 } // namespace monitor::symbols

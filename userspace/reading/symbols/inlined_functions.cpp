@@ -11,7 +11,7 @@
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 
-#include "function_table.h"
+#include "base/demangle.h"
 
 namespace monitor::symbols {
 

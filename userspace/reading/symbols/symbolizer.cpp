@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "base/demangle.h"
 #include "base/fd.h"
 #include "base/function_starts.h"
 #include "symbol_files.h"

@@ -2,16 +2,15 @@
 #include "program_symbols.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <span>
 #include <unordered_set>
 #include <utility>
 
-#include <cxxabi.h>
 #include <elf.h>
 #include <fnmatch.h>
 
+#include "base/demangle.h"
 #include "base/function_starts.h"
 
 namespace monitor::functions {
@@ -19,17 +18,6 @@ namespace {
 
 constexpr std::size_t max_table_bytes = 512 << 20;
 constexpr std::uint64_t max_function_bytes = 4 << 20;
-
-std::string demangled(const std::string &name)
-{
-	if (!name.starts_with("_Z"))
-		return name;
-	int status = 0;
-	char *text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
-	std::string result = status == 0 && text ? text : name;
-	std::free(text);
-	return result;
-}
 
 void add_table(const ElfImage &image, const ElfSection &table, std::vector<Symbol> &symbols)
 {

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+#include "demangle.h"
+
+#include <cstdlib>
+
+#ifdef MONITOR_HAS_LIBIBERTY
+#define HAVE_DECL_BASENAME 1 // by string.h
+#include <libiberty/demangle.h>
+#else
+#include <cxxabi.h>
+#endif
+
+namespace monitor {
+namespace {
+
+constexpr std::size_t max_name = 4096;
+
+char *demangled_by_library(const char *name)
+{
+#ifdef MONITOR_HAS_LIBIBERTY
+	return ::cplus_demangle(name, DMGL_PARAMS | DMGL_ANSI | DMGL_AUTO);
+#else
+	int status = -1;
+	return abi::__cxa_demangle(name, nullptr, nullptr, &status);
+#endif
+}
+
+} // namespace
+
+std::string demangled(const std::string &name)
+{
+	if ((!name.starts_with("_Z") && !name.starts_with("_R")) || name.size() > max_name)
+		return name;
+	char *text = demangled_by_library(name.c_str());
+	std::string result = text ? text : name;
+	std::free(text);
+	return result;
+}
+
+} // namespace monitor
