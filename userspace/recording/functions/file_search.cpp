@@ -45,12 +45,18 @@ public:
 				cold_.emplace(symbol.name.substr(0, end), &symbol);
 	}
 
+	// Of the names of one function the first that matches.
 	std::string answer(const std::string &glob) const
 	{
 		std::string text;
-		for (const Symbol &symbol : symbols_)
-			if (matches(symbol, glob) && symbol.name.find(".cold") == std::string::npos)
-				text += line(symbol);
+		for (std::size_t i = 0; i < symbols_.size(); ++i) {
+			const Symbol &symbol = symbols_[i];
+			if (symbol.name.find(".cold") != std::string::npos || !matches(symbol, glob))
+				continue;
+			text += symbol.is_indirect ? lines_of_chosen(symbol) : line(symbol.pretty, symbol);
+			while (i + 1 < symbols_.size() && symbols_[i + 1].address == symbol.address)
+				++i;
+		}
 		return text;
 	}
 
@@ -111,6 +117,29 @@ private:
 		return found.why_not.empty() ? find_exits(code) : found;
 	}
 
+	// What an indirect function may choose is what its code refers to, as far as that is the start of a function.
+	// Each is recorded: which one was chosen is seen by who is called.
+	std::string lines_of_chosen(const Symbol &symbol) const
+	{
+		FunctionCode code;
+		std::string text;
+		for (const std::uint64_t address : exits_of(symbol, code).refers_to)
+			if (const std::optional<Symbol> chosen = function_at(address))
+				text += line(fmt::format("{} ({})", symbol.pretty, chosen->pretty), *chosen);
+		if (text.empty())
+			text = fmt::format("!{}\tit is chosen at run time, and not known from what\n",
+					   printable(symbol.pretty));
+		return text;
+	}
+
+	std::optional<Symbol> function_at(std::uint64_t address) const
+	{
+		const auto symbol = std::ranges::lower_bound(symbols_, address, {}, &Symbol::address);
+		if (symbol == symbols_.end() || symbol->address != address || symbol->is_indirect)
+			return {};
+		return *symbol;
+	}
+
 	static std::string printable(std::string name)
 	{
 		if (name.size() > max_name_bytes)
@@ -122,9 +151,9 @@ private:
 		return name;
 	}
 
-	std::string line(const Symbol &symbol) const
+	std::string line(const std::string &full_name, const Symbol &symbol) const
 	{
-		const std::string name = printable(symbol.pretty);
+		const std::string name = printable(full_name);
 		FunctionCode code;
 		const Exits found = exits_of(symbol, code);
 		if (!found.why_not.empty())

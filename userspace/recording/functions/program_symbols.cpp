@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <span>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
@@ -19,21 +21,81 @@ namespace {
 constexpr std::size_t max_table_bytes = 512 << 20;
 constexpr std::uint64_t max_function_bytes = 4 << 20;
 
+std::string text_at(const std::vector<std::byte> &texts, std::size_t at)
+{
+	if (at >= texts.size())
+		return "";
+	const char *text = reinterpret_cast<const char *>(texts.data()) + at;
+	return {text, ::strnlen(text, texts.size() - at)};
+}
+
+// Which versions the symbols of .dynsym have (Linux Standard Base 5.0, 10.7): NAME@VERSION for those that are only
+// there for programs that were linked long ago.
+class Versions {
+public:
+	explicit Versions(const ElfImage &image)
+	{
+		const ElfSection *of_symbols = nullptr, *defined = nullptr;
+		for (const ElfSection &section : image.sections()) {
+			of_symbols = section.type == SHT_GNU_versym ? &section : of_symbols;
+			defined = section.type == SHT_GNU_verdef ? &section : defined;
+		}
+		if (!of_symbols || !defined || defined->link >= image.sections().size())
+			return;
+		of_symbols_ = image.content(*of_symbols, max_table_bytes);
+		add_names(image.content(*defined, max_table_bytes),
+			  image.content(image.sections()[defined->link], max_table_bytes));
+	}
+
+	std::string suffix_of(std::size_t symbol) const
+	{
+		constexpr std::uint16_t hidden = 0x8000;
+		std::uint16_t version = 0;
+		if ((symbol + 1) * sizeof version > of_symbols_.size())
+			return "";
+		std::memcpy(&version, of_symbols_.data() + symbol * sizeof version, sizeof version);
+		const auto name = names_.find(version & ~hidden);
+		return version & hidden && name != names_.end() ? "@" + name->second : "";
+	}
+
+private:
+	void add_names(const std::vector<std::byte> &defined, const std::vector<std::byte> &texts)
+	{
+		Elf64_Verdef definition;
+		for (std::size_t at = 0; at + sizeof definition <= defined.size(); at += definition.vd_next) {
+			std::memcpy(&definition, defined.data() + at, sizeof definition);
+			Elf64_Verdaux name;
+			if (at + definition.vd_aux + sizeof name > defined.size())
+				return;
+			std::memcpy(&name, defined.data() + at + definition.vd_aux, sizeof name);
+			names_.emplace(definition.vd_ndx, text_at(texts, name.vda_name));
+			if (definition.vd_next == 0)
+				return;
+		}
+	}
+
+	std::vector<std::byte> of_symbols_;
+	std::unordered_map<unsigned, std::string> names_;
+};
+
 void add_table(const ElfImage &image, const ElfSection &table, std::vector<Symbol> &symbols)
 {
 	if (table.link >= image.sections().size())
 		return;
 	const std::vector<std::byte> bytes = image.content(table, max_table_bytes);
 	const std::vector<std::byte> names = image.content(image.sections()[table.link], max_table_bytes);
+	const std::optional<Versions> versions =
+	    table.type == SHT_DYNSYM ? std::optional<Versions>(image) : std::nullopt;
 	for (std::size_t at = 0; at + sizeof(Elf64_Sym) <= bytes.size(); at += sizeof(Elf64_Sym)) {
 		Elf64_Sym symbol;
 		std::memcpy(&symbol, bytes.data() + at, sizeof symbol);
-		if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_shndx == SHN_UNDEF || symbol.st_size == 0 ||
-		    symbol.st_size > max_function_bytes || symbol.st_name >= names.size())
+		const bool is_indirect = ELF64_ST_TYPE(symbol.st_info) == STT_GNU_IFUNC;
+		if ((ELF64_ST_TYPE(symbol.st_info) != STT_FUNC && !is_indirect) || symbol.st_shndx == SHN_UNDEF ||
+		    symbol.st_size == 0 || symbol.st_size > max_function_bytes || symbol.st_name >= names.size())
 			continue;
-		const char *name = reinterpret_cast<const char *>(names.data()) + symbol.st_name;
-		const std::string text(name, ::strnlen(name, names.size() - symbol.st_name));
-		symbols.push_back({symbol.st_value, symbol.st_size, text, demangled(text)});
+		const std::string text = text_at(names, symbol.st_name);
+		const std::string suffix = versions ? versions->suffix_of(at / sizeof symbol) : "";
+		symbols.push_back({symbol.st_value, symbol.st_size, text, demangled(text) + suffix, is_indirect});
 	}
 }
 
@@ -46,7 +108,7 @@ void add_unnamed(const ElfImage &image, const std::string &file, std::vector<Sym
 		if (named.contains(function.address) || function.size > max_function_bytes)
 			continue;
 		const std::string name = unnamed_function(file, function.address);
-		symbols.push_back({function.address, function.size, name, name});
+		symbols.push_back({function.address, function.size, name, name, false});
 	}
 }
 
@@ -80,14 +142,16 @@ std::vector<Symbol> functions_of(const ElfImage &image, const std::string &file)
 	if (!image.section(".symtab"))
 		add_unnamed(image, file, symbols);
 	std::ranges::stable_sort(symbols, {}, &Symbol::address);
-	const auto is_same = [](const Symbol &a, const Symbol &b) { return a.address == b.address; };
+	const auto is_same = [](const Symbol &a, const Symbol &b) {
+		return a.address == b.address && a.pretty == b.pretty;
+	};
 	symbols.erase(std::unique(symbols.begin(), symbols.end(), is_same), symbols.end());
 	return symbols;
 }
 
 bool matches(const Symbol &symbol, const std::string &glob)
 {
-	const std::string plain = symbol.pretty.substr(0, symbol.pretty.find('('));
+	const std::string plain = symbol.pretty.substr(0, symbol.pretty.find_first_of("(@"));
 	const auto [bare, arguments] = without_return_type(plain);
 	const std::string untemplated = bare.substr(0, arguments);
 	for (const std::string *name : {&symbol.name, &symbol.pretty, &plain, &bare, &untemplated})

@@ -13,11 +13,12 @@ namespace monitor::functions {
 
 struct Symbol {
 	std::uint64_t address = 0, size = 0;
-	std::string name;   // as in the file; of a function without a name FILE+0xADDRESS
-	std::string pretty; // demangled
+	std::string name;         // as in the file; of a function without a name FILE+0xADDRESS
+	std::string pretty;       // demangled; of a version that programs are not linked with any more NAME@VERSION
+	bool is_indirect = false; // the code chooses a function when the program starts (STT_GNU_IFUNC)
 };
 
-// By address, one of each. `file`: its name without directories.
+// By address; all names of each, those of .symtab first. `file`: its name without directories.
 std::vector<Symbol> functions_of(const ElfImage &image, const std::string &file);
 
 // `glob` matches the name, or the demangled one with or without its parameters, and of a function made from a template
