@@ -240,7 +240,7 @@ def forced():
 	flight = Flight("forced", "--flight", "8M", *ALMOST_NOTHING).wait_until_recording()
 	flight.ask()
 	done = e2e.run(e2e.monitor, "record", "--force", "-o", flight.directory, "-d", "0.1", exit_code=125)
-	e2e.expect("is used by a flight recorder" in done.stderr, done.stderr)
+	e2e.expect(f"is used by another recorder, process {flight.process.pid}" in done.stderr, done.stderr)
 	flight.end()
 	for _ in range(3):
 		done = e2e.run(e2e.monitor, "record", "--no-calibration", "--force", "--flight", "8M", "-o", flight.directory, "--", "sh", "-c", "kill -USR1 $PPID")

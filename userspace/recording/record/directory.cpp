@@ -6,11 +6,15 @@
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <string_view>
 
+#include <fcntl.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -98,6 +102,21 @@ void expect_no_flight(const std::string &path)
 					path, pid));
 }
 
+// ", process N" if the kernel's list of locks has the one that locked this file; it counts other devices on some file
+// systems.
+std::string lock_holder(const struct stat &file)
+{
+	const std::string what = fmt::format(" {:02x}:{:02x}:{} ", major(file.st_dev), minor(file.st_dev), file.st_ino);
+	std::ifstream locks("/proc/locks");
+	for (std::string line; std::getline(locks, line);) {
+		int pid = 0;
+		if (line.find(what) != std::string::npos &&
+		    std::sscanf(line.c_str(), "%*d: FLOCK %*s WRITE %d", &pid) == 1 && pid > 0)
+			return fmt::format(", process {}", pid);
+	}
+	return "";
+}
+
 // .monitor goes last and comes back first: while it is set aside, everything is, wherever the recorder was killed.
 void set_aside(const std::string &path)
 {
@@ -138,9 +157,22 @@ std::string default_directory_name(const std::vector<std::string> &command)
 	return fmt::format("monitor-{:%Y%m%d-%H%M%S}-{}", fmt::localtime(std::time(nullptr)), name);
 }
 
-void make_trace_directory(const std::string &path, bool force)
+Fd lock_directory(const std::string &path)
+{
+	Fd directory = open_file(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+	struct stat status {};
+	if (::flock(directory.get(), LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) { // else there are no locks here
+		::fstat(directory.get(), &status);
+		throw Error(fmt::format("{} is used by another recorder{}; use another directory with -o", path,
+					lock_holder(status)));
+	}
+	return directory;
+}
+
+Fd make_trace_directory(const std::string &path, bool force)
 {
 	struct stat status;
+	Fd lock;
 	if (::lstat(path.c_str(), &status) == 0) {
 		if (S_ISLNK(status.st_mode))
 			throw Error(path + " is a symbolic link; use the directory itself");
@@ -149,6 +181,7 @@ void make_trace_directory(const std::string &path, bool force)
 		if (!force)
 			throw Error(path +
 				    " exists and is never overwritten; use another directory with -o, or add --force");
+		lock = lock_directory(path);
 		expect_no_flight(path);
 		bring_back(path); // of a recorder that was killed before its recording started
 		if (!is_trace_or_empty(path))
@@ -161,9 +194,11 @@ void make_trace_directory(const std::string &path, bool force)
 		fs::create_directories((fs::path(path) / "").parent_path().parent_path(), said_below);
 		if (::mkdir(path.c_str(), 0700) < 0)
 			throw Error(errno, "cannot create the trace directory " + path);
+		lock = lock_directory(path);
 	}
 	if (::mkdir((path + "/.monitor").c_str(), 0700) < 0)
 		throw Error(errno, "cannot create the trace directory " + path);
+	return lock;
 }
 
 void remove_replaced_trace(const std::string &path)

@@ -115,6 +115,7 @@ private:
 	User user_;
 	Result result_;
 	Ending ending_;
+	Fd directory_lock_;
 	RecordingFile file_;
 	CgroupNames cgroups_;
 	Buffers buffers_;

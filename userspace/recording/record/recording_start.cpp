@@ -162,7 +162,7 @@ void Recording::Parts::make_directory()
 {
 	AsUser as(user_);
 	result_.directory = options_.output.empty() ? default_directory_name(options_.command) : options_.output;
-	make_trace_directory(result_.directory, options_.force);
+	directory_lock_ = make_trace_directory(result_.directory, options_.force);
 }
 
 // Instrumented programs post the TSC, so their events fit into the trace only if the TSC is its clock.

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
+#include "directory.h"
 #include "monitor/card.h"
 
 namespace monitor::record {
@@ -52,8 +53,8 @@ std::uint64_t SnapshotAccount::overwritten() const
 
 Snapshot::Snapshot(std::string directory, std::vector<std::string> streams, std::size_t max_added, BlockPool &pool,
 		   const card::PayloadWords &words, SnapshotAccount account)
-    : directory_(made(std::move(directory))), pool_(pool), words_(words), account_(std::move(account)),
-      writer_(directory_, std::move(streams), max_added, pool, failure_)
+    : directory_(made(std::move(directory))), lock_(lock_directory(directory_)), pool_(pool), words_(words),
+      account_(std::move(account)), writer_(directory_, std::move(streams), max_added, pool, failure_)
 {
 }
 

@@ -70,6 +70,7 @@ private:
 	void count(const std::byte *block);
 
 	std::string directory_;
+	Fd lock_;
 	BlockPool &pool_;
 	const card::PayloadWords &words_;
 	SnapshotAccount account_;
