@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include "base/clock_ns.h"
@@ -17,6 +18,7 @@
 #include "recording/agent/joint_snapshots.h"
 #include "recording/agent/snapshot_answer.h"
 #include "recording/agent/snapshot_commands.h"
+#include "recording/card/recorders.h"
 #include "recording/record/begun_snapshots.h"
 #include "recording/record/snapshot_requests.h"
 #include "recording/record/snapshot_window.h"
@@ -339,6 +341,17 @@ TEST_CASE("agent: after a restart, old triggers are not passed on again")
 	CHECK(host.published[0].second.number == 2);
 	host.take_part(); // as each time that the starter says what runs
 	CHECK(host.published.size() == 1);
+}
+
+TEST_CASE("flight: a name that somebody took does not keep a recorder from being asked")
+{
+	const Fd taken(::socket(AF_UNIX, SOCK_SEQPACKET, 0));
+	const card::SocketAddress plain(fmt::format("monitor-flight-{}", ::getpid()));
+	REQUIRE(::bind(taken.get(), plain.get(), plain.length) == 0);
+	record::SnapshotRequests recorder(::getuid(), "/flight", false);
+	const record::SnapshotQuestion question(::getpid(), {});
+	CHECK(recorder.take().size() == 1);
+	CHECK_THAT(record::flight_recorders(), Catch::Matchers::VectorContains(::getpid()));
 }
 
 TEST_CASE("agent: the operator's command for a snapshot is passed to the recorder and answered once")

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "recorders.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
+#include <random>
+#include <set>
 #include <sstream>
-#include <string>
 
 #include <fmt/format.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -41,22 +40,19 @@ bool is_recorder(pid_t pid)
 Fd announce_recorder()
 {
 	Fd fd(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-	sockaddr_un address{};
-	address.sun_family = AF_UNIX;
-	const std::string name = fmt::format("{}{}", prefix, ::getpid());
-	name.copy(address.sun_path + 1, sizeof address.sun_path - 2);
-	if (fd && ::bind(fd.get(), reinterpret_cast<sockaddr *>(&address),
-			 static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size())) < 0)
+	const SocketAddress address(own_socket_name(prefix));
+	if (fd && ::bind(fd.get(), address.get(), address.length) < 0)
 		fd.reset(); // others do not learn of this one
 	return fd;
 }
 
 std::vector<pid_t> other_recorders()
 {
-	std::vector<pid_t> pids = pids_in_socket_names(prefix);
-	std::erase_if(pids, [](pid_t pid) { return !is_recorder(pid); });
-	std::ranges::sort(pids);
-	return pids;
+	std::set<pid_t> pids;
+	for (const SocketName &socket : socket_names(prefix))
+		if (is_recorder(socket.pid))
+			pids.insert(socket.pid);
+	return {pids.begin(), pids.end()};
 }
 
 std::optional<pid_t> recorder_of(const std::string &directory)
@@ -92,18 +88,35 @@ std::optional<std::uint64_t> map_bytes_of(pid_t pid)
 	return error ? std::nullopt : std::optional(sum);
 }
 
-std::vector<pid_t> pids_in_socket_names(std::string_view of)
+SocketAddress::SocketAddress(std::string_view text)
 {
-	std::vector<pid_t> pids;
+	name.sun_family = AF_UNIX;
+	text = text.substr(0, sizeof name.sun_path - 1);
+	text.copy(name.sun_path + 1, text.size());
+	length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + text.size());
+}
+
+std::string own_socket_name(std::string_view of)
+{
+	std::random_device device;
+	return fmt::format("{}{}-{:08x}{:08x}", of, ::getpid(), device(), device());
+}
+
+std::vector<SocketName> socket_names(std::string_view of)
+{
+	std::map<std::string, pid_t> found; // a socket that listens is listed again for each connection
 	std::istringstream lines(text_of("/proc/net/unix"));
 	const std::string before = fmt::format(" @{}", of);
 	for (std::string line; std::getline(lines, line);) {
 		const std::size_t at = line.find(before);
 		const pid_t pid = at == std::string::npos ? 0 : std::atoi(line.c_str() + at + before.size());
-		if (pid > 0 && std::ranges::find(pids, pid) == pids.end())
-			pids.push_back(pid);
+		if (pid > 0)
+			found.emplace(line.substr(at + 2), pid);
 	}
-	return pids;
+	std::vector<SocketName> names;
+	for (const auto &[name, pid] : found)
+		names.push_back({name, pid});
+	return names;
 }
 
 } // namespace monitor::card

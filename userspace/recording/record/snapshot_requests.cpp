@@ -3,17 +3,17 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
-#include <cstddef>
-#include <cstring>
+#include <map>
+#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -28,20 +28,6 @@ constexpr int max_waiting = 16;
 constexpr std::size_t max_callers = 64, max_packet = 65536, max_why_bytes = 400;
 constexpr std::string_view prefix = "monitor-flight-";
 constexpr std::uint64_t max_ns = 1'000'000'000'000'000; // 11 days
-
-struct Address {
-	sockaddr_un name{};
-	socklen_t length = 0;
-
-	explicit Address(int pid)
-	{
-		name.sun_family = AF_UNIX;
-		const std::string text = fmt::format("{}{}", prefix, pid);
-		text.copy(name.sun_path + 1, sizeof name.sun_path - 2);
-		length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + text.size());
-	}
-	const sockaddr *get() const { return reinterpret_cast<const sockaddr *>(&name); }
-};
 
 Fd seqpacket(int flags)
 {
@@ -69,16 +55,13 @@ std::string packet_of(const SnapshotRequest &request)
 	return json_dump(json);
 }
 
-std::string talk(const Fd &with, const std::string &packet)
+// One packet; "": none, the other end is gone.
+std::string received(const Fd &from)
 {
-	std::string reply(max_packet, '\0');
-	::send(with.get(), packet.data(), packet.size(), MSG_NOSIGNAL); // it may have answered and closed already
-	ssize_t n;
-	do
-		n = ::recv(with.get(), reply.data(), reply.size(), 0);
-	while (n < 0 && errno == EINTR);
-	reply.resize(static_cast<std::size_t>(std::max<ssize_t>(n, 0)));
-	return reply;
+	std::string packet(max_packet, '\0');
+	const ssize_t n = ::recv(from.get(), packet.data(), packet.size(), 0);
+	packet.resize(static_cast<std::size_t>(std::max<ssize_t>(n, 0)));
+	return packet;
 }
 
 } // namespace
@@ -92,7 +75,7 @@ SnapshotRequests::SnapshotRequests(uid_t user, std::string directory, bool invar
 	sigaddset(&set, SIGUSR1);
 	::sigprocmask(SIG_BLOCK, &set, &before_);
 	signal_ = Fd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
-	const Address own(::getpid());
+	const card::SocketAddress own(card::own_socket_name(prefix));
 	const auto watch = [&](int fd) {
 		epoll_event event{};
 		event.events = EPOLLIN;
@@ -204,64 +187,103 @@ void SnapshotRequests::answer(const Fd &caller, const std::string &json)
 		::send(caller.get(), json.data(), json.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-std::vector<int> flight_recorders()
-{
-	return card::pids_in_socket_names(prefix);
-}
-
 namespace {
 
-// With SOCK_NONBLOCK it does not wait for a recorder that does not accept.
-Fd connect_to(int pid, uid_t *owner = nullptr, int flags = 0)
+using Clock = std::chrono::steady_clock;
+constexpr auto patience = std::chrono::seconds(1); // with sockets that have enough callers already
+
+enum class Connection : std::uint8_t { made, nobodys, full };
+
+// To the socket of this name, if it is that of the process it names and root or this user listens: anybody can take a
+// name.
+Connection connect_to(const card::SocketName &socket, Fd &fd)
 {
-	Fd fd = seqpacket(flags);
-	const Address address(pid);
-	const timeval patience{5, 0}; // with one that does not accept
-	::setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+	fd = seqpacket(SOCK_NONBLOCK);
+	const card::SocketAddress address(socket.name);
 	if (!fd || ::connect(fd.get(), address.get(), address.length) < 0)
-		return {};
-	// Whoever listens under this name must be that process: anybody can choose a name.
+		return errno == EAGAIN ? Connection::full : Connection::nobodys;
 	ucred who{};
 	socklen_t size = sizeof who;
-	if (::getsockopt(fd.get(), SOL_SOCKET, SO_PEERCRED, &who, &size) < 0 || who.pid != pid)
-		return {};
-	if (owner)
-		*owner = who.uid;
-	return fd;
+	const bool is_trusted = ::getsockopt(fd.get(), SOL_SOCKET, SO_PEERCRED, &who, &size) == 0 &&
+				who.pid == socket.pid && (who.uid == 0 || who.uid == ::geteuid());
+	return is_trusted ? Connection::made : Connection::nobodys;
+}
+
+// A connection, which does not block, to each flight recorder by its process, or to that of the process `only`.
+std::map<int, Fd> connections(int only, Clock::time_point end)
+{
+	std::map<int, Fd> found;
+	for (;;) {
+		bool is_any_full = false;
+		for (const card::SocketName &socket : card::socket_names(prefix)) {
+			if ((only && socket.pid != only) || found.contains(socket.pid))
+				continue;
+			Fd fd;
+			const Connection connection = connect_to(socket, fd);
+			if (connection == Connection::made)
+				found.emplace(socket.pid, std::move(fd));
+			is_any_full |= connection == Connection::full;
+		}
+		if (!is_any_full || Clock::now() >= end || (only && !found.empty()))
+			return found;
+		std::this_thread::sleep_for(std::chrono::milliseconds(20));
+	}
+}
+
+Fd connection_to(int pid, std::chrono::nanoseconds at_most)
+{
+	std::map<int, Fd> found = connections(pid, Clock::now() + at_most);
+	return found.empty() ? Fd() : std::move(found.begin()->second);
+}
+
+// Until there is something to read, or the recorder has ended. False: not in time (-1: there is no limit).
+bool is_answered(const Fd &by, int at_most_ms)
+{
+	pollfd waits{by.get(), POLLIN, 0};
+	int ready;
+	while ((ready = ::poll(&waits, 1, at_most_ms)) < 0 && errno == EINTR)
+		;
+	return ready > 0;
 }
 
 } // namespace
 
+std::vector<int> flight_recorders()
+{
+	std::vector<int> pids;
+	for (const auto &[pid, fd] : connections(0, Clock::now() + patience))
+		pids.push_back(pid);
+	return pids;
+}
+
 std::string flight_directory(int pid)
 {
-	uid_t owner = 0;
-	const Fd fd = connect_to(pid, &owner);
-	if (!fd)
+	const Fd fd = connection_to(pid, patience);
+	constexpr std::string_view question = R"({"ask": "directory"})";
+	if (!fd || ::send(fd.get(), question.data(), question.size(), MSG_NOSIGNAL) < 0 || !is_answered(fd, 5000))
 		return "";
-	const timeval patience{5, 0};
-	::setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-	const nlohmann::json reply = parse_json(talk(fd, R"({"ask": "directory"})"));
-	if (!reply.is_object() || !reply.contains("directory") || !reply["directory"].is_string())
-		return "";
-	const auto directory = reply["directory"].get<std::string>();
-	struct stat status;
-	return ::stat(directory.c_str(), &status) == 0 && status.st_uid == owner ? directory : "";
+	const nlohmann::json reply = parse_json(received(fd));
+	const bool has_directory = reply.is_object() && reply.contains("directory") && reply["directory"].is_string();
+	return has_directory ? reply["directory"].get<std::string>() : "";
 }
 
 std::string ask_for_snapshot(int pid, const SnapshotRequest &request)
 {
-	const Fd fd = connect_to(pid);
+	const Fd fd = connection_to(pid, patience);
 	if (!fd)
 		throw Error(
 		    fmt::format("process {} is not a flight recorder: start one with `monitor record --flight`", pid));
-	const std::string reply = talk(fd, packet_of(request));
+	const std::string packet = packet_of(request);
+	::send(fd.get(), packet.data(), packet.size(), MSG_NOSIGNAL); // it may have answered and closed already
+	is_answered(fd, -1);                                          // as long as the snapshot takes
+	std::string reply = received(fd);
 	if (reply.empty())
 		throw Error(fmt::format("the flight recorder, process {}, ended before it took the snapshot", pid));
 	return reply;
 }
 
 SnapshotQuestion::SnapshotQuestion(int pid, const SnapshotRequest &request)
-    : fd_(connect_to(pid, nullptr, SOCK_NONBLOCK))
+    : fd_(connection_to(pid, std::chrono::nanoseconds(0)))
 {
 	const std::string packet = packet_of(request);
 	if (!fd_ || ::send(fd_.get(), packet.data(), packet.size(), MSG_NOSIGNAL) < 0)
@@ -270,12 +292,9 @@ SnapshotQuestion::SnapshotQuestion(int pid, const SnapshotRequest &request)
 
 std::optional<std::string> SnapshotQuestion::take() const
 {
-	std::string reply(max_packet, '\0');
-	const ssize_t n = ::recv(fd_.get(), reply.data(), reply.size(), 0);
-	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+	if (!is_answered(fd_, 0))
 		return {};
-	reply.resize(static_cast<std::size_t>(std::max<ssize_t>(n, 0)));
-	return reply;
+	return received(fd_);
 }
 
 } // namespace monitor::record

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 // How a flight recorder is asked for a snapshot: by SIGUSR1, or by `monitor snapshot` through a socket in the abstract
-// namespace, whose name has the recorder's process. One packet of JSON each way:
+// namespace, whose name has the recorder's process (recording/card/recorders.h). One packet of JSON each way:
 //
 //     {"before_ns": 5000000000, "after_ns": 0}             all optional, also why, trigger, joins
 //     {"directory": "/path/001", "events": 12345, ...}     or {"error": "a sentence"}
 //
 // SnapshotRequests is the recorder's end, used by flight.cpp in the main thread; ask_for_snapshot() is the other one,
 // and SnapshotQuestion for the parts of an agent (recording/agent/), which do other things while they wait.
-// The recorder answers root and the user whose recording it is. What arrives is untrusted.
+// The recorder answers root and the user whose recording it is. What arrives is untrusted. As anybody can listen under
+// such a name, nothing is sent to or read from anybody but root and the user who asks, and who does not accept is not
+// waited for.
 #pragma once
 
 #include <cstdint>
@@ -64,7 +66,7 @@ private:
 // The processes of the flight recorders of this machine (network namespace).
 std::vector<int> flight_recorders();
 
-// The directory of a flight recorder, which belongs to the user it runs as; "" if the process is none, or refuses.
+// The directory of a flight recorder; "" if the process is none, or refuses.
 std::string flight_directory(int pid);
 
 // Asks and waits for the answer: JSON. Throws Error.
