@@ -115,6 +115,11 @@ def equal(what, is_, should):
 	return is_ == should or expect(False, f"{what}: {is_!r}, not {should!r}")
 
 
+def near(what, is_, should, part=0.03, slack=0.0):
+	"""Within this part of what it should be, or within the slack."""
+	return expect(is_ is not None and abs(is_ - should) <= max(part * abs(should), slack), f"{what}: {is_}, not {should}")
+
+
 def run_test(test):
 	_own.compared, _own.failures, _own.left_out, start = 0, 0, 0, time.monotonic()
 	try:
@@ -271,6 +276,9 @@ class Trace:
 		"""Rows of a report in which every named column has the given value."""
 		rows = self.report(*options)["rows"]
 		return [row for row in rows if all(row[key] == value for key, value in where.items())]
+
+	def query(self, sql):
+		return json.loads(run(reader, "query", "--json", self.directory, sql).stdout)
 
 	def events(self, *options, exit_code=0):
 		text = run(reader, "list", "--json", *options, self.directory, exit_code=exit_code).stdout
