@@ -212,7 +212,8 @@ void Families::rows()
 			if (!row.has_only_cpu && &row.figures != &figures_.unknown)
 				out_.counter(row.who, row.figures.*member, row.created_s);
 	};
-	times("monitor_waiting_seconds", "Time in which threads were ready, and had no CPU.", &RowFigures::waiting);
+	times("monitor_waiting_seconds", "Time in which threads were ready and had no CPU, or were throttled.",
+	      &RowFigures::waiting);
 	times("monitor_blocked_seconds", "Time in which threads slept.", &RowFigures::blocked);
 	out_.family("monitor_run_queue_latency_seconds", Type::histogram, "seconds",
 		    "How long threads had been ready when they got a CPU.");
