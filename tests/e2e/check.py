@@ -19,7 +19,7 @@ SWITCH, MIGRATION, COUNTS, TIMER_EXIT, ENTER, EXIT, IDLE, SYNC, SET, MINOR, MAJO
 DAMAGES = []
 # What a recording of everything must be able to show, whether or not the kernel hides threads.
 MUST_HOLD = ("complete", "streams", "conservation", "control_tokens", "losses_placed", "misses", "thread_switches",
-             "thread_migrations", "calls_witnessed",
+             "thread_migrations", "calls_witnessed", "completed_faults",
              "probe_times", "running_thread", "one_cpu", "syscall_entries", "syscall_exits", "interrupt_pairs", "clock",
              "clock_sets", "clock_skew")
 

@@ -33,7 +33,8 @@ inline const std::string checked_events =
     event_block(EDC_ID_SOFTIRQ_EXIT, "softirq_exit", "u16_t vec;") +
     event_block(EDC_ID_SYS_ENTER, "sys_enter", "u12_t id; abi_t abi;") +
     event_block(EDC_ID_SYS_EXIT, "sys_exit", "s16_t ret;") + event_block(EDC_ID_CPU_IDLE, "cpu_idle", "s16_t state;") +
-    event_block(1024, "mine", "u16_t number;");
+    event_block(EDC_ID_PAGE_FAULT_USER, "page_fault_user", "x16_t error_code; x64_t address;") +
+    event_block(EDC_ID_MINOR_FAULT, "minor_fault", "u16_t user;") + event_block(1024, "mine", "u16_t number;");
 
 inline std::uint64_t two(std::int32_t first, std::int32_t second)
 {

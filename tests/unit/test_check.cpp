@@ -224,7 +224,24 @@ TEST_CASE("check: idle states alternate")
 	usage.info.end_counts->idle_ends = 103;
 	CHECK(usage.fails("idle_usage"));
 	usage.info.end_counts->idle_ends = 99;
-	CHECK(usage.fails("idle_usage"));
+	CHECK(usage.said("idle_usage").starts_with("not witnessed"));
+}
+
+TEST_CASE("check: of a CPU that was offline at the start, completed faults are not seen")
+{
+	const auto history = [](unsigned begun, unsigned completed) {
+		CheckedHistory history = some_history();
+		history.info.programs.insert(history.info.programs.end(), {"page_fault_user", "minor_fault"});
+		for (unsigned i = 0; i < begun; ++i)
+			history.kernel(7'000'000 + i, EDC_ID_PAGE_FAULT_USER, 4, {0});
+		for (unsigned i = 0; i < completed; ++i)
+			history.kernel(8'000'000 + i, EDC_ID_MINOR_FAULT, 1);
+		return history;
+	};
+	CHECK(some_history().said("completed_faults") == "none");
+	CHECK(history(1000, 990).holds("completed_faults"));
+	CHECK(history(10, 0).holds("completed_faults")); // of a program that may not do what it does
+	CHECK(history(1000, 0).fails("completed_faults"));
 }
 
 TEST_CASE("check: totals of the kernel, and what a hidden thread leaves of them")

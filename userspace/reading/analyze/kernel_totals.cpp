@@ -24,6 +24,9 @@ bool is_probed(const std::string &row)
 	       row == "TLB" || row == "IWI";
 }
 
+// A fault that a program may not do is not completed.
+constexpr std::uint64_t max_failing_faults = 100;
+
 // Classes whose number a statement compares with a figure other than the probes' own.
 constexpr std::array witnessed_classes = {
     "sched_switch",
@@ -123,6 +126,13 @@ void KernelTotals::event(const trace::Event &event)
 	case Kind::timer_entry:
 		return (kinds_.is_softirq(kind.interrupt) ? softirqs_ : interrupts_)
 		    .add(stat_, event.time, token_before);
+	case Kind::page_fault_user:
+		++cpu->faults_begun;
+		return;
+	case Kind::minor_fault:
+	case Kind::major_fault:
+		++cpu->faults_completed;
+		return;
 	case Kind::sched_wakeup_new:
 		return thread_creations_.add(stat_, event.time);
 	default:
@@ -219,15 +229,37 @@ void KernelTotals::judge_idle(std::vector<Statement> &statements) const
 		    {"idle_usage", Verdict::not_witnessed, "idle states: this kernel has no cpuidle that counts them"});
 		return;
 	}
+	if (*end < *start) {
+		statements.push_back({"idle_usage", Verdict::not_witnessed,
+				      "idle states: cpuidle's counts started again, as a CPU was offline"});
+		return;
+	}
 	// A CPU that idles without cpuidle (polling, or before its first state) has tokens that cpuidle does not count.
 	// cpuidle counts a state after the token of its end, with interrupts in between: at the first read, every CPU
 	// may have one that is not counted yet.
 	const std::uint64_t kernel = *end - *start;
 	statements.push_back(
-	    {"idle_usage", *end >= *start && kernel <= idle_ends_.outer + info_.cpus ? Verdict::holds : Verdict::fails,
+	    {"idle_usage", kernel <= idle_ends_.outer + info_.cpus ? Verdict::holds : Verdict::fails,
 	     fmt::format(
 		 "idle states: cpuidle counts {}, the tokens {} to {} (without and with those while it was read)",
 		 kernel, idle_ends_.inner, idle_ends_.outer)});
+}
+
+// The probes of completed faults are opened for each CPU, at the start; those that begin are seen on all.
+void KernelTotals::judge_faults(std::vector<Statement> &statements) const
+{
+	if (!info_.has_program("page_fault_user") || !info_.has_program("minor_fault") ||
+	    !kinds_.has(Kind::page_fault_user) || !kinds_.has(Kind::minor_fault))
+		return;
+	std::string unseen;
+	for (std::size_t cpu = 0; cpu < cpus_.size(); ++cpu)
+		if (cpus_[cpu].faults_begun > max_failing_faults && cpus_[cpu].faults_completed == 0)
+			unseen += fmt::format("{}CPU {}: {}", unseen.empty() ? "" : ", ", cpu, cpus_[cpu].faults_begun);
+	statements.push_back({"completed_faults", unseen.empty() ? Verdict::holds : Verdict::fails,
+			      unseen.empty() ? "page faults: of each CPU on which some began, some are completed"
+					     : "page faults: none is completed of those that began on a CPU that was "
+					       "offline at the start or later (" +
+						   unseen + ")"});
 }
 
 void KernelTotals::judge_unwitnessed(std::vector<Statement> &statements) const
@@ -252,6 +284,7 @@ void KernelTotals::judge(bool hidden, std::vector<Statement> &statements) const
 	judge_stat(hidden, statements);
 	judge_interrupts(hidden, statements);
 	judge_idle(statements);
+	judge_faults(statements);
 	judge_unwitnessed(statements);
 }
 

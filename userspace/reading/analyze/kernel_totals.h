@@ -44,6 +44,7 @@ private:
 	struct OnCpu {
 		std::uint64_t last_token = 0;
 		bool idle_known = false, idle = false;
+		std::uint64_t faults_begun = 0, faults_completed = 0;
 	};
 
 	OnCpu *cpu_of(const trace::Event &event);
@@ -52,6 +53,7 @@ private:
 	void judge_stat(bool hidden, std::vector<Statement> &statements) const;
 	void judge_interrupts(bool hidden, std::vector<Statement> &statements) const;
 	void judge_idle(std::vector<Statement> &statements) const;
+	void judge_faults(std::vector<Statement> &statements) const;
 	void judge_unwitnessed(std::vector<Statement> &statements) const;
 
 	const EventKinds &kinds_;
