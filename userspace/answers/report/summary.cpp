@@ -178,6 +178,12 @@ Summary summarize(const trace::Trace &trace, const analyze::RecordingInfo &info,
 {
 	Summary summary = summarize(trace, info, bound, machine.tokens());
 	summary.hidden_threads = machine.hidden_threads();
+	const auto is_measured = [&](const char *edge) {
+		const auto cost = info.cost_ns.find(edge);
+		return cost != info.cost_ns.end() && cost->second > 0;
+	};
+	summary.user_has_edges = (info.has_program("sys_enter") && !is_measured("call_edge")) ||
+				 (info.has_program("page_fault_user") && !is_measured("fault_edge"));
 	if (!machine.scope().threads) {
 		summary.calls_of_unknown = machine.calls_of_unknown();
 		summary.functions_of_unknown = machine.functions_of_unknown();
@@ -245,6 +251,8 @@ std::string summary_text(const Summary &summary)
 		text += fmt::format(
 		    "\n{} entries and exits of functions are in no row: no token says which thread made them",
 		    count_text(summary.functions_of_unknown));
+	if (summary.user_has_edges && !summary.counts_only)
+		text += "\nnot calibrated: user time includes the kernel's path into and out of each call and fault";
 	if (summary.missing)
 		text +=
 		    fmt::format("\n{} tokens that were recorded are not in the files of this trace: parts of it were "
@@ -305,6 +313,7 @@ std::string summary_json(const Summary &summary)
 				       {"hidden_threads", or_null(summary.hidden_threads)},
 				       {"calls_of_unknown", summary.calls_of_unknown},
 				       {"functions_of_unknown", summary.functions_of_unknown},
+				       {"user_has_edges", summary.user_has_edges},
 				       {"complete", summary.complete}};
 	if (const std::optional<Window> &window = summary.window) {
 		json["window"] = {{"begin_ns", window->begin_ns},

@@ -46,6 +46,7 @@ struct Summary {
 	std::optional<Window> window;                // of a report
 	std::optional<analyze::Periods> periods;     // of a recording of statistics: all figures are of these
 	bool complete = false;
+	bool user_has_edges = false; // not calibrated: what calls and faults take outside of their tokens is user time
 	bool counts_only = false;    // of statistics: `tokens` were counted, not recorded
 	bool is_generic_ctf = false; // of another tracer: clock bound and cost are unknown
 };
