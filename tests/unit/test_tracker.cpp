@@ -434,6 +434,19 @@ TEST_CASE("activities: functions that an exception left are over at the next tok
 	}
 }
 
+TEST_CASE("activities: a function that nothing follows is left when its thread ends")
+{
+	Calls calls;
+	calls.enters(100, zero, 0x900);
+	calls.enters(110, one, 0x800);
+	calls.switches(150, 7, 16, 0); // dead
+	const Folded folded = calls.fold();
+	CHECK(folded.row("zero").left == 1);
+	CHECK(folded.row("one").left == 1);
+	CHECK(folded.row("one").total.ticks == 40);
+	CHECK(folded.unpaired() == Counts(0, 0));
+}
+
 TEST_CASE("activities: a function that ends with a jump to another is over, the other has its stack pointer")
 {
 	Calls calls;

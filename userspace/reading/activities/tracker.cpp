@@ -244,14 +244,16 @@ bool Tracker::is_left_out(std::uint32_t activity, std::uint64_t time) const
 }
 
 // Ends what was left without an exit: its frame would lie below the stack pointer.
-void Tracker::leave_below(Stack &stack, const Thread &thread, const analyze::FunctionToken &token, bool also_at)
+void Tracker::leave_below(Stack &stack, const Thread &thread, std::uint64_t stack_pointer, std::uint64_t time)
 {
-	while (!stack.frames.empty() && stack.frames.back().stack_pointer < token.stack_pointer + also_at) {
-		if (is_left_out(stack.frames.back().activity, token.time)) { // its exit was not recorded
+	if (!stack.frames.empty() && stack.frames.front().at_begin.ticks <= machine_.lossy_until())
+		forget(stack, thread); // exits may have been lost
+	while (!stack.frames.empty() && stack.frames.back().stack_pointer < stack_pointer) {
+		if (is_left_out(stack.frames.back().activity, time)) { // its exit was not recorded
 			forget_top(stack, thread);
 			continue;
 		}
-		pass_on(stack, thread, token.time, true);
+		pass_on(stack, thread, time, true);
 		stack.frames.pop_back();
 		--frames_;
 	}
@@ -264,9 +266,7 @@ void Tracker::function(const Thread &thread, const analyze::FunctionToken &token
 	if (known == functions_.end())
 		return;
 	Stack &stack = calls_[&thread];
-	if (!stack.frames.empty() && stack.frames.front().at_begin.ticks <= machine_.lossy_until())
-		forget(stack, thread); // exits may have been lost
-	leave_below(stack, thread, token, token.is_entry);
+	leave_below(stack, thread, token.stack_pointer + token.is_entry, token.time);
 	const bool left_out = is_left_out(known->second, token.time); // its probes go one after the other
 	if (token.is_entry) {
 		if (left_out)
@@ -414,6 +414,13 @@ void Tracker::forget(Stack &stack, const Thread &thread)
 		forget_top(stack, thread);
 	stack.too_deep = 0;
 	stack.boundary.clear();
+}
+
+void Tracker::ended(const Thread &thread, std::uint64_t time)
+{
+	constexpr std::uint64_t above_all = ~std::uint64_t(0);
+	if (const auto found = calls_.find(&thread); found != calls_.end())
+		leave_below(found->second, thread, above_all, time);
 }
 
 void Tracker::forgotten(const Thread &thread)

@@ -9,7 +9,7 @@
 //
 // A function that was recorded (record --functions) is one, too. Its entry and its exit have the stack pointer, so that
 // one that an exception or longjmp left, whose exit never comes, is known to be over at the next token of a function
-// that was called by its caller, or by one further out.
+// that was called by its caller, or by one further out, or with its thread.
 //
 // Nothing is guessed: a begin or an end without a partner is only counted. Classes and events are untrusted: depth and
 // the number of open activities are bounded. An activity belongs to the machine's window if it ends there. One thread.
@@ -130,6 +130,8 @@ public:
 	void user_event(const analyze::Thread &thread, const trace::Event &event) override;
 	void user_gap(const trace::StreamInfo &stream, std::uint32_t process) override;
 	void function(const analyze::Thread &thread, const analyze::FunctionToken &token) override;
+	// The functions that it is in are left.
+	void ended(const analyze::Thread &thread, std::uint64_t time) override;
 	// What it had begun has no end.
 	void forgotten(const analyze::Thread &thread) override;
 	// After the last event: what is open has no end.
@@ -187,8 +189,7 @@ private:
 	void find_functions(const trace::Description &description);
 	void name_functions(const trace::Enumeration &labels);
 	bool is_left_out(std::uint32_t activity, std::uint64_t time) const;
-	void leave_below(Stack &stack, const analyze::Thread &thread, const analyze::FunctionToken &token,
-			 bool also_at);
+	void leave_below(Stack &stack, const analyze::Thread &thread, std::uint64_t stack_pointer, std::uint64_t time);
 	void find_boundaries(const trace::Description &description);
 	static Argument argument_of(const Role &role, const trace::Event &event);
 	Stack &stack_of(const analyze::Thread &thread, std::uint32_t owner);

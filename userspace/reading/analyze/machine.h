@@ -153,6 +153,9 @@ public:
 	// An event posted by a program, and a loss of events in one of its streams.
 	virtual void user_event(const Thread &, const trace::Event &) {}
 	virtual void user_gap(const trace::StreamInfo &, std::uint32_t /*process*/) {}
+	// A thread has ended, or executes another program: what it was doing in the one before is over. At all times,
+	// of selected threads.
+	virtual void ended(const Thread &, std::uint64_t /*time*/) {}
 	// A thread has ended and is given up, while all that are given up with it are still there: see
 	// Machine::forget(). Its place in memory may become another's.
 	virtual void forgotten(const Thread &) {}
@@ -329,6 +332,7 @@ private:
 	static void ran(Thread &thread, const Cpu &cpu, Mode mode, const Ticks &ticks);
 	void waited(Thread &thread, std::uint64_t from, std::uint64_t to) const;
 	bool is_followed(std::uint64_t time) const { return time >= first_ && time <= last_; }
+	void tell_ended(const Thread &thread, std::uint64_t time);
 	void contradict(Contradiction what, std::uint64_t time, const Cpu &cpu, const Thread &thread);
 
 	void identity(const EventKind &kind, const trace::Event &event);

@@ -89,6 +89,16 @@ void Machine::on_exec(const EventKind &kind, const trace::Event &event)
 		exchange_numbers(thread, *before);
 	thread.name = kind.field[2].get<std::string_view>(event);
 	thread.is_kernel = false;
+	tell_ended(thread, event.time);
+}
+
+void Machine::tell_ended(const Thread &thread, std::uint64_t time)
+{
+	if (!thread.selected || !is_followed(time))
+		return;
+	is_counting_ &= is_selected(thread);
+	for (Observer *observer : observers_)
+		observer->ended(thread, time);
 }
 
 void Machine::on_switch(const EventKind &kind, const trace::Event &event, Cpu &cpu)
@@ -269,6 +279,8 @@ void Machine::switch_out(Thread &thread, std::uint32_t state, std::uint64_t time
 		thread.ring = Ring::unknown; // asleep in the kernel, on a path that no token brackets
 	if (thread.state != State::dead)
 		forget_unseen(thread, time);
+	else
+		tell_ended(thread, time);
 }
 
 void Machine::switch_in(Thread &thread, Cpu &cpu, std::uint64_t time)
