@@ -10,6 +10,7 @@ namespace monitor::card {
 const char *validate_user_block(std::byte *block, std::uint64_t content_bytes, std::uint64_t now,
 				const WordsById &words, UserRingInfo &info, const std::function<void()> &learn)
 {
+	const auto number = [&info](std::uint32_t tid) { return info.number_of ? info.number_of(tid) : tid; };
 	edc_block untrusted;
 	std::memcpy(&untrusted, block, sizeof untrusted);
 	const char *wrong = nullptr;
@@ -40,8 +41,7 @@ const char *validate_user_block(std::byte *block, std::uint64_t content_bytes, s
 			break;
 		time += delta;
 		if (id == EDC_ID_THREAD) {
-			const std::uint64_t tid =
-			    info.tids_unusable ? info.process : word_at(block, at + 8) & 0xffffffffu;
+			const std::uint64_t tid = number(static_cast<std::uint32_t>(word_at(block, at + 8)));
 			const std::uint64_t who = tid | static_cast<std::uint64_t>(info.process) << 32;
 			std::memcpy(block + at + 8, &who, sizeof who);
 		} else {
@@ -64,7 +64,7 @@ const char *validate_user_block(std::byte *block, std::uint64_t content_bytes, s
 	header.events_discarded = info.discarded;
 	header.cpu_id = info.cpu;
 	header.level = EDC_LEVEL_USER;
-	header.tid = info.tids_unusable ? info.process : untrusted.tid;
+	header.tid = number(untrusted.tid);
 	header.process = info.process;
 	std::memcpy(block, &header, sizeof header);
 	info.last_time = time;

@@ -44,10 +44,11 @@ struct UserRingInfo {
 	std::uint64_t stream = 0; // number of its stream
 	std::uint32_t cpu = 0;
 	std::uint32_t process = 0;
-	bool tids_unusable = false;  // its thread numbers are of another namespace: the process number replaces them
-	std::uint64_t sequence = 0;  // packets so far
-	std::uint64_t last_time = 0; // of the newest token so far
-	std::uint64_t discarded = 0; // as reported so far
+	// The kernel's number of a thread that the program calls so; empty: it calls it so itself.
+	std::function<std::uint32_t(std::uint32_t untrusted_tid)> number_of{};
+	std::uint64_t sequence = 0;                            // packets so far
+	std::uint64_t last_time = 0;                           // of the newest token so far
+	std::uint64_t discarded = 0;                           // as reported so far
 	std::uint64_t max_discarded = max_events_of_a_program; // possible by now
 	std::uint64_t tokens = 0;                              // so far, without `thread` tokens
 };

@@ -266,8 +266,8 @@ unsigned UserDrain::drain_shared_ring(UserProcess &process, bool over, const Mak
 		return *shared_;
 	};
 	const auto take = [&](SharedRecord record) {
-		if (process.tids_unusable)
-			record.tid = static_cast<std::uint32_t>(process.pid);
+		if (process.numbers)
+			record.tid = process.numbers->find(record.tid);
 		MergedStream &merged = stream();
 		PostedEvent event{{EDC_CPU_UNKNOWN, record.tid, static_cast<std::uint32_t>(process.pid), record.time},
 				  {}};

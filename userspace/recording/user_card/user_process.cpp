@@ -15,21 +15,22 @@ void UserProcess::lay_out(unsigned cpus, std::uint64_t ring_blocks, const std::a
 		return reinterpret_cast<edc_user_ring *>(area.data() + EDC_BLOCK_SIZE + number * each);
 	};
 	blocks = ring_blocks;
-	tids_unusable = in_other_pid_namespace(pid);
+	if (in_other_pid_namespace(pid))
+		numbers = std::make_shared<ThreadNumbers>(pid);
 	for (unsigned cpu = 0; cpu < cpus; ++cpu) {
 		UserRing added;
 		added.shared = ring_at(cpu);
 		added.info.uuid = uuid;
 		added.info.cpu = cpu;
 		added.info.process = static_cast<std::uint32_t>(pid);
-		added.info.tids_unusable = tids_unusable;
+		if (numbers)
+			added.info.number_of = [numbers = numbers](std::uint32_t tid) { return numbers->find(tid); };
 		added.info.last_time = since - max_clock_skew_ticks;
 		rings.push_back(added);
 	}
-	shared_ring.emplace(ring_at(cpus), blocks, since,
-			    [pid = pid, tids_unusable = tids_unusable](std::uint32_t tid) {
-				    return tids_unusable || has_thread(pid, tid);
-			    });
+	shared_ring.emplace(ring_at(cpus), blocks, since, [pid = pid, numbers = numbers](std::uint32_t tid) {
+		return has_thread(pid, numbers ? numbers->find(tid) : tid);
+	});
 }
 
 void UserProcess::begin_here()

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "user_bell_watch.h"
 #include "user_block.h"
 #include "user_counts.h"
+#include "user_process_info.h"
 #include "user_shared.h"
 
 namespace monitor::card {
@@ -52,9 +54,9 @@ struct UserProcess {
 	bool shared_done = false;           // its writers have ended and all is taken
 	std::uint64_t shared_discarded_before = 0, early_before = 0;
 	bool ended = false;
-	bool is_merged = false;     // its events go into the merged streams
-	bool by_device = false;     // the kernel module gave it its rings, and they stay after the recording
-	bool tids_unusable = false; // as in its rings' info
+	bool is_merged = false; // its events go into the merged streams
+	bool by_device = false; // the kernel module gave it its rings, and they stay after the recording
+	std::shared_ptr<ThreadNumbers> numbers; // of its threads; null: they are the kernel's
 	Bell bell;
 	unsigned first_ring = 0; // of the next pass
 

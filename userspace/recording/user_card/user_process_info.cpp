@@ -4,18 +4,40 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include <fmt/format.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "base/fd.h"
 #include "base/tsc.h"
 
 namespace monitor::card {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t max_threads = 16384;                                   // of a process
+constexpr std::chrono::nanoseconds look_for_new = 5ms, look_for_others = 1s; // that have the number of one that ended
+
+// "" if it has ended.
+std::string text_of(const std::string &path)
+{
+	try {
+		return read_text(path);
+	} catch (const Error &) {
+		return "";
+	}
+}
+
+} // namespace
 
 edc_task describe_process(pid_t pid)
 {
@@ -32,15 +54,49 @@ edc_task describe_process(pid_t pid)
 	return task;
 }
 
-bool in_other_pid_namespace(pid_t pid)
+namespace {
+
+// A thread's numbers, from this pid namespace to its own: "4711\t12".
+std::string numbers_of(const std::string &status_path)
 {
-	const std::string status = read_text(fmt::format("/proc/{}/status", pid));
+	const std::string status = text_of(status_path);
 	const std::size_t line = status.find("\nNSpid:\t");
 	if (line == std::string::npos)
-		return false;
+		return "";
 	const std::size_t numbers = line + std::strlen("\nNSpid:\t");
-	const std::string_view own(status.data() + numbers, status.find('\n', numbers) - numbers);
-	return own.find('\t') != std::string_view::npos;
+	return status.substr(numbers, status.find('\n', numbers) - numbers);
+}
+
+} // namespace
+
+bool in_other_pid_namespace(pid_t pid)
+{
+	return numbers_of(fmt::format("/proc/{}/status", pid)).find('\t') != std::string::npos;
+}
+
+void ThreadNumbers::look()
+{
+	looked_ = std::chrono::steady_clock::now();
+	std::error_code error;
+	std::filesystem::directory_iterator task(fmt::format("/proc/{}/task", process_), error);
+	for (std::size_t seen = 0; !error && task != std::filesystem::directory_iterator() && seen < max_threads;
+	     ++seen) {
+		const std::string numbers = numbers_of(task->path().string() + "/status");
+		if (const std::size_t last = numbers.rfind('\t'); last != std::string::npos)
+			outside_[static_cast<std::uint32_t>(std::atoi(numbers.c_str() + last + 1))] =
+			    static_cast<std::uint32_t>(std::atoi(numbers.c_str()));
+		task.increment(error);
+	}
+}
+
+std::uint32_t ThreadNumbers::find(std::uint32_t untrusted_tid)
+{
+	const auto since = std::chrono::steady_clock::now() - looked_;
+	if (since > (outside_.contains(untrusted_tid) ? look_for_others : look_for_new))
+		look();
+	if (outside_.size() >= max_threads && !outside_.contains(untrusted_tid))
+		return static_cast<std::uint32_t>(process_);
+	return outside_.try_emplace(untrusted_tid, process_).first->second;
 }
 
 bool has_thread(pid_t pid, std::uint32_t tid)

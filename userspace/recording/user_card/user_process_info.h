@@ -3,7 +3,9 @@
 // user_process.cpp.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <unordered_map>
 
 #include <sys/types.h>
 
@@ -16,6 +18,23 @@ edc_task describe_process(pid_t pid);
 
 // Whether its threads have other numbers for themselves than for the recorder: it runs in another pid namespace.
 bool in_other_pid_namespace(pid_t pid);
+
+// The kernel's numbers of the threads of a process in another pid namespace, by those that they have there. The program
+// says the latter and may lie: what it does not have is not looked for all the time.
+class ThreadNumbers {
+public:
+	explicit ThreadNumbers(pid_t process) : process_(process) {}
+
+	// The process's for a thread that ended before it was seen; from then on, so that its events stay together.
+	std::uint32_t find(std::uint32_t untrusted_tid);
+
+private:
+	void look();
+
+	pid_t process_;
+	std::unordered_map<std::uint32_t, std::uint32_t> outside_;
+	std::chrono::steady_clock::time_point looked_{};
+};
 
 // Whether this process has this thread.
 bool has_thread(pid_t pid, std::uint32_t tid);
