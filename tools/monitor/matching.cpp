@@ -3,9 +3,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 
 #include <fmt/format.h>
 
@@ -13,6 +10,7 @@
 #include "answers/trigger/trigger_text.h"
 #include "base/error.h"
 #include "base/escape.h"
+#include "base/fd.h"
 #include "base/quoting.h"
 #include "reading/ctf/interpret.h"
 
@@ -153,14 +151,13 @@ std::vector<trigger::TriggerText> trigger_texts(const std::string &untrusted_fil
 	constexpr std::size_t max_bytes = 1 << 20;
 	if (untrusted_file_or_text.find("=>") != std::string::npos)
 		return {trigger::TriggerText(untrusted_file_or_text)};
-	errno = 0;
-	std::ifstream file(untrusted_file_or_text);
-	std::string text(max_bytes + 1, '\0');
-	file.read(text.data(), static_cast<std::streamsize>(text.size()));
-	text.resize(static_cast<std::size_t>(file.gcount()));
-	if (!file.is_open() || file.bad() || (text.empty() && !file.eof()))
-		throw Error(fmt::format("{}: this file of triggers cannot be read: {}",
-					printable(untrusted_file_or_text), std::strerror(errno ? errno : EISDIR)));
+	const std::string text = [&] {
+		try {
+			return read_file(untrusted_file_or_text, max_bytes + 1);
+		} catch (const Error &error) {
+			throw Error(fmt::format("this file of triggers cannot be read: {}", printable(error.what())));
+		}
+	}();
 	if (text.size() > max_bytes)
 		throw Error(printable(untrusted_file_or_text) + " is too large for a file of triggers: more than 1 MB");
 	return trigger::texts_in(text, printable(untrusted_file_or_text));

@@ -14,9 +14,9 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/child_process.h"
 #include "inlined_functions.h"
 
 namespace monitor::symbols {
@@ -129,11 +129,8 @@ void DebugInfo::stop()
 {
 	asked_.reset();
 	file_.reset();
-	if (process_ > 0) {
-		::kill(process_, SIGKILL);
-		while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR)
-			;
-	}
+	if (process_ > 0)
+		end_process(process_);
 	process_ = 0;
 }
 

@@ -9,10 +9,11 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/child_process.h"
 #include "base/error.h"
 #include "base/fd.h"
 #include "file_search.h"
@@ -25,6 +26,7 @@ namespace {
 constexpr std::size_t max_answer_bytes = 64 << 20;
 constexpr std::size_t max_told = 10; // of the functions that cannot be probed
 constexpr rlim_t search_seconds = 20, search_bytes = rlim_t{4} << 30;
+constexpr auto max_time = std::chrono::minutes(5);
 
 [[noreturn]] void search(int file, int answers, const Pattern &pattern, bool may_patch,
 			 const std::function<void()> &drop)
@@ -49,6 +51,24 @@ constexpr rlim_t search_seconds = 20, search_bytes = rlim_t{4} << 30;
 	}
 }
 
+// False if it takes too long: the CPU time of the other end is limited, but a file may be on a disk that does not
+// answer.
+bool read_all(int from, std::string &text)
+{
+	const auto end = std::chrono::steady_clock::now() + max_time;
+	char part[1 << 16];
+	while (text.size() < max_answer_bytes && std::chrono::steady_clock::now() < end) {
+		pollfd answers{from, POLLIN, 0};
+		if (::poll(&answers, 1, 100) <= 0)
+			continue;
+		const ssize_t n = ::read(from, part, sizeof part);
+		if (n <= 0)
+			return n == 0;
+		text.append(part, static_cast<std::size_t>(n));
+	}
+	return false;
+}
+
 std::string answer_of(const Pattern &pattern, bool may_patch, const std::function<void()> &drop)
 {
 	const Fd file(::open(pattern.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
@@ -64,13 +84,10 @@ std::string answer_of(const Pattern &pattern, bool may_patch, const std::functio
 		search(file.get(), into.get(), pattern, may_patch, drop);
 	into = Fd();
 	std::string text;
-	char part[1 << 16];
-	for (ssize_t n;
-	     child > 0 && text.size() < max_answer_bytes && (n = ::read(answers.get(), part, sizeof part)) > 0;)
-		text.append(part, static_cast<std::size_t>(n));
-	int status = -1;
-	while (child > 0 && ::waitpid(child, &status, 0) < 0 && errno == EINTR)
-		;
+	const bool is_whole = child > 0 && read_all(answers.get(), text);
+	const auto status = is_whole ? wait_for_end(child, std::chrono::seconds(1)) : std::nullopt;
+	if (child > 0 && !status)
+		end_process(child);
 	if (status != 0)
 		throw Error(fmt::format("--functions {}: looking through {} failed or took too long", pattern.text,
 					pattern.path));

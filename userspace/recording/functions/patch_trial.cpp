@@ -7,13 +7,15 @@
 #include <vector>
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/sysinfo.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/child_process.h"
 #include "base/fd.h"
 #include "monitor/edc_card.h"
 #include "monitor/edc_fields.h"
@@ -27,7 +29,8 @@ namespace monitor::functions {
 namespace {
 
 constexpr unsigned calls = 100, max_rounds = 21; // of a round; 4 words a call, so that a block is opened now and then
-constexpr std::uint64_t blocks = 32;             // of a ring, more than all rounds fill
+constexpr int max_wait_ms = 10'000;
+constexpr std::uint64_t blocks = 32; // of a ring, more than all rounds fill
 
 // As XRay leaves it: a sled at the entry, and one at the return.
 __attribute__((naked, noinline)) void trial_function()
@@ -127,9 +130,11 @@ card::Estimate time_patched_event(const std::function<void()> &drop)
 	into = Fd();
 	std::vector<double> costs(max_rounds);
 	const std::size_t bytes = max_rounds * sizeof(double);
-	const bool is_whole = child > 0 && ::read(answer.get(), costs.data(), bytes) == static_cast<ssize_t>(bytes);
+	pollfd answers{answer.get(), POLLIN, 0};
+	const bool is_whole = child > 0 && ::poll(&answers, 1, max_wait_ms) > 0 &&
+			      ::read(answer.get(), costs.data(), bytes) == static_cast<ssize_t>(bytes);
 	if (child > 0)
-		::waitpid(child, nullptr, 0);
+		end_process(child);
 	if (!is_whole)
 		return {};
 	return {card::quantile(costs, 0.25), card::quantile(costs, 0.5), card::quantile(costs, 0.75), 0, max_rounds};

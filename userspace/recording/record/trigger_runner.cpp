@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/child_process.h"
 #include "base/error.h"
 
 namespace monitor::record {
@@ -97,11 +98,8 @@ TriggerRunner::TriggerRunner(std::vector<std::string> commands, const User &user
 TriggerRunner::~TriggerRunner()
 {
 	requests_ = {}; // it ends then, unless it was stopped
-	for (int tries = 0; tries < 100 && ::waitpid(pid_, nullptr, WNOHANG) == 0; ++tries) {
-		if (tries == 50)
-			::kill(pid_, SIGKILL);
-		::usleep(2000);
-	}
+	if (!wait_for_end(pid_, std::chrono::milliseconds(100)))
+		end_process(pid_);
 }
 
 // What it has not done will not be done. Its end of the answers must not make poll() return for ever.

@@ -19,6 +19,7 @@
 #include <sys/vfs.h>
 #include <sys/wait.h>
 
+#include "base/child_process.h"
 #include "base/error.h"
 
 namespace monitor::stacks {
@@ -164,9 +165,9 @@ Opener::Opener(const std::function<void()> &drop)
 
 Opener::~Opener()
 {
-	::kill(pid_, SIGKILL);
-	while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR)
-		;
+	requests_.reset(); // it ends then, also while it must not be killed
+	control_.reset();
+	end_process(pid_);
 }
 
 // A byte of the recorder says that the one that serves is stuck. It is killed, which may take effect much later, and is

@@ -21,6 +21,7 @@
 #include <sys/uio.h>
 #include <sys/wait.h>
 
+#include "base/child_process.h"
 #include "base/elf_image.h"
 #include "base/error.h"
 
@@ -160,9 +161,7 @@ UserSearch::UserSearch(const std::function<void()> &drop)
 
 UserSearch::~UserSearch()
 {
-	::kill(pid_, SIGKILL);
-	while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR)
-		;
+	end_process(pid_);
 }
 
 std::uint64_t UserSearch::missed() const

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#include "child_process.h"
+
+#include <algorithm>
+#include <csignal>
+
+#include <poll.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fd.h"
+
+namespace monitor {
+
+std::optional<int> wait_for_end(pid_t child, std::chrono::milliseconds at_most)
+{
+	using Clock = std::chrono::steady_clock;
+	const Fd process(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
+	const auto end = Clock::now() + at_most;
+	for (;;) {
+		const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
+		pollfd ended{process.get(), POLLIN, 0};
+		::poll(&ended, 1, static_cast<int>(std::max<long>(left, 0)));
+		int status = 0;
+		if (const pid_t reaped = ::waitpid(child, &status, WNOHANG); reaped != 0)
+			return reaped == child ? std::optional(status) : std::nullopt;
+		if (left <= 0)
+			return {};
+	}
+}
+
+void end_process(pid_t child)
+{
+	constexpr std::chrono::milliseconds between(20);
+	for (int tries = 0; tries < 50; ++tries) {
+		::kill(child, SIGKILL);
+		if (wait_for_end(child, between) || ::waitpid(child, nullptr, WNOHANG) < 0)
+			return;
+	}
+}
+
+} // namespace monitor
