@@ -186,8 +186,10 @@ functions::EventCosts costs_of(const std::vector<card::Function> &functions, con
 int print_functions(const std::string &file, bool json)
 {
 	const std::string pattern = file.find(':') == std::string::npos ? file + ":*" : file;
-	const auto drop = [] { record::drop_privileges(record::invoking_user()); };
-	const functions::FoundFunctions found = functions::find_functions({pattern}, {}, {}, true, drop);
+	const record::User user = record::invoking_user();
+	const auto drop = [&user] { record::drop_privileges(user); };
+	const auto open = [&user](const std::string &path) { return record::open_as(user, path); };
+	const functions::FoundFunctions found = functions::find_functions({pattern}, {}, {}, true, open, drop);
 	const functions::EventCosts costs = costs_of(found.functions, drop);
 	auto all = Json::array();
 	if (!json)

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/stat.h>
 
 #include "answers/collection/collection.h"
 #include "answers/collection/messages.h"
@@ -303,6 +304,7 @@ int merge_shards(const MergeArguments &arguments)
 // Returns the exit code.
 int run_merge(const MergeArguments &arguments)
 {
+	::umask(S_IRWXG | S_IRWXO); // as private as recordings are
 	if (arguments.directories.size() > 1 && std::ranges::all_of(arguments.directories, collection::is_shard))
 		return merge_shards(arguments);
 	if (arguments.directories.size() < 2 && !fs::is_regular_file(arguments.directories.front()))

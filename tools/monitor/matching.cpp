@@ -13,6 +13,7 @@
 #include "base/fd.h"
 #include "base/quoting.h"
 #include "reading/ctf/interpret.h"
+#include "recording/record/user.h"
 
 namespace monitor {
 namespace {
@@ -152,6 +153,8 @@ std::vector<trigger::TriggerText> trigger_texts(const std::string &untrusted_fil
 	if (untrusted_file_or_text.find("=>") != std::string::npos)
 		return {trigger::TriggerText(untrusted_file_or_text)};
 	const std::string text = [&] {
+		// Who may not read the file must not see it in a message.
+		const record::AsUser as(record::invoking_user());
 		try {
 			return read_file(untrusted_file_or_text, max_bytes + 1);
 		} catch (const Error &error) {

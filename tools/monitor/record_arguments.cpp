@@ -19,6 +19,7 @@
 #include "problems.h"
 #include "record_options.h"
 #include "recording/pmu/selection.h"
+#include "recording/record/user.h"
 #include "recording/record/user_reads.h"
 
 namespace monitor {
@@ -230,7 +231,11 @@ void parse_states(RecordArguments &arguments)
 {
 	if (arguments.states.empty())
 		return;
-	states::Tree tree = states::load_tree(arguments.states);
+	states::Tree tree = [&] {
+		// Who may not read the file must not see it in a message.
+		const record::AsUser as(record::invoking_user());
+		return states::load_tree(arguments.states);
+	}();
 	expect_utf8("the tree " + printable(arguments.states), tree.text());
 	arguments.options.states = std::make_shared<live::LiveStates>(std::move(tree));
 	arguments.options.writes_tokens = !arguments.no_tokens;

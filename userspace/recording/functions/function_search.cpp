@@ -15,7 +15,6 @@
 
 #include "base/child_process.h"
 #include "base/error.h"
-#include "base/fd.h"
 #include "file_search.h"
 #include "patch_table.h"
 #include "patterns.h"
@@ -69,9 +68,9 @@ bool read_all(int from, std::string &text)
 	return false;
 }
 
-std::string answer_of(const Pattern &pattern, bool may_patch, const std::function<void()> &drop)
+std::string answer_of(const Pattern &pattern, bool may_patch, const OpenFile &open, const std::function<void()> &drop)
 {
-	const Fd file(::open(pattern.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+	const Fd file = open(pattern.path);
 	if (!file)
 		throw Error(errno, fmt::format("--functions: cannot read {}", pattern.path));
 	int ends[2];
@@ -144,12 +143,13 @@ std::vector<std::string> FoundFunctions::names() const
 }
 
 FoundFunctions find_functions(const std::vector<std::string> &patterns, const std::vector<std::string> &command,
-			      const std::vector<int> &pids, bool may_patch, const std::function<void()> &drop)
+			      const std::vector<int> &pids, bool may_patch, const OpenFile &open,
+			      const std::function<void()> &drop)
 {
 	FoundFunctions found;
 	Collection collection(found);
 	for (const Pattern &pattern : parse_patterns(patterns, command, pids))
-		if (!collection.add(pattern, answer_of(pattern, may_patch, drop)))
+		if (!collection.add(pattern, answer_of(pattern, may_patch, open, drop)))
 			throw Error(
 			    fmt::format("--functions {}: {} has no such function; `nm -C` and `nm -DC` list those "
 					"that have names",

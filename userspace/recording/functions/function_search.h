@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/fd.h"
 #include "recording/card/function_probes.h"
 #include "recording/card/rounds.h"
 
@@ -24,12 +25,15 @@ struct FoundFunctions {
 	std::vector<std::string> names() const;
 };
 
+using OpenFile = std::function<Fd(const std::string &path)>;
+
 // Patterns: NAME of the command's program, or else of the processes' programs, or FILE:NAME, where * and ? stand for
-// any text and character. `may_patch`: functions with sleds need no probe. `drop` is called in the searching process:
-// it drops all privileges. Before other threads exist. Throws Error if a file cannot be read, or a pattern matches
-// nothing that can be recorded.
+// any text and character. `may_patch`: functions with sleds need no probe. `open` opens a file for reading as whoever
+// names it may; `drop` is called in the searching process: it drops all privileges. Before other threads exist. Throws
+// Error if a file cannot be read, or a pattern matches nothing that can be recorded.
 FoundFunctions find_functions(const std::vector<std::string> &patterns, const std::vector<std::string> &command,
-			      const std::vector<int> &pids, bool may_patch, const std::function<void()> &drop);
+			      const std::vector<int> &pids, bool may_patch, const OpenFile &open,
+			      const std::function<void()> &drop);
 
 // What an event costs, in ns. No rounds: unknown.
 struct EventCosts {

@@ -16,9 +16,10 @@
 
 namespace monitor::record {
 
-void RecordedFunctions::find(const Options &options, bool may_patch, const std::function<void()> &drop)
+void RecordedFunctions::find(const Options &options, bool may_patch, const functions::OpenFile &open,
+			     const std::function<void()> &drop)
 {
-	found_ = functions::find_functions(options.functions, options.command, options.pids, may_patch, drop);
+	found_ = functions::find_functions(options.functions, options.command, options.pids, may_patch, open, drop);
 	if (found_.functions.size() > EDC_MAX_FUNCTIONS)
 		throw Error(fmt::format("--functions: these are {} functions, more than {}; choose fewer",
 					found_.functions.size(), EDC_MAX_FUNCTIONS));

@@ -21,7 +21,8 @@ class RecordedFunctions {
 public:
 	// `drop` drops all privileges in processes of their own, because programs' files are not trusted. Before other
 	// threads exist. `may_patch`: the command's processes may patch functions themselves. Throws Error.
-	void find(const Options &options, bool may_patch, const std::function<void()> &drop);
+	void find(const Options &options, bool may_patch, const functions::OpenFile &open,
+		  const std::function<void()> &drop);
 
 	const functions::FoundFunctions &found() const { return found_; }
 

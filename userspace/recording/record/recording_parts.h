@@ -63,6 +63,7 @@ private:
 	void make_directory();
 	void open_user_card();
 	void find_functions();
+	void expect_readable_programs() const;
 	void prepare_matching();
 	void start_matching();
 	std::vector<std::string> environment_of_command() const;
@@ -114,8 +115,8 @@ private:
 	const Listener listener_;
 	User user_;
 	Result result_;
-	Ending ending_;
 	Fd directory_lock_;
+	Ending ending_;
 	RecordingFile file_;
 	CgroupNames cgroups_;
 	Buffers buffers_;

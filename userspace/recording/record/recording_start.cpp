@@ -110,6 +110,7 @@ void Recording::Parts::start_parts()
 	open_user_card();
 	if (!options_.functions.empty())
 		find_functions();
+	expect_readable_programs();
 	prepare_matching();
 	if (matched_)
 		acts_ = std::make_unique<TriggerActs>(options_.matching->request.triggers,
@@ -200,9 +201,22 @@ void Recording::Parts::open_user_card()
 void Recording::Parts::find_functions()
 {
 	const bool may_patch = users_ && !options_.command.empty();
-	functions_.find(options_, may_patch, [this] { drop_privileges(user_); });
+	functions_.find(
+	    options_, may_patch, [this](const std::string &path) { return open_as(user_, path); },
+	    [this] { drop_privileges(user_); });
 	for (const std::string &note : functions::notes(functions_.found().left_out))
 		tell("--functions: " + note);
+}
+
+// Whether a program has a function is told to those only who may read the program. Without a slash it is a library of
+// the system.
+void Recording::Parts::expect_readable_programs() const
+{
+	if (!options_.counting)
+		return;
+	for (const card::ResetEvent &event : options_.counting->resets)
+		if (event.path.find('/') != std::string::npos && !open_as(user_, event.path))
+			throw Error(errno, fmt::format("--reset-on {}: cannot read {}", event.name, event.path));
 }
 
 // Before anything slow or visible is done.

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <optional>
 
+#include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
 #include <pwd.h>
@@ -14,7 +15,6 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/fd.h"
 
 namespace monitor::record {
 namespace {
@@ -89,8 +89,16 @@ AsUser::AsUser(const User &user) : active_(user.differs)
 
 AsUser::~AsUser()
 {
+	const int error = errno;
 	if (active_ && (::seteuid(0) < 0 || ::setegid(0) < 0 || ::setgroups(groups_.size(), groups_.data()) < 0))
 		std::abort();
+	errno = error;
+}
+
+Fd open_as(const User &user, const std::string &path)
+{
+	const AsUser as(user);
+	return Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
 }
 
 void raise_file_limit()

@@ -9,6 +9,8 @@
 
 #include <sys/types.h>
 
+#include "base/fd.h"
+
 namespace monitor::record {
 
 // The user on whose behalf the monitor runs: SUDO_UID and SUDO_GID when root was reached by sudo, else the caller.
@@ -40,6 +42,9 @@ private:
 	bool active_;
 	std::vector<gid_t> groups_; // the process's own
 };
+
+// Opens a file that the user named, for reading, with that user's rights. None: errno says why.
+Fd open_as(const User &user, const std::string &path);
 
 // Raises the limit of open files as far as the system permits. After the command was created, which keeps its limit.
 void raise_file_limit();
