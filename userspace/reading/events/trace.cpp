@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <limits>
 #include <map>
+#include <set>
 #include <span>
 #include <string_view>
 #include <tuple>
@@ -192,30 +193,39 @@ struct Parts {
 	};
 	std::map<std::pair<fs::path, std::array<std::uint8_t, 16>>, std::vector<Snapshot>> snapshots;
 
-	// Names of streams are relative to `root`.
+	struct Unreadable {
+		std::string name, why;
+	};
+	std::vector<Unreadable> unreadable; // beside others that can be read
+
+	// Names of streams are relative to `root`. If it throws Error, nothing was added.
 	void add(const fs::path &directory, const std::string &argument, const fs::path &root, PartClock clock)
 	{
-		directories.push_back(directory);
-		descriptions.push_back(load_description((directory / "metadata").string(), classes, warnings));
-		classes += static_cast<std::uint32_t>(descriptions.back()->classes().size());
-		const std::size_t first = streams.size();
+		std::shared_ptr<const Description> description =
+		    load_description((directory / "metadata").string(), classes, warnings);
 		const auto fetched = read_fetched_part(directory.string());
-		if (fetched)
-			warnings.push_back(fetched->text());
+		std::vector<std::unique_ptr<Stream>> mine;
 		for (const fs::path &path : stream_files(directory)) {
 			MappedFile file(path.string());
 			if (file.size() == 0)
 				continue;
-			if (fetched && add_fetched(path, root, file, fetched->fetched))
+			const std::string name = path.lexically_relative(root).string();
+			if (auto part =
+				fetched ? fetched_stream(path, name, file, fetched->fetched, description) : nullptr) {
+				mine.push_back(std::move(part));
 				continue;
+			}
 			const fs::path index = directory / "index" / (path.filename().string() + ".idx");
 			std::error_code none;
-			streams.push_back(std::make_unique<Stream>(
-			    path.lexically_relative(root).string(), descriptions.back(), std::move(file),
+			mine.push_back(std::make_unique<Stream>(
+			    name, description, std::move(file),
 			    fs::is_regular_file(index, none) ? MappedFile(index.string()) : MappedFile()));
 		}
-		const std::span<const std::unique_ptr<Stream>> mine(
-		    streams.begin() + static_cast<std::ptrdiff_t>(first), streams.end());
+		if (fetched)
+			warnings.push_back(fetched->text());
+		directories.push_back(directory);
+		descriptions.push_back(std::move(description));
+		classes += static_cast<std::uint32_t>(descriptions.back()->classes().size());
 		Recorded when = when_recorded(*descriptions.back(), mine);
 		const std::string name = directory.filename().string();
 		if (when.has_tokens && name.find_first_not_of("0123456789") == std::string::npos)
@@ -230,22 +240,59 @@ struct Parts {
 			clocks[machine].add(lines);
 		else
 			clocks[machine].add(clock.has_lines ? std::nullopt : clock.bound);
-		for (const auto &stream : mine) {
+		for (auto &stream : mine) {
 			stream->set_machine(machine);
 			stream->set_lines(lines);
+			streams.push_back(std::move(stream));
 		}
 	}
 
-	// A stream of the trace added last, of which only a part is here. False: nothing is known of it.
-	bool add_fetched(const fs::path &path, const fs::path &root, MappedFile &file, const FetchedTrace &fetched)
+	// One of which only a part is here. nullptr: nothing is known of it.
+	static std::unique_ptr<Stream> fetched_stream(const fs::path &path, const std::string &name, MappedFile &file,
+						      const FetchedTrace &fetched,
+						      const std::shared_ptr<const Description> &description)
 	{
 		const auto stream = fetched.streams.find(path.filename().string());
-		if (stream == fetched.streams.end() || !descriptions.back()->has_tokens())
-			return false;
-		auto packets = fetched_packets(file.bytes(), descriptions.back()->uuid, stream->second);
-		streams.push_back(std::make_unique<Stream>(path.lexically_relative(root).string(), descriptions.back(),
-							   std::move(file), std::move(packets)));
-		return true;
+		if (stream == fetched.streams.end() || !description->has_tokens())
+			return nullptr;
+		auto packets = fetched_packets(file.bytes(), description->uuid, stream->second);
+		return std::make_unique<Stream>(name, description, std::move(file), std::move(packets));
+	}
+
+	// All that is below a directory. One that cannot be read does not hide the others, nor does a directory that
+	// the collection names and that has no description.
+	void add_all(const std::string &argument, bool is_only, std::map<std::string, PartClock> clocks)
+	{
+		std::set<std::string> named;
+		for (const auto &clock : clocks)
+			named.insert(clock.first);
+		for (const fs::path &part : trace_directories(argument)) {
+			const std::string name = part.lexically_relative(argument).begin()->string();
+			named.erase(name);
+			const auto clock = clocks.find(name);
+			try {
+				add(part, argument, is_only ? fs::path(argument) : part.parent_path(),
+				    clock != clocks.end() ? clock->second : PartClock());
+			} catch (const Error &error) {
+				unreadable.push_back({name == "." ? argument : name, error.what()});
+			}
+		}
+		std::error_code ignored;
+		for (const std::string &name : named)
+			if (const std::string path = argument + '/' + name; fs::is_directory(path, ignored))
+				unreadable.push_back({name, path + " is not a trace (no file `metadata` in it)"});
+	}
+
+	// Problems are those of streams, of which these have none: they come after all `others`.
+	void tell_unreadable(Problems &problems, std::size_t others) const
+	{
+		StreamInfo none;
+		none.index = static_cast<std::uint32_t>(others);
+		for (const Unreadable &part : unreadable) {
+			none.name = part.name;
+			problems.add(none, 0, 0, part.why, "description");
+			++none.index;
+		}
 	}
 
 	// Of the trace added last; nullptr: it has none.
@@ -359,16 +406,15 @@ Trace Trace::open(const std::vector<std::string> &directories, const std::string
 		auto clocks = read_collection(directory, parts.warnings);
 		if (&directory != directories.data())
 			clocks.clear(); // nothing relates them to the first one's
-		for (const fs::path &part : trace_directories(directory)) {
-			const auto clock = clocks.find(part.lexically_relative(directory).begin()->string());
-			parts.add(part, directory, directories.size() > 1 ? part.parent_path() : fs::path(directory),
-				  clock != clocks.end() ? clock->second : PartClock());
-		}
+		parts.add_all(directory, directories.size() == 1, std::move(clocks));
 	}
+	if (parts.descriptions.empty())
+		throw Error(parts.unreadable.front().why);
 	parts.warn_of_overlaps();
 	if (parts.descriptions.size() == 1)
 		parts.keep_own_clock();
 	Trace trace(joined(parts.descriptions, parts.has_lines), std::move(parts.streams));
+	parts.tell_unreadable(trace.problems_, trace.streams_.size());
 	trace.directory_ = parts.directories.front().string();
 	trace.is_generic_ctf_ = parts.descriptions.size() > 1 || !parts.descriptions.front()->has_tokens();
 	trace.machines_ = std::move(parts.machines);
