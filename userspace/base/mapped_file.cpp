@@ -122,9 +122,8 @@ MappedFile::MappedFile(const std::string &path) : path_(path)
 // lseek(2): a file system that does not know says that everything is data.
 void MappedFile::find_holes(int fd)
 {
-	constexpr std::size_t max_holes = 1024;
 	const auto file_end = static_cast<std::size_t>(::lseek(fd, 0, SEEK_END));
-	while (holes_.size() < max_holes) {
+	for (;;) { // between two holes is at least a block of the disk
 		const ::off_t begin =
 		    ::lseek(fd, holes_.empty() ? 0 : static_cast<::off_t>(holes_.back().end), SEEK_HOLE);
 		if (begin < 0 || static_cast<std::size_t>(begin) >= file_end)

@@ -48,7 +48,7 @@ public:
 	struct Hole {
 		std::size_t begin = 0, end = 0;
 	};
-	// In order; at most 1024, the others are read as zeros.
+	// In order.
 	const std::vector<Hole> &holes() const { return holes_; }
 	// Whether the bytes from `from` to before `end` were the file's when read. Also touches the page after them:
 	// zeros in the last page of a truncated file raise no signal.

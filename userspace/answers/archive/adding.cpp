@@ -4,10 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <climits>
 #include <cstdlib>
 #include <filesystem>
-#include <span>
 #include <string_view>
 
 #include <dirent.h>
@@ -21,6 +19,7 @@
 #include "base/error.h"
 #include "base/escape.h"
 #include "base/fd.h"
+#include "base/sparse_copy.h"
 #include "folder.h"
 #include "name.h"
 
@@ -29,43 +28,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The rest of a file whose end need not be known. By reference where the file system can.
-void copy_bytes(const Fd &from, const Fd &to, const std::string &path)
-{
-	for (;;) {
-		const ssize_t copied = ::copy_file_range(from.get(), nullptr, to.get(), nullptr, SSIZE_MAX / 2, 0);
-		if (copied == 0)
-			return;
-		if (copied < 0)
-			break; // not between these file systems: by hand
-	}
-	std::vector<std::byte> buffer(1 << 20);
-	for (;;) {
-		const ssize_t got = ::read(from.get(), buffer.data(), buffer.size());
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			throw Error(errno, "cannot read " + printable(path));
-		if (got == 0)
-			return;
-		write_all(to.get(), std::span(buffer).first(static_cast<std::size_t>(got)), path);
-	}
-}
-
-void copy_file(const std::string &from, const std::string &to)
-{
-	struct stat status {};
-	const Fd source = open_regular(from, status);
-	const Fd target = open_file(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, status.st_mode & 0777);
-	copy_bytes(source, target, to);
-	if (::fsync(target.get()) < 0)
-		throw Error(errno, "cannot write " + printable(to));
-}
-
 void link_or_copy_file(const std::string &from, const std::string &to)
 {
 	if (::link(from.c_str(), to.c_str()) < 0)
-		copy_file(from, to); // another file system, or one without hard links
+		copy_sparse(from, to, true); // another file system, or one without hard links
 }
 
 void sync_folder(const std::string &path)
@@ -98,7 +64,7 @@ void copy_trace(const std::string &from, const std::string &to, Transfer transfe
 		else if (transfer == Transfer::move)
 			link_or_copy_file(source, target);
 		else
-			copy_file(source, target);
+			copy_sparse(source, target, true);
 	}
 	sync_folder(to);
 }

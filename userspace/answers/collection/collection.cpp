@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/sentence.h"
+#include "base/sparse_copy.h"
 #include "clock_text.h"
 #include "convert.h"
 #include "reading/ctf/metadata.h"
@@ -41,7 +42,7 @@ void take_file(const fs::path &from, const fs::path &to, const Part &part, bool 
 	if (!copy)
 		fs::create_hard_link(from, to, error);
 	if (copy || error)
-		fs::copy_file(from, to);
+		copy_sparse(from.string(), to.string());
 }
 
 void take_part(const fs::path &collection, const Part &part, bool copy)

@@ -16,6 +16,7 @@
 #include "base/fd.h"
 #include "base/json.h"
 #include "base/sentence.h"
+#include "base/sparse_copy.h"
 #include "run_clocks.h"
 
 namespace monitor::collection {
@@ -82,7 +83,7 @@ void take_tree(const fs::path &from, const fs::path &to, bool copy)
 		if (!copy)
 			fs::create_hard_link(entry->path(), target, error);
 		if (copy || error)
-			fs::copy_file(entry->path(), target);
+			copy_sparse(entry->path().string(), target.string());
 	}
 }
 
