@@ -116,6 +116,25 @@ def damaged(monitor, work):
 	expect("is empty" in run(monitor, "list", path, code=1)[1], "an empty file")
 
 
+def others(monitor, work):
+	"""What is no trace: the sentence names the command that reads it."""
+	work = work / "others"
+	for name, content, says in (("perf.data", b"PERFILE2" + bytes(96), "perf data convert -i {} --to-ctf DIR"),
+	                            ("a b.pcapng", b"\n\r\r\n" + bytes(24), "editcap -F pcap '{}' FILE"),
+	                            ("trace.dat", b"\x17\x08\x44tracing6\0", "trace-cmd report -i {}"),
+	                            ("one.pcap", pcap([(EPOCH_S, 0, udp(1, 2, b""), 42)]), "monitor list {}")):
+		shutil.rmtree(work, ignore_errors=True)
+		work.mkdir()
+		(work / name).write_bytes(content)
+		for named in (work, *([work / name] if "one" not in name else [])):
+			for verb in ("list", "info", "report", "check"):
+				text, errors = run(monitor, verb, named, code=1)
+				expect(says.format(work / name) in errors and len(errors.splitlines()) == 1 and not text, f"{verb} {named}: {errors}")
+	shutil.rmtree(work)
+	work.mkdir()
+	expect("monitor record -o DIR" in run(monitor, "list", work, code=1)[1], "an empty directory")
+
+
 def together(monitor, work):
 	"""Two files as one, in the order of time, each a machine of its name."""
 	for name, fraction in (("one.pcap", 0), ("two.pcap", 5)):
@@ -136,7 +155,7 @@ def main(monitor, work):
 	work = pathlib.Path(work)
 	shutil.rmtree(work, ignore_errors=True)
 	work.mkdir(parents=True)
-	for test in (made, damaged, together):
+	for test in (made, damaged, others, together):
 		test(monitor, work)
 	reason = captured(monitor, work) if shutil.which("tcpdump") else "tcpdump is not installed"
 	print(f"left out: a capture ({reason})" if reason else "as tcpdump reads it")

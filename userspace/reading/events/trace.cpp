@@ -21,6 +21,7 @@
 #include "reading/ctf/interpret.h"
 #include "reading/ctf/metadata.h"
 #include "reading/ctf/tsdl.h"
+#include "reading/tdl/other_files.h"
 #include "reading/tdl/read.h"
 
 namespace monitor::trace {
@@ -62,8 +63,12 @@ std::vector<fs::path> trace_directories(const fs::path &root)
 		throw Error(root.string() + " has " + std::to_string(found.size()) +
 			    " snapshots of a flight recorder, which overlap: name one, such as " +
 			    std::max_element(found.begin(), found.end())->string());
-	if (found.empty())
-		throw Error(root.string() + " is not a trace (no file `metadata` in it or below it)" + remedy);
+	if (found.empty()) {
+		const std::string reader = tdl::reader_of_files_in(root.string());
+		throw Error(
+		    root.string() + " is not a trace (no file `metadata` in it or below it); " +
+		    (reader.empty() ? "name the directory of a trace, which `monitor record -o DIR` makes" : reader));
+	}
 	std::sort(found.begin(), found.end());
 	return found;
 }

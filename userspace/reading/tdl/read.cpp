@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "lexer.h"
+#include "other_files.h"
 #include "parser.h"
 
 namespace monitor::trace::tdl {
@@ -82,6 +83,8 @@ Source find(const std::string &path, std::span<const std::byte> untrusted_bytes)
 		    }))
 			return source;
 	}
+	if (const std::string reader = reader_of_other(path, untrusted_bytes); !reader.empty())
+		throw Error(reader);
 	throw Error("no description matches " + path +
 		    "; name the directory of a trace, or give the description of the file " +
 		    "with --tdl: a file in TDL, or " + names_of_shipped() + unread);

@@ -6,6 +6,7 @@ add_library(monitor_tdl STATIC
   ${CMAKE_CURRENT_LIST_DIR}/field_parser.cpp
   ${CMAKE_CURRENT_LIST_DIR}/lexer.cpp
   ${CMAKE_CURRENT_LIST_DIR}/names.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/other_files.cpp
   ${CMAKE_CURRENT_LIST_DIR}/parser.cpp
   ${CMAKE_CURRENT_LIST_DIR}/read.cpp
   ${CMAKE_CURRENT_LIST_DIR}/show.cpp
