@@ -124,9 +124,9 @@ std::string complaint(const CLI::App &app, const CLI::ParseError &error, const s
 		return fmt::format("{} (see {} --help)", plain_words(command, error), words(command));
 	const std::vector<std::string> names = names_of_subcommands(app);
 	std::string what = "no command is given.";
-	if (first.starts_with('-'))
+	if (first.starts_with('-') && error.get_name() != "RequiredError")
 		what = plain_words(app, error) + ".";
-	else if (!first.empty())
+	else if (!first.empty() && !first.starts_with('-'))
 		what = fmt::format("unknown command '{}'.{}", first, suggestions(first, names));
 	return fmt::format("{} The commands are {} (see monitor --help)", what, fmt::join(names, ", "));
 }

@@ -15,6 +15,8 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include "base/byte_size.h"
+#include "base/memory_bound.h"
 #include "base/sentence.h"
 #include "commands.h"
 #include "complaint.h"
@@ -75,6 +77,13 @@ void run(std::vector<std::string> words, int &exit_code)
 		   "  monitor report DIR                  who used the CPUs, in which mode\n"
 		   "  monitor check DIR                   check whether a trace is true\n"
 		   "See `monitor COMMAND --help` and man monitor-COMMAND for more.");
+	monitor::set_memory_bound(monitor::usual_memory_bound());
+	app.add_option_function<std::string>(
+	       "--memory",
+	       [](const std::string &size) { monitor::set_memory_bound(monitor::parse_bytes(size, "--memory")); },
+	       "before COMMAND: how much memory reading may take, such as 4G (default: a tenth of the machine's, at "
+	       "most 800M)")
+	    ->option_text("SIZE");
 	const std::string first = words.empty() ? "" : words.front();
 	add_commands(app, exit_code, first);
 	refuse_empty_values(app);

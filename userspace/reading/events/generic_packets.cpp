@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/limits.h"
 #include "event.h"
 
 namespace monitor::trace {
@@ -146,7 +147,7 @@ private:
 		head.discarded_bits = head.stream->discarded_bits;
 		std::uint64_t cpu = EDC_CPU_UNKNOWN, content_bits = left_bits, packet_bits = left_bits;
 		take(context.cpu, cpu);
-		head.cpu = static_cast<std::uint32_t>(std::min<std::uint64_t>(cpu, EDC_CPU_UNKNOWN));
+		head.cpu = cpu < max_cpu_numbers ? static_cast<std::uint32_t>(cpu) : EDC_CPU_UNKNOWN;
 		const bool has_content = take(context.content, content_bits);
 		if (!take(context.packet, packet_bits) && has_content)
 			packet_bits = content_bits;

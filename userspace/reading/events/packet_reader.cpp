@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "base/memory_bound.h"
 #include "fetched_packets.h"
 
 namespace monitor::trace {
@@ -54,6 +55,13 @@ bool PacketReader::open_next(std::uint64_t last_time)
 	for (; next_ < stream_->packets(); ++next_) {
 		release_behind();
 		const std::uint64_t at = stream_->offset(next_), end = stream_->offset(next_ + 1);
+		if (is_memory_used_up()) {
+			problems_->add(stream_->info(), next_, at,
+				       "left out, with all that follow: " + memory_used_up_text());
+			broken_ = true;
+			this->end();
+			return false;
+		}
 		read_ahead(at, end - at);
 		const char *why = stream_->read_head(next_, candidate_);
 		if (!why)

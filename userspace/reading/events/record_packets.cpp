@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/limits.h"
 #include "reading/ctf/record_layout.h"
 
 namespace monitor::trace {
@@ -131,7 +132,7 @@ private:
 		head.sequence_bits = segment.number_bits;
 		std::uint64_t cpu = EDC_CPU_UNKNOWN;
 		take(segment.cpu, cpu);
-		head.cpu = static_cast<std::uint32_t>(std::min<std::uint64_t>(cpu, EDC_CPU_UNKNOWN));
+		head.cpu = cpu < max_cpu_numbers ? static_cast<std::uint32_t>(cpu) : EDC_CPU_UNKNOWN;
 		if (__builtin_mul_overflow(head.begin, segment.begin_ticks, &head.begin) ||
 		    __builtin_mul_overflow(head.end, segment.end_ticks, &head.end))
 			return "a time of the segment does not fit into 64 bits";

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/limits.h"
 #include "event.h"
 
 namespace monitor::trace {
@@ -24,6 +25,8 @@ const char *test(const edc_block &block, const std::array<std::uint8_t, 16> &uui
 		return "the packet is not 4096 bytes long";
 	if (block.content_size < header_bits || block.content_size > block_bits || block.content_size % 64 != 0)
 		return "the packet's content is not inside it";
+	if (block.cpu_id >= max_cpu_numbers && block.cpu_id != EDC_CPU_UNKNOWN)
+		return "the packet's CPU has a number that none has";
 	if (block.timestamp_begin > block.timestamp_end)
 		return "the packet ends before it begins";
 	return nullptr;

@@ -11,6 +11,7 @@
 #include <poll.h>
 
 #include "base/error.h"
+#include "base/memory_bound.h"
 #include "counter_classes.h"
 #include "directory.h"
 #include "kernel_counts.h"
@@ -281,6 +282,7 @@ Result Recording::Parts::wait()
 Recording::Recording(Options options, Listener listener)
     : parts_(std::make_unique<Parts>(std::move(options), std::move(listener)))
 {
+	set_memory_bound(0); // it reads its own tokens, all of them
 }
 
 Recording::~Recording() = default;
