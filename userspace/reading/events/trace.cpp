@@ -432,15 +432,20 @@ Trace Trace::open(const std::vector<std::string> &directories, const std::string
 
 std::vector<std::string> Trace::recordings_in(const std::string &directory)
 {
-	std::vector<std::string> recordings;
+	std::vector<std::string> recordings, warnings;
 	std::error_code ignored;
 	if (!fs::exists(fs::path(directory) / ".monitor" / "collection.json", ignored))
 		return {directory};
+	auto named = read_collection(directory, warnings);
 	for (const fs::path &part : trace_directories(directory)) {
 		if (!fs::exists(part / ".monitor" / "recording.json", ignored))
 			return {directory};
 		recordings.push_back(part.string());
+		named.erase(part.lexically_relative(directory).begin()->string());
 	}
+	for (const auto &[name, clock] : named) // without a description, which is said when it is opened
+		if (const fs::path part = fs::path(directory) / name; fs::is_directory(part, ignored))
+			recordings.push_back(part.string());
 	return recordings;
 }
 
