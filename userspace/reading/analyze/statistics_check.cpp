@@ -47,6 +47,18 @@ Statement judge_sequence(const trace::Trace &trace, const RecordingInfo &info)
 	return {"periods", Verdict::holds, fmt::format("{} periods follow each other without a hole", periods.size())};
 }
 
+// Trace::open compares the marks.
+Statement judge_ends(const trace::Trace &trace)
+{
+	if (trace.description().find_env("marked_periods") == nullptr)
+		return {"period_ends", Verdict::not_witnessed,
+			"whether the periods' files are whole is not known: their recorder wrote no end marks"};
+	if (!trace.problems().empty())
+		return {"period_ends", Verdict::not_checked, "files are damaged, so their ends are not compared"};
+	return {"period_ends", Verdict::holds,
+		fmt::format("{} files end with the mark that says how much they hold", trace.streams().size())};
+}
+
 // That events were lost is no failure: the periods say so.
 Statement judge_losses(const Periods &periods, const RecordingInfo &info)
 {
@@ -180,6 +192,7 @@ void check_statistics(trace::Trace &trace, const RecordingInfo &info, std::vecto
 		return;
 	}
 	statements.push_back(judge_sequence(trace, info));
+	statements.push_back(judge_ends(trace));
 	if (!info.complete) {
 		statements.push_back({"conservation", Verdict::not_checked,
 				      "what the probes counted is known when the recording has ended"});

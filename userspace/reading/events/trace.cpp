@@ -29,6 +29,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char *period_marks = "marked_periods"; // in `env`
 constexpr const char *remedy = "; name the directory of a trace";
 
 // The directories with a description at or below this one. LTTng makes one per tracer and per kind of buffer.
@@ -126,6 +127,26 @@ void chain(const std::vector<std::unique_ptr<Stream>> &streams)
 			}
 }
 
+// Files of periods (record --statistics) end with a packet without events, whose number is that of the packets before
+// it. Those of a recorder that wrote no such marks have none to miss.
+void find_cut_periods(const std::vector<std::unique_ptr<Stream>> &streams, Problems &problems)
+{
+	for (const auto &stream : streams) {
+		const std::uint64_t packets = stream->packets();
+		const std::string name = fs::path(stream->info().name).filename().string();
+		PacketHead last;
+		if (stream->is_foreign() || !name.starts_with("statistics_") ||
+		    stream->description()->find_env(period_marks) == nullptr)
+			continue;
+		const bool is_whole = packets > 0 && !stream->read_head(packets - 1, last) &&
+				      last.content_bits == last.first_bits && last.sequence == packets - 1;
+		if (!is_whole)
+			problems.add(
+			    stream->info(), packets, stream->offset(packets),
+			    "the end of the file is missing: it has no end mark that says how many packets there are");
+	}
+}
+
 // The times of the first and the last event from this packet on, if packets have no times.
 std::pair<std::uint64_t, std::uint64_t> read_times(const Stream &stream, std::uint64_t packet)
 {
@@ -188,7 +209,8 @@ struct Parts {
 	std::vector<Recorded> recorded;   // by machine
 	std::vector<MachineClock> clocks; // by machine
 	std::vector<std::string> warnings;
-	bool has_lines = false; // of the clock of a trace
+	bool has_lines = false;  // of the clock of a trace
+	bool is_fetched = false; // of a trace, only a part is here
 	std::uint32_t classes = 0;
 
 	// Of one recording: the snapshots of a flight recorder, by the directory above them and the recording's uuid.
@@ -228,6 +250,7 @@ struct Parts {
 		}
 		if (fetched)
 			warnings.push_back(fetched->text());
+		is_fetched = is_fetched || fetched;
 		directories.push_back(directory);
 		descriptions.push_back(std::move(description));
 		classes += static_cast<std::uint32_t>(descriptions.back()->classes().size());
@@ -419,6 +442,8 @@ Trace Trace::open(const std::vector<std::string> &directories, const std::string
 	if (parts.descriptions.size() == 1)
 		parts.keep_own_clock();
 	Trace trace(joined(parts.descriptions, parts.has_lines), std::move(parts.streams));
+	if (!parts.is_fetched) // else its parts say what is missing
+		find_cut_periods(trace.streams_, trace.problems_);
 	parts.tell_unreadable(trace.problems_, trace.streams_.size());
 	trace.directory_ = parts.directories.front().string();
 	trace.is_generic_ctf_ = parts.descriptions.size() > 1 || !parts.descriptions.front()->has_tokens();

@@ -268,6 +268,7 @@ std::string metadata(const std::array<std::uint8_t, 16> &uuid, const ClockDescri
 			    "\t\theader_u32 stream_id;\n\t\theader_u64 stream_instance_id;\n\t}};\n}};\n",
 			    uuid_text(uuid), std::endian::native == std::endian::little ? "le" : "be");
 	text += fmt::format("\nenv {{\n\tdomain = \"monitor\";\n\ttracer_name = \"monitor\";\n\ttracer_major = 1;\n"
+			    "\tmarked_periods = 1;\n" // by period_files.cpp
 			    "\thostname = \"{}\";\n{}}};\n",
 			    host_name(), units(user_classes));
 	text += layout;

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "period_files.h"
 
+#include <array>
 #include <cerrno>
 #include <chrono>
+#include <cstring>
+#include <span>
 #include <utility>
 
 #include <fcntl.h>
@@ -14,6 +17,7 @@
 #include "base/escape.h"
 #include "base/fd.h"
 #include "base/sentence.h"
+#include "monitor/ring.h"
 
 namespace monitor::record {
 namespace {
@@ -26,6 +30,20 @@ std::string name_of(std::int64_t begin_wall_ns)
 	const std::int64_t ms = begin_wall_ns % second_ns / 1'000'000;
 	return fmt::format("{}{:%Y%m%dT%H%M%S}{}Z", PeriodFiles::prefix, fmt::gmtime(seconds),
 			   ms ? fmt::format(".{:03}", ms) : "");
+}
+
+// A packet without events, whose number is that of the packets before it: a file that ends otherwise was cut.
+std::array<std::byte, EDC_BLOCK_SIZE> end_mark(std::span<const std::byte> blocks)
+{
+	std::array<std::byte, EDC_BLOCK_SIZE> mark{};
+	edc_block header{};
+	if (blocks.size() >= EDC_BLOCK_SIZE)
+		std::memcpy(&header, blocks.data() + blocks.size() - EDC_BLOCK_SIZE, sizeof header);
+	header.timestamp_begin = header.timestamp_end;
+	header.content_size = EDC_BLOCK_HEADER * 8;
+	header.packet_seq_num = blocks.size() / EDC_BLOCK_SIZE;
+	std::memcpy(mark.data(), &header, sizeof header);
+	return mark;
 }
 
 } // namespace
@@ -96,7 +114,7 @@ void PeriodFiles::run()
 	}
 }
 
-// Readers see it whole or not at all.
+// Readers see it whole or not at all, also after a power cut.
 void PeriodFiles::write(const Period &period)
 {
 	const std::string name = name_of(period.begin_wall_ns), path = directory_ + "/" + name,
@@ -104,6 +122,9 @@ void PeriodFiles::write(const Period &period)
 	try {
 		const Fd file = open_file(unfinished, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
 		write_all(file.get(), period.blocks, unfinished);
+		write_all(file.get(), end_mark(period.blocks), unfinished);
+		if (::fdatasync(file.get()) < 0)
+			throw Error(errno, "cannot write " + unfinished);
 	} catch (const Error &) {
 		::unlink(unfinished.c_str());
 		throw;
