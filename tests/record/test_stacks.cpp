@@ -22,8 +22,10 @@ struct Spaces {
 	std::array<edc_unwind_mapping, 256> mappings{};
 	std::array<edc_unwind_space, 8> spaces{};
 	std::map<std::int32_t, std::int64_t> of;
-	stacks::AddressSpaces all{mappings, spaces,
-				  [this](std::int32_t process, std::int64_t space) { of[process] = space; }};
+	std::map<std::int32_t, std::uint32_t> users; // those of others are root's
+	stacks::AddressSpaces all{
+	    mappings, spaces, [this](std::int32_t process, std::int64_t space) { of[process] = space; },
+	    [this](std::int32_t process) { return users.contains(process) ? users[process] : 0; }};
 	stacks::AddressSpaces::Clock::time_point now = stacks::AddressSpaces::Clock::now();
 
 	// "start-end:bias ..." as a probe sees it.
@@ -107,6 +109,28 @@ std::string table(const std::vector<unsigned> &instructions, bool is_signal = fa
 }
 
 } // namespace
+
+TEST_CASE("stacks: what one user's processes map leaves as much room as they take")
+{
+	Spaces it;
+	it.users = {{1, 1000}, {2, 1000}, {3, 1000}, {4, 1001}};
+	for (const std::int32_t process : {1, 2, 3, 4, 5})
+		for (std::uint64_t i = 0; i < 60; ++i)
+			it.all.mapped(process,
+				      code(1000 + 10 * i, 1005 + 10 * i, static_cast<std::uint64_t>(process), 1));
+	const auto has_room = [&](std::int32_t process) { return it.seen(process) != "none"; };
+	CHECK(has_room(1));
+	CHECK(has_room(2));
+	CHECK_FALSE(has_room(3)); // half of all is taken
+	CHECK(has_room(4));
+	CHECK(has_room(5));
+	CHECK(it.all.without_room() == 1);
+	for (const std::int32_t process : {1, 4, 5})
+		it.all.ended(process);
+	it.all.publish(it.now += 2s);
+	it.all.mapped(3, code(1, 2, 3, 2));
+	CHECK(has_room(3));
+}
 
 TEST_CASE("stacks: a process has what it mapped last")
 {

@@ -101,9 +101,10 @@ void print_missing(const symbols::Symbolizer &symbolizer)
 				"it to root if you trust it\n",
 				printable(path)));
 	for (const std::string &path : symbolizer.damaged())
-		print_note(fmt::format("monitor: the debug information of {} cannot be read; what was inlined and "
-				       "lines are missing\n",
-				       printable(path)));
+		print_note(fmt::format(
+		    "monitor: the debug information of {} cannot be read, or takes too much memory; what was "
+		    "inlined, lines or names are missing\n",
+		    printable(path)));
 }
 
 int write_flame_page(const ReportArguments &arguments)

@@ -7,24 +7,27 @@
 #include <csignal>
 #include <fstream>
 #include <iterator>
+#include <map>
+#include <mutex>
 #include <span>
 
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/child_process.h"
+#include "base/memory_bound.h"
 #include "inlined_functions.h"
 
 namespace monitor::symbols {
 namespace {
 
 constexpr std::uint32_t max_answer_bytes = 1 << 20;
-constexpr int max_wait_ms = 20'000;             // for one answer; the first ones read tables
-constexpr rlim_t max_memory_bytes = 4ull << 30; // more than this process has
+constexpr int max_wait_ms = 20'000; // for one answer; the first ones read tables
 constexpr rlim_t max_cpu_s = 300;
 
 bool send_all(int fd, std::span<const std::byte> bytes)
@@ -59,14 +62,61 @@ bool receive_all(int fd, std::span<std::byte> bytes, int wait_ms, int stop_fd = 
 	return true;
 }
 
+// Those that read debug information now. Only the one that is asked grows: what the others hold is not there for it.
+class Helpers {
+public:
+	// How much memory the process may have, with the pages of the file that it maps.
+	static rlim_t limit_of(pid_t process, int file)
+	{
+		struct stat status {};
+		::fstat(file, &status);
+		constexpr std::int64_t block_bytes = 512; // stat(2); the size alone may be that of a hole
+		const auto mapped =
+		    static_cast<rlim_t>(std::min<std::int64_t>(status.st_size, status.st_blocks * block_bytes));
+		const std::uint64_t bound = memory_bound() ? memory_bound() : usual_memory_bound();
+		std::uint64_t others = 0;
+		const std::lock_guard guard(lock_);
+		for (const auto &[other, at_start] : all_)
+			others += other == process ? 0 : grown_by(other, at_start);
+		const std::uint64_t own = grown_by(process, all_[process]);
+		return memory_of(process).mapped - own + std::max(bound / 2, others + own) - others + 2 * mapped;
+	}
+	static void add(pid_t process)
+	{
+		const std::lock_guard guard(lock_);
+		all_[process] = memory_of(process).own;
+	}
+	static void remove(pid_t process)
+	{
+		const std::lock_guard guard(lock_);
+		all_.erase(process);
+	}
+
+private:
+	struct Memory {
+		std::uint64_t mapped = 0, own = 0; // own: no pages of files
+	};
+	static Memory memory_of(pid_t process)
+	{
+		std::uint64_t mapped = 0, resident = 0, of_files = 0;
+		std::ifstream("/proc/" + std::to_string(process) + "/statm") >> mapped >> resident >> of_files;
+		const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+		return {mapped * page, (resident - of_files) * page};
+	}
+	static std::uint64_t grown_by(pid_t process, std::uint64_t at_start)
+	{
+		const std::uint64_t own = memory_of(process).own;
+		return own - std::min(own, at_start);
+	}
+
+	static inline std::mutex lock_;
+	static inline std::map<pid_t, std::uint64_t> all_; // its memory at the start, which is that of its parent
+};
+
 void limit_this_process()
 {
 	::prctl(PR_SET_PDEATHSIG, SIGKILL);
-	std::uint64_t pages = 0;
-	std::ifstream("/proc/self/statm") >> pages;
-	const rlim_t memory = pages * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE)) + max_memory_bytes;
-	for (const auto &[resource, value] :
-	     {std::pair{RLIMIT_AS, memory}, std::pair{RLIMIT_CPU, max_cpu_s}, std::pair{RLIMIT_CORE, rlim_t{0}}}) {
+	for (const auto &[resource, value] : {std::pair{RLIMIT_CPU, max_cpu_s}, std::pair{RLIMIT_CORE, rlim_t{0}}}) {
 		const rlimit limit{value, value};
 		::setrlimit(resource, &limit);
 	}
@@ -129,8 +179,10 @@ void DebugInfo::stop()
 {
 	asked_.reset();
 	file_.reset();
-	if (process_ > 0)
+	if (process_ > 0) {
 		end_process(process_);
+		Helpers::remove(process_);
+	}
 	process_ = 0;
 }
 
@@ -148,6 +200,8 @@ bool DebugInfo::start()
 		serve(file_.get(), its.get());
 	}
 	asked_ = std::move(ours);
+	if (process_ > 0)
+		Helpers::add(process_);
 	return process_ > 0;
 }
 
@@ -156,7 +210,13 @@ std::vector<SourceFrame> DebugInfo::find(std::uint64_t address)
 	if (has_failed_)
 		return {};
 	std::uint32_t size = 0;
-	if (start() && send_all(asked_.get(), std::as_bytes(std::span(&address, 1))) &&
+	const auto limit = [this] {
+		rlimit memory{};
+		::prlimit(process_, RLIMIT_AS, nullptr, &memory);
+		memory.rlim_cur = std::min(Helpers::limit_of(process_, file_.get()), memory.rlim_max);
+		return ::prlimit(process_, RLIMIT_AS, &memory, nullptr) == 0;
+	};
+	if (start() && limit() && send_all(asked_.get(), std::as_bytes(std::span(&address, 1))) &&
 	    receive_all(asked_.get(), std::as_writable_bytes(std::span(&size, 1)), max_wait_ms, stop_fd_) &&
 	    size <= max_answer_bytes) {
 		std::string answer(size, '\0');

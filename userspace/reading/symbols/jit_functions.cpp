@@ -11,6 +11,7 @@ namespace {
 
 constexpr unsigned page_shift = 12;
 constexpr std::size_t max_name_bytes = 4096;
+constexpr std::size_t page_bytes = 100; // of memory, for an entry of by_page_
 
 constexpr std::uint32_t dump_magic = 0x4A695444;
 constexpr std::uint32_t record_load = 0, record_move = 1;
@@ -61,10 +62,12 @@ void JitFunctions::add(JitFunction function)
 	    function.address + function.size < function.address)
 		return;
 	function.name.resize(std::min(function.name.size(), max_name_bytes));
-	const std::uint64_t last = (function.address + function.size - 1) >> page_shift;
-	pages_ += last - (function.address >> page_shift) + 1;
-	if (pages_ > max_pages)
+	const std::uint64_t last = (function.address + function.size - 1) >> page_shift,
+			    pages = last - (function.address >> page_shift) + 1;
+	if (!share_.take(sizeof function + function.name.size() + pages * page_bytes)) {
+		is_cut_ = true;
 		return;
+	}
 	for (std::uint64_t page = function.address >> page_shift; page <= last; ++page)
 		by_page_[page].push_back(static_cast<std::uint32_t>(functions_.size()));
 	functions_.push_back(std::move(function));
@@ -98,6 +101,7 @@ void JitFunctions::add_dump(std::span<const std::byte> bytes,
 	};
 	std::unordered_map<std::uint64_t, std::string> names; // by code_index
 	std::vector<JitFunction> found;
+	MemoryShare share; // of what is found, until it is added
 	RecordHead record;
 	while (take(bytes, record) && record.total_size >= sizeof record && record.total_size <= bytes.size()) {
 		const std::span<const std::byte> content =
@@ -107,13 +111,15 @@ void JitFunctions::add_dump(std::span<const std::byte> bytes,
 		Move move;
 		if (record.id == record_load && take(content, load)) {
 			const auto *name = reinterpret_cast<const char *>(content.data() + sizeof load);
-			std::string text(name, ::strnlen(name, content.size() - sizeof load));
+			std::string text(name, ::strnlen(name, std::min(content.size() - sizeof load, max_name_bytes)));
 			names[load.code_index] = text;
 			found.push_back({load.code_addr, load.code_size, time_of(record), std::move(text)});
 		} else if (record.id == record_move && take(content, move) && names.contains(move.code_index)) {
 			found.push_back({move.new_code_addr, move.code_size, time_of(record), names[move.code_index]});
 		}
-		if (found.size() >= max_functions)
+		const std::size_t name_bytes = found.empty() ? 0 : found.back().name.size();
+		is_cut_ = is_cut_ || found.size() >= max_functions || !share.take(2 * (sizeof load + name_bytes));
+		if (is_cut_)
 			break;
 	}
 	std::ranges::stable_sort(found, {}, &JitFunction::since);

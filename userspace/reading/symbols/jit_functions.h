@@ -14,6 +14,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/memory_bound.h"
+
 namespace monitor::symbols {
 
 struct JitFunction {
@@ -25,12 +27,16 @@ struct JitFunction {
 class JitFunctions {
 public:
 	static constexpr std::uint64_t max_size = 16 << 20;
-	static constexpr std::size_t max_functions = 4 << 20, max_pages = 16 << 20;
+	static constexpr std::size_t max_functions = 4 << 20;
 
-	void add(JitFunction function); // in order of `since`; one that is too large or too many is not taken
+	void
+	add(JitFunction function); // in order of `since`; one that is too large or for which no memory is left is not
 	void add_map(std::string_view text);
 	// `ticks_of` a time in ns of CLOCK_MONOTONIC.
 	void add_dump(std::span<const std::byte> bytes, const std::function<std::uint64_t(std::uint64_t)> &ticks_of);
+
+	// Some were left out because they, or what other files of programs hold, take too much memory.
+	bool is_cut() const { return is_cut_; }
 
 	// nullptr: none is known there.
 	const JitFunction *find(std::uint64_t time, std::uint64_t address) const;
@@ -38,7 +44,8 @@ public:
 private:
 	std::vector<JitFunction> functions_;
 	std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> by_page_; // of 4 KiB; places in functions_
-	std::size_t pages_ = 0;
+	MemoryShare share_;
+	bool is_cut_ = false;
 };
 
 } // namespace monitor::symbols

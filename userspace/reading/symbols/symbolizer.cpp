@@ -251,6 +251,9 @@ std::vector<std::string> Symbolizer::damaged() const
 	for (const auto &[number, file] : files_)
 		if (file.debug_info && file.debug_info->has_failed())
 			paths.push_back(file.code.path);
+	for (const auto &[process, functions] : made_by_)
+		if (functions.is_cut())
+			paths.push_back(fmt::format("process {}'s own code", process));
 	return paths;
 }
 

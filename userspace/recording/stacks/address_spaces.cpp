@@ -21,8 +21,9 @@ std::uint32_t room_for(std::size_t mappings)
 
 } // namespace
 
-AddressSpaces::AddressSpaces(std::span<edc_unwind_mapping> mappings, std::span<edc_unwind_space> spaces, SetSpace set)
-    : mappings_(mappings), spaces_(spaces), set_(std::move(set))
+AddressSpaces::AddressSpaces(std::span<edc_unwind_mapping> mappings, std::span<edc_unwind_space> spaces, SetSpace set,
+			     UserOf user_of)
+    : mappings_(mappings), spaces_(spaces), set_(std::move(set)), user_of_(std::move(user_of))
 {
 }
 
@@ -45,7 +46,8 @@ AddressSpaces::Layout &AddressSpaces::changed(std::int32_t process)
 void AddressSpaces::leave(Process &process)
 {
 	if (process.layout && process.layout.use_count() == 1 && process.layout->space >= 0)
-		left_.push_back({Clock::now(), process.layout->space, process.layout->first, process.layout->room});
+		left_.push_back({Clock::now(), process.layout->space, process.layout->first, process.layout->room,
+				 process.layout->user});
 	process.layout.reset();
 }
 
@@ -142,6 +144,12 @@ void AddressSpaces::use_again(Clock::time_point now)
 		__atomic_store_n(&space.generation, space.generation | 1, __ATOMIC_RELEASE); // not valid
 		free_spaces_.push_back(old.space);
 		free_mappings_[old.room].push_back(old.first);
+		for (Used *used : {&all_, &used_[old.user]}) {
+			used->mappings -= old.room;
+			--used->spaces;
+		}
+		if (used_[old.user].spaces == 0)
+			used_.erase(old.user);
 		left_.pop_front();
 	}
 }
@@ -186,10 +194,18 @@ std::int64_t AddressSpaces::split_larger(std::uint32_t room)
 	return first;
 }
 
-void AddressSpaces::place(Layout &layout)
+bool AddressSpaces::has_share(std::uint32_t user, std::uint32_t room) const
+{
+	const auto found = used_.find(user);
+	const Used used = found == used_.end() ? Used() : found->second;
+	return user == 0 || (used.mappings + room <= mappings_.size() - all_.mappings &&
+			     used.spaces + 1 <= spaces_.size() - all_.spaces);
+}
+
+void AddressSpaces::place(Layout &layout, std::uint32_t user)
 {
 	const std::uint32_t room = room_for(layout.mappings.size());
-	const std::int64_t first = free_mappings(room);
+	const std::int64_t first = has_share(user, room) ? free_mappings(room) : -1;
 	const std::int64_t number = first < 0 ? -1 : free_space();
 	if (number < 0) {
 		if (first >= 0)
@@ -200,6 +216,11 @@ void AddressSpaces::place(Layout &layout)
 	layout.space = number;
 	layout.first = static_cast<std::uint32_t>(first);
 	layout.room = room;
+	layout.user = user;
+	for (Used *used : {&all_, &used_[user]}) {
+		used->mappings += room;
+		++used->spaces;
+	}
 	edc_unwind_space &space = spaces_[static_cast<std::size_t>(number)];
 	__atomic_store_n(&space.generation, space.generation | 1, __ATOMIC_RELEASE);
 	for (std::size_t i = 0; i < layout.mappings.size(); ++i) {
@@ -230,7 +251,7 @@ void AddressSpaces::publish(Clock::time_point now)
 			continue;
 		}
 		if (layout.space < 0 && !layout.mappings.empty()) {
-			place(layout);
+			place(layout, user_of_ ? user_of_(number) : 0);
 			process.next_publish = std::max(process.next_publish, now - burst) + interval(layout);
 		}
 		set_(number, layout.mappings.empty() ? -1 : layout.space);

@@ -33,7 +33,13 @@ public:
 	// Tells the probes a process's space; negative: it has none.
 	using SetSpace = std::function<void(std::int32_t process, std::int64_t space)>;
 
-	AddressSpaces(std::span<edc_unwind_mapping> mappings, std::span<edc_unwind_space> spaces, SetSpace set);
+	// Whose process it is; all that are not known are one user.
+	using UserOf = std::function<std::uint32_t(std::int32_t process)>;
+
+	// A user other than root has no more of the room, and of the places, than is left for all others: what
+	// somebody's programs map does not take the stacks of everybody else. Without `user_of` all is root's.
+	AddressSpaces(std::span<edc_unwind_mapping> mappings, std::span<edc_unwind_space> spaces, SetSpace set,
+		      UserOf user_of = {});
 
 	// False: the process has too many, of which some may be gone: nobody reports what is unmapped.
 	bool mapped(std::int32_t process, const CodeMapping &mapping);
@@ -55,7 +61,7 @@ private:
 	struct Layout {
 		std::vector<CodeMapping> mappings; // by start
 		std::int64_t space = -1;
-		std::uint32_t first = 0, room = 0;
+		std::uint32_t first = 0, room = 0, user = 0;
 	};
 	struct Process {
 		std::shared_ptr<Layout> layout;
@@ -65,12 +71,16 @@ private:
 	struct Left {
 		Clock::time_point when;
 		std::int64_t space;
-		std::uint32_t first, room;
+		std::uint32_t first, room, user;
+	};
+	struct Used {
+		std::uint32_t mappings = 0, spaces = 0;
 	};
 
 	Layout &changed(std::int32_t process);
 	void leave(Process &process);
-	void place(Layout &layout);
+	void place(Layout &layout, std::uint32_t user);
+	bool has_share(std::uint32_t user, std::uint32_t room) const;
 	Clock::duration interval(const Layout &layout) const;
 	std::int64_t free_space();
 	std::int64_t free_mappings(std::uint32_t room);
@@ -80,6 +90,9 @@ private:
 	std::span<edc_unwind_mapping> mappings_;
 	std::span<edc_unwind_space> spaces_;
 	SetSpace set_;
+	UserOf user_of_;
+	Used all_;
+	std::unordered_map<std::uint32_t, Used> used_; // of it, by user
 	std::unordered_map<std::int32_t, Process> processes_;
 	std::set<std::int32_t> changed_;
 	std::deque<Left> left_;

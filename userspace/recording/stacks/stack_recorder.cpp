@@ -85,6 +85,13 @@ std::string key_of(const Change &change, bool is_local)
 			   written.tv_nsec, change.path);
 }
 
+// Of one that has ended already, or is hidden from us: nobody's.
+std::uint32_t user_of(std::int32_t process)
+{
+	struct stat status {};
+	return ::stat(fmt::format("/proc/{}", process).c_str(), &status) == 0 ? status.st_uid : ~0u;
+}
+
 Fd create(const std::string &path)
 {
 	return open_file(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -104,7 +111,7 @@ Urgency::~Urgency()
 
 StackRecorder::StackRecorder(UnwindMemory memory, unsigned cpus, const std::function<void()> &drop)
     : memory_(std::move(memory)), kallsyms_(::open("/proc/kallsyms", O_RDONLY | O_CLOEXEC)), side_band_(cpus),
-      opener_(drop), spaces_(memory_.mappings, memory_.spaces, memory_.set_space),
+      opener_(drop), spaces_(memory_.mappings, memory_.spaces, memory_.set_space, user_of),
       wakeup_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
 {
 	if (!wakeup_)
