@@ -28,8 +28,10 @@ static struct edc_call call_of(long number)
 static void on_enter(void *data, struct pt_regs *regs, long number)
 {
 	struct edc_call call = call_of(number);
+	u32 pid = current->pid;
 
-	edc_runs((u32)current->pid | EDC_IN_CALL);
+	if ((edc_runs(pid | EDC_IN_CALL) & ~EDC_IN_CALL) != pid)
+		post_thread_runs(0, current->pid, current->tgid);
 	if (call.abi == EDC_ABI_COMPAT)
 		post_sys_enter_compat(call.number, call.abi);
 	else
@@ -43,6 +45,8 @@ static bool left(void)
 
 	if (likely(before == (pid | EDC_IN_CALL)))
 		return false;
+	if ((before & ~EDC_IN_CALL) != pid)
+		post_thread_runs(0, current->pid, current->tgid);
 	return current->ptrace || seccomp_mode(&current->seccomp);
 }
 

@@ -126,6 +126,7 @@
 	    (A, u16, threadgroup)(F, s32, pid)(F, s32, dst_root)(F, u64, dst_id)(F, s32, dst_level)(F, u32, reserved)) \
 	CLASS(265, SCHED_PROCESS_EXIT_NAMED, sched_process_exit_named, sched_process_exit, sched, 3,                   \
 	      (A, u16, group_dead)(F, s32, pid)(F, s32, tgid)(F, comm, comm))                                          \
+	CLASS(266, THREAD_RUNS, thread_runs, thread_runs, sched, 1, (A, u16, reserved)(F, s32, pid)(F, s32, tgid))     \
 	CLASS(280, IRQ_HANDLER_ENTRY, irq_handler_entry, irq_handler_entry, irq, 0, (A, u16, irq))                     \
 	CLASS(281, IRQ_HANDLER_EXIT, irq_handler_exit, irq_handler_exit, irq, 0, (A, u16, irq))                        \
 	CLASS(282, SOFTIRQ_ENTRY, softirq_entry, softirq_entry, irq, 0, (A, softirq, vec))                             \

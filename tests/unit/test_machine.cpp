@@ -64,9 +64,9 @@ struct Recorder : analyze::Observer {
 
 struct Folded {
 	Folded(History &history, std::uint64_t begin, std::uint64_t end, bool complete = true, bool filtering = false,
-	       bool is_snapshot = false)
+	       bool is_snapshot = false, const std::string &more_events = "")
 	    : info(make_info(begin, end, complete, filtering, is_snapshot)),
-	      trace(samples::trace(history.all(), timed_events)), machine(trace, info)
+	      trace(samples::trace(history.all(), timed_events + more_events)), machine(trace, info)
 	{
 		machine.add(recorder);
 		fold(trace, machine);
@@ -569,6 +569,53 @@ TEST_CASE("machine: what runs where a hidden thread was switched in is unknown u
 	CHECK(folded.machine.cpus()[0].usage[Mode::unknown] == 55);
 	CHECK(folded.machine.cpus()[0].usage[Mode::irq] == 5);
 	CHECK(folded.recorder.told == std::vector<std::string>{"blocked 7 80-100 by -1"});
+}
+
+TEST_CASE("machine: a call after a hidden thread says who runs, and all that it did is known")
+{
+	const auto fold = [](bool by_packet) {
+		History history;
+		history.lists(5, 9, sleeping, EDC_NO_SYSCALL, EDC_THREAD_HIDDEN);
+		history.lists(6, 7, running, EDC_NO_SYSCALL, 0);
+		history.switches(0, 20, 0, running, 7);
+		history.posts(0, 22, EDC_ID_SYS_EXIT);
+		history.posts(0, 30, EDC_ID_SYS_ENTER, 17);
+		history.switches(0, 40, 7, sleeping, 9);
+		history.wakes(0, 55, 7);
+		if (by_packet)
+			history.cpu(0).open(60).tid = 7;
+		history.cpu(0).post(60, EDC_ID_THREAD_RUNS, 0, {pair(7, 7)}); // the switch away from 9 is hidden
+		history.posts(0, 60, EDC_ID_SYS_EXIT, 5);
+		history.posts(0, 70, EDC_ID_SYS_ENTER, 18);
+		history.posts(0, 75, EDC_ID_SYS_EXIT, 6);
+		history.switches(0, 80, 7, sleeping, 0);
+		return Folded(
+		    history, 0, 100, true, false, false,
+		    samples::event_block(EDC_ID_THREAD_RUNS, "thread_runs", "u16_t reserved; s32_t pid; s32_t tgid;"));
+	};
+	for (const bool by_packet : {false, true}) {
+		const Folded folded = fold(by_packet);
+		CAPTURE(by_packet);
+		CHECK(folded.recorder.told == std::vector<std::string>{"blocked 7 40-55 by 9", "call 7 17 30 5",
+								       "call 7 18 5 6", "blocked 7 80-100 by -1"});
+		CHECK(folded.recorder.waits == std::vector<std::string>{"7: 0-20", "7: 55-60"});
+		CHECK(folded.thread(7).usage.cpu() == 20 + 20);
+		CHECK(folded.machine.calls_of_unknown().empty());
+	}
+}
+
+TEST_CASE("machine: another thread than the last switch said is a contradiction, unless that one is hidden")
+{
+	History history;
+	history.lists(5, 7, sleeping, EDC_NO_SYSCALL, 0);
+	history.lists(6, 8, sleeping, EDC_NO_SYSCALL, 0);
+	history.switches(0, 20, 0, running, 7);
+	history.cpu(0).post(60, EDC_ID_THREAD_RUNS, 0, {pair(8, 8)});
+	Folded folded(
+	    history, 0, 100, true, false, false,
+	    samples::event_block(EDC_ID_THREAD_RUNS, "thread_runs", "u16_t reserved; s32_t pid; s32_t tgid;"));
+	CHECK(folded.recorder.told.front() == "contradiction 0 60");
+	CHECK(folded.thread(8).usage.cpu() == 40);
 }
 
 TEST_CASE("machine: a refused call has an exit with its number, and no entry")

@@ -195,7 +195,7 @@ void KernelFeed::event(const trace::Event &event)
 		pass_switch(event, kind, at);
 	} else {
 		follow(at);
-		if (!pass_on(event, kind, at, call)) {
+		if (kind.kind != Kind::thread_runs && !pass_on(event, kind, at, call)) {
 			++left_out_by_class_[event.cls->index];
 			return;
 		}

@@ -2,6 +2,7 @@
 #include "summary.h"
 
 #include <algorithm>
+#include <functional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -184,10 +185,12 @@ Summary summarize(const trace::Trace &trace, const analyze::RecordingInfo &info,
 	};
 	summary.user_has_edges = (info.has_program("sys_enter") && !is_measured("call_edge")) ||
 				 (info.has_program("page_fault_user") && !is_measured("fault_edge"));
-	if (!machine.scope().threads) {
-		summary.calls_of_unknown = machine.calls_of_unknown();
-		summary.functions_of_unknown = machine.functions_of_unknown();
+	for (const auto &[call, count] : machine.calls_of_unknown()) {
+		summary.calls_of_unknown += count;
+		summary.unknown_calls.emplace_back(machine.kinds().syscall_label(call), count);
 	}
+	std::ranges::stable_sort(summary.unknown_calls, std::greater<>(), [](const auto &of) { return of.second; });
+	summary.functions_of_unknown = machine.functions_of_unknown();
 	if (trace.is_generic_ctf())
 		summary.lost = losses.total_lost();
 	if (!trace.problems().empty())
@@ -226,6 +229,17 @@ std::string per_token_text(const Summary &summary)
 		   : "";
 }
 
+std::string unknown_calls_text(const Summary &summary)
+{
+	constexpr std::size_t most = 5;
+	std::vector<std::string> texts;
+	for (const auto &[call, count] : summary.unknown_calls)
+		texts.push_back(fmt::format("{} {}", call, count_text(count)));
+	const std::size_t rest = texts.size() - std::min(texts.size(), most);
+	texts.resize(texts.size() - rest);
+	return fmt::format("{}{}", fmt::join(texts, ", "), rest ? fmt::format(" and {} other calls", rest) : "");
+}
+
 std::string summary_text(const Summary &summary)
 {
 	if (summary.is_generic_ctf)
@@ -245,8 +259,8 @@ std::string summary_text(const Summary &summary)
 		    "events are missing",
 		    *summary.hidden_threads);
 	if (summary.calls_of_unknown)
-		text += fmt::format("\n{} system calls are in no row: no token says which thread made them",
-				    count_text(summary.calls_of_unknown));
+		text += fmt::format("\n{} system calls are in no row: no token says which thread made them ({})",
+				    count_text(summary.calls_of_unknown), unknown_calls_text(summary));
 	if (summary.functions_of_unknown)
 		text += fmt::format(
 		    "\n{} entries and exits of functions are in no row: no token says which thread made them",
@@ -312,9 +326,12 @@ std::string summary_json(const Summary &summary)
 							      : nlohmann::ordered_json(probes.why_unknown)},
 				       {"hidden_threads", or_null(summary.hidden_threads)},
 				       {"calls_of_unknown", summary.calls_of_unknown},
+				       {"unknown_calls", nlohmann::ordered_json::object()},
 				       {"functions_of_unknown", summary.functions_of_unknown},
 				       {"user_has_edges", summary.user_has_edges},
 				       {"complete", summary.complete}};
+	for (const auto &[call, count] : summary.unknown_calls)
+		json["unknown_calls"][call] = count;
 	if (const std::optional<Window> &window = summary.window) {
 		json["window"] = {{"begin_ns", window->begin_ns},
 				  {"end_ns", window->end_ns},

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "reading/analyze/clock_bound.h"
@@ -31,7 +32,8 @@ struct Summary {
 	std::optional<std::uint64_t> clock_bound_ns; // the largest
 	std::vector<std::uint64_t> lost_by_cpu;
 	std::uint64_t missing = 0; // tokens that were written, and are not in the files: what is lost is unknown
-	std::uint64_t calls_of_unknown = 0;     // system calls that are in no row
+	std::uint64_t calls_of_unknown = 0; // system calls that are in no row, of all threads,
+	std::vector<std::pair<std::string, std::uint64_t>> unknown_calls; // and how many of each, the most first
 	std::uint64_t functions_of_unknown = 0; // entries and exits of functions that are in no row
 	std::uint64_t pauses = 0, paused = 0;   // how often triggers paused the recording; events not stored meanwhile
 	std::vector<std::int64_t> other_recorders; // PIDs of those that ran at its start or end

@@ -29,6 +29,7 @@ const Row rows[] = {
      Kind::thread_counts,
      {"when", "pid", "nvcsw", "nivcsw", "sum_exec_runtime", "min_flt", "maj_flt", "nr_migrations"}},
     {"thread_state", Kind::thread_state, {"state", "pid", "tgid", "ppid", "cpu", "syscall", "comm", "cgroup", "flags"}},
+    {"thread_runs", Kind::thread_runs, {"pid", "tgid"}},
     {"cgroup_attach_task", Kind::cgroup_attach_task, {"pid", "dst_id", "threadgroup", "|dst_root"}},
     {"thread", Kind::user_thread, {"pid", "tgid"}},
     {"counters", Kind::counters, {}},

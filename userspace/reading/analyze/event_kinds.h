@@ -29,6 +29,7 @@ enum class Kind : std::uint8_t {
 	task_rename,
 	thread_counts,
 	thread_state,
+	thread_runs,
 	cgroup_attach_task,
 	interrupt_entry,
 	interrupt_exit,

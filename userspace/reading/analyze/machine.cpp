@@ -37,6 +37,7 @@ Machine::Machine(const Source &source, const RecordingInfo &info, Scope scope)
 		    calls_bracketed_ && kinds_.has(Kind::page_fault_user) && kinds_.has(Kind::minor_fault);
 	}
 	all_bracketed_ = user_bracketed_ && interrupts_recorded_ && source.partial.empty();
+	runners_found_ = calls_bracketed_ && kinds_.has(Kind::thread_runs);
 	const auto calibrated = [&](const char *name) {
 		const auto cost = info.cost_ns.find(name);
 		const double ns = cost == info.cost_ns.end() ? 0 : cost->second;
@@ -306,6 +307,8 @@ void Machine::event(const trace::Event &event)
 	if (event.stream->is_user())
 		return on_user(kind, event);
 	if (event.stream->is_recorder() || !is_followed(event.time)) {
+		if (!event.stream->is_recorder() && event.time < first_ && runners_found_ && !is_snapshot_)
+			runs_before_start(kind, event);
 		identity(kind, event);
 		return;
 	}
@@ -320,11 +323,18 @@ void Machine::event(const trace::Event &event)
 	// thread that ended are posted in the switch away from it, and so are a stack and what fires, which have the
 	// switch's time.
 	const bool in_switch = kind.kind == Kind::thread_counts || (cpu.switched && event.time == cpu.switched);
-	if (event.opens_packet() && !in_switch && (!cpu.current || hidden) && event.time >= cpu.gap_until)
-		on_found(runner(cpu, static_cast<std::int32_t>(event.packet_tid())), cpu);
+	if (event.opens_packet() && !in_switch && (!cpu.current || hidden) && event.time >= cpu.gap_until) {
+		Thread &thread = runner(cpu, static_cast<std::int32_t>(event.packet_tid()));
+		if (!hidden || !runners_found_ || thread.hidden)
+			on_found(thread, cpu);
+		else
+			came_unseen(thread, cpu, event.time);
+	}
 	switch (kind.kind) {
 	case Kind::sched_switch:
 		return on_switch(kind, event, cpu);
+	case Kind::thread_runs:
+		return on_runs(kind, event, cpu);
 	case Kind::sys_enter:
 		return on_sys_enter(kind, event, cpu);
 	case Kind::sys_exit:

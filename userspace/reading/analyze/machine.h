@@ -262,8 +262,8 @@ public:
 	std::uint64_t hidden_threads() const;
 	// At this time, or later, a thread that was on no CPU may have run on one of which the events are lost.
 	bool may_run_unseen(std::uint64_t time) const { return time < unseen_until_; }
-	// System calls of threads that no token names: after a loss, or after a hidden thread.
-	std::uint64_t calls_of_unknown() const { return calls_of_unknown_; }
+	// System calls of threads that no token names, by call_of(): after a loss, or after a hidden thread.
+	const std::map<std::uint32_t, std::uint64_t> &calls_of_unknown() const { return calls_of_unknown_; }
 	std::uint64_t functions_of_unknown() const { return functions_of_unknown_; } // entries and exits
 
 	// The leader of a thread's process: its first thread, or the thread itself if that is unknown.
@@ -351,6 +351,9 @@ private:
 	void on_state_at_start(const EventKind &kind, const trace::Event &event, Thread &thread, std::uint32_t flags);
 
 	void on_found(Thread &thread, Cpu &cpu);
+	void on_runs(const EventKind &kind, const trace::Event &event, Cpu &cpu);
+	void came_unseen(Thread &thread, Cpu &cpu, std::uint64_t time);
+	void runs_before_start(const EventKind &kind, const trace::Event &event);
 	void on_switch(const EventKind &kind, const trace::Event &event, Cpu &cpu);
 	void switch_out(Thread &thread, std::uint32_t state, std::uint64_t time, Cpu &cpu);
 	void switch_in(Thread &thread, Cpu &cpu, std::uint64_t time);
@@ -401,7 +404,8 @@ private:
 	std::uint64_t begin_ = 0, end_ = 0;  // of the window
 	bool is_counting_ = false, is_finishing_ = false;
 	std::uint64_t user_lossy_until_ = 0, open_user_gaps_ = 0; // of programs' streams
-	std::uint64_t tokens_ = 0, gaps_ = 0, lossy_until_ = 0, calls_of_unknown_ = 0, functions_of_unknown_ = 0;
+	std::uint64_t tokens_ = 0, gaps_ = 0, lossy_until_ = 0, functions_of_unknown_ = 0;
+	std::map<std::uint32_t, std::uint64_t> calls_of_unknown_;
 	struct StreamEnd {
 		std::uint64_t time;
 		std::uint32_t cpu;
@@ -423,6 +427,7 @@ private:
 	bool complete_ = false;
 	bool gaps_coincide_ = false; // a gap is of all CPUs, and over when one of them has a token
 	bool hides_threads_ = false; // the kernel, some of them
+	bool runners_found_ = false; // calls and faults say who runs where the switch was not seen
 
 	Periods periods_;
 	// The period of statistics that is being read.

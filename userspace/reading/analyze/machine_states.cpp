@@ -64,6 +64,48 @@ void Machine::on_found(Thread &thread, Cpu &cpu)
 	cpu.current = &thread;
 }
 
+// A thread has the CPU, and the switch away from the hidden one that had it has no token. All tokens of the thread were
+// attributed to it: it is where they left it.
+void Machine::came_unseen(Thread &thread, Cpu &cpu, std::uint64_t time)
+{
+	cpu.fault_ticks = 0;
+	cpu.user_ticks = {};
+	cpu.current_listed = false;
+	switch_in(thread, cpu, time);
+}
+
+// A call or a fault found that another thread runs than the last switch said.
+void Machine::on_runs(const EventKind &kind, const trace::Event &event, Cpu &cpu)
+{
+	Thread &thread = get(kind.field[0].get<std::int32_t>(event));
+	if (thread.name.empty() && thread.tgid == thread.tid)
+		thread.tgid = kind.field[1].get<std::int32_t>(event);
+	thread.introduced = true; // the kernel does not hide it
+	if (cpu.current == &thread)
+		return;
+	if (!cpu.current)
+		return on_found(thread, cpu);
+	if (!cpu.current->hidden && !cpu.current_listed)
+		contradict(Contradiction::other_thread_ran, event.time, cpu, *cpu.current);
+	came_unseen(thread, cpu, event.time);
+}
+
+// While probes are being attached a switch may be missing: the next call of another thread says that it runs.
+void Machine::runs_before_start(const EventKind &kind, const trace::Event &event)
+{
+	if (kind.kind != Kind::sched_switch && kind.kind != Kind::thread_runs)
+		return;
+	Cpu &cpu = this->cpu(event.cpu());
+	Thread &thread = runner(cpu, kind.field[kind.kind == Kind::sched_switch ? 2 : 0].get<std::int32_t>(event));
+	if (cpu.current)
+		cpu.current->state = State::unknown;
+	renew(thread);
+	thread.state = State::running;
+	thread.cpu = cpu.number;
+	cpu.current = &thread;
+	cpu.current_listed = true;
+}
+
 // A thread that is not the first of its process exchanges its number with the first one when it calls exec (de_thread
 // in the kernel's fs/exec.c). The exchange has no token: the first to show it is a switch away from one of the two
 // under the other's number (on_switch), or the token of the exec.
@@ -380,7 +422,9 @@ void Machine::on_timer(const EventKind &kind, const trace::Event &event, Cpu &cp
 
 void Machine::on_sys_enter(const EventKind &kind, const trace::Event &event, Cpu &cpu)
 {
-	calls_of_unknown_ += !cpu.current && is_counting_;
+	const std::uint32_t call = call_of(kind.field[0], kind.field[1], event);
+	if (!cpu.current && is_counting_)
+		++calls_of_unknown_[call];
 	if (!cpu.current || cpu.current->tid == 0)
 		return;
 	Thread &thread = *cpu.current;
@@ -390,7 +434,7 @@ void Machine::on_sys_enter(const EventKind &kind, const trace::Event &event, Cpu
 		fault_never_completed(thread, cpu);
 	take_edge(thread, cpu, call_edge_);
 	thread.ring = Ring::system_call;
-	thread.syscall = call_of(kind.field[0], kind.field[1], event);
+	thread.syscall = call;
 	thread.syscall_known = true;
 	thread.syscall_since = event.time;
 	thread.usage.syscalls += is_counting_;

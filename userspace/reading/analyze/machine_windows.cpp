@@ -40,7 +40,8 @@ void Machine::begin_window()
 		thread.usage = {};
 		thread.left.clear();
 	}
-	calls_of_unknown_ = functions_of_unknown_ = 0;
+	calls_of_unknown_.clear();
+	functions_of_unknown_ = 0;
 }
 
 void Machine::forget(const std::function<bool(const Thread &)> &is_gone)

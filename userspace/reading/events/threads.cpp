@@ -75,6 +75,8 @@ Threads::Role Threads::role_of_token(const EventClass &cls)
 		role.kind = Kind::sched_switch;
 		role.first_pid = FieldRef(cls, "prev_pid");
 		role.second_pid = FieldRef(cls, "next_pid");
+	} else if (cls.name == "thread_runs") {
+		role.kind = Kind::runs;
 	} else if (cls.name == "thread_state") {
 		role.kind = Kind::state;
 		role.cpu = FieldRef(cls, "cpu");

@@ -4,7 +4,7 @@
 // Every event passes through: before() returns the thread that posted it and notes which one runs, after() learns from
 // it. Called by the listing, the POET library, the partitions of statistics and those who scan events for a query or a
 // selection of threads. Names come from the tokens that carry a comm; the running thread comes from sched_switch,
-// thread_state and, until the first switch after a loss, from the header of each packet that opens.
+// thread_runs, thread_state and, until the first switch after a loss, from the header of each packet that opens.
 // Not thread-safe. A copy is a snapshot (copy on write): both share what they know until one learns something new.
 // Invariant: what no token reported is unknown, except that thread 0 is named idle; a gap makes the running thread of
 // its CPU unknown.
@@ -52,7 +52,7 @@ public:
 			return unknown;
 		if (event.stream->is_user())
 			return before_user(event, role);
-		if (role.kind == Kind::sched_switch) {
+		if (role.kind == Kind::sched_switch || role.kind == Kind::runs) {
 			running = {role.first_pid.get<std::int32_t>(event), false, true};
 		} else if (event.opens_packet() && !running.is_sure && role.kind != Kind::in_switch) {
 			running = {event.packet_tid(), false, false};
@@ -117,6 +117,7 @@ private:
 	enum class Kind : std::uint8_t {
 		none,
 		sched_switch,
+		runs,
 		name,
 		exec,
 		state,
