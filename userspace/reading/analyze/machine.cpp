@@ -514,33 +514,17 @@ void Machine::on_cgroup(const EventKind &kind, const trace::Event &event)
 			move(thread, cgroup, event.time);
 }
 
-// What it used until now it used in the cgroup that it leaves.
+// What it used until now it used in the cgroup that it leaves; a wait or a sleep is divided when it ends.
 void Machine::move(Thread &thread, std::uint64_t cgroup, std::uint64_t time)
 {
 	const std::uint64_t before = std::exchange(thread.cgroup_is_later, false) ? 0 : cgroup_of(thread);
 	thread.cgroup = cgroup;
 	if (before == cgroup)
 		return;
-	if (is_followed(time))
-		settle(thread, time);
+	if (is_followed(time) && thread.cpu < cpus_.size() && cpus_[thread.cpu].current == &thread)
+		account(cpus_[thread.cpu], time);
 	if (before != 0 || !thread.usage.is_empty())
 		thread.left.push_back({before, time, thread.usage});
-	thread.moved = time;
-}
-
-// Adds to its usage what is only added when it does something else.
-void Machine::settle(Thread &thread, std::uint64_t time)
-{
-	if (thread.cpu < cpus_.size() && cpus_[thread.cpu].current == &thread)
-		return account(cpus_[thread.cpu], time);
-	if (!is_known(thread))
-		return;
-	const std::uint64_t from = std::max({thread.since, thread.moved, first_});
-	const std::uint64_t passed = ticks(from, std::max(from, time)).within;
-	if (thread.state == State::runnable)
-		thread.usage.waiting += passed;
-	else if (thread.state == State::blocked)
-		thread.usage.blocked += passed;
 }
 
 // What a list of threads says. It was made at `time`, or, of a snapshot, later.

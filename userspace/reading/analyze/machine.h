@@ -331,6 +331,7 @@ private:
 	void was_in_kernel(Thread &thread, Cpu &cpu) const;
 	static void ran(Thread &thread, const Cpu &cpu, Mode mode, const Ticks &ticks);
 	void waited(Thread &thread, std::uint64_t from, std::uint64_t to) const;
+	void add_interval(Thread &thread, std::uint64_t Usage::*figure, std::uint64_t from, std::uint64_t to) const;
 	bool is_followed(std::uint64_t time) const { return time >= first_ && time <= last_; }
 	void tell_ended(const Thread &thread, std::uint64_t time);
 	void contradict(Contradiction what, std::uint64_t time, const Cpu &cpu, const Thread &thread);
@@ -345,7 +346,6 @@ private:
 	void on_cgroup(const EventKind &kind, const trace::Event &event);
 	void move(Thread &thread, std::uint64_t cgroup, std::uint64_t time);
 	void list_cgroup(Thread &thread, std::uint64_t cgroup, std::uint32_t flags, std::uint64_t time);
-	void settle(Thread &thread, std::uint64_t time);
 	void lead(const Thread &thread);
 	void on_counts(const EventKind &kind, const trace::Event &event);
 	void on_state_at_start(const EventKind &kind, const trace::Event &event, Thread &thread, std::uint32_t flags);

@@ -66,8 +66,16 @@ void Machine::waited(Thread &thread, std::uint64_t from, std::uint64_t to) const
 	if (waited.within)
 		for (TimeObserver *observer : time_observers_)
 			observer->waited(thread, std::max(from, begin_), std::min(to, end_));
-	thread.usage.waiting += ticks(std::max(from, thread.moved), std::max({from, to, thread.moved})).within;
+	add_interval(thread, &Usage::waiting, from, std::max(from, to));
 	thread.so_far.waiting += waited.all();
+}
+
+// Of a wait or a sleep, the cgroups that the thread left in that time have their parts.
+void Machine::add_interval(Thread &thread, std::uint64_t Usage::*figure, std::uint64_t from, std::uint64_t to) const
+{
+	thread.usage.*figure += ticks(from, to).within;
+	for (auto stay = thread.left.rbegin(); stay != thread.left.rend() && stay->until > from; ++stay)
+		stay->so_far.*figure += ticks(from, std::min(stay->until, to)).within;
 }
 
 void Machine::tell_lost(const Cpu &cpu, std::uint64_t from, std::uint64_t to) const
@@ -189,7 +197,7 @@ void Machine::end_blocked(Thread &thread, std::uint64_t time, const Waker &waker
 	if (time <= from)
 		return; // asleep for no time, or while not all probes were attached
 	const Ticks asleep = ticks(from, time);
-	thread.usage.blocked += ticks(std::max(from, thread.moved), std::max(time, thread.moved)).within;
+	add_interval(thread, &Usage::blocked, from, time);
 	thread.so_far.blocked += asleep.all();
 	if (asleep.within)
 		for (TimeObserver *observer : time_observers_)

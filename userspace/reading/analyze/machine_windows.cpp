@@ -17,12 +17,11 @@ void Machine::end_window(std::uint64_t time)
 	for (Thread &thread : threads_) {
 		if (!is_known(thread))
 			continue;
-		const std::uint64_t from = std::max({thread.since, thread.moved, first_});
-		const Ticks since = ticks(from, std::max(from, end_));
+		const std::uint64_t from = std::max(thread.since, first_);
 		if (thread.state == State::runnable)
-			thread.usage.waiting += since.within;
+			add_interval(thread, &Usage::waiting, from, std::max(from, end_));
 		else if (thread.state == State::blocked)
-			thread.usage.blocked += since.within;
+			add_interval(thread, &Usage::blocked, from, std::max(from, end_));
 	}
 }
 

@@ -109,7 +109,6 @@ struct Thread : Doing {
 	bool cgroup_is_later =
 	    false; // as it was when a flight recorder's snapshot was asked for: it may have moved there
 	std::vector<CgroupStay> left; // of those that it was in before
-	std::uint64_t moved = 0;      // the last time
 	bool leads_others = false;    // its process has had other threads
 	std::uint64_t born = 0;       // trace time; 0: before the recording
 	bool blocked_later = false;   // when a flight recorder's snapshot was asked for
