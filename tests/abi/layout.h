@@ -147,7 +147,10 @@
 	SIZE(VALUE, edc_stack_cpu)                    \
 	FIELD(VALUE, edc_stack_cpu, at)               \
 	FIELD(VALUE, edc_stack_cpu, timer_taken)      \
-	FIELD(VALUE, edc_stack_cpu, timer_ns)
+	FIELD(VALUE, edc_stack_cpu, timer_ns)         \
+	FIELD(VALUE, edc_stack_cpu, walking)          \
+	FIELD(VALUE, edc_stack_cpu, faulting)         \
+	FIELD(VALUE, edc_stack_cpu, own_faults)
 
 #define FUNCTION_LAYOUT(VALUE)                         \
 	SIZE(VALUE, edc_function_table)                \

@@ -210,6 +210,15 @@ def faults_leave_some():
 	e2e.expect(f"the budget left out {left_out:,} of {taken + left_out:,}" in report(trace, "--by", "fault"), report(trace, "--by", "fault"))
 
 
+def own_faults_are_none():
+	"""Stacks of new programs are not all in memory, so reading them faults, also within the probe of faults, which the kernel
+	then refuses to run: that is no event that is missing, and none of the program's."""
+	trace = e2e.record("own_faults", "--stacks=cpu,fault", command=("sh", "-c", "for i in $(seq 60); do ls /usr/lib | wc -l > /dev/null; done"))
+	trace.expect_true()
+	misses = trace.recording()["misses"]
+	e2e.equal("missed", {program: count for program, count in misses["end"].items() if count - misses["start"].get(program, 0)}, {})
+
+
 def threads_have_their_own():
 	"""Each thread's stacks are its own, however it is chosen, and none of its blocked time is without one."""
 	program = e2e.work / "thread_load"
@@ -361,4 +370,4 @@ e2e.need_recording()
 if platform.machine() != "x86_64":
 	e2e.skip("without unwind tables, which are for x86-64, stacks need frame pointers")
 e2e.need_program("readelf")
-e2e.main(known_stacks, at_the_timer, blocked_time_adds_up, waits_and_wakers, flame_graphs, within_budget, what_was_recorded, faults_leave_some, threads_have_their_own, without_tables, mappings_all_the_time, rewritten_in_place, perf_beside, refused, damaged_lists, tables_agree)
+e2e.main(known_stacks, at_the_timer, blocked_time_adds_up, waits_and_wakers, flame_graphs, within_budget, what_was_recorded, faults_leave_some, own_faults_are_none, threads_have_their_own, without_tables, mappings_all_the_time, rewritten_in_place, perf_beside, refused, damaged_lists, tables_agree)

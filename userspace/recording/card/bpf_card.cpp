@@ -223,12 +223,15 @@ std::vector<ProgramMisses> BpfCard::misses() const
 	bpf_program *program;
 	bpf_object__for_each_program(program, skeleton_->obj)
 	{
-		if (!bpf_program__autoload(program) || is_iterator(program))
+		const std::string name = bpf_program__name(program);
+		if (!bpf_program__autoload(program) || is_iterator(program) || is_own_fault(name))
 			continue;
 		bpf_prog_info info{};
 		__u32 size = sizeof info;
-		if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size) == 0)
-			all.push_back({bpf_program__name(program), info.recursion_misses});
+		if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size) != 0)
+			continue;
+		const std::uint64_t own = name == "page_fault_kernel" ? stacks_->own_faults() : 0;
+		all.push_back({name, info.recursion_misses - std::min<std::uint64_t>(own, info.recursion_misses)});
 	}
 	return all;
 }

@@ -88,7 +88,8 @@ void BpfCard::attach_more(bool tp, const std::vector<std::string> &names)
 			attach_program(program);
 		else
 			continue;
-		attached_.push_back(bpf_program__name(program));
+		if (!is_own_fault(name))
+			attached_.push_back(bpf_program__name(program));
 	}
 	if (!module_)
 		return;

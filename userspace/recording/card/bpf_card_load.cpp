@@ -141,6 +141,9 @@ void BpfCard::configure()
 	}
 	configure_counters();
 	stacks_->configure();
+	bpf_program__set_autoload(skeleton_->progs.own_fault,
+				  skeleton_->rodata->stacks_on &&
+				      bpf_program__autoload(skeleton_->progs.page_fault_kernel));
 	samples_->configure();
 }
 

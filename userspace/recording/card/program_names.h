@@ -61,6 +61,12 @@ inline bool is_fault_event(const bpf_program *program)
 	return std::string_view(bpf_program__section_name(program)).ends_with("perf_event") && !is_stack_timer(program);
 }
 
+// A program that counts what another one could not see because it caused it: bpf/fault.bpf.c. It posts nothing.
+inline bool is_own_fault(const std::string &program)
+{
+	return program == "own_fault";
+}
+
 // The event class that a program posts.
 inline std::string class_of(const std::string &program)
 {

@@ -143,6 +143,14 @@ StackMemory StackProbes::memory() const
 		elements<const edc_stack_cpu>(cpu_counts_, cpus_), bpf_map__fd(skeleton_->maps.spaces)};
 }
 
+std::uint64_t StackProbes::own_faults() const
+{
+	std::uint64_t sum = 0;
+	for (const edc_stack_cpu &cpu : elements<const edc_stack_cpu>(cpu_counts_, cpu_counts_.data() ? cpus_ : 0))
+		sum += __atomic_load_n(&cpu.own_faults, __ATOMIC_RELAXED);
+	return sum;
+}
+
 const std::vector<Fd> &StackProbes::timers()
 {
 	if (!timers_.empty() || !options_.timer_hz)

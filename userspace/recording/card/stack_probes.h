@@ -56,6 +56,8 @@ public:
 	void stop_timers();
 
 	StackMemory memory() const;
+	// That the probe of faults in the kernel was not run for (bpf/fault.bpf.c).
+	std::uint64_t own_faults() const;
 
 private:
 	::card *skeleton_;
