@@ -42,6 +42,7 @@ add_library(monitor_card STATIC
   ${CMAKE_CURRENT_LIST_DIR}/preemption.cpp
   ${CMAKE_CURRENT_LIST_DIR}/preflight.cpp
   ${CMAKE_CURRENT_LIST_DIR}/preflight_checks.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/process_numbers.cpp
   ${CMAKE_CURRENT_LIST_DIR}/recorders.cpp
   ${CMAKE_CURRENT_LIST_DIR}/reset_events.cpp
   ${CMAKE_CURRENT_LIST_DIR}/ring_layout.cpp

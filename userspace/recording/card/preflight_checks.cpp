@@ -18,6 +18,7 @@
 #include "kernel_features.h"
 #include "module_card.h"
 #include "preemption.h"
+#include "process_numbers.h"
 #include "recorders.h"
 
 extern "C" __attribute__((weak)) const unsigned int __rseq_size;
@@ -257,13 +258,6 @@ PreflightCheck limits()
 }
 
 } // namespace
-
-bool in_first_pid_namespace()
-{
-	char name[64];
-	const ssize_t length = ::readlink("/proc/self/ns/pid", name, sizeof name);
-	return length <= 0 || std::string_view(name, static_cast<std::size_t>(length)) == "pid:[4026531836]";
-}
 
 bool has_invariant_tsc()
 {

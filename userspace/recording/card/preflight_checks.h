@@ -19,9 +19,6 @@ struct PreflightCheck {
 
 std::vector<PreflightCheck> preflight_checks();
 
-// Whether process numbers here are the kernel's own, not those of a container's pid namespace (pid_namespaces(7)).
-bool in_first_pid_namespace();
-
 // Whether all CPUs of this machine have a TSC of constant rate that never stops: according to the flags constant_tsc
 // and nonstop_tsc, or because it is the kernel's own clock, since the kernel abandons a TSC that stops when idle.
 // Always true on arm64, whose counter is architectural.

@@ -13,11 +13,12 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "process_numbers.h"
 
 namespace monitor::card {
 namespace {
 
-constexpr std::string_view prefix = "monitor-recorder-";
+constexpr std::string_view own_name = "monitor-recorder-";
 
 // "" if it cannot be read: what is told of others is never needed.
 std::string text_of(const std::string &path)
@@ -40,7 +41,7 @@ bool is_recorder(pid_t pid)
 Fd announce_recorder()
 {
 	Fd fd(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-	const SocketAddress address(own_socket_name(prefix));
+	const SocketAddress address(own_socket_name(own_name));
 	if (fd && ::bind(fd.get(), address.get(), address.length) < 0)
 		fd.reset(); // others do not learn of this one
 	return fd;
@@ -49,7 +50,7 @@ Fd announce_recorder()
 std::vector<pid_t> other_recorders()
 {
 	std::set<pid_t> pids;
-	for (const SocketName &socket : socket_names(prefix))
+	for (const SocketName &socket : socket_names(own_name))
 		if (is_recorder(socket.pid))
 			pids.insert(socket.pid);
 	return {pids.begin(), pids.end()};
@@ -99,14 +100,14 @@ SocketAddress::SocketAddress(std::string_view text)
 std::string own_socket_name(std::string_view of)
 {
 	std::random_device device;
-	return fmt::format("{}{}-{:08x}{:08x}", of, ::getpid(), device(), device());
+	return fmt::format("{}{}-{:08x}{:08x}", socket_name_start(of), ::getpid(), device(), device());
 }
 
 std::vector<SocketName> socket_names(std::string_view of)
 {
 	std::map<std::string, pid_t> found; // a socket that listens is listed again for each connection
 	std::istringstream lines(text_of("/proc/net/unix"));
-	const std::string before = fmt::format(" @{}", of);
+	const std::string before = fmt::format(" @{}", socket_name_start(of));
 	for (std::string line; std::getline(lines, line);) {
 		const std::size_t at = line.find(before);
 		const pid_t pid = at == std::string::npos ? 0 : std::atoi(line.c_str() + at + before.size());

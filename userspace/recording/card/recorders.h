@@ -36,14 +36,14 @@ struct SocketAddress {
 	const sockaddr *get() const { return reinterpret_cast<const sockaddr *>(&name); }
 };
 
-// PREFIX, this process's PID and something that nobody can guess.
+// PREFIX, if it is not the machine's first the PID namespace, this process's PID and something that nobody can guess.
 std::string own_socket_name(std::string_view prefix);
 
 struct SocketName {
 	std::string name;
 	pid_t pid = 0; // as the name says, which anybody can have chosen
 };
-// Those there are that begin so, each once.
+// Those of this PID namespace that there are, each once.
 std::vector<SocketName> socket_names(std::string_view prefix);
 
 } // namespace monitor::card

@@ -17,7 +17,7 @@
 #include "kernel_counts.h"
 #include "metadata.h"
 #include "proc_tasks.h"
-#include "recording/card/preflight_checks.h"
+#include "recording/card/process_numbers.h"
 #include "recording_parts.h"
 
 namespace monitor::record {

@@ -15,6 +15,7 @@
 #include "metadata.h"
 #include "recording/card/classes.h"
 #include "recording/card/kernel_features.h"
+#include "recording/card/process_numbers.h"
 #include "recording/pmu/machine.h"
 
 namespace monitor::record {
@@ -531,7 +532,7 @@ void RecordingFile::user_card(const card::UserCounts &counts, std::uint64_t not_
 void RecordingFile::recorder(std::uint64_t cpu_ns, const Sync &last, const Writer &writer, unsigned worst_fill,
 			     std::uint64_t control_tokens)
 {
-	json_["recorder"] = {{"pid", ::getpid()},
+	json_["recorder"] = {{"pid", card::own_kernel_pid()},
 			     {"cpu_ns", cpu_ns},
 			     {"wall_ns", last.monotonic_ns - start_.monotonic_ns},
 			     {"bytes", writer.bytes()},

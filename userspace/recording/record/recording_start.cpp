@@ -22,6 +22,7 @@
 #include "online_cpus.h"
 #include "recording/card/preflight.h"
 #include "recording/card/preflight_checks.h"
+#include "recording/card/process_numbers.h"
 #include "recording/card/recorders.h"
 #include "recording/card/witness.h"
 
@@ -52,6 +53,12 @@ std::vector<std::string> stream_names(const card::BpfCard *card)
 	return names;
 }
 
+bool has_signal(const NamedTrigger &trigger)
+{
+	return std::ranges::any_of(trigger.acts,
+				   [](const TriggerAct &act) { return act.kind == TriggerAct::Kind::signal; });
+}
+
 } // namespace
 
 Recording::Parts::Parts(Options options, Listener listener)
@@ -74,6 +81,11 @@ void Recording::Parts::expect_possible() const
 		throw Error(
 		    "in a container with its own process numbers, no process can be selected: leave out -p and the "
 		    "command, or start the container with the host's process numbers (--pid=host)");
+	if (!card::in_first_pid_namespace() && options_.matching &&
+	    std::ranges::any_of(options_.matching->request.triggers, has_signal))
+		throw Error(
+		    "in a container with its own process numbers, a trigger knows no process that it could signal: "
+		    "leave out signal, or start the container with the host's process numbers (--pid=host)");
 }
 
 void Recording::Parts::start()

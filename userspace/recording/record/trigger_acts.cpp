@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "recording/card/classes.h"
+#include "recording/card/process_numbers.h"
 
 namespace monitor::record {
 namespace {
@@ -115,11 +116,13 @@ std::vector<std::string> TriggerActs::environment(const Firing &firing) const
 						    firing.at.realtime_ns % 1'000'000'000)};
 	if (!triggers_[firing.trigger].first_key.empty())
 		all.push_back(fmt::format("MONITOR_KEY={}", static_cast<std::int64_t>(noted.key)));
-	if (noted.tid >= 0)
+	const bool are_numbers_known = card::in_first_pid_namespace(); // to the command
+	if (noted.tid >= 0 && are_numbers_known)
 		all.push_back(fmt::format("MONITOR_TID={}", noted.tid));
 	if (firing.by == Firing::By::clock || !noted.event)
 		return all;
-	all.push_back(fmt::format("MONITOR_PID={}", noted.tgid));
+	if (are_numbers_known)
+		all.push_back(fmt::format("MONITOR_PID={}", noted.tgid));
 	if (firing.cpu != EDC_CPU_UNKNOWN)
 		all.push_back(fmt::format("MONITOR_CPU={}", firing.cpu));
 	const auto add_fields = [&all](const std::vector<std::string> &fields) {

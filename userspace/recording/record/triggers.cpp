@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "recording/card/process_numbers.h"
 
 namespace monitor::record {
 namespace {
@@ -343,7 +344,7 @@ std::vector<Firing> Triggers::take()
 		told_[firing.trigger].told++;
 	find_unnoted(now, firings);
 	const bool is_own = !firings.empty() && std::ranges::all_of(firings, [](const Firing &firing) {
-		return firing.by == Firing::By::probe && firing.noted.tgid == ::getpid();
+		return firing.by == Firing::By::probe && firing.noted.tgid == card::own_kernel_pid();
 	});
 	pause_ns_ = is_own ? std::min(2 * pause_ns_, max_pause_ns) : min_pause_ns;
 	std::ranges::stable_sort(firings, {}, [](const Firing &firing) { return firing.at.time; });
