@@ -47,7 +47,7 @@ int unknown(int a) __attribute__((ifunc("choose_by_table")));
 int main(int n, char **v) { int sum = 0; for (int i = 0; i < 700; i++) sum += chosen(i); printf("%d %d\\n", sum, unknown(n)); return 0; }
 """.replace('getenv("HOME")', "(*(volatile int *)&state)").replace("static int fast", "static int state = 1;\nstatic int fast"))
 	e2e.run("gcc", "-O1", source, "-o", program)
-	trace = e2e.record("chosen", "-p", "cmd", "--functions", "chosen,unknown", command=(program,))
+	trace = e2e.record("chosen_trace", "-p", "cmd", "--functions", "chosen,unknown", command=(program,))
 	rows = {row["activity"]: row["count"] for row in trace.rows("activities")}
 	e2e.equal("calls", rows.get("chosen (fast)"), 700)
 	e2e.expect(rows.get("chosen (slow)", 0) <= 1, rows)

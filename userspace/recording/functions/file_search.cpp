@@ -7,6 +7,7 @@
 #include <span>
 #include <sstream>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include <fmt/format.h>
@@ -49,11 +50,15 @@ public:
 	std::string answer(const std::string &glob) const
 	{
 		std::string text;
+		std::unordered_set<std::uint64_t> answered; // addresses
 		for (std::size_t i = 0; i < symbols_.size(); ++i) {
 			const Symbol &symbol = symbols_[i];
 			if (symbol.name.find(".cold") != std::string::npos || !matches(symbol, glob))
 				continue;
-			text += symbol.is_indirect ? lines_of_chosen(symbol) : line(symbol.pretty, symbol);
+			if (symbol.is_indirect)
+				text += lines_of_chosen(symbol, answered);
+			else if (answered.insert(symbol.address).second)
+				text += line(symbol.pretty, symbol);
 			while (i + 1 < symbols_.size() && symbols_[i + 1].address == symbol.address)
 				++i;
 		}
@@ -119,14 +124,21 @@ private:
 
 	// What an indirect function may choose is what its code refers to, as far as that is the start of a function.
 	// Each is recorded: which one was chosen is seen by who is called.
-	std::string lines_of_chosen(const Symbol &symbol) const
+	std::string lines_of_chosen(const Symbol &symbol, std::unordered_set<std::uint64_t> &answered) const
 	{
 		FunctionCode code;
 		std::string text;
+		bool is_known = false;
 		for (const std::uint64_t address : exits_of(symbol, code).refers_to)
-			if (const std::optional<Symbol> chosen = function_at(address))
+			if (const std::optional<Symbol> chosen = function_at(address)) {
+				is_known = true;
+				if (!answered.insert(address).second)
+					continue;
 				text += line(fmt::format("{} ({})", symbol.pretty, chosen->pretty), *chosen);
-		if (text.empty())
+				if (text.ends_with(fmt::format("{}\n", not_followed)))
+					text.insert(text.size() - 1, ", and it may be chosen at run time");
+			}
+		if (!is_known)
 			text = fmt::format("!{}\tit is chosen at run time, and not known from what\n",
 					   printable(symbol.pretty));
 		return text;
