@@ -84,7 +84,7 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char *data, std::size_t siz
 		if (!found.starts.contains(sled.offset))
 			std::abort();
 	symbols::FunctionTable(symbols::functions_of_kernel(text)).find(size);
-	symbols::parse_code_files(std::string(text));
+	symbols::parse_code_list(std::string(text));
 	const symbols::PackedFrames packed = symbols::parse_packed_frames(std::string(text));
 	if (symbols::packed_frames_text(symbols::parse_packed_frames(symbols::packed_frames_text(packed))) !=
 	    symbols::packed_frames_text(packed))

@@ -189,14 +189,20 @@ TEST_CASE("symbols: no more changes of mappings are kept than there is room for"
 
 TEST_CASE("symbols: the list of files is not trusted")
 {
-	const auto files = parse_code_files(
+	const CodeList list = parse_code_list(
 	    "{\"file\": 1, \"path\": \"/a\", \"build_id\": \"00ff\", \"loads\": [[4096, 8192, 100]]}\n"
-	    "nonsense\n{\"file\": \"x\"}\n{\"file\": 2, \"path\": 3, \"loads\": [[1], 2, [1, 2, -3]]}\n[]\n");
+	    "nonsense\n{\"file\": \"x\"}\n{\"file\": 2, \"path\": 3, \"loads\": [[1], 2, [1, 2, -3]]}\n[]\n"
+	    "{\"file\": 3, \"path\": \"/?\", \"path_bytes\": \"2ffffe\"}\n{\"file\": 4, \"path_bytes\": \"2fzz61\"}\n"
+	    "{\"process\": 4711, \"inside\": 1}\n{\"process\": []}\n");
+	const auto &files = list.files;
 	CHECK(files.at(1).path == "/a");
 	CHECK(files.at(1).build_id == "00ff");
 	CHECK(files.at(1).address_of(4100) == 8196);
 	CHECK(files.at(1).address_of(4196) == 4196);
 	CHECK(files.at(2).path.empty());
+	CHECK(files.at(3).path == "/\xff\xfe");
+	CHECK(files.at(4).path == "/");
+	CHECK(list.numbers.at(4711) == 1);
 }
 
 TEST_CASE("symbols: a function is found by any address in it")

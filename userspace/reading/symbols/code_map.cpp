@@ -2,6 +2,7 @@
 #include "code_map.h"
 
 #include <algorithm>
+#include <charconv>
 #include <sstream>
 #include <utility>
 
@@ -16,6 +17,20 @@ namespace {
 
 constexpr int max_ancestors = 1000;
 constexpr std::size_t min_look_back = 256; // changes
+
+// Of two hexadecimal digits for each; up to the first that is none.
+std::string bytes_of(const std::string &hex)
+{
+	std::string bytes;
+	for (std::size_t at = 0; at + 2 <= hex.size(); at += 2) {
+		unsigned char byte = 0;
+		const char *const end = hex.data() + at + 2;
+		if (std::from_chars(hex.data() + at, end, byte, 16).ptr != end)
+			break;
+		bytes += static_cast<char>(byte);
+	}
+	return bytes;
+}
 
 analyze::MappingToken part_of(const analyze::MappingToken &whole, std::uint64_t start, std::uint64_t end)
 {
@@ -36,16 +51,22 @@ std::uint64_t CodeFile::address_of(std::uint64_t offset) const
 	return offset;
 }
 
-std::unordered_map<std::uint32_t, CodeFile> parse_code_files(const std::string &untrusted_text)
+CodeList parse_code_list(const std::string &untrusted_text)
 {
-	std::unordered_map<std::uint32_t, CodeFile> files;
+	CodeList list;
 	std::istringstream lines(untrusted_text);
 	for (std::string line; std::getline(lines, line);) {
 		const Json entry = parse_json(line);
-		if (!entry.is_object() || !entry.contains("file"))
+		if (!entry.is_object())
 			continue;
-		CodeFile &file = files[static_cast<std::uint32_t>(number(entry["file"]))];
-		file.path = text(member(entry, "path"));
+		if (entry.contains("process"))
+			list.numbers[static_cast<std::int32_t>(number(entry["process"]))] =
+			    static_cast<std::int32_t>(number(member(entry, "inside")));
+		if (!entry.contains("file"))
+			continue;
+		CodeFile &file = list.files[static_cast<std::uint32_t>(number(entry["file"]))];
+		file.path =
+		    entry.contains("path_bytes") ? bytes_of(text(entry["path_bytes"])) : text(member(entry, "path"));
 		file.build_id = text(member(entry, "build_id"));
 		file.size = number(member(entry, "size"));
 		file.modified_ns = static_cast<std::int64_t>(number(member(entry, "modified_ns")));
@@ -53,7 +74,7 @@ std::unordered_map<std::uint32_t, CodeFile> parse_code_files(const std::string &
 			if (load.is_array() && load.size() == 3)
 				file.loads.push_back({number(load[0]), number(load[1]), number(load[2])});
 	}
-	return files;
+	return list;
 }
 
 void CodeMap::add(const analyze::MappingToken &change)

@@ -20,6 +20,7 @@ namespace monitor::symbols {
 
 struct CodeFile {
 	std::string path, build_id;
+	std::string copy;       // in the trace, of what nobody finds at its path; there need not be one
 	std::uint64_t size = 0; // without a build id: of the file then, and when it was changed last
 	std::int64_t modified_ns = 0;
 	struct Load {
@@ -31,8 +32,13 @@ struct CodeFile {
 	std::uint64_t address_of(std::uint64_t offset) const;
 };
 
-// The text of .monitor/files, a line of JSON for each file; what is not one is passed over. By number.
-std::unordered_map<std::uint32_t, CodeFile> parse_code_files(const std::string &text);
+struct CodeList {
+	std::unordered_map<std::uint32_t, CodeFile> files;      // by number
+	std::unordered_map<std::int32_t, std::int32_t> numbers; // of processes in their own pid namespaces, if others
+};
+
+// The text of .monitor/files, a line of JSON for each file and process; what is neither is passed over.
+CodeList parse_code_list(const std::string &text);
 
 class CodeMap {
 public:

@@ -37,6 +37,18 @@ std::optional<Opened> open_same(const std::string &path, const CodeFile &file)
 	return opened;
 }
 
+std::optional<Opened> open_copy(const CodeFile &file)
+{
+	Opened opened{Fd(::open(file.copy.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)), {}};
+	struct stat status;
+	if (!opened.fd || ::fstat(opened.fd.get(), &status) < 0 || !S_ISREG(status.st_mode))
+		return {};
+	opened.image = ElfImage::open(opened.fd.get());
+	if (!opened.image || opened.image->build_id() != file.build_id)
+		return {};
+	return opened;
+}
+
 bool has_content(const ElfImage &image, const char *section)
 {
 	const ElfSection *found = image.section(section);
@@ -102,7 +114,10 @@ SymbolFile find_symbols(const CodeFile &file, const std::vector<std::string> &de
 {
 	SymbolFile found;
 	bool has_all = false;
-	if (auto own = open_same(file.path, file)) {
+	auto own = open_same(file.path, file);
+	if (!own && !file.copy.empty())
+		own = open_copy(file);
+	if (own) {
 		found.is_found = true;
 		found.functions = functions_of(*own->image, has_all);
 		if (has_content(*own->image, ".debug_info"))

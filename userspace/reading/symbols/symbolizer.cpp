@@ -121,8 +121,12 @@ void Symbolizer::read_files()
 	const std::size_t end = text.rfind('\n') + 1;
 	if (end <= read_bytes_)
 		return;
-	for (auto &[number, file] : parse_code_files(text.substr(read_bytes_, end - read_bytes_)))
+	CodeList list = parse_code_list(text.substr(read_bytes_, end - read_bytes_));
+	for (auto &[number, file] : list.files) {
+		file.copy = fmt::format("{}/code/{}", directory_, number);
 		files_[number].code = std::move(file);
+	}
+	numbers_.merge(list.numbers);
 	read_bytes_ = end;
 }
 
@@ -263,9 +267,14 @@ JitFunctions &Symbolizer::made_by(std::int32_t process)
 	const auto [found, is_new] = made_by_.try_emplace(process);
 	if (!is_new)
 		return found->second;
-	found->second.add_map(
-	    read_map(fmt::format("{}/perf-{}.map", options_.maps, process), options_.end_ns, foreign_));
-	const std::string dump = fmt::format("jit-{}.dump", process);
+	const auto other = numbers_.find(process);
+	const std::int32_t own = other == numbers_.end() ? process : other->second; // what it knows itself by
+	const std::string map = fmt::format("{}/perf-{}.map", options_.maps, own);
+	const std::string made = read_map(map, options_.end_ns, foreign_);
+	if (made.empty() && own != process)
+		missing_.push_back(map); // it may be in another /tmp
+	found->second.add_map(made);
+	const std::string dump = fmt::format("jit-{}.dump", own);
 	for (const auto &[number, file] : files_)
 		if (base_name(file.code.path) == dump) {
 			const std::string bytes = read_map(file.code.path, options_.end_ns, foreign_);

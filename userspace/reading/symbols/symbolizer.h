@@ -116,6 +116,7 @@ private:
 	std::optional<FunctionTable> kernel_;
 	std::unordered_map<std::uint64_t, Frames> known_kernel_;
 	std::unordered_map<std::int32_t, JitFunctions> made_by_;
+	std::unordered_map<std::int32_t, std::int32_t> numbers_; // of processes in their own pid namespaces, if others
 	std::map<std::pair<std::int32_t, const JitFunction *>, Name> known_made_;
 	Name single_ = 0; // what user() returned last
 	Clock::time_point look_up_until_ = Clock::time_point::max();

@@ -3,7 +3,10 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "base/clock_ns.h"
+#include "base/escape.h"
 #include "base/json.h"
 #include "frame_pointers.h"
 #include "unwind_table.h"
@@ -15,6 +18,14 @@ constexpr std::size_t max_eh_frame = 64 << 20;
 constexpr std::size_t max_files = 1 << 16; // a system has some thousands
 constexpr std::size_t max_keys = 4 * max_files;
 constexpr std::size_t max_list_bytes = 32 << 20; // readers take twice as much
+
+std::string hex_of(const std::string &bytes)
+{
+	std::string text;
+	for (const char byte : bytes)
+		text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+	return text;
+}
 
 } // namespace
 
@@ -64,6 +75,8 @@ CodeFile *CodeFiles::add(const std::string &key, const std::string &path, const 
 	by_key_[key] = &file;
 	file.number = static_cast<std::uint32_t>(files_.size());
 	nlohmann::ordered_json line = {{"file", file.number}, {"path", path}};
+	if (!is_utf8(path))
+		line["path_bytes"] = hex_of(path);
 	if (image) {
 		if (const std::string build_id = image->build_id(); !build_id.empty()) {
 			line["build_id"] = build_id;
@@ -80,10 +93,21 @@ CodeFile *CodeFiles::add(const std::string &key, const std::string &path, const 
 	} else {
 		++unread_;
 	}
+	write(line);
+	return &file;
+}
+
+void CodeFiles::add_process(std::int32_t process, std::int32_t inside)
+{
+	if (list_bytes_ < max_list_bytes)
+		write({{"process", process}, {"inside", inside}});
+}
+
+void CodeFiles::write(const nlohmann::ordered_json &line)
+{
 	const std::string text = json_dump(line) + "\n";
 	write_all(list_.get(), std::as_bytes(std::span(text)), ".monitor/files");
 	list_bytes_ += text.size();
-	return &file;
 }
 
 std::uint64_t bias_of(const CodeFile &file, std::uint64_t start, std::uint64_t end, std::uint64_t offset)

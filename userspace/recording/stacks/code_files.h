@@ -13,6 +13,7 @@
 
 #include "base/elf_image.h"
 #include "base/fd.h"
+#include "base/json.h"
 #include "monitor/stack.h"
 
 namespace monitor::stacks {
@@ -41,6 +42,9 @@ public:
 	CodeFile *add(const std::string &key, const std::string &path, const std::optional<ElfImage> &image,
 		      const FileVersion &version);
 
+	// A process that has another number in its own pid namespace.
+	void add_process(std::int32_t process, std::int32_t inside);
+
 	std::size_t size() const { return files_.size(); }
 	std::size_t rows() const { return next_row_; }
 	std::uint64_t unread() const { return unread_; }             // files that could not be read
@@ -49,6 +53,7 @@ public:
 
 private:
 	void add_table(CodeFile &file, const ElfImage &image);
+	void write(const nlohmann::ordered_json &line);
 
 	std::span<edc_unwind_row> rows_;
 	Fd list_;

@@ -125,6 +125,7 @@ StackRecorder::~StackRecorder()
 
 void StackRecorder::start(const std::string &directory)
 {
+	directory_ = directory;
 	files_ = std::make_unique<CodeFiles>(memory_.rows, create(directory + "/files"));
 	const std::vector<std::byte> vdso = own_vdso();
 	write_all(create(directory + "/vdso").get(), vdso, "vdso");
@@ -147,6 +148,7 @@ void StackRecorder::stop()
 	stopping_.store(true, std::memory_order_release);
 	::eventfd_write(wakeup_.get(), 1);
 	thread_.join();
+	kept_.write_unreachable(directory_ + "/code");
 }
 
 // The functions of the kernel and of its modules, where they are now: "address name" or "address name [module]".
@@ -363,14 +365,17 @@ const CodeFile *StackRecorder::file_of(const Change &change)
 	const std::string &path = change.path;
 	if (path == "[vdso]")
 		return files_->find(path);
-	if (path.empty() || path[0] != '/' || path.starts_with("//"))
+	if (path.empty() || path[0] != '/' || path.starts_with("//")) {
+		if (path != "[vsyscall]")
+			note_number_inside(change.process);
 		return nullptr; // code that is in no file
+	}
 	if (silent_devices_.contains(change.device))
 		return nullptr;
 	const std::string key = key_of(change, local_devices_.contains(change.device));
 	if (const CodeFile *known = files_->find(key))
 		return known;
-	const OpenedFile opened = open_file_of(change);
+	OpenedFile opened = open_file_of(change);
 	if (opened.took_too_long)
 		silent_devices_.insert(change.device);
 	if (opened.fd && opened.is_local)
@@ -386,7 +391,27 @@ const CodeFile *StackRecorder::file_of(const Change &change)
 	CodeFile *file = known ? known : files_->add(same, path, image, version);
 	if (file)
 		files_->also(key, *file);
+	if (file && !known && opened.is_local)
+		kept_.add(file->number, path, std::move(opened.fd));
 	return file;
+}
+
+// Who makes code in a pid namespace names it by its number there.
+void StackRecorder::note_number_inside(std::int32_t process)
+{
+	constexpr std::size_t max_noted = 4096;
+	if (inside_.size() >= max_noted || !inside_.insert(process).second)
+		return;
+	constexpr std::size_t max_status_bytes = 64 << 10;
+	const Fd status(::open(fmt::format("/proc/{}/status", process).c_str(), O_RDONLY | O_CLOEXEC));
+	std::istringstream lines(status ? read_rest(status.get(), max_status_bytes) : "");
+	for (std::string line; std::getline(lines, line);)
+		if (line.starts_with("NSpid:")) {
+			const std::size_t last = line.find_last_of("\t ");
+			if (const int inside = std::atoi(line.c_str() + last + 1); inside > 0 && inside != process)
+				files_->add_process(process, inside);
+			return;
+		}
 }
 
 void StackRecorder::note(const MappingChange &change)

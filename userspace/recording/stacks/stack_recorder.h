@@ -23,6 +23,7 @@
 #include "base/fd.h"
 #include "code_files.h"
 #include "cpu_share.h"
+#include "kept_files.h"
 #include "opener.h"
 #include "side_band.h"
 
@@ -93,6 +94,7 @@ private:
 	bool is_still_mapped(const Change &change);
 	OpenedFile open_file_of(const Change &change);
 	const CodeFile *file_of(const Change &change);
+	void note_number_inside(std::int32_t process);
 	void note(const MappingChange &change);
 	void forget_ended();
 
@@ -103,6 +105,9 @@ private:
 	Opener opener_;
 	AddressSpaces spaces_;
 	std::unique_ptr<CodeFiles> files_;
+	KeptFiles kept_;
+	std::string directory_;
+	std::set<std::int32_t> inside_; // processes that have their number in a namespace noted
 	std::vector<std::int32_t> ended_;
 	std::set<std::uint64_t> local_devices_;  // with file systems that answer
 	std::set<std::uint64_t> silent_devices_; // that did not, and are not asked again

@@ -3,6 +3,7 @@
 add_library(monitor_stacks STATIC
   ${CMAKE_CURRENT_LIST_DIR}/address_spaces.cpp
   ${CMAKE_CURRENT_LIST_DIR}/code_files.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/kept_files.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opener.cpp
   ${CMAKE_CURRENT_LIST_DIR}/side_band.cpp
   ${CMAKE_CURRENT_LIST_DIR}/stack_recorder.cpp
