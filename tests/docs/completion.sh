@@ -35,7 +35,7 @@ expect() {
 recording=yes
 "$monitor" events > /dev/null 2>&1 || recording=
 
-expect "record top serve snapshot trigger report diff view play convert list query stat states archive info pack merge check tdl doctor events filter fleet agent" ""
+expect "help record top serve snapshot trigger report diff view play convert list query stat states archive info pack merge check tdl doctor events filter fleet agent" ""
 expect "record report" re
 expect "--help" --h
 expect "--by" report --b

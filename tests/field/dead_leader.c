@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The first thread ends by pthread_exit, another goes on for as many seconds as the argument says, half of it computing. Prints the ids
-// of both, and at the end the CPU time of the process.
+// The first thread ends by pthread_exit, another goes on for as many seconds as the argument says, half of it
+// computing. Prints the ids of both, and at the end the CPU time of the process.
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The thread "toucher" touches 20 pages that a userfaultfd watches; "filler" fills each 25 ms after it was asked, in fill(). Prints the id and
-// the time that the touches took.
+// The thread "toucher" touches 20 pages that a userfaultfd watches; "filler" fills each 25 ms after it was asked, in
+// fill(). Prints the id and the time that the touches took.
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
 #include <pthread.h>
@@ -31,7 +31,8 @@ static void *fill(void *unused)
 		if (read(handler, &message, sizeof message) != sizeof message)
 			return unused;
 		usleep(25000);
-		struct uffdio_copy copy = {.dst = message.arg.pagefault.address & ~(SIZE - 1ul), .src = (unsigned long)page, .len = SIZE};
+		struct uffdio_copy copy = {
+		    .dst = message.arg.pagefault.address & ~(SIZE - 1ul), .src = (unsigned long)page, .len = SIZE};
 		ioctl(handler, UFFDIO_COPY, &copy);
 	}
 	return unused;
@@ -44,7 +45,8 @@ int main(void)
 	int sum = 0;
 	char *area = pages(PAGES);
 	struct uffdio_api api = {.api = UFFD_API};
-	struct uffdio_register range = {.range = {(unsigned long)area, PAGES * SIZE}, .mode = UFFDIO_REGISTER_MODE_MISSING};
+	struct uffdio_register range = {.range = {(unsigned long)area, PAGES * SIZE},
+					.mode = UFFDIO_REGISTER_MODE_MISSING};
 	handler = syscall(SYS_userfaultfd, O_CLOEXEC);
 	if (handler < 0 || ioctl(handler, UFFDIO_API, &api) || ioctl(handler, UFFDIO_REGISTER, &range))
 		return 77;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// 60 threads of a child, 30 in read and 30 in futex, are ended by exit_group; a child is killed in nanosleep, one dies by a fault. Prints
-// the ids of the three.
+// 60 threads of a child, 30 in read and 30 in futex, are ended by exit_group; a child is killed in nanosleep, one dies
+// by a fault. Prints the ids of the three.
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Three processes after each other with the same number (clone3 with set_tid). Prints a line for each: name, number, the CPU time that
-// the kernel accounts to it, and its calls of getppid.
+// Three processes after each other with the same number (clone3 with set_tid). Prints a line for each: name, number,
+// the CPU time that the kernel accounts to it, and its calls of getppid.
 #include <linux/sched.h>
 #include <signal.h>
 #include <stdint.h>
@@ -34,7 +34,8 @@ int main(void)
 	while (!kill(wanted, 0))
 		wanted++;
 	for (int n = 0; n < 3; n++) {
-		struct clone_args arguments = {.exit_signal = SIGCHLD, .set_tid = (uintptr_t)&wanted, .set_tid_size = 1};
+		struct clone_args arguments = {
+		    .exit_signal = SIGCHLD, .set_tid = (uintptr_t)&wanted, .set_tid_size = 1};
 		struct rusage usage;
 		long pid = syscall(SYS_clone3, &arguments, sizeof arguments);
 		if (pid < 0)
@@ -48,7 +49,8 @@ int main(void)
 		}
 		wait4(pid, 0, 0, &usage);
 		printf("%s pid=%ld cpu_us=%ld calls=%d\n", processes[n].name, pid,
-		       1000000 * (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) + usage.ru_utime.tv_usec + usage.ru_stime.tv_usec,
+		       1000000 * (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) + usage.ru_utime.tv_usec +
+			   usage.ru_stime.tv_usec,
 		       processes[n].calls);
 	}
 	return 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A thread called "t_one" computes, is renamed "t_two" by the first thread, and computes 0.2 s more, all in compute(). Prints both ids and
-// the thread's CPU time.
+// A thread called "t_one" computes, is renamed "t_two" by the first thread, and computes 0.2 s more, all in compute().
+// Prints both ids and the thread's CPU time.
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A child sleeps 0.6 s in one call and is stopped for a part of that. Another reads from an empty pipe while 50 signals come, each once it
-// sleeps in the read again, whose handlers restart it. Prints their process ids and how long the first was stopped.
+// A child sleeps 0.6 s in one call and is stopped for a part of that. Another reads from an empty pipe while 50 signals
+// come, each once it sleeps in the read again, whose handlers restart it. Prints their process ids and how long the
+// first was stopped.
 #include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A thread that is not the first makes 100 getppid and executes this program again, which makes 200, computes 0.2 s in compute(), and
-// prints its id and CPU time.
+// A thread that is not the first makes 100 getppid and executes this program again, which makes 200, computes 0.2 s in
+// compute(), and prints its id and CPU time.
 #include <pthread.h>
 #include <stdio.h>
 #include <sys/syscall.h>

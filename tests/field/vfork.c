@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// 20 children by vfork, which sleep 20 ms before they execute true(1), and 20 by posix_spawn. Prints the id and the time spent in vfork.
+// 20 children by vfork, which sleep 20 ms before they execute true(1), and 20 by posix_spawn. Prints the id and the
+// time spent in vfork.
 #include <spawn.h>
 #include <stdio.h>
 #include <sys/prctl.h>
