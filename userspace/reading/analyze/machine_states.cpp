@@ -68,7 +68,7 @@ void Machine::on_found(Thread &thread, Cpu &cpu)
 // attributed to it: it is where they left it.
 void Machine::came_unseen(Thread &thread, Cpu &cpu, std::uint64_t time)
 {
-	cpu.fault_ticks = 0;
+	cpu.fault_ticks = cpu.unknown_ticks = 0;
 	cpu.user_ticks = {};
 	cpu.current_listed = false;
 	switch_in(thread, cpu, time);
