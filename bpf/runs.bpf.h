@@ -18,11 +18,13 @@ INLINE void switched_to(struct edc_cpu *cpu, __s32 pid)
 		WRITE(cpu->runs, (__u32)pid);
 }
 
-/* Past the matcher: it belongs to the token of the call or fault. */
+/* Past the matcher: it belongs to the token of the call or fault, and is left out only with these (--no-tokens). */
 static __attribute__((noinline)) int say_who_runs(struct edc_cpu *cpu)
 {
 	__u64 id = bpf_get_current_pid_tgid(), words[] = {id << 32 >> 32 | id >> 32 << 32};
 
+	if ((decisions[EDC_ID_THREAD_RUNS - EDC_ID_KERNEL_FIRST] & 0xff) == EDC_MATCH_NONE)
+		return 0;
 	return post_on(cpu, 0, 0, EDC_ID_THREAD_RUNS, EDC_FILTER_CURRENT, 0, words, 1);
 }
 

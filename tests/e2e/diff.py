@@ -341,7 +341,7 @@ def bad_input():
 	refused("empty", good, empty)
 	refused("--by", good, good, "--by", "everything", exit_code=2)
 	refused("not a number of rows", good, good, "--top", "-1", exit_code=2)
-	refused("required", good, exit_code=2)
+	refused("AFTER is missing: monitor diff BEFORE AFTER", good, exit_code=2)
 	done = subprocess.run([e2e.monitor, "diff", f"{e2e.work}/x\x1b[31m\n", good], capture_output=True, check=False)
 	e2e.expect(done.returncode == 1 and b"\x1b" not in done.stderr and done.stderr.count(b"\n") <= 2, f"{done.stderr}")
 	counts = e2e.record("counts", "--force", "--no-tokens", "--count", "n=name == \"sys_enter\"", command=("true",))

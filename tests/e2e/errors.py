@@ -119,7 +119,7 @@ def what_to_type():
 	                        (("archive", "add", "x"), "PROJECT/EXPERIMENT/MEASUREMENT is missing: monitor archive add DIR PROJECT/EXPERIMENT/MEASUREMENT"), (("archive",), "monitor archive needs one of its commands: add, "),
 	                        (("convert", "x"), "--to FORMAT is missing: monitor convert DIR --to FORMAT"),
 	                        (("report", "x", "--by", "proces"), "Did you mean process? (see monitor report --help)"), (("recrod",), "Did you mean record? The commands are "),
-	                        (("report", "x", "--tpo", "3"), "unknown or misplaced: --tpo. Did you mean --top?"), (("help", "recrod"), "Did you mean record?")):
+	                        (("report", "x", "--tpo", "3"), "unknown or misplaced: --tpo. Did you mean --to, --top?"), (("help", "recrod"), "Did you mean record?")):
 		complains(" ".join(arguments), 2, e2e.monitor, *arguments, says=part)
 	for asked, as_if in ((("help",), ("--help",)), (("help", "report"), ("report", "--help")), (("-v",), ("--version",))):
 		e2e.equal(asked, e2e.run(e2e.monitor, *asked).stdout, e2e.run(e2e.monitor, *as_if).stdout)

@@ -131,8 +131,12 @@ def replaced_and_damaged():
 	at = place - int(segment[2], 16) + int(segment[1], 16)
 	e2e.equal("the sled's code", content[at:at + 2], b"\xeb\x09")
 	content[at:at + 3] = b"\x90\xeb\x08"  # the same, in other instructions
-	program.write_bytes(content)
-	trace = e2e.record("damaged", "--functions", f"{program}:by_return", command=(program, 1, 5))
+	# In the file that was searched, which looks as it did then.
+	damaged = e2e.work / "damaged_program"
+	damaged.write_bytes(content)
+	shutil.copy2(XRAY, program)
+	script = f"cat {damaged} > {program}; touch -r {XRAY} {program}; {program} 1 5"
+	trace = e2e.record("damaged", "--functions", f"{program}:by_return", command=("sh", "-c", script))
 	e2e.equal("damaged: calls", json.loads(trace.output)["by_return"], 5)
 	patched = [json.loads(line)["fields"] for line in
 	           e2e.run(e2e.monitor, "list", "--json", "--event", "monitor:functions_patched", trace.directory).stdout.splitlines()]

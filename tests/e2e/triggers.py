@@ -432,7 +432,9 @@ def pauses():
 		e2e.expect(said and said[0].startswith("2 pauses") and "just as long" in said[0], f"{said}")
 		own = int(trace.output.split("self=")[1].split()[0])
 		mine = trace.events("--event", "sys_enter", "--filter", f'id == "getppid" and tid == {own}')
-		e2e.equal("calls that are stored", len(mine), 500)
+		# Until a CPU's ring of nested probes has a token after the pause, who runs there is not known.
+		nobodys = [e for e in trace.events("--event", "sys_enter", "--filter", 'id == "getppid"') if e["pid"] is None]
+		e2e.expect(len(mine) <= 500 <= len(mine) + len(nobodys), f"calls that are stored: {len(mine)}, of nobody {len(nobodys)}")
 		pauses = trace.events("--event", "paused")
 		e2e.equal("pauses", len(pauses), 2)
 		told = trace.summary()
@@ -477,7 +479,7 @@ def what_cannot_be():
 	    ('name == "function_entry" => mark', "--functions")):
 		trace = e2e.record("refused", "--trigger", trigger, command=("true",), exit_code=125)
 		e2e.expect(why in trace.errors and not (e2e.work / "refused").exists(), f"{trigger}: {trace.errors}")
-	for file, why in (("/does/not/exist", "No such file"), (e2e.work, "Is a directory"), ("/dev/null", "no trigger")):
+	for file, why in (("/does/not/exist", "No such file"), (e2e.work, "is not a regular file"), ("/dev/null", "is not a regular file")):
 		done = e2e.run(e2e.monitor, "trigger", file, exit_code=None)
 		e2e.expect(done.returncode == 1 and why in done.stderr, f"{file}: {done.stderr}")
 	binary = e2e.work / "binary"

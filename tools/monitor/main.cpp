@@ -61,7 +61,10 @@ std::vector<std::string> without_help(std::vector<std::string> words)
 	if (words.empty() || words.front() != "help")
 		return words;
 	words.erase(words.begin());
-	words.emplace_back("--help");
+	const auto all = monitor::commands();
+	const auto is_asked = [&](const monitor::Command &command) { return words.front() == command.name; };
+	if (words.empty() || std::ranges::any_of(all, is_asked)) // else it is complained of
+		words.emplace_back("--help");
 	return words;
 }
 

@@ -85,6 +85,8 @@ void Machine::on_runs(const EventKind &kind, const trace::Event &event, Cpu &cpu
 		return;
 	if (!cpu.current)
 		return on_found(thread, cpu);
+	if (!cpu.current_listed && may_have_exchanged(*cpu.current, thread))
+		return exchange_numbers(*cpu.current, thread); // it is within an exec
 	if (!cpu.current->hidden && !cpu.current_listed)
 		contradict(Contradiction::other_thread_ran, event.time, cpu, *cpu.current);
 	came_unseen(thread, cpu, event.time);

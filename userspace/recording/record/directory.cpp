@@ -194,7 +194,12 @@ Fd make_trace_directory(const std::string &path, bool force)
 		fs::create_directories((fs::path(path) / "").parent_path().parent_path(), said_below);
 		if (::mkdir(path.c_str(), 0700) < 0)
 			throw Error(errno, "cannot create the trace directory " + path);
-		lock = lock_directory(path);
+		try {
+			lock = lock_directory(path);
+		} catch (const Error &) {
+			::rmdir(path.c_str());
+			throw;
+		}
 	}
 	if (::mkdir((path + "/.monitor").c_str(), 0700) < 0)
 		throw Error(errno, "cannot create the trace directory " + path);

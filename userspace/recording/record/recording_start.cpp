@@ -104,6 +104,7 @@ void Recording::Parts::start()
 		flight_.reset();
 		users_.reset();
 		command_.reset();
+		directory_lock_.reset();
 		std::optional<AsUser> as; // never remove as root what a user's path names
 		if (!dropped_)
 			as.emplace(user_);
