@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Requests of a disk: as many as the device's own counters say, and those of direct reads and writes are issued by the
+program that made them, with their sizes (bcc issues 826, 1077 and 3099)."""
+import os
+import sys
+
+import e2e
+
+DIRECT = """
+import mmap, os, sys
+def requests():
+	words = open(sys.argv[2]).read().split()
+	return int(words[0]) + int(words[4])
+start = requests()
+file = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT | os.O_DIRECT, 0o600)
+block = mmap.mmap(-1, 65536)
+open("/proc/self/comm", "w").write("direct_io")
+os.posix_fallocate(file, 0, 100 * len(block))
+os.fsync(file)
+for i in range(100):
+	os.pwrite(file, block, i * len(block))
+for i in range(100):
+	os.preadv(file, [block], i * len(block))
+os.fsync(file)
+print(f"inside={requests() - start}")
+"""
+
+
+def device():
+	number = os.stat(e2e.work).st_dev
+	found = e2e.pathlib.Path(f"/sys/dev/block/{os.major(number)}:{os.minor(number)}/stat")
+	if not found.exists():
+		e2e.skip("the test's directory is on no block device")
+	return found.resolve()
+
+
+def direct():
+	stat = device()
+	os.sync()
+	counts = lambda: sum(int(stat.read_text().split()[at]) for at in (0, 4))
+	before = counts()
+	trace = e2e.record("requests", "-e", "sched,syscall,block", command=(sys.executable, "-c", DIRECT, e2e.work / "data", stat))
+	around = counts() - before
+	(issued,) = trace.query("SELECT count(*) AS n, sum(nr_bytes = 65536) AS large, sum(thread = 'direct_io') AS own FROM block_rq_issue")
+	# A few may be issued by the kernel's threads for the program.
+	e2e.expect(180 <= issued["own"] < 260, f"requests of the program: {issued}, not 200 and a few")
+	e2e.expect(issued["large"] >= 200, f"requests of 64 KiB: {issued}")
+	e2e.expect(e2e.values(trace.output)["inside"] <= issued["n"] <= around, f"{issued}; the device counts {trace.output} and around {around}")
+	trace.expect_true()
+
+
+if __name__ == "__main__":
+	e2e.need_recording()
+	e2e.main(direct)
