@@ -86,7 +86,7 @@ def pages():
 
 
 def live():
-	served = subprocess.Popen([e2e.monitor, "serve", "--no-calibration", "--metrics", "127.0.0.1:0"], stdout=subprocess.PIPE, text=True)
+	served = subprocess.Popen([e2e.monitor, "serve", "--no-calibration", "--top", "1000", "--metrics", "127.0.0.1:0"], stdout=subprocess.PIPE, text=True)
 	try:
 		port = re.search(r":(\d+)", served.stdout.readline())[1]
 		e2e.run(*program())
