@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Functions that are left in other ways than by a return, or called in others: exceptions, longjmp, tail calls, recursion, alternate stacks, fork,
-// threads. Prints how often each was called.
+// Functions that are left in other ways than by a return, or called in others: exceptions, longjmp, tail calls,
+// recursion, alternate stacks, fork, threads. Prints how often each was called.
 #include <csetjmp>
 #include <cstdio>
 #include <pthread.h>

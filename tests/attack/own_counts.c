@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// 3,001 writes, 1,000 calls of fsync that fail, 300 sleeps and 2,000 page faults. Prints what the kernel accounts to this process.
+// 3,001 writes, 1,000 calls of fsync that fail, 300 sleeps and 2,000 page faults. Prints what the kernel accounts to
+// this process.
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -36,7 +37,7 @@ int main(void)
 	}
 	getrusage(RUSAGE_SELF, &usage);
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
-	fprintf(stderr, "cpu_ns=%ld voluntary=%ld involuntary=%ld minor=%ld\n", cpu.tv_sec * 1000000000 + cpu.tv_nsec, usage.ru_nvcsw,
-	        usage.ru_nivcsw, usage.ru_minflt);
+	fprintf(stderr, "cpu_ns=%ld voluntary=%ld involuntary=%ld minor=%ld\n", cpu.tv_sec * 1000000000 + cpu.tv_nsec,
+		usage.ru_nvcsw, usage.ru_nivcsw, usage.ru_minflt);
 	return 0;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Four parents fork 500 children each; every child has a name of its own, makes 3 getppid and ends. Prints how many there were.
+// Four parents fork 500 children each; every child has a name of its own, makes 3 getppid and ends. Prints how many
+// there were.
 #include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>

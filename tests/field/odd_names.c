@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A process for each argument, which is its name in hexadecimal digits: it computes 50 ms in spin(). Prints their ids and CPU times.
+// A process for each argument, which is its name in hexadecimal digits: it computes 50 ms in spin(). Prints their ids
+// and CPU times.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// On one CPU "normal" computes 0.8 s of wall time, and "fifo", of a real-time class, takes the CPU from it from 0.2 s to 0.5 s. Prints for each
-// its id and what the kernel accounts to it, up to its end: CPU time and the time that it waited for the CPU.
+// On one CPU "normal" computes 0.8 s of wall time, and "fifo", of a real-time class, takes the CPU from it from 0.2 s
+// to 0.5 s. Prints for each its id and what the kernel accounts to it, up to its end: CPU time and the time that it
+// waited for the CPU.
 #define _GNU_SOURCE
 #include <sched.h>
 #include <stdio.h>
