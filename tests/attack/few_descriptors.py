@@ -42,7 +42,8 @@ def readers():
 def short_files():
 	for blocks in (0, 100):
 		trace = e2e.Trace(e2e.work / f"short{blocks}")
-		done = limited(resource.RLIMIT_FSIZE, blocks * 512, e2e.monitor, "record", "--no-calibration", "-o", trace.directory, "-d", "0.5")
+		done = limited(resource.RLIMIT_FSIZE, blocks * 512, e2e.monitor, "record", "--no-calibration", "-o", trace.directory, "--",
+		               e2e.workload, "getppid", 20000)
 		e2e.expect(not expect_all_or_a_word(f"files of {blocks} blocks", done, trace), f"all is in files of {blocks} blocks")
 
 
