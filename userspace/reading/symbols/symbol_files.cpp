@@ -20,17 +20,24 @@ struct Opened {
 	std::optional<ElfImage> image;
 };
 
-// The file at `path` if it has this build id; what has none, if nobody changed it since.
-std::optional<Opened> open_same(const std::string &path, const CodeFile &file)
+// The file at `path` if it has the build id of `file`.
+std::optional<Opened> open_by_id(const std::string &path, const CodeFile &file, struct stat &status, int flags = 0)
 {
-	Opened opened{Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)), {}};
-	struct stat status;
+	Opened opened{Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags)), {}};
 	if (!opened.fd || ::fstat(opened.fd.get(), &status) < 0 || !S_ISREG(status.st_mode))
 		return {};
 	opened.image = ElfImage::open(opened.fd.get());
 	if (!opened.image || opened.image->build_id() != file.build_id)
 		return {};
-	if (file.build_id.empty() &&
+	return opened;
+}
+
+// What has no build id, if nobody changed it since.
+std::optional<Opened> open_same(const std::string &path, const CodeFile &file)
+{
+	struct stat status;
+	std::optional<Opened> opened = open_by_id(path, file, status);
+	if (opened && file.build_id.empty() &&
 	    (static_cast<std::uint64_t>(status.st_size) != file.size ||
 	     status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec != file.modified_ns))
 		return {};
@@ -39,14 +46,8 @@ std::optional<Opened> open_same(const std::string &path, const CodeFile &file)
 
 std::optional<Opened> open_copy(const CodeFile &file)
 {
-	Opened opened{Fd(::open(file.copy.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)), {}};
 	struct stat status;
-	if (!opened.fd || ::fstat(opened.fd.get(), &status) < 0 || !S_ISREG(status.st_mode))
-		return {};
-	opened.image = ElfImage::open(opened.fd.get());
-	if (!opened.image || opened.image->build_id() != file.build_id)
-		return {};
-	return opened;
+	return open_by_id(file.copy, file, status, O_NOFOLLOW);
 }
 
 bool has_content(const ElfImage &image, const char *section)
