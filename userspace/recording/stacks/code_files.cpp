@@ -113,7 +113,7 @@ void CodeFiles::write(const nlohmann::ordered_json &line)
 std::uint64_t bias_of(const CodeFile &file, std::uint64_t start, std::uint64_t end, std::uint64_t offset)
 {
 	for (const ElfSegment &load : file.loads)
-		if (offset < load.offset + load.file_size && offset + (end - start) > load.offset)
+		if (load.is_executable && offset < load.offset + load.file_size && offset + (end - start) > load.offset)
 			return start - offset + load.offset - load.address;
 	return start - offset;
 }

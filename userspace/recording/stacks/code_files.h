@@ -64,7 +64,8 @@ private:
 	std::uint64_t unread_ = 0, without_room_ = 0, build_ns_ = 0;
 };
 
-// Address in memory - address as the file counts, of a part of it that is mapped from `offset` on at `start`.
+// Address in memory - address as the file counts, of code in it that is mapped from `offset` on at `start`. The pages
+// may hold the end of what is before the code in the file, and is mapped elsewhere (ld.lld).
 std::uint64_t bias_of(const CodeFile &file, std::uint64_t start, std::uint64_t end, std::uint64_t offset);
 
 } // namespace monitor::stacks
