@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: MIT
 # Sourced by tools/quickstart, tools/test and tools/bench: packages, configuring, building.
 
-# What Debian calls the tools and libraries that a build needs, that building the tests needs besides, and that running
-# them does.
-build_packages="cmake ninja-build g++ clang bpftool libbpf-dev libelf-dev libdw-dev libcapstone-dev libiberty-dev libbz2-dev libpfm4-dev zlib1g-dev linux-libc-dev libfmt-dev
-	nlohmann-json3-dev libcli11-dev libboost-dev libsqlite3-dev libncurses-dev libprotozero-dev libnats-dev libssl-dev"
-test_build_packages="catch2 python3 clang-format llvm"
+# What Debian calls the tools and libraries that a build needs, first those of what records and reports; that building the
+# tests needs besides; and that running them does.
+core_packages="cmake ninja-build clang bpftool libbpf-dev libelf-dev libdw-dev libcapstone-dev libiberty-dev libbz2-dev libpfm4-dev zlib1g-dev
+	linux-libc-dev libfmt-dev nlohmann-json3-dev libcli11-dev"
+build_packages="$core_packages libboost-dev libsqlite3-dev libncurses-dev libprotozero-dev libnats-dev libssl-dev"
+test_build_packages="g++ catch2 python3 clang-format llvm"
 test_packages="babeltrace2 linux-perf bpftrace sudo man-db
 	qemu-system-x86 make busybox-static dwarves cpio musl-tools zstd lz4 xz-utils procps util-linux bash-completion
 	python3-bt2 lttng-tools liblttng-ust-dev python3-barectf acct dkms file pkg-config
 	chromium python3-websocket python3-pyte tmux python3-lttnganalyses
 	prometheus python3-prometheus-client nats-server openssl"
-all_test_packages="libclang-rt-14-dev qemu-system-arm g++-aarch64-linux-gnu tcpdump" # tools/test --all
+all_test_packages="lld libclang-rt-14-dev qemu-system-arm g++-aarch64-linux-gnu tcpdump" # tools/test --all
 
 # A script of several steps sets `steps` to their number.
 steps=0 step=0
@@ -96,7 +97,7 @@ show_progress() {
 run_tests() { # DIRECTORY CTEST-OPTION...
 	local directory=$1 status=0
 	shift
-	ctest --test-dir "$directory" --parallel "$(nproc)" --output-on-failure "$@" 2>&1 | tee -a "$directory/ctest.log" "$log" | show_tests || status=1
+	ctest --test-dir "$directory" --parallel $(($(nproc) * 2)) --output-on-failure "$@" 2>&1 | tee -a "$directory/ctest.log" "$log" | show_tests || status=1
 	cat "$directory/Testing/Temporary/LastTest.log" >> "$directory/ctest-output.log" # ctest keeps the last run's
 	[ $status = 0 ] || run_again "$directory"
 }
