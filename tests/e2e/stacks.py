@@ -110,7 +110,7 @@ def blocked_time_adds_up():
 
 def waits_and_wakers():
 	"""Two processes that wake each other by a pipe: the sleeper's stack ends in its read, its waker's in a write."""
-	trace = e2e.record("wakers", "--stacks=offcpu,wake", command=(e2e.workload, "pingpong", 200))
+	trace = e2e.record("wakers", "--stacks=offcpu,wake", command=(e2e.workload, "pingpong", 20_000))
 	trace.expect_true()
 	totals = {by: json.loads(report(trace, "--by", by, "--json"))["stacks"]["total_ns"] for by in ("offcpu", "wait")}
 	e2e.expect(totals["offcpu"] > 0 and totals["offcpu"] == totals["wait"], f"blocked by stack: {totals}")
