@@ -223,8 +223,9 @@ void UserCard::greet(Fd caller)
 		answer.ids = classes_.ids_of(texts, hello.classes, {who.pid, who.uid, options_.is_trusted(who.uid)});
 		answer.welcome.classes = static_cast<std::uint32_t>(answer.ids.size());
 		waits = classes_.has_undescribed(answer.ids);
-		if (hello.request == EDC_HELLO_AREA)
-			answer.memory = processes_.give_area(who, answer.welcome);
+		constexpr std::uint32_t blocks_shift = EDC_HELLO_BLOCKS_SHIFT;
+		if ((hello.request & ((1u << blocks_shift) - 1)) == EDC_HELLO_AREA)
+			answer.memory = processes_.give_area(who, answer.welcome, hello.request >> blocks_shift);
 		if (answer.memory)
 			arrived();
 	}

@@ -3,15 +3,18 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <system_error>
 
 #include <fmt/format.h>
+#include <linux/capability.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -68,6 +71,24 @@ std::string numbers_of(const std::string &status_path)
 }
 
 } // namespace
+
+std::uint64_t lockable_bytes(pid_t pid)
+{
+	constexpr std::uint64_t any = std::numeric_limits<std::uint64_t>::max();
+	const std::string limits = text_of(fmt::format("/proc/{}/limits", pid)),
+			  status = text_of(fmt::format("/proc/{}/status", pid));
+	const auto number_after = [](const std::string &text, std::string_view label, int base, std::uint64_t &number) {
+		const std::size_t at = text.find(label), from = text.find_first_not_of(" \t", at + label.size());
+		return at != std::string::npos && from != std::string::npos &&
+		       std::from_chars(text.data() + from, text.data() + text.size(), number, base).ec == std::errc();
+	};
+	std::uint64_t limit = 0, mapped_kib = 0, capabilities = 0;
+	if (!number_after(limits, "\nMax locked memory", 10, limit) ||
+	    !number_after(status, "\nVmSize:", 10, mapped_kib) ||
+	    !number_after(status, "\nCapEff:", 16, capabilities) || capabilities >> CAP_IPC_LOCK & 1)
+		return any;
+	return limit > mapped_kib * 1024 ? limit - mapped_kib * 1024 : any;
+}
 
 bool in_other_pid_namespace(pid_t pid)
 {

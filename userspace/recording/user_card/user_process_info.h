@@ -16,6 +16,10 @@ namespace monitor::card {
 // A process's name and its parent; empty if it no longer exists.
 edc_task describe_process(pid_t pid);
 
+// How much more memory it may lock without privilege, as mlockall(2) counts: all that it has mapped. The largest
+// number: that may be any amount, or it has more already.
+std::uint64_t lockable_bytes(pid_t pid);
+
 // Whether its threads have other numbers for themselves than for the recorder: it runs in another pid namespace.
 bool in_other_pid_namespace(pid_t pid);
 

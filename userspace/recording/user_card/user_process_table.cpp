@@ -2,11 +2,14 @@
 #include "user_process_table.h"
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
 #include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -51,26 +54,35 @@ bool ProcessTable::may_have_area(const ucred &who) const
 }
 
 // An untrusted user gets a quarter of the memory; other users' rings shrink by no more than that. Nor do the many areas
-// of one program shrink other programs' rings: libraries may have some of their own, further areas are small.
-std::uint64_t ProcessTable::ring_blocks_for(const UserProcess &asking) const
+// of one program shrink other programs' rings: libraries may have some of their own, further areas are small. So are
+// those of a program that may lock its memory, of which rings take no more than half of what it has left.
+std::uint64_t ProcessTable::ring_blocks_for(const UserProcess &asking, std::uint64_t wanted) const
 {
 	const auto areas =
 	    std::ranges::count_if(processes_, [&asking](const auto &process) { return process->pid == asking.pid; });
-	const std::uint64_t ring_bytes = areas < large_areas_of_a_process ? options_.memory.ring_bytes : 0;
-	const uid_t user = asking.user;
-	if (options_.is_trusted(user))
-		return user_ring_blocks({options_.memory.bytes, ring_bytes}, area_bytes_, options_.cpus);
-	std::uint64_t used = 0;
-	for (const auto &process : processes_)
-		used += process->user == user && !process->by_device ? process->area.size() : 0;
-	const std::uint64_t blocks = user_ring_blocks({options_.memory.bytes / 4, ring_bytes}, used, options_.cpus);
+	const std::uint64_t lockable = lockable_bytes(asking.pid) / 2 / (options_.cpus + 1);
+	UserMemory memory = options_.memory;
+	memory.ring_bytes = areas < large_areas_of_a_process ? std::min(memory.ring_bytes, lockable) : 0;
+	std::uint64_t used = area_bytes_;
+	if (!options_.is_trusted(asking.user)) {
+		memory.bytes /= 4;
+		used = 0;
+		for (const auto &process : processes_)
+			used += process->user == asking.user && !process->by_device ? process->area.size() : 0;
+	}
+	std::uint64_t blocks = user_ring_blocks(memory, used, options_.cpus);
+	if (wanted) // it has the addresses of so many
+		blocks = std::has_single_bit(wanted) && used + user_area_bytes(wanted, options_.cpus) <= memory.bytes
+			     ? wanted
+			     : 0;
 	return area_bytes_ + user_area_bytes(blocks, options_.cpus) <= options_.memory.bytes ? blocks : 0;
 }
 
-// Creates the sealed memory of a process: neither side can change its size.
-Fd ProcessTable::make_area(UserProcess &process)
+// Creates the sealed memory of a process: neither side can change its size. The recorder maps it by an open file of its
+// own, which it locks: the lock lives as long as the recorder, however that ends (user_search.cpp asks for it).
+Fd ProcessTable::make_area(UserProcess &process, std::uint64_t wanted_blocks)
 {
-	const std::uint64_t blocks = ring_blocks_for(process);
+	const std::uint64_t blocks = ring_blocks_for(process, wanted_blocks);
 	if (blocks == 0 || processes_.size() >= max_processes)
 		return {};
 	const std::uint64_t size = user_area_bytes(blocks, options_.cpus);
@@ -78,7 +90,10 @@ Fd ProcessTable::make_area(UserProcess &process)
 	if (!memory || ::ftruncate(memory.get(), static_cast<off_t>(size)) < 0 ||
 	    ::fcntl(memory.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
 		return {};
-	void *address = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, memory.get(), 0);
+	const Fd own(::open(fmt::format("/proc/self/fd/{}", memory.get()).c_str(), O_RDWR | O_CLOEXEC));
+	if (!own || ::flock(own.get(), LOCK_EX | LOCK_NB) < 0)
+		return {};
+	void *address = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, own.get(), 0);
 	if (address == MAP_FAILED)
 		return {};
 	process.area = Mapping(address, size);
@@ -91,7 +106,7 @@ Fd ProcessTable::make_area(UserProcess &process)
 	return memory;
 }
 
-Fd ProcessTable::give_area(const ucred &who, edc_welcome &welcome)
+Fd ProcessTable::give_area(const ucred &who, edc_welcome &welcome, std::uint64_t blocks)
 {
 	if (!may_have_area(who)) {
 		refuse();
@@ -106,7 +121,7 @@ Fd ProcessTable::give_area(const ucred &who, edc_welcome &welcome)
 	process->is_merged = (counts_.processes + 1) * options_.cpus > max_own_streams;
 	if (!process->is_merged)
 		process->card = ++cards_[who.pid];
-	Fd memory = process->pidfd ? make_area(*process) : Fd();
+	Fd memory = process->pidfd ? make_area(*process, blocks) : Fd();
 	if (!memory) {
 		refuse();
 		return {};

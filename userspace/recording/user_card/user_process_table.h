@@ -41,8 +41,9 @@ public:
 
 	// From now on events are recorded. `max_areas`: how many processes may have rings.
 	void start(std::size_t max_areas);
-	// Gives a process rings, which the welcome describes. Returns their memory, or nothing.
-	Fd give_area(const ucred &who, edc_welcome &welcome);
+	// Gives a process rings, which the welcome describes, of so many blocks unless 0. Returns their memory, or
+	// nothing.
+	Fd give_area(const ucred &who, edc_welcome &welcome, std::uint64_t blocks = 0);
 	// Adopts the processes that got rings from the module since the last call.
 	void adopt_arrived();
 	// The same, at the start of a pass: `now` was read before. A process that arrives later posts nothing older.
@@ -73,8 +74,8 @@ public:
 
 private:
 	bool may_have_area(const ucred &who) const;
-	std::uint64_t ring_blocks_for(const UserProcess &asking) const;
-	Fd make_area(UserProcess &process);
+	std::uint64_t ring_blocks_for(const UserProcess &asking, std::uint64_t wanted) const;
+	Fd make_area(UserProcess &process, std::uint64_t wanted_blocks);
 	void adopt(const edc_device_process &reported);
 	void add(std::unique_ptr<UserProcess> process);
 

@@ -10,12 +10,14 @@
 #include <optional>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/capability.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -24,13 +26,16 @@
 #include "base/child_process.h"
 #include "base/elf_image.h"
 #include "base/error.h"
+#include "monitor/user_ring.h"
 
 namespace monitor::card {
 namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::uint32_t off = 1, not_looked_yet = 0; // edc_post.h: EDC_OFF_, EDC_UNKNOWN_
+// edc_card.h: EDC_UNKNOWN_, EDC_OFF_, EDC_REFUSED_
+constexpr std::uint32_t not_looked_yet = 0, off = 1, refused = 4;
+constexpr std::string_view area_name = "/memfd:monitor-edc";
 constexpr char note_name[] = "monitor";
 constexpr std::uint32_t note_type = 1;
 
@@ -68,12 +73,27 @@ template <class T> bool copy_from(pid_t pid, std::uint64_t address, T &value)
 	return ::process_vm_readv(pid, &here, 1, &there, 1, 0) == sizeof value;
 }
 
-// Sets the enable word of a card that looked and found no recorder from `off` to `not looked yet`.
-void wake(pid_t pid, std::uint64_t pointer)
+// Where an area is mapped in a process, as the names of /proc/PID/map_files say, by its address.
+using Areas = std::map<std::uint64_t, std::string>;
+
+// Whether the recorder that gave the card its rings is gone, without which the lock is free (user_process_table.cpp).
+bool is_read_by_nobody(pid_t pid, std::uint64_t card, const Areas &areas)
+{
+	std::uint64_t address = 0;
+	const auto area = copy_from(pid, card + EDC_CARD_AREA_AT, address) ? areas.find(address) : areas.end();
+	if (area == areas.end())
+		return false;
+	const Fd fd(::open(area->second.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+	return fd && ::flock(fd.get(), LOCK_SH | LOCK_NB) == 0;
+}
+
+// Makes a card look for a recorder again that found none, or whose recorder is gone.
+void wake(pid_t pid, std::uint64_t pointer, const Areas &areas)
 {
 	std::uint64_t card = 0;
 	std::uint32_t word = 0;
-	if (!copy_from(pid, pointer, card) || !copy_from(pid, card, word) || word != off)
+	if (!copy_from(pid, pointer, card) || !copy_from(pid, card + EDC_CARD_WORD_AT, word) ||
+	    word == not_looked_yet || (word != off && word != refused && !is_read_by_nobody(pid, card, areas)))
 		return;
 	std::uint32_t again = not_looked_yet;
 	const iovec here{&again, sizeof again}, there{reinterpret_cast<void *>(card), sizeof again};
@@ -88,6 +108,8 @@ public:
 		const std::string text = read_text(fmt::format("/proc/{}/maps", pid), max_map_bytes);
 		std::istringstream maps(text);
 		std::size_t files = 0;
+		std::vector<std::uint64_t> pointers;
+		Areas areas;
 		for (std::string line; std::getline(maps, line);) {
 			std::uint64_t start = 0, end = 0, offset = 0, inode = 0;
 			unsigned major = 0, minor = 0;
@@ -98,11 +120,15 @@ public:
 				continue;
 			if (++files > max_files)
 				return false;
-			const Where where = in_file({std::uint64_t{major} << 32 | minor, inode},
-						    fmt::format("/proc/{}/map_files/{:x}-{:x}", pid, start, end));
-			if (where)
-				wake(pid, start + *where);
+			const std::string path = fmt::format("/proc/{}/map_files/{:x}-{:x}", pid, start, end);
+			if (line.find(area_name) !=
+			    std::string::npos) // a name that any file may have: what is locked decides
+				areas[start] = path;
+			else if (const Where where = in_file({std::uint64_t{major} << 32 | minor, inode}, path))
+				pointers.push_back(start + *where);
 		}
+		for (const std::uint64_t pointer : pointers)
+			wake(pid, pointer, areas);
 		return text.size() < max_map_bytes;
 	}
 
