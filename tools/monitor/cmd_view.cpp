@@ -28,6 +28,7 @@
 #include "base/error.h"
 #include "base/escape.h"
 #include "base/fd.h"
+#include "base/signals.h"
 #include "commands.h"
 #include "open.h"
 #include "output_path.h"
@@ -115,10 +116,7 @@ int exit_code_of(const view::Picture &picture)
 // Returns when it is interrupted.
 void serve(const ViewArguments &arguments, const HttpServer::Answer &answer, const std::function<void()> &stop)
 {
-	sigset_t ends;
-	sigemptyset(&ends);
-	for (const int signal : {SIGINT, SIGTERM, SIGHUP})
-		sigaddset(&ends, signal);
+	const sigset_t ends = not_ignored({SIGINT, SIGTERM, SIGHUP});
 	HttpServer server(arguments.port, HttpServer::make_secret(), answer);
 	std::optional<RedirectFile> redirect;
 	if (!arguments.no_browser && has_desktop())
@@ -193,10 +191,7 @@ std::vector<view::Hosts::Recording> open_collection(const std::string &directory
 // In this thread and all that follow: serve() waits for these signals.
 void block_ends()
 {
-	sigset_t ends;
-	sigemptyset(&ends);
-	for (const int signal : {SIGINT, SIGTERM, SIGHUP})
-		sigaddset(&ends, signal);
+	const sigset_t ends = not_ignored({SIGINT, SIGTERM, SIGHUP});
 	::pthread_sigmask(SIG_BLOCK, &ends, nullptr);
 }
 

@@ -18,6 +18,7 @@
 #include "base/byte_size.h"
 #include "base/memory_bound.h"
 #include "base/sentence.h"
+#include "base/signals.h"
 #include "commands.h"
 #include "complaint.h"
 #include "problems.h"
@@ -105,6 +106,7 @@ void run(std::vector<std::string> words, int &exit_code)
 int main(int argc, char **argv)
 {
 	int exit_code = 0;
+	monitor::remember_signals();
 	std::signal(SIGXFSZ, SIG_IGN); // a file at its size limit (ulimit -f) is an error like any other
 	try {
 		run(without_help({argv + 1, argv + argc}), exit_code);

@@ -20,6 +20,7 @@
 
 #include "base/error.h"
 #include "base/escape.h"
+#include "base/signals.h"
 
 namespace monitor::terminal {
 namespace {
@@ -47,8 +48,11 @@ public:
 	{
 		struct sigaction action {};
 		action.sa_handler = note_signal; // without SA_RESTART: waiting for a key ends
-		for (std::size_t i = 0; i < std::size(ending_signals); ++i)
-			::sigaction(ending_signals[i], &action, &before_[i]);
+		for (std::size_t i = 0; i < std::size(ending_signals); ++i) {
+			const sigset_t noted = not_ignored({ending_signals[i]});
+			::sigaction(ending_signals[i], sigismember(&noted, ending_signals[i]) ? &action : nullptr,
+				    &before_[i]);
+		}
 	}
 	~EndingSignals()
 	{

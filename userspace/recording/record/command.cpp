@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/signals.h"
 
 namespace monitor::record {
 namespace {
@@ -49,11 +50,7 @@ std::string found_in_path(const std::string &name)
 	for (const std::string &argument : arguments)
 		argv.push_back(const_cast<char *>(argument.c_str()));
 	argv.push_back(nullptr);
-	sigset_t none;
-	sigemptyset(&none);
-	::sigprocmask(SIG_SETMASK, &none, nullptr);
-	for (const int number : {SIGPIPE, SIGXFSZ}) // the recorder ignores them
-		::signal(number, SIG_DFL);
+	restore_signals();
 	const std::string file = user.differs ? "" : found_in_path(arguments[0]);
 	char byte;
 	if (::read(start, &byte, 1) != 1)

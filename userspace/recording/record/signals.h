@@ -9,18 +9,17 @@
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/signals.h"
 
 namespace monitor::record {
 
-// SIGINT, SIGTERM, SIGHUP and SIGQUIT; blocked in every thread created later. Throws Error.
+// SIGINT, SIGTERM, SIGHUP and SIGQUIT, but for what the program was started to ignore; blocked in every thread created
+// later. Throws Error.
 class Signals {
 public:
 	Signals()
 	{
-		sigset_t set;
-		sigemptyset(&set);
-		for (int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT})
-			sigaddset(&set, number);
+		const sigset_t set = not_ignored({SIGINT, SIGTERM, SIGHUP, SIGQUIT});
 		::sigprocmask(SIG_BLOCK, &set, &before_);
 		::signal(SIGPIPE, SIG_IGN);
 		fd_ = Fd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
