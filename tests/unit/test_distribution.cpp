@@ -8,6 +8,8 @@
 #include <random>
 #include <vector>
 
+#include "answers/requests/totals.h"
+#include "base/histogram.h"
 #include "reading/activities/distribution.h"
 
 namespace test_distribution {
@@ -112,6 +114,31 @@ TEST_CASE("distribution: large values that differ little have a small deviation"
 	check({large, large + 1, large + 2});
 	check({-large, -large + 1, -large + 7});
 	CHECK(distribution_of({large, large}).standard_deviation() == 0);
+}
+
+TEST_CASE("distribution: one definition of a percentile, in whatever keeps the values")
+{
+	CHECK(monitor::nearest_rank(0.5, 2) == 1);
+	CHECK(monitor::nearest_rank(0.5, 3) == 2);
+	CHECK(monitor::nearest_rank(0.99, 100) == 99);
+	CHECK(monitor::nearest_rank(0.07, 100) == 7); // 0.07 * 100 is more than 7
+	CHECK(monitor::nearest_rank(0, 5) == 1);
+	CHECK(monitor::nearest_rank(1, 5) == 5);
+	CHECK(monitor::nearest_rank(0.5, 0) == 0);
+	monitor::Histogram histogram;
+	Distribution distribution;
+	monitor::requests::Row row;
+	for (std::int64_t value = 1; value <= 120; ++value) { // each has a bucket of its own
+		histogram.add(static_cast<std::uint64_t>(value));
+		distribution.add(value);
+		row.times.push_back(value);
+		for (const int percent : {1, 7, 10, 50, 90, 99, 100}) {
+			const std::int64_t right = std::max<std::int64_t>((value * percent + 99) / 100, 1);
+			CHECK(static_cast<std::int64_t>(histogram.percentile(percent / 100.0)) == right);
+			CHECK(distribution.percentile(percent / 100.0) == right);
+			CHECK(row.percentile(percent / 100.0) == right);
+		}
+	}
 }
 
 TEST_CASE("distribution: without values")

@@ -6,11 +6,22 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 namespace monitor {
+
+// Which of so many sorted values, from 1, the p-quantile is (p from 0 to 1): the least one that a fraction p of the
+// values does not exceed (nearest rank). All percentiles that are printed are of this definition. 0: there are no
+// values.
+inline std::uint64_t nearest_rank(double p, std::uint64_t count)
+{
+	constexpr double rounding = 1e-12; // of p, which may be a little more than the decimal that was meant
+	const double rank = std::ceil((p - rounding) * static_cast<double>(count));
+	return std::min(static_cast<std::uint64_t>(std::max(rank, 1.0)), count);
+}
 
 template <unsigned sub_bits> class BasicHistogram {
 public:
@@ -84,10 +95,7 @@ public:
 		return found;
 	}
 	// The upper end of the bucket of the p-quantile (p from 0 to 1); 0 if there are no values.
-	std::uint64_t percentile(double p) const
-	{
-		return at_rank(std::min(static_cast<std::uint64_t>(p * static_cast<double>(total_)) + 1, total_));
-	}
+	std::uint64_t percentile(double p) const { return at_rank(nearest_rank(p, total_)); }
 
 private:
 	// 0 for values below `buckets`, then one for each power of two.

@@ -2,13 +2,13 @@
 #include "times_table.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "base/escape.h"
+#include "base/histogram.h"
 #include "base/json.h"
 #include "monitor/timing.h"
 
@@ -32,7 +32,7 @@ double mean_ns(std::uint64_t number, std::uint64_t total, const trace::Trace &tr
 // The longest that the bucket of the p-quantile can have.
 std::uint64_t percentile(const EventTime &time, double p)
 {
-	const auto rank = static_cast<std::uint64_t>(std::ceil(p * static_cast<double>(time.number)));
+	const std::uint64_t rank = nearest_rank(p, time.number);
 	std::uint64_t before = 0;
 	for (const auto &[bucket, number] : time.buckets) {
 		before += number;

@@ -2,14 +2,14 @@
 #include "totals.h"
 
 #include <algorithm>
-#include <cmath>
+
+#include "base/histogram.h"
 
 namespace monitor::requests {
 
 std::int64_t Row::percentile(double p) const
 {
-	const auto rank = static_cast<std::size_t>(std::ceil(p * static_cast<double>(times.size())));
-	return times[std::clamp<std::size_t>(rank, 1, times.size()) - 1];
+	return times[nearest_rank(p, times.size()) - 1];
 }
 
 void Totals::add(std::uint64_t request, std::uint32_t from, std::uint32_t to, const Elapsed &time, bool is_order_known,

@@ -75,15 +75,13 @@ public:
 	// The value that a fraction p (0 to 1) of the values does not exceed.
 	std::int64_t percentile(double p) const
 	{
-		const auto rank =
-		    std::min(static_cast<std::uint64_t>(std::ceil(p * static_cast<double>(count_))), count_);
+		const std::uint64_t rank = nearest_rank(p, count_);
 		const std::uint64_t below_zero = negative_.total();
 		if (count_ == 0)
 			return 0;
-		const std::int64_t found =
-		    rank <= below_zero && below_zero > 0
-			? negated(negative_.at_rank(below_zero - std::max<std::uint64_t>(rank, 1) + 1))
-			: static_cast<std::int64_t>(positive_.at_rank(rank - below_zero));
+		const std::int64_t found = rank <= below_zero && below_zero > 0
+					       ? negated(negative_.at_rank(below_zero - rank + 1))
+					       : static_cast<std::int64_t>(positive_.at_rank(rank - below_zero));
 		return std::clamp(found, min_, max_);
 	}
 	// Calls visit(first, last, count) for every bucket that has values, in order. Both ends are included.

@@ -2,7 +2,8 @@
 #include "clock_bound.h"
 
 #include <algorithm>
-#include <cmath>
+
+#include "base/histogram.h"
 
 namespace monitor::analyze {
 namespace {
@@ -127,8 +128,7 @@ std::uint64_t ClockBound::quantile(double part) const
 	for (const ClockInterval &interval : intervals_)
 		bounds.push_back(interval.bound);
 	std::ranges::sort(bounds);
-	const auto rank = static_cast<std::size_t>(std::ceil(part * static_cast<double>(bounds.size())));
-	return bounds[std::clamp<std::size_t>(rank, 1, bounds.size()) - 1];
+	return bounds[nearest_rank(part, bounds.size()) - 1];
 }
 
 std::uint64_t ClockBound::max_interval_ticks() const
