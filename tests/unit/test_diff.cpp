@@ -14,6 +14,7 @@
 #include "answers/diff/comparison_table.h"
 #include "answers/diff/measure.h"
 #include "answers/diff/significance.h"
+#include "base/build_suffixes.h"
 #include "history.h"
 #include "reading/analyze/check.h"
 
@@ -257,6 +258,34 @@ TEST_CASE("diff: a stack is matched by its frames, and printed by the innermost 
 	after.has_sleep_stacks = false;
 	CHECK_FALSE(find(diff::compare({before}, {after}, diff::Ours::command, {}), sleeps("b;d", 1))
 			->time_ns.after.has_value());
+}
+
+TEST_CASE("diff: names are compared without what differs from build to build, and shown with it")
+{
+	for (const auto &[name, plain] :
+	     std::map<std::string, std::string>{{"work", "work"},
+						{"work.llvm.1234567890123", "work"},
+						{"work.constprop.1.isra.0", "work"},
+						{"work.part.0.cold", "work"},
+						{"work.lto_priv.7", "work"},
+						{"work(int) [clone .isra.0] [clone .cold]", "work(int)"},
+						{"crate4::work::h0123456789abcdef", "crate4::work"},
+						{"crate4::work::h0123", "crate4::work::h0123"},
+						{"main::{lambda(unsigned long)#2}::operator()(unsigned long) const",
+						 "main::{lambda(unsigned long)}::operator()(unsigned long) const"},
+						{"crate::main::{closure#0}", "crate::main::{closure}"},
+						{"main::$_12::operator()() const", "main::$_::operator()() const"},
+						{"v1.2", "v1.2"},
+						{".cold", ".cold"},
+						{"#", "#"},
+						{"[clone .x", "[clone .x"},
+						{"", ""}})
+		CHECK(monitor::without_build_suffixes(name) == plain);
+	const RowKey old{Item::function, false, "a", "", "work", 0, "work.llvm.1"};
+	const RowKey now{Item::function, false, "a", "", "work", 0, "work.llvm.2"};
+	CHECK(old == now);
+	CHECK_FALSE(old < now);
+	CHECK(now.what() == "work.llvm.2");
 }
 
 TEST_CASE("diff: what is in no row is 0 only if nothing is missing and it was recorded")

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/build_suffixes.h"
 #include "base/error.h"
 #include "call_times.h"
 #include "reading/activities/totals.h"
@@ -163,7 +164,9 @@ void add_activities(Rows &rows, const activities::Totals &totals, const Plan &pl
 	for (const activities::TotalsRow &row : totals.rows()) {
 		const bool of_command = plan.ours == Ours::command && row.in_tree;
 		if (of_command || plan.same_processes)
-			add(rows, {Item::activity, of_command, or_unknown(row.parts[1].name), "", row.parts[0].text},
+			add(rows,
+			    {Item::activity, of_command, or_unknown(row.parts[1].name), "",
+			     without_build_suffixes(row.parts[0].text), 0, row.parts[0].text},
 			    row.exclusive, true, row.count);
 	}
 }

@@ -107,9 +107,9 @@ std::string RowKey::what() const
 	case Item::asleep_for_own:
 		return (name.empty() ? "asleep" : "in " + name) + woken_by_own;
 	case Item::sleep_stack_for_own:
-		return name + woken_by_own;
+		return shown_name() + woken_by_own;
 	default:
-		return name;
+		return shown_name();
 	}
 }
 
@@ -121,7 +121,7 @@ std::string RowKey::short_what() const
 	if (kind != Kind::stacks && kind != Kind::sleeps)
 		return what();
 	std::vector<std::string_view> frames;
-	for (std::string_view rest = name; !rest.empty();) {
+	for (std::string_view rest = shown_name(); !rest.empty();) {
 		const std::size_t end = std::min(rest.find(';'), rest.size());
 		frames.push_back(rest.substr(0, end));
 		rest.remove_prefix(std::min(end + 1, rest.size()));

@@ -15,6 +15,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 
 #include "answers/report/summary.h"
 #include "reading/analyze/recorded.h"
@@ -56,10 +57,16 @@ struct RowKey {
 	std::string command, thread;
 	std::string name;               // of the call, the activity or the function; of a stack its frames, folded
 	std::size_t program_frames = 0; // of a stack; the kernel's follow
+	std::string shown = {};         // the name as one of the builds has it, if it is another: not compared
 
-	auto operator<=>(const RowKey &) const = default;
+	auto compared() const { return std::tie(item, of_command, command, thread, name, program_frames); }
+	auto operator<=>(const RowKey &other) const { return compared() <=> other.compared(); }
+	bool operator==(const RowKey &other) const { return compared() == other.compared(); }
 	std::string what() const;
 	std::string short_what() const; // of a stack the frames that say most
+
+private:
+	const std::string &shown_name() const { return shown.empty() ? name : shown; }
 };
 
 struct Amount {

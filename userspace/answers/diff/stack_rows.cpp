@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "answers/report/profile.h"
+#include "base/build_suffixes.h"
 
 namespace monitor::diff {
 namespace {
@@ -14,17 +15,22 @@ using analyze::StackFold;
 // Calls visit(key, innermost function, value) for each stack of a tree; `key` has the item and whose it is.
 template <class Visit> void each_stack(const report::Profile &profile, RowKey key, Visit &&visit)
 {
-	std::vector<std::string> names;
-	for (const symbols::FrameName &frame : profile.frames)
+	std::vector<std::string> names, shown;
+	for (symbols::FrameName frame : profile.frames) {
+		shown.push_back(report::folded_frame(frame.text()));
+		frame.function = without_build_suffixes(frame.function);
 		names.push_back(report::folded_frame(frame.text()));
+	}
 	for (const report::Profile::Stack &stack : profile.stacks) {
 		key.command = profile.frames[stack.frames.front()].function;
 		if (key.command.starts_with("kworker/"))
 			key.command = "kworker"; // as in the rows of threads
 		key.name.clear();
+		key.shown.clear();
 		key.program_frames = 0;
 		for (const std::uint32_t frame : std::span(stack.frames).subspan(1)) {
 			key.name += (key.name.empty() ? "" : ";") + names[frame];
+			key.shown += (key.shown.empty() ? "" : ";") + shown[frame];
 			key.program_frames += !profile.frames[frame].is_kernel;
 		}
 		visit(key, profile.frames[stack.frames.back()].function, stack.value);
@@ -46,12 +52,13 @@ void add_samples(Rows &rows, report::NamedStacks &stacks, const trace::Clock &cl
 		    stacks.tree(report::StackBy::cpu, [&](const StackFold::Key &key, const StackFold::Value &) {
 			    return is_ours(*key.thread, ours) == is_ours_too;
 		    });
-		each_stack(report::profile_of(tree, clock, report::StackBy::cpu, ""),
-			   {Item::stack, is_ours_too, "", "", ""},
-			   [&](const RowKey &key, const std::string &function, std::uint64_t samples) {
-				   add(key, samples);
-				   add({Item::function, false, key.command, "", function}, samples);
-			   });
+		each_stack(
+		    report::profile_of(tree, clock, report::StackBy::cpu, ""), {Item::stack, is_ours_too, "", "", ""},
+		    [&](const RowKey &key, const std::string &function, std::uint64_t samples) {
+			    add(key, samples);
+			    add({Item::function, false, key.command, "", without_build_suffixes(function), 0, function},
+				samples);
+		    });
 	}
 }
 
