@@ -125,11 +125,27 @@ TEST_CASE("stacks: what one user's processes map leaves as much room as they tak
 	CHECK(has_room(4));
 	CHECK(has_room(5));
 	CHECK(it.all.without_room() == 1);
+	CHECK(it.all.take_refused() == std::vector<std::uint32_t>{1000});
+	CHECK(it.all.take_refused().empty());
 	for (const std::int32_t process : {1, 4, 5})
 		it.all.ended(process);
 	it.all.publish(it.now += 2s);
 	it.all.mapped(3, code(1, 2, 3, 2));
 	CHECK(has_room(3));
+}
+
+TEST_CASE("stacks: a user has no more of a table than is left for all others, root all that is left")
+{
+	stacks::UserShares shares(100);
+	CHECK(shares.take(1000, 50));
+	CHECK_FALSE(shares.take(1000, 1));
+	CHECK(shares.take(1001, 25));
+	CHECK_FALSE(shares.take(1001, 1));
+	CHECK(shares.take(0, 25));
+	CHECK_FALSE(shares.take(0, 1));
+	shares.give_back(1001, 25);
+	CHECK_FALSE(shares.take(1000, 1));
+	CHECK(shares.take(0, 25));
 }
 
 TEST_CASE("stacks: a process has what it mapped last")

@@ -193,7 +193,8 @@ TEST_CASE("symbols: the list of files is not trusted")
 	    "{\"file\": 1, \"path\": \"/a\", \"build_id\": \"00ff\", \"loads\": [[4096, 8192, 100]]}\n"
 	    "nonsense\n{\"file\": \"x\"}\n{\"file\": 2, \"path\": 3, \"loads\": [[1], 2, [1, 2, -3]]}\n[]\n"
 	    "{\"file\": 3, \"path\": \"/?\", \"path_bytes\": \"2ffffe\"}\n{\"file\": 4, \"path_bytes\": \"2fzz61\"}\n"
-	    "{\"process\": 4711, \"inside\": 1}\n{\"process\": []}\n");
+	    "{\"process\": 4711, \"inside\": 1}\n{\"process\": []}\n"
+	    "{\"user\": 1000, \"without_room\": \"tables\"}\n{\"user\": {}}\n{\"user\": 1000, \"without_room\": []}\n");
 	const auto &files = list.files;
 	CHECK(files.at(1).path == "/a");
 	CHECK(files.at(1).build_id == "00ff");
@@ -203,6 +204,7 @@ TEST_CASE("symbols: the list of files is not trusted")
 	CHECK(files.at(3).path == "/\xff\xfe");
 	CHECK(files.at(4).path == "/");
 	CHECK(list.numbers.at(4711) == 1);
+	CHECK(list.without_room.contains({1000, "tables"}));
 }
 
 TEST_CASE("symbols: a function is found by any address in it")

@@ -100,6 +100,11 @@ void print_missing(const symbols::Symbolizer &symbolizer)
 		    fmt::format("monitor: {} belongs to another user, so its names were not used: as root, chown "
 				"it to root if you trust it\n",
 				printable(path)));
+	if (const auto users = symbolizer.users_without_room(); !users.empty())
+		print_note(fmt::format(
+		    "monitor: programs of user {} had more mappings or code than the recorder has room for, of which a "
+		    "user has a share: some of their stacks end early\n",
+		    fmt::join(users, ", ")));
 	for (const std::string &path : symbolizer.damaged())
 		print_note(fmt::format(
 		    "monitor: the debug information of {} cannot be read, or takes too much memory; what was "

@@ -59,6 +59,7 @@ NamedWindow named_window(const StackWindow &window, symbols::Symbolizer &symboli
 		    kind_of(report::CallTree(owners, window.stacks, symbolizer, by), clock, by, name));
 	named.unnamed = symbolizer.take_unnamed();
 	const std::set<std::string> missing(symbolizer.missing().begin(), symbolizer.missing().end());
+	named.users_without_room = symbolizer.users_without_room();
 	named.missing.assign(missing.begin(), missing.end());
 	return named;
 }

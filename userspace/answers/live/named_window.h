@@ -33,10 +33,11 @@ struct NamedWindow {
 	};
 	std::int32_t process = 0, thread = 0;
 	std::vector<Kind> kinds;
-	bool is_late = false;             // the names are still sought, and there is nothing else here
-	std::uint64_t unnamed = 0;        // frames whose name is still sought: they are called by their places
-	std::uint64_t left_out = 0;       // descriptions of stacks that found no room, since the start
-	std::vector<std::string> missing; // files that cannot be read, or are others now: no names
+	bool is_late = false;       // the names are still sought, and there is nothing else here
+	std::uint64_t unnamed = 0;  // frames whose name is still sought: they are called by their places
+	std::uint64_t left_out = 0; // descriptions of stacks that found no room, since the start
+	std::vector<std::uint32_t> users_without_room; // some of their stacks end early
+	std::vector<std::string> missing;              // files that cannot be read, or are others now: no names
 };
 
 constexpr std::size_t max_shown_stacks = 1000;

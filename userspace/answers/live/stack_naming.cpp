@@ -135,6 +135,7 @@ void StackNaming::learn(Job &job)
 		symbolizer_->expect_file(token.file);
 		symbolizer_->code().add(token);
 	}
+	symbolizer_->read_files(); // it says who has no room, too
 	symbolizer_->code().finish();
 	ended_.insert(ended_.end(), job.ended.begin(), job.ended.end());
 	if (job.window)

@@ -71,6 +71,9 @@ std::string stacks_note(const NamedWindow &window)
 		    fmt::format("{} frames are shown by address: their names are being looked up", window.unnamed));
 	if (window.left_out)
 		notes.push_back(fmt::format("{} descriptions of stacks found no room", window.left_out));
+	if (!window.users_without_room.empty())
+		notes.push_back(fmt::format("some stacks of user {} end early: no room for what the programs map",
+					    fmt::join(window.users_without_room, ", ")));
 	if (!window.missing.empty())
 		notes.push_back(fmt::format("{} file{} cannot be read, or changed: {}", window.missing.size(),
 					    window.missing.size() == 1 ? "" : "s", printable(window.missing.front())));
@@ -102,6 +105,7 @@ nlohmann::ordered_json stacks_json(const NamedWindow &window)
 	return {{"named", !window.is_late && window.unnamed == 0},
 		{"unnamed_frames", window.unnamed},
 		{"descriptions_left_out", window.left_out},
+		{"users_without_room", window.users_without_room},
 		{"missing_files", std::move(missing)},
 		{"by", std::move(by)}};
 }

@@ -271,6 +271,12 @@ void Conservation::judge_losses(const RecordingInfo &info, std::vector<Statement
 		    {"losses", Verdict::holds,
 		     fmt::format("{} events were lost and counted: {} discarded by full rings, {} nested too deep",
 				 refused + too_deep, refused, too_deep)});
+	for (const RecordingInfo::WithoutRoom &of : info.stacks_without_room)
+		statements.push_back(
+		    {"stacks_without_room", Verdict::not_checked,
+		     fmt::format("stacks of user {} may end early: {} lists of mappings and {} unwind tables of the "
+				 "user's programs found no room in the recorder's tables, of which a user has a share",
+				 of.user, of.mappings, of.tables)});
 	if (info.dropped_blocks)
 		statements.push_back({"dropped_blocks", Verdict::fails,
 				      fmt::format("{} blocks could not be written to the disk", info.dropped_blocks)});

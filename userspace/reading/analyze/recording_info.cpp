@@ -399,6 +399,9 @@ void parse_counts(const Json &json, RecordingInfo &info)
 	const Json &stacks = member(json, "stacks");
 	for (const auto &[kind, counts] : member(stacks, "at").items())
 		info.stacks_at[kind] = {number(member(counts, "taken")), number(member(counts, "left_out_by_budget"))};
+	for (const Json &of : member(stacks, "without_room"))
+		info.stacks_without_room.push_back({static_cast<std::uint32_t>(number(member(of, "user"))),
+						    number(member(of, "mappings")), number(member(of, "tables"))});
 	info.stack_timer_hz = static_cast<unsigned>(number(member(stacks, "timer_hz")));
 	info.stacks_ns = number(member(stacks, "spent_at_events_ns")) + number(member(stacks, "spent_at_timer_ns"));
 	if (const Json &lost = member(json, "lost_by_cpu"); lost.is_array())

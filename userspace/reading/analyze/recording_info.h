@@ -209,6 +209,11 @@ struct RecordingInfo {
 		std::uint64_t taken = 0, left_out = 0; // by the budget
 	};
 	std::map<std::string, StackCounts> stacks_at; // by the kind of event: switch, waking, fault, other
+	struct WithoutRoom {
+		std::uint32_t user = 0;
+		std::uint64_t mappings = 0, tables = 0; // lists of mappings, unwind tables
+	};
+	std::vector<WithoutRoom> stacks_without_room;
 	unsigned stack_timer_hz = 0;
 	std::uint64_t stacks_ns = 0; // what taking stacks took in the probes, measured each time
 	std::vector<std::uint64_t> lost_by_cpu;

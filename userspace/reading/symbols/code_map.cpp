@@ -62,6 +62,9 @@ CodeList parse_code_list(const std::string &untrusted_text)
 		if (entry.contains("process"))
 			list.numbers[static_cast<std::int32_t>(number(entry["process"]))] =
 			    static_cast<std::int32_t>(number(member(entry, "inside")));
+		if (entry.contains("user"))
+			list.without_room.emplace(static_cast<std::uint32_t>(number(entry["user"])),
+						  text(member(entry, "without_room")));
 		if (!entry.contains("file"))
 			continue;
 		CodeFile &file = list.files[static_cast<std::uint32_t>(number(entry["file"]))];

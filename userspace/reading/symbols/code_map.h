@@ -12,6 +12,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "reading/analyze/mapping_token.h"
@@ -35,6 +36,8 @@ struct CodeFile {
 struct CodeList {
 	std::unordered_map<std::uint32_t, CodeFile> files;      // by number
 	std::unordered_map<std::int32_t, std::int32_t> numbers; // of processes in their own pid namespaces, if others
+	// Users whose programs mapped more than the recorder had room for, and what: "mappings", "tables".
+	std::set<std::pair<std::uint32_t, std::string>> without_room;
 };
 
 // The text of .monitor/files, a line of JSON for each file and process; what is neither is passed over.

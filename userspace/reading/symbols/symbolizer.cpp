@@ -2,6 +2,8 @@
 #include "symbolizer.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include <fcntl.h>
@@ -117,6 +119,9 @@ Name Symbolizer::other(const std::string &text)
 // What was written since it was read last; of a line that is being written nothing.
 void Symbolizer::read_files()
 {
+	std::error_code error;
+	if (std::filesystem::file_size(directory_ + "/files", error) <= read_bytes_ && !error)
+		return;
 	const std::string text = read_text(directory_ + "/files", max_list_bytes);
 	const std::size_t end = text.rfind('\n') + 1;
 	if (end <= read_bytes_)
@@ -127,6 +132,7 @@ void Symbolizer::read_files()
 		files_[number].code = std::move(file);
 	}
 	numbers_.merge(list.numbers);
+	without_room_.merge(list.without_room);
 	read_bytes_ = end;
 }
 
@@ -247,6 +253,15 @@ Symbolizer::Frames Symbolizer::look_up(File &file, std::uint64_t address)
 		frames.names.push_back(intern({std::move(frame.function), module, std::move(frame.line), false}));
 	}
 	return frames;
+}
+
+std::vector<std::uint32_t> Symbolizer::users_without_room() const
+{
+	std::vector<std::uint32_t> users;
+	for (const auto &[user, what] : without_room_)
+		if (users.empty() || users.back() != user)
+			users.push_back(user);
+	return users;
 }
 
 std::vector<std::string> Symbolizer::damaged() const

@@ -14,6 +14,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <tuple>
@@ -70,6 +71,8 @@ public:
 	const std::vector<std::string> &missing() const { return missing_; }
 	// Maps of functions made at run time that belong to somebody else, and were not used.
 	const std::vector<std::string> &foreign() const { return foreign_; }
+	// Users some of whose stacks end early, because the recorder had no room for what their programs mapped.
+	std::vector<std::uint32_t> users_without_room() const;
 	// Files whose debug information could not be read to its end.
 	std::vector<std::string> damaged() const;
 
@@ -83,6 +86,7 @@ public:
 	std::uint64_t take_unnamed() { return std::exchange(unnamed_, 0); }
 	// The list of files has grown if it has not this one.
 	void expect_file(std::uint32_t number);
+	void read_files();
 	// What the process made while it ran may have changed.
 	void forget_made_by(std::int32_t process);
 	// All names, and tables of files, if these are more.
@@ -105,7 +109,6 @@ private:
 	void load(File &file);
 	Frames look_up(File &file, std::uint64_t address);
 	JitFunctions &made_by(std::int32_t process);
-	void read_files();
 	bool is_too_late();
 	std::span<const Name> only(Name name);
 
@@ -116,6 +119,7 @@ private:
 	std::optional<FunctionTable> kernel_;
 	std::unordered_map<std::uint64_t, Frames> known_kernel_;
 	std::unordered_map<std::int32_t, JitFunctions> made_by_;
+	std::set<std::pair<std::uint32_t, std::string>> without_room_; // see CodeList
 	std::unordered_map<std::int32_t, std::int32_t> numbers_; // of processes in their own pid namespaces, if others
 	std::map<std::pair<std::int32_t, const JitFunction *>, Name> known_made_;
 	Name single_ = 0; // what user() returned last

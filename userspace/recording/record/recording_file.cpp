@@ -464,6 +464,9 @@ void RecordingFile::stacks(const card::StackOptions &chosen, const card::StackMe
 			   {"lost_mappings", counts.lost_changes},
 			   {"lists_read_again", counts.lists_read_again},
 			   {"paused_ns", counts.paused_ns}};
+	for (const auto &[user, of] : counts.without_room)
+		json_["stacks"]["without_room"].push_back(
+		    {{"user", user}, {"mappings", of.mappings}, {"tables", of.tables}});
 }
 
 void RecordingFile::card_counts(const card::BpfCard &card)

@@ -23,7 +23,8 @@ std::uint32_t room_for(std::size_t mappings)
 
 AddressSpaces::AddressSpaces(std::span<edc_unwind_mapping> mappings, std::span<edc_unwind_space> spaces, SetSpace set,
 			     UserOf user_of)
-    : mappings_(mappings), spaces_(spaces), set_(std::move(set)), user_of_(std::move(user_of))
+    : mappings_(mappings), spaces_(spaces), set_(std::move(set)), user_of_(std::move(user_of)),
+      room_shares_(mappings.size()), space_shares_(spaces.size())
 {
 }
 
@@ -144,12 +145,8 @@ void AddressSpaces::use_again(Clock::time_point now)
 		__atomic_store_n(&space.generation, space.generation | 1, __ATOMIC_RELEASE); // not valid
 		free_spaces_.push_back(old.space);
 		free_mappings_[old.room].push_back(old.first);
-		for (Used *used : {&all_, &used_[old.user]}) {
-			used->mappings -= old.room;
-			--used->spaces;
-		}
-		if (used_[old.user].spaces == 0)
-			used_.erase(old.user);
+		room_shares_.give_back(old.user, old.room);
+		space_shares_.give_back(old.user, 1);
 		left_.pop_front();
 	}
 }
@@ -194,33 +191,37 @@ std::int64_t AddressSpaces::split_larger(std::uint32_t room)
 	return first;
 }
 
-bool AddressSpaces::has_share(std::uint32_t user, std::uint32_t room) const
+bool AddressSpaces::take_share(std::uint32_t user, std::uint32_t room)
 {
-	const auto found = used_.find(user);
-	const Used used = found == used_.end() ? Used() : found->second;
-	return user == 0 || (used.mappings + room <= mappings_.size() - all_.mappings &&
-			     used.spaces + 1 <= spaces_.size() - all_.spaces);
+	if (!room_shares_.take(user, room))
+		return false;
+	if (space_shares_.take(user, 1))
+		return true;
+	room_shares_.give_back(user, room);
+	return false;
 }
 
 void AddressSpaces::place(Layout &layout, std::uint32_t user)
 {
 	const std::uint32_t room = room_for(layout.mappings.size());
-	const std::int64_t first = has_share(user, room) ? free_mappings(room) : -1;
+	const bool has_share = take_share(user, room);
+	const std::int64_t first = has_share ? free_mappings(room) : -1;
 	const std::int64_t number = first < 0 ? -1 : free_space();
 	if (number < 0) {
 		if (first >= 0)
 			free_mappings_[room].push_back(static_cast<std::uint32_t>(first));
+		if (has_share) {
+			room_shares_.give_back(user, room);
+			space_shares_.give_back(user, 1);
+		}
 		++without_room_;
+		refused_.push_back(user);
 		return;
 	}
 	layout.space = number;
 	layout.first = static_cast<std::uint32_t>(first);
 	layout.room = room;
 	layout.user = user;
-	for (Used *used : {&all_, &used_[user]}) {
-		used->mappings += room;
-		++used->spaces;
-	}
 	edc_unwind_space &space = spaces_[static_cast<std::size_t>(number)];
 	__atomic_store_n(&space.generation, space.generation | 1, __ATOMIC_RELEASE);
 	for (std::size_t i = 0; i < layout.mappings.size(); ++i) {

@@ -15,9 +15,11 @@
 #include <set>
 #include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "monitor/stack.h"
+#include "user_shares.h"
 
 namespace monitor::stacks {
 
@@ -36,8 +38,7 @@ public:
 	// Whose process it is; all that are not known are one user.
 	using UserOf = std::function<std::uint32_t(std::int32_t process)>;
 
-	// A user other than root has no more of the room, and of the places, than is left for all others: what
-	// somebody's programs map does not take the stacks of everybody else. Without `user_of` all is root's.
+	// Each user has a share of the room, and of the places (user_shares.h). Without `user_of` all is root's.
 	AddressSpaces(std::span<edc_unwind_mapping> mappings, std::span<edc_unwind_space> spaces, SetSpace set,
 		      UserOf user_of = {});
 
@@ -56,6 +57,8 @@ public:
 
 	std::size_t processes() const { return processes_.size(); }
 	std::uint64_t without_room() const { return without_room_; } // lists that found no place
+	// Since the last call: whose lists these were.
+	std::vector<std::uint32_t> take_refused() { return std::exchange(refused_, {}); }
 
 private:
 	struct Layout {
@@ -73,14 +76,11 @@ private:
 		std::int64_t space;
 		std::uint32_t first, room, user;
 	};
-	struct Used {
-		std::uint32_t mappings = 0, spaces = 0;
-	};
 
 	Layout &changed(std::int32_t process);
 	void leave(Process &process);
 	void place(Layout &layout, std::uint32_t user);
-	bool has_share(std::uint32_t user, std::uint32_t room) const;
+	bool take_share(std::uint32_t user, std::uint32_t room);
 	Clock::duration interval(const Layout &layout) const;
 	std::int64_t free_space();
 	std::int64_t free_mappings(std::uint32_t room);
@@ -91,8 +91,7 @@ private:
 	std::span<edc_unwind_space> spaces_;
 	SetSpace set_;
 	UserOf user_of_;
-	Used all_;
-	std::unordered_map<std::uint32_t, Used> used_; // of it, by user
+	UserShares room_shares_, space_shares_;
 	std::unordered_map<std::int32_t, Process> processes_;
 	std::set<std::int32_t> changed_;
 	std::deque<Left> left_;
@@ -100,6 +99,7 @@ private:
 	std::map<std::uint32_t, std::vector<std::uint32_t>> free_mappings_; // by room
 	std::uint32_t next_space_ = 0, next_mapping_ = 0;
 	std::uint64_t without_room_ = 0;
+	std::vector<std::uint32_t> refused_;
 };
 
 } // namespace monitor::stacks

@@ -29,7 +29,10 @@ std::string hex_of(const std::string &bytes)
 
 } // namespace
 
-CodeFiles::CodeFiles(std::span<edc_unwind_row> rows, Fd list) : rows_(rows), list_(std::move(list)) {}
+CodeFiles::CodeFiles(std::span<edc_unwind_row> rows, Fd list)
+    : rows_(rows), shares_(rows.size()), list_(std::move(list))
+{
+}
 
 CodeFile *CodeFiles::find(const std::string &key) const
 {
@@ -37,7 +40,13 @@ CodeFile *CodeFiles::find(const std::string &key) const
 	return found == by_key_.end() ? nullptr : found->second;
 }
 
-void CodeFiles::add_table(CodeFile &file, const ElfImage &image)
+void CodeFiles::refuse(std::uint32_t user)
+{
+	++without_room_;
+	refused_.push_back(user);
+}
+
+void CodeFiles::add_table(CodeFile &file, const ElfImage &image, std::uint32_t user)
 {
 	const ElfSection *section = image.section(".eh_frame");
 	if (!section)
@@ -47,10 +56,8 @@ void CodeFiles::add_table(CodeFile &file, const ElfImage &image)
 	const std::vector<edc_unwind_row> table =
 	    with_frame_pointers(unwind_table(bytes, section->address, image.entry()), image);
 	build_ns_ += clock_ns(CLOCK_THREAD_CPUTIME_ID) - before;
-	if (table.size() > rows_.size() - next_row_) {
-		++without_room_;
-		return;
-	}
+	if (!shares_.take(user, table.size()))
+		return refuse(user);
 	std::ranges::copy(table, rows_.begin() + next_row_);
 	file.first_row = next_row_;
 	file.rows = static_cast<std::uint32_t>(table.size());
@@ -65,10 +72,10 @@ void CodeFiles::also(const std::string &key, CodeFile &file)
 }
 
 CodeFile *CodeFiles::add(const std::string &key, const std::string &path, const std::optional<ElfImage> &image,
-			 const FileVersion &version)
+			 const FileVersion &version, std::uint32_t user)
 {
 	if (files_.size() >= max_files || list_bytes_ >= max_list_bytes) {
-		++without_room_;
+		refuse(user);
 		return nullptr;
 	}
 	CodeFile &file = files_.emplace_back();
@@ -85,7 +92,7 @@ CodeFile *CodeFiles::add(const std::string &key, const std::string &path, const 
 			line["modified_ns"] = version.modified_ns;
 		}
 		file.loads = image->loads();
-		add_table(file, *image);
+		add_table(file, *image, user);
 		auto &loads = line["loads"] = nlohmann::ordered_json::array();
 		for (const ElfSegment &load : file.loads)
 			if (load.is_executable)
@@ -101,6 +108,12 @@ void CodeFiles::add_process(std::int32_t process, std::int32_t inside)
 {
 	if (list_bytes_ < max_list_bytes)
 		write({{"process", process}, {"inside", inside}});
+}
+
+void CodeFiles::add_without_room(std::uint32_t user, const char *what)
+{
+	if (list_bytes_ < max_list_bytes)
+		write({{"user", user}, {"without_room", what}});
 }
 
 void CodeFiles::write(const nlohmann::ordered_json &line)

@@ -9,12 +9,14 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/elf_image.h"
 #include "base/fd.h"
 #include "base/json.h"
 #include "monitor/stack.h"
+#include "user_shares.h"
 
 namespace monitor::stacks {
 
@@ -38,30 +40,38 @@ public:
 	CodeFile *find(const std::string &key) const;
 	// The same by another key.
 	void also(const std::string &key, CodeFile &file);
-	// `image` nullopt: it could not be read. What it maps executably is at `path`. nullptr: there are too many.
+	// `image` nullopt: it could not be read. What it maps executably is at `path`. `user`: of whose share of the
+	// rows its table is taken. nullptr: there are too many.
 	CodeFile *add(const std::string &key, const std::string &path, const std::optional<ElfImage> &image,
-		      const FileVersion &version);
+		      const FileVersion &version, std::uint32_t user = 0);
 
 	// A process that has another number in its own pid namespace.
 	void add_process(std::int32_t process, std::int32_t inside);
+	// A user whose "mappings" or "tables" found no room.
+	void add_without_room(std::uint32_t user, const char *what);
 
 	std::size_t size() const { return files_.size(); }
 	std::size_t rows() const { return next_row_; }
 	std::uint64_t unread() const { return unread_; }             // files that could not be read
 	std::uint64_t without_room() const { return without_room_; } // files and tables that found no place
 	std::uint64_t build_ns() const { return build_ns_; }         // CPU time of the tables
+	// Since the last call: whose files and tables these were.
+	std::vector<std::uint32_t> take_refused() { return std::exchange(refused_, {}); }
 
 private:
-	void add_table(CodeFile &file, const ElfImage &image);
+	void add_table(CodeFile &file, const ElfImage &image, std::uint32_t user);
+	void refuse(std::uint32_t user);
 	void write(const nlohmann::ordered_json &line);
 
 	std::span<edc_unwind_row> rows_;
+	UserShares shares_;
 	Fd list_;
 	std::deque<CodeFile> files_;
 	std::map<std::string, CodeFile *> by_key_; // several keys of one file
 	std::size_t list_bytes_ = 0;
 	std::uint32_t next_row_ = 0;
 	std::uint64_t unread_ = 0, without_room_ = 0, build_ns_ = 0;
+	std::vector<std::uint32_t> refused_;
 };
 
 // Address in memory - address as the file counts, of code in it that is mapped from `offset` on at `start`. The pages

@@ -188,7 +188,7 @@ void StackRecorder::read_processes()
 		::closedir(processes);
 	for (const Change &change : side_band_.take())
 		take(change);
-	spaces_.publish(AddressSpaces::Clock::now());
+	publish();
 }
 
 // `monotonic_ns`: of the list, 0: before the recording.
@@ -224,7 +224,8 @@ void StackRecorder::read_again()
 		spaces_.executed(process, read_at); // forgets what was there before
 		note({EDC_MAPPING_EXEC, process, 0, 0, read_at, 0, 0, 0});
 		read_maps(process, read_at);
-		stale_.erase(process); // if it still does not fit, what is left out is not known
+		if (stale_.erase(process)) // it still does not fit: what is left out is not known
+			add_without_room(user_of(process), &WithoutRoom::mappings);
 		++lists_read_again_;
 		pause();
 	}
@@ -266,7 +267,7 @@ void StackRecorder::run()
 				break;
 		}
 		read_again();
-		spaces_.publish(AddressSpaces::Clock::now());
+		publish();
 		forget_ended();
 	}
 	const auto end = AddressSpaces::Clock::now() + max_end;
@@ -275,6 +276,23 @@ void StackRecorder::run()
 			return;
 		take(change);
 	}
+}
+
+void StackRecorder::publish()
+{
+	spaces_.publish(AddressSpaces::Clock::now());
+	for (const std::uint32_t user : spaces_.take_refused())
+		add_without_room(user, &WithoutRoom::mappings);
+	for (const std::uint32_t user : files_->take_refused())
+		add_without_room(user, &WithoutRoom::tables);
+}
+
+// Readers of a running recording find it in the list of files.
+void StackRecorder::add_without_room(std::uint32_t user, std::uint64_t WithoutRoom::*what)
+{
+	if (without_room_[user].*what == 0)
+		files_->add_without_room(user, what == &WithoutRoom::mappings ? "mappings" : "tables");
+	++(without_room_[user].*what);
 }
 
 // A process has ended when its last thread has, which may be another than its first.
@@ -388,7 +406,7 @@ const CodeFile *StackRecorder::file_of(const Change &change)
 	const std::string id = image->build_id();
 	const std::string same = id.empty() ? key : fmt::format("{}:{}:{:x}", id, opened.size, image->entry());
 	CodeFile *known = files_->find(same);
-	CodeFile *file = known ? known : files_->add(same, path, image, version);
+	CodeFile *file = known ? known : files_->add(same, path, image, version, user_of(change.process));
 	if (file)
 		files_->also(key, *file);
 	if (file && !known && opened.is_local)
@@ -430,7 +448,7 @@ StackCounts StackRecorder::counts() const
 {
 	return {files_->size(),     files_->unread(),    files_->rows(),         files_->without_room(),
 		files_->build_ns(), spaces_.processes(), spaces_.without_room(), side_band_.lost(),
-		lists_read_again_,  paused_ns_};
+		lists_read_again_,  paused_ns_,          without_room_};
 }
 
 } // namespace monitor::stacks

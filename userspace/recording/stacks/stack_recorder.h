@@ -11,6 +11,7 @@
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -38,10 +39,16 @@ struct MappingChange {
 	std::uint64_t start = 0, end = 0, offset = 0;
 };
 
+// What a user's programs mapped that found no room in that user's share.
+struct WithoutRoom {
+	std::uint64_t mappings = 0, tables = 0; // lists of mappings of processes, tables of files
+};
+
 struct StackCounts {
 	std::uint64_t files = 0, unread_files = 0, rows = 0, tables_without_room = 0, table_ns = 0;
 	std::uint64_t processes = 0, spaces_without_room = 0, lost_changes = 0;
 	std::uint64_t lists_read_again = 0, paused_ns = 0;
+	std::map<std::uint32_t, WithoutRoom> without_room{}; // by user
 };
 
 // The card's memory, as its maker has it.
@@ -97,6 +104,8 @@ private:
 	void note_number_inside(std::int32_t process);
 	void note(const MappingChange &change);
 	void forget_ended();
+	void publish();
+	void add_without_room(std::uint32_t user, std::uint64_t WithoutRoom::*what);
 
 	UnwindMemory memory_;
 	Fd kallsyms_;
@@ -114,6 +123,7 @@ private:
 	std::set<std::int32_t> stale_;           // processes whose lists are to be read again
 	AddressSpaces::Clock::time_point read_again_at_{}, forget_at_{};
 	std::uint64_t lost_ = 0, lists_read_again_ = 0, paused_ns_ = 0;
+	std::map<std::uint32_t, WithoutRoom> without_room_;
 	CpuShare share_;
 	Fd wakeup_;
 	std::atomic<bool> stopping_{false};
