@@ -14,25 +14,10 @@ def rules(trace, *options, exit_code=0):
 	return json.loads(run.stdout)
 
 
-def renamed_while_it_died(trace):
-	"""Was a leader switched out under another number than that of its exit? A thread that executes a program takes the
-	leader's number as soon as that is dead, which may still be on its CPU; the rules know only of the exec, which comes later."""
-	dying = {}
-	for event in trace.events("--filter", 'name in {"sched_process_exit", "sched_switch"}'):
-		fields = event["fields"]
-		if event["event"] == "sched_switch":
-			if dying.pop(event["cpu"], fields["prev_pid"]) != fields["prev_pid"]:
-				return "an exec took the number of a leader that was on its CPU"
-		elif fields["pid"] == fields["tgid"] and not fields["group_dead"]:
-			dying[event["cpu"]] = fields["pid"]
-	return ""
-
-
 def fresh():
 	judged = set()
 	for verb, number in WORKLOADS:
-		trace = e2e.until_undisturbed(lambda: e2e.record("rules_" + verb, "--force", "-e", "sched,irq,syscall,block", command=[e2e.workload, verb, str(number)]),
-		                              renamed_while_it_died)
+		trace = e2e.record("rules_" + verb, "-e", "sched,irq,syscall,block", command=[e2e.workload, verb, str(number)])
 		for outcome in rules(trace, "--rules", "kernel", "--rules", "user", exit_code=None):
 			if outcome["verdict"] == "ok":
 				judged.add(outcome["id"])

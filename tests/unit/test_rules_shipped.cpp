@@ -205,6 +205,26 @@ TEST_CASE("rules: a block request may grow after its issue")
 	      })) == std::set<std::string>{});
 }
 
+// A thread 31 of process 30 executes a program while the first thread, 30, dies on the other CPU.
+TEST_CASE("rules: an exec that takes the number of a leader on its CPU breaks none")
+{
+	const Events before = with(sound(), {{4000, 0, EDC_ID_SCHED_WAKEUP_NEW, 0, {two(30, 30)}},
+					     {4010, 0, EDC_ID_SCHED_WAKEUP_NEW, 0, {two(31, 30)}},
+					     switches(4100, 0, 0, 30),
+					     switches(4110, 1, 0, 31),
+					     {4200, 0, EDC_ID_SCHED_PROCESS_EXIT, 0, {two(30, 30)}}});
+	const Posted exec{4400, 1, EDC_ID_SCHED_PROCESS_EXEC, 1, {two(30, 31)}};
+	const Posted leader_is_late = switches(4300, 0, 31, 0, 16), in_time = switches(4300, 0, 30, 0, 16);
+	CHECK(broken(with(before, {leader_is_late, exec, switches(4500, 1, 30, 0)})) == std::set<std::string>{});
+	CHECK(broken(with(before, {leader_is_late, switches(4350, 1, 30, 0), switches(4360, 1, 0, 30), exec,
+				   switches(4500, 1, 30, 0)})) == std::set<std::string>{});
+	CHECK(broken(with(before, {in_time, exec, switches(4500, 1, 30, 0)})) == std::set<std::string>{});
+	// A thread of the process that was executed runs twice at a time.
+	CHECK(broken(with(before, {in_time, exec, switches(4500, 1, 30, 0), switches(4600, 0, 0, 30),
+				   switches(4610, 1, 0, 30), switches(4620, 1, 30, 0), switches(4630, 0, 30, 0)})) ==
+	      std::set<std::string>{"a thread runs on one CPU only"});
+}
+
 TEST_CASE("rules: what a hidden thread hides breaks none")
 {
 	// thread 10 enters a call that nobody sees, and is seen again when it gives the CPU back

@@ -66,8 +66,15 @@ void Judge::drop(const trace::Event &event, const filter::Running &running)
 {
 	if (!is(leaves, event, running))
 		return;
-	for (const Name &name : rule_.removed)
-		set_.erase({event.stream->machine, name.value(event, running).number});
+	for (const Name &name : rule_.removed) {
+		const Value value = name.value(event, running);
+		if (value.kind != Value::Kind::number || !set_.erase({event.stream->machine, value.number}) ||
+		    !rule_.key_is_member)
+			continue;
+		key_.clear();
+		rule_.key[first].append(static_cast<std::uint64_t>(value.number), event.stream->machine, key_);
+		on_forget();
+	}
 }
 
 void Judge::judge(const trace::Event &event, const filter::Running &running)

@@ -171,8 +171,11 @@ private:
 		}
 		for (const std::string &name : set_[1].names)
 			rule_.removed.emplace_back(name, description_, set_[1].condition.where);
-		for (const std::string &name : activities::split_names(word->text, word->where.c_str()))
+		const std::vector<std::string> names = activities::split_names(word->text, word->where.c_str());
+		for (const std::string &name : names)
 			rule_.members.emplace_back(name, description_, word->where);
+		const std::vector<std::string> &key = rule_.key[first].names();
+		rule_.key_is_member = key.size() == 1 && std::ranges::find(names, key.front()) != names.end();
 	}
 
 	void lacks(const std::string &event)

@@ -53,6 +53,7 @@ struct Rule {
 	std::vector<Relation> relations;
 	// An event with a member that is not in the set is not judged; without names there is no set.
 	std::vector<Name> members, added, removed;
+	bool key_is_member = false;          // the only name of the first condition's key is one of `members`
 	std::vector<filter::Integer> always; // in the set
 	std::uint64_t within_ns = any_time;
 	std::size_t at_most = max_nesting;

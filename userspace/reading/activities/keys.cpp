@@ -191,6 +191,14 @@ bool Keys::append(const trace::Event &event, const filter::Running &running, std
 	return is_whole;
 }
 
+void Keys::append(std::uint64_t number, std::uint32_t machine, std::string &bytes) const
+{
+	bytes += 'n';
+	append_bytes(bytes, number);
+	if (of_machine_.front())
+		append_bytes(bytes, machine);
+}
+
 bool Keys::number(const trace::Event &event, const filter::Running &running, std::int64_t &value) const
 {
 	const Part &part = classes_[event.cls->index].front();

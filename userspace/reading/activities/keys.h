@@ -101,6 +101,8 @@ public:
 	std::optional<std::int64_t> thread(const trace::Event &event, const filter::Running &running) const;
 	// Appends the values as bytes. Equal values give equal bytes. False: one of them is missing.
 	bool append(const trace::Event &event, const filter::Running &running, std::string &bytes) const;
+	// The same of an event that would have this number, if there is one name.
+	void append(std::uint64_t number, std::uint32_t machine, std::string &bytes) const;
 	// The same values to print.
 	std::vector<Cell> cells(const trace::Event &event, const filter::Running &running) const;
 
