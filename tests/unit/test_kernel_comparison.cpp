@@ -131,4 +131,34 @@ TEST_CASE("kernel comparison: the time of a thread that still runs after a hidde
 	CHECK(said.verdict == (hides ? Verdict::not_checked : Verdict::fails));
 }
 
+// Thread 5 has 50 ms that the kernel counts for 7, its neighbour, which once came after the hidden thread 9.
+TEST_CASE("kernel comparison: time that moved to a thread beside a hidden one is missing from no sum")
+{
+	constexpr std::uint64_t ms = 1'000'000, at_end = 500 * ms;
+	std::vector<samples::StreamWriter> cpus{{0, 0}, {EDC_CPU_UNKNOWN, 0}};
+	for (samples::StreamWriter &cpu : cpus)
+		cpu.open(50);
+	const bool moved = GENERATE(true, false);
+	const auto list = [&](std::uint64_t time, int tid, std::uint32_t flags) {
+		cpus[1].post(time, EDC_ID_THREAD_STATE, 0, {pair(tid, tid), pair(1, 0), 0x61, 0, 0, pair(flags, 120)});
+	};
+	const auto counts = [&](std::uint64_t time, int tid, unsigned when, std::uint64_t switches, std::uint64_t ns) {
+		cpus[1].post(time, EDC_ID_EXIT_COUNTS, when, {pair(tid, tid), switches, 0, ns, 0, 0});
+	};
+	for (const auto &[time, tid] : {std::pair(101u, 9), {102u, 7}, {104u, 5}}) {
+		list(time, tid, tid == 9 ? EDC_THREAD_HIDDEN : 0);
+		if (tid != 9)
+			counts(time + 1, tid, EDC_WHEN_START, 0, 0);
+	}
+	cpus[0].post(200, EDC_ID_SCHED_SWITCH, 1, {pair(0, 9)});
+	cpus[0].post(300, EDC_ID_SCHED_SWITCH, 1, {pair(7, 5)}); // from 9 to 7 unseen
+	cpus[0].post(200 * ms, EDC_ID_SCHED_SWITCH, 1, {pair(5, 7)});
+	cpus[0].post(300 * ms, EDC_ID_SCHED_SWITCH, 1, {pair(7, 0)});
+	counts(at_end, 5, EDC_WHEN_END, 1, 250 * ms);
+	counts(at_end + 1, 7, EDC_WHEN_END, 2, moved ? 50 * ms : 100 * ms);
+	const analyze::Statement said = judged(cpus, 4, "total_cpu_time");
+	INFO(said.text);
+	CHECK(said.verdict == (moved ? Verdict::not_checked : Verdict::fails));
+}
+
 } // namespace test_kernel_comparison

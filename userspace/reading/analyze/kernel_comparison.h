@@ -68,6 +68,7 @@ private:
 	void compare(std::int32_t tid, Tally &tally, const trace::Event &event, const EventKind &kind, bool at_exit);
 	// Returns whether it holds.
 	bool judge_total_time(std::vector<Statement> &statements) const;
+	bool agrees_with_those_beside_hidden() const;
 	void judge_migrations(std::vector<Statement> &statements) const;
 	void judge_threads(std::vector<Statement> &statements) const;
 
