@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/json.h"
+#include "reading/ctf/json_sequence.h"
 #include "reading/ctf/tsdl.h"
 
 namespace monitor::collection {
@@ -28,16 +30,28 @@ __int128 value_of(const Block &clock, std::string_view name, __int128 without)
 	return without;
 }
 
+struct Offset {
+	std::int64_t seconds = 0, ticks = 0;
+};
+
+// The sum of a clock's offsets, later by shift_ns.
+Offset shifted(__int128 seconds, __int128 ticks, __int128 frequency, std::int64_t shift_ns)
+{
+	constexpr __int128 second_ns = 1'000'000'000;
+	const __int128 product = static_cast<__int128>(shift_ns) * frequency;
+	const __int128 shift_ticks = (product + (product < 0 ? -second_ns / 2 : second_ns / 2)) / second_ns;
+	const __int128 all = seconds * frequency + ticks + shift_ticks;
+	const __int128 whole = all / frequency - (all % frequency < 0 ? 1 : 0);
+	return {static_cast<std::int64_t>(whole), static_cast<std::int64_t>(all - whole * frequency)};
+}
+
 // Both offsets are removed; their shifted sum is inserted after the brace. So is that the clock is absolute: CTF 1.8
 // assumes that any other agrees only with clocks of its own uuid.
 void shift(const Block &clock, const std::string &text, std::int64_t shift_ns, std::vector<Edit> &edits)
 {
-	constexpr __int128 second_ns = 1'000'000'000;
-	const __int128 frequency = std::max<__int128>(value_of(clock, "freq", second_ns), 1);
-	const __int128 product = static_cast<__int128>(shift_ns) * frequency;
-	const __int128 shift_ticks = (product + (product < 0 ? -second_ns / 2 : second_ns / 2)) / second_ns;
-	const __int128 ticks = value_of(clock, "offset_s", 0) * frequency + value_of(clock, "offset", 0) + shift_ticks;
-	const __int128 seconds = ticks / frequency - (ticks % frequency < 0 ? 1 : 0);
+	const __int128 frequency = std::max<__int128>(value_of(clock, "freq", 1'000'000'000), 1);
+	const Offset offset =
+	    shifted(value_of(clock, "offset_s", 0), value_of(clock, "offset", 0), frequency, shift_ns);
 	for (const auto &attribute : clock.attributes) {
 		if (attribute.name != "offset" && attribute.name != "offset_s" && attribute.name != "absolute")
 			continue;
@@ -46,15 +60,42 @@ void shift(const Block &clock, const std::string &text, std::int64_t shift_ns, s
 	}
 	const std::size_t brace = text.find('{', clock.position.offset);
 	edits.push_back(
-	    {brace + 1, 0,
-	     fmt::format(" offset_s = {}; offset = {}; absolute = true;", static_cast<std::int64_t>(seconds),
-			 static_cast<std::int64_t>(ticks - seconds * frequency))});
+	    {brace + 1, 0, fmt::format(" offset_s = {}; offset = {}; absolute = true;", offset.seconds, offset.ticks)});
+}
+
+// In CTF 2 a clock is a fragment of its own: it is written anew, the others stay as they are.
+std::string shifted_fragments(const std::string &text, std::int64_t shift_ns)
+{
+	using Json = nlohmann::ordered_json;
+	constexpr char separator = 0x1e;
+	std::string made;
+	for (std::size_t at = 0, end = 0; at < text.size(); at = end) {
+		end = std::min(text.find(separator, at + 1), text.size());
+		const std::string fragment = text.substr(at + 1, end - at - 1);
+		Json json = fragment.find("clock-class") != std::string::npos ? parse_json<Json>(fragment) : Json();
+		if (json.is_discarded())
+			throw Error("the description of a clock cannot be read");
+		if (json.is_object() && json.value("type", "") == "clock-class") {
+			const Json before = json.value("offset-from-origin", Json::object());
+			const Offset offset =
+			    shifted(before.value("seconds", std::int64_t(0)), before.value("cycles", std::uint64_t(0)),
+				    json.value("frequency", std::uint64_t(1)), shift_ns);
+			json["origin"] = "unix-epoch";
+			json["offset-from-origin"] = {{"seconds", offset.seconds}, {"cycles", offset.ticks}};
+			made += separator + json_dump(json) + '\n';
+		} else {
+			made += separator + fragment;
+		}
+	}
+	return made;
 }
 
 } // namespace
 
 std::string shifted_clocks(const std::string &metadata, std::int64_t shift_ns)
 {
+	if (trace::json::is_sequence(metadata))
+		return shifted_fragments(metadata, shift_ns);
 	std::vector<Edit> edits;
 	try {
 		for (const Block &block : trace::tsdl::parse(metadata).blocks)

@@ -92,7 +92,8 @@ void EventBits::put(const FieldClass &type)
 		return put_structure(type);
 	unused_bits_ = 0;
 	if (type.is_text) {
-		const std::string_view text = trace::text_at(type, view_, at_bits_);
+		std::string converted;
+		const std::string_view text = trace::text_at(type, view_, at_bits_, converted);
 		put_bytes(text.data(), text.size());
 		put_bytes("", 1);
 		trace::skip(type, view_, at_bits_);

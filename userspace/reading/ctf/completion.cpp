@@ -40,16 +40,10 @@ void show_names(FieldClass &type)
 	for (FieldClass &element : type.element)
 		show_names(element);
 	for (Member &member : type.members) {
-		if (member.name.front() == '_')
+		if (member.name.starts_with('_'))
 			member.name.erase(0, 1);
 		show_names(member.type);
 	}
-}
-
-void complete_names(FieldClass &type)
-{
-	show_names(type);
-	type.finish();
 }
 
 class Completion {
@@ -108,7 +102,7 @@ private:
 			return;
 		if (type.kind != Kind::array || type.is_wide || type.length != 16 || type.fixed_bits != 128)
 			throw Refusal(member.position, "the uuid of a packet must be an array of 16 bytes");
-		layout_.has_uuid = true;
+		layout_.uuid_path = {static_cast<std::uint32_t>(&member - layout_.packet_header.members.data())};
 	}
 
 	std::int32_t saved(FieldClass &structure, std::string_view name)
@@ -221,18 +215,30 @@ void complete(std::unique_ptr<Layout> layout, const std::vector<std::shared_ptr<
 				completion.event(*events[i]);
 		completion.leave();
 	}
+	for (const auto &stream : layout->streams)
+		show_names(stream->event_context);
+	for (const auto &event : events) {
+		show_names(event->context);
+		show_names(event->payload);
+	}
+	list_all(std::move(layout), events, streams, description);
+}
+
+void list_all(std::unique_ptr<Layout> layout, const std::vector<std::shared_ptr<EventClass>> &events,
+	      const std::vector<StreamClass *> &streams, Description &description)
+{
 	layout->packet_header.finish();
 	for (const auto &stream : layout->streams) {
 		stream->packet_context.finish();
 		stream->event_header.finish();
-		complete_names(stream->event_context);
+		stream->event_context.finish();
 		stream->flat = flatten(stream->event_header, stream->event_id, stream->event_time);
 	}
 	const std::string *domain = description.find_env("domain");
 	for (std::size_t i = 0; i < events.size(); ++i) {
 		EventClass &cls = *events[i];
-		complete_names(cls.context);
-		complete_names(cls.payload);
+		cls.context.finish();
+		cls.payload.finish();
 		cls.domain = domain && *domain == "kernel" ? Domain::kernel : Domain::user;
 		set_scopes(cls, *streams[i]);
 		if (streams[i]->event_id < 0 && (!streams[i]->only || cls.id == 0))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Descriptions of traces: TSDL, the field model, layouts. Needs nothing of the record side.
+# Descriptions of traces: TSDL, CTF 2, the field model, layouts. Needs nothing of the record side.
 add_library(monitor_ctf STATIC
   ${CMAKE_CURRENT_LIST_DIR}/attributes.cpp
   ${CMAKE_CURRENT_LIST_DIR}/clock.cpp
@@ -10,7 +10,11 @@ add_library(monitor_ctf STATIC
   ${CMAKE_CURRENT_LIST_DIR}/field_class.cpp
   ${CMAKE_CURRENT_LIST_DIR}/field_text.cpp
   ${CMAKE_CURRENT_LIST_DIR}/fields.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/fragments.cpp
   ${CMAKE_CURRENT_LIST_DIR}/interpret.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/json_sequence.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/json_slots.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/json_types.cpp
   ${CMAKE_CURRENT_LIST_DIR}/layout.cpp
   ${CMAKE_CURRENT_LIST_DIR}/metadata.cpp
   ${CMAKE_CURRENT_LIST_DIR}/record_layout.cpp

@@ -2,7 +2,9 @@
 #include "field_class.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 namespace monitor::trace {
@@ -56,11 +58,89 @@ bool skip_scalar(const FieldClass &type, const View &view, std::uint64_t &at_bit
 	return true;
 }
 
+bool skip_varint(const FieldClass &type, const View &view, std::uint64_t &at_bits)
+{
+	const std::uint64_t begin = at_bits = aligned(at_bits, type.align_bits);
+	std::uint64_t value = 0;
+	if (!read_varint(type, view, at_bits, value))
+		return false;
+	if (type.slot >= 0) {
+		view.slots[type.slot] = value;
+		if (type.clock >= 0) // as many low bits of the clock as it has
+			view.slots[type.slot + 1] = std::min<std::uint64_t>((at_bits - begin) / byte_bits * 7, 64);
+	}
+	return true;
+}
+
+std::uint32_t unit_bytes(Encoding encoding)
+{
+	return encoding == Encoding::utf8 ? 1 : encoding <= Encoding::utf16be ? 2 : 4;
+}
+
+// How many whole bytes there are before the first unit that is 0, at most.
+std::uint64_t bytes_before_nul(const std::byte *from, std::uint64_t max_bytes, std::uint32_t unit)
+{
+	std::uint64_t at = 0;
+	for (; at + unit <= max_bytes; at += unit)
+		if (std::all_of(from + at, from + at + unit, [](std::byte byte) { return byte == std::byte{0}; }))
+			break;
+	return at;
+}
+
+void append_utf8(std::string &out, std::uint32_t point)
+{
+	constexpr std::uint32_t replacement = 0xfffd;
+	if (point > 0x10ffff || (point >= 0xd800 && point < 0xe000))
+		point = replacement;
+	const auto more = [&](unsigned shift) { out += static_cast<char>(0x80 | (point >> shift & 0x3f)); };
+	if (point < 0x80) {
+		out += static_cast<char>(point);
+	} else if (point < 0x800) {
+		out += static_cast<char>(0xc0 | point >> 6);
+		more(0);
+	} else if (point < 0x10000) {
+		out += static_cast<char>(0xe0 | point >> 12);
+		more(6);
+		more(0);
+	} else {
+		out += static_cast<char>(0xf0 | point >> 18);
+		more(12);
+		more(6);
+		more(0);
+	}
+}
+
+// What is no character becomes U+FFFD.
+void convert_text(const std::byte *from, std::uint64_t size_bytes, Encoding encoding, std::string &out)
+{
+	const std::uint32_t unit = unit_bytes(encoding);
+	const bool big_endian = encoding == Encoding::utf16be || encoding == Encoding::utf32be;
+	const auto unit_at = [&](std::uint64_t at) {
+		return static_cast<std::uint32_t>(read_bits(from + at, 0, unit * byte_bits, big_endian));
+	};
+	for (std::uint64_t at = 0; at + unit <= size_bytes; at += unit) {
+		const std::uint32_t high = unit_at(at);
+		if (unit == 2 && high >= 0xd800 && high < 0xdc00 && at + 2 * unit <= size_bytes)
+			if (const std::uint32_t low = unit_at(at + unit); low >= 0xdc00 && low < 0xe000) {
+				append_utf8(out, 0x10000 + ((high & 0x3ff) << 10) + (low & 0x3ff));
+				at += unit;
+				continue;
+			}
+		append_utf8(out, high);
+	}
+}
+
 bool skip_string(const FieldClass &type, const View &view, std::uint64_t &at_bits)
 {
 	at_bits = aligned(at_bits, type.align_bits);
 	if (at_bits >= view.end_bits)
 		return false;
+	if (type.encoding != Encoding::utf8) {
+		const std::uint64_t unit = unit_bytes(type.encoding), left = (view.end_bits - at_bits) / byte_bits;
+		const std::uint64_t size = bytes_before_nul(view.packet + at_bits / byte_bits, left, unit) + unit;
+		at_bits += size * byte_bits;
+		return size <= left;
+	}
 	const std::byte *from = view.packet + at_bits / byte_bits;
 	const void *nul = std::memchr(from, 0, (view.end_bits - at_bits) / byte_bits);
 	if (!nul)
@@ -130,6 +210,7 @@ void FieldClass::finish()
 		if (is_fixed && length > 0)
 			fixed_bits = (length - 1) * element.front().stride() + element.front().fixed_bits;
 		break;
+	case Kind::varint:
 	case Kind::string:
 	case Kind::sequence:
 	case Kind::variant:
@@ -185,11 +266,55 @@ const Member *option_of(const FieldClass &variant, const View &view)
 	return nullptr;
 }
 
-std::string_view text_at(const FieldClass &type, const View &view, std::uint64_t at_bits)
+std::uint64_t reversed_bits(std::uint64_t value, std::uint32_t size_bits)
+{
+	std::uint64_t made = 0;
+	for (std::uint32_t bit = 0; bit < size_bits; ++bit, value >>= 1)
+		made = made << 1 | (value & 1);
+	return made;
+}
+
+bool read_varint(const FieldClass &type, const View &view, std::uint64_t &at_bits, std::uint64_t &value)
+{
+	value = 0;
+	for (unsigned shift = 0; view.has(at_bits, byte_bits); shift += 7) {
+		const auto byte = std::to_integer<std::uint64_t>(view.packet[at_bits / byte_bits]);
+		at_bits += byte_bits;
+		const std::uint64_t bits = byte & 0x7f;
+		// the tenth byte has the last bit, and copies of it if the integer is signed
+		if (shift == 63 &&
+		    (byte > 0x7f || (bits > 1 && !(type.is_signed && bits == 0x7f)) || (type.is_signed && bits == 1)))
+			return false;
+		value |= bits << shift;
+		if (byte <= 0x7f) {
+			if (type.is_signed && shift + 7 < 64)
+				value = sign_extended(value, shift + 7);
+			return true;
+		}
+	}
+	return false;
+}
+
+double half_as_real(std::uint16_t bits)
+{
+	const int exponent = bits >> 10 & 0x1f, fraction = bits & 0x3ff;
+	double value = exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(fraction + 0x400, exponent - 25);
+	if (exponent == 0x1f)
+		value = fraction ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity();
+	return bits >> 15 ? -value : value;
+}
+
+std::string_view text_at(const FieldClass &type, const View &view, std::uint64_t at_bits, std::string &scratch)
 {
 	at_bits = aligned(at_bits, type.align_bits);
 	const std::uint64_t left = (view.end_bits - std::min(at_bits, view.end_bits)) / byte_bits;
 	const std::uint64_t most = type.kind == Kind::string ? left : std::min(left, length_of(type, view, at_bits));
+	if (type.encoding != Encoding::utf8) {
+		const std::byte *from = view.packet + at_bits / byte_bits;
+		scratch.clear();
+		convert_text(from, bytes_before_nul(from, most, unit_bytes(type.encoding)), type.encoding, scratch);
+		return scratch;
+	}
 	const auto *text = reinterpret_cast<const char *>(view.packet + at_bits / byte_bits);
 	return {text, ::strnlen(text, most)};
 }
@@ -227,6 +352,8 @@ bool skip(const FieldClass &type, const View &view, std::uint64_t &at_bits)
 	case Kind::integer:
 	case Kind::floating_point:
 		return skip_scalar(type, view, at_bits);
+	case Kind::varint:
+		return skip_varint(type, view, at_bits);
 	case Kind::string:
 		return skip_string(type, view, at_bits);
 	case Kind::array:

@@ -2,12 +2,13 @@
 // The type of a field in a generic CTF trace: an integer, a float, text, or something made of fields; and how its bits
 // are read.
 //
-// Made by Types (types.h) or by the TDL compiler (reading/tdl/compile.h) from the description, one tree for every place
-// that uses it; the layouts (layout.h) walk it to find where an event ends, FieldRef (reading/events/field_ref.h) to
-// find a field, the listing to print it. Immutable once the description is read, so any number of threads may use it.
-// All bytes are untrusted: every function here takes a View and reads nothing outside it. Invariants: scalars have 1 to
-// 64 bits; an alignment is a power of two; a slot is below the layout's number of slots; a field that a length or a tag
-// names is saved into its slot before that length or tag is needed.
+// Made by Types (types.h), by JsonTypes (json_types.h) or by the TDL compiler (reading/tdl/compile.h) from the
+// description, one tree for every place that uses it; the layouts (layout.h) walk it to find where an event ends,
+// FieldRef (reading/events/field_ref.h) to find a field, the listing to print it. Immutable once the description is
+// read, so any number of threads may use it. All bytes are untrusted: every function here takes a View and reads
+// nothing outside it. Invariants: scalars have 1 to 64 bits; an alignment is a power of two; a slot is below the
+// layout's number of slots; a field that a length or a tag names is saved into its slot before that length or tag is
+// needed.
 #pragma once
 
 #include <bit>
@@ -15,6 +16,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,11 +38,26 @@ inline constexpr std::uint64_t head_budget = 1u << 16, event_budget = 1u << 20;
 struct Reference {
 	std::string path;
 	TextPosition position;
+
+	// In CTF 2, the same in steps: names of members, nullopt: to the structure around.
+	std::vector<std::optional<std::string>> steps = {};
+	std::int8_t scope = -1;    // number of the root where they start; -1: the structure that the field is in
+	bool takes_truth = false;  // of an optional without ranges
+	bool has_negative = false; // of its ranges, or its options'
+	bool has_large = false;    // more than a signed integer can be
 };
 
 struct LabelRange {
 	std::uint64_t first, last;
 };
+
+// A name for some bits of an integer.
+struct Flag {
+	std::string name;
+	std::uint64_t bits; // it holds if any of these is set
+};
+
+enum class Encoding : std::uint8_t { utf8, utf16le, utf16be, utf32le, utf32be };
 
 // The values that an integer must have: under the mask, one of these.
 struct ValueTest {
@@ -59,6 +76,7 @@ struct ValueTest {
 struct FieldClass {
 	enum class Kind : std::uint8_t {
 		integer,
+		varint, // an integer of LEB128: seven bits of the value in each byte, as many bytes as it has
 		floating_point,
 		string,
 		structure,
@@ -78,33 +96,40 @@ struct FieldClass {
 	Kind kind = Kind::integer;
 	bool is_signed = false;
 	bool big_endian = false;
-	bool is_hidden = false; // only skipped: neither listed nor printed
-	bool is_to_end = false; // a sequence that extends to the end of the content
-	bool is_wide = false;   // an array that is an integer of more than 64 bits, as its bytes or its bits
-	bool is_text = false;   // an 8-bit integer that is a character; a string, or an array or sequence of these
-	std::uint8_t base = 10; // 2, 8, 10 or 16: how an integer is printed
-	std::int8_t clock = -1; // an integer that counts the ticks of this clock of the description
+	bool is_reversed = false; // of an integer or a float: its bits are in the opposite order
+	bool is_hidden = false;   // only skipped: neither listed nor printed
+	bool is_to_end = false;   // a sequence that extends to the end of the content
+	bool is_wide = false;     // an array that is an integer of more than 64 bits, as its bytes or its bits
+	bool is_truth = false;    // an integer that is false or true
+	bool is_text = false;     // an 8-bit integer that is a character; a string, or an array or sequence of these
+	Encoding encoding = Encoding::utf8; // of a text
+	std::uint8_t base = 10;             // 2, 8, 10 or 16: how an integer is printed
+	std::int8_t clock = -1;             // an integer that counts the ticks of this clock of the description
+	std::uint16_t roles = 0;            // in CTF 2, a bit for each Role (json_types.h)
 	std::uint32_t align_bits = 1;
-	std::uint32_t size_bits = 0; // of an integer or a float
+	std::uint32_t size_bits = 0; // of an integer or a float; of a varint, the most that are read
 	// An integer is saved here; a sequence's length or a variant's tag is read from here. The slot of an integer
 	// that counts a clock is followed by one for its size.
 	std::int32_t slot = -1;
-	std::uint64_t length = 0;                   // of an array
-	std::uint64_t times = 1;                    // a sequence has as many elements as its slot says, times this,
-	std::int64_t plus = 0;                      // plus this
-	Presences presence;                         // of an optional
-	std::shared_ptr<const Enumeration> labels;  // of an integer; may be null
-	std::vector<Member> members;                // of a structure; of a variant the options
-	std::vector<FieldClass> element;            // one, of an array, a sequence or an optional
-	std::shared_ptr<const Reference> reference; // of a sequence or a variant
-	std::uint64_t fixed_bits = 0;               // the size from an aligned start, if is_fixed
-	bool is_fixed = false;                      // always of the same size, and nothing in it is saved
+	std::uint64_t length = 0;                       // of an array
+	std::uint64_t times = 1;                        // a sequence has as many elements as its slot says, times this,
+	std::int64_t plus = 0;                          // plus this
+	Presences presence;                             // of an optional
+	std::shared_ptr<const Enumeration> labels;      // of an integer; may be null
+	std::shared_ptr<const std::vector<Flag>> flags; // of an integer; may be null
+	std::vector<Member> members;                    // of a structure; of a variant the options
+	std::vector<FieldClass> element;                // one, of an array, a sequence or an optional
+	std::shared_ptr<const Reference> reference;     // of a sequence, a variant or an optional
+	std::uint64_t fixed_bits = 0;                   // the size from an aligned start, if is_fixed
+	bool is_fixed = false;                          // always of the same size, and nothing in it is saved
 
 	// Computes is_fixed and fixed_bits, also of its parts. Afterwards neither may change.
 	void finish();
 	// How many fields it consists of, itself included.
 	std::size_t nodes() const;
+	// Of a size that the description gives.
 	bool is_scalar() const { return kind == Kind::integer || kind == Kind::floating_point; }
+	bool is_integer() const { return kind == Kind::integer || kind == Kind::varint; }
 	// From one element to the next.
 	std::uint64_t stride() const;
 };
@@ -142,18 +167,26 @@ inline std::uint64_t sign_extended(std::uint64_t value, std::uint32_t size_bits)
 	return static_cast<std::uint64_t>(static_cast<std::int64_t>(value << up) >> up);
 }
 
+// The lowest bit becomes the highest.
+std::uint64_t reversed_bits(std::uint64_t value, std::uint32_t size_bits);
+
 // An integer or the bits of a float.
 inline std::uint64_t read_scalar(const FieldClass &type, const View &view, std::uint64_t at_bits)
 {
-	const std::uint64_t value = read_bits(view.packet, at_bits, type.size_bits, type.big_endian);
+	std::uint64_t value = read_bits(view.packet, at_bits, type.size_bits, type.big_endian);
+	if (type.is_reversed) [[unlikely]]
+		value = reversed_bits(value, type.size_bits);
 	return type.is_signed ? sign_extended(value, type.size_bits) : value;
 }
+
+// A varint at a byte. False: it is not wholly inside the content, or has more than 64 bits.
+bool read_varint(const FieldClass &type, const View &view, std::uint64_t &at_bits, std::uint64_t &value);
 
 // The same for a scalar that is inside the content: one load of 8 bytes where the content has them.
 inline std::uint64_t read_scalar_of(const FieldClass &type, const View &view, std::uint64_t at_bits)
 {
 	const std::uint32_t lead = at_bits % 8;
-	if (type.big_endian || lead + type.size_bits > 64 || !view.has(at_bits - lead, 64))
+	if (type.big_endian || type.is_reversed || lead + type.size_bits > 64 || !view.has(at_bits - lead, 64))
 		return read_scalar(type, view, at_bits);
 	std::uint64_t value;
 	std::memcpy(&value, view.packet + at_bits / 8, sizeof value);
@@ -161,8 +194,12 @@ inline std::uint64_t read_scalar_of(const FieldClass &type, const View &view, st
 	return type.is_signed ? sign_extended(value, type.size_bits) : value;
 }
 
+double half_as_real(std::uint16_t bits);
+
 inline double as_real(std::uint64_t bits, std::uint32_t size_bits)
 {
+	if (size_bits == 16) [[unlikely]]
+		return half_as_real(static_cast<std::uint16_t>(bits));
 	return size_bits == 32 ? static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits)))
 			       : std::bit_cast<double>(bits);
 }
@@ -192,8 +229,9 @@ inline bool is_present(const FieldClass &optional, const View &view)
 // The option that the tag selects, or nullptr.
 const Member *option_of(const FieldClass &variant, const View &view);
 
-// The text of a string or of characters at `at_bits`, up to its first NUL. It has been walked before.
-std::string_view text_at(const FieldClass &type, const View &view, std::uint64_t at_bits);
+// The text of a string or of characters at `at_bits`, up to its first NUL, in UTF-8: in `scratch` if it had to be
+// converted. It has been walked before.
+std::string_view text_at(const FieldClass &type, const View &view, std::uint64_t at_bits, std::string &scratch);
 
 // Moves `at_bits` past a field and saves the values that others refer to. False: the field is not wholly inside the
 // content, or its variant's tag selects nothing.

@@ -13,6 +13,7 @@ namespace {
 using Kind = FieldClass::Kind;
 
 constexpr std::size_t max_scalar_chars = 72;
+constexpr std::string_view absent = "null"; // an optional element of a list
 
 char *put_real(char *out, double value, bool json)
 {
@@ -44,9 +45,9 @@ FieldText::FieldText(const FieldClass &scope, bool json) : json_(json), root_(co
 
 FieldText::Form FieldText::form_of(const FieldClass &type, bool json)
 {
-	if (type.kind == Kind::integer && !type.labels && (json || type.base == 10))
+	if (type.is_integer() && !type.labels && !type.flags && (json || type.base == 10))
 		return Form::decimal;
-	if (type.is_scalar())
+	if (type.is_scalar() || type.is_integer())
 		return Form::scalar;
 	if (type.kind == Kind::optional)
 		return Form::optional;
@@ -62,7 +63,7 @@ FieldText::Form FieldText::form_of(const FieldClass &type, bool json)
 FieldText::Node FieldText::compile(const FieldClass &type) const
 {
 	Node node{&type, form_of(type, json_), {}, {}, ShortText::head_bytes + 2};
-	if (type.is_scalar())
+	if (type.is_scalar() || type.is_integer())
 		node.room += max_scalar_chars;
 	for (const Member &member : type.members) {
 		node.below.push_back(compile(member.type));
@@ -73,7 +74,7 @@ FieldText::Node FieldText::compile(const FieldClass &type) const
 	for (const FieldClass &element : type.element)
 		node.below.push_back(compile(element));
 	if (type.kind == Kind::optional)
-		node.room += node.below.front().room;
+		node.room += node.below.front().room + absent.size();
 	return node;
 }
 
@@ -120,11 +121,16 @@ void FieldText::put_text(std::string_view text, Walk &walk) const
 // Reads a scalar and moves `at_bits` past it.
 static std::uint64_t take_scalar(const FieldClass &type, const View &view, std::uint64_t &at_bits)
 {
-	const std::uint64_t begin = aligned(at_bits, type.align_bits);
-	const std::uint64_t value = read_scalar_of(type, view, begin);
+	at_bits = aligned(at_bits, type.align_bits);
+	std::uint64_t value = 0;
+	if (type.kind == Kind::varint) {
+		read_varint(type, view, at_bits, value);
+	} else {
+		value = read_scalar_of(type, view, at_bits);
+		at_bits += type.size_bits;
+	}
 	if (type.slot >= 0)
 		view.slots[type.slot] = value;
-	at_bits = begin + type.size_bits;
 	return value;
 }
 
@@ -133,6 +139,22 @@ inline void FieldText::put_decimal(const FieldClass &type, Walk &walk)
 	const std::uint64_t value = take_scalar(type, walk.view, walk.at_bits);
 	walk.out =
 	    type.is_signed ? put_signed(walk.out, static_cast<std::int64_t>(value)) : put_unsigned(walk.out, value);
+}
+
+// The flags that hold, and the bits that have no name; "": no flag holds.
+static std::string names_of(const std::vector<Flag> &flags, std::uint64_t value)
+{
+	std::string names;
+	std::uint64_t others = value;
+	for (const Flag &flag : flags) {
+		if (value & flag.bits)
+			names += (names.empty() ? "" : "|") + flag.name;
+		others &= ~flag.bits;
+	}
+	char number[max_scalar_chars];
+	if (!names.empty() && others)
+		names += '|' + std::string(number, put_hex(number, others));
+	return names;
 }
 
 void FieldText::put_scalar(const FieldClass &type, Walk &walk) const
@@ -144,6 +166,8 @@ void FieldText::put_scalar(const FieldClass &type, Walk &walk) const
 	}
 	if (const std::string *label = type.labels ? type.labels->find(value) : nullptr; label && !label->empty())
 		return put_text(*label, walk);
+	if (const std::string names = type.flags ? names_of(*type.flags, value) : ""; !names.empty())
+		return put_text(names, walk);
 	if (!json_ && type.base != 10)
 		walk.out = put_based(walk.out, value, type);
 	else if (type.is_signed)
@@ -192,8 +216,13 @@ void FieldText::put_wide(const FieldClass &type, Walk &walk) const
 
 void FieldText::put_string(const FieldClass &type, Walk &walk) const
 {
-	const std::string_view text = text_at(type, walk.view, walk.at_bits);
+	std::string scratch;
+	const std::string_view text = text_at(type, walk.view, walk.at_bits, scratch);
 	put_text(text, walk);
+	if (type.encoding != Encoding::utf8) {
+		skip(type, walk.view, walk.at_bits);
+		return;
+	}
 	walk.at_bits = aligned(walk.at_bits, type.align_bits);
 	const std::uint64_t bytes =
 	    type.kind == Kind::string ? text.size() + 1 : length_of(type, walk.view, walk.at_bits);
@@ -228,7 +257,10 @@ void FieldText::put_node(const Node &node, Walk &walk) const
 	case Form::wide:
 		return put_wide(*node.type, walk);
 	case Form::optional:
-		return put_node(node.below.front(), walk);
+		if (is_present(*node.type, walk.view))
+			return put_node(node.below.front(), walk);
+		walk.out = monitor::put(walk.out, absent);
+		return;
 	case Form::structure:
 	case Form::variant:
 		return put_braced(node, walk);

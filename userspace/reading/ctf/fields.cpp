@@ -14,7 +14,7 @@ constexpr std::uint64_t max_offset_bits = 1u << 30;
 
 FieldKind kind_of(const FieldClass &type)
 {
-	if (type.kind == Kind::integer)
+	if (type.is_integer())
 		return type.is_signed ? FieldKind::signed_integer : FieldKind::unsigned_integer;
 	if (type.kind == Kind::floating_point)
 		return FieldKind::real;
@@ -73,11 +73,14 @@ private:
 		field.kind = kind_of(type);
 		field.big_endian = type.big_endian;
 		field.is_fixed = known_ && at_bits_ + type.fixed_bits < max_offset_bits && cls_.align_bits >= 8 &&
-				 (type.is_scalar() || (type.is_text && type.is_fixed));
+				 (type.is_scalar() || (type.is_text && type.is_fixed)) && !type.is_reversed &&
+				 type.encoding == Encoding::utf8;
 		field.is_optional = is_optional;
 		field.base = type.base;
 		field.offset_bits = field.is_fixed ? static_cast<std::uint32_t>(at_bits_) : 0;
-		field.size_bits = field.is_fixed || type.is_scalar() ? static_cast<std::uint32_t>(type.fixed_bits) : 0;
+		field.size_bits = field.is_fixed || type.is_scalar() ? static_cast<std::uint32_t>(type.fixed_bits)
+				  : type.kind == Kind::varint        ? type.size_bits
+								     : 0;
 		field.labels = type.labels;
 		field.path = path_;
 		field.type = &type;

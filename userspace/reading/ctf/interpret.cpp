@@ -7,6 +7,8 @@
 
 #include "attributes.h"
 #include "completion.h"
+#include "fragments.h"
+#include "json_sequence.h"
 #include "token_layout.h"
 #include "tsdl.h"
 #include "types.h"
@@ -307,6 +309,8 @@ std::unique_ptr<const Description> read_description(std::string_view untrusted_t
 						    std::uint32_t first_index, TextForm form)
 {
 	try {
+		if (json::is_sequence(untrusted_text))
+			return interpret_fragments(untrusted_text, first_index);
 		return Interpreter(first_index, form).read(tsdl::parse(untrusted_text));
 	} catch (const Refusal &refusal) {
 		why = refusal.position().in_words() + ": " + refusal.what();

@@ -19,8 +19,9 @@ struct Follower {
 
 	bool follow(const FieldClass &type)
 	{
-		if (type.align_bits > align_bits || type.kind == Kind::variant || type.kind == Kind::string ||
-		    type.kind == Kind::sequence)
+		const bool is_flat =
+		    type.kind == Kind::structure || type.is_scalar() || (type.kind == Kind::array && type.is_fixed);
+		if (type.align_bits > align_bits || !is_flat)
 			return false;
 		at_bits = aligned(at_bits, type.align_bits);
 		if (type.kind == Kind::structure)
@@ -28,7 +29,7 @@ struct Follower {
 					   [this](const Member &member) { return follow(member.type); });
 		if (type.slot >= 0 && type.slot != id_slot && type.slot != time_slot)
 			return false; // others need it saved
-		if (type.big_endian || at_bits + type.fixed_bits > FlatHeader::max_bits)
+		if (type.big_endian || type.is_reversed || at_bits + type.fixed_bits > FlatHeader::max_bits)
 			return false;
 		const FlatHeader::Part part = {static_cast<std::uint32_t>(at_bits), type.size_bits};
 		if (type.slot >= 0 && (type.is_signed || type.size_bits + at_bits % 8 > 64))

@@ -74,7 +74,7 @@ private:
 struct Layout {
 	FieldClass packet_header;
 	std::int32_t magic = -1, stream = -1, instance = -1; // slots
-	bool has_uuid = false;                               // in the packet header
+	std::vector<std::uint32_t> uuid_path; // of the packet header's uuid: numbers of members; empty: it has none
 	std::vector<std::unique_ptr<StreamClass>> streams;
 	std::int32_t slots = budget_slot + 1;
 	std::shared_ptr<const RecordLayout> records; // of a trace in TDL, whose events have no event header

@@ -32,8 +32,9 @@ const char *take_packet(std::span<const std::byte> &bytes, bool big_endian, std:
 	for (std::size_t at = compression_at; at < major_at; ++at)
 		if (bytes[at] != std::byte{0})
 			return "is compressed, encrypted or has checksums, which is not supported";
-	if (bytes[major_at] != std::byte{1} || bytes[minor_at] != std::byte{8})
-		return "is of a version other than CTF 1.8";
+	const bool is_2 = bytes[major_at] == std::byte{2} && bytes[minor_at] == std::byte{0};
+	if (!is_2 && (bytes[major_at] != std::byte{1} || bytes[minor_at] != std::byte{8}))
+		return "is of a version other than CTF 1.8 and CTF 2";
 	if (content_bytes < header_bytes || content_bytes > packet_bytes || packet_bytes > bytes.size())
 		return "has a packet whose content is not inside it";
 	text.append(reinterpret_cast<const char *>(bytes.data()) + header_bytes, content_bytes - header_bytes);
@@ -53,12 +54,6 @@ static bool is_of_another_version(std::string_view text)
 bool metadata_text(std::span<const std::byte> untrusted_bytes, std::string &text, std::string &why, TextForm &form)
 {
 	std::span<const std::byte> left = untrusted_bytes;
-	constexpr std::byte record_separator{0x1e}; // what a JSON sequence begins with
-	if (!left.empty() && left.front() == record_separator) {
-		why =
-		    "is a description of CTF 2, which is not supported; convert the trace to CTF 1.8 with babeltrace2";
-		return false;
-	}
 	const bool big_endian = left.size() >= 4 && number_at(left, 0, true) == magic;
 	if (!big_endian && (left.size() < 4 || number_at(left, 0, false) != magic)) {
 		text.assign(reinterpret_cast<const char *>(left.data()), left.size());

@@ -13,7 +13,7 @@ void SkipPlan::add(const FieldClass &type)
 		add_fixed(type.align_bits, type.fixed_bits);
 	} else if (type.is_scalar()) {
 		steps_.push_back({Kind::saved, type.align_bits, type.size_bits, &type});
-	} else if (type.kind == Type::string) {
+	} else if (type.kind == Type::string && type.encoding == Encoding::utf8) {
 		steps_.push_back({Kind::text, type.align_bits, 0, &type});
 	} else if (type.kind == Type::structure) {
 		add_fixed(type.align_bits, 0);

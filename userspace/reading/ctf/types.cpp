@@ -13,10 +13,6 @@ using tsdl::Value;
 using Kind = FieldClass::Kind;
 using Attribute = KnownAttribute::Kind;
 
-constexpr std::uint64_t max_align_bits = 4096, max_integer_bits = 4096;
-constexpr std::uint64_t max_fixed_bits = std::uint64_t(1) << 40;
-constexpr std::size_t max_nodes = 2'000'000;
-
 bool truth(const Value &value)
 {
 	return value.kind == Value::Kind::integer ? value.magnitude == 1 : value.text == "true" || value.text == "TRUE";
@@ -125,7 +121,7 @@ const FieldClass *Scope::find(const std::string &name) const
 const FieldClass &Types::counted(const FieldClass &made, TextPosition position)
 {
 	nodes_ += made.nodes();
-	if (nodes_ > max_nodes)
+	if (nodes_ > max_type_nodes)
 		throw Refusal(position, "the description has too many fields");
 	return made;
 }
@@ -179,11 +175,10 @@ FieldClass Types::integer(const Type &type)
 	if (made.align_bits == 0)
 		made.align_bits = made.size_bits % 8 == 0 ? 8 : 1;
 	made.is_text = made.is_text && made.size_bits == 8 && made.align_bits == 8;
-	return made.size_bits > 64 ? wide(std::move(made)) : made;
+	return made.size_bits > 64 ? wide_integer(std::move(made)) : made;
 }
 
-// An integer that fits no register is an array of its bytes, or of its bits if it is not whole bytes, in file order.
-FieldClass Types::wide(FieldClass made)
+FieldClass wide_integer(FieldClass made)
 {
 	FieldClass array;
 	array.kind = Kind::array;

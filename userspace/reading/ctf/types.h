@@ -18,6 +18,10 @@
 
 namespace monitor::trace {
 
+// Of any description.
+inline constexpr std::uint64_t max_align_bits = 4096, max_integer_bits = 4096, max_fixed_bits = std::uint64_t(1) << 40;
+inline constexpr std::size_t max_type_nodes = 2'000'000;
+
 // Names within one pair of braces; looked up from the inside out. A tagged type's name begins with its keyword.
 class Scope {
 public:
@@ -52,7 +56,6 @@ private:
 	FieldClass body_of(const tsdl::Type &type, Scope &scope);
 	FieldClass integer(const tsdl::Type &type);
 	void set_attribute(FieldClass &made, const tsdl::Attribute &attribute);
-	static FieldClass wide(FieldClass made);
 	FieldClass floating_point(const tsdl::Type &type);
 	FieldClass string(const tsdl::Type &type);
 	FieldClass enumeration(const tsdl::Type &type, Scope &scope);
@@ -66,6 +69,9 @@ private:
 	std::vector<std::string> clocks_;
 	std::size_t nodes_ = 0;
 };
+
+// An integer that fits no register is an array of its bytes, or of its bits if it is not whole bytes, in file order.
+FieldClass wide_integer(FieldClass made);
 
 // Values of attributes; each function rejects a value of another kind.
 std::uint64_t number(const tsdl::Value &value);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "field_ref.h"
 
+#include <array>
 #include <limits>
+#include <string>
 
 namespace monitor::trace {
 namespace {
@@ -42,11 +44,9 @@ bool locate(const Field &field, const Event &event, std::uint64_t &at_bits)
 					return false;
 		}
 		type = &member.type;
-		if (type->kind == Kind::optional) {
+		for (; type->kind == Kind::optional; type = &type->element.front())
 			if (!is_present(*type, view))
 				return false;
-			type = &type->element.front();
-		}
 	}
 	at_bits = aligned(at_bits, type->align_bits);
 	return view.has(at_bits, type->is_scalar() ? type->size_bits : 0);
@@ -82,18 +82,26 @@ std::uint64_t FieldRef::slow_bits(const Event &event) const
 		    read_bits(event.data, field_->offset_bits, field_->size_bits, field_->big_endian);
 		return signed_ ? sign_extended(bits, field_->size_bits) : bits;
 	}
-	std::uint64_t at_bits = 0;
-	if (how_ != How::walked || !field_->type->is_scalar() || !locate(*field_, event, at_bits))
+	std::uint64_t at_bits = 0, value = 0;
+	const bool is_number = how_ == How::walked && (field_->type->is_scalar() || field_->type->is_integer());
+	if (!is_number || !locate(*field_, event, at_bits))
 		return 0;
+	if (field_->type->kind == Kind::varint)
+		return read_varint(*field_->type, event.view(), at_bits, value) ? value : 0;
 	return read_scalar(*field_->type, event.view(), at_bits);
 }
 
 std::string_view FieldRef::walked_text(const Event &event) const
 {
+	// A text that had to be converted must last as long as what it is compared with.
+	static thread_local std::array<std::string, 64> converted;
+	static thread_local std::size_t last = 0;
 	std::uint64_t at_bits = 0;
 	if (field_->kind != FieldKind::text || !locate(*field_, event, at_bits))
 		return {};
-	return text_at(*field_->type, event.view(), at_bits);
+	if (field_->type->encoding != Encoding::utf8)
+		last = (last + 1) % converted.size();
+	return text_at(*field_->type, event.view(), at_bits, converted[last]);
 }
 
 double FieldRef::real(const Event &event) const

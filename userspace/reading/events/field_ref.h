@@ -42,7 +42,8 @@ public:
 	}
 
 	// An integer field as any integer type (sign-extended if the field is signed), a real as double, a text field
-	// as string_view, trimmed at its first NUL. If the field is of another kind or not in the event: 0 or "".
+	// as string_view, trimmed at its first NUL. If the field is of another kind or not in the event: 0 or "". A
+	// text in UTF-16 or UTF-32 is converted, and lasts until this thread has converted 63 others.
 	template <class T = std::uint64_t> T get(const Event &event) const
 	{
 		if constexpr (std::is_same_v<T, std::string_view>) {

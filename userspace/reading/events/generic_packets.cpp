@@ -96,14 +96,14 @@ private:
 			return "the file ends in the middle of a packet's header";
 		if (layout.magic >= 0 && head.slots[static_cast<std::size_t>(layout.magic)] != ctf_magic)
 			return "no packet begins here (its magic is missing)";
-		if (layout.has_uuid && description_.has_uuid && !has_our_uuid(view))
+		if (layout.uuid_path.size() > 0 && description_.has_uuid && !has_our_uuid(view))
 			return "the packet belongs to another trace (its uuid differs)";
 		head.has_instance = layout.instance >= 0;
 		if (head.has_instance)
 			head.instance = head.slots[static_cast<std::size_t>(layout.instance)];
 		head.stream = layout.stream >= 0 ? layout.find(head.slots[static_cast<std::size_t>(layout.stream)])
 			      : layout.streams.size() == 1 ? layout.streams.front().get()
-							   : nullptr;
+							   : layout.find(0);
 		if (!head.stream)
 			return "the packet is of a stream class that is not described";
 		if (!skip(head.stream->packet_context, view, head.first_bits))
@@ -114,18 +114,18 @@ private:
 	bool has_our_uuid(const View &view) const
 	{
 		std::uint64_t at_bits = 0;
-		for (const Member &member : description_.layout->packet_header.members) {
-			if (member.name != "uuid") {
-				skip(member.type, view, at_bits);
-				continue;
-			}
-			at_bits = aligned(at_bits, member.type.align_bits);
-			for (const std::uint8_t byte : description_.uuid) {
-				if (read_bits(view.packet, at_bits, 8, false) != byte)
-					return false;
-				at_bits += 8;
-			}
-			return true;
+		const FieldClass *type = &description_.layout->packet_header;
+		for (const std::uint32_t number : description_.layout->uuid_path) {
+			at_bits = aligned(at_bits, type->align_bits);
+			for (std::uint32_t before = 0; before < number; ++before)
+				skip(type->members[before].type, view, at_bits);
+			type = &type->members[number].type;
+		}
+		at_bits = aligned(at_bits, type->align_bits);
+		for (const std::uint8_t byte : description_.uuid) {
+			if (read_bits(view.packet, at_bits, 8, false) != byte)
+				return false;
+			at_bits += 8;
 		}
 		return true;
 	}

@@ -19,7 +19,15 @@ Value element_value(const FieldClass &type, const View &view, std::uint64_t at_b
 	}
 	if (type.kind == FieldClass::Kind::floating_point)
 		return as_real(read_scalar(type, view, at_bits), type.size_bits);
-	return type.is_text ? Value(text_at(type, view, at_bits)) : Value();
+	if (type.kind == FieldClass::Kind::varint) {
+		std::uint64_t bits = 0;
+		if (!read_varint(type, view, at_bits, bits))
+			return {};
+		return type.is_signed ? Value(static_cast<std::int64_t>(bits)) : Value(bits);
+	}
+	std::string converted; // nothing keeps it: such elements have no value
+	const bool is_kept = type.is_text && type.encoding == Encoding::utf8;
+	return is_kept ? Value(text_at(type, view, at_bits, converted)) : Value();
 }
 
 // A field of generic CTF, as `monitor list` prints it.

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// JSON text sequences (RFC 7464), the form of CTF 2 descriptions: one JSON text after each record separator.
+//
+// Called by the interpretation of CTF 2 (fragments.h). Only json_sequence.cpp uses nlohmann's parser. The text is
+// untrusted: depth and number of values are bounded, and one fragment is in memory at a time. Throws Refusal, with the
+// place of the fragment and the path of the value in it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/refusal.h"
+
+namespace monitor::trace::json {
+
+struct Value {
+	enum class Kind : std::uint8_t { null, truth, integer, real, text, list, object };
+
+	Kind kind = Kind::null;
+	bool is_negative = false;       // then `number` is in two's complement
+	std::uint64_t number = 0;       // of an integer or a truth
+	std::string text;               // UTF-8
+	std::vector<std::string> names; // of an object's values, none twice
+	std::vector<Value> values;      // of a list or an object
+};
+
+// A value and where it is. Those below refer to those above, which must outlive them.
+class Place {
+public:
+	// A fragment.
+	Place(const Value &value, TextPosition position) : value_(&value), position_(position) {}
+
+	const Value &value() const { return *value_; }
+	TextPosition position() const { return position_; }
+	// "PATH: SENTENCE"
+	[[noreturn]] void refuse(const std::string &sentence) const;
+
+	// Of an object.
+	std::optional<Place> find(std::string_view name) const;
+	Place at(std::string_view name) const; // refuses if there is none
+	// Refuses if the object has any other member.
+	void expect_only(std::initializer_list<std::string_view> names) const;
+	// Of a list or an object: its elements in their order.
+	std::size_t size() const { return value_->values.size(); }
+	Place element(std::size_t number) const;
+
+	// Each refuses a value of another kind.
+	void expect(Value::Kind kind) const;
+	const std::string &text() const;
+	std::uint64_t number(std::uint64_t least = 0, std::uint64_t most = ~std::uint64_t(0)) const;
+	std::size_t one_of(std::initializer_list<std::string_view> words) const; // its number
+
+private:
+	Place(const Value &value, const Place &above, std::size_t number)
+	    : value_(&value), position_(above.position_), above_(&above), number_(number)
+	{
+	}
+	std::string path() const;
+
+	const Value *value_;
+	TextPosition position_;
+	const Place *above_ = nullptr;
+	std::size_t number_ = 0; // in what is above
+};
+
+// Whether a text is a sequence: it begins with a record separator.
+bool is_sequence(std::string_view text);
+
+// Calls `take` with each fragment, which is an object.
+void read_sequence(std::string_view untrusted_text, const std::function<void(const Place &)> &take);
+
+} // namespace monitor::trace::json

@@ -1,0 +1,535 @@
+// SPDX-License-Identifier: MIT
+#include "json_types.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <set>
+#include <utility>
+
+#include "types.h"
+
+namespace monitor::trace {
+namespace {
+
+using json::Place;
+using Kind = FieldClass::Kind;
+using JsonKind = json::Value::Kind;
+
+constexpr std::uint64_t register_bits = 64;
+constexpr std::uint64_t max_number = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t max_signed = std::numeric_limits<std::int64_t>::max();
+
+std::uint32_t alignment(const Place &place, std::string_view name)
+{
+	const auto found = place.find(name);
+	const std::uint64_t align_bits = found ? found->number(1) : 1;
+	if (!std::has_single_bit(align_bits))
+		found->refuse("an alignment must be a power of two");
+	if (align_bits > max_align_bits)
+		found->refuse("an alignment of more than 4096 bits is not supported");
+	return static_cast<std::uint32_t>(align_bits);
+}
+
+std::uint16_t roles_of(const Place &place)
+{
+	std::uint16_t roles = 0;
+	const auto list = place.find("roles");
+	if (!list)
+		return roles;
+	list->expect(JsonKind::list);
+	for (std::size_t i = 0; i < list->size(); ++i)
+		roles |= static_cast<std::uint16_t>(
+		    1u << list->element(i).one_of(
+			{"packet-magic-number", "metadata-stream-uuid", "data-stream-class-id", "data-stream-id",
+			 "packet-total-length", "packet-content-length", "default-clock-timestamp",
+			 "packet-end-default-clock-timestamp", "discarded-event-record-counter-snapshot",
+			 "packet-sequence-number", "event-record-class-id"}));
+	return roles;
+}
+
+std::uint64_t bound(const Place &place)
+{
+	place.expect(JsonKind::integer);
+	return place.value().number;
+}
+
+bool is_before(const Place &first, const Place &last)
+{
+	const json::Value &a = first.value(), &b = last.value();
+	return a.is_negative != b.is_negative ? b.is_negative : b.number < a.number;
+}
+
+// [[first, last], ...]: both may be negative, then they are in two's complement. Not empty.
+std::vector<LabelRange> ranges_of(const Place &list, Reference &about)
+{
+	std::vector<LabelRange> made;
+	list.expect(JsonKind::list);
+	for (std::size_t i = 0; i < list.size(); ++i) {
+		const Place range = list.element(i);
+		range.expect(JsonKind::list);
+		if (range.size() != 2)
+			range.refuse("expected the first and the last value of a range");
+		const Place first = range.element(0), last = range.element(1);
+		made.push_back({bound(first), bound(last)});
+		if (is_before(first, last))
+			range.refuse("a range runs backwards");
+		about.has_negative |= first.value().is_negative;
+		about.has_large |= !last.value().is_negative && last.value().number > max_signed;
+	}
+	if (made.empty())
+		list.refuse("expected at least one range");
+	return made;
+}
+
+// Without overlaps: one name is enough for a value.
+std::vector<LabelRange> united(std::vector<LabelRange> ranges, bool is_signed)
+{
+	const auto key = [&](std::uint64_t value) { return is_signed ? value ^ (max_signed + 1) : value; };
+	std::sort(ranges.begin(), ranges.end(),
+		  [&](const LabelRange &a, const LabelRange &b) { return key(a.first) < key(b.first); });
+	std::vector<LabelRange> made;
+	for (const LabelRange &range : ranges) {
+		if (made.empty() || key(range.first) > key(made.back().last))
+			made.push_back(range);
+		else if (key(range.last) > key(made.back().last))
+			made.back().last = range.last;
+	}
+	return made;
+}
+
+// The names of an integer's values.
+std::shared_ptr<const Enumeration> mappings(const Place &place, const FieldClass &integer)
+{
+	std::vector<Enumeration::Label> labels;
+	const auto named = place.find("mappings");
+	if (!named)
+		return nullptr;
+	named->expect(JsonKind::object);
+	for (std::size_t i = 0; i < named->size(); ++i) {
+		const Place ranges = named->element(i);
+		Reference about;
+		for (const LabelRange &range : united(ranges_of(ranges, about), integer.is_signed))
+			labels.push_back({range.first, range.last, named->value().names[i]});
+		if (integer.is_signed ? about.has_large : about.has_negative)
+			ranges.refuse("a range is outside of what the integer can be");
+	}
+	if (labels.empty())
+		return nullptr;
+	auto made = std::make_shared<const Enumeration>(std::move(labels), integer.is_signed);
+	if (!made->ok())
+		named->refuse("too many ranges overlap");
+	return made;
+}
+
+std::shared_ptr<const std::vector<Flag>> flags_of(const Place &place, std::uint32_t size_bits)
+{
+	auto made = std::make_shared<std::vector<Flag>>();
+	const Place named = place.at("flags");
+	named.expect(JsonKind::object);
+	for (std::size_t i = 0; i < named.size(); ++i) {
+		Reference about;
+		Flag flag{named.value().names[i], 0};
+		for (const LabelRange &range : ranges_of(named.element(i), about)) {
+			if (about.has_negative || range.first >= size_bits)
+				named.element(i).refuse("the bits of a flag are numbered from 0 to " +
+							std::to_string(size_bits - 1));
+			const std::uint64_t last = std::min<std::uint64_t>(range.last, size_bits - 1);
+			flag.bits |= max_number >> (63 - (last - range.first)) << range.first;
+		}
+		made->push_back(std::move(flag));
+	}
+	if (made->empty())
+		named.refuse("expected at least one flag");
+	return made;
+}
+
+std::uint8_t base_of(const Place &place)
+{
+	const auto base = place.find("preferred-display-base");
+	if (!base)
+		return 10;
+	const std::uint64_t number = base->number();
+	if (number != 2 && number != 8 && number != 10 && number != 16)
+		base->refuse("expected 2, 8, 10 or 16");
+	return static_cast<std::uint8_t>(number);
+}
+
+enum class Bits : std::uint8_t { array, map, boolean, integer, real };
+
+// What all fields of a fixed number of bits have.
+FieldClass fixed_length(const Place &place, Bits meaning)
+{
+	FieldClass made;
+	const bool may_be_wide = meaning == Bits::array || meaning == Bits::integer;
+	const Place length = place.at("length");
+	made.size_bits = static_cast<std::uint32_t>(length.number(1, std::numeric_limits<std::uint32_t>::max()));
+	if (made.size_bits > (may_be_wide ? max_integer_bits : register_bits))
+		length.refuse(std::string("more than ") + (may_be_wide ? "4096" : "64") +
+			      " bits are not supported here");
+	made.align_bits = alignment(place, "alignment");
+	made.big_endian = place.at("byte-order").one_of({"little-endian", "big-endian"}) == 1;
+	if (const auto order = place.find("bit-order"))
+		made.is_reversed = (order->one_of({"first-to-last", "last-to-first"}) == 1) != made.big_endian;
+	if (made.is_reversed && made.size_bits > register_bits)
+		length.refuse("more than 64 bits in this bit order are not supported");
+	return made;
+}
+
+constexpr const char *wide_words = "an integer of more than 64 bits can have no role and no names";
+
+FieldClass bit_array(const Place &place)
+{
+	place.expect_only({"type", "attributes", "extensions", "length", "byte-order", "bit-order", "alignment"});
+	FieldClass made = fixed_length(place, Bits::array);
+	made.base = 16;
+	return made.size_bits > register_bits ? wide_integer(std::move(made)) : made;
+}
+
+FieldClass bit_map(const Place &place)
+{
+	place.expect_only(
+	    {"type", "attributes", "extensions", "length", "byte-order", "bit-order", "alignment", "flags"});
+	FieldClass made = fixed_length(place, Bits::map);
+	made.base = 16;
+	made.flags = flags_of(place, made.size_bits);
+	return made;
+}
+
+FieldClass boolean(const Place &place)
+{
+	static const auto words = std::make_shared<const Enumeration>(
+	    std::vector<Enumeration::Label>{{0, 0, "false"}, {1, max_number, "true"}}, false);
+	place.expect_only({"type", "attributes", "extensions", "length", "byte-order", "bit-order", "alignment"});
+	FieldClass made = fixed_length(place, Bits::boolean);
+	made.labels = words;
+	made.is_truth = true;
+	return made;
+}
+
+FieldClass real(const Place &place)
+{
+	place.expect_only({"type", "attributes", "extensions", "length", "byte-order", "bit-order", "alignment"});
+	FieldClass made = fixed_length(place, Bits::real);
+	if (made.size_bits != 16 && made.size_bits != 32 && made.size_bits != 64)
+		place.at("length").refuse("only floating-point numbers of 16, 32 and 64 bits are supported");
+	made.kind = Kind::floating_point;
+	return made;
+}
+
+FieldClass fixed_integer(const Place &place, bool is_signed)
+{
+	if (is_signed)
+		place.expect_only({"type", "attributes", "extensions", "length", "byte-order", "bit-order", "alignment",
+				   "preferred-display-base", "mappings"});
+	else
+		place.expect_only({"type", "attributes", "extensions", "length", "byte-order", "bit-order", "alignment",
+				   "preferred-display-base", "mappings", "roles"});
+	FieldClass made = fixed_length(place, Bits::integer);
+	made.is_signed = is_signed;
+	made.base = base_of(place);
+	made.labels = mappings(place, made);
+	made.roles = is_signed ? std::uint16_t(0) : roles_of(place);
+	if (made.size_bits <= register_bits)
+		return made;
+	if (made.roles || made.labels)
+		place.refuse(wide_words);
+	return wide_integer(std::move(made));
+}
+
+FieldClass variable_integer(const Place &place, bool is_signed)
+{
+	if (is_signed)
+		place.expect_only({"type", "attributes", "extensions", "preferred-display-base", "mappings"});
+	else
+		place.expect_only({"type", "attributes", "extensions", "preferred-display-base", "mappings", "roles"});
+	FieldClass made;
+	made.kind = Kind::varint;
+	made.align_bits = 8;
+	made.size_bits = register_bits;
+	made.is_signed = is_signed;
+	made.base = base_of(place);
+	made.labels = mappings(place, made);
+	made.roles = is_signed ? std::uint16_t(0) : roles_of(place);
+	return made;
+}
+
+Encoding encoding_of(const Place &place)
+{
+	const auto encoding = place.find("encoding");
+	return encoding
+		   ? static_cast<Encoding>(encoding->one_of({"utf-8", "utf-16le", "utf-16be", "utf-32le", "utf-32be"}))
+		   : Encoding::utf8;
+}
+
+FieldClass terminated_string(const Place &place)
+{
+	place.expect_only({"type", "attributes", "extensions", "encoding"});
+	FieldClass made;
+	made.kind = Kind::string;
+	made.align_bits = 8;
+	made.is_text = true;
+	made.encoding = encoding_of(place);
+	return made;
+}
+
+std::shared_ptr<Reference> location(const Place &place)
+{
+	auto made = std::make_shared<Reference>();
+	made->position = place.position();
+	place.expect_only({"origin", "path"});
+	if (const auto origin = place.find("origin"))
+		made->scope = static_cast<std::int8_t>(origin->one_of(
+		    {"packet-header", "packet-context", "event-record-header", "event-record-common-context",
+		     "event-record-specific-context", "event-record-payload"}));
+	const Place path = place.at("path");
+	path.expect(JsonKind::list);
+	for (std::size_t i = 0; i < path.size(); ++i) {
+		const Place step = path.element(i);
+		const bool is_up = step.value().kind == JsonKind::null;
+		made->path += (i > 0 ? "." : "") + (is_up ? std::string("..") : step.text());
+		if (!is_up)
+			made->steps.emplace_back(step.text());
+		else if (made->steps.empty() || !made->steps.back())
+			made->steps.emplace_back(std::nullopt);
+		else
+			made->steps.pop_back();
+	}
+	if (made->steps.empty() || !made->steps.back() || path.element(path.size() - 1).value().kind == JsonKind::null)
+		path.refuse("expected the names that lead to a field");
+	if (made->scope >= 0 && !made->steps.front())
+		path.refuse("a path from an origin cannot lead to what is around that");
+	return made;
+}
+
+// Bytes, as many as `length` or a field says.
+FieldClass bytes(const Place &place, bool is_static)
+{
+	FieldClass made, byte;
+	byte.size_bits = byte.align_bits = 8;
+	made.kind = is_static ? Kind::array : Kind::sequence;
+	made.align_bits = 8;
+	if (is_static)
+		made.length = place.at("length").number(0, max_fixed_bits / 8);
+	else
+		made.reference = location(place.at("length-field-location"));
+	made.element.push_back(std::move(byte));
+	return made;
+}
+
+FieldClass counted_string(const Place &place, bool is_static)
+{
+	place.expect_only(
+	    {"type", "attributes", "extensions", "encoding", is_static ? "length" : "length-field-location"});
+	FieldClass made = bytes(place, is_static);
+	made.is_text = made.element.front().is_text = true;
+	made.encoding = encoding_of(place);
+	return made;
+}
+
+FieldClass blob(const Place &place, bool is_static)
+{
+	if (is_static)
+		place.expect_only({"type", "attributes", "extensions", "media-type", "length", "roles"});
+	else
+		place.expect_only({"type", "attributes", "extensions", "media-type", "length-field-location"});
+	if (const auto type = place.find("media-type"))
+		type->text();
+	FieldClass made = bytes(place, is_static);
+	made.element.front().base = 16;
+	made.roles = is_static ? roles_of(place) : std::uint16_t(0);
+	if (made.roles & ~role_bit(Role::metadata_stream_uuid))
+		place.at("roles").refuse("bytes can only have the role metadata-stream-uuid");
+	if (made.roles && made.length != 16)
+		place.at("length").refuse("a uuid has 16 bytes");
+	return made;
+}
+
+} // namespace
+
+void check_notes(const Place &place)
+{
+	if (const auto attributes = place.find("attributes"))
+		attributes->expect(JsonKind::object);
+	const auto extensions = place.find("extensions");
+	if (!extensions)
+		return;
+	extensions->expect(JsonKind::object);
+	if (extensions->size() == 0)
+		return;
+	const Place owner = extensions->element(0);
+	std::string name = extensions->value().names.front();
+	if (owner.value().kind == JsonKind::object && owner.size() > 0)
+		name += ' ' + owner.value().names.front();
+	extensions->refuse("the trace uses the extension " + name +
+			   ", which changes its meaning and is not known to this version");
+}
+
+const FieldClass &JsonTypes::counted(const FieldClass &made, const Place &place)
+{
+	nodes_ += made.nodes();
+	if (nodes_ > max_type_nodes)
+		place.refuse("the description has too many fields");
+	return made;
+}
+
+void JsonTypes::add_alias(const Place &name, const Place &type)
+{
+	if (!aliases_.emplace(name.text(), make(type)).second)
+		name.refuse("the field class " + name.text() + " is defined twice");
+}
+
+FieldClass JsonTypes::make(const Place &place)
+{
+	FieldClass made;
+	if (place.value().kind == JsonKind::text) {
+		const auto found = aliases_.find(place.text());
+		if (found == aliases_.end())
+			place.refuse("the field class " + place.text() + " is not defined before this one");
+		return counted(found->second, place);
+	}
+	check_notes(place);
+	made = make_object(place);
+	++nodes_;
+	made.finish();
+	if (made.fixed_bits > max_fixed_bits)
+		place.refuse("a field is too large");
+	return made;
+}
+
+FieldClass JsonTypes::make_object(const Place &place)
+{
+	switch (place.at("type").one_of(
+	    {"fixed-length-bit-array", "fixed-length-bit-map", "fixed-length-boolean", "fixed-length-unsigned-integer",
+	     "fixed-length-signed-integer", "fixed-length-floating-point-number", "variable-length-unsigned-integer",
+	     "variable-length-signed-integer", "null-terminated-string", "static-length-string",
+	     "dynamic-length-string", "static-length-blob", "dynamic-length-blob", "structure", "static-length-array",
+	     "dynamic-length-array", "optional", "variant"})) {
+	case 0:
+		return bit_array(place);
+	case 1:
+		return bit_map(place);
+	case 2:
+		return boolean(place);
+	case 3:
+		return fixed_integer(place, false);
+	case 4:
+		return fixed_integer(place, true);
+	case 5:
+		return real(place);
+	case 6:
+		return variable_integer(place, false);
+	case 7:
+		return variable_integer(place, true);
+	case 8:
+		return terminated_string(place);
+	case 9:
+		return counted_string(place, true);
+	case 10:
+		return counted_string(place, false);
+	case 11:
+		return blob(place, true);
+	case 12:
+		return blob(place, false);
+	case 13:
+		return structure(place);
+	case 14:
+		return array(place, true);
+	case 15:
+		return array(place, false);
+	case 16:
+		return optional(place);
+	default:
+		return variant(place);
+	}
+}
+
+FieldClass JsonTypes::structure(const Place &place)
+{
+	place.expect_only({"type", "attributes", "extensions", "minimum-alignment", "member-classes"});
+	FieldClass made;
+	made.kind = Kind::structure;
+	made.align_bits = alignment(place, "minimum-alignment");
+	const auto list = place.find("member-classes");
+	if (!list)
+		return made;
+	list->expect(JsonKind::list);
+	std::set<std::string_view> names;
+	for (std::size_t i = 0; i < list->size(); ++i) {
+		const Place member = list->element(i);
+		member.expect_only({"name", "field-class", "attributes", "extensions"});
+		check_notes(member);
+		const Place name = member.at("name");
+		if (!names.insert(name.text()).second)
+			name.refuse("the name " + name.text() + " appears twice in a structure");
+		made.members.push_back({name.text(), make(member.at("field-class")), place.position(), {}});
+		made.align_bits = std::max(made.align_bits, made.members.back().type.align_bits);
+	}
+	return made;
+}
+
+FieldClass JsonTypes::array(const Place &place, bool is_static)
+{
+	place.expect_only({"type", "attributes", "extensions", "minimum-alignment", "element-field-class",
+			   is_static ? "length" : "length-field-location"});
+	FieldClass made;
+	made.kind = is_static ? Kind::array : Kind::sequence;
+	made.element.push_back(make(place.at("element-field-class")));
+	const FieldClass &element = made.element.front();
+	made.align_bits = std::max(alignment(place, "minimum-alignment"), element.align_bits);
+	made.base = element.base;
+	if (!is_static) {
+		made.reference = location(place.at("length-field-location"));
+		return made;
+	}
+	const Place length = place.at("length");
+	made.length = length.number();
+	if (element.stride() != 0 && made.length > max_fixed_bits / element.stride())
+		length.refuse("an array is too large");
+	return made;
+}
+
+FieldClass JsonTypes::optional(const Place &place)
+{
+	place.expect_only(
+	    {"type", "attributes", "extensions", "selector-field-location", "selector-field-ranges", "field-class"});
+	FieldClass made;
+	made.kind = Kind::optional;
+	const auto selector = location(place.at("selector-field-location"));
+	ValueTest test;
+	const auto ranges = place.find("selector-field-ranges");
+	selector->takes_truth = !ranges;
+	test.values = ranges ? ranges_of(*ranges, *selector) : std::vector<LabelRange>{{1, max_number}};
+	made.presence = std::make_shared<std::vector<FieldClass::Presence>>(1, FieldClass::Presence{-1, test});
+	made.reference = selector;
+	made.element.push_back(make(place.at("field-class")));
+	return made;
+}
+
+FieldClass JsonTypes::variant(const Place &place)
+{
+	place.expect_only({"type", "attributes", "extensions", "selector-field-location", "options"});
+	FieldClass made;
+	made.kind = Kind::variant;
+	const auto selector = location(place.at("selector-field-location"));
+	const Place list = place.at("options");
+	list.expect(JsonKind::list);
+	std::set<std::string> names;
+	for (std::size_t i = 0; i < list.size(); ++i) {
+		const Place option = list.element(i);
+		option.expect_only({"name", "field-class", "selector-field-ranges", "attributes", "extensions"});
+		check_notes(option);
+		const auto named = option.find("name");
+		std::string name = named ? named->text() : std::to_string(i); // it needs none
+		if (!names.insert(name).second)
+			option.refuse("the name " + name + " appears twice in a variant");
+		made.members.push_back({std::move(name), make(option.at("field-class")), place.position(),
+					ranges_of(option.at("selector-field-ranges"), *selector)});
+	}
+	if (made.members.empty())
+		list.refuse("a variant has no options");
+	made.reference = selector;
+	return made;
+}
+
+} // namespace monitor::trace
