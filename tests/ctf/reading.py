@@ -1,14 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Traces as babeltrace 2 and as `monitor list --json` read them, in one form, and what is different. Imported by the
-tests here; without babeltrace 2's Python bindings they are skipped."""
-import json
+"""Traces as babeltrace 2 reads them, in the form of printed.py. Imported by the tests here; without babeltrace 2's
+Python bindings they are skipped."""
 import multiprocessing
 import os
-import re
-import struct
-import subprocess
 import sys
 
+from printed import TIMEOUT, Event, by_monitor, difference, event_of, run, same  # for those who compare both
 from writer import Single, text_of
 
 SYSTEM_PYTHON = "/usr/bin/python3"
@@ -22,32 +19,20 @@ except ImportError:
 	print("skipped: babeltrace 2's Python bindings (python3-bt2) are not installed")
 	sys.exit(77)
 
-TIMEOUT = 10
-
-
-class Event:
-	"""One event: its time in ns (None: no clock), ticks, CPU, name, context, fields, and which stream it is of."""
-
-	def __init__(self, ns, ticks, cpu, name, context, fields, stream=None):
-		self.ns, self.ticks, self.cpu, self.name = ns, ticks, cpu, name
-		self.context, self.fields, self.stream = context, fields, stream
-
-	def __repr__(self):
-		return (f"{self.ns} ns, ticks {self.ticks}, cpu {self.cpu}, {self.name!r}, context {shown(self.context)}, "
-		        f"fields {shown(self.fields)}")
-
-
-def shown(value):
-	text = json.dumps(value)
-	return text if len(text) < 700 else text[:700] + " ..."
-
-
 def plain(field):
 	"""A field of babeltrace's as the JSON that is expected of it."""
 	if isinstance(field, bt2._StructureFieldConst):
-		return {name: plain(value) for name, value in field.items()}
+		return {name: plain(value) for name, value in field.items() if not is_absent(value)}
+	if isinstance(field, bt2._OptionFieldConst):
+		return plain(field.field) if field.has_field else None
+	if isinstance(field, bt2._BoolFieldConst):
+		return "true" if field else "false"
+	if isinstance(field, bt2._BitArrayFieldConst):
+		return flags(field)
+	if hasattr(bt2, "_BlobFieldConst") and isinstance(field, bt2._BlobFieldConst):  # from version 2.1
+		return list(field.data)
 	if isinstance(field, bt2._VariantFieldConst):
-		name = field.cls[list(field.cls)[field.selected_option_index]].name
+		name = option_name(field)
 		return {name: plain(field.selected_option)}
 	if isinstance(field, bt2._ArrayFieldConst):
 		return [plain(one) for one in field]
@@ -66,6 +51,31 @@ def plain(field):
 		# bt2 may append bytes of an earlier event: only len(field) of them belong to this one
 		return text_of(str(field).encode("utf-8", "surrogateescape")[:len(field)])
 	raise TypeError(type(field))
+
+
+def is_absent(field):
+	while isinstance(field, bt2._OptionFieldConst) and field.has_field:
+		field = field.field
+	return isinstance(field, bt2._OptionFieldConst)
+
+
+def option_name(variant):
+	index = variant.selected_option_index
+	if not hasattr(variant.cls, "option_at_index"):
+		return variant.cls[list(variant.cls)[index]].name
+	name = variant.cls.option_at_index(index).name  # from version 2.1, where an option needs none
+	return name if name is not None else str(index)
+
+
+def flags(field):
+	"""The names of the bits that are set, and the others in hexadecimal."""
+	value = int(field.value_as_integer)
+	names, others = [], value
+	for label, flag in getattr(field.cls, "items", dict)():
+		bits = sum(1 << bit for one in flag.ranges for bit in range(one.lower, one.upper + 1))
+		names += [label] if value & bits else []
+		others &= ~bits
+	return "|".join(names + ([f"{others:#x}"] if others else [])) if names else value
 
 
 def in_order(field):
@@ -123,77 +133,3 @@ def contents(event):
 	for part in (event.common_context_field, event.specific_context_field):
 		context.update(plain(part) if part is not None else {})
 	return context, plain(event.payload_field) if event.payload_field is not None else {}
-
-
-def integer(text):
-	return -0.0 if text == "-0" else int(text)
-
-
-def run(monitor, directory):
-	"""Exit code (negative: a signal, None: still running after the timeout), lines of output and of errors."""
-	try:
-		done = subprocess.run([monitor, "list", str(directory), "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-		                      timeout=TIMEOUT, check=False)
-	except subprocess.TimeoutExpired:
-		return None, [], ["timeout"]
-	return done.returncode, done.stdout.splitlines(), done.stderr.decode("utf-8", "replace").splitlines()
-
-
-def event_of(line):
-	read = json.loads(line, parse_int=integer)
-	return Event(read["time_ns"], read["ticks"], read["cpu"], read["event"], read.get("context", {}), read["fields"])
-
-
-def by_monitor(monitor, directory, may_complain=False):
-	"""All events that the monitor prints, and a sentence if it does not print them as it should (None: it does)."""
-	code, lines, errors = run(monitor, directory)
-	if code != 0 or (errors and not may_complain):
-		return [], f"exit code {code}: {' / '.join(errors[:3])}"
-	try:
-		return [event_of(line) for line in lines], None
-	except (ValueError, KeyError, TypeError) as error:
-		return [], f"not the JSON that was expected: {error!r}"
-
-
-def same(theirs, ours):
-	if isinstance(theirs, float):
-		if isinstance(ours, (str, bool)) or not isinstance(ours, (int, float)):
-			return False
-		if isinstance(theirs, Single):
-			return struct.pack("f", theirs) == struct.pack("f", ours)
-		return struct.pack("d", theirs) == struct.pack("d", ours)
-	if isinstance(theirs, dict):
-		return isinstance(ours, dict) and list(theirs) == list(ours) and all(same(theirs[key], ours[key]) for key in theirs)
-	if isinstance(theirs, list):
-		return isinstance(ours, list) and len(theirs) == len(ours) and all(map(same, theirs, ours))
-	if isinstance(theirs, str):  # how many signs stand for broken bytes is open
-		return isinstance(ours, str) and re.sub("\ufffd+", "\ufffd", theirs) == re.sub("\ufffd+", "\ufffd", ours)
-	return type(theirs) is type(ours) and theirs == ours
-
-
-def same_event(theirs, ours):
-	return (theirs.name == ours.name and theirs.cpu == ours.cpu and theirs.ticks == ours.ticks
-	        and same(theirs.context, ours.context) and same(theirs.fields, ours.fields))
-
-
-def difference(theirs, ours):
-	"""A sentence that tells the first difference, or None. Events of one time are in any order if of several streams."""
-	times = [[event.ns - events[0].ns if event.ns is not None else 0 for event in events] for events in (theirs, ours)]
-	at = 0  # both round to nanoseconds, each in its own way
-	while at < len(theirs):
-		end = at + 1
-		while end < len(theirs) and times[0][end] == times[0][at]:
-			end += 1
-		open_ones, several = list(range(at, min(end, len(ours)))), len({event.stream for event in theirs[at:end]}) > 1
-		for their in range(at, end):
-			fitting = (our for our in (open_ones if several else open_ones[:1])
-			           if abs(times[1][our] - times[0][their]) <= 1 and same_event(theirs[their], ours[our]))
-			found = next(fitting, None)
-			if found is None:
-				our = f"{times[1][at]} ns later: {ours[open_ones[0]]!r}" if open_ones else "no more events"
-				return f"event {their}\n  babeltrace2: {times[0][at]} ns later: {theirs[their]!r}\n  monitor:     {our}"
-			open_ones.remove(found)
-		at = end
-	if len(ours) > len(theirs):
-		return f"{len(ours) - len(theirs)} more events than babeltrace2 reads ({len(theirs)}): {ours[len(theirs)]!r}"
-	return None

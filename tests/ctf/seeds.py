@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""The valid traces as seeds of the fuzzer of descriptions and packets: seeds.py DIRECTORY. Each is the text of a
-description, a NUL, and the first stream's bytes."""
+"""The valid traces as seeds of the fuzzers of descriptions and packets: seeds.py [--version2] DIRECTORY. Each is the text
+of a description, a NUL, and the first stream's bytes; of CTF 2 without the first record separator."""
 import pathlib
 import sys
 import tempfile
 
 import cases
+import cases2
 
 
 def seed(write, out):
@@ -16,14 +17,18 @@ def seed(write, out):
 			text = metadata.read_bytes()
 			streams = [path for path in sorted(metadata.parent.iterdir()) if path.is_file() and path != metadata]
 			if b"\0" not in text and streams:
-				out.write_bytes(text + b"\0" + streams[0].read_bytes())
+				out.write_bytes(text.removeprefix(b"\x1e") + b"\0" + streams[0].read_bytes())
 				return
 
 
 def main():
-	out = pathlib.Path(sys.argv[1])
+	out = pathlib.Path(sys.argv[-1])
 	out.mkdir(parents=True, exist_ok=True)
-	for name, write in {**cases.CASES, **cases.BEYOND}.items():
+	traces = {**cases.CASES, **cases.BEYOND}
+	if "--version2" in sys.argv:
+		traces = {**cases2.VALID, **cases2.BEYOND,
+		          **{f"random_{number}": lambda at, number=number: cases2.random_trace(at, number) for number in range(20)}}
+	for name, write in traces.items():
 		seed(write, out / f"seed_{name}")
 
 

@@ -28,6 +28,9 @@ fi
 if [ "$name" = fuzz_generic ]; then
 	python3 -B "$(dirname "$0")/../ctf/seeds.py" "$corpus"
 fi
+if [ "$name" = fuzz_fragments ]; then
+	python3 -B "$(dirname "$0")/../ctf/seeds.py" --version2 "$corpus"
+fi
 if [ "$name" = fuzz_tdl ] || [ "$name" = fuzz_convert ]; then
 	python3 -B "$(dirname "$0")/../tdl/seeds.py" "$corpus" "$(dirname "$0")/../../share/descriptions"
 fi
