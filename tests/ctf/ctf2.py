@@ -18,6 +18,7 @@ import traceback
 import printed
 from cases2 import BEYOND, VALID, random_trace
 from invalid2 import HOSTILE, INVALID, PREAMBLE, text_of
+from writer2 import Int, Struct, simple
 
 PLACE = re.compile(r"line \d+, column \d+: ")
 DIED = "it died"  # reading.babeltrace()'s words
@@ -119,6 +120,25 @@ def commands(monitor, directory):
 	return None, ""
 
 
+def merged(monitor, directory):
+	"""The clock of a trace that is merged is moved in its description, and nothing else in it is changed."""
+	fields = Struct({"x": Int(8)})
+	for number, name in enumerate("ab"):
+		simple(directory / name, fields, [{"x": number}], environment={"hostname": name}, uuid=bytes([number]) * 16, indent=2,
+		       clocks=[{"id": "default", "frequency": 1_000_000, "attributes": {"y": {"z": "clock-class"}}}])
+	subprocess.run([monitor, "merge", "-o", directory / "both", directory / "a", directory / "b", "--clock", "b=-300us,10ns"],
+	               check=True, capture_output=True)
+	_, lines, _ = printed.run(monitor, directory / "both")
+	events = [printed.event_of(line) for line in lines]
+	if [(event.fields["x"], event.ns - events[0].ns) for event in events] != [(1, 0), (0, 300_000)]:
+		return f"merged are {events}", ""
+	before, after = ((directory / at / "metadata").read_bytes().split(b"\x1e") for at in ("b", "both/b"))
+	changed = [json.loads(ours) for theirs, ours in zip(before, after) if theirs != ours]
+	offset = {"seconds": -1, "cycles": 999_700}
+	return (None if len(before) == len(after) and [one["offset-from-origin"] for one in changed] == [offset] else
+	        f"changed are {changed}"), ""
+
+
 def cases(options, work, babeltrace):
 	for name, write in VALID.items():
 		yield name, lambda write=write, name=name: valid(options.monitor, work / name, write, babeltrace)
@@ -134,6 +154,7 @@ def cases(options, work, babeltrace):
 	for name, row in HOSTILE.items():
 		yield f"hostile_{name}", lambda row=row, name=name: hostile(options.monitor, work / f"hostile_{name}", *row)
 	yield "cut", lambda: cut(options.monitor, work / "cut")
+	yield "merged", lambda: merged(options.monitor, work / "merged")
 	yield "commands", lambda: commands(options.monitor, work / "commands")
 
 

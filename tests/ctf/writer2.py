@@ -470,20 +470,20 @@ class Trace:
 	times: their ticks."""
 
 	def __init__(self, directory, *streams, header=..., clocks=None, environment=None, aliases=(), order="le",
-	             indent=None, packets=None):
+	             indent=None, packets=None, uuid=UUID):
 		self.directory, self.streams, self.order, self.log, self.times = directory, streams, order, [], []
 		self.header = packet_header() if header is ... else header
 		self.clocks = [{"id": "default", "frequency": 1_000_000_000, **EPOCH}] if clocks is None else clocks
-		self.environment, self.aliases = environment, aliases
+		self.environment, self.aliases, self.uuid = environment, aliases, uuid
 		directory.mkdir(parents=True, exist_ok=True)
 		text = b"".join(RS + json.dumps(one, indent=indent).encode() + b"\n" for one in self.fragments())
 		(directory / "metadata").write_bytes(text if packets is None else in_packets(text, *packets))
 
 	def fragments(self):
-		yield {"type": "preamble", "version": 2, "uuid": list(UUID)}
+		yield {"type": "preamble", "version": 2, "uuid": list(self.uuid)}
 		for alias in self.aliases:
 			yield {"type": "field-class-alias", "name": alias.name, "field-class": alias.to.properties()}
-		trace = {"type": "trace-class", "namespace": "example.org", "name": "test", "uid": "1"}
+		trace = {"type": "trace-class", "namespace": "example.org", "name": "test", "uid": self.uuid.hex()}
 		if self.environment:
 			trace["environment"] = self.environment
 		if self.header:
@@ -498,7 +498,7 @@ class Trace:
 
 	def packet(self, stream, events, content, total, number, more):
 		bits = Bits(self.order)
-		known = {"magic": MAGIC, "uuid": UUID, "stream": stream.id, "instance": 0, "content": content, "total": total,
+		known = {"magic": MAGIC, "uuid": self.uuid, "stream": stream.id, "instance": 0, "content": content, "total": total,
 		         "number": number, "discarded": 0, "cpu_id": 0, "begin": events[0]["time"] if events else 0,
 		         "end": events[-1]["time"] if events else 0, **more}
 		if self.header:
