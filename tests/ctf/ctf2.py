@@ -47,7 +47,7 @@ def valid(monitor, directory, write, babeltrace):
 		wrong = as_written("monitor", ours, trace)
 	if not wrong and babeltrace:
 		theirs, stopped = babeltrace(directory)
-		if stopped == DIED:  # by an assertion or an exception of its own, as 2.1.1 of one in six random traces
+		if stopped == DIED:  # by an assertion or an exception of its own, as 2.1.1 of one in five random traces
 			return None, DIED
 		wrong = f"babeltrace2 does not read it: {stopped}" if stopped else printed.difference(theirs, ours)
 	return wrong, f"{len(ours)} events"

@@ -72,7 +72,7 @@ def flags(field):
 	value = int(field.value_as_integer)
 	names, others = [], value
 	for label, flag in getattr(field.cls, "items", dict)():
-		bits = sum(1 << bit for one in flag.ranges for bit in range(one.lower, one.upper + 1))
+		bits = sum({1 << bit for one in flag.ranges for bit in range(one.lower, one.upper + 1)})
 		names += [label] if value & bits else []
 		others &= ~bits
 	return "|".join(names + ([f"{others:#x}"] if others else [])) if names else value

@@ -27,7 +27,7 @@ def main():
 	traces = {**cases.CASES, **cases.BEYOND}
 	if "--version2" in sys.argv:
 		traces = {**cases2.VALID, **cases2.BEYOND,
-		          **{f"random_{number}": lambda at, number=number: cases2.random_trace(at, number) for number in range(20)}}
+		          **{f"random_{number}": lambda at, number=number: cases2.random_trace(at, number) for number in range(8)}}
 	for name, write in traces.items():
 		seed(write, out / f"seed_{name}")
 

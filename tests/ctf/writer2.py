@@ -91,7 +91,7 @@ class BitMap(BitArray):
 
 	def __init__(self, size, flags, **more):
 		super().__init__(size, flags=flags, **more)
-		self.flags = {name: sum(1 << bit for first, last in ranges for bit in range(first, min(last, size - 1) + 1))
+		self.flags = {name: sum(1 << bit for bit in range(size) if any(first <= bit <= last for first, last in ranges))
 		              for name, ranges in flags.items()}
 
 	def json(self, value):

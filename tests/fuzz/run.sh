@@ -7,7 +7,7 @@ fuzzer=$1 name=$(basename "$1") make_golden=$2 events=$3 corpus=$4/$(basename "$
 case $name in
 fuzz_fold) runs=60 ;; # a whole recording is folded each time
 fuzz_clock) runs=500 ;; # each is searched for lines a dozen times
-fuzz_convert) runs=1000 ;;
+fuzz_convert | fuzz_fragments) runs=1000 ;;
 *) runs=2000 ;;
 esac
 runs=${5:-$runs}
