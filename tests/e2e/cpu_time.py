@@ -9,16 +9,10 @@ import e2e
 e2e.calibrated = True
 
 
-def steal_ns():
-	"""Stolen from this guest so far; what is not a whole tick is not told, so a tick per CPU is added."""
-	fields = e2e.run("cat", "/proc/stat").stdout.split("\n", 1)[0].split()
-	return (int(fields[8]) + len(e2e.cpus())) * 10_000_000 if int(fields[8]) else 0
-
-
 def one_row(name, verb, number):
-	before = steal_ns()
+	before = e2e.steal_ns()
 	trace = e2e.record_workload(name, verb, number)
-	stolen = steal_ns() - before + (len(e2e.cpus()) * 10_000_000 if before else 0)
+	stolen = e2e.stolen_ns(before)
 	trace.expect_true()
 	(row,) = trace.rows("--by", "thread", tid=trace.values["pid"])
 	e2e.expect(row["recorded"], "the command's thread is not marked")

@@ -415,5 +415,16 @@ def cpus():
 	return sorted(os.sched_getaffinity(0))
 
 
+def steal_ns():
+	"""Stolen from this guest so far; what is not a whole tick is not told, so a tick per CPU is added."""
+	fields = pathlib.Path("/proc/stat").read_text().split("\n", 1)[0].split()
+	return (int(fields[8]) + len(cpus())) * 10_000_000 if int(fields[8]) else 0
+
+
+def stolen_ns(before):
+	"""At most, since steal_ns() said `before`. Where the kernel counts it, it takes it from the times of its threads, if later."""
+	return steal_ns() - before + (len(cpus()) * 10_000_000 if before else 0)
+
+
 def getppid_on_every_cpu():
 	return Load(*(("taskset", "-c", cpu, workload, "getppid", 1 << 50) for cpu in cpus()))

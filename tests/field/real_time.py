@@ -8,14 +8,16 @@ def waits():
 	program = e2e.compiled("real_time.c")
 	if e2e.run(program, exit_code=None).returncode == 77:
 		e2e.skip("no real-time class may be used here")
+	before = e2e.steal_ns()
 	trace = e2e.record("waits", "-p", "cmd", command=(program,))
+	stolen = e2e.stolen_ns(before)
 	told = {line.split()[0]: e2e.values(line) for line in trace.output.splitlines()}
 	e2e.equal("processes", sorted(told), ["fifo", "normal"])
 	for name, values in told.items():
 		(row,) = trace.rows(pid=values["pid"])
 		e2e.equal("name", row["process"], name)
-		e2e.near(f"{name}: CPU time (ns)", row["cpu_ns"], values["cpu_ns"], slack=1e7)
-		e2e.near(f"{name}: waiting (ns)", row["waiting_ns"], values["waited_ns"], part=0.05, slack=2e7)
+		e2e.near(f"{name}: CPU time (ns)", row["cpu_ns"], values["cpu_ns"], slack=1e7 + stolen)
+		e2e.near(f"{name}: waiting (ns)", row["waiting_ns"], values["waited_ns"], part=0.05, slack=2e7 + stolen)
 	e2e.expect(told["normal"]["waited_ns"] > 0.25e9, f"nothing took the CPU: {told}")
 	trace.expect_true()
 
