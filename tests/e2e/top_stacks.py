@@ -113,13 +113,14 @@ def as_text():
 
 
 def on_a_screen():
-	screen = terminals.Terminal("top", "--stacks", "-d", "300ms", "--no-calibration", rows=40, columns=160)
+	screen = terminals.Terminal("top", "--stacks", "-d", "300ms", "--no-calibration", rows=40, columns=140)
 	screen.shows(r"s stacks, \? help")
 	screen.press("/", "^/_")
 	screen.press("stack_load\r", r"rows with 'stack_load'")
 	screen.press("s", r"^Stacks on the CPU: \d+ samples")
 	screen.shows(r"burn_inner.* < burn < main < ")
 	screen.shows(r"^Stacks asleep: [\d.]+ ms")
+	screen.shows(r" < \.\.\. < .*rest < main < ")
 	screen.press("d", r"^Calls of the chosen row")
 	screen.press("\r", r"^threads of stack_load")
 	screen.press("s", r"^Stacks on the CPU: \d+ samples")

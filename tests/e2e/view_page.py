@@ -65,6 +65,7 @@ def what_it_shows():
 	e2e.expect(page.run("monitorView.lanes.drawn") > 5, "nothing is drawn")
 	page.key("t")
 	page.wait(f"{READY} && monitorView.lanes.what === 'threads'")
+	e2e.equal("what the lanes' colours mean", page.run("[...document.querySelectorAll('#lanes-legend li')].map(item => item.textContent)"), ["runs", "waits for a CPU"])
 	titles = page.run("monitorView.lanes.rows.map(row => row.title)")
 	e2e.expect(any("onload" in title for title in titles) or any("right" in title for title in titles), f"{titles}")
 	e2e.equal("order of threads", page.run("monitorView.lanes.rows.map(row => row.thread.ran)"),
@@ -81,9 +82,11 @@ def what_it_shows():
 	# The report's JSON has also those that only slept; the page leaves them out, as the report's text does.
 	e2e.equal("the first rows", [(row[2], row[3]) for row in rows(page)[:3] if row[3] != text(0)],
 	          [(str(row["pid"]), text(row["cpu_ns"])) for row in printed[:3] if row["cpu_ns"]])
-	for by, column in (("thread", "tid"), ("cpu", "CPU"), ("process", "pid")):
+	for by, column in (("thread", "tid"), ("cpu", "CPU"), ("process", "pid"), ("sleeps", "waker")):
 		page.run(f"[...document.querySelectorAll('#by button')].find(button => button.textContent === '{by}').click()")
 		page.wait(f"{READY} && [...document.querySelectorAll('#table th')].some(cell => cell.textContent === '{column}')")
+		shown, wide = page.run("(({clientWidth, scrollWidth}) => [clientWidth, scrollWidth])(document.querySelector('#table').parentElement)")
+		e2e.expect(shown == wide or shown > 1200, f"of the table by {by}, {wide} wide, {shown} are shown")
 	served.end()
 
 
@@ -156,6 +159,8 @@ def to_the_longest():
 	page.type("sleep")
 	page.key("Escape")
 	page.wait(f"{READY} && monitorView.lanes.what === 'processes'")
+	found = page.run("[...document.querySelectorAll('#table tr')].slice(1).map(row => row.className)")
+	e2e.expect(found[0] == "found" and found == sorted(found, reverse=True) and "faded" in found, f"what is found is not above the others: {found}")
 	shell = page.run("monitorView.lanes.rows.findIndex(row => row.title.startsWith('sleep '))")
 	e2e.expect(page.run("monitorView.lanes.drawn") > 0 and shell >= 0, "no process is drawn")
 	x, y, width, height = page.place("#lanes")
@@ -284,9 +289,12 @@ def what_is_copied():
 	page.run("(() => { const {ticks} = monitorView.lanes.source.about; monitorView.setWindow(ticks * 0.3, ticks * 0.7); })()")
 	row = row_of(page, "sh")
 	tid = page.run(f"monitorView.lanes.rows[{row}].thread.tid")
+	page.size(1280, 500)
 	x, y, _, height = page.place("#lanes")
 	page.click(x, y - height / 2 + 18 + row * 23 + 10)
 	page.wait(f"{READY} && monitorView.story.rows.length > 0")
+	e2e.expect(page.run("document.querySelector('#story').getBoundingClientRect().bottom <= innerHeight + 1"), "the story is below the fold")
+	page.size(1280, 900)
 	e2e.equal("a slice that is clicked is marked", page.run("document.querySelector('#story-where').textContent"), "in the marked time")
 	page.run("document.querySelector('#story-table button[aria-pressed=true]').click()")
 	events = listed(copied("query"))
@@ -370,6 +378,7 @@ def a_written_page():
 	page.open(f"file://{file}")
 	page.wait(READY)
 	e2e.expect(page.run("document.scrollingElement.scrollWidth") <= 390, "the page is wider than the screen")
+	e2e.equal("an animation, which needs the server, is offered", page.run("!document.querySelector('#scenes-button').hidden"), False)
 	e2e.equal("its ground is dark", page.run("getComputedStyle(document.body).backgroundColor"), "rgb(20, 23, 28)")
 	e2e.equal("what it fetched", page.run("performance.getEntriesByType('resource').filter(entry => !entry.name.startsWith('data:')).map(entry => entry.name)"), [])
 	summary = json.loads(e2e.run(e2e.monitor, "report", "--json", trace.directory).stdout)

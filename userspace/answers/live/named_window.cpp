@@ -32,8 +32,11 @@ NamedWindow::Kind kind_of(const report::CallTree &tree, const trace::Clock &cloc
 		}
 		NamedWindow::Stack &shown = kind.stacks.emplace_back();
 		shown.value = stack.value;
-		for (std::size_t i = 1; i < stack.frames.size(); ++i)
-			shown.frames.push_back(profile.frames[stack.frames[i]].text());
+		for (std::size_t i = 1; i < stack.frames.size(); ++i) {
+			const symbols::FrameName &frame = profile.frames[stack.frames[i]];
+			shown.frames.push_back(frame.text());
+			shown.in_kernel.push_back(frame.is_kernel);
+		}
 	}
 	return kind;
 }

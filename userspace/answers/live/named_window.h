@@ -22,6 +22,7 @@ struct NamedWindow {
 	struct Stack {
 		std::uint64_t value = 0;         // how often it was taken, or ns
 		std::vector<std::string> frames; // the outermost first, without the process
+		std::vector<bool> in_kernel;     // of each frame
 	};
 	struct Kind {
 		std::string by;

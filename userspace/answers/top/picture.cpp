@@ -259,6 +259,7 @@ void Top::draw_stacks(Cells &cells, unsigned top, unsigned bottom) const
 		cells.text(top, 0, "No stacks are taken: monitor top --stacks", heading);
 		return;
 	}
+	constexpr unsigned numbers = 20; // columns before the stack
 	const bool is_there =
 	    stacks->process == levels_.back().wanted.followed && stacks->thread == levels_.back().wanted.thread;
 	if (const std::string note = stacks_note(*stacks); !note.empty() && top < bottom)
@@ -266,7 +267,9 @@ void Top::draw_stacks(Cells &cells, unsigned top, unsigned bottom) const
 	for (std::size_t left = stacks->kinds.size(); left > 0; --left) {
 		const NamedWindow::Kind &kind = stacks->kinds[stacks->kinds.size() - left];
 		const auto end = top + (bottom - std::min(bottom, top)) / static_cast<unsigned>(left);
-		draw_table(cells, top, std::min(end, bottom), is_there ? stacks_table(kind) : report::Table(),
+		draw_table(cells, top, std::min(end, bottom),
+			   is_there ? stacks_table(kind, cells.columns() - std::min(cells.columns(), numbers))
+				    : report::Table(),
 			   is_there ? stacks_title(kind).c_str() : "Its stacks, with the next figures");
 		top = end;
 	}

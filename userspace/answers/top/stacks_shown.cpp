@@ -29,12 +29,23 @@ std::string where(const std::string &by)
 	return by == "fault" ? "at page faults" : "at other events";
 }
 
-std::string innermost_first(const std::vector<std::string> &frames)
+std::string innermost_first(const NamedWindow::Stack &stack, bool is_short = false)
 {
 	std::string text;
-	for (std::size_t i = frames.size(); i-- > 0;)
-		text += (text.empty() ? "" : " < ") + printable(frames[i]);
+	bool has_left_out = false;
+	for (std::size_t i = stack.frames.size(); i-- > 0;) {
+		const bool is_left_out = is_short && stack.in_kernel[i] && !text.empty();
+		if (!is_left_out || !has_left_out)
+			text += (text.empty() ? "" : " < ") + (is_left_out ? "..." : printable(stack.frames[i]));
+		has_left_out = is_left_out;
+	}
 	return text;
+}
+
+std::string within(const NamedWindow::Stack &stack, unsigned width)
+{
+	std::string text = innermost_first(stack);
+	return text.size() > width ? innermost_first(stack, true) : text;
 }
 
 } // namespace
@@ -46,7 +57,7 @@ std::string stacks_title(const NamedWindow::Kind &kind)
 					: fmt::format("{} {}", kind.total, kind.by == "cpu" ? "samples" : "taken"));
 }
 
-report::Table stacks_table(const NamedWindow::Kind &kind)
+report::Table stacks_table(const NamedWindow::Kind &kind, unsigned width)
 {
 	using report::Unit;
 	report::Table table;
@@ -55,7 +66,7 @@ report::Table stacks_table(const NamedWindow::Kind &kind)
 			  kind.is_time ? Unit::nanoseconds : Unit::count},
 			 {"stack", "stack, the innermost function first", Unit::text}};
 	for (const NamedWindow::Stack &stack : kind.stacks)
-		table.rows.push_back({percent(stack.value, kind.total), stack.value, innermost_first(stack.frames)});
+		table.rows.push_back({percent(stack.value, kind.total), stack.value, within(stack, width)});
 	if (kind.other)
 		table.rows.push_back({percent(kind.other, kind.total), kind.other, "other"});
 	return table;

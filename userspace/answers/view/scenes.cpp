@@ -37,8 +37,10 @@ Json Scenes::answer(std::uint64_t from_ticks, std::uint64_t to_ticks, unsigned s
 	std::unique_lock lock(lock_, std::defer_lock);
 	while (!lock.try_lock_for(between_tries))
 		expect_wanted(is_over);
-	if (!playing_)
+	if (!playing_) {
 		playing_.emplace(open_());
+		known_from_ = playing_->player.find_known() - playing_->player.begin();
+	}
 	const play::Player &player = playing_->player;
 	const std::uint64_t ticks = player.end() - player.begin();
 	if (from_ticks > std::min(to_ticks, ticks))
@@ -52,6 +54,8 @@ Json Scenes::answer(std::uint64_t from_ticks, std::uint64_t to_ticks, unsigned s
 	for (std::uint64_t at = from_ticks; at <= ticks; at += step) {
 		go_to(player.begin() + at, step, is_over);
 		scenes.push_back(scene_json(player.scene(), view, player.begin()));
+		if (at < known_from_)
+			scenes.back()["known_from"] = known_from_;
 		if (scenes.size() == steps || step > ticks - at)
 			break;
 	}

@@ -30,7 +30,8 @@ public:
 	Scenes(Open open, std::optional<play::Layout> layout);
 
 	// Scenes (scene_json.h) at `from`, and so on, `steps` of them, (to - from) / steps ticks apart, at least one;
-	// those after the recording's end are left out. 0 steps: only gives up what the page asked for before. Ticks
+	// those after the recording's end are left out. One from before it is known what runs also says from when on
+	// it is (`known_from`, Player::find_known()). 0 steps: only gives up what the page asked for before. Ticks
 	// since its begin. Waits while another answer is made, unless it is over. Throws Error. Any thread.
 	nlohmann::ordered_json answer(std::uint64_t from_ticks, std::uint64_t to_ticks, unsigned steps,
 				      const IsOver &is_over);
@@ -49,6 +50,7 @@ private:
 	const std::optional<play::Layout> layout_;
 	std::timed_mutex lock_; // of:
 	std::optional<Playing> playing_;
+	std::uint64_t known_from_ = 0; // ticks
 };
 
 } // namespace monitor::view

@@ -103,6 +103,16 @@ export class Lanes {
 		const thread = this.source.about.threads[place];
 		return thread ? `${thread.name || '?'} ${thread.tid}` : 'unknown';
 	}
+	// What they mean, as legend() in main.js has it.
+	get colours() {
+		if (this.what === 'threads')
+			return [['runs', runColour], ['waits for a CPU', waitColour]];
+		if (!this.hasThreads)
+			return [['share of the CPUs', runColour]];
+		const threads = [0, 1, 2].map(colour), isCpus = this.what === 'cpus';
+		return [[isCpus ? `a thread, in one of ${paletteSize} colours` : 'open, in the colour of the thread that has most', ...threads],
+			...(isCpus ? [['unknown'], ['idle', paper()]] : [])];
+	}
 	// Whether the keys of slices are places of threads.
 	get hasThreads() {
 		return this.what === 'cpus' || this.what === 'activities';

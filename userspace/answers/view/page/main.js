@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The page of `monitor view`: puts its parts together. The fragment of the address (#...) holds the window, what the lanes
 // show, what the table is by, and whose story is told.
-import {hatched, modeColours, modeNames, runColour, waitColour} from './colours.js';
+import {hatched, modeColours, modeNames} from './colours.js';
 import {Cases} from './cases.js';
 import {Compare} from './compare.js';
 import {Hosts} from './hosts.js';
@@ -85,14 +85,16 @@ function tellTrust() {
 		say(about.left_out, true);
 }
 
-function legend() {
-	const entries = [...about.modes.filter(mode => mode !== 'idle').map(mode => [modeNames[mode], modeColours[mode]]), ['a thread runs', runColour], ['waits for a CPU', waitColour]];
-	element('legend').append(...entries.map(([name, colour]) => {
+// `entries`: [what it is, its colours; none: hatched]
+function legend(id, entries) {
+	element(id).replaceChildren(...entries.map(([name, ...colours]) => {
 		const item = document.createElement('li'), swatch = document.createElement('canvas'), context = swatch.getContext('2d');
 		swatch.width = 14;
 		swatch.height = 12;
-		context.fillStyle = colour ?? hatched(context);
-		context.fillRect(0, 0, 14, 12);
+		(colours.length ? colours : [hatched(context)]).forEach((colour, i, {length}) => {
+			context.fillStyle = colour;
+			context.fillRect(i * 14 / length, 0, 14, 12);
+		});
 		item.append(swatch, name);
 		return item;
 	}));
@@ -212,6 +214,7 @@ function showLanes(what, only) {
 	compare?.show(what);
 	for (const name of lanesNames)
 		element(`lanes-${name}`).ariaPressed = String(what === name);
+	legend('lanes-legend', lanes.colours);
 	element('lanes-note').textContent = what === 'activities' ? activitiesNote() : '';
 	element('lanes').setAttribute('aria-label', lanesTexts[what] ?? 'how much of the CPUs each group of threads had');
 	dirty = true;
@@ -237,7 +240,7 @@ function showStacks(isShown) {
 function showScenes(isPointed) {
 	if (scenes.isOpen)
 		scenes.close();
-	else
+	else if (!element('scenes-button').hidden)
 		scenes.open(isPointed && pointer?.place === 0 && element('lanes').matches(':hover') ? Math.max(lanes.window.from, lanes.ticks(pointer.x)) : lanes.window.from);
 }
 
@@ -329,6 +332,7 @@ function listen() {
 		element('by').append(button);
 	}
 	element('lanes-activities').hidden = !hasActivities;
+	element('scenes-button').hidden = !source.scenes; // of a written page
 	element('stacks-button').hidden = !about.has_stacks || source.stacks(0, 0) === null;
 	element('stacks-frame').addEventListener('load', () => { element('stacks-state').textContent = ''; });
 	const redraw = () => {
@@ -360,7 +364,7 @@ function frame(now) {
 }
 
 tellTrust();
-legend();
+legend('legend', about.modes.filter(mode => mode !== 'idle').map(mode => [modeNames[mode], ...(modeColours[mode] ? [modeColours[mode]] : [])]));
 listen();
 // What the address says.
 function follow() {

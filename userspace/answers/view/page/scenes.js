@@ -24,18 +24,11 @@ export class Scenes {
 		element('scenes-at').addEventListener('input', event => this.seek(Number(event.target.value)));
 		element('stage').addEventListener('pointermove', event => { element('stage-under').textContent = this.stage.under(event.offsetX, event.offsetY); });
 	}
-	// `at`: ticks where it starts.
+	// `at`: ticks where it starts, or where it is first known what runs.
 	open(at) {
-		this.isOpen = true;
+		this.isOpen = this.isNew = true;
 		element('scenes').hidden = false;
 		element('scenes-button').ariaPressed = 'true';
-		const canPlay = this.source.scenes !== undefined;
-		for (const part of element('scenes').querySelectorAll('.playing'))
-			part.hidden = !canPlay;
-		if (!canPlay) {
-			this.tell('a written page has no animation: run monitor view DIR');
-			return;
-		}
 		const ns = this.lanes.span * this.source.nsPerTick;
 		this.speed = Math.max(0, speeds.findLastIndex(({times, parts}) => ns / times * parts >= longest));
 		this.stage.resize();
@@ -151,6 +144,13 @@ export class Scenes {
 			const scenes = await this.source.scenes(from, from + count * this.step, count, loading.signal);
 			if (loading !== this.loading)
 				return;
+			const {known_from: knownFrom} = scenes[0] ?? {}, isEarly = this.isNew && knownFrom <= this.lanes.window.to;
+			this.isNew = false;
+			if (isEarly) {
+				this.loading = null;
+				this.seek(knownFrom);
+				return;
+			}
 			scenes.forEach((scene, i) => this.cache.set(index + i, scene));
 			for (const old of this.cache.keys())
 				if (this.cache.size > kept && Math.abs(old - this.index) > kept / 2)
@@ -224,7 +224,8 @@ export class Scenes {
 			line.textContent = `${at}  ${text}`;
 			return line;
 		}));
-		element('scenes-note').textContent = this.shown.wakings_are_known ? '' : '; wake-ups were not recorded';
+		const notes = [this.shown.known_from ? `; what runs is first known at ${moment(this.source.ns(this.shown.known_from), 1)}` : '', this.shown.wakings_are_known ? '' : '; wake-ups were not recorded'];
+		element('scenes-note').textContent = notes.join('');
 		if (!this.isRunning) // what is read aloud is of a moment that stays
 			element('stage').setAttribute('aria-label', this.stage.words());
 		element('scenes-command').textContent = `monitor play ${quoted(this.source.about.directory)} --frame --at ${at.replace(' s', '')}`;

@@ -31,6 +31,7 @@ export class Story {
 	async show(thread, window, at) {
 		const number = ++this.number, from = Math.floor(window.from), to = Math.ceil(window.to);
 		this.at = thread === this.thread && at === undefined ? this.at : at;
+		this.isWanted ||= at !== undefined; // into view: nobody moved the window
 		if (thread !== this.thread)
 			this.rows = [];
 		this.thread = thread;
@@ -52,6 +53,9 @@ export class Story {
 		element('story-state').textContent = !story ? why : story.left_out ? `and ${story.left_out} times more: zoom in`
 			: this.rows.length ? '' : 'it neither ran nor waited, nor was it woken';
 		this.draw();
+		if (this.isWanted)
+			element('story').scrollIntoView({block: 'nearest'});
+		this.isWanted = false;
 		this.changed();
 	}
 	get marked() {
@@ -123,6 +127,7 @@ export class Story {
 		if (marked < 0)
 			return;
 		lines[marked].className = 'found';
-		lines[marked].scrollIntoView({block: 'nearest'});
+		const box = element('story-table').parentElement, heading = head.offsetHeight, {offsetTop: top, offsetHeight: height} = lines[marked];
+		box.scrollTop = Math.min(Math.max(box.scrollTop, top + height - box.clientHeight), top - heading);
 	}
 }

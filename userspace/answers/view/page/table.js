@@ -14,8 +14,10 @@ export class Table {
 		this.table = table;
 		this.draw();
 	}
+	// Rows with this are the first ones.
 	find(text) {
 		this.found = text.trim().toLowerCase();
+		this.element.parentElement.scrollTop = 0;
 		if (this.table)
 			this.draw();
 	}
@@ -28,6 +30,10 @@ export class Table {
 			sorted = [...rows].sort((a, b) => sign * (typeof a[at] === 'string' || typeof b[at] === 'string'
 				? String(a[at]).localeCompare(String(b[at])) : (a[at] ?? -1) - (b[at] ?? -1)));
 		}
+		const isFound = row => row.some(value => typeof value === 'string' && value.toLowerCase().includes(this.found) || String(value) === this.found);
+		const found = new Set(this.found ? rows.filter(isFound) : []);
+		if (this.found)
+			sorted = [...sorted.filter(row => found.has(row)), ...sorted.filter(row => !found.has(row))];
 		const head = document.createElement('tr');
 		for (const {key, title, unit} of shown) {
 			const heading = document.createElement('th'), button = document.createElement('button');
@@ -48,7 +54,7 @@ export class Table {
 		const body = sorted.slice(0, 500).map(row => {
 			const line = document.createElement('tr');
 			if (this.found)
-				line.className = row.some(value => typeof value === 'string' && value.toLowerCase().includes(this.found) || String(value) === this.found) ? 'found' : 'faded';
+				line.className = found.has(row) ? 'found' : 'faded';
 			const lead = this.lead(columns, row);
 			for (const {key, unit} of shown) {
 				const data = document.createElement('td');
