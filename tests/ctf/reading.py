@@ -5,7 +5,7 @@ import multiprocessing
 import os
 import sys
 
-from printed import TIMEOUT, Event, by_monitor, difference, event_of, run, same  # for those who compare both
+from printed import TIMEOUT, Event, by_monitor, difference, event_of, run, same, same_event  # for those who compare both
 from writer import Single, text_of
 
 SYSTEM_PYTHON = "/usr/bin/python3"

@@ -16,7 +16,7 @@ struct Clock {
 	std::uint64_t frequency_hz = second_ns;
 	std::int64_t offset_s = 0; // trace time 0 in seconds since the epoch ...
 	std::uint64_t offset = 0;  // ... plus this many ticks
-	std::string origin;        // if not the epoch: what CTF 2 says instead
+	std::string origin = {};   // if not the epoch: what CTF 2 says instead
 
 	// From ticks that may be negative, as in descriptions; called after offset_s is set.
 	void set_offset(std::int64_t ticks);
