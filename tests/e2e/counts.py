@@ -38,6 +38,15 @@ class Counts:
 		self.faults_named = sum(e["ticks"] >= begin for e in self.faults)
 		self.major_named = sum(e["event"] == "major_fault" and e["ticks"] >= begin for e in own)
 		self.entries = [e for e in own if e["event"] == "page_fault_user"]
+		self.wrong_faults = self.kernel_faults = 0
+		entry = None
+		for event in own:
+			if event["event"] in ("page_fault_user", "page_fault_kernel"):
+				entry = event["event"]
+			elif entry and event["event"] in ("minor_fault", "major_fault"):
+				self.kernel_faults += entry == "page_fault_kernel"
+				self.wrong_faults += event["fields"]["user"] != (entry == "page_fault_user")
+				entry = None
 		usage = [e["ticks"] for e in self.calls if e["fields"]["id"] == "getrusage"]
 		exits = [e["ticks"] for e in own if e["event"] == "sys_exit" and usage and e["ticks"] > usage[0]]
 		self.usage_window = (usage[0], exits[0]) if exits else None
@@ -66,6 +75,8 @@ def run_one(verb, number):
 	events = trace.events("--tid", ",".join(map(str, pids)))
 	counts = {pid: Counts(events, pid) for pid in pids}
 	compare_with_usage(verb, said, counts[said["pid"]])
+	e2e.equal(f"{verb}: faults of the kernel that are completed as the program's, or the reverse", sum(c.wrong_faults for c in counts.values()), 0)
+	e2e.expect(sum(c.kernel_faults for c in counts.values()) > 0, f"{verb}: the kernel has no fault")
 	if verb != "forks":  # perf's sums include the children
 		compare_with_perf(verb, perf_counts(output), counts.values())
 	compare_later.extend((verb, pid, counts[pid]) for pid in pids)
@@ -129,10 +140,13 @@ def counts():
 	process = start_bpftrace()
 	said, counts, _ = run_one("getppid", 20000)
 	e2e.equal("getppid calls", counts[said["pid"]].called("getppid"), 20000)
-	said, counts, _ = run_one("pingpong", 2000)
+	said, counts, events = run_one("pingpong", 2000)
 	for pid in counts:
 		e2e.equal("writes of one side of the pipes", counts[pid].called("write"), 2000 + (pid == said["pid"]))
 		e2e.expect(len(counts[pid].switches) >= 1000, "a ping-pong without context switches")
+	priorities = {name: {e["fields"]["prio"] for e in events if e["event"] == name and e["fields"]["pid"] == said["child"]}
+	              for name in ("sched_wakeup_new", "sched_waking")}
+	e2e.expect(len(priorities["sched_waking"]) == 1 and priorities["sched_waking"] == priorities["sched_wakeup_new"], f"the child's priorities: {priorities}")
 	said, counts, events = run_one("forks", 200)
 	born = [e["fields"]["pid"] for e in events
 	        if e["event"] == "sched_wakeup_new" and e["fields"]["parent_pid"] == said["pid"]]

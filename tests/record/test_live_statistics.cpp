@@ -34,7 +34,7 @@ namespace {
 struct Answers {
 	using Sums = std::vector<std::uint64_t>;
 	std::map<std::string, Sums> commands, calls, sleeps, cpus;
-	std::map<std::string, Sums> transfers; // by who slept, and in which call: number, total
+	std::map<std::string, Sums> transfers; // by who slept, and in which call: number, total, the longest
 };
 
 // What is in one and not in the other.
@@ -50,10 +50,14 @@ std::vector<std::string> differences(const std::map<std::string, Answers::Sums> 
 	return found;
 }
 
-void add(std::vector<std::uint64_t> &sums, const std::vector<std::uint64_t> &more)
+// `has_longest`: the last number is no sum.
+void add(std::vector<std::uint64_t> &sums, const std::vector<std::uint64_t> &more, bool has_longest = false)
 {
 	sums.resize(more.size());
+	const std::uint64_t longest = std::max(sums.back(), more.back());
 	std::ranges::transform(sums, more, sums.begin(), std::plus());
+	if (has_longest)
+		sums.back() = longest;
 }
 
 // Without who it was.
@@ -110,7 +114,8 @@ struct Asked : Observer {
 		const auto [call, time] = found->second;
 		woken.erase(found);
 		if (time == from)
-			add(answers.transfers[fmt::format("{} {}", who(thread), call)], {1, to - from, 0});
+			add(answers.transfers[fmt::format("{} {}", who(thread), call)], {1, to - from, to - from},
+			    true);
 	}
 	void system_calls(const Thread &thread, std::uint32_t number, const analyze::Summed &summed) override
 	{
@@ -129,7 +134,7 @@ struct Asked : Observer {
 		CHECK(summed.transfer_longest * summed.transfers >= summed.transfer_total);
 		if (summed.transfers)
 			add(answers.transfers[fmt::format("{} {}", who(thread), call)],
-			    {summed.transfers, summed.transfer_total, 0});
+			    {summed.transfers, summed.transfer_total, summed.transfer_longest}, true);
 	}
 	// The buckets hold all, and their ends are not more than an eighth above what is in them.
 	static void check_lengths(const analyze::Summed &summed)
@@ -329,8 +334,9 @@ TEST_CASE("live statistics: a period says what a recording says that ended there
 		life.live(600);
 		const Scratch scratch;
 		const std::uint64_t begin = 60 + random() % 80, end = life.time + 10;
-		write_statistics(scratch.path(), life.history.all(), events, {(300 + random() % 1500) * 1'000'000, 0},
-				 begin, end, random);
+		const std::uint64_t period_ms = 300 + random() % 1500;
+		write_statistics(scratch.path(), life.history.all(), events, {period_ms * 1'000'000, 0}, begin, end,
+				 random);
 		trace::Trace whole = samples::trace(life.history.all(), events);
 		trace::Trace statistics = trace::Trace::open(scratch.path());
 		CHECK(statistics.begin_time() == begin);
@@ -339,6 +345,8 @@ TEST_CASE("live statistics: a period says what a recording says that ended there
 		for (const auto &stream : statistics.streams())
 			cuts.emplace_back(stream->begin_time(), stream->end_time());
 		std::ranges::sort(cuts);
+		for (std::size_t i = 1; i + 1 < cuts.size(); ++i)
+			CHECK(cuts[i].second - cuts[i].first == period_ms); // they do not drift
 		std::uint64_t last = begin;
 		std::map<std::string, Answers::Sums> got_cpu;
 		for (const auto &[from, to] : cuts) {
@@ -355,7 +363,7 @@ TEST_CASE("live statistics: a period says what a recording says that ended there
 			CHECK(differences(read.calls, witness.calls) == std::vector<std::string>());
 			CHECK(differences(read.sleeps, witness.sleeps) == std::vector<std::string>());
 			for (const auto &[key, more] : read.transfers)
-				add(got_cpu[key], more);
+				add(got_cpu[key], more, true);
 			calls += read.calls.size();
 			sleeps += read.sleeps.size();
 			++periods;

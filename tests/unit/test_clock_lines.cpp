@@ -126,6 +126,20 @@ TEST_CASE("clock lines: bounds are as narrow as the delays allow")
 	CHECK(simulate(5, {25, 0}, slow).max_bound_ns > 100'000);
 }
 
+TEST_CASE("clock lines: between exact exchanges a rate that changes bends the line")
+{
+	std::mt19937_64 random(6);
+	const Clocks clocks(random, {0, 2, 1e9}, run_s / 4, 1'000'000'000);
+	std::vector<collection::ClockExchange> all;
+	for (double sent = 0.01; sent < run_s / 4 - 1; sent += 1)
+		all.push_back(
+		    {clocks.ticks(sent), clocks.ns(sent + 1e-8), clocks.ns(sent + 1e-8), clocks.ticks(sent + 2e-8)});
+	const Judged judged = judge(random, clocks, lines_of(all, {}), 1'000'000'000);
+	CHECK(judged.inside > 200);
+	CHECK(judged.outside == 0);
+	CHECK(judged.max_bound_ns < 2'000);
+}
+
 TEST_CASE("clock lines: a clock that steps has windows without a line, and the truth inside everywhere else")
 {
 	struct Case {

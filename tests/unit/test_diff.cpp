@@ -130,6 +130,15 @@ TEST_CASE("diff: p as published")
 	CHECK(approximate == Approx(0.02633196).margin(0.001));
 	CHECK(diff::mann_whitney(before, after) == Approx(0.016982216353));
 	CHECK(diff::mann_whitney(std::vector<double>(40, 1.0), std::vector<double>(40, 1.0)) == 1);
+	// Of many equal values, against the variance of their mean ranks themselves.
+	std::vector<double> all(50, 7.0);
+	std::fill(all.begin(), all.begin() + 5, 1.0);
+	std::fill(all.begin() + 25, all.begin() + 27, 1.0);
+	const double low = 4, high = 29, mean = 25.5, n = 25; // ranks of the 7 and of the 43 equal ones
+	const double variance = n * n / (50 * 49.0) * (7 * std::pow(low - mean, 2) + 43 * std::pow(high - mean, 2));
+	const double distance = std::abs(5 * low + 20 * high - n * mean) - 0.5;
+	CHECK(diff::mann_whitney(std::span(all).first(25), std::span(all).last(25)) ==
+	      Approx(std::erfc(distance / std::sqrt(2 * variance))));
 }
 
 TEST_CASE("diff: Holm's correction, and what repetitions can show")

@@ -50,7 +50,7 @@ struct Folded {
 };
 
 // 7 sleeps twice in the same place: from 300 until 8 wakes it, and from 500 until an interrupt does.
-Stacks sleeper()
+Stacks sleeper(bool has_second_stack = true)
 {
 	Stacks history;
 	history.describe(0xa, {0x1001, 0x2001});
@@ -65,7 +65,8 @@ Stacks sleeper()
 	history.sample(1, 340, EDC_ID_SCHED_WAKING, 8, 0, 0xb);
 	history.switches(0, 350, 0, running, 7);
 	history.switches(0, 500, 7, sleeping, 0);
-	history.sample(0, 500, EDC_ID_SCHED_SWITCH, 7, 0, 0xa);
+	if (has_second_stack)
+		history.sample(0, 500, EDC_ID_SCHED_SWITCH, 7, 0, 0xa);
 	history.posts(0, 520, EDC_ID_IRQ_HANDLER_ENTRY, 3);
 	history.wakes(0, 525, 7);
 	history.posts(0, 530, EDC_ID_IRQ_HANDLER_EXIT, 1);
@@ -99,6 +100,13 @@ TEST_CASE("stacks: the waker follows below what slept, and the sums stay")
 		CHECK(function.total == 65);
 		CHECK(function.self == (name == "kernel+0x1000" ? 65 : 0));
 	}
+}
+
+TEST_CASE("stacks: a sleep whose stack was not taken does not have that of the one before")
+{
+	Stacks history = sleeper(false);
+	CHECK(Folded(history).folded(StackBy::offcpu) ==
+	      std::vector<std::string>{"[no stack] 25", "kernel+0x2000;kernel+0x1000 40"});
 }
 
 TEST_CASE("stacks: a wake-up's stack belongs to the sleep that it ended")

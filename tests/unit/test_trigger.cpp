@@ -10,6 +10,7 @@
 
 #include "answers/trigger/trigger_text.h"
 #include "base/error.h"
+#include "base/seconds_text.h"
 #include "monitor/trigger.h"
 
 using monitor::NamedTrigger;
@@ -99,6 +100,12 @@ TEST_CASE("trigger: events one after the other")
 	CHECK(times.times == 20);
 	CHECK(parsed("every 2s => mark").kind == EDC_TRIGGER_EVERY);
 	CHECK(parsed("at start => mark").kind == EDC_TRIGGER_START);
+}
+
+TEST_CASE("trigger: the time that a command is told has all nine digits after the point")
+{
+	CHECK(monitor::seconds_text(1'700'000'000'000'000'042) == "1700000000.000000042");
+	CHECK(monitor::seconds_text(0) == "0.000000000");
 }
 
 TEST_CASE("trigger: what is not understood is refused with a sentence")

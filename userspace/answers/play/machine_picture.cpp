@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "answers/report/table.h"
+#include "base/seconds_text.h"
 #include "picture.h"
 
 namespace monitor::play {
@@ -21,11 +22,6 @@ constexpr unsigned now_columns = 26;
 std::string ticks_text(std::uint64_t ticks, const View &view)
 {
 	return report::duration_text(view.clock->to_ns(ticks));
-}
-
-std::string seconds_text(std::uint64_t ns)
-{
-	return fmt::format("{}.{:09}", ns / 1'000'000'000, ns % 1'000'000'000);
 }
 
 void draw_place(Cells &cells, const Scene &scene, const View &view)

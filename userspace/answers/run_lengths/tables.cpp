@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/escape.h"
+#include "base/seconds_text.h"
 
 namespace monitor::run_lengths {
 namespace {
@@ -73,8 +74,7 @@ Cell time_cell(std::uint64_t time, const Context &context)
 	const std::uint64_t ticks = time - std::min(time, context.begin_time);
 	if (context.format != Format::text)
 		return context.ns(ticks);
-	const std::uint64_t ns = context.clock.to_ns(ticks);
-	return fmt::format("{:4}.{:09}", ns / 1'000'000'000, ns % 1'000'000'000);
+	return fmt::format("{:>14}", seconds_text(context.clock.to_ns(ticks)));
 }
 
 void add_shape(std::vector<Cell> &cells, const Distribution &values, const Context &context)

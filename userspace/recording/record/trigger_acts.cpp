@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "base/seconds_text.h"
 #include "recording/card/classes.h"
 #include "recording/card/process_numbers.h"
 
@@ -112,8 +113,7 @@ std::vector<std::string> TriggerActs::environment(const Firing &firing) const
 	const edc_firing &noted = firing.noted;
 	std::vector<std::string> all = {"MONITOR_TRIGGER=" + triggers_[firing.trigger].name,
 					"MONITOR_DIRECTORY=" + directory_,
-					fmt::format("MONITOR_TIME={}.{:09}", firing.at.realtime_ns / 1'000'000'000,
-						    firing.at.realtime_ns % 1'000'000'000)};
+					"MONITOR_TIME=" + seconds_text(firing.at.realtime_ns)};
 	if (!triggers_[firing.trigger].first_key.empty())
 		all.push_back(fmt::format("MONITOR_KEY={}", static_cast<std::int64_t>(noted.key)));
 	const bool are_numbers_known = card::in_first_pid_namespace(); // to the command
