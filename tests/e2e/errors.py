@@ -220,6 +220,9 @@ def replaced_by_force():
 	trace = e2e.record("replaced", command=("true",))
 	directory = trace.directory
 	(directory / "kernel_cpu0.keep").write_bytes(b"") # any file of it
+	code = directory / ".monitor" / "code" # of what had no path any more
+	code.mkdir()
+	(code / "25").write_bytes(b"")
 	before = {path: path.read_bytes() for path in directory.rglob("*") if path.is_file()}
 	unchanged = lambda what: e2e.equal(f"the old trace after {what}", {path: path.read_bytes() for path in directory.rglob("*")
 	                                                                   if path.is_file()}, before)

@@ -40,15 +40,17 @@ bool is_replaced(const fs::path &path)
 	return path.filename().string().starts_with(replaced);
 }
 
-// The files of a trace are all regular and at most one level deep. What is set aside stays.
+// The files of a trace are all regular, and in no directories but .monitor and the one of code there. What is set aside
+// stays.
 void remove_files(const std::string &path)
 {
 	std::error_code ignored;
 	if (fs::is_symlink(fs::symlink_status(path, ignored)))
 		return;
+	const bool is_own = path.ends_with(".monitor"); // or replaced
 	for (const fs::directory_entry &entry : fs::directory_iterator(path, ignored)) {
-		const bool inner =
-		    entry.path().filename() == ".monitor" && entry.is_directory(ignored) && !entry.is_symlink(ignored);
+		const bool inner = entry.path().filename() == (is_own ? "code" : ".monitor") &&
+				   entry.is_directory(ignored) && !entry.is_symlink(ignored);
 		if (is_replaced(entry.path()))
 			continue;
 		if (inner)
