@@ -3,6 +3,7 @@
 """Whose group has the time, beside the kernel's cpu.stat: a child that is born in another group than its parent's
 (datadog-agent pulls 47796 and 51174, lisa pull 440), a process that moves, also in a hierarchy of cgroup 1 (koordinator
 issue 221, huatuo issue 603), and a group that is gone when the recording ends (garden issue 146)."""
+import json
 import os
 import pathlib
 import sys
@@ -102,7 +103,7 @@ def moves():
 		e2e.leave_out("a move in a hierarchy of cgroup 1", "none is mounted")
 	groups = Groups("monitor-a", "monitor-b")
 	short = groups.groups[0].parent / "monitor-short"
-	for name, options in (("moves", ()), ("moves_statistics", ("--statistics", "1s"))):
+	for name, options in (("moves", ("-m", "clock=cpu-clock")), ("moves_statistics", ("--statistics", "1s"))):
 		if in_old:
 			in_old.mkdir(exist_ok=True)
 		with groups as (a, b):
@@ -116,7 +117,10 @@ def moves():
 		expect_near(f"{name}: the group that it moved to", found.get("/monitor-b", 0), used[1])
 		expect_near(f"{name}: a group that is gone", found.get("/monitor-short", 0), told["short_us"] / 1e6)
 		expect_near(f"{name}: --cgroup of the group that it left", sum(seconds(trace, "--cgroup", "/monitor-a").values()), used[0])
-		if not options:
+		if "-m" in options:
+			counted = {row["cgroup"]: row["clock"] / 1e9 for row in trace.report("ratios", "--by", "cgroup")["rows"] if row["clock"]}
+			expect_near("what was counted in the group that it left", counted.get("/monitor-a", 0), used[0])
+			expect_near("what was counted in the group that it moved to", counted.get("/monitor-b", 0), used[1])
 			pid = told["mover"]
 			whole = sum(row["cpu_ns"] for row in trace.rows(pid=pid)) / 1e9
 			e2e.expect(abs(whole - 0.3) < 0.03, f"all of the process that moved: {whole:.3f} s, not 0.3 s")
@@ -126,6 +130,17 @@ def moves():
 			trace.expect_sound()
 
 
+def states():
+	"""Of a thread that moved, both groups select the states that were recorded."""
+	groups = Groups("monitor-a", "monitor-b")
+	with groups as (a, b):
+		trace = e2e.record("states", "--states", "thread", command=(sys.executable, "-c", MOVER, a, b, "", groups.groups[0].parent / "monitor-short"))
+	pid = e2e.values(trace.output)["mover"]
+	for cgroup in ("/monitor-a", "/monitor-b"):
+		rows = json.loads(e2e.run(e2e.monitor, "states", "--json", trace.directory, "--each", "--cgroup", cgroup).stdout)
+		e2e.expect(any(row["thread"].endswith(f"-{pid}") for row in rows), f"states --cgroup {cgroup}: {rows}")
+
+
 if __name__ == "__main__":
 	e2e.need_recording()
-	e2e.main(born_inside, moves)
+	e2e.main(born_inside, moves, states)

@@ -123,8 +123,8 @@ void require_balance(const analyze::CounterFold &fold)
 {
 	for (const auto &[number, part] : fold.parts()) {
 		analyze::CounterSums sum = part.unknown, of_cpus = fold.none();
-		for (const auto &[thread, counted] : part.threads)
-			sum += counted;
+		for (const auto &[thread, cgroups] : part.threads)
+			sum += part.of(*thread);
 		for (const auto &[number, cpu] : part.cpus)
 			of_cpus += cpu;
 		if (sum.counts != of_cpus.counts || sum.ticks != of_cpus.ticks || sum.missed_ns != of_cpus.missed_ns)

@@ -43,8 +43,8 @@ Counted counted(const analyze::CounterFold &fold)
 	Counted all;
 	for (const auto &[number, part] : fold.parts()) {
 		std::map<std::string, CounterSums> sums;
-		for (const auto &[thread, of] : part.threads)
-			sums[fmt::format("thread {}", thread->tid)] += of;
+		for (const auto &[thread, cgroups] : part.threads)
+			sums[fmt::format("thread {}", thread->tid)] += part.of(*thread);
 		for (const auto &[cpu, of] : part.cpus)
 			sums[fmt::format("CPU {}", cpu)] += of;
 		sums["unknown"] += part.unknown;

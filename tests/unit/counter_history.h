@@ -157,9 +157,9 @@ struct Folded {
 	{
 		monitor::analyze::CounterSums sums = fold.none();
 		for (const auto &[number, part] : fold.parts())
-			for (const auto &[thread, counted] : part.threads)
+			for (const auto &[thread, cgroups] : part.threads)
 				if (thread->tid == tid)
-					sums += counted;
+					sums += part.of(*thread);
 		return sums;
 	}
 	monitor::analyze::CounterSums unknown() const
@@ -173,8 +173,8 @@ struct Folded {
 	{
 		monitor::analyze::CounterSums sums = fold.none();
 		for (const auto &[number, part] : fold.parts())
-			for (const auto &[thread, counted] : part.threads)
-				sums += counted;
+			for (const auto &[thread, cgroups] : part.threads)
+				sums += part.of(*thread);
 		return sums;
 	}
 	monitor::analyze::CounterSums all_cpus() const

@@ -189,7 +189,8 @@ TEST_CASE("counters: what the short token does not say is reckoned in ns, whatev
 	machine.add(fold);
 	analyze::fold(trace, machine);
 	REQUIRE(fold.parts().size() == 1);
-	const analyze::CounterSums &sums = fold.parts().begin()->second.threads.begin()->second;
+	const analyze::CounterPart &part = fold.parts().begin()->second;
+	const analyze::CounterSums sums = part.of(*part.threads.begin()->first);
 	CHECK(sums.ticks[0] == 200);
 	CHECK(sums.enabled_ns[0] == 100);
 }

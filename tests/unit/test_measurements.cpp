@@ -78,6 +78,32 @@ std::string row_text(const report::Table &table, std::size_t row)
 
 } // namespace
 
+TEST_CASE("measurements: a cgroup has what was counted while threads were in it")
+{
+	History history;
+	const std::string with_moves =
+	    events +
+	    samples::event_block(EDC_ID_CGROUP_ATTACH_TASK, "cgroup_attach_task",
+				 "u16_t threadgroup; s32_t pid; s32_t dst_root; u64_t dst_id; s32_t dst_level; "
+				 "u32_t reserved;");
+	history.measurements = {measurement("count", "nothing", {term(0)})};
+	history.start = {reading(0, 100, {0, 0})};
+	for (const auto &[time, cgroup] : {std::pair(150u, 71u), std::pair(250u, 72u)}) {
+		history.streams[0].post(time, EDC_ID_CGROUP_ATTACH_TASK, 0, {7, cgroup, 0});
+		history.turns(0, time + 50, {time, time}, 7, 0);
+		history.turns(0, time + 60, {time + 5, time}, 0, 7);
+	}
+	history.end = {reading(0, 400, {300, 300})};
+	const Folded folded(history, 0, 0, with_moves);
+	report::MeasurementsOptions options;
+	options.grouping.by = report::GroupBy::cgroup;
+	options.grouping.cgroup_paths = {{71, "/a"}, {72, "/b"}};
+	const report::Table table = table_of(folded, options);
+	REQUIRE(table.rows.size() == 3);
+	CHECK(row_text(table, 0) == "0,\"/b\",180,140,100"); // 250 - 155, and 300 - 255
+	CHECK(row_text(table, 1) == "0,\"/a\",100,150,100");
+}
+
 TEST_CASE("measurements: every kind of denominator")
 {
 	CHECK(value("counters", {term(0)}, {term(1)}) == 2.0);

@@ -185,8 +185,10 @@ Source read_runs(trace::Trace &trace, const analyze::RecordingInfo &info, const 
 	    [&](const states::RecordedRuns::Subject &subject) {
 		    const analyze::Thread &thread = subject.thread;
 		    const bool is_of_cpu = cpus.empty() || std::ranges::find(cpus, subject.cpu) != cpus.end();
-		    return is_of_cpu && (threads.is_all() || is_selected({thread.tid, thread.tgid, thread.name,
-									  thread.in_tree, subject.cgroup}));
+		    const auto was_there = [&](std::uint64_t cgroup) {
+			    return is_selected({thread.tid, thread.tgid, thread.name, thread.in_tree, cgroup});
+		    };
+		    return is_of_cpu && (threads.is_all() || std::ranges::any_of(subject.cgroups, was_there));
 	    });
 	recorded->read(sink);
 	return {recorded->subjects(), recorded->window_end() - recorded->window_begin()};

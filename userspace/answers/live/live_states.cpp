@@ -88,8 +88,12 @@ record::LiveEnd LiveStates::finish()
 	evaluator_->finish();
 	// Names, cgroups and CPU times may have changed.
 	for (std::uint32_t number = 0; number < subjects_; ++number)
-		if (evaluator_->subjects()[number].thread)
-			write_subject(number);
+		if (const analyze::Thread *const thread = evaluator_->subjects()[number].thread) {
+			for (const analyze::CgroupStay &stay : thread->left)
+				if (stay.cgroup)
+					write_subject(number, stay.cgroup);
+			write_subject(number, cgroup_of(number));
+		}
 	end_.doubts = evaluator_->doubts();
 	if (!why_stopped_.empty())
 		end_.doubts.push_back(why_stopped_);
@@ -107,11 +111,17 @@ void LiveStates::run(const states::Run &run)
 void LiveStates::write(const states::Run &run)
 {
 	for (; subjects_ <= run.subject; ++subjects_)
-		write_subject(subjects_);
+		write_subject(subjects_, cgroup_of(subjects_));
 	written_->state_run(run.subject, run.state, run.ticks(), now_);
 }
 
-void LiveStates::write_subject(std::uint32_t number)
+std::uint64_t LiveStates::cgroup_of(std::uint32_t number) const
+{
+	const analyze::Thread *const thread = evaluator_->subjects()[number].thread;
+	return thread ? evaluator_->machine().cgroup_of(*thread) : 0;
+}
+
+void LiveStates::write_subject(std::uint32_t number, std::uint64_t cgroup)
 {
 	const states::Who &who = evaluator_->subjects()[number];
 	record::StateSubject subject;
@@ -120,7 +130,7 @@ void LiveStates::write_subject(std::uint32_t number)
 	if (const analyze::Thread *const thread = who.thread) {
 		subject.tid = thread->tid;
 		subject.process = thread->tgid;
-		subject.cgroup = evaluator_->machine().cgroup_of(*thread);
+		subject.cgroup = cgroup;
 		subject.cpu_ticks = thread->so_far.cpu;
 		subject.name = thread->name;
 		subject.in_command = thread->in_tree;

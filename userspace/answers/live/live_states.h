@@ -43,7 +43,9 @@ private:
 
 	void run(const states::Run &run) override;
 	void write(const states::Run &run);
-	void write_subject(std::uint32_t number);
+	// `cgroup`: one that the thread was in; the last one is where it is.
+	void write_subject(std::uint32_t number, std::uint64_t cgroup);
+	std::uint64_t cgroup_of(std::uint32_t number) const;
 	void add_described();
 
 	const states::Tree tree_;

@@ -133,13 +133,13 @@ void Folded::add_ratios(Rows &rows, const analyze::Machine &machine, const analy
 	};
 	for (const auto &[number, part] : fold.parts()) {
 		for (const analyze::Thread &thread : machine.threads())
-			if (const auto found = part.threads.find(&thread); found != part.threads.end()) {
+			if (part.threads.contains(&thread)) {
 				if (thread.tid == 0)
-					idle += found->second;
+					idle += part.of(thread);
 				else
 					add({std::int64_t(thread.tid), std::int64_t(thread.tgid),
 					     text_or_null(thread.name)},
-					    found->second);
+					    part.of(thread));
 			}
 		add({std::int64_t(0), std::int64_t(0), std::string("idle")}, idle);
 		add({Value(), Value(), Value()}, part.unknown);

@@ -65,24 +65,35 @@ std::vector<Row> rows_by_cpu(const analyze::CounterPart &part)
 	return rows;
 }
 
-// `all`: not of selected threads only.
-std::vector<Row> rows_by_group(const analyze::CounterPart &part, CounterSums idle, Grouping &grouping, bool all)
+std::vector<Row> rows_by_group(const analyze::CounterPart &part, CounterSums idle, const analyze::Machine &machine,
+			       Grouping &grouping)
 {
+	const analyze::Scope &scope = machine.scope();
+
 	std::vector<Row> rows;
 	std::vector<const analyze::Thread *> threads; // in an order that is the same in every run
-	for (const auto &[thread, counted] : part.threads)
+	for (const auto &[thread, cgroups] : part.threads)
 		if (thread->selected)
 			threads.push_back(thread);
 	std::ranges::sort(threads, {},
 			  [](const analyze::Thread *thread) { return std::pair(thread->tid, thread->born); });
 	std::map<std::size_t, CounterSums> sums;
-	for (const analyze::Thread *thread : threads)
-		(thread->tid == 0 ? idle : sums[grouping.row_of(*thread)]) += part.threads.at(thread);
+	for (const analyze::Thread *thread : threads) {
+		const std::uint64_t first =
+		    thread->left.empty() ? machine.cgroup_of(*thread) : thread->left.front().cgroup;
+		for (const auto &[known, counted] : part.threads.at(thread)) {
+			const std::uint64_t cgroup = known ? known : first;
+			if (thread->tid == 0)
+				idle += counted;
+			else if (scope.includes_cgroup(cgroup))
+				sums[grouping.row_of(*thread, cgroup)] += counted;
+		}
+	}
 	rows.reserve(sums.size() + 2);
 	for (auto &[row, counted] : sums)
 		rows.push_back({grouping.cells(grouping.rows()[row]), std::move(counted)});
 	std::ranges::stable_sort(rows, [](const Row &a, const Row &b) { return time_of(a.sums) > time_of(b.sums); });
-	if (!all)
+	if (scope.threads)
 		return rows;
 	rows.push_back({grouping.cells({"idle", -1, false, false}), std::move(idle)});
 	if (time_of(part.unknown))
@@ -155,8 +166,8 @@ Table measurements_table(const analyze::CounterFold &fold, const analyze::Machin
 		table.columns.push_back(column);
 	add_measurement_columns(fold.info(), table.columns);
 	for (const auto &[number, part] : fold.parts())
-		for (const Row &row : by_cpu ? rows_by_cpu(part)
-					     : rows_by_group(part, fold.none(), grouping, !machine.scope().threads)) {
+		for (const Row &row :
+		     by_cpu ? rows_by_cpu(part) : rows_by_group(part, fold.none(), machine, grouping)) {
 			std::vector<Cell> cells;
 			if (options.every_ticks)
 				cells.emplace_back(clock.to_ns(number * options.every_ticks));

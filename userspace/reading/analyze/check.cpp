@@ -204,8 +204,8 @@ void judge_counters(const CounterFold &fold, std::vector<Statement> &statements)
 	CounterSums sum = fold.none();
 	for (const auto &[number, part] : fold.parts()) {
 		sum += part.unknown;
-		for (const auto &[thread, counted] : part.threads)
-			sum += counted;
+		for (const auto &[thread, cgroups] : part.threads)
+			sum += part.of(*thread);
 	}
 	std::vector<std::uint64_t> read(info.counters.size());
 	for (const auto &[readings, sign] : {std::pair(&info.end, 1), std::pair(&info.start, -1)})

@@ -110,30 +110,35 @@ CounterSums CounterFold::none() const
 	return sums;
 }
 
-// find(part): the sums there, or null.
-template <class Find> CounterSums CounterFold::up_to_now(Find &&find) const
+CounterSums CounterPart::of(const Thread &thread) const
+{
+	CounterSums sums;
+	if (const auto found = threads.find(&thread); found != threads.end())
+		for (const auto &[cgroup, counted] : found->second)
+			sums += counted;
+	return sums;
+}
+
+// add(sums, part): what is there.
+template <class Add> CounterSums CounterFold::up_to_now(Add &&add) const
 {
 	CounterSums sums = none();
-	if (const CounterSums *outside = find(outside_))
-		sums += *outside;
-	if (const CounterSums *within = parts_.empty() ? nullptr : find(parts_.rbegin()->second))
-		sums += *within;
+	add(sums, outside_);
+	if (!parts_.empty())
+		add(sums, parts_.rbegin()->second);
 	return sums;
 }
 
 CounterSums CounterFold::so_far(const Thread &thread) const
 {
-	return up_to_now([&](const CounterPart &part) {
-		const auto found = part.threads.find(&thread);
-		return found == part.threads.end() ? nullptr : &found->second;
-	});
+	return up_to_now([&](CounterSums &sums, const CounterPart &part) { sums += part.of(thread); });
 }
 
 CounterSums CounterFold::so_far(std::uint32_t cpu) const
 {
-	return up_to_now([&](const CounterPart &part) {
-		const auto found = part.cpus.find(cpu);
-		return found == part.cpus.end() ? nullptr : &found->second;
+	return up_to_now([&](CounterSums &sums, const CounterPart &part) {
+		if (const auto found = part.cpus.find(cpu); found != part.cpus.end())
+			sums += found->second;
 	});
 }
 
@@ -174,7 +179,7 @@ CounterSums &CounterFold::sums_of(CounterPart &part, const Cpu &cpu, std::uint64
 {
 	CounterSums &of_cpu = part.cpus.try_emplace(cpu.number, none()).first->second;
 	CounterSums &sums = cpu.current && !cpu.current->hidden && since >= cpu.gap_until
-				? part.threads.try_emplace(cpu.current, none()).first->second
+				? part.threads[cpu.current].try_emplace(cpu.current->cgroup, none()).first->second
 				: part.unknown;
 	running_.resize(std::max<std::size_t>(running_.size(), cpu.number + 1));
 	if (std::exchange(running_[cpu.number], &sums) != &sums) {

@@ -42,9 +42,14 @@ struct CounterSums {
 
 // What was counted in one part of the time.
 struct CounterPart {
-	std::unordered_map<const Thread *, CounterSums> threads; // a CPU's idle thread has tid 0
-	std::map<std::uint32_t, CounterSums> cpus;               // all that ran there, including idle and unknown
+	// By thread, and by the cgroup that it was in when the reading was made; 0: before that was known. A CPU's idle
+	// thread has tid 0.
+	std::unordered_map<const Thread *, std::map<std::uint64_t, CounterSums>> threads;
+	std::map<std::uint32_t, CounterSums> cpus; // all that ran there, including idle and unknown
 	CounterSums unknown;
+
+	// In all cgroups.
+	CounterSums of(const Thread &thread) const;
 };
 
 class CounterFold : public Observer {
@@ -92,7 +97,7 @@ private:
 
 	static Reading reading_of(const CounterReading &reading);
 	std::uint64_t part_of(std::uint64_t time) const;
-	template <class Find> CounterSums up_to_now(Find &&find) const;
+	template <class Add> CounterSums up_to_now(Add &&add) const;
 	void describe(const trace::EventClass &cls, unsigned set, bool scaled);
 	void take_ratios(const Cpu &cpu, const trace::Event &event);
 	CounterSums &sums_of(CounterPart &part, const Cpu &cpu, std::uint64_t since);

@@ -51,7 +51,7 @@ RecordedRuns::RecordedRuns(trace::Trace &trace, const analyze::RecordingInfo &in
 	read_subjects(selected);
 }
 
-// The last token of each counts.
+// The last token of each counts, but cgroups: those of all are where it was.
 void RecordedRuns::read_subjects(const Selected &selected)
 {
 	trace::Pull pull(trace_, {}, has_runs);
@@ -62,7 +62,7 @@ void RecordedRuns::read_subjects(const Selected &selected)
 		const SubjectFields fields(*event.cls);
 		Subject &subject = recorded_[fields.subject.get<std::uint32_t>(event)];
 		subject.cpu = fields.cpu.get<std::uint32_t>(event);
-		subject.cgroup = fields.cgroup.get(event);
+		subject.cgroups.insert(fields.cgroup.get(event));
 		analyze::Thread &thread = subject.thread;
 		thread.tid = fields.pid.get<std::int32_t>(event);
 		thread.tgid = fields.tgid.get<std::int32_t>(event);

@@ -15,6 +15,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "evaluator.h"
@@ -27,8 +28,8 @@ public:
 	// A subject as it was at the end of the recording.
 	struct Subject {
 		std::uint32_t cpu = 0;
-		analyze::Thread thread; // of a tree of a thread
-		std::uint64_t cgroup = 0;
+		analyze::Thread thread;          // of a tree of a thread
+		std::set<std::uint64_t> cgroups; // that it was in
 	};
 	using Selected = std::function<bool(const Subject &)>; // empty: all are
 
