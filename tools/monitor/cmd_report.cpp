@@ -62,16 +62,20 @@ const std::map<std::string, analyze::SegmentBy> segment_groupings = {
 constexpr double min_share = 0.01; // of the total, to be printed
 
 // What a table cannot show because it was not recorded: an error if nothing remains, otherwise a note.
-void expect_recorded(const analyze::RecordingInfo &info, activities::Source source)
+void expect_recorded(const analyze::RecordingInfo &info, const analyze::EventKinds &kinds, activities::Source source)
 {
 	const bool is_of_calls = source == activities::Source::system_call;
-	if (const std::string why = report::why_no_states(info, is_of_calls); !why.empty())
+	if (const std::string why = report::why_no_states(info, kinds, is_of_calls); !why.empty())
 		throw Error(why);
-	if (!info.present || is_of_calls)
+	if (is_of_calls)
 		return;
-	if (!info.has_program("sys_enter") || !info.has_program("sys_exit"))
+	const auto is_recorded = [&](const char *program, bool is_in_kinds) {
+		return info.present ? info.has_program(program) : is_in_kinds;
+	};
+	if (!is_recorded("sys_enter", kinds.has_calls()) || !is_recorded("sys_exit", kinds.has_calls()))
 		print_note("monitor: system calls were not recorded, so the calls are unknown\n");
-	if (!info.has_program("irq_handler_entry") || !info.has_program("softirq_entry"))
+	if (!is_recorded("irq_handler_entry", kinds.has_interrupts(false)) ||
+	    !is_recorded("softirq_entry", kinds.has_interrupts(true)))
 		print_note("monitor: interrupts were not recorded, so the wakers are unknown\n");
 	else if (info.filtering())
 		print_note("monitor: with -p, interrupts are recorded only while a selected thread runs, so "
@@ -192,7 +196,7 @@ Folds make_folds(const ReportArguments &arguments, const trace::Trace &trace, co
 	}
 	if (arguments.is(What::syscalls) || arguments.is(What::offcpu)) {
 		add_totals(folds, arguments, info, analyze::source_of(trace, info), machine);
-		expect_recorded(info, folds.totals->grouping().source);
+		expect_recorded(info, machine.kinds(), folds.totals->grouping().source);
 		return folds;
 	}
 	if (info.counters) {

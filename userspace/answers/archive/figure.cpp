@@ -90,18 +90,6 @@ std::optional<double> cpu_of(const std::string &command, const report::Table &by
 	return {};
 }
 
-// By the names in the trace; without these any name may be that of a call.
-bool is_call(const std::string &name, const trace::Description &description, const analyze::EventKinds &kinds)
-{
-	for (const auto &cls : description.classes()) {
-		const trace::Field *id = kinds[*cls].kind == analyze::Kind::sys_enter ? cls->find("id") : nullptr;
-		if (id && id->labels)
-			return std::ranges::any_of(id->labels->labels(),
-						   [&](const auto &label) { return label.text == name; });
-	}
-	return true;
-}
-
 bool any(const std::vector<Figure> &figures, Figure::Kind kind)
 {
 	return std::ranges::any_of(figures, [kind](const Figure &figure) { return figure.kind == kind; });
@@ -181,8 +169,7 @@ Measured measure(const std::string &directory, const std::vector<Figure> &figure
 	Measured measured;
 	measured.is_final = info.complete || trace.is_generic_ctf();
 	for (const Figure &figure : figures) {
-		if (figure.kind == Figure::Kind::calls && has_calls &&
-		    !is_call(figure.subject, trace.description(), machine.kinds()) &&
+		if (figure.kind == Figure::Kind::calls && has_calls && !machine.kinds().may_be_call(figure.subject) &&
 		    durations.of(figure.subject, machine.kinds()).count == 0)
 			continue;
 		auto &value = measured.values[figure.text()];

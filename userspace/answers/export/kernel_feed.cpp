@@ -235,12 +235,13 @@ bool KernelFeed::pass_call(const trace::Event &event, const EventKind &kind, con
 {
 	if (at.task.tid <= 0)
 		return false;
+	if (analyze::is_of_one_call(kind))
+		return target_.other(at, event); // it has a name, and arguments, but no number
 	if (kind.kind == Kind::sys_enter) {
-		target_.sys_enter(at, analyze::call_of(kind.field[0], kind.field[1], event));
+		target_.sys_enter(at, *analyze::call_of(kind, event));
 		return true;
 	}
-	const std::uint32_t ended =
-	    kind.field[1].is_in(event) ? analyze::call_of(kind.field[1], kind.field[2], event) : call;
+	const std::uint32_t ended = analyze::call_of(kind, event).value_or(call);
 	// The end of a call of which the start was nobody's would end another one.
 	if (ended == EDC_NO_SYSCALL || (call != EDC_NO_SYSCALL && ended != call))
 		return false;
@@ -298,6 +299,9 @@ bool KernelFeed::pass_on(const trace::Event &event, const EventKind &kind, const
 	}
 	case Kind::other:
 	case Kind::sched_migrate_task:
+	case Kind::sched_process_fork:
+	case Kind::new_thread_woken:
+	case Kind::process_state:
 	case Kind::page_fault_user:
 	case Kind::page_fault_kernel:
 	case Kind::minor_fault:

@@ -91,8 +91,14 @@ void add_shares(const activities::Span &total, const KnownShares &known, std::ve
 
 } // namespace
 
-std::string why_no_states(const analyze::RecordingInfo &info, bool of_calls)
+std::string why_no_states(const analyze::RecordingInfo &info, const analyze::EventKinds &kinds, bool of_calls)
 {
+	if (!info.present && of_calls && !kinds.has_calls())
+		return "this trace has no entries and exits of system calls, from which this table is made (LTTng: "
+		       "syscall_entry_*, syscall_exit_*; perf: raw_syscalls:sys_enter, raw_syscalls:sys_exit)";
+	if (!info.present && !of_calls && !kinds.has(analyze::Kind::sched_waking))
+		return "this trace has no sched_waking events, so it does not show how long a thread slept and who "
+		       "ended that";
 	if (!info.present)
 		return "";
 	const std::string names =

@@ -20,7 +20,7 @@ struct KnownShares {
 KnownShares known_shares(const analyze::RecordingInfo &info);
 
 // Why the recording does not show system calls (`of_calls`), or what threads slept in; "" if it does.
-std::string why_no_states(const analyze::RecordingInfo &info, bool of_calls);
+std::string why_no_states(const analyze::RecordingInfo &info, const analyze::EventKinds &kinds, bool of_calls);
 
 // `counters`: null, or what was counted in the same time.
 Table activities_table(const activities::Totals &totals, const trace::Clock &clock, const KnownShares &known,

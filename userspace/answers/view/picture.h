@@ -85,7 +85,7 @@ public:
 
 private:
 	// Throws Error: it cannot be known from this recording.
-	void expect_states(bool of_calls) const;
+	void expect_states(const analyze::EventKinds &kinds, bool of_calls) const;
 	trace::TimeRange range_of(std::uint64_t from_ticks, std::uint64_t to_ticks) const;
 	trace::Trace open_again() const;
 	void read_or_find(const Progress &progress, const Keeping &keeping);

@@ -72,7 +72,7 @@ Json Picture::table(std::uint64_t from_ticks, std::uint64_t to_ticks, const std:
 	scope.range = range_of(from_ticks, to_ticks);
 	analyze::Machine machine(trace, info, scope);
 	if (is_of_states) {
-		expect_states(by == "calls");
+		expect_states(machine.kinds(), by == "calls");
 		const activities::Table shipped = activities::load_shipped_table(by == "calls" ? "syscalls" : "offcpu");
 		activities::Tracker tracker(analyze::source_of(trace, info), machine, {false, nullptr, by == "sleeps"});
 		activities::Totals totals(activities::grouping_of(shipped.activities.front()), machine, tracker);
@@ -87,21 +87,21 @@ Json Picture::table(std::uint64_t from_ticks, std::uint64_t to_ticks, const std:
 	return usage_json(machine, trace, info, by);
 }
 
-void Picture::expect_states(bool of_calls) const
+void Picture::expect_states(const analyze::EventKinds &kinds, bool of_calls) const
 {
-	if (const std::string why = report::why_no_states(info_, of_calls); !why.empty())
+	if (const std::string why = report::why_no_states(info_, kinds, of_calls); !why.empty())
 		throw Error(why);
 }
 
 Json Picture::cases(std::uint64_t from_ticks, std::uint64_t to_ticks, const CasesWanted &wanted,
 		    const IsOver &is_over) const
 {
-	expect_states(wanted.of == CasesWanted::Of::calls);
 	trace::Trace trace = open_again();
 	const analyze::RecordingInfo info = analyze::recording_of(trace);
 	analyze::Scope scope;
 	scope.range = range_of(from_ticks, to_ticks);
 	analyze::Machine machine(trace, info, scope);
+	expect_states(machine.kinds(), wanted.of == CasesWanted::Of::calls);
 	Cases cases(machine, wanted, timeline_->begin());
 	activities::Tracker tracker(analyze::source_of(trace, info), machine, {});
 	tracker.add(cases);

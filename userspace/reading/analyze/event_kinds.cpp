@@ -17,14 +17,22 @@ struct Row {
 };
 
 const Row rows[] = {
-    {"sched_switch", Kind::sched_switch, {"prev_state", "prev_pid|prev_tid", "next_pid|next_tid", "|next_comm"}},
+    {"sched_switch",
+     Kind::sched_switch,
+     {"prev_state", "prev_pid|prev_tid", "next_pid|next_tid", "|next_comm", "|prev_comm", "|perf_pid|pid"}},
     {"sched_waking", Kind::sched_waking, {"pid|tid"}},
     {"sched_migrate_task", Kind::sched_migrate_task, {"pid|tid", "|dest_cpu", "|orig_cpu"}},
     {"sched_wakeup_new", Kind::sched_wakeup_new, {"pid", "tgid", "parent_pid", "comm"}},
-    {"sched_process_exec", Kind::sched_process_exec, {"pid", "old_pid", "comm"}},
+    {"sched_wakeup_new", Kind::new_thread_woken, {"pid|tid"}},
+    // LTTng's child_pid is the process, the kernel's the thread: a process of its own, as far as it says.
+    {"sched_process_fork",
+     Kind::sched_process_fork,
+     {"child_tid|child_pid", "child_pid", "parent_tid|parent_pid", "child_comm"}},
+    {"sched_process_exec", Kind::sched_process_exec, {"pid|tid", "old_pid|old_tid", "comm|filename"}},
     {"sched_process_exit", Kind::sched_process_exit, {"pid|tid", "|tgid", "|comm"}},
-    {"task_rename", Kind::task_rename, {"pid", "newcomm"}},
-    {"perf_comm", Kind::task_rename, {"|tid", "|comm"}},
+    {"task_rename", Kind::task_rename, {"pid|tid", "newcomm"}},
+    {"perf_comm", Kind::task_rename, {"tid", "comm", "pid"}},
+    {"lttng_statedump_process_state", Kind::process_state, {"tid", "pid", "ppid", "name", "type"}},
     {"thread_counts",
      Kind::thread_counts,
      {"when", "pid", "nvcsw", "nivcsw", "sum_exec_runtime", "min_flt", "maj_flt", "nr_migrations"}},
@@ -79,13 +87,34 @@ const Row rows[] = {
 const char *const interrupt_names[] = {"irq_handler",          "softirq", "local_timer", "reschedule", "call_function",
 				       "call_function_single", "irq_work"};
 
-// perf puts the group before the name: sched:sched_switch.
+// perf puts the group before the name: sched:sched_switch. LTTng has its own: x86_irq_vectors_local_timer_entry.
 std::string_view plain_name(const trace::EventClass &cls)
 {
-	const std::string_view name = cls.name;
-	const std::size_t colon = cls.size_bytes == 0 ? name.find(':') : std::string_view::npos;
-	return colon == std::string_view::npos ? name : name.substr(colon + 1);
+	std::string_view name = cls.name;
+	if (cls.size_bytes != 0)
+		return name;
+	name.remove_prefix(name.find(':') + 1); // npos: 0
+	constexpr std::string_view vectors = "x86_irq_vectors_", of_softirqs = "irq_";
+	if (name.starts_with(vectors))
+		name.remove_prefix(vectors.size());
+	else if (name.starts_with("irq_softirq_"))
+		name.remove_prefix(of_softirqs.size());
+	return name;
 }
+
+// LTTng, perf: a class of events for each system call.
+struct CallPrefix {
+	std::string_view text;
+	Kind kind;
+	std::uint32_t abi;
+};
+constexpr CallPrefix call_prefixes[] = {{"syscall_entry_", Kind::sys_enter, EDC_ABI_NATIVE},
+					{"syscall_exit_", Kind::sys_exit, EDC_ABI_NATIVE},
+					{"compat_syscall_entry_", Kind::sys_enter, EDC_ABI_COMPAT},
+					{"compat_syscall_exit_", Kind::sys_exit, EDC_ABI_COMPAT},
+					{"sys_enter_", Kind::sys_enter, EDC_ABI_NATIVE},
+					{"sys_exit_", Kind::sys_exit, EDC_ABI_NATIVE}};
+constexpr std::size_t max_named_calls = 2048; // below them are the numbers of calls without a name
 
 // Uses the first of the names that the class has.
 trace::FieldRef find_field(const trace::EventClass &cls, std::string_view names)
@@ -99,9 +128,10 @@ trace::FieldRef find_field(const trace::EventClass &cls, std::string_view names)
 }
 
 // Another tracer's event is taken for ours only if it has all the fields that ours has.
-bool fill_fields(const Row &row, const trace::EventClass &cls, EventKind &kind)
+bool find_fields(const Row &row, const trace::EventClass &cls, EventKind &kind)
 {
 	std::size_t i = 0;
+	kind = {row.kind};
 	for (const char *names : row.fields) {
 		const bool is_extra = *names == '|';
 		kind.field[i] = find_field(cls, names);
@@ -122,31 +152,10 @@ EventKinds::EventKinds(const trace::Description &description, const std::set<std
 			continue; // programs may name their events as they like
 		EventKind kind;
 		const std::string_view name = plain_name(*cls);
-		const auto row = std::ranges::find_if(rows, [&](const Row &r) { return name == r.event; });
-		if (row != std::end(rows)) {
-			if (!fill_fields(*row, *cls, kind))
-				continue;
-			kind.kind = row->kind;
-		} else if (name.ends_with("_entry") || name.ends_with("_exit")) {
-			const bool entry = name.ends_with("_entry");
-			const auto found =
-			    std::ranges::find(interrupts_, name.substr(0, name.size() - (entry ? 6 : 5)));
-			if (found == interrupts_.end())
-				continue;
-			kind.kind = entry ? Kind::interrupt_entry : Kind::interrupt_exit;
-			kind.interrupt = static_cast<std::uint8_t>(found - interrupts_.begin());
-			if (entry && *found == "local_timer" && cls->find("user")) {
-				kind.kind = Kind::timer_entry;
-				kind.field[1] = trace::FieldRef(*cls, "user");
-			}
-			for (const char *field : {"irq", "vec"})
-				if (cls->find(field))
-					kind.field[0] = trace::FieldRef(*cls, field);
-			if (const trace::Field *vec = cls->find("vec"))
-				softirqs_ = vec->labels;
-		} else {
+		const bool is_listed = std::ranges::any_of(
+		    rows, [&](const Row &row) { return name == row.event && find_fields(row, *cls, kind); });
+		if (!is_listed && !fill_call(name, *cls, kind) && !fill_interrupt(name, *cls, kind))
 			continue;
-		}
 		if (const trace::Field *id = cls->find("id"); id && kind.kind == Kind::sys_enter && id->labels)
 			syscalls_ = id->labels;
 		index_[cls->index] = static_cast<std::uint16_t>(kinds_.size());
@@ -155,7 +164,61 @@ EventKinds::EventKinds(const trace::Description &description, const std::set<std
 	leave_out_unpaired(description);
 }
 
-// Another tracer may have recorded only starts, or only ends: these form no intervals.
+bool EventKinds::fill_interrupt(std::string_view name, const trace::EventClass &cls, EventKind &kind)
+{
+	const bool entry = name.ends_with("_entry");
+	if (!entry && !name.ends_with("_exit"))
+		return false;
+	const auto found = std::ranges::find(interrupts_, name.substr(0, name.size() - (entry ? 6 : 5)));
+	if (found == interrupts_.end())
+		return false;
+	kind = {entry ? Kind::interrupt_entry : Kind::interrupt_exit};
+	kind.interrupt = static_cast<std::uint8_t>(found - interrupts_.begin());
+	if (entry && *found == "local_timer" && cls.find("user")) {
+		kind.kind = Kind::timer_entry;
+		kind.field[1] = trace::FieldRef(cls, "user");
+	}
+	for (const char *field : {"irq", "vec"})
+		if (cls.find(field))
+			kind.field[0] = trace::FieldRef(cls, field);
+	if (const trace::Field *vec = cls.find("vec"))
+		softirqs_ = vec->labels || !cls.find("name") ? vec->labels : cls.find("name")->labels;
+	return true;
+}
+
+bool EventKinds::fill_call(std::string_view name, const trace::EventClass &cls, EventKind &kind)
+{
+	const auto prefix = std::ranges::find_if(
+	    call_prefixes, [&](const CallPrefix &each) { return cls.size_bytes == 0 && name.starts_with(each.text); });
+	if (prefix == std::end(call_prefixes))
+		return false;
+	const std::string call(name.substr(prefix->text.size()));
+	const std::uint32_t abi = prefix->abi << EDC_ABI_SHIFT;
+	const bool is_exit = prefix->kind == Kind::sys_exit;
+	kind = {prefix->kind};
+	kind.call = abi | EDC_NO_SYSCALL;
+	if (is_exit && !cls.find("ret"))
+		return false;
+	if (is_exit)
+		kind.field[0] = trace::FieldRef(cls, "ret");
+	if (call == "unknown") { // LTTng has no name for it
+		kind.field[is_exit ? 1 : 0] = trace::FieldRef(cls, "id");
+		return cls.find("id") != nullptr;
+	}
+	const auto known = std::ranges::find_if(named_calls_, [&](const auto &each) {
+		return each.second == call && is_compat(each.first) == (prefix->abi == EDC_ABI_COMPAT);
+	});
+	if (known == named_calls_.end() && named_calls_.size() == max_named_calls)
+		return false;
+	kind.call = known != named_calls_.end()
+			? known->first
+			: abi | static_cast<std::uint32_t>(EDC_NO_SYSCALL - 1 - named_calls_.size());
+	named_calls_.try_emplace(kind.call, call);
+	return true;
+}
+
+// Another tracer may have recorded only starts, or only ends: these form no intervals. Of calls it may have recorded
+// each twice: by its number and by its name.
 void EventKinds::leave_out_unpaired(const trace::Description &description)
 {
 	const auto other_end = [](Kind kind) {
@@ -172,11 +235,23 @@ void EventKinds::leave_out_unpaired(const trace::Description &description)
 			return Kind::other;
 		}
 	};
+	const auto has_class = [&](std::string_view name, Kind kind) {
+		return std::ranges::any_of(description.classes(), [&](const auto &cls) {
+			return plain_name(*cls) == name && (*this)[*cls].kind == kind;
+		});
+	};
+	if (has_class("sys_enter", Kind::sys_enter) && has_class("sys_exit", Kind::sys_exit)) {
+		named_calls_.clear();
+		for (EventKind &kind : kinds_)
+			if (is_of_one_call(kind))
+				kind = {};
+	}
 	const std::vector<EventKind> all = kinds_;
 	for (const auto &cls : description.classes()) {
 		EventKind &kind = kinds_[index_[cls->index]];
 		const auto ends_it = [&](const EventKind &end) {
-			return end.kind == other_end(kind.kind) && end.interrupt == kind.interrupt;
+			return end.kind == other_end(kind.kind) && end.interrupt == kind.interrupt &&
+			       end.call == kind.call;
 		};
 		if (cls->size_bytes == 0 && other_end(kind.kind) != Kind::other && std::ranges::none_of(all, ends_it))
 			kind = {};
@@ -195,6 +270,18 @@ std::uint32_t call_of(const trace::FieldRef &number_field, const trace::FieldRef
 	return exists ? static_cast<std::uint32_t>(number) | abi << EDC_ABI_SHIFT : EDC_NO_SUCH_CALL;
 }
 
+std::optional<std::uint32_t> call_of(const EventKind &kind, const trace::Event &event)
+{
+	if (is_of_one_call(kind))
+		return kind.call;
+	const std::size_t number = kind.kind == Kind::sys_exit ? 1 : 0;
+	if (number == 1 && !kind.field[number].is_in(event))
+		return {};
+	const std::uint32_t abi = kind.call & ~std::uint32_t(EDC_NO_SYSCALL);
+	const std::uint32_t call = call_of(kind.field[number], kind.field[number + 1], event);
+	return call == EDC_NO_SUCH_CALL ? call : call | abi;
+}
+
 bool is_compat(std::uint32_t call)
 {
 	return call >> EDC_ABI_SHIFT == EDC_ABI_COMPAT;
@@ -211,6 +298,22 @@ std::int32_t kernel_number(std::uint32_t call)
 bool EventKinds::has(Kind kind) const
 {
 	return std::ranges::any_of(kinds_, [kind](const EventKind &each) { return each.kind == kind; });
+}
+
+bool EventKinds::has_interrupts(bool soft) const
+{
+	return std::ranges::any_of(kinds_, [&](const EventKind &each) {
+		return (each.kind == Kind::interrupt_entry || each.kind == Kind::timer_entry) &&
+		       is_softirq(each.interrupt) == soft;
+	});
+}
+
+bool EventKinds::may_be_call(const std::string &name) const
+{
+	if (!named_calls_.empty())
+		return std::ranges::any_of(named_calls_, [&](const auto &each) { return each.second == name; });
+	return !syscalls_ ||
+	       std::ranges::any_of(syscalls_->labels(), [&](const auto &each) { return each.text == name; });
 }
 
 std::string EventKinds::interrupt_label(std::uint32_t interrupt, std::uint32_t number) const
@@ -240,6 +343,8 @@ std::string EventKinds::syscall_label(std::uint32_t call) const
 
 const std::string *EventKinds::syscall_name(std::uint32_t call) const
 {
+	if (const auto named = named_calls_.find(call); named != named_calls_.end())
+		return &named->second;
 	const bool is_native = call >> EDC_ABI_SHIFT == EDC_ABI_NATIVE;
 	return is_native && syscalls_ ? syscalls_->find(call) : nullptr;
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Maps the names in a description to what the fold does with an event: one table, looked up once per class when a trace
 // is opened. Used by Machine and KernelComparison. An event that a trace lacks never occurs, and a missing field reads
-// as 0.
+// as 0. The table has the names of LTTng's and perf's kernel traces, too (Documentation/reading-traces.md).
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -23,12 +25,15 @@ enum class Kind : std::uint8_t {
 	sched_switch,
 	sched_waking,
 	sched_migrate_task,
-	sched_wakeup_new,
+	sched_wakeup_new,   // monitor's: it also says who created the thread
+	sched_process_fork, // the same of other tracers,
+	new_thread_woken,   // whose sched_wakeup_new says only that it may run
 	sched_process_exec,
 	sched_process_exit,
 	task_rename,
 	thread_counts,
 	thread_state,
+	process_state, // LTTng's list of threads
 	thread_runs,
 	cgroup_attach_task,
 	interrupt_entry,
@@ -68,12 +73,22 @@ enum class Kind : std::uint8_t {
 struct EventKind {
 	Kind kind = Kind::other;
 	std::uint8_t interrupt = 0; // which, for interrupt_entry and _exit
+	// Of sys_enter and sys_exit: the call that all events of the class are of, as LTTng has a class for each; if
+	// its number is EDC_NO_SYSCALL, each says its own.
+	std::uint32_t call = EDC_NO_SYSCALL;
 	std::array<trace::FieldRef, 9> field;
 };
 
 // A system call: its number and ABI as in the argument of sys_enter, so that calls of two ABIs are never one; or
-// EDC_NO_SUCH_CALL. Other tracers' x32 numbers have the ABI in them.
+// EDC_NO_SUCH_CALL. Other tracers' x32 numbers have the ABI in them. Where a trace has only names, the numbers are made
+// up (EventKinds).
 std::uint32_t call_of(const trace::FieldRef &number, const trace::FieldRef &abi, const trace::Event &event);
+// Of an event of the kind sys_enter or sys_exit; nullopt: an exit that does not say which call it ends.
+std::optional<std::uint32_t> call_of(const EventKind &kind, const trace::Event &event);
+inline bool is_of_one_call(const EventKind &kind)
+{
+	return (kind.call & EDC_NO_SYSCALL) != EDC_NO_SYSCALL;
+}
 bool is_compat(std::uint32_t call);
 // As the program gave it to the kernel: of x32 with its bit; -1 if there is no such call.
 std::int32_t kernel_number(std::uint32_t call);
@@ -89,6 +104,10 @@ public:
 	const EventKind &operator[](const trace::EventClass &cls) const { return kinds_[index_[cls.index]]; }
 	// Whether some class is of this kind.
 	bool has(Kind kind) const;
+	bool has_interrupts(bool soft) const;
+	bool has_calls() const { return has(Kind::sys_enter) && has(Kind::sys_exit); }
+	// Whether a call may have this name: without names in the trace any.
+	bool may_be_call(const std::string &name) const;
 	// "irq_handler", "softirq", "local_timer" ...
 	const std::string &interrupt_name(std::uint32_t interrupt) const { return interrupts_[interrupt]; }
 	bool has_interrupt(std::uint32_t interrupt) const { return interrupt < interrupts_.size(); }
@@ -104,12 +123,15 @@ public:
 	const std::string *syscall_name(std::uint32_t call) const;
 
 private:
+	bool fill_call(std::string_view name, const trace::EventClass &cls, EventKind &kind);
+	bool fill_interrupt(std::string_view name, const trace::EventClass &cls, EventKind &kind);
 	void leave_out_unpaired(const trace::Description &description);
 
 	std::vector<EventKind> kinds_;
 	std::vector<std::uint16_t> index_; // by class index
 	std::vector<std::string> interrupts_;
 	std::shared_ptr<const trace::Enumeration> softirqs_, syscalls_;
+	std::map<std::uint32_t, std::string> named_calls_; // whose numbers are made up: from the largest one downwards
 };
 
 } // namespace monitor::analyze

@@ -31,7 +31,9 @@ Machine::Machine(const Source &source, const RecordingInfo &info, Scope scope)
 		    calls_bracketed_ && info.has_program("page_fault_user") && info.has_program("minor_fault");
 	}
 	if (source.is_generic_ctf) {
-		calls_bracketed_ = kinds_.has(Kind::sys_enter);
+		const std::string *tracer = source.description.find_env("tracer_name");
+		has_untimed_ = first_ == 0 && tracer && *tracer == "perf";
+		calls_bracketed_ = kinds_.has_calls();
 		interrupts_recorded_ = kinds_.has(Kind::interrupt_entry);
 		user_bracketed_ =
 		    calls_bracketed_ && kinds_.has(Kind::page_fault_user) && kinds_.has(Kind::minor_fault);
@@ -302,6 +304,8 @@ void Machine::hide(std::int32_t tid)
 void Machine::event(const trace::Event &event)
 {
 	tokens_ += !event.is_control();
+	if (has_untimed_ && event.time > 0) [[unlikely]]
+		begin_at(event.time);
 	pass(event.time);
 	const EventKind &kind = kinds_[*event.cls];
 	if (event.stream->is_user())
@@ -407,14 +411,18 @@ void Machine::identity(const EventKind &kind, const trace::Event &event)
 {
 	switch (kind.kind) {
 	case Kind::sched_wakeup_new:
+	case Kind::sched_process_fork:
 		return on_born(kind, event);
+	case Kind::new_thread_woken:
+		return on_new_thread_woken(kind, event);
 	case Kind::sched_process_exec:
 		return on_exec(kind, event);
 	case Kind::sched_process_exit:
 		return on_exit(kind, event);
 	case Kind::task_rename:
-		get(kind.field[0].get<std::int32_t>(event)).name = kind.field[1].get<std::string_view>(event);
-		return;
+		return on_rename(kind, event);
+	case Kind::process_state:
+		return on_process_state(kind, event);
 	case Kind::thread_state:
 		return on_thread_state(kind, event);
 	case Kind::thread_counts:
@@ -478,6 +486,50 @@ void Machine::on_born(const EventKind &kind, const trace::Event &event)
 	forget_unseen(thread, event.time);
 }
 
+// Of other tracers: the thread exists since its fork, and waits for a CPU since now.
+void Machine::on_new_thread_woken(const EventKind &kind, const trace::Event &event)
+{
+	Thread &thread = get(kind.field[0].get<std::int32_t>(event));
+	if (is_known(thread) && thread.state == State::runnable && !thread.has_run)
+		thread.since = event.time;
+	else if (event.has_cpu() && is_followed(event.time))
+		on_waking(thread, cpu(event.cpu()), event.time);
+}
+
+void Machine::on_rename(const EventKind &kind, const trace::Event &event)
+{
+	Thread &thread = get(kind.field[0].get<std::int32_t>(event));
+	thread.name = kind.field[1].get<std::string_view>(event);
+	if (kind.field[2]) // perf says whose thread it is
+		thread.tgid = kind.field[2].get<std::int32_t>(event);
+}
+
+// LTTng lists them while it records: what the thread was doing then is not taken, its switches say that.
+void Machine::on_process_state(const EventKind &kind, const trace::Event &event)
+{
+	const auto tid = kind.field[0].get<std::int32_t>(event);
+	if (tid == 0)
+		return;
+	Thread &thread = get(tid);
+	thread.tgid = kind.field[1].get<std::int32_t>(event);
+	thread.parent = kind.field[2].get<std::int32_t>(event);
+	thread.name = kind.field[3].get<std::string_view>(event);
+	thread.is_kernel = kind.field[4].get<std::uint32_t>(event) == 1; // LTTNG_KERNEL_THREAD
+	if (thread.is_kernel)
+		thread.ring = Ring::kernel;
+	lead(thread);
+}
+
+// Of events without a time nothing is known but what they say: the recording began with the first that has one.
+void Machine::begin_at(std::uint64_t time)
+{
+	has_untimed_ = false;
+	first_ = time;
+	begin_ = std::max(begin_, std::min(time, end_));
+	for (Cpu &cpu : cpus_)
+		cpu.accounted = std::max(cpu.accounted, first_);
+}
+
 // In a flight recorder's snapshot it may be the only token that names the thread.
 void Machine::on_exit(const EventKind &kind, const trace::Event &event)
 {
@@ -487,7 +539,8 @@ void Machine::on_exit(const EventKind &kind, const trace::Event &event)
 	thread.filtered = false; // of others this is not recorded
 	if (!thread.name.empty())
 		return;
-	thread.tgid = kind.field[1].get<std::int32_t>(event);
+	if (kind.field[1])
+		thread.tgid = kind.field[1].get<std::int32_t>(event);
 	thread.name = kind.field[2].get<std::string_view>(event);
 	thread.introduced = true;
 }

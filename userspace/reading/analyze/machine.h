@@ -343,6 +343,10 @@ private:
 	void exchange_numbers(Thread &one, Thread &other);
 	void on_thread_state(const EventKind &kind, const trace::Event &event);
 	void on_exit(const EventKind &kind, const trace::Event &event);
+	void on_new_thread_woken(const EventKind &kind, const trace::Event &event);
+	void on_process_state(const EventKind &kind, const trace::Event &event);
+	void on_rename(const EventKind &kind, const trace::Event &event);
+	void begin_at(std::uint64_t time);
 	void on_cgroup(const EventKind &kind, const trace::Event &event);
 	void move(Thread &thread, std::uint64_t cgroup, std::uint64_t time);
 	void list_cgroup(Thread &thread, std::uint64_t cgroup, std::uint32_t flags, std::uint64_t time);
@@ -354,6 +358,7 @@ private:
 	void on_runs(const EventKind &kind, const trace::Event &event, Cpu &cpu);
 	void came_unseen(Thread &thread, Cpu &cpu, std::uint64_t time);
 	void runs_before_start(const EventKind &kind, const trace::Event &event);
+	void named_by_switch(Thread &prev, Thread &next, const EventKind &kind, const trace::Event &event);
 	void on_switch(const EventKind &kind, const trace::Event &event, Cpu &cpu);
 	void switch_out(Thread &thread, std::uint32_t state, std::uint64_t time, Cpu &cpu);
 	void switch_in(Thread &thread, Cpu &cpu, std::uint64_t time);
@@ -413,6 +418,7 @@ private:
 	std::vector<StreamEnd> ends_; // killed recording: where each CPU's tokens end, the earliest last
 	std::uint64_t next_end_ = ~0ull;
 	std::uint64_t unseen_until_ = 0; // the last gap of a CPU
+	bool has_untimed_ = false;       // perf's: events at time 0 list what was there at the start
 	// Kernel time of a system call and of a fault outside their two tokens, by calibration.
 	std::uint64_t call_edge_ = 0, fault_edge_ = 0;
 	std::uint32_t epoch_ = 1;

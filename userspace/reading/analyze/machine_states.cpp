@@ -5,6 +5,7 @@
 #include "machine.h"
 #include "monitor/stack.h"
 #include "monitor/syscall_arg.h"
+#include "reading/events/threads.h"
 
 namespace monitor::analyze {
 namespace {
@@ -131,7 +132,7 @@ void Machine::on_exec(const EventKind &kind, const trace::Event &event)
 			       (before && is_known(*before) && before->state == State::dead);
 	if (before && before != &thread && !exchanged)
 		exchange_numbers(thread, *before);
-	thread.name = kind.field[2].get<std::string_view>(event);
+	thread.name = trace::command_of(kind.field[2].get<std::string_view>(event)); // others tell the file
 	thread.is_kernel = false;
 	tell_ended(thread, event.time);
 }
@@ -145,13 +146,27 @@ void Machine::tell_ended(const Thread &thread, std::uint64_t time)
 		observer->ended(thread, time);
 }
 
+// Other tracers' switches say what both threads are called, and some which process the first one is of.
+void Machine::named_by_switch(Thread &prev, Thread &next, const EventKind &kind, const trace::Event &event)
+{
+	if (next.tid != 0)
+		next.name = kind.field[3].get<std::string_view>(event);
+	if (prev.tid == 0)
+		return;
+	if (kind.field[4])
+		prev.name = kind.field[4].get<std::string_view>(event);
+	if (const auto process = kind.field[5].get<std::int32_t>(event); process > 0)
+		prev.tgid = process;
+	lead(prev);
+}
+
 void Machine::on_switch(const EventKind &kind, const trace::Event &event, Cpu &cpu)
 {
 	Thread &prev = runner(cpu, kind.field[1].get<std::int32_t>(event));
 	Thread &next = runner(cpu, kind.field[2].get<std::int32_t>(event));
 	const auto state = kind.field[0].get<std::uint32_t>(event);
-	if (kind.field[3] && next.tid != 0)
-		next.name = kind.field[3].get<std::string_view>(event);
+	if (kind.field[3])
+		named_by_switch(prev, next, kind, event);
 	if (!cpu.current)
 		on_found(prev, cpu);
 	else if (cpu.current != &prev && !cpu.current_listed && may_have_exchanged(*cpu.current, prev))
@@ -424,7 +439,7 @@ void Machine::on_timer(const EventKind &kind, const trace::Event &event, Cpu &cp
 
 void Machine::on_sys_enter(const EventKind &kind, const trace::Event &event, Cpu &cpu)
 {
-	const std::uint32_t call = call_of(kind.field[0], kind.field[1], event);
+	const std::uint32_t call = call_of(kind, event).value_or(EDC_NO_SUCH_CALL);
 	if (!cpu.current && is_counting_)
 		++calls_of_unknown_[call];
 	if (!cpu.current || cpu.current->tid == 0)
@@ -448,14 +463,14 @@ void Machine::on_sys_exit(const EventKind &kind, const trace::Event &event, Cpu 
 		return;
 	Thread &thread = *cpu.current;
 	const auto result = kind.field[0].get<std::int64_t>(event);
-	const bool has_call = kind.field[1].is_in(event);
-	const std::uint32_t call = has_call ? call_of(kind.field[1], kind.field[2], event) : thread.syscall;
+	const std::optional<std::uint32_t> said = call_of(kind, event);
+	const std::uint32_t call = said.value_or(thread.syscall);
 	const bool is_told = is_counting_ && is_selected(thread);
 	if (thread.ring == Ring::system_call && thread.syscall_known) {
 		if (may_end(thread.syscall, call, result) && is_told)
 			for (Observer *observer : observers_)
 				observer->system_call(thread, thread.syscall, thread.syscall_since, event.time, result);
-	} else if (has_call && result == static_cast<std::int16_t>(result) &&
+	} else if (said && result == static_cast<std::int16_t>(result) &&
 		   (thread.ring == Ring::user || thread.ring == Ring::fault)) {
 		// The probe gives the number beside a result that fits without it only where it saw no entry.
 		thread.usage.syscalls += is_counting_;

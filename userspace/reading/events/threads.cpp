@@ -8,6 +8,17 @@
 
 namespace monitor::trace {
 
+std::string_view command_of(std::string_view file)
+{
+	constexpr std::size_t max_command = 15; // TASK_COMM_LEN without the NUL
+	return file.substr(file.rfind('/') + 1, max_command);
+}
+
+std::string device_text(std::uint64_t device)
+{
+	return std::to_string(device >> 20) + ':' + std::to_string(device & 0xfffff);
+}
+
 bool names_a_thread(std::string_view field)
 {
 	constexpr std::string_view known[] = {"pid",      "prev_pid", "next_pid",   "parent_pid", "tid",
@@ -123,6 +134,8 @@ Threads::Role Threads::role_of_generic_ctf(const EventClass &cls)
 	role.name = first_of({"context.procname", "procname", "perf_comm"});
 	if (role.first_pid)
 		role.kind = Kind::context;
+	if (cls.name == "sched_process_exec" || cls.name == "sched:sched_process_exec")
+		role.program = first_of({"filename"});
 	return role;
 }
 
@@ -160,6 +173,8 @@ void Threads::learn(const Event &event, const Role &role)
 	}
 	if (role.name)
 		set_name(pid, machine, role.name.get<std::string_view>(event));
+	if (role.program)
+		set_name(pid, machine, command_of(role.program.get<std::string_view>(event)));
 	// a thread that is not the group leader takes over the leader's pid
 	if (role.kind == Kind::exec && role.second_pid && running.tid == role.second_pid.get<std::int32_t>(event))
 		running.tid = pid;

@@ -21,6 +21,12 @@
 
 namespace monitor::trace {
 
+// What the kernel calls a thread that executes this file.
+std::string_view command_of(std::string_view file);
+
+// MAJOR:MINOR of the kernel's dev_t.
+std::string device_text(std::uint64_t device);
+
 // Whether a field of this name is a TID: readers then need the thread's name too.
 bool names_a_thread(std::string_view field);
 
@@ -129,7 +135,7 @@ private:
 	struct Role {
 		Kind kind = Kind::none;
 		// first_pid: the thread that the event is about; second_pid: the other one of a switch or an exec
-		FieldRef first_pid, second_pid, process, name, cpu, flags;
+		FieldRef first_pid, second_pid, process, name, cpu, flags, program;
 	};
 
 	struct Running {

@@ -286,6 +286,8 @@ void Evaluator::on_threads(const trace::Event &event, const EventKind &kind, con
 		break;
 	case Kind::sched_waking:
 	case Kind::sched_wakeup_new:
+	case Kind::sched_process_fork:
+	case Kind::new_thread_woken:
 		add(machine_.thread(kind.field[0].get<std::int32_t>(event)));
 		break;
 	default:
