@@ -29,10 +29,10 @@ def events(monitor, path, *arguments, code=0):
 	return [json.loads(line) for line in text.splitlines()]
 
 
-def pcap(packets, order="<", nanoseconds=False):
-	"""`packets`: (seconds, fraction, bytes, length)."""
+def pcap(packets, order="<", nanoseconds=False, link=1):
+	"""`packets`: (seconds, fraction, bytes, length). `link`: what they are of, and what is said of check sums."""
 	magic = 0xA1B23C4D if nanoseconds else 0xA1B2C3D4
-	made = struct.pack(order + "IHHiIII", magic, 2, 4, 0, 0, 65535, 1)
+	made = struct.pack(order + "IHHiIII", magic, 2, 4, 0, 0, 65535, link)
 	for seconds, fraction, data, length in packets:
 		made += struct.pack(order + "IIII", seconds, fraction, len(data), length) + data
 	return made
@@ -44,9 +44,9 @@ def udp(source_port, destination_port, text):
 	return bytes(range(12)) + b"\x08\x00" + ip + struct.pack(">HHHH", source_port, destination_port, 8 + len(text), 0) + text
 
 
-def acct(command, began, elapsed, order="<", flags=0, pid=1, uid=0, exit_code=0, ppid=1):
+def acct(command, began, elapsed, order="<", flags=0, pid=1, uid=0, exit_code=0, ppid=1, memory=3):
 	version = 3 if order == "<" else 0x83
-	return struct.pack(order + "BBHIIIIIIf8H16s", flags, version, 0, exit_code, uid, 0, pid, ppid, began, elapsed, 1, 2, 3,
+	return struct.pack(order + "BBHIIIIIIf8H16s", flags, version, 0, exit_code, uid, 0, pid, ppid, began, elapsed, 1, 2, memory,
 	                   0, 0, 4, 5, 0, command)
 
 

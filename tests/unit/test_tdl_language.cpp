@@ -10,7 +10,7 @@ using namespace monitor::trace::tdl;
 
 namespace {
 
-const std::string no_type = "expected a type: unsigned, signed, real, text, block or list here, not ";
+const std::string no_type = "expected a type: unsigned, signed, real, comp_t, text, block or list here, not ";
 
 // Of the first line of the record's fields.
 std::string field(const std::string &line)

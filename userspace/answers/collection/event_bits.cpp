@@ -112,6 +112,11 @@ void EventBits::put_scalar(const FieldClass &type)
 	if (type.slot >= 0)
 		view_.slots[type.slot] = value;
 	at_bits_ += type.size_bits;
+	if (type.kind == Kind::floating_point && type.size_bits == trace::comp_t_bits) { // CTF 1.8 has no such type
+		const double real = trace::as_real(value, type.size_bits, type.is_coded);
+		unused_bits_ = 0;
+		return put_bytes(&real, sizeof real);
+	}
 	value &= ~std::uint64_t(0) >> (64 - type.size_bits);
 	const std::uint32_t size_bytes = (type.size_bits + 7) / 8;
 	put_bytes(&value, size_bytes); // the low bytes are first

@@ -83,7 +83,7 @@ std::string indent(std::size_t depth)
 std::string integer(const FieldClass &type)
 {
 	return fmt::format("integer {{ size = {}; align = 8; signed = {}; base = {}; }}", type.size_bits,
-			   type.is_signed, type.base);
+			   type.is_signed, type.base == trace::dotted_base ? 16 : type.base);
 }
 
 } // namespace

@@ -35,7 +35,8 @@ struct Field {
 	bool big_endian = false;
 	bool is_fixed = true;          // at offset_bits in every event, in whole bytes that are all in the record
 	bool is_optional = false;      // in the option of a variant: some events lack it
-	std::uint8_t base = 10;        // 2, 8, 10 or 16: how it is printed
+	bool is_coded = false;         // a real of 16 bits that is a comp_t
+	std::uint8_t base = 10;        // 2, 8, 10, 16 or dotted_base: how it is printed
 	std::uint32_t offset_bits = 0; // from Event::data
 	std::uint32_t size_bits = 0;   // of an integer, a real, or a text of fixed size
 	std::shared_ptr<const Enumeration> labels; // may be null

@@ -73,6 +73,9 @@ struct ValueTest {
 	}
 };
 
+// FieldClass::base of an address: 127.0.0.1. TDL alone has it.
+inline constexpr std::uint8_t dotted_base = 4;
+
 struct FieldClass {
 	enum class Kind : std::uint8_t {
 		integer,
@@ -101,9 +104,10 @@ struct FieldClass {
 	bool is_to_end = false;   // a sequence that extends to the end of the content
 	bool is_wide = false;     // an array that is an integer of more than 64 bits, as its bytes or its bits
 	bool is_truth = false;    // an integer that is false or true
+	bool is_coded = false;    // a real of 16 bits that is a comp_t
 	bool is_text = false;     // an 8-bit integer that is a character; a string, or an array or sequence of these
 	Encoding encoding = Encoding::utf8; // of a text
-	std::uint8_t base = 10;             // 2, 8, 10 or 16: how an integer is printed
+	std::uint8_t base = 10;             // 2, 8, 10, 16 or dotted_base: how an integer is printed
 	std::int8_t clock = -1;             // an integer that counts the ticks of this clock of the description
 	std::uint16_t roles = 0;            // in CTF 2, a bit for each Role (json_types.h)
 	std::uint32_t align_bits = 1;
@@ -196,10 +200,18 @@ inline std::uint64_t read_scalar_of(const FieldClass &type, const View &view, st
 
 double half_as_real(std::uint16_t bits);
 
-inline double as_real(std::uint64_t bits, std::uint32_t size_bits)
+// The kernel's comp_t (linux/acct.h): 13 bits, above them 3 bits of an exponent of 8. TDL alone has it.
+inline constexpr std::uint32_t comp_t_bits = 16;
+
+inline double of_comp_t(std::uint64_t bits)
+{
+	return static_cast<double>((bits & 0x1fff) << 3 * (bits >> 13 & 7));
+}
+
+inline double as_real(std::uint64_t bits, std::uint32_t size_bits, bool is_coded)
 {
 	if (size_bits == 16) [[unlikely]]
-		return half_as_real(static_cast<std::uint16_t>(bits));
+		return is_coded ? of_comp_t(bits) : half_as_real(static_cast<std::uint16_t>(bits));
 	return size_bits == 32 ? static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits)))
 			       : std::bit_cast<double>(bits);
 }

@@ -35,6 +35,11 @@ char *put_based(char *out, std::uint64_t value, const FieldClass &type)
 		value &= (std::uint64_t(1) << type.size_bits) - 1; // only its bits
 	if (type.base == 16)
 		return put_hex(out, value);
+	if (type.base == dotted_base) {
+		for (unsigned up = 24; up > 0; up -= 8)
+			*(out = put_unsigned(out, value >> up & 0xff))++ = '.';
+		return put_unsigned(out, value & 0xff);
+	}
 	out = put(out, type.base == 8 ? "0" : "0b");
 	return std::to_chars(out, out + max_scalar_chars, value, type.base).ptr;
 }
@@ -161,7 +166,7 @@ void FieldText::put_scalar(const FieldClass &type, Walk &walk) const
 {
 	const std::uint64_t value = take_scalar(type, walk.view, walk.at_bits);
 	if (type.kind == Kind::floating_point) {
-		walk.out = put_real(walk.out, as_real(value, type.size_bits), json_);
+		walk.out = put_real(walk.out, as_real(value, type.size_bits, type.is_coded), json_);
 		return;
 	}
 	if (const std::string *label = type.labels ? type.labels->find(value) : nullptr; label && !label->empty())

@@ -76,6 +76,7 @@ private:
 				 (type.is_scalar() || (type.is_text && type.is_fixed)) && !type.is_reversed &&
 				 type.encoding == Encoding::utf8;
 		field.is_optional = is_optional;
+		field.is_coded = type.is_coded;
 		field.base = type.base;
 		field.offset_bits = field.is_fixed ? static_cast<std::uint32_t>(at_bits_) : 0;
 		field.size_bits = field.is_fixed || type.is_scalar() ? static_cast<std::uint32_t>(type.fixed_bits)

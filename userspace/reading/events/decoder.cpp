@@ -349,7 +349,8 @@ const char *Decoder::take_record_time(const RecordForm &form)
 	for (const RecordTime::Part &part : time.parts) {
 		std::uint64_t value = part.part.read(event_.view());
 		if (part.part.is_real) {
-			const double ticks = as_real(value, part.part.size_bits) * static_cast<double>(part.ticks);
+			const double ticks =
+			    as_real(value, part.part.size_bits, true) * static_cast<double>(part.ticks);
 			if (!(ticks >= 0 && ticks < 1.8e19))
 				return too_large;
 			value = static_cast<std::uint64_t>(ticks);

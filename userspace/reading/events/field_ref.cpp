@@ -108,7 +108,7 @@ double FieldRef::real(const Event &event) const
 {
 	if (how_ == How::none || field_->kind != FieldKind::real)
 		return 0;
-	return as_real(get<std::uint64_t>(event), field_->size_bits);
+	return as_real(get<std::uint64_t>(event), field_->size_bits, field_->is_coded);
 }
 
 } // namespace monitor::trace

@@ -18,7 +18,7 @@ Value element_value(const FieldClass &type, const View &view, std::uint64_t at_b
 		return type.is_signed ? Value(static_cast<std::int64_t>(bits)) : Value(bits);
 	}
 	if (type.kind == FieldClass::Kind::floating_point)
-		return as_real(read_scalar(type, view, at_bits), type.size_bits);
+		return as_real(read_scalar(type, view, at_bits), type.size_bits, type.is_coded);
 	if (type.kind == FieldClass::Kind::varint) {
 		std::uint64_t bits = 0;
 		if (!read_varint(type, view, at_bits, bits))

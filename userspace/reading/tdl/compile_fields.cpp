@@ -252,6 +252,7 @@ FieldClass FieldCompiler::scalar(const Field &field, Field::Type type) const
 	made.big_endian = field.big_endian.value_or(big_endian_);
 	made.base = field.base;
 	made.size_bits = field.bits;
+	made.is_coded = type == Field::Type::real && field.bits == comp_t_bits;
 	return made;
 }
 

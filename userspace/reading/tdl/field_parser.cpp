@@ -7,9 +7,9 @@
 namespace monitor::trace::tdl {
 namespace {
 
-const std::vector<std::string> types = {"unsigned", "signed", "real", "text", "block", "list"};
+const std::vector<std::string> types = {"unsigned", "signed", "real", "comp_t", "text", "block", "list"};
 const std::vector<std::string> clauses = {"little", "big", "in", "as", "named", "always", "hidden", "checksum"};
-constexpr const char *type_words = "a type: unsigned, signed, real, text, block or list";
+constexpr const char *type_words = "a type: unsigned, signed, real, comp_t, text, block or list";
 constexpr std::uint64_t most = 1u << 30; // the largest amount that a description may give
 
 } // namespace
@@ -53,8 +53,13 @@ void FieldParser::scalar(Field &field, bool &is_real)
 {
 	field.is_signed = peek().is("signed");
 	is_real = peek().is("real");
+	if (take_words({"comp_t"})) {
+		is_real = true;
+		field.bits = comp_t_bits;
+		return;
+	}
 	if (!field.is_signed && !is_real && !peek().is("unsigned"))
-		fail("unsigned, signed or real", {"unsigned", "signed", "real"});
+		fail("unsigned, signed, real or comp_t", {"unsigned", "signed", "real", "comp_t"});
 	take();
 	field.bits = scalar_bits(is_real);
 }
@@ -183,7 +188,14 @@ void FieldParser::clause(Field &field)
 				field.base = base;
 				return;
 			}
-		fail("hexadecimal, decimal, octal or binary", {"hexadecimal", "decimal", "octal", "binary"});
+		const TextPosition where = peek().position;
+		if (!take_words({"dotted", "decimal"}))
+			fail("hexadecimal, decimal, octal, binary or dotted decimal",
+			     {"hexadecimal", "decimal", "octal", "binary", "dotted"});
+		if (field.type != Field::Type::integer || field.is_signed || field.bits != 32)
+			throw Refusal(where,
+				      "only an unsigned number of 32 bits, an address, is shown as dotted decimal");
+		field.base = dotted_base;
 	} else if (take_words({"named"})) {
 		field.names = name("the name of a `names` block");
 	} else if (take_words({"always"})) {

@@ -18,10 +18,15 @@ constexpr std::size_t max_files = 1000, start_bytes = 4096;
 struct Format {
 	std::string_view magic, is, command; // the file's path comes between the command's two parts, at %
 };
+// Of some versions of Linux: its records have more fields.
+constexpr std::string_view modified_pcap =
+    "`editcap -F pcap % FILE` makes a plain pcap of it, which `monitor list FILE` reads";
 constexpr Format formats[] = {
     {"PERFILE2", "a recording of perf",
      "`perf data convert -i % --to-ctf DIR` makes a trace of it, which `monitor list DIR` reads"},
     {"\x0a\x0d\x0d\x0a", "a pcapng", "`editcap -F pcap % FILE` makes a pcap of it, which `monitor list FILE` reads"},
+    {"\xa1\xb2\xcd\x34", "a modified pcap", modified_pcap},
+    {"\x34\xcd\xb2\xa1", "a modified pcap", modified_pcap},
     {"\x17\x08\x44tracing", "a recording of trace-cmd", "`trace-cmd report -i %` reads it"},
 };
 

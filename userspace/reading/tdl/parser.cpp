@@ -145,8 +145,8 @@ private:
 		if (peek(1).kind == Token::Kind::word &&
 		    std::find(statements.begin(), statements.end(), peek().text) == statements.end()) {
 			take();
-			fail("a type: unsigned, signed, real, text, block or list",
-			     {"unsigned", "signed", "real", "text", "block", "list"});
+			fail("a type: unsigned, signed, real, comp_t, text, block or list",
+			     {"unsigned", "signed", "real", "comp_t", "text", "block", "list"});
 		}
 		fail("a field (NAME TYPE), filler, when, group, a statement (length is, time is ...) or end",
 		     statements);

@@ -76,6 +76,8 @@ std::string condition_text(const std::vector<Condition> &conditions)
 
 std::string scalar_text(const Field &field, bool is_real)
 {
+	if (is_real && field.bits == comp_t_bits)
+		return "comp_t";
 	return (is_real           ? "real "
 		: field.is_signed ? "signed "
 				  : "unsigned ") +
