@@ -8,6 +8,9 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
+#include "base/text.h"
 #include "field_ref.h"
 #include "reading/ctf/record_layout.h"
 
@@ -207,6 +210,16 @@ bool Decoder::decode_mapped_token()
 	return good;
 }
 
+// What is wrong with an event's time, with the event's name.
+const char *Decoder::of_event(const char *why, const EventClass *cls)
+{
+	constexpr std::string_view its_time = "the event's time";
+	if (!cls || !std::string_view(why).starts_with(its_time))
+		return why;
+	text_ = "the time of the event " + readable(cls->name) + (why + its_time.size());
+	return text_.c_str();
+}
+
 // Decodes the event at `at_bits` into event_: returns nullptr, or what is wrong with it.
 const char *Decoder::read_generic_ctf(std::uint64_t at_bits)
 {
@@ -214,9 +227,14 @@ const char *Decoder::read_generic_ctf(std::uint64_t at_bits)
 	event_.slots[budget_slot] = event_budget;
 	const EventClass *cls = nullptr;
 	if (const char *why = read_event_header(at_bits, cls))
-		return why;
-	if (!cls)
+		return of_event(why, cls);
+	if (!cls && stream_class_->event_id < 0)
 		return "an event of a class that is not described";
+	if (!cls) {
+		const std::uint64_t id = event_.slots[stream_class_->event_id];
+		text_ = fmt::format("an event of the class {} ({:#x}), which is not described", id, id);
+		return text_.c_str();
+	}
 	at_bits = aligned(at_bits, cls->align_bits);
 	event_.cls = cls;
 	event_.at_bits = at_bits;

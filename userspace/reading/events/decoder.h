@@ -89,6 +89,7 @@ private:
 	bool decode_record();
 
 	const char *read_generic_ctf(std::uint64_t at_bits);
+	const char *of_event(const char *why, const EventClass *cls);
 	[[gnu::always_inline]] inline const char *read_event_header(std::uint64_t &at_bits, const EventClass *&cls);
 	const char *walk_event_header(std::uint64_t &at_bits, const EventClass *&cls);
 	const char *read_record(std::uint64_t &size_bytes);
