@@ -212,6 +212,11 @@ void expect_different(const std::vector<trace::Trace> &traces, const std::vector
 			throw Error(
 			    part.source + " and " + other->second->source +
 			    " belong to one trace (they have the same uuid): their clocks cannot be moved apart");
+		const trace::Trace &first = traces[static_cast<std::size_t>(other->second - parts.data())];
+		if (!is_new && description.has_tokens() && traces[i].begin_time() <= first.end_time() &&
+		    first.begin_time() <= traces[i].end_time())
+			print_error(part.source + " and " + other->second->source +
+				    " are one recording: what both have will be read twice; merge one of them");
 	}
 }
 

@@ -219,6 +219,7 @@ struct Parts {
 		fs::path directory;
 	};
 	std::map<std::pair<fs::path, std::array<std::uint8_t, 16>>, std::vector<Snapshot>> snapshots;
+	std::map<std::array<std::uint8_t, 16>, std::vector<Snapshot>> recordings; // all others, by their uuid
 
 	struct Unreadable {
 		std::string name, why;
@@ -259,6 +260,8 @@ struct Parts {
 		if (when.has_tokens && name.find_first_not_of("0123456789") == std::string::npos)
 			snapshots[{directory.parent_path(), descriptions.back()->uuid}].push_back(
 			    {when.begin_ns, when.end_ns, directory});
+		else if (when.has_tokens && descriptions.back()->has_uuid)
+			recordings[descriptions.back()->uuid].push_back({when.begin_ns, when.end_ns, directory});
 		if (clock.has_lines)
 			when.lines_of = directory.lexically_relative(root).begin()->string();
 		const std::uint32_t machine = machine_of(directory, argument, std::move(when));
@@ -341,6 +344,14 @@ struct Parts {
 	// What the rings had at both times is in both; which events that are, their blocks do not say.
 	void warn_of_overlaps()
 	{
+		for (auto &[uuid, all] : recordings) {
+			std::ranges::sort(all, {}, &Snapshot::begin_ns);
+			for (std::size_t i = 1; i < all.size(); ++i)
+				if (all[i].begin_ns <= all[i - 1].end_ns)
+					warnings.push_back(
+					    all[i].directory.string() + " and " + all[i - 1].directory.string() +
+					    " are one recording: what both have is read twice; name one of them");
+		}
 		for (auto &[recording, all] : snapshots) {
 			std::ranges::sort(all, {}, &Snapshot::begin_ns);
 			const auto overlap = std::ranges::adjacent_find(
