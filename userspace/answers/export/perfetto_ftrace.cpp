@@ -66,20 +66,33 @@ void FtraceBundles::count(std::uint32_t cpu)
 
 void FtraceBundles::thread(std::uint64_t time, const analyze::Thread &thread)
 {
+	const Listed &listed = listed_[thread.tid] = {thread.tgid, thread.parent};
+	list(time, {thread.tid, thread.name}, listed);
+}
+
+void FtraceBundles::list(std::uint64_t time, const Task &task, const Listed &listed)
+{
 	packets_.packet_at(time, Sequence::ftrace, [&](pbf_writer &body) {
 		pbf_writer tree(body, packet_process_tree);
-		if (thread.tid == thread.tgid) {
+		if (task.tid == listed.tgid) {
 			pbf_writer process(tree, 1);
-			process.add_int32(1, thread.tid);
-			process.add_int32(2, thread.parent);
-			process.add_string(3, utf8(thread.name));
+			process.add_int32(1, task.tid);
+			process.add_int32(2, listed.parent);
+			process.add_string(3, utf8(task.name));
 			process.add_bool(9, true); // it is a comm
 		}
 		pbf_writer entry(tree, 2);
-		entry.add_int32(1, thread.tid);
-		entry.add_string(2, utf8(thread.name));
-		entry.add_int32(3, thread.tgid);
+		entry.add_int32(1, task.tid);
+		entry.add_string(2, utf8(task.name));
+		entry.add_int32(3, listed.tgid);
 	});
+}
+
+// To Perfetto a name in a list outranks all that its events say, so a listed thread with a new name is listed again.
+void FtraceBundles::name_again(std::uint64_t time, const Task &task)
+{
+	if (const auto listed = listed_.find(task.tid); listed != listed_.end())
+		list(time, task, listed->second);
 }
 
 void FtraceBundles::add_switch(std::uint64_t time, std::uint32_t cpu, const Task &prev, std::int64_t state,
@@ -186,6 +199,7 @@ void FtraceBundles::sched_waking(const At &at, const Task &woken, std::int32_t p
 
 void FtraceBundles::created(const At &at, const NewThread &thread)
 {
+	listed_.erase(thread.task.tid);
 	add(at.time, at.cpu, Task{thread.parent_tid, ""}, event_newtask, [&](pbf_writer &fields) {
 		fields.add_int32(1, thread.task.tid);
 		fields.add_string(2, utf8(thread.task.name));
@@ -200,6 +214,7 @@ void FtraceBundles::executed(const At &at, const Task &task, std::int32_t old_ti
 		fields.add_int32(2, task.tid);
 		fields.add_int32(3, old_tid);
 	});
+	name_again(at.time, task);
 }
 
 void FtraceBundles::exited(const At &at, const Task &task, std::int32_t tgid)
@@ -218,6 +233,7 @@ void FtraceBundles::renamed(const At &at, const Task &task, std::string_view old
 		fields.add_string(2, utf8(old_name));
 		fields.add_string(3, utf8(task.name));
 	});
+	name_again(at.time, task);
 }
 
 void FtraceBundles::softirq(const At &at, bool is_entry, std::uint32_t number)

@@ -46,6 +46,11 @@ public:
 	void finish();
 
 private:
+	struct Listed {
+		std::int32_t tgid, parent;
+	};
+	void list(std::uint64_t time, const Task &task, const Listed &listed);
+	void name_again(std::uint64_t time, const Task &task);
 	void add_generic(const At &at, const char *name,
 			 std::initializer_list<std::pair<const char *, std::int64_t>> values);
 
@@ -91,6 +96,7 @@ private:
 	PacketStream &packets_;
 	Tracks *flows_;
 	std::vector<OfCpu> cpus_;
+	std::unordered_map<std::int32_t, Listed> listed_; // by TID
 };
 
 } // namespace monitor::exporting::perfetto
