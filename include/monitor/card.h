@@ -155,7 +155,7 @@
 	CLASS(360, CPU_IDLE, cpu_idle, cpu_idle, power, 0, (A, s16, state))                                            \
 	CLASS(361, CPU_FREQUENCY, cpu_frequency, cpu_frequency, power, 1, (A, u16, cpu_id)(F, u64, state))             \
 	CLASS(370, BLOCK_RQ_ISSUE, block_rq_issue, block_rq_issue, block, 2,                                           \
-	      (A, x16, op)(F, u32, dev)(F, u32, nr_bytes)(F, u64, sector))                                             \
+	      (A, block_op, op)(F, u32, dev)(F, u32, nr_bytes)(F, u64, sector))                                        \
 	CLASS(371, BLOCK_RQ_COMPLETE, block_rq_complete, block_rq_complete, block, 2,                                  \
 	      (A, s16, error)(F, u32, dev)(F, u32, nr_bytes)(F, u64, sector))                                          \
 	CLASS(380, SAMPLE, sample, sample, sample, 2, (A, doing, doing)(F, s32, pid)(F, s32, tgid)(F, u64, number))    \
@@ -179,6 +179,7 @@
 /* Sizes of the kinds in bits. `comm` is 16 bytes of text, NUL-padded. */
 #define EDC_KIND_BITS_abi 4
 #define EDC_KIND_BITS_activity 16
+#define EDC_KIND_BITS_block_op 16
 #define EDC_KIND_BITS_comm 128
 #define EDC_KIND_BITS_count_name 16
 #define EDC_KIND_BITS_doing 16

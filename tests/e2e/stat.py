@@ -121,6 +121,11 @@ def filters_and_times():
 	inside = [event for event in events if begin * 1e9 <= event["time_ns"] <= end * 1e9]
 	rows = stat_json("--counts", "--from", begin, "--to", end)
 	e2e.equal("events between", sum(row["count"] for row in rows), len(inside))
+	e2e.equal("by the word that `convert` has for it", stat_json("--counts", "--from", begin, "--until", end), rows)
+	chosen = [event for event in events if event["event"] in ("sched_switch", "sys_enter", "sys_exit")]
+	for more in ((), ("--by", "cpu")):
+		rows = stat_json(*(more or ("--counts",)), "--event", "sched_switch,sys_*")
+		e2e.equal(f"events by name {more}", sum(row["count"] for row in rows), len(chosen))
 	name = os.path.basename(e2e.workload)
 	named = [event for event in inside if event["comm"] == name]
 	rows = stat_json("--counts", "--from", begin, "--to", end, "--filter", f'thread == "{name}"')
@@ -299,11 +304,13 @@ def errors(directory):
 		(1, ("--sort", "no_such"), "no column"),
 		(1, ("--start", "name ==", "--end", "cpu == 0"), "--start, --end, start: "),
 		(1, ("--start", "cpu == 0", "--end", "cpu == 1", "--key", "cpu = cpu, name"), "not as many names"),
-		(1, ("--value", "name"), "--value: name is not an integer"),
+		(1, ("--value", "name"), "--value: name is not a number"),
 		(1, ("--from", "x"), "--from"),
 		(2, ("--start", "cpu == 0"), "--end"),
 		(2, ("--threads", 0), "--threads"),
 		(2, ("--table", "irq", "--by", "cpu"), "--by"),
+		(2, ("--table", "irq", "--event", "sched_switch"), "--event"),
+		(1, ("--event", "no_such"), "no event class no_such"),
 		(2, ("--json", "--csv"), "--json"),
 	):
 		done = e2e.run(e2e.monitor, "stat", directory, *options, exit_code=exit_code)

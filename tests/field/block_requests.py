@@ -47,6 +47,14 @@ def direct():
 	e2e.expect(180 <= issued["own"] < 260, f"requests of the program: {issued}, not 200 and a few")
 	e2e.expect(issued["large"] >= 200, f"requests of 64 KiB: {issued}")
 	e2e.expect(e2e.values(trace.output)["inside"] <= issued["n"] <= around, f"{issued}; the device counts {trace.output} and around {around}")
+	number = os.stat(e2e.work).st_dev
+	lines = [line for line in e2e.run(e2e.monitor, "list", trace.directory, "--event", "block_rq_issue").stdout.splitlines() if "direct_io" in line]
+	operations = [sum(f" op={name} " in line for line in lines) for name in ("read", "write")]
+	e2e.expect(all(count >= 80 for count in operations), f"names of operations: {operations} reads and writes; {lines[:2]}")
+	disk = f" dev={os.major(number)}:"
+	e2e.expect(all(disk in line for line in lines), f"no{disk} in {lines[:2]}")
+	rows = e2e.run(e2e.monitor, "stat", trace.directory, "--table", "block", "--csv").stdout
+	e2e.expect(f"{os.major(number)}:" in rows and "write" in rows, f"rows of the table block: {rows}")
 	trace.expect_true()
 
 

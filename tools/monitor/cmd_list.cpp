@@ -20,7 +20,6 @@
 #include "problems.h"
 #include "reading/events/merge.h"
 #include "reading/filter/filter.h"
-#include "reading/filter/text_match.h"
 #include "selection.h"
 #include "tdl_option.h"
 
@@ -35,22 +34,6 @@ struct ListOptions {
 	trace::ListingOptions listing;
 };
 
-// The names that the patterns match; a pattern that matches none stays, for Listing to report.
-std::vector<std::string> names_of(const std::vector<std::string> &patterns, const trace::Description &description)
-{
-	std::vector<std::string> names;
-	for (const std::string &pattern : patterns) {
-		const std::size_t before = names.size();
-		if (description.find(pattern).empty())
-			for (const auto &cls : description.classes())
-				if (filter::matches_glob(pattern, cls->name))
-					names.push_back(cls->name);
-		if (names.size() == before)
-			names.push_back(pattern);
-	}
-	return names;
-}
-
 int list(const ListOptions &options)
 {
 	using namespace trace;
@@ -59,16 +42,14 @@ int list(const ListOptions &options)
 	const Selection &selection = options.selection;
 	const TimeRange asked = selection.range(trace, {trace.begin_time(), trace.end_time()});
 	const EventSelection selected = selection.events(trace);
-	std::optional<filter::Filter> filter;
-	if (selection.filter)
-		filter.emplace(*selection.filter, trace.description(), trace.begin_time());
+	const std::optional<filter::Filter> filter = selection.event_filter(trace);
 	const auto is_asked = [&](const Event &event, std::int64_t running, const Threads &threads) {
 		return selected.includes(event, running) && (!filter || filter->matches(event, {running, &threads}));
 	};
 	// writing to a closed pipe must return an error, not kill the process
 	std::signal(SIGPIPE, SIG_IGN);
 	ListingOptions only = options.listing;
-	only.events = names_of(only.events, trace.description());
+	only.events = event_names(only.events, trace.description());
 	Listing listing(trace, only, STDOUT_FILENO);
 	for (const auto &cls : trace.description().classes())
 		if (filter && !filter->can_match(*cls))

@@ -42,6 +42,7 @@ struct StatArguments {
 	std::vector<std::string> directories;
 	std::string tdl;
 	std::string by, table, start, end, key, value, sort;
+	std::vector<std::string> events; // names and patterns; empty: all
 	Selection selection;
 	PlotArguments plot;
 	bool nested = false, counts = false, histogram = false, json = false, csv = false;
@@ -74,8 +75,12 @@ Question question_of(const StatArguments &arguments, const trace::Trace &trace)
 		question.range.to = std::min(question.range.to, window.to);
 	}
 	question.selection = arguments.selection.events(trace);
-	if (arguments.selection.filter)
-		question.filter.emplace(*arguments.selection.filter, trace.description(), trace.begin_time());
+	question.filter = arguments.selection.event_filter(trace);
+	if (!arguments.events.empty()) {
+		const std::vector<std::string> names = event_names(arguments.events, trace.description());
+		for (const auto &cls : trace.description().classes())
+			question.classes.push_back(std::ranges::find(names, cls->name) != names.end());
+	}
 	question.threads = arguments.threads ? arguments.threads : std::max(std::thread::hardware_concurrency(), 1u);
 	return question;
 }
@@ -240,12 +245,15 @@ void print_frequencies(trace::Trace &trace, const StatArguments &arguments, Ques
 void print_values(trace::Trace &trace, const StatArguments &arguments, Question &question, Charts &charts)
 {
 	const Keys by(split_names(arguments.by, "--by"), trace.description(), trace.begin_time(), "--by");
-	const Keys value({arguments.value}, trace.description(), trace.begin_time(), "--value", Keys::Takes::integers);
+	const Keys value({arguments.value}, trace.description(), trace.begin_time(), "--value", Keys::Takes::numbers);
+	if (value.is_real() && arguments.histogram)
+		throw Error(fmt::format("--histogram has bins of integers, and {} is a real number",
+					printable(arguments.value)));
 	question.needs_threads = by.needs_threads() || value.needs_threads();
 	auto found = survey(trace, question, [&] { return Values(value, by); });
 	found.fold.rows().join_processes(found.threads);
 	const Rows &rows = found.fold.rows();
-	print_rows(report::values_table(rows, arguments.value, by.names(), found.threads), rows, found.threads, nullptr,
+	print_rows(report::values_table(rows, value, by.names(), found.threads), rows, found.threads, nullptr,
 		   arguments, charts);
 	print_below(trace, arguments, found.losses, rows.left_out(), true, charts);
 }
@@ -377,9 +385,9 @@ void print_activities(trace::Trace &trace, const StatArguments &arguments, Quest
 void print_periods(trace::Trace &trace, const StatArguments &arguments, Charts &charts)
 {
 	const bool has_other = !arguments.by.empty() || !arguments.table.empty() || !arguments.start.empty() ||
-			       !arguments.end.empty() || !arguments.value.empty() || arguments.counts ||
-			       arguments.histogram || arguments.selection.filter || !arguments.selection.cpus.empty() ||
-			       !arguments.selection.threads.is_all();
+			       !arguments.end.empty() || !arguments.value.empty() || !arguments.events.empty() ||
+			       arguments.counts || arguments.histogram || arguments.selection.filter ||
+			       !arguments.selection.cpus.empty() || !arguments.selection.threads.is_all();
 	if (has_other)
 		expect_events(trace, "more than the numbers of all events");
 	const analyze::RecordingInfo info = analyze::recording_of(trace);
@@ -435,6 +443,12 @@ void add_options(CLI::App &command, StatArguments &arguments)
 			      ->option_text("NAME,...");
 	add_selection(command, arguments.selection, "read only events of");
 	add_event_filter(command, arguments.selection, "read only");
+	CLI::Option *events = command
+				  .add_option("--event", arguments.events,
+					      "read only events with these names; * and ? match any characters")
+				  ->delimiter(',')
+				  ->allow_extra_args(false)
+				  ->option_text("NAME,...");
 	CLI::Option *table =
 	    command
 		.add_option("--table", arguments.table,
@@ -451,6 +465,7 @@ void add_options(CLI::App &command, StatArguments &arguments)
 		.add_option("--key", arguments.key,
 			    "pair a start and an end with the same NAME, or with NAME of the start = NAME of the end")
 		->option_text("NAME,...");
+	events->excludes(table)->excludes(start);
 	start->needs(end)->excludes(table);
 	end->needs(start)->excludes(table);
 	key->needs(start);
@@ -458,7 +473,7 @@ void add_options(CLI::App &command, StatArguments &arguments)
 	command
 	    .add_flag("--nested", arguments.nested, "allow several open activities: an end belongs to the last start")
 	    ->needs(start);
-	command.add_option("--value", arguments.value, "show the values of this integer field instead")
+	command.add_option("--value", arguments.value, "show the values of this field instead, a number")
 	    ->excludes(table)
 	    ->excludes(start)
 	    ->option_text("NAME");

@@ -8,8 +8,10 @@
 
 #include "answers/report/table.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "problems.h"
 #include "reading/events/time_text.h"
+#include "reading/filter/text_match.h"
 
 namespace monitor {
 
@@ -31,6 +33,46 @@ trace::TimeRange Selection::range(const trace::Trace &trace, const trace::TimeRa
 	throw Error(fmt::format("{} {} is outside of what was recorded, which is from {} to {}",
 				is_late ? "--from" : end_option, is_late ? from : to, since_begin(whole.from),
 				since_begin(whole.to)));
+}
+
+namespace {
+
+// A short form of an event lacks fields of the long one, as sys_exit the number of its call. What is true only for long
+// forms of one event may be meant of all.
+void tell_left_out(const filter::Filter &filter, const trace::Description &description)
+{
+	const trace::EventClass *taken = nullptr;
+	for (const auto &cls : description.classes())
+		if (filter.can_match(*cls)) {
+			if (taken && taken->name != cls->name)
+				return;
+			taken = cls.get();
+		}
+	for (const auto &other : description.classes())
+		for (const std::string &name : filter.names())
+			if (taken && other->name == taken->name && taken->find(name) && !other->find(name) &&
+			    !filter.can_match(*other)) {
+				print_note(fmt::format("monitor: --filter: most events of {} have no {}, so the "
+						       "expression is not true for them{}\n",
+						       taken->name, name,
+						       taken->name == "sys_exit"
+							   ? "; `monitor report DIR syscalls` knows which call each "
+							     "exit ended"
+							   : ""));
+				return;
+			}
+}
+
+} // namespace
+
+std::optional<filter::Filter> Selection::event_filter(const trace::Trace &trace) const
+{
+	std::optional<filter::Filter> made;
+	if (filter) {
+		made.emplace(*filter, trace.description(), trace.begin_time());
+		tell_left_out(*made, trace.description());
+	}
+	return made;
 }
 
 trace::EventSelection Selection::events(const trace::Trace &trace) const
@@ -78,7 +120,9 @@ void add_selection(CLI::App &command, Selection &selection, const std::string &w
 	    .add_option("--from", selection.from,
 			"start here: 1.5 or 1500ms from the start of the trace, or a local time")
 	    ->option_text("TIME");
-	command.add_option(selection.end_option, selection.to, "stop here")->option_text("TIME");
+	CLI::Option *end = command.add_option(selection.end_option, selection.to, "stop here")->option_text("TIME");
+	if (end->check_name("--to")) // `convert` alone has another name for it, which is known everywhere
+		command.add_option("--until", selection.to, "stop here")->excludes(end)->group("");
 	add_list(command, "--cpu", selection.cpus, what + " these CPUs", "N,...");
 	add_list(command, "--pid", selection.threads.pids, threads + " these processes", "PID,...");
 	add_list(command, "--tid", selection.threads.tids, threads + " these threads", "TID,...");
@@ -93,6 +137,22 @@ void add_event_filter(CLI::App &command, Selection &selection, const std::string
 {
 	command.add_option("--filter", selection.filter, what + " events for which this is true, see monitor-list(1)")
 	    ->option_text("EXPR");
+}
+
+std::vector<std::string> event_names(const std::vector<std::string> &patterns, const trace::Description &description)
+{
+	std::vector<std::string> names;
+	for (const std::string &pattern : patterns) {
+		const std::size_t before = names.size();
+		const bool is_name = !description.find(pattern).empty();
+		for (const auto &cls : description.classes())
+			if (is_name ? cls->name == pattern : filter::matches_glob(pattern, cls->name))
+				names.push_back(cls->name);
+		if (names.size() == before)
+			throw Error("the trace has no event class " + readable(pattern) +
+				    "; `monitor info` lists those it has, `monitor events` those of each family");
+	}
+	return names;
 }
 
 void refuse_option(CLI::App &command, const char *option, const std::string &sentence)

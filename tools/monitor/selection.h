@@ -19,6 +19,7 @@
 #include "reading/events/event_selection.h"
 #include "reading/events/merge.h"
 #include "reading/events/trace.h"
+#include "reading/filter/filter.h"
 
 namespace monitor {
 
@@ -32,6 +33,8 @@ struct Selection {
 	bool is_all() const;
 	// Throws Error, also if none of it is within `whole`, the time that there is.
 	trace::TimeRange range(const trace::Trace &trace, const trace::TimeRange &whole) const;
+	// Of --filter. Says which forms of an event lack a name in it, so that it is not true for them.
+	std::optional<filter::Filter> event_filter(const trace::Trace &trace) const;
 	// May read the whole trace. Throws Error.
 	trace::EventSelection events(const trace::Trace &trace) const;
 	// For a fold of the states of threads. May read the whole trace. Throws Error.
@@ -43,6 +46,9 @@ void add_selection(CLI::App &command, Selection &selection, const std::string &w
 		   const std::string &of_threads = "");
 // Also --filter.
 void add_event_filter(CLI::App &command, Selection &selection, const std::string &what);
+
+// The names of events that match these patterns. Throws Error if one matches none.
+std::vector<std::string> event_names(const std::vector<std::string> &patterns, const trace::Description &description);
 
 // Refuses these options, which the help does not list, with a sentence.
 inline constexpr const char *selecting_options[] = {"--from", "--to",   "--cpu",    "--pid",

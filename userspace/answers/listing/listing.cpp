@@ -116,6 +116,8 @@ Listing::Step Listing::compile(const Field &field, const EventClass &cls, std::s
 		value_bytes += max_name_bytes;
 	} else if (field.base == 16) {
 		step.form = Form::hex;
+	} else if (field.name == "dev" && cls.domain != Domain::user) {
+		step.form = Form::device;
 	}
 	if (field.labels) {
 		step.has_labels = step.plain_labels = true;
@@ -271,6 +273,8 @@ char *Listing::put_value(char *out, const Event &event, const Step &step) const
 			return step.plain_labels ? put(out, *label) : put(out, readable(*label));
 		}
 	}
+	if (step.form == Form::device && !options_.json)
+		return put(out, device_text(step.value.get(event)));
 	if (step.form == Form::hex && !options_.json)
 		return put_hex(out, step.value.get(event));
 	out = step.is_signed ? put_signed(out, step.value.get<std::int64_t>(event))

@@ -61,7 +61,7 @@ public:
 	bool printed_any() const { return printed_any_; }
 
 private:
-	enum class Form : std::uint8_t { decimal, hex, text, pid };
+	enum class Form : std::uint8_t { decimal, hex, text, pid, device };
 	struct Step {
 		std::string before; // separator and name
 		FieldRef value;

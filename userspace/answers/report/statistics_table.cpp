@@ -238,24 +238,27 @@ Table pairs_table(const activities::Rows &rows, const std::vector<std::string> &
 	return table;
 }
 
-Table values_table(const activities::Rows &rows, const std::string &value, const std::vector<std::string> &by,
+Table values_table(const activities::Rows &rows, const activities::Keys &of, const std::vector<std::string> &by,
 		   const ThreadTable &threads)
 {
+	const double parts = of.is_real() ? activities::Keys::real_parts : 1;
+	const auto plain = [&](double counted) { return counted / parts; };
 	Table table;
 	add_by(table, by);
 	table.columns.push_back({"count", "count", Unit::count});
-	table.columns.push_back({"total", "total " + value, Unit::ratio});
+	table.columns.push_back({"total", "total " + of.names().front(), Unit::ratio});
 	add_shape_columns(table, "", Unit::ratio);
 	for (Column &column : table.columns)
-		if (column.key == "total" || column.key == "min" || column.key == "max")
+		if (!of.is_real() && (column.key == "total" || column.key == "min" || column.key == "max"))
 			column.unit = Unit::count; // integers, like the values
 	for (const activities::Row *found : ordered(rows, threads)) {
 		std::vector<Cell> row = by_cells(found->cells, by, threads);
 		row.emplace_back(found->values.count());
 		const double total = found->values.total();
-		row.push_back(std::abs(total) < 9e18 ? plain_cell(static_cast<std::int64_t>(total)) : Cell(total));
-		add_shape(row, found->values, [](double plain) { return plain; });
-		if (found->values.count() > 0) {
+		row.push_back(!of.is_real() && std::abs(total) < 9e18 ? plain_cell(static_cast<std::int64_t>(total))
+								      : Cell(plain(total)));
+		add_shape(row, found->values, plain);
+		if (!of.is_real() && found->values.count() > 0) {
 			row[row.size() - 5] = plain_cell(found->values.min());
 			row.back() = plain_cell(found->values.max());
 		}

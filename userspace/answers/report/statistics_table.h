@@ -23,7 +23,8 @@ Table frequencies_table(const statistics::Frequencies &frequencies, const trace:
 Table counts_table(const statistics::Counts &counts, const trace::Description &description, double wall_ns);
 Table pairs_table(const activities::Rows &rows, const std::vector<std::string> &columns,
 		  const activities::ThreadTable &threads, const trace::Clock &clock);
-Table values_table(const activities::Rows &rows, const std::string &value, const std::vector<std::string> &by,
+// `of`: the values' name.
+Table values_table(const activities::Rows &rows, const activities::Keys &of, const std::vector<std::string> &by,
 		   const activities::ThreadTable &threads);
 
 // The tables of several activities as one, for CSV: with the activity as the first column.

@@ -31,6 +31,7 @@ struct Question {
 	std::uint64_t lead_from = ~0ull;
 	std::optional<filter::Filter> filter;
 	trace::EventSelection selection;
+	std::vector<bool> classes;  // by class index; empty: all
 	bool needs_threads = false; // of the fold
 	bool needs_names = false;   // of threads, while reading
 	unsigned threads = 1;
@@ -98,7 +99,7 @@ void survey_partition(const trace::Trace &trace, const Question &question, const
 			surveyed.losses.add(gap.lost);
 		surveyed.fold.gap(gap.to_time);
 	};
-	if (!threads && !filter && question.selection.is_all()) {
+	if (!threads && !filter && question.selection.is_all() && question.classes.empty()) {
 		read_partition(
 		    trace, partition, {}, surveyed.problems,
 		    [&](const trace::Event &event, std::int64_t running) {
@@ -119,7 +120,8 @@ void survey_partition(const trace::Trace &trace, const Question &question, const
 			    Fold::takes_all_events;
 		    };
 		    if (takes_all ||
-			(question.selection.includes(event, tid) && (!filter || filter->matches(event, running))))
+			((question.classes.empty() || question.classes[event.cls->index]) &&
+			 question.selection.includes(event, tid) && (!filter || filter->matches(event, running))))
 			    surveyed.fold.event(event, running);
 	    },
 	    gap);

@@ -2,6 +2,7 @@
 #include "keys.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include <fmt/format.h>
@@ -45,8 +46,8 @@ Error unknown_name(const std::string &name, const trace::Description &descriptio
 	for (const auto &cls : description.classes())
 		if (filter::resolve(name_expression(name), *cls).type != Type::none)
 			return Error(fmt::format("{}: {} is {}", option, readable(name),
-						 takes == Keys::Takes::integers
-						     ? "not an integer; name one"
+						 takes == Keys::Takes::numbers
+						     ? "not a number; name one"
 						     : "neither an integer nor a text; name one of these"));
 	return Error(fmt::format("{}: no event of this trace has a field {}.{}", option, readable(name),
 				 suggestions(name, known)));
@@ -132,8 +133,11 @@ Keys::Keys(std::vector<std::string> names, const trace::Description &description
 			part.person = is_process                                            ? Cell::Kind::process
 				      : is_number && trace::names_a_thread(expression.text) ? Cell::Kind::thread
 											    : Cell::Kind::none;
-			const bool is_text = part.resolved.type == Type::text && takes != Takes::integers;
-			is_known = is_known || is_number || is_text;
+			part.is_device = is_number && cls->size_bytes != 0 && expression.text == "dev";
+			const bool is_text = part.resolved.type == Type::text && takes != Takes::numbers;
+			const bool is_real = part.resolved.type == Type::real && takes == Takes::numbers;
+			is_known = is_known || is_number || is_text || is_real;
+			is_real_ = is_real_ || is_real;
 			classes_[cls->index].push_back(part);
 		}
 		if (!is_known)
@@ -202,11 +206,24 @@ void Keys::append(std::uint64_t number, std::uint32_t machine, std::string &byte
 bool Keys::number(const trace::Event &event, const filter::Running &running, std::int64_t &value) const
 {
 	const Part &part = classes_[event.cls->index].front();
-	std::uint64_t found = 0;
-	if (!bits(part, event, running, found))
+	const filter::Source &source = part.resolved.source;
+	double real = 0;
+	if (part.resolved.type == Type::real && source.field.is_in(event)) {
+		real = source.field.get<double>(event);
+	} else {
+		std::uint64_t found = 0;
+		if (!bits(part, event, running, found))
+			return false;
+		constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+		value = static_cast<std::int64_t>(source.is_signed ? found : std::min(found, most));
+		if (!is_real_)
+			return true;
+		real = static_cast<double>(value);
+	}
+	constexpr double too_large = 9e18 / real_parts;
+	if (!(std::abs(real) < too_large)) // or it is not a number
 		return false;
-	constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-	value = static_cast<std::int64_t>(part.resolved.source.is_signed ? found : std::min(found, most));
+	value = std::llround(real * real_parts);
 	return true;
 }
 
@@ -233,6 +250,8 @@ std::vector<Cell> Keys::cells(const trace::Event &event, const filter::Running &
 			cell.kind = part.person != Cell::Kind::none  ? part.person
 				    : part.resolved.source.is_signed ? Cell::Kind::signed_number
 								     : Cell::Kind::unsigned_number;
+			if (part.is_device)
+				cell.text = trace::device_text(cell.bits);
 			if (part.resolved.labels)
 				if (const std::string *label = part.resolved.labels->find(cell.bits))
 					cell.text = *label;

@@ -75,7 +75,7 @@ struct Cell {
 class Keys {
 public:
 	Keys() = default;
-	enum class Takes : std::uint8_t { integers_and_texts, integers };
+	enum class Takes : std::uint8_t { integers_and_texts, numbers };
 
 	// Throws Error naming `option` if no class of the trace has one of the names, or only with an unsuitable type.
 	// `time` is in ns since `begin_time`. The description must outlive this.
@@ -95,7 +95,11 @@ public:
 	// Whether the events of a class have all the names.
 	bool are_in(const trace::EventClass &cls) const;
 
-	// The first of the names as a number, saturated. False: the event does not have it, or it is not a number.
+	// Where the first name is of a real number somewhere, number() is in millionths.
+	bool is_real() const { return is_real_; }
+	static constexpr std::int64_t real_parts = 1'000'000;
+	// The first of the names as a number; an integer is saturated. False: the event does not have it, or it is not
+	// a number, or a real one that is too large.
 	bool number(const trace::Event &event, const filter::Running &running, std::int64_t &value) const;
 	// The first of the names that is a thread's. nullopt: none is, or the event does not have it.
 	std::optional<std::int64_t> thread(const trace::Event &event, const filter::Running &running) const;
@@ -110,6 +114,7 @@ private:
 	struct Part {
 		filter::Resolved resolved;
 		Cell::Kind person = Cell::Kind::none; // thread or process
+		bool is_device = false;               // of monitor's own events: the kernel's dev_t
 	};
 	bool bits(const Part &part, const trace::Event &event, const filter::Running &running,
 		  std::uint64_t &value) const;
@@ -120,7 +125,7 @@ private:
 	std::vector<std::vector<Part>> classes_; // by class index
 	std::vector<bool> of_machine_;           // by name
 	const ThreadTable *threads_ = nullptr;
-	bool needs_threads_ = false;
+	bool needs_threads_ = false, is_real_ = false;
 };
 
 // "a, b" as names; throws Error naming `option` if one is empty.

@@ -243,8 +243,11 @@ TotalsRow Totals::row_of(const Key &key, const Group &group) const
 
 std::vector<TotalsRow> Totals::rows() const
 {
+	const bool are_asked_for = machine_.scope().threads.has_value(); // that they slept is the answer then
 	const std::unordered_set<const Thread *> ran = machine_.that_ran();
 	const auto slept_all_along = [&](const Key &key) {
+		if (are_asked_for)
+			return false;
 		for (std::size_t i = 0; i < grouping_.by.size(); ++i)
 			if (const Thread *thread = thread_at(key[i]); names_a_thread(grouping_.by[i]) && thread &&
 								      thread->sum == analyze::Sum::none &&
