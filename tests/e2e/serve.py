@@ -391,7 +391,7 @@ def complaints():
 	for arguments, says in ((("--metrics", "0.0.0.0:9464"), "127.0.0.1 only"), (("--metrics", "[::1]:9464"), "127.0.0.1 only"), (("--metrics", "192.168.1.1:9464"), "run a proxy"),
 	                        (("--metrics", ":9464"), "127.0.0.1 only"), (("--metrics", "9464"), "not an address and a port"), (("--metrics", "127.0.0.1:99999"), "not an address and a port"),
 	                        (("--metrics", "127.0.0.1:-1"), "not an address and a port"), (("--metrics", f"127.0.0.1:{port}"), f"cannot listen on 127.0.0.1:{port}"),
-	                        (("-d", "1"), "is not a duration"), (("-d", "1ms"), "100ms"), (("--top", "0"), "--top"), (("--top", "1001"), "--top"), (("-p", "99999999"), "no process id"),
+	                        (("-d", "1"), "is not a duration"), (("-d", "1ms"), "100ms"), (("--top", "0"), "--top"), (("--top", "1001"), "--top"), (("-p", "99999999"), "not a process id"),
 	                        (("-e", "nothing"), "unknown event family"), (("--buffer", "much"), "--buffer"), (("--card", "none"), "--card")):
 		done = e2e.run(e2e.monitor, "serve", *arguments, exit_code=None, timeout=20)
 		e2e.expect(done.returncode and len(done.stderr.splitlines()) == 1 and says in done.stderr and not done.stdout,

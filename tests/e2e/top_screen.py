@@ -142,7 +142,7 @@ time.sleep(60)"""], stdout=subprocess.PIPE)
 
 def complaints():
 	for arguments, says in ((("--batch", "-d", "1"), "-d: '1' is not a duration"), (("--batch", "-d", "1ms"), "100ms"), ((), "--batch prints the same"),
-	                        (("--batch", "-p", "99999999"), "no process id"), (("--batch", "--details", "much"), "--details: 'much' is no process id"),
+	                        (("--batch", "-p", "99999999"), "not a process id"), (("--batch", "--details", "much"), "--details: 'much' is not a process id"),
 	                        (("--batch", "-m", "nothing"), "nothing"), (("--batch", "-e", "nothing"), "unknown event family"),
 	                        (("--batch", "-n", "0"), "-n"), (("--batch", "--by", "mood"), "--by"), (("--batch", "--buffer", "much"), "--buffer"),
 	                        (("--batch", "-o", "/dev/null/x"), "/dev/null/x")):

@@ -27,6 +27,25 @@ def no_process():
 		e2e.expect("traceback" not in trace.errors.lower() and trace.errors and not trace.directory.exists(), f"-p {number}: {trace.errors}")
 
 
+def by_name():
+	"""-p NAME: all processes that have it now, and their numbers are printed."""
+	copy = e2e.work / "called_so_in_this_test"  # the kernel keeps 15 characters
+	e2e.shutil.copy("/bin/sleep", copy)
+	both = [e2e.subprocess.Popen([copy, "30"]) for _ in range(2)]
+	try:
+		trace = e2e.record("by_name", "-e", "sched", "-p", copy.name, "-d", "0.3")
+		numbers = ", ".join(map(str, sorted(process.pid for process in both)))
+		e2e.expect(f"-p {copy.name}: processes {numbers}" in trace.errors, trace.errors)
+		selected = {event["fields"]["pid"] for event in trace.events("--event", "thread_state")}
+		e2e.expect({process.pid for process in both} <= selected, f"the processes are in no list of the recording: {sorted(selected)}")
+	finally:
+		for process in both:
+			process.kill()
+			process.wait()
+	trace = e2e.record("by_no_name", "-p", "no-such-name", "-d", "0.3", exit_code=125)
+	e2e.expect("no process that runs has this name" in trace.errors and not trace.directory.exists(), trace.errors)
+
+
 def orphans():
 	"""Their parent ends before them: they are the command's descendants all the same."""
 	loop = "import time\nwhile time.process_time() < 0.3: pass"
@@ -40,4 +59,4 @@ def orphans():
 
 if __name__ == "__main__":
 	e2e.need_recording()
-	e2e.main(exit_codes, no_process, orphans)
+	e2e.main(exit_codes, no_process, by_name, orphans)

@@ -140,8 +140,10 @@ void add_serve(CLI::App &app, int &exit_code)
 			 fmt::format("rows, and calls, with series of their own (default: {})", default_series))
 	    ->option_text("N")
 	    ->check(CLI::Range(std::size_t{1}, max_series));
-	command->add_option("-p", arguments->live.selection, "only these processes and their descendants")
-	    ->option_text("PID,...");
+	command
+	    ->add_option("-p", arguments->live.selection,
+			 "only these processes and their descendants, by number or name")
+	    ->option_text("PID|NAME,...");
 	command->add_option("-e", arguments->live.families, "event families, as of monitor record")
 	    ->option_text("FAMILY,...");
 	command->add_option("--card", arguments->live.card, "bpf, module; auto: as of monitor record")

@@ -196,8 +196,7 @@ int run_top(TopArguments &arguments)
 		    "the screen needs a terminal, and standard output is not one: --batch prints the same as text");
 	if (!arguments.details.empty() && !prints)
 		throw Error("--details is for --batch and --json; on the screen the key d shows those of a row");
-	const int followed =
-	    arguments.details.empty() ? 0 : parse_process(arguments.details, "no process id", "--details");
+	const int followed = arguments.details.empty() ? 0 : parse_process(arguments.details, "--details");
 	if (arguments.virtual_times && arguments.live.no_calibration)
 		throw Error("--virtual needs to know what an event costs: leave out --no-calibration");
 	if (arguments.virtual_times && arguments.stacks.any())
@@ -258,8 +257,10 @@ void add_top(CLI::App &app, int &exit_code)
 	command->add_option("--top", arguments->rows, "rows of text with --batch (default: 40; 0: all)")
 	    ->option_text("N")
 	    ->check(number_of_rows);
-	command->add_option("-p", arguments->live.selection, "only these processes and their descendants")
-	    ->option_text("PID,...");
+	command
+	    ->add_option("-p", arguments->live.selection,
+			 "only these processes and their descendants, by number or name")
+	    ->option_text("PID|NAME,...");
 	command->add_option("-e", arguments->live.families, "event families, as of monitor record")
 	    ->option_text("FAMILY,...");
 	command

@@ -49,8 +49,10 @@ record::Options LiveOptions::record_options(const std::string &name) const
 	options.card = card;
 	options.calibrates = !no_calibration;
 	if (!selection.empty())
-		for (const std::string &item : split(selection))
-			options.pids.push_back(parse_process(item, "no process id"));
+		for (const std::string &item : split(selection)) {
+			const std::vector<int> pids = parse_processes(item);
+			options.pids.insert(options.pids.end(), pids.begin(), pids.end());
+		}
 	if (!buffer.empty())
 		options.buffer_bytes = parse_bytes(buffer, "--buffer");
 	return options;

@@ -45,7 +45,8 @@ void parse_selection(RecordArguments &arguments)
 			arguments.options.only_command = true;
 			continue;
 		}
-		arguments.options.pids.push_back(parse_process(item, "neither a process id nor 'cmd'"));
+		const std::vector<int> pids = parse_processes(item, "; cmd is the recorded command");
+		arguments.options.pids.insert(arguments.options.pids.end(), pids.begin(), pids.end());
 	}
 }
 
@@ -410,8 +411,8 @@ void add_record_options(CLI::App &command, RecordArguments &arguments)
 	    ->check(duration_error);
 	command
 	    .add_option("-p,--pid", arguments.selection,
-			"record only these processes and their descendants; cmd: CMD and its tree")
-	    ->option_text("PID,...|cmd");
+			"record only these processes and their descendants, by number or name; cmd: CMD and its tree")
+	    ->option_text("PID|NAME,...|cmd");
 	command
 	    .add_option("--filter", arguments.filter,
 			"record only events for which this is true, decided where they happen; as for `monitor list`")

@@ -16,8 +16,10 @@ inline constexpr int exit_monitor_failed = 125; // as timeout(1): 126 not execut
 std::vector<std::string> split(const std::string &list);
 // -e: each once; "": none.
 std::vector<std::string> parse_families(const std::string &text);
-// An item of -p, or of another option: a process that runs. `or_what`: what else it is when it is no number, such as
-// "no process id".
-int parse_process(const std::string &item, const char *or_what, const char *option = "-p");
+// The number of a process that runs, of `option`.
+int parse_process(const std::string &item, const char *option);
+// An item of -p: the number of a process that runs, or the name of some, of which it says the numbers. `or_what`: what
+// else it is not, such as ", nor 'cmd'".
+std::vector<int> parse_processes(const std::string &item, const char *or_what = "");
 
 } // namespace monitor
