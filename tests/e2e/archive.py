@@ -57,7 +57,9 @@ def facts_are_those_of_the_trace():
 	row = rows["db/base/run 1"]
 	for key in ("date", "host", "kernel", "user"):
 		e2e.equal(key, row[key], recording[key])
-	e2e.expect("dd if=/dev/zero" in row["command"], row["command"])
+	e2e.expect("dd if=/dev/zero" in row["command"] and SYNCS[-20:] in row["command"], row["command"])
+	text = run("list").stdout
+	e2e.expect("dd if=/dev/zero" in text and "…" in text and SYNCS[-20:] not in text, f"a long command is cut in text: {text}")
 	summary = trace.report()["summary"]
 	e2e.equal("elapsed", row["elapsed_ns"], summary["wall_ns"])
 	e2e.equal("lost, tokens", (row["lost"], row["tokens"]), (summary["lost"], summary["tokens"]))

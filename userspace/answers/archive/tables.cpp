@@ -73,6 +73,8 @@ std::string sign_of(double value)
 
 } // namespace
 
+constexpr std::size_t max_command = 80; // characters, in text
+
 Table list_table(const std::vector<Entry> &entries, const std::string &archive, Format format)
 {
 	Table table;
@@ -86,7 +88,8 @@ Table list_table(const std::vector<Entry> &entries, const std::string &archive, 
 				 {"note", "note", Unit::text}};
 		for (const Entry &entry : entries)
 			add_row(table, entry.name, cell_of(short_date(entry.date)), cell_of(entry.host),
-				cell_of(entry.command), cell_of(entry.elapsed_ns), cell_of(entry.lost), entry.note);
+				cell_of(report::cut_text(entry.command, max_command)), cell_of(entry.elapsed_ns),
+				cell_of(entry.lost), entry.note);
 		return table;
 	}
 	for (const char *name : {"name", "trace", "note", "date", "added", "user", "host", "kernel", "command"})

@@ -110,6 +110,8 @@ std::string cell_text(const Cell &cell, Unit unit)
 		return ratio_text(number);
 	case Unit::flag:
 		return number > 0 ? "*" : "";
+	case Unit::bytes:
+		return bytes_text(number);
 	case Unit::count:
 	case Unit::text:
 		break;
@@ -269,7 +271,7 @@ std::string bytes_text(double bytes)
 		return fmt::format("{:.2f} GB", bytes / 1e9);
 	if (bytes >= 1e6)
 		return fmt::format("{:.1f} MB", bytes / 1e6);
-	return fmt::format("{:.0f} kB", bytes / 1e3);
+	return bytes < 1e3 ? fmt::format("{:.0f} B", bytes) : fmt::format("{:.0f} kB", bytes / 1e3);
 }
 
 } // namespace monitor::report

@@ -15,7 +15,7 @@
 namespace monitor::report {
 
 // instant: a time of the trace, in ns since it began, as `monitor list` prints it. difference: of two times, in ns.
-enum class Unit { text, count, ratio, nanoseconds, difference, instant, percent, flag };
+enum class Unit { text, count, ratio, nanoseconds, difference, instant, percent, flag, bytes };
 
 struct Column {
 	std::string key;   // in JSON and CSV, with the unit: "cpu_ns"

@@ -22,6 +22,7 @@ const char *unit_text(report::Unit unit)
 {
 	switch (unit) {
 	case report::Unit::count:
+	case report::Unit::bytes:
 		return "count";
 	case report::Unit::ratio:
 		return "ratio";
