@@ -181,7 +181,7 @@ def shipped(monitor, work):
 			packets = [(EPOCH_S + i // 3, i * 1000 + 1, frame[:50], len(frame)) for i, frame in enumerate(frames)]
 			files[f"pcap-{'le' if order == '<' else 'be'}-{'ns' if is_fine else 'us'}"] = pcap(packets, order, is_fine)
 	begin = (7 << 32) - 100
-	files["blktrace"] = blk(0x400 << 16, 1000, 0, data=b"dd\0\0", cpu=0) + blk(7, 2000, 64, 1) + blk(0x100, 9900, 5, 7, data=b"xy")
+	files["blktrace"] = blk(0x400 << 16, 1000, 0, data=b"dd\0\0", cpu=0) + blk(7, 2000, 64, 1) + blk(0x20, 9900, 5, 7, data=b"xy")
 	files["ring"] = (block([(begin, 256, 1, 41 | 42 << 32), (begin + 300, 323, 5, 2**64 - 2)], begin) +
 	                 block([(begin + 500, 262, 0, 42, int.from_bytes(b"renamed\0", "little"), 0)], begin + 400, sequence=1,
 	                       discarded=3) + block([], begin + 600, sequence=2, discarded=3))
