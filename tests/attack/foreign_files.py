@@ -69,8 +69,9 @@ def expanding(path, megabytes):
 		if name not in (b".debug_str", b".debug_info", b".debug_line"):
 			continue
 		raw = bytes(bytes_[section[4]:section[4] + section[5]])
-		packer = zlib.compressobj(9)
-		packed = packer.compress(raw) + b"".join(packer.compress(bytes(1 << 20)) for _ in range(megabytes)) + packer.flush()
+		packer = zlib.compressobj(1)
+		zeros = bytes(1 << 20)
+		packed = packer.compress(raw) + b"".join(packer.compress(zeros) for _ in range(megabytes)) + packer.flush()
 		head = struct.pack("<IIQQ", 1, 0, len(raw) + (megabytes << 20), 1)
 		bytes_ += bytes(-len(bytes_) % 16)
 		section[2] |= 0x800

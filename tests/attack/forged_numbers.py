@@ -40,7 +40,7 @@ class Forged:
 	"""Streams that nobody recorded, in the description of a trace."""
 
 	def __init__(self, name):
-		self.trace = e2e.record(name, "-e", "sched", command=("true",)).directory
+		self.trace = e2e.record(name, "-e", "sched,syscall", command=("true",)).directory
 		head = HEAD.unpack((self.trace / "kernel_cpu0").read_bytes()[:HEAD_BYTES])
 		self.magic, self.uuid, self.instance, self.time = head[0], head[1], head[3], head[4]
 		for stream in self.trace.glob("kernel_cpu*"):
@@ -76,32 +76,76 @@ def pair(low, high):
 	return (low & 0xffffffff) | (high & 0xffffffff) << 32
 
 
-def bounded(forged, verb, *options):
-	most, errors, code = peak(e2e.monitor, "--memory", "200M", verb, *options, forged.trace)
-	e2e.expect(most < 400, f"{verb} takes {most:.0f} MB")
+def bounded(trace, megabytes, verb, *options):
+	"""With what the program has before it reads anything."""
+	most, errors, code = peak(e2e.monitor, "--memory", f"{megabytes}M", verb, *options, trace)
+	e2e.expect(most < megabytes + 20, f"{verb} takes {most:.0f} MB of {megabytes}")
 	return errors, code
 
 
 def threads():
 	forged = Forged("threads")
 	forged.stream(0, "sched_switch", ((i * 100, [pair(i + 1, i + 2)]) for i in range(900_000)))
-	for verb, *options in (("report",), ("check",), ("states", "--tree", "thread"), ("view", "--no-cache", "-o", e2e.work / "view.html")):
-		errors, code = bounded(forged, verb, *options)
-		e2e.expect("left out" in errors or verb == "check", f"{verb}: {errors}")
-		e2e.equal(f"{verb}: exit code", code, 1)
-	e2e.expect("--memory" in e2e.run(e2e.monitor, "--memory", "200M", "report", forged.trace, exit_code=1).stderr, "it does not say how to raise it")
+	for megabytes in (60, 200):
+		for verb, *options in (("report",), ("report", "--by", "thread", "--top", "0"), ("check",), ("states", "--tree", "thread"), ("stat",), ("info",),
+		                       ("view", "--no-cache", "-o", e2e.work / "view.html"), ("convert", "--to", "perfetto", "-o", e2e.work / "perfetto"),
+		                       ("play", "--frame")):
+			errors, code = bounded(forged.trace, megabytes, verb, *options)
+			e2e.expect(code in (0, 1), f"{verb}: exit code {code}: {errors}")
+			if verb in ("report", "states", "view"):
+				e2e.expect("--memory" in errors, f"{verb}: what is left out is not said: {errors}")
+				e2e.equal(f"{verb}: exit code", code, 1)
+	e2e.expect("left out" in e2e.run(e2e.monitor, "--memory", "200M", "report", forged.trace, exit_code=1).stderr, "nothing is left out")
 	shutil.rmtree(forged.trace)
+
+
+METADATA = """/* CTF 1.8 */
+typealias integer { size = 16; align = 8; signed = false; } := uint16_t;
+typealias integer { size = 32; align = 8; signed = false; } := uint32_t;
+typealias integer { size = 64; align = 8; signed = false; } := uint64_t;
+typealias integer { size = 32; align = 8; signed = true; } := int32_t;
+typealias integer { size = 64; align = 8; signed = true; } := int64_t;
+trace { major = 1; minor = 8; byte_order = le; packet.header := struct { uint32_t magic; uint32_t stream_id; }; };
+env { hostname = "forged"; domain = "kernel"; tracer_name = "lttng-modules"; tracer_major = 2; tracer_minor = 13; };
+clock { name = monotonic; freq = 1000000000; offset = 0; };
+typealias integer { size = 64; align = 8; signed = false; map = clock.monotonic.value; } := time_t;
+stream {
+	id = 0;
+	event.header := struct { uint16_t id; time_t timestamp; };
+	packet.context := struct { time_t timestamp_begin; time_t timestamp_end; uint64_t content_size; uint64_t packet_size; uint32_t cpu_id; };
+};
+event {
+	name = "sched_switch"; id = 1; stream_id = 0;
+	fields := struct { int32_t _prev_tid; int32_t _prev_prio; int64_t _prev_state; int32_t _next_tid; int32_t _next_prio; };
+};
+"""
+
+
+def one_packet():
+	"""All of a stream in one packet of another tracer."""
+	trace = e2e.work / "packet"
+	trace.mkdir()
+	(trace / "metadata").write_text(METADATA)
+	number, event = 900_000, struct.Struct("<HQiiqii")
+	bits = (8 + 36 + number * event.size) * 8
+	with open(trace / "channel0_0", "wb") as file:
+		file.write(struct.pack("<IIQQQQI", 0xC1FC1FC1, 0, 1000, 1000 + number * 100, bits, bits, 0))
+		for i in range(number):
+			file.write(event.pack(1, 1000 + i * 100, i + 1, 20, 0, i + 2, 20))
+	errors, code = bounded(trace, 60, "report")
+	e2e.equal("exit code", code, 1)
+	e2e.expect("--memory" in errors, f"it is not said: {errors}")
 
 
 def cpus():
 	forged = Forged("cpus")
-	for cpu in (0, 1, 65535, 1 << 20, (1 << 31) - 1, (1 << 32) - 2):
+	for cpu in (0, 1, 8191, 65535, 1 << 20, (1 << 31) - 1, (1 << 32) - 2):
 		forged.stream(cpu, "sched_switch", [(i * 1000, [pair(1000 + i % 2, 1001 - i % 2)]) for i in range(20)])
 	for verb, *options in (("report",), ("check",), ("report", "--virtual"), ("view", "--no-cache", "-o", e2e.work / "view.html")):
-		bounded(forged, verb, *options)
+		bounded(forged.trace, 200, verb, *options)
 	e2e.expect("has a number that none has" in e2e.run(e2e.monitor, "report", forged.trace, exit_code=1).stderr, "nothing is said of them")
 
 
 if __name__ == "__main__":
 	e2e.need_recording()
-	e2e.main(threads, cpus)
+	e2e.main(threads, one_packet, cpus)

@@ -28,6 +28,7 @@
 #include "base/error.h"
 #include "base/escape.h"
 #include "base/fd.h"
+#include "base/memory_bound.h"
 #include "base/signals.h"
 #include "commands.h"
 #include "open.h"
@@ -88,9 +89,12 @@ void open_browser(const std::string &path)
 	std::string program = "xdg-open", argument = path;
 	char *arguments[] = {program.data(), argument.data(), nullptr};
 	pid_t child = 0;
+	const std::uint64_t bound = memory_bound();
+	set_memory_bound(0); // which it would inherit
 	if (const int error = ::posix_spawnp(&child, "xdg-open", nullptr, &attributes, arguments, environ))
 		print_note(fmt::format("monitor: cannot start a browser ({}): open the address yourself\n",
 				       std::strerror(error)));
+	set_memory_bound(bound);
 	::posix_spawnattr_destroy(&attributes);
 }
 

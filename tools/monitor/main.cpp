@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <new>
 #include <span>
 #include <string>
 #include <string_view>
@@ -110,6 +111,11 @@ int main(int argc, char **argv)
 	std::signal(SIGXFSZ, SIG_IGN); // a file at its size limit (ulimit -f) is an error like any other
 	try {
 		run(without_help({argv + 1, argv + argc}), exit_code);
+	} catch (const std::bad_alloc &error) {
+		const std::string ended = monitor::memory_bound() ? monitor::memory_ended_text() : "";
+		monitor::set_memory_bound(0); // the sentence takes some
+		monitor::print_error(ended.empty() ? monitor::sentence_of(error) : ended);
+		return exit_code ? exit_code : 1;
 	} catch (const std::exception &error) {
 		monitor::print_error(monitor::sentence_of(error));
 		return exit_code ? exit_code : 1;

@@ -9,7 +9,8 @@ namespace monitor {
 
 inline constexpr std::size_t max_description_bytes = 16u << 20; // of `metadata`
 
-// Numbers of CPUs are indices of tables. A kernel is built for 8192 at most; what is above is no CPU.
-inline constexpr std::uint32_t max_cpu_numbers = 1 << 16;
+// Numbers of CPUs are indices of tables, of which some take a hundred kilobytes for each. A kernel is built for 8192 at
+// most; what is above is no CPU.
+inline constexpr std::uint32_t max_cpu_numbers = 1 << 13;
 
 } // namespace monitor

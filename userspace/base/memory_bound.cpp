@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
+#include <thread>
 
 #include <fcntl.h>
+#include <pthread.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "fd.h"
@@ -14,24 +17,55 @@ namespace monitor {
 namespace {
 
 constexpr std::uint64_t max_bytes = 800'000'000;
-constexpr unsigned packets_a_look = 16;
+constexpr std::uint64_t bytes_a_look = 64 << 10; // of what is read
+constexpr std::uint64_t reading_parts = 4;       // a quarter is for reading: the answer takes up to three times as much
+constexpr std::uint64_t stack_bytes = 1 << 20;   // of a thread, all of which the kernel counts
 
 std::atomic<std::uint64_t> bound = 0, shared = 0; // shared: of all MemoryShares
+std::atomic<bool> is_limited = false;
 
 std::uint64_t page_size()
 {
 	return static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
-// Without the files that are mapped.
-std::uint64_t own_bytes()
+struct Memory {
+	std::uint64_t own = 0;      // resident, without the files that are mapped
+	std::uint64_t writable = 0; // private mappings, touched or not: what RLIMIT_DATA bounds
+};
+
+Memory memory_now()
 {
 	char text[128];
 	const Fd file(::open("/proc/self/statm", O_RDONLY | O_CLOEXEC));
 	const ssize_t n = file ? ::read(file.get(), text, sizeof text - 1) : 0;
 	text[std::max<ssize_t>(n, 0)] = '\0';
-	unsigned long resident = 0, of_files = 0;
-	return std::sscanf(text, "%*u %lu %lu", &resident, &of_files) == 2 ? (resident - of_files) * page_size() : 0;
+	unsigned long resident = 0, of_files = 0, writable = 0;
+	if (std::sscanf(text, "%*u %lu %lu %*u %*u %lu", &resident, &of_files, &writable) != 3)
+		return {};
+	return {(resident - of_files) * page_size(), writable * page_size()};
+}
+
+// Beyond it an allocation fails, whoever asks for it. 0: as it was.
+void limit_this_process(std::uint64_t bytes)
+{
+	static const rlimit before = [] {
+		rlimit limit{};
+		::getrlimit(RLIMIT_DATA, &limit);
+		return limit;
+	}();
+	static const std::uint64_t at_start =
+	    memory_now().writable + (std::thread::hardware_concurrency() + 4) * stack_bytes;
+	rlimit limit = before;
+	if (bytes) {
+		pthread_attr_t threads;
+		::pthread_attr_init(&threads);
+		::pthread_attr_setstacksize(&threads, stack_bytes);
+		::pthread_setattr_default_np(&threads);
+		::pthread_attr_destroy(&threads);
+		limit.rlim_cur = std::min<rlim_t>(at_start + bytes, before.rlim_cur);
+	}
+	::setrlimit(RLIMIT_DATA, &limit);
 }
 
 } // namespace
@@ -44,6 +78,8 @@ std::uint64_t usual_memory_bound()
 void set_memory_bound(std::uint64_t bytes)
 {
 	bound = bytes;
+	if (is_limited.exchange(false))
+		limit_this_process(0);
 }
 
 std::uint64_t memory_bound()
@@ -51,16 +87,33 @@ std::uint64_t memory_bound()
 	return bound;
 }
 
-bool is_memory_used_up()
+bool is_memory_used_up(std::uint64_t bytes)
 {
-	thread_local unsigned calls = 0;
+	thread_local std::uint64_t unlooked = bytes_a_look;
 	thread_local bool is_used_up = false;
 	const std::uint64_t most = bound.load(std::memory_order_relaxed);
 	if (most == 0)
 		return false;
-	if (calls++ % packets_a_look == 0)
-		is_used_up = own_bytes() > most / 2;
+	if ((unlooked += bytes) >= bytes_a_look) {
+		if (!is_limited.exchange(true))
+			limit_this_process(most);
+		unlooked = 0;
+		is_used_up = memory_now().own > most / reading_parts;
+	}
 	return is_used_up;
+}
+
+std::uint64_t memory_for_helpers()
+{
+	const std::uint64_t most = memory_bound() ? memory_bound() : usual_memory_bound();
+	if (!memory_bound())
+		return most / 2;
+	static const std::uint64_t rest = [most] {
+		const std::uint64_t kept = std::min(std::max(most * 5 / 8, memory_now().own + most / 4), most);
+		limit_this_process(kept);
+		return most - kept;
+	}();
+	return rest;
 }
 
 MemoryShare::~MemoryShare()
@@ -80,9 +133,15 @@ bool MemoryShare::take(std::uint64_t bytes)
 	return false;
 }
 
+std::string memory_ended_text()
+{
+	return "the answer takes more than " + std::to_string(bound / 1'000'000) +
+	       " MB of memory: select less, such as by --from and --to, or allow more: `monitor --memory SIZE COMMAND`";
+}
+
 std::string memory_used_up_text()
 {
-	return "reading takes more than " + std::to_string(bound / 1'000'000) +
+	return "to read it and to answer takes more than " + std::to_string(bound / 1'000'000) +
 	       " MB of memory, which `monitor --memory SIZE` raises";
 }
 

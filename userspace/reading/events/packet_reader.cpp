@@ -55,7 +55,7 @@ bool PacketReader::open_next(std::uint64_t last_time)
 	for (; next_ < stream_->packets(); ++next_) {
 		release_behind();
 		const std::uint64_t at = stream_->offset(next_), end = stream_->offset(next_ + 1);
-		if (is_memory_used_up()) {
+		if (is_memory_used_up(end - at)) {
 			problems_->add(stream_->info(), next_, at,
 				       "left out, with all that follow: " + memory_used_up_text());
 			broken_ = true;

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <span>
 
 #include <poll.h>
@@ -73,13 +74,13 @@ public:
 		constexpr std::int64_t block_bytes = 512; // stat(2); the size alone may be that of a hole
 		const auto mapped =
 		    static_cast<rlim_t>(std::min<std::int64_t>(status.st_size, status.st_blocks * block_bytes));
-		const std::uint64_t bound = memory_bound() ? memory_bound() : usual_memory_bound();
+		const std::uint64_t all = memory_for_helpers();
 		std::uint64_t others = 0;
 		const std::lock_guard guard(lock_);
 		for (const auto &[other, at_start] : all_)
 			others += other == process ? 0 : grown_by(other, at_start);
 		const std::uint64_t own = grown_by(process, all_[process]);
-		return memory_of(process).mapped - own + std::max(bound / 2, others + own) - others + 2 * mapped;
+		return memory_of(process).mapped - own + std::max(all, others + own) - others + 2 * mapped;
 	}
 	static void add(pid_t process)
 	{
@@ -139,11 +140,16 @@ void keep_only(int a, int b)
 {
 	keep_only(file, socket);
 	limit_this_process();
-	InlinedFunctions functions(file);
+	set_memory_bound(0); // it has a limit of its own
+	std::optional<InlinedFunctions> functions;
 	std::uint64_t address;
 	while (receive_all(socket, std::as_writable_bytes(std::span(&address, 1)), -1)) {
+		if (!functions) // not before there is a limit, which comes with the first question
+			functions.emplace(file);
+		if (!functions->is_read())
+			::_exit(1);
 		std::string answer(sizeof(std::uint32_t), '\0');
-		for (const SourceFrame &frame : functions.find(address)) {
+		for (const SourceFrame &frame : functions->find(address)) {
 			const std::string text = frame.function + '\0' + frame.line + '\0';
 			if (answer.size() + text.size() > max_answer_bytes)
 				break;

@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
+#include <gelf.h>
 
 #include "base/demangle.h"
 
@@ -94,6 +96,23 @@ void list_functions(Dwarf_Die &in, std::vector<Dwarf_Die> &functions, std::vecto
 			break;
 		}
 	} while (dwarf_siblingof(&entry, &entry) == 0);
+}
+
+// libdw passes over a section that it had no memory to expand, and would answer as if there were no names.
+bool is_still_compressed(Elf &elf)
+{
+	std::size_t names;
+	if (elf_getshdrstrndx(&elf, &names) != 0)
+		return false;
+	for (Elf_Scn *section = nullptr; (section = elf_nextscn(&elf, section));) {
+		GElf_Shdr header;
+		if (!gelf_getshdr(section, &header) || !(header.sh_flags & SHF_COMPRESSED))
+			continue;
+		const char *name = elf_strptr(&elf, names, header.sh_name);
+		if (name && std::string_view(name).starts_with(".debug_"))
+			return true;
+	}
+	return false;
 }
 
 } // namespace
@@ -198,6 +217,8 @@ InlinedFunctions::InlinedFunctions(int fd)
 	auto tables = std::make_unique<Tables>();
 	tables->dwarf = dwarf_begin(fd, DWARF_C_READ);
 	if (!tables->dwarf)
+		return;
+	if (is_still_compressed(*dwarf_getelf(tables->dwarf)))
 		return;
 	tables->list_units();
 	tables_ = std::move(tables);

@@ -22,12 +22,14 @@ public:
 	~InlinedFunctions();
 	InlinedFunctions(const InlinedFunctions &) = delete;
 
+	// False: it is damaged, or expands to more than there is memory for.
+	bool is_read() const { return tables_ != nullptr; }
 	// As DebugInfo::find().
 	std::vector<SourceFrame> find(std::uint64_t address);
 
 private:
 	struct Tables;
-	std::unique_ptr<Tables> tables_; // null: it has no debug information
+	std::unique_ptr<Tables> tables_; // null: it cannot be read
 };
 
 } // namespace monitor::symbols
