@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The fold: small hand-made histories of one or two CPUs, and what they must come to. One tick is one nanosecond.
+#include <cstring>
 #include <random>
 #include <utility>
 
@@ -138,6 +139,39 @@ TEST_CASE("machine: a preempted thread did not go to sleep")
 	CHECK(usage.waiting == 100);
 	CHECK(usage.blocked == 0);
 	CHECK(folded.recorder.waits == std::vector<std::string>{"7: 100-200"});
+}
+
+// The thread that stops the CPU runs last; the switch away from it has no token.
+TEST_CASE("machine: a CPU is offline from its last token to its next one")
+{
+	const bool is_said = GENERATE(true, false);
+	History history;
+	std::uint64_t name[2] = {};
+	std::memcpy(name, "migration/1", 11);
+	history.cpu(0).post(500, EDC_ID_SCHED_WAKEUP_NEW, 1, {pair(15, 15), pair(2, 0), name[0], name[1]});
+	history.switches(1, 600, 0, running, 15);
+	history.switches(1, 700, 15, sleeping, 0);
+	history.switches(1, 1000, 0, running, 15);
+	if (is_said) {
+		history.has_list = true;
+		history.list.open(0);
+		history.list.post(5000, EDC_ID_CPU_OFFLINE, 0, {1});
+		history.posts(1, 8000, EDC_ID_IRQ_HANDLER_ENTRY, 5);
+		history.posts(1, 8100, EDC_ID_IRQ_HANDLER_EXIT, 5);
+	}
+	history.switches(1, 9000, 0, running, 15);
+	history.switches(1, 9400, 15, sleeping, 0);
+	Folded folded(
+	    history, 100, 10'000, true, false, false,
+	    samples::event_block(EDC_ID_CPU_OFFLINE, "cpu_offline", "u16_t reserved; u32_t cpu; u32_t reserved1;"));
+	const analyze::Cpu &cpu = folded.machine.cpus()[1];
+	CHECK(cpu.offline == (is_said ? 7000 : 8000));
+	CHECK(folded.thread(15).usage.cpu() == 100 + 400);
+	CHECK(cpu.idle + cpu.usage.cpu() + cpu.offline == 9900);
+	for (const std::string &told : folded.recorder.told) {
+		INFO(told);
+		CHECK_FALSE(told.starts_with("contradiction"));
+	}
 }
 
 TEST_CASE("machine: a call does not end by the exit of another one")

@@ -46,6 +46,8 @@ std::string now_text(const SceneCpu &cpu)
 		return cpu.is_in_loss ? "? events are missing" : "?";
 	case SceneCpu::What::idle:
 		return "idle";
+	case SceneCpu::What::offline:
+		return "offline";
 	case SceneCpu::What::thread:
 		break;
 	}

@@ -46,6 +46,8 @@ SceneCpu cpu_of(const analyze::Machine &machine, const analyze::Cpu &cpu, std::u
 	SceneCpu made;
 	made.number = cpu.number;
 	made.is_in_loss = time < cpu.gap_until;
+	if (cpu.is_offline)
+		made.what = SceneCpu::What::offline;
 	if (!is_runner_known(cpu))
 		return made;
 	made.what = is_idle(machine, cpu) ? SceneCpu::What::idle : SceneCpu::What::thread;

@@ -36,7 +36,7 @@ struct SceneThread {
 
 struct SceneCpu {
 	std::uint32_t number = 0;
-	enum class What : std::uint8_t { unknown, idle, thread } what = What::unknown;
+	enum class What : std::uint8_t { unknown, idle, thread, offline } what = What::unknown;
 	bool is_in_loss = false; // why it is unknown
 	std::int32_t tid = -1;
 	std::string name; // of the thread

@@ -159,6 +159,9 @@ Table cpu_table(const analyze::Machine &machine, const trace::Clock &clock, cons
 		table.columns.push_back({names.first, names.second, Unit::percent});
 	table.columns.push_back({"steal_percent", "steal%", Unit::percent});
 	table.figure = {"idle_percent", "unknown_percent"};
+	const bool any_offline = std::ranges::any_of(machine.cpus(), &analyze::Cpu::offline);
+	if (any_offline)
+		table.columns.push_back({"offline_percent", "offline%", Unit::percent});
 	const std::uint64_t window = machine.window_end() - std::min(machine.window_begin(), machine.window_end());
 	for (const analyze::Cpu &cpu : machine.cpus()) {
 		if (!cpu.selected)
@@ -173,6 +176,8 @@ Table cpu_table(const analyze::Machine &machine, const trace::Clock &clock, cons
 			    stolen(info.start_counts->steal_ns[cpu.number], info.end_counts->steal_ns[cpu.number]),
 			    clock.to_ns(window));
 		row.push_back(steal);
+		if (any_offline)
+			row.push_back(percent(cpu.offline, window));
 		table.rows.push_back(std::move(row));
 	}
 	return table;

@@ -25,7 +25,7 @@ Json first_of(const Tids &tids, std::size_t count, Tids &shown)
 
 Json cpu_json(const play::SceneCpu &cpu, Tids &shown)
 {
-	constexpr const char *whats[] = {"unknown", "idle", "thread"};
+	constexpr const char *whats[] = {"unknown", "idle", "thread", "offline"};
 	const bool is_thread = cpu.what == play::SceneCpu::What::thread;
 	if (is_thread && cpu.tid != 0)
 		shown.push_back(cpu.tid);

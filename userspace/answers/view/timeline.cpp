@@ -244,6 +244,12 @@ void Timeline::lost(const Cpu &cpu, std::uint64_t from, std::uint64_t to)
 	cpus_[index].threads.add(from - begin_, to - begin_, key_unknown);
 }
 
+// In none of the modes.
+void Timeline::offline(const Cpu &cpu, std::uint64_t from, std::uint64_t to)
+{
+	cpus_[index_of(cpu)].threads.add(from - begin_, to - begin_, key_offline);
+}
+
 // Nobody was found.
 void Timeline::leave_unfound(std::size_t cpu)
 {

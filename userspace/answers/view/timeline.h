@@ -30,7 +30,7 @@ inline std::vector<std::string> mode_names()
 }
 
 // Keys of a CPU's lane that are no thread.
-constexpr std::uint32_t key_unknown = 0xffffffff;
+constexpr std::uint32_t key_unknown = 0xffffffff, key_offline = 0xfffffffe;
 
 struct ThreadLanes {
 	std::int32_t tid = 0, tgid = 0;
@@ -46,7 +46,7 @@ struct ThreadLanes {
 
 struct CpuLane {
 	std::uint32_t number = 0;
-	Lane threads; // the key is the place of the thread's lanes, or key_unknown; nothing: idle
+	Lane threads; // the key is the place of the thread's lanes, or key_unknown, key_offline; nothing: idle
 	// Of each bin of Timeline::mode_bin_ticks() the ticks in each mode.
 	std::vector<std::array<std::uint64_t, picture_modes>> modes;
 	// The last stretch's: the next one is often in the same bin, and of the same thread.
@@ -74,6 +74,7 @@ public:
 	void spent(const analyze::Cpu &cpu, std::uint64_t from, std::uint64_t to, analyze::Mode mode,
 		   bool is_idle) override;
 	void found(const analyze::Cpu &cpu, const analyze::Thread &thread) override;
+	void offline(const analyze::Cpu &cpu, std::uint64_t from, std::uint64_t to) override;
 	void moved(const analyze::Cpu &cpu, analyze::Mode from, analyze::Mode to, std::uint64_t ticks) override;
 	void waited(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to) override;
 	void lost(const analyze::Cpu &cpu, std::uint64_t from, std::uint64_t to) override;

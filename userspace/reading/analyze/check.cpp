@@ -241,6 +241,34 @@ Statement judge_generic_ctf_losses(const trace::Trace &trace, std::uint64_t even
 	return {"losses", Verdict::holds, read + ", and none is reported lost"};
 }
 
+// CPUs that came online later: their events are there, what is opened for each CPU at the start is not.
+void judge_late_cpus(const Machine &machine, const RecordingInfo &info, std::vector<Statement> &statements)
+{
+	std::vector<const char *> missing;
+	const auto add = [&](bool is_recorded, const char *what) {
+		if (is_recorded)
+			missing.push_back(what);
+	};
+	add(info.attached("minor_fault") || info.attached("major_fault"), "completions of page faults");
+	add(std::ranges::any_of(info.classes, [](const ClassCounts &counts) { return counts.name == "sample"; }),
+	    "samples");
+	add(info.stack_timer_hz != 0, "stacks by time");
+	add(info.attached("stack_sample"), "mappings made there");
+	add(info.counters.has_value(), "counters");
+	for (const std::uint32_t number : info.offline_at_start) {
+		if (number >= machine.cpus().size() || missing.empty())
+			continue;
+		const Cpu &cpu = machine.cpus()[number];
+		if (cpu.idle + cpu.usage.cpu() == 0)
+			continue;
+		statements.push_back(
+		    {"late_cpu", Verdict::fails,
+		     fmt::format("CPU {} was offline when the recording started and came online later: "
+				 "what is opened for each CPU at the start is missing there: {}",
+				 number, fmt::join(missing, ", "))});
+	}
+}
+
 // For another tracer's trace: whether all of it can be read, and what it says about losses.
 std::vector<Statement> check_generic_ctf(trace::Trace &trace)
 {
@@ -285,7 +313,7 @@ void judge_kernel_figures(const KernelTotals &totals, const KernelComparison &th
 			 : fmt::format("tokens were {}, so their number is not compared with the kernel's own figures",
 				       info.paused() && !info.lost() ? "not stored in pauses" : "lost")});
 	else {
-		totals.judge(threads.any_hidden(), statements);
+		totals.judge(threads.any_hidden() || threads.any_offline(), statements);
 		threads.judge(statements);
 	}
 }
@@ -383,6 +411,7 @@ std::vector<Statement> check(trace::Trace &trace, const RecordingInfo &info)
 	if (counters)
 		judge_counters(*counters, statements);
 	judge_hidden(machine, statements);
+	judge_late_cpus(machine, info, statements);
 	judge_clock(bound, clock, info, trace.begin_time(), statements);
 	user_times.judge(bound.largest(), clock, statements);
 	return statements;

@@ -53,6 +53,7 @@ const Row rows[] = {
     {"function_entry", Kind::function_entry, {"function", "stack_pointer"}},
     {"function_exit", Kind::function_exit, {"function", "stack_pointer"}},
     {"sync", Kind::sync, {"monotonic"}},
+    {"cpu_offline", Kind::cpu_offline, {"cpu"}},
     {"statistics_period", Kind::statistics_period, {"flags", "end", "lost", "late", "recorder_ns"}},
     {"statistics_events", Kind::statistics_events, {"event_id", "number"}},
     {"statistics_cpu",

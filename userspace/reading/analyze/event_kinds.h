@@ -54,6 +54,7 @@ enum class Kind : std::uint8_t {
 	function_entry,
 	function_exit,
 	sync,
+	cpu_offline,
 	user_thread, // in a user stream: the thread that writes from here on
 	statistics_period,
 	statistics_events,

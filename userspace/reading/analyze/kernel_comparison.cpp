@@ -144,6 +144,22 @@ void KernelComparison::on_switch(const trace::Event &event, const EventKind &kin
 	cpu->irq_depth = 0;
 }
 
+// The switch away from it is counted, and has no token.
+void KernelComparison::went_offline(const Cpu &cpu, const Thread &thread, std::uint64_t time)
+{
+	any_offline_ = true;
+	if (cpu.number < cpus_.size())
+		cpus_[cpu.number] = {0, 0, 0};
+	Tally *const out = tally(thread.tid);
+	if (!out)
+		return;
+	++out->switches;
+	if (out->in_time)
+		out->ticks += time - std::min(time, out->in_time);
+	out->in_time = 0;
+	out->last_switch = time;
+}
+
 // The kernel's figures belong to the thread, whatever its number.
 void KernelComparison::exchanged(const Thread &one, const Thread &other)
 {
@@ -285,8 +301,9 @@ void KernelComparison::compare(std::int32_t tid, Tally &thread, const trace::Eve
 	const bool too_few = thread.migrations + at_edges < kernel_migrations;
 	const bool too_many = kernel_migrations + at_edges < thread.migrations;
 	// A thread that a hidden thread moves, by balancing load or waking it, migrates without a token.
-	unseen_migrations_ += any_hidden_ && too_few;
-	migrations_.add(tid, kernel_migrations, thread.migrations, !too_many && (any_hidden_ || !too_few));
+	const bool any_unseen = any_hidden_ || any_offline_;
+	unseen_migrations_ += any_unseen && too_few;
+	migrations_.add(tid, kernel_migrations, thread.migrations, !too_many && (any_unseen || !too_few));
 }
 
 // 0.5 %, the edges, and what may move between neighbours; see the constants.
@@ -409,8 +426,9 @@ void KernelComparison::judge_migrations(std::vector<Statement> &statements) cons
 				    migrations_.worst.tid, migrations_.worst.kernel, migrations_.worst.ours);
 	const Verdict without_wrong = unseen_migrations_ ? Verdict::not_checked : Verdict::holds;
 	if (!migrations_.wrong && unseen_migrations_)
-		text +=
-		    fmt::format(" (those caused by hidden threads have no token: of {} threads)", unseen_migrations_);
+		text += fmt::format(" (those caused by hidden threads, or as a CPU went offline, have no token: of {} "
+				    "threads)",
+				    unseen_migrations_);
 	statements.push_back(
 	    {"thread_migrations", migrations_.wrong ? Verdict::fails : without_wrong, std::move(text)});
 }

@@ -20,9 +20,11 @@ public:
 	// Call after the Machine that this observes has processed the event.
 	void event(const trace::Event &event);
 	void exchanged(const Thread &one, const Thread &other) override;
+	void went_offline(const Cpu &cpu, const Thread &thread, std::uint64_t time) override;
 	// Only for a trace without losses.
 	void judge(std::vector<Statement> &statements) const;
 	bool any_hidden() const { return any_hidden_; }
+	bool any_offline() const { return any_offline_; } // a CPU was, where some of what the kernel does has no token
 
 private:
 	// What the tokens say about a thread since its base figures.
@@ -82,7 +84,7 @@ private:
 	bool counts_steal_ = false;           // this kernel does, as it has counted some since it was booted
 	std::uint64_t uncertain_threads_ = 0; // readings at start or end while a thread ran
 	std::uint64_t late_ticks_ = 0;        // of all threads
-	bool any_hidden_ = false;
+	bool any_hidden_ = false, any_offline_ = false;
 	std::uint64_t threads_that_ran_ = 0; // of exec_
 	std::uint64_t measured_threads_ = 0; // that ran long enough for their tolerance to mean anything
 	Sum beside_hidden_;                  // CPU time of threads switched in unseen, after a hidden one

@@ -160,7 +160,9 @@ Statement KernelTotals::compare(const char *id, const std::string &text, bool to
 		return {id, Verdict::fails, text};
 	if (hidden)
 		return {id, Verdict::not_checked,
-			text + "; those of hidden threads are missing, so fewer is not a contradiction"};
+			text +
+			    "; those of hidden threads, or of a CPU as it goes offline, are missing, so fewer is not "
+			    "a contradiction"};
 	return {id, Verdict::holds, text};
 }
 

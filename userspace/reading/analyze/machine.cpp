@@ -318,7 +318,11 @@ void Machine::event(const trace::Event &event)
 	}
 	Cpu &cpu = this->cpu(event.cpu());
 	is_counting_ = cpu.selected && scope_.includes_time(event.time);
+	if (was_offline(kind, event, cpu)) [[unlikely]]
+		go_offline(cpu, event.time);
 	account(cpu, event.time);
+	if (cpu.is_offline) [[unlikely]]
+		come_online(cpu, event.time);
 	// The switch away from a hidden thread is hidden too.
 	const bool hidden = cpu.current && cpu.current->hidden;
 	if (hidden && is_of_running_thread(kind.kind))
@@ -438,6 +442,10 @@ void Machine::identity(const EventKind &kind, const trace::Event &event)
 	case Kind::sync:
 		for (Observer *observer : observers_)
 			observer->clock_read(event.time, kind.field[0].get(event));
+		return;
+	case Kind::cpu_offline:
+		if (kind.field[0].get(event) < cpus_.size())
+			go_offline(cpus_[kind.field[0].get(event)], event.time);
 		return;
 	case Kind::statistics_period:
 	case Kind::statistics_events:

@@ -163,6 +163,8 @@ public:
 	virtual void exchanged(const Thread &, const Thread &) {}
 	// A CPU is unknown from here on, and at least until `to`; so are the threads that run nowhere.
 	virtual void lost(const Cpu &, std::uint64_t /*from*/, std::uint64_t /*to*/) {}
+	// A CPU went offline at its last token, in which `thread` ran: its switch to the idle thread has no token.
+	virtual void went_offline(const Cpu &, const Thread & /*thread*/, std::uint64_t /*time*/) {}
 	// `thread` is the one believed to run, or whose tokens contradict each other.
 	virtual void contradiction(Contradiction, std::uint64_t /*time*/, std::uint32_t /*cpu*/, const Thread &) {}
 };
@@ -180,6 +182,8 @@ public:
 	virtual void moved(const Cpu &, Mode /*from*/, Mode /*to*/, std::uint64_t /*ticks*/) {}
 	// A thread was ready and had no CPU.
 	virtual void waited(const Thread &, std::uint64_t /*from*/, std::uint64_t /*to*/) {}
+	// The CPU was not there.
+	virtual void offline(const Cpu &, std::uint64_t /*from*/, std::uint64_t /*to*/) {}
 	// A stretch of a loss, which may be empty: nobody will be found to have had the CPU in it or before it.
 	virtual void lost(const Cpu &, std::uint64_t /*from*/, std::uint64_t /*to*/) {}
 	// A thread slept; `is_over`: until it was woken then, else it still sleeps.
@@ -359,6 +363,9 @@ private:
 	void came_unseen(Thread &thread, Cpu &cpu, std::uint64_t time);
 	void runs_before_start(const EventKind &kind, const trace::Event &event);
 	void named_by_switch(Thread &prev, Thread &next, const EventKind &kind, const trace::Event &event);
+	static bool was_offline(const EventKind &kind, const trace::Event &event, const Cpu &cpu);
+	void go_offline(Cpu &cpu, std::uint64_t time);
+	void come_online(Cpu &cpu, std::uint64_t time);
 	void on_switch(const EventKind &kind, const trace::Event &event, Cpu &cpu);
 	void switch_out(Thread &thread, std::uint32_t state, std::uint64_t time, Cpu &cpu);
 	void switch_in(Thread &thread, Cpu &cpu, std::uint64_t time);

@@ -160,6 +160,42 @@ void Machine::named_by_switch(Thread &prev, Thread &next, const EventKind &kind,
 	lead(prev);
 }
 
+// A CPU that is offline has no tokens (the kernel's tracepoints ask whether it is online). The last thread there is the
+// one that stops it, and the first one later the idle thread, with no switch in between.
+bool Machine::was_offline(const EventKind &kind, const trace::Event &event, const Cpu &cpu)
+{
+	return kind.kind == Kind::sched_switch && kind.field[1].get<std::int32_t>(event) == 0 && cpu.current &&
+	       cpu.current->tid != 0 && !cpu.current->hidden && !cpu.current_listed &&
+	       cpu.current->name.starts_with("migration/");
+}
+
+void Machine::go_offline(Cpu &cpu, std::uint64_t time)
+{
+	if (cpu.is_offline)
+		return;
+	add_unknown_runner(cpu, std::exchange(cpu.before_first, {}).within);
+	tell_lost(cpu, cpu.accounted, cpu.accounted);
+	if (cpu.current) {
+		for (Observer *observer : observers_)
+			observer->went_offline(cpu, *cpu.current, cpu.accounted);
+		cpu.current->state = State::unknown;
+	}
+	cpu.current = nullptr;
+	cpu.interrupts.clear();
+	cpu.user_ticks = {};
+	cpu.fault_ticks = cpu.unknown_ticks = 0;
+	cpu.current_listed = false;
+	cpu.is_offline = true;
+	account(cpu, time);
+}
+
+void Machine::come_online(Cpu &cpu, std::uint64_t time)
+{
+	cpu.is_offline = false;
+	cpu.interrupts_known = true;
+	switch_in(idle(cpu), cpu, time);
+}
+
 void Machine::on_switch(const EventKind &kind, const trace::Event &event, Cpu &cpu)
 {
 	Thread &prev = runner(cpu, kind.field[1].get<std::int32_t>(event));

@@ -123,6 +123,14 @@ void Machine::account(Cpu &cpu, std::uint64_t time)
 		from = until;
 	}
 	const Ticks passed = ticks(from, time);
+	if (cpu.is_offline) {
+		cpu.offline += passed.within;
+		from = std::max(from, begin_);
+		for (TimeObserver *observer : time_observers_)
+			if (from < std::min(time, end_))
+				observer->offline(cpu, from, std::min(time, end_));
+		return;
+	}
 	if (!cpu.current) {
 		cpu.before_first += passed;
 		tell_spent(cpu, from, time, Mode::unknown, false);

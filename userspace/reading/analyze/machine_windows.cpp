@@ -31,7 +31,7 @@ void Machine::begin_window()
 	end_ = last_;
 	for (Cpu &cpu : cpus_) {
 		cpu.usage = {};
-		cpu.idle = cpu.runner_unknown = cpu.fault_ticks = cpu.unknown_ticks = 0;
+		cpu.idle = cpu.offline = cpu.runner_unknown = cpu.fault_ticks = cpu.unknown_ticks = 0;
 		cpu.user_ticks.leave();
 		cpu.before_first.leave();
 	}

@@ -396,6 +396,8 @@ void parse_counts(const Json &json, RecordingInfo &info)
 		}
 	parse_triggers(json, info);
 	parse_times(member(json, "times"), info);
+	for (const Json &cpu : member(json, "offline_at_start"))
+		info.offline_at_start.push_back(static_cast<std::uint32_t>(number(cpu)));
 	const Json &stacks = member(json, "stacks");
 	for (const auto &[kind, counts] : member(stacks, "at").items())
 		info.stacks_at[kind] = {number(member(counts, "taken")), number(member(counts, "left_out_by_budget"))};

@@ -136,6 +136,8 @@ struct Cpu {
 	Ticks before_first;              // before the running thread is known
 	Usage usage;                     // of all that ran here
 	std::uint64_t idle = 0;
+	bool is_offline = false; // since its last token
+	std::uint64_t offline = 0;
 	std::uint64_t runner_unknown = 0; // of the window: which thread had it, so whether it was idle, is not known
 	std::vector<std::uint32_t> interrupts; // nesting, innermost last: kind << 16 | number
 	bool interrupts_known = false; // the nesting is known: a switch happened since the start or the last loss

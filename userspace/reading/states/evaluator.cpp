@@ -227,6 +227,8 @@ void Evaluator::event(const trace::Event &event)
 		return on_listed(event, kind);
 	if (event.time < followed_.from || event.time > followed_.to)
 		return;
+	if (kind.kind == Kind::cpu_offline && tree_.subject() == Subject::cpu)
+		return on_offline(event, kind);
 	if (classifier_->uses_event() ? event.is_control() : event.stream->is_recorder())
 		return;
 	switch (tree_.subject()) {
@@ -246,6 +248,17 @@ void Evaluator::on_machine(const trace::Event &event)
 		return;
 	knowledge_.set_cpu(cpu_in(event));
 	set(machine, event.time, classifier_->classify(event, knowledge_));
+}
+
+// It has been since its last event.
+void Evaluator::on_offline(const trace::Event &event, const EventKind &kind)
+{
+	const auto number = kind.field[0].get<std::uint32_t>(event);
+	Followed *const followed = cpu_of(number);
+	if (!followed || event.time < followed->unknown_until || classifier_->uses_event())
+		return;
+	knowledge_.set_cpu(&machine_.cpus()[number]);
+	set(*followed, event.time, classifier_->classify(event, knowledge_));
 }
 
 void Evaluator::on_cpu(const trace::Event &event, const EventKind &kind, bool was_known)

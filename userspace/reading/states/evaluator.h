@@ -111,6 +111,7 @@ private:
 	void lose_all(std::uint64_t from, std::uint64_t to);
 
 	const analyze::Cpu *cpu_in(const trace::Event &event) const;
+	void on_offline(const trace::Event &event, const analyze::EventKind &kind);
 	void on_cpu(const trace::Event &event, const analyze::EventKind &kind, bool was_known);
 	void on_machine(const trace::Event &event);
 	void on_threads(const trace::Event &event, const analyze::EventKind &kind, const analyze::Thread *before);

@@ -14,9 +14,10 @@ using filter::KnownName;
 using trace::Enumeration;
 
 enum ThreadState : std::uint64_t { thread_running, thread_ready, thread_blocked };
-enum CpuState : std::uint64_t { cpu_running, cpu_idle };
+enum CpuState : std::uint64_t { cpu_running, cpu_idle, cpu_offline };
 
 constexpr std::uint64_t idle_mode = analyze::modes; // no Mode: nothing runs
+constexpr std::uint64_t offline_mode = idle_mode + 1;
 
 // What a thread waits for outside of a system call. System calls have smaller numbers.
 constexpr std::uint64_t blocked_on_fault = 1u << 20, blocked_on_kernel = blocked_on_fault + 1;
@@ -29,7 +30,9 @@ std::shared_ptr<const Enumeration> labels(std::vector<Enumeration::Label> all)
 std::shared_ptr<const Enumeration> states_of(Subject subject)
 {
 	if (subject == Subject::cpu)
-		return labels({{cpu_running, cpu_running, "running"}, {cpu_idle, cpu_idle, "idle"}});
+		return labels({{cpu_running, cpu_running, "running"},
+			       {cpu_idle, cpu_idle, "idle"},
+			       {cpu_offline, cpu_offline, "offline"}});
 	return labels({{thread_running, thread_running, "running"},
 		       {thread_ready, thread_ready, "ready"},
 		       {thread_blocked, thread_blocked, "blocked"}});
@@ -42,8 +45,10 @@ std::shared_ptr<const Enumeration> modes_of(Subject subject)
 	     {std::pair(Mode::user, "user"), std::pair(Mode::kernel, "kernel"), std::pair(Mode::irq, "irq"),
 	      std::pair(Mode::softirq, "softirq"), std::pair(Mode::unattributed, "unattributed")})
 		all.push_back({static_cast<std::uint64_t>(mode), static_cast<std::uint64_t>(mode), name});
-	if (subject == Subject::cpu)
+	if (subject == Subject::cpu) {
 		all.push_back({idle_mode, idle_mode, "idle"});
+		all.push_back({offline_mode, offline_mode, "offline"});
+	}
 	return labels(std::move(all));
 }
 
@@ -230,6 +235,8 @@ filter::Knowledge::Answer SubjectKnowledge::find_text(std::uint32_t place, std::
 filter::Knowledge::Answer SubjectKnowledge::state(std::uint64_t &value) const
 {
 	if (subject_ == Subject::cpu) {
+		if (is_offline())
+			return value = cpu_offline, Answer::known;
 		value = is_idle() ? cpu_idle : cpu_running;
 		return is_idle_ || thread_ ? Answer::known : Answer::unknown;
 	}
@@ -249,6 +256,8 @@ filter::Knowledge::Answer SubjectKnowledge::state(std::uint64_t &value) const
 
 filter::Knowledge::Answer SubjectKnowledge::mode(std::uint64_t &value) const
 {
+	if (is_offline())
+		return value = offline_mode, Answer::known;
 	if (is_idle_)
 		return value = idle_mode, Answer::known;
 	if (!thread_)
@@ -270,7 +279,7 @@ filter::Knowledge::Answer SubjectKnowledge::mode(std::uint64_t &value) const
 
 filter::Knowledge::Answer SubjectKnowledge::call(std::uint64_t &value) const
 {
-	if (is_idle())
+	if (is_idle() || is_offline())
 		return Answer::absent;
 	if (!thread_ || !machine_.is_known(*thread_))
 		return Answer::unknown;

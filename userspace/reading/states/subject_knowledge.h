@@ -82,6 +82,7 @@ private:
 	Answer blocked_on(std::uint64_t &value) const;
 	Answer cpus_in_use(bool idle, std::uint64_t &value) const;
 	Answer activity(bool outermost, std::string_view &value) const;
+	bool is_offline() const { return subject_ == Subject::cpu && cpu_ && cpu_->is_offline; }
 	bool is_idle() const { return is_idle_ || (thread_ && thread_->tid == 0); }
 
 	Subject subject_;

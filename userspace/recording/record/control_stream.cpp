@@ -98,6 +98,12 @@ void ControlStream::clock_set(std::uint64_t number, const edc_clock_set &set, st
 	post(EDC_ID_CLOCK_SET, time, static_cast<std::uint32_t>(number), words);
 }
 
+void ControlStream::cpu_offline(std::uint32_t cpu, std::uint64_t time)
+{
+	const std::uint64_t words[] = {cpu};
+	post(EDC_ID_CPU_OFFLINE, time, 0, words);
+}
+
 void ControlStream::fired(std::size_t trigger, std::int32_t tid, std::uint64_t began, std::uint64_t key,
 			  std::uint64_t time)
 {

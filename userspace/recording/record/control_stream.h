@@ -46,6 +46,8 @@ public:
 	void fired_by_program(std::size_t trigger, const edc_firing &noted, std::uint64_t time);
 	// A pause that no probe ended; times and duration in ticks.
 	void paused(std::uint64_t since, std::uint64_t duration, std::uint64_t time);
+	// Of this CPU nothing comes until its next token.
+	void cpu_offline(std::uint32_t cpu, std::uint64_t time);
 	// The total of a --count so far.
 	void count(std::size_t number, std::uint64_t total, std::uint64_t time);
 	// The result of a --time so far.

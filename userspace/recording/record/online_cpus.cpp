@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <string>
+#include <utility>
 
 #include <sys/sysinfo.h>
 
@@ -25,6 +26,27 @@ std::vector<std::uint32_t> online_cpus()
 		at = static_cast<std::size_t>(end - online.c_str()) + (*end == ',');
 	}
 	return cpus;
+}
+
+std::vector<std::uint32_t> OfflineCpus::look()
+{
+	std::vector<bool> is(was_.size(), true);
+	const std::vector<std::uint32_t> online = online_cpus();
+	if (online.empty())
+		return {};
+	for (const std::uint32_t cpu : online)
+		if (cpu < is.size())
+			is[cpu] = false;
+	std::vector<std::uint32_t> found;
+	for (std::uint32_t cpu = 0; cpu < is.size(); ++cpu) {
+		if (is[cpu] && (was_[cpu] || is_first_) && !told_[cpu])
+			found.push_back(cpu);
+		told_[cpu] = is[cpu] && (told_[cpu] || was_[cpu] || is_first_);
+	}
+	was_ = std::move(is);
+	if (std::exchange(is_first_, false))
+		at_start_ = found;
+	return found;
 }
 
 } // namespace monitor::record

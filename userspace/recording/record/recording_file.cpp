@@ -407,6 +407,13 @@ void RecordingFile::counted_around(const char *when, const ClassCounts &before, 
 									 {"after", by_name(after)}};
 }
 
+// What is opened for each CPU was not opened there.
+void RecordingFile::offline_at_start(const std::vector<std::uint32_t> &cpus)
+{
+	if (!cpus.empty())
+		json_["offline_at_start"] = cpus;
+}
+
 void RecordingFile::hidden_threads(std::uint64_t number)
 {
 	object_in(json_, "statistics")["hidden_threads"] = number;

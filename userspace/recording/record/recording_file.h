@@ -79,6 +79,7 @@ public:
 	// --count-only: what the probes had counted before and after the kernel's counts were read.
 	void counted_around(const char *when, const ClassCounts &before, const ClassCounts &after);
 	void hidden_threads(std::uint64_t number);
+	void offline_at_start(const std::vector<std::uint32_t> &cpus);
 	void period_reads(const PeriodReads &reads);
 	void card_counts(const card::BpfCard &card);
 	void stacks(const card::StackOptions &chosen, const card::StackMemory &memory,

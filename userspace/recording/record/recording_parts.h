@@ -26,6 +26,7 @@
 #include "failure.h"
 #include "flight.h"
 #include "matched_events.h"
+#include "online_cpus.h"
 #include "recorded_functions.h"
 #include "recording.h"
 #include "recording/card/bpf_card.h"
@@ -135,6 +136,7 @@ private:
 	Failure failure_;
 	std::unique_ptr<BlockPool> pool_;
 	std::unique_ptr<ControlStream> control_;
+	std::optional<OfflineCpus> offline_; // where the kernel is recorded
 	std::unique_ptr<Drain> drain_;
 	std::unique_ptr<StateStreams> states_;    // --states
 	std::unique_ptr<CountedPeriods> counted_; // --count-only

@@ -437,7 +437,12 @@ void Recording::Parts::start_streams()
 	}
 	writer_ =
 	    std::make_unique<Writer>(result_.directory, names, users_ ? card::max_streams(cpus) : 0, *pool_, failure_);
+	if (card_)
+		offline_.emplace(card_->cpus());
 	drain_->set_before_sync([this](const Sync &sync) {
+		if (offline_)
+			for (const std::uint32_t cpu : offline_->look())
+				control_->cpu_offline(cpu, sync.time);
 		if (stacks_)
 			write_mappings(sync);
 		if (triggers_)
@@ -460,6 +465,8 @@ void Recording::Parts::start_recording()
 	drain_->sync();
 	// From here on every probe is attached.
 	file_.start(steering_->last());
+	if (offline_)
+		file_.offline_at_start(offline_->at_start());
 	if (counted_)
 		start_counting();
 	if (counters_) {

@@ -8,7 +8,7 @@ export const modeNames = {
 };
 export const runColour = '#009e73'; // of a thread, in whatever mode
 export const waitColour = '#f0e442';
-export const unknownKey = 0xffffffff;
+export const unknownKey = 0xffffffff, offlineKey = 0xfffffffe;
 
 export const dark = () => matchMedia('(prefers-color-scheme: dark)').matches;
 export const ink = () => dark() ? '#e3e7ed' : '#1b1f24';

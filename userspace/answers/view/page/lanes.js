@@ -2,7 +2,7 @@
 // The lanes of the window: which thread each CPU ran, where each thread ran and when it waited for a CPU, or when activities
 // were open. Drawn as a whole for each frame, from about one slice a pixel and lane. What is still on its way is drawn from a coarser level: never blank
 // where something is.
-import {colour, faint, hatched, ink, paletteSize, paper, place, runColour, unknownKey, waitColour} from './colours.js';
+import {colour, faint, hatched, ink, offlineKey, paletteSize, paper, place, runColour, unknownKey, waitColour} from './colours.js';
 import {words} from './source.js';
 import {count, duration, moment} from './text.js';
 
@@ -101,7 +101,7 @@ export class Lanes {
 	}
 	threadTitle(place) {
 		const thread = this.source.about.threads[place];
-		return thread ? `${thread.name || '?'} ${thread.tid}` : 'unknown';
+		return thread ? `${thread.name || '?'} ${thread.tid}` : key === offlineKey ? 'offline' : 'unknown';
 	}
 	// What they mean, as legend() in main.js has it.
 	get colours() {
@@ -182,7 +182,7 @@ export class Lanes {
 		this.grid(context, ticksOfPixel);
 		if (this.what === 'activities')
 			this.fitActivities();
-		const runs = [], byColour = Array.from({length: paletteSize}, () => []), unknown = [], waits = [], faded = [], texts = [];
+		const runs = [], byColour = Array.from({length: paletteSize}, () => []), unknown = [], offline = [], waits = [], faded = [], texts = [];
 		this.visible((tile, width, from, to) => {
 			for (let lane = 0; lane < tile.length; ++lane) {
 				const slices = tile[lane], row = Math.floor(lane / this.perRow), isWait = this.perRow === 2 && lane % 2 === 1;
@@ -197,7 +197,7 @@ export class Lanes {
 					const box = [left, top + laneHeight - height, Math.max(right - left, 0.6), height];
 					++this.drawn;
 					const isFaded = this.what === 'cpus' && this.found && !this.found.has(key);
-					(isWait ? waits : !this.hasThreads ? runs : key === unknownKey ? unknown : isFaded ? faded : byColour[place(key)]).push(box);
+					(isWait ? waits : !this.hasThreads ? runs : key === unknownKey ? unknown : key === offlineKey ? offline : isFaded ? faded : byColour[place(key)]).push(box);
 					if (!isWait && !this.rows[row].group && right - left > 50 && key !== unknownKey && slices[i + 3] === 1 && !isFaded)
 						texts.push([left + 3, top + laneHeight / 2 + 4, right - left - 6, activity?.threads.length === 1 ? duration(busy * this.source.nsPerTick) : this.hasThreads ? this.threadTitle(key) : `CPU ${key}`]);
 				}
@@ -213,6 +213,7 @@ export class Lanes {
 		fill(faded, faint());
 		fill(waits, waitColour);
 		fill(unknown, hatched(context));
+		fill(offline, faint());
 		context.font = '11px system-ui';
 		context.fillStyle = this.what === 'threads' ? '#fff' : '#000';
 		for (const [left, base, width, text] of texts)

@@ -172,7 +172,7 @@ export class Stage {
 			context.strokeStyle = faint();
 			context.strokeRect(x + 0.5, y + 0.5, width - 1, height - 1);
 			if (what !== 'thread')
-				this.plate(what === 'idle' ? 'idle' : lost ? 'unknown: events are missing' : 'unknown', x + 8, y + height / 2 + 4, width - 12);
+				this.plate(what === 'idle' || what === 'offline' ? what : lost ? 'unknown: events are missing' : 'unknown', x + 8, y + height / 2 + 4, width - 12);
 			else if (isInterrupted)
 				this.plate(`idle, ${doing}`, x + 8, y + height / 2 + 4, width - 12);
 			if (waiting > this.slots)
