@@ -104,16 +104,16 @@ TEST_CASE("keys: numbers that do not fit become the greatest")
 	CHECK_FALSE(u.number(events.event(257), {}, value));
 }
 
-TEST_CASE("keys: where only integers are taken a text is none")
+TEST_CASE("keys: where only numbers are taken a text is none")
 {
 	FilterEvents events;
 	const auto made = [&](const char *name, Keys::Takes takes) {
 		return Keys({name}, *events.description, FilterEvents::begin_time, "--value", takes).names().size();
 	};
-	CHECK(made("u", Keys::Takes::integers) == 1);
-	CHECK(made("state", Keys::Takes::integers) == 1); // of one class
+	CHECK(made("u", Keys::Takes::numbers) == 1);
+	CHECK(made("state", Keys::Takes::numbers) == 1); // of one class
 	CHECK(made("comm", Keys::Takes::integers_and_texts) == 1);
-	CHECK_THROWS_WITH(made("comm", Keys::Takes::integers), "--value: comm is not an integer; name one");
+	CHECK_THROWS_WITH(made("comm", Keys::Takes::numbers), "--value: comm is not a number; name one");
 }
 
 TEST_CASE("keys: time is ns since the begin")
