@@ -89,7 +89,7 @@ class Case:
 def cases(make_golden, events, work):
 	subprocess.run([make_golden, work / "golden", events], check=True)
 	own = work / "golden" / "basic"
-	readers = ("list", "info", "stat", "report", "query", "check", "report syscalls")
+	readers = ("list", "info", "stat", "report", "query", "check")
 	stream = own / "cpu1_level0"
 	yield Case(own, stream, (0, PAGE, PAGE + 200), readers)
 	described(work / "small", 20, 40)

@@ -149,7 +149,7 @@ def refused():
 			for words in ((option, "1"), (option, "1", "SELECT 1")):
 				e2e.expect(option in sentence(command, trace.directory, *words, exit_code=2), f"{command} {words}")
 	for words, part in ((("report", "no-report"), "Did you mean"), (("report", "offcpuu"), "Did you mean offcpu"), (("list", "--pid", "x"), "'x' is not a number"),
-	                    (("list", "--pid"), "needs a value"), (("stat", "--event", "x"), "--event"), (("list", "--to", "1", "--to", "2"), "once")):
+	                    (("list", "--pid"), "needs a value"), (("stat", "--event", "x"), "no event class x"), (("list", "--to", "1", "--to", "2"), "once")):
 		text = e2e.run(e2e.monitor, words[0], trace.directory, *words[1:], exit_code=None)
 		e2e.expect(text.returncode and text.stderr.count("\n") == 1 and (part in text.stderr or "no-report" in words), f"{words}: {text.stderr}")
 	sentence("report", trace.directory, "--filter", "cpu == 0", exit_code=2)

@@ -201,7 +201,7 @@ def what_was_recorded():
 
 def faults_leave_some():
 	"""Many faults do not use up what stacks at switches may take, and the report says that some have no stack."""
-	trace = e2e.record("faults", "--stacks=offcpu,fault", command=("sh", "-c", f"for i in 1 2 3 4 5 6 7 8; do {e2e.workload} touch 20000; {e2e.workload} nap 10; done"))
+	trace = e2e.record("faults", "-p", "cmd", "--stacks=offcpu,fault", command=("sh", "-c", f"for i in 1 2 3 4 5 6 7 8; do {e2e.workload} touch 20000; {e2e.workload} nap 10; done"))
 	at = trace.recording()["stacks"]["at"]
 	e2e.expect(at["fault"]["left_out_by_budget"] > at["fault"]["taken"] > 100, f"stacks at faults: {at}")
 	e2e.expect(at["switch"]["taken"] > 9 * at["switch"]["left_out_by_budget"], f"stacks at switches: {at}")

@@ -131,13 +131,13 @@ TEST_CASE("diff: p as published")
 	CHECK(diff::mann_whitney(before, after) == Approx(0.016982216353));
 	CHECK(diff::mann_whitney(std::vector<double>(40, 1.0), std::vector<double>(40, 1.0)) == 1);
 	// Of many equal values, against the variance of their mean ranks themselves.
-	std::vector<double> all(50, 7.0);
-	std::fill(all.begin(), all.begin() + 5, 1.0);
-	std::fill(all.begin() + 25, all.begin() + 27, 1.0);
-	const double low = 4, high = 29, mean = 25.5, n = 25; // ranks of the 7 and of the 43 equal ones
-	const double variance = n * n / (50 * 49.0) * (7 * std::pow(low - mean, 2) + 43 * std::pow(high - mean, 2));
-	const double distance = std::abs(5 * low + 20 * high - n * mean) - 0.5;
-	CHECK(diff::mann_whitney(std::span(all).first(25), std::span(all).last(25)) ==
+	std::vector<double> all(60, 7.0);
+	std::fill(all.begin(), all.begin() + 6, 1.0);
+	std::fill(all.begin() + 30, all.begin() + 32, 1.0);
+	const double low = 4.5, high = 34.5, mean = 30.5, n = 30; // ranks of the 8 and of the 52 equal ones
+	const double variance = n * n / (60 * 59.0) * (8 * std::pow(low - mean, 2) + 52 * std::pow(high - mean, 2));
+	const double distance = std::abs(6 * low + 24 * high - n * mean) - 0.5;
+	CHECK(diff::mann_whitney(std::span(all).first(30), std::span(all).last(30)) ==
 	      Approx(std::erfc(distance / std::sqrt(2 * variance))));
 }
 

@@ -198,9 +198,11 @@ void align_by_messages(const MergeArguments &arguments, std::vector<trace::Trace
 	}
 }
 
-// Readers take everything with the same uuid for one trace with one clock.
-void expect_different(const std::vector<trace::Trace> &traces, const std::vector<Part> &parts)
+// Readers take everything with the same uuid for one trace with one clock. Returns what is to be said of recordings
+// that are given twice.
+std::vector<std::string> expect_different(const std::vector<trace::Trace> &traces, const std::vector<Part> &parts)
 {
+	std::vector<std::string> twice;
 	std::map<std::array<std::uint8_t, 16>, const Part *> seen;
 	for (std::size_t i = 0; i < parts.size(); ++i) {
 		const Part &part = parts[i];
@@ -215,9 +217,10 @@ void expect_different(const std::vector<trace::Trace> &traces, const std::vector
 		const trace::Trace &first = traces[static_cast<std::size_t>(other->second - parts.data())];
 		if (!is_new && description.has_tokens() && traces[i].begin_time() <= first.end_time() &&
 		    first.begin_time() <= traces[i].end_time())
-			print_error(part.source + " and " + other->second->source +
-				    " are one recording: what both have will be read twice; merge one of them");
+			twice.push_back(part.source + " and " + other->second->source +
+					" are one recording: what both have will be read twice; merge one of them");
 	}
+	return twice;
 }
 
 // Clocks are shifted by whole ticks. The rounding error is added to the bound, except for fast clocks.
@@ -256,7 +259,6 @@ std::vector<Part> parts_of(const MergeArguments &arguments, std::vector<trace::T
 	round_to_ticks(traces, parts);
 	parts.front().bound_ns = tick_ns(traces.front().description().clock);
 	parts.front().how = "first";
-	expect_different(traces, parts);
 	return parts;
 }
 
@@ -318,7 +320,10 @@ int run_merge(const MergeArguments &arguments)
 	for (const std::string &source : arguments.directories)
 		traces.push_back(open_trace({source}, arguments.tdl));
 	const std::vector<Part> parts = parts_of(arguments, traces);
+	const std::vector<std::string> twice = expect_different(traces, parts);
 	collection::write(arguments.output, parts, arguments.copy);
+	for (const std::string &sentence : twice)
+		print_error(sentence);
 	for (std::size_t i = 0; i < parts.size(); ++i)
 		print_part(parts[i], traces[i]);
 	bool is_damaged = false;

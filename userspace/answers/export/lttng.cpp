@@ -107,6 +107,7 @@ public:
 	      other_ids_(trace.description().classes().size())
 	{
 		for (const auto &cls : trace.description().classes()) {
+			has_list_ |= cls->name == "lttng_statedump_process_state";
 			has_wakeups_ |= cls->name == "sched_wakeup";
 			has_forks_ |= cls->name == "sched_process_fork";
 		}
@@ -114,6 +115,8 @@ public:
 
 	void thread(std::uint64_t time, const analyze::Thread &thread) override
 	{
+		if (has_list_) // it is copied
+			return;
 		fields_.number(thread.tid).number(thread.tid).number(thread.tgid).number(thread.tgid);
 		fields_.number(thread.parent).number(thread.parent).text(thread.name);
 		fields_.number(std::int32_t(thread.is_kernel)).number(mode_unknown).number(submode_unknown);
@@ -266,7 +269,7 @@ private:
 
 	const analyze::Machine &machine_;
 	std::string directory_;
-	bool has_wakeups_ = false, has_forks_ = false; // the trace's own
+	bool has_list_ = false, has_wakeups_ = false, has_forks_ = false; // the trace's own
 	collection::Uuid uuid_;
 	collection::TsdlText text_;
 	lttng::Classes classes_;

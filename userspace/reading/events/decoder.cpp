@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "base/limits.h"
 #include "base/text.h"
 #include "field_ref.h"
 #include "reading/ctf/record_layout.h"
@@ -355,7 +356,7 @@ const char *Decoder::read_record(std::uint64_t &size_bytes)
 			return "the checksum of a record is wrong";
 		}
 	const std::uint64_t cpu = form->has_cpu ? form->cpu.read(event_.view()) : cpu_;
-	event_.packet_cpu = static_cast<std::uint32_t>(std::min<std::uint64_t>(cpu, EDC_CPU_UNKNOWN));
+	event_.packet_cpu = cpu < max_cpu_numbers ? static_cast<std::uint32_t>(cpu) : EDC_CPU_UNKNOWN;
 	return take_record_time(*form);
 }
 

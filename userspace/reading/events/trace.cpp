@@ -219,7 +219,8 @@ struct Parts {
 		fs::path directory;
 	};
 	std::map<std::pair<fs::path, std::array<std::uint8_t, 16>>, std::vector<Snapshot>> snapshots;
-	std::map<std::array<std::uint8_t, 16>, std::vector<Snapshot>> recordings; // all others, by their uuid
+	// All others, by host and uuid.
+	std::map<std::pair<std::string, std::array<std::uint8_t, 16>>, std::vector<Snapshot>> recordings;
 
 	struct Unreadable {
 		std::string name, why;
@@ -260,8 +261,10 @@ struct Parts {
 		if (when.has_tokens && name.find_first_not_of("0123456789") == std::string::npos)
 			snapshots[{directory.parent_path(), descriptions.back()->uuid}].push_back(
 			    {when.begin_ns, when.end_ns, directory});
-		else if (when.has_tokens && descriptions.back()->has_uuid)
-			recordings[descriptions.back()->uuid].push_back({when.begin_ns, when.end_ns, directory});
+		else if (const std::string *host = descriptions.back()->find_env("hostname");
+			 when.has_tokens && descriptions.back()->has_uuid)
+			recordings[{host ? *host : "", descriptions.back()->uuid}].push_back(
+			    {when.begin_ns, when.end_ns, directory});
 		if (clock.has_lines)
 			when.lines_of = directory.lexically_relative(root).begin()->string();
 		const std::uint32_t machine = machine_of(directory, argument, std::move(when));
@@ -344,7 +347,7 @@ struct Parts {
 	// What the rings had at both times is in both; which events that are, their blocks do not say.
 	void warn_of_overlaps()
 	{
-		for (auto &[uuid, all] : recordings) {
+		for (auto &[recording, all] : recordings) {
 			std::ranges::sort(all, {}, &Snapshot::begin_ns);
 			for (std::size_t i = 1; i < all.size(); ++i)
 				if (all[i].begin_ns <= all[i - 1].end_ns)
