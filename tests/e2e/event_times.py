@@ -30,6 +30,10 @@ def times_are_those_of_the_tokens():
 	trace.expect_true()
 	said = statements_of(trace)
 	e2e.equal("statements of check", sorted(said), sorted(times))
+	unwitnessed = {name for name, row in said.items() if row["verdict"] == "not witnessed"}
+	if unwitnessed - {"wakeup", "gap", "fault"} and trace.hidden():
+		e2e.leave_out("times of the tokens", "in no recording did the threads that the kernel hides stay away from those that are timed")
+		return
 	# Of an idle thread, which every CPU has, the order of its events may be unknown.
 	e2e.equal("what holds", {name for name, row in said.items() if row["verdict"] != "ok"} - {"wakeup", "gap", "fault"}, set())
 	found = times_of(trace)
