@@ -120,7 +120,7 @@ int exit_code_of(const view::Picture &picture)
 // Returns when it is interrupted.
 void serve(const ViewArguments &arguments, const HttpServer::Answer &answer, const std::function<void()> &stop)
 {
-	const sigset_t ends = not_ignored({SIGINT, SIGTERM, SIGHUP});
+	const sigset_t ends = that_end({SIGINT, SIGTERM, SIGHUP});
 	HttpServer server(arguments.port, HttpServer::make_secret(), answer);
 	std::optional<RedirectFile> redirect;
 	if (!arguments.no_browser && has_desktop())
@@ -195,7 +195,7 @@ std::vector<view::Hosts::Recording> open_collection(const std::string &directory
 // In this thread and all that follow: serve() waits for these signals.
 void block_ends()
 {
-	const sigset_t ends = not_ignored({SIGINT, SIGTERM, SIGHUP});
+	const sigset_t ends = that_end({SIGINT, SIGTERM, SIGHUP});
 	::pthread_sigmask(SIG_BLOCK, &ends, nullptr);
 }
 

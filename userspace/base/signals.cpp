@@ -23,12 +23,12 @@ void remember_signals()
 			sigaddset(&ignored_at_start, number);
 }
 
-sigset_t not_ignored(std::initializer_list<int> numbers)
+sigset_t that_end(std::initializer_list<int> numbers)
 {
 	sigset_t set;
 	sigemptyset(&set);
 	for (const int number : numbers)
-		if (!sigismember(&ignored_at_start, number))
+		if (number != SIGHUP || !sigismember(&ignored_at_start, number))
 			sigaddset(&set, number);
 	return set;
 }

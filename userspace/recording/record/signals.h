@@ -13,13 +13,13 @@
 
 namespace monitor::record {
 
-// SIGINT, SIGTERM, SIGHUP and SIGQUIT, but for what the program was started to ignore; blocked in every thread created
-// later. Throws Error.
+// SIGINT, SIGTERM, SIGQUIT and, if it was not ignored at the start, SIGHUP; blocked in every thread created later.
+// Throws Error.
 class Signals {
 public:
 	Signals()
 	{
-		const sigset_t set = not_ignored({SIGINT, SIGTERM, SIGHUP, SIGQUIT});
+		const sigset_t set = that_end({SIGINT, SIGTERM, SIGHUP, SIGQUIT});
 		::sigprocmask(SIG_BLOCK, &set, &before_);
 		::signal(SIGPIPE, SIG_IGN);
 		fd_ = Fd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
