@@ -20,7 +20,7 @@ def expect_beats(name, trace, threads, losing=False):
 	"""From each thread some, and none is missing between its first and its last."""
 	trace.expect_true()
 	rows = trace.query("SELECT tid, count(*) n, min(number) first, max(number) last FROM beat GROUP BY tid")
-	e2e.equal(f"{name}: threads", len(rows), threads)
+	e2e.expect(len(rows) == threads or (losing and rows), f"{name}: {len(rows)} threads of {threads}") # what is lost may be all of one
 	for row in rows:
 		e2e.expect(row["n"] > 10, f"{name}: {row}")
 		if not losing:
