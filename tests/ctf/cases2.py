@@ -6,7 +6,7 @@ import random
 import sys
 
 from writer2 import (ABSENT, Alias, Array, BitArray, BitMap, Bool, DynamicBlob, DynamicString, Event, Float, Int, NulString,
-                     Optional, StaticBlob, StaticString, Stream, Struct, Told, Trace, VarInt, Variant, compact_header,
+                     Optional, StaticBlob, StaticString, Stream, Struct, Derived, Trace, VarInt, Variant, compact_header,
                      packet_context, packet_header, plain_header, simple)
 
 ENCODINGS = ["utf-8", "utf-16le", "utf-16be", "utf-32le", "utf-32be"]
@@ -75,7 +75,7 @@ def strings(directory):
 		fields[f"nul_{at}"] = NulString(encoding)
 		fields[f"static_{at}"] = StaticString(24, encoding)
 		dynamic = DynamicString([f"size_{at}"], encoding)
-		fields[f"size_{at}"] = Told(Int(8, align=8), f"dynamic_{at}", dynamic.size)
+		fields[f"size_{at}"] = Derived(Int(8, align=8), f"dynamic_{at}", dynamic.size)
 		fields[f"dynamic_{at}"] = dynamic
 	chance = random.Random(5)
 	return simple(directory, Struct(fields), [Struct(fields).random(chance) for _ in range(20)])
@@ -83,7 +83,7 @@ def strings(directory):
 
 def blobs(directory):
 	dynamic = DynamicBlob(["size"])
-	fields = Struct({"bit": Int(1), "static": StaticBlob(5, media_type="image/png"), "size": Told(VarInt(), "dynamic", dynamic.size),
+	fields = Struct({"bit": Int(1), "static": StaticBlob(5, media_type="image/png"), "size": Derived(VarInt(), "dynamic", dynamic.size),
 	                 "dynamic": dynamic})
 	chance = random.Random(6)
 	return simple(directory, fields, [fields.random(chance) for _ in range(10)])
@@ -91,8 +91,8 @@ def blobs(directory):
 
 def lists(directory):
 	counted = Array(Int(5), ["n"])
-	inner = Array(Struct({"n": Told(Int(4), "of", lambda value: len(value)), "of": Array(VarInt(True), ["n"])}), 3)
-	fields = Struct({"n": Told(Int(3), "counted", counted.size), "counted": counted, "bits": Array(BitArray(1), 8, align=8),
+	inner = Array(Struct({"n": Derived(Int(4), "of", lambda value: len(value)), "of": Array(VarInt(True), ["n"])}), 3)
+	fields = Struct({"n": Derived(Int(3), "counted", counted.size), "counted": counted, "bits": Array(BitArray(1), 8, align=8),
 	                 "nested": inner, "grid": Array(Array(Int(8, align=8), 2), 3), "none": Array(NulString(), 0),
 	                 "texts": Array(NulString("utf-16le"), 2), "aligned": Array(Int(3), 2, align=32), "last": Int(1)})
 	chance = random.Random(7)
@@ -101,13 +101,13 @@ def lists(directory):
 
 def optionals(directory):
 	"""The values of the specification's selectors: a boolean, and ranges of either kind of integer."""
-	fields = Struct({"b": Told(Bool(8, order="be"), "if_b", lambda value: 0 if value is ABSENT else 85),
+	fields = Struct({"b": Derived(Bool(8, order="be"), "if_b", lambda value: 0 if value is ABSENT else 85),
 	                 "if_b": Optional(["b"], NulString()),
-	                 "u": Told(Int(8), "if_u", lambda value: 32 if value is ABSENT else 33),
+	                 "u": Derived(Int(8), "if_u", lambda value: 32 if value is ABSENT else 33),
 	                 "if_u": Optional(["u"], VarInt(), [[33, 55], [200, 255]]),
-	                 "s": Told(Int(8, True), "if_s", lambda value: 18 if value is ABSENT else -23),
+	                 "s": Derived(Int(8, True), "if_s", lambda value: 18 if value is ABSENT else -23),
 	                 "if_s": Optional(["s"], Struct({"x": Int(8, align=8), "y": NulString()}), [[-23, 17]]),
-	                 "v": Told(VarInt(True), "if_v", lambda value: 5 if value is ABSENT else -5),
+	                 "v": Derived(VarInt(True), "if_v", lambda value: 5 if value is ABSENT else -5),
 	                 "if_v": Optional(["v"], Array(Int(16, align=16), 2), [[-9, -1]]), "last": Int(8)})
 	chance = random.Random(8)
 	return simple(directory, fields, [fields.random(chance) for _ in range(30)])
@@ -123,8 +123,8 @@ def optional_elements(directory):
 def variants(directory):
 	options = {"small": ([[0, 9], [20, 20]], Int(8)), "text": ([[10, 19]], NulString()), None: ([[100, 200]], Struct({"a": VarInt()}))}
 	chosen = {"small": 20, "text": 12, None: 150}
-	fields = Struct({"tag": Told(Int(16), "v", lambda value: chosen[value[0]]), "v": Variant(["tag"], options),
-	                 "signed": Told(VarInt(True), "w", lambda value: -3 if value[0] == "minus" else 3),
+	fields = Struct({"tag": Derived(Int(16), "v", lambda value: chosen[value[0]]), "v": Variant(["tag"], options),
+	                 "signed": Derived(VarInt(True), "w", lambda value: -3 if value[0] == "minus" else 3),
 	                 "w": Variant(["signed"], {"minus": ([[-9, -1]], Int(8)), "plus": ([[0, 9]], Float(32, align=8))})})
 	chance = random.Random(9)
 	return simple(directory, fields, [fields.random(chance) for _ in range(30)])
@@ -370,29 +370,29 @@ class Random:
 
 	def told(self, depth):
 		"""Members: what tells, and what is told."""
-		chance, teller, name = self.chance, self.name(), self.name()
+		chance, source, name = self.chance, self.name(), self.name()
 		kind = chance.randrange(5)
 		if kind < 3:
-			made = (DynamicString([teller], chance.choice(ENCODINGS)), DynamicBlob([teller]),
-			        Array(self.any(depth - 1), [teller], align=chance.choice([1, 8, 32])))[kind]
-			return {teller: Told(self.length(), name, made.size), name: made}
+			made = (DynamicString([source], chance.choice(ENCODINGS)), DynamicBlob([source]),
+			        Array(self.any(depth - 1), [source], align=chance.choice([1, 8, 32])))[kind]
+			return {source: Derived(self.length(), name, made.size), name: made}
 		if kind == 3:
 			inner = self.any(depth - 1)
 			if chance.random() < 0.3:
-				return {teller: Told(Bool(8, align=8), name, lambda value: int(value is not ABSENT)), name: Optional([teller], inner)}
+				return {source: Derived(Bool(8, align=8), name, lambda value: int(value is not ABSENT)), name: Optional([source], inner)}
 			signed = chance.random() < 0.5
 			low = -7 if signed else 40
-			return {teller: Told(Int(8, signed, align=8) if chance.random() < 0.5 else VarInt(signed), name,
+			return {source: Derived(Int(8, signed, align=8) if chance.random() < 0.5 else VarInt(signed), name,
 			                     lambda value: 100 if value is ABSENT else low),
-			        name: Optional([teller], inner, [[low, low + 5], [110, 115]])}
+			        name: Optional([source], inner, [[low, low + 5], [110, 115]])}
 		signed = chance.random() < 0.5
 		options, values = {}, {}
 		for at in range(chance.randint(1, 4)):
 			option = self.name()
 			values[option] = at * 10 - (20 if signed else 0)
 			options[option] = ([[values[option], values[option] + 9]], self.any(depth - 1))
-		return {teller: Told(Int(8, signed, align=8) if chance.random() < 0.5 else VarInt(signed), name, lambda value: values[value[0]]),
-		        name: Variant([teller], options)}
+		return {source: Derived(Int(8, signed, align=8) if chance.random() < 0.5 else VarInt(signed), name, lambda value: values[value[0]]),
+		        name: Variant([source], options)}
 
 	def any(self, depth):
 		chance = self.chance

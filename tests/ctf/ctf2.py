@@ -13,7 +13,6 @@ import resource
 import shutil
 import subprocess
 import sys
-import traceback
 
 import printed
 from cases2 import BEYOND, VALID, random_trace
@@ -174,19 +173,7 @@ def main():
 			sys.exit(77)
 		babeltrace = reading.babeltrace
 	shutil.rmtree(options.work, ignore_errors=True)
-	failures = runs = 0
-	for name, test in cases(options, options.work, babeltrace):
-		if options.only not in name:
-			continue
-		try:
-			wrong, remark = test()
-		except Exception:  # the next case may still tell something
-			wrong, remark = traceback.format_exc(), ""
-		runs += 1
-		failures += wrong is not None
-		print(f"FAIL {name}: {wrong}" if wrong is not None else f"ok   {name} {remark}", flush=True)
-	print(f"{runs} cases, {failures} failed")
-	sys.exit(1 if failures else 0)
+	printed.run_cases(cases(options, options.work, babeltrace), options.only)
 
 
 main()

@@ -12,13 +12,12 @@ import re
 import shutil
 import struct
 import subprocess
-import sys
-import traceback
 
 import reading  # first: it may start another Python
 from cases import BEYOND, CASES
 from damaged import DAMAGED
 from invalid import INVALID, MAY_BE_READ, WARNED, WITHOUT_EVENTS
+from printed import run_cases
 
 PLACE = re.compile(r"line (\d+), column (\d+)")
 
@@ -169,19 +168,7 @@ def main():
 		tests["invalid_packets_of_the_other_order"] = lambda at: packets_of_the_other_order(monitor, at)
 		tests.update({f"damaged_{name}": lambda at, write=write: damage(monitor, at, write)
 		              for name, write in DAMAGED.items()})
-	failures = runs = 0
-	for name, test in tests.items():
-		if options.only and options.only not in name:
-			continue
-		try:
-			wrong, remark = test(work / name)
-		except Exception:  # the next case may still tell something
-			wrong, remark = traceback.format_exc(), ""
-		runs += 1
-		failures += wrong is not None
-		print(f"FAIL {name}: {wrong}" if wrong is not None else f"ok   {name} {remark}", flush=True)
-	print(f"{runs} cases, {failures} failed")
-	sys.exit(1 if failures else 0)
+	run_cases(((name, lambda test=test, name=name: test(work / name)) for name, test in tests.items()), options.only)
 
 
 main()

@@ -5,6 +5,8 @@ import json
 import re
 import struct
 import subprocess
+import sys
+import traceback
 
 from writer import Single
 
@@ -100,3 +102,20 @@ def difference(theirs, ours):
 	if len(ours) > len(theirs):
 		return f"{len(ours) - len(theirs)} more events than babeltrace2 reads ({len(theirs)}): {ours[len(theirs)]!r}"
 	return None
+
+
+def run_cases(cases, only=None):
+	"""Runs each (name, test) whose name contains `only`; a test returns what is wrong, or None, and a remark. Ends the program."""
+	failures = runs = 0
+	for name, test in cases:
+		if only and only not in name:
+			continue
+		try:
+			wrong, remark = test()
+		except Exception:  # the next case may still tell something
+			wrong, remark = traceback.format_exc(), ""
+		runs += 1
+		failures += wrong is not None
+		print(f"FAIL {name}: {wrong}" if wrong is not None else f"ok   {name} {remark}", flush=True)
+	print(f"{runs} cases, {failures} failed")
+	sys.exit(1 if failures else 0)

@@ -270,14 +270,14 @@ class Struct(Class):
 
 	def random(self, chance):
 		made = {name: member.random(chance) for name, member in self.members.items()}
-		for name, member in self.members.items():  # what leads to a member is told by the member, see Told
-			if isinstance(member, Told):
+		for name, member in self.members.items():  # those that follow from another member
+			if isinstance(member, Derived):
 				made[name] = member.of(made)
 		return made
 
 
-class Told:
-	"""An integer whose value another member's tells: its size, its option, whether it is there."""
+class Derived:
+	"""An integer that follows from the value of another member: its size, its option, whether it is there."""
 
 	def __init__(self, integer, member, value):
 		self.integer, self.member, self.value, self.alignment = integer, member, value, integer.alignment

@@ -112,9 +112,9 @@ int main(int argc, char **argv)
 	try {
 		run(without_help({argv + 1, argv + argc}), exit_code);
 	} catch (const std::bad_alloc &error) {
-		const std::string ended = monitor::memory_bound() ? monitor::memory_ended_text() : "";
-		monitor::set_memory_bound(0); // the sentence takes some
-		monitor::print_error(ended.empty() ? monitor::sentence_of(error) : ended);
+		const std::uint64_t bound = monitor::memory_bound();
+		monitor::set_memory_bound(0); // before the sentence, which takes some
+		monitor::print_error(bound ? monitor::memory_ended_text(bound) : monitor::sentence_of(error));
 		return exit_code ? exit_code : 1;
 	} catch (const std::exception &error) {
 		monitor::print_error(monitor::sentence_of(error));

@@ -13,8 +13,8 @@
 
 namespace monitor {
 
-// Which of so many sorted values, from 1, the p-quantile is (p from 0 to 1): the least one that a fraction p of the
-// values does not exceed (nearest rank). All percentiles that are printed are of this definition. 0: there are no
+// The rank, from 1, of the p-quantile among `count` sorted values (p from 0 to 1): of the least value that a fraction p
+// of them does not exceed (nearest rank). All percentiles that are printed are of this definition. 0: there are no
 // values.
 inline std::uint64_t nearest_rank(double p, std::uint64_t count)
 {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
+#include <new>
 #include <thread>
 
 #include <fcntl.h>
@@ -19,6 +20,7 @@ namespace {
 constexpr std::uint64_t max_bytes = 800'000'000;
 constexpr std::uint64_t bytes_a_look = 64 << 10; // of what is read
 constexpr std::uint64_t reading_parts = 4;       // a quarter is for reading: the answer takes up to three times as much
+constexpr std::uint64_t reserve_parts = 16;      // of the bound, for each failure
 constexpr std::uint64_t stack_bytes = 1 << 20;   // of a thread, all of which the kernel counts
 
 std::atomic<std::uint64_t> bound = 0, shared = 0; // shared: of all MemoryShares
@@ -46,6 +48,17 @@ Memory memory_now()
 	return {(resident - of_files) * page_size(), writable * page_size()};
 }
 
+// An allocation failed. What is destroyed while the exception is on its way needs memory itself (nlohmann::json makes
+// itself flat first), and a destructor that gets none ends the program.
+[[noreturn]] void fail_with_a_reserve()
+{
+	rlimit limit{};
+	::getrlimit(RLIMIT_DATA, &limit);
+	limit.rlim_cur = std::min<rlim_t>(limit.rlim_cur + bound / reserve_parts, limit.rlim_max);
+	::setrlimit(RLIMIT_DATA, &limit);
+	throw std::bad_alloc();
+}
+
 // Beyond it an allocation fails, whoever asks for it. 0: as it was.
 void limit_this_process(std::uint64_t bytes)
 {
@@ -66,6 +79,7 @@ void limit_this_process(std::uint64_t bytes)
 		limit.rlim_cur = std::min<rlim_t>(at_start + bytes, before.rlim_cur);
 	}
 	::setrlimit(RLIMIT_DATA, &limit);
+	std::set_new_handler(bytes ? fail_with_a_reserve : nullptr);
 }
 
 } // namespace
@@ -133,9 +147,9 @@ bool MemoryShare::take(std::uint64_t bytes)
 	return false;
 }
 
-std::string memory_ended_text()
+std::string memory_ended_text(std::uint64_t ended_at)
 {
-	return "the answer takes more than " + std::to_string(bound / 1'000'000) +
+	return "the answer takes more than " + std::to_string(ended_at / 1'000'000) +
 	       " MB of memory: select less, such as by --from and --to, or allow more: `monitor --memory SIZE COMMAND`";
 }
 

@@ -19,7 +19,8 @@ std::uint64_t usual_memory_bound();
 void set_memory_bound(std::uint64_t bytes);
 std::uint64_t memory_bound();
 
-// Whether this process has taken the part that is for reading. Cheap enough to ask for each packet, of so many bytes.
+// Whether this process has taken the part that is for reading. Cheap enough to ask for each packet; `bytes`: its
+// size.
 bool is_memory_used_up(std::uint64_t bytes);
 // What all helpers together may take; from now on this process has only the rest. Half of the usual bound if there is
 // none.
@@ -44,6 +45,6 @@ private:
 // "to read it and to answer takes more than 800 MB of memory, which `monitor --memory SIZE` raises"
 std::string memory_used_up_text();
 // Of a command that needs more all the same.
-std::string memory_ended_text();
+std::string memory_ended_text(std::uint64_t bound);
 
 } // namespace monitor

@@ -116,7 +116,7 @@ Listing::Step Listing::compile(const Field &field, const EventClass &cls, std::s
 		value_bytes += max_name_bytes;
 	} else if (field.base == 16) {
 		step.form = Form::hex;
-	} else if (field.name == "dev" && cls.domain != Domain::user) {
+	} else if (is_device(cls, field.name)) {
 		step.form = Form::device;
 	}
 	if (field.labels) {

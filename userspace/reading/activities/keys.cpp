@@ -133,7 +133,7 @@ Keys::Keys(std::vector<std::string> names, const trace::Description &description
 			part.person = is_process                                            ? Cell::Kind::process
 				      : is_number && trace::names_a_thread(expression.text) ? Cell::Kind::thread
 											    : Cell::Kind::none;
-			part.is_device = is_number && cls->size_bytes != 0 && expression.text == "dev";
+			part.is_device = is_number && trace::is_device(*cls, expression.text);
 			const bool is_text = part.resolved.type == Type::text && takes != Takes::numbers;
 			const bool is_real = part.resolved.type == Type::real && takes == Takes::numbers;
 			is_known = is_known || is_number || is_text || is_real;

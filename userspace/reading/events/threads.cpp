@@ -19,6 +19,11 @@ std::string device_text(std::uint64_t device)
 	return std::to_string(device >> 20) + ':' + std::to_string(device & 0xfffff);
 }
 
+bool is_device(const EventClass &cls, std::string_view field)
+{
+	return cls.domain == Domain::kernel && cls.size_bytes != 0 && field == "dev";
+}
+
 bool names_a_thread(std::string_view field)
 {
 	constexpr std::string_view known[] = {"pid",      "prev_pid", "next_pid",   "parent_pid", "tid",

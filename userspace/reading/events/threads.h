@@ -24,8 +24,9 @@ namespace monitor::trace {
 // What the kernel calls a thread that executes this file.
 std::string_view command_of(std::string_view file);
 
-// MAJOR:MINOR of the kernel's dev_t.
+// MAJOR:MINOR of the kernel's dev_t, which a field of this name is in the events of monitor's own card.
 std::string device_text(std::uint64_t device);
+bool is_device(const EventClass &cls, std::string_view field);
 
 // Whether a field of this name is a TID: readers then need the thread's name too.
 bool names_a_thread(std::string_view field);

@@ -71,7 +71,7 @@ std::uint64_t ProcessTable::ring_blocks_for(const UserProcess &asking, std::uint
 			used += process->user == asking.user && !process->by_device ? process->area.size() : 0;
 	}
 	std::uint64_t blocks = user_ring_blocks(memory, used, options_.cpus);
-	if (wanted) // it has the addresses of so many
+	if (wanted) // the process keeps the addresses of its earlier rings
 		blocks = std::has_single_bit(wanted) && used + user_area_bytes(wanted, options_.cpus) <= memory.bytes
 			     ? wanted
 			     : 0;

@@ -41,8 +41,8 @@ public:
 
 	// From now on events are recorded. `max_areas`: how many processes may have rings.
 	void start(std::size_t max_areas);
-	// Gives a process rings, which the welcome describes, of so many blocks unless 0. Returns their memory, or
-	// nothing.
+	// Gives a process rings, which the welcome describes. `blocks`: of each ring; 0: any number. Returns their
+	// memory, or nothing.
 	Fd give_area(const ucred &who, edc_welcome &welcome, std::uint64_t blocks = 0);
 	// Adopts the processes that got rings from the module since the last call.
 	void adopt_arrived();

@@ -121,8 +121,7 @@ public:
 			if (++files > max_files)
 				return false;
 			const std::string path = fmt::format("/proc/{}/map_files/{:x}-{:x}", pid, start, end);
-			if (line.find(area_name) !=
-			    std::string::npos) // a name that any file may have: what is locked decides
+			if (line.find(area_name) != std::string::npos) // any file may be called that: the lock decides
 				areas[start] = path;
 			else if (const Where where = in_file({std::uint64_t{major} << 32 | minor, inode}, path))
 				pointers.push_back(start + *where);
