@@ -12,6 +12,9 @@ import time
 import e2e
 
 
+SECONDS = 0.3
+
+
 def compiled():
 	return e2e.compiled("recorded_again.c", f"-I{sys.argv[4]}/include", "-pthread")
 
@@ -19,8 +22,10 @@ def compiled():
 def expect_beats(name, trace, threads, losing=False):
 	"""From each thread some, and none is missing between its first and its last."""
 	trace.expect_true()
-	rows = trace.query("SELECT tid, count(*) n, min(number) first, max(number) last FROM beat GROUP BY tid")
+	rows = trace.query("SELECT tid, count(*) n, min(number) first, max(number) last, min(time_ns) start, max(time_ns) end FROM beat GROUP BY tid")
 	e2e.expect(len(rows) == threads or (losing and rows), f"{name}: {len(rows)} threads of {threads}") # what is lost may be all of one
+	seconds = (max(row["end"] for row in rows) - min(row["start"] for row in rows)) / 1e9
+	e2e.expect(seconds > SECONDS / 2, f"{name}: the card was on for {seconds} s of {SECONDS}")
 	for row in rows:
 		e2e.expect(row["n"] > 10, f"{name}: {row}")
 		if not losing:
@@ -40,7 +45,7 @@ def again():
 					recorder.process.kill()
 					recorder.process.communicate()
 				else:
-					expect_beats(name, e2e.record(name, "--user", "-d", "0.7"), threads, losing=not nap_us)
+					expect_beats(name, e2e.record(name, "--user", "-d", SECONDS), threads, losing=not nap_us)
 			e2e.expect(service.poll() is None, f"the service of {threads} threads ended: {service.poll()}")
 		finally:
 			service.kill()
@@ -53,7 +58,7 @@ def started_by_a_recording():
 	pid = e2e.values(first.output)["pid"]
 	try:
 		expect_beats("first", first, 2)
-		expect_beats("second", e2e.record("second", "--user", "-d", "0.7"), 2)
+		expect_beats("second", e2e.record("second", "--user", "-d", SECONDS), 2)
 	finally:
 		os.kill(pid, signal.SIGKILL)
 
@@ -63,7 +68,7 @@ def one_that_is_being_recorded():
 	program = compiled()
 	private = e2e.Recorder("private", "-p", "cmd", command=(program, "1", "1000")).wait_until_recording()
 	time.sleep(0.2)
-	other = e2e.record("other", "--user", "-d", "0.7")
+	other = e2e.record("other", "--user", "-d", SECONDS)
 	e2e.equal("events in another's recording", len(other.query("SELECT name FROM events WHERE name = 'beat'")), 0)
 	expect_beats("private", private.end(exit_code=130), 1)
 
