@@ -68,11 +68,13 @@ static void on_new(void *data, struct task_struct *task)
 		post_cgroup(task, false, in);
 }
 
+/* Who takes another number is told whatever is selected: every switch is. */
 static void on_exec(void *data, struct task_struct *task, pid_t old_pid, struct linux_binprm *unused)
 {
 	struct edc_comm comm = comm_of(task->comm);
 
-	post_sched_process_exec(raw_smp_processor_id(), task->pid, old_pid, &comm);
+	post_sched_process_exec_of(task->pid == old_pid ? EDC_FILTER_CURRENT : EDC_FILTER_NONE, raw_smp_processor_id(),
+				   task->pid, old_pid, &comm);
 }
 
 static void on_exit(void *data, struct task_struct *task)

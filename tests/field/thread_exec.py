@@ -23,6 +23,18 @@ def executed_by_a_thread():
 	e2e.near("samples in compute()", sum(number for line, number in samples.items() if ";compute" in line), sum(samples.values()), part=0.15)
 
 
+def beside_what_is_selected():
+	"""Each of its switches is in the trace, and so must be the number that they go on with."""
+	program = e2e.compiled("thread_exec.c", "-pthread")
+	for number in range(5):
+		recorder = e2e.Recorder(f"beside-{number}", "-p", "cmd", command=("sleep", "60")).wait_until_recording()
+		told = e2e.values(e2e.run(program).stdout)
+		trace = recorder.end(exit_code=130)
+		execs = [row["pid"] for row in trace.query("SELECT pid FROM sched_process_exec WHERE pid <> old_pid")]
+		e2e.equal("execs that took another number", execs, [told["pid"]])
+		trace.expect_true()
+
+
 if __name__ == "__main__":
 	e2e.need_recording()
-	e2e.main(executed_by_a_thread)
+	e2e.main(executed_by_a_thread, beside_what_is_selected)

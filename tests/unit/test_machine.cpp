@@ -587,6 +587,24 @@ TEST_CASE("machine: of a thread that -p left out only the switches are known, wh
 	CHECK(folded.thread(8).usage.cpu() == 10);
 }
 
+TEST_CASE("machine: a thread that -p left out takes another number only if an exec says so")
+{
+	const auto contradictions = [](std::int32_t pid, std::int32_t old_pid) {
+		History history;
+		history.switches(0, 20, 0, running, 8);
+		history.switches(0, 40, 7, running, 0); // 8 has become 7
+		history.switches(0, 50, 0, running, 7);
+		history.cpu(0).post(60, EDC_ID_SCHED_PROCESS_EXEC, 0, {pair(pid, old_pid), 0x63, 0});
+		history.switches(0, 80, 7, sleeping, 0);
+		history.switches(0, 2'000'000'000, 0, running, 7);
+		Folded folded(history, 0, 2'000'000'100, true, true);
+		CHECK(folded.thread(7).usage.cpu() == 30 + 100); // before 40 it was 8
+		return std::ranges::count(folded.recorder.told, "contradiction 0 40");
+	};
+	CHECK(contradictions(7, 8) == 0);
+	CHECK(contradictions(7, 9) == 1);
+}
+
 TEST_CASE("machine: what runs where a hidden thread was switched in is unknown until a token tells")
 {
 	History history;

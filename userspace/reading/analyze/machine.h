@@ -345,6 +345,8 @@ private:
 	void on_born(const EventKind &kind, const trace::Event &event);
 	void on_exec(const EventKind &kind, const trace::Event &event);
 	void exchange_numbers(Thread &one, Thread &other);
+	void suppose_exec(Thread &ran, Thread &left, std::uint64_t time, const Cpu &cpu);
+	void contradict_supposed();
 	void on_thread_state(const EventKind &kind, const trace::Event &event);
 	void on_exit(const EventKind &kind, const trace::Event &event);
 	void on_new_thread_woken(const EventKind &kind, const trace::Event &event);
@@ -441,6 +443,16 @@ private:
 	bool gaps_coincide_ = false; // a gap is of all CPUs, and over when one of them has a token
 	bool hides_threads_ = false; // the kernel, some of them
 	bool runners_found_ = false; // calls and faults say who runs where the switch was not seen
+
+	// Exchanges of numbers of threads whose processes are not told, which only the token of an exec will show to
+	// be.
+	struct SupposedExec {
+		std::int32_t tid, old_tid;
+		std::uint64_t time;
+		std::uint32_t cpu;
+	};
+	std::vector<SupposedExec> supposed_execs_;
+	std::uint64_t longest_exec_ = 0; // ticks
 
 	Periods periods_;
 	// The period of statistics that is being read.

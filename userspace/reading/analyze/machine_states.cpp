@@ -46,6 +46,12 @@ bool may_have_exchanged(const Thread &ran, const Thread &left)
 	return ran.tgid == left.tgid && (ran.tid == ran.tgid || left.tid == left.tgid) && !ran.hidden;
 }
 
+// -p left out the tokens that say which process it belongs to.
+bool is_untold(const Thread &thread)
+{
+	return thread.filtered && !thread.introduced && thread.tid != 0;
+}
+
 } // namespace
 
 // The first token since the start or a loss that says which thread has been running here.
@@ -122,11 +128,28 @@ void Machine::exchange_numbers(Thread &one, Thread &other)
 		observer->exchanged(one, other);
 }
 
+void Machine::suppose_exec(Thread &ran, Thread &left, std::uint64_t time, const Cpu &cpu)
+{
+	supposed_execs_.push_back({left.tid, ran.tid, time, cpu.number});
+	exchange_numbers(ran, left);
+}
+
+// At the end: an exec that had begun just before it may have no token.
+void Machine::contradict_supposed()
+{
+	for (const SupposedExec &exec : supposed_execs_)
+		if (last_ - std::min(last_, exec.time) > longest_exec_)
+			contradict(Contradiction::other_thread_ran, exec.time, cpu(exec.cpu), get(exec.old_tid));
+	supposed_execs_.clear();
+}
+
 void Machine::on_exec(const EventKind &kind, const trace::Event &event)
 {
 	const auto old_tid = kind.field[1].get<std::int32_t>(event);
 	Thread &thread = get(kind.field[0].get<std::int32_t>(event));
 	Thread *before = find(old_tid);
+	std::erase_if(supposed_execs_,
+		      [&](const SupposedExec &exec) { return exec.tid == thread.tid && exec.old_tid == old_tid; });
 	const bool cpu_known = event.has_cpu() && event.cpu() < cpus_.size();
 	const bool exchanged = (cpu_known && cpus_[event.cpu()].current == &thread) ||
 			       (before && is_known(*before) && before->state == State::dead);
@@ -207,6 +230,8 @@ void Machine::on_switch(const EventKind &kind, const trace::Event &event, Cpu &c
 		on_found(prev, cpu);
 	else if (cpu.current != &prev && !cpu.current_listed && may_have_exchanged(*cpu.current, prev))
 		exchange_numbers(*cpu.current, prev);
+	else if (cpu.current != &prev && !cpu.current_listed && is_untold(*cpu.current) && is_untold(prev))
+		suppose_exec(*cpu.current, prev, event.time, cpu);
 	else if (cpu.current != &prev && !cpu.current_listed)
 		contradict(Contradiction::other_thread_ran, event.time, cpu, *cpu.current);
 	if (cpu.current != &prev)

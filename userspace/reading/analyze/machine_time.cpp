@@ -220,6 +220,7 @@ void Machine::finish()
 {
 	is_counting_ = scope_.includes_time(last_);
 	is_finishing_ = true;
+	contradict_supposed();
 	tell_summed();
 	for (Cpu &cpu : cpus_) {
 		if (complete_) {
