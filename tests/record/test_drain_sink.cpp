@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The drain thread with a sink (record --states): what it is offered of rings that the test fills.
+#include <chrono>
 #include <cstring>
 #include <map>
+#include <thread>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -27,10 +29,10 @@ public:
 	void describe(const std::string &) override {}
 	bool take(StreamNumber stream, const std::string &name, const std::byte *block) override
 	{
-		if (refuses)
-			return false;
 		edc_block header;
 		std::memcpy(&header, block, sizeof header);
+		if (refuses || (stream == 0 && !keeps_own(header)))
+			return false;
 		names[stream] = name;
 		std::vector<std::uint64_t> &words = blocks[stream][header.packet_seq_num];
 		words.clear();
@@ -42,6 +44,8 @@ public:
 	bool advance(std::uint64_t time) override
 	{
 		horizon = time;
+		while (own_ends.size() > 1 && own_ends.begin()->second <= time)
+			own_ends.erase(own_ends.begin());
 		return true;
 	}
 	void set_window_end(std::uint64_t) override {}
@@ -55,7 +59,18 @@ public:
 		return all;
 	}
 
+	// As LiveStreams without other memory: of the recorder's own blocks the newest, and one more.
+	bool keeps_own(const edc_block &header)
+	{
+		if (own_ends.size() >= max_own && !own_ends.contains(header.packet_seq_num))
+			return false;
+		own_ends[header.packet_seq_num] = header.timestamp_end;
+		return true;
+	}
+
 	bool refuses = false;
+	std::size_t max_own = 1000;
+	std::map<std::uint64_t, std::uint64_t> own_ends; // of blocks that are kept, by number
 	std::map<StreamNumber, std::map<std::uint64_t, std::vector<std::uint64_t>>> blocks;
 	std::map<StreamNumber, std::string> names;
 	std::map<StreamNumber, unsigned> losses;
@@ -139,6 +154,22 @@ TEST_CASE("drain: without a trace the sink gets all, the recorder's own too, and
 	CHECK(it.sink.blocks[0].size() > 1);
 	it.drain.drain_rest({}, [] {});
 	CHECK(it.written() == 0);
+}
+
+TEST_CASE("drain: a sink that has memory for two of the recorder's own blocks gets all of them")
+{
+	Draining it(Drain::Written::nothing);
+	it.sink.max_own = 2;
+	for (int i = 0; i < 600; ++i)
+		it.drain.sync();
+	const std::size_t at_first = it.sink.blocks[0].size();
+	std::this_thread::sleep_for(std::chrono::milliseconds(20)); // what is newer may not be complete
+	for (int i = 0; i < 20; ++i)
+		it.drain.look();
+	REQUIRE(it.sink.blocks[0].size() > at_first + 2);
+	it.drain.drain_rest({}, [] {});
+	CHECK(it.sink.blocks[0].rbegin()->first + 1 == it.sink.blocks[0].size());
+	CHECK(it.sink.horizon == ~std::uint64_t(0));
 }
 
 TEST_CASE("drain: what a sink has no memory for waits in the ring, and what is older is not said to be complete")

@@ -354,14 +354,25 @@ bool Drain::show_control()
 	return is_offered;
 }
 
-// Blocks that wait for the pool may be the recorder's own that the sink lacks.
-void Drain::advance_sink()
+// Until when the sink has all of the recorder's own blocks. It has no room for the next one before it has gone on to
+// the end of those that it has.
+std::uint64_t Drain::own_until()
 {
 	push_pending();
-	if (std::ranges::any_of(pending_, &OwnBlock::to_sink) || pending_.size() > max_pending)
+	std::uint64_t until = ~std::uint64_t(0);
+	for (const OwnBlock &own : pending_)
+		if (own.to_sink)
+			until = std::min(until, offered_[own.stream].end_time);
+	if (until != ~std::uint64_t(0) || !show_control())
+		until = std::min(until, offered_[0].end_time);
+	return until;
+}
+
+void Drain::advance_sink()
+{
+	complete_before_ = std::min(complete_before_, own_until());
+	if (pending_.size() > max_pending)
 		return;
-	if (!show_control())
-		complete_before_ = std::min(complete_before_, offered_[0].end_time);
 	horizon_ = std::max(horizon_, complete_before_);
 	is_behind_ = !sink_->advance(horizon_);
 }
@@ -369,12 +380,11 @@ void Drain::advance_sink()
 void Drain::finish_sink(const std::function<void()> &finish)
 {
 	for (bool is_done = false; !is_done;) {
-		push_pending();
-		const bool is_offered = std::ranges::none_of(pending_, &OwnBlock::to_sink) && show_control();
+		const std::uint64_t until = own_until();
 		if (pending_.size() > max_pending)
 			std::this_thread::sleep_for(1ms);
 		else
-			is_done = sink_->advance(is_offered ? ~std::uint64_t(0) : horizon_) && is_offered;
+			is_done = sink_->advance(std::max(horizon_, until)) && until == ~std::uint64_t(0);
 	}
 	finish();
 }

@@ -101,6 +101,7 @@ private:
 	std::uint64_t time_without_probes() const;
 	bool show_open_block(unsigned cpu, unsigned level);
 	bool show_control();
+	std::uint64_t own_until();
 	void advance_sink();
 	void finish_sink(const std::function<void()> &finish);
 
