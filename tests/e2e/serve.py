@@ -5,6 +5,7 @@ sums hold and never step back; what hostile clients cannot do; the unit and the 
 
 serve.py MONITOR PROGRAMS WORK SOURCE_DIRECTORY
 """
+import atexit
 import collections
 import contextlib
 import glob
@@ -55,6 +56,7 @@ class Server:
 	def __init__(self, *options, port=0, before=(), **more):
 		self.process = subprocess.Popen([*before, e2e.monitor, "serve", "--metrics", f"127.0.0.1:{port}", *e2e.without_calibration(), *options],
 		                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
+		atexit.register(self.process.kill) # where a test fails before its end
 		self.address = self.process.stdout.readline().strip()
 		self.port = urllib.parse.urlsplit(self.address).port if self.address else None
 
@@ -310,6 +312,7 @@ def expect_near(what, is_, should, relative, absolute=0.0):
 	e2e.expect(is_ is not None and abs(is_ - should) <= relative * should + absolute, f"{what}: {is_}, not {should}")
 
 
+@e2e.longer
 def scraped_by_prometheus():
 	"""Its rates and quantiles of a load are what the load itself and the kernel say; over a restart, too; every expression of
 	the dashboard has an answer."""

@@ -16,8 +16,8 @@
 
 #include <fmt/format.h>
 
-#include "answers/metrics/families.h"
 #include "answers/metrics/metrics.h"
+#include "answers/metrics/newest_text.h"
 #include "base/error.h"
 #include "base/escape.h"
 #include "base/http.h"
@@ -55,19 +55,18 @@ std::uint16_t port_of(const std::string &where)
 	return static_cast<std::uint16_t>(number);
 }
 
-HttpResponse answer(const HttpRequest &request, const metrics::Metrics &metrics, const LiveRecording &running)
+HttpResponse answer(const HttpRequest &request, metrics::NewestText &newest, const LiveRecording &running)
 {
 	const std::string plain = "text/plain; charset=utf-8";
 	if (request.path == "/")
 		return {200, plain, "monitor serve: the metrics are at /metrics\n"};
 	if (request.path != "/metrics")
 		return {404, plain, "there is only /metrics\n"};
-	const auto figures = metrics.newest();
-	if (!figures)
-		return {503, plain, "the recording has not started yet\n"};
 	const metrics::Format format = metrics::preferred_format(request.accept);
-	return {200, metrics::content_type(format),
-		metrics::exposition(*figures, {MONITOR_VERSION, running.lost()}, format)};
+	const auto text = newest.in(format, {MONITOR_VERSION, running.lost()});
+	if (!text)
+		return {503, plain, "the recording has not started yet\n"};
+	return {200, metrics::content_type(format), *text};
 }
 
 // Looks for names of cgroups as long as it exists.
@@ -100,10 +99,11 @@ int run_serve(const ServeArguments &arguments)
 	metrics::Metrics metrics(arguments.live.window_ns(), arguments.series);
 	record::Options options = arguments.live.record_options("serve");
 	options.live = metrics.fold();
+	metrics::NewestText newest(metrics);
 	const LiveRecording *answered = nullptr;
 	// Before the recording, which gives up the right to listen.
 	HttpServer server(port_of(arguments.metrics), "",
-			  [&](const HttpRequest &request) { return answer(request, metrics, *answered); });
+			  [&](const HttpRequest &request) { return answer(request, newest, *answered); });
 	LiveRecording running(std::move(options), [&server] { server.stop(); });
 	answered = &running;
 	fmt::print("{}metrics\n", server.address());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Which metrics `monitor serve` has, and what each is called: figures as text. Documentation/man/monitor-serve.1 lists
-// them. Called for each request, by several threads.
+// them. Called by newest_text.cpp, by several threads.
 #pragma once
 
 #include <cstdint>

@@ -5,5 +5,6 @@ add_library(monitor_metrics STATIC
   ${CMAKE_CURRENT_LIST_DIR}/families.cpp
   ${CMAKE_CURRENT_LIST_DIR}/figures.cpp
   ${CMAKE_CURRENT_LIST_DIR}/metrics.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/newest_text.cpp
   ${CMAKE_CURRENT_LIST_DIR}/window.cpp)
 target_link_libraries(monitor_metrics PUBLIC monitor_live PRIVATE compiled_fmt)

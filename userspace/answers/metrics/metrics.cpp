@@ -74,7 +74,7 @@ void Metrics::add_window()
 	++sums_.windows;
 	sums_.covered_s += length_s;
 	sums_.incomplete_s += fold_->has_losses() ? length_s : 0;
-	sums_.end_s = std::max(sums_.end_s, static_cast<double>(fold_->clock().wall_ns(machine.window_end())) / 1e9);
+	sums_.end_s = static_cast<double>(fold_->clock().wall_ns(machine.window_end())) / 1e9;
 	sums_.late = fold_->late();
 	add_cost();
 	publish();
