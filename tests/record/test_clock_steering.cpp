@@ -60,6 +60,7 @@ struct Steered {
 	Machine truth;
 	ClockSteering steering{clock, true};
 	std::vector<edc_clock_set> sets; // all that were published
+	std::uint64_t ahead_ns = 0;      // real time, of monotonic time
 
 	Steered()
 	{
@@ -67,6 +68,7 @@ struct Steered {
 		sets = steering.take_published();
 		const Sync &from = steering.first(), &to = steering.last();
 		truth.ns = truth.since_ns = to.monotonic_ns;
+		ahead_ns = to.realtime_ns - to.monotonic_ns;
 		truth.since_ticks = static_cast<long double>(to.time);
 		truth.ticks_per_ns = static_cast<long double>(to.time - from.time) /
 				     static_cast<long double>(to.monotonic_ns - from.monotonic_ns);
@@ -82,6 +84,7 @@ struct Steered {
 		Sync sync;
 		sync.monotonic_ns = truth.ns;
 		sync.time = static_cast<std::uint64_t>(std::llroundl(truth.ticks_at(truth.ns) + error_ticks));
+		sync.realtime_ns = truth.ns + ahead_ns;
 		steering.update(sync);
 		const auto added = steering.take_published();
 		sets.insert(sets.end(), added.begin(), added.end());
@@ -238,6 +241,31 @@ TEST_CASE("clock steering: without an invariant counter trace time is monotonic 
 	}
 	CHECK(steering.take_published().empty());
 	CHECK(clock.newest == 0);
+}
+
+TEST_CASE("clock steering: each time that the system's clock is set is known, and nothing else is taken for it")
+{
+	const auto it = std::make_unique<Steered>();
+	std::vector<std::int64_t> told;
+	const auto set_by = [&](std::int64_t ns) {
+		it->sync_after(100 * ms);
+		it->ahead_ns += static_cast<std::uint64_t>(ns);
+		it->sync_after(100 * ms);
+		if (!it->steering.real_time_steps().empty() && it->steering.real_time_steps().size() != told.size()) {
+			told.push_back(it->steering.real_time_steps().back().ns);
+			CHECK(it->steering.real_time_steps().back().time == it->steering.last().time);
+		}
+		it->sync_after(100 * ms);
+	};
+	set_by(7200'000'000'000);
+	set_by(999'999);
+	set_by(-1'000'000'000);
+	set_by(1'000'000);
+	CHECK(told == std::vector<std::int64_t>{7200'000'000'000, -1'000'000'000, 1'000'000});
+	CHECK(it->steering.real_time_steps().size() == 3);
+	for (int i = 0; i < 1000; ++i)
+		set_by(-2'000'000);
+	CHECK(it->steering.real_time_steps().size() == 1000); // a description has an end
 }
 
 } // namespace test_clock_steering

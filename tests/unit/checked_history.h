@@ -47,6 +47,7 @@ public:
 
 	std::vector<StreamWriter> streams;
 	monitor::analyze::RecordingInfo info;
+	std::string environment; // of the description
 	int control_missing = 0; // tokens that the recorder wrote and that are not there
 
 	CheckedHistory()
@@ -83,9 +84,9 @@ public:
 		recorder().post(from_ns, EDC_ID_CLOCK_SET, number,
 				{from_ns, base, 1 | static_cast<std::uint64_t>(frac) << 32});
 	}
-	void sync(std::uint64_t time, std::uint64_t monotonic, std::uint64_t width = 40)
+	void sync(std::uint64_t time, std::uint64_t monotonic, std::uint64_t width = 40, std::uint64_t realtime = 0)
 	{
-		recorder().post(time, EDC_ID_SYNC, 0, {monotonic, 0, 0, width});
+		recorder().post(time, EDC_ID_SYNC, 0, {monotonic, realtime, 0, width});
 	}
 	// Syncs ten times a second, and a line that is the truth.
 	void steady_clock()
@@ -136,7 +137,7 @@ public:
 	std::vector<monitor::analyze::Statement> statements()
 	{
 		std::vector<StreamWriter> written = streams; // which it ends
-		auto trace = samples::trace(written, checked_events);
+		auto trace = samples::trace(written, checked_events + "\nenv {" + environment + "};\n");
 		std::uint64_t control = 0;
 		monitor::trace::merge(
 		    trace, {},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The statements of check, by small hand-made recordings: what holds, and what each change must turn red.
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 
 #include "checked_history.h"
 #include "monitor/card.h"
@@ -499,6 +500,34 @@ TEST_CASE("check: the clock judges")
 	CHECK(steered_back(2'400'000'000, "clock_gap").find("its bound there is 500") != std::string::npos);
 	CHECK(steered_back(3'200'000'000, "clock").starts_with("ok"));
 	CHECK(steered_back(3'600'000'000, "clock").starts_with("FAILS"));
+}
+
+TEST_CASE("check: the system's clock was set")
+{
+	const auto said = [](std::initializer_list<std::int64_t> ahead_of_monotonic_ns, bool in_description) {
+		CheckedHistory history;
+		history.set(0, 0, 0);
+		std::uint64_t time = 1'000'000;
+		std::int64_t before = 0;
+		std::string steps;
+		for (const std::int64_t ahead_ns : ahead_of_monotonic_ns) {
+			if (before && before != ahead_ns)
+				steps += fmt::format("{}{}{:+}", steps.empty() ? "" : " ", time, ahead_ns - before);
+			history.sync(time, time, 40, time + static_cast<std::uint64_t>(ahead_ns));
+			before = ahead_ns;
+			time += 100'000'000;
+		}
+		if (in_description)
+			history.environment = "real_time_steps = \"" + steps + "\";";
+		return history.said("real_time");
+	};
+	CHECK(said({1'000'000'000, 1'000'900'000}, true) == "none");
+	CHECK(said({1'000'000'000, 8'201'000'000'000}, true) ==
+	      "ok the system's clock was set by +8200.000 s at 0.1 s: times of day before and after are those that it "
+	      "showed");
+	CHECK(said({2'000'000'000, 1'500'000'000, 1'500'000'000, 3'500'000'000}, false) ==
+	      "not witnessed the system's clock was set by -0.500 s at 0.1 s, by +2.000 s at 0.3 s: times of day are "
+	      "true on one side of that only");
 }
 
 TEST_CASE("check: a snapshot may begin before the first clock set that it has")

@@ -63,6 +63,33 @@ TEST_CASE("clock: wall time")
 	CHECK(clock.wall_ns(0) == std::numeric_limits<std::int64_t>::min());
 }
 
+TEST_CASE("clock: times of day before and after the system's clock was set")
+{
+	Clock clock;
+	clock.offset_s = 1700000000;
+	const std::int64_t zero = 1700000000000000000;
+	clock.steps = {{100, 1000}, {200, -50}, {300, 7}};
+	CHECK(clock.wall_ns(99) == zero + 99 - 957);
+	CHECK(clock.wall_ns(100) == zero + 100 + 43);
+	CHECK(clock.wall_ns(200) == zero + 200 - 7);
+	CHECK(clock.wall_ns(300) == zero + 300);
+	CHECK(clock.from_wall_ns(zero - 957 + 10) == 10);
+	CHECK(clock.from_wall_ns(zero) == 100);       // the clock was set past it
+	CHECK(clock.from_wall_ns(zero + 200) == 157); // comes again at 207: the first
+	CHECK(clock.from_wall_ns(zero + 243) == 250); // the last before it was set back is 242
+	CHECK(clock.from_wall_ns(zero + 1000) == 1000);
+	for (const std::uint64_t time : {0, 99, 100, 199, 250, 299, 300, 1000}) {
+		const std::uint64_t first = clock.from_wall_ns(clock.wall_ns(time));
+		CHECK(first <= time);
+		CHECK(clock.wall_ns(first) == clock.wall_ns(time));
+	}
+	CHECK(parse_steps("100+1000 200-50 300+7") == clock.steps);
+	CHECK(parse_steps("") == std::vector<RealTimeStep>());
+	for (const char *malformed : {"x", "5", "5+", "5*6", "5+6 ", "5+6 7", "5+6  7+8", "5+6,7+8", "7+6 7+8",
+				      "7+6 5+8", "-5+6", "18446744073709551616+1", "5+9223372036854775808"})
+		CHECK(parse_steps(malformed) == std::nullopt);
+}
+
 TEST_CASE("enumeration: values, ranges, signs")
 {
 	const Enumeration plain({{5, 5, "five"}, {0, 0, "zero"}, {10, 20, "some"}, {100000, max_u64, "many"}}, false);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // `monitor info`: describes a trace: command, machine, date, tokens and bytes per class, losses, clock, cost.
 // Exit code: 0, or 1 if parts of the trace are damaged.
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "open.h"
 #include "problems.h"
 #include "reading/analyze/clock_bound.h"
+#include "reading/analyze/clock_check.h"
 #include "reading/analyze/recording_info.h"
 #include "reading/events/fetched_packets.h"
 #include "reading/events/merge.h"
@@ -131,6 +133,19 @@ nlohmann::ordered_json system_clocks_json(const std::string &run)
 	return all;
 }
 
+// When the system's clock was set, in seconds since the trace's begin, and by how many.
+nlohmann::ordered_json real_time_steps_json(const trace::Trace &trace)
+{
+	const trace::Clock &clock = trace.description().clock;
+	auto all = nlohmann::ordered_json::array();
+	for (const trace::RealTimeStep &step : clock.steps)
+		all.push_back(
+		    {{"at_s",
+		      static_cast<double>(clock.to_ns(step.time - std::min(trace.begin_time(), step.time))) / 1e9},
+		     {"by_s", static_cast<double>(step.ns) / 1e9}});
+	return all;
+}
+
 // How far off the common clock each host is.
 nlohmann::ordered_json clocks_json(const trace::Trace &trace)
 {
@@ -228,6 +243,8 @@ void print_text(const trace::Trace &trace, const analyze::RecordingInfo &info, c
 		print_line("trigger", fmt::format("{}: {} => {}", trigger.name, trigger.when, trigger.what));
 	print_line("events", families);
 	print_line("date", info.date);
+	if (const trace::Clock &clock = trace.description().clock; !clock.steps.empty())
+		print_line("clock", analyze::real_time_text(clock.steps, clock, trace.begin_time()));
 	print_line("user", info.user);
 	print_line("host", info.host);
 	print_line("kernel", info.kernel + (info.machine.empty() ? "" : " " + info.machine));
@@ -291,10 +308,11 @@ int run_info(const InfoArguments &arguments)
 		if (recording.is_discarded())
 			recording = nullptr;
 		fmt::print("{{\"summary\": {},\n\"classes\": {},\n\"clocks\": {},\n\"system_clocks\": "
-			   "{},\n\"fetched\": {},\n\"recording\": {}}}\n",
+			   "{},\n\"real_time_steps\": {},\n\"fetched\": {},\n\"recording\": {}}}\n",
 			   report::summary_json(summary), report::to_json(classes), json_dump(clocks_json(trace), 1),
 			   json_dump(system_clocks_json(arguments.directories.front()), 1),
-			   json_dump(fetched_json(trace), 1), json_dump(recording, 1));
+			   json_dump(real_time_steps_json(trace), 1), json_dump(fetched_json(trace), 1),
+			   json_dump(recording, 1));
 	} else if (trace.is_generic_ctf()) {
 		print_generic_ctf(trace, arguments.directories.front(), summary, classes);
 	} else {
@@ -316,7 +334,7 @@ void add_info(CLI::App &app, int &exit_code)
 	    ->option_text("DIR...");
 	add_tdl_option(*command, arguments->tdl);
 	command->add_flag("--json", arguments->json,
-			  "print JSON: {summary, classes, clocks, system_clocks, recording}");
+			  "print JSON: {summary, classes, clocks, system_clocks, real_time_steps, recording}");
 	refuse_selection(*command, "info describes a whole trace; monitor stat counts the events of a part of it");
 	refuse_option(*command, "--filter", "info describes a whole trace; monitor stat counts events that match");
 	command->footer("Exit code: 0, or 1 if parts of the trace are damaged.\n"

@@ -26,6 +26,12 @@ std::shared_ptr<trace::Description> read_tokens(const std::string &text)
 bool add_classes(trace::Description &description, const std::string &later_text)
 {
 	const auto later = read_tokens(later_text);
+	if (later->clock.steps.size() >
+	    description.clock.steps.size()) { // its frequency stays: times are measured in it
+		description.clock.offset_s = later->clock.offset_s;
+		description.clock.offset = later->clock.offset;
+		description.clock.steps = later->clock.steps;
+	}
 	bool any = false;
 	for (const auto &cls : later->classes())
 		if (!description.by_id(cls->id))

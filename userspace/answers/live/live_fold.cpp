@@ -93,14 +93,20 @@ void LiveFold::start(const record::LiveStart &start)
 	window_ticks_ = std::max<std::uint64_t>(clock().to_ticks(window_ns_), 1);
 	const std::uint64_t begin = events_.source().window.from;
 	next_end_ = begin + window_ticks_;
-	if (const auto wall_ns = static_cast<std::uint64_t>(clock().wall_ns(begin)); is_aligned_)
-		next_end_ = begin + std::max<std::uint64_t>(clock().to_ticks(window_ns_ - wall_ns % window_ns_), 1);
+	if (is_aligned_)
+		next_end_ = aligned_end_after(begin);
 	if (forgets_often_) {
 		forget_ticks_ = std::max<std::uint64_t>(clock().to_ticks(between_forgetting_ns), 1);
 		next_forget_ = begin + forget_ticks_;
 	}
 	if (on_start_)
 		on_start_();
+}
+
+std::uint64_t LiveFold::aligned_end_after(std::uint64_t time) const
+{
+	const auto wall_ns = static_cast<std::uint64_t>(clock().wall_ns(time));
+	return time + std::max<std::uint64_t>(clock().to_ticks(window_ns_ - wall_ns % window_ns_), 1);
 }
 
 void LiveFold::add_classes()
@@ -114,6 +120,8 @@ bool LiveFold::advance(std::uint64_t time)
 {
 	if (events_.has_new_classes())
 		add_classes();
+	if (clock().steps.size() != std::exchange(steps_, clock().steps.size()) && is_aligned_ && time < next_end_)
+		next_end_ = aligned_end_after(time);
 	Visitor visitor{*this};
 	for (;;) {
 		const std::uint64_t until = end_ ? time : std::min({time, next_end_, next_forget_});

@@ -84,6 +84,7 @@ public:
 private:
 	struct Visitor;
 
+	std::uint64_t aligned_end_after(std::uint64_t time) const;
 	void add_classes();
 	void note_loss();
 	void end_window(std::uint64_t time);
@@ -103,6 +104,7 @@ private:
 	std::uint64_t stacks_ns_before_ = 0, stacks_ns_of_window_ = 0; // before: the window's begin
 	std::uint64_t begin_time_ = 0, window_ticks_ = 0;
 	std::uint64_t next_end_ = 0; // of the window that has begun
+	std::size_t steps_ = 0;      // of real time, by which windows are aligned
 	std::uint64_t next_forget_ = ~std::uint64_t(0), forget_ticks_ = 0;
 	unsigned forgettings_ = 0;
 	std::optional<std::uint64_t> end_;          // of the recording

@@ -51,7 +51,7 @@ void LiveStatistics::end_period()
 	record::PeriodFiles::Period period;
 	const trace::Clock &clock = fold_.clock();
 	period.begin_wall_ns = clock.wall_ns(machine.window_begin());
-	period.end_wall_ns = clock.wall_ns(machine.window_end());
+	period.end_ns = clock.to_ns(machine.window_end());
 	period.description = start_.describe();
 	if (has_new_cgroups())
 		period.also = start_.name_cgroups;

@@ -67,6 +67,8 @@ trace::TimeRange ticks_of(From column, Op op, const Value &value, const trace::T
 		return nothing;
 	if (std::holds_alternative<std::string>(value))
 		return {};
+	if (column == From::wall_ns && !trace.description().clock.steps.empty())
+		return {}; // the system's clock was set: a wall time may come twice
 	if (column == From::ticks && trace.end_time() > static_cast<std::uint64_t>(highest))
 		return {}; // the column is negative there
 	if (const auto *real = std::get_if<double>(&value); real && std::isnan(*real))

@@ -8,7 +8,8 @@
 namespace monitor::analyze {
 namespace {
 
-constexpr std::uint64_t slope_parts = 50'000'000; // 1 / 20e-9
+constexpr std::uint64_t slope_parts = 50'000'000;    // 1 / 20e-9
+constexpr std::int64_t smallest_step_ns = 1'000'000; // as in recording/record/clock.cpp
 
 } // namespace
 
@@ -18,6 +19,7 @@ ClockBound::ClockBound(const trace::Description &description, const RecordingInf
 		sync_class_ = cls;
 		monotonic_ = {*cls, "monotonic"};
 		width_ = {*cls, "width"};
+		realtime_ = {*cls, "realtime"};
 	}
 	for (const trace::EventClass *cls : description.find("clock_set")) {
 		set_class_ = cls;
@@ -55,9 +57,14 @@ void ClockBound::event(const trace::Event &event)
 	if (event.cls != sync_class_)
 		return;
 	++syncs_;
-	const Sync next{event.time, monotonic_.get(event), width_.get(event)};
+	const Sync next{event.time, monotonic_.get(event), width_.get(event), realtime_.get(event)};
 	if (have_last_ && next.monotonic_ns > last_.monotonic_ns)
 		close_interval(next);
+	const auto step_ns = static_cast<std::int64_t>((next.realtime_ns - next.monotonic_ns) -
+						       (last_.realtime_ns - last_.monotonic_ns));
+	if (have_last_ && next.realtime_ns && last_.realtime_ns &&
+	    (step_ns >= smallest_step_ns || step_ns <= -smallest_step_ns))
+		real_time_steps_.push_back({next.time, step_ns});
 	last_ = next;
 	have_last_ = true;
 }

@@ -44,10 +44,12 @@ public:
 	std::uint64_t quantile(double part) const;
 	std::uint64_t max_interval_ticks() const;
 	const ClockSteps &steps() const { return steps_; }
+	// Of the system's clock against monotonic time, by a millisecond or more.
+	const std::vector<trace::RealTimeStep> &real_time_steps() const { return real_time_steps_; }
 
 private:
 	struct Sync {
-		std::uint64_t time, monotonic_ns, width;
+		std::uint64_t time, monotonic_ns, width, realtime_ns;
 	};
 
 	std::int64_t error_at(std::uint64_t monotonic_ns, std::uint64_t true_time) const;
@@ -55,13 +57,14 @@ private:
 	void join(unsigned number, const edc_clock_set &set);
 
 	const trace::EventClass *sync_class_ = nullptr, *set_class_ = nullptr;
-	trace::FieldRef monotonic_, width_, number_, from_ns_, base_, whole_, frac_;
+	trace::FieldRef monotonic_, width_, realtime_, number_, from_ns_, base_, whole_, frac_;
 	std::uint64_t skew_ = 0, begin_ = 0, end_ = ~0ull;
 	std::vector<edc_clock_set> sets_;
 	unsigned last_number_ = 0;
 	ClockSteps steps_;
 	bool have_last_ = false;
 	Sync last_{};
+	std::vector<trace::RealTimeStep> real_time_steps_;
 	std::uint64_t syncs_ = 0;
 	std::vector<ClockInterval> intervals_;
 };

@@ -114,7 +114,33 @@ void judge_skew(const trace::Clock &clock, const RecordingInfo &info, std::vecto
 						  clock.to_ns(info.skew_ticks))});
 }
 
+// What the sync events say, and the recording's own description: that of one that was killed does not know.
+void say_steps(const ClockBound &bound, const trace::Clock &clock, std::uint64_t begin,
+	       std::vector<Statement> &statements)
+{
+	const std::vector<trace::RealTimeStep> &steps = bound.real_time_steps();
+	if (steps.empty())
+		return;
+	const bool is_known = clock.steps.size() >= steps.size();
+	statements.push_back({"real_time", is_known ? Verdict::holds : Verdict::not_witnessed,
+			      fmt::format("{}: times of day {}", real_time_text(steps, clock, begin),
+					  is_known ? "before and after are those that it showed"
+						   : "are true on one side of that only")});
+}
+
 } // namespace
+
+std::string real_time_text(const std::vector<trace::RealTimeStep> &steps, const trace::Clock &clock,
+			   std::uint64_t begin)
+{
+	std::string text = "the system's clock was set";
+	for (std::size_t i = 0; i < std::min(steps.size(), gaps_shown); ++i)
+		text += fmt::format("{} by {:+.3f} s at {:.1f} s", i ? "," : "", static_cast<double>(steps[i].ns) / 1e9,
+				    seconds_of(clock, steps[i].time - std::min(begin, steps[i].time)));
+	if (steps.size() > gaps_shown)
+		text += fmt::format(", and {} times more", steps.size() - gaps_shown);
+	return text;
+}
 
 void judge_clock(const ClockBound &bound, const trace::Clock &clock, const RecordingInfo &info, std::uint64_t begin,
 		 std::vector<Statement> &statements)
@@ -128,6 +154,7 @@ void judge_clock(const ClockBound &bound, const trace::Clock &clock, const Recor
 			    statements);
 	judge_sets(bound, statements);
 	judge_skew(clock, info, statements);
+	say_steps(bound, clock, begin, statements);
 }
 
 } // namespace monitor::analyze

@@ -3,6 +3,7 @@
 // Part of check.cpp.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "check.h"
@@ -12,5 +13,9 @@ namespace monitor::analyze {
 
 void judge_clock(const ClockBound &bound, const trace::Clock &clock, const RecordingInfo &info, std::uint64_t begin,
 		 std::vector<Statement> &statements);
+
+// "the system's clock was set by +7200.000 s at 3.2 s": of some of them, in seconds after `begin`.
+std::string real_time_text(const std::vector<trace::RealTimeStep> &steps, const trace::Clock &clock,
+			   std::uint64_t begin);
 
 } // namespace monitor::analyze

@@ -5,18 +5,33 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace monitor::trace {
 
 inline constexpr std::int64_t second_ns = 1'000'000'000;
 
+// Somebody set the system's clock.
+struct RealTimeStep {
+	std::uint64_t time = 0; // of the trace's clock: the step is at most a tenth of a second earlier
+	std::int64_t ns = 0;    // by which real time is later than it would have been; negative: earlier
+	bool operator==(const RealTimeStep &) const = default;
+};
+
+// From "TIME+NS TIME-NS ...", as the recorder's descriptions have it (recording/record/metadata.cpp). Empty: it is
+// malformed.
+std::optional<std::vector<RealTimeStep>> parse_steps(std::string_view untrusted_text);
+
 struct Clock {
 	std::string name;
 	std::uint64_t frequency_hz = second_ns;
-	std::int64_t offset_s = 0; // trace time 0 in seconds since the epoch ...
-	std::uint64_t offset = 0;  // ... plus this many ticks
-	std::string origin = {};   // if not the epoch: what CTF 2 says instead
+	std::int64_t offset_s = 0;            // trace time 0 in seconds since the epoch ...
+	std::uint64_t offset = 0;             // ... plus this many ticks
+	std::string origin = {};              // if not the epoch: what CTF 2 says instead
+	std::vector<RealTimeStep> steps = {}; // in the order of time; the offsets hold after the last one
 
 	// From ticks that may be negative, as in descriptions; called after offset_s is set.
 	void set_offset(std::int64_t ticks);
@@ -24,7 +39,8 @@ struct Clock {
 	std::uint64_t to_ns(std::uint64_t ticks) const;
 	// Trace time as nanoseconds since the epoch; saturates.
 	std::int64_t wall_ns(std::uint64_t time) const;
-	// The first trace time at or after this wall time; 0 before the clock's origin.
+	// The first trace time at or after this wall time; 0 before the clock's origin. Where the clock was set back, a
+	// wall time comes twice: the first.
 	std::uint64_t from_wall_ns(std::int64_t wall_ns) const;
 	// The smallest number of ticks that lasts at least this many nanoseconds; saturates.
 	std::uint64_t to_ticks(std::uint64_t duration_ns) const;
@@ -32,8 +48,12 @@ struct Clock {
 	bool is_same(const Clock &other) const
 	{
 		return frequency_hz == other.frequency_hz && offset_s == other.offset_s && offset == other.offset &&
-		       origin == other.origin;
+		       origin == other.origin && steps == other.steps;
 	}
+
+private:
+	std::int64_t wall_ns_without_steps(std::uint64_t time) const;
+	std::uint64_t from_wall_ns_without_steps(std::int64_t wall_ns) const;
 };
 
 } // namespace monitor::trace

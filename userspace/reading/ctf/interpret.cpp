@@ -74,6 +74,7 @@ private:
 	std::unique_ptr<Layout> layout_ = std::make_unique<Layout>();
 	std::vector<std::shared_ptr<EventClass>> events_;
 	std::vector<StreamClass *> streams_; // of each event
+	std::vector<RealTimeStep> steps_;
 	TextForm form_;
 	bool has_trace_ = false;
 };
@@ -199,6 +200,12 @@ void Interpreter::read_trace(const Block &block)
 void Interpreter::read_env(const Block &block)
 {
 	for (const auto &[position, name, value] : block.attributes) {
+		if (name == "real_time_steps") {
+			if (auto steps = parse_steps(value.text))
+				steps_ = std::move(*steps);
+			else
+				warnings_.add(position, "the form of real_time_steps");
+		}
 		const char *sign = value.negative ? "-" : "";
 		made_->env.emplace_back(
 		    name, value.kind == Value::Kind::integer ? sign + std::to_string(value.magnitude) : value.text);
@@ -295,6 +302,7 @@ std::unique_ptr<const Description> Interpreter::finish(const tsdl::Tree &tree)
 		for (const auto &cls : events_)
 			made_->add_token(token_class(*cls));
 		made_->clock = made_->clocks.front();
+		made_->clock.steps = std::move(steps_);
 		return std::move(made_);
 	}
 	if (tree.reserved_name)

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <thread>
 
@@ -24,12 +25,30 @@ constexpr std::uint64_t ahead_ns = 3'000'000;     // a set is published this lon
 constexpr std::uint64_t horizon_ns = 200'000'000; // the new line meets the predicted time this long after
 constexpr std::uint64_t history_ns = 1'000'000'000;
 constexpr std::uint64_t sync_tries = 20;
+constexpr std::uint64_t real_time_width_ns = 10'000; // a read of several clocks that takes no longer is good enough
+constexpr std::int64_t smallest_step_ns = 1'000'000; // more than a read takes that was interrupted each time
+constexpr std::size_t max_steps = 1000;
 constexpr long double two_32 = 4294967296.0L;
 
 edc_clock_set line(std::uint64_t from_ns, std::uint64_t base, long double ticks_per_ns)
 {
 	const long double whole = std::floor(ticks_per_ns);
 	return {from_ns, base, static_cast<__u32>(whole), static_cast<__u32>((ticks_per_ns - whole) * two_32)};
+}
+
+// Real and TAI time differ from monotonic time by an offset that only steps: read them relative to it.
+void read_real_time(Sync &sync)
+{
+	std::uint64_t narrowest = ~0ull;
+	for (std::uint64_t i = 0; i < sync_tries && narrowest > real_time_width_ns; ++i) {
+		const std::uint64_t before = clock_ns(CLOCK_MONOTONIC), real = clock_ns(CLOCK_REALTIME),
+				    tai = clock_ns(CLOCK_TAI), width = clock_ns(CLOCK_MONOTONIC) - before;
+		if (width >= narrowest)
+			continue;
+		narrowest = width;
+		sync.realtime_ns = real - before + sync.monotonic_ns;
+		sync.tai_ns = tai - before + sync.monotonic_ns;
+	}
 }
 
 } // namespace
@@ -49,10 +68,7 @@ Sync read_sync(bool invariant_tsc)
 		sync.time = before + sync.width_ticks / 2;
 		best = sync;
 	}
-	// Real and TAI time differ from monotonic time by an offset that only steps: read them relative to it.
-	const std::uint64_t monotonic_now = clock_ns(CLOCK_MONOTONIC);
-	best.realtime_ns = clock_ns(CLOCK_REALTIME) - monotonic_now + best.monotonic_ns;
-	best.tai_ns = clock_ns(CLOCK_TAI) - monotonic_now + best.monotonic_ns;
+	read_real_time(best);
 	best.cpu = static_cast<unsigned>(std::max(::sched_getcpu(), 0));
 	if (!invariant_tsc) {
 		best.time = best.monotonic_ns;
@@ -69,7 +85,9 @@ void ClockSteering::start(unsigned duration_ms)
 	history_.push_back(first_);
 	timespec pause{0, static_cast<long>(duration_ms) * 1'000'000};
 	::nanosleep(&pause, nullptr);
-	history_.push_back(read_sync(invariant_tsc_));
+	const Sync second = read_sync(invariant_tsc_);
+	look_at_real_time(second);
+	history_.push_back(second);
 	clock_.set[0] = line(first_.monotonic_ns, first_.time, slope());
 	__atomic_store_n(&clock_.newest, 0, __ATOMIC_RELEASE);
 	published_.push_back(clock_.set[0]);
@@ -99,8 +117,18 @@ edc_clock_set ClockSteering::newest() const
 	return clock_.set[clock_.newest % EDC_CLOCK_SETS];
 }
 
+void ClockSteering::look_at_real_time(const Sync &sync)
+{
+	const Sync &before = history_.back();
+	const auto step_ns = static_cast<std::int64_t>((sync.realtime_ns - sync.monotonic_ns) -
+						       (before.realtime_ns - before.monotonic_ns));
+	if (std::abs(step_ns) >= smallest_step_ns && real_time_steps_.size() < max_steps)
+		real_time_steps_.push_back({sync.time, step_ns});
+}
+
 void ClockSteering::update(const Sync &sync)
 {
+	look_at_real_time(sync);
 	history_.push_back(sync);
 	while (history_.size() > 2 && sync.monotonic_ns - history_[1].monotonic_ns >= history_ns)
 		history_.pop_front();

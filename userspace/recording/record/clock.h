@@ -23,6 +23,13 @@ struct Sync {
 	unsigned cpu = 0;
 };
 
+// Somebody set the system's clock: between the snapshot before this time and the one at it. Otherwise real time goes as
+// monotonic time does.
+struct RealTimeStep {
+	std::uint64_t time = 0; // trace clock, ticks
+	std::int64_t ns = 0;    // later, or earlier if negative
+};
+
 // The narrowest of several reads. Without an invariant TSC, trace time is monotonic time, and the width is 0.
 Sync read_sync(bool invariant_tsc);
 
@@ -43,18 +50,22 @@ public:
 
 	// Ticks per second from all snapshots so far.
 	double frequency_hz() const;
+	// By a millisecond or more, each; the first 1,000.
+	const std::vector<RealTimeStep> &real_time_steps() const { return real_time_steps_; }
 	const Sync &first() const { return first_; }
 	const Sync &last() const { return history_.back(); }
 
 private:
 	long double slope() const;
 	edc_clock_set newest() const;
+	void look_at_real_time(const Sync &sync);
 
 	edc_clock &clock_;
 	bool invariant_tsc_;
 	Sync first_;
 	std::deque<Sync> history_; // of the last second
 	std::vector<edc_clock_set> published_;
+	std::vector<RealTimeStep> real_time_steps_;
 };
 
 // How far apart the CPUs' TSCs are, measured between the first CPU and each other one by messages through memory, for

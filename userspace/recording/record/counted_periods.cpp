@@ -10,6 +10,15 @@
 #include "recording/card/program_names.h"
 
 namespace monitor::record {
+namespace {
+
+std::uint64_t rounded_to_ms(std::uint64_t ns)
+{
+	constexpr std::uint64_t ms = 1'000'000;
+	return (ns + ms / 2) / ms * ms;
+}
+
+} // namespace
 
 CountedPeriods::CountedPeriods(const card::BpfCard &card, const StatisticsOptions &options,
 			       const std::array<std::uint8_t, 16> &uuid, ReadClock read_clock,
@@ -26,9 +35,7 @@ void CountedPeriods::start(const std::string &directory, const Sync &begin)
 		attached_.insert(card::class_of(program));
 	since_ = edge_at(begin, begin.realtime_ns);
 	before_ = since_.counts;
-	const std::uint64_t left_ns = options_.period_ns - begin.realtime_ns % options_.period_ns;
-	first_due_ns_ = begin.monotonic_ns + left_ns;
-	first_due_wall_ns_ = begin.realtime_ns + left_ns;
+	first_due_ns_ = begin.monotonic_ns + options_.period_ns - begin.realtime_ns % options_.period_ns;
 }
 
 std::chrono::steady_clock::time_point CountedPeriods::due() const
@@ -49,7 +56,7 @@ void CountedPeriods::end_period(const Sync &now)
 	const std::uint64_t late_ns = now.monotonic_ns - std::min(now.monotonic_ns, first_due_ns_),
 			    passed_ns = late_ns - late_ns % options_.period_ns;
 	reads_.max_late_ns = std::max(reads_.max_late_ns, late_ns - passed_ns);
-	Edge edge = edge_at(now, first_due_wall_ns_ + passed_ns);
+	Edge edge = edge_at(now, rounded_to_ms(now.realtime_ns - (late_ns - passed_ns)));
 	write(edge, nullptr);
 	since_ = std::move(edge);
 }
@@ -70,7 +77,7 @@ void CountedPeriods::write(const Edge &until, const ClassCounts *after)
 {
 	PeriodFiles::Period period;
 	period.begin_wall_ns = static_cast<std::int64_t>(since_.wall_ns);
-	period.end_wall_ns = static_cast<std::int64_t>(std::max(until.wall_ns, since_.wall_ns));
+	period.end_ns = until.at.monotonic_ns;
 	period.description = describe_();
 	const auto keep = [&](const std::byte *block) {
 		period.blocks.insert(period.blocks.end(), block, block + EDC_BLOCK_SIZE);

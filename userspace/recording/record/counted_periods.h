@@ -72,11 +72,11 @@ private:
 	const std::function<std::string()> describe_;
 	ClassCountReader reader_;
 	std::unique_ptr<PeriodFiles> files_;
-	std::set<std::string> attached_;                         // names of the classes that are counted
-	std::uint64_t first_due_ns_ = 0, first_due_wall_ns_ = 0; // monotonic, real
-	Edge since_;                                             // the begin of the period
-	std::optional<Edge> end_;                                // of the last one
-	bool has_before_ = true;                                 // what was counted before the first one is not written
+	std::set<std::string> attached_; // names of the classes that are counted
+	std::uint64_t first_due_ns_ = 0; // monotonic
+	Edge since_;                     // the begin of the period
+	std::optional<Edge> end_;        // of the last one
+	bool has_before_ = true;         // what was counted before the first one is not written
 	ClassCounts before_;
 	std::uint32_t number_ = 0; // of the next period
 	PeriodReads reads_;

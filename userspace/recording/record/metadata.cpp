@@ -210,6 +210,15 @@ std::string replace_all(std::string text, std::string_view from, std::string_vie
 	return text;
 }
 
+// Of the system's clock: when it was set, in ticks, and by how many nanoseconds.
+std::string steps_text(const ClockDescription &clock)
+{
+	std::string text;
+	for (const RealTimeStep &step : clock.steps)
+		text += fmt::format("{}{}{:+}", text.empty() ? "" : " ", step.time, step.ns);
+	return text.empty() ? text : "\treal_time_steps = \"" + text + "\";\n";
+}
+
 // Keeps what a literal can hold without escapes; Linux itself allows any byte.
 std::string host_name()
 {
@@ -234,6 +243,7 @@ ClockDescription describe_clock(const ClockSteering &steering)
 	    static_cast<long double>(sync.realtime_ns) / 1e9L - static_cast<long double>(sync.time) / ticks_in_s;
 	clock.offset_s = static_cast<std::int64_t>(zero);
 	clock.offset = static_cast<std::uint64_t>((zero - static_cast<long double>(clock.offset_s)) * ticks_in_s);
+	clock.steps = steering.real_time_steps();
 	return clock;
 }
 
@@ -270,8 +280,8 @@ std::string metadata(const std::array<std::uint8_t, 16> &uuid, const ClockDescri
 			    uuid_text(uuid), std::endian::native == std::endian::little ? "le" : "be");
 	text += fmt::format("\nenv {{\n\tdomain = \"monitor\";\n\ttracer_name = \"monitor\";\n\ttracer_major = 1;\n"
 			    "\tmarked_periods = 1;\n" // by period_files.cpp
-			    "\thostname = \"{}\";\n{}}};\n",
-			    host_name(), units(user_classes));
+			    "\thostname = \"{}\";\n{}{}}};\n",
+			    host_name(), steps_text(clock), units(user_classes));
 	text += layout;
 #define A(kind, name) +field(#kind, #name)
 #define B(kind, name) +field(#kind, #name)

@@ -19,7 +19,8 @@ struct ClockDescription {
 	std::string name = "tsc"; // or "monotonic" where there is no invariant TSC
 	std::uint64_t frequency_hz = 1'000'000'000;
 	std::int64_t offset_s = 0; // trace time 0 in seconds since the epoch ...
-	std::uint64_t offset = 0;  // ... plus this many ticks
+	std::uint64_t offset = 0;  // ... plus this many ticks; as the system's clock is at the end
+	std::vector<RealTimeStep> steps = {};
 };
 
 // The trace's clock, as precisely as it is known so far.

@@ -104,7 +104,7 @@ void PeriodFiles::run()
 		}
 		try {
 			write(period);
-			remove_old(period.end_wall_ns);
+			remove_old(period.end_ns);
 			if (period.also)
 				period.also();
 		} catch (const std::exception &error) {
@@ -117,8 +117,10 @@ void PeriodFiles::run()
 // Readers see it whole or not at all, also after a power cut.
 void PeriodFiles::write(const Period &period)
 {
-	const std::string name = name_of(period.begin_wall_ns), path = directory_ + "/" + name,
-			  unfinished = directory_ + "/." + name;
+	std::string name = name_of(period.begin_wall_ns);
+	for (int again = 2; ::access((directory_ + "/" + name).c_str(), F_OK) == 0; ++again) // the clock was set back
+		name = fmt::format("{}_{}", name_of(period.begin_wall_ns), again);
+	const std::string path = directory_ + "/" + name, unfinished = directory_ + "/." + name;
 	try {
 		const Fd file = open_file(unfinished, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
 		write_all(file.get(), period.blocks, unfinished);
@@ -133,15 +135,15 @@ void PeriodFiles::write(const Period &period)
 		replace_file(directory_ + "/metadata", period.description, 0600);
 	if (::rename(unfinished.c_str(), path.c_str()) != 0)
 		throw Error(errno, "cannot write " + path);
-	files_.push_back({path, period.end_wall_ns});
+	files_.push_back({path, period.end_ns});
 }
 
 // What is kept covers that time: a file goes when all of it is older.
-void PeriodFiles::remove_old(std::int64_t now_ns)
+void PeriodFiles::remove_old(std::uint64_t now_ns)
 {
 	if (keep_ns_ == 0)
 		return;
-	while (files_.size() > 1 && files_.front().end_wall_ns <= now_ns - static_cast<std::int64_t>(keep_ns_)) {
+	while (files_.size() > 1 && files_.front().end_ns + keep_ns_ <= now_ns) {
 		if (::unlink(files_.front().path.c_str()) != 0 && errno != ENOENT)
 			throw Error(errno, "cannot remove " + files_.front().path);
 		files_.pop_front();

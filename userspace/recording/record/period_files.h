@@ -27,7 +27,8 @@ public:
 	static constexpr const char *prefix = "statistics_";
 
 	struct Period {
-		std::int64_t begin_wall_ns = 0, end_wall_ns = 0;
+		std::int64_t begin_wall_ns = 0; // for the name
+		std::uint64_t end_ns = 0;       // of a clock that nobody sets: by it is kept
 		std::vector<std::byte> blocks;
 		std::string description;    // the trace's metadata as it is now; "": as it was
 		std::function<void()> also; // called in the thread that writes, once the period is there
@@ -45,14 +46,14 @@ private:
 
 	void run();
 	void write(const Period &period);
-	void remove_old(std::int64_t now_ns);
+	void remove_old(std::uint64_t now_ns);
 	void stop();
 
 	const std::string directory_;
 	const std::uint64_t keep_ns_;
 	struct File {
 		std::string path;
-		std::int64_t end_wall_ns;
+		std::uint64_t end_ns;
 	};
 	std::deque<File> files_; // the oldest first
 	std::mutex lock_;        // of:

@@ -439,7 +439,11 @@ void Recording::Parts::start_streams()
 	    std::make_unique<Writer>(result_.directory, names, users_ ? card::max_streams(cpus) : 0, *pool_, failure_);
 	if (card_)
 		offline_.emplace(card_->cpus());
-	drain_->set_before_sync([this](const Sync &sync) {
+	drain_->set_before_sync([this, steps = std::size_t(0)](const Sync &sync) mutable {
+		if (BlockSink *const sink = this->sink();
+		    sink &&
+		    steering_->real_time_steps().size() != std::exchange(steps, steering_->real_time_steps().size()))
+			sink->describe(description(describe_clock(*steering_), user_classes()));
 		if (offline_)
 			for (const std::uint32_t cpu : offline_->look())
 				control_->cpu_offline(cpu, sync.time);
