@@ -51,6 +51,7 @@ def expect_bound(trace, lines, least):
 	print(f"{len(errors)} readings, wrong by {max(errors):.0f} ns at the most, the bound is {bound} ns")
 
 
+@e2e.longer
 def stopped_for_5_s():
 	recorder = e2e.Recorder("stopped", "-e", "sched,syscall")
 	with e2e.getppid_on_every_cpu():

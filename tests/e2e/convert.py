@@ -246,6 +246,7 @@ def analyses_of_lttng_are_the_report():
 	e2e.expect(len(waits) > 5, f"lttng-schedtop has {len(waits)} rows")
 
 
+@e2e.longer
 def losses_are_marked():
 	"""A buffer that is too small: what was lost is said, and what ran then is unknown, not somebody."""
 	with e2e.getppid_on_every_cpu():

@@ -32,6 +32,7 @@ def calibrated():
 	e2e.expect(5000 <= calls < 6000, f"{calls} calls of getppid are in the trace: those of the calibration too")
 
 
+@e2e.longer
 def leaves_the_cpu():
 	"""On a machine that is busy, too, the kernel's own threads get their turn: a grace period that they end is waited for."""
 	busy = [subprocess.Popen(["taskset", "-c", str(cpu), "sh", "-c", "while :; do :; done"]) for cpu in e2e.cpus() for _ in range(2)]

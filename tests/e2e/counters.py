@@ -135,6 +135,7 @@ def as_ratios():
 	e2e.expect("ratios of two events" in refused.stderr, refused.stderr)
 
 
+@e2e.longer
 def behind_losses():
 	"""What is counted while tokens are lost is unknown, and nothing is missing."""
 	recorder = e2e.Recorder("losses", "-m", COUNTERS, "--buffer", "256K", "-e", "sched,syscall",

@@ -158,6 +158,7 @@ def windows():
 	refused("a window has two bounds", f"{trace.directory}@1s", second)
 
 
+@e2e.longer
 def a_slower_loop_is_first():
 	"""In user mode, with functions: the samples of its stacks say the same."""
 	short, long = (e2e.record(name, "--force", "--no-calibration", "--stacks", command=(sys.executable, "-c", f"for i in range({rounds}): pass"))
@@ -204,6 +205,7 @@ int main(int count, char **words)
 """
 
 
+@e2e.longer
 def the_stack_that_sleeps_longer_is_first():
 	if not shutil.which("gcc"):
 		return e2e.leave_out("whole stacks", "gcc is not installed")
@@ -253,6 +255,7 @@ def p_by_counting(before, after):
 	return sum(distance(chosen) >= seen for chosen in divisions) / len(divisions)
 
 
+@e2e.longer
 def repetitions():
 	"""Four of each side can show one row. Sides that have both runs differ in nothing."""
 	names = []
@@ -302,6 +305,7 @@ def other_names_are_not_matched():
 	e2e.expect(not any("commands differ" in note for note in diff(traces[0], traces[0])["notes"]), "it says so of one command")
 
 
+@e2e.longer
 def what_is_not_known():
 	trace, some = e2e.Trace(e2e.work / "a0"), getppid("some", 20_000, "--no-calibration", "-e", "sched,irq,fault")
 	result = diff(trace.directory, some.directory)
@@ -331,6 +335,7 @@ def what_is_not_known():
 	e2e.expect(find(result, what="getppid") and any("different processes" in note for note in result["notes"]), f"{result['notes']}")
 
 
+@e2e.longer
 def bad_input():
 	good = e2e.work / "a0"
 	empty = e2e.work / "empty"

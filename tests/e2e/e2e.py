@@ -134,8 +134,22 @@ def run_test(test):
 	print(f"{outcome} {test.__name__} {time.monotonic() - start:.1f} s")
 
 
+def longer(test):
+	"""Decorates a test that only tools/test --all runs, because of the time that it takes."""
+	test.longer = True
+	return test
+
+
+def is_wanted(test):
+	return not getattr(test, "longer", False) or "MONITOR_LONGER_TESTS" in os.environ
+
+
 def main(*tests, beside=()):
 	"""`beside`: lists of tests, each run one after the other beside `tests`, for those that wait more than they work."""
+	left_to_all = [test.__name__ for lane in (tests, *beside) for test in lane if not is_wanted(test)]
+	if left_to_all:
+		print(f"tools/test --all runs, too: {', '.join(left_to_all)}")
+	tests, beside = list(filter(is_wanted, tests)), [list(filter(is_wanted, lane)) for lane in beside]
 	shutil.rmtree(work, ignore_errors=True)
 	work.mkdir(parents=True)
 	with ThreadPoolExecutor(max(len(beside), 1)) as threads:

@@ -215,6 +215,7 @@ def left_out():
 	complains("no wakings", 1, e2e.monitor, "report", calls.directory, "offcpu", says="family sched")
 
 
+@e2e.longer
 def replaced_by_force():
 	"""The old trace goes when the new recording has started, not before."""
 	trace = e2e.record("replaced", command=("true",))

@@ -54,6 +54,7 @@ def counts_are_those_of_the_tokens():
 		e2e.expect("in .monitor/recording.json is damaged, so its numbers are unknown" in refused, refused)
 
 
+@e2e.longer
 def without_tokens():
 	trace = e2e.record("bare", "--force", "-p", "cmd", "--no-tokens", "--every", "5ms", *options_of(expressions),
 	                   command=(e2e.workload, "results", 20000))
@@ -99,6 +100,7 @@ def of_programs():
 	e2e.equal("beside the kernel's", counts_of(trace), {"before": 1000, "few": 20, "odd": 500})
 
 
+@e2e.longer
 def with_a_filter():
 	trace = e2e.record("filtered", "--force", "--filter", 'id == "close"', *options_of(expressions), command=(e2e.workload, "results", 300))
 	trace.expect_true()

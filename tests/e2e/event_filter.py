@@ -19,6 +19,7 @@ def calls_of(trace, *options):
 	        if event["event"] == "sys_exit" or (event["event"] == "sys_enter" and event["fields"]["id"] in mine)]
 
 
+@e2e.longer
 def calls_are_those_of_the_list():
 	options = ("-p", "cmd", "-e", "sched,syscall")
 	full = e2e.record_workload("full", "results", 300, *options)

@@ -88,6 +88,7 @@ def with_a_filter_and_stacks():
 	e2e.expect(times_of(trace)["call"]["number"] >= 300, "what is filtered is timed")
 
 
+@e2e.longer
 def more_starts_than_there_is_room_for():
 	# Each address is a key that no end has.
 	trace = e2e.record("full", "--force", "--time", 'open=name == "page_fault_user" .. name == "sched_process_exit" per address = pid',

@@ -167,6 +167,7 @@ def started_and_stopped():
 		e2e.expect("cannot have the word run" in done.stderr, done.stderr)
 
 
+@e2e.longer
 def collected():
 	"""With -o the traces come here, bit by bit, while a command runs here; its exit code is passed on."""
 	e2e.need_recording()
@@ -246,6 +247,7 @@ def ends():
 		e2e.equal("state of e2", (recording["state"], recording["end_reason"]), ("complete", "whoever asked for it has ended"))
 
 
+@e2e.longer
 def as_the_units_say():
 	"""The agent with the capabilities and the read-only file system of its unit; systemd accepts both units."""
 	for name, most in (("agent", 4), ("hub", 2)):

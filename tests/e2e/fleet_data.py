@@ -83,6 +83,7 @@ def follows():
 	expect_same(recorder.directory, run / "h")
 
 
+@e2e.longer
 def hub_killed():
 	"""The server is killed twice while two hosts send."""
 	run, traces = e2e.work / "hub_run", [make_trace(e2e.work / f"hub_trace{i}", 64) for i in (1, 2)]
@@ -146,6 +147,7 @@ def twice_and_contradicting():
 	e2e.expect("differs from the one that was stored before" in collector.err.read_text(), collector.err.read_text())
 
 
+@e2e.longer
 def slow_collector():
 	"""One that runs a twentieth of the time: nothing is sent again because of it but a question after each second of silence."""
 	run, trace = e2e.work / "slow_run", make_trace(e2e.work / "slow_trace", 32)

@@ -68,6 +68,7 @@ def recorded(fleet, run, marks, *options):
 	return [float(line) for line in marks.read_text().split()], done
 
 
+@e2e.longer
 def fetched():
 	"""A window, another one, and all."""
 	if not os.path.exists(LOAD):
@@ -220,6 +221,7 @@ def costs_and_full_spool():
 		e2e.expect(fleet.rows("status")["h1"]["lost_blocks"] > 0, "lost blocks in the status")
 
 
+@e2e.longer
 def statistics():
 	"""Periods arrive while they are made; tables of the run are those of the host's directory."""
 	if os.geteuid() != 0 or not os.path.exists("/sys/kernel/btf/vmlinux"):

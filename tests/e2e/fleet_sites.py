@@ -113,6 +113,7 @@ def files():
 	e2e.equal("keys after all that", {path: path.read_bytes() for path in before}, before)
 
 
+@e2e.longer
 def through():
 	"""Blocks, descriptions, answers, commands; a relay and a hub that are killed meanwhile; nobody who receives."""
 	run = e2e.work / "through_run"

@@ -58,6 +58,7 @@ def settled(fleet, hosts, run, number):
 	return {host: snapshots(fleet, host, run) for host in hosts}
 
 
+@e2e.longer
 def all_hosts():
 	"""One host has the trigger. Its own snapshot, that of the operator, and those of the others are told apart."""
 	others = ("h2", "h3", "h4")

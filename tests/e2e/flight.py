@@ -123,6 +123,7 @@ def others():
 	return lines.count("@monitor-flight-") > 1
 
 
+@e2e.longer
 def at_full_speed():
 	"""Rings that come round many times a second: whole snapshots, and the moment itself is in them."""
 	flight = Flight("speed", "--flight", "4M", *ALMOST_NOTHING).wait_until_recording()
@@ -156,6 +157,7 @@ def at_full_speed():
 	e2e.expect("flight_blocks" in copy.check(), "a count that is one too high is not noticed")
 
 
+@e2e.longer
 def a_program_that_took_another_ones_place():
 	"""Its name at the start of a snapshot, whose blocks on this CPU no longer have the event that changed it."""
 	flight = Flight("replaced", "--flight", "16M", *ALMOST_NOTHING, command=("sh", "-c", "exec sleep 3")).wait_until_recording()
@@ -214,6 +216,7 @@ def asked_at_the_end():
 	e2e.expect("all of its snapshots were taken; 1 snapshot" in trace.errors, trace.errors)
 
 
+@e2e.longer
 def requests_in_turn():
 	"""One that waits for another has the past from before it was made; one whose caller has gone is cut short."""
 	flight = Flight("turn", "--flight", "32M", *ALMOST_NOTHING).wait_until_recording()
@@ -267,6 +270,7 @@ def full_disk():
 	e2e.expect("No space left" in done.stderr and "is incomplete" in done.stderr, done.stderr)
 
 
+@e2e.longer
 def a_stalled_disk():
 	"""The rings are held when a snapshot is asked for, not when the disk answers: the past is kept, what has no room is counted."""
 	script = f"""truncate -s 100M {e2e.work}/disk && mkfs.ext4 -q {e2e.work}/disk && mkdir {e2e.work}/mounted && mount -o loop {e2e.work}/disk {e2e.work}/mounted || exit 9
@@ -298,6 +302,7 @@ def a_stalled_disk():
 	e2e.equal("calls before the stall", len(made), 3000)
 
 
+@e2e.longer
 def events_of_programs():
 	"""They are in memory when the snapshot is asked for, also what is in an open block."""
 	user_load = os.path.join(e2e.programs, "user_load")

@@ -142,6 +142,7 @@ def listed():
 	          ["by_condition", "by_longjmp", "by_return", "by_tail", "by_throw"])
 
 
+@e2e.longer
 def names_of_cpp():
 	"""As the list prints them, with commas; templates by their plain name; and longer than a description may have them."""
 	source, program = e2e.work / "names.cpp", e2e.work / "names"
@@ -166,6 +167,7 @@ int main() { for (int i = 0; i < 10; i++) ns::add(twice(i), 1); return ns::take(
 		e2e.equal(f"{name}: calls", sum(row["count"] for row in trace.rows("activities")), count)
 
 
+@e2e.longer
 def budget():
 	"""The dearest function is left out while the program runs, and that is said; the others are counted to the end."""
 	program = e2e.work / "hot_load"

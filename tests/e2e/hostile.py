@@ -52,6 +52,7 @@ class Recording:
 		return trace
 
 
+@e2e.longer
 def texts():
 	"""Classes without end: the description stays one that is read, and is not written for each of them."""
 	recording = Recording("texts")

@@ -49,6 +49,7 @@ def own_tree(name, text):
 	return path
 
 
+@e2e.longer
 def recorders_runs_are_those_of_the_tokens():
 	own = own_tree("own", 'of thread\nnap: activity == "nap"\n\tasleep: state == "blocked"\njob: outer_activity == "job"\n'
 	               'runs: state == "running"\n')
@@ -88,6 +89,7 @@ def red(trace):
 	e2e.equal("what is red", wrong.check(), {"states"})
 
 
+@e2e.longer
 def losses_are_unknown():
 	"""Rings that are too small: the recorder learns of a loss before its end is known."""
 	for tree in ("cpu", "thread"):
@@ -99,6 +101,7 @@ def losses_are_unknown():
 		e2e.expect(unknown[0]["ticks"] > 0, f"{tree}: nothing is unknown: {unknown}")
 
 
+@e2e.longer
 def many_processes():
 	"""More programs than get streams of their own: their events are merged by the recorder."""
 	many = ("sh", "-c", f"for i in $(seq 80); do {load} 2 0 & done; wait")
@@ -141,6 +144,7 @@ def without_tokens():
 		e2e.expect('state = ( "blocked/sleep" : container = 8 )' in done.stdout and done.stderr == "", done.stderr[:300])
 
 
+@e2e.longer
 def killed():
 	"""What was written can be read; the rest is unknown."""
 	recorder = e2e.Recorder("killed", "--force", "--no-calibration", "--states", "thread", "--no-tokens").wait_until_recording()

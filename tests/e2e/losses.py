@@ -61,6 +61,7 @@ def expect_bound(trace, load, before):
 		e2e.expect(row["cpu_bound_ns"] > 0.1 * most, f"a loop had a CPU for {row['cpu_bound_ns']} ns, by the kernel {most}")
 
 
+@e2e.longer
 def tiny_buffer():
 	with e2e.getppid_on_every_cpu() as load:
 		time.sleep(0.1)

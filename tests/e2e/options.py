@@ -28,6 +28,7 @@ def refused(trace):
 	return misses and f"an interrupt met its own probe, which the kernel refused {misses} times to run again"
 
 
+@e2e.longer
 def families():
 	wanted = {"sched": {"sched_switch"}, "syscall": {"sys_enter"}, "fault": {"minor_fault"},
 	          "irq": {"local_timer_entry"}, "power": set(), "block": set()}
@@ -53,6 +54,7 @@ def max_size_and_duration():
 	e2e.expect(0.45e9 < trace.summary()["wall_ns"] < 5e9, f"-d 0.5 took {trace.summary()['wall_ns']} ns")
 
 
+@e2e.longer
 def start():
 	"""Its first line: what is recorded, into which directory, and what ends it."""
 	for options, command, what, end in (
@@ -74,6 +76,7 @@ def force():
 	trace.expect_true()
 
 
+@e2e.longer
 def default_directory():
 	place = e2e.work / "place"
 	place.mkdir()

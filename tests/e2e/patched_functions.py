@@ -144,6 +144,7 @@ def replaced_and_damaged():
 	e2e.equal("damaged: said", (trace.report("activities")["patches"]["refused_sleds"], trace.rows("activities")), (3, []))
 
 
+@e2e.longer
 def hard_programs():
 	"""Programs that unwind in signal handlers, leave them by a jump, overwrite their environment, allow no new code, replace
 	functions of libc, or load no library as glibc does run as ever, and are recorded where that is possible."""
@@ -226,6 +227,7 @@ main:	push %rbp
 	e2e.equal("calls", counts(trace, ("in_the_middle", "too_long")), {"in_the_middle": 1, "too_long": 1})
 
 
+@e2e.longer
 def budget():
 	"""The dearest is left out in the running process, and that is said; the others are counted to the end."""
 	program = e2e.work / "hot_load"

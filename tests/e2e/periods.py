@@ -74,6 +74,7 @@ def sums(rows, *labels, of):
 	return all
 
 
+@e2e.longer
 def beside_a_trace():
 	"""Another recording has the same events, each a little later or earlier: by command nearly the same figures."""
 	statistics, trace = e2e.work / "beside", e2e.work / "trace"
@@ -195,6 +196,7 @@ def activities_of(directory, *options):
 	return {(row["activity"], row["caller"]): row for row in report(directory, "activities", "--by", "caller", *options)["rows"]}
 
 
+@e2e.longer
 def marked_activities():
 	"""What a program marks: exact counts, by what it was inside of; in statistics of its command and of everybody."""
 	load, naps, spins = os.path.join(e2e.programs, "activity_load"), 500, 20

@@ -55,6 +55,7 @@ def a_loop_on_one_cpu():
 	e2e.expect(not any(event["fields"]["doing"] == "idle" for event in own), "a loop is idle")
 
 
+@e2e.longer
 def idle_by_count_and_by_time():
 	"""Where nothing is unknown, the shares are as close as the number of samples allows: 4 standard deviations."""
 	cpu, agree, compared = e2e.cpus()[0], [], 0

@@ -91,6 +91,7 @@ def parts_add_up():
 		e2e.expect(abs(whole[key] - sums[key]) <= 12 + 1e-6 * whole[key] * ("stat" in key), f"{key}: {sums[key]} in parts, {whole[key]} as a whole")
 
 
+@e2e.longer
 def same_events():
 	first, last = execs[-3][0], execs[-1][0]
 	options = (("--tid", execs[-3][2]), ("--pid", execs[-2][2]), ("--comm", "work*,sleep"), ("--command",),

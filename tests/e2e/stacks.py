@@ -199,6 +199,7 @@ def what_was_recorded():
 	e2e.expect("no stacks --by cpu; it has: other" in done.stderr, done.stderr)
 
 
+@e2e.longer
 def faults_leave_some():
 	"""Many faults do not use up what stacks at switches may take, and the report says that some have no stack."""
 	trace = e2e.record("faults", "-p", "cmd", "--stacks=offcpu,fault", command=("sh", "-c", f"for i in 1 2 3 4 5 6 7 8; do {e2e.workload} touch 20000; {e2e.workload} nap 10; done"))
@@ -219,6 +220,7 @@ def own_faults_are_none():
 	e2e.equal("missed", {program: count for program, count in misses["end"].items() if count - misses["start"].get(program, 0)}, {})
 
 
+@e2e.longer
 def threads_have_their_own():
 	"""Each thread's stacks are its own, however it is chosen, and none of its blocked time is without one."""
 	program = e2e.work / "thread_load"
@@ -241,6 +243,7 @@ def threads_have_their_own():
 			e2e.expect(counts[False] < 0.2 * counts[True] or left_out, f"{by} of {comm}: {counts} in {function}: {text}")
 
 
+@e2e.longer
 def without_tables():
 	"""Code that was built without unwind tables but keeps frame pointers has its callers, in a program that has tables."""
 	source, program = e2e.work / "fp_load.c", e2e.work / "fp_load"
@@ -259,6 +262,7 @@ int main(void) { int s = 0; for (int i = 0; i < 300; i++) s += middle(3000000); 
 	e2e.expect(of[True] > 100 and of[False] < 0.1 * of[True], f"samples with the right callers: {of}: {report(trace, '--command', '--folded')}")
 
 
+@e2e.longer
 def mappings_all_the_time():
 	"""A process that maps and unmaps code as fast as it can has its stacks, and costs the recorder a bounded time."""
 	trace = e2e.record("maps", "--stacks=cpu", command=(e2e.workload, "maps", 3000))
@@ -322,6 +326,7 @@ def refused():
 	e2e.expect("record with --stacks" in done.stderr, done.stderr)
 
 
+@e2e.longer
 def damaged_lists():
 	"""What names are made from is not trusted: without it, or with nonsense in it, stacks have fewer names."""
 	trace, lists = e2e.work / "timer", ("files", "kallsyms", "vdso")

@@ -229,6 +229,7 @@ def hidden_created(trace):
 	return kernel > tokens and "the kernel created a thread that it hides"
 
 
+@e2e.longer
 def threads_and_partitions_change_nothing():
 	"""Of a trace of several partitions. Who asks for the names of threads has one partition only."""
 	def recorded():
@@ -319,6 +320,7 @@ def errors(directory):
 	e2e.run(e2e.monitor, "stat", e2e.work / "nowhere", exit_code=1)
 
 
+@e2e.longer
 def others():
 	"""Every valid trace that tests/ctf writes: the counts are those of `monitor list`."""
 	sys.path.insert(0, str(SOURCE / "tests" / "ctf"))

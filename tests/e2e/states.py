@@ -251,6 +251,7 @@ def main():
 	e2e.main(*tests, with_recording)
 
 
+@e2e.longer
 def with_recording():
 	e2e.need_recording()
 	recorded()

@@ -145,6 +145,7 @@ def shared_headers_are_plain_c():
 			        "-Wno-long-long", "-fsyntax-only", f"-I{SOURCE / 'include'}", path)
 
 
+@e2e.longer
 def public_header():
 	"""The user card in a program of every language, standard and kind: no warning, and it runs."""
 	source, program = SOURCE / "tests" / "e2e" / "user_header.c", e2e.work / "header"

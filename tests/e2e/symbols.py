@@ -106,6 +106,7 @@ def separate_files():
 	e2e.run("objcopy", "--remove-section", ".gnu_debugdata", program)
 
 
+@e2e.longer
 def same_or_other_file():
 	"""Not any file that is at the path by now, or that claims to be the same by its build id."""
 	source = e2e.work / "named.c"
@@ -154,6 +155,7 @@ def maps_of_others():
 	e2e.expect(share(found, "jit_first") == 0 and f"{made} belongs to another user" in notes, f"of another user: {found} {notes}")
 
 
+@e2e.longer
 def packed_trace():
 	"""After `pack` the trace says the same without the program, its debug information and the kernel's symbols."""
 	elsewhere = e2e.work / "elsewhere"
@@ -179,6 +181,7 @@ def packed_trace():
 	e2e.expect("record with --stacks" in done.stderr, done.stderr)
 
 
+@e2e.longer
 def functions_made_while_running():
 	"""By a map the latest of all times; by a jitdump the one that was there then. Their caller is found."""
 	os.chdir(e2e.work)

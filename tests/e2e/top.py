@@ -11,6 +11,7 @@ import e2e
 import live_windows
 from top_load import end, left_behind, lines, load
 
+@e2e.longer
 def as_of_the_trace():
 	"""Each refresh has what a report of that window of the trace has, for each grouping."""
 	directory = e2e.work / "kept"
@@ -43,6 +44,7 @@ def details_as_of_the_trace():
 	e2e.expect(seen["activities"] > 100, f"{seen} in the windows")
 
 
+@e2e.longer
 def without_a_trace():
 	"""Nothing is left, whatever ends it; the windows follow each other; the times of each CPU are its window."""
 	before = set(left_behind())
@@ -94,6 +96,7 @@ def threads_that_have_ended():
 	e2e.expect(sizes[-1] - sizes[0] < 32 << 10, f"memory in kB after {forked} threads have ended: {sizes}")
 
 
+@e2e.longer
 def virtual_times():
 	"""--virtual: of what has probes in it less than was measured, or unknown in a window with losses; refused where nobody knows."""
 	other = load(6)

@@ -28,6 +28,7 @@ def as_text():
 	e2e.equal("calls that were not recorded", (cheap["machine"]["syscalls"], cheap["rows"][0]["syscalls"]), (None, None))
 
 
+@e2e.longer
 def filtered_rows():
 	"""--rows: what it takes and what it hides are all rows, and each is where it belongs."""
 	other = load(4)
@@ -89,6 +90,7 @@ def on_a_screen():
 		end(other)
 
 
+@e2e.longer
 def in_tmux():
 	"""5,000 threads; sizes down to one column while it runs; ended by any signal it leaves the terminal as it was."""
 	if not tmux.has_tmux():

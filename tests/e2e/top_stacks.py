@@ -61,6 +61,7 @@ def same(refreshes, trace, pid, kinds):
 	return seen
 
 
+@e2e.longer
 def as_of_the_trace():
 	directory = e2e.work / "kept"
 	program = subprocess.Popen([LOAD, "30"])
@@ -97,6 +98,7 @@ def of_what_is_started():
 	e2e.expect(any("burn_inner" in stack for each in refreshes for stack in live(each, "cpu")), "nothing of what it executed is named")
 
 
+@e2e.longer
 def as_text():
 	program = subprocess.Popen([LOAD, "30"])
 	try:

@@ -130,6 +130,7 @@ def what_fires_is_recorded():
 		e2e.equal("events that fired", len(trace.events("--event", "sys_enter")), fired)
 
 
+@e2e.longer
 def a_snapshot_of_what_fired():
 	condition = f'{OF_WORK}name == "sys_enter" and id == "clock_nanosleep" not followed by name == "sys_exit" within 100ms per tid'
 	flight = Flight("flown", "--flight", "16M", "--trigger", f"stuck: {condition} => snapshot before 500ms after 100ms",
@@ -155,6 +156,7 @@ def a_snapshot_of_what_fired():
 	e2e.expect(slept, "the call that did not return is not in the snapshot")
 
 
+@e2e.longer
 def at_full_speed():
 	"""Rings that come round many times a second: the event that fired, and the token of it, are in every snapshot."""
 	with e2e.getppid_on_every_cpu():
@@ -177,6 +179,7 @@ def at_full_speed():
 			trace.expect_sound()
 
 
+@e2e.longer
 def the_end_by_a_trigger():
 	before = time.monotonic()
 	trace = e2e.record("ended", "-e", "sched,syscall", "-d", "60", "--trigger",
@@ -248,6 +251,7 @@ def the_name_in_a_command():
 	e2e.equal("the name", told.read_text(), "sleep\n")
 
 
+@e2e.longer
 def the_runner_is_stopped_or_killed():
 	"""By whoever may: the recorder goes on, and ends."""
 	for signal in ("STOP", "KILL"):
@@ -261,6 +265,7 @@ def the_runner_is_stopped_or_killed():
 		e2e.expect(trace.summary()["recorder_cpu_ns"] < 5e8 if "recorder_cpu_ns" in trace.summary() else True, "it used a CPU")
 
 
+@e2e.longer
 def a_rare_one_beside_a_frequent_one():
 	script = "import os\nwhile True:\n\tfor i in range(150): os.getppid()\n\tos.getpgid(0)\n"
 	before = time.monotonic()
@@ -271,6 +276,7 @@ def a_rare_one_beside_a_frequent_one():
 	           == "the trigger b fired", "a frequent trigger kept another one from ending the recording")
 
 
+@e2e.longer
 def each_that_is_missing():
 	"""Events that come shortly after the one before them was due: none is left out."""
 	script = NAMED + "for i in range(40):\n\tos.getppid()\n\ttime.sleep(0.021)\ntime.sleep(0.1)\n"
@@ -280,6 +286,7 @@ def each_that_is_missing():
 	agree(rehearsal(trigger, trace)["triggers"][0])
 
 
+@e2e.longer
 def a_snapshot_that_cannot_be_written():
 	flight = Flight("gone", "--flight", "4M", "-e", "sched,syscall", "--trigger",
 	                'a: name == "sys_enter" and id == "getppid" => snapshot', "-d", "2.5").wait_until_recording()
@@ -301,6 +308,7 @@ def the_end_of_a_flight_whose_trigger_fires_all_the_time():
 	e2e.Trace(flight.directory / "001").expect_sound()
 
 
+@e2e.longer
 def events_of_programs():
 	"""Of threads that move between the rings of the CPUs: in the order of time, as the trace has them."""
 	file = e2e.work / "programs.triggers"
@@ -351,6 +359,7 @@ never: name == "no_such_event" => mark
 	e2e.expect("posted low=49" in firings(snapshot, "posted")[0]["cause"], f"{firings(snapshot, 'posted')}")
 
 
+@e2e.longer
 def samples_of_all_cpus():
 	"""When a trigger fires: what each CPU does then, the one where it fired as part of the firing."""
 	first, last = e2e.cpus()[0], e2e.cpus()[-1]
@@ -415,6 +424,7 @@ def a_stack_of_what_fired():
 	e2e.expect(re.search("getpgid", e2e.run(e2e.monitor, "report", trace.directory, "stacks", "--by", "other").stdout), "the program's call is in no stack")
 
 
+@e2e.longer
 def pauses():
 	"""Nothing is stored between stop and start; what was seen meanwhile is counted, and no report makes time of it."""
 	work = e2e.work / "pausing.py"

@@ -108,6 +108,7 @@ def names_and_values():
 		e2e.equal("babeltrace2's complaints", read.stderr, "")
 
 
+@e2e.longer
 def between_the_kernels_tokens():
 	"""A token, a system call, a token: the call's own tokens lie between, within the clock's bound."""
 	calls = 100_000
@@ -221,6 +222,7 @@ def libraries():
 	print(f"libraries: {len(made)} of them, {len(cards)} cards")
 
 
+@e2e.longer
 def many_processes():
 	"""2,000 short-lived programs, 64 at a time: all their events, in few streams, which babeltrace2 reads at once."""
 	script = ("i=0; while [ $i -lt 2000 ]; do for k in $(seq 64); do "

@@ -74,6 +74,7 @@ def show(page, begin_ms, end_ms):
 	page.wait(f"{view_page.READY} && location.hash.includes('from=')")
 
 
+@e2e.longer
 def at_the_same_time():
 	run = collection(40_000)
 	served = view_page.Served(types.SimpleNamespace(directory=run))

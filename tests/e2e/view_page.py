@@ -90,6 +90,7 @@ def what_it_shows():
 	served.end()
 
 
+@e2e.longer
 def keys_and_mouse():
 	trace = record()
 	served = Served(trace)
@@ -149,6 +150,7 @@ def keys_and_mouse():
 	served.end()
 
 
+@e2e.longer
 def to_the_longest():
 	"""From a table's number to its histogram, to the longest of one bar, to that place in the lanes; and lanes of groups."""
 	trace = e2e.record("longest", "--force", "-e", "sched,syscall", command=("sh", "-c", "for i in 1 2 3 4; do sleep 0.01; done; sleep 0.2"))
@@ -209,6 +211,7 @@ def compared():
 	served.end()
 
 
+@e2e.longer
 def stacks_of_the_window():
 	load = "import os\ndef spins():\n\tfor i in range(3000000): pass\nspins()\n"
 	trace = e2e.record("stacked", "--force", "-e", "sched", "--stacks", "cpu", command=(sys.executable, "-c", load))
@@ -265,6 +268,7 @@ def back_to_the_cause():
 	served.end()
 
 
+@e2e.longer
 def what_is_copied():
 	"""The copied command prints the events that the story shows, of the window and of a marked row; the copied link restores the view."""
 	trace = e2e.record("copied it's", "--force", "-e", "sched,syscall", command=("sh", "-c", "for i in 1 2 3 4 5 6; do sleep 0.02; done"))
@@ -322,6 +326,7 @@ def what_is_copied():
 	served.end()
 
 
+@e2e.longer
 def activities():
 	"""Lanes of activities: how often and how long, and the thread of a slice; offered only if there are some."""
 	if os.uname().machine != "x86_64":
@@ -368,6 +373,7 @@ def activities():
 	served.end()
 
 
+@e2e.longer
 def a_written_page():
 	"""Opened as a file, on a telephone, in the dark: nothing is fetched, and nothing sticks out."""
 	trace = record()

@@ -54,6 +54,7 @@ def compare(page, trace, ns, exit_code=0):
 	return busy, waiting
 
 
+@e2e.longer
 def scenes_are_those_of_play():
 	trace = e2e.record("queues", "--force", command=("sh", "-c", f"for i in 1 2 3 4 5; do {e2e.workload} pingpong 3000 & done; wait"))
 	switches = play.Switches(trace)
@@ -321,6 +322,7 @@ def with_a_layout():
 		e2e.expect(says in done.stderr and done.stderr.count("\n") == 1, f"{options}: {done.stderr}")
 
 
+@e2e.longer
 def a_written_page_has_none():
 	trace = play.pingpong()
 	file = e2e.work / "written.html"

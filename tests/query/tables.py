@@ -6,6 +6,7 @@ also when it is seeked to.
 tables.py MONITOR WORK CTF_TESTS GOLDEN_TRACES
 """
 import json
+import os
 import pathlib
 import shutil
 import sys
@@ -120,11 +121,14 @@ def main():
 	total = 0
 	for name in ("basic", "one", "gap", "damaged"):
 		total += compared(GOLDEN / name)
-	for name, write in {**CASES, **BEYOND}.items():
+	cases = list({**CASES, **BEYOND}.items())
+	if "MONITOR_LONGER_TESTS" not in os.environ:
+		cases = cases[::3] # the others run with tools/test --all
+	for name, write in cases:
 		write(WORK / name)
 		total += compared(WORK / name)
-	expect(total > 3000, f"only {total} events")
-	print(f"{total} events of {len(CASES) + len(BEYOND) + 4} traces compared")
+	expect(total > 1000, f"only {total} events")
+	print(f"{total} events of {len(cases) + 4} traces compared")
 	end()
 
 

@@ -99,19 +99,7 @@ run_tests() { # DIRECTORY CTEST-OPTION...
 	shift
 	ctest --test-dir "$directory" --parallel "$(nproc)" --output-on-failure "$@" 2>&1 | tee -a "$directory/ctest.log" "$log" | show_tests || status=1
 	cat "$directory/Testing/Temporary/LastTest.log" >> "$directory/ctest-output.log" # ctest keeps the last run's
-	[ $status = 0 ] || run_again "$directory"
-}
-
-# Tests that record share the machine with all that runs on it. Up to four that failed, of about a hundred, and one of the
-# guests run again, alone; the summary names those that pass only then. All other tests depend on nothing but the code: what
-# fails has failed.
-run_again() { # DIRECTORY
-	local directory=$1 failed
-	failed=$(cut -d: -f2 "$directory/Testing/Temporary/LastTestsFailed.log")
-	! grep -qvE '^(e2e|docs|vm)_' <<< "$failed" && [ "$(wc -l <<< "$failed")" -le 4 ] &&
-		[ "$(grep -c '^vm_' <<< "$failed")" -le 1 ] || return 1
-	echo "  testing again, alone: ${failed//$'\n'/ }"
-	ctest --test-dir "$directory" --rerun-failed --output-on-failure 2>&1 | tee -a "$directory/ctest-again.log" "$log" | show_tests || return 1
+	return $status
 }
 
 # Of ctest's lines those of tests that ended: in place on a terminal, else a line for each tenth test and each that did not pass.
@@ -171,7 +159,7 @@ summarise() { # DIRECTORY...
 			echo "  skipped $name: $(output_of "$directory" "$name" | tail -n 1)"
 		done
 		for name in $(named "$failed_test" "$directory/ctest.log"); do
-			echo "  failed $name$(passed_again "$directory" "$name"):"
+			echo "  failed $name:"
 			output_of "$directory" "$name" | reasons
 		done | cut -c -500
 	done
@@ -194,11 +182,6 @@ reasons() {
 
 named() { # WHAT-BECAME-OF-IT FILE
 	sed -nE "s/.*Test *#[0-9]*: ([^ ]*) .*$1.*/\1/p" "$2"
-}
-
-passed_again() { # DIRECTORY TEST
-	[ ! -e "$1/ctest-again.log" ] || ! grep -q "Test *#[0-9]*: $2 .* Passed " "$1/ctest-again.log" ||
-		echo ", and passed when it ran again, alone"
 }
 
 output_of() { # DIRECTORY TEST
