@@ -30,7 +30,10 @@ def calls_are_those_of_the_list():
 		trace = e2e.record("some", "--force", *options, "--filter", expression, command=(e2e.workload, "results", 300))
 		trace.expect_true()
 		e2e.equal("the expression in recording.json", trace.recording()["filter"]["expression"], expression)
-		expect_same(expression, calls_of(trace), calls_of(full, "--filter", expression), expected)
+		listed = calls_of(full, "--filter", expression)
+		if "id " in expression:  # a reader derives it for short exits, a probe does not
+			listed = [(name, fields) for name, fields in listed if "id" in fields]
+		expect_same(expression, calls_of(trace), listed, expected)
 		counts = [row for row in trace.recording()["classes"] if row["name"] in ("sys_enter", "sys_exit")]
 		e2e.expect(sum(row["filtered"] for row in counts) > 0, f"{expression}: nothing was filtered: {counts}")
 

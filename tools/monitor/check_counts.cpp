@@ -71,7 +71,8 @@ void check_counts(trace::Trace &trace, const analyze::RecordingInfo &info, std::
 		TokensOfCount &added = all.emplace_back(TokensOfCount{count, {}, 0});
 		try {
 			if (why_not.empty())
-				added.filter.emplace(count.expression, trace.description(), trace.begin_time());
+				added.filter.emplace(count.expression, trace.description(), trace.begin_time(),
+						     filter::KnownNames{}, nullptr, filter::Judge::probe);
 		} catch (const Error &) {
 			// the file is untrusted, and no event may have the names
 		}

@@ -151,7 +151,7 @@ void check_times(trace::Trace &trace, const analyze::RecordingInfo &info, const 
 		try {
 			added.definition = std::make_unique<activities::Definition>(
 			    activities::compile({time.name, time.start, time.end, "", key, "", false, "--time"},
-						trace.description(), trace.begin_time()));
+						trace.description(), trace.begin_time(), filter::Judge::probe));
 			added.pairs = std::make_unique<activities::Pairs>(*added.definition);
 		} catch (const Error &) {
 			// the file is untrusted, and no event may have the names

@@ -74,6 +74,8 @@ int list(const ListOptions &options)
 		std::fputs(is_all ? "monitor: this trace has no events\n"
 				  : "monitor: no event of this trace matches the options\n",
 			   stderr);
+	if (filter)
+		tell_undecided(*filter);
 	print_problems(trace.problems());
 	return is_read && !trace.problems().empty() ? 1 : 0;
 }

@@ -246,6 +246,8 @@ int ask(const QueryOptions &options)
 		exit_code = database.is_interrupted() ? exit_interrupted : 1;
 	}
 	running = nullptr;
+	for (const std::string &note : database.notes())
+		print_note(fmt::format("monitor: {}\n", printable(note)));
 	print_problems(trace.problems());
 	return exit_code == 0 && !trace.problems().empty() ? 1 : exit_code;
 }

@@ -226,10 +226,20 @@ void print_counts(trace::Trace &trace, const StatArguments &arguments, const Que
 	print_below(trace, arguments, found.losses, 0, false, charts);
 }
 
+// Whether a fold by these names needs all that precedes an event: of what the options select.
+bool derives(const Keys &keys, const Question &question, const trace::Trace &trace)
+{
+	return std::ranges::any_of(trace.description().classes(), [&](const auto &cls) {
+		return keys.derives(*cls) && (question.classes.empty() || question.classes[cls->index]) &&
+		       (!question.filter || question.filter->can_match(*cls));
+	});
+}
+
 void print_frequencies(trace::Trace &trace, const StatArguments &arguments, Question &question, Charts &charts)
 {
 	Keys by(split_names(arguments.by, "--by"), trace.description(), trace.begin_time(), "--by");
 	question.needs_threads = by.needs_threads();
+	question.needs_names = derives(by, question, trace);
 	// the time between events of a process cannot be derived from those of its threads
 	const ThreadTable threads = by.has_processes() ? threads_of(trace, question) : ThreadTable();
 	by.set_threads(threads);
@@ -250,6 +260,7 @@ void print_values(trace::Trace &trace, const StatArguments &arguments, Question 
 		throw Error(fmt::format("--histogram has bins of integers, and {} is a real number",
 					printable(arguments.value)));
 	question.needs_threads = by.needs_threads() || value.needs_threads();
+	question.needs_names = derives(by, question, trace) || derives(value, question, trace);
 	auto found = survey(trace, question, [&] { return Values(value, by); });
 	found.fold.rows().join_processes(found.threads);
 	const Rows &rows = found.fold.rows();
@@ -371,6 +382,10 @@ void print_activities(trace::Trace &trace, const StatArguments &arguments, Quest
 	question.lead_from = analyze::recording_of(trace).start_time ? window_of(trace).from : 0;
 	const SelectedEnds selected{&question.selection, question.filter ? &*question.filter : nullptr};
 	auto found = survey(trace, question, [&] { return Activities(definitions, selected); });
+	for (const Definition &definition : definitions) {
+		tell_undecided(*definition.start, "the start of " + printable(definition.name));
+		tell_undecided(*definition.end, "the end of " + printable(definition.name));
+	}
 	std::vector<Pairs> &all = found.fold.all();
 	const trace::Clock &clock = trace.description().clock;
 	for (Pairs &pairs : all)
@@ -424,6 +439,8 @@ int run_stat(const StatArguments &arguments)
 		print_counts(trace, arguments, question, charts);
 	else
 		print_frequencies(trace, arguments, question, charts);
+	if (question.filter)
+		tell_undecided(*question.filter);
 	if (analyze::recording_of(trace).has_partial())
 		print_note("the recording's --filter left out events (`monitor info` shows it): these figures are of "
 			   "those that it kept\n");

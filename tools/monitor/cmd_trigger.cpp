@@ -200,7 +200,7 @@ Comparison compare(const std::vector<NamedTrigger> &triggers, const std::vector<
 	return made;
 }
 
-int rehearse(const std::vector<NamedTrigger> &triggers, const TriggerArguments &arguments)
+int rehearse(const std::vector<NamedTrigger> &triggers, const EventMatcher &matcher, const TriggerArguments &arguments)
 {
 	trace::Trace trace = open_trace({arguments.directory}, "");
 	expect_events(trace, "a trial of triggers");
@@ -255,6 +255,8 @@ int rehearse(const std::vector<NamedTrigger> &triggers, const TriggerArguments &
 			fmt::print("{} first events were forgotten, because too many waited for a second one\n",
 				   rehearsal.forgotten());
 	}
+	for (const std::string &hint : matcher.hints)
+		print_note(fmt::format("monitor: {}\n", printable(hint)));
 	print_problems(trace.problems());
 	return comparison.contradicts || !trace.problems().empty() ? 1 : 0;
 }
@@ -268,7 +270,7 @@ int run_trigger(const TriggerArguments &arguments)
 	request.triggers = triggers;
 	const auto matcher = matching(request).make(record::metadata({}, {}, {}, {}), 0, true);
 	if (!arguments.directory.empty())
-		return rehearse(triggers, arguments);
+		return rehearse(triggers, *matcher, arguments);
 	print_triggers(triggers, *matcher, arguments);
 	return 0;
 }

@@ -25,15 +25,16 @@ constexpr std::size_t slowest_by_default = 10;
 requests::Collected collect(const ReportArguments &arguments, trace::Trace &trace)
 {
 	const trace::EventSelection selection = arguments.selection.events(trace);
-	std::optional<filter::Filter> filter;
-	if (arguments.selection.filter)
-		filter.emplace(*arguments.selection.filter, trace.description(), trace.begin_time());
+	const std::optional<filter::Filter> filter = arguments.selection.event_filter(trace);
 	requests::Question question;
 	question.names = arguments.key;
 	question.range = arguments.selection.range(trace, {trace.begin_time(), trace.end_time()});
 	question.selection = &selection;
 	question.filter = filter ? &*filter : nullptr;
-	return requests::collect(trace, question);
+	requests::Collected collected = requests::collect(trace, question);
+	if (filter)
+		tell_undecided(*filter);
+	return collected;
 }
 
 report::Table arranged(report::Table table, const ReportArguments &arguments, std::size_t keep)

@@ -35,42 +35,26 @@ trace::TimeRange Selection::range(const trace::Trace &trace, const trace::TimeRa
 				since_begin(whole.to)));
 }
 
-namespace {
-
-// A short form of an event lacks fields of the long one, as sys_exit the number of its call. What is true only for long
-// forms of one event may be meant of all.
-void tell_left_out(const filter::Filter &filter, const trace::Description &description)
+void tell_left_out(const filter::Filter &filter, const trace::Description &description, const std::string &of)
 {
-	const trace::EventClass *taken = nullptr;
-	for (const auto &cls : description.classes())
-		if (filter.can_match(*cls)) {
-			if (taken && taken->name != cls->name)
-				return;
-			taken = cls.get();
-		}
-	for (const auto &other : description.classes())
-		for (const std::string &name : filter.names())
-			if (taken && other->name == taken->name && taken->find(name) && !other->find(name) &&
-			    !filter.can_match(*other)) {
-				print_note(fmt::format("monitor: --filter: most events of {} have no {}, so the "
-						       "expression is not true for them{}\n",
-						       taken->name, name,
-						       taken->name == "sys_exit"
-							   ? "; `monitor report DIR syscalls` knows which call each "
-							     "exit ended"
-							   : ""));
-				return;
-			}
+	const std::string text = filter::left_out_text(
+	    filter::left_out(filter, description, [&](const trace::EventClass &cls) { return filter.can_match(cls); }));
+	if (!text.empty())
+		print_note(fmt::format("monitor: {}: {}\n", of, printable(text)));
 }
 
-} // namespace
+void tell_undecided(const filter::Filter &filter, const std::string &of)
+{
+	if (filter.undecided())
+		print_note(fmt::format("monitor: {}: {}\n", of, filter::undecided_sentence));
+}
 
 std::optional<filter::Filter> Selection::event_filter(const trace::Trace &trace) const
 {
 	std::optional<filter::Filter> made;
 	if (filter) {
 		made.emplace(*filter, trace.description(), trace.begin_time());
-		tell_left_out(*made, trace.description());
+		tell_left_out(*made, trace.description(), "--filter");
 	}
 	return made;
 }

@@ -47,6 +47,11 @@ void add_selection(CLI::App &command, Selection &selection, const std::string &w
 // Also --filter.
 void add_event_filter(CLI::App &command, Selection &selection, const std::string &what);
 
+// Says which forms of an event lack a name in an expression, `of` an option, so that it is not true for them.
+void tell_left_out(const filter::Filter &filter, const trace::Description &description, const std::string &of);
+// Says that some results depended on what no earlier event says.
+void tell_undecided(const filter::Filter &filter, const std::string &of = "--filter");
+
 // The names of events that match these patterns. Throws Error if one matches none.
 std::vector<std::string> event_names(const std::vector<std::string> &patterns, const trace::Description &description);
 

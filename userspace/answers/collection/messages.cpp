@@ -92,6 +92,10 @@ Messages find_messages(trace::Trace &trace, const MessageText &text)
 	statistics::Question question;
 	question.needs_threads =
 	    send_key.needs_threads() || receive_key.needs_threads() || send.needs_threads() || receive.needs_threads();
+	question.needs_names = send.needs_names() || receive.needs_names();
+	for (const auto &cls : description.classes())
+		question.needs_names = question.needs_names || (send.can_match(*cls) && send_key.derives(*cls)) ||
+				       (receive.can_match(*cls) && receive_key.derives(*cls));
 	auto found =
 	    statistics::survey(trace, question, [&] { return MessageFold(send, receive, send_key, receive_key); });
 	return std::move(found.fold.found());

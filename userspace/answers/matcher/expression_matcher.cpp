@@ -47,9 +47,10 @@ public:
 	{
 		const auto ask = [&](unsigned target, const std::string &text) {
 			try {
-				asked_.push_back({target, text,
-						  filter::Filter(text, description, begin_time, {},
-								 more_classes ? &made_->doubts : nullptr)});
+				asked_.push_back(
+				    {target, text,
+				     filter::Filter(text, description, begin_time, {},
+						    more_classes ? &made_->doubts : nullptr, filter::Judge::probe)});
 			} catch (const Refusal &refusal) { // of several expressions, this one
 				throw Refusal(option_of(target), text, refusal.position().offset, refusal.sentence());
 			}
@@ -190,30 +191,19 @@ private:
 						  : cls.belongs >> (target - EDC_TARGET_STARTS) & 1;
 	}
 
-	// A short form of an event lacks fields of the long one, as sys_exit the number of its call. An expression that
-	// is true only for long forms of one event may mean all of them.
+	// What is true only for long forms of an event may be meant of all.
 	void look_for_left_out(const Asked &asked)
 	{
-		const trace::EventClass *taken = nullptr;
-		for (const auto &cls : description_.classes())
-			if (is_of(made_->classes[cls->index], asked.target)) {
-				if (taken && taken->name != cls->name)
-					return;
-				taken = cls.get();
-			}
-		for (const auto &other : description_.classes())
-			for (const std::string &name : asked.filter.names())
-				if (taken && other->name == taken->name && taken->find(name) && !other->find(name) &&
-				    !is_of(made_->classes[other->index], asked.target)) {
-					made_->hints.push_back(fmt::format(
-					    "{}: most events of {} have no {}, so the expression is not true for "
-					    "them{}",
-					    option_of(asked.target), taken->name, name,
-					    taken->name == "sys_exit" ? ": leave it out at the exit, which ends the "
-									"call that its thread entered."
-								      : "."));
-					return;
-				}
+		const filter::LeftOut found =
+		    filter::left_out(asked.filter, description_, [&](const trace::EventClass &cls) {
+			    return is_of(made_->classes[cls.index], asked.target);
+		    });
+		if (found.form)
+			made_->hints.push_back(
+			    fmt::format("{}: {}{}", option_of(asked.target), filter::left_out_text(found),
+					found.form->name == "sys_exit"
+					    ? ": leave it out at the exit, which ends the call that its thread entered."
+					    : "."));
 	}
 
 	Class decide(const trace::EventClass &cls)

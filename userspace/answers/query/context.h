@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -31,15 +32,22 @@ public:
 	Checkpoints checkpoints;
 	std::atomic<bool> interrupted = false;
 	std::uint64_t events_decoded = 0; // by all scans
+	bool has_undecided = false;       // constraints of a column, by all scans
 
 	// Compiles each text once. Throws Refusal.
 	std::shared_ptr<const filter::Filter> compiled(const std::string &expression);
+	// What the conditions so far leave out, or could not decide: sentences.
+	std::vector<std::string> notes() const;
 	// Estimated number of events, from the size of the trace.
 	double estimated_events() const { return estimated_events_; }
 	std::int64_t time_ns(std::uint64_t time) const;
 
 private:
+	void note_left_out(const filter::Filter &filter);
+	bool is_undecided() const;
+
 	std::map<std::string, std::shared_ptr<const filter::Filter>> compiled_;
+	std::set<std::string> left_out_;
 	double estimated_events_ = 1;
 };
 

@@ -50,6 +50,8 @@ public:
 	void clear_interrupt() { context_.interrupted = false; }
 	// Events that all queries so far have decoded: few if their conditions became a time to seek to.
 	std::uint64_t events_decoded() const { return context_.events_decoded; }
+	// What the conditions of all queries so far leave out, or could not decide: sentences.
+	std::vector<std::string> notes() const { return context_.notes(); }
 	// Whether a statement was denied since the last call, because it is not a query.
 	bool take_denial() { return std::exchange(statement_denied_, false); }
 

@@ -104,6 +104,33 @@ EventColumns::EventColumns(const trace::Description &description, std::vector<co
 	}
 	for (auto &fields : fields_)
 		fields.resize(columns_.size() - first_field_);
+	for (const trace::EventClass *cls : classes_)
+		for (const auto &[name, columns] : known)
+			if (columns.first && !cls->find(name))
+				add_derived(description, *cls, name, columns);
+}
+
+// What the class lacks may follow from earlier events. `columns`: the field's, and its label's or 0.
+void EventColumns::add_derived(const trace::Description &description, const trace::EventClass &cls,
+			       const std::string &name, std::pair<std::size_t, std::size_t> columns)
+{
+	filter::Expression expression;
+	expression.kind = filter::Expression::Kind::name;
+	expression.is_field = true;
+	expression.text = name;
+	const filter::Resolved resolved = filter::resolve(expression, cls, {}, &description);
+	if (!resolved.source.is_derived())
+		return;
+	const auto has_it = [&](const trace::EventClass *other) { return field(columns.first, *other)->field; };
+	const trace::EventClass *other = *std::ranges::find_if(classes_, has_it);
+	for (const std::size_t column : {columns.first, columns.second}) {
+		if (!column)
+			continue;
+		FieldColumn &made = fields_[slots_[cls.index]][column - first_field_];
+		made.field = field(columns.first, *other)->field;
+		made.derived = resolved;
+		columns_[column].is_derived = true;
+	}
 }
 
 bool EventColumns::is_taken(const std::string &name) const

@@ -9,13 +9,17 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "constraint.h"
 #include "reading/ctf/field_text.h"
 #include "reading/events/event.h"
 #include "reading/events/field_ref.h"
+#include "reading/filter/source.h"
 
 namespace monitor::query {
 
@@ -45,16 +49,21 @@ struct EventColumn {
 	From from = From::field;
 	std::string type; // of the column in SQL
 	bool is_hidden = false;
+	bool is_derived = false; // in some classes it follows from earlier events
 
 	bool is_time() const { return from <= From::ticks; }
 	// Known only by reading the trace from its start.
-	bool is_of_thread() const { return from == From::tid || from == From::thread || from == From::tgid; }
+	bool is_of_thread() const
+	{
+		return from == From::tid || from == From::thread || from == From::tgid || is_derived;
+	}
 };
 
 // A field of one class, for a column.
 struct FieldColumn {
 	const trace::Field *field = nullptr; // nullptr: the class does not have it
 	trace::FieldRef value;
+	std::optional<filter::Resolved> derived;       // instead: `field` is that of another class
 	std::unique_ptr<const trace::FieldClass> list; // for a list: a structure that contains only it
 	std::unique_ptr<const trace::FieldText> list_text;
 
@@ -64,7 +73,37 @@ struct FieldColumn {
 		       : field->kind == trace::FieldKind::real ? Type::real
 							       : Type::integer;
 	}
-	bool is_in(const trace::Event &event) const { return field && (!field->is_optional || value.is_in(event)); }
+	bool is_in(const trace::Event &event, const filter::Running &running) const
+	{
+		return field && (derived               ? derived->source.is_in(event, running)
+				 : !field->is_optional ? true
+						       : value.is_in(event));
+	}
+	// These of an event that has it.
+	std::int64_t number(const trace::Event &event, const filter::Running &running) const
+	{
+		std::uint64_t bits = 0;
+		if (!derived)
+			return value.get<std::int64_t>(event);
+		derived->source.bits(event, running, bits);
+		return static_cast<std::int64_t>(bits);
+	}
+	std::string_view text(const trace::Event &event, const filter::Running &running) const
+	{
+		std::string_view characters;
+		if (!derived)
+			return value.get<std::string_view>(event);
+		derived->source.text(event, running, characters);
+		return characters;
+	}
+	const std::string *label(const trace::Event &event, const filter::Running &running) const
+	{
+		if (!derived)
+			return value.label(event);
+		return derived->labels && derived->source.is_labelled(event, running)
+			   ? derived->labels->find(static_cast<std::uint64_t>(number(event, running)))
+			   : nullptr;
+	}
 };
 
 class EventColumns {
@@ -92,7 +131,8 @@ public:
 private:
 	static constexpr std::uint32_t none = ~0u;
 
-	void add_field(const trace::EventClass &cls, const trace::Field &field);
+	void add_derived(const trace::Description &description, const trace::EventClass &cls, const std::string &name,
+			 std::pair<std::size_t, std::size_t> columns);
 	void add(const std::string &name, EventColumn::From from, const char *type);
 	bool is_taken(const std::string &name) const;
 

@@ -14,24 +14,26 @@ std::string_view mode_text(const trace::Event &event)
 	return event.mode() == EDC_MODE_KERNEL ? "kernel" : "user";
 }
 
-bool takes_field(const FieldColumn &column, const Constraint &test, const trace::Event &event)
+bool takes_field(const FieldColumn &column, const Constraint &test, const trace::Event &event,
+		 const filter::Running &running)
 {
-	if (!column.is_in(event))
+	if (!column.is_in(event, running))
 		return false;
 	switch (test.type) {
 	case Type::integer:
-		return test.takes(column.value.get<std::int64_t>(event));
+		return test.takes(column.number(event, running));
 	case Type::real:
 		return test.takes(column.value.get<double>(event));
 	case Type::text:
-		return test.takes(column.value.get<std::string_view>(event));
+		return test.takes(column.text(event, running));
 	}
 	return true;
 }
 
-bool takes_label(const FieldColumn &column, const Constraint &test, const trace::Event &event)
+bool takes_label(const FieldColumn &column, const Constraint &test, const trace::Event &event,
+		 const filter::Running &running)
 {
-	const std::string *label = column.is_in(event) ? column.value.label(event) : nullptr;
+	const std::string *label = column.is_in(event, running) ? column.label(event, running) : nullptr;
 	return label && test.takes(std::string_view(*label));
 }
 
@@ -140,18 +142,27 @@ bool EventScan::takes(const trace::Event &event) const
 	const ClassPlan &plan = classes_[event.cls->index];
 	if (!plan.is_wanted || event.time < options_.range.from)
 		return false;
-	for (const auto &[field, test] : plan.tests)
-		if (!takes_field(*field, *test, event))
+	const filter::Running running = this->running_thread();
+	// What is unknown decides last: only then is it worth a word.
+	const auto is_known = [&](const auto &pair) {
+		return !pair.first->derived || pair.first->is_in(event, running);
+	};
+	for (const auto &pair : plan.tests)
+		if (is_known(pair) && !takes_field(*pair.first, *pair.second, event, running))
 			return false;
-	for (const auto &[field, test] : plan.label_tests)
-		if (!takes_label(*field, *test, event))
+	for (const auto &pair : plan.label_tests)
+		if (is_known(pair) && !takes_label(*pair.first, *pair.second, event, running))
 			return false;
 	for (const auto &[from, test] : per_event_)
 		if (!takes_common(event, from, *test))
 			return false;
-	const filter::Running running = {running_, threads_ ? &*threads_ : nullptr};
-	return (!context_.only || context_.only->matches(event, running)) &&
-	       (!options_.filter || options_.filter->matches(event, running));
+	if ((context_.only && !context_.only->matches(event, running)) ||
+	    (options_.filter && !options_.filter->matches(event, running)))
+		return false;
+	const bool is_decided =
+	    std::ranges::all_of(plan.tests, is_known) && std::ranges::all_of(plan.label_tests, is_known);
+	context_.has_undecided = context_.has_undecided || !is_decided;
+	return is_decided;
 }
 
 // The threads of a checkpoint already include the losses before it.

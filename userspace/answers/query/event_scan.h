@@ -42,6 +42,7 @@ public:
 	const trace::Event &event() const { return pull_->event(); }
 	// The thread that ran; unknown if nothing uses threads.
 	std::int64_t running() const { return running_; }
+	filter::Running running_thread() const { return {running_, threads()}; }
 	// nullptr: nothing uses them.
 	const trace::Threads *threads() const { return threads_ ? &*threads_ : nullptr; }
 	// Identifies the event: the same in every scan, different for every other event.

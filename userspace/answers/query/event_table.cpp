@@ -64,11 +64,11 @@ void EventCursor::column(sqlite3_context *context, std::size_t number)
 	if (column.from < From::field)
 		return put_common(context, column.from, event);
 	const FieldColumn *field = table_.columns.field(number, *event.cls);
-	if (!field || !field->is_in(event))
+	if (!field || !field->is_in(event, scan_->running_thread()))
 		return;
 	if (column.from == From::field)
 		return put_field(context, *field, event);
-	if (const std::string *label = field->value.label(event))
+	if (const std::string *label = field->label(event, scan_->running_thread()))
 		put_lasting(context, *label);
 }
 
@@ -124,13 +124,13 @@ void EventCursor::put_field(sqlite3_context *context, const FieldColumn &field, 
 {
 	switch (field.field->kind) {
 	case trace::FieldKind::text:
-		return put_passing(context, field.value.get<std::string_view>(event));
+		return put_passing(context, field.text(event, scan_->running_thread()));
 	case trace::FieldKind::real:
 		return sqlite3_result_double(context, field.value.get<double>(event));
 	case trace::FieldKind::list:
 		return put_list(context, field, event);
 	default:
-		return sqlite3_result_int64(context, field.value.get<std::int64_t>(event));
+		return sqlite3_result_int64(context, field.number(event, scan_->running_thread()));
 	}
 }
 

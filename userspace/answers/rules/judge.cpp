@@ -15,10 +15,15 @@ Position Position::of(const trace::Event &event)
 	return {event.time, event.packet, at_bits};
 }
 
-bool Judge::is(Role role, const trace::Event &event, const filter::Running &running) const
+bool Judge::is(Role role, const trace::Event &event, const filter::Running &running)
 {
 	const filter::Filter *pattern = rule_.pattern[role].get();
-	return pattern && pattern->can_match(*event.cls) && pattern->matches(event, running);
+	if (!pattern || !pattern->can_match(*event.cls))
+		return false;
+	const std::uint64_t before = pattern->undecided();
+	const bool matches = pattern->matches(event, running);
+	tally_.undecided += pattern->undecided() - before;
+	return matches;
 }
 
 bool Judge::find_key(Role role, const trace::Event &event, const filter::Running &running)

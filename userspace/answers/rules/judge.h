@@ -41,12 +41,13 @@ struct Violation {
 };
 
 struct Tally {
-	std::uint64_t judged = 0;   // cases that the rule could be applied to
-	std::uint64_t violated = 0; // of these
-	std::uint64_t open = 0;     // starts without an end when the trace ended
-	std::uint64_t cut = 0;      // by a loss, or forgotten
-	std::uint64_t unknown = 0;  // depends on what preceded the start or a loss, or a field is missing
-	std::uint64_t too_many = 0; // more were open than fit
+	std::uint64_t judged = 0;    // cases that the rule could be applied to
+	std::uint64_t violated = 0;  // of these
+	std::uint64_t open = 0;      // starts without an end when the trace ended
+	std::uint64_t cut = 0;       // by a loss, or forgotten
+	std::uint64_t unknown = 0;   // depends on what preceded the start or a loss, or a field is missing
+	std::uint64_t too_many = 0;  // more were open than fit
+	std::uint64_t undecided = 0; // judgements of an event by what no earlier event says
 };
 
 class Judge {
@@ -88,7 +89,7 @@ private:
 	void drop(const trace::Event &event, const filter::Running &running);
 	void judge(const trace::Event &event, const filter::Running &running);
 	bool belongs(const trace::Event &event, const filter::Running &running) const;
-	bool is(Role role, const trace::Event &event, const filter::Running &running) const;
+	bool is(Role role, const trace::Event &event, const filter::Running &running);
 	bool find_key(Role role, const trace::Event &event, const filter::Running &running);
 	OfKey *find() { return keys_.find(key_); }
 	OfKey *find_or_make() { return keys_.find_or_make(key_, tally_.too_many); }

@@ -102,7 +102,7 @@ Name::Name(const std::string &name, const trace::Description &description, const
 	std::vector<std::string> known;
 	constexpr std::size_t max_candidates = 10'000;
 	for (const auto &cls : description.classes()) {
-		classes_[cls->index] = filter::resolve(expression, *cls);
+		classes_[cls->index] = filter::resolve(expression, *cls, {}, &description);
 		is_known = is_known || classes_[cls->index].type == filter::Type::number ||
 			   classes_[cls->index].type == filter::Type::text;
 		for (const trace::Field &field : cls->fields)

@@ -92,9 +92,25 @@ private:
 					 [&](const trace::EventClass *cls) { return seen_[cls->index]; }))
 				return fmt::format("the trace has no event {}, which it needs", event);
 		}
+		for (const auto &pattern : rule.pattern)
+			if (const std::string left_out = pattern ? left_out_form(*pattern) : "";
+			    !left_out.empty() && judge.tally().violated == 0)
+				return left_out;
 		return judge.begun() || judge.tally().judged || !rule.pattern[begin]
 			   ? ""
 			   : "no event that `begin:` selects ever came";
+	}
+
+	// Says that events of the kernel may be meant, but lack what the pattern asks for. Programs' events of one name
+	// are those of different programs.
+	std::string left_out_form(const filter::Filter &pattern) const
+	{
+		const filter::LeftOut found =
+		    filter::left_out(pattern, trace_.description(),
+				     [&](const trace::EventClass &cls) { return pattern.can_match(cls); });
+		return found.form && found.form->domain != trace::Domain::user && seen_[found.form->index]
+			   ? filter::left_out_text(found)
+			   : "";
 	}
 
 	Outcome outcome(const Rule &rule, const Judge &judge) const
@@ -118,7 +134,7 @@ private:
 				fmt::format("{}: the trace has no case of it{}", rule.name, rest),
 				tally,
 				{}};
-		return {tally.too_many ? Verdict::not_checked : Verdict::holds,
+		return {tally.too_many || tally.undecided ? Verdict::not_checked : Verdict::holds,
 			rule.name,
 			fmt::format("{}: {} cases{}", rule.name, tally.judged, rest),
 			tally,
@@ -135,6 +151,9 @@ private:
 		add(tally.too_many, "not judged, as more was open than can be kept");
 		add(tally.open, "open at the end");
 		add(tally.cut, "cut off by losses, or by a limit of the rule");
+		add(tally.undecided,
+		    "not judged, as what the event does not say would follow from earlier events, which "
+		    "were lost or not recorded");
 		add(tally.unknown, "not judged, as what came before is unknown");
 		return text;
 	}

@@ -20,26 +20,30 @@ bool is_in_starts(const std::string &name, const filter::Filter &start, const tr
 	expression.kind = filter::Expression::Kind::name;
 	expression.text = name == "thread" || name == "process" ? "tid" : name;
 	return std::any_of(description.classes().begin(), description.classes().end(), [&](const auto &cls) {
-		return start.can_match(*cls) && filter::resolve(expression, *cls).type != filter::Type::none;
+		return start.can_match(*cls) &&
+		       filter::resolve(expression, *cls, {}, &description).type != filter::Type::none;
 	});
 }
 
 std::unique_ptr<const filter::Filter> pattern(const std::string &text, const std::string &where,
-					      const trace::Description &description, std::uint64_t begin_time)
+					      const trace::Description &description, std::uint64_t begin_time,
+					      filter::Judge judge)
 {
 	try {
-		return std::make_unique<const filter::Filter>(text, description, begin_time);
+		return std::make_unique<const filter::Filter>(text, description, begin_time, filter::KnownNames{},
+							      nullptr, judge);
 	} catch (const Refusal &error) {
 		throw Error(where + ": " + error.what());
 	}
 }
 
 void compile_key(Definition &made, const std::string &text, const std::string &where,
-		 const trace::Description &description, std::uint64_t begin_time)
+		 const trace::Description &description, std::uint64_t begin_time, filter::Judge judge)
 {
 	const std::size_t equal = text.find('=');
 	const auto side = [&](const std::string &names) {
-		return Keys(split_names(names, where.c_str()), description, begin_time, where.c_str());
+		return Keys(split_names(names, where.c_str()), description, begin_time, where.c_str(),
+			    Keys::Takes::integers_and_texts, judge);
 	};
 	made.start_key = side(text.substr(0, equal));
 	made.end_key = equal == std::string::npos ? made.start_key : side(text.substr(equal + 1));
@@ -55,16 +59,17 @@ void compile_key(Definition &made, const std::string &text, const std::string &w
 
 } // namespace
 
-Definition compile(const DefinitionText &text, const trace::Description &description, std::uint64_t begin_time)
+Definition compile(const DefinitionText &text, const trace::Description &description, std::uint64_t begin_time,
+		   filter::Judge judge)
 {
 	Definition made;
 	made.name = text.name;
 	made.nested = text.nested;
 	if (text.start.empty() || text.end.empty())
 		throw Error(text.where + ": an activity needs a start and an end");
-	made.start = pattern(text.start, text.where + ", start", description, begin_time);
-	made.end = pattern(text.end, text.where + ", end", description, begin_time);
-	compile_key(made, text.key, text.where + ", key", description, begin_time);
+	made.start = pattern(text.start, text.where + ", start", description, begin_time, judge);
+	made.end = pattern(text.end, text.where + ", end", description, begin_time, judge);
+	compile_key(made, text.key, text.where + ", key", description, begin_time, judge);
 	const std::string by = text.where + ", by";
 	std::vector<std::string> starts, ends;
 	for (const std::string &name : split_names(text.by, by.c_str())) {
@@ -85,6 +90,11 @@ Definition compile(const DefinitionText &text, const trace::Description &descrip
 			     made.start_by.needs_threads() || made.end_by.needs_threads() ||
 			     made.start->needs_threads() || made.end->needs_threads();
 	made.needs_names = made.start->needs_names() || made.end->needs_names();
+	for (const auto &cls : description.classes())
+		made.needs_names =
+		    made.needs_names ||
+		    (made.start->can_match(*cls) && (made.start_key.derives(*cls) || made.start_by.derives(*cls))) ||
+		    (made.end->can_match(*cls) && (made.end_key.derives(*cls) || made.end_by.derives(*cls)));
 	return made;
 }
 

@@ -36,10 +36,11 @@ struct Definition {
 	std::vector<std::string> columns; // what the rows' cells are, in order
 	bool nested = false;
 	bool needs_threads = false;
-	bool needs_names = false; // of threads, in a pattern
+	bool needs_names = false; // of threads while reading, or what else earlier events say
 };
 
 // Of events. Throws Error naming `where`.
-Definition compile(const DefinitionText &text, const trace::Description &description, std::uint64_t begin_time);
+Definition compile(const DefinitionText &text, const trace::Description &description, std::uint64_t begin_time,
+		   filter::Judge judge = filter::Judge::reader);
 
 } // namespace monitor::activities

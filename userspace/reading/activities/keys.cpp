@@ -115,7 +115,7 @@ void Cell::append(std::string &bytes) const
 }
 
 Keys::Keys(std::vector<std::string> names, const trace::Description &description, std::uint64_t begin_time,
-	   const char *option, Takes takes)
+	   const char *option, Takes takes, filter::Judge judge)
     : names_(std::move(names)), clock_(&description.clock), begin_time_(begin_time),
       classes_(description.classes().size())
 {
@@ -128,7 +128,9 @@ Keys::Keys(std::vector<std::string> names, const trace::Description &description
 				      expression.text == "dev");
 		for (const auto &cls : description.classes()) {
 			Part part;
-			part.resolved = filter::resolve(expression, *cls);
+			part.resolved = filter::resolve(expression, *cls, {},
+							judge == filter::Judge::reader ? &description : nullptr);
+			needs_threads_ = needs_threads_ || part.resolved.source.is_derived();
 			const bool is_number = part.resolved.type == Type::number;
 			part.person = is_process                                            ? Cell::Kind::process
 				      : is_number && trace::names_a_thread(expression.text) ? Cell::Kind::thread
@@ -148,6 +150,13 @@ Keys::Keys(std::vector<std::string> names, const trace::Description &description
 bool Keys::has_processes() const
 {
 	return std::find(names_.begin(), names_.end(), "process") != names_.end();
+}
+
+bool Keys::derives(const trace::EventClass &cls) const
+{
+	return !classes_.empty() && std::ranges::any_of(classes_[cls.index], [](const Part &part) {
+		return part.resolved.source.is_derived();
+	});
 }
 
 bool Keys::are_in(const trace::EventClass &cls) const
@@ -252,7 +261,7 @@ std::vector<Cell> Keys::cells(const trace::Event &event, const filter::Running &
 								     : Cell::Kind::unsigned_number;
 			if (part.is_device)
 				cell.text = trace::device_text(cell.bits);
-			if (part.resolved.labels)
+			if (part.resolved.labels && part.resolved.source.is_labelled(event, running))
 				if (const std::string *label = part.resolved.labels->find(cell.bits))
 					cell.text = *label;
 		} else if (part.resolved.type == Type::text && part.resolved.source.text(event, running, text)) {

@@ -79,8 +79,9 @@ public:
 
 	// Throws Error naming `option` if no class of the trace has one of the names, or only with an unsuitable type.
 	// `time` is in ns since `begin_time`. The description must outlive this.
+	// A reader also finds what earlier events say of one that lacks it, as its filters do.
 	Keys(std::vector<std::string> names, const trace::Description &description, std::uint64_t begin_time,
-	     const char *option, Takes takes = Takes::integers_and_texts);
+	     const char *option, Takes takes = Takes::integers_and_texts, filter::Judge judge = filter::Judge::reader);
 
 	const std::vector<std::string> &names() const { return names_; }
 	bool empty() const { return names_.empty(); }
@@ -92,6 +93,8 @@ public:
 	// Compare threads by their processes, according to this table. It must outlive this.
 	void set_threads(const ThreadTable &threads) { threads_ = &threads; }
 	bool has_processes() const;
+	// Whether one of the names is not that of a field of the class, but what earlier events say.
+	bool derives(const trace::EventClass &cls) const;
 	// Whether the events of a class have all the names.
 	bool are_in(const trace::EventClass &cls) const;
 

@@ -50,6 +50,7 @@ Threads::Threads(const Trace &trace)
 		has_none = has_none || (cls->size_bytes == 0 && kind == Kind::none);
 	}
 	relies_on_switches_ = has_switches && has_none;
+	has_all_calls_ = !trace.lacks_calls();
 	forget_names();
 }
 
@@ -98,7 +99,7 @@ Threads::Role Threads::role_of_token(const EventClass &cls)
 		role.cpu = FieldRef(cls, "cpu");
 		role.flags = FieldRef(cls, "flags");
 	} else if (cls.name == "sched_wakeup_new") {
-		role.kind = Kind::name;
+		role.kind = Kind::creation;
 	} else if (cls.name == "sched_process_exec") {
 		role.kind = Kind::exec;
 		role.second_pid = FieldRef(cls, "old_pid");
@@ -111,8 +112,13 @@ Threads::Role Threads::role_of_token(const EventClass &cls)
 		role.kind = Kind::writer;
 	} else if (cls.name == "thread_counts") {
 		role.kind = Kind::in_switch; // of a thread that ended
-	} else if (cls.name == "sys_enter" || cls.name == "sys_exit" || cls.name == "page_fault_user" ||
-		   cls.name == "minor_fault" || cls.name == "major_fault") {
+	} else if (cls.name == "sys_enter") {
+		role.kind = Kind::enters;
+		role.call = FieldRef(cls, "id");
+		role.abi = FieldRef(cls, "abi");
+	} else if (cls.name == "sys_exit") {
+		role.kind = Kind::leaves;
+	} else if (cls.name == "page_fault_user" || cls.name == "minor_fault" || cls.name == "major_fault") {
 		role.kind = Kind::of_running;
 	}
 	return role;
@@ -181,8 +187,12 @@ void Threads::learn(const Event &event, const Role &role)
 	if (role.program)
 		set_name(pid, machine, command_of(role.program.get<std::string_view>(event)));
 	// a thread that is not the group leader takes over the leader's pid
-	if (role.kind == Kind::exec && role.second_pid && running.tid == role.second_pid.get<std::int32_t>(event))
+	if (role.kind == Kind::exec && role.second_pid && running.tid == role.second_pid.get<std::int32_t>(event)) {
+		set_call(pid, machine, call(running.tid, machine));
 		running.tid = pid;
+	}
+	if (role.kind == Kind::creation)
+		set_call(pid, machine, call(running.tid, machine));
 	if (role.kind != Kind::state)
 		return;
 	const std::uint64_t flags = role.flags.get(event);
@@ -196,6 +206,25 @@ void Threads::learn(const Event &event, const Role &role)
 		Running &there = running_[slot];
 		if (there.tid == unknown)
 			there.tid = pid;
+	}
+}
+
+void Threads::follow_call(const Event &event, const Role &role)
+{
+	Call call;
+	if (role.kind == Kind::enters && has_all_calls_)
+		call = {true, role.abi.get<std::uint8_t>(event), role.call.get<std::uint16_t>(event)};
+	set_call(running_[cpu_slot_[event.stream->index]].tid, event.stream->machine, call);
+}
+
+void Threads::set_call(std::int64_t pid, std::uint32_t machine, const Call &call)
+{
+	const Info *known = find(pid, machine);
+	if (!call.is_known && !(known && known->call.is_known))
+		return;
+	if (Info *changed = find_or_add(pid, machine)) {
+		changed->call = call;
+		changed->calls_since = gaps_;
 	}
 }
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Which thread runs where, and the names of threads, as far as tokens report them.
+// Which thread runs where, the names of threads, and which system call each is in, as far as tokens report them.
 //
 // Every event passes through: before() returns the thread that posted it and notes which one runs, after() learns from
 // it. Called by the listing, the POET library, the partitions of statistics and those who scan events for a query or a
 // selection of threads. Names come from the tokens that carry a comm; the running thread comes from sched_switch,
-// thread_runs, thread_state and, until the first switch after a loss, from the header of each packet that opens.
-// Not thread-safe. A copy is a snapshot (copy on write): both share what they know until one learns something new.
-// Invariant: what no token reported is unknown, except that thread 0 is named idle; a gap makes the running thread of
-// its CPU unknown.
+// thread_runs, thread_state and, until the first switch after a loss, from the header of each packet that opens. A
+// thread is in the call of its last entry until an exit; what it clones starts in the same call. Not thread-safe. A
+// copy is a snapshot (copy on write): both share what they know until one learns something new. Invariant: what no
+// token reported is unknown, except that thread 0 is named idle; a gap makes the running thread of its CPU unknown, and
+// the calls of all threads; in a recording of which a filter left out events, all calls are unknown.
 #pragma once
 
 #include <cstdint>
@@ -35,6 +36,13 @@ class Threads {
 public:
 	static constexpr std::int64_t unknown = -1;
 
+	// The system call that a thread is in.
+	struct Call {
+		bool is_known = false;
+		std::uint8_t abi = 0; // EDC_ABI_*
+		std::uint16_t id = 0;
+	};
+
 	// What is known about a thread.
 	struct Info {
 		char text[62] = {}; // its name; the rest of a longer one is cut off
@@ -42,6 +50,8 @@ public:
 		bool plain = false;  // needs no quotes
 		bool hidden = false; // the kernel hides this thread from the probes
 		std::int64_t process = unknown;
+		Call call;
+		std::uint32_t calls_since = 0; // since which gap its call is known
 
 		std::string_view view() const { return {text, length}; }
 	};
@@ -63,7 +73,7 @@ public:
 			running = {role.first_pid.get<std::int32_t>(event), false, true};
 		} else if (event.opens_packet() && !running.is_sure && role.kind != Kind::in_switch) {
 			running = {event.packet_tid(), false, false};
-		} else if (running.hidden && role.kind == Kind::of_running) {
+		} else if (running.hidden && role.kind >= Kind::of_running) {
 			running = {}; // its switch-out was not seen
 		}
 		return running.tid;
@@ -72,14 +82,18 @@ public:
 	void after(const Event &event)
 	{
 		const Role &role = roles_[event.cls->index];
-		if (role.kind != Kind::none && role.kind != Kind::of_running && role.kind != Kind::in_switch)
+		if (role.kind == Kind::enters || role.kind == Kind::leaves)
+			follow_call(event, role);
+		else if (role.kind != Kind::none && role.kind != Kind::of_running && role.kind != Kind::in_switch)
 			learn(event, role);
 	}
 
 	void gap(const StreamInfo &stream)
 	{
-		if (!stream.is_user())
-			running_[cpu_slot_[stream.index]] = {};
+		if (stream.is_user())
+			return;
+		running_[cpu_slot_[stream.index]] = {};
+		++gaps_;
 	}
 
 	// For a reader that starts in the middle (answers/statistics/partitions.h): state that only earlier events
@@ -106,6 +120,12 @@ public:
 		const Info *known = find(pid, machine);
 		return known ? known->process : unknown;
 	}
+	// The call that a thread is in, or not known: before what an exit leads to is learned, the one that it ends.
+	Call call(std::int64_t pid, std::uint32_t machine) const
+	{
+		const Info *known = find(pid, machine);
+		return known && known->calls_since == gaps_ ? known->call : Call();
+	}
 	// How many threads are known, named or not.
 	std::size_t count() const { return names_.size(); }
 
@@ -126,17 +146,21 @@ private:
 		sched_switch,
 		runs,
 		name,
+		creation,
 		exec,
 		state,
-		of_running,
 		in_switch,
 		writer,
-		context
+		context,
+		of_running, // what only the running thread posts: this and the following
+		enters,
+		leaves
 	};
 	struct Role {
 		Kind kind = Kind::none;
 		// first_pid: the thread that the event is about; second_pid: the other one of a switch or an exec
 		FieldRef first_pid, second_pid, process, name, cpu, flags, program;
+		FieldRef call, abi; // of an entry
 	};
 
 	struct Running {
@@ -167,6 +191,8 @@ private:
 	static Role role_of_token(const EventClass &cls);
 	static Role role_of_generic_ctf(const EventClass &cls);
 	void learn(const Event &event, const Role &role);
+	void follow_call(const Event &event, const Role &role);
+	void set_call(std::int64_t pid, std::uint32_t machine, const Call &call);
 	std::size_t find_slot(std::uint32_t machine, std::uint32_t cpu) const; // slots_.size(): not found
 	Info *find_or_add(std::int64_t pid, std::uint32_t machine);            // nullptr: pid out of range
 	void set_name(std::int64_t pid, std::uint32_t machine, std::string_view text);
@@ -180,7 +206,9 @@ private:
 	std::vector<std::int64_t> writer_;                           // of user streams, by stream index
 	std::vector<std::shared_ptr<std::uint32_t[]>> pages_;        // number of a name + 1, by machine and pid
 	std::vector<std::shared_ptr<Info>> names_;
+	std::uint32_t gaps_ = 0; // so far
 	bool relies_on_switches_ = false;
+	bool has_all_calls_ = false; // no filter left out entries or exits
 };
 
 } // namespace monitor::trace

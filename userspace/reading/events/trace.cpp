@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/json.h"
 #include "base/limits.h"
 #include "collection_clocks.h"
 #include "cursor.h"
@@ -200,6 +201,24 @@ Recorded when_recorded(const Description &description, std::span<const std::uniq
 	return recorded;
 }
 
+// By --filter, which recording.json describes: by the names of classes of which it took a part, or none.
+bool were_calls_left_out(const fs::path &directory)
+{
+	const std::string untrusted_text = read_text((directory / ".monitor" / "recording.json").string());
+	if (untrusted_text.find("\"expression\"") == std::string::npos)
+		return false;
+	const nlohmann::json recording = parse_json(untrusted_text);
+	if (!recording.is_object() || !recording.contains("filter") || !recording["filter"].is_object())
+		return false;
+	const auto left_out = [&](const char *how) {
+		const nlohmann::json names = recording["filter"].value(how, nlohmann::json());
+		return names.is_array() && std::ranges::any_of(names, [](const nlohmann::json &name) {
+			       return name == "sys_enter" || name == "sys_exit";
+		       });
+	};
+	return left_out("part") || left_out("none");
+}
+
 // The traces that are read together, one description after the other.
 struct Parts {
 	std::vector<fs::path> directories;
@@ -209,7 +228,8 @@ struct Parts {
 	std::vector<Recorded> recorded;   // by machine
 	std::vector<MachineClock> clocks; // by machine
 	std::vector<std::string> warnings;
-	bool has_lines = false;  // of the clock of a trace
+	bool has_lines = false; // of the clock of a trace
+	bool lacks_calls = false;
 	bool is_fetched = false; // of a trace, only a part is here
 	std::uint32_t classes = 0;
 
@@ -253,6 +273,7 @@ struct Parts {
 		if (fetched)
 			warnings.push_back(fetched->text());
 		is_fetched = is_fetched || fetched;
+		lacks_calls = lacks_calls || were_calls_left_out(directory);
 		directories.push_back(directory);
 		descriptions.push_back(std::move(description));
 		classes += static_cast<std::uint32_t>(descriptions.back()->classes().size());
@@ -461,6 +482,7 @@ Trace Trace::open(const std::vector<std::string> &directories, const std::string
 	parts.tell_unreadable(trace.problems_, trace.streams_.size());
 	trace.directory_ = parts.directories.front().string();
 	trace.is_generic_ctf_ = parts.descriptions.size() > 1 || !parts.descriptions.front()->has_tokens();
+	trace.lacks_calls_ = parts.lacks_calls;
 	trace.machines_ = std::move(parts.machines);
 	trace.machine_clocks_ = std::move(parts.clocks);
 	trace.warnings_ = std::move(parts.warnings);

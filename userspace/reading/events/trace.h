@@ -62,6 +62,8 @@ public:
 	const std::string &directory() const { return directory_; }
 	// The text of .monitor/recording.json, or "".
 	const std::string &recording_json() const { return recording_json_; }
+	// Whether it has a recording of which --filter left out system calls.
+	bool lacks_calls() const { return lacks_calls_; }
 
 private:
 	std::string directory_;
@@ -72,7 +74,7 @@ private:
 	std::vector<std::unique_ptr<Stream>> streams_;
 	Problems problems_;
 	std::vector<std::string> warnings_;
-	bool is_generic_ctf_ = false;
+	bool is_generic_ctf_ = false, lacks_calls_ = false;
 	std::uint64_t begin_time_ = 0, end_time_ = 0;
 };
 

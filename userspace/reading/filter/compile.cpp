@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "monitor/syscall_arg.h"
+
 #include "text_match.h"
 
 namespace monitor::filter {
@@ -104,6 +106,11 @@ public:
 	}
 
 private:
+	Resolved resolved(const Expression &name) const
+	{
+		return resolve(name, cls_, *common_.known, common_.derives_from);
+	}
+
 	Target add(Test test, Target on_true, Target on_false)
 	{
 		if (on_true == on_false)
@@ -116,13 +123,13 @@ private:
 
 	Target presence(const Expression &name, Target on_true, Target on_false)
 	{
-		const Resolved resolved = resolve(name, cls_, *common_.known);
-		if (resolved.type == Type::none)
+		const Resolved found = resolved(name);
+		if (found.type == Type::none)
 			return on_false;
-		if (!resolved.may_be_absent)
+		if (!found.may_be_absent)
 			return on_true;
 		Test test;
-		test.source = resolved.source;
+		test.source = found.source;
 		test.condition = &name;
 		return add(test, on_true, on_false);
 	}
@@ -130,7 +137,9 @@ private:
 	// A name compared with constants.
 	Target of_name(const Expression &condition, Target on_true, Target on_false)
 	{
-		const Resolved left = resolve(condition.children[0], cls_, *common_.known);
+		const Resolved left = resolved(condition.children[0]);
+		if (left.type == Type::number && left.source.from == Source::From::call_id)
+			return of_call(condition, left, on_true, on_false);
 		if (left.type == Type::number)
 			return of_number(condition, left, on_true, on_false);
 		if (left.type == Type::real && !has_constant(condition, Type::text)) {
@@ -151,6 +160,22 @@ private:
 		test.negated = is_negated(condition);
 		test.condition = &condition;
 		return add(test, on_true, on_false);
+	}
+
+	// The labels are those of native calls.
+	Target of_call(const Expression &condition, Resolved left, Target on_true, Target on_false)
+	{
+		const Target of_labelled = of_number(condition, left, on_true, on_false);
+		if (!has_constant(condition, Type::text))
+			return of_labelled;
+		left.labels = nullptr;
+		const Target of_unlabelled = of_number(condition, left, on_true, on_false);
+		Test is_unlabelled;
+		is_unlabelled.kind = Test::Kind::range;
+		is_unlabelled.condition = &condition;
+		is_unlabelled.source.from = Source::From::call_abi;
+		is_unlabelled.range = {EDC_ABI_COMPAT, EDC_ABI_COMPAT};
+		return add(is_unlabelled, of_unlabelled, of_labelled);
 	}
 
 	Target of_number(const Expression &condition, const Resolved &left, Target on_true, Target on_false)
@@ -232,10 +257,10 @@ private:
 		test.relation = condition.relation;
 		test.first = static_cast<std::uint32_t>(program_.steps.size());
 		if (left.kind == Kind::name && right.kind == Kind::name) {
-			const Resolved a = resolve(left, cls_, *common_.known),
-				       b = resolve(right, cls_, *common_.known);
+			const Resolved a = resolved(left), b = resolved(right);
 			if (a.type == Type::text && b.type == Type::text) {
 				Step other;
+				other.kind = Step::Kind::source;
 				other.source = b.source;
 				program_.steps.push_back(other);
 				test.kind = Test::Kind::texts;
@@ -268,11 +293,11 @@ private:
 		if (value.kind == Kind::number) {
 			step.constant = value.number.floor;
 		} else if (value.kind == Kind::name) {
-			const Resolved resolved = resolve(value, cls_, *common_.known);
-			if (resolved.type != Type::number)
+			const Resolved found = resolved(value);
+			if (found.type != Type::number)
 				return false;
 			step.kind = Step::Kind::source;
-			step.source = resolved.source;
+			step.source = found.source;
 			step.clock = common_.clock;
 			step.begin_time = common_.begin_time;
 		} else {

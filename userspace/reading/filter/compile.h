@@ -19,8 +19,9 @@ namespace monitor::filter {
 // Shared by all classes of a description.
 struct Common {
 	const trace::Clock *clock = nullptr;
-	std::uint64_t begin_time = 0;      // `time` counts from here
-	const KnownNames *known = nullptr; // what else may be asked for; never null
+	std::uint64_t begin_time = 0;                     // `time` counts from here
+	const KnownNames *known = nullptr;                // what else may be asked for; never null
+	const trace::Description *derives_from = nullptr; // as of resolve()
 	// The values whose labels a condition accepts: looked up once per enumeration, as many classes may share one.
 	std::map<std::pair<const Expression *, const trace::Enumeration *>, Ranges> labelled;
 };

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "check.h"
 #include "compile.h"
 #include "parser.h"
@@ -21,20 +23,25 @@ bool asks_for(const Expression &expression, std::string_view name)
 } // namespace
 
 Filter::Filter(std::string_view untrusted_text, const trace::Description &description, std::uint64_t begin_time,
-	       const KnownNames &known, std::vector<std::string> *doubts)
-    : condition_(std::make_unique<const Expression>(parse(untrusted_text))), programs_(description.classes().size())
+	       const KnownNames &known, std::vector<std::string> *doubts, Judge judge)
+    : condition_(std::make_unique<const Expression>(parse(untrusted_text))), programs_(description.classes().size()),
+      is_derived_(description.classes().size())
 {
 	check(*condition_, untrusted_text, description, known, doubts);
-	needs_names_ = asks_for(*condition_, "thread");
 	uses_time_ = asks_for(*condition_, "time");
-	needs_threads_ = needs_names_ || asks_for(*condition_, "tid");
 	Common common;
 	common.clock = &description.clock;
 	common.begin_time = begin_time;
 	common.known = &known;
+	common.derives_from = judge == Judge::reader && known.empty() ? &description : nullptr;
 	find_uses(*condition_, known);
-	for (const auto &cls : description.classes())
+	for (const auto &cls : description.classes()) {
 		programs_[cls->index] = compile(*condition_, *cls, common);
+		is_derived_[cls->index] = programs_[cls->index].is_derived();
+		derives_ = derives_ || is_derived_[cls->index];
+	}
+	needs_names_ = derives_ || asks_for(*condition_, "thread");
+	needs_threads_ = needs_names_ || asks_for(*condition_, "tid");
 }
 
 void Filter::find_uses(const Expression &expression, const KnownNames &known)
@@ -56,5 +63,34 @@ bool Filter::uses_known(std::string_view name) const
 {
 	return std::find(used_.begin(), used_.end(), name) != used_.end();
 }
+
+LeftOut left_out(const Filter &filter, const trace::Description &description,
+		 const std::function<bool(const trace::EventClass &)> &takes)
+{
+	const trace::EventClass *taken = nullptr;
+	for (const auto &cls : description.classes())
+		if (takes(*cls)) {
+			if (taken && taken->name != cls->name)
+				return {};
+			taken = cls.get();
+		}
+	for (const auto &other : description.classes())
+		for (const std::string &name : filter.names())
+			if (taken && other->name == taken->name && taken->find(name) && !other->find(name) &&
+			    !takes(*other))
+				return {other.get(), name};
+	return {};
+}
+
+std::string left_out_text(const LeftOut &left_out)
+{
+	return left_out.form ? fmt::format("some events of {} have no {}, so the expression is not true for them",
+					   left_out.form->name, left_out.name)
+			     : "";
+}
+
+const char *const undecided_sentence = "whether some events match is unknown, so they are left out: what they do not "
+				       "say themselves would follow from earlier "
+				       "events, which were lost or not recorded";
 
 } // namespace monitor::filter

@@ -6,11 +6,13 @@
 //
 // Text -> parse() -> Expression -> check() against the description -> compile() per event class -> Program per class.
 // Made by callers that take an expression from a user (`monitor list --filter`); depends on no command, prints nothing.
-// matches() is const and allocates nothing: any number of threads may call it.
+// matches() is const: any number of threads may call it. It allocates nothing, unless what it asks for is unknown.
 // Invariant: matches() never accepts an event of a class that can_match() rejects.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -27,16 +29,18 @@ class Filter {
 public:
 	// `time` counts from begin_time. `known` may be asked for besides the event: then matches() needs a Knowledge.
 	// Throws Refusal. The description must outlive the filter. With `doubts`, names that the description lacks may
-	// be those of classes that come later: sentences about them are added.
+	// be those of classes that come later: sentences about them are added. A reader that passes no `known` also
+	// finds what earlier events say of one that lacks it, such as the call that a sys_exit ends.
 	Filter(std::string_view untrusted_text, const trace::Description &description, std::uint64_t begin_time,
-	       const KnownNames &known = {}, std::vector<std::string> *doubts = nullptr);
+	       const KnownNames &known = {}, std::vector<std::string> *doubts = nullptr, Judge judge = Judge::reader);
 
 	// Whether any event of this class can match: events of other classes need not be looked at.
 	bool can_match(const trace::EventClass &cls) const { return programs_[cls.index].can_match(); }
 
 	const Program &program(const trace::EventClass &cls) const { return programs_[cls.index]; }
 
-	// Whether the expression uses the running thread, or its name. Names are those that earlier tokens reported.
+	// Whether the expression uses the running thread, or what earlier tokens reported: its name, the call that it
+	// is in.
 	bool needs_threads() const { return needs_threads_; }
 	bool needs_names() const { return needs_names_; }
 	bool uses_time() const { return uses_time_; } // since begin_time, by the description's clock
@@ -49,16 +53,39 @@ public:
 	// An event of the description. Without `running` the event has neither `tid` nor `thread`.
 	bool matches(const trace::Event &event, const Running &running = {}) const
 	{
+		if (derives_ && is_derived_[event.cls->index] &&
+		    programs_[event.cls->index].is_undecided(event, running))
+			++*undecided_;
 		return programs_[event.cls->index].matches(event, running);
 	}
+	// How often so far a result depended on what no earlier event says; it was then taken as absent.
+	std::uint64_t undecided() const { return *undecided_; }
+	// Whether this is asked of events of a class.
+	bool derives(const trace::EventClass &cls) const { return is_derived_[cls.index]; }
 
 private:
 	void find_uses(const Expression &expression, const KnownNames &known);
 
 	std::unique_ptr<const Expression> condition_;
-	std::vector<Program> programs_;         // by class index
+	std::vector<Program> programs_; // by class index
+	std::vector<bool> is_derived_;  // by class index
+	std::unique_ptr<std::atomic<std::uint64_t>> undecided_ = std::make_unique<std::atomic<std::uint64_t>>();
 	std::vector<std::string> used_, names_; // of `known`; of the event
-	bool needs_threads_ = false, needs_names_ = false, uses_time_ = false, uses_event_ = false;
+	bool derives_ = false, needs_threads_ = false, needs_names_ = false, uses_time_ = false, uses_event_ = false;
 };
+
+// What is true of some forms of an event only, because another form lacks a name in it that a reader cannot derive: it
+// may be meant of all.
+struct LeftOut {
+	const trace::EventClass *form = nullptr; // that lacks the name; nullptr: none
+	std::string name;
+};
+// `takes`: whether the expression may be true of a class. Of expressions about one event.
+LeftOut left_out(const Filter &filter, const trace::Description &description,
+		 const std::function<bool(const trace::EventClass &)> &takes);
+// "some events of sys_exit have no id, so ..."; "": no form is left out.
+std::string left_out_text(const LeftOut &left_out);
+// Of a filter that has undecided results.
+extern const char *const undecided_sentence;
 
 } // namespace monitor::filter

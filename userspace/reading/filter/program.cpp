@@ -111,4 +111,51 @@ bool Program::holds_otherwise(const Test &test, const trace::Event &event, const
 	return false;
 }
 
+template <class Is> bool Program::any_source(const Test &test, Is &&is) const
+{
+	if (is(test.source))
+		return true;
+	if (test.kind != Test::Kind::computed && test.kind != Test::Kind::texts)
+		return false;
+	const auto first = steps.begin() + test.first;
+	return std::any_of(first, first + std::max(test.count, 1u),
+			   [&](const Step &step) { return step.kind == Step::Kind::source && is(step.source); });
+}
+
+bool Program::is_derived() const
+{
+	return std::any_of(tests.begin(), tests.end(), [this](const Test &test) {
+		return any_source(test, [](const Source &source) { return source.is_derived(); });
+	});
+}
+
+// A test of an unknown value may lead either way.
+bool Program::is_undecided(const trace::Event &event, const Running &running) const
+{
+	const auto is_unknown = [&](const Source &source) {
+		return source.is_derived() && !source.is_in(event, running);
+	};
+	if (std::none_of(tests.begin(), tests.end(), [&](const Test &test) { return any_source(test, is_unknown); }))
+		return false;
+	std::vector<bool> met(tests.size());
+	std::vector<Target> open = {entry};
+	bool may_accept = false, may_reject = false;
+	while (!open.empty()) {
+		const Target at = open.back();
+		open.pop_back();
+		may_accept = may_accept || at == accept;
+		may_reject = may_reject || at == reject;
+		if (at >= accept || met[at])
+			continue;
+		met[at] = true;
+		const Test &test = tests[at];
+		const bool either = any_source(test, is_unknown), is_true = !either && holds(test, event, running);
+		if (either || is_true)
+			open.push_back(test.on_true);
+		if (!is_true)
+			open.push_back(test.on_false);
+	}
+	return may_accept && may_reject;
+}
+
 } // namespace monitor::filter

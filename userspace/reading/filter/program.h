@@ -74,6 +74,11 @@ public:
 		return at == accept;
 	}
 
+	// Whether it asks for what only earlier events say, see Source::is_derived().
+	bool is_derived() const;
+	// Whether the result depends on such a value which is not known.
+	bool is_undecided(const trace::Event &event, const Running &running) const;
+
 	Target entry = reject;
 	std::vector<Test> tests;
 	std::vector<KeyRange> keys;
@@ -91,6 +96,7 @@ private:
 		return holds_otherwise(test, event, running);
 	}
 	bool holds_otherwise(const Test &test, const trace::Event &event, const Running &running) const;
+	template <class Is> bool any_source(const Test &test, Is &&is) const;
 	bool compute(const Test &test, const trace::Event &event, const Running &running, Integer &value) const;
 };
 

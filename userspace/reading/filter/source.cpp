@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "monitor/syscall_arg.h"
+
 namespace monitor::filter {
 namespace {
 
@@ -69,13 +71,91 @@ Resolved of_known(const KnownName &name, std::size_t place)
 	return made;
 }
 
+// What short forms lack, and what came before says.
+struct Derivable {
+	std::string_view event, field;
+	From from;
+};
+
+constexpr Derivable derivable[] = {
+    {"sys_exit", "id", From::call_id},
+    {"sys_exit", "abi", From::call_abi},
+    {"sched_process_exit", "comm", From::thread_name},
+};
+
+// The same field of a form that has it, with labels if there are some; nullptr: none has.
+const trace::Field *field_of_other_form(const trace::Description &description, const Derivable &what)
+{
+	const trace::Field *found = nullptr;
+	for (const trace::EventClass *other : description.find(what.event))
+		if (const trace::Field *field = other->find(what.field); field && (!found || field->labels))
+			found = field;
+	return found;
+}
+
+Resolved of_field(const trace::Field &field)
+{
+	Resolved made;
+	made.may_be_absent = field.is_optional;
+	if (field.kind == trace::FieldKind::text) {
+		made.type = Type::text;
+		made.source.from = field.is_optional ? From::optional_text_field : From::text_field;
+		return made;
+	}
+	if (!field.is_integer()) {
+		const bool is_real = field.kind == trace::FieldKind::real;
+		made.type = is_real ? Type::real : Type::list;
+		made.source.from = is_real ? From::real_field : From::list_field;
+		return made;
+	}
+	made.type = Type::number;
+	if (field.is_optional)
+		made.source.from = From::optional_field;
+	made.source.is_signed = field.kind == trace::FieldKind::signed_integer;
+	made.labels = field.labels.get();
+	const Integer values = Integer(1) << std::min(field.size_bits, 64u);
+	made.least = made.source.is_signed ? -(values / 2) : 0;
+	made.greatest = made.least + values - 1;
+	return made;
+}
+
+// Of a class that lacks the field.
+Resolved derived(const Expression &name, const trace::EventClass &cls, const trace::Description &description)
+{
+	if (cls.size_bytes == 0 || cls.domain != trace::Domain::kernel)
+		return {};
+	const auto *what = std::ranges::find_if(
+	    derivable, [&](const Derivable &each) { return each.event == cls.name && each.field == name.text; });
+	const trace::Field *field = what == std::end(derivable) ? nullptr : field_of_other_form(description, *what);
+	if (!field)
+		return {};
+	Resolved made = of_field(*field);
+	made.may_be_absent = true;
+	made.source.from = what->from;
+	if (what->from == From::thread_name)
+		made.source.field = trace::FieldRef(cls, "pid");
+	return made;
+}
+
 } // namespace
+
+bool Source::is_labelled(const trace::Event &event, const Running &running) const
+{
+	return from != From::call_id || call(event, running).abi != EDC_ABI_COMPAT;
+}
 
 bool Source::text(const trace::Event &event, const Running &running, std::string_view &value) const
 {
 	if (from == From::thread) {
 		const trace::Threads::Info *known =
 		    running.threads ? running.threads->name(running.tid, event.stream->machine) : nullptr;
+		value = known ? known->view() : std::string_view();
+		return known != nullptr;
+	}
+	if (from == From::thread_name) {
+		const trace::Threads::Info *known =
+		    running.threads ? running.threads->name(field.get<std::int64_t>(event), event.stream->machine)
+				    : nullptr;
 		value = known ? known->view() : std::string_view();
 		return known != nullptr;
 	}
@@ -94,37 +174,18 @@ const KnownName *find(const Expression &name, const KnownNames &known)
 	return name.is_field || found == known.end() ? nullptr : &*found;
 }
 
-Resolved resolve(const Expression &name, const trace::EventClass &cls, const KnownNames &known)
+Resolved resolve(const Expression &name, const trace::EventClass &cls, const KnownNames &known,
+		 const trace::Description *derives_from)
 {
 	if (const KnownName *found = find(name, known); found && found->lacking.empty())
 		return of_known(*found, static_cast<std::size_t>(found - known.data()));
 	if (const Property *property = find_property(name))
 		return of_every_event(*property);
-	Resolved made;
 	const trace::Field *field = cls.find(name.text);
 	if (!field)
-		return made;
+		return derives_from ? derived(name, cls, *derives_from) : Resolved();
+	Resolved made = of_field(*field);
 	made.source.field = trace::FieldRef(cls, *field);
-	made.may_be_absent = field->is_optional;
-	if (field->kind == trace::FieldKind::text) {
-		made.type = Type::text;
-		made.source.from = field->is_optional ? From::optional_text_field : From::text_field;
-		return made;
-	}
-	if (!field->is_integer()) {
-		const bool is_real = field->kind == trace::FieldKind::real;
-		made.type = is_real ? Type::real : Type::list;
-		made.source.from = is_real ? From::real_field : From::list_field;
-		return made;
-	}
-	made.type = Type::number;
-	if (field->is_optional)
-		made.source.from = From::optional_field;
-	made.source.is_signed = field->kind == trace::FieldKind::signed_integer;
-	made.labels = field->labels.get();
-	const Integer values = Integer(1) << std::min(field->size_bits, 64u);
-	made.least = made.source.is_signed ? -(values / 2) : 0;
-	made.greatest = made.least + values - 1;
 	return made;
 }
 

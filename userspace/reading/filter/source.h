@@ -2,8 +2,11 @@
 // Where a name's value comes from: a field of the event's class, or a property that every event has.
 //
 // resolve() looks a name up in one event class when the expression is compiled for it; the Source is then read per
-// event. A value that an event lacks - the CPU of the recorder's own events, a thread that no token reported - is
-// absent, never 0. Invariant: a number of a Source is within least and greatest of its Resolved.
+// event. What a short form of one of monitor's own events lacks may follow from earlier events: the call that a
+// sys_exit ends from its entry, the name of a thread that exits from what named it. resolve() then finds it like a
+// field, if it is given the description, which has the long form. A value that an event lacks - the CPU of the
+// recorder's own events, a thread that no token reported - is absent, never 0. Invariant: a number of a Source is
+// within least and greatest of its Resolved.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +30,9 @@ struct Running {
 	Knowledge *knowledge = nullptr;
 };
 
+// Who judges an event: a reader knows what came before, a probe knows the event alone.
+enum class Judge : std::uint8_t { reader, probe };
+
 struct Source {
 	enum class From : std::uint8_t {
 		// numbers
@@ -40,6 +46,8 @@ struct Source {
 		time,
 		tid,
 		known_number,
+		call_id, // of the call that the thread is in
+		call_abi,
 		// texts
 		text_field,
 		optional_text_field,
@@ -47,6 +55,7 @@ struct Source {
 		stream,
 		thread,
 		known_text,
+		thread_name, // of the thread that `field` names
 	};
 
 	From from = From::field;
@@ -81,10 +90,21 @@ struct Source {
 			return running.tid != trace::Threads::unknown;
 		case From::known_number:
 			return running.knowledge && running.knowledge->number(place, value);
+		case From::call_id:
+			value = call(event, running).id;
+			return call(event, running).is_known;
+		case From::call_abi:
+			value = call(event, running).abi;
+			return call(event, running).is_known;
 		default:
 			return false;
 		}
 	}
+
+	// Whether the value is not the event's, but follows from earlier ones.
+	bool is_derived() const { return from == From::call_id || from == From::call_abi || from == From::thread_name; }
+	// Whether labels are those of this value: other ABIs have other calls.
+	bool is_labelled(const trace::Event &event, const Running &running) const;
 
 	// Whether the event has a value, of any type.
 	bool is_in(const trace::Event &event, const Running &running) const
@@ -98,6 +118,13 @@ struct Source {
 
 	// False: the event has none.
 	bool text(const trace::Event &event, const Running &running, std::string_view &value) const;
+
+private:
+	static trace::Threads::Call call(const trace::Event &event, const Running &running)
+	{
+		return running.threads ? running.threads->call(running.tid, event.stream->machine)
+				       : trace::Threads::Call();
+	}
 };
 
 // list: cannot be compared, only tested for presence.
@@ -112,7 +139,9 @@ struct Resolved {
 	const trace::Enumeration *labels = nullptr; // of a number, or nullptr
 };
 
-Resolved resolve(const Expression &name, const trace::EventClass &cls, const KnownNames &known = {});
+// `derives_from`: what earlier events say is found, too.
+Resolved resolve(const Expression &name, const trace::EventClass &cls, const KnownNames &known = {},
+		 const trace::Description *derives_from = nullptr);
 
 // The one that the name means; nullptr: none of them.
 const KnownName *find(const Expression &name, const KnownNames &known);

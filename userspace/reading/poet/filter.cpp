@@ -6,7 +6,8 @@ namespace poet {
 Filter::Body::Body(const Trace &trace, std::string_view expression)
     : core_(trace.core()), filter_(detail::guarded([&] {
 	      const auto &opened = core_->trace();
-	      return monitor::filter::Filter(expression, opened.description(), opened.begin_time());
+	      return monitor::filter::Filter(expression, opened.description(), opened.begin_time(), {}, nullptr,
+					     monitor::filter::Judge::probe);
       })),
       asks_who_runs_(filter_.needs_threads())
 {
