@@ -320,11 +320,12 @@ def in_sql(monitor, work):
 
 
 def refused(monitor, work):
+	shutil.copytree(work / "a", work / "a-2")
 	for words, says in ((["-o", work / "given", work / "a", work / "b"], "not empty"),
 	                    (["-o", work / "x", work / "a", work / "b", "--clock", "z=1us"], "not one of the traces"),
 	                    (["-o", work / "x", work / "a", work / "b", "--clock", "a=1us"], "whose clock is kept"),
 	                    (["-o", work / "x", work / "a", work / "b", "--clock", "b=soon"], "not an offset"),
-	                    (["-o", work / "x", work / "a", work / "a", "--clock", "a-2=1us"], "uuid"),
+	                    (["-o", work / "x", work / "a", work / "a-2", "--clock", "a-2=1us"], "uuid"),
 	                    (["-o", work / "x", work / "a", work / "nowhere"], "no trace"),
 	                    (["-o", work / "x", work / "a", work / "b", "--sync", 'name == "work"', 'name == "send"', "--key",
 	                      "name"], "no message"),

@@ -254,16 +254,16 @@ def status_not_written():
 
 def inputs_stay():
 	"""No output path makes a command remove what it reads, or what it did not make."""
-	good = e2e.work / "good"
-	for name in ("one", "two"):
-		e2e.Trace(good).copy(name)
+	good, other = e2e.work / "good", e2e.record("other", "-e", "sched", command=("true",)).directory
+	for name, trace in (("one", good), ("two", other)):
+		e2e.Trace(trace).copy(name)
 	complains("merge -o ''", 2, e2e.monitor, "merge", "-o", "", "one", "two", says="the value is empty", cwd=e2e.work)
 	complains("merge into an input", 1, e2e.monitor, "merge", "-o", "one/both", "one", "two", says="inside", cwd=e2e.work)
 	for clocks, says in ((("two=1ms", "--clock", "two=2ms"), "given twice"), (("two=1ms,-5us",), "is negative")):
 		complains(f"merge --clock {clocks}", 1, e2e.monitor, "merge", "-o", "both", "one", "two", "--clock", *clocks, says=says, cwd=e2e.work)
-	for name in ("one", "two"):
+	for name, trace in (("one", good), ("two", other)):
 		e2e.equal(f"files of {name}", sorted(path.name for path in (e2e.work / name).iterdir()),
-		          sorted(path.name for path in good.iterdir()))
+		          sorted(path.name for path in trace.iterdir()))
 	null = e2e.work / "null"
 	os.mknod(null, 0o666 | stat.S_IFCHR, os.makedev(1, 3))
 	e2e.run(e2e.monitor, "tdl", "compile", "pcap", "-o", null)

@@ -216,9 +216,13 @@ std::vector<std::string> expect_different(const std::vector<trace::Trace> &trace
 			    " belong to one trace (they have the same uuid): their clocks cannot be moved apart");
 		const trace::Trace &first = traces[static_cast<std::size_t>(other->second - parts.data())];
 		if (!is_new && description.has_tokens() && traces[i].begin_time() <= first.end_time() &&
-		    first.begin_time() <= traces[i].end_time())
-			twice.push_back(part.source + " and " + other->second->source +
+		    first.begin_time() <= traces[i].end_time()) {
+			const std::string both = part.source + " and " + other->second->source;
+			if (traces[i].begin_time() == first.begin_time() && traces[i].end_time() == first.end_time())
+				throw Error(both + " are one recording and a copy of it: merge one of them");
+			twice.push_back(both +
 					" are one recording: what both have will be read twice; merge one of them");
+		}
 	}
 	return twice;
 }
@@ -308,9 +312,28 @@ int merge_shards(const MergeArguments &arguments)
 	return merged.missing.empty() ? 0 : 1;
 }
 
-// Returns the exit code.
-int run_merge(const MergeArguments &arguments)
+// Each trace once, by the first of its names. Says which were named again.
+std::vector<std::string> without_links(const std::vector<std::string> &directories)
 {
+	std::vector<std::string> all;
+	std::map<fs::path, std::string> taken; // real path -> as it was named
+	for (const std::string &directory : directories) {
+		std::error_code unreadable;
+		const fs::path real = fs::canonical(directory, unreadable);
+		const auto [known, is_new] = taken.emplace(unreadable ? fs::path(directory) : real, directory);
+		if (is_new)
+			all.push_back(directory);
+		else
+			print_error(directory + " and " + known->second +
+				    " are one trace by two names: it is merged once");
+	}
+	return all;
+}
+
+// Returns the exit code.
+int run_merge(MergeArguments arguments)
+{
+	arguments.directories = without_links(arguments.directories);
 	::umask(S_IRWXG | S_IRWXO); // as private as recordings are
 	if (arguments.directories.size() > 1 && std::ranges::all_of(arguments.directories, collection::is_shard))
 		return merge_shards(arguments);

@@ -230,22 +230,50 @@ struct Parts {
 	std::vector<std::string> warnings;
 	bool has_lines = false; // of the clock of a trace
 	bool lacks_calls = false;
-	bool is_fetched = false; // of a trace, only a part is here
+	std::map<fs::path, fs::path> taken; // real path -> as it was named
+	bool is_fetched = false;            // of a trace, only a part is here
 	std::uint32_t classes = 0;
 
 	// Of one recording: the snapshots of a flight recorder, by the directory above them and the recording's uuid.
 	struct Snapshot {
 		std::int64_t begin_ns, end_ns;
 		fs::path directory;
+		std::string argument;
+
+		bool is_numbered() const
+		{
+			return directory.filename().string().find_first_not_of("0123456789") == std::string::npos;
+		}
+		bool is_copy_of(const Snapshot &other) const
+		{
+			return begin_ns == other.begin_ns && end_ns == other.end_ns && argument != other.argument;
+		}
+		bool overlaps(const Snapshot &other) const
+		{
+			return begin_ns <= other.end_ns && other.begin_ns <= end_ns;
+		}
 	};
 	std::map<std::pair<fs::path, std::array<std::uint8_t, 16>>, std::vector<Snapshot>> snapshots;
-	// All others, by host and uuid.
+	// All, by host and uuid.
 	std::map<std::pair<std::string, std::array<std::uint8_t, 16>>, std::vector<Snapshot>> recordings;
 
 	struct Unreadable {
 		std::string name, why;
 	};
 	std::vector<Unreadable> unreadable; // beside others that can be read
+
+	// Whether it was added by another name: a link, or a directory above it.
+	bool is_again(const fs::path &path)
+	{
+		std::error_code unreadable;
+		const fs::path real = fs::canonical(path, unreadable);
+		const auto [known, is_new] = taken.emplace(unreadable ? path : real, path);
+		if (!is_new)
+			warnings.push_back(known->second == path ? path.string() + " is named twice: it is read once"
+								 : path.string() + " and " + known->second.string() +
+								       " are one trace by two names: it is read once");
+		return !is_new;
+	}
 
 	// Names of streams are relative to `root`. If it throws Error, nothing was added.
 	void add(const fs::path &directory, const std::string &argument, const fs::path &root, PartClock clock)
@@ -278,14 +306,12 @@ struct Parts {
 		descriptions.push_back(std::move(description));
 		classes += static_cast<std::uint32_t>(descriptions.back()->classes().size());
 		Recorded when = when_recorded(*descriptions.back(), mine);
-		const std::string name = directory.filename().string();
-		if (when.has_tokens && name.find_first_not_of("0123456789") == std::string::npos)
-			snapshots[{directory.parent_path(), descriptions.back()->uuid}].push_back(
-			    {when.begin_ns, when.end_ns, directory});
-		else if (const std::string *host = descriptions.back()->find_env("hostname");
-			 when.has_tokens && descriptions.back()->has_uuid)
-			recordings[{host ? *host : "", descriptions.back()->uuid}].push_back(
-			    {when.begin_ns, when.end_ns, directory});
+		const Snapshot this_one{when.begin_ns, when.end_ns, directory, argument};
+		const std::string *host = descriptions.back()->find_env("hostname");
+		if (when.has_tokens && descriptions.back()->has_uuid)
+			recordings[{host ? *host : "", descriptions.back()->uuid}].push_back(this_one);
+		if (when.has_tokens && this_one.is_numbered())
+			snapshots[{directory.parent_path(), descriptions.back()->uuid}].push_back(this_one);
 		if (clock.has_lines)
 			when.lines_of = directory.lexically_relative(root).begin()->string();
 		const std::uint32_t machine = machine_of(directory, argument, std::move(when));
@@ -324,6 +350,8 @@ struct Parts {
 		for (const fs::path &part : trace_directories(argument)) {
 			const std::string name = part.lexically_relative(argument).begin()->string();
 			named.erase(name);
+			if (is_again(part))
+				continue;
 			const auto clock = clocks.find(name);
 			try {
 				add(part, argument, is_only ? fs::path(argument) : part.parent_path(),
@@ -370,11 +398,18 @@ struct Parts {
 	{
 		for (auto &[recording, all] : recordings) {
 			std::ranges::sort(all, {}, &Snapshot::begin_ns);
-			for (std::size_t i = 1; i < all.size(); ++i)
-				if (all[i].begin_ns <= all[i - 1].end_ns)
+			for (std::size_t i = 1; i < all.size(); ++i) {
+				const Snapshot &a = all[i - 1], &b = all[i];
+				const std::string both = b.directory.string() + " and " + a.directory.string();
+				if (a.is_copy_of(b))
+					throw Error(both + " are one recording and a copy of it: name one of them");
+				const bool are_of_flight = a.is_numbered() && b.is_numbered() &&
+							   a.directory.parent_path() == b.directory.parent_path();
+				if (a.overlaps(b) && !are_of_flight)
 					warnings.push_back(
-					    all[i].directory.string() + " and " + all[i - 1].directory.string() +
+					    both +
 					    " are one recording: what both have is read twice; name one of them");
+			}
 		}
 		for (auto &[recording, all] : snapshots) {
 			std::ranges::sort(all, {}, &Snapshot::begin_ns);
@@ -463,7 +498,8 @@ Trace Trace::open(const std::vector<std::string> &directories, const std::string
 	std::error_code ignored;
 	for (const std::string &directory : directories) {
 		if (fs::is_regular_file(directory, ignored)) {
-			parts.add_file(directory, tdl);
+			if (!parts.is_again(directory))
+				parts.add_file(directory, tdl);
 			continue;
 		}
 		auto clocks = read_collection(directory, parts.warnings);
