@@ -202,4 +202,57 @@ TEST_CASE("time: as people write it")
 		CHECK_THROWS_AS(parse_time(wrong, "--from", trace, false), monitor::Error);
 }
 
+TEST_CASE("time: an end is the first such time after the start, also past midnight")
+{
+	::setenv("TZ", "UTC", 1);
+	::tzset();
+	std::vector<StreamWriter> writers = {{0, 0}};
+	writers[0].open(1000); // 2023-11-14 22:13:20.000001005
+	writers[0].post(1000, 256, 0);
+	writers[0].open(7200000000000);
+	writers[0].post(7200000000000, 256, 0);
+	Trace trace = samples::trace(writers);
+	const TimeRange range = parse_range("23:50", "00:10", trace);
+	CHECK(range.from == 5799999999995);
+	CHECK(range.to == 6999999999995);
+	CHECK(parse_range("1s", "00:10", trace).to == 6999999999995);
+	CHECK(parse_range("", "00:10", trace).to == 6999999999995);
+	CHECK_THROWS_WITH(parse_range("00:10", "23:50", trace), "--from 00:10 is later than --to 23:50");
+	CHECK_THROWS_WITH(parse_range("23:50", "23:40", trace), "--from 23:50 is later than --to 23:40");
+	// of a recording over several days
+	const monitor::trace::Clock clock;
+	const std::uint64_t begin = 1'700'000'000'000'000'000, day = 86'400'000'000'000;
+	const Span days{clock, begin, begin + 3 * day};
+	const TimeRange second = parse_bounds("2023-11-15 23:50", "00:10", days, "--from", "--to");
+	CHECK(second.to - second.from == 1'200'000'000'000);
+	CHECK(parse_time("22:13:19", "--from", days, false) == begin + day - 1'000'000'000);
+}
+
+TEST_CASE("time: the hour that clocks show twice")
+{
+	::setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1);
+	::tzset();
+	const monitor::trace::Clock clock;
+	const std::uint64_t minute = 60'000'000'000, begin = 1'729'987'200'000'000'000; // 2024-10-27 02:00 +0200
+	const Span summer{clock, begin, begin + 59 * minute}, winter{clock, begin + 60 * minute, begin + 180 * minute},
+	    both{clock, begin, begin + 180 * minute}, none{clock, begin - 600 * minute, begin - 500 * minute};
+	for (const char *text : {"02:30", "2024-10-27 02:30"}) {
+		CHECK(parse_time(text, "--from", summer, false) == begin + 30 * minute);
+		CHECK(parse_time(text, "--from", winter, false) == begin + 90 * minute);
+		CHECK_THROWS_WITH(parse_time(text, "--from", both, false),
+				  std::string("--from ") + text + ": clocks showed this time twice: write " + text +
+				      "+0200 or " + text + "+0100");
+	}
+	CHECK(parse_time("02:30+0200", "--from", both, false) == begin + 30 * minute);
+	CHECK(parse_time("02:30:00+01:00", "--from", both, false) == begin + 90 * minute);
+	CHECK(parse_time("2024-10-27 00:30Z", "--from", both, false) == begin + 30 * minute);
+	CHECK(parse_bounds("02:45+0200", "02:30", both, "--from", "--to").to == begin + 90 * minute);
+	CHECK(parse_time("2024-10-27 02:30", "--from", none, false) == begin + 30 * minute);
+	CHECK(parse_time("2024-10-27 04:30", "--from", both, false) == begin + 210 * minute);
+	for (const char *wrong : {"02:30+", "02:30+x", "2024-02-30 10:00", "2024-02-30 10:00+0100", "02:30-1"})
+		CHECK_THROWS_AS(parse_time(wrong, "--from", both, false), monitor::Error);
+	::setenv("TZ", "UTC", 1);
+	::tzset();
+}
+
 } // namespace test_listing

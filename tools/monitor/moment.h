@@ -26,6 +26,8 @@ inline std::uint64_t parse_moment(const std::string &text, const char *option, s
 	if (text.find(':') != std::string::npos)
 		try {
 			return trace::parse_time(text, option, {since_1970, now_ns - almost_a_day_ns, now_ns}, last);
+		} catch (const trace::TwiceShown &) {
+			throw;
 		} catch (const Error &) { // its sentence is about a trace
 		}
 	throw Error(fmt::format("{} {} is not a time, such as HH:MM[:SS], \"YYYY-MM-DD HH:MM[:SS]\" or '30s ago'",

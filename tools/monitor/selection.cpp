@@ -76,11 +76,17 @@ void add_list(CLI::App &command, const char *option, Values &values, const std::
 
 } // namespace
 
-// HH:MM:SS in local time.
+// HH:MM:SS in local time, with the date if the trace is of several days.
 static std::string time_of_day(const trace::Trace &trace, std::uint64_t time)
 {
-	const std::time_t seconds = (trace.description().clock.wall_ns(time) + 500'000'000) / 1'000'000'000;
-	return fmt::format("{:%H:%M:%S}", fmt::localtime(seconds));
+	const auto local = [&](std::uint64_t ticks) {
+		const std::time_t seconds = (trace.description().clock.wall_ns(ticks) + 500'000'000) / 1'000'000'000;
+		return fmt::localtime(seconds);
+	};
+	const std::tm first = local(trace.begin_time()), last = local(trace.end_time()), shown = local(time);
+	return first.tm_yday == last.tm_yday && first.tm_year == last.tm_year
+		   ? fmt::format("{:%H:%M:%S}", shown)
+		   : fmt::format("{:%Y-%m-%d %H:%M:%S}", shown);
 }
 
 analyze::Scope Selection::scope(const trace::Trace &trace, const analyze::RecordingInfo &info) const

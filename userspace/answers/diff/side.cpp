@@ -67,11 +67,8 @@ std::vector<Part> parse_side(const std::string &text)
 trace::TimeRange range_of(const Part &part, const trace::Trace &trace, const trace::TimeRange &whole)
 {
 	const std::string text = part.text();
-	trace::TimeRange range;
-	if (!part.from.empty())
-		range.from = trace::parse_time(part.from, text.c_str(), trace, false);
-	if (!part.to.empty())
-		range.to = trace::parse_time(part.to, text.c_str(), trace, true);
+	const trace::TimeRange range =
+	    trace::parse_bounds(part.from, part.to, trace::span_of(trace), text.c_str(), text.c_str());
 	if (range.from > range.to)
 		throw Error(fmt::format("{}: the window ends before it starts", text));
 	if (range.from < whole.to && range.to >= whole.from)

@@ -5,13 +5,12 @@
 #include <ctime>
 #include <limits>
 #include <optional>
+#include <vector>
 
 #include "base/error.h"
 
 namespace monitor::trace {
 namespace {
-
-constexpr std::int64_t day_s = 86400;
 
 // "" or ".digits" in billionths of the unit; digits after the ninth are dropped.
 std::optional<std::int64_t> fraction_e9(const char *text)
@@ -55,45 +54,134 @@ std::optional<std::int64_t> since_begin_ns(const std::string &text)
 	return number;
 }
 
-std::optional<std::int64_t> parse_wall_ns(const char *text, const Span &span)
+// A local time as it is written.
+struct Written {
+	std::tm parts{}; // of a time of day, only that
+	std::int64_t fraction_ns = 0;
+	bool is_dated = false;
+	std::optional<std::int64_t> offset_s; // from UTC; none: that of this machine
+};
+
+// "Z", "+HH:MM" or "+HHMM" behind a time.
+std::optional<std::int64_t> read_offset(const char *text)
 {
-	const Clock &clock = span.clock;
-	const std::int64_t begin_ns = clock.wall_ns(span.begin_time), end_ns = clock.wall_ns(span.end_time);
-	const std::time_t begin_s = begin_ns / second_ns;
-	std::tm local{};
-	const char *rest = nullptr;
-	bool dated = false;
-	for (const char *format : {"%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%H:%M:%S", "%H:%M"}) {
-		if (rest)
-			break;
-		dated = *(format + 1) == 'Y';
-		local = {};
-		if (!dated)
-			::localtime_r(&begin_s, &local);
-		local.tm_sec = 0;
-		rest = ::strptime(text, format, &local);
-	}
-	const auto fraction = rest ? fraction_e9(rest) : std::nullopt;
-	if (!fraction)
-		return std::nullopt;
-	local.tm_isdst = -1;
-	std::tm next_day = local;
-	const std::tm written = local;
-	std::int64_t ns = 0;
-	if (__builtin_mul_overflow(static_cast<std::int64_t>(::mktime(&local)), second_ns, &ns) ||
-	    __builtin_add_overflow(ns, *fraction, &ns) || ns >= std::numeric_limits<std::int64_t>::max() - 1 ||
-	    local.tm_mday != written.tm_mday) // there is no 30 February
-		return std::nullopt;
-	++next_day.tm_mday;
-	const std::int64_t next_ns = static_cast<std::int64_t>(::mktime(&next_day)) * second_ns + *fraction;
-	if (!dated && ns < begin_ns && end_ns - begin_ns < day_s * second_ns && next_ns <= end_ns)
-		ns = next_ns;
-	return ns;
+	std::tm parts{};
+	const char *const rest = ::strptime(text, "%z", &parts);
+	return rest && *rest == '\0' ? std::optional<std::int64_t>(parts.tm_gmtoff) : std::nullopt;
 }
 
-} // namespace
+std::optional<Written> read_written(const std::string &text)
+{
+	Written written;
+	const std::size_t offset_at = text.find_first_of("+-Z", std::min(text.find(':'), text.size()));
+	if (offset_at != std::string::npos && !(written.offset_s = read_offset(text.c_str() + offset_at)))
+		return std::nullopt;
+	std::string local = text.substr(0, offset_at);
+	local.erase(local.find_last_not_of(' ') + 1);
+	for (const char *format : {"%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%H:%M:%S", "%H:%M"}) {
+		written.parts = {};
+		written.is_dated = *(format + 1) == 'Y';
+		if (const char *const rest = ::strptime(local.c_str(), format, &written.parts)) {
+			const auto fraction = fraction_e9(rest);
+			written.fraction_ns = fraction.value_or(0);
+			return fraction ? std::optional(written) : std::nullopt;
+		}
+	}
+	return std::nullopt;
+}
 
-std::uint64_t parse_time(const std::string &text, const char *option, const Span &span, bool last)
+bool is_same_time(const std::tm &a, const std::tm &b)
+{
+	return a.tm_mday == b.tm_mday && a.tm_hour == b.tm_hour && a.tm_min == b.tm_min;
+}
+
+// The moments of a date and a time, in order: two where clocks are set back. Where they are set forward, the one that
+// the C library makes of it. None: there is no 30 February, or ns since 1970 cannot express it.
+std::vector<std::int64_t> moments(const Written &written)
+{
+	std::vector<std::time_t> found;
+	const auto add = [&](std::time_t moment) {
+		if (std::ranges::find(found, moment) == found.end())
+			found.push_back(moment);
+	};
+	for (const int is_summer : {1, 0}) {
+		std::tm tried = written.parts, shown{};
+		tried.tm_isdst = is_summer;
+		const std::time_t moment = ::mktime(&tried);
+		if (!written.offset_s && ::localtime_r(&moment, &shown) && is_same_time(shown, written.parts))
+			add(moment);
+	}
+	if (found.empty()) {
+		std::tm tried = written.parts;
+		tried.tm_isdst = -1;
+		add(written.offset_s ? ::timegm(&tried) - *written.offset_s : ::mktime(&tried));
+		if (tried.tm_mday != written.parts.tm_mday)
+			return {};
+	}
+	std::vector<std::int64_t> made;
+	for (const std::time_t moment : found) {
+		std::int64_t ns = 0;
+		if (!__builtin_mul_overflow(static_cast<std::int64_t>(moment), second_ns, &ns) &&
+		    !__builtin_add_overflow(ns, written.fraction_ns, &ns) &&
+		    ns < std::numeric_limits<std::int64_t>::max() - 1)
+			made.push_back(ns);
+	}
+	std::ranges::sort(made);
+	return made;
+}
+
+// Those of a time of day on the day of a moment, or so many days later.
+std::vector<std::int64_t> moments_on(Written written, std::int64_t day_of_ns, int days_later)
+{
+	const std::time_t moment = day_of_ns / second_ns + written.offset_s.value_or(0);
+	std::tm day{};
+	if (!(written.offset_s ? ::gmtime_r(&moment, &day) : ::localtime_r(&moment, &day)))
+		return {};
+	day.tm_mday += days_later;
+	::timegm(&day); // the next day may be of the next month
+	written.parts.tm_year = day.tm_year;
+	written.parts.tm_mon = day.tm_mon;
+	written.parts.tm_mday = day.tm_mday;
+	return moments(written);
+}
+
+std::string offset_text(std::int64_t moment_ns)
+{
+	const std::time_t moment = moment_ns / second_ns;
+	std::tm local{};
+	::localtime_r(&moment, &local);
+	char text[8] = "";
+	const std::size_t size = std::strftime(text, sizeof text, "%z", &local);
+	return {text, size};
+}
+
+// A time of day: the first one from `earliest_ns` on if the recording still runs then, else that of the day on which it
+// started. nullopt: the text is no local time.
+std::optional<std::int64_t> parse_wall_ns(const std::string &text, const char *option, const Span &span,
+					  std::int64_t earliest_ns)
+{
+	const std::int64_t begin_ns = span.clock.wall_ns(span.begin_time), end_ns = span.clock.wall_ns(span.end_time);
+	const auto written = read_written(text);
+	if (!written)
+		return std::nullopt;
+	const auto is_recorded = [&](std::int64_t ns) { return ns >= std::max(begin_ns, earliest_ns) && ns <= end_ns; };
+	std::vector<std::int64_t> all = written->is_dated ? moments(*written) : std::vector<std::int64_t>();
+	constexpr int days = 3; // after the first one may be a day that lacks the time
+	for (int later = 0; !written->is_dated && later < days && std::ranges::none_of(all, is_recorded); ++later)
+		all = moments_on(*written, std::max(begin_ns, earliest_ns), later);
+	if (!written->is_dated && std::ranges::none_of(all, is_recorded))
+		all = moments_on(*written, begin_ns, 0);
+	const auto first = std::ranges::find_if(all, is_recorded);
+	if (all.size() > 1 && std::ranges::all_of(all, is_recorded))
+		throw TwiceShown(std::string(option) + " " + text + ": clocks showed this time twice: write " + text +
+				 offset_text(all[0]) + " or " + text + offset_text(all[1]));
+	if (all.empty())
+		return std::nullopt;
+	return first != all.end() ? *first : all.front();
+}
+
+std::uint64_t parse_time_after(const std::string &text, const char *option, const Span &span, bool last,
+			       std::int64_t earliest_ns)
 {
 	const Clock &clock = span.clock;
 	if (const auto ns = since_begin_ns(text)) {
@@ -103,7 +191,7 @@ std::uint64_t parse_time(const std::string &text, const char *option, const Span
 			   ? std::numeric_limits<std::uint64_t>::max()
 			   : span.begin_time + ticks;
 	}
-	if (const auto ns = parse_wall_ns(text.c_str(), span)) {
+	if (const auto ns = parse_wall_ns(text, option, span, earliest_ns)) {
 		const std::uint64_t after = clock.from_wall_ns(*ns + 1);
 		return !last ? clock.from_wall_ns(*ns) : after - (after > 0 ? 1 : 0);
 	}
@@ -112,13 +200,29 @@ std::uint64_t parse_time(const std::string &text, const char *option, const Span
 		    "HH:MM[:SS]\"");
 }
 
-TimeRange parse_range(const std::string &from, const std::string &to, const Trace &trace, const char *end_option)
+} // namespace
+
+std::uint64_t parse_time(const std::string &text, const char *option, const Span &span, bool last)
+{
+	return parse_time_after(text, option, span, last, std::numeric_limits<std::int64_t>::min());
+}
+
+TimeRange parse_bounds(const std::string &from, const std::string &to, const Span &span, const char *from_option,
+		       const char *end_option)
 {
 	TimeRange range;
 	if (!from.empty())
-		range.from = parse_time(from, "--from", trace, false);
+		range.from = parse_time(from, from_option, span, false);
+	const std::int64_t earliest_ns =
+	    from.empty() ? std::numeric_limits<std::int64_t>::min() : span.clock.wall_ns(range.from);
 	if (!to.empty())
-		range.to = parse_time(to, end_option, trace, true);
+		range.to = parse_time_after(to, end_option, span, true, earliest_ns);
+	return range;
+}
+
+TimeRange parse_range(const std::string &from, const std::string &to, const Trace &trace, const char *end_option)
+{
+	const TimeRange range = parse_bounds(from, to, span_of(trace), "--from", end_option);
 	if (range.from > range.to)
 		throw Error("--from " + from + " is later than " + end_option + (" " + to));
 	return range;

@@ -2,17 +2,25 @@
 // Parses a point in time of a trace, as users write it.
 //
 // Called by the subcommands that accept --from and --to; the ticks become a TimeRange (merge.h). Local time is that of
-// the reading machine. A time of day without a date is the first one not before the start of the trace, if the trace
-// still runs then, else that of the day the trace started on.
+// the reading machine, unless the text has an offset from UTC. A time of day without a date is the first one not before
+// the start of the trace, of an end not before the start of its range, if the trace still runs then, else that of the
+// day the trace started on. Of two moments at which clocks showed it, as when summer time ends, the one that was
+// recorded.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
+#include "base/error.h"
 #include "merge.h"
 #include "trace.h"
 
 namespace monitor::trace {
+
+// Both moments were recorded at which clocks showed a time.
+struct TwiceShown : Error {
+	using Error::Error;
+};
 
 // The clock and the time span of a trace.
 struct Span {
@@ -20,15 +28,25 @@ struct Span {
 	std::uint64_t begin_time, end_time;
 };
 
+inline Span span_of(const Trace &trace)
+{
+	return {trace.description().clock, trace.begin_time(), trace.end_time()};
+}
+
 // NUMBER[.FRACTION] with the unit s, ms, us or ns, or none for seconds, from the start of the trace,
-// HH:MM[:SS[.FRACTION]] or "YYYY-MM-DD HH:MM[:SS[.FRACTION]]" in local time. Returns the first tick of that nanosecond;
-// with `last`, the last one. Throws Error naming `option` if it is none of these.
+// HH:MM[:SS[.FRACTION]] or "YYYY-MM-DD HH:MM[:SS[.FRACTION]]" in local time, or followed by +HH:MM, that of this
+// offset. Returns the first tick of that nanosecond; with `last`, the last one. Throws Error naming `option` if it is
+// none of these, or if two moments of it were recorded.
 std::uint64_t parse_time(const std::string &text, const char *option, const Span &span, bool last);
 
 inline std::uint64_t parse_time(const std::string &text, const char *option, const Trace &trace, bool last)
 {
-	return parse_time(text, option, {trace.description().clock, trace.begin_time(), trace.end_time()}, last);
+	return parse_time(text, option, span_of(trace), last);
 }
+
+// Both ends, each "" if absent; each option is what messages call it.
+TimeRange parse_bounds(const std::string &from, const std::string &to, const Span &span, const char *from_option,
+		       const char *end_option);
 
 // The range that --from and --to give, each "" if absent; `end_option` is what a command calls the latter. Throws
 // Error, also if nothing is between them.
