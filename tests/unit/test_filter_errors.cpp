@@ -218,6 +218,8 @@ TEST_CASE("filter: a description without any event knows what every event has")
 TEST_CASE("suggestions: names that resemble another one")
 {
 	CHECK(monitor::suggestions("qqqqqq", {"cycles", "cs"}).empty());
+	CHECK(monitor::suggestions("cache", {"cache"}).empty()); // of something else
+	CHECK(monitor::suggestions("Cache", {"cache"}) == " Did you mean cache?");
 	CHECK(monitor::suggestions("cach", {"cpu", "cache", "tlb"}) == " Did you mean cache?");
 }
 

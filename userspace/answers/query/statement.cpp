@@ -2,8 +2,10 @@
 #include "statement.h"
 
 #include <algorithm>
+#include <cctype>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/suggestions.h"
 
@@ -27,6 +29,17 @@ bool begins(const std::string &message, const char *start, std::string &rest)
 char shown(char c)
 {
 	return static_cast<unsigned char>(c) < ' ' || c == 0x7f ? ' ' : c;
+}
+
+bool names_word(std::string_view text, const std::string &word)
+{
+	const auto is_part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+	for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+		const std::size_t end = at + word.size();
+		if ((at == 0 || !is_part(text[at - 1])) && (end == text.size() || !is_part(text[end])))
+			return true;
+	}
+	return false;
 }
 
 // The line that contains the position, and a caret below it.
@@ -131,7 +144,7 @@ std::string Statement::sentence(std::string_view sql)
 		// of the tables that the statement names
 		std::vector<std::string> known;
 		for (const std::string &table : database_.tables())
-			if (sql.find(table) != std::string_view::npos)
+			if (table != name && names_word(sql, table))
 				for (const std::string &column : database_.columns(table))
 					if (std::ranges::find(known, column) == known.end())
 						known.push_back(column);
@@ -143,6 +156,9 @@ std::string Statement::sentence(std::string_view sql)
 		std::string near = suggestions(name, known);
 		if (near.empty() && dot != std::string::npos)
 			near = suggestions(name.substr(dot + 1), known);
+		constexpr std::size_t max_listed = 40;
+		if (near.empty() && !known.empty() && known.size() <= max_listed)
+			near = fmt::format(" There are {}.", fmt::join(known, ", "));
 		return "there is no column " + name + "." + near;
 	}
 	return message;

@@ -22,7 +22,7 @@ bool same(const std::string &a, const std::string &b)
 				  [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
-// At least three digits: "0.853", "12.4", "7.61 M".
+// At least three digits: "0.853", "12.4", "7.61 M"; of small ones two: "0.0012", "1.3e-05".
 std::string ratio_text(double value)
 {
 	const std::pair<double, const char *> large[] = {{1e9, " G"}, {1e6, " M"}, {1e3, " k"}, {1, ""}};
@@ -30,7 +30,8 @@ std::string ratio_text(double value)
 		if (const double shown = value / unit, size = std::abs(shown); size >= 1) {
 			return fmt::format("{:.{}f}{}", shown, size >= 100 ? 0 : size >= 10 ? 1 : 2, name);
 		}
-	return fmt::format("{:.3f}", value);
+	constexpr double small = 0.01;
+	return value != 0 && std::abs(value) < small ? fmt::format("{:.2g}", value) : fmt::format("{:.3f}", value);
 }
 
 std::string csv_of(const Cell &cell)
