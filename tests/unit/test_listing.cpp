@@ -255,4 +255,28 @@ TEST_CASE("time: the hour that clocks show twice")
 	::tzset();
 }
 
+TEST_CASE("listing: a thread may be named nothing")
+{
+	const std::string classes = samples::event_block(EDC_ID_SCHED_WAKEUP_NEW, "sched_wakeup_new",
+							 "u16_t cpu; s32_t pid; s32_t tgid; text_t comm[16];");
+	std::vector<StreamWriter> writers = {{0, 0}};
+	writers[0].open(1000);
+	writers[0].post(1000, EDC_ID_SCHED_WAKEUP_NEW, 0, {std::uint64_t(7) << 32 | 7, 0x4142, 0});
+	writers[0].post(1010, EDC_ID_SCHED_WAKEUP_NEW, 0, {std::uint64_t(7) << 32 | 7, 0, 0});
+	Trace trace = samples::trace(writers, classes);
+	Threads threads(trace);
+	std::string names;
+	merge(
+	    trace, {},
+	    [&](const Event &event) {
+		    const Threads::Info *before = threads.name(7, 0);
+		    names += before ? std::string(before->view()) + ";" : "-;";
+		    threads.after(event);
+	    },
+	    [](const StreamInfo &, std::uint64_t, std::uint64_t, std::uint64_t) {});
+	REQUIRE(threads.name(7, 0));
+	CHECK(threads.name(7, 0)->view().empty());
+	CHECK(names == "-;BA;");
+}
+
 } // namespace test_listing

@@ -73,7 +73,8 @@ void ThreadTable::merge(const ThreadTable &later)
 std::string ThreadTable::thread(std::uint32_t machine, std::int64_t tid) const
 {
 	const auto found = names_.find({machine, tid});
-	return this->machine(machine) + (found == names_.end() ? "?" : found->second) + '-' + std::to_string(tid);
+	const std::string name = found == names_.end() ? "?" : found->second.empty() ? "\"\"" : found->second;
+	return this->machine(machine) + name + '-' + std::to_string(tid);
 }
 
 std::string ThreadTable::machine(std::uint32_t number) const

@@ -59,6 +59,7 @@ void Threads::forget_names()
 	for (std::shared_ptr<Info> &name : names_) {
 		name = std::make_shared<Info>(*name);
 		name->length = 0;
+		name->is_named = false;
 	}
 	for (std::uint32_t machine = 0; index_of(0, machine) / page_size < pages_.size(); ++machine)
 		set_name(0, machine, "idle");
@@ -174,16 +175,14 @@ void Threads::learn(const Event &event, const Role &role)
 		running = {unknown, false, true};
 		if (role.second_pid) {
 			running.tid = role.second_pid.get<std::int32_t>(event);
-			if (role.name)
-				set_name(running.tid, machine, role.name.get<std::string_view>(event));
+			learn_name(running.tid, event, role);
 			const Info *next = find(running.tid, machine);
 			running.hidden = next && next->hidden;
 			running.is_sure = !running.hidden;
 		}
 		return;
 	}
-	if (role.name)
-		set_name(pid, machine, role.name.get<std::string_view>(event));
+	learn_name(pid, event, role);
 	if (role.program)
 		set_name(pid, machine, command_of(role.program.get<std::string_view>(event)));
 	// a thread that is not the group leader takes over the leader's pid
@@ -259,15 +258,24 @@ void Threads::set_process(std::int64_t pid, std::uint32_t machine, std::int64_t 
 		name->process = process;
 }
 
+// A thread may be named "". In the context of another tracer that is no name.
+void Threads::learn_name(std::int64_t pid, const Event &event, const Role &role)
+{
+	const auto text = role.name.get<std::string_view>(event);
+	if (role.name && (event.is_token() || !text.empty()))
+		set_name(pid, event.stream->machine, text);
+}
+
 void Threads::set_name(std::int64_t pid, std::uint32_t machine, std::string_view text)
 {
 	const Info *known = find(pid, machine);
-	if (text.empty() || (known && known->view() == text))
+	if (known && known->is_named && known->view() == text)
 		return;
 	Info *const changed = find_or_add(pid, machine);
 	if (!changed)
 		return;
 	Info &name = *changed;
+	name.is_named = true;
 	name.length = static_cast<std::uint8_t>(std::min(text.size(), sizeof name.text));
 	text.copy(name.text, name.length);
 	name.plain = is_plain(name.view());

@@ -45,8 +45,9 @@ public:
 
 	// What is known about a thread.
 	struct Info {
-		char text[62] = {}; // its name; the rest of a longer one is cut off
+		char text[62] = {}; // its name, which may be empty; the rest of a longer one is cut off
 		std::uint8_t length = 0;
+		bool is_named = false;
 		bool plain = false;  // needs no quotes
 		bool hidden = false; // the kernel hides this thread from the probes
 		std::int64_t process = unknown;
@@ -112,7 +113,7 @@ public:
 	const Info *name(std::int64_t pid, std::uint32_t machine) const
 	{
 		const Info *known = find(pid, machine);
-		return known && known->length ? known : nullptr;
+		return known && known->is_named ? known : nullptr;
 	}
 	// The process that a thread belongs to, or unknown.
 	std::int64_t process(std::int64_t pid, std::uint32_t machine) const
@@ -134,7 +135,7 @@ public:
 	{
 		for (std::size_t number = 0; number < pages_.size(); ++number)
 			for (std::size_t i = 0; pages_[number] && i < page_size; ++i)
-				if (const std::uint32_t name = pages_[number][i]; name && names_[name - 1]->length)
+				if (const std::uint32_t name = pages_[number][i]; name && names_[name - 1]->is_named)
 					visit(static_cast<std::uint32_t>((number * page_size + i) / pid_limit),
 					      static_cast<std::int64_t>((number * page_size + i) % pid_limit),
 					      names_[name - 1]->view());
@@ -195,6 +196,7 @@ private:
 	void set_call(std::int64_t pid, std::uint32_t machine, const Call &call);
 	std::size_t find_slot(std::uint32_t machine, std::uint32_t cpu) const; // slots_.size(): not found
 	Info *find_or_add(std::int64_t pid, std::uint32_t machine);            // nullptr: pid out of range
+	void learn_name(std::int64_t pid, const Event &event, const Role &role);
 	void set_name(std::int64_t pid, std::uint32_t machine, std::string_view text);
 	void set_process(std::int64_t pid, std::uint32_t machine, std::int64_t process);
 
