@@ -202,6 +202,24 @@ TEST_CASE("diff: four repetitions show the row that changed, three show none")
 	CHECK(text.find("4 can test 1 row, 5 can test 6, 6 can test 23.") != std::string::npos);
 }
 
+TEST_CASE("diff: the elapsed time and the command's CPU time are tested alone")
+{
+	std::mt19937 random(3);
+	std::vector<Measured> before = repetitions(random, 4, 1000), after = repetitions(random, 4, 1000);
+	for (std::size_t i = 0; i < before.size(); ++i) {
+		before[i].elapsed_ns = 1000 + i;
+		after[i].elapsed_ns = 2000 + i;
+		before[i].command_cpu_ns = after[i].command_cpu_ns = 500 + i;
+	}
+	const diff::Comparison comparison = diff::compare(before, after, diff::Ours::command, {});
+	CHECK(comparison.tests.tested == 1);
+	CHECK(comparison.elapsed_p.value_or(9) == Approx(2.0 / 70));
+	CHECK(diff::is_significant(comparison.elapsed_p));
+	CHECK(comparison.command_cpu_p.value_or(9) == 1);
+	before.pop_back();
+	CHECK_FALSE(diff::compare(before, after, diff::Ours::command, {}).elapsed_p);
+}
+
 TEST_CASE("diff: the largest difference is first, whatever its sign; equal ones by name")
 {
 	const Measured before = measured({{user("a"), {500, {}, true}},

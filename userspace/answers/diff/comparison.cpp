@@ -140,6 +140,17 @@ void test(Ranking &ranking, Tests &tests)
 	}
 }
 
+template <class Of> double p_of(const std::vector<Measured> &before, const std::vector<Measured> &after, const Of &of)
+{
+	const auto values = [&](const std::vector<Measured> &side) {
+		std::vector<double> made;
+		for (const Measured &each : side)
+			made.push_back(static_cast<double>(of(each)));
+		return made;
+	};
+	return mann_whitney(values(before), values(after));
+}
+
 std::set<RowKey> all_keys(const std::vector<Measured> &before, const std::vector<Measured> &after)
 {
 	std::set<RowKey> keys;
@@ -178,9 +189,14 @@ std::optional<double> Change::ratio() const
 	return before && after && *before > 0 ? std::optional(*after / *before) : std::nullopt;
 }
 
+bool is_significant(const std::optional<double> &p)
+{
+	return p && *p < significance_level;
+}
+
 bool Row::is_significant() const
 {
-	return corrected_p && *corrected_p < significance_level;
+	return diff::is_significant(corrected_p);
 }
 
 bool Tests::is_possible() const
@@ -216,6 +232,10 @@ Comparison compare(const std::vector<Measured> &before, const std::vector<Measur
 	}
 	result.tests.before = before.size();
 	result.tests.after = after.size();
+	if (result.tests.is_possible()) {
+		result.elapsed_p = p_of(before, after, [](const Measured &in) { return in.elapsed_ns; });
+		result.command_cpu_p = p_of(before, after, [](const Measured &in) { return in.command_cpu_ns; });
+	}
 	if (!result.rankings.empty())
 		test(result.rankings.front(), result.tests);
 	for (Ranking &ranking : result.rankings)

@@ -54,10 +54,13 @@ struct Tests {
 	bool is_possible() const;
 };
 
+bool is_significant(const std::optional<double> &p);
+
 struct Comparison {
 	Ours ours = Ours::nobody; // whose threads are in the first ranking; nobody: all are
 	Change elapsed_ns, cpu_ns, command_cpu_ns;
-	bool is_of_selected = false; // command_cpu_ns is that of the processes of record -p
+	std::optional<double> elapsed_p, command_cpu_p; // each is a question of its own: not corrected
+	bool is_of_selected = false;                    // command_cpu_ns is that of the processes of record -p
 	std::vector<Ranking> rankings;
 	Tests tests; // of the first ranking
 };

@@ -29,13 +29,12 @@ Json json_of(const std::optional<double> &value)
 	return value ? Json(*value) : Json();
 }
 
-std::string p_text(const Row &row)
+std::string p_text(const std::optional<double> &p)
 {
 	constexpr double min_shown = 0.0005;
-	if (!row.corrected_p)
+	if (!p)
 		return "";
-	return (*row.corrected_p < min_shown ? "<0.001" : fmt::format("{:.3f}", *row.corrected_p)) +
-	       (row.is_significant() ? " significant" : "");
+	return (*p < min_shown ? "<0.001" : fmt::format("{:.3f}", *p)) + (is_significant(p) ? " significant" : "");
 }
 
 // "200000", or what it was and what it is.
@@ -99,7 +98,7 @@ std::string ranking_text(const Ranking &ranking, const Tests &tests, bool is_tes
 			continue;
 		std::vector<Cell> line = cells(row, row.key.short_what());
 		if (with_p)
-			line.emplace_back(p_text(row));
+			line.emplace_back(p_text(row.corrected_p));
 		line.emplace_back(count_text(row));
 		table.rows.push_back(std::move(line));
 	}
@@ -198,14 +197,15 @@ std::string side_text(const char *name, const PrintedSide &side)
 struct Total {
 	const char *key, *title;
 	const Change *change;
+	std::optional<double> p; // of what is tested
 };
 
 std::vector<Total> totals_of(const Comparison &comparison)
 {
-	return {{"elapsed", "elapsed", &comparison.elapsed_ns},
+	return {{"elapsed", "elapsed", &comparison.elapsed_ns, comparison.elapsed_p},
 		{"command_cpu", comparison.is_of_selected ? "CPU time of the selected" : "CPU time of the command",
-		 &comparison.command_cpu_ns},
-		{"cpu", "CPU time of all", &comparison.cpu_ns}};
+		 &comparison.command_cpu_ns, comparison.command_cpu_p},
+		{"cpu", "CPU time of all", &comparison.cpu_ns, std::nullopt}};
 }
 
 std::string totals_text(const Comparison &comparison)
@@ -216,11 +216,17 @@ std::string totals_text(const Comparison &comparison)
 			 {"after_ns", "after", Unit::nanoseconds},
 			 {"difference_ns", "difference", Unit::difference},
 			 {"ratio", "ratio", Unit::ratio}};
-	for (const Total &total : totals_of(comparison))
-		if (total.change->before.value_or(0) > 0 || total.change->after.value_or(0) > 0)
-			table.rows.push_back({std::string(total.title), cell(total.change->before),
-					      cell(total.change->after), cell(total.change->difference()),
-					      cell(total.change->ratio())});
+	const bool with_p = comparison.tests.is_possible();
+	if (with_p)
+		table.columns.push_back({"p", "p", Unit::text});
+	for (const Total &total : totals_of(comparison)) {
+		if (total.change->before.value_or(0) <= 0 && total.change->after.value_or(0) <= 0)
+			continue;
+		table.rows.push_back({std::string(total.title), cell(total.change->before), cell(total.change->after),
+				      cell(total.change->difference()), cell(total.change->ratio())});
+		if (with_p)
+			table.rows.back().emplace_back(p_text(total.p));
+	}
 	return report::to_text(table);
 }
 
@@ -344,8 +350,11 @@ std::string comparison_json(const Printed &printed, std::size_t max_rows)
 	const Comparison &comparison = printed.comparison;
 	Json json = {
 	    {"before", side_json(printed.before)}, {"after", side_json(printed.after)}, {"notes", printed.notes}};
-	for (const Total &total : totals_of(comparison))
-		json["totals"][total.key] = change_json(*total.change);
+	for (const Total &total : totals_of(comparison)) {
+		Json &made = json["totals"][total.key] = change_json(*total.change);
+		made["p"] = json_of(total.p);
+		made["significant"] = total.p ? Json(is_significant(total.p)) : Json();
+	}
 	Json &rows = json["rows"] = Json::array();
 	for (const Ranking &ranking : comparison.rankings)
 		for (std::size_t i = 0; i < std::min(max_rows, ranking.rows.size()); ++i)
