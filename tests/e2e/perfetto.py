@@ -83,6 +83,9 @@ def compare(trace):
 	              "(SELECT max(time_ns) FROM events)")[0]["n"]
 	close(f"{trace.directory.name}: flows", flows[0]["n"], woken, max(2, woken / 20))
 	e2e.expect({row["tid"] for row in processes} >= set(rows), "threads are missing")
+	theirs = {row["tid"]: row["name"] for row in processes}
+	differ = {tid: (row["thread"], theirs[tid]) for tid, row in rows.items() if row["thread"] not in ("?", theirs[tid])}
+	e2e.equal(f"{trace.directory.name}: threads with another name than in the report", differ, {})
 	print(f"{trace.directory.name}: {len(rows)} threads, CPU time at most {worst} ns off, {sum(counts.values())} calls, {woken} wake-ups")
 
 
