@@ -13,6 +13,7 @@
 #include "answers/plot/svg.h"
 #include "answers/plot/text.h"
 #include "base/error.h"
+#include "base/text_width.h"
 
 namespace test_plot {
 
@@ -154,7 +155,7 @@ TEST_CASE("plot: lines fit, and the smallest value has a mark")
 		for (const std::size_t width : {1, 40, 57, 80, 200}) {
 			const std::string text = plot::to_text(chart, {width, has_unicode});
 			for (std::size_t at = 0, end; (end = text.find('\n', at)) != std::string::npos; at = end + 1)
-				CHECK(report::width_of(text.substr(at, end - at)) <= std::max(width, plot::min_width));
+				CHECK(text_width(text.substr(at, end - at)) <= std::max(width, plot::min_width));
 			CHECK(line_with(text, "small").ends_with(has_unicode ? "▏" : "#"));
 			CHECK(line_with(text, "none").ends_with("0"));
 		}

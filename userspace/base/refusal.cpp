@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "escape.h"
+#include "text_width.h"
 
 namespace monitor {
 namespace {
@@ -45,7 +46,7 @@ std::string with_caret(std::string_view text, std::size_t at)
 	while (end < text.size() && continues_character(text[end]))
 		++end;
 	const std::string before = begin > 0 ? "... " : "", after = end < text.size() ? " ..." : "";
-	const std::size_t left = before.size() + characters(shown(text.substr(begin, at - begin)));
+	const std::size_t left = before.size() + text_width(shown(text.substr(begin, at - begin)));
 	return "  " + before + shown(text.substr(begin, end - begin)) + after + "\n  " + std::string(left, ' ') + '^';
 }
 

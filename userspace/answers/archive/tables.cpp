@@ -10,6 +10,7 @@
 #include "answers/plot/from_table.h"
 #include "base/error.h"
 #include "base/escape.h"
+#include "base/text_width.h"
 
 namespace monitor::archive {
 namespace {
@@ -191,10 +192,10 @@ std::string entry_text(const Entry &entry, const std::string &archive)
 	std::string text;
 	std::size_t width = 10;
 	for (const auto &[name, value] : entry.figures)
-		width = std::max(width, report::width_of(printable(name)));
+		width = std::max(width, text_width(printable(name)));
 	const auto add = [&](const std::string &name, const std::string &value) {
 		const std::string shown = printable(name);
-		text += fmt::format("{}{} {}\n", shown, std::string(width - report::width_of(shown), ' '),
+		text += fmt::format("{}{} {}\n", shown, std::string(width - text_width(shown), ' '),
 				    value.empty() ? "-" : printable(value));
 	};
 	const auto count = [](const std::optional<std::uint64_t> &number) {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/escape.h"
+#include "base/text_width.h"
 #include "scale.h"
 
 namespace monitor::plot {
@@ -83,7 +84,7 @@ std::string line(double x1, double y1, double x2, double y2, const char *of_clas
 
 double width_in_pixels(const std::string &text)
 {
-	return static_cast<double>(report::width_of(text)) * letter_width;
+	return static_cast<double>(text_width(text)) * letter_width;
 }
 
 // Grows downwards.

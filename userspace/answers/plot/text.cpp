@@ -6,12 +6,11 @@
 
 #include <fmt/format.h>
 
+#include "base/text_width.h"
 #include "scale.h"
 
 namespace monitor::plot {
 namespace {
-
-using report::width_of;
 
 constexpr const char *eighths_right[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
 constexpr const char *eighths_up[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
@@ -28,7 +27,7 @@ std::string repeated(const char *text, std::size_t times)
 std::string padded(const std::string &text, std::size_t columns, bool to_right)
 {
 	const std::string cut = report::cut_text(text, columns);
-	const std::string pad(columns - std::min(columns, width_of(cut)), ' ');
+	const std::string pad(columns - std::min(columns, text_width(cut)), ' ');
 	return to_right ? pad + cut : cut + pad;
 }
 
@@ -60,7 +59,7 @@ std::string bar_text(const Bar &bar, const Scale &scale, std::size_t columns, co
 	std::string text = std::string(static_cast<std::size_t>(std::lround(zero)), ' ') + known;
 	if (bar.unknown > 0) {
 		const auto end = static_cast<std::size_t>(std::lround(scale.share(*bar.value + bar.unknown) * width));
-		const std::size_t begin = width_of(text);
+		const std::size_t begin = text_width(text);
 		const std::size_t hatched = std::max<std::size_t>(1, end - std::min(end, begin));
 		text += repeated(look.has_unicode ? "░" : "?", std::min(hatched, columns - std::min(columns, begin)));
 	}
@@ -79,8 +78,8 @@ std::string bars_text(const Chart &chart, const Look &look)
 	std::size_t labels = 0, values = 0;
 	bool has_unknown = false;
 	for (const Bar &bar : chart.bars) {
-		labels = std::max(labels, width_of(bar.label));
-		values = std::max(values, width_of(bar.text));
+		labels = std::max(labels, text_width(bar.label));
+		values = std::max(values, text_width(bar.text));
 		has_unknown = has_unknown || bar.unknown > 0;
 	}
 	values = std::min(values, width / 4);
@@ -95,7 +94,7 @@ std::string bars_text(const Chart &chart, const Look &look)
 	const std::string low = tick_text(scale.low, chart.unit), high = tick_text(scale.high, chart.unit);
 	if (!chart.bars.empty())
 		text +=
-		    std::string(labels + values + 4, ' ') + low + padded(high, columns - width_of(low), true) + "\n";
+		    std::string(labels + values + 4, ' ') + low + padded(high, columns - text_width(low), true) + "\n";
 	if (has_unknown)
 		text += fmt::format("{}: unknown\n", look.has_unicode ? "░" : "?");
 	return text;
@@ -171,8 +170,8 @@ std::string series_text(const Chart &chart, const Look &look)
 			"\n" + rows_text(columns, rows, look);
 	}
 	if (!chart.times.empty()) {
-		const std::size_t begin = width_of(chart.begin);
-		const std::size_t columns = std::max(drawn, begin + width_of(chart.end) + 1) - begin;
+		const std::size_t begin = text_width(chart.begin);
+		const std::size_t columns = std::max(drawn, begin + text_width(chart.end) + 1) - begin;
 		text += "  " + chart.begin + padded(chart.end, columns, true) + "\n";
 	}
 	if (per_column > 1)

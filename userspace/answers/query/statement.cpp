@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "base/suggestions.h"
+#include "base/text_width.h"
 
 namespace monitor::query {
 namespace {
@@ -54,13 +55,10 @@ std::string with_caret(std::string_view sql, int offset)
 	from = std::max(from, at > before ? at - before : 0);
 	while (from < at && (sql[from] & 0xc0) == 0x80)
 		++from;
-	std::string line, caret;
-	for (std::size_t i = from; i < std::min(sql.size(), at + after) && (i < at || sql[i] != '\n'); ++i) {
+	std::string line;
+	for (std::size_t i = from; i < std::min(sql.size(), at + after) && (i < at || sql[i] != '\n'); ++i)
 		line += shown(sql[i]);
-		if (i < at && (sql[i] & 0xc0) != 0x80)
-			caret += ' ';
-	}
-	return "\n  " + line + "\n  " + caret + "^";
+	return "\n  " + line + "\n  " + std::string(text_width(line.substr(0, at - from)), ' ') + "^";
 }
 
 } // namespace

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/escape.h"
 #include "base/text.h"
+#include "base/text_width.h"
 
 namespace monitor::report {
 namespace {
@@ -61,7 +62,7 @@ RowWriter::RowWriter(Format format, std::vector<std::string> columns, std::FILE 
 		for (int number = 2; !known.insert(key).second; ++number)
 			key = fmt::format("{}:{}", name, number);
 		keys_.push_back(json_text(key) + ": ");
-		widths_.push_back(width_of(printable(name)));
+		widths_.push_back(text_width(printable(name)));
 	}
 }
 
@@ -95,7 +96,7 @@ bool RowWriter::put(std::vector<RowCell> row)
 			texts.push_back(text_of(row[i]));
 			if (has_widths_)
 				continue;
-			widths_[i] = std::max(widths_[i], width_of(texts[i]));
+			widths_[i] = std::max(widths_[i], text_width(texts[i]));
 			is_left_[i] = is_left_[i] || (!is_number(row[i]) && texts[i] != "-");
 		}
 		if (has_widths_)
@@ -112,7 +113,7 @@ void RowWriter::put_text(const std::vector<std::string> &texts)
 {
 	std::string line;
 	for (std::size_t i = 0; i < texts.size(); ++i) {
-		const std::string pad(widths_[i] - std::min(widths_[i], width_of(texts[i])), ' ');
+		const std::string pad(widths_[i] - std::min(widths_[i], text_width(texts[i])), ' ');
 		line += (i ? "  " : "") + (is_left_[i] ? texts[i] + pad : pad + texts[i]);
 	}
 	line.erase(line.find_last_not_of(' ') + 1);

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/escape.h"
 #include "base/json.h"
+#include "base/text_width.h"
 
 namespace monitor::report {
 namespace {
@@ -120,11 +121,6 @@ std::string cell_text(const Cell &cell, Unit unit)
 	return fmt::format("{:.0f}", number);
 }
 
-std::size_t width_of(const std::string &text)
-{
-	return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; }));
-}
-
 std::string csv_text(std::string_view text)
 {
 	std::string quoted = "\"";
@@ -168,13 +164,9 @@ void Table::keep_top(std::size_t rows_kept)
 
 std::string cut_text(const std::string &text, std::size_t max_width)
 {
-	if (max_width == 0 || width_of(text) <= max_width)
+	if (max_width == 0 || text_width(text) <= max_width)
 		return text;
-	std::size_t end = 0;
-	for (std::size_t width = 0; end < text.size(); ++end)
-		if ((text[end] & 0xc0) != 0x80 && ++width == max_width)
-			break;
-	return text.substr(0, end) + "…";
+	return text.substr(0, bytes_within(text, max_width - 1)) + "…";
 }
 
 std::string to_text(const Table &table, std::size_t max_width)
@@ -182,12 +174,12 @@ std::string to_text(const Table &table, std::size_t max_width)
 	std::vector<std::size_t> widths;
 	std::vector<std::vector<std::string>> texts;
 	for (const Column &column : table.columns)
-		widths.push_back(width_of(column.title));
+		widths.push_back(text_width(column.title));
 	for (const auto &row : table.rows) {
 		texts.emplace_back();
 		for (std::size_t i = 0; i < row.size(); ++i) {
 			texts.back().push_back(cell_text(row[i], table.columns[i].unit));
-			widths[i] = std::max(widths[i], width_of(texts.back().back()));
+			widths[i] = std::max(widths[i], text_width(texts.back().back()));
 		}
 	}
 	if (max_width)
@@ -196,7 +188,7 @@ std::string to_text(const Table &table, std::size_t max_width)
 	const auto line = [&](const std::vector<std::string> &cells) {
 		for (std::size_t i = 0; i < widths.size(); ++i) {
 			const std::string text = cut_text(cells[i], widths[i]);
-			const std::size_t pad = widths[i] - std::min(widths[i], width_of(text));
+			const std::size_t pad = widths[i] - std::min(widths[i], text_width(text));
 			const bool left = table.columns[i].unit == Unit::text || table.columns[i].unit == Unit::flag;
 			out.append(i ? 2 : 0, ' ').append(left ? 0 : pad, ' ').append(text).append(left ? pad : 0, ' ');
 		}

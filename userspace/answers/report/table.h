@@ -49,7 +49,8 @@ enum class Format { text, json, csv };
 std::string cell_text(const Cell &cell, Unit unit);
 std::optional<double> number_of(const Cell &cell);
 
-// `max_width`: of a line, in characters; as long as all columns of text have some left, the widest are cut. 0: any.
+// `max_width`: of a line, in columns of a terminal; as long as all columns of text have some left, the widest are cut.
+// 0: any.
 std::string to_text(const Table &table, std::size_t max_width = 0);
 // The text, or its first characters and "…". 0: any.
 std::string cut_text(const std::string &text, std::size_t max_width);
@@ -57,9 +58,6 @@ std::string to_csv(const Table &table);
 // A JSON array of objects: as text, and to put it into another one.
 std::string to_json(const Table &table);
 nlohmann::ordered_json rows_json(const Table &table);
-
-// Columns of a terminal that a UTF-8 text needs: its characters.
-std::size_t width_of(const std::string &text);
 
 // A text as a CSV value.
 std::string csv_text(std::string_view text);

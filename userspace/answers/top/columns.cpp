@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/text_width.h"
+
 namespace monitor::top {
 namespace {
 
@@ -65,7 +67,7 @@ FigureColumn column_of(const Measure &measure)
 				   : Kind::ratio,
 		measure.name,
 		title,
-		std::max(6u, static_cast<unsigned>(report::width_of(title))),
+		std::max(6u, static_cast<unsigned>(text_width(title))),
 		[key](const Refresh &refresh, const Row &row) { return cell(refresh.rows, row, key.c_str()); },
 		[key](const Refresh &refresh, const Row &row) {
 			const auto counting = cell(refresh.rows, row, (key + "_counting_percent").c_str());
