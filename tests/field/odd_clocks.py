@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """CTF without packets, as Zephyr writes it: times of 32 bits that wrap, times of 64 bits that step back to 0, an event
 whose number is not described: what can be read is read, and the event where it ends is named (zephyr issues 24457, 49889
-and 111651)."""
+and 111651). Files of records whose clock was wrong once or set back: each record keeps its time, and it is said that some
+step back."""
 import json
 import struct
 
@@ -61,5 +62,48 @@ def named():
 	e2e.expect("119 (0x77)" in says, f"an event that is not described: {says}")
 
 
+T_S = 1_700_000_000
+
+
+def pcap(path, times_us, damage=b""):
+	path.write_bytes(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1) + b"".join(
+		struct.pack("<IIII", time // 10**6, time % 10**6, 60, 60) + bytes(60) for time in times_us) + damage)
+
+
+def wtmp(path, times_us):
+	path.write_bytes(b"".join(struct.pack("<hxxi32s4s32s256shhiii16s20x", 7, 100 + i, b"pts/0", b"ts/0", b"u%d" % i, b"", 0, 0, 0,
+	                                      time // 10**6, time % 10**6, bytes(16)) for i, time in enumerate(times_us)))
+
+
+def walls(path, options, exit_code=0):
+	done = e2e.run(e2e.monitor, "query", path, *options, "--json", "SELECT wall_ns FROM events", exit_code=exit_code)
+	return [row["wall_ns"] for row in json.loads(done.stdout)], done.stderr
+
+
+def records():
+	at = lambda i, more=0: (T_S + more) * 10**6 + i * 1000
+	for name, write, times, says, options in (
+	        ("spike.pcap", pcap, [at(i, 3600 if i == 500 else 0) for i in range(1000)], "499 of 1000 records step back in time, the first is record 501", ()),
+	        ("back.pcap", pcap, [at(i, 0 if i < 500 else -10) for i in range(1000)], "500 of 1000 records step back in time, the first is record 500", ()),
+	        ("wtmp", wtmp, [2_100_000_000 * 10**6] + [at(60_000 * i) for i in range(1, 100)], "99 of 100 records step back in time, the first is record 1",
+	         ("--tdl", "utmp"))):
+		path = e2e.work / name
+		write(path, times)
+		got, told = walls(path, options)
+		e2e.equal(f"{name}: times", got, sorted(time * 1000 for time in times))
+		e2e.expect(says in told, f"{name}: query says {told!r}")
+		for command in ("list", "stat", "check", "info"):
+			told = e2e.run(e2e.monitor, command, path, *options, exit_code=None).stderr
+			e2e.expect(says in told, f"{name}: {command} says {told!r}")
+	path = e2e.work / "damaged.pcap"  # in the order of the file: where the damage is would not be known otherwise
+	pcap(path, [at(i, 0 if i < 5 else -10) for i in range(10)], b"\1\2\3")
+	got, told = walls(path, (), 1)
+	e2e.equal("of a damaged file", got, [at(min(i, 4)) * 1000 for i in range(10)])
+	e2e.expect("5 of 10 records step back" in told and "not their own" in told and "cut off" in told, f"a damaged file: {told!r}")
+	path = e2e.work / "sorted.pcap"
+	pcap(path, [at(i) for i in range(10)])
+	e2e.equal("of a file in order", walls(path, ()), ([at(i) * 1000 for i in range(10)], ""))
+
+
 if __name__ == "__main__":
-	e2e.main(wrapping, named)
+	e2e.main(wrapping, named, records)

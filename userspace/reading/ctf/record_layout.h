@@ -66,7 +66,7 @@ struct RecordTime {
 	};
 
 	How how = How::none;
-	bool may_step_back = false; // then it counts as the latest time so far
+	bool may_step_back = false; // where the records are not in order, it counts as the latest time so far
 	std::vector<Part> parts;    // the time is their sum
 };
 

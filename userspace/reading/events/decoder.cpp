@@ -397,6 +397,7 @@ const char *Decoder::take_record_time(const RecordForm &form)
 	}
 	if (__builtin_add_overflow(sum, base, &sum))
 		return too_large;
+	own_ticks_ = sum;
 	return take_time(time.may_step_back ? std::max(sum, ticks_) : sum, 64);
 }
 

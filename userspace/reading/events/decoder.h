@@ -50,6 +50,8 @@ public:
 	const Event &event() const { return event_; }
 	// Of the last event, or of the start of the packet.
 	std::uint64_t time() const { return event_.time; }
+	// Of the last record, by the clock of the file, even if it steps back.
+	std::uint64_t own_ticks() const { return own_ticks_; }
 
 	// After next() has failed:
 	bool is_damaged() const { return position_ < end_; }
@@ -114,9 +116,10 @@ private:
 	std::uint64_t at_bits_ = 0;                 // of a generic CTF packet
 	const char *why_ = nullptr;                 // what is wrong with a generic CTF event
 	std::string text_;                          // of why_, if not a fixed sentence
-	std::uint64_t record_ = 0;                  // whole ones of its packet, up to the first damage
-	const std::byte *resume_ = nullptr;         // what follows a damaged record, if known
-	const std::byte *kept_from_ = nullptr;      // records before it were released
+	std::uint64_t own_ticks_ = 0;
+	std::uint64_t record_ = 0;             // whole ones of its packet, up to the first damage
+	const std::byte *resume_ = nullptr;    // what follows a damaged record, if known
+	const std::byte *kept_from_ = nullptr; // records before it were released
 };
 
 } // namespace monitor::trace

@@ -14,6 +14,7 @@ add_library(monitor_events STATIC
   ${CMAKE_CURRENT_LIST_DIR}/machine_clock.cpp
   ${CMAKE_CURRENT_LIST_DIR}/merge.cpp
   ${CMAKE_CURRENT_LIST_DIR}/packet_reader.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/record_order.cpp
   ${CMAKE_CURRENT_LIST_DIR}/record_packets.cpp
   ${CMAKE_CURRENT_LIST_DIR}/stream.cpp
   ${CMAKE_CURRENT_LIST_DIR}/threads.cpp

@@ -24,6 +24,14 @@ Stream::Stream(std::string name, std::shared_ptr<const Description> description,
 	make_packets();
 }
 
+Stream::Stream(std::string name, std::shared_ptr<const Description> description, std::vector<std::byte> bytes)
+    : description_(std::move(description)), copy_(std::move(bytes)), bytes_(copy_)
+{
+	info_.name = std::move(name);
+	info_.is_generic_ctf = !description_->has_tokens();
+	make_packets();
+}
+
 Stream::Stream(std::string name, std::shared_ptr<const Description> description, std::span<const std::byte> bytes,
 	       std::unique_ptr<Packets> packets)
     : description_(std::move(description)), bytes_(bytes), packets_(std::move(packets))

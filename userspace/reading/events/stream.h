@@ -2,8 +2,8 @@
 // One stream file: its bytes, its packets, and the ring that they are from.
 //
 // Trace owns the streams; a Cursor (cursor.h) walks through the events of one. The file is mapped read-only and never
-// copied. Const once the trace is open, so any number of threads may read it. All bytes are untrusted. Invariant: what
-// a PacketHead names is inside the file.
+// copied, but where its records are not in order (record_order.h). Const once the trace is open, so any number of
+// threads may read it. All bytes are untrusted. Invariant: what a PacketHead names is inside the file.
 #pragma once
 
 #include <algorithm>
@@ -34,6 +34,8 @@ public:
 	Stream(std::string name, std::shared_ptr<const Description> description, MappedFile owner,
 	       MappedFile index = {});
 	Stream(std::string name, std::shared_ptr<const Description> description, std::span<const std::byte> bytes);
+	// Of a file whose records were put in order (record_order.h).
+	Stream(std::string name, std::shared_ptr<const Description> description, std::vector<std::byte> bytes);
 	// Of tokens, whose packets come while it is read (live_streams.h); there is one at least. They are in `bytes`.
 	Stream(std::string name, std::shared_ptr<const Description> description, std::span<const std::byte> bytes,
 	       std::unique_ptr<Packets> packets);
@@ -133,6 +135,7 @@ private:
 	StreamInfo info_;
 	std::shared_ptr<const Description> description_;
 	MappedFile owner_, index_;
+	std::vector<std::byte> copy_;
 	bool has_own_numbers_ = false; // packets are not at number x the size of a block
 	// The kernel has this advice from here on: each madvise() stops the page faults of all other threads.
 	mutable std::atomic<std::uint64_t> reads_on_from_ = ~std::uint64_t(0);

@@ -24,6 +24,7 @@
 #include "reading/ctf/tsdl.h"
 #include "reading/tdl/other_files.h"
 #include "reading/tdl/read.h"
+#include "record_order.h"
 
 namespace monitor::trace {
 namespace {
@@ -447,6 +448,11 @@ struct Parts {
 		clocks.emplace_back(std::nullopt);
 		const std::string name = path.filename().string();
 		streams.push_back(std::make_unique<Stream>(name, descriptions.back(), std::move(file)));
+		RecordOrder order = order_records(*streams.back());
+		if (order.step_back)
+			warnings.push_back(path.string() + ": " + order.text());
+		if (!order.sorted.empty())
+			streams.back() = std::make_unique<Stream>(name, descriptions.back(), std::move(order.sorted));
 		streams.back()->set_machine(static_cast<std::uint32_t>(machines.size() - 1));
 	}
 
