@@ -853,6 +853,24 @@ TEST_CASE("machine: a tick in the kernel says that a thread without tokens has b
 	CHECK(folded.machine.cpus()[0].usage[Mode::kernel] == 40);
 }
 
+TEST_CASE("machine: a tick in user mode says that a fault without a completion is over")
+{
+	History history;
+	history.switches(0, 10, 0, running, 7);
+	history.posts(0, 20, EDC_ID_SYS_EXIT, 0);
+	history.fault(0, 30);
+	ticks(history, 35, false); // the kernel looks at it
+	ticks(history, 40, true);  // its handler runs
+	ticks(history, 50, true);
+	history.posts(0, 60, EDC_ID_SYS_ENTER, 15);
+	history.posts(0, 65, EDC_ID_SYS_EXIT, 0);
+	history.switches(0, 75, 7, sleeping, 0);
+	const analyze::Usage usage = Folded(history, 0, 100).thread(7).usage;
+	CHECK(usage[Mode::unattributed] == 10);
+	CHECK(usage[Mode::user] == 10 + 20 + 10);
+	CHECK(usage[Mode::kernel] == 5);
+}
+
 TEST_CASE("machine: a tick in the kernel says nothing within an interrupt, or where calls are not all recorded")
 {
 	History history;

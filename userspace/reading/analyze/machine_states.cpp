@@ -481,14 +481,18 @@ void Machine::on_interrupt(const EventKind &kind, const trace::Event &event, Cpu
 }
 
 // The timer interrupt says which mode it interrupted: a thread that only computes, or is long in a call that it entered
-// before the recording, has no other token.
+// before the recording, has no other token. Nor has one that handles its fault (SIGSEGV), or jumps out of the handler:
+// the fault has no completion.
 void Machine::on_timer(const EventKind &kind, const trace::Event &event, Cpu &cpu)
 {
 	const bool user = kind.field[1].get<std::uint32_t>(event) != 0;
 	Thread *const thread = cpu.interrupts.empty() ? cpu.current : nullptr;
 	const bool guessed = thread && (thread->ring == Ring::unknown || thread->ring == Ring::within ||
 					(thread->ring == Ring::system_call && !thread->syscall_known));
-	if (guessed && user)
+	const bool handles_fault = thread && user && thread->ring == Ring::fault;
+	if (handles_fault)
+		fault_never_completed(*thread, cpu);
+	if ((guessed && user) || handles_fault)
 		thread->ring = Ring::user;
 	else if (guessed && thread->ring == Ring::unknown && thread->tid != 0 && all_bracketed_ &&
 		 cpu.interrupts_known && !thread->filtered && !thread->hidden) {
