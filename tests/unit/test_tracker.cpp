@@ -149,15 +149,16 @@ TEST_CASE("activities: what recurs is counted each time, its total is that of th
 	history.posts(110, b_begin);
 	history.posts(120, a_begin, 2);
 	history.posts(130, a_begin, 1);
-	history.posts(150, a_end);
-	history.posts(160, a_end_long); // the other layout of the same name; its word is the next token
+	history.posts(150, a_end, 1);
+	history.posts(160, a_end_long, 2); // the other layout of the same name; its word is the next token
 	history.streams[1].put_word(0);
 	history.posts(170, b_end);
-	history.posts(200, a_end);
+	history.posts(200, a_end, 1);
 	Folded folded(history);
 	CHECK(folded.row("a").count == 3);
 	CHECK(folded.row("a").total.ticks == 100);
 	CHECK(folded.row("a").exclusive == 40 + 20 + 20); // all but what is b's alone
+	CHECK(folded.totals.uncertain() == 2);            // which of those with 1 ended first
 	CHECK(folded.row("a").mean == (100 + 40 + 20) / 3);
 	CHECK(folded.row("b").exclusive == 20);
 
@@ -173,13 +174,13 @@ TEST_CASE("activities: what has no partner is counted and costs nothing else")
 	history.posts(50, a_end);
 	history.posts(100, a_begin);
 	history.posts(110, b_begin); // its end never comes
-	history.posts(120, b_begin);
-	history.posts(130, b_end);
+	history.posts(120, b_begin, 1);
+	history.posts(130, b_end, 1);
 	history.posts(200, a_end);
 	history.posts(210, b_end);
-	history.posts(300, a_begin); // still open at the end
-	history.posts(310, a_begin);
-	history.posts(330, a_end);
+	history.posts(300, a_begin, 1); // still open at the end
+	history.posts(310, a_begin, 2);
+	history.posts(330, a_end, 2);
 	Folded folded(history);
 	CHECK(folded.unpaired() == Counts(2, 2));
 	CHECK(folded.row("a").count == 2);
@@ -189,6 +190,119 @@ TEST_CASE("activities: what has no partner is counted and costs nothing else")
 	CHECK(report::unpaired_text(folded.totals) ==
 	      "unpaired: 2 begins without an end, 2 ends without a begin; they are in no row\n");
 	CHECK(report::unpaired_json(folded.totals) == R"({"begins": 2, "ends": 2, "left_out": 0})");
+}
+
+TEST_CASE("activities: an end with the argument of an open begin ends that one")
+{
+	History history;
+	for (unsigned i = 0; i < 40; ++i)
+		history.posts(100 + 10 * i, a_begin, i);
+	for (unsigned i = 0; i < 40; ++i) {
+		history.posts(1000 + 10 * i, b_begin, i);
+		history.posts(1005 + 10 * i, b_end, i);
+		history.posts(1006 + 10 * i, a_end, i);
+	}
+	Folded folded(history, Label::argument);
+	CHECK(folded.unpaired() == Counts(0, 0));
+	CHECK(folded.totals.uncertain() == 0);
+	for (unsigned i = 0; i < 40; ++i) {
+		CHECK(folded.row("a", i).total.ticks == 906);
+		CHECK(folded.row("b", i).total.ticks == 5);
+	}
+	Folded together(history);
+	CHECK(together.row("a").count == 40);
+	CHECK(together.row("a").max == 906);
+	CHECK(together.row("a").total.ticks == 1396 - 100); // each moment once
+}
+
+TEST_CASE("activities: two that overlap share no time of their row, and one around them has it once")
+{
+	History history;
+	history.posts(90, b_begin, 9);
+	history.posts(100, a_begin, 1);
+	history.posts(110, a_begin, 2);
+	history.posts(115, a_begin, 3);
+	history.posts(118, a_end, 3); // inside both
+	history.posts(120, a_end, 1);
+	history.posts(130, a_begin, 4);
+	history.posts(135, a_end, 4);
+	history.posts(150, a_end, 2);
+	history.posts(160, b_end, 9);
+	Folded folded(history);
+	CHECK(folded.row("a").count == 4);
+	CHECK(folded.row("a").total.ticks == 50);
+	CHECK(folded.row("a").max == 40);
+	CHECK(folded.row("b").exclusive == 20);
+	CHECK(folded.unpaired() == Counts(0, 0));
+}
+
+TEST_CASE("activities: of what overlaps without arguments only the sum of times is known")
+{
+	History history;
+	for (unsigned i = 0; i < 3; ++i)
+		history.posts(100 + 10 * i, a_begin);
+	for (unsigned i = 0; i < 3; ++i)
+		history.posts(200 + 10 * i, a_end);
+	history.posts(300, a_begin);
+	history.posts(307, a_end);
+	Folded folded(history);
+	const activities::TotalsRow &row = folded.row("a");
+	CHECK(row.count == 4);
+	CHECK(row.total.ticks == 127);
+	CHECK(row.mean == 307 / 4);
+	CHECK(row.max == 7);
+	CHECK(folded.totals.uncertain() == 3);
+	CHECK(report::unpaired_text(folded.totals).starts_with("3 overlap: "));
+}
+
+TEST_CASE("activities: what began before the recording is not taken for what is open")
+{
+	History history;
+	history.posts(100, a_begin, 1);
+	history.posts(110, a_begin, 2);
+	history.posts(120, a_end, 1);
+	history.posts(130, a_end, 2); // it outlived one around it: ends have the arguments of their begins
+	history.posts(140, a_begin, 3);
+	history.posts(150, a_end, 7);
+	history.posts(160, a_end, 3);
+	Folded folded(history, Label::argument);
+	CHECK(folded.unpaired() == Counts(0, 1));
+	CHECK(folded.row("a", 3).total.ticks == 20);
+}
+
+TEST_CASE("activities: one that outlives those around it and has no end is replaced by the next with its argument")
+{
+	History history;
+	history.posts(100, a_begin, 1);
+	history.posts(110, b_begin, 2); // its end is lost
+	history.posts(120, a_end, 1);
+	history.posts(200, b_begin, 2);
+	history.posts(210, b_end, 2);
+	Folded folded(history);
+	CHECK(folded.unpaired() == Counts(1, 0));
+	CHECK(folded.row("b").total.ticks == 10);
+	CHECK(folded.totals.uncertain() == 0);
+}
+
+TEST_CASE("activities: an event loop may have more open than are kept")
+{
+	History history;
+	constexpr unsigned levels = activities::Tracker::max_depth;
+	const auto post = [&](std::uint64_t time, unsigned id, unsigned argument) {
+		if (history.streams[1].room() < 8)
+			history.open(0, time, 7);
+		history.posts(time, id, argument);
+	};
+	for (unsigned i = 1; i <= levels; ++i)
+		post(1000 + i, a_begin, i);
+	post(2000, a_end, 1);
+	for (unsigned i = 1; i <= 10; ++i)
+		post(3000 + i, a_begin, levels + i);
+	for (unsigned i = levels; i <= levels + 10; ++i)
+		post(4000 + i, a_end, i);
+	Folded folded(history);
+	CHECK(folded.row("a").count == 12);
+	CHECK(folded.unpaired() == Counts(levels - 2, 0));
 }
 
 TEST_CASE("activities: threads have stacks of their own, and rows if asked for")
@@ -432,6 +546,33 @@ TEST_CASE("activities: functions that an exception left are over at the next tok
 		CHECK(folded.row("some more").max == 10);
 		CHECK(folded.unpaired() == Counts(0, 0));
 	}
+}
+
+TEST_CASE("activities: functions of fibers end by their own exits, once it is known that there are several stacks")
+{
+	Calls calls;
+	calls.enters(100, zero, 0x900); // it goes from fiber to fiber
+	calls.enters(110, one, 0x300);
+	calls.enters(120, more, 0x600); // as if `one` had been left
+	calls.exits(130, one, 0x300);   // it had not
+	calls.enters(140, one, 0x300);
+	calls.exits(150, more, 0x600);
+	calls.enters(160, more, 0x600);
+	calls.exits(170, one, 0x300);
+	calls.exits(190, more, 0x600);
+	calls.enters(200, one, 0x300);
+	calls.enters(220, more, 0x300); // where another is, so that one was left
+	calls.exits(230, more, 0x300);
+	calls.exits(300, zero, 0x900);
+	const Folded folded = calls.fold();
+	CHECK(folded.row("zero").total.ticks == 200);
+	CHECK(folded.row("one").count == 3);
+	CHECK(folded.row("one").max == 30);
+	CHECK(folded.row("one").left == 2);
+	CHECK(folded.row("some more").max == 30);
+	CHECK(folded.row("some more").left == 0);
+	CHECK(folded.unpaired() == Counts(0, 1));
+	CHECK(report::unpaired_text(folded.totals).find("1 functions went on") != std::string::npos);
 }
 
 TEST_CASE("activities: a function that nothing follows is left when its thread ends")

@@ -268,7 +268,8 @@ std::string below_stacks(const report::CallTree &tree, const trace::Clock &clock
 std::string below_json(const Folds &folds, const analyze::RecordingInfo &info, const trace::Clock &clock)
 {
 	if (folds.has_programs())
-		return fmt::format("\"unpaired\": {},\n", report::unpaired_json(*folds.totals)) +
+		return fmt::format("\"unpaired\": {},\n\"overlap\": {},\n", report::unpaired_json(*folds.totals),
+				   folds.totals->uncertain()) +
 		       (info.function_budget
 			    ? fmt::format("\"left_out_by_budget\": {},\n", report::left_out_json(info, clock))
 			    : "") +

@@ -12,7 +12,7 @@ constexpr unsigned slice_begin = 1, slice_end = 2, instant = 3, counter_value = 
 // Of a track event, and of a track's description.
 constexpr Tag event_annotation = 4, event_type = 9, event_track = 11, event_category = 22, event_name = 23,
 	      event_count = 30, event_real_count = 44, event_flow = 47, event_last_flow = 48;
-constexpr Tag track_uuid = 1, track_name = 2, track_thread = 4, track_counter = 8;
+constexpr Tag track_uuid = 1, track_name = 2, track_thread = 4, track_parent = 5, track_counter = 8;
 constexpr Tag annotation_unsigned = 3, annotation_signed = 4, annotation_text = 6, annotation_name = 10;
 
 // The code of a ratio as its value. False: there is none, or only a bound is known.
@@ -110,6 +110,26 @@ std::uint64_t Tracks::track_of(const analyze::Cpu &cpu, const Counter &counter)
 	return next_track_++;
 }
 
+// Perfetto shows tracks of the same parent and name as one.
+std::uint64_t Tracks::free_track(const activities::Finished &activity)
+{
+	std::vector<Beside> &tracks = beside_[{&activity.thread, activity.number}];
+	const auto free = std::ranges::find_if(tracks, [&](const Beside &at) { return at.until <= activity.begin; });
+	if (free != tracks.end()) {
+		free->until = activity.end;
+		return free->track;
+	}
+	const std::uint64_t parent = track_of(activity.thread);
+	packets_.packet(Sequence::tracks, [&](pbf_writer &body) {
+		pbf_writer track(body, packet_track);
+		track.add_uint64(track_uuid, next_track_);
+		track.add_string(track_name, utf8(tracker_.names()[activity.number]));
+		track.add_uint64(track_parent, parent);
+	});
+	tracks.push_back({next_track_, activity.end});
+	return next_track_++;
+}
+
 template <class Fill> void Tracks::add(std::uint64_t time, std::uint64_t track, unsigned type, Fill &&fill)
 {
 	packets_.packet_at(time, Sequence::tracks, [&](pbf_writer &body) {
@@ -139,10 +159,16 @@ void Tracks::finished(const activities::Finished &activity)
 {
 	if (activity.source != activities::Source::program)
 		return;
-	const std::uint64_t track = track_of(activity.thread);
+	const std::uint64_t track = activity.overlaps ? free_track(activity) : track_of(activity.thread);
 	add(activity.begin, track, slice_begin, [&](pbf_writer &event) {
 		event.add_string(event_category, "activity");
 		event.add_string(event_name, utf8(tracker_.names()[activity.number]));
+		if (!activity.is_certain) {
+			pbf_writer annotation(event, event_annotation);
+			annotation.add_string(annotation_name, "overlap");
+			annotation.add_string(annotation_text, "its end may be another one's that was open, too");
+			return;
+		}
 		if (!activity.argument || !activity.argument->is_there)
 			return;
 		pbf_writer annotation(event, event_annotation);

@@ -3,6 +3,8 @@
 // threads, counters on tracks of their CPUs, wake-ups as arrows. Used by perfetto.cpp, fed by Machine and Tracker.
 //
 // An activity is written when it has ended, its start then, too: Perfetto sorts by time. Only those with both ends are.
+// On a track they are inside each other or apart, so one that overlaps another has a track of its activity beside the
+// thread's.
 #pragma once
 
 #include <map>
@@ -54,6 +56,7 @@ private:
 		      const analyze::CounterSetInfo &set);
 	std::uint64_t track_of(const analyze::Thread &thread);
 	std::uint64_t track_of(const analyze::Cpu &cpu, const Counter &counter);
+	std::uint64_t free_track(const activities::Finished &activity);
 	template <class Fill> void add(std::uint64_t time, std::uint64_t track, unsigned type, Fill &&fill);
 	static void annotate(pbf_writer &event, const trace::Event &from);
 
@@ -65,6 +68,11 @@ private:
 	std::vector<bool> is_shown_;                 // by class index: an event of programs that stands for itself
 	std::unordered_map<const analyze::Thread *, std::uint64_t> thread_tracks_;
 	std::map<std::pair<std::size_t, std::uint32_t>, std::uint64_t> counter_tracks_; // by counter and CPU
+	struct Beside {
+		std::uint64_t track, until; // the end of its last activity
+	};
+	std::map<std::pair<const analyze::Thread *, std::uint32_t>, std::vector<Beside>>
+	    beside_;                                            // by thread and activity
 	std::unordered_map<std::int32_t, std::uint64_t> woken_; // by TID: the arrow that leads to it
 	std::uint64_t next_track_ = 1, next_flow_ = 1, events_ = 0, readings_ = 0;
 };

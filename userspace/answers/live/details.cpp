@@ -152,7 +152,7 @@ std::optional<report::Table> Details::activities(const trace::Clock &clock) cons
 			 {"longest_ns", "longest", Unit::nanoseconds}};
 	for (const activities::TotalsRow &row : totals_->rows())
 		table.rows.push_back({row.parts[0].text, row.count, clock.to_ns(row.total.ticks), clock.to_ns(row.mean),
-				      clock.to_ns(row.max)});
+				      row.has_lengths ? report::Cell(clock.to_ns(row.max)) : report::Cell()});
 	return table;
 }
 

@@ -38,8 +38,10 @@ void PeriodActivities::add(Party of, const activities::Finished &activity)
 	sums.left += activity.was_left;
 	sums.total += ticks;
 	sums.exclusive += activity.exclusive;
-	sums.longest = std::max(sums.longest, ticks);
 	sums.inclusive += activity.inclusive;
+	if (!activity.is_certain)
+		return;
+	sums.longest = std::max(sums.longest, ticks);
 	sums.lengths.add(ticks);
 }
 

@@ -32,7 +32,7 @@ public:
 	struct Sums {
 		std::uint64_t count = 0, left = 0, total = 0, exclusive = 0, longest = 0; // ticks
 		activities::Span inclusive;
-		CoarseHistogram lengths;
+		CoarseHistogram lengths; // without those that are not certain
 	};
 	struct KeyHash {
 		std::size_t operator()(const Key &key) const;

@@ -155,6 +155,10 @@ void ActivityCursor::finished(const activities::Finished &activity)
 		break;
 	}
 	rows_.push_back(row_of("activity", tracker_->names()[activity.number], activity));
+	if (!activity.is_certain) {
+		rows_.back()[begin_ns] = rows_.back()[duration_ns] = {};
+		return;
+	}
 	add_shares(activity.span, rows_.back());
 	const activities::Argument &of = *activity.argument;
 	if (const std::string text = of.text(); of.is_there)

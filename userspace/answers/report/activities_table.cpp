@@ -141,9 +141,10 @@ Table activities_table(const activities::Totals &totals, const trace::Clock &clo
 			row.push_back(activity.left);
 		if (grouping.source == Source::system_call)
 			row.push_back(activity.errors);
-		for (const std::uint64_t ticks :
-		     {activity.total.ticks, activity.mean, activity.p50, activity.p99, activity.max})
+		for (const std::uint64_t ticks : {activity.total.ticks, activity.mean})
 			row.push_back(activity.is_timed ? Cell(clock.to_ns(ticks)) : Cell());
+		for (const std::uint64_t ticks : {activity.p50, activity.p99, activity.max})
+			row.push_back(activity.has_lengths ? Cell(clock.to_ns(ticks)) : Cell());
 		if (grouping.source == Source::blocked)
 			row.push_back(clock.to_ns(activity.transfer));
 		if (grouping.source == Source::program) {
@@ -184,6 +185,16 @@ std::string unpaired_text(const activities::Totals &totals)
 	if (unpaired.begins || unpaired.ends)
 		text = fmt::format("unpaired: {} begins without an end, {} ends without a begin; they are in no row\n",
 				   count_text(unpaired.begins), count_text(unpaired.ends));
+	if (const std::uint64_t uncertain = totals.uncertain())
+		text +=
+		    fmt::format("{} overlap: their arguments do not tell which of several an end belongs to; p50, p99 "
+				"and max are without them, exclusive takes them for nested\n",
+				count_text(uncertain));
+	if (totals.resumed())
+		text += fmt::format(
+		    "{} functions went on after they were taken for left: their threads have several stacks, as "
+		    "fibers have, which is only known since then\n",
+		    count_text(totals.resumed()));
 	if (totals.left_out())
 		text += fmt::format("{} activities are in no row, as there would be more than {} rows\n",
 				    count_text(totals.left_out()), count_text(activities::Totals::max_rows));

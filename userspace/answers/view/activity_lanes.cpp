@@ -167,8 +167,9 @@ void ActivityFold::finished(const Finished &activity)
 	}
 	ActivityKind &kind = made_.kinds_[lanes_[*lane].kind];
 	++kind.count;
-	kind.longest = std::max(kind.longest, activity.end - activity.begin);
-	const Interval outer{activity.begin, activity.end, *lane};
+	if (activity.is_certain)
+		kind.longest = std::max(kind.longest, activity.end - activity.begin);
+	const Interval outer{activity.alone_from, activity.end, *lane};
 	const auto inside = nested_.find({&activity.thread, activity.number});
 	if (!activity.is_nested) {
 		if (inside == nested_.end())

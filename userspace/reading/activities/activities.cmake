@@ -9,6 +9,7 @@ add_library(monitor_activities STATIC
   ${CMAKE_CURRENT_LIST_DIR}/table.cpp
   ${CMAKE_CURRENT_LIST_DIR}/totals.cpp
   ${CMAKE_CURRENT_LIST_DIR}/tracker.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/tracker_names.cpp)
+  ${CMAKE_CURRENT_LIST_DIR}/tracker_names.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/tracker_open.cpp)
 target_link_libraries(monitor_activities PUBLIC monitor_analyze monitor_filter)
 target_link_libraries(monitor_activities PRIVATE compiled_fmt)

@@ -133,9 +133,13 @@ void Totals::finished(const Finished &activity)
 	if (activity.was_refused)
 		return;
 	group->sum += ticks;
-	group->max = std::max(group->max, ticks);
+	++group->timed;
 	group->exclusive += activity.exclusive;
-	group->histogram.add(ticks);
+	group->uncertain += !activity.is_certain;
+	if (activity.is_certain) {
+		group->max = std::max(group->max, ticks);
+		group->histogram.add(ticks);
+	}
 	if (activity.source == Source::program)
 		group->total += activity.inclusive;
 	else
@@ -172,8 +176,15 @@ void Totals::summed(const Finished &activity, const analyze::Summed &summed)
 			    ? Span{summed.inclusive, summed.cpu, summed.waiting, summed.blocked}
 			    : Span{summed.total, 0, 0, 0};
 	group->max = std::max(group->max, summed.longest);
-	for (const auto &[length, count] : summed.lengths)
+	std::uint64_t lengths = 0;
+	for (const auto &[length, count] : summed.lengths) {
 		group->histogram.add(length, count);
+		lengths += count;
+	}
+	const bool is_program = activity.source == Source::program;
+	group->timed += is_program ? summed.count : lengths;
+	if (is_program) // the period's recorder knew the lengths of the others
+		group->uncertain += summed.count - std::min(lengths, summed.count);
 }
 
 // A thread's own counters count while it has a CPU. Activities without them count as time in which nothing was counted.
@@ -228,8 +239,9 @@ TotalsRow Totals::row_of(const Key &key, const Group &group) const
 		if (names_a_thread(grouping_.by[i]) && thread_at(key[i]))
 			row.in_tree |= thread_at(key[i])->in_tree;
 	}
-	row.is_timed = group.histogram.total() != 0;
-	row.mean = row.is_timed ? group.sum / group.histogram.total() : 0;
+	row.is_timed = group.timed != 0;
+	row.has_lengths = group.histogram.total() != 0;
+	row.mean = row.is_timed ? group.sum / group.timed : 0;
 	row.p50 = std::min(group.histogram.percentile(0.5), group.max);
 	row.p99 = std::min(group.histogram.percentile(0.99), group.max);
 	if (counters_) {
@@ -239,6 +251,14 @@ TotalsRow Totals::row_of(const Key &key, const Group &group) const
 	}
 	row.counted.occurrences = group.count;
 	return row;
+}
+
+std::uint64_t Totals::uncertain() const
+{
+	std::uint64_t sum = 0;
+	for (const auto &[key, group] : groups_)
+		sum += group.uncertain;
+	return sum;
 }
 
 std::vector<TotalsRow> Totals::rows() const

@@ -37,7 +37,9 @@ struct Sums {
 	bool in_tree = false; // of the recorded command
 	std::uint64_t count = 0, errors = 0;
 	std::uint64_t left = 0; // functions, by an exception or a jump: they ended then or before
-	Span total;             // time inside another one of the same activity counts once, as that of the inner one
+	// Activities whose ends may be another one's: they are not in `max` and percentiles.
+	std::uint64_t uncertain = 0;
+	Span total; // time inside another one of the same activity counts once, as that of the inner one
 	std::uint64_t max = 0;
 	std::uint64_t exclusive = 0; // without the activities inside
 	std::uint64_t transfer = 0;  // from the wake-ups that ended blocked times until the threads had a CPU
@@ -55,6 +57,7 @@ struct TotalsRow : Sums {
 
 	std::vector<Part> parts; // in the order of the labels
 	bool is_timed = true;    // else the begin of none is known: all were refused
+	bool has_lengths = true; // else the length of none is known
 	std::uint64_t mean = 0, p50 = 0, p99 = 0;
 	bool at_boundaries = false;
 };
@@ -76,8 +79,11 @@ public:
 	const Grouping &grouping() const { return grouping_; }
 	bool has_functions() const { return tracker_.has_functions(); }
 	const Unpaired &unpaired() const { return tracker_.unpaired(); }
+	std::uint64_t resumed() const { return tracker_.resumed(); }
 	// Activities that are in no row because there were too many rows.
 	std::uint64_t left_out() const { return left_out_; }
+	// In all rows.
+	std::uint64_t uncertain() const;
 	// By descending total. Names are those at the end of the trace. Of system calls and blocked times, those of
 	// threads and processes that never ran are left out.
 	std::vector<TotalsRow> rows() const;
@@ -90,7 +96,7 @@ private:
 	};
 	struct Group : Sums {
 		std::string argument; // its text, unless it is a plain number
-		std::uint64_t sum = 0;
+		std::uint64_t sum = 0, timed = 0;
 		std::vector<std::uint64_t> counted_at_boundaries; // by counter of the first set
 		std::uint64_t cpu_at_boundaries = 0;              // CPU time of the activities that these belong to
 		Histogram histogram;

@@ -9,7 +9,12 @@
 //
 // A function that was recorded (record --functions) is one, too. Its entry and its exit have the stack pointer, so that
 // one that an exception or longjmp left, whose exit never comes, is known to be over at the next token of a function
-// that was called by its caller, or by one further out, or with its thread.
+// that was called by its caller, or by one further out, or with its thread. If its exit comes after all, the thread has
+// several stacks, as fibers have: from then on the stack pointer says which function an exit belongs to, and no more.
+//
+// Activities of one thread need not be inside each other: an event loop begins many before it ends the first. An end
+// that has the argument of an open begin ends that one. Where arguments do not tell which of several an event ends, it
+// is passed on as the innermost one's and said not to be certain.
 //
 // Nothing is guessed: a begin or an end without a partner is only counted. Classes and events are untrusted: depth and
 // the number of open activities are bounded. An activity belongs to the machine's window if it ends there. One thread.
@@ -19,6 +24,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -70,6 +76,10 @@ struct Finished {
 	std::uint32_t caller = no_activity; // that it is directly inside of
 	const Argument *argument = nullptr;
 	bool is_nested = false; // inside another one of the same row
+	// Of the same row another one was open from `begin` until then, or longer, and has ended; `begin` if none was.
+	std::uint64_t alone_from = 0;
+	bool overlaps = false;  // it began inside an activity that ended before it
+	bool is_certain = true; // else the end may be another one's, which was open, too: only the sum of all is known
 	bool was_left = false;  // a function's, by an exception or a jump: it ended at `end` or before
 	// What was counted between the readings made inside, and the reading before; null if there are no counters.
 	const analyze::CounterSums *counted = nullptr;
@@ -153,6 +163,8 @@ public:
 	std::size_t open() const { return frames_; }
 	bool has_functions() const { return !functions_.empty(); }
 	const Unpaired &unpaired() const { return unpaired_; }
+	// Functions that went on after they had been passed on as left.
+	std::uint64_t resumed() const { return resumed_; }
 
 private:
 	// What an event class means.
@@ -167,7 +179,11 @@ private:
 	struct Frame {
 		std::uint32_t activity = 0;
 		Argument argument;
-		Span at_begin;            // ticks: the time; the others: what the thread had used
+		Span at_begin;          // ticks: the time; the others: what the thread had used
+		bool overlaps = false;  // an activity around it has ended
+		bool is_certain = true; // else an event that ended another one may have been its end
+		Span alone; // as at_begin: since when none of its row is open that began before it and ends first
+		std::uint64_t apart = 0;  // since when none around it is open that ends first
 		std::uint64_t inside = 0; // ticks of the activities that ended directly inside
 		Span nested;              // of its row, inside it
 		analyze::CounterSums counted_at_begin;
@@ -181,6 +197,9 @@ private:
 		std::uint64_t too_deep = 0;
 		std::vector<Frame> frames;
 		std::vector<std::uint64_t> boundary; // the counters that the thread reported ahead of its next event
+		// Of functions:
+		std::unordered_map<std::uint64_t, std::uint32_t> left; // without an exit, by stack pointer: which
+		bool has_many = false;                                 // the thread changes from stack to stack
 	};
 
 	std::uint32_t number_with(std::uint32_t id) const;
@@ -189,18 +208,33 @@ private:
 	void find_functions(const trace::Description &description);
 	void name_functions(const trace::Enumeration &labels);
 	bool is_left_out(std::uint32_t activity, std::uint64_t time) const;
+	void leave(std::size_t place, Stack &stack, const analyze::Thread &thread, std::uint64_t time);
 	void leave_below(Stack &stack, const analyze::Thread &thread, std::uint64_t stack_pointer, std::uint64_t time);
+	void leave_at(Stack &stack, const analyze::Thread &thread, std::uint64_t stack_pointer, std::uint64_t time);
 	void find_boundaries(const trace::Description &description);
+	// Which of a thread's open activities an event ends.
+	struct Choice {
+		std::size_t place;
+		bool by_argument, is_certain;
+	};
+	std::optional<Choice> choose(const Role &role, const Stack &stack, const trace::Event &event) const;
 	static Argument argument_of(const Role &role, const trace::Event &event);
 	Stack &stack_of(const analyze::Thread &thread, std::uint32_t owner);
 	void unlist(Stack &stack);
-	Frame *around(Stack &stack) const;
+	bool are_one_row(const Frame &one, const Frame &other) const;
+	Frame *around(Stack &stack, std::size_t place) const;
+	Frame &open(std::uint32_t activity, Stack &stack, const analyze::Thread &thread, std::uint64_t time);
+	void count_from_here(Frame &frame, Stack &stack, const analyze::Thread &thread);
+	bool make_room(Stack &stack, const analyze::Thread &thread);
 	void begin(const Role &role, Stack &stack, const analyze::Thread &thread, const trace::Event &event);
-	void end(const Role &role, Stack &stack, const analyze::Thread &thread, std::uint64_t time);
-	void pass_on(Stack &stack, const analyze::Thread &thread, std::uint64_t time, bool was_left = false);
+	void end(const Role &role, Stack &stack, const analyze::Thread &thread, const trace::Event &event);
+	void end_at(std::size_t place, Stack &stack, const analyze::Thread &thread, std::uint64_t time,
+		    bool was_left = false);
+	void outlive(std::size_t place, Stack &stack, const analyze::Thread &thread, std::uint64_t time);
+	void pass_on(Finished &activity, const Frame &frame, const Stack &stack);
 	std::vector<std::uint64_t> counted_between(const std::vector<std::uint64_t> &begin,
 						   const std::vector<std::uint64_t> &end) const;
-	void forget_top(Stack &stack, const analyze::Thread &thread);
+	void forget_at(std::size_t place, Stack &stack, const analyze::Thread &thread);
 	void forget(Stack &stack, const analyze::Thread &thread);
 	void forget_owner(std::uint32_t owner);
 	void forget_all();
@@ -216,8 +250,9 @@ private:
 	std::vector<Role> roles_;          // by class index
 	std::uint32_t boundary_id_ = none; // of the class by which threads report their counters
 	std::vector<trace::FieldRef> boundary_fields_;
-	std::unordered_map<std::uint32_t, std::uint32_t> functions_;        // by number: its name
-	std::unordered_map<std::uint32_t, std::uint64_t> left_out_;         // by name: since when it is not recorded
+	std::unordered_map<std::uint32_t, std::uint32_t> functions_; // by number: its name
+	std::unordered_map<std::uint32_t, std::uint64_t> left_out_;  // by name: since when it is not recorded
+	std::set<std::uint32_t> interleaved_; // activities whose ends were seen to have their begins' arguments
 	std::unordered_map<const analyze::Thread *, Stack> stacks_, calls_; // of activities, of functions
 	// By owner: the threads whose stacks are not empty.
 	std::unordered_map<std::uint32_t, std::vector<const analyze::Thread *>> open_;
@@ -231,6 +266,7 @@ private:
 	std::unordered_map<const analyze::Thread *, Woken> woken_; // who had no CPU since
 	std::size_t frames_ = 0;                                   // of all stacks
 	std::uint64_t latest_ = 0;                                 // event of a program
+	std::uint64_t resumed_ = 0;
 	Unpaired unpaired_;
 };
 

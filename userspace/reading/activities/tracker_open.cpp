@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: MIT
+// What a Tracker does with the open activities of a thread, which are in the order of their begins: which one an event
+// ends, what is known of it then, and what becomes of those that began after it.
+//
+// Those that have an argument of their own stay open when one around them ends: in an event loop they belong to other
+// units of work. Each moment is in the sums of a row once: of two that overlap the later has what the earlier has not.
+#include <algorithm>
+
+#include "tracker.h"
+
+namespace monitor::activities {
+namespace {
+
+using analyze::Thread;
+
+Span now(const Thread &thread, std::uint64_t time)
+{
+	return {time, thread.so_far.cpu, thread.so_far.waiting, thread.so_far.blocked};
+}
+
+// What a thread used between two moments. The fold may learn late which thread ran: then a part includes time from
+// before the begin, and is cut.
+Span between(const Span &begin, const Span &end)
+{
+	Span span;
+	span.ticks = end.ticks - begin.ticks;
+	std::uint64_t left = span.ticks;
+	const auto part = [&left](std::uint64_t from, std::uint64_t to) {
+		const std::uint64_t ticks = std::min(left, to - std::min(from, to));
+		left -= ticks;
+		return ticks;
+	};
+	span.cpu = part(begin.cpu, end.cpu);
+	span.waiting = part(begin.waiting, end.waiting);
+	span.blocked = part(begin.blocked, end.blocked);
+	return span;
+}
+
+} // namespace
+
+Argument Tracker::argument_of(const Role &role, const trace::Event &event)
+{
+	Argument argument;
+	argument.number = edc_token_arg(trace::load<std::uint64_t>(event.data));
+	argument.is_there = static_cast<bool>(role.argument);
+	argument.is_hex = role.base == 16;
+	argument.label = role.argument.label(event);
+	argument.is_signed = role.kind == trace::FieldKind::signed_integer;
+	if (argument.is_signed)
+		argument.signed_number = role.argument.get<std::int64_t>(event);
+	return argument;
+}
+
+bool Tracker::is_left_out(std::uint32_t activity, std::uint64_t time) const
+{
+	const auto found = left_out_.find(activity);
+	return found != left_out_.end() && time >= found->second;
+}
+
+void Tracker::leave(std::size_t place, Stack &stack, const Thread &thread, std::uint64_t time)
+{
+	const Frame &frame = stack.frames[place];
+	if (is_left_out(frame.activity, time)) // its exit was not recorded
+		return forget_at(place, stack, thread);
+	if (stack.left.size() >= max_depth)
+		stack.left.clear();
+	stack.left.insert_or_assign(frame.stack_pointer, frame.activity);
+	end_at(place, stack, thread, time, true);
+}
+
+// Ends what was left without an exit: its frame would lie below the stack pointer.
+void Tracker::leave_below(Stack &stack, const Thread &thread, std::uint64_t stack_pointer, std::uint64_t time)
+{
+	if (!stack.frames.empty() && stack.frames.front().at_begin.ticks <= machine_.lossy_until())
+		forget(stack, thread); // exits may have been lost
+	while (!stack.frames.empty() && stack.frames.back().stack_pointer < stack_pointer)
+		leave(stack.frames.size() - 1, stack, thread, time);
+}
+
+// On many stacks only a function whose place is taken by another is known to be over.
+void Tracker::leave_at(Stack &stack, const Thread &thread, std::uint64_t stack_pointer, std::uint64_t time)
+{
+	for (std::size_t i = stack.frames.size(); i-- > 0;)
+		if (stack.frames[i].stack_pointer == stack_pointer)
+			leave(i, stack, thread, time);
+}
+
+// A function that another one jumps to, instead of calling it, has the stack pointer of that one.
+void Tracker::function(const Thread &thread, const analyze::FunctionToken &token)
+{
+	const auto known = functions_.find(token.number);
+	if (known == functions_.end())
+		return;
+	Stack &stack = calls_[&thread];
+	leave_below(stack, thread, stack.has_many ? 0 : token.stack_pointer + token.is_entry, token.time);
+	if (stack.has_many && token.is_entry)
+		leave_at(stack, thread, token.stack_pointer, token.time);
+	const bool left_out = is_left_out(known->second, token.time); // its probes go one after the other
+	if (token.is_entry) {
+		stack.left.erase(token.stack_pointer);
+		if (left_out)
+			return;
+		if (!make_room(stack, thread)) {
+			unpaired_.begins += machine_.is_counting();
+			return;
+		}
+		Frame &frame = open(known->second, stack, thread, token.time);
+		frame.stack_pointer = token.stack_pointer;
+		count_from_here(frame, stack, thread);
+		return;
+	}
+	for (std::size_t i = stack.frames.size(); i-- > 0;)
+		if (const Frame &frame = stack.frames[i];
+		    frame.activity == known->second && frame.stack_pointer == token.stack_pointer)
+			return end_at(i, stack, thread, token.time);
+	unpaired_.ends += machine_.is_counting() && !left_out;
+	const auto left = stack.left.find(token.stack_pointer);
+	if (left == stack.left.end() || left->second != known->second)
+		return;
+	resumed_ += machine_.is_counting();
+	stack.has_many = true;
+	stack.left.erase(left);
+}
+
+bool Tracker::are_one_row(const Frame &one, const Frame &other) const
+{
+	return one.activity == other.activity &&
+	       (!options_.rows_by_argument || one.argument.number == other.argument.number);
+}
+
+// The nearest activity that was open before the one at `place` and is in the same row; null if there is none.
+Tracker::Frame *Tracker::around(Stack &stack, std::size_t place) const
+{
+	for (std::size_t i = place; i-- > 0;)
+		if (are_one_row(stack.frames[i], stack.frames[place]))
+			return &stack.frames[i];
+	return nullptr;
+}
+
+Tracker::Frame &Tracker::open(std::uint32_t activity, Stack &stack, const Thread &thread, std::uint64_t time)
+{
+	Frame &frame = stack.frames.emplace_back();
+	++frames_;
+	frame.activity = activity;
+	frame.at_begin = frame.alone = now(thread, time);
+	frame.apart = time;
+	return frame;
+}
+
+void Tracker::count_from_here(Frame &frame, Stack &stack, const Thread &thread)
+{
+	const auto place = static_cast<std::size_t>(&frame - stack.frames.data());
+	if (!options_.counters || around(stack, place))
+		return;
+	frame.counted_at_begin = options_.counters->so_far(thread);
+	frame.boundary = stack.boundary;
+}
+
+// In an event loop with more open activities than are kept, the one without an end is the oldest.
+bool Tracker::make_room(Stack &stack, const Thread &thread)
+{
+	if (stack.too_deep || frames_ >= max_open)
+		return false;
+	if (stack.frames.size() < max_depth)
+		return true;
+	const auto oldest = std::ranges::find_if(stack.frames, &Frame::overlaps);
+	if (oldest == stack.frames.end())
+		return false;
+	forget_at(static_cast<std::size_t>(oldest - stack.frames.begin()), stack, thread);
+	return true;
+}
+
+void Tracker::begin(const Role &role, Stack &stack, const Thread &thread, const trace::Event &event)
+{
+	const Argument argument = argument_of(role, event);
+	const auto replaced = std::ranges::find_if(stack.frames, [&](const Frame &frame) {
+		return frame.overlaps && frame.activity == role.activity && frame.argument.number == argument.number;
+	});
+	if (replaced != stack.frames.end()) // what was around it has ended, and it begins again: its end is missing
+		forget_at(static_cast<std::size_t>(replaced - stack.frames.begin()), stack, thread);
+	if (!make_room(stack, thread)) {
+		++stack.too_deep;
+		unpaired_.begins += machine_.is_counting();
+		return;
+	}
+	Frame &frame = open(role.activity, stack, thread, event.time);
+	frame.argument = argument;
+	count_from_here(frame, stack, thread);
+}
+
+// 0 may also mean that the program gave the end no argument, until the activity is known to be interleaved.
+std::optional<Tracker::Choice> Tracker::choose(const Role &role, const Stack &stack, const trace::Event &event) const
+{
+	const Argument argument = argument_of(role, event);
+	const std::uint32_t number = argument.is_there ? argument.number : 0;
+	std::size_t open = 0, equal = 0, innermost = 0, match = 0;
+	for (std::size_t i = stack.frames.size(); i-- > 0;) {
+		const Frame &frame = stack.frames[i];
+		if (frame.activity != role.activity)
+			continue;
+		if (open++ == 0)
+			innermost = i;
+		if (argument.is_there && frame.argument.is_there && frame.argument.number == number && equal++ == 0)
+			match = i;
+	}
+	if (stack.too_deep && !(equal && number))
+		return {};
+	if (equal)
+		return Choice{match, true, equal == 1};
+	if (open == 0 || interleaved_.contains(role.activity))
+		return {};
+	return Choice{innermost, false, open == 1 && (number == 0 || stack.frames[innermost].argument.number == 0)};
+}
+
+void Tracker::end(const Role &role, Stack &stack, const Thread &thread, const trace::Event &event)
+{
+	const std::optional<Choice> choice = choose(role, stack, event);
+	if (!choice) {
+		stack.too_deep -= stack.too_deep != 0;
+		unpaired_.ends += machine_.is_counting();
+		return;
+	}
+	const Argument &its = stack.frames[choice->place].argument;
+	for (std::size_t i = stack.frames.size(); --i > choice->place;) {
+		const Argument &later = stack.frames[i].argument;
+		if (!choice->by_argument || !later.is_there || later.number == its.number)
+			forget_at(i, stack, thread);
+	}
+	if (!choice->is_certain)
+		for (Frame &frame : stack.frames)
+			if (frame.activity == role.activity &&
+			    (!choice->by_argument || frame.argument.number == its.number))
+				frame.is_certain = false;
+	if (choice->by_argument && stack.frames[choice->place].overlaps)
+		interleaved_.insert(role.activity);
+	end_at(choice->place, stack, thread, event.time);
+}
+
+void Tracker::end_at(std::size_t place, Stack &stack, const Thread &thread, std::uint64_t time, bool was_left)
+{
+	const Frame &frame = stack.frames[place];
+	Finished activity{Source::program, thread, frame.at_begin.ticks, time, frame.activity};
+	activity.span = between(frame.at_begin, now(thread, time));
+	activity.exclusive = activity.span.ticks - std::min(frame.inside, activity.span.ticks);
+	activity.argument = &frame.argument;
+	activity.alone_from = frame.alone.ticks;
+	activity.overlaps = frame.overlaps;
+	activity.is_certain = frame.is_certain;
+	activity.was_left = was_left;
+	if (place > 0) {
+		Frame &caller = stack.frames[place - 1];
+		caller.inside += time - frame.apart;
+		activity.caller = caller.activity;
+	}
+	const Span alone = between(frame.alone, now(thread, time));
+	Frame *const outer = around(stack, place);
+	activity.is_nested = outer != nullptr;
+	if (outer) // this time is counted here
+		outer->nested += alone;
+	activity.inclusive = alone;
+	activity.inclusive -= frame.nested;
+	for (std::size_t i = place + 1; i < stack.frames.size(); ++i)
+		if (are_one_row(stack.frames[i], frame))
+			activity.inclusive -= stack.frames[i].nested;
+	if (machine_.is_counting())
+		pass_on(activity, frame, stack);
+	outlive(place, stack, thread, time);
+	stack.frames.erase(stack.frames.begin() + static_cast<std::ptrdiff_t>(place));
+	--frames_;
+}
+
+void Tracker::pass_on(Finished &activity, const Frame &frame, const Stack &stack)
+{
+	analyze::CounterSums counted;
+	std::vector<std::uint64_t> at_boundaries;
+	if (options_.counters && !activity.is_nested) {
+		counted = options_.counters->so_far(activity.thread);
+		counted -= frame.counted_at_begin;
+		activity.counted = &counted;
+		at_boundaries = counted_between(frame.boundary, stack.boundary);
+		activity.counted_at_boundaries = at_boundaries.empty() ? nullptr : &at_boundaries;
+	}
+	for (activities::Observer *observer : observers_)
+		observer->finished(activity);
+}
+
+// Those that began after the one that ends: the time until here is counted with that one.
+void Tracker::outlive(std::size_t place, Stack &stack, const Thread &thread, std::uint64_t time)
+{
+	const Frame &ended = stack.frames[place];
+	for (std::size_t i = place + 1; i < stack.frames.size(); ++i) {
+		Frame &frame = stack.frames[i];
+		frame.overlaps = true;
+		frame.apart = time;
+		if (!are_one_row(frame, ended))
+			continue;
+		frame.alone = now(thread, time);
+		frame.nested = {};
+		if (options_.counters) {
+			frame.counted_at_begin = options_.counters->so_far(thread);
+			frame.boundary = stack.boundary;
+		}
+	}
+}
+
+// Programs are not trusted: counters that decrease are ignored. Empty: unknown.
+std::vector<std::uint64_t> Tracker::counted_between(const std::vector<std::uint64_t> &begin,
+						    const std::vector<std::uint64_t> &end) const
+{
+	const std::size_t count = boundary_fields_.size();
+	if (count == 0 || begin.size() != count || end.size() != count)
+		return {};
+	std::vector<std::uint64_t> counted(count);
+	for (std::size_t i = 0; i < count; ++i) {
+		if (end[i] < begin[i])
+			return {};
+		counted[i] = end[i] - begin[i];
+	}
+	return counted;
+}
+
+// The end of an activity will never be known.
+void Tracker::forget_at(std::size_t place, Stack &stack, const Thread &thread)
+{
+	const Frame &frame = stack.frames[place];
+	unpaired_.begins += machine_.is_counting();
+	if (place > 0)
+		stack.frames[place - 1].inside += frame.inside;
+	if (Frame *const outer = around(stack, place)) {
+		outer->nested += frame.nested;
+	} else if (frame.nested.ticks) {
+		Finished inner{Source::program, thread, 0, 0, frame.activity};
+		inner.span = frame.nested;
+		inner.argument = &frame.argument;
+		for (activities::Observer *observer : observers_)
+			observer->not_nested(inner);
+	}
+	stack.frames.erase(stack.frames.begin() + static_cast<std::ptrdiff_t>(place));
+	--frames_;
+}
+
+} // namespace monitor::activities
