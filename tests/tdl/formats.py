@@ -55,6 +55,12 @@ def utmp(kind, pid, line, user, host, seconds, microseconds, address=0):
 	                   microseconds, address, 0, 0, 0)
 
 
+def utmp64(kind, pid, line, user, host, seconds, microseconds, address=0):
+	"""Of arm64."""
+	return struct.pack("<hxxi32s4s32s256shhqqq4I24x", kind, pid, line, line[-4:], user, host, 0, 0, 0, seconds,
+	                   microseconds, address, 0, 0, 0)
+
+
 def blk(action, time, sector, sequence=0, data=b"", size=4096, pid=77, device=8 << 20 | 1, cpu=1, error=0):
 	return struct.pack("<IIQQIIIIIHH", 0x65617407, sequence, time, sector, size, action, pid, device, cpu, error,
 	                   len(data)) + data

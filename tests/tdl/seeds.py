@@ -4,10 +4,11 @@ the text of the description, a NUL, and the file's bytes."""
 import pathlib
 import sys
 
-from formats import EPOCH_S, acct, blk, block, pcap, udp, utmp
+from formats import EPOCH_S, acct, blk, block, pcap, udp, utmp, utmp64
 
 FILES = {"pcap": pcap([(EPOCH_S, i, udp(1, 2, b"abc"), 45) for i in range(2)]), "acct": acct(b"a", EPOCH_S, 1.0),
          "utmp": utmp(7, 1, b"pts/0", b"a", b"b", EPOCH_S, 1),
+         "utmp64": utmp64(7, 1, b"pts/0", b"a", b"b", EPOCH_S, 1),
          "blktrace": blk(1024 << 16, 1, 2, data=b"abcd") + blk(7, 2, 3), "ring": block([(10, 256, 1, 2), (11, 360, 0)], 10)}
 EVERY = b"""trace t
 the file begins with

@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import sys
 
-from formats import EPOCH_S, Failure, acct, blk, block, events, expect, pcap, run, udp, utmp
+from formats import EPOCH_S, Failure, acct, blk, block, events, expect, pcap, run, udp, utmp, utmp64
 
 
 def acct_made(monitor, work):
@@ -99,6 +99,32 @@ def utmp_as_utmpdump(monitor, work):
 		micro = event["ticks"] % 10**6
 		expect(f",{micro:06}" in when, f"utmp: {when} {event['ticks']}")
 	expect(read[1]["fields"]["address"][0] == 0x0A000009, f"utmp: {read[1]['fields']['address']}")
+
+
+def utmp_of_arm64(monitor, work):
+	"""Neither is taken for the other."""
+	logins = [(7, 99, b"pts/0", b"root", b"10.0.0.9", EPOCH_S + i, 123456, 0x0900000A) for i in range(3)]
+	for made, name, other in ((utmp, "utmp", "utmp64"), (utmp64, "utmp64", "utmp")):
+		path = work / name
+		path.write_bytes(b"".join(made(*login) for login in logins))
+		read = events(monitor, path, "--tdl", name)
+		expect([event["ticks"] for event in read] == [(EPOCH_S + i) * 10**6 + 123456 for i in range(3)] and
+		       all((event["fields"]["user"], event["fields"]["session"]) == ("root", 0) for event in read), f"{name}: {read}")
+		says = run(monitor, "list", path, "--tdl", other, code=1)[1]
+		expect("its first record is of no kind" in says and name in says, f"{name} as {other}: {says}")
+
+
+def other_versions(monitor, work):
+	"""They are refused, and not read as if they were the version that is described."""
+	path = work / "other"
+	old_pcap = bytearray(pcap([(EPOCH_S, 1, udp(7, 53, b"abc"), 45)]))
+	old_pcap[6] = 3
+	for made, says in ((b"\x08" + blk(7, 2, 3)[1:], "a blktrace of version 8"), (blk(7, 2, 3)[3::-1] + blk(7, 2, 3)[4:], "big endian"),
+	                   (bytes(old_pcap), "minor is 3, but must always be 4")):
+		path.write_bytes(made)
+		for options in ((), ("--tdl", "pcap" if "minor" in says else "blktrace")):
+			told = run(monitor, "list", path, *options, code=1)[1]
+			expect(says in told, f"{says}: {told}")
 
 
 def blktrace(monitor, work):
@@ -215,6 +241,7 @@ def cut_off(monitor, work):
 	frame = udp(1, 2, b"abc")
 	files = {"pcap": pcap([(EPOCH_S, i, frame, len(frame)) for i in range(2)]),
 	         "acct": acct(b"a", EPOCH_S, 1.0) * 2, "utmp": utmp(7, 1, b"pts/0", b"a", b"b", EPOCH_S, 1),
+	         "utmp64": utmp64(7, 1, b"pts/0", b"a", b"b", EPOCH_S, 1),
 	         "blktrace": blk(0, 1, 2, data=b"abcd") + blk(7, 2, 3),
 	         "ring": block([(10, 256, 1, 2), (11, 360, 0)], 10)}
 	for name, whole in files.items():
@@ -233,7 +260,8 @@ def main(monitor, work, source):
 	work = pathlib.Path(work)
 	shutil.rmtree(work, ignore_errors=True)
 	work.mkdir(parents=True)
-	for test in (acct_made, pcap_link, utmp_as_utmpdump, blktrace, ring, without_time, nothing_there, cut_off):
+	for test in (acct_made, pcap_link, utmp_as_utmpdump, utmp_of_arm64, other_versions, blktrace, ring,
+	             without_time, nothing_there, cut_off):
 		test(monitor, work)
 	ring_as_described(monitor, pathlib.Path(source))
 	not_recorded = ring_recorded(monitor, work)

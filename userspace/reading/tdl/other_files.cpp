@@ -27,6 +27,8 @@ constexpr Format formats[] = {
     {"\x0a\x0d\x0d\x0a", "a pcapng", "`editcap -F pcap % FILE` makes a pcap of it, which `monitor list FILE` reads"},
     {"\xa1\xb2\xcd\x34", "a modified pcap", modified_pcap},
     {"\x34\xcd\xb2\xa1", "a modified pcap", modified_pcap},
+    {"\x08\x74\x61\x65", "a blktrace of version 8, whose records have other fields", "`blkparse -i %` reads it"},
+    {"\x65\x61\x74\x07", "a blktrace of a big endian machine", "`blkparse -i %` reads it"},
     {"\x17\x08\x44tracing", "a recording of trace-cmd", "`trace-cmd report -i %` reads it"},
 };
 

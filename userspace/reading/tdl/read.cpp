@@ -10,6 +10,7 @@
 #include "lexer.h"
 #include "other_files.h"
 #include "parser.h"
+#include "reading/ctf/record_layout.h"
 
 namespace monitor::trace::tdl {
 namespace {
@@ -31,6 +32,15 @@ Source load_file(const std::string &path)
 	if (!read_text(read_file(path, max_text_bytes + 1), made.model, why))
 		throw Error(path + ":" + why);
 	return made;
+}
+
+// Records of another version of a format are not read as damaged ones of this. Headers have constants for that.
+bool may_be_records(const RecordLayout &layout, std::span<const std::byte> bytes)
+{
+	const View view{bytes.data(), bytes.size() * 8, nullptr};
+	const RecordSize &size = layout.size;
+	return layout.file.is_there || layout.segment.is_there || layout.choose(view) || layout.is_cut_off(view) ||
+	       !size.is_known || size.has_part || size.of(view) == 0 || view.end_bits % size.of(view) == 0;
 }
 
 std::string names_of_shipped()
@@ -96,11 +106,19 @@ Compiled compile_for(const Source &source, const std::string &path, std::span<co
 	const auto &magics = source.model.magics;
 	const auto magic = std::find_if(magics.begin(), magics.end(),
 					[&](const Magic &each) { return stands_in(each, untrusted_bytes); });
+	const auto refuse = [&](const std::string &why) {
+		const std::string reader = reader_of_other(path, untrusted_bytes);
+		throw Error(!reader.empty()
+				? reader
+				: path + " is not what " + source.path + " describes (" + why +
+				      "); give its description with --tdl: a file in TDL, or " + names_of_shipped());
+	};
 	if (magic == magics.end() && !magics.empty())
-		throw Error(path + " is not what " + source.path +
-			    " describes (none of its magics is there); give its description with " +
-			    "--tdl: a file in TDL, or " + names_of_shipped());
-	return compile(source.model, magic == magics.end() ? nullptr : &*magic, first_index);
+		refuse("none of its magics is there");
+	Compiled compiled = compile(source.model, magic == magics.end() ? nullptr : &*magic, first_index);
+	if (!may_be_records(*compiled.description->layout->records, untrusted_bytes))
+		refuse("its first record is of no kind that is described, and its size no multiple of a record's");
+	return compiled;
 }
 
 } // namespace monitor::trace::tdl
