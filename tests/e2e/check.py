@@ -452,6 +452,7 @@ def clocks_not_compared():
 	e2e.expect("clock_skew" not in copy.check(), "CPUs that could not be compared are a failure")
 	said = [statement["text"] for statement in copy.statements if statement["id"] == "clock_skew"]
 	e2e.expect(said and said[0].startswith("the clocks of 3 CPUs were not compared"), f"clock_skew: {said}")
+	e2e.equal("CPUs that the bound is not of", copy.summary()["clocks_not_compared"], 3)
 
 
 def clean():

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A thread from which a real-time thread takes the CPU waits as long as the kernel says (bcc pull 1728 and issue 1732)."""
+"""A thread from which a real-time thread takes the CPU waits as long as the kernel says (bcc pull 1728 and issue 1732). A
+recorder may have any policy itself, as under chrt(1) or in a service with CPUSchedulingPolicy=fifo: it starts and calibrates."""
 import e2e
 
 
@@ -22,6 +23,23 @@ def waits():
 	trace.expect_true()
 
 
+def recorder_of_any_policy():
+	e2e.need_program("chrt")
+	program = e2e.compiled("real_time.c")
+	for name, policy in (("fifo", ("-f", "10")), ("rr", ("-r", "10")), ("batch", ("-b", "0"))):
+		directory = e2e.work / f"policy-{name}"
+		done = e2e.run("timeout", "-s", "KILL", "20", "chrt", *policy, e2e.monitor, "record", "-o", directory, "-p", "cmd", "--",
+		               "chrt", "-o", "0", program)
+		if done.returncode:
+			continue
+		trace = e2e.Trace(directory, done.stdout)
+		e2e.expect("at least" in done.stderr, f"{name}: nothing was calibrated: {done.stderr}")
+		told = {line.split()[0]: e2e.values(line) for line in trace.output.splitlines()}
+		e2e.equal(f"{name}: processes", sorted(row["process"] for row in trace.rows() if row["process"] in told), ["fifo", "normal"])
+		if name in ("fifo", "rr"):  # the other may have to wait, and lose events
+			trace.expect_true()
+
+
 if __name__ == "__main__":
 	e2e.need_recording()
-	e2e.main(waits)
+	e2e.main(waits, recorder_of_any_policy)

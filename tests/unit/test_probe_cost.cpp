@@ -256,6 +256,12 @@ TEST_CASE("summary: the range of the probes' cost, what it rests on, or why it i
 	CHECK(report::summary_text(summary) ==
 	      "0 tokens, lost 0, clock bound unknown; cost: recorder 5.00 ms = 0.50 % of one CPU, probes at least "
 	      "50.00 us = 0.01 % of one CPU (loops)");
+	summary.clock_bound_ns = 94;
+	CHECK(report::summary_text(summary).find("clock bound 94 ns; cost") != std::string::npos);
+	summary.clocks_not_compared = 3;
+	summary.cpus_online = 4;
+	CHECK(report::summary_text(summary).find("clock bound 94 ns on 1 of 4 CPUs; cost") != std::string::npos);
+	CHECK(report::summary_json(summary).find(R"("clocks_not_compared":3)") != std::string::npos);
 	summary.probes->at_start_only = true;
 	CHECK(report::summary_text(summary).ends_with("of one CPU (loops, at the start only)"));
 	CHECK(report::summary_json(summary).find(R"("probes_cpu_ns_low":50000.0)") != std::string::npos);

@@ -65,6 +65,17 @@ std::string lost_text(const Summary &summary)
 	return text;
 }
 
+std::string clock_text(const Summary &summary)
+{
+	if (!summary.clock_bound_ns)
+		return "unknown";
+	std::string text = duration_text(static_cast<double>(*summary.clock_bound_ns));
+	if (summary.clocks_not_compared)
+		text += fmt::format(" on {} of {} CPUs", summary.cpus_online - summary.clocks_not_compared,
+				    summary.cpus_online);
+	return text;
+}
+
 // "" if the rows are of the whole recording.
 std::string window_text(const std::optional<Window> &window, bool are_figures_of_it = false)
 {
@@ -151,6 +162,8 @@ Summary summarize(const trace::Trace &trace, const analyze::RecordingInfo &info,
 	summary.wall_ns = static_cast<double>(clock.to_ns(end > begin ? end - begin : 0));
 	if (info.present && !bound.intervals().empty())
 		summary.clock_bound_ns = clock.to_ns(bound.largest());
+	summary.clocks_not_compared = info.clocks_not_compared;
+	summary.cpus_online = info.skew.cpus_online;
 	if (info.complete) {
 		summary.missing = info.tokens() - std::min(info.tokens(), tokens);
 		if (!summary.missing)
@@ -246,11 +259,10 @@ std::string summary_text(const Summary &summary)
 		return window_text(summary.window) +
 		       fmt::format("{} events, lost {}", count_text(summary.tokens), lost_text(summary));
 	std::string text = window_text(summary.window, summary.periods.has_value());
-	text += fmt::format(
-	    "{} {}, lost {}, clock bound {}; cost: recorder {}, probes {}", count_text(summary.tokens),
-	    summary.counts_only ? "events counted" : "tokens", lost_text(summary),
-	    summary.clock_bound_ns ? duration_text(static_cast<double>(*summary.clock_bound_ns)) : "unknown",
-	    share_text(summary.recorder_cpu_ns, summary.wall_ns), probes_text(summary.probes, summary.wall_ns));
+	text += fmt::format("{} {}, lost {}, clock bound {}; cost: recorder {}, probes {}", count_text(summary.tokens),
+			    summary.counts_only ? "events counted" : "tokens", lost_text(summary), clock_text(summary),
+			    share_text(summary.recorder_cpu_ns, summary.wall_ns),
+			    probes_text(summary.probes, summary.wall_ns));
 	if (summary.periods)
 		text += periods_text(*summary.periods, summary.counts_only);
 	if (summary.hidden_threads.value_or(0))
@@ -340,6 +352,8 @@ std::string summary_json(const Summary &summary)
 		if (!window->cpus.empty())
 			json["window"]["cpus"] = window->cpus;
 	}
+	if (summary.clocks_not_compared)
+		json["clocks_not_compared"] = summary.clocks_not_compared;
 	if (summary.claimed_lost)
 		json["claimed_lost"] = *summary.claimed_lost;
 	if (const std::optional<analyze::Periods> &periods = summary.periods)

@@ -30,6 +30,8 @@ struct Summary {
 	std::optional<std::uint64_t> lost, misses;   // empty: unknown (killed recording, another tracer)
 	std::optional<std::uint64_t> claimed_lost;   // by instrumented programs, in addition: only they can count it
 	std::optional<std::uint64_t> clock_bound_ns; // the largest
+	std::uint64_t clocks_not_compared = 0;       // CPUs that the bound is not of, of
+	std::uint64_t cpus_online = 0;
 	std::vector<std::uint64_t> lost_by_cpu;
 	std::uint64_t missing = 0; // tokens that were written, and are not in the files: what is lost is unknown
 	std::uint64_t calls_of_unknown = 0; // system calls that are in no row, of all threads,

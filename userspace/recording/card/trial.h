@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Where the preflight and the calibration run: in a separate thread, on one CPU, ahead of other tasks. Threads that it
-// starts inherit both.
+// Where the preflight and the calibration run: in a separate thread, on one CPU, of the usual policy, ahead of other
+// tasks of it. Threads that it starts inherit all this. With a recorder's own policy, which may be a real-time one
+// (chrt, a service's CPUSchedulingPolicy), a loop would leave nothing of the CPU to those that it waits for.
 #pragma once
 
 #include <chrono>
@@ -48,6 +49,8 @@ inline void run_trial(int cpu, const std::function<void()> &trial)
 	std::jthread([&] {
 		pin_to(static_cast<unsigned>(cpu));
 		::prctl(PR_SET_NAME, "monitor-test"); // to be recognised in the recordings of others
+		const sched_param usual{};
+		::sched_setscheduler(0, SCHED_OTHER, &usual);
 		::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), -20); // over soon, even on a loaded machine
 		try {
 			trial();

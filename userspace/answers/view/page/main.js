@@ -75,6 +75,8 @@ function tellTrust() {
 	if (summary.paused_ns)
 		say(`paused by triggers for ${duration(summary.paused_ns)}`, true);
 	say(summary.clock_bound_ns === null ? 'clock bound: unknown' : `clock bound ${summary.clock_bound_ns} ns`);
+	if (summary.clocks_not_compared)
+		say(`clocks of ${summary.clocks_not_compared} CPUs not compared`);
 	say(summary.recorder_cpu_ns === null ? 'cost of the recorder: unknown' : `recorder ${duration(summary.recorder_cpu_ns)}`);
 	say(summary.probes_cpu_ns_low === null ? 'cost of the probes: unknown'
 		: `probes ${duration(summary.probes_cpu_ns_low)} to ${duration(summary.probes_cpu_ns_high)}`);
