@@ -589,6 +589,14 @@ TEST_CASE("check: the skew of the CPUs' clocks was measured")
 	CHECK(history.said("clock_skew").starts_with("not checked the clocks of 2 CPUs"));
 }
 
+TEST_CASE("check: the process that opens files for stacks was lost")
+{
+	CheckedHistory history = some_history();
+	CHECK(!history.fails("stacks_opener"));
+	history.info.stack_opener_lost = true;
+	CHECK(history.fails("stacks_opener"));
+}
+
 TEST_CASE("check: a bound that is wide only because the CPUs' clocks could not be compared closely is not witnessed")
 {
 	CheckedHistory history = some_history();

@@ -205,6 +205,8 @@ TEST_CASE("symbols: the list of files is not trusted")
 	CHECK(files.at(4).path == "/");
 	CHECK(list.numbers.at(4711) == 1);
 	CHECK(list.without_room.contains({1000, "tables"}));
+	CHECK(!list.opener_lost);
+	CHECK(parse_code_list("{\"opener_lost\": true}\n{\"opener_lost\": 1}\n").opener_lost);
 }
 
 TEST_CASE("symbols: a function is found by any address in it")

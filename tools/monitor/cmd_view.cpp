@@ -77,7 +77,8 @@ bool has_desktop()
 	return ::geteuid() != 0 && (std::getenv("DISPLAY") || std::getenv("WAYLAND_DISPLAY"));
 }
 
-// Does not wait: it may run for as long as the page is open.
+// Does not wait: it may run for as long as the page is open. In a session of its own, so that the Ctrl-C that ends the
+// server does not end the browser.
 void open_browser(const std::string &path)
 {
 	posix_spawnattr_t attributes;
@@ -85,7 +86,7 @@ void open_browser(const std::string &path)
 	sigemptyset(&none);
 	::posix_spawnattr_init(&attributes);
 	::posix_spawnattr_setsigmask(&attributes, &none);
-	::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+	::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID);
 	std::string program = "xdg-open", argument = path;
 	char *arguments[] = {program.data(), argument.data(), nullptr};
 	pid_t child = 0;

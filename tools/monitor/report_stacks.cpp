@@ -105,6 +105,9 @@ void print_missing(const symbols::Symbolizer &symbolizer)
 		    "monitor: programs of user {} had more mappings or code than the recorder has room for, of which a "
 		    "user has a share: some of their stacks end early\n",
 		    fmt::join(users, ", ")));
+	if (symbolizer.opener_lost())
+		print_note("monitor: the process that opens files was ended during the recording: stacks of what "
+			   "programs started or loaded later end early, and their functions have no names\n");
 	for (const std::string &path : symbolizer.damaged())
 		print_note(fmt::format(
 		    "monitor: the debug information of {} cannot be read, or takes too much memory; what was "

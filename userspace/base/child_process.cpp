@@ -5,6 +5,7 @@
 #include <csignal>
 
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,6 +13,16 @@
 #include "fd.h"
 
 namespace monitor {
+
+void become_helper(pid_t parent)
+{
+	sigset_t all;
+	sigfillset(&all);
+	::sigprocmask(SIG_SETMASK, &all, nullptr);
+	::prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (::getppid() != parent)
+		::_exit(0);
+}
 
 std::optional<int> wait_for_end(pid_t child, std::chrono::milliseconds at_most)
 {

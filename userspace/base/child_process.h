@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The end of a process that this one forked to help it. No wait for a helper is without an end: it may hang in a file
-// system that does not answer, or not have become our user yet, so that it must not be killed by us.
+// Processes that this one forked to help it: what they are told by nobody else, and their end. No wait for a helper is
+// without an end: it may hang in a file system that does not answer, or not have become our user yet, so that it must
+// not be killed by us.
 #pragma once
 
 #include <chrono>
@@ -9,6 +10,11 @@
 #include <sys/types.h>
 
 namespace monitor {
+
+// In the helper, when it has the user that it stays: it ends with `parent`, the process that forked it, and not by what
+// is sent to all at once: from a terminal, by a service that is stopped, by pkill(1). SIGKILL alone is not blocked
+// then.
+void become_helper(pid_t parent);
 
 // Its status, as waitpid(2) has it, if it ends in time.
 std::optional<int> wait_for_end(pid_t child, std::chrono::milliseconds at_most);

@@ -63,6 +63,7 @@ NamedWindow named_window(const StackWindow &window, symbols::Symbolizer &symboli
 	named.unnamed = symbolizer.take_unnamed();
 	const std::set<std::string> missing(symbolizer.missing().begin(), symbolizer.missing().end());
 	named.users_without_room = symbolizer.users_without_room();
+	named.opener_lost = symbolizer.opener_lost();
 	named.missing.assign(missing.begin(), missing.end());
 	return named;
 }

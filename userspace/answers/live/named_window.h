@@ -38,6 +38,7 @@ struct NamedWindow {
 	std::uint64_t unnamed = 0;  // frames whose name is still sought: they are called by their places
 	std::uint64_t left_out = 0; // descriptions of stacks that found no room, since the start
 	std::vector<std::uint32_t> users_without_room; // some of their stacks end early
+	bool opener_lost = false;                      // so do those of what is started or loaded now
 	std::vector<std::string> missing;              // files that cannot be read, or are others now: no names
 };
 

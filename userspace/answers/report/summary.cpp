@@ -173,6 +173,7 @@ Summary summarize(const trace::Trace &trace, const analyze::RecordingInfo &info,
 			summary.claimed_lost = info.user_card->discarded + info.user_card->early;
 		summary.misses = info.misses();
 		summary.other_recorders = info.other_recorders;
+		summary.stack_opener_lost = info.stack_opener_lost;
 		summary.pauses = info.pauses;
 		summary.paused = info.paused();
 		if (info.pauses)
@@ -305,6 +306,10 @@ std::string summary_text(const Summary &summary)
 		text += fmt::format(
 		    "\n{} times the kernel refused to run a probe: that many events are missing from this trace",
 		    count_text(*summary.misses));
+	if (summary.stack_opener_lost)
+		text +=
+		    "\nthe process that opens files for --stacks was ended: stacks of what programs started or loaded "
+		    "later end early";
 	if (!summary.complete)
 		text += fmt::format("\n{}", summary.periods
 						? "this recording is still running or was killed: the period that "
@@ -354,6 +359,8 @@ std::string summary_json(const Summary &summary)
 	}
 	if (summary.clocks_not_compared)
 		json["clocks_not_compared"] = summary.clocks_not_compared;
+	if (summary.stack_opener_lost)
+		json["stack_opener_lost"] = true;
 	if (summary.claimed_lost)
 		json["claimed_lost"] = *summary.claimed_lost;
 	if (const std::optional<analyze::Periods> &periods = summary.periods)

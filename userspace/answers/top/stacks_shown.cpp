@@ -85,6 +85,9 @@ std::string stacks_note(const NamedWindow &window)
 	if (!window.users_without_room.empty())
 		notes.push_back(fmt::format("some stacks of user {} end early: no room for what the programs map",
 					    fmt::join(window.users_without_room, ", ")));
+	if (window.opener_lost)
+		notes.push_back("stacks of what was started or loaded lately end early: the process that opens files "
+				"was ended");
 	if (!window.missing.empty())
 		notes.push_back(fmt::format("{} file{} cannot be read, or changed: {}", window.missing.size(),
 					    window.missing.size() == 1 ? "" : "s", printable(window.missing.front())));
@@ -117,6 +120,7 @@ nlohmann::ordered_json stacks_json(const NamedWindow &window)
 		{"unnamed_frames", window.unnamed},
 		{"descriptions_left_out", window.left_out},
 		{"users_without_room", window.users_without_room},
+		{"opener_lost", window.opener_lost},
 		{"missing_files", std::move(missing)},
 		{"by", std::move(by)}};
 }

@@ -277,6 +277,10 @@ void Conservation::judge_losses(const RecordingInfo &info, std::vector<Statement
 		     fmt::format("stacks of user {} may end early: {} lists of mappings and {} unwind tables of the "
 				 "user's programs found no room in the recorder's tables, of which a user has a share",
 				 of.user, of.mappings, of.tables)});
+	if (info.stack_opener_lost)
+		statements.push_back({"stacks_opener", Verdict::fails,
+				      "the process that opens files for --stacks was ended: stacks of what programs "
+				      "started or loaded later end early, and their functions have no names"});
 	if (info.dropped_blocks)
 		statements.push_back({"dropped_blocks", Verdict::fails,
 				      fmt::format("{} blocks could not be written to the disk", info.dropped_blocks)});

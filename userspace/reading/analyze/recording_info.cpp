@@ -404,6 +404,7 @@ void parse_counts(const Json &json, RecordingInfo &info)
 	for (const Json &of : member(stacks, "without_room"))
 		info.stacks_without_room.push_back({static_cast<std::uint32_t>(number(member(of, "user"))),
 						    number(member(of, "mappings")), number(member(of, "tables"))});
+	info.stack_opener_lost = flag(member(stacks, "opener_lost"));
 	info.stack_timer_hz = static_cast<unsigned>(number(member(stacks, "timer_hz")));
 	info.stacks_ns = number(member(stacks, "spent_at_events_ns")) + number(member(stacks, "spent_at_timer_ns"));
 	if (const Json &lost = member(json, "lost_by_cpu"); lost.is_array())

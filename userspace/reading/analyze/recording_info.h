@@ -214,6 +214,7 @@ struct RecordingInfo {
 		std::uint64_t mappings = 0, tables = 0; // lists of mappings, unwind tables
 	};
 	std::vector<WithoutRoom> stacks_without_room;
+	bool stack_opener_lost = false; // from some moment on no file of code could be opened
 	unsigned stack_timer_hz = 0;
 	std::uint64_t stacks_ns = 0; // what taking stacks took in the probes, measured each time
 	std::vector<std::uint64_t> lost_by_cpu;

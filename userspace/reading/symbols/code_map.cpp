@@ -11,7 +11,7 @@
 
 namespace monitor::symbols {
 
-using analyze::Json, analyze::member, analyze::number, analyze::text;
+using analyze::flag, analyze::Json, analyze::member, analyze::number, analyze::text;
 
 namespace {
 
@@ -65,6 +65,7 @@ CodeList parse_code_list(const std::string &untrusted_text)
 		if (entry.contains("user"))
 			list.without_room.emplace(static_cast<std::uint32_t>(number(entry["user"])),
 						  text(member(entry, "without_room")));
+		list.opener_lost |= flag(member(entry, "opener_lost"));
 		if (!entry.contains("file"))
 			continue;
 		CodeFile &file = list.files[static_cast<std::uint32_t>(number(entry["file"]))];

@@ -38,6 +38,7 @@ struct CodeList {
 	std::unordered_map<std::int32_t, std::int32_t> numbers; // of processes in their own pid namespaces, if others
 	// Users whose programs mapped more than the recorder had room for, and what: "mappings", "tables".
 	std::set<std::pair<std::uint32_t, std::string>> without_room;
+	bool opener_lost = false; // files of later lines could not be opened
 };
 
 // The text of .monitor/files, a line of JSON for each file and process; what is neither is passed over.

@@ -133,6 +133,7 @@ void Symbolizer::read_files()
 	}
 	numbers_.merge(list.numbers);
 	without_room_.merge(list.without_room);
+	opener_lost_ |= list.opener_lost;
 	read_bytes_ = end;
 }
 

@@ -73,6 +73,8 @@ public:
 	const std::vector<std::string> &foreign() const { return foreign_; }
 	// Users some of whose stacks end early, because the recorder had no room for what their programs mapped.
 	std::vector<std::uint32_t> users_without_room() const;
+	// From some moment on the recorder could open no files: the same holds for what was started or loaded later.
+	bool opener_lost() const { return opener_lost_; }
 	// Files whose debug information could not be read to its end.
 	std::vector<std::string> damaged() const;
 
@@ -120,6 +122,7 @@ private:
 	std::unordered_map<std::uint64_t, Frames> known_kernel_;
 	std::unordered_map<std::int32_t, JitFunctions> made_by_;
 	std::set<std::pair<std::uint32_t, std::string>> without_room_; // see CodeList
+	bool opener_lost_ = false;
 	std::unordered_map<std::int32_t, std::int32_t> numbers_; // of processes in their own pid namespaces, if others
 	std::map<std::pair<std::int32_t, const JitFunction *>, Name> known_made_;
 	Name single_ = 0; // what user() returned last

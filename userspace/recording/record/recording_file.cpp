@@ -470,7 +470,8 @@ void RecordingFile::stacks(const card::StackOptions &chosen, const card::StackMe
 			   {"processes_without_room", counts.spaces_without_room},
 			   {"lost_mappings", counts.lost_changes},
 			   {"lists_read_again", counts.lists_read_again},
-			   {"paused_ns", counts.paused_ns}};
+			   {"paused_ns", counts.paused_ns},
+			   {"opener_lost", counts.opener_lost}};
 	for (const auto &[user, of] : counts.without_room)
 		json_["stacks"]["without_room"].push_back(
 		    {{"user", user}, {"mappings", of.mappings}, {"tables", of.tables}});

@@ -21,6 +21,7 @@
 
 #include "base/child_process.h"
 #include "base/error.h"
+#include "base/signals.h"
 
 namespace monitor::record {
 
@@ -49,11 +50,7 @@ pid_t start(const std::string &command, const std::array<char, 4000> &environmen
 	const pid_t child = ::fork();
 	if (child != 0)
 		return child;
-	sigset_t none;
-	sigemptyset(&none);
-	::sigprocmask(SIG_SETMASK, &none, nullptr);
-	for (const int number : {SIGPIPE, SIGXFSZ})
-		::signal(number, SIG_DFL);
+	restore_signals();
 	for (const char *at = environment.data(); *at; at += std::strlen(at) + 1)
 		::putenv(const_cast<char *>(at));
 	const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -89,7 +86,7 @@ TriggerRunner::TriggerRunner(std::vector<std::string> commands, const User &user
 	::syscall(SYS_close_range, first_fd + 2, ~0u, 0);
 	if (become(user)) {
 		set_environment_of(user);
-		::setsid(); // Ctrl-C is for the recorder
+		::setsid(); // Ctrl-C is for the recorder, also while a command runs
 		serve(commands, first_fd, first_fd + 1);
 	}
 	::_exit(1);
@@ -112,10 +109,11 @@ void TriggerRunner::give_up()
 
 void TriggerRunner::serve(const std::vector<std::string> &commands, int requests, int answers)
 {
-	sigset_t children;
+	sigset_t children, all;
 	sigemptyset(&children);
 	sigaddset(&children, SIGCHLD);
-	::sigprocmask(SIG_SETMASK, &children, nullptr);
+	sigfillset(&all); // what is sent to all processes of a service is for the recorder
+	::sigprocmask(SIG_SETMASK, &all, nullptr);
 	const int ended = ::signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK);
 	Ended running{};
 	pid_t child = -1;

@@ -116,6 +116,11 @@ void CodeFiles::add_without_room(std::uint32_t user, const char *what)
 		write({{"user", user}, {"without_room", what}});
 }
 
+void CodeFiles::add_lost_opener()
+{
+	write({{"opener_lost", true}});
+}
+
 void CodeFiles::write(const nlohmann::ordered_json &line)
 {
 	const std::string text = json_dump(line) + "\n";

@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <iterator>
+#include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -41,7 +43,7 @@ struct Opener::Answer {
 namespace {
 
 constexpr int requests_fd = 3, control_fd = 4;
-constexpr unsigned max_stuck = 16; // processes that wait for a file system
+constexpr unsigned max_ended = 16; // processes that wait for a file system, or were killed
 
 // Of disks and memory of this machine. Any other one may wait for somebody.
 bool is_local(int fd)
@@ -155,9 +157,8 @@ Opener::Opener(const std::function<void()> &drop)
 	::syscall(SYS_close_range, control_fd + 1, ~0u, 0);
 	try {
 		drop();
-		::prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (::getppid() == recorder)
-			supervise(requests_fd, control_fd);
+		become_helper(recorder);
+		supervise(requests_fd, control_fd);
 	} catch (...) {
 	}
 	::_exit(1);
@@ -165,31 +166,31 @@ Opener::Opener(const std::function<void()> &drop)
 
 Opener::~Opener()
 {
-	requests_.reset(); // it ends then, also while it must not be killed
-	control_.reset();
+	control_.reset(); // it ends then, also while it must not be killed
+	requests_.reset();
 	end_process(pid_);
 }
 
 // A byte of the recorder says that the one that serves is stuck. It is killed, which may take effect much later, and is
-// not waited for.
+// not waited for. One that ended without that took a request with it, which a byte to the recorder says.
 void Opener::supervise(int requests, int control)
 {
-	sigset_t none;
-	sigemptyset(&none);
-	::sigprocmask(SIG_SETMASK, &none, nullptr);
-	for (unsigned stuck = 0; stuck < max_stuck; ++stuck) {
+	for (unsigned ended = 0; ended < max_ended; ++ended) {
 		const pid_t supervisor = ::getpid(), child = ::fork();
+		if (child < 0)
+			break;
 		if (child == 0) {
-			::prctl(PR_SET_PDEATHSIG, SIGKILL);
-			if (::getppid() == supervisor)
-				serve(requests);
-			::_exit(0);
+			become_helper(supervisor);
+			serve(requests);
 		}
-		char byte;
-		ssize_t n;
-		while ((n = ::read(control, &byte, 1)) < 0 && errno == EINTR)
+		const Fd process(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
+		pollfd fds[] = {{control, POLLIN, 0}, {process.get(), POLLIN, 0}};
+		while (::poll(fds, std::size(fds), -1) < 0 && errno == EINTR)
 			;
-		if (child < 0 || n != 1)
+		char byte = 0;
+		const ssize_t n =
+		    fds[0].revents ? ::recv(control, &byte, 1, 0) : ::send(control, &byte, 1, MSG_NOSIGNAL);
+		if (n != 1)
 			break;
 		::kill(child, SIGKILL);
 		while (::waitpid(-1, nullptr, WNOHANG) > 0)
@@ -244,31 +245,43 @@ std::vector<int> Opener::capabilities()
 	return {CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, restore ? CAP_CHECKPOINT_RESTORE : CAP_SYS_ADMIN};
 }
 
-// Who is stuck may still answer an earlier request, which has another number.
+bool Opener::send(const Request &request)
+{
+	if (::send(requests_.get(), &request, sizeof request, MSG_NOSIGNAL) != sizeof request)
+		is_lost_ = true;
+	return !is_lost_;
+}
+
+// Who is stuck may still answer an earlier request, which has another number, as has a request that is sent again.
 OpenedFile Opener::ask(Request request)
 {
 	using Clock = std::chrono::steady_clock;
 	request.sequence = ++sequence_;
-	if (!requests_ || ::send(requests_.get(), &request, sizeof request, MSG_NOSIGNAL) != sizeof request)
+	if (is_lost_ || !send(request))
 		return {};
 	const auto end = Clock::now() + max_time;
-	for (;;) {
+	for (bool is_sent_again = false;;) {
 		const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
-		pollfd reply{requests_.get(), POLLIN, 0};
-		const int ready = left.count() > 0 ? ::poll(&reply, 1, static_cast<int>(left.count())) : 0;
+		pollfd from[] = {{requests_.get(), POLLIN, 0}, {control_.get(), POLLIN, 0}};
+		const int ready = left.count() > 0 ? ::poll(from, std::size(from), static_cast<int>(left.count())) : 0;
 		if (ready < 0 && errno == EINTR)
 			continue;
 		OpenedFile opened;
+		char byte = 0;
 		if (ready <= 0) {
-			const char byte = 0;
-			if (::send(control_.get(), &byte, 1, MSG_NOSIGNAL) != 1)
-				requests_.reset();
+			is_lost_ = ::send(control_.get(), &byte, 1, MSG_NOSIGNAL) != 1;
 			opened.took_too_long = true;
 			return opened;
 		}
+		if (from[1].revents) { // another one serves
+			is_lost_ = ::recv(control_.get(), &byte, 1, 0) != 1;
+			if (is_lost_ || std::exchange(is_sent_again, true) || !send(request))
+				return {};
+			continue;
+		}
 		Answer answer;
 		if (!take_answer(requests_.get(), answer, opened.fd)) {
-			requests_.reset();
+			is_lost_ = true;
 			return {};
 		}
 		if (answer.sequence != request.sequence)

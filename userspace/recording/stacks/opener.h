@@ -6,7 +6,7 @@
 // Only regular files are opened, because opening a FIFO or a device has side effects. A file system that may stop
 // answering (a network's, or another program's: FUSE) must not stop the recorder, so its files are copied here. One
 // that does not answer costs max_time and this process, which cannot be killed while it waits; another one takes its
-// place.
+// place, as it does of one that was killed.
 #pragma once
 
 #include <chrono>
@@ -45,6 +45,9 @@ public:
 
 	static std::vector<int> capabilities();
 
+	// A request was not answered, and none will be any more: all these processes are gone.
+	bool is_lost() const { return is_lost_; }
+
 	// One thread.
 	Fd maps(std::int32_t process); // a copy of its list of mappings
 	OpenedFile mapped_file(std::int32_t process, std::uint64_t start,
@@ -57,9 +60,11 @@ private:
 	[[noreturn]] static void supervise(int requests, int control);
 	[[noreturn]] static void serve(int requests);
 	static void open_regular(const char *path, Answer &answer, Fd &fd);
+	bool send(const Request &request);
 	OpenedFile ask(Request request);
 
 	Fd requests_, control_;
+	bool is_lost_ = false;
 	std::uint32_t sequence_ = 0;
 	pid_t pid_ = 0;
 };

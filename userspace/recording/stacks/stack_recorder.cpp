@@ -268,14 +268,16 @@ void StackRecorder::run()
 		}
 		read_again();
 		publish();
+		note_lost_opener();
 		forget_ended();
 	}
 	const auto end = AddressSpaces::Clock::now() + max_end;
 	for (const Change &change : side_band_.take()) {
 		if (AddressSpaces::Clock::now() >= end)
-			return;
+			break;
 		take(change);
 	}
+	note_lost_opener();
 }
 
 void StackRecorder::publish()
@@ -293,6 +295,12 @@ void StackRecorder::add_without_room(std::uint32_t user, std::uint64_t WithoutRo
 	if (without_room_[user].*what == 0)
 		files_->add_without_room(user, what == &WithoutRoom::mappings ? "mappings" : "tables");
 	++(without_room_[user].*what);
+}
+
+void StackRecorder::note_lost_opener()
+{
+	if (opener_.is_lost() && !std::exchange(opener_lost_, true))
+		files_->add_lost_opener();
 }
 
 // A process has ended when its last thread has, which may be another than its first.
@@ -448,7 +456,7 @@ StackCounts StackRecorder::counts() const
 {
 	return {files_->size(),     files_->unread(),    files_->rows(),         files_->without_room(),
 		files_->build_ns(), spaces_.processes(), spaces_.without_room(), side_band_.lost(),
-		lists_read_again_,  paused_ns_,          without_room_};
+		lists_read_again_,  paused_ns_,          without_room_,          opener_lost_};
 }
 
 } // namespace monitor::stacks

@@ -49,6 +49,7 @@ struct StackCounts {
 	std::uint64_t processes = 0, spaces_without_room = 0, lost_changes = 0;
 	std::uint64_t lists_read_again = 0, paused_ns = 0;
 	std::map<std::uint32_t, WithoutRoom> without_room{}; // by user
+	bool opener_lost = false;                            // see Opener
 };
 
 // The card's memory, as its maker has it.
@@ -106,6 +107,7 @@ private:
 	void forget_ended();
 	void publish();
 	void add_without_room(std::uint32_t user, std::uint64_t WithoutRoom::*what);
+	void note_lost_opener();
 
 	UnwindMemory memory_;
 	Fd kallsyms_;
@@ -124,6 +126,7 @@ private:
 	AddressSpaces::Clock::time_point read_again_at_{}, forget_at_{};
 	std::uint64_t lost_ = 0, lists_read_again_ = 0, paused_ns_ = 0;
 	std::map<std::uint32_t, WithoutRoom> without_room_;
+	bool opener_lost_ = false;
 	CpuShare share_;
 	Fd wakeup_;
 	std::atomic<bool> stopping_{false};

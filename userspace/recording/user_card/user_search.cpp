@@ -174,9 +174,8 @@ UserSearch::UserSearch(const std::function<void()> &drop)
 		::syscall(SYS_close_range, 3, ~0u, 0);
 		try {
 			drop();
-			::prctl(PR_SET_PDEATHSIG, SIGKILL);
-			if (::getppid() == recorder)
-				supervise(*reinterpret_cast<Progress *>(shared_.data()));
+			become_helper(recorder);
+			supervise(*reinterpret_cast<Progress *>(shared_.data()));
 		} catch (...) {
 		}
 		::_exit(1);
@@ -200,18 +199,14 @@ std::uint64_t UserSearch::missed() const
 // A process at which the search hangs costs a second and the searching process: another one continues after it.
 void UserSearch::supervise(Progress &progress)
 {
-	sigset_t none;
-	sigemptyset(&none);
-	::sigprocmask(SIG_SETMASK, &none, nullptr);
 	const std::vector<pid_t> pids = all_processes();
 	const auto end = Clock::now() + all_seconds;
 	progress.all = pids.size();
 	for (int status = 1; status != 0;) {
 		const pid_t supervisor = ::getpid(), child = ::fork();
 		if (child == 0) {
-			::prctl(PR_SET_PDEATHSIG, SIGKILL);
-			if (::getppid() == supervisor)
-				look_through(progress, pids, end);
+			become_helper(supervisor);
+			look_through(progress, pids, end);
 			::_exit(0);
 		}
 		if (child < 0 || ::waitpid(child, &status, 0) < 0)
@@ -227,6 +222,11 @@ void UserSearch::supervise(Progress &progress)
 void UserSearch::look_through(Progress &progress, const std::vector<pid_t> &pids, Clock::time_point end)
 {
 	Search search;
+	sigset_t alarm;
+	sigemptyset(&alarm);
+	sigaddset(&alarm, SIGALRM);
+	::signal(SIGALRM, SIG_DFL);
+	::sigprocmask(SIG_UNBLOCK, &alarm, nullptr);
 	for (; progress.next < pids.size() && Clock::now() < end; ++progress.next) {
 		::alarm(process_seconds);
 		progress.missed += !search.wake_cards_of(pids[progress.next]);
