@@ -283,7 +283,9 @@ def answer_not_written():
 		words = [e2e.monitor, verb, e2e.work / "good", *(["SELECT * FROM events"] if verb == "query" else [])]
 		with open("/dev/full", "w", encoding="utf-8") as full:
 			done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+			both = subprocess.run(words, stdout=full, stderr=full, check=False)
 		e2e.expect(done.returncode == 1 and "No space left" in done.stderr, f"{verb} into a full disk: {done}")
+		e2e.equal(f"{verb} into a log on a full disk: exit code", both.returncode, 1)
 
 
 def cut_traces():

@@ -23,6 +23,7 @@
 #include "commands.h"
 #include "complaint.h"
 #include "problems.h"
+#include "standard_descriptors.h"
 
 namespace {
 
@@ -107,6 +108,7 @@ void run(std::vector<std::string> words, int &exit_code)
 int main(int argc, char **argv)
 {
 	int exit_code = 0;
+	monitor::occupy_standard_descriptors();
 	monitor::remember_signals();
 	std::signal(SIGXFSZ, SIG_IGN); // a file at its size limit (ulimit -f) is an error like any other
 	try {
@@ -122,8 +124,8 @@ int main(int argc, char **argv)
 	}
 	errno = 0;
 	if ((std::fflush(stdout) != 0 || std::ferror(stdout)) && !is_reader_gone()) {
-		fmt::print(stderr, "monitor: cannot write the output{}{}\n", errno ? ": " : "",
-			   errno ? std::strerror(errno) : "");
+		monitor::print_note(fmt::format("monitor: cannot write the output{}{}\n", errno ? ": " : "",
+						errno ? std::strerror(errno) : ""));
 		return exit_code ? exit_code : 1;
 	}
 	return exit_code;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "plots.h"
 
+#include <cstdio>
 #include <filesystem>
 #include <span>
 
@@ -12,6 +13,7 @@
 #include "base/escape.h"
 #include "base/fd.h"
 #include "problems.h"
+#include "standard_descriptors.h"
 #include "terminal.h"
 
 namespace monitor {
@@ -36,6 +38,8 @@ std::string plot_text(const std::vector<plot::Chart> &charts)
 
 void write_svg(const std::vector<plot::Chart> &charts, const std::string &file, const std::string &notes)
 {
+	if (is_output_closed()) // the picture is the answer then: what is printed beside it goes nowhere
+		static_cast<void>(std::freopen("/dev/null", "w", stdout));
 	const std::string svg = plot::to_svg(charts, notes);
 	std::error_code unknown;
 	const std::filesystem::file_status status = std::filesystem::status(file, unknown);

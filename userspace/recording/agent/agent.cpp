@@ -21,6 +21,7 @@
 #include "base/fleet/fleet_keys.h"
 #include "base/fleet/hub.h"
 #include "base/sentence.h"
+#include "journal.h"
 #include "network_part.h"
 #include "recording/record/user.h"
 #include "starter.h"
@@ -157,7 +158,7 @@ std::string own_program()
 		record::drop_privileges(user.value_or(record::User{}));
 		code = NetworkPart(options, Fd(link_fd)).run();
 	} catch (const std::exception &error) {
-		fmt::print(stderr, "monitor agent: {}\n", printable(sentence_of(error)));
+		say(sentence_of(error));
 	}
 	::_exit(code);
 }
@@ -190,8 +191,8 @@ int run_agent(const AgentOptions &options)
 	network.presence.runs_commands = starter.commands.has_value();
 	fleet::parse_hubs(network.connection.hub); // before anything is prepared
 	const Fd lock = prepare_spool(spool, user);
-	fmt::print(stderr, "monitor agent: host {}, traces in {}{}\n", starter.host, printable(starter.runs),
-		   user ? fmt::format(", the part with the network is user {}", user->name) : "");
+	say(fmt::format("host {}, traces in {}{}", starter.host, starter.runs,
+			user ? fmt::format(", the part with the network is user {}", user->name) : ""));
 	const auto start_network = [&](Fd link) {
 		const pid_t child = ::fork();
 		if (child < 0)

@@ -17,6 +17,7 @@
 #include "base/escape.h"
 #include "base/fleet/fetch_request.h"
 #include "base/fleet/names.h"
+#include "journal.h"
 #include "link.h"
 #include "recording/fleet/system_clock_read.h"
 
@@ -34,7 +35,7 @@ constexpr const char *why_deaf =
     "--add` or --remove writes a new users.conf, SIGHUP loads it; then start this agent "
     "again";
 
-// To the journal; once if several connections have the same problem. From any thread.
+// Once if several connections have the same problem. From any thread.
 void say_of_network(const std::string &sentence)
 {
 	static std::mutex mutex;
@@ -46,7 +47,7 @@ void say_of_network(const std::string &sentence)
 		return;
 	last = sentence;
 	said = now;
-	fmt::print(stderr, "monitor agent: {}\n", printable(sentence));
+	say(sentence);
 }
 
 // When their traces travel, by name.

@@ -20,6 +20,7 @@
 #include "base/escape.h"
 #include "base/fleet/fetch_request.h"
 #include "base/fleet/forward.h"
+#include "journal.h"
 #include "link.h"
 
 namespace monitor::agent {
@@ -49,12 +50,6 @@ Fd watch_signals()
 int exit_code_of(int status)
 {
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
-// To the journal. What it quotes is escaped.
-void say(const std::string &sentence)
-{
-	fmt::print(stderr, "monitor agent: {}\n", printable(sentence));
 }
 
 } // namespace
