@@ -54,10 +54,15 @@ def flights():
 		with e2e.getppid_on_every_cpu():
 			time.sleep(2)
 		expect_refused("snapshot", e2e.run(e2e.monitor, "snapshot", recorder.directory, exit_code=None))
+		expect_refused("the next snapshot", e2e.run(e2e.monitor, "snapshot", recorder.directory, exit_code=None))
 		e2e.equal("the flight recorder", recorder.process.poll(), None)
+		e2e.run(e2e.monitor, "snapshot", "--status", recorder.directory, exit_code=1)
+		empty = [path.name for path in recorder.directory.glob("0*") if not any(path.glob("kernel_cpu*"))]
+		e2e.equal("directories in which there is nothing", empty, [])
 		e2e.run("find", recorder.directory, "-maxdepth", 1, "-name", "0*", "-exec", "rm", "-r", "{}", "+")
 		e2e.run(e2e.monitor, "snapshot", "--before", "20ms", recorder.directory)
-		recorder.end(signal.SIGINT)
+		e2e.run(e2e.monitor, "snapshot", "--status", recorder.directory)
+		recorder.end(signal.SIGINT, exit_code=125)
 
 
 def conversions():

@@ -251,23 +251,33 @@ def forced():
 
 
 def full_disk():
-	"""The snapshot is incomplete and says so; the flight goes on, and the next one is whole."""
+	"""The snapshot is incomplete and says so, and of the next one, which cannot be read, nothing is left; the flight goes on, and
+	says what it could not write, as its status and at its end."""
 	script = f"""mount -t tmpfs -o size=200k none {e2e.work}/small
 		{e2e.monitor} record --no-calibration --flight 8M -e sched,syscall -o {e2e.work}/small/flight & recorder=$!
 		until [ -s {e2e.work}/small/flight/.monitor/flight.json ]; do sleep 0.05; done
 		{e2e.workload} getppid 100000
 		{e2e.monitor} snapshot $recorder; echo "first $?"
 		{e2e.monitor} check {e2e.work}/small/flight/001 | grep -c FAILS
+		{e2e.monitor} snapshot $recorder; echo "next $?"
+		{e2e.monitor} snapshot --status $recorder; echo "status $?"
+		echo left: $(cd {e2e.work}/small/flight && ls -d 0*/metadata 0*)
 		rm -rf {e2e.work}/small/flight/001
 		mount -o remount,size=100M {e2e.work}/small
-		{e2e.monitor} snapshot $recorder; echo "second $?"
+		{e2e.monitor} snapshot $recorder; echo "third $?"
+		{e2e.monitor} snapshot --status --json $recorder > {e2e.work}/small.status; echo "then $?"
 		kill -INT $recorder; wait $recorder; echo "recorder $?"
-		{e2e.monitor} check {e2e.work}/small/flight/002 > {e2e.work}/small.check; echo "check $?" """
+		{e2e.monitor} check {e2e.work}/small/flight/003 > {e2e.work}/small.check; echo "check $?" """
 	(e2e.work / "small").mkdir()
 	done = e2e.run(*e2e.own_mounts(), "sh", "-c", script, exit_code=None)
-	for wanted in ("first 1", "second 0", "recorder 0", "check 0"):
+	for wanted in ("first 1", "next 1", "0 snapshots, 2 more could not be written whole; the last one: ", "status 1", "third 0", "then 0",
+	               "recorder 125", "check 0"):
 		e2e.expect(wanted in done.stdout, f"no '{wanted}': {done.stdout}{done.stderr}")
-	e2e.expect("No space left" in done.stderr and "is incomplete" in done.stderr, done.stderr)
+	e2e.expect("No space left" in done.stderr and "1 snapshot in" in done.stderr, done.stderr)
+	(left,) = [line.split()[1:] for line in done.stdout.splitlines() if line.startswith("left:")]
+	e2e.expect(left in ([], ["001", "001/metadata"]), f"what is left on a full disk: {left}")
+	(status,) = [each for each in json.loads((e2e.work / "small.status").read_text()) if each["directory"].endswith("/small/flight")]
+	e2e.equal("its status", (status["snapshots"], status["failed"], status["failure"]), (1, 2, ""))
 
 
 @e2e.longer

@@ -119,7 +119,7 @@ void print_flight_summary(const record::Result &result)
 	print_note(fmt::format(
 	    "monitor: {}; {} {} in {}{}{}\n", result.end_reason, result.snapshots,
 	    result.snapshots == 1 ? "snapshot" : "snapshots", printable(result.directory),
-	    result.incomplete ? fmt::format(", {} more are incomplete", result.incomplete) : "",
+	    result.failed_snapshots ? fmt::format(", {} more could not be written whole", result.failed_snapshots) : "",
 	    result.left_out
 		? fmt::format("; {} of triggers took none, because one was being taken or could not be written",
 			      result.left_out == 1 ? "1 firing" : fmt::format("{} firings", result.left_out))
@@ -162,7 +162,7 @@ int run_record(RecordArguments &arguments)
 		print_flight_summary(result);
 	else
 		print_summary(result);
-	if (result.failed)
+	if (result.failed || result.failed_snapshots)
 		return exit_monitor_failed;
 	return result.command_exit.value_or(0);
 }

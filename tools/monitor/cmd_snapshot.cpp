@@ -17,7 +17,7 @@ namespace {
 
 struct SnapshotArguments {
 	std::string which, before, after;
-	bool json = false;
+	bool json = false, status = false;
 };
 
 // The recorder of a directory, however it is written.
@@ -58,8 +58,48 @@ int chosen_recorder(const std::string &which)
 	return is_number && which.size() < 9 ? std::atoi(which.c_str()) : recorder_of(which);
 }
 
+std::string status_text(const nlohmann::ordered_json &state)
+{
+	const std::string directory = printable(state["directory"].get<std::string>());
+	try {
+		const auto failed = state.at("failed").get<std::uint64_t>();
+		const auto failure = state.at("failure").get<std::string>();
+		std::string text = fmt::format("process {}, {}: {} snapshots", state.at("pid").get<int>(), directory,
+					       state.at("snapshots").get<std::uint64_t>());
+		if (failed)
+			text += fmt::format(", {} more could not be written whole", failed);
+		return failure.empty() ? text : text + "; the last one: " + printable(failure);
+	} catch (const nlohmann::json::exception &) {
+		return directory + ": its recorder is another version of monitor, which does not say more";
+	}
+}
+
+// Of all, if none is named. Returns the exit code: whether the newest snapshots were written.
+int print_status(const SnapshotArguments &arguments)
+{
+	std::vector<int> recorders = record::flight_recorders();
+	if (!arguments.which.empty() || recorders.empty())
+		recorders = {chosen_recorder(arguments.which)};
+	nlohmann::ordered_json all = nlohmann::ordered_json::array();
+	int exit_code = 0;
+	for (const int pid : recorders) {
+		const nlohmann::ordered_json state = record::flight_state(pid);
+		if (state.is_null())
+			throw Error(fmt::format("process {} is not a flight recorder, or does not answer", pid));
+		if (!arguments.json)
+			fmt::print("{}\n", status_text(state));
+		exit_code |= state.contains("failure") && state["failure"] != "";
+		all.push_back(state);
+	}
+	if (arguments.json)
+		fmt::print("{}\n", json_dump(all, 1));
+	return exit_code;
+}
+
 int run_snapshot(const SnapshotArguments &arguments)
 {
+	if (arguments.status)
+		return print_status(arguments);
 	record::SnapshotRequest request;
 	if (!arguments.before.empty())
 		request.before_ns = parse_duration(arguments.before, "--before");
@@ -88,18 +128,28 @@ void add_snapshot(CLI::App &app, int &exit_code)
 	auto arguments = std::make_shared<SnapshotArguments>();
 	snapshot->add_option("which", arguments->which, "directory or process of the recorder (default: the only one)")
 	    ->option_text("DIR|PID");
+	CLI::Option *before = snapshot
+				  ->add_option("--before", arguments->before,
+					       "how much of the past, such as 5s (default: as the recorder says)")
+				  ->option_text("TIME");
+	CLI::Option *after =
+	    snapshot
+		->add_option("--after", arguments->after, "for how long to go on, such as 500ms (default: not at all)")
+		->option_text("TIME");
 	snapshot
-	    ->add_option("--before", arguments->before,
-			 "how much of the past, such as 5s (default: as the recorder says)")
-	    ->option_text("TIME");
-	snapshot->add_option("--after", arguments->after, "for how long to go on, such as 500ms (default: not at all)")
-	    ->option_text("TIME");
+	    ->add_flag(
+		"--status", arguments->status,
+		"take none: say how many were taken, how many could not be written, and why the last one (exit code 1 "
+		"then)")
+	    ->excludes(before)
+	    ->excludes(after);
 	snapshot->add_flag("--json", arguments->json, "JSON instead of text");
 	snapshot->footer("It waits until the snapshot is written, a trace directory in that of the recorder.\n"
 			 "Examples:\n"
 			 "  sudo monitor snapshot\n"
 			 "  sudo monitor snapshot --before 5s --after 1s /var/tmp/flight\n"
-			 "  sudo monitor snapshot 1234 --json");
+			 "  sudo monitor snapshot 1234 --json\n"
+			 "  sudo monitor snapshot --status");
 	snapshot->callback([arguments, &exit_code] { exit_code = run_snapshot(*arguments); });
 }
 

@@ -52,9 +52,11 @@ void Flight::arm()
 }
 
 // A disk that is full, or a directory that is gone, is not tried again at once.
-void Flight::note_result(bool is_written)
+void Flight::note_result(const std::string &failure)
 {
-	rest_ns_ = is_written ? 0 : std::clamp<std::uint64_t>(2 * rest_ns_, 1'000'000'000, 60'000'000'000);
+	failure_ = failure;
+	++(failure.empty() ? finished_ : failed_);
+	rest_ns_ = failure.empty() ? 0 : std::clamp<std::uint64_t>(2 * rest_ns_, 1'000'000'000, 60'000'000'000);
 	rest_until_ns_ = clock_ns(CLOCK_MONOTONIC) + rest_ns_;
 }
 
@@ -81,10 +83,15 @@ double Flight::seconds(std::uint64_t from, std::uint64_t to) const
 	return static_cast<double>(to - std::min(from, to)) / frequency_hz_;
 }
 
+nlohmann::ordered_json Flight::state() const
+{
+	return {{"pid", ::getpid()}, {"snapshots", finished_}, {"failed", failed_}, {"failure", failure_}};
+}
+
 void Flight::write(bool is_over) const
 {
-	const nlohmann::ordered_json json = {
-	    {"version", 1}, {"pid", ::getpid()}, {"over", is_over}, {"snapshots", finished_}, {"begun", told_.json()}};
+	nlohmann::ordered_json json = {{"version", 1}, {"over", is_over}, {"begun", told_.json()}};
+	json.update(state());
 	replace_file(parts_.directory + "/.monitor/flight.json", json_dump(json, 1) + "\n", 0600);
 }
 
@@ -123,7 +130,7 @@ bool Flight::join(const SnapshotRequests::Asked &asked) const
 
 void Flight::take_requests()
 {
-	for (SnapshotRequests::Asked &asked : parts_.requests.take()) {
+	for (SnapshotRequests::Asked &asked : parts_.requests.take(state())) {
 		const auto is_signal = [](const SnapshotRequests::Asked &other) { return !other.caller; };
 		take_window_of_trigger(asked.request);
 		if ((is_signal(asked) && std::ranges::any_of(waiting_, is_signal)) || join(asked))
@@ -206,7 +213,7 @@ void Flight::begin(SnapshotRequests::Asked asked)
 		parts_.on_snapshot(error.what());
 		caller_.reset();
 		recorder_.release();
-		note_result(false);
+		note_result(error.what());
 		return;
 	}
 	recorder_.begin(*current_);
@@ -219,6 +226,7 @@ void Flight::begin(SnapshotRequests::Asked asked)
 	try { // also if the recorder should be killed
 		replace_file(current_->directory() + "/metadata", parts_.description(start_clock_), 0600);
 		parts_.file.write(current_->directory());
+		current_->keep(true);
 	} catch (const std::exception &) { // finish() tries again and says why
 	}
 }
@@ -265,14 +273,17 @@ std::string Flight::sentence(const Snapshot &snapshot) const
 void Flight::finish()
 {
 	std::string error = current_->finish();
+	bool is_readable = current_->is_kept(); // as it was described at its start
 	try {
 		parts_.write_names(current_->directory());
 		replace_file(current_->directory() + "/metadata", parts_.description(current_->account().clock), 0600);
+		is_readable = true;
 		file_of(*current_, error.empty()).write(current_->directory());
 	} catch (const std::exception &failed) {
 		if (error.empty())
 			error = failed.what();
 	}
+	current_->keep(is_readable && current_->writer().bytes() > 0);
 	const SnapshotAccount &account = current_->account();
 	nlohmann::ordered_json reply = {{"directory", current_->directory()},
 					{"events", account.kernel_tokens()},
@@ -284,14 +295,14 @@ void Flight::finish()
 					{"number", account.number},
 					{"frozen_ns", told_.newest().frozen_ns}};
 	if (!error.empty())
-		reply = {{"error", fmt::format("the snapshot {} is incomplete: {}", current_->directory(), error)}};
+		reply = {{"error", fmt::format("the snapshot {} {}: {}", current_->directory(),
+					       current_->is_kept() ? "is incomplete" : "could not be written", error)}};
 	reply["text"] = sentence(*current_);
 	SnapshotRequests::answer(caller_, json_dump(reply));
 	parts_.on_snapshot(error.empty() ? sentence(*current_) : reply["error"].get<std::string>());
 	caller_.reset();
 	current_.reset();
-	++(error.empty() ? finished_ : failed_);
-	note_result(error.empty());
+	note_result(error);
 	arm(); // before others see that it is finished
 	try {
 		write(false);

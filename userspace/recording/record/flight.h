@@ -69,10 +69,11 @@ public:
 	void stop() { recorder_.stop(); }
 
 	std::uint64_t snapshots() const { return finished_; }
-	std::uint64_t incomplete() const { return failed_; }
+	std::uint64_t failed() const { return failed_; }
 	std::uint64_t left_out() const { return left_out_; }
 
 private:
+	nlohmann::ordered_json state() const;
 	void write(bool is_over) const;
 	void begin(SnapshotRequests::Asked asked);
 	void take_requests();
@@ -81,7 +82,7 @@ private:
 	bool join(const SnapshotRequests::Asked &asked) const;
 	void tell_begun(const SnapshotRequests::Asked &asked, bool was_held);
 	void arm();
-	void note_result(bool is_written);
+	void note_result(const std::string &failure);
 	void finish();
 	RecordingFile file_of(const Snapshot &snapshot, bool is_complete) const;
 	std::string sentence(const Snapshot &snapshot) const;
@@ -99,6 +100,7 @@ private:
 	std::uint64_t rest_until_ns_ = 0, rest_ns_ = 0; // triggers take no snapshot until then, after one that failed
 	std::uint64_t left_out_ = 0;                    // snapshots of triggers that fired while another one was taken
 	unsigned begun_ = 0, finished_ = 0, failed_ = 0;
+	std::string failure_;     // why the last one could not be written; "": it was
 	BegunSnapshots told_;     // as flight.json has them
 	SnapshotWindow newest_;   // of the last of them
 	FlightRecorder recorder_; // last: its thread uses the current snapshot

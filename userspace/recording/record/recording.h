@@ -87,14 +87,14 @@ struct Progress {
 
 struct Result {
 	std::string directory;
-	std::string end_reason;          // the end of a sentence: "the command ended"
-	std::optional<int> command_exit; // the command's exit code, 128 + signal
-	int exec_error = 0;              // errno when the command could not be started: nothing was recorded
-	bool failed = false;             // the recording ended early because the trace could not be written
-	std::uint64_t snapshots = 0;     // that a flight recorder took,
-	std::uint64_t incomplete = 0;    // and those that could not be written
-	std::string triggers;            // of a flight recorder: what became of them, as in recording.json
-	std::uint64_t left_out = 0;      // firings of triggers while another snapshot was taken
+	std::string end_reason;             // the end of a sentence: "the command ended"
+	std::optional<int> command_exit;    // the command's exit code, 128 + signal
+	int exec_error = 0;                 // errno when the command could not be started: nothing was recorded
+	bool failed = false;                // the recording ended early because the trace could not be written
+	std::uint64_t snapshots = 0;        // that a flight recorder took,
+	std::uint64_t failed_snapshots = 0; // and those that could not be written, or not whole
+	std::string triggers;               // of a flight recorder: what became of them, as in recording.json
+	std::uint64_t left_out = 0;         // firings of triggers while another snapshot was taken
 };
 
 // Each may be empty.

@@ -25,7 +25,7 @@ void Recording::Parts::end_flight()
 		users_->stop();
 	card_->detach();
 	result_.snapshots = flight_->snapshots();
-	result_.incomplete = flight_->incomplete();
+	result_.failed_snapshots = flight_->failed();
 	result_.left_out = flight_->left_out();
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "directory.h"
@@ -14,13 +15,6 @@
 
 namespace monitor::record {
 namespace {
-
-std::string made(std::string directory)
-{
-	if (::mkdir(directory.c_str(), 0700) < 0 || ::mkdir((directory + "/.monitor").c_str(), 0700) < 0)
-		throw Error(errno, "cannot create the snapshot " + directory);
-	return directory;
-}
 
 std::uint64_t sum(const std::vector<RingPart> &rings, std::uint64_t RingPart::*member)
 {
@@ -51,10 +45,35 @@ std::uint64_t SnapshotAccount::overwritten() const
 	return sum(rings, &RingPart::overwritten);
 }
 
+SnapshotDirectory::SnapshotDirectory(std::string path) : path_(std::move(path))
+{
+	const auto make = [](const std::string &directory) {
+		if (::mkdir(directory.c_str(), 0700) < 0)
+			throw Error(errno, "cannot create the snapshot " + directory);
+	};
+	make(path_);
+	try {
+		make(path_ + "/.monitor");
+	} catch (const Error &) {
+		::rmdir(path_.c_str());
+		throw;
+	}
+}
+
+SnapshotDirectory::~SnapshotDirectory()
+{
+	if (is_kept_)
+		return;
+	try {
+		remove_trace_directory(path_);
+	} catch (const Error &) { // nothing was set aside there
+	}
+}
+
 Snapshot::Snapshot(std::string directory, std::vector<std::string> streams, std::size_t max_added, BlockPool &pool,
 		   const card::PayloadWords &words, SnapshotAccount account)
-    : directory_(made(std::move(directory))), lock_(lock_directory(directory_)), pool_(pool), words_(words),
-      account_(std::move(account)), writer_(directory_, std::move(streams), max_added, pool, failure_)
+    : directory_(std::move(directory)), lock_(lock_directory(directory_.path())), pool_(pool), words_(words),
+      account_(std::move(account)), writer_(directory_.path(), std::move(streams), max_added, pool, failure_)
 {
 }
 

@@ -48,6 +48,24 @@ struct SnapshotAccount {
 	std::uint64_t overwritten() const;
 };
 
+// With what a trace needs in it; removed again unless it is kept.
+class SnapshotDirectory {
+public:
+	// Throws Error.
+	explicit SnapshotDirectory(std::string path);
+	~SnapshotDirectory();
+	SnapshotDirectory(const SnapshotDirectory &) = delete;
+	SnapshotDirectory &operator=(const SnapshotDirectory &) = delete;
+
+	const std::string &path() const { return path_; }
+	bool is_kept() const { return is_kept_; }
+	void keep(bool is_kept) { is_kept_ = is_kept; }
+
+private:
+	std::string path_;
+	bool is_kept_ = false;
+};
+
 class Snapshot {
 public:
 	// Creates the directory and the writer. Throws Error.
@@ -61,7 +79,10 @@ public:
 
 	SnapshotAccount &account() { return account_; }
 	const SnapshotAccount &account() const { return account_; }
-	const std::string &directory() const { return directory_; }
+	const std::string &directory() const { return directory_.path(); }
+	// Whether it stays when the snapshot is destroyed: if not, nothing of it can be read.
+	bool is_kept() const { return directory_.is_kept(); }
+	void keep(bool is_kept) { directory_.keep(is_kept); }
 	const Writer &writer() const { return writer_; }
 	// What was read is written when this returns; a sentence why not, else "".
 	std::string finish();
@@ -69,7 +90,7 @@ public:
 private:
 	void count(const std::byte *block);
 
-	std::string directory_;
+	SnapshotDirectory directory_;
 	Fd lock_;
 	BlockPool &pool_;
 	const card::PayloadWords &words_;

@@ -115,7 +115,7 @@ void SnapshotRequests::accept_callers()
 }
 
 // False: there is none yet.
-bool SnapshotRequests::read_request(Caller &caller, std::vector<Asked> &to) const
+bool SnapshotRequests::read_request(Caller &caller, const nlohmann::ordered_json &state, std::vector<Asked> &to) const
 {
 	std::string packet(max_packet, '\0');
 	const ssize_t n = ::recv(caller.fd.get(), packet.data(), packet.size(), 0);
@@ -137,7 +137,9 @@ bool SnapshotRequests::read_request(Caller &caller, std::vector<Asked> &to) cons
 	if (!json.is_object() || !is_duration("before_ns") || !is_duration("after_ns"))
 		return refuse("the request is not understood; use the same version of monitor");
 	if (json.contains("ask")) {
-		answer(caller.fd, json_dump(nlohmann::json{{"directory", directory_}}));
+		nlohmann::ordered_json told = {{"directory", directory_}};
+		told.update(state);
+		answer(caller.fd, json_dump(told));
 		return true;
 	}
 	Asked asked;
@@ -168,7 +170,7 @@ bool SnapshotRequests::is_gone(const Fd &caller) const
 	return true;
 }
 
-std::vector<SnapshotRequests::Asked> SnapshotRequests::take()
+std::vector<SnapshotRequests::Asked> SnapshotRequests::take(const nlohmann::ordered_json &state)
 {
 	std::vector<Asked> asked;
 	bool has_signal = false;
@@ -177,7 +179,7 @@ std::vector<SnapshotRequests::Asked> SnapshotRequests::take()
 	if (has_signal)
 		asked.push_back({{{}, 0, "SIGUSR1", SnapshotRequest::By::signal}, {}, read_sync(invariant_tsc_)});
 	accept_callers();
-	std::erase_if(callers_, [&](Caller &caller) { return read_request(caller, asked); });
+	std::erase_if(callers_, [&](Caller &caller) { return read_request(caller, state, asked); });
 	return asked;
 }
 
@@ -256,15 +258,21 @@ std::vector<int> flight_recorders()
 	return pids;
 }
 
-std::string flight_directory(int pid)
+nlohmann::ordered_json flight_state(int pid)
 {
 	const Fd fd = connection_to(pid, patience);
-	constexpr std::string_view question = R"({"ask": "directory"})";
+	constexpr std::string_view question = R"({"ask": "state"})";
 	if (!fd || ::send(fd.get(), question.data(), question.size(), MSG_NOSIGNAL) < 0 || !is_answered(fd, 5000))
-		return "";
-	const nlohmann::json reply = parse_json(received(fd));
+		return {};
+	auto reply = parse_json<nlohmann::ordered_json>(received(fd));
 	const bool has_directory = reply.is_object() && reply.contains("directory") && reply["directory"].is_string();
-	return has_directory ? reply["directory"].get<std::string>() : "";
+	return has_directory ? reply : nlohmann::ordered_json();
+}
+
+std::string flight_directory(int pid)
+{
+	const nlohmann::ordered_json state = flight_state(pid);
+	return state.is_null() ? "" : state["directory"].get<std::string>();
 }
 
 std::string ask_for_snapshot(int pid, const SnapshotRequest &request)

@@ -5,6 +5,9 @@
 //     {"before_ns": 5000000000, "after_ns": 0}             all optional, also why, trigger, joins
 //     {"directory": "/path/001", "events": 12345, ...}     or {"error": "a sentence"}
 //
+//     {"ask": "state"}
+//     {"directory": "/path", "pid": 1234, ...}             as in flight.json
+//
 // SnapshotRequests is the recorder's end, used by flight.cpp in the main thread; ask_for_snapshot() is the other one,
 // and SnapshotQuestion for the parts of an agent (recording/agent/), which do other things while they wait.
 // The recorder answers root and the user whose recording it is. What arrives is untrusted. As anybody can listen under
@@ -18,6 +21,7 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json.hpp>
 #include <sys/types.h>
 
 #include "base/fd.h"
@@ -40,8 +44,8 @@ public:
 
 	// Readable if there may be something.
 	int fd() const { return poll_.get(); }
-	// What has been asked for since.
-	std::vector<Asked> take();
+	// What has been asked for since. Who asks for the state of the recorder is answered here.
+	std::vector<Asked> take(const nlohmann::ordered_json &state = nlohmann::ordered_json::object());
 	// `json`: one line. The caller may be gone.
 	static void answer(const Fd &caller, const std::string &json);
 	// Whether the one who asked is gone, which also makes fd() readable; it is not watched any more then.
@@ -53,7 +57,7 @@ private:
 		Fd fd;
 		bool is_allowed;
 	};
-	bool read_request(Caller &caller, std::vector<Asked> &to) const;
+	bool read_request(Caller &caller, const nlohmann::ordered_json &state, std::vector<Asked> &to) const;
 
 	uid_t user_;
 	std::string directory_;
@@ -66,7 +70,10 @@ private:
 // The processes of the flight recorders of this machine (network namespace).
 std::vector<int> flight_recorders();
 
-// The directory of a flight recorder; "" if the process is none, or refuses.
+// What a flight recorder says of itself, with at least its directory, a text; null if the process is none, or refuses.
+nlohmann::ordered_json flight_state(int pid);
+
+// Its directory; "" likewise.
 std::string flight_directory(int pid);
 
 // Asks and waits for the answer: JSON. Throws Error.
