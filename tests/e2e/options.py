@@ -5,6 +5,7 @@ import csv
 import datetime
 import io
 import json
+import subprocess
 
 import e2e
 
@@ -84,6 +85,11 @@ def default_directory():
 	names = [path.name for path in place.iterdir()]
 	e2e.expect(len(names) == 1 and names[0].endswith("-true"), f"without -o: {names}")
 	datetime.datetime.strptime(names[0], "monitor-%Y%m%d-%H%M%S-true")
+	words = (e2e.monitor, "record", "--no-calibration", "-e", "power", "--", "/bin/sleep", "0.1")
+	together = [subprocess.Popen(words, cwd=place, stderr=subprocess.PIPE, text=True) for _ in range(3)]
+	said = [recorder.communicate()[1] for recorder in together]
+	e2e.equal("three that start at once", [recorder.returncode for recorder in together], [0] * 3) or print(*said)
+	e2e.equal("their directories", len(list(place.glob("monitor-*-sleep*/.monitor/recording.json"))), 3)
 	for name in ("deep/er/trace", "deeper/trace/"):
 		e2e.run(e2e.monitor, "record", "-e", "power", "-o", f"{e2e.work}/{name}", "--", "/bin/true")
 		e2e.expect((e2e.work / name / "metadata").exists(), f"-o {name} makes no trace there")

@@ -147,8 +147,6 @@ void bring_back(const std::string &path)
 	}
 }
 
-} // namespace
-
 std::string default_directory_name(const std::vector<std::string> &command)
 {
 	std::string name = command.empty() ? "machine" : fs::path(command.front()).filename().string();
@@ -158,6 +156,8 @@ std::string default_directory_name(const std::vector<std::string> &command)
 	name.resize(std::min(name.size(), max_command_name_length));
 	return fmt::format("monitor-{:%Y%m%d-%H%M%S}-{}", fmt::localtime(std::time(nullptr)), name);
 }
+
+} // namespace
 
 Fd lock_directory(const std::string &path)
 {
@@ -169,6 +169,37 @@ Fd lock_directory(const std::string &path)
 					lock_holder(status)));
 	}
 	return directory;
+}
+
+namespace {
+
+// Of a directory that was just created, which is removed if that is impossible.
+Fd lock_new(const std::string &path)
+{
+	try {
+		Fd lock = lock_directory(path);
+		if (::mkdir((path + "/.monitor").c_str(), 0700) < 0)
+			throw Error(errno, "cannot create the trace directory " + path);
+		return lock;
+	} catch (const Error &) {
+		::rmdir(path.c_str());
+		throw;
+	}
+}
+
+} // namespace
+
+Fd make_default_directory(const std::vector<std::string> &command, std::string &path)
+{
+	constexpr unsigned max_tries = 1000;
+	const std::string name = default_directory_name(command);
+	path = name;
+	for (unsigned number = 2; ::mkdir(path.c_str(), 0700) < 0; ++number) {
+		if (errno != EEXIST || number > max_tries)
+			throw Error(errno, "cannot create the trace directory " + path);
+		path = fmt::format("{}-{}", name, number);
+	}
+	return lock_new(path);
 }
 
 Fd make_trace_directory(const std::string &path, bool force)
@@ -196,12 +227,7 @@ Fd make_trace_directory(const std::string &path, bool force)
 		fs::create_directories((fs::path(path) / "").parent_path().parent_path(), said_below);
 		if (::mkdir(path.c_str(), 0700) < 0)
 			throw Error(errno, "cannot create the trace directory " + path);
-		try {
-			lock = lock_directory(path);
-		} catch (const Error &) {
-			::rmdir(path.c_str());
-			throw;
-		}
+		return lock_new(path);
 	}
 	if (::mkdir((path + "/.monitor").c_str(), 0700) < 0)
 		throw Error(errno, "cannot create the trace directory " + path);

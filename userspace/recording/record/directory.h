@@ -10,9 +10,6 @@
 
 namespace monitor::record {
 
-// "monitor-20261120-054812-make": date, time and the command's name.
-std::string default_directory_name(const std::vector<std::string> &command);
-
 // Locks a directory for as long as the descriptor, or a copy of it, is open: until the recorder dies at the latest.
 // Throws Error with the holder's number if another recorder has it.
 Fd lock_directory(const std::string &path);
@@ -20,6 +17,10 @@ Fd lock_directory(const std::string &path);
 // Creates PATH and PATH/.monitor, and locks PATH. An existing path is rejected; with `force` an existing trace that no
 // recorder writes is set aside within the directory, anything else that is not empty is still rejected. Throws Error.
 [[nodiscard]] Fd make_trace_directory(const std::string &path, bool force);
+
+// The same with a name by date, time and the command, which goes to `path`: "monitor-20261120-054812-make"; if others
+// started in this second, "monitor-20261120-054812-make-2" and so on.
+[[nodiscard]] Fd make_default_directory(const std::vector<std::string> &command, std::string &path);
 
 // The recording has started: what it replaces is not needed any more.
 void remove_replaced_trace(const std::string &path);

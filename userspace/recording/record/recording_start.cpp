@@ -175,8 +175,9 @@ void Recording::Parts::start_parts()
 void Recording::Parts::make_directory()
 {
 	AsUser as(user_);
-	result_.directory = options_.output.empty() ? default_directory_name(options_.command) : options_.output;
-	directory_lock_ = make_trace_directory(result_.directory, options_.force);
+	result_.directory = options_.output;
+	directory_lock_ = options_.output.empty() ? make_default_directory(options_.command, result_.directory)
+						  : make_trace_directory(options_.output, options_.force);
 }
 
 // Instrumented programs post the TSC, so their events fit into the trace only if the TSC is its clock.
