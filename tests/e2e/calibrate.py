@@ -33,7 +33,6 @@ def probes(pid):
 	return count
 
 
-@e2e.longer
 def recorded():
 	"""The command runs for 10 s: about as many phases."""
 	global TRACE

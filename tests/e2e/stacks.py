@@ -171,7 +171,7 @@ def flame_graphs():
 
 def within_budget():
 	"""A stack at each of many system calls would take several times the budget: what is left out is counted."""
-	trace = e2e.record("budget", "--stacks=syscall:getppid", command=(e2e.workload, "getppid", 300_000))
+	trace = e2e.record("budget", "-p", "cmd", "--stacks=syscall:getppid", command=(e2e.workload, "getppid", 300_000))
 	recording = json.loads((trace.directory / ".monitor/recording.json").read_text())
 	stacks, wall_ns = recording["stacks"], recording["recorder"]["wall_ns"]
 	limit = os.cpu_count() * (0.10 * wall_ns + 15e6)  # and the credit of an idle start, with one stack more
