@@ -51,7 +51,7 @@ void LiveStatistics::end_period()
 	record::PeriodFiles::Period period;
 	const trace::Clock &clock = fold_.clock();
 	period.begin_wall_ns = clock.wall_ns(machine.window_begin());
-	period.end_ns = clock.to_ns(machine.window_end());
+	period.end_ns = static_cast<std::int64_t>(clock.to_ns(machine.window_end()));
 	period.description = start_.describe();
 	if (has_new_cgroups())
 		period.also = start_.name_cgroups;
@@ -67,7 +67,9 @@ void LiveStatistics::end_period()
 	const auto keep = [&](const std::byte *block) {
 		period.blocks.insert(period.blocks.end(), block, block + EDC_BLOCK_SIZE);
 	};
-	record::ControlStream stream(start_.uuid, keep, number_++);
+	facts.time_shift = start_.time_shift;
+	facts.threads_since = start_.threads_since;
+	record::ControlStream stream(start_.uuid, keep, start_.first_stream + number_++);
 	sums_->settle();
 	write_period(stream, facts, machine, *sums_);
 	stream.flush();

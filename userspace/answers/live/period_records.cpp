@@ -47,8 +47,10 @@ public:
 
 	void write(const PeriodFacts &facts)
 	{
+		time_shift_ = facts.time_shift;
+		threads_since_ = facts.threads_since;
 		post(EDC_ID_STATISTICS_PERIOD, machine_.window_begin(), facts.is_lossy ? EDC_PERIOD_LOSSY : 0,
-		     {machine_.window_end(), facts.lost, facts.late, facts.recorder_ns});
+		     {machine_.window_end() + time_shift_, facts.lost, facts.late, facts.recorder_ns});
 		for (const auto &[id, count] : facts.events)
 			post(EDC_ID_STATISTICS_EVENTS, id, {count});
 		for (const auto &[id, count] : facts.outside)
@@ -82,6 +84,7 @@ private:
 	void post(std::uint32_t id, std::uint64_t time, std::uint32_t argument,
 		  std::initializer_list<std::uint64_t> words)
 	{
+		time += time_shift_;
 		to_.repeat(edc_token(id, EDC_MODE_KERNEL, time, argument), {words.begin(), words.size()}, time);
 	}
 	void post(std::uint32_t id, std::uint32_t argument, std::initializer_list<std::uint64_t> words)
@@ -105,7 +108,8 @@ private:
 		const Usage &usage = row.usage;
 		post(EDC_ID_STATISTICS_THREAD, row.flags,
 		     {pair(static_cast<std::uint32_t>(row.tid), static_cast<std::uint32_t>(row.tgid)), comm[0], comm[1],
-		      row.started, row.cgroup, usage.waiting, usage.blocked});
+		      row.started ? row.started + time_shift_ : threads_since_, row.cgroup, usage.waiting,
+		      usage.blocked});
 		const auto &ticks = usage.ticks;
 		if (usage.cpu() != 0)
 			post(EDC_ID_STATISTICS_USAGE, 0, {ticks[0], ticks[1], ticks[2], ticks[3], ticks[4], ticks[5]});
@@ -229,6 +233,7 @@ private:
 	record::ControlStream &to_;
 	const analyze::Machine &machine_;
 	const PeriodSums &sums_;
+	std::uint64_t time_shift_ = 0, threads_since_ = 0;
 	std::vector<PeriodRow> rows_;
 	std::unordered_map<const Thread *, std::uint32_t> places_; // in rows_
 	std::uint32_t first_ended_ = 0;                            // in rows_: `other`, then those that ended

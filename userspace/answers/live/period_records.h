@@ -20,6 +20,8 @@ namespace monitor::live {
 struct PeriodFacts {
 	bool is_lossy = false;
 	std::uint64_t lost = 0, late = 0, recorder_ns = 0;
+	std::uint64_t time_shift = 0;    // is added to all times
+	std::uint64_t threads_since = 0; // when those threads began of which it is not known
 	std::vector<std::pair<std::uint32_t, std::uint64_t>> events, outside; // by class id; outside: of no period
 };
 

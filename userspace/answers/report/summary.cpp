@@ -91,10 +91,12 @@ std::string window_text(const std::optional<Window> &window, bool are_figures_of
 	       (are_figures_of_it ? "\n" : "\nwhole recording: ");
 }
 
-std::string periods_text(const analyze::Periods &periods, bool counts_only)
+std::string periods_text(const analyze::Periods &periods, bool counts_only, std::size_t recordings)
 {
 	std::string text =
 	    periods.count == 1 ? "\nof 1 period" : fmt::format("\nof {} periods", count_text(periods.count));
+	if (recordings)
+		text += fmt::format(" of {} recordings, between which nothing was recorded", recordings);
 	if (periods.lossy)
 		text += fmt::format(", in {} of which events were lost: their times and counts are too small",
 				    count_text(periods.lossy));
@@ -110,6 +112,7 @@ void use_periods(Summary &summary, const analyze::Periods &periods, const analyz
 		 const trace::Clock &clock)
 {
 	summary.periods = periods;
+	summary.lives = info.lives.size();
 	summary.counts_only = info.has_counts_only();
 	summary.wall_ns = static_cast<double>(clock.to_ns(periods.ticks));
 	summary.recorder_cpu_ns = static_cast<double>(periods.recorder_ns);
@@ -265,7 +268,7 @@ std::string summary_text(const Summary &summary)
 			    share_text(summary.recorder_cpu_ns, summary.wall_ns),
 			    probes_text(summary.probes, summary.wall_ns));
 	if (summary.periods)
-		text += periods_text(*summary.periods, summary.counts_only);
+		text += periods_text(*summary.periods, summary.counts_only, summary.lives);
 	if (summary.hidden_threads.value_or(0))
 		text += fmt::format(
 		    "\nthis machine's kernel hides {} threads from the probes: their time is unknown, their "
@@ -367,7 +370,8 @@ std::string summary_json(const Summary &summary)
 		json["periods"] = {{"count", periods->count},
 				   {"lossy", periods->lossy},
 				   {"late", periods->late},
-				   {"counts_only", summary.counts_only}};
+				   {"counts_only", summary.counts_only},
+				   {"recordings", std::max<std::size_t>(summary.lives, 1)}};
 	return json_dump(json);
 }
 

@@ -49,6 +49,7 @@ struct Summary {
 	std::optional<std::uint64_t> hidden_threads; // hidden from the probes by the kernel; empty: not looked for
 	std::optional<Window> window;                // of a report
 	std::optional<analyze::Periods> periods;     // of a recording of statistics: all figures are of these
+	std::size_t lives = 0;                       // recordings that these periods are of; 0: one
 	bool stack_opener_lost = false;              // some stacks end early
 	bool complete = false;
 	bool user_has_edges = false; // not calibrated: what calls and faults take outside of their tokens is user time

@@ -71,9 +71,11 @@ void Machine::on_statistics(const EventKind &kind, const trace::Event &event)
 
 void Machine::on_statistics_events(std::uint32_t id, std::uint64_t number)
 {
+	if (!period_.is_counted)
+		return;
 	if (id & EDC_EVENTS_OUTSIDE) {
 		periods_.outside[id & ~static_cast<std::uint32_t>(EDC_EVENTS_OUTSIDE)] += number;
-	} else if (period_.is_counted) {
+	} else {
 		periods_.events[id] += number;
 		tokens_ += number;
 	}

@@ -348,10 +348,30 @@ void parse_triggers(const Json &json, RecordingInfo &info)
 	info.triggers_forgotten = number(member(json, "triggers_forgotten"));
 }
 
+Life life_of(const Json &json)
+{
+	return {optional_number(member(member(json, "start"), "time")),
+		optional_number(member(member(json, "end"), "time"))};
+}
+
+// The recording is all of them.
+void parse_lives(const Json &json, RecordingInfo &info)
+{
+	const Json &lives = member(json, "lives");
+	if (!lives.is_array() || lives.empty())
+		return;
+	for (const Json &life : lives)
+		info.lives.push_back(life_of(life));
+	info.lives.push_back(life_of(json));
+	if (info.lives.front().begin)
+		info.start_time = info.lives.front().begin;
+}
+
 void parse_counts(const Json &json, RecordingInfo &info)
 {
 	info.start_time = optional_number(member(member(json, "start"), "time"));
 	info.end_time = optional_number(member(member(json, "end"), "time"));
+	parse_lives(json, info);
 	info.start_counts = kernel_counts(member(member(json, "kernel_counts"), "start"));
 	info.end_counts = kernel_counts(member(member(json, "kernel_counts"), "end"));
 	info.classes = class_counts(member(json, "classes"));

@@ -55,6 +55,11 @@ struct ClockSkew {
 	std::uint64_t min_uncertainty = 0; // ticks, of the closer of the two comparisons
 };
 
+// record --statistics: one of several recordings into the same trace.
+struct Life {
+	std::optional<std::uint64_t> begin, end; // trace time; no end: it was killed, or still runs
+};
+
 // What a process says it lost.
 struct UserClaim {
 	std::uint64_t process = 0, discarded = 0, early = 0;
@@ -195,6 +200,7 @@ struct RecordingInfo {
 	bool is_virtual = false;                    // a virtual machine
 
 	std::optional<std::uint64_t> start_time, end_time; // trace time: all probes attached, probes still attached
+	std::vector<Life> lives; // all, the oldest first; empty: there is one. Counts are of the last one
 	std::optional<KernelCounts> start_counts, end_counts;
 	std::vector<ClassCounts> classes;
 	std::map<std::string, std::uint64_t> misses_start, misses_end; // by program

@@ -17,6 +17,14 @@
 namespace monitor::analyze {
 namespace {
 
+// Where a recording ended, or was killed, and the next one goes on.
+bool is_between_lives(const RecordingInfo &info, std::uint64_t end, std::uint64_t begin)
+{
+	return begin > end && std::ranges::any_of(info.lives, [&](const Life &life) {
+		       return life.begin && end <= *life.begin && begin <= *life.begin;
+	       });
+}
+
 // Files of periods, which are removed whole. They touch: the end of one is the begin of the next.
 Statement judge_sequence(const trace::Trace &trace, const RecordingInfo &info)
 {
@@ -28,8 +36,13 @@ Statement judge_sequence(const trace::Trace &trace, const RecordingInfo &info)
 	if (periods.empty())
 		return {"periods", Verdict::fails, "there is no period"};
 	std::ranges::sort(periods);
+	std::uint64_t pauses = 0, paused = 0;
 	for (std::size_t i = 1; i < periods.size(); ++i)
-		if (const auto [end, begin] = std::pair(periods[i - 1].second, periods[i].first); begin != end) {
+		if (const auto [end, begin] = std::pair(periods[i - 1].second, periods[i].first);
+		    is_between_lives(info, end, begin)) {
+			++pauses;
+			paused += begin - end;
+		} else if (begin != end) {
 			const double at = static_cast<double>(clock.to_ns(end - trace.begin_time())) / 1e9;
 			return {"periods", Verdict::fails,
 				begin > end ? fmt::format("a period is missing: {:.3f} s from {:.3f} s on",
@@ -44,6 +57,12 @@ Statement judge_sequence(const trace::Trace &trace, const RecordingInfo &info)
 					clock.to_ns(std::max(*info.end_time, end) - std::min(*info.end_time, end))) /
 					1e9,
 				    *info.end_time > end ? "before" : "after")};
+	if (pauses)
+		return {"periods", Verdict::holds,
+			fmt::format(
+			    "{} periods of {} recordings follow each other; between these nothing was recorded, for "
+			    "{:.3f} s in all",
+			    periods.size(), info.lives.size(), static_cast<double>(clock.to_ns(paused)) / 1e9)};
 	return {"periods", Verdict::holds, fmt::format("{} periods follow each other without a hole", periods.size())};
 }
 
@@ -182,7 +201,9 @@ Statement judge_switches(const Periods &periods, const RecordingInfo &info, bool
 
 void check_statistics(trace::Trace &trace, const RecordingInfo &info, std::vector<Statement> &statements)
 {
-	Machine machine(trace, info);
+	// What was counted is known of the last recording into the trace only.
+	const std::uint64_t begin = (info.lives.empty() ? info.start_time : info.lives.back().begin).value_or(0);
+	Machine machine(trace, info, {{info.lives.empty() ? 0 : begin, ~std::uint64_t(0)}, {}, {}, {}});
 	fold(trace, machine);
 	const Periods &periods = machine.periods();
 	if (!trace::fetched_parts(trace).empty()) {
@@ -198,7 +219,7 @@ void check_statistics(trace::Trace &trace, const RecordingInfo &info, std::vecto
 				      "what the probes counted is known when the recording has ended"});
 		return;
 	}
-	if (trace.begin_time() > info.start_time.value_or(0)) {
+	if (trace.begin_time() > begin) {
 		statements.push_back({"conservation", Verdict::not_checked,
 				      "periods at the beginning were removed, so their sum is not compared with what "
 				      "the probes counted"});

@@ -29,6 +29,9 @@ struct LiveStart {
 	// For what it writes itself, in the trace's format:
 	std::string directory;
 	std::array<std::uint8_t, 16> uuid{};
+	std::uint64_t time_shift = 0;             // to be added to times
+	std::uint64_t threads_since = 0;          // when those threads began of which it is not known
+	std::uint32_t first_stream = 0;           // its number
 	std::function<std::string()> describe;    // as it is now; in the thread that drains the rings
 	std::function<std::uint64_t()> stacks_ns; // what stacks took in the probes so far; null: none are taken
 	std::function<void()> name_cgroups; // those that there are now, for readers; in one thread, until finish()

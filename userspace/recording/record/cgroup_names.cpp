@@ -2,12 +2,14 @@
 #include "cgroup_names.h"
 
 #include <filesystem>
+#include <set>
 #include <sstream>
 
 #include <sys/stat.h>
 
 #include "base/fd.h"
 #include "base/json.h"
+#include "lives.h"
 
 namespace monitor::record {
 namespace {
@@ -78,10 +80,22 @@ std::map<std::uint64_t, std::string> CgroupNames::paths() const
 
 void CgroupNames::write(const std::string &directory) const
 {
+	Paths all = paths();
+	std::set<std::uint64_t> ambiguous;
+	if (earlier_) {
+		ambiguous = earlier_->ambiguous_cgroups;
+		for (const auto &[id, path] : earlier_->cgroups)
+			if (const auto [now, is_new] = all.emplace(id, path);
+			    !is_new && now->second != path && !earlier_->same_boot)
+				ambiguous.insert(id);
+	}
 	auto cgroups = nlohmann::ordered_json::object();
-	for (const auto &[id, path] : paths())
-		cgroups[std::to_string(id)] = path;
-	const nlohmann::ordered_json names = {{"cgroups", cgroups}};
+	for (const auto &[id, path] : all)
+		if (!ambiguous.contains(id))
+			cgroups[std::to_string(id)] = path;
+	nlohmann::ordered_json names = {{"cgroups", cgroups}};
+	if (!ambiguous.empty())
+		names["ambiguous"] = ambiguous;
 	replace_file(directory + "/.monitor/names", json_dump(names, 1) + "\n", 0600);
 }
 

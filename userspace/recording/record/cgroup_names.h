@@ -12,6 +12,8 @@
 
 namespace monitor::record {
 
+struct EarlierLives;
+
 class CgroupNames {
 public:
 	// Walk the mounted v2 hierarchy and remember every group that exists now.
@@ -22,12 +24,16 @@ public:
 	// By id, within the mount.
 	std::map<std::uint64_t, std::string> paths() const;
 
+	// Those of the recordings that the trace has already. Ids that were another group's after a reboot name none.
+	void set_earlier(const EarlierLives &lives) { earlier_ = &lives; }
+
 	// Write .monitor/names of this trace directory.
 	void write(const std::string &directory) const;
 
 private:
 	mutable std::mutex lock_;
 	std::map<std::uint64_t, std::string> paths_;
+	const EarlierLives *earlier_ = nullptr;
 };
 
 } // namespace monitor::record

@@ -22,9 +22,10 @@ std::uint64_t rounded_to_ms(std::uint64_t ns)
 
 CountedPeriods::CountedPeriods(const card::BpfCard &card, const StatisticsOptions &options,
 			       const std::array<std::uint8_t, 16> &uuid, ReadClock read_clock,
-			       std::function<std::string()> describe)
+			       std::function<std::string()> describe, std::uint64_t time_shift,
+			       std::uint32_t first_stream)
     : card_(card), options_(options), uuid_(uuid), read_clock_(std::move(read_clock)), describe_(std::move(describe)),
-      reader_(card)
+      reader_(card), time_shift_(time_shift), number_(first_stream)
 {
 }
 
@@ -77,7 +78,7 @@ void CountedPeriods::write(const Edge &until, const ClassCounts *after)
 {
 	PeriodFiles::Period period;
 	period.begin_wall_ns = static_cast<std::int64_t>(since_.wall_ns);
-	period.end_ns = until.at.monotonic_ns;
+	period.end_ns = static_cast<std::int64_t>(until.at.monotonic_ns);
 	period.description = describe_();
 	const auto keep = [&](const std::byte *block) {
 		period.blocks.insert(period.blocks.end(), block, block + EDC_BLOCK_SIZE);
@@ -85,13 +86,14 @@ void CountedPeriods::write(const Edge &until, const ClassCounts *after)
 	ControlStream stream(uuid_, keep, number_++);
 	const auto post = [&](std::uint32_t id, std::uint64_t time, std::uint32_t argument,
 			      std::initializer_list<std::uint64_t> words) {
+		time += time_shift_;
 		stream.repeat(edc_token(id, EDC_MODE_KERNEL, time, argument), {words.begin(), words.size()}, time);
 	};
 	// Those before the first period and after the last one are in theirs.
 	const std::uint64_t lost =
 	    (after ? after->lost : until.counts.lost) - (std::exchange(has_before_, false) ? 0 : since_.counts.lost);
 	post(EDC_ID_STATISTICS_PERIOD, since_.at.time, lost ? EDC_PERIOD_LOSSY : 0,
-	     {until.at.time, lost, 0, until.recorder_ns - since_.recorder_ns});
+	     {until.at.time + time_shift_, lost, 0, until.recorder_ns - since_.recorder_ns});
 	for (const card::ClassRow &row : card::kernel_classes()) {
 		const unsigned slot = row.id - EDC_ID_KERNEL_FIRST;
 		const std::uint64_t number = until.counts.number[slot] - since_.counts.number[slot];

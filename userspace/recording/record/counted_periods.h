@@ -40,7 +40,8 @@ public:
 
 	CountedPeriods(const card::BpfCard &card, const StatisticsOptions &options,
 		       const std::array<std::uint8_t, 16> &uuid, ReadClock read_clock,
-		       std::function<std::string()> describe);
+		       std::function<std::string()> describe, std::uint64_t time_shift = 0,
+		       std::uint32_t first_stream = 0);
 
 	void start(const std::string &directory, const Sync &begin);
 	// Of the first period.
@@ -78,7 +79,8 @@ private:
 	std::optional<Edge> end_;        // of the last one
 	bool has_before_ = true;         // what was counted before the first one is not written
 	ClassCounts before_;
-	std::uint32_t number_ = 0; // of the next period
+	const std::uint64_t time_shift_; // is added to all times
+	std::uint32_t number_;           // of the next period's stream
 	PeriodReads reads_;
 };
 

@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: MIT
 #include "period_files.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <filesystem>
 #include <span>
+#include <system_error>
 #include <utility>
 
 #include <fcntl.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock_ns.h"
 #include "base/error.h"
 #include "base/escape.h"
 #include "base/fd.h"
@@ -48,8 +53,26 @@ std::array<std::byte, EDC_BLOCK_SIZE> end_mark(std::span<const std::byte> blocks
 
 } // namespace
 
+// Those of earlier recordings, which were written when their periods ended. One that was killed may have left a part.
+std::deque<PeriodFiles::File> PeriodFiles::files_of(const std::string &directory)
+{
+	std::deque<File> files;
+	std::error_code ignored;
+	for (const std::filesystem::directory_entry &entry : std::filesystem::directory_iterator(directory, ignored)) {
+		const std::string name = entry.path().filename();
+		struct stat status;
+		if (name.starts_with('.' + std::string(prefix)))
+			::unlink(entry.path().c_str());
+		if (name.starts_with(prefix) && ::lstat(entry.path().c_str(), &status) == 0 && S_ISREG(status.st_mode))
+			files.push_back({entry.path(), status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec -
+							   static_cast<std::int64_t>(clock_ns(CLOCK_REALTIME))});
+	}
+	std::ranges::sort(files, {}, &File::end_ns);
+	return files;
+}
+
 PeriodFiles::PeriodFiles(std::string directory, std::uint64_t keep_ns)
-    : directory_(std::move(directory)), keep_ns_(keep_ns), thread_([this] { run(); })
+    : directory_(std::move(directory)), keep_ns_(keep_ns), files_(files_of(directory_)), thread_([this] { run(); })
 {
 }
 
@@ -118,8 +141,8 @@ void PeriodFiles::run()
 void PeriodFiles::write(const Period &period)
 {
 	std::string name = name_of(period.begin_wall_ns);
-	for (int again = 2; ::access((directory_ + "/" + name).c_str(), F_OK) == 0; ++again) // the clock was set back
-		name = fmt::format("{}_{}", name_of(period.begin_wall_ns), again);
+	for (unsigned number = 2; ::access((directory_ + "/" + name).c_str(), F_OK) == 0; ++number)
+		name = fmt::format("{}-{}", name_of(period.begin_wall_ns), number); // the clock was set back
 	const std::string path = directory_ + "/" + name, unfinished = directory_ + "/." + name;
 	try {
 		const Fd file = open_file(unfinished, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
@@ -135,15 +158,18 @@ void PeriodFiles::write(const Period &period)
 		replace_file(directory_ + "/metadata", period.description, 0600);
 	if (::rename(unfinished.c_str(), path.c_str()) != 0)
 		throw Error(errno, "cannot write " + path);
+	if (std::exchange(is_first_, false))
+		for (File &earlier : files_)
+			earlier.end_ns += period.end_ns;
 	files_.push_back({path, period.end_ns});
 }
 
 // What is kept covers that time: a file goes when all of it is older.
-void PeriodFiles::remove_old(std::uint64_t now_ns)
+void PeriodFiles::remove_old(std::int64_t now_ns)
 {
 	if (keep_ns_ == 0)
 		return;
-	while (files_.size() > 1 && files_.front().end_ns + keep_ns_ <= now_ns) {
+	while (files_.size() > 1 && files_.front().end_ns <= now_ns - static_cast<std::int64_t>(keep_ns_)) {
 		if (::unlink(files_.front().path.c_str()) != 0 && errno != ENOENT)
 			throw Error(errno, "cannot remove " + files_.front().path);
 		files_.pop_front();

@@ -40,6 +40,7 @@ add_library(monitor_record STATIC
   ${CMAKE_CURRENT_LIST_DIR}/function_budget.cpp
   ${CMAKE_CURRENT_LIST_DIR}/failure.cpp
   ${CMAKE_CURRENT_LIST_DIR}/kernel_counts.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/lives.cpp
   ${CMAKE_CURRENT_LIST_DIR}/matched_events.cpp
   ${CMAKE_CURRENT_LIST_DIR}/metadata.cpp
   ${CMAKE_CURRENT_LIST_DIR}/online_cpus.cpp

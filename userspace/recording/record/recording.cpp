@@ -70,10 +70,16 @@ std::string Recording::Parts::description(const ClockDescription &clock,
 			options_.states ? options_.states->state_names() : std::vector<std::string>());
 }
 
+// The clock of the trace, if that is not this recording's own.
+ClockDescription Recording::Parts::clock_of_files(const ClockDescription &own) const
+{
+	return lives_ ? lives_->moved(own) : own;
+}
+
 void Recording::Parts::write_description()
 {
 	clock_ = describe_clock(*steering_);
-	replace_file(result_.directory + "/metadata", description(user_classes()), 0600);
+	replace_file(result_.directory + "/metadata", description(clock_of_files(clock_), user_classes()), 0600);
 }
 
 // Runs in the user card's thread whenever there are new classes. The writer reports a full disk.
@@ -81,11 +87,10 @@ void Recording::Parts::describe_again(const std::vector<card::UserClass> &classe
 {
 	if (flight_)
 		return; // each snapshot describes what it knows
-	const std::string text = description(classes);
 	if (BlockSink *const sink = this->sink())
-		sink->describe(text);
+		sink->describe(description(classes));
 	try {
-		replace_file(result_.directory + "/metadata", text, 0600);
+		replace_file(result_.directory + "/metadata", description(clock_of_files(clock_), classes), 0600);
 	} catch (const Error &) {
 	}
 }
@@ -264,7 +269,7 @@ Result Recording::Parts::wait()
 			card_->detach();
 		if (writer_)
 			writer_->finish();
-		remove_trace_directory(result_.directory);
+		remove_directory();
 		result_.command_exit = command_->wait();
 		return result_;
 	}

@@ -12,6 +12,7 @@
 
 #include "base/json.h"
 #include "counter_classes.h"
+#include "lives.h"
 #include "metadata.h"
 #include "recording/card/classes.h"
 #include "recording/card/kernel_features.h"
@@ -628,7 +629,8 @@ std::string RecordingFile::text() const
 
 void RecordingFile::write(const std::string &directory) const
 {
-	replace_file(directory + "/.monitor/recording.json", text(), 0600);
+	const std::string text = lives_ ? json_dump(lives_->recording(json_), 1) + "\n" : this->text();
+	replace_file(directory + "/.monitor/recording.json", text, 0600);
 }
 
 } // namespace monitor::record

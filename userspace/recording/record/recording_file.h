@@ -36,6 +36,8 @@
 
 namespace monitor::record {
 
+struct EarlierLives;
+
 class RecordingFile {
 public:
 	// `command_pid` 0: no command.
@@ -86,6 +88,8 @@ public:
 		    const stacks::StackCounts &counts);
 	void confined(bool is); // to its trace's directory
 	// `not_searched`: processes that were already running and could not be searched.
+	// It is written as one of several.
+	void lives(const EarlierLives &lives) { lives_ = &lives; }
 	void user_card(const card::UserCounts &counts, std::uint64_t not_searched);
 	void recorder(std::uint64_t cpu_ns, const Sync &last, const Writer &writer, unsigned worst_fill,
 		      std::uint64_t control_tokens);
@@ -98,6 +102,7 @@ public:
 
 private:
 	nlohmann::ordered_json json_ = nlohmann::ordered_json::object();
+	const EarlierLives *lives_ = nullptr;
 	Sync start_;
 };
 

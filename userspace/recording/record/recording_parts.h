@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,7 @@
 #include "ending.h"
 #include "failure.h"
 #include "flight.h"
+#include "lives.h"
 #include "matched_events.h"
 #include "online_cpus.h"
 #include "recorded_functions.h"
@@ -62,6 +64,7 @@ private:
 	void start_parts();
 	void start_recording();
 	void make_directory();
+	void remove_directory() const;
 	void open_user_card();
 	void find_functions();
 	void expect_readable_programs() const;
@@ -86,6 +89,7 @@ private:
 	{
 		return description(clock_, classes);
 	}
+	ClockDescription clock_of_files(const ClockDescription &own) const;
 	void tell(const std::string &note) const;
 	void keep_budget();
 	void write_mappings(const Sync &sync);
@@ -117,6 +121,7 @@ private:
 	User user_;
 	Result result_;
 	Fd directory_lock_;
+	std::optional<EarlierLives> lives_; // in the directory
 	Ending ending_;
 	RecordingFile file_;
 	CgroupNames cgroups_;

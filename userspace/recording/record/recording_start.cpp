@@ -108,7 +108,7 @@ void Recording::Parts::start()
 		std::optional<AsUser> as; // never remove as root what a user's path names
 		if (!dropped_)
 			as.emplace(user_);
-		remove_trace_directory(result_.directory);
+		remove_directory();
 		throw;
 	}
 }
@@ -172,12 +172,32 @@ void Recording::Parts::start_parts()
 		listener_.on_start(result_.directory);
 }
 
+// After a start that failed: there is what was there before.
+void Recording::Parts::remove_directory() const
+{
+	if (lives_)
+		lives_->put_back(result_.directory);
+	else
+		remove_trace_directory(result_.directory);
+}
+
 void Recording::Parts::make_directory()
 {
 	AsUser as(user_);
 	result_.directory = options_.output;
-	directory_lock_ = options_.output.empty() ? make_default_directory(options_.command, result_.directory)
-						  : make_trace_directory(options_.output, options_.force);
+	if (options_.output.empty()) {
+		directory_lock_ = make_default_directory(options_.command, result_.directory);
+	} else if (options_.statistics && !options_.force && has_statistics(options_.output)) {
+		directory_lock_ = go_on_in(options_.output, *options_.statistics, lives_.emplace());
+		uuid_ = lives_->uuid;
+		file_.lives(*lives_);
+		cgroups_.set_earlier(*lives_);
+		tell(fmt::format("{} has the statistics of {} before: this one goes on there", options_.output,
+				 lives_->lives.size() == 1 ? std::string("a recording")
+							   : fmt::format("{} recordings", lives_->lives.size())));
+	} else {
+		directory_lock_ = make_trace_directory(options_.output, options_.force);
+	}
 }
 
 // Instrumented programs post the TSC, so their events fit into the trace only if the TSC is its clock.
@@ -298,7 +318,8 @@ void Recording::Parts::load_card()
 	if (options.counts_only)
 		counted_ = std::make_unique<CountedPeriods>(
 		    *card_, *options_.statistics, uuid_, [this] { return read_sync(steering_->invariant_tsc()); },
-		    [this] { return description(describe_clock(*steering_), {}); });
+		    [this] { return description(clock_of_files(describe_clock(*steering_)), {}); },
+		    lives_ ? lives_->time_shift : 0, lives_ ? lives_->first_stream() : 0);
 	card_->prepare_task_lists(2);
 	start_matching();
 	card_->attach(test.tp);
@@ -492,9 +513,16 @@ void Recording::Parts::start_recording()
 			start.recording = file_.text();
 			start.directory = result_.directory;
 			start.uuid = uuid_;
+			if (lives_) {
+				start.time_shift = lives_->time_shift;
+				start.threads_since = lives_->threads_since;
+				start.first_stream = lives_->first_stream();
+			}
 			if (stacks_)
 				start.stacks_ns = [memory = card_->stack_memory()] { return memory.spent_ns(); };
-			start.describe = [this] { return description(describe_clock(*steering_), user_classes()); };
+			start.describe = [this] {
+				return description(clock_of_files(describe_clock(*steering_)), user_classes());
+			};
 			start.name_cgroups = [this] { cgroups_.write(result_.directory); };
 			options_.live->start(start);
 		}

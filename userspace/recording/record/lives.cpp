@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: MIT
+#include "lives.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "directory.h"
+#include "monitor/ring.h"
+#include "monitor/token.h"
+#include "period_files.h"
+#include "recording/card/preflight_checks.h"
+
+namespace monitor::record {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t max_lives = 1000; // the oldest are forgotten
+constexpr std::size_t max_description_read = 64 << 20;
+constexpr const char *other_directory = "; use another directory with -o, or replace it with --force";
+
+nlohmann::ordered_json read_recording(const std::string &text)
+{
+	auto json = parse_json<nlohmann::ordered_json>(text);
+	return json.is_object() && json.contains("statistics") && json["statistics"].is_object() &&
+		       json.contains("uuid")
+		   ? json
+		   : nlohmann::ordered_json();
+}
+
+std::string text_in(const nlohmann::ordered_json &json, const char *name)
+{
+	const auto found = json.find(name);
+	return found != json.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+std::uint64_t number_in(const nlohmann::ordered_json &json, const char *name)
+{
+	const auto found = json.find(name);
+	return found != json.end() && found->is_number_unsigned() ? found->get<std::uint64_t>() : 0;
+}
+
+bool parse_uuid(const std::string &text, std::array<std::uint8_t, 16> &uuid)
+{
+	std::string digits = text;
+	std::erase(digits, '-');
+	unsigned byte = 0;
+	for (std::size_t i = 0; i < uuid.size(); ++i) {
+		if (digits.size() != 2 * uuid.size() || std::sscanf(digits.c_str() + 2 * i, "%2x", &byte) != 1)
+			return false;
+		uuid[i] = static_cast<std::uint8_t>(byte);
+	}
+	return true;
+}
+
+// The clock of a description that metadata() wrote.
+bool parse_clock(const std::string &description, ClockDescription &clock)
+{
+	char name[32] = {};
+	unsigned long long frequency = 0, offset = 0;
+	long long offset_s = 0;
+	const std::size_t at = description.find("\nclock {");
+	if (at == std::string::npos ||
+	    std::sscanf(description.c_str() + at,
+			"\nclock { name = %31[a-z_]; freq = %llu; offset_s = %lld; offset = %llu;", name, &frequency,
+			&offset_s, &offset) != 4 ||
+	    frequency == 0)
+		return false;
+	clock = {name, frequency, offset_s, offset};
+	constexpr std::string_view before_steps = "\treal_time_steps = \"";
+	const std::size_t steps = description.find(before_steps);
+	const char *step = steps == std::string::npos ? "" : description.c_str() + steps + before_steps.size();
+	unsigned long long time = 0;
+	long long ns = 0;
+	for (int length = 0; std::sscanf(step, " %llu%lld%n", &time, &ns, &length) == 2; step += length)
+		clock.steps.push_back({time, ns});
+	return true;
+}
+
+bool has_classes_of_programs(const std::string &description)
+{
+	constexpr std::string_view before_id = "\n\tid = ";
+	for (std::size_t at = 0; (at = description.find(before_id, at)) != std::string::npos; at += before_id.size()) {
+		const unsigned long id = std::strtoul(description.c_str() + at + before_id.size(), nullptr, 10);
+		if (id >= EDC_ID_USER_FIRST && id <= EDC_ID_LAST)
+			return true;
+	}
+	return false;
+}
+
+std::set<std::string> files_of_periods(const std::string &directory)
+{
+	std::set<std::string> files;
+	std::error_code ignored;
+	for (const fs::directory_entry &entry : fs::directory_iterator(directory, ignored))
+		if (const std::string name = entry.path().filename(); name.starts_with(PeriodFiles::prefix))
+			files.insert(name);
+	return files;
+}
+
+// The end of the newest period, by the clock of the trace.
+std::uint64_t end_of_periods(const std::string &directory, const std::set<std::string> &files)
+{
+	std::uint64_t end = 0;
+	for (const std::string &name : files) {
+		const Fd file(::open((directory + "/" + name).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+		edc_block last{};
+		const off_t at = file ? ::lseek(file.get(), -static_cast<off_t>(EDC_BLOCK_SIZE), SEEK_END) : -1;
+		if (at >= 0 && ::pread(file.get(), &last, sizeof last, at) == sizeof last &&
+		    last.magic == EDC_BLOCK_MAGIC)
+			end = std::max<std::uint64_t>(end, last.timestamp_end);
+	}
+	return end;
+}
+
+Sync own_now()
+{
+	return read_sync(card::has_invariant_tsc());
+}
+
+// As many ticks later as passed in real time; not before what there is.
+std::uint64_t shift_after(const ClockDescription &clock, std::uint64_t end)
+{
+	const Sync now = own_now();
+	const auto frequency = static_cast<long double>(clock.frequency_hz);
+	const long double zero_s =
+	    static_cast<long double>(clock.offset_s) + static_cast<long double>(clock.offset) / frequency;
+	const long double since_zero = (static_cast<long double>(now.realtime_ns) / 1e9L - zero_s) * frequency;
+	const std::uint64_t there =
+	    since_zero > 0 && since_zero < 0x1p63L ? static_cast<std::uint64_t>(std::llround(since_zero)) : 0;
+	return std::max(there, end + 1) - now.time;
+}
+
+nlohmann::ordered_json life_of(const nlohmann::ordered_json &recording)
+{
+	nlohmann::ordered_json life;
+	for (const char *name : {"date", "state", "end_reason", "boot_id", "kernel", "filter", "start", "end"})
+		if (recording.contains(name))
+			life[name] = recording[name];
+	return life;
+}
+
+void read_cgroups(EarlierLives &lives)
+{
+	const auto json = parse_json<nlohmann::ordered_json>(lives.names_text);
+	if (!json.is_object())
+		return;
+	if (const auto named = json.find("cgroups"); named != json.end() && named->is_object())
+		for (const auto &[id, path] : named->items())
+			if (path.is_string())
+				lives.cgroups[std::strtoull(id.c_str(), nullptr, 10)] = path.get<std::string>();
+	if (const auto ambiguous = json.find("ambiguous"); ambiguous != json.end() && ambiguous->is_array())
+		for (const auto &id : *ambiguous)
+			if (id.is_number_unsigned())
+				lives.ambiguous_cgroups.insert(id.get<std::uint64_t>());
+}
+
+void read_lives(const std::string &directory, const StatisticsOptions &options, EarlierLives &lives)
+{
+	const auto refuse = [&](const char *why) { throw Error(directory + " exists, and " + why + other_directory); };
+	lives.recording_text = read_text(directory + "/.monitor/recording.json");
+	lives.periods = files_of_periods(directory);
+	lives.names_text = read_text(directory + "/.monitor/names");
+	lives.description_text = read_text(directory + "/metadata", max_description_read);
+	const nlohmann::ordered_json before = read_recording(lives.recording_text);
+	const nlohmann::ordered_json &statistics = before.at("statistics");
+	ClockDescription clock;
+	if (number_in(statistics, "period_ns") != options.period_ns)
+		refuse("its statistics are of periods of another length");
+	if (statistics.value("counts_only", false) != options.counts_only)
+		refuse("only one of the two recordings is of numbers only (--count-only)");
+	if (!parse_uuid(text_in(before, "uuid"), lives.uuid) || !parse_clock(lives.description_text, clock))
+		refuse("is damaged");
+	if (has_classes_of_programs(lives.description_text) || before.contains("functions"))
+		refuse("it has events of programs, whose numbers are those of one recording");
+	if (clock.name != (card::has_invariant_tsc() ? "tsc" : "monotonic"))
+		refuse("its clock is another one than this machine's");
+	lives.real_time_steps = clock.steps;
+	lives.same_boot = text_in(before, "boot_id") + "\n" == read_text("/proc/sys/kernel/random/boot_id");
+	lives.time_shift = lives.same_boot ? number_in(before, "time_shift")
+					   : shift_after(clock, end_of_periods(directory, lives.periods));
+	lives.threads_since = lives.same_boot ? number_in(before, "threads_since") : own_now().time + lives.time_shift;
+	if (const auto earlier = before.find("lives"); earlier != before.end() && earlier->is_array())
+		lives.lives = *earlier;
+	else
+		lives.lives = nlohmann::ordered_json::array();
+	lives.lives.push_back(life_of(before));
+	if (lives.lives.size() > max_lives)
+		lives.lives.erase(lives.lives.begin());
+	read_cgroups(lives);
+}
+
+} // namespace
+
+ClockDescription EarlierLives::moved(ClockDescription own) const
+{
+	const auto frequency = static_cast<long double>(own.frequency_hz);
+	const long double zero_s =
+	    static_cast<long double>(own.offset_s) +
+	    (static_cast<long double>(own.offset) - static_cast<long double>(static_cast<std::int64_t>(time_shift))) /
+		frequency;
+	own.offset_s = static_cast<std::int64_t>(std::floor(zero_s));
+	own.offset = static_cast<std::uint64_t>((zero_s - static_cast<long double>(own.offset_s)) * frequency);
+	for (RealTimeStep &step : own.steps)
+		step.time += time_shift;
+	own.steps.insert(own.steps.begin(), real_time_steps.begin(), real_time_steps.end());
+	return own;
+}
+
+nlohmann::ordered_json EarlierLives::recording(nlohmann::ordered_json own) const
+{
+	for (const char *when : {"start", "end"})
+		if (own.contains(when) && own[when].contains("time"))
+			own[when]["time"] = own[when]["time"].get<std::uint64_t>() + time_shift;
+	own["time_shift"] = time_shift;
+	own["threads_since"] = threads_since;
+	own["lives"] = lives;
+	return own;
+}
+
+void EarlierLives::put_back(const std::string &directory) const
+{
+	for (const std::string &name : files_of_periods(directory))
+		if (!periods.contains(name))
+			::unlink((directory + "/" + name).c_str());
+	replace_file(directory + "/metadata", description_text, 0600);
+	replace_file(directory + "/.monitor/recording.json", recording_text, 0600);
+	if (!names_text.empty())
+		replace_file(directory + "/.monitor/names", names_text, 0600);
+}
+
+bool has_statistics(const std::string &directory)
+{
+	std::error_code ignored;
+	return fs::is_directory(fs::symlink_status(directory, ignored)) &&
+	       !read_recording(read_text(directory + "/.monitor/recording.json")).is_null();
+}
+
+Fd go_on_in(const std::string &directory, const StatisticsOptions &options, EarlierLives &lives)
+{
+	Fd lock = lock_directory(directory);
+	read_lives(directory, options, lives);
+	return lock;
+}
+
+} // namespace monitor::record
