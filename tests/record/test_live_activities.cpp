@@ -89,7 +89,7 @@ std::string in_time(trace::Trace &trace, std::uint64_t from, std::uint64_t to)
 	std::string text;
 	for (const activities::TotalsRow &row : totals.rows())
 		text += fmt::format("{} {} {} {} {}\n", row.parts[0].text, row.count, shown(row.total.ticks),
-				    shown(row.mean), shown(row.max));
+				    shown(row.mean), row.has_lengths ? shown(row.max) : "-");
 	return text;
 }
 
