@@ -73,8 +73,9 @@ struct Shown {
 	view::ActivityLanes lanes;
 };
 
-// Threads begin and end what they like: some without a partner, some inside each other, and some events are lost.
-History some_history(std::mt19937 &random, int events)
+// Threads begin and end what they like: some without a partner, some inside each other or, if they have arguments,
+// overlapping, and some events are lost.
+History some_history(std::mt19937 &random, int events, bool has_arguments = false)
 {
 	constexpr std::uint32_t cpus = 3;
 	History history(cpus);
@@ -85,7 +86,9 @@ History some_history(std::mt19937 &random, int events)
 		const std::uint32_t cpu = static_cast<std::uint32_t>(random() % cpus);
 		if (random() % 100 == 0 || history.streams[1 + cpu].room() < 64)
 			history.open(cpu, time, 7, lost[cpu] += random() % 3 == 0);
-		history.posts(time, std::array{a_begin, a_begin, a_end, b_begin, b_end}[random() % 5], 0, 7 + cpu, cpu);
+		const unsigned argument = has_arguments ? static_cast<unsigned>(random() % 8) : 0;
+		history.posts(time, std::array{a_begin, a_begin, a_end, b_begin, b_end}[random() % 5], argument,
+			      7 + cpu, cpu);
 	}
 	return history;
 }
@@ -97,7 +100,7 @@ TEST_CASE("view: lanes of activities have the report's sums at every level")
 	std::mt19937 random(23);
 	std::uint64_t compared = 0, dropped = 0;
 	for (int round = 0; round < 200; ++round) {
-		History history = some_history(random, 10 + static_cast<int>(random() % 2000));
+		History history = some_history(random, 10 + static_cast<int>(random() % 2000), round % 2);
 		const Shown shown(history, round % 3 ? view::ActivityLanes::max_bytes : 10'000);
 		const std::vector<activities::TotalsRow> rows = shown.totals.rows();
 		REQUIRE(shown.lanes.kinds().size() == rows.size());

@@ -174,9 +174,12 @@ void ActivityFold::finished(const Finished &activity)
 	if (!activity.is_nested) {
 		if (inside == nested_.end())
 			return add(outer);
-		for (const Interval &part : take_from(inside->second, outer))
+		const std::vector<Interval> parts = take_from(inside->second, outer);
+		for (const Interval &before : inside->second.held) // inside activities that never end
+			add(before);
+		for (const Interval &part : parts)
 			add(part);
-		held_ -= inside->second.held.size(); // before it: of activities that never end
+		held_ -= inside->second.held.size();
 		nested_.erase(inside);
 		return;
 	}

@@ -328,7 +328,9 @@ void Tracker::forget_at(std::size_t place, Stack &stack, const Thread &thread)
 		stack.frames[place - 1].inside += frame.inside;
 	if (Frame *const outer = around(stack, place)) {
 		outer->nested += frame.nested;
-	} else if (frame.nested.ticks) {
+	} else if (const auto is_its_row = [&](const Frame &later) { return are_one_row(later, frame); };
+		   frame.nested.ticks && std::none_of(stack.frames.begin() + static_cast<std::ptrdiff_t>(place) + 1,
+						      stack.frames.end(), is_its_row)) {
 		Finished inner{Source::program, thread, 0, 0, frame.activity};
 		inner.span = frame.nested;
 		inner.argument = &frame.argument;
