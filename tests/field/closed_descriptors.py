@@ -71,7 +71,8 @@ def answers():
 def exports():
 	trace = e2e.Trace(e2e.work / "good")
 	for name, *words in (("perfetto", "convert", "--to", "perfetto", "-o"), ("lttng", "convert", "--to", "lttng", "-o"), ("folded", "convert", "--to", "folded", "-o"),
-	                     ("speedscope", "convert", "--to", "speedscope", "-o"), ("view", "view", "--no-cache", "-o"), ("svg", "report", "--svg")):
+	                     ("speedscope", "convert", "--to", "speedscope", "-o"), ("view", "view", "--no-cache", "-o"), ("svg", "report", "--svg"),
+	                     ("merge", "merge", "--copy", trace.directory, "-o")):
 		made = {}
 		for closed in ((), (1, 2), (0, 1, 2)):
 			output = e2e.work / f"{name}-{''.join(map(str, closed))}"

@@ -24,6 +24,7 @@
 #include "open.h"
 #include "problems.h"
 #include "reading/analyze/recording_info.h"
+#include "standard_descriptors.h"
 #include "tdl_option.h"
 
 namespace monitor {
@@ -335,6 +336,7 @@ int run_merge(MergeArguments arguments)
 {
 	arguments.directories = without_links(arguments.directories);
 	::umask(S_IRWXG | S_IRWXO); // as private as recordings are
+	print_beside_answer();
 	if (arguments.directories.size() > 1 && std::ranges::all_of(arguments.directories, collection::is_shard))
 		return merge_shards(arguments);
 	if (arguments.directories.size() < 2 && !fs::is_regular_file(arguments.directories.front()))

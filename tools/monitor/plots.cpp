@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "plots.h"
 
-#include <cstdio>
 #include <filesystem>
 #include <span>
 
@@ -38,8 +37,7 @@ std::string plot_text(const std::vector<plot::Chart> &charts)
 
 void write_svg(const std::vector<plot::Chart> &charts, const std::string &file, const std::string &notes)
 {
-	if (is_output_closed()) // the picture is the answer then: what is printed beside it goes nowhere
-		static_cast<void>(std::freopen("/dev/null", "w", stdout));
+	print_beside_answer();
 	const std::string svg = plot::to_svg(charts, notes);
 	std::error_code unknown;
 	const std::filesystem::file_status status = std::filesystem::status(file, unknown);

@@ -4,6 +4,8 @@
 // opened.
 #pragma once
 
+#include <cstdio>
+
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -18,10 +20,11 @@ inline void occupy_standard_descriptors()
 			static_cast<void>(::open("/", O_PATH | O_CLOEXEC)); // gets the lowest number that is free
 }
 
-// Whether there was no standard output at the start.
-inline bool is_output_closed()
+// Where the answer is a file, or a trace: what is printed beside it goes nowhere if there was no standard output.
+inline void print_beside_answer()
 {
-	return (::fcntl(STDOUT_FILENO, F_GETFL) & O_PATH) != 0;
+	if ((::fcntl(STDOUT_FILENO, F_GETFL) & O_PATH) != 0)
+		static_cast<void>(std::freopen("/dev/null", "w", stdout));
 }
 
 } // namespace monitor
