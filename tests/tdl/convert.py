@@ -213,8 +213,10 @@ def shipped(monitor, work):
 			by_babeltrace(monitor, work / "all" / name)
 	for name, data, tdl in (("acct", acct(b"make", EPOCH_S, 250.0, flags=0x13) + acct(b"b", EPOCH_S, 1.0), "acct"),
 	                        ("wtmp", utmp(7, 1, b"pts/0", b"a", b"b", EPOCH_S, 1), "utmp")):
-		(work / name).write_bytes(data)
-		run(monitor, "merge", "-o", work / f"{name}-all", work / name, work / name, "--tdl", tdl)
+		(work / "second").mkdir(exist_ok=True)
+		for path in (work / name, work / "second" / name):
+			path.write_bytes(data)
+		run(monitor, "merge", "-o", work / f"{name}-all", work / name, work / "second" / name, "--tdl", tdl)
 		compare(monitor, work / name, work / f"{name}-all" / name, "--tdl", tdl)
 		hosts = {event["host"] for event in events(monitor, work / f"{name}-all")}
 		expect(hosts == {name, name + "-2"}, f"two files of one name: {hosts}")
