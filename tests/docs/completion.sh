@@ -113,7 +113,7 @@ export MONITOR_ARCHIVE=.store
 expect "web/" archive list w
 expect "web/first/ web/second/" archive compare web/first/one web/
 expect "web/first/one" archive show web/first/
-expect "utmp" tdl show ut
+expect "utmp utmp64" tdl show ut
 expect "runs/first" stat runs/
 if ! "$monitor" query --help | grep -q "left out"; then
 	expect "--filter" query second --f

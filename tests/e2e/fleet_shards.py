@@ -3,6 +3,7 @@
 """Several collectors of one run (monitor fleet collect --shard): each gets from the server what it stores, and nothing of
 the others' hosts; what nobody collects stays where it is; together they are one run, on one clock (monitor merge)."""
 import json
+import shutil
 import signal
 import urllib.request
 
@@ -66,7 +67,9 @@ def together(runs, traces):
 	e2e.equal("parts", sorted(parts), sorted(HOSTS))
 	e2e.equal("hosts without a clock", [host for host, part in parts.items() if "clock" not in part], [])
 	e2e.equal("hosts in the accounts", sorted(fleet_traces.accounts(run)), sorted(HOSTS))
-	for words, why in ((("merge", "-o", e2e.work / "half", runs[0], runs[0]), "they are not the shards"),
+	again = e2e.work / "again"
+	shutil.copytree(runs[0], again)
+	for words, why in ((("merge", "-o", e2e.work / "half", runs[0], again), "they are not the shards"),
 	                   (("merge", "-o", run, *runs), "is not empty"), (("merge", "-o", e2e.work / "half", *runs, "--clock", "a=1s"), "have one clock"),
 	                   (("fleet", "collect", "-o", run, "--hub", "nats://127.0.0.1"), "merge them again"),
 	                   (("fleet", "collect", "-o", runs[1], "--hub", "nats://127.0.0.1"), "is shard 1/2 of its run, not 0/1"),

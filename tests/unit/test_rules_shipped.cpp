@@ -104,7 +104,7 @@ Events sound()
 	    {2600, 0, EDC_ID_SCHED_WAKEUP_NEW, 0, {two(20, 20)}},
 	    switches(2700, 0, 10, 20),
 	    {2750, 0, EDC_ID_SCHED_PROCESS_EXIT, 1, {two(20, 20)}},
-	    switches(2800, 0, 20, 0, 32),
+	    switches(2800, 0, 20, 0, 16),
 	    {2900, 0, EDC_ID_BLOCK_RQ_ISSUE, 1, {two(8, 4096), 77}},
 	    {2950, 0, EDC_ID_BLOCK_RQ_COMPLETE, 0, {two(8, 4096), 77}},
 	    switches(3000, 0, 0, 10),
