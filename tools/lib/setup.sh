@@ -4,8 +4,8 @@
 # What Debian calls the tools and libraries that a build needs, first those of what records and reports; that building the
 # tests needs besides; and that running them does.
 core_packages="cmake ninja-build clang bpftool libbpf-dev libelf-dev libdw-dev libcapstone-dev libiberty-dev libbz2-dev libpfm4-dev zlib1g-dev
-	linux-libc-dev libfmt-dev nlohmann-json3-dev libcli11-dev"
-build_packages="$core_packages libboost-dev libsqlite3-dev libncurses-dev libprotozero-dev libnats-dev libssl-dev"
+	linux-libc-dev libfmt-dev nlohmann-json3-dev libcli11-dev libboost-dev"
+build_packages="$core_packages libsqlite3-dev libncurses-dev libprotozero-dev libnats-dev libssl-dev"
 test_build_packages="g++ catch2 python3 clang-format llvm"
 test_packages="babeltrace2 linux-perf bpftrace sudo man-db
 	qemu-system-x86 make busybox-static dwarves cpio musl-tools zstd lz4 xz-utils procps util-linux bash-completion
