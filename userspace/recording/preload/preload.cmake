@@ -14,7 +14,7 @@ if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
   set_target_properties(monitor_preload PROPERTIES UNITY_BUILD OFF C_VISIBILITY_PRESET hidden)
   target_include_directories(monitor_preload PRIVATE ${CMAKE_SOURCE_DIR}/include)
   target_compile_options(monitor_preload PRIVATE -O2 -mgeneral-regs-only -ftls-model=initial-exec -fno-stack-protector
-    -U_FORTIFY_SOURCE -fno-tree-loop-distribute-patterns)
+    -U_FORTIFY_SOURCE $<IF:$<C_COMPILER_ID:GNU>,-fno-tree-loop-distribute-patterns,-fno-builtin>)
   target_link_options(monitor_preload PRIVATE -Wl,-z,now -Wl,-z,initfirst -Wl,-z,defs)
   install(TARGETS monitor_preload LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/monitor)
   set(PRELOADED_BUILT $<TARGET_FILE:monitor_preload>)
