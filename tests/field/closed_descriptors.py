@@ -72,7 +72,7 @@ def exports():
 	trace = e2e.Trace(e2e.work / "good")
 	for name, *words in (("perfetto", "convert", "--to", "perfetto", "-o"), ("lttng", "convert", "--to", "lttng", "-o"), ("folded", "convert", "--to", "folded", "-o"),
 	                     ("speedscope", "convert", "--to", "speedscope", "-o"), ("view", "view", "--no-cache", "-o"), ("svg", "report", "--svg"),
-	                     ("merge", "merge", "--copy", trace.directory, "-o")):
+	                     ("merge", "merge", "--copy", e2e.record("other", command=("true",)).directory, "-o")):
 		made = {}
 		for closed in ((), (1, 2), (0, 1, 2)):
 			output = e2e.work / f"{name}-{''.join(map(str, closed))}"
