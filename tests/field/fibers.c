@@ -4,28 +4,15 @@
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <ucontext.h>
+
+#include "spin.h"
 
 enum { fibers = 8, calls = 20, stack_bytes = 65536 };
 
 static ucontext_t scheduler, fiber[fibers];
 static int running, done;
 static long longest, all;
-
-static long now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time.tv_sec * 1000000000L + time.tv_nsec;
-}
-
-static void spin_us(long us)
-{
-	for (const long end = now() + us * 1000; now() < end;)
-		;
-}
 
 static void give_way(void)
 {

@@ -5,7 +5,8 @@
 #include <monitor/edc.h>
 
 #include <stdio.h>
-#include <time.h>
+
+#include "spin.h"
 
 EDC_ACTIVITY(request, "arg: u16 id");
 EDC_ACTIVITY(parse, "arg: u16 id");
@@ -14,20 +15,6 @@ EDC_ACTIVITY(silent, "");
 enum { at_once = 40, requests = 2 * at_once };
 
 static long from[requests], to[requests];
-
-static long now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time.tv_sec * 1000000000L + time.tv_nsec;
-}
-
-static void spin_us(long us)
-{
-	for (const long end = now() + us * 1000; now() < end;)
-		;
-}
 
 static void begin(int id, int is_silent)
 {

@@ -174,16 +174,22 @@ TEST_CASE("listing: a hidden thread's time ends with the next token that shows i
 	CHECK(who == std::vector<std::string>{"9", "null", "6"});
 }
 
-TEST_CASE("time: as people write it")
+// From 2023-11-14 22:13:20.000001005 on, where clocks show UTC.
+static Trace two_hours()
 {
 	::setenv("TZ", "UTC", 1);
 	::tzset();
 	std::vector<StreamWriter> writers = {{0, 0}};
-	writers[0].open(1000); // 2023-11-14 22:13:20.000001005
+	writers[0].open(1000);
 	writers[0].post(1000, 256, 0);
 	writers[0].open(7200000000000);
 	writers[0].post(7200000000000, 256, 0);
-	Trace trace = samples::trace(writers);
+	return samples::trace(writers);
+}
+
+TEST_CASE("time: as people write it")
+{
+	Trace trace = two_hours();
 	CHECK(parse_time("0", "--from", trace, false) == 1000);
 	CHECK(parse_time("1.5", "--from", trace, false) == 1500001000);
 	CHECK(parse_time("1.5", "--to", trace, true) == 1500001000);
@@ -204,14 +210,7 @@ TEST_CASE("time: as people write it")
 
 TEST_CASE("time: an end is the first such time after the start, also past midnight")
 {
-	::setenv("TZ", "UTC", 1);
-	::tzset();
-	std::vector<StreamWriter> writers = {{0, 0}};
-	writers[0].open(1000); // 2023-11-14 22:13:20.000001005
-	writers[0].post(1000, 256, 0);
-	writers[0].open(7200000000000);
-	writers[0].post(7200000000000, 256, 0);
-	Trace trace = samples::trace(writers);
+	Trace trace = two_hours();
 	const TimeRange range = parse_range("23:50", "00:10", trace);
 	CHECK(range.from == 5799999999995);
 	CHECK(range.to == 6999999999995);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Processes that this one forked to help it: what they are told by nobody else, and their end. No wait for a helper is
-// without an end: it may hang in a file system that does not answer, or not have become our user yet, so that it must
-// not be killed by us.
+// Helpers: processes that this one forked. Signals of the terminal do not reach them, and every wait for one has a time
+// limit: it may hang in a file system that does not answer, or still run as another user, whom we may not signal.
 #pragma once
 
 #include <chrono>

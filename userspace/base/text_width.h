@@ -12,7 +12,7 @@ namespace monitor {
 
 // Of UTF-8 without control characters; what is none, or unknown to the library, takes a column.
 std::size_t text_width(std::string_view text);
-// How many bytes of it fit into so many columns. No character is cut in two.
+// The number of bytes of `text` that fit into `columns` columns, in whole characters.
 std::size_t bytes_within(std::string_view text, std::size_t columns);
 
 } // namespace monitor

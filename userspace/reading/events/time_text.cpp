@@ -130,7 +130,7 @@ std::vector<std::int64_t> moments(const Written &written)
 	return made;
 }
 
-// Those of a time of day on the day of a moment, or so many days later.
+// The moments at which clocks show a time of day on one day: that of `day_of_ns`, or `days_later` days after it.
 std::vector<std::int64_t> moments_on(Written written, std::int64_t day_of_ns, int days_later)
 {
 	const std::time_t moment = day_of_ns / second_ns + written.offset_s.value_or(0);

@@ -25,6 +25,7 @@ constexpr std::uint64_t ahead_ns = 3'000'000;     // a set is published this lon
 constexpr std::uint64_t horizon_ns = 200'000'000; // the new line meets the predicted time this long after
 constexpr std::uint64_t history_ns = 1'000'000'000;
 constexpr std::uint64_t sync_tries = 20;
+constexpr std::uint64_t real_time_tries = 5;         // a read of a clock takes microseconds on some machines
 constexpr std::uint64_t real_time_width_ns = 10'000; // a read of several clocks that takes no longer is good enough
 constexpr std::int64_t smallest_step_ns = 1'000'000; // more than a read takes that was interrupted each time
 constexpr std::size_t max_steps = 1000;
@@ -40,7 +41,7 @@ edc_clock_set line(std::uint64_t from_ns, std::uint64_t base, long double ticks_
 void read_real_time(Sync &sync)
 {
 	std::uint64_t narrowest = ~0ull;
-	for (std::uint64_t i = 0; i < sync_tries && narrowest > real_time_width_ns; ++i) {
+	for (std::uint64_t i = 0; i < real_time_tries && narrowest > real_time_width_ns; ++i) {
 		const std::uint64_t before = clock_ns(CLOCK_MONOTONIC), real = clock_ns(CLOCK_REALTIME),
 				    tai = clock_ns(CLOCK_TAI), width = clock_ns(CLOCK_MONOTONIC) - before;
 		if (width >= narrowest)
