@@ -461,6 +461,9 @@ struct edc_task {
 
 EDC_ASSERT(sizeof(struct edc_task) == 120);
 
+/* CPUs that come online, as numbers. */
+#define EDC_NEW_CPUS_BYTES (1 << 16)
+
 /* A group of cgroup 2 that was made, as a probe tells the recorder through a ring of its own. */
 #define EDC_NEW_CGROUPS_BYTES (1 << 18)
 

@@ -12,6 +12,8 @@ namespace monitor::card {
 
 void LinkDeleter::operator()(bpf_link *) const {}
 void BpfCard::BellDeleter::operator()(ring_buffer *) const {}
+void LateCpus::Deleter::operator()(ring_buffer *) const {}
+EventOpener::~EventOpener() = default;
 
 int BpfCard::bell() const
 {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <csignal>
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -22,6 +23,28 @@ void become_helper(pid_t parent)
 	::prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (::getppid() != parent)
 		::_exit(0);
+}
+
+pid_t start_helper(const std::vector<int> &kept, const std::function<void()> &drop, const std::function<void()> &serve)
+{
+	constexpr int first = 3;
+	const auto end = first + static_cast<int>(kept.size());
+	const pid_t parent = ::getpid(), child = ::fork();
+	if (child != 0)
+		return child;
+	try {
+		std::vector<int> high; // out of the way of each other
+		for (const int fd : kept)
+			high.push_back(::fcntl(fd, F_DUPFD, end));
+		for (std::size_t i = 0; i < high.size(); ++i)
+			::dup2(high[i], first + static_cast<int>(i));
+		::syscall(SYS_close_range, end, ~0u, 0);
+		drop();
+		become_helper(parent);
+		serve();
+	} catch (...) {
+	}
+	::_exit(1);
 }
 
 std::optional<int> wait_for_end(pid_t child, std::chrono::milliseconds at_most)

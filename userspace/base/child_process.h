@@ -4,7 +4,9 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <optional>
+#include <vector>
 
 #include <sys/types.h>
 
@@ -14,6 +16,10 @@ namespace monitor {
 // is sent to all at once: from a terminal, by a service that is stopped, by pkill(1). SIGKILL alone is not blocked
 // then.
 void become_helper(pid_t parent);
+
+// Forks one that has our descriptors `kept` as 3, 4 and so on, and no others but the first three. `drop` gives up
+// privileges; it ends after `serve`, or if one of them throws. Before other threads exist. -1: errno says why not.
+pid_t start_helper(const std::vector<int> &kept, const std::function<void()> &drop, const std::function<void()> &serve);
 
 // Its status, as waitpid(2) has it, if it ends in time.
 std::optional<int> wait_for_end(pid_t child, std::chrono::milliseconds at_most);

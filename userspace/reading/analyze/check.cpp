@@ -241,31 +241,46 @@ Statement judge_generic_ctf_losses(const trace::Trace &trace, std::uint64_t even
 	return {"losses", Verdict::holds, read + ", and none is reported lost"};
 }
 
-// CPUs that came online later: their events are there, what is opened for each CPU at the start is not.
-void judge_late_cpus(const Machine &machine, const RecordingInfo &info, std::vector<Statement> &statements)
+// What is opened for each CPU, and is not where one came online later, unless the recorder opened it there.
+std::vector<const char *> missing_of_late_cpu(const RecordingInfo &info, const std::vector<std::string> &opened)
 {
 	std::vector<const char *> missing;
-	const auto add = [&](bool is_recorded, const char *what) {
-		if (is_recorded)
+	const auto add = [&](bool is_recorded, const char *event, const char *what) {
+		if (is_recorded && !std::ranges::count(opened, event))
 			missing.push_back(what);
 	};
-	add(info.attached("minor_fault") || info.attached("major_fault"), "completions of page faults");
+	add(info.attached("minor_fault"), "minor_fault", "completions of minor page faults");
+	add(info.attached("major_fault"), "major_fault", "completions of major page faults");
 	add(std::ranges::any_of(info.classes, [](const ClassCounts &counts) { return counts.name == "sample"; }),
-	    "samples");
-	add(info.stack_timer_hz != 0, "stacks by time");
-	add(info.attached("stack_sample"), "mappings made there");
-	add(info.counters.has_value(), "counters");
-	for (const std::uint32_t number : info.offline_at_start) {
-		if (number >= machine.cpus().size() || missing.empty())
-			continue;
+	    "sample", "samples");
+	add(info.stack_timer_hz != 0, "stack_sample", "stacks by time");
+	add(info.attached("stack_sample"), "mappings", "mappings made there");
+	add(info.counters.has_value(), "counters", "counters");
+	return missing;
+}
+
+// CPUs that came online later, or came back, which ends what was opened for them.
+void judge_late_cpus(const Machine &machine, const RecordingInfo &info, std::vector<Statement> &statements)
+{
+	for (std::uint32_t number = 0; number < machine.cpus().size(); ++number) {
 		const Cpu &cpu = machine.cpus()[number];
-		if (cpu.idle + cpu.usage.cpu() == 0)
+		const auto opened = info.late_cpus.find(number);
+		const bool came = opened != info.late_cpus.end() || (cpu.offline && !cpu.is_offline);
+		if (!came || cpu.idle + cpu.usage.cpu() == 0)
 			continue;
-		statements.push_back(
-		    {"late_cpu", Verdict::fails,
-		     fmt::format("CPU {} was offline when the recording started and came online later: "
-				 "what is opened for each CPU at the start is missing there: {}",
-				 number, fmt::join(missing, ", "))});
+		const std::vector<const char *> missing = missing_of_late_cpu(
+		    info, opened != info.late_cpus.end() ? opened->second : std::vector<std::string>());
+		const std::string since = fmt::format(
+		    "CPU {} was offline {} and came online later: ", number,
+		    std::ranges::count(info.offline_at_start, number) ? "when the recording started" : "for a time");
+		if (missing.empty())
+			statements.push_back(
+			    {"late_cpu", Verdict::holds, since + "what is opened for each CPU was opened there, too"});
+		else
+			statements.push_back({"late_cpu", Verdict::fails,
+					      fmt::format("{}what is opened for each CPU at the start is missing there "
+							  "since then: {}",
+							  since, fmt::join(missing, ", "))});
 	}
 }
 

@@ -418,6 +418,12 @@ void parse_counts(const Json &json, RecordingInfo &info)
 	parse_times(member(json, "times"), info);
 	for (const Json &cpu : member(json, "offline_at_start"))
 		info.offline_at_start.push_back(static_cast<std::uint32_t>(number(cpu)));
+	for (const Json &cpu : member(json, "late_cpus")) {
+		std::vector<std::string> &opened =
+		    info.late_cpus[static_cast<std::uint32_t>(number(member(cpu, "cpu")))];
+		for (const Json &name : member(cpu, "opened"))
+			opened.push_back(text(name));
+	}
 	const Json &stacks = member(json, "stacks");
 	for (const auto &[kind, counts] : member(stacks, "at").items())
 		info.stacks_at[kind] = {number(member(counts, "taken")), number(member(counts, "left_out_by_budget"))};

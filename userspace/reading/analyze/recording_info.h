@@ -224,9 +224,10 @@ struct RecordingInfo {
 	unsigned stack_timer_hz = 0;
 	std::uint64_t stacks_ns = 0; // what taking stacks took in the probes, measured each time
 	std::vector<std::uint64_t> lost_by_cpu;
-	std::vector<std::uint32_t> offline_at_start; // CPUs
-	std::uint64_t skew_ticks = 0;                // the largest, including its uncertainty
-	std::uint64_t clocks_not_compared = 0;       // CPUs that the recorder could not reach
+	std::vector<std::uint32_t> offline_at_start;                 // CPUs
+	std::map<std::uint32_t, std::vector<std::string>> late_cpus; // that came online: names of what was opened there
+	std::uint64_t skew_ticks = 0;                                // the largest, including its uncertainty
+	std::uint64_t clocks_not_compared = 0;                       // CPUs that the recorder could not reach
 	ClockSkew skew;
 	std::vector<CallWitness> witness_start, witness_end;
 	std::int64_t recorder_pid = 0; // 0: unknown, of an older recorder

@@ -20,8 +20,10 @@
 #include "base/event_matcher.h"
 #include "base/fd.h"
 #include "bpf_link.h"
+#include "event_opener.h"
 #include "fault_events.h"
 #include "function_probes.h"
+#include "late_cpus.h"
 #include "module_card.h"
 #include "monitor/card.h"
 #include "monitor/progress.h"
@@ -87,6 +89,19 @@ struct ProgramMisses {
 	std::uint64_t misses = 0;
 };
 
+// An event of each CPU, and who takes it where a CPU came online, which may throw Error.
+struct OpenedLate {
+	std::string name;
+	perf_event_attr attributes{};
+	std::function<void(unsigned cpu, Fd event)> take;
+};
+
+// A CPU that came online, and the names of the probes whose events could be opened there.
+struct LateCpu {
+	unsigned cpu = 0;
+	std::vector<std::string> opened;
+};
+
 class BpfCard {
 public:
 	// Loads the programs; throws Error with the remedy if the kernel rejects them.
@@ -132,6 +147,14 @@ public:
 	// thread. The descriptor is readable when there are some; -1: the kernel does not tell.
 	int new_cgroups() const;
 	void take_new_cgroups(const std::function<void(const edc_new_cgroup &)> &take);
+
+	// CPUs that come online, or come back, which ended what was opened for them. prepare_late_cpus(): when the
+	// probes are attached and before the privilege is dropped, as `drop` does in a process of its own.
+	// late_cpus() is readable when there are some; -1: the kernel does not tell. open_late_cpus(): what is opened
+	// for each CPU is opened there, by the thread that detaches; also what `others` have.
+	void prepare_late_cpus(const std::function<void()> &drop, std::vector<OpenedLate> others);
+	int late_cpus() const { return late_cpus_.fd(); }
+	std::vector<LateCpu> open_late_cpus();
 
 	// Counter `index` of a set on one CPU, opened by the caller. Call before anything is attached.
 	void set_counter(unsigned set, unsigned index, unsigned cpu, int fd);
@@ -217,10 +240,8 @@ private:
 	bpf_program *reset_program_of(std::size_t number) const;
 	bpf_program *trial_reset() const;
 	void attach_reset(std::size_t number);
-	void attach_fault_event(bpf_program *program, const std::string &name);
-	void attach_timers(bpf_program *program);
+	std::vector<OpenedLate> own_events();
 	void judge(bool on);
-	Link link_to_event(bpf_program *program, const Fd &event) const;
 	bool wanted(const std::string &program) const;
 
 	CardOptions options_;
@@ -239,8 +260,11 @@ private:
 	Mapping traced_;         // one bit per process, if options_.filtering
 	Mapping begun_;          // an edc_begun for each of options_.times
 	Mapping trigger_states_; // an edc_trigger_state for each of options_.triggers
-	std::vector<Link> links_, fault_links_;
+	std::vector<Link> links_;
 	FaultEvents fault_events_;
+	LateCpus late_cpus_;
+	std::vector<OpenedLate> opened_late_; // by its number for:
+	std::unique_ptr<EventOpener> event_opener_;
 	std::vector<FaultCount> final_fault_counts_;
 	TaskLists task_lists_;
 	std::set<std::string> counted_; // names of classes, by set_matcher()

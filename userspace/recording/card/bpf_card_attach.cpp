@@ -3,6 +3,8 @@
 #include "bpf_card.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -32,7 +34,7 @@ void BpfCard::attach(bool tp)
 		if (bpf_program__autoload(program) && !is_iterator(program) && !is_tp_program(name) &&
 		    !is_counters(name) && !is_reset(name) && !is_function(name) &&
 		    program != skeleton_->progs.judge_values && program != skeleton_->progs.sample_here &&
-		    program != skeleton_->progs.cgroup_mkdir)
+		    program != skeleton_->progs.cgroup_mkdir && program != skeleton_->progs.cpuhp_enter)
 			names.push_back(name);
 	}
 	if (!options_.keeps_tokens)
@@ -63,7 +65,8 @@ void BpfCard::attach(bool tp)
 void BpfCard::attach_only(bool tp, const std::vector<std::string> &names)
 {
 	links_.clear();
-	fault_links_.clear();
+	fault_events_.detach();
+	stacks_->detach_timers();
 	attached_.clear();
 	if (module_)
 		module_->detach();
@@ -120,34 +123,11 @@ void BpfCard::attach_program(bpf_program *program)
 {
 	const std::string name = bpf_program__name(program);
 	if (is_fault_event(program))
-		return attach_fault_event(program, name);
+		return fault_events_.attach(program, name, options_.cpus);
 	if (is_stack_timer(program))
-		return attach_timers(program);
+		return stacks_->attach_timers(program);
 	if (!try_attach(program))
 		throw Error(errno, fmt::format("cannot attach the probe {} ({})", name, why_refused()));
-}
-
-void BpfCard::attach_fault_event(bpf_program *program, const std::string &name)
-{
-	for (const Fd *event : fault_events_.opened(name, options_.cpus))
-		fault_links_.push_back(link_to_event(program, *event));
-}
-
-void BpfCard::attach_timers(bpf_program *program)
-{
-	for (const Fd &timer : stacks_->timers())
-		links_.push_back(link_to_event(program, timer));
-}
-
-Link BpfCard::link_to_event(bpf_program *program, const Fd &event) const
-{
-	Fd fd(::dup(event.get()));
-	Link link(bpf_program__attach_perf_event(program, fd.get()));
-	if (!link)
-		throw Error(errno,
-			    fmt::format("cannot attach the probe {} ({})", bpf_program__name(program), why_refused()));
-	fd.release(); // the link closes it
-	return link;
 }
 
 bpf_program *BpfCard::reset_program_of(std::size_t number) const
@@ -190,6 +170,56 @@ void BpfCard::judge(bool on)
 	skeleton_->bss->judging = on;
 }
 
+// What is open, by probe.
+std::vector<OpenedLate> BpfCard::own_events()
+{
+	std::vector<OpenedLate> all;
+	const auto add = [&](const char *name, CpuEvents &events) {
+		if (!events.empty())
+			all.push_back({name, events.attributes(),
+				       [&events](unsigned cpu, Fd event) { events.add(cpu, std::move(event)); }});
+	};
+	for (const char *name : FaultEvents::names)
+		add(name, fault_events_.of(name));
+	add("stack_sample", stacks_->timers());
+	if (!samples_->timers().empty())
+		all.push_back({"sample", samples_->timers().attributes(),
+			       [this](unsigned cpu, Fd event) { samples_->start_late(cpu, std::move(event)); }});
+	return all;
+}
+
+void BpfCard::prepare_late_cpus(const std::function<void()> &drop, std::vector<OpenedLate> others)
+{
+	if (late_cpus_.fd() < 0 || options_.suspending)
+		return;
+	opened_late_ = own_events();
+	std::ranges::move(others, std::back_inserter(opened_late_));
+	std::vector<perf_event_attr> attributes;
+	for (const OpenedLate &late : opened_late_)
+		attributes.push_back(late.attributes);
+	if (!attributes.empty())
+		event_opener_ = std::make_unique<EventOpener>(std::move(attributes), drop);
+}
+
+std::vector<LateCpu> BpfCard::open_late_cpus()
+{
+	std::vector<LateCpu> all;
+	for (const unsigned cpu : late_cpus_.take()) {
+		LateCpu &late = all.emplace_back(LateCpu{cpu, {}});
+		for (std::size_t number = 0; number < opened_late_.size(); ++number) {
+			Fd event = event_opener_->open(number, cpu);
+			if (!event)
+				continue;
+			try {
+				opened_late_[number].take(cpu, std::move(event));
+				late.opened.push_back(opened_late_[number].name);
+			} catch (const Error &) { // it is missing there
+			}
+		}
+	}
+	return all;
+}
+
 // Closing a link does not end its program where tracepoints are preemptible: a task may be between the tracepoint and
 // the program. So make the probes stop and wait for a grace period; after that no probe writes any more.
 void BpfCard::detach()
@@ -207,7 +237,8 @@ void BpfCard::detach()
 	skeleton_->bss->stacks_running = 0;
 	judge(false);
 	links_.clear();
-	fault_links_.clear();
+	fault_events_.detach();
+	stacks_->detach_timers();
 	functions_.detach();
 	attached_.clear();
 }
@@ -219,6 +250,7 @@ void BpfCard::suspend()
 	for (unsigned cpu = 0; cpu < options_.cpus; ++cpu)
 		__atomic_store_n(&area(cpu).reader.stopped, 1, __ATOMIC_SEQ_CST);
 	links_.clear();
+	stacks_->detach_timers();
 }
 
 void BpfCard::wait_for_probes() const

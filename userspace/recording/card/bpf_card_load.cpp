@@ -48,6 +48,7 @@ BpfCard::BpfCard(const CardOptions &options) : options_(options)
 		open_bell();
 	}
 	watch_cgroups();
+	late_cpus_.watch(skeleton_);
 	stacks_->map();
 	reset();
 }
@@ -55,7 +56,7 @@ BpfCard::BpfCard(const CardOptions &options) : options_(options)
 BpfCard::~BpfCard()
 {
 	links_.clear();
-	fault_links_.clear();
+	fault_events_.detach();
 	task_lists_ = {};
 	areas_ = {};
 	bell_.reset();
@@ -106,6 +107,10 @@ void BpfCard::configure()
 		}
 		if (program == skeleton_->progs.cgroup_mkdir) {
 			bpf_program__set_autoload(program, !options_.counts_only && kernel_has_tracepoint(name));
+			continue;
+		}
+		if (program == skeleton_->progs.cpuhp_enter) {
+			LateCpus::configure(skeleton_, !module_ && !options_.counts_only);
 			continue;
 		}
 		if (program == skeleton_->progs.list_progress) {

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "bpf_link.h"
 
+#include <cerrno>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 
 #include <bpf/libbpf.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "base/error.h"
 
 namespace monitor::card {
 namespace {
@@ -31,6 +36,17 @@ int keep_log(libbpf_print_level level, const char *format, va_list arguments)
 void LinkDeleter::operator()(bpf_link *link) const
 {
 	bpf_link__destroy(link);
+}
+
+Link link_to_event(bpf_program *program, const Fd &event)
+{
+	Fd fd(::dup(event.get()));
+	Link link(bpf_program__attach_perf_event(program, fd.get()));
+	if (!link)
+		throw Error(errno,
+			    fmt::format("cannot attach the probe {} ({})", bpf_program__name(program), why_refused()));
+	fd.release(); // the link closes it
+	return link;
 }
 
 void keep_warnings()

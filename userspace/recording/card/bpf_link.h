@@ -6,7 +6,10 @@
 #include <memory>
 #include <string>
 
+#include "base/fd.h"
+
 struct bpf_link;
+struct bpf_program;
 
 namespace monitor::card {
 
@@ -14,6 +17,9 @@ struct LinkDeleter {
 	void operator()(bpf_link *link) const;
 };
 using Link = std::unique_ptr<bpf_link, LinkDeleter>;
+
+// Runs the program when the perf event occurs, and enables that. Throws Error.
+Link link_to_event(bpf_program *program, const Fd &event);
 
 // From here on the library's warnings are kept instead of printed; with MONITOR_DEBUG set they are printed.
 void keep_warnings();

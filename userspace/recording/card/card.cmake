@@ -34,9 +34,12 @@ add_library(monitor_card STATIC
   ${CMAKE_CURRENT_LIST_DIR}/bpf_link.cpp
   ${CMAKE_CURRENT_LIST_DIR}/calibration.cpp
   ${CMAKE_CURRENT_LIST_DIR}/classes.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/cpu_events.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/event_opener.cpp
   ${CMAKE_CURRENT_LIST_DIR}/fault_events.cpp
   ${CMAKE_CURRENT_LIST_DIR}/function_probes.cpp
   ${CMAKE_CURRENT_LIST_DIR}/kernel_features.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/late_cpus.cpp
   ${CMAKE_CURRENT_LIST_DIR}/module_card.cpp
   ${CMAKE_CURRENT_LIST_DIR}/places.cpp
   ${CMAKE_CURRENT_LIST_DIR}/preemption.cpp

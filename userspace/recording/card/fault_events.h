@@ -3,11 +3,12 @@
 // own counts are what the probes should have seen. Owned by BpfCard.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "base/fd.h"
+#include "cpu_events.h"
 
 namespace monitor::card {
 
@@ -19,23 +20,20 @@ struct FaultCount {
 
 class FaultEvents {
 public:
-	// Those of minor_fault or major_fault, one for each CPU that is online, with their counts at 0; valid until the
-	// next call. Opened when first asked for, and kept open: the privilege is dropped when the recording starts.
-	// Throws Error.
-	std::vector<const Fd *> opened(const std::string &name, unsigned cpus);
+	static constexpr std::array names{"minor_fault", "major_fault"};
+
+	// Runs the program for those of that name, and counts them from 0. Opened the first time: the privilege is
+	// dropped when the recording starts. Throws Error.
+	void attach(bpf_program *program, const std::string &name, unsigned cpus);
+	void detach();
 	void enable() const;
 	void disable() const;
-	bool empty() const { return events_.empty(); }
+	bool empty() const;
 	std::vector<FaultCount> counts() const;
+	CpuEvents &of(const std::string &name) { return events_[name == names[1]]; }
 
 private:
-	struct Event {
-		std::string name;
-		Fd fd;
-	};
-	void open(const std::string &name, unsigned cpus);
-
-	std::vector<Event> events_;
+	std::array<CpuEvents, names.size()> events_;
 };
 
 } // namespace monitor::card

@@ -11,7 +11,6 @@
 #include <bpf/libbpf.h>
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "monitor/card.h" // ahead of the skeleton, which has their structs
@@ -51,6 +50,15 @@ void wait_until(std::uint64_t ns)
 bool restart(const Fd &timer, std::uint64_t period_ns)
 {
 	return ::ioctl(timer.get(), PERF_EVENT_IOC_PERIOD, &period_ns) == 0;
+}
+
+// On that CPU, ahead of what is not in a hurry.
+void run_in_time(unsigned cpu)
+{
+	pin_to(cpu);
+	sched_param priority{};
+	priority.sched_priority = 1;
+	::sched_setscheduler(0, SCHED_FIFO, &priority);
 }
 
 void compute(unsigned steps)
@@ -94,8 +102,6 @@ bpf_program *SampleTimers::program() const
 
 void SampleTimers::open()
 {
-	if (!timers_.empty())
-		return;
 	perf_event_attr attributes{};
 	attributes.size = sizeof attributes;
 	attributes.type = PERF_TYPE_SOFTWARE;
@@ -106,44 +112,32 @@ void SampleTimers::open()
 	attributes.exclude_user = attributes.exclude_kernel = 1;
 	attributes.config1 = skeleton_->rodata->sample_cookie;
 	attributes.disabled = 1;
-	for (unsigned cpu = 0; cpu < cpus_; ++cpu) {
-		Fd fd(static_cast<int>(
-		    ::syscall(SYS_perf_event_open, &attributes, -1, static_cast<int>(cpu), -1, PERF_FLAG_FD_CLOEXEC)));
-		if (!fd && errno == ENODEV)
-			continue; // a possible CPU that is offline
-		if (!fd)
-			throw Error(errno, "cannot open the timers of the samples");
-		timers_.push_back(std::move(fd));
-		cpu_of_.push_back(cpu);
-	}
+	timers_.open(attributes, cpus_, "the timers of the samples");
 }
 
 // Where one of the threads was late, all try again: how far the timers are apart then stays so.
 void SampleTimers::start()
 {
 	open();
-	for (const Fd &timer : timers_)
-		::ioctl(timer.get(), PERF_EVENT_IOC_ENABLE, 0);
+	timers_.enable();
+	const std::vector<CpuEvents::Event> &timers = timers_.events();
 	std::uint64_t start_ns = monotonic_ns() + start_ahead_ns;
 	std::atomic<std::uint64_t> difference_ns = 0;
 	bool done = false;
 	int tries = 0;
-	std::barrier all_there(static_cast<std::ptrdiff_t>(timers_.size()),
+	std::barrier all_there(static_cast<std::ptrdiff_t>(timers.size()),
 			       [&]() noexcept { start_ns = monotonic_ns() + start_ahead_ns; });
-	std::barrier all_started(static_cast<std::ptrdiff_t>(timers_.size()), [&]() noexcept {
+	std::barrier all_started(static_cast<std::ptrdiff_t>(timers.size()), [&]() noexcept {
 		done = difference_ns <= max_start_difference_ns || ++tries >= start_tries;
 		difference_ns = 0;
 	});
 	std::atomic<bool> failed = false;
 	const auto run = [&](std::size_t i) {
-		pin_to(cpu_of_[i]);
-		sched_param priority{};
-		priority.sched_priority = 1;
-		::sched_setscheduler(0, SCHED_FIFO, &priority);
+		run_in_time(timers[i].cpu);
 		while (!done) {
 			all_there.arrive_and_wait();
 			wait_until(start_ns);
-			if (!restart(timers_[i], every_ns_))
+			if (!restart(timers[i].fd, every_ns_))
 				failed = true;
 			const std::uint64_t late_ns = monotonic_ns() - start_ns;
 			std::uint64_t largest = difference_ns;
@@ -154,8 +148,8 @@ void SampleTimers::start()
 	};
 	{
 		std::vector<std::jthread> threads;
-		threads.reserve(timers_.size());
-		for (std::size_t i = 0; i < timers_.size(); ++i) {
+		threads.reserve(timers.size());
+		for (std::size_t i = 0; i < timers.size(); ++i) {
 			try {
 				threads.emplace_back(run, i);
 			} catch (const std::system_error &) {
@@ -167,15 +161,31 @@ void SampleTimers::start()
 	}
 	if (failed)
 		throw Error("the timers of the samples could not be started on all CPUs");
+	start_ns_ = start_ns;
 	// Periods start shortly before the timers expire: clocks that are read on different CPUs are compared here.
 	__atomic_store_n(&skeleton_->bss->samples_from_ns, start_ns + every_ns_ - clock_difference_ns,
 			 __ATOMIC_RELEASE);
 }
 
+void SampleTimers::start_late(unsigned cpu, Fd timer)
+{
+	timers_.add(cpu, std::move(timer));
+	const Fd &added = timers_.events().back().fd;
+	bool done = false;
+	std::jthread([&] {
+		run_in_time(cpu);
+		::ioctl(added.get(), PERF_EVENT_IOC_ENABLE, 0);
+		const std::uint64_t periods = (monotonic_ns() + start_ahead_ns - start_ns_) / every_ns_ + 1;
+		wait_until(start_ns_ + periods * every_ns_);
+		done = restart(added, every_ns_);
+	}).join();
+	if (!done)
+		throw Error("the timer of the samples could not be started on a CPU that came online");
+}
+
 void SampleTimers::stop()
 {
-	for (const Fd &timer : timers_)
-		::ioctl(timer.get(), PERF_EVENT_IOC_DISABLE, 0);
+	timers_.disable();
 	skeleton_->bss->samples_from_ns = 0;
 }
 
@@ -188,7 +198,8 @@ Estimate SampleTimers::time_sample(const std::function<void()> &attach, const st
 	constexpr std::size_t rounds = 21;
 	open();
 	std::vector<Round> measured;
-	run_trial(static_cast<int>(cpu_of_.front()), [&] {
+	const auto &[cpu, timer, link] = timers_.events().front();
+	run_trial(static_cast<int>(cpu), [&, &timer = timer] {
 		constexpr unsigned steps_tried = 100'000;
 		compute(steps_tried);
 		const auto steps = static_cast<unsigned>(steps_tried * work_ns / time_to_compute(steps_tried));
@@ -196,10 +207,10 @@ Estimate SampleTimers::time_sample(const std::function<void()> &attach, const st
 		skeleton_->bss->samples_from_ns = 1;
 		for (std::size_t round = 0; round < rounds; ++round) {
 			const double before = time_to_compute(steps);
-			restart(timers_.front(), period_ns);
-			::ioctl(timers_.front().get(), PERF_EVENT_IOC_ENABLE, 0);
+			restart(timer, period_ns);
+			::ioctl(timer.get(), PERF_EVENT_IOC_ENABLE, 0);
 			const double with = time_to_compute(steps);
-			::ioctl(timers_.front().get(), PERF_EVENT_IOC_DISABLE, 0);
+			::ioctl(timer.get(), PERF_EVENT_IOC_DISABLE, 0);
 			const double after = time_to_compute(steps);
 			const double in_period = static_cast<double>(period_ns) / with;
 			measured.push_back({before * in_period, with * in_period, after * in_period});

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/fd.h"
+#include "cpu_events.h"
 #include "rounds.h"
 
 struct card;
@@ -29,9 +30,11 @@ public:
 	bool any() const { return every_ns_ != 0; }
 	// The one that is loaded.
 	bpf_program *program() const;
-	// When the program is attached: samples are posted from now on. Throws Error. A CPU that comes online later has
-	// no timer.
+	// When the program is attached: samples are posted from now on. Throws Error.
 	void start();
+	// The timer of a CPU that came online, in step with the others. Throws Error.
+	void start_late(unsigned cpu, Fd timer);
+	const CpuEvents &timers() const { return timers_; }
 	void stop();
 	// What a sample takes of the CPU that it interrupts. Posts samples.
 	Estimate time_sample(const std::function<void()> &attach, const std::function<void()> &detach);
@@ -43,8 +46,8 @@ private:
 	std::uint64_t every_ns_;
 	bool shows_registers_ = true; // the kernel, those that an interrupt interrupted
 	unsigned cpus_;
-	std::vector<Fd> timers_;
-	std::vector<unsigned> cpu_of_; // each timer's
+	CpuEvents timers_;
+	std::uint64_t start_ns_ = 0; // monotonic, of all
 };
 
 } // namespace monitor::card

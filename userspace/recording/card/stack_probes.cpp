@@ -151,35 +151,19 @@ std::uint64_t StackProbes::own_faults() const
 	return sum;
 }
 
-const std::vector<Fd> &StackProbes::timers()
+void StackProbes::attach_timers(bpf_program *program)
 {
-	if (!timers_.empty() || !options_.timer_hz)
-		return timers_;
+	if (!options_.timer_hz)
+		return;
 	perf_event_attr attributes{};
 	attributes.size = sizeof attributes;
 	attributes.type = PERF_TYPE_SOFTWARE;
 	attributes.config = PERF_COUNT_SW_CPU_CLOCK;
 	attributes.freq = 1;
 	attributes.sample_freq = options_.timer_hz;
-	for (unsigned cpu = 0; cpu < cpus_; ++cpu) {
-		Fd fd(static_cast<int>(
-		    ::syscall(SYS_perf_event_open, &attributes, -1, static_cast<int>(cpu), -1, PERF_FLAG_FD_CLOEXEC)));
-		if (!fd && errno == ENODEV)
-			continue; // a possible CPU that is offline
-		if (!fd && errno == EINVAL)
-			throw Error(
-			    "--rate is above the limit of this kernel, /proc/sys/kernel/perf_event_max_sample_rate");
-		if (!fd)
-			throw Error(errno, "cannot open the timer of the stacks");
-		timers_.push_back(std::move(fd));
-	}
-	return timers_;
-}
-
-void StackProbes::stop_timers()
-{
-	for (const Fd &timer : timers_)
-		::ioctl(timer.get(), PERF_EVENT_IOC_DISABLE, 0);
+	timers_.open(attributes, cpus_,
+		     "the timer of the stacks (--rate is at most /proc/sys/kernel/perf_event_max_sample_rate)");
+	timers_.attach(program);
 }
 
 } // namespace monitor::card

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/fd.h"
+#include "cpu_events.h"
 #include "monitor/card.h"
 #include "monitor/stack.h"
 
@@ -50,10 +51,12 @@ public:
 	// After loading.
 	void map();
 	// Opens the timers if this is the first time. Throws Error.
-	const std::vector<Fd> &timers();
+	void attach_timers(bpf_program *program);
+	void detach_timers() { timers_.detach(); }
 	// Forgets what was described, as the rings are cleared.
 	void reset();
-	void stop_timers();
+	void stop_timers() const { timers_.disable(); }
+	CpuEvents &timers() { return timers_; }
 
 	StackMemory memory() const;
 	// That the probe of faults in the kernel was not run for (bpf/fault.bpf.c).
@@ -65,7 +68,7 @@ private:
 	unsigned cpus_;
 	std::uint32_t number_of_rows_;
 	Mapping rows_, mappings_, spaces_, cpu_counts_, known_;
-	std::vector<Fd> timers_;
+	CpuEvents timers_;
 };
 
 } // namespace monitor::card

@@ -227,6 +227,7 @@ void Recording::Parts::wait_for_end()
 			    : listener_.on_progress   ? 500
 						      : -1;
 	const bool watches_cgroups = card_ && card_->new_cgroups() >= 0;
+	const bool watches_cpus = card_ && card_->late_cpus() >= 0;
 	auto next_progress = std::chrono::steady_clock::now();
 	const auto look = [&]() -> std::string {
 		if (failure_.reported()) {
@@ -235,6 +236,9 @@ void Recording::Parts::wait_for_end()
 		}
 		if (watches_cgroups)
 			name_new_cgroups();
+		if (watches_cpus)
+			for (const card::LateCpu &late : card_->open_late_cpus())
+				file_.late_cpu(late);
 		if (triggers_)
 			act();
 		if (!ended_by_.empty())
@@ -258,6 +262,8 @@ void Recording::Parts::wait_for_end()
 	}
 	if (watches_cgroups)
 		fds.push_back({card_->new_cgroups(), POLLIN, 0});
+	if (watches_cpus)
+		fds.push_back({card_->late_cpus(), POLLIN, 0});
 	result_.end_reason = ending_.wait(command_.get(), failure_, look_ms, look, fds);
 }
 

@@ -415,6 +415,20 @@ void RecordingFile::offline_at_start(const std::vector<std::uint32_t> &cpus)
 		json_["offline_at_start"] = cpus;
 }
 
+// Of a CPU that came several times, what was opened each time.
+void RecordingFile::late_cpu(const card::LateCpu &late)
+{
+	Json &all = json_["late_cpus"];
+	const auto known = std::ranges::find_if(all, [&](const Json &cpu) { return cpu["cpu"] == late.cpu; });
+	if (known == all.end()) {
+		all.push_back({{"cpu", late.cpu}, {"opened", late.opened}});
+		return;
+	}
+	std::vector<std::string> opened = (*known)["opened"];
+	std::erase_if(opened, [&](const std::string &name) { return !std::ranges::count(late.opened, name); });
+	(*known)["opened"] = std::move(opened);
+}
+
 void RecordingFile::hidden_threads(std::uint64_t number)
 {
 	object_in(json_, "statistics")["hidden_threads"] = number;

@@ -82,6 +82,7 @@ public:
 	void counted_around(const char *when, const ClassCounts &before, const ClassCounts &after);
 	void hidden_threads(std::uint64_t number);
 	void offline_at_start(const std::vector<std::uint32_t> &cpus);
+	void late_cpu(const card::LateCpu &late);
 	void period_reads(const PeriodReads &reads);
 	void card_counts(const card::BpfCard &card);
 	void stacks(const card::StackOptions &chosen, const card::StackMemory &memory,

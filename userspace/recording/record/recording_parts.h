@@ -74,6 +74,7 @@ private:
 	void calibrate();
 	void load_card();
 	void prepare_stacks();
+	void prepare_late_cpus();
 	void start_clock(edc_clock &clock);
 	void settle_clock();
 	void measure_clock();

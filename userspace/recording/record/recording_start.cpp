@@ -148,6 +148,8 @@ void Recording::Parts::start_parts()
 		find_programs();
 	if (options_.stacks.any())
 		prepare_stacks();
+	if (card_)
+		prepare_late_cpus();
 	raise_file_limit();
 	drop_privileges(user_);
 	file_.confined(confine_to(result_.directory));
@@ -384,6 +386,16 @@ void Recording::Parts::prepare_stacks()
 		memory.rows, memory.mappings, memory.spaces,
 		[memory](std::int32_t process, std::int64_t space) { memory.set_space(process, space); }},
 	    card_->cpus(), [this] { drop_privileges(user_, stacks::Opener::capabilities()); });
+}
+
+void Recording::Parts::prepare_late_cpus()
+{
+	std::vector<card::OpenedLate> others;
+	if (stacks_)
+		others.push_back({"mappings", stacks::SideBand::attributes(),
+				  [this](unsigned cpu, Fd events) { stacks_->follow(cpu, std::move(events)); }});
+	card_->prepare_late_cpus([this] { drop_privileges(user_, card::EventOpener::capabilities()); },
+				 std::move(others));
 }
 
 void Recording::Parts::prepare_phases()

@@ -23,6 +23,7 @@
 
 #include "base/child_process.h"
 #include "base/error.h"
+#include "base/passed_fd.h"
 
 namespace monitor::stacks {
 
@@ -82,48 +83,6 @@ Fd copy_of(int from, std::uint64_t max_bytes)
 	return copy;
 }
 
-template <class T> void send_answer(int socket, const T &answer, int fd)
-{
-	T content = answer;
-	char space[CMSG_SPACE(sizeof fd)] = {};
-	iovec part{&content, sizeof content};
-	msghdr message{};
-	message.msg_iov = &part;
-	message.msg_iovlen = 1;
-	if (fd >= 0) {
-		message.msg_control = space;
-		message.msg_controllen = sizeof space;
-		cmsghdr *head = CMSG_FIRSTHDR(&message);
-		head->cmsg_level = SOL_SOCKET;
-		head->cmsg_type = SCM_RIGHTS;
-		head->cmsg_len = CMSG_LEN(sizeof fd);
-		std::memcpy(CMSG_DATA(head), &fd, sizeof fd);
-	}
-	::sendmsg(socket, &message, MSG_NOSIGNAL);
-}
-
-// False: there will be none any more.
-template <class T> bool take_answer(int socket, T &answer, Fd &fd)
-{
-	char space[CMSG_SPACE(sizeof(int))];
-	iovec part{&answer, sizeof answer};
-	msghdr message{};
-	message.msg_iov = &part;
-	message.msg_iovlen = 1;
-	message.msg_control = space;
-	message.msg_controllen = sizeof space;
-	fd.reset();
-	if (::recvmsg(socket, &message, MSG_CMSG_CLOEXEC) != sizeof answer)
-		return false;
-	const cmsghdr *head = CMSG_FIRSTHDR(&message);
-	if (head && head->cmsg_type == SCM_RIGHTS) {
-		int number;
-		std::memcpy(&number, CMSG_DATA(head), sizeof number);
-		fd = Fd(number);
-	}
-	return true;
-}
-
 struct Pair {
 	Fd ours, theirs;
 };
@@ -143,25 +102,10 @@ Opener::Opener(const std::function<void()> &drop)
 	Pair requests = make_pair(SOCK_SEQPACKET), control = make_pair(SOCK_STREAM);
 	requests_ = std::move(requests.ours);
 	control_ = std::move(control.ours);
-	const pid_t recorder = ::getpid();
-	pid_ = ::fork();
+	pid_ = start_helper({requests.theirs.get(), control.theirs.get()}, drop,
+			    [] { supervise(requests_fd, control_fd); });
 	if (pid_ < 0)
 		throw Error(errno, "cannot start the process that opens files");
-	if (pid_ != 0)
-		return;
-	// Out of the way of each other first.
-	const int high[] = {::fcntl(requests.theirs.get(), F_DUPFD, control_fd + 1),
-			    ::fcntl(control.theirs.get(), F_DUPFD, control_fd + 1)};
-	::dup2(high[0], requests_fd);
-	::dup2(high[1], control_fd);
-	::syscall(SYS_close_range, control_fd + 1, ~0u, 0);
-	try {
-		drop();
-		become_helper(recorder);
-		supervise(requests_fd, control_fd);
-	} catch (...) {
-	}
-	::_exit(1);
 }
 
 Opener::~Opener()
@@ -234,7 +178,7 @@ void Opener::serve(int requests)
 			open_regular(fmt::format("/proc/{}/root{}", request.process, request.path).c_str(), answer, fd);
 		else
 			open_regular(request.path, answer, fd);
-		send_answer(requests, answer, fd.get());
+		send_with_fd(requests, answer, fd.get());
 	}
 	::_exit(0);
 }
@@ -280,7 +224,7 @@ OpenedFile Opener::ask(Request request)
 			continue;
 		}
 		Answer answer;
-		if (!take_answer(requests_.get(), answer, opened.fd)) {
+		if (!take_with_fd(requests_.get(), answer, opened.fd)) {
 			is_lost_ = true;
 			return {};
 		}

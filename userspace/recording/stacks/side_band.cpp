@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <set>
 
 #include <fmt/format.h>
 #include <linux/perf_event.h>
@@ -51,7 +52,7 @@ std::uint64_t time_of(const std::vector<std::byte> &record)
 
 } // namespace
 
-SideBand::SideBand(unsigned cpus)
+perf_event_attr SideBand::attributes()
 {
 	perf_event_attr attributes{};
 	attributes.size = sizeof attributes;
@@ -66,6 +67,12 @@ SideBand::SideBand(unsigned cpus)
 	attributes.clockid = CLOCK_MONOTONIC;
 	attributes.watermark = 1; // in bytes: events are samples, of which there are none
 	attributes.wakeup_watermark = 1;
+	return attributes;
+}
+
+SideBand::SideBand(unsigned cpus)
+{
+	const perf_event_attr attributes = SideBand::attributes();
 	for (unsigned cpu = 0; cpu < cpus; ++cpu) {
 		Fd fd(static_cast<int>(
 		    ::syscall(SYS_perf_event_open, &attributes, -1, static_cast<int>(cpu), -1, PERF_FLAG_FD_CLOEXEC)));
@@ -73,16 +80,24 @@ SideBand::SideBand(unsigned cpus)
 			continue; // a possible CPU that is offline
 		if (!fd)
 			throw Error(errno, "cannot learn of the mappings of processes (perf_event_open)");
-		const std::size_t bytes = (1 + data_pages) * static_cast<std::size_t>(::getpagesize());
-		void *memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
-		if (memory == MAP_FAILED)
-			throw Error(errno, "cannot learn of the mappings of processes (mmap)");
-		rings_.push_back({std::move(fd), Mapping(memory, bytes)});
+		add(cpu, std::move(fd));
 	}
+}
+
+// The ring of an earlier life of the CPU is kept until it was read.
+void SideBand::add(unsigned cpu, Fd event)
+{
+	const std::size_t bytes = (1 + data_pages) * static_cast<std::size_t>(::getpagesize());
+	void *memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, event.get(), 0);
+	if (memory == MAP_FAILED)
+		throw Error(errno, "cannot learn of the mappings of processes (mmap)");
+	const std::lock_guard hold(lock_);
+	rings_.push_back({cpu, std::move(event), Mapping(memory, bytes)});
 }
 
 std::vector<int> SideBand::fds() const
 {
+	const std::lock_guard hold(lock_);
 	std::vector<int> fds;
 	for (const Ring &ring : rings_)
 		fds.push_back(ring.fd.get());
@@ -91,9 +106,14 @@ std::vector<int> SideBand::fds() const
 
 std::vector<Change> SideBand::take()
 {
+	const std::lock_guard hold(lock_);
 	std::vector<Change> changes;
 	for (Ring &ring : rings_)
 		take(ring, changes);
+	std::set<unsigned> later;
+	for (std::size_t i = rings_.size(); i-- > 0;)
+		if (!later.insert(rings_[i].cpu).second)
+			rings_.erase(rings_.begin() + static_cast<std::ptrdiff_t>(i));
 	std::ranges::stable_sort(changes, {}, &Change::monotonic_ns);
 	return changes;
 }

@@ -7,8 +7,11 @@
 #pragma once
 
 #include <cstdint>
+#include <mutex>
 #include <string>
 #include <vector>
+
+#include <linux/perf_event.h>
 
 #include "base/fd.h"
 
@@ -29,6 +32,10 @@ class SideBand {
 public:
 	// Throws Error.
 	explicit SideBand(unsigned cpus);
+	// What is opened for each CPU.
+	static perf_event_attr attributes();
+	// The same, opened for a CPU that came online. Any thread. Throws Error.
+	void add(unsigned cpu, Fd event);
 
 	std::vector<int> fds() const; // readable when there are records
 	// All that is there, by time.
@@ -37,12 +44,14 @@ public:
 
 private:
 	struct Ring {
+		unsigned cpu = 0;
 		Fd fd;
 		Mapping memory;
 	};
 	void take(Ring &ring, std::vector<Change> &changes);
 	void take_record(const std::vector<std::byte> &record, std::vector<Change> &changes);
 
+	mutable std::mutex lock_;
 	std::vector<Ring> rings_;
 	std::uint64_t lost_ = 0;
 };

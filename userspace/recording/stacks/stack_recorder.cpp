@@ -151,6 +151,12 @@ void StackRecorder::stop()
 	kept_.write_unreachable(directory_ + "/code");
 }
 
+void StackRecorder::follow(unsigned cpu, Fd events)
+{
+	side_band_.add(cpu, std::move(events));
+	::eventfd_write(wakeup_.get(), 1);
+}
+
 // The functions of the kernel and of its modules, where they are now: "address name" or "address name [module]".
 void StackRecorder::write_kernel_symbols(const std::string &directory)
 {
@@ -243,11 +249,17 @@ void StackRecorder::pause()
 	::poll(&wakeup, 1, static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(wait).count()));
 }
 
-void StackRecorder::run()
+std::vector<pollfd> StackRecorder::waited_for() const
 {
 	std::vector<pollfd> fds{{wakeup_.get(), POLLIN, 0}};
 	for (const int fd : side_band_.fds())
 		fds.push_back({fd, POLLIN, 0});
+	return fds;
+}
+
+void StackRecorder::run()
+{
+	std::vector<pollfd> fds = waited_for();
 	auto window = AddressSpaces::Clock::now();
 	for (unsigned wakeups = 0; !stopping_.load(std::memory_order_acquire); ++wakeups) {
 		if (AddressSpaces::Clock::now() - window >= wakeup_window) {
@@ -260,12 +272,16 @@ void StackRecorder::run()
 		       spaces_.has_unpublished()          ? publish_ms
 		       : ended_.empty() && stale_.empty() ? -1
 							  : look_ms);
+		eventfd_t value;
+		const bool follows_more = fds.front().revents && ::eventfd_read(wakeup_.get(), &value) == 0;
 		for (const Change &change : side_band_.take()) {
 			take(change);
 			pause();
 			if (stopping_.load(std::memory_order_acquire))
 				break;
 		}
+		if (follows_more)
+			fds = waited_for();
 		read_again();
 		publish();
 		note_lost_opener();

@@ -20,6 +20,8 @@
 #include <thread>
 #include <vector>
 
+#include <poll.h>
+
 #include "address_spaces.h"
 #include "base/fd.h"
 #include "code_files.h"
@@ -84,6 +86,8 @@ public:
 	// trace's .monitor.
 	void start(const std::string &directory);
 	void stop();
+	// SideBand::add().
+	void follow(unsigned cpu, Fd events);
 
 	// What happened since the last call. Any thread.
 	std::vector<MappingChange> take_changes();
@@ -91,6 +95,7 @@ public:
 	StackCounts counts() const;
 
 private:
+	std::vector<pollfd> waited_for() const;
 	void run();
 	void write_kernel_symbols(const std::string &directory);
 	void read_processes();

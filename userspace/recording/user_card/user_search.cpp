@@ -165,21 +165,10 @@ UserSearch::UserSearch(const std::function<void()> &drop)
 {
 	if (shared_.data() == MAP_FAILED)
 		throw Error(errno, "cannot look for running programs");
-	const pid_t recorder = ::getpid();
 	reinterpret_cast<Progress *>(shared_.data())->all = 1; // until they are counted
-	pid_ = ::fork();
+	pid_ = start_helper({}, drop, [this] { supervise(*reinterpret_cast<Progress *>(shared_.data())); });
 	if (pid_ < 0)
 		throw Error(errno, "cannot look for running programs");
-	if (pid_ == 0) {
-		::syscall(SYS_close_range, 3, ~0u, 0);
-		try {
-			drop();
-			become_helper(recorder);
-			supervise(*reinterpret_cast<Progress *>(shared_.data()));
-		} catch (...) {
-		}
-		::_exit(1);
-	}
 	pidfd_ = Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
 }
 

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// Messages of one process to another that pass a descriptor on, by a socket that keeps them apart (unix(7),
+// SCM_RIGHTS).
+#pragma once
+
+#include <cstring>
+
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include "fd.h"
+
+namespace monitor {
+
+// `fd` negative: none. One that cannot be sent is not.
+template <class T> void send_with_fd(int socket, const T &sent, int fd)
+{
+	T content = sent;
+	char space[CMSG_SPACE(sizeof fd)] = {};
+	iovec part{&content, sizeof content};
+	msghdr message{};
+	message.msg_iov = &part;
+	message.msg_iovlen = 1;
+	if (fd >= 0) {
+		message.msg_control = space;
+		message.msg_controllen = sizeof space;
+		cmsghdr *head = CMSG_FIRSTHDR(&message);
+		head->cmsg_level = SOL_SOCKET;
+		head->cmsg_type = SCM_RIGHTS;
+		head->cmsg_len = CMSG_LEN(sizeof fd);
+		std::memcpy(CMSG_DATA(head), &fd, sizeof fd);
+	}
+	::sendmsg(socket, &message, MSG_NOSIGNAL);
+}
+
+// False: there will be none any more. `fd` is closed if none came.
+template <class T> bool take_with_fd(int socket, T &taken, Fd &fd)
+{
+	char space[CMSG_SPACE(sizeof(int))];
+	iovec part{&taken, sizeof taken};
+	msghdr message{};
+	message.msg_iov = &part;
+	message.msg_iovlen = 1;
+	message.msg_control = space;
+	message.msg_controllen = sizeof space;
+	fd.reset();
+	if (::recvmsg(socket, &message, MSG_CMSG_CLOEXEC) != sizeof taken)
+		return false;
+	const cmsghdr *head = CMSG_FIRSTHDR(&message);
+	if (head && head->cmsg_type == SCM_RIGHTS) {
+		int number;
+		std::memcpy(&number, CMSG_DATA(head), sizeof number);
+		fd = Fd(number);
+	}
+	return true;
+}
+
+} // namespace monitor

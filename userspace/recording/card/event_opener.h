@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// Opens perf events for CPUs that come online after the recorder has given up its privileges: a process of its own,
+// forked before, that keeps only the capability for it, and opens those events that it was started with and no others.
+// Used by BpfCard.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <vector>
+
+#include <linux/perf_event.h>
+#include <sys/types.h>
+
+#include "base/fd.h"
+
+namespace monitor::card {
+
+class EventOpener {
+public:
+	// `drop` is called in the new process: it drops all but capabilities(). Before other threads exist. Throws
+	// Error.
+	EventOpener(std::vector<perf_event_attr> events, const std::function<void()> &drop);
+	~EventOpener(); // ends it
+	EventOpener(const EventOpener &) = delete;
+	EventOpener &operator=(const EventOpener &) = delete;
+
+	static std::vector<int> capabilities();
+
+	// The event with this number, for whatever runs on that CPU; closed if it cannot be opened. One thread.
+	Fd open(std::size_t event, unsigned cpu);
+
+private:
+	struct Request;
+	[[noreturn]] static void serve(int requests, const std::vector<perf_event_attr> &events);
+
+	Fd requests_;
+	pid_t pid_ = 0;
+};
+
+} // namespace monitor::card
