@@ -139,7 +139,8 @@ void add_threads(Measured &measured, Rows &rows, const analyze::Machine &machine
 	for (const Thread &thread : machine.threads()) {
 		if (thread.hidden && thread.has_run)
 			measured.hidden_commands.insert(or_unknown(machine.leader(thread).name));
-		if (thread.tid == 0 || (thread.hidden && thread.has_run) || !ran.contains(&thread))
+		const bool only_waited = !ran.contains(&thread) && thread.usage.waiting != 0; // until the end
+		if (thread.tid == 0 || (thread.hidden && thread.has_run) || !(ran.contains(&thread) || only_waited))
 			continue;
 		const RowKey key = key_of(machine, info, plan, thread);
 		cpu += thread.usage.cpu();
