@@ -104,11 +104,18 @@ def sums_are_those_of_report():
 		e2e.equal(f"time of all CPUs at level {level}", [sum(s[4] for s in lane) for lane in view.slices(level, "c*")], [cpu["busy"] for cpu in about["cpus"]])
 	for by, letter in (("process", "p"), ("command", "m"), ("cgroup", "g")):
 		groups = about["groups"][by]
-		e2e.equal(f"threads in groups by {by}", sorted(place for group in groups for place in group["threads"]), [i for i in numbers if about["threads"][i]["tid"]])
+		grouped = sorted(place for group in groups for place in group["threads"])
+		if by == "cgroup":  # a thread may have moved, or never run
+			e2e.equal("threads in cgroups", sorted(set(grouped)), [i for i in numbers if about["threads"][i]["tid"] and about["threads"][i]["ran"]])
+		else:
+			e2e.equal(f"threads in groups by {by}", grouped, [i for i in numbers if about["threads"][i]["tid"]])
 		for level in (0, about["levels"] // 2):
 			tiles = view.slices(level, ",".join(f"{letter}{i}" for i in range(len(groups))))
-			e2e.equal(f"time of groups by {by} at level {level}", [sum(s[4] for s in lane) for lane in tiles],
-			          [sum(about["threads"][place]["ran"] for place in group["threads"]) for group in groups])
+			e2e.equal(f"time of groups by {by} at level {level}", [sum(s[4] for s in lane) for lane in tiles], [group["ran"] for group in groups])
+		e2e.equal(f"time of all groups by {by}", sum(group["ran"] for group in groups), sum(t["ran"] for t in about["threads"] if t["tid"]))
+		theirs = {row.get("pid", row.get("command", row.get("cgroup"))): row["cpu_ns"] for row in trace.rows("--by", by, "--top", "0") if row["cpu_ns"]}
+		ours = {group["pid"] if by == "process" else group["name"] or "?": group["ran"] * nanoseconds for group in groups if group["ran"]}
+		e2e.expect(ours.keys() == theirs.keys() and all(abs(ours[key] - theirs[key]) <= 1 for key in ours), f"by {by}: {ours}, report has {theirs}")
 	# A tile has what reaches into it, and no more.
 	level = about["first_level"] + 4
 	whole = view.slices(level, "c0")[0]

@@ -9,6 +9,7 @@ import pathlib
 import sys
 
 import e2e
+import view
 
 MOVER = """
 import os, sys, time
@@ -81,6 +82,16 @@ def expect_near(what, found, kernel, slack=0.012):
 	e2e.expect(abs(found - kernel) <= 0.04 * kernel + slack, f"{what}: {found:.3f} s, by cpu.stat {kernel:.3f} s")
 
 
+def expect_in_view(trace):
+	"""The picture's groups have what the report has."""
+	page = e2e.work / "picture.html"
+	e2e.run(e2e.monitor, "view", "--no-cache", "-o", page, trace.directory)
+	about = view.embedded(page.read_text())["about"]
+	drawn = {group["name"]: group["ran"] / about["frequency_hz"] for group in about["groups"]["cgroup"] if group["ran"]}
+	found = seconds(trace, "--top", "0")
+	e2e.expect(drawn.keys() == found.keys() and all(abs(drawn[name] - found[name]) < 1e-6 for name in found), f"groups of the picture: {drawn}, report has {found}")
+
+
 def born_inside():
 	program = e2e.compiled("clone_into_cgroup.c")
 	groups = Groups("monitor-born", "monitor-born/inner")
@@ -116,6 +127,8 @@ def moves():
 		expect_near(f"{name}: the group that it left", found.get("/monitor-a", 0), used[0])
 		expect_near(f"{name}: the group that it moved to", found.get("/monitor-b", 0), used[1])
 		expect_near(f"{name}: a group that is gone", found.get("/monitor-short", 0), told["short_us"] / 1e6)
+		if not options or "-m" in options:
+			expect_in_view(trace)
 		expect_near(f"{name}: --cgroup of the group that it left", sum(seconds(trace, "--cgroup", "/monitor-a").values()), used[0])
 		if "-m" in options:
 			counted = {row["cgroup"]: row["clock"] / 1e9 for row in trace.report("ratios", "--by", "cgroup")["rows"] if row["clock"]}

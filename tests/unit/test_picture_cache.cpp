@@ -120,7 +120,7 @@ TEST_CASE("view: a picture is made from what was kept, and is the same")
 	const view::Picture again = picture(std::chrono::milliseconds(0));
 	CHECK(again.about() == read.about());
 	CHECK(all_of(again.timeline()) == all_of(read.timeline()));
-	CHECK(again.groups().json(again.timeline()) == read.groups().json(read.timeline()));
+	CHECK(again.groups().json(again.timeline(), again.rows()) == read.groups().json(read.timeline(), read.rows()));
 	for (const char *by : {"process", "thread", "command", "cgroup", "cpu"})
 		CHECK(again.table(0, ~std::uint64_t(0), by) == read.table(0, ~std::uint64_t(0), by));
 	std::string forged = kept->text;
@@ -144,7 +144,7 @@ TEST_CASE("view: a kept picture has its lanes of activities")
 	const auto lanes = [&] {
 		const view::Picture picture({directory.path()}, trace::Trace::open({directory.path()}), {},
 					    {true, std::chrono::milliseconds(0)});
-		std::string bytes = picture.activities().json().dump();
+		std::string bytes = picture.activities().json(picture.rows()).dump();
 		for (unsigned level = 0; level < view::levels; ++level)
 			bytes += picture.slices(level, 0, ~std::uint64_t(0), "a0", {});
 		return bytes;

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The picture of a trace: what its levels of detail keep, and that its sums are those of the fold.
+#include <algorithm>
 #include <array>
 #include <cstring>
+#include <map>
 #include <random>
+#include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -10,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "answers/view/lane.h"
+#include "answers/view/rows.h"
 #include "answers/view/tile.h"
 #include "answers/view/timeline.h"
 #include "answers/view/view.h"
@@ -26,12 +31,17 @@ namespace {
 
 constexpr std::uint64_t base = 256;
 
-std::uint64_t busy(const Lane &lane, unsigned level)
+std::uint64_t busy(const std::vector<Slice> &slices)
 {
 	std::uint64_t sum = 0;
-	for (const Slice &slice : lane.slices(level))
+	for (const Slice &slice : slices)
 		sum += slice.busy;
 	return sum;
+}
+
+std::uint64_t busy(const Lane &lane, unsigned level)
+{
+	return busy(lane.slices(level));
 }
 
 std::uint64_t count(const Lane &lane, unsigned level)
@@ -72,10 +82,11 @@ TEST_CASE("view: a page wants the request with its largest number, whatever arri
 TEST_CASE("view: every level of a lane has all of its time, in order, about one slice in each bin")
 {
 	std::mt19937 random(7);
-	for (int round = 0; round < 50; ++round) {
+	for (int round = 0; round < 100; ++round) {
 		Lane lane(base);
 		std::uint64_t time = random() % 1000, sum = 0, slices = 0;
-		for (int i = 0; i < 2000; ++i) {
+		const int number = round % 2 ? 2000 : round % 40; // also so few that it has no levels
+		for (int i = 0; i < number; ++i) {
 			const std::uint64_t length = 1 + (std::uint64_t(1) << random() % 16) + random() % 100;
 			time += random() % 3 ? 0 : random() % 5000;
 			lane.add(time, time + length, static_cast<std::uint32_t>(i % 2 + 2 * (random() % 3)));
@@ -143,70 +154,11 @@ TEST_CASE("view: levels that are given up leave the others")
 	CHECK(busy(lane, 9) == 4000 * 300);
 }
 
-TEST_CASE("view: a picture's sums are those of the fold")
-{
-	std::mt19937 random(11);
-	for (int round = 0; round < 300; ++round) {
-		// Random switches put a thread on two CPUs at a time, which a lane cannot show.
-		const unsigned cpus = 1 + static_cast<unsigned>(round % 2);
-		std::uint64_t time = 0;
-		history::History history = history::random_history(random, time, cpus);
-		trace::Trace trace = samples::trace(history.all(), history::events);
-		analyze::RecordingInfo info = history::make_info(5, time + 10, round % 3 != 0, false);
-		info.cost_ns["call_edge"] = 3; // outside the tokens of a call, and of a fault
-		info.cost_ns["fault_edge"] = 2;
-		analyze::Machine machine(trace, info);
-		view::Timeline timeline(machine.window_begin(), machine.window_end(), 2, round % 5 ? 1 << 20 : 1);
-		machine.add(timeline);
-		analyze::fold(trace, machine);
-		timeline.finish(machine);
-		std::uint64_t of_lanes = 0, of_threads = 0;
-		for (const view::ThreadLanes &thread : timeline.threads()) {
-			of_lanes += thread.runs.busy();
-			for (unsigned level = timeline.first_level(); level < view::levels; ++level)
-				CHECK(busy(thread.runs, level) == thread.runs.busy());
-		}
-		for (const analyze::Thread &thread : machine.threads()) {
-			of_threads += thread.usage.cpu();
-			for (const view::ThreadLanes &shown : timeline.threads())
-				if (shown.tid == thread.tid && thread.tid != 0 && cpus == 1) {
-					INFO("thread " << thread.tid << " in round " << round);
-					CHECK(shown.runs.busy() == thread.usage.cpu());
-					CHECK(shown.waits.busy() == thread.usage.waiting);
-				}
-		}
-		if (cpus == 1)
-			CHECK(of_lanes == of_threads);
-		const auto all = [&](std::size_t max_bytes) {
-			return view::slices_tile({timeline}, timeline.first_level(), 0, ~std::uint64_t(0), "c*",
-						 max_bytes);
-		};
-		const std::size_t bytes = all(1 << 20).size();
-		CHECK(all(bytes).size() == bytes);
-		if (bytes > 4 * timeline.cpus().size()) // there are slices
-			CHECK_THROWS(all(23));
-		for (const analyze::Cpu &cpu : machine.cpus())
-			for (const view::CpuLane &lane : timeline.cpus()) {
-				if (lane.number != cpu.number)
-					continue;
-				std::array<std::uint64_t, view::picture_modes> sums{};
-				for (const auto &bin : lane.modes)
-					for (std::size_t mode = 0; mode < sums.size(); ++mode)
-						sums[mode] += bin[mode];
-				for (std::size_t mode = 0; mode < analyze::modes; ++mode) {
-					INFO("mode " << mode << " of CPU " << cpu.number << " in round " << round);
-					CHECK(sums[mode] == cpu.usage[static_cast<analyze::Mode>(mode)]);
-				}
-				CHECK(sums[view::mode_idle] == cpu.idle);
-			}
-	}
-}
-
 namespace {
 
 // Two CPUs switch between six threads, in packets of a few tokens. Who runs where at the end of each packet is in the
 // next.
-history::History some_schedule(std::mt19937 &random, std::uint64_t &time)
+history::History some_schedule(std::mt19937 &random, std::uint64_t &time, bool has_moves = false)
 {
 	const auto below = [&](unsigned end) { return static_cast<unsigned>(random() % end); };
 	history::History history;
@@ -232,6 +184,8 @@ history::History some_schedule(std::mt19937 &random, std::uint64_t &time)
 			nested.post(time, EDC_ID_MINOR_FAULT, 0);
 			continue;
 		}
+		if (has_moves && below(20) == 0)
+			history.moves(cpu, time, static_cast<std::int32_t>(1 + below(tids)), 1 + below(3));
 		const bool opens = below(4) == 0; // a packet has a token at least
 		const auto woken = static_cast<std::int32_t>(1 + below(tids));
 		if (below(2) && !is_ready[static_cast<std::size_t>(woken)] && woken != runs[0] && woken != runs[1]) {
@@ -296,6 +250,247 @@ std::vector<std::uint32_t> by_bin(const std::vector<Slice> &slices, std::uint64_
 
 } // namespace
 
+TEST_CASE("view: few slices are what they would be among many")
+{
+	std::mt19937 random(19);
+	for (int round = 0; round < 100; ++round) {
+		Lane few(base), many(base);
+		std::uint64_t time = random() % 1000;
+		for (unsigned i = 0; i < Lane::max_few * 3; ++i) {
+			const std::uint64_t end = time + 1 + random() % (std::uint64_t(1) << random() % 20);
+			for (Lane *lane : {&few, &many})
+				if (lane == &many || i < Lane::max_few)
+					lane->add(time, end, i);
+			time = end + (i + 1 == Lane::max_few ? base << 2 * (view::levels - 1) : random() % 5000);
+		}
+		for (Lane *lane : {&few, &many})
+			lane->finish();
+		CHECK(few.bytes() == 0);
+		CHECK(many.bytes() > 0);
+		for (unsigned level = 0; level < view::levels; ++level) {
+			const auto one = few.slices(level), all = many.slices(level);
+			REQUIRE(one.size() <= all.size());
+			for (std::size_t i = 0; i < one.size(); ++i)
+				CHECK(std::tuple(one[i].bin, one[i].bins, one[i].count, one[i].busy) ==
+				      std::tuple(all[i].bin, all[i].bins, all[i].count, all[i].busy));
+		}
+	}
+}
+
+namespace {
+
+// This number of threads after each other on CPU 0, each `slices` times for 100 ticks; CPU 1 has one of its own.
+history::History some_short_threads(unsigned threads, unsigned slices, std::uint64_t &time)
+{
+	history::History history;
+	history.cpu(1);
+	history.switches(1, time, 0, history::running, 7);
+	for (unsigned i = 0; i < threads * slices; ++i) {
+		const auto tid = static_cast<std::int32_t>(100 + i % threads);
+		history.switches(0, time, 0, history::running, tid);
+		history.switches(0, time += 100, tid, history::sleeping, 0);
+		time += 10;
+	}
+	return history;
+}
+
+view::Timeline picture_of(history::History &history, std::uint64_t time, std::size_t max_bytes)
+{
+	trace::Trace trace = samples::trace(history.all(), history::events);
+	const analyze::RecordingInfo info = history::make_info(0, time + 10, true, false);
+	analyze::Machine machine(trace, info);
+	view::Timeline timeline(machine.window_begin(), machine.window_end(), 2, max_bytes);
+	machine.add(timeline);
+	analyze::fold(trace, machine);
+	timeline.finish(machine);
+	return timeline;
+}
+
+} // namespace
+
+TEST_CASE("view: threads of a few slices take no level from others, and threads none from CPUs")
+{
+	std::uint64_t time = 100;
+	history::History short_ones = some_short_threads(20'000, 1, time);
+	const view::Timeline build = picture_of(short_ones, time, 2 << 20);
+	CHECK(build.threads().size() == 20'001);
+	CHECK(build.threads_level() == 0);
+
+	time = 100;
+	history::History long_ones = some_short_threads(500, 40, time);
+	const view::Timeline service = picture_of(long_ones, time, 2 << 20);
+	CHECK(service.threads_level() > 0);
+	CHECK(service.cpus_level() == 0);
+	// What is not kept has the slices of what is.
+	const auto at = [&](unsigned level) {
+		return view::slices_tile({service}, level, 0, ~std::uint64_t(0), "r3", 1 << 20);
+	};
+	CHECK(at(service.threads_level()).size() == at(0).size());
+}
+
+TEST_CASE("view: of very many threads those that ran longest have rows, the others one for each command")
+{
+	std::uint64_t time = 100;
+	history::History history = some_short_threads(300, 2, time);
+	for (int i = 0; i < 300; ++i) {
+		const std::uint64_t cc = 0x6363, as = 0x7361; // names
+		history.cpu(0).post(time, EDC_ID_SCHED_PROCESS_EXEC, 0,
+				    {history::pair(100 + i, 100 + i), i % 3 ? cc : as, 0});
+	}
+	const view::Timeline timeline = picture_of(history, time, 1 << 20);
+	REQUIRE(timeline.threads().size() == 301);
+	const view::Rows all(timeline);
+	CHECK(all.size() == 301);
+	const view::Rows rows(timeline, 21);
+	CHECK(rows.size() == 23);
+	std::vector<unsigned> times(timeline.threads().size());
+	for (std::size_t row = 0; row < rows.size(); ++row)
+		for (const std::uint32_t place : rows.threads(row)) {
+			++times[place];
+			CHECK(rows.row_of(place) == row);
+			if (row >= 21)
+				CHECK(timeline.threads()[place].name ==
+				      timeline.threads()[rows.threads(row).front()].name);
+		}
+	CHECK(std::ranges::count(times, 1u) == 301);
+	CHECK(rows.row_of(view::key_unknown) == view::key_unknown);
+	const auto longest =
+	    std::ranges::find(timeline.threads(), 7, &view::ThreadLanes::tid) - timeline.threads().begin();
+	CHECK(rows.threads(rows.row_of(static_cast<std::uint32_t>(longest))).size() == 1);
+	const view::Shown shown{timeline, nullptr, nullptr, nullptr, &rows};
+	for (unsigned level = 0; level < view::levels; ++level) {
+		std::uint64_t of_rows = 0, of_threads = 0;
+		for (std::size_t row = 0; row < rows.size(); ++row)
+			of_rows += busy(split(view::slices_tile(shown, level, 0, ~std::uint64_t(0),
+								fmt::format("r{}", row), 1 << 20))
+					    .front());
+		for (const view::ThreadLanes &thread : timeline.threads())
+			of_threads += thread.ran();
+		CHECK(of_rows == of_threads);
+		const Tile of_cpu = split(view::slices_tile(shown, level, 0, ~std::uint64_t(0), "c0", 1 << 20));
+		for (const Slice &slice : of_cpu.front())
+			CHECK(slice.key < rows.size());
+	}
+	CHECK_THROWS(view::slices_tile(shown, 0, 0, 10, "r23", 1 << 20));
+
+	const view::Groups whole(timeline, {}), few(timeline, {}, 10);
+	const auto ran = [&](const view::Groups &groups) {
+		std::uint64_t ticks = 0;
+		for (const view::Group &group : groups.by(view::Groups::process))
+			ticks += group.ran(timeline);
+		return ticks;
+	};
+	CHECK(whole.by(view::Groups::process).size() == 301);
+	CHECK(few.by(view::Groups::process).size() == 10);
+	CHECK(few.by(view::Groups::process).back().name == "292 others");
+	CHECK(ran(whole) == ran(few));
+}
+
+TEST_CASE("view: a thread's time is in the cgroup that it was in then, at every level")
+{
+	std::mt19937 random(29);
+	for (int round = 0; round < 30; ++round) {
+		std::uint64_t time = 1000;
+		history::History history = some_schedule(random, time, true);
+		trace::Trace trace = samples::trace(history.all(), history::events);
+		const analyze::RecordingInfo info = history::make_info(0, time + 10, true, false);
+		analyze::Machine machine(trace, info);
+		view::Timeline timeline(machine.window_begin(), machine.window_end(), 2, 1 << 24);
+		machine.add(timeline);
+		analyze::fold(trace, machine);
+		timeline.finish(machine);
+		std::map<std::string, std::uint64_t> of_fold;
+		for (const analyze::Thread &thread : machine.threads())
+			machine.visit_cgroups(thread, [&](std::uint64_t cgroup, const analyze::Usage &usage) {
+				if (thread.tid != 0 && usage.cpu())
+					of_fold[cgroup ? fmt::format("cgroup {}", cgroup) : "unknown"] += usage.cpu();
+			});
+		REQUIRE(of_fold.size() > 2);
+		const view::Groups groups(timeline, {});
+		const auto &by_cgroup = groups.by(view::Groups::cgroup);
+		std::map<std::string, std::uint64_t> of_groups;
+		for (const view::Group &group : by_cgroup)
+			of_groups[group.name] = group.ran(timeline);
+		CHECK(of_groups == of_fold);
+		for (unsigned level = 0; level < view::levels; ++level)
+			for (std::size_t i = 0; i < by_cgroup.size(); ++i)
+				CHECK(busy(split(view::slices_tile({timeline, &groups}, level, 0, ~std::uint64_t(0),
+								   fmt::format("g{}", i), 1 << 24))
+					       .front()) == of_fold[by_cgroup[i].name]);
+		// A part that is read again knows of the moves in it only.
+		const std::uint64_t bins = timeline.ticks() / base + 1, from = bins / 3, to = bins / 2;
+		const view::Window window(trace, info, timeline, 0, from, to, 1 << 24, true, {});
+		for (std::size_t i = 0; i < by_cgroup.size(); ++i) {
+			const std::string name = fmt::format("g{}", i);
+			const auto bins_of = [&](const view::Window *part) {
+				const auto lanes =
+				    split(view::slices_tile({timeline, &groups, part}, 0, from, to, name, 1 << 24));
+				return by_bin(lanes.front(), from + 1, to - 1);
+			};
+			CHECK(bins_of(&window) == bins_of(nullptr));
+		}
+	}
+}
+
+TEST_CASE("view: a picture's sums are those of the fold")
+{
+	std::mt19937 random(11);
+	for (int round = 0; round < 300; ++round) {
+		// Random switches put a thread on two CPUs at a time, which a lane cannot show.
+		const unsigned cpus = 1 + static_cast<unsigned>(round % 2);
+		std::uint64_t time = 0;
+		history::History history = history::random_history(random, time, cpus);
+		trace::Trace trace = samples::trace(history.all(), history::events);
+		analyze::RecordingInfo info = history::make_info(5, time + 10, round % 3 != 0, false);
+		info.cost_ns["call_edge"] = 3; // outside the tokens of a call, and of a fault
+		info.cost_ns["fault_edge"] = 2;
+		analyze::Machine machine(trace, info);
+		view::Timeline timeline(machine.window_begin(), machine.window_end(), 2, round % 5 ? 1 << 20 : 1);
+		machine.add(timeline);
+		analyze::fold(trace, machine);
+		timeline.finish(machine);
+		std::uint64_t of_lanes = 0, of_threads = 0;
+		for (const view::ThreadLanes &thread : timeline.threads()) {
+			of_lanes += thread.ran();
+			for (unsigned level = timeline.first_level(); level < view::levels; ++level)
+				CHECK(busy(thread.runs(level, 0, ~std::uint64_t(0))) == thread.ran());
+		}
+		for (const analyze::Thread &thread : machine.threads()) {
+			of_threads += thread.usage.cpu();
+			for (const view::ThreadLanes &shown : timeline.threads())
+				if (shown.tid == thread.tid && thread.tid != 0 && cpus == 1) {
+					INFO("thread " << thread.tid << " in round " << round);
+					CHECK(shown.ran() == thread.usage.cpu());
+					CHECK(shown.waits.busy() == thread.usage.waiting);
+				}
+		}
+		if (cpus == 1)
+			CHECK(of_lanes == of_threads);
+		const auto all = [&](std::size_t max_bytes) {
+			return view::slices_tile({timeline}, timeline.first_level(), 0, ~std::uint64_t(0), "c*",
+						 max_bytes);
+		};
+		const std::size_t bytes = all(1 << 20).size();
+		CHECK(all(bytes).size() == bytes);
+		if (bytes > 4 * timeline.cpus().size()) // there are slices
+			CHECK_THROWS(all(23));
+		for (const analyze::Cpu &cpu : machine.cpus())
+			for (const view::CpuLane &lane : timeline.cpus()) {
+				if (lane.number != cpu.number)
+					continue;
+				std::array<std::uint64_t, view::picture_modes> sums{};
+				for (const auto &bin : lane.modes)
+					for (std::size_t mode = 0; mode < sums.size(); ++mode)
+						sums[mode] += bin[mode];
+				for (std::size_t mode = 0; mode < analyze::modes; ++mode) {
+					INFO("mode " << mode << " of CPU " << cpu.number << " in round " << round);
+					CHECK(sums[mode] == cpu.usage[static_cast<analyze::Mode>(mode)]);
+				}
+				CHECK(sums[view::mode_idle] == cpu.idle);
+			}
+	}
+}
+
 TEST_CASE("view: a part that is read again has what a picture of all of it would have")
 {
 	std::mt19937 random(17);
@@ -335,7 +530,7 @@ TEST_CASE("view: a part that is read again has what a picture of all of it would
 			const std::uint64_t bins = all.ticks() / (base << 2 * level) + 1, from = random() % bins;
 			const std::uint64_t to = std::min(bins, from + 2 + random() % 1000);
 			INFO("round " << round << ", level " << level << ", bins " << from << " to " << to);
-			const view::Window window(trace, info, kept, level, from, to, 1 << 24, {});
+			const view::Window window(trace, info, kept, level, from, to, 1 << 24, true, {});
 			const auto tiles = [&](const std::string &names) {
 				return std::pair(
 				    split(view::slices_tile({kept, nullptr, &window}, level, from, to, names, 1 << 24)),
@@ -362,7 +557,7 @@ TEST_CASE("view: a part that is read again has what a picture of all of it would
 				CHECK(differ <= 1); // where one that began before ends
 			}
 		}
-		CHECK_THROWS(view::Window(trace, info, kept, 0, 0, ~std::uint64_t(0), 1, {}));
+		CHECK_THROWS(view::Window(trace, info, kept, 0, 0, ~std::uint64_t(0), 1, true, {}));
 	}
 }
 

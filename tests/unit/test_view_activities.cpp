@@ -54,9 +54,10 @@ struct Shown {
 	{
 		return lanes.slices(kind, level, 0, ~std::uint64_t(0));
 	}
+	nlohmann::ordered_json json() const { return lanes.json(view::Rows(timeline)); }
 	std::string all() const
 	{
-		std::string bytes = lanes.json().dump();
+		std::string bytes = json().dump();
 		for (std::size_t kind = 0; kind < lanes.kinds().size(); ++kind)
 			for (unsigned level = 0; level < view::levels; ++level)
 				bytes += view::slices_tile({timeline, nullptr, nullptr, &lanes}, level, 0,
@@ -121,8 +122,8 @@ TEST_CASE("view: lanes of activities have the report's sums at every level")
 			}
 			compared += rows[i].total.ticks != 0;
 		}
-		CHECK(shown.lanes.json()["begins"] == shown.tracker.unpaired().begins);
-		CHECK(shown.lanes.json()["ends"] == shown.tracker.unpaired().ends);
+		CHECK(shown.json()["begins"] == shown.tracker.unpaired().begins);
+		CHECK(shown.json()["ends"] == shown.tracker.unpaired().ends);
 	}
 	CHECK(compared > 300);
 	CHECK(dropped > 20);
@@ -152,8 +153,8 @@ TEST_CASE("view: a lane of activities is as deep as many are open, and names the
 	const auto summed = view::summed({{{&more, 1}, 1}, {{&less, 1}, 2}}, 0, 10);
 	REQUIRE(summed.size() == 2);
 	CHECK((summed[1].bin == 5 && summed[1].busy == 300 && summed[1].count == 1 && summed[1].key == 1));
-	CHECK(shown.lanes.json()["begins"] == 1);
-	CHECK(shown.lanes.json()["kinds"][0]["longest"] == 8 * bin);
+	CHECK(shown.json()["begins"] == 1);
+	CHECK(shown.json()["kinds"][0]["longest"] == 8 * bin);
 }
 
 TEST_CASE("view: activities next to each other are several, those inside each other are in the lane once")

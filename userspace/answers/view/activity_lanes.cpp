@@ -63,10 +63,12 @@ std::vector<Slice> ActivityLanes::slices(std::size_t kind, unsigned level, std::
 	const unsigned shift = 2 * (first_level_ - std::min(level, first_level_));
 	from_bin >>= shift;
 	to_bin = (to_bin >> shift) + ((to_bin & ((std::uint64_t{1} << shift) - 1)) != 0);
+	std::vector<std::vector<Slice>> lanes;
 	std::vector<LanePart> parts;
+	lanes.reserve(kinds_[kind].threads.size());
 	for (const ActivityThread &thread : kinds_[kind].threads)
-		if (const auto own = thread.lane.slices(std::max(level, first_level_), from_bin, to_bin); !own.empty())
-			parts.push_back({own, thread.place});
+		if (auto own = thread.lane.slices(std::max(level, first_level_), from_bin, to_bin); !own.empty())
+			parts.push_back({lanes.emplace_back(std::move(own)), thread.place});
 	std::vector<Slice> made;
 	if (parts.size() != 1)
 		made = summed(parts, from_bin, to_bin);
@@ -82,13 +84,13 @@ std::vector<Slice> ActivityLanes::slices(std::size_t kind, unsigned level, std::
 	return made;
 }
 
-Json ActivityLanes::json() const
+Json ActivityLanes::json(const Rows &rows) const
 {
 	Json kinds = Json::array();
 	for (const ActivityKind &kind : kinds_) {
 		Json threads = Json::array();
 		for (const ActivityThread &thread : kind.threads)
-			threads.push_back(thread.place);
+			threads.push_back(rows.row_of(thread.place));
 		kinds.push_back({{"name", kind.name},
 				 {"process", kind.process},
 				 {"pid", kind.pid},

@@ -22,6 +22,7 @@
 
 #include "lane.h"
 #include "reading/activities/tracker.h"
+#include "rows.h"
 #include "timeline.h"
 
 namespace monitor::view {
@@ -54,9 +55,9 @@ public:
 	unsigned first_level() const { return first_level_; }
 	// Of a kind the slices that reach into these bins; the key is the place of the thread that had most of it.
 	std::vector<Slice> slices(std::size_t kind, unsigned level, std::uint64_t from_bin, std::uint64_t to_bin) const;
-	// {kinds: [{name, process, pid, count, total, longest, threads}], begins, ends, left_out}: `threads` by place,
-	// `begins` and `ends` without a partner, `left_out`: how many are in no lane for lack of memory.
-	nlohmann::ordered_json json() const;
+	// {kinds: [{name, process, pid, count, total, longest, threads}], begins, ends, left_out}: `threads` by their
+	// rows, `begins` and `ends` without a partner, `left_out`: how many are in no lane for lack of memory.
+	nlohmann::ordered_json json(const Rows &rows) const;
 
 private:
 	friend class ActivityFold;

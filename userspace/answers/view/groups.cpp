@@ -5,8 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "base/error.h"
-
 namespace monitor::view {
 namespace {
 
@@ -14,17 +12,36 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::uint64_t max_summed_bins = 1 << 22;
 
-std::uint64_t ran(const Group &group, const Timeline &timeline)
+// Those beyond the last that is kept become one.
+void join_others(std::vector<Group> &groups, std::size_t max_groups)
 {
-	std::uint64_t ticks = 0;
-	for (const std::uint32_t place : group.threads)
-		ticks += timeline.threads()[place].runs.busy();
-	return ticks;
+	if (groups.size() <= max_groups)
+		return;
+	Group others;
+	std::set<std::uint32_t> threads; // one may have been in several cgroups
+	others.name = fmt::format("{} others", groups.size() - max_groups + 1);
+	for (auto group = groups.begin() + static_cast<std::ptrdiff_t>(max_groups) - 1; group != groups.end();
+	     ++group) {
+		threads.insert(group->threads.begin(), group->threads.end());
+		others.cgroups.insert(group->cgroups.begin(), group->cgroups.end());
+	}
+	others.threads.assign(threads.begin(), threads.end());
+	groups.resize(max_groups - 1);
+	groups.push_back(std::move(others));
 }
 
 } // namespace
 
-Groups::Groups(const Timeline &timeline, const std::map<std::uint64_t, std::string> &cgroups)
+std::uint64_t Group::ran(const Timeline &timeline) const
+{
+	std::uint64_t ticks = 0;
+	for (const std::uint32_t place : threads)
+		for (const Stay &stay : timeline.threads()[place].stays)
+			ticks += has(stay) ? stay.runs.busy() : 0;
+	return ticks;
+}
+
+Groups::Groups(const Timeline &timeline, const std::map<std::uint64_t, std::string> &cgroups, std::size_t max_groups)
 {
 	std::map<std::int32_t, Group> processes;
 	std::map<std::string, Group> commands, by_cgroup;
@@ -38,11 +55,15 @@ Groups::Groups(const Timeline &timeline, const std::map<std::uint64_t, std::stri
 			process.name = thread.name;
 		process.threads.push_back(place);
 		commands[thread.name].threads.push_back(place);
-		const auto path = cgroups.find(thread.cgroup);
-		const std::string name = path != cgroups.end() ? path->second
-					 : thread.cgroup       ? fmt::format("cgroup {}", thread.cgroup)
-							       : "unknown";
-		by_cgroup[name].threads.push_back(place);
+		for (const Stay &stay : thread.stays) {
+			const auto path = cgroups.find(stay.cgroup);
+			Group &group = by_cgroup[path != cgroups.end() ? path->second
+						 : stay.cgroup         ? fmt::format("cgroup {}", stay.cgroup)
+								       : "unknown"];
+			group.cgroups.insert(stay.cgroup);
+			if (group.threads.empty() || group.threads.back() != place)
+				group.threads.push_back(place);
+		}
 	}
 	for (auto &[pid, group] : processes)
 		groups_[process].push_back(std::move(group));
@@ -51,32 +72,34 @@ Groups::Groups(const Timeline &timeline, const std::map<std::uint64_t, std::stri
 			group.name = name;
 			groups_[by].push_back(std::move(group));
 		}
-	for (std::vector<Group> &groups : groups_)
-		std::ranges::stable_sort(groups, std::ranges::greater(),
-					 [&](const Group &group) { return ran(group, timeline); });
+	for (std::vector<Group> &groups : groups_) {
+		std::vector<std::pair<std::uint64_t, std::size_t>> order; // what each ran
+		for (std::size_t i = 0; i < groups.size(); ++i)
+			order.emplace_back(groups[i].ran(timeline), i);
+		std::ranges::stable_sort(order, std::ranges::greater(), &decltype(order)::value_type::first);
+		std::vector<Group> sorted;
+		for (const auto &[ticks, place] : order)
+			sorted.push_back(std::move(groups[place]));
+		groups = std::move(sorted);
+		join_others(groups, max_groups);
+	}
 }
 
-Groups::Groups(const Json &json, std::size_t threads)
-{
-	for (std::size_t by = 0; by < names.size(); ++by)
-		for (const Json &entry : json.at(names[by])) {
-			groups_[by].push_back({entry.at("name"), entry.at("pid"), entry.at("threads")});
-			for (const std::uint32_t place : groups_[by].back().threads)
-				if (place >= threads)
-					throw Error("the kept picture lacks a thread");
-		}
-}
-
-Json Groups::json(const Timeline &timeline) const
+Json Groups::json(const Timeline &timeline, const Rows &rows) const
 {
 	Json json = Json::object();
 	for (std::size_t by = 0; by < names.size(); ++by) {
 		Json &list = json[names[by]] = Json::array();
-		for (const Group &group : groups_[by])
+		for (const Group &group : groups_[by]) {
+			std::set<std::uint32_t> of_threads;
+			for (const std::uint32_t place : group.threads)
+				of_threads.insert(rows.row_of(place));
 			list.push_back({{"name", group.name},
 					{"pid", group.pid},
-					{"ran", ran(group, timeline)},
-					{"threads", group.threads}});
+					{"ran", group.ran(timeline)},
+					{"number", group.threads.size()},
+					{"threads", std::move(of_threads)}});
+		}
 	}
 	return json;
 }
@@ -91,7 +114,7 @@ std::vector<Slice> summed(const std::vector<LanePart> &lanes, std::uint64_t from
 	if (from_bin >= to_bin)
 		return {};
 	if (to_bin - from_bin > max_summed_bins)
-		throw Error("this is too much at once: ask for a part of it");
+		throw TooMuch();
 	struct Bin {
 		std::uint64_t busy = 0, most = 0; // `most`: of the key
 		std::uint32_t count = 0, key = 0;

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: MIT
 // Threads of a picture in groups: by process, by command, by cgroup. A group has a lane as a thread has: how much of
-// the CPUs' time its threads had together. Made by picture.cpp; next in the flow: tile.cpp.
+// the CPUs' time its threads had together; of a cgroup, while they were in it. Made by picture.cpp; next in the flow:
+// tile.cpp.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
+#include "rows.h"
 #include "timeline.h"
 
 namespace monitor::view {
@@ -20,6 +23,10 @@ struct Group {
 	std::string name;
 	std::int32_t pid = 0;               // of a process
 	std::vector<std::uint32_t> threads; // by place
+	std::set<std::uint64_t> cgroups;    // what they did in these; empty: all
+	// Whether it has what a thread ran in this stay.
+	bool has(const Stay &stay) const { return cgroups.empty() || cgroups.contains(stay.cgroup); }
+	std::uint64_t ran(const Timeline &timeline) const; // ticks
 };
 
 class Groups {
@@ -27,13 +34,16 @@ public:
 	enum By : std::uint8_t { process, command, cgroup };
 	static constexpr std::array names = {"process", "command", "cgroup"};
 
+	// Of each kind those that ran longest; the last one may be of all others together.
+	static constexpr std::size_t max_groups = 8192;
+
 	Groups() = default;
 	// `cgroups`: the path of each cgroup, by its ID.
-	Groups(const Timeline &timeline, const std::map<std::uint64_t, std::string> &cgroups);
-	// From what json() returned, for a picture with this number of threads. Throws Error.
-	Groups(const nlohmann::ordered_json &json, std::size_t threads);
-	// {process: [{name, pid, ran, threads}], ...}, those that ran longest first, as the groups themselves.
-	nlohmann::ordered_json json(const Timeline &timeline) const;
+	Groups(const Timeline &timeline, const std::map<std::uint64_t, std::string> &cgroups,
+	       std::size_t max_groups = Groups::max_groups);
+	// {process: [{name, pid, ran, number, threads}], ...}, those that ran longest first, as the groups themselves.
+	// `number`: of the threads, which are told by their rows.
+	nlohmann::ordered_json json(const Timeline &timeline, const Rows &rows) const;
 
 	const std::vector<Group> &by(By by) const { return groups_[by]; }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "picture.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include <fmt/format.h>
@@ -50,7 +51,8 @@ void Picture::read_or_find(const Progress &progress, const Keeping &keeping)
 			for (const auto &[by, table] : text.at("tables").items())
 				whole_.emplace(by, table);
 			timeline_ = std::move(kept->timeline);
-			groups_ = Groups(about_.at("groups"), timeline_->threads().size());
+			rows_ = Rows(*timeline_);
+			groups_ = Groups(*timeline_, selection::cgroup_paths(trace_.directory()));
 			activities_ = std::move(kept->activities);
 			return;
 		}
@@ -87,6 +89,7 @@ void Picture::read(const Progress &progress)
 	timeline_->finish(machine);
 	tracker.finish();
 	activities_ = opened.finish();
+	rows_ = Rows(*timeline_);
 	groups_ = Groups(*timeline_, selection::cgroup_paths(trace_.directory()));
 	for (const char *by : {"process", "thread", "command", "cgroup", "cpu"})
 		whole_.emplace(by, usage_json(machine, trace_, info_, by));
@@ -100,15 +103,8 @@ void Picture::describe(const analyze::Machine &machine, const analyze::ClockBoun
 	Json cpus = Json::array(), threads = Json::array();
 	for (const CpuLane &cpu : timeline_->cpus())
 		cpus.push_back({{"cpu", cpu.number}, {"busy", cpu.threads.busy()}});
-	for (const ThreadLanes &thread : timeline_->threads())
-		threads.push_back({{"number", thread.number},
-				   {"tid", thread.tid},
-				   {"pid", thread.tgid},
-				   {"name", thread.tid == 0 ? "idle thread, interrupted" : thread.name},
-				   {"recorded", thread.in_tree},
-				   {"first", thread.first},
-				   {"ran", thread.runs.busy()},
-				   {"waited", thread.waits.busy()}});
+	for (std::size_t row = 0; row < rows_.size(); ++row)
+		threads.push_back(row_json(rows_.threads(row)));
 	about_ = {{"directory", directories_.front()},
 		  {"command", info_.short_command()},
 		  {"host", info_.host},
@@ -129,18 +125,63 @@ void Picture::describe(const analyze::Machine &machine, const analyze::ClockBoun
 		  {"threads", std::move(threads)},
 		  {"has_counters", info_.counters.has_value()},
 		  {"has_stacks", report::has_stacks(info_)},
-		  {"groups", groups_.json(*timeline_)},
-		  {"activities", activities_.json()}};
+		  {"groups", groups_.json(*timeline_, rows_)},
+		  {"activities", activities_.json(rows_)}};
+}
+
+Json Picture::row_json(std::span<const std::uint32_t> places) const
+{
+	const auto thread = [&](std::uint32_t place) -> const ThreadLanes & { return timeline_->threads()[place]; };
+	const ThreadLanes &first = thread(places.front());
+	Json row = {{"number", first.number},
+		    {"tid", first.tid},
+		    {"pid", first.tgid},
+		    {"name", first.tid == 0 ? "idle thread, interrupted" : first.name},
+		    {"recorded", false},
+		    {"first", first.first},
+		    {"ran", 0},
+		    {"waited", 0}};
+	std::uint64_t began = first.first, ran = 0, waited = 0;
+	bool is_one_command = true, is_recorded = false;
+	for (const std::uint32_t place : places) {
+		began = std::min(began, thread(place).first);
+		ran += thread(place).ran();
+		waited += thread(place).waits.busy();
+		is_one_command &= thread(place).name == first.name;
+		is_recorded |= thread(place).in_tree;
+	}
+	row["recorded"] = is_recorded;
+	row["first"] = began;
+	row["ran"] = ran;
+	row["waited"] = waited;
+	if (places.size() == 1)
+		return row;
+	row["number"] = row["tid"] = row["pid"] = nullptr;
+	row["name"] = is_one_command ? first.name : "several commands";
+	row["others"] = places.size();
+	return row;
 }
 
 std::string Picture::slices(unsigned level, std::uint64_t from_bin, std::uint64_t to_bin, std::string_view lanes,
 			    const IsOver &is_over) const
 {
-	if (level >= timeline_->first_level() || lanes.starts_with('a'))
-		return slices_tile({*timeline_, &groups_, nullptr, &activities_}, level, from_bin, to_bin, lanes,
-				   max_answer_bytes);
-	const Window window(trace_, info_, *timeline_, level, from_bin, to_bin, max_window_bytes, is_over);
-	return slices_tile({*timeline_, &groups_, &window}, level, from_bin, to_bin, lanes, max_answer_bytes);
+	Shown shown{*timeline_, &groups_, nullptr, &activities_, &rows_};
+	if (level < kept_level(shown, lanes))
+		try {
+			const bool of_threads = lanes.find_first_not_of("c0123456789*,") != std::string_view::npos;
+			const Window window(trace_, info_, *timeline_, level, from_bin, to_bin, max_window_bytes,
+					    of_threads, is_over);
+			return slices_tile({*timeline_, &groups_, &window, &activities_, &rows_}, level, from_bin,
+					   to_bin, lanes, max_answer_bytes);
+		} catch (const TooMuch &) { // for one that is read again, not for what is kept
+		}
+	for (shown.coarsest = level;; ++shown.coarsest)
+		try {
+			return slices_tile(shown, level, from_bin, to_bin, lanes, max_answer_bytes);
+		} catch (const TooMuch &) {
+			if (shown.coarsest + 1 >= levels)
+				throw;
+		}
 }
 
 } // namespace monitor::view

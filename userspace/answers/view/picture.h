@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@
 #include "groups.h"
 #include "reading/analyze/recording_info.h"
 #include "reading/events/trace.h"
+#include "rows.h"
 #include "scenes.h"
 #include "timeline.h"
 #include "window.h"
@@ -29,8 +31,8 @@ class ClockBound;
 
 namespace monitor::view {
 
-// Bytes for the slices of all lanes.
-constexpr std::size_t max_slice_bytes = 96u << 20, max_window_bytes = 64u << 20;
+// Bytes for the slices of the lanes of threads, and half as much for those of CPUs.
+constexpr std::size_t max_slice_bytes = 64u << 20, max_window_bytes = 48u << 20;
 constexpr std::size_t max_answer_bytes = 32u << 20; // of slices at once
 
 // Whether pictures are kept (picture_cache.h): those of traces that take longer to read.
@@ -52,13 +54,14 @@ public:
 	const nlohmann::ordered_json &about() const { return about_; }
 	const Timeline &timeline() const { return *timeline_; }
 	const Groups &groups() const { return groups_; }
+	const Rows &rows() const { return rows_; }
 	const ActivityLanes &activities() const { return activities_; }
 
 	// Damaged packets, which were left out.
 	const trace::Problems &problems() const { return trace_.problems(); }
 
-	// Slices of lanes (tile.h) at any level: of those that the picture does not keep, the part is read again.
-	// Throws Error. Any thread.
+	// Slices of lanes (tile.h) at any level: of those that the picture does not keep, the part is read again. Where
+	// that is too much at once, they are those of the finest level that is not. Throws Error. Any thread.
 	std::string slices(unsigned level, std::uint64_t from_bin, std::uint64_t to_bin, std::string_view lanes,
 			   const IsOver &is_over) const;
 	// Who had the CPUs in a part of the time, as `monitor report --from --to`: {columns: [{key, title, unit}],
@@ -90,6 +93,8 @@ private:
 	trace::Trace open_again() const;
 	void read_or_find(const Progress &progress, const Keeping &keeping);
 	void read(const Progress &progress);
+	// Of the threads at these places.
+	nlohmann::ordered_json row_json(std::span<const std::uint32_t> places) const;
 	void describe(const analyze::Machine &machine, const analyze::ClockBound &bound, const trace::Losses &losses);
 
 	std::vector<std::string> directories_;
@@ -97,6 +102,7 @@ private:
 	analyze::RecordingInfo info_;
 	std::string identity_; // of its files (picture_cache.h)
 	std::unique_ptr<Timeline> timeline_;
+	Rows rows_;
 	Groups groups_;
 	ActivityLanes activities_;
 	nlohmann::ordered_json about_;

@@ -7,6 +7,7 @@
 #include "answers/report/measurements_table.h"
 #include "answers/report/named_stacks.h"
 #include "base/error.h"
+#include "base/memory_bound.h"
 #include "picture.h"
 #include "picture_cache.h"
 #include "reading/activities/table.h"
@@ -30,6 +31,8 @@ void fold_until(const IsOver &is_over, trace::Trace &trace, analyze::Machine &ma
 		if (now_and_then.is_due() && is_over && is_over())
 			throw Error("this was asked for again, or is not wanted any more");
 	});
+	if (has_no_memory(trace.problems()))
+		throw Error(memory_used_up_text());
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tables.h"
 
+#include <algorithm>
 #include <map>
 
 #include "answers/report/activities_table.h"
@@ -12,6 +13,8 @@ namespace monitor::view {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+constexpr std::size_t max_usage_rows = 4096;
 
 const std::map<std::string, report::GroupBy> groupings = {{"process", report::GroupBy::process},
 							  {"thread", report::GroupBy::thread},
@@ -91,8 +94,11 @@ Json usage_json(const analyze::Machine &machine, const trace::Trace &trace, cons
 {
 	const trace::Clock &clock = trace.description().clock;
 	const analyze::Recorded recorded = analyze::recorded(trace, info, machine.kinds());
-	const auto with_threads = [&](const report::Table &table) {
+	const auto with_threads = [&](report::Table table) {
+		const std::size_t rows = table.rows.size();
+		table.rows.resize(std::min(rows, max_usage_rows));
 		Json made = table_json(table);
+		made["left_out"] = rows - table.rows.size();
 		made["threads"] = threads_json(machine, info);
 		return made;
 	};

@@ -26,7 +26,7 @@ template <class Value> void append(std::string &to, const Value &value)
 void append(std::string &to, std::span<const Slice> slices, std::size_t max_bytes)
 {
 	if (to.size() + slices.size() * slice_bytes > max_bytes)
-		throw Error("this is too much at once: ask for a part of it");
+		throw TooMuch();
 	append(to, static_cast<std::uint32_t>(slices.size()));
 	for (const Slice &slice : slices)
 		for (const std::uint32_t word :
@@ -57,7 +57,7 @@ std::vector<LaneName> lanes_of(const Shown &shown, std::string_view text)
 		if (kind == 'c')
 			places = shown.timeline.cpus().size();
 		else if (kind == 'r' || kind == 'w')
-			places = shown.timeline.threads().size();
+			places = shown.rows ? shown.rows->size() : shown.timeline.threads().size();
 		else if (kind == 'a' && shown.activities)
 			places = shown.activities->kinds().size();
 		else if (const auto by = group_kinds.find(kind); by != std::string_view::npos && shown.groups)
@@ -71,57 +71,118 @@ std::vector<LaneName> lanes_of(const Shown &shown, std::string_view text)
 	return lanes;
 }
 
-// Those of one CPU or thread, from the picture or from what was read again of it.
-std::vector<Slice> slices_of(const Shown &shown, LaneName name, unsigned level, std::uint64_t from_bin,
-			     std::uint64_t to_bin)
+unsigned kept_level(const Timeline &timeline, char kind)
 {
-	const auto copied = [&](const Lane *lane) {
-		const auto slices = lane ? lane->slices(level, from_bin, to_bin) : std::span<const Slice>();
-		return std::vector(slices.begin(), slices.end());
-	};
-	const Timeline &timeline = shown.timeline;
-	if (!shown.window)
-		return copied(name.kind == 'c'   ? &timeline.cpus()[name.place].threads
-			      : name.kind == 'r' ? &timeline.threads()[name.place].runs
-						 : &timeline.threads()[name.place].waits);
-	if (name.kind == 'w')
-		return shown.window->waits(name.place);
-	if (name.kind == 'r')
-		return copied(shown.window->runs(name.place));
-	std::vector<Slice> slices = copied(shown.window->cpu(name.place));
-	for (Slice &slice : slices)
-		slice.key = shown.window->key_of(slice.key);
+	return kind == 'a' ? 0 : kind == 'c' ? timeline.cpus_level() : timeline.threads_level();
+}
+
+// Bins of a level, and what a slice there is at the level that was asked for.
+struct Part {
+	unsigned level = 0, shift = 0;
+	std::uint64_t from_bin = 0, to_bin = 0;
+
+	std::vector<Slice> shown(std::vector<Slice> slices) const
+	{
+		for (Slice &slice : slices) {
+			slice.bin <<= shift;
+			slice.bins <<= shift;
+		}
+		return slices;
+	}
+};
+
+Part part_of(unsigned level, unsigned at_least, std::uint64_t from_bin, std::uint64_t to_bin)
+{
+	const unsigned shift = 2 * (std::max(level, at_least) - level);
+	const bool has_rest = (to_bin & ((std::uint64_t{1} << shift) - 1)) != 0;
+	return {std::max(level, at_least), shift, from_bin >> shift, (to_bin >> shift) + has_rest};
+}
+
+// Several lanes as one.
+std::vector<Slice> summed(const std::vector<std::vector<Slice>> &lanes, const Part &part)
+{
+	std::vector<LanePart> parts;
+	for (const std::vector<Slice> &slices : lanes)
+		parts.push_back({slices});
+	return summed(parts, part.from_bin, part.to_bin);
+}
+
+std::vector<Slice> cpu_slices(const Shown &shown, std::size_t cpu, const Part &part)
+{
+	const Lane *lane = shown.window ? shown.window->cpu(cpu) : &shown.timeline.cpus()[cpu].threads;
+	if (!lane)
+		return {};
+	std::vector<Slice> slices = lane->slices(part.level, part.from_bin, part.to_bin);
+	for (Slice &slice : slices) {
+		if (shown.window)
+			slice.key = shown.window->key_of(slice.key);
+		if (shown.rows)
+			slice.key = shown.rows->row_of(slice.key);
+	}
 	return slices;
+}
+
+// Where a thread ran, of a group as far as it is of it.
+std::vector<Slice> runs(const Shown &shown, std::uint32_t thread, const Group *group, const Part &part)
+{
+	if (shown.window)
+		return shown.window->runs(thread, group);
+	return shown.timeline.threads()[thread].runs(part.level, part.from_bin, part.to_bin, group);
+}
+
+std::vector<Slice> waits(const Shown &shown, std::uint32_t thread, const Part &part)
+{
+	if (shown.window)
+		return shown.window->waits(thread);
+	return shown.timeline.threads()[thread].waits.slices(part.level, part.from_bin, part.to_bin);
+}
+
+std::vector<Slice> slices_of(const Shown &shown, LaneName name, const Part &part)
+{
+	if (name.kind == 'c')
+		return cpu_slices(shown, name.place, part);
+	std::vector<std::vector<Slice>> lanes;
+	const auto by = group_kinds.find(name.kind);
+	if (by != std::string_view::npos) {
+		const Group &group = shown.groups->by(static_cast<Groups::By>(by))[name.place];
+		for (const std::uint32_t thread : group.threads)
+			lanes.push_back(runs(shown, thread, &group, part));
+		return summed(lanes, part);
+	}
+	const auto one = static_cast<std::uint32_t>(name.place);
+	for (const std::uint32_t thread : shown.rows ? shown.rows->threads(name.place) : std::span(&one, 1))
+		lanes.push_back(name.kind == 'r' ? runs(shown, thread, nullptr, part) : waits(shown, thread, part));
+	return lanes.size() == 1 ? lanes.front() : summed(lanes, part);
 }
 
 } // namespace
 
+unsigned kept_level(const Shown &shown, std::string_view lanes)
+{
+	unsigned level = 0;
+	for (const LaneName &name : lanes_of(shown, lanes))
+		level = std::max(level, kept_level(shown.timeline, name.kind));
+	return level;
+}
+
 std::string slices_tile(const Shown &shown, unsigned level, std::uint64_t from_bin, std::uint64_t to_bin,
 			std::string_view lanes, std::size_t max_bytes)
 {
-	const bool is_kept = level >= shown.timeline.first_level() || shown.window;
-	const std::vector<LaneName> names = lanes_of(shown, lanes);
-	if (level >= levels ||
-	    (!is_kept && std::ranges::any_of(names, [](const LaneName &name) { return name.kind != 'a'; })))
-		throw Error(fmt::format("this picture has levels {} to {}", shown.timeline.first_level(), levels - 1));
+	if (level >= levels)
+		throw Error(fmt::format("this picture has levels 0 to {}", levels - 1));
 	std::string tile;
-	for (const LaneName &name : names) {
+	for (const LaneName &name : lanes_of(shown, lanes)) {
 		if (name.kind == 'a') {
-			append(tile, shown.activities->slices(name.place, level, from_bin, to_bin), max_bytes);
+			std::vector<Slice> slices = shown.activities->slices(name.place, level, from_bin, to_bin);
+			for (Slice &slice : slices)
+				slice.key = shown.rows ? shown.rows->row_of(slice.key) : slice.key;
+			append(tile, slices, max_bytes);
 			continue;
 		}
-		const auto by = group_kinds.find(name.kind);
-		if (by == std::string_view::npos) {
-			append(tile, slices_of(shown, name, level, from_bin, to_bin), max_bytes);
-			continue;
-		}
-		std::vector<std::vector<Slice>> of_threads;
-		for (const std::uint32_t place : shown.groups->by(static_cast<Groups::By>(by))[name.place].threads)
-			of_threads.push_back(slices_of(shown, {'r', place}, level, from_bin, to_bin));
-		std::vector<LanePart> parts;
-		for (const std::vector<Slice> &slices : of_threads)
-			parts.push_back({slices});
-		append(tile, summed(parts, from_bin, to_bin), max_bytes);
+		const unsigned kept =
+		    shown.window ? level : std::max(shown.coarsest, kept_level(shown.timeline, name.kind));
+		const Part part = part_of(level, kept, from_bin, to_bin);
+		append(tile, part.shown(slices_of(shown, name, part)), max_bytes);
 	}
 	return tile;
 }
@@ -132,6 +193,8 @@ std::string modes_tile(const Timeline &timeline, std::uint64_t from_ticks, std::
 	to_ticks = std::min(to_ticks, timeline.ticks());
 	if (from_ticks >= to_ticks || bins == 0 || bins > max_mode_bins_at_once)
 		throw Error("this picture has no such part");
+	if (timeline.cpus().size() * bins > std::max<std::size_t>(max_answer_bins, timeline.cpus().size()))
+		throw TooMuch();
 	const auto own = static_cast<double>(timeline.mode_bin_ticks());
 	const double wide = static_cast<double>(to_ticks - from_ticks) / bins;
 	const auto ticks_of = [&](std::size_t bin) { // the last one is shorter

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "groups.h"
 #include "kept_bytes.h"
 
 namespace monitor::view {
@@ -19,32 +20,55 @@ using analyze::Thread;
 constexpr std::uint64_t min_base_ticks = 256;
 constexpr std::uint64_t max_bins = std::uint64_t(1) << 31; // of level 0: slices have 32 bits for one
 constexpr std::uint64_t max_mode_cells = 4'000'000;        // of all CPUs
-constexpr std::uint64_t min_mode_bins = 256, max_mode_bins = 16384;
+constexpr std::uint64_t min_mode_bins = 64, max_mode_bins = 16384;
 constexpr std::size_t adds_between_looks = 1 << 16; // at how much memory the slices take
 
 } // namespace
+
+std::uint64_t ThreadLanes::ran() const
+{
+	std::uint64_t ticks = 0;
+	for (const Stay &stay : stays)
+		ticks += stay.runs.busy();
+	return ticks;
+}
+
+std::vector<Slice> ThreadLanes::runs(unsigned level, std::uint64_t from_bin, std::uint64_t to_bin,
+				     const Group *group) const
+{
+	std::vector<Slice> slices;
+	for (const Stay &stay : stays) {
+		if (group && !group->has(stay))
+			continue;
+		const std::vector<Slice> own = stay.runs.slices(level, from_bin, to_bin);
+		slices.insert(slices.end(), own.begin(), own.end());
+	}
+	return slices;
+}
 
 Timeline::Timeline(std::uint64_t begin, std::uint64_t end, std::size_t cpus, std::size_t max_bytes, std::uint64_t bins)
     : begin_(begin), ticks_(std::max(end, begin + 1) - begin),
       base_ticks_(std::max(min_base_ticks, std::bit_ceil(ticks_ / max_bins + 1))), max_bytes_(max_bytes)
 {
-	while (first_level_ + 1 < levels && ticks_ / (base_ticks_ << 2 * first_level_) > bins)
-		++first_level_;
+	while (cpus_level_ + 1 < levels && ticks_ / (base_ticks_ << 2 * cpus_level_) > bins)
+		++cpus_level_;
+	threads_level_ = cpus_level_;
 	const std::uint64_t mode_bins =
 	    std::clamp(max_mode_cells / (std::max<std::size_t>(cpus, 1) * picture_modes), min_mode_bins, max_mode_bins);
 	mode_bin_ticks_ = ticks_ / mode_bins + 1;
 }
 
-Timeline::Timeline(const Timeline &whole, unsigned first_level, std::size_t max_bytes)
+Timeline::Timeline(const Timeline &whole, unsigned first_level, std::size_t max_bytes, bool of_threads)
     : begin_(whole.begin_), ticks_(whole.ticks_), base_ticks_(whole.base_ticks_), mode_bin_ticks_(0),
-      max_bytes_(max_bytes), first_level_(first_level)
+      max_bytes_(max_bytes), cpus_level_(first_level), threads_level_(first_level), of_threads_(of_threads)
 {
 }
 
 Timeline::Timeline(KeptReader &reader)
     : begin_(reader.number<std::uint64_t>()), ticks_(reader.number<std::uint64_t>()),
       base_ticks_(reader.number<std::uint64_t>()), mode_bin_ticks_(reader.number<std::uint64_t>()),
-      max_bytes_(reader.number<std::uint64_t>()), first_level_(reader.number<std::uint32_t>())
+      max_bytes_(reader.number<std::uint64_t>()), cpus_level_(reader.number<std::uint32_t>()),
+      threads_level_(reader.number<std::uint32_t>())
 {
 	for (auto cpus = reader.number<std::uint64_t>(); cpus-- > 0;) {
 		const auto number = reader.number<std::uint32_t>();
@@ -60,7 +84,10 @@ Timeline::Timeline(KeptReader &reader)
 		thread.cpu = reader.number<std::uint32_t>();
 		thread.name = reader.text();
 		thread.in_tree = reader.number<std::uint8_t>() != 0;
-		thread.runs = Lane(base_ticks_, reader);
+		for (auto stays = reader.number<std::uint64_t>(); stays-- > 0;) {
+			const auto first = reader.number<std::uint64_t>(), cgroup = reader.number<std::uint64_t>();
+			thread.stays.push_back({first, cgroup, Lane(base_ticks_, reader)});
+		}
 		thread.waits = Lane(base_ticks_, reader);
 		threads_.push_back(std::move(thread));
 	}
@@ -73,7 +100,8 @@ void Timeline::keep(KeptWriter &writer) const
 	for (const std::uint64_t number :
 	     {begin_, ticks_, base_ticks_, mode_bin_ticks_, static_cast<std::uint64_t>(max_bytes_)})
 		writer.number(number);
-	writer.number(std::uint32_t{first_level_});
+	writer.number(std::uint32_t{cpus_level_});
+	writer.number(std::uint32_t{threads_level_});
 	writer.number(static_cast<std::uint64_t>(cpus_.size()));
 	for (const CpuLane &cpu : cpus_) {
 		writer.number(cpu.number);
@@ -89,7 +117,12 @@ void Timeline::keep(KeptWriter &writer) const
 		writer.number(thread.cpu);
 		writer.text(thread.name);
 		writer.number(static_cast<std::uint8_t>(thread.in_tree));
-		thread.runs.keep(writer);
+		writer.number(static_cast<std::uint64_t>(thread.stays.size()));
+		for (const Stay &stay : thread.stays) {
+			writer.number(stay.first);
+			writer.number(stay.cgroup);
+			stay.runs.keep(writer);
+		}
 		thread.waits.keep(writer);
 	}
 	writer.array(hidden_);
@@ -100,7 +133,7 @@ std::size_t Timeline::add_cpu(std::uint32_t number)
 	cpu_index_.resize(std::max<std::size_t>(cpu_index_.size(), number + std::size_t{1}), no_place);
 	cpu_index_[number] = static_cast<std::uint32_t>(cpus_.size());
 	cpus_.push_back({number, Lane(base_ticks_), {}});
-	cpus_.back().threads.drop_below(first_level_);
+	cpus_.back().threads.drop_below(cpus_level_);
 	unfound_.emplace_back();
 	if (mode_bin_ticks_ == 0)
 		return cpu_index_[number];
@@ -118,13 +151,22 @@ std::uint32_t Timeline::place_of(const Thread &thread, std::uint32_t cpu, std::u
 		return recent.second;
 	const auto [found, is_new] = places_.try_emplace(&thread, static_cast<std::uint32_t>(threads_.size()));
 	if (is_new) {
-		threads_.push_back(
-		    {thread.tid, thread.tgid, 0, ticks, cpu, {}, false, 0, Lane(base_ticks_), Lane(base_ticks_)});
-		threads_.back().runs.drop_below(first_level_);
-		threads_.back().waits.drop_below(first_level_);
+		threads_.push_back({thread.tid, thread.tgid, 0, ticks, cpu, {}, false, {}, Lane(base_ticks_)});
+		threads_.back().waits.drop_below(threads_level_);
 	}
 	recent = {&thread, found->second};
 	return found->second;
+}
+
+// What is told until a thread moves was in the cgroup that it leaves, as of its usage (Machine::visit_cgroups()).
+Lane &Timeline::runs_of(std::uint32_t place, const Thread &thread, std::uint64_t ticks)
+{
+	std::vector<Stay> &stays = threads_[place].stays;
+	while (stays.size() <= thread.left.size()) {
+		stays.push_back({ticks, 0, Lane(base_ticks_)});
+		stays.back().runs.drop_below(threads_level_);
+	}
+	return stays.back().runs;
 }
 
 void Timeline::coarsen_modes()
@@ -170,7 +212,8 @@ void Timeline::had(CpuLane &lane, const Thread &thread, std::uint64_t from, std:
 		lane.place = place_of(thread, lane.number, from);
 	}
 	lane.threads.add(from, to, lane.place);
-	threads_[lane.place].runs.add(from, to, lane.number);
+	if (of_threads_)
+		runs_of(lane.place, thread, from).add(from, to, lane.number);
 	if (++adds_ % adds_between_looks == 0)
 		keep_within();
 }
@@ -232,7 +275,8 @@ void Timeline::moved(const Cpu &cpu, Mode from, Mode to, std::uint64_t ticks)
 
 void Timeline::waited(const Thread &thread, std::uint64_t from, std::uint64_t to)
 {
-	threads_[place_of(thread, thread.cpu, from - begin_)].waits.add(from - begin_, to - begin_, 0);
+	if (of_threads_)
+		threads_[place_of(thread, thread.cpu, from - begin_)].waits.add(from - begin_, to - begin_, 0);
 }
 
 void Timeline::lost(const Cpu &cpu, std::uint64_t from, std::uint64_t to)
@@ -268,23 +312,38 @@ Timeline Timeline::modes_only() const
 	return made;
 }
 
+std::size_t Timeline::bytes_of_cpus() const
+{
+	std::size_t sum = 0;
+	for (const CpuLane &cpu : cpus_)
+		sum += cpu.threads.bytes();
+	return sum;
+}
+
+std::size_t Timeline::bytes_of_threads() const
+{
+	std::size_t sum = 0;
+	for (const ThreadLanes &thread : threads_) {
+		sum += thread.waits.bytes();
+		for (const Stay &stay : thread.stays)
+			sum += stay.runs.bytes();
+	}
+	return sum;
+}
+
 void Timeline::keep_within()
 {
-	const auto bytes = [this] {
-		std::size_t sum = threads_.size() * sizeof(ThreadLanes);
-		for (const CpuLane &cpu : cpus_)
-			sum += cpu.threads.bytes();
-		for (const ThreadLanes &thread : threads_)
-			sum += thread.runs.bytes() + thread.waits.bytes();
-		return sum;
-	};
-	while (first_level_ + 1 < levels && bytes() > max_bytes_) {
-		++first_level_;
+	while (cpus_level_ + 1 < levels && bytes_of_cpus() > max_bytes_ / 2) {
+		++cpus_level_;
 		for (CpuLane &cpu : cpus_)
-			cpu.threads.drop_below(first_level_);
+			cpu.threads.drop_below(cpus_level_);
+	}
+	while (threads_level_ + 1 < levels && bytes_of_threads() > max_bytes_) {
+		++threads_level_;
 		for (ThreadLanes &thread : threads_) {
-			thread.runs.drop_below(first_level_);
-			thread.waits.drop_below(first_level_);
+			thread.waits.drop_below(threads_level_);
+			for (Stay &stay : thread.stays)
+				stay.runs.drop_below(threads_level_);
 		}
 	}
 }
@@ -308,8 +367,11 @@ void Timeline::finish(const analyze::Machine &machine)
 		lanes.number = number - 1;
 		lanes.name = thread.name;
 		lanes.in_tree = thread.in_tree;
-		lanes.cgroup = machine.cgroup_of(thread);
-		lanes.runs.finish();
+		for (std::size_t stay = 0; stay < lanes.stays.size(); ++stay) {
+			lanes.stays[stay].cgroup =
+			    stay < thread.left.size() ? thread.left[stay].cgroup : machine.cgroup_of(thread);
+			lanes.stays[stay].runs.finish();
+		}
 		lanes.waits.finish();
 	}
 	sort_by_tid();

@@ -32,6 +32,15 @@ inline std::vector<std::string> mode_names()
 // Keys of a CPU's lane that are no thread.
 constexpr std::uint32_t key_unknown = 0xffffffff, key_offline = 0xfffffffe;
 
+struct Group;
+
+// Where a thread ran while it was in a cgroup.
+struct Stay {
+	std::uint64_t first = 0;  // ticks: what is in its lane begins then
+	std::uint64_t cgroup = 0; // its ID; 0: unknown
+	Lane runs{0};             // the key is the CPU
+};
+
 struct ThreadLanes {
 	std::int32_t tid = 0, tgid = 0;
 	std::size_t number = 0;  // its place in Machine::threads(): numbers of threads are used again
@@ -39,9 +48,13 @@ struct ThreadLanes {
 	std::uint32_t cpu = 0;   // of the idle thread: each CPU has one
 	std::string name;
 	bool in_tree = false;
-	std::uint64_t cgroup = 0; // its ID at the end; 0: unknown
-	Lane runs{0};             // the key is the CPU
-	Lane waits{0};            // for a CPU
+	std::vector<Stay> stays = {}; // in the order of time, most often one
+	Lane waits{0};                // for a CPU
+
+	std::uint64_t ran() const; // ticks
+	// Of all stays, or those that the group has (groups.h), as of a lane.
+	std::vector<Slice> runs(unsigned level, std::uint64_t from_bin, std::uint64_t to_bin,
+				const Group *group = nullptr) const;
 };
 
 struct CpuLane {
@@ -60,12 +73,13 @@ public:
 	// Bins of the finest level, about: what is finer is read again when it is asked for (window.h).
 	static constexpr std::uint64_t usual_bins = 1 << 18;
 
-	// From `begin` to `end`, ticks of the trace's clock. `max_bytes`: of the slices; further levels are given up
-	// for it.
+	// From `begin` to `end`, ticks of the trace's clock. `max_bytes`: of the slices of threads, and half as much of
+	// those of CPUs, which is what a page shows first; further levels of the ones or of the others are given up for
+	// it.
 	Timeline(std::uint64_t begin, std::uint64_t end, std::size_t cpus, std::size_t max_bytes,
 		 std::uint64_t bins = usual_bins);
-	// For a part of another one: from this level on, without modes.
-	Timeline(const Timeline &whole, unsigned first_level, std::size_t max_bytes);
+	// For a part of another one: from this level on, without modes. `of_threads`: else only of CPUs.
+	Timeline(const Timeline &whole, unsigned first_level, std::size_t max_bytes, bool of_threads);
 
 	// As it was kept (picture_cache.h), after finish().
 	explicit Timeline(KeptReader &reader);
@@ -102,8 +116,10 @@ public:
 	std::uint32_t find(std::int32_t tid, std::uint32_t cpu, std::uint64_t ticks) const;
 	// The numbers of threads that the kernel hides, of those that ran.
 	const std::vector<std::int32_t> &hidden() const { return hidden_; }
-	// The finest level of which all slices were kept.
-	unsigned first_level() const { return first_level_; }
+	// The finest level of which all slices were kept: of CPUs, of threads, of both.
+	unsigned cpus_level() const { return cpus_level_; }
+	unsigned threads_level() const { return threads_level_; }
+	unsigned first_level() const { return std::max(cpus_level_, threads_level_); }
 
 private:
 	struct Interval {
@@ -116,6 +132,7 @@ private:
 											    : add_cpu(cpu.number);
 	}
 	std::size_t add_cpu(std::uint32_t number);
+	Lane &runs_of(std::uint32_t place, const analyze::Thread &thread, std::uint64_t ticks);
 	std::uint32_t place_of(const analyze::Thread &thread, std::uint32_t cpu, std::uint64_t ticks);
 	template <class Add> void each_bin(CpuLane &lane, std::uint64_t from, std::uint64_t to, const Add &add) const;
 	void had(CpuLane &lane, const analyze::Thread &thread, std::uint64_t from, std::uint64_t to);
@@ -123,11 +140,14 @@ private:
 	void coarsen_modes();
 	void sort_by_tid();
 	void leave_unfound(std::size_t cpu);
+	std::size_t bytes_of_cpus() const;
+	std::size_t bytes_of_threads() const;
 	void keep_within();
 
 	std::uint64_t begin_, ticks_, base_ticks_, mode_bin_ticks_;
 	std::size_t max_bytes_, adds_ = 0;
-	unsigned first_level_ = 0;
+	unsigned cpus_level_ = 0, threads_level_ = 0;
+	bool of_threads_ = true;
 	std::vector<CpuLane> cpus_;
 	std::vector<ThreadLanes> threads_;
 	std::unordered_map<const analyze::Thread *, std::uint32_t> places_;

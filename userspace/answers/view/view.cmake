@@ -31,6 +31,7 @@ add_library(monitor_view STATIC
   ${CMAKE_CURRENT_LIST_DIR}/picture.cpp
   ${CMAKE_CURRENT_LIST_DIR}/picture_cache.cpp
   ${CMAKE_CURRENT_LIST_DIR}/picture_parts.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/rows.cpp
   ${CMAKE_CURRENT_LIST_DIR}/scene_json.cpp
   ${CMAKE_CURRENT_LIST_DIR}/scenes.cpp
   ${CMAKE_CURRENT_LIST_DIR}/story.cpp

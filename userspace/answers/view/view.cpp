@@ -190,10 +190,16 @@ HttpResponse answer(const Picture &picture, Wanted &wanted, const HttpRequest &r
 WrittenPage written_page(const Picture &picture, std::size_t max_bytes)
 {
 	const Timeline &timeline = picture.timeline();
-	std::vector<std::size_t> threads(timeline.threads().size());
+	const Rows &rows = picture.rows();
+	const auto ran = [&](std::size_t row) {
+		std::uint64_t ticks = 0;
+		for (const std::uint32_t place : rows.threads(row))
+			ticks += timeline.threads()[place].ran();
+		return ticks;
+	};
+	std::vector<std::size_t> threads(rows.size());
 	std::iota(threads.begin(), threads.end(), std::size_t{0});
-	std::ranges::sort(threads, std::ranges::greater(),
-			  [&](std::size_t place) { return timeline.threads()[place].runs.busy(); });
+	std::ranges::sort(threads, std::ranges::greater(), ran);
 	threads.resize(std::min(threads.size(), written_threads));
 	Json lanes = Json::array();
 	std::string names;
@@ -203,9 +209,9 @@ WrittenPage written_page(const Picture &picture, std::size_t max_bytes)
 	};
 	for (std::size_t cpu = 0; cpu < timeline.cpus().size(); ++cpu)
 		add_lane(fmt::format("c{}", cpu));
-	for (const std::size_t place : threads) {
-		add_lane(fmt::format("r{}", place));
-		add_lane(fmt::format("w{}", place));
+	for (const std::size_t row : threads) {
+		add_lane(fmt::format("r{}", row));
+		add_lane(fmt::format("w{}", row));
 	}
 	for (std::size_t by = 0; by < Groups::names.size(); ++by)
 		for (std::size_t i = 0;
@@ -213,10 +219,12 @@ WrittenPage written_page(const Picture &picture, std::size_t max_bytes)
 			add_lane(fmt::format("{}{}", "pmg"[by], i));
 	for (std::size_t i = 0; i < std::min(written_threads, picture.activities().kinds().size()); ++i)
 		add_lane(fmt::format("a{}", i));
+	const auto mode_bins = static_cast<unsigned>(std::clamp<std::size_t>(
+	    max_answer_bins / std::max<std::size_t>(timeline.cpus().size(), 1), 1, written_mode_bins));
 	Json data = {{"about", picture.about()},
 		     {"lanes", std::move(lanes)},
-		     {"mode_bins", written_mode_bins},
-		     {"modes", base64(deflated(modes_tile(timeline, 0, timeline.ticks(), written_mode_bins)))},
+		     {"mode_bins", mode_bins},
+		     {"modes", base64(deflated(modes_tile(timeline, 0, timeline.ticks(), mode_bins)))},
 		     {"slices", Json::object()},
 		     {"tables", Json::object()}};
 	for (const char *by : {"process", "thread", "command", "cgroup", "cpu", "calls", "sleeps"})
@@ -226,9 +234,10 @@ WrittenPage written_page(const Picture &picture, std::size_t max_bytes)
 			data["tables"][by] = nullptr;
 		}
 	unsigned first = levels;
-	for (std::size_t bytes = 0; first > timeline.first_level(); --first) {
-		const std::string tile = slices_tile({timeline, &picture.groups(), nullptr, &picture.activities()},
-						     first - 1, 0, ~std::uint64_t(0), names, ~std::size_t(0));
+	for (std::size_t bytes = 0; first > timeline.cpus_level(); --first) {
+		const std::string tile =
+		    slices_tile({timeline, &picture.groups(), nullptr, &picture.activities(), &rows}, first - 1, 0,
+				~std::uint64_t(0), names, ~std::size_t(0));
 		if (tile.size() > max_bytes * usual_ratio && first < levels)
 			break;
 		const std::string slices = base64(deflated(tile));
@@ -242,10 +251,9 @@ WrittenPage written_page(const Picture &picture, std::size_t max_bytes)
 		    fmt::format("what is shorter than {:.0f} us is summed up in this page: the server has more",
 				static_cast<double>(timeline.base_ticks() << (2 * first)) /
 				    picture.about()["frequency_hz"].get<double>() * 1e6);
-	if (threads.size() < timeline.threads().size())
-		page.left_out +=
-		    fmt::format("{}lanes of the {} of {} threads that ran longest", page.left_out.empty() ? "" : "; ",
-				threads.size(), timeline.threads().size());
+	if (threads.size() < rows.size())
+		page.left_out += fmt::format("{}lanes of the {} of {} threads that ran longest",
+					     page.left_out.empty() ? "" : "; ", threads.size(), rows.size());
 	data["about"]["first_level"] = first;
 	data["about"]["left_out"] = page.left_out;
 	for (const PageFile &file : page_files)

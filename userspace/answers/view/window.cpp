@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/memory_bound.h"
+#include "groups.h"
 #include "reading/analyze/machine.h"
 
 namespace monitor::view {
@@ -14,14 +16,22 @@ constexpr std::uint64_t events_between_questions = 1 << 16;
 
 } // namespace
 
+bool has_no_memory(const trace::Problems &problems)
+{
+	return std::ranges::any_of(problems.kept(), [](const trace::Problem &problem) {
+		return problem.sentence.ends_with(memory_used_up_text());
+	});
+}
+
 Window::Window(const trace::Trace &trace, const analyze::RecordingInfo &info, const Timeline &whole, unsigned level,
-	       std::uint64_t from_bin, std::uint64_t to_bin, std::size_t max_bytes, const IsOver &is_over)
+	       std::uint64_t from_bin, std::uint64_t to_bin, std::size_t max_bytes, bool of_threads,
+	       const IsOver &is_over)
     : whole_(whole), level_(level), from_bin_(from_bin),
       to_bin_(std::min(to_bin, whole.ticks() / (whole.base_ticks() << 2 * level) + 1)),
-      timeline_(whole, level, max_bytes)
+      timeline_(whole, level, max_bytes, of_threads)
 {
 	const std::uint64_t bin_ticks = whole.base_ticks() << 2 * level;
-	const std::uint64_t kept_ticks = whole.base_ticks() << 2 * whole.first_level();
+	const std::uint64_t kept_ticks = whole.base_ticks() << 2 * whole.threads_level();
 	const std::uint64_t from = whole.begin() + from_bin_ * bin_ticks;
 	analyze::Scope scope;
 	scope.range = {from - std::min(from, kept_ticks), whole.begin() + to_bin_ * bin_ticks - 1};
@@ -38,8 +48,7 @@ Window::Window(const trace::Trace &trace, const analyze::RecordingInfo &info, co
 		if (std::exchange(is_in_lead, false))
 			machine.forget_others();
 		machine.event(event);
-		is_given_up = ++events % events_between_questions == 0 &&
-			      ((is_over && is_over()) || timeline_.first_level() > level);
+		is_given_up = ++events % events_between_questions == 0 && ((is_over && is_over()) || is_too_much());
 		return !is_given_up;
 	};
 	// Before the part each stream starts with a packet of its own, which shows who ran there: of level 0, because
@@ -55,10 +64,10 @@ Window::Window(const trace::Trace &trace, const analyze::RecordingInfo &info, co
 			  });
 	for (const auto &stream : trace.streams()) // parts all over the trace must not have all of it in memory
 		stream->release_bytes(stream->bytes(), stream->bytes() + stream->whole_bytes());
+	if (has_no_memory(problems) || is_too_much())
+		throw TooMuch();
 	if (trace.problems().empty() && !problems.empty())
 		throw Error("the trace has changed since this picture was made: start monitor view again");
-	if (timeline_.first_level() > level)
-		throw Error("this is too much at once: ask for a part of it");
 	if (is_given_up)
 		throw Error("this is not wanted any more");
 	if (is_in_lead)
@@ -66,8 +75,8 @@ Window::Window(const trace::Trace &trace, const analyze::RecordingInfo &info, co
 	machine.end_at(scope.range.to + 1);
 	machine.finish();
 	timeline_.finish(machine);
-	if (timeline_.first_level() > level) // what was still open
-		throw Error("this is too much at once: ask for a part of it");
+	if (is_too_much()) // what was still open
+		throw TooMuch();
 	for (const ThreadLanes &thread : timeline_.threads()) {
 		const std::uint32_t place = whole.find(thread.tid, thread.cpu, thread.first);
 		there_.emplace(place, static_cast<std::uint32_t>(places_.size()));
@@ -89,10 +98,21 @@ const ThreadLanes *Window::thread(std::size_t place) const
 	return found == there_.end() ? nullptr : &timeline_.threads()[found->second];
 }
 
-const Lane *Window::runs(std::size_t place) const
+// The stays of a part are later ones of the picture.
+std::vector<Slice> Window::runs(std::uint32_t place, const Group *group) const
 {
 	const ThreadLanes *found = thread(place);
-	return found ? &found->runs : nullptr;
+	std::vector<Slice> runs;
+	const std::vector<Stay> &stays = whole_.threads()[place].stays;
+	for (std::size_t i = 0, of = 0; found && i < found->stays.size(); ++i) {
+		while (of + 1 < stays.size() && stays[of + 1].first <= found->stays[i].first)
+			++of;
+		if (group && (stays.empty() || !group->has(stays[of])))
+			continue;
+		const std::vector<Slice> own = found->stays[i].runs.slices(level_, from_bin_, to_bin_);
+		runs.insert(runs.end(), own.begin(), own.end());
+	}
+	return runs;
 }
 
 std::vector<Slice> Window::waits(std::size_t place) const
@@ -102,10 +122,11 @@ std::vector<Slice> Window::waits(std::size_t place) const
 	// What it did first shows that the wait was over; the picture's bins are too wide for that.
 	std::uint64_t until = to_bin_;
 	if (found)
-		for (const Lane *lane : {&found->runs, &found->waits})
-			if (!lane->slices(level_).empty())
-				until = std::min<std::uint64_t>(until, lane->slices(level_).front().bin);
-	const unsigned kept = whole_.first_level();
+		for (const std::vector<Slice> &slices :
+		     {found->runs(level_, 0, ~std::uint64_t(0)), found->waits.slices(level_)})
+			if (!slices.empty())
+				until = std::min<std::uint64_t>(until, slices.front().bin);
+	const unsigned kept = whole_.threads_level();
 	const std::uint64_t bin_ticks = whole_.base_ticks() << 2 * level_, kept_ticks = whole_.base_ticks() << 2 * kept;
 	const std::uint64_t from = from_bin_ * bin_ticks, at = from / kept_ticks;
 	// A slice of more than a bin ends within the bin after its last one.

@@ -19,15 +19,21 @@ namespace monitor::view {
 // Whether what is being read is no longer wanted: asked now and then.
 using IsOver = std::function<bool()>;
 
+// Whether there was not enough memory to read all of it (base/memory_bound.h).
+bool has_no_memory(const trace::Problems &problems);
+
 class Window {
 public:
-	// Level and bins as in tile.h. Throws Error: it needs more than `max_bytes`, or is no longer wanted.
+	// Level and bins as in tile.h. `of_threads`: else there are only lanes of CPUs. Throws TooMuch: it needs more
+	// than `max_bytes`, or than the memory that is left; Error: it is no longer wanted.
 	Window(const trace::Trace &trace, const analyze::RecordingInfo &info, const Timeline &whole, unsigned level,
-	       std::uint64_t from_bin, std::uint64_t to_bin, std::size_t max_bytes, const IsOver &is_over);
+	       std::uint64_t from_bin, std::uint64_t to_bin, std::size_t max_bytes, bool of_threads,
+	       const IsOver &is_over);
 
-	// Lanes by their places in the picture; null: nothing is in them.
+	// Of a CPU by its place in the picture; null: nothing is in it.
 	const Lane *cpu(std::size_t place) const;
-	const Lane *runs(std::size_t place) const;
+	// Where a thread of the picture ran; of a group as far as it is of it.
+	std::vector<Slice> runs(std::uint32_t place, const Group *group) const;
 	// A thread's waits, the first of which may have begun before.
 	std::vector<Slice> waits(std::size_t place) const;
 	// Of a key of a CPU's lane here the one of the picture.
@@ -35,6 +41,7 @@ public:
 
 private:
 	const ThreadLanes *thread(std::size_t place) const;
+	bool is_too_much() const { return timeline_.first_level() > level_; }
 
 	const Timeline &whole_;
 	unsigned level_;

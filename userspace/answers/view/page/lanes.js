@@ -7,7 +7,7 @@ import {words} from './source.js';
 import {count, duration, moment} from './text.js';
 
 const label = 150, axisHeight = 18, laneHeight = 20, gap = 3;
-const tileBins = 1024, keptTiles = 400, maxRows = 40;
+const tileBins = 1024, keptTiles = 400, maxRows = 40, maxCpus = 256;
 // Lanes of groups of threads: how about.groups calls them, and the first letter of their lanes.
 export const groupKinds = {processes: {by: 'process', letter: 'p'}, commands: {by: 'command', letter: 'm'}, cgroups: {by: 'cgroup', letter: 'g'}};
 
@@ -73,8 +73,10 @@ export class Lanes {
 		const {cpus, threads, groups, activities} = this.source.about, kind = groupKinds[what];
 		this.perRow = what === 'threads' ? 2 : 1;
 		if (what === 'cpus') {
-			this.rows = cpus.map(({cpu}) => ({title: `CPU ${cpu}`, parallel: 1}));
-			this.lanes = 'c*';
+			const places = cpus.map((_, place) => place);
+			const shown = cpus.length > maxCpus ? places.sort((a, b) => cpus[b].busy - cpus[a].busy).slice(0, maxCpus).sort((a, b) => a - b) : places;
+			this.rows = shown.map(place => ({title: `CPU ${cpus[place].cpu}`, parallel: 1}));
+			this.lanes = shown.length < cpus.length ? shown.map(place => `c${place}`).join(',') : 'c*';
 		} else if (what === 'activities') {
 			const isFound = activity => !this.found || activity.name.toLowerCase().includes(this.wanted) || activity.threads.some(place => this.found.has(place));
 			const shown = activities.kinds.map((activity, place) => ({activity, lane: `a${place}`}))
@@ -84,11 +86,11 @@ export class Lanes {
 		} else if (kind) {
 			const shown = groups[kind.by].map((group, place) => ({group, lane: `${kind.letter}${place}`}))
 				.filter(({group, lane}) => this.source.has(lane) && group.ran > 0 && (!this.found || group.threads.some(place => this.found.has(place)))).slice(0, maxRows);
-			this.rows = shown.map(({group}) => ({title: group.pid ? `${group.name || '?'} ${group.pid}` : group.name || '?', group, parallel: Math.min(group.threads.length, cpus.length)}));
+			this.rows = shown.map(({group}) => ({title: group.pid ? `${group.name || '?'} ${group.pid}` : group.name || '?', group, parallel: Math.min(group.number, cpus.length)}));
 			this.lanes = shown.map(({lane}) => lane).join(',');
 		} else {
 			const places = this.byTime.filter(place => (this.found?.has(place) ?? true) && (only?.has(place) ?? true)).slice(0, maxRows);
-			this.rows = places.map(place => ({title: this.threadTitle(place), thread: threads[place], parallel: 1}));
+			this.rows = places.map(place => ({title: this.threadTitle(place), thread: threads[place], parallel: Math.min(threads[place].others ?? 1, cpus.length)}));
 			this.lanes = places.flatMap(place => [`r${place}`, `w${place}`]).join(',');
 		}
 		this.resize();
@@ -101,6 +103,8 @@ export class Lanes {
 	}
 	threadTitle(place) {
 		const thread = this.source.about.threads[place];
+		if (thread?.others)
+			return `${count(thread.others)} others, ${thread.name || '?'}`;
 		return thread ? `${thread.name || '?'} ${thread.tid}` : key === offlineKey ? 'offline' : 'unknown';
 	}
 	// What they mean, as legend() in main.js has it.
@@ -270,13 +274,13 @@ export class Lanes {
 		if (row < 0 || row >= this.rows.length)
 			return undefined;
 		if (!this.hasThreads)
-			return this.rows[row].thread?.number;
+			return this.rows[row].thread?.number ?? undefined;
 		let nearest = Infinity, number;
 		this.near(row, this.ticks(x), this.span / (this.width - this.label) * 3, (slices, i, width, part, distance) => {
 			if (slices[i + 2] === unknownKey || distance >= nearest)
 				return;
 			nearest = distance;
-			number = this.source.about.threads[slices[i + 2]]?.number;
+			number = this.source.about.threads[slices[i + 2]]?.number ?? undefined;
 		});
 		return number;
 	}
@@ -329,6 +333,6 @@ export class Lanes {
 		});
 		if (activity)
 			text = `${text || 'none is known to be open'} (in the whole recording ${count(activity.count)} times, ${duration(activity.total * nsPerTick)} in all, the longest ${duration(activity.longest * nsPerTick)})`;
-		return `${this.rows[row].title} at ${moment(this.source.ns(at), this.span / this.width * nsPerTick)}: ${text || (this.what === 'cpus' ? 'idle' : group ? `none of its ${group.threads.length} threads runs` : 'neither runs nor waits for a CPU')}`;
+		return `${this.rows[row].title} at ${moment(this.source.ns(at), this.span / this.width * nsPerTick)}: ${text || (this.what === 'cpus' ? 'idle' : group ? `none of its ${count(group.number)} threads runs` : 'neither runs nor waits for a CPU')}`;
 	}
 }

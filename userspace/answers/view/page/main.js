@@ -217,7 +217,8 @@ function showLanes(what, only) {
 	for (const name of lanesNames)
 		element(`lanes-${name}`).ariaPressed = String(what === name);
 	legend('lanes-legend', lanes.colours);
-	element('lanes-note').textContent = what === 'activities' ? activitiesNote() : '';
+	element('lanes-note').textContent = what === 'activities' ? activitiesNote() : what === 'cpus' && lanes.rows.length < about.cpus.length
+		? `the ${lanes.rows.length} of ${about.cpus.length} CPUs that were busy longest` : '';
 	element('lanes').setAttribute('aria-label', lanesTexts[what] ?? 'how much of the CPUs each group of threads had');
 	dirty = true;
 	settleSoon();

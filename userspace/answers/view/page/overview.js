@@ -4,6 +4,7 @@
 import {dark, faint, hatched, ink, modeColours, paper} from './colours.js';
 
 const label = 56, rowHeight = 22, gap = 3;
+const maxBins = 2 ** 19; // of all CPUs: what the server answers at once
 
 export class Overview {
 	constructor(canvas, source, setWindow) {
@@ -23,7 +24,8 @@ export class Overview {
 		this.canvas.style.height = `${this.height}px`;
 		this.canvas.width = this.width * scale;
 		this.canvas.height = this.height * scale;
-		this.bins = Math.max(1, Math.floor(this.width - label));
+		this.bins = Math.max(1, Math.floor(Math.min(this.width - label, maxBins / about.cpus.length)));
+		this.binWidth = Math.max(1, Math.floor(this.width - label)) / this.bins;
 		this.shares = await this.source.modes(0, about.ticks, this.bins);
 		this.drawStrips();
 		this.draw();
@@ -45,7 +47,7 @@ export class Overview {
 			if (this.rowHeight >= 9 || row % Math.ceil(11 / (this.rowHeight + gap)) === 0)
 				context.fillText(`CPU ${cpu}`, 0, top + this.rowHeight / 2 + 4);
 			context.fillStyle = faint();
-			context.fillRect(label, top + this.rowHeight, this.bins, 1);
+			context.fillRect(label, top + this.rowHeight, this.bins * this.binWidth, 1);
 			fills.forEach((fill, mode) => {
 				if (!fill)
 					return;
@@ -57,7 +59,7 @@ export class Overview {
 					let below = 0;
 					for (let i = 0; i < mode; ++i)
 						below += fills[i] ? this.shares[at + i] : 0;
-					context.fillRect(label + bin, top + this.rowHeight * (1 - below - share), 1, this.rowHeight * share);
+					context.fillRect(label + bin * this.binWidth, top + this.rowHeight * (1 - below - share), this.binWidth, this.rowHeight * share);
 				}
 			});
 		});
@@ -77,10 +79,10 @@ export class Overview {
 		context.strokeRect(from + 0.5, 0.5, to - from - 1, this.height - 1);
 	}
 	x(ticks) {
-		return label + ticks / this.source.about.ticks * this.bins;
+		return label + ticks / this.source.about.ticks * this.bins * this.binWidth;
 	}
 	ticks(x) {
-		return Math.min(1, Math.max(0, (x - label) / this.bins)) * this.source.about.ticks;
+		return Math.min(1, Math.max(0, (x - label) / (this.bins * this.binWidth))) * this.source.about.ticks;
 	}
 	begin(event) {
 		this.canvas.setPointerCapture(event.pointerId);

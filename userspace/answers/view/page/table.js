@@ -73,7 +73,8 @@ export class Table {
 			return line;
 		});
 		const caption = document.createElement('caption');
-		caption.textContent = rows.length > 500 ? `500 of ${rows.length} rows` : '';
+		const all = rows.length + (this.table.left_out ?? 0);
+		caption.textContent = all <= 500 ? '' : all === rows.length ? `500 of ${all} rows` : `500 of the ${rows.length} of ${all} rows that ran longest`;
 		this.element.replaceChildren(caption, head, ...body);
 	}
 }
