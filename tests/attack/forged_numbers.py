@@ -11,6 +11,7 @@ import subprocess
 import time
 
 import e2e
+import view
 
 HEAD = struct.Struct("<I16sIQQQQQQQIIII")
 BLOCK, HEAD_BYTES = 4096, 96
@@ -146,6 +147,20 @@ def cpus():
 	e2e.expect("has a number that none has" in e2e.run(e2e.monitor, "report", forged.trace, exit_code=1).stderr, "nothing is said of them")
 
 
+def many_cpus():
+	"""As many as a kernel may have: the picture has all of them, within the memory that a command takes by itself."""
+	number = 8000
+	forged = Forged("many_cpus")
+	for cpu in range(number):
+		forged.stream(cpu, "sched_switch", [(i * 1000, [pair(1000 + i % 2, 1001 - i % 2)]) for i in range(4)])
+	page = e2e.work / "cpus.html"
+	most, errors, code = peak(e2e.monitor, "view", "--no-cache", "-o", page, forged.trace)
+	e2e.expect(code in (0, 1) and "written" in errors and "--memory" not in errors, f"exit code {code}: {errors}")
+	e2e.expect(most < 400, f"{most:.0f} MB")
+	e2e.equal("CPUs in the page", len(view.embedded(page.read_text())["about"]["cpus"]), number)
+	shutil.rmtree(forged.trace)
+
+
 if __name__ == "__main__":
 	e2e.need_recording()
-	e2e.main(threads, one_packet, cpus)
+	e2e.main(threads, one_packet, cpus, many_cpus)

@@ -430,5 +430,6 @@ def what_cannot_be_shown():
 	e2e.expect("cannot write" in done.stderr, done.stderr)
 
 
-e2e.need_recording()
-e2e.main(sums_are_those_of_report, of_activities, what_was_counted, a_story, who_is_refused, a_written_page, damaged_and_replaced, what_cannot_be_shown)
+if __name__ == "__main__":
+	e2e.need_recording()
+	e2e.main(sums_are_those_of_report, of_activities, what_was_counted, a_story, who_is_refused, a_written_page, damaged_and_replaced, what_cannot_be_shown)
