@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """What a report reads of recorded programs' own files takes a bounded amount of memory in all: three programs whose debug
-information expands a thousandfold, a jitdump with one long name and many moves. An attack by files that expand.
+information expands a thousandfold, in the program or in files that it names, a jitdump with one long name and many moves.
+An attack by files that expand.
 """
 import struct
 import subprocess
@@ -66,7 +67,7 @@ def expanding(path, megabytes):
 	names = bytes(bytes_[sections[names_at][4]:sections[names_at][4] + sections[names_at][5]])
 	for section in sections:
 		name = names[section[0]:names.index(0, section[0])]
-		if name not in (b".debug_str", b".debug_info", b".debug_line"):
+		if name.removesuffix(b".dwo") not in (b".debug_str", b".debug_info", b".debug_line"):
 			continue
 		raw = bytes(bytes_[section[4]:section[4] + section[5]])
 		packer = zlib.compressobj(1)
@@ -90,15 +91,22 @@ def report(trace):
 
 
 def debug_information():
+	for name, options, expands, says in (("whole", (), "spin{}", "takes too much memory"), ("split", ("-gsplit-dwarf",), "spin{}.dwo", "spin0.dwo")):
+		errors = report(expanding_programs(name, options, expands))
+		e2e.expect("spin0" in errors and says in errors, f"{name}: what is left out is not said: {errors}")
+
+
+def expanding_programs(name, options, expands):
+	"""Programs that were compiled with these options, and of which these files expand."""
 	programs = []
 	for i in range(3):
 		source = e2e.work / f"spin{i}.c"
 		source.write_text(SPIN % i)
 		programs.append(e2e.work / f"spin{i}")
-		subprocess.run(["gcc", "-g", "-O0", "-Wl,--build-id", "-o", programs[-1], source], check=True)
-		expanding(programs[-1], 900)
-	errors = report(e2e.record("debug", "--stacks=cpu", "-e", "sched", command=("sh", "-c", "; ".join(map(str, programs)))))
-	e2e.expect("spin0" in errors and "takes too much memory" in errors, f"what is left out is not said: {errors}")
+		subprocess.run(["gcc", "-g", "-O0", *options, "-c", source], check=True, cwd=e2e.work)
+		subprocess.run(["gcc", "-Wl,--build-id", "-o", programs[-1], f"{programs[-1]}.o"], check=True)
+		expanding(e2e.work / expands.format(i), 900)
+	return e2e.record(name, "--stacks=cpu", "-e", "sched", command=("sh", "-c", "; ".join(map(str, programs))))
 
 
 def jitdump():

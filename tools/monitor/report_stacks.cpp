@@ -108,6 +108,17 @@ void print_missing(const symbols::Symbolizer &symbolizer)
 	if (symbolizer.opener_lost())
 		print_note("monitor: the process that opens files was ended during the recording: stacks of what "
 			   "programs started or loaded later end early, and their functions have no names\n");
+	for (const auto &[path, sought] : symbolizer.incomplete()) {
+		const std::string others =
+		    sought.count == 1
+			? "another file, which was not found or cannot be read:"
+			: fmt::format("{} other files, which were not found or cannot be read: the first was",
+				      sought.count);
+		print_note(
+		    fmt::format("monitor: {} has debug information in {} sought as {}; what was inlined, lines or "
+				"names are missing\n",
+				printable(path), others, printable(fmt::format("{}", fmt::join(sought.paths, ", ")))));
+	}
 	for (const std::string &path : symbolizer.damaged())
 		print_note(fmt::format(
 		    "monitor: the debug information of {} cannot be read, or takes too much memory; what was "

@@ -138,14 +138,20 @@ std::vector<ElfNote> ElfImage::notes() const
 {
 	std::vector<ElfNote> found;
 	std::size_t left = max_note_bytes;
-	for (const ElfSegment &segment : note_segments_) {
-		if (segment.file_size > left)
-			continue;
-		left -= segment.file_size;
-		std::vector<std::byte> bytes(segment.file_size);
-		if (read_(segment.offset, bytes))
-			take_notes(bytes, segment.address, found);
-	}
+	const auto take = [&](std::uint64_t offset, std::uint64_t size, std::uint64_t address) {
+		if (size > left)
+			return;
+		left -= size;
+		std::vector<std::byte> bytes(size);
+		if (read_(offset, bytes))
+			take_notes(bytes, address, found);
+	};
+	for (const ElfSegment &segment : note_segments_)
+		take(segment.offset, segment.file_size, segment.address);
+	if (note_segments_.empty())
+		for (const ElfSection &section : sections_)
+			if (section.type == SHT_NOTE)
+				take(section.offset, section.size, section.address);
 	return found;
 }
 

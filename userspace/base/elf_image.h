@@ -55,7 +55,7 @@ public:
 	std::vector<std::byte> content(const ElfSection &section, std::size_t max_bytes) const;
 	// Any part of the file; false: it has no such part.
 	bool read_at(std::uint64_t offset, std::span<std::byte> into) const { return read_(offset, into); }
-	std::vector<ElfNote> notes() const; // of segments, as far as these have max_note_bytes together
+	std::vector<ElfNote> notes() const; // of segments, without any of sections; max_note_bytes together
 	std::string build_id() const;       // hexadecimal; empty: none
 
 	// The address, as the file counts them, of an offset into it; nullopt: it is not mapped.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 #include <set>
+#include <utility>
 
 #include "answers/report/profile.h"
 
@@ -65,6 +66,9 @@ NamedWindow named_window(const StackWindow &window, symbols::Symbolizer &symboli
 	named.users_without_room = symbolizer.users_without_room();
 	named.opener_lost = symbolizer.opener_lost();
 	named.missing.assign(missing.begin(), missing.end());
+	named.incomplete = symbolizer.damaged();
+	for (auto &[path, sought] : symbolizer.incomplete())
+		named.incomplete.push_back(std::move(path));
 	return named;
 }
 

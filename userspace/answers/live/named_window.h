@@ -40,6 +40,7 @@ struct NamedWindow {
 	std::vector<std::uint32_t> users_without_room; // some of their stacks end early
 	bool opener_lost = false;                      // so do those of what is started or loaded now
 	std::vector<std::string> missing;              // files that cannot be read, or are others now: no names
+	std::vector<std::string> incomplete;           // whose debug information is damaged, or not found in part
 };
 
 constexpr std::size_t max_shown_stacks = 1000;

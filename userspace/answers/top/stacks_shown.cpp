@@ -91,7 +91,19 @@ std::string stacks_note(const NamedWindow &window)
 	if (!window.missing.empty())
 		notes.push_back(fmt::format("{} file{} cannot be read, or changed: {}", window.missing.size(),
 					    window.missing.size() == 1 ? "" : "s", printable(window.missing.front())));
+	if (!window.incomplete.empty())
+		notes.push_back(fmt::format("the debug information of {} file{} cannot be read whole: {}",
+					    window.incomplete.size(), window.incomplete.size() == 1 ? "" : "s",
+					    printable(window.incomplete.front())));
 	return fmt::format("{}", fmt::join(notes, "; "));
+}
+
+StackJson printable_list(const std::vector<std::string> &paths)
+{
+	StackJson list = StackJson::array();
+	for (const std::string &path : paths)
+		list.push_back(printable(path));
+	return list;
 }
 
 nlohmann::ordered_json stacks_json(const NamedWindow &window)
@@ -113,15 +125,13 @@ nlohmann::ordered_json stacks_json(const NamedWindow &window)
 			       {"without_stack_percent", percent(kind.without_stack, kind.total)},
 			       {"stacks", std::move(stacks)}};
 	}
-	StackJson missing = StackJson::array();
-	for (const std::string &path : window.missing)
-		missing.push_back(printable(path));
 	return {{"named", !window.is_late && window.unnamed == 0},
 		{"unnamed_frames", window.unnamed},
 		{"descriptions_left_out", window.left_out},
 		{"users_without_room", window.users_without_room},
 		{"opener_lost", window.opener_lost},
-		{"missing_files", std::move(missing)},
+		{"missing_files", printable_list(window.missing)},
+		{"incomplete_files", printable_list(window.incomplete)},
 		{"by", std::move(by)}};
 }
 

@@ -2,10 +2,12 @@
 #include "debug_info.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <climits>
 #include <csignal>
 #include <fstream>
+#include <initializer_list>
 #include <iterator>
 #include <map>
 #include <mutex>
@@ -66,14 +68,17 @@ bool receive_all(int fd, std::span<std::byte> bytes, int wait_ms, int stop_fd = 
 // Those that read debug information now. Only the one that is asked grows: what the others hold is not there for it.
 class Helpers {
 public:
-	// How much memory the process may have, with the pages of the file that it maps.
-	static rlim_t limit_of(pid_t process, int file)
+	// How much memory the process may have, with the pages of the files that it maps.
+	static rlim_t limit_of(pid_t process, std::initializer_list<int> files)
 	{
-		struct stat status {};
-		::fstat(file, &status);
-		constexpr std::int64_t block_bytes = 512; // stat(2); the size alone may be that of a hole
-		const auto mapped =
-		    static_cast<rlim_t>(std::min<std::int64_t>(status.st_size, status.st_blocks * block_bytes));
+		rlim_t mapped = 0;
+		for (const int file : files) {
+			struct stat status {};
+			::fstat(file, &status);
+			constexpr std::int64_t block_bytes = 512; // stat(2); the size alone may be that of a hole
+			mapped +=
+			    static_cast<rlim_t>(std::min<std::int64_t>(status.st_size, status.st_blocks * block_bytes));
+		}
 		const std::uint64_t all = memory_for_helpers();
 		std::uint64_t others = 0;
 		const std::lock_guard guard(lock_);
@@ -124,40 +129,53 @@ void limit_this_process()
 }
 
 // Of what is open: a recorder has what its probes write to.
-void keep_only(int a, int b)
+void keep_only(std::array<int, 3> kept)
 {
-	const auto close = [](int from, int to) {
-		if (from <= to)
-			::syscall(SYS_close_range, from, to, 0);
-	};
-	close(STDERR_FILENO + 1, std::min(a, b) - 1);
-	close(std::min(a, b) + 1, std::max(a, b) - 1);
-	close(std::max(a, b) + 1, INT_MAX);
+	std::ranges::sort(kept);
+	int from = STDERR_FILENO + 1;
+	for (const int fd : kept) {
+		if (from < fd)
+			::syscall(SYS_close_range, from, fd - 1, 0);
+		from = std::max(from, fd + 1);
+	}
+	::syscall(SYS_close_range, from, INT_MAX, 0);
 }
 
-// An address comes in, a length and the texts of its frames, each ended by a NUL, go out.
-[[noreturn]] void serve(int file, int socket)
+// Both ends are processes of the same program.
+struct AnswerHead {
+	std::uint32_t bytes = 0, frames = 0; // of the texts; how many frames they begin with
+};
+
+// An address comes in. Out go texts, each ended by a NUL: two for each frame, then the paths of a file that is missing.
+[[noreturn]] void serve(int file, int common, int socket)
 {
-	keep_only(file, socket);
+	keep_only({file, common, socket});
 	limit_this_process();
 	set_memory_bound(0); // it has a limit of its own
 	std::optional<InlinedFunctions> functions;
 	std::uint64_t address;
 	while (receive_all(socket, std::as_writable_bytes(std::span(&address, 1)), -1)) {
 		if (!functions) // not before there is a limit, which comes with the first question
-			functions.emplace(file);
+			functions.emplace(file, common);
+		std::vector<std::string> sought;
+		const std::vector<SourceFrame> frames = functions->find(address, sought);
 		if (!functions->is_read())
 			::_exit(1);
-		std::string answer(sizeof(std::uint32_t), '\0');
-		for (const SourceFrame &frame : functions->find(address)) {
+		AnswerHead head;
+		std::string answer;
+		for (const SourceFrame &frame : frames) {
 			const std::string text = frame.function + '\0' + frame.line + '\0';
 			if (answer.size() + text.size() > max_answer_bytes)
 				break;
 			answer += text;
+			++head.frames;
 		}
-		const auto size = static_cast<std::uint32_t>(answer.size() - sizeof(std::uint32_t));
-		std::ranges::copy(std::as_bytes(std::span(&size, 1)), reinterpret_cast<std::byte *>(answer.data()));
-		if (!send_all(socket, std::as_bytes(std::span(answer))))
+		for (const std::string &path : sought)
+			if (answer.size() + path.size() < max_answer_bytes)
+				answer += path + '\0';
+		head.bytes = static_cast<std::uint32_t>(answer.size());
+		if (!send_all(socket, std::as_bytes(std::span(&head, 1))) ||
+		    !send_all(socket, std::as_bytes(std::span(answer))))
 			break;
 	}
 	::_exit(0);
@@ -171,8 +189,9 @@ bool DebugInfo::is_available()
 }
 
 DebugInfo::DebugInfo(DebugInfo &&other) noexcept
-    : file_(std::move(other.file_)), asked_(std::move(other.asked_)), stop_fd_(other.stop_fd_),
-      process_(std::exchange(other.process_, 0)), has_failed_(other.has_failed_)
+    : file_(std::move(other.file_)), common_(std::move(other.common_)), asked_(std::move(other.asked_)),
+      not_found_(std::move(other.not_found_)), stop_fd_(other.stop_fd_), process_(std::exchange(other.process_, 0)),
+      has_failed_(other.has_failed_)
 {
 }
 
@@ -185,6 +204,7 @@ void DebugInfo::stop()
 {
 	asked_.reset();
 	file_.reset();
+	common_.reset();
 	if (process_ > 0) {
 		end_process(process_);
 		Helpers::remove(process_);
@@ -203,7 +223,7 @@ bool DebugInfo::start()
 	process_ = ::fork();
 	if (process_ == 0) {
 		ours.reset();
-		serve(file_.get(), its.get());
+		serve(file_.get(), common_.get(), its.get());
 	}
 	asked_ = std::move(ours);
 	if (process_ > 0)
@@ -215,24 +235,26 @@ std::vector<SourceFrame> DebugInfo::find(std::uint64_t address)
 {
 	if (has_failed_)
 		return {};
-	std::uint32_t size = 0;
+	AnswerHead head;
 	const auto limit = [this] {
 		rlimit memory{};
 		::prlimit(process_, RLIMIT_AS, nullptr, &memory);
-		memory.rlim_cur = std::min(Helpers::limit_of(process_, file_.get()), memory.rlim_max);
+		memory.rlim_cur = std::min(Helpers::limit_of(process_, {file_.get(), common_.get()}), memory.rlim_max);
 		return ::prlimit(process_, RLIMIT_AS, &memory, nullptr) == 0;
 	};
 	if (start() && limit() && send_all(asked_.get(), std::as_bytes(std::span(&address, 1))) &&
-	    receive_all(asked_.get(), std::as_writable_bytes(std::span(&size, 1)), max_wait_ms, stop_fd_) &&
-	    size <= max_answer_bytes) {
-		std::string answer(size, '\0');
+	    receive_all(asked_.get(), std::as_writable_bytes(std::span(&head, 1)), max_wait_ms, stop_fd_) &&
+	    head.bytes <= max_answer_bytes) {
+		std::string answer(head.bytes, '\0');
 		if (receive_all(asked_.get(), std::as_writable_bytes(std::span(answer)), max_wait_ms, stop_fd_)) {
 			std::vector<std::string> texts;
 			for (std::size_t at = 0, end; (end = answer.find('\0', at)) != std::string::npos; at = end + 1)
 				texts.push_back(answer.substr(at, end - at));
 			std::vector<SourceFrame> frames;
-			for (std::size_t i = 0; i + 1 < texts.size(); i += 2)
+			const std::size_t of_frames = std::min<std::size_t>(2 * std::size_t{head.frames}, texts.size());
+			for (std::size_t i = 0; i + 1 < of_frames; i += 2)
 				frames.push_back({texts[i], texts[i + 1]});
+			not_found_.add({texts.begin() + static_cast<std::ptrdiff_t>(of_frames), texts.end()});
 			return frames;
 		}
 	}

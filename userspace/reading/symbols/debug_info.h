@@ -4,8 +4,10 @@
 // much, what is lost is what was inlined. Used by symbolizer.cpp.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <sys/types.h>
@@ -20,12 +22,28 @@ struct SourceFrame {
 	std::string line;     // "slow.c:42"; empty: unknown
 };
 
+// Files with parts of a file's debug information that were not found.
+struct SoughtFiles {
+	std::size_t count = 0;
+	std::vector<std::string> paths; // where the first one was sought
+
+	void add(std::vector<std::string> sought)
+	{
+		if (!sought.empty() && count++ == 0)
+			paths = std::move(sought);
+	}
+};
+
 class DebugInfo {
 public:
 	static bool is_available(); // whether this program was built with libdw
 
-	// `file` has a section .debug_info. When `stop_fd` is readable, nothing is waited for any more.
-	explicit DebugInfo(Fd file, int stop_fd = -1) : file_(std::move(file)), stop_fd_(stop_fd) {}
+	// `file` has a section .debug_info; `common`, if any, is what its .gnu_debugaltlink names. When `stop_fd` is
+	// readable, nothing is waited for any more.
+	explicit DebugInfo(Fd file, Fd common = {}, int stop_fd = -1)
+	    : file_(std::move(file)), common_(std::move(common)), stop_fd_(stop_fd)
+	{
+	}
 	DebugInfo(DebugInfo &&other) noexcept;
 	DebugInfo &operator=(DebugInfo &&) = delete;
 	~DebugInfo();
@@ -35,12 +53,15 @@ public:
 	std::vector<SourceFrame> find(std::uint64_t address);
 	// Its process ended before its time; nothing more is known.
 	bool has_failed() const { return has_failed_; }
+	// Of what was asked for.
+	const SoughtFiles &not_found() const { return not_found_; }
 
 private:
 	bool start();
 	void stop();
 
-	Fd file_, asked_;
+	Fd file_, common_, asked_;
+	SoughtFiles not_found_;
 	int stop_fd_ = -1;
 	pid_t process_ = 0;
 	bool has_failed_ = false;

@@ -4,16 +4,27 @@
 #ifdef MONITOR_HAS_LIBDW
 
 #include <algorithm>
+#include <climits>
+#include <cstring>
+#include <filesystem>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
+#include <elfutils/libdwfl.h>
+#include <elfutils/version.h>
+#include <fmt/format.h>
 #include <gelf.h>
+#include <sys/stat.h>
 
 #include "base/demangle.h"
+
+namespace fs = std::filesystem;
 
 namespace monitor::symbols {
 
@@ -74,27 +85,37 @@ std::optional<std::uint64_t> number_of(Dwarf_Die &entry, unsigned code)
 	return value;
 }
 
-// Every function in an entry: in name spaces, classes and such, too.
+// Entries that may have functions among those in them: nested functions, and methods of classes within a function.
+bool may_have_functions(int tag)
+{
+	switch (tag) {
+	case DW_TAG_subprogram:
+	case DW_TAG_lexical_block:
+	case DW_TAG_try_block:
+	case DW_TAG_catch_block:
+	case DW_TAG_namespace:
+	case DW_TAG_module:
+	case DW_TAG_class_type:
+	case DW_TAG_structure_type:
+	case DW_TAG_union_type:
+		return true;
+	default:
+		return false;
+	}
+}
+
+// Every function in an entry, however deep.
 void list_functions(Dwarf_Die &in, std::vector<Dwarf_Die> &functions, std::vector<Range> &ranges, int depth)
 {
 	Dwarf_Die entry;
 	if (depth > max_depth || dwarf_child(&in, &entry) != 0)
 		return;
 	do {
-		switch (dwarf_tag(&entry)) {
-		case DW_TAG_subprogram:
-			if (add_ranges(entry, functions.size(), ranges))
-				functions.push_back(entry);
-			break;
-		case DW_TAG_namespace:
-		case DW_TAG_module:
-		case DW_TAG_class_type:
-		case DW_TAG_structure_type:
+		const int tag = dwarf_tag(&entry);
+		if (tag == DW_TAG_subprogram && add_ranges(entry, functions.size(), ranges))
+			functions.push_back(entry);
+		if (may_have_functions(tag))
 			list_functions(entry, functions, ranges, depth + 1);
-			break;
-		default:
-			break;
-		}
 	} while (dwarf_siblingof(&entry, &entry) == 0);
 }
 
@@ -115,6 +136,56 @@ bool is_still_compressed(Elf &elf)
 	return false;
 }
 
+std::optional<fs::path> path_in(Dwarf_Die &entry, std::initializer_list<unsigned> codes)
+{
+	for (const unsigned code : codes) {
+		Dwarf_Attribute attribute;
+		const char *path = dwarf_formstring(dwarf_attr(&entry, code, &attribute));
+		if (path && ::strnlen(path, PATH_MAX) < PATH_MAX)
+			return path;
+	}
+	return {};
+}
+
+// Where libdw looks for what a skeleton refers to.
+std::vector<fs::path> paths_of_rest(const fs::path &file, Dwarf_Die &skeleton)
+{
+	std::vector<fs::path> paths;
+	if (const auto name = path_in(skeleton, {DW_AT_dwo_name, DW_AT_GNU_dwo_name})) {
+		const fs::path beside = file.parent_path();
+		paths.push_back(beside / *name);
+		const auto compiled_in = path_in(skeleton, {DW_AT_comp_dir});
+		if (compiled_in && beside / *compiled_in / *name != paths.back())
+			paths.push_back(beside / *compiled_in / *name);
+	}
+	paths.push_back(file.string() + ".dwp");
+	return paths;
+}
+
+// libdw waits for whom opens the other end of a pipe.
+bool are_readable(const std::vector<fs::path> &paths)
+{
+	bool is_any_there = false;
+	for (const fs::path &path : paths) {
+		struct stat status {};
+		if (::stat(path.c_str(), &status) < 0)
+			continue;
+		if (!S_ISREG(status.st_mode))
+			return false;
+		is_any_there = true;
+	}
+	return is_any_there;
+}
+
+std::vector<std::string> texts_of(const std::vector<fs::path> &paths)
+{
+	std::vector<std::string> texts(paths.begin(), paths.end());
+	std::error_code error;
+	if (!_ELFUTILS_PREREQ(0, 191) && fs::exists(paths.back(), error))
+		texts.back() += fmt::format(" (not read by libdw {})", dwfl_version(nullptr));
+	return texts;
+}
+
 } // namespace
 
 struct InlinedFunctions::Tables {
@@ -127,23 +198,45 @@ struct InlinedFunctions::Tables {
 	};
 	struct Unit {
 		Dwarf_Die entry;
-		bool is_listed = false;
+		bool is_skeleton = false, is_listed = false;
 		std::vector<Range> ranges;
 		std::vector<Function> functions;
 	};
 
-	Dwarf *dwarf = nullptr;
+	Dwarf *dwarf = nullptr, *common = nullptr;
+	fs::path path;
 	std::vector<Unit> units;
 	std::vector<Range> ranges;
+	bool is_cut = false;
 
-	~Tables() { dwarf_end(dwarf); }
+	~Tables()
+	{
+		dwarf_end(dwarf);
+		dwarf_end(common);
+	}
+	bool begin(int file, int common_file);
 	void list_units();
-	void list(Unit &unit);
+	void list(Unit &unit, std::vector<std::string> &sought);
+	Dwarf_Die rest_of(Unit &unit, std::vector<std::string> &sought);
 	void list(Function &function);
 	void list_inside(Dwarf_Die &in, Function &function, int depth);
 	static std::string line_at(Unit &unit, std::uint64_t address);
-	static std::string line_of_call(Unit &unit, Function &inlined);
+	static std::string line_of_call(Function &inlined);
 };
+
+bool InlinedFunctions::Tables::begin(int file, int common_file)
+{
+	dwarf = dwarf_begin(file, DWARF_C_READ);
+	if (!dwarf || is_still_compressed(*dwarf_getelf(dwarf)))
+		return false;
+	if (common_file < 0)
+		return true;
+	common = dwarf_begin(common_file, DWARF_C_READ);
+	if (!common || is_still_compressed(*dwarf_getelf(common)))
+		return false;
+	dwarf_setalt(dwarf, common);
+	return true;
+}
 
 void InlinedFunctions::Tables::list_units()
 {
@@ -151,20 +244,36 @@ void InlinedFunctions::Tables::list_units()
 	std::uint8_t type;
 	Dwarf_Die entry;
 	while (dwarf_get_units(dwarf, unit, &unit, nullptr, &type, &entry, nullptr) == 0)
-		if (type == DW_UT_compile && add_ranges(entry, units.size(), ranges))
-			units.push_back({entry, false, {}, {}});
+		if ((type == DW_UT_compile || type == DW_UT_skeleton) && add_ranges(entry, units.size(), ranges))
+			units.push_back({entry, type == DW_UT_skeleton, false, {}, {}});
 	std::ranges::sort(ranges, {}, &Range::low);
 }
 
-void InlinedFunctions::Tables::list(Unit &unit)
+// The entry that a skeleton stands for; itself if that is not found: it may have what was inlined, too.
+Dwarf_Die InlinedFunctions::Tables::rest_of(Unit &unit, std::vector<std::string> &sought)
+{
+	const std::vector<fs::path> paths = paths_of_rest(path, unit.entry);
+	Dwarf_Die rest{};
+	if (are_readable(paths))
+		dwarf_cu_info(unit.entry.cu, nullptr, nullptr, nullptr, &rest, nullptr, nullptr, nullptr);
+	if (!rest.cu) {
+		sought = texts_of(paths);
+		return unit.entry;
+	}
+	is_cut |= is_still_compressed(*dwarf_getelf(dwarf_cu_getdwarf(rest.cu)));
+	return rest;
+}
+
+void InlinedFunctions::Tables::list(Unit &unit, std::vector<std::string> &sought)
 {
 	if (std::exchange(unit.is_listed, true))
 		return;
+	Dwarf_Die entry = unit.is_skeleton ? rest_of(unit, sought) : unit.entry;
 	std::vector<Dwarf_Die> entries;
-	list_functions(unit.entry, entries, unit.ranges, 0);
+	list_functions(entry, entries, unit.ranges, 0);
 	std::ranges::sort(unit.ranges, {}, &Range::low);
-	for (const Dwarf_Die &entry : entries)
-		unit.functions.push_back({entry, false, {}, {}});
+	for (const Dwarf_Die &function : entries)
+		unit.functions.push_back({function, false, {}, {}});
 }
 
 void InlinedFunctions::Tables::list_inside(Dwarf_Die &in, Function &function, int depth)
@@ -200,46 +309,52 @@ std::string InlinedFunctions::Tables::line_at(Unit &unit, std::uint64_t address)
 	return line_text(dwarf_linesrc(found, nullptr, nullptr), static_cast<std::uint64_t>(line));
 }
 
-std::string InlinedFunctions::Tables::line_of_call(Unit &unit, Function &inlined)
+std::string InlinedFunctions::Tables::line_of_call(Function &inlined)
 {
+	Dwarf_Die unit;
 	Dwarf_Files *files;
 	std::size_t count;
 	const auto file = number_of(inlined.entry, DW_AT_call_file), line = number_of(inlined.entry, DW_AT_call_line);
-	if (!file || !line || dwarf_getsrcfiles(&unit.entry, &files, &count) != 0 || *file >= count)
+	if (!file || !line || !dwarf_diecu(&inlined.entry, &unit, nullptr, nullptr) ||
+	    dwarf_getsrcfiles(&unit, &files, &count) != 0 || *file >= count)
 		return {};
 	return line_text(dwarf_filesrc(files, *file, nullptr, nullptr), *line);
 }
 
 const bool InlinedFunctions::is_available = true;
 
-InlinedFunctions::InlinedFunctions(int fd)
+InlinedFunctions::InlinedFunctions(int file, int common)
 {
 	auto tables = std::make_unique<Tables>();
-	tables->dwarf = dwarf_begin(fd, DWARF_C_READ);
-	if (!tables->dwarf)
+	if (!tables->begin(file, common))
 		return;
-	if (is_still_compressed(*dwarf_getelf(tables->dwarf)))
-		return;
+	std::error_code error; // without a path the rest of a skeleton is sought where it was compiled
+	tables->path = fs::read_symlink("/proc/self/fd/" + std::to_string(file), error);
 	tables->list_units();
 	tables_ = std::move(tables);
 }
 
 InlinedFunctions::~InlinedFunctions() = default;
 
-std::vector<SourceFrame> InlinedFunctions::find(std::uint64_t address)
+bool InlinedFunctions::is_read() const
+{
+	return tables_ && !tables_->is_cut;
+}
+
+std::vector<SourceFrame> InlinedFunctions::find(std::uint64_t address, std::vector<std::string> &sought)
 {
 	const Range *in_unit = tables_ ? range_at(tables_->ranges, address) : nullptr;
 	if (!in_unit)
 		return {};
 	Tables::Unit &unit = tables_->units[in_unit->of];
-	tables_->list(unit);
+	tables_->list(unit, sought);
 	const Range *range = range_at(unit.ranges, address);
 	std::vector<SourceFrame> frames;
 	std::vector<Tables::Function> *functions = &unit.functions;
 	while (range && frames.size() < max_depth) {
 		Tables::Function &function = (*functions)[range->of];
 		if (!frames.empty())
-			frames.back().line = Tables::line_of_call(unit, function);
+			frames.back().line = Tables::line_of_call(function);
 		frames.push_back({name_of(function.entry), ""});
 		tables_->list(function);
 		functions = &function.inside;
@@ -259,10 +374,15 @@ namespace monitor::symbols {
 
 struct InlinedFunctions::Tables {};
 const bool InlinedFunctions::is_available = false;
-InlinedFunctions::InlinedFunctions(int) {}
+InlinedFunctions::InlinedFunctions(int, int) {}
 InlinedFunctions::~InlinedFunctions() = default;
 
-std::vector<SourceFrame> InlinedFunctions::find(std::uint64_t)
+bool InlinedFunctions::is_read() const
+{
+	return false;
+}
+
+std::vector<SourceFrame> InlinedFunctions::find(std::uint64_t, std::vector<std::string> &)
 {
 	return {};
 }

@@ -3,11 +3,13 @@
 // it. The library trusts files more than we do, so this runs in the process that debug_info.cpp starts.
 //
 // Of a unit its functions are listed when it is first asked for, of a function what was inlined into it; everything
-// else is passed over.
+// else is passed over. What a unit of the file only refers to (DWARF 5, 7.3.2) is opened at the same time: libdw seeks
+// it beside the file, in the directory of the compilation and, from its version 0.191 on, in FILE.dwp.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "debug_info.h"
@@ -18,14 +20,15 @@ class InlinedFunctions {
 public:
 	static const bool is_available;
 
-	explicit InlinedFunctions(int fd); // which must stay open
+	// Both must stay open; `common`, or -1, is what .gnu_debugaltlink names.
+	InlinedFunctions(int file, int common);
 	~InlinedFunctions();
 	InlinedFunctions(const InlinedFunctions &) = delete;
 
 	// False: it is damaged, or expands to more than there is memory for.
-	bool is_read() const { return tables_ != nullptr; }
-	// As DebugInfo::find().
-	std::vector<SourceFrame> find(std::uint64_t address);
+	bool is_read() const;
+	// As DebugInfo::find(). `sought`: where the rest of the address's unit is not, once for each unit.
+	std::vector<SourceFrame> find(std::uint64_t address, std::vector<std::string> &sought);
 
 private:
 	struct Tables;

@@ -26,6 +26,13 @@ std::string base_name(const std::string &path)
 	return path.substr(path.rfind('/') + 1);
 }
 
+// Distributions have the debug information of all that they ship in packages of its own: that these are not installed
+// is nothing unusual.
+bool is_distributed(const std::string &path)
+{
+	return path.starts_with("/usr/") || path.starts_with("/lib");
+}
+
 // If it was there before `end_ns`. Everybody may write into /tmp: that of another user than root and who asks may call
 // the functions of any process anything.
 std::string read_map(const std::string &path, std::int64_t end_ns, std::vector<std::string> &foreign)
@@ -163,6 +170,7 @@ void Symbolizer::forget_above(std::size_t max_names, std::size_t max_functions)
 		file.is_loaded = false;
 		file.functions = {};
 		file.debug_info.reset();
+		file.not_found = {};
 		file.known.clear();
 	}
 	functions_ = 0;
@@ -227,8 +235,12 @@ void Symbolizer::load(File &file)
 		missing_.push_back(file.code.path);
 	file.functions = FunctionTable(std::move(symbols.functions));
 	functions_ += file.functions.size();
-	if (symbols.debug_info && DebugInfo::is_available())
-		file.debug_info.emplace(std::move(symbols.debug_info), options_.stop_fd);
+	if (!DebugInfo::is_available())
+		return;
+	if (symbols.debug_info || options_.lines || !is_distributed(file.code.path))
+		file.not_found.add(std::move(symbols.sought));
+	if (symbols.debug_info)
+		file.debug_info.emplace(std::move(symbols.debug_info), std::move(symbols.common), options_.stop_fd);
 }
 
 Symbolizer::Frames Symbolizer::look_up(File &file, std::uint64_t address)
@@ -275,6 +287,23 @@ std::vector<std::string> Symbolizer::damaged() const
 		if (functions.is_cut())
 			paths.push_back(fmt::format("process {}'s own code", process));
 	return paths;
+}
+
+std::vector<std::pair<std::string, SoughtFiles>> Symbolizer::incomplete() const
+{
+	std::vector<std::pair<std::string, SoughtFiles>> found;
+	for (const auto &[number, file] : files_) {
+		SoughtFiles not_found = file.not_found;
+		if (file.debug_info) {
+			if (!not_found.count)
+				not_found.paths = file.debug_info->not_found().paths;
+			not_found.count += file.debug_info->not_found().count;
+		}
+		if (not_found.count)
+			found.emplace_back(file.code.path, std::move(not_found));
+	}
+	std::ranges::sort(found, {}, &std::pair<std::string, SoughtFiles>::first);
+	return found;
 }
 
 // A jitdump is known by its name, and because the program maps it.
