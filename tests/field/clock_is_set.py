@@ -5,6 +5,7 @@
 import datetime
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -69,6 +70,33 @@ def of_statistics():
 	e2e.run(e2e.reader, "report", e2e.work / "statistics", "--from", f"{after - datetime.timedelta(seconds=60):%Y-%m-%d %H:%M:%S}", env=dict(os.environ, TZ="UTC"))
 
 
+def of_a_killed_recording():
+	recorder = e2e.Recorder("killed", "-e", "sched", env=setting(8, 2 * HOUR)).wait_until_recording()
+	deadline = time.monotonic() + 20
+	while "real_time_steps" not in (recorder.directory / "metadata").read_text() and time.monotonic() < deadline:
+		time.sleep(0.1)
+	trace = recorder.end(signal.SIGKILL, exit_code=-signal.SIGKILL)
+	(step,) = trace.info()["real_time_steps"]
+	e2e.near("the step (s)", step["by_s"], 2 * HOUR, part=0, slack=0.01)
+
+
+def between_lives():
+	"""Of statistics that go on in one directory."""
+	directory = e2e.work / "lives"
+	record = (e2e.monitor, "record", *e2e.without_calibration(), "--statistics", "1s", "--keep", "1h", "-o", directory, "-d", "2.5")
+	before = datetime.datetime.now(datetime.timezone.utc)
+	e2e.run(*record)
+	after = datetime.datetime.now(datetime.timezone.utc)
+	e2e.run(*record, env=setting(-1, 1800))
+	(step,) = e2e.Trace(directory).info()["real_time_steps"]
+	e2e.near("the step (s)", step["by_s"], 1800, part=0, slack=0.01)
+	# The first life is where it was, and the second is there, too.
+	times = [f"{moment:%Y-%m-%d %H:%M:%S}" for moment in (before, after, after + datetime.timedelta(minutes=30), after + datetime.timedelta(minutes=31))]
+	for first, last in (times[:2], times[2:]):
+		e2e.run(e2e.reader, "report", directory, "--from", first, "--to", last, env=dict(os.environ, TZ="UTC"))
+	e2e.Trace(directory).expect_sound()
+
+
 def of_what_is_served():
 	process = subprocess.Popen([e2e.monitor, "serve", *e2e.without_calibration(), "--metrics", "127.0.0.1:0"], env=setting(1.5, DAYS),
 	                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
@@ -86,4 +114,4 @@ def of_what_is_served():
 
 if __name__ == "__main__":
 	e2e.need_recording()
-	e2e.main(of_events, of_statistics, of_what_is_served)
+	e2e.main(of_events, of_statistics, of_a_killed_recording, between_lives, of_what_is_served)

@@ -27,7 +27,6 @@ constexpr std::uint64_t history_ns = 1'000'000'000;
 constexpr std::uint64_t sync_tries = 20;
 constexpr std::uint64_t real_time_tries = 5;         // a read of a clock takes microseconds on some machines
 constexpr std::uint64_t real_time_width_ns = 10'000; // a read of several clocks that takes no longer is good enough
-constexpr std::int64_t smallest_step_ns = 1'000'000; // more than a read takes that was interrupted each time
 constexpr std::size_t max_steps = 1000;
 constexpr long double two_32 = 4294967296.0L;
 
@@ -123,7 +122,7 @@ void ClockSteering::look_at_real_time(const Sync &sync)
 	const Sync &before = history_.back();
 	const auto step_ns = static_cast<std::int64_t>((sync.realtime_ns - sync.monotonic_ns) -
 						       (before.realtime_ns - before.monotonic_ns));
-	if (std::abs(step_ns) >= smallest_step_ns && real_time_steps_.size() < max_steps)
+	if (std::abs(step_ns) >= RealTimeStep::smallest_ns && real_time_steps_.size() < max_steps)
 		real_time_steps_.push_back({sync.time, step_ns});
 }
 

@@ -26,8 +26,9 @@ struct Sync {
 // Somebody set the system's clock: between the snapshot before this time and the one at it. Otherwise real time goes as
 // monotonic time does.
 struct RealTimeStep {
-	std::uint64_t time = 0; // trace clock, ticks
-	std::int64_t ns = 0;    // later, or earlier if negative
+	std::uint64_t time = 0;                                // trace clock, ticks
+	std::int64_t ns = 0;                                   // later, or earlier if negative
+	static constexpr std::int64_t smallest_ns = 1'000'000; // more than a read takes that was interrupted each time
 };
 
 // The narrowest of several reads. Without an invariant TSC, trace time is monotonic time, and the width is 0.

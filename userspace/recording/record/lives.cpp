@@ -143,6 +143,23 @@ std::uint64_t shift_after(const ClockDescription &clock, std::uint64_t end)
 	return std::max(there, end + 1) - now.time;
 }
 
+// Whether the system's clock was set since the newest life, within one boot: real time less monotonic time changes by
+// steps alone.
+void find_step_between(const nlohmann::ordered_json &before, EarlierLives &lives)
+{
+	const auto start = before.find("start");
+	if (start == before.end() || !start->is_object() || !start->contains("monotonic_ns"))
+		return;
+	const std::uint64_t began = number_in(*start, "time");
+	auto ahead_ns = static_cast<std::int64_t>(number_in(*start, "realtime_ns") - number_in(*start, "monotonic_ns"));
+	for (const RealTimeStep &step : lives.real_time_steps)
+		ahead_ns += step.time > began ? step.ns : 0;
+	const Sync now = own_now();
+	const std::int64_t step_ns = static_cast<std::int64_t>(now.realtime_ns - now.monotonic_ns) - ahead_ns;
+	if (std::abs(step_ns) >= RealTimeStep::smallest_ns)
+		lives.real_time_steps.push_back({now.time + lives.time_shift, step_ns});
+}
+
 nlohmann::ordered_json life_of(const nlohmann::ordered_json &recording)
 {
 	nlohmann::ordered_json life;
@@ -192,6 +209,8 @@ void read_lives(const std::string &directory, const StatisticsOptions &options, 
 	lives.time_shift = lives.same_boot ? number_in(before, "time_shift")
 					   : shift_after(clock, end_of_periods(directory, lives.periods));
 	lives.threads_since = lives.same_boot ? number_in(before, "threads_since") : own_now().time + lives.time_shift;
+	if (lives.same_boot)
+		find_step_between(before, lives);
 	if (const auto earlier = before.find("lives"); earlier != before.end() && earlier->is_array())
 		lives.lives = *earlier;
 	else

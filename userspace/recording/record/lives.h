@@ -28,7 +28,7 @@ struct EarlierLives {
 	std::uint64_t threads_since =
 	    0; // when threads that were there before began, for readers: the first life since the boot
 	nlohmann::ordered_json lives;              // in recording.json, the oldest first
-	std::vector<RealTimeStep> real_time_steps; // of all of them
+	std::vector<RealTimeStep> real_time_steps; // of all of them, and between two within one boot
 	bool same_boot = false;                    // as the newest
 	std::map<std::uint64_t, std::string> cgroups;
 	std::set<std::uint64_t> ambiguous_cgroups; // whose number another one had in another life

@@ -82,17 +82,34 @@ void Recording::Parts::write_description()
 	replace_file(result_.directory + "/metadata", description(clock_of_files(clock_), user_classes()), 0600);
 }
 
-// Runs in the user card's thread whenever there are new classes. The writer reports a full disk.
+// Runs in the user card's thread whenever there are new classes, and in the main thread when the clock was set. The
+// writer reports a full disk.
 void Recording::Parts::describe_again(const std::vector<card::UserClass> &classes)
 {
 	if (flight_)
 		return; // each snapshot describes what it knows
+	const std::lock_guard guard(description_lock_);
 	if (BlockSink *const sink = this->sink())
 		sink->describe(description(classes));
 	try {
 		replace_file(result_.directory + "/metadata", description(clock_of_files(clock_), classes), 0600);
 	} catch (const Error &) {
 	}
+}
+
+// Runs in the drain thread, which writes no such files. The description of a recording that is killed has the steps,
+// too; statistics write theirs with each period.
+void Recording::Parts::note_set_clock()
+{
+	{
+		const std::lock_guard guard(description_lock_);
+		clock_ = describe_clock(*steering_);
+		if (BlockSink *const sink = this->sink())
+			sink->describe(description(user_classes()));
+	}
+	const std::uint64_t one = 1;
+	if (clock_was_set_)
+		static_cast<void>(::write(clock_was_set_.get(), &one, sizeof one));
 }
 
 // All that there are; those that the kernel hides from BPF have a flag.
@@ -241,6 +258,9 @@ void Recording::Parts::wait_for_end()
 				file_.late_cpu(late);
 		if (triggers_)
 			act();
+		std::uint64_t times;
+		if (clock_was_set_ && ::read(clock_was_set_.get(), &times, sizeof times) > 0)
+			describe_again(user_classes());
 		if (!ended_by_.empty())
 			return ended_by_;
 		if (flight_)
@@ -264,6 +284,8 @@ void Recording::Parts::wait_for_end()
 		fds.push_back({card_->new_cgroups(), POLLIN, 0});
 	if (watches_cpus)
 		fds.push_back({card_->late_cpus(), POLLIN, 0});
+	if (clock_was_set_)
+		fds.push_back({clock_was_set_.get(), POLLIN, 0});
 	result_.end_reason = ending_.wait(command_.get(), failure_, look_ms, look, fds);
 }
 

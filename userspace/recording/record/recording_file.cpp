@@ -376,6 +376,7 @@ void RecordingFile::start(const Sync &sync)
 	start_ = sync;
 	object_in(json_, "start")["time"] = sync.time;
 	object_in(json_, "start")["realtime_ns"] = sync.realtime_ns;
+	object_in(json_, "start")["monotonic_ns"] = sync.monotonic_ns;
 }
 
 void RecordingFile::kernel_counts(const char *when, const KernelCounts &counts)

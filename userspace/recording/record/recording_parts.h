@@ -96,6 +96,7 @@ private:
 	void write_mappings(const Sync &sync);
 	void write_description();
 	void describe_again(const std::vector<card::UserClass> &classes);
+	void note_set_clock();
 	std::vector<edc_task> threads();
 	std::vector<card::UserClass> user_classes() const;
 	void write_tasks(bool at_end);
@@ -136,8 +137,10 @@ private:
 	std::unique_ptr<card::UserSearch> search_;
 	std::unique_ptr<stacks::StackRecorder> stacks_;
 	std::unique_ptr<Counters> counters_;
-	edc_clock own_clock_{}; // used without a BPF card, whose memory has one
+	edc_clock own_clock_{};       // used without a BPF card, whose memory has one
+	std::mutex description_lock_; // of the following, and of the file while there are several threads
 	ClockDescription clock_;
+	Fd clock_was_set_; // readable: since the file was written
 	std::unique_ptr<ClockSteering> steering_;
 	Failure failure_;
 	std::unique_ptr<BlockPool> pool_;

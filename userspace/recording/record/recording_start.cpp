@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
@@ -261,7 +262,11 @@ void Recording::Parts::prepare_matching()
 	if (!options_.matching)
 		return;
 	matched_ = std::make_unique<MatchedEvents>(
-	    options_, [this](const auto &classes) { return description(classes); },
+	    options_,
+	    [this](const auto &classes) {
+		    const std::lock_guard guard(description_lock_);
+		    return description(classes);
+	    },
 	    [this](const std::string &note) { tell(note); });
 	matched_->expect_decidable(users_ != nullptr);
 }
@@ -473,11 +478,12 @@ void Recording::Parts::start_streams()
 	    std::make_unique<Writer>(result_.directory, names, users_ ? card::max_streams(cpus) : 0, *pool_, failure_);
 	if (card_)
 		offline_.emplace(card_->cpus());
+	if (!options_.statistics)
+		clock_was_set_ = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
 	drain_->set_before_sync([this, steps = std::size_t(0)](const Sync &sync) mutable {
-		if (BlockSink *const sink = this->sink();
-		    sink &&
-		    steering_->real_time_steps().size() != std::exchange(steps, steering_->real_time_steps().size()))
-			sink->describe(description(describe_clock(*steering_), user_classes()));
+		const std::size_t steps_now = steering_->real_time_steps().size();
+		if (steps_now != std::exchange(steps, steps_now))
+			note_set_clock();
 		if (offline_)
 			for (const std::uint32_t cpu : offline_->look())
 				control_->cpu_offline(cpu, sync.time);
