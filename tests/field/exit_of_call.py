@@ -29,6 +29,16 @@ def calls():
 	rules.write_text(f"rule: no openat fails\n\tnever: {FAILED}\n")
 	done = ask("check", trace.directory, "--rules", rules, code=1)
 	e2e.expect(f"violated {right} times" in done.stdout, f"check --rules: {done.stdout}")
+	rules.write_text('rule: nobody reboots\n\tnever: name == "sys_exit" and id == "reboot"\n')  # calls began before the trace did
+	(outcome,) = json.loads(ask("check", trace.directory, "--rules", rules, "--json").stdout)
+	e2e.expect(outcome["verdict"] == "not checked" and f"; {outcome['undecided']} not judged, as what the event" in outcome["text"], f"{outcome}")
+	tree = e2e.work / "failed.tree"
+	tree.write_text(f"of machine\nfailed: {FAILED}\n")
+	rows = json.loads(ask("states", trace.directory, "--tree", tree, "--json").stdout)
+	e2e.equal("states", [row["runs"] for row in rows if row["state"] == "failed"], [right])
+	recorded = e2e.record("states", "--states", tree, command=(e2e.work / "exit_of_call",))
+	rows = json.loads(ask("states", recorded.directory, "--json").stdout)
+	e2e.expect([100 <= row["runs"] <= 102 for row in rows if row["state"] == "failed"] == [True], f"record --states: {rows}")
 	done = ask("trigger", FAILED + " => mark", trace.directory, "--json")
 	e2e.expect("have no id" in done.stderr, f"trigger on the trace, which judges as a probe does: {done.stderr}")
 
@@ -39,6 +49,10 @@ def filtered():
 	                   command=(e2e.compiled("exit_of_call.c"),))
 	done = ask("list", trace.directory, "--filter", FAILED)
 	e2e.expect("is unknown" in done.stderr, f"list: {done.stderr}")
+	tree = e2e.work / "filtered.tree"
+	tree.write_text(f"of machine\nfailed: {FAILED}\n")
+	rows = {row["state"]: row for row in json.loads(ask("states", trace.directory, "--tree", tree, "--json").stdout)}
+	e2e.expect(rows["failed"]["runs"] == 0 and rows["unknown"]["runs"] > 10, f"states: {rows}")
 	rules = e2e.work / "filtered.rules"
 	rules.write_text(f"rule: no openat fails\n\tnever: {FAILED}\n")
 	done = ask("check", trace.directory, "--rules", rules, code=1)

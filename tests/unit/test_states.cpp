@@ -16,6 +16,7 @@
 #include "reading/analyze/machine.h"
 #include "reading/states/evaluator.h"
 #include "samples.h"
+#include "short_forms.h"
 
 namespace test_states {
 
@@ -395,6 +396,26 @@ TEST_CASE("states: of any history, the times of a CPU are those that the fold fi
 		idle += machine_idle;
 	}
 	CHECK(idle > 1000);
+}
+
+TEST_CASE("states: what a short form lacks follows from earlier events, or the state is unknown")
+{
+	auto streams = short_forms::writers();
+	trace::Trace trace = samples::trace(streams, short_forms::events);
+	const analyze::RecordingInfo info = make_info(1000, 1300, true, false);
+	const states::Tree tree = states::parse_tree("of machine\n"
+						     "failed: name == \"sys_exit\" and id == \"openat\" and ret == -2\n"
+						     "kid: name == \"sched_process_exit\" and comm == \"kid\"\n",
+						     "my.tree");
+	run_lengths::RunList list;
+	states::Evaluator evaluator(tree, analyze::source_of(trace, info), info, 0, {1000, 1300}, {}, list);
+	evaluate(trace, evaluator);
+	std::string text;
+	for (const Run &run : list.runs().at(0))
+		text += tree.path(run.state) + ' ' + std::to_string(run.from) + ", ";
+	// Lost before 1100: what the exit at 1110 ends; not known: what the process that ends at 1200 is called.
+	CHECK(text ==
+	      "REST 1000, failed 1020, REST 1030, unknown 1090, REST 1120, kid 1190, unknown 1200, REST 1210, ");
 }
 
 TEST_CASE("states: totals: a node with children lasts as long as its subject is in any of them")

@@ -72,10 +72,10 @@ nlohmann::ordered_json to_json(const Outcome &outcome)
 		violations.push_back({{"what", shown.what}, {"events", std::move(events)}});
 	}
 	const rules::Tally &tally = outcome.tally;
-	return {{"id", outcome.name},      {"verdict", word(outcome.verdict)}, {"text", outcome.text},
-		{"cases", tally.judged},   {"violated", tally.violated},       {"open", tally.open},
-		{"cut", tally.cut},        {"unknown", tally.unknown},         {"too_many", tally.too_many},
-		{"violations", violations}};
+	return {{"id", outcome.name},         {"verdict", word(outcome.verdict)}, {"text", outcome.text},
+		{"cases", tally.judged},      {"violated", tally.violated},       {"open", tally.open},
+		{"cut", tally.cut},           {"unknown", tally.unknown},         {"undecided", tally.undecided},
+		{"too_many", tally.too_many}, {"violations", violations}};
 }
 
 } // namespace

@@ -31,18 +31,17 @@ bool names_a_thread(std::string_view field)
 	return std::find(std::begin(known), std::end(known), field) != std::end(known);
 }
 
-Threads::Threads(const Trace &trace)
-    : all_roles_(std::make_shared<const std::vector<Role>>(roles_of(trace.description()))), roles_(all_roles_->data()),
-      pages_(index_of(0, static_cast<std::uint32_t>(trace.machines().size())) / page_size)
+Threads::Threads(const Description &description, bool has_all_calls)
+    : all_roles_(std::make_shared<const std::vector<Role>>(roles_of(description))), roles_(all_roles_->data()),
+      has_all_calls_(has_all_calls)
 {
-	for (const auto &stream : trace.streams()) {
-		const StreamInfo &info = stream->info();
-		cpu_slot_.push_back(find_slot(info.machine, info.cpu));
-		if (cpu_slot_.back() == slots_.size())
-			slots_.emplace_back(info.machine, info.cpu);
-	}
-	running_.resize(slots_.size());
-	writer_.assign(trace.streams().size(), unknown);
+}
+
+Threads::Threads(const Trace &trace) : Threads(trace.description(), !trace.lacks_calls())
+{
+	add_machines(trace.machines().size());
+	for (const auto &stream : trace.streams())
+		add_stream(stream->info());
 	bool has_switches = false, has_none = false;
 	for (const auto &cls : trace.description().classes()) {
 		const Kind kind = roles_[cls->index].kind;
@@ -50,8 +49,33 @@ Threads::Threads(const Trace &trace)
 		has_none = has_none || (cls->size_bytes == 0 && kind == Kind::none);
 	}
 	relies_on_switches_ = has_switches && has_none;
-	has_all_calls_ = !trace.lacks_calls();
-	forget_names();
+}
+
+void Threads::add_classes(const Description &description)
+{
+	all_roles_ = std::make_shared<const std::vector<Role>>(roles_of(description));
+	roles_ = all_roles_->data();
+}
+
+void Threads::add_stream(const StreamInfo &info)
+{
+	add_machines(std::size_t{info.machine} + 1);
+	cpu_slot_.push_back(find_slot(info.machine, info.cpu));
+	if (cpu_slot_.back() == slots_.size()) {
+		slots_.emplace_back(info.machine, info.cpu);
+		running_.emplace_back();
+	}
+	writer_.push_back(unknown);
+}
+
+void Threads::add_machines(std::size_t count)
+{
+	const std::size_t before = pages_.size() / pages_of_machine;
+	if (count <= before)
+		return;
+	pages_.resize(count * pages_of_machine);
+	for (std::size_t machine = before; machine < count; ++machine)
+		set_name(0, static_cast<std::uint32_t>(machine), "idle");
 }
 
 void Threads::forget_names()
@@ -61,8 +85,8 @@ void Threads::forget_names()
 		name->length = 0;
 		name->is_named = false;
 	}
-	for (std::uint32_t machine = 0; index_of(0, machine) / page_size < pages_.size(); ++machine)
-		set_name(0, machine, "idle");
+	for (std::size_t machine = 0; machine < pages_.size() / pages_of_machine; ++machine)
+		set_name(0, static_cast<std::uint32_t>(machine), "idle");
 }
 
 std::size_t Threads::find_slot(std::uint32_t machine, std::uint32_t cpu) const

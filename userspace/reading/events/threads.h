@@ -2,13 +2,14 @@
 // Which thread runs where, the names of threads, and which system call each is in, as far as tokens report them.
 //
 // Every event passes through: before() returns the thread that posted it and notes which one runs, after() learns from
-// it. Called by the listing, the POET library, the partitions of statistics and those who scan events for a query or a
-// selection of threads. Names come from the tokens that carry a comm; the running thread comes from sched_switch,
-// thread_runs, thread_state and, until the first switch after a loss, from the header of each packet that opens. A
-// thread is in the call of its last entry until an exit; what it clones starts in the same call. Not thread-safe. A
-// copy is a snapshot (copy on write): both share what they know until one learns something new. Invariant: what no
-// token reported is unknown, except that thread 0 is named idle; a gap makes the running thread of its CPU unknown, and
-// the calls of all threads; in a recording of which a filter left out events, all calls are unknown.
+// it. Called by the listing, the POET library, the partitions of statistics, trees of states and those who scan events
+// for a query or a selection of threads. Names come from the tokens that carry a comm; the running thread comes from
+// sched_switch, thread_runs, thread_state and, until the first switch after a loss, from the header of each packet that
+// opens. A thread is in the call of its last entry until an exit; what it clones starts in the same call. Not
+// thread-safe. A copy is a snapshot (copy on write): both share what they know until one learns something new.
+// Invariant: what no token reported is unknown, except that thread 0 is named idle; a gap makes the running thread of
+// its CPU unknown, and the calls of all threads; in a recording of which a filter left out events, all calls are
+// unknown.
 #pragma once
 
 #include <cstdint>
@@ -58,6 +59,12 @@ public:
 	};
 
 	explicit Threads(const Trace &trace);
+	// Of events from elsewhere. `has_all_calls`: no filter left out entries or exits.
+	Threads(const Description &description, bool has_all_calls);
+	// One that was not there yet; its index follows those of the others.
+	void add_stream(const StreamInfo &info);
+	// The description has further classes.
+	void add_classes(const Description &description);
 
 	// The thread that runs where the event was posted, or unknown; always unknown for the recorder's own events.
 	std::int64_t before(const Event &event)
@@ -171,7 +178,7 @@ private:
 	};
 
 	static constexpr std::int64_t pid_limit = 1 << 22; // all are below this: the kernel's PID_MAX_LIMIT
-	static constexpr std::size_t page_size = 4096;
+	static constexpr std::size_t page_size = 4096, pages_of_machine = pid_limit / page_size;
 
 	static std::size_t index_of(std::int64_t pid, std::uint32_t machine)
 	{
@@ -194,6 +201,7 @@ private:
 	void learn(const Event &event, const Role &role);
 	void follow_call(const Event &event, const Role &role);
 	void set_call(std::int64_t pid, std::uint32_t machine, const Call &call);
+	void add_machines(std::size_t count);                                  // up to this many
 	std::size_t find_slot(std::uint32_t machine, std::uint32_t cpu) const; // slots_.size(): not found
 	Info *find_or_add(std::int64_t pid, std::uint32_t machine);            // nullptr: pid out of range
 	void learn_name(std::int64_t pid, const Event &event, const Role &role);
@@ -210,7 +218,7 @@ private:
 	std::vector<std::shared_ptr<Info>> names_;
 	std::uint32_t gaps_ = 0; // so far
 	bool relies_on_switches_ = false;
-	bool has_all_calls_ = false; // no filter left out entries or exits
+	bool has_all_calls_ = false;
 };
 
 } // namespace monitor::trace

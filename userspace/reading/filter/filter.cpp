@@ -33,7 +33,7 @@ Filter::Filter(std::string_view untrusted_text, const trace::Description &descri
 	common.clock = &description.clock;
 	common.begin_time = begin_time;
 	common.known = &known;
-	common.derives_from = judge == Judge::reader && known.empty() ? &description : nullptr;
+	common.derives_from = judge == Judge::reader ? &description : nullptr;
 	find_uses(*condition_, known);
 	for (const auto &cls : description.classes()) {
 		programs_[cls->index] = compile(*condition_, *cls, common);

@@ -29,8 +29,8 @@ class Filter {
 public:
 	// `time` counts from begin_time. `known` may be asked for besides the event: then matches() needs a Knowledge.
 	// Throws Refusal. The description must outlive the filter. With `doubts`, names that the description lacks may
-	// be those of classes that come later: sentences about them are added. A reader that passes no `known` also
-	// finds what earlier events say of one that lacks it, such as the call that a sys_exit ends.
+	// be those of classes that come later: sentences about them are added. A reader also finds what earlier events
+	// say of one that lacks it, such as the call that a sys_exit ends.
 	Filter(std::string_view untrusted_text, const trace::Description &description, std::uint64_t begin_time,
 	       const KnownNames &known = {}, std::vector<std::string> *doubts = nullptr, Judge judge = Judge::reader);
 
@@ -53,15 +53,21 @@ public:
 	// An event of the description. Without `running` the event has neither `tid` nor `thread`.
 	bool matches(const trace::Event &event, const Running &running = {}) const
 	{
-		if (derives_ && is_derived_[event.cls->index] &&
-		    programs_[event.cls->index].is_undecided(event, running))
+		if (is_undecided(event, running))
 			++*undecided_;
 		return programs_[event.cls->index].matches(event, running);
 	}
-	// How often so far a result depended on what no earlier event says; it was then taken as absent.
+	// Whether the result depends on what no earlier event says; it is then taken as absent.
+	bool is_undecided(const trace::Event &event, const Running &running) const
+	{
+		return derives_ && is_derived_[event.cls->index] &&
+		       programs_[event.cls->index].is_undecided(event, running);
+	}
+	// How often matches() was so far.
 	std::uint64_t undecided() const { return *undecided_; }
-	// Whether this is asked of events of a class.
+	// Whether this is asked of events of a class, of any.
 	bool derives(const trace::EventClass &cls) const { return is_derived_[cls.index]; }
+	bool derives() const { return derives_; }
 
 private:
 	void find_uses(const Expression &expression, const KnownNames &known);

@@ -41,4 +41,10 @@ bool Classifier::uses_time() const
 			   [](const auto &filter) { return filter && filter->uses_time(); });
 }
 
+bool Classifier::derives() const
+{
+	return std::any_of(filters_.begin(), filters_.end(),
+			   [](const auto &filter) { return filter && filter->derives(); });
+}
+
 } // namespace monitor::states

@@ -30,16 +30,21 @@ public:
 	bool uses_event() const { return uses_event_; }
 	bool uses_known(std::string_view name) const;
 	bool uses_time() const;
+	// Whether a condition asks what earlier events say of one that lacks it.
+	bool derives() const;
 
-	State classify(const trace::Event &event, filter::Knowledge &knowledge) const
+	// `running` has what is known.
+	State classify(const trace::Event &event, const filter::Running &running) const
 	{
-		const filter::Running running{trace::Threads::unknown, nullptr, &knowledge};
+		filter::Knowledge &knowledge = *running.knowledge;
 		knowledge.take_asked_unknown();
 		const std::vector<std::uint32_t> *level = &tree_.roots();
 		for (std::size_t i = 0;;) {
 			const std::uint32_t node = (*level)[i];
-			const bool matches = !filters_[node] || filters_[node]->matches(event, running);
-			if (knowledge.take_asked_unknown())
+			const filter::Filter *filter = filters_[node].get();
+			const bool matches = !filter || filter->matches(event, running);
+			const bool is_undecided = filter && filter->is_undecided(event, running);
+			if (knowledge.take_asked_unknown() || is_undecided)
 				return tree_.unknown();
 			if (!matches) {
 				++i;

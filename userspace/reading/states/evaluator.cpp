@@ -30,6 +30,11 @@ Evaluator::Evaluator(const Tree &tree, const analyze::Source &source, const anal
 	recorded_ = states::recorded(source, info, machine_.kinds());
 	has_more_classes_ = source.has_more_classes;
 	make_classifier();
+	if (classifier_->derives()) {
+		const auto has_all = [&](const char *event) { return !info.partial.contains(event); };
+		threads_.emplace(description_, has_all("sys_enter") && has_all("sys_exit"));
+		running_.threads = &*threads_;
+	}
 	if (source.is_running && classifier_->uses_time())
 		throw Error(fmt::format("{} compares `time`, which cannot be done while recording, because the "
 					"frequency of the clock is known exactly only at the end: use monitor states "
@@ -77,6 +82,8 @@ void Evaluator::add_classes()
 	machine_.add_classes(description_);
 	if (tracker_)
 		tracker_->add_classes(description_);
+	if (threads_)
+		threads_->add_classes(description_);
 	make_classifier();
 }
 
@@ -102,6 +109,8 @@ void Evaluator::add_stream(const trace::StreamInfo &stream)
 	machine_.add_stream(stream);
 	if (tracker_)
 		tracker_->add_stream(stream);
+	if (threads_)
+		threads_->add_stream(stream);
 	if (stream.has_cpu() && !stream.is_user())
 		add_cpu(stream.cpu);
 }
@@ -217,6 +226,15 @@ const Cpu *Evaluator::cpu_in(const trace::Event &event) const
 
 void Evaluator::event(const trace::Event &event)
 {
+	if (!threads_)
+		return fold(event);
+	running_.tid = threads_->before(event);
+	fold(event);
+	threads_->after(event);
+}
+
+void Evaluator::fold(const trace::Event &event)
+{
 	const EventKind &kind = machine_.kinds()[*event.cls];
 	writer_ = nullptr;
 	exchanged_.clear();
@@ -247,7 +265,7 @@ void Evaluator::on_machine(const trace::Event &event)
 	if (event.time < machine.unknown_until)
 		return;
 	knowledge_.set_cpu(cpu_in(event));
-	set(machine, event.time, classifier_->classify(event, knowledge_));
+	set(machine, event.time, classify(event));
 }
 
 // It has been since its last event.
@@ -258,7 +276,7 @@ void Evaluator::on_offline(const trace::Event &event, const EventKind &kind)
 	if (!followed || event.time < followed->unknown_until || classifier_->uses_event())
 		return;
 	knowledge_.set_cpu(&machine_.cpus()[number]);
-	set(*followed, event.time, classifier_->classify(event, knowledge_));
+	set(*followed, event.time, classify(event));
 }
 
 void Evaluator::on_cpu(const trace::Event &event, const EventKind &kind, bool was_known)
@@ -277,10 +295,10 @@ void Evaluator::on_cpu(const trace::Event &event, const EventKind &kind, bool wa
 	const std::uint64_t idle_since = std::max(followed->since, followed->unknown_until);
 	if (found_idle && followed->state == tree_.unknown() && idle_since < event.time && !classifier_->uses_event()) {
 		knowledge_.set_cpu(cpu, true);
-		set(*followed, idle_since, classifier_->classify(event, knowledge_));
+		set(*followed, idle_since, classify(event));
 	}
 	knowledge_.set_cpu(cpu);
-	set(*followed, event.time, classifier_->classify(event, knowledge_));
+	set(*followed, event.time, classify(event));
 }
 
 void Evaluator::on_threads(const trace::Event &event, const EventKind &kind, const Thread *before)
@@ -324,7 +342,7 @@ void Evaluator::on_thread(const trace::Event &event, const Thread &thread, bool 
 		state = tree_.unknown(); // its next event may be lost
 	} else if (thread.state != analyze::State::dead || !is_known) {
 		knowledge_.set_thread(thread);
-		state = classifier_->classify(event, knowledge_);
+		state = classify(event);
 	}
 	set(*followed, event.time, state);
 	if (ran || thread.has_run || thread.state == analyze::State::running || &thread == writer_)
@@ -346,7 +364,7 @@ void Evaluator::on_listed(const trace::Event &event, const EventKind &kind)
 		if (!followed || !followed->is_initial)
 			return;
 		knowledge_.set_thread(*thread);
-		set(*followed, runs ? time : followed->since, classifier_->classify(event, knowledge_));
+		set(*followed, runs ? time : followed->since, classify(event));
 		if (runs)
 			show(*followed);
 		return;
@@ -357,12 +375,14 @@ void Evaluator::on_listed(const trace::Event &event, const EventKind &kind)
 	knowledge_.set_cpu(&machine_.cpus()[number]);
 	Followed *const followed = tree_.subject() == Subject::machine ? by_cpu_.front() : cpu_of(number);
 	if (followed && time >= followed->unknown_until)
-		set(*followed, time, classifier_->classify(event, knowledge_));
+		set(*followed, time, classify(event));
 }
 
 void Evaluator::gap(const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to)
 {
 	machine_.gap(stream, from, to);
+	if (threads_)
+		threads_->gap(stream);
 	const bool is_of_any_cpu = is_generic_ctf_ && !stream.has_cpu();
 	if (is_of_any_cpu || (stream.is_user() && uses_programs_))
 		lose_all(from, to);

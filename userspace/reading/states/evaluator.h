@@ -15,12 +15,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
 #include "classifier.h"
 #include "reading/activities/tracker.h"
 #include "reading/analyze/machine.h"
+#include "reading/events/threads.h"
 #include "subject_knowledge.h"
 #include "tree.h"
 
@@ -99,6 +101,8 @@ private:
 
 	void add_cpu(std::uint32_t number);
 	void make_classifier();
+	void fold(const trace::Event &event);
+	State classify(const trace::Event &event) const { return classifier_->classify(event, running_); }
 	bool uses_activities() const;
 	Followed &follow(Who who, std::uint64_t absent_until);
 	Followed *cpu_of(std::uint32_t number);
@@ -136,6 +140,8 @@ private:
 	std::unique_ptr<activities::Tracker> tracker_;
 	std::unique_ptr<const Classifier> classifier_;
 	SubjectKnowledge knowledge_;
+	std::optional<trace::Threads> threads_; // if a condition asks what earlier events say
+	filter::Running running_{trace::Threads::unknown, nullptr, &knowledge_};
 	bool uses_programs_ = false; // events of programs may change a state
 	Recorded recorded_;
 	bool has_more_classes_ = false;
