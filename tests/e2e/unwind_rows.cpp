@@ -20,7 +20,7 @@ int main(int count, char **arguments)
 	if (!section)
 		return 1;
 	const auto bytes = image->content(*section, 64 << 20);
-	for (const edc_unwind_row &row : stacks::unwind_table(bytes, section->address, image->entry()))
+	for (const edc_unwind_row &row : stacks::unwind_table(bytes, section->address))
 		if (row.rule == EDC_UNWIND_SP || row.rule == EDC_UNWIND_FP)
 			std::printf("%#x %s %d %d\n", row.address, row.rule == EDC_UNWIND_SP ? "sp" : "bp", row.cfa,
 				    row.fp);

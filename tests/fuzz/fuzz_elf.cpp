@@ -15,23 +15,23 @@
 #include "recording/functions/landing_pads.h"
 #include "recording/functions/program_symbols.h"
 #include "recording/functions/sled_search.h"
-#include "recording/stacks/frame_pointers.h"
+#include "recording/stacks/image_rows.h"
 #include "recording/stacks/unwind_table.h"
 
 using namespace monitor;
 
 namespace {
 
-void check_table(std::span<const std::byte> bytes, std::uint64_t address, std::uint64_t entry,
-		 const ElfImage *image = nullptr)
+void check_rows(const std::vector<edc_unwind_row> &rows, std::size_t max_rows)
 {
-	auto rows = stacks::unwind_table(bytes, address, entry);
-	if (!std::ranges::is_sorted(rows, {}, &edc_unwind_row::address) || rows.size() > stacks::max_rows + 1)
+	if (!std::ranges::is_sorted(rows, {}, &edc_unwind_row::address) || rows.size() > max_rows)
 		std::abort();
-	if (image)
-		rows = stacks::with_frame_pointers(rows, *image);
-	if (!std::ranges::is_sorted(rows, {}, &edc_unwind_row::address) || rows.size() > 2 * stacks::max_rows)
-		std::abort();
+}
+
+void check_table(std::span<const std::byte> bytes, std::uint64_t address)
+{
+	for (const eh::Kind kind : {eh::Kind::eh_frame, eh::Kind::debug_frame})
+		check_rows(stacks::unwind_table(bytes, address, kind), stacks::max_rows);
 }
 
 } // namespace
@@ -45,8 +45,9 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char *data, std::size_t siz
 		const symbols::FunctionTable functions(symbols::functions_of(*image, has_all));
 		for (const ElfSection &section : image->sections()) {
 			functions.find(section.address);
-			check_table(image->content(section, 1 << 20), section.address, image->entry(), &*image);
+			check_table(image->content(section, 1 << 20), section.address);
 		}
+		check_rows(stacks::image_rows(*image), 2 * stacks::max_rows);
 		image->notes();
 		const functions::LandingPads landing_pads(*image);
 		std::vector<std::uint64_t> pads;
@@ -63,7 +64,7 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char *data, std::size_t siz
 		image->build_id();
 		image->address_of(size);
 	}
-	check_table(bytes, 0x1000, 0x1004);
+	check_table(bytes, 0x1000);
 	functions::FunctionCode code{{{0x1000, {bytes.begin(), bytes.end()}}}, {}, {}};
 	code.read = [&](std::uint64_t address, std::span<std::byte> into) { // tables are in it, too
 		const std::uint64_t at = address - 0x1000;

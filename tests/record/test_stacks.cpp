@@ -6,9 +6,13 @@
 #include <cstring>
 #include <map>
 
+#include <elf.h>
+
 #include "recording/stacks/address_spaces.h"
 #include "recording/stacks/cpu_share.h"
 #include "recording/stacks/frame_pointers.h"
+#include "recording/stacks/go_rows.h"
+#include "recording/stacks/image_rows.h"
 #include "recording/stacks/unwind_table.h"
 
 namespace test_stacks {
@@ -105,10 +109,134 @@ std::string shown(const std::vector<edc_unwind_row> &rows)
 
 std::string table(const std::vector<unsigned> &instructions, bool is_signal = false)
 {
-	return shown(stacks::unwind_table(eh_frame(instructions, 100, 50, is_signal), 0, 0));
+	return shown(stacks::unwind_table(eh_frame(instructions, 100, 50, is_signal), 0));
+}
+
+// A program of Go as its linker writes it: code, and the table of its functions, each of 64 bytes from 4096 on.
+struct GoSource {
+	std::string name;
+	unsigned flags;                                    // 1: outermost, 2: changes the stack, 4: assembler
+	std::vector<std::pair<int, unsigned>> frame_sizes; // of so many bytes of code
+	std::vector<unsigned> code;
+};
+
+std::string go_table(const std::vector<GoSource> &functions, std::uint64_t code_at = 4096)
+{
+	std::string text, names(1, '\0'), changes(1, '\0'), list, records, sections;
+	const auto put = [](std::string &to, std::uint64_t value, std::size_t size) {
+		to.append(reinterpret_cast<const char *>(&value), size);
+	};
+	constexpr std::size_t head = 72, of_function = 64, record = 44;
+	for (std::size_t i = 0; i < functions.size(); ++i) {
+		const GoSource &function = functions[i];
+		put(list, i * of_function, 4);
+		put(list, (functions.size() + 1) * 8 + i * record, 4);
+		put(records, i * of_function, 4);
+		put(records, names.size(), 4);
+		put(records, 0, 8);
+		put(records, changes.size(), 4);
+		put(records, 0, 21);
+		put(records, function.flags, 1);
+		put(records, 0, 2);
+		names += function.name + '\0';
+		for (int last = -1; const auto &[size, bytes] : function.frame_sizes) {
+			const int by = size - last;
+			changes += static_cast<char>(by < 0 ? -2 * by - 1 : 2 * by);
+			changes += static_cast<char>(bytes);
+			last = size;
+		}
+		changes += '\0';
+		for (const unsigned byte : function.code)
+			text += static_cast<char>(byte);
+		text.resize((i + 1) * of_function, '\xcc');
+	}
+	put(list, functions.size() * of_function, 8); // the end, and what makes it as long as the others
+	std::string table;
+	put(table, 0x08010000fffffff1, 8);
+	for (const std::uint64_t value : {functions.size(), std::size_t{0}, code_at, head, std::size_t{0},
+					  std::size_t{0}, head + names.size(), head + names.size() + changes.size()})
+		put(table, value, 8);
+	table += names + changes + list + records;
+	const std::string section_names("\0.text\0.gopclntab\0.names\0", 26);
+	Elf64_Ehdr elf{};
+	std::memcpy(elf.e_ident, ELFMAG, SELFMAG);
+	elf.e_ident[EI_CLASS] = ELFCLASS64;
+	elf.e_ident[EI_DATA] = ELFDATA2LSB;
+	elf.e_phentsize = sizeof(Elf64_Phdr);
+	elf.e_phnum = 1;
+	elf.e_phoff = sizeof elf;
+	elf.e_shentsize = sizeof(Elf64_Shdr);
+	elf.e_shnum = 4;
+	elf.e_shstrndx = 3;
+	const std::size_t text_at = sizeof elf + sizeof(Elf64_Phdr), table_at = text_at + text.size();
+	elf.e_shoff = table_at + table.size() + section_names.size();
+	const Elf64_Phdr code{PT_LOAD, PF_R | PF_X, text_at, 4096, 4096, text.size(), text.size(), 1};
+	const Elf64_Shdr parts[4] = {{},
+				     {1, SHT_PROGBITS, SHF_EXECINSTR, 4096, text_at, text.size(), 0, 0, 1, 0},
+				     {7, SHT_PROGBITS, 0, 9000, table_at, table.size(), 0, 0, 1, 0},
+				     {18, SHT_STRTAB, 0, 0, table_at + table.size(), section_names.size(), 0, 0, 1, 0}};
+	std::string file(reinterpret_cast<const char *>(&elf), sizeof elf);
+	file.append(reinterpret_cast<const char *>(&code), sizeof code);
+	file += text + table + section_names;
+	file.append(reinterpret_cast<const char *>(parts), sizeof parts);
+	const auto image = ElfImage::open(std::as_bytes(std::span(file)));
+	REQUIRE(image);
+	return shown(stacks::go_rows(*image));
 }
 
 } // namespace
+
+TEST_CASE("stacks: of Go, by its own table")
+{
+	// push %rbp; mov %rsp,%rbp; sub $16,%rsp; ...; add $16,%rsp; pop %rbp; ret
+	const GoSource usual{"main.f", 0, {{0, 1}, {8, 7}, {24, 30}, {8, 1}, {0, 1}}, {}};
+	CHECK(go_table({usual}) == "4096:1,1,0 4097:1,2,-2 4104:1,4,-2 4134:1,2,-2 4135:1,1,0 4160:7,0,0");
+	CHECK(go_table({usual}, 0) == go_table({usual})); // counted from where .text is
+	CHECK(go_table({{"runtime.goexit", 1 + 4, {{0, 60}}, {}}}) == "4096:0,0,0 4160:7,0,0");
+	CHECK(go_table({{"data", 0, {}, {}}}) == "4096:7,0,0");
+	// what assembler pushes is not the frame pointer
+	CHECK(go_table({{"asm", 4, {{0, 1}, {8, 60}}, {0x50}}}) == "4096:1,1,0 4097:1,2,0 4160:7,0,0");
+	// the restorer of a signal handler, whose return address is its first
+	CHECK(go_table({usual, {"runtime.sigreturn", 4, {{0, 60}}, {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05}}}) ==
+	      "4096:1,1,0 4097:1,2,-2 4104:1,4,-2 4134:1,2,-2 4135:1,1,0 4159:4,0,0 4224:7,0,0");
+	CHECK(go_table({}).empty());
+}
+
+TEST_CASE("stacks: of Go, from one stack to another")
+{
+	// mov %fs:-8,%rax; mov 0x30(%rax),%rbx; cmp 0xc0(%rbx),%rax
+	const std::vector<unsigned> places = {0x64, 0x48, 0x8b, 0x04, 0x25, 0xf8, 0xff, 0xff, 0xff, 0x48,
+					      0x8b, 0x58, 0x30, 0x48, 0x3b, 0x83, 0xc0, 0,    0,    0};
+	// mov 0x38(%rsi),%rsp; mov %rdi,0x30(%rsp); mov %rdi,0x28(%rsp); or 8 and 0
+	const std::vector<unsigned> to_c = {0x48, 0x8b, 0x66, 0x38, 0x48, 0x89, 0x7c,
+					    0x24, 0x30, 0x48, 0x89, 0x7c, 0x24, 0x28},
+				    newer = {0x48, 0x8b, 0x66, 0x38, 0x48, 0x89, 0x7c,
+					     0x24, 0x08, 0x48, 0x89, 0x3c, 0x24};
+	const auto rows = [](const std::string &name, const std::vector<unsigned> &code) {
+		return go_table({{name, 2 + 4, {{0, 60}}, code}});
+	};
+	CHECK(rows("runtime.systemstack", places) == "4096:8,24,-1 4160:7,0,0");
+	const GoSource system{"runtime.systemstack", 2 + 4, {{0, 60}}, places};
+	CHECK(go_table({system, {"runtime.morestack", 2 + 4, {{0, 60}}, {}}, {"runtime.mcall", 2, {{0, 60}}, {}}}) ==
+	      "4096:8,24,-1 4160:9,24,-1 4224:10,24,-1 4288:7,0,0");
+	CHECK(rows("runtime.asmcgocall", to_c) == "4096:1,1,0 4100:11,5,6 4160:7,0,0");
+	CHECK(rows("runtime.asmcgocall", newer) == "4096:1,1,0 4100:11,0,1 4160:7,0,0");
+	CHECK(go_table({{"runtime.asmcgocall", 0, {{0, 60}}, {}}}) == "4096:1,1,0 4160:7,0,0"); // a wrapper
+	// what looks otherwise is not followed
+	CHECK(rows("runtime.systemstack", to_c) == "4096:6,0,0 4160:7,0,0");
+	CHECK(rows("runtime.asmcgocall", places) == "4096:6,0,0 4160:7,0,0");
+	CHECK(rows("gogo", {}) == "4096:6,0,0 4160:7,0,0");
+	// The frame pointer leads back: sub $24,%rsp; mov %rbp,16(%rsp); lea 16(%rsp),%rbp; ...; add $24,%rsp; ret
+	std::vector<unsigned> code = {0x48, 0x83, 0xec, 0x18, 0x48, 0x89, 0x6c,
+				      0x24, 0x10, 0x48, 0x8d, 0x6c, 0x24, 0x10};
+	code.resize(40, 0x90);
+	code.insert(code.end(), {0x48, 0x83, 0xc4, 0x18, 0xc3});
+	CHECK(go_table({{"runtime.nanotime1", 2 + 4, {{0, 4}, {24, 40}, {0, 1}}, code}}) ==
+	      "4096:1,1,0 4100:1,4,-2 4110:2,2,-2 4136:1,4,-2 4140:1,1,0 4160:7,0,0");
+	// push %rbp; mov %rsp,%rbp
+	CHECK(go_table({{"time.now", 2 + 4, {{0, 1}, {8, 40}, {0, 1}}, {0x55, 0x48, 0x89, 0xe5}}}) ==
+	      "4096:1,1,0 4097:1,2,-2 4100:2,2,-2 4137:1,1,0 4160:7,0,0");
+}
 
 TEST_CASE("stacks: what one user's processes map leaves as much room as they take")
 {
@@ -282,7 +410,7 @@ TEST_CASE("stacks: room that one process left is there for lists of any length b
 TEST_CASE("stacks: a CIE whose instructions are long is none, so that no FDE repeats them")
 {
 	const std::vector<std::byte> usual = eh_frame({0x41, 0x0e, 16}, 100, 50);
-	CHECK(stacks::unwind_table(usual, 0, 0).size() == 3);
+	CHECK(stacks::unwind_table(usual, 0).size() == 3);
 	std::vector<std::byte> bytes(usual.begin(), usual.begin() + 4); // of the CIE
 	std::uint32_t length;
 	std::memcpy(&length, usual.data(), sizeof length);
@@ -294,7 +422,7 @@ TEST_CASE("stacks: a CIE whose instructions are long is none, so that no FDE rep
 	bytes.insert(bytes.end(), usual.begin() + static_cast<std::ptrdiff_t>(cie_end), usual.end());
 	const auto back = static_cast<std::uint32_t>(cie_end + more + 4);
 	std::memcpy(bytes.data() + cie_end + more + 4, &back, sizeof back);
-	CHECK(stacks::unwind_table(bytes, 0, 0).empty());
+	CHECK(stacks::unwind_table(bytes, 0).empty());
 }
 
 TEST_CASE("stacks: rows of an unwind table")
@@ -306,7 +434,7 @@ TEST_CASE("stacks: rows of an unwind table")
 	// remember, change, restore
 	CHECK(table({0x0a, 0x41, 0x0e, 32, 0x41, 0x0b}) == "100:1,1,0 101:1,4,0 102:1,1,0 150:7,0,0");
 	CHECK(table({0x07, 16}) == "100:0,0,0 150:7,0,0");                     // no return address: the outermost frame
-	CHECK(table({0x0f, 3, 0x77, 0, 0x06}, true) == "100:4,0,0 150:7,0,0"); // a signal handler's return
+	CHECK(table({0x0f, 3, 0x77, 0, 0x06}, true) == "100:4,0,0 151:7,0,0"); // a signal handler's return
 	CHECK(table({0x0f, 3, 0x76, 0x78, 0x06, 0x10, 6, 2, 0x76, 0}) == "100:5,-1,1 150:7,0,0"); // a realigned stack
 	CHECK(table({0x0f, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22}) == "100:3,11,0 150:7,0,0");
 	// what cannot be followed
@@ -333,23 +461,71 @@ TEST_CASE("stacks: code without rules has those of frame pointers from the first
 	CHECK(rows({}).empty());
 }
 
+TEST_CASE("stacks: a signal handler's return is known by its code")
+{
+	std::vector<std::byte> code(32, std::byte{0x90});
+	for (std::size_t i = 0; const unsigned byte : {0x48u, 0xc7u, 0xc0u, 0x0fu, 0u, 0u, 0u, 0x0fu, 0x05u})
+		code[16 + i++] = static_cast<std::byte>(byte);
+	CHECK(shown(stacks::frame_pointer_rows(code, 100)) == "115:4,0,0 126:7,0,0");
+	code[19] = std::byte{0x0e}; // another call
+	CHECK(stacks::frame_pointer_rows(code, 100).empty());
+}
+
 TEST_CASE("stacks: a program's start without a rule is the end of its stacks")
 {
-	const auto rows = stacks::unwind_table(eh_frame({}, 100, 50), 0, 20);
-	CHECK(shown(rows) == "20:0,0,0 100:1,1,0 150:7,0,0");
-	CHECK(shown(stacks::unwind_table(eh_frame({}, 100, 50), 0, 110)) == "100:1,1,0 150:7,0,0");
+	const auto marked = [](std::uint64_t entry) {
+		auto rows = stacks::unwind_table(eh_frame({}, 100, 50), 0);
+		stacks::mark_entry(rows, entry);
+		return shown(rows);
+	};
+	CHECK(marked(20) == "20:0,0,0 84:7,0,0 100:1,1,0 150:7,0,0");
+	CHECK(marked(90) == "90:0,0,0 100:1,1,0 150:7,0,0");
+	CHECK(marked(200) == "100:1,1,0 150:7,0,0 200:0,0,0 264:7,0,0");
+	CHECK(marked(110) == "100:1,1,0 150:7,0,0");
+	CHECK(marked(0) == "100:1,1,0 150:7,0,0");
+}
+
+TEST_CASE("stacks: what a table does not describe is taken from the next")
+{
+	const auto rows = [](std::uint32_t first, std::uint32_t size) {
+		return stacks::unwind_table(eh_frame({}, first, size), 0);
+	};
+	const auto filled = [&](const auto &some, const auto &others) { return shown(stacks::filled(some, others)); };
+	const std::vector<edc_unwind_row> none, other = {{50, 3, 0, EDC_UNWIND_FP}, {250, 0, 0, EDC_UNWIND_NONE}};
+	CHECK(filled(rows(100, 50), other) == "50:2,3,0 100:1,1,0 150:2,3,0 250:7,0,0");
+	CHECK(filled(rows(100, 500), other) == "50:2,3,0 100:1,1,0 600:7,0,0");
+	CHECK(filled(rows(40, 20), other) == "40:1,1,0 60:2,3,0 250:7,0,0");
+	CHECK(filled(rows(300, 20), other) == "50:2,3,0 250:7,0,0 300:1,1,0 320:7,0,0");
+	CHECK(filled(none, other) == shown(other));
+	CHECK(filled(other, none) == shown(other));
+}
+
+TEST_CASE("stacks: a table for debuggers is read like the other")
+{
+	// a CIE of version 4 (addresses of 8 bytes, no segments), and an FDE of 50 bytes at 100
+	const std::vector<unsigned> section = {16, 0, 0,    0, 0xff, 0xff, 0xff, 0xff, 4, 0, 8, 0, 1,    0x78, 16, 0x0c,
+					       7,  8, 0x90, 1, 24,   0,    0,    0,    0, 0, 0, 0, 100,  0,    0,  0,
+					       0,  0, 0,    0, 50,   0,    0,    0,    0, 0, 0, 0, 0x41, 0x0e, 16, 0};
+	std::vector<std::byte> bytes;
+	for (const unsigned byte : section)
+		bytes.push_back(static_cast<std::byte>(byte));
+	const auto table = [&] { return shown(stacks::unwind_table(bytes, 0, eh::Kind::debug_frame)); };
+	CHECK(table() == "100:1,1,0 101:1,2,0 150:7,0,0");
+	CHECK(stacks::unwind_table(bytes, 0).empty());
+	bytes[10] = std::byte{4}; // other addresses
+	CHECK(table().empty());
 }
 
 TEST_CASE("stacks: a damaged section ends, with fewer rows")
 {
 	const std::vector<std::byte> whole = eh_frame({0x41, 0x0e, 16}, 100, 50);
 	for (std::size_t size = 0; size < whole.size(); ++size)
-		stacks::unwind_table(std::span(whole).first(size), 0, 0);
+		stacks::unwind_table(std::span(whole).first(size), 0);
 	for (std::size_t at = 0; at < whole.size(); ++at)
 		for (const unsigned value : {0u, 1u, 0x7fu, 0x80u, 0xffu}) {
 			std::vector<std::byte> damaged = whole;
 			damaged[at] = static_cast<std::byte>(value);
-			const auto rows = stacks::unwind_table(damaged, 0, 0);
+			const auto rows = stacks::unwind_table(damaged, 0);
 			CHECK(std::ranges::is_sorted(rows, {}, &edc_unwind_row::address));
 		}
 }

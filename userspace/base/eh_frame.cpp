@@ -23,12 +23,9 @@ std::vector<Fde> Section::fdes()
 		if (entry.next <= at)
 			break;
 		at = entry.next;
-		if (entry.is_empty || entry.id == 0)
-			continue; // a terminator within the section, or a CIE
-		const std::size_t cie_at = entry.content - entry.id;
-		if (entry.id > entry.content)
-			continue;
-		const Cie &cie = cie_of(cie_at);
+		if (entry.is_empty || entry.is_cie || entry.cie >= bytes_.size())
+			continue; // or a terminator within the section
+		const Cie &cie = cie_of(entry.cie);
 		if (cie.is_bad)
 			continue;
 		Numbers numbers(bytes_.first(entry.next), address_);
@@ -53,7 +50,7 @@ Section::Entry Section::entry_at(std::size_t at) const
 	numbers.go_to(at);
 	std::uint64_t length = numbers.fixed<std::uint32_t>();
 	if (length == 0)
-		return {0, at + 4, 0, true};
+		return {0, at + 4, 0, true, false};
 	if (length == 0xffffffff)
 		length = numbers.fixed<std::uint64_t>();
 	Entry entry;
@@ -61,7 +58,10 @@ Section::Entry Section::entry_at(std::size_t at) const
 	if (numbers.is_bad() || length < 4 || length > bytes_.size() - entry.content)
 		return {};
 	entry.next = entry.content + length;
-	entry.id = numbers.fixed<std::uint32_t>();
+	// The one counts back from here, the other from the start of the section.
+	const auto id = numbers.fixed<std::uint32_t>();
+	entry.is_cie = id == (kind_ == Kind::eh_frame ? 0 : 0xffffffff);
+	entry.cie = kind_ == Kind::eh_frame ? entry.content - id : id;
 	return entry;
 }
 
@@ -78,14 +78,18 @@ Cie Section::read_cie(std::size_t at) const
 	Cie cie;
 	const Entry entry = entry_at(at);
 	cie.is_bad = true;
-	if (entry.next <= at || entry.is_empty || entry.id != 0)
+	if (entry.next <= at || entry.is_empty || !entry.is_cie)
 		return cie;
 	Numbers numbers(bytes_.first(entry.next), address_);
 	numbers.go_to(entry.content + 4);
-	numbers.fixed<std::uint8_t>(); // version
+	const auto version = numbers.fixed<std::uint8_t>();
 	std::string augmentation;
 	for (char c; (c = static_cast<char>(numbers.fixed<std::uint8_t>())) != 0 && augmentation.size() < 16;)
 		augmentation += c;
+	constexpr std::uint8_t version_with_sizes = 4;
+	if (kind_ == Kind::debug_frame && version >= version_with_sizes &&
+	    (numbers.fixed<std::uint8_t>() != 8 || numbers.fixed<std::uint8_t>() != 0))
+		return cie; // of addresses and of segments
 	cie.code_factor = numbers.unsigned_leb();
 	cie.data_factor = numbers.signed_leb();
 	cie.return_register = numbers.unsigned_leb();

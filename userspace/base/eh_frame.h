@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The section .eh_frame of a program: a description (FDE) for each function, in terms of one that many share (CIE).
-// Linux Standard Base 5.0, 10.6.1. Used by recording/stacks, which makes rows to unwind by, and recording/functions,
-// which looks for the code that exceptions continue at.
+// Linux Standard Base 5.0, 10.6.1. And .debug_frame, which debuggers read: DWARF 5, 6.4.1. Used by recording/stacks,
+// which makes rows to unwind by, and recording/functions, which looks for the code that exceptions continue at.
 //
 // Nothing that the file says is trusted: what makes no sense is left out.
 #pragma once
@@ -149,9 +149,14 @@ struct Fde {
 	std::uint64_t lsda; // address of the table of its landing pads; 0: none
 };
 
+enum class Kind : std::uint8_t { eh_frame, debug_frame };
+
 class Section {
 public:
-	Section(Bytes bytes, std::uint64_t address) : bytes_(bytes), address_(address) {}
+	Section(Bytes bytes, std::uint64_t address, Kind kind = Kind::eh_frame)
+	    : bytes_(bytes), address_(address), kind_(kind)
+	{
+	}
 
 	std::vector<Fde> fdes(); // by address
 	std::uint64_t address_of(Bytes part) const
@@ -161,9 +166,9 @@ public:
 
 private:
 	struct Entry {
-		std::size_t content = 0, next = 0; // content: of the CIE pointer, which `id` is
-		std::uint32_t id = 0;
-		bool is_empty = false;
+		std::size_t content = 0, next = 0; // content: of the CIE pointer
+		std::size_t cie = 0;               // of an FDE: where its CIE is
+		bool is_empty = false, is_cie = false;
 	};
 
 	Entry entry_at(std::size_t at) const;
@@ -172,6 +177,7 @@ private:
 
 	Bytes bytes_;
 	std::uint64_t address_;
+	Kind kind_;
 	std::map<std::size_t, Cie> cies_;
 };
 

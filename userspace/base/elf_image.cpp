@@ -110,6 +110,7 @@ bool ElfImage::take_headers()
 		}
 		section.type = header.sh_type;
 		section.link = header.sh_link;
+		section.flags = header.sh_flags;
 		section.address = header.sh_addr;
 		section.offset = header.sh_offset;
 		section.size = header.sh_size;

@@ -20,7 +20,7 @@ namespace monitor {
 struct ElfSection {
 	std::string name;
 	std::uint32_t type = 0, link = 0;
-	std::uint64_t address = 0, offset = 0, size = 0;
+	std::uint64_t flags = 0, address = 0, offset = 0, size = 0;
 };
 
 struct ElfNote {

@@ -8,13 +8,11 @@
 #include "base/clock_ns.h"
 #include "base/escape.h"
 #include "base/json.h"
-#include "frame_pointers.h"
-#include "unwind_table.h"
+#include "image_rows.h"
 
 namespace monitor::stacks {
 namespace {
 
-constexpr std::size_t max_eh_frame = 64 << 20;
 constexpr std::size_t max_files = 1 << 16; // a system has some thousands
 constexpr std::size_t max_keys = 4 * max_files;
 constexpr std::size_t max_list_bytes = 32 << 20; // readers take twice as much
@@ -48,13 +46,8 @@ void CodeFiles::refuse(std::uint32_t user)
 
 void CodeFiles::add_table(CodeFile &file, const ElfImage &image, std::uint32_t user)
 {
-	const ElfSection *section = image.section(".eh_frame");
-	if (!section)
-		return;
 	const std::uint64_t before = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	const std::vector<std::byte> bytes = image.content(*section, max_eh_frame);
-	const std::vector<edc_unwind_row> table =
-	    with_frame_pointers(unwind_table(bytes, section->address, image.entry()), image);
+	const std::vector<edc_unwind_row> table = image_rows(image);
 	build_ns_ += clock_ns(CLOCK_THREAD_CPUTIME_ID) - before;
 	if (!shares_.take(user, table.size()))
 		return refuse(user);

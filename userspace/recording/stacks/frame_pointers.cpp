@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
+
+#include "row_list.h"
 
 namespace monitor::stacks {
 namespace {
@@ -10,6 +13,9 @@ namespace {
 constexpr unsigned push_size = 1, start_size = 4;
 constexpr std::array starts = {std::array<std::uint8_t, start_size>{0x55, 0x48, 0x89, 0xe5},
 			       std::array<std::uint8_t, start_size>{0x55, 0x48, 0x8b, 0xec}};
+// mov $15,%rax or mov $15,%eax; syscall
+constexpr std::array<std::uint8_t, 9> to_rax = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
+constexpr std::array<std::uint8_t, 7> to_eax = {0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05};
 constexpr std::uint8_t pop = 0x5d, leave = 0xc9, ret = 0xc3; // pop %rbp or leave, then ret
 
 std::uint8_t at(std::span<const std::byte> code, std::size_t place)
@@ -32,7 +38,8 @@ bool is_end(std::span<const std::byte> code, std::size_t place)
 	return (at(code, place) == pop || at(code, place) == leave) && at(code, place + 1) == ret;
 }
 
-// Where the executable code at `address`, as the file counts, is in the file, and how much of it.
+} // namespace
+
 std::span<std::byte> read_code(const ElfImage &image, std::uint64_t address, std::uint64_t size,
 			       std::vector<std::byte> &into)
 {
@@ -47,13 +54,23 @@ std::span<std::byte> read_code(const ElfImage &image, std::uint64_t address, std
 	return into;
 }
 
-} // namespace
+std::size_t signal_return_size(std::span<const std::byte> code, std::size_t place)
+{
+	const auto size_of = [&](const auto &bytes) {
+		const bool is_there = place < code.size() && code.size() - place >= bytes.size() &&
+				      std::memcmp(code.data() + place, bytes.data(), bytes.size()) == 0;
+		return is_there ? bytes.size() : 0;
+	};
+	return std::max(size_of(to_rax), size_of(to_eax));
+}
 
 std::vector<edc_unwind_row> frame_pointer_rows(std::span<const std::byte> code, std::uint32_t address)
 {
-	std::vector<edc_unwind_row> rows;
+	RowList rows;
+	bool keeps = false;
 	const auto add = [&](std::size_t place, std::uint8_t rule, std::int16_t cfa, std::int8_t fp) {
-		rows.push_back({address + static_cast<std::uint32_t>(place), cfa, fp, rule});
+		if (place < code.size())
+			rows.add({address + static_cast<std::uint32_t>(place), cfa, fp, rule});
 	};
 	for (std::size_t place = 0; place + 1 < code.size();) {
 		if (is_start(code, place)) {
@@ -61,17 +78,24 @@ std::vector<edc_unwind_row> frame_pointer_rows(std::span<const std::byte> code, 
 			add(place + push_size, EDC_UNWIND_SP, 2, -2);
 			add(place + start_size, EDC_UNWIND_FP, 2, -2);
 			place += start_size;
-		} else if (!rows.empty() && is_end(code, place)) {
+			keeps = true;
+		} else if (keeps && is_end(code, place)) {
 			add(place + 1, EDC_UNWIND_SP, 1, 0);
 			add(place + 2, EDC_UNWIND_FP, 2, -2);
 			place += 2;
+		} else if (const std::size_t size = signal_return_size(code, place)) {
+			// The handler's return address is its first, and in the call a thread is after its last.
+			add(place - (place > 0), EDC_UNWIND_SIGNAL, 0, 0);
+			place += size + 1;
+			if (keeps)
+				add(place, EDC_UNWIND_FP, 2, -2);
+			else
+				add(place, EDC_UNWIND_NONE, 0, 0);
 		} else {
 			++place;
 		}
 	}
-	if (!rows.empty() && rows.back().address - address >= code.size())
-		rows.pop_back();
-	return rows;
+	return rows.take();
 }
 
 std::vector<edc_unwind_row> with_frame_pointers(const std::vector<edc_unwind_row> &rows, const ElfImage &image)

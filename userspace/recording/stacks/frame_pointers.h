@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Rows for code that .eh_frame says nothing of, but that keeps frame pointers: built without unwind tables, or made by
-// a program's own assembler (V8's builtins). Called by code_files.cpp.
+// Rows for code that no table says anything of: if it keeps frame pointers, as it was built without tables, or made by
+// a program's own assembler (V8's builtins); and where signal handlers return to, which debuggers know by its code, too
+// (musl's, Go's). Called by image_rows.cpp.
 #pragma once
 
 #include <cstdint>
@@ -22,5 +23,12 @@ std::vector<edc_unwind_row> with_frame_pointers(const std::vector<edc_unwind_row
 
 // The rows of one stretch of code, which is at `address`. Empty: no function there starts so.
 std::vector<edc_unwind_row> frame_pointer_rows(std::span<const std::byte> code, std::uint32_t address);
+
+// How many bytes the call rt_sigreturn has that begins there: signal(7), "Execution of signal handlers". 0: it is none.
+std::size_t signal_return_size(std::span<const std::byte> code, std::size_t place = 0);
+
+// Up to `size` bytes of the executable code at `address`, as the file counts; empty: there is none.
+std::span<std::byte> read_code(const ElfImage &image, std::uint64_t address, std::uint64_t size,
+			       std::vector<std::byte> &into);
 
 } // namespace monitor::stacks

@@ -115,37 +115,10 @@ edc_unwind_row row_at(std::uint64_t address, const State &state)
 	return row;
 }
 
-class Builder {
-public:
-	void add(const edc_unwind_row &row)
-	{
-		if (!rows_.empty()) {
-			edc_unwind_row &last = rows_.back();
-			if (last.address == row.address) {
-				last = row;
-				return;
-			}
-			if (last.cfa == row.cfa && last.fp == row.fp && last.rule == row.rule)
-				return;
-		}
-		if (rows_.size() < max_rows)
-			rows_.push_back(row);
-		else
-			is_full_ = true;
-	}
-	bool is_full() const { return is_full_; }
-
-	std::vector<edc_unwind_row> take() { return std::move(rows_); }
-
-private:
-	std::vector<edc_unwind_row> rows_;
-	bool is_full_ = false;
-};
-
 // Runs the instructions of a CIE (without rows) or of an FDE.
 class Run {
 public:
-	Run(const Cie &cie, std::uint64_t address, std::uint64_t end, Builder *rows)
+	Run(const Cie &cie, std::uint64_t address, std::uint64_t end, RowList *rows)
 	    : cie_(cie), address_(address), end_(end), rows_(rows)
 	{
 	}
@@ -323,25 +296,9 @@ private:
 
 	const Cie &cie_;
 	std::uint64_t address_, end_;
-	Builder *rows_;
+	RowList *rows_;
 	std::vector<State> remembered_;
 };
-
-edc_unwind_row without_rule(std::uint64_t address)
-{
-	return {static_cast<std::uint32_t>(address), 0, 0, EDC_UNWIND_NONE};
-}
-
-// ld.so's start has no FDE at all.
-void mark_entry(std::vector<edc_unwind_row> &rows, std::uint64_t entry)
-{
-	if (!entry || entry > ~std::uint32_t{0})
-		return;
-	const auto after =
-	    std::ranges::upper_bound(rows, static_cast<std::uint32_t>(entry), {}, &edc_unwind_row::address);
-	if (after == rows.begin() || std::prev(after)->rule == EDC_UNWIND_NONE)
-		rows.insert(after, {static_cast<std::uint32_t>(entry), 0, 0, EDC_UNWIND_END});
-}
 
 bool has_rows(const Fde &fde)
 {
@@ -351,18 +308,17 @@ bool has_rows(const Fde &fde)
 
 } // namespace
 
-std::vector<edc_unwind_row> unwind_table(std::span<const std::byte> eh_frame, std::uint64_t address,
-					 std::uint64_t entry)
+std::vector<edc_unwind_row> unwind_table(std::span<const std::byte> bytes, std::uint64_t address, eh::Kind kind)
 {
-	eh::Section section(eh_frame, address);
-	Builder rows;
+	eh::Section section(bytes, address, kind);
+	RowList rows;
 	std::unordered_map<const Cie *, State> initial_states;
-	std::uint64_t end = 0;
+	std::uint64_t end = 0, last = 0; // of the code, and of where a thread may be in it
 	for (const Fde &fde : section.fdes()) {
 		if (!has_rows(fde) || fde.first < end)
 			continue; // of two FDEs for one address the first holds
 		if (end && fde.first > end)
-			rows.add(without_rule(end));
+			rows.add(without_rule(last));
 		const auto [of_cie, is_new] = initial_states.try_emplace(fde.cie);
 		const State &initial = of_cie->second;
 		if (is_new)
@@ -375,13 +331,11 @@ std::vector<edc_unwind_row> unwind_table(std::span<const std::byte> eh_frame, st
 		if (run.address() < fde.end)
 			rows.add(row_at(run.address(), state));
 		end = fde.end;
+		last = fde.end + fde.cie->is_signal_frame; // which ends with a call of the kernel
 	}
 	if (end)
-		rows.add(without_rule(end));
-	std::vector<edc_unwind_row> table = rows.is_full() ? std::vector<edc_unwind_row>() : rows.take();
-	if (!table.empty())
-		mark_entry(table, entry);
-	return table;
+		rows.add(without_rule(last));
+	return rows.take();
 }
 
 } // namespace monitor::stacks

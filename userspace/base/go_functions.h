@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// The functions of a program of Go, by the table that its runtime walks stacks with (.gopclntab; Go's debug/gosym and
+// runtime/symtab.go). It is there whatever was stripped. Used by recording/stacks, which makes rows to unwind by, and
+// reading/symbols, which takes the names.
+//
+// Of Go 1.18 and later; nothing that the file says is trusted: what makes no sense is left out.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "elf_image.h"
+
+namespace monitor {
+
+struct GoFunction {
+	std::uint64_t address = 0, size = 0; // up to the next function's start
+	std::string_view name;               // of the table's bytes; as in "main.(*T).run"
+	bool is_outermost = false;           // nobody called it
+	bool changes_stack = false;          // it goes to another stack
+	bool is_assembler = false;
+	std::uint32_t frame_sizes = 0; // where these lie; 0: nowhere
+};
+
+class GoFunctions {
+public:
+	static constexpr std::size_t max_bytes = 256 << 20, max_changes = 1 << 14; // of a function
+
+	// nullopt: it has none that is known.
+	static std::optional<GoFunctions> of(const ElfImage &image);
+
+	const std::vector<GoFunction> &all() const { return functions_; } // by address
+
+	// From `address` to `end`, the stack pointer is this far below the function's return address.
+	struct FrameSize {
+		std::uint64_t address = 0, end = 0;
+		std::int64_t bytes = 0;
+	};
+	std::vector<FrameSize> frame_sizes(const GoFunction &function) const; // by address
+
+private:
+	bool take(const ElfImage &image, std::vector<std::byte> bytes, std::uint64_t address);
+	void take_function(std::uint64_t address, std::uint64_t size, std::uint64_t at);
+	template <class T> T number(std::uint64_t at) const; // 0: not within the table
+
+	std::vector<std::byte> bytes_;
+	std::uint64_t names_ = 0, changes_ = 0; // where both tables begin
+	bool has_start_line_ = false;
+	std::vector<GoFunction> functions_;
+};
+
+} // namespace monitor

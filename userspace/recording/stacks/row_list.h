@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// Rows of one file as they are found, in order of addresses. Used by what makes them: unwind_table.cpp, go_rows.cpp.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "monitor/stack.h"
+
+namespace monitor::stacks {
+
+inline constexpr std::size_t max_rows = 4 << 20; // of a file: a browser has 2 million
+
+class RowList {
+public:
+	// From its address on it holds instead of those before it, and of those after it that were added earlier.
+	void add(const edc_unwind_row &row)
+	{
+		while (!rows_.empty() && rows_.back().address >= row.address)
+			rows_.pop_back();
+		if (!rows_.empty()) {
+			const edc_unwind_row &last = rows_.back();
+			if (last.cfa == row.cfa && last.fp == row.fp && last.rule == row.rule)
+				return;
+		}
+		if (rows_.size() < max_rows)
+			rows_.push_back(row);
+		else
+			is_full_ = true;
+	}
+
+	// None if they are more than max_rows.
+	std::vector<edc_unwind_row> take() { return is_full_ ? std::vector<edc_unwind_row>() : std::move(rows_); }
+
+private:
+	std::vector<edc_unwind_row> rows_;
+	bool is_full_ = false;
+};
+
+inline edc_unwind_row without_rule(std::uint64_t address)
+{
+	return {static_cast<std::uint32_t>(address), 0, 0, EDC_UNWIND_NONE};
+}
+
+} // namespace monitor::stacks
