@@ -236,6 +236,36 @@ TEST_CASE("symbols: a function is found by any address in it")
 #endif
 }
 
+TEST_CASE("symbols: a function within another, and names that have no type")
+{
+	const auto name = [](const FunctionTable &table, std::uint64_t address) {
+		const Function *function = table.find(address);
+		return function ? function->name : "";
+	};
+	const FunctionTable nested(
+	    {{100, 100, "outer"}, {120, 10, "inner"}, {140, 20, "middle"}, {145, 5, "innermost"}});
+	CHECK(name(nested, 119) == "outer");
+	CHECK(name(nested, 129) == "inner");
+	CHECK(name(nested, 130) == "outer");
+	CHECK(name(nested, 149) == "innermost");
+	CHECK(name(nested, 150) == "middle");
+	CHECK(name(nested, 160) == "outer");
+	CHECK(name(nested, 200).empty());
+	const FunctionTable labels({{100, 50, "function"},
+				    {100, 0, "start", true},
+				    {120, 0, "loop", true},
+				    {200, 0, "no_type", true},
+				    {210, 0, "no_type.loop", true},
+				    {300, 0, "other", true},
+				    {400, 10, "last"}});
+	CHECK(name(labels, 100) == "function");
+	CHECK(name(labels, 130) == "function");
+	CHECK(name(labels, 150).empty());
+	CHECK(name(labels, 220) == "no_type");
+	CHECK(name(labels, 399) == "other");
+	CHECK(name(labels, 405) == "last");
+}
+
 TEST_CASE("symbols: the kernel's functions")
 {
 	const auto functions = functions_of_kernel(

@@ -50,6 +50,17 @@ analyze::RecordingInfo::StackCounts counts_of(const analyze::RecordingInfo &info
 	return sum;
 }
 
+// Where only frame pointers lead to the caller: of a function that sets none it is missing, and nothing shows that.
+std::uint64_t in_no_file(const CallTree &tree)
+{
+	std::uint64_t sum = 0;
+	for (const CallNode &node : tree.nodes())
+		if (const symbols::FrameName &name = tree.name(node);
+		    &node != &tree.nodes().front() && (name.module == "[jit]" || name.function == "[code in no file]"))
+			sum += node.self;
+	return sum;
+}
+
 // The end of a chain of nodes of the same function that have nothing else below them worth showing.
 std::uint32_t end_of_recursion(const CallTree &tree, std::uint32_t number, double min_amount, std::size_t &calls)
 {
@@ -139,6 +150,11 @@ std::string stacks_text(const CallTree &tree, const analyze::RecordingInfo &info
 					    percent_of(parts[i].amount, tree.total()));
 		text += parts.size() > max_printed_parts ? " ...\n" : "\n";
 	}
+	if (const std::uint64_t sum = in_no_file(tree))
+		text += fmt::format(
+		    "{:.1f} % of it is in code that is in no file: the caller of a function there that sets no "
+		    "frame pointer is missing\n",
+		    percent_of(sum, tree.total()));
 	if (tree.since_before())
 		text += fmt::format("{:.1f} % of it is of threads that were blocked since before stacks were taken\n",
 				    percent_of(tree.since_before(), tree.total()));
@@ -158,6 +174,7 @@ std::string stacks_json(const CallTree &tree, const trace::Clock &clock, const a
 	    {"left_out_by_budget", counts_of(info, by).left_out},
 	    {"truncated_percent", percent_of(tree.truncated(), tree.total())},
 	    {"truncated_by", parts},
+	    {"in_no_file_percent", percent_of(in_no_file(tree), tree.total())},
 	    {"without_stack_percent", percent_of(tree.without_stack(), tree.total())},
 	    {"blocked_since_before_percent", percent_of(tree.since_before(), tree.total())}}
 	    .dump();

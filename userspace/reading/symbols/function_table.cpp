@@ -9,6 +9,7 @@
 #include <elf.h>
 
 #include "base/function_starts.h"
+#include "base/go_functions.h"
 
 namespace monitor::symbols {
 namespace {
@@ -23,6 +24,21 @@ bool is_function(const Elf64_Sym &symbol)
 	return (type == STT_FUNC || type == STT_GNU_IFUNC) && symbol.st_shndx != SHN_UNDEF && symbol.st_value != 0;
 }
 
+// In code, as an assembler leaves it that was told no type.
+bool is_label(const Elf64_Sym &symbol, const std::vector<ElfSection> &sections)
+{
+	if (ELF64_ST_TYPE(symbol.st_info) != STT_NOTYPE || symbol.st_shndx == SHN_UNDEF ||
+	    symbol.st_shndx >= sections.size())
+		return false;
+	const ElfSection &section = sections[symbol.st_shndx];
+	return section.flags & SHF_EXECINSTR && symbol.st_value - section.address < section.size;
+}
+
+std::uint64_t end_of(const Function &function)
+{
+	return function.address + function.size; // a wrong one that wraps contains nothing
+}
+
 } // namespace
 
 std::vector<Function> functions_of(const ElfImage &image, bool &has_all)
@@ -32,9 +48,13 @@ std::vector<Function> functions_of(const ElfImage &image, bool &has_all)
 	if (!has_all)
 		symbols = image.section(".dynsym");
 	std::vector<Function> functions;
-	if (!has_all)
+	if (!has_all) {
 		for (const FunctionExtent &unnamed : function_extents(image))
 			functions.push_back({unnamed.address, unnamed.size, ""});
+		if (const auto of_go = GoFunctions::of(image))
+			for (const GoFunction &function : of_go->all())
+				functions.push_back({function.address, function.size, std::string(function.name)});
+	}
 	if (!symbols || symbols->link >= image.sections().size())
 		return functions;
 	const std::vector<std::byte> table = image.content(*symbols, max_table_bytes);
@@ -43,13 +63,15 @@ std::vector<Function> functions_of(const ElfImage &image, bool &has_all)
 	for (std::size_t at = 0; at + sizeof(Elf64_Sym) <= table.size(); at += sizeof(Elf64_Sym)) {
 		Elf64_Sym symbol;
 		std::memcpy(&symbol, table.data() + at, sizeof symbol);
-		if (!is_function(symbol) || symbol.st_name >= text.size())
+		const bool has_no_type = is_label(symbol, image.sections());
+		if (!(is_function(symbol) || has_no_type) || symbol.st_name >= text.size())
 			continue;
 		const char *name = reinterpret_cast<const char *>(text.data()) + symbol.st_name;
 		const std::size_t size = ::strnlen(name, std::min(text.size() - symbol.st_name, max_name));
 		if ((left_of_names -= std::min(left_of_names, size)) == 0)
 			break;
-		functions.push_back({symbol.st_value, symbol.st_size, std::string(name, size)});
+		if (!has_no_type || (size > 0 && *name != '.' && *name != '$')) // an assembler's own
+			functions.push_back({symbol.st_value, symbol.st_size, std::string(name, size), has_no_type});
 	}
 	return functions;
 }
@@ -71,27 +93,62 @@ std::vector<Function> functions_of_kernel(std::string_view text)
 }
 
 // Of several names for one address the first with a size, then the shortest: memcpy before __memcpy_avx_unaligned. Any
-// before none.
+// before none, a function before a label.
 FunctionTable::FunctionTable(std::vector<Function> functions) : functions_(std::move(functions))
 {
 	std::ranges::sort(functions_, [](const Function &a, const Function &b) {
 		const auto key = [](const Function &f) {
-			return std::tuple(f.address, f.name.empty(), f.size == 0, f.name.size());
+			return std::tuple(f.address, f.name.empty(), f.is_label, f.size == 0, f.name.size());
 		};
 		return key(a) != key(b) ? key(a) < key(b) : a.name < b.name;
 	});
 	const auto same = [](const Function &a, const Function &b) { return a.address == b.address; };
 	functions_.erase(std::unique(functions_.begin(), functions_.end(), same), functions_.end());
+	drop_places();
+	find_around();
+}
+
+// A label within a function is a place in it, and so is what an assembler calls by the function: "fill.loop".
+void FunctionTable::drop_places()
+{
+	std::uint64_t end = 0;
+	std::string last;
+	std::erase_if(functions_, [&](const Function &function) {
+		if (function.is_label &&
+		    (function.address < end || (!last.empty() && function.name.starts_with(last + "."))))
+			return true;
+		end = std::max(end, end_of(function));
+		last = function.name;
+		return false;
+	});
+}
+
+void FunctionTable::find_around()
+{
+	std::vector<std::uint32_t> open; // those that reach to here, perhaps
+	around_.reserve(functions_.size());
+	for (std::uint32_t i = 0; i < functions_.size(); ++i) {
+		while (!open.empty() && end_of(functions_[open.back()]) <= functions_[i].address)
+			open.pop_back();
+		around_.push_back(open.empty() ? none : open.back());
+		if (functions_[i].size)
+			open.push_back(i);
+	}
 }
 
 const Function *FunctionTable::find(std::uint64_t address) const
 {
 	const auto after = std::ranges::upper_bound(functions_, address, {}, &Function::address);
+	auto at = static_cast<std::uint32_t>(after - functions_.begin() - 1);
 	if (after == functions_.begin())
 		return nullptr;
-	const Function &function = *std::prev(after);
-	const std::uint64_t size = function.size ? function.size : max_unsized;
-	return address - function.address < size ? &function : nullptr;
+	for (unsigned i = 0; i < max_around && at != none; ++i, at = around_[at]) {
+		const Function &function = functions_[at];
+		const std::uint64_t size = function.size ? function.size : max_unsized;
+		if (address - function.address < size)
+			return &function;
+	}
+	return nullptr;
 }
 
 } // namespace monitor::symbols
