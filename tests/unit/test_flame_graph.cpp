@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Stacks as trees of calls and as a page: who waited for whom, what a second trace has more of, and names that would
 // like to be a part of the page. One tick is one nanosecond.
+#include <filesystem>
+#include <fstream>
+
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
+#include <unistd.h>
 
 #include "answers/report/flame_graph.h"
 #include "base/json.h"
@@ -13,13 +18,14 @@ namespace test_flame_graph {
 using namespace monitor;
 using namespace history;
 using report::StackBy;
+namespace fs = std::filesystem;
 
 namespace {
 
 struct Folded {
-	explicit Folded(Stacks &history)
+	explicit Folded(Stacks &history, const std::string &directory = "/nowhere")
 	    : info(make_info(0, 1000, true, false)), trace(samples::trace(history.all(), events + stack_events)),
-	      machine(trace, info), symbolizer("/nowhere")
+	      machine(trace, info), symbolizer(directory)
 	{
 		machine.add(stacks);
 		fold(trace, machine);
@@ -74,11 +80,40 @@ Stacks sleeper(bool has_second_stack = true)
 	return history;
 }
 
+// A directory with the names of the kernel's functions.
+class NamedFunctions {
+public:
+	explicit NamedFunctions(const std::string &list)
+	    : path_(fs::temp_directory_path() / fmt::format("flame-graph-{}-{}", ::getpid(), count_++))
+	{
+		fs::create_directories(path_ / ".monitor");
+		std::ofstream(path_ / ".monitor" / "kallsyms") << list;
+	}
+	~NamedFunctions() { fs::remove_all(path_); }
+	NamedFunctions(const NamedFunctions &) = delete;
+	operator std::string() const { return path_; }
+
+private:
+	static inline int count_ = 0;
+	fs::path path_;
+};
+
 nlohmann::json data_of(const std::string &page)
 {
 	const std::string mark = "id=\"data\" type=\"application/json\">";
 	const std::size_t from = page.find(mark) + mark.size();
 	return parse_json<nlohmann::json>(page.substr(from, page.find("</script>", from) - from));
+}
+
+// "before now" of each function of the first graph.
+std::map<std::string, std::string> amounts_of(const nlohmann::json &data)
+{
+	const nlohmann::json &graph = data["graphs"][0];
+	std::map<std::string, std::string> amounts;
+	for (std::size_t i = 0; i < graph["name"].size(); ++i)
+		amounts[data["names"][graph["name"][i].get<std::size_t>()][0]] =
+		    graph["before"][i].dump() + " " + graph["total"][i].dump();
+	return amounts;
 }
 
 } // namespace
@@ -153,18 +188,39 @@ TEST_CASE("flame graph: two traces are one tree, with what each has")
 	const nlohmann::json data =
 	    data_of(report::flame_page({"now", "before", {}, {{"cpu", false, &tree, &old_tree, &clock, &clock}}}));
 	const nlohmann::json &graph = data["graphs"][0];
-	std::map<std::string, std::string> amounts; // before, now
-	for (std::size_t i = 0; i < graph["name"].size(); ++i)
-		amounts[data["names"][graph["name"][i].get<std::size_t>()][0]] =
-		    graph["before"][i].dump() + " " + graph["total"][i].dump();
-	CHECK(amounts == std::map<std::string, std::string>{{"all", "2 2"},
-							    {"?", "2 2"},
-							    {"kernel+0x2000", "2 2"},
-							    {"kernel+0x1000", "2 1"},
-							    {"kernel+0x1500", "2 1"},
-							    {"kernel+0x4000", "0 1"},
-							    {"kernel+0x5000", "0 1"}});
+	CHECK(amounts_of(data) == std::map<std::string, std::string>{{"all", "2 2"},
+								     {"?", "2 2"},
+								     {"kernel+0x2000", "2 2"},
+								     {"kernel+0x1000", "2 1"},
+								     {"kernel+0x1500", "2 1"},
+								     {"kernel+0x4000", "0 1"},
+								     {"kernel+0x5000", "0 1"}});
 	CHECK(graph["depth"].size() == 7);
+}
+
+TEST_CASE("flame graph: a function of two builds is one, whatever compilers add to its name")
+{
+	Stacks history = sleeper(), other;
+	other.describe(0xc, {0x1001, 0x2001});
+	other.describe(0xd, {0x3001, 0x2001});
+	other.switches(0, 100, 0, running, 9);
+	other.sample(0, 110, 0, 9, 0x1500, 0xc);
+	other.sample(0, 115, 0, 9, 0x1500, 0xc);
+	other.sample(0, 120, 0, 9, 0x1500, 0xd);
+	const NamedFunctions old_names("1000 work.llvm.1\n1500 leaf\n2000 caller\n"),
+	    names("1000 work.llvm.2\n1500 leaf\n2000 caller\n3000 work.part.0\n");
+	Folded before(history, old_names), now(other, names);
+	const report::CallTree old_tree = before.tree(StackBy::cpu), tree = now.tree(StackBy::cpu);
+	const trace::Clock &clock = now.trace.description().clock;
+	const nlohmann::json data =
+	    data_of(report::flame_page({"now", "before", {}, {{"cpu", false, &tree, &old_tree, &clock, &clock}}}));
+	CHECK(amounts_of(data) ==
+	      std::map<std::string, std::string>{
+		  {"all", "2 3"}, {"?", "2 3"}, {"caller", "2 3"}, {"work.llvm.2", "2 3"}, {"leaf", "2 3"}});
+	// Of one trace the clones are two.
+	const nlohmann::json alone =
+	    data_of(report::flame_page({"now", "", {}, {{"cpu", false, &tree, nullptr, &clock, nullptr}}}));
+	CHECK(alone["graphs"][0]["total"] == nlohmann::json({3, 3, 3, 2, 2, 1, 1}));
 }
 
 } // namespace test_flame_graph

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What compilers add to a function's name and what differs from build to build. Used where two builds are compared
-// (answers/diff): names are compared without it, and shown with it.
+// (answers/diff, flame graphs of two traces): names are compared without it, and shown with it.
 #pragma once
 
 #include <string>

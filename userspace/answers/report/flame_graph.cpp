@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "flame_graph.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "base/build_suffixes.h"
 #include "base/json.h"
 #include "flame_graph_page.h"
 
@@ -14,15 +17,57 @@ namespace {
 
 constexpr std::string_view mark = "/*data*/null";
 
+// The functions of a page. Where two traces are compared, one that differs in what compilers add to its name is the
+// same.
+class Names {
+public:
+	explicit Names(bool is_comparison) : is_comparison_(is_comparison) {}
+
+	// As the trace that is shown has it, if it does.
+	std::size_t number_of(symbols::FrameName name, bool is_shown)
+	{
+		const std::pair shown(name.text(), name.is_kernel ? "kernel " + name.module : name.module);
+		if (is_comparison_)
+			name.function = without_build_suffixes(name.function);
+		const auto [found, is_new] = numbers_.try_emplace({name.text(), shown.second}, names_.size());
+		if (is_new)
+			names_.push_back({shown, is_shown});
+		else if (is_shown && !names_[found->second].is_shown)
+			names_[found->second] = {shown, true};
+		return found->second;
+	}
+
+	nlohmann::json json() const
+	{
+		nlohmann::json value = nlohmann::json::array();
+		for (const Name &name : names_)
+			value.push_back(nlohmann::json(name.text));
+		return value;
+	}
+
+private:
+	using Text = std::pair<std::string, std::string>; // function, module
+	struct Name {
+		Text text;
+		bool is_shown = false;
+	};
+	bool is_comparison_;
+	std::map<Text, std::size_t> numbers_;
+	std::vector<Name> names_;
+};
+
 // The nodes of a graph, each before its children, as the page reads them: for each its depth, its name and how much is
 // spent there and below, then before. Children of both trees are the same if they have the same name.
 class Merged {
 public:
-	Merged(const FlameGraph &graph, std::map<std::pair<std::string, std::string>, std::size_t> &names)
-	    : graph_(graph), names_(names)
+	Merged(const FlameGraph &graph, Names &names) : graph_(graph), names_(names)
 	{
-		add(0, graph.tree ? &graph.tree->nodes()[0] : nullptr,
-		    graph.before ? &graph.before->nodes()[0] : nullptr);
+		Both root;
+		if (graph.tree)
+			root.now.push_back(&graph.tree->nodes()[0]);
+		if (graph.before)
+			root.old.push_back(&graph.before->nodes()[0]);
+		add(0, names.number_of({"all", "", "", false}, true), root);
 	}
 
 	nlohmann::json json() const
@@ -38,46 +83,47 @@ public:
 	}
 
 private:
-	std::uint64_t amount(const CallNode *node, const trace::Clock *clock) const
+	using Nodes = std::vector<const CallNode *>;
+	struct Both {
+		Nodes now, old;
+	};
+
+	std::uint64_t amount(const Nodes &nodes, const trace::Clock *clock) const
 	{
-		return !node ? 0 : graph_.is_time ? clock->to_ns(node->total) : node->total;
+		std::uint64_t total = 0;
+		for (const CallNode *node : nodes)
+			total += node->total;
+		return graph_.is_time && total ? clock->to_ns(total) : total;
 	}
 
-	std::size_t name_of(const symbols::FrameName &name)
+	void add(unsigned depth, std::size_t name, const Both &nodes)
 	{
-		return names_
-		    .try_emplace({name.text(), name.is_kernel ? "kernel " + name.module : name.module}, names_.size())
-		    .first->second;
-	}
-
-	void add(unsigned depth, const CallNode *node, const CallNode *old)
-	{
-		const CallTree &tree = node ? *graph_.tree : *graph_.before;
 		depth_.push_back(depth);
-		name_.push_back(depth == 0 ? name_of({"all", "", "", false}) : name_of(tree.name(node ? *node : *old)));
-		total_.push_back(amount(node, graph_.clock));
-		before_.push_back(amount(old, graph_.clock_before));
+		name_.push_back(name);
+		total_.push_back(amount(nodes.now, graph_.clock));
+		before_.push_back(amount(nodes.old, graph_.clock_before));
 
-		std::map<std::size_t, const CallNode *> of_old;
-		if (old)
-			for (const std::uint32_t child : old->children) {
-				const CallNode &its = graph_.before->nodes()[child];
-				of_old[name_of(graph_.before->name(its))] = &its;
-			}
-		if (node)
-			for (const std::uint32_t child : node->children) {
-				const CallNode &its = graph_.tree->nodes()[child];
-				const auto same = of_old.find(name_of(graph_.tree->name(its)));
-				add(depth + 1, &its, same == of_old.end() ? nullptr : same->second);
-				if (same != of_old.end())
-					of_old.erase(same);
-			}
-		for (const auto &[name, its] : of_old)
-			add(depth + 1, nullptr, its);
+		std::vector<std::size_t> order;
+		std::map<std::size_t, Both> children;
+		const auto add_children = [&](const CallTree *tree, const Nodes &of, Nodes Both::*into, bool is_shown) {
+			for (const CallNode *node : of)
+				for (const std::uint32_t number : node->children) {
+					const CallNode &child = tree->nodes()[number];
+					const std::size_t its = names_.number_of(tree->name(child), is_shown);
+					const auto [found, is_new] = children.try_emplace(its);
+					if (is_new)
+						order.push_back(its);
+					(found->second.*into).push_back(&child);
+				}
+		};
+		add_children(graph_.tree, nodes.now, &Both::now, true);
+		add_children(graph_.before, nodes.old, &Both::old, false);
+		for (const std::size_t child : order)
+			add(depth + 1, child, children[child]);
 	}
 
 	const FlameGraph &graph_;
-	std::map<std::pair<std::string, std::string>, std::size_t> &names_;
+	Names &names_;
 	std::vector<unsigned> depth_;
 	std::vector<std::size_t> name_;
 	std::vector<std::uint64_t> total_, before_;
@@ -140,15 +186,12 @@ std::string linked_flame_page(const FlamePage &page)
 
 std::string flame_page(const FlamePage &page)
 {
-	std::map<std::pair<std::string, std::string>, std::size_t> numbers;
+	Names names(!page.before.empty());
 	nlohmann::json data = {
 	    {"title", page.title}, {"before", page.before}, {"notes", page.notes}, {"graphs", nlohmann::json::array()}};
 	for (const FlameGraph &graph : page.graphs)
-		data["graphs"].push_back(Merged(graph, numbers).json());
-	std::vector<std::pair<std::string, std::string>> names(numbers.size());
-	for (const auto &[name, number] : numbers)
-		names[number] = name;
-	data["names"] = names;
+		data["graphs"].push_back(Merged(graph, names).json());
+	data["names"] = names.json();
 	std::string text(flame_graph_page);
 	replace(text, mark, for_script(json_dump(data)));
 	return text;
