@@ -69,25 +69,17 @@ def some_trace(name):
 	return e2e.record(name, "--force", "-e", "sched,syscall,irq,fault", command=("sh", "-c", "for i in 1 2 3 4 5 6; do ls / > /dev/null; sleep 0.02; done"))
 
 
-def found_unseen(trace):
-	"""Numbers of threads, and their processes, that a call or a fault found running after a thread that the kernel hides: when
-	they got the CPU is not known, and the picture and the report need not agree about that."""
-	fields = [event["fields"] for event in trace.events("--event", "thread_runs")]
-	return {number for each in fields for number in (each["pid"], each["tgid"])}
-
-
 def sums_are_those_of_report():
 	trace = some_trace("sums")
-	unseen = found_unseen(trace)
 	view = View(trace.directory)
 	about = view.json("about")
 	nanoseconds = 1e9 / about["frequency_hz"]
 	rows = {(row["thread"], row["tid"]): row for row in trace.rows("--by", "thread", "--top", "0")}
-	shown = {(t["name"], t["tid"]): t for t in about["threads"] if t["tid"]}
+	shown = {(t["name"] or "?", t["tid"]): t for t in about["threads"] if t["tid"]}
 	compared = 0
 	for key, row in rows.items():
-		if row["cpu_ns"] is None or key[1] in unseen:
-			continue  # the kernel hides it, or what was before it
+		if row["cpu_ns"] is None:
+			continue  # the kernel hides it
 		if key not in shown:
 			e2e.equal(f"time of {key}, which has no lane", (row["cpu_ns"], row["waiting_ns"] or 0), (0, 0))
 			continue
@@ -148,7 +140,7 @@ def sums_are_those_of_report():
 		theirs = json.loads(e2e.run(e2e.monitor, "report", "--json", "--top", "0", trace.directory, report).stdout)["rows"]
 		e2e.equal(f"rows of {by}", sorted((row[names.index("total_ns")], row[names.index("count")]) for row in table["rows"]),
 		          sorted((row["total_ns"], row["count"]) for row in theirs))
-	each_time(view, about, unseen)
+	each_time(view, about)
 	e2e.equal("activities of programs that mark none", about["activities"]["kinds"], [])
 	e2e.equal("its command", about["command"].startswith("sh -c for i in"), True)
 	e2e.expect("for you alone" in view.end(), "it does not say whose address it is")
@@ -217,7 +209,7 @@ def embedded(text):
 	return json.loads(zlib.decompress(base64.b64decode(re.search(r'id="embedded">([^<]*)<', text).group(1))))
 
 
-def each_time(view, about, unseen):
+def each_time(view, about):
 	"""What a row of a table is about, each time: as often, as long, and the longest is where it was."""
 	end = about["ticks"]
 	nanoseconds = 1e9 / about["frequency_hz"]
@@ -240,8 +232,6 @@ def each_time(view, about, unseen):
 	table = view.json(f"table?from=0&to={end}&by=process")
 	keys = [column["key"] for column in table["columns"]]
 	for row in [dict(zip(keys, row)) for row in table["rows"] if row[keys.index("waiting_ns")]][:3]:
-		if row["pid"] in unseen:
-			continue
 		found = view.json(f"cases?from=0&to={end}&of=waits&pid={row['pid']}")
 		e2e.expect(abs(found["total"] * nanoseconds - row["waiting_ns"]) <= 1, f"waits of {row['pid']}: {found['total'] * nanoseconds} ns, the table has {row['waiting_ns']}")
 	e2e.expect(table["threads"]["waiting"] > 0 and table["threads"]["blocked"] > 0, f"{table['threads']}")
