@@ -250,13 +250,15 @@ def thread_on_two_cpus(recording, streams):
 	"""One CPU switches to the workload while it runs on the other."""
 	one, other = kernel_streams(streams)[:2]
 	tokens = sorted((t for s in (one, other) for t in s.tokens() if t.id == SWITCH), key=lambda t: t.time)
+	last = {token.packet["cpu_id"]: token for token in tokens}  # nothing follows that shows who ran instead
 	since = None
 	for token in tokens:
 		if token.get("i", 4) == PID and token.get("i", 0) != PID:
 			since = token
 		elif token.get("i", 0) == PID:
 			since = None
-		elif since and token.packet["cpu_id"] != since.packet["cpu_id"] and 0 not in (token.get("i", 0), PID):
+		elif (since and token.packet["cpu_id"] != since.packet["cpu_id"] and 0 not in (token.get("i", 0), PID) and
+		      token is not last[token.packet["cpu_id"]]):
 			token.set("i", 4, PID)
 			return
 	raise LookupError("the workload was never seen beside a switch of the other CPU")
@@ -458,7 +460,8 @@ def clocks_not_compared():
 def clean():
 	global CLEAN, PID
 	def recorded():
-		trace = e2e.record_workload("clean", "mixed", 3000)
+		with e2e.Load(*(("taskset", "-c", cpu, e2e.workload, "nap", 1 << 40) for cpu in e2e.cpus()[:2])):  # switches on both
+			trace = e2e.record_workload("clean", "mixed", 3000)
 		trace.expect_true()
 		trace.verdicts = {statement["id"]: statement["verdict"] for statement in trace.statements}
 		return trace
