@@ -120,7 +120,8 @@ struct GoSource {
 	std::vector<unsigned> code;
 };
 
-std::string go_table(const std::vector<GoSource> &functions, std::uint64_t code_at = 4096)
+// `more` functions are claimed that it does not have.
+std::string go_table(const std::vector<GoSource> &functions, std::uint64_t code_at = 4096, std::size_t more = 0)
 {
 	std::string text, names(1, '\0'), changes(1, '\0'), list, records, sections;
 	const auto put = [](std::string &to, std::uint64_t value, std::size_t size) {
@@ -153,7 +154,7 @@ std::string go_table(const std::vector<GoSource> &functions, std::uint64_t code_
 	put(list, functions.size() * of_function, 8); // the end, and what makes it as long as the others
 	std::string table;
 	put(table, 0x08010000fffffff1, 8);
-	for (const std::uint64_t value : {functions.size(), std::size_t{0}, code_at, head, std::size_t{0},
+	for (const std::uint64_t value : {functions.size() + more, std::size_t{0}, code_at, head, std::size_t{0},
 					  std::size_t{0}, head + names.size(), head + names.size() + changes.size()})
 		put(table, value, 8);
 	table += names + changes + list + records;
@@ -200,6 +201,7 @@ TEST_CASE("stacks: of Go, by its own table")
 	CHECK(go_table({usual, {"runtime.sigreturn", 4, {{0, 60}}, {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05}}}) ==
 	      "4096:1,1,0 4097:1,2,-2 4104:1,4,-2 4134:1,2,-2 4135:1,1,0 4159:4,0,0 4224:7,0,0");
 	CHECK(go_table({}).empty());
+	CHECK(go_table({usual}, 4096, 1000).empty());
 }
 
 TEST_CASE("stacks: of Go, from one stack to another")

@@ -126,7 +126,9 @@ bool GoFunctions::take(const ElfImage &image, std::vector<std::byte> bytes, std:
 		code = start_of_code(image, address);
 	if (list > bytes_.size() || names_ > bytes_.size() || changes_ > bytes_.size())
 		return false;
-	const std::uint64_t count = std::min(number<std::uint64_t>(8), (bytes_.size() - list) / go_entry_bytes);
+	const auto count = number<std::uint64_t>(8);
+	if (count > max_functions || count > (bytes_.size() - list) / go_entry_bytes)
+		return false;
 	for (std::uint64_t i = 0; i < count; ++i) {
 		const std::uint64_t at = list + i * go_entry_bytes;
 		const auto first = number<std::uint32_t>(at), end = number<std::uint32_t>(at + go_entry_bytes);

@@ -27,7 +27,9 @@ struct GoFunction {
 
 class GoFunctions {
 public:
-	static constexpr std::size_t max_bytes = 256 << 20, max_changes = 1 << 14; // of a function
+	static constexpr std::size_t max_bytes = 256 << 20;
+	static constexpr std::size_t max_functions = 1 << 20; // the largest programs have some 100,000
+	static constexpr std::size_t max_changes = 1 << 14;   // of a function
 
 	// nullopt: it has none that is known.
 	static std::optional<GoFunctions> of(const ElfImage &image);

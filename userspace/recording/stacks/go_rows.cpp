@@ -82,9 +82,12 @@ public:
 		    std::ranges::find(functions, std::string_view("runtime.systemstack"), &GoFunction::name);
 		if (switching != functions.end())
 			places_ = places_in(code_of(*switching));
-		for (const GoFunction &function : functions)
+		for (const GoFunction &function : functions) {
 			if (function.address + function.size <= UINT32_MAX)
 				add(function);
+			if (changes_ > max_rows)
+				return {};
+		}
 		if (!functions.empty() && functions.back().address + functions.back().size < UINT32_MAX)
 			add_row(functions.back().address + functions.back().size, EDC_UNWIND_NONE);
 		return rows_.take();
@@ -108,6 +111,7 @@ private:
 	void add(const GoFunction &function)
 	{
 		const auto sizes = functions_.frame_sizes(function);
+		changes_ += sizes.size();
 		if (sizes.empty() || !add_special(function))
 			add_usual(function, sizes);
 		const std::uint64_t end = sizes.empty() ? function.address : sizes.back().end;
@@ -225,6 +229,7 @@ private:
 	const ElfImage &image_;
 	const GoFunctions &functions_;
 	std::optional<Places> places_;
+	std::size_t changes_ = 0; // not all of them make a row
 	RowList rows_;
 };
 
