@@ -116,7 +116,7 @@ std::string table(const std::vector<unsigned> &instructions, bool is_signal = fa
 struct GoSource {
 	std::string name;
 	unsigned flags;                                    // 1: outermost, 2: changes the stack, 4: assembler
-	std::vector<std::pair<int, unsigned>> frame_sizes; // of so many bytes of code
+	std::vector<std::pair<int, unsigned>> frame_sizes; // size in bytes; length of its code
 	std::vector<unsigned> code;
 };
 

@@ -42,7 +42,7 @@ public:
 	Groups(const Timeline &timeline, const std::map<std::uint64_t, std::string> &cgroups,
 	       std::size_t max_groups = Groups::max_groups);
 	// {process: [{name, pid, ran, number, threads}], ...}, those that ran longest first, as the groups themselves.
-	// `number`: of the threads, which are told by their rows.
+	// `number`: how many threads it has. `threads`: their rows.
 	nlohmann::ordered_json json(const Timeline &timeline, const Rows &rows) const;
 
 	const std::vector<Group> &by(By by) const { return groups_[by]; }

@@ -65,7 +65,7 @@ void EventOpener::serve(int requests, const std::vector<perf_event_attr> &events
 	::_exit(0);
 }
 
-// The answer repeats the request; one that comes after its time is passed over.
+// A process that does not answer in time is not asked again: the recorder would wait for each event of each CPU.
 Fd EventOpener::open(std::size_t event, unsigned cpu)
 {
 	const Request request{event, cpu};
@@ -78,10 +78,10 @@ Fd EventOpener::open(std::size_t event, unsigned cpu)
 			continue;
 		Request taken{};
 		Fd opened;
-		if (ready <= 0 || !take_with_fd(requests_.get(), taken, opened))
-			return {};
-		if (taken.event == event && taken.cpu == cpu)
+		if (ready > 0 && take_with_fd(requests_.get(), taken, opened))
 			return opened;
+		requests_.reset();
+		return {};
 	}
 }
 
