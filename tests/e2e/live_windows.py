@@ -22,18 +22,26 @@ def disturbance(trace):
 	return hidden(trace) and (red := trace.check()) and f"beside threads that the kernel hides these do not hold: {', '.join(sorted(red))}"
 
 
-def compare(by, refreshes, trace):
-	"""Returns the number of windows that were compared: whole ones."""
+def options_of(trace):
+	"""A function from a refresh to the options of its window: by ticks, and the clock's frequency as the end of the
+	recording knows it. A refresh has its times by an earlier estimate, and an event near an edge may be on its other side."""
 	hz = int(re.search(r"freq = (\d+)", (trace.directory / "metadata").read_text(errors="replace"))[1])
 	first = trace.events("--event", "sched_switch")[0]
 	begin = first["ticks"] - first["time_ns"] * hz / 1e9
-	compared = 0
+
+	def options(each):
+		start, end = (round((each[edge] - begin) * 1e9 / hz) for edge in ("begin_ticks", "end_ticks"))
+		return ("--from", seconds(start), "--to", seconds(end - 1))
+	return options
+
+
+def compare(by, refreshes, trace):
+	"""Returns the number of windows that were compared: whole ones."""
+	options, compared = options_of(trace), 0
 	for each in refreshes:
 		if not e2e.expect(each["whole"] and each["late"] == 0, f"{by}: {each['number']} is not whole"):
 			continue
-		# By the clock's frequency as the end of the recording knows it.
-		window = [round((each[edge] - begin) * 1e9 / hz) for edge in ("begin_ticks", "end_ticks")]
-		within = ("--by", by, "--top", 0, "--from", seconds(window[0]), "--to", seconds(window[1] - 1))
+		within = ("--by", by, "--top", 0, *options(each))
 		rows, ratios = trace.report(*within)["rows"], trace.report("ratios", *within)["rows"]
 		what = f"{by}, refresh {each['number']}"
 		if by in ("process", "thread"):
@@ -95,11 +103,11 @@ def same_ratios(what, live, offline, number, left_out):
 
 def compare_details(refreshes, trace, pid, tables=("activities", "calls")):
 	"""Calls and activities of a process, or one of them. Returns how many of each were compared."""
-	seen = {"activities": 0, "calls": 0}
+	options, seen = options_of(trace), {"activities": 0, "calls": 0}
 	for each in refreshes:
 		if not e2e.expect(each["whole"] and each["late"] == 0, f"{each['number']} is not whole"):
 			continue
-		within = ("--from", seconds(each["begin_ns"]), "--to", seconds(each["end_ns"] - 1), "--top", 0)
+		within = (*options(each), "--top", 0)
 		for table, report, name, figures in (
 				("activities", "activities", "activity", (("count", "count"), ("total_ns", "total_ns"), ("mean_ns", "mean_ns"), ("longest_ns", "max_ns"))),
 				("calls", "syscalls", "call", (("count", "count"), ("failed", "errors"), ("total_ns", "total_ns"), ("longest_ns", "max_ns")))):

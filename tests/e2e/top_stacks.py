@@ -24,10 +24,9 @@ def live(refresh, by):
 	return {tuple(frame.replace(";", ":") for frame in stack["frames"]): stack.get("count", stack.get("ns")) for stack in kind["stacks"]}
 
 
-def offline(trace, refresh, by, pid):
+def offline(trace, window, by, pid):
 	"""The same; times in us, without those of none."""
-	within = ("--from", live_windows.seconds(refresh["begin_ns"]), "--to", live_windows.seconds(refresh["end_ns"] - 1), "--pid", pid)
-	lines = e2e.run(e2e.monitor, "report", trace.directory, "stacks", "--by", by, "--folded", *within).stdout.splitlines()
+	lines = e2e.run(e2e.monitor, "report", trace.directory, "stacks", "--by", by, "--folded", "--pid", pid, *window).stdout.splitlines()
 	stacks = {}
 	for frames, value in (line.rsplit(" ", 1) for line in lines):
 		key = tuple(frames.split(";")[1:])
@@ -36,7 +35,7 @@ def offline(trace, refresh, by, pid):
 
 
 def same(refreshes, trace, pid, kinds):
-	seen = dict.fromkeys(kinds, 0)
+	options, seen = live_windows.options_of(trace), dict.fromkeys(kinds, 0)
 	for each in refreshes:
 		what = f"refresh {each['number']} of {pid}"
 		if not e2e.expect(each["whole"] and each["late"] == 0, f"{what} is not whole"):
@@ -45,7 +44,7 @@ def same(refreshes, trace, pid, kinds):
 		e2e.equal(f"{what}: named, and kinds", (stacks["named"], stacks["unnamed_frames"], stacks["descriptions_left_out"], sorted(stacks["by"])),
 		          (True, 0, 0, sorted(kinds)))
 		for by in kinds:
-			ours, theirs = live(each, by), offline(trace, each, by, pid)
+			ours, theirs = live(each, by), offline(trace, options(each), by, pid)
 			total = stacks["by"][by].get("total", stacks["by"][by].get("total_ns"))
 			e2e.equal(f"{what}: the sum of {by}", sum(ours.values()) + stacks["by"][by]["other"], total)
 			seen[by] += len(ours)
@@ -57,7 +56,8 @@ def same(refreshes, trace, pid, kinds):
 					e2e.expect(abs(ours[frames] / 1000 - theirs[frames]) <= 1 + 1e-4 * theirs[frames],
 					           f"{what}: {by} at {frames}: {ours[frames]} ns, {theirs[frames]} us")
 			else:
-				e2e.equal(f"{what}: stacks of {by}", sorted(ours.items()), sorted(theirs.items()))
+				differ = {frames: (ours.get(frames), theirs.get(frames)) for frames in ours.keys() | theirs.keys() if ours.get(frames) != theirs.get(frames)}
+				e2e.equal(f"{what}: stacks of {by} that differ", differ, {})
 	return seen
 
 

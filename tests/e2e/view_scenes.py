@@ -103,13 +103,16 @@ def unknown_is_hatched():
 	begin, end = (len(data) * part // 10 // 4096 * 4096 for part in (4, 6))
 	data[begin:end] = bytes(end - begin)
 	stream.write_bytes(data)
+	# Where among the switches of its CPU the loss is, however short that is within the recording.
+	switches = play.Switches(play.pingpong()).times[int(re.search(r"\d+", stream.name)[0])]
 	served = view_page.Served(trace)
 	page = served.page
+	around = [ticks_of(page, switches[len(switches) * part // 20]) for part in (7, 13)]
 	page.key("P")
 	page.wait(SCENE)
 	# Asked for as another page, for of one the newest request counts.
-	lost = page.run("(async () => { const source = Object.create(monitorView.lanes.source, {page: {value: 77}}), {ticks} = source.about, found = []; for (let i = 0; i < 10; ++i) "
-	                "found.push(...(await source.scenes(Math.floor(ticks * i / 10), Math.floor(ticks * (i + 1) / 10), 60)).filter(({cpus}) => cpus.some(({lost}) => lost)).map(({time}) => time)); return found; })()")
+	lost = page.run("(async () => { const source = Object.create(monitorView.lanes.source, {page: {value: 77}}), [begin, end] = %s, found = []; for (let i = 0; i < 10; ++i) "
+	                "found.push(...(await source.scenes(Math.floor(begin + (end - begin) * i / 10), Math.floor(begin + (end - begin) * (i + 1) / 10), 60)).filter(({cpus}) => cpus.some(({lost}) => lost)).map(({time}) => time)); return found; })()" % around)
 	if not e2e.expect(len(lost) > 10, f"{len(lost)} moments of 600 are in the loss"):
 		return
 	seek(page, lost[len(lost) // 2])

@@ -324,6 +324,13 @@ monitor play DIR   0.000000810 of 0.000001000 s  speed 1/100
 )");
 }
 
+TEST_CASE("play: a long name leaves room for its thread's number")
+{
+	Played played(history::pipe_history("\xe2\x80\xaeright-to-lef"));
+	played.go(420, 20);
+	CHECK(frame(played.player, played.trace).find(" \\u{202e}right-t… 9 kernel ") != std::string::npos);
+}
+
 namespace {
 
 // An animation and somebody at its keys.

@@ -17,7 +17,7 @@ using analyze::State;
 
 constexpr Look heading = {Colour::plain, true};
 constexpr Look faint = {Colour::plain, false, true};
-constexpr unsigned now_columns = 26;
+constexpr unsigned now_columns = 26, name_columns = 16; // a long name must not push its thread's number out
 
 std::string ticks_text(std::uint64_t ticks, const View &view)
 {
@@ -51,7 +51,7 @@ std::string now_text(const SceneCpu &cpu)
 	case SceneCpu::What::thread:
 		break;
 	}
-	return cpu.tid == 0 ? "idle, " + mode_text(cpu) : fmt::format("{} {} {}", cpu.name, cpu.tid, mode_text(cpu));
+	return cpu.tid == 0 ? "idle, " + mode_text(cpu) : fmt::format("{} {}", cpu.tid, mode_text(cpu));
 }
 
 void draw_past(Cells &cells, unsigned row, unsigned column, unsigned width, const SceneCpu &cpu, const View &view)
@@ -98,7 +98,10 @@ unsigned draw_cpus(Cells &cells, unsigned row, unsigned rows, const Scene &scene
 		cells.text(row, 0, fmt::format("{:>4}", cpu.number), look);
 		draw_past(cells, row, 5, past, cpu, view);
 		const bool is_thread = cpu.what == SceneCpu::What::thread && cpu.tid != 0;
-		cells.text(row, now_at, now_text(cpu), is_thread ? look_of_thread(cpu.tid, view) : faint, now_columns);
+		const Look now_look = is_thread ? look_of_thread(cpu.tid, view) : faint;
+		const unsigned now_after =
+		    is_thread ? cells.text(row, now_at, cpu.name, now_look, name_columns) + 1 : now_at;
+		cells.text(row, now_after, now_text(cpu), now_look, now_at + now_columns - now_after);
 		cells.text(row, ready_at, ready_text(cpu.ready, scene));
 	}
 	return row;
