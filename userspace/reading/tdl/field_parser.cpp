@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "reading/ctf/field_class.h"
+
 namespace monitor::trace::tdl {
 namespace {
 
