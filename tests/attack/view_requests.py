@@ -9,6 +9,7 @@ import re
 import signal
 import socket
 import subprocess
+import time
 
 import e2e
 
@@ -115,6 +116,9 @@ def requests():
 	view = View(e2e.record("looked_at", "--no-calibration", "-p", "cmd", "--stacks", command=(e2e.workload, "pingpong", 2000)))
 	try:
 		expect_status("the page", view.ask(f"/{view.secret}/"), 200)
+		deadline = time.monotonic() + 60
+		while b"\"reading\":" in view.about() and time.monotonic() < deadline:
+			time.sleep(0.05)  # the trace is still being read
 		for part in (strangers, paths, numbers, lengths, crowds):
 			part(view)
 			if not e2e.expect(view.process.poll() is None, f"{part.__name__}: the server died: {view.process.returncode}"):
