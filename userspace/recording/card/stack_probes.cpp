@@ -13,6 +13,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "monitor/card.h" // ahead of the skeleton, which has its structs
+#include "monitor/matcher.h"
+
 #include "base/error.h"
 #include "card.skel.h"
 #include "classes.h"
