@@ -32,10 +32,16 @@ try() {
 	./monitor record --no-calibration --force -o $trace $options -- ./user_load "$@" > /tmp/user.out 2> /tmp/user.err
 	status=$?
 	[ $status = "$expected" ] || fail "$*: exit status $status: $(cat /tmp/user.err)"
-	sh ./check.sh $trace > /tmp/check.out || fail "$*: check: $(grep -v '^ok' /tmp/check.out)"
 	posted=$(grep -oE '(posted|signals)=[0-9]+' /tmp/user.out | cut -d= -f2 | awk '{ sum += $1 } END { print sum + 0 }')
 	found=$(($(counted tokens) + $(counted discarded) + $(counted early)))
 	echo "user.sh: $options $*: posted $posted, taken $(counted tokens), found $found"
+	if [ "$(counted unanswered)" -gt 0 ]; then # the guest was slow, and check says so
+		./monitor check $trace > /tmp/check.out
+		grep -q 'before the recorder had answered' /tmp/check.out || fail "$*: check: $(grep -v '^ok' /tmp/check.out)"
+		[ "$posted" -ge $found ] || fail "$((found - posted)) more than were posted"
+		return
+	fi
+	sh ./check.sh $trace > /tmp/check.out || fail "$*: check: $(grep -v '^ok' /tmp/check.out)"
 	[ "$posted" = $found ] || fail "$((posted - found)) events are neither tokens nor counted losses"
 	[ "$(counted tokens)" -gt 0 ] || fail "$*: nothing was taken"
 }

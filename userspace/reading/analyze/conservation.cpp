@@ -184,6 +184,12 @@ void Conservation::judge_user(const RecordingInfo &info, std::vector<Statement> 
 		     fmt::format("{} processes that ran before the recording could not be searched: if they are "
 				 "instrumented, their events may be missing",
 				 user.not_searched)});
+	if (user.unanswered)
+		statements.push_back(
+		    {"user_unanswered", Verdict::fails,
+		     fmt::format("{} instrumented programs ended, or executed another one, before the recorder had "
+				 "answered them: what they posted is not counted",
+				 user.unanswered)});
 	if (user.damaged)
 		statements.push_back(
 		    {"user_damage", Verdict::fails,

@@ -461,6 +461,7 @@ void parse_counts(const Json &json, RecordingInfo &info)
 		info.user_card->damage = text(member(user, "damage"));
 		info.user_card->classes_refused = number(member(user, "classes_refused"));
 		info.user_card->why_refused = text(member(user, "why_refused"));
+		info.user_card->unanswered = optional_number(member(user, "unanswered")).value_or(0);
 		info.user_card->not_searched = number(member(user, "not_searched"));
 		info.user_card->claims = number(member(user, "claims"));
 		if (const Json &claims = member(user, "largest_claims"); claims.is_array())

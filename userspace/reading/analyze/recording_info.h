@@ -69,7 +69,7 @@ struct UserClaim {
 // What the recorder counted of instrumented programs; `discarded` and `early` are what the programs say.
 struct UserInfo {
 	std::uint64_t processes = 0, refused = 0, tokens = 0, filtered = 0, discarded = 0, early = 0, damaged = 0,
-		      classes_refused = 0, not_searched = 0, claims = 0;
+		      classes_refused = 0, unanswered = 0, not_searched = 0, claims = 0;
 	std::string damage, why_refused;
 	std::vector<UserClaim> largest_claims;
 };

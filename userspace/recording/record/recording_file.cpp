@@ -543,6 +543,7 @@ void RecordingFile::user_card(const card::UserCounts &counts, std::uint64_t not_
 			      {"classes", counts.classes},
 			      {"classes_refused", counts.classes_refused},
 			      {"why_refused", counts.why_refused},
+			      {"unanswered", counts.unanswered},
 			      {"not_searched", not_searched},
 			      {"filtered", filtered},
 			      {"claims", counts.claims}};

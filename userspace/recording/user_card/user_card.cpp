@@ -36,6 +36,17 @@ std::string random_name()
 	return fmt::format("monitor-edc-{:08x}{:08x}{:08x}", random(), random(), random());
 }
 
+// What a caller that no longer waits says that it lost.
+std::optional<std::uint64_t> farewells_of(const Fd &caller)
+{
+	std::optional<std::uint64_t> untrusted_lost;
+	edc_farewell farewell;
+	while (::recv(caller.get(), &farewell, sizeof farewell, MSG_DONTWAIT) == sizeof farewell &&
+	       farewell.magic == EDC_USER_MAGIC && farewell.request == EDC_FAREWELL)
+		untrusted_lost = untrusted_lost.value_or(0) + farewell.lost;
+	return untrusted_lost;
+}
+
 } // namespace
 
 UserCard::UserCard(const UserCardOptions &options)
@@ -213,6 +224,7 @@ void UserCard::greet(Fd caller)
 	    (!options_.is_trusted(who.uid) && !options_.everyone) || hello.magic != EDC_USER_MAGIC ||
 	    hello.classes > max_classes_at_once)
 		return;
+	const std::optional<std::uint64_t> untrusted_lost = farewells_of(caller);
 	Answer answer{std::move(caller), {}, {}, {}};
 	answer.welcome.magic = EDC_USER_MAGIC;
 	bool waits = false;
@@ -225,7 +237,10 @@ void UserCard::greet(Fd caller)
 		waits = classes_.has_undescribed(answer.ids);
 		constexpr std::uint32_t blocks_shift = EDC_HELLO_BLOCKS_SHIFT;
 		if ((hello.request & ((1u << blocks_shift) - 1)) == EDC_HELLO_AREA)
-			answer.memory = processes_.give_area(who, answer.welcome, hello.request >> blocks_shift);
+			answer.memory = processes_.give_area(who, answer.welcome, hello.request >> blocks_shift,
+							     untrusted_lost || hello.text_bytes & EDC_HELLO_COUNTED);
+		if (untrusted_lost)
+			processes_.add_losses(who.pid, *untrusted_lost);
 		if (answer.memory)
 			arrived();
 	}

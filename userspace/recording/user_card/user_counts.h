@@ -25,13 +25,14 @@ struct UserClaim {
 inline constexpr std::size_t max_claims_kept = 16; // the largest ones
 
 struct UserCounts {
-	std::uint64_t processes = 0; // that got rings
-	std::uint64_t by_device = 0; // of these, from the kernel module
-	std::uint64_t refused = 0;   // that got none
-	std::uint64_t tokens = 0;    // that were taken, without `thread` tokens
-	std::uint64_t discarded = 0; // by full rings, as the processes report, and holes of the shared ones
-	std::uint64_t early = 0;     // before the rings existed, as the processes report; or of refused classes
-	std::uint64_t claims = 0;    // processes that report lost events
+	std::uint64_t processes = 0;  // that got rings
+	std::uint64_t by_device = 0;  // of these, from the kernel module
+	std::uint64_t refused = 0;    // that got none
+	std::uint64_t unanswered = 0; // that ended, or executed another program, before: nothing counts their events
+	std::uint64_t tokens = 0;     // that were taken, without `thread` tokens
+	std::uint64_t discarded = 0;  // by full rings, as the processes report, and holes of the shared ones
+	std::uint64_t early = 0;      // before the rings existed, as the processes report; or of refused classes
+	std::uint64_t claims = 0;     // processes that report lost events
 	std::vector<UserClaim> claim;
 	std::uint64_t damaged = 0; // blocks with an error in them
 	std::uint64_t classes = 0, classes_refused = 0;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <poll.h>
+
 #include "user_process_info.h"
 
 namespace monitor::card {
@@ -48,6 +50,14 @@ void UserProcess::begin_here()
 	shared_ring->begin_here();
 	shared_discarded_before = shared_discarded = shared_ring->discarded();
 	early_before = __atomic_load_n(&shared().lost_early, __ATOMIC_RELAXED);
+}
+
+bool UserProcess::is_unanswered() const
+{
+	if (by_device || losses_counted || __atomic_load_n(&shared().bell, __ATOMIC_ACQUIRE) != EDC_BELL_NONE)
+		return false;
+	pollfd poll{pidfd.get(), POLLIN, 0};
+	return is_followed || ended || ::poll(&poll, 1, 0) > 0;
 }
 
 bool UserProcess::is_done() const

@@ -54,8 +54,10 @@ struct UserProcess {
 	bool shared_done = false;           // its writers have ended and all is taken
 	std::uint64_t shared_discarded_before = 0, early_before = 0;
 	bool ended = false;
-	bool is_merged = false; // its events go into the merged streams
-	bool by_device = false; // the kernel module gave it its rings, and they stay after the recording
+	bool is_followed = false;    // its process asked again, for a library or after an exec
+	bool losses_counted = false; // until it has its rings: elsewhere, or it has said so
+	bool is_merged = false;      // its events go into the merged streams
+	bool by_device = false;      // the kernel module gave it its rings, and they stay after the recording
 	std::shared_ptr<ThreadNumbers> numbers; // of its threads; null: they are the kernel's
 	Bell bell;
 	unsigned first_ring = 0; // of the next pass
@@ -67,6 +69,8 @@ struct UserProcess {
 	void begin_here();
 
 	edc_user_area &shared() const { return *reinterpret_cast<edc_user_area *>(area.data()); }
+	// Its program is gone and never had the rings that it asked for.
+	bool is_unanswered() const;
 	// Its writers have ended and all its rings are empty.
 	bool is_done() const;
 	// What it reports that it lost; `most` is the number of events that are possible.

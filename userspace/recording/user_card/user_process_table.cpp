@@ -106,7 +106,13 @@ Fd ProcessTable::make_area(UserProcess &process, std::uint64_t wanted_blocks)
 	return memory;
 }
 
-Fd ProcessTable::give_area(const ucred &who, edc_welcome &welcome, std::uint64_t blocks)
+void ProcessTable::add_losses(pid_t process, std::uint64_t untrusted_lost)
+{
+	const bool possible = untrusted_lost <= max_possible_discarded();
+	counts_.add({process, 0, possible ? untrusted_lost : 0, possible});
+}
+
+Fd ProcessTable::give_area(const ucred &who, edc_welcome &welcome, std::uint64_t blocks, bool losses_counted)
 {
 	if (!may_have_area(who)) {
 		refuse();
@@ -116,8 +122,11 @@ Fd ProcessTable::give_area(const ucred &who, edc_welcome &welcome, std::uint64_t
 	process->pid = who.pid;
 	process->user = who.uid;
 	process->pidfd = Fd(static_cast<int>(::syscall(SYS_pidfd_open, who.pid, 0)));
-	if (!process->pidfd && (errno == ESRCH || errno == EINVAL))
-		return {}; // it has ended already, EINVAL on older kernels; its parent's card counted its events
+	if (!process->pidfd && (errno == ESRCH || errno == EINVAL)) { // it has ended; EINVAL on older kernels
+		counts_.unanswered += losses_counted ? 0 : 1;
+		return {};
+	}
+	process->losses_counted = losses_counted;
 	process->is_merged = (counts_.processes + 1) * options_.cpus > max_own_streams;
 	if (!process->is_merged)
 		process->card = ++cards_[who.pid];
@@ -130,6 +139,8 @@ Fd ProcessTable::give_area(const ucred &who, edc_welcome &welcome, std::uint64_t
 	welcome.area_bytes = process->area.size();
 	welcome.blocks = static_cast<std::uint32_t>(process->blocks);
 	welcome.ring_bytes = (process->blocks + 1) * EDC_BLOCK_SIZE;
+	for (const auto &earlier : processes_)
+		earlier->is_followed |= earlier->pid == who.pid;
 	add(std::move(process));
 	return memory;
 }
@@ -203,6 +214,7 @@ void ProcessTable::remove_done()
 		if (!process->ended || !process->is_done())
 			return false;
 		counts_.add(process->claim(max_possible_discarded()));
+		counts_.unanswered += process->is_unanswered();
 		area_bytes_ -= process->by_device ? 0 : process->area.size();
 		return true;
 	});
@@ -228,8 +240,10 @@ std::vector<edc_task> ProcessTable::take_arrived()
 UserCounts ProcessTable::counts() const
 {
 	UserCounts now = counts_;
-	for (const auto &process : processes_)
+	for (const auto &process : processes_) {
 		now.add(process->claim(max_possible_discarded()));
+		now.unanswered += process->is_unanswered();
+	}
 	if (module_)
 		now.refused += module_->refused();
 	return now;

@@ -41,9 +41,11 @@ public:
 
 	// From now on events are recorded. `max_areas`: how many processes may have rings.
 	void start(std::size_t max_areas);
-	// Gives a process rings, which the welcome describes. `blocks`: of each ring; 0: any number. Returns their
-	// memory, or nothing.
-	Fd give_area(const ucred &who, edc_welcome &welcome, std::uint64_t blocks = 0);
+	// Gives a process rings, which the welcome describes. `blocks`: of each ring; 0: any number. `losses_counted`:
+	// somebody else counts what the process loses before it has them. Returns their memory, or nothing.
+	Fd give_area(const ucred &who, edc_welcome &welcome, std::uint64_t blocks = 0, bool losses_counted = false);
+	// What a process says that it lost without an answer.
+	void add_losses(pid_t process, std::uint64_t untrusted_lost);
 	// Adopts the processes that got rings from the module since the last call.
 	void adopt_arrived();
 	// The same, at the start of a pass: `now` was read before. A process that arrives later posts nothing older.
