@@ -121,6 +121,8 @@ def what_to_type():
 	                        (("report", "x", "--by", "proces"), "Did you mean process? (see monitor report --help)"), (("recrod",), "Did you mean record? The commands are "),
 	                        (("report", "x", "--tpo", "3"), "unknown or misplaced: --tpo. Did you mean --to, --top?"), (("help", "recrod"), "Did you mean record?")):
 		complains(" ".join(arguments), 2, e2e.monitor, *arguments, says=part)
+	complains("help with words of no question", 2, e2e.monitor, "help", "slow", "zebra", says="no question has all of the words 'slow zebra'")
+	complains("help with an empty word", 2, e2e.monitor, "help", "", says="no question has the word ''")
 	for asked, as_if in ((("help",), ("--help",)), (("help", "report"), ("report", "--help")), (("-v",), ("--version",))):
 		e2e.equal(asked, e2e.run(e2e.monitor, *asked).stdout, e2e.run(e2e.monitor, *as_if).stdout)
 

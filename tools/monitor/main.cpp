@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -20,9 +21,11 @@
 #include "base/memory_bound.h"
 #include "base/sentence.h"
 #include "base/signals.h"
+#include "base/suggestions.h"
 #include "commands.h"
 #include "complaint.h"
 #include "problems.h"
+#include "questions.h"
 #include "standard_descriptors.h"
 
 namespace {
@@ -58,31 +61,52 @@ void add_commands(CLI::App &app, int &exit_code, std::string_view chosen)
 		command.add(app, exit_code);
 }
 
-// `monitor help VERB` is `monitor VERB --help`.
-std::vector<std::string> without_help(std::vector<std::string> words)
+bool is_command(const std::string &word)
 {
-	if (words.empty() || words.front() != "help")
-		return words;
-	words.erase(words.begin());
-	const auto all = monitor::commands();
-	const auto is_asked = [&](const monitor::Command &command) { return words.front() == command.name; };
-	if (words.empty() || std::ranges::any_of(all, is_asked)) // else it is complained of
-		words.emplace_back("--help");
-	return words;
+	return std::ranges::find(monitor::commands(), word, &monitor::Command::name) != monitor::commands().end();
+}
+
+// `monitor help WORD ...`, where the first word is no command.
+int answer_questions(std::span<const std::string> words)
+{
+	const std::vector<monitor::Question> questions = monitor::questions_with(words);
+	for (const monitor::Question &question : questions)
+		fmt::print("{}\n    {}\n", question.text, question.commands);
+	if (!questions.empty())
+		return 0;
+	std::vector<std::string> names;
+	for (const monitor::Command &command : monitor::commands())
+		names.emplace_back(command.name);
+	monitor::print_error(
+	    fmt::format("no command and no question has {} '{}'.{} Try one other word, such as `monitor help "
+			"slow`; the commands are {} (see monitor --help)",
+			words.size() > 1 ? "all of the words" : "the word", fmt::join(words, " "),
+			monitor::suggestions(words.front(), names), fmt::join(names, ", ")));
+	return 2;
 }
 
 void run(std::vector<std::string> words, int &exit_code)
 {
+	if (!words.empty() && words.front() == "help") {
+		words.erase(words.begin());
+		if (!words.empty() && !is_command(words.front()) && !words.front().starts_with('-')) {
+			exit_code = answer_questions(words);
+			return;
+		}
+		words.emplace_back("--help"); // `monitor help VERB` is `monitor VERB --help`
+	}
 	CLI::App app(
 	    "monitor: show who used this machine, in which mode, what it waited for, and what measuring it cost");
 	app.name("monitor");
 	app.require_subcommand(1);
 	app.set_version_flag("-v,--version", "monitor " MONITOR_VERSION);
-	app.footer("Examples:\n"
-		   "  sudo monitor record -- make -j2     record the whole machine while the command runs\n"
-		   "  monitor report DIR                  who used the CPUs, in which mode\n"
-		   "  monitor check DIR                   check whether a trace is true\n"
-		   "See `monitor COMMAND --help` and man monitor-COMMAND for more.");
+	app.footer(
+	    "Examples:\n"
+	    "  sudo monitor record -- make -j2     record the whole machine while the command runs\n"
+	    "  monitor report DIR                  who used the CPUs, in which mode\n"
+	    "  monitor check DIR                   check whether a trace is true\n"
+	    "`monitor COMMAND --help` and man monitor-COMMAND say more of a command; `monitor help WORD`, such as\n"
+	    "`monitor help slow`, finds questions and the commands that answer them.");
 	monitor::set_memory_bound(monitor::usual_memory_bound());
 	app.add_option_function<std::string>(
 	       "--memory",
@@ -112,7 +136,7 @@ int main(int argc, char **argv)
 	monitor::remember_signals();
 	std::signal(SIGXFSZ, SIG_IGN); // a file at its size limit (ulimit -f) is an error like any other
 	try {
-		run(without_help({argv + 1, argv + argc}), exit_code);
+		run({argv + 1, argv + argc}, exit_code);
 	} catch (const std::bad_alloc &error) {
 		const std::uint64_t bound = monitor::memory_bound();
 		monitor::set_memory_bound(0); // before the sentence, which takes some
