@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Every option of a subcommand's --help stands in its man page and the other way round; every subcommand has a page.
+"""Every option of a subcommand's --help-all stands in its man page and the other way round; every subcommand has a page, and
+stands in monitor(1). --help shows a part of these options, and all of them if it names no more.
 Called by ctest: options.py MONITOR MAN_DIRECTORY"""
 
 import os
@@ -9,8 +10,11 @@ import subprocess
 import sys
 
 
-def help_of(monitor, *command):
-	return subprocess.run([monitor, *command, "--help"], capture_output=True, text=True, check=True).stdout
+PURPOSES = ("Record", "Look", "Keep", "Share", "Check")
+
+
+def help_of(monitor, *command, option="--help-all"):
+	return subprocess.run([monitor, *command, option], capture_output=True, text=True, check=True).stdout
 
 
 def section(text, title):
@@ -28,6 +32,10 @@ def options_of_help(text):
 	return options
 
 
+def rows_of_help(text):
+	return sum(line.startswith("  -") for line in section(text, "Options"))
+
+
 def options_of_page(page):
 	"""-o and --output of the list items ".It Fl o , Fl -output Ar DIR" in the section OPTIONS."""
 	found = re.search(r"^\.Sh OPTIONS\n(.*?)^\.Sh ", page, re.M | re.S)
@@ -39,10 +47,9 @@ def options_of_page(page):
 
 def main(monitor, man):
 	errors = []
-	top = help_of(monitor)
-	commands = [line.split()[0] for line in section(top, "Subcommands")]
-	if not commands:
-		errors.append("monitor --help lists no subcommands")
+	top = help_of(monitor, option="--help")
+	commands = [line.split()[0] for purpose in PURPOSES for line in section(top, purpose)]
+	errors += [f"monitor --help has no {purpose}" for purpose in PURPOSES if not section(top, purpose)]
 	pages = {name[len("monitor-"):-2] for name in os.listdir(man) if re.fullmatch(r"monitor-\w+\.1", name)}
 	errors += [f"monitor {name} has no man page" for name in sorted(set(commands) - pages)]
 	errors += [f"monitor-{name}.1 describes no subcommand" for name in sorted(pages - set(commands))]
@@ -59,6 +66,12 @@ def main(monitor, man):
 		where = f"monitor {name}".rstrip()
 		errors += [f"{where}: {option} is not in {os.path.basename(path)}" for option in sorted(in_help - in_page)]
 		errors += [f"{where}: {option} is in {os.path.basename(path)} only" for option in sorted(in_page - in_help)]
+		short = help_of(monitor, *where.split()[1:], option="--help")
+		shown, more = options_of_help(short), re.search(r"^(\d+) more options: monitor (\w+) --help-all$", short, re.M)
+		hidden = rows_of_help(text) - rows_of_help(short)
+		errors += [f"{where} --help: {option} is not in --help-all" for option in sorted(shown - in_help)]
+		if name and hidden != (int(more[1]) if more and more[2] == name else 0):
+			errors.append(f"{where} --help leaves out {hidden} options, and says: {more and more[0]}")
 	print(f"{compared} options of {len(commands)} subcommands compared")
 	print("\n".join(errors))
 	return 1 if errors or compared == 0 else 0

@@ -37,7 +37,7 @@ def plain(cell):
 
 @functools.lru_cache(maxsize=None)
 def help_of(*command):
-	return run(*command, "--help").stdout
+	return run(*command, "--help-all" if command else "--help").stdout
 
 
 def verbs():

@@ -83,7 +83,7 @@ _monitor_archive() {
 		[[ -n $verb ]] && place=$((place + 1)) || verb=${COMP_WORDS[i]}
 	done
 	if [[ $cur == -* ]]; then
-		COMPREPLY=($(compgen -W "$("$program" archive $verb --help 2> /dev/null |
+		COMPREPLY=($(compgen -W "$("$program" archive $verb --help-all 2> /dev/null |
 			sed -n '/^Options:/,/^$/s/^  \(-[^ ]*\).*/\1/p' | tr , ' ') --archive" -- "$cur"))
 	elif [[ -z $verb ]]; then
 		COMPREPLY=($(compgen -W "$("$program" archive --help 2> /dev/null | sed -n '/^Subcommands:/,/^$/s/^  \([a-z]\{1,\}\) .*/\1/p')" -- "$cur"))
@@ -103,7 +103,7 @@ _monitor_fleet() {
 	if [[ -z $verb && $cur != -* ]]; then
 		COMPREPLY=($(compgen -W "$("$program" fleet --help 2> /dev/null | sed -n '/^Subcommands:/,/^$/s/^  \([a-z]\{1,\}\) .*/\1/p')" -- "$cur"))
 	elif [[ $cur == -* ]]; then
-		COMPREPLY=($(compgen -W "$("$program" fleet $verb --help 2> /dev/null |
+		COMPREPLY=($(compgen -W "$("$program" fleet $verb --help-all 2> /dev/null |
 			sed -n '/^Options:/,/^$/s/^  \(-[^ ]*\).*/\1/p' | tr , ' ')" -- "$cur"))
 	fi
 }
@@ -185,7 +185,7 @@ _monitor_value() { # SUBCOMMAND OPTION: 0 if the option takes a value, which is 
 		compopt -o filenames 2> /dev/null || true
 		;;
 	report:--by)
-		COMPREPLY=($(compgen -W "$("$program" report --help | sed -n 's/.*--by .*{\(.*\)}.*/\1/p' | tr , ' ')" -- "$cur"))
+		COMPREPLY=($(compgen -W "$("$program" report --help-all | sed -n 's/.*--by .*{\(.*\)}.*/\1/p' | tr , ' ')" -- "$cur"))
 		;;
 	diff:--by)
 		_monitor_list cpu calls waits activities functions stacks sleeps
@@ -241,8 +241,8 @@ _monitor() {
 		[[ ${COMP_WORDS[i]} == -* ]] || { subcommand=${COMP_WORDS[i]} && break; }
 	done
 	if [[ -z $subcommand ]]; then
-		local words="-h --help -v --version"
-		[[ $cur == -* ]] || words="help $("$program" --help | sed -n '/^Subcommands:/,/^$/s/^  \([a-z]\{1,\}\) .*/\1/p')"
+		local words="-h --help --help-all -v --version"
+		[[ $cur == -* ]] || words="help $("$program" --help | sed -n '/^Record:/,/^Examples:/s/^  \([a-z]\{1,\}\) .*/\1/p')"
 		COMPREPLY=($(compgen -W "$words" -- "$cur"))
 		return
 	fi
@@ -270,7 +270,7 @@ _monitor() {
 	[[ $subcommand != archive ]] || { _monitor_archive && return; }
 	[[ $subcommand != fleet ]] || { _monitor_fleet && return; }
 	if [[ $cur == -* ]]; then
-		COMPREPLY=($(compgen -W "$("$program" "$subcommand" --help 2> /dev/null |
+		COMPREPLY=($(compgen -W "$("$program" "$subcommand" --help-all 2> /dev/null |
 			sed -n '/^Options:/,/^$/s/^  \(-[^ ]*\).*/\1/p' | tr , ' ')" -- "$cur"))
 		return
 	fi

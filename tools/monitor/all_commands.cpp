@@ -7,13 +7,20 @@ namespace monitor {
 std::span<const Command> commands()
 {
 	static constexpr Command all[] = {
-	    {"record", add_record},   {"top", add_top},         {"serve", add_serve},   {"snapshot", add_snapshot},
-	    {"trigger", add_trigger}, {"report", add_report},   {"diff", add_diff},     {"view", add_view},
-	    {"play", add_play},       {"convert", add_convert}, {"list", add_list},     {"query", add_query},
-	    {"info", add_info},       {"pack", add_pack},       {"stat", add_stat},     {"states", add_states},
-	    {"archive", add_archive}, {"merge", add_merge},     {"check", add_check},   {"tdl", add_tdl},
-	    {"doctor", add_doctor},   {"events", add_events},   {"filter", add_filter}, {"fleet", add_fleet},
-	    {"agent", add_agent}};
+	    {"record", add_record, purpose::record},   {"snapshot", add_snapshot, purpose::record},
+	    {"trigger", add_trigger, purpose::record}, {"filter", add_filter, purpose::record},
+	    {"events", add_events, purpose::record},   {"fleet", add_fleet, purpose::record},
+	    {"agent", add_agent, purpose::record},     {"report", add_report, purpose::look},
+	    {"diff", add_diff, purpose::look},         {"top", add_top, purpose::look},
+	    {"view", add_view, purpose::look},         {"play", add_play, purpose::look},
+	    {"list", add_list, purpose::look},         {"stat", add_stat, purpose::look},
+	    {"states", add_states, purpose::look},     {"query", add_query, purpose::look},
+	    {"info", add_info, purpose::look},         {"archive", add_archive, purpose::keep},
+	    {"merge", add_merge, purpose::keep},       {"convert", add_convert, purpose::share},
+	    {"pack", add_pack, purpose::share},        {"serve", add_serve, purpose::share},
+	    {"check", add_check, purpose::check},      {"doctor", add_doctor, purpose::check},
+	    {"tdl", add_tdl, purpose::check},
+	};
 	return all;
 }
 

@@ -39,9 +39,15 @@ void add_archive(CLI::App &app, int &exit_code);
 void add_view(CLI::App &app, int &exit_code);
 void add_diff(CLI::App &app, int &exit_code);
 
+// What a command is for: a heading of `monitor --help`.
+namespace purpose {
+inline constexpr char record[] = "Record", look[] = "Look", keep[] = "Keep", share[] = "Share", check[] = "Check";
+} // namespace purpose
+
 struct Command {
 	std::string_view name;
 	void (*add)(CLI::App &app, int &exit_code);
+	const char *purpose;
 };
 
 // Those of this program, in the order of its help: all_commands.cpp, or core_commands.cpp.

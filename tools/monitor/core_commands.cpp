@@ -7,8 +7,11 @@ namespace monitor {
 
 std::span<const Command> commands()
 {
-	static constexpr Command core[] = {{"record", add_record}, {"report", add_report}, {"list", add_list},
-					   {"info", add_info},     {"check", add_check},   {"doctor", add_doctor}};
+	static constexpr Command core[] = {
+	    {"record", add_record, purpose::record}, {"report", add_report, purpose::look},
+	    {"list", add_list, purpose::look},       {"info", add_info, purpose::look},
+	    {"check", add_check, purpose::check},    {"doctor", add_doctor, purpose::check},
+	};
 	return core;
 }
 

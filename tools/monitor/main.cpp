@@ -24,6 +24,7 @@
 #include "base/suggestions.h"
 #include "commands.h"
 #include "complaint.h"
+#include "help_format.h"
 #include "problems.h"
 #include "questions.h"
 #include "standard_descriptors.h"
@@ -57,8 +58,11 @@ void add_commands(CLI::App &app, int &exit_code, std::string_view chosen)
 {
 	const auto all = monitor::commands();
 	const auto found = std::ranges::find(all, chosen, &monitor::Command::name);
-	for (const monitor::Command &command : found == all.end() ? all : std::span(&*found, 1))
+	for (const monitor::Command &command : found == all.end() ? all : std::span(&*found, 1)) {
 		command.add(app, exit_code);
+		app.get_subcommand(std::string(command.name))->group(command.purpose);
+	}
+	monitor::show_help_all(app);
 }
 
 bool is_command(const std::string &word)
@@ -98,6 +102,7 @@ void run(std::vector<std::string> words, int &exit_code)
 	CLI::App app(
 	    "monitor: show who used this machine, in which mode, what it waited for, and what measuring it cost");
 	app.name("monitor");
+	monitor::use_help_format(app);
 	app.require_subcommand(1);
 	app.set_version_flag("-v,--version", "monitor " MONITOR_VERSION);
 	app.footer(
@@ -116,6 +121,7 @@ void run(std::vector<std::string> words, int &exit_code)
 	    ->option_text("SIZE");
 	const std::string first = words.empty() ? "" : words.front();
 	add_commands(app, exit_code, first);
+	app.get_option("--help-all")->description("Print the options of every command and exit");
 	refuse_empty_values(app);
 	try {
 		std::ranges::reverse(words); // as the parser wants them

@@ -14,6 +14,7 @@
 #include "base/duration.h"
 #include "base/error.h"
 #include "base/escape.h"
+#include "help_format.h"
 #include "matching.h"
 #include "monitor/device.h"
 #include "problems.h"
@@ -369,6 +370,17 @@ std::string duration_error(const std::string &text)
 		   : fmt::format("{} is not a number of seconds above 0 and up to {}", text, max_s);
 }
 
+// What `record --help` shows; --help-all shows all.
+void put_aside_rare_options(CLI::App &command)
+{
+	static constexpr std::string_view usual[] = {"--help",     "--help-all",  "--output", "--events",
+						     "--duration", "--pid",       "--filter", "--measure",
+						     "--stacks",   "--functions", "--flight", "--statistics"};
+	for (CLI::Option *option : command.get_options())
+		if (option->nonpositional() && std::ranges::find(usual, option->get_name()) == std::end(usual))
+			option->group(more_options);
+}
+
 } // namespace
 
 void take_record(RecordArguments &arguments)
@@ -530,6 +542,7 @@ void add_record_options(CLI::App &command, RecordArguments &arguments)
 	command.add_flag("--force", options.force, "empty an existing trace directory first");
 	command.add_option("command", options.command, "command to run while recording")->option_text("CMD ...");
 	command.positionals_at_end();
+	put_aside_rare_options(command);
 	command.footer(
 	    "Without CMD, recording stops after -d or at Ctrl-C. CMD runs as the user who called sudo; its exit code\n"
 	    "is passed on. 125: monitor failed, 126: CMD cannot be run, 127: CMD was not found.\n"
