@@ -4,12 +4,17 @@
 plain C without any other include than <linux/types.h> and <linux/ioctl.h>. Needs no privilege.
 
 structure.py MONITOR PROGRAMS WORK SOURCE_DIRECTORY
+structure.py --map: prints the folders and what is in them, as Documentation/life-of-an-event.md has it
 """
 import pathlib
 import re
 import shutil
 import subprocess
 import sys
+
+PRINTS_MAP = sys.argv[1:] == ["--map"]
+if PRINTS_MAP:
+	sys.argv += [".", ".", str(pathlib.Path(__file__).resolve().parents[2])]
 
 import e2e
 
@@ -66,6 +71,65 @@ MAY = {
                        "answers/collection", "answers/report"},
     "answers/view": {"answers/diff", "answers/play", "base", "reading/events", "reading/analyze", "reading/activities", "answers/report", "answers/selection"},
 }
+# What is in each folder of the tree; those of userspace/ are the rows of MAY.
+ABOUT = {
+    "include/monitor": "the token, the ring, the event classes: what kernel, recorder and programs share; the user card (edc.h)",
+    "include/poet": "the interface of the POET library",
+    "bpf": "the probes",
+    "kmod": "the same as a kernel module",
+    "userspace": {
+        "base": "what all share: files, errors, text, escaping",
+        "base/fleet": "what the hosts of a fleet say to each other",
+        "recording/pmu": "counters and groups of them, from their names",
+        "recording/card": "loads and attaches the probes",
+        "recording/user_card": "serves the programs that post events themselves",
+        "recording/stacks": "the tables by which the probes walk stacks",
+        "recording/preload": "the library that patches functions in their process",
+        "recording/functions": "finds functions of programs, and where they end",
+        "recording/record": "runs a recording: from the rings to the files",
+        "recording/fleet": "brings traces to the collector of a fleet",
+        "recording/agent": "runs a recording when the operator of a fleet asks for it",
+        "reading/ctf": "descriptions in TSDL and CTF 2",
+        "reading/tdl": "descriptions in TDL",
+        "reading/events": "packets, cursors, and the merge in the order of time",
+        "reading/filter": "FDL, the filter language",
+        "reading/analyze": "the fold: states and times; and its checks",
+        "reading/symbols": "names of addresses",
+        "reading/activities": "what has a start and an end",
+        "reading/states": "trees of states, and the run lengths of states",
+        "reading/poet": "the POET library",
+        "answers/listing": "an event as text or JSON",
+        "answers/matcher": "tables of expressions for the probes",
+        "answers/statistics": "how often, how far apart, how long",
+        "answers/rules": "a user's own rules",
+        "answers/collection": "several traces as one, and their clocks",
+        "answers/trigger": "the language of triggers",
+        "answers/report": "tables, and the line below them",
+        "answers/requests": "requests that hosts pass to each other",
+        "answers/plot": "tables as bars, histograms and curves",
+        "answers/archive": "recordings of projects, and the history of figures",
+        "answers/run_lengths": "sums and patterns of run lengths",
+        "answers/diff": "what changed between recordings",
+        "answers/query": "SQL",
+        "answers/live": "the fold fed from memory while a recording runs",
+        "answers/metrics": "sums for Prometheus",
+        "answers/selection": "what a reader restricts itself to",
+        "answers/terminal": "the screen",
+        "answers/fleet": "the collector of a fleet",
+        "answers/top": "the rows of monitor top",
+        "answers/play": "scenes of a trace",
+        "answers/fleet_setup": "keys and configuration of a fleet",
+        "answers/fleet_operator": "commands to a fleet",
+        "answers/export": "the formats of other tools",
+        "answers/view": "the picture, and its page in the browser",
+    },
+    "tools/monitor": "the program: a file per command, which calls all of these",
+    "tools": "quickstart, test, bench; bash completion; packages",
+    "share": "tables, rules, groups, trees of states, layouts, descriptions, dashboards: what users may add to",
+    "examples": "the programs of the tutorials",
+    "tests": "a folder per kind of test",
+    "Documentation": "man pages, tutorials, formats, how it works",
+}
 # Recording and reading share only what is below them, include/monitor and the trace.
 SIDES = {"base": {"base"}, "recording": {"base", "recording"}, "reading": {"base", "reading"},
          "answers": {"base", "reading", "answers"}}
@@ -84,6 +148,25 @@ def includes(path):
 
 def sources(folder):
 	return [path for path in sorted((SOURCE / folder).rglob("*")) if path.suffix in (".h", ".c", ".cpp", ".hpp")]
+
+
+def folder_map():
+	"""A line for each folder."""
+	rows = []
+	for folder, about in ABOUT.items():
+		rows += [(folder, about)] if isinstance(about, str) else [(f"{folder}/{name}", text) for name, text in about.items()]
+	width = max(len(name) for name, _ in rows)
+	return "\n".join(f"{name:{width}}  {text}" for name, text in rows)
+
+
+def map_is_current():
+	"""The one map of the folders: every folder is in it, and the page shows it."""
+	e2e.equal("the folders of the map", list(ABOUT["userspace"]), list(MAY))
+	for folder in ABOUT:
+		e2e.expect((SOURCE / folder).is_dir(), f"the map has {folder}, which is no folder")
+	page = (SOURCE / "Documentation" / "life-of-an-event.md").read_text(encoding="utf-8")
+	e2e.expect(f"\n```\n{folder_map()}\n```\n" in page,
+	           "Documentation/life-of-an-event.md: the map is not what tests/e2e/structure.py --map prints")
 
 
 def layers():
@@ -177,5 +260,7 @@ def public_header():
 	print(f"compiled by {', '.join(pair[0] for pair in found)}")
 
 
-if __name__ == "__main__":
-	e2e.main(layers, arrows, linked, shared_headers_are_plain_c, public_header)
+if __name__ == "__main__" and PRINTS_MAP:
+	print(folder_map())
+elif __name__ == "__main__":
+	e2e.main(layers, map_is_current, arrows, linked, shared_headers_are_plain_c, public_header)
