@@ -376,7 +376,7 @@ TEST_CASE("ratio: the paper's figures")
 	CHECK(edc_ratio_encode32(30000, 100000) == (3750u << 18 | 4308u << 5 | 4));
 }
 
-TEST_CASE("ratio: the examples of ratio-formats.md")
+TEST_CASE("ratio: the examples of counters.md")
 {
 	const auto reads = [](const edc_ratio &ratio, uint64_t n, uint64_t b, uint32_t shift, uint32_t flags) {
 		return ratio.numerator == n << shift && ratio.denominator == b << shift && ratio.flags == flags;

@@ -6,7 +6,7 @@
 //
 // Published by an agent's part with the network (recording/agent/joint_snapshots.cpp), not signed: who may be the
 // sender is the subject, which the server binds to the certificate; so what a host says can do no more than a host may
-// (see Documentation/fleet-control.md). JSON with a version; fields of later versions are ignored. Invariant: parsing
+// (see Documentation/fleet.md). JSON with a version; fields of later versions are ignored. Invariant: parsing
 // any bytes gives values of bounded size, or nothing. Nothing is done because of m.froze, so no message causes more
 // messages than there are hosts.
 #pragma once

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Groups: files of measurements under a short name (`-m cache`). Shipped ones are in share/groups; the user's own in
-// ~/.config/monitor/groups take precedence. Documentation/groups.md describes the format. Called by selection.cpp and
+// ~/.config/monitor/groups take precedence. Documentation/counters.md describes the format. Called by selection.cpp and
 // by `monitor events --groups`. Errors name file, line and column.
 #pragma once
 
