@@ -37,6 +37,7 @@ recording=yes
 
 expect "help record top serve snapshot trigger report diff view play convert list query stat states archive info pack merge check tdl doctor events filter fleet agent" ""
 expect "record report" re
+expect "record report" help re
 expect "--help --help-all" --h
 expect "--by" report --b
 expect "--json" info --j

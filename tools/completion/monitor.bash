@@ -234,6 +234,10 @@ _monitor_value() { # SUBCOMMAND OPTION: 0 if the option takes a value, which is 
 	esac
 }
 
+_monitor_commands() {
+	"$program" --help | sed -n '/^Record:/,/^Examples:/s/^  \([a-z]\{1,\}\) .*/\1/p'
+}
+
 _monitor() {
 	local program=$1 cur=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} subcommand="" i
 	COMPREPLY=()
@@ -242,7 +246,7 @@ _monitor() {
 	done
 	if [[ -z $subcommand ]]; then
 		local words="-h --help --help-all -v --version"
-		[[ $cur == -* ]] || words="help $("$program" --help | sed -n '/^Record:/,/^Examples:/s/^  \([a-z]\{1,\}\) .*/\1/p')"
+		[[ $cur == -* ]] || words="help $(_monitor_commands)"
 		COMPREPLY=($(compgen -W "$words" -- "$cur"))
 		return
 	fi
@@ -275,6 +279,7 @@ _monitor() {
 		return
 	fi
 	case $subcommand in
+	help) COMPREPLY=($(compgen -W "$(_monitor_commands)" -- "$cur")) ;;
 	report)
 		_monitor_reports
 		_monitor_traces
