@@ -570,6 +570,29 @@ TEST_CASE("machine: a thread takes over its leader's number before a token says 
 	CHECK(folded.thread(7).usage.voluntary + folded.thread(8).usage.voluntary == 2);
 }
 
+// The old leader is still about to end, on CPU 1 or waiting for it.
+TEST_CASE("machine: what threads did before they exchanged their numbers is of the number that they had")
+{
+	const bool waits = GENERATE(false, true);
+	History history;
+	for (std::int32_t tid : {7, 8})
+		history.cpu(0).post(10, EDC_ID_SCHED_WAKEUP_NEW, 0, {pair(tid, 7), pair(1, 120), 0x61, 0});
+	history.switches(0, 20, 0, running, 8);
+	history.switches(1, 20, 0, running, 7);
+	if (waits)
+		history.switches(1, 30, 7, EDC_STATE_PREEMPTED, 0);
+	history.switches(0, 40, 7, EDC_STATE_PREEMPTED, 0); // 8 has become 7
+	if (waits)
+		history.switches(1, 46, 0, running, 8);
+	history.switches(1, 50, 8, dead, 0);
+	Folded folded(history, 0, 100);
+	const analyze::Usage &of_7 = folded.thread(7).usage, &of_8 = folded.thread(8).usage;
+	CHECK(of_7.cpu() == (waits ? 10 : 20));
+	CHECK(of_7.waiting == 10 + (waits ? 10 : 0) + 60);
+	CHECK(of_8.cpu() == 20 + (waits ? 4 : 10));
+	CHECK(of_8.waiting == 10 + (waits ? 6 : 0));
+}
+
 TEST_CASE("machine: of a thread that -p left out only the switches are known, wherever it was at the start")
 {
 	History history;
@@ -851,6 +874,25 @@ TEST_CASE("machine: a tick in the kernel says that a thread without tokens has b
 	CHECK(folded.thread(8).usage[Mode::unknown] == 5);
 	CHECK(folded.thread(8).usage[Mode::user] == 5);
 	CHECK(folded.machine.cpus()[0].usage[Mode::kernel] == 40);
+}
+
+TEST_CASE("machine: a tick in the kernel says nothing of the thread that had this number before")
+{
+	History history;
+	history.lists(5, 7, sleeping, 35, 0);
+	history.list.post(6, EDC_ID_THREAD_STATE, sleeping, {pair(8, 7), pair(1, 0), EDC_NO_SYSCALL});
+	history.switches(0, 10, 0, running, 8);
+	history.cpu(0).post(40, EDC_ID_THREAD_RUNS, 0, {pair(7, 7)}); // 8 has become 7
+	ticks(history, 50, false);
+	history.switches(0, 60, 7, sleeping, 0);
+	Folded folded(
+	    history, 0, 100, true, false, false,
+	    samples::event_block(EDC_ID_THREAD_RUNS, "thread_runs", "u16_t reserved; s32_t pid; s32_t tgid;"));
+	CHECK(folded.thread(8).usage[Mode::unknown] == 30);
+	CHECK(folded.thread(7).usage[Mode::unknown] == 0);
+	CHECK(folded.thread(7).usage[Mode::kernel] == 20);
+	CHECK(folded.machine.cpus()[0].usage[Mode::unknown] == 30);
+	CHECK(folded.machine.cpus()[0].usage[Mode::kernel] == 20);
 }
 
 TEST_CASE("machine: a tick in user mode says that a fault without a completion is over")

@@ -432,6 +432,52 @@ TEST_CASE("view: a thread's time is in the cgroup that it was in then, at every 
 	}
 }
 
+// Threads exchange their numbers in an exec, and run where a hidden one was switched in.
+TEST_CASE("view: a picture's sums are those of the fold whatever number a thread has")
+{
+	std::mt19937 random(31);
+	const std::string events = history::events + samples::event_block(EDC_ID_THREAD_RUNS, "thread_runs",
+									  "u16_t reserved; s32_t pid; s32_t tgid;");
+	std::uint64_t waits = 0;
+	for (int round = 0; round < 300; ++round) {
+		const auto below = [&](unsigned end) { return static_cast<unsigned>(random() % end); };
+		std::uint64_t time = 0;
+		history::History history = history::random_history(random, time, 1);
+		history.lists(0, 4, history::sleeping, EDC_NO_SYSCALL, EDC_THREAD_HIDDEN);
+		for (int i = 0; i < 150; ++i) {
+			time += below(40);
+			const auto tid = static_cast<std::int32_t>(below(4));
+			const auto other = static_cast<std::int32_t>(below(5));
+			const unsigned what = below(20), state = below(2);
+			if (what < 5)
+				history.cpu(0).post(time, EDC_ID_THREAD_RUNS, 0, {history::pair(1 + tid, 1 + tid / 2)});
+			else if (what < 6)
+				history.cpu(0).post(time, EDC_ID_SCHED_PROCESS_EXEC, 0,
+						    {history::pair(1, 1 + tid), 0x63, 0});
+			else if (what < 11)
+				history.wakes(0, time, other);
+			else
+				history.switches(0, time, tid, state, other);
+		}
+		trace::Trace trace = samples::trace(history.all(), events);
+		const analyze::RecordingInfo info = history::make_info(5, time + 10, true, false);
+		analyze::Machine machine(trace, info);
+		view::Timeline timeline(machine.window_begin(), machine.window_end(), 1, 1 << 20);
+		machine.add(timeline);
+		analyze::fold(trace, machine);
+		timeline.finish(machine);
+		for (const view::ThreadLanes &shown : timeline.threads()) {
+			const analyze::Thread &thread = machine.threads()[shown.number];
+			INFO("thread " << thread.tid << " in round " << round);
+			if (thread.tid != 0)
+				CHECK(shown.ran() == thread.usage.cpu());
+			CHECK(shown.waits.busy() == thread.usage.waiting);
+			waits += thread.usage.waiting;
+		}
+	}
+	CHECK(waits > 10'000);
+}
+
 TEST_CASE("view: a picture's sums are those of the fold")
 {
 	std::mt19937 random(11);

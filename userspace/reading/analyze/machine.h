@@ -344,7 +344,7 @@ private:
 	void on_user(const EventKind &kind, const trace::Event &event);
 	void on_born(const EventKind &kind, const trace::Event &event);
 	void on_exec(const EventKind &kind, const trace::Event &event);
-	void exchange_numbers(Thread &one, Thread &other);
+	void exchange_numbers(Thread &one, Thread &other, std::uint64_t time);
 	void suppose_exec(Thread &ran, Thread &left, std::uint64_t time, const Cpu &cpu);
 	void contradict_supposed();
 	void on_thread_state(const EventKind &kind, const trace::Event &event);
@@ -373,6 +373,7 @@ private:
 	void switch_in(Thread &thread, Cpu &cpu, std::uint64_t time);
 	void on_waking(Thread &thread, const Cpu &cpu, std::uint64_t time);
 	void end_blocked(Thread &thread, std::uint64_t time, const Waker &waker);
+	void settle(Thread &thread, std::uint64_t time);
 	Waker waker_on(const Cpu &cpu) const;
 	void on_interrupt(const EventKind &kind, const trace::Event &event, Cpu &cpu);
 	void on_timer(const EventKind &kind, const trace::Event &event, Cpu &cpu);

@@ -93,7 +93,7 @@ void Machine::on_runs(const EventKind &kind, const trace::Event &event, Cpu &cpu
 	if (!cpu.current)
 		return on_found(thread, cpu);
 	if (!cpu.current_listed && may_have_exchanged(*cpu.current, thread))
-		return exchange_numbers(*cpu.current, thread); // it is within an exec
+		return exchange_numbers(*cpu.current, thread, event.time); // it is within an exec
 	if (!cpu.current->hidden && !cpu.current_listed)
 		contradict(Contradiction::other_thread_ran, event.time, cpu, *cpu.current);
 	came_unseen(thread, cpu, event.time);
@@ -117,13 +117,23 @@ void Machine::runs_before_start(const EventKind &kind, const trace::Event &event
 
 // A thread that is not the first of its process exchanges its number with the first one when it calls exec (de_thread
 // in the kernel's fs/exec.c). The exchange has no token: the first to show it is a switch away from one of the two
-// under the other's number (on_switch), or the token of the exec.
-void Machine::exchange_numbers(Thread &one, Thread &other)
+// under the other's number (on_switch), or the token of the exec. What each did until then is that of the number that
+// it had, also where it turns out later to be of another mode.
+void Machine::exchange_numbers(Thread &one, Thread &other, std::uint64_t time)
 {
+	for (Cpu &cpu : cpus_) {
+		if (cpu.current != &one && cpu.current != &other)
+			continue;
+		account(cpu, time);
+		cpu.user_ticks = {};
+		cpu.fault_ticks = cpu.unknown_ticks = 0;
+		cpu.current = cpu.current == &one ? &other : &one;
+	}
+	for (Thread *thread : {&one, &other}) {
+		settle(*thread, std::min(time, last_));
+		thread->since = time;
+	}
 	std::swap(static_cast<Doing &>(one), static_cast<Doing &>(other));
-	for (Cpu &cpu : cpus_)
-		if (cpu.current == &one || cpu.current == &other)
-			cpu.current = cpu.current == &one ? &other : &one;
 	for (Observer *observer : observers_)
 		observer->exchanged(one, other);
 }
@@ -131,7 +141,7 @@ void Machine::exchange_numbers(Thread &one, Thread &other)
 void Machine::suppose_exec(Thread &ran, Thread &left, std::uint64_t time, const Cpu &cpu)
 {
 	supposed_execs_.push_back({left.tid, ran.tid, time, cpu.number});
-	exchange_numbers(ran, left);
+	exchange_numbers(ran, left, time);
 }
 
 // At the end: an exec that had begun just before it may have no token.
@@ -154,7 +164,7 @@ void Machine::on_exec(const EventKind &kind, const trace::Event &event)
 	const bool exchanged = (cpu_known && cpus_[event.cpu()].current == &thread) ||
 			       (before && is_known(*before) && before->state == State::dead);
 	if (before && before != &thread && !exchanged)
-		exchange_numbers(thread, *before);
+		exchange_numbers(thread, *before, event.time);
 	thread.name = trace::command_of(kind.field[2].get<std::string_view>(event)); // others tell the file
 	thread.is_kernel = false;
 	tell_ended(thread, event.time);
@@ -229,7 +239,7 @@ void Machine::on_switch(const EventKind &kind, const trace::Event &event, Cpu &c
 	if (!cpu.current)
 		on_found(prev, cpu);
 	else if (cpu.current != &prev && !cpu.current_listed && may_have_exchanged(*cpu.current, prev))
-		exchange_numbers(*cpu.current, prev);
+		exchange_numbers(*cpu.current, prev, event.time);
 	else if (cpu.current != &prev && !cpu.current_listed && is_untold(*cpu.current) && is_untold(prev))
 		suppose_exec(*cpu.current, prev, event.time, cpu);
 	else if (cpu.current != &prev && !cpu.current_listed)
@@ -417,7 +427,7 @@ void Machine::switch_in(Thread &thread, Cpu &cpu, std::uint64_t time)
 	// Woken while going to sleep: the waking's token is older than the switch's, and the thread did not sleep.
 	const bool did_not_sleep = thread.state == State::blocked && thread.early_waking;
 	if (thread.state == State::runnable || did_not_sleep) {
-		const std::uint64_t from = did_not_sleep ? thread.out_time : std::max(thread.since, first_);
+		const std::uint64_t from = std::max(thread.since, first_);
 		waited(thread, from, time);
 		if (is_counting_ && is_selected(thread))
 			for (Observer *observer : observers_)

@@ -139,7 +139,7 @@ void Machine::account(Cpu &cpu, std::uint64_t time)
 	Thread &thread = *cpu.current;
 	const Mode mode = mode_on(cpu);
 	tell_spent(cpu, from, time, mode, thread.tid == 0 && mode == Mode::kernel);
-	if (cpu.interrupts.empty() && thread.ring == Ring::fault)
+	if (mode == Mode::kernel && thread.ring == Ring::fault)
 		cpu.fault_ticks += passed.within;
 	if (thread.tid == 0 && mode == Mode::kernel) {
 		cpu.idle += passed.within;
@@ -216,6 +216,17 @@ void Machine::end_blocked(Thread &thread, std::uint64_t time, const Waker &waker
 			observer->blocked(thread, from, time, waker);
 }
 
+// Adds up what a thread that is on no CPU has done until now.
+void Machine::settle(Thread &thread, std::uint64_t time)
+{
+	if (!is_known(thread))
+		return;
+	if (thread.state == State::runnable)
+		waited(thread, std::max(thread.since, first_), time);
+	else if (thread.state == State::blocked)
+		end_blocked(thread, time, {});
+}
+
 void Machine::finish()
 {
 	is_counting_ = scope_.includes_time(last_);
@@ -235,12 +246,7 @@ void Machine::finish()
 	for (Thread &thread : threads_) {
 		if (thread.blocked_later)
 			was_since_begin(thread, State::blocked);
-		if (!is_known(thread) || thread.since > last_)
-			continue;
-		if (thread.state == State::runnable)
-			waited(thread, thread.since, last_);
-		else if (thread.state == State::blocked)
-			end_blocked(thread, last_, {});
+		settle(thread, last_);
 	}
 }
 
