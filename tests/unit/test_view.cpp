@@ -478,6 +478,37 @@ TEST_CASE("view: a picture's sums are those of the fold whatever number a thread
 	CHECK(waits > 10'000);
 }
 
+TEST_CASE("view: who is found on a CPU did not have it before it was offline")
+{
+	history::History history;
+	history.cpu(1);
+	history.lists(0, 9, history::sleeping, EDC_NO_SYSCALL, EDC_THREAD_HIDDEN);
+	history.list.post(300, EDC_ID_CPU_OFFLINE, 0, {1});
+	history.switches(1, 100, 0, history::running, 9);
+	history.posts(1, 150, EDC_ID_SYS_EXIT); // another one took the CPU from it
+	history.posts(1, 200, EDC_ID_SYS_ENTER, 39);
+	history.posts(1, 500, EDC_ID_IRQ_HANDLER_ENTRY, 3);
+	history.posts(1, 510, EDC_ID_IRQ_HANDLER_EXIT, 3);
+	history.switches(1, 600, 0, history::running, 9);
+	history.posts(1, 650, EDC_ID_SYS_EXIT);
+	history.switches(1, 700, 7, history::sleeping, 0);
+	trace::Trace trace = samples::trace(
+	    history.all(), history::events + samples::event_block(EDC_ID_CPU_OFFLINE, "cpu_offline",
+								  "u16_t reserved; u32_t cpu; u32_t reserved1;"));
+	const analyze::RecordingInfo info = history::make_info(0, 1000, true, false);
+	analyze::Machine machine(trace, info);
+	view::Timeline timeline(machine.window_begin(), machine.window_end(), 2, 1 << 20);
+	machine.add(timeline);
+	analyze::fold(trace, machine);
+	timeline.finish(machine);
+	CHECK(machine.cpus()[1].offline == 300);
+	REQUIRE(machine.thread(7));
+	CHECK(machine.thread(7)->usage.cpu() == 50);
+	const std::uint32_t place = timeline.find(7, 1, 700);
+	REQUIRE(place != view::Timeline::no_place);
+	CHECK(timeline.threads()[place].ran() == 50);
+}
+
 TEST_CASE("view: a picture's sums are those of the fold")
 {
 	std::mt19937 random(11);

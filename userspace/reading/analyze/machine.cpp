@@ -247,11 +247,7 @@ void Machine::set_last(std::uint64_t time)
 void Machine::lose(Cpu &lost, std::uint64_t from, std::uint64_t to)
 {
 	account(lost, from);
-	add_unknown_runner(lost, lost.before_first.within); // who is found after the loss need not have run before it
-	lost.before_first = {};
-	const std::uint64_t at = std::clamp(from, begin_, std::max(begin_, end_));
-	for (TimeObserver *observer : time_observers_)
-		observer->lost(lost, at, at);
+	leave_unfound(lost); // who is found after the loss need not have run before it
 	if (to == open_end)
 		++lost.open_gaps;
 	else

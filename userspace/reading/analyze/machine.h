@@ -327,6 +327,7 @@ private:
 	void account(Cpu &cpu, std::uint64_t time);
 	Ticks ticks(std::uint64_t from, std::uint64_t to) const;
 	static void add_unknown_runner(Cpu &cpu, std::uint64_t ticks);
+	void leave_unfound(Cpu &cpu) const;
 	void tell_lost(const Cpu &cpu, std::uint64_t from, std::uint64_t to) const;
 	void tell_spent(const Cpu &cpu, std::uint64_t from, std::uint64_t to, Mode mode, bool is_idle) const;
 	void tell_found(const Cpu &cpu, const Thread &thread) const;

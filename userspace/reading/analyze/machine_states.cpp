@@ -206,8 +206,7 @@ void Machine::go_offline(Cpu &cpu, std::uint64_t time)
 {
 	if (cpu.is_offline)
 		return;
-	add_unknown_runner(cpu, std::exchange(cpu.before_first, {}).within);
-	tell_lost(cpu, cpu.accounted, cpu.accounted);
+	leave_unfound(cpu);
 	if (cpu.current) {
 		for (Observer *observer : observers_)
 			observer->went_offline(cpu, *cpu.current, cpu.accounted);

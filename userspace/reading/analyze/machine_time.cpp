@@ -42,6 +42,15 @@ void Machine::add_unknown_runner(Cpu &cpu, std::uint64_t ticks)
 	cpu.runner_unknown += ticks;
 }
 
+// Nobody will be found to have had the CPU in the time without a thread so far.
+void Machine::leave_unfound(Cpu &cpu) const
+{
+	add_unknown_runner(cpu, std::exchange(cpu.before_first, {}).within);
+	const std::uint64_t at = std::clamp(cpu.accounted, begin_, std::max(begin_, end_));
+	for (TimeObserver *observer : time_observers_)
+		observer->lost(cpu, at, at);
+}
+
 Ticks Machine::ticks(std::uint64_t from, std::uint64_t to) const
 {
 	const std::uint64_t begin = std::clamp(begin_, from, to), end = std::clamp(end_, begin, to);
