@@ -308,6 +308,30 @@ TEST_CASE("scope: threads by process, number, name, cgroup and command")
 	CHECK(selected({.pids = {}, .tids = {}, .comms = {}, .cgroups = {}, .command = true}) == "xx-");
 }
 
+TEST_CASE("scope: a thread that ends leaves nothing of the next one out")
+{
+	struct Waits : analyze::Observer {
+		std::vector<std::string> told;
+		void got_cpu(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to) override
+		{
+			told.push_back(fmt::format("{} {}-{}", thread.tid, from, to));
+		}
+	} waits;
+	History history;
+	history.moves(0, 10, 7, 1);
+	history.moves(0, 10, 8, 2);
+	history.switches(0, 20, 0, running, 7);
+	history.wakes(0, 30, 8);
+	history.switches(0, 40, 7, dead, 8);
+	trace::Trace trace = samples::trace(history.all(), events);
+	Scope scope;
+	scope.cgroups = {2};
+	analyze::Machine machine(trace, make_info(0, 100, true, false), scope);
+	machine.add(waits);
+	analyze::fold(trace, machine);
+	CHECK(waits.told == std::vector<std::string>{"8 30-40"});
+}
+
 TEST_CASE("scope: events of selected CPUs and threads")
 {
 	const Selecting history;

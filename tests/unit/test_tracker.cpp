@@ -480,7 +480,10 @@ TEST_CASE("activities: a loss in a stream of many processes concerns all that ar
 namespace {
 
 const std::string function_events =
-    events + samples::event_block(EDC_ID_FUNCTION_ENTRY, "function_entry", "range_t function; x64_t stack_pointer;") +
+    events +
+    samples::event_block(EDC_ID_SCHED_PROCESS_EXEC, "sched_process_exec",
+			 "u16_t compat; s32_t pid; s32_t old_pid; text_t comm[16];") +
+    samples::event_block(EDC_ID_FUNCTION_ENTRY, "function_entry", "range_t function; x64_t stack_pointer;") +
     samples::event_block(EDC_ID_FUNCTION_EXIT, "function_exit", "range_t function; x64_t stack_pointer;");
 constexpr unsigned zero = 0, one = 1, more = 2; // the functions
 
@@ -586,6 +589,18 @@ TEST_CASE("activities: a function that nothing follows is left when its thread e
 	CHECK(folded.row("one").left == 1);
 	CHECK(folded.row("one").total.ticks == 40);
 	CHECK(folded.unpaired() == Counts(0, 0));
+}
+
+TEST_CASE("activities: a function is left when its thread executes another program under another number")
+{
+	Calls calls;
+	calls.switches(50, 7, 16, 8); // the first of the process is dead
+	calls.enters(100, zero, 0x900);
+	calls.streams[0].post(150, EDC_ID_SCHED_PROCESS_EXEC, 0, {pair(7, 8), 0x63, 0});
+	const Folded folded = calls.fold();
+	CHECK(folded.unpaired() == Counts(0, 0));
+	CHECK(folded.row("zero", 8).left == 1);
+	CHECK(folded.row("zero", 8).total.ticks == 50);
 }
 
 TEST_CASE("activities: a function that ends with a jump to another is over, the other has its stack pointer")

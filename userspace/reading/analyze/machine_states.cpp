@@ -132,6 +132,7 @@ void Machine::exchange_numbers(Thread &one, Thread &other, std::uint64_t time)
 	for (Thread *thread : {&one, &other}) {
 		settle(*thread, std::min(time, last_));
 		thread->since = time;
+		tell_ended(*thread, time);
 	}
 	std::swap(static_cast<Doing &>(one), static_cast<Doing &>(other));
 	for (Observer *observer : observers_)
@@ -174,9 +175,10 @@ void Machine::tell_ended(const Thread &thread, std::uint64_t time)
 {
 	if (!thread.selected || !is_followed(time))
 		return;
-	is_counting_ &= is_selected(thread);
+	const bool is_counting = std::exchange(is_counting_, is_counting_ && is_selected(thread));
 	for (Observer *observer : observers_)
 		observer->ended(thread, time);
+	is_counting_ = is_counting; // also of the thread that is switched in then
 }
 
 // Other tracers' switches say what both threads are called, and some which process the first one is of.
