@@ -27,7 +27,7 @@ LiveStatistics::LiveStatistics(record::StatisticsOptions options)
 void LiveStatistics::start(const record::LiveStart &start)
 {
 	start_ = start;
-	files_.emplace(start.directory, options_.keep_ns);
+	files_.emplace(start.directory, options_.keep_ns, start.ages);
 	recorder_ns_ = own_cpu_time_ns();
 	fold_.start(start);
 }

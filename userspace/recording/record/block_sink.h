@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,7 @@ struct LiveStart {
 	std::function<std::string()> describe;    // as it is now; in the thread that drains the rings
 	std::function<std::uint64_t()> stacks_ns; // what stacks took in the probes so far; null: none are taken
 	std::function<void()> name_cgroups; // those that there are now, for readers; in one thread, until finish()
+	std::map<std::string, std::int64_t> ages; // of the periods that are there: see PeriodFiles
 };
 
 // At the end.

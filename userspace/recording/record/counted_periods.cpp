@@ -29,9 +29,9 @@ CountedPeriods::CountedPeriods(const card::BpfCard &card, const StatisticsOption
 {
 }
 
-void CountedPeriods::start(const std::string &directory, const Sync &begin)
+void CountedPeriods::start(const std::string &directory, const Sync &begin, const PeriodFiles::Ages &ages)
 {
-	files_ = std::make_unique<PeriodFiles>(directory, options_.keep_ns);
+	files_ = std::make_unique<PeriodFiles>(directory, options_.keep_ns, ages);
 	for (const std::string &program : card_.attached())
 		attached_.insert(card::class_of(program));
 	since_ = edge_at(begin, begin.realtime_ns);

@@ -43,7 +43,8 @@ public:
 		       std::function<std::string()> describe, std::uint64_t time_shift = 0,
 		       std::uint32_t first_stream = 0);
 
-	void start(const std::string &directory, const Sync &begin);
+	// `ages`: of the periods that are there.
+	void start(const std::string &directory, const Sync &begin, const PeriodFiles::Ages &ages = {});
 	// Of the first period.
 	std::chrono::steady_clock::time_point due() const;
 

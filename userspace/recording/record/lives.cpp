@@ -19,7 +19,7 @@
 #include "directory.h"
 #include "monitor/ring.h"
 #include "monitor/token.h"
-#include "period_files.h"
+#include "period_ages.h"
 #include "recording/card/preflight_checks.h"
 
 namespace monitor::record {
@@ -100,29 +100,20 @@ bool has_classes_of_programs(const std::string &description)
 	return false;
 }
 
-std::set<std::string> files_of_periods(const std::string &directory)
+// When the machine had been started again: the begin of the first life since then. `now`: of this one.
+std::vector<std::uint64_t> boots_of(const EarlierLives &lives, std::uint64_t now)
 {
-	std::set<std::string> files;
-	std::error_code ignored;
-	for (const fs::directory_entry &entry : fs::directory_iterator(directory, ignored))
-		if (const std::string name = entry.path().filename(); name.starts_with(PeriodFiles::prefix))
-			files.insert(name);
-	return files;
-}
-
-// The end of the newest period, by the clock of the trace.
-std::uint64_t end_of_periods(const std::string &directory, const std::set<std::string> &files)
-{
-	std::uint64_t end = 0;
-	for (const std::string &name : files) {
-		const Fd file(::open((directory + "/" + name).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-		edc_block last{};
-		const off_t at = file ? ::lseek(file.get(), -static_cast<off_t>(EDC_BLOCK_SIZE), SEEK_END) : -1;
-		if (at >= 0 && ::pread(file.get(), &last, sizeof last, at) == sizeof last &&
-		    last.magic == EDC_BLOCK_MAGIC)
-			end = std::max<std::uint64_t>(end, last.timestamp_end);
+	std::vector<std::uint64_t> boots;
+	for (std::size_t life = 1; life < lives.lives.size(); ++life) {
+		const nlohmann::ordered_json &one = lives.lives[life];
+		const auto start = one.find("start");
+		if (text_in(one, "boot_id") != text_in(lives.lives[life - 1], "boot_id") && start != one.end() &&
+		    start->is_object())
+			boots.push_back(number_in(*start, "time"));
 	}
-	return end;
+	if (!lives.same_boot)
+		boots.push_back(now);
+	return boots;
 }
 
 Sync own_now()
@@ -188,7 +179,6 @@ void read_lives(const std::string &directory, const StatisticsOptions &options, 
 {
 	const auto refuse = [&](const char *why) { throw Error(directory + " exists, and " + why + other_directory); };
 	lives.recording_text = read_text(directory + "/.monitor/recording.json");
-	lives.periods = files_of_periods(directory);
 	lives.names_text = read_text(directory + "/.monitor/names");
 	lives.description_text = read_text(directory + "/metadata", max_description_read);
 	const nlohmann::ordered_json before = read_recording(lives.recording_text);
@@ -204,10 +194,10 @@ void read_lives(const std::string &directory, const StatisticsOptions &options, 
 		refuse("it has events of programs, whose numbers are those of one recording");
 	if (clock.name != (card::has_invariant_tsc() ? "tsc" : "monotonic"))
 		refuse("its clock is another one than this machine's");
+	const PeriodEnds ends = ends_of_periods(directory);
 	lives.real_time_steps = clock.steps;
 	lives.same_boot = text_in(before, "boot_id") + "\n" == read_text("/proc/sys/kernel/random/boot_id");
-	lives.time_shift = lives.same_boot ? number_in(before, "time_shift")
-					   : shift_after(clock, end_of_periods(directory, lives.periods));
+	lives.time_shift = lives.same_boot ? number_in(before, "time_shift") : shift_after(clock, last_of(ends));
 	lives.threads_since = lives.same_boot ? number_in(before, "threads_since") : own_now().time + lives.time_shift;
 	if (lives.same_boot)
 		find_step_between(before, lives);
@@ -218,6 +208,8 @@ void read_lives(const std::string &directory, const StatisticsOptions &options, 
 	lives.lives.push_back(life_of(before));
 	if (lives.lives.size() > max_lives)
 		lives.lives.erase(lives.lives.begin());
+	const std::uint64_t now = own_now().time + lives.time_shift;
+	lives.periods = ages_of(ends, boots_of(lives, now), now, clock.frequency_hz);
 	read_cgroups(lives);
 }
 
@@ -251,7 +243,7 @@ nlohmann::ordered_json EarlierLives::recording(nlohmann::ordered_json own) const
 
 void EarlierLives::put_back(const std::string &directory) const
 {
-	for (const std::string &name : files_of_periods(directory))
+	for (const auto &[name, end] : ends_of_periods(directory))
 		if (!periods.contains(name))
 			::unlink((directory + "/" + name).c_str());
 	replace_file(directory + "/metadata", description_text, 0600);

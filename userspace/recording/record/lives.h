@@ -42,7 +42,7 @@ struct EarlierLives {
 
 	// What another life replaces, as it was, and the files of periods that there were.
 	std::string recording_text, description_text, names_text;
-	std::set<std::string> periods;
+	std::map<std::string, std::int64_t> periods; // how long ago each ended, in ns: see period_ages.h
 	void put_back(const std::string &directory) const;
 };
 

@@ -14,10 +14,8 @@
 #include <fcntl.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/clock_ns.h"
 #include "base/error.h"
 #include "base/escape.h"
 #include "base/fd.h"
@@ -53,27 +51,23 @@ std::array<std::byte, EDC_BLOCK_SIZE> end_mark(std::span<const std::byte> blocks
 
 } // namespace
 
-// Those of earlier recordings, which were written when their periods ended. One that was killed may have left a part.
-std::deque<PeriodFiles::File> PeriodFiles::files_of(const std::string &directory)
+PeriodFiles::PeriodFiles(std::string directory, std::uint64_t keep_ns, const Ages &ages)
+    : directory_(std::move(directory)), keep_ns_(keep_ns)
 {
-	std::deque<File> files;
-	std::error_code ignored;
-	for (const std::filesystem::directory_entry &entry : std::filesystem::directory_iterator(directory, ignored)) {
-		const std::string name = entry.path().filename();
-		struct stat status;
-		if (name.starts_with('.' + std::string(prefix)))
-			::unlink(entry.path().c_str());
-		if (name.starts_with(prefix) && ::lstat(entry.path().c_str(), &status) == 0 && S_ISREG(status.st_mode))
-			files.push_back({entry.path(), status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec -
-							   static_cast<std::int64_t>(clock_ns(CLOCK_REALTIME))});
-	}
-	std::ranges::sort(files, {}, &File::end_ns);
-	return files;
+	for (const auto &[name, age_ns] : ages)
+		files_.push_back({directory_ + "/" + name, -age_ns});
+	std::ranges::sort(files_, {}, &File::end_ns);
+	remove_unfinished();
+	thread_ = std::thread([this] { run(); });
 }
 
-PeriodFiles::PeriodFiles(std::string directory, std::uint64_t keep_ns)
-    : directory_(std::move(directory)), keep_ns_(keep_ns), files_(files_of(directory_)), thread_([this] { run(); })
+// One that was killed may have left a part.
+void PeriodFiles::remove_unfinished() const
 {
+	std::error_code ignored;
+	for (const std::filesystem::directory_entry &entry : std::filesystem::directory_iterator(directory_, ignored))
+		if (entry.path().filename().string().starts_with('.' + std::string(prefix)))
+			::unlink(entry.path().c_str());
 }
 
 PeriodFiles::~PeriodFiles()

@@ -3,7 +3,9 @@
 // name, and removed when it is older than what is to be kept, whichever recording into the directory wrote it. In a
 // thread of its own, so that a slow disk does not hold up who makes the periods.
 //
-//     PeriodFiles files(directory, keep_ns);
+// Ages are those of clocks that nobody sets. None goes on while a machine is off, so that time makes no period older.
+//
+//     PeriodFiles files(directory, keep_ns, ages);
 //     files.add({...});        // throws Error if an earlier one could not be written
 //     files.finish();          // all are written
 //
@@ -15,6 +17,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -34,8 +37,11 @@ public:
 		std::function<void()> also; // called in the thread that writes, once the period is there
 	};
 
+	// Of the files that are there, by name: how long ago their periods ended.
+	using Ages = std::map<std::string, std::int64_t>;
+
 	// `keep_ns`: 0: all.
-	PeriodFiles(std::string directory, std::uint64_t keep_ns);
+	PeriodFiles(std::string directory, std::uint64_t keep_ns, const Ages &ages = {});
 	~PeriodFiles();
 
 	void add(Period period);
@@ -49,7 +55,7 @@ private:
 		std::int64_t end_ns; // of an earlier recording's file, before the first period: from now on
 	};
 
-	static std::deque<File> files_of(const std::string &directory);
+	void remove_unfinished() const;
 	void run();
 	void write(const Period &period);
 	void remove_old(std::int64_t now_ns);

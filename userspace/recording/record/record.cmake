@@ -44,6 +44,7 @@ add_library(monitor_record STATIC
   ${CMAKE_CURRENT_LIST_DIR}/matched_events.cpp
   ${CMAKE_CURRENT_LIST_DIR}/metadata.cpp
   ${CMAKE_CURRENT_LIST_DIR}/online_cpus.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/period_ages.cpp
   ${CMAKE_CURRENT_LIST_DIR}/period_files.cpp
   ${CMAKE_CURRENT_LIST_DIR}/phase_estimate.cpp
   ${CMAKE_CURRENT_LIST_DIR}/phase_events.cpp

@@ -535,6 +535,7 @@ void Recording::Parts::start_recording()
 				start.time_shift = lives_->time_shift;
 				start.threads_since = lives_->threads_since;
 				start.first_stream = lives_->first_stream();
+				start.ages = lives_->periods;
 			}
 			if (stacks_)
 				start.stacks_ns = [memory = card_->stack_memory()] { return memory.spent_ns(); };
@@ -575,7 +576,7 @@ void Recording::Parts::start_counting()
 	drain_->write_nothing();
 	drain_->sync();
 	file_.start(steering_->last());
-	counted_->start(result_.directory, steering_->last());
+	counted_->start(result_.directory, steering_->last(), lives_ ? lives_->periods : PeriodFiles::Ages());
 	drain_->set_every(
 	    std::chrono::nanoseconds(options_.statistics->period_ns),
 	    [this](const Sync &sync) { counted_->end_period(sync); }, counted_->due());
