@@ -27,7 +27,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t max_lives = 1000; // the oldest are forgotten
+constexpr std::size_t max_lives = 1000;       // the oldest are forgotten
+constexpr std::size_t max_clock_steps = 1000; // of the clock, that readers take; the same
 constexpr std::size_t max_description_read = 64 << 20;
 constexpr const char *other_directory = "; use another directory with -o, or replace it with --force";
 
@@ -121,8 +122,8 @@ Sync own_now()
 	return read_sync(card::has_invariant_tsc());
 }
 
-// As many ticks later as passed in real time; not before what there is.
-std::uint64_t shift_after(const ClockDescription &clock, std::uint64_t end)
+// As many ticks later as passed in real time; not before what there is: then the system's clock was set back since.
+void go_on_after_boot(const ClockDescription &clock, std::uint64_t end, EarlierLives &lives)
 {
 	const Sync now = own_now();
 	const auto frequency = static_cast<long double>(clock.frequency_hz);
@@ -131,7 +132,12 @@ std::uint64_t shift_after(const ClockDescription &clock, std::uint64_t end)
 	const long double since_zero = (static_cast<long double>(now.realtime_ns) / 1e9L - zero_s) * frequency;
 	const std::uint64_t there =
 	    since_zero > 0 && since_zero < 0x1p63L ? static_cast<std::uint64_t>(std::llround(since_zero)) : 0;
-	return std::max(there, end + 1) - now.time;
+	const std::uint64_t first = (clock.steps.empty() ? end : std::max(end, clock.steps.back().time)) + 1;
+	const std::uint64_t time = std::max(there, first);
+	lives.time_shift = time - now.time;
+	const long double step_ns = (since_zero - static_cast<long double>(time)) / frequency * 1e9L;
+	if (step_ns <= -static_cast<long double>(RealTimeStep::smallest_ns) && step_ns > -0x1p63L)
+		lives.real_time_steps.push_back({time, std::llround(step_ns)});
 }
 
 // Whether the system's clock was set since the newest life, within one boot: real time less monotonic time changes by
@@ -197,10 +203,14 @@ void read_lives(const std::string &directory, const StatisticsOptions &options, 
 	const PeriodEnds ends = ends_of_periods(directory);
 	lives.real_time_steps = clock.steps;
 	lives.same_boot = text_in(before, "boot_id") + "\n" == read_text("/proc/sys/kernel/random/boot_id");
-	lives.time_shift = lives.same_boot ? number_in(before, "time_shift") : shift_after(clock, last_of(ends));
-	lives.threads_since = lives.same_boot ? number_in(before, "threads_since") : own_now().time + lives.time_shift;
-	if (lives.same_boot)
+	if (lives.same_boot) {
+		lives.time_shift = number_in(before, "time_shift");
+		lives.threads_since = number_in(before, "threads_since");
 		find_step_between(before, lives);
+	} else {
+		go_on_after_boot(clock, last_of(ends), lives);
+		lives.threads_since = own_now().time + lives.time_shift;
+	}
 	if (const auto earlier = before.find("lives"); earlier != before.end() && earlier->is_array())
 		lives.lives = *earlier;
 	else
@@ -227,6 +237,8 @@ ClockDescription EarlierLives::moved(ClockDescription own) const
 	for (RealTimeStep &step : own.steps)
 		step.time += time_shift;
 	own.steps.insert(own.steps.begin(), real_time_steps.begin(), real_time_steps.end());
+	if (own.steps.size() > max_clock_steps)
+		own.steps.erase(own.steps.begin(), own.steps.end() - max_clock_steps);
 	return own;
 }
 
