@@ -4,6 +4,8 @@
 228, mknx/smarthome issue 57, MultiAdmin issue 107: it refuses, or removes what it had). It goes on in its directory, and all of it
 is one trace, in which nothing is known of the time between. Several that start in one second do not disturb each other."""
 import json
+import os
+import re
 import shutil
 import signal
 import subprocess
@@ -12,6 +14,7 @@ import time
 import e2e
 
 CALLS = 1000
+YEAR = 365 * 24 * 3600
 
 
 def watched(name, *options, number=signal.SIGINT, exit_code=0, more=()):
@@ -44,12 +47,22 @@ def contents(directory):
 	return {str(path.relative_to(directory)): path.read_bytes() for path in directory.rglob("*") if path.is_file()}
 
 
-def of_another_boot(trace):
-	"""What it left, as if the machine had been started again since; a group's number is another one's by now."""
-	recording, names = (trace.directory / ".monitor" / name for name in ("recording.json", "names"))
+def of_another_boot(trace, later_s=0):
+	"""What it left, as if the machine had been started again since, whose clock showed that much more."""
+	recording, description = trace.directory / ".monitor" / "recording.json", trace.directory / "metadata"
 	left = json.loads(recording.read_text())
-	left["boot_id"] = "another"
+	left["boot_id"] = f"another, {later_s}"
+	for when in {"start", "end"} & set(left):
+		left[when]["realtime_ns"] += later_s * 10**9
 	recording.write_text(json.dumps(left))
+	description.write_text(re.sub(r"(offset_s = )(-?\d+)", lambda found: f"{found[1]}{int(found[2]) + later_s}", description.read_text()))
+	for path in trace.directory.glob("statistics_*"):
+		os.utime(path, (time.time() + later_s,) * 2)
+
+
+def of_another_group(trace):
+	"""A group's number is another one's by now."""
+	names = trace.directory / ".monitor" / "names"
 	groups = json.loads(names.read_text())
 	number = next(iter(groups["cgroups"]))
 	groups["cgroups"][number] = "/of/another/boot"
@@ -66,7 +79,8 @@ def goes_on():
 	second = periods("week")
 	e2e.expect(set(first) < set(second), f"periods of the first recording: {first}, then {second}")
 	trace.expect_true()
-	number = of_another_boot(trace)
+	of_another_boot(trace)
+	number = of_another_group(trace)
 	watched("week")
 	e2e.expect(set(second) < set(periods("week")), "periods are gone")
 	trace.expect_true()
@@ -80,6 +94,33 @@ def goes_on():
 	e2e.expect(begins == sorted(set(begins)), f"periods step back: {begins}")
 	cpus = trace.report()["cpus"]
 	e2e.expect(all(row["unknown_percent"] > 10 for row in cpus), f"the time between two recordings is known: {cpus}")
+
+
+def wall_times(trace):
+	return [row["wall_ns"] / 1e9 for row in trace.query("SELECT wall_ns FROM statistics_period ORDER BY time_ns")]
+
+
+def clock_set_between_boots():
+	"""By a year, ahead and then back. All is kept, times of day are those of then, and shares are of what was recorded."""
+	watched("set")
+	trace = e2e.Trace(e2e.work / "set")
+	for later_s in (-YEAR, YEAR):
+		of_another_boot(trace, later_s)
+		before, times, now = periods("set"), wall_times(trace), time.time()
+		watched("set")
+		e2e.expect(set(before) < set(periods("set")), f"periods are gone: {before}, then {periods('set')}")
+		after = wall_times(trace)
+		# The clock's frequency is known to some 10^-8, which is 0.3 s in a year.
+		e2e.expect(all(abs(one - other) < 1 for one, other in zip(times, after)), f"periods that were at {times} are at {after}")
+		e2e.expect(all(now < one < now + 60 for one in after[len(times):]), f"periods since {now} are at {after}")
+		trace.expect_true()
+	(step,) = trace.info()["real_time_steps"]
+	e2e.near("the step back (s)", step["by_s"], -YEAR, part=0, slack=60)
+	seconds = trace.summary()["wall_ns"] / 1e9
+	e2e.expect(seconds < 60, f"{seconds} s were recorded")
+	for row in trace.rows()[:3]:
+		e2e.near(f"CPU% of {row['process']}", row["cpu_percent"], row["cpu_ns"] / seconds / 1e7, part=0.01)
+	e2e.expect(all(row["steal_percent"] is None for row in trace.rows("--by", "cpu")), "the time stolen of the last recording is said of all")
 
 
 def refused():
@@ -106,4 +147,4 @@ def numbers_only():
 
 if __name__ == "__main__":
 	e2e.need_recording()
-	e2e.main(goes_on, refused, numbers_only)
+	e2e.main(goes_on, clock_set_between_boots, refused, numbers_only)

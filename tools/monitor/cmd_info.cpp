@@ -242,6 +242,10 @@ void print_text(const trace::Trace &trace, const analyze::RecordingInfo &info, c
 	for (const analyze::TriggerInfo &trigger : info.triggers)
 		print_line("trigger", fmt::format("{}: {} => {}", trigger.name, trigger.when, trigger.what));
 	print_line("events", families);
+	if (!info.lives.empty())
+		print_line("recordings",
+			   fmt::format("{} into this directory; date, kernel, end and counts are of the last one",
+				       info.lives.size()));
 	print_line("date", info.date);
 	if (const trace::Clock &clock = trace.description().clock; !clock.steps.empty())
 		print_line("clock", analyze::real_time_text(clock.steps, clock, trace.begin_time()));

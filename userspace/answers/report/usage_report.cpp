@@ -57,6 +57,13 @@ Cell percent(std::uint64_t part, std::uint64_t whole)
 	return static_cast<double>(part) / static_cast<double>(whole) * 100;
 }
 
+// Of statistics that of the periods: what threads did between two recordings is not known.
+std::uint64_t recorded_time(const analyze::Machine &machine)
+{
+	return machine.periods().count ? machine.periods().ticks
+				       : machine.window_end() - std::min(machine.window_begin(), machine.window_end());
+}
+
 // /proc/stat's figure for a CPU starts again after the CPU was offline.
 std::uint64_t stolen(std::uint64_t start_ns, std::uint64_t end_ns)
 {
@@ -117,7 +124,7 @@ Table usage_table(const analyze::Machine &machine, const trace::Clock &clock, co
 		return did_nothing(usages[i]) && !is_sleeper && !is_bounded && !grouping.rows()[i].hidden;
 	});
 	std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t i) { return usages[i].cpu(); });
-	const std::uint64_t window = machine.window_end() - std::min(machine.window_begin(), machine.window_end());
+	const std::uint64_t window = recorded_time(machine);
 	table.figure = {"cpu_ns", "unknown_percent"};
 	for (const std::size_t i : order) {
 		const Usage &usage = usages[i];
@@ -170,7 +177,8 @@ Table cpu_table(const analyze::Machine &machine, const trace::Clock &clock, cons
 		for (const auto &[mode, names] : mode_columns)
 			row.push_back(recorded.knows(cpu.usage, mode) ? percent(cpu.usage[mode], window) : Cell());
 		Cell steal;
-		if (machine.is_whole() && info.start_counts && info.end_counts &&
+		// With several recordings the kernel's figures are of the last one.
+		if (machine.is_whole() && info.lives.empty() && info.start_counts && info.end_counts &&
 		    cpu.number < info.start_counts->steal_ns.size() && cpu.number < info.end_counts->steal_ns.size())
 			steal = percent(
 			    stolen(info.start_counts->steal_ns[cpu.number], info.end_counts->steal_ns[cpu.number]),
