@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,26 +51,35 @@ public:
 	// Names of the event in the expression.
 	const std::vector<std::string> &names() const { return names_; }
 
-	// An event of the description. Without `running` the event has neither `tid` nor `thread`.
+	// An event of the description. Without `running` the event has neither `tid` nor `thread`. What no earlier
+	// event says is taken as absent.
 	bool matches(const trace::Event &event, const Running &running = {}) const
 	{
-		if (is_undecided(event, running))
-			++*undecided_;
+		note_undecided(event, running);
 		return programs_[event.cls->index].matches(event, running);
 	}
-	// Whether the result depends on what no earlier event says; it is then taken as absent.
-	bool is_undecided(const trace::Event &event, const Running &running) const
+	// The same, or nothing if the result depends on what no earlier event says.
+	std::optional<bool> decide(const trace::Event &event, const Running &running) const
 	{
-		return derives_ && is_derived_[event.cls->index] &&
-		       programs_[event.cls->index].is_undecided(event, running);
+		if (note_undecided(event, running))
+			return {};
+		return programs_[event.cls->index].matches(event, running);
 	}
-	// How often matches() was so far.
+	// How often the result depended on that so far.
 	std::uint64_t undecided() const { return *undecided_; }
 	// Whether this is asked of events of a class, of any.
 	bool derives(const trace::EventClass &cls) const { return is_derived_[cls.index]; }
 	bool derives() const { return derives_; }
 
 private:
+	bool note_undecided(const trace::Event &event, const Running &running) const
+	{
+		const bool is_undecided = derives_ && is_derived_[event.cls->index] &&
+					  programs_[event.cls->index].is_undecided(event, running);
+		if (is_undecided)
+			++*undecided_;
+		return is_undecided;
+	}
 	void find_uses(const Expression &expression, const KnownNames &known);
 
 	std::unique_ptr<const Expression> condition_;

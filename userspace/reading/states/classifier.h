@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,11 +43,10 @@ public:
 		for (std::size_t i = 0;;) {
 			const std::uint32_t node = (*level)[i];
 			const filter::Filter *filter = filters_[node].get();
-			const bool matches = !filter || filter->matches(event, running);
-			const bool is_undecided = filter && filter->is_undecided(event, running);
-			if (knowledge.take_asked_unknown() || is_undecided)
+			const std::optional<bool> matches = filter ? filter->decide(event, running) : true;
+			if (knowledge.take_asked_unknown() || !matches)
 				return tree_.unknown();
-			if (!matches) {
+			if (!*matches) {
 				++i;
 			} else if (tree_.nodes()[node].is_leaf()) {
 				return tree_.nodes()[node].state;
