@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstring>
 #include <tuple>
+#include <utility>
 
 #include <elf.h>
 
@@ -37,6 +38,13 @@ bool is_label(const Elf64_Sym &symbol, const std::vector<ElfSection> &sections)
 std::uint64_t end_of(const Function &function)
 {
 	return function.address + function.size; // a wrong one that wraps contains nothing
+}
+
+// What an assembler calls by the function: "fill.loop".
+bool is_place_of(std::string_view function, std::string_view name)
+{
+	return !function.empty() && name.size() > function.size() && name.starts_with(function) &&
+	       name[function.size()] == '.';
 }
 
 } // namespace
@@ -108,19 +116,21 @@ FunctionTable::FunctionTable(std::vector<Function> functions) : functions_(std::
 	find_around();
 }
 
-// A label within a function is a place in it, and so is what an assembler calls by the function: "fill.loop".
+// A label within a function is a place in it.
 void FunctionTable::drop_places()
 {
 	std::uint64_t end = 0;
-	std::string last;
-	std::erase_if(functions_, [&](const Function &function) {
-		if (function.is_label &&
-		    (function.address < end || (!last.empty() && function.name.starts_with(last + "."))))
-			return true;
+	std::size_t kept = 0;
+	for (Function &function : functions_) {
+		const std::string_view last = kept ? functions_[kept - 1].name : std::string_view();
+		if (function.is_label && (function.address < end || is_place_of(last, function.name)))
+			continue;
 		end = std::max(end, end_of(function));
-		last = function.name;
-		return false;
-	});
+		if (&functions_[kept] != &function)
+			functions_[kept] = std::move(function);
+		++kept;
+	}
+	functions_.resize(kept);
 }
 
 void FunctionTable::find_around()
