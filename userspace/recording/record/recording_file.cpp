@@ -419,8 +419,8 @@ void RecordingFile::offline_at_start(const std::vector<std::uint32_t> &cpus)
 // Of a CPU that came several times, what was opened each time.
 void RecordingFile::late_cpu(const card::LateCpu &late)
 {
-	Json &all = json_["late_cpus"];
-	const auto known = std::ranges::find_if(all, [&](const Json &cpu) { return cpu["cpu"] == late.cpu; });
+	nlohmann::ordered_json &all = json_["late_cpus"];
+	const auto known = std::ranges::find_if(all, [&](const auto &cpu) { return cpu["cpu"] == late.cpu; });
 	if (known == all.end()) {
 		all.push_back({{"cpu", late.cpu}, {"opened", late.opened}});
 		return;

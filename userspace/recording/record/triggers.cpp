@@ -11,6 +11,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "base/clock_ns.h"
 #include "base/error.h"
 #include "recording/card/process_numbers.h"
 
