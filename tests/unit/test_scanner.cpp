@@ -126,7 +126,7 @@ TEST_CASE("scanner: trimmed text")
 	CHECK(trimmed(" \t a b\r ") == "a b");
 	CHECK(trimmed(" \t\r") == "");
 	CHECK(trimmed("") == "");
-	CHECK(trimmed("\n") == "\n");
+	CHECK(trimmed("\n a\nb \n") == "a\nb");
 }
 
 } // namespace test_scanner

@@ -12,6 +12,7 @@
 #include "base/escape.h"
 #include "base/fd.h"
 #include "base/quoting.h"
+#include "base/scanner.h"
 #include "reading/ctf/interpret.h"
 #include "recording/record/user.h"
 

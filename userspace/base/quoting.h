@@ -37,12 +37,4 @@ inline Outside outside_of(std::string_view text)
 	return outside;
 }
 
-// Without the blanks at its ends.
-inline std::string trimmed(std::string_view text)
-{
-	constexpr std::string_view blanks = " \t\r\n";
-	const std::size_t first = text.find_first_not_of(blanks), last = text.find_last_not_of(blanks);
-	return first == std::string_view::npos ? "" : std::string(text.substr(first, last - first + 1));
-}
-
 } // namespace monitor

@@ -8,7 +8,8 @@ namespace monitor {
 
 std::string trimmed(std::string_view text)
 {
-	const std::size_t first = text.find_first_not_of(" \t\r"), last = text.find_last_not_of(" \t\r");
+	constexpr std::string_view blanks = " \t\r\n";
+	const std::size_t first = text.find_first_not_of(blanks), last = text.find_last_not_of(blanks);
 	return first == std::string_view::npos ? "" : std::string(text.substr(first, last + 1 - first));
 }
 

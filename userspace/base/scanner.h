@@ -36,7 +36,7 @@ inline unsigned digit_value(char c)
 	return lower >= 'a' && lower <= 'f' ? static_cast<unsigned>(lower - 'a' + 10) : 255;
 }
 
-// Without leading and trailing blanks.
+// Without leading and trailing blanks; the end of a line is one.
 std::string trimmed(std::string_view text);
 
 // Languages add the values of their numbers.

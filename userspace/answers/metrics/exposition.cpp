@@ -9,26 +9,20 @@
 #include <fmt/format.h>
 
 #include "base/escape.h"
+#include "base/scanner.h"
 
 namespace monitor::metrics {
 namespace {
 
 constexpr const char *type_names[] = {"counter", "gauge", "histogram", "info"};
 
-std::string_view trimmed(std::string_view text)
-{
-	const std::size_t begin = std::min(text.find_first_not_of(" \t"), text.size());
-	const std::size_t end = text.find_last_not_of(" \t");
-	return end == std::string_view::npos ? std::string_view() : text.substr(begin, end + 1 - begin);
-}
-
 // The part up to a separator, which are both taken off the text.
-std::string_view take_part(std::string_view &text, char separator)
+std::string take_part(std::string &text, char separator)
 {
 	const std::size_t end = std::min(text.find(separator), text.size());
-	const std::string_view part = text.substr(0, end);
-	text.remove_prefix(std::min(end + 1, text.size()));
-	return trimmed(part);
+	const std::string part = trimmed(std::string_view(text).substr(0, end));
+	text.erase(0, end + 1);
+	return part;
 }
 
 bool is_version_of_openmetrics(std::string_view version)
@@ -44,19 +38,18 @@ const char *content_type(Format format)
 					     : "text/plain; version=0.0.4; charset=utf-8";
 }
 
-Format preferred_format(std::string_view accept)
+Format preferred_format(std::string accept)
 {
 	double openmetrics = 0, text = 0;
 	while (!accept.empty()) {
-		std::string_view range = take_part(accept, ',');
-		const std::string_view type = take_part(range, ';');
+		std::string range = take_part(accept, ','), version;
+		const std::string type = take_part(range, ';');
 		double quality = 1;
-		std::string_view version;
 		while (!range.empty()) {
-			std::string_view value = take_part(range, ';');
-			const std::string_view name = take_part(value, '=');
+			std::string value = take_part(range, ';');
+			const std::string name = take_part(value, '=');
 			if (name == "q")
-				quality = std::strtod(std::string(value).c_str(), nullptr);
+				quality = std::strtod(value.c_str(), nullptr);
 			else if (name == "version")
 				version = trimmed(value);
 		}

@@ -20,7 +20,7 @@ enum class Format { openmetrics, text };
 // The value of the header Content-Type.
 const char *content_type(Format format);
 // What the header Accept of a request prefers; OpenMetrics only if it is named.
-Format preferred_format(std::string_view accept);
+Format preferred_format(std::string accept);
 
 struct Label {
 	std::string_view name, value;

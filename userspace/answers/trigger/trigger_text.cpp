@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/escape.h"
 #include "base/quoting.h"
+#include "base/scanner.h"
 #include "monitor/trigger.h"
 
 namespace monitor::trigger {
