@@ -8,12 +8,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "base/refusal.h"
 #include "base/scanner.h"
 #include "base/suggestions.h"
 #include "base/text.h"
 #include "figure.h"
-#include "reading/filter/parser.h"
+#include "reading/filter/condition.h"
 #include "reading/filter/text_match.h"
 
 namespace monitor::archive {
@@ -143,17 +142,6 @@ bool takes_date(const Expression &condition, const std::string &date)
 	return is_in == (condition.relation == Relation::equal);
 }
 
-bool takes_text(const Expression &condition, const std::string &text)
-{
-	const bool is_negated = condition.relation == Relation::not_equal;
-	return filter::takes_text(condition, text) != is_negated;
-}
-
-[[noreturn]] void fail(std::string_view text, const Expression &at, const std::string &sentence)
-{
-	throw Refusal("find", text, at.at, sentence);
-}
-
 bool is_time(const std::string &name)
 {
 	return name == "elapsed" ||
@@ -161,22 +149,22 @@ bool is_time(const std::string &name)
 }
 
 // 5 would mean 5 ns, which is never intended.
-void expect_unit(const Expression &constant, std::string_view text)
+void expect_unit(const Expression &constant)
 {
 	if (constant.kind == Kind::number && !constant.number.has_unit && constant.number.real() != 0)
-		fail(text, constant, "a time needs a unit: ns, us, ms or s");
+		filter::refuse(constant, "a time needs a unit: ns, us, ms or s");
 	for (const Expression &end : constant.children)
-		expect_unit(end, text);
+		expect_unit(end);
 }
 
-void expect_date(const Expression &constant, std::string_view text)
+void expect_date(const Expression &constant)
 {
 	if (constant.kind == Kind::text && date_length(constant.text) != constant.text.size())
-		fail(text, constant, "a date is written 2026-11-01, 2026-11 or 2026-11-01T10:30");
+		filter::refuse(constant, "a date is written 2026-11-01, 2026-11 or 2026-11-01T10:30");
 	if (constant.kind == Kind::text && !is_moment(constant.text))
-		fail(text, constant, "there is no such date");
+		filter::refuse(constant, "there is no such date");
 	for (const Expression &end : constant.children)
-		expect_date(end, text);
+		expect_date(end);
 }
 
 bool has_text(const Expression &constant)
@@ -187,48 +175,33 @@ bool has_text(const Expression &constant)
 } // namespace
 
 Condition::Condition(const std::string &untrusted_text)
+    : condition_(filter::parse_condition("find", with_quoted_dates(untrusted_text),
+					 [this](Expression &comparison) { check(comparison); }))
 {
-	const std::string text = with_quoted_dates(untrusted_text);
-	try {
-		condition_ = filter::parse(text);
-	} catch (const Refusal &refusal) { // of this expression
-		throw Refusal("find", text, refusal.position().offset, refusal.sentence());
-	}
-	check(condition_, text);
 }
 
-void Condition::check(Expression &condition, std::string_view text)
+void Condition::check(Expression &comparison)
 {
-	std::vector<Expression> &children = condition.children;
-	if (condition.kind >= Kind::negation) {
-		for (Expression &child : children)
-			check(child, text);
-		return;
-	}
-	if (children[0].kind != Kind::name)
-		fail(text, children[0], "only names can be compared here, not what is computed from them");
-	check_name(children[0], text);
+	std::vector<Expression> &children = comparison.children;
+	check_name(children[0]);
 	const std::string &name = children[0].text;
 	const bool is_text = contains(texts, name);
 	for (std::size_t i = 1; i < children.size(); ++i) {
 		if (!children[i].is_constant() && children[i].kind != Kind::range)
-			fail(text, children[i], "compare it with a string, a number or a date");
+			filter::refuse(children[i], "compare it with a string, a number or a date");
 		if (is_date(name) && !has_text(children[i]))
-			fail(text, children[i], "a date is written 2026-11-01, 2026-11 or 2026-11-01T10:30");
+			filter::refuse(children[i], "a date is written 2026-11-01, 2026-11 or 2026-11-01T10:30");
 		if (has_text(children[i]) != is_text)
-			fail(text, children[i],
-			     is_text ? fmt::format("{} is a text: compare it with a string in double quotes",
-						   readable(name))
-				     : fmt::format("{} is a number: compare it with a number", readable(name)));
-		if (is_date(name) && condition.kind != Kind::glob)
-			expect_date(children[i], text);
+			filter::refuse_kind(children[i], name, is_text);
+		if (is_date(name) && comparison.kind != Kind::glob)
+			expect_date(children[i]);
 		if (is_time(name))
-			expect_unit(children[i], text);
+			expect_unit(children[i]);
 	}
 }
 
 // A name that is none of an entry's own is a figure.
-void Condition::check_name(Expression &name, std::string_view text)
+void Condition::check_name(Expression &name)
 {
 	if (contains(texts, name.text) || contains(numbers, name.text))
 		return;
@@ -239,35 +212,21 @@ void Condition::check_name(Expression &name, std::string_view text)
 	}
 	std::vector<std::string> all(std::begin(texts), std::end(texts));
 	all.insert(all.end(), std::begin(numbers), std::end(numbers));
-	fail(text, name,
-	     fmt::format("a measurement has no {}; it has {}, and figures such as `p99 of fsync` in backquotes.{}",
-			 readable(name.text), fmt::join(all, ", "), suggestions(name.text, all)));
+	filter::refuse(
+	    name, fmt::format("a measurement has no {}; it has {}, and figures such as `p99 of fsync` in backquotes.{}",
+			      readable(name.text), fmt::join(all, ", "), suggestions(name.text, all)));
 }
 
-bool Condition::holds(const Expression &condition, const Entry &entry) const
+bool Condition::matches(const Entry &entry) const
 {
-	const std::vector<Expression> &children = condition.children;
-	const auto each_holds = [&](const Expression &child) { return holds(child, entry); };
-	switch (condition.kind) {
-	case Kind::negation:
-		return !holds(children[0], entry);
-	case Kind::conjunction:
-		return std::ranges::all_of(children, each_holds);
-	case Kind::disjunction:
-		return std::ranges::any_of(children, each_holds);
-	default:
-		break;
-	}
-	const std::string &name = children[0].text;
-	if (contains(texts, name)) {
-		const auto value = text_of(name, entry);
-		if (!value || condition.kind == Kind::has)
-			return value.has_value();
-		return is_date(name) && condition.kind != Kind::glob ? takes_date(condition, *value)
-								     : takes_text(condition, *value);
-	}
-	const auto value = number_of(name, entry);
-	return value && (condition.kind == Kind::has || filter::takes_number(condition, *value));
+	return filter::holds(condition_, [&](const Expression &comparison) {
+		const std::string &name = comparison.children[0].text;
+		if (!contains(texts, name))
+			return filter::takes_value(comparison, number_of(name, entry));
+		const auto text = text_of(name, entry);
+		const bool is_moment = is_date(name) && comparison.kind != Kind::glob && comparison.kind != Kind::has;
+		return text && is_moment ? takes_date(comparison, *text) : filter::takes_value(comparison, text);
+	});
 }
 
 } // namespace monitor::archive

@@ -2,8 +2,7 @@
 // A condition over what is known of a measurement, in FDL: `monitor archive find 'command ~ "*pgbench*" and date >
 // 2026-11-01'`.
 //
-// The parser is that of the filters (reading/filter/parser.h); what is evaluated here are the names of an Entry. As in
-// filters, a comparison with what is unknown is false. A date is written without quotes and is as exact as it is
+// The names are those of an Entry. A date is written without quotes and is as exact as it is
 // written: all moments of a day are equal to that day. Invariant: matches() never takes an unknown value for 0.
 #pragma once
 
@@ -21,17 +20,16 @@ public:
 	// Throws Refusal or Error: bad syntax, a name that there is not, or constants of another kind.
 	explicit Condition(const std::string &untrusted_text);
 
-	bool matches(const Entry &entry) const { return holds(condition_, entry); }
+	bool matches(const Entry &entry) const;
 	// Figures in the expression, as `p99 of fsync` in backquotes: entries need their values before matches().
 	const std::vector<std::string> &figures() const { return figures_; }
 
 private:
-	void check(filter::Expression &condition, std::string_view text);
-	void check_name(filter::Expression &name, std::string_view text);
-	bool holds(const filter::Expression &condition, const Entry &entry) const;
+	void check(filter::Expression &comparison);
+	void check_name(filter::Expression &name);
 
-	filter::Expression condition_;
 	std::vector<std::string> figures_;
+	filter::Expression condition_;
 };
 
 } // namespace monitor::archive

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Which rows `monitor top` shows, in FDL: `top --rows 'cpu > 5 and name ~ "nginx*"'`, and the key \.
 //
-// The parser is that of the filters (reading/filter/parser.h); what is evaluated here are the figures of a row, by the
-// names of figure_columns(), as they are shown: in per cent, or a second; in backquotes a name is rather that of what
-// counters measured. As in filters, a comparison with what is not known is false. Invariant: takes() never takes an
-// unknown figure for 0.
+// The names are those of figure_columns(), the figures as they are shown: in per cent, or a second; in backquotes a
+// name is rather that of what counters measured. Invariant: takes() never takes an unknown figure for 0.
 #pragma once
 
 #include <string>
@@ -22,15 +20,14 @@ public:
 	RowFilter(const std::string &untrusted_text, const std::vector<FigureColumn> &columns);
 
 	const std::string &text() const { return text_; }
-	bool takes(const Refresh &refresh, const Row &row) const { return holds(condition_, refresh, row); }
+	bool takes(const Refresh &refresh, const Row &row) const;
 	// Only those rows.
 	report::Table rows(const Refresh &refresh) const;
 
 private:
-	void check(const filter::Expression &condition) const;
+	void check(const filter::Expression &comparison) const;
 	void check_constant(const std::string &name, const filter::Expression &constant) const;
 	const FigureColumn *column(const filter::Expression &name) const;
-	bool holds(const filter::Expression &condition, const Refresh &refresh, const Row &row) const;
 
 	std::string text_;
 	std::vector<FigureColumn> columns_;

@@ -3,6 +3,7 @@
 add_library(monitor_filter STATIC
   ${CMAKE_CURRENT_LIST_DIR}/check.cpp
   ${CMAKE_CURRENT_LIST_DIR}/compile.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/condition.cpp
   ${CMAKE_CURRENT_LIST_DIR}/disjunction.cpp
   ${CMAKE_CURRENT_LIST_DIR}/filter.cpp
   ${CMAKE_CURRENT_LIST_DIR}/lexer.cpp

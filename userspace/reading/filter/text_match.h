@@ -2,7 +2,7 @@
 // Matches a value against the constants of a condition: == < in {...} ~.
 //
 // Called when a class is compiled, for names and labels, and per event for texts; and where FDL is about values that
-// are not those of events (answers/archive/condition.cpp, answers/top/row_filter.cpp). Texts are compared byte by byte.
+// are not those of events (condition.h). Texts are compared byte by byte.
 // Invariant: takes time at most proportional to the product of the lengths, whatever the pattern.
 #pragma once
 

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#include "condition.h"
+
+#include <algorithm>
+
+#include "base/refusal.h"
+#include "base/text.h"
+#include "parser.h"
+#include "text_match.h"
+
+namespace monitor::filter {
+
+using Kind = Expression::Kind;
+
+static void check_each(Expression &condition, const std::function<void(Expression &)> &check)
+{
+	if (condition.kind >= Kind::negation) {
+		for (Expression &child : condition.children)
+			check_each(child, check);
+		return;
+	}
+	const Expression &name = condition.children[0];
+	if (name.kind != Kind::name)
+		refuse(name, "only names can be compared here, not what is computed from them");
+	check(condition);
+}
+
+Expression parse_condition(const char *subject, std::string_view untrusted_text,
+			   const std::function<void(Expression &)> &check)
+{
+	try {
+		Expression condition = parse(untrusted_text);
+		check_each(condition, check);
+		return condition;
+	} catch (const Refusal &refusal) { // of this expression
+		throw Refusal(subject, untrusted_text, refusal.position().offset, refusal.sentence());
+	}
+}
+
+void refuse(const Expression &part, const std::string &sentence)
+{
+	throw Refusal({1, 1, static_cast<std::uint32_t>(part.at)}, sentence);
+}
+
+void refuse_kind(const Expression &constant, const std::string &name, bool is_text)
+{
+	refuse(constant, readable(name) + (is_text ? " is a text: compare it with a string in double quotes"
+						   : " is a number: compare it with a number"));
+}
+
+bool holds(const Expression &condition, const std::function<bool(const Expression &)> &takes)
+{
+	const auto each_holds = [&](const Expression &child) { return holds(child, takes); };
+	switch (condition.kind) {
+	case Kind::negation:
+		return !each_holds(condition.children[0]);
+	case Kind::conjunction:
+		return std::ranges::all_of(condition.children, each_holds);
+	case Kind::disjunction:
+		return std::ranges::any_of(condition.children, each_holds);
+	default:
+		return takes(condition);
+	}
+}
+
+bool takes_value(const Expression &comparison, const std::optional<std::string> &value)
+{
+	const bool is_negated = comparison.relation == Relation::not_equal;
+	return value && (comparison.kind == Kind::has || takes_text(comparison, *value) != is_negated);
+}
+
+bool takes_value(const Expression &comparison, const std::optional<double> &value)
+{
+	return value && (comparison.kind == Kind::has || takes_number(comparison, *value));
+}
+
+} // namespace monitor::filter
