@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: MIT
-// parse_entry(): a list reads the small files of thousands of measurements, so no tree of JSON is made of each. Those
-// without an escape in them, which are nearly all, are not even copied character by character, as the library does.
-// PlainJson saves 5 to 7 of 84 to 94 ms, the medians of finding and listing 10,000 measurements (tools/bench archive);
-// the bar is 100 ms.
-#include <algorithm>
-#include <charconv>
+// parse_entry(): a list reads the small files of thousands of measurements, so no tree of JSON is made of each.
 #include <string_view>
 #include <utility>
 
-#include "base/escape.h"
-#include "base/json.h"
-#include "base/scanner.h"
+#include <nlohmann/json.hpp>
+
 #include "entry.h"
 
 namespace monitor::archive {
@@ -139,100 +133,11 @@ private:
 	bool is_in_figures_ = false, has_version_ = false, begun_ = false;
 };
 
-// The tokens of JSON without escapes and arrays. False: it has some, or is no JSON; then the library decides.
-class PlainJson {
-public:
-	PlainJson(std::string_view text, EntryReader &reader) : text_(text), reader_(reader) {}
-
-	bool read() { return value() && (skip_blanks(), text_.empty()); }
-
-private:
-	void skip_blanks() { text_.remove_prefix(std::min(text_.find_first_not_of(" \t\r\n"), text_.size())); }
-	bool take(std::string_view token)
-	{
-		const bool is_next = text_.starts_with(token);
-		text_.remove_prefix(is_next ? token.size() : 0);
-		return is_next;
-	}
-	bool quoted(std::string &text)
-	{
-		const std::size_t end = take("\"") ? text_.find('"') : std::string_view::npos;
-		if (end == std::string_view::npos)
-			return false;
-		text = text_.substr(0, end);
-		text_.remove_prefix(end + 1);
-		return std::ranges::none_of(text, [](unsigned char c) { return c < ' ' || c == '\\'; });
-	}
-	// Without a sign, an exponent or anything else that is rare.
-	bool number()
-	{
-		const std::size_t size = std::min(text_.find_first_not_of("0123456789."), text_.size());
-		const std::string_view digits = text_.substr(0, size), whole = digits.substr(0, digits.find('.'));
-		const bool is_sound = !whole.empty() && digits.back() != '.' && (whole.size() == 1 || whole[0] != '0');
-		text_.remove_prefix(size);
-		double real = 0;
-		std::uint64_t integer = 0;
-		const char *const begin = digits.data(), *const end = begin + digits.size();
-		if (!is_sound)
-			return false;
-		if (whole.size() == digits.size()) {
-			const auto [stopped, failed] = std::from_chars(begin, end, integer);
-			return failed == std::errc() && stopped == end && reader_.number_unsigned(integer);
-		}
-		const auto [stopped, failed] = std::from_chars(begin, end, real);
-		return failed == std::errc() && stopped == end && reader_.number_float(real, {});
-	}
-	bool object()
-	{
-		std::string name;
-		if (!take("{") || !reader_.start_object(0))
-			return false;
-		skip_blanks();
-		if (take("}"))
-			return reader_.end_object();
-		do {
-			skip_blanks();
-			if (!quoted(name) || !reader_.key(name))
-				return false;
-			skip_blanks();
-			if (!take(":") || !value())
-				return false;
-			skip_blanks();
-		} while (take(","));
-		return take("}") && reader_.end_object();
-	}
-	// Calls itself as deep as the reader accepts.
-	bool value()
-	{
-		skip_blanks();
-		if (text_.starts_with('{'))
-			return object();
-		if (text_.starts_with('"')) {
-			std::string text;
-			return quoted(text) && reader_.string(text);
-		}
-		if (take("null"))
-			return reader_.null();
-		if (take("true"))
-			return reader_.boolean(true);
-		if (take("false"))
-			return reader_.boolean(false);
-		return number();
-	}
-
-	std::string_view text_;
-	EntryReader &reader_;
-};
-
 } // namespace
 
 std::unique_ptr<Entry> parse_entry(const std::string &untrusted_json)
 {
 	auto entry = std::make_unique<Entry>();
-	EntryReader plain(*entry);
-	if (is_utf8(untrusted_json) && PlainJson(untrusted_json, plain).read() && plain.is_sound())
-		return entry;
-	entry = std::make_unique<Entry>();
 	EntryReader reader(*entry);
 	const char *const begin = untrusted_json.data();
 	if (!nlohmann::json::sax_parse(begin, begin + untrusted_json.size(), &reader) || !reader.is_sound())
