@@ -144,8 +144,9 @@ def lives():
 def recorder_is_slow():
 	"""Programs that are over before it answers: what they say that they lost is counted, and that others could not say it is
 	told: images that were left by exec, what a signal killed, and children that did not run what runs at an end."""
+	stop = 'kill -STOP $PPID; for t in /proc/$PPID/task/*/status; do until grep -q "State:.T" $t; do :; done; done'
 	for arguments, lost, unanswered in (("order 50", 103, 0), ("exec 3", 100, 2), ("crash 50", 0, 1), ("forks 2", 100, 3)):
-		trace = e2e.record("slow", "--force", "--user-only", command=("sh", "-c", f"kill -STOP $PPID; {load} {arguments}; kill -CONT $PPID; sleep 0.1"))
+		trace = e2e.record("slow", "--force", "--user-only", command=("sh", "-c", f"{stop}; {load} {arguments}; kill -CONT $PPID; sleep 0.1"))
 		card = trace.recording()["user_card"]
 		e2e.equal(f"{arguments}: tokens, lost, unanswered", (card["tokens"], card["early"], card["unanswered"]), (0, lost, unanswered))
 		e2e.equal(f"{arguments}: what check says", trace.check(), {"user_unanswered"} if unanswered else set())

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/encoding.h"
 #include "base/escape.h"
 #include "base/fleet/allowed_options.h"
 #include "base/fleet/control.h"

@@ -10,16 +10,16 @@
 
 namespace fleet_test {
 
-inline monitor::fleet::Uuid uuid_of(unsigned number)
+inline monitor::Uuid uuid_of(unsigned number)
 {
-	monitor::fleet::Uuid uuid{};
+	monitor::Uuid uuid{};
 	uuid[0] = static_cast<std::uint8_t>(number);
 	uuid[15] = 0xab;
 	return uuid;
 }
 
-inline void fill_block(std::span<std::byte> to, const monitor::fleet::Uuid &uuid, std::uint64_t stream,
-		       std::uint64_t sequence, unsigned content = 0)
+inline void fill_block(std::span<std::byte> to, const monitor::Uuid &uuid, std::uint64_t stream, std::uint64_t sequence,
+		       unsigned content = 0)
 {
 	edc_block header{};
 	header.magic = EDC_BLOCK_MAGIC;

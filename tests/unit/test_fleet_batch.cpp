@@ -9,6 +9,7 @@
 #include "base/fleet/clock_message.h"
 #include "fleet_blocks.h"
 
+using namespace monitor;
 using namespace monitor::fleet;
 
 namespace {

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/encoding.h"
 #include "base/error.h"
 #include "base/fleet/control.h"
 #include "base/fleet/fleet_keys.h"

@@ -14,6 +14,7 @@
 
 #include "answers/fleet/collector.h"
 #include "answers/fleet_operator/fleet_tables.h"
+#include "base/encoding.h"
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/fleet/clock_message.h"

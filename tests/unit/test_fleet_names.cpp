@@ -10,6 +10,7 @@
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
+#include "base/encoding.h"
 #include "base/error.h"
 #include "base/fleet/hub.h"
 #include "base/fleet/late_calls.h"

@@ -11,6 +11,7 @@
 #include "recording/fleet/progress.h"
 #include "recording/fleet/send_window.h"
 
+using namespace monitor;
 using namespace monitor::fleet;
 using namespace std::chrono_literals;
 

@@ -11,11 +11,13 @@
 #include <unistd.h>
 
 #include "base/duration.h"
+#include "base/encoding.h"
 #include "base/error.h"
 #include "base/escape.h"
 #include "base/fd.h"
 #include "base/fleet/names.h"
 #include "base/json.h"
+#include "base/json_fields.h"
 #include "cmd_fleet.h"
 #include "hub_options.h"
 #include "problems.h"
@@ -58,10 +60,9 @@ std::string this_host()
 
 void expect_trace(const std::string &directory)
 {
-	fleet::Uuid uuid;
+	Uuid uuid;
 	const auto json = parse_json(read_text(directory + "/.monitor/recording.json"));
-	if (!json.is_object() || !json.contains("uuid") || !json["uuid"].is_string() ||
-	    !fleet::parse_uuid(json["uuid"].get<std::string>(), uuid))
+	if (!parse_uuid(text_field(json, "uuid").value_or(""), uuid))
 		throw Error(directory + " is not a trace that monitor recorded; name the directory of one");
 }
 

@@ -17,6 +17,7 @@
 
 #include "answers/query/statement.h"
 #include "answers/report/row_writer.h"
+#include "base/encoding.h"
 #include "base/error.h"
 #include "base/escape.h"
 #include "commands.h"
@@ -72,10 +73,7 @@ report::RowCell cell_of(const query::Cell &cell)
 	const auto *blob = std::get_if<query::Blob>(&cell);
 	if (!blob)
 		return {};
-	std::string hex = "x'";
-	for (const char c : blob->bytes)
-		hex += fmt::format("{:02x}", static_cast<unsigned char>(c));
-	return hex + "'";
+	return "x'" + to_hex(std::as_bytes(std::span(blob->bytes))) + "'";
 }
 
 // Throws QueryError. False: the reader has closed the pipe.

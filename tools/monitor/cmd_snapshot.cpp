@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/escape.h"
 #include "base/json.h"
+#include "base/json_fields.h"
 #include "commands.h"
 #include "recording/record/snapshot_requests.h"
 
@@ -109,8 +110,8 @@ int run_snapshot(const SnapshotArguments &arguments)
 	auto json = parse_json<nlohmann::ordered_json>(reply);
 	if (!json.is_object())
 		throw Error("the flight recorder's answer is not understood: use its version of monitor");
-	if (json.contains("error") && json["error"].is_string())
-		throw Error(json["error"].get<std::string>());
+	if (const auto error = text_field(json, "error"))
+		throw Error(*error);
 	const std::string text = json.value("text", "");
 	json.erase("text");
 	if (arguments.json)

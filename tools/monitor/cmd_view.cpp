@@ -25,6 +25,7 @@
 #include "answers/view/hosts.h"
 #include "answers/view/loading.h"
 #include "answers/view/view.h"
+#include "base/encoding.h"
 #include "base/error.h"
 #include "base/escape.h"
 #include "base/fd.h"
@@ -122,7 +123,7 @@ int exit_code_of(const view::Picture &picture)
 void serve(const ViewArguments &arguments, const HttpServer::Answer &answer, const std::function<void()> &stop)
 {
 	const sigset_t ends = that_end({SIGINT, SIGTERM, SIGHUP});
-	HttpServer server(arguments.port, HttpServer::make_secret(), answer);
+	HttpServer server(arguments.port, random_hex(128), answer);
 	std::optional<RedirectFile> redirect;
 	if (!arguments.no_browser && has_desktop())
 		try {

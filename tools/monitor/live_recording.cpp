@@ -2,13 +2,13 @@
 #include "live_recording.h"
 
 #include <cstdlib>
-#include <random>
 #include <utility>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include "base/duration.h"
+#include "base/encoding.h"
 #include "base/error.h"
 #include "base/escape.h"
 #include "base/sentence.h"
@@ -25,9 +25,8 @@ constexpr auto between_looks = 1s;
 std::string unused_directory(const std::string &name)
 {
 	const char *const directory = std::getenv("TMPDIR");
-	std::random_device random;
-	return fmt::format("{}/monitor-{}-{}-{:08x}", directory && *directory ? directory : "/tmp", name, ::getpid(),
-			   random());
+	return fmt::format("{}/monitor-{}-{}-{}", directory && *directory ? directory : "/tmp", name, ::getpid(),
+			   random_hex(32));
 }
 
 } // namespace

@@ -8,6 +8,7 @@
 #include <elf.h>
 #include <unistd.h>
 
+#include "encoding.h"
 #include "escape.h"
 
 namespace monitor {
@@ -158,17 +159,10 @@ std::vector<ElfNote> ElfImage::notes() const
 
 std::string ElfImage::build_id() const
 {
-	std::string text;
-	for (const ElfNote &note : notes()) {
-		if (note.type != NT_GNU_BUILD_ID || note.name != "GNU" || note.content.size() > max_build_id_bytes)
-			continue;
-		for (const std::byte byte : note.content) {
-			text += hex_digits[std::to_integer<unsigned>(byte) >> 4];
-			text += hex_digits[std::to_integer<unsigned>(byte) & 15];
-		}
-		break;
-	}
-	return text;
+	for (const ElfNote &note : notes())
+		if (note.type == NT_GNU_BUILD_ID && note.name == "GNU" && note.content.size() <= max_build_id_bytes)
+			return to_hex(note.content);
+	return "";
 }
 
 std::optional<std::uint64_t> ElfImage::address_of(std::uint64_t offset) const

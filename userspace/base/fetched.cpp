@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "json.h"
+#include "json_fields.h"
 
 namespace monitor {
 namespace {
@@ -96,9 +97,8 @@ std::optional<FetchedTrace> FetchedTrace::parse(const std::string &untrusted_tex
 	if (!json.is_object() || !json.contains("version") || json["version"] != 1)
 		return {};
 	FetchedTrace trace;
-	if (json.contains("request") && json["request"].is_string())
-		trace.request = json["request"].get<std::string>().substr(0, max_name);
-	trace.has_ended = json.contains("ended") && json["ended"] == true;
+	trace.request = text_field(json, "request").value_or("").substr(0, max_name);
+	trace.has_ended = flag_field(json, "ended");
 	if (!json.contains("windows") || !json["windows"].is_array() || json["windows"].size() > max_windows ||
 	    !json.contains("streams") || !json["streams"].is_object() || json["streams"].size() > max_streams)
 		return {};

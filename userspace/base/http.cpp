@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "http.h"
 
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <list>
@@ -11,8 +10,6 @@
 #include <thread>
 #include <utility> // before Boost 1.74, which needs it
 #include <vector>
-
-#include <sys/random.h>
 
 #include <boost/asio.hpp>
 #include <boost/beast.hpp>
@@ -297,17 +294,6 @@ void HttpServer::run()
 void HttpServer::stop()
 {
 	parts_->io.stop();
-}
-
-std::string HttpServer::make_secret()
-{
-	std::array<unsigned char, 16> random{};
-	if (::getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size()))
-		throw Error(errno, "no random numbers for an address that nobody can guess");
-	std::string text;
-	for (const unsigned char byte : random)
-		text += fmt::format("{:02x}", byte);
-	return text;
 }
 
 } // namespace monitor

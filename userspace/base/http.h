@@ -40,9 +40,6 @@ public:
 	// From any thread.
 	void stop();
 
-	// 128 random bits as text.
-	static std::string make_secret();
-
 private:
 	struct Parts;
 	std::unique_ptr<Parts> parts_;

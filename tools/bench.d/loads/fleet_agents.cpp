@@ -39,6 +39,7 @@
 
 namespace {
 
+using namespace monitor;
 using namespace monitor::fleet;
 
 constexpr double drain_s = 60, tick_s = 0.5;

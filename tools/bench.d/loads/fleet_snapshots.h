@@ -22,6 +22,7 @@
 #include <string>
 #include <vector>
 
+#include "base/encoding.h"
 #include "base/fleet/control.h"
 #include "base/fleet/fleet_keys.h"
 #include "base/fleet/names.h"
@@ -83,7 +84,7 @@ public:
 		monitor::fleet::ControlMessage message;
 		message.kind = "snapshot";
 		message.run = "scale";
-		message.nonce = monitor::fleet::random_hex(128);
+		message.nonce = monitor::random_hex(128);
 		for (const Host &host : hosts_)
 			message.hosts.push_back(host.name);
 		message.issued_ns = real_ns();

@@ -2,7 +2,6 @@
 #include "convert.h"
 
 #include <algorithm>
-#include <random>
 #include <unordered_map>
 
 #include <fmt/format.h>
@@ -19,17 +18,6 @@
 
 namespace monitor::collection {
 namespace {
-
-Uuid random_uuid()
-{
-	std::random_device random;
-	Uuid uuid;
-	for (std::uint8_t &byte : uuid)
-		byte = static_cast<std::uint8_t>(random());
-	uuid[6] = static_cast<std::uint8_t>((uuid[6] & 0x0f) | 0x40);
-	uuid[8] = static_cast<std::uint8_t>((uuid[8] & 0x3f) | 0x80);
-	return uuid;
-}
 
 bool tells_cpus(const trace::RecordLayout &layout)
 {

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/json.h"
+#include "base/json_fields.h"
 #include "base/limits.h"
 #include "clock_exchanges.h"
 #include "collection.h"
@@ -47,8 +48,8 @@ std::set<std::string> boots_of(const std::filesystem::path &host)
 		if (entry->path().filename() != "recording.json" || entry.depth() > max_depth)
 			continue;
 		const auto json = parse_json(read_text(entry->path().string(), max_description_bytes));
-		if (json.is_object() && json.contains("boot_id") && json["boot_id"].is_string())
-			boots.insert(json["boot_id"].get<std::string>());
+		if (auto boot = text_field(json, "boot_id"))
+			boots.insert(std::move(*boot));
 	}
 	return boots;
 }

@@ -15,6 +15,7 @@
 #include "base/escape.h"
 #include "base/fd.h"
 #include "base/json.h"
+#include "base/json_fields.h"
 #include "base/sentence.h"
 #include "base/sparse_copy.h"
 #include "run_clocks.h"
@@ -37,11 +38,6 @@ struct ShardRun {
 	Json accounts = Json::array(); // of the hosts
 };
 
-std::string text_member(const Json &json, const char *name)
-{
-	return json.is_object() && json.contains(name) && json[name].is_string() ? json[name].get<std::string>() : "";
-}
-
 bool is_directory_name(const std::string &name)
 {
 	return !name.empty() && name[0] != '.' && name.find('/') == std::string::npos && name != "metadata";
@@ -53,9 +49,10 @@ ShardRun read_shard(const std::string &directory)
 	const Json json = parse_json<Json>(read_file(path, max_accounts_bytes));
 	if (!json.is_object() || !json.contains("hosts") || !json["hosts"].is_array())
 		throw Error(printable(path) + " is not what a fleet's collector writes");
-	ShardRun shard{directory, text_member(json, "run"), text_member(json, "shard"), {}, Json::array()};
+	ShardRun shard{
+	    directory, text_field(json, "run").value_or(""), text_field(json, "shard").value_or(""), {}, Json::array()};
 	for (const Json &host : json["hosts"])
-		if (const std::string name = text_member(host, "host");
+		if (const std::string name = text_field(host, "host").value_or("");
 		    is_directory_name(name) && fs::is_directory(fs::path(directory) / name)) {
 			shard.hosts.push_back(name);
 			shard.accounts.push_back(host);
@@ -167,7 +164,7 @@ void take_shard(const ShardRun &shard, const fs::path &output, bool copy)
 bool is_shard(const std::string &directory)
 {
 	const Json json = parse_json<Json>(read_text(directory + accounts_file, max_accounts_bytes));
-	const std::string shard = text_member(json, "shard");
+	const std::string shard = text_field(json, "shard").value_or("");
 	return !shard.empty() && !shard.ends_with("/1");
 }
 

@@ -53,14 +53,6 @@ std::string in_quotes(const std::string &text)
 	return made + '"';
 }
 
-std::string uuid_text(const Uuid &uuid)
-{
-	std::string made;
-	for (std::size_t i = 0; i < uuid.size(); ++i)
-		made += fmt::format("{}{:02x}", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
-	return made;
-}
-
 // Names in TDL may contain dots.
 std::string identifier(std::string name)
 {

@@ -19,11 +19,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/encoding.h"
 #include "reading/ctf/description.h"
 
 namespace monitor::collection {
-
-using Uuid = std::array<std::uint8_t, 16>;
 
 // Which of the fields that only some records of a class have are present.
 struct Shape {

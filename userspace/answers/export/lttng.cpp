@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
-#include <random>
 #include <unordered_map>
 
 #include "answers/collection/packet_writer.h"
@@ -48,15 +47,6 @@ const FieldType state_fields[] = {{"tid", Type::s32},     {"vtid", Type::s32},  
 				  {"vpid", Type::s32},    {"ppid", Type::s32},   {"vppid", Type::s32},
 				  {"name", Type::text},   {"type", Type::s32},   {"mode", Type::s32},
 				  {"submode", Type::s32}, {"status", Type::s32}, {"ns_level", Type::s32}};
-
-collection::Uuid make_uuid()
-{
-	std::random_device random;
-	collection::Uuid uuid;
-	for (std::uint8_t &byte : uuid)
-		byte = static_cast<std::uint8_t>(random());
-	return uuid;
-}
 
 collection::TsdlText::Env environment(const analyze::RecordingInfo &info)
 {
@@ -102,7 +92,7 @@ class LttngWriter : public KernelTarget {
 public:
 	LttngWriter(const trace::Trace &trace, const analyze::Machine &machine, const analyze::RecordingInfo &info,
 		    std::string directory)
-	    : machine_(machine), directory_(std::move(directory)), uuid_(make_uuid()),
+	    : machine_(machine), directory_(std::move(directory)), uuid_(random_uuid()),
 	      text_(trace.description().clock, uuid_, environment(info), true), classes_(text_),
 	      other_ids_(trace.description().classes().size())
 	{
@@ -270,7 +260,7 @@ private:
 	const analyze::Machine &machine_;
 	std::string directory_;
 	bool has_list_ = false, has_wakeups_ = false, has_forks_ = false; // the trace's own
-	collection::Uuid uuid_;
+	Uuid uuid_;
 	collection::TsdlText text_;
 	lttng::Classes classes_;
 	std::uint32_t switch_id_ = classes_.id("sched_switch", switch_fields);

@@ -10,6 +10,7 @@
 #include "base/fd.h"
 #include "base/fleet/durable_file.h"
 #include "base/json.h"
+#include "base/json_fields.h"
 
 namespace monitor::fleet {
 namespace {
@@ -53,9 +54,8 @@ ClockAnswers::ClockAnswers(const std::string &run_directory) : directory_(run_di
 {
 	const std::string path = run_directory + "/.monitor/clocks.json", boot = boot_of_this_machine();
 	const auto json = parse_json(read_text(path, 4096));
-	if (json.is_object() && json.contains("offset_ns") && json["offset_ns"].is_number_unsigned() &&
-	    json.contains("boot_id") && json["boot_id"] == boot) {
-		offset_ns_ = json["offset_ns"].get<std::uint64_t>();
+	if (const auto offset = number_field(json, "offset_ns"); offset && text_field(json, "boot_id") == boot) {
+		offset_ns_ = *offset;
 		return;
 	}
 	offset_ns_ = offset_to_epoch();

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include "base/encoding.h"
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/fleet/names.h"

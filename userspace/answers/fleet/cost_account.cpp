@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/json_fields.h"
 #include "base/own_cpu_time.h"
 
 namespace monitor::fleet {
@@ -35,17 +36,10 @@ bool is_later(const CostSums &now, const CostSums &before)
 	return now.cpu_ns >= before.cpu_ns && now.bytes >= before.bytes && now.messages >= before.messages;
 }
 
-std::optional<std::uint64_t> number_in(const nlohmann::json &json, const char *member)
-{
-	if (!json.is_object() || !json.contains(member) || !json[member].is_number_unsigned())
-		return {};
-	return json[member].get<std::uint64_t>();
-}
-
 std::optional<CostSums> sums_in(const nlohmann::json &json)
 {
-	const auto cpu = number_in(json, "cpu_ns"), bytes = number_in(json, "bytes"),
-		   messages = number_in(json, "messages");
+	const auto cpu = number_field(json, "cpu_ns"), bytes = number_field(json, "bytes"),
+		   messages = number_field(json, "messages");
 	if (!cpu || !bytes || !messages)
 		return {};
 	return CostSums{*cpu, *bytes, *messages};
@@ -114,7 +108,7 @@ void CostAccount::load(const nlohmann::json &untrusted)
 	if (untrusted.contains("collector"))
 		before_ = sums_in(untrusted["collector"]).value_or(CostSums());
 	if (untrusted.contains("server"))
-		hub_before_ = number_in(untrusted["server"], "cpu_ns");
+		hub_before_ = number_field(untrusted["server"], "cpu_ns");
 	is_hub_partly_known_ = hub_before_ ? untrusted["server"].contains("partly") : before_.messages > 0;
 	if (!untrusted.contains("agents") || !untrusted["agents"].is_object())
 		return;

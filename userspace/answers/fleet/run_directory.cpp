@@ -10,10 +10,12 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
+#include "base/encoding.h"
 #include "base/error.h"
 #include "base/escape.h"
 #include "base/fleet/durable_file.h"
 #include "base/json.h"
+#include "base/json_fields.h"
 #include "block_writer.h"
 
 namespace monitor::fleet {
@@ -21,19 +23,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
-
-std::string text_of(const nlohmann::json &json, const char *member)
-{
-	return json.is_object() && json.contains(member) && json[member].is_string() ? json[member].get<std::string>()
-										     : "";
-}
-
-std::uint64_t number_of(const nlohmann::json &json, const char *member)
-{
-	return json.is_object() && json.contains(member) && json[member].is_number_unsigned()
-		   ? json[member].get<std::uint64_t>()
-		   : 0;
-}
 
 Json account_of(const Uuid &uuid, const std::string &part, const TracePlace &trace)
 {
@@ -111,24 +100,24 @@ void RunDirectory::load()
 	const auto json = parse_json(read_file(file, 256u << 20));
 	if (json.is_object() && json.contains("merged"))
 		throw Error(path_ + " was made of the shards of a run: collect into these, and merge them again");
-	const std::string store = text_of(json, "store");
+	const std::string store = text_field(json, "store").value_or("");
 	if (store.size() != 16 || store.find_first_not_of("0123456789abcdef") != std::string::npos ||
 	    !json.contains("hosts") || !json["hosts"].is_array())
 		throw Error(file + " is damaged: name another directory with -o");
-	const std::string shard = json.contains("shard") ? text_of(json, "shard") : shard_text({});
+	const std::string shard = json.contains("shard") ? text_field(json, "shard").value_or("") : shard_text({});
 	if (shard != shard_text(shard_))
 		throw Error(fmt::format("{} is shard {} of its run, not {}: name another directory with -o", path_,
 					printable(shard), shard_text(shard_)));
 	store_ = std::stoull(store, nullptr, 16);
+	const std::string run = text_field(json, "run").value_or("");
 	if (run_.empty())
-		run_ = text_of(json, "run");
-	else if (!text_of(json, "run").empty() && text_of(json, "run") != run_)
-		throw Error(fmt::format("{} is the run {}, not {}: name another directory with -o", path_,
-					text_of(json, "run"), run_));
+		run_ = run;
+	else if (!run.empty() && run != run_)
+		throw Error(fmt::format("{} is the run {}, not {}: name another directory with -o", path_, run, run_));
 	if (json.contains("cost"))
 		cost = json["cost"];
 	for (const auto &host : json["hosts"])
-		if (const std::string name = text_of(host, "host"); is_host_name(name))
+		if (const std::string name = text_field(host, "host").value_or(""); is_host_name(name))
 			load_host(name, host);
 }
 
@@ -139,7 +128,7 @@ void RunDirectory::load_host(const std::string &name, const nlohmann::json &json
 	     {std::pair("batches", &place.batches), std::pair("repeated", &place.repeated),
 	      std::pair("conflicts", &place.conflicts), std::pair("sessions", &place.sessions),
 	      std::pair("conflicts_kept", &place.conflicts_kept), std::pair("last_seen_ns", &place.last_seen_ns)})
-		*to = number_of(json, member);
+		*to = number_field(json, member).value_or(0);
 	if (json.contains("refused") && json["refused"].is_object())
 		for (const auto &[why, number] : json["refused"].items())
 			if (number.is_number_unsigned())
@@ -149,8 +138,8 @@ void RunDirectory::load_host(const std::string &name, const nlohmann::json &json
 	for (const auto &trace : json["traces"]) {
 		Uuid uuid;
 		std::string why;
-		const std::string part = text_of(trace, "part");
-		if (parse_uuid(text_of(trace, "uuid"), uuid) && (part.empty() || is_stream_name(part)))
+		const std::string part = text_field(trace, "part").value_or("");
+		if (parse_uuid(text_field(trace, "uuid").value_or(""), uuid) && (part.empty() || is_stream_name(part)))
 			add(name, uuid, part, why);
 	}
 }
@@ -282,8 +271,8 @@ void RunDirectory::write_collection(const Json &accounts)
 		json = Json{{"parts", Json::array()}};
 	std::map<std::string, bool> listed;
 	for (const Json &part : json["parts"])
-		if (part.is_object() && part.contains("directory") && part["directory"].is_string())
-			listed[part["directory"].get<std::string>()] = true;
+		if (const auto directory = text_field(part, "directory"))
+			listed[*directory] = true;
 	bool is_changed = listed.empty() && accounts["hosts"].empty();
 	for (const Json &host : accounts["hosts"]) {
 		const auto name = host["host"].get<std::string>();

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/clock_ns.h"
+#include "base/encoding.h"
 #include "base/error.h"
 #include "base/escape.h"
 #include "base/fleet/names.h"
@@ -87,7 +88,7 @@ void send_command(fleet::Connection &connection, fleet::ControlMessage message, 
 		const std::size_t end = std::min(at + fleet::max_addressed_hosts, hosts.size());
 		message.hosts.assign(hosts.begin() + static_cast<std::ptrdiff_t>(at),
 				     hosts.begin() + static_cast<std::ptrdiff_t>(end));
-		message.nonce = fleet::random_hex(4 * fleet::nonce_digits);
+		message.nonce = random_hex(4 * fleet::nonce_digits);
 		if (expect)
 			expect(message.nonce);
 		send_to(connection, message, key);

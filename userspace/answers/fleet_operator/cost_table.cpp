@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/escape.h"
+#include "base/json_fields.h"
 
 namespace monitor::fleet_operator {
 namespace {
@@ -20,16 +21,9 @@ struct Cost {
 	Number cpu_ns, bytes, messages;
 };
 
-Number number_of(const nlohmann::json &json, const char *member)
-{
-	if (!json.is_object() || !json.contains(member) || !json[member].is_number_unsigned())
-		return {};
-	return json[member].get<std::uint64_t>();
-}
-
 Cost cost_of(const nlohmann::json &json)
 {
-	return {number_of(json, "cpu_ns"), number_of(json, "bytes"), number_of(json, "messages")};
+	return {number_field(json, "cpu_ns"), number_field(json, "bytes"), number_field(json, "messages")};
 }
 
 Number sum(const Number &a, const Number &b)

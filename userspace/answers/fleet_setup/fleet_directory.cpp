@@ -15,9 +15,9 @@
 #include "base/fd.h"
 #include "base/fleet/fleet_keys.h"
 #include "base/fleet/hub.h"
-#include "base/fleet/json_fields.h"
 #include "base/fleet/names.h"
 #include "base/json.h"
+#include "base/json_fields.h"
 #include "key_folders.h"
 #include "server_configuration.h"
 
@@ -111,13 +111,13 @@ FleetDirectory FleetDirectory::make(const std::string &path, const Hubs &hubs, c
 FleetDirectory::FleetDirectory(std::string path) : path_(std::move(path))
 {
 	const nlohmann::json json = parse_json(read_file(path_ + "/fleet.json", max_fleet_bytes));
-	const auto hub = fleet::text_field(json, "hub", max_hubs_bytes);
-	const auto port = fleet::number_field(json, "leaf_port");
-	const auto route_port = fleet::number_field(json, "route_port").value_or(default_route_port);
-	auto hosts = fleet::texts_field(json, "hosts", max_fleet_hosts, fleet::max_host_name);
-	auto removed = fleet::texts_field(json, "removed", max_fleet_hosts, fleet::max_host_name);
-	auto removed_sites = fleet::texts_field(json, "removed_sites", max_fleet_sites, max_site_name);
-	if (fleet::number_field(json, "version") != directory_version || !hub || !port || *port == 0 || *port > 65535 ||
+	const auto hub = text_field(json, "hub", max_hubs_bytes);
+	const auto port = number_field(json, "leaf_port");
+	const auto route_port = number_field(json, "route_port").value_or(default_route_port);
+	auto hosts = texts_field(json, "hosts", max_fleet_hosts, fleet::max_host_name);
+	auto removed = texts_field(json, "removed", max_fleet_hosts, fleet::max_host_name);
+	auto removed_sites = texts_field(json, "removed_sites", max_fleet_sites, max_site_name);
+	if (number_field(json, "version") != directory_version || !hub || !port || *port == 0 || *port > 65535 ||
 	    route_port == 0 || route_port > 65535 || !hosts || !removed || !removed_sites)
 		throw Error(fmt::format("{}/fleet.json is not what this version of `monitor fleet init` writes",
 					printable(path_)));
@@ -132,13 +132,12 @@ FleetDirectory::FleetDirectory(std::string path) : path_(std::move(path))
 
 void FleetDirectory::read_sites(const nlohmann::json &json)
 {
-	const nlohmann::json *const sites = fleet::json_field(json, "sites");
+	const nlohmann::json *const sites = json_field(json, "sites");
 	if (!sites || !sites->is_array() || sites->size() > max_fleet_sites)
 		throw Error(fmt::format("{}/fleet.json lists no sites", printable(path_)));
 	for (const nlohmann::json &each : *sites) {
-		const auto name = fleet::text_field(each, "site", max_site_name),
-			   relay = fleet::text_field(each, "relay", 512);
-		auto hosts = fleet::texts_field(each, "hosts", max_fleet_hosts, fleet::max_host_name);
+		const auto name = text_field(each, "site", max_site_name), relay = text_field(each, "relay", 512);
+		auto hosts = texts_field(each, "hosts", max_fleet_hosts, fleet::max_host_name);
 		if (!name || !is_site_name(*name) || !relay || !hosts)
 			throw Error(fmt::format("{}/fleet.json: a site in it is none", printable(path_)));
 		sites_.push_back({*name, fleet::parse_hub(*relay), std::move(*hosts)});

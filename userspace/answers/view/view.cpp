@@ -9,6 +9,7 @@
 #include <zlib.h>
 
 #include "answers/report/flame_graph.h"
+#include "base/encoding.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "page_files.h"
@@ -52,21 +53,6 @@ CasesWanted cases_of(const HttpRequest &request)
 	return wanted;
 }
 
-std::string base64(std::string_view bytes)
-{
-	constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	std::string text;
-	text.reserve((bytes.size() + 2) / 3 * 4);
-	for (std::size_t i = 0; i < bytes.size(); i += 3) {
-		std::uint32_t bits = 0;
-		for (std::size_t k = 0; k < 3; ++k)
-			bits = bits << 8 | (i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0u);
-		for (std::size_t k = 0; k < 4; ++k)
-			text += i + k <= bytes.size() ? digits[bits >> (18 - 6 * k) & 63] : '=';
-	}
-	return text;
-}
-
 std::string deflated(std::string_view bytes)
 {
 	uLongf size = ::compressBound(static_cast<uLong>(bytes.size()));
@@ -94,7 +80,7 @@ std::string with_modules(std::string html)
 		std::string text(file.text);
 		for (const auto &[name, url] : urls)
 			replace_all(text, "'./" + name + "'", "'" + url + "'");
-		urls[std::string(file.name)] = "data:text/javascript;base64," + base64(text);
+		urls[std::string(file.name)] = "data:text/javascript;base64," + to_base64(text);
 	}
 	replace_all(html, "src=\"main.js\"", "src=\"" + urls.at("main.js") + "\"");
 	return html;
@@ -224,7 +210,7 @@ WrittenPage written_page(const Picture &picture, std::size_t max_bytes)
 	Json data = {{"about", picture.about()},
 		     {"lanes", std::move(lanes)},
 		     {"mode_bins", mode_bins},
-		     {"modes", base64(deflated(modes_tile(timeline, 0, timeline.ticks(), mode_bins)))},
+		     {"modes", to_base64(deflated(modes_tile(timeline, 0, timeline.ticks(), mode_bins)))},
 		     {"slices", Json::object()},
 		     {"tables", Json::object()}};
 	for (const char *by : {"process", "thread", "command", "cgroup", "cpu", "calls", "sleeps"})
@@ -240,7 +226,7 @@ WrittenPage written_page(const Picture &picture, std::size_t max_bytes)
 				~std::uint64_t(0), names, ~std::size_t(0));
 		if (tile.size() > max_bytes * usual_ratio && first < levels)
 			break;
-		const std::string slices = base64(deflated(tile));
+		const std::string slices = to_base64(deflated(tile));
 		if ((bytes += slices.size()) > max_bytes && first < levels)
 			break;
 		data["slices"][std::to_string(first - 1)] = slices;
@@ -269,7 +255,7 @@ WrittenPage written_page(const Picture &picture, std::size_t max_bytes)
 	page.html = with_modules(std::move(page.html));
 	// Text that no name in the trace can end: base64.
 	replace_all(page.html, "<script type=\"module\"",
-		    "<script type=\"text/plain\" id=\"embedded\">" + base64(deflated(json_dump(data))) +
+		    "<script type=\"text/plain\" id=\"embedded\">" + to_base64(deflated(json_dump(data))) +
 			"</script>\n<script type=\"module\"");
 	return page;
 }

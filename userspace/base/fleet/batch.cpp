@@ -123,32 +123,6 @@ bool are_blocks_of(const Uuid &uuid, std::span<const std::byte> bytes)
 
 static_assert(block_bytes == EDC_BLOCK_SIZE);
 
-std::string uuid_digits(const Uuid &uuid)
-{
-	std::string text;
-	for (const std::uint8_t byte : uuid) {
-		text += "0123456789abcdef"[byte >> 4];
-		text += "0123456789abcdef"[byte & 15];
-	}
-	return text;
-}
-
-bool parse_uuid(std::string_view text, Uuid &uuid)
-{
-	std::size_t digits = 0;
-	for (const char c : text) {
-		if (c == '-')
-			continue;
-		const int value = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-		if (value < 0 || digits == 32)
-			return false;
-		std::uint8_t &byte = uuid[digits / 2];
-		byte = static_cast<std::uint8_t>(digits % 2 ? byte << 4 | value : value);
-		++digits;
-	}
-	return digits == 32;
-}
-
 bool is_stream_name(std::string_view untrusted_name)
 {
 	return is_file_name(untrusted_name) && untrusted_name != "metadata";

@@ -17,6 +17,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/encoding.h"
+
 namespace monitor::fleet {
 
 inline constexpr std::size_t block_bytes = 4096;
@@ -25,11 +27,6 @@ inline constexpr std::size_t max_message_bytes = max_content_bytes + 1024; // wi
 inline constexpr std::uint64_t max_stream_blocks = 1ull << 28;             // of one file: 1 TiB
 inline constexpr std::uint64_t max_description_file_bytes = 64ull << 20;   // metadata, .monitor/*
 inline constexpr std::size_t max_file_name = 128;
-
-using Uuid = std::array<std::uint8_t, 16>;
-std::string uuid_digits(const Uuid &uuid); // 32 hexadecimal digits
-// "e53c4c3f-...": false: none.
-bool parse_uuid(std::string_view text, Uuid &uuid);
 
 // Whose blocks they are. The host is not part of the message: it is the subject's, which the server checks.
 struct TraceName {

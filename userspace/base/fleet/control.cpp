@@ -6,11 +6,12 @@
 
 #include <fmt/format.h>
 
+#include "base/encoding.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/json_fields.h"
 #include "fetch_request.h"
 #include "forward.h"
-#include "json_fields.h"
 #include "names.h"
 
 namespace monitor::fleet {

@@ -6,22 +6,13 @@
 #include <fmt/format.h>
 
 #include "base/json.h"
-#include "json_fields.h"
+#include "base/json_fields.h"
 #include "names.h"
 
 namespace monitor::fleet {
 namespace {
 
 constexpr std::size_t max_request_bytes = 4096, max_nonce_chars = 64, store_digits = 16;
-
-// Up to 2^64 - 1, unlike number_field().
-std::optional<std::uint64_t> time_field(const nlohmann::json &untrusted_object, const char *name)
-{
-	const nlohmann::json *field = json_field(untrusted_object, name);
-	if (!field || !field->is_number_unsigned())
-		return {};
-	return field->get<std::uint64_t>();
-}
 
 } // namespace
 
@@ -43,7 +34,7 @@ std::optional<FetchRequest> parse_fetch_request(std::string_view untrusted_text)
 	const nlohmann::json json = parse_json(std::string(untrusted_text));
 	const auto run = text_field(json, "run", max_nonce_chars), nonce = text_field(json, "nonce", max_nonce_chars),
 		   store = text_field(json, "store", store_digits);
-	const auto from = time_field(json, "from_ns"), to = time_field(json, "to_ns");
+	const auto from = number_field(json, "from_ns", UINT64_MAX), to = number_field(json, "to_ns", UINT64_MAX);
 	if (number_field(json, "version") != 1 || !run || !is_run_name(*run) || !nonce || !store || !from || !to ||
 	    *from > *to)
 		return {};

@@ -138,29 +138,4 @@ std::string read_private_file(const std::string &path)
 	return text;
 }
 
-std::string to_base64(std::string_view bytes)
-{
-	std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0'); // and a NUL
-	text.resize(static_cast<std::size_t>(::EVP_EncodeBlock(reinterpret_cast<unsigned char *>(text.data()),
-							       bytes_of(bytes), static_cast<int>(bytes.size()))));
-	return text;
-}
-
-std::optional<std::string> from_base64(std::string_view untrusted_text)
-{
-	if (untrusted_text.size() % 4 != 0 || untrusted_text.size() > (1u << 20))
-		return {};
-	std::string bytes(untrusted_text.size() / 4 * 3, '\0');
-	const int size = ::EVP_DecodeBlock(reinterpret_cast<unsigned char *>(bytes.data()), bytes_of(untrusted_text),
-					   static_cast<int>(untrusted_text.size()));
-	if (size < 0)
-		return {};
-	bytes.resize(static_cast<std::size_t>(size)); // with the padding
-	for (std::size_t i = untrusted_text.size(); i > 0 && untrusted_text[i - 1] == '=' && !bytes.empty(); --i)
-		bytes.pop_back();
-	if (to_base64(bytes) != untrusted_text) // blanks, more padding, bits that do not count
-		return {};
-	return bytes;
-}
-
 } // namespace monitor::fleet

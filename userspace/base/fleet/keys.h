@@ -56,8 +56,4 @@ private:
 // it.
 std::string read_private_file(const std::string &path);
 
-std::string to_base64(std::string_view bytes);
-// nullopt unless it is what to_base64() writes.
-std::optional<std::string> from_base64(std::string_view untrusted_text);
-
 } // namespace monitor::fleet

@@ -2,13 +2,12 @@
 #include "names.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstdint>
 
 #include <fmt/format.h>
-#include <sys/random.h>
 
+#include "base/encoding.h"
 #include "base/error.h"
 
 namespace monitor::fleet {
@@ -147,20 +146,6 @@ bool is_reply_of(std::string_view host, std::string_view untrusted_reply)
 	const std::string_view rest = untrusted_reply.substr(inboxes.size());
 	return !rest.empty() && std::ranges::all_of(rest, [](char c) { return is_letter_or_digit(c) || c == '.'; }) &&
 	       rest.front() != '.' && rest.back() != '.' && rest.find("..") == std::string_view::npos;
-}
-
-std::string random_hex(unsigned bits)
-{
-	std::array<unsigned char, 64> bytes;
-	const std::size_t count = std::min<std::size_t>(bits / 8, bytes.size());
-	if (::getrandom(bytes.data(), count, 0) != static_cast<ssize_t>(count))
-		throw Error(errno, "cannot get random numbers from the kernel");
-	std::string text;
-	for (std::size_t i = 0; i < count; ++i) {
-		text += "0123456789abcdef"[bytes[i] >> 4];
-		text += "0123456789abcdef"[bytes[i] & 15];
-	}
-	return text;
 }
 
 } // namespace monitor::fleet

@@ -60,7 +60,4 @@ std::string make_inbox(std::string_view host);
 // subject, and with it as whom it speaks.
 bool is_reply_of(std::string_view host, std::string_view untrusted_reply);
 
-// `bits` (a multiple of 8) of the kernel's random number generator, as hexadecimal digits. Throws Error.
-std::string random_hex(unsigned bits);
-
 } // namespace monitor::fleet

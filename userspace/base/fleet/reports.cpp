@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "base/json.h"
+#include "base/json_fields.h"
 #include "batch.h"
-#include "json_fields.h"
 #include "names.h"
 
 namespace monitor::fleet {

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/json.h"
-#include "json_fields.h"
+#include "base/json_fields.h"
 #include "names.h"
 
 namespace monitor::fleet {

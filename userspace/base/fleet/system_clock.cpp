@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/json.h"
-#include "json_fields.h"
+#include "base/json_fields.h"
 
 namespace monitor::fleet {
 namespace {

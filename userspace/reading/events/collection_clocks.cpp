@@ -3,6 +3,7 @@
 
 #include "base/fd.h"
 #include "base/json.h"
+#include "base/json_fields.h"
 #include "base/text.h"
 
 namespace monitor::trace {
@@ -45,8 +46,7 @@ bool read_lines(const Json &clock, PartClock &part)
 PartClock read_part(const Json &json, const std::string &name, std::vector<std::string> &warnings)
 {
 	PartClock part;
-	if (json.contains("bound_ns") && json["bound_ns"].is_number_unsigned())
-		part.bound = json["bound_ns"].get<std::uint64_t>();
+	part.bound = number_field(json, "bound_ns");
 	if (!json.contains("clock"))
 		return part;
 	part.has_lines = read_lines(json["clock"], part);
@@ -71,10 +71,8 @@ std::map<std::string, PartClock> parse_collection(const std::string &untrusted_t
 		return parts;
 	}
 	for (const Json &part : json["parts"])
-		if (part.is_object() && part.contains("directory") && part["directory"].is_string()) {
-			const auto name = part["directory"].get<std::string>();
-			parts[name] = read_part(part, name, warnings);
-		}
+		if (const auto name = text_field(part, "directory"))
+			parts[*name] = read_part(part, *name, warnings);
 	return parts;
 }
 

@@ -15,6 +15,8 @@
 #include <lzma.h>
 #endif
 
+#include "base/encoding.h"
+
 namespace monitor::symbols {
 namespace {
 
@@ -170,9 +172,7 @@ void find_common(SymbolFile &found, const std::vector<std::string> &directories)
 {
 	const auto image = ElfImage::open(found.debug_info.get());
 	const Link link = image ? link_in(*image, ".gnu_debugaltlink") : Link();
-	std::string id;
-	for (const std::byte byte : link.rest)
-		id += fmt::format("{:02x}", static_cast<unsigned>(byte));
+	const std::string id = to_hex(link.rest);
 	if (!is_id(id))
 		return;
 	std::vector<std::string> paths = {

@@ -12,9 +12,9 @@
 
 #include "base/clock_ns.h"
 #include "base/error.h"
-#include "base/fleet/json_fields.h"
 #include "base/fleet/names.h"
 #include "base/json.h"
+#include "base/json_fields.h"
 
 namespace monitor::agent {
 namespace {
@@ -40,11 +40,10 @@ fleet::SnapshotNews news_of(const std::string &run, const record::BegunSnapshot 
 // The snapshot that the recorder had begun just before it was asked, and that will do.
 std::optional<record::BegunSnapshot> joined_snapshot(const nlohmann::json &untrusted_reply)
 {
-	const auto number = fleet::number_field(untrusted_reply, "joined"),
-		   time = fleet::number_field(untrusted_reply, "time"),
-		   realtime = fleet::number_field(untrusted_reply, "realtime_ns"),
-		   frozen_time = fleet::number_field(untrusted_reply, "frozen_time"),
-		   frozen = fleet::number_field(untrusted_reply, "frozen_ns");
+	const auto number = number_field(untrusted_reply, "joined"), time = number_field(untrusted_reply, "time"),
+		   realtime = number_field(untrusted_reply, "realtime_ns"),
+		   frozen_time = number_field(untrusted_reply, "frozen_time"),
+		   frozen = number_field(untrusted_reply, "frozen_ns");
 	if (!number || !time || !realtime || !frozen_time || !frozen)
 		return {};
 	record::BegunSnapshot snapshot;
@@ -269,7 +268,7 @@ void JointSnapshots::take_replies()
 		const nlohmann::json reply = parse_json(*text);
 		if (const auto joined = joined_snapshot(reply))
 			tell_froze(run, *joined);
-		else if (const auto error = fleet::text_field(reply, "error", max_reply_text); error || text->empty())
+		else if (const auto error = text_field(reply, "error", max_reply_text); error || text->empty())
 			report_(fmt::format("run {}: no snapshot for {}: {}", name, run.asked->why,
 					    error.value_or("the flight recorder has ended")));
 		run.asked.reset();

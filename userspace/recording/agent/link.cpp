@@ -6,9 +6,9 @@
 #include <sys/socket.h>
 
 #include "base/error.h"
-#include "base/fleet/json_fields.h"
 #include "base/fleet/names.h"
 #include "base/json.h"
+#include "base/json_fields.h"
 
 namespace monitor::agent {
 namespace {
@@ -29,9 +29,8 @@ std::vector<JointRun> parse_joint_runs(std::string_view text)
 {
 	std::vector<JointRun> runs;
 	for (const nlohmann::json &each : parse_json(std::string(text))) {
-		const auto run = fleet::text_field(each, "run", fleet::max_report_bytes);
-		const auto recorder = fleet::number_field(each, "recorder"),
-			   snapshots = fleet::number_field(each, "snapshots");
+		const auto run = text_field(each, "run", fleet::max_report_bytes);
+		const auto recorder = number_field(each, "recorder"), snapshots = number_field(each, "snapshots");
 		if (run && fleet::is_run_name(*run) && recorder && snapshots)
 			runs.push_back({*run, static_cast<pid_t>(*recorder), *snapshots});
 	}

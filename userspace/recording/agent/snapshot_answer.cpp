@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "snapshot_answer.h"
 
-#include "base/fleet/json_fields.h"
 #include "base/fleet/snapshot_news.h"
 #include "base/json.h"
+#include "base/json_fields.h"
 
 namespace monitor::agent {
 namespace {
@@ -17,7 +17,7 @@ fleet::CommandAnswer snapshot_answer(std::string_view untrusted_reply, std::uint
 	const nlohmann::json reply = parse_json(std::string(untrusted_reply));
 	fleet::CommandAnswer answer;
 	answer.kind = fleet::CommandAnswer::Kind::ended;
-	const auto number = fleet::number_field(reply, "number"), frozen = fleet::number_field(reply, "frozen_ns");
+	const auto number = number_field(reply, "number"), frozen = number_field(reply, "frozen_ns");
 	answer.exit_code = number && frozen ? 0 : 1;
 	if (number && frozen) {
 		answer.snapshot = fleet::snapshot_name(*number);
@@ -25,7 +25,7 @@ fleet::CommandAnswer snapshot_answer(std::string_view untrusted_reply, std::uint
 		answer.late_ns = static_cast<std::int64_t>(*frozen) - static_cast<std::int64_t>(issued_ns);
 	}
 	const char *const member = answer.exit_code == 0 ? "text" : "error";
-	answer.reason = fleet::text_field(reply, member, max_sentence_bytes)
+	answer.reason = text_field(reply, member, max_sentence_bytes)
 			    .value_or("the flight recorder ended before it took the snapshot");
 	return answer;
 }

@@ -5,13 +5,13 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
-#include <random>
 #include <set>
 #include <sstream>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "base/encoding.h"
 #include "base/error.h"
 #include "process_numbers.h"
 
@@ -99,8 +99,7 @@ SocketAddress::SocketAddress(std::string_view text)
 
 std::string own_socket_name(std::string_view of)
 {
-	std::random_device device;
-	return fmt::format("{}{}-{:08x}{:08x}", socket_name_start(of), ::getpid(), device(), device());
+	return fmt::format("{}{}-{}", socket_name_start(of), ::getpid(), random_hex(64));
 }
 
 std::vector<SocketName> socket_names(std::string_view of)

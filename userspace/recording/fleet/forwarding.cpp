@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "base/encoding.h"
 #include "base/error.h"
 #include "base/escape.h"
 #include "base/fleet/names.h"

@@ -3,18 +3,12 @@
 
 #include <fmt/format.h>
 
+#include "base/fleet/fetch_request.h"
 #include "base/json.h"
+#include "base/json_fields.h"
 
 namespace monitor::fleet {
 namespace {
-
-std::uint64_t hex_of(const nlohmann::json &json)
-{
-	const std::string text = json.is_string() ? json.get<std::string>() : "";
-	return text.size() == 16 && text.find_first_not_of("0123456789abcdef") == std::string::npos
-		   ? std::stoull(text, nullptr, 16)
-		   : 0;
-}
 
 std::string hex_text(std::uint64_t number)
 {
@@ -43,11 +37,11 @@ void parse_ranges(const nlohmann::json &json, const char *member, std::map<std::
 
 void parse_wanted(const nlohmann::json &json, TraceProgress::Wanted &wanted)
 {
-	if (!json.contains("forward") || !json["forward"].is_string())
+	const auto forward = text_field(json, "forward");
+	if (!forward)
 		return;
-	wanted.forward = parse_forward(json["forward"].get<std::string>());
-	if (json.contains("request") && json["request"].is_string())
-		wanted.request = json["request"].get<std::string>();
+	wanted.forward = parse_forward(*forward);
+	wanted.request = text_field(json, "request").value_or(wanted.request);
 	if (json.contains("windows") && json["windows"].is_array())
 		for (const auto &each : json["windows"])
 			if (FetchedTrace::Window window; take_range(each, window))
@@ -111,15 +105,13 @@ bool TraceProgress::parse(const std::string &untrusted_text, const Uuid &expecte
 	*this = {};
 	uuid = expected;
 	const auto json = parse_json(untrusted_text);
-	if (!json.is_object() || !json.contains("uuid") || json["uuid"] != uuid_digits(expected) ||
-	    !json.contains("store"))
+	if (text_field(json, "uuid") != uuid_digits(expected) || !json.contains("store"))
 		return false;
-	store = hex_of(json["store"]);
-	is_complete = json.contains("complete") && json["complete"] == true;
+	store = parse_store(text_field(json, "store").value_or("")).value_or(0);
+	is_complete = flag_field(json, "complete");
 	for (const auto &[name, to] : {std::pair("conflicts", &conflicts), std::pair("refused", &refused),
 				       std::pair("vanished", &vanished), std::pair("refused_files", &refused_files)})
-		if (json.contains(name) && json[name].is_number_unsigned())
-			*to = json[name].get<std::uint64_t>();
+		*to = number_field(json, name).value_or(0);
 	if (json.contains("streams") && json["streams"].is_object())
 		for (const auto &[name, blocks] : json["streams"].items())
 			if (is_stream_name(name) && blocks.is_number_unsigned() && blocks <= max_stream_blocks)
@@ -130,7 +122,7 @@ bool TraceProgress::parse(const std::string &untrusted_text, const Uuid &expecte
 	if (json.contains("files") && json["files"].is_object())
 		for (const auto &[name, hash] : json["files"].items())
 			if (is_description_name(name))
-				files[name] = hex_of(hash);
+				files[name] = parse_store(hash.is_string() ? hash.get<std::string>() : "").value_or(0);
 	return true;
 }
 

@@ -12,6 +12,7 @@
 #include "base/fleet/durable_file.h"
 #include "base/fleet/names.h"
 #include "base/json.h"
+#include "base/json_fields.h"
 
 namespace monitor::fleet {
 namespace {
@@ -204,20 +205,15 @@ void Spool::save_dropped(const Entry *about_to_go) const
 void Spool::load_dropped()
 {
 	const auto json = parse_json(read_text(directory_ + "/.forwarded/.dropped", 4096));
-	if (!json.is_object())
-		return;
-	const auto number_of = [&](const char *name) {
-		return json.contains(name) && json[name].is_number_unsigned() ? json[name].get<std::uint64_t>() : 0;
-	};
-	account_.removed = number_of("removed");
-	account_.dropped = number_of("dropped");
-	account_.dropped_blocks = number_of("dropped_blocks");
+	account_.removed = number_field(json, "removed").value_or(0);
+	account_.dropped = number_field(json, "dropped").value_or(0);
+	account_.dropped_blocks = number_field(json, "dropped_blocks").value_or(0);
 	std::error_code error;
-	if (!json.contains("going") || !json["going"].is_string() || !is_run_name(json["going"].get<std::string>()) ||
-	    fs::exists(directory_ + '/' + json["going"].get<std::string>(), error))
+	const auto going = text_field(json, "going");
+	if (!going || !is_run_name(*going) || fs::exists(directory_ + '/' + *going, error))
 		return;
 	++account_.dropped;
-	account_.dropped_blocks += number_of("going_blocks");
+	account_.dropped_blocks += number_field(json, "going_blocks").value_or(0);
 	try {
 		save_dropped(nullptr);
 	} catch (const Error &) { // a full disk: the next start counts it then

@@ -14,6 +14,7 @@
 #include "base/fd.h"
 #include "base/fleet/durable_file.h"
 #include "base/json.h"
+#include "base/json_fields.h"
 
 namespace monitor::fleet {
 namespace {
@@ -55,8 +56,7 @@ TraceTail::TraceTail(std::string directory, TailOptions options)
 void TraceTail::know_it()
 {
 	const auto json = parse_json(read_text(directory_ + '/' + last_file, max_description_file_bytes));
-	if (!json.is_object() || !json.contains("uuid") || !json["uuid"].is_string() ||
-	    !parse_uuid(json["uuid"].get<std::string>(), name_.uuid))
+	if (!parse_uuid(text_field(json, "uuid").value_or(""), name_.uuid))
 		return;
 	is_known_ = true;
 	is_of_this_boot_ = is_of_this_boot(json);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/json.h"
+#include "base/json_fields.h"
 
 namespace monitor::record {
 namespace {
@@ -15,33 +16,15 @@ constexpr const char *by_names[] = {"request", "signal", "trigger"};
 constexpr std::size_t max_flight_file_bytes = 64 << 10;
 constexpr std::uint64_t max_snapshot_number = 1'000'000'000;
 
-std::optional<std::string> begun_text(const nlohmann::json &untrusted_object, const char *name)
-{
-	const auto found = untrusted_object.find(name);
-	if (found == untrusted_object.end() || !found->is_string() ||
-	    found->get_ref<const std::string &>().size() > BegunSnapshots::max_text_bytes)
-		return {};
-	return found->get<std::string>();
-}
-
-std::optional<std::uint64_t> begun_number(const nlohmann::json &untrusted_object, const char *name)
-{
-	const auto found = untrusted_object.find(name);
-	if (found == untrusted_object.end() || !found->is_number_unsigned())
-		return {};
-	return found->get<std::uint64_t>();
-}
-
 std::optional<BegunSnapshot> parse_begun(const nlohmann::json &untrusted_object)
 {
-	if (!untrusted_object.is_object())
-		return {};
-	const auto number = begun_number(untrusted_object, "number"), time = begun_number(untrusted_object, "time"),
-		   realtime = begun_number(untrusted_object, "realtime_ns"),
-		   frozen_time = begun_number(untrusted_object, "frozen_time"),
-		   frozen = begun_number(untrusted_object, "frozen_ns");
-	auto by = begun_text(untrusted_object, "by"), why = begun_text(untrusted_object, "why"),
-	     trigger = begun_text(untrusted_object, "trigger");
+	const auto number = number_field(untrusted_object, "number"), time = number_field(untrusted_object, "time"),
+		   realtime = number_field(untrusted_object, "realtime_ns"),
+		   frozen_time = number_field(untrusted_object, "frozen_time"),
+		   frozen = number_field(untrusted_object, "frozen_ns");
+	constexpr std::size_t max_bytes = BegunSnapshots::max_text_bytes;
+	auto by = text_field(untrusted_object, "by", max_bytes), why = text_field(untrusted_object, "why", max_bytes),
+	     trigger = text_field(untrusted_object, "trigger", max_bytes);
 	if (!number || *number > max_snapshot_number || !time || !realtime || !frozen_time || !frozen || !by || !why ||
 	    !trigger)
 		return {};

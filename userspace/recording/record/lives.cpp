@@ -14,8 +14,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "base/encoding.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/json_fields.h"
 #include "directory.h"
 #include "monitor/ring.h"
 #include "monitor/token.h"
@@ -39,31 +41,6 @@ nlohmann::ordered_json read_recording(const std::string &text)
 		       json.contains("uuid")
 		   ? json
 		   : nlohmann::ordered_json();
-}
-
-std::string text_in(const nlohmann::ordered_json &json, const char *name)
-{
-	const auto found = json.find(name);
-	return found != json.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
-std::uint64_t number_in(const nlohmann::ordered_json &json, const char *name)
-{
-	const auto found = json.find(name);
-	return found != json.end() && found->is_number_unsigned() ? found->get<std::uint64_t>() : 0;
-}
-
-bool parse_uuid(const std::string &text, std::array<std::uint8_t, 16> &uuid)
-{
-	std::string digits = text;
-	std::erase(digits, '-');
-	unsigned byte = 0;
-	for (std::size_t i = 0; i < uuid.size(); ++i) {
-		if (digits.size() != 2 * uuid.size() || std::sscanf(digits.c_str() + 2 * i, "%2x", &byte) != 1)
-			return false;
-		uuid[i] = static_cast<std::uint8_t>(byte);
-	}
-	return true;
 }
 
 // The clock of a description that metadata() wrote.
@@ -108,9 +85,9 @@ std::vector<std::uint64_t> boots_of(const EarlierLives &lives, std::uint64_t now
 	for (std::size_t life = 1; life < lives.lives.size(); ++life) {
 		const nlohmann::ordered_json &one = lives.lives[life];
 		const auto start = one.find("start");
-		if (text_in(one, "boot_id") != text_in(lives.lives[life - 1], "boot_id") && start != one.end() &&
+		if (text_field(one, "boot_id") != text_field(lives.lives[life - 1], "boot_id") && start != one.end() &&
 		    start->is_object())
-			boots.push_back(number_in(*start, "time"));
+			boots.push_back(number_field(*start, "time", UINT64_MAX).value_or(0));
 	}
 	if (!lives.same_boot)
 		boots.push_back(now);
@@ -147,8 +124,9 @@ void find_step_between(const nlohmann::ordered_json &before, EarlierLives &lives
 	const auto start = before.find("start");
 	if (start == before.end() || !start->is_object() || !start->contains("monotonic_ns"))
 		return;
-	const std::uint64_t began = number_in(*start, "time");
-	auto ahead_ns = static_cast<std::int64_t>(number_in(*start, "realtime_ns") - number_in(*start, "monotonic_ns"));
+	const std::uint64_t began = number_field(*start, "time").value_or(0);
+	auto ahead_ns = static_cast<std::int64_t>(number_field(*start, "realtime_ns").value_or(0) -
+						  number_field(*start, "monotonic_ns").value_or(0));
 	for (const RealTimeStep &step : lives.real_time_steps)
 		ahead_ns += step.time > began ? step.ns : 0;
 	const Sync now = own_now();
@@ -190,11 +168,12 @@ void read_lives(const std::string &directory, const StatisticsOptions &options, 
 	const nlohmann::ordered_json before = read_recording(lives.recording_text);
 	const nlohmann::ordered_json &statistics = before.at("statistics");
 	ClockDescription clock;
-	if (number_in(statistics, "period_ns") != options.period_ns)
+	if (number_field(statistics, "period_ns").value_or(0) != options.period_ns)
 		refuse("its statistics are of periods of another length");
 	if (statistics.value("counts_only", false) != options.counts_only)
 		refuse("only one of the two recordings is of numbers only (--count-only)");
-	if (!parse_uuid(text_in(before, "uuid"), lives.uuid) || !parse_clock(lives.description_text, clock))
+	if (!parse_uuid(text_field(before, "uuid").value_or(""), lives.uuid) ||
+	    !parse_clock(lives.description_text, clock))
 		refuse("is damaged");
 	if (has_classes_of_programs(lives.description_text) || before.contains("functions"))
 		refuse("it has events of programs, whose numbers are those of one recording");
@@ -202,10 +181,11 @@ void read_lives(const std::string &directory, const StatisticsOptions &options, 
 		refuse("its clock is another one than this machine's");
 	const PeriodEnds ends = ends_of_periods(directory);
 	lives.real_time_steps = clock.steps;
-	lives.same_boot = text_in(before, "boot_id") + "\n" == read_text("/proc/sys/kernel/random/boot_id");
+	lives.same_boot =
+	    text_field(before, "boot_id").value_or("") + "\n" == read_text("/proc/sys/kernel/random/boot_id");
 	if (lives.same_boot) {
-		lives.time_shift = number_in(before, "time_shift");
-		lives.threads_since = number_in(before, "threads_since");
+		lives.time_shift = number_field(before, "time_shift", UINT64_MAX).value_or(0);
+		lives.threads_since = number_field(before, "threads_since").value_or(0);
 		find_step_between(before, lives);
 	} else {
 		go_on_after_boot(clock, last_of(ends), lives);

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <sys/utsname.h>
 
+#include "base/encoding.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "monitor/card.h"
@@ -245,14 +246,6 @@ ClockDescription describe_clock(const ClockSteering &steering)
 	clock.offset = static_cast<std::uint64_t>((zero - static_cast<long double>(clock.offset_s)) * ticks_in_s);
 	clock.steps = steering.real_time_steps();
 	return clock;
-}
-
-std::string uuid_text(const std::array<std::uint8_t, 16> &uuid)
-{
-	std::string text;
-	for (std::size_t i = 0; i < uuid.size(); ++i)
-		text += fmt::format("{}{:02x}", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
-	return text;
 }
 
 std::string metadata(const std::array<std::uint8_t, 16> &uuid, const ClockDescription &clock,

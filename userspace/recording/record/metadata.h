@@ -33,6 +33,4 @@ std::string metadata(const std::array<std::uint8_t, 16> &uuid, const ClockDescri
 		     const std::vector<std::string> &times = {}, const std::vector<std::string> &triggers = {},
 		     const std::vector<std::string> &states = {});
 
-std::string uuid_text(const std::array<std::uint8_t, 16> &uuid);
-
 } // namespace monitor::record

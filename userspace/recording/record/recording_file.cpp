@@ -10,6 +10,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/encoding.h"
 #include "base/json.h"
 #include "counter_classes.h"
 #include "lives.h"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
+#include "base/encoding.h"
 #include "recording_parts.h"
 
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <optional>
-#include <random>
 #include <utility>
 
 #include <fmt/format.h>
@@ -32,17 +32,6 @@ namespace {
 
 constexpr unsigned first_slope_ms = 20;
 constexpr std::size_t other_files = 32; // that a recording opens from time to time, besides streams
-
-std::array<std::uint8_t, 16> random_uuid()
-{
-	std::array<std::uint8_t, 16> uuid;
-	std::random_device device;
-	for (std::uint8_t &byte : uuid)
-		byte = static_cast<std::uint8_t>(device());
-	uuid[6] = static_cast<std::uint8_t>((uuid[6] & 0x0f) | 0x40);
-	uuid[8] = static_cast<std::uint8_t>((uuid[8] & 0x3f) | 0x80);
-	return uuid;
-}
 
 std::vector<std::string> stream_names(const card::BpfCard *card)
 {

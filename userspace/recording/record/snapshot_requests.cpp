@@ -19,6 +19,7 @@
 #include "base/error.h"
 #include "base/escape.h"
 #include "base/json.h"
+#include "base/json_fields.h"
 #include "recording/card/recorders.h"
 
 namespace monitor::record {
@@ -37,10 +38,7 @@ Fd seqpacket(int flags)
 // As text in its packet; none if it is not one, or is too long.
 std::string request_text(const nlohmann::json &untrusted_packet, const char *name)
 {
-	if (!untrusted_packet.contains(name) || !untrusted_packet[name].is_string())
-		return "";
-	const auto text = untrusted_packet[name].get<std::string>();
-	return text.size() <= max_why_bytes ? printable(text) : "";
+	return printable(text_field(untrusted_packet, name, max_why_bytes).value_or(""));
 }
 
 std::string packet_of(const SnapshotRequest &request)
@@ -265,8 +263,7 @@ nlohmann::ordered_json flight_state(int pid)
 	if (!fd || ::send(fd.get(), question.data(), question.size(), MSG_NOSIGNAL) < 0 || !is_answered(fd, 5000))
 		return {};
 	auto reply = parse_json<nlohmann::ordered_json>(received(fd));
-	const bool has_directory = reply.is_object() && reply.contains("directory") && reply["directory"].is_string();
-	return has_directory ? reply : nlohmann::ordered_json();
+	return text_field(reply, "directory") ? reply : nlohmann::ordered_json();
 }
 
 std::string flight_directory(int pid)

@@ -3,9 +3,8 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
 #include "base/clock_ns.h"
+#include "base/encoding.h"
 #include "base/escape.h"
 #include "base/json.h"
 #include "image_rows.h"
@@ -16,14 +15,6 @@ namespace {
 constexpr std::size_t max_files = 1 << 16; // a system has some thousands
 constexpr std::size_t max_keys = 4 * max_files;
 constexpr std::size_t max_list_bytes = 32 << 20; // readers take twice as much
-
-std::string hex_of(const std::string &bytes)
-{
-	std::string text;
-	for (const char byte : bytes)
-		text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
-	return text;
-}
 
 } // namespace
 
@@ -76,7 +67,7 @@ CodeFile *CodeFiles::add(const std::string &key, const std::string &path, const 
 	file.number = static_cast<std::uint32_t>(files_.size());
 	nlohmann::ordered_json line = {{"file", file.number}, {"path", path}};
 	if (!is_utf8(path))
-		line["path_bytes"] = hex_of(path);
+		line["path_bytes"] = to_hex(std::as_bytes(std::span(path)));
 	if (image) {
 		if (const std::string build_id = image->build_id(); !build_id.empty()) {
 			line["build_id"] = build_id;

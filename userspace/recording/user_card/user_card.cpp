@@ -4,16 +4,15 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <random>
 #include <string_view>
 #include <utility>
 
-#include <fmt/format.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/encoding.h"
 #include "base/error.h"
 #include "user_socket.h"
 
@@ -30,12 +29,6 @@ constexpr auto describe_burst = 1s;       // what was not used of the previous s
 constexpr std::chrono::nanoseconds trigger_interval = 10ms;
 constexpr auto deaf_time = 100ms; // after a caller could not be accepted
 
-std::string random_name()
-{
-	std::random_device random;
-	return fmt::format("monitor-edc-{:08x}{:08x}{:08x}", random(), random(), random());
-}
-
 // What a caller that no longer waits says that it lost.
 std::optional<std::uint64_t> farewells_of(const Fd &caller)
 {
@@ -50,7 +43,7 @@ std::optional<std::uint64_t> farewells_of(const Fd &caller)
 } // namespace
 
 UserCard::UserCard(const UserCardOptions &options)
-    : options_(options), holder_(options.everyone ? holder_of_programs() : 0), name_(random_name()),
+    : options_(options), holder_(options.everyone ? holder_of_programs() : 0), name_("monitor-edc-" + random_hex(96)),
       module_(options.device && !holder_ ? UserModule::open() : nullptr), stop_(::eventfd(0, EFD_CLOEXEC)),
       described_late_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), classes_(module_.get(), options.counters.size()),
       processes_(options_, module_.get()), functions_(options.functions, classes_), filter_(options.make_matcher),
