@@ -87,14 +87,14 @@ std::string syscall_enum()
 	return text + "\n} := syscall_t;\n";
 }
 
-std::string text_field(std::string_view name, unsigned bytes)
+std::string text_member(std::string_view name, unsigned bytes)
 {
 	return fmt::format("\t\ttext_t {}[{}];\n", name, bytes);
 }
 
 std::string field(std::string_view kind, std::string_view name)
 {
-	return kind == "comm" ? text_field(name, 16) : fmt::format("\t\t{}_t {};\n", kind, name);
+	return kind == "comm" ? text_member(name, 16) : fmt::format("\t\t{}_t {};\n", kind, name);
 }
 
 // Where a stack was taken: at the timer, or at an event of the card.
@@ -143,7 +143,7 @@ std::string event_class(unsigned id, std::string_view name, std::string_view fie
 std::string labelled_field(unsigned id, const card::UserField &field, bool is_argument, std::string &types_before)
 {
 	if (field.is_text())
-		return text_field("_" + field.name, 8 * field.words());
+		return text_member("_" + field.name, 8 * field.words());
 	if (field.labels.empty())
 		return ::monitor::record::field(field.kind == "address" ? "x64" : field.kind, "_" + field.name);
 	const std::string type = fmt::format("class_{}_{}", id, field.name);
