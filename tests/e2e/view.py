@@ -231,7 +231,7 @@ def each_time(view, about):
 			e2e.equal("those of the last bar", (part["count"], part["longest"][0], part["bars"]), (times, found["longest"][0], found["bars"]))
 	table = view.json(f"table?from=0&to={end}&by=process")
 	keys = [column["key"] for column in table["columns"]]
-	for row in [dict(zip(keys, row)) for row in table["rows"] if row[keys.index("waiting_ns")]][:3]:
+	for row in [dict(zip(keys, row)) for row in table["rows"] if row[keys.index("waiting_ns")]][:20]:
 		found = view.json(f"cases?from=0&to={end}&of=waits&pid={row['pid']}")
 		e2e.expect(abs(found["total"] * nanoseconds - row["waiting_ns"]) <= 1, f"waits of {row['pid']}: {found['total'] * nanoseconds} ns, the table has {row['waiting_ns']}")
 	e2e.expect(table["threads"]["waiting"] > 0 and table["threads"]["blocked"] > 0, f"{table['threads']}")

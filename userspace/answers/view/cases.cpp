@@ -72,14 +72,21 @@ void Cases::finished(const activities::Finished &activity)
 
 void Cases::waited(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to)
 {
-	if (wanted_.of != CasesWanted::Of::waits || (wanted_.pid && thread.tgid != *wanted_.pid) ||
-	    (wanted_.tid && thread.tid != *wanted_.tid))
+	if (wanted_.of != CasesWanted::Of::waits || thread.hidden || (wanted_.tid && thread.tid != *wanted_.tid))
 		return;
-	add({from, to, &thread, EDC_NO_SYSCALL});
+	const Case found{from, to, &thread, EDC_NO_SYSCALL};
+	if (wanted_.pid && !thread.introduced && thread.tgid == thread.tid)
+		of_unknown_process_.push_back(found);
+	else if (!wanted_.pid || thread.tgid == *wanted_.pid)
+		add(found);
 }
 
-Json Cases::json() const
+Json Cases::json()
 {
+	for (const Case &found : of_unknown_process_)
+		if (found.thread->tgid == *wanted_.pid)
+			add(found);
+	of_unknown_process_.clear();
 	std::map<std::uint64_t, std::uint64_t> bars;
 	histogram_.visit(
 	    [&](std::uint64_t first, std::uint64_t, std::uint64_t count) { bars[bar_begin(first)] += count; });

@@ -40,7 +40,7 @@ public:
 
 	// {count, total, bars: [[from, to, count]], longest: [{from, to, thread, tid, pid, name, call}]}, in ticks; the
 	// longest first. `thread` is its place in Machine::threads().
-	nlohmann::ordered_json json() const;
+	nlohmann::ordered_json json();
 
 private:
 	struct Case {
@@ -55,7 +55,8 @@ private:
 	CasesWanted wanted_;
 	std::uint64_t begin_, count_ = 0, total_ = 0;
 	Histogram histogram_;
-	std::vector<Case> longest_; // a heap, the shortest first
+	std::vector<Case> longest_;            // a heap, the shortest first
+	std::vector<Case> of_unknown_process_; // until a token tells it, at the latest when all threads were listed
 };
 
 } // namespace monitor::view
