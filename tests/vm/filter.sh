@@ -14,7 +14,7 @@ fail() {
 
 # The deepest probes: a stack at what was judged, counted and timed.
 deepest() {
-	./monitor record --no-calibration --force --card "$card" --stacks -o /tmp/filter --filter 'ret < 0 or name == "sched_waking"' --count 'failed=ret < 0' \
+	./monitor record --no-calibration --force --card "$card" --stacks=cpu,syscall:getppid -o /tmp/filter --filter 'ret < 0 or name == "sched_waking"' --count 'failed=ret < 0' \
 		--time 'call=name == "sys_enter" .. name == "sys_exit" per tid' -- ./getppid 2 300 > /tmp/filter.out 2>&1 || fail "record --stacks --time: $(cat /tmp/filter.out)"
 	sh ./check.sh /tmp/filter > /tmp/check.out || fail "check with --stacks: $(cat /tmp/check.out)"
 }

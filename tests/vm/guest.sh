@@ -14,7 +14,7 @@ decided="filter.sh triggers.sh" # the probes that are largest for a verifier
 # not at all; what is decided in the kernel runs in one guest of each kernel. The whole matrix runs all everywhere, but
 # programs' rings, which have nothing to do with preemption, once.
 if grep -q matrix=short /proc/cmdline; then
-	scripts="getppid.sh stacks.sh filter.sh module.sh"
+	scripts="getppid.sh filter.sh module.sh"
 elif grep -q matrix=all /proc/cmdline; then
 	scripts="$scripts $decided module.sh"
 	grep -q preempt= /proc/cmdline || scripts="$scripts user_device.sh"

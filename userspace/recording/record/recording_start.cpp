@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "base/encoding.h"
 #include "recording_parts.h"
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
+#include "base/encoding.h"
 #include "base/error.h"
 #include "base/own_cpu_time.h"
 #include "card_options.h"
