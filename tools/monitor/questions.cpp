@@ -3,26 +3,16 @@
 
 #include <algorithm>
 #include <cctype>
-#include <regex>
 #include <sstream>
 #include <string_view>
 
+#include "base/scanner.h"
 #include "questions_page.h"
 
 namespace monitor {
 namespace {
 
-// Without what only a browser shows: links, marks of code.
-std::string plain_text(std::string cell)
-{
-	static const std::regex link(R"( ?\(\[[^\]]*\]\([^)]*\)\))");
-	cell = std::regex_replace(cell, link, "");
-	std::erase(cell, '`');
-	const std::size_t first = cell.find_first_not_of(' ');
-	return first == std::string::npos ? "" : cell.substr(first, cell.find_last_not_of(' ') - first + 1);
-}
-
-// "| which | `monitor` | [more](page.md) |"
+// "| which | monitor | [more](page.md) |"
 std::vector<Question> all_questions()
 {
 	std::vector<Question> questions;
@@ -32,7 +22,7 @@ std::vector<Question> all_questions()
 		if (!line.starts_with("| ") || line.starts_with("| to find out ") || third == std::string::npos)
 			continue;
 		questions.push_back(
-		    {plain_text(line.substr(2, second - 2)), plain_text(line.substr(second + 3, third - second - 3))});
+		    {trimmed(line.substr(2, second - 2)), trimmed(line.substr(second + 3, third - second - 3))});
 	}
 	return questions;
 }
