@@ -30,12 +30,12 @@ __int128 value_of(const Block &clock, std::string_view name, __int128 without)
 	return without;
 }
 
-struct Offset {
+struct ClockOffset {
 	std::int64_t seconds = 0, ticks = 0;
 };
 
 // The sum of a clock's offsets, later by shift_ns.
-Offset shifted(__int128 seconds, __int128 ticks, __int128 frequency, std::int64_t shift_ns)
+ClockOffset shifted(__int128 seconds, __int128 ticks, __int128 frequency, std::int64_t shift_ns)
 {
 	constexpr __int128 second_ns = 1'000'000'000;
 	const __int128 product = static_cast<__int128>(shift_ns) * frequency;
@@ -50,7 +50,7 @@ Offset shifted(__int128 seconds, __int128 ticks, __int128 frequency, std::int64_
 void shift(const Block &clock, const std::string &text, std::int64_t shift_ns, std::vector<Edit> &edits)
 {
 	const __int128 frequency = std::max<__int128>(value_of(clock, "freq", 1'000'000'000), 1);
-	const Offset offset =
+	const ClockOffset offset =
 	    shifted(value_of(clock, "offset_s", 0), value_of(clock, "offset", 0), frequency, shift_ns);
 	for (const auto &attribute : clock.attributes) {
 		if (attribute.name != "offset" && attribute.name != "offset_s" && attribute.name != "absolute")
@@ -77,7 +77,7 @@ std::string shifted_fragments(const std::string &text, std::int64_t shift_ns)
 			throw Error("the description of a clock cannot be read");
 		if (json.is_object() && json.value("type", "") == "clock-class") {
 			const Json before = json.value("offset-from-origin", Json::object());
-			const Offset offset =
+			const ClockOffset offset =
 			    shifted(before.value("seconds", std::int64_t(0)), before.value("cycles", std::uint64_t(0)),
 				    json.value("frequency", std::uint64_t(1)), shift_ns);
 			json["origin"] = "unix-epoch";
