@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Samples within page faults are the kernel's (perf: of 220 samples 197), also where they are only counted, and without a
 calibration user time says what else it includes."""
+import sys
+
 import e2e
 
 
@@ -23,6 +25,17 @@ def samples():
 	e2e.expect(numbers["kernel"] > 100 and abs(kernel_share(numbers) - told) < 15, f"counted {numbers}, by getrusage {told} %")
 
 
+def of_a_trigger():
+	program = e2e.compiled("samples_in_faults.c")
+	ticks = f"exec {sys.executable} -c 'import os, time\nwhile True:\n\ttime.sleep(0.003)\n\tos.getppid()'"
+	trace = e2e.record("triggered", "-e", "fault,syscall", "--trigger", 'name == "sys_enter" and id == "getppid" => sample',
+	                   command=("sh", "-c", f"({ticks}) & {program}; kill $!"))
+	told = e2e.values(trace.output)["kernel_percent"]
+	rows = trace.rows("samples", process="samples_in_faul")
+	found = {"user": sum(row["user"] for row in rows), "kernel": sum(row["kernel"] for row in rows)}
+	e2e.expect(found["kernel"] > 100 and abs(kernel_share(found) - told) < 15, f"a trigger's samples: {found}, by getrusage {told} % in the kernel")
+
+
 def calibration():
 	trace = e2e.record("uncalibrated", command=("true",))
 	e2e.expect(trace.report()["summary"]["user_has_edges"], "nothing says that user time has the edges of calls")
@@ -32,4 +45,4 @@ def calibration():
 
 if __name__ == "__main__":
 	e2e.need_recording()
-	e2e.main(samples, calibration)
+	e2e.main(samples, of_a_trigger, calibration)
