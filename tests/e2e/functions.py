@@ -93,6 +93,24 @@ def stripped():
 	          {name: told[name] for name in places})
 
 
+def names_apart():
+	"""The names of a stripped program are those of the file that it says they are in; without it, where that was sought is said."""
+	program, names = e2e.work / "apart", e2e.work / "apart.debug"
+	shutil.copy(LOAD, program)
+	e2e.run("objcopy", "--only-keep-debug", program, names)
+	e2e.run("strip", program)
+	e2e.run("objcopy", f"--add-gnu-debuglink={names}", program)
+	record = ("-p", "cmd", "--functions", "by_return,by_tail,recur")
+	trace = e2e.record_undisturbed("apart_trace", *record, command=(program, 1, ROUNDS))
+	told, rows = json.loads(trace.output), calls(trace, "apart")
+	e2e.equal("calls", {name: rows[name]["count"] for name in ("by_return", "by_tail", "recur")},
+	          {name: told[name] for name in ("by_return", "by_tail", "recur")})
+	for spoil in (lambda: e2e.run("objcopy", "--only-keep-debug", e2e.workload, names), names.unlink):  # another program's; none
+		spoil()
+		said = e2e.run(e2e.monitor, "record", "-o", e2e.work / "none", *record, "--", program, 1, 1, exit_code=125).stderr
+		e2e.expect(str(names) in said and "no such function" in said, f"what is not found is not said: {said}")
+
+
 def shared_library():
 	trace = e2e.record_undisturbed("library", "-p", "cmd", "--functions", "libc.so.6:getppid,by_tail", command=(LOAD, 2, ROUNDS))
 	expect_whole(trace)
@@ -210,4 +228,4 @@ def damaged_programs():
 e2e.need_recording()
 if not os.path.exists(LOAD):
 	e2e.skip("functions are recorded on x86-64 only")
-e2e.main(every_way_out, decided_in_the_kernel, cost_is_said, stripped, shared_library, running_process, listed, refused, names_of_cpp, budget, damaged_programs)
+e2e.main(every_way_out, decided_in_the_kernel, cost_is_said, stripped, names_apart, shared_library, running_process, listed, refused, names_of_cpp, budget, damaged_programs)

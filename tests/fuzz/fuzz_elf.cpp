@@ -52,7 +52,7 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char *data, std::size_t siz
 		const functions::LandingPads landing_pads(*image);
 		std::vector<std::uint64_t> pads;
 		landing_pads.add_to(pads, {0, std::vector<std::byte>(bytes.begin(), bytes.end())});
-		const auto named = functions::functions_of(*image, "file");
+		const auto named = functions::functions_of(*image, &*image, "file");
 		if (!std::ranges::is_sorted(named, {}, &functions::Symbol::address))
 			std::abort();
 		const auto sleds = functions::sleds_of(*image);

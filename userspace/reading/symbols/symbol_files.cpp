@@ -4,59 +4,41 @@
 #include <algorithm>
 #include <array>
 #include <climits>
-#include <cstring>
+#include <filesystem>
 #include <utility>
 
 #include <elf.h>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <zlib.h>
+#include <unistd.h>
 #ifdef MONITOR_HAS_LZMA
 #include <lzma.h>
 #endif
 
+#include "base/debug_files.h"
 #include "base/encoding.h"
 
 namespace monitor::symbols {
 namespace {
 
-constexpr std::size_t max_packed_bytes = 64 << 20, max_unpacked_bytes = 256 << 20, max_link_bytes = 8192,
-		      max_id_digits = 128;
-constexpr std::int64_t max_summed_bytes = 1 << 30;
-
-struct Opened {
-	Fd fd;
-	std::optional<ElfImage> image;
-};
-
-// The file at `path` if it has this build id.
-std::optional<Opened> open_by_id(const std::string &path, const std::string &id, struct stat &status, int flags = 0)
-{
-	Opened opened{Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags)), {}};
-	if (!opened.fd || ::fstat(opened.fd.get(), &status) < 0 || !S_ISREG(status.st_mode))
-		return {};
-	opened.image = ElfImage::open(opened.fd.get());
-	if (!opened.image || opened.image->build_id() != id)
-		return {};
-	return opened;
-}
+constexpr std::size_t max_packed_bytes = 64 << 20, max_unpacked_bytes = 256 << 20;
 
 // What has no build id, if nobody changed it since.
-std::optional<Opened> open_same(const std::string &path, const CodeFile &file)
+std::optional<OpenedImage> open_same(const std::string &path, const CodeFile &file)
 {
-	struct stat status;
-	std::optional<Opened> opened = open_by_id(path, file.build_id, status);
-	if (opened && file.build_id.empty() &&
-	    (static_cast<std::uint64_t>(status.st_size) != file.size ||
-	     status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec != file.modified_ns))
+	std::optional<OpenedImage> opened = open_by_id(path, file.build_id);
+	if (!opened || !file.build_id.empty())
+		return opened;
+	const struct stat &status = opened->status;
+	if (static_cast<std::uint64_t>(status.st_size) != file.size ||
+	    status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec != file.modified_ns)
 		return {};
 	return opened;
 }
 
-std::optional<Opened> open_copy(const CodeFile &file)
+std::optional<OpenedImage> open_copy(const CodeFile &file)
 {
-	struct stat status;
-	return open_by_id(file.copy, file.build_id, status, O_NOFOLLOW);
+	return open_by_id(file.copy, file.build_id, O_NOFOLLOW);
 }
 
 bool has_content(const ElfImage &image, const char *section)
@@ -65,125 +47,28 @@ bool has_content(const ElfImage &image, const char *section)
 	return found && found->type == SHT_PROGBITS && found->size > 0;
 }
 
-std::string directory_of(const std::string &path)
-{
-	return path.substr(0, path.rfind('/') + 1);
-}
-
-std::string name_of(const std::string &path)
-{
-	return path.substr(path.rfind('/') + 1);
-}
-
-// .gnu_debuglink: a name and the CRC-32 of the file; .gnu_debugaltlink: a name and its build id.
-struct Link {
-	std::string name; // empty: there is none
-	std::vector<std::byte> rest;
-};
-
-Link link_in(const ElfImage &image, const char *section)
-{
-	const ElfSection *found = image.section(section);
-	if (!found)
-		return {};
-	const std::vector<std::byte> content = image.content(*found, max_link_bytes);
-	const char *text = reinterpret_cast<const char *>(content.data());
-	const std::size_t size = ::strnlen(text, content.size());
-	if (size == content.size())
-		return {};
-	return {std::string(text, size),
-		std::vector(content.begin() + static_cast<std::ptrdiff_t>(size) + 1, content.end())};
-}
-
-std::string path_by_id(const std::string &directory, const std::string &id)
-{
-	return fmt::format("{}/.build-id/{}/{}.debug", directory, id.substr(0, 2), id.substr(2));
-}
-
-bool is_id(const std::string &id)
-{
-	return id.size() > 2 && id.size() <= max_id_digits &&
-	       id.find_first_not_of("0123456789abcdef") == std::string::npos;
-}
-
-std::vector<std::string> paths_of_debug_file(const CodeFile &file, const std::vector<std::string> &directories)
-{
-	if (!is_id(file.build_id))
-		return {};
-	const std::string name = name_of(file.path);
-	std::vector<std::string> paths;
-	for (const std::string &directory : directories) {
-		paths.push_back(path_by_id(directory, file.build_id));
-		if (name.empty() || name == "..")
-			continue;
-		paths.push_back(fmt::format("{}/{}.debug", directory, name));
-		paths.push_back(fmt::format("{}/{}", directory, name));
-	}
-	return paths;
-}
-
-std::vector<std::string> paths_of_link(const CodeFile &file, const Link &link,
-				       const std::vector<std::string> &directories)
-{
-	const std::string name = name_of(link.name), beside = directory_of(file.path);
-	if (name.empty() || name == "." || name == "..")
-		return {};
-	std::vector<std::string> paths = {beside + name, beside + ".debug/" + name};
-	for (const std::string &directory : directories) {
-		paths.push_back(fmt::format("{}/{}", directory, name));
-		paths.push_back(directory + beside + name);
-	}
-	return paths;
-}
-
-bool has_checksum(const Opened &opened, const struct stat &status, const Link &link)
-{
-	const std::size_t padding = 3 - link.name.size() % 4; // after the NUL
-	std::uint32_t expected;
-	if (status.st_size > max_summed_bytes || link.rest.size() < padding + sizeof expected)
-		return false;
-	std::memcpy(&expected, link.rest.data() + padding, sizeof expected);
-	std::array<unsigned char, 1 << 16> part;
-	uLong sum = 0;
-	std::int64_t at = 0;
-	for (ssize_t size; at < status.st_size && (size = ::pread(opened.fd.get(), part.data(), part.size(), at)) > 0;
-	     at += size)
-		sum = ::crc32_z(sum, part.data(), static_cast<std::size_t>(size));
-	return at == status.st_size && sum == expected;
-}
-
-std::optional<Opened> open_linked(const std::string &path, const CodeFile &file, const Link &link)
-{
-	struct stat status;
-	std::optional<Opened> opened = open_by_id(path, file.build_id, status);
-	if (opened && file.build_id.empty() && !has_checksum(*opened, status, link))
-		return {};
-	return opened;
-}
-
-std::string path_of(const Fd &file)
+std::filesystem::path path_of(const Fd &file)
 {
 	std::array<char, PATH_MAX> path;
 	const ssize_t size = ::readlink(fmt::format("/proc/self/fd/{}", file.get()).c_str(), path.data(), path.size());
-	return {path.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0))};
+	return std::string(path.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
 }
 
 void find_common(SymbolFile &found, const std::vector<std::string> &directories)
 {
 	const auto image = ElfImage::open(found.debug_info.get());
-	const Link link = image ? link_in(*image, ".gnu_debugaltlink") : Link();
+	const FileLink link = image ? link_in(*image, ".gnu_debugaltlink") : FileLink();
 	const std::string id = to_hex(link.rest);
-	if (!is_id(id))
+	if (!is_build_id(id))
 		return;
-	std::vector<std::string> paths = {
-	    link.name.starts_with('/') ? link.name : directory_of(path_of(found.debug_info)) + link.name};
+	const std::filesystem::path name = link.name; // relative to where the file is
+	std::vector<std::string> paths = {path_of(found.debug_info).parent_path() / name};
 	for (const std::string &directory : directories) {
 		paths.push_back(path_by_id(directory, id));
-		paths.push_back(fmt::format("{}/{}", directory, name_of(link.name)));
+		paths.push_back(std::filesystem::path(directory) / name.filename());
 	}
 	for (const std::string &path : paths) {
-		struct stat status;
-		if (auto opened = open_by_id(path, id, status)) {
+		if (auto opened = open_by_id(path, id)) {
 			found.common = std::move(opened->fd);
 			return;
 		}
@@ -233,14 +118,14 @@ SymbolFile find_symbols(const CodeFile &file, const std::vector<std::string> &de
 {
 	SymbolFile found;
 	bool has_all = false;
-	Link link;
+	Stripped stripped{file.path, file.build_id, {}};
 	auto own = open_same(file.path, file);
 	if (!own && !file.copy.empty())
 		own = open_copy(file);
 	if (own) {
 		found.is_found = true;
 		found.functions = functions_of(*own->image, has_all);
-		link = link_in(*own->image, ".gnu_debuglink");
+		stripped.link = link_in(*own->image, ".gnu_debuglink");
 		if (has_content(*own->image, ".debug_info"))
 			found.debug_info = std::move(own->fd);
 		if (!has_all) {
@@ -248,13 +133,11 @@ SymbolFile find_symbols(const CodeFile &file, const std::vector<std::string> &de
 			found.functions.insert(found.functions.end(), more.begin(), more.end());
 		}
 	}
-	std::vector<std::string> paths = paths_of_debug_file(file, debug_directories);
-	const std::vector<std::string> linked = paths_of_link(file, link, debug_directories);
-	paths.insert(paths.end(), linked.begin(), linked.end());
+	std::vector<std::string> paths = debug_file_paths(stripped, debug_directories);
 	for (const std::string &path : paths) {
 		if (has_all && found.debug_info)
 			break;
-		auto separate = open_linked(path, file, link);
+		auto separate = open_debug_file(path, stripped);
 		if (!separate)
 			continue;
 		bool separate_has_all;
@@ -269,7 +152,7 @@ SymbolFile find_symbols(const CodeFile &file, const std::vector<std::string> &de
 	}
 	if (found.debug_info)
 		find_common(found, debug_directories);
-	else if (!linked.empty())
+	else if (!stripped.link.name.empty())
 		found.sought = std::move(paths);
 	return found;
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Finds what a file of a trace was made of: the file itself, if it is still the same, the one that its symbols or its
-// debug information were put into (GDB manual, "Separate Debug Files"), and the one that has what several files' debug
-// information has in common (dwz(1)). The build id decides, or without one the checksum of .gnu_debuglink. Used by
-// symbolizer.cpp.
+// debug information were put into (base/debug_files.h), and the one that has what several files' debug information has
+// in common (dwz(1)).
 #pragma once
 
 #include <optional>
@@ -24,9 +23,6 @@ struct SymbolFile {
 	std::vector<std::string> sought;
 };
 
-// In each of `debug_directories` it is sought as .build-id/12/3456.debug, and by its own name, with and without .debug.
-// What .gnu_debuglink names is sought beside the file, in .debug there, and in each of `debug_directories`, also below
-// the path of the file's directory.
 SymbolFile find_symbols(const CodeFile &file, const std::vector<std::string> &debug_directories);
 
 // Of .gnu_debugdata, which distributions ship with stripped programs: an ELF file with the symbols that .dynsym has

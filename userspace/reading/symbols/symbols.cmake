@@ -9,7 +9,7 @@ add_library(monitor_symbols STATIC
   ${CMAKE_CURRENT_LIST_DIR}/packed_frames.cpp
   ${CMAKE_CURRENT_LIST_DIR}/symbol_files.cpp
   ${CMAKE_CURRENT_LIST_DIR}/symbolizer.cpp)
-target_link_libraries(monitor_symbols PUBLIC monitor_base PRIVATE monitor_demangle compiled_fmt z)
+target_link_libraries(monitor_symbols PUBLIC monitor_base PRIVATE monitor_debug_files monitor_demangle compiled_fmt)
 
 # Without these two some names are missing, which `monitor doctor` says. Linked by name, as the card's libraries are.
 find_library(DW_LIBRARY dw)

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <sstream>
+#include <system_error>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -15,6 +17,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "base/debug_files.h"
 #include "base/elf_image.h"
 #include "exit_search.h"
 #include "landing_pads.h"
@@ -33,10 +36,11 @@ constexpr std::size_t max_name_bytes = 200; // readers accept 255, and two funct
 
 class FileSearch {
 public:
-	FileSearch(int fd, const std::string &name, bool may_patch) : fd_(fd), image_(ElfImage::open(fd))
+	FileSearch(int fd, const Pattern &pattern, bool may_patch) : fd_(fd), image_(ElfImage::open(fd))
 	{
 		if (image_) {
-			symbols_ = functions_of(*image_, name);
+			const std::optional<OpenedImage> separate = separate_symbols(pattern.path);
+			symbols_ = functions_of(*image_, separate ? &*separate->image : nullptr, pattern.file);
 			landing_pads_.emplace(*image_);
 		}
 		if (knows_sleds && image_ && may_patch && !is_privileged())
@@ -46,7 +50,7 @@ public:
 				cold_.emplace(symbol.name.substr(0, end), &symbol);
 	}
 
-	// Of the names of one function the first that matches.
+	// Of the names of one function the first that matches. If none does, where other names were sought.
 	std::string answer(const std::string &glob) const
 	{
 		std::string text;
@@ -62,10 +66,29 @@ public:
 			while (i + 1 < symbols_.size() && symbols_[i + 1].address == symbol.address)
 				++i;
 		}
-		return text;
+		return text.empty() ? sought_ : text;
 	}
 
 private:
+	// Of a stripped file the one with its .symtab.
+	std::optional<OpenedImage> separate_symbols(const std::string &path)
+	{
+		if (image_->section(".symtab"))
+			return {};
+		std::error_code none;
+		const std::filesystem::path real = std::filesystem::read_symlink(path, none);
+		const Stripped stripped{none ? path : real.string(), image_->build_id(),
+					link_in(*image_, ".gnu_debuglink")};
+		const std::vector<std::string> paths = debug_file_paths(stripped, {"/usr/lib/debug"});
+		for (const std::string &each : paths)
+			if (auto opened = open_debug_file(each, stripped); opened && opened->image->section(".symtab"))
+				return opened;
+		if (!stripped.link.name.empty())
+			for (const std::string &each : paths)
+				sought_ += (sought_.empty() ? "?" : ", ") + printable(each);
+		return {};
+	}
+
 	// Programs that gain privileges load no foreign libraries: ld.so(8), capabilities(7).
 	bool is_privileged() const
 	{
@@ -182,6 +205,7 @@ private:
 	int fd_;
 	std::optional<ElfImage> image_;
 	std::vector<Symbol> symbols_;
+	std::string sought_; // paths of a file with more names, if it is at none of them
 	std::vector<card::FunctionSled> sleds_;
 	std::optional<LandingPads> landing_pads_;
 	std::unordered_multimap<std::string, const Symbol *> cold_; // by the function they were moved out of
@@ -208,7 +232,7 @@ template <class T, class Take> bool parse_pairs(const std::string &text, std::ve
 
 std::string search_file(int fd, const Pattern &pattern, bool may_patch)
 {
-	return FileSearch(fd, pattern.file, may_patch).answer(pattern.glob);
+	return FileSearch(fd, pattern, may_patch).answer(pattern.glob);
 }
 
 bool parse_answer(const std::string &line, FileAnswer &answer)

@@ -148,12 +148,18 @@ FoundFunctions find_functions(const std::vector<std::string> &patterns, const st
 {
 	FoundFunctions found;
 	Collection collection(found);
-	for (const Pattern &pattern : parse_patterns(patterns, command, pids))
-		if (!collection.add(pattern, answer_of(pattern, may_patch, open, drop)))
+	for (const Pattern &pattern : parse_patterns(patterns, command, pids)) {
+		const std::string answer = answer_of(pattern, may_patch, open, drop);
+		if (answer.starts_with('?'))
+			throw Error(fmt::format("--functions {}: {} has no such function, and its other names are in a "
+						"file that is at none of these paths: {}",
+						pattern.text, pattern.path, answer.substr(1, answer.find('\n') - 1)));
+		if (!collection.add(pattern, answer))
 			throw Error(
 			    fmt::format("--functions {}: {} has no such function; `nm -C` and `nm -DC` list those "
 					"that have names",
 					pattern.text, pattern.path));
+	}
 	if (found.functions.empty())
 		throw Error(fmt::format("--functions: none of these can be probed; {}", notes(found.left_out).front()));
 	return found;

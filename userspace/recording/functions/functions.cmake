@@ -14,6 +14,6 @@ add_library(monitor_functions STATIC
   ${CMAKE_CURRENT_LIST_DIR}/patterns.cpp
   ${CMAKE_CURRENT_LIST_DIR}/program_symbols.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sled_search.cpp)
-target_link_libraries(monitor_functions PUBLIC monitor_card monitor_base PRIVATE monitor_demangle compiled_fmt capstone_if_present ${CMAKE_DL_LIBS})
+target_link_libraries(monitor_functions PUBLIC monitor_card monitor_base PRIVATE monitor_debug_files monitor_demangle compiled_fmt capstone_if_present ${CMAKE_DL_LIBS})
 target_compile_definitions(monitor_functions PRIVATE PRELOADED_BUILT="${PRELOADED_BUILT}"
   PRELOADED_INSTALLED="${PRELOADED_INSTALLED}")

@@ -133,13 +133,16 @@ std::pair<std::string, std::size_t> without_return_type(const std::string &name)
 
 } // namespace
 
-std::vector<Symbol> functions_of(const ElfImage &image, const std::string &file)
+std::vector<Symbol> functions_of(const ElfImage &image, const ElfImage *separate, const std::string &file)
 {
 	std::vector<Symbol> symbols;
+	const ElfSection *all = separate ? separate->section(".symtab") : nullptr;
+	if (all)
+		add_table(*separate, *all, symbols);
 	for (const ElfSection &section : image.sections())
 		if (section.type == SHT_SYMTAB || section.type == SHT_DYNSYM)
 			add_table(image, section, symbols);
-	if (!image.section(".symtab"))
+	if (!all && !image.section(".symtab"))
 		add_unnamed(image, file, symbols);
 	std::ranges::stable_sort(symbols, {}, &Symbol::address);
 	const auto is_same = [](const Symbol &a, const Symbol &b) {

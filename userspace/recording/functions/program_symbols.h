@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The functions of a program or library: names and places, from .symtab and .dynsym, and of a stripped file also from
-// the list of functions that unwinders use (.eh_frame_hdr). Called by function_search.cpp in its confined process.
+// the list of functions that unwinders use (.eh_frame_hdr).
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,9 @@ struct Symbol {
 	bool is_indirect = false; // the code chooses a function when the program starts (STT_GNU_IFUNC)
 };
 
-// By address; all names of each, those of .symtab first. `file`: its name without directories.
-std::vector<Symbol> functions_of(const ElfImage &image, const std::string &file);
+// By address; all names of each, those of .symtab first. `separate`: where the file's .symtab was put, if it was.
+// `file`: its name without directories.
+std::vector<Symbol> functions_of(const ElfImage &image, const ElfImage *separate, const std::string &file);
 
 // `glob` matches the name, or the demangled one with or without its parameters, and of a function made from a template
 // also without the return type and the template's arguments.
