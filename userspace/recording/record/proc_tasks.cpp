@@ -9,6 +9,7 @@
 #include <unordered_set>
 
 #include <dirent.h>
+#include <unistd.h>
 
 #include "base/fd.h"
 
@@ -73,20 +74,29 @@ bool parse_stat(const std::string &text, edc_task &task)
 	return true;
 }
 
+std::string task_directory(int pid, int tid)
+{
+	return "/proc/" + std::to_string(pid) + "/task/" + std::to_string(tid);
+}
+
+std::unordered_set<int> numbers_of(const std::vector<edc_task> &tasks)
+{
+	std::unordered_set<int> numbers;
+	for (const edc_task &task : tasks)
+		numbers.insert(task.pid);
+	return numbers;
+}
+
 } // namespace
 
 std::vector<edc_task> tasks_only_in_proc(const std::vector<edc_task> &listed, std::uint64_t time, bool filtering)
 {
-	std::unordered_set<int> known;
-	for (const edc_task &task : listed)
-		known.insert(task.pid);
+	const std::unordered_set<int> known = numbers_of(listed);
 	std::vector<edc_task> found;
-	for (int pid : numbers_in("/proc")) {
-		const std::string tasks = "/proc/" + std::to_string(pid) + "/task";
-		for (int tid : numbers_in(tasks)) {
+	for (int pid : numbers_in("/proc"))
+		for (int tid : numbers_in("/proc/" + std::to_string(pid) + "/task")) {
 			edc_task task{};
-			if (known.contains(tid) ||
-			    !parse_stat(read_text(tasks + "/" + std::to_string(tid) + "/stat"), task))
+			if (known.contains(tid) || !parse_stat(read_text(task_directory(pid, tid) + "/stat"), task))
 				continue;
 			task.time = time;
 			task.pid = tid;
@@ -95,8 +105,15 @@ std::vector<edc_task> tasks_only_in_proc(const std::vector<edc_task> &listed, st
 			task.flags = EDC_THREAD_HIDDEN | (filtering ? EDC_THREAD_FILTERED : 0);
 			found.push_back(task);
 		}
-	}
 	return found;
+}
+
+void drop_new_tasks(std::vector<edc_task> &tasks, const std::vector<edc_task> &listed_after)
+{
+	const std::unordered_set<int> known = numbers_of(listed_after);
+	std::erase_if(tasks, [&known](const edc_task &task) {
+		return known.contains(task.pid) || ::access(task_directory(task.tgid, task.pid).c_str(), F_OK) < 0;
+	});
 }
 
 } // namespace monitor::record

@@ -118,8 +118,10 @@ std::vector<edc_task> Recording::Parts::threads()
 	std::vector<edc_task> tasks = card_->list_tasks();
 	if (!card::in_first_pid_namespace())
 		return tasks; // /proc has other numbers
-	const std::vector<edc_task> hidden =
+	std::vector<edc_task> hidden =
 	    tasks_only_in_proc(tasks, read_sync(steering_->invariant_tsc()).time, options_.filtering());
+	if (!hidden.empty())
+		drop_new_tasks(hidden, card_->list_tasks());
 	tasks.insert(tasks.end(), hidden.begin(), hidden.end());
 	return tasks;
 }
