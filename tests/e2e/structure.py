@@ -135,7 +135,7 @@ SIDES = {"base": {"base"}, "recording": {"base", "recording"}, "reading": {"base
          "answers": {"base", "reading", "answers"}}
 BOTH_SIDES = {"answers/live"}
 # Targets that do not have the name of their folder alone.
-TARGETS = {"base": {"base", "demangle", "http"}, "base/fleet": {"fleet", "fleet_connection", "fleet_control"},
+TARGETS = {"base": {"base", "debug_files", "demangle", "http"}, "base/fleet": {"fleet", "fleet_connection", "fleet_control"},
            "recording/fleet": {"fleet_forwarding"}, "answers/fleet": {"fleet_collector"}}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 NETWORK_LIBRARY, NETWORK_FILE = "nats/", "userspace/base/fleet/connection.cpp"
