@@ -6,7 +6,7 @@
  * It counts the event as seen, selects the ring of this CPU's nesting level, checks the filter, reads the clock and
  * stores the token. Precondition: a probe is not preempted (then probes on one CPU nest last-in-first-out,
  * so a plain depth counter gives each a separate ring and every ring has one writer at a time). The preflight finds
- * out which attach type guarantees that on the running kernel, see userspace/recording/card/preflight.h.
+ * out which attach type guarantees that on the running kernel, see userspace/recording/calibration/preflight.h.
  *
  * Cost by part: the lookups and stores are not measurable next to bpf_ktime_get_ns() and the attachment itself.
  */

@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "recording/record/recording.h"
+#include "recording/session/recording.h"
 
 int main(int argc, char **argv)
 try {

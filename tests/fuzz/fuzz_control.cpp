@@ -19,7 +19,7 @@
 #include "base/fleet/snapshot_news.h"
 #include "base/json.h"
 #include "recording/agent/snapshot_answer.h"
-#include "recording/record/begun_snapshots.h"
+#include "recording/flight/begun_snapshots.h"
 
 using namespace monitor;
 using namespace monitor::fleet;

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "faults.h"
-#include "recording/record/blocks.h"
+#include "recording/rings/blocks.h"
 
 namespace test_block_pool {
 

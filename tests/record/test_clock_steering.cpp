@@ -10,7 +10,7 @@
 
 #include "base/tsc.h"
 #include "faults.h"
-#include "recording/record/clock.h"
+#include "recording/rings/clock.h"
 
 namespace test_clock_steering {
 

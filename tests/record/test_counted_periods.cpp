@@ -16,7 +16,7 @@
 #include "reading/analyze/check.h"
 #include "reading/analyze/fold.h"
 #include "reading/analyze/machine.h"
-#include "recording/record/counted_periods.h"
+#include "recording/periods/counted_periods.h"
 #include "samples.h"
 #include "scratch.h"
 

@@ -13,7 +13,7 @@
 #include "fake_card.h"
 #include "faults.h"
 #include "monitor/token.h"
-#include "recording/record/drain.h"
+#include "recording/rings/drain.h"
 
 namespace test_drain {
 

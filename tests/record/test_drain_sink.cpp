@@ -10,7 +10,7 @@
 
 #include "fake_card.h"
 #include "monitor/token.h"
-#include "recording/record/drain.h"
+#include "recording/rings/drain.h"
 
 namespace test_drain_sink {
 

@@ -11,7 +11,7 @@
 #include "fake_card.h"
 #include "monitor/block.h"
 #include "monitor/token.h"
-#include "recording/record/flight_rings.h"
+#include "recording/flight/flight_rings.h"
 
 namespace test_flight_rings {
 

@@ -2,7 +2,7 @@
 // Which functions a budget leaves out, and when: with a clock and counts of the test's own.
 #include <catch2/catch.hpp>
 
-#include "recording/record/function_budget.h"
+#include "recording/session/function_budget.h"
 
 namespace test_function_budget {
 

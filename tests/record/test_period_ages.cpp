@@ -7,7 +7,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "recording/record/period_ages.h"
+#include "recording/periods/period_ages.h"
 #include "scratch.h"
 
 namespace test_period_ages {

@@ -6,7 +6,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "recording/record/phase_estimate.h"
+#include "recording/calibration/phase_estimate.h"
 
 namespace test_phase_estimate {
 

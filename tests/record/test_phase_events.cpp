@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Events of threads in parts of a recording (recording/record/phase_events.h), counted in blocks as the drain thread
-// shows them.
+// Events of threads in parts of a recording (recording/calibration/phase_events.h), counted in blocks as the drain
+// thread shows them.
 #include <array>
 #include <cstring>
 
 #include <catch2/catch.hpp>
 
 #include "monitor/card.h"
-#include "recording/record/phase_events.h"
+#include "recording/calibration/phase_events.h"
 
 namespace test_phase_events {
 

@@ -11,7 +11,7 @@
 
 #include "base/fd.h"
 #include "faults.h"
-#include "recording/record/writer.h"
+#include "recording/rings/writer.h"
 #include "scratch.h"
 
 namespace test_writer {

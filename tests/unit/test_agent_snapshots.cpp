@@ -18,10 +18,11 @@
 #include "recording/agent/joint_snapshots.h"
 #include "recording/agent/snapshot_answer.h"
 #include "recording/agent/snapshot_commands.h"
-#include "recording/card/recorders.h"
-#include "recording/record/begun_snapshots.h"
-#include "recording/record/snapshot_requests.h"
-#include "recording/record/snapshot_window.h"
+#include "recording/flight/begun_snapshots.h"
+#include "recording/flight/snapshot_requests.h"
+#include "recording/flight/snapshot_window.h"
+#include "recording/recorder/recorders.h"
+#include "recording/recorder/snapshot_question.h"
 
 using namespace monitor;
 using namespace monitor::agent;
@@ -346,7 +347,7 @@ TEST_CASE("agent: after a restart, old triggers are not passed on again")
 TEST_CASE("flight: a name that somebody took does not keep a recorder from being asked")
 {
 	const Fd taken(::socket(AF_UNIX, SOCK_SEQPACKET, 0));
-	const card::SocketAddress plain(fmt::format("monitor-flight-{}", ::getpid()));
+	const record::SocketAddress plain(fmt::format("monitor-flight-{}", ::getpid()));
 	REQUIRE(::bind(taken.get(), plain.get(), plain.length) == 0);
 	record::SnapshotRequests recorder(::getuid(), "/flight", false);
 	const record::SnapshotQuestion question(::getpid(), {});

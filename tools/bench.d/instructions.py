@@ -27,7 +27,7 @@ def static_helpers(context):
 	os.makedirs(folder)
 	source, build = "tools/bench.d/loads", context.build
 	run(["cc", "-std=gnu11", "-O2", "-static", f"{source}/workload.c", "-o", f"{folder}/workload", "-pthread"])
-	libraries = [f"{build}/userspace/libmonitor_{name}.a" for name in ("record", "stacks", "user_card", "pmu", "card", "base")]
+	libraries = [f"{build}/userspace/libmonitor_{name}.a" for name in ("rings", "stacks", "user_card", "pmu", "card", "recorder", "base")]
 	libraries += glob.glob(f"{build}/userspace/libcompiled_fmt.a") # not with every version of fmt
 	run(["c++", "-std=c++20", "-O2", "-static", "-Iuserspace", "-Iinclude", f"{source}/attach.cpp", "-o",
 		f"{folder}/attach", *libraries, "-lbpf", "-lelf", "-lz", "-lpfm", "-pthread"])

@@ -25,7 +25,7 @@
 #include "plots.h"
 #include "problems.h"
 #include "progress_line.h"
-#include "recording/card/recorders.h"
+#include "recording/recorder/recorders.h"
 #include "terminal.h"
 
 namespace monitor {
@@ -102,7 +102,7 @@ std::vector<std::string> complete_all(std::vector<archive::Entry> &entries, cons
 
 int run_add(const ArchiveArguments &arguments)
 {
-	if (const auto recorder = card::recorder_of(arguments.directory))
+	if (const auto recorder = record::recorder_of(arguments.directory))
 		throw Error(fmt::format("{} is still being recorded by process {}: stop it first",
 					printable(arguments.directory), *recorder));
 	const archive::Transfer transfer = arguments.move   ? archive::Transfer::move

@@ -19,7 +19,7 @@
 #include "recording/functions/patch_trial.h"
 #include "recording/pmu/list.h"
 #include "recording/pmu/measure.h"
-#include "recording/record/user.h"
+#include "recording/recorder/user.h"
 
 namespace monitor {
 namespace {

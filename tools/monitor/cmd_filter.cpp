@@ -14,7 +14,7 @@
 #include "commands.h"
 #include "matching.h"
 #include "recording/card/classes.h"
-#include "recording/record/metadata.h"
+#include "recording/session/metadata.h"
 #include "terminal.h"
 
 namespace monitor {

@@ -27,7 +27,7 @@
 #include "recording/fleet/trace_parts.h"
 #include "termination.h"
 #ifdef MONITOR_RECORD_SIDE
-#include "recording/card/recorders.h"
+#include "recording/recorder/recorders.h"
 #endif
 
 namespace monitor {
@@ -45,7 +45,7 @@ struct PushArguments {
 bool is_being_recorded(const std::string &directory)
 {
 #ifdef MONITOR_RECORD_SIDE
-	return card::recorder_of(directory).has_value();
+	return record::recorder_of(directory).has_value();
 #else
 	return directory.empty(); // this build knows no recorders
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `monitor record`: the progress line and the summary around recording/record/recording.h.
+// `monitor record`: the progress line and the summary around recording/session/recording.h.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -20,7 +20,7 @@
 #include "ready_notice.h"
 #include "record_arguments.h"
 #include "record_options.h"
-#include "recording/record/recording.h"
+#include "recording/session/recording.h"
 #include "terminal.h"
 
 namespace monitor {

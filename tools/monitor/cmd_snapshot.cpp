@@ -11,7 +11,7 @@
 #include "base/json.h"
 #include "base/json_fields.h"
 #include "commands.h"
-#include "recording/record/snapshot_requests.h"
+#include "recording/recorder/snapshot_question.h"
 
 namespace monitor {
 namespace {

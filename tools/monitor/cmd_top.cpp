@@ -28,7 +28,7 @@
 #include "problems.h"
 #include "record_options.h"
 #include "recording/pmu/selection.h"
-#include "recording/record/recording.h"
+#include "recording/session/recording.h"
 #include "stack_options.h"
 #include "terminal.h"
 

@@ -23,7 +23,7 @@
 #include "problems.h"
 #include "reading/analyze/recording_info.h"
 #include "reading/events/merge.h"
-#include "recording/record/metadata.h"
+#include "recording/session/metadata.h"
 #include "terminal.h"
 
 namespace monitor {

@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "record_options.h"
-#include "recording/record/recording.h"
+#include "recording/session/recording.h"
 
 namespace monitor {
 

@@ -14,7 +14,7 @@
 #include "base/quoting.h"
 #include "base/scanner.h"
 #include "reading/ctf/interpret.h"
-#include "recording/record/user.h"
+#include "recording/recorder/user.h"
 
 namespace monitor {
 namespace {

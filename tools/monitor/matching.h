@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "answers/trigger/trigger_text.h"
-#include "recording/record/matching.h"
+#include "recording/session/matching.h"
 
 namespace monitor {
 

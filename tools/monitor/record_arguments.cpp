@@ -19,9 +19,9 @@
 #include "monitor/device.h"
 #include "problems.h"
 #include "record_options.h"
+#include "recording/counting/user_reads.h"
 #include "recording/pmu/selection.h"
-#include "recording/record/user.h"
-#include "recording/record/user_reads.h"
+#include "recording/recorder/user.h"
 
 namespace monitor {
 namespace {

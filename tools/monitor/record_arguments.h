@@ -9,7 +9,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "recording/record/recording.h"
+#include "recording/session/recording.h"
 #include "stack_options.h"
 
 namespace monitor {

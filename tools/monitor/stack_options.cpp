@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "record_options.h"
-#include "recording/record/stack_choice.h"
+#include "recording/session/stack_choice.h"
 
 namespace monitor {
 namespace {

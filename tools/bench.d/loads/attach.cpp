@@ -27,7 +27,7 @@
 #include "base/error.h"
 #include "recording/card/bpf_card.h"
 #include "recording/card/preflight_checks.h"
-#include "recording/record/clock.h"
+#include "recording/rings/clock.h"
 
 namespace {
 

@@ -17,4 +17,4 @@ add_library(monitor_live STATIC
   ${CMAKE_CURRENT_LIST_DIR}/refresh.cpp
   ${CMAKE_CURRENT_LIST_DIR}/stack_naming.cpp
   ${CMAKE_CURRENT_LIST_DIR}/virtual_fold.cpp)
-target_link_libraries(monitor_live PUBLIC monitor_states monitor_report PRIVATE monitor_record compiled_fmt)
+target_link_libraries(monitor_live PUBLIC monitor_states monitor_report PRIVATE monitor_periods compiled_fmt)

@@ -16,7 +16,7 @@
 #include "reading/analyze/recording_info.h"
 #include "reading/analyze/source.h"
 #include "reading/events/live_streams.h"
-#include "recording/record/block_sink.h"
+#include "recording/rings/block_sink.h"
 
 namespace monitor::live {
 

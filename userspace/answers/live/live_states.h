@@ -17,7 +17,7 @@
 #include "live_events.h"
 #include "reading/states/evaluator.h"
 #include "reading/states/tree.h"
-#include "recording/record/block_sink.h"
+#include "recording/rings/block_sink.h"
 
 namespace monitor::live {
 

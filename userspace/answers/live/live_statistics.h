@@ -19,8 +19,7 @@
 
 #include "live_fold.h"
 #include "period_sums.h"
-#include "recording/record/period_files.h"
-#include "recording/record/recording.h"
+#include "recording/periods/period_files.h"
 
 namespace monitor::live {
 

@@ -12,7 +12,7 @@
 
 #include "period_sums.h"
 #include "reading/analyze/machine.h"
-#include "recording/record/control_stream.h"
+#include "recording/rings/control_stream.h"
 
 namespace monitor::live {
 

@@ -9,7 +9,7 @@ namespace monitor::analyze {
 namespace {
 
 constexpr std::uint64_t slope_parts = 50'000'000;    // 1 / 20e-9
-constexpr std::int64_t smallest_step_ns = 1'000'000; // as in recording/record/clock.cpp
+constexpr std::int64_t smallest_step_ns = 1'000'000; // as in recording/rings/clock.cpp
 
 } // namespace
 

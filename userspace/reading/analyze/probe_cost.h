@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What the probes of a recording cost: its events times the cost per event, calibrated at its start and at its end
-// (recording/card/calibration.cpp). A cost that could not be measured on the machine is unknown. Called by
+// (recording/calibration/calibration.cpp). A cost that could not be measured on the machine is unknown. Called by
 // answers/report/summary.cpp and virtual_cost.cpp.
 #pragma once
 

@@ -41,7 +41,7 @@ struct KernelCounts {
 };
 
 // System calls that the recorder made on a CPU outside the recording, and what the probes saw:
-// recording/card/witness.h.
+// recording/calibration/witness.h.
 struct CallWitness {
 	unsigned cpu = 0;
 	std::uint64_t calls = 0, entries = 0, exits = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Statements about the recorder's own system calls before and after a recording (record side:
-// recording/card/witness.h): the probes saw exactly the calls that were made, and their times lie between the direct
-// TSC reads around each. Part of check.cpp.
+// recording/calibration/witness.h): the probes saw exactly the calls that were made, and their times lie between the
+// direct TSC reads around each. Part of check.cpp.
 #pragma once
 
 #include <vector>

@@ -21,7 +21,7 @@ struct RealTimeStep {
 	bool operator==(const RealTimeStep &) const = default;
 };
 
-// From "TIME+NS TIME-NS ...", as the recorder's descriptions have it (recording/record/metadata.cpp). Empty: it is
+// From "TIME+NS TIME-NS ...", as the recorder's descriptions have it (recording/session/metadata.cpp). Empty: it is
 // malformed.
 std::optional<std::vector<RealTimeStep>> parse_steps(std::string_view untrusted_text);
 

@@ -11,4 +11,4 @@ add_library(monitor_agent STATIC
   ${CMAKE_CURRENT_LIST_DIR}/snapshot_answer.cpp
   ${CMAKE_CURRENT_LIST_DIR}/snapshot_commands.cpp
   ${CMAKE_CURRENT_LIST_DIR}/starter.cpp)
-target_link_libraries(monitor_agent PUBLIC monitor_record monitor_fleet_forwarding monitor_fleet_control monitor_fleet_connection PRIVATE compiled_fmt)
+target_link_libraries(monitor_agent PUBLIC monitor_flight monitor_fleet_forwarding monitor_fleet_control monitor_fleet_connection PRIVATE compiled_fmt)

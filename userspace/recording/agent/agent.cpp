@@ -23,7 +23,7 @@
 #include "base/sentence.h"
 #include "journal.h"
 #include "network_part.h"
-#include "recording/record/user.h"
+#include "recording/recorder/user.h"
 #include "starter.h"
 
 namespace monitor::agent {

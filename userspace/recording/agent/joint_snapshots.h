@@ -30,8 +30,8 @@
 #include "heard_limits.h"
 #include "joint_limits.h"
 #include "link.h"
-#include "recording/record/begun_snapshots.h"
-#include "recording/record/snapshot_requests.h"
+#include "recording/flight/begun_snapshots.h"
+#include "recording/recorder/snapshot_question.h"
 
 namespace monitor::agent {
 

@@ -42,7 +42,7 @@ void set_environment(const ChildIdentity &identity)
 	::setenv("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", 1);
 	if (identity.becomes)
 		record::set_environment_of(*identity.becomes);
-	if (identity.on_behalf_of) { // record/user.h takes it from there
+	if (identity.on_behalf_of) { // recorder/user.h takes it from there
 		::setenv("SUDO_UID", std::to_string(identity.on_behalf_of->uid).c_str(), 1);
 		::setenv("SUDO_GID", std::to_string(identity.on_behalf_of->gid).c_str(), 1);
 	}

@@ -15,7 +15,7 @@
 #include <sys/types.h>
 
 #include "base/fd.h"
-#include "recording/record/user.h"
+#include "recording/recorder/user.h"
 
 namespace monitor::agent {
 

@@ -3,7 +3,7 @@
 // answer, without waiting for it.
 //
 // Made and used by starter.cpp, one for each run, in its only thread; the recorder's end is
-// recording/record/snapshot_requests.cpp, which runs as another user (snapshot_answer.h).
+// recording/flight/snapshot_requests.cpp, which runs as another user (snapshot_answer.h).
 // Invariant: each command that was asked is answered once, also if the recorder ends.
 #pragma once
 
@@ -17,7 +17,7 @@
 
 #include "base/fleet/control.h"
 #include "base/fleet/reports.h"
-#include "recording/record/snapshot_requests.h"
+#include "recording/recorder/snapshot_question.h"
 
 namespace monitor::agent {
 

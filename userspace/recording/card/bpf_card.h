@@ -2,7 +2,7 @@
 // The BPF card: loads the probes, decides how each is attached, and provides the recording with its rings and counts.
 // With the kernel module, the rings and most probes are the module's; BPF programs probe the rest and post through the
 // module's kfuncs. bpf_card_load.cpp loads them, bpf_card_attach.cpp attaches and detaches them, bpf_card.cpp has the
-// operations of a recording. Called by Recording; next in the flow: recording/record/drain.cpp takes the blocks. One
+// operations of a recording. Called by Recording; next in the flow: recording/rings/drain.cpp takes the blocks. One
 // thread loads and attaches; afterwards only the drain thread reads the rings.
 #pragma once
 

@@ -32,7 +32,6 @@ add_library(monitor_card STATIC
   ${CMAKE_CURRENT_LIST_DIR}/bpf_card_attach.cpp
   ${CMAKE_CURRENT_LIST_DIR}/bpf_card_load.cpp
   ${CMAKE_CURRENT_LIST_DIR}/bpf_link.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/calibration.cpp
   ${CMAKE_CURRENT_LIST_DIR}/classes.cpp
   ${CMAKE_CURRENT_LIST_DIR}/cpu_events.cpp
   ${CMAKE_CURRENT_LIST_DIR}/event_opener.cpp
@@ -43,17 +42,12 @@ add_library(monitor_card STATIC
   ${CMAKE_CURRENT_LIST_DIR}/module_card.cpp
   ${CMAKE_CURRENT_LIST_DIR}/places.cpp
   ${CMAKE_CURRENT_LIST_DIR}/preemption.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/preflight.cpp
   ${CMAKE_CURRENT_LIST_DIR}/preflight_checks.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/process_numbers.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/recorders.cpp
   ${CMAKE_CURRENT_LIST_DIR}/reset_events.cpp
   ${CMAKE_CURRENT_LIST_DIR}/ring_layout.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sample_timers.cpp
   ${CMAKE_CURRENT_LIST_DIR}/stack_probes.cpp
   ${CMAKE_CURRENT_LIST_DIR}/task_lists.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/witness.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/workloads.cpp
   ${CMAKE_BINARY_DIR}/generated/card.skel.h
   ${CMAKE_BINARY_DIR}/generated/preemption.skel.h)
 # Tests have a card of their own in its place (tests/record), so its files are members of their own.
@@ -61,4 +55,4 @@ set_source_files_properties(
   ${CMAKE_CURRENT_LIST_DIR}/bpf_card.cpp ${CMAKE_CURRENT_LIST_DIR}/bpf_card_attach.cpp
   ${CMAKE_CURRENT_LIST_DIR}/bpf_card_load.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 target_include_directories(monitor_card PRIVATE ${CMAKE_BINARY_DIR}/generated)
-target_link_libraries(monitor_card PUBLIC monitor_base compiled_fmt PRIVATE bpf elf z Threads::Threads)
+target_link_libraries(monitor_card PUBLIC monitor_recorder monitor_base compiled_fmt PRIVATE bpf elf z Threads::Threads)

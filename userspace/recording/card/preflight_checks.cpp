@@ -18,8 +18,8 @@
 #include "kernel_features.h"
 #include "module_card.h"
 #include "preemption.h"
-#include "process_numbers.h"
-#include "recorders.h"
+#include "recording/recorder/process_numbers.h"
+#include "recording/recorder/recorders.h"
 
 extern "C" __attribute__((weak)) const unsigned int __rseq_size;
 
@@ -235,7 +235,7 @@ PreflightCheck module()
 
 PreflightCheck process_numbers()
 {
-	if (in_first_pid_namespace())
+	if (record::in_first_pid_namespace())
 		return {"process numbers", "the kernel's own", CheckState::good, "processes can be chosen with -p", ""};
 	return {"process numbers", "a container's own", CheckState::limited,
 		"the whole machine can be recorded, but not a command or the processes of -p",
@@ -274,7 +274,7 @@ bool has_invariant_tsc()
 
 PreflightCheck recorders()
 {
-	const std::vector<pid_t> all = other_recorders();
+	const std::vector<pid_t> all = record::other_recorders();
 	if (all.empty())
 		return {"recordings", "none runs", CheckState::good,
 			"several can run at once, each with its own probes", ""};
@@ -282,7 +282,7 @@ PreflightCheck recorders()
 	std::uint64_t sum = 0;
 	bool is_known = true;
 	for (const pid_t pid : all) {
-		const std::optional<std::uint64_t> bytes = map_bytes_of(pid);
+		const std::optional<std::uint64_t> bytes = record::map_bytes_of(pid);
 		text +=
 		    fmt::format("{}process {}: {}", text.empty() ? "" : ", ", pid,
 				bytes ? fmt::format("{:.1f} MB", static_cast<double>(*bytes) / 1e6) : "memory unknown");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // How a CPU's blocks are divided among the kernel's rings. Called by bpf_card_load.cpp, bpf_card.cpp and
-// recording/record/buffers.cpp.
+// recording/rings/buffers.cpp.
 #pragma once
 
 #include <array>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Opens counters that the kernel schedules together, for a trial (machine.cpp) and for a recording
-// (recording/record/counters.cpp).
+// (recording/counting/counters.cpp).
 #pragma once
 
 #include <vector>

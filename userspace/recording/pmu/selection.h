@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What `record -m` selects: the counters to open and the measurements derived from them. Built here from names
-// (events.h) and groups (groups.h); opened by userspace/recording/record/counters.cpp; written into recording.json for
-// the reports. Invariant: a measurement without `missing` has counters that this machine can open; one with it has
+// (events.h) and groups (groups.h); opened by userspace/recording/counting/counters.cpp; written into recording.json
+// for the reports. Invariant: a measurement without `missing` has counters that this machine can open; one with it has
 // none.
 #pragma once
 

@@ -9,7 +9,7 @@
 #include "monitor/edc.h"
 #include "monitor/function_table.h"
 
-// The names and fields are known to reading/activities/tracker.cpp and recording/record/metadata.cpp.
+// The names and fields are known to reading/activities/tracker.cpp and recording/session/metadata.cpp.
 EDC_EVENT_FIELDS(function_entry, (arg, u16, function), (x64, stack_pointer));
 EDC_EVENT_FIELDS(function_exit, (arg, u16, function), (x64, stack_pointer));
 EDC_EVENT_FIELDS(functions_patched, (arg, u16, function), (u64, functions), (u64, refused_sleds));

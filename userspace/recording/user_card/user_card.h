@@ -5,7 +5,7 @@
 // The card itself answers processes; its parts are the table of processes that have rings (user_process_table.h), the
 // classes that they declared (user_known_classes.h), and the drain of their rings (user_drain.h). Two threads: the
 // card's own answers processes and watches for their end; the drain thread calls drain(). They share the parts under a
-// lock that is held briefly. Next in the flow: recording/record/drain.cpp. Invariant: a class is described in the trace
+// lock that is held briefly. Next in the flow: recording/rings/drain.cpp. Invariant: a class is described in the trace
 // before the process that declares it gets its id.
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The event classes that instrumented programs declare: turns the text of EDC_EVENT into a layout, and into an id that
 // all programs of a recording share. The texts are untrusted. Called by user_known_classes.cpp;
-// recording/record/metadata.cpp describes the classes.
+// recording/session/metadata.cpp describes the classes.
 #pragma once
 
 #include <array>
@@ -62,7 +62,7 @@ struct ClassShare {
 inline constexpr std::size_t max_class_bytes = 16u << 10;
 inline constexpr ClassShare max_per_process{512, 256u << 10}, max_per_uid{1024, 512u << 10},
     max_of_recording{EDC_ID_LAST - EDC_ID_USER_FIRST + 1, 1u << 20};
-// What recording/record/metadata.cpp writes for them: names occur up to three times; `a=1,` of a label becomes
+// What recording/session/metadata.cpp writes for them: names occur up to three times; `a=1,` of a label becomes
 // `"a" = 1, `; the words around them take at most 1 KiB per class.
 static_assert(3 * max_of_recording.bytes + 1024 * max_of_recording.classes < max_description_bytes / 2);
 

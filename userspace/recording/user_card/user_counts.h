@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What the user card counts. Filled by its parts (user_process_table.cpp, user_drain.cpp, user_known_classes.cpp);
-// written by recording/record/recording_file.cpp. Invariant: the claims are the largest ones, one per process.
+// written by recording/session/recording_file.cpp. Invariant: the claims are the largest ones, one per process.
 #pragma once
 
 #include <cstddef>

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: MIT
+#include "calibration.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cinttypes>
+#include <cstdio>
+#include <cstring>
+#include <functional>
+#include <future>
+#include <iterator>
+#include <sstream>
+
+#include <linux/membarrier.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "recording/card/classes.h"
+#include "recording/card/places.h"
+#include "recording/card/trial.h"
+#include "workloads.h"
+
+namespace monitor::card {
+namespace {
+
+using namespace std::chrono_literals;
+using Names = std::vector<std::string>;
+using Clock = std::chrono::steady_clock;
+
+constexpr auto max_time_of_each = 100ms; // workload
+constexpr std::size_t max_rounds = 22;
+
+// Where a reset is tried: nothing else calls it. It starts as most functions do, with an instruction that the kernel
+// emulates; an instruction that the kernel must single-step costs more.
+#if defined(__x86_64__)
+__attribute__((naked, noinline)) void reset_here()
+{
+	asm volatile("push %rax\n\tpop %rax\n\tret");
+}
+#else
+__attribute__((noinline)) void reset_here()
+{
+	asm volatile("nop" ::: "memory");
+}
+#endif
+
+double time_resets()
+{
+	constexpr int resets = 200;
+	const auto start = cpu_time();
+	for (int i = 0; i < resets; ++i)
+		reset_here();
+	return static_cast<double>((cpu_time() - start).count()) / resets;
+}
+
+// Payload words of each kernel class, by id.
+std::array<unsigned, 1 << EDC_ID_BITS> words_by_id()
+{
+	std::array<unsigned, 1 << EDC_ID_BITS> words{};
+	for (const ClassRow &row : kernel_classes())
+		words[row.id] = row.words;
+	return words;
+}
+
+// The times between a token `from` and a token `to` directly after it, in ticks, from what is in the ring.
+std::vector<double> brackets(const BpfCard &card, int cpu, std::uint32_t from, std::uint32_t to)
+{
+	const auto words = words_by_id();
+	const edc_ring &ring = card.area(static_cast<unsigned>(cpu)).level[0].ring;
+	std::vector<double> found;
+	for (std::uint64_t number = 0; number < std::min<std::uint64_t>(ring.closed, ring.blocks); ++number) {
+		const std::byte *block = card.memory(static_cast<unsigned>(cpu)) + ring.first + number * EDC_BLOCK_SIZE;
+		const std::uint64_t end = std::min<std::uint64_t>(
+		    reinterpret_cast<const edc_block *>(block)->content_size / 8, EDC_BLOCK_SIZE);
+		std::uint64_t before = 0;
+		for (std::uint64_t at = EDC_BLOCK_HEADER; at + 8 <= end;) {
+			std::uint64_t token;
+			std::memcpy(&token, block + at, sizeof token);
+			if (edc_token_id(before) == from && edc_token_id(token) == to)
+				found.push_back(
+				    static_cast<std::uint32_t>(edc_token_time(token) - edc_token_time(before)));
+			before = token;
+			at += 8 * (1 + words[edc_token_id(token)]);
+		}
+	}
+	return found;
+}
+
+// This many rounds are measured while the probes are attached, and as many before and after while they are not; more on
+// a machine that takes long to attach them.
+constexpr std::size_t rounds_together = 2;
+
+// Work in which each of these programs runs `times_each` times per unit.
+struct Work {
+	std::string what; // key in Calibration::costs
+	Names programs;
+	double times_each;
+	std::function<double()> time;
+	double events = 0; // per unit, of the programs that this kernel has
+	std::vector<Round> rounds{};
+
+	// Sets a part of the rounds that are measured together: the last ones.
+	void measure(double Round::*part, std::size_t together)
+	{
+		for (std::size_t i = rounds.size() - together; i < rounds.size(); ++i)
+			rounds[i].*part = time();
+	}
+};
+
+// Every round measures all workloads: what was detached is attached again only after a grace period of the kernel, and
+// what is attached together waits for one. The CPU does not sleep meanwhile, because it would be slower for a while.
+// The probes of system calls come last, because round trips make calls too.
+class Trial {
+public:
+	Trial(BpfCard &card, const CalibrationOptions &options, int cpu)
+	    : card_(card), options_(options), cpu_(cpu), trips_(cpu)
+	{
+		if (options.filtering)
+			works_.push_back(&rejected_);
+		if (options.probes && card.reads_apart())
+			works_.push_back(&reset_);
+	}
+
+	// Off, on, off and so on, until there are enough rounds or the time is over.
+	Calibration run()
+	{
+		const auto start = Clock::now();
+		const auto time = max_time_of_each * static_cast<int>(works_.size());
+		auto end = start + time;
+		for (int times = 1; sched_.rounds.size() < max_rounds && Clock::now() < end; ++times) {
+			some_rounds();
+			if (Clock::now() >= end && sched_.rounds.size() < max_rounds)
+				end = start + 2 * time; // a slow machine: with fewer the cost would be unknown
+			fit((Clock::now() - start) / times, end - Clock::now());
+		}
+		if (!card_.resets_at_function()) // then it was measured on top of the system call probes
+			for (std::size_t i = 0; i < reset_.rounds.size(); ++i)
+				reset_.rounds[i].before = reset_.rounds[i].after = syscall_.rounds[i].with;
+		Calibration result;
+		for (const Work *work : works_)
+			if (work->events > 0)
+				result.costs[work->what] = estimate(work->rounds, work->events);
+		result.call_edge = edge(syscall_, EDC_ID_SYS_ENTER, EDC_ID_SYS_EXIT);
+		result.fault_edge = edge(fault_, EDC_ID_PAGE_FAULT_USER, EDC_ID_MINOR_FAULT);
+		return result;
+	}
+
+private:
+	// So many rounds are measured together that there are enough in the time that is left.
+	void fit(Clock::duration of_some, Clock::duration left)
+	{
+		const auto times = static_cast<std::size_t>(std::max<Clock::rep>(left / of_some, 1));
+		const std::size_t missing = max_rounds - std::min(sched_.rounds.size(), max_rounds);
+		together_ = std::min(std::max((missing + times - 1) / times, rounds_together), missing);
+	}
+
+	void some_rounds()
+	{
+		for (Work *work : works_)
+			work->rounds.resize(work->rounds.size() + together_);
+		wait_for_grace_period();
+		for (Work *work : works_)
+			work->measure(&Round::before, together_);
+		select(true);
+		card_.attach_only(options_.tp, others_);
+		measure(sched_);
+		measure(fault_);
+		card_.attach_more(options_.tp, syscall_.programs);
+		if (options_.filtering) {
+			select(false);
+			measure(rejected_);
+			select(true);
+		}
+		measure(syscall_);
+		if (works_.back() == &reset_ && card_.attach_trial_reset("/proc/self/exe", reset_place_)) {
+			reset_.events = 1;
+			reset_.measure(&Round::with, together_);
+		}
+		card_.attach_only(options_.tp, {});
+		grace_period_ =
+		    std::async(std::launch::async, [] { ::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0); });
+		free_rings();
+		for (Work *work : works_)
+			work->measure(&Round::after, together_);
+	}
+
+	// The CPU is kept busy, but no more urgently than other threads would: a kernel thread of the usual priority,
+	// to which a trial does not leave the CPU, is what ends the period.
+	void wait_for_grace_period()
+	{
+		if (!grace_period_.valid())
+			return;
+		const std::jthread busy([](const std::stop_token &stop) {
+			::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), 0);
+			while (!stop.stop_requested())
+				;
+		});
+		grace_period_.wait();
+	}
+
+	void measure(Work &work)
+	{
+		const Names &attached = card_.attached();
+		const auto here = std::ranges::count_if(work.programs, [&](const std::string &program) {
+			return std::ranges::any_of(attached,
+						   [&](const std::string &name) { return name.ends_with(program); });
+		});
+		work.events = work.times_each * static_cast<double>(here);
+		work.measure(&Round::with, together_);
+	}
+
+	// Whether events of this process are recorded.
+	void select(bool is_traced)
+	{
+		if (options_.filtering)
+			card_.trace_process(::getpid(), is_traced);
+	}
+
+	// A probe that finds its ring full has another cost.
+	void free_rings()
+	{
+		for (unsigned cpu = 0; cpu < card_.cpus(); ++cpu)
+			for (unsigned level = 0; level < card_.rings(); ++level) {
+				edc_cpu &area = card_.area(cpu);
+				__atomic_store_n(&area.reader.read[level],
+						 __atomic_load_n(&area.level[level].ring.closed, __ATOMIC_ACQUIRE),
+						 __ATOMIC_RELEASE);
+			}
+	}
+
+	// The time of a unit outside its two tokens.
+	double edge(const Work &work, std::uint32_t from, std::uint32_t to) const
+	{
+		std::vector<double> units;
+		std::ranges::transform(work.rounds, std::back_inserter(units), &Round::with);
+		const std::vector<double> between = brackets(card_, cpu_, from, to);
+		if (work.events == 0 || between.empty())
+			return 0;
+		const double ns = quantile(units, 0.5) - quantile(between, 0.5) / options_.ticks_per_ns;
+		return ns > 0 ? ns : 0; // shorter than what it contains: then it was not measured
+	}
+
+	BpfCard &card_;
+	const CalibrationOptions &options_;
+	int cpu_;
+	RoundTrips trips_;
+	Faults faults_;
+	Calls calls_;
+	const std::uint64_t reset_place_ = place_in_file(reinterpret_cast<std::uintptr_t>(&reset_here));
+	Work sched_{"sched", {"sched_switch", "sched_waking"}, 2, [this] { return trips_.time(); }};
+	Work fault_{"fault", {"page_fault_user", "minor_fault"}, 1, [this] { return faults_.time(); }};
+	Work rejected_{"rejected", {"sys_enter", "sys_exit"}, 1, [this] { return calls_.time(); }};
+	Work syscall_{"syscall", {"sys_enter", "sys_exit"}, 1, [this] { return calls_.time(); }};
+	Work reset_{"reset", {}, 1, [this] { return card_.resets_at_function() ? time_resets() : calls_.time(); }};
+	std::vector<Work *> works_{&sched_, &fault_, &syscall_};
+	const Names others_ = {"sched_switch", "sched_waking", "page_fault_user", "minor_fault"};
+	std::size_t together_ = rounds_together;
+	std::future<void> grace_period_;
+};
+
+} // namespace
+
+Calibration calibrate(BpfCard &card, const CalibrationOptions &options)
+{
+	Calibration result;
+	const int cpu = std::max(::sched_getcpu(), 0);
+	card.reset();
+	try {
+		run_trial(cpu, [&] { result = Trial(card, options, cpu).run(); });
+	} catch (const Error &) {
+		card.detach();
+		throw;
+	}
+	card.detach();
+	card.reset();
+	if (options.probes)
+		if (const Estimate event = card.time_function_event(); event.rounds > 0)
+			result.costs["function"] = event;
+	try {
+		if (const Estimate sample = card.time_sample(); sample.rounds > 0)
+			result.costs["sample"] = sample;
+	} catch (const Error &) { // after the privilege was given up: then the start's is all that is known
+	}
+	return result;
+}
+
+} // namespace monitor::card

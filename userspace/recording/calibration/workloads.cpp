@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+#include "workloads.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <latch>
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "recording/card/trial.h"
+
+namespace monitor::card {
+namespace {
+
+constexpr int mapped_pages = 144, pages_before = 16;
+
+double ns(std::chrono::nanoseconds time)
+{
+	return static_cast<double>(time.count());
+}
+
+void call(int count)
+{
+	for (int i = 0; i < count; ++i)
+		::syscall(SYS_getppid);
+}
+
+} // namespace
+
+// Not fewer than what makes reading the clock a small part of it.
+template <class Work> int Units::count(const Work &work)
+{
+	constexpr int first = 10, min_units = 20;
+	constexpr double enough_ns = 100'000;
+	if (count_ == 0) {
+		work(first); // the first calls are slower than the rest
+		const auto start = cpu_time();
+		work(first);
+		const double fitting = enough_ns * first / std::max(ns(cpu_time() - start), 1.0);
+		count_ = fitting < max_ ? std::max(min_units, static_cast<int>(fitting)) : max_;
+	}
+	return count_;
+}
+
+double Calls::time()
+{
+	const int calls = units_.count(call);
+	call(2 * calls);
+	const auto start = cpu_time();
+	call(calls);
+	return ns(cpu_time() - start) / (calls + 1); // reading the clock twice is a call, too
+}
+
+RoundTrips::RoundTrips(int cpu)
+{
+	int there[2], back[2];
+	if (::pipe2(there, O_CLOEXEC) < 0)
+		throw Error(errno, "cannot create a pipe for the calibration");
+	there_[0] = Fd(there[0]), there_[1] = Fd(there[1]);
+	if (::pipe2(back, O_CLOEXEC) < 0)
+		throw Error(errno, "cannot create a pipe for the calibration");
+	back_[0] = Fd(back[0]), back_[1] = Fd(back[1]);
+	std::latch ready(1);
+	partner_ = std::jthread([this, cpu, &ready] {
+		pin_to(cpu);
+		::pthread_getcpuclockid(::pthread_self(), &partner_clock_);
+		ready.count_down();
+		char byte;
+		while (::read(there_[0].get(), &byte, 1) == 1)
+			if (::write(back_[1].get(), &byte, 1) != 1)
+				return;
+	});
+	ready.wait();
+}
+
+RoundTrips::~RoundTrips()
+{
+	there_[1].reset(); // ends the partner's read
+}
+
+void RoundTrips::trips(int count)
+{
+	char byte = 1;
+	for (int i = 0; i < count; ++i)
+		if (::write(there_[1].get(), &byte, 1) != 1 || ::read(back_[0].get(), &byte, 1) != 1)
+			throw Error(errno, "the pipe for the calibration broke");
+}
+
+double RoundTrips::time()
+{
+	const int round_trips = units_.count([this](int count) { trips(count); });
+	trips(round_trips / 2);
+	const auto start = cpu_time() + cpu_time(partner_clock_);
+	trips(round_trips);
+	return ns(cpu_time() + cpu_time(partner_clock_) - start) / round_trips;
+}
+
+Faults::Faults() : page_(static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)))
+{
+	const std::size_t size = page_ * mapped_pages;
+	void *memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (memory == MAP_FAILED)
+		throw Error(errno, "no memory for the calibration");
+	::madvise(memory, size, MADV_NOHUGEPAGE);
+	memory_ = Mapping(memory, size);
+}
+
+void Faults::touch(int from, int to)
+{
+	for (int page = from; page < to; ++page)
+		static_cast<void>(*static_cast<volatile std::byte *>(memory_.data() + page * page_));
+}
+
+double Faults::time()
+{
+	const auto forget = [this] { ::madvise(memory_.data(), memory_.size(), MADV_DONTNEED); };
+	const int pages = units_.count([&](int count) {
+		forget();
+		touch(0, count);
+	});
+	forget();
+	touch(0, pages_before);
+	const auto start = cpu_time();
+	touch(pages_before, pages_before + pages);
+	return ns(cpu_time() - start) / pages;
+}
+
+} // namespace monitor::card

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: MIT
+#include "flight.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include "base/clock_ns.h"
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/json.h"
+
+namespace monitor::record {
+namespace {
+
+constexpr std::size_t max_requests = 16; // that wait
+constexpr SnapshotRequest::By by_trigger = SnapshotRequest::By::trigger;
+
+} // namespace
+
+Flight::Flight(FlightParts parts)
+    : parts_(std::move(parts)), start_clock_(describe_clock(parts_.steering)),
+      frequency_hz_(parts_.steering.frequency_hz()), words_(card::payload_words(parts_.card.counters_in_set())),
+      pool_(parts_.pool_blocks),
+      recorder_(parts_.card, parts_.users, parts_.steering, parts_.failure, parts_.uuid, parts_.kernel_streams.size(),
+		std::uint64_t(parts_.pool_blocks) * EDC_BLOCK_SIZE, words_, parts_.write_fired)
+{
+	recorder_.control().sync(parts_.steering.first());
+	recorder_.sync();
+}
+
+void Flight::start()
+{
+	const std::uint64_t begin_time = parts_.steering.last().time;
+	for (const edc_task &thread : parts_.threads())
+		recorder_.control().thread_state(thread, false);
+	recorder_.control().flush();
+	recorder_.start(begin_time);
+	arm();
+	write(false); // from now on snapshots can be taken
+}
+
+// Whether a trigger may hold the rings: the next snapshot is its own.
+void Flight::arm()
+{
+	if (!current_ && waiting_.empty() && end_reason_.empty() && clock_ns(CLOCK_MONOTONIC) >= rest_until_ns_ &&
+	    !(parts_.options.snapshots && finished_ >= parts_.options.snapshots))
+		recorder_.arm();
+}
+
+// A disk that is full, or a directory that is gone, is not tried again at once.
+void Flight::note_result(const std::string &failure)
+{
+	failure_ = failure;
+	++(failure.empty() ? finished_ : failed_);
+	rest_ns_ = failure.empty() ? 0 : std::clamp<std::uint64_t>(2 * rest_ns_, 1'000'000'000, 60'000'000'000);
+	rest_until_ns_ = clock_ns(CLOCK_MONOTONIC) + rest_ns_;
+}
+
+void Flight::fired(const Firing &firing, const NamedTrigger &trigger)
+{
+	if (trigger.ends())
+		end_reason_ = fmt::format("the trigger {} fired", trigger.name);
+	if (!trigger.takes_snapshot())
+		return;
+	if (current_ || (!firing.held && firing.by == Firing::By::probe)) {
+		left_out_ += !firing.is_unnoted; // another one is being taken, or none can be written now
+		return;
+	}
+	for (const TriggerAct &act : trigger.acts)
+		if (act.kind == TriggerAct::Kind::snapshot)
+			return begin(
+			    {{act.before_ns, act.after_ns, "the trigger " + trigger.name, by_trigger, trigger.name},
+			     {},
+			     firing.at});
+}
+
+double Flight::seconds(std::uint64_t from, std::uint64_t to) const
+{
+	return static_cast<double>(to - std::min(from, to)) / frequency_hz_;
+}
+
+nlohmann::ordered_json Flight::state() const
+{
+	return {{"pid", ::getpid()}, {"snapshots", finished_}, {"failed", failed_}, {"failure", failure_}};
+}
+
+void Flight::write(bool is_over) const
+{
+	nlohmann::ordered_json json = {{"version", 1}, {"over", is_over}, {"begun", told_.json()}};
+	json.update(state());
+	replace_file(parts_.directory + "/.monitor/flight.json", json_dump(json, 1) + "\n", 0600);
+}
+
+// What a trigger of another host wants of a snapshot is known here if this recorder has it, too.
+void Flight::take_window_of_trigger(SnapshotRequest &request) const
+{
+	const auto trigger = std::ranges::find(parts_.triggers, request.trigger, &NamedTrigger::name);
+	if (request.trigger.empty() || trigger == parts_.triggers.end())
+		return;
+	for (const TriggerAct &act : trigger->acts)
+		if (act.kind == TriggerAct::Kind::snapshot) {
+			request.before_ns = act.before_ns;
+			request.after_ns = act.after_ns;
+		}
+}
+
+SnapshotWindow Flight::window_of(const SnapshotRequests::Asked &asked) const
+{
+	const auto &before_ns = asked.request.before_ns ? asked.request.before_ns : parts_.options.before_ns;
+	return {asked.at.monotonic_ns, before_ns, asked.request.after_ns};
+}
+
+// The newest snapshot has what this one would have.
+bool Flight::join(const SnapshotRequests::Asked &asked) const
+{
+	if (!asked.request.joins || told_.empty() || !newest_.covers(window_of(asked)))
+		return false;
+	const BegunSnapshot &newest = told_.newest();
+	SnapshotRequests::answer(asked.caller, json_dump(nlohmann::json{{"joined", newest.number},
+									{"time", newest.time},
+									{"realtime_ns", newest.realtime_ns},
+									{"frozen_time", newest.frozen_time},
+									{"frozen_ns", newest.frozen_ns}}));
+	return true;
+}
+
+void Flight::take_requests()
+{
+	for (SnapshotRequests::Asked &asked : parts_.requests.take(state())) {
+		const auto is_signal = [](const SnapshotRequests::Asked &other) { return !other.caller; };
+		take_window_of_trigger(asked.request);
+		if ((is_signal(asked) && std::ranges::any_of(waiting_, is_signal)) || join(asked))
+			continue;
+		if (waiting_.size() >= max_requests) {
+			SnapshotRequests::answer(asked.caller, R"({"error": "too many requests wait already"})");
+			continue;
+		}
+		waiting_.push_back(std::move(asked));
+	}
+}
+
+std::string Flight::serve()
+{
+	take_requests();
+	if (current_ && parts_.requests.is_gone(caller_))
+		recorder_.cut_short();
+	std::erase_if(waiting_,
+		      [this](const SnapshotRequests::Asked &asked) { return parts_.requests.is_gone(asked.caller); });
+	if (current_ && recorder_.is_read())
+		finish();
+	if (parts_.options.snapshots && finished_ >= parts_.options.snapshots)
+		return "all of its snapshots were taken";
+	if (!end_reason_.empty() && !current_ && waiting_.empty())
+		return end_reason_;
+	while (!current_ && !waiting_.empty()) {
+		SnapshotRequests::Asked next = std::move(waiting_.front());
+		waiting_.pop_front();
+		begin(std::move(next));
+	}
+	if (!current_ && recorder_.is_held()) { // by one of more firings at once than there is room to note
+		SnapshotRequest request{{}, 0, "a trigger", by_trigger};
+		unsigned possible = 0;
+		for (const NamedTrigger &trigger : parts_.triggers)
+			for (const TriggerAct &act : trigger.acts)
+				if (act.kind == TriggerAct::Kind::snapshot && ++possible == 1)
+					request = {act.before_ns, act.after_ns, "the trigger " + trigger.name,
+						   by_trigger, trigger.name};
+		if (possible != 1)
+			request = {{}, 0, "a trigger", by_trigger};
+		begin({request, {}, read_sync(parts_.steering.invariant_tsc())});
+	}
+	arm();
+	return "";
+}
+
+// Before anything else is done: whoever waits for it learns of it at once.
+void Flight::tell_begun(const SnapshotRequests::Asked &asked, bool was_held)
+{
+	const SnapshotRequest &request = asked.request;
+	const Sync frozen = was_held ? asked.at : read_sync(parts_.steering.invariant_tsc());
+	told_.add({begun_, request.by, request.why, request.by == by_trigger ? request.trigger : "", asked.at.time,
+		   asked.at.realtime_ns, frozen.time, frozen.realtime_ns});
+	newest_ = window_of(asked);
+	try {
+		write(false);
+	} catch (const Error &) { // a full disk does not end the flight
+	}
+}
+
+void Flight::begin(SnapshotRequests::Asked asked)
+{
+	const bool was_held = recorder_.is_held();
+	recorder_.hold(); // the disk may stall
+	++begun_;
+	tell_begun(asked, was_held);
+	caller_ = std::move(asked.caller);
+	SnapshotAccount account;
+	account.number = begun_;
+	account.request = std::move(asked.request);
+	account.asked = asked.at;
+	if (!account.request.before_ns)
+		account.request.before_ns = parts_.options.before_ns;
+	try {
+		current_ = std::make_unique<Snapshot>(fmt::format("{}/{:03}", parts_.directory, account.number),
+						      parts_.kernel_streams, parts_.max_user_streams, pool_, words_,
+						      std::move(account));
+	} catch (const std::exception &error) {
+		SnapshotRequests::answer(caller_, json_dump(nlohmann::json{{"error", error.what()}}));
+		parts_.on_snapshot(error.what());
+		caller_.reset();
+		recorder_.release();
+		note_result(error.what());
+		return;
+	}
+	recorder_.begin(*current_);
+	std::vector<edc_task> threads;
+	try {
+		threads = parts_.threads();
+	} catch (const std::exception &) { // their names are missing then
+	}
+	recorder_.give_threads(std::move(threads));
+	try { // also if the recorder should be killed
+		replace_file(current_->directory() + "/metadata", parts_.description(start_clock_), 0600);
+		parts_.begin_file(current_->directory());
+		current_->keep(true);
+	} catch (const std::exception &) { // finish() tries again and says why
+	}
+}
+
+// What it reaches back to, and what it lacks.
+std::string Flight::sentence(const Snapshot &snapshot) const
+{
+	const SnapshotAccount &account = snapshot.account();
+	std::string text =
+	    fmt::format("{}: {} events, {:.1f} MB, from {:.3f} s before to {:.3f} s after it was asked for by {}",
+			snapshot.directory(), account.kernel_tokens(),
+			static_cast<double>(snapshot.writer().bytes()) / 1e6, seconds(account.from, account.asked.time),
+			seconds(account.asked.time, account.end.time), account.request.why);
+	const bool is_short = account.request.before_ns && seconds(account.from, account.asked.time) * 1e9 <
+							       0.99 * static_cast<double>(*account.request.before_ns);
+	const auto latest = std::ranges::max_element(account.since);
+	if (is_short && account.from <= account.begin)
+		text += "; the recorder did not run before that";
+	else if (is_short && latest != account.since.end() && *latest == account.from)
+		text +=
+		    fmt::format("; the rings of CPU {} reach no further back than that (a larger one: --flight SIZE)",
+				latest - account.since.begin());
+	if (account.programs_since > account.from)
+		text += fmt::format("; events of programs only from {:.3f} s before, older ones were overwritten",
+				    seconds(account.programs_since, account.asked.time));
+	text += fmt::format("; {} discarded, nothing was overwritten for {:.1f} ms", account.discarded(),
+			    static_cast<double>(account.held_ns) / 1e6);
+	return text;
+}
+
+void Flight::finish()
+{
+	std::string error = current_->finish();
+	bool is_readable = current_->is_kept(); // as it was described at its start
+	try {
+		parts_.write_names(current_->directory());
+		replace_file(current_->directory() + "/metadata", parts_.description(current_->account().clock), 0600);
+		is_readable = true;
+		parts_.write_file(*current_, error.empty());
+	} catch (const std::exception &failed) {
+		if (error.empty())
+			error = failed.what();
+	}
+	current_->keep(is_readable && current_->writer().bytes() > 0);
+	const SnapshotAccount &account = current_->account();
+	nlohmann::ordered_json reply = {{"directory", current_->directory()},
+					{"events", account.kernel_tokens()},
+					{"bytes", current_->writer().bytes()},
+					{"before_s", seconds(account.from, account.asked.time)},
+					{"after_s", seconds(account.asked.time, account.end.time)},
+					{"discarded", account.discarded()},
+					{"held_ms", static_cast<double>(account.held_ns) / 1e6},
+					{"number", account.number},
+					{"frozen_ns", told_.newest().frozen_ns}};
+	if (!error.empty())
+		reply = {{"error", fmt::format("the snapshot {} {}: {}", current_->directory(),
+					       current_->is_kept() ? "is incomplete" : "could not be written", error)}};
+	reply["text"] = sentence(*current_);
+	SnapshotRequests::answer(caller_, json_dump(reply));
+	parts_.on_snapshot(error.empty() ? sentence(*current_) : reply["error"].get<std::string>());
+	caller_.reset();
+	current_.reset();
+	note_result(error);
+	arm(); // before others see that it is finished
+	try {
+		write(false);
+	} catch (const Error &) { // a full disk does not end the flight
+	}
+}
+
+void Flight::end(const std::string &reason)
+{
+	const Failure &failure = parts_.failure;
+	if (end_reason_.empty())
+		end_reason_ = reason; // triggers take no more snapshots
+	for (;;) {                    // what was asked for until now
+		if (failure.reported() || !serve().empty() || (!current_ && waiting_.empty()))
+			break;
+		if (current_)
+			recorder_.cut_short();
+		pollfd fds[] = {{recorder_.fd(), POLLIN, 0}, {failure.fd(), POLLIN, 0}};
+		::poll(fds, std::size(fds), -1);
+	}
+	const std::string refusal =
+	    json_dump(nlohmann::json{{"error", "the flight recorder ended before it took the snapshot: " + reason}});
+	SnapshotRequests::answer(caller_, refusal);
+	for (const SnapshotRequests::Asked &asked : waiting_)
+		SnapshotRequests::answer(asked.caller, refusal);
+	waiting_.clear();
+	recorder_.stop();
+	try {
+		write(true);
+	} catch (const Error &) { // as above
+	}
+}
+
+} // namespace monitor::record

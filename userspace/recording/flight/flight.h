@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+// record --flight: snapshots, from the request to the finished trace directory. Used by Recording in the main
+// thread; the rings are read in the thread of flight_recorder.cpp.
+//
+// One snapshot at a time: requests that come meanwhile wait, and are answered by a snapshot of their own; signals that
+// come while one waits are one request, as is usual for signals.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "begun_snapshots.h"
+#include "flight_recorder.h"
+#include "recording/triggers/triggers.h"
+#include "snapshot.h"
+#include "snapshot_requests.h"
+#include "snapshot_window.h"
+
+namespace monitor::record {
+
+// What a flight recorder needs of the recording that it is part of. The references must outlive it.
+struct FlightParts {
+	FlightOptions options;
+	std::string directory;
+	std::vector<std::string> kernel_streams; // of all rings, after the recorder's own
+	std::size_t max_user_streams = 0;
+	std::uint32_t pool_blocks = 0; // for the writers of snapshots; as many are kept of programs
+	card::BpfCard &card;
+	card::UserCard *users;
+	ClockSteering &steering;
+	Failure &failure;
+	SnapshotRequests &requests;
+	std::array<std::uint8_t, 16> uuid;
+	std::function<std::string(const ClockDescription &)> description; // TSDL
+	std::function<std::vector<edc_task>()> threads;                   // that there are
+	std::function<void(ControlStream &)> write_fired; // tokens of triggers; in the thread that reads the rings
+	std::vector<NamedTrigger> triggers;
+	std::function<void(const std::string &)> write_names; // of cgroups, into a directory
+	std::function<void(const std::string &)> begin_file;  // recording.json, likewise, of what is not finished
+	std::function<void(const Snapshot &, bool is_complete)> write_file; // the same of what is
+	std::function<void(const std::string &)> on_snapshot;               // a sentence
+};
+
+class Flight {
+public:
+	// Every probe is attached. Throws Error.
+	explicit Flight(FlightParts parts);
+
+	// From now on the newest blocks of programs are kept, too.
+	void start();
+	// A trigger has fired: if it held the rings, a snapshot begins; if it ends the recording, serve() says so when
+	// no snapshot is in progress.
+	void fired(const Firing &firing, const NamedTrigger &trigger);
+	// Call it when one of these is readable.
+	std::vector<pollfd> fds() const { return {{parts_.requests.fd(), POLLIN, 0}, {recorder_.fd(), POLLIN, 0}}; }
+	// Begins and finishes snapshots. Returns why the recording ends, or "".
+	std::string serve();
+	// The recording ends: what was asked for before is still served, ending now. Nothing is read any more then.
+	void end(const std::string &reason);
+	// What programs have posted so far can make triggers fire.
+	void look_at_programs() { recorder_.look_at_programs(); }
+	// In any case before the cards are destroyed.
+	void stop() { recorder_.stop(); }
+
+	std::uint64_t snapshots() const { return finished_; }
+	std::uint64_t failed() const { return failed_; }
+	std::uint64_t left_out() const { return left_out_; }
+
+private:
+	nlohmann::ordered_json state() const;
+	void write(bool is_over) const;
+	void begin(SnapshotRequests::Asked asked);
+	void take_requests();
+	void take_window_of_trigger(SnapshotRequest &request) const;
+	SnapshotWindow window_of(const SnapshotRequests::Asked &asked) const;
+	bool join(const SnapshotRequests::Asked &asked) const;
+	void tell_begun(const SnapshotRequests::Asked &asked, bool was_held);
+	void arm();
+	void note_result(const std::string &failure);
+	void finish();
+	std::string sentence(const Snapshot &snapshot) const;
+	double seconds(std::uint64_t from, std::uint64_t to) const;
+
+	FlightParts parts_;
+	const ClockDescription start_clock_;
+	const double frequency_hz_;
+	const card::PayloadWords words_;
+	BlockPool pool_;
+	std::deque<SnapshotRequests::Asked> waiting_;
+	std::unique_ptr<Snapshot> current_;
+	Fd caller_;                                     // of the current one
+	std::string end_reason_;                        // why the recording ends, once that is known
+	std::uint64_t rest_until_ns_ = 0, rest_ns_ = 0; // triggers take no snapshot until then, after one that failed
+	std::uint64_t left_out_ = 0;                    // snapshots of triggers that fired while another one was taken
+	unsigned begun_ = 0, finished_ = 0, failed_ = 0;
+	std::string failure_;     // why the last one could not be written; "": it was
+	BegunSnapshots told_;     // as flight.json has them
+	SnapshotWindow newest_;   // of the last of them
+	FlightRecorder recorder_; // last: its thread uses the current snapshot
+};
+
+} // namespace monitor::record

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+// The thread of a flight recorder (record --flight), in the place of drain.cpp. While nothing happens it reads the
+// clocks and keeps the newest blocks of programs and of the recorder in memory; nothing is written. When a snapshot is
+// wanted it takes what the rings kept (flight_rings.h), lets them run on, and passes all of it to the snapshot.
+//
+// begin() and is_read() are called in the main thread (flight.cpp), all else in the thread of this class.
+// Next in the flow: snapshot.cpp, and the writer thread of the snapshot.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/fd.h"
+#include "flight_rings.h"
+#include "kept_blocks.h"
+#include "recording/rings/clock.h"
+#include "recording/rings/control_stream.h"
+#include "recording/rings/failure.h"
+#include "recording/user_card/user_card.h"
+#include "snapshot.h"
+
+namespace monitor::record {
+
+class FlightRecorder {
+public:
+	// `kernel_streams`: how many have fixed numbers. `kept_bytes`: memory for blocks of programs. Throws Error.
+	FlightRecorder(card::BpfCard &card, card::UserCard *users, ClockSteering &steering, Failure &failure,
+		       const std::array<std::uint8_t, 16> &uuid, std::size_t kernel_streams, std::uint64_t kept_bytes,
+		       const card::PayloadWords &words, std::function<void(ControlStream &)> before_sync);
+	~FlightRecorder() { stop(); }
+
+	void start(std::uint64_t begin_time);
+	void stop();
+	// What programs have posted is read before this returns, so triggers have seen it.
+	void look_at_programs();
+
+	// Holds the rings at once. Not before the previous snapshot was read.
+	void hold();
+	// After that, reads them into the snapshot.
+	void begin(Snapshot &snapshot);
+	// The threads there are, listed after begin().
+	void give_threads(std::vector<edc_task> threads);
+	// The snapshot that is read ends now, not when it was to.
+	void cut_short();
+	// Whether the snapshot has been read completely; fd() becomes readable then.
+	bool is_read();
+	int fd() const { return read_.get(); }
+	// Triggers may hold the rings from now on, until the next hold. Not while a snapshot is read.
+	void arm() { rings_.arm(); }
+	// Whether one does.
+	bool is_held() const { return rings_.is_held(); }
+	// Nothing is read of them this time.
+	void release() { rings_.release(); }
+
+	// Only while the thread does not run: what the recorder itself says.
+	ControlStream &control() { return control_; }
+	void sync();
+
+private:
+	using Clock = std::chrono::steady_clock;
+	enum class Phase { idle, held, rest, threads, own };
+	struct OwnBlock {
+		StreamNumber stream;
+		bool is_user;
+		std::array<std::byte, EDC_BLOCK_SIZE> bytes;
+	};
+
+	void run();
+	void wait(Clock::time_point next_sync);
+	void drain_users(const card::UserCard::Push &show);
+	void forget();
+	bool step();
+	void end_hold();
+	void collect_own();
+	void add_threads(ControlStream &to, std::uint64_t time) const;
+	void repeat_own(ControlStream &to, std::uint64_t from) const;
+	void add_own(std::vector<OwnBlock> &to, StreamNumber stream, const std::byte *block, bool is_user) const;
+	void number_own();
+
+	card::BpfCard &card_;
+	card::UserCard *users_;
+	ClockSteering &steering_;
+	Failure &failure_;
+	std::array<std::uint8_t, 16> uuid_;
+	std::size_t kernel_streams_;
+	const card::PayloadWords &words_;
+	const double ticks_in_ns_;
+	std::function<void(ControlStream &)> before_sync_; // writes what else the recorder has to say
+	std::uint64_t begin_time_ = 0;
+	KeptBlocks own_, of_programs_;
+	ControlStream control_;
+	FlightRings rings_;
+	std::vector<std::string> user_streams_;                        // names
+	std::deque<std::pair<std::uint64_t, std::uint64_t>> cpu_time_; // of the recorder, by trace time
+
+	std::atomic<Phase> phase_{Phase::idle};
+	Snapshot *snapshot_ = nullptr;
+	Clock::time_point held_at_;
+	std::mutex lock_; // of:
+	std::vector<edc_task> threads_;
+	bool has_threads_ = false;
+	// The thread's:
+	std::vector<OwnBlock> shown_, to_write_; // shown_: of programs, still open
+	std::size_t written_ = 0;
+	std::uint64_t kept_at_end_ = 0; // blocks of programs
+
+	Fd wakeup_, read_;
+	std::atomic<bool> stopping_{false}, is_cut_short_{false};
+	std::atomic<unsigned> looks_asked_{0}, looks_{0};
+	std::thread thread_;
+};
+
+} // namespace monitor::record

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// The kernel's rings of a flight recorder: holds them, copies what they kept, and lets them run on (monitor/ring.h).
+// Used by flight_recorder.cpp. hold() is called in the thread that wants a snapshot, at once; all else in the thread
+// that reads the rings, one hold after the other.
+// Invariant: a block that is passed on is whole, whatever the writers did meanwhile: it is copied first, and dropped if
+// its ring may have come round to it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "recording/card/bpf_card.h"
+#include "recording/rings/blocks.h"
+
+namespace monitor::record {
+
+// One ring's part of a snapshot.
+struct RingPart {
+	unsigned cpu = 0, level = 0;
+	std::uint64_t first = 0;          // number of its first block
+	std::uint64_t overwritten = 0;    // tokens before that block
+	std::uint64_t begin_time = 0;     // of that block; 0: it has none
+	std::uint64_t complete_since = 0; // what is older was overwritten; 0: nothing that was wanted
+	std::uint64_t discarded = 0;      // events that it refused between its first block and its end
+	std::uint64_t torn = 0;           // blocks that were overwritten while they were copied
+};
+
+class FlightRings {
+public:
+	// False if there is no room for the block now.
+	using Push = std::function<bool(StreamNumber stream, const std::byte *block)>;
+
+	explicit FlightRings(card::BpfCard &card);
+
+	// From now on, or since a trigger fired, nothing is overwritten: the rings keep their newest blocks, and
+	// discard once they are full.
+	void hold();
+	// The same, and what is taken begins: only blocks that end at `from_time` or later are wanted.
+	void begin(std::uint64_t from_time);
+	// Passes on closed blocks. False: there was no room.
+	bool take(const Push &push);
+	// Everything before now has been stored when this returns: what follows it need not be taken. False: a probe
+	// has been in progress for too long.
+	bool mark_end();
+	// What was written until then, also of blocks that are still open. False: there was no room; call it again.
+	// `now`: the time until which a ring that is full has lost its events.
+	bool take_rest(std::uint64_t now, const Push &push);
+	// Lets the rings run on. No trigger can hold them before arm().
+	void release();
+	void arm();
+	// Whether a trigger holds them.
+	bool is_held() const;
+
+	const std::vector<RingPart> &parts() const { return parts_; }
+	// Since when all events of the CPU are in its rings; 0: all that were wanted.
+	std::uint64_t complete_since(unsigned cpu) const;
+	// The time of the oldest block that a hold keeps, or would keep.
+	std::uint64_t oldest_time() const;
+
+private:
+	struct Place {
+		std::uint64_t next = 0, end = 0; // numbers of blocks: to take next, and the one that is open at the end
+		std::uint64_t first_sequence = 0, first_discarded = 0, last_discarded = 0, next_sequence = 0;
+		bool has_first = false, has_open = false, is_done = false;
+	};
+
+	const edc_ring &ring(std::size_t i) const;
+	const std::byte *block(std::size_t i, std::uint64_t number) const;
+	bool is_whole(std::size_t i, std::uint64_t number) const;
+	std::uint64_t oldest_kept(std::size_t i, std::uint64_t hold, std::uint64_t closed) const;
+	bool take_until(std::size_t i, std::uint64_t end, const Push &push);
+	bool take_open(std::size_t i, const Push &push);
+	bool report_last_loss(std::size_t i, std::uint64_t now, const Push &push);
+	bool pass_on(std::size_t i, std::byte *copy, const Push &push);
+	void order() const;
+
+	card::BpfCard &card_;
+	std::uint64_t holds_ = 0;
+	std::vector<RingPart> parts_; // by CPU, then by ring
+	std::vector<Place> places_;   // likewise
+};
+
+} // namespace monitor::record

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// The recorder's end of requests for snapshots: SIGUSR1, and a socket (snapshot_question.h). Used by flight.cpp in the
+// main thread. It answers root and the user whose recording it is. What arrives is untrusted.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+#include <sys/types.h>
+
+#include "base/fd.h"
+#include "recording/recorder/snapshot_request.h"
+#include "recording/rings/clock.h"
+
+namespace monitor::record {
+
+class SnapshotRequests {
+public:
+	// SIGUSR1 is blocked in every thread created later. `directory`: the flight's, absolute. Throws Error.
+	SnapshotRequests(uid_t user, std::string directory, bool invariant_tsc);
+	~SnapshotRequests();
+
+	struct Asked {
+		SnapshotRequest request;
+		Fd caller; // none: a signal
+		Sync at;   // when it was read here
+	};
+
+	// Readable if there may be something.
+	int fd() const { return poll_.get(); }
+	// What has been asked for since. Who asks for the state of the recorder is answered here.
+	std::vector<Asked> take(const nlohmann::ordered_json &state = nlohmann::ordered_json::object());
+	// `json`: one line. The caller may be gone.
+	static void answer(const Fd &caller, const std::string &json);
+	// Whether the one who asked is gone, which also makes fd() readable; it is not watched any more then.
+	bool is_gone(const Fd &caller) const;
+
+private:
+	void accept_callers();
+	struct Caller {
+		Fd fd;
+		bool is_allowed;
+	};
+	bool read_request(Caller &caller, const nlohmann::ordered_json &state, std::vector<Asked> &to) const;
+
+	uid_t user_;
+	std::string directory_;
+	sigset_t before_;
+	Fd poll_, signal_, listener_;
+	bool invariant_tsc_;
+	std::vector<Caller> callers_; // that have not sent a request yet
+};
+
+} // namespace monitor::record

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// Which time a snapshot has, and whether one that has begun has what another one would have: hosts whose triggers fire
+// at the same time take one each (JointSnapshots).
+// Used by flight.cpp.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace monitor::record {
+
+// --flight: nothing is written until a snapshot is wanted. The size of the rings is Options::buffer_bytes.
+struct FlightOptions {
+	std::optional<std::uint64_t> before_ns; // of the past, in a snapshot; none: all that the rings have
+	unsigned snapshots = 0;                 // end after this number; 0: never
+};
+
+struct SnapshotWindow {
+	// What happened within this time after the end is not missed.
+	static constexpr std::uint64_t tolerated_ns = 200'000'000;
+
+	std::uint64_t asked_ns = 0;             // by the monotonic clock
+	std::optional<std::uint64_t> before_ns; // none: all that there is
+	std::uint64_t after_ns = 0;
+
+	bool covers(const SnapshotWindow &other) const
+	{
+		const bool has_end = other.asked_ns + other.after_ns <= asked_ns + after_ns + tolerated_ns;
+		if (!before_ns || !has_end)
+			return has_end;
+		// asked_ns - before_ns is not before zero in the sums.
+		return other.before_ns && other.asked_ns + *before_ns >= asked_ns + *other.before_ns;
+	}
+};
+
+} // namespace monitor::record

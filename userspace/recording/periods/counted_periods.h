@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+// record --statistics --count-only: no tokens, only the probes' counts by class, of which each period's file has what
+// was added in it. A period ends when the counts are read: right after a whole multiple of its length in real time.
+//
+//     CountedPeriods periods(...);         // before the probes are attached
+//     periods.start(directory, begin);     // they are
+//     periods.end_period(now);             // in the thread that drains, when one is due
+//     periods.end(last);                   // the probes are still attached
+//     periods.finish();                    // no more: the last file is written
+//
+// Called by Recording. Next in the flow: reading/analyze/machine_statistics.cpp. Invariant: the sums over all
+// periods, and what was counted before the first and after the last one, are what the probes counted.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "period_files.h"
+#include "recording/rings/class_counts.h"
+#include "recording/rings/clock.h"
+
+namespace monitor::record {
+
+// How exact the periods are.
+struct PeriodReads {
+	std::uint64_t max_late_ns = 0;  // from where a period should end to where its counts were read
+	std::uint64_t max_width_ns = 0; // how long reading them took
+};
+
+class CountedPeriods {
+public:
+	using ReadClock = std::function<Sync()>;
+
+	CountedPeriods(const card::BpfCard &card, const StatisticsOptions &options,
+		       const std::array<std::uint8_t, 16> &uuid, ReadClock read_clock,
+		       std::function<std::string()> describe, std::uint64_t time_shift = 0,
+		       std::uint32_t first_stream = 0);
+
+	// `ages`: of the periods that are there.
+	void start(const std::string &directory, const Sync &begin, const PeriodFiles::Ages &ages = {});
+	// Of the first period.
+	std::chrono::steady_clock::time_point due() const;
+
+	void end_period(const Sync &now); // throws Error if an earlier one could not be written
+	void end(const Sync &last);
+	void finish();
+
+	// So far.
+	const ClassCounts &read() { return reader_.read(); }
+	const PeriodReads &reads() const { return reads_; }
+
+private:
+	struct Edge {
+		Sync at;
+		std::uint64_t wall_ns = 0;     // where it should have been
+		std::uint64_t recorder_ns = 0; // CPU time so far
+		ClassCounts counts;
+	};
+
+	Edge edge_at(const Sync &at, std::uint64_t wall_ns);
+	void write(const Edge &until, const ClassCounts *after);
+
+	const card::BpfCard &card_;
+	const StatisticsOptions options_;
+	const std::array<std::uint8_t, 16> uuid_;
+	const ReadClock read_clock_;
+	const std::function<std::string()> describe_;
+	ClassCountReader reader_;
+	std::unique_ptr<PeriodFiles> files_;
+	std::set<std::string> attached_; // names of the classes that are counted
+	std::uint64_t first_due_ns_ = 0; // monotonic
+	Edge since_;                     // the begin of the period
+	std::optional<Edge> end_;        // of the last one
+	bool has_before_ = true;         // what was counted before the first one is not written
+	ClassCounts before_;
+	const std::uint64_t time_shift_; // is added to all times
+	std::uint32_t number_;           // of the next period's stream
+	PeriodReads reads_;
+};
+
+} // namespace monitor::record

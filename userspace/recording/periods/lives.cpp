@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: MIT
+#include "lives.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "base/encoding.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/json_fields.h"
+#include "monitor/ring.h"
+#include "monitor/token.h"
+#include "period_ages.h"
+#include "recording/card/preflight_checks.h"
+#include "recording/recorder/directory.h"
+
+namespace monitor::record {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t max_lives = 1000;       // the oldest are forgotten
+constexpr std::size_t max_clock_steps = 1000; // of the clock, that readers take; the same
+constexpr std::size_t max_description_read = 64 << 20;
+constexpr const char *other_directory = "; use another directory with -o, or replace it with --force";
+
+nlohmann::ordered_json read_recording(const std::string &text)
+{
+	auto json = parse_json<nlohmann::ordered_json>(text);
+	return json.is_object() && json.contains("statistics") && json["statistics"].is_object() &&
+		       json.contains("uuid")
+		   ? json
+		   : nlohmann::ordered_json();
+}
+
+// The clock of a description that metadata() wrote.
+bool parse_clock(const std::string &description, ClockDescription &clock)
+{
+	char name[32] = {};
+	unsigned long long frequency = 0, offset = 0;
+	long long offset_s = 0;
+	const std::size_t at = description.find("\nclock {");
+	if (at == std::string::npos ||
+	    std::sscanf(description.c_str() + at,
+			"\nclock { name = %31[a-z_]; freq = %llu; offset_s = %lld; offset = %llu;", name, &frequency,
+			&offset_s, &offset) != 4 ||
+	    frequency == 0)
+		return false;
+	clock = {name, frequency, offset_s, offset};
+	constexpr std::string_view before_steps = "\treal_time_steps = \"";
+	const std::size_t steps = description.find(before_steps);
+	const char *step = steps == std::string::npos ? "" : description.c_str() + steps + before_steps.size();
+	unsigned long long time = 0;
+	long long ns = 0;
+	for (int length = 0; std::sscanf(step, " %llu%lld%n", &time, &ns, &length) == 2; step += length)
+		clock.steps.push_back({time, ns});
+	return true;
+}
+
+bool has_classes_of_programs(const std::string &description)
+{
+	constexpr std::string_view before_id = "\n\tid = ";
+	for (std::size_t at = 0; (at = description.find(before_id, at)) != std::string::npos; at += before_id.size()) {
+		const unsigned long id = std::strtoul(description.c_str() + at + before_id.size(), nullptr, 10);
+		if (id >= EDC_ID_USER_FIRST && id <= EDC_ID_LAST)
+			return true;
+	}
+	return false;
+}
+
+// When the machine had been started again: the begin of the first life since then. `now`: of this one.
+std::vector<std::uint64_t> boots_of(const EarlierLives &lives, std::uint64_t now)
+{
+	std::vector<std::uint64_t> boots;
+	for (std::size_t life = 1; life < lives.lives.size(); ++life) {
+		const nlohmann::ordered_json &one = lives.lives[life];
+		const auto start = one.find("start");
+		if (text_field(one, "boot_id") != text_field(lives.lives[life - 1], "boot_id") && start != one.end() &&
+		    start->is_object())
+			boots.push_back(number_field(*start, "time", UINT64_MAX).value_or(0));
+	}
+	if (!lives.same_boot)
+		boots.push_back(now);
+	return boots;
+}
+
+Sync own_now()
+{
+	return read_sync(card::has_invariant_tsc());
+}
+
+// As many ticks later as passed in real time; not before what there is: then the system's clock was set back since.
+void go_on_after_boot(const ClockDescription &clock, std::uint64_t end, EarlierLives &lives)
+{
+	const Sync now = own_now();
+	const auto frequency = static_cast<long double>(clock.frequency_hz);
+	const long double zero_s =
+	    static_cast<long double>(clock.offset_s) + static_cast<long double>(clock.offset) / frequency;
+	const long double since_zero = (static_cast<long double>(now.realtime_ns) / 1e9L - zero_s) * frequency;
+	const std::uint64_t there =
+	    since_zero > 0 && since_zero < 0x1p63L ? static_cast<std::uint64_t>(std::llround(since_zero)) : 0;
+	const std::uint64_t first = (clock.steps.empty() ? end : std::max(end, clock.steps.back().time)) + 1;
+	const std::uint64_t time = std::max(there, first);
+	lives.time_shift = time - now.time;
+	const long double step_ns = (since_zero - static_cast<long double>(time)) / frequency * 1e9L;
+	if (step_ns <= -static_cast<long double>(RealTimeStep::smallest_ns) && step_ns > -0x1p63L)
+		lives.real_time_steps.push_back({time, std::llround(step_ns)});
+}
+
+// Whether the system's clock was set since the newest life, within one boot: real time less monotonic time changes by
+// steps alone.
+void find_step_between(const nlohmann::ordered_json &before, EarlierLives &lives)
+{
+	const auto start = before.find("start");
+	if (start == before.end() || !start->is_object() || !start->contains("monotonic_ns"))
+		return;
+	const std::uint64_t began = number_field(*start, "time").value_or(0);
+	auto ahead_ns = static_cast<std::int64_t>(number_field(*start, "realtime_ns").value_or(0) -
+						  number_field(*start, "monotonic_ns").value_or(0));
+	for (const RealTimeStep &step : lives.real_time_steps)
+		ahead_ns += step.time > began ? step.ns : 0;
+	const Sync now = own_now();
+	const std::int64_t step_ns = static_cast<std::int64_t>(now.realtime_ns - now.monotonic_ns) - ahead_ns;
+	if (std::abs(step_ns) >= RealTimeStep::smallest_ns)
+		lives.real_time_steps.push_back({now.time + lives.time_shift, step_ns});
+}
+
+nlohmann::ordered_json life_of(const nlohmann::ordered_json &recording)
+{
+	nlohmann::ordered_json life;
+	for (const char *name : {"date", "state", "end_reason", "boot_id", "kernel", "filter", "start", "end"})
+		if (recording.contains(name))
+			life[name] = recording[name];
+	return life;
+}
+
+void read_cgroups(EarlierLives &lives)
+{
+	const auto json = parse_json<nlohmann::ordered_json>(lives.names_text);
+	if (!json.is_object())
+		return;
+	if (const auto named = json.find("cgroups"); named != json.end() && named->is_object())
+		for (const auto &[id, path] : named->items())
+			if (path.is_string())
+				lives.cgroups[std::strtoull(id.c_str(), nullptr, 10)] = path.get<std::string>();
+	if (const auto ambiguous = json.find("ambiguous"); ambiguous != json.end() && ambiguous->is_array())
+		for (const auto &id : *ambiguous)
+			if (id.is_number_unsigned())
+				lives.ambiguous_cgroups.insert(id.get<std::uint64_t>());
+}
+
+void read_lives(const std::string &directory, const StatisticsOptions &options, EarlierLives &lives)
+{
+	const auto refuse = [&](const char *why) { throw Error(directory + " exists, and " + why + other_directory); };
+	lives.recording_text = read_text(directory + "/.monitor/recording.json");
+	lives.names_text = read_text(directory + "/.monitor/names");
+	lives.description_text = read_text(directory + "/metadata", max_description_read);
+	const nlohmann::ordered_json before = read_recording(lives.recording_text);
+	const nlohmann::ordered_json &statistics = before.at("statistics");
+	ClockDescription clock;
+	if (number_field(statistics, "period_ns").value_or(0) != options.period_ns)
+		refuse("its statistics are of periods of another length");
+	if (statistics.value("counts_only", false) != options.counts_only)
+		refuse("only one of the two recordings is of numbers only (--count-only)");
+	if (!parse_uuid(text_field(before, "uuid").value_or(""), lives.uuid) ||
+	    !parse_clock(lives.description_text, clock))
+		refuse("is damaged");
+	if (has_classes_of_programs(lives.description_text) || before.contains("functions"))
+		refuse("it has events of programs, whose numbers are those of one recording");
+	if (clock.name != (card::has_invariant_tsc() ? "tsc" : "monotonic"))
+		refuse("its clock is another one than this machine's");
+	const PeriodEnds ends = ends_of_periods(directory);
+	lives.real_time_steps = clock.steps;
+	lives.same_boot =
+	    text_field(before, "boot_id").value_or("") + "\n" == read_text("/proc/sys/kernel/random/boot_id");
+	if (lives.same_boot) {
+		lives.time_shift = number_field(before, "time_shift", UINT64_MAX).value_or(0);
+		lives.threads_since = number_field(before, "threads_since").value_or(0);
+		find_step_between(before, lives);
+	} else {
+		go_on_after_boot(clock, last_of(ends), lives);
+		lives.threads_since = own_now().time + lives.time_shift;
+	}
+	if (const auto earlier = before.find("lives"); earlier != before.end() && earlier->is_array())
+		lives.lives = *earlier;
+	else
+		lives.lives = nlohmann::ordered_json::array();
+	lives.lives.push_back(life_of(before));
+	if (lives.lives.size() > max_lives)
+		lives.lives.erase(lives.lives.begin());
+	const std::uint64_t now = own_now().time + lives.time_shift;
+	lives.periods = ages_of(ends, boots_of(lives, now), now, clock.frequency_hz);
+	read_cgroups(lives);
+}
+
+} // namespace
+
+ClockDescription EarlierLives::moved(ClockDescription own) const
+{
+	const auto frequency = static_cast<long double>(own.frequency_hz);
+	const long double zero_s =
+	    static_cast<long double>(own.offset_s) +
+	    (static_cast<long double>(own.offset) - static_cast<long double>(static_cast<std::int64_t>(time_shift))) /
+		frequency;
+	own.offset_s = static_cast<std::int64_t>(std::floor(zero_s));
+	own.offset = static_cast<std::uint64_t>((zero_s - static_cast<long double>(own.offset_s)) * frequency);
+	for (RealTimeStep &step : own.steps)
+		step.time += time_shift;
+	own.steps.insert(own.steps.begin(), real_time_steps.begin(), real_time_steps.end());
+	if (own.steps.size() > max_clock_steps)
+		own.steps.erase(own.steps.begin(), own.steps.end() - max_clock_steps);
+	return own;
+}
+
+nlohmann::ordered_json EarlierLives::recording(nlohmann::ordered_json own) const
+{
+	for (const char *when : {"start", "end"})
+		if (own.contains(when) && own[when].contains("time"))
+			own[when]["time"] = own[when]["time"].get<std::uint64_t>() + time_shift;
+	own["time_shift"] = time_shift;
+	own["threads_since"] = threads_since;
+	own["lives"] = lives;
+	return own;
+}
+
+void EarlierLives::put_back(const std::string &directory) const
+{
+	for (const auto &[name, end] : ends_of_periods(directory))
+		if (!periods.contains(name))
+			::unlink((directory + "/" + name).c_str());
+	replace_file(directory + "/metadata", description_text, 0600);
+	replace_file(directory + "/.monitor/recording.json", recording_text, 0600);
+	if (!names_text.empty())
+		replace_file(directory + "/.monitor/names", names_text, 0600);
+}
+
+bool has_statistics(const std::string &directory)
+{
+	std::error_code ignored;
+	return fs::is_directory(fs::symlink_status(directory, ignored)) &&
+	       !read_recording(read_text(directory + "/.monitor/recording.json")).is_null();
+}
+
+Fd go_on_in(const std::string &directory, const StatisticsOptions &options, EarlierLives &lives)
+{
+	Fd lock = lock_directory(directory);
+	read_lives(directory, options, lives);
+	return lock;
+}
+
+} // namespace monitor::record

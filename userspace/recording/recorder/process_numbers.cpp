@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+#include "process_numbers.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace monitor::record {
+namespace {
+
+// "pid:[4026531836]" of the first one: PROC_PID_INIT_INO in include/linux/proc_ns.h.
+std::string own_namespace()
+{
+	char name[64];
+	const ssize_t length = ::readlink("/proc/self/ns/pid", name, sizeof name);
+	return length <= 0 ? "pid:[4026531836]" : std::string(name, static_cast<std::size_t>(length));
+}
+
+} // namespace
+
+bool in_first_pid_namespace()
+{
+	return own_namespace() == "pid:[4026531836]";
+}
+
+pid_t own_kernel_pid()
+{
+	return in_first_pid_namespace() ? ::getpid() : 0;
+}
+
+std::string socket_name_start(std::string_view before)
+{
+	return in_first_pid_namespace() ? std::string(before) : fmt::format("{}{}-", before, own_namespace());
+}
+
+} // namespace monitor::record

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// Whose numbers of processes the recorder sees: probes give the kernel's own, system calls and /proc those of the
+// recorder's pid namespace (pid_namespaces(7)). In another than the first nobody translates them, so none of a probe
+// may go to a system call, nor one of the recorder's into the trace.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <sys/types.h>
+
+namespace monitor::record {
+
+// Whether both are the same.
+bool in_first_pid_namespace();
+// This process's number as probes give it; 0: unknown.
+pid_t own_kernel_pid();
+// What comes before the number in names that others, who may share the network and not the numbers, find this machine's
+// recorders by: `before`, and the namespace if it is not the first.
+std::string socket_name_start(std::string_view before);
+
+} // namespace monitor::record

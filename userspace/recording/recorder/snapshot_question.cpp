@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+#include "snapshot_question.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <map>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/json_fields.h"
+#include "recorders.h"
+
+namespace monitor::record {
+namespace {
+
+std::string packet_of(const SnapshotRequest &request)
+{
+	nlohmann::json json = {{"after_ns", request.after_ns}, {"joins", request.joins}};
+	if (request.before_ns)
+		json["before_ns"] = *request.before_ns;
+	if (!request.why.empty())
+		json["why"] = request.why;
+	if (!request.trigger.empty())
+		json["trigger"] = request.trigger;
+	return json_dump(json);
+}
+
+// One packet; "": none, the other end is gone.
+std::string received(const Fd &from)
+{
+	std::string packet(max_snapshot_packet, '\0');
+	const ssize_t n = ::recv(from.get(), packet.data(), packet.size(), 0);
+	packet.resize(static_cast<std::size_t>(std::max<ssize_t>(n, 0)));
+	return packet;
+}
+
+using Clock = std::chrono::steady_clock;
+constexpr auto patience = std::chrono::seconds(1); // with sockets that have enough callers already
+
+enum class Connection : std::uint8_t { made, nobodys, full };
+
+// To the socket of this name, if it is that of the process it names and root or this user listens: anybody can take a
+// name.
+Connection connect_to(const SocketName &socket, Fd &fd)
+{
+	fd = snapshot_socket();
+	const SocketAddress address(socket.name);
+	if (!fd || ::connect(fd.get(), address.get(), address.length) < 0)
+		return errno == EAGAIN ? Connection::full : Connection::nobodys;
+	ucred who{};
+	socklen_t size = sizeof who;
+	const bool is_trusted = ::getsockopt(fd.get(), SOL_SOCKET, SO_PEERCRED, &who, &size) == 0 &&
+				who.pid == socket.pid && (who.uid == 0 || who.uid == ::geteuid());
+	return is_trusted ? Connection::made : Connection::nobodys;
+}
+
+// A connection, which does not block, to each flight recorder by its process, or to that of the process `only`.
+std::map<int, Fd> connections(int only, Clock::time_point end)
+{
+	std::map<int, Fd> found;
+	for (;;) {
+		bool is_any_full = false;
+		for (const SocketName &socket : socket_names(flight_socket_prefix)) {
+			if ((only && socket.pid != only) || found.contains(socket.pid))
+				continue;
+			Fd fd;
+			const Connection connection = connect_to(socket, fd);
+			if (connection == Connection::made)
+				found.emplace(socket.pid, std::move(fd));
+			is_any_full |= connection == Connection::full;
+		}
+		if (!is_any_full || Clock::now() >= end || (only && !found.empty()))
+			return found;
+		std::this_thread::sleep_for(std::chrono::milliseconds(20));
+	}
+}
+
+Fd connection_to(int pid, std::chrono::nanoseconds at_most)
+{
+	std::map<int, Fd> found = connections(pid, Clock::now() + at_most);
+	return found.empty() ? Fd() : std::move(found.begin()->second);
+}
+
+// Until there is something to read, or the recorder has ended. False: not in time (-1: there is no limit).
+bool is_answered(const Fd &by, int at_most_ms)
+{
+	pollfd waits{by.get(), POLLIN, 0};
+	int ready;
+	while ((ready = ::poll(&waits, 1, at_most_ms)) < 0 && errno == EINTR)
+		;
+	return ready > 0;
+}
+
+} // namespace
+
+Fd snapshot_socket()
+{
+	return Fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+}
+
+std::vector<int> flight_recorders()
+{
+	std::vector<int> pids;
+	for (const auto &[pid, fd] : connections(0, Clock::now() + patience))
+		pids.push_back(pid);
+	return pids;
+}
+
+nlohmann::ordered_json flight_state(int pid)
+{
+	const Fd fd = connection_to(pid, patience);
+	constexpr std::string_view question = R"({"ask": "state"})";
+	if (!fd || ::send(fd.get(), question.data(), question.size(), MSG_NOSIGNAL) < 0 || !is_answered(fd, 5000))
+		return {};
+	auto reply = parse_json<nlohmann::ordered_json>(received(fd));
+	return text_field(reply, "directory") ? reply : nlohmann::ordered_json();
+}
+
+std::string flight_directory(int pid)
+{
+	const nlohmann::ordered_json state = flight_state(pid);
+	return state.is_null() ? "" : state["directory"].get<std::string>();
+}
+
+std::string ask_for_snapshot(int pid, const SnapshotRequest &request)
+{
+	const Fd fd = connection_to(pid, patience);
+	if (!fd)
+		throw Error(
+		    fmt::format("process {} is not a flight recorder: start one with `monitor record --flight`", pid));
+	const std::string packet = packet_of(request);
+	::send(fd.get(), packet.data(), packet.size(), MSG_NOSIGNAL); // it may have answered and closed already
+	is_answered(fd, -1);                                          // as long as the snapshot takes
+	std::string reply = received(fd);
+	if (reply.empty())
+		throw Error(fmt::format("the flight recorder, process {}, ended before it took the snapshot", pid));
+	return reply;
+}
+
+SnapshotQuestion::SnapshotQuestion(int pid, const SnapshotRequest &request)
+    : fd_(connection_to(pid, std::chrono::nanoseconds(0)))
+{
+	const std::string packet = packet_of(request);
+	if (!fd_ || ::send(fd_.get(), packet.data(), packet.size(), MSG_NOSIGNAL) < 0)
+		throw Error(fmt::format("the flight recorder, process {}, cannot be asked now", pid));
+}
+
+std::optional<std::string> SnapshotQuestion::take() const
+{
+	if (!is_answered(fd_, 0))
+		return {};
+	return received(fd_);
+}
+
+} // namespace monitor::record

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: MIT
+#include "clock.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+
+#include <sched.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock_ns.h"
+#include "base/fd.h"
+#include "base/tsc.h"
+#include "recording/card/trial.h"
+
+namespace monitor::record {
+namespace {
+
+constexpr std::uint64_t ahead_ns = 3'000'000;     // a set is published this long before it takes effect
+constexpr std::uint64_t horizon_ns = 200'000'000; // the new line meets the predicted time this long after
+constexpr std::uint64_t history_ns = 1'000'000'000;
+constexpr std::uint64_t sync_tries = 20;
+constexpr std::uint64_t real_time_tries = 5;         // a read of a clock takes microseconds on some machines
+constexpr std::uint64_t real_time_width_ns = 10'000; // a read of several clocks that takes no longer is good enough
+constexpr std::size_t max_steps = 1000;
+constexpr long double two_32 = 4294967296.0L;
+
+edc_clock_set line(std::uint64_t from_ns, std::uint64_t base, long double ticks_per_ns)
+{
+	const long double whole = std::floor(ticks_per_ns);
+	return {from_ns, base, static_cast<__u32>(whole), static_cast<__u32>((ticks_per_ns - whole) * two_32)};
+}
+
+// Real and TAI time differ from monotonic time by an offset that only steps: read them relative to it.
+void read_real_time(Sync &sync)
+{
+	std::uint64_t narrowest = ~0ull;
+	for (std::uint64_t i = 0; i < real_time_tries && narrowest > real_time_width_ns; ++i) {
+		const std::uint64_t before = clock_ns(CLOCK_MONOTONIC), real = clock_ns(CLOCK_REALTIME),
+				    tai = clock_ns(CLOCK_TAI), width = clock_ns(CLOCK_MONOTONIC) - before;
+		if (width >= narrowest)
+			continue;
+		narrowest = width;
+		sync.realtime_ns = real - before + sync.monotonic_ns;
+		sync.tai_ns = tai - before + sync.monotonic_ns;
+	}
+}
+
+} // namespace
+
+Sync read_sync(bool invariant_tsc)
+{
+	Sync best;
+	best.width_ticks = ~0ull;
+	for (std::uint64_t i = 0; i < sync_tries; ++i) {
+		Sync sync;
+		const std::uint64_t before = read_tsc();
+		sync.monotonic_ns = clock_ns(CLOCK_MONOTONIC);
+		const std::uint64_t after = read_tsc();
+		if (after - before >= best.width_ticks)
+			continue;
+		sync.width_ticks = after - before;
+		sync.time = before + sync.width_ticks / 2;
+		best = sync;
+	}
+	read_real_time(best);
+	best.cpu = static_cast<unsigned>(std::max(::sched_getcpu(), 0));
+	if (!invariant_tsc) {
+		best.time = best.monotonic_ns;
+		best.width_ticks = 0;
+	}
+	return best;
+}
+
+ClockSteering::ClockSteering(edc_clock &clock, bool invariant_tsc) : clock_(clock), invariant_tsc_(invariant_tsc) {}
+
+void ClockSteering::start(unsigned duration_ms)
+{
+	first_ = read_sync(invariant_tsc_);
+	history_.push_back(first_);
+	timespec pause{0, static_cast<long>(duration_ms) * 1'000'000};
+	::nanosleep(&pause, nullptr);
+	const Sync second = read_sync(invariant_tsc_);
+	look_at_real_time(second);
+	history_.push_back(second);
+	clock_.set[0] = line(first_.monotonic_ns, first_.time, slope());
+	__atomic_store_n(&clock_.newest, 0, __ATOMIC_RELEASE);
+	published_.push_back(clock_.set[0]);
+}
+
+long double ClockSteering::slope() const
+{
+	if (!invariant_tsc_)
+		return 1;
+	const Sync &from = history_.front();
+	const Sync &to = history_.back();
+	return static_cast<long double>(to.time - from.time) /
+	       static_cast<long double>(to.monotonic_ns - from.monotonic_ns);
+}
+
+double ClockSteering::frequency_hz() const
+{
+	const Sync &to = history_.back();
+	if (!invariant_tsc_ || to.monotonic_ns == first_.monotonic_ns)
+		return 1e9;
+	return static_cast<double>(static_cast<long double>(to.time - first_.time) * 1e9L /
+				   static_cast<long double>(to.monotonic_ns - first_.monotonic_ns));
+}
+
+edc_clock_set ClockSteering::newest() const
+{
+	return clock_.set[clock_.newest % EDC_CLOCK_SETS];
+}
+
+void ClockSteering::look_at_real_time(const Sync &sync)
+{
+	const Sync &before = history_.back();
+	const auto step_ns = static_cast<std::int64_t>((sync.realtime_ns - sync.monotonic_ns) -
+						       (before.realtime_ns - before.monotonic_ns));
+	if (std::abs(step_ns) >= RealTimeStep::smallest_ns && real_time_steps_.size() < max_steps)
+		real_time_steps_.push_back({sync.time, step_ns});
+}
+
+void ClockSteering::update(const Sync &sync)
+{
+	look_at_real_time(sync);
+	history_.push_back(sync);
+	while (history_.size() > 2 && sync.monotonic_ns - history_[1].monotonic_ns >= history_ns)
+		history_.pop_front();
+	if (!invariant_tsc_ || sync.monotonic_ns < newest().from_ns)
+		return;
+	const edc_clock_set current = newest();
+	const long double rate = slope();
+	edc_clock_set next;
+	do {
+		const std::uint64_t from_ns = clock_ns(CLOCK_MONOTONIC) + ahead_ns;
+		const std::uint64_t base = edc_clock_at(&current, from_ns);
+		const long double there = static_cast<long double>(from_ns + horizon_ns - sync.monotonic_ns);
+		const long double target = static_cast<long double>(sync.time) + rate * there;
+		const long double steered = (target - static_cast<long double>(base)) / horizon_ns;
+		next = line(from_ns, base, std::clamp(steered, rate * 0.999L, rate * 1.001L));
+		clock_.set[(clock_.newest + 1) % EDC_CLOCK_SETS] = next;
+	} while (clock_ns(CLOCK_MONOTONIC) + ahead_ns / 2 > next.from_ns);
+	__atomic_store_n(&clock_.newest, clock_.newest + 1, __ATOMIC_RELEASE);
+	published_.push_back(next);
+}
+
+namespace {
+
+// A question and its answer, the other CPU's TSC, in one cache line: the shortest round trip.
+struct alignas(64) Exchange {
+	std::atomic<std::uint64_t> line{0};
+	static constexpr std::uint64_t question = 1, stop = 2; // 0: nothing yet; else: an answer
+};
+
+constexpr int rounds = 500;
+constexpr std::uint64_t max_round_ticks = 1'000'000;
+constexpr auto max_comparison_time = std::chrono::milliseconds(40); // of two CPUs, in case one of them is busy
+
+// Run without waiting for a turn, where that is permitted.
+void go_first()
+{
+	sched_param highest{};
+	highest.sched_priority = 1;
+	::sched_setscheduler(0, SCHED_FIFO, &highest);
+}
+
+void answer(Exchange &exchange, unsigned cpu)
+{
+	go_first();
+	if (!card::pin_to(cpu))
+		return;
+	for (std::uint64_t line; (line = exchange.line.load(std::memory_order_acquire)) != Exchange::stop;)
+		if (line == Exchange::question)
+			exchange.line.compare_exchange_strong(line, read_tsc());
+}
+
+// Runs on `home`; `allowed` lets the other thread start elsewhere, since it inherits its creator's CPUs.
+void compare_with(unsigned cpu, unsigned home, const cpu_set_t &allowed, TscSkew &skew)
+{
+	Exchange exchange;
+	::sched_setaffinity(0, sizeof allowed, &allowed);
+	std::jthread other([&] { answer(exchange, cpu); });
+	card::pin_to(home);
+	const auto deadline = std::chrono::steady_clock::now() + max_comparison_time;
+	std::uint64_t shortest = ~0ull;
+	std::int64_t offset = 0;
+	for (int round = 0; round < rounds && std::chrono::steady_clock::now() < deadline; ++round) {
+		const std::uint64_t before = read_tsc();
+		exchange.line.store(Exchange::question, std::memory_order_release);
+		std::uint64_t theirs = Exchange::question, after = before;
+		while (theirs == Exchange::question && after - before < max_round_ticks) {
+			theirs = exchange.line.load(std::memory_order_acquire);
+			after = read_tsc();
+		}
+		if (theirs == Exchange::question || after - before >= shortest)
+			continue;
+		shortest = after - before;
+		offset = static_cast<std::int64_t>(theirs - (before + shortest / 2));
+	}
+	exchange.line.store(Exchange::stop, std::memory_order_release);
+	if (shortest == ~0ull)
+		return; // that CPU did not answer in time
+	++skew.cpus;
+	const auto size = static_cast<std::uint64_t>(std::abs(offset));
+	if (size + shortest / 2 > skew.ticks + skew.uncertainty) {
+		skew.ticks = size;
+		skew.uncertainty = shortest / 2;
+	}
+}
+
+} // namespace
+
+ClockDescription describe_clock(const ClockSteering &steering)
+{
+	ClockDescription clock;
+	clock.name = steering.invariant_tsc() ? "tsc" : "monotonic";
+	clock.frequency_hz = static_cast<std::uint64_t>(std::llround(steering.frequency_hz()));
+	// Real time of trace time 0, from the newest snapshot.
+	const Sync &sync = steering.last();
+	const long double ticks_in_s = static_cast<long double>(clock.frequency_hz);
+	const long double zero =
+	    static_cast<long double>(sync.realtime_ns) / 1e9L - static_cast<long double>(sync.time) / ticks_in_s;
+	clock.offset_s = static_cast<std::int64_t>(zero);
+	clock.offset = static_cast<std::uint64_t>((zero - static_cast<long double>(clock.offset_s)) * ticks_in_s);
+	clock.steps = steering.real_time_steps();
+	return clock;
+}
+
+TscSkew measure_tsc_skew()
+{
+	TscSkew skew;
+	skew.online = static_cast<unsigned>(::sysconf(_SC_NPROCESSORS_ONLN));
+	std::jthread([&] {
+		cpu_set_t allowed;
+		std::memset(&allowed, 0xff, sizeof allowed);
+		::sched_setaffinity(0, sizeof allowed, &allowed);
+		if (::sched_getaffinity(0, sizeof allowed, &allowed) < 0)
+			return;
+		go_first();
+		unsigned home = 0;
+		while (home < CPU_SETSIZE && !CPU_ISSET(home, &allowed))
+			++home;
+		if (!card::pin_to(home))
+			return;
+		try {
+			for (unsigned cpu = home + 1; cpu < CPU_SETSIZE; ++cpu)
+				if (CPU_ISSET(cpu, &allowed))
+					compare_with(cpu, home, allowed, skew);
+		} catch (
+		    const std::exception &) { // no thread can be created for a CPU: it and later ones are not compared
+		}
+	}).join();
+	return skew;
+}
+
+} // namespace monitor::record

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// Relates the clocks, and steers the relation. A clock snapshot reads TSC, monotonic, real and TAI time at one instant;
+// the steering turns snapshots into the clock sets with which the BPF card converts monotonic time to trace time
+// (card.h). Called by drain.cpp every 100 ms, by Recording at the start. One thread at a time.
+// Invariant: the published function is continuous and increasing, and sets are published before they take effect.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "monitor/card.h"
+
+namespace monitor::record {
+
+struct Sync {
+	std::uint64_t time = 0; // trace clock, ticks: the middle of the read
+	std::uint64_t monotonic_ns = 0;
+	std::uint64_t realtime_ns = 0;
+	std::uint64_t tai_ns = 0;
+	std::uint64_t width_ticks = 0; // how long the read took: its uncertainty
+	unsigned cpu = 0;
+};
+
+// Somebody set the system's clock: between the snapshot before this time and the one at it. Otherwise real time goes as
+// monotonic time does.
+struct RealTimeStep {
+	std::uint64_t time = 0;                                // trace clock, ticks
+	std::int64_t ns = 0;                                   // later, or earlier if negative
+	static constexpr std::int64_t smallest_ns = 1'000'000; // more than a read takes that was interrupted each time
+};
+
+// The narrowest of several reads. Without an invariant TSC, trace time is monotonic time, and the width is 0.
+Sync read_sync(bool invariant_tsc);
+
+class ClockSteering {
+public:
+	ClockSteering(edc_clock &clock, bool invariant_tsc);
+
+	// Take the first snapshots, `duration_ms` apart, and publish the first set.
+	void start(unsigned duration_ms);
+
+	// Extend the function with a new snapshot.
+	void update(const Sync &sync);
+
+	// The sets published since the last call, numbered from published() - size.
+	std::vector<edc_clock_set> take_published() { return std::exchange(published_, {}); }
+	std::uint64_t published() const { return clock_.newest + 1; }
+	bool invariant_tsc() const { return invariant_tsc_; }
+
+	// Ticks per second from all snapshots so far.
+	double frequency_hz() const;
+	// By a millisecond or more, each; the first 1,000.
+	const std::vector<RealTimeStep> &real_time_steps() const { return real_time_steps_; }
+	const Sync &first() const { return first_; }
+	const Sync &last() const { return history_.back(); }
+
+private:
+	long double slope() const;
+	edc_clock_set newest() const;
+	void look_at_real_time(const Sync &sync);
+
+	edc_clock &clock_;
+	bool invariant_tsc_;
+	Sync first_;
+	std::deque<Sync> history_; // of the last second
+	std::vector<edc_clock_set> published_;
+	std::vector<RealTimeStep> real_time_steps_;
+};
+
+struct ClockDescription {
+	std::string name = "tsc"; // or "monotonic" where there is no invariant TSC
+	std::uint64_t frequency_hz = 1'000'000'000;
+	std::int64_t offset_s = 0; // trace time 0 in seconds since the epoch ...
+	std::uint64_t offset = 0;  // ... plus this many ticks; as the system's clock is at the end
+	std::vector<RealTimeStep> steps = {};
+};
+
+// The trace's clock, as precisely as it is known so far.
+ClockDescription describe_clock(const ClockSteering &steering);
+
+// How far apart the CPUs' TSCs are, measured between the first CPU and each other one by messages through memory, for
+// all CPUs that the cpuset of this process lets it reach.
+struct TscSkew {
+	std::uint64_t ticks = 0;       // the largest offset
+	std::uint64_t uncertainty = 0; // half of the shortest round trip of that pair
+	unsigned cpus = 0;             // compared
+	unsigned online = 0;           // CPUs of the machine
+};
+TscSkew measure_tsc_skew();
+
+} // namespace monitor::record

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+#include "kernel_counts.h"
+
+#include <filesystem>
+#include <sstream>
+
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "recording/rings/clock.h"
+
+namespace monitor::record {
+namespace {
+
+void parse_cpu_line(std::istringstream &fields, const std::string &label, KernelCounts &counts)
+{
+	const std::uint64_t ns_per_tick = 1'000'000'000ull / static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK));
+	const std::size_t cpu = std::stoul(label.substr(3));
+	std::uint64_t value = 0, steal = 0;
+	for (int column = 0; column < 8 && fields >> value; ++column)
+		steal = column == 7 ? value : 0;
+	if (counts.steal_ns.size() <= cpu)
+		counts.steal_ns.resize(cpu + 1);
+	counts.steal_ns[cpu] = steal * ns_per_tick;
+}
+
+void parse_stat(const std::string &text, KernelCounts &counts)
+{
+	std::istringstream lines(text);
+	for (std::string line; std::getline(lines, line);) {
+		std::istringstream fields(line);
+		std::string label;
+		fields >> label;
+		if (label == "ctxt")
+			fields >> counts.context_switches;
+		else if (label == "intr")
+			fields >> counts.interrupts;
+		else if (std::uint64_t value = 0; label == "softirq" && fields >> value)
+			counts.softirqs = value;
+		else if (label == "processes" && fields >> value)
+			counts.thread_creations = value;
+		else if (label.starts_with("cpu") && label.size() > 3)
+			parse_cpu_line(fields, label, counts);
+	}
+}
+
+void parse_interrupts(const std::string &text, KernelCounts &counts)
+{
+	std::istringstream lines(text);
+	std::string line;
+	std::getline(lines, line); // CPU0 CPU1 ...
+	while (std::getline(lines, line)) {
+		std::istringstream fields(line);
+		std::string label;
+		fields >> label;
+		if (label.empty() || label.back() != ':')
+			continue;
+		label.pop_back();
+		std::uint64_t value = 0, sum = 0;
+		while (fields >> value)
+			sum += value;
+		counts.interrupt_rows[label] = sum;
+	}
+}
+
+// A state that was requested and rejected has its tokens too.
+void read_idle(KernelCounts &counts, bool invariant_tsc)
+{
+	namespace fs = std::filesystem;
+	std::error_code error;
+	counts.idle_before = read_sync(invariant_tsc).time;
+	for (const fs::directory_entry &cpu : fs::directory_iterator("/sys/devices/system/cpu", error))
+		for (const fs::directory_entry &state : fs::directory_iterator(cpu.path() / "cpuidle", error))
+			for (const char *file : {"usage", "rejected"})
+				if (const std::string text = read_text((state.path() / file).string()); !text.empty())
+					counts.idle_ends = counts.idle_ends.value_or(0) + std::stoull(text);
+	counts.idle_after = read_sync(invariant_tsc).time;
+}
+
+} // namespace
+
+KernelCounts read_kernel_counts(bool invariant_tsc)
+{
+	KernelCounts counts;
+	counts.before = read_sync(invariant_tsc).time;
+	const std::string stat = read_text("/proc/stat");
+	counts.after = read_sync(invariant_tsc).time;
+	parse_stat(stat, counts);
+	parse_interrupts(read_text("/proc/interrupts"), counts);
+	read_idle(counts, invariant_tsc);
+	return counts;
+}
+
+} // namespace monitor::record

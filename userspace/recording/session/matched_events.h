@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// record --filter, --count and --time in a recording: which tables decide, when they are in force, and what was counted
+// and timed.
+//
+//     expect_decidable() -> card_options() -> start(): from here on events are judged -> write() now and then -> end()
+//
+// Owned by Recording. The tables are made again at each step, from the classes and the clock that are known by then.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "matching.h"
+#include "recording.h"
+#include "recording/card/bpf_card.h"
+#include "recording/rings/clock.h"
+#include "recording/rings/control_stream.h"
+#include "recording/user_card/user_card.h"
+#include "recording_file.h"
+
+namespace monitor::record {
+
+class MatchedEvents {
+public:
+	using Classes = std::vector<card::UserClass>;
+	using Describe = std::function<std::string(const Classes &)>; // TSDL of all classes
+	using Tell = std::function<void(const std::string &)>;        // a sentence for the user
+
+	// `options` must outlive it.
+	MatchedEvents(const Options &options, Describe describe, Tell tell);
+
+	// Before anything slow or visible is done. Throws Error: an expression is wrong, or cannot be decided.
+	void expect_decidable(bool with_programs);
+	// Tables of the kernel's events, before the clock is known.
+	const EventMatcher &decidable() const { return *decidable_; }
+	// That are recorded because an expression is about them.
+	const std::vector<std::string> &needed_families() const { return needed_families_; }
+
+	// The clock is known now: `time` is compared in its ticks. Without a card only programs' events are judged.
+	void start(card::BpfCard *card, const ClockSteering &steering, RecordingFile &file);
+	// In any thread.
+	std::shared_ptr<const EventMatcher> make(const Classes &classes) const;
+	// The totals so far. In the drain thread.
+	void write(ControlStream &to, const Sync &sync, const card::BpfCard *card, const card::UserCard *users) const;
+	// All classes are known, and all events were read.
+	void end(const Sync &end, const card::BpfCard *card, const card::UserCard *users, RecordingFile &file) const;
+
+private:
+	const MatcherRequest &request() const { return options_.matching->request; }
+
+	const Options &options_;
+	const Describe describe_;
+	const Tell tell_;
+	bool with_programs_ = false;
+	std::uint64_t begin_time_ = 0; // of the trace; 0: the clock is not known yet
+	std::shared_ptr<const EventMatcher> decidable_;
+	std::vector<std::string> needed_families_;
+	Sync counted_since_; // what is counted happened after this
+};
+
+} // namespace monitor::record

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// The functions of record --functions, from their search to the ones that --budget leaves out. Called by Recording
+// from the main thread.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "function_budget.h"
+#include "recording.h"
+#include "recording/calibration/calibration.h"
+#include "recording/card/bpf_card.h"
+#include "recording/functions/function_search.h"
+#include "recording/user_card/user_card.h"
+
+namespace monitor::record {
+
+class RecordedFunctions {
+public:
+	// `drop` drops all privileges in processes of their own, because programs' files are not trusted. Before other
+	// threads exist. `may_patch`: the command's processes may patch functions themselves. Throws Error.
+	void find(const Options &options, bool may_patch, const functions::OpenFile &open,
+		  const std::function<void()> &drop);
+
+	const functions::FoundFunctions &found() const { return found_; }
+
+	// NAME=VALUE for the command, so that its processes patch theirs; writes what they need into the trace's
+	// directory. Empty: none is patched.
+	std::vector<std::string> environment(const std::string &directory) const;
+
+	// Takes over what events of probes cost, and adds what those of patched functions do.
+	void calibrated(card::Calibration &calibration);
+	// What is recorded, and at what cost: before the start.
+	std::string summary() const { return functions::summary(found_.functions, costs_); }
+
+	// Throws Error if it is unknown what an event costs. `users`: null if no function is patched.
+	void start_budget(double share, card::BpfCard &card, card::UserCard *users);
+	bool has_budget() const { return budget_ != nullptr; }
+	// What is to be left out now, and its name.
+	std::vector<LeftOutFunction> too_expensive() { return budget_->look(std::chrono::steady_clock::now()); }
+	const std::string &name(std::size_t number) const { return found_.functions[number].name; }
+	void leave_out(std::size_t number);
+
+private:
+	const card::Estimate &cost(const card::Function &function) const
+	{
+		return function.is_probed() ? costs_.probed : costs_.patched;
+	}
+	std::vector<FunctionLoad> loads() const;
+
+	functions::FoundFunctions found_;
+	functions::EventCosts costs_;
+	card::BpfCard *card_ = nullptr; // of the budget
+	card::UserCard *users_ = nullptr;
+	std::unique_ptr<FunctionBudget> budget_;
+};
+
+} // namespace monitor::record

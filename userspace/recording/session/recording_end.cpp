@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+#include "recording_parts.h"
+
+#include <csignal>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/own_cpu_time.h"
+#include "recording/calibration/witness.h"
+#include "recording/recorder/directory.h"
+#include "recording/recorder/recorders.h"
+
+namespace monitor::record {
+
+// A flight recorder's.
+void Recording::Parts::write_file_of(const Snapshot &snapshot, bool is_complete) const
+{
+	RecordingFile file = file_;
+	file.misses("end", card_->misses());
+	file.snapshot(snapshot.account(), snapshot.writer());
+	add_triggers(file);
+	file.other_recorders(other_recorders());
+	file.end(fmt::format("snapshot {} of a flight recorder, by {}", snapshot.account().number,
+			     snapshot.account().request.why),
+		 std::nullopt, is_complete);
+	file.write(snapshot.directory());
+}
+
+void Recording::Parts::end_flight()
+{
+	if (triggers_) {
+		flight_->look_at_programs();
+		act();
+	}
+	flight_->end(result_.end_reason);
+	RecordingFile file = file_;
+	add_triggers(file);
+	result_.triggers = file.text();
+	if (users_)
+		users_->stop();
+	card_->detach();
+	result_.snapshots = flight_->snapshots();
+	result_.failed_snapshots = flight_->failed();
+	result_.left_out = flight_->left_out();
+}
+
+void Recording::Parts::end_recording()
+{
+	if (phases_)
+		phases_->stop();
+	drain_->stop();
+	drain_->look();
+	if (triggers_) { // the recorder's later tokens are of later times
+		act();
+		triggers_->write(*control_);
+		triggers_->stop();
+	}
+	if (users_)
+		users_->stop();
+	if (stacks_)
+		stacks_->stop();
+	if (card_)
+		read_counts_of_kernel("end");
+	write_tasks(true);
+	drain_->look();
+	if (counters_)
+		file_.counter_readings("end", counters_->read(true, steering_->invariant_tsc()));
+	drain_->sync();
+	const Sync end = steering_->last();
+	if (counted_)
+		counted_->end(end);
+	const std::uint64_t cpu_ns = own_cpu_time_ns() - cpu_before_ns_;
+	if (triggers_)
+		triggers_->end_pause(end);
+	if (BlockSink *const sink = this->sink())
+		sink->set_window_end(end.time);
+	if (card_)
+		card_->detach();
+	drain_->sync(); // no token is later than this one
+	if (steering_->invariant_tsc())
+		file_.skew("end", measure_tsc_skew());
+	drain_->drain_rest(
+	    [this] {
+		    if (matched_)
+			    matched_->write(*control_, steering_->last(), card_.get(), users_.get());
+		    if (triggers_)
+			    triggers_->write(*control_, steering_->last().time);
+	    },
+	    [this] {
+		    if (states_)
+			    states_->end(file_, [this](const std::string &note) { tell(note); });
+		    else
+			    options_.live->finish();
+	    });
+	if (counted_) {
+		counted_->finish();
+		file_.period_reads(counted_->reads());
+	}
+	writer_->finish();
+	if (failure_.reported())
+		fail(failure_.text());
+	if (phases_)
+		file_.phases(phases_->finish(progress().lost));
+	name_new_cgroups();
+	if (card_)
+		file_.card_counts(*card_);
+	if (stacks_)
+		file_.stacks(options_.stacks, card_->stack_memory(), stacks_->counts());
+	if (users_)
+		file_.user_card(users_->counts(), search_ ? search_->missed() : 0);
+	if (matched_)
+		matched_->end(end, card_.get(), users_.get(), file_);
+	if (triggers_)
+		act();
+	add_triggers(file_);
+	file_.recorder(cpu_ns, end, *writer_, drain_->worst_fill(),
+		       control_->tokens() + (states_ ? states_->tokens() : 0));
+	calibrate_again();
+	file_.other_recorders(other_recorders());
+	file_.end(result_.end_reason, command_ ? command_->poll() : std::nullopt, !result_.failed);
+	try {
+		if (options_.kept == Kept::nothing)
+			return remove_trace_directory(result_.directory);
+		write_description();
+		cgroups_.write(result_.directory);
+		file_.write(result_.directory);
+	} catch (const Error &error) { // the disk is full: the files of the start remain and say `incomplete`
+		fail(error.what());
+	}
+}
+
+// The tokens and counts of the recording have been read: the rings are free.
+void Recording::Parts::calibrate_again()
+{
+	if (!card_)
+		return;
+	calibration_.probes = false; // attaching to a function needs a privilege that was given up
+	try {
+		if (options_.calibrates)
+			file_.calibration("end", card::calibrate(*card_, calibration_));
+	} catch (const Error &error) { // so does attaching tp tracepoints
+		file_.no_calibration("end", error.what());
+	}
+	file_.witness("end", card::witness_calls(*card_, calibration_.tp, calibration_.filtering));
+}
+
+void Recording::Parts::fail(const std::string &why)
+{
+	result_.failed = true;
+	result_.end_reason = why;
+}
+
+// The recording ended before its command: terminate it if the duration elapsed, then wait for it.
+void Recording::Parts::release_command()
+{
+	if (!command_ || command_->poll())
+		return;
+	if (ending_.ends_command())
+		command_->signal(SIGTERM);
+	ending_.wait_for(*command_);
+}
+
+// Their threads use each other's objects: they are stopped before any of these is destroyed.
+void Recording::Parts::stop_threads()
+{
+	if (phases_)
+		phases_->stop();
+	if (users_)
+		users_->stop();
+	if (stacks_)
+		stacks_->stop();
+	if (drain_)
+		drain_->stop();
+	if (flight_)
+		flight_->stop();
+}
+
+} // namespace monitor::record

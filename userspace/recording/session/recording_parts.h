@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+// What a recording consists of, and the steps of its life: recording_start.cpp has those until the command runs,
+// recording.cpp those while it runs, recording_end.cpp those after. Unless said otherwise they run in the main thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+#include "cgroup_names.h"
+#include "command.h"
+#include "ending.h"
+#include "matched_events.h"
+#include "online_cpus.h"
+#include "recorded_functions.h"
+#include "recording.h"
+#include "recording/calibration/calibration.h"
+#include "recording/calibration/calibration_phases.h"
+#include "recording/card/bpf_card.h"
+#include "recording/counting/counters.h"
+#include "recording/flight/flight.h"
+#include "recording/flight/snapshot_requests.h"
+#include "recording/periods/counted_periods.h"
+#include "recording/periods/lives.h"
+#include "recording/recorder/user.h"
+#include "recording/rings/block_sink.h"
+#include "recording/rings/blocks.h"
+#include "recording/rings/buffers.h"
+#include "recording/rings/clock.h"
+#include "recording/rings/control_stream.h"
+#include "recording/rings/drain.h"
+#include "recording/rings/failure.h"
+#include "recording/rings/writer.h"
+#include "recording/stacks/stack_recorder.h"
+#include "recording/triggers/trigger_acts.h"
+#include "recording/triggers/triggers.h"
+#include "recording/user_card/user_card.h"
+#include "recording/user_card/user_search.h"
+#include "recording_file.h"
+#include "state_streams.h"
+
+namespace monitor::record {
+
+class Recording::Parts {
+public:
+	Parts(Options options, Listener listener);
+	~Parts() { stop_threads(); }
+
+	void start();
+	Result wait();
+	void stop(const std::string &reason) { ending_.stop(reason); }
+	std::map<std::uint64_t, std::string> cgroups() const { return cgroups_.paths(); }
+
+private:
+	BlockSink *sink() const { return options_.states ? options_.states.get() : options_.live.get(); }
+
+	// recording_start.cpp
+	void expect_possible() const;
+	void start_parts();
+	void start_recording();
+	void make_directory();
+	void remove_directory() const;
+	void open_user_card();
+	void find_functions();
+	void expect_readable_programs() const;
+	void prepare_matching();
+	void start_matching();
+	std::vector<std::string> environment_of_command() const;
+	void calibrate();
+	void load_card();
+	void prepare_stacks();
+	void prepare_late_cpus();
+	void start_clock(edc_clock &clock);
+	void settle_clock();
+	void measure_clock();
+	void find_programs();
+	void start_streams();
+	void start_flight();
+	void prepare_phases();
+	void start_counting();
+
+	// recording.cpp
+	std::string description(const ClockDescription &clock, const std::vector<card::UserClass> &classes) const;
+	std::string description(const std::vector<card::UserClass> &classes) const
+	{
+		return description(clock_, classes);
+	}
+	ClockDescription clock_of_files(const ClockDescription &own) const;
+	void tell(const std::string &note) const;
+	void keep_budget();
+	void write_mappings(const Sync &sync);
+	void write_description();
+	void describe_again(const std::vector<card::UserClass> &classes);
+	void note_set_clock();
+	std::vector<edc_task> threads();
+	std::vector<card::UserClass> user_classes() const;
+	void write_tasks(bool at_end);
+	void read_counts_of_kernel(const char *when);
+	void act();
+	void name_new_cgroups();
+	void list_after_pause();
+	void list_after_phase();
+	void write_listed();
+	void add_triggers(RecordingFile &file) const;
+	void wait_for_end();
+	Progress progress() const;
+
+	// recording_end.cpp
+	void stop_threads();
+	void write_file_of(const Snapshot &snapshot, bool is_complete) const;
+	void end_flight();
+	void end_recording();
+	void calibrate_again();
+	void fail(const std::string &why);
+	void release_command();
+
+	const Options options_;
+	const Listener listener_;
+	User user_;
+	Result result_;
+	Fd directory_lock_;
+	std::optional<EarlierLives> lives_; // in the directory
+	Ending ending_;
+	RecordingFile file_;
+	CgroupNames cgroups_;
+	Buffers buffers_;
+	std::unique_ptr<Command> command_;
+	RecordedFunctions functions_;
+	std::unique_ptr<MatchedEvents> matched_; // --filter, --count, --time
+	std::unique_ptr<card::BpfCard> card_;
+	card::CalibrationOptions calibration_;
+	std::unique_ptr<card::UserCard> users_;
+	std::unique_ptr<card::UserSearch> search_;
+	std::unique_ptr<stacks::StackRecorder> stacks_;
+	std::unique_ptr<Counters> counters_;
+	edc_clock own_clock_{};       // used without a BPF card, whose memory has one
+	std::mutex description_lock_; // of the following, and of the file while there are several threads
+	ClockDescription clock_;
+	Fd clock_was_set_; // readable: since the file was written
+	std::unique_ptr<ClockSteering> steering_;
+	Failure failure_;
+	std::unique_ptr<BlockPool> pool_;
+	std::unique_ptr<ControlStream> control_;
+	std::optional<OfflineCpus> offline_; // where the kernel is recorded
+	std::unique_ptr<Drain> drain_;
+	std::unique_ptr<StateStreams> states_;    // --states
+	std::unique_ptr<CountedPeriods> counted_; // --count-only
+	std::unique_ptr<Writer> writer_;
+	std::unique_ptr<SnapshotRequests> requests_; // --flight
+	std::unique_ptr<Flight> flight_;
+	std::unique_ptr<Triggers> triggers_;        // --trigger
+	std::unique_ptr<CalibrationPhases> phases_; // --calibrate
+	std::unique_ptr<TriggerActs> acts_;
+	Fd announcement_;
+	std::string ended_by_;     // "": no trigger
+	std::uint64_t pauses_ = 0; // after which threads were listed
+	std::mutex listed_lock_;   // of:
+	std::vector<edc_task> listed_;
+	std::array<std::uint8_t, 16> uuid_;
+	std::uint64_t cpu_before_ns_ = 0;
+	bool dropped_ = false;
+};
+
+} // namespace monitor::record

@@ -1,0 +1,574 @@
+// SPDX-License-Identifier: MIT
+#include "recording_parts.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+#include "base/encoding.h"
+#include "base/error.h"
+#include "base/own_cpu_time.h"
+#include "card_options.h"
+#include "monitor/function_table.h"
+#include "online_cpus.h"
+#include "recording/calibration/preflight.h"
+#include "recording/calibration/witness.h"
+#include "recording/card/preflight_checks.h"
+#include "recording/recorder/confine.h"
+#include "recording/recorder/directory.h"
+#include "recording/recorder/process_numbers.h"
+#include "recording/recorder/recorders.h"
+
+namespace monitor::record {
+namespace {
+
+constexpr unsigned first_slope_ms = 20;
+constexpr std::size_t other_files = 32; // that a recording opens from time to time, besides streams
+
+std::vector<std::string> stream_names(const card::BpfCard *card)
+{
+	std::vector<std::string> names{"recorder"};
+	for (unsigned cpu = 0; card && cpu < card->cpus(); ++cpu)
+		for (unsigned level = 0; level < card->rings(); ++level)
+			names.push_back(level ? fmt::format("kernel_cpu{}_level{}", cpu, level)
+					      : fmt::format("kernel_cpu{}", cpu));
+	return names;
+}
+
+bool has_signal(const NamedTrigger &trigger)
+{
+	return std::ranges::any_of(trigger.acts,
+				   [](const TriggerAct &act) { return act.kind == TriggerAct::Kind::signal; });
+}
+
+} // namespace
+
+Recording::Parts::Parts(Options options, Listener listener)
+    : options_(std::move(options)), listener_(std::move(listener)), user_(invoking_user()),
+      ending_(options_.duration_s), uuid_(random_uuid())
+{
+}
+
+void Recording::Parts::expect_possible() const
+{
+	if (::geteuid() != 0 && options_.everyone)
+		throw Error(
+		    "--user needs root, because it records the events of every user's programs: run it with sudo");
+	if (::geteuid() != 0 && !options_.user_only)
+		throw Error("recording needs root: run it with sudo (reading a trace and --user-only do not)");
+	if (options_.user_only && !card::has_invariant_tsc())
+		throw Error(
+		    "--user-only needs a time stamp counter of constant rate on all CPUs, which this machine lacks");
+	if (!in_first_pid_namespace() && (options_.filtering() || !options_.command.empty()))
+		throw Error(
+		    "in a container with its own process numbers, no process can be selected: leave out -p and the "
+		    "command, or start the container with the host's process numbers (--pid=host)");
+	if (!in_first_pid_namespace() && options_.matching &&
+	    std::ranges::any_of(options_.matching->request.triggers, has_signal))
+		throw Error(
+		    "in a container with its own process numbers, a trigger knows no process that it could signal: "
+		    "leave out signal, or start the container with the host's process numbers (--pid=host)");
+}
+
+void Recording::Parts::start()
+{
+	expect_possible();
+	make_directory();
+	try {
+		start_parts();
+	} catch (...) {
+		// Removing the directory needs descriptors, which may be what was missing.
+		announcement_.reset();
+		stop_threads();
+		if (writer_)
+			writer_->finish();
+		drain_.reset();
+		flight_.reset();
+		users_.reset();
+		command_.reset();
+		directory_lock_.reset();
+		std::optional<AsUser> as; // never remove as root what a user's path names
+		if (!dropped_)
+			as.emplace(user_);
+		remove_directory();
+		throw;
+	}
+}
+
+void Recording::Parts::start_parts()
+{
+	if (options_.flight)
+		requests_ = std::make_unique<SnapshotRequests>(
+		    user_.uid, std::filesystem::absolute(result_.directory).string(), card::has_invariant_tsc());
+	announcement_ = announce_recorder();
+	file_.other_recorders(other_recorders());
+	open_user_card();
+	if (!options_.functions.empty())
+		find_functions();
+	expect_readable_programs();
+	prepare_matching();
+	if (matched_)
+		acts_ = std::make_unique<TriggerActs>(options_.matching->request.triggers,
+						      std::filesystem::absolute(result_.directory).string(), user_,
+						      [this](unsigned id) -> std::optional<card::UserClass> {
+							      for (const card::UserClass &of : user_classes())
+								      if (of.id == id)
+									      return of;
+							      return std::nullopt;
+						      });
+	if (!options_.command.empty())
+		command_ = std::make_unique<Command>(options_.command, user_, environment_of_command());
+	file_.recording(options_, command_ ? command_->pid() : 0, user_.name, uuid_);
+	if (options_.user_only)
+		measure_clock();
+	else
+		load_card();
+	if (card_)
+		cgroups_
+		    .collect(); // this is slow: before the probes are attached, but after the card tells of new ones
+	if (options_.everyone && !(users_ && users_->holder()))
+		find_programs();
+	if (options_.stacks.any())
+		prepare_stacks();
+	if (card_)
+		prepare_late_cpus();
+	raise_file_limit();
+	drop_privileges(user_);
+	file_.confined(confine_to(result_.directory));
+	dropped_ = true;
+	if (stacks_)
+		stacks_->start(result_.directory + "/.monitor");
+	if (options_.calibrates_in_phases)
+		prepare_phases();
+	if (options_.flight)
+		start_flight();
+	else
+		start_recording();
+	if (triggers_)
+		act(); // at start
+	if (command_)
+		result_.exec_error = command_->go();
+	if (phases_ && !result_.exec_error)
+		phases_->start();
+	if (!result_.exec_error)
+		remove_replaced_trace(result_.directory);
+	if (listener_.on_start && !result_.exec_error)
+		listener_.on_start(result_.directory);
+}
+
+// After a start that failed: there is what was there before.
+void Recording::Parts::remove_directory() const
+{
+	if (lives_)
+		lives_->put_back(result_.directory);
+	else
+		remove_trace_directory(result_.directory);
+}
+
+void Recording::Parts::make_directory()
+{
+	AsUser as(user_);
+	result_.directory = options_.output;
+	if (options_.output.empty()) {
+		directory_lock_ = make_default_directory(options_.command, result_.directory);
+	} else if (options_.statistics && !options_.force && has_statistics(options_.output)) {
+		directory_lock_ = go_on_in(options_.output, *options_.statistics, lives_.emplace());
+		uuid_ = lives_->uuid;
+		file_.lives(*lives_);
+		cgroups_.set_earlier(*lives_);
+		tell(fmt::format("{} has the statistics of {} before: this one goes on there", options_.output,
+				 lives_->lives.size() == 1 ? std::string("a recording")
+							   : fmt::format("{} recordings", lives_->lives.size())));
+	} else {
+		directory_lock_ = make_trace_directory(options_.output, options_.force);
+	}
+}
+
+// Instrumented programs post the TSC, so their events fit into the trace only if the TSC is its clock.
+void Recording::Parts::open_user_card()
+{
+	if (options_.statistics && options_.statistics->counts_only) // of the kernel's
+		return;
+	if (!card::has_invariant_tsc() || (options_.command.empty() && !options_.user_only && !options_.everyone))
+		return;
+	card::UserCardOptions options;
+	options.uuid = uuid_;
+	options.cpus = static_cast<unsigned>(::get_nprocs_conf());
+	options.user = user_.uid;
+	options.everyone = options_.everyone;
+	options.device = options_.everyone && options_.card != "bpf";
+	options.name_processes = options_.user_only;
+	options.memory = user_memory(options_.buffer_bytes);
+	if (options_.counting)
+		options.counters = options_.counting->user_reads.counters;
+	if (options_.budget)
+		options.functions = EDC_MAX_FUNCTIONS;
+	if (options_.matching)
+		options.make_matcher = [this](const auto &classes) { return matched_->make(classes); };
+	users_ = std::make_unique<card::UserCard>(options);
+	if (!users_->holder())
+		return;
+	const std::string who =
+	    fmt::format("process {} already records the events of all instrumented programs", users_->holder());
+	if (options_.user_only && options_.command.empty())
+		throw Error(who + "; only one process can");
+	tell(who + (options_.command.empty() ? ": this recording does without them"
+					     : ": this recording has those of its own command only"));
+}
+
+void Recording::Parts::find_functions()
+{
+	const bool may_patch = users_ && !options_.command.empty();
+	functions_.find(
+	    options_, may_patch, [this](const std::string &path) { return open_as(user_, path); },
+	    [this] { drop_privileges(user_); });
+	for (const std::string &note : functions::notes(functions_.found().left_out))
+		tell("--functions: " + note);
+}
+
+// Whether a program has a function is told to those only who may read the program. Without a slash it is a library of
+// the system.
+void Recording::Parts::expect_readable_programs() const
+{
+	if (!options_.counting)
+		return;
+	for (const card::ResetEvent &event : options_.counting->resets)
+		if (event.path.find('/') != std::string::npos && !open_as(user_, event.path))
+			throw Error(errno, fmt::format("--reset-on {}: cannot read {}", event.name, event.path));
+}
+
+// Before anything slow or visible is done.
+void Recording::Parts::prepare_matching()
+{
+	if (!options_.matching)
+		return;
+	matched_ = std::make_unique<MatchedEvents>(
+	    options_,
+	    [this](const auto &classes) {
+		    const std::lock_guard guard(description_lock_);
+		    return description(classes);
+	    },
+	    [this](const std::string &note) { tell(note); });
+	matched_->expect_decidable(users_ != nullptr);
+}
+
+std::vector<std::string> Recording::Parts::environment_of_command() const
+{
+	AsUser as(user_);
+	std::vector<std::string> environment = functions_.environment(result_.directory);
+	if (users_)
+		environment.push_back(EDC_ENVIRONMENT "=" + users_->socket_name());
+	return environment;
+}
+
+// Without a kernel card only the recorder itself reads the clock.
+void Recording::Parts::measure_clock()
+{
+	buffers_ = divide_buffers(options_.buffer_bytes, static_cast<unsigned>(::get_nprocs_conf()), EDC_CARD_LEVELS);
+	start_clock(own_clock_);
+	settle_clock();
+	file_.no_card();
+	start_matching();
+}
+
+void Recording::Parts::load_card()
+{
+	const auto cpus = static_cast<unsigned>(::get_nprocs_conf());
+	if (options_.counting)
+		counters_ = std::make_unique<Counters>(options_.counting->selection, cpus);
+	card::CardOptions options =
+	    matched_ ? card_options(options_, cpus, uuid_, matched_->needed_families(), &matched_->decidable())
+		     : card_options(options_, cpus, uuid_);
+	options.functions = functions_.found().functions;
+	options.leaves_functions_out = options_.budget.has_value();
+	buffers_ = options.counts_only ? smallest_buffers(options.rings())
+		   : options_.flight   ? divide_flight_buffers(options_.buffer_bytes, cpus, options.rings())
+				       : divide_buffers(options_.buffer_bytes, cpus, options.rings());
+	options.blocks_per_cpu = buffers_.blocks_per_cpu;
+	if (const pid_t holder = options.module || options_.card == "bpf" ? 0 : card::holder_of_module())
+		tell(fmt::format("process {} uses the kernel module: this recording uses the BPF card", holder));
+	card_ = std::make_unique<card::BpfCard>(options);
+	if (counters_)
+		counters_->give_to(*card_);
+	start_clock(card_->clock());
+	const card::Preflight test = card::preflight(*card_);
+	file_.preflight(test);
+	calibration_ = {test.tp, options.filtering, true, steering_->frequency_hz() / 1e9};
+	if (options_.calibrates)
+		calibrate();
+	if (!options.functions.empty()) {
+		file_.functions(functions_.found());
+		tell(functions_.summary());
+	}
+	file_.witness("start", card::witness_calls(*card_, test.tp, options.filtering));
+	settle_clock();
+	file_.misses("start", card_->misses());
+	if (options.counts_only)
+		counted_ = std::make_unique<CountedPeriods>(
+		    *card_, *options_.statistics, uuid_, [this] { return read_sync(steering_->invariant_tsc()); },
+		    [this] { return description(clock_of_files(describe_clock(*steering_)), {}); },
+		    lives_ ? lives_->time_shift : 0, lives_ ? lives_->first_stream() : 0);
+	card_->prepare_task_lists(2);
+	start_matching();
+	card_->attach(test.tp);
+	if (options_.only_command)
+		card_->trace_process(command_->pid());
+	if (!options_.pids.empty())
+		card_->select(options_.pids);
+	file_.card(*card_, options.families);
+	if (options.triggers)
+		triggers_ =
+		    std::make_unique<Triggers>(options_.matching->request.triggers, *card_, matched_->decidable(),
+					       *steering_, read_sync(steering_->invariant_tsc()));
+	if (triggers_ && users_)
+		users_->set_on_fired([this](const auto &fired) { triggers_->add(fired); });
+	add_triggers(file_);
+}
+
+void Recording::Parts::start_clock(edc_clock &clock)
+{
+	steering_ = std::make_unique<ClockSteering>(clock, card::has_invariant_tsc());
+	steering_->start(first_slope_ms);
+}
+
+void Recording::Parts::calibrate()
+{
+	card::Calibration measured = card::calibrate(*card_, calibration_);
+	functions_.calibrated(measured);
+	file_.calibration("start", measured);
+}
+
+// Called some time later, when the slope is known better.
+void Recording::Parts::settle_clock()
+{
+	if (steering_->invariant_tsc())
+		file_.skew("start", measure_tsc_skew());
+	for (int i = 0; i < 2; ++i)
+		steering_->update(read_sync(steering_->invariant_tsc()));
+}
+
+void Recording::Parts::start_matching()
+{
+	if (!matched_)
+		return;
+	clock_ = describe_clock(*steering_);
+	matched_->start(card_.get(), *steering_, file_);
+}
+
+// Finds programs that already run. Most are found in a moment; on a machine with very many, some are found later.
+void Recording::Parts::find_programs()
+{
+	search_ =
+	    std::make_unique<card::UserSearch>([this] { drop_privileges(user_, card::UserSearch::capabilities()); });
+	pollfd fds[] = {{ending_.signals_fd(), POLLIN, 0}, {search_->fd(), POLLIN, 0}};
+	::poll(fds, 2, 1000);
+}
+
+void Recording::Parts::prepare_stacks()
+{
+	const card::StackMemory memory = card_->stack_memory();
+	stacks_ = std::make_unique<stacks::StackRecorder>(
+	    stacks::UnwindMemory{
+		memory.rows, memory.mappings, memory.spaces,
+		[memory](std::int32_t process, std::int64_t space) { memory.set_space(process, space); }},
+	    card_->cpus(), [this] { drop_privileges(user_, stacks::Opener::capabilities()); });
+}
+
+void Recording::Parts::prepare_late_cpus()
+{
+	std::vector<card::OpenedLate> others;
+	if (stacks_)
+		others.push_back({"mappings", stacks::SideBand::attributes(),
+				  [this](unsigned cpu, Fd events) { stacks_->follow(cpu, std::move(events)); }});
+	card_->prepare_late_cpus([this] { drop_privileges(user_, card::EventOpener::capabilities()); },
+				 std::move(others));
+}
+
+void Recording::Parts::prepare_phases()
+{
+	phases_ = std::make_unique<CalibrationPhases>(*card_, steering_->invariant_tsc(), command_->pid(), failure_,
+						      [this] { list_after_phase(); });
+}
+
+void Recording::Parts::start_flight()
+{
+	const std::vector<std::string> names = stream_names(card_.get());
+	const std::size_t user_streams = users_ ? card::max_streams(card_->cpus()) : 0;
+	FlightParts parts{
+	    .options = *options_.flight,
+	    .directory = result_.directory,
+	    .kernel_streams = names,
+	    .max_user_streams = user_streams,
+	    .pool_blocks = buffers_.pool_blocks,
+	    .card = *card_,
+	    .users = users_.get(),
+	    .steering = *steering_,
+	    .failure = failure_,
+	    .requests = *requests_,
+	    .uuid = uuid_,
+	    .description =
+		[this](const ClockDescription &clock) {
+			clock_ = clock;
+			return description(user_classes());
+		},
+	    .threads = [this] { return threads(); },
+	    .write_fired =
+		[this](ControlStream &to) {
+			if (triggers_)
+				triggers_->write(to);
+		},
+	    .triggers = options_.matching ? options_.matching->request.triggers : std::vector<NamedTrigger>(),
+	    .write_names =
+		[this](const std::string &directory) {
+			name_new_cgroups();
+			cgroups_.write(directory);
+		},
+	    .begin_file = [this](const std::string &directory) { file_.write(directory); },
+	    .write_file = [this](const Snapshot &snapshot, bool is_complete) { write_file_of(snapshot, is_complete); },
+	    .on_snapshot =
+		[this](const std::string &sentence) {
+			if (listener_.on_snapshot)
+				listener_.on_snapshot(sentence);
+		}};
+	flight_ = std::make_unique<Flight>(std::move(parts));
+	file_.start(steering_->last());
+	if (counters_)
+		file_.counting(*options_.counting);
+	if (users_)
+		users_->start(static_cast<std::uint64_t>(steering_->frequency_hz()),
+			      spare_files(names.size() + user_streams + other_files), [](const auto &) {});
+	flight_->start();
+}
+
+void Recording::Parts::start_streams()
+{
+	const auto cpus = static_cast<std::size_t>(::get_nprocs_conf());
+	pool_ = std::make_unique<BlockPool>(buffers_.pool_blocks);
+	control_ =
+	    std::make_unique<ControlStream>(uuid_, [this](const std::byte *block) { drain_->push_control(block); });
+	drain_ = std::make_unique<Drain>(card_.get(), users_.get(), *pool_, *control_, *steering_, failure_);
+	std::vector<std::string> names = stream_names(card_.get());
+	if (options_.states)
+		states_ = std::make_unique<StateStreams>(options_, uuid_, *drain_, *control_, names);
+	if (options_.live) {
+		drain_->set_sink(*options_.live, names,
+				 options_.kept == Kept::trace ? Drain::Written::all : Drain::Written::nothing);
+		drain_->set_shown(*control_);
+	}
+	writer_ =
+	    std::make_unique<Writer>(result_.directory, names, users_ ? card::max_streams(cpus) : 0, *pool_, failure_);
+	if (card_)
+		offline_.emplace(card_->cpus());
+	if (!options_.statistics)
+		clock_was_set_ = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+	drain_->set_before_sync([this, steps = std::size_t(0)](const Sync &sync) mutable {
+		const std::size_t steps_now = steering_->real_time_steps().size();
+		if (steps_now != std::exchange(steps, steps_now))
+			note_set_clock();
+		if (offline_)
+			for (const std::uint32_t cpu : offline_->look())
+				control_->cpu_offline(cpu, sync.time);
+		if (stacks_)
+			write_mappings(sync);
+		if (triggers_)
+			triggers_->write(*control_);
+		write_listed();
+	});
+	if (matched_ && options_.matching->every_ns)
+		drain_->set_every(std::chrono::nanoseconds(options_.matching->every_ns), [this](const Sync &sync) {
+			matched_->write(*control_, sync, card_.get(), users_.get());
+		});
+	if (phases_)
+		drain_->set_on_kernel_block([this](const std::byte *block) { phases_->block(block); });
+	drain_->set_make_stream([this](const std::string &name) { return writer_->add_stream(name); });
+}
+
+void Recording::Parts::start_recording()
+{
+	start_streams();
+	control_->sync(steering_->first());
+	drain_->sync();
+	// From here on every probe is attached.
+	file_.start(steering_->last());
+	if (offline_)
+		file_.offline_at_start(offline_->at_start());
+	if (counted_)
+		start_counting();
+	if (counters_) {
+		file_.counting(*options_.counting);
+		file_.counter_readings("start", counters_->read(false, steering_->invariant_tsc()));
+	}
+	if (sink()) {
+		LiveStart start;
+		clock_ = describe_clock(*steering_);
+		start.description = description(user_classes());
+		start.begin_time = steering_->first().time;
+		start.has_more_classes = users_ != nullptr;
+		if (card_)
+			start.cpus = online_cpus();
+		if (states_) {
+			states_->start(start, file_);
+		} else {
+			start.recording = file_.text();
+			start.directory = result_.directory;
+			start.uuid = uuid_;
+			if (lives_) {
+				start.time_shift = lives_->time_shift;
+				start.threads_since = lives_->threads_since;
+				start.first_stream = lives_->first_stream();
+				start.ages = lives_->periods;
+			}
+			if (stacks_)
+				start.stacks_ns = [memory = card_->stack_memory()] { return memory.spent_ns(); };
+			start.describe = [this] {
+				return description(clock_of_files(describe_clock(*steering_)), user_classes());
+			};
+			start.name_cgroups = [this] { cgroups_.write(result_.directory); };
+			options_.live->start(start);
+		}
+	}
+	write_description();
+	file_.write(result_.directory);
+	cgroups_.write(result_.directory);
+	cpu_before_ns_ = own_cpu_time_ns();
+	if (users_)
+		users_->start(static_cast<std::uint64_t>(steering_->frequency_hz()),
+			      spare_files(writer_->max_streams() + other_files),
+			      [this](const std::vector<card::UserClass> &classes) { describe_again(classes); });
+	if (card_)
+		read_counts_of_kernel("start");
+	write_tasks(false);
+	drain_->look();
+	if (states_ && states_->list_of_threads())
+		states_->list_of_threads()->flush();
+	control_->flush();
+	drain_->start();
+	if (options_.budget) {
+		functions_.start_budget(*options_.budget, *card_, users_.get());
+		file_.budget(*options_.budget);
+	}
+}
+
+void Recording::Parts::start_counting()
+{
+	const auto hidden = std::ranges::count_if(
+	    threads(), [](const edc_task &task) { return (task.flags & EDC_THREAD_HIDDEN) != 0; });
+	file_.hidden_threads(static_cast<std::uint64_t>(hidden));
+	drain_->write_nothing();
+	drain_->sync();
+	file_.start(steering_->last());
+	counted_->start(result_.directory, steering_->last(), lives_ ? lives_->periods : PeriodFiles::Ages());
+	drain_->set_every(
+	    std::chrono::nanoseconds(options_.statistics->period_ns),
+	    [this](const Sync &sync) { counted_->end_period(sync); }, counted_->due());
+}
+
+} // namespace monitor::record

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// record --states in a recording: the stream `states` with the run lengths, and, if events are read and not written, a
+// list of threads that only the classification gets.
+//
+// Owned by Recording. Next in the flow: block_sink.h.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "recording.h"
+#include "recording/rings/control_stream.h"
+#include "recording/rings/drain.h"
+#include "recording_file.h"
+
+namespace monitor::record {
+
+class StateStreams {
+public:
+	// `options.states` is set; they must outlive it. Adds its stream to `names`; tells `drain`, which must outlive
+	// it, to whom blocks are to be offered. `control`: the recorder's own stream.
+	StateStreams(const Options &options, const std::array<std::uint8_t, 16> &uuid, Drain &drain,
+		     const ControlStream &control, std::vector<std::string> &names);
+
+	// Who gets the list of threads; nullptr: the recorder's own stream.
+	ControlStream *list_of_threads() { return listed_.get(); }
+
+	// `start`: what is recorded; its `recording` and `written` are set here. Throws Error: that does not suffice.
+	void start(LiveStart start, RecordingFile &file);
+	void set_window_end(std::uint64_t time) { options_.states->set_window_end(time); }
+	// Everything was offered. `tell`: a sentence for the user.
+	void end(RecordingFile &file, const std::function<void(const std::string &)> &tell);
+
+	std::uint64_t tokens() const { return written_->tokens(); }
+
+private:
+	const Options &options_;
+	std::unique_ptr<ControlStream> written_, listed_;
+	std::vector<std::uint32_t> online_;
+};
+
+} // namespace monitor::record

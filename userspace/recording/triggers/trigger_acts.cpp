@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+#include "trigger_acts.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "base/seconds_text.h"
+#include "recording/card/classes.h"
+#include "recording/recorder/process_numbers.h"
+
+namespace monitor::record {
+namespace {
+
+constexpr std::uint64_t minute_ns = 60'000'000'000;
+
+std::string text_of(const card::ClassField &field, std::uint64_t bits)
+{
+	if (field.kind[0] == 's' &&
+	    std::string_view(field.kind).find_first_not_of("s0123456789") == std::string_view::npos) {
+		const unsigned unused = 64 - field.bits;
+		return std::to_string(static_cast<std::int64_t>(bits << unused) >> unused);
+	}
+	return field.kind[0] == 'x' ? fmt::format("{:#x}", bits) : std::to_string(bits);
+}
+
+} // namespace
+
+std::vector<std::string> fields_of(const edc_firing &firing)
+{
+	std::vector<std::string> all;
+	const auto rows = card::kernel_classes();
+	const auto row = std::ranges::find(rows, firing.event & 0xffff, &card::ClassRow::id);
+	if (row == rows.end())
+		return all;
+	const std::uint64_t argument = firing.event >> 16;
+	unsigned at_argument = 0, at = 0; // bits
+	for (const card::ClassField &field : row->fields) {
+		const bool in_argument = at_argument < 16;
+		unsigned &place = in_argument ? at_argument : at;
+		if (field.bits == 128) { // a name
+			char name[17] = {};
+			if (place + field.bits <= sizeof firing.words * 8)
+				std::memcpy(name, reinterpret_cast<const char *>(firing.words) + place / 8, 16);
+			all.push_back(fmt::format("{}={}", field.name, name));
+		} else if (in_argument || place + field.bits <= sizeof firing.words * 8) {
+			const std::uint64_t word = in_argument ? argument : firing.words[place / 64];
+			all.push_back(
+			    fmt::format("{}={}", field.name,
+					text_of(field, word >> place % 64 & (~std::uint64_t(0) >> (64 - field.bits)))));
+		}
+		place += field.bits;
+	}
+	return all;
+}
+
+std::vector<std::string> fields_of(const edc_firing &firing, const card::UserClass &of)
+{
+	std::vector<std::string> all;
+	const auto add = [&all](const card::UserField &field, std::uint64_t bits) {
+		const auto label = std::ranges::find(field.labels, bits, [](const auto &pair) { return pair.second; });
+		const unsigned width = std::stoul(
+		    field.kind.find_first_of("0123456789") == std::string::npos ? "64" : field.kind.substr(1));
+		all.push_back(fmt::format("{}={}", field.name,
+					  label != field.labels.end()
+					      ? label->first
+					      : text_of({field.name.c_str(), field.kind.c_str(), width}, bits)));
+	};
+	add(of.argument, firing.event >> 16);
+	unsigned at = 0; // words
+	for (const card::UserField &field : of.payload) {
+		const unsigned words = field.words();
+		if (at + words > std::size(firing.words))
+			break;
+		if (field.is_text()) {
+			std::string text(reinterpret_cast<const char *>(firing.words + at), words * 8);
+			text.resize(std::min(text.size(), text.find('\0')));
+			all.push_back(field.name + "=" + text);
+		} else {
+			add(field, firing.words[at]);
+		}
+		at += words;
+	}
+	return all;
+}
+
+TriggerActs::TriggerActs(const std::vector<NamedTrigger> &triggers, std::string directory, const User &user,
+			 UserClassOf user_class)
+    : triggers_(triggers), directory_(std::move(directory)), user_class_(std::move(user_class)),
+      accounts_(triggers.size())
+{
+	std::vector<std::string> commands;
+	bool signals = false;
+	for (std::size_t i = 0; i < triggers.size(); ++i)
+		for (const TriggerAct &act : triggers[i].acts) {
+			signals |= act.kind == TriggerAct::Kind::signal;
+			if (act.kind != TriggerAct::Kind::run)
+				continue;
+			commands.push_back(act.text);
+			trigger_of_.push_back(i);
+			per_minute_.push_back(act.number);
+		}
+	started_ns_.resize(commands.size());
+	if (!commands.empty() || signals)
+		runner_ = std::make_unique<TriggerRunner>(std::move(commands), user);
+}
+
+std::vector<std::string> TriggerActs::environment(const Firing &firing) const
+{
+	const edc_firing &noted = firing.noted;
+	std::vector<std::string> all = {"MONITOR_TRIGGER=" + triggers_[firing.trigger].name,
+					"MONITOR_DIRECTORY=" + directory_,
+					"MONITOR_TIME=" + seconds_text(firing.at.realtime_ns)};
+	if (!triggers_[firing.trigger].first_key.empty())
+		all.push_back(fmt::format("MONITOR_KEY={}", static_cast<std::int64_t>(noted.key)));
+	const bool are_numbers_known = in_first_pid_namespace(); // to the command
+	if (noted.tid >= 0 && are_numbers_known)
+		all.push_back(fmt::format("MONITOR_TID={}", noted.tid));
+	if (firing.by == Firing::By::clock || !noted.event)
+		return all;
+	if (are_numbers_known)
+		all.push_back(fmt::format("MONITOR_PID={}", noted.tgid));
+	if (firing.cpu != EDC_CPU_UNKNOWN)
+		all.push_back(fmt::format("MONITOR_CPU={}", firing.cpu));
+	const auto add_fields = [&all](const std::vector<std::string> &fields) {
+		for (const std::string &field : fields)
+			all.push_back("MONITOR_FIELD_" + field);
+	};
+	if (firing.by == Firing::By::program) {
+		if (const auto of = user_class_(noted.event & 0xffff)) {
+			all.push_back("MONITOR_EVENT=" + of->name);
+			add_fields(fields_of(noted, *of));
+		}
+		return all;
+	}
+	const auto rows = card::kernel_classes();
+	const auto row = std::ranges::find(rows, noted.event & 0xffff, &card::ClassRow::id);
+	if (row != rows.end())
+		all.push_back(fmt::format("MONITOR_EVENT={}", row->name));
+	add_fields(fields_of(noted));
+	return all;
+}
+
+bool TriggerActs::is_too_often(std::uint32_t command, const Firing &firing)
+{
+	std::deque<std::uint64_t> &started = started_ns_[command];
+	while (!started.empty() && firing.at.monotonic_ns - started.front() > minute_ns)
+		started.pop_front();
+	return started.size() >= per_minute_[command];
+}
+
+void TriggerActs::act(const Firing &firing)
+{
+	if (!runner_)
+		return;
+	collect();
+	ActAccount &account = accounts_[firing.trigger];
+	for (const TriggerAct &act : triggers_[firing.trigger].acts)
+		if (act.kind == TriggerAct::Kind::signal) {
+			const pid_t process = firing.noted.tgid > 0 ? firing.noted.tgid : firing.noted.tid;
+			const bool sent =
+			    process != ::getpid() && runner_->signal(process, static_cast<int>(act.number));
+			++(sent ? account.signals : account.signals_refused);
+		}
+	for (std::uint32_t command = 0; command < trigger_of_.size(); ++command) {
+		if (trigger_of_[command] != firing.trigger)
+			continue;
+		if (is_too_often(command, firing) || !runner_->run(command, environment(firing))) {
+			++account.runs_left_out;
+			continue;
+		}
+		started_ns_[command].push_back(firing.at.monotonic_ns);
+		++account.runs;
+		account.running = 1;
+	}
+}
+
+void TriggerActs::collect()
+{
+	if (!runner_)
+		return;
+	for (const TriggerRunner::Ended &ended : runner_->take_ended()) {
+		if (ended.command >= trigger_of_.size())
+			continue;
+		ActAccount &account = accounts_[trigger_of_[ended.command]];
+		account.running = 0;
+		account.runs_failed += ended.status != 0;
+	}
+}
+
+} // namespace monitor::record

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+// The recorder's part of triggers (record --trigger): learns from the cards which fired, in the main thread, and keeps
+// account of them. What is then done is up to flight.cpp (snapshots) and Recording.
+//
+//     probe: edc_firings of its CPU, bell -> poll() in ending.cpp -> take() -> snapshot, end
+//     what no event fires: a timer ---------------------------------/   \-> write(), in the thread that writes tokens
+//     events of programs: the drain -> add(), bell -----------------/
+//
+// A probe never waits for the recorder: of firings for which there is no room only the number is known.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include <poll.h>
+
+#include "base/fd.h"
+#include "base/trigger.h"
+#include "monitor/trigger.h"
+#include "recording/card/bpf_card.h"
+#include "recording/rings/clock.h"
+#include "recording/rings/control_stream.h"
+#include "recording/user_card/user_triggers.h"
+
+namespace monitor::record {
+
+struct Firing {
+	enum class By { probe, clock, program };
+
+	unsigned trigger = 0; // its number
+	unsigned cpu = EDC_CPU_UNKNOWN;
+	By by = By::probe;        // who noticed; clock: there is no event
+	bool held = false;        // it began the hold of a flight recorder's rings
+	bool is_unnoted = false;  // there was no room for it: only that it fired is known
+	Sync at;                  // when it fired
+	std::uint64_t paused = 0; // by the recorder: the pause that it ended began then
+	edc_firing noted{};
+};
+
+struct TriggerAccount {
+	std::uint64_t fired = 0;
+	std::uint64_t by_programs = 0;          // of these, by events of programs
+	std::uint64_t told = 0;                 // of all, those that the recorder learned of
+	std::uint64_t samples = 0;              // of all CPUs, that were taken
+	std::uint64_t samples_left_out = 0;     // too soon after the one before
+	std::vector<std::uint64_t> reaction_ns; // how long that took: of the newest ones
+};
+
+// When events were not stored, because of triggers.
+struct PauseAccount {
+	std::uint64_t number = 0, ticks = 0; // of those that ended
+};
+
+// What was done as the user.
+struct ActAccount {
+	std::uint64_t runs = 0, runs_failed = 0, runs_left_out = 0; // left out: one was running, or too often
+	std::uint64_t running = 0;                                  // that have not ended
+	std::uint64_t signals = 0, signals_refused = 0;
+};
+
+class Triggers {
+public:
+	// The references must outlive it. `since`: when the probes were attached. Throws Error.
+	Triggers(const std::vector<NamedTrigger> &triggers, card::BpfCard &card, const EventMatcher &matcher,
+		 const ClockSteering &steering, const Sync &since);
+
+	// Call take() when one of these is readable.
+	std::vector<pollfd> fds() const
+	{
+		return {{card_.firing_bell(), card_.firing_events(), 0},
+			{timer_.get(), POLLIN, 0},
+			{program_bell_.get(), POLLIN, 0}};
+	}
+	// What has fired since the last call, in the order of time.
+	std::vector<Firing> take();
+	// What events of programs made fire. Any one thread.
+	void add(const std::vector<card::ProgramFiring> &fired);
+	// Tokens of what no probe fired since the last call. Any one thread. `latest`: time of the last token.
+	void write(ControlStream &to, std::uint64_t latest = ~std::uint64_t(0));
+	// A pause that lasts until the end of the recording ends here.
+	void end_pause(const Sync &end);
+	PauseAccount pauses() const;
+	std::uint64_t unsampled() const { return card_.unsampled(); }
+	// Firings by events of programs, too many at once, of which only the number is known.
+	std::uint64_t without_token() const
+	{
+		const std::lock_guard guard(lock_);
+		return without_token_;
+	}
+	// From now on nothing fires because time passes. take() has been called just before.
+	void stop() { is_over_ = true; }
+	// When the recorder looked at the time last, by the trace clock: what was missing then has fired.
+	std::uint64_t looked_until() const { return looked_until_; }
+
+	const NamedTrigger &of(const Firing &firing) const { return triggers_[firing.trigger]; }
+	// By trigger.
+	std::vector<TriggerAccount> accounts() const;
+	// First events that a trigger had no room to remember.
+	std::uint64_t forgotten() const;
+
+private:
+	void take_from(unsigned cpu, std::vector<Firing> &to);
+	void restore_texts(edc_firing &noted) const;
+	void note_reaction(const Firing &firing, const Sync &now);
+	Sync at(std::uint64_t time, const Sync &now) const;
+
+	std::uint64_t fired(std::size_t trigger) const;
+	void sample(const std::vector<Firing> &firings);
+	void find_unnoted(const Sync &now, std::vector<Firing> &to);
+	void stop_or_start(Firing &firing, std::uint64_t time);
+	void look_at_time(const Sync &now, std::vector<Firing> &to);
+	void take_from_programs(std::vector<Firing> &to);
+	void fire(std::size_t trigger, std::uint64_t began, std::uint64_t key, const Sync &at, std::vector<Firing> &to);
+	void set_timer(std::uint64_t monotonic_ns) const;
+
+	const std::vector<NamedTrigger> &triggers_;
+	card::BpfCard &card_;
+	const edc_matcher *tables_;
+	const bool invariant_tsc_;
+	const double frequency_hz_;
+	Fd timer_, program_bell_;
+	std::vector<std::uint64_t> next_look_ns_; // by trigger, monotonic: when to look at the time; ~0: never
+	mutable std::mutex lock_;                 // of:
+	std::vector<Firing> to_write_, from_programs_;
+	std::vector<std::uint64_t> fired_by_programs_; // by trigger
+	std::uint64_t without_token_ = 0;
+	PauseAccount ended_;                                 // not by probes
+	std::uint64_t sampled_ns_ = 0;                       // monotonic: the last sample of all CPUs
+	std::uint64_t looked_ns_ = 0, pause_ns_ = 1'000'000; // monotonic; before the next look
+	bool is_over_ = false;
+	std::uint64_t looked_until_ = 0;
+	std::vector<TriggerAccount> told_;
+	std::vector<std::uint64_t> seen_fired_; // by trigger: at the last look
+	std::array<std::size_t, EDC_TRIGGERS> next_reaction_{};
+};
+
+} // namespace monitor::record
