@@ -3,7 +3,6 @@
 // take; with --functions what `record --functions` can probe in a program; with --pmu the events that a counter can
 // count, with --groups what `record -m` measures. Exit code: 0, whatever is missing.
 #include <algorithm>
-#include <functional>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -164,11 +163,11 @@ int print_groups(bool json)
 }
 
 // ns of an event, measured here; probes can be attached by root only.
-functions::EventCosts costs_of(const std::vector<card::Function> &functions, const std::function<void()> &drop)
+functions::EventCosts costs_of(const std::vector<card::Function> &functions, const record::User &user)
 {
 	functions::EventCosts costs;
 	if (!std::ranges::all_of(functions, &card::Function::is_probed))
-		costs.patched = functions::time_patched_event(drop);
+		costs.patched = functions::time_patched_event(user);
 	if (::geteuid() != 0 || std::ranges::none_of(functions, &card::Function::is_probed))
 		return costs;
 	try {
@@ -187,10 +186,8 @@ int print_functions(const std::string &file, bool json)
 {
 	const std::string pattern = file.find(':') == std::string::npos ? file + ":*" : file;
 	const record::User user = record::invoking_user();
-	const auto drop = [&user] { record::drop_privileges(user); };
-	const auto open = [&user](const std::string &path) { return record::open_as(user, path); };
-	const functions::FoundFunctions found = functions::find_functions({pattern}, {}, {}, true, open, drop);
-	const functions::EventCosts costs = costs_of(found.functions, drop);
+	const functions::FoundFunctions found = functions::find_functions({pattern}, {}, {}, true, user);
+	const functions::EventCosts costs = costs_of(found.functions, user);
 	auto all = Json::array();
 	if (!json)
 		fmt::print("{:<50} {:<6} {:>6}  {}\n", "function", "method", "places", "added ns per call");

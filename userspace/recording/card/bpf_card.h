@@ -149,10 +149,10 @@ public:
 	void take_new_cgroups(const std::function<void(const edc_new_cgroup &)> &take);
 
 	// CPUs that come online, or come back, which ended what was opened for them. prepare_late_cpus(): when the
-	// probes are attached and before the privilege is dropped, as `drop` does in a process of its own.
-	// late_cpus() is readable when there are some; -1: the kernel does not tell. open_late_cpus(): what is opened
-	// for each CPU is opened there, by the thread that detaches; also what `others` have.
-	void prepare_late_cpus(const std::function<void()> &drop, std::vector<OpenedLate> others);
+	// probes are attached and before the privilege is dropped: a process of its own, which is this user's, keeps
+	// it. late_cpus() is readable when there are some; -1: the kernel does not tell. open_late_cpus(): what is
+	// opened for each CPU is opened there, by the thread that detaches; also what `others` have.
+	void prepare_late_cpus(const record::User &user, std::vector<OpenedLate> others);
 	int late_cpus() const { return late_cpus_.fd(); }
 	std::vector<LateCpu> open_late_cpus();
 

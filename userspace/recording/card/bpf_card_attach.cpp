@@ -188,7 +188,7 @@ std::vector<OpenedLate> BpfCard::own_events()
 	return all;
 }
 
-void BpfCard::prepare_late_cpus(const std::function<void()> &drop, std::vector<OpenedLate> others)
+void BpfCard::prepare_late_cpus(const record::User &user, std::vector<OpenedLate> others)
 {
 	if (late_cpus_.fd() < 0 || options_.suspending)
 		return;
@@ -198,7 +198,7 @@ void BpfCard::prepare_late_cpus(const std::function<void()> &drop, std::vector<O
 	for (const OpenedLate &late : opened_late_)
 		attributes.push_back(late.attributes);
 	if (!attributes.empty())
-		event_opener_ = std::make_unique<EventOpener>(std::move(attributes), drop);
+		event_opener_ = std::make_unique<EventOpener>(std::move(attributes), user);
 }
 
 std::vector<LateCpu> BpfCard::open_late_cpus()

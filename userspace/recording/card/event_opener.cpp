@@ -28,7 +28,7 @@ struct EventOpener::Request {
 	unsigned cpu;
 };
 
-EventOpener::EventOpener(std::vector<perf_event_attr> events, const std::function<void()> &drop)
+EventOpener::EventOpener(std::vector<perf_event_attr> events, const record::User &user)
 {
 	constexpr const char *what = "cannot start the process that opens events of CPUs that come online";
 	int ends[2];
@@ -36,7 +36,9 @@ EventOpener::EventOpener(std::vector<perf_event_attr> events, const std::functio
 		throw Error(errno, what);
 	requests_ = Fd(ends[0]);
 	const Fd theirs(ends[1]);
-	pid_ = start_helper({theirs.get()}, drop, [&] { serve(requests_fd, events); });
+	const int capability = ::prctl(PR_CAPBSET_READ, CAP_PERFMON) >= 0 ? CAP_PERFMON : CAP_SYS_ADMIN;
+	pid_ = start_helper(
+	    {theirs.get()}, [&] { record::drop_privileges(user, {capability}); }, [&] { serve(requests_fd, events); });
 	if (pid_ < 0)
 		throw Error(errno, what);
 }
@@ -45,11 +47,6 @@ EventOpener::~EventOpener()
 {
 	requests_.reset();
 	end_process(pid_);
-}
-
-std::vector<int> EventOpener::capabilities()
-{
-	return {::prctl(PR_CAPBSET_READ, CAP_PERFMON) >= 0 ? CAP_PERFMON : CAP_SYS_ADMIN};
 }
 
 void EventOpener::serve(int requests, const std::vector<perf_event_attr> &events)

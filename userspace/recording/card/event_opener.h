@@ -5,26 +5,23 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <vector>
 
 #include <linux/perf_event.h>
 #include <sys/types.h>
 
 #include "base/fd.h"
+#include "recording/recorder/user.h"
 
 namespace monitor::card {
 
 class EventOpener {
 public:
-	// `drop` is called in the new process: it drops all but capabilities(). Before other threads exist. Throws
-	// Error.
-	EventOpener(std::vector<perf_event_attr> events, const std::function<void()> &drop);
+	// On behalf of this user. Before other threads exist. Throws Error.
+	EventOpener(std::vector<perf_event_attr> events, const record::User &user);
 	~EventOpener(); // ends it
 	EventOpener(const EventOpener &) = delete;
 	EventOpener &operator=(const EventOpener &) = delete;
-
-	static std::vector<int> capabilities();
 
 	// The event with this number, for whatever runs on that CPU; closed if it cannot be opened. One thread.
 	Fd open(std::size_t event, unsigned cpu);

@@ -26,7 +26,7 @@ Flight::Flight(FlightParts parts)
       frequency_hz_(parts_.steering.frequency_hz()), words_(card::payload_words(parts_.card.counters_in_set())),
       pool_(parts_.pool_blocks),
       recorder_(parts_.card, parts_.users, parts_.steering, parts_.failure, parts_.uuid, parts_.kernel_streams.size(),
-		std::uint64_t(parts_.pool_blocks) * EDC_BLOCK_SIZE, words_, parts_.write_fired)
+		std::uint64_t(parts_.pool_blocks) * EDC_BLOCK_SIZE, words_, parts_.fired)
 {
 	recorder_.control().sync(parts_.steering.first());
 	recorder_.sync();
@@ -210,7 +210,8 @@ void Flight::begin(SnapshotRequests::Asked asked)
 						      std::move(account));
 	} catch (const std::exception &error) {
 		SnapshotRequests::answer(caller_, json_dump(nlohmann::json{{"error", error.what()}}));
-		parts_.on_snapshot(error.what());
+		if (parts_.on_snapshot)
+			parts_.on_snapshot(error.what());
 		caller_.reset();
 		recorder_.release();
 		note_result(error.what());
@@ -286,7 +287,8 @@ void Flight::finish()
 					       current_->is_kept() ? "is incomplete" : "could not be written", error)}};
 	reply["text"] = sentence(*current_);
 	SnapshotRequests::answer(caller_, json_dump(reply));
-	parts_.on_snapshot(error.empty() ? sentence(*current_) : reply["error"].get<std::string>());
+	if (parts_.on_snapshot)
+		parts_.on_snapshot(error.empty() ? sentence(*current_) : reply["error"].get<std::string>());
 	caller_.reset();
 	current_.reset();
 	note_result(error);

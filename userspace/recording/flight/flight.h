@@ -38,12 +38,12 @@ struct FlightParts {
 	std::array<std::uint8_t, 16> uuid;
 	std::function<std::string(const ClockDescription &)> description; // TSDL
 	std::function<std::vector<edc_task>()> threads;                   // that there are
-	std::function<void(ControlStream &)> write_fired; // tokens of triggers; in the thread that reads the rings
+	Triggers *fired;                                                  // what fired; null: there are no triggers
 	std::vector<NamedTrigger> triggers;
 	std::function<void(const std::string &)> write_names; // of cgroups, into a directory
 	std::function<void(const std::string &)> begin_file;  // recording.json, likewise, of what is not finished
 	std::function<void(const Snapshot &, bool is_complete)> write_file; // the same of what is
-	std::function<void(const std::string &)> on_snapshot;               // a sentence
+	std::function<void(const std::string &)> on_snapshot;               // a sentence; may be empty
 };
 
 class Flight {

@@ -31,10 +31,9 @@ constexpr double kept_longer_ns = 1e9;         // than the oldest block of a rin
 
 FlightRecorder::FlightRecorder(card::BpfCard &card, card::UserCard *users, ClockSteering &steering, Failure &failure,
 			       const std::array<std::uint8_t, 16> &uuid, std::size_t kernel_streams,
-			       std::uint64_t kept_bytes, const card::PayloadWords &words,
-			       std::function<void(ControlStream &)> before_sync)
+			       std::uint64_t kept_bytes, const card::PayloadWords &words, Triggers *triggers)
     : card_(card), users_(users), steering_(steering), failure_(failure), uuid_(uuid), kernel_streams_(kernel_streams),
-      words_(words), ticks_in_ns_(steering.frequency_hz() / 1e9), before_sync_(std::move(before_sync)), own_(own_bytes),
+      words_(words), ticks_in_ns_(steering.frequency_hz() / 1e9), triggers_(triggers), own_(own_bytes),
       of_programs_(kept_bytes), control_(uuid, [this](const std::byte *block) { own_.keep(0, block); }), rings_(card),
       wakeup_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), read_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
 {
@@ -69,7 +68,8 @@ void FlightRecorder::sync()
 {
 	const Sync sync = read_sync(steering_.invariant_tsc());
 	steering_.update(sync);
-	before_sync_(control_);
+	if (triggers_)
+		triggers_->write(control_);
 	control_.sync(steering_, sync);
 	cpu_time_.emplace_back(sync.time, clock_ns(CLOCK_PROCESS_CPUTIME_ID));
 	if (cpu_time_.size() > max_cpu_times)

@@ -11,7 +11,6 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -25,6 +24,7 @@
 #include "recording/rings/clock.h"
 #include "recording/rings/control_stream.h"
 #include "recording/rings/failure.h"
+#include "recording/triggers/triggers.h"
 #include "recording/user_card/user_card.h"
 #include "snapshot.h"
 
@@ -35,7 +35,7 @@ public:
 	// `kernel_streams`: how many have fixed numbers. `kept_bytes`: memory for blocks of programs. Throws Error.
 	FlightRecorder(card::BpfCard &card, card::UserCard *users, ClockSteering &steering, Failure &failure,
 		       const std::array<std::uint8_t, 16> &uuid, std::size_t kernel_streams, std::uint64_t kept_bytes,
-		       const card::PayloadWords &words, std::function<void(ControlStream &)> before_sync);
+		       const card::PayloadWords &words, Triggers *triggers);
 	~FlightRecorder() { stop(); }
 
 	void start(std::uint64_t begin_time);
@@ -94,7 +94,7 @@ private:
 	std::size_t kernel_streams_;
 	const card::PayloadWords &words_;
 	const double ticks_in_ns_;
-	std::function<void(ControlStream &)> before_sync_; // writes what else the recorder has to say
+	Triggers *const triggers_; // null: there are none
 	std::uint64_t begin_time_ = 0;
 	KeptBlocks own_, of_programs_;
 	ControlStream control_;

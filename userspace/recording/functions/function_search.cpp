@@ -27,11 +27,10 @@ constexpr std::size_t max_told = 10; // of the functions that cannot be probed
 constexpr rlim_t search_seconds = 20, search_bytes = rlim_t{4} << 30;
 constexpr auto max_time = std::chrono::minutes(5);
 
-[[noreturn]] void search(int file, int answers, const Pattern &pattern, bool may_patch,
-			 const std::function<void()> &drop)
+[[noreturn]] void search(int file, int answers, const Pattern &pattern, bool may_patch, const record::User &user)
 {
 	try {
-		drop();
+		record::drop_privileges(user);
 		const rlimit time{search_seconds, search_seconds}, memory{search_bytes, search_bytes};
 		::setrlimit(RLIMIT_CPU, &time);
 		::setrlimit(RLIMIT_AS, &memory);
@@ -68,9 +67,9 @@ bool read_all(int from, std::string &text)
 	return false;
 }
 
-std::string answer_of(const Pattern &pattern, bool may_patch, const OpenFile &open, const std::function<void()> &drop)
+std::string answer_of(const Pattern &pattern, bool may_patch, const record::User &user)
 {
-	const Fd file = open(pattern.path);
+	const Fd file = record::open_as(user, pattern.path);
 	if (!file)
 		throw Error(errno, fmt::format("--functions: cannot read {}", pattern.path));
 	int ends[2];
@@ -80,7 +79,7 @@ std::string answer_of(const Pattern &pattern, bool may_patch, const OpenFile &op
 	Fd into(ends[1]);
 	const pid_t child = ::fork();
 	if (child == 0)
-		search(file.get(), into.get(), pattern, may_patch, drop);
+		search(file.get(), into.get(), pattern, may_patch, user);
 	into = Fd();
 	std::string text;
 	const bool is_whole = child > 0 && read_all(answers.get(), text);
@@ -143,13 +142,12 @@ std::vector<std::string> FoundFunctions::names() const
 }
 
 FoundFunctions find_functions(const std::vector<std::string> &patterns, const std::vector<std::string> &command,
-			      const std::vector<int> &pids, bool may_patch, const OpenFile &open,
-			      const std::function<void()> &drop)
+			      const std::vector<int> &pids, bool may_patch, const record::User &user)
 {
 	FoundFunctions found;
 	Collection collection(found);
 	for (const Pattern &pattern : parse_patterns(patterns, command, pids)) {
-		const std::string answer = answer_of(pattern, may_patch, open, drop);
+		const std::string answer = answer_of(pattern, may_patch, user);
 		if (answer.starts_with('?'))
 			throw Error(fmt::format("--functions {}: {} has no such function, and its other names are in a "
 						"file that is at none of these paths: {}",

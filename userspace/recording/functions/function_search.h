@@ -4,13 +4,12 @@
 // flow: recording/card/function_probes.cpp.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
-#include "base/fd.h"
 #include "recording/card/function_probes.h"
 #include "recording/card/rounds.h"
+#include "recording/recorder/user.h"
 
 namespace monitor::functions {
 
@@ -25,15 +24,12 @@ struct FoundFunctions {
 	std::vector<std::string> names() const;
 };
 
-using OpenFile = std::function<Fd(const std::string &path)>;
-
 // Patterns: NAME of the command's program, or else of the processes' programs, or FILE:NAME, where * and ? stand for
-// any text and character. `may_patch`: functions with sleds need no probe. `open` opens a file for reading as whoever
-// names it may; `drop` is called in the searching process: it drops all privileges. Before other threads exist. Throws
-// Error if a file cannot be read, or a pattern matches nothing that can be recorded.
+// any text and character. `may_patch`: functions with sleds need no probe. `user`: who names the files and must be able
+// to read them. Before other threads exist. Throws Error if a file cannot be read, or a pattern matches nothing that
+// can be recorded.
 FoundFunctions find_functions(const std::vector<std::string> &patterns, const std::vector<std::string> &command,
-			      const std::vector<int> &pids, bool may_patch, const OpenFile &open,
-			      const std::function<void()> &drop);
+			      const std::vector<int> &pids, bool may_patch, const record::User &user);
 
 // What an event costs, in ns. No rounds: unknown.
 struct EventCosts {

@@ -91,10 +91,10 @@ bool connect(void *library)
 	return true;
 }
 
-[[noreturn]] void run(int answer, const std::function<void()> &drop)
+[[noreturn]] void run(int answer, const record::User &user)
 {
 	try {
-		drop();
+		record::drop_privileges(user);
 		double costs[max_rounds] = {};
 		std::vector<double> before;
 		for (double &cost : costs) {
@@ -117,7 +117,7 @@ bool connect(void *library)
 
 } // namespace
 
-card::Estimate time_patched_event(const std::function<void()> &drop)
+card::Estimate time_patched_event(const record::User &user)
 {
 	int ends[2];
 	if (::pipe2(ends, O_CLOEXEC) < 0)
@@ -126,7 +126,7 @@ card::Estimate time_patched_event(const std::function<void()> &drop)
 	Fd into(ends[1]);
 	const pid_t child = ::fork();
 	if (child == 0)
-		run(into.get(), drop);
+		run(into.get(), user);
 	into = Fd();
 	std::vector<double> costs(max_rounds);
 	const std::size_t bytes = max_rounds * sizeof(double);
@@ -141,7 +141,7 @@ card::Estimate time_patched_event(const std::function<void()> &drop)
 }
 #else
 
-card::Estimate time_patched_event(const std::function<void()> &)
+card::Estimate time_patched_event(const record::User &)
 {
 	return {};
 }

@@ -3,15 +3,14 @@
 // `monitor events --functions`.
 #pragma once
 
-#include <functional>
-
 #include "recording/card/rounds.h"
+#include "recording/recorder/user.h"
 
 namespace monitor::functions {
 
 // ns, measured in a process of its own, where the preloaded library patches a function of this program and posts into
-// rings that nobody reads. `drop` is called there: it drops all privileges. No rounds: it could not be measured. Before
+// rings that nobody reads, and that has no privileges but is this user's. No rounds: it could not be measured. Before
 // other threads exist.
-card::Estimate time_patched_event(const std::function<void()> &drop);
+card::Estimate time_patched_event(const record::User &user);
 
 } // namespace monitor::functions

@@ -136,4 +136,10 @@ void drop_privileges(const User &user, const std::vector<int> &kept)
 		throw Error(errno, "cannot give up the capabilities");
 }
 
+std::vector<int> capabilities_to_read_processes()
+{
+	const bool restore = ::prctl(PR_CAPBSET_READ, CAP_CHECKPOINT_RESTORE) >= 0;
+	return {CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, restore ? CAP_CHECKPOINT_RESTORE : CAP_SYS_ADMIN};
+}
+
 } // namespace monitor::record

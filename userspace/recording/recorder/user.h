@@ -55,5 +55,7 @@ std::size_t spare_files(std::size_t own);
 // any. Open files and descriptors stay open; the process stays undumpable, so that its user cannot reach them with
 // ptrace. Only before other threads exist. Throws Error.
 void drop_privileges(const User &user, const std::vector<int> &kept = {});
+// For a process of the recorder that reads others' memory and files.
+std::vector<int> capabilities_to_read_processes();
 
 } // namespace monitor::record

@@ -16,15 +16,14 @@
 
 namespace monitor::record {
 
-void RecordedFunctions::find(const Options &options, bool may_patch, const functions::OpenFile &open,
-			     const std::function<void()> &drop)
+void RecordedFunctions::find(const Options &options, bool may_patch, const User &user)
 {
-	found_ = functions::find_functions(options.functions, options.command, options.pids, may_patch, open, drop);
+	found_ = functions::find_functions(options.functions, options.command, options.pids, may_patch, user);
 	if (found_.functions.size() > EDC_MAX_FUNCTIONS)
 		throw Error(fmt::format("--functions: these are {} functions, more than {}; choose fewer",
 					found_.functions.size(), EDC_MAX_FUNCTIONS));
 	if (options.calibrates && !std::ranges::all_of(found_.functions, &card::Function::is_probed))
-		costs_.patched = functions::time_patched_event(drop);
+		costs_.patched = functions::time_patched_event(user);
 }
 
 std::vector<std::string> RecordedFunctions::environment(const std::string &directory) const

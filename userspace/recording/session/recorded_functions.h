@@ -3,7 +3,6 @@
 // from the main thread.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,10 +18,9 @@ namespace monitor::record {
 
 class RecordedFunctions {
 public:
-	// `drop` drops all privileges in processes of their own, because programs' files are not trusted. Before other
-	// threads exist. `may_patch`: the command's processes may patch functions themselves. Throws Error.
-	void find(const Options &options, bool may_patch, const functions::OpenFile &open,
-		  const std::function<void()> &drop);
+	// On behalf of this user. Before other threads exist. `may_patch`: the command's processes may patch functions
+	// themselves. Throws Error.
+	void find(const Options &options, bool may_patch, const User &user);
 
 	const functions::FoundFunctions &found() const { return found_; }
 

@@ -118,12 +118,7 @@ void Recording::Parts::start_parts()
 	if (matched_)
 		acts_ = std::make_unique<TriggerActs>(options_.matching->request.triggers,
 						      std::filesystem::absolute(result_.directory).string(), user_,
-						      [this](unsigned id) -> std::optional<card::UserClass> {
-							      for (const card::UserClass &of : user_classes())
-								      if (of.id == id)
-									      return of;
-							      return std::nullopt;
-						      });
+						      users_.get());
 	if (!options_.command.empty())
 		command_ = std::make_unique<Command>(options_.command, user_, environment_of_command());
 	file_.recording(options_, command_ ? command_->pid() : 0, user_.name, uuid_);
@@ -226,10 +221,7 @@ void Recording::Parts::open_user_card()
 
 void Recording::Parts::find_functions()
 {
-	const bool may_patch = users_ && !options_.command.empty();
-	functions_.find(
-	    options_, may_patch, [this](const std::string &path) { return open_as(user_, path); },
-	    [this] { drop_privileges(user_); });
+	functions_.find(options_, users_ && !options_.command.empty(), user_);
 	for (const std::string &note : functions::notes(functions_.found().left_out))
 		tell("--functions: " + note);
 }
@@ -366,8 +358,7 @@ void Recording::Parts::start_matching()
 // Finds programs that already run. Most are found in a moment; on a machine with very many, some are found later.
 void Recording::Parts::find_programs()
 {
-	search_ =
-	    std::make_unique<card::UserSearch>([this] { drop_privileges(user_, card::UserSearch::capabilities()); });
+	search_ = std::make_unique<card::UserSearch>(user_);
 	pollfd fds[] = {{ending_.signals_fd(), POLLIN, 0}, {search_->fd(), POLLIN, 0}};
 	::poll(fds, 2, 1000);
 }
@@ -379,7 +370,7 @@ void Recording::Parts::prepare_stacks()
 	    stacks::UnwindMemory{
 		memory.rows, memory.mappings, memory.spaces,
 		[memory](std::int32_t process, std::int64_t space) { memory.set_space(process, space); }},
-	    card_->cpus(), [this] { drop_privileges(user_, stacks::Opener::capabilities()); });
+	    card_->cpus(), user_);
 }
 
 void Recording::Parts::prepare_late_cpus()
@@ -388,8 +379,7 @@ void Recording::Parts::prepare_late_cpus()
 	if (stacks_)
 		others.push_back({"mappings", stacks::SideBand::attributes(),
 				  [this](unsigned cpu, Fd events) { stacks_->follow(cpu, std::move(events)); }});
-	card_->prepare_late_cpus([this] { drop_privileges(user_, card::EventOpener::capabilities()); },
-				 std::move(others));
+	card_->prepare_late_cpus(user_, std::move(others));
 }
 
 void Recording::Parts::prepare_phases()
@@ -420,11 +410,7 @@ void Recording::Parts::start_flight()
 			return description(user_classes());
 		},
 	    .threads = [this] { return threads(); },
-	    .write_fired =
-		[this](ControlStream &to) {
-			if (triggers_)
-				triggers_->write(to);
-		},
+	    .fired = triggers_.get(),
 	    .triggers = options_.matching ? options_.matching->request.triggers : std::vector<NamedTrigger>(),
 	    .write_names =
 		[this](const std::string &directory) {
@@ -433,11 +419,7 @@ void Recording::Parts::start_flight()
 		},
 	    .begin_file = [this](const std::string &directory) { file_.write(directory); },
 	    .write_file = [this](const Snapshot &snapshot, bool is_complete) { write_file_of(snapshot, is_complete); },
-	    .on_snapshot =
-		[this](const std::string &sentence) {
-			if (listener_.on_snapshot)
-				listener_.on_snapshot(sentence);
-		}};
+	    .on_snapshot = listener_.on_snapshot};
 	flight_ = std::make_unique<Flight>(std::move(parts));
 	file_.start(steering_->last());
 	if (counters_)

@@ -10,11 +10,9 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <linux/capability.h>
 #include <linux/magic.h>
 #include <poll.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -97,13 +95,15 @@ Pair make_pair(int type)
 
 } // namespace
 
-Opener::Opener(const std::function<void()> &drop)
+Opener::Opener(const record::User &user)
 {
 	Pair requests = make_pair(SOCK_SEQPACKET), control = make_pair(SOCK_STREAM);
 	requests_ = std::move(requests.ours);
 	control_ = std::move(control.ours);
-	pid_ = start_helper({requests.theirs.get(), control.theirs.get()}, drop,
-			    [] { supervise(requests_fd, control_fd); });
+	pid_ = start_helper(
+	    {requests.theirs.get(), control.theirs.get()},
+	    [&] { record::drop_privileges(user, record::capabilities_to_read_processes()); },
+	    [] { supervise(requests_fd, control_fd); });
 	if (pid_ < 0)
 		throw Error(errno, "cannot start the process that opens files");
 }
@@ -181,12 +181,6 @@ void Opener::serve(int requests)
 		send_with_fd(requests, answer, fd.get());
 	}
 	::_exit(0);
-}
-
-std::vector<int> Opener::capabilities()
-{
-	const bool restore = ::prctl(PR_CAPBSET_READ, CAP_CHECKPOINT_RESTORE) >= 0;
-	return {CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, restore ? CAP_CHECKPOINT_RESTORE : CAP_SYS_ADMIN};
 }
 
 bool Opener::send(const Request &request)

@@ -11,13 +11,13 @@
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
 #include <sys/types.h>
 
 #include "base/fd.h"
+#include "recording/recorder/user.h"
 
 namespace monitor::stacks {
 
@@ -36,14 +36,11 @@ public:
 	static constexpr std::uint64_t max_copied = 256 << 20; // bytes of a file; further ones are missing
 	static constexpr std::uint64_t max_maps_bytes = 4 << 20;
 
-	// `drop` is called in the new process: it drops all but capabilities(). Before other threads exist. Throws
-	// Error.
-	explicit Opener(const std::function<void()> &drop);
+	// On behalf of this user. Before other threads exist. Throws Error.
+	explicit Opener(const record::User &user);
 	~Opener(); // ends it
 	Opener(const Opener &) = delete;
 	Opener &operator=(const Opener &) = delete;
-
-	static std::vector<int> capabilities();
 
 	// A request was not answered, and none will be any more: all these processes are gone.
 	bool is_lost() const { return is_lost_; }

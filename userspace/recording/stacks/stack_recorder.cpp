@@ -109,9 +109,9 @@ Urgency::~Urgency()
 	::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), nice_before_);
 }
 
-StackRecorder::StackRecorder(UnwindMemory memory, unsigned cpus, const std::function<void()> &drop)
+StackRecorder::StackRecorder(UnwindMemory memory, unsigned cpus, const record::User &user)
     : memory_(std::move(memory)), kallsyms_(::open("/proc/kallsyms", O_RDONLY | O_CLOEXEC)), side_band_(cpus),
-      opener_(drop), spaces_(memory_.mappings, memory_.spaces, memory_.set_space, user_of),
+      opener_(user), spaces_(memory_.mappings, memory_.spaces, memory_.set_space, user_of),
       wakeup_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
 {
 	if (!wakeup_)

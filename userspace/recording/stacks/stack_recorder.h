@@ -78,8 +78,8 @@ private:
 
 class StackRecorder {
 public:
-	// `drop`: see Opener. From here until start(), the calling thread is urgent. Throws Error.
-	StackRecorder(UnwindMemory memory, unsigned cpus, const std::function<void()> &drop);
+	// `user`: see Opener. From here until start(), the calling thread is urgent. Throws Error.
+	StackRecorder(UnwindMemory memory, unsigned cpus, const record::User &user);
 	~StackRecorder();
 
 	// Notes the kernel's functions, reads the mappings of all processes, then starts the thread. `directory`: the

@@ -11,7 +11,7 @@ add_library(monitor_stacks STATIC
   ${CMAKE_CURRENT_LIST_DIR}/stack_recorder.cpp
   ${CMAKE_CURRENT_LIST_DIR}/unwind_table.cpp
   ${CMAKE_CURRENT_LIST_DIR}/frame_pointers.cpp)
-target_link_libraries(monitor_stacks PUBLIC monitor_base nlohmann_json::nlohmann_json compiled_fmt Threads::Threads)
+target_link_libraries(monitor_stacks PUBLIC monitor_recorder monitor_base nlohmann_json::nlohmann_json compiled_fmt Threads::Threads)
 
 # Without it, tables for debuggers that are packed are not read.
 find_library(Z_LIBRARY z)

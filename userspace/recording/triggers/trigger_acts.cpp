@@ -88,9 +88,8 @@ std::vector<std::string> fields_of(const edc_firing &firing, const card::UserCla
 }
 
 TriggerActs::TriggerActs(const std::vector<NamedTrigger> &triggers, std::string directory, const User &user,
-			 UserClassOf user_class)
-    : triggers_(triggers), directory_(std::move(directory)), user_class_(std::move(user_class)),
-      accounts_(triggers.size())
+			 const card::UserCard *users)
+    : triggers_(triggers), directory_(std::move(directory)), users_(users), accounts_(triggers.size())
 {
 	std::vector<std::string> commands;
 	bool signals = false;
@@ -130,7 +129,9 @@ std::vector<std::string> TriggerActs::environment(const Firing &firing) const
 			all.push_back("MONITOR_FIELD_" + field);
 	};
 	if (firing.by == Firing::By::program) {
-		if (const auto of = user_class_(noted.event & 0xffff)) {
+		const std::vector<card::UserClass> classes = users_->classes();
+		const auto of = std::ranges::find(classes, noted.event & 0xffff, &card::UserClass::id);
+		if (of != classes.end()) {
 			all.push_back("MONITOR_EVENT=" + of->name);
 			add_fields(fields_of(noted, *of));
 		}

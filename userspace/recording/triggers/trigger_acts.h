@@ -5,14 +5,12 @@
 
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "recording/user_card/user_classes.h"
+#include "recording/user_card/user_card.h"
 #include "trigger_runner.h"
 #include "triggers.h"
 
@@ -20,12 +18,10 @@ namespace monitor::record {
 
 class TriggerActs {
 public:
-	// A class of events that a program declared; none: there is no such class.
-	using UserClassOf = std::function<std::optional<card::UserClass>(unsigned id)>;
-
-	// Before the privileges are dropped. Throws Error.
+	// `users`: null if no events of programs are recorded; must outlive it. Before the privileges are dropped.
+	// Throws Error.
 	TriggerActs(const std::vector<NamedTrigger> &triggers, std::string directory, const User &user,
-		    UserClassOf user_class);
+		    const card::UserCard *users);
 
 	void act(const Firing &firing);
 	// -1: there is nothing to run. If it is readable, call collect().
@@ -40,7 +36,7 @@ private:
 
 	const std::vector<NamedTrigger> &triggers_;
 	const std::string directory_;
-	const UserClassOf user_class_;
+	const card::UserCard *const users_;
 	std::unique_ptr<TriggerRunner> runner_; // null: no trigger needs it
 	std::vector<std::size_t> trigger_of_;   // of each command
 	std::vector<unsigned> per_minute_;      // likewise

@@ -21,4 +21,4 @@ add_library(monitor_user_card STATIC
   ${CMAKE_CURRENT_LIST_DIR}/user_shared.cpp
   ${CMAKE_CURRENT_LIST_DIR}/user_socket.cpp
   ${CMAKE_CURRENT_LIST_DIR}/user_triggers.cpp)
-target_link_libraries(monitor_user_card PUBLIC monitor_base compiled_fmt PRIVATE Threads::Threads)
+target_link_libraries(monitor_user_card PUBLIC monitor_recorder monitor_base compiled_fmt PRIVATE Threads::Threads)

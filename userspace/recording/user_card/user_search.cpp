@@ -16,9 +16,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <linux/capability.h>
 #include <sys/file.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -159,14 +157,16 @@ struct UserSearch::Progress {
 	std::uint64_t next, all, missed; // processes
 };
 
-UserSearch::UserSearch(const std::function<void()> &drop)
+UserSearch::UserSearch(const record::User &user)
     : shared_(::mmap(nullptr, sizeof(Progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0),
 	      sizeof(Progress))
 {
 	if (shared_.data() == MAP_FAILED)
 		throw Error(errno, "cannot look for running programs");
 	reinterpret_cast<Progress *>(shared_.data())->all = 1; // until they are counted
-	pid_ = start_helper({}, drop, [this] { supervise(*reinterpret_cast<Progress *>(shared_.data())); });
+	pid_ = start_helper(
+	    {}, [&] { record::drop_privileges(user, record::capabilities_to_read_processes()); },
+	    [this] { supervise(*reinterpret_cast<Progress *>(shared_.data())); });
 	if (pid_ < 0)
 		throw Error(errno, "cannot look for running programs");
 	pidfd_ = Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
@@ -220,12 +220,6 @@ void UserSearch::look_through(Progress &progress, const std::vector<pid_t> &pids
 		::alarm(process_seconds);
 		progress.missed += !search.wake_cards_of(pids[progress.next]);
 	}
-}
-
-std::vector<int> UserSearch::capabilities()
-{
-	const bool restore = ::prctl(PR_CAPBSET_READ, CAP_CHECKPOINT_RESTORE) >= 0;
-	return {CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, restore ? CAP_CHECKPOINT_RESTORE : CAP_SYS_ADMIN};
 }
 
 } // namespace monitor::card

@@ -9,25 +9,22 @@
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 #include <sys/types.h>
 
 #include "base/fd.h"
+#include "recording/recorder/user.h"
 
 namespace monitor::card {
 
 class UserSearch {
 public:
-	// Starts the search. `drop` is called in the new process: it drops all but capabilities(). Before other threads
-	// exist. Throws Error.
-	explicit UserSearch(const std::function<void()> &drop);
+	// Starts the search, on behalf of this user. Before other threads exist. Throws Error.
+	explicit UserSearch(const record::User &user);
 	~UserSearch(); // ends it
 	UserSearch(const UserSearch &) = delete;
 	UserSearch &operator=(const UserSearch &) = delete;
-
-	static std::vector<int> capabilities();
 
 	int fd() const { return pidfd_.get(); } // readable when it is over
 	// Processes that had too much to search, took too long, or were not searched yet.
