@@ -154,7 +154,7 @@ static void end_block(struct edc_ring *ring)
 	ring->begin_time = ring->last_time - EDC_BLOCK_MAX_TICKS;
 }
 
-/* Storing is stopped: as in bpf/post.bpf.h. */
+/* Storing is stopped: as in bpf/ring.bpf.h. */
 static void leave_out(struct edc_level *at, u32 id)
 {
 	at->paused[id - EDC_ID_KERNEL_FIRST]++;

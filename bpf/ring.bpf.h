@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * The rings of a CPU, and the clock: reserve() finds where a token goes, in the open block or the next one, and
+ * commit() writes it there. Called by what posts: post.bpf.h, in the ring of a level, and reset.bpf.c and
+ * function.bpf.c, which may be preempted, in rings of their own.
+ *
+ * Invariant: every ring has one writer at a time.
+ */
+#ifndef MONITOR_BPF_RING_H
+#define MONITOR_BPF_RING_H
+
+#include "kernel.bpf.h"
+
+#include "monitor/block.h"
+#include "monitor/matcher.h"
+
+#define INLINE static __attribute__((always_inline, unused))
+#ifndef READ /* a test may hook reads */
+#define READ(lvalue) (*(volatile __typeof__(lvalue) *)&(lvalue))
+#endif
+#define WRITE(lvalue, value) (*(volatile __typeof__(lvalue) *)&(lvalue) = (value))
+
+/* Set by the loader before the program is verified, constants to the verifier. */
+const volatile __u64 last_start = EDC_CPU_HEADER; /* highest offset at which a block or a record may start */
+const volatile __u8 filtering = 0;                /* -p: only processes in `traced` */
+/* By class: edc_match_class.in_probe. A probe whose events are all kept has no code for judging them. */
+const volatile __u16 decisions[EDC_CARD_CLASSES] = {};
+const volatile __u8 timing = 0;               /* `matcher` also says what is timed: --time */
+const volatile __u8 triggering = 0;           /* `matcher` also has triggers */
+const volatile __u8 pausing = 0;              /* some of which stop storing */
+const volatile __u32 start_triggers = 0;      /* and these start it again, a bit for each */
+const volatile __u32 reading_triggers = 0;    /* and these read the counters */
+const volatile __u32 first_trigger_reset = 0; /* the numbers of their resets follow those of --reset-on */
+const volatile __u8 sampling = 0;             /* some of which sample all CPUs */
+const volatile __u8 overwriting = 0;          /* a flight recorder: the newest blocks are kept, ring.h */
+const volatile __u8 counting_only = 0;        /* --count-only: nothing is stored, the counts of classes are all */
+const volatile __u8 posts_to_module = 0;      /* the rings belong to the kernel module: kernel_post.h */
+const volatile __u32 uuid[4] = {};
+
+/* One value per CPU: struct edc_cpu, then its blocks. The recorder maps it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__uint(key_size, 4);
+	__uint(value_size, EDC_CPU_HEADER + 2 * EDC_BLOCK_SIZE);
+} rings SEC(".maps");
+
+/* Wakes the recorder: one dummy entry for each ring that is found half full. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, EDC_BLOCK_SIZE);
+} bell SEC(".maps");
+
+/* The same for firings of triggers: trigger.h. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, EDC_BLOCK_SIZE);
+} firing_bell SEC(".maps");
+
+/*
+ * Processes that -p selects, a bit for each PID: a thread that execs takes over another thread's TID, but the PID of
+ * its process stays. The creation of a process sets or clears its bit, which is then valid until the PID is reused.
+ * The recorder maps it.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+} traced SEC(".maps");
+
+struct edc_clock edc_clock = {}; /* written by the recorder */
+
+/* The sets have not wrapped around since `newest` was read: what was read of them is valid. */
+INLINE bool sets_hold(__u64 newest)
+{
+	return READ(edc_clock.newest) - newest < EDC_CLOCK_SETS - 9;
+}
+
+/*
+ * The time by the set that was valid at `ns`: one before the newest, which is published in advance. A probe that slept
+ * for longer than the sets reach back reads the clock again, once.
+ */
+static __attribute__((noinline)) __u64 time_by_older_set(__u64 ns, __u64 newest)
+{
+	for (int attempt = 0; attempt < 2; attempt++) {
+		for (int back = 0; back < 8; back++) {
+			const struct edc_clock_set *set = &edc_clock.set[(newest - back) % EDC_CLOCK_SETS];
+
+			if (ns < READ(set->from_ns))
+				continue;
+
+			__u64 time = edc_clock_at(set, ns);
+
+			if (sets_hold(newest))
+				return time;
+			break;
+		}
+		ns = bpf_ktime_get_ns();
+		newest = READ(edc_clock.newest);
+	}
+	return edc_clock_at(&edc_clock.set[newest % EDC_CLOCK_SETS], ns);
+}
+
+/* The current trace time. The set is selected by time. */
+INLINE __u64 now(void)
+{
+	__u64 ns = bpf_ktime_get_ns();
+	__u64 newest = READ(edc_clock.newest);
+	const struct edc_clock_set *set = &edc_clock.set[newest % EDC_CLOCK_SETS];
+
+	if (__builtin_expect(ns >= READ(set->from_ns), 1)) {
+		__u64 time = edc_clock_at(set, ns);
+
+		if (__builtin_expect(sets_hold(newest), 1))
+			return time;
+	}
+	return time_by_older_set(ns, newest);
+}
+
+/*
+ * Called when a block is closed and exactly half of the ring's blocks are waiting, so that the bell rings once for a
+ * ring between two looks of the recorder. An irq_work on this CPU does the wake-up itself, so any context will do. If
+ * `bell` is full, a wake-up is already pending.
+ */
+static __attribute__((noinline)) void ring_bell(void)
+{
+	bpf_ringbuf_output(&bell, (void *)uuid, 8, BPF_RB_FORCE_WAKEUP);
+}
+
+static __attribute__((noinline, unused)) void ring_firing_bell(void)
+{
+	bpf_ringbuf_output(&firing_bell, (void *)uuid, 8, BPF_RB_FORCE_WAKEUP);
+}
+
+/* Keeps a check of a value that the compiler knows from all callers, for the verifier may not. */
+#define FORGET(value) asm volatile("" : "+r"(value))
+
+/* Blocks before this one of a flight recorder's ring are free. */
+static __attribute__((noinline)) __u64 overwriting_limit(struct edc_cpu *cpu, __u32 ring_index)
+{
+	__u32 first = 0;
+	struct edc_cpu *holder = bpf_map_lookup_elem(&rings, &first);
+
+	__u64 hold;
+
+	FORGET(ring_index);
+	if (!cpu || !holder || ring_index >= EDC_CARD_RINGS)
+		return 0;
+	hold = READ(holder->reader.hold); /* before `read`, which then is of this hold */
+	barrier();
+	return edc_ring_limit(&cpu->level[ring_index].ring, READ(cpu->reader.read[ring_index]), hold);
+}
+
+/* Close the open block, if any, and open the next one. Returns the offset of its first token, 0 if none is free. */
+static __attribute__((noinline)) __u64 open_block(struct edc_cpu *cpu, __u32 ring_index, __u64 time)
+{
+	FORGET(ring_index);
+	if (!cpu || ring_index >= EDC_CARD_RINGS)
+		return 0;
+
+	struct edc_ring *ring = &cpu->level[ring_index].ring;
+	__u64 start = ring->end - EDC_BLOCK_SIZE;
+	struct edc_block *block;
+	__u64 waiting;
+
+	if (ring->end) {
+		if (start > last_start)
+			return 0;
+		block = (void *)cpu + start;
+		edc_block_closed(block, ring);
+		ring->end = 0;
+		__sync_lock_test_and_set(&ring->closed, ring->opened); /* full barrier: the block before the count */
+	}
+	waiting =
+	    ring->opened - (overwriting ? overwriting_limit(cpu, ring_index) : READ(cpu->reader.read[ring_index]));
+	if (waiting == ring->blocks / 2)
+		ring_bell();
+	if (waiting >= ring->blocks)
+		return 0;
+	start = ring->first + ring->next * EDC_BLOCK_SIZE;
+	if (start > last_start)
+		return 0;
+	block = (void *)cpu + start;
+	WRITE(block->magic, 0);
+	barrier();
+	*(__u32 *)&block->uuid[0] = uuid[0];
+	*(__u32 *)&block->uuid[4] = uuid[1];
+	*(__u32 *)&block->uuid[8] = uuid[2];
+	*(__u32 *)&block->uuid[12] = uuid[3];
+	edc_block_opened(block, ring, time, ring_index);
+	block->cpu_id = bpf_get_smp_processor_id();
+	block->tid = bpf_get_current_pid_tgid();
+	barrier();
+	WRITE(block->magic, EDC_BLOCK_MAGIC);
+	ring->next = ring->next + 1 < ring->blocks ? ring->next + 1 : 0;
+	ring->opened++;
+	ring->begin_time = time;
+	WRITE(ring->pos, start + EDC_BLOCK_HEADER);
+	WRITE(ring->end, start + EDC_BLOCK_SIZE);
+	return start + EDC_BLOCK_HEADER;
+}
+
+/*
+ * Writes the first record of a block that was just opened at `pos`, in a flight recorder's ring: how many tokens were
+ * before it. Returns the offset of the next one. Not within open_block(), for the stack of all calls is limited.
+ */
+static __attribute__((noinline)) __u64 count_tokens(struct edc_cpu *cpu, __u32 ring_index, __u64 time, __u64 pos)
+{
+	struct edc_ring *ring;
+
+	FORGET(ring_index);
+	FORGET(pos);
+	if (!cpu || ring_index >= EDC_CARD_RINGS || pos > last_start + EDC_BLOCK_HEADER)
+		return 0;
+	ring = &cpu->level[ring_index].ring;
+	edc_block_counts((void *)cpu + pos, ring, time);
+	pos += EDC_BLOCK_COUNTS_BYTES;
+	WRITE(ring->pos, pos);
+	return pos;
+}
+
+/* Returns the offset for a token and `count` words; 0: ring full. The token's time is the ring's last_time. */
+INLINE __u64 reserve(struct edc_cpu *cpu, __u32 ring_index, __u64 time, __u32 count)
+{
+	struct edc_ring *ring = &cpu->level[ring_index].ring;
+	__u64 pos = ring->pos;
+
+	if (time < ring->last_time) {
+		time = ring->last_time;
+		ring->clamped++;
+	}
+	if (pos + 8 + 8 * count > ring->end || time - ring->begin_time >= EDC_BLOCK_MAX_TICKS) {
+		pos = open_block(cpu, ring_index, time);
+		if (overwriting && pos)
+			pos = count_tokens(cpu, ring_index, time, pos);
+		if (!pos)
+			return 0;
+	}
+	if (pos > last_start)
+		return 0;
+	ring->last_time = time;
+	return pos;
+}
+
+/* For a token that is not written by a probe itself: its payload is three words. */
+static __attribute__((noinline, unused)) __u64 reserve_apart(struct edc_cpu *cpu, __u32 ring_index, __u64 time)
+{
+	FORGET(ring_index);
+	if (!cpu || ring_index >= EDC_CARD_RINGS)
+		return 0;
+	return reserve(cpu, ring_index, time, 3);
+}
+
+INLINE void commit(struct edc_cpu *cpu, __u32 ring_index, __u64 pos, __u32 id, __u32 arg, const __u64 *words,
+		   __u32 count)
+{
+	struct edc_ring *ring = &cpu->level[ring_index].ring;
+	__u64 *record = (void *)cpu + pos;
+
+	WRITE(record[0], edc_token(id, EDC_MODE_KERNEL, ring->last_time, arg));
+	for (__u32 i = 0; i < count; i++)
+		WRITE(record[1 + i], words[i]);
+	if (overwriting)
+		ring->tokens++;
+	WRITE(ring->pos, pos + 8 + 8 * count); /* commits */
+}
+
+INLINE void discard(struct edc_cpu *cpu, __u32 ring_index, __u32 id)
+{
+	cpu->level[ring_index].discarded[id - EDC_ID_KERNEL_FIRST]++;
+	cpu->level[ring_index].ring.discarded++;
+}
+
+/* `time`: 0, or the time if the clock was just read. */
+INLINE void write_token(struct edc_cpu *cpu, __u32 ring_index, __u64 time, __u32 id, __u32 arg, const __u64 *words,
+			__u32 count)
+{
+	__u64 pos = reserve(cpu, ring_index, time ? time : now(), count);
+
+	if (pos)
+		commit(cpu, ring_index, pos, id, arg, words, count);
+	else
+		discard(cpu, ring_index, id);
+}
+
+/* What is stored next opens a block, so a reader sees a gap there. */
+INLINE void end_block(struct edc_cpu *cpu, __u32 ring_index)
+{
+	cpu->level[ring_index].ring.begin_time = cpu->level[ring_index].ring.last_time - EDC_BLOCK_MAX_TICKS;
+}
+
+/*
+ * Whether an event is not stored, because a trigger has stopped that; it is counted then. There is a gap before what is
+ * stored next, which may be a firing in the pause; further firings need none, for they say nothing of what the CPU
+ * does. Another one is before the next event. `starts`: the event ends the pause.
+ */
+static __attribute__((noinline, unused)) bool leaves_out(struct edc_cpu *cpu, __u32 ring_index, __u32 id, bool starts)
+{
+	__u32 first = 0, slot = id - EDC_ID_KERNEL_FIRST;
+	struct edc_cpu *holder = bpf_map_lookup_elem(&rings, &first);
+
+	FORGET(ring_index);
+	if (!cpu || !holder || ring_index >= EDC_CARD_RINGS || slot >= EDC_CARD_CLASSES)
+		return 0;
+	if (READ(holder->reader.paused) && !starts) {
+		cpu->level[ring_index].paused[slot]++;
+		cpu->level[ring_index].ring.discarded++;
+		if (!cpu->level[ring_index].in_pause)
+			end_block(cpu, ring_index);
+		cpu->level[ring_index].in_pause = 1;
+		return 1;
+	}
+	if (cpu->level[ring_index].in_pause)
+		end_block(cpu, ring_index);
+	cpu->level[ring_index].in_pause = 0;
+	return 0;
+}
+
+INLINE bool is_traced(__u32 process)
+{
+	__u32 word = process / 64;
+	__u64 *bits = bpf_map_lookup_elem(&traced, &word);
+
+	return bits && (READ(*bits) >> (process % 64) & 1);
+}
+
+INLINE void set_traced(__u32 process, bool selected)
+{
+	__u32 word = process / 64;
+	__u64 *bits = bpf_map_lookup_elem(&traced, &word), bit = 1ull << (process % 64);
+
+	if (bits && selected)
+		__sync_fetch_and_or(bits, bit);
+	else if (bits)
+		__sync_fetch_and_and(bits, ~bit);
+}
+
+/* Not by a helper, which is a call. */
+INLINE __s32 current_thread(void)
+{
+	struct task_struct *task = (void *)bpf_get_current_task_btf();
+
+	return task->pid;
+}
+
+INLINE __u32 current_process(void)
+{
+	return bpf_get_current_pid_tgid() >> 32;
+}
+
+#endif
