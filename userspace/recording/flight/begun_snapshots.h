@@ -16,7 +16,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "recording/recorder/snapshot_request.h"
+#include "recording/recorder/snapshot_question.h"
 
 namespace monitor::record {
 

@@ -15,7 +15,7 @@
 
 #include "flight_rings.h"
 #include "recording/card/classes.h"
-#include "recording/recorder/snapshot_request.h"
+#include "recording/recorder/snapshot_question.h"
 #include "recording/rings/blocks.h"
 #include "recording/rings/clock.h"
 #include "recording/rings/failure.h"

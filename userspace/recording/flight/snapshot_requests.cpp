@@ -16,7 +16,6 @@
 #include "base/json.h"
 #include "base/json_fields.h"
 #include "recording/recorder/recorders.h"
-#include "recording/recorder/snapshot_question.h"
 
 namespace monitor::record {
 namespace {

@@ -13,7 +13,7 @@
 #include <sys/types.h>
 
 #include "base/fd.h"
-#include "recording/recorder/snapshot_request.h"
+#include "recording/recorder/snapshot_question.h"
 #include "recording/rings/clock.h"
 
 namespace monitor::record {

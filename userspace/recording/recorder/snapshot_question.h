@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,9 +23,20 @@
 #include <nlohmann/json.hpp>
 
 #include "base/fd.h"
-#include "snapshot_request.h"
 
 namespace monitor::record {
+
+struct SnapshotRequest {
+	enum class By : std::uint8_t { request, signal, trigger };
+
+	std::optional<std::uint64_t> before_ns; // how much of the past is wanted; none: all that there is
+	std::uint64_t after_ns = 0;             // for how long to go on
+	std::string why;                        // "by `monitor snapshot`"
+	By by = By::request;
+	// By::trigger: which one; otherwise the times are those of this trigger of the recorder, if it has it.
+	std::string trigger = {};
+	bool joins = false; // one that has only just begun will do
+};
 
 // Of both ends.
 constexpr std::string_view flight_socket_prefix = "monitor-flight-";

@@ -18,11 +18,11 @@
 #include "recording/counting/counter_classes.h"
 #include "recording/recorder/directory.h"
 #include "recording/recorder/process_numbers.h"
-#include "recording_parts.h"
+#include "session.h"
 
 namespace monitor::record {
 
-void Recording::Parts::keep_budget()
+void Session::keep_budget()
 {
 	const std::vector<LeftOutFunction> left_out = functions_.too_expensive();
 	for (const LeftOutFunction &function : left_out) {
@@ -34,14 +34,14 @@ void Recording::Parts::keep_budget()
 		file_.write(result_.directory); // also if the recorder should be killed
 }
 
-void Recording::Parts::tell(const std::string &note) const
+void Session::tell(const std::string &note) const
 {
 	if (listener_.on_note)
 		listener_.on_note(note);
 }
 
 // Runs in the drain thread.
-void Recording::Parts::write_mappings(const Sync &sync)
+void Session::write_mappings(const Sync &sync)
 {
 	const double ticks_in_ns = steering_->frequency_hz() / 1e9;
 	for (const stacks::MappingChange &change : stacks_->take_changes()) {
@@ -55,8 +55,7 @@ void Recording::Parts::write_mappings(const Sync &sync)
 	}
 }
 
-std::string Recording::Parts::description(const ClockDescription &clock,
-					  const std::vector<card::UserClass> &classes) const
+std::string Session::description(const ClockDescription &clock, const std::vector<card::UserClass> &classes) const
 {
 	const MatcherRequest request = options_.matching ? options_.matching->request : MatcherRequest();
 	const auto names = [](const auto &all) {
@@ -71,12 +70,12 @@ std::string Recording::Parts::description(const ClockDescription &clock,
 }
 
 // The clock of the trace, if that is not this recording's own.
-ClockDescription Recording::Parts::clock_of_files(const ClockDescription &own) const
+ClockDescription Session::clock_of_files(const ClockDescription &own) const
 {
 	return lives_ ? lives_->moved(own) : own;
 }
 
-void Recording::Parts::write_description()
+void Session::write_description()
 {
 	clock_ = describe_clock(*steering_);
 	replace_file(result_.directory + "/metadata", description(clock_of_files(clock_), user_classes()), 0600);
@@ -84,7 +83,7 @@ void Recording::Parts::write_description()
 
 // Runs in the user card's thread whenever there are new classes, and in the main thread when the clock was set. The
 // writer reports a full disk.
-void Recording::Parts::describe_again(const std::vector<card::UserClass> &classes)
+void Session::describe_again(const std::vector<card::UserClass> &classes)
 {
 	if (flight_)
 		return; // each snapshot describes what it knows
@@ -99,7 +98,7 @@ void Recording::Parts::describe_again(const std::vector<card::UserClass> &classe
 
 // Runs in the drain thread, which writes no such files. The description of a recording that is killed has the steps,
 // too; statistics write theirs with each period.
-void Recording::Parts::note_set_clock()
+void Session::note_set_clock()
 {
 	{
 		const std::lock_guard guard(description_lock_);
@@ -113,7 +112,7 @@ void Recording::Parts::note_set_clock()
 }
 
 // All that there are; those that the kernel hides from BPF have a flag.
-std::vector<edc_task> Recording::Parts::threads()
+std::vector<edc_task> Session::threads()
 {
 	std::vector<edc_task> tasks = card_->list_tasks();
 	if (!in_first_pid_namespace())
@@ -126,12 +125,12 @@ std::vector<edc_task> Recording::Parts::threads()
 	return tasks;
 }
 
-std::vector<card::UserClass> Recording::Parts::user_classes() const
+std::vector<card::UserClass> Session::user_classes() const
 {
 	return users_ ? users_->classes() : std::vector<card::UserClass>();
 }
 
-void Recording::Parts::write_tasks(bool at_end)
+void Session::write_tasks(bool at_end)
 {
 	if (!card_ || counted_ || (options_.matching && !options_.matching->request.keeps_tokens))
 		return;
@@ -144,7 +143,7 @@ void Recording::Parts::write_tasks(bool at_end)
 	}
 }
 
-Progress Recording::Parts::progress() const
+Progress Session::progress() const
 {
 	Progress now;
 	if (users_)
@@ -165,7 +164,7 @@ Progress Recording::Parts::progress() const
 	return now;
 }
 
-void Recording::Parts::read_counts_of_kernel(const char *when)
+void Session::read_counts_of_kernel(const char *when)
 {
 	const std::optional<ClassCounts> before = counted_ ? std::optional(counted_->read()) : std::nullopt;
 	file_.kernel_counts(when, read_kernel_counts(steering_->invariant_tsc()));
@@ -173,7 +172,7 @@ void Recording::Parts::read_counts_of_kernel(const char *when)
 		file_.counted_around(when, *before, counted_->read());
 }
 
-void Recording::Parts::name_new_cgroups()
+void Session::name_new_cgroups()
 {
 	if (card_ && card_->new_cgroups() < 0)
 		cgroups_.collect();
@@ -183,7 +182,7 @@ void Recording::Parts::name_new_cgroups()
 }
 
 // Threads that were created while nothing was stored have no names: after each pause those there are are listed again.
-void Recording::Parts::list_after_pause()
+void Session::list_after_pause()
 {
 	const std::uint64_t pauses = triggers_->pauses().number;
 	if (pauses == pauses_ || !drain_)
@@ -196,7 +195,7 @@ void Recording::Parts::list_after_pause()
 }
 
 // The same of those created while no probe was attached. In the thread of the phases.
-void Recording::Parts::list_after_phase()
+void Session::list_after_phase()
 {
 	std::vector<edc_task> all = threads();
 	const std::lock_guard guard(listed_lock_);
@@ -204,7 +203,7 @@ void Recording::Parts::list_after_phase()
 }
 
 // In the drain thread.
-void Recording::Parts::write_listed()
+void Session::write_listed()
 {
 	const std::lock_guard guard(listed_lock_);
 	for (edc_task &thread : listed_) {
@@ -215,7 +214,7 @@ void Recording::Parts::write_listed()
 }
 
 // What triggers that fired have the recorder do.
-void Recording::Parts::act()
+void Session::act()
 {
 	acts_->collect();
 	list_after_pause();
@@ -230,14 +229,14 @@ void Recording::Parts::act()
 	}
 }
 
-void Recording::Parts::add_triggers(RecordingFile &file) const
+void Session::add_triggers(RecordingFile &file) const
 {
 	if (triggers_)
 		file.triggers(options_.matching->request.triggers, *triggers_, acts_->accounts(),
 			      users_ ? std::optional(users_->counts()) : std::nullopt);
 }
 
-void Recording::Parts::wait_for_end()
+void Session::wait_for_end()
 {
 	const int look_ms = flight_ && triggers_      ? 1000
 			    : flight_                 ? -1
@@ -291,7 +290,7 @@ void Recording::Parts::wait_for_end()
 	result_.end_reason = ending_.wait(command_.get(), failure_, look_ms, look, fds);
 }
 
-Result Recording::Parts::wait()
+Result Session::wait()
 {
 	if (result_.exec_error) {
 		stop_threads();
@@ -315,7 +314,7 @@ Result Recording::Parts::wait()
 }
 
 Recording::Recording(Options options, Listener listener)
-    : parts_(std::make_unique<Parts>(std::move(options), std::move(listener)))
+    : session_(std::make_unique<Session>(std::move(options), std::move(listener)))
 {
 	set_memory_bound(0); // it reads its own tokens, all of them
 }
@@ -324,22 +323,22 @@ Recording::~Recording() = default;
 
 void Recording::start()
 {
-	parts_->start();
+	session_->start();
 }
 
 Result Recording::wait()
 {
-	return parts_->wait();
+	return session_->wait();
 }
 
 void Recording::stop(const std::string &reason)
 {
-	parts_->stop(reason);
+	session_->stop(reason);
 }
 
 std::map<std::uint64_t, std::string> Recording::cgroups() const
 {
-	return parts_->cgroups();
+	return session_->cgroups();
 }
 
 } // namespace monitor::record

@@ -8,7 +8,7 @@
 // start(): directory, command (held back), card, preflight, privileges dropped, threads started, initial state
 // recorded, command released. wait(): drain -> pool -> writer; then the final counts, the probes detached, the rest of
 // the rings, the final description. Killed at any instant, it leaves a readable trace that says `incomplete`.
-// Its steps are in recording_start.cpp, recording.cpp and recording_end.cpp, its state is in recording_parts.h.
+// Its steps are in recording_start.cpp, recording.cpp and recording_end.cpp, its state is in session.h.
 // Invariant: one recording for each process, because privileges that were dropped do not come back.
 #pragma once
 
@@ -94,6 +94,8 @@ struct Listener {
 	std::function<void(const std::string &)> on_snapshot;       // a flight recorder took one: a sentence
 };
 
+class Session;
+
 class Recording {
 public:
 	Recording(Options options, Listener listener);
@@ -109,8 +111,7 @@ public:
 	std::map<std::uint64_t, std::string> cgroups() const;
 
 private:
-	class Parts;
-	std::unique_ptr<Parts> parts_;
+	std::unique_ptr<Session> session_;
 };
 
 } // namespace monitor::record

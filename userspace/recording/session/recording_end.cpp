@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "recording_parts.h"
+#include "session.h"
 
 #include <csignal>
 
@@ -14,7 +14,7 @@
 namespace monitor::record {
 
 // A flight recorder's.
-void Recording::Parts::write_file_of(const Snapshot &snapshot, bool is_complete) const
+void Session::write_file_of(const Snapshot &snapshot, bool is_complete) const
 {
 	RecordingFile file = file_;
 	file.misses("end", card_->misses());
@@ -27,7 +27,7 @@ void Recording::Parts::write_file_of(const Snapshot &snapshot, bool is_complete)
 	file.write(snapshot.directory());
 }
 
-void Recording::Parts::end_flight()
+void Session::end_flight()
 {
 	if (triggers_) {
 		flight_->look_at_programs();
@@ -45,7 +45,7 @@ void Recording::Parts::end_flight()
 	result_.left_out = flight_->left_out();
 }
 
-void Recording::Parts::end_recording()
+void Session::end_recording()
 {
 	if (phases_)
 		phases_->stop();
@@ -88,10 +88,11 @@ void Recording::Parts::end_recording()
 			    triggers_->write(*control_, steering_->last().time);
 	    },
 	    [this] {
-		    if (states_)
-			    states_->end(file_, [this](const std::string &note) { tell(note); });
-		    else
+		    if (!states_)
 			    options_.live->finish();
+		    else
+			    for (const std::string &doubt : states_->end(file_))
+				    tell(doubt);
 	    });
 	if (counted_) {
 		counted_->finish();
@@ -131,7 +132,7 @@ void Recording::Parts::end_recording()
 }
 
 // The tokens and counts of the recording have been read: the rings are free.
-void Recording::Parts::calibrate_again()
+void Session::calibrate_again()
 {
 	if (!card_)
 		return;
@@ -145,14 +146,14 @@ void Recording::Parts::calibrate_again()
 	file_.witness("end", card::witness_calls(*card_, calibration_.tp, calibration_.filtering));
 }
 
-void Recording::Parts::fail(const std::string &why)
+void Session::fail(const std::string &why)
 {
 	result_.failed = true;
 	result_.end_reason = why;
 }
 
 // The recording ended before its command: terminate it if the duration elapsed, then wait for it.
-void Recording::Parts::release_command()
+void Session::release_command()
 {
 	if (!command_ || command_->poll())
 		return;
@@ -162,7 +163,7 @@ void Recording::Parts::release_command()
 }
 
 // Their threads use each other's objects: they are stopped before any of these is destroyed.
-void Recording::Parts::stop_threads()
+void Session::stop_threads()
 {
 	if (phases_)
 		phases_->stop();

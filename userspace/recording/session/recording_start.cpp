@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "recording_parts.h"
+#include "session.h"
 
 #include <algorithm>
 #include <chrono>
@@ -51,13 +51,13 @@ bool has_signal(const NamedTrigger &trigger)
 
 } // namespace
 
-Recording::Parts::Parts(Options options, Listener listener)
+Session::Session(Options options, Listener listener)
     : options_(std::move(options)), listener_(std::move(listener)), user_(invoking_user()),
       ending_(options_.duration_s), uuid_(random_uuid())
 {
 }
 
-void Recording::Parts::expect_possible() const
+void Session::expect_possible() const
 {
 	if (::geteuid() != 0 && options_.everyone)
 		throw Error(
@@ -78,7 +78,7 @@ void Recording::Parts::expect_possible() const
 		    "leave out signal, or start the container with the host's process numbers (--pid=host)");
 }
 
-void Recording::Parts::start()
+void Session::start()
 {
 	expect_possible();
 	make_directory();
@@ -103,7 +103,7 @@ void Recording::Parts::start()
 	}
 }
 
-void Recording::Parts::start_parts()
+void Session::start_parts()
 {
 	if (options_.flight)
 		requests_ = std::make_unique<SnapshotRequests>(
@@ -160,7 +160,7 @@ void Recording::Parts::start_parts()
 }
 
 // After a start that failed: there is what was there before.
-void Recording::Parts::remove_directory() const
+void Session::remove_directory() const
 {
 	if (lives_)
 		lives_->put_back(result_.directory);
@@ -168,7 +168,7 @@ void Recording::Parts::remove_directory() const
 		remove_trace_directory(result_.directory);
 }
 
-void Recording::Parts::make_directory()
+void Session::make_directory()
 {
 	AsUser as(user_);
 	result_.directory = options_.output;
@@ -188,7 +188,7 @@ void Recording::Parts::make_directory()
 }
 
 // Instrumented programs post the TSC, so their events fit into the trace only if the TSC is its clock.
-void Recording::Parts::open_user_card()
+void Session::open_user_card()
 {
 	if (options_.statistics && options_.statistics->counts_only) // of the kernel's
 		return;
@@ -219,7 +219,7 @@ void Recording::Parts::open_user_card()
 					     : ": this recording has those of its own command only"));
 }
 
-void Recording::Parts::find_functions()
+void Session::find_functions()
 {
 	functions_.find(options_, users_ && !options_.command.empty(), user_);
 	for (const std::string &note : functions::notes(functions_.found().left_out))
@@ -228,7 +228,7 @@ void Recording::Parts::find_functions()
 
 // Whether a program has a function is told to those only who may read the program. Without a slash it is a library of
 // the system.
-void Recording::Parts::expect_readable_programs() const
+void Session::expect_readable_programs() const
 {
 	if (!options_.counting)
 		return;
@@ -238,7 +238,7 @@ void Recording::Parts::expect_readable_programs() const
 }
 
 // Before anything slow or visible is done.
-void Recording::Parts::prepare_matching()
+void Session::prepare_matching()
 {
 	if (!options_.matching)
 		return;
@@ -252,7 +252,7 @@ void Recording::Parts::prepare_matching()
 	matched_->expect_decidable(users_ != nullptr);
 }
 
-std::vector<std::string> Recording::Parts::environment_of_command() const
+std::vector<std::string> Session::environment_of_command() const
 {
 	AsUser as(user_);
 	std::vector<std::string> environment = functions_.environment(result_.directory);
@@ -262,7 +262,7 @@ std::vector<std::string> Recording::Parts::environment_of_command() const
 }
 
 // Without a kernel card only the recorder itself reads the clock.
-void Recording::Parts::measure_clock()
+void Session::measure_clock()
 {
 	buffers_ = divide_buffers(options_.buffer_bytes, static_cast<unsigned>(::get_nprocs_conf()), EDC_CARD_LEVELS);
 	start_clock(own_clock_);
@@ -271,7 +271,7 @@ void Recording::Parts::measure_clock()
 	start_matching();
 }
 
-void Recording::Parts::load_card()
+void Session::load_card()
 {
 	const auto cpus = static_cast<unsigned>(::get_nprocs_conf());
 	if (options_.counting)
@@ -325,13 +325,13 @@ void Recording::Parts::load_card()
 	add_triggers(file_);
 }
 
-void Recording::Parts::start_clock(edc_clock &clock)
+void Session::start_clock(edc_clock &clock)
 {
 	steering_ = std::make_unique<ClockSteering>(clock, card::has_invariant_tsc());
 	steering_->start(first_slope_ms);
 }
 
-void Recording::Parts::calibrate()
+void Session::calibrate()
 {
 	card::Calibration measured = card::calibrate(*card_, calibration_);
 	functions_.calibrated(measured);
@@ -339,7 +339,7 @@ void Recording::Parts::calibrate()
 }
 
 // Called some time later, when the slope is known better.
-void Recording::Parts::settle_clock()
+void Session::settle_clock()
 {
 	if (steering_->invariant_tsc())
 		file_.skew("start", measure_tsc_skew());
@@ -347,7 +347,7 @@ void Recording::Parts::settle_clock()
 		steering_->update(read_sync(steering_->invariant_tsc()));
 }
 
-void Recording::Parts::start_matching()
+void Session::start_matching()
 {
 	if (!matched_)
 		return;
@@ -356,14 +356,14 @@ void Recording::Parts::start_matching()
 }
 
 // Finds programs that already run. Most are found in a moment; on a machine with very many, some are found later.
-void Recording::Parts::find_programs()
+void Session::find_programs()
 {
 	search_ = std::make_unique<card::UserSearch>(user_);
 	pollfd fds[] = {{ending_.signals_fd(), POLLIN, 0}, {search_->fd(), POLLIN, 0}};
 	::poll(fds, 2, 1000);
 }
 
-void Recording::Parts::prepare_stacks()
+void Session::prepare_stacks()
 {
 	const card::StackMemory memory = card_->stack_memory();
 	stacks_ = std::make_unique<stacks::StackRecorder>(
@@ -373,7 +373,7 @@ void Recording::Parts::prepare_stacks()
 	    card_->cpus(), user_);
 }
 
-void Recording::Parts::prepare_late_cpus()
+void Session::prepare_late_cpus()
 {
 	std::vector<card::OpenedLate> others;
 	if (stacks_)
@@ -382,13 +382,13 @@ void Recording::Parts::prepare_late_cpus()
 	card_->prepare_late_cpus(user_, std::move(others));
 }
 
-void Recording::Parts::prepare_phases()
+void Session::prepare_phases()
 {
 	phases_ = std::make_unique<CalibrationPhases>(*card_, steering_->invariant_tsc(), command_->pid(), failure_,
 						      [this] { list_after_phase(); });
 }
 
-void Recording::Parts::start_flight()
+void Session::start_flight()
 {
 	const std::vector<std::string> names = stream_names(card_.get());
 	const std::size_t user_streams = users_ ? card::max_streams(card_->cpus()) : 0;
@@ -430,7 +430,7 @@ void Recording::Parts::start_flight()
 	flight_->start();
 }
 
-void Recording::Parts::start_streams()
+void Session::start_streams()
 {
 	const auto cpus = static_cast<std::size_t>(::get_nprocs_conf());
 	pool_ = std::make_unique<BlockPool>(buffers_.pool_blocks);
@@ -473,7 +473,7 @@ void Recording::Parts::start_streams()
 	drain_->set_make_stream([this](const std::string &name) { return writer_->add_stream(name); });
 }
 
-void Recording::Parts::start_recording()
+void Session::start_recording()
 {
 	start_streams();
 	control_->sync(steering_->first());
@@ -539,7 +539,7 @@ void Recording::Parts::start_recording()
 	}
 }
 
-void Recording::Parts::start_counting()
+void Session::start_counting()
 {
 	const auto hidden = std::ranges::count_if(
 	    threads(), [](const edc_task &task) { return (task.flags & EDC_THREAD_HIDDEN) != 0; });

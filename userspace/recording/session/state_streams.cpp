@@ -30,13 +30,12 @@ void StateStreams::start(LiveStart start, RecordingFile &file)
 		file.no_tokens();
 }
 
-void StateStreams::end(RecordingFile &file, const std::function<void(const std::string &)> &tell)
+std::vector<std::string> StateStreams::end(RecordingFile &file)
 {
 	const LiveEnd end = options_.states->finish();
 	written_->flush();
 	file.states(*options_.states, online_, &end);
-	for (const std::string &doubt : end.doubts)
-		tell(doubt);
+	return end.doubts;
 }
 
 } // namespace monitor::record

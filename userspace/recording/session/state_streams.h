@@ -7,7 +7,6 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -32,8 +31,8 @@ public:
 	// `start`: what is recorded; its `recording` and `written` are set here. Throws Error: that does not suffice.
 	void start(LiveStart start, RecordingFile &file);
 	void set_window_end(std::uint64_t time) { options_.states->set_window_end(time); }
-	// Everything was offered. `tell`: a sentence for the user.
-	void end(RecordingFile &file, const std::function<void(const std::string &)> &tell);
+	// Everything was offered. Returns sentences for the user.
+	std::vector<std::string> end(RecordingFile &file);
 
 	std::uint64_t tokens() const { return written_->tokens(); }
 

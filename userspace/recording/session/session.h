@@ -46,10 +46,10 @@
 
 namespace monitor::record {
 
-class Recording::Parts {
+class Session {
 public:
-	Parts(Options options, Listener listener);
-	~Parts() { stop_threads(); }
+	Session(Options options, Listener listener);
+	~Session() { stop_threads(); }
 
 	void start();
 	Result wait();
