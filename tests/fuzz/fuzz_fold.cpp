@@ -4,6 +4,7 @@
 // and time step, two arguments. The input's first byte says how much of its end is recording.json, in pieces of eight
 // bytes; none is replaced by one that a recording with counters could have written.
 #include "../unit/samples.h"
+#include "answers/check/check.h"
 #include "answers/report/activities_table.h"
 #include "answers/report/measurements_table.h"
 #include "answers/report/summary.h"
@@ -11,7 +12,6 @@
 #include "monitor/card.h"
 #include "monitor/user_ring.h"
 #include "reading/activities/totals.h"
-#include "reading/analyze/check.h"
 #include "reading/analyze/counter_fold.h"
 #include "reading/analyze/machine.h"
 
@@ -162,7 +162,7 @@ void read(trace::Trace &trace, const analyze::RecordingInfo &info, unsigned flag
 	options.grouping.by = static_cast<report::GroupBy>(flags % 5);
 	options.grouping.filtering = info.filtering();
 	report::to_text(report::usage_table(machine, clock, options));
-	report::to_json(report::cpu_table(machine, clock, info));
+	report::to_json(report::cpu_table(machine, clock, info, options.recorded));
 	const report::KnownShares known = report::known_shares(info);
 	report::to_csv(report::activities_table(calls, clock, known));
 	report::to_text(report::activities_table(sleeps, clock, known));
@@ -195,7 +195,7 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char *data, std::size_t siz
 	};
 	trace::Trace trace = make(), again = make();
 	read(trace, info, data[0]);
-	analyze::check(again, info);
+	check::judge(again, info);
 	report::summary_text(report::summarize(again, info));
 	return 0;
 }

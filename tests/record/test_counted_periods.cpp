@@ -12,8 +12,8 @@
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
+#include "answers/check/check.h"
 #include "fake_card.h"
-#include "reading/analyze/check.h"
 #include "reading/analyze/fold.h"
 #include "reading/analyze/machine.h"
 #include "recording/periods/counted_periods.h"
@@ -96,13 +96,13 @@ struct Counting {
 		std::ranges::sort(names);
 		return names;
 	}
-	std::map<std::string, analyze::Verdict> check()
+	std::map<std::string, check::Verdict> judged()
 	{
 		trace::Trace trace = trace::Trace::open(scratch.path());
-		std::map<std::string, analyze::Verdict> worst;
-		for (const analyze::Statement &statement : analyze::check(trace, analyze::recording_of(trace))) {
+		std::map<std::string, check::Verdict> worst;
+		for (const check::Statement &statement : check::judge(trace, analyze::recording_of(trace))) {
 			auto &verdict = worst.try_emplace(statement.id, statement.verdict).first->second;
-			if (statement.verdict == analyze::Verdict::fails)
+			if (statement.verdict == check::Verdict::fails)
 				verdict = statement.verdict;
 		}
 		return worst;
@@ -202,8 +202,8 @@ TEST_CASE("count only: periods have what was added in them, at the multiples of 
 	const std::uint64_t first_end = 1000 + second * 3 / 4 + 200;
 	CHECK(counting.read({0, first_end - 1}).events == Events{{EDC_ID_SCHED_WAKING, 11}, {EDC_ID_SYS_ENTER, 5}});
 	CHECK(counting.read({first_end, first_end}).events == Events{{EDC_ID_SCHED_WAKING, 1}});
-	CHECK(counting.check()["periods"] == analyze::Verdict::holds);
-	CHECK(counting.check()["losses"] == analyze::Verdict::holds);
+	CHECK(counting.judged()["periods"] == check::Verdict::holds);
+	CHECK(counting.judged()["losses"] == check::Verdict::holds);
 }
 
 TEST_CASE("count only: the sums over all periods are what the probes counted, and losses are told")
@@ -226,10 +226,10 @@ TEST_CASE("count only: the sums over all periods are what the probes counted, an
 	complete(32);
 	CHECK(counting.read().lost == 3);
 	CHECK(counting.read().lossy == 1);
-	CHECK(counting.check()["conservation"] == analyze::Verdict::holds);
-	CHECK(counting.check()["losses"] == analyze::Verdict::fails); // recording.json says nothing of the refused one
+	CHECK(counting.judged()["conservation"] == check::Verdict::holds);
+	CHECK(counting.judged()["losses"] == check::Verdict::fails); // recording.json says nothing of the refused one
 	complete(33);
-	CHECK(counting.check()["conservation"] == analyze::Verdict::fails);
+	CHECK(counting.judged()["conservation"] == check::Verdict::fails);
 }
 
 TEST_CASE("count only: older periods go")

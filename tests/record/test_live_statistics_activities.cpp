@@ -12,10 +12,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "answers/check/statistics.h"
 #include "history.h"
 #include "monitor/function_table.h"
 #include "reading/activities/totals.h"
-#include "reading/analyze/statistics_check.h"
 #include "scratch.h"
 #include "statistics_files.h"
 
@@ -304,12 +304,12 @@ TEST_CASE("live statistics: periods add up to the activities that a recording ha
 			open += read.open;
 			begins += read.begins - read.open;
 		}
-		std::vector<analyze::Statement> statements;
-		analyze::check_statistics(statistics, analyze::recording_of(statistics), statements);
-		const auto activities = std::ranges::find(statements, "activities", &analyze::Statement::id);
+		std::vector<check::Statement> statements;
+		check::judge_statistics(statistics, analyze::recording_of(statistics), statements);
+		const auto activities = std::ranges::find(statements, "activities", &check::Statement::id);
 		REQUIRE(activities != statements.end());
 		INFO(activities->text);
-		CHECK(activities->verdict == analyze::Verdict::holds);
+		CHECK(activities->verdict == check::Verdict::holds);
 	}
 	CHECK(rows > 1000);
 	CHECK(nested > 100);

@@ -30,25 +30,25 @@ constexpr const char *calibrated = R"(, "calibration": {"start": {
 
 using Removed = std::map<std::int32_t, std::vector<double>>; // by thread
 
-Removed removed(const Machine &machine, const analyze::VirtualTimes &times)
+Removed removed(const Machine &machine, const cost::VirtualTimes &times)
 {
 	Removed all;
 	for (const analyze::Thread &thread : machine.threads())
-		for (std::size_t i = 0; i < analyze::bounds; ++i) {
-			const analyze::RemovedTimes of = times.removed(thread, static_cast<analyze::Bound>(i));
+		for (std::size_t i = 0; i < cost::bounds; ++i) {
+			const cost::RemovedTimes of = times.removed(thread, static_cast<cost::Bound>(i));
 			if (of.running != 0 || of.waiting != 0 || of.blocked != 0)
 				all[thread.tid].insert(all[thread.tid].end(), {of.running, of.waiting, of.blocked});
 		}
 	return all;
 }
 
-Removed removed_until(trace::Trace &trace, const analyze::VirtualCost &cost, std::uint64_t begin, std::uint64_t from,
+Removed removed_until(trace::Trace &trace, const cost::VirtualCost &cost, std::uint64_t begin, std::uint64_t from,
 		      std::uint64_t to)
 {
 	analyze::RecordingInfo info = make_info(begin, to, true, false);
 	info.recorder_pid = ::getpid();
 	Machine machine(trace, info, {{from, to - 1}, {}, {}});
-	analyze::VirtualTimes times(machine, info, cost);
+	cost::VirtualTimes times(machine, info, cost);
 	machine.add(times);
 	trace::merge(
 	    trace, {},

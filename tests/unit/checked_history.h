@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "answers/check/check.h"
 #include "monitor/card.h"
-#include "reading/analyze/check.h"
 #include "reading/events/merge.h"
 #include "samples.h"
 
@@ -134,7 +134,7 @@ public:
 		return info.classes.back();
 	}
 
-	std::vector<monitor::analyze::Statement> statements()
+	std::vector<monitor::check::Statement> statements()
 	{
 		std::vector<StreamWriter> written = streams; // which it ends
 		auto trace = samples::trace(written, checked_events + "\nenv {" + environment + "};\n");
@@ -146,7 +146,7 @@ public:
 		    },
 		    [](const monitor::trace::StreamInfo &, std::uint64_t, std::uint64_t, std::uint64_t) {});
 		info.control_tokens = control + control_missing;
-		return monitor::analyze::check(trace, info);
+		return monitor::check::judge(trace, info);
 	}
 	// "VERDICT text" of the first statement of that id that is worst; "none" without one.
 	std::string said(const std::string &id)
@@ -154,8 +154,8 @@ public:
 		std::string all = "none";
 		for (const auto &statement : statements())
 			if (statement.id == id &&
-			    (all == "none" || statement.verdict == monitor::analyze::Verdict::fails))
-				all = monitor::analyze::word(statement.verdict) + (" " + statement.text);
+			    (all == "none" || statement.verdict == monitor::check::Verdict::fails))
+				all = monitor::check::word(statement.verdict) + (" " + statement.text);
 		return all;
 	}
 	bool fails(const std::string &id) { return said(id).starts_with("FAILS"); }
@@ -165,7 +165,7 @@ public:
 	{
 		std::string all;
 		for (const auto &statement : statements())
-			if (statement.verdict == monitor::analyze::Verdict::fails)
+			if (statement.verdict == monitor::check::Verdict::fails)
 				all += statement.id + ": " + statement.text + "\n";
 		return all;
 	}

@@ -4,11 +4,11 @@
 
 #include <catch2/catch.hpp>
 
-#include "reading/analyze/counted_check.h"
+#include "answers/check/counted_periods.h"
 
 namespace test_counted_check {
 
-using namespace monitor::analyze;
+using namespace monitor::check;
 
 namespace {
 

@@ -4,8 +4,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "answers/check/check.h"
 #include "counter_history.h"
-#include "reading/analyze/check.h"
 
 namespace test_counters {
 
@@ -26,11 +26,11 @@ History turns_of_two()
 	return history;
 }
 
-std::vector<analyze::Statement> statements(History &history)
+std::vector<check::Statement> statements(History &history)
 {
 	trace::Trace trace = trace_of(history);
-	std::vector<analyze::Statement> all = analyze::check(trace, recording(history.counters()));
-	std::erase_if(all, [](const analyze::Statement &statement) { return statement.id != "counters"; });
+	std::vector<check::Statement> all = check::judge(trace, recording(history.counters()));
+	std::erase_if(all, [](const check::Statement &statement) { return statement.id != "counters"; });
 	return all;
 }
 
@@ -137,7 +137,7 @@ TEST_CASE("counters: without a reading at the start the first token's is the fir
 	CHECK(folded.thread(8).ticks == Values{80, 0});
 	const auto said = statements(history);
 	REQUIRE(said.size() == 1);
-	CHECK(said[0].verdict == analyze::Verdict::not_checked);
+	CHECK(said[0].verdict == check::Verdict::not_checked);
 }
 
 // What runs when the window ends may have come after the reading: the counts are not its own.
@@ -242,8 +242,8 @@ TEST_CASE("counters: readings that step back are contradictions, and check says 
 	CHECK(folded.fold.contradictions() == 2);
 	CHECK(folded.balances({1000, 20, 0}));
 	const auto said = statements(history);
-	CHECK(std::ranges::count_if(said, [](const analyze::Statement &statement) {
-		      return statement.verdict == analyze::Verdict::fails &&
+	CHECK(std::ranges::count_if(said, [](const check::Statement &statement) {
+		      return statement.verdict == check::Verdict::fails &&
 			     statement.text.starts_with("2 readings of counters step back");
 	      }) == 1);
 }
@@ -253,14 +253,14 @@ TEST_CASE("counters: check compares each counter with what the recorder read")
 	History history = turns_of_two();
 	const auto said = statements(history);
 	REQUIRE(said.size() == 3);
-	for (const analyze::Statement &statement : said)
-		CHECK(statement.verdict == analyze::Verdict::holds);
+	for (const check::Statement &statement : said)
+		CHECK(statement.verdict == check::Verdict::holds);
 	CHECK(said[0].text == "instructions: the recorder read 905 on all CPUs, threads, idle and unknown have 905");
 	history.end.push_back(reading(0, 510, {1950, 361})); // of one CPU twice
-	CHECK(statements(history)[0].verdict == analyze::Verdict::not_checked);
+	CHECK(statements(history)[0].verdict == check::Verdict::not_checked);
 	history.end.pop_back();
 	history.end.back()["values"][0] = 7;
-	CHECK(statements(history)[0].verdict == analyze::Verdict::fails);
+	CHECK(statements(history)[0].verdict == check::Verdict::fails);
 }
 
 } // namespace test_counters

@@ -9,6 +9,7 @@
 #include <numeric>
 #include <random>
 
+#include "answers/check/check.h"
 #include "answers/diff/call_times.h"
 #include "answers/diff/comparison.h"
 #include "answers/diff/comparison_table.h"
@@ -16,7 +17,6 @@
 #include "answers/diff/significance.h"
 #include "base/build_suffixes.h"
 #include "history.h"
-#include "reading/analyze/check.h"
 
 namespace test_diff {
 

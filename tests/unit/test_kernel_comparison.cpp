@@ -2,16 +2,16 @@
 // The tokens against the kernel's own figures: what lies at the edges of reading these, and whose figures are whose.
 #include <catch2/catch.hpp>
 
+#include "answers/check/kernel_comparison.h"
+#include "answers/check/kernel_totals.h"
 #include "monitor/card.h"
-#include "reading/analyze/kernel_comparison.h"
-#include "reading/analyze/kernel_totals.h"
 #include "reading/events/merge.h"
 #include "samples.h"
 
 namespace test_kernel_comparison {
 
 using namespace monitor;
-using analyze::Verdict;
+using check::Verdict;
 
 namespace {
 
@@ -35,7 +35,7 @@ std::uint64_t pair(std::uint32_t first, std::uint32_t second)
 	return first | static_cast<std::uint64_t>(second) << 32;
 }
 
-analyze::Statement judged(std::vector<samples::StreamWriter> &cpus, std::uint64_t kernel_switches, const char *id)
+check::Statement judged(std::vector<samples::StreamWriter> &cpus, std::uint64_t kernel_switches, const char *id)
 {
 	analyze::RecordingInfo info;
 	info.present = info.complete = true;
@@ -45,18 +45,18 @@ analyze::Statement judged(std::vector<samples::StreamWriter> &cpus, std::uint64_
 	info.end_counts = analyze::KernelCounts{1000, 1010, 5 + kernel_switches, 0, {}, {}};
 	trace::Trace trace = samples::trace(cpus, events);
 	analyze::Machine machine(trace, info);
-	analyze::KernelComparison kernel(machine.kinds(), trace.description().clock, info);
+	check::KernelComparison kernel(machine.kinds(), trace.description().clock, info);
 	machine.add(kernel);
-	analyze::KernelTotals totals(trace.description(), machine.kinds(), info);
+	check::KernelTotals totals(trace.description(), machine.kinds(), info);
 	trace::merge(trace, {}, [&](const trace::Event &event) {
 		machine.event(event);
 		kernel.event(event);
 		totals.event(event);
 	});
-	std::vector<analyze::Statement> statements;
+	std::vector<check::Statement> statements;
 	totals.judge(kernel.any_hidden(), statements);
 	kernel.judge(statements);
-	for (const analyze::Statement &statement : statements)
+	for (const check::Statement &statement : statements)
 		if (std::string_view(statement.id) == id)
 			return statement;
 	throw std::runtime_error("nothing is said of it");
@@ -101,7 +101,7 @@ TEST_CASE("kernel comparison: the kernel's figures stay those of the thread that
 	cpus[0].post(400, EDC_ID_SCHED_PROCESS_EXEC, 0, {pair(7, 8), 0x62, 0});
 	cpus[0].post(600, EDC_ID_SCHED_SWITCH, 16, {pair(7, 0)});
 	cpus[0].post(601, EDC_ID_EXIT_COUNTS, 2, {pair(7, 7), 1, 0, 430, 0, 0});
-	const analyze::Statement said = judged(cpus, 9, "thread_switches");
+	const check::Statement said = judged(cpus, 9, "thread_switches");
 	INFO(said.text);
 	CHECK(said.verdict == Verdict::holds);
 }
@@ -126,7 +126,7 @@ TEST_CASE("kernel comparison: the time of a thread that still runs after a hidde
 	cpus[0].post(200, EDC_ID_SCHED_SWITCH, 1, {pair(0, 9)});
 	list(at_end, 7, EDC_THREAD_RUNNING);
 	counts(at_end + 1, EDC_WHEN_END, at_end / 2);
-	const analyze::Statement said = judged(cpus, 1, hides ? "cpu_time_beside_hidden" : "thread_cpu_time");
+	const check::Statement said = judged(cpus, 1, hides ? "cpu_time_beside_hidden" : "thread_cpu_time");
 	INFO(said.text);
 	CHECK(said.verdict == (hides ? Verdict::not_checked : Verdict::fails));
 }
@@ -156,7 +156,7 @@ TEST_CASE("kernel comparison: time that moved to a thread beside a hidden one is
 	cpus[0].post(300 * ms, EDC_ID_SCHED_SWITCH, 1, {pair(7, 0)});
 	counts(at_end, 5, EDC_WHEN_END, 1, 250 * ms);
 	counts(at_end + 1, 7, EDC_WHEN_END, 2, moved ? 50 * ms : 100 * ms);
-	const analyze::Statement said = judged(cpus, 4, "total_cpu_time");
+	const check::Statement said = judged(cpus, 4, "total_cpu_time");
 	INFO(said.text);
 	CHECK(said.verdict == (moved ? Verdict::not_checked : Verdict::fails));
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // What an event costs: rounds to a middle with quartiles (recording/card/rounds.h), and when a recording's cost is
-// unknown (reading/analyze/probe_cost.h).
+// unknown (reading/cost/probe_cost.h).
 #include <catch2/catch.hpp>
 
 #include "answers/report/summary.h"
-#include "reading/analyze/probe_cost.h"
 #include "reading/analyze/recording_info.h"
+#include "reading/cost/probe_cost.h"
 #include "recording/card/rounds.h"
 
 namespace test_probe_cost {
@@ -42,7 +42,7 @@ analyze::RecordingInfo recording()
 
 std::string why_unknown(const analyze::RecordingInfo &info)
 {
-	const analyze::ProbeCost cost = analyze::probe_cost(info);
+	const cost::ProbeCost cost = cost::probe_cost(info);
 	CHECK(cost.median_ns.has_value() == cost.why_unknown.empty());
 	CHECK(cost.high_ns.has_value() == cost.median_ns.has_value());
 	return cost.why_unknown;
@@ -107,7 +107,7 @@ TEST_CASE("probe cost: a range from the lower quartile to the upper one, of star
 {
 	analyze::RecordingInfo info = recording();
 	info.calibration->end->at("syscall") = {52, 57, 66, 0.01, 21};
-	const analyze::ProbeCost cost = analyze::probe_cost(info);
+	const cost::ProbeCost cost = cost::probe_cost(info);
 	CHECK(cost.why_unknown.empty());
 	CHECK(!cost.at_start_only);
 	CHECK(*cost.low_ns == 50'000);
@@ -134,7 +134,7 @@ TEST_CASE("probe cost: unknown where the result is negative")
 	CHECK(why_unknown(info) == "syscall: the calibration's result was negative (-2.0 ns per event)");
 	info.calibration->start.at("syscall") = {-9, 0.5, 55, 0.01, 21};
 	CHECK(why_unknown(info).empty());
-	CHECK(*analyze::probe_cost(info).low_ns == 0);
+	CHECK(*cost::probe_cost(info).low_ns == 0);
 }
 
 TEST_CASE("probe cost: unknown where start and end disagree")
@@ -156,12 +156,12 @@ TEST_CASE("probe cost: the least is known where the calibration contradicts itse
 	info.calibration->start.at("syscall") = {40, 55, 60, 0.3, 21};
 	info.calibration->end->at("syscall") = {90, 95, 99, 0.01, 21};
 	CHECK(!why_unknown(info).empty());
-	CHECK(*analyze::probe_cost(info).low_ns == 40'000);
+	CHECK(*cost::probe_cost(info).low_ns == 40'000);
 	info.calibration->start["sched"] = info.calibration->end.value()["sched"] = {30, 90, 100, 0.01, 21};
 	info.classes[0].family = "irq"; // was not measured: not less than the cheapest
-	CHECK(*analyze::probe_cost(info).low_ns == 30'000);
+	CHECK(*cost::probe_cost(info).low_ns == 30'000);
 	info.calibration->start.at("syscall").rounds = info.calibration->start.at("sched").rounds = 20;
-	CHECK(!analyze::probe_cost(info).low_ns);
+	CHECK(!cost::probe_cost(info).low_ns);
 	CHECK(why_unknown(info) == "irq: there was no time to calibrate");
 }
 
@@ -171,9 +171,9 @@ TEST_CASE("probe cost: what was not measured costs what the dearest family does"
 	info.classes[0].family = "irq";
 	const CalibratedCost dear{80, 90, 100, 0.01, 21};
 	info.calibration->start["sched"] = info.calibration->end.value()["sched"] = dear;
-	CHECK(*analyze::probe_cost(info).median_ns == 90'000);
+	CHECK(*cost::probe_cost(info).median_ns == 90'000);
 	info.calibration->start["sched"].rounds = 20; // too few are none
-	CHECK(*analyze::probe_cost(info).median_ns == 55'000);
+	CHECK(*cost::probe_cost(info).median_ns == 55'000);
 	info.calibration->start.clear();
 	CHECK(why_unknown(info) == "irq: there was no time to calibrate");
 }
@@ -187,7 +187,7 @@ TEST_CASE("probe cost: what has no events need not be known; counters are in the
 	counters.family = "counters";
 	counters.seen = 1000;
 	info.classes.push_back(counters);
-	CHECK(*analyze::probe_cost(info).median_ns == 55'000);
+	CHECK(*cost::probe_cost(info).median_ns == 55'000);
 }
 
 TEST_CASE("probe cost: rejected events cost what rejecting costs")
@@ -196,7 +196,7 @@ TEST_CASE("probe cost: rejected events cost what rejecting costs")
 	info.classes[0].filtered = 400;
 	const CalibratedCost cheap{8, 10, 12, 0.01, 21};
 	info.calibration->start["rejected"] = info.calibration->end.value()["rejected"] = cheap;
-	CHECK(*analyze::probe_cost(info).median_ns == 600 * 55 + 400 * 10);
+	CHECK(*cost::probe_cost(info).median_ns == 600 * 55 + 400 * 10);
 }
 
 TEST_CASE("probe cost: a sample costs its interrupt, also if it is only counted")
@@ -206,14 +206,14 @@ TEST_CASE("probe cost: a sample costs its interrupt, also if it is only counted"
 	info.classes[0].filtered = 1000;
 	const CalibratedCost dear{900, 1000, 1100, 0.01, 21};
 	info.calibration->start["sample"] = info.calibration->end.value()["sample"] = dear;
-	CHECK(*analyze::probe_cost(info).median_ns == 1000 * 1000);
+	CHECK(*cost::probe_cost(info).median_ns == 1000 * 1000);
 }
 
 TEST_CASE("probe cost: where the end could not be calibrated the start says it, and so does the summary")
 {
 	analyze::RecordingInfo info = recording();
 	info.calibration->end.reset();
-	const analyze::ProbeCost cost = analyze::probe_cost(info);
+	const cost::ProbeCost cost = cost::probe_cost(info);
 	CHECK(*cost.median_ns == 55'000);
 	CHECK(cost.at_start_only);
 }
@@ -224,7 +224,7 @@ TEST_CASE("probe cost: of a recording that has one figure per family")
 	info.calibration.reset();
 	CHECK(why_unknown(info) == "it was not calibrated");
 	info.cost_ns = {{"syscall", 40.0}, {"sched", 0.0}};
-	const analyze::ProbeCost cost = analyze::probe_cost(info);
+	const cost::ProbeCost cost = cost::probe_cost(info);
 	CHECK(*cost.low_ns == 40'000);
 	CHECK(*cost.high_ns == 40'000);
 	CHECK(cost.at_start_only);
@@ -252,7 +252,7 @@ TEST_CASE("summary: the range of the probes' cost, what it rests on, or why it i
 	summary.lost = 0;
 	summary.wall_ns = 1e9;
 	summary.recorder_cpu_ns = 5e6;
-	summary.probes = analyze::probe_cost(recording());
+	summary.probes = cost::probe_cost(recording());
 	CHECK(report::summary_text(summary) ==
 	      "0 tokens, lost 0, clock bound unknown; cost: recorder 5.00 ms = 0.50 % of one CPU, probes at least "
 	      "50.00 us = 0.01 % of one CPU (loops)");
@@ -265,7 +265,7 @@ TEST_CASE("summary: the range of the probes' cost, what it rests on, or why it i
 	summary.probes->at_start_only = true;
 	CHECK(report::summary_text(summary).ends_with("of one CPU (loops, at the start only)"));
 	CHECK(report::summary_json(summary).find(R"("probes_cpu_ns_low":50000.0)") != std::string::npos);
-	summary.probes = analyze::ProbeCost{{}, {}, {}, "because", false, {}};
+	summary.probes = cost::ProbeCost{{}, {}, {}, "because", false, {}};
 	CHECK(report::summary_text(summary).ends_with("probes unknown (because)"));
 	CHECK(report::summary_json(summary).find(R"("probes_unknown":"because")") != std::string::npos);
 	summary.probes.reset();
@@ -282,7 +282,7 @@ TEST_CASE("calibration: phases without probes say what an event of the command c
 	phases.used = phases.number = 12;
 	phases.events = {{"syscall", 500}};
 	info.calibration->phases = phases;
-	const analyze::ProbeCost cost = analyze::probe_cost(info);
+	const cost::ProbeCost cost = cost::probe_cost(info);
 	CHECK(cost.low_ns.value() == Approx(60'000));
 	CHECK(cost.median_ns.value() == Approx(66'000));
 	CHECK(cost.high_ns.value() == Approx(72'000));
@@ -291,18 +291,18 @@ TEST_CASE("calibration: phases without probes say what an event of the command c
 	for (analyze::CalibratedCosts *costs : {&info.calibration->start, &*info.calibration->end})
 		(*costs)["sched"] = {100, 110, 120, 0.01, 21};
 	info.calibration->phases->events = {{"syscall", 500}, {"sched", 500}};
-	CHECK(analyze::event_cost(*info.calibration, "syscall").median == Approx(44));
-	CHECK(analyze::event_cost(*info.calibration, "sched").median == Approx(88));
-	CHECK(analyze::event_cost(*info.calibration, "sched").high == Approx(96));
+	CHECK(cost::event_cost(*info.calibration, "syscall").median == Approx(44));
+	CHECK(cost::event_cost(*info.calibration, "sched").median == Approx(88));
+	CHECK(cost::event_cost(*info.calibration, "sched").high == Approx(96));
 	// Loops that contradict themselves say nothing of that.
 	info.calibration->start["syscall"].off_difference = 0.5;
-	CHECK(analyze::event_cost(*info.calibration, "sched").median == Approx(66));
+	CHECK(cost::event_cost(*info.calibration, "sched").median == Approx(66));
 	CHECK(why_unknown(info).empty());
 	// Phases that do not know leave it to the loops.
 	info = recording();
 	info.calibration->phases = phases;
 	info.calibration->phases->why_unknown = "there were too few";
-	const analyze::ProbeCost without = analyze::probe_cost(info);
+	const cost::ProbeCost without = cost::probe_cost(info);
 	CHECK(without.median_ns.value() == Approx(55'000));
 	CHECK(without.phases == 0);
 	CHECK(without.why_not_in_command == "there were too few");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Virtual clocks (reading/analyze/virtual_clock.h): from histories with injected costs the times without them come
+// Virtual clocks (reading/cost/virtual_clock.h): from histories with injected costs the times without them come
 // back, and no order is turned around.
 #include <cstdint>
 #include <random>
@@ -11,8 +11,8 @@
 namespace test_virtual_clock {
 
 using namespace monitor;
-using monitor::analyze::ProbeTime;
-using monitor::analyze::VirtualClock;
+using monitor::cost::ProbeTime;
+using monitor::cost::VirtualClock;
 using namespace virtual_history;
 
 namespace {

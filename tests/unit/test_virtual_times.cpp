@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Times as if nobody had measured, of whole traces: what an event costs and when that is not known
-// (reading/analyze/virtual_cost.h), what wakes from outside (virtual_times.h), and the rows (answers/report/
+// (reading/cost/virtual_cost.h), what wakes from outside (virtual_times.h), and the rows (answers/report/
 // virtual_table.h). One tick is one nanosecond.
 #include <functional>
 #include <string>
@@ -12,13 +12,13 @@
 #include "history.h"
 #include "pipe_history.h"
 #include "reading/analyze/fold.h"
-#include "reading/analyze/virtual_times.h"
+#include "reading/cost/virtual_times.h"
 
 namespace test_virtual_times {
 
 using namespace monitor;
 using namespace history;
-using analyze::Bound;
+using cost::Bound;
 
 namespace {
 
@@ -30,12 +30,12 @@ const std::string all_events =
     samples::event_block(EDC_ID_LOCAL_TIMER_EXIT, "local_timer_exit", "u16_t vector;");
 
 // Every event costs 10 ns, half of them before its time; the bounds are those of the cost only.
-analyze::VirtualCost cost_of_ten()
+cost::VirtualCost cost_of_ten()
 {
-	analyze::VirtualCost cost;
+	cost::VirtualCost cost;
 	cost.by_class.resize(4096);
 	for (std::size_t id = 256; id < 400; ++id)
-		cost.by_class[id] = {analyze::ProbeTime{4, 4}, {5, 5}, {6, 6}};
+		cost.by_class[id] = {cost::ProbeTime{4, 4}, {5, 5}, {6, 6}};
 	return cost;
 }
 
@@ -50,14 +50,14 @@ analyze::RecordingInfo info_of_command()
 
 struct Computed {
 	explicit Computed(History &history, analyze::RecordingInfo of = info_of_command(),
-			  analyze::VirtualCost costs = cost_of_ten())
+			  cost::VirtualCost costs = cost_of_ten())
 	    : cost(std::move(costs)), info(std::move(of)), trace(samples::trace(history.all(), all_events)),
 	      machine(trace, info), times(machine, info, cost)
 	{
 		machine.add(times);
 		analyze::fold(trace, machine, [&](const trace::Event &event) { times.event(event); });
 	}
-	analyze::RemovedTimes removed(std::int32_t tid, Bound bound = Bound::middle) const
+	cost::RemovedTimes removed(std::int32_t tid, Bound bound = Bound::middle) const
 	{
 		return times.removed(*machine.thread(tid), bound);
 	}
@@ -68,11 +68,11 @@ struct Computed {
 		return {machine, times, cost, trace.description().clock, options};
 	}
 
-	analyze::VirtualCost cost;
+	cost::VirtualCost cost;
 	analyze::RecordingInfo info;
 	trace::Trace trace;
 	analyze::Machine machine;
-	analyze::VirtualTimes times;
+	cost::VirtualTimes times;
 };
 
 void ends(History &history, unsigned cpu, std::uint64_t time, std::int32_t tid)
@@ -129,7 +129,7 @@ TEST_CASE("virtual times: an event soon after idle time may cost more")
 {
 	History history = command_history();
 	const auto removed = [&](std::uint64_t ticks, Bound bound) {
-		analyze::VirtualCost cost = cost_of_ten();
+		cost::VirtualCost cost = cost_of_ten();
 		cost.after_idle = 3;
 		cost.after_idle_ticks = ticks;
 		return Computed(history, info_of_command(), cost).removed(worker, bound).running;
@@ -268,7 +268,7 @@ std::string why_not(const std::function<void(analyze::RecordingInfo &)> &change)
 {
 	analyze::RecordingInfo info = calibrated();
 	change(info);
-	return analyze::virtual_cost(info, {}).why_not;
+	return cost::virtual_cost(info, {}).why_not;
 }
 
 } // namespace
@@ -276,7 +276,7 @@ std::string why_not(const std::function<void(analyze::RecordingInfo &)> &change)
 TEST_CASE("virtual cost: by class, with what it may be in other code than the calibration's")
 {
 	analyze::RecordingInfo info = calibrated();
-	const analyze::VirtualCost cost = analyze::virtual_cost(info, {});
+	const cost::VirtualCost cost = cost::virtual_cost(info, {});
 	REQUIRE(cost.why_not.empty());
 	const auto &call = cost.by_class[EDC_ID_SYS_ENTER];
 	CHECK(call[0].before + call[0].after < 40);
@@ -284,17 +284,17 @@ TEST_CASE("virtual cost: by class, with what it may be in other code than the ca
 	CHECK(call[2].before + call[2].after > 60 * 1.1);
 	CHECK(cost.by_class[EDC_ID_MINOR_FAULT][1].before == 0); // which there was none of
 	info.calibration->end.reset();
-	const analyze::VirtualCost start_only = analyze::virtual_cost(info, {});
+	const cost::VirtualCost start_only = cost::virtual_cost(info, {});
 	REQUIRE(start_only.why_not.empty());
 	CHECK(start_only.by_class[EDC_ID_SYS_ENTER][0].after < call[0].after);
 	CHECK(start_only.by_class[EDC_ID_SYS_ENTER][1].after == call[1].after);
 	CHECK(start_only.by_class[EDC_ID_SYS_ENTER][2].after > call[2].after);
 	CHECK(start_only.reasons != cost.reasons);
 	info.calibration->start["fault"].off_difference = 0.1;
-	CHECK(analyze::virtual_cost(info, {}).by_class[EDC_ID_SYS_ENTER][2].after >
+	CHECK(cost::virtual_cost(info, {}).by_class[EDC_ID_SYS_ENTER][2].after >
 	      start_only.by_class[EDC_ID_SYS_ENTER][2].after);
 	info.judgement_ns[EDC_ID_SYS_ENTER] = 10;
-	CHECK(analyze::virtual_cost(info, {}).by_class[EDC_ID_SYS_ENTER][1].after == call[1].after + 5);
+	CHECK(cost::virtual_cost(info, {}).by_class[EDC_ID_SYS_ENTER][1].after == call[1].after + 5);
 }
 
 TEST_CASE("virtual cost: unknown, with the reason")

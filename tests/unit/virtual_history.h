@@ -18,12 +18,12 @@
 #include <utility>
 #include <vector>
 
-#include "reading/analyze/virtual_clock.h"
+#include "reading/cost/virtual_clock.h"
 
 namespace virtual_history {
 
-using monitor::analyze::ProbeTime;
-using monitor::analyze::VirtualClock;
+using monitor::cost::ProbeTime;
+using monitor::cost::VirtualClock;
 
 struct Step {
 	enum class What : std::uint8_t { compute, call, wake, sleep, timer, yield } what = What::compute;

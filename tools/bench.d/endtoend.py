@@ -15,7 +15,7 @@ from lib import Result, Skip, Spread, need, ratios, run, spawn, stop
 TITLE = "endtoend: slow-down of a compile and of a server"
 
 # Sources of this project that use fmt and nlohmann-json; they need nothing that the build generates.
-SOURCES = ["reading/analyze/recording_info", "answers/report/summary", "reading/analyze/check", "reading/analyze/kernel_comparison"]
+SOURCES = ["reading/analyze/recording_info", "answers/report/summary", "answers/check/check", "answers/check/kernel_comparison"]
 SMOKE_SOURCES = ["reading/ctf/types"]
 FLAGS = "-std=c++20 -O1 -DFMT_HEADER_ONLY=1 -Iuserspace -Iinclude"
 

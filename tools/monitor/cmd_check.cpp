@@ -1,24 +1,18 @@
 // SPDX-License-Identifier: MIT
-// `monitor check`: is this trace true? Prints each statement of reading/analyze/check.cpp; exit code 0 only if all
-// hold.
-#include <filesystem>
-
+// `monitor check`: is this trace true, or does it keep these rules? Exit code 0 only if all statements hold.
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
-#include "answers/report/table.h"
+#include "answers/check/check.h"
+#include "answers/check/rules.h"
 #include "base/escape.h"
 #include "base/json.h"
-#include "check_counts.h"
-#include "check_order.h"
-#include "check_rules.h"
-#include "check_states.h"
 #include "commands.h"
 #include "message_options.h"
 #include "number_of_rows.h"
 #include "open.h"
-#include "reading/analyze/check.h"
+#include "problems.h"
 #include "reading/events/trace.h"
 #include "selection.h"
 #include "tdl_option.h"
@@ -34,60 +28,103 @@ struct CheckArguments {
 	bool quiet = false, json = false;
 };
 
-void print_text(const std::vector<analyze::Statement> &statements, bool quiet)
+void print_verdict(const char *word, std::size_t width, bool fails, const std::string &text)
 {
-	const bool colour = ::isatty(STDOUT_FILENO);
-	for (const analyze::Statement &statement : statements) {
-		const bool fails = statement.verdict == analyze::Verdict::fails;
-		if (quiet && !fails)
-			continue;
-		fmt::print("{}{:<13}{}  {}\n", colour && fails ? "\033[31m" : "", analyze::word(statement.verdict),
-			   colour && fails ? "\033[0m" : "", printable(statement.text));
-	}
+	const bool colour = fails && ::isatty(STDOUT_FILENO);
+	fmt::print("{}{:<{}}{}  {}\n", colour ? "\033[31m" : "", word, width, colour ? "\033[0m" : "", printable(text));
 }
 
-void print_json(const std::vector<analyze::Statement> &statements)
+void print_json(const std::vector<check::Statement> &statements)
 {
 	auto all = nlohmann::ordered_json::array();
-	for (const analyze::Statement &statement : statements)
+	for (const check::Statement &statement : statements)
 		all.push_back(
-		    {{"id", statement.id}, {"verdict", analyze::word(statement.verdict)}, {"text", statement.text}});
+		    {{"id", statement.id}, {"verdict", check::word(statement.verdict)}, {"text", statement.text}});
 	fmt::print("{}\n", json_dump(all, 1));
 }
 
-// Is it a fleet's run? Of its shards, one has the exchanges of all hosts.
-bool has_exchanges(const std::vector<std::string> &directories)
+void print_violations(const rules::Outcome &outcome)
 {
-	std::error_code error;
-	return directories.size() == 1 &&
-	       std::filesystem::is_directory(std::filesystem::path(directories.front()) / ".monitor" / "clocks", error);
+	for (const rules::Shown &shown : outcome.shown) {
+		fmt::print("    {}:\n", printable(shown.what));
+		for (const std::string &line : shown.events)
+			fmt::print("        {}\n", line); // already escaped
+	}
+	if (outcome.tally.violated > outcome.shown.size())
+		fmt::print("    and {} more; --violations N shows more\n",
+			   outcome.tally.violated - outcome.shown.size());
+}
+
+const char *word(const rules::Outcome &outcome)
+{
+	using Verdict = rules::Outcome::Verdict;
+	return outcome.verdict == Verdict::holds ? "ok" : outcome.verdict == Verdict::fails ? "FAILS" : "not checked";
+}
+
+nlohmann::ordered_json to_json(const rules::Outcome &outcome)
+{
+	auto violations = nlohmann::ordered_json::array();
+	for (const rules::Shown &shown : outcome.shown) {
+		auto events = nlohmann::ordered_json::array();
+		for (const std::string &line : shown.events) {
+			auto event = parse_json<nlohmann::ordered_json>(line);
+			events.push_back(event.is_discarded() ? nlohmann::ordered_json(line) : std::move(event));
+		}
+		violations.push_back({{"what", shown.what}, {"events", std::move(events)}});
+	}
+	const rules::Tally &tally = outcome.tally;
+	return {{"id", outcome.name},         {"verdict", word(outcome)},   {"text", outcome.text},
+		{"cases", tally.judged},      {"violated", tally.violated}, {"open", tally.open},
+		{"cut", tally.cut},           {"unknown", tally.unknown},   {"undecided", tally.undecided},
+		{"too_many", tally.too_many}, {"violations", violations}};
+}
+
+int check_rules(const CheckArguments &arguments, trace::Trace &trace)
+{
+	expect_events(trace, "a check of rules");
+	const std::vector<rules::Outcome> outcomes =
+	    check::judge_rules(trace, arguments.rules, {arguments.violations, arguments.json});
+	std::size_t failed = 0;
+	auto all = nlohmann::ordered_json::array();
+	for (const rules::Outcome &outcome : outcomes) {
+		const bool fails = outcome.verdict == rules::Outcome::Verdict::fails;
+		failed += fails;
+		if (arguments.json)
+			all.push_back(to_json(outcome));
+		else if (fails || !arguments.quiet)
+			print_verdict(word(outcome), 11, fails, outcome.text);
+		if (fails && !arguments.json)
+			print_violations(outcome);
+	}
+	if (arguments.json)
+		fmt::print("{}\n", json_dump(all, 1));
+	else if (failed)
+		fmt::print("{} of {} rules do not hold\n", failed, outcomes.size());
+	print_problems(trace.problems());
+	return failed || !trace.problems().empty() ? 1 : 0;
 }
 
 int run_check(const CheckArguments &arguments)
 {
 	trace::Trace trace = open_trace(arguments.directories, arguments.tdl);
 	if (!arguments.rules.empty())
-		expect_events(trace, "a check of rules");
-	if (!arguments.rules.empty())
-		return check_rules(trace, arguments.rules, arguments.violations, arguments.quiet, arguments.json);
-	const analyze::RecordingInfo info = analyze::recording_of(trace);
-	auto statements = analyze::check(trace, info);
-	check_counts(trace, info, statements);
-	check_states(trace, info, statements);
-	if (trace.machines().size() > 1)
-		check_order(trace, statements);
-	if (trace.machines().size() > 1 && has_exchanges(arguments.directories))
-		check_clock_loops(arguments.directories.front(), statements);
+		return check_rules(arguments, trace);
+	check::Options options;
+	if (arguments.directories.size() == 1)
+		options.run = arguments.directories.front();
 	if (!arguments.sync.empty())
-		check_causality(trace, {arguments.sync[0], arguments.sync[1], arguments.key}, statements);
+		options.messages = {arguments.sync[0], arguments.sync[1], arguments.key};
+	const auto statements = check::judge(trace, analyze::recording_of(trace), options);
 	std::size_t failed = 0;
-	for (const analyze::Statement &statement : statements)
-		failed += statement.verdict == analyze::Verdict::fails;
+	for (const check::Statement &statement : statements) {
+		const bool fails = statement.verdict == check::Verdict::fails;
+		failed += fails;
+		if (!arguments.json && (fails || !arguments.quiet))
+			print_verdict(check::word(statement.verdict), 13, fails, statement.text);
+	}
 	if (arguments.json)
 		print_json(statements);
-	else
-		print_text(statements, arguments.quiet);
-	if (failed && !arguments.json)
+	else if (failed)
 		fmt::print("{} of {} statements about this trace do not hold\n", failed, statements.size());
 	return failed ? 1 : 0;
 }

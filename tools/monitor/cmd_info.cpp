@@ -8,18 +8,18 @@
 
 #include <fmt/format.h>
 
+#include "answers/check/clock.h"
+#include "answers/check/order.h"
 #include "answers/report/summary.h"
 #include "answers/report/table.h"
 #include "base/escape.h"
 #include "base/fd.h"
 #include "base/fleet/system_clock.h"
 #include "base/json.h"
-#include "check_order.h"
 #include "commands.h"
 #include "open.h"
 #include "problems.h"
 #include "reading/analyze/clock_bound.h"
-#include "reading/analyze/clock_check.h"
 #include "reading/analyze/recording_info.h"
 #include "reading/events/fetched_packets.h"
 #include "reading/events/merge.h"
@@ -151,7 +151,7 @@ nlohmann::ordered_json clocks_json(const trace::Trace &trace)
 {
 	auto all = nlohmann::ordered_json::array();
 	for (std::size_t i = 0; i < trace.machines().size() && trace.machines().size() > 1; ++i) {
-		const auto range = bounds_of_clock(trace, i);
+		const auto range = check::bounds_of_clock(trace, i);
 		all.push_back({{"host", trace.machines()[i]},
 			       {"min_ns", nullptr},
 			       {"max_ns", nullptr},
@@ -199,7 +199,7 @@ void print_generic_ctf(const trace::Trace &trace, const std::string &run, const 
 	if (trace.machines().size() > 1)
 		for (std::size_t i = 0; i < trace.machines().size(); ++i)
 			print_line("clock", trace.machines()[i] + " is off the common clock by: " +
-						bound_text(bounds_of_clock(trace, i)));
+						check::bound_text(check::bounds_of_clock(trace, i)));
 	for (const auto &[host, clock] : system_clocks_of(run))
 		print_line("system", host + "'s system clock: " + clock.text());
 	fmt::print("\n{}\n{}\n", report::to_text(classes), report::summary_text(summary));
@@ -248,7 +248,7 @@ void print_text(const trace::Trace &trace, const analyze::RecordingInfo &info, c
 				       info.lives.size()));
 	print_line("date", info.date);
 	if (const trace::Clock &clock = trace.description().clock; !clock.steps.empty())
-		print_line("clock", analyze::real_time_text(clock.steps, clock, trace.begin_time()));
+		print_line("clock", check::real_time_text(clock.steps, clock, trace.begin_time()));
 	print_line("user", info.user);
 	print_line("host", info.host);
 	print_line("kernel", info.kernel + (info.machine.empty() ? "" : " " + info.machine));

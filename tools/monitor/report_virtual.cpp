@@ -14,14 +14,14 @@
 #include "commands.h"
 #include "reading/analyze/clock_bound.h"
 #include "reading/analyze/fold.h"
-#include "reading/analyze/virtual_times.h"
+#include "reading/cost/virtual_times.h"
 #include "terminal.h"
 
 namespace monitor {
 namespace {
 
 void print_text(const report::VirtualReport &report, const report::Table &table, std::size_t hidden,
-		const analyze::VirtualCost &cost, const analyze::RecordingInfo &info, const report::Summary &summary)
+		const cost::VirtualCost &cost, const analyze::RecordingInfo &info, const report::Summary &summary)
 {
 	if (!info.command.empty())
 		fmt::print("command: {} (its processes are marked *), ", printable(info.short_command()));
@@ -37,11 +37,11 @@ void report_virtual(const ReportArguments &arguments, trace::Trace &trace, const
 		    const report::GroupingOptions &grouping)
 {
 	const trace::Clock &clock = trace.description().clock;
-	const analyze::VirtualCost cost = analyze::virtual_cost(info, clock);
+	const cost::VirtualCost cost = cost::virtual_cost(info, clock);
 	if (!cost.why_not.empty())
 		throw Error("--virtual: " + cost.why_not);
 	analyze::Machine machine(trace, info, arguments.selection.scope(trace, info));
-	analyze::VirtualTimes times(machine, info, cost);
+	cost::VirtualTimes times(machine, info, cost);
 	machine.add(times);
 	analyze::ClockBound bound(trace.description(), info);
 	const trace::Losses losses = analyze::fold(trace, machine, [&](const trace::Event &event) {

@@ -2,7 +2,7 @@
 // Do the lines of the hosts agree with messages from host to host? RUN/.monitor/clock_loops/HOST against
 // collection.json.
 //
-// Used by `monitor check` (tools/monitor/check_order.cpp). The collector has handed questions on from host to host
+// Used by `monitor check` (userspace/answers/check/order.cpp). The collector has handed questions on from host to host
 // (answers/fleet/clock_relays.h): FROM sent one when its clock showed `sent`, before HOST received it when its own
 // showed `received`. The offsets from FROM to the reference, from there to HOST by the lines, and back by such messages
 // make a loop, whose sum is 0. So a message that arrives before it was sent, by more than both hosts' bounds, proves

@@ -212,7 +212,7 @@ LiveFold::Counts LiveFold::take_outside()
 	return by_id(std::exchange(outside_counts_, {}));
 }
 
-analyze::ProbeCost LiveFold::probe_cost() const
+cost::ProbeCost LiveFold::probe_cost() const
 {
 	analyze::RecordingInfo counted;
 	counted.stacks_ns = stacks_ns_of_window_;
@@ -222,7 +222,7 @@ analyze::ProbeCost LiveFold::probe_cost() const
 		if (const std::string family = card::family_of(cls->name); !family.empty() && seen)
 			counted.classes.push_back({.id = 0, .name = cls->name, .family = family, .seen = seen});
 	}
-	return analyze::probe_cost(counted);
+	return cost::probe_cost(counted);
 }
 
 } // namespace monitor::live

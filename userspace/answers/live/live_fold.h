@@ -19,7 +19,7 @@
 #include "reading/activities/tracker.h"
 #include "reading/analyze/counter_fold.h"
 #include "reading/analyze/machine.h"
-#include "reading/analyze/probe_cost.h"
+#include "reading/cost/probe_cost.h"
 #include "virtual_fold.h"
 
 namespace monitor::live {
@@ -52,7 +52,7 @@ public:
 	// Of the window that has ended; null: not asked for.
 	const VirtualFold *virtual_times() const { return virtual_ ? &*virtual_ : nullptr; }
 	// By the calibration at the start; what stacks took is measured.
-	analyze::ProbeCost probe_cost() const;
+	cost::ProbeCost probe_cost() const;
 	// Something was lost in it, so that its figures are lower bounds, and some time is unknown.
 	bool has_losses() const { return has_losses_; }
 	// In it, as far as it is known by now: the next block tells what was lost before it.

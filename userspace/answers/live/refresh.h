@@ -67,7 +67,7 @@ struct Refresh {
 	bool has_losses = false;
 	std::uint64_t late = 0;
 	std::uint64_t recorder_ns = 0; // CPU time of all of this process
-	analyze::ProbeCost probes;
+	cost::ProbeCost probes;
 	std::vector<std::int64_t> other_recorders; // PIDs of those that ran at the start: their probes are costs, too
 	bool has_unnamed_cgroups = false;
 };

@@ -29,7 +29,7 @@ analyze::RecordingInfo as_running(analyze::RecordingInfo info, const trace::Desc
 
 VirtualFold::VirtualFold(analyze::Machine &machine, const analyze::RecordingInfo &info,
 			 const trace::Description &description)
-    : cost_(analyze::live_virtual_cost(as_running(info, description), description.clock)),
+    : cost_(cost::live_virtual_cost(as_running(info, description), description.clock)),
       is_known_(cost_.why_not.empty()), times_(machine, as_running(info, description), cost_)
 {
 	machine.add(times_);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Times as if nobody measured (reading/analyze/virtual_times.h), of one window after the other: each begins as a
+// Times as if nobody measured (reading/cost/virtual_times.h), of one window after the other: each begins as a
 // recording that begins there. Fed and asked by live_fold.cpp.
 #pragma once
 
 #include "reading/analyze/machine.h"
 #include "reading/analyze/recording_info.h"
-#include "reading/analyze/virtual_cost.h"
-#include "reading/analyze/virtual_times.h"
+#include "reading/cost/virtual_cost.h"
+#include "reading/cost/virtual_times.h"
 #include "reading/ctf/description.h"
 
 namespace monitor::live {
@@ -33,13 +33,13 @@ public:
 	void lose() { is_known_ = false; }
 
 	bool is_known() const { return is_known_; }
-	const analyze::VirtualCost &cost() const { return cost_; }
-	const analyze::VirtualTimes &times() const { return times_; }
+	const cost::VirtualCost &cost() const { return cost_; }
+	const cost::VirtualTimes &times() const { return times_; }
 
 private:
-	const analyze::VirtualCost cost_;
+	const cost::VirtualCost cost_;
 	bool is_known_;
-	analyze::VirtualTimes times_;
+	cost::VirtualTimes times_;
 };
 
 } // namespace monitor::live

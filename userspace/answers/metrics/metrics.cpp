@@ -84,7 +84,7 @@ void Metrics::add_cost()
 {
 	const std::uint64_t recorder_ns = own_cpu_time_ns();
 	sums_.recorder_s += static_cast<double>(recorder_ns - std::exchange(recorder_ns_, recorder_ns)) / 1e9;
-	const analyze::ProbeCost probes = fold_->probe_cost();
+	const cost::ProbeCost probes = fold_->probe_cost();
 	const auto add = [](std::optional<double> &sum, const std::optional<double> &ns) {
 		sum = sum && ns ? std::optional(*sum + std::max(*ns, 0.0) / 1e9)
 				: std::nullopt; // once unknown, the sum is

@@ -22,7 +22,7 @@ add_library(monitor_report STATIC
   ${CMAKE_CURRENT_LIST_DIR}/table.cpp
   ${CMAKE_CURRENT_LIST_DIR}/usage_report.cpp
   ${CMAKE_CURRENT_LIST_DIR}/virtual_table.cpp)
-target_link_libraries(monitor_report PUBLIC monitor_statistics monitor_trigger monitor_symbols nlohmann_json::nlohmann_json compiled_fmt)
+target_link_libraries(monitor_report PUBLIC monitor_cost monitor_statistics monitor_trigger monitor_symbols nlohmann_json::nlohmann_json compiled_fmt)
 # The page is compiled in.
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/flame_graph.html)
 file(READ ${CMAKE_CURRENT_LIST_DIR}/flame_graph.html flame_graph_page)

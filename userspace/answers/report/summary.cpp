@@ -27,15 +27,15 @@ std::string share_text(const std::optional<double> &cpu_ns, double wall_ns)
 		   : "unknown";
 }
 
-analyze::ProbeCost not_counted()
+cost::ProbeCost not_counted()
 {
-	analyze::ProbeCost cost;
+	cost::ProbeCost cost;
 	cost.why_unknown = "the trace is incomplete";
 	return cost;
 }
 
 // A loop finds the probes in the caches; other code does not, so what is computed from loops is the least.
-std::string probes_text(const std::optional<analyze::ProbeCost> &cost, double wall_ns)
+std::string probes_text(const std::optional<cost::ProbeCost> &cost, double wall_ns)
 {
 	if (!cost || wall_ns <= 0)
 		return "unknown";
@@ -130,7 +130,7 @@ void use_periods(Summary &summary, const analyze::Periods &periods, const analyz
 		counts.seen = events == periods.events.end() ? 0 : events->second;
 		counted.classes.push_back(std::move(counts));
 	}
-	summary.probes = analyze::probe_cost(counted);
+	summary.probes = cost::probe_cost(counted);
 }
 
 // What the streams hold, if the recording left no counts.
@@ -186,7 +186,7 @@ Summary summarize(const trace::Trace &trace, const analyze::RecordingInfo &info,
 			summary.phases_ns = static_cast<double>(clock.to_ns(info.calibration->phases->ticks));
 		}
 		summary.recorder_cpu_ns = static_cast<double>(info.recorder_cpu_ns);
-		summary.probes = analyze::probe_cost(info);
+		summary.probes = cost::probe_cost(info);
 	}
 	return summary;
 }
@@ -323,7 +323,7 @@ std::string summary_text(const Summary &summary)
 
 std::string summary_json(const Summary &summary)
 {
-	const analyze::ProbeCost probes = summary.probes.value_or(not_counted());
+	const cost::ProbeCost probes = summary.probes.value_or(not_counted());
 	nlohmann::ordered_json json = {{"tokens", summary.tokens},
 				       {"lost", or_null(summary.lost)},
 				       {"missing", summary.missing},

@@ -10,8 +10,8 @@
 
 #include "reading/analyze/clock_bound.h"
 #include "reading/analyze/machine.h"
-#include "reading/analyze/probe_cost.h"
 #include "reading/analyze/recording_info.h"
+#include "reading/cost/probe_cost.h"
 #include "reading/events/trace.h"
 
 namespace monitor::report {
@@ -45,7 +45,7 @@ struct Summary {
 	std::uint64_t bytes = 0;                   // of the streams
 	double wall_ns = 0;
 	std::optional<double> recorder_cpu_ns;
-	std::optional<analyze::ProbeCost> probes;    // of a complete recording
+	std::optional<cost::ProbeCost> probes;       // of a complete recording
 	std::optional<std::uint64_t> hidden_threads; // hidden from the probes by the kernel; empty: not looked for
 	std::optional<Window> window;                // of a report
 	std::optional<analyze::Periods> periods;     // of a recording of statistics: all figures are of these

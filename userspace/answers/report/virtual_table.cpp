@@ -14,8 +14,8 @@
 namespace monitor::report {
 namespace {
 
-using analyze::Bound;
-using analyze::bounds;
+using cost::Bound;
+using cost::bounds;
 
 struct TimeColumns {
 	const char *key, *title;
@@ -60,7 +60,7 @@ struct VirtualReport::Sum {
 	std::array<double, bounds> running{}, waiting{}, blocked{}; // removed, by Bound
 
 	// `used`: all that the thread used, or in one cgroup, which has its share of what is removed.
-	void add(const analyze::Thread &thread, const analyze::Usage &used, const analyze::VirtualTimes &times)
+	void add(const analyze::Thread &thread, const analyze::Usage &used, const cost::VirtualTimes &times)
 	{
 		const auto share = [](double removed, std::uint64_t part, std::uint64_t all) {
 			return part == all ? removed : removed * static_cast<double>(part) / static_cast<double>(all);
@@ -68,7 +68,7 @@ struct VirtualReport::Sum {
 		const analyze::Usage &all = thread.usage;
 		usage += used;
 		for (std::size_t i = 0; i < bounds; ++i) {
-			const analyze::RemovedTimes removed = times.removed(thread, static_cast<Bound>(i));
+			const cost::RemovedTimes removed = times.removed(thread, static_cast<Bound>(i));
 			running[i] += share(removed.running, used.cpu(), all.cpu());
 			waiting[i] += share(removed.waiting, used.waiting, all.waiting);
 			blocked[i] += share(removed.blocked, used.blocked, all.blocked);
@@ -104,8 +104,8 @@ VirtualRow VirtualReport::row_of(const Sum &sum) const
 	return row;
 }
 
-VirtualReport::VirtualReport(const analyze::Machine &machine, const analyze::VirtualTimes &times,
-			     const analyze::VirtualCost &cost, const trace::Clock &clock, const UsageOptions &options)
+VirtualReport::VirtualReport(const analyze::Machine &machine, const cost::VirtualTimes &times,
+			     const cost::VirtualCost &cost, const trace::Clock &clock, const UsageOptions &options)
     : cost_(cost), clock_(clock),
       // Whether a thread or a device woke it decides how long it would have slept.
       with_wakings_(options.recorded.wakings && options.recorded.interrupts && options.recorded.softirqs)
@@ -240,7 +240,7 @@ std::string virtual_command_text(const VirtualReport &report)
 	       "\n";
 }
 
-std::string virtual_notes(const VirtualReport &report, const analyze::VirtualCost &cost,
+std::string virtual_notes(const VirtualReport &report, const cost::VirtualCost &cost,
 			  const analyze::RecordingInfo &info)
 {
 	std::string text = fmt::format("virtual: as if nobody had measured. Its range: {}; runs that nobody measures "
@@ -258,7 +258,7 @@ std::string virtual_notes(const VirtualReport &report, const analyze::VirtualCos
 		text += fmt::format(
 		    "More than {:.0f} % of the CPU time of {} was the probes': what is left of that is not "
 		    "known well enough. Record fewer kinds of events (-e).\n",
-		    analyze::max_overhead * 100,
+		    cost::max_overhead * 100,
 		    report.refused() ? fmt::format("{} {}", report.refused(), report.refused() == 1 ? "row" : "rows")
 				     : "the command");
 	if (info.user_card && info.user_card->tokens)
@@ -266,7 +266,7 @@ std::string virtual_notes(const VirtualReport &report, const analyze::VirtualCos
 	return text;
 }
 
-nlohmann::ordered_json virtual_json(const VirtualReport &report, const analyze::VirtualCost &cost)
+nlohmann::ordered_json virtual_json(const VirtualReport &report, const cost::VirtualCost &cost)
 {
 	nlohmann::ordered_json json = {{"command", nullptr},
 				       {"range", cost.reasons},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // `monitor report DIR --virtual` as a table: of each row the times that were measured, and beside them those that would
-// have been if nobody had measured (reading/analyze/virtual_times.h), with their range. Called by
+// have been if nobody had measured (reading/cost/virtual_times.h), with their range. Called by
 // tools/monitor/report_virtual.cpp.
 #pragma once
 
@@ -10,7 +10,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "reading/analyze/machine.h"
-#include "reading/analyze/virtual_times.h"
+#include "reading/cost/virtual_times.h"
 #include "table.h"
 #include "usage_report.h"
 
@@ -27,7 +27,7 @@ struct VirtualRow {
 	VirtualTime cpu, waiting, blocked;
 	double overhead = 0; // the part of the measured CPU time that the probes had
 
-	bool is_refused() const { return overhead > analyze::max_overhead; }
+	bool is_refused() const { return overhead > cost::max_overhead; }
 };
 
 struct VirtualCommand {
@@ -38,8 +38,8 @@ struct VirtualCommand {
 
 class VirtualReport {
 public:
-	VirtualReport(const analyze::Machine &machine, const analyze::VirtualTimes &times,
-		      const analyze::VirtualCost &cost, const trace::Clock &clock, const UsageOptions &options);
+	VirtualReport(const analyze::Machine &machine, const cost::VirtualTimes &times, const cost::VirtualCost &cost,
+		      const trace::Clock &clock, const UsageOptions &options);
 
 	const Table &table() const { return table_; }
 	const std::optional<VirtualCommand> &command() const { return command_; }
@@ -52,11 +52,11 @@ public:
 private:
 	struct Sum;
 	VirtualRow row_of(const Sum &sum) const;
-	VirtualTime time_of(std::uint64_t measured, const std::array<double, analyze::bounds> &removed,
+	VirtualTime time_of(std::uint64_t measured, const std::array<double, cost::bounds> &removed,
 			    bool is_known) const;
 	void add_row(const Grouping &grouping, const Grouping::Row &of, const Sum &sum, bool with_sleepers);
 
-	const analyze::VirtualCost &cost_;
+	const cost::VirtualCost &cost_;
 	const trace::Clock &clock_;
 	bool with_wakings_;
 	Table table_;
@@ -71,8 +71,8 @@ std::vector<Column> virtual_columns();
 Table with_ranges(const Table &table);
 std::string virtual_command_text(const VirtualReport &report);
 // How the range was made, and what has no value.
-std::string virtual_notes(const VirtualReport &report, const analyze::VirtualCost &cost,
+std::string virtual_notes(const VirtualReport &report, const cost::VirtualCost &cost,
 			  const analyze::RecordingInfo &info);
-nlohmann::ordered_json virtual_json(const VirtualReport &report, const analyze::VirtualCost &cost);
+nlohmann::ordered_json virtual_json(const VirtualReport &report, const cost::VirtualCost &cost);
 
 } // namespace monitor::report

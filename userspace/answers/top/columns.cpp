@@ -171,7 +171,7 @@ std::string cost_text(const Refresh &refresh, double wall_ns)
 		return "cost: unknown";
 	const auto share = [&](double ns) { return ns / wall_ns * 100; };
 	std::string text = fmt::format("cost: recorder {:.2f} %", share(static_cast<double>(refresh.recorder_ns)));
-	const analyze::ProbeCost &probes = refresh.probes;
+	const cost::ProbeCost &probes = refresh.probes;
 	if (!probes.low_ns)
 		text += fmt::format(" of one CPU, probes unknown ({})", probes.why_unknown);
 	else

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "calibration_info.h"
 #include "counters_info.h"
-#include "probe_cost.h"
 #include "reading/events/merge.h"
 #include "reading/events/trace.h"
 
@@ -206,7 +206,7 @@ struct RecordingInfo {
 	std::map<std::string, std::uint64_t> misses_start, misses_end; // by program
 	std::optional<std::uint64_t> control_tokens;                   // of the recorder's own stream
 	std::map<std::string, std::uint64_t> fault_counts;             // by class name
-	std::map<std::string, double> cost_ns; // by family, `rejected`: calibrated at the start, see probe_cost.h
+	std::map<std::string, double> cost_ns;                         // by family, `rejected`: calibrated at the start
 	std::optional<Calibration> calibration;
 	std::vector<RecordedFunction> functions; // by number
 	std::optional<double> function_budget;   // percent

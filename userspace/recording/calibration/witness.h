@@ -2,7 +2,7 @@
 // A witness for the probes that uses none of their own figures: system calls made here on each CPU, each between two
 // direct reads of the TSC. The probes must have seen exactly these calls, and their tokens must lie between the reads.
 // Called by Recording before a recording and after its trace is complete, so nothing of it is in
-// the trace; written to recording.json and judged by reading/analyze/witness_check.cpp.
+// the trace; written to recording.json and judged by answers/check/witness.cpp.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Computes what an event costs from rounds of a workload without, with and again without probes: the median of the
 // rounds, with quartiles. A negative result stays negative: it shows that the machine changed by more than the probes
-// cost. Used by calibration.cpp; judged by reading/analyze/probe_cost.cpp.
+// cost. Used by calibration.cpp; judged by reading/cost/probe_cost.cpp.
 #pragma once
 
 #include <algorithm>

@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: MIT
+#include "check.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include "clock.h"
+#include "conservation.h"
+#include "counts.h"
+#include "flight.h"
+#include "kernel_comparison.h"
+#include "kernel_totals.h"
+#include "order.h"
+#include "reading/analyze/counter_fold.h"
+#include "reading/analyze/machine.h"
+#include "reading/events/fetched_packets.h"
+#include "states.h"
+#include "statistics.h"
+#include "user_times.h"
+#include "witness.h"
+
+namespace monitor::check {
+namespace {
+
+constexpr std::size_t kinds_of_contradiction = 5;
+
+struct ContradictionText {
+	const char *id, *none, *some;
+	std::initializer_list<const char *> classes; // of which a trace must have events
+};
+
+constexpr ContradictionText contradiction_texts[kinds_of_contradiction] = {
+    {"running_thread",
+     "the previous thread of every switch is the one that ran",
+     "switches name a previous thread that did not run",
+     {"sched_switch"}},
+    {"one_cpu",
+     "no thread runs on two CPUs at a time",
+     "times a thread is switched in while it runs elsewhere",
+     {"sched_switch"}},
+    {"syscall_entries",
+     "every system call's entry is followed by its exit",
+     "system calls enter before the last one exited",
+     {"sys_enter"}},
+    {"syscall_exits", "every system call's exit follows its entry", "system calls exit without an entry", {"sys_exit"}},
+    {"interrupt_pairs",
+     "interrupt entries and exits pair",
+     "interrupt entries and exits do not pair",
+     {"irq_handler_entry", "softirq_entry", "local_timer_entry"}},
+};
+
+// Contradictions of a thread that turns out to be hidden from tracing are expected, so all are judged at the end.
+class Contradictions : public Observer {
+public:
+	Contradictions(const trace::Clock &clock, const RecordingInfo &info, std::uint64_t begin)
+	    : clock_(clock), info_(info), begin_(begin)
+	{
+	}
+
+	void contradiction(Contradiction what, std::uint64_t time, std::uint32_t cpu, const Thread &thread) override
+	{
+		Seen &seen = seen_[static_cast<std::size_t>(what)][&thread];
+		if (seen.count++ == 0) {
+			seen.time = time;
+			seen.cpu = cpu;
+		}
+	}
+
+	void judge(std::vector<Statement> &statements) const
+	{
+		for (std::size_t i = 0; i < kinds_of_contradiction; ++i)
+			statements.push_back(judge_one(seen_[i], contradiction_texts[i]));
+	}
+
+private:
+	struct Seen {
+		std::uint64_t count = 0, time = 0;
+		std::uint32_t cpu = 0;
+	};
+	using ByThread = std::unordered_map<const Thread *, Seen>;
+
+	Statement judge_one(const ByThread &all, const ContradictionText &text) const
+	{
+		std::uint64_t count = 0;
+		const Thread *thread = nullptr;
+		Seen first;
+		for (const auto &[of, seen] : all) {
+			if (of->hidden)
+				continue;
+			count += seen.count;
+			if (!thread || seen.time < first.time) {
+				thread = of;
+				first = seen;
+			}
+		}
+		if (!count && !has_any(text.classes))
+			return {text.id, Verdict::not_witnessed,
+				fmt::format("{}: there are no such events", text.none)};
+		if (!count)
+			return {text.id, Verdict::holds, text.none};
+		return {text.id, Verdict::fails,
+			fmt::format("{} {}, first at {:.9f} s on CPU {}, thread {}", count, text.some,
+				    static_cast<double>(clock_.to_ns(first.time - begin_)) / 1e9, first.cpu,
+				    thread->tid)};
+	}
+
+	bool has_any(std::initializer_list<const char *> classes) const
+	{
+		return std::ranges::any_of(info_.classes, [&](const ClassCounts &counts) {
+			return counts.written() > 0 && std::ranges::find(classes, counts.name) != classes.end();
+		});
+	}
+
+	std::array<ByThread, kinds_of_contradiction> seen_;
+	const trace::Clock &clock_;
+	const RecordingInfo &info_;
+	std::uint64_t begin_;
+};
+
+void judge_hidden(const Machine &machine, std::vector<Statement> &statements)
+{
+	const auto example = std::ranges::find_if(machine.threads(), &Thread::hidden);
+	if (example != machine.threads().end())
+		statements.push_back(
+		    {"hidden_threads", Verdict::not_checked,
+		     fmt::format(
+			 "this machine's kernel hides {} threads from tracing (of process {}, {}): their events "
+			 "are missing, and the kernel's figures are compared with that allowance",
+			 machine.hidden_threads(), example->tgid, machine.leader(*example).name)});
+}
+
+// `torn`: of the recorder's own streams, of which nothing is ever lost, one that lacks packets; "": none.
+void judge_streams(const trace::Trace &trace, const std::string &torn, std::vector<Statement> &statements)
+{
+	const auto &problems = trace.problems();
+	if (!torn.empty())
+		statements.push_back(
+		    {"streams", Verdict::fails,
+		     fmt::format(
+			 "packets of the stream {} are missing or out of sequence: the recorder loses none of its own",
+			 torn)});
+	else if (problems.empty())
+		statements.push_back(
+		    {"streams", Verdict::holds,
+		     fmt::format("{} streams are whole: packets in sequence, times sorted", trace.streams().size())});
+	for (const trace::Problem &problem : problems.kept())
+		statements.push_back({"streams", Verdict::fails, problem.text()});
+	if (problems.total() > problems.kept().size())
+		statements.push_back(
+		    {"streams", Verdict::fails,
+		     fmt::format("and {} more problems of this kind", problems.total() - problems.kept().size())});
+}
+
+// Of a copy of which only a part was fetched.
+void judge_parts(const trace::Trace &trace, std::vector<Statement> &statements)
+{
+	for (const trace::FetchedPart &part : trace::fetched_parts(trace))
+		statements.push_back(
+		    {"fetched", Verdict::not_checked,
+		     part.text() + (part.fetched.has_ended ? "" : ", and its recording went on at that time")});
+}
+
+void judge_wholeness(const trace::Trace &trace, const RecordingInfo &info, const std::string &torn,
+		     std::vector<Statement> &statements)
+{
+	if (!info.present)
+		statements.push_back(
+		    {"complete", Verdict::fails,
+		     "there is no readable .monitor/recording.json: whether the recording was completed is unknown"});
+	else
+		statements.push_back({"complete",
+				      info.complete     ? Verdict::holds
+				      : info.statistics ? Verdict::not_checked
+							: Verdict::fails,
+				      info.complete ? "the recording was completed (" + info.end_reason + ")"
+				      : info.statistics
+					  ? "the recording is still running, or it was killed"
+					  : "the recording is incomplete: it was killed, or its disk was full"});
+	judge_parts(trace, statements);
+	judge_streams(trace, torn, statements);
+}
+
+// For each counter, threads, idle and unknown must add up to what the recorder read from the start to the end.
+void judge_counters(const CounterFold &fold, std::vector<Statement> &statements)
+{
+	const CountersInfo &info = fold.info();
+	if (fold.contradictions())
+		statements.push_back(
+		    {"counters", Verdict::fails,
+		     fmt::format("{} readings of counters step back, or are not ratios", fold.contradictions())});
+	if (info.ratio_bits) {
+		statements.push_back({"counters", Verdict::not_checked,
+				      "ratios were recorded, not counts: there is nothing to sum up and compare"});
+		return;
+	}
+	const auto same_place = [](const CounterReading &a, const CounterReading &b) {
+		return a.cpu == b.cpu && a.set == b.set;
+	};
+	if (!std::ranges::equal(info.start, info.end, same_place) || info.end.empty()) {
+		statements.push_back(
+		    {"counters", Verdict::not_checked, "not every counter was read both at the start and at the end"});
+		return;
+	}
+	CounterSums sum = fold.none();
+	for (const auto &[number, part] : fold.parts()) {
+		sum += part.unknown;
+		for (const auto &[thread, cgroups] : part.threads)
+			sum += part.of(*thread);
+	}
+	std::vector<std::uint64_t> read(info.counters.size());
+	for (const auto &[readings, sign] : {std::pair(&info.end, 1), std::pair(&info.start, -1)})
+		for (const CounterReading &reading : *readings)
+			for (std::size_t i = 0; reading.set < info.sets.size() && i < reading.values.size() &&
+						i < info.sets[reading.set].count;
+			     ++i)
+				read[info.sets[reading.set].first + i] +=
+				    static_cast<std::uint64_t>(sign) * reading.values[i];
+	for (std::size_t i = 0; i < read.size(); ++i)
+		statements.push_back(
+		    {"counters", read[i] == sum.counts[i] ? Verdict::holds : Verdict::fails,
+		     fmt::format("{}: the recorder read {} on all CPUs, threads, idle and unknown have {}",
+				 info.counters[i].name, read[i], sum.counts[i])});
+}
+
+// `own` of them are recorders' events.
+Statement judge_generic_ctf_losses(const trace::Trace &trace, std::uint64_t events, std::uint64_t own,
+				   const trace::Losses &losses)
+{
+	const std::string read = fmt::format("{} events were read{}", events,
+					     own ? fmt::format(", {} of them the recorders' own", own) : "");
+	if (losses.gaps && !trace::fetched_parts(trace).empty())
+		return {"losses", Verdict::not_checked,
+			fmt::format("{}; in {} places more are missing, which were not fetched or are lost", read,
+				    losses.gaps)};
+	if (losses.gaps)
+		return {"losses", Verdict::fails,
+			fmt::format("{}; {}{} are lost, in {} places", read, losses.all_counted ? "" : "more than ",
+				    losses.lost, losses.gaps)};
+	if (!trace.problems().empty())
+		return {"losses", Verdict::fails, read + "; how many were in the damaged parts is unknown"};
+	return {"losses", Verdict::holds, read + ", and none is reported lost"};
+}
+
+// What is opened for each CPU, and is not where one came online later, unless the recorder opened it there.
+std::vector<const char *> missing_of_late_cpu(const RecordingInfo &info, const std::vector<std::string> &opened)
+{
+	std::vector<const char *> missing;
+	const auto add = [&](bool is_recorded, const char *event, const char *what) {
+		if (is_recorded && !std::ranges::count(opened, event))
+			missing.push_back(what);
+	};
+	add(info.attached("minor_fault"), "minor_fault", "completions of minor page faults");
+	add(info.attached("major_fault"), "major_fault", "completions of major page faults");
+	add(std::ranges::any_of(info.classes, [](const ClassCounts &counts) { return counts.name == "sample"; }),
+	    "sample", "samples");
+	add(info.stack_timer_hz != 0, "stack_sample", "stacks by time");
+	add(info.attached("stack_sample"), "mappings", "mappings made there");
+	add(info.counters.has_value(), "counters", "counters");
+	return missing;
+}
+
+// CPUs that came online later, or came back, which ends what was opened for them.
+void judge_late_cpus(const Machine &machine, const RecordingInfo &info, std::vector<Statement> &statements)
+{
+	for (std::uint32_t number = 0; number < machine.cpus().size(); ++number) {
+		const Cpu &cpu = machine.cpus()[number];
+		const auto opened = info.late_cpus.find(number);
+		const bool came = opened != info.late_cpus.end() || (cpu.offline && !cpu.is_offline);
+		if (!came || cpu.idle + cpu.usage.cpu() == 0)
+			continue;
+		const std::vector<const char *> missing = missing_of_late_cpu(
+		    info, opened != info.late_cpus.end() ? opened->second : std::vector<std::string>());
+		const std::string since = fmt::format(
+		    "CPU {} was offline {} and came online later: ", number,
+		    std::ranges::count(info.offline_at_start, number) ? "when the recording started" : "for a time");
+		if (missing.empty())
+			statements.push_back(
+			    {"late_cpu", Verdict::holds, since + "what is opened for each CPU was opened there, too"});
+		else
+			statements.push_back({"late_cpu", Verdict::fails,
+					      fmt::format("{}what is opened for each CPU at the start is missing there "
+							  "since then: {}",
+							  since, fmt::join(missing, ", "))});
+	}
+}
+
+// For another tracer's trace: whether all of it can be read, and what it says about losses.
+std::vector<Statement> check_generic_ctf(trace::Trace &trace)
+{
+	std::uint64_t events = 0, own = 0;
+	trace::Losses losses;
+	trace::merge(
+	    trace, {},
+	    [&](const trace::Event &event) {
+		    ++events;
+		    own += event.is_control();
+	    },
+	    [&](const trace::StreamInfo &, std::uint64_t, std::uint64_t, std::uint64_t lost) { losses.add(lost); });
+	std::vector<Statement> statements;
+	judge_parts(trace, statements);
+	judge_streams(trace, "", statements);
+	statements.push_back(judge_generic_ctf_losses(trace, events, own, losses));
+	statements.push_back(
+	    {"recording", Verdict::not_checked,
+	     "it is not a single recording made by monitor: there is nothing else to compare it with"});
+	return statements;
+}
+
+void judge_kernel_figures(const KernelTotals &totals, const KernelComparison &threads, const RecordingInfo &info,
+			  bool lossless, std::vector<Statement> &statements)
+{
+	if (info.card == "user")
+		statements.push_back(
+		    {"kernel_figures", Verdict::not_checked, "kernel events were not recorded, nothing to compare"});
+	else if (info.flight)
+		statements.push_back({"kernel_figures", Verdict::not_checked,
+				      "a snapshot has a part of what the kernel counts while a flight recorder runs"});
+	else if (!info.start_counts || !info.end_counts)
+		statements.push_back(
+		    {"kernel_figures", info.complete ? Verdict::fails : Verdict::not_checked,
+		     "the kernel's own figures at start and end are not in this trace, nothing to compare"});
+	else if (!lossless)
+		statements.push_back(
+		    {"kernel_figures", Verdict::not_checked,
+		     info.has_only_phases()
+			 ? "all probes were detached at times to calibrate, so the number of tokens is not compared "
+			   "with the kernel's own figures"
+			 : fmt::format("tokens were {}, so their number is not compared with the kernel's own figures",
+				       info.paused() && !info.lost() ? "not stored in pauses" : "lost")});
+	else {
+		totals.judge(threads.any_hidden() || threads.any_offline(), statements);
+		threads.judge(statements);
+	}
+}
+
+// Of the shards of a fleet's run, one has the exchanges of all hosts.
+bool has_exchanges(const std::string &run)
+{
+	std::error_code error;
+	return !run.empty() && std::filesystem::is_directory(std::filesystem::path(run) / ".monitor" / "clocks", error);
+}
+
+std::vector<Statement> judge_in_one_pass(trace::Trace &trace, const RecordingInfo &info)
+{
+	if (trace.is_generic_ctf())
+		return check_generic_ctf(trace);
+	if (info.statistics) {
+		std::vector<Statement> statements;
+		judge_statistics(trace, info, statements);
+		judge_wholeness(trace, info, "", statements);
+		return statements;
+	}
+	const trace::Clock &clock = trace.description().clock;
+	Machine machine(trace, info);
+	Contradictions contradictions(clock, info, trace.begin_time());
+	machine.add(contradictions);
+	Conservation conservation;
+	KernelComparison kernel(machine.kinds(), clock, info);
+	machine.add(kernel);
+	KernelTotals totals(trace.description(), machine.kinds(), info);
+	UserTimes user_times(machine);
+	machine.add(user_times);
+	std::optional<FlightCheck> flight;
+	if (info.flight)
+		flight.emplace(trace.description());
+	ClockBound bound(trace.description(), info);
+	std::optional<CounterFold> counters;
+	if (info.counters && (!info.counters->sets.empty() || info.counters->ratio_bits)) {
+		counters.emplace(trace.description(), *info.counters);
+		machine.add(*counters);
+	}
+	std::string torn;
+	trace::merge(
+	    trace, {},
+	    [&](const trace::Event &event) {
+		    conservation.event(event);
+		    if (flight)
+			    flight->event(event);
+		    user_times.event(event);
+		    machine.event(event);
+		    kernel.event(event);
+		    totals.event(event);
+		    if (event.stream->is_recorder())
+			    bound.event(event);
+	    },
+	    [&](const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t lost) {
+		    conservation.gap(stream, lost);
+		    if (stream.is_recorder())
+			    torn = stream.name;
+		    machine.gap(stream, from, to);
+		    user_times.gap(stream);
+	    });
+	machine.finish();
+	if (counters)
+		counters->finish(machine);
+
+	std::vector<Statement> statements;
+	judge_wholeness(trace, info, torn, statements);
+	if (!trace::fetched_parts(trace).empty()) {
+		statements.push_back({"conservation", Verdict::not_checked,
+				      "only a part of the trace is here, so its events are not compared with what the "
+				      "probes and the kernel counted"});
+		contradictions.judge(statements);
+		judge_hidden(machine, statements);
+		if (!trace.is_empty())
+			judge_clock(bound, clock, info, trace.begin_time(), statements);
+		return statements;
+	}
+	conservation.judge(info, machine.hidden_threads() > 0 || !info.has_tokens, statements);
+	if (flight && info.complete)
+		flight->judge(info, statements);
+	judge_kernel_figures(totals, kernel, info, info.complete && info.lost() == 0 && machine.gaps() == 0,
+			     statements);
+	judge_witness(info, clock, statements);
+	contradictions.judge(statements);
+	if (counters)
+		judge_counters(*counters, statements);
+	judge_hidden(machine, statements);
+	judge_late_cpus(machine, info, statements);
+	judge_clock(bound, clock, info, trace.begin_time(), statements);
+	user_times.judge(bound.largest(), clock, statements);
+	return statements;
+}
+
+} // namespace
+
+const char *word(Verdict verdict)
+{
+	switch (verdict) {
+	case Verdict::holds:
+		return "ok";
+	case Verdict::fails:
+		return "FAILS";
+	case Verdict::not_witnessed:
+		return "not witnessed";
+	case Verdict::not_checked:
+		break;
+	}
+	return "not checked";
+}
+
+std::vector<Statement> judge(trace::Trace &trace, const RecordingInfo &info, const Options &options)
+{
+	std::vector<Statement> statements = judge_in_one_pass(trace, info);
+	judge_counts(trace, info, statements);
+	judge_states(trace, info, statements);
+	if (trace.machines().size() > 1)
+		judge_order(trace, statements);
+	if (trace.machines().size() > 1 && has_exchanges(options.run))
+		judge_clock_loops(options.run, statements);
+	if (options.messages)
+		judge_causality(trace, *options.messages, statements);
+	return statements;
+}
+
+} // namespace monitor::check

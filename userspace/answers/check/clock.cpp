@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+#include "clock.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace monitor::check {
+namespace {
+
+// The recorder takes ten clock snapshots a second. More than a second without one is no error of the clock, but then
+// nothing proves it right.
+constexpr std::uint64_t witnessed_ns = 1'000'000'000;
+// Less than a wake-up from one CPU to another takes, so cause and effect can be told apart. A quiet machine has 1 us.
+constexpr std::uint64_t largest_bound_ns = 10'000;
+// After such a time the recorder steers the clock back within this time.
+constexpr std::uint64_t recovery_ns = 1'000'000'000;
+constexpr std::size_t gaps_shown = 5;
+
+double seconds_of(const trace::Clock &clock, std::uint64_t ticks)
+{
+	return static_cast<double>(clock.to_ns(ticks)) / 1e9;
+}
+
+// `untold_skew`: ticks of each bound that are due to the skew of the CPUs' clocks, where these could not be compared
+// closely enough to judge by them.
+void judge_bound(const ClockBound &bound, const trace::Clock &clock, std::uint64_t untold_skew, std::uint64_t begin,
+		 std::vector<Statement> &statements)
+{
+	std::uint64_t witnessed = 0, wide = 0;
+	const ClockInterval *first_wide = nullptr;
+	std::vector<ClockInterval> gaps;
+	for (const ClockInterval &interval : bound.intervals()) {
+		if (clock.to_ns(interval.to - interval.from) > witnessed_ns) {
+			gaps.push_back(interval);
+			continue;
+		}
+		const bool is_wide = clock.to_ns(interval.bound - untold_skew) > largest_bound_ns;
+		if (is_wide && !gaps.empty() && clock.to_ns(interval.from - gaps.back().to) < recovery_ns) {
+			gaps.back().bound = std::max(gaps.back().bound, interval.bound);
+			continue;
+		}
+		++witnessed;
+		if (is_wide && wide++ == 0)
+			first_wide = &interval;
+	}
+	const std::string text = fmt::format(
+	    "{} sync events; clock bound at most {} ns, {} ns for 99.9 % of {} intervals, the longest {:.0f} ms",
+	    bound.syncs(), clock.to_ns(bound.largest()), clock.to_ns(bound.quantile(0.999)), bound.intervals().size(),
+	    seconds_of(clock, bound.max_interval_ticks()) * 1e3);
+	if (wide)
+		statements.push_back(
+		    {"clock", Verdict::fails,
+		     fmt::format("{}; it is above {} ns in {} intervals of at most 1 s, first at {:.3f} s with {} ns",
+				 text, largest_bound_ns, wide,
+				 seconds_of(clock, first_wide->from - std::min(begin, first_wide->from)),
+				 clock.to_ns(first_wide->bound))});
+	else if (untold_skew)
+		statements.push_back(
+		    {"clock", Verdict::not_witnessed,
+		     fmt::format("{}; {} ns of it because the CPUs' clocks could not be compared more closely", text,
+				 clock.to_ns(untold_skew))});
+	else
+		statements.push_back({"clock", witnessed ? Verdict::holds : Verdict::not_witnessed, text});
+	for (std::size_t i = 0; i < std::min(gaps.size(), gaps_shown); ++i)
+		statements.push_back({"clock_gap", Verdict::not_witnessed,
+				      fmt::format("the clock is not witnessed for {:.3f} s, from {:.3f} s on, because "
+						  "the recorder did not run: its bound there is {} ns",
+						  seconds_of(clock, gaps[i].to - gaps[i].from),
+						  seconds_of(clock, gaps[i].from - std::min(begin, gaps[i].from)),
+						  clock.to_ns(gaps[i].bound))});
+	if (gaps.size() > gaps_shown)
+		statements.push_back({"clock_gap", Verdict::not_witnessed,
+				      fmt::format("and {} more such times", gaps.size() - gaps_shown)});
+}
+
+void judge_sets(const ClockBound &bound, std::vector<Statement> &statements)
+{
+	const ClockSteps &steps = bound.steps();
+	if (!steps.sets)
+		return;
+	const bool holds = !steps.steps && !steps.missing;
+	statements.push_back(
+	    {"clock_sets", holds ? Verdict::holds : Verdict::fails,
+	     holds
+		 ? fmt::format("{} clock sets: each starts on the line of the one before it", steps.sets)
+		 : fmt::format("of {} clock sets {} do not start on the line of the one before it, up to {} ticks off "
+			       "it, and {} are missing",
+			       steps.sets, steps.steps, steps.largest, steps.missing)});
+}
+
+void judge_skew(const trace::Clock &clock, const RecordingInfo &info, std::vector<Statement> &statements)
+{
+	const ClockSkew &skew = info.skew;
+	if (!skew.cpus_online || (clock.name != "tsc" && !skew.cpus_compared)) {
+		if (clock.name == "tsc")
+			statements.push_back(
+			    {"clock_skew", Verdict::not_witnessed,
+			     "how far apart the CPUs' clocks are was not measured: the bound does not include it"});
+		return;
+	}
+	if (info.clocks_not_compared)
+		statements.push_back(
+		    {"clock_skew", Verdict::not_checked,
+		     fmt::format("the clocks of {} CPUs were not compared with the others', because the recorder's "
+				 "cpuset excludes them: the bound does not include them",
+				 info.clocks_not_compared)});
+	else if (skew.cpus_compared && !skew.uncertainty)
+		statements.push_back({"clock_skew", Verdict::fails,
+				      "the CPUs' clocks are said to have been compared in no time: they were not"});
+	else
+		statements.push_back({"clock_skew", Verdict::holds,
+				      fmt::format("the clocks of {} CPUs are at most {} ns apart", skew.cpus_online,
+						  clock.to_ns(info.skew_ticks))});
+}
+
+// What the sync events say, and the recording's own description: that of one that was killed does not know.
+void say_steps(const ClockBound &bound, const trace::Clock &clock, std::uint64_t begin,
+	       std::vector<Statement> &statements)
+{
+	const std::vector<trace::RealTimeStep> &steps = bound.real_time_steps();
+	if (steps.empty())
+		return;
+	const bool is_known = clock.steps.size() >= steps.size();
+	statements.push_back({"real_time", is_known ? Verdict::holds : Verdict::not_witnessed,
+			      fmt::format("{}: times of day {}", real_time_text(steps, clock, begin),
+					  is_known ? "before and after are those that it showed"
+						   : "are true on one side of that only")});
+}
+
+} // namespace
+
+std::string real_time_text(const std::vector<trace::RealTimeStep> &steps, const trace::Clock &clock,
+			   std::uint64_t begin)
+{
+	std::string text = "the system's clock was set";
+	for (std::size_t i = 0; i < std::min(steps.size(), gaps_shown); ++i)
+		text += fmt::format("{} by {:+.3f} s at {:.1f} s", i ? "," : "", static_cast<double>(steps[i].ns) / 1e9,
+				    seconds_of(clock, steps[i].time - std::min(begin, steps[i].time)));
+	if (steps.size() > gaps_shown)
+		text += fmt::format(", and {} times more", steps.size() - gaps_shown);
+	return text;
+}
+
+void judge_clock(const ClockBound &bound, const trace::Clock &clock, const RecordingInfo &info, std::uint64_t begin,
+		 std::vector<Statement> &statements)
+{
+	if (bound.intervals().empty())
+		statements.push_back(
+		    {"clock", Verdict::fails, "there are fewer than two sync events: the clock cannot be checked"});
+	else
+		judge_bound(bound, clock,
+			    clock.to_ns(info.skew.min_uncertainty) > largest_bound_ns ? info.skew_ticks : 0, begin,
+			    statements);
+	judge_sets(bound, statements);
+	judge_skew(clock, info, statements);
+	say_steps(bound, clock, begin, statements);
+}
+
+} // namespace monitor::check

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+#include "counted_periods.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "kernel_totals.h"
+#include "witness.h"
+
+namespace monitor::check {
+namespace {
+
+using Names = std::initializer_list<const char *>;
+
+constexpr Names interrupt_classes = {"irq_handler_entry",   "local_timer_entry",          "reschedule_entry",
+				     "call_function_entry", "call_function_single_entry", "irq_work_entry"};
+constexpr std::uint64_t creations_per_cpu = 2; // as in kernel_totals.cpp
+
+std::uint64_t sum_of(const std::map<std::string, std::uint64_t> &counted, Names names)
+{
+	std::uint64_t sum = 0;
+	for (const char *name : names)
+		if (const auto found = counted.find(name); found != counted.end())
+			sum += found->second;
+	return sum;
+}
+
+// The probes' counts were read before and after the kernel's: without and with what happened in between.
+struct Counted {
+	std::uint64_t inner, outer;
+};
+
+Counted counted(const KernelCounts &start, const KernelCounts &end, Names names)
+{
+	const std::uint64_t first = sum_of(start.counted_after, names), last = sum_of(end.counted_before, names);
+	const std::uint64_t before = sum_of(start.counted_before, names), after = sum_of(end.counted_after, names);
+	return {last - std::min(first, last), after - std::min(before, after)};
+}
+
+// `unprobed`: interrupts that the kernel counts and no probe sees. `slack`: the kernel may have counted this many
+// events that their probes had not counted yet when the counts were read.
+Statement compare(const char *id, const std::string &what, std::uint64_t kernel, const Counted &probes,
+		  std::uint64_t slack, bool is_hiding, std::uint64_t unprobed = 0)
+{
+	const bool too_few = kernel > probes.outer + unprobed + slack,
+		   too_many = kernel + unprobed + slack < probes.inner;
+	std::string text = fmt::format("{}: /proc/stat counts {}, the probes {} to {} (without and with those while it "
+				       "was read)",
+				       what, kernel, probes.inner, probes.outer);
+	if (unprobed)
+		text +=
+		    fmt::format(", and {} are on lines without a probe or are counted twice by some kernels", unprobed);
+	if (is_hiding && !too_many)
+		return {id, Verdict::not_checked,
+			text + "; those of hidden threads are missing, so fewer is not a contradiction"};
+	return {id, too_few || too_many ? Verdict::fails : Verdict::holds, text};
+}
+
+void judge_kernel(const RecordingInfo &info, bool is_hiding, std::vector<Statement> &statements)
+{
+	const KernelCounts &start = *info.start_counts, &end = *info.end_counts;
+	const std::uint64_t cpus = std::max<std::uint64_t>(info.cpus, 1);
+	if (info.attached("sched_switch"))
+		statements.push_back(compare("context_switches", "context switches",
+					     end.context_switches - start.context_switches,
+					     counted(start, end, {"sched_switch"}), cpus, is_hiding));
+	if (info.filtering()) {
+		statements.push_back({"kernel_figures", Verdict::not_checked,
+				      "with -p only some of the kernel's other figures were counted"});
+		return;
+	}
+	if (info.attached("sched_wakeup_new") && start.thread_creations && end.thread_creations)
+		statements.push_back(
+		    compare("thread_creations", "threads created", *end.thread_creations - *start.thread_creations,
+			    counted(start, end, {"sched_wakeup_new"}), creations_per_cpu * cpus, is_hiding));
+	if (info.attached("softirq_entry") && start.softirqs && end.softirqs)
+		statements.push_back(compare("softirqs", "softirqs", *end.softirqs - *start.softirqs,
+					     counted(start, end, {"softirq_entry"}), cpus, is_hiding));
+	if (info.attached("irq_handler_entry")) {
+		const OtherInterrupts others = other_interrupts(start, end);
+		statements.push_back(compare("interrupts", "interrupts", end.interrupts - start.interrupts,
+					     counted(start, end, interrupt_classes), cpus, is_hiding,
+					     others.unprobed + others.shootdowns));
+	}
+	for (const auto &[event, fired] : info.fault_counts) {
+		std::uint64_t seen = 0;
+		for (const ClassCounts &counts : info.classes)
+			if (counts.name == event)
+				seen += counts.seen;
+		statements.push_back(
+		    {"fired_" + event,
+		     seen == fired               ? Verdict::holds
+		     : is_hiding && seen < fired ? Verdict::not_checked
+						 : Verdict::fails,
+		     fmt::format("{}: the kernel fired it {} times, the probe counted {}", event, fired, seen)});
+	}
+}
+
+} // namespace
+
+void judge_counted(const RecordingInfo &info, std::vector<Statement> &statements)
+{
+	const bool is_hiding = info.statistics->hidden_threads.value_or(1) != 0;
+	if (info.lost() || info.misses())
+		statements.push_back({"kernel_figures", Verdict::not_checked,
+				      "events were lost, so their numbers are not compared with the kernel's own "
+				      "figures"});
+	else if (!info.start_counts || !info.end_counts || info.end_counts->counted_after.empty())
+		statements.push_back(
+		    {"kernel_figures", Verdict::not_checked, "the kernel's own figures are not in this recording"});
+	else
+		judge_kernel(info, is_hiding, statements);
+	if (info.has_program("sys_enter"))
+		statements.push_back(judge_calls(info));
+}
+
+} // namespace monitor::check

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// Compares what the probes counted (record --statistics --count-only) with what the kernel counted meanwhile:
+// /proc/stat's context switches, interrupts, softirqs and thread creations, its own count of page faults, and the calls
+// that the recorder made itself. Part of statistics.cpp.
+#pragma once
+
+#include <vector>
+
+#include "check.h"
+
+namespace monitor::check {
+
+// Of a recording that was completed.
+void judge_counted(const RecordingInfo &info, std::vector<Statement> &statements);
+
+} // namespace monitor::check

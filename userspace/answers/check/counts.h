@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// What `record --count` counted and --time timed in the kernel, against the tokens of the same recording.
+#pragma once
+
+#include <vector>
+
+#include "check.h"
+#include "reading/analyze/recording_info.h"
+#include "reading/events/trace.h"
+
+namespace monitor::check {
+
+// Adds a statement for each count, and for each time.
+void judge_counts(trace::Trace &trace, const RecordingInfo &info, std::vector<Statement> &statements);
+
+} // namespace monitor::check

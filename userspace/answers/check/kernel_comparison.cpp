@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: MIT
+#include "kernel_comparison.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "monitor/card.h"
+
+namespace monitor::check {
+namespace {
+
+constexpr std::uint64_t just_switched_ns = 200'000; // reading a thread's figures takes less
+constexpr std::uint64_t tick_ns =
+    20'000'000; // a running thread's sum_exec_runtime can be as much as two ticks of HZ=100 old
+// /proc/stat counts steal time in whole ticks of USER_HZ: up to one more at either reading.
+constexpr std::uint64_t steal_tick_ns = 10'000'000;
+constexpr std::uint64_t min_tolerance_ns = 200'000;
+constexpr std::uint64_t neighbour_ns = 5'000'000; // one slow pick of the next thread moves this between neighbours
+// A virtual CPU that stalls within a switch moves up to this, rarely, from one thread to the next; none is lost.
+constexpr std::uint64_t stall_ns = 50'000'000;
+constexpr std::uint64_t stalled_threads = 2, stalled_parts = 100; // at most 2 threads, or 1 in 100 if that is more
+// A guest whose kernel does not count steal time may be stopped often: there it is 1 in 4 of the threads that ran.
+constexpr std::uint64_t steal_unknown_parts = 4;
+constexpr std::uint64_t per_irq_ns = 2'000;    // from an interrupt to its token
+constexpr std::uint64_t tolerance_parts = 200; // 0.5 %
+constexpr std::uint64_t joint_parts = 166;     // 0.6 %, of threads that followed a hidden one together with all others
+// A tolerance above 1/thread_parts of a thread's time, or 1/total_parts of all threads' time, proves nothing.
+constexpr std::uint64_t thread_parts = 2, total_parts = 10;
+// Within one switch the kernel reads its clock before it picks the next thread (and balances load, and programs a
+// timer); the token is posted afterwards. The time in between is charged to another thread: tens of us in a VM; more on
+// a slower machine, where an event's calibrated cost is higher too. The sum over all threads has no such slack.
+constexpr double min_per_switch_ns = 250'000, event_costs_per_switch = 1000;
+
+std::uint64_t distance(std::uint64_t a, std::uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+} // namespace
+
+KernelComparison::KernelComparison(const EventKinds &kinds, const trace::Clock &clock, const RecordingInfo &info)
+    : kinds_(kinds), clock_(clock), info_(info), per_switch_ns_(min_per_switch_ns)
+{
+	if (const auto cost = info.cost_ns.find("sched"); cost != info.cost_ns.end())
+		per_switch_ns_ = std::max(per_switch_ns_, cost->second * event_costs_per_switch);
+	if (info.start_counts && info.end_counts)
+		for (std::size_t cpu = 0; cpu < info.end_counts->steal_ns.size(); ++cpu) {
+			const std::uint64_t end = info.end_counts->steal_ns[cpu];
+			const std::uint64_t start =
+			    cpu < info.start_counts->steal_ns.size() ? info.start_counts->steal_ns[cpu] : 0;
+			steal_ns_ += end > start ? end - start + steal_tick_ns : 0;
+			counts_steal_ |= end > 0; // since it was booted
+		}
+}
+
+void KernelComparison::Sum::add(std::int32_t tid, std::uint64_t from_kernel, std::uint64_t from_tokens, bool agrees)
+{
+	kernel += from_kernel;
+	ours += from_tokens;
+	++threads;
+	if (agrees)
+		return;
+	++wrong;
+	if (distance(from_kernel, from_tokens) >= distance(worst.kernel, worst.ours))
+		worst = {tid, from_kernel, from_tokens};
+}
+
+KernelComparison::Tally *KernelComparison::tally(std::int32_t tid)
+{
+	return tid <= 0 || tid > largest_tid ? nullptr : &tallies_[tid];
+}
+
+KernelComparison::OnCpu *KernelComparison::cpu_of(const trace::Event &event)
+{
+	if (!event.has_cpu() || event.stream->is_user())
+		return nullptr;
+	const std::size_t cpu = std::min<std::size_t>(event.cpu(), 8192);
+	if (cpu >= cpus_.size())
+		cpus_.resize(cpu + 1);
+	return &cpus_[cpu];
+}
+
+void KernelComparison::event(const trace::Event &event)
+{
+	const EventKind &kind = kinds_[*event.cls];
+	switch (kind.kind) {
+	case Kind::sched_switch:
+		return on_switch(event, kind);
+	case Kind::interrupt_entry:
+	case Kind::timer_entry:
+		return on_interrupt(event, true);
+	case Kind::interrupt_exit:
+		return on_interrupt(event, false);
+	case Kind::minor_fault:
+	case Kind::major_fault: {
+		if (event.cpu() >= cpus_.size())
+			return;
+		if (Tally *running = tally(cpus_[event.cpu()].tid))
+			++(kind.kind == Kind::minor_fault ? running->min : running->maj);
+		return;
+	}
+	case Kind::sched_waking:
+		if (Tally *woken = tally(kind.field[0].get<std::int32_t>(event)))
+			woken->waking_time = event.time;
+		return;
+	case Kind::sched_migrate_task:
+		return on_migration(event, kind);
+	case Kind::thread_state:
+		return on_state(event, kind);
+	case Kind::thread_counts:
+		return on_counts(event, kind);
+	case Kind::sched_wakeup_new:
+		return on_born(event, kind);
+	default:
+		return;
+	}
+}
+
+void KernelComparison::on_switch(const trace::Event &event, const EventKind &kind)
+{
+	OnCpu *const cpu = cpu_of(event);
+	if (!cpu)
+		return;
+	const auto prev = kind.field[1].get<std::int32_t>(event), next = kind.field[2].get<std::int32_t>(event);
+	if (Tally *out = tally(prev)) {
+		++out->switches;
+		if (out->in_time)
+			out->ticks += event.time - out->in_time;
+		else
+			out->came_unseen = true;
+		out->in_time = 0;
+		out->last_switch = event.time;
+	}
+	if (Tally *in = tally(next)) {
+		if (prev == 0 && in->waking_time > in->last_switch)
+			in->late_ticks += event.time - in->waking_time;
+		in->waking_time = 0;
+		in->in_time = event.time;
+		in->last_switch = event.time;
+	}
+	cpu->tid = next;
+	cpu->irq_depth = 0;
+}
+
+// The switch away from it is counted, and has no token.
+void KernelComparison::went_offline(const Cpu &cpu, const Thread &thread, std::uint64_t time)
+{
+	any_offline_ = true;
+	if (cpu.number < cpus_.size())
+		cpus_[cpu.number] = {0, 0, 0};
+	Tally *const out = tally(thread.tid);
+	if (!out)
+		return;
+	++out->switches;
+	if (out->in_time)
+		out->ticks += time - std::min(time, out->in_time);
+	out->in_time = 0;
+	out->last_switch = time;
+}
+
+// The kernel's figures belong to the thread, whatever its number.
+void KernelComparison::exchanged(const Thread &one, const Thread &other)
+{
+	tally(std::max(one.tid, other.tid)); // resizes for both
+	Tally *of_one = tally(one.tid), *of_other = tally(other.tid);
+	if (!of_one || !of_other)
+		return;
+	std::swap(*of_one, *of_other);
+	for (OnCpu &cpu : cpus_)
+		if (cpu.tid == one.tid || cpu.tid == other.tid)
+			cpu.tid = cpu.tid == one.tid ? other.tid : one.tid;
+}
+
+void KernelComparison::on_interrupt(const trace::Event &event, bool entry)
+{
+	if (event.cpu() >= cpus_.size())
+		return;
+	OnCpu &cpu = cpus_[event.cpu()];
+	if (entry && cpu.irq_depth++ == 0)
+		cpu.irq_since = event.time;
+	if (entry || cpu.irq_depth == 0 || --cpu.irq_depth != 0)
+		return;
+	if (Tally *running = tally(cpu.tid)) {
+		running->irq_ticks += event.time - cpu.irq_since;
+		++running->irqs;
+	}
+}
+
+// The kernel counts a migration only if the CPU changes; the event also fires if it does not.
+void KernelComparison::on_migration(const trace::Event &event, const EventKind &kind)
+{
+	Tally *thread = tally(kind.field[0].get<std::int32_t>(event));
+	if (!thread || kind.field[1].get(event) == kind.field[2].get(event))
+		return;
+	++thread->migrations;
+	thread->last_migration = event.time;
+}
+
+void KernelComparison::on_state(const trace::Event &event, const EventKind &kind)
+{
+	const auto flags = kind.field[8].get<std::uint32_t>(event);
+	Tally *thread = tally(kind.field[1].get<std::int32_t>(event));
+	if (!thread)
+		return;
+	thread->said_running = flags & EDC_THREAD_RUNNING;
+	thread->filtered = flags & EDC_THREAD_FILTERED;
+	any_hidden_ |= (flags & EDC_THREAD_HIDDEN) && !thread->born;
+}
+
+void KernelComparison::on_born(const trace::Event &event, const EventKind &kind)
+{
+	Tally *born = tally(kind.field[0].get<std::int32_t>(event));
+	if (!born || (info_.start_time && event.time < *info_.start_time))
+		return;
+	*born = {};
+	born->based = born->born = true;
+	born->waking_time = event.time;
+}
+
+void KernelComparison::on_counts(const trace::Event &event, const EventKind &kind)
+{
+	const auto tid = kind.field[1].get<std::int32_t>(event);
+	const auto when = kind.field[0].get<std::uint32_t>(event);
+	Tally *thread = tally(tid);
+	if (!thread)
+		return;
+	if (when != EDC_WHEN_START) {
+		if (thread->based)
+			compare(tid, *thread, event, kind, when == EDC_WHEN_EXIT);
+		const bool born = thread->born;
+		*thread = {};
+		thread->born = born;
+		return;
+	}
+	const bool fresh = clock_.to_ns(event.time - std::min(thread->last_switch, event.time)) < just_switched_ns;
+	const bool running = thread->in_time != 0 || thread->said_running;
+	const bool migrated =
+	    thread->last_migration && clock_.to_ns(event.time - thread->last_migration) < just_switched_ns;
+	const std::uint64_t last_switch = thread->last_switch;
+	const bool filtered = thread->filtered;
+	*thread = {};
+	thread->filtered = filtered;
+	thread->migrated_at_base = migrated;
+	thread->said_running = running;
+	thread->based = true;
+	thread->uncertain = running || (fresh && last_switch);
+	thread->in_time = running ? event.time : 0;
+	thread->last_switch = last_switch;
+	thread->base_switches = kind.field[2].get(event) + kind.field[3].get(event);
+	thread->base_exec_ns = kind.field[4].get(event);
+	thread->base_min = kind.field[5].get(event);
+	thread->base_maj = kind.field[6].get(event);
+	thread->base_migrations = kind.field[7].get(event);
+}
+
+void KernelComparison::compare(std::int32_t tid, Tally &thread, const trace::Event &event, const EventKind &kind,
+			       bool at_exit)
+{
+	const bool unseen = thread.said_running && !at_exit && !thread.in_time; // it has not been switched out since
+	const bool running = thread.in_time != 0 || unseen;
+	if (thread.in_time)
+		thread.ticks += event.time - thread.in_time;
+	thread.came_unseen |= unseen;
+	const bool fresh =
+	    !at_exit && clock_.to_ns(event.time - std::min(thread.last_switch, event.time)) < just_switched_ns;
+	const std::uint64_t slack = thread.uncertain + (running || fresh);
+	const std::uint64_t kernel_switches =
+	    kind.field[2].get(event) + kind.field[3].get(event) - thread.base_switches;
+	switches_.add(tid, kernel_switches, thread.switches, distance(kernel_switches, thread.switches) <= slack);
+
+	uncertain_threads_ += slack;
+	late_ticks_ += thread.late_ticks;
+	const std::uint64_t kernel_ns = kind.field[4].get(event) - thread.base_exec_ns;
+	const std::uint64_t tolerance = tolerance_of(thread, slack);
+	if (any_hidden_ && thread.came_unseen) {
+		beside_hidden_.add(tid, kernel_ns, clock_.to_ns(thread.ticks), true);
+	} else {
+		exec_.add(tid, kernel_ns, clock_.to_ns(thread.ticks), exec_agrees(thread, kernel_ns, tolerance));
+		threads_that_ran_ += kernel_ns > 0 || thread.ticks > 0;
+		measured_threads_ += tolerance <= std::max(kernel_ns, clock_.to_ns(thread.ticks)) / thread_parts;
+	}
+
+	// The kernel also counts faults that it takes on a process's behalf without its registers (get_user_pages):
+	// those have no event, so tokens may be fewer, never more.
+	const std::uint64_t kernel_min = kind.field[5].get(event) - thread.base_min;
+	const std::uint64_t kernel_maj = kind.field[6].get(event) - thread.base_maj;
+	min_.add(tid, kernel_min, thread.min,
+		 kind.field[5].get(event) >= thread.base_min && thread.min <= kernel_min + slack);
+	maj_.add(tid, kernel_maj, thread.maj,
+		 kind.field[6].get(event) >= thread.base_maj && thread.maj <= kernel_maj + slack);
+
+	counts_migrations_ |= static_cast<bool>(kind.field[7]);
+	if (!kind.field[7] || thread.filtered)
+		return;
+	const std::uint64_t kernel_migrations = kind.field[7].get(event) - thread.base_migrations;
+	const bool migrates =
+	    !at_exit && thread.last_migration && clock_.to_ns(event.time - thread.last_migration) < just_switched_ns;
+	const std::uint64_t at_edges = std::uint64_t{thread.migrated_at_base} + migrates;
+	const bool too_few = thread.migrations + at_edges < kernel_migrations;
+	const bool too_many = kernel_migrations + at_edges < thread.migrations;
+	// A thread that a hidden thread moves, by balancing load or waking it, migrates without a token.
+	const bool any_unseen = any_hidden_ || any_offline_;
+	unseen_migrations_ += any_unseen && too_few;
+	migrations_.add(tid, kernel_migrations, thread.migrations, !too_many && (any_unseen || !too_few));
+}
+
+// 0.5 %, the edges, and what may move between neighbours; see the constants.
+std::uint64_t KernelComparison::tolerance_of(const Tally &thread, std::uint64_t slack) const
+{
+	return std::max(min_tolerance_ns, clock_.to_ns(thread.ticks) / tolerance_parts) + steal_ns_ + slack * tick_ns +
+	       neighbour_ns + clock_.to_ns(2 * info_.skew_ticks) +
+	       static_cast<std::uint64_t>(static_cast<double>(thread.switches) * per_switch_ns_);
+}
+
+// The kernel's time may lack the interrupts, if this kernel excludes them.
+bool KernelComparison::exec_agrees(const Tally &thread, std::uint64_t kernel_ns, std::uint64_t tolerance) const
+{
+	const std::uint64_t ours_ns = clock_.to_ns(thread.ticks);
+	if (kernel_ns > ours_ns + tolerance + clock_.to_ns(thread.late_ticks))
+		return false;
+	if (!info_.irq_time_taken_out)
+		return kernel_ns + tolerance >= ours_ns;
+	const bool irqs_known = info_.has_program("irq_handler_entry") && !info_.filtering();
+	return !irqs_known ||
+	       kernel_ns + tolerance + clock_.to_ns(thread.irq_ticks) + thread.irqs * per_irq_ns >= ours_ns;
+}
+
+// What a switch moves between neighbours leaves the sum of the one group and comes into that of the other.
+bool KernelComparison::agrees_with_those_beside_hidden() const
+{
+	const std::uint64_t kernel = exec_.kernel + beside_hidden_.kernel, ours = exec_.ours + beside_hidden_.ours;
+	return beside_hidden_.threads && distance(kernel, ours) <= std::max(kernel, ours) / joint_parts;
+}
+
+bool KernelComparison::judge_total_time(std::vector<Statement> &statements) const
+{
+	const std::uint64_t irq_ns = info_.irq_time_taken_out ? exec_.ours : 0; // then the kernel's sum may be lower
+	const std::uint64_t tolerance =
+	    std::max(min_tolerance_ns, exec_.ours / tolerance_parts) + steal_ns_ + uncertain_threads_ * tick_ns;
+	const bool agrees = exec_.kernel <= exec_.ours + tolerance + clock_.to_ns(late_ticks_) &&
+			    exec_.kernel + tolerance + irq_ns >= exec_.ours;
+	// Idle and hidden threads are not in the sum, so what a stall within a switch moves to them is missing from it.
+	const bool stalled = !agrees && exec_.kernel < exec_.ours &&
+			     exec_.kernel + tolerance + irq_ns + stalled_threads * stall_ns >= exec_.ours;
+	const bool is_joint = !agrees && !stalled && agrees_with_those_beside_hidden();
+	const bool says_little = tolerance > std::max(exec_.kernel, exec_.ours) / total_parts;
+	const char *why = "";
+	if (stalled)
+		why = "; a CPU that stalled while it switched to idle or a hidden thread can explain the rest";
+	else if (is_joint)
+		why = "; together with that of the threads that followed a hidden one it agrees within 0.6 %";
+	else if (says_little && agrees)
+		why = ", which is more than a tenth of it";
+	statements.push_back(
+	    {"total_cpu_time",
+	     !agrees && !stalled && !is_joint     ? Verdict::fails
+	     : stalled || is_joint || says_little ? Verdict::not_checked
+						  : Verdict::holds,
+	     fmt::format("CPU time of all these threads: the kernel counts {} ns, the tokens {} ns, within {} ns{}",
+			 exec_.kernel, exec_.ours, tolerance, why)});
+	return agrees || stalled || is_joint;
+}
+
+void KernelComparison::judge_threads(std::vector<Statement> &statements) const
+{
+	const auto state = [&](const char *id, const char *what, const Sum &sum, const char *unit, const char *why) {
+		std::string text = fmt::format("{} of {} threads: the kernel counts {}{}, the tokens {}{}", what,
+					       sum.threads, sum.kernel, unit, sum.ours, unit);
+		if (sum.wrong)
+			text += fmt::format("; {} threads disagree, thread {} most: {} against {}{}", sum.wrong,
+					    sum.worst.tid, sum.worst.kernel, sum.worst.ours, why);
+		statements.push_back({id, sum.wrong && !*why ? Verdict::fails : Verdict::holds, text});
+	};
+	std::vector<Statement> total;
+	const bool is_moved = judge_total_time(total) && distance(exec_.worst.kernel, exec_.worst.ours) <= stall_ns;
+	const bool stalled = is_moved && exec_.wrong <= std::max(stalled_threads, exec_.threads / stalled_parts);
+	const bool steal_unknown = is_moved && !stalled && info_.is_virtual && !counts_steal_ &&
+				   exec_.wrong <= threads_that_ran_ / steal_unknown_parts;
+	state("thread_switches", "context switches", switches_, "", "");
+	state("thread_cpu_time", "CPU time", exec_, " ns",
+	      stalled ? " (as where a CPU stalls while threads switch)"
+	      : steal_unknown
+		  ? " (this virtual machine does not count steal time, which moves time from one thread to the next)"
+		  : "");
+	statements.back().text += fmt::format("; for {} of them, within half of their time or less", measured_threads_);
+	// All ran for less than the tolerance, or nobody knows what moved their time.
+	if (statements.back().verdict == Verdict::holds && (measured_threads_ == 0 || steal_unknown))
+		statements.back().verdict = Verdict::not_checked;
+	if (beside_hidden_.threads)
+		statements.push_back(
+		    {"cpu_time_beside_hidden", Verdict::not_checked,
+		     fmt::format("CPU time of {} threads that followed a hidden thread on a CPU: the kernel counts "
+				 "{} ns, the tokens {} ns",
+				 beside_hidden_.threads, beside_hidden_.kernel, beside_hidden_.ours)});
+	statements.insert(statements.end(), total.begin(), total.end());
+	if (info_.has_program("minor_fault") && !info_.filtering()) {
+		for (const auto &[id, what, sum] : {std::tuple("thread_minor_faults", "minor faults", &min_),
+						    std::tuple("thread_major_faults", "major faults", &maj_)}) {
+			state(id, what, *sum, "", "");
+			if (statements.back().verdict != Verdict::holds || sum->ours >= sum->kernel)
+				continue;
+			statements.back().verdict = Verdict::not_checked;
+			statements.back().text +=
+			    "; those that the kernel takes on a process's behalf have no event, so fewer "
+			    "is not a contradiction";
+		}
+	}
+}
+
+void KernelComparison::judge_migrations(std::vector<Statement> &statements) const
+{
+	if (!info_.has_program("sched_migrate_task"))
+		return;
+	if (!counts_migrations_) {
+		statements.push_back(
+		    {"thread_migrations", Verdict::not_witnessed,
+		     "migrations: the kernel's own figures of threads in this trace do not include them"});
+		return;
+	}
+	std::string text = fmt::format("migrations of {} threads: the kernel counts {}, the tokens {}",
+				       migrations_.threads, migrations_.kernel, migrations_.ours);
+	if (migrations_.wrong)
+		text += fmt::format("; {} threads disagree, thread {} most: {} against {}", migrations_.wrong,
+				    migrations_.worst.tid, migrations_.worst.kernel, migrations_.worst.ours);
+	const Verdict without_wrong = unseen_migrations_ ? Verdict::not_checked : Verdict::holds;
+	if (!migrations_.wrong && unseen_migrations_)
+		text += fmt::format(" (those caused by hidden threads, or as a CPU went offline, have no token: of {} "
+				    "threads)",
+				    unseen_migrations_);
+	statements.push_back(
+	    {"thread_migrations", migrations_.wrong ? Verdict::fails : without_wrong, std::move(text)});
+}
+
+void KernelComparison::judge(std::vector<Statement> &statements) const
+{
+	judge_threads(statements);
+	judge_migrations(statements);
+}
+
+} // namespace monitor::check

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// Compares the tokens of the whole machine with totals that the kernel counts without us: /proc/stat's context
+// switches, interrupts, softirqs and thread creations, cpuidle's states; and checks that idle states alternate. Reports
+// what no total confirms. Part of check.cpp, which feeds it every event in order.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "check.h"
+#include "reading/analyze/event_kinds.h"
+#include "reading/events/event.h"
+#include "reading/events/field_ref.h"
+
+namespace monitor::check {
+
+// Of /proc/stat's interrupts, those that no probe can see or that some kernels count twice.
+struct OtherInterrupts {
+	std::uint64_t unprobed = 0, shootdowns = 0;
+};
+OtherInterrupts other_interrupts(const KernelCounts &start, const KernelCounts &end);
+
+class KernelTotals {
+public:
+	KernelTotals(const trace::Description &description, const EventKinds &kinds, const RecordingInfo &info);
+
+	void event(const trace::Event &event);
+
+	// Only for a trace without losses. `hidden`: the kernel hides some threads from the probes, so tokens may be
+	// fewer.
+	void judge(bool hidden, std::vector<Statement> &statements) const;
+
+private:
+	// The kernel's count spans two reads, each made between two moments: events that surely or possibly lie in it.
+	struct Window {
+		std::uint64_t start_before = 0, start_after = 0, end_before = 0, end_after = 0;
+	};
+	struct Tally {
+		std::uint64_t inner = 0, outer = 0;
+		void add(const Window &window, std::uint64_t time);
+		void add(const Window &window, std::uint64_t time, std::uint64_t token_before);
+	};
+	struct OnCpu {
+		std::uint64_t last_token = 0;
+		bool idle_known = false, idle = false;
+		std::uint64_t faults_begun = 0, faults_completed = 0;
+	};
+
+	OnCpu *cpu_of(const trace::Event &event);
+	void on_idle(const trace::Event &event, OnCpu &cpu);
+	static Statement compare(const char *id, const std::string &text, bool too_few, bool too_many, bool hidden);
+	void judge_stat(bool hidden, std::vector<Statement> &statements) const;
+	void judge_interrupts(bool hidden, std::vector<Statement> &statements) const;
+	void judge_idle(std::vector<Statement> &statements) const;
+	void judge_faults(std::vector<Statement> &statements) const;
+	void judge_unwitnessed(std::vector<Statement> &statements) const;
+
+	const EventKinds &kinds_;
+	const RecordingInfo &info_;
+	const trace::EventClass *idle_class_ = nullptr;
+	trace::FieldRef idle_state_;
+	Window stat_, stat_exactly_, idle_;
+	Tally switches_, interrupts_, softirqs_, thread_creations_, idle_ends_;
+	std::vector<OnCpu> cpus_;
+	std::uint64_t idle_tokens_ = 0, idle_wrong_ = 0;
+};
+
+} // namespace monitor::check

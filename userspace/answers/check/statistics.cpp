@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: MIT
+#include "statistics.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "counted_periods.h"
+#include "monitor/function_table.h"
+#include "reading/analyze/machine.h"
+#include "reading/events/fetched_packets.h"
+
+namespace monitor::check {
+namespace {
+
+// Where a recording ended, or was killed, and the next one goes on.
+bool is_between_lives(const RecordingInfo &info, std::uint64_t end, std::uint64_t begin)
+{
+	return begin > end && std::ranges::any_of(info.lives, [&](const Life &life) {
+		       return life.begin && end <= *life.begin && begin <= *life.begin;
+	       });
+}
+
+// Files of periods, which are removed whole. They touch: the end of one is the begin of the next.
+Statement judge_sequence(const trace::Trace &trace, const RecordingInfo &info)
+{
+	const trace::Clock &clock = trace.description().clock;
+	std::vector<std::pair<std::uint64_t, std::uint64_t>> periods;
+	for (const auto &stream : trace.streams())
+		if (!stream->is_foreign())
+			periods.emplace_back(stream->begin_time(), stream->end_time());
+	if (periods.empty())
+		return {"periods", Verdict::fails, "there is no period"};
+	std::ranges::sort(periods);
+	std::uint64_t pauses = 0, paused = 0;
+	for (std::size_t i = 1; i < periods.size(); ++i)
+		if (const auto [end, begin] = std::pair(periods[i - 1].second, periods[i].first);
+		    is_between_lives(info, end, begin)) {
+			++pauses;
+			paused += begin - end;
+		} else if (begin != end) {
+			const double at = static_cast<double>(clock.to_ns(end - trace.begin_time())) / 1e9;
+			return {"periods", Verdict::fails,
+				begin > end ? fmt::format("a period is missing: {:.3f} s from {:.3f} s on",
+							  static_cast<double>(clock.to_ns(begin - end)) / 1e9, at)
+					    : fmt::format("two periods overlap at {:.3f} s", at)};
+		}
+	// Killed: the last period is missing, and nothing says how long it was.
+	if (const std::uint64_t end = periods.back().second; info.complete && info.end_time && *info.end_time != end)
+		return {"periods", Verdict::fails,
+			fmt::format("the periods end {:.3f} s {} the recording did",
+				    static_cast<double>(
+					clock.to_ns(std::max(*info.end_time, end) - std::min(*info.end_time, end))) /
+					1e9,
+				    *info.end_time > end ? "before" : "after")};
+	if (pauses)
+		return {"periods", Verdict::holds,
+			fmt::format(
+			    "{} periods of {} recordings follow each other; between these nothing was recorded, for "
+			    "{:.3f} s in all",
+			    periods.size(), info.lives.size(), static_cast<double>(clock.to_ns(paused)) / 1e9)};
+	return {"periods", Verdict::holds, fmt::format("{} periods follow each other without a hole", periods.size())};
+}
+
+// Trace::open compares the marks.
+Statement judge_ends(const trace::Trace &trace)
+{
+	if (trace.description().find_env("marked_periods") == nullptr)
+		return {"period_ends", Verdict::not_witnessed,
+			"whether the periods' files are whole is not known: their recorder wrote no end marks"};
+	if (!trace.problems().empty())
+		return {"period_ends", Verdict::not_checked, "files are damaged, so their ends are not compared"};
+	return {"period_ends", Verdict::holds,
+		fmt::format("{} files end with the mark that says how much they hold", trace.streams().size())};
+}
+
+// That events were lost is no failure: the periods say so.
+Statement judge_losses(const Periods &periods, const RecordingInfo &info)
+{
+	if (info.has_counts_only()) {
+		const std::uint64_t lost = info.lost() + info.misses();
+		return {"losses", lost == periods.lost ? Verdict::holds : Verdict::fails,
+			fmt::format("the probes lost {}, the periods lack {} (in {} of {} periods)", lost, periods.lost,
+				    periods.lossy, periods.count)};
+	}
+	const std::uint64_t of_programs = info.user_card ? info.user_card->discarded : 0;
+	return {
+	    "losses", info.lost() + of_programs == periods.lost ? Verdict::holds : Verdict::fails,
+	    fmt::format("the probes discarded {}{}, the periods lack {} (in {} of {} periods); {} came too late to be "
+			"in any",
+			info.lost(), of_programs ? fmt::format(" and programs' rings {}", of_programs) : "",
+			periods.lost, periods.lossy, periods.count, periods.late)};
+}
+
+std::uint64_t number_of(const std::map<std::uint32_t, std::uint64_t> &events, unsigned id)
+{
+	const auto found = events.find(id);
+	return found == events.end() ? 0 : found->second;
+}
+
+void judge_conservation(const Periods &periods, const RecordingInfo &info, std::vector<Statement> &statements)
+{
+	for (const ClassCounts &counts : info.classes) {
+		const std::uint64_t within = number_of(periods.events, counts.id),
+				    outside = number_of(periods.outside, counts.id);
+		if (counts.written() == 0 && within + outside == 0)
+			continue;
+		statements.push_back(
+		    {"conservation", counts.written() == within + outside ? Verdict::holds : Verdict::fails,
+		     fmt::format(
+			 "{} ({}): the probes passed on {}, the periods have {}, and {} were before the first or "
+			 "after the last one",
+			 counts.name, counts.id, counts.written(), within, outside)});
+	}
+}
+
+// Programs' events, which no probe counts, but the recorder when it reads them.
+void judge_user_events(const Periods &periods, const RecordingInfo &info, std::vector<Statement> &statements)
+{
+	if (!info.user_card)
+		return;
+	const auto of_programs = [](const std::map<std::uint32_t, std::uint64_t> &events) {
+		std::uint64_t sum = 0;
+		for (auto event = events.lower_bound(EDC_ID_USER_FIRST); event != events.end(); ++event)
+			sum += event->second;
+		return sum;
+	};
+	const std::uint64_t within = of_programs(periods.events), outside = of_programs(periods.outside);
+	statements.push_back(
+	    {"user_events", info.user_card->tokens == within + outside ? Verdict::holds : Verdict::fails,
+	     fmt::format(
+		 "{} events of {} instrumented processes were read, the periods have {}, and {} were before the "
+		 "first or after the last one",
+		 info.user_card->tokens, info.user_card->processes, within, outside)});
+}
+
+// The ids of the classes that begin activities.
+std::set<std::uint32_t> beginning(const trace::Description &description)
+{
+	constexpr std::string_view begin = "_begin";
+	std::set<std::uint32_t> ids;
+	for (const auto &cls : description.classes()) {
+		const bool is_user = cls->domain == trace::Domain::user;
+		const std::string name = cls->name;
+		const bool is_pair =
+		    is_user && name.ends_with(begin) && name.size() > begin.size() &&
+		    std::ranges::any_of(
+			description.find(name.substr(0, name.size() - begin.size()) + "_end"),
+			[](const trace::EventClass *end) { return end->domain == trace::Domain::user; });
+		if (is_pair || name == (is_user ? EDC_FUNCTION_ENTRY_CLASS : "function_entry"))
+			ids.insert(cls->id);
+	}
+	return ids;
+}
+
+// What began in the periods ended, has no end, or is open; so may be what began before them.
+void judge_activities(const Periods &periods, const RecordingInfo &info, const trace::Description &description,
+		      bool is_hiding, std::vector<Statement> &statements)
+{
+	std::uint64_t begun = 0, outside = 0;
+	for (const std::uint32_t id : beginning(description)) {
+		begun += number_of(periods.events, id);
+		outside += number_of(periods.outside, id);
+	}
+	const std::uint64_t told = periods.activities + periods.unpaired_begins + periods.open;
+	if (begun + told == 0)
+		return;
+	// Then some begins may be of no activity: of an unknown thread, or too late.
+	const bool may_lack = is_hiding || periods.lossy || periods.late || !info.functions_left_out.empty();
+	statements.push_back(
+	    {"activities", told > begun + outside || (told < begun && !may_lack) ? Verdict::fails : Verdict::holds,
+	     fmt::format("of programs' activities {} began in the periods; {} ended, {} have no end, {} are still open",
+			 begun, periods.activities, periods.unpaired_begins, periods.open)});
+}
+
+// The kernel's count is of a shorter time than all periods.
+Statement judge_switches(const Periods &periods, const RecordingInfo &info, bool is_hiding)
+{
+	if (!info.start_counts || !info.end_counts || is_hiding || periods.lossy || !info.attached("sched_switch"))
+		return {"context_switches", Verdict::not_checked,
+			is_hiding ? "this machine's kernel hides threads from the probes, so its count of context "
+				    "switches is not compared"
+			: periods.lossy
+			    ? "events were lost, so their number is not compared with the kernel's own figures"
+			    : "the kernel's own count of context switches is not known"};
+	std::uint64_t counted = 0;
+	for (const ClassCounts &counts : info.classes)
+		if (counts.name == "sched_switch")
+			counted += number_of(periods.events, counts.id) + number_of(periods.outside, counts.id);
+	const std::uint64_t kernel = info.end_counts->context_switches - info.start_counts->context_switches;
+	return {"context_switches", counted >= kernel ? Verdict::holds : Verdict::fails,
+		fmt::format("the kernel counted {} context switches ; the recording, which was a little longer, has {}",
+			    kernel, counted)};
+}
+
+} // namespace
+
+void judge_statistics(trace::Trace &trace, const RecordingInfo &info, std::vector<Statement> &statements)
+{
+	// What was counted is known of the last recording into the trace only.
+	const std::uint64_t begin = (info.lives.empty() ? info.start_time : info.lives.back().begin).value_or(0);
+	Machine machine(trace, info, {{info.lives.empty() ? 0 : begin, ~std::uint64_t(0)}, {}, {}, {}});
+	fold(trace, machine);
+	const Periods &periods = machine.periods();
+	if (!trace::fetched_parts(trace).empty()) {
+		statements.push_back(
+		    {"periods", Verdict::not_checked,
+		     "only a part of the trace is here, so it is not known which periods are missing"});
+		return;
+	}
+	statements.push_back(judge_sequence(trace, info));
+	statements.push_back(judge_ends(trace));
+	if (!info.complete) {
+		statements.push_back({"conservation", Verdict::not_checked,
+				      "what the probes counted is known when the recording has ended"});
+		return;
+	}
+	if (trace.begin_time() > begin) {
+		statements.push_back({"conservation", Verdict::not_checked,
+				      "periods at the beginning were removed, so their sum is not compared with what "
+				      "the probes counted"});
+		return;
+	}
+	statements.push_back(judge_losses(periods, info));
+	judge_conservation(periods, info, statements);
+	if (info.has_counts_only())
+		return judge_counted(info, statements);
+	judge_user_events(periods, info, statements);
+	const bool is_hiding = machine.hidden_threads() > 0;
+	judge_activities(periods, info, trace.description(), is_hiding, statements);
+	statements.push_back(judge_switches(periods, info, is_hiding));
+}
+
+} // namespace monitor::check

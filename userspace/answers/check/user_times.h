@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// Compares user tokens, whose times are direct TSC reads, with kernel tokens: a thread posts only while it runs on that
+// CPU and is in no system call. So every user token near a call or a switch is a witness of the probes' times. Part of
+// check.cpp, which feeds it every event in order, before Machine gets it.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "check.h"
+#include "reading/analyze/machine.h"
+
+namespace monitor::check {
+
+class UserTimes : public analyze::Observer {
+public:
+	explicit UserTimes(const Machine &machine) : machine_(machine) {}
+
+	void event(const trace::Event &event);
+	void gap(const trace::StreamInfo &stream);
+	void user_event(const Thread &thread, const trace::Event &event) override;
+	void system_call(const Thread &thread, std::uint32_t number, std::uint64_t begin, std::uint64_t end,
+			 std::int64_t result) override;
+
+	// `allowed`: how far off a kernel token's time may be.
+	void judge(std::uint64_t allowed, const trace::Clock &clock, std::vector<Statement> &statements) const;
+
+private:
+	// A token of a thread that, by the switches, does not run there; waits for the next switch of that CPU.
+	struct Waiting {
+		std::int32_t tid;
+		std::uint64_t time, since_out;
+	};
+	struct OnCpu {
+		std::int32_t running = -1; // unknown
+		std::vector<Waiting> waiting;
+		std::unordered_map<std::int32_t, std::uint64_t> out; // when a thread was last switched out
+	};
+	struct InCall {
+		std::uint64_t entry = 0;
+		std::vector<std::uint64_t> times;
+	};
+
+	OnCpu *cpu(const trace::Event &event);
+	void on_switch(OnCpu &cpu, std::int32_t prev, std::int32_t next, std::uint64_t time);
+	void apart(std::uint64_t ticks, std::uint64_t time);
+
+	const Machine &machine_;
+	std::vector<OnCpu> cpus_;
+	std::unordered_map<const Thread *, InCall> in_call_;
+	std::uint64_t tokens_ = 0, calls_ = 0, furthest_ = 0, furthest_time_ = 0;
+};
+
+} // namespace monitor::check

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT
+#include "probe_cost.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace monitor::cost {
+namespace {
+
+constexpr std::uint64_t min_rounds = 21;
+constexpr double max_judgement_ns = 1e6; // the file is untrusted
+// How far the calibration may contradict itself: its loops without probes, and its start and end. These agree, too, if
+// their quartiles overlap: then the printed range holds both.
+struct Tolerance {
+	double max_off_difference, max_difference;
+};
+constexpr Tolerance of_figures = {0.05, 0.05};
+constexpr Tolerance of_ranges = {0.2, 0.2}; // which are as much wider
+constexpr const char *workloads[] = {"syscall", "sched", "fault"};
+
+// Measured once, at the start or the end. nullptr: too few rounds, treated as if it had not been tried.
+const CalibratedCost *find(const CalibratedCosts &costs, const std::string &what)
+{
+	const auto cost = costs.find(what);
+	return cost != costs.end() && cost->second.rounds >= min_rounds ? &cost->second : nullptr;
+}
+
+std::string why_not(const CalibratedCost &cost, const Tolerance &tolerance)
+{
+	if (cost.off_difference > tolerance.max_off_difference)
+		return fmt::format("the calibration's loops without probes differ by {:.0f} %",
+				   cost.off_difference * 100);
+	if (cost.median < 0)
+		return fmt::format("the calibration's result was negative ({:.1f} ns per event)", cost.median);
+	return "";
+}
+
+std::string why_not(const CalibratedCost &start, const CalibratedCost &end, const Tolerance &tolerance)
+{
+	const double difference = std::abs(start.median - end.median), mean = (start.median + end.median) / 2;
+	const bool overlap = start.low <= end.high && end.low <= start.high;
+	if (!overlap && difference > tolerance.max_difference * mean)
+		return fmt::format(
+		    "the calibrations at the start and at the end differ: {:.1f} and {:.1f} ns per event", start.median,
+		    end.median);
+	return "";
+}
+
+class Costs {
+public:
+	Costs(const Calibration &calibration, const Tolerance &tolerance)
+	    : calibration_(calibration), tolerance_(tolerance)
+	{
+		for (const char *family : workloads) {
+			const auto cost = measured(family);
+			if (cost && (!lowest_ || cost->low < *lowest_))
+				lowest_ = cost->low;
+			if (cost && cost->why_unknown.empty())
+				raise(cost->low, cost->median, cost->high);
+		}
+		if (!calibration.phases || !calibration.phases->is_known())
+			return;
+		in_command_ = &*calibration.phases;
+		of_mean_ = mean_in_loops(in_command_->events);
+	}
+
+	// What was not measured is assumed to cost as much as the most expensive family.
+	EventCost of(const std::string &what) const
+	{
+		if (in_command_)
+			return in_command(what);
+		return in_loops(what);
+	}
+
+	// The least that an event can cost, also if the loops contradict themselves; empty: there were none.
+	std::optional<double> at_least(const std::string &what) const
+	{
+		if (in_command_)
+			return of(what).low;
+		const auto cost = measured(what);
+		return cost ? cost->low : lowest_;
+	}
+
+private:
+	EventCost in_loops(const std::string &what) const
+	{
+		if (const auto cost = measured(what))
+			return *cost;
+		if (!dearest_)
+			return {0, 0, 0, "there was no time to calibrate"};
+		return *dearest_;
+	}
+
+	// The loops say only how the costs of families differ, if they can.
+	EventCost in_command(const std::string &what) const
+	{
+		const PhaseCost &phases = *in_command_;
+		const double share = of_mean_ > 0 ? in_loops(what).median / of_mean_ : 1;
+		return {share * phases.low, share * phases.median, share * phases.high, ""};
+	}
+
+	// What an event of the command costs in the loops; 0: they contradict themselves.
+	double mean_in_loops(const std::map<std::string, std::uint64_t> &events) const
+	{
+		double sum = 0, number = 0;
+		for (const auto &[family, of_family] : events) {
+			const EventCost cost = in_loops(family);
+			if (!cost.why_unknown.empty() || cost.median <= 0)
+				return 0;
+			sum += cost.median * static_cast<double>(of_family);
+			number += static_cast<double>(of_family);
+		}
+		return number > 0 ? sum / number : 0;
+	}
+
+	std::optional<EventCost> measured(const std::string &what) const
+	{
+		const CalibratedCost *start = find(calibration_.start, what);
+		if (!start)
+			return {};
+		EventCost cost{start->low, start->median, start->high, why_not(*start, tolerance_)};
+		const CalibratedCost *end = calibration_.end ? find(*calibration_.end, what) : nullptr;
+		if (!end)
+			return cost;
+		if (cost.why_unknown.empty())
+			cost.why_unknown = why_not(*end, tolerance_);
+		if (cost.why_unknown.empty())
+			cost.why_unknown = why_not(*start, *end, tolerance_);
+		cost.low = std::min(cost.low, end->low);
+		cost.median = (cost.median + end->median) / 2;
+		cost.high = std::max(cost.high, end->high);
+		return cost;
+	}
+
+	void raise(double low, double median, double high)
+	{
+		if (!dearest_ || median > dearest_->median)
+			dearest_ = EventCost{low, median, high, ""};
+	}
+
+	const Calibration &calibration_;
+	const Tolerance tolerance_;
+	std::optional<EventCost> dearest_;
+	std::optional<double> lowest_;
+	const PhaseCost *in_command_ = nullptr;
+	double of_mean_ = 0;
+};
+
+// For a recorder that calibrated once and stored no quartiles.
+ProbeCost once_calibrated(const RecordingInfo &info)
+{
+	const auto measured = [&](const std::string &what) {
+		const auto cost = info.cost_ns.find(what);
+		return cost == info.cost_ns.end() ? 0.0 : cost->second;
+	};
+	const double dearest = std::max({measured("syscall"), measured("sched"), measured("fault")});
+	ProbeCost result;
+	if (dearest <= 0) {
+		result.why_unknown = "it was not calibrated";
+		return result;
+	}
+	const auto cost = [&](const std::string &what) { return measured(what) > 0 ? measured(what) : dearest; };
+	double sum = 0;
+	for (const ClassCounts &counts : info.classes)
+		if (counts.family != "counters")
+			sum += static_cast<double>(counts.seen - counts.filtered) * cost(counts.family) +
+			       static_cast<double>(counts.filtered) * cost("rejected");
+	result.low_ns = result.median_ns = result.high_ns = sum;
+	result.at_start_only = true;
+	return result;
+}
+
+} // namespace
+
+EventCost event_cost(const Calibration &calibration, const std::string &what)
+{
+	return Costs(calibration, of_ranges).of(what);
+}
+
+ProbeCost probe_cost(const RecordingInfo &info)
+{
+	if (!info.calibration)
+		return once_calibrated(info);
+	const Costs costs(*info.calibration, of_figures);
+	ProbeCost result;
+	auto median = static_cast<double>(info.stacks_ns), high = median;
+	std::optional<double> low = median;
+	const auto add = [&](const std::string &what, std::uint64_t events) {
+		if (!events)
+			return;
+		const EventCost cost = costs.of(what);
+		if (!cost.why_unknown.empty() && result.why_unknown.empty())
+			result.why_unknown = what + ": " + cost.why_unknown;
+		const auto count = static_cast<double>(events);
+		const std::optional<double> least = costs.at_least(what);
+		low = low && least ? std::optional(*low + count * std::max(*least, 0.0)) : std::nullopt;
+		median += count * cost.median;
+		high += count * cost.high;
+	};
+	for (const ClassCounts &counts : info.classes) {
+		if (counts.family == "stack")
+			continue; // measured each time
+		if (counts.family == "counters")
+			continue; // read in the probe of a switch, or at a reset; calibrated with these
+		// A sample costs its interrupt, whether it is kept or not.
+		const std::uint64_t rejected = counts.family == "sample" ? 0 : counts.filtered;
+		add(counts.family, counts.seen - rejected);
+		add("rejected", rejected);
+		if (const auto judged = info.judgement_ns.find(counts.id); judged != info.judgement_ns.end()) {
+			const double ns =
+			    static_cast<double>(counts.seen) * std::clamp(judged->second, 0.0, max_judgement_ns);
+			if (low)
+				*low += ns;
+			median += ns;
+			high += ns;
+		}
+	}
+	result.at_start_only = !info.calibration->end;
+	if (const std::optional<PhaseCost> &phases = info.calibration->phases) {
+		result.phases = phases->is_known() ? phases->used : 0;
+		result.why_not_in_command = phases->why_unknown;
+	}
+	result.low_ns = low;
+	if (!result.why_unknown.empty())
+		return result;
+	result.median_ns = median;
+	result.high_ns = high;
+	return result;
+}
+
+} // namespace monitor::cost

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// What the probes of a recording cost: its events times the cost per event, calibrated at its start and at its end
+// (recording/calibration/calibration.cpp). A cost that could not be measured on the machine is unknown.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "reading/analyze/recording_info.h"
+
+namespace monitor::cost {
+
+using namespace analyze; // of whose recordings this is
+
+struct ProbeCost {
+	// Of loops: `low_ns` is the least that it can have been, for other code finds less in the caches and cannot
+	// cost less; it needs no agreement of the loops. Empty: unknown.
+	std::optional<double> low_ns, median_ns, high_ns;
+	std::string why_unknown;        // of what is
+	std::uint64_t phases = 0;       // of the command itself that it was measured in; 0: in loops
+	std::string why_not_in_command; // with --calibrate
+	bool at_start_only = false;     // also if the recorder calibrated only once and stored no quartiles
+};
+
+ProbeCost probe_cost(const RecordingInfo &info);
+
+// What one event costs, in ns: of both calibrations the lower and the upper quartile, and the middle. If it is known
+// from phases, the interval of these, divided among families as the loops' costs are.
+struct EventCost {
+	double low = 0, median = 0, high = 0;
+	std::string why_unknown;
+};
+
+// `what`: a family, or `rejected`. What was not measured costs as much as the most expensive family. Unknown only if
+// the calibration contradicts itself by far more than where a figure without a range is made of it, and there were no
+// phases.
+EventCost event_cost(const Calibration &calibration, const std::string &what);
+
+} // namespace monitor::cost

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+#include "virtual_cost.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include <fmt/format.h>
+
+#include "monitor/token.h"
+#include "probe_cost.h"
+
+namespace monitor::cost {
+namespace {
+
+// The calibration's loops find the probes in the caches and their branches predicted. In other programs an event costs
+// this much of what it costs in the loops, this much less or more: chosen from runs of tools/bench virtual on one
+// machine, an AMD EPYC with 2 CPUs, and such that find, cat and programs that fork, which paid 1.4, 2.1 and 3 times as
+// much as the loops on an Intel Xeon, are within it.
+constexpr double of_loops = 1.1, less = 0.2, more = 1.8;
+// A CPU that was idle finds nothing of the probes in its caches for a while, and may have halted in between: two
+// threads that wake each other on two CPUs took 2.3 times what the loops' figures give (the same machine and bench).
+constexpr double after_idle = 3;
+constexpr double after_idle_ns = 20'000;
+// Calibrated at the start only: the end would have found as much as this less or more.
+constexpr double without_end = 0.05;
+// Runs without probes differ by this much even on a quiet machine, and by as much more if others, who share caches and
+// cores, have all of the CPUs.
+constexpr double noise = 0.03, noise_beside_others = 0.2;
+// The part of a probe that is before the clock is read: being called, and the decision whether to record.
+constexpr double before_clock = 0.5;
+constexpr double max_cost_ns = 1e6; // the file is untrusted
+
+// Errors that have nothing to do with each other.
+double all_of(double one, double other, double third)
+{
+	return std::sqrt(one * one + other * other + third * third);
+}
+
+double largest_off_difference(const CalibratedCosts &costs)
+{
+	double largest = 0;
+	for (const char *family : {"syscall", "sched", "fault"})
+		if (const auto cost = costs.find(family); cost != costs.end())
+			largest = std::max(largest, cost->second.off_difference);
+	return largest;
+}
+
+// Shares of the calibrated cost of an event.
+struct Doubt {
+	double of_measured = 1; // that it costs in the program
+	double less = 0, more = 0, apart = 0;
+	double after_idle = 1; // times the upper bound
+};
+
+Doubt doubt_of(const Calibration &calibration, std::vector<std::string> &reasons)
+{
+	if (const auto &phases = calibration.phases; phases && phases->is_known()) {
+		reasons.push_back(
+		    fmt::format("an event of the command costs {:.1f} to {:.1f} ns, measured in {} phases "
+				"without probes while it ran",
+				phases->low, phases->high, phases->used));
+		return {};
+	}
+	double apart = largest_off_difference(calibration.start);
+	if (calibration.end)
+		apart = std::max(apart, largest_off_difference(*calibration.end));
+	else
+		apart += without_end;
+	reasons.push_back(fmt::format("an event costs {:.0f} % less to {:.0f} % more, as it depends on the code around "
+				      "it, besides the calibration's quartiles",
+				      less * 100, more * 100));
+	reasons.push_back(fmt::format("within {:.0f} us after its CPU was idle it may cost {:.0f} times as much",
+				      after_idle_ns / 1000, after_idle));
+	reasons.push_back(fmt::format("the calibration's loops without probes differ by {:.0f} %{}", apart * 100,
+				      calibration.end ? "" : " (at the start only)"));
+	if (calibration.phases)
+		reasons.push_back("in the command itself it could not be measured: " + calibration.phases->why_unknown);
+	return {of_loops, less, more, apart, after_idle};
+}
+
+// What is known only when the recording has ended.
+std::string why_not_this(const RecordingInfo &info)
+{
+	if (!info.present)
+		return "times as if nobody had measured need a recording of monitor: of other traces it is not known "
+		       "what an event cost";
+	if (info.statistics)
+		return "this recording has statistics instead of events, so it does not show which time the probes "
+		       "had: "
+		       "record without --statistics";
+	if (!info.complete)
+		return "the recording was killed, so what its probes cost is unknown: record again and end it with "
+		       "Ctrl-C or --duration";
+	if (const std::uint64_t lost = info.lost())
+		return fmt::format("{} events were lost, and what they cost with them: record with a larger --buffer "
+				   "or fewer events (-e)",
+				   lost);
+	if (const std::uint64_t missed = info.misses())
+		return fmt::format("{} times the kernel refused to run a probe, so events are missing: record again",
+				   missed);
+	return "";
+}
+
+std::string why_no_cost(const RecordingInfo &info)
+{
+	if (!info.recorder_pid)
+		return "this recording is of an older monitor, which did not say which process it was: record again";
+	if (!info.calibration)
+		return "it is not known what an event cost: record without --no-calibration";
+	if (info.flight || info.pauses)
+		return "only of a whole recording it is known what it cost: record without --flight and triggers that "
+		       "stop";
+	if (!info.other_recorders.empty())
+		return "another recording ran too, and what its probes cost is not known: record again without it";
+	if (info.filtering() || !info.filter_expression.empty())
+		return "what was filtered out cost time too and has no place in the trace: record without -p and "
+		       "--filter";
+	if (info.stacks_ns || !info.stacks_at.empty())
+		return "taking stacks took time that is known in total only: record without --stacks";
+	if (!info.functions.empty())
+		return "what a recorded call of a function cost depends on the function: record without --functions";
+	return "";
+}
+
+// Of the classes that occurred.
+std::string why_cost_unknown(const RecordingInfo &info)
+{
+	for (const ClassCounts &counts : info.classes) {
+		if (!counts.seen || counts.family == "counters" || counts.family == "stack")
+			continue;
+		if (const EventCost cost = event_cost(*info.calibration, counts.family); !cost.why_unknown.empty())
+			return fmt::format("{}: record again, while less else runs on this machine", cost.why_unknown);
+	}
+	return "";
+}
+
+} // namespace
+
+VirtualCost virtual_cost(const RecordingInfo &info, const trace::Clock &clock)
+{
+	VirtualCost refused;
+	refused.why_not = why_not_this(info);
+	return refused.why_not.empty() ? live_virtual_cost(info, clock) : refused;
+}
+
+VirtualCost live_virtual_cost(const RecordingInfo &info, const trace::Clock &clock)
+{
+	VirtualCost result;
+	result.why_not = why_no_cost(info);
+	if (result.why_not.empty())
+		result.why_not = why_cost_unknown(info);
+	if (!result.why_not.empty())
+		return result;
+	const Calibration &calibration = *info.calibration;
+	const double ticks_per_ns = static_cast<double>(clock.frequency_hz) / 1e9;
+	result.noise = noise;
+	result.noise_beside_others = noise_beside_others;
+	const Doubt doubt = doubt_of(calibration, result.reasons);
+	result.after_idle = doubt.after_idle;
+	result.after_idle_ticks = static_cast<std::uint64_t>(after_idle_ns * ticks_per_ns);
+	result.by_class.resize(std::size_t{1} << EDC_ID_BITS);
+	for (const ClassCounts &counts : info.classes) {
+		// Counters are read in the probe of a switch, which was calibrated with them.
+		if (counts.id >= result.by_class.size() || counts.family == "counters" || counts.family == "stack")
+			continue;
+		const EventCost cost = event_cost(calibration, counts.family);
+		const double low = cost.median - cost.low, high = cost.high - cost.median;
+		const std::array<double, bounds> ns = {
+		    cost.median - all_of(low, cost.median * doubt.less, cost.median * doubt.apart), cost.median,
+		    cost.median + all_of(high, cost.median * doubt.more, cost.median * doubt.apart)};
+		const auto judged = info.judgement_ns.find(counts.id);
+		const double judgement = judged == info.judgement_ns.end() ? 0 : judged->second;
+		for (std::size_t i = 0; i < bounds; ++i) {
+			const double all =
+			    std::clamp(ns[i] * doubt.of_measured + judgement, 0.0, max_cost_ns) * ticks_per_ns;
+			result.by_class[counts.id][i] = {all * before_clock, all * (1 - before_clock)};
+		}
+	}
+	return result;
+}
+
+} // namespace monitor::cost

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+// Times of threads as if nobody had measured: feeds a recording's events to three virtual clocks (virtual_clock.h),
+// with the lower, the middle and the upper cost of an event, and says what is to be taken from the times of the fold.
+//
+// Called with each event after the Machine had it; an observer of the Machine because of exchanged numbers. Read by
+// answers/report/virtual_table.cpp.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "reading/analyze/machine.h"
+#include "reading/events/event.h"
+#include "virtual_clock.h"
+#include "virtual_cost.h"
+
+namespace monitor::cost {
+
+// From the first time that the command had a CPU to its end, in ticks.
+struct VirtualElapsed {
+	double measured = 0;
+	std::array<double, bounds> compensated{};
+};
+
+class VirtualTimes final : public analyze::Observer {
+public:
+	VirtualTimes(const Machine &machine, const RecordingInfo &info, const VirtualCost &cost);
+
+	void event(const trace::Event &event);
+	// With Machine::begin_window(): what was seen before is of a window that has ended.
+	void begin_window();
+	void exchanged(const Thread &one, const Thread &other) override;
+	void lost(const Cpu &cpu, std::uint64_t from, std::uint64_t to) override;
+
+	// What to take from its times. Nothing of a thread without an event.
+	RemovedTimes removed(const Thread &thread, Bound bound) const;
+	// For a CPU, which threads outside of its tree had.
+	double waited_for_others(const Thread &thread) const;
+	// The recorder's: without measuring it would not be there.
+	bool is_recorder(const Thread &thread) const;
+	// Empty: there was no command, or it had not ended.
+	std::optional<VirtualElapsed> elapsed() const;
+
+private:
+	VirtualClock::Thread place(const Thread &thread);
+	VirtualClock::Thread place_of(std::int32_t tid);
+	std::uint32_t tree_of(const Thread &thread) const;
+	void on_list(const EventKind &kind, const trace::Event &event);
+	void on_switch(const EventKind &kind, const trace::Event &event, std::uint32_t cpu);
+	void on_softirq(const EventKind &kind, const trace::Event &event, std::uint32_t cpu);
+	bool is_from_outside(const Cpu &cpu);
+	ProbeTime cost_of(const trace::Event &event, std::uint32_t cpu, Bound bound) const;
+	void note_command(std::uint32_t cpu, std::uint64_t time, std::int32_t tid);
+
+	const Machine &machine_;
+	const VirtualCost &cost_;
+	const std::int32_t command_, recorder_;
+	std::vector<VirtualClock> clocks_; // by Bound
+	std::unordered_map<const Thread *, VirtualClock::Thread> places_;
+	std::vector<bool> recorders_; // by place
+	struct OfCpu {
+		bool after_interrupt = false; // the event before ended an interrupt of a device
+		bool after_gap = false;       // no event since then has shown what runs
+		std::uint64_t idle_until = 0; // when it was left last; 0: not seen
+		bool caused_by_it = false;    // so the softirq that runs now is of that
+	};
+	std::vector<OfCpu> cpus_;
+	struct Moment {
+		std::uint64_t time = 0;
+		std::array<double, bounds> now{};
+	};
+	Moment moment(std::uint32_t cpu, std::uint64_t time) const;
+	std::optional<Moment> command_begin_, command_end_;
+};
+
+} // namespace monitor::cost
