@@ -16,14 +16,14 @@
 #include "answers/export/speedscope.h"
 #include "answers/export/wait_fold.h"
 #include "answers/report/profile.h"
+#include "answers/reports/folded_stacks.h"
 #include "base/error.h"
 #include "base/escape.h"
 #include "commands.h"
+#include "debug_directories.h"
 #include "open.h"
 #include "output_path.h"
 #include "problems.h"
-#include "report_arguments.h"
-#include "report_stacks.h"
 #include "selection.h"
 #include "tdl_option.h"
 
@@ -234,13 +234,14 @@ private:
 		symbols::SymbolOptions options;
 		options.debug_directories = arguments.debug_directories;
 		options.lines = arguments.lines;
-		NamedStacks named(arguments.directories.front(), clock(), info_, machine_, stacks_, std::move(options));
+		report::NamedStacks named(arguments.directories.front(), clock(), info_, machine_, stacks_,
+					  std::move(options));
 		const bool takes_several = arguments.format().format == Target::speedscope && arguments.by.empty();
-		const report::StackBy chosen = stacks_by(arguments.by, info_);
-		for (const auto &[name, by] : stack_groupings)
+		const report::StackBy chosen = reports::stacks_by(arguments.by, info_);
+		for (const auto &[name, by] : report::stack_groupings)
 			if (by == chosen || (takes_several && named.tree(by).total() > 0))
 				profiles_.push_back(report::profile_of(named.tree(by), clock(), by, name));
-		print_missing(named.symbolizer());
+		reports::print_missing(named.symbolizer());
 	}
 
 	trace::Trace trace_;

@@ -8,12 +8,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "answers/reports/folded_stacks.h"
 #include "base/error.h"
 #include "base/escape.h"
 #include "base/fd.h"
 #include "commands.h"
+#include "debug_directories.h"
+#include "open.h"
 #include "problems.h"
-#include "report_stacks.h"
 #include "tdl_option.h"
 
 namespace monitor {
@@ -29,8 +31,9 @@ int run_pack(const PackArguments &arguments)
 	symbols::SymbolOptions options;
 	options.debug_directories = arguments.debug_directories;
 	options.lines = true;
-	FoldedStacks of(arguments.directory, arguments.tdl, {}, std::move(options));
-	for (const auto &[name, by] : stack_groupings)
+	trace::Trace trace = open_trace({arguments.directory}, arguments.tdl);
+	reports::FoldedStacks of(trace, {}, std::move(options));
+	for (const auto &[name, by] : report::stack_groupings)
 		of.stacks->tree(by);
 	const symbols::PackedFrames found = of.stacks->symbolizer().found();
 	const std::string text = symbols::packed_frames_text(found);
@@ -38,11 +41,11 @@ int run_pack(const PackArguments &arguments)
 	replace_file(directory + "frames", text, 0600);
 	if (of.info.complete)
 		::unlink((directory + "kallsyms").c_str()); // all that is needed of it is in frames
-	print_missing(of.stacks->symbolizer());
-	print_problems(of.trace.problems());
+	reports::print_missing(of.stacks->symbolizer());
+	print_problems(trace.problems());
 	fmt::print("{}: the names of {} addresses are in the trace now, {} kB\n", printable(arguments.directory),
 		   found.in_files.size() + found.made.size(), (text.size() + 999) / 1000);
-	return of.trace.problems().empty() ? 0 : 1;
+	return trace.problems().empty() ? 0 : 1;
 }
 
 } // namespace

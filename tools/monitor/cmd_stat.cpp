@@ -103,7 +103,7 @@ std::size_t prepare(report::Table &table, const StatArguments &arguments, const 
 {
 	table.sort_by(table.column(arguments.sort.empty() ? sorted_by : arguments.sort));
 	const std::size_t before = table.rows.size();
-	table.keep_top(std::min(before, max_rows_of(arguments, rows_in_text)));
+	table.keep_top(std::min(before, max_rows_of(arguments, report::rows_in_text)));
 	return before - table.rows.size();
 }
 

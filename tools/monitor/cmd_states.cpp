@@ -128,7 +128,7 @@ void print_totals(const run_lengths::Totals &totals, const run_lengths::Context 
 void print_runs(const run_lengths::RunList &list, const run_lengths::Context &context, const StatesArguments &arguments)
 {
 	std::size_t left_out = 0;
-	print_table(runs_table(list, context, max_rows_of(arguments, rows_in_text), left_out), context.format);
+	print_table(runs_table(list, context, max_rows_of(arguments, report::rows_in_text), left_out), context.format);
 	if (context.format == report::Format::text)
 		fmt::print("{}", report::more_rows_text(left_out));
 }
@@ -137,7 +137,7 @@ void print_matches(const run_lengths::RunList &list, const states::Automaton &au
 		   const run_lengths::Context &context, const StatesArguments &arguments)
 {
 	const run_lengths::Matches matches = matches_of(list, automaton);
-	const std::size_t most = std::min(matches.all.size(), max_rows_of(arguments, rows_in_text));
+	const std::size_t most = std::min(matches.all.size(), max_rows_of(arguments, report::rows_in_text));
 	const report::Table table = matches_table(matches, list, context, most);
 	const activities::Rows histogram = matches_histogram(matches, arguments.match);
 	if (arguments.json && arguments.histogram) {

@@ -50,7 +50,7 @@ struct TopArguments {
 	std::optional<record::Counting> counting; // of measurements
 	std::optional<top::RowFilter> filter;     // of rows_where
 	std::uint64_t refreshes = 0;              // 0: until it is ended
-	std::size_t rows = rows_in_text;
+	std::size_t rows = report::rows_in_text;
 	std::string details; // a process
 	StackArguments stacks;
 	bool user = false, virtual_times = false;

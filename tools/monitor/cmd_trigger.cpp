@@ -34,7 +34,7 @@ using trigger::Fired;
 struct TriggerArguments {
 	std::string triggers, directory;
 	bool explains = false, json = false;
-	std::size_t top = rows_in_text;
+	std::size_t top = report::rows_in_text;
 };
 
 std::string number_text(std::size_t number, const char *what)

@@ -3,15 +3,12 @@
 // callback sets the exit code or throws Error. Called only by main.cpp.
 #pragma once
 
-#include <cstddef>
 #include <span>
 #include <string_view>
 
 #include <CLI/CLI.hpp>
 
 namespace monitor {
-
-inline constexpr std::size_t rows_in_text = 40; // of a table, unless --top gives another number
 
 void add_record(CLI::App &app, int &exit_code);
 void add_top(CLI::App &app, int &exit_code);

@@ -8,12 +8,10 @@
 #include <fmt/format.h>
 
 #include "answers/plot/svg.h"
-#include "answers/plot/text.h"
 #include "base/escape.h"
 #include "base/fd.h"
 #include "problems.h"
 #include "standard_descriptors.h"
-#include "terminal.h"
 
 namespace monitor {
 
@@ -26,13 +24,7 @@ CLI::Option *add_plot_options(CLI::App &command, PlotArguments &arguments)
 
 std::string plot_text(const std::vector<plot::Chart> &charts)
 {
-	constexpr std::size_t usual_width = 80;
-	const std::size_t width = terminal_width();
-	std::string text;
-	for (const plot::Chart &chart : charts)
-		text +=
-		    (text.empty() ? "" : "\n") + plot::to_text(chart, {width ? width : usual_width, locale_is_utf8()});
-	return text;
+	return plot::to_text(charts, terminal_look());
 }
 
 void write_svg(const std::vector<plot::Chart> &charts, const std::string &file, const std::string &notes)

@@ -35,11 +35,6 @@ void print_error(std::string_view sentence)
 	std::fputc('\n', stderr);
 }
 
-void print_note(const std::string &text)
-{
-	std::fputs(text.c_str(), stderr);
-}
-
 void print_problems(const trace::Problems &problems)
 {
 	constexpr std::size_t max_printed = 10;

@@ -5,15 +5,13 @@
 #include <string>
 #include <string_view>
 
+#include "base/note.h"
 #include "reading/events/problem.h"
 
 namespace monitor {
 
 // "monitor: SENTENCE". Names in it may be any bytes; further lines are indented so that they do not pass for ours.
 void print_error(std::string_view sentence);
-
-// Prints a text on standard error. What a user reads there is no result: if it cannot be written, the command goes on.
-void print_note(const std::string &text);
 
 // Prints the first ten, and how many more there are.
 void print_problems(const trace::Problems &problems);

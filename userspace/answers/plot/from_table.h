@@ -16,6 +16,14 @@
 
 namespace monitor::plot {
 
+// --plot and --svg.
+struct Wanted {
+	bool in_text = false; // in the place of the table
+	std::string file;     // beside it
+
+	bool is_asked() const { return in_text || !file.empty(); }
+};
+
 struct Choice {
 	std::string subject;        // before the title: "report cpu"
 	std::string column;         // by key or title; "": the table's own figure

@@ -191,4 +191,12 @@ std::string to_text(const Chart &chart, const Look &look)
 	return title + (chart.kind == Chart::Kind::series ? series_text(chart, look) : bars_text(chart, look));
 }
 
+std::string to_text(const std::vector<Chart> &charts, const Look &look)
+{
+	std::string text;
+	for (const Chart &chart : charts)
+		text += (text.empty() ? "" : "\n") + to_text(chart, look);
+	return text;
+}
+
 } // namespace monitor::plot

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "chart.h"
 
@@ -20,5 +21,7 @@ struct Look {
 inline constexpr std::size_t min_width = 40;
 
 std::string to_text(const Chart &chart, const Look &look);
+// Below one another.
+std::string to_text(const std::vector<Chart> &charts, const Look &look);
 
 } // namespace monitor::plot

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Answers "how long did it take": system calls, blocked times, and what the programs say they were doing. A table from
-// what Totals (reading/activities/totals.h) summed. Called by cmd_report.cpp.
+// what Totals (reading/activities/totals.h) summed.
 #pragma once
 
 #include <string>

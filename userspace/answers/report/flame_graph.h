@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The stacks of a trace, or of two, as a page for a browser: flame graphs (Gregg, "The Flame Graph", ACM Queue 14/2,
-// 2016) that can be searched and zoomed. One file that loads nothing else. Called by cmd_report.cpp.
+// 2016) that can be searched and zoomed. One file that loads nothing else.
 //
 // The page is flame_graph.html with the data in place of its one mark. Names come from traces and are untrusted: they
 // are JSON strings without any `<`, and the page shows them as text only.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Answers "how much of each CPU was idle" twice: by the number of samples, with the interval that sampling leaves open,
-// and by time, from the switches. Called by cmd_report.cpp (report samples --idle).
+// and by time, from the switches.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Answers "how well was the hardware used, and by whom": a row per process, thread, CPU ..., a column per measurement,
-// and how it was counted. Called by cmd_report.cpp.
+// and how it was counted.
 #pragma once
 
 #include <string>

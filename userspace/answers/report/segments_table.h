@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Answers "what was counted from here to there": a row per pair of resets and process, thread or CPU.
-// Called by cmd_report.cpp.
 #pragma once
 
 #include <string>

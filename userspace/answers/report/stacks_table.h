@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Answers "where in the program": the functions of a call tree by what was spent in them, and the tree itself. Called
-// by cmd_report.cpp.
+// Answers "where in the program": the functions of a call tree by what was spent in them, and the tree itself.
 #pragma once
 
 #include <string>

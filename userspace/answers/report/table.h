@@ -64,6 +64,7 @@ std::string csv_text(std::string_view text);
 // A column's name: quoted only if necessary.
 std::string csv_name(const std::string &name);
 
+inline constexpr std::size_t rows_in_text = 40; // of a table, unless --top gives another number
 // The line below a table of which this many rows are hidden; "" if all are.
 std::string more_rows_text(std::size_t hidden);
 

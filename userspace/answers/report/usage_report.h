@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Answers "who used the CPUs, in which mode, and waited how long": tables from what Machine folded.
-// Called by cmd_report.cpp.
 #pragma once
 
 #include <functional>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // `monitor report DIR --virtual` as a table: of each row the times that were measured, and beside them those that would
-// have been if nobody had measured (reading/cost/virtual_times.h), with their range. Called by
-// tools/monitor/report_virtual.cpp.
+// have been if nobody had measured (reading/cost/virtual_times.h), with their range.
 #pragma once
 
 #include <optional>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The rows of an answer as tables: for text, with names and bounds as they are read; for JSON and CSV, with all
 // figures.
-//
-// Called by tools/monitor/report_requests.cpp and json.cpp.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// An answer in sentences: the slowest requests, and what no row can show. Called by tools/monitor/report_requests.cpp.
+// An answer in sentences: the slowest requests, and what no row can show.
 #pragma once
 
 #include <string>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "report_triggers.h"
-
+// When the triggers of a recording fired, and why.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -10,12 +9,15 @@
 
 #include <fmt/format.h>
 
+#include "answers/report/triggers_table.h"
 #include "base/error.h"
 #include "monitor/matcher.h"
+#include "reading/analyze/recording_info.h"
 #include "reading/events/merge.h"
-#include "terminal.h"
+#include "reading/events/threads.h"
+#include "report.h"
 
-namespace monitor {
+namespace monitor::reports {
 namespace {
 
 // The last event of each stream: that of a firing is before it in its stream, at the same time. Between them are only
@@ -132,19 +134,11 @@ private:
 	std::size_t newest_ = none;
 };
 
-} // namespace
-
-void report_triggers(const ReportArguments &arguments, trace::Trace &trace, const analyze::RecordingInfo &info)
+std::vector<report::FiringRow> rows_of(const Question &question, trace::Trace &trace,
+				       const analyze::RecordingInfo &info)
 {
-	if (info.triggers.empty())
-		throw Error(info.present ? "this recording had no triggers: record with --trigger 'WHEN => DO', or run "
-					   "triggers on it: monitor trigger FILE DIR"
-					 : "only a recording has triggers: name one, not several that were merged");
-	if (arguments.plot.is_asked())
-		throw Error(
-		    "the report triggers lists moments, so there is nothing to draw: leave out --plot and --svg");
-	const trace::TimeRange asked = arguments.selection.range(trace, {0, trace.end_time()});
-	const trace::EventSelection selected = arguments.selection.events(trace);
+	const trace::TimeRange asked = question.selection.range(trace, {0, trace.end_time()});
+	const trace::EventSelection selected = question.selection.events(trace);
 	trigger::RecordedFirings recorded(trace);
 	trace::Threads threads(trace);
 	LastEvents last;
@@ -184,22 +178,41 @@ void report_triggers(const ReportArguments &arguments, trace::Trace &trace, cons
 	    },
 	    [&](const trace::StreamInfo &stream, std::uint64_t, std::uint64_t, std::uint64_t) { threads.gap(stream); });
 	samples.set(rows);
-	report::Table table = report::triggers_table(rows, trace);
-	if (!arguments.sort.empty())
-		table.sort_by(table.column(arguments.sort));
-	if (arguments.top)
-		table.keep_top(arguments.top);
-	if (arguments.json)
-		return fmt::print("{{\"rows\": {},\n\"triggers\": {}}}\n", report::to_json(table),
-				  report::triggers_json(info));
-	if (arguments.csv)
-		return fmt::print("{}", report::to_csv(table));
-	if (rows.empty())
-		fmt::print("no trigger fired in what this trace has\n\n");
-	else
-		fmt::print("{}{}\n", report::to_text(table, terminal_width()),
-			   report::more_rows_text(rows.size() - table.rows.size()));
-	fmt::print("{}", report::triggers_notes(info));
+	return rows;
 }
 
-} // namespace monitor
+Answer answer_of_triggers(const Question &question, trace::Trace &trace)
+{
+	const analyze::RecordingInfo info = analyze::recording_of(trace);
+	if (info.triggers.empty())
+		throw Error(info.present ? "this recording had no triggers: record with --trigger 'WHEN => DO', or run "
+					   "triggers on it: monitor trigger FILE DIR"
+					 : "only a recording has triggers: name one, not several that were merged");
+	if (question.plot.is_asked())
+		throw Error(
+		    "the report triggers lists moments, so there is nothing to draw: leave out --plot and --svg");
+	report::Table table = report::triggers_table(rows_of(question, trace, info), trace);
+	const std::size_t all = table.rows.size();
+	question.sort_rows(table);
+	if (question.top)
+		table.keep_top(question.top);
+	Answer answer;
+	if (question.json)
+		answer.text = fmt::format("{{\"rows\": {},\n\"triggers\": {}}}\n", report::to_json(table),
+					  report::triggers_json(info));
+	else if (question.csv)
+		answer.text = report::to_csv(table);
+	else if (all == 0)
+		answer.text = "no trigger fired in what this trace has\n\n" + report::triggers_notes(info);
+	else
+		answer.text = report::to_text(table, question.width) + report::more_rows_text(all - table.rows.size()) +
+			      "\n" + report::triggers_notes(info);
+	return answer;
+}
+
+} // namespace
+
+const Report triggers_report{
+    "triggers", "when the triggers of `record --trigger` fired, and why", {}, true, answer_of_triggers};
+
+} // namespace monitor::reports

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+// How long it took: system calls, blocked times, and what the programs say they were doing.
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "answers/report/activities_table.h"
+#include "base/error.h"
+#include "base/note.h"
+#include "fold_report.h"
+#include "reading/activities/patches.h"
+#include "reading/activities/table.h"
+#include "reading/activities/totals.h"
+#include "reading/analyze/source.h"
+
+namespace monitor::reports {
+namespace {
+
+using activities::Label;
+
+const std::map<std::string, Label> labels = {
+    {"process", Label::process}, {"thread", Label::thread}, {"caller", Label::caller}, {"argument", Label::argument}};
+
+// What a table cannot show because it was not recorded: an error if nothing remains, otherwise a note.
+void expect_recorded(const analyze::RecordingInfo &info, const analyze::EventKinds &kinds, bool is_of_calls)
+{
+	if (const std::string why = report::why_no_states(info, kinds, is_of_calls); !why.empty())
+		throw Error(why);
+	if (is_of_calls)
+		return;
+	const auto is_recorded = [&](const char *program, bool is_in_kinds) {
+		return info.present ? info.has_program(program) : is_in_kinds;
+	};
+	if (!is_recorded("sys_enter", kinds.has_calls()) || !is_recorded("sys_exit", kinds.has_calls()))
+		print_note("monitor: system calls were not recorded, so the calls are unknown\n");
+	if (!is_recorded("irq_handler_entry", kinds.has_interrupts(false)) ||
+	    !is_recorded("softirq_entry", kinds.has_interrupts(true)))
+		print_note("monitor: interrupts were not recorded, so the wakers are unknown\n");
+	else if (info.filtering())
+		print_note("monitor: with -p, interrupts are recorded only while a selected thread runs, so "
+			   "wakers elsewhere are unknown\n");
+}
+
+// Reports of the states of threads are tables of these names in share/tables/.
+activities::Grouping grouping_of(const Question &question)
+{
+	if (question.report->of_programs)
+		return {activities::Source::program, {Label::activity, labels.at(question.by)}};
+	return activities::grouping_of(activities::load_shipped_table(question.report->name).activities.front());
+}
+
+class ActivitiesReport : public FoldReport {
+public:
+	explicit ActivitiesReport(Folded &of)
+	    : FoldReport(of, of.question.report->of_programs ? Counters::recorded : Counters::none),
+	      tracker_(analyze::source_of(of.trace, of.info), of.machine,
+		       {of.question.by == "argument", counters_.get(), of.question.report == &offcpu_report}),
+	      totals_(grouping_of(of.question), of.machine, tracker_, counters_.get()),
+	      is_of_programs_(of.question.report->of_programs)
+	{
+		const std::string &by = of.question.by;
+		if (of.info.statistics && (by == "thread" || by == "argument"))
+			throw Error(fmt::format("this recording has statistics instead of events (--statistics), which "
+						"have the activities of each process: use --by process or --by "
+						"caller, not {}",
+						by));
+		if (is_of_programs_ && tracker_.names().empty())
+			throw Error(
+			    of.info.has_partial()
+				? "the recording's --filter left out events of its activities (`monitor info` shows "
+				  "it), so they are not known; `monitor list` and `monitor stat` show those that "
+				  "it kept"
+				: "this trace has no activities: declare them with EDC_ACTIVITY of monitor/edc.h");
+		tracker_.add(totals_);
+		of.machine.add(tracker_);
+		if (!is_of_programs_)
+			expect_recorded(of.info, of.machine.kinds(),
+					totals_.grouping().source == activities::Source::system_call);
+		const bool is_all =
+		    of.machine.is_whole() && of.machine.scope().cpus.empty() && !of.machine.scope().threads;
+		if (is_of_programs_ && is_all &&
+		    std::ranges::any_of(of.info.functions, &analyze::RecordedFunction::is_patched))
+			of.machine.add(patches_.emplace(of.trace.description()));
+	}
+
+	void finish() override
+	{
+		tracker_.finish();
+		FoldReport::finish();
+	}
+	report::Table table() override
+	{
+		report::Table table = report::activities_table(totals_, of_.clock, report::known_shares(of_.info),
+							       counters_ ? &counters_->info() : nullptr);
+		measure(&table);
+		if (counters_ && of_.question.is_text())
+			how_ += report::how_counted_text(counters_->info(), table);
+		return shown(std::move(table));
+	}
+	std::string below() const override
+	{
+		return is_of_programs_ ? report::unpaired_text(totals_) + report::call_cost_text(of_.info) +
+					     report::left_out_text(of_.info, of_.clock) +
+					     (patches_ ? report::patches_text(*patches_, of_.info) : "") + how_
+				       : "";
+	}
+	std::string members() const override
+	{
+		std::string text;
+		if (is_of_programs_)
+			text += fmt::format("\"unpaired\": {},\n\"overlap\": {},\n", report::unpaired_json(totals_),
+					    totals_.uncertain());
+		if (is_of_programs_ && of_.info.function_budget)
+			text +=
+			    fmt::format("\"left_out_by_budget\": {},\n", report::left_out_json(of_.info, of_.clock));
+		if (patches_)
+			text += fmt::format("\"patches\": {},\n", report::patches_json(*patches_, of_.info));
+		return text + FoldReport::members();
+	}
+
+private:
+	activities::Tracker tracker_;
+	activities::Totals totals_;
+	const bool is_of_programs_;
+	std::optional<activities::Patches> patches_; // if functions were patched
+};
+
+} // namespace
+
+const Report syscalls_report{"syscalls", "system calls by process and call", {}, true, answer_with<ActivitiesReport>};
+const Report offcpu_report{
+    "offcpu", "time blocked, by thread, system call and waker", {}, true, answer_with<ActivitiesReport>};
+const Report activities_report{
+    "activities", "activities of instrumented programs", {"process", "thread", "caller", "argument"},
+    true,         answer_with<ActivitiesReport>,         true};
+
+} // namespace monitor::reports

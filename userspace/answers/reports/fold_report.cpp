@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: MIT
+#include "fold_report.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "answers/report/measurements_table.h"
+#include "answers/report/summary.h"
+#include "base/duration.h"
+#include "base/error.h"
+#include "base/escape.h"
+#include "base/note.h"
+#include "base/text.h"
+#include "reading/analyze/clock_bound.h"
+#include "reading/analyze/fold.h"
+
+namespace monitor::reports {
+namespace {
+
+// A loss that makes the figures useless is reported before them.
+std::string loss_warning(const report::Summary &summary)
+{
+	const auto lost = static_cast<double>(summary.lost.value_or(0));
+	const double share = lost > 0 ? lost / (lost + static_cast<double>(summary.tokens)) : 0;
+	return share < 0.01
+		   ? ""
+		   : fmt::format("{:.0f} % of the events were lost: times and counts below are too small (\"at most\": "
+				 "the kernel's own count of the CPU time); record with a larger --buffer or "
+				 "fewer events (-e, -p)\n\n",
+				 share * 100);
+}
+
+std::string damage_text(std::size_t problems)
+{
+	return problems ? fmt::format("\n{} packets of this trace are damaged and were left out", problems) : "";
+}
+
+// What --filter left out of what the tables show.
+void tell_of_filter(const trace::Trace &trace, const analyze::RecordingInfo &info, bool of_programs)
+{
+	if (info.filter_expression.empty())
+		return;
+	std::set<std::string> missing;
+	for (const auto &cls : trace.description().classes()) {
+		const bool is_user = cls->domain == trace::Domain::user;
+		const bool is_pair =
+		    cls->name.ends_with("_begin") || cls->name.ends_with("_end") || cls->name.starts_with("function_");
+		if (info.partial.contains(cls->name) && is_user == of_programs && (!of_programs || is_pair) &&
+		    (is_user || info.attached(cls->name)))
+			missing.insert(cls->name);
+	}
+	const auto max_names = std::min<std::size_t>(missing.size(), 5);
+	std::string names = fmt::format("{}", fmt::join(missing.begin(), std::next(missing.begin(), max_names), ", "));
+	if (missing.size() > max_names)
+		names += fmt::format(" and {} more classes", missing.size() - max_names);
+	if (!missing.empty())
+		print_note(
+		    fmt::format("monitor: --filter left out events of {}: what is derived from them is unknown\n",
+				printable(names)));
+}
+
+// Series need all rows: each is a moment.
+std::vector<plot::Chart> charts_of(const Question &question, const report::Table &table)
+{
+	if (!question.plot.is_asked())
+		return {};
+	const std::size_t usual = question.is_text() ? report::rows_in_text : table.rows.size();
+	plot::Choice choice{fmt::format("report {}", question.report->name), question.sort,
+			    question.top ? question.top : usual};
+	if (question.top)
+		choice.max_series = question.top;
+	return {plot::chart_of(table, choice)};
+}
+
+std::string text_of(const Folded &of, const FoldReport &report, const report::Table &table, std::size_t hidden,
+		    const report::Summary &summary, const std::vector<plot::Chart> &charts)
+{
+	const Question &question = of.question;
+	const std::string below = report.below();
+	return head_text(of.info, summary.wall_ns) + "\n" + loss_warning(summary) +
+	       (question.plot.in_text ? plot::to_text(charts, question.look) : report::to_text(table, question.width)) +
+	       report::more_rows_text(hidden) + (below.empty() ? "" : "\n") + below +
+	       (report.shows_cpus() ? "\n" + report::to_text(of.cpus, question.width) : "") +
+	       damage_text(of.trace.problems().total()) + "\n" + report::summary_text(summary) + "\n";
+}
+
+std::string json_of(const Folded &of, const FoldReport &report, const report::Table &table,
+		    const report::Summary &summary)
+{
+	const std::string &name = of.question.trace;
+	const std::string trace = name.empty() ? "" : fmt::format("\"trace\": {},\n", json_text(name));
+	return fmt::format("{{{}\"rows\": {},\n{}\"cpus\": {},\n\"summary\": {}}}\n", trace, report::to_json(table),
+			   report.members(), report::to_json(of.cpus), report::summary_json(summary));
+}
+
+void set_csv(Answer &answer, const Question &question, report::Table table)
+{
+	if (!question.trace.empty()) {
+		table.columns.insert(table.columns.begin(), {"trace", "trace", report::Unit::text});
+		for (auto &row : table.rows)
+			row.insert(row.begin(), question.trace);
+	}
+	const std::string text = report::to_csv(table);
+	const std::size_t head = text.find('\n') + 1;
+	answer.head = text.substr(0, head);
+	answer.text = text.substr(head);
+}
+
+} // namespace
+
+FoldReport::FoldReport(Folded &of, Counters counters) : of_(of)
+{
+	if (counters == Counters::needed && !of.info.counters)
+		throw Error("this recording has no counters: record with -m, for example -m cpu,cache");
+	if (counters == Counters::none || !of.info.counters)
+		return;
+	counters_ = std::make_unique<analyze::CounterFold>(of.trace.description(), *of.info.counters,
+							   of.trace.begin_time(), of.every_ticks, of.machine.scope());
+	of.machine.add(*counters_);
+}
+
+void FoldReport::finish()
+{
+	if (counters_)
+		counters_->finish(of_.machine);
+}
+
+void FoldReport::measure(const report::Table *table)
+{
+	if (!counters_)
+		return;
+	constexpr std::uint64_t max_parts = 100'000;
+	if (of_.every_ticks && counters_->parts().size() > max_parts)
+		throw Error("--every would make too many rows: use a longer time");
+	measured_ =
+	    report::measurements_table(*counters_, of_.machine, of_.clock, {of_.options.grouping, of_.every_ticks});
+	const report::Table &of = table ? *table : measured_;
+	how_ = of_.question.is_text() ? report::provenance_text(counters_->info(), of)
+				      : report::provenance_json(counters_->info(), of);
+	if (of_.question.is_text() && of_.every_ticks && counters_->reaching_back())
+		how_ += fmt::format("{} readings cover a longer time than --every and are shown where they were "
+				    "made; record with --every\n",
+				    counters_->reaching_back());
+}
+
+report::Table FoldReport::shown(report::Table table) const
+{
+	return counters_ && of_.question.is_text() ? report::without_exact(table) : std::move(table);
+}
+
+std::string FoldReport::members() const
+{
+	return counters_ ? fmt::format("\"ratios\": {},\n\"measurements\": {},\n", report::to_json(measured_), how_)
+			 : "";
+}
+
+void expect_fold(const Question &question, const analyze::RecordingInfo &info)
+{
+	if (info.statistics && !question.selection.cpus.empty())
+		throw Error(
+		    "this recording has statistics instead of events (--statistics), which do not tell what was "
+		    "on which CPU: leave out --cpu");
+	if (info.has_only_states())
+		throw Error(
+		    info.counts.empty() && info.times.empty()
+			? "this recording has no events (--no-tokens), only run lengths of states: use `monitor "
+			  "states DIR`"
+			: "this recording has no events (--no-tokens), only counts and run lengths of states: use "
+			  "`monitor report DIR counts` and `monitor states DIR`");
+	if (!info.has_tokens)
+		throw Error("this recording has no events (--no-tokens), only counts: use `monitor report DIR counts`");
+	if (info.card == "user" && !question.report->of_programs)
+		throw Error("this trace has only programs' own events (--user-only), none of the kernel's: use "
+			    "`monitor report DIR activities`, or monitor list");
+	if (question.report == &samples_report && info.partial.contains("sample"))
+		throw Error(
+		    "the recording's --filter left out samples, from which this table is made; `monitor list` shows "
+		    "those that it kept");
+}
+
+report::UsageOptions usage_options(const Question &question, const trace::Trace &trace,
+				   const analyze::RecordingInfo &info, const analyze::Machine &machine)
+{
+	report::UsageOptions options;
+	options.grouping.filtering = info.filtering();
+	if (!question.report->of_programs)
+		options.grouping.by = question.place<report::GroupBy>();
+	options.recorded = analyze::recorded(trace, info, machine.kinds());
+	options.with_sleepers =
+	    !question.is_text() || !question.sort.empty() || question.top != 0 || !question.selection.threads.is_all();
+	if (!question.selection.cpus.empty())
+		options.recorded.wakings = false; // waiting and blocked are on no CPU
+	if (options.grouping.by == report::GroupBy::cgroup)
+		options.grouping.cgroup_paths = selection::cgroup_paths(trace.directory());
+	return options;
+}
+
+std::string head_text(const analyze::RecordingInfo &info, double wall_ns)
+{
+	return (info.command.empty()
+		    ? ""
+		    : fmt::format("command: {} (its processes are marked *), ", printable(info.short_command()))) +
+	       fmt::format("{} recorded on {}\n", report::duration_text(wall_ns),
+			   info.host.empty() ? "?" : printable(info.host));
+}
+
+Answer answer_by_fold(const Question &question, trace::Trace &trace, MakeReport make)
+{
+	const analyze::RecordingInfo info = analyze::recording_of(trace);
+	expect_fold(question, info);
+	const trace::Clock &clock = trace.description().clock;
+	Folded of{question,
+		  trace,
+		  info,
+		  clock,
+		  question.every.empty() ? 0 : clock.to_ticks(parse_duration(question.every, "--every")),
+		  analyze::Machine(trace, info, question.selection.scope(trace, info))};
+	if (trace.is_generic_ctf() && !trace.is_empty() && !of.machine.kinds().has(analyze::Kind::sched_switch))
+		throw Error("this trace has no sched_switch events of a kernel, so it does not show who used the CPUs; "
+			    "monitor info counts its events, monitor list prints them");
+	analyze::ClockBound bound(trace.description(), info);
+	const std::unique_ptr<FoldReport> report = make(of);
+	const trace::Losses losses = analyze::fold(trace, of.machine, [&](const trace::Event &event) {
+		if (event.stream->is_recorder())
+			bound.event(event);
+	});
+	report->finish();
+	Answer answer;
+	if (question.folded) {
+		answer.text = report->folded();
+		return answer;
+	}
+	of.options = usage_options(question, trace, info, of.machine);
+	of.cpus = report::cpu_table(of.machine, clock, info, of.options.recorded);
+	report::Table table = report->table();
+	tell_of_filter(trace, info, question.report->of_programs);
+	question.sort_rows(table);
+	if ((table.rows.empty() || of.cpus.rows.empty()) && !question.selection.is_all())
+		print_note("monitor: nothing in this trace matches the options\n");
+	answer.charts = charts_of(question, table);
+	const std::size_t hidden = question.keep_rows(table);
+	const report::Summary summary = report::summarize(trace, info, bound, of.machine, losses);
+	if (!answer.charts.empty())
+		answer.notes = loss_warning(summary) + damage_text(trace.problems().total()) + "\n" +
+			       report::summary_text(summary);
+	if (question.json)
+		answer.text = json_of(of, *report, table, summary);
+	else if (question.csv)
+		set_csv(answer, question, std::move(table));
+	else
+		answer.text = text_of(of, *report, table, hidden, summary, answer.charts);
+	return answer;
+}
+
+} // namespace monitor::reports

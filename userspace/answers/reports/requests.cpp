@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// Which host made a request slow.
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "answers/requests/answer.h"
+#include "answers/requests/json.h"
+#include "answers/requests/tables.h"
+#include "answers/requests/text.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "report.h"
+
+namespace monitor::reports {
+namespace {
+
+constexpr std::size_t slowest_by_default = 10;
+
+requests::Collected collect(const Question &asked, trace::Trace &trace)
+{
+	const trace::EventSelection selection = asked.selection.events(trace);
+	const std::optional<filter::Filter> filter = asked.selection.event_filter(trace);
+	requests::Question question;
+	question.names = asked.key;
+	question.range = asked.selection.range(trace, {trace.begin_time(), trace.end_time()});
+	question.selection = &selection;
+	question.filter = filter ? &*filter : nullptr;
+	requests::Collected collected = requests::collect(trace, question);
+	if (filter)
+		selection::tell_undecided(*filter);
+	return collected;
+}
+
+std::string text_of(const requests::Answer &answer, const Question &asked)
+{
+	const requests::By by = asked.by == "host" ? requests::By::host : requests::By::step;
+	report::Table table = asked.is_text() ? requests::text_table(answer, by) : requests::table(answer, by);
+	asked.sort_rows(table);
+	const std::size_t hidden = asked.keep_rows(table);
+	if (!asked.is_text())
+		return asked.csv ? report::to_csv(table) : requests::json_text(answer, table) + "\n";
+	return requests::head_text(answer) + report::to_text(table, asked.width) + report::more_rows_text(hidden) +
+	       requests::slowest_text(answer) + "\n" + requests::notes_text(answer);
+}
+
+Answer answer_of_requests(const Question &asked, trace::Trace &trace)
+{
+	requests::Collected collected = collect(asked, trace);
+	if (collected.requests.empty() && collected.crowded_keys == 0 && collected.long_events == 0)
+		throw Error(fmt::format("no event with {} matches the options", readable(asked.key)));
+	const std::vector<requests::Point> points = collected.points;
+	const requests::PathMaker maker(points, trace);
+	requests::Answer answer =
+	    requests::answer(std::move(collected), maker, asked.top ? asked.top : slowest_by_default);
+	answer.key = asked.key;
+	answer.hosts = trace.machines();
+	Answer printed;
+	printed.text = text_of(answer, asked);
+	return printed;
+}
+
+} // namespace
+
+const Report requests_report{"requests",
+			     "requests across hosts: their steps, the slowest ones, and how sure that is (--key)",
+			     {"step", "host"},
+			     false,
+			     answer_of_requests,
+			     false,
+			     true};
+
+} // namespace monitor::reports

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// What was counted from here to there.
+#include "reading/analyze/segments.h"
+#include "answers/report/segments_table.h"
+#include "fold_report.h"
+
+namespace monitor::reports {
+namespace {
+
+class SegmentsReport : public FoldReport {
+public:
+	explicit SegmentsReport(Folded &of)
+	    : FoldReport(of, Counters::needed),
+	      fold_(of.question.place<analyze::SegmentBy>(), of.trace.description(), of.machine, *counters_)
+	{
+		of.machine.add(fold_);
+	}
+
+	report::Table table() override
+	{
+		report::Table table = report::segments_table(fold_, counters_->info(), of_.clock);
+		measure(&table);
+		return shown(std::move(table));
+	}
+	std::string below() const override { return report::segments_text(fold_, of_.info) + how_; }
+
+private:
+	analyze::SegmentFold fold_;
+};
+
+} // namespace
+
+const Report segments_report{"segments",
+			     "what was counted between the events of `record --reset-on`",
+			     {"process", "thread", "cpu"},
+			     false,
+			     answer_with<SegmentsReport>};
+
+} // namespace monitor::reports

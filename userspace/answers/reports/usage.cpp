@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+// Who used the CPUs, in which mode, and what they waited for; and what was counted meanwhile.
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "answers/report/measurements_table.h"
+#include "answers/report/summary.h"
+#include "answers/report/virtual_table.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "fold_report.h"
+#include "reading/analyze/clock_bound.h"
+#include "reading/analyze/fold.h"
+#include "reading/cost/virtual_times.h"
+
+namespace monitor::reports {
+namespace {
+
+class CpuReport : public FoldReport {
+public:
+	explicit CpuReport(Folded &of) : FoldReport(of, Counters::recorded) {}
+
+	report::Table table() override
+	{
+		measure();
+		return shown(of_.is_by_cpu() ? of_.cpus : report::usage_table(of_.machine, of_.clock, of_.options));
+	}
+	std::string below() const override
+	{
+		report::Table ratios = shown(measured_);
+		const std::size_t hidden = of_.question.keep_rows(ratios);
+		return (counters_ ? report::to_text(ratios, of_.question.width) : "") +
+		       (hidden ? fmt::format("... and {} more; the report ratios with --top 0 shows all\n", hidden)
+			       : "") +
+		       how_;
+	}
+	bool shows_cpus() const override { return !of_.is_by_cpu() && !of_.machine.scope().threads; }
+};
+
+class RatiosReport : public FoldReport {
+public:
+	explicit RatiosReport(Folded &of) : FoldReport(of, Counters::needed) {}
+
+	report::Table table() override
+	{
+		measure();
+		return shown(measured_);
+	}
+};
+
+// As if nobody had measured.
+Answer answer_without_probes(const Question &question, trace::Trace &trace)
+{
+	const analyze::RecordingInfo info = analyze::recording_of(trace);
+	expect_fold(question, info);
+	const trace::Clock &clock = trace.description().clock;
+	const cost::VirtualCost cost = cost::virtual_cost(info, clock);
+	if (!cost.why_not.empty())
+		throw Error("--virtual: " + cost.why_not);
+	analyze::Machine machine(trace, info, question.selection.scope(trace, info));
+	cost::VirtualTimes times(machine, info, cost);
+	machine.add(times);
+	analyze::ClockBound bound(trace.description(), info);
+	const trace::Losses losses = analyze::fold(trace, machine, [&](const trace::Event &event) {
+		times.event(event);
+		if (event.stream->is_recorder())
+			bound.event(event);
+	});
+	const report::Summary summary = report::summarize(trace, info, bound, machine, losses);
+	const bool only_phases = losses.all_counted && losses.lost == info.phase_marks();
+	if (summary.missing || !trace.problems().empty() || !only_phases)
+		throw Error(
+		    "--virtual: parts of this trace are missing or damaged, and what their events cost with them; "
+		    "`monitor check` says which");
+	report::UsageOptions options = usage_options(question, trace, info, machine);
+	options.with_sleepers = !question.is_text() || !question.sort.empty() || question.top != 0;
+	const report::VirtualReport report(machine, times, cost, clock, options);
+	report::Table table = report.table();
+	question.sort_rows(table);
+	const std::size_t hidden = question.keep_rows(table);
+	Answer answer;
+	if (question.json)
+		answer.text =
+		    fmt::format("{{\"rows\": {},\n\"virtual\": {},\n\"summary\": {}}}\n", report::to_json(table),
+				json_dump(report::virtual_json(report, cost)), report::summary_json(summary));
+	else if (question.csv)
+		answer.text = report::to_csv(table);
+	else
+		answer.text = fmt::format(
+		    "{}{}\n{}{}\n{}{}\n", head_text(info, summary.wall_ns), report::virtual_command_text(report),
+		    report::to_text(report::with_ranges(table), question.width), report::more_rows_text(hidden),
+		    report::virtual_notes(report, cost, info), report::summary_text(summary));
+	return answer;
+}
+
+} // namespace
+
+const Report cpu_report{"cpu", "who used the CPUs, in which mode, and what they waited for (default)", usual_groupings,
+			true, [](const Question &question, trace::Trace &trace) {
+				return question.is_virtual ? answer_without_probes(question, trace)
+							   : answer_with<CpuReport>(question, trace);
+			}};
+const Report ratios_report{"ratios", "what `record -m` counted", usual_groupings, false, answer_with<RatiosReport>};
+
+} // namespace monitor::reports

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+#include "selection.h"
+
+#include <algorithm>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include "answers/report/table.h"
+#include "base/error.h"
+#include "base/note.h"
+#include "base/text.h"
+#include "reading/events/time_text.h"
+#include "reading/filter/text_match.h"
+
+namespace monitor::selection {
+namespace {
+
+// HH:MM:SS in local time, with the date if the trace is of several days.
+std::string time_of_day(const trace::Trace &trace, std::uint64_t time)
+{
+	const auto local = [&](std::uint64_t ticks) {
+		const std::time_t seconds = (trace.description().clock.wall_ns(ticks) + 500'000'000) / 1'000'000'000;
+		return fmt::localtime(seconds);
+	};
+	const std::tm first = local(trace.begin_time()), last = local(trace.end_time()), shown = local(time);
+	return first.tm_yday == last.tm_yday && first.tm_year == last.tm_year
+		   ? fmt::format("{:%H:%M:%S}", shown)
+		   : fmt::format("{:%Y-%m-%d %H:%M:%S}", shown);
+}
+
+} // namespace
+
+bool Selection::is_all() const
+{
+	return from.empty() && to.empty() && cpus.empty() && threads.is_all() && !filter;
+}
+
+trace::TimeRange Selection::range(const trace::Trace &trace, const trace::TimeRange &whole) const
+{
+	const trace::TimeRange range = trace::parse_range(from, to, trace, end_option);
+	const bool is_late = !from.empty() && range.from > whole.to, is_early = !to.empty() && range.to < whole.from;
+	if (!is_late && !is_early)
+		return range;
+	const auto since_begin = [&](std::uint64_t time) {
+		const std::uint64_t ticks = time - std::min(time, trace.begin_time());
+		return report::duration_text(static_cast<double>(trace.description().clock.to_ns(ticks)));
+	};
+	throw Error(fmt::format("{} {} is outside of what was recorded, which is from {} to {}",
+				is_late ? "--from" : end_option, is_late ? from : to, since_begin(whole.from),
+				since_begin(whole.to)));
+}
+
+void tell_left_out(const filter::Filter &filter, const trace::Description &description, const std::string &of)
+{
+	const std::string text = filter::left_out_text(
+	    filter::left_out(filter, description, [&](const trace::EventClass &cls) { return filter.can_match(cls); }));
+	if (!text.empty())
+		print_note(fmt::format("monitor: {}: {}\n", of, printable(text)));
+}
+
+void tell_undecided(const filter::Filter &filter, const std::string &of)
+{
+	if (filter.undecided())
+		print_note(fmt::format("monitor: {}: {}\n", of, filter::undecided_sentence));
+}
+
+std::optional<filter::Filter> Selection::event_filter(const trace::Trace &trace) const
+{
+	std::optional<filter::Filter> made;
+	if (filter) {
+		made.emplace(*filter, trace.description(), trace.begin_time());
+		tell_left_out(*made, trace.description(), "--filter");
+	}
+	return made;
+}
+
+trace::EventSelection Selection::events(const trace::Trace &trace) const
+{
+	if (threads.is_all())
+		return {trace, cpus, {}};
+	return {trace, cpus, threads_of_events(trace, analyze::recording_of(trace), threads)};
+}
+
+analyze::Scope Selection::scope(const trace::Trace &trace, const analyze::RecordingInfo &info) const
+{
+	analyze::Scope scope{range(trace, analyze::window_of(trace, info)), cpus, {}};
+	const trace::TimeRange asked = scope.range;
+	scope.range = analyze::whole_periods(trace, info, asked);
+	if (scope.range.from < asked.from || scope.range.to > asked.to)
+		print_note(fmt::format("monitor: statistics are of whole periods: the time from {} to {} is shown\n",
+				       time_of_day(trace, scope.range.from), time_of_day(trace, scope.range.to + 1)));
+	if (!threads.is_all())
+		scope.threads = threads_of_fold(trace, info, threads);
+	scope.cgroups = cgroups_of_fold(trace, threads);
+	return scope;
+}
+
+std::vector<std::string> event_names(const std::vector<std::string> &patterns, const trace::Description &description)
+{
+	std::vector<std::string> names;
+	for (const std::string &pattern : patterns) {
+		const std::size_t before = names.size();
+		const bool is_name = !description.find(pattern).empty();
+		for (const auto &cls : description.classes())
+			if (is_name ? cls->name == pattern : filter::matches_glob(pattern, cls->name))
+				names.push_back(cls->name);
+		if (names.size() == before)
+			throw Error("the trace has no event class " + readable(pattern) +
+				    "; `monitor info` lists those it has, `monitor events` those of each family");
+	}
+	return names;
+}
+
+} // namespace monitor::selection
