@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <initializer_list>
 #include <map>
 #include <memory>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -35,6 +37,108 @@ const std::map<std::string, record::RatioFormat> ratio_formats = {{"exact", reco
 								  {"rems16", record::RatioFormat::rems16},
 								  {"rems32", record::RatioFormat::rems32}};
 
+// What options cannot be given together, or not alone. With `other`, either can be left out.
+struct Excluded {
+	bool is_given;
+	const char *why, *other = nullptr;
+};
+
+void expect_none(std::initializer_list<Excluded> rows)
+{
+	for (const Excluded &row : rows)
+		if (row.is_given)
+			throw Error(row.other ? fmt::format("{}: leave it out, or {}", row.why, row.other) : row.why);
+}
+
+void expect_events_chosen(const RecordArguments &a)
+{
+	const bool user_only = a.options.user_only, counts = !a.counts.empty() || !a.times.empty();
+	const bool has_m = !a.measurements.empty(), has_states = !a.states.empty();
+	const bool has_functions = !a.functions.empty(), has_stacks = a.stacks.any();
+	const bool has_triggers = !a.triggers.empty() || !a.trigger_files.empty();
+	expect_none({
+	    {!has_m && !a.every.empty() && !counts,
+	     "--every sets when counters are read: choose counters with -m, such as "
+	     "-m cpu, or events with --count or --time"},
+	    {!has_m && !a.reset_on.empty(),
+	     "--reset-on sets when counters are read: choose counters with -m, such as -m cpu"},
+	    {has_m && user_only, "-m needs the kernel's probes: leave out --user-only"},
+	    {!a.reset_on.empty() && a.has_ratios(), "--reset-on needs exact counts: leave out --ratio-format"},
+	    {has_stacks && user_only, "--stacks needs the kernel's probes: leave out --user-only"},
+	    {!has_functions && !a.budget.empty(), "--budget needs --functions PATTERN"},
+	    {has_functions && user_only, "--functions needs the kernel's probes: leave out --user-only"},
+	    {!a.budget.empty() && a.no_calibration,
+	     "--budget needs to know what an event costs: leave out --no-calibration"},
+	    {has_triggers && user_only, "--trigger needs the probes of the kernel's events: leave out --user-only"},
+	    {!a.times.empty() && user_only, "--time is of the kernel's events: leave out --user-only"},
+	    {a.no_tokens && !counts && !has_states, "--no-tokens leaves only counts, times and states: add --count "
+						    "NAME=EXPRESSION, --time or --states TREE"},
+	    {a.no_tokens && a.filter && !has_states, "--no-tokens keeps no events: leave out --filter"},
+	    {a.no_tokens && has_m, "-m records tokens: leave out --no-tokens"},
+	    {a.no_tokens && has_functions, "--functions records tokens: leave out --no-tokens"},
+	    {a.no_tokens && has_stacks, "--stacks records tokens: leave out --no-tokens"},
+	    {a.no_tokens && has_triggers, "--trigger records tokens: leave out --no-tokens"},
+	    {!a.sample_every.empty() && user_only, "--sample-every needs the kernel's events: leave out --user-only"},
+	    {user_only && a.options.command.empty() && !a.options.everyone,
+	     "--user-only records the command's events, or with --user those of all programs: add -- CMD ... or "
+	     "--user"},
+	});
+}
+
+void expect_one_way(const RecordArguments &a)
+{
+	const bool of_flight = a.flight.has_value(), of_sums = !a.statistics.empty(),
+		   counts_only = of_sums && a.count_only;
+	const bool counts = !a.counts.empty() || !a.times.empty(), user_only = a.options.user_only;
+	const bool is_matching = counts || a.filter || !a.triggers.empty() || !a.trigger_files.empty();
+	constexpr const char *flight = "--flight", *sums = "--statistics", *only = "--count-only",
+			     *phases = "--calibrate";
+	expect_none({
+	    {!of_flight && a.snapshots, "--snapshots are those of a flight recorder: add --flight"},
+	    {of_flight && user_only, "--user-only has no kernel events, which a flight recorder keeps", flight},
+	    {of_flight && a.stacks.any(), "--stacks describes each stack once, which a flight recorder would overwrite",
+	     flight},
+	    {of_flight && !a.states.empty(), "--states is written while it is recorded", flight},
+	    {of_flight && counts, "--count or --time counts all that happens, not what a snapshot has", flight},
+	    {of_flight && !a.max_size.empty(), "--max-size is of one trace", flight},
+	    {of_flight && !a.budget.empty(), "--budget leaves out functions while they are recorded", flight},
+	    {of_flight && a.has_ratios(), "--ratio-format has ratios of parts that may be overwritten", flight},
+	    {of_flight && !a.flight->empty() && !a.flight->ends_with('s') && !a.buffer.empty(),
+	     "--buffer is the size of the rings, as --flight SIZE is", flight},
+	    {!of_sums && !a.keep.empty(), "--keep is how long periods are kept: add --statistics TIME"},
+	    {!of_sums && a.count_only, "--count-only is of periods: add --statistics TIME, such as --statistics 60s"},
+	    {of_sums && of_flight, "--flight keeps events, of which statistics are made instead", sums},
+	    {of_sums && !a.states.empty(), "--states records run lengths, which grow with time", sums},
+	    {of_sums && user_only, "--user-only records none of the kernel's events, of which statistics are made",
+	     sums},
+	    {of_sums && a.stacks.any(), "--stacks records who called whom, which is not in statistics", sums},
+	    {of_sums && !a.measurements.empty(), "-m reads counters, which are not in statistics", sums},
+	    {of_sums && is_matching,
+	     "--filter, --count, --time and --trigger decide on events, and statistics need all of them", sums},
+	    {of_sums && !a.sample_every.empty(), "--sample-every records samples, which are not in statistics", sums},
+	    {of_sums && !a.max_size.empty(), "--max-size ends a trace that grows; --keep bounds statistics", sums},
+	    {counts_only && a.options.everyone, "--user records programs' own events, which the probes do not count",
+	     only},
+	    {counts_only && !a.functions.empty(), "--functions records each call, and --count-only no event", only},
+	    {counts_only && !a.buffer.empty(),
+	     "--buffer is of rings, and --count-only posts nothing into them: leave it out"},
+	    {a.calibrate && a.options.command.empty(),
+	     "--calibrate measures what an event costs in a command: add -- CMD ..."},
+	    {a.calibrate && a.no_calibration, "--no-calibration measures no costs", phases},
+	    {a.calibrate && user_only, "--user-only has no probes that cost something", phases},
+	    {a.calibrate && of_flight, "--flight keeps the newest events, without gaps", phases},
+	    {a.calibrate && of_sums, "--statistics needs all events", phases},
+	    {a.calibrate && !a.states.empty(), "--states must see all events", phases},
+	    {a.calibrate && !a.selection.empty(), "-p must see all processes that are created", phases},
+	    {a.calibrate && is_matching, "--filter, --count, --time and --trigger must see all events", phases},
+	    {a.calibrate && !a.measurements.empty(), "-m counts without gaps", phases},
+	    {a.calibrate && a.stacks.any(), "--stacks takes time that depends on the stack", phases},
+	    {a.calibrate && !a.functions.empty(), "--functions has probes that need a privilege to be attached",
+	     phases},
+	    {a.calibrate && !a.sample_every.empty(), "--sample-every numbers its samples without gaps", phases},
+	});
+}
+
 void parse_selection(RecordArguments &arguments)
 {
 	if (arguments.selection.empty())
@@ -62,42 +166,20 @@ std::uint64_t sample_period(const std::string &text)
 void parse_measurements(RecordArguments &arguments)
 {
 	record::Options &options = arguments.options;
-	if (arguments.measurements.empty()) {
-		for (const auto &[option, value] :
-		     {std::pair("--every", arguments.every), std::pair("--reset-on", arguments.reset_on)})
-			if (!value.empty() && (option != std::string_view("--every") ||
-					       (arguments.counts.empty() && arguments.times.empty())))
-				throw Error(fmt::format(
-				    "{} sets when counters are read: choose counters with -m, such as -m cpu{}", option,
-				    option == std::string_view("--every") ? ", or events with --count or --time" : ""));
+	if (arguments.measurements.empty())
 		return;
-	}
-	if (options.user_only)
-		throw Error("-m needs the kernel's probes: leave out --user-only");
 	record::Counting &counting = options.counting.emplace();
 	if (!arguments.every.empty())
 		counting.every_ns = parse_duration(arguments.every, "--every");
 	counting.format = ratio_formats.at(arguments.ratio_format);
-	if (!arguments.reset_on.empty()) {
-		if (counting.format != record::RatioFormat::exact)
-			throw Error("--reset-on needs exact counts: leave out --ratio-format");
+	if (!arguments.reset_on.empty())
 		counting.resets = card::parse_reset_events(split(arguments.reset_on));
-	}
 	counting.selection = pmu::select(split(arguments.measurements));
 	if (counting.format != record::RatioFormat::exact)
 		record::keep_ratios(counting.selection);
 	counting.user_reads = record::user_reads(counting);
 	for (const std::string &note : counting.selection.notes)
 		print_error(note);
-}
-
-void parse_stacks(RecordArguments &arguments)
-{
-	if (!arguments.stacks.any())
-		return;
-	if (arguments.options.user_only)
-		throw Error("--stacks needs the kernel's probes: leave out --user-only");
-	arguments.options.stacks = arguments.stacks.options();
 }
 
 // A comma between parentheses is part of a C++ name.
@@ -128,56 +210,47 @@ double parse_percent(const std::string &text)
 
 void parse_functions(RecordArguments &arguments)
 {
-	if (arguments.functions.empty() && !arguments.budget.empty())
-		throw Error("--budget needs --functions PATTERN");
 	if (arguments.functions.empty())
 		return;
-	if (arguments.options.user_only)
-		throw Error("--functions needs the kernel's probes: leave out --user-only");
 	arguments.options.functions = split_patterns(arguments.functions);
-	if (arguments.budget.empty())
-		return;
-	if (arguments.no_calibration)
-		throw Error("--budget needs to know what an event costs: leave out --no-calibration");
-	arguments.options.budget = parse_percent(arguments.budget) / 100;
+	if (!arguments.budget.empty())
+		arguments.options.budget = parse_percent(arguments.budget) / 100;
 }
 
 void expect_possible(const std::vector<NamedTrigger> &triggers, const RecordArguments &arguments)
 {
-	const bool any_stops = std::ranges::any_of(triggers, &NamedTrigger::stops);
+	const bool any_stops = std::ranges::any_of(triggers, &NamedTrigger::stops),
+		   of_flight = arguments.flight.has_value();
+	const bool any_reads = std::ranges::any_of(triggers, &NamedTrigger::reads),
+		   counts = !arguments.measurements.empty();
 	for (const NamedTrigger &trigger : triggers) {
-		const auto refuse = [&trigger](const std::string &why) {
-			throw Error(fmt::format("{}: {}", trigger.title(), why));
+		const bool stops = trigger.stops(), reads = trigger.reads(), by_clock = trigger.first.empty();
+		const bool takes_stack = trigger.does(TriggerAct::Kind::stack);
+		const std::pair<bool, const char *> rows[] = {
+		    {trigger.takes_snapshot() && !of_flight, "snapshots are those of a flight recorder: add --flight"},
+		    {trigger.starts() && stops, "start and stop are of two triggers"},
+		    {trigger.starts() && !any_stops, "no trigger stops, so there is nothing to start: add one with => "
+						     "stop, such as 'at start => stop'"},
+		    {takes_stack && !arguments.stacks.any(),
+		     "stack needs what tells a program's callers: add --stacks"},
+		    {takes_stack && by_clock,
+		     "there is no thread whose stack could be taken when it fires by the clock: "
+		     "use sample"},
+		    {trigger.samples() && !arguments.sample_every.empty(),
+		     "--sample-every numbers its samples itself: leave it out, or sample"},
+		    {stops && of_flight, "a flight recorder writes only snapshots: leave out stop"},
+		    {stops && !arguments.states.empty(), "--states must see all events: leave out stop"},
+		    {stops && (!arguments.reset_on.empty() || any_reads),
+		     "--reset-on, read and reset store their readings in pauses, too: leave out stop"},
+		    {reads && !counts, "read and reset are of counters: choose some with -m, such as -m cpu"},
+		    {reads && arguments.has_ratios(), "read and reset need exact counts: leave out --ratio-format"},
+		    {reads && (by_clock || trigger.kind == EDC_TRIGGER_MISSING),
+		     "read and reset are of the CPU where an event fires: use sample, which also reads the counters of "
+		     "all"},
 		};
-		if (trigger.takes_snapshot() && !arguments.flight)
-			refuse("snapshots are those of a flight recorder: add --flight");
-		if (trigger.starts() && trigger.stops())
-			refuse("start and stop are of two triggers");
-		if (trigger.starts() && !any_stops)
-			refuse("no trigger stops, so there is nothing to start: add one with => stop, such as "
-			       "'at start => stop'");
-		if (trigger.does(TriggerAct::Kind::stack) && !arguments.options.stacks.any())
-			refuse("stack needs what tells a program's callers: add --stacks");
-		if (trigger.does(TriggerAct::Kind::stack) && trigger.first.empty())
-			refuse("there is no thread whose stack could be taken when it fires by the clock: use sample");
-		if (trigger.samples() && !arguments.sample_every.empty())
-			refuse("--sample-every numbers its samples itself: leave it out, or sample");
-		if (trigger.stops() && arguments.flight)
-			refuse("a flight recorder writes only snapshots: leave out stop");
-		if (trigger.stops() && !arguments.states.empty())
-			refuse("--states must see all events: leave out stop");
-		if (trigger.stops() &&
-		    (!arguments.reset_on.empty() || std::ranges::any_of(triggers, &NamedTrigger::reads)))
-			refuse("--reset-on, read and reset store their readings in pauses, too: leave out stop");
-		if (!trigger.reads())
-			continue;
-		if (!arguments.options.counting)
-			refuse("read and reset are of counters: choose some with -m, such as -m cpu");
-		if (arguments.options.counting->format != record::RatioFormat::exact)
-			refuse("read and reset need exact counts: leave out --ratio-format");
-		if (trigger.first.empty() || trigger.kind == EDC_TRIGGER_MISSING)
-			refuse("read and reset are of the CPU where an event fires: use sample, which also reads the "
-			       "counters of all");
+		for (const auto &[is_so, why] : rows)
+			if (is_so)
+				throw Error(fmt::format("{}: {}", trigger.title(), why));
 	}
 }
 
@@ -197,24 +270,7 @@ void parse_matching(RecordArguments &arguments)
 	// For states the tokens are recorded, though they may not be written.
 	MatcherRequest request{arguments.filter, parse_counts(arguments.counts), parse_times(arguments.times),
 			       has_states || !arguments.no_tokens, triggers_of(arguments)};
-	if (arguments.options.user_only && !request.triggers.empty())
-		throw Error("--trigger needs the probes of the kernel's events: leave out --user-only");
-	if (arguments.options.user_only && !request.times.empty())
-		throw Error("--time is of the kernel's events: leave out --user-only");
 	const bool counts = !request.counts.empty() || !request.times.empty();
-	if (arguments.no_tokens && !counts && !has_states)
-		throw Error("--no-tokens leaves only counts, times and states: add --count NAME=EXPRESSION, --time or "
-			    "--states TREE");
-	if (arguments.no_tokens && request.filter && !has_states)
-		throw Error("--no-tokens keeps no events: leave out --filter");
-	const auto needs_tokens = [&](bool is_given, const char *option) {
-		if (arguments.no_tokens && is_given)
-			throw Error(fmt::format("{} records tokens: leave out --no-tokens", option));
-	};
-	needs_tokens(!arguments.measurements.empty(), "-m");
-	needs_tokens(!arguments.functions.empty(), "--functions");
-	needs_tokens(arguments.options.stacks.any(), "--stacks");
-	needs_tokens(!request.triggers.empty(), "--trigger");
 	expect_possible(request.triggers, arguments);
 	for (const NamedTrigger &trigger : request.triggers)
 		if (trigger.resets())
@@ -247,34 +303,8 @@ void parse_states(RecordArguments &arguments)
 void parse_statistics(RecordArguments &arguments)
 {
 	record::Options &options = arguments.options;
-	if (arguments.statistics.empty()) {
-		if (!arguments.keep.empty())
-			throw Error("--keep is how long periods are kept: add --statistics TIME");
-		if (arguments.count_only)
-			throw Error("--count-only is of periods: add --statistics TIME, such as --statistics 60s");
+	if (arguments.statistics.empty())
 		return;
-	}
-	const auto refuse = [](bool is_given, const char *option, const char *why) {
-		if (is_given)
-			throw Error(fmt::format("{} {}: leave it out, or --statistics", option, why));
-	};
-	refuse(arguments.flight.has_value(), "--flight", "keeps events, of which statistics are made instead");
-	refuse(options.states != nullptr, "--states", "records run lengths, which grow with time");
-	refuse(options.user_only, "--user-only", "records none of the kernel's events, of which statistics are made");
-	refuse(options.stacks.any(), "--stacks", "records who called whom, which is not in statistics");
-	refuse(options.counting.has_value(), "-m", "reads counters, which are not in statistics");
-	refuse(options.matching.has_value(), "--filter, --count, --time and --trigger",
-	       "decide on events, and statistics need all of them");
-	refuse(options.sample_every_ns != 0, "--sample-every", "records samples, which are not in statistics");
-	refuse(options.max_bytes.has_value(), "--max-size", "ends a trace that grows; --keep bounds statistics");
-	const auto refuse_counting = [&](bool is_given, const char *option, const char *why) {
-		if (is_given && arguments.count_only)
-			throw Error(fmt::format("{} {}: leave it out, or --count-only", option, why));
-	};
-	refuse_counting(options.everyone, "--user", "records programs' own events, which the probes do not count");
-	refuse_counting(!options.functions.empty(), "--functions", "records each call, and --count-only no event");
-	if (arguments.count_only && options.buffer_bytes)
-		throw Error("--buffer is of rings, and --count-only posts nothing into them: leave it out");
 	record::StatisticsOptions statistics;
 	statistics.counts_only = arguments.count_only;
 	statistics.period_ns = parse_duration(arguments.statistics, "--statistics");
@@ -299,26 +329,9 @@ void parse_statistics(RecordArguments &arguments)
 // --flight is the size of the rings, or how much of the past a snapshot has.
 void parse_flight(RecordArguments &arguments)
 {
-	if (!arguments.flight) {
-		if (arguments.snapshots)
-			throw Error("--snapshots are those of a flight recorder: add --flight");
+	if (!arguments.flight)
 		return;
-	}
 	record::Options &options = arguments.options;
-	const auto refuse = [](bool is_given, const char *option, const char *why) {
-		if (is_given)
-			throw Error(fmt::format("{} {}: leave it out, or --flight", option, why));
-	};
-	refuse(options.user_only, "--user-only", "has no kernel events, which a flight recorder keeps");
-	refuse(options.stacks.any(), "--stacks", "describes each stack once, which a flight recorder would overwrite");
-	refuse(options.states != nullptr, "--states", "is written while it is recorded");
-	refuse(options.matching &&
-		   (!options.matching->request.counts.empty() || !options.matching->request.times.empty()),
-	       "--count or --time", "counts all that happens, not what a snapshot has");
-	refuse(options.max_bytes.has_value(), "--max-size", "is of one trace");
-	refuse(options.budget.has_value(), "--budget", "leaves out functions while they are recorded");
-	refuse(options.counting && options.counting->format != record::RatioFormat::exact, "--ratio-format",
-	       "has ratios of parts that may be overwritten");
 	record::FlightOptions &flight = options.flight.emplace();
 	flight.snapshots = arguments.snapshots;
 	if (arguments.flight->empty())
@@ -327,7 +340,6 @@ void parse_flight(RecordArguments &arguments)
 		flight.before_ns = parse_duration(*arguments.flight, "--flight");
 		return;
 	}
-	refuse(options.buffer_bytes.has_value(), "--buffer", "is the size of the rings, as --flight SIZE is");
 	try {
 		options.buffer_bytes = parse_bytes(*arguments.flight, "--flight");
 	} catch (const Error &) {
@@ -335,31 +347,6 @@ void parse_flight(RecordArguments &arguments)
 		    fmt::format("--flight: '{}' is neither a size, such as 256M, nor a time, such as 10s or 500ms",
 				*arguments.flight));
 	}
-}
-
-// --calibrate: phases without probes, in the command.
-void parse_calibrate(const RecordArguments &arguments)
-{
-	const record::Options &options = arguments.options;
-	if (!arguments.calibrate)
-		return;
-	if (options.command.empty())
-		throw Error("--calibrate measures what an event costs in a command: add -- CMD ...");
-	const auto refuse = [](bool is_given, const char *option, const char *why) {
-		if (is_given)
-			throw Error(fmt::format("{} {}: leave it out, or --calibrate", option, why));
-	};
-	refuse(arguments.no_calibration, "--no-calibration", "measures no costs");
-	refuse(options.user_only, "--user-only", "has no probes that cost something");
-	refuse(options.flight.has_value(), "--flight", "keeps the newest events, without gaps");
-	refuse(options.statistics.has_value(), "--statistics", "needs all events");
-	refuse(options.states != nullptr, "--states", "must see all events");
-	refuse(options.filtering(), "-p", "must see all processes that are created");
-	refuse(options.matching.has_value(), "--filter, --count, --time and --trigger", "must see all events");
-	refuse(options.counting.has_value(), "-m", "counts without gaps");
-	refuse(options.stacks.any(), "--stacks", "takes time that depends on the stack");
-	refuse(!options.functions.empty(), "--functions", "has probes that need a privilege to be attached");
-	refuse(options.sample_every_ns != 0, "--sample-every", "numbers its samples without gaps");
 }
 
 std::string duration_error(const std::string &text)
@@ -387,28 +374,24 @@ void take_record(RecordArguments &arguments)
 {
 	arguments.options.families = parse_families(arguments.families);
 	parse_selection(arguments);
+	expect_events_chosen(arguments);
 	parse_measurements(arguments);
-	parse_stacks(arguments);
+	if (arguments.stacks.any())
+		arguments.options.stacks = arguments.stacks.options();
 	parse_functions(arguments);
 	parse_matching(arguments);
 	parse_states(arguments);
-	if (!arguments.sample_every.empty() && arguments.options.user_only)
-		throw Error("--sample-every needs the kernel's events: leave out --user-only");
 	if (!arguments.sample_every.empty())
 		arguments.options.sample_every_ns = sample_period(arguments.sample_every);
-	if (arguments.options.user_only && arguments.options.command.empty() && !arguments.options.everyone)
-		throw Error(
-		    "--user-only records the command's events, or with --user those of all programs: add -- CMD ... "
-		    "or --user");
 	if (!arguments.buffer.empty())
 		arguments.options.buffer_bytes = parse_bytes(arguments.buffer, "--buffer");
 	if (!arguments.max_size.empty())
 		arguments.options.max_bytes = parse_bytes(arguments.max_size, "--max-size");
 	arguments.options.calibrates = !arguments.no_calibration;
 	arguments.options.calibrates_in_phases = arguments.calibrate;
+	expect_one_way(arguments);
 	parse_flight(arguments);
 	parse_statistics(arguments);
-	parse_calibrate(arguments);
 }
 
 void add_record_options(CLI::App &command, RecordArguments &arguments)

@@ -30,6 +30,8 @@ struct RecordArguments {
 	bool no_tokens = false, count_only = false;
 	bool no_calibration = false, calibrate = false;
 	std::optional<int> notify_fd;
+
+	bool has_ratios() const { return !measurements.empty() && ratio_format != "exact"; }
 };
 
 void add_record_options(CLI::App &command, RecordArguments &arguments);
