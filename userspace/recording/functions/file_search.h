@@ -11,8 +11,8 @@
 namespace monitor::functions {
 
 // One line for each function: "NAME\tENTRY\tOFFSET:CONDITION ...\tOFFSET:KIND ...", where the last part is that of its
-// sleds if `may_patch`, or for one that cannot be recorded "!NAME\tWHY". If nothing matches, "?PATH, ..." may tell where
-// the file with the names of a stripped one was sought.
+// sleds if `may_patch`, or for one that cannot be recorded "!NAME\tWHY". If nothing matches, "?PATH, ..." may tell
+// where the file with the names of a stripped one was sought.
 std::string search_file(int fd, const Pattern &pattern, bool may_patch);
 
 struct FileAnswer {
