@@ -115,6 +115,7 @@ def waits_and_wakers():
 	trace.expect_true()
 	totals = {by: json.loads(report(trace, "--by", by, "--json"))["stacks"]["total_ns"] for by in ("offcpu", "wait")}
 	e2e.expect(totals["offcpu"] > 0 and totals["offcpu"] == totals["wait"], f"blocked by stack: {totals}")
+	e2e.run(e2e.monitor, "report", trace.directory, "cpu", "--by", "cpu")  # which is of no stacks
 	woken = 0
 	for line in report(trace, "--by", "wait", "--folded", "--command").splitlines():
 		frames = line.rsplit(" ", 1)[0].split(";")
