@@ -23,29 +23,30 @@ SOURCE = pathlib.Path(sys.argv[4])
 MAY = {
     "base": set(),
     "base/fleet": {"base"},
-    "recording/pmu": {"base"},
+    "base/recording_file": {"base"},
+    "recording/pmu": {"base", "base/recording_file"},
     "recording/recorder": {"base"},
-    "recording/card": {"base", "recording/recorder"},
-    "recording/user_card": {"base", "recording/recorder"},
-    "recording/stacks": {"base", "recording/recorder"},
+    "recording/card": {"base", "base/recording_file", "recording/recorder"},
+    "recording/user_card": {"base", "base/recording_file", "recording/recorder"},
+    "recording/stacks": {"base", "base/recording_file", "recording/recorder"},
     "recording/preload": set(),
     "recording/functions": {"base", "recording/recorder", "recording/card"},
-    "recording/rings": {"base", "recording/card", "recording/user_card", "recording/stacks"},
-    "recording/counting": {"base", "recording/pmu", "recording/recorder", "recording/card", "recording/rings"},
-    "recording/calibration": {"base", "recording/card", "recording/rings"},
-    "recording/periods": {"base", "recording/recorder", "recording/card", "recording/rings"},
-    "recording/triggers": {"base", "recording/recorder", "recording/card", "recording/user_card", "recording/rings"},
+    "recording/rings": {"base", "base/recording_file", "recording/card", "recording/user_card", "recording/stacks"},
+    "recording/counting": {"base", "base/recording_file", "recording/pmu", "recording/recorder", "recording/card", "recording/rings"},
+    "recording/calibration": {"base", "base/recording_file", "recording/card", "recording/rings"},
+    "recording/periods": {"base", "base/recording_file", "recording/recorder", "recording/card", "recording/rings"},
+    "recording/triggers": {"base", "base/recording_file", "recording/recorder", "recording/card", "recording/user_card", "recording/rings"},
     "recording/flight": {"base", "recording/recorder", "recording/card", "recording/user_card", "recording/rings", "recording/triggers"},
-    "recording/session": {"base", "recording/pmu", "recording/recorder", "recording/card", "recording/user_card", "recording/stacks",
-                          "recording/functions", "recording/rings", "recording/counting", "recording/calibration", "recording/periods",
-                          "recording/triggers", "recording/flight"},
-    "recording/fleet": {"base", "base/fleet"},
+    "recording/session": {"base", "base/recording_file", "recording/pmu", "recording/recorder", "recording/card", "recording/user_card",
+                          "recording/stacks", "recording/functions", "recording/rings", "recording/counting", "recording/calibration",
+                          "recording/periods", "recording/triggers", "recording/flight"},
+    "recording/fleet": {"base", "base/fleet", "base/recording_file"},
     "recording/agent": {"base", "base/fleet", "recording/recorder", "recording/card", "recording/flight", "recording/fleet"},
     "reading/ctf": {"base"},
     "reading/tdl": {"base", "reading/ctf"},
-    "reading/events": {"base", "reading/ctf", "reading/tdl"},
+    "reading/events": {"base", "base/recording_file", "reading/ctf", "reading/tdl"},
     "reading/filter": {"base", "reading/ctf", "reading/events"},
-    "reading/analyze": {"base", "reading/ctf", "reading/events"},
+    "reading/analyze": {"base", "base/recording_file", "reading/ctf", "reading/events"},
     "reading/cost": {"reading/ctf", "reading/events", "reading/analyze"},
     "reading/symbols": {"base", "reading/analyze"},
     "reading/activities": {"base", "reading/ctf", "reading/events", "reading/filter", "reading/analyze"},
@@ -94,6 +95,7 @@ ABOUT = {
     "userspace": {
         "base": "what all share: files, errors, text, escaping",
         "base/fleet": "what the hosts of a fleet say to each other",
+        "base/recording_file": "the members of .monitor/recording.json: written by recorders, read by all others",
         "recording/pmu": "counters and groups of them, from their names",
         "recording/recorder": "the recorder as a process: its user, its directory, the other recorders",
         "recording/card": "loads and attaches the probes",
@@ -159,8 +161,9 @@ SIDES = {"base": {"base"}, "recording": {"base", "recording"}, "reading": {"base
          "answers": {"base", "reading", "answers"}}
 BOTH_SIDES = {"answers/live"}
 # Targets that do not have the name of their folder alone.
-TARGETS = {"base": {"base", "debug_files", "demangle", "http"}, "base/fleet": {"fleet", "fleet_connection", "fleet_control"},
-           "recording/fleet": {"fleet_forwarding"}, "answers/fleet": {"fleet_collector"}}
+TARGETS = {"base": {"base", "debug_files", "demangle", "http"}, "base/recording_file": {"base"},
+           "base/fleet": {"fleet", "fleet_connection", "fleet_control"}, "recording/fleet": {"fleet_forwarding"},
+           "answers/fleet": {"fleet_collector"}}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 NETWORK_LIBRARY, NETWORK_FILE = "nats/", "userspace/base/fleet/connection.cpp"
 RECORD_LIBRARIES = re.compile(r"^(bpf/|linux/bpf|perfmon/|.*\.skel\.h$)")

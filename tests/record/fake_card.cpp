@@ -24,7 +24,7 @@ void BpfCard::heard() {}
 
 static std::uint64_t misses_now = 0;
 
-std::vector<ProgramMisses> BpfCard::misses() const
+std::map<std::string, std::uint64_t> BpfCard::misses() const
 {
 	return {{"sched_waking", misses_now}};
 }

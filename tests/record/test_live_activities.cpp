@@ -76,8 +76,9 @@ std::string shown(std::uint64_t ticks)
 std::string in_time(trace::Trace &trace, std::uint64_t from, std::uint64_t to)
 {
 	analyze::RecordingInfo info;
-	info.present = info.complete = true;
-	info.start_time = 5;
+	info.present = true;
+	info.state = "complete";
+	info.start.time = 5;
 	info.programs = {"sched_switch", "sched_waking"};
 	analyze::Machine machine(trace, info, {{from, to - 1}, {}, {}});
 	activities::Tracker tracker(analyze::source_of(trace, info), machine, {});

@@ -105,7 +105,7 @@ TEST_CASE("live counters: each window has what a fold of all counts in that time
 		history.start = {reading(0, 5, {0, 0}), reading(1, 5, {0, 0}), reading(0, 5, {0}, 1, 1, 1)};
 		trace::Trace trace = trace_of(history);
 		analyze::RecordingInfo info = recording(history.counters(), 5);
-		info.end_time = end;
+		info.end.time = end;
 		LiveFold *made = nullptr;
 		LiveFold fold(40 + random() % 200, [&] {
 			const analyze::Scope scope{

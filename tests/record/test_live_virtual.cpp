@@ -46,7 +46,7 @@ Removed removed_until(trace::Trace &trace, const cost::VirtualCost &cost, std::u
 		      std::uint64_t to)
 {
 	analyze::RecordingInfo info = make_info(begin, to, true, false);
-	info.recorder_pid = ::getpid();
+	info.recorder.pid = ::getpid();
 	Machine machine(trace, info, {{from, to - 1}, {}, {}});
 	cost::VirtualTimes times(machine, info, cost);
 	machine.add(times);

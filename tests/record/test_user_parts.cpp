@@ -113,10 +113,10 @@ TEST_CASE("user counts: one claim per process, the largest ones, the impossible 
 	CHECK(counts.claims == 21);
 	CHECK(counts.discarded == 210);
 	CHECK(counts.early == 100);
-	REQUIRE(counts.claim.size() == max_claims_kept);
-	CHECK(counts.claim[1].process == 20);
-	CHECK(counts.claim[1].lost() == 120);
-	CHECK_FALSE(counts.claim[0].possible);
+	REQUIRE(counts.largest_claims.size() == max_claims_kept);
+	CHECK(counts.largest_claims[1].process == 20);
+	CHECK(counts.largest_claims[1].lost() == 120);
+	CHECK_FALSE(counts.largest_claims[0].possible);
 }
 
 TEST_CASE("known classes: a class has words once it has an id, and waits for its description")
@@ -228,8 +228,8 @@ TEST_CASE("user drain: a damaged block is counted, and so is what a program cann
 	CHECK(counts.damage.find("by process " + std::to_string(::getpid())) != std::string::npos);
 	CHECK(counts.tokens == 0);
 	CHECK(counts.discarded == 0);
-	REQUIRE(counts.claim.size() == 1);
-	CHECK_FALSE(counts.claim[0].possible);
+	REQUIRE(counts.largest_claims.size() == 1);
+	CHECK_FALSE(counts.largest_claims[0].possible);
 }
 
 } // namespace test_user_parts

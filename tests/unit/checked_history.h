@@ -58,22 +58,22 @@ public:
 		for (StreamWriter &stream : streams)
 			stream.open(0);
 		user().header().tid = user().header().process = thread;
-		info.present = info.complete = true;
+		info.present = true;
+		info.state = "complete";
 		info.card = "bpf";
 		info.end_reason = "the duration elapsed";
 		info.cpus = 1;
-		info.start_time = begin;
-		info.end_time = end;
+		info.start.time = begin;
+		info.end.time = end;
 		info.programs = {"sched_switch", "sched_migrate_task", "sched_wakeup_new", "softirq_entry",
 				 "sys_enter",    "sys_exit",           "cpu_idle",         "irq_handler_entry"};
-		info.misses_start = info.misses_end = {{"sched_switch", 0}};
-		info.skew_ticks = 30;
-		info.skew = {20, 1, 2};
-		info.start_counts.emplace();
-		info.end_counts.emplace();
-		info.start_counts->before = info.start_counts->after = begin;
-		info.end_counts->before = info.end_counts->after = end;
-		info.witness_start = info.witness_end = {{0, 1000, 1000, 1000, true, 1000, 400, 90, 100}};
+		info.misses.start = info.misses.end = {{"sched_switch", 0}};
+		info.tsc_skew.start = info.tsc_skew.end = {10, 20, 1, 2};
+		info.kernel_counts.start.emplace();
+		info.kernel_counts.end.emplace();
+		info.kernel_counts.start->before = info.kernel_counts.start->after = begin;
+		info.kernel_counts.end->before = info.kernel_counts.end->after = end;
+		info.witness.start = info.witness.end = {{0, 1000, 1000, 1000, true, 1000, 400, 90, 100}};
 	}
 
 	StreamWriter &recorder() { return streams[0]; }
@@ -104,7 +104,7 @@ public:
 	void switches(std::uint64_t time, std::int32_t prev, std::int32_t next)
 	{
 		kernel(time, EDC_ID_SCHED_SWITCH, 1, {two(prev, next)});
-		++info.end_counts->context_switches;
+		++info.kernel_counts.end->context_switches;
 	}
 	void call(std::uint64_t enter, std::uint64_t exit)
 	{
@@ -145,7 +145,7 @@ public:
 			    control += event.is_control() && !event.stream->is_user();
 		    },
 		    [](const monitor::trace::StreamInfo &, std::uint64_t, std::uint64_t, std::uint64_t) {});
-		info.control_tokens = control + control_missing;
+		info.recorder.control_tokens = control + control_missing;
 		return monitor::check::judge(trace, info);
 	}
 	// "VERDICT text" of the first statement of that id that is worst; "none" without one.

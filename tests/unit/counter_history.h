@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -129,6 +130,12 @@ inline monitor::analyze::RecordingInfo recording(const Json &counters, std::uint
 			   {"end", {{"time", begin + 1000}}},
 			   {"counters", counters}};
 	return monitor::analyze::parse_recording(json.dump());
+}
+
+// Of the member `counters`.
+inline std::optional<monitor::analyze::CountersInfo> counters_info(const Json &counters)
+{
+	return monitor::analyze::parse_recording(Json{{"counters", counters}}.dump()).counters;
 }
 
 inline monitor::trace::Trace trace_of(History &history, const std::string &description = events)

@@ -98,14 +98,14 @@ inline monitor::analyze::RecordingInfo make_info(std::uint64_t begin, std::uint6
 						 bool is_snapshot = false)
 {
 	monitor::analyze::RecordingInfo info;
-	info.filter_command = filtering;
+	info.filter.command = filtering;
 	info.present = true;
 	if (is_snapshot)
 		info.flight.emplace();
-	info.complete = complete;
-	info.start_time = begin;
+	info.state = complete ? "complete" : "incomplete";
+	info.start.time = begin;
 	if (complete)
-		info.end_time = end;
+		info.end.time = end;
 	info.programs = {"sched_waking", "sys_enter",    "sys_exit",          "page_fault_user",
 			 "minor_fault",  "sched_switch", "irq_handler_entry", "softirq_entry"};
 	return info;

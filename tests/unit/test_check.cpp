@@ -113,15 +113,15 @@ TEST_CASE("check: a call may end unseen on a CPU whose events are lost, if its t
 TEST_CASE("check: blocks that were not written, refused probes, a full filter")
 {
 	CheckedHistory history = some_history();
-	history.info.dropped_blocks = 1;
+	history.info.recorder.dropped_blocks = 1;
 	history.info.traced_refused = 1;
-	history.info.misses_end["sched_switch"] = 1;
+	history.info.misses.end["sched_switch"] = 1;
 	CHECK(history.fails("dropped_blocks"));
 	CHECK(history.fails("filter_full"));
 	CHECK(history.fails("misses"));
 	CheckedHistory uncounted = some_history();
-	uncounted.info.misses_end.clear();
-	uncounted.info.misses_start.clear();
+	uncounted.info.misses.end.clear();
+	uncounted.info.misses.start.clear();
 	CHECK(uncounted.fails("misses"));
 }
 
@@ -215,16 +215,16 @@ TEST_CASE("check: idle states alternate")
 	CHECK(none.said("idle_states").starts_with("not witnessed"));
 	CheckedHistory usage = some_history();
 	CHECK(usage.said("idle_usage").starts_with("not witnessed"));
-	for (auto *counts : {&usage.info.start_counts, &usage.info.end_counts}) {
+	for (auto *counts : {&usage.info.kernel_counts.start, &usage.info.kernel_counts.end}) {
 		(*counts)->idle_before = (*counts)->before;
 		(*counts)->idle_after = (*counts)->after;
 		(*counts)->idle_ends = 100;
 	}
-	usage.info.end_counts->idle_ends = 102; // one, and one whose count was on its way
+	usage.info.kernel_counts.end->idle_ends = 102; // one, and one whose count was on its way
 	CHECK(usage.holds("idle_usage"));
-	usage.info.end_counts->idle_ends = 103;
+	usage.info.kernel_counts.end->idle_ends = 103;
 	CHECK(usage.fails("idle_usage"));
-	usage.info.end_counts->idle_ends = 99;
+	usage.info.kernel_counts.end->idle_ends = 99;
 	CHECK(usage.said("idle_usage").starts_with("not witnessed"));
 }
 
@@ -248,30 +248,30 @@ TEST_CASE("check: of a CPU that was offline at the start, completed faults are n
 TEST_CASE("check: totals of the kernel, and what a hidden thread leaves of them")
 {
 	CheckedHistory history = some_history();
-	history.info.end_counts->context_switches += 1;
+	history.info.kernel_counts.end->context_switches += 1;
 	CHECK(history.fails("context_switches"));
 	CheckedHistory softirqs = some_history();
-	softirqs.info.start_counts->softirqs = 10;
-	softirqs.info.end_counts->softirqs = 11;
+	softirqs.info.kernel_counts.start->softirqs = 10;
+	softirqs.info.kernel_counts.end->softirqs = 11;
 	CHECK(softirqs.holds("softirqs"));
-	softirqs.info.end_counts->softirqs = 12;
+	softirqs.info.kernel_counts.end->softirqs = 12;
 	CHECK(softirqs.fails("softirqs"));
-	softirqs.info.end_counts->softirqs = 10;
+	softirqs.info.kernel_counts.end->softirqs = 10;
 	CHECK(softirqs.fails("softirqs"));
 	CheckedHistory thread_creations = some_history();
-	thread_creations.info.start_counts->thread_creations = 10;
-	thread_creations.info.end_counts->thread_creations = 12; // two on their way
+	thread_creations.info.kernel_counts.start->thread_creations = 10;
+	thread_creations.info.kernel_counts.end->thread_creations = 12; // two on their way
 	CHECK(thread_creations.holds("thread_creations"));
-	thread_creations.info.end_counts->thread_creations = 13;
+	thread_creations.info.kernel_counts.end->thread_creations = 13;
 	CHECK(thread_creations.fails("thread_creations"));
 
 	CheckedHistory hidden = some_history();
 	hidden.recorder().post(801'000'001, EDC_ID_THREAD_STATE, 0,
 			       {samples::two(20, 20), samples::two(1, 0xfff0000), 0, 0, 0, EDC_THREAD_HIDDEN});
 	CHECK(hidden.said("context_switches").starts_with("not checked"));
-	hidden.info.end_counts->context_switches += 5; // its own have no tokens
+	hidden.info.kernel_counts.end->context_switches += 5; // its own have no tokens
 	CHECK(hidden.said("context_switches").starts_with("not checked"));
-	hidden.info.end_counts->context_switches -= 7; // of the first one nobody knows whether it was counted
+	hidden.info.kernel_counts.end->context_switches -= 7; // of the first one nobody knows whether it was counted
 	CHECK(hidden.fails("context_switches"));
 }
 
@@ -355,8 +355,8 @@ TEST_CASE("check: two threads may be off by what a CPU that stands still moves, 
 	CHECK(turns(100'000'000, {-49 * ms, -49 * ms, -49 * ms, 0}).fails("total_cpu_time"));
 	const auto stolen = [](std::int64_t off) {
 		CheckedHistory history = turns(100'000'000, {off, 0, 0, 0});
-		history.info.start_counts->steal_ns = {0};
-		history.info.end_counts->steal_ns = {10'000'000}; // in ticks, so it may have been 20 ms
+		history.info.kernel_counts.start->steal_ns = {0};
+		history.info.kernel_counts.end->steal_ns = {10'000'000}; // in ticks, so it may have been 20 ms
 		return history.fails("total_cpu_time");
 	};
 	CHECK_FALSE(stolen(18 * ms));
@@ -370,7 +370,7 @@ TEST_CASE("check: a virtual machine that counts no steal time may move time betw
 		more.resize(static_cast<std::size_t>(ran));
 		CheckedHistory history = turns(50 * ms, more, 1, 20);
 		history.info.is_virtual = is_virtual;
-		history.info.start_counts->steal_ns = history.info.end_counts->steal_ns = {0, steal_ns};
+		history.info.kernel_counts.start->steal_ns = history.info.kernel_counts.end->steal_ns = {0, steal_ns};
 		return history.said("thread_cpu_time");
 	};
 	const std::vector<std::int64_t> three = {20 * ms, -10 * ms, -10 * ms};
@@ -426,28 +426,28 @@ TEST_CASE("check: events that nothing else counts are said")
 TEST_CASE("check: the recorder's own calls are seen, and their times lie between the reads of the TSC")
 {
 	CheckedHistory missing = some_history();
-	missing.info.witness_end[0].entries = 985;
+	missing.info.witness.end[0].entries = 985;
 	CHECK(missing.said("calls_witnessed") ==
 	      "FAILS system calls: at the end 1000 were made on CPU 0, the probes saw 985 entries and 1000 exits");
-	missing.info.witness_end[0] = {0, 1000, 1000, 985, true, 1000, 400, 0, 100};
+	missing.info.witness.end[0] = {0, 1000, 1000, 985, true, 1000, 400, 0, 100};
 	CHECK(missing.fails("calls_witnessed"));
 	CheckedHistory more = some_history();
-	more.info.witness_start[0].entries = 1001;
+	more.info.witness.start[0].entries = 1001;
 	CHECK(more.fails("calls_witnessed"));
-	more.info.witness_start[0].alone = false; // another thread's
+	more.info.witness.start[0].alone = false; // another thread's
 	CHECK(more.said("calls_witnessed").starts_with("not witnessed"));
-	more.info.witness_start[0].entries = 999;
+	more.info.witness.start[0].entries = 999;
 	CHECK(more.fails("calls_witnessed"));
 
 	CheckedHistory late = some_history();
-	late.info.witness_start[0].outside = 101;
+	late.info.witness.start[0].outside = 101;
 	CHECK(late.failures().starts_with(
 	    "probe_times: probes' times: at the start, tokens on CPU 0 are up to 101 ns outside"));
 	CheckedHistory other = some_history();
-	other.info.witness_start.push_back({1, 1000, 1000, 1000, true, 0, 0, 0, 0});
+	other.info.witness.start.push_back({1, 1000, 1000, 1000, true, 0, 0, 0, 0});
 	CHECK(other.said("probe_times").starts_with("not witnessed probes' times: none on 1 of 2 CPUs"));
 	CheckedHistory none = some_history();
-	none.info.witness_end.clear();
+	none.info.witness.end.clear();
 	CHECK(none.said("probe_times").starts_with("not witnessed probes' times: none at the end"));
 	CHECK(none.said("calls_witnessed").starts_with("not witnessed"));
 }
@@ -488,7 +488,7 @@ TEST_CASE("check: the clock judges")
 	// What it went off in a time without a look is steered back within a second, and is that time's.
 	const auto steered_back = [](std::uint64_t at, const char *id) {
 		CheckedHistory history;
-		history.info.end_time = 5'000'000'000;
+		history.info.end.time = 5'000'000'000;
 		history.set(0, 0, 0);
 		history.sync(1'000'000, 1'000'000);
 		history.sync(101'000'000, 101'000'000);
@@ -580,12 +580,11 @@ TEST_CASE("check: the skew of the CPUs' clocks was measured")
 {
 	CheckedHistory history = some_history();
 	CHECK(history.said("clock_skew") == "ok the clocks of 2 CPUs are at most 30 ns apart");
-	history.info.skew = {};
+	history.info.tsc_skew = {};
 	CHECK(history.said("clock_skew").starts_with("not witnessed"));
-	history.info.skew = {0, 1, 2};
+	history.info.tsc_skew.start = {10, 0, 1, 2};
 	CHECK(history.fails("clock_skew"));
-	history.info.skew = {20, 1, 4};
-	history.info.clocks_not_compared = 2;
+	history.info.tsc_skew.start = {10, 20, 1, 4};
 	CHECK(history.said("clock_skew").starts_with("not checked the clocks of 2 CPUs"));
 }
 
@@ -593,23 +592,23 @@ TEST_CASE("check: the process that opens files for stacks was lost")
 {
 	CheckedHistory history = some_history();
 	CHECK(!history.fails("stacks_opener"));
-	history.info.stack_opener_lost = true;
+	history.info.stacks.unwinding.opener_lost = true;
 	CHECK(history.fails("stacks_opener"));
 }
 
 TEST_CASE("check: a bound that is wide only because the CPUs' clocks could not be compared closely is not witnessed")
 {
 	CheckedHistory history = some_history();
-	history.info.skew_ticks = 1'000'000;
+	history.info.tsc_skew.start = history.info.tsc_skew.end = {1'000'000, 20, 1, 2};
 	CHECK(history.fails("clock"));
-	history.info.skew.min_uncertainty = 900'000;
+	history.info.tsc_skew.start = history.info.tsc_skew.end = {100'000, 900'000, 1, 2};
 	CHECK(history.said("clock").starts_with("not witnessed"));
 }
 
 TEST_CASE("check: an incomplete recording says so and nothing of counts")
 {
 	CheckedHistory history = some_history();
-	history.info.complete = false;
+	history.info.state = "incomplete";
 	CHECK(history.fails("complete"));
 	CHECK(history.said("conservation").starts_with("not checked"));
 	history.info.present = false;

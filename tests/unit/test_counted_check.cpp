@@ -15,14 +15,15 @@ namespace {
 RecordingInfo counted_info()
 {
 	RecordingInfo info;
-	info.present = info.complete = true;
+	info.present = true;
+	info.state = "complete";
 	info.cpus = 2;
 	info.statistics.emplace();
 	info.statistics->counts_only = true;
 	info.statistics->hidden_threads = 0;
 	info.programs = {"sched_switch",      "sched_wakeup_new", "softirq_entry", "irq_handler_entry",
 			 "local_timer_entry", "sys_enter",        "minor_fault"};
-	KernelCounts &start = info.start_counts.emplace(), &end = info.end_counts.emplace();
+	KernelCounts &start = info.kernel_counts.start.emplace(), &end = info.kernel_counts.end.emplace();
 	start.context_switches = 1000;
 	start.interrupts = 500;
 	start.softirqs = 100;
@@ -49,7 +50,7 @@ RecordingInfo counted_info()
 	ClassCounts &faults = info.classes.emplace_back();
 	faults.name = "minor_fault";
 	faults.seen = 77;
-	info.witness_start = info.witness_end = {{0, 1000, 1000, 0, true}};
+	info.witness.start = info.witness.end = {{0, 1000, 1000, 0, true}};
 	return info;
 }
 
@@ -80,22 +81,23 @@ TEST_CASE("counted check: more or fewer than the kernel counted")
 	for (const auto &[kernel, verdict] :
 	     {std::pair(187, Verdict::fails), {188, Verdict::holds}, {207, Verdict::holds}, {208, Verdict::fails}}) {
 		RecordingInfo info = counted_info();
-		info.end_counts->context_switches = info.start_counts->context_switches + static_cast<unsigned>(kernel);
+		info.kernel_counts.end->context_switches =
+		    info.kernel_counts.start->context_switches + static_cast<unsigned>(kernel);
 		INFO(kernel);
 		CHECK(judged(info)["context_switches"] == verdict);
 	}
 	RecordingInfo info = counted_info();
-	info.end_counts->interrupts += 100;
+	info.kernel_counts.end->interrupts += 100;
 	CHECK(judged(info)["interrupts"] == Verdict::fails);
-	info.end_counts->interrupt_rows["NMI"] += 100; // no probe sees these
+	info.kernel_counts.end->interrupt_rows["NMI"] += 100; // no probe sees these
 	CHECK(judged(info)["interrupts"] == Verdict::holds);
-	info.end_counts->softirqs = 150;
+	info.kernel_counts.end->softirqs = 150;
 	CHECK(judged(info)["softirqs"] == Verdict::fails);
-	info.end_counts->thread_creations = 20;
+	info.kernel_counts.end->thread_creations = 20;
 	CHECK(judged(info)["thread_creations"] == Verdict::fails);
 	info.classes.front().seen = 76;
 	CHECK(judged(info)["fired_minor_fault"] == Verdict::fails);
-	info.witness_end.front().entries = 999;
+	info.witness.end.front().entries = 999;
 	CHECK(judged(info)["calls_witnessed"] == Verdict::fails);
 }
 
@@ -103,18 +105,18 @@ TEST_CASE("counted check: what cannot be compared is not")
 {
 	RecordingInfo hiding = counted_info();
 	hiding.statistics->hidden_threads = 3;
-	hiding.end_counts->context_switches += 1000;
+	hiding.kernel_counts.end->context_switches += 1000;
 	CHECK(judged(hiding)["context_switches"] == Verdict::not_checked);
-	hiding.end_counts->context_switches -= 1200;
+	hiding.kernel_counts.end->context_switches -= 1200;
 	CHECK(judged(hiding)["context_switches"] == Verdict::fails);
 
 	RecordingInfo lossy = counted_info();
-	lossy.misses_end = {{"sched_switch", 1}};
+	lossy.misses.end = {{"sched_switch", 1}};
 	CHECK(judged(lossy)["kernel_figures"] == Verdict::not_checked);
 	CHECK(!judged(lossy).contains("context_switches"));
 
 	RecordingInfo chosen = counted_info();
-	chosen.filter_command = true;
+	chosen.filter.command = true;
 	CHECK(judged(chosen)["context_switches"] == Verdict::holds); // of all, with -p, too
 	CHECK(!judged(chosen).contains("softirqs"));
 

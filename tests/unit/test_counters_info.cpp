@@ -32,7 +32,7 @@ TEST_CASE("counters info: what is written is read")
 	History history = one_turn();
 	history.measurements = {measurement("IPC", "counters", {term(0, 2)}, {term(1)}, "per ns")};
 	Json json = history.counters();
-	const analyze::CountersInfo info = analyze::counters_info(json).value();
+	const analyze::CountersInfo info = counters_info(json).value();
 	REQUIRE(info.counters.size() == 3);
 	CHECK(info.counters[1].name == "cpu-clock");
 	CHECK(info.counters[1].unit == "ns");
@@ -62,7 +62,7 @@ TEST_CASE("counters info: each kind of measurement")
 	History history;
 	for (const char *per : {"counters", "time", "seconds", "occurrences", "nothing"})
 		history.measurements.push_back(measurement(per, per, {term(0)}));
-	const analyze::CountersInfo info = analyze::counters_info(history.counters()).value();
+	const analyze::CountersInfo info = counters_info(history.counters()).value();
 	CHECK(info.measurements.at(0).per == analyze::Per::counters);
 	CHECK(info.measurements.at(1).per == analyze::Per::time);
 	CHECK(info.measurements.at(2).per == analyze::Per::seconds);
@@ -73,12 +73,12 @@ TEST_CASE("counters info: each kind of measurement")
 TEST_CASE("counters info: what is no object is not there, and empty members are empty")
 {
 	for (const char *text : {"null", "[]", "7", "\"counters\""})
-		CHECK_FALSE(analyze::counters_info(Json::parse(text)).has_value());
+		CHECK_FALSE(counters_info(Json::parse(text)).has_value());
 	CHECK_FALSE(analyze::parse_recording(R"({"counters": [1]})").counters.has_value());
 	for (const char *text :
 	     {"{}", R"({"sets": {}, "measurements": 1, "readings": [], "notes": 5, "every_ns": "x"})",
 	      R"({"sets": "a", "readings": {"start": {}, "end": 7}, "every_ns": -3})"}) {
-		const analyze::CountersInfo info = analyze::counters_info(Json::parse(text)).value();
+		const analyze::CountersInfo info = counters_info(Json::parse(text)).value();
 		CHECK(info.sets.empty());
 		CHECK(info.counters.empty());
 		CHECK(info.measurements.empty());
@@ -88,7 +88,7 @@ TEST_CASE("counters info: what is no object is not there, and empty members are 
 
 TEST_CASE("counters info: members of other types have their defaults")
 {
-	const analyze::CountersInfo info = analyze::counters_info(Json::parse(R"({
+	const analyze::CountersInfo info = counters_info(Json::parse(R"({
 		"sets": [5, {"id": -4, "scaled_id": "x", "counters": [null, {"name": 3, "field": []}]}, {"counters": 1}],
 		"measurements": [null],
 		"readings": {"start": [1, {"cpu": "a", "time": -5, "values": [-1, "x", 2.5, 18446744073709551615]}]}})"))
@@ -111,7 +111,7 @@ TEST_CASE("counters info: a measurement of counters that are not there is missin
 	const auto missing = [](const List &numerator, const List &denominator = {}) {
 		History history;
 		history.measurements = {measurement("m", "counters", numerator, denominator)};
-		return analyze::counters_info(history.counters()).value().measurements.at(0).missing;
+		return counters_info(history.counters()).value().measurements.at(0).missing;
 	};
 	CHECK(missing({term(2)}).empty());
 	CHECK(missing({term(3)}) == not_described);
@@ -129,7 +129,7 @@ TEST_CASE("counters info: a reason that is written stays, whatever the terms are
 	Json lacking = measurement("m", "counters", {term(99)});
 	lacking["missing"] = "no PMU in this VM";
 	history.measurements = {lacking};
-	const analyze::CountersInfo info = analyze::counters_info(history.counters()).value();
+	const analyze::CountersInfo info = counters_info(history.counters()).value();
 	CHECK(info.measurements.at(0).missing == "no PMU in this VM");
 	CHECK(info.measurements[0].numerator.empty());
 }
@@ -138,7 +138,7 @@ TEST_CASE("counters info: a counter of a negative number is not there")
 {
 	History history;
 	history.measurements = {measurement("m", "nothing", {term(-1)})};
-	CHECK(analyze::counters_info(history.counters()).value().measurements.at(0).missing == not_described);
+	CHECK(counters_info(history.counters()).value().measurements.at(0).missing == not_described);
 }
 
 TEST_CASE("counters info: thousands of sets, counters and measurements are cut")
@@ -150,7 +150,7 @@ TEST_CASE("counters info: thousands of sets, counters and measurements are cut")
 		big["counters"].push_back(big["counters"][0]);
 	json["sets"] = List(3000, big);
 	json["measurements"] = List(3000, measurement("m", "nothing", {term(255)}));
-	const analyze::CountersInfo info = analyze::counters_info(json).value();
+	const analyze::CountersInfo info = counters_info(json).value();
 	CHECK(info.sets.size() == 64);
 	CHECK(info.counters.size() == 256);
 	CHECK(info.measurements.size() == 256);

@@ -38,11 +38,12 @@ std::uint64_t pair(std::uint32_t first, std::uint32_t second)
 check::Statement judged(std::vector<samples::StreamWriter> &cpus, std::uint64_t kernel_switches, const char *id)
 {
 	analyze::RecordingInfo info;
-	info.present = info.complete = true;
-	info.start_time = 120;
-	info.end_time = 990'000;
-	info.start_counts = analyze::KernelCounts{100, 110, 5, 0, {}, {}};
-	info.end_counts = analyze::KernelCounts{1000, 1010, 5 + kernel_switches, 0, {}, {}};
+	info.present = true;
+	info.state = "complete";
+	info.start.time = 120;
+	info.end.time = 990'000;
+	info.kernel_counts.start = analyze::KernelCounts{100, 110, 5, 0, {}, {}};
+	info.kernel_counts.end = analyze::KernelCounts{1000, 1010, 5 + kernel_switches, 0, {}, {}};
 	trace::Trace trace = samples::trace(cpus, events);
 	analyze::Machine machine(trace, info);
 	check::KernelComparison kernel(machine.kinds(), trace.description().clock, info);

@@ -23,7 +23,7 @@ struct Measuring {
 	{
 		Json json = description();
 		json["measurements"] = List{measurement};
-		info = analyze::counters_info(json).value();
+		info = counters_info(json).value();
 		sums.counts = {300, 150, 40};
 		sums.ticks = {200, 200};
 		sums.enabled_ns = {100, 100};

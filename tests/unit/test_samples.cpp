@@ -58,9 +58,9 @@ struct Sampled {
 	static analyze::RecordingInfo whole()
 	{
 		analyze::RecordingInfo info;
-		info.complete = true;
-		info.start_time = 0;
-		info.end_time = 2000;
+		info.state = "complete";
+		info.start.time = 0;
+		info.end.time = 2000;
 		return info;
 	}
 

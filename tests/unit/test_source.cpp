@@ -50,9 +50,10 @@ samples::StreamWriter kernel_stream()
 analyze::RecordingInfo some_info()
 {
 	analyze::RecordingInfo info;
-	info.present = info.complete = true;
-	info.start_time = begin;
-	info.end_time = end;
+	info.present = true;
+	info.state = "complete";
+	info.start.time = begin;
+	info.end.time = end;
 	info.programs = {"sched_switch", "sched_waking", "sys_enter", "sys_exit"};
 	return info;
 }

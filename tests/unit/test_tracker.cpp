@@ -39,10 +39,11 @@ struct Folded {
 	static analyze::RecordingInfo make_info(std::vector<analyze::FunctionLeftOut> left_out)
 	{
 		analyze::RecordingInfo info;
-		info.functions_left_out = std::move(left_out);
-		info.present = info.complete = true;
-		info.start_time = 0;
-		info.end_time = 1'000'000;
+		info.functions.budget.left_out = std::move(left_out);
+		info.present = true;
+		info.state = "complete";
+		info.start.time = 0;
+		info.end.time = 1'000'000;
 		info.programs = {"sched_switch", "sched_waking"};
 		return info;
 	}

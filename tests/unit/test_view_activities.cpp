@@ -44,9 +44,10 @@ struct Shown {
 	static analyze::RecordingInfo make_info()
 	{
 		analyze::RecordingInfo info;
-		info.present = info.complete = true;
-		info.start_time = 0;
-		info.end_time = 1'000'000;
+		info.present = true;
+		info.state = "complete";
+		info.start.time = 0;
+		info.end.time = 1'000'000;
 		info.programs = {"sched_switch", "sched_waking"};
 		return info;
 	}

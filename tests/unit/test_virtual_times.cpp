@@ -43,7 +43,7 @@ analyze::RecordingInfo info_of_command()
 {
 	analyze::RecordingInfo info = make_info(0, 10'000, true, false);
 	info.command_pid = command;
-	info.recorder_pid = recorder;
+	info.recorder.pid = recorder;
 	info.command = {"cmd"};
 	return info;
 }
@@ -253,8 +253,9 @@ namespace {
 analyze::RecordingInfo calibrated()
 {
 	analyze::RecordingInfo info;
-	info.present = info.complete = true;
-	info.recorder_pid = recorder;
+	info.present = true;
+	info.state = "complete";
+	info.recorder.pid = recorder;
 	info.calibration.emplace();
 	for (const char *family : {"syscall", "sched", "fault"})
 		info.calibration->start[family] = {40, 50, 60, 0.01, 22};
@@ -293,7 +294,7 @@ TEST_CASE("virtual cost: by class, with what it may be in other code than the ca
 	info.calibration->start["fault"].off_difference = 0.1;
 	CHECK(cost::virtual_cost(info, {}).by_class[EDC_ID_SYS_ENTER][2].after >
 	      start_only.by_class[EDC_ID_SYS_ENTER][2].after);
-	info.judgement_ns[EDC_ID_SYS_ENTER] = 10;
+	info.judgements = {{EDC_ID_SYS_ENTER, 10}};
 	CHECK(cost::virtual_cost(info, {}).by_class[EDC_ID_SYS_ENTER][1].after == call[1].after + 5);
 }
 
@@ -302,17 +303,17 @@ TEST_CASE("virtual cost: unknown, with the reason")
 	using Info = analyze::RecordingInfo;
 	CHECK(why_not([](Info &) {}) == "");
 	CHECK(why_not([](Info &info) { info.present = false; }).find("recording of monitor") != std::string::npos);
-	CHECK(why_not([](Info &info) { info.complete = false; }).find("killed") != std::string::npos);
-	CHECK(why_not([](Info &info) { info.recorder_pid = 0; }).find("older monitor") != std::string::npos);
+	CHECK(why_not([](Info &info) { info.state = "incomplete"; }).find("killed") != std::string::npos);
+	CHECK(why_not([](Info &info) { info.recorder.pid = 0; }).find("older monitor") != std::string::npos);
 	CHECK(why_not([](Info &info) { info.statistics.emplace(); }).find("record without --statistics") !=
 	      std::string::npos);
 	CHECK(why_not([](Info &info) { info.calibration.reset(); }).find("--no-calibration") != std::string::npos);
 	CHECK(why_not([](Info &info) { info.classes[0].discarded = 3; }).find("3 events were lost") == 0);
-	CHECK(why_not([](Info &info) { info.misses_end["x"] = 1; }).find("refused") != std::string::npos);
+	CHECK(why_not([](Info &info) { info.misses.end["x"] = 1; }).find("refused") != std::string::npos);
 	CHECK(why_not([](Info &info) { info.other_recorders = {5}; }).find("another recording") == 0);
-	CHECK(why_not([](Info &info) { info.filter_command = true; }).find("without -p") != std::string::npos);
-	CHECK(why_not([](Info &info) { info.stacks_ns = 1; }).find("--stacks") != std::string::npos);
-	CHECK(why_not([](Info &info) { info.functions = {{"f"}}; }).find("--functions") != std::string::npos);
+	CHECK(why_not([](Info &info) { info.filter.command = true; }).find("without -p") != std::string::npos);
+	CHECK(why_not([](Info &info) { info.stacks.spent_at_timer_ns = 1; }).find("--stacks") != std::string::npos);
+	CHECK(why_not([](Info &info) { info.functions.chosen = {{"f"}}; }).find("--functions") != std::string::npos);
 	CHECK(why_not([](Info &info) {
 		      (*info.calibration->end)["sched"] = {80, 90, 95, 0.01, 22};
 	      }).find("differ") != std::string::npos);

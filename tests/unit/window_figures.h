@@ -64,7 +64,7 @@ inline analyze::RecordingInfo info_until(std::uint64_t begin, std::uint64_t end)
 // Those before `time`, to a fold of which the recording ends there.
 inline Figures cut_off(trace::Trace &trace, analyze::RecordingInfo info, std::uint64_t from, std::uint64_t time)
 {
-	info.end_time = time;
+	info.end.time = time;
 	Machine machine(trace, info, {{from, time - 1}, {}, {}});
 	trace::merge(
 	    trace, {},

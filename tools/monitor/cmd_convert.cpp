@@ -142,7 +142,7 @@ void print_written(const std::string &path, std::uint64_t bytes, const std::stri
 
 void tell_incomplete(const analyze::RecordingInfo &info)
 {
-	if (info.present && !info.complete)
+	if (info.present && !info.complete())
 		print_note("monitor: the recording was not completed: its last events are missing\n");
 }
 
@@ -214,7 +214,7 @@ public:
 		return {fmt::format("{} on {}{}{}", info_.command.empty() ? "the machine" : info_.short_command(),
 				    info_.host.empty() ? "?" : info_.host, info_.note.empty() ? "" : ": ", info_.note),
 			clock().wall_ns(machine_.window_begin()),
-			clock().to_ns(machine_.window_end() - machine_.window_begin()), info_.stack_timer_hz};
+			clock().to_ns(machine_.window_end() - machine_.window_begin()), info_.stacks.timer_hz};
 	}
 
 private:

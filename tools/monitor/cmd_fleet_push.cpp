@@ -17,7 +17,7 @@
 #include "base/fd.h"
 #include "base/fleet/names.h"
 #include "base/json.h"
-#include "base/json_fields.h"
+#include "base/recording_file/contents.h"
 #include "cmd_fleet.h"
 #include "hub_options.h"
 #include "problems.h"
@@ -61,8 +61,8 @@ std::string this_host()
 void expect_trace(const std::string &directory)
 {
 	Uuid uuid;
-	const auto json = parse_json(read_text(directory + "/.monitor/recording.json"));
-	if (!parse_uuid(text_field(json, "uuid").value_or(""), uuid))
+	const auto recorded = recording_file::parse(read_text(directory + "/.monitor/recording.json"));
+	if (!recorded || !parse_uuid(recorded->uuid, uuid))
 		throw Error(directory + " is not a trace that monitor recorded; name the directory of one");
 }
 
@@ -71,8 +71,8 @@ std::unique_ptr<fleet::ClockExchange> exchange_for(const PushArguments &argument
 {
 	const std::string boot = read_text("/proc/sys/kernel/random/boot_id");
 	for (const std::string &directory : arguments.directories) {
-		const auto json = parse_json(read_text(directory + "/.monitor/recording.json"));
-		if (!json.contains("boot_id") || json["boot_id"] != boot.substr(0, boot.find('\n')))
+		const auto recorded = recording_file::parse(read_text(directory + "/.monitor/recording.json"));
+		if (!recorded || recorded->boot_id != boot.substr(0, boot.find('\n')))
 			continue;
 		const std::string metadata = read_text(directory + "/metadata", 1 << 20);
 		const bool is_tsc = metadata.find("name = tsc") != std::string::npos ||

@@ -43,7 +43,7 @@ report::Table class_table(const trace::Trace &trace, const std::vector<std::uint
 	table.columns = {{"event", "event", report::Unit::text},    {"id", "id", report::Unit::count},
 			 {"tokens", "tokens", report::Unit::count}, {"bytes", "bytes", report::Unit::count},
 			 {"lost", "lost", report::Unit::count},     {"filtered", "filtered", report::Unit::count}};
-	if (info.pauses)
+	if (info.pauses.number)
 		table.columns.push_back({"paused", "paused", report::Unit::count});
 	for (const auto &cls : trace.description().classes()) {
 		report::Cell lost, filtered, paused;
@@ -60,7 +60,7 @@ report::Table class_table(const trace::Trace &trace, const std::vector<std::uint
 			continue;
 		table.rows.push_back(
 		    {cls->name, cls->id, tokens[cls->index], tokens[cls->index] * cls->size_bytes, lost, filtered});
-		if (info.pauses)
+		if (info.pauses.number)
 			table.rows.back().push_back(paused);
 	}
 	table.sort_by(2);
@@ -85,8 +85,8 @@ std::string selection_text(const analyze::RecordingInfo &info)
 		return "programs' own events";
 	if (!info.filtering())
 		return "the whole machine";
-	std::string text = info.filter_command ? "the command's processes" : "";
-	for (std::int64_t pid : info.filter_pids)
+	std::string text = info.filter.command ? "the command's processes" : "";
+	for (std::int64_t pid : info.filter.pids)
 		text += (text.empty() ? "process " : ", process ") + std::to_string(pid);
 	return text + " and descendants";
 }
@@ -238,14 +238,14 @@ void print_text(const trace::Trace &trace, const analyze::RecordingInfo &info, c
 	print_line("command", command_text(info.command_line()));
 	print_line("exit code", info.command_exit ? std::to_string(*info.command_exit) : "");
 	print_line("selection", selection_text(info));
-	print_line("filter", info.filter_expression);
+	print_line("filter", info.filter.expression);
 	for (const analyze::TriggerInfo &trigger : info.triggers)
 		print_line("trigger", fmt::format("{}: {} => {}", trigger.name, trigger.when, trigger.what));
 	print_line("events", families);
 	if (!info.lives.empty())
 		print_line("recordings",
 			   fmt::format("{} into this directory; date, kernel, end and counts are of the last one",
-				       info.lives.size()));
+				       info.number_of_lives()));
 	print_line("date", info.date);
 	if (const trace::Clock &clock = trace.description().clock; !clock.steps.empty())
 		print_line("clock", check::real_time_text(clock.steps, clock, trace.begin_time()));
@@ -268,7 +268,7 @@ void print_text(const trace::Trace &trace, const analyze::RecordingInfo &info, c
 			   fmt::format("read at most {} after the end of a period, each time within {}",
 				       report::duration_text(static_cast<double>(*info.statistics->max_late_ns)),
 				       report::duration_text(static_cast<double>(*info.statistics->max_width_ns))));
-	print_line("end", info.complete     ? info.end_reason
+	print_line("end", info.complete()   ? info.end_reason
 			  : info.statistics ? "it is still running, or it was killed"
 					    : "incomplete: killed, or the disk was full");
 	for (const trace::FetchedPart &part : trace::fetched_parts(trace))

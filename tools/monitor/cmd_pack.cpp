@@ -39,7 +39,7 @@ int run_pack(const PackArguments &arguments)
 	const std::string text = symbols::packed_frames_text(found);
 	const std::string directory = arguments.directory + "/.monitor/";
 	replace_file(directory + "frames", text, 0600);
-	if (of.info.complete)
+	if (of.info.complete())
 		::unlink((directory + "kallsyms").c_str()); // all that is needed of it is in frames
 	reports::print_missing(of.stacks->symbolizer());
 	print_problems(trace.problems());

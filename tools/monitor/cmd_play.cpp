@@ -79,7 +79,7 @@ void print_frames(play::Player &player, const play::View &view, const PlayArgume
 
 std::string title_of(const PlayArguments &arguments, const analyze::RecordingInfo &info)
 {
-	const bool is_incomplete = info.present && !info.complete;
+	const bool is_incomplete = info.present && !info.complete();
 	return arguments.directory + (is_incomplete ? " (incomplete: its recording was killed)" : "");
 }
 

@@ -70,7 +70,7 @@ Question question_of(const StatArguments &arguments, const trace::Trace &trace)
 	Question question;
 	const trace::TimeRange window = window_of(trace);
 	question.range = arguments.selection.range(trace, window);
-	if (analyze::recording_of(trace).start_time) {
+	if (analyze::recording_of(trace).start_time()) {
 		question.range.from = std::max(question.range.from, window.from);
 		question.range.to = std::min(question.range.to, window.to);
 	}
@@ -166,7 +166,7 @@ std::string left_out_text(const trace::Trace &trace, const trace::Losses &losses
 							    : "lost or not stored in pauses",
 				    losses.all_counted ? "" : " (in " + std::to_string(losses.gaps) + " places)",
 				    paused && paused == losses.lost ? "pause" : "loss");
-	if (info.present && !info.complete)
+	if (info.present && !info.complete())
 		text += fmt::format("{}\n", report::incomplete_text);
 	if (const std::size_t damaged = trace.problems().total())
 		text += fmt::format("{} packets of this trace are damaged and were left out\n", damaged);
@@ -379,7 +379,7 @@ void print_activities(trace::Trace &trace, const StatArguments &arguments, Quest
 		question.needs_names = question.needs_names || definitions.back().needs_names;
 	}
 	// An activity belongs to the time in which it ends: those that began before it are found, too.
-	question.lead_from = analyze::recording_of(trace).start_time ? window_of(trace).from : 0;
+	question.lead_from = analyze::recording_of(trace).start_time() ? window_of(trace).from : 0;
 	const SelectedEnds selected{&question.selection, question.filter ? &*question.filter : nullptr};
 	auto found = survey(trace, question, [&] { return Activities(definitions, selected); });
 	for (const Definition &definition : definitions) {

@@ -235,11 +235,11 @@ int run_states(const StatesArguments &arguments)
 					     subject_name(tree.subject()))
 			       : fmt::format("monitor: no {} of this trace matches the options\n",
 					     subject_name(tree.subject())));
-	if (recorded && !info.complete)
+	if (recorded && !info.complete())
 		print_note(
 		    "monitor: this trace is incomplete: the recording was killed or its disk was full; the last states "
 		    "are missing, and so are threads that were new\n");
-	else if (recorded && info.control_tokens && tokens_of_recorder(trace) < *info.control_tokens)
+	else if (recorded && info.recorder.control_tokens && tokens_of_recorder(trace) < *info.recorder.control_tokens)
 		print_note("monitor: run lengths that were recorded are not in the files of this trace: parts of it "
 			   "were removed "
 			   "or damaged; `monitor check` says which\n");

@@ -130,11 +130,11 @@ std::string what_is_missing(const analyze::RecordingInfo &info, std::uint64_t ga
 {
 	if (info.flight)
 		return "a snapshot begins in the middle: what was before it is not known";
-	if (!info.filter_expression.empty())
+	if (!info.filter.expression.empty())
 		return "the recording's --filter left out events that its triggers saw";
 	if (info.triggers_without_token)
 		return "not every firing has a token in this trace: too many came at once";
-	if (info.pauses && !info.lost())
+	if (info.pauses.number && !info.lost())
 		return "triggers paused the recording: what they saw meanwhile is not stored";
 	if (gaps || info.lost())
 		return "events were lost that its triggers saw";

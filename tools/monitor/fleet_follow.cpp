@@ -11,6 +11,7 @@
 #include "base/escape.h"
 #include "base/fd.h"
 #include "base/json.h"
+#include "base/recording_file/contents.h"
 #include "fleet_clocks.h"
 #include "fleet_triggers.h"
 #include "local_command.h"
@@ -166,9 +167,9 @@ void FleetFollow::stop()
 // The end of a recording is the last that the collector gets of it.
 bool FleetFollow::is_stored(const std::string &directory) const
 {
-	const nlohmann::json recording =
-	    parse_json(read_text(fmt::format("{}/{}/.monitor/recording.json", output_, directory), 64u << 20));
-	return recording.is_object() && recording.contains("state") && recording["state"] == "complete";
+	const auto recorded = recording_file::parse(
+	    read_text(fmt::format("{}/{}/.monitor/recording.json", output_, directory), 64u << 20));
+	return recorded && recorded->complete();
 }
 
 // A host's traces of the run are its recording, or the snapshots of it; a flight recorder may have made none.

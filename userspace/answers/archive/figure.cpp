@@ -167,7 +167,7 @@ Measured measure(const std::string &directory, const std::vector<Figure> &figure
 	const bool has_calls =
 	    info.has_tokens && !info.statistics && recorded.calls && (!info.present || info.has_program("sys_exit"));
 	Measured measured;
-	measured.is_final = info.complete || trace.is_generic_ctf();
+	measured.is_final = info.complete() || trace.is_generic_ctf();
 	for (const Figure &figure : figures) {
 		if (figure.kind == Figure::Kind::calls && has_calls && !machine.kinds().may_be_call(figure.subject) &&
 		    durations.of(figure.subject, machine.kinds()).count == 0)

@@ -173,10 +173,10 @@ void judge_wholeness(const trace::Trace &trace, const RecordingInfo &info, const
 		     "there is no readable .monitor/recording.json: whether the recording was completed is unknown"});
 	else
 		statements.push_back({"complete",
-				      info.complete     ? Verdict::holds
+				      info.complete()   ? Verdict::holds
 				      : info.statistics ? Verdict::not_checked
 							: Verdict::fails,
-				      info.complete ? "the recording was completed (" + info.end_reason + ")"
+				      info.complete() ? "the recording was completed (" + info.end_reason + ")"
 				      : info.statistics
 					  ? "the recording is still running, or it was killed"
 					  : "the recording is incomplete: it was killed, or its disk was full"});
@@ -257,7 +257,7 @@ std::vector<const char *> missing_of_late_cpu(const RecordingInfo &info, const s
 	add(info.attached("major_fault"), "major_fault", "completions of major page faults");
 	add(std::ranges::any_of(info.classes, [](const ClassCounts &counts) { return counts.name == "sample"; }),
 	    "sample", "samples");
-	add(info.stack_timer_hz != 0, "stack_sample", "stacks by time");
+	add(info.stacks.timer_hz != 0, "stack_sample", "stacks by time");
 	add(info.attached("stack_sample"), "mappings", "mappings made there");
 	add(info.counters.has_value(), "counters", "counters");
 	return missing;
@@ -268,12 +268,12 @@ void judge_late_cpus(const Machine &machine, const RecordingInfo &info, std::vec
 {
 	for (std::uint32_t number = 0; number < machine.cpus().size(); ++number) {
 		const Cpu &cpu = machine.cpus()[number];
-		const auto opened = info.late_cpus.find(number);
+		const auto opened = std::ranges::find(info.late_cpus, number, &LateCpu::cpu);
 		const bool came = opened != info.late_cpus.end() || (cpu.offline && !cpu.is_offline);
 		if (!came || cpu.idle + cpu.usage.cpu() == 0)
 			continue;
 		const std::vector<const char *> missing = missing_of_late_cpu(
-		    info, opened != info.late_cpus.end() ? opened->second : std::vector<std::string>());
+		    info, opened != info.late_cpus.end() ? opened->opened : std::vector<std::string>());
 		const std::string since = fmt::format(
 		    "CPU {} was offline {} and came online later: ", number,
 		    std::ranges::count(info.offline_at_start, number) ? "when the recording started" : "for a time");
@@ -319,9 +319,9 @@ void judge_kernel_figures(const KernelTotals &totals, const KernelComparison &th
 	else if (info.flight)
 		statements.push_back({"kernel_figures", Verdict::not_checked,
 				      "a snapshot has a part of what the kernel counts while a flight recorder runs"});
-	else if (!info.start_counts || !info.end_counts)
+	else if (!info.kernel_counts.start || !info.kernel_counts.end)
 		statements.push_back(
-		    {"kernel_figures", info.complete ? Verdict::fails : Verdict::not_checked,
+		    {"kernel_figures", info.complete() ? Verdict::fails : Verdict::not_checked,
 		     "the kernel's own figures at start and end are not in this trace, nothing to compare"});
 	else if (!lossless)
 		statements.push_back(
@@ -411,9 +411,9 @@ std::vector<Statement> judge_in_one_pass(trace::Trace &trace, const RecordingInf
 		return statements;
 	}
 	conservation.judge(info, machine.hidden_threads() > 0 || !info.has_tokens, statements);
-	if (flight && info.complete)
+	if (flight && info.complete())
 		flight->judge(info, statements);
-	judge_kernel_figures(totals, kernel, info, info.complete && info.lost() == 0 && machine.gaps() == 0,
+	judge_kernel_figures(totals, kernel, info, info.complete() && info.lost() == 0 && machine.gaps() == 0,
 			     statements);
 	judge_witness(info, clock, statements);
 	contradictions.judge(statements);

@@ -91,7 +91,7 @@ void judge_sets(const ClockBound &bound, std::vector<Statement> &statements)
 
 void judge_skew(const trace::Clock &clock, const RecordingInfo &info, std::vector<Statement> &statements)
 {
-	const ClockSkew &skew = info.skew;
+	const ClockSkew skew = info.skew();
 	if (!skew.cpus_online || (clock.name != "tsc" && !skew.cpus_compared)) {
 		if (clock.name == "tsc")
 			statements.push_back(
@@ -99,19 +99,19 @@ void judge_skew(const trace::Clock &clock, const RecordingInfo &info, std::vecto
 			     "how far apart the CPUs' clocks are was not measured: the bound does not include it"});
 		return;
 	}
-	if (info.clocks_not_compared)
+	if (skew.not_compared)
 		statements.push_back(
 		    {"clock_skew", Verdict::not_checked,
 		     fmt::format("the clocks of {} CPUs were not compared with the others', because the recorder's "
 				 "cpuset excludes them: the bound does not include them",
-				 info.clocks_not_compared)});
+				 skew.not_compared)});
 	else if (skew.cpus_compared && !skew.uncertainty)
 		statements.push_back({"clock_skew", Verdict::fails,
 				      "the CPUs' clocks are said to have been compared in no time: they were not"});
 	else
 		statements.push_back({"clock_skew", Verdict::holds,
 				      fmt::format("the clocks of {} CPUs are at most {} ns apart", skew.cpus_online,
-						  clock.to_ns(info.skew_ticks))});
+						  clock.to_ns(skew.ticks))});
 }
 
 // What the sync events say, and the recording's own description: that of one that was killed does not know.
@@ -150,7 +150,7 @@ void judge_clock(const ClockBound &bound, const trace::Clock &clock, const Recor
 		    {"clock", Verdict::fails, "there are fewer than two sync events: the clock cannot be checked"});
 	else
 		judge_bound(bound, clock,
-			    clock.to_ns(info.skew.min_uncertainty) > largest_bound_ns ? info.skew_ticks : 0, begin,
+			    clock.to_ns(info.skew().min_uncertainty) > largest_bound_ns ? info.skew().ticks : 0, begin,
 			    statements);
 	judge_sets(bound, statements);
 	judge_skew(clock, info, statements);

@@ -51,7 +51,7 @@ std::uint64_t Conservation::total() const
 
 void Conservation::judge(const RecordingInfo &info, bool hidden, std::vector<Statement> &statements) const
 {
-	if (!info.complete) {
+	if (!info.complete()) {
 		statements.push_back(
 		    {"conservation", Verdict::not_checked,
 		     "conservation cannot be checked: the recording was not completed and left no counts"});
@@ -152,12 +152,12 @@ void Conservation::judge_control(const RecordingInfo &info, std::vector<Statemen
 {
 	const std::uint64_t found =
 	    std::accumulate(tokens_.begin(), tokens_.begin() + first_kernel_id, std::uint64_t{0});
-	const bool holds = info.control_tokens && *info.control_tokens == found;
-	statements.push_back(
-	    {"control_tokens", holds ? Verdict::holds : Verdict::fails,
-	     info.control_tokens
-		 ? fmt::format("the recorder wrote {} tokens of its own, {} are in blocks", *info.control_tokens, found)
-		 : "recording.json does not say how many tokens the recorder itself wrote"});
+	const bool holds = info.recorder.control_tokens && *info.recorder.control_tokens == found;
+	statements.push_back({"control_tokens", holds ? Verdict::holds : Verdict::fails,
+			      info.recorder.control_tokens
+				  ? fmt::format("the recorder wrote {} tokens of its own, {} are in blocks",
+						*info.recorder.control_tokens, found)
+				  : "recording.json does not say how many tokens the recorder itself wrote"});
 }
 
 // What instrumented programs posted: as counted by their cards and the recorder, and as found in the streams.
@@ -223,12 +223,13 @@ void Conservation::judge_claims(const UserInfo &user, std::vector<Statement> &st
 
 void Conservation::judge_triggers(const RecordingInfo &info, std::vector<Statement> &statements) const
 {
-	if (info.pauses || pauses_)
+	if (info.pauses.number || pauses_)
 		statements.push_back(
 		    {"pauses",
-		     pauses_ == info.pauses && paused_ticks_ == info.paused_ticks ? Verdict::holds : Verdict::fails,
+		     pauses_ == info.pauses.number && paused_ticks_ == info.pauses.ticks ? Verdict::holds
+											 : Verdict::fails,
 		     fmt::format("{} pauses in which nothing was stored; the tokens tell of {}, {} as long in all",
-				 info.pauses, pauses_, paused_ticks_ == info.paused_ticks ? "just" : "not")});
+				 info.pauses.number, pauses_, paused_ticks_ == info.pauses.ticks ? "just" : "not")});
 	if ((info.triggers.empty() && firings_.empty()) || info.flight || info.has_only_states())
 		return; // a snapshot has a part of them
 	std::uint64_t fired = 0, tokens = 0, lost = info.triggers_without_token;
@@ -277,25 +278,26 @@ void Conservation::judge_losses(const RecordingInfo &info, std::vector<Statement
 		    {"losses", Verdict::holds,
 		     fmt::format("{} events were lost and counted: {} discarded by full rings, {} nested too deep",
 				 refused + too_deep, refused, too_deep)});
-	for (const RecordingInfo::WithoutRoom &of : info.stacks_without_room)
+	for (const WithoutRoom &of : info.stacks.unwinding.without_room)
 		statements.push_back(
 		    {"stacks_without_room", Verdict::not_checked,
 		     fmt::format("stacks of user {} may end early: {} lists of mappings and {} unwind tables of the "
 				 "user's programs found no room in the recorder's tables, of which a user has a share",
 				 of.user, of.mappings, of.tables)});
-	if (info.stack_opener_lost)
+	if (info.stacks.unwinding.opener_lost)
 		statements.push_back({"stacks_opener", Verdict::fails,
 				      "the process that opens files for --stacks was ended: stacks of what programs "
 				      "started or loaded later end early, and their functions have no names"});
-	if (info.dropped_blocks)
-		statements.push_back({"dropped_blocks", Verdict::fails,
-				      fmt::format("{} blocks could not be written to the disk", info.dropped_blocks)});
-	const std::uint64_t misses = info.misses();
+	if (info.recorder.dropped_blocks)
+		statements.push_back(
+		    {"dropped_blocks", Verdict::fails,
+		     fmt::format("{} blocks could not be written to the disk", info.recorder.dropped_blocks)});
+	const std::uint64_t misses = info.missed();
 	const std::uint64_t fired =
 	    std::accumulate(info.classes.begin(), info.classes.end(), misses,
 			    [](std::uint64_t sum, const ClassCounts &c) { return sum + c.seen; });
-	const bool counted = info.misses_start.size() == info.misses_end.size() &&
-			     (info.card == "user" || info.card == "module" || !info.misses_end.empty());
+	const bool counted = info.misses.start.size() == info.misses.end.size() &&
+			     (info.card == "user" || info.card == "module" || !info.misses.end.empty());
 	statements.push_back({"misses", misses || !counted ? Verdict::fails : Verdict::holds,
 			      fmt::format("{} times the kernel refused to run a probe (its recursion_misses); fired {}",
 					  misses, fired)});

@@ -61,7 +61,7 @@ Statement compare(const char *id, const std::string &what, std::uint64_t kernel,
 
 void judge_kernel(const RecordingInfo &info, bool is_hiding, std::vector<Statement> &statements)
 {
-	const KernelCounts &start = *info.start_counts, &end = *info.end_counts;
+	const KernelCounts &start = *info.kernel_counts.start, &end = *info.kernel_counts.end;
 	const std::uint64_t cpus = std::max<std::uint64_t>(info.cpus, 1);
 	if (info.attached("sched_switch"))
 		statements.push_back(compare("context_switches", "context switches",
@@ -104,11 +104,11 @@ void judge_kernel(const RecordingInfo &info, bool is_hiding, std::vector<Stateme
 void judge_counted(const RecordingInfo &info, std::vector<Statement> &statements)
 {
 	const bool is_hiding = info.statistics->hidden_threads.value_or(1) != 0;
-	if (info.lost() || info.misses())
+	if (info.lost() || info.missed())
 		statements.push_back({"kernel_figures", Verdict::not_checked,
 				      "events were lost, so their numbers are not compared with the kernel's own "
 				      "figures"});
-	else if (!info.start_counts || !info.end_counts || info.end_counts->counted_after.empty())
+	else if (!info.kernel_counts.start || !info.kernel_counts.end || info.kernel_counts.end->counted_after.empty())
 		statements.push_back(
 		    {"kernel_figures", Verdict::not_checked, "the kernel's own figures are not in this recording"});
 	else

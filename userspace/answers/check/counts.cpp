@@ -26,11 +26,11 @@ struct TokensOfCount {
 // Why the tokens are not all that were counted, or can be read in another way; "" if neither.
 std::string why_no_witness(const trace::Trace &trace, const RecordingInfo &info)
 {
-	if (!info.complete)
+	if (!info.complete())
 		return "the recording was not completed";
-	if (!info.has_tokens || !info.filter_expression.empty())
+	if (!info.has_tokens || !info.filter.expression.empty())
 		return "not all events were recorded";
-	if (info.pauses)
+	if (info.pauses.number)
 		return "triggers paused the recording";
 	if (info.lost() || (info.user_card && info.user_card->discarded + info.user_card->early) ||
 	    !trace.problems().empty())

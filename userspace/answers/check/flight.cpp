@@ -85,7 +85,7 @@ void FlightCheck::judge(const RecordingInfo &info, std::vector<Statement> &state
 		    {"flight_programs", Verdict::not_checked,
 		     fmt::format("{} events of programs are in the snapshot{}; their number is not compared",
 				 user_events_,
-				 flight.programs_since > info.start_time.value_or(0)
+				 flight.programs_since > info.start_time().value_or(0)
 				     ? ", of a part of its time only: older ones were overwritten"
 				     : "")});
 }

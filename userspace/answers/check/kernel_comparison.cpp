@@ -45,11 +45,12 @@ KernelComparison::KernelComparison(const EventKinds &kinds, const trace::Clock &
 {
 	if (const auto cost = info.cost_ns.find("sched"); cost != info.cost_ns.end())
 		per_switch_ns_ = std::max(per_switch_ns_, cost->second * event_costs_per_switch);
-	if (info.start_counts && info.end_counts)
-		for (std::size_t cpu = 0; cpu < info.end_counts->steal_ns.size(); ++cpu) {
-			const std::uint64_t end = info.end_counts->steal_ns[cpu];
-			const std::uint64_t start =
-			    cpu < info.start_counts->steal_ns.size() ? info.start_counts->steal_ns[cpu] : 0;
+	if (info.kernel_counts.start && info.kernel_counts.end)
+		for (std::size_t cpu = 0; cpu < info.kernel_counts.end->steal_ns.size(); ++cpu) {
+			const std::uint64_t end = info.kernel_counts.end->steal_ns[cpu];
+			const std::uint64_t start = cpu < info.kernel_counts.start->steal_ns.size()
+							? info.kernel_counts.start->steal_ns[cpu]
+							: 0;
 			steal_ns_ += end > start ? end - start + steal_tick_ns : 0;
 			counts_steal_ |= end > 0; // since it was booted
 		}
@@ -212,7 +213,7 @@ void KernelComparison::on_state(const trace::Event &event, const EventKind &kind
 void KernelComparison::on_born(const trace::Event &event, const EventKind &kind)
 {
 	Tally *born = tally(kind.field[0].get<std::int32_t>(event));
-	if (!born || (info_.start_time && event.time < *info_.start_time))
+	if (!born || (info_.start_time() && event.time < *info_.start_time()))
 		return;
 	*born = {};
 	born->based = born->born = true;
@@ -310,7 +311,7 @@ void KernelComparison::compare(std::int32_t tid, Tally &thread, const trace::Eve
 std::uint64_t KernelComparison::tolerance_of(const Tally &thread, std::uint64_t slack) const
 {
 	return std::max(min_tolerance_ns, clock_.to_ns(thread.ticks) / tolerance_parts) + steal_ns_ + slack * tick_ns +
-	       neighbour_ns + clock_.to_ns(2 * info_.skew_ticks) +
+	       neighbour_ns + clock_.to_ns(2 * info_.skew().ticks) +
 	       static_cast<std::uint64_t>(static_cast<double>(thread.switches) * per_switch_ns_);
 }
 

@@ -78,9 +78,9 @@ KernelTotals::KernelTotals(const trace::Description &description, const EventKin
 		idle_class_ = cls;
 		idle_state_ = {*cls, "state"};
 	}
-	if (!info.start_counts || !info.end_counts)
+	if (!info.kernel_counts.start || !info.kernel_counts.end)
 		return;
-	const KernelCounts &start = *info.start_counts, &end = *info.end_counts;
+	const KernelCounts &start = *info.kernel_counts.start, &end = *info.kernel_counts.end;
 	const std::uint64_t edge = description.clock.to_ticks(edge_ns);
 	stat_exactly_ = {start.before, start.after, end.before, end.after};
 	stat_ = {start.before, start.after + edge, end.before, end.after + edge};
@@ -168,7 +168,7 @@ Statement KernelTotals::compare(const char *id, const std::string &text, bool to
 
 void KernelTotals::judge_stat(bool hidden, std::vector<Statement> &statements) const
 {
-	const KernelCounts &start = *info_.start_counts, &end = *info_.end_counts;
+	const KernelCounts &start = *info_.kernel_counts.start, &end = *info_.kernel_counts.end;
 	const auto between = [&](const char *id, const char *what, std::uint64_t from, std::uint64_t to,
 				 const Tally &tokens, std::uint64_t slack) {
 		const std::uint64_t kernel = to - from;
@@ -199,7 +199,7 @@ void KernelTotals::judge_interrupts(bool hidden, std::vector<Statement> &stateme
 		    {"interrupts", Verdict::not_checked, "interrupts: not all were recorded, nothing to compare"});
 		return;
 	}
-	const KernelCounts &start = *info_.start_counts, &end = *info_.end_counts;
+	const KernelCounts &start = *info_.kernel_counts.start, &end = *info_.kernel_counts.end;
 	const auto [unprobed, shootdowns] = other_interrupts(start, end);
 	const std::uint64_t kernel = end.interrupts - start.interrupts;
 	// A shared line runs several handlers, a vector may have none; the rows are read a little later. A TLB
@@ -225,7 +225,7 @@ void KernelTotals::judge_idle(std::vector<Statement> &statements) const
 	else
 		statements.push_back(
 		    {"idle_states", Verdict::not_witnessed, "idle states: there are no tokens to check"});
-	const auto &start = info_.start_counts->idle_ends, &end = info_.end_counts->idle_ends;
+	const auto &start = info_.kernel_counts.start->idle_ends, &end = info_.kernel_counts.end->idle_ends;
 	if (!start || !end) {
 		statements.push_back(
 		    {"idle_usage", Verdict::not_witnessed, "idle states: this kernel has no cpuidle that counts them"});

@@ -55,7 +55,7 @@ private:
 
 std::string why_not_comparable(const trace::Trace &trace, const RecordingInfo &info)
 {
-	if (!info.complete)
+	if (!info.complete())
 		return "the recording was not completed";
 	if (!info.has_tokens)
 		return "the tokens that they were computed from were not written";
@@ -114,7 +114,7 @@ void judge_states(trace::Trace &trace, const RecordingInfo &info, std::vector<St
 {
 	if (!info.states)
 		return;
-	if (info.states->is_damaged) {
+	if (info.has_damaged_states()) {
 		statements.push_back(
 		    {"states", Verdict::fails, "the times of the run lengths in recording.json are damaged"});
 		return;

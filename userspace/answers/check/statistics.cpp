@@ -20,9 +20,11 @@ namespace {
 // Where a recording ended, or was killed, and the next one goes on.
 bool is_between_lives(const RecordingInfo &info, std::uint64_t end, std::uint64_t begin)
 {
-	return begin > end && std::ranges::any_of(info.lives, [&](const Life &life) {
-		       return life.begin && end <= *life.begin && begin <= *life.begin;
-	       });
+	const auto is_there = [&](const Moment &start) {
+		return start.time && end <= *start.time && begin <= *start.time;
+	};
+	return begin > end && !info.lives.empty() &&
+	       (is_there(info.start) || std::ranges::any_of(info.lives, is_there, &Life::start));
 }
 
 // Files of periods, which are removed whole. They touch: the end of one is the begin of the next.
@@ -50,19 +52,19 @@ Statement judge_sequence(const trace::Trace &trace, const RecordingInfo &info)
 					    : fmt::format("two periods overlap at {:.3f} s", at)};
 		}
 	// Killed: the last period is missing, and nothing says how long it was.
-	if (const std::uint64_t end = periods.back().second; info.complete && info.end_time && *info.end_time != end)
+	if (const std::uint64_t end = periods.back().second; info.complete() && info.end.time && *info.end.time != end)
 		return {"periods", Verdict::fails,
 			fmt::format("the periods end {:.3f} s {} the recording did",
 				    static_cast<double>(
-					clock.to_ns(std::max(*info.end_time, end) - std::min(*info.end_time, end))) /
+					clock.to_ns(std::max(*info.end.time, end) - std::min(*info.end.time, end))) /
 					1e9,
-				    *info.end_time > end ? "before" : "after")};
+				    *info.end.time > end ? "before" : "after")};
 	if (pauses)
 		return {"periods", Verdict::holds,
 			fmt::format(
 			    "{} periods of {} recordings follow each other; between these nothing was recorded, for "
 			    "{:.3f} s in all",
-			    periods.size(), info.lives.size(), static_cast<double>(clock.to_ns(paused)) / 1e9)};
+			    periods.size(), info.number_of_lives(), static_cast<double>(clock.to_ns(paused)) / 1e9)};
 	return {"periods", Verdict::holds, fmt::format("{} periods follow each other without a hole", periods.size())};
 }
 
@@ -82,7 +84,7 @@ Statement judge_ends(const trace::Trace &trace)
 Statement judge_losses(const Periods &periods, const RecordingInfo &info)
 {
 	if (info.has_counts_only()) {
-		const std::uint64_t lost = info.lost() + info.misses();
+		const std::uint64_t lost = info.lost() + info.missed();
 		return {"losses", lost == periods.lost ? Verdict::holds : Verdict::fails,
 			fmt::format("the probes lost {}, the periods lack {} (in {} of {} periods)", lost, periods.lost,
 				    periods.lossy, periods.count)};
@@ -170,7 +172,7 @@ void judge_activities(const Periods &periods, const RecordingInfo &info, const t
 	if (begun + told == 0)
 		return;
 	// Then some begins may be of no activity: of an unknown thread, or too late.
-	const bool may_lack = is_hiding || periods.lossy || periods.late || !info.functions_left_out.empty();
+	const bool may_lack = is_hiding || periods.lossy || periods.late || !info.functions.budget.left_out.empty();
 	statements.push_back(
 	    {"activities", told > begun + outside || (told < begun && !may_lack) ? Verdict::fails : Verdict::holds,
 	     fmt::format("of programs' activities {} began in the periods; {} ended, {} have no end, {} are still open",
@@ -180,7 +182,8 @@ void judge_activities(const Periods &periods, const RecordingInfo &info, const t
 // The kernel's count is of a shorter time than all periods.
 Statement judge_switches(const Periods &periods, const RecordingInfo &info, bool is_hiding)
 {
-	if (!info.start_counts || !info.end_counts || is_hiding || periods.lossy || !info.attached("sched_switch"))
+	if (!info.kernel_counts.start || !info.kernel_counts.end || is_hiding || periods.lossy ||
+	    !info.attached("sched_switch"))
 		return {"context_switches", Verdict::not_checked,
 			is_hiding ? "this machine's kernel hides threads from the probes, so its count of context "
 				    "switches is not compared"
@@ -191,7 +194,8 @@ Statement judge_switches(const Periods &periods, const RecordingInfo &info, bool
 	for (const ClassCounts &counts : info.classes)
 		if (counts.name == "sched_switch")
 			counted += number_of(periods.events, counts.id) + number_of(periods.outside, counts.id);
-	const std::uint64_t kernel = info.end_counts->context_switches - info.start_counts->context_switches;
+	const std::uint64_t kernel =
+	    info.kernel_counts.end->context_switches - info.kernel_counts.start->context_switches;
 	return {"context_switches", counted >= kernel ? Verdict::holds : Verdict::fails,
 		fmt::format("the kernel counted {} context switches ; the recording, which was a little longer, has {}",
 			    kernel, counted)};
@@ -202,7 +206,7 @@ Statement judge_switches(const Periods &periods, const RecordingInfo &info, bool
 void judge_statistics(trace::Trace &trace, const RecordingInfo &info, std::vector<Statement> &statements)
 {
 	// What was counted is known of the last recording into the trace only.
-	const std::uint64_t begin = (info.lives.empty() ? info.start_time : info.lives.back().begin).value_or(0);
+	const std::uint64_t begin = info.start.time.value_or(0);
 	Machine machine(trace, info, {{info.lives.empty() ? 0 : begin, ~std::uint64_t(0)}, {}, {}, {}});
 	fold(trace, machine);
 	const Periods &periods = machine.periods();
@@ -214,7 +218,7 @@ void judge_statistics(trace::Trace &trace, const RecordingInfo &info, std::vecto
 	}
 	statements.push_back(judge_sequence(trace, info));
 	statements.push_back(judge_ends(trace));
-	if (!info.complete) {
+	if (!info.complete()) {
 		statements.push_back({"conservation", Verdict::not_checked,
 				      "what the probes counted is known when the recording has ended"});
 		return;

@@ -13,7 +13,7 @@ constexpr const char *moments[] = {"start", "end"};
 
 const std::vector<CallWitness> &at(const RecordingInfo &info, std::size_t moment)
 {
-	return moment == 0 ? info.witness_start : info.witness_end;
+	return moment == 0 ? info.witness.start : info.witness.end;
 }
 
 // A CPU at a moment is witnessed if the statement holds there; required for all CPUs that the recorder could use, and

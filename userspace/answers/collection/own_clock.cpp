@@ -20,8 +20,9 @@ constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
 // be by a line that is not known. The recorder's stream alone is read.
 std::vector<analyze::ClockInterval> read_intervals(trace::Trace &trace, analyze::RecordingInfo info)
 {
-	info.start_time.reset();
-	info.end_time.reset();
+	info.start.time.reset();
+	info.lives.clear();
+	info.end.time.reset();
 	analyze::ClockBound bound(trace.description(), info);
 	trace::MergedCursors cursors(trace, trace.problems(), [](trace::Cursor &cursor) {
 		if (cursor.stream().info().is_recorder())
@@ -120,7 +121,7 @@ std::optional<OwnClock> own_clock_of(const std::string &directory)
 			return std::nullopt;
 		OwnClock own{trace.begin_time(), trace.end_time(), trace.description().clock.frequency_hz};
 		const analyze::RecordingInfo info = analyze::recording_of(trace);
-		own.skew_ticks = info.skew_ticks;
+		own.skew_ticks = info.skew().ticks;
 		own.has_snapshots = !info.statistics && !trace.description().find("sync").empty();
 		if (own.has_snapshots)
 			own.intervals = read_intervals(trace, info);

@@ -57,7 +57,7 @@ bool CallTimes::is_before_start(const Thread &thread, std::uint64_t from, const 
 {
 	if (thread.tid != info_.command_pid)
 		return false;
-	const bool since_before = !info_.flight && info_.start_time && from <= *info_.start_time;
+	const bool since_before = !info_.flight && info_.start_time() && from <= *info_.start_time();
 	return since_before || (waker.thread && !waker.thread->in_tree && waker.thread->tgid == thread.parent);
 }
 

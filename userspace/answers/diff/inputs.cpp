@@ -36,9 +36,9 @@ std::string joined(std::vector<std::string> names)
 
 std::string selected_text(const RecordingInfo &info)
 {
-	if (info.filter_command)
+	if (info.filter.command)
 		return "-p cmd";
-	return info.filter_pids.empty() ? "the whole machine" : "-p with process IDs";
+	return info.filter.pids.empty() ? "the whole machine" : "-p with process IDs";
 }
 
 struct Property {
@@ -50,7 +50,7 @@ const Property properties[] = {
     {"events", [](const RecordingInfo &info) { return joined(info.families); }},
     {"processes", selected_text},
     {"--filter",
-     [](const RecordingInfo &info) { return info.filter_expression.empty() ? "none" : info.filter_expression; }},
+     [](const RecordingInfo &info) { return info.filter.expression.empty() ? "none" : info.filter.expression; }},
     {"kernels", [](const RecordingInfo &info) { return info.kernel; }},
     {"hosts", [](const RecordingInfo &info) { return info.host; }},
     {"numbers of CPUs", [](const RecordingInfo &info) { return std::to_string(info.cpus); }},

@@ -179,7 +179,7 @@ void summarize(Measured &measured, trace::Trace &trace, const analyze::Recording
 	measured.problems = trace.problems();
 	measured.is_whole = (summary.complete || trace.is_generic_ctf()) && summary.lost == 0u &&
 			    summary.misses.value_or(0) == 0 && summary.claimed_lost.value_or(0) == 0 &&
-			    machine.gaps() == 0 && !info.has_partial() && info.functions_left_out.empty();
+			    machine.gaps() == 0 && !info.has_partial() && info.functions.budget.left_out.empty();
 }
 
 } // namespace
@@ -224,7 +224,7 @@ Measured measure(trace::Trace &trace, const Part &part, const MeasureOptions &op
 	measured.name = part.text();
 	measured.recorded = analyze::recorded(trace, info, machine.kinds());
 	measured.has_activities = has_activities;
-	measured.has_samples = with_stacks && info.stack_timer_hz != 0;
+	measured.has_samples = with_stacks && info.stacks.timer_hz != 0;
 	measured.has_sleep_stacks = with_stacks && stacks.any() && measured.recorded.wakings &&
 				    report::was_recorded(report::StackBy::offcpu, info);
 	measured.elapsed_ns =
@@ -238,7 +238,7 @@ Measured measure(trace::Trace &trace, const Part &part, const MeasureOptions &op
 	if (measured.has_samples || measured.has_sleep_stacks) {
 		report::NamedStacks named(part.directory, clock, info, machine, stacks, {});
 		if (measured.has_samples)
-			add_samples(rows, named, clock, plan.ours, info.stack_timer_hz);
+			add_samples(rows, named, clock, plan.ours, info.stacks.timer_hz);
 		if (measured.has_sleep_stacks)
 			add_sleeps(rows, named, clock, plan.ours, times);
 	}

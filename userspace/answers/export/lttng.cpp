@@ -333,7 +333,7 @@ void convert_all(trace::Trace &trace, const analyze::RecordingInfo &info, const 
 	    [&](const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t lost) {
 		    feed.gap(stream, from, to, lost);
 	    });
-	feed.finish(info.complete || !info.present);
+	feed.finish(info.complete() || !info.present);
 	machine.finish();
 	writer.finish(machine.window_end());
 	std::uint64_t size_bytes = 0;

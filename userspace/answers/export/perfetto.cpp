@@ -60,7 +60,7 @@ Converted write_perfetto(trace::Trace &trace, const analyze::RecordingInfo &info
 	write_system(packets, info);
 	const std::uint64_t begin = trace.begin_time();
 	bundles.clocks(begin, std::nullopt, static_cast<std::uint64_t>(clock.wall_ns(begin)));
-	const bool is_complete = info.complete || !info.present;
+	const bool is_complete = info.complete() || !info.present;
 	// After the first of the clocks, which makes it the trace's.
 	tracks.bound(machine.window_begin(), machine.window_end(), is_complete);
 	trace::merge(

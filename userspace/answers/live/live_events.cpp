@@ -16,10 +16,10 @@ void LiveEvents::start(const record::LiveStart &start)
 {
 	description_ = read_tokens(start.description);
 	info_ = analyze::parse_recording(start.recording);
-	info_.complete = true; // it is the end that tells
+	info_.state = "complete"; // it is the end that tells
 	source_.emplace(
-	    analyze::Source{*description_, {info_.start_time.value_or(start.begin_time)}, {}, false, {}, {}});
-	source_->functions_left_out = info_.functions_left_out;
+	    analyze::Source{*description_, {info_.start_time().value_or(start.begin_time)}, {}, false, {}, {}});
+	source_->functions_left_out = info_.functions.budget.left_out;
 	source_->partial = info_.partial;
 	source_->is_running = true;
 	source_->has_more_classes = start.has_more_classes;

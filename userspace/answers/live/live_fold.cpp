@@ -84,7 +84,7 @@ void LiveFold::start(const record::LiveStart &start)
 		counters_.emplace(events_.description(), *info().counters);
 		machine_->add(*counters_);
 	}
-	if (start.has_more_classes || !info().functions.empty()) {
+	if (start.has_more_classes || !info().functions.chosen.empty()) {
 		tracker_.emplace(events_.source(), *machine_, activities::Tracker::Options{});
 		machine_->add(*tracker_);
 	}
@@ -215,7 +215,7 @@ LiveFold::Counts LiveFold::take_outside()
 cost::ProbeCost LiveFold::probe_cost() const
 {
 	analyze::RecordingInfo counted;
-	counted.stacks_ns = stacks_ns_of_window_;
+	counted.stacks.spent_at_events_ns = stacks_ns_of_window_;
 	counted.calibration = info().calibration;
 	for (const auto &cls : events_.description().classes()) {
 		const std::uint64_t seen = cls->index < class_counts_.size() ? class_counts_[cls->index] : 0;

@@ -14,7 +14,7 @@ namespace {
 // The recorder is this process. Any class may occur.
 analyze::RecordingInfo as_running(analyze::RecordingInfo info, const trace::Description &description)
 {
-	info.recorder_pid = record::own_kernel_pid();
+	info.recorder.pid = record::own_kernel_pid();
 	info.classes.clear();
 	for (const auto &cls : description.classes())
 		if (std::string family = card::family_of(cls->name); !family.empty())

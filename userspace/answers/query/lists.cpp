@@ -88,8 +88,8 @@ std::shared_ptr<const Rows> Database::info_rows() const
 	add("user", text_or_null(info.user));
 	add("date", text_or_null(info.date));
 	add("note", text_or_null(info.note));
-	add("complete", info.present ? Value(std::int64_t(info.complete)) : Value());
-	add("lost", info.present && info.complete ? size(info.lost()) : Value());
+	add("complete", info.present ? Value(std::int64_t(info.complete())) : Value());
+	add("lost", info.present && info.complete() ? size(info.lost()) : Value());
 	return rows;
 }
 

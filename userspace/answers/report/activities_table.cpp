@@ -213,23 +213,23 @@ constexpr std::size_t max_named = 5, max_left_out = 10;
 
 std::string function_name(const analyze::RecordingInfo &info, const analyze::FunctionLeftOut &left_out)
 {
-	return left_out.function < info.functions.size() ? info.functions[left_out.function].name : "?";
+	return left_out.function < info.functions.chosen.size() ? info.functions.chosen[left_out.function].name : "?";
 }
 
 // Since the start of the recording.
 double seconds_in(const analyze::RecordingInfo &info, const analyze::FunctionLeftOut &left_out,
 		  const trace::Clock &clock)
 {
-	const std::uint64_t start = std::min(info.start_time.value_or(0), left_out.time);
+	const std::uint64_t start = std::min(info.start_time().value_or(0), left_out.time);
 	return static_cast<double>(clock.to_ns(left_out.time - start)) / 1e9;
 }
 
 std::vector<std::string> never_patched(const activities::Patches &patches, const analyze::RecordingInfo &info)
 {
 	std::vector<std::string> names;
-	for (std::size_t number = 0; number < info.functions.size(); ++number)
-		if (info.functions[number].is_patched && !patches.is_patched(number))
-			names.push_back(info.functions[number].name);
+	for (std::size_t number = 0; number < info.functions.chosen.size(); ++number)
+		if (info.functions.chosen[number].is_patched() && !patches.is_patched(number))
+			names.push_back(info.functions.chosen[number].name);
 	return names;
 }
 
@@ -251,9 +251,10 @@ std::string call_cost_text(const analyze::RecordingInfo &info)
 	std::string text;
 	for (const auto &[what, method, is_patched] :
 	     {std::tuple("function", "probed", false), std::tuple("patched", "patched", true)}) {
-		const bool any = std::ranges::any_of(info.functions, [is_patched = is_patched](const auto &function) {
-			return function.is_patched == is_patched;
-		});
+		const bool any =
+		    std::ranges::any_of(info.functions.chosen, [is_patched = is_patched](const auto &function) {
+			    return function.is_patched() == is_patched;
+		    });
 		const auto cost =
 		    info.calibration ? info.calibration->start.find(what) : analyze::CalibratedCosts::const_iterator();
 		if (any && info.calibration && cost != info.calibration->start.end() && cost->second.rounds > 0)
@@ -268,23 +269,23 @@ std::string call_cost_text(const analyze::RecordingInfo &info)
 std::string left_out_text(const analyze::RecordingInfo &info, const trace::Clock &clock)
 {
 	std::string text;
-	for (std::size_t i = 0; i < std::min(info.functions_left_out.size(), max_left_out); ++i) {
-		const analyze::FunctionLeftOut &left_out = info.functions_left_out[i];
+	for (std::size_t i = 0; i < std::min(info.functions.budget.left_out.size(), max_left_out); ++i) {
+		const analyze::FunctionLeftOut &left_out = info.functions.budget.left_out[i];
 		text += fmt::format(
 		    "left out by the budget of {:.3g} %: {} from {:.2f} s on; its {} events in the {:.2f} s "
 		    "before took {:.1f} % of the CPU time\n",
-		    info.function_budget.value_or(0), function_name(info, left_out), seconds_in(info, left_out, clock),
-		    count_text(left_out.events), left_out.seconds, left_out.percent);
+		    info.functions.budget.percent.value_or(0), function_name(info, left_out),
+		    seconds_in(info, left_out, clock), count_text(left_out.events), left_out.seconds, left_out.percent);
 	}
-	if (info.functions_left_out.size() > max_left_out)
-		text += fmt::format("and {} functions more\n", info.functions_left_out.size() - max_left_out);
+	if (info.functions.budget.left_out.size() > max_left_out)
+		text += fmt::format("and {} functions more\n", info.functions.budget.left_out.size() - max_left_out);
 	return text;
 }
 
 std::string left_out_json(const analyze::RecordingInfo &info, const trace::Clock &clock)
 {
 	auto json = nlohmann::ordered_json::array();
-	for (const analyze::FunctionLeftOut &left_out : info.functions_left_out)
+	for (const analyze::FunctionLeftOut &left_out : info.functions.budget.left_out)
 		json.push_back({{"name", function_name(info, left_out)},
 				{"time_s", seconds_in(info, left_out, clock)},
 				{"before_s", left_out.seconds},

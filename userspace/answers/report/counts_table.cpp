@@ -19,7 +19,7 @@ using analyze::RecordingInfo;
 
 double seconds_of(const RecordingInfo &info)
 {
-	return static_cast<double>(info.counted_ns) / 1e9;
+	return static_cast<double>(info.counted.ns) / 1e9;
 }
 
 // Totals that the recorder wrote from time to time, of each count or time.
@@ -81,11 +81,11 @@ private:
 
 std::string counted_text(const RecordingInfo &info)
 {
-	std::string text = info.counted_ns ? "counted for " + duration_text(static_cast<double>(info.counted_ns))
+	std::string text = info.counted.ns ? "counted for " + duration_text(static_cast<double>(info.counted.ns))
 					   : std::string("for how long was counted is unknown");
-	if (info.counted_ns > info.wall_ns)
+	if (info.counted.ns > info.recorder.wall_ns)
 		text += fmt::format(": from when the probes were attached, {} before the recording began",
-				    duration_text(static_cast<double>(info.counted_ns - info.wall_ns)));
+				    duration_text(static_cast<double>(info.counted.ns - info.recorder.wall_ns)));
 	if (info.too_deep())
 		text += fmt::format("; {} events in too many nested probes were lost, and are in no count",
 				    info.too_deep());
@@ -147,7 +147,7 @@ Table counts_by_time(trace::Trace &trace, const RecordingInfo &info)
 		throw Error("this recording has no series of counts: record --count or --time with --every TIME");
 	const trace::Clock &clock = trace.description().clock;
 	const std::uint64_t begin = trace.begin_time();
-	std::uint64_t from = info.counted_since.value_or(begin);
+	std::uint64_t from = info.counted.since.value_or(begin);
 	for (const auto &[time, unused] : any.by_time()) {
 		auto &row = table.rows.emplace_back();
 		row.emplace_back(static_cast<double>(clock.to_ns(from - std::min(from, begin))));

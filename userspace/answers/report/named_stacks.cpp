@@ -9,8 +9,8 @@ namespace {
 symbols::SymbolOptions stacks_with_times(symbols::SymbolOptions options, const trace::Clock &clock,
 					 const analyze::RecordingInfo &info, const analyze::StackFold &fold)
 {
-	if (info.end_time)
-		options.end_ns = clock.wall_ns(*info.end_time);
+	if (info.end.time)
+		options.end_ns = clock.wall_ns(*info.end.time);
 	options.ticks_of = [&clock, &fold](std::uint64_t monotonic_ns) { return fold.time_of(monotonic_ns, clock); };
 	return options;
 }
@@ -19,12 +19,12 @@ symbols::SymbolOptions stacks_with_times(symbols::SymbolOptions options, const t
 
 bool was_recorded(StackBy by, const analyze::RecordingInfo &info)
 {
-	if (!info.complete && info.stack_timer_hz == 0 && info.stacks_at.empty())
+	if (!info.complete() && info.stacks.timer_hz == 0 && info.stacks.at.empty())
 		return true; // it could not say so
-	const auto has = [&](const char *kind) { return info.stacks_at.contains(kind); };
+	const auto has = [&](const char *kind) { return info.stacks.at.contains(kind); };
 	switch (by) {
 	case StackBy::cpu:
-		return info.stack_timer_hz != 0;
+		return info.stacks.timer_hz != 0;
 	case StackBy::offcpu:
 	case StackBy::wait:
 		return has("switch");

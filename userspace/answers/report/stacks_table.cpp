@@ -31,12 +31,12 @@ std::string amount_text(std::uint64_t value, const trace::Clock &clock, StackBy 
 }
 
 // Of the whole recording.
-analyze::RecordingInfo::StackCounts counts_of(const analyze::RecordingInfo &info, StackBy by)
+analyze::StacksAt counts_of(const analyze::RecordingInfo &info, StackBy by)
 {
-	analyze::RecordingInfo::StackCounts sum;
+	analyze::StacksAt sum;
 	const auto add = [&](const char *kind) {
-		const auto found = info.stacks_at.find(kind);
-		if (found == info.stacks_at.end())
+		const auto found = info.stacks.at.find(kind);
+		if (found == info.stacks.at.end())
 			return;
 		sum.taken += found->second.taken;
 		sum.left_out += found->second.left_out;
@@ -132,10 +132,10 @@ std::string calls_text(const CallTree &tree, const trace::Clock &clock, StackBy 
 std::string stacks_text(const CallTree &tree, const analyze::RecordingInfo &info, StackBy by)
 {
 	std::string text;
-	if (by == StackBy::cpu && info.stack_timer_hz)
+	if (by == StackBy::cpu && info.stacks.timer_hz)
 		text +=
 		    fmt::format("self and total are samples, taken {} times a second on each CPU that is not idle\n",
-				info.stack_timer_hz);
+				info.stacks.timer_hz);
 	if (const auto [taken, left_out] = counts_of(info, by); left_out && !is_time(by))
 		text +=
 		    fmt::format("self and total are of the stacks that were taken: in the whole recording the budget "

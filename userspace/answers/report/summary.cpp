@@ -112,7 +112,7 @@ void use_periods(Summary &summary, const analyze::Periods &periods, const analyz
 		 const trace::Clock &clock)
 {
 	summary.periods = periods;
-	summary.lives = info.lives.size();
+	summary.lives = info.number_of_lives();
 	summary.counts_only = info.has_counts_only();
 	summary.wall_ns = static_cast<double>(clock.to_ns(periods.ticks));
 	summary.recorder_cpu_ns = static_cast<double>(periods.recorder_ns);
@@ -121,7 +121,7 @@ void use_periods(Summary &summary, const analyze::Periods &periods, const analyz
 		summary.lost.reset(); // they were not counted yet
 	else
 		summary.lost = periods.lost;
-	if (!info.complete)
+	if (!info.complete())
 		return;
 	analyze::RecordingInfo counted;
 	counted.calibration = info.calibration;
@@ -158,34 +158,34 @@ Summary summarize(const trace::Trace &trace, const analyze::RecordingInfo &info,
 	const trace::Clock &clock = trace.description().clock;
 	Summary summary;
 	summary.tokens = tokens;
-	summary.complete = info.complete;
+	summary.complete = info.complete();
 	summary.is_generic_ctf = trace.is_generic_ctf();
 	summary.bytes = trace.size_bytes();
 	const auto [begin, end] = analyze::window_of(trace, info);
 	summary.wall_ns = static_cast<double>(clock.to_ns(end > begin ? end - begin : 0));
 	if (info.present && !bound.intervals().empty())
 		summary.clock_bound_ns = clock.to_ns(bound.largest());
-	summary.clocks_not_compared = info.clocks_not_compared;
-	summary.cpus_online = info.skew.cpus_online;
-	if (info.complete) {
+	summary.clocks_not_compared = info.skew().not_compared;
+	summary.cpus_online = info.skew().cpus_online;
+	if (info.complete()) {
 		summary.missing = info.tokens() - std::min(info.tokens(), tokens);
 		if (!summary.missing)
 			summary.lost = info.lost();
 		summary.lost_by_cpu = info.lost_by_cpu;
 		if (info.user_card)
 			summary.claimed_lost = info.user_card->discarded + info.user_card->early;
-		summary.misses = info.misses();
+		summary.misses = info.missed();
 		summary.other_recorders = info.other_recorders;
-		summary.stack_opener_lost = info.stack_opener_lost;
-		summary.pauses = info.pauses;
+		summary.stack_opener_lost = info.stacks.unwinding.opener_lost;
+		summary.pauses = info.pauses.number;
 		summary.paused = info.paused();
-		if (info.pauses)
-			summary.paused_ns = static_cast<double>(clock.to_ns(info.paused_ticks));
+		if (info.pauses.number)
+			summary.paused_ns = static_cast<double>(clock.to_ns(info.pauses.ticks));
 		if (info.calibration && info.calibration->phases) {
 			summary.phases = info.calibration->phases->number;
 			summary.phases_ns = static_cast<double>(clock.to_ns(info.calibration->phases->ticks));
 		}
-		summary.recorder_cpu_ns = static_cast<double>(info.recorder_cpu_ns);
+		summary.recorder_cpu_ns = static_cast<double>(info.recorder.cpu_ns);
 		summary.probes = cost::probe_cost(info);
 	}
 	return summary;
@@ -235,7 +235,7 @@ Summary summarize(trace::Trace &trace, const analyze::RecordingInfo &info)
 		const trace::Losses losses = analyze::fold(trace, machine);
 		return summarize(trace, info, bound, machine, losses);
 	}
-	return summarize(trace, info, bound, info.complete ? info.tokens() : count_tokens(trace));
+	return summarize(trace, info, bound, info.complete() ? info.tokens() : count_tokens(trace));
 }
 
 std::string per_token_text(const Summary &summary)

@@ -58,7 +58,7 @@ Table times_table(const trace::Trace &trace, const RecordingInfo &info)
 			 {"p99_ns", "p99", Unit::nanoseconds},
 			 {"max_ns", "max", Unit::nanoseconds},
 			 {"total_ns", "total", Unit::nanoseconds}};
-	const double seconds = static_cast<double>(info.counted_ns) / 1e9;
+	const double seconds = static_cast<double>(info.counted.ns) / 1e9;
 	for (const EventTime &time : info.times) {
 		auto &row = table.rows.emplace_back();
 		row = {time.name, time.number, seconds > 0 ? Cell(static_cast<double>(time.number) / seconds) : Cell()};
@@ -89,8 +89,8 @@ Table times_by_cpu(const trace::Trace &trace, const RecordingInfo &info)
 	for (std::size_t cpu = 0; cpu < cpus; ++cpu) {
 		auto &row = table.rows.emplace_back(1, std::to_string(cpu));
 		for (const EventTime &time : info.times) {
-			const EventTime::OfCpu of_cpu =
-			    cpu < time.by_cpu.size() ? time.by_cpu[cpu] : EventTime::OfCpu();
+			const analyze::EventTimeOfCpu of_cpu =
+			    cpu < time.by_cpu.size() ? time.by_cpu[cpu] : analyze::EventTimeOfCpu();
 			row.emplace_back(of_cpu.number);
 			row.push_back(of_cpu.number ? Cell(mean_ns(of_cpu.number, of_cpu.total, trace)) : Cell());
 		}
@@ -122,14 +122,14 @@ std::string times_notes(const RecordingInfo &info)
 {
 	std::string text;
 	for (const EventTime &time : info.times) {
-		text += fmt::format("{}: {}", printable(time.name), printable(time.text()));
+		text += fmt::format("{}: {}", printable(time.name), printable(analyze::text_of(time)));
 		const auto add = [&](std::uint64_t number, const char *what) {
 			if (number)
 				text += fmt::format("; {} {}", count_text(number), what);
 		};
 		add(time.ends, "ends without a start");
 		add(time.replaced, "starts followed by another one");
-		add(time.open(), "without an end when the recording ended");
+		add(analyze::open_of(time), "without an end when the recording ended");
 		add(time.forgotten, "starts for which there was no room: their times are missing");
 		text += '\n';
 	}
@@ -147,7 +147,7 @@ std::string times_json(const trace::Trace &trace, const RecordingInfo &info)
 		rows[i]["end_key"] = time.end_key;
 		rows[i]["ends_without_start"] = time.ends;
 		rows[i]["starts_replaced"] = time.replaced;
-		rows[i]["open"] = time.open();
+		rows[i]["open"] = analyze::open_of(time);
 		rows[i]["starts_without_room"] = time.forgotten;
 		rows[i]["histogram"] = nlohmann::ordered_json::array();
 		for (const auto &[bucket, number] : time.buckets)

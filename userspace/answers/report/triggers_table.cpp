@@ -81,7 +81,7 @@ std::string triggers_notes(const analyze::RecordingInfo &info)
 	for (const analyze::TriggerInfo &trigger : info.triggers) {
 		text += fmt::format("{}: {} => {}\n", printable(trigger.name), printable(trigger.when),
 				    printable(trigger.what));
-		if (!trigger.fired || (!info.complete && !info.flight)) {
+		if (!trigger.fired || (!info.complete() && !info.flight)) {
 			text += "  how often it fired is unknown: the recording was not completed\n";
 			continue;
 		}

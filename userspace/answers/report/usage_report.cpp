@@ -178,11 +178,12 @@ Table cpu_table(const analyze::Machine &machine, const trace::Clock &clock, cons
 			row.push_back(recorded.knows(cpu.usage, mode) ? percent(cpu.usage[mode], window) : Cell());
 		Cell steal;
 		// With several recordings the kernel's figures are of the last one.
-		if (machine.is_whole() && info.lives.empty() && info.start_counts && info.end_counts &&
-		    cpu.number < info.start_counts->steal_ns.size() && cpu.number < info.end_counts->steal_ns.size())
-			steal = percent(
-			    stolen(info.start_counts->steal_ns[cpu.number], info.end_counts->steal_ns[cpu.number]),
-			    clock.to_ns(window));
+		if (machine.is_whole() && info.lives.empty() && info.kernel_counts.start && info.kernel_counts.end &&
+		    cpu.number < info.kernel_counts.start->steal_ns.size() &&
+		    cpu.number < info.kernel_counts.end->steal_ns.size())
+			steal = percent(stolen(info.kernel_counts.start->steal_ns[cpu.number],
+					       info.kernel_counts.end->steal_ns[cpu.number]),
+					clock.to_ns(window));
 		row.push_back(steal);
 		if (any_offline)
 			row.push_back(percent(cpu.offline, window));

@@ -81,7 +81,7 @@ public:
 		const bool is_all =
 		    of.machine.is_whole() && of.machine.scope().cpus.empty() && !of.machine.scope().threads;
 		if (is_of_programs_ && is_all &&
-		    std::ranges::any_of(of.info.functions, &analyze::RecordedFunction::is_patched))
+		    std::ranges::any_of(of.info.functions.chosen, &analyze::RecordedFunction::is_patched))
 			of.machine.add(patches_.emplace(of.trace.description()));
 	}
 
@@ -112,7 +112,7 @@ public:
 		if (is_of_programs_)
 			text += fmt::format("\"unpaired\": {},\n\"overlap\": {},\n", report::unpaired_json(totals_),
 					    totals_.uncertain());
-		if (is_of_programs_ && of_.info.function_budget)
+		if (is_of_programs_ && of_.info.functions.budget.percent)
 			text +=
 			    fmt::format("\"left_out_by_budget\": {},\n", report::left_out_json(of_.info, of_.clock));
 		if (patches_)

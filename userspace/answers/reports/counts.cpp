@@ -57,7 +57,7 @@ std::string json_of(const std::vector<report::Table> &tables, const Question &qu
 	else if (!info.times.empty() && question.by == "cpu")
 		text += fmt::format(", \"times\": {}", report::to_json(tables.back()));
 	return text +
-	       fmt::format(", \"counted_ns\": {}}}\n", info.counted_ns ? std::to_string(info.counted_ns) : "null");
+	       fmt::format(", \"counted_ns\": {}}}\n", info.counted.ns ? std::to_string(info.counted.ns) : "null");
 }
 
 // One of each table, and the distribution of each time.
@@ -94,7 +94,7 @@ Answer answer_of_counts(const Question &question, trace::Trace &trace)
 	const analyze::RecordingInfo info = analyze::recording_of(trace);
 	if (info.counts.empty() && info.times.empty())
 		throw Error(!info.present ? "only a recording has counts: name one, not several that were merged"
-			    : info.complete
+			    : info.complete()
 				? "this recording counted nothing: record with --count NAME=EXPRESSION or --time "
 				  "'NAME=START .. END per tid'"
 				: "this recording was not completed, so its totals are unknown; the tables `count` and "

@@ -41,7 +41,7 @@ std::string damage_text(std::size_t problems)
 // What --filter left out of what the tables show.
 void tell_of_filter(const trace::Trace &trace, const analyze::RecordingInfo &info, bool of_programs)
 {
-	if (info.filter_expression.empty())
+	if (info.filter.expression.empty())
 		return;
 	std::set<std::string> missing;
 	for (const auto &cls : trace.description().classes()) {

@@ -34,7 +34,7 @@ public:
 		const analyze::RecordingInfo &info = of_.info;
 		if (!fold_.any())
 			throw Error(
-			    info.filter_expression.empty() || !info.attached("stack_sample")
+			    info.filter.expression.empty() || !info.attached("stack_sample")
 				? "this recording has no stacks: record with --stacks"
 				: "this recording has no stacks: its --filter kept no event that one is taken at");
 		by_ = stacks_by(of_.question.by_is_chosen ? of_.question.by : "", info);

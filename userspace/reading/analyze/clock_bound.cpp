@@ -13,7 +13,7 @@ constexpr std::int64_t smallest_step_ns = 1'000'000; // as in recording/rings/cl
 
 } // namespace
 
-ClockBound::ClockBound(const trace::Description &description, const RecordingInfo &info) : skew_(info.skew_ticks)
+ClockBound::ClockBound(const trace::Description &description, const RecordingInfo &info) : skew_(info.skew().ticks)
 {
 	for (const trace::EventClass *cls : description.find("sync")) {
 		sync_class_ = cls;
@@ -29,8 +29,8 @@ ClockBound::ClockBound(const trace::Description &description, const RecordingInf
 		whole_ = {*cls, "whole"};
 		frac_ = {*cls, "frac"};
 	}
-	begin_ = info.start_time.value_or(0);
-	end_ = info.end_time.value_or(~0ull);
+	begin_ = info.start_time().value_or(0);
+	end_ = info.end.time.value_or(~0ull);
 }
 
 std::int64_t ClockBound::error_at(std::uint64_t monotonic_ns, std::uint64_t true_time) const

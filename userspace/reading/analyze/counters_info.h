@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The counters of a recording (member `counters` of recording.json): which there are, what is measured with them, and
-// their values at the start and the end. Untrusted, as recording_info.h says. Used by counter_fold.cpp and the reports.
+// The counters of a recording (base/recording_file/counters.h), by number and within bounds: which there are, what is
+// measured with them, and their values at the start and the end. Used by counter_fold.cpp and the reports.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,12 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
+#include "base/recording_file/counters.h"
 
 namespace monitor::analyze {
+
+using recording_file::CounterReading, recording_file::CounterTerm, recording_file::Measurement, recording_file::Per,
+    recording_file::RatioInfo;
 
 struct CounterInfo {
 	std::string name, unit, field; // field: in the event class
@@ -22,32 +25,6 @@ struct CounterInfo {
 struct CounterSetInfo {
 	unsigned id = 0, scaled_id = 0;
 	std::size_t first = 0, count = 0; // in CountersInfo::counters
-};
-
-struct CounterTerm {
-	double factor = 1;
-	std::size_t counter = 0;
-};
-
-enum class Per { counters, time, seconds, occurrences, nothing };
-
-struct Measurement {
-	std::string name, unit, group, formula;
-	std::vector<CounterTerm> numerator, denominator;
-	Per per = Per::counters;
-	std::string missing;              // why it was not measured; "" if it was
-	std::optional<std::size_t> ratio; // in CountersInfo::ratios: recorded as a ratio, not as counts
-};
-
-// A normalised ratio (monitor/ratio.h) in the tokens.
-struct RatioInfo {
-	std::string field;    // in the event class
-	bool inverse = false; // of the measurement
-};
-
-struct CounterReading {
-	std::uint64_t cpu = 0, set = 0, time = 0, enabled_ns = 0, running_ns = 0;
-	std::vector<std::uint64_t> values;
 };
 
 struct CountersInfo {
@@ -62,7 +39,6 @@ struct CountersInfo {
 	std::vector<std::string> resets; // by number: the events of --reset-on, then triggers
 };
 
-// Empty if there is no such member.
-std::optional<CountersInfo> counters_info(const nlohmann::json &json);
+CountersInfo counters_info(const recording_file::RecordedCounters &recorded);
 
 } // namespace monitor::analyze

@@ -21,7 +21,7 @@ Machine::Machine(const Source &source, const RecordingInfo &info, Scope scope)
     : kinds_(source.description, source.partial), scope_(std::move(scope)), first_(source.window.from),
       last_(source.window.to), begin_(std::max(first_, std::min(scope_.range.from, last_))),
       end_(scope_.range.to < last_ ? std::max(begin_, scope_.range.to + 1) : last_), command_pid_(info.command_pid),
-      filtering_(info.filtering()), complete_(info.complete), gaps_coincide_(info.has_only_phases())
+      filtering_(info.filtering()), complete_(info.complete()), gaps_coincide_(info.has_only_phases())
 {
 	if (info.present) {
 		is_snapshot_ = info.flight.has_value();

@@ -10,8 +10,8 @@ Source source_of(const trace::Trace &trace, const RecordingInfo &info)
 	if (trace.machines().size() > 1)
 		throw Error("these are several recordings, or recordings of several machines: what ran when can be "
 			    "shown for one at a time");
-	Source source{trace.description(),    window_of(trace, info),  {},
-		      trace.is_generic_ctf(), info.functions_left_out, info.partial};
+	Source source{trace.description(),    window_of(trace, info),         {},
+		      trace.is_generic_ctf(), info.functions.budget.left_out, info.partial};
 	for (const auto &stream : trace.streams()) {
 		source.streams.push_back({stream->info(), stream->end_time()});
 		if (stream->is_foreign()) // it has no events

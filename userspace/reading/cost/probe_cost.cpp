@@ -185,7 +185,7 @@ ProbeCost probe_cost(const RecordingInfo &info)
 		return once_calibrated(info);
 	const Costs costs(*info.calibration, of_figures);
 	ProbeCost result;
-	auto median = static_cast<double>(info.stacks_ns), high = median;
+	auto median = static_cast<double>(info.stacks.spent_ns()), high = median;
 	std::optional<double> low = median;
 	const auto add = [&](const std::string &what, std::uint64_t events) {
 		if (!events)
@@ -208,14 +208,12 @@ ProbeCost probe_cost(const RecordingInfo &info)
 		const std::uint64_t rejected = counts.family == "sample" ? 0 : counts.filtered;
 		add(counts.family, counts.seen - rejected);
 		add("rejected", rejected);
-		if (const auto judged = info.judgement_ns.find(counts.id); judged != info.judgement_ns.end()) {
-			const double ns =
-			    static_cast<double>(counts.seen) * std::clamp(judged->second, 0.0, max_judgement_ns);
-			if (low)
-				*low += ns;
-			median += ns;
-			high += ns;
-		}
+		const double ns =
+		    static_cast<double>(counts.seen) * std::clamp(info.judgement_ns(counts.id), 0.0, max_judgement_ns);
+		if (low)
+			*low += ns;
+		median += ns;
+		high += ns;
 	}
 	result.at_start_only = !info.calibration->end;
 	if (const std::optional<PhaseCost> &phases = info.calibration->phases) {

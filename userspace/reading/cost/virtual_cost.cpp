@@ -89,14 +89,14 @@ std::string why_not_this(const RecordingInfo &info)
 		return "this recording has statistics instead of events, so it does not show which time the probes "
 		       "had: "
 		       "record without --statistics";
-	if (!info.complete)
+	if (!info.complete())
 		return "the recording was killed, so what its probes cost is unknown: record again and end it with "
 		       "Ctrl-C or --duration";
 	if (const std::uint64_t lost = info.lost())
 		return fmt::format("{} events were lost, and what they cost with them: record with a larger --buffer "
 				   "or fewer events (-e)",
 				   lost);
-	if (const std::uint64_t missed = info.misses())
+	if (const std::uint64_t missed = info.missed())
 		return fmt::format("{} times the kernel refused to run a probe, so events are missing: record again",
 				   missed);
 	return "";
@@ -104,21 +104,21 @@ std::string why_not_this(const RecordingInfo &info)
 
 std::string why_no_cost(const RecordingInfo &info)
 {
-	if (!info.recorder_pid)
+	if (!info.recorder.pid)
 		return "this recording is of an older monitor, which did not say which process it was: record again";
 	if (!info.calibration)
 		return "it is not known what an event cost: record without --no-calibration";
-	if (info.flight || info.pauses)
+	if (info.flight || info.pauses.number)
 		return "only of a whole recording it is known what it cost: record without --flight and triggers that "
 		       "stop";
 	if (!info.other_recorders.empty())
 		return "another recording ran too, and what its probes cost is not known: record again without it";
-	if (info.filtering() || !info.filter_expression.empty())
+	if (info.filtering() || !info.filter.expression.empty())
 		return "what was filtered out cost time too and has no place in the trace: record without -p and "
 		       "--filter";
-	if (info.stacks_ns || !info.stacks_at.empty())
+	if (info.stacks.spent_ns() || !info.stacks.at.empty())
 		return "taking stacks took time that is known in total only: record without --stacks";
-	if (!info.functions.empty())
+	if (!info.functions.chosen.empty())
 		return "what a recorded call of a function cost depends on the function: record without --functions";
 	return "";
 }
@@ -169,8 +169,7 @@ VirtualCost live_virtual_cost(const RecordingInfo &info, const trace::Clock &clo
 		const std::array<double, bounds> ns = {
 		    cost.median - all_of(low, cost.median * doubt.less, cost.median * doubt.apart), cost.median,
 		    cost.median + all_of(high, cost.median * doubt.more, cost.median * doubt.apart)};
-		const auto judged = info.judgement_ns.find(counts.id);
-		const double judgement = judged == info.judgement_ns.end() ? 0 : judged->second;
+		const double judgement = info.judgement_ns(counts.id);
 		for (std::size_t i = 0; i < bounds; ++i) {
 			const double all =
 			    std::clamp(ns[i] * doubt.of_measured + judgement, 0.0, max_cost_ns) * ticks_per_ns;

@@ -16,7 +16,7 @@ constexpr std::uint32_t net_tx = 2, net_rx = 3; // softirqs of the kernel
 
 VirtualTimes::VirtualTimes(const Machine &machine, const RecordingInfo &info, const VirtualCost &cost)
     : machine_(machine), cost_(cost), command_(static_cast<std::int32_t>(info.command_pid)),
-      recorder_(static_cast<std::int32_t>(info.recorder_pid)),
+      recorder_(static_cast<std::int32_t>(info.recorder.pid)),
       clocks_(bounds, VirtualClock(static_cast<double>(machine.window_begin())))
 {
 }

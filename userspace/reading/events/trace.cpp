@@ -14,8 +14,8 @@
 
 #include "base/error.h"
 #include "base/fd.h"
-#include "base/json.h"
 #include "base/limits.h"
+#include "base/recording_file/contents.h"
 #include "collection_clocks.h"
 #include "cursor.h"
 #include "fetched_packets.h"
@@ -208,16 +208,11 @@ bool were_calls_left_out(const fs::path &directory)
 	const std::string untrusted_text = read_text((directory / ".monitor" / "recording.json").string());
 	if (untrusted_text.find("\"expression\"") == std::string::npos)
 		return false;
-	const nlohmann::json recording = parse_json(untrusted_text);
-	if (!recording.is_object() || !recording.contains("filter") || !recording["filter"].is_object())
-		return false;
-	const auto left_out = [&](const char *how) {
-		const nlohmann::json names = recording["filter"].value(how, nlohmann::json());
-		return names.is_array() && std::ranges::any_of(names, [](const nlohmann::json &name) {
-			       return name == "sys_enter" || name == "sys_exit";
-		       });
+	const auto recorded = recording_file::parse(untrusted_text);
+	const auto has_calls = [](const std::vector<std::string> &names) {
+		return std::ranges::count(names, "sys_enter") || std::ranges::count(names, "sys_exit");
 	};
-	return left_out("part") || left_out("none");
+	return recorded && (has_calls(recorded->filter.part) || has_calls(recorded->filter.none));
 }
 
 // The traces that are read together, one description after the other.

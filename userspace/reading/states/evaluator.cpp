@@ -24,7 +24,7 @@ Evaluator::Evaluator(const Tree &tree, const analyze::Source &source, const anal
 			       std::clamp(source.window.to, whole.from, whole.to)},
       begin_(std::clamp(scope.range.from, whole.from, whole.to)),
       end_(scope.range.to < whole.to ? std::max(begin_, scope.range.to + 1) : whole.to),
-      is_complete_(info.complete || !info.present), is_generic_ctf_(source.is_generic_ctf),
+      is_complete_(info.complete() || !info.present), is_generic_ctf_(source.is_generic_ctf),
       machine_(source, info, scope), knowledge_(tree.subject(), machine_, cpus_)
 {
 	recorded_ = states::recorded(source, info, machine_.kinds());

@@ -42,7 +42,7 @@ RecordedRuns::RecordedRuns(trace::Trace &trace, const analyze::RecordingInfo &in
 			   const Selected &selected)
     : trace_(trace), tree_(recorded_tree(info)), whole_{info.states->begin, info.states->end.value_or(trace.end_time())}
 {
-	if (info.states->is_damaged)
+	if (info.has_damaged_states())
 		throw Error(
 		    "the times of the run lengths in .monitor/recording.json are damaged; `monitor check` lists what "
 		    "else is wrong");

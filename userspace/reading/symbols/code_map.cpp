@@ -6,12 +6,12 @@
 #include <sstream>
 #include <utility>
 
+#include "base/untrusted_json.h"
 #include "monitor/card.h"
-#include "reading/analyze/untrusted_json.h"
 
 namespace monitor::symbols {
 
-using analyze::flag, analyze::Json, analyze::member, analyze::number, analyze::text;
+using untrusted_json::flag, untrusted_json::Json, untrusted_json::member, untrusted_json::number, untrusted_json::text;
 
 namespace {
 

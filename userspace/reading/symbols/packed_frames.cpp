@@ -4,11 +4,11 @@
 #include <sstream>
 #include <utility>
 
-#include "reading/analyze/untrusted_json.h"
+#include "base/untrusted_json.h"
 
 namespace monitor::symbols {
 
-using analyze::Json, analyze::member, analyze::number, analyze::text;
+using untrusted_json::Json, untrusted_json::member, untrusted_json::number, untrusted_json::text;
 
 namespace {
 

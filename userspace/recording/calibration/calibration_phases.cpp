@@ -174,7 +174,7 @@ CalibrationPhases::Clock::duration CalibrationPhases::make_phase(Clock::duration
 }
 
 PhasePart CalibrationPhases::part_of(const Part &part, const std::unordered_set<std::int32_t> &threads,
-				     PhaseAccount *sums) const
+				     PhaseCost *sums) const
 {
 	PhasePart result;
 	const auto difference = [](std::uint64_t begin, std::uint64_t end) {
@@ -196,18 +196,26 @@ PhasePart CalibrationPhases::part_of(const Part &part, const std::unordered_set<
 	return result;
 }
 
-PhaseAccount CalibrationPhases::finish(std::uint64_t lost) const
+PhaseCost CalibrationPhases::finish(std::uint64_t lost) const
 {
-	PhaseAccount account = account_;
+	constexpr const char *counters[EDC_PROGRESS_COUNTERS] = {"calls that read or wrote", "voluntary switches",
+								 "page faults"};
+	PhaseCost cost = account_;
 	std::vector<Phase> phases;
 	for (const Parts &parts : phases_)
-		phases.push_back({part_of(parts.before, parts.threads, &account),
+		phases.push_back({part_of(parts.before, parts.threads, &cost),
 				  part_of(parts.without, parts.threads, nullptr),
-				  part_of(parts.after, parts.threads, &account)});
-	account.estimate = estimate_phases(phases);
-	if (lost && account.estimate.why_unknown.empty())
-		account.estimate.why_unknown = "events were lost, so it is not known how many there were";
-	return account;
+				  part_of(parts.after, parts.threads, &cost)});
+	const PhaseEstimate estimate = estimate_phases(phases);
+	cost.low = estimate.low;
+	cost.median = estimate.median;
+	cost.high = estimate.high;
+	cost.used = estimate.phases;
+	cost.progress = counters[estimate.counter];
+	cost.why_unknown = estimate.why_unknown;
+	if (lost && cost.is_known())
+		cost.why_unknown = "events were lost, so it is not known how many there were";
+	return cost;
 }
 
 } // namespace monitor::record

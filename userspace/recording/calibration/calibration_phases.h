@@ -19,6 +19,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "base/recording_file/calibration.h"
 #include "phase_estimate.h"
 #include "phase_events.h"
 #include "recording/card/bpf_card.h"
@@ -27,15 +28,7 @@
 
 namespace monitor::record {
 
-// For recording.json.
-struct PhaseAccount {
-	PhaseEstimate estimate;
-	std::uint64_t number = 0;                    // of phases, also those that say nothing
-	std::uint64_t ticks = 0;                     // how long they took in all
-	std::uint64_t marks = 0;                     // in streams of CPUs
-	std::map<std::string, std::uint64_t> events; // that the estimate is of, by family
-	double detach_ms = 0, attach_ms = 0;         // the longest
-};
+using recording_file::PhaseCost;
 
 class CalibrationPhases {
 public:
@@ -49,7 +42,7 @@ public:
 	void stop(); // the probes are attached then
 	// From the drain thread: a closed block of a CPU's first ring.
 	void block(const std::byte *block) { events_.block(block); }
-	PhaseAccount finish(std::uint64_t lost) const;
+	PhaseCost finish(std::uint64_t lost) const;
 
 private:
 	using Clock = std::chrono::steady_clock;
@@ -71,7 +64,7 @@ private:
 	Clock::duration make_phase(Clock::duration length); // returns how long there were no probes
 	void resume(std::uint64_t since);
 	void show_quiet_cpus(std::uint64_t since) const;
-	PhasePart part_of(const Part &part, const std::unordered_set<std::int32_t> &threads, PhaseAccount *sums) const;
+	PhasePart part_of(const Part &part, const std::unordered_set<std::int32_t> &threads, PhaseCost *sums) const;
 
 	card::BpfCard &card_;
 	const bool invariant_tsc_;
@@ -85,7 +78,7 @@ private:
 	std::thread thread_;
 	PhaseEvents events_;
 	std::vector<Parts> phases_; // the thread's until stop()
-	PhaseAccount account_;
+	PhaseCost account_;
 	Clock::duration cpu_of_reading_{};
 };
 

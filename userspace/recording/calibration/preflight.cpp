@@ -37,9 +37,9 @@ std::uint64_t enters_seen(const BpfCard &card, int cpu)
 std::uint64_t misses_of_calls(const BpfCard &card)
 {
 	std::uint64_t misses = 0;
-	for (const ProgramMisses &program : card.misses())
-		if (program.program.ends_with("sys_enter"))
-			misses += program.misses;
+	for (const auto &[program, of_program] : card.misses())
+		if (program.ends_with("sys_enter"))
+			misses += of_program;
 	return misses;
 }
 

@@ -125,10 +125,10 @@ void compare_times(const BpfCard &card, unsigned cpu, Place from, const Brackets
 	if (entries < brackets.size() || exits < brackets.size())
 		return; // filtered, or the ring was full; what follows the calls does not matter
 	found.brackets = brackets.size();
-	found.outside_ticks = furthest;
-	found.width_ticks = ~0ull;
+	found.outside = furthest;
+	found.width = ~0ull;
 	for (const Bracket &bracket : brackets)
-		found.width_ticks = std::min(found.width_ticks, bracket.after - bracket.before);
+		found.width = std::min(found.width, bracket.after - bracket.before);
 }
 
 // One round on the CPU that this thread is pinned to. Between the two reads of `seen` nothing else calls here.
@@ -156,7 +156,7 @@ CallWitness make_calls(const BpfCard &card, unsigned cpu, Brackets &brackets)
 	if (comparable && found.alone)
 		compare_times(card, cpu, place, brackets, found);
 	if (converts)
-		found.allowed_ticks = std::max(error_before, clock_error(card.clock()));
+		found.allowed = std::max(error_before, clock_error(card.clock()));
 	return found;
 }
 

@@ -217,9 +217,9 @@ edc_clock &BpfCard::clock() const
 	return *reinterpret_cast<edc_clock *>(&skeleton_->bss->edc_clock);
 }
 
-std::vector<ProgramMisses> BpfCard::misses() const
+std::map<std::string, std::uint64_t> BpfCard::misses() const
 {
-	std::vector<ProgramMisses> all;
+	std::map<std::string, std::uint64_t> all;
 	bpf_program *program;
 	bpf_object__for_each_program(program, skeleton_->obj)
 	{
@@ -231,12 +231,12 @@ std::vector<ProgramMisses> BpfCard::misses() const
 		if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size) != 0)
 			continue;
 		const std::uint64_t own = name == "page_fault_kernel" ? stacks_->own_faults() : 0;
-		all.push_back({name, info.recursion_misses - std::min<std::uint64_t>(own, info.recursion_misses)});
+		all[name] = info.recursion_misses - std::min<std::uint64_t>(own, info.recursion_misses);
 	}
 	return all;
 }
 
-std::vector<FaultCount> BpfCard::fault_counts() const
+std::map<std::string, std::uint64_t> BpfCard::fault_counts() const
 {
 	if (is_of_module("minor_fault") && wanted("minor_fault")) {
 		const edc_device_faults counts = module_->faults();

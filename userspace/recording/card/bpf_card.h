@@ -19,6 +19,7 @@
 
 #include "base/event_matcher.h"
 #include "base/fd.h"
+#include "base/recording_file/clocks.h"
 #include "bpf_link.h"
 #include "event_opener.h"
 #include "fault_events.h"
@@ -83,23 +84,11 @@ struct CardOptions {
 	unsigned rings() const { return reads_apart() || has_probed_functions() ? EDC_CARD_RINGS : EDC_CARD_LEVELS; }
 };
 
-// How often the kernel refused to run a program because it was already running on that CPU.
-struct ProgramMisses {
-	std::string program;
-	std::uint64_t misses = 0;
-};
-
 // An event of each CPU, and who takes it where a CPU came online, which may throw Error.
 struct OpenedLate {
 	std::string name;
 	perf_event_attr attributes{};
 	std::function<void(unsigned cpu, Fd event)> take;
-};
-
-// A CPU that came online, and the names of the probes whose events could be opened there.
-struct LateCpu {
-	unsigned cpu = 0;
-	std::vector<std::string> opened;
 };
 
 class BpfCard {
@@ -154,7 +143,7 @@ public:
 	// opened for each CPU is opened there, by the thread that detaches; also what `others` have.
 	void prepare_late_cpus(const record::User &user, std::vector<OpenedLate> others);
 	int late_cpus() const { return late_cpus_.fd(); }
-	std::vector<LateCpu> open_late_cpus();
+	std::vector<recording_file::LateCpu> open_late_cpus();
 
 	// Counter `index` of a set on one CPU, opened by the caller. Call before anything is attached.
 	void set_counter(unsigned set, unsigned index, unsigned cpu, int fd);
@@ -205,9 +194,10 @@ public:
 	bool sample_all(std::uint32_t began_on, std::uint64_t number);
 	std::uint64_t unsampled() const; // samples that probes could not take
 
-	std::vector<ProgramMisses> misses() const;
+	// How often the kernel refused to run a program because it was already running on that CPU, by name.
+	std::map<std::string, std::uint64_t> misses() const;
 	// Since the last attach; final after detach().
-	std::vector<FaultCount> fault_counts() const;
+	std::map<std::string, std::uint64_t> fault_counts() const;
 
 	// See task_lists.h; so does list_progress(). prepare_task_lists(): while the process has the privilege.
 	void prepare_task_lists(unsigned lists);
@@ -265,7 +255,7 @@ private:
 	LateCpus late_cpus_;
 	std::vector<OpenedLate> opened_late_; // by its number for:
 	std::unique_ptr<EventOpener> event_opener_;
-	std::vector<FaultCount> final_fault_counts_;
+	std::map<std::string, std::uint64_t> final_fault_counts_;
 	TaskLists task_lists_;
 	std::set<std::string> counted_; // names of classes, by set_matcher()
 	std::vector<std::string> attached_;

@@ -201,11 +201,11 @@ void BpfCard::prepare_late_cpus(const record::User &user, std::vector<OpenedLate
 		event_opener_ = std::make_unique<EventOpener>(std::move(attributes), user);
 }
 
-std::vector<LateCpu> BpfCard::open_late_cpus()
+std::vector<recording_file::LateCpu> BpfCard::open_late_cpus()
 {
-	std::vector<LateCpu> all;
+	std::vector<recording_file::LateCpu> all;
 	for (const unsigned cpu : late_cpus_.take()) {
-		LateCpu &late = all.emplace_back(LateCpu{cpu, {}});
+		recording_file::LateCpu &late = all.emplace_back(recording_file::LateCpu{cpu, {}});
 		for (std::size_t number = 0; number < opened_late_.size(); ++number) {
 			Fd event = event_opener_->open(number, cpu);
 			if (!event)

@@ -42,11 +42,11 @@ bool FaultEvents::empty() const
 	return std::ranges::all_of(events_, &CpuEvents::empty);
 }
 
-std::vector<FaultCount> FaultEvents::counts() const
+std::map<std::string, std::uint64_t> FaultEvents::counts() const
 {
-	std::vector<FaultCount> counts;
+	std::map<std::string, std::uint64_t> counts;
 	for (std::size_t i = 0; i < names.size(); ++i)
-		counts.push_back({names[i], events_[i].count()});
+		counts[names[i]] = events_[i].count();
 	return counts;
 }
 

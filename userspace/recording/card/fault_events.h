@@ -5,18 +5,12 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <string>
-#include <vector>
 
 #include "cpu_events.h"
 
 namespace monitor::card {
-
-// The kernel's own count of a software event, all CPUs.
-struct FaultCount {
-	std::string event;
-	std::uint64_t count = 0;
-};
 
 class FaultEvents {
 public:
@@ -29,7 +23,7 @@ public:
 	void enable() const;
 	void disable() const;
 	bool empty() const;
-	std::vector<FaultCount> counts() const;
+	std::map<std::string, std::uint64_t> counts() const; // the kernel's own, of all CPUs
 	CpuEvents &of(const std::string &name) { return events_[name == names[1]]; }
 
 private:

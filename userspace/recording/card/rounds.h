@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "base/recording_file/calibration.h"
+
 namespace monitor::card {
 
 // CPU time of the same work, in ns per unit of it.
@@ -16,13 +18,7 @@ struct Round {
 	double before = 0, with = 0, after = 0;
 };
 
-// ns per event; `off_difference`: how far apart the work without probes before and after is, each the median of the
-// rounds, relative to their mean. The error of a single round shows in the quartiles.
-struct Estimate {
-	double low = 0, median = 0, high = 0;
-	double off_difference = 0;
-	std::size_t rounds = 0; // 0: not measured
-};
+using Estimate = recording_file::CalibratedCost;
 
 // Interpolates between the two nearest values if the position is not whole. `values` must not be empty.
 inline double quantile(std::vector<double> values, double share)

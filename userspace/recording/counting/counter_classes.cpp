@@ -12,7 +12,7 @@
 namespace monitor::record {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using recording_file::CounterTerm, recording_file::RecordedCounters;
 
 // Names for TSDL: "LLC-load-misses" becomes "LLC_load_misses". Names that become equal get a number.
 std::vector<std::string> field_names(std::vector<std::string> names)
@@ -60,28 +60,12 @@ std::size_t number_of(const pmu::Selection &selection, std::size_t counter)
 	return number;
 }
 
-Json terms_json(const pmu::Selection &selection, const std::vector<pmu::Term> &terms)
+std::vector<CounterTerm> recorded_terms(const pmu::Selection &selection, const std::vector<pmu::Term> &terms)
 {
-	Json all = Json::array();
+	std::vector<CounterTerm> all;
 	for (const pmu::Term &term : terms)
-		all.push_back({{"factor", term.factor}, {"counter", number_of(selection, term.counter)}});
+		all.push_back({term.factor, number_of(selection, term.counter)});
 	return all;
-}
-
-const char *text_of(pmu::Per per)
-{
-	switch (per) {
-	case pmu::Per::counters:
-		return "counters";
-	case pmu::Per::time:
-		return "time";
-	case pmu::Per::seconds:
-		return "seconds";
-	case pmu::Per::occurrences:
-		return "occurrences";
-	default:
-		return "nothing";
-	}
 }
 
 } // namespace
@@ -115,59 +99,42 @@ std::vector<CounterClass> counter_classes(const std::optional<Counting> &countin
 	return classes;
 }
 
-Json counters_json(const Counting &counting)
+RecordedCounters recorded_counters(const Counting &counting)
 {
 	const pmu::Selection &selection = counting.selection;
 	const bool exact = counting.format == RatioFormat::exact;
-	Json sets = Json::array(), measurements = Json::array(), ratios = Json::array();
+	const UserReads &reads = counting.user_reads;
+	RecordedCounters all;
+	all.user_id = reads.counters.empty() ? 0 : EDC_ID_USER_COUNTERS;
+	all.user_refused = reads.refused;
+	all.every_ns = counting.every_ns;
 	for (unsigned set = 0; exact && set < selection.sets.size(); ++set) {
 		const std::vector<std::string> names = fields_of_set(selection, selection.sets[set]);
-		Json counters = Json::array();
+		recording_file::RecordedSet &added = all.sets.emplace_back(
+		    recording_file::RecordedSet{EDC_ID_COUNTERS + set, EDC_ID_COUNTERS_SCALED + set, {}});
 		for (std::size_t i = 0; i < names.size(); ++i) {
 			const pmu::Counter &counter = selection.counters[selection.sets[set][i]];
-			counters.push_back({{"name", counter.name}, {"unit", counter.unit}, {"field", names[i]}});
+			added.counters.push_back({counter.name, counter.unit, names[i]});
 		}
-		sets.push_back({{"id", EDC_ID_COUNTERS + set},
-				{"scaled_id", EDC_ID_COUNTERS_SCALED + set},
-				{"counters", counters}});
 	}
+	for (const pmu::Measurement &measurement : selection.measurements)
+		all.measurements.push_back({measurement.name,
+					    measurement.unit,
+					    measurement.group,
+					    measurement.formula,
+					    recorded_terms(selection, measurement.numerator),
+					    recorded_terms(selection, measurement.denominator),
+					    measurement.per,
+					    measurement.missing,
+					    {}});
+	all.ratio_id = EDC_ID_RATIOS;
+	all.ratio_bits = bits_of(counting.format);
 	const std::vector<RatioPair> pairs = ratio_pairs(selection);
 	const std::vector<std::string> fields = fields_of_ratios(selection);
 	for (std::size_t i = 0; !exact && i < pairs.size(); ++i)
-		ratios.push_back(
-		    {{"measurement", pairs[i].measurement}, {"field", fields[i]}, {"inverse", pairs[i].inverse}});
-	for (const pmu::Measurement &measurement : selection.measurements)
-		measurements.push_back({{"name", measurement.name},
-					{"unit", measurement.unit},
-					{"group", measurement.group},
-					{"formula", measurement.formula},
-					{"numerator", terms_json(selection, measurement.numerator)},
-					{"denominator", terms_json(selection, measurement.denominator)},
-					{"per", text_of(measurement.per)},
-					{"missing", measurement.missing}});
-	const UserReads &reads = counting.user_reads;
-	return {{"user_id", reads.counters.empty() ? 0 : EDC_ID_USER_COUNTERS},
-		{"user_refused", reads.refused},
-		{"every_ns", counting.every_ns},
-		{"sets", sets},
-		{"measurements", measurements},
-		{"ratio_id", EDC_ID_RATIOS},
-		{"ratio_bits", bits_of(counting.format)},
-		{"ratios", ratios},
-		{"notes", selection.notes},
-		{"resets", counting.reset_names()}};
-}
-
-Json readings_json(const std::vector<CounterReading> &readings)
-{
-	Json all = Json::array();
-	for (const CounterReading &reading : readings)
-		all.push_back({{"cpu", reading.cpu},
-			       {"set", reading.set},
-			       {"time", reading.time},
-			       {"enabled_ns", reading.enabled_ns},
-			       {"running_ns", reading.running_ns},
-			       {"values", reading.values}});
+		all.ratios.push_back({pairs[i].measurement, fields[i], pairs[i].inverse});
+	all.notes = selection.notes;
+	all.resets = counting.reset_names();
 	return all;
 }
 

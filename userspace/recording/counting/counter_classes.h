@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
 // How the counters of `record -m` are represented in a trace: two event classes for each set (include/monitor/card.h),
-// and the member `counters` of recording.json, which defines them. Used by metadata.cpp and recording_file.cpp.
+// and the member `counters` of recording.json, which defines them.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
-
-#include <nlohmann/json.hpp>
 
 #include "counters.h"
 #include "counting.h"
@@ -25,7 +23,6 @@ struct CounterClass {
 std::vector<CounterClass> counter_classes(const std::optional<Counting> &counting);
 
 // Without the readings.
-nlohmann::ordered_json counters_json(const Counting &counting);
-nlohmann::ordered_json readings_json(const std::vector<CounterReading> &readings);
+recording_file::RecordedCounters recorded_counters(const Counting &counting);
 
 } // namespace monitor::record

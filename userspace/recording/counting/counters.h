@@ -4,22 +4,16 @@
 // Created by Recording before the probes attach. One thread.
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
 #include "base/fd.h"
+#include "base/recording_file/counters.h"
 #include "recording/card/bpf_card.h"
 #include "recording/pmu/selection.h"
 
 namespace monitor::record {
 
-struct CounterReading {
-	unsigned cpu = 0, set = 0;
-	std::uint64_t time =
-	    0; // trace clock: no token after it predates the start's reading, none before it postdates the end's
-	std::uint64_t enabled_ns = 0, running_ns = 0;
-	std::vector<std::uint64_t> values;
-};
+using recording_file::CounterReading;
 
 class Counters {
 public:

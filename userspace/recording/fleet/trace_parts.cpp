@@ -6,7 +6,7 @@
 
 #include "base/fd.h"
 #include "base/fleet/batch.h"
-#include "base/json.h"
+#include "base/recording_file/contents.h"
 
 namespace monitor::fleet {
 namespace {
@@ -41,8 +41,9 @@ std::vector<TracePart> trace_parts(const std::string &recording)
 
 bool trace_has_ended(const std::string &directory)
 {
-	const auto json = parse_json(read_text(directory + "/.monitor/recording.json", max_description_file_bytes));
-	return json.is_object() && json.contains("state") && json["state"] == "complete";
+	const auto recorded =
+	    recording_file::parse(read_text(directory + "/.monitor/recording.json", max_description_file_bytes));
+	return recorded && recorded->complete();
 }
 
 } // namespace monitor::fleet

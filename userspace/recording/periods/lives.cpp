@@ -17,7 +17,6 @@
 #include "base/encoding.h"
 #include "base/error.h"
 #include "base/json.h"
-#include "base/json_fields.h"
 #include "monitor/ring.h"
 #include "monitor/token.h"
 #include "period_ages.h"
@@ -28,19 +27,20 @@ namespace monitor::record {
 namespace {
 
 namespace fs = std::filesystem;
+using recording_file::Contents;
 
 constexpr std::size_t max_lives = 1000;       // the oldest are forgotten
 constexpr std::size_t max_clock_steps = 1000; // of the clock, that readers take; the same
 constexpr std::size_t max_description_read = 64 << 20;
 constexpr const char *other_directory = "; use another directory with -o, or replace it with --force";
 
-nlohmann::ordered_json read_recording(const std::string &text)
+// Empty if it is not of statistics.
+std::optional<Contents> read_recording(const std::string &text)
 {
-	auto json = parse_json<nlohmann::ordered_json>(text);
-	return json.is_object() && json.contains("statistics") && json["statistics"].is_object() &&
-		       json.contains("uuid")
-		   ? json
-		   : nlohmann::ordered_json();
+	std::optional<Contents> recorded = recording_file::parse(text);
+	if (recorded && (!recorded->statistics || recorded->uuid.empty()))
+		recorded.reset();
+	return recorded;
 }
 
 // The clock of a description that metadata() wrote.
@@ -82,13 +82,9 @@ bool has_classes_of_programs(const std::string &description)
 std::vector<std::uint64_t> boots_of(const EarlierLives &lives, std::uint64_t now)
 {
 	std::vector<std::uint64_t> boots;
-	for (std::size_t life = 1; life < lives.lives.size(); ++life) {
-		const nlohmann::ordered_json &one = lives.lives[life];
-		const auto start = one.find("start");
-		if (text_field(one, "boot_id") != text_field(lives.lives[life - 1], "boot_id") && start != one.end() &&
-		    start->is_object())
-			boots.push_back(number_field(*start, "time", UINT64_MAX).value_or(0));
-	}
+	for (std::size_t life = 1; life < lives.lives.size(); ++life)
+		if (lives.lives[life].boot_id != lives.lives[life - 1].boot_id)
+			boots.push_back(lives.lives[life].start.time.value_or(0));
 	if (!lives.same_boot)
 		boots.push_back(now);
 	return boots;
@@ -119,29 +115,23 @@ void go_on_after_boot(const ClockDescription &clock, std::uint64_t end, EarlierL
 
 // Whether the system's clock was set since the newest life, within one boot: real time less monotonic time changes by
 // steps alone.
-void find_step_between(const nlohmann::ordered_json &before, EarlierLives &lives)
+void find_step_between(const recording_file::Moment &began, EarlierLives &lives)
 {
-	const auto start = before.find("start");
-	if (start == before.end() || !start->is_object() || !start->contains("monotonic_ns"))
+	if (!began.monotonic_ns)
 		return;
-	const std::uint64_t began = number_field(*start, "time").value_or(0);
-	auto ahead_ns = static_cast<std::int64_t>(number_field(*start, "realtime_ns").value_or(0) -
-						  number_field(*start, "monotonic_ns").value_or(0));
+	auto ahead_ns = static_cast<std::int64_t>(began.realtime_ns.value_or(0) - *began.monotonic_ns);
 	for (const RealTimeStep &step : lives.real_time_steps)
-		ahead_ns += step.time > began ? step.ns : 0;
+		ahead_ns += step.time > began.time.value_or(0) ? step.ns : 0;
 	const Sync now = own_now();
 	const std::int64_t step_ns = static_cast<std::int64_t>(now.realtime_ns - now.monotonic_ns) - ahead_ns;
 	if (std::abs(step_ns) >= RealTimeStep::smallest_ns)
 		lives.real_time_steps.push_back({now.time + lives.time_shift, step_ns});
 }
 
-nlohmann::ordered_json life_of(const nlohmann::ordered_json &recording)
+recording_file::Life life_of(const Contents &recorded)
 {
-	nlohmann::ordered_json life;
-	for (const char *name : {"date", "state", "end_reason", "boot_id", "kernel", "filter", "start", "end"})
-		if (recording.contains(name))
-			life[name] = recording[name];
-	return life;
+	return {recorded.date,   recorded.state,  recorded.end_reason, recorded.boot_id,
+		recorded.kernel, recorded.filter, recorded.start,      recorded.end};
 }
 
 void read_cgroups(EarlierLives &lives)
@@ -165,36 +155,33 @@ void read_lives(const std::string &directory, const StatisticsOptions &options, 
 	lives.recording_text = read_text(directory + "/.monitor/recording.json");
 	lives.names_text = read_text(directory + "/.monitor/names");
 	lives.description_text = read_text(directory + "/metadata", max_description_read);
-	const nlohmann::ordered_json before = read_recording(lives.recording_text);
-	const nlohmann::ordered_json &statistics = before.at("statistics");
-	ClockDescription clock;
-	if (number_field(statistics, "period_ns").value_or(0) != options.period_ns)
-		refuse("its statistics are of periods of another length");
-	if (statistics.value("counts_only", false) != options.counts_only)
-		refuse("only one of the two recordings is of numbers only (--count-only)");
-	if (!parse_uuid(text_field(before, "uuid").value_or(""), lives.uuid) ||
-	    !parse_clock(lives.description_text, clock))
+	const std::optional<Contents> recorded = read_recording(lives.recording_text);
+	if (!recorded) // it was replaced since has_statistics()
 		refuse("is damaged");
-	if (has_classes_of_programs(lives.description_text) || before.contains("functions"))
+	const Contents &before = *recorded;
+	ClockDescription clock;
+	if (before.statistics->period_ns != options.period_ns)
+		refuse("its statistics are of periods of another length");
+	if (before.statistics->counts_only != options.counts_only)
+		refuse("only one of the two recordings is of numbers only (--count-only)");
+	if (!parse_uuid(before.uuid, lives.uuid) || !parse_clock(lives.description_text, clock))
+		refuse("is damaged");
+	if (has_classes_of_programs(lives.description_text) || !before.functions.chosen.empty())
 		refuse("it has events of programs, whose numbers are those of one recording");
 	if (clock.name != (card::has_invariant_tsc() ? "tsc" : "monotonic"))
 		refuse("its clock is another one than this machine's");
 	const PeriodEnds ends = ends_of_periods(directory);
 	lives.real_time_steps = clock.steps;
-	lives.same_boot =
-	    text_field(before, "boot_id").value_or("") + "\n" == read_text("/proc/sys/kernel/random/boot_id");
+	lives.same_boot = before.boot_id + "\n" == read_text("/proc/sys/kernel/random/boot_id");
 	if (lives.same_boot) {
-		lives.time_shift = number_field(before, "time_shift", UINT64_MAX).value_or(0);
-		lives.threads_since = number_field(before, "threads_since").value_or(0);
-		find_step_between(before, lives);
+		lives.time_shift = before.time_shift.value_or(0);
+		lives.threads_since = before.threads_since;
+		find_step_between(before.start, lives);
 	} else {
 		go_on_after_boot(clock, last_of(ends), lives);
 		lives.threads_since = own_now().time + lives.time_shift;
 	}
-	if (const auto earlier = before.find("lives"); earlier != before.end() && earlier->is_array())
-		lives.lives = *earlier;
-	else
-		lives.lives = nlohmann::ordered_json::array();
+	lives.lives = before.lives;
 	lives.lives.push_back(life_of(before));
 	if (lives.lives.size() > max_lives)
 		lives.lives.erase(lives.lives.begin());
@@ -222,14 +209,14 @@ ClockDescription EarlierLives::moved(ClockDescription own) const
 	return own;
 }
 
-nlohmann::ordered_json EarlierLives::recording(nlohmann::ordered_json own) const
+Contents EarlierLives::recording(Contents own) const
 {
-	for (const char *when : {"start", "end"})
-		if (own.contains(when) && own[when].contains("time"))
-			own[when]["time"] = own[when]["time"].get<std::uint64_t>() + time_shift;
-	own["time_shift"] = time_shift;
-	own["threads_since"] = threads_since;
-	own["lives"] = lives;
+	for (recording_file::Moment *moment : {&own.start, &own.end})
+		if (moment->time)
+			*moment->time += time_shift;
+	own.time_shift = time_shift;
+	own.threads_since = threads_since;
+	own.lives = lives;
 	return own;
 }
 
@@ -248,7 +235,7 @@ bool has_statistics(const std::string &directory)
 {
 	std::error_code ignored;
 	return fs::is_directory(fs::symlink_status(directory, ignored)) &&
-	       !read_recording(read_text(directory + "/.monitor/recording.json")).is_null();
+	       read_recording(read_text(directory + "/.monitor/recording.json")).has_value();
 }
 
 Fd go_on_in(const std::string &directory, const StatisticsOptions &options, EarlierLives &lives)

@@ -14,9 +14,8 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "base/fd.h"
+#include "base/recording_file/contents.h"
 #include "period_files.h"
 #include "recording/rings/clock.h"
 
@@ -27,7 +26,7 @@ struct EarlierLives {
 	std::uint64_t time_shift = 0; // trace time - this life's own time, in ticks; modulo 2^64
 	std::uint64_t threads_since =
 	    0; // when threads that were there before began, for readers: the first life since the boot
-	nlohmann::ordered_json lives;              // in recording.json, the oldest first
+	std::vector<recording_file::Life> lives;   // in recording.json, the oldest first
 	std::vector<RealTimeStep> real_time_steps; // of all of them, and between two within one boot
 	bool same_boot = false;                    // as the newest
 	std::map<std::uint64_t, std::string> cgroups;
@@ -36,7 +35,7 @@ struct EarlierLives {
 	// Of the clock in which this life's times are moved.
 	ClockDescription moved(ClockDescription own) const;
 	// As it is written.
-	nlohmann::ordered_json recording(nlohmann::ordered_json own) const;
+	recording_file::Contents recording(recording_file::Contents own) const;
 	// Numbers of streams: no two lives' are the same.
 	std::uint32_t first_stream() const { return static_cast<std::uint32_t>(lives.size()) << 20; }
 

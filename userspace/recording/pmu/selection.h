@@ -11,6 +11,8 @@
 
 #include <linux/perf_event.h>
 
+#include "base/recording_file/counters.h"
+
 namespace monitor::pmu {
 
 struct Counter {
@@ -24,14 +26,7 @@ struct Term {
 	std::size_t counter = 0; // in Selection::counters
 };
 
-// What a measurement is divided by.
-enum class Per {
-	counters,    // the denominator's terms
-	time,        // time of the activity: ns for counters in ns, else ticks of the trace's clock
-	seconds,     // time of the activity in seconds: a rate
-	occurrences, // how often the activity occurred: average duration
-	nothing,     // cumulative count
-};
+using recording_file::Per;
 
 struct Measurement {
 	std::string name;  // "IPC", "LLC miss"

@@ -36,8 +36,8 @@ ClassCountReader::ClassCountReader(const card::BpfCard &card) : card_(card), mis
 std::uint64_t ClassCountReader::misses() const
 {
 	std::uint64_t sum = 0;
-	for (const card::ProgramMisses &program : card_.misses())
-		sum += program.misses;
+	for (const auto &[program, misses] : card_.misses())
+		sum += misses;
 	return sum;
 }
 

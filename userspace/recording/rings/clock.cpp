@@ -181,7 +181,7 @@ void answer(Exchange &exchange, unsigned cpu)
 }
 
 // Runs on `home`; `allowed` lets the other thread start elsewhere, since it inherits its creator's CPUs.
-void compare_with(unsigned cpu, unsigned home, const cpu_set_t &allowed, TscSkew &skew)
+void compare_with(unsigned cpu, unsigned home, const cpu_set_t &allowed, recording_file::TscSkew &skew)
 {
 	Exchange exchange;
 	::sched_setaffinity(0, sizeof allowed, &allowed);
@@ -206,7 +206,7 @@ void compare_with(unsigned cpu, unsigned home, const cpu_set_t &allowed, TscSkew
 	exchange.line.store(Exchange::stop, std::memory_order_release);
 	if (shortest == ~0ull)
 		return; // that CPU did not answer in time
-	++skew.cpus;
+	++skew.cpus_compared;
 	const auto size = static_cast<std::uint64_t>(std::abs(offset));
 	if (size + shortest / 2 > skew.ticks + skew.uncertainty) {
 		skew.ticks = size;
@@ -232,10 +232,10 @@ ClockDescription describe_clock(const ClockSteering &steering)
 	return clock;
 }
 
-TscSkew measure_tsc_skew()
+recording_file::TscSkew measure_tsc_skew()
 {
-	TscSkew skew;
-	skew.online = static_cast<unsigned>(::sysconf(_SC_NPROCESSORS_ONLN));
+	recording_file::TscSkew skew;
+	skew.cpus_online = static_cast<std::uint64_t>(::sysconf(_SC_NPROCESSORS_ONLN));
 	std::jthread([&] {
 		cpu_set_t allowed;
 		std::memset(&allowed, 0xff, sizeof allowed);

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/recording_file/clocks.h"
 #include "monitor/card.h"
 
 namespace monitor::record {
@@ -83,12 +84,6 @@ ClockDescription describe_clock(const ClockSteering &steering);
 
 // How far apart the CPUs' TSCs are, measured between the first CPU and each other one by messages through memory, for
 // all CPUs that the cpuset of this process lets it reach.
-struct TscSkew {
-	std::uint64_t ticks = 0;       // the largest offset
-	std::uint64_t uncertainty = 0; // half of the shortest round trip of that pair
-	unsigned cpus = 0;             // compared
-	unsigned online = 0;           // CPUs of the machine
-};
-TscSkew measure_tsc_skew();
+recording_file::TscSkew measure_tsc_skew();
 
 } // namespace monitor::record

@@ -1,27 +1,25 @@
 // SPDX-License-Identifier: MIT
 #include "event_counts.h"
 
-#include <numeric>
-
 namespace monitor::record {
 
-std::uint64_t EventCount::total() const
+std::vector<EventCount> event_counts(const std::vector<NamedExpression> &counts, const card::BpfCard *card,
+				     const card::UserCard *users)
 {
-	return std::accumulate(by_cpu.begin(), by_cpu.end(), of_programs);
-}
-
-std::vector<EventCount> event_counts(std::size_t counts, const card::BpfCard *card, const card::UserCard *users)
-{
-	std::vector<EventCount> all(counts);
+	std::vector<EventCount> all;
 	const std::vector<std::uint64_t> matched = users ? users->counts().matched : std::vector<std::uint64_t>();
-	for (std::size_t i = 0; i < counts; ++i) {
+	for (std::size_t i = 0; i < counts.size(); ++i) {
+		EventCount &of = all.emplace_back();
+		static_cast<NamedExpression &>(of) = counts[i];
 		for (unsigned cpu = 0; card && cpu < card->cpus(); ++cpu) {
 			std::uint64_t sum = 0;
 			for (const edc_level &level : card->area(cpu).level)
 				sum += __atomic_load_n(&level.count[i], __ATOMIC_RELAXED);
-			all[i].by_cpu.push_back(sum);
+			of.by_cpu.push_back(sum);
+			of.count += sum;
 		}
-		all[i].of_programs = i < matched.size() ? matched[i] : 0;
+		of.of_programs = i < matched.size() ? matched[i] : 0;
+		of.count += of.of_programs;
 	}
 	return all;
 }

@@ -3,23 +3,18 @@
 // in the drain, for events of programs. Read by Recording, in any thread.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <vector>
 
+#include "base/recording_file/event_counts.h"
 #include "recording/card/bpf_card.h"
 #include "recording/user_card/user_card.h"
 
 namespace monitor::record {
 
-struct EventCount {
-	std::vector<std::uint64_t> by_cpu; // by the probes; empty: the kernel's events were not recorded
-	std::uint64_t of_programs = 0;
+using recording_file::EventCount;
 
-	std::uint64_t total() const;
-};
-
-// Either card may be missing. Of the first `counts` counts.
-std::vector<EventCount> event_counts(std::size_t counts, const card::BpfCard *card, const card::UserCard *users);
+// Either card may be missing.
+std::vector<EventCount> event_counts(const std::vector<NamedExpression> &counts, const card::BpfCard *card,
+				     const card::UserCard *users);
 
 } // namespace monitor::record

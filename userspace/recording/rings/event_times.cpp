@@ -13,13 +13,13 @@ std::uint64_t read(const __u64 &value)
 
 void add(EventTime &all, const edc_timed &timed)
 {
-	EventTime::OfCpu &cpu = all.by_cpu.emplace_back();
+	recording_file::EventTimeOfCpu &cpu = all.by_cpu.emplace_back();
 	cpu.total = read(timed.sum);
-	for (std::size_t i = 0; i < all.buckets.size(); ++i) {
-		const std::uint64_t number = read(timed.bucket[i]);
-		all.buckets[i] += number;
-		cpu.number += number;
-	}
+	for (unsigned i = 0; i < EDC_TIMED_BUCKETS; ++i)
+		if (const std::uint64_t number = read(timed.bucket[i])) {
+			all.buckets[i] += number;
+			cpu.number += number;
+		}
 	all.starts += read(timed.starts);
 	all.replaced += read(timed.replaced);
 	all.forgotten += read(timed.forgotten);
@@ -35,12 +35,14 @@ void add(EventTime &all, const edc_timed &timed)
 
 } // namespace
 
-std::vector<EventTime> event_times(std::size_t times, const card::BpfCard *card)
+std::vector<EventTime> event_times(const std::vector<NamedTime> &times, const card::BpfCard *card)
 {
-	std::vector<EventTime> all(times);
-	for (std::size_t i = 0; i < times; ++i)
+	std::vector<EventTime> all;
+	for (std::size_t i = 0; i < times.size(); ++i) {
+		static_cast<NamedTime &>(all.emplace_back()) = times[i];
 		for (unsigned cpu = 0; card && cpu < card->cpus(); ++cpu)
 			add(all[i], card->area(cpu).timed[i]);
+	}
 	return all;
 }
 

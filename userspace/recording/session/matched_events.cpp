@@ -35,7 +35,7 @@ void MatchedEvents::expect_decidable(bool with_programs)
 		    fmt::format("the family {} is recorded too, because the expressions are about its events", family));
 }
 
-void MatchedEvents::start(card::BpfCard *card, const ClockSteering &steering, RecordingFile &file)
+void MatchedEvents::start(card::BpfCard *card, const ClockSteering &steering, Contents &file)
 {
 	begin_time_ = steering.first().time;
 	const auto matcher = make({});
@@ -43,33 +43,33 @@ void MatchedEvents::start(card::BpfCard *card, const ClockSteering &steering, Re
 	if (card)
 		card->set_matcher(*matcher);
 	if (card && options_.calibrates)
-		file.judgements(card->time_judgements(*matcher));
-	file.matching(request(), *matcher);
+		for (const auto &[id, ns] : card->time_judgements(*matcher))
+			file.judgements.push_back({id, ns});
+	add_matching(file, request(), *matcher);
 }
 
 void MatchedEvents::write(ControlStream &to, const Sync &sync, const card::BpfCard *card,
 			  const card::UserCard *users) const
 {
-	const std::vector<EventCount> counts = event_counts(request().counts.size(), card, users);
+	const std::vector<EventCount> counts = event_counts(request().counts, card, users);
 	for (std::size_t i = 0; i < counts.size(); ++i)
-		to.count(i, counts[i].total(), sync.time);
-	const std::vector<EventTime> times = event_times(request().times.size(), card);
+		to.count(i, counts[i].count, sync.time);
+	const std::vector<EventTime> times = event_times(request().times, card);
 	for (std::size_t i = 0; i < times.size(); ++i)
 		to.timed(i, times[i], sync.time);
 }
 
-void MatchedEvents::end(const Sync &end, const card::BpfCard *card, const card::UserCard *users,
-			RecordingFile &file) const
+void MatchedEvents::end(const Sync &end, const card::BpfCard *card, const card::UserCard *users, Contents &file) const
 {
 	const auto matcher = make(users ? users->classes() : Classes());
-	file.matching(request(), *matcher);
+	add_matching(file, request(), *matcher);
 	for (const std::string &doubt : matcher->doubts)
 		tell_(doubt + " Nor has any of the programs'.");
 	for (const std::string &note : matcher->notes)
 		tell_(note);
-	file.counted(counted_since_, end);
-	file.counts(request().counts, event_counts(request().counts.size(), card, users));
-	file.times(request().times, event_times(request().times.size(), card));
+	file.counted = {counted_since_.time, end.monotonic_ns - counted_since_.monotonic_ns};
+	file.counts = event_counts(request().counts, card, users);
+	file.times = event_times(request().times, card);
 }
 
 } // namespace monitor::record

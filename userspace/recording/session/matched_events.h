@@ -39,13 +39,13 @@ public:
 	const std::vector<std::string> &needed_families() const { return needed_families_; }
 
 	// The clock is known now: `time` is compared in its ticks. Without a card only programs' events are judged.
-	void start(card::BpfCard *card, const ClockSteering &steering, RecordingFile &file);
+	void start(card::BpfCard *card, const ClockSteering &steering, Contents &file);
 	// In any thread.
 	std::shared_ptr<const EventMatcher> make(const Classes &classes) const;
 	// The totals so far. In the drain thread.
 	void write(ControlStream &to, const Sync &sync, const card::BpfCard *card, const card::UserCard *users) const;
 	// All classes are known, and all events were read.
-	void end(const Sync &end, const card::BpfCard *card, const card::UserCard *users, RecordingFile &file) const;
+	void end(const Sync &end, const card::BpfCard *card, const card::UserCard *users, Contents &file) const;
 
 private:
 	const MatcherRequest &request() const { return options_.matching->request; }

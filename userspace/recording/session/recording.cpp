@@ -26,12 +26,13 @@ void Session::keep_budget()
 {
 	const std::vector<LeftOutFunction> left_out = functions_.too_expensive();
 	for (const LeftOutFunction &function : left_out) {
-		file_.left_out_by_budget(function, functions_.name(function.number),
-					 read_sync(steering_->invariant_tsc()).time);
+		file_.functions.budget.left_out.push_back({function.number, read_sync(steering_->invariant_tsc()).time,
+							   function.seconds, function.load.events, 100 * function.share,
+							   functions_.name(function.number), function.load.event_ns});
 		functions_.leave_out(function.number);
 	}
 	if (!left_out.empty())
-		file_.write(result_.directory); // also if the recorder should be killed
+		write_file(); // also if the recorder should be killed
 }
 
 void Session::tell(const std::string &note) const
@@ -160,16 +161,31 @@ Progress Session::progress() const
 	}
 	now.bytes = writer_->bytes();
 	const Sync sync = read_sync(steering_->invariant_tsc());
-	now.seconds = static_cast<double>(sync.monotonic_ns - file_.start_monotonic_ns()) / 1e9;
+	now.seconds = static_cast<double>(sync.monotonic_ns - file_.start.monotonic_ns.value_or(0)) / 1e9;
 	return now;
 }
 
-void Session::read_counts_of_kernel(const char *when)
+KernelCounts Session::read_counts_of_kernel()
 {
-	const std::optional<ClassCounts> before = counted_ ? std::optional(counted_->read()) : std::nullopt;
-	file_.kernel_counts(when, read_kernel_counts(steering_->invariant_tsc()));
-	if (before)
-		file_.counted_around(when, *before, counted_->read());
+	std::map<std::string, std::uint64_t> before;
+	if (counted_)
+		before = by_name(counted_->read());
+	KernelCounts counts = read_kernel_counts(steering_->invariant_tsc());
+	counts.counted_before = std::move(before);
+	if (counted_)
+		counts.counted_after = by_name(counted_->read());
+	return counts;
+}
+
+void Session::note_start()
+{
+	const Sync &now = steering_->last();
+	file_.start = {now.time, now.realtime_ns, now.monotonic_ns};
+}
+
+void Session::write_file() const
+{
+	write_recording(lives_ ? lives_->recording(file_) : file_, result_.directory);
 }
 
 void Session::name_new_cgroups()
@@ -229,11 +245,11 @@ void Session::act()
 	}
 }
 
-void Session::add_triggers(RecordingFile &file) const
+void Session::add_triggers(Contents &file) const
 {
 	if (triggers_)
-		file.triggers(options_.matching->request.triggers, *triggers_, acts_->accounts(),
-			      users_ ? std::optional(users_->counts()) : std::nullopt);
+		record::add_triggers(file, options_.matching->request.triggers, *triggers_, acts_->accounts(),
+				     users_ ? std::optional(users_->counts()) : std::nullopt);
 }
 
 void Session::wait_for_end()
@@ -255,8 +271,8 @@ void Session::wait_for_end()
 		if (watches_cgroups)
 			name_new_cgroups();
 		if (watches_cpus)
-			for (const card::LateCpu &late : card_->open_late_cpus())
-				file_.late_cpu(late);
+			for (const recording_file::LateCpu &late : card_->open_late_cpus())
+				add_late_cpu(file_, late);
 		if (triggers_)
 			act();
 		std::uint64_t times;

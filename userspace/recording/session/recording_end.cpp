@@ -9,6 +9,7 @@
 #include "base/own_cpu_time.h"
 #include "recording/calibration/witness.h"
 #include "recording/recorder/directory.h"
+#include "recording/recorder/process_numbers.h"
 #include "recording/recorder/recorders.h"
 
 namespace monitor::record {
@@ -16,15 +17,16 @@ namespace monitor::record {
 // A flight recorder's.
 void Session::write_file_of(const Snapshot &snapshot, bool is_complete) const
 {
-	RecordingFile file = file_;
-	file.misses("end", card_->misses());
-	file.snapshot(snapshot.account(), snapshot.writer());
+	Contents file = file_;
+	file.misses.end = card_->misses();
+	add_snapshot(file, snapshot.account(), snapshot.writer());
 	add_triggers(file);
-	file.other_recorders(other_recorders());
-	file.end(fmt::format("snapshot {} of a flight recorder, by {}", snapshot.account().number,
-			     snapshot.account().request.why),
-		 std::nullopt, is_complete);
-	file.write(snapshot.directory());
+	add_other_recorders(file, other_recorders());
+	add_end(file,
+		fmt::format("snapshot {} of a flight recorder, by {}", snapshot.account().number,
+			    snapshot.account().request.why),
+		std::nullopt, is_complete);
+	write_recording(file, snapshot.directory());
 }
 
 void Session::end_flight()
@@ -34,9 +36,9 @@ void Session::end_flight()
 		act();
 	}
 	flight_->end(result_.end_reason);
-	RecordingFile file = file_;
+	Contents file = file_;
 	add_triggers(file);
-	result_.triggers = file.text();
+	result_.triggers = text_of(file);
 	if (users_)
 		users_->stop();
 	card_->detach();
@@ -61,11 +63,11 @@ void Session::end_recording()
 	if (stacks_)
 		stacks_->stop();
 	if (card_)
-		read_counts_of_kernel("end");
+		file_.kernel_counts.end = read_counts_of_kernel();
 	write_tasks(true);
 	drain_->look();
 	if (counters_)
-		file_.counter_readings("end", counters_->read(true, steering_->invariant_tsc()));
+		file_.counting->readings.end = counters_->read(true, steering_->invariant_tsc());
 	drain_->sync();
 	const Sync end = steering_->last();
 	if (counted_)
@@ -79,7 +81,7 @@ void Session::end_recording()
 		card_->detach();
 	drain_->sync(); // no token is later than this one
 	if (steering_->invariant_tsc())
-		file_.skew("end", measure_tsc_skew());
+		file_.tsc_skew.end = measure_tsc_skew();
 	drain_->drain_rest(
 	    [this] {
 		    if (matched_)
@@ -96,36 +98,45 @@ void Session::end_recording()
 	    });
 	if (counted_) {
 		counted_->finish();
-		file_.period_reads(counted_->reads());
+		file_.statistics->max_late_ns = counted_->reads().max_late_ns;
+		file_.statistics->max_width_ns = counted_->reads().max_width_ns;
 	}
 	writer_->finish();
 	if (failure_.reported())
 		fail(failure_.text());
 	if (phases_)
-		file_.phases(phases_->finish(progress().lost));
+		file_.calibration->phases = phases_->finish(progress().lost);
 	name_new_cgroups();
 	if (card_)
-		file_.card_counts(*card_);
+		add_card_counts(file_, *card_);
 	if (stacks_)
-		file_.stacks(options_.stacks, card_->stack_memory(), stacks_->counts());
-	if (users_)
-		file_.user_card(users_->counts(), search_ ? search_->missed() : 0);
+		file_.stacks = stack_counts(options_.stacks, card_->stack_memory(), stacks_->counts());
+	if (users_) {
+		file_.user_card = users_->counts();
+		file_.user_card->not_searched = search_ ? search_->missed() : 0;
+	}
 	if (matched_)
 		matched_->end(end, card_.get(), users_.get(), file_);
 	if (triggers_)
 		act();
 	add_triggers(file_);
-	file_.recorder(cpu_ns, end, *writer_, drain_->worst_fill(),
-		       control_->tokens() + (states_ ? states_->tokens() : 0));
+	file_.recorder = {own_kernel_pid(),
+			  cpu_ns,
+			  end.monotonic_ns - file_.start.monotonic_ns.value_or(0),
+			  writer_->bytes(),
+			  writer_->dropped_blocks(),
+			  drain_->worst_fill(),
+			  control_->tokens() + (states_ ? states_->tokens() : 0)};
+	file_.end = moment_of(end);
 	calibrate_again();
-	file_.other_recorders(other_recorders());
-	file_.end(result_.end_reason, command_ ? command_->poll() : std::nullopt, !result_.failed);
+	add_other_recorders(file_, other_recorders());
+	add_end(file_, result_.end_reason, command_ ? command_->poll() : std::nullopt, !result_.failed);
 	try {
 		if (options_.kept == Kept::nothing)
 			return remove_trace_directory(result_.directory);
 		write_description();
 		cgroups_.write(result_.directory);
-		file_.write(result_.directory);
+		write_file();
 	} catch (const Error &error) { // the disk is full: the files of the start remain and say `incomplete`
 		fail(error.what());
 	}
@@ -139,11 +150,11 @@ void Session::calibrate_again()
 	calibration_.probes = false; // attaching to a function needs a privilege that was given up
 	try {
 		if (options_.calibrates)
-			file_.calibration("end", card::calibrate(*card_, calibration_));
+			file_.calibration->end = card::calibrate(*card_, calibration_).costs;
 	} catch (const Error &error) { // so does attaching tp tracepoints
-		file_.no_calibration("end", error.what());
+		file_.calibration->why_no_end = error.what();
 	}
-	file_.witness("end", card::witness_calls(*card_, calibration_.tp, calibration_.filtering));
+	file_.witness.end = card::witness_calls(*card_, calibration_.tp, calibration_.filtering);
 }
 
 void Session::fail(const std::string &why)

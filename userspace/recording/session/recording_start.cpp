@@ -22,6 +22,7 @@
 #include "recording/calibration/preflight.h"
 #include "recording/calibration/witness.h"
 #include "recording/card/preflight_checks.h"
+#include "recording/counting/counter_classes.h"
 #include "recording/recorder/confine.h"
 #include "recording/recorder/directory.h"
 #include "recording/recorder/process_numbers.h"
@@ -109,7 +110,7 @@ void Session::start_parts()
 		requests_ = std::make_unique<SnapshotRequests>(
 		    user_.uid, std::filesystem::absolute(result_.directory).string(), card::has_invariant_tsc());
 	announcement_ = announce_recorder();
-	file_.other_recorders(other_recorders());
+	add_other_recorders(file_, other_recorders());
 	open_user_card();
 	if (!options_.functions.empty())
 		find_functions();
@@ -121,7 +122,7 @@ void Session::start_parts()
 						      users_.get());
 	if (!options_.command.empty())
 		command_ = std::make_unique<Command>(options_.command, user_, environment_of_command());
-	file_.recording(options_, command_ ? command_->pid() : 0, user_.name, uuid_);
+	add_origin(file_, options_, command_ ? command_->pid() : 0, user_.name, uuid_);
 	if (options_.user_only)
 		measure_clock();
 	else
@@ -137,7 +138,7 @@ void Session::start_parts()
 		prepare_late_cpus();
 	raise_file_limit();
 	drop_privileges(user_);
-	file_.confined(confine_to(result_.directory));
+	file_.confined = confine_to(result_.directory);
 	dropped_ = true;
 	if (stacks_)
 		stacks_->start(result_.directory + "/.monitor");
@@ -177,7 +178,6 @@ void Session::make_directory()
 	} else if (options_.statistics && !options_.force && has_statistics(options_.output)) {
 		directory_lock_ = go_on_in(options_.output, *options_.statistics, lives_.emplace());
 		uuid_ = lives_->uuid;
-		file_.lives(*lives_);
 		cgroups_.set_earlier(*lives_);
 		tell(fmt::format("{} has the statistics of {} before: this one goes on there", options_.output,
 				 lives_->lives.size() == 1 ? std::string("a recording")
@@ -267,7 +267,7 @@ void Session::measure_clock()
 	buffers_ = divide_buffers(options_.buffer_bytes, static_cast<unsigned>(::get_nprocs_conf()), EDC_CARD_LEVELS);
 	start_clock(own_clock_);
 	settle_clock();
-	file_.no_card();
+	file_.card = "user";
 	start_matching();
 }
 
@@ -292,17 +292,18 @@ void Session::load_card()
 		counters_->give_to(*card_);
 	start_clock(card_->clock());
 	const card::Preflight test = card::preflight(*card_);
-	file_.preflight(test);
+	file_.attach = test.tp ? "tp" : "tp_btf";
+	file_.start_test = {test.calls, test.missing};
 	calibration_ = {test.tp, options.filtering, true, steering_->frequency_hz() / 1e9};
 	if (options_.calibrates)
 		calibrate();
 	if (!options.functions.empty()) {
-		file_.functions(functions_.found());
+		file_.functions = recorded_functions(functions_.found());
 		tell(functions_.summary());
 	}
-	file_.witness("start", card::witness_calls(*card_, test.tp, options.filtering));
+	file_.witness.start = card::witness_calls(*card_, test.tp, options.filtering);
 	settle_clock();
-	file_.misses("start", card_->misses());
+	file_.misses.start = card_->misses();
 	if (options.counts_only)
 		counted_ = std::make_unique<CountedPeriods>(
 		    *card_, *options_.statistics, uuid_, [this] { return read_sync(steering_->invariant_tsc()); },
@@ -315,7 +316,7 @@ void Session::load_card()
 		card_->trace_process(command_->pid());
 	if (!options_.pids.empty())
 		card_->select(options_.pids);
-	file_.card(*card_, options.families);
+	add_card(file_, *card_, options.families);
 	if (options.triggers)
 		triggers_ =
 		    std::make_unique<Triggers>(options_.matching->request.triggers, *card_, matched_->decidable(),
@@ -335,14 +336,14 @@ void Session::calibrate()
 {
 	card::Calibration measured = card::calibrate(*card_, calibration_);
 	functions_.calibrated(measured);
-	file_.calibration("start", measured);
+	add_calibration(file_, measured);
 }
 
 // Called some time later, when the slope is known better.
 void Session::settle_clock()
 {
 	if (steering_->invariant_tsc())
-		file_.skew("start", measure_tsc_skew());
+		file_.tsc_skew.start = measure_tsc_skew();
 	for (int i = 0; i < 2; ++i)
 		steering_->update(read_sync(steering_->invariant_tsc()));
 }
@@ -417,13 +418,13 @@ void Session::start_flight()
 			name_new_cgroups();
 			cgroups_.write(directory);
 		},
-	    .begin_file = [this](const std::string &directory) { file_.write(directory); },
+	    .begin_file = [this](const std::string &directory) { write_recording(file_, directory); },
 	    .write_file = [this](const Snapshot &snapshot, bool is_complete) { write_file_of(snapshot, is_complete); },
 	    .on_snapshot = listener_.on_snapshot};
 	flight_ = std::make_unique<Flight>(std::move(parts));
-	file_.start(steering_->last());
+	note_start();
 	if (counters_)
-		file_.counting(*options_.counting);
+		file_.counting = recorded_counters(*options_.counting);
 	if (users_)
 		users_->start(static_cast<std::uint64_t>(steering_->frequency_hz()),
 			      spare_files(names.size() + user_streams + other_files), [](const auto &) {});
@@ -479,14 +480,14 @@ void Session::start_recording()
 	control_->sync(steering_->first());
 	drain_->sync();
 	// From here on every probe is attached.
-	file_.start(steering_->last());
+	note_start();
 	if (offline_)
-		file_.offline_at_start(offline_->at_start());
+		file_.offline_at_start = offline_->at_start();
 	if (counted_)
 		start_counting();
 	if (counters_) {
-		file_.counting(*options_.counting);
-		file_.counter_readings("start", counters_->read(false, steering_->invariant_tsc()));
+		file_.counting = recorded_counters(*options_.counting);
+		file_.counting->readings.start = counters_->read(false, steering_->invariant_tsc());
 	}
 	if (sink()) {
 		LiveStart start;
@@ -499,7 +500,7 @@ void Session::start_recording()
 		if (states_) {
 			states_->start(start, file_);
 		} else {
-			start.recording = file_.text();
+			start.recording = text_of(file_);
 			start.directory = result_.directory;
 			start.uuid = uuid_;
 			if (lives_) {
@@ -518,7 +519,7 @@ void Session::start_recording()
 		}
 	}
 	write_description();
-	file_.write(result_.directory);
+	write_file();
 	cgroups_.write(result_.directory);
 	cpu_before_ns_ = own_cpu_time_ns();
 	if (users_)
@@ -526,7 +527,7 @@ void Session::start_recording()
 			      spare_files(writer_->max_streams() + other_files),
 			      [this](const std::vector<card::UserClass> &classes) { describe_again(classes); });
 	if (card_)
-		read_counts_of_kernel("start");
+		file_.kernel_counts.start = read_counts_of_kernel();
 	write_tasks(false);
 	drain_->look();
 	if (states_ && states_->list_of_threads())
@@ -535,7 +536,7 @@ void Session::start_recording()
 	drain_->start();
 	if (options_.budget) {
 		functions_.start_budget(*options_.budget, *card_, users_.get());
-		file_.budget(*options_.budget);
+		file_.functions.budget.percent = 100 * *options_.budget;
 	}
 }
 
@@ -543,10 +544,10 @@ void Session::start_counting()
 {
 	const auto hidden = std::ranges::count_if(
 	    threads(), [](const edc_task &task) { return (task.flags & EDC_THREAD_HIDDEN) != 0; });
-	file_.hidden_threads(static_cast<std::uint64_t>(hidden));
+	file_.statistics->hidden_threads = static_cast<std::uint64_t>(hidden);
 	drain_->write_nothing();
 	drain_->sync();
-	file_.start(steering_->last());
+	note_start();
 	counted_->start(result_.directory, steering_->last(), lives_ ? lives_->periods : PeriodFiles::Ages());
 	drain_->set_every(
 	    std::chrono::nanoseconds(options_.statistics->period_ns),

@@ -15,6 +15,7 @@
 #include "cgroup_names.h"
 #include "command.h"
 #include "ending.h"
+#include "kernel_counts.h"
 #include "matched_events.h"
 #include "online_cpus.h"
 #include "recorded_functions.h"
@@ -100,13 +101,15 @@ private:
 	std::vector<edc_task> threads();
 	std::vector<card::UserClass> user_classes() const;
 	void write_tasks(bool at_end);
-	void read_counts_of_kernel(const char *when);
+	KernelCounts read_counts_of_kernel();
+	void note_start();
+	void write_file() const;
 	void act();
 	void name_new_cgroups();
 	void list_after_pause();
 	void list_after_phase();
 	void write_listed();
-	void add_triggers(RecordingFile &file) const;
+	void add_triggers(Contents &file) const;
 	void wait_for_end();
 	Progress progress() const;
 
@@ -126,7 +129,7 @@ private:
 	Fd directory_lock_;
 	std::optional<EarlierLives> lives_; // in the directory
 	Ending ending_;
-	RecordingFile file_;
+	Contents file_;
 	CgroupNames cgroups_;
 	Buffers buffers_;
 	std::unique_ptr<Command> command_;

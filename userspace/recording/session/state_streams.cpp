@@ -19,22 +19,23 @@ StateStreams::StateStreams(const Options &options, const std::array<std::uint8_t
 	drain.set_shown(listed_ ? *listed_ : control);
 }
 
-void StateStreams::start(LiveStart start, RecordingFile &file)
+void StateStreams::start(LiveStart start, Contents &file)
 {
-	online_ = start.cpus;
-	file.states(*options_.states, online_, nullptr);
-	start.recording = file.text();
+	file.states = {options_.states->tree_name(), options_.states->tree_text(), start.cpus,
+		       file.start.time.value_or(0)};
+	start.recording = text_of(file);
 	start.written = written_.get();
 	options_.states->start(start);
 	if (!options_.writes_tokens)
-		file.no_tokens();
+		file.has_tokens = false;
 }
 
-std::vector<std::string> StateStreams::end(RecordingFile &file)
+std::vector<std::string> StateStreams::end(Contents &file)
 {
 	const LiveEnd end = options_.states->finish();
 	written_->flush();
-	file.states(*options_.states, online_, &end);
+	file.states->end = end.time;
+	file.states->late = end.late;
 	return end.doubts;
 }
 

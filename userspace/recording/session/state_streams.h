@@ -29,17 +29,16 @@ public:
 	ControlStream *list_of_threads() { return listed_.get(); }
 
 	// `start`: what is recorded; its `recording` and `written` are set here. Throws Error: that does not suffice.
-	void start(LiveStart start, RecordingFile &file);
+	void start(LiveStart start, Contents &file);
 	void set_window_end(std::uint64_t time) { options_.states->set_window_end(time); }
 	// Everything was offered. Returns sentences for the user.
-	std::vector<std::string> end(RecordingFile &file);
+	std::vector<std::string> end(Contents &file);
 
 	std::uint64_t tokens() const { return written_->tokens(); }
 
 private:
 	const Options &options_;
 	std::unique_ptr<ControlStream> written_, listed_;
-	std::vector<std::uint32_t> online_;
 };
 
 } // namespace monitor::record

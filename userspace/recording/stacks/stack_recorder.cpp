@@ -308,6 +308,7 @@ void StackRecorder::publish()
 // Readers of a running recording find it in the list of files.
 void StackRecorder::add_without_room(std::uint32_t user, std::uint64_t WithoutRoom::*what)
 {
+	without_room_[user].user = user;
 	if (without_room_[user].*what == 0)
 		files_->add_without_room(user, what == &WithoutRoom::mappings ? "mappings" : "tables");
 	++(without_room_[user].*what);
@@ -468,11 +469,14 @@ std::vector<MappingChange> StackRecorder::take_changes()
 	return std::exchange(changes_, {});
 }
 
-StackCounts StackRecorder::counts() const
+UnwindCounts StackRecorder::counts() const
 {
-	return {files_->size(),     files_->unread(),    files_->rows(),         files_->without_room(),
-		files_->build_ns(), spaces_.processes(), spaces_.without_room(), side_band_.lost(),
-		lists_read_again_,  paused_ns_,          without_room_,          opener_lost_};
+	UnwindCounts counts{files_->size(),     files_->unread(),    files_->rows(),         files_->without_room(),
+			    files_->build_ns(), spaces_.processes(), spaces_.without_room(), side_band_.lost(),
+			    lists_read_again_,  paused_ns_,          opener_lost_,           {}};
+	for (const auto &[user, of] : without_room_)
+		counts.without_room.push_back(of);
+	return counts;
 }
 
 } // namespace monitor::stacks

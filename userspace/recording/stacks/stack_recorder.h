@@ -24,6 +24,7 @@
 
 #include "address_spaces.h"
 #include "base/fd.h"
+#include "base/recording_file/stacks.h"
 #include "code_files.h"
 #include "cpu_share.h"
 #include "kept_files.h"
@@ -41,18 +42,7 @@ struct MappingChange {
 	std::uint64_t start = 0, end = 0, offset = 0;
 };
 
-// What a user's programs mapped that found no room in that user's share.
-struct WithoutRoom {
-	std::uint64_t mappings = 0, tables = 0; // lists of mappings of processes, tables of files
-};
-
-struct StackCounts {
-	std::uint64_t files = 0, unread_files = 0, rows = 0, tables_without_room = 0, table_ns = 0;
-	std::uint64_t processes = 0, spaces_without_room = 0, lost_changes = 0;
-	std::uint64_t lists_read_again = 0, paused_ns = 0;
-	std::map<std::uint32_t, WithoutRoom> without_room{}; // by user
-	bool opener_lost = false;                            // see Opener
-};
+using recording_file::UnwindCounts, recording_file::WithoutRoom;
 
 // The card's memory, as its maker has it.
 struct UnwindMemory {
@@ -92,7 +82,7 @@ public:
 	// What happened since the last call. Any thread.
 	std::vector<MappingChange> take_changes();
 	// After stop().
-	StackCounts counts() const;
+	UnwindCounts counts() const;
 
 private:
 	std::vector<pollfd> waited_for() const;
@@ -130,7 +120,7 @@ private:
 	std::set<std::int32_t> stale_;           // processes whose lists are to be read again
 	AddressSpaces::Clock::time_point read_again_at_{}, forget_at_{};
 	std::uint64_t lost_ = 0, lists_read_again_ = 0, paused_ns_ = 0;
-	std::map<std::uint32_t, WithoutRoom> without_room_;
+	std::map<std::uint32_t, WithoutRoom> without_room_; // by user
 	bool opener_lost_ = false;
 	CpuShare share_;
 	Fd wakeup_;

@@ -126,10 +126,10 @@ void Triggers::end_pause(const Sync &end)
 	to_write_.push_back(ended);
 }
 
-PauseAccount Triggers::pauses() const
+Pauses Triggers::pauses() const
 {
 	const std::lock_guard guard(lock_);
-	PauseAccount all = ended_;
+	Pauses all = ended_;
 	for (unsigned cpu = 0; cpu < card_.cpus(); ++cpu) {
 		all.number += __atomic_load_n(&card_.area(cpu).firings.pauses, __ATOMIC_RELAXED);
 		all.ticks += __atomic_load_n(&card_.area(cpu).firings.paused, __ATOMIC_RELAXED);

@@ -17,6 +17,7 @@
 #include <poll.h>
 
 #include "base/fd.h"
+#include "base/recording_file/triggers.h"
 #include "base/trigger.h"
 #include "monitor/trigger.h"
 #include "recording/card/bpf_card.h"
@@ -48,10 +49,7 @@ struct TriggerAccount {
 	std::vector<std::uint64_t> reaction_ns; // how long that took: of the newest ones
 };
 
-// When events were not stored, because of triggers.
-struct PauseAccount {
-	std::uint64_t number = 0, ticks = 0; // of those that ended
-};
+using recording_file::Pauses;
 
 // What was done as the user.
 struct ActAccount {
@@ -81,7 +79,7 @@ public:
 	void write(ControlStream &to, std::uint64_t latest = ~std::uint64_t(0));
 	// A pause that lasts until the end of the recording ends here.
 	void end_pause(const Sync &end);
-	PauseAccount pauses() const;
+	Pauses pauses() const;
 	std::uint64_t unsampled() const { return card_.unsampled(); }
 	// Firings by events of programs, too many at once, of which only the number is known.
 	std::uint64_t without_token() const
@@ -126,7 +124,7 @@ private:
 	std::vector<Firing> to_write_, from_programs_;
 	std::vector<std::uint64_t> fired_by_programs_; // by trigger
 	std::uint64_t without_token_ = 0;
-	PauseAccount ended_;                                 // not by probes
+	Pauses ended_;                                       // not by probes
 	std::uint64_t sampled_ns_ = 0;                       // monotonic: the last sample of all CPUs
 	std::uint64_t looked_ns_ = 0, pause_ns_ = 1'000'000; // monotonic; before the next look
 	bool is_over_ = false;

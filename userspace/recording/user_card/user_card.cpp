@@ -319,8 +319,10 @@ UserCounts UserCard::counts() const
 	UserCounts now = processes_.counts();
 	drain_.add_counts(now);
 	classes_.add_counts(now);
-	for (const auto &[id, count] : filter_.rejected())
-		now.filtered_by_id.emplace_back(id, count);
+	for (const auto &[id, count] : filter_.rejected()) {
+		now.filtered_by_class.push_back({id, count});
+		now.filtered += count;
+	}
 	now.missed_until = filter_.triggers().missed_until();
 	now.forgotten = filter_.triggers().forgotten();
 	now.matched.assign(filter_.counts().begin(), filter_.counts().end());

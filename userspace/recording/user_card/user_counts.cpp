@@ -11,19 +11,19 @@ void UserCounts::add(const UserClaim &added)
 	discarded += added.discarded;
 	if (added.lost() == 0 && added.possible)
 		return;
-	const auto known = std::ranges::find(claim, added.process, &UserClaim::process); // another card's
-	if (known != claim.end()) {
+	const auto known = std::ranges::find(largest_claims, added.process, &UserClaim::process); // another card's
+	if (known != largest_claims.end()) {
 		known->discarded += added.discarded;
 		known->early += added.early;
 		known->possible &= added.possible;
 	} else {
 		++claims;
-		claim.push_back(added);
+		largest_claims.push_back(added);
 	}
-	std::ranges::stable_sort(claim, [](const UserClaim &a, const UserClaim &b) {
+	std::ranges::stable_sort(largest_claims, [](const UserClaim &a, const UserClaim &b) {
 		return a.possible != b.possible ? b.possible : a.lost() > b.lost();
 	});
-	claim.resize(std::min(claim.size(), max_claims_kept));
+	largest_claims.resize(std::min(largest_claims.size(), max_claims_kept));
 }
 
 } // namespace monitor::card

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// What became of the triggers of record --trigger (`triggers`, `pauses`).
+#pragma once
+
+#include "fields.h"
+
+namespace monitor::recording_file {
+
+// Of a trigger; in a snapshot until it was written. What it does not do is not known.
+struct TriggerInfo {
+	std::string name, when, what;
+	std::string key;                                        // the number that its events have in common; "": none
+	std::string mark;                                       // the TEXT of its mark
+	std::optional<std::uint64_t> fired, told;               // told: the recorder learned of it in time
+	std::uint64_t by_programs = 0;                          // of these, by events of programs
+	std::optional<std::uint64_t> samples, samples_left_out; // of all CPUs
+	std::optional<std::uint64_t> reaction_median_ns, reaction_p99_ns, reaction_max_ns;
+	std::optional<std::uint64_t> runs, runs_failed, running, runs_left_out, signals, signals_refused;
+
+	void fields(auto &v)
+	{
+		v("name", name, "when", when, "do", what, "key", key, "fired", fired);
+		v.if_set("mark", mark, "by_programs", by_programs);
+		v("told", told);
+		v.group("samples", [&](auto &of) { of("taken", samples, "left_out", samples_left_out); });
+		v.group("runs", [&](auto &of) {
+			of("started", runs, "failed", runs_failed, "running", running, "left_out", runs_left_out);
+		});
+		v.group("signals", [&](auto &of) { of("sent", signals, "refused", signals_refused); });
+		v.group("reaction_ns", [&](auto &of) {
+			of("median", reaction_median_ns, "p99", reaction_p99_ns, "max", reaction_max_ns);
+		});
+	}
+};
+
+// When events were not stored, because of triggers.
+struct Pauses {
+	std::uint64_t number = 0, ticks = 0; // of those that ended
+
+	void fields(auto &v) { v("number", number, "ticks", ticks); }
+};
+
+} // namespace monitor::recording_file
