@@ -123,7 +123,7 @@ show_tests() {
 
 # What the guests test: the contents of all that runs in the kernel, or loads it there.
 guest_sources() {
-	find bpf kmod include/monitor userspace/recording/card -type f | LC_ALL=C sort | xargs sha256sum | sha256sum | cut -c -16
+	find bpf kmod include/monitor userspace/recording/{card,calibration,recorder} -type f | LC_ALL=C sort | xargs sha256sum | sha256sum | cut -c -16
 }
 
 run_guests() {
