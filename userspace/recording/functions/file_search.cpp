@@ -3,11 +3,9 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
 #include <optional>
 #include <span>
 #include <sstream>
-#include <system_error>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -39,7 +37,7 @@ public:
 	FileSearch(int fd, const Pattern &pattern, bool may_patch) : fd_(fd), image_(ElfImage::open(fd))
 	{
 		if (image_) {
-			const std::optional<OpenedImage> separate = separate_symbols(pattern.path);
+			const std::optional<OpenedImage> separate = separate_symbols(pattern.real);
 			symbols_ = functions_of(*image_, separate ? &*separate->image : nullptr, pattern.file);
 			landing_pads_.emplace(*image_);
 		}
@@ -75,17 +73,14 @@ private:
 	{
 		if (image_->section(".symtab"))
 			return {};
-		std::error_code none;
-		const std::filesystem::path real = std::filesystem::read_symlink(path, none);
-		const Stripped stripped{none ? path : real.string(), image_->build_id(),
-					link_in(*image_, ".gnu_debuglink")};
+		const Stripped stripped{path, image_->build_id(), link_in(*image_, ".gnu_debuglink")};
 		const std::vector<std::string> paths = debug_file_paths(stripped, {"/usr/lib/debug"});
 		for (const std::string &each : paths)
 			if (auto opened = open_debug_file(each, stripped); opened && opened->image->section(".symtab"))
 				return opened;
 		if (!stripped.link.name.empty())
 			for (const std::string &each : paths)
-				sought_ += (sought_.empty() ? "?" : ", ") + printable(each);
+				sought_ += (sought_.empty() ? std::string(1, sought_mark) : ", ") + printable(each);
 		return {};
 	}
 
@@ -162,7 +157,7 @@ private:
 					text.insert(text.size() - 1, ", and it may be chosen at run time");
 			}
 		if (!is_known)
-			text = fmt::format("!{}\tit is chosen at run time, and not known from what\n",
+			text = fmt::format("{}{}\tit is chosen at run time, and not known from what\n", refused_mark,
 					   printable(symbol.pretty));
 		return text;
 	}
@@ -192,7 +187,7 @@ private:
 		FunctionCode code;
 		const Exits found = exits_of(symbol, code);
 		if (!found.why_not.empty())
-			return fmt::format("!{}\t{}\n", name, found.why_not);
+			return fmt::format("{}{}\t{}\n", refused_mark, name, found.why_not);
 		std::string text = fmt::format("{}\t{}\t", name, offset_of(found.entry));
 		for (const card::FunctionExit &exit : found.exits)
 			text += fmt::format("{}:{} ", offset_of(exit.offset), exit.condition);
@@ -241,7 +236,7 @@ bool parse_answer(const std::string &line, FileAnswer &answer)
 	std::istringstream parts(line);
 	if (!std::getline(parts, function.name, '\t'))
 		return false;
-	if (function.name.starts_with('!')) {
+	if (function.name.starts_with(refused_mark)) {
 		function.name.erase(0, 1);
 		return static_cast<bool>(std::getline(parts, answer.why_not));
 	}

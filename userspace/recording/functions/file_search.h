@@ -10,9 +10,11 @@
 
 namespace monitor::functions {
 
+inline constexpr char refused_mark = '"', sought_mark = '\\';
+
 // One line for each function: "NAME\tENTRY\tOFFSET:CONDITION ...\tOFFSET:KIND ...", where the last part is that of its
-// sleds if `may_patch`, or for one that cannot be recorded "!NAME\tWHY". If nothing matches, "?PATH, ..." may tell
-// where the file with the names of a stripped one was sought.
+// sleds if `may_patch`, or for one that cannot be recorded refused_mark, "NAME\tWHY". If nothing matches, sought_mark
+// and "PATH, ..." may list where a stripped file's debug file was looked for. No name in an answer has these marks.
 std::string search_file(int fd, const Pattern &pattern, bool may_patch);
 
 struct FileAnswer {

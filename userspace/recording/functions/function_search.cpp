@@ -148,9 +148,9 @@ FoundFunctions find_functions(const std::vector<std::string> &patterns, const st
 	Collection collection(found);
 	for (const Pattern &pattern : parse_patterns(patterns, command, pids)) {
 		const std::string answer = answer_of(pattern, may_patch, user);
-		if (answer.starts_with('?'))
-			throw Error(fmt::format("--functions {}: {} has no such function, and its other names are in a "
-						"file that is at none of these paths: {}",
+		if (answer.starts_with(sought_mark))
+			throw Error(fmt::format("--functions {}: {} has no such function; its symbols are in a "
+						"separate file, which is not at any of: {}",
 						pattern.text, pattern.path, answer.substr(1, answer.find('\n') - 1)));
 		if (!collection.add(pattern, answer))
 			throw Error(

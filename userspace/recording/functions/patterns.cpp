@@ -71,8 +71,9 @@ std::size_t colon_of(const std::string &text)
 Pattern pattern_of(const std::string &text, const std::string &path, const std::string &glob)
 {
 	std::error_code none;
-	const std::filesystem::path real = std::filesystem::read_symlink(path, none);
-	return {text, path, (none ? std::filesystem::path(path) : real).filename(), glob};
+	const std::filesystem::path link = std::filesystem::read_symlink(path, none);
+	const std::filesystem::path real = none ? std::filesystem::path(path) : link;
+	return {text, path, real, real.filename(), glob};
 }
 
 } // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The patterns of `record --functions`, each with the file that it chooses functions of. Called by function_search.cpp.
+// The patterns of `record --functions`, each with the file that it chooses functions of.
 #pragma once
 
 #include <string>
@@ -10,6 +10,7 @@ namespace monitor::functions {
 struct Pattern {
 	std::string text; // as given
 	std::string path;
+	std::string real; // the same if it is a link: of a process, what that says
 	std::string file; // its name without directories
 	std::string glob; // of functions' names
 };

@@ -116,8 +116,8 @@ void Session::note_set_clock()
 std::vector<edc_task> Session::threads()
 {
 	std::vector<edc_task> tasks = card_->list_tasks();
-	if (!in_first_pid_namespace())
-		return tasks; // /proc has other numbers
+	if (tasks.empty() || !in_first_pid_namespace())
+		return tasks; // the kernel made no list; /proc has other numbers
 	std::vector<edc_task> hidden =
 	    tasks_only_in_proc(tasks, read_sync(steering_->invariant_tsc()).time, options_.filtering());
 	if (!hidden.empty())

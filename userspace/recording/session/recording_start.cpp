@@ -309,7 +309,7 @@ void Session::load_card()
 		    *card_, *options_.statistics, uuid_, [this] { return read_sync(steering_->invariant_tsc()); },
 		    [this] { return description(clock_of_files(describe_clock(*steering_)), {}); },
 		    lives_ ? lives_->time_shift : 0, lives_ ? lives_->first_stream() : 0);
-	card_->prepare_task_lists(2);
+	card_->prepare_task_lists(4);
 	start_matching();
 	card_->attach(test.tp);
 	if (options_.only_command)
