@@ -266,14 +266,17 @@ std::vector<const char *> missing_of_late_cpu(const RecordingInfo &info, const s
 // CPUs that came online later, or came back, which ends what was opened for them.
 void judge_late_cpus(const Machine &machine, const RecordingInfo &info, std::vector<Statement> &statements)
 {
+	std::map<std::uint32_t, std::vector<std::string>> opened_on;
+	for (const LateCpu &late : info.late_cpus)
+		opened_on[late.cpu] = late.opened;
 	for (std::uint32_t number = 0; number < machine.cpus().size(); ++number) {
 		const Cpu &cpu = machine.cpus()[number];
-		const auto opened = std::ranges::find(info.late_cpus, number, &LateCpu::cpu);
-		const bool came = opened != info.late_cpus.end() || (cpu.offline && !cpu.is_offline);
+		const auto opened = opened_on.find(number);
+		const bool came = opened != opened_on.end() || (cpu.offline && !cpu.is_offline);
 		if (!came || cpu.idle + cpu.usage.cpu() == 0)
 			continue;
-		const std::vector<const char *> missing = missing_of_late_cpu(
-		    info, opened != info.late_cpus.end() ? opened->opened : std::vector<std::string>());
+		const std::vector<const char *> missing =
+		    missing_of_late_cpu(info, opened != opened_on.end() ? opened->second : std::vector<std::string>());
 		const std::string since = fmt::format(
 		    "CPU {} was offline {} and came online later: ", number,
 		    std::ranges::count(info.offline_at_start, number) ? "when the recording started" : "for a time");

@@ -186,8 +186,9 @@ report::UsageOptions usage_options(const Question &question, const trace::Trace 
 {
 	report::UsageOptions options;
 	options.grouping.filtering = info.filtering();
-	if (!question.report->of_programs)
-		options.grouping.by = question.place<report::GroupBy>();
+	if (const auto at = std::ranges::find(usual_groupings, question.by);
+	    at != usual_groupings.end() && !question.report->of_programs && question.report != &stacks_report)
+		options.grouping.by = static_cast<report::GroupBy>(at - usual_groupings.begin());
 	options.recorded = analyze::recorded(trace, info, machine.kinds());
 	options.with_sleepers =
 	    !question.is_text() || !question.sort.empty() || question.top != 0 || !question.selection.threads.is_all();

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Reads listed fields (fields.h) from JSON that may be missing, damaged or foreign: a value that is missing, or of
-// another type, is zero or empty, and an optional one has no value. Never throws.
+// another type or out of range, is zero or empty, and an optional one has no value. Never throws.
 #pragma once
+
+#include <utility>
 
 #include "base/untrusted_json.h"
 #include "fields.h"
@@ -45,19 +47,26 @@ public:
 
 private:
 	template <class T> static bool is_of_type(const Json &json);
+	template <class T> static bool is_in_range(const Json &json);
 
 	const Json &json_;
 	bool is_damaged_ = false;
 };
 
+// Of an integer.
+template <class T> bool JsonReader::is_in_range(const Json &json)
+{
+	if (json.is_number_unsigned())
+		return std::in_range<T>(json.get<std::uint64_t>());
+	return json.is_number_integer() && std::in_range<T>(json.get<std::int64_t>());
+}
+
 template <class T> bool JsonReader::is_of_type(const Json &json)
 {
 	if constexpr (std::is_same_v<T, bool>)
 		return json.is_boolean();
-	else if constexpr (std::is_unsigned_v<T>)
-		return json.is_number_unsigned();
 	else if constexpr (std::is_integral_v<T>)
-		return json.is_number_integer();
+		return is_in_range<T>(json);
 	else if constexpr (std::is_floating_point_v<T>)
 		return json.is_number();
 	else if constexpr (std::is_same_v<T, std::string>)
@@ -88,7 +97,7 @@ template <class T> T JsonReader::value_of(const Json &untrusted)
 					value[key] = value_of<Value>(item);
 		} else if (untrusted.is_array()) {
 			for (const Json &pair : untrusted)
-				if (pair.is_array() && pair.size() == 2)
+				if (pair.is_array() && pair.size() == 2 && is_of_type<Key>(pair[0]))
 					value[value_of<Key>(pair[0])] = value_of<Value>(pair[1]);
 		}
 	} else if constexpr (HasFields<T, JsonReader>) {
@@ -96,8 +105,6 @@ template <class T> T JsonReader::value_of(const Json &untrusted)
 		value.fields(reader);
 		if constexpr (requires { value.is_damaged; })
 			value.is_damaged = reader.is_damaged_;
-	} else if constexpr (std::is_unsigned_v<T> && !std::is_same_v<T, bool>) {
-		value = static_cast<T>(untrusted_json::number(untrusted));
 	} else if (is_of_type<T>(untrusted)) {
 		value = untrusted.get<T>();
 	}

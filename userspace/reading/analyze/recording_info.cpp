@@ -168,10 +168,12 @@ ClockSkew RecordingInfo::skew() const
 	return skew;
 }
 
-double RecordingInfo::judgement_ns(unsigned id) const
+std::map<unsigned, double> RecordingInfo::judgement_ns() const
 {
-	const auto found = std::ranges::find(judgements, id, &Judgement::id);
-	return found == judgements.end() ? 0 : found->ns;
+	std::map<unsigned, double> by_class;
+	for (const Judgement &each : judgements)
+		by_class[each.id] = each.ns;
+	return by_class;
 }
 
 bool RecordingInfo::attached(const std::string &event) const

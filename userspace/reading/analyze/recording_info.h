@@ -48,8 +48,8 @@ struct RecordingInfo : Contents {
 	// Recordings into the trace; 0: there is one.
 	std::size_t number_of_lives() const { return lives.empty() ? 0 : lives.size() + 1; }
 	ClockSkew skew() const;
-	// What --filter and --count add to a probe of the class, in ns.
-	double judgement_ns(unsigned id) const;
+	// By class id: what --filter and --count add to a probe, in ns.
+	std::map<unsigned, double> judgement_ns() const;
 	// Gaps that the recorder made, because it measured without probes (record --calibrate); 0: none.
 	std::uint64_t phase_marks() const
 	{

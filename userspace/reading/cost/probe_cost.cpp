@@ -199,6 +199,7 @@ ProbeCost probe_cost(const RecordingInfo &info)
 		median += count * cost.median;
 		high += count * cost.high;
 	};
+	const std::map<unsigned, double> judgement_ns = info.judgement_ns();
 	for (const ClassCounts &counts : info.classes) {
 		if (counts.family == "stack")
 			continue; // measured each time
@@ -208,8 +209,10 @@ ProbeCost probe_cost(const RecordingInfo &info)
 		const std::uint64_t rejected = counts.family == "sample" ? 0 : counts.filtered;
 		add(counts.family, counts.seen - rejected);
 		add("rejected", rejected);
-		const double ns =
-		    static_cast<double>(counts.seen) * std::clamp(info.judgement_ns(counts.id), 0.0, max_judgement_ns);
+		const auto judged = judgement_ns.find(counts.id);
+		if (judged == judgement_ns.end())
+			continue;
+		const double ns = static_cast<double>(counts.seen) * std::clamp(judged->second, 0.0, max_judgement_ns);
 		if (low)
 			*low += ns;
 		median += ns;

@@ -160,6 +160,7 @@ VirtualCost live_virtual_cost(const RecordingInfo &info, const trace::Clock &clo
 	result.after_idle = doubt.after_idle;
 	result.after_idle_ticks = static_cast<std::uint64_t>(after_idle_ns * ticks_per_ns);
 	result.by_class.resize(std::size_t{1} << EDC_ID_BITS);
+	const std::map<unsigned, double> judgement_ns = info.judgement_ns();
 	for (const ClassCounts &counts : info.classes) {
 		// Counters are read in the probe of a switch, which was calibrated with them.
 		if (counts.id >= result.by_class.size() || counts.family == "counters" || counts.family == "stack")
@@ -169,7 +170,8 @@ VirtualCost live_virtual_cost(const RecordingInfo &info, const trace::Clock &clo
 		const std::array<double, bounds> ns = {
 		    cost.median - all_of(low, cost.median * doubt.less, cost.median * doubt.apart), cost.median,
 		    cost.median + all_of(high, cost.median * doubt.more, cost.median * doubt.apart)};
-		const double judgement = info.judgement_ns(counts.id);
+		const auto judged = judgement_ns.find(counts.id);
+		const double judgement = judged == judgement_ns.end() ? 0 : judged->second;
 		for (std::size_t i = 0; i < bounds; ++i) {
 			const double all =
 			    std::clamp(ns[i] * doubt.of_measured + judgement, 0.0, max_cost_ns) * ticks_per_ns;
