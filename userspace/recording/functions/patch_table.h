@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What the command's processes need to patch their functions: the library that does it (recording/preload/), and the
-// table that tells it which. Called by Recording.
+// table that tells it which.
 #pragma once
 
 #include <string>

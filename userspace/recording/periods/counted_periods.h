@@ -8,8 +8,8 @@
 //     periods.end(last);                   // the probes are still attached
 //     periods.finish();                    // no more: the last file is written
 //
-// Called by Recording. Next in the flow: reading/analyze/machine_statistics.cpp. Invariant: the sums over all
-// periods, and what was counted before the first and after the last one, are what the probes counted.
+// Next in the flow: reading/analyze/machine_statistics.cpp. Invariant: the sums over all periods, and what was counted
+// before the first and after the last one, are what the probes counted.
 #pragma once
 
 #include <array>

@@ -4,7 +4,7 @@
 // the uuid, the clock and the periods of all of them.
 //
 // The trace's time goes on: where a life's own clock began anew, at a reboot, its times are moved by as many ticks as
-// passed in real time. What a life left in recording.json stays in `lives`. Used by Recording.
+// passed in real time. What a life left in recording.json stays in `lives`.
 #pragma once
 
 #include <array>

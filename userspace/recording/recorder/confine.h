@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Confines the recorder's access to the file system to its trace once it has given up its privileges. From a root
-// shell its user is still root. Called by Recording.
+// Confines the recorder's access to the file system to its trace once it has given up its privileges. From a root shell
+// its user is still root.
 #pragma once
 
 #include <string>

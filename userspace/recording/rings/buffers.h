@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How much memory a recording's rings and pool get. Called by Recording at the start.
+// How much memory a recording's rings and pool get.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Keeps what recorded functions cost within a share of the CPU time that is used (record --budget): counts their events
-// and leaves out the dearest. Called by Recording from the main thread, several times a second.
+// and leaves out the dearest.
 //
 // What an event costs was measured at the start; the CPU time is that of all processes, from /proc/stat, because calls
 // of any process hit the probes.

@@ -4,7 +4,7 @@
 //
 //     expect_decidable() -> card_options() -> start(): from here on events are judged -> write() now and then -> end()
 //
-// Owned by Recording. The tables are made again at each step, from the classes and the clock that are known by then.
+// The tables are made again at each step, from the classes and the clock that are known by then.
 #pragma once
 
 #include <functional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // record --filter, --count and --no-tokens: the expressions, and who makes the tables of a matcher from them. The
-// record side cannot read expressions; tools/monitor gives it the maker (answers/matcher). Used by Recording.
+// record side cannot read expressions; tools/monitor gives it the maker (answers/matcher).
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The CPUs that are online: an idle one may have no event for long, one that is offline has none. Called by Recording.
+// The CPUs that are online: an idle one may have no event for long, one that is offline has none.
 #pragma once
 
 #include <cstdint>

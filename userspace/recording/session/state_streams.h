@@ -2,7 +2,7 @@
 // record --states in a recording: the stream `states` with the run lengths, and, if events are read and not written, a
 // list of threads that only the classification gets.
 //
-// Owned by Recording. Next in the flow: block_sink.h.
+// Next in the flow: block_sink.h.
 #pragma once
 
 #include <array>
