@@ -18,7 +18,7 @@
 struct edc_matcher *edc_matching;
 
 /* The starts that wait for an end, of each time. Its life is longer than that of the tables: see edc_match_set(). */
-static struct edc_begun *begun;
+static struct edc_pending_starts *pending;
 static u32 times_begun;
 
 /* What triggers remember: likewise. */
@@ -52,11 +52,11 @@ int edc_triggers_overdue(struct edc_device_overdue *overdue)
 
 	if (overdue->trigger >= triggers)
 		return -EINVAL;
-	for (i = 0; i < EDC_BEGUN && found < EDC_DEVICE_OVERDUE_MAX; i++) {
-		struct edc_begun_entry *entry = &states[overdue->trigger].begun.entry[i];
-		struct edc_begun_entry *to = &overdue->entry[found];
+	for (i = 0; i < EDC_PENDING_STARTS && found < EDC_DEVICE_OVERDUE_MAX; i++) {
+		struct edc_pending_start *entry = &states[overdue->trigger].pending.entry[i];
+		struct edc_pending_start *to = &overdue->entry[found];
 
-		to->begin = edc_begun_overdue(entry, overdue->before, &to->key);
+		to->begin = edc_pending_start_overdue(entry, overdue->before, &to->key);
 		if (to->begin)
 			found++;
 	}
@@ -76,9 +76,9 @@ static void time_event(const struct edc_matcher *matcher, struct edc_cpu *cpu, c
 		if (number >= times_begun)
 			continue;
 		if (ends)
-			edc_timed_end(&cpu->timed[number], &begun[number], key, value[EDC_VALUE_TIME]);
+			edc_timed_end(&cpu->timed[number], &pending[number], key, value[EDC_VALUE_TIME]);
 		else
-			edc_timed_start(&cpu->timed[number], &begun[number], key, value[EDC_VALUE_TIME]);
+			edc_timed_start(&cpu->timed[number], &pending[number], key, value[EDC_VALUE_TIME]);
 	}
 }
 
@@ -148,19 +148,19 @@ int edc_match_set(const struct edc_device_matcher *wanted)
 	smp_store_release(&edc_matching, NULL);
 	synchronize_rcu();
 	vfree(before);
-	vfree(begun);
+	vfree(pending);
 	vfree(states);
-	begun = NULL;
+	pending = NULL;
 	states = NULL;
 	times_begun = triggers = 0;
 	if (!wanted->bytes)
 		return 0;
 	made = vmalloc(sizeof(*made));
 	if (wanted->times)
-		begun = vzalloc(array_size(wanted->times, sizeof(*begun)));
+		pending = vzalloc(array_size(wanted->times, sizeof(*pending)));
 	if (wanted->triggers)
 		states = vzalloc(array_size(wanted->triggers, sizeof(*states)));
-	if (!made || (wanted->times && !begun) || (wanted->triggers && !states)) {
+	if (!made || (wanted->times && !pending) || (wanted->triggers && !states)) {
 		vfree(made);
 		return -ENOMEM;
 	}

@@ -236,7 +236,7 @@ static noinline void fire(const struct edc_matcher *matcher, struct edc_cpu *cpu
 		__sync_fetch_and_add(&cpu->firings.unsampled, 1);
 	if (acts & (EDC_ACT_STOP | EDC_ACT_START))
 		stop_or_start(cpu, level, acts);
-	if (!(acts & EDC_ACT_TELL) || READ_ONCE(cpu->firings.count) - READ_ONCE(cpu->reader.firings) >= EDC_FIRINGS)
+	if (!(acts & EDC_ACT_NOTIFY) || READ_ONCE(cpu->firings.count) - READ_ONCE(cpu->reader.firings) >= EDC_FIRINGS)
 		return;
 	before = __sync_fetch_and_add(&cpu->firings.count, 1);
 	entry = &cpu->firings.entry[before % EDC_FIRINGS];

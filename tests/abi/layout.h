@@ -269,9 +269,9 @@
 	FIELD(VALUE, edc_timed, forgotten)             \
 	FIELD(VALUE, edc_timed, ends)                  \
 	FIELD(VALUE, edc_timed, bucket)                \
-	SIZE(VALUE, edc_begun_entry)                   \
-	FIELD(VALUE, edc_begun_entry, begin)           \
-	FIELD(VALUE, edc_begun_entry, key)
+	SIZE(VALUE, edc_pending_start)                 \
+	FIELD(VALUE, edc_pending_start, begin)         \
+	FIELD(VALUE, edc_pending_start, key)
 
 #define CONSTANTS(VALUE)                            \
 	VALUE("EDC_CPU_HEADER", EDC_CPU_HEADER)     \

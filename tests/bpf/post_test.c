@@ -47,13 +47,13 @@ static union {
 } area;
 static __u64 ns;
 static __u64 traced_words[1];
-static struct edc_begun starts;
+static struct edc_pending_starts starts;
 static struct edc_trigger_state states;
 static int failures;
 
 void *bpf_map_lookup_elem(void *map, void *key)
 {
-	if (map == (void *)&begun)
+	if (map == (void *)&pending)
 		return &starts;
 	if (map == (void *)&trigger_states)
 		return *(__u32 *)key < EDC_TRIGGERS ? (void *)&states : 0;
@@ -530,8 +530,8 @@ static void wait_for_events(__u32 kind)
 					.decision = EDC_MATCH_NONE,
 					.belongs = 1ull << EDC_FIRST_INPUT,
 					.wanted = 1 << EDC_VALUE_TIME};
-	matcher.trigger[0] =
-	    (struct edc_trigger){.kind = kind, .acts = EDC_ACT_HOLD | EDC_ACT_TELL, .within = TICKS(1000), .times = 3};
+	matcher.trigger[0] = (struct edc_trigger){
+	    .kind = kind, .acts = EDC_ACT_HOLD | EDC_ACT_NOTIFY, .within = TICKS(1000), .times = 3};
 }
 
 static void wait_for_nothing(void)
@@ -645,7 +645,7 @@ static void a_sample_is_begun_once_in_a_tick(void)
 	wait_for_events(EDC_TRIGGER_EVENT);
 	overwriting = 0;
 	sampling = 1;
-	matcher.trigger[0].acts = EDC_ACT_SAMPLE | EDC_ACT_TELL;
+	matcher.trigger[0].acts = EDC_ACT_SAMPLE | EDC_ACT_NOTIFY;
 	for (int i = 0; i < 3; i++) {
 		tick += i == 2;
 		POST(CLASS, EDC_FILTER_NONE, 9, 1);

@@ -88,7 +88,7 @@ card *load()
 		return nullptr;
 	bpf_program *program;
 	bpf_object__for_each_program(program, opened->obj)
-	    bpf_program__set_autoload(program, program == opened->progs.judge_values);
+	    bpf_program__set_autoload(program, program == opened->progs.match_values);
 	opened->rodata->timing = 1;
 	bpf_map__set_max_entries(opened->maps.rings, static_cast<__u32>(::sysconf(_SC_NPROCESSORS_CONF)));
 	if (card__load(opened) == 0)
@@ -118,7 +118,7 @@ int main(int argc, char **argv)
 	auto *areas = static_cast<std::byte *>(
 	    map_memory(loaded->maps.rings, area_bytes * static_cast<std::size_t>(::sysconf(_SC_NPROCESSORS_CONF))));
 	auto *area = reinterpret_cast<edc_cpu *>(areas + area_bytes * static_cast<std::size_t>(::sched_getcpu()));
-	auto *begun = static_cast<edc_begun *>(map_memory(loaded->maps.begun, sizeof(edc_begun)));
+	auto *pending = static_cast<edc_pending_starts *>(map_memory(loaded->maps.pending, sizeof(edc_pending_starts)));
 	RandomFilters random(static_cast<unsigned>(std::atol(argv[1])));
 	random.is_in_order = true;
 	std::uint64_t judged = 0, kept = 0, timed = 0, differences = 0;
@@ -145,7 +145,7 @@ int main(int argc, char **argv)
 					*random.description, RandomFilters::begin_time);
 		activities::Pairs pairs(definition);
 		area->timed[0] = {};
-		*begun = {};
+		*pending = {};
 		static const edc_matcher none{};
 		loaded->data_matcher->matcher = matcher->kernel_tables() ? *matcher->kernel_tables() : none;
 		for (long event = 0; event < events; ++event) {
@@ -157,7 +157,7 @@ int main(int argc, char **argv)
 			trial.rounds = 1;
 			std::copy(std::begin(sample.value), std::end(sample.value), trial.value);
 			LIBBPF_OPTS(bpf_test_run_opts, options, .ctx_in = &trial, .ctx_size_in = sizeof trial);
-			if (bpf_prog_test_run_opts(bpf_program__fd(loaded->progs.judge_values), &options) < 0 ||
+			if (bpf_prog_test_run_opts(bpf_program__fd(loaded->progs.match_values), &options) < 0 ||
 			    options.retval != 0) {
 				std::perror("the program cannot be run");
 				return 1;

@@ -11,16 +11,16 @@
 namespace monitor::card {
 
 void LinkDeleter::operator()(bpf_link *) const {}
-void BpfCard::BellDeleter::operator()(ring_buffer *) const {}
+void BpfCard::WakeupDeleter::operator()(ring_buffer *) const {}
 void LateCpus::Deleter::operator()(ring_buffer *) const {}
 EventOpener::~EventOpener() = default;
 
-int BpfCard::bell() const
+int BpfCard::wakeup_fd() const
 {
 	return -1;
 }
 
-void BpfCard::heard() {}
+void BpfCard::ack() {}
 
 static std::uint64_t misses_now = 0;
 

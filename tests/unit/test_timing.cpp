@@ -40,7 +40,7 @@ TEST_CASE("timing: a bucket holds what is between its bounds, an eighth of a pow
 TEST_CASE("timing: random starts and ends are paired as a map does")
 {
 	std::mt19937_64 random(1);
-	const auto begun = std::make_unique<edc_begun>();
+	const auto pending = std::make_unique<edc_pending_starts>();
 	edc_timed timed{};
 	std::map<std::uint64_t, std::uint64_t> open;
 	std::uint64_t time = 1000, number = 0, sum = 0, longest = 0, shortest = ~0ull, replaced = 0, ends = 0,
@@ -52,10 +52,10 @@ TEST_CASE("timing: random starts and ends are paired as a map does")
 			++starts;
 			replaced += open.contains(key);
 			open[key] = time;
-			edc_timed_start(&timed, begun.get(), key, time);
+			edc_timed_start(&timed, pending.get(), key, time);
 			continue;
 		}
-		edc_timed_end(&timed, begun.get(), key, time);
+		edc_timed_end(&timed, pending.get(), key, time);
 		const auto found = open.find(key);
 		if (found == open.end()) {
 			++ends;
@@ -80,25 +80,25 @@ TEST_CASE("timing: random starts and ends are paired as a map does")
 
 TEST_CASE("timing: starts without room are forgotten, the oldest first, and counted")
 {
-	const auto begun = std::make_unique<edc_begun>();
+	const auto pending = std::make_unique<edc_pending_starts>();
 	edc_timed timed{};
-	for (std::uint64_t key = 0; key < 3 * EDC_BEGUN; ++key)
-		edc_timed_start(&timed, begun.get(), key, 1000 + key);
-	CHECK(timed.starts == 3 * EDC_BEGUN);
-	CHECK(timed.forgotten >= 2 * EDC_BEGUN);
-	CHECK(timed.forgotten < 2 * EDC_BEGUN + EDC_BEGUN / 8);
-	for (std::uint64_t key = 0; key < 3 * EDC_BEGUN; ++key)
-		edc_timed_end(&timed, begun.get(), key, 100'000);
+	for (std::uint64_t key = 0; key < 3 * EDC_PENDING_STARTS; ++key)
+		edc_timed_start(&timed, pending.get(), key, 1000 + key);
+	CHECK(timed.starts == 3 * EDC_PENDING_STARTS);
+	CHECK(timed.forgotten >= 2 * EDC_PENDING_STARTS);
+	CHECK(timed.forgotten < 2 * EDC_PENDING_STARTS + EDC_PENDING_STARTS / 8);
+	for (std::uint64_t key = 0; key < 3 * EDC_PENDING_STARTS; ++key)
+		edc_timed_end(&timed, pending.get(), key, 100'000);
 	CHECK(number_of(timed) + timed.forgotten == timed.starts);
 	CHECK(timed.ends == timed.forgotten);
-	CHECK(timed.longest < 100'000 - 1000 - EDC_BEGUN); // those that are left are the latest
-	for (const edc_begun_entry &entry : begun->entry)
+	CHECK(timed.longest < 100'000 - 1000 - EDC_PENDING_STARTS); // those that are left are the latest
+	for (const edc_pending_start &entry : pending->entry)
 		CHECK(entry.begin == 0);
 }
 
 TEST_CASE("timing: threads with keys of their own do not lose each other's starts")
 {
-	const auto begun = std::make_unique<edc_begun>();
+	const auto pending = std::make_unique<edc_pending_starts>();
 	constexpr unsigned threads = 4, rounds = 200'000, keys = 16;
 	std::vector<edc_timed> timed(threads);
 	{
@@ -107,8 +107,8 @@ TEST_CASE("timing: threads with keys of their own do not lose each other's start
 			all.emplace_back([&, thread] {
 				for (unsigned round = 0; round < rounds; ++round) {
 					const std::uint64_t key = thread * keys + round % keys, time = 1000 + round;
-					edc_timed_start(&timed[thread], begun.get(), key, time);
-					edc_timed_end(&timed[thread], begun.get(), key, time + 5);
+					edc_timed_start(&timed[thread], pending.get(), key, time);
+					edc_timed_end(&timed[thread], pending.get(), key, time + 5);
 				}
 			});
 	}

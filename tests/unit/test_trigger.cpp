@@ -209,9 +209,9 @@ TEST_CASE("trigger: a second event that is missing")
 	missing.step(0, 7, 300);
 	unsigned overdue = 0;
 	for (const std::uint64_t before : {300u, 301u, 301u})
-		for (edc_begun_entry &entry : missing.state->begun.entry) {
+		for (edc_pending_start &entry : missing.state->pending.entry) {
 			__u64 key = 0;
-			if (edc_begun_overdue(&entry, before, &key)) {
+			if (edc_pending_start_overdue(&entry, before, &key)) {
 				CHECK(key == 7);
 				CHECK(before == 301);
 				++overdue;
@@ -257,6 +257,6 @@ TEST_CASE("trigger: more keys than there is room for are counted")
 	Stepper then(EDC_TRIGGER_THEN, 0);
 	for (std::uint64_t key = 0; key < 10000; ++key)
 		then.step(0, key, ++time);
-	CHECK(then.forgotten >= 10000 - EDC_BEGUN);
+	CHECK(then.forgotten >= 10000 - EDC_PENDING_STARTS);
 	CHECK(then.step(1, 9999, ++time));
 }

@@ -169,7 +169,7 @@ private:
 				     : act.kind == TriggerAct::Kind::reset  ? EDC_ACT_RESET
 									    : 0u;
 		if (trigger.needs_recorder())
-			made.acts |= EDC_ACT_TELL;
+			made.acts |= EDC_ACT_NOTIFY;
 		if (trigger.resets())
 			made.reset = resets_++;
 		tables_of(EDC_ID_KERNEL_FIRST).set_trigger(i, made);

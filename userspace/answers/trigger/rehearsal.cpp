@@ -12,10 +12,11 @@ namespace monitor::trigger {
 namespace {
 
 // The first event of a key that waits for a second one; nullptr: there is none.
-edc_begun_entry *find_waiting(edc_begun &begun, std::uint64_t key)
+edc_pending_start *find_waiting(edc_pending_starts &pending, std::uint64_t key)
 {
-	for (__u32 i = 0; i < EDC_BEGUN_NEAR; ++i)
-		if (edc_begun_entry *entry = edc_begun_near(&begun, key, i); entry->begin && entry->key == key)
+	for (__u32 i = 0; i < EDC_PENDING_STARTS_NEAR; ++i)
+		if (edc_pending_start *entry = edc_pending_start_near(&pending, key, i);
+		    entry->begin && entry->key == key)
 			return entry;
 	return nullptr;
 }
@@ -80,7 +81,7 @@ void Rehearsal::step(std::size_t number, unsigned input, const trace::Event &eve
 		key = bits;
 	}
 	const bool is_new =
-	    trigger.made.kind == EDC_TRIGGER_MISSING && !input && !find_waiting(remembered.state->begun, key);
+	    trigger.made.kind == EDC_TRIGGER_MISSING && !input && !find_waiting(remembered.state->pending, key);
 	const bool fires =
 	    edc_trigger_step(&trigger.made, remembered.state.get(), input, key, event.time, &began, &forgotten_);
 	if (is_new)
@@ -111,7 +112,7 @@ void Rehearsal::expire(std::uint64_t time, Side side)
 		       time - remembered.waiting.front().first > trigger.made.within) {
 			const auto [began, key] = remembered.waiting.front();
 			remembered.waiting.pop_front();
-			edc_begun_entry *entry = find_waiting(remembered.state->begun, key);
+			edc_pending_start *entry = find_waiting(remembered.state->pending, key);
 			if (!entry || entry->begin != began)
 				continue; // it was followed
 			entry->begin = 0;

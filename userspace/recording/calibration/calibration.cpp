@@ -19,7 +19,7 @@
 
 #include "base/error.h"
 #include "recording/card/classes.h"
-#include "recording/card/places.h"
+#include "recording/card/own_code_offsets.h"
 #include "recording/card/trial.h"
 #include "workloads.h"
 
@@ -249,7 +249,7 @@ private:
 	RoundTrips trips_;
 	Faults faults_;
 	Calls calls_;
-	const std::uint64_t reset_place_ = place_in_file(reinterpret_cast<std::uintptr_t>(&reset_here));
+	const std::uint64_t reset_place_ = offset_in_own_file(reinterpret_cast<std::uintptr_t>(&reset_here));
 	Work sched_{"sched", {"sched_switch", "sched_waking"}, 2, [this] { return trips_.time(); }};
 	Work fault_{"fault", {"page_fault_user", "minor_fault"}, 1, [this] { return faults_.time(); }};
 	Work rejected_{"rejected", {"sys_enter", "sys_exit"}, 1, [this] { return calls_.time(); }};

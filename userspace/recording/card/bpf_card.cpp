@@ -18,22 +18,22 @@
 
 namespace monitor::card {
 
-int BpfCard::bell() const
+int BpfCard::wakeup_fd() const
 {
-	return module_ ? module_->bell() : ring_buffer__epoll_fd(bell_.get());
+	return module_ ? module_->wakeup_fd() : ring_buffer__epoll_fd(wakeup_.get());
 }
 
-void BpfCard::heard()
+void BpfCard::ack()
 {
 	if (module_)
-		module_->heard();
+		module_->ack();
 	else
-		ring_buffer__consume(bell_.get());
+		ring_buffer__consume(wakeup_.get());
 }
 
-int BpfCard::firing_bell() const
+int BpfCard::firing_wakeup_fd() const
 {
-	return module_ ? module_->bell() : ring_buffer__epoll_fd(firing_bell_.get());
+	return module_ ? module_->wakeup_fd() : ring_buffer__epoll_fd(firing_wakeup_.get());
 }
 
 short BpfCard::firing_events() const
@@ -45,7 +45,7 @@ short BpfCard::firing_events() const
 void BpfCard::heard_firings()
 {
 	if (!module_)
-		ring_buffer__consume(firing_bell_.get());
+		ring_buffer__consume(firing_wakeup_.get());
 }
 
 int BpfCard::new_cgroups() const
@@ -95,15 +95,15 @@ std::uint64_t BpfCard::resume()
 	return edc_resume(&area(0).reader.paused);
 }
 
-std::vector<edc_begun_entry> BpfCard::take_overdue(unsigned trigger, std::uint64_t before)
+std::vector<edc_pending_start> BpfCard::take_overdue(unsigned trigger, std::uint64_t before)
 {
 	if (module_)
 		return module_->take_overdue(trigger, before);
-	std::vector<edc_begun_entry> overdue;
+	std::vector<edc_pending_start> overdue;
 	auto *state = reinterpret_cast<edc_trigger_state *>(trigger_states_.data()) + trigger;
-	for (edc_begun_entry &entry : state->begun.entry) {
-		edc_begun_entry taken{};
-		taken.begin = edc_begun_overdue(&entry, before, &taken.key);
+	for (edc_pending_start &entry : state->pending.entry) {
+		edc_pending_start taken{};
+		taken.begin = edc_pending_start_overdue(&entry, before, &taken.key);
 		if (taken.begin)
 			overdue.push_back(taken);
 	}
@@ -126,7 +126,7 @@ std::map<unsigned, double> BpfCard::time_judgements(const EventMatcher &matcher)
 			options.sz = sizeof options;
 			options.ctx_in = &trial;
 			options.ctx_size_in = sizeof trial;
-			if (bpf_prog_test_run_opts(bpf_program__fd(skeleton_->progs.judge_values), &options) < 0 ||
+			if (bpf_prog_test_run_opts(bpf_program__fd(skeleton_->progs.match_values), &options) < 0 ||
 			    options.retval)
 				break;
 			const double ns = static_cast<double>(trial.ns) / EDC_TRIAL_ROUNDS;
@@ -187,7 +187,7 @@ void BpfCard::empty()
 	if (options_.filtering)
 		std::memset(traced_.data(), 0, traced_.size());
 	if (options_.times)
-		std::memset(begun_.data(), 0, begun_.size());
+		std::memset(pending_.data(), 0, pending_.size());
 	if (options_.triggers)
 		std::memset(trigger_states_.data(), 0, trigger_states_.size());
 	if (stacks_)

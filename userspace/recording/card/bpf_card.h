@@ -176,15 +176,15 @@ public:
 	// With CardOptions::stacks only.
 	StackMemory stack_memory() const { return stacks_->memory(); }
 
-	// Readable if a ring became half full since the last heard().
-	int bell() const;
-	void heard();
+	// Readable if a ring became half full since the last ack().
+	int wakeup_fd() const;
+	void ack();
 	// The same for firings of triggers (edc_firings); poll() for these events. With CardOptions::triggers only.
-	int firing_bell() const;
+	int firing_wakeup_fd() const;
 	short firing_events() const;
 	void heard_firings();
 	// First events of a trigger from before this time, that were not followed by a second one. Each is taken once.
-	std::vector<edc_begun_entry> take_overdue(unsigned trigger, std::uint64_t before);
+	std::vector<edc_pending_start> take_overdue(unsigned trigger, std::uint64_t before);
 	// As probes do. pause(): whether that began one, resume(): when the one that it ended began, 0: none.
 	bool pause(std::uint64_t time);
 	std::uint64_t resume();
@@ -212,15 +212,15 @@ public:
 	const std::vector<std::string> &lacking() const { return lacking_; }
 
 private:
-	struct BellDeleter {
-		void operator()(ring_buffer *bell) const;
+	struct WakeupDeleter {
+		void operator()(ring_buffer *wakeup) const;
 	};
 
 	const Mapping &areas() const { return module_ ? module_->areas() : areas_; }
 	void configure();
 	void configure_counters();
 	void map_rings();
-	void open_bell();
+	void open_wakeups();
 	void watch_cgroups();
 	void empty();
 	bool is_of_module(const std::string &event) const;
@@ -242,13 +242,13 @@ private:
 	FunctionProbes functions_;
 	std::uint64_t area_bytes_ = 0;
 	Mapping areas_;
-	std::unique_ptr<ring_buffer, BellDeleter> bell_; // of the rings in areas_
-	std::unique_ptr<ring_buffer, BellDeleter> firing_bell_;
+	std::unique_ptr<ring_buffer, WakeupDeleter> wakeup_; // of the rings in areas_
+	std::unique_ptr<ring_buffer, WakeupDeleter> firing_wakeup_;
 	Link cgroups_link_;
-	std::unique_ptr<ring_buffer, BellDeleter> new_cgroups_;
+	std::unique_ptr<ring_buffer, WakeupDeleter> new_cgroups_;
 	std::function<void(const edc_new_cgroup &)> take_cgroup_;
 	Mapping traced_;         // one bit per process, if options_.filtering
-	Mapping begun_;          // an edc_begun for each of options_.times
+	Mapping pending_;        // an edc_pending_starts for each of options_.times
 	Mapping trigger_states_; // an edc_trigger_state for each of options_.triggers
 	std::vector<Link> links_;
 	FaultEvents fault_events_;

@@ -33,7 +33,7 @@ void BpfCard::attach(bool tp)
 		const std::string name = bpf_program__name(program);
 		if (bpf_program__autoload(program) && !is_iterator(program) && !is_tp_program(name) &&
 		    !is_counters(name) && !is_reset(name) && !is_function(name) &&
-		    program != skeleton_->progs.judge_values && program != skeleton_->progs.sample_here &&
+		    program != skeleton_->progs.match_values && program != skeleton_->progs.sample_here &&
 		    program != skeleton_->progs.cgroup_mkdir && program != skeleton_->progs.cpuhp_enter)
 			names.push_back(name);
 	}

@@ -18,9 +18,9 @@
 
 namespace monitor::card {
 
-void BpfCard::BellDeleter::operator()(ring_buffer *bell) const
+void BpfCard::WakeupDeleter::operator()(ring_buffer *wakeup) const
 {
-	ring_buffer__free(bell);
+	ring_buffer__free(wakeup);
 }
 
 BpfCard::BpfCard(const CardOptions &options) : options_(options)
@@ -45,7 +45,7 @@ BpfCard::BpfCard(const CardOptions &options) : options_(options)
 					why_refused()));
 	if (!module_) {
 		map_rings();
-		open_bell();
+		open_wakeups();
 	}
 	watch_cgroups();
 	late_cpus_.watch(skeleton_);
@@ -59,12 +59,12 @@ BpfCard::~BpfCard()
 	fault_events_.detach();
 	task_lists_ = {};
 	areas_ = {};
-	bell_.reset();
-	firing_bell_.reset();
+	wakeup_.reset();
+	firing_wakeup_.reset();
 	cgroups_link_ = {};
 	new_cgroups_.reset();
 	traced_ = {};
-	begun_ = {};
+	pending_ = {};
 	trigger_states_ = {};
 	if (skeleton_)
 		card__destroy(skeleton_);
@@ -90,7 +90,7 @@ void BpfCard::configure()
 	std::ranges::copy(options_.decisions, const_cast<__u16 *>(skeleton_->rodata->decisions));
 	std::memcpy(const_cast<__u32 *>(skeleton_->rodata->uuid), options_.uuid.data(), options_.uuid.size());
 	bpf_map__set_max_entries(skeleton_->maps.rings, module_ ? 1 : options_.cpus);
-	bpf_map__set_max_entries(skeleton_->maps.begun, std::max(module_ ? 0 : options_.times, 1u));
+	bpf_map__set_max_entries(skeleton_->maps.pending, std::max(module_ ? 0 : options_.times, 1u));
 	bpf_map__set_max_entries(skeleton_->maps.trigger_states, std::max(module_ ? 0 : options_.triggers, 1u));
 	if (!module_)
 		bpf_map__set_value_size(skeleton_->maps.rings, static_cast<__u32>(area_bytes_));
@@ -119,7 +119,7 @@ void BpfCard::configure()
 		}
 		if (is_stack_timer(program) || (event == "sample" && !is_counters(name)))
 			continue;
-		if (program == skeleton_->progs.judge_values) {
+		if (program == skeleton_->progs.match_values) {
 			bpf_program__set_autoload(program, options_.matching && !module_);
 			continue;
 		}
@@ -207,24 +207,24 @@ void BpfCard::map_rings()
 	if (options_.filtering)
 		traced_ = map(skeleton_->maps.traced, EDC_PROCESS_NUMBERS / 8, "the filter");
 	if (options_.times)
-		begun_ = map(skeleton_->maps.begun, options_.times * sizeof(edc_begun), "what is timed");
+		pending_ = map(skeleton_->maps.pending, options_.times * sizeof(edc_pending_starts), "what is timed");
 	if (options_.triggers)
 		trigger_states_ = map(skeleton_->maps.trigger_states, options_.triggers * sizeof(edc_trigger_state),
 				      "what triggers remember");
 }
 
-void BpfCard::open_bell()
+void BpfCard::open_wakeups()
 {
 	const auto open = [](const bpf_map *map) {
 		const auto ignore = [](void *, void *, std::size_t) { return 0; };
-		ring_buffer *bell = ring_buffer__new(bpf_map__fd(map), ignore, nullptr, nullptr);
-		if (!bell)
-			throw Error(errno, "cannot map the bell of the rings");
-		return bell;
+		ring_buffer *wakeup = ring_buffer__new(bpf_map__fd(map), ignore, nullptr, nullptr);
+		if (!wakeup)
+			throw Error(errno, "cannot map the wake-ups of the rings");
+		return wakeup;
 	};
-	bell_.reset(open(skeleton_->maps.bell));
+	wakeup_.reset(open(skeleton_->maps.bell));
 	if (options_.triggers)
-		firing_bell_.reset(open(skeleton_->maps.firing_bell));
+		firing_wakeup_.reset(open(skeleton_->maps.firing_bell));
 }
 
 // As long as the card is loaded, whatever else is attached.

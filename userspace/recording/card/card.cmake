@@ -40,7 +40,7 @@ add_library(monitor_card STATIC
   ${CMAKE_CURRENT_LIST_DIR}/kernel_features.cpp
   ${CMAKE_CURRENT_LIST_DIR}/late_cpus.cpp
   ${CMAKE_CURRENT_LIST_DIR}/module_card.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/places.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/own_code_offsets.cpp
   ${CMAKE_CURRENT_LIST_DIR}/preemption.cpp
   ${CMAKE_CURRENT_LIST_DIR}/preflight_checks.cpp
   ${CMAKE_CURRENT_LIST_DIR}/reset_events.cpp

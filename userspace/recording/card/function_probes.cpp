@@ -16,7 +16,7 @@
 
 #include "base/error.h"
 #include "kernel_features.h"
-#include "places.h"
+#include "own_code_offsets.h"
 #include "trial.h"
 
 namespace monitor::card {
@@ -199,7 +199,7 @@ void FunctionProbes::detach(std::size_t number)
 
 std::optional<double> FunctionProbes::time_call(const Programs &programs, void (*function)())
 {
-	const std::uint64_t place = place_in_file(reinterpret_cast<std::uintptr_t>(function));
+	const std::uint64_t place = offset_in_own_file(reinterpret_cast<std::uintptr_t>(function));
 	Places first, last;
 	first.add(place, 0);
 	last.add(place + trial_exit, 0);

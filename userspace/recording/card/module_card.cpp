@@ -135,9 +135,9 @@ void ModuleCard::match(const edc_matcher *tables, unsigned times, unsigned trigg
 		throw Error(errno, "the module cannot filter events");
 }
 
-std::vector<edc_begun_entry> ModuleCard::take_overdue(unsigned trigger, std::uint64_t before) const
+std::vector<edc_pending_start> ModuleCard::take_overdue(unsigned trigger, std::uint64_t before) const
 {
-	std::vector<edc_begun_entry> all;
+	std::vector<edc_pending_start> all;
 	edc_device_overdue overdue{};
 	do {
 		overdue.trigger = trigger;
@@ -147,11 +147,11 @@ std::vector<edc_begun_entry> ModuleCard::take_overdue(unsigned trigger, std::uin
 			break;
 		all.insert(all.end(), overdue.entry,
 			   overdue.entry + std::min<__u32>(overdue.found, EDC_DEVICE_OVERDUE_MAX));
-	} while (overdue.found >= EDC_DEVICE_OVERDUE_MAX && all.size() < EDC_BEGUN);
+	} while (overdue.found >= EDC_DEVICE_OVERDUE_MAX && all.size() < EDC_PENDING_STARTS);
 	return all;
 }
 
-void ModuleCard::heard() const
+void ModuleCard::ack() const
 {
 	std::uint64_t times;
 	while (::read(device_.get(), &times, sizeof times) < 0 && errno == EINTR)

@@ -44,10 +44,10 @@ public:
 	// they have.
 	void match(const edc_matcher *tables, unsigned times, unsigned triggers);
 	// As in BpfCard.
-	std::vector<edc_begun_entry> take_overdue(unsigned trigger, std::uint64_t before) const;
-	// Readable if a ring was found half full since the last heard().
-	int bell() const { return device_.get(); }
-	void heard() const;
+	std::vector<edc_pending_start> take_overdue(unsigned trigger, std::uint64_t before) const;
+	// Readable if a ring was found half full since the last ack().
+	int wakeup_fd() const { return device_.get(); }
+	void ack() const;
 	// Clear all tokens, counts and traced threads. Only while nothing is attached.
 	void reset();
 	// Every CPU posts a `sample` at this interval, until detach(). The class must be attached.

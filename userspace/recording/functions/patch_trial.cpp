@@ -21,7 +21,7 @@
 #include "monitor/edc_fields.h"
 #include "monitor/function_table.h"
 #include "patch_table.h"
-#include "recording/card/places.h"
+#include "recording/card/own_code_offsets.h"
 #include "recording/card/trial.h"
 
 namespace monitor::functions {
@@ -45,7 +45,7 @@ constexpr std::uint64_t trial_exit = 11;
 // The library finds its table in the environment when it is loaded. Returns its handle; null: it cannot be loaded.
 void *load_library()
 {
-	const std::uint64_t entry = card::place_in_file(reinterpret_cast<std::uintptr_t>(&trial_function));
+	const std::uint64_t entry = card::offset_in_own_file(reinterpret_cast<std::uintptr_t>(&trial_function));
 	card::Function function{"trial", "/proc/self/exe", 0, {}, {}};
 	function.sleds = {{entry, EDC_SLED_XRAY_ENTRY}, {entry + trial_exit, EDC_SLED_XRAY_RETURN}};
 	const std::string table = patch_table({function});

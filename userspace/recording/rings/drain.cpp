@@ -83,14 +83,14 @@ void Drain::wait_for_work(Clock::time_point last_look, Clock::time_point next_lo
 		const auto left = std::max<Clock::duration>(next_look - Clock::now(), 0ns);
 		const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
 		const timespec timeout{seconds.count(), std::chrono::nanoseconds(left - seconds).count()};
-		pollfd fds[] = {{wakeup_.get(), POLLIN, 0}, {card_ && !stalled_ ? card_->bell() : -1, POLLIN, 0}};
+		pollfd fds[] = {{wakeup_.get(), POLLIN, 0}, {card_ && !stalled_ ? card_->wakeup_fd() : -1, POLLIN, 0}};
 		::ppoll(fds, 2, &timeout, nullptr);
 	}
 	std::this_thread::sleep_until(std::min(next_look, last_look + min_look_interval));
 	eventfd_t times;
 	::eventfd_read(wakeup_.get(), &times);
 	if (card_)
-		card_->heard();
+		card_->ack();
 }
 
 // The counterpart of the writers' check of `read` (monitor/ring.h): one of the two sees what the other did.

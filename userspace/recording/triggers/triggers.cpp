@@ -162,7 +162,7 @@ void Triggers::look_at_time(const Sync &now, std::vector<Firing> &to)
 		default: {
 			const auto within =
 			    static_cast<std::uint64_t>(static_cast<double>(trigger.within_ns) * frequency_hz_ / 1e9);
-			for (const edc_begun_entry &missed :
+			for (const edc_pending_start &missed :
 			     card_.take_overdue(static_cast<unsigned>(i), now.time - std::min(now.time, within)))
 				fire(i, missed.begin, missed.key, now, to);
 			next_look_ns_[i] = now.monotonic_ns + look_every_ns(trigger);

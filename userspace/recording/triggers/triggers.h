@@ -67,7 +67,7 @@ public:
 	// Call take() when one of these is readable.
 	std::vector<pollfd> fds() const
 	{
-		return {{card_.firing_bell(), card_.firing_events(), 0},
+		return {{card_.firing_wakeup_fd(), card_.firing_events(), 0},
 			{timer_.get(), POLLIN, 0},
 			{program_bell_.get(), POLLIN, 0}};
 	}

@@ -68,9 +68,9 @@ void UserTriggers::step_missing(std::uint64_t before)
 	for (unsigned i = 0; i < EDC_TRIGGERS; ++i) {
 		if (!state_[i] || trigger(i).kind != EDC_TRIGGER_MISSING || before < trigger(i).within)
 			continue;
-		for (edc_begun_entry &entry : state_[i]->begun.entry) {
+		for (edc_pending_start &entry : state_[i]->pending.entry) {
 			__u64 key = 0;
-			if (const __u64 began = edc_begun_overdue(&entry, before - trigger(i).within, &key))
+			if (const __u64 began = edc_pending_start_overdue(&entry, before - trigger(i).within, &key))
 				fired_.push_back({i, began, key, before, nullptr});
 		}
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "places.h"
+#include "own_code_offsets.h"
 
 #include <cinttypes>
 #include <cstdio>
@@ -10,7 +10,7 @@
 
 namespace monitor::card {
 
-std::uint64_t place_in_file(std::uint64_t address)
+std::uint64_t offset_in_own_file(std::uint64_t address)
 {
 	std::istringstream maps(read_text("/proc/self/maps"));
 	for (std::string line; std::getline(maps, line);) {

@@ -7,6 +7,6 @@
 namespace monitor::card {
 
 // The offset of an address in this program's file; 0 if it cannot be found.
-std::uint64_t place_in_file(std::uint64_t address);
+std::uint64_t offset_in_own_file(std::uint64_t address);
 
 } // namespace monitor::card
