@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 """What one event costs the traced program, beside floors and peers: CPU time of the load per event, the untraced load
 of the same round subtracted. W1: getppid (sys_enter, sys_exit). W2: pipe ping-pong (sched_switch, sched_waking)."""
+import os
 import random
 import statistics
 
 import peers
-from lib import Result, Spread, ratios, run
+from lib import BESIDE, Result, Spread, ratios, run
 
 TITLE = "kernel: ns added per event, against floors and peers"
 
@@ -37,13 +38,22 @@ class Load:
 
 
 def make_peers(context, load, result):
-	def attach(kind):
+	def attach(kind, context=context):
 		return lambda outcome: peers.attached(context, kind, load.pair, outcome)
 
+	def recording(context):
+		return lambda outcome: peers.recording(context, "syscall" if load.name == "W1" else "sched", outcome)
+
 	found = {kind: attach(kind) for kind in ("empty", "minimal", "ours", "rejected")}
-	found |= peers.tracers(context, load.events, context.scale(128, 8), result, load.name)
-	families = "syscall" if load.name == "W1" else "sched"
-	found["monitor record"] = lambda outcome: peers.recording(context, families, outcome)
+	if not context.beside:
+		found |= peers.tracers(context, load.events, context.scale(128, 8), result, load.name)
+	found["monitor record"] = recording(context)
+	if context.beside:
+		found[f"monitor record{BESIDE}"] = recording(context.beside)
+		if os.path.exists(context.beside.helper("attach")):
+			found |= {kind + BESIDE: attach(kind, context.beside) for kind in ("ours", "rejected")}
+		else:
+			result.note("the other build has no probes to attach: run its own tools/bench once")
 	return found
 
 
@@ -79,6 +89,10 @@ def run_load(context, name, result):
 			" ".join(f"{row['instructions']}/{row['jited_bytes']}" for row in programs)])
 	result.table(["ns added per event", "min", "median", "max", "/ empty", "/ minimal", "BPF instructions/bytes"],
 		rows)
+	for above in [peer for peer in added if peer + BESIDE in added]:
+		differences = Spread([a - b for a, b in zip(added[above], added[above + BESIDE])])
+		result.note(f"{name} {above}: {differences.mid:+.1f} ns per event ({differences.low:+.1f} to {differences.high:+.1f}), "
+			f"{ratios(added[above], added[above + BESIDE]).mid:.2f} times, of the other build")
 	for above, below, limit in BARS[name]:
 		if below in added:
 			spread = ratios(added[above], added[below])

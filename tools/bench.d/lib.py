@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What the benches share: their context, figures over rounds, tables, bars. Used by main.py and every bench."""
+import copy
 import json
 import math
 import os
@@ -10,6 +11,9 @@ import subprocess
 import time
 
 
+BESIDE = ", other build"  # of a row's name
+
+
 class Skip(Exception):
 	"""This machine cannot run the bench; the text says why."""
 
@@ -18,9 +22,7 @@ class Context:
 	"""Where things are and how long to run. `scale(full, smoke)` picks the size of a bench."""
 
 	def __init__(self, options, work):
-		self.monitor = os.path.join(options.build, "tools/monitor/monitor")
-		self.build = options.build
-		self.helpers = os.path.join(options.build, "bench")
+		self.use(options.build)
 		self.work = work
 		self.smoke = options.smoke
 		self.rounds = options.rounds
@@ -28,6 +30,15 @@ class Context:
 		self.agents = options.agents
 		cpus = sorted(os.sched_getaffinity(0))
 		self.load_cpu, self.other_cpu = cpus[-1], cpus[0]
+		self.beside = None  # the same with another build (--beside)
+		if options.beside:
+			self.beside = copy.copy(self)
+			self.beside.use(options.beside)
+
+	def use(self, build):
+		self.monitor = os.path.join(build, "tools/monitor/monitor")
+		self.build = build
+		self.helpers = os.path.join(build, "bench")
 
 	def scale(self, full, smoke):
 		return smoke if self.smoke else full

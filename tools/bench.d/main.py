@@ -20,6 +20,7 @@ def parse():
 	parser = argparse.ArgumentParser(prog="tools/bench", description="Measures what the monitor costs and reaches.")
 	parser.add_argument("names", nargs="*", metavar="NAME", help="of " + ", ".join(BENCHES) + " (default: all)")
 	parser.add_argument("--build", help="build directory to use (default: build-bench)")
+	parser.add_argument("--beside", metavar="BUILD", help="read, kernel: interleaved with another build of the monitor")
 	parser.add_argument("--no-build", action="store_true", help="take the monitor that is there, install nothing")
 	parser.add_argument("--smoke", action="store_true", help="each bench for a moment, to see that it works")
 	parser.add_argument("--rounds", type=int, help="rounds of the interleaved benches")
@@ -31,6 +32,10 @@ def parse():
 	for name in options.names:
 		if name not in BENCHES:
 			parser.error(f"there is no bench {name}; there are {', '.join(BENCHES)}")
+	if options.beside and not (options.names and set(options.names) <= {"read", "kernel"}):
+		parser.error("--beside is of read and kernel: name one of them, or both")
+	if options.beside and not os.access(os.path.join(options.beside, "tools/monitor/monitor"), os.X_OK):
+		parser.error(f"{options.beside} has no tools/monitor/monitor: name a directory in which the monitor was built")
 	return options
 
 

@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import time
 
-from lib import Result, Spread, run, spawn, trace_info
+from lib import BESIDE, Result, Spread, ratios, run, spawn, trace_info
 
 TITLE = "read: report and list on one CPU"
 TOKENS_PER_LOOP = 560  # of `workload mixed`, both CPUs together; measured roughly, the real number is counted
@@ -51,19 +51,30 @@ def bench(context):
 	rows, found = [], {}
 	for size in sizes:
 		directory, tokens = make_trace(context, size)
-		verbs = {"report": [context.monitor, "report", directory], "list": [context.monitor, "list", directory]}
+		verbs = {verb: [context.monitor, verb, directory] for verb in ("report", "list")}
+		interleaved = dict(verbs)
+		if context.beside:
+			interleaved |= {verb + BESIDE: [context.beside.monitor, verb, directory] for verb in verbs}
 		if shutil.which("babeltrace2") and size == sizes[0]:
 			verbs["babeltrace2"] = ["babeltrace2", directory]
 			verbs["babeltrace2, not printed"] = ["babeltrace2", "-o", "dummy", directory]
-		for verb, command in verbs.items():
-			times = rounds if verb in ("report", "list") else 1
-			runs = [measure(command, context.other_cpu) for _ in range(times)]
-			rate = Spread([tokens / run["seconds"] / 1e6 for run in runs])
-			row = {"tokens": tokens, "rate": rate.mid, "resident": max(run["resident"] for run in runs),
-				"anonymous": max(run["anonymous"] for run in runs), "rate_spread": rate.json()}
+		runs = {verb: [] for verb in interleaved}
+		for _ in range(rounds):
+			for verb, command in interleaved.items():
+				runs[verb].append(measure(command, context.other_cpu))
+		runs |= {verb: [measure(command, context.other_cpu)] for verb, command in verbs.items() if verb not in runs}
+		for verb, measured in runs.items():
+			rate = Spread([tokens / run["seconds"] / 1e6 for run in measured])
+			row = {"tokens": tokens, "rate": rate.mid, "resident": max(run["resident"] for run in measured),
+				"anonymous": max(run["anonymous"] for run in measured), "rate_spread": rate.json()}
 			found[f"{verb} {size}"] = row
 			rows.append([verb, f"{tokens:,}", *rate.cells(2), f"{row['resident'] / 1e6:.1f}",
 				f"{row['anonymous'] / 1e6:.1f}"])
+		if context.beside:
+			for verb in ("report", "list"):
+				of = ratios(*([run["seconds"] for run in runs[name]] for name in (verb, verb + BESIDE)))
+				result.note(f"{verb}, {tokens:,} tokens: {of.mid:.3f} times the CPU time of the other build "
+					f"({of.low:.3f} to {of.high:.3f})")
 		shutil.rmtree(directory)
 	result.table(["to /dev/null", "tokens", "M tokens per CPU second: min", "median", "max", "peak resident, MB",
 		"anonymous, MB"], rows)
