@@ -94,6 +94,9 @@ def goes_on():
 	e2e.expect(begins == sorted(set(begins)), f"periods step back: {begins}")
 	cpus = trace.report()["cpus"]
 	e2e.expect(all(row["unknown_percent"] > 10 for row in cpus), f"the time between two recordings is known: {cpus}")
+	watched("another")
+	heads = e2e.run(e2e.monitor, "diff", trace.directory, e2e.work / "another").stdout.splitlines()[:2]
+	e2e.expect("3 recordings" in heads[0] and "recordings" not in heads[1], f"diff does not say of how many recordings: {heads}")
 
 
 def wall_times(trace):

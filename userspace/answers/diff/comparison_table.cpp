@@ -172,6 +172,8 @@ std::string missing_text(const Measured &in)
 		add(fmt::format("{} packets damaged", in.problems.total()));
 	if (text.empty() && !in.is_whole)
 		add("events are missing: a gap, or left out by --filter or a budget");
+	if (in.summary.lives > 1)
+		add(fmt::format("{} recordings, between which nothing was recorded", in.summary.lives));
 	return text;
 }
 
