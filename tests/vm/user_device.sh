@@ -37,7 +37,7 @@ await() {
 	fail "no $what: $(cat /tmp/*.out)"
 }
 
-begins() { [ -s $trace/metadata ]; }
+begins() { grep -q '^monitor: recording' /tmp/recorder.out; } # its files are there a little earlier
 # Behind it a program finds the recorder by the device alone.
 start_recorder() {
 	rm -rf $trace /run/monitor/edc.sock
