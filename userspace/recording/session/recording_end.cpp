@@ -47,7 +47,8 @@ void Session::end_flight()
 	result_.left_out = flight_->left_out();
 }
 
-void Session::end_recording()
+// No part posts any more, and everything that is read once at the end was read; returns the last moment.
+Sync Session::end_parts()
 {
 	if (phases_)
 		phases_->stop();
@@ -72,7 +73,7 @@ void Session::end_recording()
 	const Sync end = steering_->last();
 	if (counted_)
 		counted_->end(end);
-	const std::uint64_t cpu_ns = own_cpu_time_ns() - cpu_before_ns_;
+	file_.recorder.cpu_ns = own_cpu_time_ns() - cpu_before_ns_;
 	if (triggers_)
 		triggers_->end_pause(end);
 	if (BlockSink *const sink = this->sink())
@@ -82,6 +83,11 @@ void Session::end_recording()
 	drain_->sync(); // no token is later than this one
 	if (steering_->invariant_tsc())
 		file_.tsc_skew.end = measure_tsc_skew();
+	return end;
+}
+
+void Session::drain_rest()
+{
 	drain_->drain_rest(
 	    [this] {
 		    if (matched_)
@@ -104,6 +110,11 @@ void Session::end_recording()
 	writer_->finish();
 	if (failure_.reported())
 		fail(failure_.text());
+}
+
+// What each part counted until `end`.
+void Session::take_counts(const Sync &end)
+{
 	if (phases_)
 		file_.calibration->phases = phases_->finish(progress().lost);
 	name_new_cgroups();
@@ -121,13 +132,20 @@ void Session::end_recording()
 		act();
 	add_triggers(file_);
 	file_.recorder = {own_kernel_pid(),
-			  cpu_ns,
+			  file_.recorder.cpu_ns,
 			  end.monotonic_ns - file_.start.monotonic_ns.value_or(0),
 			  writer_->bytes(),
 			  writer_->dropped_blocks(),
 			  drain_->worst_fill(),
 			  control_->tokens() + (states_ ? states_->tokens() : 0)};
 	file_.end = moment_of(end);
+}
+
+void Session::end_recording()
+{
+	const Sync end = end_parts();
+	drain_rest();
+	take_counts(end);
 	calibrate_again();
 	add_other_recorders(file_, other_recorders());
 	add_end(file_, result_.end_reason, command_ ? command_->poll() : std::nullopt, !result_.failed);

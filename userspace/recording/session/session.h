@@ -118,6 +118,9 @@ private:
 	void write_file_of(const Snapshot &snapshot, bool is_complete) const;
 	void end_flight();
 	void end_recording();
+	Sync end_parts();
+	void drain_rest();
+	void take_counts(const Sync &end);
 	void calibrate_again();
 	void fail(const std::string &why);
 	void release_command();
