@@ -16,7 +16,6 @@
 #include "base/duration.h"
 #include "base/error.h"
 #include "base/escape.h"
-#include "help_format.h"
 #include "matching.h"
 #include "monitor/device.h"
 #include "problems.h"
@@ -28,7 +27,6 @@
 namespace monitor {
 namespace {
 
-constexpr double max_s = 1e9; // 31 years
 constexpr std::uint64_t min_series_ns = 1'000'000;
 constexpr std::uint64_t min_period_ns = 1'000'000'000, max_period_ns = 86'400'000'000'000;
 constexpr std::uint64_t max_periods = 10'000; // a week of minutes
@@ -349,25 +347,6 @@ void parse_flight(RecordArguments &arguments)
 	}
 }
 
-std::string duration_error(const std::string &text)
-{
-	const double seconds = std::strtod(text.c_str(), nullptr);
-	return seconds > 0 && seconds <= max_s
-		   ? std::string()
-		   : fmt::format("{} is not a number of seconds above 0 and up to {}", text, max_s);
-}
-
-// What `record --help` shows; --help-all shows all.
-void put_aside_rare_options(CLI::App &command)
-{
-	static constexpr std::string_view usual[] = {"--help",     "--help-all",  "--output", "--events",
-						     "--duration", "--pid",       "--filter", "--measure",
-						     "--stacks",   "--functions", "--flight", "--statistics"};
-	for (CLI::Option *option : command.get_options())
-		if (option->nonpositional() && std::ranges::find(usual, option->get_name()) == std::end(usual))
-			option->group(more_options);
-}
-
 } // namespace
 
 void take_record(RecordArguments &arguments)
@@ -392,154 +371,6 @@ void take_record(RecordArguments &arguments)
 	expect_one_way(arguments);
 	parse_flight(arguments);
 	parse_statistics(arguments);
-}
-
-void add_record_options(CLI::App &command, RecordArguments &arguments)
-{
-	record::Options &options = arguments.options;
-	command.add_option("-o,--output", options.output, "trace directory (default: named by date and command)")
-	    ->option_text("DIR");
-	command.add_option("-e,--events", arguments.families, "event families (default: all but block)")
-	    ->option_text("FAMILY,...");
-	command.add_option("-d,--duration", options.duration_s, "stop after this many seconds")
-	    ->option_text("SECONDS")
-	    ->check(duration_error);
-	command
-	    .add_option("-p,--pid", arguments.selection,
-			"record only these processes and their descendants, by number or name; cmd: CMD and its tree")
-	    ->option_text("PID|NAME,...|cmd");
-	command
-	    .add_option("--filter", arguments.filter,
-			"record only events for which this is true, decided where they happen; as for `monitor list`")
-	    ->option_text("EXPRESSION");
-	command
-	    .add_option(
-		"--count", arguments.counts,
-		"count the events for which this is true, in the kernel, for `report DIR counts` and a table at the "
-		"end; up to 64 times")
-	    ->option_text("NAME=EXPRESSION")
-	    ->allow_extra_args(false);
-	command
-	    .add_option("--time", arguments.times,
-			"time from each event for which START is true to the next for which END is, in the kernel, "
-			"for `report DIR counts` and a table at the end; KEY: tid, cpu, or a number that both have, "
-			"such as pid=next_pid; up to 16 times")
-	    ->option_text("'NAME=START .. END [per KEY]'")
-	    ->allow_extra_args(false);
-	command
-	    .add_option("--trigger", arguments.triggers,
-			"when something happens, do something: snapshot (with --flight), mark, start, stop, sample, "
-			"read, reset, stack, end, run, signal; see monitor-trigger(1); up to 16 times")
-	    ->option_text("'[NAME:] WHEN => DO[, DO...]'")
-	    ->allow_extra_args(false);
-	command.add_option("--triggers", arguments.trigger_files, "the triggers in this file")
-	    ->option_text("FILE")
-	    ->allow_extra_args(false);
-	command
-	    .add_option("--states", arguments.states,
-			"also record which states of a tree, a file or a shipped one, the CPUs, threads or the "
-			"machine are in, and for how long, for `monitor states DIR`")
-	    ->option_text("TREE");
-	command
-	    .add_option("--statistics", arguments.statistics,
-			"no events: sums of each period of TIME, such as 60s, in one small file each, for `report DIR`")
-	    ->option_text("TIME");
-	command
-	    .add_option("--keep", arguments.keep,
-			"with --statistics: remove periods older than TIME, such as 24h (default: keep 10000)")
-	    ->option_text("TIME");
-	command.add_flag("--count-only", arguments.count_only,
-			 "with --statistics: only the number of events of each class, which the probes count without a "
-			 "clock and without storing anything; no times, and not who did it");
-	command
-	    .add_option("--flight", arguments.flight,
-			"flight recorder: keep only the newest events, in memory, and write them when `monitor "
-			"snapshot` or SIGUSR1 asks for it; rings of SIZE in total, such as 256M, or snapshots of "
-			"the last TIME, such as 10s")
-	    ->option_text("[SIZE|TIME]")
-	    ->expected(0, 1);
-	command.add_option("--snapshots", arguments.snapshots, "with --flight: end after N snapshots")
-	    ->option_text("N")
-	    ->check(CLI::Range(1u, 1'000'000u));
-	command.add_flag("--no-tokens", arguments.no_tokens, "with --count, --time or --states: record no events");
-	command
-	    .add_option("-m,--measure", arguments.measurements,
-			"counters to read: groups such as cpu,cache, or NAME=FORMULA (see `monitor events --groups`)")
-	    ->option_text("GROUP,...");
-	command
-	    .add_option(
-		"--every", arguments.every,
-		"with -m: also read the counters when a thread has run for TIME without a switch, such as 100ms; with "
-		"--count or --time: also record what was counted and timed every TIME")
-	    ->option_text("TIME");
-	command
-	    .add_option("--reset-on", arguments.reset_on,
-			"with -m: also read the counters at these events, for `report DIR segments`: up to 4 "
-			"tracepoints, or PATH:FUNCTION[%return]")
-	    ->option_text("EVENT,...");
-	command
-	    .add_option("--ratio-format", arguments.ratio_format,
-			"with -m: exact counts, or ratios of 16 or 32 bits for small recordings (default: exact)")
-	    ->check(CLI::IsMember({"exact", "rems16", "rems32"}));
-	command
-	    .add_option("--card", options.card,
-			"what writes the kernel's events: bpf, module, or auto (the module if it is loaded)")
-	    ->check(CLI::IsMember({"auto", "bpf", "module"}));
-	command
-	    .add_option("--sample-every", arguments.sample_every,
-			"interrupt all CPUs every TIME, such as 10ms, at the same time, and record what each is doing, "
-			"for `report DIR samples`")
-	    ->option_text("TIME");
-	add_stack_options(command, arguments.stacks,
-			  "who called whom, in programs and in the kernel, for `report DIR stacks`");
-	command
-	    .add_option("--functions", arguments.functions,
-			"calls of functions, for `report DIR activities`: of CMD's program or the one of -p by name, "
-			"others as FILE:NAME; * and ? stand for any text or character")
-	    ->option_text("PATTERN,...");
-	command
-	    .add_option("--budget", arguments.budget,
-			"if the events of --functions take more than this share of the CPU time that is used, stop "
-			"recording the most expensive ones")
-	    ->option_text("PERCENT");
-	command.add_option("--buffer", arguments.buffer, "memory for the rings and the pool together, such as 64M")
-	    ->option_text("SIZE");
-	command.add_option("--max-size", arguments.max_size, "stop when the trace reaches this size, such as 1G")
-	    ->option_text("SIZE");
-	command.add_option("--note", options.note, "text to store with the trace")->option_text("TEXT");
-	command.add_flag("--user", options.everyone,
-			 "record the events of every instrumented program, not only of CMD's tree");
-	command.add_flag("--user-only", options.user_only,
-			 "record only the events that instrumented programs post themselves; needs no privilege");
-	command.add_flag("--calibrate", arguments.calibrate,
-			 "also measure the cost of an event in CMD itself: detach all probes for 8 to 32 ms at a time, "
-			 "2 % of the time");
-	command.add_flag("--no-calibration", arguments.no_calibration,
-			 "do not measure the cost of an event (0.3 s before and after), which is then unknown");
-	command
-	    .add_option("--notify-fd", arguments.notify_fd,
-			"for programs: write a line to this descriptor, a pipe, when everything is recorded, and end "
-			"when nobody reads it any more")
-	    ->option_text("FD")
-	    ->check(CLI::Range(0, 1'000'000));
-	command.add_flag("--force", options.force, "empty an existing trace directory first");
-	command.add_option("command", options.command, "command to run while recording")->option_text("CMD ...");
-	command.positionals_at_end();
-	put_aside_rare_options(command);
-	command.footer(
-	    "Without CMD, recording stops after -d or at Ctrl-C. CMD runs as the user who called sudo; its exit code\n"
-	    "is passed on. 125: monitor failed, 126: CMD cannot be run, 127: CMD was not found.\n"
-	    "Examples:\n"
-	    "  sudo monitor record -- make -j8\n"
-	    "  sudo monitor record -d 10\n"
-	    "  sudo monitor record -m cpu,cache -- ./solver\n"
-	    "  sudo monitor record -m cpu --reset-on ./solver:step -- ./solver\n"
-	    "  sudo monitor record --calibrate -- ./solver\n"
-	    "  sudo monitor record -p cmd -e sched,syscall -o trace -- ./server\n"
-	    "  sudo monitor record --functions 'parse_*,libc.so.6:fopen' -- ./server\n"
-	    "  sudo monitor record -p 1234 -d 5\n"
-	    "  sudo monitor record --statistics 60s --keep 24h -o week\n"
-	    "  sudo monitor record --statistics 60s --count-only -o counts");
 }
 
 } // namespace monitor
