@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <zlib.h>
 
 #include "answers/report/flame_graph.h"
@@ -83,6 +84,84 @@ std::string with_modules(std::string html)
 		urls[std::string(file.name)] = "data:text/javascript;base64," + to_base64(text);
 	}
 	replace_all(html, "src=\"main.js\"", "src=\"" + urls.at("main.js") + "\"");
+	return html;
+}
+
+// The rows of the threads that ran longest.
+std::vector<std::size_t> longest_rows(const Picture &picture)
+{
+	const Rows &rows = picture.rows();
+	const auto ran = [&](std::size_t row) {
+		std::uint64_t ticks = 0;
+		for (const std::uint32_t place : rows.threads(row))
+			ticks += picture.timeline().threads()[place].ran();
+		return ticks;
+	};
+	std::vector<std::size_t> longest(rows.size());
+	std::iota(longest.begin(), longest.end(), std::size_t{0});
+	std::ranges::sort(longest, std::ranges::greater(), ran);
+	longest.resize(std::min(longest.size(), written_threads));
+	return longest;
+}
+
+std::vector<std::string> lanes_of_page(const Picture &picture, const std::vector<std::size_t> &rows)
+{
+	std::vector<std::string> lanes;
+	for (std::size_t cpu = 0; cpu < picture.timeline().cpus().size(); ++cpu)
+		lanes.push_back(fmt::format("c{}", cpu));
+	for (const std::size_t row : rows) {
+		lanes.push_back(fmt::format("r{}", row));
+		lanes.push_back(fmt::format("w{}", row));
+	}
+	for (std::size_t by = 0; by < Groups::names.size(); ++by)
+		for (std::size_t i = 0;
+		     i < std::min(written_groups, picture.groups().by(static_cast<Groups::By>(by)).size()); ++i)
+			lanes.push_back(fmt::format("{}{}", "pmg"[by], i));
+	for (std::size_t i = 0; i < std::min(written_threads, picture.activities().kinds().size()); ++i)
+		lanes.push_back(fmt::format("a{}", i));
+	return lanes;
+}
+
+// From the coarsest level on, as many as `max_bytes` hold, by level. Returns the finest that is there.
+unsigned add_slices(Json &slices, const Picture &picture, const std::vector<std::string> &lanes, std::size_t max_bytes)
+{
+	const Timeline &timeline = picture.timeline();
+	const std::string names = fmt::format("{}", fmt::join(lanes, ","));
+	unsigned first = levels;
+	for (std::size_t bytes = 0; first > timeline.cpus_level(); --first) {
+		const std::string tile =
+		    slices_tile({timeline, &picture.groups(), nullptr, &picture.activities(), &picture.rows()},
+				first - 1, 0, ~std::uint64_t(0), names, ~std::size_t(0));
+		if (tile.size() > max_bytes * usual_ratio && first < levels)
+			break;
+		const std::string packed = to_base64(deflated(tile));
+		if ((bytes += packed.size()) > max_bytes && first < levels)
+			break;
+		slices[std::to_string(first - 1)] = packed;
+	}
+	return first;
+}
+
+std::string_view page_text(const char *name)
+{
+	for (const PageFile &file : page_files)
+		if (file.name == name)
+			return file.text;
+	return {};
+}
+
+std::string page_of(const Json &data)
+{
+	std::string html(page_text("index.html"));
+	replace_all(html, "<link rel=\"stylesheet\" href=\"view.css\">",
+		    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src data:; "
+		    "style-src 'unsafe-inline'; img-src data:\">\n<style>\n" +
+			std::string(page_text("view.css")) + "</style>");
+	html = with_modules(std::move(html));
+	// Text that no name in the trace can end: base64.
+	replace_all(html, "<script type=\"module\"",
+		    "<script type=\"text/plain\" id=\"embedded\">" + to_base64(deflated(json_dump(data))) +
+			"</script>\n<script type=\"module\"");
 	return html;
 }
 
@@ -176,39 +255,12 @@ HttpResponse answer(const Picture &picture, Wanted &wanted, const HttpRequest &r
 WrittenPage written_page(const Picture &picture, std::size_t max_bytes)
 {
 	const Timeline &timeline = picture.timeline();
-	const Rows &rows = picture.rows();
-	const auto ran = [&](std::size_t row) {
-		std::uint64_t ticks = 0;
-		for (const std::uint32_t place : rows.threads(row))
-			ticks += timeline.threads()[place].ran();
-		return ticks;
-	};
-	std::vector<std::size_t> threads(rows.size());
-	std::iota(threads.begin(), threads.end(), std::size_t{0});
-	std::ranges::sort(threads, std::ranges::greater(), ran);
-	threads.resize(std::min(threads.size(), written_threads));
-	Json lanes = Json::array();
-	std::string names;
-	const auto add_lane = [&](const std::string &name) {
-		lanes.push_back(name);
-		names += (names.empty() ? "" : ",") + name;
-	};
-	for (std::size_t cpu = 0; cpu < timeline.cpus().size(); ++cpu)
-		add_lane(fmt::format("c{}", cpu));
-	for (const std::size_t row : threads) {
-		add_lane(fmt::format("r{}", row));
-		add_lane(fmt::format("w{}", row));
-	}
-	for (std::size_t by = 0; by < Groups::names.size(); ++by)
-		for (std::size_t i = 0;
-		     i < std::min(written_groups, picture.groups().by(static_cast<Groups::By>(by)).size()); ++i)
-			add_lane(fmt::format("{}{}", "pmg"[by], i));
-	for (std::size_t i = 0; i < std::min(written_threads, picture.activities().kinds().size()); ++i)
-		add_lane(fmt::format("a{}", i));
+	const std::vector<std::size_t> rows = longest_rows(picture);
+	const std::vector<std::string> lanes = lanes_of_page(picture, rows);
 	const auto mode_bins = static_cast<unsigned>(std::clamp<std::size_t>(
 	    max_answer_bins / std::max<std::size_t>(timeline.cpus().size(), 1), 1, written_mode_bins));
 	Json data = {{"about", picture.about()},
-		     {"lanes", std::move(lanes)},
+		     {"lanes", lanes},
 		     {"mode_bins", mode_bins},
 		     {"modes", to_base64(deflated(modes_tile(timeline, 0, timeline.ticks(), mode_bins)))},
 		     {"slices", Json::object()},
@@ -219,44 +271,19 @@ WrittenPage written_page(const Picture &picture, std::size_t max_bytes)
 		} catch (const Error &) { // it was not recorded
 			data["tables"][by] = nullptr;
 		}
-	unsigned first = levels;
-	for (std::size_t bytes = 0; first > timeline.cpus_level(); --first) {
-		const std::string tile =
-		    slices_tile({timeline, &picture.groups(), nullptr, &picture.activities(), &rows}, first - 1, 0,
-				~std::uint64_t(0), names, ~std::size_t(0));
-		if (tile.size() > max_bytes * usual_ratio && first < levels)
-			break;
-		const std::string slices = to_base64(deflated(tile));
-		if ((bytes += slices.size()) > max_bytes && first < levels)
-			break;
-		data["slices"][std::to_string(first - 1)] = slices;
-	}
+	const unsigned first = add_slices(data["slices"], picture, lanes, max_bytes);
 	WrittenPage page;
 	if (first > 0)
 		page.left_out =
 		    fmt::format("what is shorter than {:.0f} us is summed up in this page: the server has more",
 				static_cast<double>(timeline.base_ticks() << (2 * first)) /
-				    picture.about()["frequency_hz"].get<double>() * 1e6);
-	if (threads.size() < rows.size())
+				    data["about"]["frequency_hz"].get<double>() * 1e6);
+	if (rows.size() < picture.rows().size())
 		page.left_out += fmt::format("{}lanes of the {} of {} threads that ran longest",
-					     page.left_out.empty() ? "" : "; ", threads.size(), rows.size());
+					     page.left_out.empty() ? "" : "; ", rows.size(), picture.rows().size());
 	data["about"]["first_level"] = first;
 	data["about"]["left_out"] = page.left_out;
-	for (const PageFile &file : page_files)
-		if (file.name == "index.html")
-			page.html = file.text;
-	for (const PageFile &file : page_files)
-		if (file.name == "view.css")
-			replace_all(page.html, "<link rel=\"stylesheet\" href=\"view.css\">",
-				    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-				    "script-src data:; "
-				    "style-src 'unsafe-inline'; img-src data:\">\n<style>\n" +
-					std::string(file.text) + "</style>");
-	page.html = with_modules(std::move(page.html));
-	// Text that no name in the trace can end: base64.
-	replace_all(page.html, "<script type=\"module\"",
-		    "<script type=\"text/plain\" id=\"embedded\">" + to_base64(deflated(json_dump(data))) +
-			"</script>\n<script type=\"module\"");
+	page.html = page_of(data);
 	return page;
 }
 
