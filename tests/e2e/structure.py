@@ -5,6 +5,7 @@ plain C without any other include than <linux/types.h> and <linux/ioctl.h>. Need
 
 structure.py MONITOR PROGRAMS WORK SOURCE_DIRECTORY
 structure.py --map: prints the folders and what is in them, as Documentation/life-of-an-event.md has it
+structure.py --measure: prints how much code there is where, who includes whom, the longest functions, and what is too much
 """
 import pathlib
 import re
@@ -12,11 +13,12 @@ import shutil
 import subprocess
 import sys
 
-PRINTS_MAP = sys.argv[1:] == ["--map"]
-if PRINTS_MAP:
+PRINTS = sys.argv[1] if sys.argv[1:] in (["--map"], ["--measure"]) else None
+if PRINTS:
 	sys.argv += [".", ".", str(pathlib.Path(__file__).resolve().parents[2])]
 
 import e2e
+import structure_measure
 
 SOURCE = pathlib.Path(sys.argv[4])
 # What each folder of userspace/ may include, and does: folders of rows above its own only, so there is no circle.
@@ -287,7 +289,12 @@ def public_header():
 	print(f"compiled by {', '.join(pair[0] for pair in found)}")
 
 
-if __name__ == "__main__" and PRINTS_MAP:
-	print(folder_map())
+def measured():
+	problems = list(structure_measure.Measure(SOURCE, includes).problems())
+	e2e.expect(not problems, "; ".join(problems))
+
+
+if __name__ == "__main__" and PRINTS:
+	print(folder_map() if PRINTS == "--map" else structure_measure.Measure(SOURCE, includes).text())
 elif __name__ == "__main__":
-	e2e.main(layers, map_is_current, arrows, linked, shared_headers_are_plain_c, public_header)
+	e2e.main(layers, map_is_current, arrows, linked, measured, shared_headers_are_plain_c, public_header)
