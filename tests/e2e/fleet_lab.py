@@ -33,7 +33,7 @@ def need_agents():
 
 
 def shard_hash(host):
-	"""As userspace/base/fleet/names.h defines it."""
+	"""As userspace/fleet/wire/names.h defines it."""
 	number = 0xcbf29ce484222325
 	for byte in host.encode():
 		number = (number ^ byte) * 0x100000001b3 % 2**64

@@ -24,7 +24,6 @@ SOURCE = pathlib.Path(sys.argv[4])
 # What each folder of userspace/ may include, and does: folders of rows above its own only, so there is no circle.
 MAY = {
     "base": set(),
-    "base/fleet": {"base"},
     "base/recording_file": {"base"},
     "recording/pmu": {"base", "base/recording_file"},
     "recording/recorder": {"base"},
@@ -42,8 +41,6 @@ MAY = {
     "recording/session": {"base", "base/recording_file", "recording/pmu", "recording/recorder", "recording/card", "recording/user_card",
                           "recording/stacks", "recording/functions", "recording/rings", "recording/counting", "recording/calibration",
                           "recording/periods", "recording/triggers", "recording/flight"},
-    "recording/fleet": {"base", "base/fleet", "base/recording_file"},
-    "recording/agent": {"base", "base/fleet", "recording/recorder", "recording/card", "recording/flight", "recording/fleet"},
     "reading/ctf": {"base"},
     "reading/tdl": {"base", "reading/ctf"},
     "reading/events": {"base", "base/recording_file", "reading/ctf", "reading/tdl"},
@@ -58,8 +55,7 @@ MAY = {
     "answers/matcher": {"base", "reading/ctf", "reading/filter"},
     "answers/statistics": {"reading/events", "reading/filter", "reading/activities"},
     "answers/rules": {"base", "reading/ctf", "reading/events", "reading/filter", "reading/activities", "answers/listing"},
-    "answers/collection": {"base", "reading/ctf", "reading/events", "reading/filter", "reading/activities", "reading/analyze",
-                           "answers/statistics"},
+    "answers/collection": {"base", "reading/ctf", "reading/events", "reading/filter", "reading/activities", "answers/statistics"},
     "answers/trigger": {"base", "reading/events", "reading/filter"},
     "answers/report": {"base", "reading/ctf", "reading/events", "reading/analyze", "reading/cost", "reading/symbols", "reading/activities",
                        "answers/statistics", "answers/trigger"},
@@ -79,14 +75,18 @@ MAY = {
                      "reading/states", "recording/recorder", "recording/card", "recording/rings", "recording/periods", "answers/report"},
     "answers/metrics": {"base", "reading/ctf", "reading/analyze", "answers/live"},
     "answers/terminal": {"base"},
-    "answers/fleet": {"base", "base/fleet"},
     "answers/top": {"base", "reading/filter", "answers/report", "answers/live", "answers/terminal"},
     "answers/play": {"answers/terminal", "base", "reading/ctf", "reading/events", "reading/filter", "reading/analyze", "answers/report"},
-    "answers/fleet_setup": {"base", "base/fleet"},
-    "answers/fleet_operator": {"base", "base/fleet", "answers/report"},
     "answers/export": {"base", "reading/ctf", "reading/events", "reading/activities", "reading/analyze",
                        "answers/collection", "answers/report"},
     "answers/view": {"answers/diff", "answers/play", "base", "reading/events", "reading/analyze", "reading/activities", "answers/report", "answers/selection"},
+    "fleet/wire": {"base"},
+    "fleet/keys": {"base", "fleet/wire"},
+    "fleet/forward": {"base", "base/recording_file", "fleet/wire"},
+    "fleet/agent": {"base", "recording/recorder", "recording/card", "recording/flight", "fleet/wire", "fleet/keys", "fleet/forward"},
+    "fleet/collector": {"base", "fleet/wire"},
+    "fleet/operator": {"base", "answers/report", "fleet/wire"},
+    "fleet/clocks": {"base", "reading/events", "reading/analyze", "answers/collection", "answers/report", "answers/check"},
 }
 # What is in each folder of the tree; those of userspace/ are the rows of MAY.
 ABOUT = {
@@ -96,7 +96,6 @@ ABOUT = {
     "kmod": "the same as a kernel module",
     "userspace": {
         "base": "what all share: files, errors, text, escaping",
-        "base/fleet": "what the hosts of a fleet say to each other",
         "base/recording_file": "the members of .monitor/recording.json: written by recorders, read by all others",
         "recording/pmu": "counters and groups of them, from their names",
         "recording/recorder": "the recorder as a process: its user, its directory, the other recorders",
@@ -112,8 +111,6 @@ ABOUT = {
         "recording/triggers": "what is done when a trigger fires",
         "recording/flight": "the flight recorder: requests and snapshots",
         "recording/session": "a recording from its start to its end",
-        "recording/fleet": "brings traces to the collector of a fleet",
-        "recording/agent": "runs a recording when the operator of a fleet asks for it",
         "reading/ctf": "descriptions in TSDL and CTF 2",
         "reading/tdl": "descriptions in TDL",
         "reading/events": "packets, cursors, and the merge in the order of time",
@@ -128,7 +125,7 @@ ABOUT = {
         "answers/matcher": "tables of expressions for the probes",
         "answers/statistics": "how often, how far apart, how long",
         "answers/rules": "a user's own rules",
-        "answers/collection": "several traces as one, and their clocks",
+        "answers/collection": "several traces as one, and the relation of two clocks",
         "answers/trigger": "the language of triggers",
         "answers/report": "tables, and the line below them",
         "answers/check": "is a trace true? the verdicts of monitor check",
@@ -143,13 +140,17 @@ ABOUT = {
         "answers/live": "the fold fed from memory while a recording runs",
         "answers/metrics": "sums for Prometheus",
         "answers/terminal": "the screen",
-        "answers/fleet": "the collector of a fleet",
         "answers/top": "the rows of monitor top",
         "answers/play": "scenes of a trace",
-        "answers/fleet_setup": "keys and configuration of a fleet",
-        "answers/fleet_operator": "commands to a fleet",
         "answers/export": "the formats of other tools",
         "answers/view": "the picture, and its page in the browser",
+        "fleet/wire": "what the hosts of a fleet say to each other: names, messages, the connection to the hub",
+        "fleet/keys": "keys, certificates and configurations: made for a fleet, and read by each host",
+        "fleet/forward": "brings traces from their host to the collector",
+        "fleet/agent": "runs recordings on command: the privileged process, and the process with the network",
+        "fleet/collector": "stores what hosts send",
+        "fleet/operator": "commands to hosts, and what became of them",
+        "fleet/clocks": "one clock for all hosts of a run",
     },
     "tools/monitor": "the program: a file per command, which calls all of these",
     "tools": "quickstart, test, bench; bash completion; packages",
@@ -158,16 +159,15 @@ ABOUT = {
     "tests": "a folder per kind of test",
     "Documentation": "man pages, tutorials, formats, how it works",
 }
-# Recording and reading share only what is below them, include/monitor and the trace.
+# Recording and reading share only what is below them, include/monitor and the trace; fleet is above all.
 SIDES = {"base": {"base"}, "recording": {"base", "recording"}, "reading": {"base", "reading"},
-         "answers": {"base", "reading", "answers"}}
+         "answers": {"base", "reading", "answers"}, "fleet": {"base", "recording", "reading", "answers", "fleet"}}
 BOTH_SIDES = {"answers/live"}
 # Targets that do not have the name of their folder alone.
 TARGETS = {"base": {"base", "debug_files", "demangle", "http"}, "base/recording_file": {"base"},
-           "base/fleet": {"fleet", "fleet_connection", "fleet_control"}, "recording/fleet": {"fleet_forwarding"},
-           "answers/fleet": {"fleet_collector"}}
+           "fleet/wire": {"fleet_wire", "fleet_connection", "fleet_control"}}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
-NETWORK_LIBRARY, NETWORK_FILE = "nats/", "userspace/base/fleet/connection.cpp"
+NETWORK_LIBRARY, NETWORK_FILE = "nats/", "userspace/fleet/wire/connection.cpp"
 RECORD_LIBRARIES = re.compile(r"^(bpf/|linux/bpf|perfmon/|.*\.skel\.h$)")
 
 
@@ -234,10 +234,11 @@ def arrows():
 
 
 def linked():
-	"""The targets' arrows: a folder's target, which has its name, links only those of folders below it."""
+	"""The targets' arrows: a folder's target, which has its name (of fleet, also its side's), links only those below it."""
 	below = {}
 	for folder, may in MAY.items():
-		below[folder] = TARGETS.get(folder, {folder.split("/")[-1]}).union(*(below.get(other, set()) for other in may))
+		name = folder.replace("/", "_") if folder.startswith("fleet/") else folder.split("/")[-1]
+		below[folder] = TARGETS.get(folder, {name}).union(*(below.get(other, set()) for other in may))
 		for path in (SOURCE / "userspace" / folder).glob("*.cmake"):
 			text = re.sub(r"#.*", "", path.read_text(encoding="utf-8"))
 			wrong = set(re.findall(r"\bmonitor_(\w+)", text)) - below[folder]

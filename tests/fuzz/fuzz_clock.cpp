@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "answers/collection/clock_exchanges.h"
-#include "answers/collection/clock_loops.h"
-#include "base/fleet/system_clock.h"
+#include "fleet/clocks/clock_exchanges.h"
+#include "fleet/clocks/clock_loops.h"
+#include "fleet/wire/system_clock.h"
 #include "reading/events/collection_clocks.h"
 #include "reading/events/machine_clock.h"
 

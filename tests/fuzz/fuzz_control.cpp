@@ -10,15 +10,15 @@
 
 #include "base/encoding.h"
 #include "base/escape.h"
-#include "base/fleet/allowed_options.h"
-#include "base/fleet/control.h"
-#include "base/fleet/fetch_request.h"
-#include "base/fleet/forward.h"
-#include "base/fleet/names.h"
-#include "base/fleet/reports.h"
-#include "base/fleet/snapshot_news.h"
 #include "base/json.h"
-#include "recording/agent/snapshot_answer.h"
+#include "fleet/agent/snapshot_answer.h"
+#include "fleet/wire/allowed_options.h"
+#include "fleet/wire/control.h"
+#include "fleet/wire/fetch_request.h"
+#include "fleet/wire/forward.h"
+#include "fleet/wire/names.h"
+#include "fleet/wire/reports.h"
+#include "fleet/wire/snapshot_news.h"
 #include "recording/flight/begun_snapshots.h"
 
 using namespace monitor;

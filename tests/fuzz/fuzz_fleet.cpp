@@ -6,9 +6,9 @@
 #include <cstring>
 
 #include "base/fetched.h"
-#include "base/fleet/batch.h"
-#include "base/fleet/clock_message.h"
-#include "base/fleet/names.h"
+#include "fleet/wire/batch.h"
+#include "fleet/wire/clock_message.h"
+#include "fleet/wire/names.h"
 #include "monitor/ring.h"
 
 using namespace monitor::fleet;

@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include "answers/collection/clock_exchanges.h"
+#include "fleet/clocks/clock_exchanges.h"
 
 namespace clock_history {
 

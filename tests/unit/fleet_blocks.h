@@ -5,7 +5,7 @@
 #include <cstring>
 #include <span>
 
-#include "base/fleet/batch.h"
+#include "fleet/wire/batch.h"
 #include "monitor/ring.h"
 
 namespace fleet_test {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A link between a trace directory and a collector that loses, doubles and reorders, and traces to send over it. For
-// the tests of recording/fleet.
+// the tests of fleet/forward.
 #pragma once
 
 #include <algorithm>
@@ -15,12 +15,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "answers/fleet/collector.h"
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/json.h"
+#include "fleet/collector/collector.h"
+#include "fleet/forward/forwarding.h"
 #include "fleet_blocks.h"
-#include "recording/fleet/forwarding.h"
 
 namespace fleet_test {
 

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/fleet/allowed_options.h"
-#include "recording/agent/nonces.h"
+#include "fleet/agent/nonces.h"
+#include "fleet/wire/allowed_options.h"
 
 using namespace monitor;
 using namespace monitor::agent;

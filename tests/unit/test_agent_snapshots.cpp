@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Snapshots that a host takes because the operator asked, or because a trigger of another host fired
-// (recording/agent/): who is asked, how often, and what is said of it. The recorder's end of the socket is the real
+// (fleet/agent/): who is asked, how often, and what is said of it. The recorder's end of the socket is the real
 // one.
 #include <filesystem>
 #include <string>
@@ -15,9 +15,9 @@
 #include "base/clock_ns.h"
 #include "base/fd.h"
 #include "base/json.h"
-#include "recording/agent/joint_snapshots.h"
-#include "recording/agent/snapshot_answer.h"
-#include "recording/agent/snapshot_commands.h"
+#include "fleet/agent/joint_snapshots.h"
+#include "fleet/agent/snapshot_answer.h"
+#include "fleet/agent/snapshot_commands.h"
 #include "recording/flight/begun_snapshots.h"
 #include "recording/flight/snapshot_requests.h"
 #include "recording/flight/snapshot_window.h"

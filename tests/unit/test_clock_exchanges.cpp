@@ -2,7 +2,7 @@
 // The file of a host's clock exchanges: what is taken, what is left out and counted, what is refused.
 #include <catch2/catch.hpp>
 
-#include "answers/collection/clock_exchanges.h"
+#include "fleet/clocks/clock_exchanges.h"
 
 namespace test_clock_exchanges {
 

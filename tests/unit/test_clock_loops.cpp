@@ -8,10 +8,10 @@
 
 #include <unistd.h>
 
-#include "answers/collection/clock_loops.h"
-#include "answers/fleet/clock_relays.h"
 #include "base/encoding.h"
 #include "base/fd.h"
+#include "fleet/clocks/clock_loops.h"
+#include "fleet/collector/clock_relays.h"
 
 namespace test_clock_loops {
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "answers/collection/collection.h"
-#include "answers/collection/run_clocks.h"
+#include "fleet/clocks/run_clocks.h"
 #include "reading/events/collection_clocks.h"
 #include "reading/events/event_order.h"
 #include "reading/events/machine_clock.h"

@@ -8,8 +8,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "answers/fleet/disk_sync.h"
 #include "base/error.h"
+#include "fleet/collector/disk_sync.h"
 
 namespace test_disk_sync {
 

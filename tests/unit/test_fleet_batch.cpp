@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The messages of the data path: base/fleet/batch.
+// The messages of the data path: fleet/wire/batch.
 #include <cstring>
 #include <functional>
 
 #include <catch2/catch.hpp>
 
-#include "base/fleet/batch.h"
-#include "base/fleet/clock_message.h"
+#include "fleet/wire/batch.h"
+#include "fleet/wire/clock_message.h"
 #include "fleet_blocks.h"
 
 using namespace monitor;

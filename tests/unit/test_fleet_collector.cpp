@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the collector does with what arrives: answers/fleet/, without a network.
+// What the collector does with what arrives: fleet/collector/, without a network.
 #include <algorithm>
 #include <condition_variable>
 #include <filesystem>
@@ -10,11 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "answers/fleet/clock_answers.h"
-#include "answers/fleet/collector.h"
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/json.h"
+#include "fleet/collector/clock_answers.h"
+#include "fleet/collector/collector.h"
 #include "fleet_blocks.h"
 
 using namespace monitor;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Keys, signed control messages and what hosts report (base/fleet/): what is accepted, and why the rest is refused.
+// Keys, signed control messages and what hosts report (fleet/wire/): what is accepted, and why the rest is refused.
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -11,12 +11,12 @@
 
 #include "base/encoding.h"
 #include "base/error.h"
-#include "base/fleet/control.h"
-#include "base/fleet/fleet_keys.h"
-#include "base/fleet/keys.h"
-#include "base/fleet/reports.h"
-#include "base/fleet/snapshot_news.h"
 #include "base/json.h"
+#include "fleet/keys/fleet_keys.h"
+#include "fleet/wire/control.h"
+#include "fleet/wire/keys.h"
+#include "fleet/wire/reports.h"
+#include "fleet/wire/snapshot_news.h"
 
 using namespace monitor;
 using namespace monitor::fleet;

@@ -12,15 +12,15 @@
 #include <catch2/catch.hpp>
 #include <unistd.h>
 
-#include "answers/fleet/collector.h"
-#include "answers/fleet_operator/fleet_tables.h"
 #include "base/encoding.h"
 #include "base/error.h"
 #include "base/fd.h"
-#include "base/fleet/clock_message.h"
-#include "base/fleet/control.h"
-#include "base/fleet/reports.h"
 #include "base/json.h"
+#include "fleet/collector/collector.h"
+#include "fleet/operator/fleet_tables.h"
+#include "fleet/wire/clock_message.h"
+#include "fleet/wire/control.h"
+#include "fleet/wire/reports.h"
 #include "fleet_blocks.h"
 
 using namespace monitor;

@@ -5,10 +5,10 @@
 
 #include "base/block_ranges.h"
 #include "base/fetched.h"
-#include "base/fleet/fetch_request.h"
-#include "recording/fleet/spool.h"
-#include "recording/fleet/trace_clock.h"
-#include "recording/fleet/window_blocks.h"
+#include "fleet/forward/spool.h"
+#include "fleet/forward/trace_clock.h"
+#include "fleet/forward/window_blocks.h"
+#include "fleet/wire/fetch_request.h"
 
 namespace test_fleet_fetch {
 

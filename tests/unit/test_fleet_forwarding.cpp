@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// From a trace directory to the collector's over a link that loses, doubles and reorders: recording/fleet/forwarding
-// with answers/fleet/collector. Whatever happens, the copy is the same, bit by bit.
+// From a trace directory to the collector's over a link that loses, doubles and reorders: fleet/forward/forwarding
+// with fleet/collector/collector. Whatever happens, the copy is the same, bit by bit.
+#include "fleet/forward/spool.h"
 #include "fleet_link.h"
-#include "recording/fleet/spool.h"
 
 using namespace monitor;
 using namespace monitor::fleet;

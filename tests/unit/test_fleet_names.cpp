@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Names, subjects and the hub's address as the fleet takes them: base/fleet/{names,hub,late_calls}.
+// Names, subjects and the hub's address as the fleet takes them: fleet/wire/{names,hub,late_calls}.
 #include <algorithm>
 #include <atomic>
 #include <sstream>
@@ -12,9 +12,9 @@
 
 #include "base/encoding.h"
 #include "base/error.h"
-#include "base/fleet/hub.h"
-#include "base/fleet/late_calls.h"
-#include "base/fleet/names.h"
+#include "fleet/wire/hub.h"
+#include "fleet/wire/late_calls.h"
+#include "fleet/wire/names.h"
 
 using namespace monitor;
 using namespace monitor::fleet;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-// The operator's side of a fleet (answers/fleet_operator/): which hosts are meant, and what their answers add up to.
+// The operator's side of a fleet (fleet/operator/): which hosts are meant, and what their answers add up to.
 #include <string>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
-#include "answers/fleet_operator/command.h"
-#include "answers/fleet_operator/cost_table.h"
-#include "answers/fleet_operator/fleet_tables.h"
-#include "answers/fleet_operator/joint_view.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "fleet/operator/command.h"
+#include "fleet/operator/cost_table.h"
+#include "fleet/operator/fleet_tables.h"
+#include "fleet/operator/joint_view.h"
 
 using namespace monitor;
 using namespace monitor::fleet_operator;

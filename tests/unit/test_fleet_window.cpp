@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// What is sent again, and when: recording/fleet/send_window; what is stored: recording/fleet/progress;
-// when the clock is asked for: recording/fleet/open_question.
+// What is sent again, and when: fleet/forward/send_window; what is stored: fleet/forward/progress;
+// when the clock is asked for: fleet/forward/open_question.
 #include <deque>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
+#include "fleet/forward/open_question.h"
+#include "fleet/forward/progress.h"
+#include "fleet/forward/send_window.h"
 #include "fleet_blocks.h"
-#include "recording/fleet/open_question.h"
-#include "recording/fleet/progress.h"
-#include "recording/fleet/send_window.h"
 
 using namespace monitor;
 using namespace monitor::fleet;

@@ -7,8 +7,8 @@
 
 #include <unistd.h>
 
-#include "answers/collection/own_clock.h"
-#include "answers/collection/run_clocks.h"
+#include "fleet/clocks/own_clock.h"
+#include "fleet/clocks/run_clocks.h"
 #include "monitor/card.h"
 #include "reading/events/clock_map.h"
 #include "samples.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The shards of a fleet's run as one: answers/collection/run_merge.
+// The shards of a fleet's run as one: fleet/clocks/run_merge.
 #include <filesystem>
 #include <fstream>
 
@@ -7,10 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "answers/collection/run_merge.h"
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/json.h"
+#include "fleet/clocks/run_merge.h"
 
 using namespace monitor;
 using Catch::Matchers::Contains;

@@ -7,11 +7,11 @@
 #include <sys/timex.h>
 #include <unistd.h>
 
-#include "answers/fleet/system_clock_log.h"
 #include "base/fd.h"
-#include "base/fleet/system_clock.h"
 #include "base/json.h"
-#include "recording/fleet/system_clock_read.h"
+#include "fleet/collector/system_clock_log.h"
+#include "fleet/forward/system_clock_read.h"
+#include "fleet/wire/system_clock.h"
 
 namespace test_system_clock {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `monitor agent`: this host as one of a fleet. recording/agent/ does the work.
+// `monitor agent`: this host as one of a fleet. fleet/agent/ does the work.
 #include <algorithm>
 #include <iterator>
 #include <memory>
@@ -12,10 +12,10 @@
 
 #include "base/error.h"
 #include "base/escape.h"
-#include "base/fleet/allowed_options.h"
 #include "commands.h"
+#include "fleet/agent/agent.h"
+#include "fleet/wire/allowed_options.h"
 #include "record_options.h"
-#include "recording/agent/agent.h"
 
 namespace monitor {
 namespace {

@@ -5,10 +5,12 @@
 #include <unistd.h>
 
 #include "answers/check/check.h"
+#include "answers/check/order.h"
 #include "answers/check/rules.h"
 #include "base/escape.h"
 #include "base/json.h"
 #include "commands.h"
+#include "fleet/clocks/clock_loops.h"
 #include "message_options.h"
 #include "number_of_rows.h"
 #include "open.h"
@@ -109,12 +111,11 @@ int run_check(const CheckArguments &arguments)
 	trace::Trace trace = open_trace(arguments.directories, arguments.tdl);
 	if (!arguments.rules.empty())
 		return check_rules(arguments, trace);
-	check::Options options;
+	std::vector<check::Statement> statements = check::judge(trace, analyze::recording_of(trace));
 	if (arguments.directories.size() == 1)
-		options.run = arguments.directories.front();
+		collection::judge_clock_loops(trace, arguments.directories.front(), statements);
 	if (!arguments.sync.empty())
-		options.messages = {arguments.sync[0], arguments.sync[1], arguments.key};
-	const auto statements = check::judge(trace, analyze::recording_of(trace), options);
+		check::judge_causality(trace, {arguments.sync[0], arguments.sync[1], arguments.key}, statements);
 	std::size_t failed = 0;
 	for (const check::Statement &statement : statements) {
 		const bool fails = statement.verdict == check::Verdict::fails;

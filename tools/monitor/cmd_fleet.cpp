@@ -8,8 +8,8 @@
 
 #include "base/error.h"
 #include "base/escape.h"
-#include "base/fleet/hub.h"
 #include "commands.h"
+#include "fleet/wire/hub.h"
 #include "problems.h"
 
 namespace monitor {

@@ -9,8 +9,8 @@
 
 #include <CLI/CLI.hpp>
 
-#include "base/fleet/connection.h"
-#include "base/fleet/fleet_keys.h"
+#include "fleet/keys/fleet_keys.h"
+#include "fleet/wire/connection.h"
 
 namespace monitor {
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-// `monitor fleet collect`: stores what hosts send until it is ended. answers/fleet/ does the work.
+// `monitor fleet collect`: stores what hosts send until it is ended. fleet/collector/ does the work.
 #include <chrono>
 #include <memory>
 
 #include <fmt/format.h>
 
-#include "answers/fleet/collector_service.h"
 #include "base/error.h"
 #include "base/escape.h"
-#include "base/fleet/names.h"
 #include "base/json.h"
 #include "cmd_fleet.h"
+#include "fleet/collector/collector_service.h"
+#include "fleet/wire/names.h"
 #include "fleet_clocks.h"
 #include "hub_options.h"
 #include "problems.h"

@@ -5,12 +5,12 @@
 
 #include <fmt/format.h>
 
-#include "answers/fleet_operator/cost_table.h"
 #include "base/error.h"
 #include "base/escape.h"
 #include "base/fd.h"
 #include "base/json.h"
 #include "cmd_fleet.h"
+#include "fleet/operator/cost_table.h"
 #include "terminal.h"
 
 namespace monitor {

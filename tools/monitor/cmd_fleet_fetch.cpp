@@ -12,12 +12,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "answers/fleet_operator/fleet_tables.h"
 #include "base/clock_ns.h"
 #include "base/error.h"
 #include "base/escape.h"
-#include "base/fleet/names.h"
 #include "cmd_fleet.h"
+#include "fleet/operator/fleet_tables.h"
+#include "fleet/wire/names.h"
 #include "fleet_fetch.h"
 #include "moment.h"
 #include "problems.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `monitor fleet init`: makes the keys of a fleet, and says what to copy where. answers/fleet_setup/ does the work.
+// `monitor fleet init`: makes the keys of a fleet, and says what to copy where. fleet/keys/ does the work.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -9,10 +9,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "answers/fleet_setup/fleet_directory.h"
 #include "base/error.h"
 #include "base/escape.h"
 #include "cmd_fleet.h"
+#include "fleet/keys/fleet_directory.h"
 
 namespace monitor {
 namespace {

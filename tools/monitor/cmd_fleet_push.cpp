@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `monitor fleet push`: brings trace directories to a fleet's collector, without an agent. recording/fleet/ does the
+// `monitor fleet push`: brings trace directories to a fleet's collector, without an agent. fleet/forward/ does the
 // work.
 #include <chrono>
 #include <filesystem>
@@ -15,16 +15,16 @@
 #include "base/error.h"
 #include "base/escape.h"
 #include "base/fd.h"
-#include "base/fleet/names.h"
 #include "base/json.h"
 #include "base/recording_file/contents.h"
 #include "cmd_fleet.h"
+#include "fleet/forward/clock_exchange.h"
+#include "fleet/forward/forwarding.h"
+#include "fleet/forward/nats_forwarder.h"
+#include "fleet/forward/trace_parts.h"
+#include "fleet/wire/names.h"
 #include "hub_options.h"
 #include "problems.h"
-#include "recording/fleet/clock_exchange.h"
-#include "recording/fleet/forwarding.h"
-#include "recording/fleet/nats_forwarder.h"
-#include "recording/fleet/trace_parts.h"
 #include "termination.h"
 #ifdef MONITOR_RECORD_SIDE
 #include "recording/recorder/recorders.h"

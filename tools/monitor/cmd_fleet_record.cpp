@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // `monitor fleet record` and `stop`: a command to hosts, signed, and what became of it on each.
-// answers/fleet_operator/ sends it and collects the answers; the hosts' starters decide (recording/agent/).
+// fleet/operator/ sends it and collects the answers; the hosts' starters decide (fleet/agent/).
 #include <algorithm>
 #include <chrono>
 #include <ctime>
@@ -14,15 +14,15 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "answers/fleet_operator/command.h"
-#include "answers/fleet_operator/fleet_tables.h"
 #include "base/duration.h"
 #include "base/error.h"
 #include "base/escape.h"
-#include "base/fleet/allowed_options.h"
-#include "base/fleet/forward.h"
-#include "base/fleet/names.h"
 #include "cmd_fleet.h"
+#include "fleet/operator/command.h"
+#include "fleet/operator/fleet_tables.h"
+#include "fleet/wire/allowed_options.h"
+#include "fleet/wire/forward.h"
+#include "fleet/wire/names.h"
 #include "fleet_follow.h"
 #include "fleet_requests.h"
 #include "problems.h"
@@ -58,7 +58,7 @@ struct StopRequest {
 	bool json = false;
 };
 
-// As base/fleet/allowed_options.h takes them.
+// As fleet/wire/allowed_options.h takes them.
 nlohmann::json options_of(const RecordRequest &request)
 {
 	nlohmann::json options = nlohmann::json::object();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // `monitor fleet snapshot`: asks the flight recorders of a run on hosts for a snapshot now, by a signed command, and
-// waits until each is written. answers/fleet_operator/ sends it and collects the answers; each host's starter asks its
-// recorder (recording/agent/snapshot_commands.cpp).
+// waits until each is written. fleet/operator/ sends it and collects the answers; each host's starter asks its
+// recorder (fleet/agent/snapshot_commands.cpp).
 #include <algorithm>
 #include <chrono>
 #include <memory>
@@ -11,11 +11,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "answers/fleet_operator/fleet_tables.h"
 #include "base/error.h"
 #include "base/escape.h"
-#include "base/fleet/names.h"
 #include "cmd_fleet.h"
+#include "fleet/operator/fleet_tables.h"
+#include "fleet/wire/names.h"
 #include "fleet_requests.h"
 #include "problems.h"
 #include "record_options.h"

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// `monitor fleet status`: the hosts that are there. answers/fleet_operator/ collects what they say.
+// `monitor fleet status`: the hosts that are there. fleet/operator/ collects what they say.
 #include <algorithm>
 #include <memory>
 
 #include <fmt/format.h>
 
-#include "answers/fleet_operator/fleet_tables.h"
-#include "answers/fleet_operator/fleet_view.h"
 #include "cmd_fleet.h"
+#include "fleet/operator/fleet_tables.h"
+#include "fleet/operator/fleet_view.h"
 #include "problems.h"
 #include "terminal.h"
 

@@ -14,12 +14,12 @@
 
 #include "answers/collection/collection.h"
 #include "answers/collection/messages.h"
-#include "answers/collection/run_merge.h"
 #include "base/duration.h"
 #include "base/error.h"
 #include "base/escape.h"
 #include "base/suggestions.h"
 #include "commands.h"
+#include "fleet/clocks/run_merge.h"
 #include "message_options.h"
 #include "open.h"
 #include "problems.h"

@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "answers/collection/run_clocks.h"
 #include "base/error.h"
 #include "base/escape.h"
+#include "fleet/clocks/run_clocks.h"
 #include "problems.h"
 
 namespace monitor {

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "answers/fleet/collector_service.h"
 #include "answers/report/table.h"
+#include "fleet/collector/collector_service.h"
 #include "fleet_requests.h"
 #include "termination.h"
 

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "answers/fleet/collector_service.h"
-#include "answers/fleet_operator/joint_view.h"
+#include "fleet/collector/collector_service.h"
+#include "fleet/operator/joint_view.h"
 #include "fleet_requests.h"
 #include "termination.h"
 

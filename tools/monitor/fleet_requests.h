@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "answers/fleet_operator/command.h"
-#include "answers/fleet_operator/fleet_view.h"
-#include "base/fleet/keys.h"
 #include "cmd_fleet.h"
+#include "fleet/operator/command.h"
+#include "fleet/operator/fleet_view.h"
+#include "fleet/wire/keys.h"
 
 namespace monitor {
 

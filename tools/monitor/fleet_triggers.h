@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "answers/fleet_operator/joint_view.h"
+#include "fleet/operator/joint_view.h"
 
 namespace monitor {
 

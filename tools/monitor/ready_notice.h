@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // `record --notify-fd`: says to whoever started the recorder, over a pipe, that it records, and notices when they are
-// gone. Used by cmd_record.cpp; the agent is who starts it (recording/agent/recorder_process.cpp).
+// gone. Used by cmd_record.cpp; the agent is who starts it (fleet/agent/recorder_process.cpp).
 //
 // Two threads: say() is called in the one that starts the recording, which has no other by then; watch() starts one of
 // its own, after privileges were dropped.

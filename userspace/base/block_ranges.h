@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Which blocks of a stream: ranges of numbers, in any order they came.
 //
-// Used by recording/fleet (what is stored by the collector, what was given out), by fetched.h (what of a trace is here)
+// Used by fleet/forward (what is stored by the collector, what was given out), by fetched.h (what of a trace is here)
 // and by the readers of that. Invariant: ranges are not empty, do not touch, and are in order.
 #pragma once
 

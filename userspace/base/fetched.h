@@ -2,7 +2,7 @@
 // .monitor/fetched.json: a trace of which a host sends only what it was asked for (`fleet record --forward on-demand`,
 // `fleet fetch`), and what of it is here.
 //
-// Written by recording/fleet/trace_tail.cpp, as a description that is sent after the blocks that it names, so it never
+// Written by fleet/forward/trace_tail.cpp, as a description that is sent after the blocks that it names, so it never
 // claims what is not stored; read by reading/events, so that what was not fetched is no damage, and by `fleet fetch`.
 // What is read is untrusted: bounded, or nothing.
 #pragma once

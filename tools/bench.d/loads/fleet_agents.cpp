@@ -2,7 +2,7 @@
 // Many agents of a fleet in one process and one thread, for bench `fleet_scale`: each has a connection of its own to
 // the hub, by TLS with its host's certificate, and does what a real one does: presence and a clock exchange each
 // second, and each half of a second its blocks in a batch. What is sent again, and when, is said by the window of the
-// real one (recording/fleet/send_window.h). Called by fleet_scale.py.
+// real one (fleet/forward/send_window.h). Called by fleet_scale.py.
 //
 //   fleet_agents run PORT KEYS AGENTS SECONDS KIB_PER_S
 //       KEYS/HOST as `monitor fleet init` made it, "-": no TLS; KIB_PER_S: a multiple of 8
@@ -27,15 +27,15 @@
 
 #include <sys/epoll.h>
 
-#include "base/fleet/batch.h"
-#include "base/fleet/clock_message.h"
-#include "base/fleet/names.h"
-#include "base/fleet/reports.h"
+#include "fleet/forward/send_window.h"
+#include "fleet/wire/batch.h"
+#include "fleet/wire/clock_message.h"
+#include "fleet/wire/names.h"
+#include "fleet/wire/reports.h"
 #include "fleet_client.h"
 #include "fleet_simulation.h"
 #include "fleet_snapshots.h"
 #include "monitor/ring.h"
-#include "recording/fleet/send_window.h"
 
 namespace {
 
@@ -96,7 +96,7 @@ public:
 		send_due();
 	}
 
-	// As recording/fleet/forwarding.cpp does.
+	// As fleet/forward/forwarding.cpp does.
 	void send_due()
 	{
 		const auto now = std::chrono::steady_clock::now();

@@ -3,14 +3,14 @@
 // asked. Used by fleet_agents.cpp.
 //
 //     trigger    a host says m.fired.HOST; every other one parses it, freezes, and says m.froze.HOST
-//                (recording/agent/joint_snapshots.cpp); what a host may do because of it was signed before
+//                (fleet/agent/joint_snapshots.cpp); what a host may do because of it was signed before
 //     command    the operator signs a command for all hosts, m.ctl.all; each verifies it as the starter does, freezes
-//                and answers (recording/agent/starter.cpp)
+//                and answers (fleet/agent/starter.cpp)
 //
 // A host's verification is a part of it, but here one CPU verifies for all hosts, which have one each. So what arrives
 // is put aside until nothing more does, and then taken: `heard` is when the last one had the message, `frozen` when one
 // thread has taken all of them, `verified` how long one verification took. A real host's nonce is on its disk before it
-// obeys a command (recording/agent/nonces.cpp), and its recorder is asked over a socket; neither is simulated.
+// obeys a command (fleet/agent/nonces.cpp), and its recorder is asked over a socket; neither is simulated.
 // Invariant: a round ends when every host has frozen once, or throws.
 #pragma once
 
@@ -23,11 +23,11 @@
 #include <vector>
 
 #include "base/encoding.h"
-#include "base/fleet/control.h"
-#include "base/fleet/fleet_keys.h"
-#include "base/fleet/names.h"
-#include "base/fleet/reports.h"
-#include "base/fleet/snapshot_news.h"
+#include "fleet/keys/fleet_keys.h"
+#include "fleet/wire/control.h"
+#include "fleet/wire/names.h"
+#include "fleet/wire/reports.h"
+#include "fleet/wire/snapshot_news.h"
 #include "fleet_client.h"
 #include "fleet_simulation.h"
 

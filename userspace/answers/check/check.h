@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Is this trace true? All statements of `monitor check`. In one pass: conservation of events,
 // agreement with the kernel's own figures, the state machine, order and wholeness, clock; and in further passes what
-// was counted in the kernel, run lengths, hosts and messages. A file for each.
+// was counted in the kernel, run lengths and hosts. A file for each.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "answers/collection/messages.h"
 #include "reading/analyze/recording_info.h"
 #include "reading/events/trace.h"
 
@@ -28,12 +26,6 @@ struct Statement {
 	std::string text; // one sentence; both figures where two are compared
 };
 
-struct Options {
-	std::string run;                                 // the directory of one trace, perhaps a fleet's run
-	std::optional<collection::MessageText> messages; // between hosts
-};
-
-// Throws Error or Refusal, if messages are asked for.
-std::vector<Statement> judge(trace::Trace &trace, const RecordingInfo &info, const Options &options = {});
+std::vector<Statement> judge(trace::Trace &trace, const RecordingInfo &info);
 
 } // namespace monitor::check

@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "answers/collection/clock_loops.h"
 #include "answers/report/table.h"
 #include "base/error.h"
 #include "base/escape.h"
@@ -111,30 +110,6 @@ void judge_order(trace::Trace &trace, std::vector<Statement> &statements)
 		 "of {} pairs of neighbouring events of different hosts, the order of {} is not known: they are "
 		 "closer than the bounds of the clocks, or a bound is unknown",
 		 found.pairs, found.unknown)});
-}
-
-void judge_clock_loops(const std::string &run, std::vector<Statement> &statements)
-{
-	const collection::JudgedLoops judged = collection::judge_loops(run);
-	const auto verdict = judged.early        ? Verdict::fails
-			     : judged.loops == 0 ? Verdict::not_witnessed
-						 : Verdict::holds;
-	std::string text = fmt::format("{} clock questions went from host to host", judged.messages);
-	if (judged.early)
-		text += fmt::format(
-		    "; {} of them arrive before they were sent, by more than the bounds of both clocks (the "
-		    "first from {}): the bounds are too small, or a host reports wrong times",
-		    judged.early, printable(judged.first_early));
-	else if (judged.loops)
-		text +=
-		    fmt::format(": around each of {} loops over two hosts and the collector the offsets add up to 0, "
-				"within {}",
-				judged.loops, report::duration_text(static_cast<double>(judged.max_open_ns)));
-	else
-		text += ", and none both ways between two hosts";
-	if (judged.unknown)
-		text += fmt::format("; for {} more a bound is unknown", judged.unknown);
-	statements.push_back({"clock_loop", verdict, text});
 }
 
 void judge_causality(trace::Trace &trace, const collection::MessageText &text, std::vector<Statement> &statements)

@@ -14,10 +14,6 @@ namespace monitor::check {
 // Adds the statement `order_between_hosts`, and `clock_of_host` for each host: how far off its clock is.
 void judge_order(trace::Trace &trace, std::vector<Statement> &statements);
 
-// Adds the statement `clock_loop`, if the trace is a fleet's run: clock questions that went from host to host agree
-// with the hosts' clocks.
-void judge_clock_loops(const std::string &run, std::vector<Statement> &statements);
-
 // Adds the statement `causality`: no message arrives before it was sent. Throws Refusal or Error.
 void judge_causality(trace::Trace &trace, const collection::MessageText &text, std::vector<Statement> &statements);
 

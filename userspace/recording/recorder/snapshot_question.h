@@ -8,7 +8,7 @@
 //     {"ask": "state"}
 //     {"directory": "/path", "pid": 1234, ...}             as in flight.json
 //
-// ask_for_snapshot() waits; SnapshotQuestion is for the parts of an agent (recording/agent/), which do other things
+// ask_for_snapshot() waits; SnapshotQuestion is for the parts of an agent (fleet/agent/), which do other things
 // meanwhile. As anybody can listen under such a name, nothing is sent to or read from anybody but root and the user who
 // asks, and who does not accept is not waited for. The other end: recording/flight/snapshot_requests.h.
 #pragma once

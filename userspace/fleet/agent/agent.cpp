@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+#include "agent.h"
+
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <pwd.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/escape.h"
+#include "base/sentence.h"
+#include "fleet/keys/fleet_keys.h"
+#include "fleet/wire/hub.h"
+#include "journal.h"
+#include "network_part.h"
+#include "recording/recorder/user.h"
+#include "starter.h"
+
+namespace monitor::agent {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char *own_user = "monitor-agent", *any_user = "nobody";
+constexpr int link_fd = 3; // of the network part, besides the usual ones
+
+std::optional<record::User> find_user(const std::string &name)
+{
+	const passwd *const entry = ::getpwnam(name.c_str());
+	if (!entry)
+		return {};
+	return record::User{entry->pw_uid, entry->pw_gid,   name,
+			    entry->pw_dir, entry->pw_shell, entry->pw_uid != ::geteuid()};
+}
+
+// Whom the network part becomes; none without root.
+std::optional<record::User> network_user(const std::string &wanted)
+{
+	if (::geteuid() != 0) {
+		if (!wanted.empty())
+			throw Error("--user: only root can give privileges to another user; leave it out");
+		return {};
+	}
+	auto user = find_user(wanted.empty() ? own_user : wanted);
+	if (!user && wanted.empty())
+		user = find_user(any_user);
+	if (!user)
+		throw Error(fmt::format("--user: there is no user {}: useradd --system {}", printable(wanted),
+					printable(wanted)));
+	if (user->uid == 0)
+		throw Error("--user: the part that speaks with the network cannot be root; use a system user of its "
+			    "own");
+	return user;
+}
+
+std::optional<record::User> command_user(const std::string &name)
+{
+	if (name.empty())
+		return {};
+	auto user = find_user(name);
+	if (!user)
+		throw Error(fmt::format("--allow-commands: there is no user {}", printable(name)));
+	if (user->uid == 0)
+		throw Error("--allow-commands: commands of the fleet do not run as root; name another user");
+	if (::geteuid() != 0 && user->differs)
+		throw Error(fmt::format("--allow-commands: only root can run commands as {}", printable(name)));
+	return user;
+}
+
+std::string default_spool()
+{
+	if (::geteuid() == 0)
+		return "/var/lib/monitor-agent";
+	const char *const state = std::getenv("XDG_STATE_HOME"), *const home = std::getenv("HOME");
+	if (state && *state)
+		return std::string(state) + "/monitor-agent";
+	if (!home || !*home)
+		throw Error("HOME is not set, so there is no place for traces: add --spool DIR");
+	return std::string(home) + "/.local/state/monitor-agent";
+}
+
+void make_directory(const std::string &path, unsigned mode, const record::User *owner)
+{
+	if (::mkdir(path.c_str(), 0700) < 0 && errno != EEXIST)
+		throw Error(errno, "cannot create " + path);
+	const Fd fd = open_file(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+	struct stat status;
+	if (::fstat(fd.get(), &status) < 0)
+		throw Error(errno, "cannot read " + path);
+	const uid_t wanted = owner ? owner->uid : ::geteuid();
+	const bool is_empty_and_ours = status.st_uid == ::geteuid() && fs::is_empty(path);
+	if (status.st_uid != wanted && !is_empty_and_ours)
+		throw Error(fmt::format("{} belongs to another user: use another --spool, or chown it to user {}",
+					printable(path), wanted));
+	// The mode first: afterwards it needs another capability. Neither is needed at later starts.
+	if (((status.st_mode & 07777) != mode && ::fchmod(fd.get(), mode) < 0) ||
+	    (status.st_uid != wanted && ::fchown(fd.get(), owner->uid, owner->gid) < 0))
+		throw Error(errno, "cannot prepare " + path);
+}
+
+// SPOOL/starter stays locked as long as the agent runs.
+Fd prepare_spool(const std::string &spool, const std::optional<record::User> &owner)
+{
+	std::error_code said_below;
+	fs::create_directories(fs::path(spool).parent_path(), said_below);
+	make_directory(spool, owner ? 0711 : 0700, nullptr);
+	make_directory(spool + "/runs", owner ? 0711 : 0700, owner ? &*owner : nullptr);
+	make_directory(spool + "/starter", 0700, nullptr);
+	Fd lock = open_file(spool + "/starter", O_RDONLY | O_DIRECTORY);
+	if (::flock(lock.get(), LOCK_EX | LOCK_NB) < 0)
+		throw Error(fmt::format("another agent uses {}: stop it, or use another --spool", printable(spool)));
+	return lock;
+}
+
+std::string own_name(const std::string &wanted, const fleet::FleetKeys &keys)
+{
+	if (keys.name == fleet::operator_name)
+		throw Error(fmt::format("{} has the operator's keys: copy hosts/HOST of what `monitor fleet init` made",
+					printable(keys.directory)));
+	char name[HOST_NAME_MAX + 1] = {};
+	::gethostname(name, sizeof name - 1);
+	const std::string here = wanted.empty() ? name : wanted;
+	if (here != keys.name)
+		throw Error(fmt::format("the keys in {} are of host {}, and this is {}: copy those of this host, or "
+					"say --host {}",
+					printable(keys.directory), keys.name, printable(here), keys.name));
+	return keys.name;
+}
+
+std::string own_program()
+{
+	std::error_code error;
+	const fs::path program = fs::read_symlink("/proc/self/exe", error);
+	if (error)
+		throw Error("cannot find the program itself: mount /proc");
+	return program;
+}
+
+// The child's life: nothing of the starter is left but the link.
+[[noreturn]] void run_network(const NetworkOptions &options, Fd link, const std::optional<record::User> &user)
+{
+	int code = 1;
+	try {
+		const int high = ::fcntl(link.get(), F_DUPFD_CLOEXEC, link_fd + 1);
+		::dup3(high, link_fd, O_CLOEXEC);
+		::syscall(SYS_close_range, link_fd + 1, ~0u, 0);
+		link.release();
+		record::drop_privileges(user.value_or(record::User{}));
+		code = NetworkPart(options, Fd(link_fd)).run();
+	} catch (const std::exception &error) {
+		say(sentence_of(error));
+	}
+	::_exit(code);
+}
+
+} // namespace
+
+int run_agent(const AgentOptions &options)
+{
+	const fleet::FleetKeys keys = fleet::read_fleet_keys(options.keys);
+	const std::optional<record::User> user = network_user(options.user);
+	StarterOptions starter;
+	starter.host = own_name(options.host, keys);
+	starter.program = own_program();
+	const std::string spool = fs::absolute(options.spool.empty() ? default_spool() : options.spool);
+	starter.runs = spool + "/runs";
+	starter.nonces = spool + "/starter/nonces";
+	starter.forward = fleet::forward_text(options.forward);
+	starter.allowed = {options.allow, options.spool_max_bytes, ::geteuid() != 0};
+	starter.owner = user;
+	starter.commands = command_user(options.allow_commands);
+	NetworkOptions network;
+	network.connection = keys.connection(options.hub);
+	network.host = starter.host;
+	network.runs = starter.runs;
+	network.forward = options.forward;
+	network.presence.monitor_version = options.version;
+	network.presence.boot_id = read_text("/proc/sys/kernel/random/boot_id").substr(0, 36);
+	network.presence.spool_max_bytes = options.spool_max_bytes;
+	network.presence.user_only = starter.allowed.user_only;
+	network.presence.runs_commands = starter.commands.has_value();
+	fleet::parse_hubs(network.connection.hub); // before anything is prepared
+	const Fd lock = prepare_spool(spool, user);
+	say(fmt::format("host {}, traces in {}{}", starter.host, starter.runs,
+			user ? fmt::format(", the part with the network is user {}", user->name) : ""));
+	const auto start_network = [&](Fd link) {
+		const pid_t child = ::fork();
+		if (child < 0)
+			throw Error(errno, "cannot start the part with the network");
+		if (child == 0)
+			run_network(network, std::move(link), user);
+		return child;
+	};
+	return Starter(std::move(starter), keys.operator_key, start_network).run();
+}
+
+} // namespace monitor::agent

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// Brings the traces in the spool to the collector while the agent runs, and keeps the spool within its limit; answers
+// nothing and decides nothing. What is sent, and when again, is fleet/forward/'s.
+//
+// Made by network_part.cpp. Threads: one of its own steps; the rest is of the main one.
+// Invariant: a recording that the starter says runs, or whose directory has just appeared, is not taken for ended.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "fleet/forward/clock_exchange.h"
+#include "fleet/forward/forwarding.h"
+#include "fleet/forward/nats_forwarder.h"
+#include "fleet/forward/spool.h"
+#include "fleet/wire/connection.h"
+#include "fleet/wire/fetch_request.h"
+#include "fleet/wire/forward.h"
+#include "fleet/wire/reports.h"
+
+namespace monitor::agent {
+
+// When the trace of each run that is recorded travels; none: as the agent was started.
+using RunningRuns = std::map<std::string, std::optional<fleet::Forward>>;
+
+class DataPath {
+public:
+	struct Where {
+		std::string runs; // the directory
+		std::uint64_t max_bytes = 0;
+		fleet::Forward forward = fleet::Forward::batch; // of runs of which nothing else is known
+	};
+	// `report`: a sentence, from several threads. `running`: what the starter says. Throws Error.
+	DataPath(const fleet::ConnectionOptions &hub, const std::string &host, const Where &where, RunningRuns running,
+		 std::function<void(const std::string &)> report);
+	~DataPath();
+
+	void set_running(RunningRuns running);
+	// Returns what there is of the run.
+	std::vector<fleet::CommandAnswer::Trace> fetch(fleet::FetchRequest request);
+	// The session, what the spool has, and what it has cost.
+	void fill(fleet::Presence &presence) const;
+	std::vector<fleet::Presence::Kept> kept() const;
+
+private:
+	using Clock = std::chrono::steady_clock;
+
+	bool is_running(const std::string &run);
+	fleet::Forward forward_of(const std::string &run) const;
+	void remember(const RunningRuns &running);
+	void step_until(const std::stop_token &stop);
+
+	const std::function<void(const std::string &)> report_;
+	const std::string runs_;
+	const fleet::Forward forward_;
+	std::atomic<bool> looks_now_ = false;
+	mutable std::mutex mutex_; // of what follows
+	RunningRuns running_;
+	RunningRuns told_; // also of runs that have ended: a trace may be found after that
+	std::map<std::string, Clock::time_point> first_seen_; // of runs that nobody says run
+	fleet::SpoolAccount account_;
+	fleet::NatsForwarder forwarder_;
+	fleet::Forwarding forwarding_;
+	fleet::Spool spool_;
+	const bool is_tsc_; // the clock of traces; else CLOCK_MONOTONIC
+	fleet::ClockExchange clock_;
+	std::jthread thread_; // last: it uses all of the above
+};
+
+} // namespace monitor::agent

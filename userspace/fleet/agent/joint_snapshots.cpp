@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: MIT
+#include "joint_snapshots.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
+
+#include "base/clock_ns.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/json_fields.h"
+#include "fleet/wire/names.h"
+
+namespace monitor::agent {
+namespace {
+
+constexpr std::size_t max_heard = 64, max_flight_bytes = 64 << 10, max_reply_text = 4096, max_untold = 64,
+		      max_heard_hosts = 1024, max_heard_numbers = 64;
+constexpr std::uint64_t max_age_ns = 2'000'000'000; // of a trigger that fired before this process looked
+constexpr std::chrono::nanoseconds patience_with_connection(max_age_ns);
+
+fleet::SnapshotNews news_of(const std::string &run, const record::BegunSnapshot &snapshot)
+{
+	fleet::SnapshotNews news;
+	news.run = run;
+	news.number = snapshot.number;
+	news.trigger = snapshot.trigger;
+	news.time = snapshot.time;
+	news.realtime_ns = snapshot.realtime_ns;
+	news.frozen_time = snapshot.frozen_time;
+	news.frozen_ns = snapshot.frozen_ns;
+	return news;
+}
+
+// The snapshot that the recorder had begun just before it was asked, and that will do.
+std::optional<record::BegunSnapshot> joined_snapshot(const nlohmann::json &untrusted_reply)
+{
+	const auto number = number_field(untrusted_reply, "joined"), time = number_field(untrusted_reply, "time"),
+		   realtime = number_field(untrusted_reply, "realtime_ns"),
+		   frozen_time = number_field(untrusted_reply, "frozen_time"),
+		   frozen = number_field(untrusted_reply, "frozen_ns");
+	if (!number || !time || !realtime || !frozen_time || !frozen)
+		return {};
+	record::BegunSnapshot snapshot;
+	snapshot.number = static_cast<unsigned>(*number);
+	snapshot.time = *time;
+	snapshot.realtime_ns = *realtime;
+	snapshot.frozen_time = *frozen_time;
+	snapshot.frozen_ns = *frozen;
+	return snapshot;
+}
+
+} // namespace
+
+std::string cause_text(const std::string &host, const fleet::SnapshotNews &news)
+{
+	return fmt::format("{} of host {} (snapshot {} there)",
+			   news.trigger.empty() ? "a trigger" : "the trigger " + news.trigger, host,
+			   fleet::snapshot_name(news.number));
+}
+
+JointSnapshots::JointSnapshots(std::string host, std::string runs_directory,
+			       std::function<bool(std::string_view, const std::string &)> publish,
+			       std::function<void(const std::string &)> report)
+    : host_(std::move(host)), runs_directory_(std::move(runs_directory)), publish_(std::move(publish)),
+      report_(std::move(report)), changes_(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)),
+      bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
+{
+	if (!changes_ || !bell_)
+		throw Error(errno, "cannot watch for snapshots");
+}
+
+void JointSnapshots::set_runs(const std::vector<JointRun> &runs)
+{
+	std::set<std::string> named;
+	for (const JointRun &told : runs) {
+		named.insert(told.run);
+		const auto [run, is_new] =
+		    runs_.try_emplace(told.run, Run{told, -1, 0, JointLimits(told.snapshots), {}});
+		if (is_new)
+			watch(run->second);
+	}
+	std::erase_if(runs_, [&](const auto &entry) {
+		const bool is_over = !named.contains(entry.first);
+		if (is_over && entry.second.watch >= 0)
+			::inotify_rm_watch(changes_.get(), entry.second.watch);
+		return is_over;
+	});
+	tell_fired(Clock::now());
+}
+
+// What began before is only passed on if that was just now: else the process before this one, which was ended, has told
+// it. If that one told it just now, too, the others know it by its number.
+void JointSnapshots::watch(Run &run)
+{
+	const std::string directory = runs_directory_ + '/' + run.told.run + "/.monitor";
+	run.watch = ::inotify_add_watch(changes_.get(), directory.c_str(), IN_MOVED_TO | IN_ONLYDIR);
+	if (run.watch < 0)
+		report_(fmt::format("run {}: other hosts do not learn of triggers here: {} cannot be watched",
+				    run.told.run, directory));
+	const std::uint64_t now_ns = clock_ns(CLOCK_REALTIME);
+	for (const record::BegunSnapshot &each : new_ones(run))
+		run.seen = each.realtime_ns + max_age_ns < now_ns ? each.number : run.seen;
+	look(run);
+}
+
+std::vector<record::BegunSnapshot> JointSnapshots::new_ones(Run &run) const
+{
+	const std::string path = runs_directory_ + '/' + run.told.run + "/.monitor/flight.json";
+	std::vector<record::BegunSnapshot> begun = record::parse_begun_snapshots(read_text(path, max_flight_bytes + 1));
+	std::erase_if(begun, [&](const record::BegunSnapshot &each) { return each.number <= run.seen; });
+	return begun;
+}
+
+void JointSnapshots::look(Run &run)
+{
+	for (const record::BegunSnapshot &each : new_ones(run)) {
+		run.seen = each.number;
+		if (each.by == record::SnapshotRequest::By::trigger && untold_.size() < max_untold)
+			untold_.push_back(
+			    {fleet::snapshot_news_text(news_of(run.told.run, each)),
+			     fmt::format("run {}: other hosts do not learn that {} fired: there is no connection",
+					 run.told.run, each.why),
+			     {}});
+		if (run.asked && each.why == run.asked->why)
+			tell_froze(run, each);
+	}
+}
+
+// A connection that is made at this moment is waited for, as at the start of this process; later nobody would know what
+// it is about.
+void JointSnapshots::tell_fired(Clock::time_point now)
+{
+	while (!untold_.empty() && publish_("fired", untold_.front().text))
+		untold_.pop_front();
+	for (Untold &each : untold_)
+		each.since = each.since.value_or(now);
+	for (; !untold_.empty() && now - *untold_.front().since > patience_with_connection; untold_.pop_front())
+		report_(untold_.front().sentence);
+}
+
+void JointSnapshots::tell_froze(const Run &run, const record::BegunSnapshot &snapshot)
+{
+	fleet::SnapshotNews news = news_of(run.told.run, snapshot);
+	news.trigger = run.asked->because.news.trigger;
+	news.cause_host = run.asked->because.host;
+	news.cause_number = run.asked->because.news.number;
+	publish_("froze", fleet::snapshot_news_text(news));
+}
+
+void JointSnapshots::hear(std::string_view untrusted_subject, std::string_view untrusted_text)
+{
+	const auto subject = fleet::parse_subject(untrusted_subject);
+	if (!subject || subject->kind != "fired" || subject->host == host_)
+		return;
+	{
+		const std::lock_guard lock(mutex_);
+		if (!heard_limits_.use(subject->host, HeardLimits::Clock::now()))
+			return;
+	}
+	auto news = fleet::parse_snapshot_news(untrusted_text);
+	if (!news || !news->cause_host.empty())
+		return;
+	{
+		const std::lock_guard lock(mutex_);
+		if (heard_.size() >= max_heard)
+			return;
+		heard_.push_back({subject->host, std::move(*news)});
+	}
+	::eventfd_write(bell_.get(), 1);
+}
+
+void JointSnapshots::add_fds(std::vector<pollfd> &to) const
+{
+	to.push_back({bell_.get(), POLLIN, 0});
+	to.push_back({changes_.get(), POLLIN, 0});
+	for (const auto &[name, run] : runs_)
+		if (run.asked)
+			to.push_back({run.asked->question.fd(), POLLIN, 0});
+}
+
+void JointSnapshots::step(Clock::time_point now)
+{
+	try {
+		take_heard(now);
+		take_changes();
+		take_replies();
+		tell_fired(now);
+	} catch (const Error &error) { // such as no descriptor left: there may be one the next time
+		report_(error.what());
+	}
+}
+
+void JointSnapshots::take_heard(Clock::time_point now)
+{
+	eventfd_t rings;
+	::eventfd_read(bell_.get(), &rings);
+	std::deque<Heard> heard;
+	std::vector<std::string> sentences;
+	{
+		const std::lock_guard lock(mutex_);
+		heard.swap(heard_);
+		sentences = heard_limits_.take_sentences(now);
+	}
+	for (const std::string &sentence : sentences)
+		report_(sentence);
+	for (const Heard &each : heard)
+		if (const auto run = runs_.find(each.news.run); run != runs_.end())
+			ask(run->second, each);
+}
+
+void JointSnapshots::ask(Run &run, const Heard &heard)
+{
+	if (run.heard.size() >= max_heard_hosts && !run.heard.contains(heard.host))
+		run.heard.clear();
+	std::set<std::uint64_t> &numbers = run.heard[heard.host];
+	if (!numbers.insert(heard.news.number).second)
+		return; // it was told before
+	if (numbers.size() > max_heard_numbers)
+		numbers.erase(numbers.begin());
+	const std::string cause = cause_text(heard.host, heard.news);
+	std::string why_not = run.asked ? "the one before is being taken" : run.limits.use(JointLimits::Clock::now());
+	if (why_not.empty()) {
+		record::SnapshotRequest request;
+		request.why = cause;
+		request.trigger = heard.news.trigger;
+		request.joins = true;
+		try {
+			run.asked.emplace(Asked{heard, cause, record::SnapshotQuestion(run.told.recorder, request)});
+			return;
+		} catch (const Error &error) {
+			why_not = error.what();
+		}
+	}
+	report_(fmt::format("run {}: no snapshot for {}: {}", run.told.run, cause, why_not));
+}
+
+void JointSnapshots::take_changes()
+{
+	alignas(inotify_event) char events[4096];
+	ssize_t n;
+	std::set<int> changed;
+	bool is_all = false;
+	while ((n = ::read(changes_.get(), events, sizeof events)) > 0)
+		for (const char *at = events; at < events + n;) {
+			const auto *const event = reinterpret_cast<const inotify_event *>(at);
+			changed.insert(event->wd);
+			is_all |= (event->mask & IN_Q_OVERFLOW) != 0;
+			at += sizeof *event + event->len;
+		}
+	for (auto &[name, run] : runs_)
+		if (is_all || changed.contains(run.watch))
+			look(run);
+}
+
+void JointSnapshots::take_replies()
+{
+	for (auto &[name, run] : runs_) {
+		const auto text = run.asked ? run.asked->question.take() : std::nullopt;
+		if (!text)
+			continue;
+		look(run); // it began before it was answered
+		const nlohmann::json reply = parse_json(*text);
+		if (const auto joined = joined_snapshot(reply))
+			tell_froze(run, *joined);
+		else if (const auto error = text_field(reply, "error", max_reply_text); error || text->empty())
+			report_(fmt::format("run {}: no snapshot for {}: {}", name, run.asked->why,
+					    error.value_or("the flight recorder has ended")));
+		run.asked.reset();
+	}
+}
+
+} // namespace monitor::agent

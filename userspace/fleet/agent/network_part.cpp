@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: MIT
+#include "network_part.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+
+#include "base/error.h"
+#include "base/escape.h"
+#include "fleet/forward/system_clock_read.h"
+#include "fleet/wire/fetch_request.h"
+#include "fleet/wire/names.h"
+#include "journal.h"
+#include "link.h"
+
+namespace monitor::agent {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t max_waiting_answers = 1000;
+constexpr auto between_presences = 1s, between_clock_reads = 60s, patience_at_end = 2s;
+constexpr auto between_calls = 100ms;
+constexpr const char *triggers_of_all = "m.fired.*";
+constexpr const char *why_deaf =
+    "the hub does not let it hear triggers of other hosts: on the hub, `monitor fleet init "
+    "--add` or --remove writes a new users.conf, SIGHUP loads it; then start this agent "
+    "again";
+
+// Once if several connections have the same problem. From any thread.
+void say_of_network(const std::string &sentence)
+{
+	static std::mutex mutex;
+	static std::string last;
+	static std::chrono::steady_clock::time_point said;
+	const std::lock_guard lock(mutex);
+	const auto now = std::chrono::steady_clock::now();
+	if (sentence == last && now - said < between_presences)
+		return;
+	last = sentence;
+	said = now;
+	say(sentence);
+}
+
+// When their traces travel, by name.
+RunningRuns running_of(const std::vector<fleet::Presence::Run> &runs)
+{
+	RunningRuns running;
+	for (const fleet::Presence::Run &run : runs)
+		running[run.name] = fleet::parse_forward(run.forward);
+	return running;
+}
+
+} // namespace
+
+NetworkPart::NetworkPart(NetworkOptions options, Fd link)
+    : options_(std::move(options)), link_(std::move(link)), presence_(options_.presence),
+      bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      joint_(
+	  options_.host, options_.runs,
+	  [this](std::string_view kind, const std::string &text) {
+		  return connection_ && connection_->publish(fleet::subject_of(kind, options_.host), text);
+	  },
+	  say_of_network)
+{
+	if (!wait_for_runs()) // so that no recording is taken for ended
+		return;
+	data_ = std::make_unique<DataPath>(options_.connection, options_.host,
+					   DataPath::Where{options_.runs, presence_.spool_max_bytes, options_.forward},
+					   running_of(presence_.runs), say_of_network);
+	fleet::Connection::Events events;
+	events.connected = [this] {
+		say_of_network("connected to the hub");
+		wake();
+	};
+	events.lost = [this](const std::string &problem) {
+		hears_triggers_ = true; // until the next hub says otherwise
+		say_of_network(problem);
+	};
+	events.error = [this](const std::string &problem) { take_problem(problem); };
+	fleet::ConnectionOptions control = options_.connection;
+	control.is_urgent = true; // other hosts wait for a trigger's message
+	connection_ = std::make_unique<fleet::Connection>(control, std::move(events));
+	for (const std::string &subject : {fleet::subject_of("ctl", options_.host), fleet::subject_of("ctl", "all")})
+		connection_->subscribe(subject, [this](const auto &message) { hand_over(message); });
+	connection_->subscribe(triggers_of_all, [this](const auto &message) {
+		joint_.hear(message.subject,
+			    {reinterpret_cast<const char *>(message.data.data()), message.data.size()});
+	});
+}
+
+// A hub whose list of users is of an older version permits all but this.
+void NetworkPart::take_problem(const std::string &problem)
+{
+	const bool is_deaf = problem.find(triggers_of_all) != std::string::npos;
+	if (is_deaf)
+		hears_triggers_ = false;
+	say_of_network(is_deaf ? fmt::format("no part in snapshots of all hosts: {}", why_deaf) : problem);
+}
+
+// False: the starter has closed the link.
+bool NetworkPart::wait_for_runs()
+{
+	while (!knows_runs_) {
+		pollfd fds[] = {{link_.get(), POLLIN, 0}};
+		::poll(fds, 1, -1);
+		if (!take_reports())
+			return false;
+	}
+	return true;
+}
+
+void NetworkPart::wake()
+{
+	::eventfd_write(bell_.get(), 1);
+}
+
+// In a thread of libnats. An empty message is no command: it asks who is there.
+void NetworkPart::hand_over(const fleet::Connection::Message &untrusted_message)
+{
+	const std::size_t size = std::min(untrusted_message.data.size(), max_link_bytes);
+	if (size == 0) {
+		if (!is_called_.exchange(true))
+			wake();
+	} else if (::send(link_.get(), untrusted_message.data.data(), size, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+		++dropped_;
+}
+
+// False: the starter has closed the link.
+bool NetworkPart::take_reports()
+{
+	std::string datagram(fleet::max_report_bytes + 1, '\0');
+	for (;;) {
+		const ssize_t n = ::recv(link_.get(), datagram.data(), datagram.size(), MSG_DONTWAIT);
+		if (n == 0)
+			return false;
+		if (n < 0)
+			return errno == EAGAIN || errno == EINTR;
+		const std::string text = datagram.substr(1, static_cast<std::size_t>(n) - 1);
+		if (datagram[0] == link_answer && answers_.size() < max_waiting_answers) {
+			answers_.push_back(text);
+		} else if (datagram[0] == link_joint) {
+			joint_.set_runs(parse_joint_runs(text));
+		} else if (const auto asked = fleet::parse_fetch_request(text); datagram[0] == link_fetch && asked) {
+			take_request(*asked);
+		} else if (const auto told = fleet::parse_presence(text); datagram[0] == link_runs && told) {
+			take_runs(*told);
+		}
+	}
+}
+
+void NetworkPart::take_runs(const fleet::Presence &told)
+{
+	knows_runs_ = true;
+	presence_.runs = told.runs;
+	presence_.refused = told.refused;
+	if (data_)
+		data_->set_running(running_of(told.runs));
+}
+
+void NetworkPart::take_request(const fleet::FetchRequest &request)
+{
+	if (request.is_list)
+		wants_list_ = is_called_ = true;
+	if (!data_ || request.is_list)
+		return;
+	if (traces_.size() >= max_waiting_answers)
+		traces_.clear();
+	traces_[request.nonce] = data_->fetch(request);
+}
+
+// What the starter does not know: it has a directory, not what is in it.
+void NetworkPart::add_traces(fleet::CommandAnswer &answer)
+{
+	const auto found = traces_.find(answer.nonce);
+	if (found == traces_.end() || answer.kind != fleet::CommandAnswer::Kind::accepted)
+		return;
+	answer.traces = found->second;
+}
+
+void NetworkPart::publish_answers()
+{
+	const std::string subject = fleet::subject_of("answer", options_.host);
+	while (!answers_.empty()) {
+		auto answer = fleet::parse_command_answer(answers_.front());
+		if (answer) {
+			answer->session = presence_.session;
+			add_traces(*answer);
+			if (answer->takes_part && !hears_triggers_) {
+				answer->takes_part = false;
+				answer->reason = why_deaf;
+			}
+			if (!connection_->publish(subject, fleet::command_answer_text(*answer)))
+				return; // once it is connected again
+			traces_.erase(answer->nonce);
+		}
+		answers_.pop_front();
+	}
+}
+
+void NetworkPart::publish_presence()
+{
+	data_->fill(presence_);
+	if (const auto now = std::chrono::steady_clock::now(); now >= clock_due_) {
+		presence_.system_clock = fleet::read_system_clock();
+		clock_due_ = now + between_clock_reads;
+	}
+	fleet::Presence shown = presence_;
+	for (fleet::Presence::Run &run : shown.runs)
+		run.takes_part &= hears_triggers_;
+	shown.kept = wants_list_ ? std::optional(data_->kept()) : std::nullopt;
+	wants_list_ = false;
+	connection_->publish(fleet::subject_of("hello", options_.host), fleet::presence_text(shown));
+	if (const std::uint64_t dropped = dropped_; dropped != said_dropped_) {
+		say_of_network(fmt::format("{} messages came faster than the starter takes them, and are dropped",
+					   dropped - said_dropped_));
+		said_dropped_ = dropped;
+	}
+}
+
+void NetworkPart::wait_until(std::chrono::steady_clock::time_point time)
+{
+	const auto left = time - std::chrono::steady_clock::now();
+	const auto ms = std::chrono::ceil<std::chrono::milliseconds>(left).count();
+	std::vector<pollfd> fds = {{link_.get(), POLLIN, 0}, {bell_.get(), POLLIN, 0}};
+	joint_.add_fds(fds);
+	::poll(fds.data(), fds.size(), static_cast<int>(std::max<decltype(ms)>(ms, 0)));
+	eventfd_t rings;
+	::eventfd_read(bell_.get(), &rings);
+}
+
+// Calls at any rate get at most one presence in between_calls.
+std::chrono::steady_clock::time_point NetworkPart::next_presence() const
+{
+	return is_called_ ? std::min(next_beat_, next_called_) : next_beat_;
+}
+
+int NetworkPart::run()
+{
+	next_beat_ = std::chrono::steady_clock::now();
+	while (connection_) {
+		wait_until(next_presence());
+		joint_.step();
+		if (!take_reports())
+			break;
+		publish_answers();
+		const auto now = std::chrono::steady_clock::now();
+		if (now < next_presence())
+			continue;
+		is_called_ = false;
+		publish_presence();
+		next_called_ = now + between_calls;
+		if (now >= next_beat_)
+			next_beat_ = std::max(next_beat_ + between_presences, now);
+	}
+	if (connection_)
+		end();
+	return 0;
+}
+
+// What the starter said last is still published.
+void NetworkPart::end()
+{
+	publish_answers();
+	publish_presence();
+	connection_->flush(patience_at_end);
+	connection_.reset();
+}
+
+} // namespace monitor::agent

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// The part of `monitor agent` that speaks with the hub. It has no privilege and no power: it hands what arrives on
+// m.ctl.HOST and m.ctl.all to the starter as it came, publishes the starter's answers, and says each second, and when
+// it is called, that this host is there (m.hello.HOST). Beside that it brings traces to the collector (data_path.h),
+// and passes on that triggers fired (joint_snapshots.h).
+//
+// Runs in a process of its own, forked by agent.cpp from the starter before there are threads. Threads: run() in the
+// main one; libnats' own, which only write to the link and ring the bell. Invariant: it ends when the starter has
+// closed the link, at the latest some seconds after.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+
+#include "base/fd.h"
+#include "data_path.h"
+#include "fleet/wire/connection.h"
+#include "fleet/wire/forward.h"
+#include "fleet/wire/reports.h"
+#include "joint_snapshots.h"
+
+namespace monitor::agent {
+
+struct NetworkOptions {
+	fleet::ConnectionOptions connection;
+	std::string host;
+	std::string runs; // the directory of traces
+	fleet::Forward forward = fleet::Forward::batch;
+	fleet::Presence presence; // what does not change
+};
+
+class NetworkPart {
+public:
+	// Throws Error.
+	NetworkPart(NetworkOptions options, Fd link);
+
+	// The exit code.
+	int run();
+
+private:
+	void hand_over(const fleet::Connection::Message &untrusted_message);
+	void wake();
+	void take_problem(const std::string &problem);
+	bool wait_for_runs();
+	bool take_reports();
+	void take_runs(const fleet::Presence &told);
+	void wait_until(std::chrono::steady_clock::time_point time);
+	std::chrono::steady_clock::time_point next_presence() const;
+	void take_request(const fleet::FetchRequest &request);
+	void add_traces(fleet::CommandAnswer &answer);
+	void publish_answers();
+	void publish_presence();
+	void end();
+
+	NetworkOptions options_;
+	Fd link_;
+	fleet::Presence presence_;
+	std::chrono::steady_clock::time_point clock_due_; // when the system clock is read again
+	bool knows_runs_ = false, wants_list_ = false;
+	std::deque<std::string> answers_; // that could not be published yet
+	// Of a run, when a fetch came, by its nonce: for the answer that follows.
+	std::map<std::string, std::vector<fleet::CommandAnswer::Trace>> traces_;
+	std::atomic<std::uint64_t> dropped_ = 0, said_dropped_ = 0;
+	std::atomic<bool> hears_triggers_ = true; // of other hosts: the hub permits it
+	std::atomic<bool> is_called_ = false;     // for its presence
+	std::chrono::steady_clock::time_point next_beat_,
+	    next_called_; // when it says that it is there: by itself, called
+	Fd bell_;         // wakes the main thread
+	JointSnapshots joint_;
+	std::unique_ptr<DataPath> data_;
+	std::unique_ptr<fleet::Connection> connection_; // the last: its threads use the others
+};
+
+} // namespace monitor::agent

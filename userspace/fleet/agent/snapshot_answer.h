@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// What the operator is told of a flight recorder's reply. The recorder runs as the user of the traces, and the starter,
+// which passes this on, is privileged: the reply is untrusted. Called by snapshot_commands.cpp.
+// Invariant: any bytes give an answer of bounded size.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "fleet/wire/reports.h"
+
+namespace monitor::agent {
+
+// Without nonce and run. "": the recorder ended before it replied.
+fleet::CommandAnswer snapshot_answer(std::string_view untrusted_reply, std::uint64_t issued_ns);
+
+} // namespace monitor::agent

@@ -1,0 +1,503 @@
+// SPDX-License-Identifier: MIT
+#include "starter.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <ctime>
+#include <utility>
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock_ns.h"
+#include "base/error.h"
+#include "base/escape.h"
+#include "fleet/wire/fetch_request.h"
+#include "fleet/wire/forward.h"
+#include "journal.h"
+#include "link.h"
+
+namespace monitor::agent {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t max_runs_at_once = 4;
+constexpr unsigned max_said_refusals = 100;                                              // a second
+constexpr auto before_next_child = 1s, longest_before_next_child = 32s, long_life = 60s; // of the network part
+constexpr auto patience_with_recordings = 60s, patience_with_child = 5s;
+
+Fd watch_signals()
+{
+	sigset_t set;
+	sigemptyset(&set);
+	for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD})
+		sigaddset(&set, number);
+	::sigprocmask(SIG_BLOCK, &set, nullptr);
+	::signal(SIGPIPE, SIG_IGN);
+	Fd fd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+	if (!fd)
+		throw Error(errno, "cannot watch for signals");
+	return fd;
+}
+
+int exit_code_of(int status)
+{
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+} // namespace
+
+const char *Starter::Run::state() const
+{
+	return is_ending ? "ending" : is_recording ? "recording" : recorder ? "starting" : "waiting";
+}
+
+Starter::Starter(StarterOptions options, fleet::PublicKey key, StartNetwork start_network)
+    : options_(std::move(options)), key_(std::move(key)), start_network_(std::move(start_network)),
+      nonces_(options_.nonces, clock_ns(CLOCK_REALTIME)), signals_(watch_signals()), buffer_(max_link_bytes, '\0')
+{
+}
+
+Starter::~Starter() = default;
+
+void Starter::start_child()
+{
+	auto [ours, theirs] = make_link();
+	link_ = std::move(ours);
+	child_ = start_network_(std::move(theirs));
+	child_started_ = Clock::now();
+	send_runs();
+}
+
+// As at the start, but recordings run meanwhile: no reason ends them.
+void Starter::start_child_again()
+{
+	try {
+		start_child();
+	} catch (const Error &error) {
+		link_.reset();
+		delay_child();
+		say(fmt::format("{}; it is tried again after {} s", error.what(), child_delay_.count()));
+	}
+}
+
+void Starter::delay_child()
+{
+	child_delay_ = child_delay_ == 0s ? before_next_child
+					  : std::min<std::chrono::seconds>(2 * child_delay_, longest_before_next_child);
+	child_due_ = Clock::now() + child_delay_;
+}
+
+int Starter::run()
+{
+	start_child();
+	while (!is_over_) {
+		wait();
+		take_signals();
+		take_envelopes();
+		start_due();
+		for (Run &run : runs_)
+			look_at(run);
+		if (child_ < 0 && Clock::now() >= child_due_ && !is_over_)
+			start_child_again();
+	}
+	end_all();
+	return 0;
+}
+
+// Until something happens or is due.
+void Starter::wait()
+{
+	std::vector<pollfd> fds = {{signals_.get(), POLLIN, 0}};
+	if (link_)
+		fds.push_back({link_.get(), POLLIN, 0});
+	Clock::time_point due = child_ < 0 ? child_due_ : Clock::time_point::max();
+	for (const Run &run : runs_) {
+		if (!run.recorder)
+			due = std::min(due, run.due);
+		run.snapshots.add_fds(fds);
+		if (run.recorder) // poll() ignores -1
+			fds.insert(fds.end(),
+				   {{run.recorder->ready_fd(), POLLIN, 0}, {run.recorder->output_fd(), POLLIN, 0}});
+		if (run.command_process)
+			fds.push_back({run.command_process->output_fd(), POLLIN, 0});
+	}
+	const auto left = std::max<Clock::duration>(due - Clock::now(), 0ns);
+	const auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(left).count();
+	const timespec patience{ns / 1'000'000'000, ns % 1'000'000'000};
+	::ppoll(fds.data(), fds.size(), due == Clock::time_point::max() ? nullptr : &patience, nullptr);
+}
+
+void Starter::take_envelopes()
+{
+	for (unsigned i = 0; link_ && i < 64; ++i) {
+		const ssize_t n = ::recv(link_.get(), buffer_.data(), buffer_.size(), MSG_DONTWAIT);
+		if (n > 0)
+			take(std::string_view(buffer_.data(), static_cast<std::size_t>(n)));
+		else if (n == 0 || (errno != EAGAIN && errno != EINTR))
+			link_.reset(); // the child ends; SIGCHLD follows
+		else
+			return;
+	}
+}
+
+void Starter::take(std::string_view untrusted_envelope)
+{
+	const std::uint64_t now_ns = clock_ns(CLOCK_REALTIME);
+	const fleet::CheckedControl checked = fleet::check_control(untrusted_envelope, key_, options_.host, now_ns);
+	if (checked.is_for_others)
+		return; // what is sent to all comes here too; an answer would be taken for this host's part of the
+			// command
+	const fleet::ControlMessage &message = checked.message;
+	std::string why = checked.refusal;
+	try {
+		if (why.empty())
+			why = nonces_.use(message.nonce, message.expires_ns, now_ns);
+		if (why.empty())
+			why = obey(message, now_ns);
+	} catch (const Error &error) {
+		why = error.what();
+	}
+	if (!why.empty())
+		refuse(why, checked.is_authentic ? message.nonce : "", checked.is_authentic ? message.run : "");
+}
+
+// The end of a sentence; "": it is done.
+std::string Starter::obey(const fleet::ControlMessage &message, std::uint64_t now_ns)
+{
+	if (message.kind == "record")
+		return plan_run(message, now_ns);
+	if (message.kind == "stop")
+		return stop_run(message);
+	if (message.kind == "snapshot")
+		return ask_for_snapshot(message);
+	if (message.kind == "fetch" || message.kind == "list")
+		return fetch(message);
+	return fmt::format("this version of monitor has no command '{}' for hosts", message.kind);
+}
+
+std::string Starter::plan_run(const fleet::ControlMessage &message, std::uint64_t now_ns)
+{
+	struct stat status;
+	if (std::ranges::any_of(runs_, [&](const Run &run) { return run.name == message.run; }) ||
+	    ::lstat((options_.runs + "/" + message.run).c_str(), &status) == 0)
+		return "there is a run of this name on this host";
+	if (runs_.size() >= max_runs_at_once)
+		return fmt::format("{} recordings run or wait here already", max_runs_at_once);
+	if (!message.command.empty() && !options_.commands)
+		return "this host's agent runs no commands: it was started without --allow-commands";
+	fleet::RecordWords words = fleet::allowed_words(message.options, options_.allowed);
+	if (!words.refusal.empty())
+		return words.refusal;
+	Run run;
+	run.name = message.run;
+	run.nonce = message.nonce;
+	run.forward = message.forward.empty() ? options_.forward : message.forward;
+	run.words = std::move(words.words);
+	run.command = message.command;
+	run.planned_ns = message.start_ns;
+	run.due = Clock::now() + std::chrono::nanoseconds(fleet::start_delay_ns(message, now_ns));
+	fleet::CommandAnswer accepted;
+	if (std::string refusal = take_consent(message, run, accepted); !refusal.empty())
+		return refusal;
+	accepted.forward = run.forward;
+	runs_.push_back(std::move(run));
+	say(fmt::format("run {} is accepted{}", message.run,
+			accepted.takes_part ? ", with snapshots when triggers of other hosts fire" : ""));
+	accept(message, std::move(accepted));
+	send_runs();
+	return "";
+}
+
+// Whether its flight recorder may be asked because of other hosts; if not, the answer says why.
+std::string Starter::take_consent(const fleet::ControlMessage &message, Run &run, fleet::CommandAnswer &accepted) const
+{
+	run.is_flight = message.options.contains("flight");
+	if (!message.snapshot_all)
+		return "";
+	if (!run.is_flight)
+		return "snapshots of all hosts are those of flight recorders: add --flight and --snapshots";
+	run.max_snapshots = static_cast<std::uint64_t>(message.options["snapshots"].get<double>());
+	run.takes_part = accepted.takes_part = options_.allowed.options.contains(fleet::snapshot_all_permission);
+	if (!run.takes_part)
+		accepted.reason =
+		    fmt::format("this host's agent was not started with --allow {}", fleet::snapshot_all_permission);
+	return "";
+}
+
+std::string Starter::stop_run(const fleet::ControlMessage &message)
+{
+	const auto run = std::ranges::find(runs_, message.run, &Run::name);
+	if (run == runs_.end())
+		return "no run of this name is recorded on this host";
+	accept(message);
+	if (run->recorder) {
+		end(*run);
+		send_runs();
+	} else {
+		run_ended(run, 0, "it was stopped before its start");
+	}
+	return "";
+}
+
+std::string Starter::ask_for_snapshot(const fleet::ControlMessage &message)
+{
+	const auto run = std::ranges::find(runs_, message.run, &Run::name);
+	if (run == runs_.end())
+		return "no run of this name is recorded on this host";
+	if (!run->is_flight)
+		return "the run is no flight recorder: snapshots are of those that were started with --flight";
+	if (!run->is_recording || run->is_ending)
+		return fmt::format("the flight recorder is {}: ask while it is recording", run->state());
+	std::string refusal = run->snapshots.ask(run->recorder->pid(), message);
+	if (refusal.empty())
+		accept(message);
+	return refusal;
+}
+
+// The part with the network has the traces, and sends what is asked for; here it is only seen that the operator asks.
+std::string Starter::fetch(const fleet::ControlMessage &message)
+{
+	fleet::FetchRequest request{message.run,
+				    message.nonce,
+				    fleet::parse_store(message.store).value_or(0),
+				    message.from_ns,
+				    message.to_ns ? message.to_ns : ~std::uint64_t(0),
+				    message.kind == "list"};
+	const auto run = std::ranges::find(runs_, message.run, &Run::name);
+	struct stat status;
+	if (!request.is_list && ::lstat((options_.runs + "/" + message.run).c_str(), &status) != 0)
+		return "there is no trace of this run on this host";
+	if (!request.is_list && run != runs_.end() && run->forward != fleet::forward_text(fleet::Forward::on_demand))
+		return "it is still recorded, and sent as it is recorded: collect it, or stop it first";
+	send(link_fetch + fleet::fetch_request_text(request));
+	accept(message);
+	return "";
+}
+
+void Starter::start_due()
+{
+	for (auto run = runs_.begin(); run != runs_.end();) {
+		const auto each = run++;
+		if (each->recorder || Clock::now() < each->due)
+			continue;
+		try {
+			start(*each);
+			send_runs();
+		} catch (const Error &error) {
+			run_ended(each, 125, error.what());
+		}
+	}
+}
+
+void Starter::start(Run &run)
+{
+	std::vector<std::string> argv = {options_.program, "record", "--notify-fd=3",
+					 fmt::format("--output={}/{}", options_.runs, run.name)};
+	argv.insert(argv.end(), run.words.begin(), run.words.end());
+	run.recorder.emplace(argv, ChildIdentity{options_.owner, {}});
+	say(fmt::format("run {} is started, process {}: {}", run.name, run.recorder->pid(),
+			fmt::join(argv.begin() + 4, argv.end(), " ")));
+}
+
+void Starter::look_at(Run &run)
+{
+	for (auto *process : {&run.recorder, &run.command_process})
+		if (*process && (*process)->output_fd() >= 0)
+			for (const std::string &line : (*process)->take_lines())
+				say(fmt::format("run {}: {}", run.name, line));
+	for (fleet::CommandAnswer &taken : run.snapshots.take())
+		answer(std::move(taken));
+	if (run.recorder && run.recorder->ready_fd() >= 0 && run.recorder->take_ready())
+		recording_started(run);
+}
+
+void Starter::recording_started(Run &run)
+{
+	run.is_recording = true;
+	fleet::CommandAnswer started;
+	started.kind = fleet::CommandAnswer::Kind::started;
+	started.nonce = run.nonce;
+	started.run = run.name;
+	started.realtime_ns = clock_ns(CLOCK_REALTIME);
+	if (run.planned_ns)
+		started.late_ns = static_cast<std::int64_t>(started.realtime_ns - run.planned_ns);
+	answer(std::move(started));
+	send_runs();
+	if (run.command.empty())
+		return;
+	try {
+		run.command_process.emplace(run.command, ChildIdentity{{}, options_.commands});
+	} catch (const Error &error) {
+		say(fmt::format("run {}: {}", run.name, error.what()));
+		run.command_exit = 126;
+		end(run);
+	}
+}
+
+void Starter::end(Run &run)
+{
+	run.is_ending = true;
+	if (run.command_process)
+		run.command_process->end_session();
+	if (run.recorder)
+		run.recorder->end();
+}
+
+void Starter::take_signals()
+{
+	signalfd_siginfo info;
+	while (::read(signals_.get(), &info, sizeof info) == sizeof info)
+		is_over_ |= info.ssi_signo != SIGCHLD;
+	reap();
+}
+
+void Starter::reap()
+{
+	int status;
+	for (pid_t pid; (pid = ::waitpid(-1, &status, WNOHANG)) > 0;)
+		child_ended(pid, status);
+}
+
+void Starter::child_ended(pid_t pid, int status)
+{
+	if (pid == child_)
+		return network_ended(status);
+	for (auto run = runs_.begin(); run != runs_.end(); ++run) {
+		if (run->command_process && run->command_process->pid() == pid) {
+			look_at(*run);
+			run->command_process.reset();
+			run->command_exit = exit_code_of(status);
+			run->is_ending = true;
+			run->recorder->end();
+			return send_runs();
+		}
+		if (run->recorder && run->recorder->pid() == pid) {
+			look_at(*run);
+			if (run->command_process)
+				run->command_process->end_session();
+			const int code = run->command_exit.value_or(exit_code_of(status));
+			return run_ended(run, code, run->recorder->last_words());
+		}
+	}
+}
+
+// Recordings do not depend on it: it is replaced.
+void Starter::network_ended(int status)
+{
+	child_ = -1;
+	link_.reset();
+	if (Clock::now() - child_started_ > long_life)
+		child_delay_ = 0s;
+	delay_child();
+	if (!is_over_)
+		say(fmt::format("the part with the network ended with exit code {}: it is started again after {} s",
+				exit_code_of(status), child_delay_.count()));
+}
+
+void Starter::run_ended(std::list<Run>::iterator run, int exit_code, const std::string &reason)
+{
+	fleet::CommandAnswer ended;
+	ended.kind = fleet::CommandAnswer::Kind::ended;
+	ended.nonce = run->nonce;
+	ended.run = run->name;
+	ended.exit_code = exit_code;
+	ended.reason = reason;
+	say(fmt::format("run {} has ended with exit code {}", run->name, exit_code));
+	runs_.erase(run);
+	answer(std::move(ended));
+	send_runs();
+}
+
+void Starter::refuse(const std::string &why, const std::string &nonce, const std::string &run)
+{
+	if (Clock::now() - refusals_since_ > 1s) {
+		if (said_refusals_ > max_said_refusals)
+			say(fmt::format("{} more commands were refused", said_refusals_ - max_said_refusals));
+		refusals_since_ = Clock::now();
+		said_refusals_ = 0;
+	}
+	if (++said_refusals_ <= max_said_refusals)
+		say(fmt::format("a command is refused: {}", why));
+	++refused_;
+	fleet::CommandAnswer refused;
+	refused.reason = why;
+	refused.nonce = nonce;
+	refused.run = run;
+	answer(std::move(refused));
+}
+
+void Starter::accept(const fleet::ControlMessage &message, fleet::CommandAnswer more)
+{
+	more.kind = fleet::CommandAnswer::Kind::accepted;
+	more.nonce = message.nonce;
+	more.run = message.run;
+	answer(std::move(more));
+}
+
+void Starter::answer(fleet::CommandAnswer answer)
+{
+	if (!answer.realtime_ns)
+		answer.realtime_ns = clock_ns(CLOCK_REALTIME);
+	send(link_answer + fleet::command_answer_text(answer));
+}
+
+void Starter::send_runs()
+{
+	fleet::Presence presence;
+	presence.refused = refused_;
+	std::vector<JointRun> joint;
+	for (const Run &run : runs_) {
+		presence.runs.push_back({run.name, run.state(), run.is_flight, run.takes_part});
+		presence.runs.back().forward = run.forward;
+		if (run.takes_part && run.is_recording && !run.is_ending)
+			joint.push_back({run.name, run.recorder->pid(), run.max_snapshots});
+	}
+	send(link_runs + fleet::presence_text(presence));
+	send(link_joint + joint_runs_text(joint));
+}
+
+// What does not fit because the network part does not read is lost: it must not hold up the starter.
+void Starter::send(const std::string &text)
+{
+	if (link_ && ::send(link_.get(), text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL) < 0 && errno == EAGAIN)
+		say("the part with the network does not read: an answer is lost");
+}
+
+// Recordings first, so that their ends are still told.
+void Starter::end_all()
+{
+	say("it ends: recordings are ended");
+	for (auto run = runs_.begin(); run != runs_.end();) {
+		const auto each = run++;
+		if (each->recorder)
+			end(*each);
+		else
+			run_ended(each, 0, "the agent ended before its start");
+	}
+	const auto wait_while = [&](auto &&condition, Clock::duration patience) {
+		for (const auto end = Clock::now() + patience; condition() && Clock::now() < end;) {
+			pollfd fds[] = {{signals_.get(), POLLIN, 0}};
+			::poll(fds, 1, 100);
+			take_signals();
+			for (Run &run : runs_)
+				look_at(run);
+		}
+	};
+	wait_while([&] { return !runs_.empty(); }, patience_with_recordings);
+	for (const Run &run : runs_)
+		say(fmt::format("run {} does not end: process {} is left", run.name, run.recorder->pid()));
+	link_.reset();
+	wait_while([&] { return child_ >= 0; }, patience_with_child);
+	if (child_ >= 0)
+		::kill(child_, SIGKILL);
+}
+
+} // namespace monitor::agent

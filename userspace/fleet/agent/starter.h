@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+// The privileged part of `monitor agent`: obeys the operator's signed commands and starts `monitor record`.
+//
+// Forked from nothing: it is the process that was started, single-threaded, and has no network. The part with the
+// network (network_part.h) is its child, has no privilege, and is not trusted: it hands envelopes over a socket pair,
+// as they came, one datagram each. The starter verifies each itself (fleet/wire/control.h, nonces.h,
+// fleet/wire/allowed_options.h), and sends back answers and the list of runs (link.h). If its child ends unexpectedly,
+// it starts another one; recordings go on meanwhile.
+//
+// Invariant: nothing from the network decides anything before check_control() and Nonces::use() have accepted it.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+#include "fleet/wire/allowed_options.h"
+#include "fleet/wire/control.h"
+#include "fleet/wire/reports.h"
+#include "nonces.h"
+#include "recorder_process.h"
+#include "snapshot_commands.h"
+
+namespace monitor::agent {
+
+struct StarterOptions {
+	std::string host;
+	std::string program; // path of `monitor`
+	std::string runs;    // the directory of traces
+	std::string nonces;  // the file
+	std::string forward; // when traces travel unless a command says so: forward.h
+	fleet::Allowed allowed;
+	std::optional<record::User> owner;    // of the traces; none: the starter's own user
+	std::optional<record::User> commands; // whom commands run as; none: there are none
+};
+
+class Starter {
+public:
+	// `start_network` forks the network part and returns its process; it gets the other end of the socket pair.
+	using StartNetwork = std::function<pid_t(Fd link)>;
+
+	// Throws Error.
+	Starter(StarterOptions options, fleet::PublicKey key, StartNetwork start_network);
+	~Starter();
+
+	// Until SIGTERM or SIGINT; then it ends all recordings and waits for them. The exit code.
+	int run();
+
+private:
+	using Clock = std::chrono::steady_clock;
+	struct Run {
+		std::string name, nonce, forward;
+		std::vector<std::string> words; // of the recorder
+		std::vector<std::string> command;
+		std::uint64_t planned_ns = 0; // real time; 0: at once
+		Clock::time_point due;
+		std::optional<RecorderProcess> recorder, command_process;
+		std::optional<int> command_exit;
+		bool is_recording = false, is_ending = false;
+		bool is_flight = false, takes_part = false; // takes_part: in the snapshots of all hosts of the run
+		std::uint64_t max_snapshots = 0;
+		SnapshotCommands snapshots;
+
+		const char *state() const;
+	};
+
+	void start_child();
+	void start_child_again();
+	void delay_child();
+	void take_envelopes();
+	void take(std::string_view untrusted_envelope);
+	std::string obey(const fleet::ControlMessage &message, std::uint64_t now_ns);
+	std::string plan_run(const fleet::ControlMessage &message, std::uint64_t now_ns);
+	std::string stop_run(const fleet::ControlMessage &message);
+	std::string ask_for_snapshot(const fleet::ControlMessage &message);
+	std::string take_consent(const fleet::ControlMessage &message, Run &run, fleet::CommandAnswer &accepted) const;
+	std::string fetch(const fleet::ControlMessage &message);
+	void start_due();
+	void start(Run &run);
+	void look_at(Run &run);
+	void recording_started(Run &run);
+	void end(Run &run);
+	void take_signals();
+	void reap();
+	void child_ended(pid_t pid, int status);
+	void network_ended(int status);
+	void run_ended(std::list<Run>::iterator run, int exit_code, const std::string &reason);
+	void refuse(const std::string &why, const std::string &nonce, const std::string &run);
+	void answer(fleet::CommandAnswer answer);
+	void accept(const fleet::ControlMessage &message, fleet::CommandAnswer more = {});
+	void send_runs();
+	void send(const std::string &text);
+	void wait();
+	void end_all();
+
+	const StarterOptions options_;
+	const fleet::PublicKey key_;
+	const StartNetwork start_network_;
+	Nonces nonces_;
+	Fd signals_, link_;
+	pid_t child_ = -1;
+	Clock::time_point child_due_, child_started_;
+	std::chrono::seconds child_delay_{0};
+	std::list<Run> runs_;
+	std::string buffer_; // of one datagram
+	std::uint64_t refused_ = 0;
+	unsigned said_refusals_ = 0;
+	Clock::time_point refusals_since_;
+	bool is_over_ = false;
+};
+
+} // namespace monitor::agent

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// How far the times of a trace are off the clock of its host, and what that adds to the bounds of the host's lines.
+//
+// Exchanges with the collector read the host's clock; the tokens of a trace have it by the recorder's conversion and by
+// the TSC of the CPU that they come from. The clock snapshots and clock sets in the recorder's stream bound the
+// difference (reading/analyze/clock_bound.h). run_clocks.cpp adds this bound, so that collection.json has what readers
+// need. Invariant: adding moves no time by more than a nanosecond, and no bound gets smaller; where a trace has times
+// that no two snapshots enclose, the bound becomes unknown.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "answers/collection/clock_lines.h"
+#include "reading/analyze/clock_bound.h"
+
+namespace monitor::collection {
+
+// Of one trace; times in its ticks.
+struct OwnClock {
+	std::uint64_t begin = 0, end = 0; // of the trace
+	std::uint64_t frequency_hz = 1;
+	std::uint64_t skew_ticks = 0; // of the host's CPUs, which exchanges are subject to, too
+	bool has_snapshots = false;   // it is a recording of monitor's own; of others nothing is known
+	std::vector<analyze::ClockInterval> intervals{};
+
+	std::uint64_t skew_ns() const { return ns(skew_ticks); }
+	std::uint64_t ns(std::uint64_t ticks) const; // rounded up; saturates
+};
+
+// Empty: nothing can be read, the trace has no times yet, or times of several clocks. Does not throw.
+std::optional<OwnClock> own_clock_of(const std::string &directory);
+
+// Where several traces of the host overlap, the largest of theirs counts.
+void add_own_clocks(ClockLines &lines, const std::vector<OwnClock> &all);
+
+} // namespace monitor::collection

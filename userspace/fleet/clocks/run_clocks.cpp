@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+#include "run_clocks.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "answers/collection/collection.h"
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/json.h"
+#include "base/json_fields.h"
+#include "base/limits.h"
+#include "clock_exchanges.h"
+#include "own_clock.h"
+
+namespace monitor::collection {
+namespace {
+
+constexpr int max_depth = 4;
+
+std::vector<std::string> hosts_of(const std::filesystem::path &run)
+{
+	std::vector<std::string> hosts;
+	std::error_code error;
+	for (std::filesystem::directory_iterator entry(run, error), end; !error && entry != end;
+	     entry.increment(error)) {
+		const std::string name = entry->path().filename().string();
+		std::error_code unreadable;
+		if (name.front() != '.' && entry->is_directory(unreadable))
+			hosts.push_back(name);
+	}
+	if (error)
+		throw Error(error.value(), "cannot list " + run.string());
+	std::sort(hosts.begin(), hosts.end());
+	return hosts;
+}
+
+// Of the host's traces; more than one: they are of several boots, whose clocks have nothing in common.
+std::set<std::string> boots_of(const std::filesystem::path &host)
+{
+	std::set<std::string> boots;
+	std::error_code error;
+	for (std::filesystem::recursive_directory_iterator entry(host, error), end; !error && entry != end;
+	     entry.increment(error)) {
+		if (entry->path().filename() != "recording.json" || entry.depth() > max_depth)
+			continue;
+		const auto json = parse_json(read_text(entry->path().string(), max_description_bytes));
+		if (auto boot = text_field(json, "boot_id"))
+			boots.insert(std::move(*boot));
+	}
+	return boots;
+}
+
+// Of the host in this boot, "": in any one. A collector that is started again begins another file.
+ClockExchanges exchanges_of(const std::filesystem::path &clocks, const std::string &host, const std::string &boot)
+{
+	ClockExchanges all = read_exchanges((clocks / host).string());
+	std::vector<std::string> names;
+	for (const auto &entry : std::filesystem::directory_iterator(clocks))
+		if (entry.path().filename().string().starts_with(host + "."))
+			names.push_back(entry.path().string());
+	std::sort(names.begin(), names.end());
+	if (!boot.empty() && all.boot != boot)
+		all.all.clear();
+	for (const std::string &name : names) {
+		ClockExchanges more = read_exchanges(name);
+		if (more.host != host || more.boot != (boot.empty() ? all.boot : boot))
+			continue;
+		if (all.all.empty())
+			all = std::move(more);
+		else if (more.is_tsc == all.is_tsc)
+			all.all.insert(all.all.end(), more.all.begin(), more.all.end());
+	}
+	return all;
+}
+
+// Of all traces of a host, each by itself. A host's further traces, and snapshots, are in directories below.
+std::vector<OwnClock> own_clocks_of(const std::filesystem::path &host)
+{
+	std::vector<OwnClock> clocks;
+	const auto add = [&](const std::filesystem::path &metadata) {
+		std::error_code unreadable;
+		if (std::filesystem::is_regular_file(metadata, unreadable))
+			if (auto own = own_clock_of(metadata.parent_path().string()))
+				clocks.push_back(std::move(*own));
+	};
+	add(host / "metadata");
+	std::error_code error;
+	for (std::filesystem::recursive_directory_iterator entry(host, error), end; !error && entry != end;
+	     entry.increment(error)) {
+		if (entry.depth() >= max_depth || entry->path().filename().string().front() == '.')
+			entry.disable_recursion_pending();
+		else
+			add(entry->path() / "metadata");
+	}
+	return clocks;
+}
+
+// The times that the lines have to cover; none if nothing can be read yet.
+std::optional<std::pair<std::uint64_t, std::uint64_t>> times_of(const std::vector<OwnClock> &clocks)
+{
+	if (clocks.empty())
+		return std::nullopt;
+	std::pair times(clocks.front().begin, clocks.front().end);
+	for (const OwnClock &own : clocks)
+		times = {std::min(times.first, own.begin), std::max(times.second, own.end)};
+	return times;
+}
+
+HostClock clock_of(const std::filesystem::path &run, const std::string &host)
+{
+	HostClock made;
+	made.host = host;
+	try {
+		const std::set<std::string> boots = boots_of(run / host);
+		if (boots.size() > 1) {
+			made.why_none = "its traces are of several boots";
+			return made;
+		}
+		const ClockExchanges exchanges =
+		    exchanges_of(run / ".monitor" / "clocks", host, boots.empty() ? "" : *boots.begin());
+		made.exchanges = exchanges.all.size();
+		made.left_out = exchanges.damaged + exchanges.impossible + exchanges.foreign + exchanges.beyond;
+		const std::vector<OwnClock> own_clocks = own_clocks_of(run / host);
+		LineOptions options;
+		options.frequency_hz = exchanges.frequency_hz;
+		options.cover = times_of(own_clocks);
+		for (const OwnClock &own : own_clocks) // exchanges may read the clock of any CPU
+			options.widen_ns = std::max(options.widen_ns, own.skew_ns());
+		made.lines = lines_of(exchanges.facts(), options);
+		add_own_clocks(made.lines, own_clocks);
+		if (made.lines.nodes.empty())
+			made.why_none = exchanges.all.empty() ? "there are no exchanges in the boot that was recorded"
+							      : "no line passes through the exchanges: the clock steps";
+	} catch (const Error &error) {
+		made.why_none = error.what();
+	}
+	return made;
+}
+
+} // namespace
+
+std::string boot_of(const std::string &run, const std::string &host)
+{
+	try {
+		const std::set<std::string> boots = boots_of(std::filesystem::path(run) / host);
+		if (boots.size() == 1)
+			return *boots.begin();
+		const auto clocks = std::filesystem::path(run) / ".monitor" / "clocks";
+		return boots.empty() ? exchanges_of(clocks, host, "").boot : "";
+	} catch (const Error &) { // no exchanges
+		return "";
+	}
+}
+
+std::vector<HostClock> write_run_clocks(const std::string &run)
+{
+	std::vector<HostClock> clocks;
+	std::vector<Part> parts;
+	for (const std::string &host : hosts_of(run)) {
+		clocks.push_back(clock_of(run, host));
+		const HostClock &clock = clocks.back();
+		parts.push_back({host, host, 0, std::nullopt,
+				 clock.why_none.empty() ? fmt::format("exchanges ({})", clock.exchanges)
+							: "unknown: " + clock.why_none});
+		if (clock.why_none.empty())
+			parts.back().clock = clock.lines;
+	}
+	const std::filesystem::path own = std::filesystem::path(run) / ".monitor";
+	std::error_code error;
+	std::filesystem::create_directories(own, error);
+	if (error)
+		throw Error(error.value(), "cannot create " + own.string());
+	replace_file((own / "collection.json").string(), parts_json(parts), 0644);
+	return clocks;
+}
+
+} // namespace monitor::collection

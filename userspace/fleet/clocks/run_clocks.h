@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// The clocks of a fleet's run: from each host's exchanges (.monitor/clocks/HOST) to .monitor/collection.json.
+//
+// Called by the collector when a run ends, and whenever it is to be read before that. The traces stay as they are:
+// Trace::open finds their clocks in the collection's file. A host without usable exchanges is in it, too; its clock is
+// then its own, and how far off it is is unknown.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "answers/collection/clock_lines.h"
+
+namespace monitor::collection {
+
+struct HostClock {
+	std::string host; // its directory in the run
+	std::uint64_t exchanges = 0, left_out = 0;
+	ClockLines lines; // empty: there are none, `why_none` says why
+	std::string why_none;
+};
+
+// Of all traces in the run, by name. Throws Error: the run cannot be read, or the file cannot be written.
+std::vector<HostClock> write_run_clocks(const std::string &run);
+
+// The boot that a host's lines are of; "": unknown, or its traces are of several.
+std::string boot_of(const std::string &run, const std::string &host);
+
+} // namespace monitor::collection

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+#include "clock_relays.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include "base/encoding.h"
+#include "base/error.h"
+#include "base/fd.h"
+#include "fleet/wire/names.h"
+
+namespace monitor::fleet {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto fresh = 3s; // a host that has not asked for longer has left
+constexpr std::uint64_t first_relays = 10;
+constexpr auto between_first_relays = 100ms, between_relays = 1000ms;
+
+std::string boot_text(const Uuid &boot)
+{
+	const std::string uuid = uuid_digits(boot);
+	return fmt::format("{}-{}-{}-{}-{}", uuid.substr(0, 8), uuid.substr(8, 4), uuid.substr(12, 4),
+			   uuid.substr(16, 4), uuid.substr(20));
+}
+
+} // namespace
+
+ClockRelays::ClockRelays(const std::string &run_directory)
+    : directory_(run_directory + "/.monitor/clock_loops"), last_number_(std::stoull(random_hex(64), nullptr, 16) >> 1)
+{
+	if (::mkdir(directory_.c_str(), 0700) != 0 && errno != EEXIST)
+		throw Error(errno, "cannot create " + directory_);
+}
+
+bool ClockRelays::may_hand_on(Clock::time_point now)
+{
+	if (now - second_ >= 1s) {
+		second_ = now;
+		in_second_ = 0;
+	}
+	return in_second_ < max_in_second;
+}
+
+std::map<std::string, ClockRelays::Host>::value_type *ClockRelays::peer_of(const std::string &host, bool is_next,
+									   Clock::time_point now)
+{
+	constexpr int max_passed = 16; // hosts that have left
+	auto at = hosts_.find(host);
+	for (int i = 0; i < max_passed; ++i) {
+		if (is_next)
+			at = std::next(at) == hosts_.end() ? hosts_.begin() : std::next(at);
+		else
+			at = std::prev(at == hosts_.begin() ? hosts_.end() : at);
+		if (at->first == host)
+			return nullptr;
+		const Host &peer = at->second;
+		if (now - peer.asked >= fresh)
+			continue;
+		const auto gap = peer.received < first_relays ? between_first_relays : between_relays;
+		return now - peer.given >= gap ? &*at : nullptr;
+	}
+	return nullptr;
+}
+
+std::optional<ClockRelays::Relay> ClockRelays::question(const std::string &host, const ClockQuestion &question,
+							const std::string &reply, Clock::time_point now)
+{
+	Host &mine = hosts_[host];
+	mine.reply = reply;
+	mine.asked = now;
+	auto *const peer = peer_of(host, ++mine.questions % 2 == 0, now);
+	if (!peer || !may_hand_on(now))
+		return std::nullopt;
+	++in_second_;
+	peer->second.given = now;
+	peer->second.open = {++last_number_, host, question.clock.boot, question.t1};
+	return Relay{peer->first, peer->second.reply, encode_clock_relay(last_number_)};
+}
+
+bool ClockRelays::receipt(const std::string &host, const ClockReceipt &untrusted)
+{
+	const auto found = hosts_.find(host);
+	if (found == hosts_.end() || untrusted.number == 0 || found->second.open.number != untrusted.number)
+		return false;
+	Host &mine = found->second;
+	const Host::Open open = std::exchange(mine.open, {});
+	++mine.received;
+	const std::string path = directory_ + '/' + host;
+	const Fd file = open_file(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600);
+	std::string text;
+	struct stat status {};
+	if (::fstat(file.get(), &status) != 0 || status.st_size >= max_bytes)
+		return true;
+	if (status.st_size == 0)
+		text = "monitor-clock-loop 1\n";
+	text += fmt::format("{} {} {} {} {}\n", open.from, boot_text(open.from_boot), open.sent,
+			    boot_text(untrusted.clock.boot), untrusted.received);
+	write_all(file.get(), std::as_bytes(std::span(text)), path);
+	return true;
+}
+
+} // namespace monitor::fleet

@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: MIT
+#include "collector.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock_ns.h"
+#include "base/durable_file.h"
+#include "base/error.h"
+#include "base/escape.h"
+#include "base/fetched.h"
+#include "block_writer.h"
+
+namespace monitor::fleet {
+namespace {
+
+constexpr const char *periods = "statistics_"; // of `monitor record --statistics`: one in a file
+constexpr auto between_reports = std::chrono::seconds(10);
+// A message of a session that another one replaced may still be on its way; one that is silent for long may come back.
+constexpr auto session_overlap = std::chrono::seconds(2), session_silence = std::chrono::seconds(30);
+constexpr std::size_t max_replaced_sessions = 64, max_conflicts_kept = 256, max_reported = 4096, max_reasons = 32,
+		      max_hosts_of_run = 100'000;
+
+std::shared_ptr<const Fd> open_stream(const std::string &path)
+{
+	constexpr int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW;
+	Fd fd(::open(path.c_str(), flags));
+	if (!fd && errno == ENOENT)
+		fd = Fd(::open(path.c_str(), flags | O_CREAT, 0600));
+	if (!fd)
+		throw Error(errno, "cannot open " + path);
+	return std::make_shared<const Fd>(std::move(fd));
+}
+
+// What comes of a trace that stays on its host may be far from what came before; all of its files stay below the limit
+// of one.
+std::uint64_t max_ahead(const TracePlace &place)
+{
+	if (!place.descriptions.contains(fetched_file))
+		return max_blocks_ahead;
+	return std::max(max_blocks_ahead, max_stream_blocks - std::min(max_stream_blocks, place.size()));
+}
+
+} // namespace
+
+Collector::Collector(const std::string &directory, const std::string &run,
+		     std::function<void(const std::string &, const Answer &)> answer,
+		     std::function<void(const std::string &)> report, const Shard &shard, int hub_pid)
+    : answer_(std::move(answer)), report_(std::move(report)), directory_(directory, run, shard),
+      descriptions_(directory_.path() + "/.monitor/incoming"), cost_(hub_pid), accounts_disk_(directory_.path()),
+      saved_traces_(directory_.traces()), syncer_(
+					      directory_.path(), [this] { return save_new_traces(); }, answer_,
+					      [this](const std::string &path, int error_number) {
+						      const std::lock_guard lock(unsure_mutex_);
+						      unsure_[path] = error_number;
+					      })
+{
+	cost_.load(directory_.cost);
+	for (const auto &[name, place] : directory_.hosts())
+		hosts_of_run_.insert(name);
+}
+
+void Collector::report(const std::string &cause, const std::string &sentence)
+{
+	const Clock::time_point now = Clock::now();
+	if (reported_.size() >= max_reported)
+		std::erase_if(reported_, [&](const auto &each) { return now - each.second > between_reports; });
+	if (reported_.size() >= max_reported)
+		return;
+	const auto [last, is_first] = reported_.try_emplace(cause, now);
+	if (!is_first && now - last->second < between_reports)
+		return;
+	last->second = now;
+	if (report_)
+		report_(sentence);
+}
+
+Answer Collector::answer_of(Status status, std::size_t conflicts, const std::string &why) const
+{
+	return {status, static_cast<std::uint32_t>(conflicts), directory_.store(), directory_.instance(), why};
+}
+
+void Collector::refuse(const std::string &host, const std::string &reply, Status status, const std::string &why)
+{
+	if (directory_.hosts().contains(host)) { // what is no message does not make a host
+		auto &refused = directory_.host(host).refused;
+		++refused[refused.contains(why) || refused.size() < max_reasons ? why : "other reasons"];
+		is_changed_ = true;
+	}
+	report(host + why,
+	       fmt::format("{}: {} {}", host, status == Status::later ? "waits:" : "a message is refused:", why));
+	if (!reply.empty())
+		answer_(reply, answer_of(status, 0, why));
+}
+
+bool Collector::is_mine(const TraceName &trace, const std::string &reply) const
+{
+	if (directory_.run().empty() || trace.run.empty() || trace.run == directory_.run())
+		return true;
+	if (!reply.empty())
+		answer_(reply, answer_of(Status::not_mine, 0, "it takes the run " + directory_.run() + " only"));
+	return false;
+}
+
+bool Collector::accept(const std::string &host, std::uint64_t session, const std::string &reply)
+{
+	const Clock::time_point now = Clock::now();
+	Session &known = sessions_[host];
+	HostPlace &place = directory_.host(host);
+	place.last_seen_ns = clock_ns(CLOCK_REALTIME);
+	is_changed_ = true;
+	if (known.current != session) {
+		const bool was_replaced = known.replaced.contains(session);
+		if (was_replaced && now - known.last < session_silence) {
+			if (now - known.since > session_overlap)
+				report(host + " sessions",
+				       host + ": two agents send as this host at the same time: stop one, "
+					      "or give it a name and a certificate of its own");
+			refuse(host, reply, Status::replaced, "another session of this host has started since");
+			return false;
+		}
+		if (known.current && known.replaced.size() < max_replaced_sessions)
+			known.replaced.insert(known.current);
+		known.replaced.erase(session);
+		known.current = session;
+		known.since = now;
+		++place.sessions;
+	}
+	known.last = now;
+	return true;
+}
+
+TracePlace *Collector::place_of(const std::string &host, const TraceName &trace, const std::string &reply)
+{
+	std::string why;
+	TracePlace *const place = directory_.place(host, trace.uuid, trace.part, why);
+	if (!place) {
+		refuse(host, reply, Status::invalid, why);
+	} else {
+		const std::lock_guard lock(hosts_mutex_);
+		hosts_of_run_.insert(host);
+	}
+	if (const std::string notice = directory_.take_notice(); !notice.empty())
+		report(host + " unaccounted", notice);
+	return place;
+}
+
+void Collector::batch(const std::string &host, std::span<const std::byte> untrusted, const std::string &reply)
+{
+	Batch batch;
+	std::string why;
+	const bool is_batch = decode_batch(untrusted, batch, why);
+	syncer_.wait_for_room();
+	const std::lock_guard lock(mutex_);
+	cost_.add_received(untrusted.size());
+	if (!is_batch)
+		return refuse(host, reply, is_of_later_version(untrusted) ? Status::later : Status::invalid, why);
+	if (!is_mine(batch.trace, reply) || !accept(host, batch.session, reply))
+		return;
+	try {
+		store(host, batch, reply);
+	} catch (const Error &error) {
+		refuse(host, reply, status_of_error(error.code().value()), error.what());
+	}
+}
+
+void Collector::store(const std::string &host, const Batch &batch, const std::string &reply)
+{
+	TracePlace *const place = place_of(host, batch.trace, reply);
+	if (!place)
+		return;
+	const std::size_t most = batch.stream.starts_with(periods) ? max_periods_of_trace : max_streams_of_trace;
+	if (!place->streams.contains(batch.stream) && place->streams.size() >= most)
+		return refuse(host, reply, Status::invalid, fmt::format("the trace has {} streams already", most));
+	const std::string path = directory_.path_of(*place, batch.stream);
+	const std::shared_ptr<const Fd> file = open_stream(path);
+	const bool is_again = is_unsure(path);
+	const Placed placed = place_blocks(file->get(), batch.first_block, batch.blocks, is_again, max_ahead(*place));
+	if (placed.too_far)
+		return refuse(host, reply, Status::invalid, "its blocks are too far from the end of their stream");
+	TracePlace::StreamPlace &stream = place->streams[batch.stream];
+	stream.size = placed.size_blocks;
+	stream.blocks += placed.added;
+	HostPlace &account = directory_.host(host);
+	account.repeated += placed.repeated;
+	if (placed.error)
+		throw Error(placed.error, "cannot write the trace of " + host);
+	for (const unsigned number : placed.conflicts)
+		keep_conflict(host, batch, number);
+	account.conflicts += placed.conflicts.size();
+	++account.batches;
+	const bool is_first = place->listed.insert(batch.stream).second;
+	syncer_.add({path, file, is_first || is_again, "", place->number, reply,
+		     answer_of(Status::stored, placed.conflicts.size())});
+}
+
+// Then what is sent again is written again, as the kernel may have given up what it could not write.
+bool Collector::is_unsure(const std::string &path)
+{
+	int error_number = 0;
+	{
+		const std::lock_guard lock(unsure_mutex_);
+		const auto found = unsure_.find(path);
+		if (found == unsure_.end())
+			return false;
+		error_number = std::exchange(found->second, 0); // told once for each failure
+	}
+	if (error_number)
+		report("sync", fmt::format("{} could not be written to the disk: {}; it is written again", path,
+					   std::strerror(error_number)));
+	return true;
+}
+
+// A block that differs from what was stored before, as after a host was restored from a snapshot. The first one stays.
+// The other is on the disk when this returns, as its batch is answered `stored`.
+void Collector::keep_conflict(const std::string &host, const Batch &batch, unsigned number)
+{
+	HostPlace &account = directory_.host(host);
+	const std::string directory = directory_.path() + "/.monitor/conflicts";
+	const bool is_kept = account.conflicts_kept < max_conflicts_kept;
+	report(host + (is_kept ? " conflict" : " conflict lost"),
+	       fmt::format("{}: block {} of {} differs from the one that was stored before; it is {}", host,
+			   batch.first_block + number, batch.stream,
+			   is_kept ? "kept in " + directory
+				   : fmt::format("dropped, as {} such blocks are kept already", max_conflicts_kept)));
+	if (!is_kept)
+		return;
+	const std::string path = fmt::format("{}/{}-{}-{}-{}-{}", directory, host, uuid_digits(batch.trace.uuid),
+					     batch.stream, batch.first_block + number, account.conflicts_kept + 1);
+	const Fd file = open_file(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
+	write_all(file.get(), batch.blocks.subspan(number * block_bytes, block_bytes), path);
+	if (::fdatasync(file.get()) < 0)
+		throw Error(errno, "cannot write " + path);
+	sync_directory(directory);
+	++account.conflicts_kept;
+}
+
+void Collector::piece(const std::string &host, std::span<const std::byte> untrusted, const std::string &reply)
+{
+	Piece piece;
+	std::string why;
+	const bool is_piece = decode_piece(untrusted, piece, why);
+	syncer_.wait_for_room();
+	const std::lock_guard lock(mutex_);
+	cost_.add_received(untrusted.size());
+	if (!is_piece)
+		return refuse(host, reply, is_of_later_version(untrusted) ? Status::later : Status::invalid, why);
+	if (!is_mine(piece.trace, reply) || !accept(host, piece.session, reply))
+		return;
+	try {
+		TracePlace *const place = place_of(host, piece.trace, reply);
+		if (!place)
+			return;
+		if (!place->descriptions.contains(piece.file) &&
+		    place->descriptions.size() >= max_descriptions_of_trace)
+			return refuse(host, reply, Status::invalid,
+				      fmt::format("the trace has {} descriptions already", max_descriptions_of_trace));
+		const std::string target = directory_.path_of(*place, piece.file);
+		Descriptions::Whole whole;
+		const Status status = descriptions_.take(host, target, piece, whole);
+		if (status != Status::stored)
+			return answer_(reply, answer_of(status));
+		place->descriptions[piece.file] = piece.file_bytes;
+		syncer_.add({whole.path, whole.file, true, target, place->number, reply, answer_of(status)});
+	} catch (const Error &error) {
+		refuse(host, reply, status_of_error(error.code().value()), error.what());
+	}
+}
+
+void Collector::take_cost(const std::string &host, const std::string &session, const CostSums &untrusted_since_start)
+{
+	const std::lock_guard lock(mutex_);
+	cost_.take_presence(host, session, untrusted_since_start);
+	if (!directory_.hosts().contains(host))
+		return;
+	heard_[host] = Clock::now();
+	is_changed_ = true;
+}
+
+bool Collector::has_host(const std::string &host)
+{
+	const std::lock_guard lock(hosts_mutex_);
+	return hosts_of_run_.contains(host);
+}
+
+void Collector::take_runs(const std::string &host, const std::vector<Presence::Run> &untrusted_runs)
+{
+	const std::lock_guard lock(hosts_mutex_);
+	if (hosts_of_run_.size() < max_hosts_of_run &&
+	    std::ranges::any_of(untrusted_runs, [&](const auto &run) { return run.name == directory_.run(); }))
+		hosts_of_run_.insert(host);
+}
+
+bool Collector::was_heard(const std::string &host, Clock::time_point time)
+{
+	const std::lock_guard lock(mutex_);
+	const auto heard = heard_.find(host);
+	return heard != heard_.end() && heard->second >= time;
+}
+
+void Collector::update_cost()
+{
+	std::set<std::string> hosts;
+	for (const auto &[name, place] : directory_.hosts())
+		hosts.insert(name);
+	directory_.cost = cost_.json(hosts);
+}
+
+void Collector::set_state(const std::string &host, nlohmann::ordered_json state)
+{
+	const std::lock_guard lock(mutex_);
+	directory_.host(host).state = std::move(state);
+	is_changed_ = true;
+}
+
+// With saving_mutex_ locked, and mutex_ only while they are copied: the disk may take long.
+void Collector::write_accounts()
+{
+	nlohmann::ordered_json accounts;
+	std::set<std::string> new_in;
+	std::uint64_t traces = 0;
+	{
+		const std::lock_guard lock(mutex_);
+		update_cost();
+		accounts = directory_.accounts();
+		new_in = directory_.take_new_in();
+		traces = directory_.traces();
+		is_changed_ = false;
+	}
+	try {
+		for (const auto &[path, error] : sync_directories(accounts_disk_, new_in))
+			if (error != ENOENT) // what is gone has no entries
+				throw Error(error, "cannot write the directory " + path);
+		directory_.write(accounts);
+	} catch (const Error &) {
+		const std::lock_guard lock(mutex_);
+		is_changed_ = true;
+		directory_.give_back_new_in(new_in);
+		throw;
+	}
+	saved_traces_ = traces;
+}
+
+void Collector::save()
+{
+	const std::lock_guard saving(saving_mutex_);
+	{
+		const std::lock_guard lock(mutex_);
+		if (!is_changed_)
+			return;
+	}
+	write_accounts();
+}
+
+// Before anything in them is acknowledged. Those that cannot be saved are tried again with what is sent again.
+std::uint64_t Collector::save_new_traces()
+{
+	const std::lock_guard saving(saving_mutex_);
+	try {
+		bool is_new = false;
+		{
+			const std::lock_guard lock(mutex_);
+			is_new = directory_.traces() != saved_traces_;
+		}
+		if (is_new)
+			write_accounts();
+	} catch (const Error &error) {
+		const std::lock_guard lock(mutex_);
+		report("accounts", error.what());
+	}
+	return saved_traces_;
+}
+
+nlohmann::ordered_json Collector::accounts()
+{
+	const std::lock_guard lock(mutex_);
+	update_cost();
+	return directory_.accounts();
+}
+
+} // namespace monitor::fleet

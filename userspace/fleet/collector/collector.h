@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+// Takes what hosts send of their traces and stores it: validates, places, answers, and accounts for all of it.
+//
+// collector_service.h feeds it from the network, tests directly. A batch is placed at once (block_writer.h) and
+// answered when it is on the disk (syncer.h); descriptions replace their file as a whole (descriptions.h). The host of
+// a message is its subject's, which the server binds to a certificate; all else in it is untrusted. One live session a
+// host: the one that started last; another one that still sends is refused and reported, as two hosts may have one
+// name.
+//
+// Threads: any may call; a mutex orders them. The syncer's saves the accounts when a trace is new. No mutex but
+// saving_mutex_, which messages do not wait for, is held while the disk is waited for, but for a block that contradicts
+// a stored one, of which there are 256 of a host. Invariant: nothing is answered `stored` before it and the accounts
+// with its trace are on the disk, and memory and files are bounded for each host.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <span>
+#include <string>
+
+#include "cost_account.h"
+#include "descriptions.h"
+#include "fleet/wire/batch.h"
+#include "fleet/wire/reports.h"
+#include "run_directory.h"
+#include "syncer.h"
+
+namespace monitor::fleet {
+
+class Collector {
+public:
+	// `answer`: called from several threads. `report`: a sentence for the user, not more often than each 10 s for
+	// the same cause. Throws Error.
+	// `hub_pid`: the server's process, if it is known, for the accounts of the cost; 0: it is not.
+	Collector(const std::string &directory, const std::string &run,
+		  std::function<void(const std::string &reply, const Answer &)> answer,
+		  std::function<void(const std::string &)> report, const Shard &shard = {}, int hub_pid = 0);
+
+	void batch(const std::string &host, std::span<const std::byte> untrusted, const std::string &reply);
+	void piece(const std::string &host, std::span<const std::byte> untrusted, const std::string &reply);
+
+	// What a host's agent says it has used since its start, and whether it has been heard since `time`.
+	void take_cost(const std::string &host, const std::string &session, const CostSums &untrusted_since_start);
+	bool was_heard(const std::string &host, std::chrono::steady_clock::time_point time);
+	// Whether a host is of this run: there is a trace of it, or its agent has said so. Neither waits for the disk.
+	bool has_host(const std::string &host);
+	void take_runs(const std::string &host, const std::vector<Presence::Run> &untrusted_runs);
+	// What a host's agent says of itself, for the accounts.
+	void set_state(const std::string &host, nlohmann::ordered_json state);
+	// Saves the accounts if they changed. Call it about each second, and at the end. Throws Error.
+	void save();
+	nlohmann::ordered_json accounts();
+	const std::string &path() const { return directory_.path(); }
+
+private:
+	using Clock = std::chrono::steady_clock;
+	struct Session {
+		std::uint64_t current = 0;
+		Clock::time_point since, last;
+		std::set<std::uint64_t> replaced;
+	};
+
+	// False: answered already.
+	bool is_mine(const TraceName &trace, const std::string &reply) const;
+	bool accept(const std::string &host, std::uint64_t session, const std::string &reply);
+	TracePlace *place_of(const std::string &host, const TraceName &trace, const std::string &reply);
+	void store(const std::string &host, const Batch &batch, const std::string &reply);
+	bool is_unsure(const std::string &path);
+	void keep_conflict(const std::string &host, const Batch &batch, unsigned number);
+	Answer answer_of(Status status, std::size_t conflicts = 0, const std::string &why = "") const;
+	void refuse(const std::string &host, const std::string &reply, Status status, const std::string &why);
+	void report(const std::string &cause, const std::string &sentence);
+	void update_cost();
+	void write_accounts();
+	std::uint64_t save_new_traces();
+
+	std::function<void(const std::string &, const Answer &)> answer_;
+	std::function<void(const std::string &)> report_;
+	std::mutex mutex_; // of all that follows
+	RunDirectory directory_;
+	Descriptions descriptions_;
+	std::map<std::string, Session> sessions_;
+	std::map<std::string, Clock::time_point> reported_;
+	CostAccount cost_;
+	std::map<std::string, Clock::time_point> heard_; // of hosts of this run, when their cost was known last
+	bool is_changed_ = false;
+	std::mutex hosts_mutex_; // of what follows; never locked for long
+	std::set<std::string> hosts_of_run_;
+	std::mutex saving_mutex_; // of the two that follow, and of RunDirectory::write(); locked before mutex_
+	DiskSync accounts_disk_;
+	std::uint64_t saved_traces_; // the number of traces in the accounts on the disk
+	std::mutex unsure_mutex_;    // of what follows; never locked for long, as the syncer's thread waits for it
+	// Files whose content may not be on the disk although it can be read; errno, 0 once it was told.
+	std::map<std::string, int> unsure_;
+	Syncer syncer_; // last: its thread uses all of the above
+};
+
+} // namespace monitor::fleet

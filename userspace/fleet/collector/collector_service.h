@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// The collector on the network: subscriptions to the blocks and descriptions of its shard's hosts and to `m.clock.*` of
+// a hub, answers to an inbox of the host whose message asks for one, and nowhere else; and to `m.hello.*`, for what
+// agents use.
+//
+// Run by `monitor fleet collect` and `monitor fleet record`. Clock exchanges have a connection of their own, so that
+// they do not wait after 16 MiB of blocks; shard 0 has those of all hosts, so that a run has one reference clock.
+// Threads: those of the connections call the collector; the destructor waits
+// for them.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "clock_answers.h"
+#include "clock_relays.h"
+#include "collector.h"
+#include "fleet/wire/connection.h"
+#include "fleet/wire/names.h"
+#include "fleet/wire/reports.h"
+#include "system_clock_log.h"
+
+namespace monitor::fleet {
+
+class CollectorService {
+public:
+	// `report`: a sentence for the user, from any thread. Throws Error.
+	CollectorService(const ConnectionOptions &hub, const std::string &directory, const std::string &run,
+			 std::function<void(const std::string &)> report, const Shard &shard = {}, int hub_pid = 0);
+	~CollectorService();
+
+	Collector &collector() { return *collector_; }
+	// For the accounts of the cost: also what an agent said before this started.
+	void take_presence(const std::string &host, const Presence &untrusted_presence);
+	bool wait_until_connected(std::chrono::milliseconds timeout) const;
+	// Asks each of these hosts to say once more what its agent uses, and waits for it; not for long.
+	void wait_for_costs(const std::set<std::string> &hosts);
+	// Takes nothing more; what was taken is still answered.
+	void stop();
+	std::string problem() const { return data_->problem(); }
+
+private:
+	void subscribe(const Shard &shard);
+	void take_clock(const std::string &host, const Connection::Message &message, std::uint64_t t2);
+
+	std::function<void(const std::string &)> report_;
+	std::unique_ptr<Collector> collector_;
+	std::unique_ptr<ClockAnswers> clocks_;
+	std::unique_ptr<ClockRelays> relays_;
+	std::unique_ptr<SystemClockLog> system_clocks_;
+	std::unique_ptr<Connection> data_, clock_; // they call the collector, and it calls data_
+};
+
+} // namespace monitor::fleet

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// Puts the pieces of descriptions together: `metadata`, `.monitor/*`.
+//
+// Used by collector.cpp, which locks. A file grows beside the trace; once it is whole, syncer.h takes it to its place
+// by rename, so that a reader sees the whole old or the whole new one. Pieces come in order; what does not continue is
+// asked for from the start again. Invariant: at most max_open files of a host are in progress, and the paths of whole
+// ones are in the order in which they came.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "base/fd.h"
+#include "fleet/wire/batch.h"
+
+namespace monitor::fleet {
+
+class Descriptions {
+public:
+	// `directory`: for files in progress, on the file system of the traces.
+	explicit Descriptions(std::string directory) : directory_(std::move(directory)) {}
+
+	// What is whole, and is the caller's: it must rename or remove it.
+	struct Whole {
+		std::string path;
+		std::shared_ptr<const Fd> file;
+	};
+	// `target`: the path that the file will have. Status::stored: it is in `whole`. Throws Error if it cannot be
+	// written.
+	Status take(const std::string &host, const std::string &target, const Piece &piece, Whole &whole);
+
+private:
+	static constexpr std::size_t max_open = 4;
+
+	struct Growing {
+		std::string target, path;
+		std::uint64_t hash = 0, file_bytes = 0, have = 0;
+		std::uint64_t hash_so_far = 0;
+		Fd file;
+	};
+
+	Growing &start(std::deque<Growing> &of_host, const std::string &target, const Piece &piece);
+
+	std::string directory_;
+	std::uint64_t number_ = 0;
+	std::map<std::string, std::deque<Growing>> growing_; // by host
+};
+
+} // namespace monitor::fleet

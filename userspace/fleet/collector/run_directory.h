@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+// A run on the collector's disk: which directory a host's trace goes to, and what is known to be there.
+//
+//     RUN/HOST/                    its first trace; a part, such as a snapshot, is a directory in it
+//     RUN/HOST/UUID/               further traces of the same host
+//     RUN/.monitor/fleet.json      the accounts, from which a collector that was killed continues
+//     RUN/.monitor/collection.json the hosts, so that every reader takes RUN for a collection of traces
+//
+//     RUN/.monitor/unaccounted/    what a collector before had placed of a host's first trace, and not accounted for
+//
+// Used by collector.cpp, which locks; write() needs no lock, and one thread at a time. A trace is placed at once, and
+// answered once write() has had it (syncer.h), which serves all that came meanwhile. Invariant: a host writes below
+// RUN/HOST only, and the number of its files is bounded; what the accounts say is stored is what the sizes of the files
+// say.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "base/fd.h"
+#include "fleet/wire/batch.h"
+#include "fleet/wire/names.h"
+
+namespace monitor::fleet {
+
+inline constexpr std::size_t max_traces_of_host = 256, max_streams_of_trace = 16384, max_descriptions_of_trace = 64;
+// Instead of the streams of events: a file for each second of a week.
+inline constexpr std::size_t max_periods_of_trace = 604'800;
+
+// One trace of a host.
+struct TracePlace {
+	std::string directory;    // relative to RUN
+	std::uint64_t number = 0; // it is the so-many-th of all traces of the run
+	struct StreamPlace {
+		std::uint64_t size = 0, blocks = 0; // of the file, holes included; that are there
+	};
+	std::map<std::string, StreamPlace> streams;
+	std::map<std::string, std::uint64_t> descriptions; // their bytes
+	std::set<std::string> listed; // streams that the directory was or is synced for, by this process
+
+	std::uint64_t blocks() const; // that are there
+	// Of all its files, in blocks, holes included.
+	std::uint64_t size() const;
+};
+
+struct HostPlace {
+	std::vector<Uuid> uuids;                                   // the first one's trace is RUN/HOST itself
+	std::map<std::pair<Uuid, std::string>, TracePlace> traces; // by uuid and part
+	std::uint64_t batches = 0, repeated = 0, conflicts = 0, conflicts_kept = 0, sessions = 0, last_seen_ns = 0;
+	std::map<std::string, std::uint64_t> refused; // messages, by the reason
+	nlohmann::ordered_json state;                 // what its agent says of itself; null: nothing
+};
+
+class RunDirectory {
+public:
+	// Creates it, or continues one. Throws Error: it is something else, or another collector writes it.
+	RunDirectory(const std::string &path, const std::string &run, const Shard &shard = {});
+
+	// Of a host whose name is_host_name(). nullptr, and why: too many. Throws Error if its directory cannot be
+	// made. Nothing of it may be acknowledged before accounts() with as many traces() as its number are written.
+	TracePlace *place(const std::string &host, const Uuid &uuid, const std::string &part, std::string &why);
+	HostPlace &host(const std::string &name) { return hosts_[name]; }
+	const std::map<std::string, HostPlace> &hosts() const { return hosts_; }
+
+	std::string path_of(const TracePlace &place, const std::string &file) const
+	{
+		return path_ + '/' + place.directory + '/' + file;
+	}
+	const std::string &path() const { return path_; }
+	const std::string &run() const { return run_; }
+	// A number that another directory does not have.
+	std::uint64_t store() const { return store_; }
+	// A number that another collector of it does not have.
+	std::uint64_t instance() const { return instance_; }
+
+	// Part of the accounts; what those of a collector before had at first.
+	nlohmann::ordered_json cost;
+	nlohmann::ordered_json accounts() const;
+	// How many traces the accounts have.
+	std::uint64_t traces() const { return traces_; }
+	// Directories that have new entries which may not be on the disk: to be synced before the accounts are written.
+	std::set<std::string> take_new_in() { return std::exchange(new_in_, {}); }
+	void give_back_new_in(const std::set<std::string> &unsynced)
+	{
+		new_in_.insert(unsynced.begin(), unsynced.end());
+	}
+	// What was found and is to be told; "": nothing.
+	std::string take_notice() { return std::exchange(notice_, ""); }
+
+	// Throws Error.
+	void write(const nlohmann::ordered_json &accounts);
+
+private:
+	TracePlace *add(const std::string &host, const Uuid &uuid, const std::string &part, std::string &why);
+	void make_directory(const std::string &path);
+	void set_unaccounted_aside(const std::string &host);
+	void load();
+	void load_host(const std::string &name, const nlohmann::json &json);
+	void look_at(TracePlace &place) const;
+	void write_collection(const nlohmann::ordered_json &accounts);
+
+	std::string path_, run_;
+	const Shard shard_;
+	Fd lock_;
+	std::uint64_t store_ = 0;
+	const std::uint64_t instance_;
+	std::map<std::string, HostPlace> hosts_;
+	std::uint64_t traces_ = 0;
+	std::set<std::string> new_in_;
+	std::string notice_;
+	std::size_t listed_ = 0; // hosts in collection.json; of write() alone
+};
+
+} // namespace monitor::fleet

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+// Answers what was written once it is on the disk: the accounts, if a trace is new, then all files that were written
+// to meanwhile.
+//
+// The collector adds what it has placed; the thread here takes all of it as a round: it has the accounts saved, syncs
+// each file once (disk_sync.h), gives descriptions their names, and then answers. Invariant: `stored` is answered only
+// after the accounts with its trace, the content of its file and, if the file is new, its directory's entry are on the
+// disk.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/fd.h"
+#include "disk_sync.h"
+#include "fleet/wire/batch.h"
+
+namespace monitor::fleet {
+
+struct Unsynced {
+	std::string path;
+	std::shared_ptr<const Fd> file;
+	bool is_new = false;     // its directory's entry is, too
+	std::string target;      // what the file is called once its content is on the disk; "": as it is
+	std::uint64_t trace = 0; // the accounts must have at least this many traces: TracePlace::number
+	std::string reply;
+	Answer answer;
+};
+
+// What becomes of a message if this error kept its content from the disk. Most may end; but if something else has the
+// name of a stream, or of a directory, it stays so.
+Status status_of_error(int error_number);
+
+class Syncer {
+public:
+	// All are called by the thread, with nothing locked. `save`: has the accounts saved if a trace is new; how many
+	// traces are in those on the disk. `failed`: what was written to this path may not be on the disk, although
+	// reading it shows it.
+	Syncer(const std::string &run, std::function<std::uint64_t()> save,
+	       std::function<void(const std::string &reply, const Answer &)> answer,
+	       std::function<void(const std::string &path, int error_number)> failed);
+	// Answers what is left.
+	~Syncer();
+
+	// Returns once the number of open files allows for more. `save` must be able to run meanwhile.
+	void wait_for_room();
+	void add(Unsynced unsynced);
+
+private:
+	struct Waiting {
+		std::string reply;
+		Answer answer;
+		std::uint64_t trace;
+	};
+	struct File {
+		std::shared_ptr<const Fd> file;
+		bool is_new = false;
+		std::string target;
+		int error = 0;
+		std::vector<Waiting> waiting;
+	};
+	using Round = std::map<std::string, File>; // by path
+
+	void run();
+	void sync(Round &round);
+	void sync_content(Round &round);
+	void sync_entries(Round &round);
+	void answer(const File &file, std::uint64_t saved) const;
+
+	DiskSync disk_;
+	std::function<std::uint64_t()> save_;
+	std::function<void(const std::string &, const Answer &)> answer_;
+	std::function<void(const std::string &, int)> failed_;
+	std::mutex mutex_; // of what follows
+	std::condition_variable changed_;
+	Round waiting_;
+	std::size_t messages_ = 0; // in it
+	bool stopping_ = false;
+	std::thread thread_;
+};
+
+} // namespace monitor::fleet

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// RUN/.monitor/system_clocks/HOST: what a host's kernel has said of its system clock while the run was collected.
+//
+// Called by collector_service.h with the presences of hosts that are in the run. A line for each minute, and when
+// synchronised turns to not synchronised or back:
+//     {"version":1,"reference_ns":N,"clock":{...}}
+// in which `clock` is system_clock_json() (fleet/wire/system_clock.h). No bound depends on it. Invariant: a file does
+// not grow above max_bytes and a line, whoever else wrote to it, and by at most one line a second.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "fleet/wire/system_clock.h"
+
+namespace monitor::fleet {
+
+class SystemClockLog {
+public:
+	static constexpr std::int64_t max_bytes = 8 << 20; // more than two weeks
+	static constexpr std::uint64_t between_ns = 60'000'000'000, least_between_ns = 1'000'000'000;
+
+	explicit SystemClockLog(const std::string &run_directory)
+	    : directory_(run_directory + "/.monitor/system_clocks")
+	{
+	}
+
+	// From any thread. `now_ns`: on the reference clock. Throws Error: it cannot be written down.
+	void take(const std::string &host, const SystemClock &untrusted, std::uint64_t now_ns);
+
+private:
+	struct Host {
+		bool is_synchronised = false;
+		std::uint64_t written_ns = 0; // 0: not yet
+	};
+
+	const std::string directory_;
+	std::mutex mutex_; // of what follows
+	std::map<std::string, Host> hosts_;
+};
+
+} // namespace monitor::fleet

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// The host's side of clock exchanges: asks the collector each second, and ten times at the start, where
+// each question follows the answer to the one before (open_question.h).
+//
+// Made by the agent, and by `monitor fleet push` for a trace of this boot. It has a connection of its own, so that a
+// question does not wait after blocks. The times that an answer completes go with the next question
+// (fleet/wire/clock_message.h). The collector also hands on questions of other hosts; when they came goes back to it,
+// at most 20 a second. Threads: one of its own asks, the connection's takes the answer; t1 and t4 are read as late and
+// as early as possible.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "fleet/wire/clock_message.h"
+#include "fleet/wire/connection.h"
+#include "open_question.h"
+
+namespace monitor::fleet {
+
+class ClockExchange {
+public:
+	// `is_tsc`: the trace clock of this host. Throws Error.
+	ClockExchange(const ConnectionOptions &hub, const std::string &host, bool is_tsc,
+		      std::function<void(const std::string &)> report);
+	~ClockExchange();
+
+	std::uint64_t exchanges() const; // that were answered
+	// Of those with which it starts; false if they are not answered in time.
+	bool wait_for_first(std::chrono::milliseconds patience);
+
+private:
+	void take(const Connection::Message &message, std::uint64_t t4);
+	// A question of another host was handed on.
+	void confirm(std::uint64_t number, std::uint64_t received);
+	void run();
+	// With the lock. False: it ends.
+	bool wait_until_due(std::unique_lock<std::mutex> &lock);
+
+	const std::string subject_, inbox_;
+	HostClock clock_;
+	mutable std::mutex mutex_; // of what follows
+	std::condition_variable changed_;
+	bool stopping_ = false;
+	OpenQuestion::Clock::time_point second_; // when the second began of which `confirmed_` were confirmed
+	unsigned confirmed_ = 0;
+	OpenQuestion question_{OpenQuestion::Clock::now()};
+	Connection connection_;
+	std::thread thread_;
+};
+
+} // namespace monitor::fleet

@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: MIT
+#include "forwarding.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/encoding.h"
+#include "base/error.h"
+#include "base/escape.h"
+#include "fleet/wire/names.h"
+
+namespace monitor::fleet {
+namespace {
+
+using Duration = std::chrono::steady_clock::duration;
+constexpr Duration between_looks_at_files = std::chrono::milliseconds(100), between_saves = std::chrono::seconds(1),
+		   between_sentences = std::chrono::seconds(10), between_stores = std::chrono::seconds(60);
+// A collector that took something of a trace is still there for so long, whatever others say.
+constexpr Duration patience_with_taker = std::chrono::seconds(10);
+constexpr Duration min_aside = std::chrono::seconds(2), max_aside = std::chrono::seconds(30),
+		   between_readings = std::chrono::seconds(2);
+constexpr std::size_t max_reported = 1000, max_instances = 64, max_unread = 64; // messages of a trace
+constexpr unsigned max_restarts = 5; // of one version of a description, before the file is read again
+
+} // namespace
+
+Forwarding::Forwarding(Forwarder &forwarder, std::function<void(const std::string &)> report)
+    : forwarder_(forwarder), report_(std::move(report)), session_(std::stoull(random_hex(64), nullptr, 16) | 1)
+{
+}
+
+void Forwarding::report(const std::string &cause, const std::string &sentence, Time now)
+{
+	if (reported_.size() >= max_reported)
+		reported_.clear();
+	const auto [last, is_first] = reported_.try_emplace(cause, now);
+	if (!is_first && now - last->second < between_sentences)
+		return;
+	last->second = now;
+	if (report_)
+		report_(sentence);
+}
+
+std::shared_ptr<TraceTail> Forwarding::find(const std::string &directory) const
+{
+	const auto found = std::ranges::find(tails_, directory, [](const auto &tail) { return tail->directory(); });
+	return found == tails_.end() ? nullptr : *found;
+}
+
+void Forwarding::add(const std::string &directory, const TailOptions &options)
+{
+	const std::lock_guard lock(mutex_);
+	if (find(directory))
+		return;
+	tails_.push_back(std::make_shared<TraceTail>(directory, options));
+	ask_again(*tails_.back(), options.run);
+	last_look_ = {};
+}
+
+void Forwarding::set_ended(const std::string &directory)
+{
+	const std::lock_guard lock(mutex_);
+	const auto tail = find(directory);
+	if (!tail || tail->has_ended())
+		return;
+	tail->set_ended();
+	last_look_ = {};
+}
+
+void Forwarding::remove(const std::string &directory)
+{
+	const std::lock_guard lock(mutex_);
+	const auto tail = find(directory);
+	if (!tail)
+		return;
+	forget(*tail);
+	other_store_.erase(tail.get());
+	std::erase(tails_, tail);
+}
+
+// What is on its way of it: answers that still come are of no interest.
+void Forwarding::forget(const TraceTail &tail)
+{
+	for (auto each = sent_.begin(); each != sent_.end();) {
+		if (each->second.tail.get() != &tail) {
+			++each;
+			continue;
+		}
+		window_.withdraw(each->first);
+		each = sent_.erase(each);
+	}
+	descriptions_.erase(&tail);
+	standing_.erase(&tail);
+}
+
+void Forwarding::look(Time now)
+{
+	if (now - last_look_ < between_looks_at_files)
+		return;
+	last_look_ = now;
+	for (const auto &tail : tails_)
+		try {
+			tail->look(now);
+		} catch (const Error &error) {
+			report("look " + tail->directory(), error.what(), now);
+		}
+}
+
+// An answer of a collector with another directory means that this one has nothing of the trace; two that answer in
+// turn must not make it start again and again.
+bool Forwarding::is_of_this_store(TraceTail &tail, const Answer &answer, Time now)
+{
+	TraceProgress &progress = tail.progress();
+	if (progress.store == 0)
+		progress.store = answer.store;
+	if (progress.store == answer.store)
+		return true;
+	if (!progress.wanted.request.empty())
+		return false; // fetched for one collector; others may store it too, and do not count
+	const auto last = other_store_.find(&tail);
+	if (last != other_store_.end() && now - last->second < between_stores) {
+		report("stores", "two collectors answer for the same run: end one, or give their runs different names",
+		       now);
+		return false;
+	}
+	other_store_[&tail] = now;
+	report("store " + tail.directory(),
+	       fmt::format("the collector stores in another directory than before: {} is sent again from its start",
+			   tail.directory()),
+	       now);
+	forget(tail);
+	tail.start_again(answer.store);
+	return false;
+}
+
+// The one before may have had messages that it did not answer, and a new one may take what others do not.
+void Forwarding::note_collector(std::uint64_t instance, Time now)
+{
+	if (instances_.contains(instance))
+		return;
+	if (!instances_.empty()) {
+		window_.reconnected();
+		for (auto &[tail, standing] : standing_)
+			if (standing.ask_at)
+				standing.ask_at = now;
+	}
+	if (instances_.size() >= max_instances)
+		instances_.clear();
+	instances_.insert(instance);
+}
+
+// Its messages leave the window; they stay in sent_, as another collector may be about to answer.
+void Forwarding::set_aside(std::uint64_t number, const Answer &answer, Time now)
+{
+	const TraceTail &tail = *sent_.at(number).tail;
+	Standing &standing = standing_[&tail];
+	if ((standing.taken && now - *standing.taken < patience_with_taker) || !window_.withdraw(number))
+		return;
+	if (!standing.ask_at)
+		report("aside " + tail.directory(),
+		       fmt::format("no collector takes {} now: {}; it is kept and sent when one does", tail.directory(),
+				   printable(answer.why)),
+		       now);
+	standing.pause = standing.ask_at ? std::min(2 * standing.pause, max_aside) : min_aside;
+	standing.ask_at = now + standing.pause;
+	for (const auto &[each, sent] : sent_)
+		if (sent.tail.get() == &tail) {
+			window_.withdraw(each);
+			std::erase(back_, each);
+		}
+}
+
+void Forwarding::note_taken(const TraceTail &tail, Time now)
+{
+	Standing &standing = standing_[&tail];
+	standing.taken = now;
+	if (!standing.ask_at)
+		return;
+	standing.ask_at.reset();
+	for (const auto &[number, sent] : sent_)
+		if (sent.tail.get() == &tail && !sent.is_unread && !window_.has(number))
+			back_.push_back(number);
+}
+
+// Of what is set aside the oldest message, as a question; what could not be read; and what a collector takes again.
+void Forwarding::bring_back(Time now)
+{
+	for (auto &[of, standing] : standing_) {
+		const TraceTail *const tail = of;
+		if (standing.ask_at && now >= *standing.ask_at) {
+			const auto oldest = std::ranges::find_if(sent_, [&](const auto &each) {
+				return each.second.tail.get() == tail && !each.second.is_unread;
+			});
+			if (oldest == sent_.end())
+				standing.ask_at.reset(); // all of it is gone
+			else
+				back_.push_back(oldest->first);
+			if (standing.ask_at)
+				standing.ask_at = now + standing.pause;
+		}
+		if (standing.unread == 0 || now < standing.unread_at)
+			continue;
+		standing.unread = 0;
+		for (auto &[number, sent] : sent_)
+			if (sent.tail.get() == tail && std::exchange(sent.is_unread, false))
+				back_.push_back(number);
+	}
+	for (; !back_.empty() && window_.has_room(max_content_bytes); back_.pop_front())
+		if (const auto found = sent_.find(back_.front()); found != sent_.end() && !window_.has(found->first))
+			window_.add(found->first, bytes_of(found->second), false);
+}
+
+std::size_t Forwarding::bytes_of(const Sent &sent) const
+{
+	if (sent.file.empty())
+		return sent.blocks.count * block_bytes;
+	const std::size_t size = descriptions_.at(sent.tail.get()).content.bytes.size();
+	return std::min<std::size_t>(max_content_bytes, size - sent.offset);
+}
+
+void Forwarding::take(std::uint64_t number, const Answer &answer, Time now)
+{
+	const auto found = sent_.find(number);
+	if (found == sent_.end())
+		return;
+	note_collector(answer.instance, now);
+	if (answer.status == Status::not_mine)
+		return set_aside(number, answer, now);
+	const std::shared_ptr<TraceTail> tail = found->second.tail;
+	if (!is_of_this_store(*tail, answer, now))
+		return;
+	note_taken(*tail, now);
+	const std::string &directory = tail->directory();
+	if (answer.status == Status::later || answer.status == Status::replaced) {
+		window_.refused(number, now);
+		report(answer.why,
+		       fmt::format("the collector does not take {} now: {}", directory, printable(answer.why)), now);
+		return;
+	}
+	if (answer.status == Status::invalid)
+		report(answer.why,
+		       fmt::format("the collector refuses a part of {}: {}", directory, printable(answer.why)), now);
+	if (answer.conflicts)
+		report("conflict " + directory,
+		       fmt::format("the collector has other blocks of {}: was this host restored from a snapshot?",
+				   directory),
+		       now);
+	if (found->second.file.empty())
+		take_for_blocks(number, answer, now);
+	else
+		take_for_piece(number, answer, now);
+}
+
+void Forwarding::take_for_blocks(std::uint64_t number, const Answer &answer, Time now)
+{
+	const Sent sent = std::move(sent_.at(number));
+	sent_.erase(number);
+	window_.remove(number, now);
+	if (answer.status == Status::stored)
+		sent.tail->stored(sent.blocks, answer.conflicts);
+	else
+		sent.tail->refused(sent.blocks);
+}
+
+void Forwarding::take_for_piece(std::uint64_t number, const Answer &answer, Time now)
+{
+	const Sent sent = std::move(sent_.at(number));
+	sent_.erase(number);
+	window_.remove(number, now);
+	const auto found = descriptions_.find(sent.tail.get());
+	if (found == descriptions_.end() || found->second.content.file != sent.file)
+		return;
+	Description &description = found->second;
+	const std::uint64_t size = description.content.bytes.size();
+	if (answer.status == Status::taken && sent.offset + max_content_bytes < size) {
+		add_piece(sent.tail, sent.offset + max_content_bytes);
+	} else if (answer.status == Status::start_again && ++description.restarts <= max_restarts) {
+		add_piece(sent.tail, 0);
+	} else if (answer.status == Status::start_again) {
+		sent.tail->description_again(sent.file, now);
+		descriptions_.erase(found);
+	} else {
+		const bool is_stored = answer.status == Status::stored;
+		sent.tail->progress().refused_files += !is_stored;
+		sent.tail->description_stored(sent.file, description.content.hash);
+		descriptions_.erase(found);
+	}
+}
+
+void Forwarding::add_piece(const std::shared_ptr<TraceTail> &tail, std::uint64_t offset)
+{
+	const std::uint64_t number = next_number_++;
+	const Sent &sent = sent_[number] = {tail, {}, descriptions_.at(tail.get()).content.file, offset};
+	window_.add(number, bytes_of(sent));
+}
+
+void Forwarding::fill_window(Time now)
+{
+	const std::size_t count = tails_.size();
+	for (std::size_t idle = 0; idle < count && window_.has_room(max_content_bytes);) {
+		const std::shared_ptr<TraceTail> tail = tails_[next_tail_++ % count];
+		const Standing &standing = standing_[tail.get()];
+		bool is_idle = true;
+		if (standing.ask_at || standing.unread >= max_unread) {
+			++idle;
+			continue;
+		}
+		if (auto content = tail->next_description(now)) {
+			descriptions_[tail.get()] = {std::move(*content), 0};
+			add_piece(tail, 0);
+			is_idle = false;
+		}
+		if (const auto run = tail->is_known() ? tail->next_blocks(now) : std::nullopt) {
+			const std::uint64_t number = next_number_++;
+			window_.add(number, run->count * block_bytes);
+			sent_[number] = {tail, *run, ""};
+			is_idle = false;
+		}
+		idle = is_idle ? idle + 1 : 0;
+		if (!is_idle)
+			send_due(now);
+	}
+}
+
+// Into message_. Returns errno as TraceTail::read() does.
+int Forwarding::encode(const Sent &sent)
+{
+	if (sent.file.empty()) {
+		const Batch batch{session_, sent.tail->name(), sent.blocks.stream, sent.blocks.first, {}};
+		return sent.tail->read(sent.blocks, encode_batch(batch, sent.blocks.count * block_bytes, message_));
+	}
+	const TraceTail::Content &content = descriptions_.at(sent.tail.get()).content;
+	const std::size_t bytes = bytes_of(sent);
+	const Piece piece{session_, sent.tail->name(), sent.file, content.hash, content.bytes.size(), sent.offset, {}};
+	const auto to = encode_piece(piece, bytes, message_);
+	std::memcpy(to.data(), content.bytes.data() + sent.offset, bytes);
+	return 0;
+}
+
+// What is gone was counted by the tail; the rest is tried again, and others go on meanwhile.
+void Forwarding::note_unread(std::uint64_t number, int error, Time now)
+{
+	window_.withdraw(number);
+	const auto found = sent_.find(number);
+	if (error == ENOENT) {
+		sent_.erase(found);
+		return;
+	}
+	const TraceTail &tail = *found->second.tail;
+	report("read " + tail.directory(),
+	       fmt::format("cannot read {}/{}: {}; it is tried again", tail.directory(), found->second.blocks.stream,
+			   std::strerror(error)),
+	       now);
+	found->second.is_unread = true;
+	Standing &standing = standing_[&tail];
+	++standing.unread;
+	standing.unread_at = now + between_readings;
+}
+
+void Forwarding::send_due(Time now)
+{
+	while (const auto number = window_.due(now)) {
+		if (!forwarder_.is_connected())
+			return;
+		const Sent &sent = sent_.at(*number);
+		if (const int error = encode(sent)) {
+			note_unread(*number, error, now);
+			continue;
+		}
+		const auto kind = sent.file.empty() ? Forwarder::Kind::batch : Forwarder::Kind::piece;
+		if (!forwarder_.send(kind, *number, message_))
+			return;
+		window_.sent(*number, now);
+		++sums_.messages;
+		sums_.bytes += message_.size();
+	}
+}
+
+void Forwarding::receive(Forwarder::Received received, Time now)
+{
+	if (received.is_new_connection)
+		window_.reconnected();
+	for (const auto &[number, answer] : received.answers)
+		take(number, answer, now);
+	for (const std::uint64_t number : received.nobody)
+		if (window_.refused(number, now))
+			report("nobody", "no collector is there: everything is kept and sent when one comes", now);
+}
+
+void Forwarding::step(Time until)
+{
+	Time wait_until;
+	{
+		const std::lock_guard lock(mutex_);
+		const Time now = std::chrono::steady_clock::now();
+		look(now);
+		bring_back(now);
+		send_due(now);
+		fill_window(now);
+		if (now - last_save_ > between_saves) {
+			last_save_ = now;
+			for (const auto &tail : tails_)
+				tail->save_now_and_then(now);
+		}
+		wait_until = std::min(until, now + between_looks_at_files);
+		if (forwarder_.is_connected())
+			wait_until =
+			    std::min(wait_until, std::max(window_.next_due(now), now + std::chrono::milliseconds(1)));
+	}
+	Forwarder::Received received = forwarder_.receive_until(wait_until);
+	const std::lock_guard lock(mutex_);
+	receive(std::move(received), std::chrono::steady_clock::now());
+}
+
+void Forwarding::save()
+{
+	const std::lock_guard lock(mutex_);
+	for (const auto &tail : tails_)
+		tail->save();
+}
+
+bool Forwarding::is_complete() const
+{
+	const std::lock_guard lock(mutex_);
+	return std::ranges::all_of(tails_, [](const auto &tail) { return tail->is_complete(); });
+}
+
+std::vector<ForwardingAccount> Forwarding::accounts() const
+{
+	const std::lock_guard lock(mutex_);
+	std::vector<ForwardingAccount> accounts;
+	for (const auto &tail : tails_) {
+		const TraceProgress &progress = tail->progress();
+		const std::uint64_t elsewhere = progress.refused + progress.vanished + progress.conflicts;
+		const std::uint64_t answered = progress.stored_blocks();
+		accounts.push_back({tail->name().run, tail->name().part, tail->directory(), tail->blocks(),
+				    answered - std::min(answered, elsewhere), progress.conflicts, progress.refused,
+				    progress.vanished, tail->kept_blocks(), progress.refused_files, tail->bytes(),
+				    tail->is_known(), tail->has_ended(), tail->is_complete()});
+	}
+	return accounts;
+}
+
+SentSums Forwarding::sent() const
+{
+	const std::lock_guard lock(mutex_);
+	return sums_;
+}
+
+std::uint64_t Forwarding::sent_again() const
+{
+	const std::lock_guard lock(mutex_);
+	return window_.sent_again();
+}
+
+std::uint64_t Forwarding::bytes_on_their_way() const
+{
+	const std::lock_guard lock(mutex_);
+	return window_.bytes();
+}
+
+} // namespace monitor::fleet

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// Which clock question waits for its answer, when the next one is due, and what the last exchange was.
+//
+// Used by clock_exchange.h, which has the clocks, the network and the lock. An answer may take as long as the network
+// does: another question is asked after it, or when none has come for a second. Invariant: one answer at most is taken
+// for each question, and only for the last one.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+
+#include "fleet/wire/clock_message.h"
+
+namespace monitor::fleet {
+
+class OpenQuestion {
+public:
+	using Clock = std::chrono::steady_clock;
+	// So many exchanges follow each other at the start; then there is one each second.
+	static constexpr std::uint64_t burst = 10;
+	static constexpr auto between_in_burst = std::chrono::milliseconds(50),
+			      between = std::chrono::milliseconds(1000);
+
+	explicit OpenQuestion(Clock::time_point now) : asked_(now) {}
+
+	// When to ask the next time, unless an answer changes it.
+	Clock::time_point due() const { return asked_ + (t1_ == 0 && answered_ < burst ? between_in_burst : between); }
+	void ask(std::uint64_t t1, Clock::time_point now)
+	{
+		t1_ = t1;
+		asked_ = now;
+	}
+	// It could not be sent.
+	void withdraw() { t1_ = 0; }
+	// False: the answer is to another question, such as one that was given up.
+	bool take(const ClockAnswer &untrusted_answer, std::uint64_t t4)
+	{
+		if (t1_ == 0 || untrusted_answer.t1 != t1_)
+			return false;
+		last_ = {t1_, untrusted_answer.t2, untrusted_answer.t3, t4};
+		t1_ = 0;
+		++answered_;
+		return true;
+	}
+
+	const std::optional<ClockTimes> &last() const { return last_; }
+	std::uint64_t answered() const { return answered_; }
+
+private:
+	std::uint64_t t1_ = 0; // 0: no answer is expected
+	Clock::time_point asked_;
+	std::optional<ClockTimes> last_;
+	std::uint64_t answered_ = 0;
+};
+
+} // namespace monitor::fleet

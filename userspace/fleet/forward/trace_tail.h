@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+// Follows a trace directory that a recorder writes, or has written: whole blocks that are new, descriptions that
+// changed.
+//
+// Of a trace that stays on the host (--forward on-demand) only descriptions are new, and the blocks of the windows that
+// were asked for; one more description, .monitor/fetched.json, says which these are (base/fetched.h).
+//
+// Used by forwarding.cpp, one thread. The recorder knows nothing of it: the directory is the spool. Files are opened
+// for each read, so that any number of streams needs no descriptors. A trace is known once .monitor/recording.json says
+// its uuid; it has ended when that file says `complete`, or when whoever started the recorder says so; and it is
+// complete when, after that, all of it is stored. Invariant: recording.json with the end of the recording goes last, so
+// the collector's copy says `complete` only if all that it is to have is there.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fleet/wire/batch.h"
+#include "fleet/wire/fetch_request.h"
+#include "progress.h"
+#include "trace_clock.h"
+
+namespace monitor::fleet {
+
+struct TailOptions {
+	std::string run, part;
+	std::string progress_file;                             // "": not kept
+	unsigned max_blocks = max_content_bytes / block_bytes; // of one batch
+	// How long less than that may wait for more.
+	std::chrono::milliseconds max_age{500};
+	Forward forward = Forward::batch; // unless its progress says otherwise
+};
+
+struct BlockRun {
+	std::string stream;
+	std::uint64_t first = 0;
+	unsigned count = 0;
+};
+
+class TraceTail {
+public:
+	using Time = std::chrono::steady_clock::time_point;
+
+	TraceTail(std::string directory, TailOptions options);
+
+	// What is there now. Throws Error if the directory cannot be read.
+	void look(Time now);
+	bool is_known() const { return is_known_; }
+	void set_ended() { has_ended_ = true; }
+	bool has_ended() const { return has_ended_; }
+	const std::string &directory() const { return directory_; }
+	const TraceName &name() const { return name_; }
+
+	// The next blocks to be sent, in turn from all streams.
+	std::optional<BlockRun> next_blocks(Time now);
+	// 0, or errno. ENOENT: they are gone, and were counted as vanished. Another one: it may work later.
+	int read(const BlockRun &run, std::span<std::byte> to);
+	// The next description to be sent, with its content.
+	struct Content {
+		std::string file;
+		std::string bytes;
+		std::uint64_t hash = 0;
+	};
+	std::optional<Content> next_description(Time now);
+
+	void stored(const BlockRun &run, unsigned conflicts);
+	// For good. Several are tried again one by one, as one of them may be the reason.
+	void refused(const BlockRun &run);
+	void description_stored(const std::string &file, std::uint64_t hash);
+	// It is read and sent again, later.
+	void description_again(const std::string &file, Time now);
+	// A collector that has none of it.
+	void start_again(std::uint64_t store);
+	// A part of it is asked for, which stays on the host otherwise. With the number of another collector, none of
+	// it is there. It is obeyed once the trace is known.
+	void fetch(const FetchRequest &request);
+	bool is_on_demand() const { return progress_.wanted.forward == Forward::on_demand; }
+	std::uint64_t kept_blocks() const; // that nobody has asked for
+	// From its first event to its last one, in ns since 1970.
+	std::optional<FetchedTrace::Window> span() const;
+
+	// Whether everything is stored; only then may it be removed.
+	bool is_complete() const { return progress_.is_complete; }
+	std::uint64_t blocks() const; // seen so far
+	std::uint64_t bytes() const;  // descriptions included
+	TraceProgress &progress() { return progress_; }
+	const TraceProgress &progress() const { return progress_; }
+	// Saves the progress if it changed. Throws Error.
+	void save();
+	// Not if that took long lately: a trace may have a file for each second of a week (--statistics).
+	void save_now_and_then(Time now);
+
+private:
+	struct Stream {
+		std::uint64_t blocks = 0; // seen
+		BlockRanges wanted;       // of these, all or what was asked for
+		BlockRanges asked;        // of these, what was there at the first look after the request
+		BlockRanges given;        // out by next_blocks()
+		std::optional<Time> waits_since;
+		bool is_gone = false;
+	};
+	struct File {
+		std::uint64_t size = 0;
+		std::int64_t changed_ns = 0;
+		bool is_due = false;
+		Time looked{};     // when it was given out
+		Time not_before{}; // is it given out again
+	};
+
+	void look_at_all(Time now);
+	void know_it();
+	void obey(const FetchRequest &request);
+	void choose(const std::string &name, Stream &stream) const;
+	std::optional<TraceClock> clock() const;
+	std::optional<Content> fetched_description();
+	FetchedTrace fetched() const;
+	std::uint64_t end_of(const FetchRequest &request) const;
+	void note_asked();
+	bool is_obeyed() const;
+	bool blocks_are_stored(BlockRanges Stream::*which = &Stream::wanted) const;
+	void look_at_stream(const std::string &name, std::uint64_t bytes, Time now);
+	void look_at_files(const std::string &below);
+	bool all_is_stored() const;
+	void note_complete();
+	void vanish(const std::string &stream, std::uint64_t first, std::uint64_t count);
+	void note_absent(const std::string &stream, std::uint64_t first, std::uint64_t count);
+
+	std::string directory_;
+	TailOptions options_;
+	TraceName name_;
+	bool is_known_ = false, has_ended_ = false, is_changed_ = false;
+	bool is_of_this_boot_ = false;      // its clock is that of now
+	bool has_looked_since_end_ = false; // a look() that began after the end: nothing more comes
+	std::map<std::string, Stream> streams_;
+	std::map<std::string, File> files_;
+	std::string last_served_; // of the streams
+	std::vector<BlockRun> again_;
+	bool is_description_out_ = false;    // next_description() gave one that was not answered yet
+	bool is_fetched_due_ = false;        // what of it is stored is to be described again
+	bool is_asked_due_ = true;           // Stream::asked is of an earlier request
+	std::vector<FetchRequest> requests_; // that came before it was known
+	TraceProgress progress_;
+	Time next_look_{}, next_save_{}; // so that neither takes more than a twentieth of the time
+};
+
+} // namespace monitor::fleet

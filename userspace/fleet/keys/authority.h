@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// A certificate authority of one fleet, by libcrypto: it signs the hub's certificate and one for each host. The hubs of
+// a cluster have another one between them: whoever has a certificate of that is one of them.
+// Used by fleet_directory.cpp. Certificates are for TLS only; commands are signed by another key (fleet/wire/keys.h).
+#pragma once
+
+#include <memory>
+#include <string>
+
+struct evp_pkey_st; // of libcrypto
+struct x509_st;
+
+namespace monitor::fleet_setup {
+
+// As PEM.
+struct Certificate {
+	std::string certificate, key;
+};
+
+class Authority {
+public:
+	// A new one. Throws Error, as all here.
+	Authority();
+	// That was made before. `where` is for messages.
+	Authority(const Certificate &pem, const std::string &where);
+
+	Certificate pem() const;
+	// For a client that the hub knows by this DNS name.
+	Certificate client(const std::string &name) const;
+	// For a server at this name or address.
+	Certificate server(const std::string &name) const;
+	// For a server that is a client of the others, too.
+	Certificate peer(const std::string &name) const;
+
+private:
+	Certificate issue(const std::string &name, const std::string &alternatives, const char *usage) const;
+
+	std::shared_ptr<evp_pkey_st> key_;
+	std::shared_ptr<x509_st> certificate_;
+};
+
+} // namespace monitor::fleet_setup

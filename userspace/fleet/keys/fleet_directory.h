@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// The directory that `monitor fleet init` makes: all keys, certificates and configurations of one fleet, by who gets
+// them.
+//
+//     DIR/fleet.json         the hub, the hosts, the sites, and what was removed
+//     DIR/ca/                the authority: needed to add hosts and relays, and for nothing else
+//     DIR/hub/               for nats-server; DIR/hub2/ and so on for the others of a cluster
+//     DIR/leafs/SITE/        for the nats-server of the site's relay
+//     DIR/operator/          for whoever gives commands: as fleet/keys/fleet_keys.h reads it
+//     DIR/hosts/HOST/        for this host, likewise
+//
+// Called by tools/monitor/cmd_fleet_init.cpp. Invariant: a key that was written is never written over, and a name that
+// was removed is not used again, because its old certificate would be accepted again.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "hubs.h"
+#include "site.h"
+
+namespace monitor::fleet_setup {
+
+class Authority;
+
+class FleetDirectory {
+public:
+	// A new one; nothing is left if it fails. Throws Error, as all here.
+	static FleetDirectory make(const std::string &path, const Hubs &hubs, const std::vector<std::string> &hosts);
+	// One that exists.
+	explicit FleetDirectory(std::string path);
+
+	// Of this site, "": of the hub itself. If one fails, those before it have their keys, and are not listed.
+	void add(const std::vector<std::string> &hosts, const std::string &site = "");
+	void remove(const std::vector<std::string> &hosts);
+	// `leaf_port`: where relays reach the hub, the same for all of them; 0: as it is.
+	void add_site(const Site &site, std::uint16_t leaf_port);
+	// Its relay is not known any more. Its hosts keep their keys, and are the hub's.
+	void remove_site(const std::string &name);
+
+	const Hubs &hubs() const { return hubs_; }
+	std::uint16_t leaf_port() const { return leaf_port_; }
+	// Of the hub itself.
+	const std::vector<std::string> &hosts() const { return hosts_; }
+	const std::vector<Site> &sites() const { return sites_; }
+	// Throws Error if there is none.
+	Site &site(const std::string &name);
+
+private:
+	FleetDirectory(std::string path, Hubs hubs) : path_(std::move(path)), hubs_(std::move(hubs)) {}
+	void read_sites(const nlohmann::json &json);
+	std::vector<std::string> all_hosts() const;
+	void expect_new(const std::string &host) const;
+	void add_unlisted(const std::string &host, Site *site, const Authority &authority,
+			  const std::string &operator_pem);
+	void write_hubs(const Authority &authority) const;
+	void write_relay(const Site &site, const Authority &authority) const;
+	Authority authority() const;
+	std::string operator_pem() const;
+	void write_lists() const;
+	std::string json() const;
+
+	std::string path_;
+	Hubs hubs_;
+	std::uint16_t leaf_port_ = default_leaf_port;
+	std::vector<std::string> hosts_, removed_, removed_sites_;
+	std::vector<Site> sites_;
+};
+
+} // namespace monitor::fleet_setup

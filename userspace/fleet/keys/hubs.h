@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// The hubs of a fleet: one nats-server, or several that are a cluster, so that hosts go on with another one when one
+// dies. Kept by fleet_directory.cpp, configured by server_configuration.cpp.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "fleet/wire/hub.h"
+
+namespace monitor::fleet_setup {
+
+inline constexpr std::uint16_t default_route_port = 6222;
+
+struct Hubs {
+	std::vector<fleet::HubAddress> addresses;      // at least one
+	std::uint16_t route_port = default_route_port; // where the servers of a cluster reach each other
+
+	bool is_cluster() const { return addresses.size() > 1; }
+	// In the directory of the fleet: "hub", "hub2", "hub3" ...
+	static std::string folder(std::size_t number)
+	{
+		return number == 0 ? "hub" : "hub" + std::to_string(number + 1);
+	}
+	// As keys have them. Host number `of` tries that one first, so that all have about as many; the operator is 0.
+	std::string order_for(std::size_t of) const
+	{
+		std::vector<fleet::HubAddress> order = addresses;
+		std::rotate(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(of % order.size()), order.end());
+		return fleet::hubs_text(order);
+	}
+};
+
+} // namespace monitor::fleet_setup

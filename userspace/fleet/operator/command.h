@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// A command of the operator to some hosts: chosen by patterns, signed, sent, and what became of it on each.
+// Used by the verbs of `monitor fleet` (tools/monitor/cmd_fleet.cpp).
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fleet/wire/connection.h"
+#include "fleet/wire/control.h"
+#include "fleet/wire/keys.h"
+#include "fleet_view.h"
+
+namespace monitor::fleet_operator {
+
+// '*' stands for any text, '?' for any character.
+bool is_match(std::string_view pattern, std::string_view host);
+
+// Those of `hosts` that match one of the patterns, which are separated by commas. Throws Error if a pattern matches
+// none.
+std::vector<std::string> chosen_hosts(const std::string &patterns, const std::set<std::string> &hosts);
+
+// Signs and publishes it: to each host for a few, to all of them in messages of up to max_addressed_hosts for many.
+// Fills in nonce and times. `expect` is called with each nonce before it is sent, if the answers matter. Throws Error
+// if there is no connection.
+void send_command(fleet::Connection &connection, fleet::ControlMessage message, const std::vector<std::string> &hosts,
+		  const fleet::SigningKey &key, std::chrono::nanoseconds validity, std::chrono::nanoseconds lead,
+		  const std::function<void(const std::string &nonce)> &expect = {});
+
+// What became of a command on one host, as far as it has said.
+struct Outcome {
+	std::optional<fleet::CommandAnswer> refused, accepted, started, ended;
+	Clock::time_point started_arrived;
+
+	bool is_decided() const { return refused || started || ended; }
+};
+
+// Of every host that was addressed.
+using Outcomes = std::map<std::string, Outcome>;
+Outcomes outcomes(const std::vector<std::string> &hosts, const std::vector<Received> &answers);
+
+// How far apart the starts were, in ns.
+struct StartSpread {
+	std::size_t hosts = 0;                              // that started
+	double arrived_ns = 0;                              // as their words arrived here
+	std::optional<std::int64_t> earliest_ns, latest_ns; // after the planned time, by the hosts' own clocks
+};
+StartSpread start_spread(const Outcomes &outcomes);
+
+} // namespace monitor::fleet_operator

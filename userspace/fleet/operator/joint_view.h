@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// Snapshots of all hosts of a run when a trigger of one fires, as the hosts say it (fleet/wire/snapshot_news.h): how
+// long it took from the trigger until each host's flight recorder overwrote nothing any more.
+//
+// Made by `monitor fleet record --snapshot-all` over its connection; messages arrive in a thread of libnats. What hosts
+// send is untrusted; who sent it is the subject.
+// Invariant: hosts that send without end do not make this grow without end.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "fleet/wire/connection.h"
+#include "fleet/wire/snapshot_news.h"
+#include "fleet_view.h"
+
+namespace monitor::fleet_operator {
+
+struct JointSnapshot {
+	struct Said {
+		fleet::SnapshotNews news;
+		Clock::time_point arrived;
+	};
+	std::string host;                  // whose trigger fired
+	std::uint64_t number = 0;          // of the snapshot there
+	std::optional<Said> fired;         // none: the word of it has not come
+	std::map<std::string, Said> froze; // the others
+	Clock::time_point first_heard;
+};
+
+// From the trigger to the last host that froze.
+struct FreezeTime {
+	std::string last_host;         // as heard here
+	double heard_ns = 0;           // with the way of both words to here
+	std::int64_t by_clocks_ns = 0; // by the hosts' own clocks, which may be wrong
+};
+std::optional<FreezeTime> freeze_time(const JointSnapshot &snapshot);
+
+// What hosts say of one run. Not locked.
+class KeptJointSnapshots {
+public:
+	static constexpr std::size_t max_snapshots = 10'000, max_words = 400'000;
+
+	void add(const std::string &host, bool has_fired, fleet::SnapshotNews news, Clock::time_point arrived);
+	// Of which all of `hosts` have said that they froze, or that were heard of so long ago; each once.
+	std::vector<JointSnapshot> take_settled(const std::set<std::string> &hosts, Clock::time_point before);
+
+private:
+	std::map<std::pair<std::string, std::uint64_t>, JointSnapshot> waiting_;
+	std::set<std::pair<std::string, std::uint64_t>> settled_;
+	std::size_t words_ = 0;
+};
+
+class JointView {
+public:
+	JointView(fleet::Connection &connection, const std::string &run);
+
+	std::vector<JointSnapshot> take_settled(const std::set<std::string> &hosts, Clock::time_point before);
+
+private:
+	// The connection's handlers share it.
+	struct State {
+		std::string run;
+		std::mutex mutex;
+		KeptJointSnapshots snapshots;
+	};
+	std::shared_ptr<State> state_ = std::make_shared<State>();
+};
+
+// "the trigger slow of web1 fired (snapshot 001): 2 of 2 other hosts froze, the last, db1, 1.93 ms after it as heard
+// here, ..."
+std::string joint_text(const JointSnapshot &snapshot, const std::set<std::string> &hosts);
+nlohmann::ordered_json joint_json(const JointSnapshot &snapshot);
+
+} // namespace monitor::fleet_operator

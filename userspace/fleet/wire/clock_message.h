@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// A clock exchange: the agent asks at t1, the collector receives at t2 and answers at t3, the agent receives at t4.
+//
+// fleet/forward/clock_exchange asks, fleet/collector/clock_answers answers and writes the four times down once it has
+// all of them: a question carries the times of the exchange before. t1 and t4 are in ticks of the host's trace clock,
+// t2 and t3 in ns since the epoch on the collector's reference clock. Untrusted on both sides.
+// The collector may hand a question on to another host, as a number; that host says when it received it. So one host's
+// clock is compared with another's without the collector's (fleet/collector/clock_relays).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "batch.h"
+
+namespace monitor::fleet {
+
+struct ClockTimes {
+	std::uint64_t t1 = 0, t2 = 0, t3 = 0, t4 = 0;
+};
+
+struct HostClock {
+	bool is_tsc = true; // else CLOCK_MONOTONIC, in ns
+	std::uint64_t frequency_hz = 0;
+	Uuid boot{};
+};
+
+struct ClockQuestion {
+	HostClock clock;
+	std::uint64_t t1 = 0;
+	bool has_last = false;
+	ClockTimes last;
+};
+
+struct ClockAnswer {
+	std::uint64_t t1 = 0, t2 = 0, t3 = 0; // t1 is the question's
+};
+
+// When the host received the question that was handed on to it under this number.
+struct ClockReceipt {
+	HostClock clock;
+	std::uint64_t number = 0, received = 0;
+};
+
+std::vector<std::byte> encode_clock_question(const ClockQuestion &question);
+std::vector<std::byte> encode_clock_answer(const ClockAnswer &answer);
+// False, and why. What is accepted has t1 <= t4 and t2 <= t3 in an exchange, and a frequency from 1 MHz to 1 THz.
+bool decode_clock_question(std::span<const std::byte> untrusted, ClockQuestion &question, std::string &why);
+bool decode_clock_answer(std::span<const std::byte> untrusted, ClockAnswer &answer, std::string &why);
+
+std::vector<std::byte> encode_clock_relay(std::uint64_t number);
+std::vector<std::byte> encode_clock_receipt(const ClockReceipt &receipt);
+// nullopt: it is another message.
+std::optional<std::uint64_t> decode_clock_relay(std::span<const std::byte> untrusted);
+std::optional<ClockReceipt> decode_clock_receipt(std::span<const std::byte> untrusted);
+
+} // namespace monitor::fleet

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// The operator's signature under control messages: Ed25519 by libcrypto, keys in PEM files.
+//
+// `monitor fleet` signs with the private key, which stays with the operator; every agent has the public key and
+// believes nothing else: neither the hub nor the process of its own that speaks with the network. Called by
+// control.cpp, fleet/keys/ and the commands. Keys are values; any thread may use one. Invariant: a private key
+// that others can read is not used.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+struct evp_pkey_st; // of libcrypto
+
+namespace monitor::fleet {
+
+inline constexpr std::size_t signature_bytes = 64, max_key_file_bytes = 16384;
+
+// To verify with.
+class PublicKey {
+public:
+	// `where` is for messages. Throw Error.
+	PublicKey(const std::string &pem, const std::string &where);
+	explicit PublicKey(std::shared_ptr<evp_pkey_st> key) : key_(std::move(key)) {}
+	static PublicKey read(const std::string &path);
+
+	bool verifies(std::string_view text, std::string_view untrusted_signature) const;
+	std::string pem() const;
+
+private:
+	std::shared_ptr<evp_pkey_st> key_;
+};
+
+// To sign with.
+class SigningKey {
+public:
+	// A new one. Throws Error.
+	SigningKey();
+	// Throws Error, also if others may read the file.
+	static SigningKey read(const std::string &path);
+
+	std::string sign(std::string_view text) const;
+	std::string pem() const;
+	PublicKey public_key() const { return PublicKey(key_); }
+
+private:
+	explicit SigningKey(std::shared_ptr<evp_pkey_st> key) : key_(std::move(key)) {}
+
+	std::shared_ptr<evp_pkey_st> key_;
+};
+
+// The text of a file with a private key. Throws Error unless it belongs to this user or root, and nobody else may read
+// it.
+std::string read_private_file(const std::string &path);
+
+} // namespace monitor::fleet

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// Names of hosts, and the subjects of the messages that belong to them: m.KIND.HOST, or m.KIND.B.B.B.B.B.B.HOST for
+// what a collector stores, in which the bits B are those of a hash of the host's name: one wildcard subject has the
+// hosts of one of 2, 4, ... 64 collectors, and the server sends each of them only what it subscribes to.
+//
+// Called by everything that sends or receives for the fleet, on both sides of the network. The server binds a subject
+// to a certificate (its permissions are subjects), so the host that a subject names is the host that sent it.
+// Invariant: a host name that passed is_host_name() is one component of a path and one token of a subject, and the two
+// spellings map onto each other exactly.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace monitor::fleet {
+
+inline constexpr std::size_t max_host_name = 63;
+
+// What `hostname` says: letters, digits, '.' and '-', starting with neither of these two. "all" means every host.
+bool is_host_name(std::string_view untrusted_name);
+// Of a run: letters, digits, '.', '_' and '-', 1 to 64, not starting with '.' or '-'.
+bool is_run_name(std::string_view untrusted_name);
+
+// All that hosts send to the operator and the collectors, by the form of its subject. The hub's configuration lists
+// them (fleet/keys/), so a kind that is not here goes nowhere.
+inline constexpr std::array host_kinds = {"hello", "answer", "clock", "froze"};
+inline constexpr std::array stored_kinds = {"data", "file"};
+
+// "m.KIND.HOST"; a '.' of the host name is written '_'.
+std::string subject_of(std::string_view kind, std::string_view host);
+
+// Hosts are divided by a hash of their names: number `number` of `count` has those whose hash modulo `count` is that.
+inline constexpr unsigned shard_bits = 6, max_shards = 1u << shard_bits;
+struct Shard {
+	unsigned number = 0, count = 1;
+
+	bool is_whole() const { return count == 1; }
+};
+// "K/N": nullopt if N is not a power of two up to max_shards, or K not below.
+std::optional<Shard> parse_shard(std::string_view text);
+std::string shard_text(const Shard &shard);
+// Below max_shards, the same in all versions.
+unsigned shard_hash(std::string_view host);
+// Of a kind of stored_kinds: "m.KIND.B.B.B.B.B.B.HOST", the lowest bit first.
+std::string stored_subject_of(std::string_view kind, std::string_view host);
+// All such subjects of a shard, with wildcards.
+std::string shard_subject(std::string_view kind, const Shard &shard);
+
+struct Subject {
+	std::string kind, host;
+};
+// Of both forms. nullopt: none of ours.
+std::optional<Subject> parse_subject(std::string_view untrusted_subject);
+
+// "_INBOX.HOST.RANDOM": what only this host may subscribe to. A message's number follows after a '.'.
+std::string make_inbox(std::string_view host);
+// Is it below an inbox of this host? Who may publish everywhere answers nowhere else: otherwise a host would choose the
+// subject, and with it as whom it speaks.
+bool is_reply_of(std::string_view host, std::string_view untrusted_reply);
+
+} // namespace monitor::fleet

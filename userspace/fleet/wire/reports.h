@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// What a host reports: its presence on m.hello.HOST, each second and, up to ten times a second, when an empty message
+// on m.ctl.all or m.ctl.HOST asks for it; and answers to control messages on m.answer.HOST.
+//
+// Written by the agent (fleet/agent/), read by `monitor fleet`. Who sent one is in its subject, which the server
+// binds to the certificate; so no field here names a host. JSON with a version; fields of later versions are ignored.
+// Of a later `version` the operator is told that the host is there. Invariant: parsing any bytes gives values of
+// bounded size, or nothing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "system_clock.h"
+
+namespace monitor::fleet {
+
+inline constexpr std::size_t max_report_bytes = 64 << 10, max_runs_shown = 64, max_kept_shown = 128,
+			     max_traces_shown = 256;
+
+// Presence.
+struct Presence {
+	struct Run {
+		std::string name;
+		std::string state;       // "waiting", "starting", "recording", "ending"
+		bool is_flight = false;  // a flight recorder, which can be asked for snapshots,
+		bool takes_part = false; // also by the triggers of other hosts (ControlMessage::snapshot_all)
+		std::string forward{};   // forward.h; "": as the agent was started
+	};
+	// A trace in the spool.
+	struct Kept {
+		std::string run;
+		std::uint64_t bytes = 0, blocks = 0, stored = 0; // the last two in blocks
+		std::uint64_t begin_ns = 0, end_ns = 0;          // its events; 0: unknown
+		bool has_ended = false;
+	};
+	std::string monitor_version;
+	std::string session; // another one after each start of the agent
+	std::string boot_id;
+	std::vector<Run> runs;             // that are not over, at most max_runs_shown
+	std::uint64_t spool_bytes = 0;     // on the host's disk,
+	std::uint64_t spool_max_bytes = 0; // and at most
+	std::uint64_t unsent_blocks = 0;   // recorded, not stored by the collector yet
+	std::uint64_t kept_blocks = 0;     // recorded, and stay here until they are fetched
+	// What the part with the network has cost since its start; none: an older agent.
+	std::optional<std::uint64_t> cpu_ns, sent_bytes, sent_messages;
+	std::optional<SystemClock> system_clock; // none: an older agent
+	std::optional<std::vector<Kept>> kept;   // once after a command asks for it; at most max_kept_shown, the newest
+	std::uint64_t lost_blocks = 0;           // dropped from a full spool before they were stored
+	std::uint64_t refused = 0;               // commands, since the agent's start
+	bool user_only = false;                  // without root: records only programs' own events
+	bool runs_commands = false;              // --allow-commands
+	bool is_of_later_version = false;        // of monitor: all but monitor_version and session is unknown
+
+	std::string state() const
+	{
+		return is_of_later_version ? "unknown" : runs.empty() ? "idle" : runs.front().state;
+	}
+};
+
+std::string presence_text(const Presence &presence);
+std::optional<Presence> parse_presence(std::string_view untrusted_text);
+
+// What became of a command. A recording is accepted, started and ended, a snapshot is accepted and ended; the operator
+// knows it by the nonce.
+struct CommandAnswer {
+	enum class Kind : std::uint8_t { refused, accepted, started, ended };
+
+	Kind kind = Kind::refused;
+	std::string nonce; // "": it was not the operator's message
+	std::string run;
+	std::string reason;            // why refused, or the last words of the recorder
+	std::uint64_t realtime_ns = 0; // when, by the host's clock
+	// After the planned time, or after a snapshot's command was issued, by the host's clock: started, or frozen.
+	std::optional<std::int64_t> late_ns;
+	std::optional<int> exit_code; // ended: the recorder's; with a command, the command's
+	std::string session;          // the agent's
+	bool takes_part = false;      // accepted: as the command asks with snapshot_all; if not, `reason` may say why
+	std::string snapshot;         // that was taken: the name of its directory in the run's
+	// Of a run: itself, or a snapshot of a flight recorder.
+	struct Trace {
+		std::string part; // TraceName::part
+		bool has_ended = false;
+	};
+	// accepted, of a fetch: what this host has of the run, at most max_traces_shown; none: of an older agent.
+	std::optional<std::vector<Trace>> traces;
+	// accepted, of a recording: when its trace travels, forward.h; "": of an older agent, in batches.
+	std::string forward;
+};
+
+const char *answer_kind_text(CommandAnswer::Kind kind);
+std::string command_answer_text(const CommandAnswer &answer);
+std::optional<CommandAnswer> parse_command_answer(std::string_view untrusted_text);
+
+} // namespace monitor::fleet

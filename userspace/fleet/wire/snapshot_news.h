@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// That a snapshot has begun, in a run whose hosts take part in each other's (ControlMessage::snapshot_all):
+//
+//     m.fired.HOST    because a trigger of this host fired; every host of the run then asks its own flight recorder
+//     m.froze.HOST    because a trigger of another host did; for the operator, who sees how long that took
+//
+// Published by an agent's part with the network (fleet/agent/joint_snapshots.cpp), not signed: who may be the
+// sender is the subject, which the server binds to the certificate; so what a host says can do no more than a host may
+// (see Documentation/fleet.md). JSON with a version; fields of later versions are ignored. Invariant: parsing
+// any bytes gives values of bounded size, or nothing. Nothing is done because of m.froze, so no message causes more
+// messages than there are hosts.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace monitor::fleet {
+
+inline constexpr std::size_t max_news_bytes = 4096, max_trigger_name = 64;
+
+struct SnapshotNews {
+	std::string run;
+	std::uint64_t number = 0;       // of the snapshot, on the host
+	std::string trigger;            // that fired; "": one of several
+	std::uint64_t time = 0;         // when it fired, or when the snapshot was asked for; by the host's trace clock
+	std::uint64_t realtime_ns = 0;  // the same, since 1970, by the host's clock
+	std::uint64_t frozen_time = 0;  // from then on nothing was overwritten; by the host's trace clock
+	std::uint64_t frozen_ns = 0;    // the same, since 1970
+	std::string cause_host;         // m.froze: where the trigger is,
+	std::uint64_t cause_number = 0; // and the number of the snapshot there
+};
+
+std::string snapshot_news_text(const SnapshotNews &news);
+std::optional<SnapshotNews> parse_snapshot_news(std::string_view untrusted_text);
+
+// "001", as the flight recorder calls the directory.
+std::string snapshot_name(std::uint64_t number);
+
+} // namespace monitor::fleet

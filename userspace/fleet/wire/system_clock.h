@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// What a host's kernel says of its system clock: synchronised or not, and how far off real time by its own account.
+//
+// Read by the agent each minute (fleet/forward/system_clock_read), part of its presence (reports.h); the collector
+// keeps it in RUN/.monitor/system_clocks/HOST (fleet/collector/system_clock_log), `fleet status` and `info` show it. It
+// is the word of an NTP or PTP daemon, which sets it, and proves nothing: bounds between hosts come from exchanges
+// alone. Invariant: parsing any JSON gives values of bounded size, or nothing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace monitor::fleet {
+
+struct SystemClock {
+	static constexpr std::size_t max_ptp = 4, max_name = 64;
+
+	// A PTP hardware clock.
+	struct Ptp {
+		std::string device, name;             // "ptp0", and what its driver calls it
+		std::optional<std::int64_t> ahead_ns; // of the system clock, if it may be read,
+		std::uint64_t within_ns = 0;          // and how long the reads took
+	};
+
+	bool is_synchronised = false;
+	std::uint64_t max_error_us = 0, estimated_error_us = 0; // adjtimex(2): maxerror, esterror
+	std::int64_t frequency_ppb = 0;                         // by which the kernel corrects
+	std::int64_t tai_s = 0;                                 // TAI - UTC; 0: not set
+	std::vector<Ptp> ptp{};
+
+	// "synchronised, at most 12 ms off by its own account".
+	std::string text() const;
+};
+
+nlohmann::ordered_json system_clock_json(const SystemClock &clock);
+std::optional<SystemClock> parse_system_clock(const nlohmann::json &untrusted);
+// The last whole line of the collector's file that can be read.
+std::optional<SystemClock> last_system_clock(std::string_view untrusted_lines);
+
+} // namespace monitor::fleet
