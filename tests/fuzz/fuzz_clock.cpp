@@ -57,7 +57,7 @@ void exchanges(std::string_view text)
 	options.frequency_hz = made->frequency_hz;
 	if (!made->all.empty())
 		options.cover = {made->all.front().sent, made->all.back().received};
-	const auto lines = collection::lines_of(made->facts(), options);
+	const auto lines = collection::lines_of(made->samples(), options);
 	require(lines.infeasible <= lines.windows);
 	if (lines.nodes.empty()) {
 		require(lines.bounds_ns.empty());

@@ -32,7 +32,7 @@ std::string refused(const std::string &text)
 
 } // namespace
 
-TEST_CASE("clock exchanges: each line is two facts")
+TEST_CASE("clock exchanges: each line is two samples")
 {
 	const auto made = parsed(head + "10 2000 2003 40\n50 2100 2100 50\n");
 	CHECK(made.host == "node-1.site");
@@ -40,12 +40,12 @@ TEST_CASE("clock exchanges: each line is two facts")
 	CHECK(made.is_tsc);
 	CHECK(made.frequency_hz == 2'999'999'123);
 	REQUIRE(made.all.size() == 2);
-	const auto facts = made.facts();
-	REQUIRE(facts.at_most.size() == 2);
-	CHECK(facts.at_most[0].ticks == 10);
-	CHECK(facts.at_most[0].ns == 2000);
-	CHECK(facts.at_least[0].ticks == 40);
-	CHECK(facts.at_least[0].ns == 2003);
+	const auto samples = made.samples();
+	REQUIRE(samples.at_most.size() == 2);
+	CHECK(samples.at_most[0].ticks == 10);
+	CHECK(samples.at_most[0].ns == 2000);
+	CHECK(samples.at_least[0].ticks == 40);
+	CHECK(samples.at_least[0].ns == 2003);
 	CHECK_FALSE(parsed("monitor-clock 1 a clock=monotonic frequency_hz=1000000000 "
 			   "boot=01234567-89ab-cdef-0123-456789abcdef\n")
 			.is_tsc);

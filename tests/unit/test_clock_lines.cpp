@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "answers/collection/clock_lines.h"
-#include "answers/collection/line_polygon.h"
+#include "answers/collection/feasible_lines.h"
 #include "clock_history.h"
 
 namespace test_clock_lines {
@@ -37,7 +37,7 @@ ClockLines lines_of(const std::vector<collection::ClockExchange> &exchanges, con
 {
 	collection::ClockExchanges all;
 	all.all = exchanges;
-	return collection::lines_of(all.facts(), options);
+	return collection::lines_of(all.samples(), options);
 }
 
 // Some instants in each window against what the clocks showed then.
@@ -83,7 +83,7 @@ const Delays fast, one_sided{5, 300, 5}, slow{100, 2000, 2000}, rare{10, 20, 20,
 
 TEST_CASE("clock lines: a polygon of lines is cut down to those that keep every constraint")
 {
-	collection::LinePolygon lines({-100, 100}, {-10, 10});
+	collection::FeasibleLines lines({-100, 100}, {-10, 10});
 	lines.at_most(5, 10);    // value + 5 slope <= 10
 	lines.at_least(-5, -10); // value - 5 slope >= -10
 	CHECK(lines.values().max == Approx(60));
@@ -97,7 +97,7 @@ TEST_CASE("clock lines: a polygon of lines is cut down to those that keep every 
 	REQUIRE_FALSE(lines.is_empty());
 	lines.at_least(0, 7.5);
 	CHECK(lines.is_empty());
-	CHECK(collection::LinePolygon({1, 0}, {-1, 1}).is_empty());
+	CHECK(collection::FeasibleLines({1, 0}, {-1, 1}).is_empty());
 }
 
 TEST_CASE("clock lines: the truth is inside in all of 10,000 windows of clocks that drift and wander")
@@ -186,11 +186,11 @@ TEST_CASE("clock lines: a step while messages go one way only is noticed by the 
 		const Clocks clocks(random, wander, run_s, 1'000'000'000);
 		collection::ClockExchanges all;
 		all.all = exchanges(random, clocks, fast, run_s);
-		collection::ClockFacts facts = all.facts();
+		collection::ClockSamples samples = all.samples();
 		const std::uint64_t from = clocks.ticks(60), to = clocks.ticks(140);
-		std::erase_if(steps_host ? facts.at_most : facts.at_least,
-			      [&](const auto &fact) { return fact.ticks > from && fact.ticks < to; });
-		const auto judged = judge(random, clocks, collection::lines_of(facts, {}), 1'000'000'000);
+		std::erase_if(steps_host ? samples.at_most : samples.at_least,
+			      [&](const auto &sample) { return sample.ticks > from && sample.ticks < to; });
+		const auto judged = judge(random, clocks, collection::lines_of(samples, {}), 1'000'000'000);
 		CHECK(judged.outside == 0);
 		CHECK(judged.unknown > 100);
 		CHECK(judged.inside > 800);
@@ -229,7 +229,7 @@ TEST_CASE("clock lines: clocks of few or many ticks, and times beyond the exchan
 TEST_CASE("clock lines: nothing is invented where nothing is known")
 {
 	CHECK(collection::lines_of({}, {}).nodes.empty());
-	collection::ClockFacts one_way;
+	collection::ClockSamples one_way;
 	for (std::uint64_t i = 0; i < 100; ++i)
 		one_way.at_most.push_back({i * 1'000'000, static_cast<std::int64_t>(i * 1'000'000 + 5000)});
 	const auto made = collection::lines_of(one_way, {});
@@ -238,7 +238,7 @@ TEST_CASE("clock lines: nothing is invented where nothing is known")
 	CHECK_FALSE(made.has_bound());
 	CHECK(made.max_bound_ns() == 0);
 
-	collection::ClockFacts one{{{1000, 5'000'010}}, {{1000, 5'000'000}}};
+	collection::ClockSamples one{{{1000, 5'000'010}}, {{1000, 5'000'000}}};
 	const auto at_once = collection::lines_of(one, {});
 	REQUIRE(at_once.nodes.size() > 1);
 	CHECK(at_once.nodes[0].ns > 4'999'990);

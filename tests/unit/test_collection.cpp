@@ -62,17 +62,17 @@ TEST_CASE("collection: messages both ways bound an offset, messages one way do n
 	auto exchanged = collection::exchanged(first, clock, other);
 	CHECK(exchanged.forth == 2);
 	CHECK(exchanged.back == 0);
-	CHECK(collection::offset_of(exchanged.facts, clock).shift_ns == 970);
-	CHECK_FALSE(collection::offset_of(exchanged.facts, clock).bound_ns);
-	CHECK(collection::contradiction_ns(exchanged.facts, clock, 970) == 0);
-	CHECK(collection::contradiction_ns(exchanged.facts, clock, 900) == 70);
+	CHECK(collection::offset_of(exchanged.samples, clock).shift_ns == 970);
+	CHECK_FALSE(collection::offset_of(exchanged.samples, clock).bound_ns);
+	CHECK(collection::contradiction_ns(exchanged.samples, clock, 970) == 0);
+	CHECK(collection::contradiction_ns(exchanged.samples, clock, 900) == 70);
 
 	other.sent = {{"3", {0, 7000}}};
 	first.received = {{"3", {0, 8050}}};
 	exchanged = collection::exchanged(first, clock, other);
 	CHECK(exchanged.back == 1);
-	CHECK(collection::contradiction_ns(exchanged.facts, clock, 1060) == 10);
-	const auto lines = collection::lines_of(exchanged.facts, {});
+	CHECK(collection::contradiction_ns(exchanged.samples, clock, 1060) == 10);
+	const auto lines = collection::lines_of(exchanged.samples, {});
 	REQUIRE(lines.has_bound());
 	const auto offset = collection::offset_of(lines, clock, {5040, 7000});
 	REQUIRE(offset.bound_ns);
@@ -81,7 +81,7 @@ TEST_CASE("collection: messages both ways bound an offset, messages one way do n
 	CHECK(std::abs(offset.shift_ns - 1010) < 15);
 
 	first.received = {{"3", {0, 7900}}};
-	CHECK_FALSE(collection::lines_of(collection::exchanged(first, clock, other).facts, {}).has_bound());
+	CHECK_FALSE(collection::lines_of(collection::exchanged(first, clock, other).samples, {}).has_bound());
 }
 
 TEST_CASE("collection: an offset instead of lines covers how far they are from it")

@@ -152,7 +152,7 @@ void align_by_lines(const collection::Exchanged &exchanged, const trace::Trace &
 	options.rho_ppb = rho_ppb;
 	options.widen_ns = tick_ns(first.description().clock);
 	options.cover = {trace.begin_time(), trace.end_time()};
-	auto lines = collection::lines_of(exchanged.facts, options);
+	auto lines = collection::lines_of(exchanged.samples, options);
 	if (!lines.has_bound())
 		throw Error("no line lets the messages between the first trace and " + part.source +
 			    " arrive after they were sent, in any window of time: check --sync and --key, or the clock "
@@ -167,7 +167,7 @@ void align_by_lines(const collection::Exchanged &exchanged, const trace::Trace &
 // A receive before its send proves that a given bound is too small, but not what would be enough.
 void doubt_given(const collection::Exchanged &exchanged, const trace::Clock &clock, Part &part)
 {
-	const std::uint64_t needed = collection::contradiction_ns(exchanged.facts, clock, part.shift_ns);
+	const std::uint64_t needed = collection::contradiction_ns(exchanged.samples, clock, part.shift_ns);
 	if (!part.bound_ns || needed <= *part.bound_ns)
 		return;
 	part.how = fmt::format("given with a bound of {} ns, which messages contradict", *part.bound_ns);
@@ -193,7 +193,7 @@ void align_by_messages(const MergeArguments &arguments, std::vector<trace::Trace
 		if (exchanged.forth > 0 && exchanged.back > 0) {
 			align_by_lines(exchanged, traces.front(), traces[i], arguments.rho_ppb, part);
 		} else {
-			part.shift_ns = collection::offset_of(exchanged.facts, clock).shift_ns;
+			part.shift_ns = collection::offset_of(exchanged.samples, clock).shift_ns;
 			part.bound_ns.reset();
 		}
 	}

@@ -5,13 +5,13 @@
 #include <cmath>
 #include <limits>
 
-#include "fact_buckets.h"
-#include "line_polygon.h"
+#include "clock_sample_buckets.h"
+#include "feasible_lines.h"
 
 namespace monitor::collection {
 namespace {
 
-constexpr std::size_t widest_reach = 8; // of a window, in buckets with facts to either side
+constexpr std::size_t widest_reach = 8; // of a window, in buckets with samples to either side
 
 // Seen from a clock of another rate, a rate changes faster: by the cube of the ratio of the rates.
 double seen_rho(std::uint64_t rho_ppb)
@@ -24,8 +24,8 @@ struct LineNode {
 
 	State state = State::open;
 	std::uint64_t ticks = 0;
-	long double min = 0, max = 0;     // of the residual there
-	LinePolygon::Range rate = {0, 0}; // in ppb of the nominal one
+	long double min = 0, max = 0;       // of the residual there
+	FeasibleLines::Range rate = {0, 0}; // in ppb of the nominal one
 
 	double half() const { return static_cast<double>(max - min) / 2; }
 };
@@ -33,7 +33,7 @@ struct LineNode {
 // The lines through windows, if the rate changes by at most rho.
 class LineSearch {
 public:
-	LineSearch(FactBuckets &buckets, double rho_ppb) : buckets_(buckets), rho_ppb_(rho_ppb)
+	LineSearch(ClockSampleBuckets &buckets, double rho_ppb) : buckets_(buckets), rho_ppb_(rho_ppb)
 	{
 		buckets_.find_hulls(rho_ppb_);
 	}
@@ -58,7 +58,7 @@ public:
 private:
 	double moved_apart(double distance) const { return rho_ppb_ * distance * distance / 2; }
 
-	FactBuckets &buckets_;
+	ClockSampleBuckets &buckets_;
 	double rho_ppb_;
 };
 
@@ -72,22 +72,22 @@ LineNode LineSearch::find_within(std::uint64_t ticks, std::size_t boundary, std:
 	if (above.is_empty() || below.is_empty())
 		return node;
 	const long double base = above.first->residual;
-	const auto height = [&](const FactPoint &point) { return static_cast<double>(point.residual - base); };
-	const auto distance = [&](const FactPoint &point) { return buckets_.nominal().seconds(ticks, point.ticks); };
+	const auto height = [&](const SamplePoint &point) { return static_cast<double>(point.residual - base); };
+	const auto distance = [&](const SamplePoint &point) { return buckets_.nominal().seconds(ticks, point.ticks); };
 	constexpr double infinite = std::numeric_limits<double>::infinity();
-	LinePolygon::Range value{-infinite, infinite};
-	for (const FactPoint &point : above) {
+	FeasibleLines::Range value{-infinite, infinite};
+	for (const SamplePoint &point : above) {
 		const double d = distance(point);
 		value.max = std::min(value.max, height(point) + moved_apart(d) + max_rate_ppb * std::abs(d));
 	}
-	for (const FactPoint &point : below) {
+	for (const SamplePoint &point : below) {
 		const double d = distance(point);
 		value.min = std::max(value.min, height(point) - moved_apart(d) - max_rate_ppb * std::abs(d));
 	}
-	LinePolygon lines(value, {-max_rate_ppb, max_rate_ppb});
-	for (const FactPoint &point : above)
+	FeasibleLines lines(value, {-max_rate_ppb, max_rate_ppb});
+	for (const SamplePoint &point : above)
 		lines.at_most(distance(point), height(point) + moved_apart(distance(point)));
-	for (const FactPoint &point : below)
+	for (const SamplePoint &point : below)
 		lines.at_least(distance(point), height(point) - moved_apart(distance(point)));
 	node.state = lines.is_empty() ? LineNode::State::infeasible : LineNode::State::known;
 	if (lines.is_empty())
@@ -103,8 +103,8 @@ struct Place {
 	std::size_t boundary; // between the buckets before this number and from it on
 };
 
-// Where buckets begin and end, and, outside of the facts, at doubled distances up to the times to cover.
-std::vector<Place> places_of(const FactBuckets &buckets, const LineOptions &options)
+// Where buckets begin and end, and, outside of the samples, at doubled distances up to the times to cover.
+std::vector<Place> places_of(const ClockSampleBuckets &buckets, const LineOptions &options)
 {
 	std::vector<Place> places;
 	const std::uint64_t begin = buckets.begin(0), end = buckets.end(buckets.count() - 1);
@@ -130,7 +130,7 @@ std::vector<Place> places_of(const FactBuckets &buckets, const LineOptions &opti
 }
 
 // How many of the widest windows have no line.
-std::size_t count_without_line(FactBuckets &buckets, const std::vector<Place> &places, std::uint64_t rho_ppb)
+std::size_t count_without_line(ClockSampleBuckets &buckets, const std::vector<Place> &places, std::uint64_t rho_ppb)
 {
 	const LineSearch search(buckets, seen_rho(rho_ppb));
 	return static_cast<std::size_t>(std::count_if(places.begin(), places.end(), [&](const Place &place) {
@@ -140,7 +140,7 @@ std::size_t count_without_line(FactBuckets &buckets, const std::vector<Place> &p
 }
 
 // Of `most`, its half, a quarter ... and 0, the least with which no more windows than `without` have no line.
-std::uint64_t find_min_rho(FactBuckets &buckets, const std::vector<Place> &places, std::uint64_t most,
+std::uint64_t find_min_rho(ClockSampleBuckets &buckets, const std::vector<Place> &places, std::uint64_t most,
 			   std::size_t without)
 {
 	std::vector<std::uint64_t> rhos;
@@ -156,7 +156,7 @@ std::uint64_t find_min_rho(FactBuckets &buckets, const std::vector<Place> &place
 
 // A step spoils few windows, and no rho explains it. If many have no line, and have one with a greater rho, the rate
 // changes faster than it was assumed.
-void choose_rho(FactBuckets &buckets, const std::vector<Place> &places, std::uint64_t assumed, ClockLines &made)
+void choose_rho(ClockSampleBuckets &buckets, const std::vector<Place> &places, std::uint64_t assumed, ClockLines &made)
 {
 	constexpr std::uint64_t max_times = 16;
 	const std::size_t without = count_without_line(buckets, places, assumed);
@@ -258,11 +258,11 @@ std::uint64_t ClockLines::max_bound_ns() const
 	return greatest;
 }
 
-ClockLines lines_of(const ClockFacts &facts, const LineOptions &options)
+ClockLines lines_of(const ClockSamples &samples, const LineOptions &options)
 {
 	ClockLines made;
 	made.rho_ppb = options.rho_ppb;
-	FactBuckets buckets(facts, options);
+	ClockSampleBuckets buckets(samples, options);
 	if (buckets.count() == 0)
 		return made;
 	const std::vector<Place> places = places_of(buckets, options);

@@ -24,13 +24,13 @@
 namespace monitor::collection {
 
 // When the clock showed `ticks`, the reference showed at most, or at least, `ns` since the epoch.
-struct ClockFact {
+struct ClockSample {
 	std::uint64_t ticks = 0;
 	std::int64_t ns = 0;
 };
 
-struct ClockFacts {
-	std::vector<ClockFact> at_most, at_least; // in any order
+struct ClockSamples {
+	std::vector<ClockSample> at_most, at_least; // in any order
 };
 
 struct LineOptions {
@@ -39,16 +39,16 @@ struct LineOptions {
 	std::uint64_t frequency_hz = 1'000'000'000;
 	std::uint64_t rho_ppb = default_rho_ppb; // in ns/s per s
 	std::uint64_t widen_ns = 0;              // how far off what was read may be, on both clocks together
-	// The times to cover, in ticks: beyond the facts the bound grows with the distance.
+	// The times to cover, in ticks: beyond the samples the bound grows with the distance.
 	std::optional<std::pair<std::uint64_t, std::uint64_t>> cover;
 };
 
 struct ClockLines {
 	std::vector<trace::ClockNode> nodes;        // none: nothing is known
 	std::vector<trace::ClockBoundNs> bounds_ns; // before the first node, between nodes, after the last
-	std::uint64_t rho_ppb = 0;                  // what the bounds are computed with: raised if the facts need more
-	std::uint64_t min_rho_ppb = 0;              // what the facts need: with less, fewer windows would have a line
-	std::uint64_t windows = 0, infeasible = 0;  // from node to node; those through which no line passes
+	std::uint64_t rho_ppb = 0;                 // what the bounds are computed with: raised if the samples need more
+	std::uint64_t min_rho_ppb = 0;             // what the samples need: with less, fewer windows would have a line
+	std::uint64_t windows = 0, infeasible = 0; // from node to node; those through which no line passes
 	// What own_clock.h has added: at most so much; empty: nothing, as the trace does not state it. And how many
 	// windows have times of the trace that no clock snapshots enclose: their bound is unknown.
 	std::optional<std::uint64_t> own_ns;
@@ -62,8 +62,8 @@ struct ClockLines {
 
 inline constexpr double max_rate_ppb = 1e6; // 0.1 %
 
-// Windows are of some facts on either side of a node, fewer next to a step; nodes are a second apart, or as far as the
-// facts.
-ClockLines lines_of(const ClockFacts &facts, const LineOptions &options);
+// Windows are of some samples on either side of a node, fewer next to a step; nodes are a second apart, or as far as
+// the samples.
+ClockLines lines_of(const ClockSamples &samples, const LineOptions &options);
 
 } // namespace monitor::collection

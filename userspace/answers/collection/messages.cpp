@@ -28,12 +28,12 @@ struct Span {
 	}
 };
 
-// What would have to be added to the clock at these facts for both to be the same.
-Span offsets(const std::vector<ClockFact> &facts, const trace::Clock &clock)
+// What would have to be added to the clock at these samples for both to be the same.
+Span offsets(const std::vector<ClockSample> &samples, const trace::Clock &clock)
 {
 	Span span;
-	for (const ClockFact &fact : facts)
-		span.add(difference(fact.ns, clock.wall_ns(fact.ticks)));
+	for (const ClockSample &sample : samples)
+		span.add(difference(sample.ns, clock.wall_ns(sample.ticks)));
 	return span;
 }
 
@@ -106,16 +106,16 @@ Exchanged exchanged(const Messages &first, const trace::Clock &first_clock, cons
 	Exchanged made;
 	for (const auto &[key, sent] : first.sent)
 		if (const auto arrived = other.received.find(key); arrived != other.received.end())
-			made.facts.at_least.push_back({arrived->second.time, first_clock.wall_ns(sent.time)});
+			made.samples.at_least.push_back({arrived->second.time, first_clock.wall_ns(sent.time)});
 	for (const auto &[key, sent] : other.sent)
 		if (const auto arrived = first.received.find(key); arrived != first.received.end())
-			made.facts.at_most.push_back({sent.time, first_clock.wall_ns(arrived->second.time)});
-	made.forth = made.facts.at_least.size();
-	made.back = made.facts.at_most.size();
+			made.samples.at_most.push_back({sent.time, first_clock.wall_ns(arrived->second.time)});
+	made.forth = made.samples.at_least.size();
+	made.back = made.samples.at_most.size();
 	return made;
 }
 
-Offset offset_of(const ClockFacts &one_way, const trace::Clock &clock)
+Offset offset_of(const ClockSamples &one_way, const trace::Clock &clock)
 {
 	if (one_way.at_most.empty())
 		return {offsets(one_way.at_least, clock).max, std::nullopt};
@@ -136,13 +136,13 @@ Offset offset_of(const ClockLines &lines, const trace::Clock &clock, std::pair<s
 	return offset;
 }
 
-std::uint64_t contradiction_ns(const ClockFacts &facts, const trace::Clock &clock, std::int64_t shift_ns)
+std::uint64_t contradiction_ns(const ClockSamples &samples, const trace::Clock &clock, std::int64_t shift_ns)
 {
 	std::int64_t most = 0;
-	if (!facts.at_least.empty())
-		most = std::max(most, difference(offsets(facts.at_least, clock).max, shift_ns));
-	if (!facts.at_most.empty())
-		most = std::max(most, difference(shift_ns, offsets(facts.at_most, clock).min));
+	if (!samples.at_least.empty())
+		most = std::max(most, difference(offsets(samples.at_least, clock).max, shift_ns));
+	if (!samples.at_most.empty())
+		most = std::max(most, difference(shift_ns, offsets(samples.at_most, clock).min));
 	return static_cast<std::uint64_t>(most);
 }
 

@@ -38,7 +38,7 @@ Messages find_messages(trace::Trace &trace, const MessageText &text);
 
 // What they say about the other's clock in terms of the first one's.
 struct Exchanged {
-	ClockFacts facts;                // of the other's ticks
+	ClockSamples samples;            // of the other's ticks
 	std::size_t forth = 0, back = 0; // messages from the first to the other, and back
 };
 Exchanged exchanged(const Messages &first, const trace::Clock &first_clock, const Messages &other);
@@ -49,11 +49,11 @@ struct Offset {
 	std::optional<std::uint64_t> bound_ns; // empty: unknown
 };
 // The one that lets all messages arrive at or after their sending, if they went one way only.
-Offset offset_of(const ClockFacts &one_way, const trace::Clock &clock);
+Offset offset_of(const ClockSamples &one_way, const trace::Clock &clock);
 // The one that is best for all times of the lines, for readers that know no lines. It has a bound if all `times`, in
 // ticks, are between nodes with one.
 Offset offset_of(const ClockLines &lines, const trace::Clock &clock, std::pair<std::uint64_t, std::uint64_t> times);
 // How much earlier than it was sent a message arrives at most, by a clock with this offset; 0: none does.
-std::uint64_t contradiction_ns(const ClockFacts &facts, const trace::Clock &clock, std::int64_t shift_ns);
+std::uint64_t contradiction_ns(const ClockSamples &samples, const trace::Clock &clock, std::int64_t shift_ns);
 
 } // namespace monitor::collection

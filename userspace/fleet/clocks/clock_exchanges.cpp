@@ -116,14 +116,14 @@ private:
 
 } // namespace
 
-ClockFacts ClockExchanges::facts() const
+ClockSamples ClockExchanges::samples() const
 {
-	ClockFacts facts;
+	ClockSamples samples;
 	for (const ClockExchange &exchange : all) {
-		facts.at_most.push_back({exchange.sent, exchange.arrived_ns});
-		facts.at_least.push_back({exchange.received, exchange.answered_ns});
+		samples.at_most.push_back({exchange.sent, exchange.arrived_ns});
+		samples.at_least.push_back({exchange.received, exchange.answered_ns});
 	}
-	return facts;
+	return samples;
 }
 
 std::optional<ClockExchanges> parse_exchanges(std::string_view untrusted_text, std::string &why)

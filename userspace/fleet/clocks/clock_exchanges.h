@@ -6,7 +6,7 @@
 // clock that is:
 //   monitor-clock 1 HOST clock=tsc|monotonic frequency_hz=N boot=UUID
 //   t1 t2 t3 t4
-// Times are decimal: t1 and t4 in ticks, t2 and t3 in ns since the epoch. From these facts lines_of() (clock_lines.h)
+// Times are decimal: t1 and t4 in ticks, t2 and t3 in ns since the epoch. From these samples lines_of() (clock_lines.h)
 // makes the host's clock. The text is untrusted: a host chooses its own times. What is no exchange is left out and
 // counted; only a first line that is none is refused.
 #pragma once
@@ -38,7 +38,7 @@ struct ClockExchanges {
 	// they begin; those after a first line of another clock or boot; those beyond the most.
 	std::uint64_t damaged = 0, impossible = 0, foreign = 0, beyond = 0;
 
-	ClockFacts facts() const;
+	ClockSamples samples() const;
 };
 
 // Empty: `why` is what is wrong with the first line, in one sentence without a subject.

@@ -130,7 +130,7 @@ HostClock clock_of(const std::filesystem::path &run, const std::string &host)
 		options.cover = times_of(own_clocks);
 		for (const OwnClock &own : own_clocks) // exchanges may read the clock of any CPU
 			options.widen_ns = std::max(options.widen_ns, own.skew_ns());
-		made.lines = lines_of(exchanges.facts(), options);
+		made.lines = lines_of(exchanges.samples(), options);
 		add_own_clocks(made.lines, own_clocks);
 		if (made.lines.nodes.empty())
 			made.why_none = exchanges.all.empty() ? "there are no exchanges in the boot that was recorded"

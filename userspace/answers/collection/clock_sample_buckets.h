@@ -14,16 +14,16 @@
 
 namespace monitor::collection {
 
-struct FactPoint {
+struct SamplePoint {
 	std::uint64_t ticks = 0;
 	long double residual = 0; // in ns
 };
 
-// The straight line of the nominal rate through the first fact.
+// The straight line of the nominal rate through the first sample.
 class NominalLine {
 public:
 	NominalLine() = default;
-	NominalLine(ClockFact first, std::uint64_t frequency_hz) : first_(first), frequency_hz_(frequency_hz) {}
+	NominalLine(ClockSample first, std::uint64_t frequency_hz) : first_(first), frequency_hz_(frequency_hz) {}
 
 	long double residual(std::uint64_t ticks, std::int64_t ns) const;
 	// The nearest ns since the epoch of this residual; saturates.
@@ -32,13 +32,13 @@ public:
 	double seconds(std::uint64_t from, std::uint64_t to) const;
 
 private:
-	ClockFact first_;
+	ClockSample first_;
 	std::uint64_t frequency_hz_ = 1;
 };
 
-class FactBuckets {
+class ClockSampleBuckets {
 public:
-	FactBuckets(const ClockFacts &facts, const LineOptions &options);
+	ClockSampleBuckets(const ClockSamples &samples, const LineOptions &options);
 
 	std::size_t count() const { return keys_.size(); }
 	const NominalLine &nominal() const { return nominal_; }
@@ -51,9 +51,9 @@ public:
 	void find_hulls(double rho_ppb);
 	// The corners in some buckets, in order of time.
 	struct Corners {
-		const FactPoint *first, *last;
-		const FactPoint *begin() const { return first; }
-		const FactPoint *end() const { return last; }
+		const SamplePoint *first, *last;
+		const SamplePoint *begin() const { return first; }
+		const SamplePoint *end() const { return last; }
 		bool is_empty() const { return first == last; }
 	};
 	Corners at_most(std::size_t from, std::size_t to) const { return above_.corners(from, to); }
@@ -62,7 +62,7 @@ public:
 private:
 	// The points on one side.
 	struct Side {
-		std::vector<FactPoint> points, hull;
+		std::vector<SamplePoint> points, hull;
 		std::vector<std::size_t> first_point, first_corner; // by bucket, and one more
 
 		Corners corners(std::size_t from, std::size_t to) const
@@ -72,7 +72,7 @@ private:
 	};
 
 	std::uint64_t place(std::uint64_t key) const;
-	std::uint64_t key_of(const FactPoint &point) const { return (point.ticks - origin_) / width_; }
+	std::uint64_t key_of(const SamplePoint &point) const { return (point.ticks - origin_) / width_; }
 	std::uint64_t wanted_width(const LineOptions &options) const;
 	void make_buckets();
 	void split(Side &side) const;

@@ -10,14 +10,14 @@
 
 namespace monitor::collection {
 
-class LinePolygon {
+class FeasibleLines {
 public:
 	struct Range {
 		double min = 0, max = 0;
 	};
 
 	// All lines with such a value and such a slope.
-	LinePolygon(Range value, Range slope);
+	FeasibleLines(Range value, Range slope);
 
 	void at_most(double distance, double limit) { cut(1, distance, limit); }
 	void at_least(double distance, double limit) { cut(-1, -distance, -limit); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "fact_buckets.h"
+#include "clock_sample_buckets.h"
 
 #include <algorithm>
 #include <cmath>
@@ -13,7 +13,7 @@ using Wide = __int128;
 constexpr std::int64_t ns_per_s = 1'000'000'000;
 constexpr std::uint64_t last_tick = std::numeric_limits<std::uint64_t>::max();
 
-bool is_earlier(const FactPoint &a, const FactPoint &b)
+bool is_earlier(const SamplePoint &a, const SamplePoint &b)
 {
 	return a.ticks < b.ticks;
 }
@@ -24,7 +24,7 @@ std::uint64_t after(std::uint64_t ticks)
 }
 
 // Of points in order of time.
-std::uint64_t median_gap(const std::vector<FactPoint> &points)
+std::uint64_t median_gap(const std::vector<SamplePoint> &points)
 {
 	std::vector<std::uint64_t> gaps;
 	for (std::size_t i = 1; i < points.size(); ++i)
@@ -38,7 +38,7 @@ std::uint64_t median_gap(const std::vector<FactPoint> &points)
 }
 
 // Without some points a bound is wider, and still one: hosts cannot make the search for lines take for ever.
-void thin_out(std::vector<FactPoint> &hull, std::size_t from)
+void thin_out(std::vector<SamplePoint> &hull, std::size_t from)
 {
 	constexpr std::size_t max_corners = 16;
 	const std::size_t count = hull.size() - from;
@@ -78,20 +78,21 @@ double NominalLine::seconds(std::uint64_t from, std::uint64_t to) const
 }
 
 // A tick lasts until the next one, and so does a nanosecond: the message left or arrived some time within them.
-FactBuckets::FactBuckets(const ClockFacts &facts, const LineOptions &options)
+ClockSampleBuckets::ClockSampleBuckets(const ClockSamples &samples, const LineOptions &options)
 {
-	const auto early = [](const ClockFact &a, const ClockFact &b) { return a.ticks < b.ticks; };
-	ClockFact first{last_tick, 0};
-	for (const auto *some : {&facts.at_most, &facts.at_least})
+	const auto early = [](const ClockSample &a, const ClockSample &b) { return a.ticks < b.ticks; };
+	ClockSample first{last_tick, 0};
+	for (const auto *some : {&samples.at_most, &samples.at_least})
 		if (!some->empty())
 			first = std::min(first, *std::min_element(some->begin(), some->end(), early), early);
 	origin_ = first.ticks;
 	nominal_ = {first, std::max<std::uint64_t>(options.frequency_hz, 1)};
 	const auto widen = static_cast<long double>(options.widen_ns);
-	for (const ClockFact &fact : facts.at_most)
-		above_.points.push_back({fact.ticks, nominal_.residual(fact.ticks, fact.ns) + 1 + widen});
-	for (const ClockFact &fact : facts.at_least)
-		below_.points.push_back({after(fact.ticks), nominal_.residual(after(fact.ticks), fact.ns) - widen});
+	for (const ClockSample &sample : samples.at_most)
+		above_.points.push_back({sample.ticks, nominal_.residual(sample.ticks, sample.ns) + 1 + widen});
+	for (const ClockSample &sample : samples.at_least)
+		below_.points.push_back(
+		    {after(sample.ticks), nominal_.residual(after(sample.ticks), sample.ns) - widen});
 	std::sort(above_.points.begin(), above_.points.end(), is_earlier);
 	std::sort(below_.points.begin(), below_.points.end(), is_earlier);
 	width_ = wanted_width(options);
@@ -103,7 +104,7 @@ FactBuckets::FactBuckets(const ClockFacts &facts, const LineOptions &options)
 }
 
 // A second, less if all takes only some seconds, or as far as the points of a side are apart.
-std::uint64_t FactBuckets::wanted_width(const LineOptions &options) const
+std::uint64_t ClockSampleBuckets::wanted_width(const LineOptions &options) const
 {
 	constexpr std::uint64_t parts = 16;
 	std::uint64_t last = origin_;
@@ -115,17 +116,17 @@ std::uint64_t FactBuckets::wanted_width(const LineOptions &options) const
 	return std::max({usual, median_gap(above_.points), median_gap(below_.points)});
 }
 
-std::uint64_t FactBuckets::place(std::uint64_t key) const
+std::uint64_t ClockSampleBuckets::place(std::uint64_t key) const
 {
 	const auto at = static_cast<unsigned __int128>(key) * width_ + origin_;
 	return at > last_tick ? last_tick : static_cast<std::uint64_t>(at);
 }
 
-void FactBuckets::make_buckets()
+void ClockSampleBuckets::make_buckets()
 {
 	keys_.clear();
 	for (const Side *side : {&above_, &below_})
-		for (const FactPoint &point : side->points)
+		for (const SamplePoint &point : side->points)
 			if (keys_.empty() || keys_.back() != key_of(point))
 				keys_.push_back(key_of(point));
 	std::sort(keys_.begin(), keys_.end());
@@ -134,7 +135,7 @@ void FactBuckets::make_buckets()
 	split(below_);
 }
 
-void FactBuckets::split(Side &side) const
+void ClockSampleBuckets::split(Side &side) const
 {
 	side.first_point.clear();
 	std::size_t point = 0;
@@ -146,7 +147,7 @@ void FactBuckets::split(Side &side) const
 	side.first_point.push_back(point);
 }
 
-void FactBuckets::find_hulls(double rho_ppb)
+void ClockSampleBuckets::find_hulls(double rho_ppb)
 {
 	find_hull(above_, 1, rho_ppb);
 	find_hull(below_, -1, rho_ppb);
@@ -154,7 +155,7 @@ void FactBuckets::find_hulls(double rho_ppb)
 
 // What moves the points apart is the same parabola for every place, plus a straight line that depends on the place and
 // leaves the corners of the hull what they are.
-void FactBuckets::find_hull(Side &side, double sign, double rho_ppb) const
+void ClockSampleBuckets::find_hull(Side &side, double sign, double rho_ppb) const
 {
 	side.hull.clear();
 	side.first_corner.clear();
@@ -167,7 +168,7 @@ void FactBuckets::find_hull(Side &side, double sign, double rho_ppb) const
 		flat.clear();
 		const std::size_t from = side.first_point[bucket], to = side.first_point[bucket + 1];
 		for (std::size_t i = from; i < to; ++i) {
-			const FactPoint &point = side.points[i];
+			const SamplePoint &point = side.points[i];
 			const double x = nominal_.seconds(begin(bucket), point.ticks);
 			const double y = sign * static_cast<double>(point.residual - side.points[from].residual) +
 					 rho_ppb * x * x / 2;

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
-#include "line_polygon.h"
+#include "feasible_lines.h"
 
 #include <algorithm>
 
 namespace monitor::collection {
 
-LinePolygon::LinePolygon(Range value, Range slope)
+FeasibleLines::FeasibleLines(Range value, Range slope)
 {
 	if (value.min <= value.max)
 		corners_ = {
 		    {value.min, slope.min}, {value.max, slope.min}, {value.max, slope.max}, {value.min, slope.max}};
 }
 
-void LinePolygon::cut(double a, double b, double limit)
+void FeasibleLines::cut(double a, double b, double limit)
 {
 	const auto outside = [&](const Corner &corner) { return corner.value * a + corner.slope * b - limit; };
 	if (std::all_of(corners_.begin(), corners_.end(), [&](const Corner &corner) { return outside(corner) <= 0; }))
@@ -32,7 +32,7 @@ void LinePolygon::cut(double a, double b, double limit)
 	corners_.swap(kept_);
 }
 
-LinePolygon::Range LinePolygon::values() const
+FeasibleLines::Range FeasibleLines::values() const
 {
 	Range range{corners_.front().value, corners_.front().value};
 	for (const Corner &corner : corners_)
@@ -40,7 +40,7 @@ LinePolygon::Range LinePolygon::values() const
 	return range;
 }
 
-LinePolygon::Range LinePolygon::slopes() const
+FeasibleLines::Range FeasibleLines::slopes() const
 {
 	Range range{corners_.front().slope, corners_.front().slope};
 	for (const Corner &corner : corners_)
