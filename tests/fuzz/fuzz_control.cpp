@@ -40,7 +40,7 @@ const SigningKey &operators_key()
 	return key;
 }
 
-// What the starter would do with it.
+// What the privileged process would do with it.
 void obey(const ControlMessage &message)
 {
 	require(is_run_name(message.run) && message.nonce.size() == nonce_digits);

@@ -225,7 +225,7 @@ TEST_CASE("agent: a trigger of another host makes this one take a snapshot, whic
 	CHECK(host.reported.empty());
 }
 
-TEST_CASE("agent: only runs that the starter names, and only triggers of others, lead to snapshots")
+TEST_CASE("agent: only runs that the privileged process names, and only triggers of others, lead to snapshots")
 {
 	JointHost host;
 	host.hear(); // before it takes part
@@ -340,7 +340,7 @@ TEST_CASE("agent: after a restart, old triggers are not passed on again")
 	host.take_part();
 	REQUIRE(host.published.size() == 1);
 	CHECK(host.published[0].second.number == 2);
-	host.take_part(); // as each time that the starter says what runs
+	host.take_part(); // as each time that the privileged process says what runs
 	CHECK(host.published.size() == 1);
 }
 
@@ -434,7 +434,7 @@ TEST_CASE("agent: snapshots that have begun are read back, and bounded")
 		CHECK(record::parse_begun_snapshots(bytes).empty());
 }
 
-TEST_CASE("agent: what the starter says of runs with snapshots of all is read back")
+TEST_CASE("agent: what the privileged process says of runs with snapshots of all is read back")
 {
 	const auto runs = parse_joint_runs(joint_runs_text({{"night", 7, 3}, {"day", 8, 1}}));
 	REQUIRE(runs.size() == 2);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // `monitor fleet snapshot`: asks the flight recorders of a run on hosts for a snapshot now, by a signed command, and
-// waits until each is written. fleet/operator/ sends it and collects the answers; each host's starter asks its
-// recorder (fleet/agent/snapshot_commands.cpp).
+// waits until each is written. fleet/operator/ sends it and collects the answers; each host's privileged process asks
+// its recorder (fleet/agent/snapshot_commands.cpp).
 #include <algorithm>
 #include <chrono>
 #include <memory>

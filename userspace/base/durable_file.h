@@ -2,7 +2,7 @@
 // Files that are whole after a crash of the machine, not only of the process.
 //
 // Used by the collector for its accounts and descriptions, by the spool for its record of what is stored, and by the
-// starter for the nonces that were used.
+// privileged process for the nonces that were used.
 #pragma once
 
 #include <string>

@@ -4,8 +4,9 @@
 //
 //     trigger    a host says m.fired.HOST; every other one parses it, freezes, and says m.froze.HOST
 //                (fleet/agent/joint_snapshots.cpp); what a host may do because of it was signed before
-//     command    the operator signs a command for all hosts, m.ctl.all; each verifies it as the starter does, freezes
-//                and answers (fleet/agent/starter.cpp)
+//     command    the operator signs a command for all hosts, m.ctl.all; each verifies it as the privileged process
+//     does, freezes
+//                and answers (fleet/agent/privileged_process.cpp)
 //
 // A host's verification is a part of it, but here one CPU verifies for all hosts, which have one each. So what arrives
 // is put aside until nothing more does, and then taken: `heard` is when the last one had the message, `frozen` when one

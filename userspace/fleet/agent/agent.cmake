@@ -5,10 +5,10 @@ add_library(monitor_fleet_agent STATIC
   ${CMAKE_CURRENT_LIST_DIR}/data_path.cpp
   ${CMAKE_CURRENT_LIST_DIR}/joint_snapshots.cpp
   ${CMAKE_CURRENT_LIST_DIR}/link.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/network_part.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/network_process.cpp
   ${CMAKE_CURRENT_LIST_DIR}/nonces.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/privileged_process.cpp
   ${CMAKE_CURRENT_LIST_DIR}/recorder_process.cpp
   ${CMAKE_CURRENT_LIST_DIR}/snapshot_answer.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/snapshot_commands.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/starter.cpp)
+  ${CMAKE_CURRENT_LIST_DIR}/snapshot_commands.cpp)
 target_link_libraries(monitor_fleet_agent PUBLIC monitor_flight monitor_fleet_forward monitor_fleet_keys PRIVATE compiled_fmt)

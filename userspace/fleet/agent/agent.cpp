@@ -22,9 +22,9 @@
 #include "fleet/keys/fleet_keys.h"
 #include "fleet/wire/hub.h"
 #include "journal.h"
-#include "network_part.h"
+#include "network_process.h"
+#include "privileged_process.h"
 #include "recording/recorder/user.h"
-#include "starter.h"
 
 namespace monitor::agent {
 namespace {
@@ -32,7 +32,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char *own_user = "monitor-agent", *any_user = "nobody";
-constexpr int link_fd = 3; // of the network part, besides the usual ones
+constexpr int link_fd = 3; // of the network process, besides the usual ones
 
 std::optional<record::User> find_user(const std::string &name)
 {
@@ -43,7 +43,7 @@ std::optional<record::User> find_user(const std::string &name)
 			    entry->pw_dir, entry->pw_shell, entry->pw_uid != ::geteuid()};
 }
 
-// Whom the network part becomes; none without root.
+// Whom the network process becomes; none without root.
 std::optional<record::User> network_user(const std::string &wanted)
 {
 	if (::geteuid() != 0) {
@@ -146,7 +146,7 @@ std::string own_program()
 	return program;
 }
 
-// The child's life: nothing of the starter is left but the link.
+// The child's life: nothing of the privileged process is left but the link.
 [[noreturn]] void run_network(const NetworkOptions &options, Fd link, const std::optional<record::User> &user)
 {
 	int code = 1;
@@ -156,7 +156,7 @@ std::string own_program()
 		::syscall(SYS_close_range, link_fd + 1, ~0u, 0);
 		link.release();
 		record::drop_privileges(user.value_or(record::User{}));
-		code = NetworkPart(options, Fd(link_fd)).run();
+		code = NetworkProcess(options, Fd(link_fd)).run();
 	} catch (const std::exception &error) {
 		say(sentence_of(error));
 	}
@@ -169,29 +169,29 @@ int run_agent(const AgentOptions &options)
 {
 	const fleet::FleetKeys keys = fleet::read_fleet_keys(options.keys);
 	const std::optional<record::User> user = network_user(options.user);
-	StarterOptions starter;
-	starter.host = own_name(options.host, keys);
-	starter.program = own_program();
+	PrivilegedOptions privileged;
+	privileged.host = own_name(options.host, keys);
+	privileged.program = own_program();
 	const std::string spool = fs::absolute(options.spool.empty() ? default_spool() : options.spool);
-	starter.runs = spool + "/runs";
-	starter.nonces = spool + "/starter/nonces";
-	starter.forward = fleet::forward_text(options.forward);
-	starter.allowed = {options.allow, options.spool_max_bytes, ::geteuid() != 0};
-	starter.owner = user;
-	starter.commands = command_user(options.allow_commands);
+	privileged.runs = spool + "/runs";
+	privileged.nonces = spool + "/starter/nonces";
+	privileged.forward = fleet::forward_text(options.forward);
+	privileged.allowed = {options.allow, options.spool_max_bytes, ::geteuid() != 0};
+	privileged.owner = user;
+	privileged.commands = command_user(options.allow_commands);
 	NetworkOptions network;
 	network.connection = keys.connection(options.hub);
-	network.host = starter.host;
-	network.runs = starter.runs;
+	network.host = privileged.host;
+	network.runs = privileged.runs;
 	network.forward = options.forward;
 	network.presence.monitor_version = options.version;
 	network.presence.boot_id = read_text("/proc/sys/kernel/random/boot_id").substr(0, 36);
 	network.presence.spool_max_bytes = options.spool_max_bytes;
-	network.presence.user_only = starter.allowed.user_only;
-	network.presence.runs_commands = starter.commands.has_value();
+	network.presence.user_only = privileged.allowed.user_only;
+	network.presence.runs_commands = privileged.commands.has_value();
 	fleet::parse_hubs(network.connection.hub); // before anything is prepared
 	const Fd lock = prepare_spool(spool, user);
-	say(fmt::format("host {}, traces in {}{}", starter.host, starter.runs,
+	say(fmt::format("host {}, traces in {}{}", privileged.host, privileged.runs,
 			user ? fmt::format(", the part with the network is user {}", user->name) : ""));
 	const auto start_network = [&](Fd link) {
 		const pid_t child = ::fork();
@@ -201,7 +201,7 @@ int run_agent(const AgentOptions &options)
 			run_network(network, std::move(link), user);
 		return child;
 	};
-	return Starter(std::move(starter), keys.operator_key, start_network).run();
+	return PrivilegedProcess(std::move(privileged), keys.operator_key, start_network).run();
 }
 
 } // namespace monitor::agent

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// `monitor agent`: prepares keys and spool, and splits into the starter, which keeps the privileges, and the part with
-// the network, which gives all of them up. Called by tools/monitor/cmd_agent.cpp.
+// `monitor agent`: prepares keys and spool, and splits into the privileged process, which keeps the privileges, and the
+// part with the network, which gives all of them up. Called by tools/monitor/cmd_agent.cpp.
 //
-//     SPOOL/runs/RUN        traces; the directory belongs to the user that the network part becomes
+//     SPOOL/runs/RUN        traces; the directory belongs to the user that the network process becomes
 //     SPOOL/starter/nonces  commands that were obeyed; belongs to whoever started the agent
 //
 // Without root nothing is split by user: recordings are of programs' own events.

@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t max_told = 1000;
 constexpr auto between_spool_steps = 1s, between_problems = 10s;
-constexpr auto until_the_starter_has_said_so = 3s; // that a run it started runs, of which it has said nothing yet
+constexpr auto until_announced = 3s; // that a run it started runs, of which it has said nothing yet
 
 } // namespace
 
@@ -64,7 +64,7 @@ bool DataPath::is_running(const std::string &run)
 	if (told_.contains(run))
 		return false; // it ran, and has ended
 	const auto [seen, is_first] = first_seen_.try_emplace(run, Clock::now());
-	return Clock::now() - seen->second < until_the_starter_has_said_so;
+	return Clock::now() - seen->second < until_announced;
 }
 
 void DataPath::remember(const RunningRuns &running)

@@ -2,8 +2,9 @@
 // Brings the traces in the spool to the collector while the agent runs, and keeps the spool within its limit; answers
 // nothing and decides nothing. What is sent, and when again, is fleet/forward/'s.
 //
-// Made by network_part.cpp. Threads: one of its own steps; the rest is of the main one.
-// Invariant: a recording that the starter says runs, or whose directory has just appeared, is not taken for ended.
+// Made by network_process.cpp. Threads: one of its own steps; the rest is of the main one.
+// Invariant: a recording that the privileged process says runs, or whose directory has just appeared, is not taken for
+// ended.
 #pragma once
 
 #include <atomic>
@@ -38,7 +39,7 @@ public:
 		std::uint64_t max_bytes = 0;
 		fleet::Forward forward = fleet::Forward::batch; // of runs of which nothing else is known
 	};
-	// `report`: a sentence, from several threads. `running`: what the starter says. Throws Error.
+	// `report`: a sentence, from several threads. `running`: what the privileged process says. Throws Error.
 	DataPath(const fleet::ConnectionOptions &hub, const std::string &host, const Where &where, RunningRuns running,
 		 std::function<void(const std::string &)> report);
 	~DataPath();

@@ -4,11 +4,11 @@
 //     trigger fires -> recorder: flight.json (begun_snapshots.h) -> inotify -> look() -> m.fired.HOST ---.
 //     m.froze.HOST <- look() <- inotify <- flight.json <- recorder <- ask() <- take_heard() <- hear() <--'  on others
 //
-// Part of the network part (network_part.cpp), which is not trusted; the starter says which runs the operator has
-// permitted it for. Threads: hear() is of libnats', all else of the main one.
-// Invariants: only what a trigger of this host did is published as m.fired, and nothing is done because of m.froze, so
-// snapshots do not cause each other without end. A run that the starter did not name is not asked. A trigger of another
-// host makes one snapshot, however often its word comes.
+// Part of the network process (network_process.cpp), which is not trusted; the privileged process says which runs the
+// operator has permitted it for. Threads: hear() is of libnats', all else of the main one. Invariants: only what a
+// trigger of this host did is published as m.fired, and nothing is done because of m.froze, so snapshots do not cause
+// each other without end. A run that the privileged process did not name is not asked. A trigger of another host makes
+// one snapshot, however often its word comes.
 #pragma once
 
 #include <chrono>
@@ -44,7 +44,7 @@ public:
 		       std::function<bool(std::string_view kind, const std::string &text)> publish,
 		       std::function<void(const std::string &)> report);
 
-	// What the starter says.
+	// What the privileged process says.
 	void set_runs(const std::vector<JointRun> &runs);
 	// A message m.fired.HOST.
 	void hear(std::string_view untrusted_subject, std::string_view untrusted_text);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What the starter tells the network part over their socket pair: an answer to be published, which runs there are, or
-// in which of them this host takes part in the snapshots of all, or that a part of a trace is asked for. The other way
-// envelopes go as they came. One datagram each.
-// Used by starter.cpp and network_part.cpp, which are of one program and one version.
+// What the privileged process tells the network process over their socket pair: an answer to be published, which runs
+// there are, or in which of them this host takes part in the snapshots of all, or that a part of a trace is asked for.
+// The other way envelopes go as they came. One datagram each. Used by privileged_process.cpp and network_process.cpp,
+// which are of one program and one version.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ inline constexpr char link_answer = 'A',
 inline constexpr std::size_t max_link_bytes = fleet::max_envelope_bytes + 1;
 
 // A run of which the operator's signed command says that its hosts take part in each other's snapshots, and which the
-// starter has started so.
+// privileged process has started so.
 struct JointRun {
 	std::string run;
 	pid_t recorder = 0;
@@ -38,7 +38,7 @@ struct JointRun {
 std::string joint_runs_text(const std::vector<JointRun> &runs);
 std::vector<JointRun> parse_joint_runs(std::string_view text);
 
-// The starter's end, and the network part's. Throws Error.
+// The privileged process's end, and the network process's. Throws Error.
 std::pair<Fd, Fd> make_link();
 
 } // namespace monitor::agent

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Which commands were obeyed already: their nonces, in a file, so that a command is obeyed once, also after a restart.
 //
-// Used by starter.cpp, in its only thread, for commands whose signature and times hold. A nonce is on the disk before
-// its command is obeyed. One whose command has expired is forgotten; from then on every command that expires no later
-// is refused, so one cannot come back after the clock was set back.
-// Invariant: of two commands with one nonce at most one is obeyed.
+// Used by privileged_process.cpp, in its only thread, for commands whose signature and times hold. A nonce is on the
+// disk before its command is obeyed. One whose command has expired is forgotten; from then on every command that
+// expires no later is refused, so one cannot come back after the clock was set back. Invariant: of two commands with
+// one nonce at most one is obeyed.
 #pragma once
 
 #include <cstddef>

@@ -32,7 +32,7 @@ std::pair<Fd, Fd> pipe_pair()
 	int ends[2];
 	if (::pipe2(ends, O_CLOEXEC) < 0)
 		throw Error(errno, "cannot create a pipe");
-	::fcntl(ends[0], F_SETFL, O_NONBLOCK); // the starter's end only
+	::fcntl(ends[0], F_SETFL, O_NONBLOCK); // the privileged process's end only
 	return {Fd(ends[0]), Fd(ends[1])};
 }
 
@@ -73,7 +73,7 @@ void set_environment(const ChildIdentity &identity)
 	if (identity.becomes) {
 		::close(ready_fd_of_child);
 		record::drop_privileges(*identity.becomes);
-		::prctl(PR_SET_PDEATHSIG, SIGTERM); // after the starter is gone nobody would end it
+		::prctl(PR_SET_PDEATHSIG, SIGTERM); // after the privileged process is gone nobody would end it
 		if (::chdir(identity.becomes->home.c_str()) < 0 && ::chdir("/") < 0)
 			::_exit(126);
 	}

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// A `monitor record` that the starter has started: its process, the pipe on which it says that it records, and what it
-// prints. Or a command that runs meanwhile (--allow-commands), as another user.
+// A `monitor record` that the privileged process has started: its process, the pipe on which it says that it records,
+// and what it prints. Or a command that runs meanwhile (--allow-commands), as another user.
 //
-// Made and used by starter.cpp in its only thread. The child has nothing of the starter's: no descriptor, no
-// environment, a session of its own; a recorder ends when the starter is gone. Invariant: a child that was started is
-// waited for, by the starter's SIGCHLD.
+// Made and used by privileged_process.cpp in its only thread. The child has nothing of the privileged process's: no
+// descriptor, no environment, a session of its own; a recorder ends when the privileged process is gone. Invariant: a
+// child that was started is waited for, by the privileged process's SIGCHLD.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace monitor::agent {
 
-// Who a child of the starter is.
+// Who a child of the privileged process is.
 struct ChildIdentity {
 	std::optional<record::User> on_behalf_of; // the recorder stays root until it records, and is then this user
 	std::optional<record::User> becomes;      // a command is this user from its start

@@ -2,7 +2,7 @@
 // Signed commands to a run's flight recorder to take a snapshot (`monitor fleet snapshot`), from the question to the
 // answer, without waiting for it.
 //
-// Made and used by starter.cpp, one for each run, in its only thread; the recorder's end is
+// Made and used by privileged_process.cpp, one for each run, in its only thread; the recorder's end is
 // recording/flight/snapshot_requests.cpp, which runs as another user (snapshot_answer.h).
 // Invariant: each command that was asked is answered once, also if the recorder ends.
 #pragma once

@@ -2,7 +2,7 @@
 // Reads what the kernel says of the system clock, and its PTP hardware clocks, without any privilege and without
 // changing anything.
 //
-// Called each minute by the agent's part with the network (fleet/agent/network_part.cpp).
+// Called each minute by the agent's network process (fleet/agent/network_process.cpp).
 #pragma once
 
 #include <optional>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Which options of `monitor record` a command from the network may have, and their values: the allow-list.
 //
-// Used by the agent's starter, which alone starts recordings (fleet/agent/starter.cpp), and by `monitor fleet`, to
-// say at once what every host would refuse. What is not here cannot be asked for: not -o, --force, files
+// Used by the agent's privileged process, which alone starts recordings (fleet/agent/privileged_process.cpp), and by
+// `monitor fleet`, to say at once what every host would refuse. What is not here cannot be asked for: not -o, --force,
+// files
 // (--triggers, --states), a command of a trigger (run, signal), nor what costs more than events (--stacks, --functions,
 // -m). Values are untrusted until `monitor record` has parsed them; here they are bounded, and each becomes one word
 // "--NAME=VALUE", which cannot be taken for another option.

@@ -6,12 +6,12 @@
 //      "issued_ns": N, "expires_ns": N, "run": "NAME", "start_ns": N, "options": {...}, "command": ["CMD", ...],
 //      "snapshot_all": true, "why": "TEXT"}
 //
-// Written by fleet/operator/, carried by the hub to m.ctl.HOST or m.ctl.all, verified by the agent's starter
-// (fleet/agent/starter.cpp), which also sees to it that a nonce is used once. The hub can withhold messages, delay
-// them until they expire, and nothing else. Times are of the real-time clock, ns since 1970. Fields of later versions
-// are ignored; a later `version` is one that an older agent must not try to understand, but for `hosts`, `nonce` and
-// `run`, which tell it whom to refuse what.
-// Invariant: check_control() looks at nothing in TEXT before the signature holds, and never throws for any bytes.
+// Written by fleet/operator/, carried by the hub to m.ctl.HOST or m.ctl.all, verified by the agent's privileged process
+// (fleet/agent/privileged_process.cpp), which also sees to it that a nonce is used once. The hub can withhold messages,
+// delay them until they expire, and nothing else. Times are of the real-time clock, ns since 1970. Fields of later
+// versions are ignored; a later `version` is one that an older agent must not try to understand, but for `hosts`,
+// `nonce` and `run`, which tell it whom to refuse what. Invariant: check_control() looks at nothing in TEXT before the
+// signature holds, and never throws for any bytes.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +34,7 @@ inline constexpr std::uint64_t max_validity_ns = 3600'000'000'000, max_early_ns 
 inline constexpr std::uint64_t max_lead_ns = 600'000'000'000;
 
 struct ControlMessage {
-	std::string kind; // "record", "stop", "snapshot", "fetch", "list"; the starter refuses others
+	std::string kind; // "record", "stop", "snapshot", "fetch", "list"; the privileged process refuses others
 	std::vector<std::string> hosts;
 	std::string nonce, run;
 	std::uint64_t issued_ns = 0, expires_ns = 0;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// What an agent's starter tells its part with the network after a command was verified: which part of a trace to send,
-// or to report which traces there are.
+// What an agent's privileged process tells its network process after a command was verified: which part of a trace to
+// send, or to report which traces there are.
 //
-// From fleet/agent/starter.cpp over the link to network_part.cpp; fleet/forward/ obeys. Times are ns since 1970
-// by the host's clock. A request without an end asks for what was recorded until it came. Invariant: parsing any bytes
-// gives a window that is not reversed and names that are names, or nothing.
+// From fleet/agent/privileged_process.cpp over the link to network_process.cpp; fleet/forward/ obeys. Times are ns
+// since 1970 by the host's clock. A request without an end asks for what was recorded until it came. Invariant: parsing
+// any bytes gives a window that is not reversed and names that are names, or nothing.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct FetchRequest {
 	std::uint64_t store = 0; // of the collector's directory; 0: whichever answers
 	std::uint64_t from_ns = 0, to_ns = ~std::uint64_t(0);
 	bool is_list = false; // nothing is to be sent but the list of traces
-	// When it came, by the clock of this host's traces; 0: not known. The part with the network sets it.
+	// When it came, by the clock of this host's traces; 0: not known. The network process sets it.
 	std::uint64_t received_ticks = 0;
 };
 

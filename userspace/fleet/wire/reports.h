@@ -46,7 +46,7 @@ struct Presence {
 	std::uint64_t spool_max_bytes = 0; // and at most
 	std::uint64_t unsent_blocks = 0;   // recorded, not stored by the collector yet
 	std::uint64_t kept_blocks = 0;     // recorded, and stay here until they are fetched
-	// What the part with the network has cost since its start; none: an older agent.
+	// What the network process has cost since its start; none: an older agent.
 	std::optional<std::uint64_t> cpu_ns, sent_bytes, sent_messages;
 	std::optional<SystemClock> system_clock; // none: an older agent
 	std::optional<std::vector<Kept>> kept;   // once after a command asks for it; at most max_kept_shown, the newest

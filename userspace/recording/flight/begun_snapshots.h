@@ -2,7 +2,7 @@
 // The newest snapshots of a flight recorder, told as soon as nothing is overwritten any more, long before they are
 // written: `begun` in DIRECTORY/.monitor/flight.json.
 //
-// Kept and written by flight.cpp in the main thread; read by an agent's part with the network
+// Kept and written by flight.cpp in the main thread; read by an agent's network process
 // (fleet/agent/joint_snapshots.cpp), to which the file is untrusted.
 // Invariant: parsing any bytes gives at most max_kept snapshots with texts of bounded size, in rising order.
 #pragma once

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "network_part.h"
+#include "network_process.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -61,7 +61,7 @@ RunningRuns running_of(const std::vector<fleet::Presence::Run> &runs)
 
 } // namespace
 
-NetworkPart::NetworkPart(NetworkOptions options, Fd link)
+NetworkProcess::NetworkProcess(NetworkOptions options, Fd link)
     : options_(std::move(options)), link_(std::move(link)), presence_(options_.presence),
       bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       joint_(
@@ -98,7 +98,7 @@ NetworkPart::NetworkPart(NetworkOptions options, Fd link)
 }
 
 // A hub whose list of users is of an older version permits all but this.
-void NetworkPart::take_problem(const std::string &problem)
+void NetworkProcess::take_problem(const std::string &problem)
 {
 	const bool is_deaf = problem.find(triggers_of_all) != std::string::npos;
 	if (is_deaf)
@@ -106,8 +106,8 @@ void NetworkPart::take_problem(const std::string &problem)
 	say_of_network(is_deaf ? fmt::format("no part in snapshots of all hosts: {}", why_deaf) : problem);
 }
 
-// False: the starter has closed the link.
-bool NetworkPart::wait_for_runs()
+// False: the privileged process has closed the link.
+bool NetworkProcess::wait_for_runs()
 {
 	while (!knows_runs_) {
 		pollfd fds[] = {{link_.get(), POLLIN, 0}};
@@ -118,13 +118,13 @@ bool NetworkPart::wait_for_runs()
 	return true;
 }
 
-void NetworkPart::wake()
+void NetworkProcess::wake()
 {
 	::eventfd_write(bell_.get(), 1);
 }
 
 // In a thread of libnats. An empty message is no command: it asks who is there.
-void NetworkPart::hand_over(const fleet::Connection::Message &untrusted_message)
+void NetworkProcess::hand_over(const fleet::Connection::Message &untrusted_message)
 {
 	const std::size_t size = std::min(untrusted_message.data.size(), max_link_bytes);
 	if (size == 0) {
@@ -134,8 +134,8 @@ void NetworkPart::hand_over(const fleet::Connection::Message &untrusted_message)
 		++dropped_;
 }
 
-// False: the starter has closed the link.
-bool NetworkPart::take_reports()
+// False: the privileged process has closed the link.
+bool NetworkProcess::take_reports()
 {
 	std::string datagram(fleet::max_report_bytes + 1, '\0');
 	for (;;) {
@@ -157,7 +157,7 @@ bool NetworkPart::take_reports()
 	}
 }
 
-void NetworkPart::take_runs(const fleet::Presence &told)
+void NetworkProcess::take_runs(const fleet::Presence &told)
 {
 	knows_runs_ = true;
 	presence_.runs = told.runs;
@@ -166,7 +166,7 @@ void NetworkPart::take_runs(const fleet::Presence &told)
 		data_->set_running(running_of(told.runs));
 }
 
-void NetworkPart::take_request(const fleet::FetchRequest &request)
+void NetworkProcess::take_request(const fleet::FetchRequest &request)
 {
 	if (request.is_list)
 		wants_list_ = is_called_ = true;
@@ -177,8 +177,8 @@ void NetworkPart::take_request(const fleet::FetchRequest &request)
 	traces_[request.nonce] = data_->fetch(request);
 }
 
-// What the starter does not know: it has a directory, not what is in it.
-void NetworkPart::add_traces(fleet::CommandAnswer &answer)
+// What the privileged process does not know: it has a directory, not what is in it.
+void NetworkProcess::add_traces(fleet::CommandAnswer &answer)
 {
 	const auto found = traces_.find(answer.nonce);
 	if (found == traces_.end() || answer.kind != fleet::CommandAnswer::Kind::accepted)
@@ -186,7 +186,7 @@ void NetworkPart::add_traces(fleet::CommandAnswer &answer)
 	answer.traces = found->second;
 }
 
-void NetworkPart::publish_answers()
+void NetworkProcess::publish_answers()
 {
 	const std::string subject = fleet::subject_of("answer", options_.host);
 	while (!answers_.empty()) {
@@ -206,7 +206,7 @@ void NetworkPart::publish_answers()
 	}
 }
 
-void NetworkPart::publish_presence()
+void NetworkProcess::publish_presence()
 {
 	data_->fill(presence_);
 	if (const auto now = std::chrono::steady_clock::now(); now >= clock_due_) {
@@ -226,7 +226,7 @@ void NetworkPart::publish_presence()
 	}
 }
 
-void NetworkPart::wait_until(std::chrono::steady_clock::time_point time)
+void NetworkProcess::wait_until(std::chrono::steady_clock::time_point time)
 {
 	const auto left = time - std::chrono::steady_clock::now();
 	const auto ms = std::chrono::ceil<std::chrono::milliseconds>(left).count();
@@ -238,12 +238,12 @@ void NetworkPart::wait_until(std::chrono::steady_clock::time_point time)
 }
 
 // Calls at any rate get at most one presence in between_calls.
-std::chrono::steady_clock::time_point NetworkPart::next_presence() const
+std::chrono::steady_clock::time_point NetworkProcess::next_presence() const
 {
 	return is_called_ ? std::min(next_beat_, next_called_) : next_beat_;
 }
 
-int NetworkPart::run()
+int NetworkProcess::run()
 {
 	next_beat_ = std::chrono::steady_clock::now();
 	while (connection_) {
@@ -266,8 +266,8 @@ int NetworkPart::run()
 	return 0;
 }
 
-// What the starter said last is still published.
-void NetworkPart::end()
+// What the privileged process said last is still published.
+void NetworkProcess::end()
 {
 	publish_answers();
 	publish_presence();

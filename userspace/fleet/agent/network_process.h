@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The part of `monitor agent` that speaks with the hub. It has no privilege and no power: it hands what arrives on
-// m.ctl.HOST and m.ctl.all to the starter as it came, publishes the starter's answers, and says each second, and when
-// it is called, that this host is there (m.hello.HOST). Beside that it brings traces to the collector (data_path.h),
-// and passes on that triggers fired (joint_snapshots.h).
+// m.ctl.HOST and m.ctl.all to the privileged process as it came, publishes the privileged process's answers, and says
+// each second, and when it is called, that this host is there (m.hello.HOST). Beside that it brings traces to the
+// collector (data_path.h), and passes on that triggers fired (joint_snapshots.h).
 //
-// Runs in a process of its own, forked by agent.cpp from the starter before there are threads. Threads: run() in the
-// main one; libnats' own, which only write to the link and ring the bell. Invariant: it ends when the starter has
-// closed the link, at the latest some seconds after.
+// Runs in a process of its own, forked by agent.cpp from the privileged process before there are threads. Threads:
+// run() in the main one; libnats' own, which only write to the link and ring the bell. Invariant: it ends when the
+// privileged process has closed the link, at the latest some seconds after.
 #pragma once
 
 #include <atomic>
@@ -33,10 +33,10 @@ struct NetworkOptions {
 	fleet::Presence presence; // what does not change
 };
 
-class NetworkPart {
+class NetworkProcess {
 public:
 	// Throws Error.
-	NetworkPart(NetworkOptions options, Fd link);
+	NetworkProcess(NetworkOptions options, Fd link);
 
 	// The exit code.
 	int run();

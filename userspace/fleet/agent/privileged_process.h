@@ -2,8 +2,8 @@
 // The privileged part of `monitor agent`: obeys the operator's signed commands and starts `monitor record`.
 //
 // Forked from nothing: it is the process that was started, single-threaded, and has no network. The part with the
-// network (network_part.h) is its child, has no privilege, and is not trusted: it hands envelopes over a socket pair,
-// as they came, one datagram each. The starter verifies each itself (fleet/wire/control.h, nonces.h,
+// network (network_process.h) is its child, has no privilege, and is not trusted: it hands envelopes over a socket
+// pair, as they came, one datagram each. The privileged process verifies each itself (fleet/wire/control.h, nonces.h,
 // fleet/wire/allowed_options.h), and sends back answers and the list of runs (link.h). If its child ends unexpectedly,
 // it starts another one; recordings go on meanwhile.
 //
@@ -28,25 +28,25 @@
 
 namespace monitor::agent {
 
-struct StarterOptions {
+struct PrivilegedOptions {
 	std::string host;
 	std::string program; // path of `monitor`
 	std::string runs;    // the directory of traces
 	std::string nonces;  // the file
 	std::string forward; // when traces travel unless a command says so: forward.h
 	fleet::Allowed allowed;
-	std::optional<record::User> owner;    // of the traces; none: the starter's own user
+	std::optional<record::User> owner;    // of the traces; none: the privileged process's own user
 	std::optional<record::User> commands; // whom commands run as; none: there are none
 };
 
-class Starter {
+class PrivilegedProcess {
 public:
-	// `start_network` forks the network part and returns its process; it gets the other end of the socket pair.
+	// `start_network` forks the network process and returns its process; it gets the other end of the socket pair.
 	using StartNetwork = std::function<pid_t(Fd link)>;
 
 	// Throws Error.
-	Starter(StarterOptions options, fleet::PublicKey key, StartNetwork start_network);
-	~Starter();
+	PrivilegedProcess(PrivilegedOptions options, fleet::PublicKey key, StartNetwork start_network);
+	~PrivilegedProcess();
 
 	// Until SIGTERM or SIGINT; then it ends all recordings and waits for them. The exit code.
 	int run();
@@ -98,7 +98,7 @@ private:
 	void wait();
 	void end_all();
 
-	const StarterOptions options_;
+	const PrivilegedOptions options_;
 	const fleet::PublicKey key_;
 	const StartNetwork start_network_;
 	Nonces nonces_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "starter.h"
+#include "privileged_process.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -30,7 +30,7 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t max_runs_at_once = 4;
 constexpr unsigned max_said_refusals = 100;                                              // a second
-constexpr auto before_next_child = 1s, longest_before_next_child = 32s, long_life = 60s; // of the network part
+constexpr auto before_next_child = 1s, longest_before_next_child = 32s, long_life = 60s; // of the network process
 constexpr auto patience_with_recordings = 60s, patience_with_child = 5s;
 
 Fd watch_signals()
@@ -54,20 +54,20 @@ int exit_code_of(int status)
 
 } // namespace
 
-const char *Starter::Run::state() const
+const char *PrivilegedProcess::Run::state() const
 {
 	return is_ending ? "ending" : is_recording ? "recording" : recorder ? "starting" : "waiting";
 }
 
-Starter::Starter(StarterOptions options, fleet::PublicKey key, StartNetwork start_network)
+PrivilegedProcess::PrivilegedProcess(PrivilegedOptions options, fleet::PublicKey key, StartNetwork start_network)
     : options_(std::move(options)), key_(std::move(key)), start_network_(std::move(start_network)),
       nonces_(options_.nonces, clock_ns(CLOCK_REALTIME)), signals_(watch_signals()), buffer_(max_link_bytes, '\0')
 {
 }
 
-Starter::~Starter() = default;
+PrivilegedProcess::~PrivilegedProcess() = default;
 
-void Starter::start_child()
+void PrivilegedProcess::start_child()
 {
 	auto [ours, theirs] = make_link();
 	link_ = std::move(ours);
@@ -77,7 +77,7 @@ void Starter::start_child()
 }
 
 // As at the start, but recordings run meanwhile: no reason ends them.
-void Starter::start_child_again()
+void PrivilegedProcess::start_child_again()
 {
 	try {
 		start_child();
@@ -88,14 +88,14 @@ void Starter::start_child_again()
 	}
 }
 
-void Starter::delay_child()
+void PrivilegedProcess::delay_child()
 {
 	child_delay_ = child_delay_ == 0s ? before_next_child
 					  : std::min<std::chrono::seconds>(2 * child_delay_, longest_before_next_child);
 	child_due_ = Clock::now() + child_delay_;
 }
 
-int Starter::run()
+int PrivilegedProcess::run()
 {
 	start_child();
 	while (!is_over_) {
@@ -113,7 +113,7 @@ int Starter::run()
 }
 
 // Until something happens or is due.
-void Starter::wait()
+void PrivilegedProcess::wait()
 {
 	std::vector<pollfd> fds = {{signals_.get(), POLLIN, 0}};
 	if (link_)
@@ -135,7 +135,7 @@ void Starter::wait()
 	::ppoll(fds.data(), fds.size(), due == Clock::time_point::max() ? nullptr : &patience, nullptr);
 }
 
-void Starter::take_envelopes()
+void PrivilegedProcess::take_envelopes()
 {
 	for (unsigned i = 0; link_ && i < 64; ++i) {
 		const ssize_t n = ::recv(link_.get(), buffer_.data(), buffer_.size(), MSG_DONTWAIT);
@@ -148,7 +148,7 @@ void Starter::take_envelopes()
 	}
 }
 
-void Starter::take(std::string_view untrusted_envelope)
+void PrivilegedProcess::take(std::string_view untrusted_envelope)
 {
 	const std::uint64_t now_ns = clock_ns(CLOCK_REALTIME);
 	const fleet::CheckedControl checked = fleet::check_control(untrusted_envelope, key_, options_.host, now_ns);
@@ -170,7 +170,7 @@ void Starter::take(std::string_view untrusted_envelope)
 }
 
 // The end of a sentence; "": it is done.
-std::string Starter::obey(const fleet::ControlMessage &message, std::uint64_t now_ns)
+std::string PrivilegedProcess::obey(const fleet::ControlMessage &message, std::uint64_t now_ns)
 {
 	if (message.kind == "record")
 		return plan_run(message, now_ns);
@@ -183,7 +183,7 @@ std::string Starter::obey(const fleet::ControlMessage &message, std::uint64_t no
 	return fmt::format("this version of monitor has no command '{}' for hosts", message.kind);
 }
 
-std::string Starter::plan_run(const fleet::ControlMessage &message, std::uint64_t now_ns)
+std::string PrivilegedProcess::plan_run(const fleet::ControlMessage &message, std::uint64_t now_ns)
 {
 	struct stat status;
 	if (std::ranges::any_of(runs_, [&](const Run &run) { return run.name == message.run; }) ||
@@ -217,7 +217,8 @@ std::string Starter::plan_run(const fleet::ControlMessage &message, std::uint64_
 }
 
 // Whether its flight recorder may be asked because of other hosts; if not, the answer says why.
-std::string Starter::take_consent(const fleet::ControlMessage &message, Run &run, fleet::CommandAnswer &accepted) const
+std::string PrivilegedProcess::take_consent(const fleet::ControlMessage &message, Run &run,
+					    fleet::CommandAnswer &accepted) const
 {
 	run.is_flight = message.options.contains("flight");
 	if (!message.snapshot_all)
@@ -232,7 +233,7 @@ std::string Starter::take_consent(const fleet::ControlMessage &message, Run &run
 	return "";
 }
 
-std::string Starter::stop_run(const fleet::ControlMessage &message)
+std::string PrivilegedProcess::stop_run(const fleet::ControlMessage &message)
 {
 	const auto run = std::ranges::find(runs_, message.run, &Run::name);
 	if (run == runs_.end())
@@ -247,7 +248,7 @@ std::string Starter::stop_run(const fleet::ControlMessage &message)
 	return "";
 }
 
-std::string Starter::ask_for_snapshot(const fleet::ControlMessage &message)
+std::string PrivilegedProcess::ask_for_snapshot(const fleet::ControlMessage &message)
 {
 	const auto run = std::ranges::find(runs_, message.run, &Run::name);
 	if (run == runs_.end())
@@ -262,8 +263,8 @@ std::string Starter::ask_for_snapshot(const fleet::ControlMessage &message)
 	return refusal;
 }
 
-// The part with the network has the traces, and sends what is asked for; here it is only seen that the operator asks.
-std::string Starter::fetch(const fleet::ControlMessage &message)
+// The network process has the traces, and sends what is asked for; here it is only seen that the operator asks.
+std::string PrivilegedProcess::fetch(const fleet::ControlMessage &message)
 {
 	fleet::FetchRequest request{message.run,
 				    message.nonce,
@@ -282,7 +283,7 @@ std::string Starter::fetch(const fleet::ControlMessage &message)
 	return "";
 }
 
-void Starter::start_due()
+void PrivilegedProcess::start_due()
 {
 	for (auto run = runs_.begin(); run != runs_.end();) {
 		const auto each = run++;
@@ -297,7 +298,7 @@ void Starter::start_due()
 	}
 }
 
-void Starter::start(Run &run)
+void PrivilegedProcess::start(Run &run)
 {
 	std::vector<std::string> argv = {options_.program, "record", "--notify-fd=3",
 					 fmt::format("--output={}/{}", options_.runs, run.name)};
@@ -307,7 +308,7 @@ void Starter::start(Run &run)
 			fmt::join(argv.begin() + 4, argv.end(), " ")));
 }
 
-void Starter::look_at(Run &run)
+void PrivilegedProcess::look_at(Run &run)
 {
 	for (auto *process : {&run.recorder, &run.command_process})
 		if (*process && (*process)->output_fd() >= 0)
@@ -319,7 +320,7 @@ void Starter::look_at(Run &run)
 		recording_started(run);
 }
 
-void Starter::recording_started(Run &run)
+void PrivilegedProcess::recording_started(Run &run)
 {
 	run.is_recording = true;
 	fleet::CommandAnswer started;
@@ -342,7 +343,7 @@ void Starter::recording_started(Run &run)
 	}
 }
 
-void Starter::end(Run &run)
+void PrivilegedProcess::end(Run &run)
 {
 	run.is_ending = true;
 	if (run.command_process)
@@ -351,7 +352,7 @@ void Starter::end(Run &run)
 		run.recorder->end();
 }
 
-void Starter::take_signals()
+void PrivilegedProcess::take_signals()
 {
 	signalfd_siginfo info;
 	while (::read(signals_.get(), &info, sizeof info) == sizeof info)
@@ -359,14 +360,14 @@ void Starter::take_signals()
 	reap();
 }
 
-void Starter::reap()
+void PrivilegedProcess::reap()
 {
 	int status;
 	for (pid_t pid; (pid = ::waitpid(-1, &status, WNOHANG)) > 0;)
 		child_ended(pid, status);
 }
 
-void Starter::child_ended(pid_t pid, int status)
+void PrivilegedProcess::child_ended(pid_t pid, int status)
 {
 	if (pid == child_)
 		return network_ended(status);
@@ -390,7 +391,7 @@ void Starter::child_ended(pid_t pid, int status)
 }
 
 // Recordings do not depend on it: it is replaced.
-void Starter::network_ended(int status)
+void PrivilegedProcess::network_ended(int status)
 {
 	child_ = -1;
 	link_.reset();
@@ -402,7 +403,7 @@ void Starter::network_ended(int status)
 				exit_code_of(status), child_delay_.count()));
 }
 
-void Starter::run_ended(std::list<Run>::iterator run, int exit_code, const std::string &reason)
+void PrivilegedProcess::run_ended(std::list<Run>::iterator run, int exit_code, const std::string &reason)
 {
 	fleet::CommandAnswer ended;
 	ended.kind = fleet::CommandAnswer::Kind::ended;
@@ -416,7 +417,7 @@ void Starter::run_ended(std::list<Run>::iterator run, int exit_code, const std::
 	send_runs();
 }
 
-void Starter::refuse(const std::string &why, const std::string &nonce, const std::string &run)
+void PrivilegedProcess::refuse(const std::string &why, const std::string &nonce, const std::string &run)
 {
 	if (Clock::now() - refusals_since_ > 1s) {
 		if (said_refusals_ > max_said_refusals)
@@ -434,7 +435,7 @@ void Starter::refuse(const std::string &why, const std::string &nonce, const std
 	answer(std::move(refused));
 }
 
-void Starter::accept(const fleet::ControlMessage &message, fleet::CommandAnswer more)
+void PrivilegedProcess::accept(const fleet::ControlMessage &message, fleet::CommandAnswer more)
 {
 	more.kind = fleet::CommandAnswer::Kind::accepted;
 	more.nonce = message.nonce;
@@ -442,14 +443,14 @@ void Starter::accept(const fleet::ControlMessage &message, fleet::CommandAnswer 
 	answer(std::move(more));
 }
 
-void Starter::answer(fleet::CommandAnswer answer)
+void PrivilegedProcess::answer(fleet::CommandAnswer answer)
 {
 	if (!answer.realtime_ns)
 		answer.realtime_ns = clock_ns(CLOCK_REALTIME);
 	send(link_answer + fleet::command_answer_text(answer));
 }
 
-void Starter::send_runs()
+void PrivilegedProcess::send_runs()
 {
 	fleet::Presence presence;
 	presence.refused = refused_;
@@ -464,15 +465,15 @@ void Starter::send_runs()
 	send(link_joint + joint_runs_text(joint));
 }
 
-// What does not fit because the network part does not read is lost: it must not hold up the starter.
-void Starter::send(const std::string &text)
+// What does not fit because the network process does not read is lost: it must not hold up the privileged process.
+void PrivilegedProcess::send(const std::string &text)
 {
 	if (link_ && ::send(link_.get(), text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL) < 0 && errno == EAGAIN)
 		say("the part with the network does not read: an answer is lost");
 }
 
 // Recordings first, so that their ends are still told.
-void Starter::end_all()
+void PrivilegedProcess::end_all()
 {
 	say("it ends: recordings are ended");
 	for (auto run = runs_.begin(); run != runs_.end();) {
