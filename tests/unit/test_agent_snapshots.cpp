@@ -169,8 +169,8 @@ TEST_CASE("agent: a trigger of another host whose word comes twice makes one sna
 TEST_CASE("agent: a host that says without end that triggers fire is not listened to, and costs two lines")
 {
 	using namespace std::chrono_literals;
-	HeardLimits limits;
-	auto now = HeardLimits::Clock::now();
+	SenderRateLimit limits;
+	auto now = SenderRateLimit::Clock::now();
 	unsigned heard = 0;
 	for (unsigned i = 0; i < 10'000; ++i) // ten seconds
 		heard += limits.use("liar", now += 1ms);
@@ -186,7 +186,7 @@ TEST_CASE("agent: a host that says without end that triggers fire is not listene
 	REQUIRE(sentences.size() == 1);
 	CHECK_THAT(sentences[0], Contains("host liar said " + std::to_string(10'000 - heard) + " times too often"));
 	CHECK(limits.take_sentences(now + 1h).empty());
-	for (std::size_t i = 0; i < 2 * HeardLimits::max_hosts; ++i)
+	for (std::size_t i = 0; i < 2 * SenderRateLimit::max_hosts; ++i)
 		limits.use("invented" + std::to_string(i), now + 1h);
 	CHECK_FALSE(limits.use("one more", now + 1h));
 	CHECK(limits.use("one more", now + 2h)); // the others are forgotten

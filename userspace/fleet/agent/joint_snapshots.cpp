@@ -160,7 +160,7 @@ void JointSnapshots::hear(std::string_view untrusted_subject, std::string_view u
 		return;
 	{
 		const std::lock_guard lock(mutex_);
-		if (!heard_limits_.use(subject->host, HeardLimits::Clock::now()))
+		if (!rate_limit_.use(subject->host, SenderRateLimit::Clock::now()))
 			return;
 	}
 	auto news = fleet::parse_snapshot_news(untrusted_text);
@@ -205,7 +205,7 @@ void JointSnapshots::take_heard(Clock::time_point now)
 	{
 		const std::lock_guard lock(mutex_);
 		heard.swap(heard_);
-		sentences = heard_limits_.take_sentences(now);
+		sentences = rate_limit_.take_sentences(now);
 	}
 	for (const std::string &sentence : sentences)
 		report_(sentence);

@@ -27,11 +27,11 @@
 
 #include "base/fd.h"
 #include "fleet/wire/snapshot_news.h"
-#include "heard_limits.h"
 #include "joint_limits.h"
 #include "link.h"
 #include "recording/flight/begun_snapshots.h"
 #include "recording/recorder/snapshot_question.h"
+#include "sender_rate_limit.h"
 
 namespace monitor::agent {
 
@@ -94,7 +94,7 @@ private:
 	Fd changes_, bell_;
 	std::mutex mutex_; // of what follows
 	std::deque<Heard> heard_;
-	HeardLimits heard_limits_;
+	SenderRateLimit rate_limit_;
 };
 
 // What a snapshot's cause is called, in the snapshot and in messages: "the trigger slow of host web1 (snapshot 003

@@ -18,7 +18,7 @@
 
 namespace monitor::agent {
 
-class HeardLimits {
+class SenderRateLimit {
 public:
 	using Clock = std::chrono::steady_clock;
 	static constexpr double burst = 16, per_second = 4;
