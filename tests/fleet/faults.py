@@ -149,7 +149,7 @@ def network_part_kills():
 
 
 def whole_agent_kills():
-	"""PrivilegedProcess and network part are killed together, while blocks flow, and at last while it records, too."""
+	"""Both processes of an agent are killed together, while blocks flow, and at last while it records, too."""
 	load = os.path.join(e2e.programs, "user_load")
 	if not os.path.exists(load):
 		e2e.leave_out("whole_agent_kills", "there is no user_load here")

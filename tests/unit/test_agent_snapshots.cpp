@@ -15,7 +15,7 @@
 #include "base/clock_ns.h"
 #include "base/fd.h"
 #include "base/json.h"
-#include "fleet/agent/joint_snapshots.h"
+#include "fleet/agent/coordinated_snapshots.h"
 #include "fleet/agent/snapshot_answer.h"
 #include "fleet/agent/snapshot_commands.h"
 #include "recording/flight/begun_snapshots.h"
@@ -57,16 +57,16 @@ struct SpoolOfOne {
 	}
 };
 
-struct JointHost {
+struct CoordinatedHost {
 	SpoolOfOne spool;
 	record::SnapshotRequests recorder{::getuid(), "/flight", false};
 	std::vector<std::pair<std::string, fleet::SnapshotNews>> published;
 	std::vector<std::string> reported;
 	bool is_connected = true;
-	JointSnapshots joint;
+	CoordinatedSnapshots coordinated;
 
-	JointHost()
-	    : joint(
+	CoordinatedHost()
+	    : coordinated(
 		  "web1", spool.runs,
 		  [this](std::string_view kind, const std::string &text) {
 			  if (is_connected)
@@ -76,13 +76,13 @@ struct JointHost {
 		  [this](const std::string &sentence) { reported.push_back(sentence); })
 	{
 	}
-	void take_part(std::uint64_t snapshots = 9) { joint.set_runs({{"night", ::getpid(), snapshots}}); }
+	void take_part(std::uint64_t snapshots = 9) { coordinated.set_runs({{"night", ::getpid(), snapshots}}); }
 	void hear(const char *subject = "m.fired.db1", std::uint64_t number = 3, const char *run = "night",
 		  const char *cause = "")
 	{
 		const fleet::SnapshotNews news{run, number, "slow", 1, 2, 4, 3, cause, 0};
-		joint.hear(subject, fleet::snapshot_news_text(news));
-		joint.step();
+		coordinated.hear(subject, fleet::snapshot_news_text(news));
+		coordinated.step();
 	}
 	std::vector<record::SnapshotRequests::Asked> asked() { return recorder.take(); }
 };
@@ -91,12 +91,12 @@ struct JointHost {
 
 TEST_CASE("agent: a trigger of this host is passed on once; what was asked for is not")
 {
-	JointHost host;
+	CoordinatedHost host;
 	host.take_part();
-	host.joint.step();
+	host.coordinated.step();
 	CHECK(host.published.empty());
 	host.spool.begin(1, By::trigger, "the trigger slow", "slow");
-	host.joint.step();
+	host.coordinated.step();
 	REQUIRE(host.published.size() == 1);
 	const auto &[kind, news] = host.published[0];
 	CHECK(kind == "fired");
@@ -107,49 +107,49 @@ TEST_CASE("agent: a trigger of this host is passed on once; what was asked for i
 	CHECK(news.frozen_ns == news.realtime_ns + 5);
 	CHECK(news.cause_host == "");
 	host.spool.write();
-	host.joint.step();
+	host.coordinated.step();
 	host.spool.begin(2, By::request, "the operator");
 	host.spool.begin(3, By::signal, "SIGUSR1");
-	host.joint.step();
+	host.coordinated.step();
 	CHECK(host.published.size() == 1);
 }
 
 TEST_CASE("agent: a trigger waits for a connection for two seconds, also after a restart")
 {
 	using namespace std::chrono_literals;
-	const auto now = JointSnapshots::Clock::now();
+	const auto now = CoordinatedSnapshots::Clock::now();
 	for (const bool was_restarted : {false, true}) {
-		JointHost host;
+		CoordinatedHost host;
 		host.is_connected = false;
 		if (!was_restarted)
 			host.take_part();
 		host.spool.begin(1, By::trigger, "the trigger slow", "slow");
 		if (was_restarted)
 			host.take_part();
-		host.joint.step(now);
-		host.joint.step(now + 1s);
+		host.coordinated.step(now);
+		host.coordinated.step(now + 1s);
 		CHECK(host.reported.empty());
 		host.is_connected = true;
-		host.joint.step(now + 2s);
+		host.coordinated.step(now + 2s);
 		CHECK(host.published.size() == 1);
-		host.joint.step(now + 9s);
+		host.coordinated.step(now + 9s);
 		CHECK(host.published.size() == 1);
 		CHECK(host.reported.empty());
 		host.is_connected = false;
 		host.spool.begin(2, By::trigger, "the trigger slow", "slow");
-		host.joint.step(now);
-		host.joint.step(now + 3s);
+		host.coordinated.step(now);
+		host.coordinated.step(now + 3s);
 		REQUIRE(host.reported.size() == 1);
 		CHECK_THAT(host.reported[0], Contains("no connection"));
 		host.is_connected = true;
-		host.joint.step(now + 4s);
+		host.coordinated.step(now + 4s);
 		CHECK(host.published.size() == 1);
 	}
 }
 
 TEST_CASE("agent: a trigger of another host whose word comes twice makes one snapshot")
 {
-	JointHost host;
+	CoordinatedHost host;
 	host.take_part();
 	for (const auto &[sender, number, expected] :
 	     {std::tuple("m.fired.db1", 3u, 1u), std::tuple("m.fired.db1", 3u, 0u)}) {
@@ -158,7 +158,7 @@ TEST_CASE("agent: a trigger of another host whose word comes twice makes one sna
 		CHECK(asked.size() == expected);
 		for (auto &each : asked)
 			record::SnapshotRequests::answer(each.caller, "{}");
-		host.joint.step();
+		host.coordinated.step();
 	}
 	CHECK(host.reported.empty());
 	host.hear("m.fired.db1", 4);
@@ -191,7 +191,7 @@ TEST_CASE("agent: a host that says without end that triggers fire is not listene
 	CHECK_FALSE(limits.use("one more", now + 1h));
 	CHECK(limits.use("one more", now + 2h)); // the others are forgotten
 
-	JointHost host;
+	CoordinatedHost host;
 	host.take_part(1000);
 	for (unsigned i = 1; i <= 1000; ++i)
 		host.hear("m.fired.liar", i);
@@ -202,7 +202,7 @@ TEST_CASE("agent: a host that says without end that triggers fire is not listene
 
 TEST_CASE("agent: a trigger of another host makes this one take a snapshot, which causes no further one")
 {
-	JointHost host;
+	CoordinatedHost host;
 	host.take_part();
 	host.hear();
 	auto asked = host.asked();
@@ -213,32 +213,32 @@ TEST_CASE("agent: a trigger of another host makes this one take a snapshot, whic
 	CHECK(request.joins);
 	CHECK_FALSE(request.before_ns);
 	host.spool.begin(1, By::request, request.why);
-	host.joint.step();
+	host.coordinated.step();
 	REQUIRE(host.published.size() == 1);
 	CHECK(host.published[0].first == "froze");
 	CHECK(host.published[0].second.cause_host == "db1");
 	CHECK(host.published[0].second.cause_number == 3);
 	CHECK(host.published[0].second.number == 1);
 	record::SnapshotRequests::answer(asked[0].caller, R"({"number": 1, "frozen_ns": 5})");
-	host.joint.step();
+	host.coordinated.step();
 	CHECK(host.published.size() == 1);
 	CHECK(host.reported.empty());
 }
 
 TEST_CASE("agent: only runs that the privileged process names, and only triggers of others, lead to snapshots")
 {
-	JointHost host;
+	CoordinatedHost host;
 	host.hear(); // before it takes part
 	host.take_part();
-	host.hear("m.fired.web1");                         // its own
-	host.hear("m.froze.db1");                          // of a snapshot that was caused
-	host.hear("m.fired.db1", 3, "night", "web2");      // likewise, by a host that lies
-	host.hear("m.fired.db1", 3, "day");                // another run
-	host.hear("m.fired.db1.x");                        // no subject of ours
-	host.joint.hear("m.fired.db1", "{\"version\":1}"); // no news
-	host.joint.step();
+	host.hear("m.fired.web1");                               // its own
+	host.hear("m.froze.db1");                                // of a snapshot that was caused
+	host.hear("m.fired.db1", 3, "night", "web2");            // likewise, by a host that lies
+	host.hear("m.fired.db1", 3, "day");                      // another run
+	host.hear("m.fired.db1.x");                              // no subject of ours
+	host.coordinated.hear("m.fired.db1", "{\"version\":1}"); // no news
+	host.coordinated.step();
 	CHECK(host.asked().empty());
-	host.joint.set_runs({});
+	host.coordinated.set_runs({});
 	host.hear();
 	CHECK(host.asked().empty());
 	host.take_part();
@@ -249,15 +249,15 @@ TEST_CASE("agent: only runs that the privileged process names, and only triggers
 TEST_CASE("agent: other hosts cause one snapshot a second at most, and as many as the run may have")
 {
 	using namespace std::chrono_literals;
-	JointLimits limits(2);
-	const JointLimits::Clock::time_point start{};
+	CoordinatedLimits limits(2);
+	const CoordinatedLimits::Clock::time_point start{};
 	CHECK(limits.use(start) == "");
 	CHECK_THAT(limits.use(start + 999ms), Contains("less than a second ago"));
 	CHECK(limits.use(start + 1s) == "");
 	CHECK_THAT(limits.use(start + 100s), Contains("as many as --snapshots"));
-	CHECK_THAT(JointLimits(0).use(start), Contains("as many as"));
+	CHECK_THAT(CoordinatedLimits(0).use(start), Contains("as many as"));
 
-	JointHost host;
+	CoordinatedHost host;
 	host.take_part(1);
 	host.hear();
 	auto asked = host.asked();
@@ -266,7 +266,7 @@ TEST_CASE("agent: other hosts cause one snapshot a second at most, and as many a
 	REQUIRE(host.reported.size() == 1);
 	CHECK_THAT(host.reported[0], Contains("the one before is being taken"));
 	record::SnapshotRequests::answer(asked[0].caller, "{}");
-	host.joint.step();
+	host.coordinated.step();
 	host.hear("m.fired.db2", 4);
 	CHECK_THAT(host.reported.back(), Contains("as many as --snapshots"));
 	CHECK(host.asked().empty());
@@ -274,14 +274,14 @@ TEST_CASE("agent: other hosts cause one snapshot a second at most, and as many a
 
 TEST_CASE("agent: a snapshot that has just begun here will do for another host's trigger, too")
 {
-	JointHost host;
+	CoordinatedHost host;
 	host.take_part();
 	host.hear();
 	auto asked = host.asked();
 	REQUIRE(asked.size() == 1);
 	record::SnapshotRequests::answer(
 	    asked[0].caller, R"({"joined": 7, "time": 1, "realtime_ns": 2, "frozen_time": 4, "frozen_ns": 3})");
-	host.joint.step();
+	host.coordinated.step();
 	REQUIRE(host.published.size() == 1);
 	CHECK(host.published[0].first == "froze");
 	CHECK(host.published[0].second.number == 7);
@@ -312,7 +312,7 @@ TEST_CASE("agent: a snapshot that has begun will do for another one whose time i
 TEST_CASE("agent: a recorder that refuses a snapshot, or ends, is reported")
 {
 	for (const bool ends : {false, true}) {
-		JointHost host;
+		CoordinatedHost host;
 		host.take_part();
 		host.hear();
 		auto asked = host.asked();
@@ -320,13 +320,13 @@ TEST_CASE("agent: a recorder that refuses a snapshot, or ends, is reported")
 		if (!ends)
 			record::SnapshotRequests::answer(asked[0].caller, R"({"error": "no room"})");
 		asked.clear();
-		host.joint.step();
+		host.coordinated.step();
 		REQUIRE(host.reported.size() == 1);
 		CHECK_THAT(host.reported[0], Contains(ends ? "has ended" : "no room"));
 		CHECK(host.published.empty());
 	}
-	JointHost host; // a process that is no recorder
-	host.joint.set_runs({{"night", 1, 9}});
+	CoordinatedHost host; // a process that is no recorder
+	host.coordinated.set_runs({{"night", 1, 9}});
 	host.hear();
 	REQUIRE(host.reported.size() == 1);
 	CHECK_THAT(host.reported[0], Contains("cannot be asked"));
@@ -334,7 +334,7 @@ TEST_CASE("agent: a recorder that refuses a snapshot, or ends, is reported")
 
 TEST_CASE("agent: after a restart, old triggers are not passed on again")
 {
-	JointHost host;
+	CoordinatedHost host;
 	host.spool.begin(1, By::trigger, "the trigger slow", "slow", 10'000'000'000);
 	host.spool.begin(2, By::trigger, "the trigger slow", "slow");
 	host.take_part();
@@ -436,10 +436,10 @@ TEST_CASE("agent: snapshots that have begun are read back, and bounded")
 
 TEST_CASE("agent: what the privileged process says of runs with snapshots of all is read back")
 {
-	const auto runs = parse_joint_runs(joint_runs_text({{"night", 7, 3}, {"day", 8, 1}}));
+	const auto runs = parse_coordinated_runs(coordinated_runs_text({{"night", 7, 3}, {"day", 8, 1}}));
 	REQUIRE(runs.size() == 2);
 	CHECK(runs[0].run == "night");
 	CHECK(runs[0].recorder == 7);
 	CHECK(runs[0].snapshots == 3);
-	CHECK(parse_joint_runs("[]").empty());
+	CHECK(parse_coordinated_runs("[]").empty());
 }

@@ -8,9 +8,9 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "fleet/operator/command.h"
+#include "fleet/operator/coordinated_view.h"
 #include "fleet/operator/cost_table.h"
 #include "fleet/operator/fleet_tables.h"
-#include "fleet/operator/joint_view.h"
 
 using namespace monitor;
 using namespace monitor::fleet_operator;
@@ -150,7 +150,7 @@ TEST_CASE("fleet operator: from a trigger to the last host that froze")
 					   frozen_ns, cause,  *cause ? 3u : 0u};
 	};
 	const std::set<std::string> hosts = {"a", "b", "c"};
-	KeptJointSnapshots kept;
+	KeptCoordinatedSnapshots kept;
 	kept.add("b", false, news(1, 2'000'000, 2'100'000, "a"),
 		 start + milliseconds(4)); // before the word of its cause
 	kept.add("a", true, news(3, 1'000'000, 1'000'000), start + milliseconds(3));
@@ -168,10 +168,10 @@ TEST_CASE("fleet operator: from a trigger to the last host that froze")
 	CHECK(time->last_host == "c");
 	CHECK(time->heard_ns == 2e6);
 	CHECK(time->by_clocks_ns == 2'500'000);
-	CHECK(joint_text(settled[0], hosts) ==
+	CHECK(coordinated_text(settled[0], hosts) ==
 	      "the trigger slow of a fired (snapshot 003): 2 of 2 other hosts froze, the last, "
 	      "c, 2.00 ms after it as heard here; 2.50 ms at most by the hosts' own clocks");
-	const auto json = joint_json(settled[0]);
+	const auto json = coordinated_json(settled[0]);
 	CHECK(json["fired"]["snapshot"] == "003");
 	CHECK(json["froze"].size() == 2);
 	CHECK(json["last_frozen_by_clocks_ns"] == 2'500'000);
@@ -183,15 +183,16 @@ TEST_CASE("fleet operator: from a trigger to the last host that froze")
 	const auto alone = kept.take_settled(hosts, start + milliseconds(8));
 	REQUIRE(alone.size() == 1);
 	CHECK_FALSE(freeze_time(alone[0]));
-	CHECK(joint_text(alone[0], hosts) == "the trigger slow of b fired (snapshot 009): 0 of 2 other hosts froze");
+	CHECK(coordinated_text(alone[0], hosts) ==
+	      "the trigger slow of b fired (snapshot 009): 0 of 2 other hosts froze");
 }
 
 TEST_CASE("fleet operator: hosts that say that they froze without end are kept in bounds")
 {
-	KeptJointSnapshots kept;
-	for (std::uint64_t i = 0; i < KeptJointSnapshots::max_snapshots + 10; ++i)
+	KeptCoordinatedSnapshots kept;
+	for (std::uint64_t i = 0; i < KeptCoordinatedSnapshots::max_snapshots + 10; ++i)
 		kept.add("a", true, {"night", i, "slow", 0, 1, 0, 1, "", 0}, {});
-	CHECK(kept.take_settled({"a"}, {}).size() == KeptJointSnapshots::max_snapshots);
+	CHECK(kept.take_settled({"a"}, {}).size() == KeptCoordinatedSnapshots::max_snapshots);
 	kept.add("b", true, {"night", 1, "slow", 0, 1, 0, 1, "", 0}, {});
 	CHECK(kept.take_settled({"a"}, Clock::time_point::max()).empty());
 }

@@ -48,7 +48,7 @@ FleetFollow::FleetFollow(FleetRequest &request, const std::string &run, const st
 
 void FleetFollow::watch_triggers()
 {
-	triggers_ = std::make_unique<fleet_operator::JointView>(*request_.session.connection, run_);
+	triggers_ = std::make_unique<fleet_operator::CoordinatedView>(*request_.session.connection, run_);
 }
 
 // Also those that another command has made record in this run.
@@ -71,8 +71,8 @@ void FleetFollow::tell_triggers(bool is_end)
 		return;
 	const std::set<std::string> hosts = hosts_taking_part();
 	const auto before = is_end ? Clock::time_point::max() : Clock::now() - patience_with_freeze;
-	for (const fleet_operator::JointSnapshot &each : triggers_->take_settled(hosts, before)) {
-		print_note(fmt::format("monitor: {}\n", fleet_operator::joint_text(each, hosts)));
+	for (const fleet_operator::CoordinatedSnapshot &each : triggers_->take_settled(hosts, before)) {
+		print_note(fmt::format("monitor: {}\n", fleet_operator::coordinated_text(each, hosts)));
 		told_triggers_.push_back(each);
 	}
 }

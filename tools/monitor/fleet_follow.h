@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "fleet/collector/collector_service.h"
-#include "fleet/operator/joint_view.h"
+#include "fleet/operator/coordinated_view.h"
 #include "fleet_requests.h"
 #include "termination.h"
 
@@ -55,8 +55,8 @@ private:
 	const std::string run_, output_;
 	const bool is_flight_;
 	std::unique_ptr<fleet::CollectorService> service_;
-	std::unique_ptr<fleet_operator::JointView> triggers_; // null: nobody asked
-	std::vector<fleet_operator::JointSnapshot> told_triggers_;
+	std::unique_ptr<fleet_operator::CoordinatedView> triggers_; // null: nobody asked
+	std::vector<fleet_operator::CoordinatedSnapshot> told_triggers_;
 	std::map<std::string, std::string> sessions_; // of the agents of hosts that record, when that was seen first
 	std::set<std::string> cut_off_;
 };

@@ -20,7 +20,7 @@
 namespace monitor {
 namespace {
 
-using fleet_operator::JointSnapshot;
+using fleet_operator::CoordinatedSnapshot;
 using HostClocks = std::map<std::string, std::shared_ptr<const trace::ClockMap>>;
 
 // Hosts whose clocks are not related to that of the run are not among them.
@@ -64,7 +64,7 @@ struct ProvenFreeze {
 };
 
 // The last one; none if the clock of one of the hosts is not known.
-std::optional<ProvenFreeze> last_freeze(const HostClocks &clocks, const JointSnapshot &trigger)
+std::optional<ProvenFreeze> last_freeze(const HostClocks &clocks, const CoordinatedSnapshot &trigger)
 {
 	std::optional<ProvenFreeze> last;
 	const auto fired = trigger.fired ? run_time(clocks, trigger.host, trigger.fired->news.time) : std::nullopt;
@@ -80,12 +80,12 @@ std::optional<ProvenFreeze> last_freeze(const HostClocks &clocks, const JointSna
 
 } // namespace
 
-void write_fleet_triggers(const std::string &run, const std::vector<JointSnapshot> &triggers)
+void write_fleet_triggers(const std::string &run, const std::vector<CoordinatedSnapshot> &triggers)
 {
 	const HostClocks clocks = host_clocks(run);
 	auto all = nlohmann::ordered_json::array();
-	for (const JointSnapshot &trigger : triggers) {
-		nlohmann::ordered_json &json = all.emplace_back(fleet_operator::joint_json(trigger));
+	for (const CoordinatedSnapshot &trigger : triggers) {
+		nlohmann::ordered_json &json = all.emplace_back(fleet_operator::coordinated_json(trigger));
 		const auto last = last_freeze(clocks, trigger);
 		json["last_frozen_ns"] = last ? nlohmann::ordered_json(last->ns) : nlohmann::ordered_json();
 		json["bound_ns"] = last ? nlohmann::ordered_json(last->bound_ns) : nlohmann::ordered_json();

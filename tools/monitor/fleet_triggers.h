@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "fleet/operator/joint_view.h"
+#include "fleet/operator/coordinated_view.h"
 
 namespace monitor {
 
 // Prints it, and writes RUN/.monitor/triggers.json. Throws Error.
-void write_fleet_triggers(const std::string &run, const std::vector<fleet_operator::JointSnapshot> &triggers);
+void write_fleet_triggers(const std::string &run, const std::vector<fleet_operator::CoordinatedSnapshot> &triggers);
 
 } // namespace monitor

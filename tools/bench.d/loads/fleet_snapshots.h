@@ -3,7 +3,7 @@
 // asked. Used by fleet_agents.cpp.
 //
 //     trigger    a host says m.fired.HOST; every other one parses it, freezes, and says m.froze.HOST
-//                (fleet/agent/joint_snapshots.cpp); what a host may do because of it was signed before
+//                (fleet/agent/coordinated_snapshots.cpp); what a host may do because of it was signed before
 //     command    the operator signs a command for all hosts, m.ctl.all; each verifies it as the privileged process
 //     does, freezes
 //                and answers (fleet/agent/privileged_process.cpp)

@@ -2,8 +2,8 @@
 # `monitor agent`: records when the operator of a fleet asks for it.
 add_library(monitor_fleet_agent STATIC
   ${CMAKE_CURRENT_LIST_DIR}/agent.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/coordinated_snapshots.cpp
   ${CMAKE_CURRENT_LIST_DIR}/data_path.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/joint_snapshots.cpp
   ${CMAKE_CURRENT_LIST_DIR}/link.cpp
   ${CMAKE_CURRENT_LIST_DIR}/network_process.cpp
   ${CMAKE_CURRENT_LIST_DIR}/nonces.cpp

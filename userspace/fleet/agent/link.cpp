@@ -17,17 +17,17 @@ constexpr int queued_bytes = 4 << 20; // some of the largest envelopes
 
 } // namespace
 
-std::string joint_runs_text(const std::vector<JointRun> &runs)
+std::string coordinated_runs_text(const std::vector<CoordinatedRun> &runs)
 {
 	auto all = nlohmann::json::array();
-	for (const JointRun &each : runs)
+	for (const CoordinatedRun &each : runs)
 		all.push_back({{"run", each.run}, {"recorder", each.recorder}, {"snapshots", each.snapshots}});
 	return json_dump(all);
 }
 
-std::vector<JointRun> parse_joint_runs(std::string_view text)
+std::vector<CoordinatedRun> parse_coordinated_runs(std::string_view text)
 {
-	std::vector<JointRun> runs;
+	std::vector<CoordinatedRun> runs;
 	for (const nlohmann::json &each : parse_json(std::string(text))) {
 		const auto run = text_field(each, "run", fleet::max_report_bytes);
 		const auto recorder = number_field(each, "recorder"), snapshots = number_field(each, "snapshots");

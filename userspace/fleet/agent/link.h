@@ -22,7 +22,7 @@ namespace monitor::agent {
 // The first byte of a datagram.
 inline constexpr char link_answer = 'A',
 		      link_runs = 'R', // command_answer_text(); presence_text() with the runs and `refused`
-    link_joint = 'J',                  // joint_runs_text(), complete each time
+    link_coordinated = 'J',            // coordinated_runs_text(), complete each time
     link_fetch = 'F';                  // fetch_request_text()
 
 // More than any envelope, so that one that is too large is seen to be.
@@ -30,13 +30,13 @@ inline constexpr std::size_t max_link_bytes = fleet::max_envelope_bytes + 1;
 
 // A run of which the operator's signed command says that its hosts take part in each other's snapshots, and which the
 // privileged process has started so.
-struct JointRun {
+struct CoordinatedRun {
 	std::string run;
 	pid_t recorder = 0;
 	std::uint64_t snapshots = 0; // --snapshots: at most
 };
-std::string joint_runs_text(const std::vector<JointRun> &runs);
-std::vector<JointRun> parse_joint_runs(std::string_view text);
+std::string coordinated_runs_text(const std::vector<CoordinatedRun> &runs);
+std::vector<CoordinatedRun> parse_coordinated_runs(std::string_view text);
 
 // The privileged process's end, and the network process's. Throws Error.
 std::pair<Fd, Fd> make_link();

@@ -64,7 +64,7 @@ RunningRuns running_of(const std::vector<fleet::Presence::Run> &runs)
 NetworkProcess::NetworkProcess(NetworkOptions options, Fd link)
     : options_(std::move(options)), link_(std::move(link)), presence_(options_.presence),
       bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      joint_(
+      coordinated_(
 	  options_.host, options_.runs,
 	  [this](std::string_view kind, const std::string &text) {
 		  return connection_ && connection_->publish(fleet::subject_of(kind, options_.host), text);
@@ -92,8 +92,8 @@ NetworkProcess::NetworkProcess(NetworkOptions options, Fd link)
 	for (const std::string &subject : {fleet::subject_of("ctl", options_.host), fleet::subject_of("ctl", "all")})
 		connection_->subscribe(subject, [this](const auto &message) { hand_over(message); });
 	connection_->subscribe(triggers_of_all, [this](const auto &message) {
-		joint_.hear(message.subject,
-			    {reinterpret_cast<const char *>(message.data.data()), message.data.size()});
+		coordinated_.hear(message.subject,
+				  {reinterpret_cast<const char *>(message.data.data()), message.data.size()});
 	});
 }
 
@@ -147,8 +147,8 @@ bool NetworkProcess::take_reports()
 		const std::string text = datagram.substr(1, static_cast<std::size_t>(n) - 1);
 		if (datagram[0] == link_answer && answers_.size() < max_waiting_answers) {
 			answers_.push_back(text);
-		} else if (datagram[0] == link_joint) {
-			joint_.set_runs(parse_joint_runs(text));
+		} else if (datagram[0] == link_coordinated) {
+			coordinated_.set_runs(parse_coordinated_runs(text));
 		} else if (const auto asked = fleet::parse_fetch_request(text); datagram[0] == link_fetch && asked) {
 			take_request(*asked);
 		} else if (const auto told = fleet::parse_presence(text); datagram[0] == link_runs && told) {
@@ -231,7 +231,7 @@ void NetworkProcess::wait_until(std::chrono::steady_clock::time_point time)
 	const auto left = time - std::chrono::steady_clock::now();
 	const auto ms = std::chrono::ceil<std::chrono::milliseconds>(left).count();
 	std::vector<pollfd> fds = {{link_.get(), POLLIN, 0}, {bell_.get(), POLLIN, 0}};
-	joint_.add_fds(fds);
+	coordinated_.add_fds(fds);
 	::poll(fds.data(), fds.size(), static_cast<int>(std::max<decltype(ms)>(ms, 0)));
 	eventfd_t rings;
 	::eventfd_read(bell_.get(), &rings);
@@ -248,7 +248,7 @@ int NetworkProcess::run()
 	next_beat_ = std::chrono::steady_clock::now();
 	while (connection_) {
 		wait_until(next_presence());
-		joint_.step();
+		coordinated_.step();
 		if (!take_reports())
 			break;
 		publish_answers();

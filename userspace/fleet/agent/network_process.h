@@ -2,7 +2,7 @@
 // The part of `monitor agent` that speaks with the hub. It has no privilege and no power: it hands what arrives on
 // m.ctl.HOST and m.ctl.all to the privileged process as it came, publishes the privileged process's answers, and says
 // each second, and when it is called, that this host is there (m.hello.HOST). Beside that it brings traces to the
-// collector (data_path.h), and passes on that triggers fired (joint_snapshots.h).
+// collector (data_path.h), and passes on that triggers fired (coordinated_snapshots.h).
 //
 // Runs in a process of its own, forked by agent.cpp from the privileged process before there are threads. Threads:
 // run() in the main one; libnats' own, which only write to the link and ring the bell. Invariant: it ends when the
@@ -17,11 +17,11 @@
 #include <string>
 
 #include "base/fd.h"
+#include "coordinated_snapshots.h"
 #include "data_path.h"
 #include "fleet/wire/connection.h"
 #include "fleet/wire/forward.h"
 #include "fleet/wire/reports.h"
-#include "joint_snapshots.h"
 
 namespace monitor::agent {
 
@@ -70,7 +70,7 @@ private:
 	std::chrono::steady_clock::time_point next_beat_,
 	    next_called_; // when it says that it is there: by itself, called
 	Fd bell_;         // wakes the main thread
-	JointSnapshots joint_;
+	CoordinatedSnapshots coordinated_;
 	std::unique_ptr<DataPath> data_;
 	std::unique_ptr<fleet::Connection> connection_; // the last: its threads use the others
 };

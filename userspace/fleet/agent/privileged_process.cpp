@@ -454,15 +454,15 @@ void PrivilegedProcess::send_runs()
 {
 	fleet::Presence presence;
 	presence.refused = refused_;
-	std::vector<JointRun> joint;
+	std::vector<CoordinatedRun> coordinated;
 	for (const Run &run : runs_) {
 		presence.runs.push_back({run.name, run.state(), run.is_flight, run.takes_part});
 		presence.runs.back().forward = run.forward;
 		if (run.takes_part && run.is_recording && !run.is_ending)
-			joint.push_back({run.name, run.recorder->pid(), run.max_snapshots});
+			coordinated.push_back({run.name, run.recorder->pid(), run.max_snapshots});
 	}
 	send(link_runs + fleet::presence_text(presence));
-	send(link_joint + joint_runs_text(joint));
+	send(link_coordinated + coordinated_runs_text(coordinated));
 }
 
 // What does not fit because the network process does not read is lost: it must not hold up the privileged process.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // How often each other host is listened to when it says that triggers fire: a token bucket for each. A host that says
-// it without end costs this one neither time nor lines in its journal. Used by joint_snapshots.cpp, before it looks at
-// what a message says. Invariant: of one host at most `burst` messages at once and `per_second` in the long run are
-// listened to; at most max_hosts are remembered, and a host beyond that is not listened to.
+// it without end costs this one neither time nor lines in its journal. Used by coordinated_snapshots.cpp, before it
+// looks at what a message says. Invariant: of one host at most `burst` messages at once and `per_second` in the long
+// run are listened to; at most max_hosts are remembered, and a host beyond that is not listened to.
 #pragma once
 
 #include <algorithm>

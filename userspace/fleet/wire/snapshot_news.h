@@ -4,7 +4,7 @@
 //     m.fired.HOST    because a trigger of this host fired; every host of the run then asks its own flight recorder
 //     m.froze.HOST    because a trigger of another host did; for the operator, who sees how long that took
 //
-// Published by an agent's network process (fleet/agent/joint_snapshots.cpp), not signed: who may be the
+// Published by an agent's network process (fleet/agent/coordinated_snapshots.cpp), not signed: who may be the
 // sender is the subject, which the server binds to the certificate; so what a host says can do no more than a host may
 // (see Documentation/fleet.md). JSON with a version; fields of later versions are ignored. Invariant: parsing
 // any bytes gives values of bounded size, or nothing. Nothing is done because of m.froze, so no message causes more

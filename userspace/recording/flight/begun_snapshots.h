@@ -3,7 +3,7 @@
 // written: `begun` in DIRECTORY/.monitor/flight.json.
 //
 // Kept and written by flight.cpp in the main thread; read by an agent's network process
-// (fleet/agent/joint_snapshots.cpp), to which the file is untrusted.
+// (fleet/agent/coordinated_snapshots.cpp), to which the file is untrusted.
 // Invariant: parsing any bytes gives at most max_kept snapshots with texts of bounded size, in rising order.
 #pragma once
 

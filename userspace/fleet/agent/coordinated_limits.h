@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // How often messages of other hosts may make this host take snapshots of a run: what a hostile host can do at most.
-// Used by joint_snapshots.cpp, one for each run.
+// Used by coordinated_snapshots.cpp, one for each run.
 // Invariant: use() permits at most `max` in all, and one in any interval of `apart`.
 #pragma once
 
@@ -13,12 +13,12 @@
 
 namespace monitor::agent {
 
-class JointLimits {
+class CoordinatedLimits {
 public:
 	using Clock = std::chrono::steady_clock;
 	static constexpr std::chrono::seconds apart{1};
 
-	explicit JointLimits(std::uint64_t max) : max_(max) {}
+	explicit CoordinatedLimits(std::uint64_t max) : max_(max) {}
 
 	// "": now, and it is counted; else the end of a sentence.
 	std::string use(Clock::time_point now)

@@ -26,8 +26,8 @@
 #include <poll.h>
 
 #include "base/fd.h"
+#include "coordinated_limits.h"
 #include "fleet/wire/snapshot_news.h"
-#include "joint_limits.h"
 #include "link.h"
 #include "recording/flight/begun_snapshots.h"
 #include "recording/recorder/snapshot_question.h"
@@ -35,17 +35,17 @@
 
 namespace monitor::agent {
 
-class JointSnapshots {
+class CoordinatedSnapshots {
 public:
 	using Clock = std::chrono::steady_clock;
 
 	// `publish`: m.KIND.HOST; false: it was not. `report`: a sentence. Throws Error.
-	JointSnapshots(std::string host, std::string runs_directory,
-		       std::function<bool(std::string_view kind, const std::string &text)> publish,
-		       std::function<void(const std::string &)> report);
+	CoordinatedSnapshots(std::string host, std::string runs_directory,
+			     std::function<bool(std::string_view kind, const std::string &text)> publish,
+			     std::function<void(const std::string &)> report);
 
 	// What the privileged process says.
-	void set_runs(const std::vector<JointRun> &runs);
+	void set_runs(const std::vector<CoordinatedRun> &runs);
 	// A message m.fired.HOST.
 	void hear(std::string_view untrusted_subject, std::string_view untrusted_text);
 	// Call step() when one is readable, when there is a connection again, and each second.
@@ -63,10 +63,10 @@ private:
 		record::SnapshotQuestion question;
 	};
 	struct Run {
-		JointRun told;
+		CoordinatedRun told;
 		int watch = -1;
 		unsigned seen = 0; // the newest snapshot that was looked at
-		JointLimits limits;
+		CoordinatedLimits limits;
 		std::optional<Asked> asked;
 		std::map<std::string, std::set<std::uint64_t>> heard{}; // the snapshots of each host that were
 	};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "joint_snapshots.h"
+#include "coordinated_snapshots.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -64,9 +64,9 @@ std::string cause_text(const std::string &host, const fleet::SnapshotNews &news)
 			   fleet::snapshot_name(news.number));
 }
 
-JointSnapshots::JointSnapshots(std::string host, std::string runs_directory,
-			       std::function<bool(std::string_view, const std::string &)> publish,
-			       std::function<void(const std::string &)> report)
+CoordinatedSnapshots::CoordinatedSnapshots(std::string host, std::string runs_directory,
+					   std::function<bool(std::string_view, const std::string &)> publish,
+					   std::function<void(const std::string &)> report)
     : host_(std::move(host)), runs_directory_(std::move(runs_directory)), publish_(std::move(publish)),
       report_(std::move(report)), changes_(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)),
       bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
@@ -75,13 +75,13 @@ JointSnapshots::JointSnapshots(std::string host, std::string runs_directory,
 		throw Error(errno, "cannot watch for snapshots");
 }
 
-void JointSnapshots::set_runs(const std::vector<JointRun> &runs)
+void CoordinatedSnapshots::set_runs(const std::vector<CoordinatedRun> &runs)
 {
 	std::set<std::string> named;
-	for (const JointRun &told : runs) {
+	for (const CoordinatedRun &told : runs) {
 		named.insert(told.run);
 		const auto [run, is_new] =
-		    runs_.try_emplace(told.run, Run{told, -1, 0, JointLimits(told.snapshots), {}});
+		    runs_.try_emplace(told.run, Run{told, -1, 0, CoordinatedLimits(told.snapshots), {}});
 		if (is_new)
 			watch(run->second);
 	}
@@ -96,7 +96,7 @@ void JointSnapshots::set_runs(const std::vector<JointRun> &runs)
 
 // What began before is only passed on if that was just now: else the process before this one, which was ended, has told
 // it. If that one told it just now, too, the others know it by its number.
-void JointSnapshots::watch(Run &run)
+void CoordinatedSnapshots::watch(Run &run)
 {
 	const std::string directory = runs_directory_ + '/' + run.told.run + "/.monitor";
 	run.watch = ::inotify_add_watch(changes_.get(), directory.c_str(), IN_MOVED_TO | IN_ONLYDIR);
@@ -109,7 +109,7 @@ void JointSnapshots::watch(Run &run)
 	look(run);
 }
 
-std::vector<record::BegunSnapshot> JointSnapshots::new_ones(Run &run) const
+std::vector<record::BegunSnapshot> CoordinatedSnapshots::new_ones(Run &run) const
 {
 	const std::string path = runs_directory_ + '/' + run.told.run + "/.monitor/flight.json";
 	std::vector<record::BegunSnapshot> begun = record::parse_begun_snapshots(read_text(path, max_flight_bytes + 1));
@@ -117,7 +117,7 @@ std::vector<record::BegunSnapshot> JointSnapshots::new_ones(Run &run) const
 	return begun;
 }
 
-void JointSnapshots::look(Run &run)
+void CoordinatedSnapshots::look(Run &run)
 {
 	for (const record::BegunSnapshot &each : new_ones(run)) {
 		run.seen = each.number;
@@ -134,7 +134,7 @@ void JointSnapshots::look(Run &run)
 
 // A connection that is made at this moment is waited for, as at the start of this process; later nobody would know what
 // it is about.
-void JointSnapshots::tell_fired(Clock::time_point now)
+void CoordinatedSnapshots::tell_fired(Clock::time_point now)
 {
 	while (!untold_.empty() && publish_("fired", untold_.front().text))
 		untold_.pop_front();
@@ -144,7 +144,7 @@ void JointSnapshots::tell_fired(Clock::time_point now)
 		report_(untold_.front().sentence);
 }
 
-void JointSnapshots::tell_froze(const Run &run, const record::BegunSnapshot &snapshot)
+void CoordinatedSnapshots::tell_froze(const Run &run, const record::BegunSnapshot &snapshot)
 {
 	fleet::SnapshotNews news = news_of(run.told.run, snapshot);
 	news.trigger = run.asked->because.news.trigger;
@@ -153,7 +153,7 @@ void JointSnapshots::tell_froze(const Run &run, const record::BegunSnapshot &sna
 	publish_("froze", fleet::snapshot_news_text(news));
 }
 
-void JointSnapshots::hear(std::string_view untrusted_subject, std::string_view untrusted_text)
+void CoordinatedSnapshots::hear(std::string_view untrusted_subject, std::string_view untrusted_text)
 {
 	const auto subject = fleet::parse_subject(untrusted_subject);
 	if (!subject || subject->kind != "fired" || subject->host == host_)
@@ -175,7 +175,7 @@ void JointSnapshots::hear(std::string_view untrusted_subject, std::string_view u
 	::eventfd_write(bell_.get(), 1);
 }
 
-void JointSnapshots::add_fds(std::vector<pollfd> &to) const
+void CoordinatedSnapshots::add_fds(std::vector<pollfd> &to) const
 {
 	to.push_back({bell_.get(), POLLIN, 0});
 	to.push_back({changes_.get(), POLLIN, 0});
@@ -184,7 +184,7 @@ void JointSnapshots::add_fds(std::vector<pollfd> &to) const
 			to.push_back({run.asked->question.fd(), POLLIN, 0});
 }
 
-void JointSnapshots::step(Clock::time_point now)
+void CoordinatedSnapshots::step(Clock::time_point now)
 {
 	try {
 		take_heard(now);
@@ -196,7 +196,7 @@ void JointSnapshots::step(Clock::time_point now)
 	}
 }
 
-void JointSnapshots::take_heard(Clock::time_point now)
+void CoordinatedSnapshots::take_heard(Clock::time_point now)
 {
 	eventfd_t rings;
 	::eventfd_read(bell_.get(), &rings);
@@ -214,7 +214,7 @@ void JointSnapshots::take_heard(Clock::time_point now)
 			ask(run->second, each);
 }
 
-void JointSnapshots::ask(Run &run, const Heard &heard)
+void CoordinatedSnapshots::ask(Run &run, const Heard &heard)
 {
 	if (run.heard.size() >= max_heard_hosts && !run.heard.contains(heard.host))
 		run.heard.clear();
@@ -224,7 +224,8 @@ void JointSnapshots::ask(Run &run, const Heard &heard)
 	if (numbers.size() > max_heard_numbers)
 		numbers.erase(numbers.begin());
 	const std::string cause = cause_text(heard.host, heard.news);
-	std::string why_not = run.asked ? "the one before is being taken" : run.limits.use(JointLimits::Clock::now());
+	std::string why_not =
+	    run.asked ? "the one before is being taken" : run.limits.use(CoordinatedLimits::Clock::now());
 	if (why_not.empty()) {
 		record::SnapshotRequest request;
 		request.why = cause;
@@ -240,7 +241,7 @@ void JointSnapshots::ask(Run &run, const Heard &heard)
 	report_(fmt::format("run {}: no snapshot for {}: {}", run.told.run, cause, why_not));
 }
 
-void JointSnapshots::take_changes()
+void CoordinatedSnapshots::take_changes()
 {
 	alignas(inotify_event) char events[4096];
 	ssize_t n;
@@ -258,7 +259,7 @@ void JointSnapshots::take_changes()
 			look(run);
 }
 
-void JointSnapshots::take_replies()
+void CoordinatedSnapshots::take_replies()
 {
 	for (auto &[name, run] : runs_) {
 		const auto text = run.asked ? run.asked->question.take() : std::nullopt;

@@ -26,7 +26,7 @@
 
 namespace monitor::fleet_operator {
 
-struct JointSnapshot {
+struct CoordinatedSnapshot {
 	struct Said {
 		fleet::SnapshotNews news;
 		Clock::time_point arrived;
@@ -44,42 +44,42 @@ struct FreezeTime {
 	double heard_ns = 0;           // with the way of both words to here
 	std::int64_t by_clocks_ns = 0; // by the hosts' own clocks, which may be wrong
 };
-std::optional<FreezeTime> freeze_time(const JointSnapshot &snapshot);
+std::optional<FreezeTime> freeze_time(const CoordinatedSnapshot &snapshot);
 
 // What hosts say of one run. Not locked.
-class KeptJointSnapshots {
+class KeptCoordinatedSnapshots {
 public:
 	static constexpr std::size_t max_snapshots = 10'000, max_words = 400'000;
 
 	void add(const std::string &host, bool has_fired, fleet::SnapshotNews news, Clock::time_point arrived);
 	// Of which all of `hosts` have said that they froze, or that were heard of so long ago; each once.
-	std::vector<JointSnapshot> take_settled(const std::set<std::string> &hosts, Clock::time_point before);
+	std::vector<CoordinatedSnapshot> take_settled(const std::set<std::string> &hosts, Clock::time_point before);
 
 private:
-	std::map<std::pair<std::string, std::uint64_t>, JointSnapshot> waiting_;
+	std::map<std::pair<std::string, std::uint64_t>, CoordinatedSnapshot> waiting_;
 	std::set<std::pair<std::string, std::uint64_t>> settled_;
 	std::size_t words_ = 0;
 };
 
-class JointView {
+class CoordinatedView {
 public:
-	JointView(fleet::Connection &connection, const std::string &run);
+	CoordinatedView(fleet::Connection &connection, const std::string &run);
 
-	std::vector<JointSnapshot> take_settled(const std::set<std::string> &hosts, Clock::time_point before);
+	std::vector<CoordinatedSnapshot> take_settled(const std::set<std::string> &hosts, Clock::time_point before);
 
 private:
 	// The connection's handlers share it.
 	struct State {
 		std::string run;
 		std::mutex mutex;
-		KeptJointSnapshots snapshots;
+		KeptCoordinatedSnapshots snapshots;
 	};
 	std::shared_ptr<State> state_ = std::make_shared<State>();
 };
 
 // "the trigger slow of web1 fired (snapshot 001): 2 of 2 other hosts froze, the last, db1, 1.93 ms after it as heard
 // here, ..."
-std::string joint_text(const JointSnapshot &snapshot, const std::set<std::string> &hosts);
-nlohmann::ordered_json joint_json(const JointSnapshot &snapshot);
+std::string coordinated_text(const CoordinatedSnapshot &snapshot, const std::set<std::string> &hosts);
+nlohmann::ordered_json coordinated_json(const CoordinatedSnapshot &snapshot);
 
 } // namespace monitor::fleet_operator

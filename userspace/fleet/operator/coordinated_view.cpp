@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "joint_view.h"
+#include "coordinated_view.h"
 
 #include <algorithm>
 
@@ -28,7 +28,7 @@ std::size_t followers(const std::set<std::string> &hosts, const std::string &of)
 	return hosts.size() - hosts.count(of);
 }
 
-nlohmann::ordered_json said_json(const std::string &host, const JointSnapshot::Said &said)
+nlohmann::ordered_json said_json(const std::string &host, const CoordinatedSnapshot::Said &said)
 {
 	return {{"host", host},
 		{"snapshot", fleet::snapshot_name(said.news.number)},
@@ -40,7 +40,7 @@ nlohmann::ordered_json said_json(const std::string &host, const JointSnapshot::S
 
 } // namespace
 
-std::optional<FreezeTime> freeze_time(const JointSnapshot &snapshot)
+std::optional<FreezeTime> freeze_time(const CoordinatedSnapshot &snapshot)
 {
 	if (!snapshot.fired || snapshot.froze.empty())
 		return {};
@@ -58,8 +58,8 @@ std::optional<FreezeTime> freeze_time(const JointSnapshot &snapshot)
 	return time;
 }
 
-void KeptJointSnapshots::add(const std::string &host, bool has_fired, fleet::SnapshotNews news,
-			     Clock::time_point arrived)
+void KeptCoordinatedSnapshots::add(const std::string &host, bool has_fired, fleet::SnapshotNews news,
+				   Clock::time_point arrived)
 {
 	if (has_fired != news.cause_host.empty() || news.cause_host == host)
 		return;
@@ -68,7 +68,7 @@ void KeptJointSnapshots::add(const std::string &host, bool has_fired, fleet::Sna
 	    (!waiting_.contains(key) && waiting_.size() + settled_.size() >= max_snapshots))
 		return;
 	const auto [entry, is_new] = waiting_.try_emplace(key);
-	JointSnapshot &snapshot = entry->second;
+	CoordinatedSnapshot &snapshot = entry->second;
 	if (is_new) {
 		snapshot.host = key.first;
 		snapshot.number = key.second;
@@ -76,17 +76,17 @@ void KeptJointSnapshots::add(const std::string &host, bool has_fired, fleet::Sna
 	}
 	++words_;
 	if (!has_fired)
-		snapshot.froze.try_emplace(host, JointSnapshot::Said{std::move(news), arrived});
+		snapshot.froze.try_emplace(host, CoordinatedSnapshot::Said{std::move(news), arrived});
 	else if (!snapshot.fired)
-		snapshot.fired = JointSnapshot::Said{std::move(news), arrived};
+		snapshot.fired = CoordinatedSnapshot::Said{std::move(news), arrived};
 }
 
-std::vector<JointSnapshot> KeptJointSnapshots::take_settled(const std::set<std::string> &hosts,
-							    Clock::time_point before)
+std::vector<CoordinatedSnapshot> KeptCoordinatedSnapshots::take_settled(const std::set<std::string> &hosts,
+									Clock::time_point before)
 {
-	std::vector<JointSnapshot> settled;
+	std::vector<CoordinatedSnapshot> settled;
 	for (auto each = waiting_.begin(); each != waiting_.end();) {
-		const JointSnapshot &snapshot = each->second;
+		const CoordinatedSnapshot &snapshot = each->second;
 		const bool is_whole = snapshot.fired && snapshot.froze.size() >= followers(hosts, snapshot.host);
 		if (!is_whole && snapshot.first_heard >= before) {
 			++each;
@@ -96,11 +96,11 @@ std::vector<JointSnapshot> KeptJointSnapshots::take_settled(const std::set<std::
 		settled.push_back(std::move(each->second));
 		each = waiting_.erase(each);
 	}
-	std::ranges::sort(settled, {}, &JointSnapshot::first_heard);
+	std::ranges::sort(settled, {}, &CoordinatedSnapshot::first_heard);
 	return settled;
 }
 
-JointView::JointView(fleet::Connection &connection, const std::string &run)
+CoordinatedView::CoordinatedView(fleet::Connection &connection, const std::string &run)
 {
 	state_->run = run;
 	const auto listen = [&](const char *kind, bool has_fired) {
@@ -119,13 +119,14 @@ JointView::JointView(fleet::Connection &connection, const std::string &run)
 	listen("froze", false);
 }
 
-std::vector<JointSnapshot> JointView::take_settled(const std::set<std::string> &hosts, Clock::time_point before)
+std::vector<CoordinatedSnapshot> CoordinatedView::take_settled(const std::set<std::string> &hosts,
+							       Clock::time_point before)
 {
 	const std::lock_guard lock(state_->mutex);
 	return state_->snapshots.take_settled(hosts, before);
 }
 
-std::string joint_text(const JointSnapshot &snapshot, const std::set<std::string> &hosts)
+std::string coordinated_text(const CoordinatedSnapshot &snapshot, const std::set<std::string> &hosts)
 {
 	const std::string trigger = snapshot.fired           ? snapshot.fired->news.trigger
 				    : snapshot.froze.empty() ? ""
@@ -141,7 +142,7 @@ std::string joint_text(const JointSnapshot &snapshot, const std::set<std::string
 	return text;
 }
 
-nlohmann::ordered_json joint_json(const JointSnapshot &snapshot)
+nlohmann::ordered_json coordinated_json(const CoordinatedSnapshot &snapshot)
 {
 	nlohmann::ordered_json json = {{"host", snapshot.host},
 				       {"snapshot", fleet::snapshot_name(snapshot.number)},
