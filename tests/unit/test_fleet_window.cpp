@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // What is sent again, and when: fleet/forward/send_window; what is stored: fleet/forward/progress;
-// when the clock is asked for: fleet/forward/open_question.
+// when the clock is asked for: fleet/forward/pending_clock_request.
 #include <deque>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
-#include "fleet/forward/open_question.h"
+#include "fleet/forward/pending_clock_request.h"
 #include "fleet/forward/progress.h"
 #include "fleet/forward/send_window.h"
 #include "fleet_blocks.h"
@@ -174,48 +174,48 @@ TEST_CASE("fleet window: a trial that gets no answer is sent again")
 
 TEST_CASE("fleet clock: exchanges succeed however long an answer takes, up to a second")
 {
-	using Clock = OpenQuestion::Clock;
+	using Clock = PendingClockRequest::Clock;
 	for (const auto &[round_trip_ms, exchanges] :
 	     {std::pair(1, 10 + 4), std::pair(40, 10 + 4), std::pair(60, 10 + 4), std::pair(300, 10 + 1),
 	      std::pair(900, 5), std::pair(1100, 0)}) {
 		const Clock::time_point start{};
-		OpenQuestion question(start);
+		PendingClockRequest request(start);
 		std::uint64_t t1 = 0;
 		std::deque<std::pair<Clock::time_point, std::uint64_t>> on_their_way;
 		for (Clock::time_point now = start; now < start + std::chrono::milliseconds(4990);
 		     now += std::chrono::milliseconds(1)) {
 			if (!on_their_way.empty() && on_their_way.front().first <= now) {
-				question.take({on_their_way.front().second, 5, 6}, 7);
+				request.take({on_their_way.front().second, 5, 6}, 7);
 				on_their_way.pop_front();
 			}
-			if (now < question.due())
+			if (now < request.due())
 				continue;
-			question.ask(++t1, now);
+			request.ask(++t1, now);
 			on_their_way.emplace_back(now + std::chrono::milliseconds(round_trip_ms), t1);
 		}
 		INFO(round_trip_ms << " ms");
-		CHECK(question.answered() == static_cast<std::uint64_t>(exchanges));
+		CHECK(request.answered() == static_cast<std::uint64_t>(exchanges));
 	}
 }
 
-TEST_CASE("fleet clock: an answer completes the question it belongs to, once")
+TEST_CASE("fleet clock: an answer completes the request it belongs to, once")
 {
-	const OpenQuestion::Clock::time_point now{};
-	OpenQuestion question(now);
-	CHECK_FALSE(question.take({0, 5, 6}, 7));
-	question.ask(100, now);
-	CHECK_FALSE(question.take({99, 5, 6}, 7));
-	CHECK_FALSE(question.last());
-	CHECK(question.take({100, 5, 6}, 7));
-	CHECK(question.last()->t4 == 7);
-	CHECK_FALSE(question.take({100, 50, 60}, 70));
-	CHECK(question.last()->t2 == 5);
-	question.ask(200, now);
-	CHECK(question.due() == now + std::chrono::seconds(1));
-	question.withdraw();
-	CHECK(question.due() == now + std::chrono::milliseconds(50));
-	CHECK_FALSE(question.take({200, 5, 6}, 7));
-	CHECK(question.answered() == 1);
+	const PendingClockRequest::Clock::time_point now{};
+	PendingClockRequest request(now);
+	CHECK_FALSE(request.take({0, 5, 6}, 7));
+	request.ask(100, now);
+	CHECK_FALSE(request.take({99, 5, 6}, 7));
+	CHECK_FALSE(request.last());
+	CHECK(request.take({100, 5, 6}, 7));
+	CHECK(request.last()->t4 == 7);
+	CHECK_FALSE(request.take({100, 50, 60}, 70));
+	CHECK(request.last()->t2 == 5);
+	request.ask(200, now);
+	CHECK(request.due() == now + std::chrono::seconds(1));
+	request.withdraw();
+	CHECK(request.due() == now + std::chrono::milliseconds(50));
+	CHECK_FALSE(request.take({200, 5, 6}, 7));
+	CHECK(request.answered() == 1);
 }
 
 TEST_CASE("fleet window: what is withdrawn holds nothing up, and ends no pause")

@@ -93,7 +93,7 @@ void ClockExchange::take(const Connection::Message &message, std::uint64_t t4)
 	if (message.no_responders || !decode_clock_answer(message.data, answer, why))
 		return;
 	const std::lock_guard lock(mutex_);
-	if (question_.take(answer, t4))
+	if (request_.take(answer, t4))
 		changed_.notify_all();
 }
 
@@ -101,7 +101,7 @@ void ClockExchange::confirm(std::uint64_t number, std::uint64_t received)
 {
 	{
 		const std::lock_guard lock(mutex_);
-		const auto now = OpenQuestion::Clock::now();
+		const auto now = PendingClockRequest::Clock::now();
 		if (now - second_ >= std::chrono::seconds(1)) {
 			second_ = now;
 			confirmed_ = 0;
@@ -114,8 +114,8 @@ void ClockExchange::confirm(std::uint64_t number, std::uint64_t received)
 
 bool ClockExchange::wait_until_due(std::unique_lock<std::mutex> &lock)
 {
-	while (!stopping_ && OpenQuestion::Clock::now() < question_.due())
-		changed_.wait_until(lock, question_.due());
+	while (!stopping_ && PendingClockRequest::Clock::now() < request_.due())
+		changed_.wait_until(lock, request_.due());
 	return !stopping_;
 }
 
@@ -128,20 +128,20 @@ void ClockExchange::run()
 			std::unique_lock lock(mutex_);
 			if (!wait_until_due(lock))
 				break;
-			question.has_last = question_.last().has_value();
-			question.last = question_.last().value_or(ClockTimes{});
+			question.has_last = request_.last().has_value();
+			question.last = request_.last().value_or(ClockTimes{});
 			question.t1 = ticks_of(clock_);
-			question_.ask(question.t1, OpenQuestion::Clock::now());
+			request_.ask(question.t1, PendingClockRequest::Clock::now());
 		}
 		if (connection_.publish(subject_, encode_clock_question(question),
 					inbox_ + '.' + std::to_string(asked)))
 			continue;
 		const std::lock_guard lock(mutex_);
-		question_.withdraw();
+		request_.withdraw();
 	}
 	// the last exchange goes without an answer
 	const std::lock_guard lock(mutex_);
-	if (const auto &last = question_.last())
+	if (const auto &last = request_.last())
 		connection_.publish(subject_, encode_clock_question({clock_, ticks_of(clock_), true, *last}));
 	connection_.flush(std::chrono::milliseconds(500));
 }
@@ -149,13 +149,13 @@ void ClockExchange::run()
 bool ClockExchange::wait_for_first(std::chrono::milliseconds patience)
 {
 	std::unique_lock lock(mutex_);
-	return changed_.wait_for(lock, patience, [&] { return question_.answered() >= OpenQuestion::burst; });
+	return changed_.wait_for(lock, patience, [&] { return request_.answered() >= PendingClockRequest::burst; });
 }
 
 std::uint64_t ClockExchange::exchanges() const
 {
 	const std::lock_guard lock(mutex_);
-	return question_.answered();
+	return request_.answered();
 }
 
 } // namespace monitor::fleet

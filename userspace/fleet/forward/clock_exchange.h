@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The host's side of clock exchanges: asks the collector each second, and ten times at the start, where
-// each question follows the answer to the one before (open_question.h).
+// each question follows the answer to the one before (pending_clock_request.h).
 //
 // Made by the agent, and by `monitor fleet push` for a trace of this boot. It has a connection of its own, so that a
 // question does not wait after blocks. The times that an answer completes go with the next question
@@ -18,7 +18,7 @@
 
 #include "fleet/wire/clock_message.h"
 #include "fleet/wire/connection.h"
-#include "open_question.h"
+#include "pending_clock_request.h"
 
 namespace monitor::fleet {
 
@@ -46,9 +46,9 @@ private:
 	mutable std::mutex mutex_; // of what follows
 	std::condition_variable changed_;
 	bool stopping_ = false;
-	OpenQuestion::Clock::time_point second_; // when the second began of which `confirmed_` were confirmed
+	PendingClockRequest::Clock::time_point second_; // when the second began of which `confirmed_` were confirmed
 	unsigned confirmed_ = 0;
-	OpenQuestion question_{OpenQuestion::Clock::now()};
+	PendingClockRequest request_{PendingClockRequest::Clock::now()};
 	Connection connection_;
 	std::thread thread_;
 };

@@ -14,7 +14,7 @@
 
 namespace monitor::fleet {
 
-class OpenQuestion {
+class PendingClockRequest {
 public:
 	using Clock = std::chrono::steady_clock;
 	// So many exchanges follow each other at the start; then there is one each second.
@@ -22,7 +22,7 @@ public:
 	static constexpr auto between_in_burst = std::chrono::milliseconds(50),
 			      between = std::chrono::milliseconds(1000);
 
-	explicit OpenQuestion(Clock::time_point now) : asked_(now) {}
+	explicit PendingClockRequest(Clock::time_point now) : asked_(now) {}
 
 	// When to ask the next time, unless an answer changes it.
 	Clock::time_point due() const { return asked_ + (t1_ == 0 && answered_ < burst ? between_in_burst : between); }
