@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "base/fetched.h"
+#include "base/fetched_trace.h"
 #include "fleet/wire/batch.h"
 #include "fleet/wire/clock_message.h"
 #include "fleet/wire/names.h"

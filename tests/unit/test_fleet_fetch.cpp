@@ -4,7 +4,7 @@
 #include "fleet_link.h"
 
 #include "base/block_ranges.h"
-#include "base/fetched.h"
+#include "base/fetched_trace.h"
 #include "fleet/forward/spool.h"
 #include "fleet/forward/trace_clock.h"
 #include "fleet/forward/window_blocks.h"

@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/escape.h"
 #include "base/fd.h"
-#include "base/fetched.h"
+#include "base/fetched_trace.h"
 #include "fleet_clocks.h"
 #include "problems.h"
 

@@ -15,7 +15,7 @@
 #include "base/durable_file.h"
 #include "base/error.h"
 #include "base/escape.h"
-#include "base/fetched.h"
+#include "base/fetched_trace.h"
 #include "block_writer.h"
 
 namespace monitor::fleet {

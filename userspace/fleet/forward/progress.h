@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/block_ranges.h"
-#include "base/fetched.h"
+#include "base/fetched_trace.h"
 #include "fleet/wire/batch.h"
 #include "fleet/wire/forward.h"
 

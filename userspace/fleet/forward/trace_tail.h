@@ -3,7 +3,7 @@
 // changed.
 //
 // Of a trace that stays on the host (--forward on-demand) only descriptions are new, and the blocks of the windows that
-// were asked for; one more description, .monitor/fetched.json, says which these are (base/fetched.h).
+// were asked for; one more description, .monitor/fetched.json, says which these are (base/fetched_trace.h).
 //
 // Used by forwarding.cpp, one thread. The recorder knows nothing of it: the directory is the spool. Files are opened
 // for each read, so that any number of streams needs no descriptors. A trace is known once .monitor/recording.json says

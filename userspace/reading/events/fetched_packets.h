@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The packets of a stream of which only a part was fetched from its host (base/fetched.h): those that are here, and
-// between them one for each stretch that is not, which is a gap and no damage.
+// The packets of a stream of which only a part was fetched from its host (base/fetched_trace.h): those that are here,
+// and between them one for each stretch that is not, which is a gap and no damage.
 //
 // trace.cpp makes a stream with them. What `here` names and the file does not have is damage as in any file. Invariant:
 // as of Packets; and no packet is within a stretch that was not fetched, however large it is.
@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "base/fetched.h"
+#include "base/fetched_trace.h"
 #include "packets.h"
 
 namespace monitor::trace {

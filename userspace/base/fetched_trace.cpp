@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "fetched.h"
+#include "fetched_trace.h"
 
 #include <ctime>
 
