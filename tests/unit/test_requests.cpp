@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "answers/requests/answer.h"
+#include "answers/requests/host_clock.h"
 #include "answers/requests/json.h"
-#include "answers/requests/own_clock.h"
 #include "answers/requests/tables.h"
 #include "answers/requests/text.h"
 #include "base/error.h"
@@ -422,7 +422,7 @@ TEST_CASE("requests: a host's own time is found wherever its clock is, and whate
 	stream.set_lines(trace::ClockMap::make({{far, 1'700'000'000'000'000'000}}, {0, 0}, 1'000'000'000, why));
 	stream.set_clock(*stream.own_clock());
 	REQUIRE(stream.maps_time());
-	requests::OwnClock own(stream);
+	requests::HostClock own(stream);
 	for (const std::uint64_t ticks : {far, far + 1000, far - 1000, far + 5})
 		CHECK(own.ns(stream.time(ticks)) == stream.own_clock()->to_ns(ticks));
 }

@@ -49,8 +49,8 @@ struct ClockLines {
 	std::uint64_t rho_ppb = 0;                 // what the bounds are computed with: raised if the samples need more
 	std::uint64_t min_rho_ppb = 0;             // what the samples need: with less, fewer windows would have a line
 	std::uint64_t windows = 0, infeasible = 0; // from node to node; those through which no line passes
-	// What own_clock.h has added: at most so much; empty: nothing, as the trace does not state it. And how many
-	// windows have times of the trace that no clock snapshots enclose: their bound is unknown.
+	// What the error of the trace's clock has added, at most; empty: nothing, as the trace does not state it. And
+	// how many windows have times of the trace that no clock snapshots enclose: their bound is unknown.
 	std::optional<std::uint64_t> own_ns;
 	std::uint64_t not_witnessed = 0;
 

@@ -42,7 +42,7 @@ EventsByKey::EventsByKey(const trace::Trace &trace, const std::string &names, co
 	for (const auto &cls : trace.description().classes())
 		takes_.push_back(cls->domain != trace::Domain::recording && keys_.are_in(*cls));
 	for (const auto &stream : trace.streams()) {
-		own_clocks_.emplace_back(*stream);
+		host_clocks_.emplace_back(*stream);
 		clock_numbers_.push_back(clock_of(*stream));
 	}
 }
@@ -129,7 +129,7 @@ void EventsByKey::event(const trace::Event &event, const filter::Running &runnin
 	}
 	const std::uint32_t stream = event.stream->index;
 	request->events.push_back(
-	    {event.time, own_clocks_[stream].ns(event.time), point_of(event), clock_numbers_[stream]});
+	    {event.time, host_clocks_[stream].ns(event.time), point_of(event), clock_numbers_[stream]});
 	++found_.events;
 }
 

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "own_clock.h"
+#include "host_clock.h"
 #include "reading/activities/keys.h"
 #include "reading/events/event_selection.h"
 #include "reading/events/gap.h"
@@ -85,7 +85,7 @@ private:
 	bool is_full_ = false;          // from then on there are no new requests
 	std::unordered_map<std::uint64_t, std::uint32_t> point_of_class_;
 	std::map<std::pair<std::uint32_t, std::string>, std::uint32_t> point_of_name_;
-	std::vector<OwnClock> own_clocks_;         // by stream index
+	std::vector<HostClock> host_clocks_;       // by stream index
 	std::vector<std::uint32_t> clock_numbers_; // the same
 };
 

@@ -4,9 +4,9 @@ add_library(monitor_requests STATIC
   ${CMAKE_CURRENT_LIST_DIR}/answer.cpp
   ${CMAKE_CURRENT_LIST_DIR}/backwards.cpp
   ${CMAKE_CURRENT_LIST_DIR}/events_by_key.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/host_clock.cpp
   ${CMAKE_CURRENT_LIST_DIR}/host_times.cpp
   ${CMAKE_CURRENT_LIST_DIR}/json.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/own_clock.cpp
   ${CMAKE_CURRENT_LIST_DIR}/path.cpp
   ${CMAKE_CURRENT_LIST_DIR}/tables.cpp
   ${CMAKE_CURRENT_LIST_DIR}/text.cpp

@@ -3,7 +3,7 @@
 add_library(monitor_fleet_clocks STATIC
   ${CMAKE_CURRENT_LIST_DIR}/clock_exchanges.cpp
   ${CMAKE_CURRENT_LIST_DIR}/clock_loops.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/own_clock.cpp
   ${CMAKE_CURRENT_LIST_DIR}/run_clocks.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/run_merge.cpp)
+  ${CMAKE_CURRENT_LIST_DIR}/run_merge.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/trace_clock_error.cpp)
 target_link_libraries(monitor_fleet_clocks PUBLIC monitor_check PRIVATE compiled_fmt)

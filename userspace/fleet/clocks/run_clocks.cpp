@@ -14,7 +14,7 @@
 #include "base/json_fields.h"
 #include "base/limits.h"
 #include "clock_exchanges.h"
-#include "own_clock.h"
+#include "trace_clock_error.h"
 
 namespace monitor::collection {
 namespace {
@@ -78,35 +78,35 @@ ClockExchanges exchanges_of(const std::filesystem::path &clocks, const std::stri
 }
 
 // Of all traces of a host, each by itself. A host's further traces, and snapshots, are in directories below.
-std::vector<OwnClock> own_clocks_of(const std::filesystem::path &host)
+std::vector<TraceClockError> clock_errors_of(const std::filesystem::path &host)
 {
-	std::vector<OwnClock> clocks;
+	std::vector<TraceClockError> errors;
 	const auto add = [&](const std::filesystem::path &metadata) {
 		std::error_code unreadable;
 		if (std::filesystem::is_regular_file(metadata, unreadable))
-			if (auto own = own_clock_of(metadata.parent_path().string()))
-				clocks.push_back(std::move(*own));
+			if (auto found = trace_clock_error_of(metadata.parent_path().string()))
+				errors.push_back(std::move(*found));
 	};
 	add(host / "metadata");
-	std::error_code error;
-	for (std::filesystem::recursive_directory_iterator entry(host, error), end; !error && entry != end;
-	     entry.increment(error)) {
+	std::error_code listing;
+	for (std::filesystem::recursive_directory_iterator entry(host, listing), end; !listing && entry != end;
+	     entry.increment(listing)) {
 		if (entry.depth() >= max_depth || entry->path().filename().string().front() == '.')
 			entry.disable_recursion_pending();
 		else
 			add(entry->path() / "metadata");
 	}
-	return clocks;
+	return errors;
 }
 
 // The times that the lines have to cover; none if nothing can be read yet.
-std::optional<std::pair<std::uint64_t, std::uint64_t>> times_of(const std::vector<OwnClock> &clocks)
+std::optional<std::pair<std::uint64_t, std::uint64_t>> times_of(const std::vector<TraceClockError> &errors)
 {
-	if (clocks.empty())
+	if (errors.empty())
 		return std::nullopt;
-	std::pair times(clocks.front().begin, clocks.front().end);
-	for (const OwnClock &own : clocks)
-		times = {std::min(times.first, own.begin), std::max(times.second, own.end)};
+	std::pair times(errors.front().begin, errors.front().end);
+	for (const TraceClockError &each : errors)
+		times = {std::min(times.first, each.begin), std::max(times.second, each.end)};
 	return times;
 }
 
@@ -124,14 +124,14 @@ HostClock clock_of(const std::filesystem::path &run, const std::string &host)
 		    exchanges_of(run / ".monitor" / "clocks", host, boots.empty() ? "" : *boots.begin());
 		made.exchanges = exchanges.all.size();
 		made.left_out = exchanges.damaged + exchanges.impossible + exchanges.foreign + exchanges.beyond;
-		const std::vector<OwnClock> own_clocks = own_clocks_of(run / host);
+		const std::vector<TraceClockError> clock_errors = clock_errors_of(run / host);
 		LineOptions options;
 		options.frequency_hz = exchanges.frequency_hz;
-		options.cover = times_of(own_clocks);
-		for (const OwnClock &own : own_clocks) // exchanges may read the clock of any CPU
-			options.widen_ns = std::max(options.widen_ns, own.skew_ns());
+		options.cover = times_of(clock_errors);
+		for (const TraceClockError &each : clock_errors) // exchanges may read the clock of any CPU
+			options.widen_ns = std::max(options.widen_ns, each.skew_ns());
 		made.lines = lines_of(exchanges.samples(), options);
-		add_own_clocks(made.lines, own_clocks);
+		add_clock_errors(made.lines, clock_errors);
 		if (made.lines.nodes.empty())
 			made.why_none = exchanges.all.empty() ? "there are no exchanges in the boot that was recorded"
 							      : "no line passes through the exchanges: the clock steps";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "own_clock.h"
+#include "host_clock.h"
 
 #include <algorithm>
 #include <limits>
@@ -16,13 +16,13 @@ std::uint64_t wider(std::uint64_t width)
 
 } // namespace
 
-OwnClock::OwnClock(const trace::Stream &stream) : stream_(&stream)
+HostClock::HostClock(const trace::Stream &stream) : stream_(&stream)
 {
 	if (const trace::Clock *const own = stream.own_clock())
 		clock_ = *own;
 }
 
-std::uint64_t OwnClock::ticks(std::uint64_t time)
+std::uint64_t HostClock::ticks(std::uint64_t time)
 {
 	std::uint64_t low = last_, high = last_, width = 1 << 16; // the tick is after low, and at most high
 	if (stream_->time(last_) < time) {
@@ -47,7 +47,7 @@ std::uint64_t OwnClock::ticks(std::uint64_t time)
 	return high;
 }
 
-std::uint64_t OwnClock::ns(std::uint64_t time)
+std::uint64_t HostClock::ns(std::uint64_t time)
 {
 	last_ = stream_->maps_time() ? ticks(time) : time;
 	return clock_.to_ns(last_);

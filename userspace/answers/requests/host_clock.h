@@ -13,9 +13,9 @@
 
 namespace monitor::requests {
 
-class OwnClock {
+class HostClock {
 public:
-	explicit OwnClock(const trace::Stream &stream);
+	explicit HostClock(const trace::Stream &stream);
 
 	// Since the clock's zero. Fast if times mostly increase.
 	std::uint64_t ns(std::uint64_t time);

@@ -19,7 +19,7 @@
 namespace monitor::collection {
 
 // Of one trace; times in its ticks.
-struct OwnClock {
+struct TraceClockError {
 	std::uint64_t begin = 0, end = 0; // of the trace
 	std::uint64_t frequency_hz = 1;
 	std::uint64_t skew_ticks = 0; // of the host's CPUs, which exchanges are subject to, too
@@ -31,9 +31,9 @@ struct OwnClock {
 };
 
 // Empty: nothing can be read, the trace has no times yet, or times of several clocks. Does not throw.
-std::optional<OwnClock> own_clock_of(const std::string &directory);
+std::optional<TraceClockError> trace_clock_error_of(const std::string &directory);
 
 // Where several traces of the host overlap, the largest of theirs counts.
-void add_own_clocks(ClockLines &lines, const std::vector<OwnClock> &all);
+void add_clock_errors(ClockLines &lines, const std::vector<TraceClockError> &all);
 
 } // namespace monitor::collection

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a host's own clock adds to the bounds of its lines: its traces' times are off the clock that exchanges read.
+// What a host's error clock adds to the bounds of its lines: its traces' times are off the clock that exchanges read.
 #include <catch2/catch.hpp>
 
 #include <filesystem>
@@ -7,17 +7,17 @@
 
 #include <unistd.h>
 
-#include "fleet/clocks/own_clock.h"
 #include "fleet/clocks/run_clocks.h"
+#include "fleet/clocks/trace_clock_error.h"
 #include "monitor/card.h"
 #include "reading/events/clock_map.h"
 #include "samples.h"
 
-namespace test_own_clock {
+namespace test_trace_clock_error {
 
 using namespace monitor;
 using collection::ClockLines;
-using collection::OwnClock;
+using collection::TraceClockError;
 
 namespace {
 
@@ -36,7 +36,7 @@ const std::string events =
 class Run {
 public:
 	explicit Run(std::uint64_t ahead, std::uint64_t skew = 0, std::uint64_t last_sync = 10 * second)
-	    : path_(fs::temp_directory_path() / ("own-clock-" + std::to_string(::getpid())))
+	    : path_(fs::temp_directory_path() / ("error-clock-" + std::to_string(::getpid())))
 	{
 		samples::StreamWriter recorder(EDC_CPU_UNKNOWN, 0), cpu(0, 0);
 		recorder.open(second);
@@ -102,7 +102,7 @@ std::uint64_t apart(std::uint64_t a, std::uint64_t b)
 
 } // namespace
 
-TEST_CASE("own clock: the true time of a token is within the bound, however far the probes' line is off")
+TEST_CASE("error clock: the true time of a token is within the bound, however far the probes' line is off")
 {
 	for (const std::uint64_t ahead : {0u, 500u, 20'000u, 3'000'000u}) {
 		const Run run(ahead);
@@ -127,7 +127,7 @@ TEST_CASE("own clock: the true time of a token is within the bound, however far 
 	}
 }
 
-TEST_CASE("own clock: exchanges of two CPUs whose clocks differ have a line, and the truth is within its bound")
+TEST_CASE("error clock: exchanges of two CPUs whose clocks differ have a line, and the truth is within its bound")
 {
 	constexpr std::uint64_t skew = 50'000;
 	const Run run(0, skew);
@@ -145,7 +145,7 @@ TEST_CASE("own clock: exchanges of two CPUs whose clocks differ have a line, and
 	}
 }
 
-TEST_CASE("own clock: where no two snapshots enclose a time, its bound is unknown")
+TEST_CASE("error clock: where no two snapshots enclose a time, its bound is unknown")
 {
 	const Run run(100, 0, 6 * second + second / 2);
 	run.exchange();
@@ -160,20 +160,20 @@ TEST_CASE("own clock: where no two snapshots enclose a time, its bound is unknow
 	CHECK_FALSE(map->bound_at(origin + 8 * second));
 }
 
-TEST_CASE("own clock: a split line passes where it did before")
+TEST_CASE("error clock: a split line passes where it did before")
 {
 	ClockLines lines;
 	lines.nodes = {{1000, 5000}, {2000, 9001}, {3000, 9002}};
 	lines.bounds_ns = {std::nullopt, 10, 20, std::nullopt};
 	lines.windows = 2;
-	OwnClock own;
-	own.begin = 900;
-	own.end = 2900;
-	own.frequency_hz = second;
-	own.has_snapshots = true;
-	own.intervals = {{1500, 2500, 7}, {2500, 2700, 3}};
+	TraceClockError error;
+	error.begin = 900;
+	error.end = 2900;
+	error.frequency_hz = second;
+	error.has_snapshots = true;
+	error.intervals = {{1500, 2500, 7}, {2500, 2700, 3}};
 	const auto before = map_of(lines);
-	add_own_clocks(lines, {own});
+	add_clock_errors(lines, {error});
 	const auto after = map_of(lines);
 	// between 2000 and 3000 there is no ns between the nodes for another one: it is unknown as a whole
 	REQUIRE(lines.nodes.size() == 4);
@@ -186,19 +186,19 @@ TEST_CASE("own clock: a split line passes where it did before")
 		CHECK(apart(before->map(ticks), after->map(ticks)) <= 1);
 }
 
-TEST_CASE("own clock: a trace without snapshots adds nothing, and says so")
+TEST_CASE("error clock: a trace without snapshots adds nothing, and says so")
 {
 	ClockLines lines;
 	lines.nodes = {{1000, 5000}, {2000, 9000}};
 	lines.bounds_ns = {std::nullopt, 10, std::nullopt};
-	OwnClock own;
-	own.begin = 1000;
-	own.end = 2000;
-	own.intervals = {{1000, 2000, 7}};
-	add_own_clocks(lines, {own});
+	TraceClockError error;
+	error.begin = 1000;
+	error.end = 2000;
+	error.intervals = {{1000, 2000, 7}};
+	add_clock_errors(lines, {error});
 	CHECK(lines.bounds_ns[1] == 10u);
 	CHECK_FALSE(lines.own_ns);
-	CHECK(OwnClock{0, 0, 3, 7}.skew_ns() == 2'333'333'334);
+	CHECK(TraceClockError{0, 0, 3, 7}.skew_ns() == 2'333'333'334);
 }
 
-} // namespace test_own_clock
+} // namespace test_trace_clock_error

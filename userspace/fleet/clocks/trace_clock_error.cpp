@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "own_clock.h"
+#include "trace_clock_error.h"
 
 #include <algorithm>
 #include <limits>
@@ -77,33 +77,33 @@ void split(ClockLines &lines, std::uint64_t ticks)
 	++lines.windows;
 }
 
-void split_where_known(ClockLines &lines, const OwnClock &own)
+void split_where_known(ClockLines &lines, const TraceClockError &error)
 {
-	if (!own.has_snapshots || own.intervals.empty())
+	if (!error.has_snapshots || error.intervals.empty())
 		return;
-	if (own.begin < own.intervals.front().from)
-		split(lines, own.intervals.front().from);
-	if (own.intervals.back().to < own.end)
-		split(lines, own.intervals.back().to);
+	if (error.begin < error.intervals.front().from)
+		split(lines, error.intervals.front().from);
+	if (error.intervals.back().to < error.end)
+		split(lines, error.intervals.back().to);
 }
 
 // The largest of the intervals that touch the window. Empty: some times of the trace in it are in none.
-trace::ClockBoundNs bound_in(const OwnClock &own, const Window &window)
+trace::ClockBoundNs bound_in(const TraceClockError &error, const Window &window)
 {
-	const auto &intervals = own.intervals;
-	if (intervals.empty() || window.is_entered_by(own.begin, intervals.front().from) ||
-	    window.is_entered_by(intervals.back().to, own.end))
+	const auto &intervals = error.intervals;
+	if (intervals.empty() || window.is_entered_by(error.begin, intervals.front().from) ||
+	    window.is_entered_by(intervals.back().to, error.end))
 		return std::nullopt;
 	std::uint64_t most = 0;
 	auto interval = std::ranges::lower_bound(intervals, window.from, {}, &analyze::ClockInterval::to);
 	for (; interval != intervals.end() && interval->from <= window.to; ++interval)
-		most = std::max(most, own.ns(interval->bound));
+		most = std::max(most, error.ns(interval->bound));
 	return most;
 }
 
 } // namespace
 
-std::uint64_t OwnClock::ns(std::uint64_t ticks) const
+std::uint64_t TraceClockError::ns(std::uint64_t ticks) const
 {
 	constexpr std::uint64_t second_ns = 1'000'000'000;
 	const WideTicks made =
@@ -111,7 +111,7 @@ std::uint64_t OwnClock::ns(std::uint64_t ticks) const
 	return made > no_limit ? no_limit : static_cast<std::uint64_t>(made);
 }
 
-std::optional<OwnClock> own_clock_of(const std::string &directory)
+std::optional<TraceClockError> trace_clock_error_of(const std::string &directory)
 {
 	try {
 		trace::Trace trace = trace::Trace::open(directory);
@@ -119,32 +119,32 @@ std::optional<OwnClock> own_clock_of(const std::string &directory)
 							[](const auto &stream) { return stream->maps_time(); });
 		if (trace.is_empty() || !has_one_clock)
 			return std::nullopt;
-		OwnClock own{trace.begin_time(), trace.end_time(), trace.description().clock.frequency_hz};
+		TraceClockError error{trace.begin_time(), trace.end_time(), trace.description().clock.frequency_hz};
 		const analyze::RecordingInfo info = analyze::recording_of(trace);
-		own.skew_ticks = info.skew().ticks;
-		own.has_snapshots = !info.statistics && !trace.description().find("sync").empty();
-		if (own.has_snapshots)
-			own.intervals = read_intervals(trace, info);
-		return own;
+		error.skew_ticks = info.skew().ticks;
+		error.has_snapshots = !info.statistics && !trace.description().find("sync").empty();
+		if (error.has_snapshots)
+			error.intervals = read_intervals(trace, info);
+		return error;
 	} catch (const Error &) { // the host's blocks have not come, or are damaged: reading the run tells
 		return std::nullopt;
 	}
 }
 
-void add_own_clocks(ClockLines &lines, const std::vector<OwnClock> &all)
+void add_clock_errors(ClockLines &lines, const std::vector<TraceClockError> &all)
 {
 	if (lines.nodes.empty())
 		return;
-	for (const OwnClock &own : all)
-		split_where_known(lines, own);
+	for (const TraceClockError &error : all)
+		split_where_known(lines, error);
 	for (std::size_t number = 0; number < lines.bounds_ns.size(); ++number) {
 		trace::ClockBoundNs &bound = lines.bounds_ns[number];
 		const Window window = window_at(lines, number);
 		std::uint64_t most = 0;
-		for (const OwnClock &own : all) {
-			if (!bound || !own.has_snapshots || !window.is_touched_by(own.begin, own.end))
+		for (const TraceClockError &error : all) {
+			if (!bound || !error.has_snapshots || !window.is_touched_by(error.begin, error.end))
 				continue;
-			const auto mine = bound_in(own, window);
+			const auto mine = bound_in(error, window);
 			lines.not_witnessed += !mine;
 			if (!mine)
 				bound.reset();
