@@ -26,8 +26,8 @@ namespace http = beast::http;
 using namespace std::chrono_literals;
 using asio::ip::tcp;
 
-constexpr unsigned threads = 4;                                  // a slow answer must not hold up the others
-constexpr std::size_t max_connections = 256, max_strangers = 64; // these have not shown the secret
+constexpr unsigned threads = 4;                                        // a slow answer must not hold up the others
+constexpr std::size_t max_connections = 256, max_unauthenticated = 64; // without the secret
 constexpr std::uint32_t max_header_bytes = 8 << 10;
 constexpr auto max_read_time = 10s; // from the first byte of a request to its last
 constexpr auto max_idle_time = 60s; // until the next request
@@ -81,13 +81,13 @@ struct HttpServer::Parts {
 
 	std::string secret;
 	Answer answer;
-	std::mutex lock; // of `connections` and `strangers`; before `io`, with which connections end
+	std::mutex lock; // of `connections` and `unauthenticated`; before `io`, with which connections end
 	std::size_t connections = 0;
 	asio::io_context io{threads};
 	tcp::acceptor acceptor{io};
 	asio::steady_timer pause{io};
 	std::uint16_t port = 0;
-	std::list<std::weak_ptr<Connection>> strangers; // have not shown the secret, in the order in which they came
+	std::list<std::weak_ptr<Connection>> unauthenticated; // without the secret, oldest first
 
 	HttpResponse respond(const http::request<http::empty_body> &request) const;
 	void accept();
@@ -115,7 +115,7 @@ public:
 	{
 		asio::post(stream_.get_executor(), [self = shared_from_this()] { self->stream_.close(); });
 	}
-	bool is_stranger() const { return is_stranger_; }
+	bool is_unauthenticated() const { return is_unauthenticated_; }
 
 private:
 	void wait_for_request(std::chrono::seconds time)
@@ -146,7 +146,7 @@ private:
 		const http::request<http::empty_body> request = parser_->release();
 		HttpResponse made = parts_.respond(request);
 		const bool is_refused = made.status == static_cast<unsigned>(http::status::forbidden);
-		is_stranger_ = is_stranger_ && (is_refused || parts_.secret.empty());
+		is_unauthenticated_ = is_unauthenticated_ && (is_refused || parts_.secret.empty());
 		response_ = {static_cast<http::status>(made.status), request.version()};
 		response_.set(http::field::content_type, made.type);
 		response_.set(http::field::cache_control, "no-store");
@@ -175,7 +175,7 @@ private:
 	beast::flat_buffer buffer_;
 	std::optional<http::request_parser<http::empty_body>> parser_;
 	http::response<http::string_body> response_;
-	std::atomic<bool> is_stranger_{true};
+	std::atomic<bool> is_unauthenticated_{true};
 };
 
 HttpResponse HttpServer::Parts::respond(const http::request<http::empty_body> &request) const
@@ -213,20 +213,20 @@ HttpResponse HttpServer::Parts::respond(const http::request<http::empty_body> &r
 	}
 }
 
-// Who has not shown that he knows the secret makes room for others: the oldest one goes.
+// Too many unauthenticated clients: close the oldest.
 void HttpServer::Parts::enter(const std::shared_ptr<Connection> &connection)
 {
 	std::vector<std::shared_ptr<Connection>> held; // until the lock is open: the last to hold one ends it
 	const std::lock_guard guard(lock);
-	strangers.remove_if([&held](const std::weak_ptr<Connection> &one) {
+	unauthenticated.remove_if([&held](const std::weak_ptr<Connection> &one) {
 		held.push_back(one.lock());
-		return !held.back() || !held.back()->is_stranger();
+		return !held.back() || !held.back()->is_unauthenticated();
 	});
-	strangers.push_back(connection);
-	if (strangers.size() <= max_strangers)
+	unauthenticated.push_back(connection);
+	if (unauthenticated.size() <= max_unauthenticated)
 		return;
-	held.push_back(strangers.front().lock());
-	strangers.pop_front();
+	held.push_back(unauthenticated.front().lock());
+	unauthenticated.pop_front();
 	if (held.back())
 		held.back()->end();
 }
