@@ -19,7 +19,7 @@
 namespace monitor::agent {
 namespace {
 
-constexpr std::size_t max_heard = 64, max_flight_bytes = 64 << 10, max_reply_text = 4096, max_untold = 64,
+constexpr std::size_t max_heard = 64, max_flight_bytes = 64 << 10, max_reply_text = 4096, max_undelivered = 64,
 		      max_heard_hosts = 1024, max_heard_numbers = 64;
 constexpr std::uint64_t max_age_ns = 2'000'000'000; // of a trigger that fired before this process looked
 constexpr std::chrono::nanoseconds patience_with_connection(max_age_ns);
@@ -69,19 +69,19 @@ CoordinatedSnapshots::CoordinatedSnapshots(std::string host, std::string runs_di
 					   std::function<void(const std::string &)> report)
     : host_(std::move(host)), runs_directory_(std::move(runs_directory)), publish_(std::move(publish)),
       report_(std::move(report)), changes_(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)),
-      bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
+      wakeup_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
 {
-	if (!changes_ || !bell_)
+	if (!changes_ || !wakeup_)
 		throw Error(errno, "cannot watch for snapshots");
 }
 
 void CoordinatedSnapshots::set_runs(const std::vector<CoordinatedRun> &runs)
 {
 	std::set<std::string> named;
-	for (const CoordinatedRun &told : runs) {
-		named.insert(told.run);
+	for (const CoordinatedRun &permitted : runs) {
+		named.insert(permitted.run);
 		const auto [run, is_new] =
-		    runs_.try_emplace(told.run, Run{told, -1, 0, CoordinatedLimits(told.snapshots), {}});
+		    runs_.try_emplace(permitted.run, Run{permitted, -1, 0, CoordinatedLimits(permitted.snapshots), {}});
 		if (is_new)
 			watch(run->second);
 	}
@@ -91,18 +91,18 @@ void CoordinatedSnapshots::set_runs(const std::vector<CoordinatedRun> &runs)
 			::inotify_rm_watch(changes_.get(), entry.second.watch);
 		return is_over;
 	});
-	tell_fired(Clock::now());
+	publish_fired(Clock::now());
 }
 
-// What began before is only passed on if that was just now: else the process before this one, which was ended, has told
-// it. If that one told it just now, too, the others know it by its number.
+// Snapshots from before this process started are published only if recent: its predecessor published older ones. Other
+// hosts recognise a duplicate by its number.
 void CoordinatedSnapshots::watch(Run &run)
 {
-	const std::string directory = runs_directory_ + '/' + run.told.run + "/.monitor";
+	const std::string directory = runs_directory_ + '/' + run.permitted.run + "/.monitor";
 	run.watch = ::inotify_add_watch(changes_.get(), directory.c_str(), IN_MOVED_TO | IN_ONLYDIR);
 	if (run.watch < 0)
 		report_(fmt::format("run {}: other hosts do not learn of triggers here: {} cannot be watched",
-				    run.told.run, directory));
+				    run.permitted.run, directory));
 	const std::uint64_t now_ns = clock_ns(CLOCK_REALTIME);
 	for (const record::BegunSnapshot &each : new_ones(run))
 		run.seen = each.realtime_ns + max_age_ns < now_ns ? each.number : run.seen;
@@ -111,7 +111,7 @@ void CoordinatedSnapshots::watch(Run &run)
 
 std::vector<record::BegunSnapshot> CoordinatedSnapshots::new_ones(Run &run) const
 {
-	const std::string path = runs_directory_ + '/' + run.told.run + "/.monitor/flight.json";
+	const std::string path = runs_directory_ + '/' + run.permitted.run + "/.monitor/flight.json";
 	std::vector<record::BegunSnapshot> begun = record::parse_begun_snapshots(read_text(path, max_flight_bytes + 1));
 	std::erase_if(begun, [&](const record::BegunSnapshot &each) { return each.number <= run.seen; });
 	return begun;
@@ -121,32 +121,33 @@ void CoordinatedSnapshots::look(Run &run)
 {
 	for (const record::BegunSnapshot &each : new_ones(run)) {
 		run.seen = each.number;
-		if (each.by == record::SnapshotRequest::By::trigger && untold_.size() < max_untold)
-			untold_.push_back(
-			    {fleet::snapshot_news_text(news_of(run.told.run, each)),
+		if (each.by == record::SnapshotRequest::By::trigger && undelivered_.size() < max_undelivered)
+			undelivered_.push_back(
+			    {fleet::snapshot_news_text(news_of(run.permitted.run, each)),
 			     fmt::format("run {}: other hosts do not learn that {} fired: there is no connection",
-					 run.told.run, each.why),
+					 run.permitted.run, each.why),
 			     {}});
 		if (run.asked && each.why == run.asked->why)
-			tell_froze(run, each);
+			publish_froze(run, each);
 	}
 }
 
 // A connection that is made at this moment is waited for, as at the start of this process; later nobody would know what
 // it is about.
-void CoordinatedSnapshots::tell_fired(Clock::time_point now)
+void CoordinatedSnapshots::publish_fired(Clock::time_point now)
 {
-	while (!untold_.empty() && publish_("fired", untold_.front().text))
-		untold_.pop_front();
-	for (Untold &each : untold_)
+	while (!undelivered_.empty() && publish_("fired", undelivered_.front().text))
+		undelivered_.pop_front();
+	for (Undelivered &each : undelivered_)
 		each.since = each.since.value_or(now);
-	for (; !untold_.empty() && now - *untold_.front().since > patience_with_connection; untold_.pop_front())
-		report_(untold_.front().sentence);
+	for (; !undelivered_.empty() && now - *undelivered_.front().since > patience_with_connection;
+	     undelivered_.pop_front())
+		report_(undelivered_.front().sentence);
 }
 
-void CoordinatedSnapshots::tell_froze(const Run &run, const record::BegunSnapshot &snapshot)
+void CoordinatedSnapshots::publish_froze(const Run &run, const record::BegunSnapshot &snapshot)
 {
-	fleet::SnapshotNews news = news_of(run.told.run, snapshot);
+	fleet::SnapshotNews news = news_of(run.permitted.run, snapshot);
 	news.trigger = run.asked->because.news.trigger;
 	news.cause_host = run.asked->because.host;
 	news.cause_number = run.asked->because.news.number;
@@ -172,12 +173,12 @@ void CoordinatedSnapshots::hear(std::string_view untrusted_subject, std::string_
 			return;
 		heard_.push_back({subject->host, std::move(*news)});
 	}
-	::eventfd_write(bell_.get(), 1);
+	::eventfd_write(wakeup_.get(), 1);
 }
 
 void CoordinatedSnapshots::add_fds(std::vector<pollfd> &to) const
 {
-	to.push_back({bell_.get(), POLLIN, 0});
+	to.push_back({wakeup_.get(), POLLIN, 0});
 	to.push_back({changes_.get(), POLLIN, 0});
 	for (const auto &[name, run] : runs_)
 		if (run.asked)
@@ -190,7 +191,7 @@ void CoordinatedSnapshots::step(Clock::time_point now)
 		take_heard(now);
 		take_changes();
 		take_replies();
-		tell_fired(now);
+		publish_fired(now);
 	} catch (const Error &error) { // such as no descriptor left: there may be one the next time
 		report_(error.what());
 	}
@@ -198,8 +199,8 @@ void CoordinatedSnapshots::step(Clock::time_point now)
 
 void CoordinatedSnapshots::take_heard(Clock::time_point now)
 {
-	eventfd_t rings;
-	::eventfd_read(bell_.get(), &rings);
+	eventfd_t wakeups;
+	::eventfd_read(wakeup_.get(), &wakeups);
 	std::deque<Heard> heard;
 	std::vector<std::string> sentences;
 	{
@@ -220,7 +221,7 @@ void CoordinatedSnapshots::ask(Run &run, const Heard &heard)
 		run.heard.clear();
 	std::set<std::uint64_t> &numbers = run.heard[heard.host];
 	if (!numbers.insert(heard.news.number).second)
-		return; // it was told before
+		return; // a duplicate
 	if (numbers.size() > max_heard_numbers)
 		numbers.erase(numbers.begin());
 	const std::string cause = cause_text(heard.host, heard.news);
@@ -232,13 +233,14 @@ void CoordinatedSnapshots::ask(Run &run, const Heard &heard)
 		request.trigger = heard.news.trigger;
 		request.joins = true;
 		try {
-			run.asked.emplace(Asked{heard, cause, record::SnapshotQuestion(run.told.recorder, request)});
+			run.asked.emplace(
+			    Asked{heard, cause, record::SnapshotQuestion(run.permitted.recorder, request)});
 			return;
 		} catch (const Error &error) {
 			why_not = error.what();
 		}
 	}
-	report_(fmt::format("run {}: no snapshot for {}: {}", run.told.run, cause, why_not));
+	report_(fmt::format("run {}: no snapshot for {}: {}", run.permitted.run, cause, why_not));
 }
 
 void CoordinatedSnapshots::take_changes()
@@ -268,7 +270,7 @@ void CoordinatedSnapshots::take_replies()
 		look(run); // it began before it was answered
 		const nlohmann::json reply = parse_json(*text);
 		if (const auto joined = joined_snapshot(reply))
-			tell_froze(run, *joined);
+			publish_froze(run, *joined);
 		else if (const auto error = text_field(reply, "error", max_reply_text); error || text->empty())
 			report_(fmt::format("run {}: no snapshot for {}: {}", name, run.asked->why,
 					    error.value_or("the flight recorder has ended")));

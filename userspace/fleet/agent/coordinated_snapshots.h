@@ -63,7 +63,7 @@ private:
 		record::SnapshotQuestion question;
 	};
 	struct Run {
-		CoordinatedRun told;
+		CoordinatedRun permitted;
 		int watch = -1;
 		unsigned seen = 0; // the newest snapshot that was looked at
 		CoordinatedLimits limits;
@@ -71,12 +71,12 @@ private:
 		std::map<std::string, std::set<std::uint64_t>> heard{}; // the snapshots of each host that were
 	};
 	// That a trigger of this host fired.
-	struct Untold {
+	struct Undelivered {
 		std::string text, sentence; // what is published; what is reported if it cannot be
 		std::optional<Clock::time_point> since;
 	};
 
-	void tell_fired(Clock::time_point now);
+	void publish_fired(Clock::time_point now);
 	void watch(Run &run);
 	std::vector<record::BegunSnapshot> new_ones(Run &run) const;
 	void look(Run &run);
@@ -84,14 +84,14 @@ private:
 	void take_heard(Clock::time_point now);
 	void take_replies();
 	void ask(Run &run, const Heard &heard);
-	void tell_froze(const Run &run, const record::BegunSnapshot &snapshot);
+	void publish_froze(const Run &run, const record::BegunSnapshot &snapshot);
 
 	const std::string host_, runs_directory_;
 	const std::function<bool(std::string_view, const std::string &)> publish_;
 	const std::function<void(const std::string &)> report_;
 	std::map<std::string, Run> runs_;
-	std::deque<Untold> untold_;
-	Fd changes_, bell_;
+	std::deque<Undelivered> undelivered_;
+	Fd changes_, wakeup_;
 	std::mutex mutex_; // of what follows
 	std::deque<Heard> heard_;
 	SenderRateLimit rate_limit_;

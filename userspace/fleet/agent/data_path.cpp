@@ -18,7 +18,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t max_told = 1000;
+constexpr std::size_t max_announced = 1000;
 constexpr auto between_spool_steps = 1s, between_problems = 10s;
 constexpr auto until_announced = 3s; // that a run it started runs, of which it has said nothing yet
 
@@ -27,7 +27,7 @@ constexpr auto until_announced = 3s; // that a run it started runs, of which it 
 DataPath::DataPath(const fleet::ConnectionOptions &hub, const std::string &host, const Where &where,
 		   RunningRuns running, std::function<void(const std::string &)> report)
     : report_(std::move(report)), runs_(where.runs), forward_(where.forward), running_(std::move(running)),
-      told_(running_), forwarder_(hub, host, report_), forwarding_(forwarder_, report_),
+      announced_(running_), forwarder_(hub, host, report_), forwarding_(forwarder_, report_),
       spool_(
 	  where.runs, where.max_bytes, forwarding_, [this](const std::string &run) { return is_running(run); }, report_,
 	  [this](const std::string &run) { return forward_of(run); }),
@@ -61,7 +61,7 @@ bool DataPath::is_running(const std::string &run)
 		first_seen_.erase(run);
 		return true;
 	}
-	if (told_.contains(run))
+	if (announced_.contains(run))
 		return false; // it ran, and has ended
 	const auto [seen, is_first] = first_seen_.try_emplace(run, Clock::now());
 	return Clock::now() - seen->second < until_announced;
@@ -69,17 +69,17 @@ bool DataPath::is_running(const std::string &run)
 
 void DataPath::remember(const RunningRuns &running)
 {
-	if (told_.size() >= max_told)
-		told_ = running_;
+	if (announced_.size() >= max_announced)
+		announced_ = running_;
 	for (const auto &[run, forward] : running)
-		told_.insert_or_assign(run, forward);
+		announced_.insert_or_assign(run, forward);
 }
 
 fleet::Forward DataPath::forward_of(const std::string &run) const
 {
 	const std::lock_guard lock(mutex_);
-	const auto found = told_.find(run);
-	return found == told_.end() ? forward_ : found->second.value_or(forward_);
+	const auto found = announced_.find(run);
+	return found == announced_.end() ? forward_ : found->second.value_or(forward_);
 }
 
 std::vector<fleet::CommandAnswer::Trace> DataPath::fetch(fleet::FetchRequest request)
@@ -123,7 +123,7 @@ void DataPath::fill(fleet::Presence &presence) const
 
 void DataPath::step_until(const std::stop_token &stop)
 {
-	Clock::time_point next{}, told{};
+	Clock::time_point next{}, reported{};
 	while (!stop.stop_requested()) {
 		try {
 			if (looks_now_.exchange(false) || Clock::now() >= next) {
@@ -134,9 +134,9 @@ void DataPath::step_until(const std::stop_token &stop)
 			}
 			forwarding_.step(next);
 		} catch (const std::exception &error) { // a full disk need not stay full
-			if (Clock::now() - told > between_problems)
+			if (Clock::now() - reported > between_problems)
 				report_(sentence_of(error));
-			told = Clock::now();
+			reported = Clock::now();
 			std::this_thread::sleep_for(100ms);
 		}
 	}

@@ -65,7 +65,7 @@ private:
 	std::atomic<bool> looks_now_ = false;
 	mutable std::mutex mutex_; // of what follows
 	RunningRuns running_;
-	RunningRuns told_; // also of runs that have ended: a trace may be found after that
+	RunningRuns announced_; // also of runs that have ended: a trace may be found after that
 	std::map<std::string, Clock::time_point> first_seen_; // of runs that nobody says run
 	fleet::SpoolAccount account_;
 	fleet::NatsForwarder forwarder_;

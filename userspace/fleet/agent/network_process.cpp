@@ -63,7 +63,7 @@ RunningRuns running_of(const std::vector<fleet::Presence::Run> &runs)
 
 NetworkProcess::NetworkProcess(NetworkOptions options, Fd link)
     : options_(std::move(options)), link_(std::move(link)), presence_(options_.presence),
-      bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      wakeup_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       coordinated_(
 	  options_.host, options_.runs,
 	  [this](std::string_view kind, const std::string &text) {
@@ -120,7 +120,7 @@ bool NetworkProcess::wait_for_runs()
 
 void NetworkProcess::wake()
 {
-	::eventfd_write(bell_.get(), 1);
+	::eventfd_write(wakeup_.get(), 1);
 }
 
 // In a thread of libnats. An empty message is no command: it asks who is there.
@@ -151,19 +151,19 @@ bool NetworkProcess::take_reports()
 			coordinated_.set_runs(parse_coordinated_runs(text));
 		} else if (const auto asked = fleet::parse_fetch_request(text); datagram[0] == link_fetch && asked) {
 			take_request(*asked);
-		} else if (const auto told = fleet::parse_presence(text); datagram[0] == link_runs && told) {
-			take_runs(*told);
+		} else if (const auto state = fleet::parse_presence(text); datagram[0] == link_runs && state) {
+			take_runs(*state);
 		}
 	}
 }
 
-void NetworkProcess::take_runs(const fleet::Presence &told)
+void NetworkProcess::take_runs(const fleet::Presence &state)
 {
 	knows_runs_ = true;
-	presence_.runs = told.runs;
-	presence_.refused = told.refused;
+	presence_.runs = state.runs;
+	presence_.refused = state.refused;
 	if (data_)
-		data_->set_running(running_of(told.runs));
+		data_->set_running(running_of(state.runs));
 }
 
 void NetworkProcess::take_request(const fleet::FetchRequest &request)
@@ -230,11 +230,11 @@ void NetworkProcess::wait_until(std::chrono::steady_clock::time_point time)
 {
 	const auto left = time - std::chrono::steady_clock::now();
 	const auto ms = std::chrono::ceil<std::chrono::milliseconds>(left).count();
-	std::vector<pollfd> fds = {{link_.get(), POLLIN, 0}, {bell_.get(), POLLIN, 0}};
+	std::vector<pollfd> fds = {{link_.get(), POLLIN, 0}, {wakeup_.get(), POLLIN, 0}};
 	coordinated_.add_fds(fds);
 	::poll(fds.data(), fds.size(), static_cast<int>(std::max<decltype(ms)>(ms, 0)));
-	eventfd_t rings;
-	::eventfd_read(bell_.get(), &rings);
+	eventfd_t wakeups;
+	::eventfd_read(wakeup_.get(), &wakeups);
 }
 
 // Calls at any rate get at most one presence in between_calls.

@@ -5,7 +5,7 @@
 // collector (data_path.h), and passes on that triggers fired (coordinated_snapshots.h).
 //
 // Runs in a process of its own, forked by agent.cpp from the privileged process before there are threads. Threads:
-// run() in the main one; libnats' own, which only write to the link and ring the bell. Invariant: it ends when the
+// run() in the main one; libnats' own, which only write to the link and to wakeup_. Invariant: it ends when the
 // privileged process has closed the link, at the latest some seconds after.
 #pragma once
 
@@ -47,7 +47,7 @@ private:
 	void take_problem(const std::string &problem);
 	bool wait_for_runs();
 	bool take_reports();
-	void take_runs(const fleet::Presence &told);
+	void take_runs(const fleet::Presence &state);
 	void wait_until(std::chrono::steady_clock::time_point time);
 	std::chrono::steady_clock::time_point next_presence() const;
 	void take_request(const fleet::FetchRequest &request);
@@ -69,7 +69,7 @@ private:
 	std::atomic<bool> is_called_ = false;     // for its presence
 	std::chrono::steady_clock::time_point next_beat_,
 	    next_called_; // when it says that it is there: by itself, called
-	Fd bell_;         // wakes the main thread
+	Fd wakeup_;       // wakes the main thread
 	CoordinatedSnapshots coordinated_;
 	std::unique_ptr<DataPath> data_;
 	std::unique_ptr<fleet::Connection> connection_; // the last: its threads use the others

@@ -472,7 +472,7 @@ void PrivilegedProcess::send(const std::string &text)
 		say("the part with the network does not read: an answer is lost");
 }
 
-// Recordings first, so that their ends are still told.
+// Recordings first, so that their ends are still reported.
 void PrivilegedProcess::end_all()
 {
 	say("it ends: recordings are ended");

@@ -46,7 +46,7 @@ public:
 		return false;
 	}
 
-	// What is to be told since the last call: two sentences for each host and each time that it was too much.
+	// Sentences since the last call: two for each host and each time that it exceeded its limit.
 	std::vector<std::string> take_sentences(Clock::time_point now)
 	{
 		for (auto &[host, bucket] : hosts_)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the operator is told of a flight recorder's reply. The recorder runs as the user of the traces, and the
+// The answer to the operator, from a flight recorder's reply. The recorder runs as the user of the traces, and the
 // privileged process, which passes this on, is privileged: the reply is untrusted. Called by snapshot_commands.cpp.
 // Invariant: any bytes give an answer of bounded size.
 #pragma once

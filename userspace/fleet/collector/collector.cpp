@@ -210,7 +210,7 @@ bool Collector::is_unsure(const std::string &path)
 		const auto found = unsure_.find(path);
 		if (found == unsure_.end())
 			return false;
-		error_number = std::exchange(found->second, 0); // told once for each failure
+		error_number = std::exchange(found->second, 0); // reported once for each failure
 	}
 	if (error_number)
 		report("sync", fmt::format("{} could not be written to the disk: {}; it is written again", path,

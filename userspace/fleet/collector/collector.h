@@ -94,7 +94,7 @@ private:
 	DiskSync accounts_disk_;
 	std::uint64_t saved_traces_; // the number of traces in the accounts on the disk
 	std::mutex unsure_mutex_;    // of what follows; never locked for long, as the syncer's thread waits for it
-	// Files whose content may not be on the disk although it can be read; errno, 0 once it was told.
+	// Files whose content may not be on the disk although it can be read; errno, 0 once it was reported.
 	std::map<std::string, int> unsure_;
 	Syncer syncer_; // last: its thread uses all of the above
 };

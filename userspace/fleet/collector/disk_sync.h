@@ -3,10 +3,10 @@
 // file system, as a flush of the disk for each file limits how many hosts a collector can have.
 //
 // Used by syncer.cpp, and by collector.cpp for the accounts, which have one each: the kernel reports a failed write
-// once for each open file system, so what one DiskSync is told another one is not. Not thread-safe. Invariant: a file
-// is reported as written only if an fdatasync of it, or a syncfs after which no write of this file system had ever
-// failed, has succeeded. syncfs is used only where it is known to report what failed: on ext4, XFS and Btrfs, since
-// Linux 5.17 (before, the kernel ignored what the file system said).
+// once for each open file system, so what is reported to one DiskSync is not reported to another. Not thread-safe.
+// Invariant: a file is reported as written only if an fdatasync of it, or a syncfs after which no write of this file
+// system had ever failed, has succeeded. syncfs is used only where it is known to report what failed: on ext4, XFS and
+// Btrfs, since Linux 5.17 (before, the kernel ignored what the file system said).
 #pragma once
 
 #include <map>

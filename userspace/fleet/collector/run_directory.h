@@ -91,7 +91,7 @@ public:
 	{
 		new_in_.insert(unsynced.begin(), unsynced.end());
 	}
-	// What was found and is to be told; "": nothing.
+	// What was found and is to be reported; "": nothing.
 	std::string take_notice() { return std::exchange(notice_, ""); }
 
 	// Throws Error.

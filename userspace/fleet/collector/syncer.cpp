@@ -47,7 +47,7 @@ void Syncer::wait_for_room()
 	changed_.wait(lock, [&] { return waiting_.size() < max_waiting_files && messages_ < max_waiting_messages; });
 }
 
-// The descriptor that was opened first is told of all that failed since.
+// The descriptor that was opened first reports all failures since.
 void Syncer::add(Unsynced unsynced)
 {
 	const std::lock_guard lock(mutex_);

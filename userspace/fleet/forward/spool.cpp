@@ -139,11 +139,11 @@ void Spool::step(std::chrono::steady_clock::time_point now)
 	});
 	if (!unknown_since_.empty())
 		return;
-	if (account_.bytes > account_.max_bytes && !is_told_full_)
+	if (account_.bytes > account_.max_bytes && !is_full_reported_)
 		report_(
 		    fmt::format("the spool {} has {} MiB, more than its limit: only recordings that run are left in it",
 				directory_, account_.bytes >> 20));
-	is_told_full_ = account_.bytes > account_.max_bytes;
+	is_full_reported_ = account_.bytes > account_.max_bytes;
 }
 
 bool Spool::may_go(const Entry &entry, std::chrono::steady_clock::time_point now)

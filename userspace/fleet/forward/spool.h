@@ -63,7 +63,7 @@ private:
 	std::function<Forward(const std::string &)> forward_;
 	SpoolAccount account_;
 	std::map<std::string, std::chrono::steady_clock::time_point> unknown_since_; // by run
-	bool is_told_full_ = false;
+	bool is_full_reported_ = false;
 };
 
 } // namespace monitor::fleet

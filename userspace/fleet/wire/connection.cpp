@@ -145,8 +145,8 @@ void deliver(natsConnection *, natsSubscription *, natsMsg *message, void *numbe
 } // namespace
 
 struct Connection::Parts {
-	Parts(const ConnectionOptions &options, Events told)
-	    : wanted(options), hubs(parse_hubs(options.hub)), events(std::move(told)),
+	Parts(const ConnectionOptions &options, Events handlers)
+	    : wanted(options), hubs(parse_hubs(options.hub)), events(std::move(handlers)),
 	      number(LateCalls<Parts>::add(*this))
 	{
 	}

@@ -4,7 +4,7 @@
 //
 // Written by the agent (fleet/agent/), read by `monitor fleet`. Who sent one is in its subject, which the server
 // binds to the certificate; so no field here names a host. JSON with a version; fields of later versions are ignored.
-// Of a later `version` the operator is told that the host is there. Invariant: parsing any bytes gives values of
+// Of a later `version` the operator sees only that the host is present. Invariant: parsing any bytes gives values of
 // bounded size, or nothing.
 #pragma once
 
