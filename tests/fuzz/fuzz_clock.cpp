@@ -48,7 +48,7 @@ void walk(const std::shared_ptr<const trace::ClockMap> &map)
 void exchanges(std::string_view text)
 {
 	std::string why;
-	const auto made = collection::parse_exchanges(text, why);
+	const auto made = fleet::parse_exchanges(text, why);
 	if (!made) {
 		require(!why.empty());
 		return;
@@ -85,7 +85,7 @@ void collections(const std::string &text)
 void loops(std::string_view text)
 {
 	std::uint64_t damaged = 0;
-	for (const collection::LoopMessage &message : collection::parse_loops(text, damaged))
+	for (const fleet::LoopMessage &message : fleet::parse_loops(text, damaged))
 		require(!message.from.empty() && !message.boot.empty() &&
 			message.from.size() + message.from_boot.size() + message.boot.size() < text.size());
 	if (const auto clock = fleet::last_system_clock(text)) {

@@ -77,12 +77,12 @@ struct Delays {
 	double between_ms = 100;
 };
 
-inline std::vector<monitor::collection::ClockExchange> exchanges(std::mt19937_64 &random, const Clocks &clocks,
-								 const Delays &delays, double seconds)
+inline std::vector<monitor::fleet::ClockExchange> exchanges(std::mt19937_64 &random, const Clocks &clocks,
+							    const Delays &delays, double seconds)
 {
 	std::exponential_distribution<double> there(1e6 / delays.there_us), back(1e6 / delays.back_us);
 	std::uniform_real_distribution<double> between(0, 2e-3 * delays.between_ms);
-	std::vector<monitor::collection::ClockExchange> all;
+	std::vector<monitor::fleet::ClockExchange> all;
 	for (double sent = 0.01; sent < seconds - 0.1; sent += between(random)) {
 		const double arrived = sent + delays.min_us * 1e-6 + there(random), answered = arrived + 3e-6;
 		const double received = answered + delays.min_us * 1e-6 + back(random);

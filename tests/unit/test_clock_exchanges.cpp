@@ -7,7 +7,7 @@
 namespace test_clock_exchanges {
 
 using namespace monitor;
-using collection::ClockExchanges;
+using fleet::ClockExchanges;
 
 namespace {
 
@@ -17,7 +17,7 @@ const std::string head =
 ClockExchanges parsed(const std::string &text)
 {
 	std::string why;
-	auto made = collection::parse_exchanges(text, why);
+	auto made = fleet::parse_exchanges(text, why);
 	INFO(why);
 	REQUIRE(made);
 	return *made;
@@ -26,7 +26,7 @@ ClockExchanges parsed(const std::string &text)
 std::string refused(const std::string &text)
 {
 	std::string why;
-	CHECK_FALSE(collection::parse_exchanges(text, why));
+	CHECK_FALSE(fleet::parse_exchanges(text, why));
 	return why;
 }
 

@@ -33,9 +33,9 @@ struct Judged {
 	}
 };
 
-ClockLines lines_of(const std::vector<collection::ClockExchange> &exchanges, const collection::LineOptions &options)
+ClockLines lines_of(const std::vector<fleet::ClockExchange> &exchanges, const collection::LineOptions &options)
 {
-	collection::ClockExchanges all;
+	fleet::ClockExchanges all;
 	all.all = exchanges;
 	return collection::lines_of(all.samples(), options);
 }
@@ -130,7 +130,7 @@ TEST_CASE("clock lines: between exact exchanges a rate that changes bends the li
 {
 	std::mt19937_64 random(6);
 	const Clocks clocks(random, {0, 2, 1e9}, run_s / 4, 1'000'000'000);
-	std::vector<collection::ClockExchange> all;
+	std::vector<fleet::ClockExchange> all;
 	for (double sent = 0.01; sent < run_s / 4 - 1; sent += 1)
 		all.push_back(
 		    {clocks.ticks(sent), clocks.ns(sent + 1e-8), clocks.ns(sent + 1e-8), clocks.ticks(sent + 2e-8)});
@@ -184,7 +184,7 @@ TEST_CASE("clock lines: a step while messages go one way only is noticed by the 
 		std::mt19937_64 random(9);
 		const Wander wander{25, 1, 2, 100, steps_host ? 3600.0 : 0, steps_host ? 0 : 3600.0};
 		const Clocks clocks(random, wander, run_s, 1'000'000'000);
-		collection::ClockExchanges all;
+		fleet::ClockExchanges all;
 		all.all = exchanges(random, clocks, fast, run_s);
 		collection::ClockSamples samples = all.samples();
 		const std::uint64_t from = clocks.ticks(60), to = clocks.ticks(140);

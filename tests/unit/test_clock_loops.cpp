@@ -17,9 +17,9 @@ namespace test_clock_loops {
 
 using namespace monitor;
 using namespace std::chrono_literals;
-using collection::JudgedLoops;
 using fleet::ClockQuestion;
 using fleet::ClockRelays;
+using fleet::JudgedLoops;
 
 namespace {
 
@@ -176,14 +176,14 @@ TEST_CASE("clock loops: messages are taken for what they are, damaged ones for n
 	std::uint64_t damaged = 0;
 	const std::string text = "monitor-clock-loop 1\n" + line("a", 5, 6) + "a b c\n" + line("a", 7, 8) +
 				 "a x 1 y 2 3\n" + line("unfinished", 1, 2).substr(0, 20);
-	const auto messages = collection::parse_loops(text, damaged);
+	const auto messages = fleet::parse_loops(text, damaged);
 	REQUIRE(messages.size() == 2);
 	CHECK(messages[1].from == "a");
 	CHECK(messages[1].sent == 7);
 	CHECK(messages[1].received == 8);
 	CHECK(messages[1].boot == boot_text);
 	CHECK(damaged == 2);
-	CHECK(collection::parse_loops("monitor-clock-loop 2\n" + line("a", 5, 6), damaged).empty());
+	CHECK(fleet::parse_loops("monitor-clock-loop 2\n" + line("a", 5, 6), damaged).empty());
 	CHECK(damaged == 3);
 }
 
@@ -193,24 +193,24 @@ TEST_CASE("clock loops: a message that arrives before it was sent by more than b
 	run.write_clocks();
 	run.write("b", line("a", 1000, 1500) + line("a", 2000, 2100));
 	run.write("a", line("b", 1600, 1970) + line("b", 3000, 2975));
-	const JudgedLoops fine = collection::judge_loops(run.path());
+	const JudgedLoops fine = fleet::judge_loops(run.path());
 	CHECK(fine.messages == 4);
 	CHECK(fine.early == 0);
 	CHECK(fine.unknown == 0);
 	CHECK(fine.loops == 1);
 	CHECK(fine.max_open_ns == 100 + 30); // there; back 5 are left
 	run.write("a", line("b", 3000, 2969));
-	const JudgedLoops early = collection::judge_loops(run.path());
+	const JudgedLoops early = fleet::judge_loops(run.path());
 	CHECK(early.messages == 3);
 	CHECK(early.early == 1);
 	CHECK(early.first_early == "b to a");
 	// of another boot, of a host that is none, where a bound is unknown, and one way
 	run.write("a", line("b", 1, 2, "11111111-89ab-cdef-0123-456789abcdef") + line("z", 1, 2) + line("c", 1, 2));
-	const JudgedLoops unknown = collection::judge_loops(run.path());
+	const JudgedLoops unknown = fleet::judge_loops(run.path());
 	CHECK(unknown.unknown == 3);
 	CHECK(unknown.messages == 2);
 	CHECK(unknown.loops == 0);
-	CHECK(collection::judge_loops(run.path() + "/none").messages == 0);
+	CHECK(fleet::judge_loops(run.path() + "/none").messages == 0);
 }
 
 } // namespace test_clock_loops

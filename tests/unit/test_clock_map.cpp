@@ -159,7 +159,7 @@ TEST_CASE("clock map: the clocks of a run come from its hosts' exchanges")
 	write("b", 500'000'000,
 	      "50010 1700000000000001060 1700000000000001070 50065\n"
 	      "50200 1700000000000001440 1700000000000001450 50255\nnonsense\n");
-	const auto clocks = collection::write_run_clocks(run.path());
+	const auto clocks = fleet::write_run_clocks(run.path());
 	REQUIRE(clocks.size() == 2);
 	CHECK(clocks[1].host == "b");
 	CHECK(clocks[1].exchanges == 2);
@@ -183,17 +183,17 @@ TEST_CASE("clock map: the clocks of a run come from its hosts' exchanges")
 	const std::string other_boot = "11111111-89ab-cdef-0123-456789abcdef";
 	std::ofstream(fs::path(run.path()) / "b" / ".monitor" / "recording.json")
 	    << R"({"boot_id": ")" << other_boot << "\"}";
-	CHECK(collection::write_run_clocks(run.path())[1].why_none ==
+	CHECK(fleet::write_run_clocks(run.path())[1].why_none ==
 	      "there are no exchanges in the boot that was recorded");
 	std::ofstream(fs::path(run.path()) / ".monitor" / "clocks" / "b.11111111-1")
 	    << "monitor-clock 1 b clock=tsc frequency_hz=500000000 boot=" << other_boot
 	    << "\n50010 1700000000000001060 1700000000000001070 50065\n";
-	const auto again = collection::write_run_clocks(run.path())[1];
+	const auto again = fleet::write_run_clocks(run.path())[1];
 	CHECK(again.why_none.empty());
 	CHECK(again.exchanges == 1);
 
 	fs::remove(fs::path(run.path()) / ".monitor" / "clocks" / "b");
-	CHECK(collection::write_run_clocks(run.path())[1].why_none.find("cannot open") != std::string::npos);
+	CHECK(fleet::write_run_clocks(run.path())[1].why_none.find("cannot open") != std::string::npos);
 	CHECK_FALSE(trace::Trace::open(run.path()).machine_clocks()[1].bound_at(0));
 }
 

@@ -14,7 +14,7 @@
 
 using namespace monitor;
 using Catch::Matchers::Contains;
-using collection::merge_runs;
+using fleet::merge_runs;
 namespace fs = std::filesystem;
 
 namespace {
@@ -78,7 +78,7 @@ TEST_CASE("merge of shards: every host, the clocks and the conflicts are in one 
 	const std::string a = folder.shard("a", "0/2", {"web1", "db"}, true),
 			  b = folder.shard("b", "1/2", {"web2"}, false);
 	folder.write("b/.monitor/conflicts/web2-1", "block");
-	CHECK(collection::is_shard(a));
+	CHECK(fleet::is_shard(a));
 	const std::string output = folder.at("out");
 	const auto merged = merge_runs(output, {a, b}, false);
 	CHECK(merged.run == "r");
@@ -94,7 +94,7 @@ TEST_CASE("merge of shards: every host, the clocks and the conflicts are in one 
 	const auto accounts = parse_json(read_text(output + "/.monitor/fleet.json"));
 	CHECK(accounts["hosts"].size() == 3);
 	CHECK(accounts["merged"] == nlohmann::json({"0/2", "1/2"}));
-	CHECK_FALSE(collection::is_shard(output)); // merged once
+	CHECK_FALSE(fleet::is_shard(output)); // merged once
 	struct stat of_shard, of_merged;
 	REQUIRE(::stat((a + "/web1/kernel_cpu0").c_str(), &of_shard) == 0);
 	REQUIRE(::stat((output + "/web1/kernel_cpu0").c_str(), &of_merged) == 0);

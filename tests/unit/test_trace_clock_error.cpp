@@ -17,7 +17,7 @@ namespace test_trace_clock_error {
 
 using namespace monitor;
 using collection::ClockLines;
-using collection::TraceClockError;
+using fleet::TraceClockError;
 
 namespace {
 
@@ -107,7 +107,7 @@ TEST_CASE("error clock: the true time of a token is within the bound, however fa
 	for (const std::uint64_t ahead : {0u, 500u, 20'000u, 3'000'000u}) {
 		const Run run(ahead);
 		run.exchange();
-		const auto clocks = collection::write_run_clocks(run.path());
+		const auto clocks = fleet::write_run_clocks(run.path());
 		REQUIRE(clocks.size() == 1);
 		CHECK(clocks[0].why_none == "");
 		const ClockLines &lines = clocks[0].lines;
@@ -132,7 +132,7 @@ TEST_CASE("error clock: exchanges of two CPUs whose clocks differ have a line, a
 	constexpr std::uint64_t skew = 50'000;
 	const Run run(0, skew);
 	run.exchange(skew);
-	const auto clocks = collection::write_run_clocks(run.path());
+	const auto clocks = fleet::write_run_clocks(run.path());
 	const ClockLines &lines = clocks[0].lines;
 	CHECK(lines.infeasible == 0);
 	const auto map = map_of(lines);
@@ -149,7 +149,7 @@ TEST_CASE("error clock: where no two snapshots enclose a time, its bound is unkn
 {
 	const Run run(100, 0, 6 * second + second / 2);
 	run.exchange();
-	const auto clocks = collection::write_run_clocks(run.path());
+	const auto clocks = fleet::write_run_clocks(run.path());
 	const ClockLines &lines = clocks[0].lines;
 	const auto map = map_of(lines);
 	CHECK(lines.not_witnessed > 0);
@@ -173,7 +173,7 @@ TEST_CASE("error clock: a split line passes where it did before")
 	error.has_snapshots = true;
 	error.intervals = {{1500, 2500, 7}, {2500, 2700, 3}};
 	const auto before = map_of(lines);
-	add_clock_errors(lines, {error});
+	fleet::add_clock_errors(lines, {error});
 	const auto after = map_of(lines);
 	// between 2000 and 3000 there is no ns between the nodes for another one: it is unknown as a whole
 	REQUIRE(lines.nodes.size() == 4);
@@ -195,7 +195,7 @@ TEST_CASE("error clock: a trace without snapshots adds nothing, and says so")
 	error.begin = 1000;
 	error.end = 2000;
 	error.intervals = {{1000, 2000, 7}};
-	add_clock_errors(lines, {error});
+	fleet::add_clock_errors(lines, {error});
 	CHECK(lines.bounds_ns[1] == 10u);
 	CHECK_FALSE(lines.own_ns);
 	CHECK(TraceClockError{0, 0, 3, 7}.skew_ns() == 2'333'333'334);

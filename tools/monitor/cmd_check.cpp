@@ -113,7 +113,7 @@ int run_check(const CheckArguments &arguments)
 		return check_rules(arguments, trace);
 	std::vector<check::Statement> statements = check::judge(trace, analyze::recording_of(trace));
 	if (arguments.directories.size() == 1)
-		collection::judge_clock_loops(trace, arguments.directories.front(), statements);
+		fleet::judge_clock_loops(trace, arguments.directories.front(), statements);
 	if (!arguments.sync.empty())
 		check::judge_causality(trace, {arguments.sync[0], arguments.sync[1], arguments.key}, statements);
 	std::size_t failed = 0;

@@ -53,7 +53,7 @@ void print_steps_of_server(const std::string &from, const std::string &at)
 		   from, at, at, at, from);
 }
 
-std::string hubs_to_print(const fleet_setup::Hubs &hubs)
+std::string hubs_to_print(const fleet::Hubs &hubs)
 {
 	std::vector<std::string> texts;
 	for (const fleet::HubAddress &hub : hubs.addresses)
@@ -61,9 +61,9 @@ std::string hubs_to_print(const fleet_setup::Hubs &hubs)
 	return fmt::format("the {} {}", hubs.is_cluster() ? "hubs" : "hub", fmt::join(texts, ", "));
 }
 
-void print_steps(const fleet_setup::FleetDirectory &made, const std::string &directory)
+void print_steps(const fleet::FleetDirectory &made, const std::string &directory)
 {
-	const fleet_setup::Hubs &hubs = made.hubs();
+	const fleet::Hubs &hubs = made.hubs();
 	fmt::print("keys and certificates of {} {} and {} are in {}\n"
 		   "Who has {}/ca can add hosts, who has {}/operator can command them: keep both secret.\n\n",
 		   made.hosts().size(), made.hosts().size() == 1 ? "host" : "hosts", hubs_to_print(hubs), directory,
@@ -75,7 +75,7 @@ void print_steps(const fleet_setup::FleetDirectory &made, const std::string &dir
 	else
 		fmt::print("1. the hub, with nats-server and monitor (/etc/monitor must exist):\n");
 	for (std::size_t i = 0; i < hubs.addresses.size(); ++i)
-		print_steps_of_server(directory + '/' + fleet_setup::Hubs::folder(i), hubs.addresses[i].host);
+		print_steps_of_server(directory + '/' + fleet::Hubs::folder(i), hubs.addresses[i].host);
 	fmt::print("2. each host, with monitor:\n");
 	print_steps_of_hosts(directory, made.hosts());
 	fmt::print("3. here:\n"
@@ -95,7 +95,7 @@ void print_reload(const std::string &from, const std::string &at)
 }
 
 // Until it connects again a relay has the permissions of before, as the hub told it.
-void print_restart_of_relay(const fleet_setup::Site &site, const std::string &path)
+void print_restart_of_relay(const fleet::Site &site, const std::string &path)
 {
 	fmt::print("then the relay of {}, whose hosts connect again:\n"
 		   "  scp -p {}/leafs/{}/users.conf root@{}:/etc/monitor/hub/users.conf\n"
@@ -104,13 +104,13 @@ void print_restart_of_relay(const fleet_setup::Site &site, const std::string &pa
 		   site.name, path, site.name, site.relay.host, site.relay.host);
 }
 
-void print_reloads(const fleet_setup::Hubs &hubs, const std::string &path)
+void print_reloads(const fleet::Hubs &hubs, const std::string &path)
 {
 	for (std::size_t i = 0; i < hubs.addresses.size(); ++i)
-		print_reload(path + '/' + fleet_setup::Hubs::folder(i), hubs.addresses[i].host);
+		print_reload(path + '/' + fleet::Hubs::folder(i), hubs.addresses[i].host);
 }
 
-void print_reload_of_hub(const fleet_setup::FleetDirectory &directory, const std::string &path)
+void print_reload_of_hub(const fleet::FleetDirectory &directory, const std::string &path)
 {
 	fmt::print("{} the new list of hosts, without cutting off the others, after\n",
 		   directory.hubs().is_cluster() ? "the hubs load" : "the hub loads");
@@ -118,10 +118,10 @@ void print_reload_of_hub(const fleet_setup::FleetDirectory &directory, const std
 }
 
 // As it opens a port.
-void print_restarts(const fleet_setup::Hubs &hubs, const std::string &path)
+void print_restarts(const fleet::Hubs &hubs, const std::string &path)
 {
 	for (std::size_t i = 0; i < hubs.addresses.size(); ++i) {
-		const std::string from = path + '/' + fleet_setup::Hubs::folder(i), &at = hubs.addresses[i].host;
+		const std::string from = path + '/' + fleet::Hubs::folder(i), &at = hubs.addresses[i].host;
 		fmt::print("  scp -p {}/users.conf {}/leafnodes.conf root@{}:/etc/monitor/hub/\n"
 			   "  ssh root@{} systemctl restart monitor-hub\n",
 			   from, from, at, at);
@@ -131,11 +131,11 @@ void print_restarts(const fleet_setup::Hubs &hubs, const std::string &path)
 
 int add_leaf(const InitArguments &arguments, const std::string &path)
 {
-	fleet_setup::FleetDirectory directory(arguments.output);
+	fleet::FleetDirectory directory(arguments.output);
 	const bool is_first = directory.sites().empty();
 	directory.add_site({arguments.leaf, address_of(arguments.relay, "--relay"), arguments.hosts},
 			   static_cast<std::uint16_t>(arguments.leaf_port));
-	const fleet_setup::Site &site = directory.site(arguments.leaf);
+	const fleet::Site &site = directory.site(arguments.leaf);
 	fmt::print("keys and certificates of the relay {} and {} {} of the site {} are in {}\n"
 		   "Who has {}/leafs/{} can send as every host of this site: keep it secret.\n\n"
 		   "1. the {}, where relays connect to port {}:\n",
@@ -154,7 +154,7 @@ int add_leaf(const InitArguments &arguments, const std::string &path)
 
 int remove_leaf(const InitArguments &arguments, const std::string &path)
 {
-	fleet_setup::FleetDirectory directory(arguments.output);
+	fleet::FleetDirectory directory(arguments.output);
 	const std::vector<std::string> hosts = directory.site(arguments.removed_leaf).hosts;
 	directory.remove_site(arguments.removed_leaf);
 	print_reload_of_hub(directory, path);
@@ -172,10 +172,10 @@ int remove_leaf(const InitArguments &arguments, const std::string &path)
 }
 
 // The sites in which a host is among these.
-std::vector<std::string> sites_of(const fleet_setup::FleetDirectory &directory, const std::vector<std::string> &hosts)
+std::vector<std::string> sites_of(const fleet::FleetDirectory &directory, const std::vector<std::string> &hosts)
 {
 	std::vector<std::string> names;
-	for (const fleet_setup::Site &site : directory.sites())
+	for (const fleet::Site &site : directory.sites())
 		if (std::ranges::any_of(hosts,
 					[&](const auto &host) { return std::ranges::count(site.hosts, host) != 0; }))
 			names.push_back(site.name);
@@ -188,7 +188,7 @@ int change(const InitArguments &arguments, const std::string &path)
 		throw Error(
 		    "--add and --remove change a fleet that exists: leave out --hub, and give each host its own "
 		    "--add or --remove");
-	fleet_setup::FleetDirectory directory(arguments.output);
+	fleet::FleetDirectory directory(arguments.output);
 	std::vector<std::string> changed_sites = sites_of(directory, arguments.removed);
 	if (!arguments.added.empty())
 		directory.add(arguments.added, arguments.leaf);
@@ -236,14 +236,14 @@ int run_init(const InitArguments &arguments)
 	}
 	if (arguments.hubs.empty())
 		throw Error("--hub is missing: the name or address under which hosts reach the hub");
-	fleet_setup::Hubs hubs;
+	fleet::Hubs hubs;
 	for (const std::string &hub : arguments.hubs)
 		hubs.addresses.push_back(address_of(hub, "--hub"));
 	if (arguments.route_port && !hubs.is_cluster())
 		throw Error("--route-port is where several hubs reach each other: give each its own --hub");
 	if (arguments.route_port)
 		hubs.route_port = static_cast<std::uint16_t>(arguments.route_port);
-	print_steps(fleet_setup::FleetDirectory::make(arguments.output, hubs, arguments.hosts), path);
+	print_steps(fleet::FleetDirectory::make(arguments.output, hubs, arguments.hosts), path);
 	return 0;
 }
 

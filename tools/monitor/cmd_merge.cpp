@@ -303,8 +303,7 @@ int merge_shards(const MergeArguments &arguments)
 {
 	if (!arguments.clocks.empty() || !arguments.sync.empty() || !arguments.tdl.empty())
 		throw Error("the shards of a fleet's run have one clock: leave out --clock, --sync and --tdl");
-	const collection::MergedRuns merged =
-	    collection::merge_runs(arguments.output, arguments.directories, arguments.copy);
+	const fleet::MergedRuns merged = fleet::merge_runs(arguments.output, arguments.directories, arguments.copy);
 	fmt::print("{} hosts of {} shards in {}\n", merged.hosts.size(), arguments.directories.size(),
 		   printable(arguments.output));
 	if (!merged.missing.empty())
@@ -337,7 +336,7 @@ int run_merge(MergeArguments arguments)
 	arguments.directories = without_links(arguments.directories);
 	::umask(S_IRWXG | S_IRWXO); // as private as recordings are
 	print_beside_answer();
-	if (arguments.directories.size() > 1 && std::ranges::all_of(arguments.directories, collection::is_shard))
+	if (arguments.directories.size() > 1 && std::ranges::all_of(arguments.directories, fleet::is_shard))
 		return merge_shards(arguments);
 	if (arguments.directories.size() < 2 && !fs::is_regular_file(arguments.directories.front()))
 		throw CLI::ValidationError("expected at least two traces, or a file to convert");

@@ -14,7 +14,7 @@
 
 namespace monitor {
 
-inline std::string clock_text(const collection::HostClock &clock)
+inline std::string clock_text(const fleet::HostClockLines &clock)
 {
 	if (!clock.why_none.empty())
 		return "how far off is unknown: " + clock.why_none;
@@ -36,7 +36,7 @@ inline std::string clock_text(const collection::HostClock &clock)
 inline void write_fleet_clocks(const std::string &run)
 {
 	try {
-		for (const collection::HostClock &clock : collection::write_run_clocks(run))
+		for (const fleet::HostClockLines &clock : fleet::write_run_clocks(run))
 			print_note(fmt::format("monitor: clock of {}: {}\n", printable(clock.host),
 					       printable(clock_text(clock))));
 	} catch (const Error &error) { // the traces are stored all the same

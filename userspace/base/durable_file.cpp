@@ -9,7 +9,7 @@
 #include "error.h"
 #include "fd.h"
 
-namespace monitor::fleet {
+namespace monitor {
 
 std::string directory_of(const std::string &path)
 {
@@ -41,4 +41,4 @@ void replace_file_durably(const std::string &path, const std::string &text, unsi
 	sync_directory(directory_of(path));
 }
 
-} // namespace monitor::fleet
+} // namespace monitor

@@ -7,7 +7,7 @@
 
 #include <string>
 
-namespace monitor::fleet {
+namespace monitor {
 
 // As replace_file() (base/fd.h), and on the disk when it returns. Throws Error.
 void replace_file_durably(const std::string &path, const std::string &text, unsigned mode);
@@ -16,4 +16,4 @@ void sync_directory(const std::string &path);
 // The path up to its last '/', or ".".
 std::string directory_of(const std::string &path);
 
-} // namespace monitor::fleet
+} // namespace monitor

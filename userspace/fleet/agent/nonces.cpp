@@ -69,7 +69,7 @@ void Nonces::write_all_of_them()
 	std::string text = fmt::format("{} {} {}\n", nonces_title, nonces_version, forgotten_ns_);
 	for (const auto &[nonce, expires_ns] : expiry_)
 		text += fmt::format("{} {}\n", expires_ns, nonce);
-	fleet::replace_file_durably(path_, text, 0600);
+	replace_file_durably(path_, text, 0600);
 	is_torn_ = false;
 	lines_ = expiry_.size();
 	rewritten_at_ = std::max(lines_worth_rewriting, std::min(2 * lines_, max_kept));

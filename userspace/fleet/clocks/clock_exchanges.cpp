@@ -9,7 +9,7 @@
 #include "base/fd.h"
 #include "line_words.h"
 
-namespace monitor::collection {
+namespace monitor::fleet {
 namespace {
 
 constexpr std::size_t max_line_bytes = 256;
@@ -116,9 +116,9 @@ private:
 
 } // namespace
 
-ClockSamples ClockExchanges::samples() const
+collection::ClockSamples ClockExchanges::samples() const
 {
-	ClockSamples samples;
+	collection::ClockSamples samples;
 	for (const ClockExchange &exchange : all) {
 		samples.at_most.push_back({exchange.sent, exchange.arrived_ns});
 		samples.at_least.push_back({exchange.received, exchange.answered_ns});
@@ -161,4 +161,4 @@ ClockExchanges read_exchanges(const std::string &path)
 	return std::move(*made);
 }
 
-} // namespace monitor::collection
+} // namespace monitor::fleet

@@ -19,7 +19,7 @@
 
 #include "answers/collection/clock_lines.h"
 
-namespace monitor::collection {
+namespace monitor::fleet {
 
 struct ClockExchange {
 	std::uint64_t sent = 0;                       // t1
@@ -38,7 +38,7 @@ struct ClockExchanges {
 	// they begin; those after a first line of another clock or boot; those beyond the most.
 	std::uint64_t damaged = 0, impossible = 0, foreign = 0, beyond = 0;
 
-	ClockSamples samples() const;
+	collection::ClockSamples samples() const;
 };
 
 // Empty: `why` is what is wrong with the first line, in one sentence without a subject.
@@ -46,4 +46,4 @@ std::optional<ClockExchanges> parse_exchanges(std::string_view untrusted_text, s
 // Throws Error: there is no such file, or its first line is refused.
 ClockExchanges read_exchanges(const std::string &path);
 
-} // namespace monitor::collection
+} // namespace monitor::fleet

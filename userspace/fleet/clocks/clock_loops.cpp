@@ -16,7 +16,7 @@
 #include "reading/events/collection_clocks.h"
 #include "run_clocks.h"
 
-namespace monitor::collection {
+namespace monitor::fleet {
 namespace {
 
 constexpr std::size_t max_loop_file_bytes = 64u << 20, max_loop_line = 512;
@@ -174,4 +174,4 @@ void judge_clock_loops(const trace::Trace &trace, const std::string &run, std::v
 	statements.push_back({"clock_loop", verdict, text});
 }
 
-} // namespace monitor::collection
+} // namespace monitor::fleet

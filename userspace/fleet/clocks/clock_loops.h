@@ -17,7 +17,7 @@
 #include "answers/check/check.h"
 #include "reading/events/trace.h"
 
-namespace monitor::collection {
+namespace monitor::fleet {
 
 struct LoopMessage {
 	std::string from, from_boot, boot;
@@ -43,4 +43,4 @@ JudgedLoops judge_loops(const std::string &run);
 // Adds the statement `clock_loop`, if the trace is a fleet's run.
 void judge_clock_loops(const trace::Trace &trace, const std::string &run, std::vector<check::Statement> &statements);
 
-} // namespace monitor::collection
+} // namespace monitor::fleet

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace monitor::collection {
+namespace monitor::fleet {
 
 // The part up to the next space, which is taken off the line. Two spaces in a row have an empty word between them.
 inline std::string_view next_word(std::string_view &line)
@@ -26,4 +26,4 @@ inline bool parse_number(std::string_view word, std::uint64_t &number)
 	return error == std::errc() && end == word.data() + word.size() && !word.empty();
 }
 
-} // namespace monitor::collection
+} // namespace monitor::fleet

@@ -16,7 +16,7 @@
 #include "clock_exchanges.h"
 #include "trace_clock_error.h"
 
-namespace monitor::collection {
+namespace monitor::fleet {
 namespace {
 
 constexpr int max_depth = 4;
@@ -110,9 +110,9 @@ std::optional<std::pair<std::uint64_t, std::uint64_t>> times_of(const std::vecto
 	return times;
 }
 
-HostClock clock_of(const std::filesystem::path &run, const std::string &host)
+HostClockLines clock_of(const std::filesystem::path &run, const std::string &host)
 {
-	HostClock made;
+	HostClockLines made;
 	made.host = host;
 	try {
 		const std::set<std::string> boots = boots_of(run / host);
@@ -125,12 +125,12 @@ HostClock clock_of(const std::filesystem::path &run, const std::string &host)
 		made.exchanges = exchanges.all.size();
 		made.left_out = exchanges.damaged + exchanges.impossible + exchanges.foreign + exchanges.beyond;
 		const std::vector<TraceClockError> clock_errors = clock_errors_of(run / host);
-		LineOptions options;
+		collection::LineOptions options;
 		options.frequency_hz = exchanges.frequency_hz;
 		options.cover = times_of(clock_errors);
 		for (const TraceClockError &each : clock_errors) // exchanges may read the clock of any CPU
 			options.widen_ns = std::max(options.widen_ns, each.skew_ns());
-		made.lines = lines_of(exchanges.samples(), options);
+		made.lines = collection::lines_of(exchanges.samples(), options);
 		add_clock_errors(made.lines, clock_errors);
 		if (made.lines.nodes.empty())
 			made.why_none = exchanges.all.empty() ? "there are no exchanges in the boot that was recorded"
@@ -156,13 +156,13 @@ std::string boot_of(const std::string &run, const std::string &host)
 	}
 }
 
-std::vector<HostClock> write_run_clocks(const std::string &run)
+std::vector<HostClockLines> write_run_clocks(const std::string &run)
 {
-	std::vector<HostClock> clocks;
-	std::vector<Part> parts;
+	std::vector<HostClockLines> clocks;
+	std::vector<collection::Part> parts;
 	for (const std::string &host : hosts_of(run)) {
 		clocks.push_back(clock_of(run, host));
-		const HostClock &clock = clocks.back();
+		const HostClockLines &clock = clocks.back();
 		parts.push_back({host, host, 0, std::nullopt,
 				 clock.why_none.empty() ? fmt::format("exchanges ({})", clock.exchanges)
 							: "unknown: " + clock.why_none});
@@ -174,8 +174,8 @@ std::vector<HostClock> write_run_clocks(const std::string &run)
 	std::filesystem::create_directories(own, error);
 	if (error)
 		throw Error(error.value(), "cannot create " + own.string());
-	replace_file((own / "collection.json").string(), parts_json(parts), 0644);
+	replace_file((own / "collection.json").string(), collection::parts_json(parts), 0644);
 	return clocks;
 }
 
-} // namespace monitor::collection
+} // namespace monitor::fleet

@@ -12,19 +12,19 @@
 
 #include "answers/collection/clock_lines.h"
 
-namespace monitor::collection {
+namespace monitor::fleet {
 
-struct HostClock {
+struct HostClockLines {
 	std::string host; // its directory in the run
 	std::uint64_t exchanges = 0, left_out = 0;
-	ClockLines lines; // empty: there are none, `why_none` says why
+	collection::ClockLines lines; // empty: there are none, `why_none` says why
 	std::string why_none;
 };
 
 // Of all traces in the run, by name. Throws Error: the run cannot be read, or the file cannot be written.
-std::vector<HostClock> write_run_clocks(const std::string &run);
+std::vector<HostClockLines> write_run_clocks(const std::string &run);
 
 // The boot that a host's lines are of; "": unknown, or its traces are of several.
 std::string boot_of(const std::string &run, const std::string &host);
 
-} // namespace monitor::collection
+} // namespace monitor::fleet

@@ -20,7 +20,7 @@
 #include "base/sparse_copy.h"
 #include "run_clocks.h"
 
-namespace monitor::collection {
+namespace monitor::fleet {
 namespace {
 
 namespace fs = std::filesystem;
@@ -199,4 +199,4 @@ MergedRuns merge_runs(const std::string &output, const std::vector<std::string> 
 	return merged;
 }
 
-} // namespace monitor::collection
+} // namespace monitor::fleet

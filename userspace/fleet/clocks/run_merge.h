@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace monitor::collection {
+namespace monitor::fleet {
 
 // Was it written by one of several collectors of a run? False for a run that was collected whole.
 bool is_shard(const std::string &directory);
@@ -24,4 +24,4 @@ struct MergedRuns {
 // Files are linked if the file system allows it, otherwise copied. Throws Error and then removes what was written.
 MergedRuns merge_runs(const std::string &output, const std::vector<std::string> &runs, bool copy);
 
-} // namespace monitor::collection
+} // namespace monitor::fleet

@@ -9,7 +9,7 @@
 #include "reading/events/merge.h"
 #include "reading/events/trace.h"
 
-namespace monitor::collection {
+namespace monitor::fleet {
 namespace {
 
 using WideTicks = unsigned __int128;
@@ -48,14 +48,14 @@ struct Window {
 	}
 };
 
-Window window_at(const ClockLines &lines, std::size_t number)
+Window window_at(const collection::ClockLines &lines, std::size_t number)
 {
 	return {number == 0 ? 0 : lines.nodes[number - 1].ticks,
 		number == lines.nodes.size() ? no_limit : lines.nodes[number].ticks};
 }
 
 // A node where the line passes, so that the bound may change there. The node's time is rounded down.
-void split(ClockLines &lines, std::uint64_t ticks)
+void split(collection::ClockLines &lines, std::uint64_t ticks)
 {
 	const auto after = std::ranges::upper_bound(lines.nodes, ticks, {}, &trace::ClockNode::ticks);
 	if (after == lines.nodes.begin() || after == lines.nodes.end() ||
@@ -77,7 +77,7 @@ void split(ClockLines &lines, std::uint64_t ticks)
 	++lines.windows;
 }
 
-void split_where_known(ClockLines &lines, const TraceClockError &error)
+void split_where_known(collection::ClockLines &lines, const TraceClockError &error)
 {
 	if (!error.has_snapshots || error.intervals.empty())
 		return;
@@ -131,7 +131,7 @@ std::optional<TraceClockError> trace_clock_error_of(const std::string &directory
 	}
 }
 
-void add_clock_errors(ClockLines &lines, const std::vector<TraceClockError> &all)
+void add_clock_errors(collection::ClockLines &lines, const std::vector<TraceClockError> &all)
 {
 	if (lines.nodes.empty())
 		return;
@@ -156,4 +156,4 @@ void add_clock_errors(ClockLines &lines, const std::vector<TraceClockError> &all
 	}
 }
 
-} // namespace monitor::collection
+} // namespace monitor::fleet

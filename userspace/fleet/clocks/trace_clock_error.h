@@ -16,7 +16,7 @@
 #include "answers/collection/clock_lines.h"
 #include "reading/analyze/clock_bound.h"
 
-namespace monitor::collection {
+namespace monitor::fleet {
 
 // Of one trace; times in its ticks.
 struct TraceClockError {
@@ -34,6 +34,6 @@ struct TraceClockError {
 std::optional<TraceClockError> trace_clock_error_of(const std::string &directory);
 
 // Where several traces of the host overlap, the largest of theirs counts.
-void add_clock_errors(ClockLines &lines, const std::vector<TraceClockError> &all);
+void add_clock_errors(collection::ClockLines &lines, const std::vector<TraceClockError> &all);
 
-} // namespace monitor::collection
+} // namespace monitor::fleet

@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/escape.h"
 
-namespace monitor::fleet_setup {
+namespace monitor::fleet {
 namespace {
 
 using Key = std::shared_ptr<EVP_PKEY>;
@@ -178,4 +178,4 @@ Certificate Authority::peer(const std::string &name) const
 	return issue(name, server_names(name), "serverAuth,clientAuth");
 }
 
-} // namespace monitor::fleet_setup
+} // namespace monitor::fleet

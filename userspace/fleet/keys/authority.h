@@ -10,7 +10,7 @@
 struct evp_pkey_st; // of libcrypto
 struct x509_st;
 
-namespace monitor::fleet_setup {
+namespace monitor::fleet {
 
 // As PEM.
 struct Certificate {
@@ -39,4 +39,4 @@ private:
 	std::shared_ptr<x509_st> certificate_;
 };
 
-} // namespace monitor::fleet_setup
+} // namespace monitor::fleet

@@ -21,7 +21,7 @@
 #include "key_folders.h"
 #include "server_configuration.h"
 
-namespace monitor::fleet_setup {
+namespace monitor::fleet {
 namespace {
 
 namespace fs = std::filesystem;
@@ -39,7 +39,7 @@ bool has_name(const std::vector<std::string> &names, const std::string &name)
 
 void expect_host_name(const std::string &host)
 {
-	if (!fleet::is_host_name(host))
+	if (!is_host_name(host))
 		throw Error(fmt::format("'{}' is not the name of a host: letters, digits, '.' and '-', as hostname(1) "
 					"says it, 63 at most",
 					printable(host)));
@@ -62,15 +62,15 @@ namespace {
 void expect_hubs(const Hubs &hubs)
 {
 	for (auto hub = hubs.addresses.begin(); hub != hubs.addresses.end(); ++hub) {
-		if (std::ranges::count(hubs.addresses, hub->host, &fleet::HubAddress::host) > 1)
+		if (std::ranges::count(hubs.addresses, hub->host, &HubAddress::host) > 1)
 			throw Error(fmt::format(
 			    "--hub {} is there twice: each hub of a cluster is a machine of its own", hub->host));
 		if (hubs.is_cluster() && hub->port == hubs.route_port)
 			throw Error(fmt::format("--route-port: hosts reach the hub at port {}: hubs need another one",
 						hub->port));
 	}
-	if (hubs.addresses.size() > fleet::max_hubs)
-		throw Error(fmt::format("a fleet has at most {} hubs", fleet::max_hubs));
+	if (hubs.addresses.size() > max_hubs)
+		throw Error(fmt::format("a fleet has at most {} hubs", max_hubs));
 }
 
 } // namespace
@@ -87,15 +87,15 @@ FleetDirectory FleetDirectory::make(const std::string &path, const Hubs &hubs, c
 	make_folder(unfinished);
 	try {
 		const Authority authority;
-		const fleet::SigningKey operator_key;
+		const SigningKey operator_key;
 		const std::string ca_pem = authority.pem().certificate;
 		for (const char *const folder : {"/ca", "/hosts", "/leafs"})
 			make_folder(unfinished + folder);
 		write_certificate(unfinished + "/ca", "ca", authority.pem());
 		made.write_hubs(authority);
-		write_keys(unfinished + "/operator", authority.client(fleet::operator_name), ca_pem,
+		write_keys(unfinished + "/operator", authority.client(operator_name), ca_pem,
 			   operator_key.public_key().pem(), hubs.order_for(0));
-		write_new(unfinished + "/operator/" + fleet::operator_key_file, operator_key.pem(), secret_mode);
+		write_new(unfinished + "/operator/" + operator_key_file, operator_key.pem(), secret_mode);
 		for (const std::string &host : hosts)
 			made.add_unlisted(host, nullptr, authority, operator_key.public_key().pem());
 		made.write_lists();
@@ -114,14 +114,14 @@ FleetDirectory::FleetDirectory(std::string path) : path_(std::move(path))
 	const auto hub = text_field(json, "hub", max_hubs_bytes);
 	const auto port = number_field(json, "leaf_port");
 	const auto route_port = number_field(json, "route_port").value_or(default_route_port);
-	auto hosts = texts_field(json, "hosts", max_fleet_hosts, fleet::max_host_name);
-	auto removed = texts_field(json, "removed", max_fleet_hosts, fleet::max_host_name);
+	auto hosts = texts_field(json, "hosts", max_fleet_hosts, max_host_name);
+	auto removed = texts_field(json, "removed", max_fleet_hosts, max_host_name);
 	auto removed_sites = texts_field(json, "removed_sites", max_fleet_sites, max_site_name);
 	if (number_field(json, "version") != directory_version || !hub || !port || *port == 0 || *port > 65535 ||
 	    route_port == 0 || route_port > 65535 || !hosts || !removed || !removed_sites)
 		throw Error(fmt::format("{}/fleet.json is not what this version of `monitor fleet init` writes",
 					printable(path_)));
-	hubs_.addresses = fleet::parse_hubs(*hub);
+	hubs_.addresses = parse_hubs(*hub);
 	hubs_.route_port = static_cast<std::uint16_t>(route_port);
 	leaf_port_ = static_cast<std::uint16_t>(*port);
 	hosts_ = std::move(*hosts);
@@ -137,10 +137,10 @@ void FleetDirectory::read_sites(const nlohmann::json &json)
 		throw Error(fmt::format("{}/fleet.json lists no sites", printable(path_)));
 	for (const nlohmann::json &each : *sites) {
 		const auto name = text_field(each, "site", max_site_name), relay = text_field(each, "relay", 512);
-		auto hosts = texts_field(each, "hosts", max_fleet_hosts, fleet::max_host_name);
+		auto hosts = texts_field(each, "hosts", max_fleet_hosts, max_host_name);
 		if (!name || !is_site_name(*name) || !relay || !hosts)
 			throw Error(fmt::format("{}/fleet.json: a site in it is none", printable(path_)));
-		sites_.push_back({*name, fleet::parse_hub(*relay), std::move(*hosts)});
+		sites_.push_back({*name, parse_hub(*relay), std::move(*hosts)});
 	}
 }
 
@@ -192,14 +192,13 @@ void FleetDirectory::add_unlisted(const std::string &host, Site *site, const Aut
 
 Authority FleetDirectory::authority() const
 {
-	return Authority({read_file(path_ + "/ca/ca.pem", fleet::max_key_file_bytes),
-			  fleet::read_private_file(path_ + "/ca/ca.key")},
+	return Authority({read_file(path_ + "/ca/ca.pem", max_key_file_bytes), read_private_file(path_ + "/ca/ca.key")},
 			 path_ + "/ca");
 }
 
 std::string FleetDirectory::operator_pem() const
 {
-	return read_file(path_ + "/operator/" + fleet::operator_public_file, fleet::max_key_file_bytes);
+	return read_file(path_ + "/operator/" + operator_public_file, max_key_file_bytes);
 }
 
 void FleetDirectory::add(const std::vector<std::string> &hosts, const std::string &site)
@@ -243,7 +242,7 @@ void FleetDirectory::add_site(const Site &site, std::uint16_t leaf_port)
 	if (leaf_port && leaf_port != leaf_port_ && !sites_.empty())
 		throw Error(fmt::format("--leaf-port: relays reach the hub at port {} already", leaf_port_));
 	const std::uint16_t port = leaf_port ? leaf_port : leaf_port_;
-	const auto is_at_port = [&](const fleet::HubAddress &hub) { return hub.port == port; };
+	const auto is_at_port = [&](const HubAddress &hub) { return hub.port == port; };
 	if (std::ranges::any_of(hubs_.addresses, is_at_port) || (hubs_.is_cluster() && port == hubs_.route_port))
 		throw Error(fmt::format(
 		    "--leaf-port: hosts, or hubs, reach the hub at port {}: relays need another one", port));
@@ -299,7 +298,7 @@ void FleetDirectory::remove_site(const std::string &name)
 {
 	const std::vector<std::string> hosts = site(name).hosts;
 	for (const std::string &host : hosts) {
-		replace_file(path_ + "/hosts/" + host + '/' + fleet::hub_file, hubs_.order_for(hosts_.size()) + "\n",
+		replace_file(path_ + "/hosts/" + host + '/' + hub_file, hubs_.order_for(hosts_.size()) + "\n",
 			     public_mode);
 		hosts_.push_back(host);
 	}
@@ -324,7 +323,7 @@ void FleetDirectory::write_lists() const
 	for (const Site &site : sites_)
 		replace_file(path_ + "/leafs/" + site.name + "/users.conf", relay_users_configuration(site),
 			     public_mode);
-	replace_file(path_ + "/operator/" + fleet::hosts_file, list, public_mode);
+	replace_file(path_ + "/operator/" + hosts_file, list, public_mode);
 	replace_file(path_ + "/fleet.json", json(), public_mode);
 }
 
@@ -334,7 +333,7 @@ std::string FleetDirectory::json() const
 	for (const Site &site : sites_)
 		sites.push_back({{"site", site.name}, {"relay", site.relay.url()}, {"hosts", site.hosts}});
 	const nlohmann::ordered_json json = {{"version", directory_version},
-					     {"hub", fleet::hubs_text(hubs_.addresses)},
+					     {"hub", hubs_text(hubs_.addresses)},
 					     {"route_port", hubs_.route_port},
 					     {"leaf_port", leaf_port_},
 					     {"hosts", hosts_},
@@ -344,4 +343,4 @@ std::string FleetDirectory::json() const
 	return json_dump(json, 1) + "\n";
 }
 
-} // namespace monitor::fleet_setup
+} // namespace monitor::fleet

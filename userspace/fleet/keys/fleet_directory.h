@@ -22,7 +22,7 @@
 #include "hubs.h"
 #include "site.h"
 
-namespace monitor::fleet_setup {
+namespace monitor::fleet {
 
 class Authority;
 
@@ -70,4 +70,4 @@ private:
 	std::vector<Site> sites_;
 };
 
-} // namespace monitor::fleet_setup
+} // namespace monitor::fleet

@@ -11,12 +11,12 @@
 
 #include "fleet/wire/hub.h"
 
-namespace monitor::fleet_setup {
+namespace monitor::fleet {
 
 inline constexpr std::uint16_t default_route_port = 6222;
 
 struct Hubs {
-	std::vector<fleet::HubAddress> addresses;      // at least one
+	std::vector<HubAddress> addresses;             // at least one
 	std::uint16_t route_port = default_route_port; // where the servers of a cluster reach each other
 
 	bool is_cluster() const { return addresses.size() > 1; }
@@ -28,10 +28,10 @@ struct Hubs {
 	// As keys have them. Host number `of` tries that one first, so that all have about as many; the operator is 0.
 	std::string order_for(std::size_t of) const
 	{
-		std::vector<fleet::HubAddress> order = addresses;
+		std::vector<HubAddress> order = addresses;
 		std::rotate(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(of % order.size()), order.end());
-		return fleet::hubs_text(order);
+		return hubs_text(order);
 	}
 };
 
-} // namespace monitor::fleet_setup
+} // namespace monitor::fleet

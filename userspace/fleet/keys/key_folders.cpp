@@ -11,7 +11,7 @@
 #include "base/fd.h"
 #include "fleet_keys.h"
 
-namespace monitor::fleet_setup {
+namespace monitor::fleet {
 
 void make_folder(const std::string &path)
 {
@@ -37,11 +37,11 @@ void write_keys(const std::string &folder, const Certificate &own, const std::st
 		const std::string &operator_pem, const std::string &hubs)
 {
 	make_folder(folder);
-	write_new(folder + "/" + fleet::ca_file, ca_pem, public_mode);
-	write_new(folder + "/" + fleet::certificate_file, own.certificate, public_mode);
-	write_new(folder + "/" + fleet::certificate_key_file, own.key, secret_mode);
-	write_new(folder + "/" + fleet::operator_public_file, operator_pem, public_mode);
-	write_new(folder + "/" + fleet::hub_file, hubs + "\n", public_mode);
+	write_new(folder + "/" + ca_file, ca_pem, public_mode);
+	write_new(folder + "/" + certificate_file, own.certificate, public_mode);
+	write_new(folder + "/" + certificate_key_file, own.key, secret_mode);
+	write_new(folder + "/" + operator_public_file, operator_pem, public_mode);
+	write_new(folder + "/" + hub_file, hubs + "\n", public_mode);
 }
 
-} // namespace monitor::fleet_setup
+} // namespace monitor::fleet

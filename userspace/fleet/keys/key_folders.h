@@ -7,7 +7,7 @@
 
 #include "authority.h"
 
-namespace monitor::fleet_setup {
+namespace monitor::fleet {
 
 inline constexpr unsigned secret_mode = 0600, public_mode = 0644;
 
@@ -19,4 +19,4 @@ void write_certificate(const std::string &folder, const std::string &name, const
 void write_keys(const std::string &folder, const Certificate &own, const std::string &ca_pem,
 		const std::string &operator_pem, const std::string &hubs);
 
-} // namespace monitor::fleet_setup
+} // namespace monitor::fleet

@@ -9,7 +9,7 @@
 #include "fleet/wire/names.h"
 #include "fleet_keys.h"
 
-namespace monitor::fleet_setup {
+namespace monitor::fleet {
 namespace {
 
 constexpr const char *written_by = "written by `monitor fleet init`";
@@ -20,7 +20,7 @@ bool is_loopback(const std::string &host)
 }
 
 // Where a server listens that others reach at this address.
-std::string listen_address(const fleet::HubAddress &at)
+std::string listen_address(const HubAddress &at)
 {
 	return is_loopback(at.host) ? at.host_and_port() : fmt::format("0.0.0.0:{}", at.port);
 }
@@ -32,8 +32,7 @@ std::string tls_section(const char *certificate)
 			   certificate, certificate);
 }
 
-std::string server_text(const std::string &what, const fleet::HubAddress &at, const std::string &name,
-			const char *certificate)
+std::string server_text(const std::string &what, const HubAddress &at, const std::string &name, const char *certificate)
 {
 	return fmt::format(R"(# {}, for nats-server 2.9 or later; {}.
 # Start it in this directory: nats-server -c nats.conf. After users.conf has changed, SIGHUP loads it again.
@@ -57,20 +56,20 @@ using Subjects = std::vector<std::string>;
 Subjects sent_by_all()
 {
 	Subjects subjects;
-	for (const char *const kind : fleet::host_kinds)
+	for (const char *const kind : host_kinds)
 		subjects.push_back(fmt::format("m.{}.*", kind));
-	for (const char *const kind : fleet::stored_kinds)
-		subjects.push_back(fleet::shard_subject(kind, {}));
+	for (const char *const kind : stored_kinds)
+		subjects.push_back(shard_subject(kind, {}));
 	return subjects;
 }
 
 Subjects sent_by(const std::string &host)
 {
 	Subjects subjects;
-	for (const char *const kind : fleet::host_kinds)
-		subjects.push_back(fleet::subject_of(kind, host));
-	for (const char *const kind : fleet::stored_kinds)
-		subjects.push_back(fleet::stored_subject_of(kind, host));
+	for (const char *const kind : host_kinds)
+		subjects.push_back(subject_of(kind, host));
+	for (const char *const kind : stored_kinds)
+		subjects.push_back(stored_subject_of(kind, host));
 	return subjects;
 }
 
@@ -81,7 +80,7 @@ Subjects received_by_all()
 
 Subjects received_by(const std::string &host)
 {
-	return {fleet::subject_of("ctl", host), "_INBOX." + fleet::subject_of("", host).substr(3) + ".>"}; // "m..HOST"
+	return {subject_of("ctl", host), "_INBOX." + subject_of("", host).substr(3) + ".>"}; // "m..HOST"
 }
 
 std::string in_quotes(const Subjects &subjects)
@@ -141,8 +140,8 @@ std::string hosts_account(const std::vector<std::string> &hosts, const char *to,
 {
 	std::string text = "\tHOSTS {\n" + std::string(few_subscriptions) + "\t\tusers: [\n";
 	for (const std::string &host : hosts)
-		text += user(host, "STANDARD", {fleet::subject_of("*", host), fleet::stored_subject_of("*", host)},
-			     {"m.ctl.>"}, with({"m.ctl.all", said_here}, received_by(host)));
+		text += user(host, "STANDARD", {subject_of("*", host), stored_subject_of("*", host)}, {"m.ctl.>"},
+			     with({"m.ctl.all", said_here}, received_by(host)));
 	return text + "\t\t]\n" + exports(with(sent_by_all(), {said_here})) + "\t\timports: [\n" +
 	       import_lines(to, received_by_all()) + more + "\t\t]\n\t}\n";
 }
@@ -158,8 +157,7 @@ std::string said_at_sites(const std::vector<Site> &sites)
 	std::string text;
 	for (const Site &site : sites)
 		for (const std::string &host : site.hosts)
-			text += renamed_import(account_of(site), fleet::subject_of("near", host),
-					       fleet::subject_of("fired", host));
+			text += renamed_import(account_of(site), subject_of("near", host), subject_of("fired", host));
 	return text;
 }
 
@@ -184,9 +182,7 @@ std::string site_account(const Site &site, const std::vector<Site> &sites)
 // cluster may say anything, so the certificate of a host is none here.
 std::string cluster_text(const Hubs &hubs, std::size_t number)
 {
-	const auto at = [&](const fleet::HubAddress &hub) {
-		return fleet::HubAddress{true, hub.host, hubs.route_port};
-	};
+	const auto at = [&](const HubAddress &hub) { return HubAddress{true, hub.host, hubs.route_port}; };
 	Subjects routes;
 	for (std::size_t other = 0; other < hubs.addresses.size(); ++other)
 		if (other != number)
@@ -220,13 +216,13 @@ std::string do_not_edit(const char *what)
 
 std::string hub_configuration(const Hubs &hubs, std::size_t number)
 {
-	const fleet::HubAddress &hub = hubs.addresses[number];
+	const HubAddress &hub = hubs.addresses[number];
 	const char *const what = hubs.is_cluster() ? "A hub of a fleet" : "The hub of a fleet";
 	return server_text(what, hub, "fleet-" + Hubs::folder(number), "hub") + "include \"leafnodes.conf\"\n" +
 	       (hubs.is_cluster() ? cluster_text(hubs, number) : "");
 }
 
-std::string leafnodes_configuration(const fleet::HubAddress &hub, std::uint16_t leaf_port, bool has_sites)
+std::string leafnodes_configuration(const HubAddress &hub, std::uint16_t leaf_port, bool has_sites)
 {
 	const std::string head = do_not_edit("Where relays of sites connect");
 	if (!has_sites)
@@ -237,14 +233,13 @@ std::string leafnodes_configuration(const fleet::HubAddress &hub, std::uint16_t 
 
 std::string users_configuration(const std::vector<std::string> &hosts, const std::vector<Site> &sites)
 {
-	std::string text =
-	    do_not_edit("Who may connect") +
-	    "accounts {\n\t# The operator and the collectors.\n"
-	    "\tFLEET {\n" +
-	    few_subscriptions + "\t\tusers: [\n" +
-	    user(fleet::operator_name, "STANDARD", received_by_all(), {}, {"m.*.*", fleet::shard_subject("*", {})}) +
-	    "\t\t]\n" + exports(received_by_all()) + "\t\timports: [\n" +
-	    import_lines("HOSTS", with(sent_by_all(), {said_here})) + said_at_sites(sites);
+	std::string text = do_not_edit("Who may connect") +
+			   "accounts {\n\t# The operator and the collectors.\n"
+			   "\tFLEET {\n" +
+			   few_subscriptions + "\t\tusers: [\n" +
+			   user(operator_name, "STANDARD", received_by_all(), {}, {"m.*.*", shard_subject("*", {})}) +
+			   "\t\t]\n" + exports(received_by_all()) + "\t\timports: [\n" +
+			   import_lines("HOSTS", with(sent_by_all(), {said_here})) + said_at_sites(sites);
 	for (const Site &site : sites)
 		for (const std::string &host : site.hosts)
 			text += import_lines(account_of(site), sent_by(host));
@@ -258,8 +253,8 @@ std::string users_configuration(const std::vector<std::string> &hosts, const std
 std::string relay_configuration(const Site &site, const Hubs &hubs, std::uint16_t leaf_port)
 {
 	Subjects urls;
-	for (const fleet::HubAddress &hub : hubs.addresses)
-		urls.push_back(fleet::HubAddress{true, hub.host, leaf_port}.url());
+	for (const HubAddress &hub : hubs.addresses)
+		urls.push_back(HubAddress{true, hub.host, leaf_port}.url());
 	return server_text("The relay of the site " + site.name, site.relay, "fleet-relay-" + site.name, "relay") +
 	       fmt::format(R"(
 # It is a leaf node of the hub.
@@ -288,4 +283,4 @@ std::string relay_users_configuration(const Site &site)
 	       hosts_account(site.hosts, "HUB", renamed_import("HUB", said_elsewhere, "m.fired.$1")) + "}\n";
 }
 
-} // namespace monitor::fleet_setup
+} // namespace monitor::fleet

@@ -18,13 +18,13 @@
 #include "hubs.h"
 #include "site.h"
 
-namespace monitor::fleet_setup {
+namespace monitor::fleet {
 
 // The nats.conf of hub `number`; paths in it are relative to the directory that the server is started in, as in all of
 // these.
 std::string hub_configuration(const Hubs &hubs, std::size_t number);
 // leafnodes.conf, which it includes: the port for relays, once there is a site.
-std::string leafnodes_configuration(const fleet::HubAddress &hub, std::uint16_t leaf_port, bool has_sites);
+std::string leafnodes_configuration(const HubAddress &hub, std::uint16_t leaf_port, bool has_sites);
 // users.conf, which it includes and SIGHUP loads again. Users are the names in certificates.
 std::string users_configuration(const std::vector<std::string> &hosts, const std::vector<Site> &sites);
 
@@ -32,4 +32,4 @@ std::string users_configuration(const std::vector<std::string> &hosts, const std
 std::string relay_configuration(const Site &site, const Hubs &hubs, std::uint16_t leaf_port);
 std::string relay_users_configuration(const Site &site);
 
-} // namespace monitor::fleet_setup
+} // namespace monitor::fleet

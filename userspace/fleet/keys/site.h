@@ -10,13 +10,13 @@
 
 #include "fleet/wire/hub.h"
 
-namespace monitor::fleet_setup {
+namespace monitor::fleet {
 
 inline constexpr std::uint16_t default_leaf_port = 7422;
 
 struct Site {
 	std::string name;
-	fleet::HubAddress relay; // where its hosts reach it
+	HubAddress relay; // where its hosts reach it
 	std::vector<std::string> hosts;
 };
 
@@ -29,4 +29,4 @@ inline std::string relay_user(const std::string &site)
 	return "fleet_relay_" + site;
 }
 
-} // namespace monitor::fleet_setup
+} // namespace monitor::fleet
