@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Which blocks of a stream: ranges of numbers, in any order they came.
 //
-// Used by fleet/forward (what is stored by the collector, what was given out), by fetched_trace.h (what of a trace is
-// here) and by the readers of that. Invariant: ranges are not empty, do not touch, and are in order.
+// Such as what of a trace is stored by the collector, or here (fetched_trace.h). Invariant: ranges are not empty, do
+// not touch, and are in order.
 #pragma once
 
 #include <algorithm>

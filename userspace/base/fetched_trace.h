@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// .monitor/fetched.json: a trace of which a host sends only what it was asked for (`fleet record --forward on-demand`,
-// `fleet fetch`), and what of it is here.
+// .monitor/fetched.json: a trace of which a host sends only what is requested (`fleet record --forward on-demand`,
+// `fleet fetch`), and which parts of it are here.
 //
-// Written by fleet/forward/trace_tail.cpp, as a description that is sent after the blocks that it names, so it never
-// claims what is not stored; read by reading/events, so that what was not fetched is no damage, and by `fleet fetch`.
-// What is read is untrusted: bounded, or nothing.
+// The host sends it as a description after the blocks that it names, so it never claims what is not stored; by it
+// readers know that missing blocks are no damage. What is read is untrusted: bounded, or nothing.
 #pragma once
 
 #include <cstdint>

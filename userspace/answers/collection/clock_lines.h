@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: MIT
-// The relation of two clocks as lines with proven bounds, from what is known of it at single instants.
+// The relation of two clocks as lines with proven bounds, from samples of it.
 //
-// Called by `monitor merge --sync` with messages (messages.h), and for a fleet's hosts with the exchanges between agent
-// and collector (clock_exchanges.h). What arrives was sent before: a message to the other clock says that its time was
-// at least so late, one from it that it was at most so late. In each window of time these are points below and above
-// the relation; only some lines pass between their two convex hulls, and the lowest and the highest of them bound the
-// relation. collection.h writes the result, ClockMap (reading/events/clock_map.h) applies it.
+// What arrives was sent before: a message to the other clock proves that its time was at least that late, one from it
+// that it was at most that late. In each window of time these are points below and above the relation; only some lines
+// pass between their two convex hulls, and the lowest and the highest of them bound the relation. collection.h writes
+// the result, ClockMap (reading/events/clock_map.h) applies it.
 //
-// What is assumed, and stated with the result: the rate differs from the nominal one by at most max_rate_ppb, and
-// changes by at most rho_ppb in a second, except where a clock steps. Then at a distance of d seconds the relation is
-// off its tangent by at most rho d^2 / 2 nanoseconds: the points are moved apart by that before lines are sought. A
-// step leaves no line in a window that contains it: it is infeasible, and the bound there is unknown. A step smaller
-// than what the delays of the messages leave open cannot be noticed.
+// Assumed, and stated with the result: the rate differs from the nominal one by at most max_rate_ppb, and changes by at
+// most rho_ppb in a second, except where a clock steps. Then at a distance of d seconds the relation is off its tangent
+// by at most rho d^2 / 2 nanoseconds: the points are moved apart by that before lines are sought. A window that
+// contains a step has no line: it is infeasible, and the bound there is unknown. A step smaller than what the delays of
+// the messages leave open cannot be detected.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What is known of the relation of two clocks, by equal stretches of time: in each, the points that lines can touch.
+// Samples of the relation of two clocks, in buckets of equal time: in each, the points that lines can touch.
 //
-// Used by lines_of() (clock_lines.h). Only corners of the convex hulls matter. Times are far apart and bounds are
-// small, so points have residuals: how far the reference is from where the nominal rate would have it. Invariant:
-// stretches without a point are left out, so there are no more of them than points.
+// Only corners of the convex hulls matter. Times are far apart and bounds are small, so points have residuals: how far
+// the reference is from where the nominal rate would have it. Invariant: empty buckets are left out, so there are no
+// more of them than points.
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Shifts the clocks of a description: in its text only their offsets change, and they become absolute.
-//
-// Called when a collection is written (collection.h), for each of its traces, so that their clocks agree with the first
-// one's.
 #pragma once
 
 #include <cstdint>

@@ -2,10 +2,10 @@
 // Several traces as one directory that every CTF reader accepts: streams unchanged, clocks shifted, files in TDL
 // converted.
 //
-// Called by `monitor merge`. Each trace becomes a directory of the collection; .monitor/collection.json records where
-// it comes from, how far its clock was shifted, and how far off it may still be. Trace::open reads it. A clock that
-// drifts is shifted by what is best on the whole, for other readers, and has lines in collection.json, which Trace
-// applies instead. A fleet's collector writes the same file for traces that are in place already.
+// Each trace becomes a directory of the collection; .monitor/collection.json records its origin, how far its clock was
+// shifted, and how far off it may still be; Trace::open reads it. A clock that drifts is shifted by what is best on the
+// whole, for other readers, and has lines in collection.json, which Trace applies instead. A fleet's run has the same
+// file for traces that are in place already.
 #pragma once
 
 #include <cstdint>

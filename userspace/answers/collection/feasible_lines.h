@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// All lines that keep some constraints, as a convex polygon: a point is a line's value at one place and its slope.
+// All lines that satisfy some constraints, as a convex polygon: a point is a line's value at one place and its slope.
 //
-// Used by lines_of() (clock_lines.h): a constraint says that the line is at most, or at least, so high at a distance
-// from that place. Each one cuts the polygon by a straight edge, so the lowest and the highest value are at corners of
-// what is left, and if nothing is left no line keeps them all. One thread.
+// A constraint bounds the line from above or below at a distance from that place. Each one cuts the polygon by a
+// straight edge, so the lowest and the highest value are at corners of the rest, and if nothing is left no line
+// satisfies them all. One thread.
 #pragma once
 
 #include <vector>

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What messages between two machines say about their clocks: no message arrives before it was sent.
+// What messages between two machines prove about their clocks: no message arrives before it was sent.
 //
-// Called by `monitor merge --sync`, and by `monitor check --sync`. The sending and the arrival of a message have the
-// same key. Messages one way say how late the other's clock is at least, messages the other way how late at most;
-// lines_of() (clock_lines.h) makes lines of both. Messages one way only give one end of a constant offset, without a
-// bound.
+// The sending and the arrival of a message have the same key. Messages one way say how late the other's clock is at
+// least, messages the other way how late at most; lines_of() (clock_lines.h) makes lines of both. Messages one way only
+// give one end of a constant offset, without a bound.
 #pragma once
 
 #include <cstdint>

@@ -2,9 +2,9 @@
 // The time of an event by its host's own clock, from its time on the trace's common clock.
 //
 // A collection converts the times of each host by lines (reading/events/clock_map.h), which are off by their bounds,
-// and which nobody knows where they are infeasible. Between two events of one host only that host's own clock counts:
-// it gives the time that a report of that host alone gives. Made by EventsByKey for each stream. Invariant: equal times
-// are equal, and order is kept; a difference is within 2 ns of that of the ticks.
+// and unknown where they are infeasible. Between two events of one host only that host's own clock counts: it gives the
+// time that a report of that host alone gives. Invariant: equal times are equal, and order is kept; a difference is
+// within 2 ns of that of the ticks.
 #pragma once
 
 #include <cstdint>

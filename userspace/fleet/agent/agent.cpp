@@ -43,7 +43,7 @@ std::optional<record::User> find_user(const std::string &name)
 			    entry->pw_dir, entry->pw_shell, entry->pw_uid != ::geteuid()};
 }
 
-// Whom the network process becomes; none without root.
+// The user of the network process; none without root.
 std::optional<record::User> network_user(const std::string &wanted)
 {
 	if (::geteuid() != 0) {
@@ -108,7 +108,7 @@ void make_directory(const std::string &path, unsigned mode, const record::User *
 		throw Error(errno, "cannot prepare " + path);
 }
 
-// SPOOL/starter stays locked as long as the agent runs.
+// SPOOL/starter is locked while the agent runs.
 Fd prepare_spool(const std::string &spool, const std::optional<record::User> &owner)
 {
 	std::error_code said_below;
@@ -146,7 +146,7 @@ std::string own_program()
 	return program;
 }
 
-// The child's life: nothing of the privileged process is left but the link.
+// In the child: keeps only the link of the privileged process's descriptors.
 [[noreturn]] void run_network(const NetworkOptions &options, Fd link, const std::optional<record::User> &user)
 {
 	int code = 1;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// `monitor agent`: prepares keys and spool, and splits into the privileged process, which keeps the privileges, and the
-// part with the network, which gives all of them up. Called by tools/monitor/cmd_agent.cpp.
+// `monitor agent`: prepares keys and spool, and splits into the privileged process and the network process, which drops
+// all privileges.
 //
-//     SPOOL/runs/RUN        traces; the directory belongs to the user that the network process becomes
-//     SPOOL/starter/nonces  commands that were obeyed; belongs to whoever started the agent
+//     SPOOL/runs/RUN        traces; the directory belongs to the user of the network process
+//     SPOOL/starter/nonces  commands that were executed; belongs to whoever started the agent
 //
-// Without root nothing is split by user: recordings are of programs' own events.
+// Without root both have one user, and only programs' own events are recorded.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct AgentOptions {
 	fleet::Forward forward = fleet::Forward::batch; // unless the command that starts a recording says so
 	std::string user;                               // "": monitor-agent, or nobody
 	std::string host;                               // "": this machine's name must be the certificate's
-	std::set<std::string> allow;                    // options of the allow-list
+	std::set<std::string> allow;                    // from the allow-list
 	std::string allow_commands;                     // the user that they run as; "": none
 	std::string version;                            // of monitor
 };

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How often messages of other hosts may make this host take snapshots of a run: what a hostile host can do at most.
-// Used by coordinated_snapshots.cpp, one for each run.
+// How often other hosts may make this host take a snapshot of one run: the most that a hostile host can do.
 // Invariant: use() permits at most `max` in all, and one in any interval of `apart`.
 #pragma once
 
@@ -20,7 +19,7 @@ public:
 
 	explicit CoordinatedLimits(std::uint64_t max) : max_(max) {}
 
-	// "": now, and it is counted; else the end of a sentence.
+	// "": permitted and counted; else the end of a sentence.
 	std::string use(Clock::time_point now)
 	{
 		if (used_ >= max_)

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t max_heard = 64, max_flight_bytes = 64 << 10, max_reply_text = 4096, max_undelivered = 64,
 		      max_heard_hosts = 1024, max_heard_numbers = 64;
-constexpr std::uint64_t max_age_ns = 2'000'000'000; // of a trigger that fired before this process looked
+constexpr std::uint64_t max_age_ns = 2'000'000'000; // of a trigger that fired before this process started
 constexpr std::chrono::nanoseconds patience_with_connection(max_age_ns);
 
 fleet::SnapshotNews news_of(const std::string &run, const record::BegunSnapshot &snapshot)
@@ -37,7 +37,7 @@ fleet::SnapshotNews news_of(const std::string &run, const record::BegunSnapshot 
 	return news;
 }
 
-// The snapshot that the recorder had begun just before it was asked, and that will do.
+// The snapshot that the recorder had started just before the request, which it joined.
 std::optional<record::BegunSnapshot> joined_snapshot(const nlohmann::json &untrusted_reply)
 {
 	const auto number = number_field(untrusted_reply, "joined"), time = number_field(untrusted_reply, "time"),
@@ -132,8 +132,7 @@ void CoordinatedSnapshots::look(Run &run)
 	}
 }
 
-// A connection that is made at this moment is waited for, as at the start of this process; later nobody would know what
-// it is about.
+// Waits a moment for a connection, as when this process starts; a later message would be of no use.
 void CoordinatedSnapshots::publish_fired(Clock::time_point now)
 {
 	while (!undelivered_.empty() && publish_("fired", undelivered_.front().text))
@@ -192,7 +191,7 @@ void CoordinatedSnapshots::step(Clock::time_point now)
 		take_changes();
 		take_replies();
 		publish_fired(now);
-	} catch (const Error &error) { // such as no descriptor left: there may be one the next time
+	} catch (const Error &error) { // such as no descriptor left: the next step may have one
 		report_(error.what());
 	}
 }
@@ -267,7 +266,7 @@ void CoordinatedSnapshots::take_replies()
 		const auto text = run.asked ? run.asked->question.take() : std::nullopt;
 		if (!text)
 			continue;
-		look(run); // it began before it was answered
+		look(run); // it started before the reply
 		const nlohmann::json reply = parse_json(*text);
 		if (const auto joined = joined_snapshot(reply))
 			publish_froze(run, *joined);

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Snapshots of all hosts of a run when a trigger of one of them fires (`monitor fleet record --snapshot-all`):
+// Coordinated snapshots: on all hosts of a run when a trigger of one of them fires (`monitor fleet record
+// --snapshot-all`).
 //
 //     trigger fires -> recorder: flight.json (begun_snapshots.h) -> inotify -> look() -> m.fired.HOST ---.
 //     m.froze.HOST <- look() <- inotify <- flight.json <- recorder <- ask() <- take_heard() <- hear() <--'  on others
 //
-// Part of the network process (network_process.cpp), which is not trusted; the privileged process says which runs the
-// operator has permitted it for. Threads: hear() is of libnats', all else of the main one. Invariants: only what a
-// trigger of this host did is published as m.fired, and nothing is done because of m.froze, so snapshots do not cause
-// each other without end. A run that the privileged process did not name is not asked. A trigger of another host makes
-// one snapshot, however often its word comes.
+// Part of the network process, which is not trusted; the privileged process says for which runs the operator has
+// permitted it. Threads: hear() is called by libnats, all else by the main thread.
+// Invariants: only this host's own triggers are published as m.fired, and nothing reacts to m.froze, so snapshots do
+// not cause each other without end. A run that was not permitted is not asked. A trigger of another host causes one
+// snapshot, however often its message arrives.
 #pragma once
 
 #include <chrono>
@@ -44,11 +45,11 @@ public:
 			     std::function<bool(std::string_view kind, const std::string &text)> publish,
 			     std::function<void(const std::string &)> report);
 
-	// What the privileged process says.
+	// From the privileged process.
 	void set_runs(const std::vector<CoordinatedRun> &runs);
 	// A message m.fired.HOST.
 	void hear(std::string_view untrusted_subject, std::string_view untrusted_text);
-	// Call step() when one is readable, when there is a connection again, and each second.
+	// Call step() when one is readable, after a reconnection, and each second.
 	void add_fds(std::vector<pollfd> &to) const;
 	void step(Clock::time_point now = Clock::now());
 
@@ -65,14 +66,14 @@ private:
 	struct Run {
 		CoordinatedRun permitted;
 		int watch = -1;
-		unsigned seen = 0; // the newest snapshot that was looked at
+		unsigned seen = 0; // the newest snapshot that was processed
 		CoordinatedLimits limits;
 		std::optional<Asked> asked;
-		std::map<std::string, std::set<std::uint64_t>> heard{}; // the snapshots of each host that were
+		std::map<std::string, std::set<std::uint64_t>> heard{}; // by host, its snapshots
 	};
-	// That a trigger of this host fired.
+	// A trigger of this host that fired.
 	struct Undelivered {
-		std::string text, sentence; // what is published; what is reported if it cannot be
+		std::string text, sentence; // to be published; to be reported if that fails
 		std::optional<Clock::time_point> since;
 	};
 

@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t max_announced = 1000;
 constexpr auto between_spool_steps = 1s, between_problems = 10s;
-constexpr auto until_announced = 3s; // that a run it started runs, of which it has said nothing yet
+constexpr auto until_announced = 3s; // how long a new directory counts as running
 
 } // namespace
 
@@ -50,7 +50,7 @@ void DataPath::set_running(RunningRuns running)
 		remember(running);
 		running_ = std::move(running);
 	}
-	looks_now_ = true; // a run has started or ended: nobody waits a second for it
+	looks_now_ = true; // a run has started or ended: do not wait a second
 	forwarder_.wake();
 }
 
@@ -62,7 +62,7 @@ bool DataPath::is_running(const std::string &run)
 		return true;
 	}
 	if (announced_.contains(run))
-		return false; // it ran, and has ended
+		return false; // it has ended
 	const auto [seen, is_first] = first_seen_.try_emplace(run, Clock::now());
 	return Clock::now() - seen->second < until_announced;
 }

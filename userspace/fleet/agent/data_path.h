@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Brings the traces in the spool to the collector while the agent runs, and keeps the spool within its limit; answers
-// nothing and decides nothing. What is sent, and when again, is fleet/forward/'s.
+// Sends the traces in the spool to the collector while the agent runs, and keeps the spool within its limit
+// (fleet/forward). It decides nothing else.
 //
-// Made by network_process.cpp. Threads: one of its own steps; the rest is of the main one.
+// Threads: one of its own for all steps; the main thread calls.
 // Invariant: a recording that the privileged process says runs, or whose directory has just appeared, is not taken for
 // ended.
 #pragma once
@@ -29,7 +29,7 @@
 
 namespace monitor::agent {
 
-// When the trace of each run that is recorded travels; none: as the agent was started.
+// When the trace of each running recording is sent; none: as the agent's option says.
 using RunningRuns = std::map<std::string, std::optional<fleet::Forward>>;
 
 class DataPath {
@@ -37,7 +37,7 @@ public:
 	struct Where {
 		std::string runs; // the directory
 		std::uint64_t max_bytes = 0;
-		fleet::Forward forward = fleet::Forward::batch; // of runs of which nothing else is known
+		fleet::Forward forward = fleet::Forward::batch; // unless known of a run
 	};
 	// `report`: a sentence, from several threads. `running`: what the privileged process says. Throws Error.
 	DataPath(const fleet::ConnectionOptions &hub, const std::string &host, const Where &where, RunningRuns running,
@@ -45,9 +45,9 @@ public:
 	~DataPath();
 
 	void set_running(RunningRuns running);
-	// Returns what there is of the run.
+	// Returns the traces of the run.
 	std::vector<fleet::CommandAnswer::Trace> fetch(fleet::FetchRequest request);
-	// The session, what the spool has, and what it has cost.
+	// The session, the spool's content, and the cost.
 	void fill(fleet::Presence &presence) const;
 	std::vector<fleet::Presence::Kept> kept() const;
 
@@ -65,8 +65,8 @@ private:
 	std::atomic<bool> looks_now_ = false;
 	mutable std::mutex mutex_; // of what follows
 	RunningRuns running_;
-	RunningRuns announced_; // also of runs that have ended: a trace may be found after that
-	std::map<std::string, Clock::time_point> first_seen_; // of runs that nobody says run
+	RunningRuns announced_;                               // also ended runs: a trace may be found after that
+	std::map<std::string, Clock::time_point> first_seen_; // of runs that were not announced
 	fleet::SpoolAccount account_;
 	fleet::NatsForwarder forwarder_;
 	fleet::Forwarding forwarding_;

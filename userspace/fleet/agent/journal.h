@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the agent says, on standard error, to the journal. Used by all its parts.
+// Messages of the agent on standard error, for the journal.
 #pragma once
 
 #include <cstdio>
@@ -11,7 +11,7 @@
 
 namespace monitor::agent {
 
-// "monitor agent: SENTENCE". What it quotes is escaped. If it cannot be written, the agent goes on.
+// "monitor agent: SENTENCE", escaped. Errors are ignored.
 inline void say(const std::string &sentence)
 {
 	std::fputs(fmt::format("monitor agent: {}\n", printable(sentence)).c_str(), stderr);

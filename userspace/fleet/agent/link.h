@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the privileged process tells the network process over their socket pair: an answer to be published, which runs
-// there are, or in which of them this host takes part in the snapshots of all, or that a part of a trace is asked for.
-// The other way envelopes go as they came. One datagram each. Used by privileged_process.cpp and network_process.cpp,
-// which are of one program and one version.
+// The socket pair between the agent's two processes, one datagram for each message. The privileged process sends
+// answers to be published, the list of runs, those with coordinated snapshots, and fetch requests; the network process
+// sends envelopes as they arrived. Both are of one program and one version.
 #pragma once
 
 #include <cstdint>
@@ -25,11 +24,10 @@ inline constexpr char link_answer = 'A',
     link_coordinated = 'J',            // coordinated_runs_text(), complete each time
     link_fetch = 'F';                  // fetch_request_text()
 
-// More than any envelope, so that one that is too large is seen to be.
+// More than any envelope, so that one that is too large is detected.
 inline constexpr std::size_t max_link_bytes = fleet::max_envelope_bytes + 1;
 
-// A run of which the operator's signed command says that its hosts take part in each other's snapshots, and which the
-// privileged process has started so.
+// A run with coordinated snapshots: permitted by the operator's signed command, and recorded accordingly.
 struct CoordinatedRun {
 	std::string run;
 	pid_t recorder = 0;
@@ -38,7 +36,7 @@ struct CoordinatedRun {
 std::string coordinated_runs_text(const std::vector<CoordinatedRun> &runs);
 std::vector<CoordinatedRun> parse_coordinated_runs(std::string_view text);
 
-// The privileged process's end, and the network process's. Throws Error.
+// The ends of the privileged and of the network process. Throws Error.
 std::pair<Fd, Fd> make_link();
 
 } // namespace monitor::agent

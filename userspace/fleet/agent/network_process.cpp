@@ -35,7 +35,7 @@ constexpr const char *why_deaf =
     "--add` or --remove writes a new users.conf, SIGHUP loads it; then start this agent "
     "again";
 
-// Once if several connections have the same problem. From any thread.
+// A problem of several connections is reported once. From any thread.
 void say_of_network(const std::string &sentence)
 {
 	static std::mutex mutex;
@@ -50,7 +50,7 @@ void say_of_network(const std::string &sentence)
 	say(sentence);
 }
 
-// When their traces travel, by name.
+// When their traces are sent, by name.
 RunningRuns running_of(const std::vector<fleet::Presence::Run> &runs)
 {
 	RunningRuns running;
@@ -71,7 +71,7 @@ NetworkProcess::NetworkProcess(NetworkOptions options, Fd link)
 	  },
 	  say_of_network)
 {
-	if (!wait_for_runs()) // so that no recording is taken for ended
+	if (!wait_for_runs()) // or recordings would be taken for ended
 		return;
 	data_ = std::make_unique<DataPath>(options_.connection, options_.host,
 					   DataPath::Where{options_.runs, presence_.spool_max_bytes, options_.forward},
@@ -82,7 +82,7 @@ NetworkProcess::NetworkProcess(NetworkOptions options, Fd link)
 		wake();
 	};
 	events.lost = [this](const std::string &problem) {
-		hears_triggers_ = true; // until the next hub says otherwise
+		hears_triggers_ = true; // until the next hub forbids it
 		say_of_network(problem);
 	};
 	events.error = [this](const std::string &problem) { take_problem(problem); };
@@ -97,7 +97,7 @@ NetworkProcess::NetworkProcess(NetworkOptions options, Fd link)
 	});
 }
 
-// A hub whose list of users is of an older version permits all but this.
+// A hub whose users.conf is of an older version permits all but this.
 void NetworkProcess::take_problem(const std::string &problem)
 {
 	const bool is_deaf = problem.find(triggers_of_all) != std::string::npos;
@@ -123,7 +123,7 @@ void NetworkProcess::wake()
 	::eventfd_write(wakeup_.get(), 1);
 }
 
-// In a thread of libnats. An empty message is no command: it asks who is there.
+// In a thread of libnats. An empty message is no command: it requests presence.
 void NetworkProcess::hand_over(const fleet::Connection::Message &untrusted_message)
 {
 	const std::size_t size = std::min(untrusted_message.data.size(), max_link_bytes);
@@ -177,7 +177,7 @@ void NetworkProcess::take_request(const fleet::FetchRequest &request)
 	traces_[request.nonce] = data_->fetch(request);
 }
 
-// What the privileged process does not know: it has a directory, not what is in it.
+// Which the privileged process does not know, as it does not read the directory.
 void NetworkProcess::add_traces(fleet::CommandAnswer &answer)
 {
 	const auto found = traces_.find(answer.nonce);
@@ -237,7 +237,7 @@ void NetworkProcess::wait_until(std::chrono::steady_clock::time_point time)
 	::eventfd_read(wakeup_.get(), &wakeups);
 }
 
-// Calls at any rate get at most one presence in between_calls.
+// Requests at any rate are answered at most once in between_calls.
 std::chrono::steady_clock::time_point NetworkProcess::next_presence() const
 {
 	return is_called_ ? std::min(next_beat_, next_called_) : next_beat_;
@@ -266,7 +266,7 @@ int NetworkProcess::run()
 	return 0;
 }
 
-// What the privileged process said last is still published.
+// The last answers are still published.
 void NetworkProcess::end()
 {
 	publish_answers();

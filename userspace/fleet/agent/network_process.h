@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The part of `monitor agent` that speaks with the hub. It has no privilege and no power: it hands what arrives on
-// m.ctl.HOST and m.ctl.all to the privileged process as it came, publishes the privileged process's answers, and says
-// each second, and when it is called, that this host is there (m.hello.HOST). Beside that it brings traces to the
-// collector (data_path.h), and passes on that triggers fired (coordinated_snapshots.h).
+// The process of `monitor agent` that talks to the hub, without any privilege. It passes what arrives on m.ctl.HOST and
+// m.ctl.all to the privileged process unchanged, publishes its answers, and publishes this host's presence
+// (m.hello.HOST) each second and on request. It also sends traces to the collector (data_path.h), and coordinates
+// snapshots (coordinated_snapshots.h).
 //
-// Runs in a process of its own, forked by agent.cpp from the privileged process before there are threads. Threads:
-// run() in the main one; libnats' own, which only write to the link and to wakeup_. Invariant: it ends when the
-// privileged process has closed the link, at the latest some seconds after.
+// Forked from the privileged process before there are threads. Threads: run() in the main one; those of libnats, which
+// only write to the link and wake the main one. Invariant: it ends when the privileged process has closed the link, at
+// the latest some seconds after.
 #pragma once
 
 #include <atomic>
@@ -30,7 +30,7 @@ struct NetworkOptions {
 	std::string host;
 	std::string runs; // the directory of traces
 	fleet::Forward forward = fleet::Forward::batch;
-	fleet::Presence presence; // what does not change
+	fleet::Presence presence; // its constant part
 };
 
 class NetworkProcess {
@@ -59,14 +59,14 @@ private:
 	NetworkOptions options_;
 	Fd link_;
 	fleet::Presence presence_;
-	std::chrono::steady_clock::time_point clock_due_; // when the system clock is read again
+	std::chrono::steady_clock::time_point clock_due_; // when to read the system clock again
 	bool knows_runs_ = false, wants_list_ = false;
 	std::deque<std::string> answers_; // that could not be published yet
-	// Of a run, when a fetch came, by its nonce: for the answer that follows.
+	// Of a run, by the nonce of a fetch: for the answer that follows.
 	std::map<std::string, std::vector<fleet::CommandAnswer::Trace>> traces_;
 	std::atomic<std::uint64_t> dropped_ = 0, said_dropped_ = 0;
-	std::atomic<bool> hears_triggers_ = true; // of other hosts: the hub permits it
-	std::atomic<bool> is_called_ = false;     // for its presence
+	std::atomic<bool> hears_triggers_ = true; // of other hosts; false: the hub forbids it
+	std::atomic<bool> is_called_ = false;     // to publish its presence
 	std::chrono::steady_clock::time_point next_beat_,
 	    next_called_; // when it says that it is there: by itself, called
 	Fd wakeup_;       // wakes the main thread

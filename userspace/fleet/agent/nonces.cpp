@@ -32,7 +32,7 @@ Nonces::Nonces(std::string path, std::uint64_t now_ns) : path_(std::move(path))
 	write_all_of_them();
 }
 
-// A last line without its end was being written when the power failed: its command was not obeyed.
+// A torn last line belongs to a command never executed.
 void Nonces::load()
 {
 	std::string text = read_file(path_, max_nonces_bytes);

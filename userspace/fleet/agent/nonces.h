@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Which commands were obeyed already: their nonces, in a file, so that a command is obeyed once, also after a restart.
+// The nonces of executed commands, in a file, so that a command is executed once, also across restarts.
 //
-// Used by privileged_process.cpp, in its only thread, for commands whose signature and times hold. A nonce is on the
-// disk before its command is obeyed. One whose command has expired is forgotten; from then on every command that
-// expires no later is refused, so one cannot come back after the clock was set back. Invariant: of two commands with
-// one nonce at most one is obeyed.
+// For commands whose signature and times are valid. A nonce is on the disk before its command is executed. Expired ones
+// are forgotten; from then on every command that expires no later is refused, so none is accepted again after the clock
+// was set back. One thread.
+// Invariant: of two commands with one nonce at most one is executed.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +21,8 @@ public:
 	// The file is created if there is none. Throws Error, also if it is damaged.
 	Nonces(std::string path, std::uint64_t now_ns);
 
-	// "" if the command is the first with this nonce, and the end of a sentence if it must be refused. Throws Error
-	// if that cannot be written down.
+	// "" if the command is the first with this nonce, else the end of a sentence. Throws Error if it cannot be
+	// stored.
 	std::string use(const std::string &nonce, std::uint64_t expires_ns, std::uint64_t now_ns);
 
 	std::size_t kept() const { return expiry_.size(); }
@@ -34,10 +34,10 @@ private:
 	void append(const std::string &nonce, std::uint64_t expires_ns);
 
 	std::string path_;
-	std::uint64_t forgotten_ns_ = 0;              // the latest expiry of one that was forgotten
+	std::uint64_t forgotten_ns_ = 0;              // the latest expiry of a forgotten one
 	std::map<std::string, std::uint64_t> expiry_; // by nonce
 	std::size_t lines_ = 0, rewritten_at_ = 0;    // of the file
-	bool is_torn_ = false; // a line could not be written, as on a full disk: nothing is appended to what is there
+	bool is_torn_ = false;                        // a line could not be written, as on a full disk: do not append
 };
 
 } // namespace monitor::agent

@@ -76,7 +76,7 @@ void PrivilegedProcess::start_child()
 	send_runs();
 }
 
-// As at the start, but recordings run meanwhile: no reason ends them.
+// As at the start, but recordings run: no failure ends them.
 void PrivilegedProcess::start_child_again()
 {
 	try {
@@ -153,8 +153,7 @@ void PrivilegedProcess::take(std::string_view untrusted_envelope)
 	const std::uint64_t now_ns = clock_ns(CLOCK_REALTIME);
 	const fleet::CheckedControl checked = fleet::check_control(untrusted_envelope, key_, options_.host, now_ns);
 	if (checked.is_for_others)
-		return; // what is sent to all comes here too; an answer would be taken for this host's part of the
-			// command
+		return; // sent to all; an answer would be taken for this host's part of the command
 	const fleet::ControlMessage &message = checked.message;
 	std::string why = checked.refusal;
 	try {
@@ -169,7 +168,7 @@ void PrivilegedProcess::take(std::string_view untrusted_envelope)
 		refuse(why, checked.is_authentic ? message.nonce : "", checked.is_authentic ? message.run : "");
 }
 
-// The end of a sentence; "": it is done.
+// The end of a sentence; "": done.
 std::string PrivilegedProcess::obey(const fleet::ControlMessage &message, std::uint64_t now_ns)
 {
 	if (message.kind == "record")
@@ -216,7 +215,7 @@ std::string PrivilegedProcess::plan_run(const fleet::ControlMessage &message, st
 	return "";
 }
 
-// Whether its flight recorder may be asked because of other hosts; if not, the answer says why.
+// Whether it takes part in coordinated snapshots; if not, the answer says why.
 std::string PrivilegedProcess::take_consent(const fleet::ControlMessage &message, Run &run,
 					    fleet::CommandAnswer &accepted) const
 {
@@ -263,7 +262,7 @@ std::string PrivilegedProcess::ask_for_snapshot(const fleet::ControlMessage &mes
 	return refusal;
 }
 
-// The network process has the traces, and sends what is asked for; here it is only seen that the operator asks.
+// The network process has the traces and sends them; here only the command is verified.
 std::string PrivilegedProcess::fetch(const fleet::ControlMessage &message)
 {
 	fleet::FetchRequest request{message.run,
@@ -390,7 +389,7 @@ void PrivilegedProcess::child_ended(pid_t pid, int status)
 	}
 }
 
-// Recordings do not depend on it: it is replaced.
+// It is replaced; recordings do not depend on it.
 void PrivilegedProcess::network_ended(int status)
 {
 	child_ = -1;
@@ -465,7 +464,7 @@ void PrivilegedProcess::send_runs()
 	send(link_coordinated + coordinated_runs_text(coordinated));
 }
 
-// What does not fit because the network process does not read is lost: it must not hold up the privileged process.
+// Lost if the network process does not read: it must not block this one.
 void PrivilegedProcess::send(const std::string &text)
 {
 	if (link_ && ::send(link_.get(), text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL) < 0 && errno == EAGAIN)

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The privileged part of `monitor agent`: obeys the operator's signed commands and starts `monitor record`.
+// The privileged process of `monitor agent`: executes the operator's signed commands, and starts `monitor record`.
 //
-// Forked from nothing: it is the process that was started, single-threaded, and has no network. The part with the
-// network (network_process.h) is its child, has no privilege, and is not trusted: it hands envelopes over a socket
-// pair, as they came, one datagram each. The privileged process verifies each itself (fleet/wire/control.h, nonces.h,
-// fleet/wire/allowed_options.h), and sends back answers and the list of runs (link.h). If its child ends unexpectedly,
-// it starts another one; recordings go on meanwhile.
+// It is the process that was started: single-threaded, without network. The network process (network_process.h) is its
+// child and not trusted: it passes envelopes unchanged over a socket pair (link.h). Each is verified here
+// (fleet/wire/control.h, nonces.h, fleet/wire/allowed_options.h); answers and the list of runs go back. If the child
+// ends unexpectedly, another one is started; recordings continue.
 //
-// Invariant: nothing from the network decides anything before check_control() and Nonces::use() have accepted it.
+// Invariant: nothing from the network has an effect before check_control() and Nonces::use() have accepted it.
 #pragma once
 
 #include <chrono>
@@ -33,15 +32,15 @@ struct PrivilegedOptions {
 	std::string program; // path of `monitor`
 	std::string runs;    // the directory of traces
 	std::string nonces;  // the file
-	std::string forward; // when traces travel unless a command says so: forward.h
+	std::string forward; // when traces are sent unless a command says so: forward.h
 	fleet::Allowed allowed;
-	std::optional<record::User> owner;    // of the traces; none: the privileged process's own user
-	std::optional<record::User> commands; // whom commands run as; none: there are none
+	std::optional<record::User> owner;    // of the traces; none: this process's user
+	std::optional<record::User> commands; // the user of commands; none: they are refused
 };
 
 class PrivilegedProcess {
 public:
-	// `start_network` forks the network process and returns its process; it gets the other end of the socket pair.
+	// `start_network` forks the network process, passes it the other end of the socket pair, and returns its pid.
 	using StartNetwork = std::function<pid_t(Fd link)>;
 
 	// Throws Error.

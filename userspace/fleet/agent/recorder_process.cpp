@@ -25,7 +25,7 @@ namespace {
 constexpr int ready_fd_of_child = 3; // --notify-fd
 constexpr std::string_view own_prefix = "monitor: ";
 constexpr std::size_t max_line_bytes = 1024, max_lines = 64;
-constexpr unsigned max_chunks = 16; // at a time: empty lines are none, and a process may print them without end
+constexpr unsigned max_chunks = 16; // at a time: a process may print empty lines without end
 
 std::pair<Fd, Fd> pipe_pair()
 {
@@ -73,7 +73,7 @@ void set_environment(const ChildIdentity &identity)
 	if (identity.becomes) {
 		::close(ready_fd_of_child);
 		record::drop_privileges(*identity.becomes);
-		::prctl(PR_SET_PDEATHSIG, SIGTERM); // after the privileged process is gone nobody would end it
+		::prctl(PR_SET_PDEATHSIG, SIGTERM); // or it would outlive the privileged process
 		if (::chdir(identity.becomes->home.c_str()) < 0 && ::chdir("/") < 0)
 			::_exit(126);
 	}
@@ -160,7 +160,7 @@ void RecorderProcess::end() const
 
 void RecorderProcess::end_session() const
 {
-	if (::kill(-pid_, SIGTERM) < 0) // it has only just been created
+	if (::kill(-pid_, SIGTERM) < 0) // its session does not exist yet
 		::kill(pid_, SIGTERM);
 }
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A `monitor record` that the privileged process has started: its process, the pipe on which it says that it records,
-// and what it prints. Or a command that runs meanwhile (--allow-commands), as another user.
+// A `monitor record` child of the privileged process: its pid, the pipe on which it reports that it records, and its
+// output. Or a command that runs meanwhile (--allow-commands), as another user.
 //
-// Made and used by privileged_process.cpp in its only thread. The child has nothing of the privileged process's: no
-// descriptor, no environment, a session of its own; a recorder ends when the privileged process is gone. Invariant: a
-// child that was started is waited for, by the privileged process's SIGCHLD.
+// The child inherits no descriptor and no environment, and has a session of its own; a recorder ends when its parent is
+// gone. One thread. Invariant: every child is waited for, on SIGCHLD.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +18,10 @@
 
 namespace monitor::agent {
 
-// Who a child of the privileged process is.
+// The user of a child.
 struct ChildIdentity {
-	std::optional<record::User> on_behalf_of; // the recorder stays root until it records, and is then this user
-	std::optional<record::User> becomes;      // a command is this user from its start
+	std::optional<record::User> on_behalf_of; // a recorder drops from root to this user once it records
+	std::optional<record::User> becomes;      // a command runs as this user
 };
 
 class RecorderProcess {
@@ -35,17 +34,17 @@ public:
 	pid_t pid() const { return pid_; }
 	// Readable when the recorder records, or has ended; -1 afterwards.
 	int ready_fd() const { return is_ready_known_ ? -1 : ready_.get(); }
-	// True: it records, said once. False: it ended, or was said before.
+	// True once, when it records. False: it ended, or was reported before.
 	bool take_ready();
 	int output_fd() const { return output_.get(); }
-	// Whole lines printed since the last call, without control characters, of bounded length. What is left of very
-	// much comes with the next call.
+	// Whole lines printed since the last call, without control characters, of bounded length and number; the rest
+	// follows with the next call.
 	std::vector<std::string> take_lines();
-	// The last sentence that it printed: why it failed, if it did.
+	// The last sentence that it printed: the reason, if it failed.
 	const std::string &last_words() const { return last_words_; }
-	// It is asked to end, as by Ctrl-C.
+	// Ends it as Ctrl-C does.
 	void end() const;
-	// With all processes that it has started, unless they left its group: a command.
+	// Ends a command with all its processes that have not left its group.
 	void end_session() const;
 
 private:

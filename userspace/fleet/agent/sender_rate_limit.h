@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// How often each other host is listened to when it says that triggers fire: a token bucket for each. A host that says
-// it without end costs this one neither time nor lines in its journal. Used by coordinated_snapshots.cpp, before it
-// looks at what a message says. Invariant: of one host at most `burst` messages at once and `per_second` in the long
-// run are listened to; at most max_hosts are remembered, and a host beyond that is not listened to.
+// A rate limit for messages of each other host that report fired triggers: a token bucket per sender, so that a host
+// that floods costs neither time nor lines in the journal.
+// Invariant: of one host at most `burst` messages at once and `per_second` in the long run pass; at most max_hosts are
+// tracked, and messages of further hosts are dropped.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ public:
 	using Clock = std::chrono::steady_clock;
 	static constexpr double burst = 16, per_second = 4;
 	static constexpr std::size_t max_hosts = 1024;
-	static constexpr std::chrono::seconds quiet{60}; // without a message too many: it has ended
+	static constexpr std::chrono::seconds quiet{60}; // without a dropped message: it has ended
 
 	bool use(const std::string &host, Clock::time_point now)
 	{

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The answer to the operator, from a flight recorder's reply. The recorder runs as the user of the traces, and the
-// privileged process, which passes this on, is privileged: the reply is untrusted. Called by snapshot_commands.cpp.
+// process that passes this on is privileged: the reply is untrusted.
 // Invariant: any bytes give an answer of bounded size.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace monitor::agent {
 
-// Without nonce and run. "": the recorder ended before it replied.
+// Without nonce and run. `untrusted_reply` "": the recorder ended before it replied.
 fleet::CommandAnswer snapshot_answer(std::string_view untrusted_reply, std::uint64_t issued_ns);
 
 } // namespace monitor::agent

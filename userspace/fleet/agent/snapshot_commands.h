@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Signed commands to a run's flight recorder to take a snapshot (`monitor fleet snapshot`), from the question to the
-// answer, without waiting for it.
-//
-// Made and used by privileged_process.cpp, one for each run, in its only thread; the recorder's end is
-// recording/flight/snapshot_requests.cpp, which runs as another user (snapshot_answer.h).
-// Invariant: each command that was asked is answered once, also if the recorder ends.
+// Pending requests to a run's flight recorder to take a snapshot (`monitor fleet snapshot`), without waiting for the
+// reply. The recorder's end is recording/flight/snapshot_requests.cpp, which runs as another user.
+// Invariant: each command is answered once, also if the recorder ends.
 #pragma once
 
 #include <cstdint>
@@ -25,11 +22,11 @@ class SnapshotCommands {
 public:
 	static constexpr std::size_t max_waiting = 8;
 
-	// "" if it was asked, else the end of a sentence. Throws Error.
+	// "": requested; else the end of a sentence. Throws Error.
 	std::string ask(pid_t recorder, const fleet::ControlMessage &message);
 	// Call take() when one is readable.
 	void add_fds(std::vector<pollfd> &to) const;
-	// What was answered since.
+	// The answers since the last call.
 	std::vector<fleet::CommandAnswer> take();
 
 private:

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The clock exchanges of one host with the collector of a fleet: .monitor/clocks/HOST of a run.
+// The clock exchanges of one host with the collector: .monitor/clocks/HOST of a run.
 //
-// The collector appends a line for each exchange: the agent sent at t1 and got the answer at t4 by the clock of its
-// traces; the collector got the question at t2 and answered at t3 by the reference clock. The first line says which
-// clock that is:
-//   monitor-clock 1 HOST clock=tsc|monotonic frequency_hz=N boot=UUID
-//   t1 t2 t3 t4
+// The collector appends a line for each exchange: the agent sent at t1 and received the answer at t4 by its trace
+// clock; the collector received the question at t2 and answered at t3 by the reference clock. The first line states the
+// host's clock:
+//     monitor-clock 1 HOST clock=tsc|monotonic frequency_hz=N boot=UUID
+//     t1 t2 t3 t4
 // Times are decimal: t1 and t4 in ticks, t2 and t3 in ns since the epoch. From these samples lines_of() (clock_lines.h)
-// makes the host's clock. The text is untrusted: a host chooses its own times. What is no exchange is left out and
-// counted; only a first line that is none is refused.
+// makes the host's clock. The text is untrusted: a host chooses its own times. Invalid lines are left out and counted;
+// only an invalid first line is refused.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +34,8 @@ struct ClockExchanges {
 	bool is_tsc = false; // otherwise the monotonic clock
 	std::uint64_t frequency_hz = 0;
 	std::vector<ClockExchange> all;
-	// Left out: lines of another form, such as one that the collector was killed in; exchanges that end before
-	// they begin; those after a first line of another clock or boot; those beyond the most.
+	// Left out: invalid lines, such as one cut off when the collector was killed; exchanges that end before they
+	// start; those after a first line of another clock or boot; those beyond max_exchanges.
 	std::uint64_t damaged = 0, impossible = 0, foreign = 0, beyond = 0;
 
 	collection::ClockSamples samples() const;

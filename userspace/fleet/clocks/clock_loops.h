@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Do the lines of the hosts agree with messages from host to host? RUN/.monitor/clock_loops/HOST against
-// collection.json.
+// Do the hosts' lines agree with messages from host to host? RUN/.monitor/clock_loops/HOST against collection.json.
 //
-// Used by `monitor check` (userspace/answers/check/order.cpp). The collector has handed questions on from host to host
-// (fleet/collector/clock_relays.h): FROM sent one when its clock showed `sent`, before HOST received it when its own
-// showed `received`. The offsets from FROM to the reference, from there to HOST by the lines, and back by such messages
-// make a loop, whose sum is 0. So a message that arrives before it was sent, by more than both hosts' bounds, proves
-// that a bound is too small. Invariant: what is untrusted or not known makes no message; it is counted.
+// The collector has relayed questions from host to host (fleet/collector/clock_relays.h): FROM sent one when its clock
+// showed `sent`, before HOST received it when its own showed `received`. The offsets from FROM to the reference, from
+// there to HOST by the lines, and back by such messages form a loop, whose sum is 0. So a message that arrives before
+// it was sent, by more than both hosts' bounds, proves that a bound is too small. Invariant: what is invalid or unknown
+// makes no message; it is counted.
 #pragma once
 
 #include <cstdint>
@@ -24,17 +23,17 @@ struct LoopMessage {
 	std::uint64_t sent = 0, received = 0; // ticks of each one's clock
 };
 
-// Lines of another form are left out and counted; a last one without an end is still being written.
+// Invalid lines are left out and counted; an unterminated last one is still being written.
 std::vector<LoopMessage> parse_loops(std::string_view untrusted_text, std::uint64_t &damaged);
 
 struct JudgedLoops {
 	std::uint64_t messages = 0; // whose hosts' lines are both known at that time
-	std::uint64_t early = 0;    // of them, that arrive before they were sent
-	std::uint64_t unknown = 0;  // a bound is unknown there, or a host's boot is another one
+	std::uint64_t early = 0;    // of them, arriving before they were sent
+	std::uint64_t unknown = 0;  // a bound is unknown there, or the boot differs
 	std::uint64_t damaged = 0;
 	std::string first_early; // "FROM to HOST"
 	std::uint64_t loops = 0; // pairs of hosts with messages in both directions
-	// How much the tightest messages of a loop leave open, at most: the sum of its offsets is off 0 by no more.
+	// The most that the tightest messages of a loop leave open: the sum of its offsets is within that of 0.
 	std::uint64_t max_open_ns = 0;
 };
 

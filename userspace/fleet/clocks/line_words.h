@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The words of a line of the collector's text files: clock exchanges and clock loops.
-// Used by clock_exchanges.cpp and clock_loops.cpp. Any text may come in.
+// The words of a line of the collector's text files: clock exchanges and clock loops. Untrusted.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +9,7 @@
 
 namespace monitor::fleet {
 
-// The part up to the next space, which is taken off the line. Two spaces in a row have an empty word between them.
+// Takes the part up to the next space off the line. Between two adjacent spaces there is an empty word.
 inline std::string_view next_word(std::string_view &line)
 {
 	const std::size_t end = std::min(line.find(' '), line.size());

@@ -38,7 +38,7 @@ std::vector<std::string> hosts_of(const std::filesystem::path &run)
 	return hosts;
 }
 
-// Of the host's traces; more than one: they are of several boots, whose clocks have nothing in common.
+// Of the host's traces; clocks of different boots have nothing in common.
 std::set<std::string> boots_of(const std::filesystem::path &host)
 {
 	std::set<std::string> boots;
@@ -54,7 +54,7 @@ std::set<std::string> boots_of(const std::filesystem::path &host)
 	return boots;
 }
 
-// Of the host in this boot, "": in any one. A collector that is started again begins another file.
+// Of the host in this boot, "": in any one. A restarted collector starts another file.
 ClockExchanges exchanges_of(const std::filesystem::path &clocks, const std::string &host, const std::string &boot)
 {
 	ClockExchanges all = read_exchanges((clocks / host).string());
@@ -77,7 +77,7 @@ ClockExchanges exchanges_of(const std::filesystem::path &clocks, const std::stri
 	return all;
 }
 
-// Of all traces of a host, each by itself. A host's further traces, and snapshots, are in directories below.
+// Of each trace of a host. Further traces, and snapshots, are in directories below.
 std::vector<TraceClockError> clock_errors_of(const std::filesystem::path &host)
 {
 	std::vector<TraceClockError> errors;
@@ -99,7 +99,7 @@ std::vector<TraceClockError> clock_errors_of(const std::filesystem::path &host)
 	return errors;
 }
 
-// The times that the lines have to cover; none if nothing can be read yet.
+// The times that the lines must cover; none if nothing can be read yet.
 std::optional<std::pair<std::uint64_t, std::uint64_t>> times_of(const std::vector<TraceClockError> &errors)
 {
 	if (errors.empty())

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The clocks of a fleet's run: from each host's exchanges (.monitor/clocks/HOST) to .monitor/collection.json.
 //
-// Called by the collector when a run ends, and whenever it is to be read before that. The traces stay as they are:
-// Trace::open finds their clocks in the collection's file. A host without usable exchanges is in it, too; its clock is
-// then its own, and how far off it is is unknown.
+// The traces stay unchanged: Trace::open reads their clocks from that file. A host without usable exchanges is in it,
+// too; its clock is then its own, with an unknown bound.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +23,7 @@ struct HostClockLines {
 // Of all traces in the run, by name. Throws Error: the run cannot be read, or the file cannot be written.
 std::vector<HostClockLines> write_run_clocks(const std::string &run);
 
-// The boot that a host's lines are of; "": unknown, or its traces are of several.
+// The boot of a host's lines; "": unknown, or its traces are of several.
 std::string boot_of(const std::string &run, const std::string &host);
 
 } // namespace monitor::fleet

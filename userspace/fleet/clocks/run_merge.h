@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The shards of a fleet's run as one run: each host's directory, the exchanges of clocks, the accounts, the conflicts.
 //
-// Called by `monitor merge` when all that it is given are such runs. A host is in one shard, and shard 0 has the
-// exchanges of all hosts, so nothing is moved in time: write_run_clocks() (run_clocks.h) then gives every host its
-// clock as it does in a run that was collected whole. Invariant: the shards stay as they are, and no collector
-// continues the result, as files are linked.
+// A host is in one shard, and shard 0 has the exchanges of all hosts, so no time is changed: write_run_clocks()
+// (run_clocks.h) then gives every host its clock as in a run that was collected whole. Invariant: the shards stay
+// unchanged, and no collector continues the result, as files are linked.
 #pragma once
 
 #include <string>
@@ -12,7 +11,7 @@
 
 namespace monitor::fleet {
 
-// Was it written by one of several collectors of a run? False for a run that was collected whole.
+// Is it the run directory of one of several collectors? False for a run that was collected whole.
 bool is_shard(const std::string &directory);
 
 struct MergedRuns {

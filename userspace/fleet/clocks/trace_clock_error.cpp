@@ -54,7 +54,7 @@ Window window_at(const collection::ClockLines &lines, std::size_t number)
 		number == lines.nodes.size() ? no_limit : lines.nodes[number].ticks};
 }
 
-// A node where the line passes, so that the bound may change there. The node's time is rounded down.
+// Adds a node on the line, so that the bound may change there. Its time is rounded down.
 void split(collection::ClockLines &lines, std::uint64_t ticks)
 {
 	const auto after = std::ranges::upper_bound(lines.nodes, ticks, {}, &trace::ClockNode::ticks);
@@ -87,7 +87,7 @@ void split_where_known(collection::ClockLines &lines, const TraceClockError &err
 		split(lines, error.intervals.back().to);
 }
 
-// The largest of the intervals that touch the window. Empty: some times of the trace in it are in none.
+// The largest of the intervals that touch the window. Empty: they do not cover the trace's times in it.
 trace::ClockBoundNs bound_in(const TraceClockError &error, const Window &window)
 {
 	const auto &intervals = error.intervals;
@@ -126,7 +126,7 @@ std::optional<TraceClockError> trace_clock_error_of(const std::string &directory
 		if (error.has_snapshots)
 			error.intervals = read_intervals(trace, info);
 		return error;
-	} catch (const Error &) { // the host's blocks have not come, or are damaged: reading the run tells
+	} catch (const Error &) { // blocks are missing or damaged: reading the run reports it
 		return std::nullopt;
 	}
 }

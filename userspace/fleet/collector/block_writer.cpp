@@ -51,7 +51,7 @@ bool is_hole(const std::array<std::byte, block_bytes> &block)
 	return std::ranges::all_of(block, [](std::byte byte) { return byte == std::byte{0}; });
 }
 
-// Where the file has a block or a hole. False: placed.error.
+// Whether the file has a block or a hole there. False: placed.error.
 bool place_within(int fd, std::uint64_t block, std::span<const std::byte> bytes, unsigned number, bool rewrite,
 		  Placed &placed)
 {
@@ -126,7 +126,7 @@ std::uint64_t count_blocks(const std::string &path)
 	if (::fstat(file.get(), &status) < 0)
 		throw Error(errno, "cannot read " + path);
 	const auto size = static_cast<std::uint64_t>(status.st_size);
-	if (static_cast<std::uint64_t>(status.st_blocks) * 512 >= size) // it has no hole
+	if (static_cast<std::uint64_t>(status.st_blocks) * 512 >= size) // no holes
 		return size / block_bytes;
 	std::uint64_t count = 0;
 	for (off_t data = 0; (data = ::lseek(file.get(), data, SEEK_DATA)) >= 0;) {

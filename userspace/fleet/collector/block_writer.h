@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Places blocks in the file of a stream, at index x 4096, once and for all.
+// Writes blocks to the file of a stream, at index x 4096, once.
 //
-// Called by collector.cpp for every batch. Invariant: a block that is there is never changed. The same bytes again are
-// no news; other bytes are a conflict, and the caller keeps them aside. What was never written within a file is a hole
-// and reads as zeros, which is no block.
+// Invariant: a stored block never changes. The same bytes again count as repeated; other bytes are a conflict, and the
+// caller keeps them aside. Blocks that were never written are holes, read as zeros, which is no block.
 #pragma once
 
 #include <cstddef>
@@ -18,16 +17,16 @@ namespace monitor::fleet {
 inline constexpr std::uint64_t max_blocks_ahead = 16384;
 
 struct Placed {
-	int error = 0;                   // of the file, such as ENOSPC: what is placed is whole, the rest is not there
+	int error = 0;                   // of the file, such as ENOSPC: whole blocks are placed, the rest is missing
 	bool too_far = false;            // beyond `max_ahead`
-	std::uint64_t size_blocks = 0;   // of the file, afterwards
-	unsigned added = 0;              // were not there before
-	unsigned repeated = 0;           // were there before, with the same bytes
-	std::vector<unsigned> conflicts; // which of the blocks were there with other bytes
+	std::uint64_t size_blocks = 0;   // of the file, after the call
+	unsigned added = 0;              // new blocks
+	unsigned repeated = 0;           // already stored, with the same bytes
+	std::vector<unsigned> conflicts; // which of the blocks are stored with other bytes
 };
 
-// `fd` is open for reading and writing. `rewrite`: write also what is there with the same bytes, because it could not
-// be written to the disk before. `max_ahead`: in blocks beyond the end of the file.
+// `fd` is open for reading and writing. `rewrite`: also write repeated blocks, because they could not be written to the
+// disk before. `max_ahead`: in blocks beyond the end of the file.
 Placed place_blocks(int fd, std::uint64_t first_block, std::span<const std::byte> blocks, bool rewrite,
 		    std::uint64_t max_ahead = max_blocks_ahead);
 

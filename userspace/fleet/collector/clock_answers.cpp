@@ -84,7 +84,7 @@ std::string ClockAnswers::new_path(const std::string &name, const Uuid &boot) co
 	return path;
 }
 
-// False: the host has had too many clocks. The file that it has stays.
+// False: the host has had too many clocks; it keeps its file.
 bool ClockAnswers::start_file(Host &host, const std::string &name, const HostClock &clock) const
 {
 	std::string path = host.files < max_clock_files_of_host ? new_path(name, clock.boot) : "";
@@ -100,7 +100,7 @@ void ClockAnswers::write(Host &host, const std::string &name, const ClockQuestio
 	const bool is_same =
 	    !host.path.empty() && host.clock.boot == question.clock.boot && host.clock.is_tsc == question.clock.is_tsc;
 	if (is_same && (last.t1 <= host.last.t1 || last.t2 <= host.last.t2 || host.exchanges >= max_exchanges))
-		return; // the same again, or of before
+		return; // repeated, or older
 	std::string text;
 	if (!is_same) {
 		if (!start_file(host, name, question.clock))

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The collector's side of clock exchanges: the reference clock, and RUN/.monitor/clocks/HOST.
 //
-// Called by collector_service.h from the thread that receives `m.clock.*`. The reference clock is CLOCK_MONOTONIC_RAW,
-// which nobody steps or slews, plus an offset to the epoch that is taken once a run and kept in
-// RUN/.monitor/clocks.json: a collector that is started again goes on with the same clock until the machine boots. A
-// file of exchanges starts with the line
+// The reference clock is CLOCK_MONOTONIC_RAW, which is never stepped or slewed, plus an offset to the epoch, taken once
+// a run and kept in RUN/.monitor/clocks.json: a restarted collector continues with the same clock until the machine
+// boots. A file of exchanges starts with the line
 //     monitor-clock 1 HOST clock=tsc|monotonic frequency_hz=N boot=UUID
 // and has `t1 t2 t3 t4` in each further one; exchanges of another boot of the host, or with another reference, are in
-// HOST.BOOT-N. fleet/clocks makes lines with bounds of them. Invariant: within a file t1 and t2 increase, and the
-// number of a host's files is bounded.
+// HOST.BOOT-N. fleet/clocks makes lines with bounds of them. One thread, of the connection for clocks. Invariant:
+// within a file t1 and t2 increase, and the number of a host's files is bounded.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +20,12 @@
 
 namespace monitor::fleet {
 
-// That one collector starts: each boot of the host makes one. Exchanges with further clocks are not written down.
+// That one collector starts: each boot of the host adds one. Exchanges with further clocks are not stored.
 inline constexpr unsigned max_clock_files_of_host = 16;
 
 class ClockAnswers {
 public:
-	// Takes the offset, or the one from before. Throws Error.
+	// Takes the offset, or reads the stored one. Throws Error.
 	explicit ClockAnswers(const std::string &run_directory);
 
 	// ns since the epoch on the reference clock.

@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto fresh = 3s; // a host that has not asked for longer has left
+constexpr auto fresh = 3s; // without a question for longer, a host has left
 constexpr std::uint64_t first_relays = 10;
 constexpr auto between_first_relays = 100ms, between_relays = 1000ms;
 

@@ -23,7 +23,7 @@ namespace {
 
 constexpr const char *periods = "statistics_"; // of `monitor record --statistics`: one in a file
 constexpr auto between_reports = std::chrono::seconds(10);
-// A message of a session that another one replaced may still be on its way; one that is silent for long may come back.
+// Messages of a replaced session may still arrive; a session that was silent for long may return.
 constexpr auto session_overlap = std::chrono::seconds(2), session_silence = std::chrono::seconds(30);
 constexpr std::size_t max_replaced_sessions = 64, max_conflicts_kept = 256, max_reported = 4096, max_reasons = 32,
 		      max_hosts_of_run = 100'000;
@@ -39,8 +39,7 @@ std::shared_ptr<const Fd> open_stream(const std::string &path)
 	return std::make_shared<const Fd>(std::move(fd));
 }
 
-// What comes of a trace that stays on its host may be far from what came before; all of its files stay below the limit
-// of one.
+// Blocks of an on-demand trace may be far from earlier ones; all of its files together stay below the limit of one.
 std::uint64_t max_ahead(const TracePlace &place)
 {
 	if (!place.descriptions.contains(fetched_file))
@@ -89,7 +88,7 @@ Answer Collector::answer_of(Status status, std::size_t conflicts, const std::str
 
 void Collector::refuse(const std::string &host, const std::string &reply, Status status, const std::string &why)
 {
-	if (directory_.hosts().contains(host)) { // what is no message does not make a host
+	if (directory_.hosts().contains(host)) { // an invalid message does not create a host
 		auto &refused = directory_.host(host).refused;
 		++refused[refused.contains(why) || refused.size() < max_reasons ? why : "other reasons"];
 		is_changed_ = true;
@@ -201,7 +200,7 @@ void Collector::store(const std::string &host, const Batch &batch, const std::st
 		     answer_of(Status::stored, placed.conflicts.size())});
 }
 
-// Then what is sent again is written again, as the kernel may have given up what it could not write.
+// If so, what is sent again is written again, as the kernel may have dropped what it could not write.
 bool Collector::is_unsure(const std::string &path)
 {
 	int error_number = 0;
@@ -218,8 +217,8 @@ bool Collector::is_unsure(const std::string &path)
 	return true;
 }
 
-// A block that differs from what was stored before, as after a host was restored from a snapshot. The first one stays.
-// The other is on the disk when this returns, as its batch is answered `stored`.
+// A block that differs from the stored one, as after a host was restored from a snapshot. The stored one stays; the
+// other is on the disk when this returns, as its batch is answered `stored`.
 void Collector::keep_conflict(const std::string &host, const Batch &batch, unsigned number)
 {
 	HostPlace &account = directory_.host(host);
@@ -336,7 +335,7 @@ void Collector::write_accounts()
 	}
 	try {
 		for (const auto &[path, error] : sync_directories(accounts_disk_, new_in))
-			if (error != ENOENT) // what is gone has no entries
+			if (error != ENOENT) // a removed directory has no entries
 				throw Error(error, "cannot write the directory " + path);
 		directory_.write(accounts);
 	} catch (const Error &) {
@@ -359,7 +358,7 @@ void Collector::save()
 	write_accounts();
 }
 
-// Before anything in them is acknowledged. Those that cannot be saved are tried again with what is sent again.
+// Before anything in them is acknowledged. A failure is tried again when its messages are sent again.
 std::uint64_t Collector::save_new_traces()
 {
 	const std::lock_guard saving(saving_mutex_);

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Takes what hosts send of their traces and stores it: validates, places, answers, and accounts for all of it.
+// Validates, places, answers and accounts for what hosts send of their traces.
 //
-// collector_service.h feeds it from the network, tests directly. A batch is placed at once (block_writer.h) and
-// answered when it is on the disk (syncer.h); descriptions replace their file as a whole (descriptions.h). The host of
-// a message is its subject's, which the server binds to a certificate; all else in it is untrusted. One live session a
-// host: the one that started last; another one that still sends is refused and reported, as two hosts may have one
-// name.
+// A batch is placed at once (block_writer.h) and answered when it is on the disk (syncer.h); descriptions replace their
+// file as a whole (descriptions.h). The host of a message is its subject's, which the server binds to a certificate;
+// all else in it is untrusted. A host has one live session, the one that started last; another one that still sends is
+// refused and reported, as two hosts may have one name.
 //
-// Threads: any may call; a mutex orders them. The syncer's saves the accounts when a trace is new. No mutex but
-// saving_mutex_, which messages do not wait for, is held while the disk is waited for, but for a block that contradicts
-// a stored one, of which there are 256 of a host. Invariant: nothing is answered `stored` before it and the accounts
-// with its trace are on the disk, and memory and files are bounded for each host.
+// Threads: any may call; a mutex orders them. The syncer's saves the accounts when a trace is new. Nothing waits for
+// the disk with a mutex locked, except for saving_mutex_, which messages do not need, and for conflicting blocks, of
+// which a host has at most 256. Invariant: nothing is answered `stored` before it and the accounts with its trace are
+// on the disk, and memory and files are bounded for each host.
 #pragma once
 
 #include <chrono>
@@ -33,8 +32,8 @@ namespace monitor::fleet {
 
 class Collector {
 public:
-	// `answer`: called from several threads. `report`: a sentence for the user, not more often than each 10 s for
-	// the same cause. Throws Error.
+	// `answer`: called from several threads. `report`: a sentence for the user, at most once in 10 s for the same
+	// cause. Throws Error.
 	// `hub_pid`: the server's process, if it is known, for the accounts of the cost; 0: it is not.
 	Collector(const std::string &directory, const std::string &run,
 		  std::function<void(const std::string &reply, const Answer &)> answer,
@@ -43,13 +42,13 @@ public:
 	void batch(const std::string &host, std::span<const std::byte> untrusted, const std::string &reply);
 	void piece(const std::string &host, std::span<const std::byte> untrusted, const std::string &reply);
 
-	// What a host's agent says it has used since its start, and whether it has been heard since `time`.
+	// The cost that a host's agent reports since its start; and whether it has reported since `time`.
 	void take_cost(const std::string &host, const std::string &session, const CostSums &untrusted_since_start);
 	bool was_heard(const std::string &host, std::chrono::steady_clock::time_point time);
-	// Whether a host is of this run: there is a trace of it, or its agent has said so. Neither waits for the disk.
+	// Whether a host belongs to this run, by a trace or its agent's report. Neither waits for the disk.
 	bool has_host(const std::string &host);
 	void take_runs(const std::string &host, const std::vector<Presence::Run> &untrusted_runs);
-	// What a host's agent says of itself, for the accounts.
+	// The state that a host's agent reports, for the accounts.
 	void set_state(const std::string &host, nlohmann::ordered_json state);
 	// Saves the accounts if they changed. Call it about each second, and at the end. Throws Error.
 	void save();
@@ -86,7 +85,7 @@ private:
 	std::map<std::string, Session> sessions_;
 	std::map<std::string, Clock::time_point> reported_;
 	CostAccount cost_;
-	std::map<std::string, Clock::time_point> heard_; // of hosts of this run, when their cost was known last
+	std::map<std::string, Clock::time_point> heard_; // of hosts of this run, the last report of their cost
 	bool is_changed_ = false;
 	std::mutex hosts_mutex_; // of what follows; never locked for long
 	std::set<std::string> hosts_of_run_;

@@ -14,26 +14,26 @@
 namespace monitor::fleet {
 namespace {
 
-// Of all hosts together: what comes above is dropped by the library, counted, and sent again by the hosts.
+// Of all hosts together; beyond, the library drops and counts messages, and the hosts send them again.
 constexpr Connection::PendingLimits data_limits{65536, 512 << 20}, file_limits{4096, 64 << 20},
     clock_limits{65536, 8 << 20}, presence_limits{65536, 16 << 20};
 constexpr auto patience_with_hub = std::chrono::seconds(10);
 constexpr auto patience_with_presences = std::chrono::milliseconds(1500);
 
-// Where this host is answered; "": nowhere, as it asked for an answer that others would get.
+// Where to answer this host; "": nowhere, as others would receive the answer.
 std::string reply_of(const std::string &host, const Connection::Message &message)
 {
 	return is_reply_of(host, message.reply) ? std::string(message.reply) : "";
 }
 
-// A file for each stream that is being written, a directory for each trace: many with many hosts.
+// A file for each stream being written, a directory for each trace.
 void raise_file_limit()
 {
 	rlimit files{};
 	if (::getrlimit(RLIMIT_NOFILE, &files) != 0)
 		return;
 	files.rlim_cur = files.rlim_max;
-	::setrlimit(RLIMIT_NOFILE, &files); // if not, what cannot be opened is tried again
+	::setrlimit(RLIMIT_NOFILE, &files); // if it fails, what cannot be opened is tried again
 }
 
 } // namespace
@@ -49,14 +49,14 @@ CollectorService::CollectorService(const ConnectionOptions &hub, const std::stri
 	collector_ = std::make_unique<Collector>(
 	    directory, run,
 	    [this](const std::string &reply, const Answer &answer) {
-		    if (!reply.empty()) // an answer that is lost is asked for again
+		    if (!reply.empty()) // a lost answer is requested again
 			    data_->publish(reply, encode_answer(answer));
 	    },
 	    report_, shard, hub_pid);
 	clocks_ = std::make_unique<ClockAnswers>(collector_->path());
 	system_clocks_ = std::make_unique<SystemClockLog>(collector_->path());
 	relays_ = std::make_unique<ClockRelays>(collector_->path());
-	// Answers to pings wait after the blocks, and what is on its way is lost with the connection.
+	// Answers to pings wait behind blocks, and a lost connection loses messages.
 	ConnectionOptions patient = hub;
 	patient.ping_interval = patient.write_timeout = patience_with_hub;
 	data_ = std::make_unique<Connection>(patient, events);
@@ -115,7 +115,7 @@ void CollectorService::take_clock(const std::string &host, const Connection::Mes
 	if (!answer || reply.empty())
 		return;
 	clock_->publish(reply, encode_clock_answer(*answer));
-	if (!collector_->has_host(host)) // its clock is not to be tested
+	if (!collector_->has_host(host)) // its clock does not matter
 		return;
 	ClockQuestion question;
 	if (!decode_clock_question(message.data, question, why))
@@ -143,7 +143,7 @@ void CollectorService::take_presence(const std::string &host, const Presence &un
 void CollectorService::wait_for_costs(const std::set<std::string> &hosts)
 {
 	const auto start = std::chrono::steady_clock::now();
-	clock_->publish(subject_of("ctl", "all"), ""); // they need not wait for the next second
+	clock_->publish(subject_of("ctl", "all"), ""); // instead of waiting for the next second
 	while (std::chrono::steady_clock::now() - start < patience_with_presences &&
 	       !std::ranges::all_of(hosts, [&](const auto &host) { return collector_->was_heard(host, start); }))
 		std::this_thread::sleep_for(std::chrono::milliseconds(20));

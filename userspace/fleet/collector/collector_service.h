@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The collector on the network: subscriptions to the blocks and descriptions of its shard's hosts and to `m.clock.*` of
-// a hub, answers to an inbox of the host whose message asks for one, and nowhere else; and to `m.hello.*`, for what
-// agents use.
+// The collector on the network: subscribes to the blocks and descriptions of its shard's hosts, to `m.clock.*` and to
+// `m.hello.*`, and answers only to an inbox of the sending host.
 //
-// Run by `monitor fleet collect` and `monitor fleet record`. Clock exchanges have a connection of their own, so that
-// they do not wait after 16 MiB of blocks; shard 0 has those of all hosts, so that a run has one reference clock.
-// Threads: those of the connections call the collector; the destructor waits
-// for them.
+// Clock exchanges have a connection of their own, so that they do not wait behind 16 MiB of blocks; shard 0 has those
+// of all hosts, so that a run has one reference clock.
+// Threads: those of the connections call the collector; the destructor waits for them.
 #pragma once
 
 #include <functional>
@@ -32,10 +30,10 @@ public:
 	~CollectorService();
 
 	Collector &collector() { return *collector_; }
-	// For the accounts of the cost: also what an agent said before this started.
+	// For the accounts of the cost: also what an agent reported before this started.
 	void take_presence(const std::string &host, const Presence &untrusted_presence);
 	bool wait_until_connected(std::chrono::milliseconds timeout) const;
-	// Asks each of these hosts to say once more what its agent uses, and waits for it; not for long.
+	// Requests a last report of the cost from each of these hosts, and waits for it briefly.
 	void wait_for_costs(const std::set<std::string> &hosts);
 	// Takes nothing more; what was taken is still answered.
 	void stop();

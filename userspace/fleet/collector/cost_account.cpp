@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// What a host says may be anything.
+// Untrusted numbers.
 void add(std::uint64_t &sum, std::uint64_t more)
 {
 	if (__builtin_add_overflow(sum, more, &sum))

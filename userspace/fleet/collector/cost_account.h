@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-// What it costs to bring a run here: CPU time and bytes at the agents, at the hub and at the collector.
+// The cost of collecting a run: CPU time and bytes at the agents, at the hub and at the collector.
 //
-// Used by collector.cpp, which locks; `monitor fleet cost` shows what it writes into fleet.json. Agents say in their
-// presence (fleet/wire/reports.h) what they have used since their start: what counts is the difference between two of
-// the same agent, while this collector runs; sums of collectors before this one are continued. The collector's is the
-// CPU time of its process. The hub's is known only if its process is, which is then on this machine; of several
-// collectors one after the other, perhaps only while some of them ran. Invariant: what was not measured is no number,
-// and what was measured in part says so.
+// Agents report in their presence (fleet/wire/reports.h) what they have used since their start: what counts is the
+// difference between two reports of one agent, while this collector runs; the sums of earlier collectors are continued.
+// The collector's is its process's CPU time. The hub's is known only if its process runs on this machine and is named;
+// of several collectors one after the other, perhaps only in part. Not locked. Invariant: what was not measured is no
+// number, and what was measured in part says so.
 #pragma once
 
 #include <cstdint>
@@ -25,16 +24,16 @@ struct CostSums {
 
 class CostAccount {
 public:
-	// `hub_pid`: the server's process; 0: not known. Throws Error if there is none.
+	// `hub_pid`: the server's process; 0: unknown. Throws Error if it does not exist.
 	explicit CostAccount(int hub_pid = 0);
 
-	// What the agent of a host says it has used since its start.
+	// The cost that a host's agent reports since its start.
 	void take_presence(const std::string &host, const std::string &session, const CostSums &untrusted_since_start);
 	void add_received(std::size_t bytes);
 
-	// What collectors before this one have written.
+	// The account of earlier collectors.
 	void load(const nlohmann::json &untrusted);
-	// `hosts`: those to be listed.
+	// `hosts`: to be listed.
 	nlohmann::ordered_json json(const std::set<std::string> &hosts) const;
 
 private:
@@ -47,14 +46,14 @@ private:
 	};
 
 	std::map<std::string, Agent> agents_;
-	CostSums received_, before_; // by this process, by those before
+	CostSums received_, before_; // by this process, by earlier ones
 	std::optional<std::uint64_t> hub_before_;
-	bool is_hub_partly_known_ = false; // a collector before this one did not measure it
+	bool is_hub_partly_known_ = false; // an earlier collector did not measure it
 	const int hub_pid_;
 	std::uint64_t own_start_ns_, hub_start_ns_ = 0;
 };
 
-// CPU time of all threads of a process; nullopt: there is none, or it cannot be seen.
+// CPU time of all threads of a process; nullopt: it does not exist, or is not accessible.
 std::optional<std::uint64_t> process_cpu_ns(int pid);
 
 } // namespace monitor::fleet

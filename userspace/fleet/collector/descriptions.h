@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Puts the pieces of descriptions together: `metadata`, `.monitor/*`.
+// Assembles descriptions, `metadata` and `.monitor/*`, from their pieces.
 //
-// Used by collector.cpp, which locks. A file grows beside the trace; once it is whole, syncer.h takes it to its place
-// by rename, so that a reader sees the whole old or the whole new one. Pieces come in order; what does not continue is
-// asked for from the start again. Invariant: at most max_open files of a host are in progress, and the paths of whole
-// ones are in the order in which they came.
+// A file grows beside the trace; when it is whole, syncer.h renames it, so that a reader sees the whole old or the
+// whole new one. Pieces come in order; one out of order makes the sender start again. Not locked. Invariant: at most
+// max_open files of a host are in progress, and the paths of whole ones are in the order in which they came.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +22,7 @@ public:
 	// `directory`: for files in progress, on the file system of the traces.
 	explicit Descriptions(std::string directory) : directory_(std::move(directory)) {}
 
-	// What is whole, and is the caller's: it must rename or remove it.
+	// A whole file: the caller must rename or remove it.
 	struct Whole {
 		std::string path;
 		std::shared_ptr<const Fd> file;

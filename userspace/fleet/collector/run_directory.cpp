@@ -78,16 +78,16 @@ RunDirectory::RunDirectory(const std::string &path, const std::string &run, cons
 	sync_directory(path_ + "/.monitor");
 	sync_directory(path_);
 	for (const fs::directory_entry &left : fs::directory_iterator(path_ + "/.monitor/incoming", error))
-		fs::remove(left.path(), error); // of a collector that was killed: they are sent again
+		fs::remove(left.path(), error); // left by a killed collector: the hosts send them again
 	if (is_run)
 		load();
 	else
 		store_ = std::stoull(random_hex(64), nullptr, 16);
-	new_in_.clear(); // of traces that were accounted for, and were synced before
+	new_in_.clear(); // of accounted traces, which were synced before
 	write(accounts());
 }
 
-// Also if it is there: a collector that was killed may not have come to sync its entry.
+// Even if it exists: a killed collector may not have synced its entry.
 void RunDirectory::make_directory(const std::string &path)
 {
 	need_directory(path);
@@ -155,9 +155,8 @@ TracePlace *RunDirectory::place(const std::string &name, const Uuid &uuid, const
 	return add(name, uuid, part, why);
 }
 
-// A collector that was killed between placing a host's first trace and saving the accounts has left blocks of which
-// nobody knows the trace. None was acknowledged, so its host has them; those of another trace must not be compared
-// with them.
+// A collector that was killed between placing a host's first trace and saving the accounts leaves blocks of an unknown
+// trace. None was acknowledged, so the host still has them; they must not be compared with those of another trace.
 void RunDirectory::set_unaccounted_aside(const std::string &name)
 {
 	const std::string from = path_ + '/' + name, aside = path_ + "/.monitor/unaccounted";
@@ -198,7 +197,7 @@ TracePlace *RunDirectory::add(const std::string &name, const Uuid &uuid, const s
 	return &place;
 }
 
-// What a collector before this one has stored there.
+// What an earlier collector has stored there.
 void RunDirectory::look_at(TracePlace &place) const
 {
 	std::error_code error;
@@ -258,7 +257,7 @@ void RunDirectory::write(const Json &accounts)
 	write_collection(accounts);
 }
 
-// Adds the hosts that are not there yet: what is known of a clock is written by others.
+// Adds missing hosts only: others write what is known of the clocks.
 void RunDirectory::write_collection(const Json &accounts)
 {
 	const auto has_traces = [](const Json &host) { return !host["traces"].empty(); };

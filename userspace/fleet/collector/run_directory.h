@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
-// A run on the collector's disk: which directory a host's trace goes to, and what is known to be there.
+// A run on the collector's disk: the directory of each host's trace, and what is stored there.
 //
 //     RUN/HOST/                    its first trace; a part, such as a snapshot, is a directory in it
 //     RUN/HOST/UUID/               further traces of the same host
-//     RUN/.monitor/fleet.json      the accounts, from which a collector that was killed continues
+//     RUN/.monitor/fleet.json      the accounts, from which a restarted collector continues
 //     RUN/.monitor/collection.json the hosts, so that every reader takes RUN for a collection of traces
 //
-//     RUN/.monitor/unaccounted/    what a collector before had placed of a host's first trace, and not accounted for
+//     RUN/.monitor/unaccounted/    of a host's first trace, what an earlier collector stored without accounting for it
 //
-// Used by collector.cpp, which locks; write() needs no lock, and one thread at a time. A trace is placed at once, and
-// answered once write() has had it (syncer.h), which serves all that came meanwhile. Invariant: a host writes below
-// RUN/HOST only, and the number of its files is bounded; what the accounts say is stored is what the sizes of the files
-// say.
+// Not locked, except that write() may run beside the rest, in one thread at a time. A trace is placed at once, and
+// answered after the next write() (syncer.h), which covers all that came meanwhile. Invariant: a host writes below
+// RUN/HOST only, and the number of its files is bounded; what the accounts say is stored agrees with the sizes of the
+// files.
 #pragma once
 
 #include <cstdint>
@@ -31,21 +31,21 @@
 namespace monitor::fleet {
 
 inline constexpr std::size_t max_traces_of_host = 256, max_streams_of_trace = 16384, max_descriptions_of_trace = 64;
-// Instead of the streams of events: a file for each second of a week.
+// Periods of statistics instead of streams: one a second for a week.
 inline constexpr std::size_t max_periods_of_trace = 604'800;
 
 // One trace of a host.
 struct TracePlace {
 	std::string directory;    // relative to RUN
-	std::uint64_t number = 0; // it is the so-many-th of all traces of the run
+	std::uint64_t number = 0; // of all traces of the run, in order
 	struct StreamPlace {
-		std::uint64_t size = 0, blocks = 0; // of the file, holes included; that are there
+		std::uint64_t size = 0, blocks = 0; // of the file, holes included; stored
 	};
 	std::map<std::string, StreamPlace> streams;
 	std::map<std::string, std::uint64_t> descriptions; // their bytes
 	std::set<std::string> listed; // streams that the directory was or is synced for, by this process
 
-	std::uint64_t blocks() const; // that are there
+	std::uint64_t blocks() const; // stored
 	// Of all its files, in blocks, holes included.
 	std::uint64_t size() const;
 };
@@ -60,11 +60,11 @@ struct HostPlace {
 
 class RunDirectory {
 public:
-	// Creates it, or continues one. Throws Error: it is something else, or another collector writes it.
+	// Creates or continues one. Throws Error: it is something else, or another collector writes it.
 	RunDirectory(const std::string &path, const std::string &run, const Shard &shard = {});
 
-	// Of a host whose name is_host_name(). nullptr, and why: too many. Throws Error if its directory cannot be
-	// made. Nothing of it may be acknowledged before accounts() with as many traces() as its number are written.
+	// `host`: is_host_name(). nullptr, and why: too many. Throws Error if its directory cannot be created. Nothing
+	// of it may be acknowledged before accounts() with as many traces() as its number are written.
 	TracePlace *place(const std::string &host, const Uuid &uuid, const std::string &part, std::string &why);
 	HostPlace &host(const std::string &name) { return hosts_[name]; }
 	const std::map<std::string, HostPlace> &hosts() const { return hosts_; }
@@ -75,17 +75,17 @@ public:
 	}
 	const std::string &path() const { return path_; }
 	const std::string &run() const { return run_; }
-	// A number that another directory does not have.
+	// Identifies the directory.
 	std::uint64_t store() const { return store_; }
-	// A number that another collector of it does not have.
+	// Identifies this collector of it.
 	std::uint64_t instance() const { return instance_; }
 
-	// Part of the accounts; what those of a collector before had at first.
+	// Part of the accounts, initially that of an earlier collector.
 	nlohmann::ordered_json cost;
 	nlohmann::ordered_json accounts() const;
 	// How many traces the accounts have.
 	std::uint64_t traces() const { return traces_; }
-	// Directories that have new entries which may not be on the disk: to be synced before the accounts are written.
+	// Directories whose new entries may not be on the disk: to be synced before the accounts are written.
 	std::set<std::string> take_new_in() { return std::exchange(new_in_, {}); }
 	void give_back_new_in(const std::set<std::string> &unsynced)
 	{

@@ -12,7 +12,7 @@
 namespace monitor::fleet {
 namespace {
 
-// Waiting; as many again are in the round that is being written: below the usual limit of open files.
+// Waiting; as many again may be in the current round: below the usual limit of open files.
 constexpr std::size_t max_waiting_files = 256, max_waiting_messages = 16384;
 
 } // namespace

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Answers what was written once it is on the disk: the accounts, if a trace is new, then all files that were written
-// to meanwhile.
+// Answers messages once their content is on the disk: the accounts, if a trace is new, then all files written
+// meanwhile.
 //
-// The collector adds what it has placed; the thread here takes all of it as a round: it has the accounts saved, syncs
-// each file once (disk_sync.h), gives descriptions their names, and then answers. Invariant: `stored` is answered only
-// after the accounts with its trace, the content of its file and, if the file is new, its directory's entry are on the
-// disk.
+// A thread takes everything that was added as one round: has the accounts saved, syncs each file once (disk_sync.h),
+// renames descriptions, then answers. Invariant: `stored` is answered only after the accounts with its trace, the
+// content of its file and, if the file is new, its directory entry are on the disk.
 #pragma once
 
 #include <condition_variable>
@@ -34,22 +33,22 @@ struct Unsynced {
 	Answer answer;
 };
 
-// What becomes of a message if this error kept its content from the disk. Most may end; but if something else has the
-// name of a stream, or of a directory, it stays so.
+// The answer if this error kept the content from the disk. Most errors may pass, but not that something else has the
+// name of a stream or directory.
 Status status_of_error(int error_number);
 
 class Syncer {
 public:
-	// All are called by the thread, with nothing locked. `save`: has the accounts saved if a trace is new; how many
-	// traces are in those on the disk. `failed`: what was written to this path may not be on the disk, although
-	// reading it shows it.
+	// All are called by the thread, with nothing locked. `save`: saves the accounts if a trace is new, and returns
+	// how many traces are in those on the disk. `failed`: what was written to this path may not be on the disk,
+	// although it can be read.
 	Syncer(const std::string &run, std::function<std::uint64_t()> save,
 	       std::function<void(const std::string &reply, const Answer &)> answer,
 	       std::function<void(const std::string &path, int error_number)> failed);
-	// Answers what is left.
+	// Answers the rest.
 	~Syncer();
 
-	// Returns once the number of open files allows for more. `save` must be able to run meanwhile.
+	// Waits until the number of open files permits more. `save` must be able to run meanwhile.
 	void wait_for_room();
 	void add(Unsynced unsynced);
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// RUN/.monitor/system_clocks/HOST: what a host's kernel has said of its system clock while the run was collected.
+// RUN/.monitor/system_clocks/HOST: the state of a host's system clock while the run was collected.
 //
-// Called by collector_service.h with the presences of hosts that are in the run. A line for each minute, and when
-// synchronised turns to not synchronised or back:
+// A line for each minute, and for each change between synchronised and not synchronised:
 //     {"version":1,"reference_ns":N,"clock":{...}}
-// in which `clock` is system_clock_json() (fleet/wire/system_clock.h). No bound depends on it. Invariant: a file does
-// not grow above max_bytes and a line, whoever else wrote to it, and by at most one line a second.
+// `clock` is system_clock_json() (fleet/wire/system_clock.h). No bound depends on it. Invariant: a file does not grow
+// above max_bytes and a line, whoever else wrote to it, and by at most one line a second.
 #pragma once
 
 #include <cstdint>

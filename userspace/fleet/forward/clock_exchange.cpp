@@ -12,7 +12,7 @@
 namespace monitor::fleet {
 namespace {
 
-// A collector hands on fewer; more are not worth this host's time.
+// A collector relays fewer; this bounds the cost.
 constexpr unsigned max_receipts = 20; // in a second
 
 std::uint64_t ticks_of(const HostClock &clock)
@@ -40,7 +40,7 @@ BothClocks read_both_clocks()
 	return best;
 }
 
-// Nominal: the lines that fleet/clocks makes of the exchanges say the rate, if it is within 0.1 % of this one.
+// Nominal: the lines that fleet/clocks makes of the exchanges give the rate, if it is within 0.1 % of this.
 std::uint64_t measure_frequency_hz()
 {
 	const BothClocks first = read_both_clocks();

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The host's side of clock exchanges: asks the collector each second, and ten times at the start, where
-// each question follows the answer to the one before (pending_clock_request.h).
+// The host's side of clock exchanges: asks the collector each second, at the start ten times in a row, each time after
+// the previous answer (pending_clock_request.h).
 //
-// Made by the agent, and by `monitor fleet push` for a trace of this boot. It has a connection of its own, so that a
-// question does not wait after blocks. The times that an answer completes go with the next question
-// (fleet/wire/clock_message.h). The collector also hands on questions of other hosts; when they came goes back to it,
-// at most 20 a second. Threads: one of its own asks, the connection's takes the answer; t1 and t4 are read as late and
-// as early as possible.
+// It has a connection of its own, so that a question does not wait behind blocks. The times of an exchange go with the
+// next question (fleet/wire/clock_message.h). Relayed questions of other hosts are confirmed, at most 20 a second.
+// Threads: one of its own asks, the connection's takes the answer; t1 and t4 are read as late and as early as possible.
 #pragma once
 
 #include <chrono>
@@ -30,12 +28,12 @@ public:
 	~ClockExchange();
 
 	std::uint64_t exchanges() const; // that were answered
-	// Of those with which it starts; false if they are not answered in time.
+	// For the burst at the start; false if it is not answered in time.
 	bool wait_for_first(std::chrono::milliseconds patience);
 
 private:
 	void take(const Connection::Message &message, std::uint64_t t4);
-	// A question of another host was handed on.
+	// For a relayed question of another host.
 	void confirm(std::uint64_t number, std::uint64_t received);
 	void run();
 	// With the lock. False: it ends.
@@ -46,7 +44,7 @@ private:
 	mutable std::mutex mutex_; // of what follows
 	std::condition_variable changed_;
 	bool stopping_ = false;
-	PendingClockRequest::Clock::time_point second_; // when the second began of which `confirmed_` were confirmed
+	PendingClockRequest::Clock::time_point second_; // the start of the second in which `confirmed_` were confirmed
 	unsigned confirmed_ = 0;
 	PendingClockRequest request_{PendingClockRequest::Clock::now()};
 	Connection connection_;

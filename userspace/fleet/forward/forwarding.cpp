@@ -19,7 +19,7 @@ namespace {
 using Duration = std::chrono::steady_clock::duration;
 constexpr Duration between_looks_at_files = std::chrono::milliseconds(100), between_saves = std::chrono::seconds(1),
 		   between_sentences = std::chrono::seconds(10), between_stores = std::chrono::seconds(60);
-// A collector that took something of a trace is still there for so long, whatever others say.
+// How long a collector that took something of a trace counts as present, whatever others answer.
 constexpr Duration patience_with_taker = std::chrono::seconds(10);
 constexpr Duration min_aside = std::chrono::seconds(2), max_aside = std::chrono::seconds(30),
 		   between_readings = std::chrono::seconds(2);
@@ -82,7 +82,7 @@ void Forwarding::remove(const std::string &directory)
 	std::erase(tails_, tail);
 }
 
-// What is on its way of it: answers that still come are of no interest.
+// Drops its unanswered messages: late answers are ignored.
 void Forwarding::forget(const TraceTail &tail)
 {
 	for (auto each = sent_.begin(); each != sent_.end();) {
@@ -110,8 +110,8 @@ void Forwarding::look(Time now)
 		}
 }
 
-// An answer of a collector with another directory means that this one has nothing of the trace; two that answer in
-// turn must not make it start again and again.
+// An answer from a collector with another directory: it has nothing of the trace. Two that answer in turn must not
+// restart it forever.
 bool Forwarding::is_of_this_store(TraceTail &tail, const Answer &answer, Time now)
 {
 	TraceProgress &progress = tail.progress();
@@ -120,7 +120,7 @@ bool Forwarding::is_of_this_store(TraceTail &tail, const Answer &answer, Time no
 	if (progress.store == answer.store)
 		return true;
 	if (!progress.wanted.request.empty())
-		return false; // fetched for one collector; others may store it too, and do not count
+		return false; // fetched for one collector; others may store it too, but do not count
 	const auto last = other_store_.find(&tail);
 	if (last != other_store_.end() && now - last->second < between_stores) {
 		report("stores", "two collectors answer for the same run: end one, or give their runs different names",
@@ -137,7 +137,7 @@ bool Forwarding::is_of_this_store(TraceTail &tail, const Answer &answer, Time no
 	return false;
 }
 
-// The one before may have had messages that it did not answer, and a new one may take what others do not.
+// A previous one may have left messages unanswered, and a new one may take what others do not.
 void Forwarding::note_collector(std::uint64_t instance, Time now)
 {
 	if (instances_.contains(instance))
@@ -186,7 +186,7 @@ void Forwarding::note_taken(const TraceTail &tail, Time now)
 			back_.push_back(number);
 }
 
-// Of what is set aside the oldest message, as a question; what could not be read; and what a collector takes again.
+// The oldest message of what is set aside, as a probe; what could not be read; and what a collector takes again.
 void Forwarding::bring_back(Time now)
 {
 	for (auto &[of, standing] : standing_) {
@@ -341,7 +341,7 @@ int Forwarding::encode(const Sent &sent)
 	return 0;
 }
 
-// What is gone was counted by the tail; the rest is tried again, and others go on meanwhile.
+// The tail has counted what is gone; the rest is tried again later.
 void Forwarding::note_unread(std::uint64_t number, int error, Time now)
 {
 	window_.withdraw(number);

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Brings traces to the collector, block by block, until all of each is stored there.
+// Sends traces to the collector, block by block, until all of each is stored there.
 //
-// Used by the agent for its spool (spool.h) and by `monitor fleet push` for a directory. trace_tail.h says what is new,
-// send_window.h what must be sent again, a Forwarder carries it. What is on its way is kept in the files only: to send
-// it again it is read again. A trace that no collector takes is set aside, with what was sent of it: one message asks
-// from time to time, and the rest of the host's traces goes on. Threads: one calls step(), any calls the rest; a mutex
-// orders them. Invariant: a block counts as stored only if the collector whose number the trace's progress holds has
-// answered so.
+// trace_tail.h finds what is new, send_window.h decides what to send again, a Forwarder transmits it. Only the files
+// hold the content: what is sent again is read again. A trace that no collector takes is set aside with its messages:
+// one of them asks from time to time, and the host's other traces proceed. Threads: one calls step(), any the rest; a
+// mutex orders them. Invariant: a block counts as stored only if the collector whose number the trace's progress holds
+// has answered so.
 #pragma once
 
 #include <chrono>
@@ -31,12 +30,12 @@ namespace monitor::fleet {
 struct ForwardingAccount {
 	std::string run, part, directory;
 	std::uint64_t recorded = 0, stored = 0, conflicts = 0, refused = 0, vanished = 0;
-	std::uint64_t kept = 0; // stay on the host: nobody has asked for them
+	std::uint64_t kept = 0; // stay on the host: not requested
 	std::uint64_t refused_files = 0, bytes = 0;
 	bool is_known = false, has_ended = false, is_complete = false;
 };
 
-// What a host has of a run; its parts together.
+// What a host has of a run, all parts.
 struct KeptTrace {
 	std::string run;
 	std::uint64_t bytes = 0, blocks = 0, stored = 0;
@@ -44,7 +43,7 @@ struct KeptTrace {
 	bool has_ended = true;
 };
 
-// What was given to the network.
+// Sent so far.
 struct SentSums {
 	std::uint64_t messages = 0, bytes = 0;
 };
@@ -58,13 +57,13 @@ public:
 	void add(const std::string &directory, const TailOptions &options);
 	// Its recorder has ended, or never ran here.
 	void set_ended(const std::string &directory);
-	// Not followed any more, as it is about to be removed.
+	// No longer followed: it is about to be removed.
 	void remove(const std::string &directory);
-	// A window of a run is asked for: from now on the rest of it stays on the host.
+	// Requests a window of a run: from now on the rest of it stays on the host.
 	void fetch(const FetchRequest &request);
 
-	// Looks, sends and receives; returns at that time, or earlier when something came. Throws Error if a progress
-	// file cannot be written.
+	// Looks, sends and receives; returns at that time, or earlier when something arrived. Throws Error if a
+	// progress file cannot be written.
 	void step(std::chrono::steady_clock::time_point until);
 	// step() returns.
 	void wake() { forwarder_.wake(); }
@@ -82,7 +81,7 @@ public:
 private:
 	using Clock = std::chrono::steady_clock;
 	using Time = Clock::time_point;
-	// A message on its way. `file` "": blocks.
+	// An unanswered message. `file` "": blocks.
 	struct Sent {
 		std::shared_ptr<TraceTail> tail;
 		BlockRun blocks;
@@ -91,7 +90,7 @@ private:
 
 		bool is_unread = false; // it could not be read
 	};
-	// The description of a trace that is on its way.
+	// The description of a trace that is being sent.
 	struct Description {
 		TraceTail::Content content;
 		unsigned restarts = 0;
@@ -99,10 +98,10 @@ private:
 
 	// How a trace stands with the collectors.
 	struct Standing {
-		std::optional<Time> taken;     // when one of them took something of it last
-		std::optional<Time> ask_at;    // it is set aside until one does: when to ask again
+		std::optional<Time> taken;     // when a collector last took something of it
+		std::optional<Time> ask_at;    // set aside: when to ask again
 		Clock::duration pause{};       // before that
-		std::optional<Time> unread_at; // what could not be read is tried again then
+		std::optional<Time> unread_at; // when to read again what could not be read
 		std::size_t unread = 0;        // such messages
 	};
 
@@ -134,8 +133,8 @@ private:
 	mutable std::mutex mutex_; // of all that follows
 	std::vector<std::shared_ptr<TraceTail>> tails_;
 	SendWindow window_;
-	std::map<std::uint64_t, Sent> sent_; // by number: what the window has, is set aside, or could not be read
-	std::deque<std::uint64_t> back_;     // of these: go back into the window when there is room
+	std::map<std::uint64_t, Sent> sent_; // by number: in the window, set aside, or unreadable
+	std::deque<std::uint64_t> back_;     // of these: to return to the window when there is room
 	std::map<const TraceTail *, Standing> standing_;
 	std::map<const TraceTail *, Description> descriptions_;
 	std::map<const TraceTail *, Time> other_store_; // when another collector took over last
@@ -146,7 +145,8 @@ private:
 	std::vector<std::byte> message_; // that is being encoded
 	Time last_look_{}, last_save_{};
 	SentSums sums_;
-	std::map<std::string, std::pair<FetchRequest, Time>> asked_; // lately, by run, for parts that are found later
+	std::map<std::string, std::pair<FetchRequest, Time>>
+	    asked_; // recent ones by run, for parts that are found later
 };
 
 } // namespace monitor::fleet

@@ -26,7 +26,7 @@ void Forwarding::fetch(const FetchRequest &request)
 	last_look_ = {};
 }
 
-// What is on its way to another collector is of no use to this one.
+// Messages to another collector are of no use to this one.
 void Forwarding::ask(TraceTail &tail, const FetchRequest &request)
 {
 	if (request.store && tail.progress().store != request.store)
@@ -37,7 +37,7 @@ void Forwarding::ask(TraceTail &tail, const FetchRequest &request)
 	tail.fetch(request);
 }
 
-// A trace that has just been found.
+// For a trace that was just found.
 void Forwarding::ask_again(TraceTail &tail, const std::string &run) const
 {
 	const auto asked = asked_.find(run);

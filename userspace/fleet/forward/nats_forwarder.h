@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The forwarder over NATS: messages to the subjects of `data` and `file`, answers to an inbox of this host.
 //
-// Made by the agent and by `monitor fleet push`. Core NATS: the server stores nothing, the collector's answer is what
-// counts. The number of a message is the last token of its reply subject.
+// Core NATS: the server stores nothing, only the collector's answer counts. The number of a message is the last token
+// of its reply subject.
 #pragma once
 
 #include <chrono>
@@ -26,7 +26,7 @@ public:
 
 	bool send(Kind kind, std::uint64_t number, std::span<const std::byte> message) override;
 	Received receive_until(std::chrono::steady_clock::time_point time) override;
-	// Not before receive_until() has said that the connection is new: what is sent is sent over that one.
+	// Not before receive_until() has reported the new connection, which send() then uses.
 	bool is_connected() const override;
 	void wake() override;
 	std::string problem() const { return connection_.problem(); }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Which clock question waits for its answer, when the next one is due, and what the last exchange was.
+// The clock question that waits for its answer, when the next one is due, and the last exchange. Has no clock, network
+// or lock of its own.
 //
-// Used by clock_exchange.h, which has the clocks, the network and the lock. An answer may take as long as the network
-// does: another question is asked after it, or when none has come for a second. Invariant: one answer at most is taken
-// for each question, and only for the last one.
+// An answer may take as long as the network does: the next question is sent after it, or after a second without one.
+// Invariant: at most one answer is taken for each question, and only for the last one.
 #pragma once
 
 #include <chrono>
@@ -17,14 +17,14 @@ namespace monitor::fleet {
 class PendingClockRequest {
 public:
 	using Clock = std::chrono::steady_clock;
-	// So many exchanges follow each other at the start; then there is one each second.
+	// Exchanges in a row at the start; then one each second.
 	static constexpr std::uint64_t burst = 10;
 	static constexpr auto between_in_burst = std::chrono::milliseconds(50),
 			      between = std::chrono::milliseconds(1000);
 
 	explicit PendingClockRequest(Clock::time_point now) : asked_(now) {}
 
-	// When to ask the next time, unless an answer changes it.
+	// When to ask next, unless an answer changes it.
 	Clock::time_point due() const { return asked_ + (t1_ == 0 && answered_ < burst ? between_in_burst : between); }
 	void ask(std::uint64_t t1, Clock::time_point now)
 	{
@@ -33,7 +33,7 @@ public:
 	}
 	// It could not be sent.
 	void withdraw() { t1_ = 0; }
-	// False: the answer is to another question, such as one that was given up.
+	// False: the answer is to another question, such as an abandoned one.
 	bool take(const ClockAnswer &untrusted_answer, std::uint64_t t4)
 	{
 		if (t1_ == 0 || untrusted_answer.t1 != t1_)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// How far a trace is stored by the collector, block by block and file by file; kept on the disk, so that an agent that
-// is started again does not send everything again.
+// How much of a trace the collector has stored, by block and by file; kept on the disk, so that a restarted agent does
+// not send everything again.
 //
-// Filled by forwarding.cpp with every answer. Invariant: what it says is stored was answered as stored by the collector
-// whose number it holds; if another one answers, nothing is.
+// Updated with every answer. Invariant: what it says is stored was answered as stored by the collector whose number it
+// holds; if another one answers, nothing is.
 #pragma once
 
 #include <cstdint>
@@ -26,27 +26,27 @@ struct TraceProgress {
 	Uuid uuid{};
 	std::uint64_t store = 0; // of the collector; 0: none has answered yet
 	std::map<std::string, StoredBlocks> streams;
-	// Of these, what the collector does not have all the same: refused, or removed before it was sent.
+	// Of these, what the collector does not have: refused, or removed before it was sent.
 	std::map<std::string, BlockRanges> absent;
 	std::map<std::string, std::uint64_t> files; // content_hash() of what is stored
 	bool is_complete = false;                   // it ended, and all of it is stored
-	// Blocks that the collector has aside as conflicts; that it refuses; that were removed before they were sent.
+	// Blocks that the collector keeps aside as conflicts; that it refuses; that were removed before they were sent.
 	std::uint64_t conflicts = 0, refused = 0, vanished = 0;
 	std::uint64_t refused_files = 0; // descriptions
-	// What was asked for. It outlives the recording and the agent, and a change of the collector.
+	// What was requested; it survives the recording, the agent and a change of the collector.
 	struct Wanted {
-		std::optional<Forward> forward;            // none: nobody has said so yet
+		std::optional<Forward> forward;            // none: not known yet
 		std::vector<FetchedTrace::Window> windows; // of what stays on the host
 		std::string request;                       // the nonce of the last command
 	};
 	Wanted wanted;
 
 	std::uint64_t stored_blocks() const;
-	// A collector that has nothing of it.
+	// For a collector that has nothing of it.
 	void start_again(std::uint64_t new_store);
 
 	std::string text() const;
-	// False: not such a text, or of another trace; then it is as new.
+	// False: invalid, or of another trace; then it is as new.
 	bool parse(const std::string &untrusted_text, const Uuid &expected);
 };
 

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Which messages are on their way, and which must be sent again: the forwarder's window.
+// The send window: which messages are unanswered, and which must be sent again. One thread; knows no network and no
+// clock.
 //
-// Used by forwarding.cpp, one thread; knows no network and no clock. A message is sent again when the connection was
-// made again, when the hub says that nobody receives it, when the collector asks for it later, or after a time-out far
-// above the usual time of an answer: a short one would flood a slow collector. When nothing at all is heard, the oldest
-// one is sent again as a question: who answers it may be another collector, which has none of the rest. After a refusal
-// all wait, longer each time; then one message tries, and the others follow when it was taken. After each such trouble
-// only a little may be unanswered at first, and each answer permits more: else a thousand hosts that send all of their
-// windows at once would overrun the hub, which then cuts the collector off, and all of it is lost again. Invariant: the
-// bytes on their way stay below the window, those that are sent and unanswered below what is permitted, and a message
-// leaves the window only when it was answered for good, or is withdrawn.
+// A message is sent again after a reconnection, when the hub reports that nobody receives it, when the collector asks
+// for it later, or after a time-out far above the usual time of an answer: a short one would flood a slow collector.
+// When nothing at all arrives, the oldest one is sent again as a probe: another collector may answer, which has none of
+// the rest. After a refusal all wait, longer each time; then one message tries, and the others follow when it was
+// taken. After each such problem only a little may be unanswered at first, and each answer permits more: a thousand
+// hosts that send their whole windows at once would overrun the hub, which then disconnects the collector, and all is
+// lost again.
+// Invariant: the bytes of unanswered messages stay below the window, those of sent ones below what is permitted, and a
+// message leaves the window only when it was answered for good, or is withdrawn.
 #pragma once
 
 #include <chrono>
@@ -25,30 +26,30 @@ public:
 	using Time = std::chrono::steady_clock::time_point;
 	using Duration = std::chrono::steady_clock::duration;
 
-	// Of the window; and what may be unanswered after a trouble.
+	// Of the window; and what may be unanswered after a problem.
 	static constexpr std::size_t max_bytes = 16 << 20, min_permitted = 256 << 10;
 	static constexpr Duration min_timeout = std::chrono::seconds(10), max_timeout = std::chrono::seconds(120);
 	static constexpr Duration min_silence = std::chrono::seconds(1), max_silence = std::chrono::seconds(8);
 	static constexpr Duration min_pause = std::chrono::milliseconds(200), max_pause = std::chrono::seconds(5);
 
 	bool has_room(std::size_t bytes) const { return on_their_way_ + bytes <= max_bytes || waiting_.empty(); }
-	// A new message; its number must be new, too. It is due at once. `is_first`: it was not sent before.
+	// A new message with a new number, due at once. `is_first`: it was not sent before.
 	void add(std::uint64_t number, std::size_t bytes, bool is_first = true);
-	// It was given to the network.
+	// It was sent.
 	void sent(std::uint64_t number, Time now);
-	// Answered for good. False: not on its way (any more).
+	// Answered for good. False: not in the window.
 	bool remove(std::uint64_t number, Time now);
-	// Taken back unanswered; add() may bring it again. Says nothing about the collector: if it was the one that
-	// tries, another one does. False: not on its way.
+	// Taken back unanswered; add() may add it again. Says nothing about the collector: if it was the trial, another
+	// one becomes it. False: not in the window.
 	bool withdraw(std::uint64_t number);
-	// To be sent again after a pause. False: not on its way.
+	// To be sent again after a pause. False: not in the window.
 	bool refused(std::uint64_t number, Time now);
-	// Another connection, or another collector: what was sent before may be lost, so all of it is due.
+	// Another connection or collector: what was sent may be lost, so all of it is due.
 	void reconnected();
 
 	// The oldest message to be sent now. `now` in a pause: none.
 	std::optional<std::uint64_t> due(Time now);
-	// When due() may have one without anything else happening, at the latest: time-outs are looked for each 100 ms.
+	// When due() may have one if nothing else happens; time-outs are checked each 100 ms.
 	Time next_due(Time now) const;
 
 	bool empty() const { return waiting_.empty(); }
@@ -70,7 +71,7 @@ private:
 	struct Message {
 		std::size_t bytes = 0;
 		std::optional<Time> sent; // none: in unsent_
-		bool is_first = true;     // was not sent before: its answer says how long one takes
+		bool is_first = true;     // was not sent before: its answer measures the round trip
 	};
 
 	std::map<std::uint64_t, Message> waiting_;
@@ -81,7 +82,7 @@ private:
 	Duration timeout_ = min_timeout, pause_ = min_pause, silence_ = min_silence;
 	Time heard_{}, last_sent_{};
 	Time paused_until_{}, looked_{};
-	std::optional<std::uint64_t> question_; // to be sent whatever is unanswered
+	std::optional<std::uint64_t> question_; // the probe, sent whatever is unanswered
 	bool is_trying_ = false;                // after a refusal
 	std::optional<std::uint64_t> trial_;    // the one message
 };

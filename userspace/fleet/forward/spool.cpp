@@ -19,10 +19,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A trace that has not been understood for so long will not be.
+// A trace unknown for this long stays so.
 constexpr auto patience_with_unknown = std::chrono::seconds(10);
 
-// What a trace takes on the disk, and when it changed last.
+// The size of a trace on the disk, and its last change.
 void measure(const std::string &directory, std::uint64_t &bytes, std::int64_t &changed_ns)
 {
 	std::error_code error;
@@ -37,7 +37,7 @@ void measure(const std::string &directory, std::uint64_t &bytes, std::int64_t &c
 	}
 }
 
-// If how far it is stored is not known.
+// If its progress is unknown.
 std::uint64_t blocks_in(const std::string &directory)
 {
 	std::uint64_t blocks = 0;
@@ -51,7 +51,7 @@ std::uint64_t blocks_in(const std::string &directory)
 	return blocks;
 }
 
-// Complete is also what will never be stored.
+// What will never be stored is complete, too.
 bool is_stored(const ForwardingAccount &account)
 {
 	return account.is_complete && account.refused + account.vanished + account.refused_files == 0;
@@ -159,19 +159,19 @@ void Spool::remove(const Entry &entry)
 	for (const TracePart &part : entry.parts)
 		forwarding_.remove(part.directory);
 	std::error_code error;
-	// hidden first: what is half removed is no trace any more
+	// hidden first: a half removed trace is none
 	const std::string removed = directory_ + "/.removed";
 	fs::remove_all(removed, error);
 	try {
 		if (!entry.is_complete)
 			save_dropped(&entry);
-	} catch (const Error &) { // a full disk: what goes makes room
+	} catch (const Error &) { // a full disk: removing makes room
 	}
 	fs::rename(entry.directory, removed, error);
 	if (error) {
 		report_(fmt::format("cannot remove {}: {}", entry.directory, error.message()));
 		if (!entry.is_complete)
-			save_dropped(nullptr); // else it counts as dropped once it is stored and gone
+			save_dropped(nullptr); // else it would count as dropped once stored and removed
 		return;
 	}
 	fs::remove_all(removed, error);
@@ -190,7 +190,7 @@ void Spool::remove(const Entry &entry)
 	    directory_, entry.run, entry.missing_blocks));
 }
 
-// `about_to_go`: counts once it is gone; so it counts, and once, if this process is killed meanwhile.
+// `about_to_go` counts when it is gone; so it counts exactly once, even if this process is killed meanwhile.
 void Spool::save_dropped(const Entry *about_to_go) const
 {
 	nlohmann::ordered_json json = {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The spool of an agent: a directory in which each recording is SPOOL/RUN, a trace directory, and how much it may hold.
+// The spool of an agent: a directory in which each recording is SPOOL/RUN, a trace directory, and a limit of its size.
 //
-// The agent calls step() about each second: it finds new recordings and gives them to forwarding.h, and keeps the sum
-// below the limit. What is stored by the collector, all of it, goes first, oldest first; if that is not enough, ended
-// recordings that are not stored are dropped whole, oldest first, counted and reported. A recording that runs is never
-// touched, nor is one dropped while it is not known yet how much of it is stored, as after the agent's start. How far
-// each is stored is kept in SPOOL/.forwarded/RUN, of a snapshot in RUN~SNAPSHOT. Invariant: a trace is there whole or
-// not at all.
+// Each step() finds new recordings, gives them to forwarding.h, and keeps the sum below the limit. Traces that the
+// collector has stored are removed first, oldest first; if that is not enough, ended recordings that are not stored are
+// dropped whole, oldest first, counted and reported. A running recording is never touched, nor is one dropped while it
+// is unknown how much of it is stored, as after a restart of the agent. Progress is kept in SPOOL/.forwarded/RUN, of a
+// snapshot in RUN~SNAPSHOT. Invariant: a trace exists whole or not at all.
 #pragma once
 
 #include <chrono>
@@ -24,7 +23,7 @@ namespace monitor::fleet {
 struct SpoolAccount {
 	std::uint64_t bytes = 0, max_bytes = 0;
 	std::uint64_t removed = 0;                     // traces that were stored
-	std::uint64_t dropped = 0, dropped_blocks = 0; // traces that were not, and their blocks that were not stored
+	std::uint64_t dropped = 0, dropped_blocks = 0; // traces that were not, and their blocks not stored
 };
 
 class Spool {

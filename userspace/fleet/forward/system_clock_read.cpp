@@ -22,7 +22,7 @@ std::int64_t ns_of(const ptp_clock_time &time)
 	return static_cast<std::int64_t>(time.sec) * 1'000'000'000 + time.nsec;
 }
 
-// A driver need not read, and the device need not be readable: then only its name is known.
+// If the driver cannot read it, or the device is not readable, only its name is known.
 std::vector<SystemClock::Ptp> read_ptp()
 {
 	std::vector<SystemClock::Ptp> all;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reads what the kernel says of the system clock, and its PTP hardware clocks, without any privilege and without
-// changing anything.
-//
-// Called each minute by the agent's network process (fleet/agent/network_process.cpp).
+// Reads the kernel's state of the system clock, and its PTP hardware clocks, without privilege and without changing
+// anything.
 #pragma once
 
 #include <optional>
@@ -13,10 +11,10 @@
 
 namespace monitor::fleet {
 
-// nullopt: the kernel does not say.
+// nullopt: the kernel does not report it.
 std::optional<SystemClock> read_system_clock();
 
-// From the reads of the system clock around each one of a PTP clock: the narrowest pair says most.
+// From reads of the system clock around each of a PTP clock: the narrowest pair counts.
 void take_ptp_offset(const ptp_sys_offset &read, SystemClock::Ptp &ptp);
 
 } // namespace monitor::fleet

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The clock of a trace, as its metadata describes it: ticks to real time and back.
+// The clock of a trace, as its metadata describes it: ticks to real time and back. It locates the blocks of a time
+// window.
 //
-// Used by trace_tail.cpp to find the blocks of a time window. Only the recorder's own text is understood, which is all
-// that a spool has. What the clock was set by since the recording's start is not known here.
+// Only the recorder's own text is understood, which is all that a spool has. Clock steps since the recording's start
+// are not known here.
 #pragma once
 
 #include <cstdint>

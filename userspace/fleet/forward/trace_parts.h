@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // The traces in the directory of a recording: itself, or each snapshot of a flight recorder, which have one uuid.
-// Used by spool.cpp and `monitor fleet push`.
 #pragma once
 
 #include <string>
@@ -13,7 +12,7 @@ struct TracePart {
 	std::string part; // TraceName::part
 };
 
-// Snapshots that are not begun yet are not there.
+// Without snapshots that have not started.
 std::vector<TracePart> trace_parts(const std::string &recording);
 
 // Whether the recorder has ended the trace in this directory.

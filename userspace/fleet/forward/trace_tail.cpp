@@ -214,7 +214,7 @@ int TraceTail::read(const BlockRun &run, std::span<std::byte> to)
 	return ENOENT;
 }
 
-// For what a copy says of itself: there is nothing more to be done about these blocks, but they are not there.
+// For the copy's own account: these blocks are settled, but absent.
 void TraceTail::note_absent(const std::string &stream, std::uint64_t first, std::uint64_t count)
 {
 	progress_.absent[stream].add(first, count);
@@ -280,7 +280,7 @@ void TraceTail::refused(const BlockRun &run)
 	if (run.count == 1) {
 		++progress_.refused;
 		note_absent(run.stream, run.first, run.count);
-		stored(run, 0); // not there, but nothing more is to be done
+		stored(run, 0); // absent, but settled
 		return;
 	}
 	for (unsigned i = run.count; i-- > 0;)

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Follows a trace directory that a recorder writes, or has written: whole blocks that are new, descriptions that
-// changed.
+// Follows a trace directory that a recorder writes, or has written: new whole blocks, changed descriptions.
 //
-// Of a trace that stays on the host (--forward on-demand) only descriptions are new, and the blocks of the windows that
-// were asked for; one more description, .monitor/fetched.json, says which these are (base/fetched_trace.h).
+// Of a trace that stays on the host (--forward on-demand) these are descriptions, and the blocks of requested windows;
+// one more description, .monitor/fetched.json, states which these are (base/fetched_trace.h).
 //
-// Used by forwarding.cpp, one thread. The recorder knows nothing of it: the directory is the spool. Files are opened
-// for each read, so that any number of streams needs no descriptors. A trace is known once .monitor/recording.json says
-// its uuid; it has ended when that file says `complete`, or when whoever started the recorder says so; and it is
-// complete when, after that, all of it is stored. Invariant: recording.json with the end of the recording goes last, so
-// the collector's copy says `complete` only if all that it is to have is there.
+// One thread. The recorder is not involved: the directory is the spool. Files are opened for each read, so that any
+// number of streams needs no descriptors. A trace is known once .monitor/recording.json has its uuid; it has ended when
+// that file says `complete`, or when whoever started the recorder says so; and it is complete when, after that, all of
+// it is stored. Invariant: recording.json with the end of the recording goes last, so the collector's copy says
+// `complete` only if all that it is to have is there.
 #pragma once
 
 #include <chrono>
@@ -32,7 +31,7 @@ struct TailOptions {
 	std::string run, part;
 	std::string progress_file;                             // "": not kept
 	unsigned max_blocks = max_content_bytes / block_bytes; // of one batch
-	// How long less than that may wait for more.
+	// How long fewer blocks may wait for more.
 	std::chrono::milliseconds max_age{500};
 	Forward forward = Forward::batch; // unless its progress says otherwise
 };
@@ -49,7 +48,7 @@ public:
 
 	TraceTail(std::string directory, TailOptions options);
 
-	// What is there now. Throws Error if the directory cannot be read.
+	// Looks for what is new. Throws Error if the directory cannot be read.
 	void look(Time now);
 	bool is_known() const { return is_known_; }
 	void set_ended() { has_ended_ = true; }
@@ -59,7 +58,7 @@ public:
 
 	// The next blocks to be sent, in turn from all streams.
 	std::optional<BlockRun> next_blocks(Time now);
-	// 0, or errno. ENOENT: they are gone, and were counted as vanished. Another one: it may work later.
+	// 0, or errno. ENOENT: they are gone, and were counted as vanished. Others: it may work later.
 	int read(const BlockRun &run, std::span<std::byte> to);
 	// The next description to be sent, with its content.
 	struct Content {
@@ -70,18 +69,18 @@ public:
 	std::optional<Content> next_description(Time now);
 
 	void stored(const BlockRun &run, unsigned conflicts);
-	// For good. Several are tried again one by one, as one of them may be the reason.
+	// For good. Several are tried again one by one, as one of them may be the cause.
 	void refused(const BlockRun &run);
 	void description_stored(const std::string &file, std::uint64_t hash);
-	// It is read and sent again, later.
+	// To be read and sent again later.
 	void description_again(const std::string &file, Time now);
-	// A collector that has none of it.
+	// For a collector that has none of it.
 	void start_again(std::uint64_t store);
-	// A part of it is asked for, which stays on the host otherwise. With the number of another collector, none of
-	// it is there. It is obeyed once the trace is known.
+	// Requests a part that otherwise stays on the host; executed once the trace is known. With the number of
+	// another collector, that has none of it.
 	void fetch(const FetchRequest &request);
 	bool is_on_demand() const { return progress_.wanted.forward == Forward::on_demand; }
-	std::uint64_t kept_blocks() const; // that nobody has asked for
+	std::uint64_t kept_blocks() const; // that were not requested
 	// From its first event to its last one, in ns since 1970.
 	std::optional<FetchedTrace::Window> span() const;
 
@@ -93,14 +92,14 @@ public:
 	const TraceProgress &progress() const { return progress_; }
 	// Saves the progress if it changed. Throws Error.
 	void save();
-	// Not if that took long lately: a trace may have a file for each second of a week (--statistics).
+	// Unless it took long recently: a trace may have a file for each second of a week (--statistics).
 	void save_now_and_then(Time now);
 
 private:
 	struct Stream {
 		std::uint64_t blocks = 0; // seen
-		BlockRanges wanted;       // of these, all or what was asked for
-		BlockRanges asked;        // of these, what was there at the first look after the request
+		BlockRanges wanted;       // of these, all or what was requested
+		BlockRanges asked;        // of these, what existed at the first look after the request
 		BlockRanges given;        // out by next_blocks()
 		std::optional<Time> waits_since;
 		bool is_gone = false;
@@ -109,8 +108,8 @@ private:
 		std::uint64_t size = 0;
 		std::int64_t changed_ns = 0;
 		bool is_due = false;
-		Time looked{};     // when it was given out
-		Time not_before{}; // is it given out again
+		Time looked{};     // when it was returned
+		Time not_before{}; // is it returned again
 	};
 
 	void look_at_all(Time now);
@@ -142,11 +141,11 @@ private:
 	std::string last_served_; // of the streams
 	std::vector<BlockRun> again_;
 	bool is_description_out_ = false;    // next_description() gave one that was not answered yet
-	bool is_fetched_due_ = false;        // what of it is stored is to be described again
+	bool is_fetched_due_ = false;        // fetched.json is to be sent again
 	bool is_asked_due_ = true;           // Stream::asked is of an earlier request
 	std::vector<FetchRequest> requests_; // that came before it was known
 	TraceProgress progress_;
-	Time next_look_{}, next_save_{}; // so that neither takes more than a twentieth of the time
+	Time next_look_{}, next_save_{}; // so that each takes at most a twentieth of the time
 };
 
 } // namespace monitor::fleet

@@ -31,7 +31,7 @@ void add_window(const FetchedTrace::Window &window, std::vector<FetchedTrace::Wi
 
 } // namespace
 
-// Which of its blocks are to be stored by the collector. The recorder's own stream has the state at the start, and what
+// Which of its blocks the collector is to store. The recorder's own stream has the state at the start, and what
 // relates the clocks, so it is part of any.
 void TraceTail::choose(const std::string &name, Stream &stream) const
 {
@@ -81,7 +81,7 @@ void TraceTail::obey(const FetchRequest &request)
 	is_fetched_due_ = is_asked_due_ = is_changed_ = true;
 }
 
-// Without an end, a request asks for what was recorded until it came.
+// Without an end, a request is for what was recorded until it arrived.
 std::uint64_t TraceTail::end_of(const FetchRequest &request) const
 {
 	const bool is_open = request.to_ns == no_end && !has_ended_;
@@ -89,7 +89,7 @@ std::uint64_t TraceTail::end_of(const FetchRequest &request) const
 	return times ? std::max(request.from_ns, times->real_ns_of(request.received_ticks)) : request.to_ns;
 }
 
-// What is recorded from now on does not hold up the word that the request was obeyed.
+// What is recorded from now on does not delay the report that the request was executed.
 void TraceTail::note_asked()
 {
 	for (auto &[name, stream] : streams_)
@@ -132,7 +132,7 @@ FetchedTrace TraceTail::fetched() const
 	return fetched;
 }
 
-// After the blocks that it says are stored; and once before, so that the collector knows that parts will be missing.
+// After the blocks that it names; and once before, so that the collector knows that parts will be missing.
 std::optional<TraceTail::Content> TraceTail::fetched_description()
 {
 	if (!is_fetched_due_ || !is_on_demand() || (has_ended_ && !has_looked_since_end_))

@@ -21,7 +21,7 @@ using X509Pointer = std::shared_ptr<X509>;
 using Bio = std::unique_ptr<BIO, decltype(&::BIO_free_all)>;
 
 constexpr long valid_days = 3650;        // the hub removes hosts by their names, not by time
-constexpr long before_now_s = 24 * 3600; // hosts' clocks may be behind
+constexpr long before_now_s = 24 * 3600; // a host's clock may be slow
 
 void need(bool holds, const char *what)
 {

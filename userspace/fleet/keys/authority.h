@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A certificate authority of one fleet, by libcrypto: it signs the hub's certificate and one for each host. The hubs of
-// a cluster have another one between them: whoever has a certificate of that is one of them.
-// Used by fleet_directory.cpp. Certificates are for TLS only; commands are signed by another key (fleet/wire/keys.h).
+// The certificate authority of a fleet, by libcrypto: it signs the hub's certificate and one for each host. The hubs of
+// a cluster have another one among them: a certificate of that makes its owner one of them.
+// Certificates are for TLS only; commands are signed by another key (fleet/wire/keys.h).
 #pragma once
 
 #include <memory>
@@ -21,15 +21,15 @@ class Authority {
 public:
 	// A new one. Throws Error, as all here.
 	Authority();
-	// That was made before. `where` is for messages.
+	// An existing one. `where` is for messages.
 	Authority(const Certificate &pem, const std::string &where);
 
 	Certificate pem() const;
-	// For a client that the hub knows by this DNS name.
+	// For a client with this DNS name.
 	Certificate client(const std::string &name) const;
 	// For a server at this name or address.
 	Certificate server(const std::string &name) const;
-	// For a server that is a client of the others, too.
+	// For a server that is also a client of others.
 	Certificate peer(const std::string &name) const;
 
 private:

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reads what a certificate says. Used by the agent, which is the host that its certificate names, and by `monitor
-// fleet`.
+// Reads certificates: the names in one, and whether a key belongs to it.
 #pragma once
 
 #include <string>

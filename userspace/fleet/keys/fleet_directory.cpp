@@ -30,7 +30,7 @@ constexpr unsigned directory_version = 2;
 constexpr std::size_t max_fleet_hosts = 100'000, max_fleet_sites = 1000, max_fleet_bytes = 16 << 20, max_site_name = 32,
 		      max_hubs_bytes = 4096;
 
-// A file system, or a name server, may not tell them apart.
+// Names that differ in case only: a file system or name server may not distinguish them.
 bool has_name(const std::vector<std::string> &names, const std::string &name)
 {
 	return std::ranges::any_of(
@@ -58,7 +58,7 @@ bool is_site_name(std::string_view untrusted_name)
 
 namespace {
 
-// A name is a certificate's, so each machine has one.
+// Certificates have names, so each machine needs its own.
 void expect_hubs(const Hubs &hubs)
 {
 	for (auto hub = hubs.addresses.begin(); hub != hubs.addresses.end(); ++hub) {
@@ -264,7 +264,7 @@ void FleetDirectory::add_site(const Site &site, std::uint16_t leaf_port)
 	write_lists();
 }
 
-// What stays as it is; write_lists() writes the rest.
+// What never changes; write_lists() writes the rest.
 void FleetDirectory::write_hubs(const Authority &authority) const
 {
 	const Authority routes;
@@ -307,7 +307,7 @@ void FleetDirectory::remove_site(const std::string &name)
 	write_lists();
 }
 
-// fleet.json last: what it names is there.
+// Written last: everything it names exists.
 void FleetDirectory::write_lists() const
 {
 	std::string list;

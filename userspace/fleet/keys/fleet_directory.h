@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT
-// The directory that `monitor fleet init` makes: all keys, certificates and configurations of one fleet, by who gets
-// them.
+// The directory that `monitor fleet init` makes: all keys, certificates and configurations of a fleet, by recipient.
 //
 //     DIR/fleet.json         the hub, the hosts, the sites, and what was removed
 //     DIR/ca/                the authority: needed to add hosts and relays, and for nothing else
 //     DIR/hub/               for nats-server; DIR/hub2/ and so on for the others of a cluster
 //     DIR/leafs/SITE/        for the nats-server of the site's relay
-//     DIR/operator/          for whoever gives commands: as fleet/keys/fleet_keys.h reads it
+//     DIR/operator/          for the operator: as fleet_keys.h reads it
 //     DIR/hosts/HOST/        for this host, likewise
 //
-// Called by tools/monitor/cmd_fleet_init.cpp. Invariant: a key that was written is never written over, and a name that
-// was removed is not used again, because its old certificate would be accepted again.
+// Invariant: a key is never overwritten, and a removed name is never used again, because its old certificate would be
+// accepted again.
 #pragma once
 
 #include <string>
@@ -28,17 +27,17 @@ class Authority;
 
 class FleetDirectory {
 public:
-	// A new one; nothing is left if it fails. Throws Error, as all here.
+	// Makes a new one, or nothing if it fails. Throws Error, as all here.
 	static FleetDirectory make(const std::string &path, const Hubs &hubs, const std::vector<std::string> &hosts);
-	// One that exists.
+	// An existing one.
 	explicit FleetDirectory(std::string path);
 
-	// Of this site, "": of the hub itself. If one fails, those before it have their keys, and are not listed.
+	// At this site, "": at the hub itself. If one fails, earlier ones have keys, but are not listed.
 	void add(const std::vector<std::string> &hosts, const std::string &site = "");
 	void remove(const std::vector<std::string> &hosts);
-	// `leaf_port`: where relays reach the hub, the same for all of them; 0: as it is.
+	// `leaf_port`: where all relays reach the hub; 0: unchanged.
 	void add_site(const Site &site, std::uint16_t leaf_port);
-	// Its relay is not known any more. Its hosts keep their keys, and are the hub's.
+	// Its hosts keep their keys, and become the hub's.
 	void remove_site(const std::string &name);
 
 	const Hubs &hubs() const { return hubs_; }

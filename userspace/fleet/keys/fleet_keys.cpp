@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t max_hub_bytes = 4096, max_hosts_bytes = 4 << 20;
 
-// Whoever can change these files decides whom to obey.
+// Whoever can write these files controls this host.
 void expect_only_ours(const std::string &path)
 {
 	struct stat status;

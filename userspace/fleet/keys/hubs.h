@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The hubs of a fleet: one nats-server, or several that are a cluster, so that hosts go on with another one when one
-// dies. Kept by fleet_directory.cpp, configured by server_configuration.cpp.
+// The hubs of a fleet: one nats-server, or a cluster of several, so that hosts continue with another one when one dies.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +24,8 @@ struct Hubs {
 	{
 		return number == 0 ? "hub" : "hub" + std::to_string(number + 1);
 	}
-	// As keys have them. Host number `of` tries that one first, so that all have about as many; the operator is 0.
+	// For a key directory. Host number `of` tries that one first, so that all have about as many; the operator is
+	// 0.
 	std::string order_for(std::size_t of) const
 	{
 		std::vector<HubAddress> order = addresses;

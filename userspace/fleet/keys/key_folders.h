@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Folders and files of a fleet's directory that are written once: keys and certificates. Used by fleet_directory.cpp.
-// Invariant: nothing here writes over a file that exists. All throw Error.
+// Folders and files of a fleet's directory that are written once: keys and certificates. All throw Error.
+// Invariant: no existing file is overwritten.
 #pragma once
 
 #include <string>

@@ -99,8 +99,8 @@ std::string exports(const Subjects &subjects)
 	return text + "\t\t]\n";
 }
 
-// What a host says to all others, `m.fired.HOST`, passes between accounts under other names: a server refuses
-// configurations in which a subject could go in a circle. Hosts know the first one only.
+// `m.fired.HOST`, from a host to all others, passes between accounts under other names: a server refuses configurations
+// with cyclic imports. Hosts use only the first name.
 constexpr const char *said_here = "m.fired.*", *said_at_site = "m.near.*", *said_elsewhere = "m.afar.*";
 
 std::string renamed_import(const std::string &from, const std::string &subject, const std::string &to)
@@ -132,7 +132,7 @@ std::string user(const std::string &name, const char *connection, const Subjects
 			   name, connection, in_quotes(publish), denied, in_quotes(subscribe));
 }
 
-// A connection of a host subscribes to a few subjects; one that asks for more is a burden for the server.
+// A host needs few subscriptions; more would burden the server.
 constexpr const char *few_subscriptions = "\t\tlimits { max_subscriptions: 256 }\n";
 
 // The account of hosts that connect to this server; `to`: the account that has the other end; `more`: imports.
@@ -151,7 +151,7 @@ std::string account_of(const Site &site)
 	return "SITE_" + site.name;
 }
 
-// What comes over a connection of a leaf node is of the site's hosts only if each is named here.
+// A leaf node can send for the site's hosts only if each is named here.
 std::string said_at_sites(const std::vector<Site> &sites)
 {
 	std::string text;
@@ -178,7 +178,7 @@ std::string site_account(const Site &site, const std::vector<Site> &sites)
 			   exports(with(sent_by_all(), {said_at_site})), imports);
 }
 
-// How this hub and the others are one: what a client sends to one of them reaches clients of all. A server of the
+// Routes between the hubs: what a client sends to one of them reaches clients of all. A server of the
 // cluster may say anything, so the certificate of a host is none here.
 std::string cluster_text(const Hubs &hubs, std::size_t number)
 {

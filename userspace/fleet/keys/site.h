@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A site of a fleet: a place whose hosts reach the hub through a relay, a nats-server of the site's own that is a leaf
-// node of the hub. Kept by fleet_directory.cpp, configured by server_configuration.cpp.
+// node of the hub.
 #pragma once
 
 #include <cstdint>

@@ -39,7 +39,7 @@ void send_to(fleet::Connection &connection, const fleet::ControlMessage &message
 
 bool is_match(std::string_view pattern, std::string_view host)
 {
-	std::size_t p = 0, h = 0, star = std::string_view::npos, from = 0; // the last star, and where its text ends
+	std::size_t p = 0, h = 0, star = std::string_view::npos, from = 0; // the last star, and the end of its text
 	while (h < host.size()) {
 		if (p < pattern.size() && pattern[p] == '*') {
 			star = p++;

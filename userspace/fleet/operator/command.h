@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A command of the operator to some hosts: chosen by patterns, signed, sent, and what became of it on each.
-// Used by the verbs of `monitor fleet` (tools/monitor/cmd_fleet.cpp).
+// A command of the operator to some hosts: chosen by patterns, signed, sent, and its outcome on each.
 #pragma once
 
 #include <chrono>
@@ -20,7 +19,7 @@
 
 namespace monitor::fleet_operator {
 
-// '*' stands for any text, '?' for any character.
+// '*' matches any text, '?' any character.
 bool is_match(std::string_view pattern, std::string_view host);
 
 // Those of `hosts` that match one of the patterns, which are separated by commas. Throws Error if a pattern matches
@@ -34,7 +33,7 @@ void send_command(fleet::Connection &connection, fleet::ControlMessage message, 
 		  const fleet::SigningKey &key, std::chrono::nanoseconds validity, std::chrono::nanoseconds lead,
 		  const std::function<void(const std::string &nonce)> &expect = {});
 
-// What became of a command on one host, as far as it has said.
+// The outcome of a command on one host, as far as reported.
 struct Outcome {
 	std::optional<fleet::CommandAnswer> refused, accepted, started, ended;
 	Clock::time_point started_arrived;
@@ -46,10 +45,10 @@ struct Outcome {
 using Outcomes = std::map<std::string, Outcome>;
 Outcomes outcomes(const std::vector<std::string> &hosts, const std::vector<Received> &answers);
 
-// How far apart the starts were, in ns.
+// The spread of the starts, in ns.
 struct StartSpread {
 	std::size_t hosts = 0;                              // that started
-	double arrived_ns = 0;                              // as their words arrived here
+	double arrived_ns = 0;                              // as their reports arrived here
 	std::optional<std::int64_t> earliest_ns, latest_ns; // after the planned time, by the hosts' own clocks
 };
 StartSpread start_spread(const Outcomes &outcomes);

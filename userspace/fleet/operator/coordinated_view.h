@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Snapshots of all hosts of a run when a trigger of one fires, as the hosts say it (fleet/wire/snapshot_news.h): how
-// long it took from the trigger until each host's flight recorder overwrote nothing any more.
+// Coordinated snapshots, as the hosts report them (fleet/wire/snapshot_news.h): how long it took from the trigger until
+// each host's flight recorder overwrote nothing any more.
 //
-// Made by `monitor fleet record --snapshot-all` over its connection; messages arrive in a thread of libnats. What hosts
-// send is untrusted; who sent it is the subject.
+// Messages arrive in a thread of libnats and are untrusted; the sender is the subject.
 // Invariant: hosts that send without end do not make this grow without end.
 #pragma once
 
@@ -33,7 +32,7 @@ struct CoordinatedSnapshot {
 	};
 	std::string host;                  // whose trigger fired
 	std::uint64_t number = 0;          // of the snapshot there
-	std::optional<Said> fired;         // none: the word of it has not come
+	std::optional<Said> fired;         // none: not received
 	std::map<std::string, Said> froze; // the others
 	Clock::time_point first_heard;
 };
@@ -41,18 +40,18 @@ struct CoordinatedSnapshot {
 // From the trigger to the last host that froze.
 struct FreezeTime {
 	std::string last_host;         // as heard here
-	double heard_ns = 0;           // with the way of both words to here
+	double heard_ns = 0;           // with the transit of both messages
 	std::int64_t by_clocks_ns = 0; // by the hosts' own clocks, which may be wrong
 };
 std::optional<FreezeTime> freeze_time(const CoordinatedSnapshot &snapshot);
 
-// What hosts say of one run. Not locked.
+// Reports of one run. Not locked.
 class KeptCoordinatedSnapshots {
 public:
 	static constexpr std::size_t max_snapshots = 10'000, max_words = 400'000;
 
 	void add(const std::string &host, bool has_fired, fleet::SnapshotNews news, Clock::time_point arrived);
-	// Of which all of `hosts` have said that they froze, or that were heard of so long ago; each once.
+	// For which all of `hosts` have reported, or that were first heard of before `before`; each once.
 	std::vector<CoordinatedSnapshot> take_settled(const std::set<std::string> &hosts, Clock::time_point before);
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The tables of `monitor fleet`: the hosts, and what became of a command on each.
+// The tables of `monitor fleet`: the hosts, and the outcome of a command on each.
 #pragma once
 
 #include <map>
@@ -13,14 +13,14 @@
 
 namespace monitor::fleet_operator {
 
-// Of the hosts that are seen, and of those that should be.
+// Of the hosts that are seen or known.
 report::Table status_table(const std::map<std::string, HostSeen> &seen, const std::set<std::string> &known);
 
 // The traces in the spools of these hosts; of one run, unless `run` is "".
 report::Table kept_table(const std::map<std::string, HostSeen> &seen, const std::vector<std::string> &hosts,
 			 const std::string &run);
 
-// `present`: those that were seen before the command was sent.
+// `present`: seen before the command was sent.
 report::Table outcome_table(const Outcomes &outcomes, const std::set<std::string> &present);
 
 // Of a command to take a snapshot.

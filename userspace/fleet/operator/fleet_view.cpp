@@ -44,7 +44,7 @@ void FleetView::State::take_presence(const fleet::Connection::Message &untrusted
 	HostSeen &host = hosts[subject->host];
 	if (host.sessions.size() < max_sessions)
 		host.sessions.insert(presence->session);
-	if (!presence->kept) // it is said once
+	if (!presence->kept) // it is reported once
 		presence->kept = std::move(host.presence.kept);
 	host.presence = std::move(*presence);
 	arrived.notify_all();

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What the hosts of a fleet report while an operator's command runs: who is there, and what became of commands.
+// What hosts report while an operator's command runs: presence, and answers to commands.
 //
-// Made by the verbs of `monitor fleet` over a connection of theirs; messages arrive in a thread of libnats, everything
-// else is called by the command's thread. What hosts send is untrusted: bounded and parsed (fleet/wire/reports.h); who
-// sent it is the subject, which the hub permits to one certificate.
-// Invariant: a fleet that sends without end does not make this grow without end, nor does a host take the place of
-// others' answers.
+// Messages arrive in a thread of libnats; all else is called by the command's thread. They are untrusted: bounded and
+// parsed (fleet/wire/reports.h). The sender is the subject, which the hub permits to one certificate.
+// Invariant: hosts that send without end neither make this grow without end nor displace other hosts' answers.
 #pragma once
 
 #include <chrono>
@@ -28,7 +26,7 @@ using Clock = std::chrono::steady_clock;
 
 struct HostSeen {
 	fleet::Presence presence;       // the last one
-	std::set<std::string> sessions; // several: several agents have one name
+	std::set<std::string> sessions; // several: agents share the name
 };
 
 struct Received {
@@ -37,14 +35,14 @@ struct Received {
 	Clock::time_point arrived;
 };
 
-// What hosts answer to commands that are expected to be answered, as it came. Not locked.
+// Answers to expected commands, in order of arrival. Not locked.
 class KeptAnswers {
 public:
-	// A host says four things of a command, and is asked a few times.
+	// A host answers a command at most four times, and gets few commands.
 	static constexpr std::size_t max_answers = 400'000, max_of_host = 64;
 
 	void expect(const std::string &nonce) { nonces_.insert(nonce); }
-	// Left out: to another command, and what is too much.
+	// Drops answers to other commands, and those beyond the limits.
 	void add(Received received);
 	const std::vector<Received> &all() const { return all_; }
 
@@ -60,16 +58,16 @@ public:
 
 	explicit FleetView(fleet::Connection &connection);
 
-	// Waits until `done` is true of what has arrived, at most so long. `done` is called again after each arrival.
+	// Waits until `done`, which is called after each arrival, or the time is over.
 	bool wait(std::chrono::milliseconds patience, const std::function<bool()> &done);
 
-	// Asks all hosts to say at once that they are there, and waits until these have, at most so long. Agents of
-	// older versions say it each second only.
+	// Requests presence from all hosts, and waits for these, at most that long. Older agents report each second
+	// only.
 	bool call(const std::set<std::string> &hosts, std::chrono::milliseconds patience);
 
 	// By host. Also within `done`.
 	std::map<std::string, HostSeen> hosts() const;
-	// Answers to this command are kept from now on: call it before the command is sent.
+	// Keeps answers to this command: call it before the command is sent.
 	void expect(const std::string &nonce);
 	// Those that were kept. Also within `done`.
 	std::vector<Received> answers() const;

@@ -47,7 +47,7 @@ bool is_word_character(char c)
 	return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
 }
 
-// As a whole word, wherever: also in a string of an expression, where it would do no harm.
+// As a whole word anywhere, even in a string of an expression, where it would be harmless.
 bool has_word(const std::string &text, const std::string &word)
 {
 	for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
@@ -190,7 +190,7 @@ RecordWords allowed_words(const nlohmann::json &untrusted_options, const Allowed
 		return refused("this host's agent does not run as root, so it records programs' own events only: add "
 			       "--user-only");
 	if (is_set("user-only") && !is_set("user"))
-		result.words.emplace_back("--user"); // there is no command whose events they could be
+		result.words.emplace_back("--user"); // there is no command to record
 	if (is_set("max-size") && untrusted_options["max-size"].get<double>() > static_cast<double>(allowed.max_bytes))
 		return refused(
 		    fmt::format("a trace has at most {} bytes on this host (--spool-max)", allowed.max_bytes));

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Which options of `monitor record` a command from the network may have, and their values: the allow-list.
+// The allow-list: which options of `monitor record` a command from the network may have, and their values.
 //
-// Used by the agent's privileged process, which alone starts recordings (fleet/agent/privileged_process.cpp), and by
-// `monitor fleet`, to say at once what every host would refuse. What is not here cannot be asked for: not -o, --force,
-// files
-// (--triggers, --states), a command of a trigger (run, signal), nor what costs more than events (--stacks, --functions,
-// -m). Values are untrusted until `monitor record` has parsed them; here they are bounded, and each becomes one word
-// "--NAME=VALUE", which cannot be taken for another option.
+// Not on it: -o, --force, files (--triggers, --states), a trigger's commands (run, signal), and what costs more than
+// events (--stacks, --functions, -m). Values are untrusted: they are bounded here, and parsed by `monitor record`. Each
+// becomes one word "--NAME=VALUE", which cannot be taken for another option.
 #pragma once
 
 #include <cstdint>
@@ -24,11 +21,10 @@ struct Allowed {
 	bool user_only = false;        // this agent cannot record the kernel
 };
 
-// Every name there is: "events", "filter" ...
+// All names: "events", "filter" ...
 const std::vector<std::string> &all_options();
 
-// Beside options, what an agent may permit: to take part in the snapshots of all hosts of a run
-// (ControlMessage::snapshot_all).
+// A permission beside the options: to take part in coordinated snapshots (ControlMessage::snapshot_all).
 inline constexpr const char *snapshot_all_permission = "snapshot-all";
 
 struct RecordWords {

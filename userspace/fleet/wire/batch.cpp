@@ -14,7 +14,7 @@ constexpr std::uint32_t batch_magic = 0x3142464d, piece_magic = 0x3146464d,
 			answer_magic = 0x3141464d; // MFB1, MFF1, MFA1
 constexpr std::uint16_t message_version = 1;
 
-// As it is sent; little endian, like the blocks themselves.
+// On the wire: little endian, as the blocks are.
 struct WireHeader {
 	std::uint32_t magic;
 	std::uint16_t version;
@@ -69,7 +69,7 @@ std::span<std::byte> encode(WireHeader header, const TraceName &trace, const std
 	return std::span(out).subspan(header_bytes);
 }
 
-// Header, texts and content of either message, as far as they are common.
+// What both messages have in common.
 bool decode(std::span<const std::byte> untrusted, std::uint32_t magic, WireHeader &header, TraceName &trace,
 	    std::string &name, std::span<const std::byte> &content, std::string &why)
 {

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The binary messages of the data path: a batch of whole blocks, a piece of a description, and the answer to either.
 //
-// The forwarder (fleet/forward) encodes batches and pieces and decodes answers; the collector (fleet/collector) does
-// the opposite. A message is a header of fixed little-endian fields, three texts, padding to 8 bytes, then the content.
-// Whatever arrives is untrusted: decode_*() accepts a message only if every length fits and every name is one component
-// of a path, and then the views point into it. Invariant: the blocks are the bytes of the file, from first_block x 4096
-// on, and nothing in between changes them.
+// A message is a header of fixed little-endian fields, three texts, padding to 8 bytes, then the content. Received
+// bytes are untrusted: decode_*() accepts a message only if every length fits and every name is one component of a
+// path; the views then point into it. Invariant: the blocks are the file's bytes from first_block x 4096 on, unchanged.
 #pragma once
 
 #include <array>
@@ -28,7 +26,7 @@ inline constexpr std::uint64_t max_stream_blocks = 1ull << 28;             // of
 inline constexpr std::uint64_t max_description_file_bytes = 64ull << 20;   // metadata, .monitor/*
 inline constexpr std::size_t max_file_name = 128;
 
-// Whose blocks they are. The host is not part of the message: it is the subject's, which the server checks.
+// The trace that blocks belong to. The host is in the subject, which the server checks.
 struct TraceName {
 	std::string run;
 	Uuid uuid{};
@@ -50,7 +48,7 @@ struct Batch {
 	std::span<const std::byte> blocks; // whole ones, 1 to 64
 };
 
-// Descriptions are replaced as a whole: the file is there when its last piece is.
+// A file is replaced as a whole, when its last piece has arrived.
 struct Piece {
 	std::uint64_t session = 0;
 	TraceName trace;
@@ -62,36 +60,36 @@ struct Piece {
 
 enum class Status : std::uint16_t {
 	stored = 1,      // it is on the disk; of a piece: the whole file is
-	taken = 2,       // a piece: the next one, please
-	start_again = 3, // a piece that does not continue what is there: from offset 0
-	later = 4,       // not now, such as when the disk is full
-	invalid = 5,     // never: malformed, or not allowed
+	taken = 2,       // a piece: send the next one
+	start_again = 3, // a piece out of order: send from offset 0
+	later = 4,       // send again later, as when the disk is full
+	invalid = 5,     // malformed, or not permitted
 	replaced = 6,    // another live session of this host sends
-	not_mine = 7,    // of a run that this collector does not take; another one may
+	not_mine = 7,    // the run is not this collector's; another one may take it
 };
 
 struct Answer {
 	Status status = Status::stored;
-	std::uint32_t conflicts = 0; // blocks that differ from those stored before; they were kept aside
-	std::uint64_t store = 0;     // of the collector's directory: another number, another directory
-	std::uint64_t instance = 0;  // of the collector: another one after each start, which has no message of before
+	std::uint32_t conflicts = 0; // blocks that differ from stored ones; kept aside
+	std::uint64_t store = 0;     // identifies the collector's directory
+	std::uint64_t instance = 0;  // identifies the collector's process, which has received nothing sent before
 	std::string why;             // a sentence, for all but the first two
 };
 
-// The header and room for `content_bytes`, which the caller fills: it is the end of the vector.
+// Returns the space for `content_bytes` at the end of `out`, which the caller fills.
 std::span<std::byte> encode_batch(const Batch &batch, std::size_t content_bytes, std::vector<std::byte> &out);
 std::span<std::byte> encode_piece(const Piece &piece, std::size_t content_bytes, std::vector<std::byte> &out);
 std::vector<std::byte> encode_answer(const Answer &answer);
 
-// A batch or a piece of a version of monitor that comes after this one: it may be stored once this one is upgraded.
+// A batch or a piece from a later version of monitor: it may be stored once this one is upgraded.
 bool is_of_later_version(std::span<const std::byte> untrusted);
 // False, and why, for anything that is not such a message. Views point into `untrusted`.
 bool decode_batch(std::span<const std::byte> untrusted, Batch &batch, std::string &why);
 bool decode_piece(std::span<const std::byte> untrusted, Piece &piece, std::string &why);
 bool decode_answer(std::span<const std::byte> untrusted, Answer &answer, std::string &why);
 
-// FNV-1a of 64 bits: notices a file that changed between two pieces, not one that was forged. `before`: of what comes
-// before these bytes.
+// 64-bit FNV-1a: detects a file that changed between two pieces, not forgery. `before`: the hash of the preceding
+// bytes.
 inline constexpr std::uint64_t hash_of_nothing = 0xcbf29ce484222325u;
 std::uint64_t content_hash(std::span<const std::byte> bytes, std::uint64_t before = hash_of_nothing);
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// A clock exchange: the agent asks at t1, the collector receives at t2 and answers at t3, the agent receives at t4.
+// Messages of a clock exchange: the agent asks at t1, the collector receives at t2 and answers at t3, the agent
+// receives at t4.
 //
-// fleet/forward/clock_exchange asks, fleet/collector/clock_answers answers and writes the four times down once it has
-// all of them: a question carries the times of the exchange before. t1 and t4 are in ticks of the host's trace clock,
-// t2 and t3 in ns since the epoch on the collector's reference clock. Untrusted on both sides.
-// The collector may hand a question on to another host, as a number; that host says when it received it. So one host's
-// clock is compared with another's without the collector's (fleet/collector/clock_relays).
+// A question carries the times of the previous exchange, so the collector learns all four. t1 and t4 are ticks of the
+// host's trace clock, t2 and t3 ns since the epoch by the collector's reference clock. Untrusted on both sides.
+//
+// The collector may relay a question to another host, as a number; that host reports when it received it. This compares
+// the clocks of two hosts without the collector's (fleet/collector/clock_relays.h).
 #pragma once
 
 #include <cstddef>
@@ -40,7 +41,7 @@ struct ClockAnswer {
 	std::uint64_t t1 = 0, t2 = 0, t3 = 0; // t1 is the question's
 };
 
-// When the host received the question that was handed on to it under this number.
+// When the host received the relayed question of this number.
 struct ClockReceipt {
 	HostClock clock;
 	std::uint64_t number = 0, received = 0;

@@ -21,7 +21,7 @@
 
 namespace monitor::fleet {
 
-// A subscription of a Connection, on whichever connection of the library stands.
+// A subscription of a Connection, on the library's current connection.
 struct Subscribed {
 	std::string subject;
 	Connection::Handler handler;
@@ -31,8 +31,8 @@ struct Subscribed {
 
 namespace {
 
-// At exit OpenSSL would free what threads of libnats, which nobody can join, still use. This counts only before
-// anything else initialises OpenSSL, so before main(). OPENSSL_init_crypto(3).
+// At exit OpenSSL would free what threads of libnats, which cannot be joined, still use. Effective only before anything
+// else initialises OpenSSL, so before main(). OPENSSL_init_crypto(3).
 [[maybe_unused]] const int has_no_atexit = ::OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, nullptr);
 
 constexpr auto between_errors = std::chrono::seconds(10);
@@ -177,7 +177,7 @@ struct Connection::Parts {
 	mutable std::mutex mutex; // of all that follows
 	mutable std::condition_variable changed;
 	bool stopping = false;
-	bool ready = false;        // `connection` stands, and the server knows the subscriptions
+	bool ready = false;        // `connection` is open, and the server has the subscriptions
 	bool write_failed = false; // half a message may have been written
 	std::string problem;
 	std::set<std::string> said; // problems, since there was a connection
@@ -191,7 +191,7 @@ struct Connection::Parts {
 	std::thread thread;
 };
 
-// The library keeps the connection until this has returned, so the thread sees it closed.
+// The library keeps the connection until this returns, so the thread sees it closed.
 void Connection::Parts::on_closed(natsConnection *, void *number)
 {
 	LateCalls<Parts>::call(number, [](Parts &parts) {
@@ -234,7 +234,7 @@ bool Connection::Parts::subscribe_now(natsConnection *to, const Subscribed &want
 	return true;
 }
 
-// One attempt. On success `connection` stands and the server knows the subscriptions.
+// One attempt. On success `connection` is open and the server has the subscriptions.
 bool Connection::Parts::open(const HubAddress &hub, std::string &why)
 {
 	natsConnection *made = nullptr;
@@ -249,7 +249,7 @@ bool Connection::Parts::open(const HubAddress &hub, std::string &why)
 			    hub_problem(hub, problem_of(status), detail.empty() ? natsStatus_GetText(status) : detail);
 			return false;
 		}
-	} catch (const Error &error) { // a certificate that was there at the start
+	} catch (const Error &error) { // a file that has vanished since the start
 		why = error.what();
 		return false;
 	}
@@ -273,7 +273,7 @@ bool Connection::Parts::open(const HubAddress &hub, std::string &why)
 	return true;
 }
 
-// Gives up the connection; why it ended.
+// Closes the connection; returns why it ended.
 std::string Connection::Parts::close(const HubAddress &hub)
 {
 	std::shared_ptr<natsConnection> ended;
@@ -351,7 +351,7 @@ Connection::Connection(const ConnectionOptions &options, Events events)
     : parts_(std::make_unique<Parts>(options, std::move(events)))
 {
 	for (const HubAddress &hub : parts_->hubs)
-		make_options(options, hub); // what is wrong from the start is thrown
+		make_options(options, hub); // throws if the options are wrong
 	parts_->thread = std::thread([parts = parts_.get()] { parts->run(); });
 }
 

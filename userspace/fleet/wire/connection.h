@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT
-// A connection to the hub, a NATS server, that is made again whenever it breaks; of a cluster of hubs, to the next one.
-// The only place that knows libnats.
+// A connection to the hub, a NATS server, that is made again whenever it breaks; to the next hub of a cluster. Only
+// connection.cpp knows libnats.
 //
-// Made by the agent, the forwarder's owner, the collector and `monitor fleet`. What connects is a thread of its own:
-// each attempt is a new connection of the library, whose own reconnection is switched off because it hides why TLS
-// fails, so every reason reaches Events::lost. A message is published or it is not: nothing is kept for later, as what
-// must not be lost is sent again by whoever knows that it was not acknowledged.
+// A thread connects. Each attempt is a new connection of the library, whose own reconnection is off because it hides
+// why TLS fails; so every reason reaches Events::lost. Nothing is queued while disconnected: a sender that needs an
+// acknowledgement sends again.
 //
 // Threads: Events::connected and ::lost are called by the connecting thread, ::error by one of the library, a handler
-// by the thread of its subscription, one message at a time. publish() may be called by all of them. The library starts
-// threads with the first Connection: fork before. After the destructor has returned nothing is called any more; it
-// waits for a handler that runs, so a handler must not destroy its Connection.
+// by the thread of its subscription, one message at a time. All may call publish(). The library starts threads with the
+// first Connection: fork before. The destructor waits for a running handler, and nothing is called once it has
+// returned; so a handler must not destroy its Connection.
 // Invariant: at most one connection is open, and all subscriptions exist on it before `connected` is called.
 #pragma once
 
@@ -29,70 +28,69 @@ struct ConnectionOptions {
 	std::string hub; // "tls://HUB:PORT", or several of a cluster; see hub.h
 	// PEM files; all three for TLS, none without. The client's certificate says who it is.
 	std::string ca_file, certificate_file, key_file;
-	// The same as texts, which come before files: for a process that may not read them any more.
+	// The same as text, used instead of the files: for a process that can no longer read them.
 	std::string ca_pem, certificate_pem, key_pem;
 	// The name in the hub's certificate, of which an IP address must be one of its IP addresses; "": the host of
 	// the address that is tried.
 	std::string expected_host;
 	std::string name; // shown in the server's list of connections
-	// A message is sent at once, not with what else is published within a millisecond: for few that are urgent.
+	// Send each message at once, without waiting a millisecond for more.
 	bool is_urgent = false;
 	std::chrono::milliseconds timeout{3000}; // of one attempt
 	std::chrono::milliseconds write_timeout{3000};
-	// A cut that nothing reports is noticed after two to three of these.
+	// A silent disconnect is detected after two to three intervals.
 	std::chrono::milliseconds ping_interval{2000};
 };
 
 class Connection {
 public:
 	struct Message {
-		std::string_view subject, reply; // reply "": none wanted
+		std::string_view subject, reply; // reply "": none expected
 		std::span<const std::byte> data;
-		// This is not an answer but the server's word that nobody subscribes to the subject of a message whose
-		// reply subject was `subject`.
+		// Not an answer: the server reports that nobody subscribes to the subject of the message whose reply
+		// subject was `subject`.
 		bool no_responders = false;
 	};
 	using Handler = std::function<void(const Message &)>;
 	struct Events {
 		std::function<void()> connected;
-		// No connection, and why; each reason once until there is one.
+		// No connection, and why; each reason once until the next connection.
 		std::function<void(const std::string &)> lost;
-		// What the server or the library reports of a connection that stands: a subject that is not permitted,
-		// messages that were dropped because a handler is too slow. The same not more often than each 10 s.
+		// What the server or the library reports of an open connection: a subject that is not permitted,
+		// messages dropped because a handler is too slow. The same at most once in 10 s.
 		std::function<void(const std::string &)> error;
 	};
-	// How much may wait for a handler; above, the library drops messages and Events::error is called.
+	// Of messages that wait for a handler; beyond, the library drops them and Events::error is called.
 	struct PendingLimits {
 		int messages = 65536;
 		int bytes = 64 << 20;
 	};
 
-	// Returns at once, and connects for ever. Throws Error if the options are wrong or a file cannot be read.
+	// Returns at once; retries until destroyed. Throws Error if the options are wrong or a file cannot be read.
 	Connection(const ConnectionOptions &options, Events events);
 	~Connection();
 
-	// Stays over reconnections. The subject may have wildcards.
+	// Kept across reconnections. The subject may have wildcards.
 	void subscribe(const std::string &subject, Handler handler, PendingLimits limits);
 	void subscribe(const std::string &subject, Handler handler)
 	{
 		subscribe(subject, std::move(handler), PendingLimits());
 	}
 
-	// Waits for handlers that run; none is called any more.
+	// Waits for running handlers; none is called afterwards.
 	void stop_receiving();
 
-	// False if there is no connection, or the message was not taken. May block for `timeout` if the network does
-	// not take what was published before.
+	// False: no connection, or not accepted. May block for `timeout` while earlier messages cannot be sent.
 	bool publish(const std::string &subject, std::span<const std::byte> data, const std::string &reply = "");
 	bool publish(const std::string &subject, std::string_view text, const std::string &reply = "");
-	// The server has everything that was published before. False if not within `timeout`.
+	// True: the server has everything published before. False: not within `timeout`.
 	bool flush(std::chrono::milliseconds timeout);
 
 	bool is_connected() const;
 	bool wait_until_connected(std::chrono::milliseconds timeout) const;
 	// Why there is no connection; "" while there is one, or before the first attempt failed.
 	std::string problem() const;
-	// Of a message, as the server says; 0 without a connection.
+	// The server's limit of a message; 0 without a connection.
 	std::size_t max_payload() const;
 
 private:

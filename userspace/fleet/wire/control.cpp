@@ -31,7 +31,7 @@ bool is_one_line(const std::string &text)
 	return std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) >= ' ' && c != 0x7f; });
 }
 
-// What says when blocks travel, and which. The end of a sentence; "": it is well-formed.
+// Of the fields that say when blocks travel, and which. The end of a sentence; "": well-formed.
 std::string take_window(const nlohmann::json &text, ControlMessage &message)
 {
 	message.forward = text_field(text, "forward", max_kind_bytes).value_or("");
@@ -85,7 +85,7 @@ std::string take_message(const nlohmann::json &text, ControlMessage &message)
 	return message.options.is_object() ? "" : "its options are not an object";
 }
 
-// Of a signed text of another version: what every version has, so that the operator gets the refusal.
+// The fields that every version has, so that the operator gets the refusal.
 void take_address(const nlohmann::json &text, std::string_view host, CheckedControl &checked)
 {
 	auto nonce = text_field(text, "nonce", nonce_digits), run = text_field(text, "run", max_run_bytes);

@@ -6,12 +6,11 @@
 //      "issued_ns": N, "expires_ns": N, "run": "NAME", "start_ns": N, "options": {...}, "command": ["CMD", ...],
 //      "snapshot_all": true, "why": "TEXT"}
 //
-// Written by fleet/operator/, carried by the hub to m.ctl.HOST or m.ctl.all, verified by the agent's privileged process
-// (fleet/agent/privileged_process.cpp), which also sees to it that a nonce is used once. The hub can withhold messages,
-// delay them until they expire, and nothing else. Times are of the real-time clock, ns since 1970. Fields of later
-// versions are ignored; a later `version` is one that an older agent must not try to understand, but for `hosts`,
-// `nonce` and `run`, which tell it whom to refuse what. Invariant: check_control() looks at nothing in TEXT before the
-// signature holds, and never throws for any bytes.
+// The hub carries them from the operator to m.ctl.HOST or m.ctl.all; the agent's privileged process verifies each, and
+// accepts a nonce once (fleet/agent/nonces.h). The hub can withhold a message, or delay it until it expires, nothing
+// else. Times are ns since 1970 by the real-time clock. Unknown fields are ignored. A message of a later `version` is
+// refused; only `hosts`, `nonce` and `run` are read, to address the refusal.
+// Invariant: check_control() reads nothing of TEXT before the signature is verified, and throws for no input.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +27,7 @@ namespace monitor::fleet {
 
 inline constexpr unsigned control_version = 1;
 inline constexpr std::size_t max_envelope_bytes = 128 << 10, max_addressed_hosts = 1024, nonce_digits = 32;
-// A command holds for this long at most, and may be from an operator whose clock is ahead by this much.
+// The longest validity of a command, and by how much the operator's clock may be ahead.
 inline constexpr std::uint64_t max_validity_ns = 3600'000'000'000, max_early_ns = 30'000'000'000;
 // How far ahead a start may be planned.
 inline constexpr std::uint64_t max_lead_ns = 600'000'000'000;
@@ -41,8 +40,7 @@ struct ControlMessage {
 	std::uint64_t start_ns = 0; // of a recording; 0: at once
 	nlohmann::json options;     // of a recording: an object; allowed_options.h
 	std::vector<std::string> command;
-	// Of a recording: its flight recorder takes a snapshot when a trigger of any host of the run fires, and says
-	// when one of its own does.
+	// Of a recording: its flight recorder takes part in coordinated snapshots.
 	bool snapshot_all = false;
 	std::string why;     // of a snapshot: what for
 	std::string forward; // of a recording: forward.h; "": as the agent was started
@@ -64,8 +62,8 @@ struct CheckedControl {
 CheckedControl check_control(std::string_view untrusted_envelope, const PublicKey &key, std::string_view host,
 			     std::uint64_t now_ns);
 
-// When to start, in ns from now: at start_ns if this clock is right. The command came just now, so at the latest as
-// long after now as the start was after the issue; at the earliest so if the command had taken a longest time.
+// When to start, in ns from now: at start_ns by this clock. As that may be wrong and the command has just arrived, at
+// most start_ns - issued_ns, and less by no more than the longest transit.
 std::uint64_t start_delay_ns(const ControlMessage &message, std::uint64_t now_ns);
 
 } // namespace monitor::fleet

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What an agent's privileged process tells its network process after a command was verified: which part of a trace to
-// send, or to report which traces there are.
+// Which part of a trace a host is to send, or that it is to list its traces: a verified command, on its way from the
+// agent's privileged process to the network process and fleet/forward.
 //
-// From fleet/agent/privileged_process.cpp over the link to network_process.cpp; fleet/forward/ obeys. Times are ns
-// since 1970 by the host's clock. A request without an end asks for what was recorded until it came. Invariant: parsing
-// any bytes gives a window that is not reversed and names that are names, or nothing.
+// Times are ns since 1970 by the host's clock. A request without an end is for what was recorded until it arrived.
+// Invariant: parsing any bytes gives an ordered window and valid names, or nothing.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +15,10 @@ namespace monitor::fleet {
 
 struct FetchRequest {
 	std::string run, nonce;
-	std::uint64_t store = 0; // of the collector's directory; 0: whichever answers
+	std::uint64_t store = 0; // the collector's directory; 0: any
 	std::uint64_t from_ns = 0, to_ns = ~std::uint64_t(0);
-	bool is_list = false; // nothing is to be sent but the list of traces
-	// When it came, by the clock of this host's traces; 0: not known. The network process sets it.
+	bool is_list = false; // send only the list of traces
+	// On arrival, by the trace clock; 0: unknown. The network process sets it.
 	std::uint64_t received_ticks = 0;
 };
 

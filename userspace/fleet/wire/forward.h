@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// When a trace travels from its host to the collector: the policies of Paradyn's model, and none at all until asked.
-//
-// Given to the agent (--forward) or signed in the command that starts a recording; fleet/forward/ obeys.
+// When a trace is sent from its host to the collector: the policies of Paradyn's model, or on demand. An agent has one
+// (--forward), and the signed command of a recording may name another.
 #pragma once
 
 #include <cstdint>

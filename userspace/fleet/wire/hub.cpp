@@ -132,7 +132,7 @@ std::string hub_problem(const HubAddress &hub, HubProblem problem, std::string_v
 unsigned reconnect_delay_ms(unsigned failed, double chance, std::size_t hubs)
 {
 	const auto count = static_cast<unsigned>(std::max<std::size_t>(hubs, 1));
-	const unsigned round = (failed + 1) % count == 0 ? failed / count : 0; // 0: another one comes first
+	const unsigned round = (failed + 1) % count == 0 ? failed / count : 0; // 0: other hubs come first
 	const unsigned longest = round >= 6 ? 5000 : 100u << round;
 	return longest - static_cast<unsigned>(longest / 2 * std::clamp(chance, 0.0, 1.0));
 }

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The address of the hub, or of the hubs of a cluster, as given on the command line, and what a failed connection to it
-// means for the user.
-//
-// Called by connection.cpp, which adds what the library reports; needs no library itself. Invariant: without TLS
-// nothing leaves the machine.
+// The address of the hub, or of a cluster's hubs, as given on the command line, and what a failed connection means for
+// the user. Invariant: without TLS only this machine itself is an address.
 #pragma once
 
 #include <cstddef>
@@ -26,8 +23,7 @@ struct HubAddress {
 // "tls://HUB[:PORT]", or "nats://" with an address of this machine itself. Throws Error.
 HubAddress parse_hub(const std::string &text);
 
-// A cluster of hubs is tried in the order in which it is written down, with commas between: of all with TLS, or
-// without.
+// The hubs of a cluster, separated by commas, are tried in this order; all with TLS, or all without.
 inline constexpr std::size_t max_hubs = 8;
 std::vector<HubAddress> parse_hubs(const std::string &text);
 std::string hubs_text(const std::vector<HubAddress> &hubs);
@@ -35,7 +31,7 @@ std::string hubs_text(const std::vector<HubAddress> &hubs);
 enum class HubProblem {
 	unreachable, // no TCP connection, or none in time
 	handshake,   // TLS failed
-	wants_tls,   // the server does, the address does not say so
+	wants_tls,   // the server does, the address does not
 	without_tls, // the other way round
 	refused,     // the server has no user of this certificate's name
 	lost,        // there was a connection
@@ -46,7 +42,7 @@ enum class HubProblem {
 std::string hub_problem(const HubAddress &hub, HubProblem problem, std::string_view detail);
 
 // How long to wait before attempt number `failed` + 1, in ms: from 100 ms, doubled up to 5 s, less up to a half by
-// chance (0 to 1), so that ten thousand hosts do not come back in the same moment. Of several `hubs` each is tried
+// chance (0 to 1), so that ten thousand hosts do not reconnect at the same moment. Each of several `hubs` is tried
 // before the delay grows.
 unsigned reconnect_delay_ms(unsigned failed, double chance, std::size_t hubs = 1);
 

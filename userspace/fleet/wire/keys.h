@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The operator's signature under control messages: Ed25519 by libcrypto, keys in PEM files.
+// The operator's signature of control messages: Ed25519 by libcrypto, keys in PEM files.
 //
-// `monitor fleet` signs with the private key, which stays with the operator; every agent has the public key and
-// believes nothing else: neither the hub nor the process of its own that speaks with the network. Called by
-// control.cpp, fleet/keys/ and the commands. Keys are values; any thread may use one. Invariant: a private key
-// that others can read is not used.
+// The private key stays with the operator. Agents have the public key and trust nothing else: neither the hub nor their
+// own network process. Keys are values; any thread may use one. Invariant: a private key that others can read is
+// refused.
 #pragma once
 
 #include <cstddef>

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Callbacks that a library may still make after their object is gone. The library gets a number in place of a pointer;
-// each call looks it up.
-//
-// Used by connection.cpp: libnats makes callbacks from threads that it does not join. Invariant: once remove() has
-// returned, no call with this number runs or starts.
+// Callbacks that a library may make after their object is gone, as libnats does from threads that it does not join: the
+// library gets a number in place of a pointer, and each call looks it up.
+// Invariant: once remove() has returned, no call with this number runs or starts.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +13,7 @@ namespace monitor::fleet {
 
 template <class Target> class LateCalls {
 public:
-	// The number, in the form in which a C library hands it back.
+	// The number, as the closure of a C library.
 	static void *add(Target &target)
 	{
 		Table &table = LateCalls::table();
@@ -24,7 +22,7 @@ public:
 		return reinterpret_cast<void *>(table.last);
 	}
 
-	// Waits for a call that runs: not from within one.
+	// Waits for a running call: not to be called from within one.
 	static void remove(void *number)
 	{
 		std::shared_ptr<Entry> entry;
@@ -41,7 +39,7 @@ public:
 		entry->target = nullptr;
 	}
 
-	// call(target), one at a time for each target; nothing if it is gone.
+	// call(target), one at a time for each target; no-op if it is gone.
 	template <class Call> static void call(void *number, Call &&call)
 	{
 		std::shared_ptr<Entry> entry;
@@ -71,7 +69,7 @@ private:
 		std::unordered_map<std::uintptr_t, std::shared_ptr<Entry>> entries;
 	};
 
-	// Never destroyed: the library's threads look numbers up until the process is gone.
+	// Never destroyed: the library's threads use it until the process ends.
 	static Table &table()
 	{
 		static Table &all = *new Table;

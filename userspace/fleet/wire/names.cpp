@@ -92,7 +92,7 @@ std::string shard_text(const Shard &shard)
 	return fmt::format("{}/{}", shard.number, shard.count);
 }
 
-// FNV-1a, and a finalizer that lets each character change each bit.
+// FNV-1a and a finalizer, so that each character affects each bit.
 unsigned shard_hash(std::string_view host)
 {
 	std::uint64_t hash = 0xcbf29ce484222325u;

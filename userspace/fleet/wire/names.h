@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Names of hosts, and the subjects of the messages that belong to them: m.KIND.HOST, or m.KIND.B.B.B.B.B.B.HOST for
-// what a collector stores, in which the bits B are those of a hash of the host's name: one wildcard subject has the
-// hosts of one of 2, 4, ... 64 collectors, and the server sends each of them only what it subscribes to.
+// Names of hosts, and the subjects of their messages: m.KIND.HOST, or m.KIND.B.B.B.B.B.B.HOST for what a collector
+// stores. The bits B are of a hash of the host's name: a subject with wildcards selects the hosts of one of 2, 4, ...
+// 64 collectors, and the server sends each only those.
 //
-// Called by everything that sends or receives for the fleet, on both sides of the network. The server binds a subject
-// to a certificate (its permissions are subjects), so the host that a subject names is the host that sent it.
-// Invariant: a host name that passed is_host_name() is one component of a path and one token of a subject, and the two
-// spellings map onto each other exactly.
+// The server binds subjects to a certificate, as its permissions are subjects: so the host that a subject names is the
+// sender. Invariant: a host name that passed is_host_name() is one component of a path and one token of a subject, and
+// the two spellings map onto each other exactly.
 #pragma once
 
 #include <array>
@@ -23,8 +22,8 @@ bool is_host_name(std::string_view untrusted_name);
 // Of a run: letters, digits, '.', '_' and '-', 1 to 64, not starting with '.' or '-'.
 bool is_run_name(std::string_view untrusted_name);
 
-// All that hosts send to the operator and the collectors, by the form of its subject. The hub's configuration lists
-// them (fleet/keys/), so a kind that is not here goes nowhere.
+// All that hosts send to the operator and the collectors, by the form of the subject. The hub's configuration permits
+// these (fleet/keys/), so other kinds are not delivered.
 inline constexpr std::array host_kinds = {"hello", "answer", "clock", "froze"};
 inline constexpr std::array stored_kinds = {"data", "file"};
 
@@ -56,8 +55,8 @@ std::optional<Subject> parse_subject(std::string_view untrusted_subject);
 
 // "_INBOX.HOST.RANDOM": what only this host may subscribe to. A message's number follows after a '.'.
 std::string make_inbox(std::string_view host);
-// Is it below an inbox of this host? Who may publish everywhere answers nowhere else: otherwise a host would choose the
-// subject, and with it as whom it speaks.
+// Is it below an inbox of this host? Whoever may publish everywhere must answer nowhere else: otherwise a host could
+// choose the subject, and so speak as another one.
 bool is_reply_of(std::string_view host, std::string_view untrusted_reply);
 
 } // namespace monitor::fleet

@@ -2,10 +2,9 @@
 // What a host reports: its presence on m.hello.HOST, each second and, up to ten times a second, when an empty message
 // on m.ctl.all or m.ctl.HOST asks for it; and answers to control messages on m.answer.HOST.
 //
-// Written by the agent (fleet/agent/), read by `monitor fleet`. Who sent one is in its subject, which the server
-// binds to the certificate; so no field here names a host. JSON with a version; fields of later versions are ignored.
-// Of a later `version` the operator sees only that the host is present. Invariant: parsing any bytes gives values of
-// bounded size, or nothing.
+// The sender is in the subject, which the server binds to the certificate; so no field names a host. JSON with a
+// version; unknown fields are ignored, and of a later `version` only that the host is present. Invariant: parsing any
+// bytes gives values of bounded size, or nothing.
 #pragma once
 
 #include <cstddef>
@@ -41,15 +40,15 @@ struct Presence {
 	std::string monitor_version;
 	std::string session; // another one after each start of the agent
 	std::string boot_id;
-	std::vector<Run> runs;             // that are not over, at most max_runs_shown
+	std::vector<Run> runs;             // that have not ended, at most max_runs_shown
 	std::uint64_t spool_bytes = 0;     // on the host's disk,
 	std::uint64_t spool_max_bytes = 0; // and at most
 	std::uint64_t unsent_blocks = 0;   // recorded, not stored by the collector yet
-	std::uint64_t kept_blocks = 0;     // recorded, and stay here until they are fetched
+	std::uint64_t kept_blocks = 0;     // recorded, not sent until they are fetched
 	// What the network process has cost since its start; none: an older agent.
 	std::optional<std::uint64_t> cpu_ns, sent_bytes, sent_messages;
 	std::optional<SystemClock> system_clock; // none: an older agent
-	std::optional<std::vector<Kept>> kept;   // once after a command asks for it; at most max_kept_shown, the newest
+	std::optional<std::vector<Kept>> kept;   // once after a command; at most max_kept_shown, the newest
 	std::uint64_t lost_blocks = 0;           // dropped from a full spool before they were stored
 	std::uint64_t refused = 0;               // commands, since the agent's start
 	bool user_only = false;                  // without root: records only programs' own events
@@ -65,8 +64,8 @@ struct Presence {
 std::string presence_text(const Presence &presence);
 std::optional<Presence> parse_presence(std::string_view untrusted_text);
 
-// What became of a command. A recording is accepted, started and ended, a snapshot is accepted and ended; the operator
-// knows it by the nonce.
+// The outcome of a command, identified by its nonce. A recording is accepted, started and ended, a snapshot is accepted
+// and ended.
 struct CommandAnswer {
 	enum class Kind : std::uint8_t { refused, accepted, started, ended };
 
@@ -79,14 +78,14 @@ struct CommandAnswer {
 	std::optional<std::int64_t> late_ns;
 	std::optional<int> exit_code; // ended: the recorder's; with a command, the command's
 	std::string session;          // the agent's
-	bool takes_part = false;      // accepted: as the command asks with snapshot_all; if not, `reason` may say why
+	bool takes_part = false;      // accepted: in coordinated snapshots; if not, `reason` may say why
 	std::string snapshot;         // that was taken: the name of its directory in the run's
 	// Of a run: itself, or a snapshot of a flight recorder.
 	struct Trace {
 		std::string part; // TraceName::part
 		bool has_ended = false;
 	};
-	// accepted, of a fetch: what this host has of the run, at most max_traces_shown; none: of an older agent.
+	// accepted, of a fetch: the host's traces of the run, at most max_traces_shown; none: an older agent.
 	std::optional<std::vector<Trace>> traces;
 	// accepted, of a recording: when its trace travels, forward.h; "": of an older agent, in batches.
 	std::string forward;

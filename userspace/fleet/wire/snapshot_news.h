@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
-// That a snapshot has begun, in a run whose hosts take part in each other's (ControlMessage::snapshot_all):
+// That a snapshot was started, in a run with coordinated snapshots (ControlMessage::snapshot_all):
 //
-//     m.fired.HOST    because a trigger of this host fired; every host of the run then asks its own flight recorder
-//     m.froze.HOST    because a trigger of another host did; for the operator, who sees how long that took
+//     m.fired.HOST    a trigger of this host fired; every other host of the run then asks its own flight recorder
+//     m.froze.HOST    a trigger of another host did; the operator sees how long that took
 //
-// Published by an agent's network process (fleet/agent/coordinated_snapshots.cpp), not signed: who may be the
-// sender is the subject, which the server binds to the certificate; so what a host says can do no more than a host may
-// (see Documentation/fleet.md). JSON with a version; fields of later versions are ignored. Invariant: parsing
-// any bytes gives values of bounded size, or nothing. Nothing is done because of m.froze, so no message causes more
-// messages than there are hosts.
+// Not signed: the sender is in the subject, which the server binds to the certificate, so a host can do no more by it
+// than a host may (Documentation/fleet.md). JSON with a version; unknown fields are ignored. Invariant: parsing any
+// bytes gives values of bounded size, or nothing. Nothing reacts to m.froze, so no message causes more messages than
+// there are hosts.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +28,7 @@ struct SnapshotNews {
 	std::uint64_t realtime_ns = 0;  // the same, since 1970, by the host's clock
 	std::uint64_t frozen_time = 0;  // from then on nothing was overwritten; by the host's trace clock
 	std::uint64_t frozen_ns = 0;    // the same, since 1970
-	std::string cause_host;         // m.froze: where the trigger is,
+	std::string cause_host;         // m.froze: whose trigger fired,
 	std::uint64_t cause_number = 0; // and the number of the snapshot there
 };
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What a host's kernel says of its system clock: synchronised or not, and how far off real time by its own account.
+// The state of a host's system clock, as its kernel reports it: synchronised or not, and its maximum error.
 //
-// Read by the agent each minute (fleet/forward/system_clock_read), part of its presence (reports.h); the collector
-// keeps it in RUN/.monitor/system_clocks/HOST (fleet/collector/system_clock_log), `fleet status` and `info` show it. It
-// is the word of an NTP or PTP daemon, which sets it, and proves nothing: bounds between hosts come from exchanges
-// alone. Invariant: parsing any JSON gives values of bounded size, or nothing.
+// Part of a host's presence (reports.h); the collector stores it in RUN/.monitor/system_clocks/HOST. An NTP or PTP
+// daemon sets it, so it proves nothing: bounds between hosts come from clock exchanges alone. Invariant: parsing any
+// JSON gives values of bounded size, or nothing.
 #pragma once
 
 #include <cstddef>
