@@ -56,7 +56,7 @@ void look_at_piece(std::span<const std::byte> bytes)
 	if (!decode_piece(bytes, piece, why))
 		return expect(!why.empty());
 	expect(is_description_name(piece.file) && piece.file.find("..") != 0 &&
-	       piece.file_bytes <= max_description_file_bytes && piece.offset <= piece.file_bytes &&
+	       piece.file_bytes <= monitor::max_description_file_bytes && piece.offset <= piece.file_bytes &&
 	       piece.bytes.size() <= piece.file_bytes - piece.offset);
 }
 

@@ -61,7 +61,7 @@ std::string this_host()
 void expect_trace(const std::string &directory)
 {
 	Uuid uuid;
-	const auto recorded = recording_file::parse(read_text(directory + "/.monitor/recording.json"));
+	const auto recorded = recording_file::contents_in(directory);
 	if (!recorded || !parse_uuid(recorded->uuid, uuid))
 		throw Error(directory + " is not a trace that monitor recorded; name the directory of one");
 }
@@ -69,10 +69,9 @@ void expect_trace(const std::string &directory)
 // Exchanges with the clock of now say something about a trace of this boot only.
 std::unique_ptr<fleet::ClockExchange> exchange_for(const PushArguments &arguments, const fleet::ConnectionOptions &hub)
 {
-	const std::string boot = read_text("/proc/sys/kernel/random/boot_id");
 	for (const std::string &directory : arguments.directories) {
-		const auto recorded = recording_file::parse(read_text(directory + "/.monitor/recording.json"));
-		if (!recorded || recorded->boot_id != boot.substr(0, boot.find('\n')))
+		const auto recorded = recording_file::contents_in(directory);
+		if (!recorded || !recorded->is_of_this_boot())
 			continue;
 		const std::string metadata = read_text(directory + "/metadata", 1 << 20);
 		const bool is_tsc = metadata.find("name = tsc") != std::string::npos ||

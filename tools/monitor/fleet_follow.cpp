@@ -167,8 +167,7 @@ void FleetFollow::stop()
 // The end of a recording is the last that the collector gets of it.
 bool FleetFollow::is_stored(const std::string &directory) const
 {
-	const auto recorded = recording_file::parse(
-	    read_text(fmt::format("{}/{}/.monitor/recording.json", output_, directory), 64u << 20));
+	const auto recorded = recording_file::contents_in(output_ + '/' + directory);
 	return recorded && recorded->complete();
 }
 

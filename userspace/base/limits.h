@@ -7,7 +7,8 @@
 
 namespace monitor {
 
-inline constexpr std::size_t max_description_bytes = 16u << 20; // of `metadata`
+inline constexpr std::size_t max_description_bytes = 16u << 20;      // of `metadata`
+inline constexpr std::size_t max_description_file_bytes = 64u << 20; // of metadata and .monitor/*, copied or parsed
 
 // Numbers of CPUs are indices of tables, of which some take a hundred kilobytes for each. A kernel is built for 8192 at
 // most; what is above is no CPU.

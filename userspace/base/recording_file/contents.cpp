@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: MIT
 #include "contents.h"
 
+#include "base/fd.h"
+#include "base/limits.h"
+#include "base/this_boot.h"
 #include "json_reader.h"
 #include "json_writer.h"
 
 namespace monitor::recording_file {
+
+bool Contents::is_of_this_boot() const
+{
+	return !boot_id.empty() && boot_id == this_boot();
+}
 
 std::optional<Contents> parse(const std::string &untrusted)
 {
@@ -14,6 +22,16 @@ std::optional<Contents> parse(const std::string &untrusted)
 std::string text_of(Contents contents)
 {
 	return json_dump(JsonWriter::json_of(contents), 1) + "\n";
+}
+
+std::string text_in(const std::string &directory)
+{
+	return read_text(directory + '/' + file_name, max_description_file_bytes);
+}
+
+std::optional<Contents> contents_in(const std::string &directory)
+{
+	return parse(text_in(directory));
 }
 
 } // namespace monitor::recording_file

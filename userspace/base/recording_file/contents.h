@@ -105,6 +105,7 @@ struct Contents {
 	std::vector<Life> lives; // earlier ones, the oldest first. Counts are of the last one, which is not among them
 
 	bool complete() const { return state == "complete"; }
+	bool is_of_this_boot() const;
 
 	void origin_fields(auto &v)
 	{
@@ -157,8 +158,13 @@ struct Contents {
 	}
 };
 
+inline constexpr const char *file_name = ".monitor/recording.json";
+
+std::string text_of(Contents contents);
 // Empty if it is not a JSON object.
 std::optional<Contents> parse(const std::string &untrusted);
-std::string text_of(Contents contents);
+// Of the trace in this directory: the text of the file, "" if there is none, and what it says.
+std::string text_in(const std::string &directory);
+std::optional<Contents> contents_in(const std::string &directory);
 
 } // namespace monitor::recording_file

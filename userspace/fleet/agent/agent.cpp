@@ -19,6 +19,7 @@
 #include "base/error.h"
 #include "base/escape.h"
 #include "base/sentence.h"
+#include "base/this_boot.h"
 #include "fleet/keys/fleet_keys.h"
 #include "fleet/wire/hub.h"
 #include "journal.h"
@@ -185,7 +186,7 @@ int run_agent(const AgentOptions &options)
 	network.runs = privileged.runs;
 	network.forward = options.forward;
 	network.presence.monitor_version = options.version;
-	network.presence.boot_id = read_text("/proc/sys/kernel/random/boot_id").substr(0, 36);
+	network.presence.boot_id = this_boot();
 	network.presence.spool_max_bytes = options.spool_max_bytes;
 	network.presence.user_only = privileged.allowed.user_only;
 	network.presence.runs_commands = privileged.commands.has_value();

@@ -10,9 +10,8 @@
 #include "answers/collection/collection.h"
 #include "base/error.h"
 #include "base/fd.h"
-#include "base/json.h"
-#include "base/json_fields.h"
 #include "base/limits.h"
+#include "base/recording_file/contents.h"
 #include "clock_exchanges.h"
 #include "trace_clock_error.h"
 
@@ -47,9 +46,10 @@ std::set<std::string> boots_of(const std::filesystem::path &host)
 	     entry.increment(error)) {
 		if (entry->path().filename() != "recording.json" || entry.depth() > max_depth)
 			continue;
-		const auto json = parse_json(read_text(entry->path().string(), max_description_bytes));
-		if (auto boot = text_field(json, "boot_id"))
-			boots.insert(std::move(*boot));
+		const auto recorded =
+		    recording_file::parse(read_text(entry->path().string(), max_description_file_bytes));
+		if (recorded && !recorded->boot_id.empty())
+			boots.insert(recorded->boot_id);
 	}
 	return boots;
 }

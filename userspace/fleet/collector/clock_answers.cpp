@@ -11,18 +11,13 @@
 #include "base/fd.h"
 #include "base/json.h"
 #include "base/json_fields.h"
+#include "base/this_boot.h"
 
 namespace monitor::fleet {
 namespace {
 
 constexpr std::uint64_t max_exchanges = 4'000'000; // of a file: 46 days, one each second
 constexpr unsigned max_path_numbers = 1000;
-
-std::string boot_of_this_machine()
-{
-	const std::string text = read_text("/proc/sys/kernel/random/boot_id");
-	return text.substr(0, text.find('\n'));
-}
 
 // The narrowest of several reads of both clocks.
 std::uint64_t offset_to_epoch()
@@ -52,7 +47,7 @@ std::string header_of(const std::string &name, const HostClock &clock)
 
 ClockAnswers::ClockAnswers(const std::string &run_directory) : directory_(run_directory + "/.monitor/clocks")
 {
-	const std::string path = run_directory + "/.monitor/clocks.json", boot = boot_of_this_machine();
+	const std::string path = run_directory + "/.monitor/clocks.json", boot = this_boot();
 	const auto json = parse_json(read_text(path, 4096));
 	if (const auto offset = number_field(json, "offset_ns"); offset && text_field(json, "boot_id") == boot) {
 		offset_ns_ = *offset;

@@ -5,7 +5,7 @@
 
 #include "base/clock_ns.h"
 #include "base/error.h"
-#include "base/fd.h"
+#include "base/this_boot.h"
 #include "base/tsc.h"
 #include "fleet/wire/names.h"
 
@@ -53,8 +53,7 @@ std::uint64_t measure_frequency_hz()
 HostClock clock_of_this_host(bool is_tsc)
 {
 	HostClock clock{is_tsc, is_tsc ? measure_frequency_hz() : 1'000'000'000, {}};
-	const std::string boot = read_text("/proc/sys/kernel/random/boot_id");
-	if (!parse_uuid(boot.substr(0, boot.find('\n')), clock.boot))
+	if (!parse_uuid(this_boot(), clock.boot))
 		throw Error("/proc/sys/kernel/random/boot_id cannot be read: mount /proc");
 	return clock;
 }

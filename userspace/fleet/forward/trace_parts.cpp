@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "base/fd.h"
 #include "base/recording_file/contents.h"
 #include "fleet/wire/batch.h"
 
@@ -32,7 +31,7 @@ std::vector<TracePart> trace_parts(const std::string &recording)
 	for (std::filesystem::directory_iterator entry(path, error), end; !error && entry != end;
 	     entry.increment(error)) {
 		const std::string name = entry->path().filename().string();
-		if (is_stream_name(name) && is_file(entry->path() / ".monitor" / "recording.json"))
+		if (is_stream_name(name) && is_file(entry->path() / recording_file::file_name))
 			parts.push_back({entry->path().string(), name});
 	}
 	std::ranges::sort(parts, {}, &TracePart::part);
@@ -41,8 +40,7 @@ std::vector<TracePart> trace_parts(const std::string &recording)
 
 bool trace_has_ended(const std::string &directory)
 {
-	const auto recorded =
-	    recording_file::parse(read_text(directory + "/.monitor/recording.json", max_description_file_bytes));
+	const auto recorded = recording_file::contents_in(directory);
 	return recorded && recorded->complete();
 }
 

@@ -13,28 +13,17 @@
 #include "base/durable_file.h"
 #include "base/error.h"
 #include "base/fd.h"
-#include "base/json.h"
-#include "base/json_fields.h"
+#include "base/recording_file/contents.h"
+#include "trace_parts.h"
 
 namespace monitor::fleet {
 namespace {
 
 namespace fs = std::filesystem;
 
-const std::string last_file = ".monitor/recording.json";
+const std::string last_file = recording_file::file_name;
 constexpr int times_as_long = 20;
 constexpr auto between_versions = std::chrono::seconds(2); // of one description
-
-bool says_complete(const nlohmann::json &recording)
-{
-	return recording.is_object() && recording.contains("state") && recording["state"] == "complete";
-}
-
-bool is_of_this_boot(const nlohmann::json &recording)
-{
-	const std::string boot = read_text("/proc/sys/kernel/random/boot_id", 64);
-	return recording.contains("boot_id") && recording["boot_id"] == boot.substr(0, boot.find('\n'));
-}
 
 std::optional<BlockRanges::Range> first_waiting(const BlockRanges &wanted, const BlockRanges &given)
 {
@@ -55,15 +44,15 @@ TraceTail::TraceTail(std::string directory, TailOptions options)
 
 void TraceTail::know_it()
 {
-	const auto json = parse_json(read_text(directory_ + '/' + last_file, max_description_file_bytes));
-	if (!parse_uuid(text_field(json, "uuid").value_or(""), name_.uuid))
+	const auto recorded = recording_file::contents_in(directory_);
+	if (!recorded || !parse_uuid(recorded->uuid, name_.uuid))
 		return;
 	is_known_ = true;
-	is_of_this_boot_ = is_of_this_boot(json);
+	is_of_this_boot_ = recorded->is_of_this_boot();
 	progress_.uuid = name_.uuid;
 	if (!options_.progress_file.empty())
 		progress_.parse(read_text(options_.progress_file, max_description_file_bytes), name_.uuid);
-	has_ended_ |= progress_.is_complete || says_complete(json);
+	has_ended_ |= progress_.is_complete || recorded->complete();
 	if (!progress_.wanted.forward) {
 		progress_.wanted.forward = options_.forward;
 		is_changed_ = true;
@@ -155,8 +144,7 @@ void TraceTail::look_at_files(const std::string &below)
 		file.changed_ns = changed_ns;
 		file.size = size;
 		if (file.is_due && name == last_file && !has_ended_)
-			has_ended_ =
-			    says_complete(parse_json(read_text(directory_ + '/' + name, max_description_file_bytes)));
+			has_ended_ = trace_has_ended(directory_);
 	}
 }
 

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/encoding.h"
+#include "base/limits.h"
 
 namespace monitor::fleet {
 
@@ -23,7 +24,6 @@ inline constexpr std::size_t block_bytes = 4096;
 inline constexpr std::size_t max_content_bytes = 256 << 10;                // of one message
 inline constexpr std::size_t max_message_bytes = max_content_bytes + 1024; // with its header
 inline constexpr std::uint64_t max_stream_blocks = 1ull << 28;             // of one file: 1 TiB
-inline constexpr std::uint64_t max_description_file_bytes = 64ull << 20;   // metadata, .monitor/*
 inline constexpr std::size_t max_file_name = 128;
 
 // The trace that blocks belong to. The host is in the subject, which the server checks.

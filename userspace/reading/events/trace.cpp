@@ -205,7 +205,7 @@ Recorded when_recorded(const Description &description, std::span<const std::uniq
 // By --filter, which recording.json describes: by the names of classes of which it took a part, or none.
 bool were_calls_left_out(const fs::path &directory)
 {
-	const std::string untrusted_text = read_text((directory / ".monitor" / "recording.json").string());
+	const std::string untrusted_text = recording_file::text_in(directory.string());
 	if (untrusted_text.find("\"expression\"") == std::string::npos)
 		return false;
 	const auto recorded = recording_file::parse(untrusted_text);
@@ -524,7 +524,7 @@ Trace Trace::open(const std::vector<std::string> &directories, const std::string
 	trace.machine_clocks_ = std::move(parts.clocks);
 	trace.warnings_ = std::move(parts.warnings);
 	if (parts.descriptions.size() == 1)
-		trace.recording_json_ = read_text((parts.directories.front() / ".monitor" / "recording.json").string());
+		trace.recording_json_ = recording_file::text_in(trace.directory_);
 	return trace;
 }
 
@@ -536,7 +536,7 @@ std::vector<std::string> Trace::recordings_in(const std::string &directory)
 		return {directory};
 	auto named = read_collection(directory, warnings);
 	for (const fs::path &part : trace_directories(directory)) {
-		if (!fs::exists(part / ".monitor" / "recording.json", ignored))
+		if (!fs::exists(part / recording_file::file_name, ignored))
 			return {directory};
 		recordings.push_back(part.string());
 		named.erase(part.lexically_relative(directory).begin()->string());

@@ -17,6 +17,7 @@
 #include "base/encoding.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/limits.h"
 #include "monitor/ring.h"
 #include "monitor/token.h"
 #include "period_ages.h"
@@ -31,7 +32,6 @@ using recording_file::Contents;
 
 constexpr std::size_t max_lives = 1000;       // the oldest are forgotten
 constexpr std::size_t max_clock_steps = 1000; // of the clock, that readers take; the same
-constexpr std::size_t max_description_read = 64 << 20;
 constexpr const char *other_directory = "; use another directory with -o, or replace it with --force";
 
 // Empty if it is not of statistics.
@@ -152,9 +152,9 @@ void read_cgroups(EarlierLives &lives)
 void read_lives(const std::string &directory, const StatisticsOptions &options, EarlierLives &lives)
 {
 	const auto refuse = [&](const char *why) { throw Error(directory + " exists, and " + why + other_directory); };
-	lives.recording_text = read_text(directory + "/.monitor/recording.json");
+	lives.recording_text = recording_file::text_in(directory);
 	lives.names_text = read_text(directory + "/.monitor/names");
-	lives.description_text = read_text(directory + "/metadata", max_description_read);
+	lives.description_text = read_text(directory + "/metadata", max_description_file_bytes);
 	const std::optional<Contents> recorded = read_recording(lives.recording_text);
 	if (!recorded) // it was replaced since has_statistics()
 		refuse("is damaged");
@@ -172,7 +172,7 @@ void read_lives(const std::string &directory, const StatisticsOptions &options, 
 		refuse("its clock is another one than this machine's");
 	const PeriodEnds ends = ends_of_periods(directory);
 	lives.real_time_steps = clock.steps;
-	lives.same_boot = before.boot_id + "\n" == read_text("/proc/sys/kernel/random/boot_id");
+	lives.same_boot = before.is_of_this_boot();
 	if (lives.same_boot) {
 		lives.time_shift = before.time_shift.value_or(0);
 		lives.threads_since = before.threads_since;
@@ -226,7 +226,7 @@ void EarlierLives::put_back(const std::string &directory) const
 		if (!periods.contains(name))
 			::unlink((directory + "/" + name).c_str());
 	replace_file(directory + "/metadata", description_text, 0600);
-	replace_file(directory + "/.monitor/recording.json", recording_text, 0600);
+	replace_file(directory + '/' + recording_file::file_name, recording_text, 0600);
 	if (!names_text.empty())
 		replace_file(directory + "/.monitor/names", names_text, 0600);
 }
@@ -235,7 +235,7 @@ bool has_statistics(const std::string &directory)
 {
 	std::error_code ignored;
 	return fs::is_directory(fs::symlink_status(directory, ignored)) &&
-	       read_recording(read_text(directory + "/.monitor/recording.json")).has_value();
+	       read_recording(recording_file::text_in(directory)).has_value();
 }
 
 Fd go_on_in(const std::string &directory, const StatisticsOptions &options, EarlierLives &lives)

@@ -12,6 +12,7 @@
 
 #include "base/encoding.h"
 #include "base/fd.h"
+#include "base/this_boot.h"
 #include "recording/card/classes.h"
 #include "recording/card/kernel_features.h"
 #include "recording/pmu/machine.h"
@@ -23,11 +24,6 @@ constexpr std::pair<unsigned, const char *> stack_kinds[] = {{EDC_STACK_KIND_SWI
 							     {EDC_STACK_KIND_WAKING, "waking"},
 							     {EDC_STACK_KIND_FAULT, "fault"},
 							     {EDC_STACK_KIND_OTHER, "other"}};
-
-std::string first_line(const std::string &text)
-{
-	return text.substr(0, text.find('\n'));
-}
 
 std::uint64_t lost_on(const edc_cpu &area)
 {
@@ -130,7 +126,7 @@ void add_origin(Contents &file, const Options &options, int command_pid, const s
 	file.machine = system.machine;
 	file.is_virtual = pmu::is_virtual_machine();
 	file.irq_time_taken_out = card::kernel_takes_irq_time_out();
-	file.boot_id = first_line(read_text("/proc/sys/kernel/random/boot_id"));
+	file.boot_id = this_boot();
 	file.date = date_now();
 	file.filter.pids.assign(options.pids.begin(), options.pids.end());
 	file.filter.command = options.only_command;
@@ -335,7 +331,7 @@ void add_end(Contents &file, const std::string &reason, std::optional<int> comma
 
 void write_recording(const Contents &file, const std::string &directory)
 {
-	replace_file(directory + "/.monitor/recording.json", text_of(file), 0600);
+	replace_file(directory + '/' + recording_file::file_name, text_of(file), 0600);
 }
 
 } // namespace monitor::record
