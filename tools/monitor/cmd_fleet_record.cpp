@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/date_text.h"
 #include "base/duration.h"
 #include "base/error.h"
 #include "base/escape.h"
@@ -109,7 +109,7 @@ void expect_flight(const RecordRequest &request)
 std::string run_name(const std::string &given)
 {
 	if (given.empty())
-		return fmt::format("run-{:%Y%m%d-%H%M%S}", fmt::localtime(std::time(nullptr)));
+		return local_date(std::time(nullptr), "run-%Y%m%d-%H%M%S");
 	if (!fleet::is_run_name(given))
 		throw Error(
 		    fmt::format("--run: '{}' is not the name of a run: letters, digits, '.', '_' and '-', 64 at "

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "fetched_trace.h"
 
-#include <ctime>
-
 #include <fmt/format.h>
 
+#include "date_text.h"
 #include "json.h"
 #include "json_fields.h"
 
@@ -47,12 +46,9 @@ bool take_stream(const nlohmann::json &from, FetchedStream &stream)
 
 std::string time_of(std::uint64_t ns, const char *format)
 {
-	const auto seconds = static_cast<std::time_t>(ns / 1'000'000'000);
-	std::tm parts{};
-	char text[32] = "";
-	if (!::gmtime_r(&seconds, &parts) || std::strftime(text, sizeof text, format, &parts) == 0)
-		return fmt::format("{} s", seconds);
-	return fmt::format("{}.{:03}", text, ns / 1'000'000 % 1000);
+	const std::uint64_t seconds = ns / 1'000'000'000;
+	const std::string text = utc_date(static_cast<std::int64_t>(seconds), format);
+	return text.empty() ? fmt::format("{} s", seconds) : fmt::format("{}.{:03}", text, ns / 1'000'000 % 1000);
 }
 
 } // namespace

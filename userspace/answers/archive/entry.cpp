@@ -6,11 +6,11 @@
 #include <utility>
 
 #include <fcntl.h>
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 
 #include "answers/report/summary.h"
+#include "base/date_text.h"
 #include "base/error.h"
 #include "base/escape.h"
 #include "base/fd.h"
@@ -55,7 +55,7 @@ std::string cut(const std::string &text, std::size_t max_bytes)
 
 std::string now()
 {
-	return fmt::format("{:%Y-%m-%dT%H:%M:%S%z}", fmt::localtime(std::time(nullptr)));
+	return local_date(std::time(nullptr), "%FT%T%z");
 }
 
 } // namespace

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include "answers/report/table.h"
+#include "base/date_text.h"
 #include "base/error.h"
 #include "base/note.h"
 #include "base/text.h"
@@ -19,14 +19,10 @@ namespace {
 // HH:MM:SS in local time, with the date if the trace is of several days.
 std::string time_of_day(const trace::Trace &trace, std::uint64_t time)
 {
-	const auto local = [&](std::uint64_t ticks) {
-		const std::time_t seconds = (trace.description().clock.wall_ns(ticks) + 500'000'000) / 1'000'000'000;
-		return fmt::localtime(seconds);
+	const auto local = [&](std::uint64_t ticks, const char *format) {
+		return local_date((trace.description().clock.wall_ns(ticks) + 500'000'000) / 1'000'000'000, format);
 	};
-	const std::tm first = local(trace.begin_time()), last = local(trace.end_time()), shown = local(time);
-	return first.tm_yday == last.tm_yday && first.tm_year == last.tm_year
-		   ? fmt::format("{:%H:%M:%S}", shown)
-		   : fmt::format("{:%Y-%m-%d %H:%M:%S}", shown);
+	return local(time, local(trace.begin_time(), "%F") == local(trace.end_time(), "%F") ? "%T" : "%F %T");
 }
 
 } // namespace

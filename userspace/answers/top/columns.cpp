@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/date_text.h"
 #include "base/text_width.h"
 
 namespace monitor::top {
@@ -146,8 +146,7 @@ std::optional<double> cpu_percent(const report::Table &table, const Row &row)
 
 std::string time_text(const Refresh &refresh)
 {
-	return fmt::format("{:%H:%M:%S}",
-			   fmt::localtime(static_cast<std::time_t>(refresh.end_wall_ns / 1'000'000'000)));
+	return local_date(refresh.end_wall_ns / 1'000'000'000, "%T");
 }
 
 std::string short_count(double count)

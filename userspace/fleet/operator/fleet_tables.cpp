@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "fleet_tables.h"
 
-#include <ctime>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "base/date_text.h"
 #include "base/escape.h"
 
 namespace monitor::fleet_operator {
@@ -42,12 +42,7 @@ std::string notes_of(const HostSeen &host)
 // "": unknown.
 std::string local_time(std::uint64_t ns)
 {
-	const auto seconds = static_cast<std::time_t>(ns / 1'000'000'000);
-	std::tm parts{};
-	char text[32] = "";
-	if (ns == 0 || !::localtime_r(&seconds, &parts) || std::strftime(text, sizeof text, "%F %T", &parts) == 0)
-		return "";
-	return text;
+	return ns == 0 ? "" : local_date(static_cast<std::int64_t>(ns / 1'000'000'000), "%F %T");
 }
 
 // The state, and why.

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/date_text.h"
 #include "base/error.h"
 
 namespace monitor::trace {
@@ -147,12 +148,7 @@ std::vector<std::int64_t> moments_on(Written written, std::int64_t day_of_ns, in
 
 std::string offset_text(std::int64_t moment_ns)
 {
-	const std::time_t moment = moment_ns / second_ns;
-	std::tm local{};
-	::localtime_r(&moment, &local);
-	char text[8] = "";
-	const std::size_t size = std::strftime(text, sizeof text, "%z", &local);
-	return {text, size};
+	return local_date(moment_ns / second_ns, "%z");
 }
 
 // A time of day: the first one from `earliest_ns` on if the recording still runs then, else that of the day on which it

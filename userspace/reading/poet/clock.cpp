@@ -7,6 +7,7 @@
 #include <ctime>
 #include <limits>
 
+#include "base/date_text.h"
 #include "core.h"
 #include "reading/events/time_text.h"
 
@@ -95,12 +96,8 @@ std::string Clock::wall_text(std::uint64_t time, Resolution resolution) const
 	constexpr auto second = static_cast<std::int64_t>(second_ns);
 	const std::int64_t ns = wall_ns(time);
 	const std::int64_t below = ns % second < 0 ? ns % second + second : ns % second;
-	const std::time_t seconds = (ns - below) / second;
-	std::tm local{};
-	::localtime_r(&seconds, &local);
-	char text[64];
-	const std::size_t size = std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &local);
-	return std::string(text, size) + fraction(static_cast<std::uint64_t>(below), resolution);
+	return monitor::local_date((ns - below) / second, "%F %T") +
+	       fraction(static_cast<std::uint64_t>(below), resolution);
 }
 
 std::uint64_t Clock::parse(const std::string &text) const

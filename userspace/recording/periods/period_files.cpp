@@ -12,10 +12,10 @@
 #include <utility>
 
 #include <fcntl.h>
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "base/date_text.h"
 #include "base/error.h"
 #include "base/escape.h"
 #include "base/fd.h"
@@ -29,9 +29,8 @@ namespace {
 std::string name_of(std::int64_t begin_wall_ns)
 {
 	constexpr std::int64_t second_ns = 1'000'000'000;
-	const std::time_t seconds = begin_wall_ns / second_ns;
 	const std::int64_t ms = begin_wall_ns % second_ns / 1'000'000;
-	return fmt::format("{}{:%Y%m%dT%H%M%S}{}Z", PeriodFiles::prefix, fmt::gmtime(seconds),
+	return fmt::format("{}{}{}Z", PeriodFiles::prefix, utc_date(begin_wall_ns / second_ns, "%Y%m%dT%H%M%S"),
 			   ms ? fmt::format(".{:03}", ms) : "");
 }
 

@@ -5,18 +5,19 @@
 #include <cctype>
 #include <cerrno>
 #include <cstdio>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <string_view>
 
 #include <fcntl.h>
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "base/date_text.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "snapshot_question.h"
@@ -154,7 +155,7 @@ std::string default_directory_name(const std::vector<std::string> &command)
 		if (!std::isalnum(static_cast<unsigned char>(c)) && c != '.' && c != '_' && c != '-')
 			c = '_';
 	name.resize(std::min(name.size(), max_command_name_length));
-	return fmt::format("monitor-{:%Y%m%d-%H%M%S}-{}", fmt::localtime(std::time(nullptr)), name);
+	return fmt::format("monitor-{}-{}", local_date(std::time(nullptr), "%Y%m%d-%H%M%S"), name);
 }
 
 } // namespace

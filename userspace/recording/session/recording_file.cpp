@@ -2,14 +2,15 @@
 #include "recording_file.h"
 
 #include <algorithm>
+#include <ctime>
 #include <map>
 #include <set>
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/date_text.h"
 #include "base/encoding.h"
 #include "base/fd.h"
 #include "base/this_boot.h"
@@ -38,7 +39,7 @@ std::uint64_t lost_on(const edc_cpu &area)
 
 std::string date_now()
 {
-	return fmt::format("{:%Y-%m-%dT%H:%M:%S%z}", fmt::localtime(std::time(nullptr)));
+	return local_date(std::time(nullptr), "%FT%T%z");
 }
 
 // Calls `call` with id, name and family of each class of the kernel's.
