@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -77,16 +76,16 @@ void Exposition::family(std::string_view name, Type type, std::string_view unit,
 	name_ = name;
 	const char *const type_name = type_names[static_cast<std::size_t>(type)];
 	if (format_ == Format::openmetrics) {
-		fmt::format_to(std::back_inserter(text_), "# TYPE {} {}\n", name, type_name);
+		text_ += fmt::format("# TYPE {} {}\n", name, type_name);
 		if (!unit.empty())
-			fmt::format_to(std::back_inserter(text_), "# UNIT {} {}\n", name, unit);
-		fmt::format_to(std::back_inserter(text_), "# HELP {} {}\n", name, help);
+			text_ += fmt::format("# UNIT {} {}\n", name, unit);
+		text_ += fmt::format("# HELP {} {}\n", name, help);
 		return;
 	}
 	// Here the family has the name of its samples.
 	const char *const suffix = type == Type::counter ? "_total" : type == Type::info ? "_info" : "";
-	fmt::format_to(std::back_inserter(text_), "# HELP {}{} {}\n# TYPE {}{} {}\n", name, suffix, help, name, suffix,
-		       type == Type::info ? "gauge" : type_name);
+	text_ += fmt::format("# HELP {}{} {}\n# TYPE {}{} {}\n", name, suffix, help, name, suffix,
+			     type == Type::info ? "gauge" : type_name);
 }
 
 void Exposition::sample(std::string_view suffix, const Labels &labels, double value, std::string_view bound)
@@ -95,11 +94,10 @@ void Exposition::sample(std::string_view suffix, const Labels &labels, double va
 	text_ += suffix;
 	char before = '{';
 	for (const Label &label : labels)
-		fmt::format_to(std::back_inserter(text_), "{}{}=\"{}\"", std::exchange(before, ','), label.name,
-			       label.value);
+		text_ += fmt::format("{}{}=\"{}\"", std::exchange(before, ','), label.name, label.value);
 	if (!bound.empty())
-		fmt::format_to(std::back_inserter(text_), "{}le=\"{}\"", std::exchange(before, ','), bound);
-	fmt::format_to(std::back_inserter(text_), "{} {}\n", before == '{' ? "" : "}", value);
+		text_ += fmt::format("{}le=\"{}\"", std::exchange(before, ','), bound);
+	text_ += fmt::format("{} {}\n", before == '{' ? "" : "}", value);
 }
 
 void Exposition::created(const Labels &labels, double created_s)

@@ -9,6 +9,13 @@
 
 namespace monitor::recording_file {
 
+Contents::Contents() = default;
+Contents::Contents(const Contents &) = default;
+Contents::Contents(Contents &&) noexcept = default;
+Contents &Contents::operator=(const Contents &) = default;
+Contents &Contents::operator=(Contents &&) noexcept = default;
+Contents::~Contents() = default;
+
 bool Contents::is_of_this_boot() const
 {
 	return !boot_id.empty() && boot_id == this_boot();

@@ -48,6 +48,14 @@ struct RecorderInfo {
 };
 
 struct Contents {
+	// Compiled once: contents.cpp.
+	Contents();
+	Contents(const Contents &);
+	Contents(Contents &&) noexcept;
+	Contents &operator=(const Contents &);
+	Contents &operator=(Contents &&) noexcept;
+	~Contents();
+
 	std::vector<std::int64_t> other_recorders; // PIDs of those that ran at the start or the end
 	std::uint64_t version = 0;
 	std::string state, uuid; // complete: it ended cleanly

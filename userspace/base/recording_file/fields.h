@@ -29,26 +29,11 @@ public:
 	// Whether all members are visited; else those that there are.
 	static constexpr bool reads = true;
 
-	template <class T, class... More> void operator()(const char *name, T &value, More &&...more)
-	{
-		self().visit(name, value);
-		if constexpr (sizeof...(more) > 0)
-			(*this)(more...);
-	}
+	template <class... Fields> void operator()(Fields &...names_and_values) { (one(names_and_values), ...); }
 	// Written unless they are zero or empty.
-	template <class T, class... More> void if_set(const char *name, T &value, More &&...more)
-	{
-		self().visit_if_set(name, value);
-		if constexpr (sizeof...(more) > 0)
-			if_set(more...);
-	}
+	template <class... Fields> void if_set(Fields &...names_and_values) { (one_if_set(names_and_values), ...); }
 	// If one of these is not a number the object is damaged: its `is_damaged` says so.
-	template <class T, class... More> void required(const char *name, T &value, More &&...more)
-	{
-		self().visit_required(name, value);
-		if constexpr (sizeof...(more) > 0)
-			required(more...);
-	}
+	template <class... Fields> void required(Fields &...names_and_values) { (one_required(names_and_values), ...); }
 	// Written if it is false; if it is missing, it is true.
 	void unless_true(const char *name, bool &value) { self().visit(name, value); }
 	// Written as null if it has no value.
@@ -75,6 +60,15 @@ public:
 
 private:
 	Self &self() { return static_cast<Self &>(*this); }
+
+	void one(const char *name) { name_ = name; }
+	void one_if_set(const char *name) { name_ = name; }
+	void one_required(const char *name) { name_ = name; }
+	template <class T> void one(T &value) { self().visit(name_, value); }
+	template <class T> void one_if_set(T &value) { self().visit_if_set(name_, value); }
+	template <class T> void one_required(T &value) { self().visit_required(name_, value); }
+
+	const char *name_ = nullptr; // of the next value
 };
 
 template <class T, class Visitor>

@@ -21,8 +21,11 @@ void Failure::report(const std::exception &error)
 	report("{}", sentence_of(error));
 }
 
-void Failure::publish()
+void Failure::report_formatted(fmt::string_view sentence, fmt::format_args arguments)
 {
+	if (claimed_.exchange(true))
+		return;
+	*fmt::vformat_to_n(text_.data(), text_.size() - 1, sentence, arguments).out = '\0';
 	reported_.store(true, std::memory_order_release);
 	::eventfd_write(fd_.get(), 1);
 }

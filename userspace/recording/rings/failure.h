@@ -22,11 +22,7 @@ public:
 	// Any thread.
 	template <class... Arguments> void report(fmt::format_string<Arguments...> sentence, Arguments &&...arguments)
 	{
-		if (claimed_.exchange(true))
-			return;
-		*fmt::format_to_n(text_.data(), text_.size() - 1, sentence, std::forward<Arguments>(arguments)...).out =
-		    '\0';
-		publish();
+		report_formatted(sentence, fmt::make_format_args(arguments...));
 	}
 	void report(const std::exception &error);
 
@@ -36,7 +32,7 @@ public:
 	const char *text() const { return text_.data(); }
 
 private:
-	void publish();
+	void report_formatted(fmt::string_view sentence, fmt::format_args arguments);
 
 	Fd fd_;
 	std::array<char, 8192> text_{}; // a path and a sentence
