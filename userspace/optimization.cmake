@@ -71,7 +71,7 @@ function(optimize_only name)
 endfunction()
 
 # Compiles the libraries NAME... of a quick build as if they were one, so that what all of them include and instantiate is
-# compiled twice, optimized and not, instead of twice in each. They stay archives, of all that is in the pool.
+# compiled twice, optimized and not, instead of twice in each. They stay archives: the first has all that is in the pool.
 function(pool pool)
   set(members ${ARGN})
   list(TRANSFORM members PREPEND monitor_)
@@ -122,6 +122,7 @@ function(pool pool)
   endforeach()
   foreach(member IN LISTS present)
     set_property(TARGET ${member} PROPERTY SOURCES ${objects})
+    set(objects $<TARGET_OBJECTS:monitor_unoptimized>) # which has nothing
     set_property(TARGET ${member} PROPERTY LINKER_LANGUAGE CXX)
     set_property(TARGET ${member} PROPERTY pool pool_${pool}_optimized)
     set(others ${present})
