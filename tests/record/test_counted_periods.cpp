@@ -25,8 +25,8 @@ namespace test_counted_periods {
 using namespace monitor;
 using monitor::card::BpfCard;
 using record::ClassCountReader;
-using record::ClassCounts;
 using record::CountedPeriods;
+using record::CountsByClass;
 using record::Sync;
 
 namespace {

@@ -53,12 +53,12 @@ std::string why_unknown(const analyze::RecordingInfo &info)
 
 TEST_CASE("calibration: the middle of the rounds and their quartiles, per event")
 {
-	const card::Estimate odd = card::estimate(rounds_of({10, 2, 8, 4, 6}), 2);
+	const CalibratedCost odd = card::estimate(rounds_of({10, 2, 8, 4, 6}), 2);
 	CHECK(odd.low == 2);
 	CHECK(odd.median == 3);
 	CHECK(odd.high == 4);
 	CHECK(odd.rounds == 5);
-	const card::Estimate even = card::estimate(rounds_of({1, 2, 3, 4}), 1);
+	const CalibratedCost even = card::estimate(rounds_of({1, 2, 3, 4}), 1);
 	CHECK(even.low == 1.75);
 	CHECK(even.median == 2.5);
 	CHECK(even.high == 3.25);
@@ -70,7 +70,7 @@ TEST_CASE("calibration: one round that was disturbed does not move the middle")
 {
 	std::vector<double> costs(21, 50.0);
 	costs[7] = 1e6;
-	const card::Estimate estimate = card::estimate(rounds_of(costs), 1);
+	const CalibratedCost estimate = card::estimate(rounds_of(costs), 1);
 	CHECK(estimate.low == 50);
 	CHECK(estimate.median == 50);
 	CHECK(estimate.high == 50);
@@ -83,14 +83,14 @@ TEST_CASE("calibration: a machine that changes its speed steadily costs the prob
 		const double speed = 1 + i * 0.02;
 		rounds.push_back({100 * speed, 150 * (speed + 0.01), 100 * (speed + 0.02)});
 	}
-	const card::Estimate estimate = card::estimate(rounds, 1);
+	const CalibratedCost estimate = card::estimate(rounds, 1);
 	CHECK(estimate.median == Approx(50 * 1.21));
 	CHECK(estimate.off_difference == Approx(0.02 / 1.21));
 }
 
 TEST_CASE("calibration: a negative result stays negative")
 {
-	const card::Estimate estimate = card::estimate(rounds_of({-8, -4, -6}), 2);
+	const CalibratedCost estimate = card::estimate(rounds_of({-8, -4, -6}), 2);
 	CHECK(estimate.median == -3);
 	CHECK(estimate.low == -3.5);
 }

@@ -193,7 +193,7 @@ int print_functions(const std::string &file, bool json)
 		fmt::print("{:<50} {:<6} {:>6}  {}\n", "function", "method", "places", "added ns per call");
 	for (const card::Function &function : found.functions) {
 		const std::string method = function.is_probed() ? "uprobe" : "patch";
-		const card::Estimate &event = function.is_probed() ? costs.probed : costs.patched;
+		const card::CalibratedCost &event = function.is_probed() ? costs.probed : costs.patched;
 		const bool is_known = event.rounds > 0;
 		const std::size_t places = 1 + function.exits.size();
 		if (json)

@@ -277,10 +277,10 @@ Calibration calibrate(BpfCard &card, const CalibrationOptions &options)
 	card.detach();
 	card.reset();
 	if (options.probes)
-		if (const Estimate event = card.time_function_event(); event.rounds > 0)
+		if (const CalibratedCost event = card.time_function_event(); event.rounds > 0)
 			result.costs["function"] = event;
 	try {
-		if (const Estimate sample = card.time_sample(); sample.rounds > 0)
+		if (const CalibratedCost sample = card.time_sample(); sample.rounds > 0)
 			result.costs["sample"] = sample;
 	} catch (const Error &) { // after the privilege was given up: then the start's is all that is known
 	}

@@ -19,7 +19,7 @@ struct Calibration {
 	// reads of pages), `rejected`: a system call event that the filter rejects, `reset`: --reset-on, at a function
 	// if one was requested, else at a tracepoint, `function`: --functions, `sample`: the BPF card's --sample-every,
 	// with its interrupt.
-	std::map<std::string, Estimate> costs;
+	std::map<std::string, CalibratedCost> costs;
 	double call_edge = 0;  // ns of one system call outside of its two tokens; 0: not measured
 	double fault_edge = 0; // the same of a page fault
 };

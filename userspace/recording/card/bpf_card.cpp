@@ -147,22 +147,23 @@ std::vector<std::uint64_t> BpfCard::function_hits() const
 	return hits;
 }
 
-Estimate BpfCard::time_function_event()
+CalibratedCost BpfCard::time_function_event()
 {
 	if (!options_.has_probed_functions())
 		return {};
 	reset();
-	const Estimate event = functions_.time_event({skeleton_->progs.function_entry, skeleton_->progs.function_exit});
+	const CalibratedCost event =
+	    functions_.time_event({skeleton_->progs.function_entry, skeleton_->progs.function_exit});
 	reset();
 	return event;
 }
 
-Estimate BpfCard::time_sample()
+CalibratedCost BpfCard::time_sample()
 {
 	if (!samples_->any())
 		return {};
 	reset();
-	const Estimate sample =
+	const CalibratedCost sample =
 	    samples_->time_sample([this] { attach_program(samples_->program()); }, [this] { links_.clear(); });
 	reset();
 	return sample;

@@ -114,10 +114,10 @@ public:
 	void leave_out_function(std::size_t number) { functions_.detach(number); }
 
 	// What an event of a function costs; no rounds: unknown, or --functions was not requested. Clears the rings.
-	Estimate time_function_event();
+	CalibratedCost time_function_event();
 
 	// The same of a sample; no rounds: also if the module samples. Clears the rings.
-	Estimate time_sample();
+	CalibratedCost time_sample();
 
 	// Detach all probes and wait until none runs any more. None posts before reset().
 	void detach();

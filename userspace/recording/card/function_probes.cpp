@@ -211,7 +211,7 @@ std::optional<double> FunctionProbes::time_call(const Programs &programs, void (
 	return ns;
 }
 
-Estimate FunctionProbes::time_event(const Programs &programs)
+CalibratedCost FunctionProbes::time_event(const Programs &programs)
 {
 	const auto one = time_call(programs, cheap_function), other = time_call(programs, dear_function);
 	if (!one || !other)

@@ -56,7 +56,7 @@ public:
 	void detach(std::size_t number);
 	// What an event costs, measured with functions of this program: low where the kernel need not execute the first
 	// instruction elsewhere, high where it must. No rounds: it could not be measured.
-	Estimate time_event(const Programs &programs);
+	CalibratedCost time_event(const Programs &programs);
 
 private:
 	struct Places;

@@ -18,7 +18,7 @@ struct Round {
 	double before = 0, with = 0, after = 0;
 };
 
-using Estimate = recording_file::CalibratedCost;
+using recording_file::CalibratedCost;
 
 // Interpolates between the two nearest values if the position is not whole. `values` must not be empty.
 inline double quantile(std::vector<double> values, double share)
@@ -30,7 +30,7 @@ inline double quantile(std::vector<double> values, double share)
 	return values[below] + (place - static_cast<double>(below)) * (above - values[below]);
 }
 
-inline Estimate estimate(const std::vector<Round> &rounds, double events_per_unit)
+inline CalibratedCost estimate(const std::vector<Round> &rounds, double events_per_unit)
 {
 	if (rounds.empty())
 		return {};

@@ -191,7 +191,7 @@ void SampleTimers::stop()
 
 // Without the timer, with it, without it, and so on. A sample's cost is the share of its period by which the same work
 // takes longer.
-Estimate SampleTimers::time_sample(const std::function<void()> &attach, const std::function<void()> &detach)
+CalibratedCost SampleTimers::time_sample(const std::function<void()> &attach, const std::function<void()> &detach)
 {
 	constexpr std::uint64_t period_ns = 50'000;
 	constexpr double work_ns = 1'000'000;

@@ -37,7 +37,7 @@ public:
 	const CpuEvents &timers() const { return timers_; }
 	void stop();
 	// What a sample takes of the CPU that it interrupts. Posts samples.
-	Estimate time_sample(const std::function<void()> &attach, const std::function<void()> &detach);
+	CalibratedCost time_sample(const std::function<void()> &attach, const std::function<void()> &detach);
 
 private:
 	void open();

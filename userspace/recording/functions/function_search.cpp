@@ -181,7 +181,7 @@ std::string summary(const std::vector<card::Function> &functions, const EventCos
 			++probed;
 			probes += 1 + function.exits.size();
 		}
-	const auto part = [](std::size_t count, const std::string &how, const card::Estimate &event) {
+	const auto part = [](std::size_t count, const std::string &how, const card::CalibratedCost &event) {
 		std::string text = fmt::format("{} function{} {}", count, count == 1 ? "" : "s", how);
 		if (event.rounds > 0) // a call has two events
 			text +=

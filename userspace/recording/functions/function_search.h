@@ -33,7 +33,7 @@ FoundFunctions find_functions(const std::vector<std::string> &patterns, const st
 
 // What an event costs, in ns. No rounds: unknown.
 struct EventCosts {
-	card::Estimate patched, probed;
+	card::CalibratedCost patched, probed;
 };
 
 // For the user, before the start: what cannot be recorded, one line each, and how many are.

@@ -117,7 +117,7 @@ bool connect(void *library)
 
 } // namespace
 
-card::Estimate time_patched_event(const record::User &user)
+card::CalibratedCost time_patched_event(const record::User &user)
 {
 	int ends[2];
 	if (::pipe2(ends, O_CLOEXEC) < 0)
@@ -141,7 +141,7 @@ card::Estimate time_patched_event(const record::User &user)
 }
 #else
 
-card::Estimate time_patched_event(const record::User &)
+card::CalibratedCost time_patched_event(const record::User &)
 {
 	return {};
 }

@@ -11,6 +11,6 @@ namespace monitor::functions {
 // ns, measured in a process of its own, where the preloaded library patches a function of this program and posts into
 // rings that nobody reads, and that has no privileges but is this user's. No rounds: it could not be measured. Before
 // other threads exist.
-card::Estimate time_patched_event(const record::User &user);
+card::CalibratedCost time_patched_event(const record::User &user);
 
 } // namespace monitor::functions

@@ -74,7 +74,7 @@ void CountedPeriods::finish()
 }
 
 // `after`: of the last period, the counts when the probes had stopped. Null: it is not the last one.
-void CountedPeriods::write(const Edge &until, const ClassCounts *after)
+void CountedPeriods::write(const Edge &until, const CountsByClass *after)
 {
 	PeriodFiles::Period period;
 	period.begin_wall_ns = static_cast<std::int64_t>(since_.wall_ns);

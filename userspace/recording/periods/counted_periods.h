@@ -52,7 +52,7 @@ public:
 	void finish();
 
 	// So far.
-	const ClassCounts &read() { return reader_.read(); }
+	const CountsByClass &read() { return reader_.read(); }
 	const PeriodReads &reads() const { return reads_; }
 
 private:
@@ -60,11 +60,11 @@ private:
 		Sync at;
 		std::uint64_t wall_ns = 0;     // where it should have been
 		std::uint64_t recorder_ns = 0; // CPU time so far
-		ClassCounts counts;
+		CountsByClass counts;
 	};
 
 	Edge edge_at(const Sync &at, std::uint64_t wall_ns);
-	void write(const Edge &until, const ClassCounts *after);
+	void write(const Edge &until, const CountsByClass *after);
 
 	const card::BpfCard &card_;
 	const StatisticsOptions options_;
@@ -78,7 +78,7 @@ private:
 	Edge since_;                     // the begin of the period
 	std::optional<Edge> end_;        // of the last one
 	bool has_before_ = true;         // what was counted before the first one is not written
-	ClassCounts before_;
+	CountsByClass before_;
 	const std::uint64_t time_shift_; // is added to all times
 	std::uint32_t number_;           // of the next period's stream
 	PeriodReads reads_;

@@ -41,7 +41,7 @@ std::uint64_t ClassCountReader::misses() const
 	return sum;
 }
 
-const ClassCounts &ClassCountReader::read()
+const CountsByClass &ClassCountReader::read()
 {
 	const auto load = [](const __u64 &count) { return __atomic_load_n(&count, __ATOMIC_RELAXED); };
 	const auto visit = [this](auto &&call) {

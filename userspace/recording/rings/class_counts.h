@@ -3,7 +3,7 @@
 // count is never set back, so no event is missing and none is counted twice.
 //
 //     ClassCountReader reader(card);       // before the probes are attached
-//     const ClassCounts &so_far = reader.read();
+//     const CountsByClass &so_far = reader.read();
 //
 // Called by counted_periods.cpp, in one thread at a time. The probes' part is only_count() in bpf/post.bpf.h.
 #pragma once
@@ -16,7 +16,7 @@
 
 namespace monitor::record {
 
-struct ClassCounts {
+struct CountsByClass {
 	std::array<std::uint64_t, EDC_CARD_CLASSES> number{}; // by class, of the chosen processes
 	std::uint64_t lost = 0; // counted in no class: too deep, or the kernel refused to run the probe
 };
@@ -26,7 +26,7 @@ public:
 	explicit ClassCountReader(const card::BpfCard &card);
 
 	// Each is at least what it was at the last read.
-	const ClassCounts &read();
+	const CountsByClass &read();
 
 private:
 	std::uint64_t misses() const;
@@ -35,7 +35,7 @@ private:
 	const std::uint64_t misses_before_;
 	std::vector<unsigned> slots_;     // of the classes that there are
 	std::vector<std::uint64_t> seen_; // by CPU, level and these
-	ClassCounts counts_;
+	CountsByClass counts_;
 };
 
 } // namespace monitor::record

@@ -42,7 +42,7 @@ public:
 	void leave_out(std::size_t number);
 
 private:
-	const card::Estimate &cost(const card::Function &function) const
+	const card::CalibratedCost &cost(const card::Function &function) const
 	{
 		return function.is_probed() ? costs_.probed : costs_.patched;
 	}

@@ -241,7 +241,7 @@ void add_late_cpu(Contents &file, const recording_file::LateCpu &late)
 			      [&](const std::string &name) { return !std::ranges::count(late.opened, name); });
 }
 
-std::map<std::string, std::uint64_t> by_name(const ClassCounts &counts)
+std::map<std::string, std::uint64_t> by_name(const CountsByClass &counts)
 {
 	std::map<std::string, std::uint64_t> sums; // a class may have a short and a long form
 	for (const card::ClassRow &row : card::kernel_classes())

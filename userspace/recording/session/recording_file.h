@@ -46,7 +46,7 @@ void add_card(Contents &file, const card::BpfCard &card, const std::vector<std::
 void add_card_counts(Contents &file, const card::BpfCard &card);
 void add_late_cpu(Contents &file, const recording_file::LateCpu &late);
 // --count-only: what the probes had counted, by name of the class.
-std::map<std::string, std::uint64_t> by_name(const ClassCounts &counts);
+std::map<std::string, std::uint64_t> by_name(const CountsByClass &counts);
 recording_file::StackCounts stack_counts(const card::StackOptions &chosen, const card::StackMemory &memory,
 					 const recording_file::UnwindCounts &unwinding);
 recording_file::Moment moment_of(const Sync &sync);
