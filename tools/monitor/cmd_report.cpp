@@ -35,9 +35,15 @@ namespace {
 
 using reports::all_reports;
 
-const std::vector<std::string> all_groupings = {"process",  "thread", "cpu",    "command", "cgroup",
-						"argument", "caller", "offcpu", "wait",    "fault",
-						"other",    "count",  "time",   "step",    "host"};
+// Each once, as the first report that has it lists it.
+std::vector<std::string> all_groupings()
+{
+	std::vector<std::string> all;
+	for (const reports::Report *report : all_reports)
+		std::ranges::copy_if(report->by, std::back_inserter(all),
+				     [&](const std::string &by) { return std::ranges::count(all, by) == 0; });
+	return all;
+}
 
 struct ReportArguments : reports::Question {
 	std::vector<std::string> words; // directories, and perhaps the report's name
@@ -172,7 +178,7 @@ void add_report_options(CLI::App &command, ReportArguments &arguments)
 		"caller or argument; of segments: process, thread or cpu; of stacks: those on the cpu, offcpu "
 		"(blocked), "
 		"wait (blocked, and by whom it was ended), at a fault or other events; of requests: step or host")
-	    ->check(CLI::IsMember(all_groupings));
+	    ->check(CLI::IsMember(all_groupings()));
 	command.add_option("--every", arguments.every, "print ratios for each interval of this length, such as 100ms")
 	    ->option_text("TIME");
 	add_selection(command, arguments.selection, "report only");
