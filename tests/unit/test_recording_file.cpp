@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
 // .monitor/recording.json: what is written of each member is read, and what is damaged or foreign has its default.
+#include <filesystem>
+
 #include <catch2/catch.hpp>
 
+#include "base/fd.h"
 #include "base/json.h"
+#include "base/limits.h"
 #include "base/recording_file/contents.h"
 
 namespace test_recording_file {
@@ -27,11 +31,12 @@ private:
 			for (auto &item : value)
 				fill(item);
 		} else if constexpr (is_map<T>) {
-			for (int i = 0; i < 2; ++i) {
-				typename T::key_type key{};
-				fill(key);
-				fill(value[key]);
-			}
+			using Key = typename T::key_type;
+			for (const unsigned i : {1, 2})
+				if constexpr (std::is_same_v<Key, std::string>)
+					fill(value["key " + std::to_string(i)]);
+				else
+					fill(value[Key{i}]);
 		} else if constexpr (HasFields<T, Filler>) {
 			value.fields(*this);
 		} else if constexpr (std::is_same_v<T, bool>) {
@@ -98,7 +103,7 @@ Contents filled()
 }
 
 // Every value that is not an object or an array.
-void replace_leaves(nlohmann::json &json, const nlohmann::json &by)
+template <class Json> void replace_leaves(Json &json, const Json &by)
 {
 	if (!json.is_structured())
 		json = by;
@@ -122,6 +127,21 @@ TEST_CASE("recording file: what is written of each member is read")
 	CHECK(text_of(*read) == text_of(written));
 	CHECK_FALSE(read->counts[0].is_damaged);
 	CHECK_FALSE(read->times[0].is_damaged);
+}
+
+// recording.json beside this file has all members; a new one is added there.
+TEST_CASE("recording file: one of today is read and written as it is")
+{
+	using Json = nlohmann::ordered_json;
+	const auto path = std::filesystem::path(__FILE__).replace_filename("recording.json");
+	Json golden = parse_json<Json>(read_file(path.string(), max_description_file_bytes));
+	const Json written = parse_json<Json>(text_of(parse(golden.dump()).value()));
+	CHECK(Json::diff(golden, written) == Json::array());
+	CHECK(written == golden);
+	Json all = parse_json<Json>(text_of(filled()));
+	replace_leaves<Json>(golden, 0);
+	replace_leaves<Json>(all, 0);
+	CHECK(Json::diff(golden, all) == Json::array());
 }
 
 TEST_CASE("recording file: what is not known is not written, but for the reach of a snapshot")
