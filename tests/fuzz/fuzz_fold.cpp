@@ -13,7 +13,7 @@
 #include "monitor/user_ring.h"
 #include "reading/activities/totals.h"
 #include "reading/analyze/counter_fold.h"
-#include "reading/analyze/machine.h"
+#include "reading/analyze/thread_fold.h"
 
 using namespace monitor;
 
@@ -134,42 +134,42 @@ void require_balance(const analyze::CounterFold &fold)
 
 void read(trace::Trace &trace, const analyze::RecordingInfo &info, unsigned flags)
 {
-	analyze::Machine machine(trace, info);
+	analyze::ThreadFold fold(trace, info);
 	analyze::CounterFold counters(trace.description(), info.counters.value_or(analyze::CountersInfo{}),
-				      machine.window_begin(), flags & 8 ? 1ull << 32 : 0);
-	machine.add(counters);
+				      fold.window_begin(), flags & 8 ? 1ull << 32 : 0);
+	fold.add(counters);
 	using activities::Label;
 	constexpr Label labels[] = {Label::process, Label::thread, Label::argument};
 	const Label by = labels[flags % 3];
-	activities::Tracker tracker(analyze::source_of(trace, info), machine, {by == Label::argument, &counters});
-	activities::Totals calls({activities::Source::system_call, {Label::process, Label::call}}, machine, tracker);
-	activities::Totals sleeps({activities::Source::blocked, {Label::thread, Label::call, Label::waker}}, machine,
+	activities::Tracker tracker(analyze::input_of(trace, info), fold, {by == Label::argument, &counters});
+	activities::Totals calls({activities::Source::system_call, {Label::process, Label::call}}, fold, tracker);
+	activities::Totals sleeps({activities::Source::blocked, {Label::thread, Label::call, Label::waker}}, fold,
 				  tracker);
-	activities::Totals programs({activities::Source::program, {Label::activity, by}}, machine, tracker, &counters);
+	activities::Totals programs({activities::Source::program, {Label::activity, by}}, fold, tracker, &counters);
 	for (activities::Totals *totals : {&calls, &sleeps, &programs})
 		tracker.add(*totals);
-	machine.add(tracker);
-	fold(trace, machine);
+	fold.add(tracker);
+	feed(trace, fold);
 	tracker.finish();
-	counters.finish(machine);
+	counters.finish(fold);
 	require_balance(counters);
-	for (const analyze::Cpu &cpu : machine.cpus())
-		if (machine.window_end() >= machine.window_begin() &&
-		    cpu.usage.cpu() + cpu.idle != machine.window_end() - machine.window_begin())
+	for (const analyze::Cpu &cpu : fold.cpus())
+		if (fold.window_end() >= fold.window_begin() &&
+		    cpu.usage.cpu() + cpu.idle != fold.window_end() - fold.window_begin())
 			std::abort(); // a CPU's times are its window
 	const trace::Clock &clock = trace.description().clock;
 	report::UsageOptions options;
 	options.grouping.by = static_cast<report::GroupBy>(flags % 5);
 	options.grouping.filtering = info.filtering();
-	report::to_text(report::usage_table(machine, clock, options));
-	report::to_json(report::cpu_table(machine, clock, info, options.recorded));
+	report::to_text(report::usage_table(fold, clock, options));
+	report::to_json(report::cpu_table(fold, clock, info, options.recorded));
 	const report::KnownShares known = report::known_shares(info);
 	report::to_csv(report::activities_table(calls, clock, known));
 	report::to_text(report::activities_table(sleeps, clock, known));
 	report::to_csv(report::activities_table(programs, clock, known, &counters.info()));
 	report::unpaired_text(programs);
 	const report::Table ratios =
-	    report::measurements_table(counters, machine, clock, {options.grouping, flags & 8 ? 1ull << 32 : 0});
+	    report::measurements_table(counters, fold, clock, {options.grouping, flags & 8 ? 1ull << 32 : 0});
 	report::provenance_text(counters.info(), ratios);
 	report::provenance_json(counters.info(), ratios);
 	report::to_json(ratios);

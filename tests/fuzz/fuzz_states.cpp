@@ -73,7 +73,7 @@ void evaluate_all(const states::Tree &tree, const states::Automaton *automaton, 
 	std::vector<samples::StreamWriter> writers = written(events);
 	trace::Trace trace = samples::trace(writers, classes);
 	run_lengths::RunList list;
-	states::Evaluator evaluator(tree, analyze::source_of(trace, {}), {}, trace.begin_time(),
+	states::Evaluator evaluator(tree, analyze::input_of(trace, {}), {}, trace.begin_time(),
 				    {trace.begin_time(), trace.end_time()}, {}, list);
 	evaluate(trace, evaluator);
 	expect_whole(list, evaluator);

@@ -14,8 +14,8 @@
 
 #include "answers/check/check.h"
 #include "fake_card.h"
-#include "reading/analyze/fold.h"
-#include "reading/analyze/machine.h"
+#include "reading/analyze/feed.h"
+#include "reading/analyze/thread_fold.h"
 #include "recording/periods/counted_periods.h"
 #include "samples.h"
 #include "scratch.h"
@@ -83,9 +83,9 @@ struct Counting {
 	analyze::Periods read(trace::TimeRange range = {})
 	{
 		trace::Trace trace = trace::Trace::open(scratch.path());
-		analyze::Machine machine(trace, analyze::recording_of(trace), {range, {}, {}});
-		analyze::fold(trace, machine);
-		return machine.periods();
+		analyze::ThreadFold fold(trace, analyze::recording_of(trace), {range, {}, {}});
+		analyze::feed(trace, fold);
+		return fold.periods();
 	}
 	std::vector<std::string> files() const
 	{

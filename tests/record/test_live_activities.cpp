@@ -80,12 +80,12 @@ std::string in_time(trace::Trace &trace, std::uint64_t from, std::uint64_t to)
 	info.state = "complete";
 	info.start.time = 5;
 	info.programs = {"sched_switch", "sched_waking"};
-	analyze::Machine machine(trace, info, {{from, to - 1}, {}, {}});
-	activities::Tracker tracker(analyze::source_of(trace, info), machine, {});
-	activities::Totals totals({activities::Source::program, {activities::Label::activity}}, machine, tracker);
+	analyze::ThreadFold thread_fold(trace, info, {{from, to - 1}, {}, {}});
+	activities::Tracker tracker(analyze::input_of(trace, info), thread_fold, {});
+	activities::Totals totals({activities::Source::program, {activities::Label::activity}}, thread_fold, tracker);
 	tracker.add(totals);
-	machine.add(tracker);
-	analyze::fold(trace, machine);
+	thread_fold.add(tracker);
+	analyze::feed(trace, thread_fold);
 	tracker.finish();
 	std::string text;
 	for (const activities::TotalsRow &row : totals.rows())

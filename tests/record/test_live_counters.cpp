@@ -109,12 +109,12 @@ TEST_CASE("live counters: each window has what a fold of all counts in that time
 		LiveFold *made = nullptr;
 		LiveFold fold(40 + random() % 200, [&] {
 			const analyze::Scope scope{
-			    {made->machine().window_begin(), made->machine().window_end() - 1}, {}, {}};
+			    {made->thread_fold().window_begin(), made->thread_fold().window_end() - 1}, {}, {}};
 			INFO("round " << round << ", window " << scope.range.from << " to " << scope.range.to);
-			analyze::Machine machine(trace, info, scope);
+			analyze::ThreadFold thread_fold(trace, info, scope);
 			analyze::CounterFold witness(trace.description(), info.counters.value(), 0, 0, scope);
-			machine.add(witness);
-			analyze::fold(trace, machine);
+			thread_fold.add(witness);
+			analyze::feed(trace, thread_fold);
 			const Counted live = counted(*made->counters());
 			CHECK(live == counted(witness));
 			++windows;

@@ -32,11 +32,11 @@ TEST_CASE("live fold: windows of blocks in memory are those of recordings that e
 		std::uint64_t from = begin, last = 0;
 		LiveFold *made = nullptr;
 		LiveFold fold(90 + random() % 400, [&] {
-			const Machine &machine = made->machine();
-			CHECK(machine.window_begin() == from);
-			const std::uint64_t to = machine.window_end();
+			const ThreadFold &thread_fold = made->thread_fold();
+			CHECK(thread_fold.window_begin() == from);
+			const std::uint64_t to = thread_fold.window_end();
 			INFO("round " << round << ", from " << from << " to " << to);
-			const Figures live = figures(machine),
+			const Figures live = figures(thread_fold),
 				      witness = cut_off(trace, make_info(begin, to, true, false), from, to);
 			CHECK(live.threads == witness.threads);
 			CHECK(live.cpus == witness.cpus);
@@ -67,7 +67,7 @@ TEST_CASE("live fold: counts of events, and a loss, are of the window that they 
 	std::vector<std::string> told;
 	LiveFold *made = nullptr;
 	LiveFold fold(100, [&] {
-		told.push_back(fmt::format("{}: {} calls of {} events{}", made->machine().window_end(),
+		told.push_back(fmt::format("{}: {} calls of {} events{}", made->thread_fold().window_end(),
 					   made->count("sys_enter"), made->count(),
 					   made->has_losses() ? ", lossy" : ""));
 	});

@@ -127,15 +127,16 @@ Folded folded(const NamedWindow::Kind &kind)
 std::map<std::string, Folded> witness(trace::Trace &trace, std::uint64_t begin, std::uint64_t from, std::uint64_t to)
 {
 	analyze::RecordingInfo info = make_info(begin, 10000, true, false);
-	analyze::Machine machine(trace, info, {{from, to - 1}, {}, {}});
+	analyze::ThreadFold thread_fold(trace, info, {{from, to - 1}, {}, {}});
 	analyze::StackFold fold;
-	machine.add(fold);
-	analyze::fold(trace, machine);
+	thread_fold.add(fold);
+	analyze::feed(trace, thread_fold);
 	symbols::Symbolizer symbolizer("/nowhere");
 	std::map<std::string, Folded> all;
 	for (const auto &[name, by] : all_kinds)
-		all[name] = folded(report::CallTree(
-		    machine, fold, symbolizer, by, [](const auto &key, const auto &) { return key.thread->tid == 7; }));
+		all[name] =
+		    folded(report::CallTree(thread_fold, fold, symbolizer, by,
+					    [](const auto &key, const auto &) { return key.thread->tid == 7; }));
 	return all;
 }
 
@@ -184,7 +185,7 @@ struct Fold {
 	explicit Fold(std::size_t stack_limit = LiveStacks::max_stacks,
 		      std::size_t frame_limit = LiveStacks::max_frames)
 	    : trace(samples::trace(history.all(), events + stack_events)),
-	      machine(trace, make_info(0, 10, true, false)), stacks(machine, stack_limit, frame_limit)
+	      thread_fold(trace, make_info(0, 10, true, false)), stacks(thread_fold, stack_limit, frame_limit)
 	{
 		thread.tid = thread.tgid = 7;
 		stacks.follow(7, 0);
@@ -203,7 +204,7 @@ struct Fold {
 
 	Stacks history;
 	trace::Trace trace;
-	analyze::Machine machine;
+	analyze::ThreadFold thread_fold;
 	LiveStacks stacks;
 	analyze::Thread thread;
 };

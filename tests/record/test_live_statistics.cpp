@@ -75,14 +75,14 @@ std::map<std::string, Answers::Sums> of_all(const std::map<std::string, Answers:
 }
 
 struct Asked : Observer {
-	explicit Asked(const Machine &machine) : machine(machine) {}
+	explicit Asked(const ThreadFold &thread_fold) : thread_fold(thread_fold) {}
 
-	std::string who(const Thread &thread) const { return machine.leader(thread).name; }
+	std::string who(const Thread &thread) const { return thread_fold.leader(thread).name; }
 	std::string who(const Waker &waker) const
 	{
 		if (waker.interrupt >= 0)
-			return machine.kinds().interrupt_label(static_cast<std::uint32_t>(waker.interrupt),
-							       waker.number);
+			return thread_fold.kinds().interrupt_label(static_cast<std::uint32_t>(waker.interrupt),
+								   waker.number);
 		return waker.thread ? who(*waker.thread) : "nobody";
 	}
 	static void add_length(std::vector<std::uint64_t> &sums, std::uint64_t count, std::uint64_t failed,
@@ -151,11 +151,11 @@ struct Asked : Observer {
 	}
 	void finish()
 	{
-		for (const Thread &thread : machine.threads())
+		for (const Thread &thread : thread_fold.threads())
 			if (const auto sums = figures(thread.usage);
 			    thread.tid != 0 && std::ranges::count(sums, 0u) < 14)
 				add(answers.commands[who(thread)], sums);
-		for (const analyze::Cpu &cpu : machine.cpus()) {
+		for (const analyze::Cpu &cpu : thread_fold.cpus()) {
 			auto sums = figures(cpu.usage);
 			sums.push_back(cpu.idle);
 			sums.push_back(cpu.runner_unknown);
@@ -163,7 +163,7 @@ struct Asked : Observer {
 		}
 	}
 
-	const Machine &machine;
+	const ThreadFold &thread_fold;
 	Answers answers;
 	std::map<const Thread *, std::pair<std::uint32_t, std::uint64_t>> woken; // in which call it slept, and when
 };
@@ -172,13 +172,13 @@ struct Asked : Observer {
 Answers read_answers(trace::Trace &trace, std::uint64_t from, std::uint64_t to)
 {
 	const analyze::RecordingInfo info = analyze::recording_of(trace);
-	Machine machine(trace, info, {{from, to - 1}, {}, {}});
-	Asked asked(machine);
-	machine.add(asked);
-	fold(trace, machine);
+	ThreadFold thread_fold(trace, info, {{from, to - 1}, {}, {}});
+	Asked asked(thread_fold);
+	thread_fold.add(asked);
+	feed(trace, thread_fold);
 	asked.finish();
-	CHECK(machine.periods().count == 1);
-	CHECK(machine.periods().ticks == to - from);
+	CHECK(thread_fold.periods().count == 1);
+	CHECK(thread_fold.periods().ticks == to - from);
 	return asked.answers;
 }
 
@@ -186,22 +186,22 @@ Answers read_answers(trace::Trace &trace, std::uint64_t from, std::uint64_t to)
 Answers answers_until(trace::Trace &trace, std::uint64_t begin, std::uint64_t from, std::uint64_t to)
 {
 	analyze::RecordingInfo info = make_info(begin, to, true, false);
-	Machine machine(trace, info, {{from, to - 1}, {}, {}});
-	Asked asked(machine);
-	machine.add(asked);
+	ThreadFold thread_fold(trace, info, {{from, to - 1}, {}, {}});
+	Asked asked(thread_fold);
+	thread_fold.add(asked);
 	trace::merge(
 	    trace, {},
 	    [&](const trace::Event &event) {
 		    if (event.time < to)
-			    machine.event(event);
+			    thread_fold.event(event);
 	    },
 	    [&](const trace::StreamInfo &stream, std::uint64_t gap_from, std::uint64_t until, std::uint64_t) {
 		    if (gap_from < to)
-			    machine.gap(stream, gap_from, until);
+			    thread_fold.gap(stream, gap_from, until);
 	    });
 	const auto calls = asked.answers.calls;
 	const auto sleeps = asked.answers.sleeps;
-	machine.finish();
+	thread_fold.finish();
 	asked.answers.calls = calls; // what goes on has not ended
 	asked.answers.sleeps = sleeps;
 	asked.finish();
@@ -375,11 +375,11 @@ TEST_CASE("live statistics: a period says what a recording says that ended there
 		CHECK(differences(got_cpu, all) == std::vector<std::string>());
 		transfers += got_cpu.size();
 		const analyze::RecordingInfo info = analyze::recording_of(statistics);
-		Machine machine(statistics, info);
-		fold(statistics, machine);
+		ThreadFold thread_fold(statistics, info);
+		feed(statistics, thread_fold);
 		ended += static_cast<std::size_t>(
-		    std::ranges::count(machine.threads(), analyze::Sum::of_ended, &Thread::sum));
-		CHECK(machine.periods().count == cuts.size());
+		    std::ranges::count(thread_fold.threads(), analyze::Sum::of_ended, &Thread::sum));
+		CHECK(thread_fold.periods().count == cuts.size());
 	}
 	CHECK(periods > 60);
 	CHECK(calls > 200);
@@ -410,14 +410,15 @@ TEST_CASE("live statistics: what finds no room is a row of its own, and nothing 
 	write_statistics(scratch.path(), history.all(), events, {86'400'000'000'000, 0}, 90, time + 10, random);
 	trace::Trace statistics = trace::Trace::open(scratch.path());
 	const analyze::RecordingInfo info = analyze::recording_of(statistics);
-	const analyze::Source source = analyze::source_of(statistics, info);
-	Machine machine(source, info);
-	activities::Tracker tracker(source, machine, {});
+	const analyze::FoldInput input = analyze::input_of(statistics, info);
+	ThreadFold thread_fold(input, info);
+	activities::Tracker tracker(input, thread_fold, {});
 	activities::Totals totals(
-	    {activities::Source::system_call, {activities::Label::process, activities::Label::call}}, machine, tracker);
+	    {activities::Source::system_call, {activities::Label::process, activities::Label::call}}, thread_fold,
+	    tracker);
 	tracker.add(totals);
-	machine.add(tracker);
-	fold(statistics, machine);
+	thread_fold.add(tracker);
+	feed(statistics, thread_fold);
 	std::uint64_t all = 0, of_others = 0;
 	for (const activities::TotalsRow &row : totals.rows()) {
 		all += row.count;

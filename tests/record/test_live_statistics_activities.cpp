@@ -211,19 +211,20 @@ std::ostream &operator<<(std::ostream &to, const Figures &figures)
 
 struct Fold {
 	Fold(trace::Trace &trace, const analyze::RecordingInfo &info, std::uint64_t from, std::uint64_t to)
-	    : machine(trace, info, {{from, to - 1}, {}, {}}), tracker(analyze::source_of(trace, info), machine, {}),
-	      all({activities::Source::program, {Label::activity, Label::caller}}, machine, tracker),
-	      by_command({activities::Source::program, {Label::activity, Label::caller, Label::process}}, machine,
+	    : thread_fold(trace, info, {{from, to - 1}, {}, {}}),
+	      tracker(analyze::input_of(trace, info), thread_fold, {}),
+	      all({activities::Source::program, {Label::activity, Label::caller}}, thread_fold, tracker),
+	      by_command({activities::Source::program, {Label::activity, Label::caller, Label::process}}, thread_fold,
 			 tracker)
 	{
 		tracker.add(all);
 		tracker.add(by_command);
-		machine.add(tracker);
+		thread_fold.add(tracker);
 	}
 
 	Figures figures()
 	{
-		machine.finish();
+		thread_fold.finish();
 		tracker.finish();
 		Figures figures;
 		for (const activities::Totals *totals : {&all, &by_command})
@@ -244,11 +245,11 @@ struct Fold {
 			}
 		figures.begins = tracker.unpaired().begins;
 		figures.ends = tracker.unpaired().ends;
-		figures.open = machine.periods().open;
+		figures.open = thread_fold.periods().open;
 		return figures;
 	}
 
-	analyze::Machine machine;
+	analyze::ThreadFold thread_fold;
 	activities::Tracker tracker;
 	activities::Totals all, by_command;
 };
@@ -257,7 +258,7 @@ Figures read_until(trace::Trace &statistics, std::uint64_t begin, std::uint64_t 
 {
 	Fold fold(statistics, analyze::recording_of(statistics), begin, to);
 	trace::merge(
-	    statistics, {}, [&](const trace::Event &event) { fold.machine.event(event); },
+	    statistics, {}, [&](const trace::Event &event) { fold.thread_fold.event(event); },
 	    [](const trace::StreamInfo &, std::uint64_t, std::uint64_t, std::uint64_t) {});
 	return fold.figures();
 }
@@ -269,11 +270,11 @@ Figures witness_until(trace::Trace &whole, std::uint64_t begin, std::uint64_t to
 	    whole, {},
 	    [&](const trace::Event &event) {
 		    if (event.time < to)
-			    fold.machine.event(event);
+			    fold.thread_fold.event(event);
 	    },
 	    [&](const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t until, std::uint64_t) {
 		    if (from < to)
-			    fold.machine.gap(stream, from, until);
+			    fold.thread_fold.gap(stream, from, until);
 	    });
 	return fold.figures();
 }
@@ -352,7 +353,7 @@ TEST_CASE("live statistics: activities that find no room are in rows of their ow
 	    statistics, {},
 	    [&](const trace::Event &event) {
 		    records += event.cls->name == "statistics_activities";
-		    fold.machine.event(event);
+		    fold.thread_fold.event(event);
 	    },
 	    [](const trace::StreamInfo &, std::uint64_t, std::uint64_t, std::uint64_t) {});
 	const Figures figures = fold.figures();
@@ -394,7 +395,8 @@ TEST_CASE("live activities: an event of a program that comes too late ends nothi
 	start.has_more_classes = true;
 	fold.start(start);
 	REQUIRE(fold.tracker());
-	activities::Totals totals({activities::Source::program, {Label::activity}}, fold.machine(), *fold.tracker());
+	activities::Totals totals({activities::Source::program, {Label::activity}}, fold.thread_fold(),
+				  *fold.tracker());
 	fold.tracker()->add(totals);
 	const auto take = [&](std::uint32_t number) {
 		return fold.take(number, fmt::format("s{}", number), streams[number].bytes().data());

@@ -30,10 +30,10 @@ constexpr const char *calibrated = R"(, "calibration": {"start": {
 
 using Removed = std::map<std::int32_t, std::vector<double>>; // by thread
 
-Removed removed(const Machine &machine, const cost::VirtualTimes &times)
+Removed removed(const ThreadFold &thread_fold, const cost::VirtualTimes &times)
 {
 	Removed all;
-	for (const analyze::Thread &thread : machine.threads())
+	for (const analyze::Thread &thread : thread_fold.threads())
 		for (std::size_t i = 0; i < cost::bounds; ++i) {
 			const cost::RemovedTimes of = times.removed(thread, static_cast<cost::Bound>(i));
 			if (of.running != 0 || of.waiting != 0 || of.blocked != 0)
@@ -47,22 +47,22 @@ Removed removed_until(trace::Trace &trace, const cost::VirtualCost &cost, std::u
 {
 	analyze::RecordingInfo info = make_info(begin, to, true, false);
 	info.recorder.pid = ::getpid();
-	Machine machine(trace, info, {{from, to - 1}, {}, {}});
-	cost::VirtualTimes times(machine, info, cost);
-	machine.add(times);
+	ThreadFold thread_fold(trace, info, {{from, to - 1}, {}, {}});
+	cost::VirtualTimes times(thread_fold, info, cost);
+	thread_fold.add(times);
 	trace::merge(
 	    trace, {},
 	    [&](const trace::Event &event) {
 		    if (event.time >= to)
 			    return;
-		    machine.event(event);
+		    thread_fold.event(event);
 		    times.event(event);
 	    },
 	    [&](const trace::StreamInfo &stream, std::uint64_t gap_from, std::uint64_t until, std::uint64_t) {
 		    if (gap_from < to)
-			    machine.gap(stream, gap_from, until);
+			    thread_fold.gap(stream, gap_from, until);
 	    });
-	return removed(machine, times);
+	return removed(thread_fold, times);
 }
 
 std::vector<std::string> texts_of(const live::Refresh &refresh)
@@ -95,10 +95,10 @@ TEST_CASE("live virtual times: each window has what is computed from all events 
 			CHECK(now.is_known() == !made->has_losses());
 			if (!now.is_known())
 				return;
-			const Machine &machine = made->machine();
-			const std::uint64_t from = machine.window_begin(), to = machine.window_end();
+			const ThreadFold &thread_fold = made->thread_fold();
+			const std::uint64_t from = thread_fold.window_begin(), to = thread_fold.window_end();
 			INFO("round " << round << ", from " << from << " to " << to);
-			const Removed live = removed(machine, now.times());
+			const Removed live = removed(thread_fold, now.times());
 			CHECK(live == removed_until(trace, now.cost(), begin, from, to));
 			++windows;
 			threads += live.size();

@@ -18,7 +18,7 @@
 #include "monitor/card.h"
 #include "reading/analyze/counter_fold.h"
 #include "reading/analyze/counters_info.h"
-#include "reading/analyze/machine.h"
+#include "reading/analyze/thread_fold.h"
 #include "samples.h"
 
 namespace counter_history {
@@ -151,12 +151,12 @@ struct Folded {
 	}
 	Folded(History &history, const Json &counters, std::uint64_t every_ticks = 0, std::uint64_t begin = 0,
 	       const std::string &description = events)
-	    : info(recording(counters, begin)), trace(trace_of(history, description)), machine(trace, info),
+	    : info(recording(counters, begin)), trace(trace_of(history, description)), thread_fold(trace, info),
 	      fold(trace.description(), info.counters.value(), begin, every_ticks)
 	{
-		machine.add(fold);
-		monitor::analyze::fold(trace, machine);
-		fold.finish(machine);
+		thread_fold.add(fold);
+		monitor::analyze::feed(trace, thread_fold);
+		fold.finish(thread_fold);
 	}
 
 	// Of all parts. Thread 0: idle of all CPUs.
@@ -202,7 +202,7 @@ struct Folded {
 
 	monitor::analyze::RecordingInfo info;
 	monitor::trace::Trace trace;
-	monitor::analyze::Machine machine;
+	monitor::analyze::ThreadFold thread_fold;
 	monitor::analyze::CounterFold fold;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Histories of a machine's CPUs for the tests of the fold: tokens of hand-made or random switches, calls, faults and
-// interrupts. One tick is one nanosecond. Used by test_machine.cpp and test_scope.cpp.
+// interrupts. One tick is one nanosecond. Used by test_thread_fold.cpp and test_scope.cpp.
 #pragma once
 
 #include <cstdint>

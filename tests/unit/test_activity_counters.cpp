@@ -49,16 +49,16 @@ activities::TotalsRow row_of(Activities &history, unsigned user_id = told)
 	counters["user_id"] = user_id;
 	const analyze::RecordingInfo info = recording(counters);
 	trace::Trace trace = trace_of(history, events_with_activities);
-	analyze::Machine machine(trace, info);
+	analyze::ThreadFold fold(trace, info);
 	analyze::CounterFold counted(trace.description(), info.counters.value());
-	activities::Tracker tracker(analyze::source_of(trace, info), machine, {false, &counted});
+	activities::Tracker tracker(analyze::input_of(trace, info), fold, {false, &counted});
 	activities::Totals totals(
-	    {activities::Source::program, {activities::Label::activity, activities::Label::thread}}, machine, tracker,
+	    {activities::Source::program, {activities::Label::activity, activities::Label::thread}}, fold, tracker,
 	    &counted);
 	tracker.add(totals);
-	machine.add(counted);
-	machine.add(tracker);
-	analyze::fold(trace, machine);
+	fold.add(counted);
+	fold.add(tracker);
+	analyze::feed(trace, fold);
 	tracker.finish();
 	const auto rows = totals.rows();
 	REQUIRE(rows.size() == 1);

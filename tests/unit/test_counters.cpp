@@ -184,10 +184,10 @@ TEST_CASE("counters: what the short token does not say is reckoned in ns, whatev
 	streams.push_back(samples::stream("s0", history.streams[0].bytes()));
 	trace::Trace trace(trace::read_description(metadata, why), std::move(streams));
 	const analyze::RecordingInfo info = recording(history.counters());
-	analyze::Machine machine(trace, info);
+	analyze::ThreadFold thread_fold(trace, info);
 	analyze::CounterFold fold(trace.description(), info.counters.value());
-	machine.add(fold);
-	analyze::fold(trace, machine);
+	thread_fold.add(fold);
+	analyze::feed(trace, thread_fold);
 	REQUIRE(fold.parts().size() == 1);
 	const analyze::CounterPart &part = fold.parts().begin()->second;
 	const analyze::CounterSums sums = part.of(*part.threads.begin()->first);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // monitor diff: the test and its correction against all divisions counted one by one and published values; rows by
-// name, what is not known, the ranking, and the sums of a fold against those of the Machine.
+// name, what is not known, the ranking, and the sums of a fold against those of the ThreadFold.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -352,12 +352,12 @@ TEST_CASE("diff: calls and modes are all of a thread's CPU time, as the Machine 
 		trace::Trace trace = samples::trace(history.all(), history::events);
 		analyze::RecordingInfo info = history::make_info(10, time, true, false);
 		info.cost_ns["call_edge"] = info.cost_ns["fault_edge"] = 3;
-		analyze::Machine machine(trace, info);
+		analyze::ThreadFold fold(trace, info);
 		diff::CallTimes times(diff::Ours::nobody, info);
-		machine.add(static_cast<analyze::Observer &>(times));
-		machine.add(static_cast<analyze::TimeObserver &>(times));
-		analyze::fold(trace, machine);
-		for (const analyze::Thread &thread : machine.threads()) {
+		fold.add(static_cast<analyze::Observer &>(times));
+		fold.add(static_cast<analyze::TimeObserver &>(times));
+		analyze::feed(trace, fold);
+		for (const analyze::Thread &thread : fold.threads()) {
 			const diff::CallTimes::OfThread *of = times.find(thread);
 			if (!of || thread.tid == 0)
 				continue;

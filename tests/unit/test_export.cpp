@@ -14,7 +14,7 @@
 #include "answers/export/perfetto.h"
 #include "answers/report/profile.h"
 #include "history.h"
-#include "reading/analyze/machine.h"
+#include "reading/analyze/thread_fold.h"
 
 namespace test_export {
 
@@ -236,29 +236,29 @@ TEST_CASE("export: times on the CPU in Perfetto's switches are those of the fold
 		analyze::Scope scope;
 		if (round % 4 == 0)
 			scope.range = {time / 4, time / 2};
-		analyze::Machine machine(trace, info, scope);
-		analyze::fold(trace, machine);
+		analyze::ThreadFold fold(trace, info, scope);
+		analyze::feed(trace, fold);
 		exporting::Output output(directory.file("trace"));
 		trace::Trace again = samples::trace(history.all(), history::events);
 		const exporting::Converted converted = exporting::write_perfetto(again, info, {scope, true}, output);
 		const Decoded decoded = decode(directory.read("trace"));
 		CHECK(converted.size_bytes == directory.read("trace").size());
 		CHECK(accounted_for(converted) == events_in(again));
-		CHECK(decoded.begin == machine.window_begin());
-		CHECK(decoded.end == machine.window_end());
+		CHECK(decoded.begin == fold.window_begin());
+		CHECK(decoded.end == fold.window_end());
 		std::map<std::uint64_t, std::uint64_t> sums;
 		for (std::size_t i = 0; i < decoded.switches.size(); ++i) {
 			const std::uint64_t until =
 			    i + 1 < decoded.switches.size() ? decoded.switches[i + 1].time : decoded.end;
 			sums[decoded.switches[i].next] += until - decoded.switches[i].time;
 		}
-		for (const analyze::Thread &thread : machine.threads()) {
+		for (const analyze::Thread &thread : fold.threads()) {
 			INFO("thread " << thread.tid << " in round " << round);
 			if (thread.tid != 0)
 				CHECK(sums[static_cast<std::uint64_t>(thread.tid)] == thread.usage.cpu());
 			++compared;
 		}
-		CHECK(sums[0] == machine.idle_ticks(machine.cpus()[0]));
+		CHECK(sums[0] == fold.idle_ticks(fold.cpus()[0]));
 		if (round % 4 != 0)
 			CHECK(decoded.lost == converted.losses.lost);
 		lossy += decoded.lossy_bundles;

@@ -25,12 +25,12 @@ namespace {
 struct Folded {
 	explicit Folded(Stacks &history, const std::string &directory = "/nowhere")
 	    : info(make_info(0, 1000, true, false)), trace(samples::trace(history.all(), events + stack_events)),
-	      machine(trace, info), symbolizer(directory)
+	      fold(trace, info), symbolizer(directory)
 	{
-		machine.add(stacks);
-		fold(trace, machine);
+		fold.add(stacks);
+		feed(trace, fold);
 	}
-	report::CallTree tree(StackBy by) { return {machine, stacks, symbolizer, by}; }
+	report::CallTree tree(StackBy by) { return {fold, stacks, symbolizer, by}; }
 	// "function;function amount", as --folded has it, without the process.
 	std::vector<std::string> folded(StackBy by)
 	{
@@ -50,7 +50,7 @@ struct Folded {
 
 	analyze::RecordingInfo info;
 	trace::Trace trace;
-	analyze::Machine machine;
+	analyze::ThreadFold fold;
 	symbols::Symbolizer symbolizer;
 	analyze::StackFold stacks;
 };

@@ -45,12 +45,12 @@ check::Statement judged(std::vector<samples::StreamWriter> &cpus, std::uint64_t 
 	info.kernel_counts.start = analyze::KernelCounts{100, 110, 5, 0, {}, {}};
 	info.kernel_counts.end = analyze::KernelCounts{1000, 1010, 5 + kernel_switches, 0, {}, {}};
 	trace::Trace trace = samples::trace(cpus, events);
-	analyze::Machine machine(trace, info);
-	check::KernelComparison kernel(machine.kinds(), trace.description().clock, info);
-	machine.add(kernel);
-	check::KernelTotals totals(trace.description(), machine.kinds(), info);
+	analyze::ThreadFold fold(trace, info);
+	check::KernelComparison kernel(fold.kinds(), trace.description().clock, info);
+	fold.add(kernel);
+	check::KernelTotals totals(trace.description(), fold.kinds(), info);
 	trace::merge(trace, {}, [&](const trace::Event &event) {
-		machine.event(event);
+		fold.event(event);
 		kernel.event(event);
 		totals.event(event);
 	});

@@ -64,7 +64,7 @@ History mixed()
 
 report::Table table_of(const Folded &folded, const report::MeasurementsOptions &options = {})
 {
-	return report::measurements_table(folded.fold, folded.machine, folded.trace.description().clock, options);
+	return report::measurements_table(folded.fold, folded.thread_fold, folded.trace.description().clock, options);
 }
 
 // The cells of a row, "-" for those without a value.

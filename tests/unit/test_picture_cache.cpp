@@ -13,7 +13,7 @@
 #include "answers/view/tile.h"
 #include "history.h"
 #include "poet_samples.h"
-#include "reading/analyze/machine.h"
+#include "reading/analyze/thread_fold.h"
 
 namespace test_picture_cache {
 
@@ -58,11 +58,11 @@ TEST_CASE("view: a kept picture is the one that was read, and of this trace only
 	const std::vector<std::string> directories = {directory.path()};
 	trace::Trace trace = trace::Trace::open(directories);
 	const analyze::RecordingInfo info = history::make_info(5, time + 10, true, false);
-	analyze::Machine machine(trace, info);
-	view::Timeline timeline(machine.window_begin(), machine.window_end(), 1, 1 << 20);
-	machine.add(timeline);
-	analyze::fold(trace, machine);
-	timeline.finish(machine);
+	analyze::ThreadFold fold(trace, info);
+	view::Timeline timeline(fold.window_begin(), fold.window_end(), 1, 1 << 20);
+	fold.add(timeline);
+	analyze::feed(trace, fold);
+	timeline.finish(fold);
 
 	const view::PictureCache empty(directories, trace);
 	CHECK_FALSE(empty.find());

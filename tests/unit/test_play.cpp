@@ -80,29 +80,29 @@ TEST_CASE("play: a copy of the fold goes on as the original does")
 		history::History history = history::random_history(random, time);
 		trace::Trace trace = samples::trace(history.all(), history::events);
 		const analyze::RecordingInfo info = history::make_info(5, time + 10, round % 3 != 0, false);
-		analyze::Machine whole(trace, info);
-		analyze::fold(trace, whole);
-		std::unique_ptr<analyze::Machine> machine = std::make_unique<analyze::Machine>(trace, info);
+		analyze::ThreadFold whole(trace, info);
+		analyze::feed(trace, whole);
+		std::unique_ptr<analyze::ThreadFold> fold = std::make_unique<analyze::ThreadFold>(trace, info);
 		std::uint64_t events = 0;
 		trace::merge(
 		    trace, {},
 		    [&](const trace::Event &event) {
 			    if (++events % 16 == 0)
-				    machine = machine->copy(); // and the original is gone
-			    machine->event(event);
+				    fold = fold->copy(); // and the original is gone
+			    fold->event(event);
 		    },
 		    [&](const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t) {
-			    machine->gap(stream, from, to);
+			    fold->gap(stream, from, to);
 		    });
-		machine->finish();
-		REQUIRE(machine->threads().size() == whole.threads().size());
+		fold->finish();
+		REQUIRE(fold->threads().size() == whole.threads().size());
 		for (std::size_t i = 0; i < whole.threads().size(); ++i) {
-			CHECK(machine->threads()[i].usage.ticks == whole.threads()[i].usage.ticks);
-			CHECK(machine->threads()[i].usage.waiting == whole.threads()[i].usage.waiting);
-			CHECK(machine->threads()[i].usage.blocked == whole.threads()[i].usage.blocked);
+			CHECK(fold->threads()[i].usage.ticks == whole.threads()[i].usage.ticks);
+			CHECK(fold->threads()[i].usage.waiting == whole.threads()[i].usage.waiting);
+			CHECK(fold->threads()[i].usage.blocked == whole.threads()[i].usage.blocked);
 		}
 		for (std::size_t i = 0; i < whole.cpus().size(); ++i)
-			CHECK(machine->cpus()[i].usage.ticks == whole.cpus()[i].usage.ticks);
+			CHECK(fold->cpus()[i].usage.ticks == whole.cpus()[i].usage.ticks);
 	}
 }
 

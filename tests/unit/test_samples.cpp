@@ -47,11 +47,11 @@ struct History {
 
 struct Sampled {
 	explicit Sampled(History &history)
-	    : trace(samples::trace(history.cpus, events)), machine(trace, whole()), fold(machine)
+	    : trace(samples::trace(history.cpus, events)), thread_fold(trace, whole()), fold(thread_fold)
 	{
-		machine.add(fold);
-		machine.add(contradictions);
-		analyze::fold(trace, machine);
+		thread_fold.add(fold);
+		thread_fold.add(contradictions);
+		analyze::feed(trace, thread_fold);
 		fold.finish();
 	}
 
@@ -65,7 +65,7 @@ struct Sampled {
 	}
 
 	trace::Trace trace;
-	analyze::Machine machine;
+	analyze::ThreadFold thread_fold;
 	analyze::SampleFold fold;
 	Contradictions contradictions;
 };
@@ -189,7 +189,7 @@ TEST_CASE("samples: idle by count beside idle by time")
 	history.answers(0, 1900, EDC_DOING_USER, 7, 3);
 	history.answers(1, 1900, EDC_DOING_USER, 8, 3);
 	const Sampled sampled(history);
-	const report::Table table = report::idle_table(sampled.fold, sampled.machine);
+	const report::Table table = report::idle_table(sampled.fold, sampled.thread_fold);
 	const auto cell = [&](std::size_t row, const char *column) { return table.rows[row][table.column(column)]; };
 	REQUIRE(table.rows.size() == 2);
 	CHECK(std::get<std::uint64_t>(cell(0, "samples")) == 3);
@@ -211,12 +211,12 @@ TEST_CASE("samples: without switches the time is unknown, and a CPU without samp
 	trace::Trace trace = samples::trace(
 	    cpus, samples::event_block(EDC_ID_SAMPLE, "sample", "u16_t doing; s32_t pid; s32_t tgid; u64_t number;") +
 		      samples::event_block(EDC_ID_SAMPLE + 1, "other", "u16_t nothing;"));
-	analyze::Machine machine(trace, {});
-	analyze::SampleFold fold(machine);
-	machine.add(fold);
-	analyze::fold(trace, machine);
+	analyze::ThreadFold thread_fold(trace, {});
+	analyze::SampleFold fold(thread_fold);
+	thread_fold.add(fold);
+	analyze::feed(trace, thread_fold);
 	fold.finish();
-	const report::Table table = report::idle_table(fold, machine);
+	const report::Table table = report::idle_table(fold, thread_fold);
 	REQUIRE(table.rows.size() == 2);
 	CHECK(table.rows[0][table.column("time%")].index() == 0);
 	CHECK(table.rows[0][table.column("agrees")].index() == 0);
@@ -229,8 +229,8 @@ TEST_CASE("samples: none in a recording without them")
 	std::vector<samples::StreamWriter> cpus = {{0, 0}};
 	cpus[0].open(0);
 	const trace::Trace trace = samples::trace(cpus, switches);
-	const analyze::Machine machine(trace, {});
-	CHECK_THROWS_WITH(analyze::SampleFold(machine), Catch::Contains("--sample-every"));
+	const analyze::ThreadFold thread_fold(trace, {});
+	CHECK_THROWS_WITH(analyze::SampleFold(thread_fold), Catch::Contains("--sample-every"));
 }
 
 } // namespace test_samples

@@ -12,7 +12,7 @@
 
 #include "answers/selection/thread_selection.h"
 #include "history.h"
-#include "reading/analyze/machine.h"
+#include "reading/analyze/thread_fold.h"
 #include "reading/events/event_selection.h"
 #include "reading/events/threads.h"
 
@@ -42,22 +42,22 @@ struct Intervals : analyze::Observer {
 };
 
 struct Part {
-	Part(trace::Trace &trace, const analyze::RecordingInfo &info, Scope scope) : machine(trace, info, scope)
+	Part(trace::Trace &trace, const analyze::RecordingInfo &info, Scope scope) : fold(trace, info, scope)
 	{
-		machine.add(intervals);
-		fold(trace, machine);
+		fold.add(intervals);
+		feed(trace, fold);
 	}
 	const analyze::Usage &usage(std::int32_t tid) const
 	{
-		return std::ranges::find(machine.threads(), tid, &analyze::Thread::tid)->usage;
+		return std::ranges::find(fold.threads(), tid, &analyze::Thread::tid)->usage;
 	}
 
-	analyze::Machine machine;
+	analyze::ThreadFold fold;
 	Intervals intervals;
 };
 
 // What a sum over parts must equal, of every thread and CPU.
-std::vector<std::uint64_t> figures(const analyze::Machine &machine, bool with_waits = true)
+std::vector<std::uint64_t> figures(const analyze::ThreadFold &fold, bool with_waits = true)
 {
 	std::vector<std::uint64_t> all;
 	const auto add = [&](const analyze::Usage &usage) {
@@ -67,9 +67,9 @@ std::vector<std::uint64_t> figures(const analyze::Machine &machine, bool with_wa
 		      usage.involuntary, usage.migrations, usage.syscalls, usage.minor_faults, usage.major_faults})
 			all.push_back(figure);
 	};
-	for (const analyze::Thread &thread : machine.threads())
+	for (const analyze::Thread &thread : fold.threads())
 		add(thread.usage);
-	for (const analyze::Cpu &cpu : machine.cpus())
+	for (const analyze::Cpu &cpu : fold.cpus())
 		if (with_waits) {
 			add(cpu.usage);
 			all.push_back(cpu.idle);
@@ -82,7 +82,7 @@ struct Sum {
 	std::vector<std::string> told;
 	void add(const Part &part, bool with_waits = true)
 	{
-		const std::vector<std::uint64_t> more = test_scope::figures(part.machine, with_waits);
+		const std::vector<std::uint64_t> more = test_scope::figures(part.fold, with_waits);
 		figures.resize(more.size());
 		for (std::size_t i = 0; i < more.size(); ++i)
 			figures[i] += more[i];
@@ -150,13 +150,13 @@ TEST_CASE("scope: windows that cut through a call, an interrupt, a sleep and a w
 	CHECK(sleep.usage(7)[Mode::user] == 60);
 	CHECK(sleep.usage(7).blocked == 150);
 	CHECK(sleep.usage(7).voluntary == 1);
-	CHECK(sleep.machine.cpus()[0].idle == 150);
+	CHECK(sleep.fold.cpus()[0].idle == 150);
 	CHECK(sleep.intervals.told.empty());
 
 	// Nothing happens in it: the states are those of before.
 	const Part asleep(trace, info, {{450, 649}, {}, {}});
 	CHECK(asleep.usage(7).blocked == 200);
-	CHECK(asleep.machine.cpus()[0].idle == 200);
+	CHECK(asleep.fold.cpus()[0].idle == 200);
 
 	const Part wait(trace, info, {{550, 719}, {}, {}});
 	CHECK(wait.usage(7).blocked == 150);
@@ -166,8 +166,8 @@ TEST_CASE("scope: windows that cut through a call, an interrupt, a sleep and a w
 	const Part end(trace, info, {{720, forever}, {}, {}});
 	CHECK(end.usage(7).waiting == 30);
 	CHECK(end.usage(7)[Mode::unknown] == 50);
-	CHECK(end.machine.cpus()[0].idle == 230);
-	CHECK(end.machine.window_end() == 1000);
+	CHECK(end.fold.cpus()[0].idle == 230);
+	CHECK(end.fold.window_end() == 1000);
 }
 
 TEST_CASE("scope: the part before an entry that is the edge of a call counts where it is")
@@ -203,15 +203,14 @@ TEST_CASE("scope: the parts of a random partition add up to the whole")
 		for (const trace::TimeRange &range : partition(random, time)) {
 			const Part part(trace, info, {range, {}, {}});
 			parts.add(part);
-			for (const analyze::Cpu &cpu : part.machine.cpus())
-				CHECK(cpu.usage.cpu() + cpu.idle ==
-				      part.machine.window_end() - part.machine.window_begin());
+			for (const analyze::Cpu &cpu : part.fold.cpus())
+				CHECK(cpu.usage.cpu() + cpu.idle == part.fold.window_end() - part.fold.window_begin());
 		}
 		CHECK(parts.figures == whole.figures);
 		CHECK(parts.told == whole.told);
 		for (const std::uint32_t cpu : {0u, 1u})
 			cpus.add(Part(trace, info, {{}, {cpu}, {}}), false);
-		CHECK(cpus.figures == figures(all.machine, false));
+		CHECK(cpus.figures == figures(all.fold, false));
 	}
 }
 
@@ -228,8 +227,8 @@ TEST_CASE("scope: threads restrict what observers get, and nothing else")
 		const std::vector<bool> threads =
 		    selection::threads_of_fold(trace, info, {.pids = {}, .tids = {tid}, .comms = {}, .cgroups = {}});
 		const Part part(trace, info, {{}, {}, threads});
-		CHECK(figures(part.machine) == figures(all.machine));
-		for (const analyze::Thread &thread : part.machine.threads())
+		CHECK(figures(part.fold) == figures(all.fold));
+		for (const analyze::Thread &thread : part.fold.threads())
 			CHECK(thread.selected == (thread.tid == tid));
 		told.insert(told.end(), part.intervals.told.begin(), part.intervals.told.end());
 	}
@@ -270,14 +269,13 @@ struct Selecting {
 	{
 		const std::vector<bool> selected = selection::threads_of_fold(trace, info, wanted);
 		const trace::SelectedThreads by_number = selection::threads_of_events(trace, info, wanted);
-		analyze::Machine machine(trace, info);
+		analyze::ThreadFold fold(trace, info);
 		trace::Problems ignored;
 		trace::merge(
-		    trace, ignored, {}, [&](const trace::Event &event) { machine.event(event); },
-		    [](const auto &...) {});
+		    trace, ignored, {}, [&](const trace::Event &event) { fold.event(event); }, [](const auto &...) {});
 		std::string text;
 		for (std::size_t i = 0; i < selected.size(); ++i) {
-			const analyze::Thread &thread = machine.threads()[i];
+			const analyze::Thread &thread = fold.threads()[i];
 			if (thread.tid == 0 || thread.tid == 1)
 				continue;
 			text += selected[i] ? 'x' : '-';
@@ -326,9 +324,9 @@ TEST_CASE("scope: a thread that ends leaves nothing of the next one out")
 	trace::Trace trace = samples::trace(history.all(), events);
 	Scope scope;
 	scope.cgroups = {2};
-	analyze::Machine machine(trace, make_info(0, 100, true, false), scope);
-	machine.add(waits);
-	analyze::fold(trace, machine);
+	analyze::ThreadFold fold(trace, make_info(0, 100, true, false), scope);
+	fold.add(waits);
+	analyze::feed(trace, fold);
 	CHECK(waits.told == std::vector<std::string>{"8 30-40"});
 }
 

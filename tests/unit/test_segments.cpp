@@ -34,12 +34,12 @@ struct Resets : History {
 struct Segments {
 	Segments(Resets &history, SegmentBy by, const List &names = {"a", "b"})
 	    : info(recording(counters(history, names))), trace(trace_of(history, events_with_resets)),
-	      machine(trace, info), counted(trace.description(), info.counters.value()),
-	      fold(by, trace.description(), machine, counted)
+	      thread_fold(trace, info), counted(trace.description(), info.counters.value()),
+	      fold(by, trace.description(), thread_fold, counted)
 	{
-		machine.add(counted);
-		machine.add(fold);
-		analyze::fold(trace, machine);
+		thread_fold.add(counted);
+		thread_fold.add(fold);
+		analyze::feed(trace, thread_fold);
 		rows = fold.rows();
 	}
 	static Json counters(const Resets &history, const List &names)
@@ -51,7 +51,7 @@ struct Segments {
 
 	analyze::RecordingInfo info;
 	trace::Trace trace;
-	analyze::Machine machine;
+	analyze::ThreadFold thread_fold;
 	analyze::CounterFold counted;
 	analyze::SegmentFold fold;
 	std::vector<analyze::SegmentRow> rows;

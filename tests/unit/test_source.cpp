@@ -5,7 +5,7 @@
 
 #include "monitor/card.h"
 #include "reading/activities/tracker.h"
-#include "reading/analyze/machine.h"
+#include "reading/analyze/thread_fold.h"
 #include "reading/events/cursor.h"
 #include "samples.h"
 
@@ -64,14 +64,14 @@ struct Seen : activities::Observer {
 };
 
 struct Fold {
-	explicit Fold(const analyze::Source &source)
-	    : machine(source, some_info()), tracker(source, machine, activities::Tracker::Options())
+	explicit Fold(const analyze::FoldInput &input)
+	    : fold(input, some_info()), tracker(input, fold, activities::Tracker::Options())
 	{
-		machine.add(tracker);
+		fold.add(tracker);
 		tracker.add(told);
 	}
 
-	analyze::Machine machine;
+	analyze::ThreadFold fold;
 	activities::Tracker tracker;
 	Seen told;
 };
@@ -87,36 +87,35 @@ TEST_CASE("source: blocks in memory are folded like the files that they become")
 
 	std::vector<samples::StreamWriter> writers{kernel_stream()};
 	trace::Trace file = samples::trace(writers, events);
-	Fold of_file(analyze::source_of(file, some_info()));
-	fold(file, of_file.machine);
+	Fold of_file(analyze::input_of(file, some_info()));
+	feed(file, of_file.fold);
 
 	Fold live({*description, {begin, end}, {}, false, {}, {}}); // no stream is known yet
 	trace::Problems problems;
 	for (std::uint64_t block = 0; block < blocks; ++block) {
 		const trace::Stream stream("kernel_cpu0", bytes.first((block + 1) * EDC_BLOCK_SIZE), samples::uuid);
-		live.machine.add_stream(stream.info());
+		live.fold.add_stream(stream.info());
 		live.tracker.add_stream(stream.info());
 		trace::Cursor cursor(stream, *description, problems, begin);
 		for (auto item = cursor.start_at(block); item == trace::Cursor::Item::event; item = cursor.advance())
-			live.machine.event(cursor.event());
+			live.fold.event(cursor.event());
 	}
-	live.machine.finish();
+	live.fold.finish();
 
 	CHECK(problems.empty());
 	CHECK(live.told.all == of_file.told.all);
 	CHECK(live.told.all.size() == 2 * (blocks - 1) + 1); // calls and sleeps; the last one is asleep at the end
-	REQUIRE(live.machine.threads().size() == of_file.machine.threads().size());
-	for (std::size_t i = 0; i < live.machine.threads().size(); ++i) {
-		const analyze::Usage &usage = live.machine.threads()[i].usage,
-				     &expected = of_file.machine.threads()[i].usage;
+	REQUIRE(live.fold.threads().size() == of_file.fold.threads().size());
+	for (std::size_t i = 0; i < live.fold.threads().size(); ++i) {
+		const analyze::Usage &usage = live.fold.threads()[i].usage, &expected = of_file.fold.threads()[i].usage;
 		CHECK(usage.ticks == expected.ticks);
 		CHECK(usage.blocked == expected.blocked);
 		CHECK(usage.waiting == expected.waiting);
 		CHECK(usage.voluntary == expected.voluntary);
 		CHECK(usage.syscalls == expected.syscalls);
 	}
-	CHECK(live.machine.cpus().size() == 1);
-	CHECK(live.machine.tokens() == of_file.machine.tokens());
+	CHECK(live.fold.cpus().size() == 1);
+	CHECK(live.fold.tokens() == of_file.fold.tokens());
 }
 
 } // namespace test_source

@@ -13,7 +13,7 @@
 #include "answers/run_lengths/run_list.h"
 #include "answers/run_lengths/totals.h"
 #include "history.h"
-#include "reading/analyze/machine.h"
+#include "reading/analyze/thread_fold.h"
 #include "reading/states/evaluator.h"
 #include "samples.h"
 #include "short_forms.h"
@@ -32,7 +32,7 @@ struct Evaluated {
 		  trace::TimeRange whole, analyze::Scope scope = {}, bool complete = true)
 	    : tree(states::parse_tree(text, "my.tree")), info(make_info(begin, end, complete, false)),
 	      trace(samples::trace(history.all(), events)),
-	      evaluator(tree, analyze::source_of(trace, info), info, 0, whole, scope, list)
+	      evaluator(tree, analyze::input_of(trace, info), info, 0, whole, scope, list)
 	{
 		evaluate(trace, evaluator);
 	}
@@ -376,12 +376,12 @@ TEST_CASE("states: of any history, the times of a CPU are those that the fold fi
 		History history = random_history(random, end, cpus);
 		const Evaluated evaluated(history, tree, 50, end);
 		Sums found = sums(evaluated);
-		analyze::Machine machine(evaluated.trace, evaluated.info);
+		analyze::ThreadFold fold(evaluated.trace, evaluated.info);
 		trace::Trace again = samples::trace(history.all(), events);
-		fold(again, machine);
+		feed(again, fold);
 		analyze::Usage usage;
 		std::uint64_t machine_idle = 0;
-		for (const analyze::Cpu &cpu : machine.cpus()) {
+		for (const analyze::Cpu &cpu : fold.cpus()) {
 			usage += cpu.usage;
 			machine_idle += cpu.idle;
 		}
@@ -408,7 +408,7 @@ TEST_CASE("states: what a short form lacks follows from earlier events, or the s
 						     "kid: name == \"sched_process_exit\" and comm == \"kid\"\n",
 						     "my.tree");
 	run_lengths::RunList list;
-	states::Evaluator evaluator(tree, analyze::source_of(trace, info), info, 0, {1000, 1300}, {}, list);
+	states::Evaluator evaluator(tree, analyze::input_of(trace, info), info, 0, {1000, 1300}, {}, list);
 	evaluate(trace, evaluator);
 	std::string text;
 	for (const Run &run : list.runs().at(0))

@@ -79,12 +79,12 @@ TEST_CASE("states: run lengths of a history that is still written are those of i
 
 		run_lengths::RunList wanted, got;
 		trace::Trace trace = samples::trace(history.all(), history::events);
-		states::Evaluator offline(tree, analyze::source_of(trace, info), info, 0, {begin, end}, {}, wanted);
+		states::Evaluator offline(tree, analyze::input_of(trace, info), info, 0, {begin, end}, {}, wanted);
 		evaluate(trace, offline);
 
 		const std::shared_ptr<const trace::Description> description = samples::description(history::events);
-		analyze::Source source{*description, {begin}, {}, false, {}, {}};
-		states::Evaluator evaluator(tree, source, info, 0, source.window, {}, got);
+		analyze::FoldInput input{*description, {begin}, {}, false, {}, {}};
+		states::Evaluator evaluator(tree, input, info, 0, input.window, {}, got);
 		Visitor visitor{evaluator};
 		trace::LiveStreams live(description, trace.begin_time(), 64);
 		live_feed::Feed feed(history.all(), *description);

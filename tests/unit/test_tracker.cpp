@@ -7,7 +7,7 @@
 #include "answers/report/activities_table.h"
 #include "monitor/card.h"
 #include "reading/activities/totals.h"
-#include "reading/analyze/machine.h"
+#include "reading/analyze/thread_fold.h"
 #include "samples.h"
 
 namespace test_tracker {
@@ -21,13 +21,13 @@ namespace {
 struct Folded {
 	explicit Folded(trace::Trace all, Label by = Label::process, analyze::Scope scope = {},
 			std::vector<analyze::FunctionLeftOut> left_out = {})
-	    : info(make_info(std::move(left_out))), trace(std::move(all)), machine(trace, info, std::move(scope)),
-	      tracker(analyze::source_of(trace, info), machine, {by == Label::argument, nullptr}),
-	      totals({activities::Source::program, {Label::activity, by}}, machine, tracker)
+	    : info(make_info(std::move(left_out))), trace(std::move(all)), fold(trace, info, std::move(scope)),
+	      tracker(analyze::input_of(trace, info), fold, {by == Label::argument, nullptr}),
+	      totals({activities::Source::program, {Label::activity, by}}, fold, tracker)
 	{
 		tracker.add(totals);
-		machine.add(tracker);
-		analyze::fold(trace, machine);
+		fold.add(tracker);
+		analyze::feed(trace, fold);
 		tracker.finish();
 		rows = totals.rows();
 	}
@@ -61,7 +61,7 @@ struct Folded {
 
 	analyze::RecordingInfo info;
 	trace::Trace trace;
-	analyze::Machine machine;
+	analyze::ThreadFold fold;
 	activities::Tracker tracker;
 	activities::Totals totals;
 	std::vector<activities::TotalsRow> rows;

@@ -19,7 +19,7 @@
 #include "answers/view/timeline.h"
 #include "answers/view/view.h"
 #include "history.h"
-#include "reading/analyze/machine.h"
+#include "reading/analyze/thread_fold.h"
 
 namespace test_view {
 
@@ -298,11 +298,11 @@ view::Timeline picture_of(history::History &history, std::uint64_t time, std::si
 {
 	trace::Trace trace = samples::trace(history.all(), history::events);
 	const analyze::RecordingInfo info = history::make_info(0, time + 10, true, false);
-	analyze::Machine machine(trace, info);
-	view::Timeline timeline(machine.window_begin(), machine.window_end(), 2, max_bytes);
-	machine.add(timeline);
-	analyze::fold(trace, machine);
-	timeline.finish(machine);
+	analyze::ThreadFold fold(trace, info);
+	view::Timeline timeline(fold.window_begin(), fold.window_end(), 2, max_bytes);
+	fold.add(timeline);
+	analyze::feed(trace, fold);
+	timeline.finish(fold);
 	return timeline;
 }
 
@@ -394,14 +394,14 @@ TEST_CASE("view: a thread's time is in the cgroup that it was in then, at every 
 		history::History history = some_schedule(random, time, true);
 		trace::Trace trace = samples::trace(history.all(), history::events);
 		const analyze::RecordingInfo info = history::make_info(0, time + 10, true, false);
-		analyze::Machine machine(trace, info);
-		view::Timeline timeline(machine.window_begin(), machine.window_end(), 2, 1 << 24);
-		machine.add(timeline);
-		analyze::fold(trace, machine);
-		timeline.finish(machine);
+		analyze::ThreadFold fold(trace, info);
+		view::Timeline timeline(fold.window_begin(), fold.window_end(), 2, 1 << 24);
+		fold.add(timeline);
+		analyze::feed(trace, fold);
+		timeline.finish(fold);
 		std::map<std::string, std::uint64_t> of_fold;
-		for (const analyze::Thread &thread : machine.threads())
-			machine.visit_cgroups(thread, [&](std::uint64_t cgroup, const analyze::Usage &usage) {
+		for (const analyze::Thread &thread : fold.threads())
+			fold.visit_cgroups(thread, [&](std::uint64_t cgroup, const analyze::Usage &usage) {
 				if (thread.tid != 0 && usage.cpu())
 					of_fold[cgroup ? fmt::format("cgroup {}", cgroup) : "unknown"] += usage.cpu();
 			});
@@ -461,13 +461,13 @@ TEST_CASE("view: a picture's sums are those of the fold whatever number a thread
 		}
 		trace::Trace trace = samples::trace(history.all(), events);
 		const analyze::RecordingInfo info = history::make_info(5, time + 10, true, false);
-		analyze::Machine machine(trace, info);
-		view::Timeline timeline(machine.window_begin(), machine.window_end(), 1, 1 << 20);
-		machine.add(timeline);
-		analyze::fold(trace, machine);
-		timeline.finish(machine);
+		analyze::ThreadFold fold(trace, info);
+		view::Timeline timeline(fold.window_begin(), fold.window_end(), 1, 1 << 20);
+		fold.add(timeline);
+		analyze::feed(trace, fold);
+		timeline.finish(fold);
 		for (const view::ThreadLanes &shown : timeline.threads()) {
-			const analyze::Thread &thread = machine.threads()[shown.number];
+			const analyze::Thread &thread = fold.threads()[shown.number];
 			INFO("thread " << thread.tid << " in round " << round);
 			if (thread.tid != 0)
 				CHECK(shown.ran() == thread.usage.cpu());
@@ -496,14 +496,14 @@ TEST_CASE("view: who is found on a CPU did not have it before it was offline")
 	    history.all(), history::events + samples::event_block(EDC_ID_CPU_OFFLINE, "cpu_offline",
 								  "u16_t reserved; u32_t cpu; u32_t reserved1;"));
 	const analyze::RecordingInfo info = history::make_info(0, 1000, true, false);
-	analyze::Machine machine(trace, info);
-	view::Timeline timeline(machine.window_begin(), machine.window_end(), 2, 1 << 20);
-	machine.add(timeline);
-	analyze::fold(trace, machine);
-	timeline.finish(machine);
-	CHECK(machine.cpus()[1].offline == 300);
-	REQUIRE(machine.thread(7));
-	CHECK(machine.thread(7)->usage.cpu() == 50);
+	analyze::ThreadFold fold(trace, info);
+	view::Timeline timeline(fold.window_begin(), fold.window_end(), 2, 1 << 20);
+	fold.add(timeline);
+	analyze::feed(trace, fold);
+	timeline.finish(fold);
+	CHECK(fold.cpus()[1].offline == 300);
+	REQUIRE(fold.thread(7));
+	CHECK(fold.thread(7)->usage.cpu() == 50);
 	const std::uint32_t place = timeline.find(7, 1, 700);
 	REQUIRE(place != view::Timeline::no_place);
 	CHECK(timeline.threads()[place].ran() == 50);
@@ -521,18 +521,18 @@ TEST_CASE("view: a picture's sums are those of the fold")
 		analyze::RecordingInfo info = history::make_info(5, time + 10, round % 3 != 0, false);
 		info.cost_ns["call_edge"] = 3; // outside the tokens of a call, and of a fault
 		info.cost_ns["fault_edge"] = 2;
-		analyze::Machine machine(trace, info);
-		view::Timeline timeline(machine.window_begin(), machine.window_end(), 2, round % 5 ? 1 << 20 : 1);
-		machine.add(timeline);
-		analyze::fold(trace, machine);
-		timeline.finish(machine);
+		analyze::ThreadFold fold(trace, info);
+		view::Timeline timeline(fold.window_begin(), fold.window_end(), 2, round % 5 ? 1 << 20 : 1);
+		fold.add(timeline);
+		analyze::feed(trace, fold);
+		timeline.finish(fold);
 		std::uint64_t of_lanes = 0, of_threads = 0;
 		for (const view::ThreadLanes &thread : timeline.threads()) {
 			of_lanes += thread.ran();
 			for (unsigned level = timeline.first_level(); level < view::levels; ++level)
 				CHECK(busy(thread.runs(level, 0, ~std::uint64_t(0))) == thread.ran());
 		}
-		for (const analyze::Thread &thread : machine.threads()) {
+		for (const analyze::Thread &thread : fold.threads()) {
 			of_threads += thread.usage.cpu();
 			for (const view::ThreadLanes &shown : timeline.threads())
 				if (shown.tid == thread.tid && thread.tid != 0 && cpus == 1) {
@@ -551,7 +551,7 @@ TEST_CASE("view: a picture's sums are those of the fold")
 		CHECK(all(bytes).size() == bytes);
 		if (bytes > 4 * timeline.cpus().size()) // there are slices
 			CHECK_THROWS(all(23));
-		for (const analyze::Cpu &cpu : machine.cpus())
+		for (const analyze::Cpu &cpu : fold.cpus())
 			for (const view::CpuLane &lane : timeline.cpus()) {
 				if (lane.number != cpu.number)
 					continue;
@@ -577,15 +577,15 @@ TEST_CASE("view: a part that is read again has what a picture of all of it would
 		const trace::Trace trace = samples::trace(history.all(), history::events);
 		const analyze::RecordingInfo info = history::make_info(0, time + 10, true, false);
 		const auto picture = [&](std::uint64_t bins) {
-			analyze::Machine machine(trace, info);
-			view::Timeline timeline(machine.window_begin(), machine.window_end(), 2, 1 << 24, bins);
-			machine.add(timeline);
+			analyze::ThreadFold fold(trace, info);
+			view::Timeline timeline(fold.window_begin(), fold.window_end(), 2, 1 << 24, bins);
+			fold.add(timeline);
 			trace::Problems problems;
 			trace::merge(
-			    trace, problems, {}, [&](const trace::Event &event) { machine.event(event); },
+			    trace, problems, {}, [&](const trace::Event &event) { fold.event(event); },
 			    [](const trace::StreamInfo &, std::uint64_t, std::uint64_t, std::uint64_t) {});
-			machine.finish();
-			timeline.finish(machine);
+			fold.finish();
+			timeline.finish(fold);
 			return timeline;
 		};
 		const view::Timeline kept = picture(1024); // many waits are longer than its bins

@@ -12,7 +12,7 @@
 #include "answers/view/kept_bytes.h"
 #include "answers/view/tile.h"
 #include "reading/activities/totals.h"
-#include "reading/analyze/machine.h"
+#include "reading/analyze/thread_fold.h"
 
 namespace test_view_activities {
 
@@ -26,18 +26,18 @@ constexpr std::uint64_t bin = 256;
 
 struct Shown {
 	explicit Shown(History &history, std::size_t max_bytes = view::ActivityLanes::max_bytes)
-	    : info(make_info()), trace(samples::trace(history.streams, events)), machine(trace, info),
-	      timeline(machine.window_begin(), machine.window_end(), 1, 1 << 20),
-	      tracker(analyze::source_of(trace, info), machine, {}),
-	      totals({activities::Source::program, {Label::activity, Label::process}}, machine, tracker)
+	    : info(make_info()), trace(samples::trace(history.streams, events)), thread_fold(trace, info),
+	      timeline(thread_fold.window_begin(), thread_fold.window_end(), 1, 1 << 20),
+	      tracker(analyze::input_of(trace, info), thread_fold, {}),
+	      totals({activities::Source::program, {Label::activity, Label::process}}, thread_fold, tracker)
 	{
-		view::ActivityFold fold(machine, tracker, timeline, max_bytes);
+		view::ActivityFold fold(thread_fold, tracker, timeline, max_bytes);
 		tracker.add(totals);
 		tracker.add(fold);
-		machine.add(timeline);
-		machine.add(tracker);
-		analyze::fold(trace, machine);
-		timeline.finish(machine);
+		thread_fold.add(timeline);
+		thread_fold.add(tracker);
+		analyze::feed(trace, thread_fold);
+		timeline.finish(thread_fold);
 		tracker.finish();
 		lanes = fold.finish();
 	}
@@ -68,7 +68,7 @@ struct Shown {
 
 	analyze::RecordingInfo info;
 	trace::Trace trace;
-	analyze::Machine machine;
+	analyze::ThreadFold thread_fold;
 	view::Timeline timeline;
 	activities::Tracker tracker;
 	activities::Totals totals;

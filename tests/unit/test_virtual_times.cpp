@@ -11,7 +11,7 @@
 #include "answers/report/virtual_table.h"
 #include "history.h"
 #include "pipe_history.h"
-#include "reading/analyze/fold.h"
+#include "reading/analyze/feed.h"
 #include "reading/cost/virtual_times.h"
 
 namespace test_virtual_times {
@@ -52,26 +52,26 @@ struct Computed {
 	explicit Computed(History &history, analyze::RecordingInfo of = info_of_command(),
 			  cost::VirtualCost costs = cost_of_ten())
 	    : cost(std::move(costs)), info(std::move(of)), trace(samples::trace(history.all(), all_events)),
-	      machine(trace, info), times(machine, info, cost)
+	      fold(trace, info), times(fold, info, cost)
 	{
-		machine.add(times);
-		analyze::fold(trace, machine, [&](const trace::Event &event) { times.event(event); });
+		fold.add(times);
+		analyze::feed(trace, fold, [&](const trace::Event &event) { times.event(event); });
 	}
 	cost::RemovedTimes removed(std::int32_t tid, Bound bound = Bound::middle) const
 	{
-		return times.removed(*machine.thread(tid), bound);
+		return times.removed(*fold.thread(tid), bound);
 	}
 	report::VirtualReport report() const
 	{
 		report::UsageOptions options;
 		options.with_sleepers = false;
-		return {machine, times, cost, trace.description().clock, options};
+		return {fold, times, cost, trace.description().clock, options};
 	}
 
 	cost::VirtualCost cost;
 	analyze::RecordingInfo info;
 	trace::Trace trace;
-	analyze::Machine machine;
+	analyze::ThreadFold fold;
 	cost::VirtualTimes times;
 };
 
@@ -108,8 +108,8 @@ TEST_CASE("virtual times: of a command and what it waits for")
 {
 	History history = command_history();
 	const Computed computed(history);
-	CHECK(computed.times.is_recorder(*computed.machine.thread(recorder)));
-	CHECK(!computed.times.is_recorder(*computed.machine.thread(command)));
+	CHECK(computed.times.is_recorder(*computed.fold.thread(recorder)));
+	CHECK(!computed.times.is_recorder(*computed.fold.thread(command)));
 	// From its switch at 50 the creation and the switch away; then from 540 on the end and another switch.
 	CHECK(computed.removed(command).running == 40);
 	// The worker: 20 faults, the waking, the switch.

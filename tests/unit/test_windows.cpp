@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Windows of a fold that goes on (Machine::end_window): each has what a recording that ended there has, and threads
+// Windows of a fold that goes on (ThreadFold::end_window): each has what a recording that ended there has, and threads
 // that have ended leave it.
 #include <algorithm>
 #include <random>
@@ -19,25 +19,25 @@ namespace {
 
 // Feeds all, and calls at_end(cut) at the end of each window.
 template <class AtEnd>
-void feed(trace::Trace &trace, Machine &machine, const std::vector<std::uint64_t> &cuts, AtEnd at_end)
+void feed(trace::Trace &trace, ThreadFold &fold, const std::vector<std::uint64_t> &cuts, AtEnd at_end)
 {
 	std::size_t next = 0;
 	const auto pass = [&](std::uint64_t time) {
 		for (; next < cuts.size() && time >= cuts[next]; ++next) {
-			machine.end_window(cuts[next]);
+			fold.end_window(cuts[next]);
 			at_end(cuts[next]);
-			machine.begin_window();
+			fold.begin_window();
 		}
 	};
 	trace::merge(
 	    trace, {},
 	    [&](const trace::Event &event) {
 		    pass(event.time);
-		    machine.event(event);
+		    fold.event(event);
 	    },
 	    [&](const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t) {
 		    pass(from);
-		    machine.gap(stream, from, to);
+		    fold.gap(stream, from, to);
 	    });
 	pass(~std::uint64_t(0));
 }
@@ -54,17 +54,16 @@ TEST_CASE("windows: each has what a recording that ended there has")
 			list_one(history, random);
 		trace::Trace trace = samples::trace(history.all(), events);
 		const std::uint64_t begin = random() % 40;
-		Machine machine(trace, info_until(begin, ~std::uint64_t(0)));
+		ThreadFold fold(trace, info_until(begin, ~std::uint64_t(0)));
 		std::uint64_t from = begin;
-		feed(trace, machine, random_cuts(random, begin, time), [&](std::uint64_t cut) {
+		feed(trace, fold, random_cuts(random, begin, time), [&](std::uint64_t cut) {
 			INFO("round " << round << ", from " << from << " to " << cut);
-			CHECK(machine.window_begin() == from);
-			CHECK(machine.window_end() == cut);
-			const Figures live = figures(machine),
-				      witness = cut_off(trace, info_until(begin, cut), from, cut);
+			CHECK(fold.window_begin() == from);
+			CHECK(fold.window_end() == cut);
+			const Figures live = figures(fold), witness = cut_off(trace, info_until(begin, cut), from, cut);
 			CHECK(live.threads == witness.threads);
 			CHECK(live.cpus == witness.cpus);
-			for (const analyze::Cpu &cpu : machine.cpus())
+			for (const analyze::Cpu &cpu : fold.cpus())
 				CHECK(cpu.usage.cpu() + cpu.idle == cut - from);
 			from = cut;
 		});
@@ -100,7 +99,7 @@ TEST_CASE("windows: threads that have ended leave the fold, and nothing else cha
 		cuts.push_back(cut);
 	std::vector<Figures> kept, forgotten;
 	const analyze::RecordingInfo info = info_until(0, ~std::uint64_t(0));
-	Machine all(trace, info), some(trace, info);
+	ThreadFold all(trace, info), some(trace, info);
 	feed(trace, all, cuts, [&](std::uint64_t) { kept.push_back(figures(all)); });
 	std::size_t most = 0;
 	feed(trace, some, cuts, [&](std::uint64_t) {
@@ -124,16 +123,16 @@ TEST_CASE("windows: a thread whose end was lost is forgotten when it is said to 
 	history.cpu(0).open(300, 5);
 	history.switches(0, 400, 0, running, 9);
 	trace::Trace trace = samples::trace(history.all(), events);
-	Machine machine(trace, info_until(50, ~std::uint64_t(0)));
+	ThreadFold fold(trace, info_until(50, ~std::uint64_t(0)));
 	std::vector<std::int32_t> asked;
 	const auto is_gone = [&](const analyze::Thread &thread) {
 		asked.push_back(thread.tid);
 		return thread.tid == 7;
 	};
-	feed(trace, machine, {250, 500}, [&](std::uint64_t) { machine.forget(is_gone); });
+	feed(trace, fold, {250, 500}, [&](std::uint64_t) { fold.forget(is_gone); });
 	CHECK(asked == std::vector<std::int32_t>{7, 8, 8}); // after the loss; 9 runs
-	CHECK(machine.thread(7) == nullptr);
-	CHECK(machine.thread(8) != nullptr);
+	CHECK(fold.thread(7) == nullptr);
+	CHECK(fold.thread(8) != nullptr);
 }
 
 } // namespace test_windows

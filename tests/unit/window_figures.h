@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "history.h"
-#include "reading/analyze/machine.h"
+#include "reading/analyze/thread_fold.h"
 
 namespace windows {
 
 using namespace monitor;
 using namespace history;
-using analyze::Machine;
+using analyze::ThreadFold;
 
 inline std::vector<std::uint64_t> figures(const analyze::Usage &usage)
 {
@@ -34,10 +34,10 @@ struct Figures {
 	bool operator==(const Figures &) const = default;
 };
 
-inline Figures figures(const Machine &machine)
+inline Figures figures(const ThreadFold &fold)
 {
 	Figures all;
-	for (const analyze::Thread &thread : machine.threads()) {
+	for (const analyze::Thread &thread : fold.threads()) {
 		std::vector<std::uint64_t> of = figures(thread.usage);
 		if (std::ranges::count(of, 0u) == static_cast<std::ptrdiff_t>(of.size()))
 			continue;
@@ -45,9 +45,9 @@ inline Figures figures(const Machine &machine)
 		sum.resize(of.size());
 		std::ranges::transform(sum, of, sum.begin(), std::plus());
 	}
-	for (const analyze::Cpu &cpu : machine.cpus()) {
+	for (const analyze::Cpu &cpu : fold.cpus()) {
 		std::vector<std::uint64_t> of = figures(cpu.usage);
-		of.push_back(machine.idle_ticks(cpu));
+		of.push_back(fold.idle_ticks(cpu));
 		of.push_back(cpu.runner_unknown);
 		all.cpus.push_back(std::move(of));
 	}
@@ -65,19 +65,19 @@ inline analyze::RecordingInfo info_until(std::uint64_t begin, std::uint64_t end)
 inline Figures cut_off(trace::Trace &trace, analyze::RecordingInfo info, std::uint64_t from, std::uint64_t time)
 {
 	info.end.time = time;
-	Machine machine(trace, info, {{from, time - 1}, {}, {}});
+	ThreadFold fold(trace, info, {{from, time - 1}, {}, {}});
 	trace::merge(
 	    trace, {},
 	    [&](const trace::Event &event) {
 		    if (event.time < time)
-			    machine.event(event);
+			    fold.event(event);
 	    },
 	    [&](const trace::StreamInfo &stream, std::uint64_t gap_from, std::uint64_t to, std::uint64_t) {
 		    if (gap_from < time)
-			    machine.gap(stream, gap_from, to);
+			    fold.gap(stream, gap_from, to);
 	    });
-	machine.finish();
-	return figures(machine);
+	fold.finish();
+	return figures(fold);
 }
 
 inline std::vector<std::uint64_t> random_cuts(std::mt19937 &random, std::uint64_t begin, std::uint64_t end)

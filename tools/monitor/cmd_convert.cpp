@@ -182,12 +182,12 @@ class StacksOrWaits {
 public:
 	explicit StacksOrWaits(const ConvertArguments &arguments)
 	    : trace_(open_trace(arguments.directories, arguments.tdl)), info_(analyze::recording_of(trace_)),
-	      machine_(trace_, info_, arguments.selection.scope(trace_, info_))
+	      fold_(trace_, info_, arguments.selection.scope(trace_, info_))
 	{
 		expect_events(trace_, "a file of stacks");
-		machine_.add(stacks_);
-		machine_.add(waits_);
-		losses_ = analyze::fold(trace_, machine_);
+		fold_.add(stacks_);
+		fold_.add(waits_);
+		losses_ = analyze::feed(trace_, fold_);
 		if (stacks_.any())
 			find_stacks(arguments);
 		else if (info_.present && !info_.has_program("sched_waking"))
@@ -213,8 +213,8 @@ public:
 	{
 		return {fmt::format("{} on {}{}{}", info_.command.empty() ? "the machine" : info_.short_command(),
 				    info_.host.empty() ? "?" : info_.host, info_.note.empty() ? "" : ": ", info_.note),
-			clock().wall_ns(machine_.window_begin()),
-			clock().to_ns(machine_.window_end() - machine_.window_begin()), info_.stacks.timer_hz};
+			clock().wall_ns(fold_.window_begin()), clock().to_ns(fold_.window_end() - fold_.window_begin()),
+			info_.stacks.timer_hz};
 	}
 
 private:
@@ -226,7 +226,7 @@ private:
 			throw CLI::ValidationError(
 			    "--cpu: a thread that is blocked is on no CPU, so what threads waited for can only be "
 			    "limited to times and threads");
-		profiles_.push_back(waits_.profile(machine_, clock()));
+		profiles_.push_back(waits_.profile(fold_, clock()));
 	}
 
 	void find_stacks(const ConvertArguments &arguments)
@@ -234,7 +234,7 @@ private:
 		symbols::SymbolOptions options;
 		options.debug_directories = arguments.debug_directories;
 		options.lines = arguments.lines;
-		report::NamedStacks named(arguments.directories.front(), clock(), info_, machine_, stacks_,
+		report::NamedStacks named(arguments.directories.front(), clock(), info_, fold_, stacks_,
 					  std::move(options));
 		const bool takes_several = arguments.format().format == Target::speedscope && arguments.by.empty();
 		const report::StackBy chosen = reports::stacks_by(arguments.by, info_);
@@ -246,7 +246,7 @@ private:
 
 	trace::Trace trace_;
 	analyze::RecordingInfo info_;
-	analyze::Machine machine_;
+	analyze::ThreadFold fold_;
 	analyze::StackFold stacks_;
 	exporting::WaitFold waits_;
 	trace::Losses losses_;

@@ -24,8 +24,8 @@
 #include "plots.h"
 #include "problems.h"
 #include "reading/activities/table.h"
-#include "reading/analyze/machine.h"
 #include "reading/analyze/recording_info.h"
+#include "reading/analyze/thread_fold.h"
 #include "selection.h"
 #include "tdl_option.h"
 #include "terminal.h"
@@ -406,16 +406,16 @@ void print_periods(trace::Trace &trace, const StatArguments &arguments, Charts &
 	if (has_other)
 		expect_events(trace, "more than the numbers of all events");
 	const analyze::RecordingInfo info = analyze::recording_of(trace);
-	analyze::Machine machine(trace, info, arguments.selection.scope(trace, info));
-	analyze::fold(trace, machine);
-	print_table(report::periods_table(machine.periods(), trace.description()), arguments, "count", charts);
+	analyze::ThreadFold fold(trace, info, arguments.selection.scope(trace, info));
+	analyze::feed(trace, fold);
+	print_table(report::periods_table(fold.periods(), trace.description()), arguments, "count", charts);
 	if (info.has_counts_only() && is_text(arguments))
 		fmt::print("only the numbers of events were recorded (--count-only): how long anything took, and who "
 			   "did it, is unknown\n");
-	if (machine.periods().lossy)
+	if (fold.periods().lossy)
 		fmt::print(is_text(arguments) ? stdout : stderr,
-			   "events were lost in {} of {} periods: counts are too small\n", machine.periods().lossy,
-			   machine.periods().count);
+			   "events were lost in {} of {} periods: counts are too small\n", fold.periods().lossy,
+			   fold.periods().count);
 	if (!arguments.plot.file.empty())
 		write_svg(charts, arguments.plot.file, "");
 }

@@ -172,7 +172,7 @@ Source read_runs(trace::Trace &trace, const analyze::RecordingInfo &info, const 
 			    fmt::format("this recording has no events, only the run lengths of its tree {}: leave "
 					"out --tree",
 					readable(info.states->name)));
-		evaluator.emplace(tree, analyze::source_of(trace, info), info, trace.begin_time(),
+		evaluator.emplace(tree, analyze::input_of(trace, info), info, trace.begin_time(),
 				  analyze::window_of(trace, info), arguments.selection.scope(trace, info), sink);
 		evaluate(trace, *evaluator);
 		return {evaluator->subjects(), evaluator->window_end() - evaluator->window_begin()};

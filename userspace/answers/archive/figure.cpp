@@ -14,8 +14,8 @@
 #include "reading/activities/distribution.h"
 #include "reading/activities/tracker.h"
 #include "reading/analyze/clock_bound.h"
-#include "reading/analyze/machine.h"
 #include "reading/analyze/recorded.h"
+#include "reading/analyze/thread_fold.h"
 #include "reading/events/trace.h"
 
 namespace monitor::archive {
@@ -137,31 +137,31 @@ Measured measure(const std::string &directory, const std::vector<Figure> &figure
 {
 	trace::Trace trace = trace::Trace::open(directory);
 	const analyze::RecordingInfo info = analyze::recording_of(trace);
-	const analyze::Source source = analyze::source_of(trace, info);
-	analyze::Machine machine(source, info);
-	activities::Tracker tracker(source, machine, {});
+	const analyze::FoldInput input = analyze::input_of(trace, info);
+	analyze::ThreadFold fold(input, info);
+	activities::Tracker tracker(input, fold, {});
 	Durations durations;
 	tracker.add(durations);
-	machine.add(tracker);
+	fold.add(tracker);
 	if (any(figures, Figure::Kind::cpu) || any(figures, Figure::Kind::calls))
-		analyze::fold(trace, machine);
+		analyze::feed(trace, fold);
 	const report::Summary summary =
-	    report::summarize(trace, info, analyze::ClockBound(trace.description(), info), machine.tokens());
+	    report::summarize(trace, info, analyze::ClockBound(trace.description(), info), fold.tokens());
 	const double wall_ns = summary.wall_ns;
 	// Else a call that is not there may have been made.
 	const bool is_whole = summary.complete && summary.lost == 0u && summary.misses.value_or(0) == 0 &&
-			      machine.gaps() == 0 && trace.problems().empty() && !info.has_partial();
+			      fold.gaps() == 0 && trace.problems().empty() && !info.has_partial();
 	const trace::Clock &clock = trace.description().clock;
-	const analyze::Recorded recorded = analyze::recorded(trace, info, machine.kinds());
+	const analyze::Recorded recorded = analyze::recorded(trace, info, fold.kinds());
 	const bool has_switches = info.has_tokens && !info.has_counts_only() &&
-				  machine.kinds().has(analyze::Kind::sched_switch) &&
+				  fold.kinds().has(analyze::Kind::sched_switch) &&
 				  (!info.present || info.has_program("sched_switch"));
 	report::Table by_command;
 	if (has_switches && any(figures, Figure::Kind::cpu)) {
 		report::UsageOptions options;
 		options.grouping = {report::GroupBy::command, info.filtering(), {}};
 		options.recorded = recorded;
-		by_command = report::usage_table(machine, clock, options);
+		by_command = report::usage_table(fold, clock, options);
 	}
 	// Statistics have sums of calls instead.
 	const bool has_calls =
@@ -169,8 +169,8 @@ Measured measure(const std::string &directory, const std::vector<Figure> &figure
 	Measured measured;
 	measured.is_final = info.complete() || trace.is_generic_ctf();
 	for (const Figure &figure : figures) {
-		if (figure.kind == Figure::Kind::calls && has_calls && !machine.kinds().may_be_call(figure.subject) &&
-		    durations.of(figure.subject, machine.kinds()).count == 0)
+		if (figure.kind == Figure::Kind::calls && has_calls && !fold.kinds().may_be_call(figure.subject) &&
+		    durations.of(figure.subject, fold.kinds()).count == 0)
 			continue;
 		auto &value = measured.values[figure.text()];
 		if (figure.kind == Figure::Kind::elapsed && wall_ns > 0)
@@ -178,7 +178,7 @@ Measured measure(const std::string &directory, const std::vector<Figure> &figure
 		if (figure.kind == Figure::Kind::cpu && has_switches)
 			value = cpu_of(figure.subject, by_command);
 		if (figure.kind == Figure::Kind::calls && has_calls) {
-			const OfCall of_call = durations.of(figure.subject, machine.kinds());
+			const OfCall of_call = durations.of(figure.subject, fold.kinds());
 			if (of_call.count > 0 || is_whole)
 				value = statistic_of(of_call, figure.statistic, clock);
 		}

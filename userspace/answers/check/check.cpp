@@ -16,7 +16,7 @@
 #include "kernel_totals.h"
 #include "order.h"
 #include "reading/analyze/counter_fold.h"
-#include "reading/analyze/machine.h"
+#include "reading/analyze/thread_fold.h"
 #include "reading/events/fetched_packets.h"
 #include "states.h"
 #include "statistics.h"
@@ -121,16 +121,16 @@ private:
 	std::uint64_t begin_;
 };
 
-void judge_hidden(const Machine &machine, std::vector<Statement> &statements)
+void judge_hidden(const ThreadFold &fold, std::vector<Statement> &statements)
 {
-	const auto example = std::ranges::find_if(machine.threads(), &Thread::hidden);
-	if (example != machine.threads().end())
+	const auto example = std::ranges::find_if(fold.threads(), &Thread::hidden);
+	if (example != fold.threads().end())
 		statements.push_back(
 		    {"hidden_threads", Verdict::not_checked,
 		     fmt::format(
 			 "this machine's kernel hides {} threads from tracing (of process {}, {}): their events "
 			 "are missing, and the kernel's figures are compared with that allowance",
-			 machine.hidden_threads(), example->tgid, machine.leader(*example).name)});
+			 fold.hidden_threads(), example->tgid, fold.leader(*example).name)});
 }
 
 // `torn`: of the recorder's own streams, of which nothing is ever lost, one that lacks packets; "": none.
@@ -264,13 +264,13 @@ std::vector<const char *> missing_of_late_cpu(const RecordingInfo &info, const s
 }
 
 // CPUs that came online later, or came back, which ends what was opened for them.
-void judge_late_cpus(const Machine &machine, const RecordingInfo &info, std::vector<Statement> &statements)
+void judge_late_cpus(const ThreadFold &fold, const RecordingInfo &info, std::vector<Statement> &statements)
 {
 	std::map<std::uint32_t, std::vector<std::string>> opened_on;
 	for (const LateCpu &late : info.late_cpus)
 		opened_on[late.cpu] = late.opened;
-	for (std::uint32_t number = 0; number < machine.cpus().size(); ++number) {
-		const Cpu &cpu = machine.cpus()[number];
+	for (std::uint32_t number = 0; number < fold.cpus().size(); ++number) {
+		const Cpu &cpu = fold.cpus()[number];
 		const auto opened = opened_on.find(number);
 		const bool came = opened != opened_on.end() || (cpu.offline && !cpu.is_offline);
 		if (!came || cpu.idle + cpu.usage.cpu() == 0)
@@ -351,15 +351,15 @@ std::vector<Statement> judge_in_one_pass(trace::Trace &trace, const RecordingInf
 		return statements;
 	}
 	const trace::Clock &clock = trace.description().clock;
-	Machine machine(trace, info);
+	ThreadFold fold(trace, info);
 	Contradictions contradictions(clock, info, trace.begin_time());
-	machine.add(contradictions);
+	fold.add(contradictions);
 	Conservation conservation;
-	KernelComparison kernel(machine.kinds(), clock, info);
-	machine.add(kernel);
-	KernelTotals totals(trace.description(), machine.kinds(), info);
-	UserTimes user_times(machine);
-	machine.add(user_times);
+	KernelComparison kernel(fold.kinds(), clock, info);
+	fold.add(kernel);
+	KernelTotals totals(trace.description(), fold.kinds(), info);
+	UserTimes user_times(fold);
+	fold.add(user_times);
 	std::optional<FlightCheck> flight;
 	if (info.flight)
 		flight.emplace(trace.description());
@@ -367,7 +367,7 @@ std::vector<Statement> judge_in_one_pass(trace::Trace &trace, const RecordingInf
 	std::optional<CounterFold> counters;
 	if (info.counters && (!info.counters->sets.empty() || info.counters->ratio_bits)) {
 		counters.emplace(trace.description(), *info.counters);
-		machine.add(*counters);
+		fold.add(*counters);
 	}
 	std::string torn;
 	trace::merge(
@@ -377,7 +377,7 @@ std::vector<Statement> judge_in_one_pass(trace::Trace &trace, const RecordingInf
 		    if (flight)
 			    flight->event(event);
 		    user_times.event(event);
-		    machine.event(event);
+		    fold.event(event);
 		    kernel.event(event);
 		    totals.event(event);
 		    if (event.stream->is_recorder())
@@ -387,12 +387,12 @@ std::vector<Statement> judge_in_one_pass(trace::Trace &trace, const RecordingInf
 		    conservation.gap(stream, lost);
 		    if (stream.is_recorder())
 			    torn = stream.name;
-		    machine.gap(stream, from, to);
+		    fold.gap(stream, from, to);
 		    user_times.gap(stream);
 	    });
-	machine.finish();
+	fold.finish();
 	if (counters)
-		counters->finish(machine);
+		counters->finish(fold);
 
 	std::vector<Statement> statements;
 	judge_wholeness(trace, info, torn, statements);
@@ -401,22 +401,21 @@ std::vector<Statement> judge_in_one_pass(trace::Trace &trace, const RecordingInf
 				      "only a part of the trace is here, so its events are not compared with what the "
 				      "probes and the kernel counted"});
 		contradictions.judge(statements);
-		judge_hidden(machine, statements);
+		judge_hidden(fold, statements);
 		if (!trace.is_empty())
 			judge_clock(bound, clock, info, trace.begin_time(), statements);
 		return statements;
 	}
-	conservation.judge(info, machine.hidden_threads() > 0 || !info.has_tokens, statements);
+	conservation.judge(info, fold.hidden_threads() > 0 || !info.has_tokens, statements);
 	if (flight && info.complete())
 		flight->judge(info, statements);
-	judge_kernel_figures(totals, kernel, info, info.complete() && info.lost() == 0 && machine.gaps() == 0,
-			     statements);
+	judge_kernel_figures(totals, kernel, info, info.complete() && info.lost() == 0 && fold.gaps() == 0, statements);
 	judge_witness(info, clock, statements);
 	contradictions.judge(statements);
 	if (counters)
 		judge_counters(*counters, statements);
-	judge_hidden(machine, statements);
-	judge_late_cpus(machine, info, statements);
+	judge_hidden(fold, statements);
+	judge_late_cpus(fold, info, statements);
 	judge_clock(bound, clock, info, trace.begin_time(), statements);
 	user_times.judge(bound.largest(), clock, statements);
 	return statements;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "check.h"
-#include "reading/analyze/machine.h"
+#include "reading/analyze/thread_fold.h"
 #include "reading/analyze/tid_table.h"
 
 namespace monitor::check {
@@ -17,7 +17,7 @@ class KernelComparison : public analyze::Observer {
 public:
 	KernelComparison(const EventKinds &kinds, const trace::Clock &clock, const RecordingInfo &info);
 
-	// Call after the Machine that this observes has processed the event.
+	// Call after the ThreadFold that this observes has processed the event.
 	void event(const trace::Event &event);
 	void exchanged(const Thread &one, const Thread &other) override;
 	void went_offline(const Cpu &cpu, const Thread &thread, std::uint64_t time) override;

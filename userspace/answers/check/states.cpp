@@ -79,7 +79,7 @@ Statement compare(trace::Trace &trace, const RecordingInfo &info)
 	const trace::TimeRange window = window_of(trace, info);
 	states::RecordedRuns recorded(trace, info, {});
 	recorded.read(recorded_digests);
-	states::Evaluator computed(recorded.tree(), source_of(trace, info), info, trace.begin_time(), window, {},
+	states::Evaluator computed(recorded.tree(), input_of(trace, info), info, trace.begin_time(), window, {},
 				   computed_digests);
 	evaluate(trace, computed);
 	const auto of_recorder = recorded_digests.by_name(recorded.subjects());

@@ -11,7 +11,7 @@
 
 #include "counted_periods.h"
 #include "monitor/function_table.h"
-#include "reading/analyze/machine.h"
+#include "reading/analyze/thread_fold.h"
 #include "reading/events/fetched_packets.h"
 
 namespace monitor::check {
@@ -207,9 +207,9 @@ void judge_statistics(trace::Trace &trace, const RecordingInfo &info, std::vecto
 {
 	// What was counted is known of the last recording into the trace only.
 	const std::uint64_t begin = info.start.time.value_or(0);
-	Machine machine(trace, info, {{info.lives.empty() ? 0 : begin, ~std::uint64_t(0)}, {}, {}, {}});
-	fold(trace, machine);
-	const Periods &periods = machine.periods();
+	ThreadFold fold(trace, info, {{info.lives.empty() ? 0 : begin, ~std::uint64_t(0)}, {}, {}, {}});
+	feed(trace, fold);
+	const Periods &periods = fold.periods();
 	if (!trace::fetched_parts(trace).empty()) {
 		statements.push_back(
 		    {"periods", Verdict::not_checked,
@@ -234,7 +234,7 @@ void judge_statistics(trace::Trace &trace, const RecordingInfo &info, std::vecto
 	if (info.has_counts_only())
 		return judge_counted(info, statements);
 	judge_user_events(periods, info, statements);
-	const bool is_hiding = machine.hidden_threads() > 0;
+	const bool is_hiding = fold.hidden_threads() > 0;
 	judge_activities(periods, info, trace.description(), is_hiding, statements);
 	statements.push_back(judge_switches(periods, info, is_hiding));
 }

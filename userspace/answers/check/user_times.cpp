@@ -32,7 +32,7 @@ void UserTimes::apart(std::uint64_t ticks, std::uint64_t time)
 
 void UserTimes::event(const trace::Event &event)
 {
-	const EventKind &kind = machine_.kinds()[*event.cls];
+	const EventKind &kind = fold_.kinds()[*event.cls];
 	if (kind.kind != Kind::sched_switch)
 		return;
 	if (OnCpu *on = cpu(event))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Compares user tokens, whose times are direct TSC reads, with kernel tokens: a thread posts only while it runs on that
 // CPU and is in no system call. So every user token near a call or a switch is a witness of the probes' times. Part of
-// check.cpp, which feeds it every event in order, before Machine gets it.
+// check.cpp, which feeds it every event in order, before ThreadFold gets it.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "check.h"
-#include "reading/analyze/machine.h"
+#include "reading/analyze/thread_fold.h"
 
 namespace monitor::check {
 
 class UserTimes : public analyze::Observer {
 public:
-	explicit UserTimes(const Machine &machine) : machine_(machine) {}
+	explicit UserTimes(const ThreadFold &fold) : fold_(fold) {}
 
 	void event(const trace::Event &event);
 	void gap(const trace::StreamInfo &stream);
@@ -46,7 +46,7 @@ private:
 	void on_switch(OnCpu &cpu, std::int32_t prev, std::int32_t next, std::uint64_t time);
 	void apart(std::uint64_t ticks, std::uint64_t time);
 
-	const Machine &machine_;
+	const ThreadFold &fold_;
 	std::vector<OnCpu> cpus_;
 	std::unordered_map<const Thread *, InCall> in_call_;
 	std::uint64_t tokens_ = 0, calls_ = 0, furthest_ = 0, furthest_time_ = 0;

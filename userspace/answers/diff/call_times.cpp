@@ -47,7 +47,7 @@ void CallTimes::moved(const analyze::Cpu &cpu, Mode from, Mode to, std::uint64_t
 	OfThread &of = threads_[cpu.current];
 	if (from == Mode::kernel) // a fault that was never completed
 		of.faults.kernel -= std::min(ticks, of.faults.kernel);
-	else if (from == Mode::user && cpu.current->usage[Mode::user] >= ticks) // else the Machine leaves it there
+	else if (from == Mode::user && cpu.current->usage[Mode::user] >= ticks) // else the ThreadFold leaves it there
 		of.open_path += ticks;
 }
 

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
-// How each thread's kernel time and its sleeps divide among system calls and page faults. Added to a Machine by
-// measure.cpp, which takes the sums of all modes from the Machine itself.
+// How each thread's kernel time and its sleeps divide among system calls and page faults. Added to a ThreadFold by
+// measure.cpp, which takes the sums of all modes from the ThreadFold itself.
 //
 // The kernel's path into a call and out of the one before it is outside all brackets, so it is unattributed
 // (Documentation/how-time-is-attributed.md). Here it is counted with the call, or the fault, that it leads to: a call
 // that is made twice as often takes twice of both.
-// Invariant: of a thread, the parts never exceed the Machine's time in the same mode.
+// Invariant: of a thread, the parts never exceed the ThreadFold's time in the same mode.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <unordered_map>
 
-#include "reading/analyze/machine.h"
+#include "reading/analyze/thread_fold.h"
 #include "rows.h"
 
 namespace monitor::diff {

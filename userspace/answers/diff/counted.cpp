@@ -10,8 +10,8 @@
 
 #include "base/error.h"
 #include "base/escape.h"
-#include "reading/analyze/fold.h"
-#include "reading/analyze/machine.h"
+#include "reading/analyze/feed.h"
+#include "reading/analyze/thread_fold.h"
 
 namespace monitor::diff {
 namespace {
@@ -35,15 +35,15 @@ void add_recording(CountedSide &side, trace::Trace trace, const Part &part)
 	const analyze::RecordingInfo info = analyze::recording_of(trace);
 	analyze::Scope scope;
 	scope.range = analyze::whole_periods(trace, info, range_of(part, trace, analyze::window_of(trace, info)));
-	analyze::Machine machine(trace, info, scope);
-	analyze::fold(trace, machine);
+	analyze::ThreadFold fold(trace, info, scope);
+	analyze::feed(trace, fold);
 	const trace::Description &description = trace.description();
 	for (const auto &cls : description.classes())
-		if (const auto counted = machine.periods().events.find(static_cast<std::uint32_t>(cls->id));
-		    counted != machine.periods().events.end())
+		if (const auto counted = fold.periods().events.find(static_cast<std::uint32_t>(cls->id));
+		    counted != fold.periods().events.end())
 			side.counts[cls->name] += counted->second;
-	side.seconds += static_cast<double>(description.clock.to_ns(machine.periods().ticks)) / 1e9;
-	side.lossy += machine.periods().lossy;
+	side.seconds += static_cast<double>(description.clock.to_ns(fold.periods().ticks)) / 1e9;
+	side.lossy += fold.periods().lossy;
 }
 
 report::Cell with(const report::Cell &a, const report::Cell &b, const auto &make)

@@ -12,7 +12,7 @@
 #include "reading/activities/totals.h"
 #include "reading/activities/tracker.h"
 #include "reading/analyze/clock_bound.h"
-#include "reading/analyze/fold.h"
+#include "reading/analyze/feed.h"
 #include "stack_rows.h"
 
 namespace monitor::diff {
@@ -49,20 +49,20 @@ std::string name_of_thread(const Thread &thread)
 	return thread.is_kernel && thread.name.starts_with("kworker/") ? "kworker" : or_unknown(thread.name);
 }
 
-RowKey key_of(const analyze::Machine &machine, const analyze::RecordingInfo &info, const Plan &plan,
+RowKey key_of(const analyze::ThreadFold &fold, const analyze::RecordingInfo &info, const Plan &plan,
 	      const Thread &thread)
 {
 	if (info.filtering() && thread.filtered)
 		return {Item::user, false, "other", "other", ""};
-	return {Item::user, is_ours(thread, plan.ours), name_of_thread(machine.leader(thread)), name_of_thread(thread),
+	return {Item::user, is_ours(thread, plan.ours), name_of_thread(fold.leader(thread)), name_of_thread(thread),
 		""};
 }
 
-std::string call_name(const analyze::Machine &machine, std::uint32_t call)
+std::string call_name(const analyze::ThreadFold &fold, std::uint32_t call)
 {
 	if (call == EDC_NO_SYSCALL)
 		return "";
-	const std::string label = machine.kinds().syscall_label(call);
+	const std::string label = fold.kinds().syscall_label(call);
 	return label.empty() ? fmt::format("call {}", call) : label;
 }
 
@@ -74,8 +74,8 @@ Item item_of(CallTimes::EndedBy by)
 
 class ThreadRows {
 public:
-	ThreadRows(const analyze::Machine &machine, const Plan &plan, const analyze::Recorded &recorded, Rows &rows)
-	    : machine_(machine), plan_(plan), recorded_(recorded), rows_(rows)
+	ThreadRows(const analyze::ThreadFold &fold, const Plan &plan, const analyze::Recorded &recorded, Rows &rows)
+	    : fold_(fold), plan_(plan), recorded_(recorded), rows_(rows)
 	{
 	}
 
@@ -95,7 +95,7 @@ public:
 		};
 		for (const auto &[call, part] : of.calls) {
 			const std::uint64_t ticks = take(kernel, part.kernel) + take(unattributed, part.path);
-			put(Item::in_call, ticks, call_name(machine_, call), part.count);
+			put(Item::in_call, ticks, call_name(fold_, call), part.count);
 		}
 		put(Item::faults, take(kernel, of.faults.kernel) + take(unattributed, of.faults.path));
 		put(Item::kernel, kernel);
@@ -118,31 +118,31 @@ public:
 			const CallTimes::EndedBy by = sleep.ended_by;
 			const bool leads = key.of_command && by == CallTimes::EndedBy::other && plan_.same_modes;
 			key.item = item_of(by);
-			key.name = by == CallTimes::EndedBy::recorder ? "" : call_name(machine_, sleep.call);
+			key.name = by == CallTimes::EndedBy::recorder ? "" : call_name(fold_, sleep.call);
 			add(rows_, key, part.ticks, leads, part.count);
 		}
 	}
 
 private:
-	const analyze::Machine &machine_;
+	const analyze::ThreadFold &fold_;
 	const Plan &plan_;
 	const analyze::Recorded &recorded_;
 	Rows &rows_;
 };
 
-void add_threads(Measured &measured, Rows &rows, const analyze::Machine &machine, const analyze::RecordingInfo &info,
+void add_threads(Measured &measured, Rows &rows, const analyze::ThreadFold &fold, const analyze::RecordingInfo &info,
 		 const trace::Clock &clock, const Plan &plan, const CallTimes &times)
 {
-	ThreadRows thread_rows(machine, plan, measured.recorded, rows);
-	const std::unordered_set<const Thread *> ran = machine.that_ran();
+	ThreadRows thread_rows(fold, plan, measured.recorded, rows);
+	const std::unordered_set<const Thread *> ran = fold.scheduled_threads();
 	std::uint64_t cpu = 0, of_command = 0;
-	for (const Thread &thread : machine.threads()) {
+	for (const Thread &thread : fold.threads()) {
 		if (thread.hidden && thread.has_run)
-			measured.hidden_commands.insert(or_unknown(machine.leader(thread).name));
+			measured.hidden_commands.insert(or_unknown(fold.leader(thread).name));
 		const bool only_waited = !ran.contains(&thread) && thread.usage.waiting != 0; // until the end
 		if (thread.tid == 0 || (thread.hidden && thread.has_run) || !(ran.contains(&thread) || only_waited))
 			continue;
-		const RowKey key = key_of(machine, info, plan, thread);
+		const RowKey key = key_of(fold, info, plan, thread);
 		cpu += thread.usage.cpu();
 		if (!key.of_command && !plan.same_processes)
 			continue;
@@ -155,7 +155,7 @@ void add_threads(Measured &measured, Rows &rows, const analyze::Machine &machine
 	measured.cpu_ns = clock.to_ns(cpu);
 	measured.command_cpu_ns = clock.to_ns(of_command);
 	std::uint64_t unknown = 0;
-	for (const analyze::Cpu &each : machine.cpus())
+	for (const analyze::Cpu &each : fold.cpus())
 		unknown += each.usage[Mode::unknown];
 	measured.unknown_ns = clock.to_ns(unknown);
 }
@@ -173,13 +173,13 @@ void add_activities(Rows &rows, const activities::Totals &totals, const Plan &pl
 }
 
 void summarize(Measured &measured, trace::Trace &trace, const analyze::RecordingInfo &info,
-	       const analyze::Machine &machine, const analyze::ClockBound &bound, const trace::Losses &losses)
+	       const analyze::ThreadFold &fold, const analyze::ClockBound &bound, const trace::Losses &losses)
 {
-	const report::Summary &summary = measured.summary = report::summarize(trace, info, bound, machine, losses);
+	const report::Summary &summary = measured.summary = report::summarize(trace, info, bound, fold, losses);
 	measured.problems = trace.problems();
 	measured.is_whole = (summary.complete || trace.is_generic_ctf()) && summary.lost == 0u &&
 			    summary.misses.value_or(0) == 0 && summary.claimed_lost.value_or(0) == 0 &&
-			    machine.gaps() == 0 && !info.has_partial() && info.functions.budget.left_out.empty();
+			    fold.gaps() == 0 && !info.has_partial() && info.functions.budget.left_out.empty();
 }
 
 } // namespace
@@ -193,26 +193,26 @@ Measured measure(trace::Trace &trace, const Part &part, const MeasureOptions &op
 		info.cost_ns[name] = ns;
 	analyze::Scope scope;
 	scope.range = analyze::whole_periods(trace, info, range_of(part, trace, analyze::window_of(trace, info)));
-	analyze::Machine machine(trace, info, scope);
+	analyze::ThreadFold fold(trace, info, scope);
 	CallTimes times(plan.ours, info);
-	machine.add(static_cast<analyze::Observer &>(times));
-	machine.add(static_cast<analyze::TimeObserver &>(times));
-	activities::Tracker tracker(analyze::source_of(trace, info), machine, {});
+	fold.add(static_cast<analyze::Observer &>(times));
+	fold.add(static_cast<analyze::TimeObserver &>(times));
+	activities::Tracker tracker(analyze::input_of(trace, info), fold, {});
 	activities::Totals totals(
-	    {activities::Source::program, {activities::Label::activity, activities::Label::process}}, machine, tracker);
+	    {activities::Source::program, {activities::Label::activity, activities::Label::process}}, fold, tracker);
 	const bool has_activities = plan.with_activities && !tracker.names().empty();
 	tracker.add(totals);
 	if (has_activities)
-		machine.add(tracker);
+		fold.add(tracker);
 	analyze::StackFold stacks;
 	const bool with_stacks = plan.with_stacks && plan.same_processes;
 	if (with_stacks)
-		machine.add(stacks);
+		fold.add(stacks);
 	analyze::ClockBound bound(trace.description(), info);
 	analyze::NowAndThen now_and_then;
 	const auto begin = static_cast<double>(trace.begin_time()),
 		   length = std::max(static_cast<double>(trace.end_time()) - begin, 1.0);
-	const trace::Losses losses = analyze::fold(trace, machine, [&](const trace::Event &event) {
+	const trace::Losses losses = analyze::feed(trace, fold, [&](const trace::Event &event) {
 		if (event.stream->is_recorder())
 			bound.event(event);
 		if (options.progress && now_and_then.is_due())
@@ -222,28 +222,28 @@ Measured measure(trace::Trace &trace, const Part &part, const MeasureOptions &op
 
 	Measured measured;
 	measured.name = part.text();
-	measured.recorded = analyze::recorded(trace, info, machine.kinds());
+	measured.recorded = analyze::recorded(trace, info, fold.kinds());
 	measured.has_activities = has_activities;
 	measured.has_samples = with_stacks && info.stacks.timer_hz != 0;
 	measured.has_sleep_stacks = with_stacks && stacks.any() && measured.recorded.wakings &&
 				    report::was_recorded(report::StackBy::offcpu, info);
 	measured.elapsed_ns =
-	    clock.to_ns(less(machine.window_end(), std::max(machine.window_begin(), times.command_start())));
+	    clock.to_ns(less(fold.window_end(), std::max(fold.window_begin(), times.command_start())));
 	Rows rows;
-	add_threads(measured, rows, machine, info, clock, plan, times);
+	add_threads(measured, rows, fold, info, clock, plan, times);
 	if (has_activities)
 		add_activities(rows, totals, plan);
 	for (auto &[key, amount] : rows)
 		amount.time_ns = clock.to_ns(amount.time_ns);
 	if (measured.has_samples || measured.has_sleep_stacks) {
-		report::NamedStacks named(part.directory, clock, info, machine, stacks, {});
+		report::NamedStacks named(part.directory, clock, info, fold, stacks, {});
 		if (measured.has_samples)
 			add_samples(rows, named, clock, plan.ours, info.stacks.timer_hz);
 		if (measured.has_sleep_stacks)
 			add_sleeps(rows, named, clock, plan.ours, times);
 	}
 	measured.rows = std::move(rows);
-	summarize(measured, trace, info, machine, bound, losses);
+	summarize(measured, trace, info, fold, bound, losses);
 	return measured;
 }
 

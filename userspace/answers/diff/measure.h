@@ -12,8 +12,8 @@
 
 #include <sys/types.h>
 
-#include "reading/analyze/machine.h"
 #include "reading/analyze/recording_info.h"
+#include "reading/analyze/thread_fold.h"
 #include "rows.h"
 #include "side.h"
 

@@ -10,14 +10,14 @@ namespace monitor::exporting {
 using analyze::EventKind;
 using analyze::Kind;
 
-KernelFeed::KernelFeed(trace::Trace &trace, analyze::Machine &machine, KernelTarget &target)
-    : description_(trace.description()), machine_(machine), target_(target), extra_(description_.classes().size()),
+KernelFeed::KernelFeed(trace::Trace &trace, analyze::ThreadFold &fold, KernelTarget &target)
+    : description_(trace.description()), fold_(fold), target_(target), extra_(description_.classes().size()),
       left_out_by_class_(description_.classes().size())
 {
 	for (const auto &cls : description_.classes())
 		extra_[cls->index] = {trace::FieldRef(*cls, "prio"), trace::FieldRef(*cls, "target_cpu"),
 				      trace::FieldRef(*cls, "realtime")};
-	machine.add(static_cast<analyze::Observer &>(*this));
+	fold.add(static_cast<analyze::Observer &>(*this));
 	hide_threads(trace);
 }
 
@@ -29,21 +29,21 @@ void KernelFeed::hide_threads(trace::Trace &trace)
 	for (auto item = pull.next(); item != trace::Cursor::Item::end; item = pull.next()) {
 		if (item != trace::Cursor::Item::event)
 			continue;
-		const EventKind &kind = machine_.kinds()[*pull.event().cls];
+		const EventKind &kind = fold_.kinds()[*pull.event().cls];
 		if (kind.kind == Kind::thread_state)
 			is_hidden.try_emplace(kind.field[1].get<std::int32_t>(pull.event()),
 					      kind.field[8].get<std::uint32_t>(pull.event()) & EDC_THREAD_HIDDEN);
 	}
 	for (const auto &[tid, hidden] : is_hidden)
 		if (hidden)
-			machine_.hide(tid);
+			fold_.hide(tid);
 }
 
 KernelFeed::Shown &KernelFeed::shown(std::uint32_t cpu)
 {
 	while (shown_.size() <= cpu) {
 		idle_names_.push_back("swapper/" + std::to_string(shown_.size()));
-		shown_.push_back({Task::unknown, machine_.window_begin()});
+		shown_.push_back({Task::unknown, fold_.window_begin()});
 	}
 	return shown_[cpu];
 }
@@ -61,7 +61,7 @@ Task KernelFeed::task(std::int32_t tid, std::uint32_t cpu)
 	shown(cpu);
 	if (tid == 0)
 		return {0, idle_names_[cpu]};
-	const analyze::Thread *thread = machine_.thread(tid);
+	const analyze::Thread *thread = fold_.thread(tid);
 	return {tid, thread ? std::string_view(thread->name) : std::string_view()};
 }
 
@@ -73,15 +73,15 @@ Task KernelFeed::running(const analyze::Thread *thread, std::uint32_t cpu)
 
 bool KernelFeed::is_selected(std::uint64_t time, std::uint32_t cpu) const
 {
-	return time >= machine_.window_begin() && time <= machine_.window_end() && machine_.scope().includes_cpu(cpu);
+	return time >= fold_.window_begin() && time <= fold_.window_end() && fold_.scope().includes_cpu(cpu);
 }
 
 At KernelFeed::at_of(const trace::Event &event)
 {
-	const analyze::Cpu &cpu = machine_.cpus()[event.cpu()];
+	const analyze::Cpu &cpu = fold_.cpus()[event.cpu()];
 	At at{event.time, cpu.number, running(cpu.current, cpu.number), false, false};
 	for (const std::uint32_t each : cpu.interrupts)
-		(machine_.kinds().is_softirq(each >> 16) ? at.in_softirq : at.in_irq) = true;
+		(fold_.kinds().is_softirq(each >> 16) ? at.in_softirq : at.in_irq) = true;
 	return at;
 }
 
@@ -101,12 +101,12 @@ void KernelFeed::follow(const At &at)
 // Nothing of the selected part has shown what the CPU ran, but what is before or after it does.
 void KernelFeed::follow_to_end(std::uint32_t cpu, std::uint64_t time, const Task &runs)
 {
-	const std::uint64_t end = std::min(time, machine_.window_end());
+	const std::uint64_t end = std::min(time, fold_.window_end());
 	if (runs.tid == Task::unknown || shown(cpu).tid != Task::unknown || shown(cpu).since >= end ||
 	    !is_selected(end, cpu))
 		return;
 	if (!is_listed_)
-		list_threads(machine_.window_begin());
+		list_threads(fold_.window_begin());
 	follow({end, cpu, runs, false, false});
 }
 
@@ -116,72 +116,72 @@ void KernelFeed::lost(const analyze::Cpu &cpu, std::uint64_t from, std::uint64_t
 	Shown &known = shown(cpu.number);
 	if (known.tid != Task::unknown && is_selected(from, cpu.number))
 		target_.unknown(from, cpu.number);
-	known = {Task::unknown, std::max(to, machine_.window_begin())};
+	known = {Task::unknown, std::max(to, fold_.window_begin())};
 }
 
 void KernelFeed::gap(const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t lost)
 {
-	machine_.gap(stream, from, to);
+	fold_.gap(stream, from, to);
 	losses_.add(lost);
-	if (!stream.has_cpu() || stream.is_user() || !machine_.scope().includes_cpu(stream.cpu))
+	if (!stream.has_cpu() || stream.is_user() || !fold_.scope().includes_cpu(stream.cpu))
 		return;
-	if (to < machine_.window_begin() || from > machine_.window_end())
+	if (to < fold_.window_begin() || from > fold_.window_end())
 		return;
-	target_.lost(stream.cpu, {std::max(from, machine_.window_begin()), std::min(to, machine_.window_end()), lost});
+	target_.lost(stream.cpu, {std::max(from, fold_.window_begin()), std::min(to, fold_.window_end()), lost});
 }
 
 // All that are known when the first event comes; others are created later, or listed.
 void KernelFeed::list_threads(std::uint64_t time)
 {
 	is_listed_ = true;
-	for (const analyze::Thread &thread : machine_.threads())
+	for (const analyze::Thread &thread : fold_.threads())
 		if (thread.tid != 0 && !(thread.hidden && thread.name.empty()))
 			target_.thread(time, thread);
 }
 
 void KernelFeed::of_recorder(const trace::Event &event, const EventKind &kind)
 {
-	machine_.event(event);
+	fold_.event(event);
 	if (kind.kind == Kind::sync)
 		target_.clocks(event.time, kind.field[0].get(event), extra_[event.cls->index].realtime.get(event));
 	if (kind.kind != Kind::thread_state || !is_listed_)
 		return;
-	const analyze::Thread *thread = machine_.thread(kind.field[1].get<std::int32_t>(event));
+	const analyze::Thread *thread = fold_.thread(kind.field[1].get<std::int32_t>(event));
 	if (!thread)
 		return;
 	target_.thread(event.time, *thread);
 	// A CPU may have no other token.
 	const auto cpu = kind.field[4].get<std::uint32_t>(event);
-	if (cpu < machine_.cpus().size() && machine_.cpus()[cpu].current == thread && is_selected(event.time, cpu))
+	if (cpu < fold_.cpus().size() && fold_.cpus()[cpu].current == thread && is_selected(event.time, cpu))
 		follow({event.time, cpu, running(thread, cpu), false, false});
 }
 
 void KernelFeed::event(const trace::Event &event)
 {
-	const EventKind &kind = machine_.kinds()[*event.cls];
+	const EventKind &kind = fold_.kinds()[*event.cls];
 	if (event.stream->is_recorder())
 		return of_recorder(event, kind);
 	if (event.stream->is_user() || event.cls->domain == trace::Domain::user) {
 		of_programs_ += !event.is_control();
-		return machine_.event(event);
+		return fold_.event(event);
 	}
 	if (!event.has_cpu()) {
 		left_out_by_class_[event.cls->index] += !event.is_control();
-		return machine_.event(event);
+		return fold_.event(event);
 	}
 	const std::uint32_t call = before(event);
 	if (kind.kind == Kind::task_rename)
 		old_name_ = task(kind.field[0].get<std::int32_t>(event), 0).name;
-	machine_.event(event);
+	fold_.event(event);
 	if (event.is_control())
 		return;
-	if (event.cpu() >= machine_.cpus().size() || !is_selected(event.time, event.cpu())) {
+	if (event.cpu() >= fold_.cpus().size() || !is_selected(event.time, event.cpu())) {
 		++outside_;
-		if (event.time > machine_.window_end() && event.cpu() < machine_.cpus().size())
+		if (event.time > fold_.window_end() && event.cpu() < fold_.cpus().size())
 			follow_to_end(event.cpu(), event.time,
 				      kind.kind == Kind::sched_switch
 					  ? task(kind.field[1].get<std::int32_t>(event), event.cpu())
-					  : running(machine_.cpus()[event.cpu()].current, event.cpu()));
+					  : running(fold_.cpus()[event.cpu()].current, event.cpu()));
 		return;
 	}
 	if (kind.kind == Kind::counters) {
@@ -207,16 +207,16 @@ void KernelFeed::event(const trace::Event &event)
 std::uint32_t KernelFeed::before(const trace::Event &event)
 {
 	const std::uint32_t cpu = event.cpu();
-	const analyze::Thread *runs = cpu < machine_.cpus().size() ? machine_.cpus()[cpu].current : nullptr;
+	const analyze::Thread *runs = cpu < fold_.cpus().size() ? fold_.cpus()[cpu].current : nullptr;
 	if (!runs)
 		return EDC_NO_SYSCALL;
 	if (runs->hidden) // the time until now is its
-		shown(cpu).since = std::max(event.time, machine_.window_begin());
-	if (event.time > machine_.window_end())
+		shown(cpu).since = std::max(event.time, fold_.window_begin());
+	if (event.time > fold_.window_end())
 		follow_to_end(cpu, event.time, running(runs, cpu));
 	if (shown(cpu).tid == Task::unknown && is_selected(event.time, cpu))
 		follow({event.time, cpu, running(runs, cpu), false, false});
-	return machine_.is_known(*runs) ? runs->syscall : EDC_NO_SYSCALL;
+	return fold_.is_known(*runs) ? runs->syscall : EDC_NO_SYSCALL;
 }
 
 void KernelFeed::pass_switch(const trace::Event &event, const EventKind &kind, At at)
@@ -224,7 +224,7 @@ void KernelFeed::pass_switch(const trace::Event &event, const EventKind &kind, A
 	at.task = task(kind.field[1].get<std::int32_t>(event), at.cpu);
 	follow(at);
 	const auto tid = kind.field[2].get<std::int32_t>(event);
-	const analyze::Thread *thread = tid ? machine_.thread(tid) : nullptr;
+	const analyze::Thread *thread = tid ? fold_.thread(tid) : nullptr;
 	const Task next = thread && thread->hidden ? Task{} : task(tid, at.cpu);
 	target_.sched_switch(at, kind.field[0].get<std::int64_t>(event), next);
 	shown(at.cpu) = {next.tid, at.time};
@@ -257,7 +257,7 @@ bool KernelFeed::pass_thread(const trace::Event &event, const EventKind &kind, c
 	const std::int32_t prio = extra.prio ? extra.prio.get<std::int32_t>(event) : -1;
 	switch (kind.kind) {
 	case Kind::sched_waking:
-		if (const analyze::Thread *woken = machine_.thread(tid); woken && woken->hidden)
+		if (const analyze::Thread *woken = fold_.thread(tid); woken && woken->hidden)
 			return false; // nothing would end its wait for a CPU
 		target_.sched_waking(at, who, prio, extra.target_cpu.get<std::uint32_t>(event));
 		return true;
@@ -291,10 +291,10 @@ bool KernelFeed::pass_on(const trace::Event &event, const EventKind &kind, const
 	case Kind::timer_entry: {
 		const auto number = kind.field[0].get<std::uint32_t>(event);
 		const bool is_entry = kind.kind != Kind::interrupt_exit;
-		if (machine_.kinds().is_softirq(kind.interrupt))
+		if (fold_.kinds().is_softirq(kind.interrupt))
 			target_.softirq(at, is_entry, number);
 		else
-			target_.irq(at, is_entry, machine_.kinds().interrupt_name(kind.interrupt), number);
+			target_.irq(at, is_entry, fold_.kinds().interrupt_name(kind.interrupt), number);
 		return true;
 	}
 	case Kind::other:
@@ -315,11 +315,11 @@ bool KernelFeed::pass_on(const trace::Event &event, const EventKind &kind, const
 
 void KernelFeed::finish(bool is_complete)
 {
-	for (const analyze::Cpu &cpu : machine_.cpus()) {
-		follow_to_end(cpu.number, is_complete ? machine_.window_end() : cpu.accounted,
+	for (const analyze::Cpu &cpu : fold_.cpus()) {
+		follow_to_end(cpu.number, is_complete ? fold_.window_end() : cpu.accounted,
 			      running(cpu.current, cpu.number));
-		if (!is_complete && shown(cpu.number).tid != Task::unknown && cpu.accounted < machine_.window_end())
-			target_.unknown(std::max(cpu.accounted, machine_.window_begin()), cpu.number);
+		if (!is_complete && shown(cpu.number).tid != Task::unknown && cpu.accounted < fold_.window_end())
+			target_.unknown(std::max(cpu.accounted, fold_.window_begin()), cpu.number);
 	}
 }
 

@@ -2,12 +2,12 @@
 // A trace's kernel events in the terms of other kernel tracers: which thread ran, what it was called, which system call
 // ends. Fed by converters; each gives a KernelTarget, which writes the events in its format.
 //
-//     merge() -> KernelFeed -> Machine (states, names)
+//     merge() -> KernelFeed -> ThreadFold (states, names)
 //                    |
 //                    +-> KernelTarget: perfetto_ftrace.cpp, lttng.cpp
 //
-// Tokens have no names and short ones no numbers; KernelFeed adds what the fold (reading/analyze/machine.h) knows of
-// them. What the fold does not know is unknown here, too: which thread runs on a CPU after a loss, for example.
+// Tokens have no names and short ones no numbers; KernelFeed adds what the fold (reading/analyze/thread_fold.h) knows
+// of them. What the fold does not know is unknown here, too: which thread runs on a CPU after a loss, for example.
 // Events outside of the fold's window and scope are not passed on, and counted. One thread.
 // Invariant: times that a target gets never step back, except since() of runs().
 #pragma once
@@ -20,7 +20,7 @@
 #include <string_view>
 #include <vector>
 
-#include "reading/analyze/machine.h"
+#include "reading/analyze/thread_fold.h"
 #include "reading/events/event.h"
 #include "reading/events/field_ref.h"
 #include "reading/events/gap.h"
@@ -87,9 +87,9 @@ public:
 
 class KernelFeed : private analyze::Observer {
 public:
-	// The machine must outlive it. Reads the recorder's own streams: which threads the kernel hides may be listed
+	// The fold must outlive it. Reads the recorder's own streams: which threads the kernel hides may be listed
 	// long after they run.
-	KernelFeed(trace::Trace &trace, analyze::Machine &machine, KernelTarget &target);
+	KernelFeed(trace::Trace &trace, analyze::ThreadFold &fold, KernelTarget &target);
 
 	void event(const trace::Event &event);
 	void gap(const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t lost);
@@ -135,7 +135,7 @@ private:
 	bool pass_on(const trace::Event &event, const analyze::EventKind &kind, const At &at, std::uint32_t call);
 
 	const trace::Description &description_;
-	analyze::Machine &machine_;
+	analyze::ThreadFold &fold_;
 	KernelTarget &target_;
 	std::vector<Extra> extra_;                     // by class index
 	std::vector<Shown> shown_;                     // by CPU

@@ -90,9 +90,9 @@ struct Call {
 
 class LttngWriter : public KernelTarget {
 public:
-	LttngWriter(const trace::Trace &trace, const analyze::Machine &machine, const analyze::RecordingInfo &info,
+	LttngWriter(const trace::Trace &trace, const analyze::ThreadFold &fold, const analyze::RecordingInfo &info,
 		    std::string directory)
-	    : machine_(machine), directory_(std::move(directory)), uuid_(random_uuid()),
+	    : fold_(fold), directory_(std::move(directory)), uuid_(random_uuid()),
 	      text_(trace.description().clock, uuid_, environment(info), true), classes_(text_),
 	      other_ids_(trace.description().classes().size())
 	{
@@ -146,7 +146,7 @@ public:
 	void created(const At &at, const NewThread &thread) override
 	{
 		if (!has_forks_) {
-			const analyze::Thread *parent = machine_.thread(thread.parent_tid);
+			const analyze::Thread *parent = fold_.thread(thread.parent_tid);
 			fields_.text(parent ? parent->name : "").number(thread.parent_tid);
 			fields_.number(parent ? parent->tgid : thread.parent_tid);
 			fields_.text(thread.task.name).number(thread.task.tid).number(thread.tgid);
@@ -230,7 +230,7 @@ private:
 			streams_.resize(cpu + std::size_t(1));
 		if (!streams_[cpu])
 			streams_[cpu] = std::make_unique<PacketWriter>(directory_ + "/channel0_" + std::to_string(cpu),
-								       uuid_, true, machine_.window_begin());
+								       uuid_, true, fold_.window_begin());
 		return *streams_[cpu];
 	}
 	void add(std::uint64_t time, std::uint32_t cpu, std::uint32_t id)
@@ -246,7 +246,7 @@ private:
 		const auto [found, is_new] = calls_.try_emplace(which);
 		Call &call = found->second;
 		if (is_new) {
-			const std::string *name = machine_.kinds().syscall_name(which);
+			const std::string *name = fold_.kinds().syscall_name(which);
 			const std::string prefix = analyze::is_compat(which) ? "compat_" : "";
 			call.is_named = name;
 			call.fields = name ? lttng::Classes::call_fields(*name) : std::span(unknown_call_fields);
@@ -257,7 +257,7 @@ private:
 		return call;
 	}
 
-	const analyze::Machine &machine_;
+	const analyze::ThreadFold &fold_;
 	std::string directory_;
 	bool has_list_ = false, has_wakeups_ = false, has_forks_ = false; // the trace's own
 	Uuid uuid_;
@@ -307,7 +307,7 @@ bool LttngWriter::other(const At &at, const trace::Event &event)
 			fields_.number(ref.get(event));
 	}
 	if (cls.name == "sched_migrate_task" && !cls.find("comm")) { // lttng-analyses asks for a name
-		const analyze::Thread *thread = machine_.thread(trace::FieldRef(cls, "pid").get<std::int32_t>(event));
+		const analyze::Thread *thread = fold_.thread(trace::FieldRef(cls, "pid").get<std::int32_t>(event));
 		types.push_back({"comm", Type::text});
 		fields_.text(thread ? thread->name : "");
 	}
@@ -320,9 +320,9 @@ bool LttngWriter::other(const At &at, const trace::Event &event)
 void convert_all(trace::Trace &trace, const analyze::RecordingInfo &info, const analyze::Scope &scope,
 		 const std::string &directory, Converted &converted)
 {
-	analyze::Machine machine(trace, info, scope);
-	LttngWriter writer(trace, machine, info, directory);
-	KernelFeed feed(trace, machine, writer);
+	analyze::ThreadFold fold(trace, info, scope);
+	LttngWriter writer(trace, fold, info, directory);
+	KernelFeed feed(trace, fold, writer);
 	std::vector<std::uint64_t> of_programs(trace.description().classes().size());
 	trace::merge(
 	    trace, {},
@@ -334,8 +334,8 @@ void convert_all(trace::Trace &trace, const analyze::RecordingInfo &info, const 
 		    feed.gap(stream, from, to, lost);
 	    });
 	feed.finish(info.complete() || !info.present);
-	machine.finish();
-	writer.finish(machine.window_end());
+	fold.finish();
+	writer.finish(fold.window_end());
 	std::uint64_t size_bytes = 0;
 	for (const fs::directory_entry &file : fs::directory_iterator(directory))
 		size_bytes += file.file_size();

@@ -46,30 +46,30 @@ Converted write_perfetto(trace::Trace &trace, const analyze::RecordingInfo &info
 			 Output &output)
 {
 	const trace::Clock &clock = trace.description().clock;
-	const analyze::Source source = analyze::source_of(trace, info);
-	analyze::Machine machine(source, info, options.scope);
-	activities::Tracker tracker(source, machine, {});
+	const analyze::FoldInput input = analyze::input_of(trace, info);
+	analyze::ThreadFold fold(input, info, options.scope);
+	activities::Tracker tracker(input, fold, {});
 	PacketStream packets(output, clock);
-	perfetto::Tracks tracks(packets, trace.description(), info, machine, tracker, options.flows);
+	perfetto::Tracks tracks(packets, trace.description(), info, fold, tracker, options.flows);
 	perfetto::FtraceBundles bundles(packets, options.flows ? &tracks : nullptr);
-	KernelFeed feed(trace, machine, bundles);
+	KernelFeed feed(trace, fold, bundles);
 	tracker.add(tracks);
-	machine.add(tracker);
-	machine.add(static_cast<analyze::Observer &>(tracks));
+	fold.add(tracker);
+	fold.add(static_cast<analyze::Observer &>(tracks));
 
 	write_system(packets, info);
 	const std::uint64_t begin = trace.begin_time();
 	bundles.clocks(begin, std::nullopt, static_cast<std::uint64_t>(clock.wall_ns(begin)));
 	const bool is_complete = info.complete() || !info.present;
 	// After the first of the clocks, which makes it the trace's.
-	tracks.bound(machine.window_begin(), machine.window_end(), is_complete);
+	tracks.bound(fold.window_begin(), fold.window_end(), is_complete);
 	trace::merge(
 	    trace, {}, [&](const trace::Event &event) { feed.event(event); },
 	    [&](const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t lost) {
 		    feed.gap(stream, from, to, lost);
 	    });
 	feed.finish(is_complete);
-	machine.finish();
+	fold.finish();
 	tracker.finish();
 	bundles.finish();
 	output.finish();

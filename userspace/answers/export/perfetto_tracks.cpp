@@ -30,8 +30,8 @@ bool decode(std::uint32_t code, unsigned bits, bool is_inverse, double &value)
 } // namespace
 
 Tracks::Tracks(PacketStream &packets, const trace::Description &description, const analyze::RecordingInfo &info,
-	       const analyze::Machine &machine, const activities::Tracker &tracker, bool with_flows)
-    : packets_(packets), machine_(machine), tracker_(tracker), with_flows_(with_flows),
+	       const analyze::ThreadFold &fold, const activities::Tracker &tracker, bool with_flows)
+    : packets_(packets), fold_(fold), tracker_(tracker), with_flows_(with_flows),
       counters_(description.classes().size()), is_shown_(description.classes().size())
 {
 	if (info.counters)
@@ -201,7 +201,7 @@ void Tracks::annotate(pbf_writer &event, const trace::Event &from)
 
 void Tracks::user_event(const analyze::Thread &thread, const trace::Event &event)
 {
-	if (!is_shown_[event.cls->index] || !machine_.is_counting())
+	if (!is_shown_[event.cls->index] || !fold_.is_counting())
 		return;
 	add(event.time, track_of(thread), instant, [&](pbf_writer &body) {
 		body.add_string(event_category, "program");
@@ -213,7 +213,7 @@ void Tracks::user_event(const analyze::Thread &thread, const trace::Event &event
 
 void Tracks::counters(const analyze::Cpu &cpu, const trace::Event &event)
 {
-	if (!machine_.is_counting())
+	if (!fold_.is_counting())
 		return;
 	bool is_written = false;
 	for (const Counter &counter : counters_[event.cls->index]) {
@@ -255,7 +255,7 @@ void Tracks::exchanged(const analyze::Thread &one, const analyze::Thread &other)
 void Tracks::runs(std::uint64_t time, std::int32_t tid)
 {
 	const auto found = woken_.find(tid);
-	const analyze::Thread *thread = machine_.thread(tid);
+	const analyze::Thread *thread = fold_.thread(tid);
 	if (found == woken_.end() || found->second == 0 || !thread)
 		return;
 	add(time, track_of(*thread), instant, [&](pbf_writer &event) {

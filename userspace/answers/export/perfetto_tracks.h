@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What ftrace has no event for, as Perfetto's track events: activities and events of programs on the tracks of their
-// threads, counters on tracks of their CPUs, wake-ups as arrows. Used by perfetto.cpp, fed by Machine and Tracker.
+// threads, counters on tracks of their CPUs, wake-ups as arrows. Used by perfetto.cpp, fed by ThreadFold and Tracker.
 //
 // An activity is written when it has ended, its start then, too: Perfetto sorts by time. Only those with both ends are.
 // On a track they are inside each other or apart, so one that overlaps another has a track of its activity beside the
@@ -17,14 +17,14 @@
 #include "perfetto_packets.h"
 #include "reading/activities/tracker.h"
 #include "reading/analyze/counters_info.h"
-#include "reading/analyze/machine.h"
+#include "reading/analyze/thread_fold.h"
 
 namespace monitor::exporting::perfetto {
 
 class Tracks : public analyze::Observer, public activities::Observer {
 public:
 	Tracks(PacketStream &packets, const trace::Description &description, const analyze::RecordingInfo &info,
-	       const analyze::Machine &machine, const activities::Tracker &tracker, bool with_flows);
+	       const analyze::ThreadFold &fold, const activities::Tracker &tracker, bool with_flows);
 
 	void finished(const activities::Finished &activity) override;
 	void user_event(const analyze::Thread &thread, const trace::Event &event) override;
@@ -61,7 +61,7 @@ private:
 	static void annotate(pbf_writer &event, const trace::Event &from);
 
 	PacketStream &packets_;
-	const analyze::Machine &machine_;
+	const analyze::ThreadFold &fold_;
 	const activities::Tracker &tracker_;
 	bool with_flows_;
 	std::vector<std::vector<Counter>> counters_; // by class index

@@ -6,12 +6,12 @@
 namespace monitor::exporting {
 namespace {
 
-std::string waker_text(const analyze::Machine &machine, const analyze::Thread *waker, std::int32_t interrupt,
+std::string waker_text(const analyze::ThreadFold &fold, const analyze::Thread *waker, std::int32_t interrupt,
 		       std::uint32_t number)
 {
 	if (interrupt >= 0)
 		return fmt::format("[woken by {}]",
-				   machine.kinds().interrupt_label(static_cast<std::uint32_t>(interrupt), number));
+				   fold.kinds().interrupt_label(static_cast<std::uint32_t>(interrupt), number));
 	return waker ? fmt::format("[woken by {}]", waker->name.empty() ? "?" : waker->name) : "[waker unknown]";
 }
 
@@ -22,23 +22,23 @@ void WaitFold::blocked(const analyze::Thread &thread, std::uint64_t from, std::u
 	ticks_[{&thread, thread.syscall, waker.thread, waker.interrupt, waker.number}] += to - from;
 }
 
-report::Profile WaitFold::profile(const analyze::Machine &machine, const trace::Clock &clock) const
+report::Profile WaitFold::profile(const analyze::ThreadFold &fold, const trace::Clock &clock) const
 {
 	report::Profile profile;
 	profile.name = "offcpu";
 	profile.is_time = true;
 	std::map<std::vector<std::string>, std::uint64_t> sums; // sorted: the same from run to run
-	const std::unordered_set<const analyze::Thread *> ran = machine.that_ran();
+	const std::unordered_set<const analyze::Thread *> ran = fold.scheduled_threads();
 	for (const auto &[key, ticks] : ticks_) {
 		if (!ran.contains(key.thread))
 			continue;
-		const std::string &process = machine.leader(*key.thread).name;
+		const std::string &process = fold.leader(*key.thread).name;
 		std::vector<std::string> path = {process.empty() ? "?" : process};
 		if (!key.thread->name.empty() && key.thread->name != process)
 			path.push_back(key.thread->name);
 		path.push_back(key.call == EDC_NO_SYSCALL ? "[in no system call]"
-							  : machine.kinds().syscall_label(key.call));
-		path.push_back(waker_text(machine, key.waker, key.interrupt, key.number));
+							  : fold.kinds().syscall_label(key.call));
+		path.push_back(waker_text(fold, key.waker, key.interrupt, key.number));
 		sums[std::move(path)] += ticks;
 	}
 	std::map<std::string, std::uint32_t> numbers;

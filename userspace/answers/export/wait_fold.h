@@ -7,19 +7,19 @@
 #include <map>
 
 #include "answers/report/profile.h"
-#include "reading/analyze/machine.h"
+#include "reading/analyze/thread_fold.h"
 #include "reading/ctf/clock.h"
 
 namespace monitor::exporting {
 
-// Fed by Machine.
+// Fed by ThreadFold.
 class WaitFold : public analyze::Observer {
 public:
 	void blocked(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to,
 		     const analyze::Waker &waker) override;
 
-	// After Machine::finish(). Of threads that ran, as in `monitor report DIR offcpu`.
-	report::Profile profile(const analyze::Machine &machine, const trace::Clock &clock) const;
+	// After ThreadFold::finish(). Of threads that ran, as in `monitor report DIR offcpu`.
+	report::Profile profile(const analyze::ThreadFold &fold, const trace::Clock &clock) const;
 
 private:
 	struct Key {

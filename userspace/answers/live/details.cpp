@@ -17,7 +17,7 @@ std::string name_of(const analyze::Thread &thread)
 
 } // namespace
 
-Details::Details(const analyze::Machine &machine, activities::Tracker *tracker) : machine_(machine), tracker_(tracker)
+Details::Details(const analyze::ThreadFold &fold, activities::Tracker *tracker) : fold_(fold), tracker_(tracker)
 {
 	if (tracker)
 		tracker->add(*this);
@@ -35,8 +35,8 @@ void Details::clear()
 	calls_.clear();
 	sleeps_.clear();
 	if (tracker_)
-		totals_.emplace(activities::Grouping{activities::Source::program, {activities::Label::activity}},
-				machine_, *tracker_);
+		totals_.emplace(activities::Grouping{activities::Source::program, {activities::Label::activity}}, fold_,
+				*tracker_);
 }
 
 bool Details::is_followed(const analyze::Thread &thread) const
@@ -48,13 +48,13 @@ std::string Details::call_name(std::uint32_t call) const
 {
 	if (call == EDC_NO_SYSCALL)
 		return "no call";
-	return machine_.kinds().syscall_label(call);
+	return fold_.kinds().syscall_label(call);
 }
 
 std::string Details::waker_name(const analyze::Waker &waker) const
 {
 	if (waker.interrupt >= 0)
-		return machine_.kinds().interrupt_label(static_cast<std::uint32_t>(waker.interrupt), waker.number);
+		return fold_.kinds().interrupt_label(static_cast<std::uint32_t>(waker.interrupt), waker.number);
 	return waker.thread ? name_of(*waker.thread) : "unknown";
 }
 

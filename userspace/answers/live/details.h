@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What some threads did, in a window of a fold: the system calls and the activities of programs that ended in it, and
-// what ended their sleeps. Filled from LiveFold's machine and tracker; read by refresh.cpp.
+// what ended their sleeps. Filled from LiveFold's fold and tracker; read by refresh.cpp.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@
 
 #include "answers/report/table.h"
 #include "reading/activities/totals.h"
-#include "reading/analyze/machine.h"
+#include "reading/analyze/thread_fold.h"
 
 namespace monitor::live {
 
 class Details final : public analyze::Observer, public activities::Observer {
 public:
 	// `tracker`: null if no activities of programs are recorded. Adds itself to it.
-	Details(const analyze::Machine &machine, activities::Tracker *tracker);
+	Details(const analyze::ThreadFold &fold, activities::Tracker *tracker);
 
 	// Of these threads from here on: of this process, or of this thread of it alone; 0: of none.
 	void follow(std::int32_t process, std::int32_t thread);
@@ -57,7 +57,7 @@ private:
 
 	void finished(const activities::Finished &activity) override;
 
-	const analyze::Machine &machine_;
+	const analyze::ThreadFold &fold_;
 	const activities::Tracker *tracker_;
 	std::optional<activities::Totals> totals_; // of activities
 	std::int32_t process_ = 0, thread_ = 0;

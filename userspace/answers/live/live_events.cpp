@@ -17,12 +17,12 @@ void LiveEvents::start(const record::LiveStart &start)
 	description_ = read_tokens(start.description);
 	info_ = analyze::parse_recording(start.recording);
 	info_.state = "complete"; // it is the end that tells
-	source_.emplace(
-	    analyze::Source{*description_, {info_.start_time().value_or(start.begin_time)}, {}, false, {}, {}});
-	source_->functions_left_out = info_.functions.budget.left_out;
-	source_->partial = info_.partial;
-	source_->is_running = true;
-	source_->has_more_classes = start.has_more_classes;
+	input_.emplace(
+	    analyze::FoldInput{*description_, {info_.start_time().value_or(start.begin_time)}, {}, false, {}, {}});
+	input_->functions_left_out = info_.functions.budget.left_out;
+	input_->partial = info_.partial;
+	input_->is_running = true;
+	input_->has_more_classes = start.has_more_classes;
 	streams_.emplace(description_, start.begin_time, max_packets);
 }
 

@@ -13,8 +13,8 @@
 #include <optional>
 #include <string>
 
+#include "reading/analyze/fold_input.h"
 #include "reading/analyze/recording_info.h"
-#include "reading/analyze/source.h"
 #include "reading/events/live_streams.h"
 #include "recording/rings/block_sink.h"
 
@@ -24,7 +24,7 @@ class LiveEvents {
 public:
 	// Throws Error.
 	void start(const record::LiveStart &start);
-	const analyze::Source &source() const { return *source_; }
+	const analyze::FoldInput &input() const { return *input_; }
 	const analyze::RecordingInfo &info() const { return info_; }
 	const trace::Description &description() const { return *description_; }
 
@@ -47,7 +47,7 @@ private:
 
 	std::shared_ptr<trace::Description> description_;
 	analyze::RecordingInfo info_;
-	std::optional<analyze::Source> source_;
+	std::optional<analyze::FoldInput> input_;
 	std::optional<trace::LiveStreams> streams_;
 	std::atomic<bool> is_described_{false}; // described_ is new
 	std::mutex lock_;                       // of described_

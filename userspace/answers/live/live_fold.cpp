@@ -27,7 +27,7 @@ struct LiveFold::Visitor {
 
 	void stream(const trace::StreamInfo &info)
 	{
-		to.machine_->add_stream(info);
+		to.thread_fold_->add_stream(info);
 		if (to.tracker_)
 			to.tracker_->add_stream(info);
 	}
@@ -35,24 +35,25 @@ struct LiveFold::Visitor {
 	{
 		const std::size_t index = event.cls->index;
 		// Before the first window, and after the last one, some probes were not attached.
-		const bool is_within = event.time >= to.machine_->window_begin() && (!to.end_ || event.time < *to.end_);
+		const bool is_within =
+		    event.time >= to.thread_fold_->window_begin() && (!to.end_ || event.time < *to.end_);
 		std::vector<std::uint64_t> &counts = is_within ? to.class_counts_ : to.outside_counts_;
 		if (index >= counts.size())
 			counts.resize(index + 1);
 		counts[index] += !event.is_control();
-		to.machine_->event(event);
+		to.thread_fold_->event(event);
 		if (to.virtual_)
 			to.virtual_->event(event);
 	}
 	void gap(const trace::StreamInfo &info, std::uint64_t from, std::uint64_t until)
 	{
 		to.note_loss();
-		to.machine_->gap(info, from, until);
+		to.thread_fold_->gap(info, from, until);
 	}
 	void gap_ended(const trace::StreamInfo &info, std::uint64_t until)
 	{
 		to.note_loss();
-		to.machine_->gap_ended(info, until);
+		to.thread_fold_->gap_ended(info, until);
 	}
 	void lost(std::uint64_t count) { to.lost_ += count != trace::unknown_count ? count : 0; }
 };
@@ -77,21 +78,21 @@ void LiveFold::start(const record::LiveStart &start)
 	stacks_ns_ = start.stacks_ns;
 	if (stacks_ns_)
 		stacks_ns_before_ = stacks_ns_();
-	machine_.emplace(events_.source(), events_.info());
+	thread_fold_.emplace(events_.input(), events_.info());
 	for (const std::uint32_t cpu : start.cpus)
-		machine_->add_cpu(cpu);
+		thread_fold_->add_cpu(cpu);
 	if (info().counters) {
 		counters_.emplace(events_.description(), *info().counters);
-		machine_->add(*counters_);
+		thread_fold_->add(*counters_);
 	}
 	if (start.has_more_classes || !info().functions.chosen.empty()) {
-		tracker_.emplace(events_.source(), *machine_, activities::Tracker::Options{});
-		machine_->add(*tracker_);
+		tracker_.emplace(events_.input(), *thread_fold_, activities::Tracker::Options{});
+		thread_fold_->add(*tracker_);
 	}
 	if (compensates_)
-		virtual_.emplace(*machine_, info(), events_.description());
+		virtual_.emplace(*thread_fold_, info(), events_.description());
 	window_ticks_ = std::max<std::uint64_t>(clock().to_ticks(window_ns_), 1);
-	const std::uint64_t begin = events_.source().window.from;
+	const std::uint64_t begin = events_.input().window.from;
 	next_end_ = begin + window_ticks_;
 	if (is_aligned_)
 		next_end_ = aligned_end_after(begin);
@@ -111,7 +112,7 @@ std::uint64_t LiveFold::aligned_end_after(std::uint64_t time) const
 
 void LiveFold::add_classes()
 {
-	machine_->add_classes(events_.description());
+	thread_fold_->add_classes(events_.description());
 	if (tracker_)
 		tracker_->add_classes(events_.description());
 }
@@ -129,7 +130,7 @@ bool LiveFold::advance(std::uint64_t time)
 			return false;
 		if (!end_ && until == next_forget_) {
 			const bool asks = ++forgettings_ % between_asking == 0;
-			machine_->forget([asks](const analyze::Thread &thread) { return asks && is_gone(thread); });
+			thread_fold_->forget([asks](const analyze::Thread &thread) { return asks && is_gone(thread); });
 			next_forget_ += forget_ticks_;
 			continue;
 		}
@@ -143,8 +144,8 @@ bool LiveFold::advance(std::uint64_t time)
 void LiveFold::end_window(std::uint64_t time)
 {
 	if (forgets_often_)
-		machine_->forget(is_gone);
-	machine_->end_window(time);
+		thread_fold_->forget(is_gone);
+	thread_fold_->end_window(time);
 	if (stacks_ns_) {
 		const std::uint64_t now = stacks_ns_();
 		stacks_ns_of_window_ = now - std::exchange(stacks_ns_before_, now);
@@ -153,28 +154,28 @@ void LiveFold::end_window(std::uint64_t time)
 	if (counters_)
 		counters_->begin_window();
 	if (!forgets_often_)
-		machine_->forget(is_gone);
-	machine_->begin_window();
+		thread_fold_->forget(is_gone);
+	thread_fold_->begin_window();
 	if (virtual_)
 		virtual_->begin_window();
 	lost_ = 0;
 	std::ranges::fill(class_counts_, 0);
 	has_losses_ = false;
-	if (machine_->lossy_until() > machine_->window_begin())
+	if (thread_fold_->lossy_until() > thread_fold_->window_begin())
 		note_loss();
 }
 
 void LiveFold::set_window_end(std::uint64_t time)
 {
 	end_ = time;
-	machine_->set_last(time);
+	thread_fold_->set_last(time);
 }
 
 record::LiveEnd LiveFold::finish()
 {
 	while (!advance(~std::uint64_t(0))) {
 	}
-	if (*end_ > machine_->window_begin())
+	if (*end_ > thread_fold_->window_begin())
 		end_window(*end_);
 	if (on_finish_)
 		on_finish_();

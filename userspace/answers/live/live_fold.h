@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The fold of a recording while it runs (`monitor top`): from its blocks in memory to one window after the other.
 //
-//     drain.cpp -> take() -> LiveEvents -> Machine -> on_window(): refresh.cpp
+//     drain.cpp -> take() -> LiveEvents -> ThreadFold -> on_window(): refresh.cpp
 //
 // All of it runs in the thread that drains the rings; describe() in any.
 // Invariants: a window has what `monitor report` has of a recording that ended there; windows follow each other without
@@ -18,7 +18,7 @@
 #include "live_events.h"
 #include "reading/activities/tracker.h"
 #include "reading/analyze/counter_fold.h"
-#include "reading/analyze/machine.h"
+#include "reading/analyze/thread_fold.h"
 #include "reading/cost/probe_cost.h"
 #include "virtual_fold.h"
 
@@ -29,13 +29,13 @@ public:
 	// `on_window`: a window has ended.
 	LiveFold(std::uint64_t window_ns, std::function<void()> on_window);
 
-	const analyze::Machine &machine() const { return *machine_; }
+	const analyze::ThreadFold &thread_fold() const { return *thread_fold_; }
 	const trace::Clock &clock() const { return events_.description().clock; }
 	const analyze::RecordingInfo &info() const { return events_.info(); }
 	std::uint64_t begin_time() const { return begin_time_; }    // of the trace
 	const std::string &directory() const { return directory_; } // of it
 	// From start() on.
-	void add(analyze::Observer &observer) { machine_->add(observer); }
+	void add(analyze::Observer &observer) { thread_fold_->add(observer); }
 	// Null: no events of programs and no functions are recorded.
 	activities::Tracker *tracker() { return tracker_ ? &*tracker_ : nullptr; }
 
@@ -95,7 +95,7 @@ private:
 	std::function<void()> on_start_, on_finish_;
 	bool is_aligned_ = false, forgets_often_ = false, compensates_ = false;
 	LiveEvents events_;
-	std::optional<analyze::Machine> machine_;
+	std::optional<analyze::ThreadFold> thread_fold_;
 	std::optional<analyze::CounterFold> counters_;
 	std::optional<VirtualFold> virtual_;
 	std::optional<activities::Tracker> tracker_;

@@ -5,8 +5,8 @@
 
 namespace monitor::live {
 
-LiveStacks::LiveStacks(const analyze::Machine &machine, std::size_t stack_limit, std::size_t frame_limit)
-    : machine_(machine), max_frames_(frame_limit)
+LiveStacks::LiveStacks(const analyze::ThreadFold &fold, std::size_t stack_limit, std::size_t frame_limit)
+    : fold_(fold), max_frames_(frame_limit)
 {
 	limit(stack_limit);
 }
@@ -77,7 +77,7 @@ void LiveStacks::forgotten(const analyze::Thread &thread)
 {
 	StackFold::forgotten(thread);
 	if (thread.tid == thread.tgid)
-		ended_processes_.push_back({thread.tgid, machine_.window_end()});
+		ended_processes_.push_back({thread.tgid, fold_.window_end()});
 }
 
 void LiveStacks::drop_unused()
@@ -114,14 +114,14 @@ std::unique_ptr<StackWindow> LiveStacks::take_window()
 		const analyze::Thread *&copy = copies[&thread];
 		if (!copy) {
 			copy = &window->threads.emplace_back(thread);
-			window->commands[copy] = machine_.leader(thread).name;
+			window->commands[copy] = fold_.leader(thread).name;
 		}
 		return copy;
 	});
 	for (const auto &[key, value] : window->stacks.values())
 		if (const auto interrupt = static_cast<std::uint32_t>(key.waker.interrupt); key.waker.interrupt >= 0)
 			window->interrupts.try_emplace({interrupt, key.waker.number},
-						       machine_.kinds().interrupt_label(interrupt, key.waker.number));
+						       fold_.kinds().interrupt_label(interrupt, key.waker.number));
 	begin_window();
 	drop_unused();
 	return window;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The stacks of what is followed, in one window after the other, and of all processes what they have mapped
-// (`monitor top --stacks`). The fold is that of `monitor report DIR stacks`, fed by LiveFold's machine in the thread
+// (`monitor top --stacks`). The fold is that of `monitor report DIR stacks`, fed by LiveFold's fold in the thread
 // that drains the rings; stack_naming.h names what it gives out, in a thread of its own.
 //
 // A probe describes a stack once and then names it by its id, as long as its CPU's table of described ones has it
@@ -20,8 +20,8 @@
 #include <utility>
 #include <vector>
 
-#include "reading/analyze/machine.h"
 #include "reading/analyze/stacks.h"
+#include "reading/analyze/thread_fold.h"
 
 namespace monitor::live {
 
@@ -45,12 +45,12 @@ public:
 	static constexpr std::size_t max_stacks = 1 << 16; // of a window; the rest is `other`
 	static constexpr std::size_t max_frames = 1 << 24; // of all descriptions: 128 MiB
 
-	explicit LiveStacks(const analyze::Machine &machine, std::size_t stack_limit = max_stacks,
+	explicit LiveStacks(const analyze::ThreadFold &fold, std::size_t stack_limit = max_stacks,
 			    std::size_t frame_limit = max_frames);
 
 	// From here on: this process, or this thread of it alone; 0: none.
 	void follow(std::int32_t process, std::int32_t thread);
-	// The window has ended; the next one begins. Before Machine::forget().
+	// The window has ended; the next one begins. Before ThreadFold::forget().
 	std::unique_ptr<StackWindow> take_window();
 	// Since the last call.
 	std::vector<EndedProcess> take_ended() { return std::exchange(ended_processes_, {}); }
@@ -77,7 +77,7 @@ private:
 	bool is_followed(const analyze::Thread &thread) const;
 	void drop_unused();
 
-	const analyze::Machine &machine_;
+	const analyze::ThreadFold &fold_;
 	const std::size_t max_frames_;
 	std::int32_t process_ = 0, thread_ = 0;
 	std::unordered_map<std::uint32_t, std::vector<std::uint64_t>> tables_; // of each CPU, as the probes have it

@@ -39,8 +39,8 @@ void LiveStates::start(const record::LiveStart &start)
 	now_ = start.begin_time;
 	events_.start(start);
 	states::RunSink &sink = *this;
-	evaluator_ = std::make_unique<states::Evaluator>(tree_, events_.source(), events_.info(), start.begin_time,
-							 events_.source().window, analyze::Scope{}, sink);
+	evaluator_ = std::make_unique<states::Evaluator>(tree_, events_.input(), events_.info(), start.begin_time,
+							 events_.input().window, analyze::Scope{}, sink);
 	for (const states::Run &run : std::exchange(early_, {}))
 		write(run);
 }
@@ -118,7 +118,7 @@ void LiveStates::write(const states::Run &run)
 std::uint64_t LiveStates::cgroup_of(std::uint32_t number) const
 {
 	const analyze::Thread *const thread = evaluator_->subjects()[number].thread;
-	return thread ? evaluator_->machine().cgroup_of(*thread) : 0;
+	return thread ? evaluator_->fold().cgroup_of(*thread) : 0;
 }
 
 void LiveStates::write_subject(std::uint32_t number, std::uint64_t cgroup)

@@ -19,7 +19,7 @@ LiveStatistics::LiveStatistics(record::StatisticsOptions options)
 	fold_.align();
 	fold_.forget_often();
 	fold_.set_on_start([this] {
-		sums_.emplace(fold_.machine(), fold_.tracker());
+		sums_.emplace(fold_.thread_fold(), fold_.tracker());
 		fold_.add(*sums_);
 	});
 }
@@ -38,8 +38,8 @@ bool LiveStatistics::has_new_cgroups()
 	bool has_new = false;
 	if (cgroups_.size() >= max_cgroups)
 		cgroups_.clear();
-	for (const analyze::Thread &thread : fold_.machine().threads())
-		fold_.machine().visit_cgroups(thread, [&](std::uint64_t cgroup, const analyze::Usage &) {
+	for (const analyze::Thread &thread : fold_.thread_fold().threads())
+		fold_.thread_fold().visit_cgroups(thread, [&](std::uint64_t cgroup, const analyze::Usage &) {
 			has_new |= cgroup != 0 && cgroups_.insert(cgroup).second;
 		});
 	return has_new;
@@ -47,11 +47,11 @@ bool LiveStatistics::has_new_cgroups()
 
 void LiveStatistics::end_period()
 {
-	const analyze::Machine &machine = fold_.machine();
+	const analyze::ThreadFold &thread_fold = fold_.thread_fold();
 	record::PeriodFiles::Period period;
 	const trace::Clock &clock = fold_.clock();
-	period.begin_wall_ns = clock.wall_ns(machine.window_begin());
-	period.end_ns = static_cast<std::int64_t>(clock.to_ns(machine.window_end()));
+	period.begin_wall_ns = clock.wall_ns(thread_fold.window_begin());
+	period.end_ns = static_cast<std::int64_t>(clock.to_ns(thread_fold.window_end()));
 	period.description = start_.describe();
 	if (has_new_cgroups())
 		period.also = start_.name_cgroups;
@@ -71,7 +71,7 @@ void LiveStatistics::end_period()
 	facts.threads_since = start_.threads_since;
 	record::ControlStream stream(start_.uuid, keep, start_.first_stream + number_++);
 	sums_->settle();
-	write_period(stream, facts, machine, *sums_);
+	write_period(stream, facts, thread_fold, *sums_);
 	stream.flush();
 	sums_->clear();
 	files_->add(std::move(period));

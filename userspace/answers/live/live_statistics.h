@@ -5,7 +5,7 @@
 //     drain.cpp -> take() -> LiveFold -> on_window(): PeriodSums, period_records.cpp -> PeriodFiles
 //
 // Made by tools/monitor; runs in the thread that drains the rings, but for the writing. Next in the flow:
-// reading/analyze/machine_statistics.cpp. Invariant: the sums over a period's rows are what happened in it, as far as
+// reading/analyze/statistics_replay.cpp. Invariant: the sums over a period's rows are what happened in it, as far as
 // it was seen; a period in which something was lost says so.
 #pragma once
 

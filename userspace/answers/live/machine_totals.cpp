@@ -9,19 +9,19 @@ namespace monitor::live {
 
 MachineTotals totals_of(const LiveFold &fold)
 {
-	const analyze::Machine &machine = fold.machine();
+	const analyze::ThreadFold &thread_fold = fold.thread_fold();
 	MachineTotals totals;
-	totals.window = machine.window_end() - machine.window_begin();
-	for (const analyze::Cpu &cpu : machine.cpus()) {
+	totals.window = thread_fold.window_end() - thread_fold.window_begin();
+	for (const analyze::Cpu &cpu : thread_fold.cpus()) {
 		totals.usage += cpu.usage;
 		totals.idle += cpu.idle;
 	}
-	for (const analyze::Thread &thread : machine.threads()) {
+	for (const analyze::Thread &thread : thread_fold.threads()) {
 		if (thread.tid == 0 || thread.state == analyze::State::dead)
 			continue;
 		++totals.threads;
 		totals.usage.waiting += thread.usage.waiting;
-		if (!machine.is_known(thread))
+		if (!thread_fold.is_known(thread))
 			++totals.unknown;
 		else
 			++(thread.state == analyze::State::running    ? totals.running

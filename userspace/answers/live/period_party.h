@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "reading/analyze/machine.h"
+#include "reading/analyze/thread_fold.h"
 
 namespace monitor::live {
 

@@ -40,8 +40,8 @@ struct PeriodRow {
 
 class PeriodWriter {
 public:
-	PeriodWriter(record::ControlStream &to, const analyze::Machine &machine, const PeriodSums &sums)
-	    : to_(to), machine_(machine), sums_(sums)
+	PeriodWriter(record::ControlStream &to, const analyze::ThreadFold &fold, const PeriodSums &sums)
+	    : to_(to), fold_(fold), sums_(sums)
 	{
 	}
 
@@ -49,13 +49,13 @@ public:
 	{
 		time_shift_ = facts.time_shift;
 		threads_since_ = facts.threads_since;
-		post(EDC_ID_STATISTICS_PERIOD, machine_.window_begin(), facts.is_lossy ? EDC_PERIOD_LOSSY : 0,
-		     {machine_.window_end() + time_shift_, facts.lost, facts.late, facts.recorder_ns});
+		post(EDC_ID_STATISTICS_PERIOD, fold_.window_begin(), facts.is_lossy ? EDC_PERIOD_LOSSY : 0,
+		     {fold_.window_end() + time_shift_, facts.lost, facts.late, facts.recorder_ns});
 		for (const auto &[id, count] : facts.events)
 			post(EDC_ID_STATISTICS_EVENTS, id, {count});
 		for (const auto &[id, count] : facts.outside)
 			post(EDC_ID_STATISTICS_EVENTS, id | EDC_EVENTS_OUTSIDE, {count});
-		for (const analyze::Cpu &cpu : machine_.cpus())
+		for (const analyze::Cpu &cpu : fold_.cpus())
 			write_cpu(cpu);
 		choose_rows();
 		for (const PeriodRow &row : rows_)
@@ -89,7 +89,7 @@ private:
 	}
 	void post(std::uint32_t id, std::uint32_t argument, std::initializer_list<std::uint64_t> words)
 	{
-		post(id, machine_.window_end(), argument, words);
+		post(id, fold_.window_end(), argument, words);
 	}
 
 	void write_cpu(const analyze::Cpu &cpu)
@@ -162,14 +162,14 @@ private:
 				if (key.of.thread())
 					named.insert(key.of.thread());
 		std::vector<const Thread *> chosen;
-		for (const Thread &thread : machine_.threads()) {
+		for (const Thread &thread : fold_.threads()) {
 			if (thread.tid == 0 || (thread.usage.is_empty() && !named.contains(&thread)))
 				continue;
 			chosen.push_back(&thread);
-			named.insert(&machine_.leader(thread));
+			named.insert(&fold_.leader(thread));
 		}
 		const std::unordered_set<const Thread *> there(chosen.begin(), chosen.end());
-		for (const Thread &thread : machine_.threads())
+		for (const Thread &thread : fold_.threads())
 			if (thread.tid != 0 && named.contains(&thread) && !there.contains(&thread))
 				chosen.push_back(&thread);
 		return chosen;
@@ -186,7 +186,7 @@ private:
 		Usage others = sums_.ended()[PeriodSums::other].usage;
 		for (const Thread *thread : chosen) {
 			// A row for each cgroup that it was in; the last one is that of its calls and sleeps.
-			machine_.visit_cgroups(*thread, [&](std::uint64_t cgroup, const Usage &usage) {
+			fold_.visit_cgroups(*thread, [&](std::uint64_t cgroup, const Usage &usage) {
 				if (rows_.size() < max_rows) {
 					places_.insert_or_assign(thread, static_cast<std::uint32_t>(rows_.size()));
 					rows_.push_back(row_of_thread(*thread, cgroup, usage));
@@ -231,7 +231,7 @@ private:
 	}
 
 	record::ControlStream &to_;
-	const analyze::Machine &machine_;
+	const analyze::ThreadFold &fold_;
 	const PeriodSums &sums_;
 	std::uint64_t time_shift_ = 0, threads_since_ = 0;
 	std::vector<PeriodRow> rows_;
@@ -241,10 +241,10 @@ private:
 
 } // namespace
 
-void write_period(record::ControlStream &to, const PeriodFacts &facts, const analyze::Machine &machine,
+void write_period(record::ControlStream &to, const PeriodFacts &facts, const analyze::ThreadFold &fold,
 		  const PeriodSums &sums)
 {
-	PeriodWriter(to, machine, sums).write(facts);
+	PeriodWriter(to, fold, sums).write(facts);
 }
 
 } // namespace monitor::live

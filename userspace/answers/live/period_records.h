@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A period of statistics as records (statistics_* of include/monitor/card.h), in the blocks of a trace: from LiveFold's
-// machine and PeriodSums to a stream. Read by reading/analyze/machine_statistics.cpp.
+// fold and PeriodSums to a stream. Read by reading/analyze/statistics_replay.cpp.
 //
 // The order: the period, events by class, CPUs, rows with their usages, sums with their buckets. At most max_rows
 // threads have a row of their own, those with the most CPU time; the others, and what ended, are rows that are sums.
@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "period_sums.h"
-#include "reading/analyze/machine.h"
+#include "reading/analyze/thread_fold.h"
 #include "recording/rings/control_stream.h"
 
 namespace monitor::live {
 
-// What neither has. The period is the machine's window.
+// What neither has. The period is the fold's window.
 struct PeriodFacts {
 	bool is_lossy = false;
 	std::uint64_t lost = 0, late = 0, recorder_ns = 0;
@@ -27,7 +27,7 @@ struct PeriodFacts {
 
 constexpr std::size_t max_rows = 4096;
 
-void write_period(record::ControlStream &to, const PeriodFacts &facts, const analyze::Machine &machine,
+void write_period(record::ControlStream &to, const PeriodFacts &facts, const analyze::ThreadFold &fold,
 		  const PeriodSums &sums);
 
 } // namespace monitor::live

@@ -34,7 +34,7 @@ std::size_t PeriodSums::KeyHash::operator()(const Key &key) const
 	return (hash ^ hash >> 32) * 0xbf58476d1ce4e5b9ull;
 }
 
-PeriodSums::PeriodSums(const analyze::Machine &machine, activities::Tracker *tracker) : machine_(machine)
+PeriodSums::PeriodSums(const analyze::ThreadFold &fold, activities::Tracker *tracker) : fold_(fold)
 {
 	if (tracker) {
 		activities_.emplace(*tracker);
@@ -92,7 +92,7 @@ void PeriodSums::system_call(const analyze::Thread &thread, std::uint32_t number
 			     std::uint64_t end, std::int64_t result)
 {
 	settle();
-	Sums &sums = sums_of(calls_, recent_calls_, {Party(machine_.leader(thread)), {}, number, EDC_NO_IRQ});
+	Sums &sums = sums_of(calls_, recent_calls_, {Party(fold_.leader(thread)), {}, number, EDC_NO_IRQ});
 	sums.failed += analyze::has_failed(result);
 	add_time(sums, end - begin);
 }
@@ -100,7 +100,7 @@ void PeriodSums::system_call(const analyze::Thread &thread, std::uint32_t number
 void PeriodSums::refused_call(const analyze::Thread &thread, std::uint32_t call, std::uint64_t, std::int64_t result)
 {
 	settle();
-	Sums &sums = sums_of(calls_, recent_calls_, {Party(machine_.leader(thread)), {}, call, EDC_NO_IRQ});
+	Sums &sums = sums_of(calls_, recent_calls_, {Party(fold_.leader(thread)), {}, call, EDC_NO_IRQ});
 	++sums.count;
 	sums.failed += analyze::has_failed(result);
 }
@@ -113,7 +113,7 @@ void PeriodSums::blocked(const analyze::Thread &thread, std::uint64_t from, std:
 	if (waker.interrupt >= 0)
 		key.irq = static_cast<std::uint32_t>(waker.interrupt) << 16 | waker.number;
 	else if (waker.thread)
-		key.waker = Party(machine_.leader(*waker.thread));
+		key.waker = Party(fold_.leader(*waker.thread));
 	add_time(sums_of(sleeps_, recent_sleeps_, key), to - from);
 	woken_.insert_or_assign(&thread, Woken{key, to});
 }
@@ -139,12 +139,12 @@ void PeriodSums::finished(const activities::Finished &activity)
 	if (activity.source != activities::Source::program)
 		return;
 	settle();
-	activities_->add(Party(machine_.leader(activity.thread)), activity);
+	activities_->add(Party(fold_.leader(activity.thread)), activity);
 }
 
 std::size_t PeriodSums::place_of(const analyze::Thread &thread, std::uint64_t cgroup)
 {
-	const std::string &command = machine_.leader(thread).name;
+	const std::string &command = fold_.leader(thread).name;
 	auto place = places_.find({command, cgroup});
 	if (place == places_.end() && ended_.size() <= max_ended) {
 		place = places_.emplace(std::pair(command, cgroup), ended_.size()).first;
@@ -157,7 +157,7 @@ std::size_t PeriodSums::place_of(const analyze::Thread &thread, std::uint64_t cg
 void PeriodSums::forgotten(const analyze::Thread &thread)
 {
 	std::size_t to = other;
-	machine_.visit_cgroups(thread, [&](std::uint64_t cgroup, const analyze::Usage &usage) {
+	fold_.visit_cgroups(thread, [&](std::uint64_t cgroup, const analyze::Usage &usage) {
 		to = place_of(thread, cgroup);
 		ended_[to].usage += usage;
 	});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What a period of statistics (record --statistics) has besides the usages of threads: system calls by process, sleeps
 // by thread and waker, activities of programs, and what the threads used that ended in it. Filled from LiveFold's
-// machine and tracker; written by period_records.cpp.
+// fold and tracker; written by period_records.cpp.
 //
 // Bounded whatever the machine does: at most max_sums of calls and of sleeps, and max_ended commands in cgroups. What
 // finds no room is summed up under `other`, so that sums over all stay true.
@@ -21,7 +21,7 @@
 #include "period_activities.h"
 #include "period_party.h"
 #include "reading/activities/tracker.h"
-#include "reading/analyze/machine.h"
+#include "reading/analyze/thread_fold.h"
 
 namespace monitor::live {
 
@@ -60,7 +60,7 @@ public:
 	using AllSums = std::unordered_map<Key, Sums, KeyHash>;
 
 	// `tracker`: null if no activities of programs are recorded. Adds itself to it.
-	PeriodSums(const analyze::Machine &machine, activities::Tracker *tracker);
+	PeriodSums(const analyze::ThreadFold &fold, activities::Tracker *tracker);
 
 	// After settle():
 	const AllSums &calls() const { return calls_; }
@@ -101,7 +101,7 @@ private:
 	std::size_t place_of(const analyze::Thread &thread, std::uint64_t cgroup);
 	void finished(const activities::Finished &activity) override;
 
-	const analyze::Machine &machine_;
+	const analyze::ThreadFold &fold_;
 	std::optional<PeriodActivities> activities_;
 	AllSums calls_, sleeps_;
 	AllRecent recent_calls_, recent_sleeps_;

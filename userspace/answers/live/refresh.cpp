@@ -19,7 +19,7 @@ constexpr std::uint64_t until_mapped_ns = 50'000'000; // after this what was map
 Refreshes::Refreshes(std::uint64_t window_ns) : fold_(std::make_shared<LiveFold>(window_ns, [this] { make(); }))
 {
 	fold_->set_on_start([this] {
-		details_.emplace(fold_->machine(), fold_->tracker());
+		details_.emplace(fold_->thread_fold(), fold_->tracker());
 		if (!kinds_.empty())
 			start_naming();
 		{
@@ -37,7 +37,7 @@ Refreshes::Refreshes(std::uint64_t window_ns) : fold_(std::make_shared<LiveFold>
 
 void Refreshes::start_naming()
 {
-	stacks_.emplace(fold_->machine());
+	stacks_.emplace(fold_->thread_fold());
 	fold_->add(*stacks_);
 	stacks_->set_on_clock([this](std::uint64_t time) { name_until(time); });
 	fold_->set_on_finish([this] { name_until(~std::uint64_t(0)); });
@@ -80,15 +80,15 @@ void Refreshes::make()
 		wanted = wanted_;
 		paths = paths_;
 	}
-	const analyze::Machine &machine = fold_->machine();
+	const analyze::ThreadFold &thread_fold = fold_->thread_fold();
 	const trace::Clock &clock = fold_->clock();
 	auto made = std::make_shared<Refresh>();
 	made->number = ++number_;
-	made->begin_ns = clock.to_ns(machine.window_begin() - fold_->begin_time());
-	made->end_ns = clock.to_ns(machine.window_end() - fold_->begin_time());
-	made->begin_ticks = machine.window_begin();
-	made->end_ticks = machine.window_end();
-	made->end_wall_ns = clock.wall_ns(machine.window_end());
+	made->begin_ns = clock.to_ns(thread_fold.window_begin() - fold_->begin_time());
+	made->end_ns = clock.to_ns(thread_fold.window_end() - fold_->begin_time());
+	made->begin_ticks = thread_fold.window_begin();
+	made->end_ticks = thread_fold.window_end();
+	made->end_wall_ns = clock.wall_ns(thread_fold.window_end());
 	made->wanted = wanted;
 	made->recorded = analyze::recorded(fold_->info());
 	report::UsageOptions options;
@@ -98,19 +98,19 @@ void Refreshes::make()
 	options.grouping.cgroup_paths = *paths;
 	report::GroupingOptions by_cgroup = options.grouping;
 	by_cgroup.by = report::GroupBy::cgroup;
-	const report::Grouping cgroups(machine, by_cgroup);
+	const report::Grouping cgroups(thread_fold, by_cgroup);
 	options.only = [&](const analyze::Thread &thread, std::uint64_t cgroup) {
 		made->has_unnamed_cgroups |= cgroup != 0 && !by_cgroup.cgroup_paths.contains(cgroup);
 		return (wanted.process == 0 || thread.tgid == wanted.process) &&
-		       (!wanted.command || machine.leader(thread).name == *wanted.command) &&
+		       (!wanted.command || thread_fold.leader(thread).name == *wanted.command) &&
 		       (!wanted.cgroup || cgroups.cgroup_path(cgroup) == *wanted.cgroup);
 	};
-	made->rows = report::usage_table(machine, clock, options);
+	made->rows = report::usage_table(thread_fold, clock, options);
 	if ((made->counters = counters_))
-		made->ratios = add_measured(
-		    made->rows, report::measurements_table(*fold_->counters(), machine, clock, {options.grouping, 0}));
+		made->ratios = add_measured(made->rows, report::measurements_table(*fold_->counters(), thread_fold,
+										   clock, {options.grouping, 0}));
 	add_virtual_times(*made, options);
-	made->cpus = report::cpu_table(machine, clock, fold_->info(), made->recorded);
+	made->cpus = report::cpu_table(thread_fold, clock, fold_->info(), made->recorded);
 	made->calls = details_->calls(clock);
 	made->sleeps = details_->sleeps(clock);
 	made->activities = details_->activities(clock);
@@ -159,7 +159,7 @@ void Refreshes::add_virtual_times(Refresh &made, const report::UsageOptions &opt
 	facts.is_known = fold->is_known();
 	if (!facts.is_known)
 		return add_virtual(made.rows, nullptr);
-	const report::VirtualReport report(fold_->machine(), fold->times(), fold->cost(), fold_->clock(), options);
+	const report::VirtualReport report(fold_->thread_fold(), fold->times(), fold->cost(), fold_->clock(), options);
 	facts.noise = report.noise();
 	facts.others = report.others();
 	add_virtual(made.rows, &report);

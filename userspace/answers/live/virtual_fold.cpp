@@ -27,12 +27,12 @@ analyze::RecordingInfo as_running(analyze::RecordingInfo info, const trace::Desc
 
 } // namespace
 
-VirtualFold::VirtualFold(analyze::Machine &machine, const analyze::RecordingInfo &info,
+VirtualFold::VirtualFold(analyze::ThreadFold &fold, const analyze::RecordingInfo &info,
 			 const trace::Description &description)
     : cost_(cost::live_virtual_cost(as_running(info, description), description.clock)),
-      is_known_(cost_.why_not.empty()), times_(machine, as_running(info, description), cost_)
+      is_known_(cost_.why_not.empty()), times_(fold, as_running(info, description), cost_)
 {
-	machine.add(times_);
+	fold.add(times_);
 }
 
 } // namespace monitor::live

@@ -3,8 +3,8 @@
 // recording that begins there. Fed and asked by live_fold.cpp.
 #pragma once
 
-#include "reading/analyze/machine.h"
 #include "reading/analyze/recording_info.h"
+#include "reading/analyze/thread_fold.h"
 #include "reading/cost/virtual_cost.h"
 #include "reading/cost/virtual_times.h"
 #include "reading/ctf/description.h"
@@ -14,7 +14,7 @@ namespace monitor::live {
 class VirtualFold {
 public:
 	// `info` as it is at the start of the recording.
-	VirtualFold(analyze::Machine &machine, const analyze::RecordingInfo &info,
+	VirtualFold(analyze::ThreadFold &fold, const analyze::RecordingInfo &info,
 		    const trace::Description &description);
 	VirtualFold(const VirtualFold &) = delete;
 	VirtualFold &operator=(const VirtualFold &) = delete;

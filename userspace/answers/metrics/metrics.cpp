@@ -39,8 +39,8 @@ void Metrics::start()
 	sums_.is_filtering = info.filtering();
 	sums_.other_recorders = info.other_recorders.size();
 	sums_.start_s = sums_.end_s =
-	    static_cast<double>(fold_->clock().wall_ns(fold_->machine().window_begin())) / 1e9;
-	sums_.cpus = fold_->machine().cpus().size();
+	    static_cast<double>(fold_->clock().wall_ns(fold_->thread_fold().window_begin())) / 1e9;
+	sums_.cpus = fold_->thread_fold().cpus().size();
 	if (info.calibration)
 		sums_.probes_low_s = sums_.probes_high_s = 0;
 	for (const auto &[name, count] : live::totals_of(*fold_).interrupts_by_class)
@@ -56,11 +56,11 @@ void Metrics::add_window()
 		const std::lock_guard guard(lock_);
 		paths = paths_;
 	}
-	const analyze::Machine &machine = fold_->machine();
+	const analyze::ThreadFold &thread_fold = fold_->thread_fold();
 	const Changes changes = window_->take(*paths);
 	has_unnamed_cgroups_ = changes.has_unnamed_cgroups;
 	const double per_tick = 1 / static_cast<double>(std::max<std::uint64_t>(fold_->clock().frequency_hz, 1));
-	const double length_s = static_cast<double>(machine.window_end() - machine.window_begin()) * per_tick;
+	const double length_s = static_cast<double>(thread_fold.window_end() - thread_fold.window_begin()) * per_tick;
 	rows_.add(changes.rows, sums_.end_s, length_s);
 	calls_.add(changes.calls, sums_.end_s, length_s);
 	sums_.other_calls += changes.other_calls; // on top of those of calls_
@@ -70,11 +70,11 @@ void Metrics::add_window()
 	sums_.machine.add(changes.totals, per_tick);
 	sums_.machine.idle_switches += changes.idle_switches;
 	sums_.now = changes.totals;
-	sums_.cpus = machine.cpus().size();
+	sums_.cpus = thread_fold.cpus().size();
 	++sums_.windows;
 	sums_.covered_s += length_s;
 	sums_.incomplete_s += fold_->has_losses() ? length_s : 0;
-	sums_.end_s = static_cast<double>(fold_->clock().wall_ns(machine.window_end())) / 1e9;
+	sums_.end_s = static_cast<double>(fold_->clock().wall_ns(thread_fold.window_end())) / 1e9;
 	sums_.late = fold_->late();
 	add_cost();
 	publish();

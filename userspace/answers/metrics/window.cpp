@@ -12,12 +12,12 @@ using analyze::Usage;
 void Window::got_cpu(const Thread &thread, std::uint64_t from, std::uint64_t to)
 {
 	if (thread.tid != 0 && !thread.filtered)
-		scale_.add(run_queue_[{fold_.machine().cgroup_of(thread), &thread}], to - std::min(from, to));
+		scale_.add(run_queue_[{fold_.thread_fold().cgroup_of(thread), &thread}], to - std::min(from, to));
 }
 
 CallFigures &Window::figures_of(const Thread &thread, std::uint32_t call)
 {
-	const ThreadCall key{&thread, fold_.machine().cgroup_of(thread), call};
+	const ThreadCall key{&thread, fold_.thread_fold().cgroup_of(thread), call};
 	auto place = calls_.find(key);
 	if (place == calls_.end() && calls_.size() < max_latencies)
 		place = calls_.try_emplace(key).first;
@@ -55,7 +55,7 @@ RowFigures Window::figures(const Usage &usage) const
 
 Window::Key Window::process_of(const Thread &thread, std::uint64_t cgroup) const
 {
-	return {cgroup, &fold_.machine().leader(thread)};
+	return {cgroup, &fold_.thread_fold().leader(thread)};
 }
 
 // What no thread is known to have: the machine's figures, less those of all threads, which are rarely a little more.
@@ -88,7 +88,7 @@ void Window::take_calls(Changes &changes, const std::unordered_map<Key, Who, Key
 			other_calls_ += figures;
 			continue;
 		}
-		const WhoCalls key{named->second, fold_.machine().kinds().syscall_label(of.call)};
+		const WhoCalls key{named->second, fold_.thread_fold().kinds().syscall_label(of.call)};
 		auto &change = changes.calls[key];
 		change.value += figures;
 		change.may_be_shown = changes.rows[named->second].may_be_shown;
@@ -108,12 +108,12 @@ void Window::take_calls(Changes &changes, const std::unordered_map<Key, Who, Key
 
 Changes Window::take(const CgroupPaths &paths)
 {
-	const analyze::Machine &machine = fold_.machine();
+	const analyze::ThreadFold &thread_fold = fold_.thread_fold();
 	Changes changes;
 	changes.totals = live::totals_of(fold_);
 	std::unordered_map<Key, Row, KeyHash> rows; // by process: fewer than threads, and without names
 	Usage threads, idle, unselected;
-	for (const Thread &thread : machine.threads()) {
+	for (const Thread &thread : thread_fold.threads()) {
 		if (thread.usage.is_empty())
 			continue;
 		threads += thread.usage;
@@ -125,7 +125,7 @@ Changes Window::take(const CgroupPaths &paths)
 			unselected += thread.usage;
 			continue;
 		}
-		machine.visit_cgroups(thread, [&](std::uint64_t cgroup, const Usage &usage) {
+		thread_fold.visit_cgroups(thread, [&](std::uint64_t cgroup, const Usage &usage) {
 			if (!usage.is_empty())
 				rows[process_of(thread, cgroup)].usage += usage;
 		});

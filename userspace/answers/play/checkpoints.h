@@ -9,14 +9,14 @@
 #include <vector>
 
 #include "placement.h"
-#include "reading/analyze/machine.h"
+#include "reading/analyze/thread_fold.h"
 #include "recent.h"
 
 namespace monitor::play {
 
 struct Checkpoint {
 	std::uint64_t time = 0;
-	std::unique_ptr<const analyze::Machine> machine; // not the observers
+	std::unique_ptr<const analyze::ThreadFold> fold; // not the observers
 	Placement placement;
 	Recent recent;
 };
@@ -33,7 +33,7 @@ public:
 	{
 		return events >= spacing_ && (kept_.empty() || time > kept_.back().time);
 	}
-	void add(std::uint64_t time, const analyze::Machine &machine, const Placement &placement, const Recent &recent);
+	void add(std::uint64_t time, const analyze::ThreadFold &fold, const Placement &placement, const Recent &recent);
 
 	// The last one at or before this time; null: none. Valid until the next add().
 	const Checkpoint *before(std::uint64_t time) const;

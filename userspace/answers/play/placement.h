@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Whose run queue a thread that waits for a CPU is in: the CPU that the last token about it names. Fed by player.cpp
-// with each event, beside the fold (reading/analyze/machine.h), which only follows where threads run.
+// with each event, beside the fold (reading/analyze/thread_fold.h), which only follows where threads run.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ public:
 	explicit Placement(const trace::Description &description);
 
 	void event(const trace::Event &event);
-	// See Machine::exchange_numbers().
+	// See ThreadFold::exchange_numbers().
 	void exchange(std::int32_t one, std::int32_t other) { std::swap(cpus_[one], cpus_[other]); }
 
 	// Empty: no token has named one.

@@ -17,24 +17,24 @@ Player::Player(trace::Trace &trace, const analyze::RecordingInfo &info, std::uin
 {
 	restart(nullptr);
 	analyze::expect_window(begin(), end());
-	recorded_ = analyze::recorded(trace, info, machine_->kinds());
+	recorded_ = analyze::recorded(trace, info, fold_->kinds());
 	time_ = search_from_ = begin();
 }
 
 std::uint64_t Player::find_known(std::uint64_t max_events)
 {
-	const auto is_known = [&](const analyze::Cpu &cpu) { return now_on(*machine_, cpu).tid >= 0; };
+	const auto is_known = [&](const analyze::Cpu &cpu) { return now_on(*fold_, cpu).tid >= 0; };
 	std::uint64_t known_at = begin();
 	std::ptrdiff_t max_known = 0;
 	for (; max_events && item_ != Item::end && pull_->time() <= end(); --max_events) {
 		fold_item();
 		item_ = pull_->next();
-		const std::ptrdiff_t known = std::ranges::count_if(machine_->cpus(), is_known);
+		const std::ptrdiff_t known = std::ranges::count_if(fold_->cpus(), is_known);
 		if (folded_to_ < begin() || known <= max_known)
 			continue;
 		max_known = known;
 		known_at = folded_to_;
-		if (known == std::ssize(machine_->cpus()))
+		if (known == std::ssize(fold_->cpus()))
 			break;
 	}
 	return known_at;
@@ -44,15 +44,15 @@ std::uint64_t Player::find_known(std::uint64_t max_events)
 void Player::restart(const Checkpoint *checkpoint)
 {
 	if (checkpoint) {
-		machine_ = checkpoint->machine->copy();
+		fold_ = checkpoint->fold->copy();
 		placement_ = std::make_unique<Placement>(checkpoint->placement);
 		recent_ = std::make_unique<Recent>(checkpoint->recent);
 	} else {
-		machine_ = std::make_unique<analyze::Machine>(trace_, info_);
+		fold_ = std::make_unique<analyze::ThreadFold>(trace_, info_);
 		placement_ = std::make_unique<Placement>(trace_.description());
 		recent_ = std::make_unique<Recent>();
 	}
-	recent_->watch(*machine_, *placement_);
+	recent_->watch(*fold_, *placement_);
 	since_checkpoint_ = 0;
 	pull_from(checkpoint ? checkpoint->time : 0);
 }
@@ -154,7 +154,7 @@ bool Player::concerns() const
 	if (event.stream->is_user())
 		return !recent_->posted().empty() && recent_->posted().back().time == event.time &&
 		       recent_->posted().back().by.tid == *wanted_;
-	const std::vector<analyze::Cpu> &cpus = machine_->cpus();
+	const std::vector<analyze::Cpu> &cpus = fold_->cpus();
 	return event.cpu() < cpus.size() && cpus[event.cpu()].current && cpus[event.cpu()].current->tid == *wanted_;
 }
 
@@ -162,15 +162,15 @@ void Player::fold_item()
 {
 	const std::uint64_t time = pull_->time();
 	if (time > folded_to_ && checkpoints_.wants(since_checkpoint_, time)) {
-		machine_->pass(time - 1);
-		checkpoints_.add(time, *machine_, *placement_, *recent_);
+		fold_->pass(time - 1);
+		checkpoints_.add(time, *fold_, *placement_, *recent_);
 		since_checkpoint_ = 0;
 	}
 	if (item_ == Item::gap) {
-		machine_->gap(pull_->stream(), pull_->gap().from_time, pull_->gap().to_time);
+		fold_->gap(pull_->stream(), pull_->gap().from_time, pull_->gap().to_time);
 	} else {
 		placement_->event(pull_->event());
-		machine_->event(pull_->event());
+		fold_->event(pull_->event());
 	}
 	folded_to_ = std::max(folded_to_, time);
 	++since_checkpoint_;
@@ -179,18 +179,18 @@ void Player::fold_item()
 // The state at the time of a sample.
 void Player::pass_to(std::uint64_t time)
 {
-	machine_->pass(time);
+	fold_->pass(time);
 	folded_to_ = std::max(folded_to_, time);
 }
 
 void Player::sample()
 {
-	past_.resize(machine_->cpus().size());
+	past_.resize(fold_->cpus().size());
 	for (std::size_t cpu = 0; cpu < past_.size(); ++cpu) {
 		std::vector<PastStep> &past = past_[cpu];
 		if (past.size() == past_steps)
 			past.erase(past.begin());
-		past.push_back(now_on(*machine_, machine_->cpus()[cpu]));
+		past.push_back(now_on(*fold_, fold_->cpus()[cpu]));
 	}
 }
 
@@ -259,7 +259,7 @@ bool Player::work(std::uint64_t events)
 
 Scene Player::scene() const
 {
-	Scene scene = scene_of(*machine_, *placement_, *recent_, time_);
+	Scene scene = scene_of(*fold_, *placement_, *recent_, time_);
 	scene.step = step_;
 	for (std::size_t cpu = 0; cpu < std::min(past_.size(), scene.cpus.size()); ++cpu)
 		scene.cpus[cpu].past = past_[cpu];

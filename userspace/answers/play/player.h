@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "checkpoints.h"
+#include "reading/analyze/fold_input.h"
 #include "reading/analyze/recorded.h"
-#include "reading/analyze/source.h"
 #include "reading/events/pull.h"
 #include "scene.h"
 
@@ -27,12 +27,12 @@ public:
 
 	// Both must outlive it. Throws Error if the recording's times cannot be those of its events.
 	Player(trace::Trace &trace, const analyze::RecordingInfo &info, std::uint64_t spacing_events = usual_spacing);
-	Player(const Player &) = delete; // the machine knows its observer
+	Player(const Player &) = delete; // the fold points to its observer
 	Player &operator=(const Player &) = delete;
 
 	// Of the time in which all probes were attached, in ticks.
-	std::uint64_t begin() const { return machine_->window_begin(); }
-	std::uint64_t end() const { return machine_->window_end(); }
+	std::uint64_t begin() const { return fold_->window_begin(); }
+	std::uint64_t end() const { return fold_->window_end(); }
 	const trace::Clock &clock() const { return trace_.description().clock; }
 	std::uint64_t time() const { return time_; }
 	std::uint64_t step() const { return step_; }
@@ -83,7 +83,7 @@ private:
 	trace::Trace &trace_;
 	const analyze::RecordingInfo &info_;
 	Checkpoints checkpoints_;
-	std::unique_ptr<analyze::Machine> machine_;
+	std::unique_ptr<analyze::ThreadFold> fold_;
 	std::unique_ptr<Placement> placement_;
 	std::unique_ptr<Recent> recent_;
 	std::unique_ptr<trace::Pull> pull_;

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "placement.h"
-#include "reading/analyze/machine.h"
+#include "reading/analyze/thread_fold.h"
 
 namespace monitor::play {
 
@@ -42,15 +42,15 @@ public:
 	void user_event(const analyze::Thread &thread, const trace::Event &event) override;
 	void exchanged(const analyze::Thread &one, const analyze::Thread &other) override;
 
-	// Observes this machine from here on, and tells `placement` of exchanged numbers; both must outlive it or the
+	// Observes this fold from here on, and notifies `placement` of exchanged numbers; both must outlive it or the
 	// next call.
-	void watch(analyze::Machine &machine, Placement &placement);
+	void watch(analyze::ThreadFold &fold, Placement &placement);
 
 	const std::deque<WakeUp> &wake_ups() const { return wake_ups_; } // the newest last
 	const std::deque<Posted> &posted() const { return posted_; }
 
 private:
-	const analyze::Machine *machine_ = nullptr;
+	const analyze::ThreadFold *fold_ = nullptr;
 	Placement *placement_ = nullptr;
 	std::deque<WakeUp> wake_ups_;
 	std::deque<Posted> posted_;

@@ -15,20 +15,20 @@ bool is_runner_known(const analyze::Cpu &cpu)
 	return cpu.current && !cpu.current->hidden;
 }
 
-bool is_idle(const analyze::Machine &machine, const analyze::Cpu &cpu)
+bool is_idle(const analyze::ThreadFold &fold, const analyze::Cpu &cpu)
 {
-	return cpu.current->tid == 0 && machine.mode_on(cpu) == Mode::kernel;
+	return cpu.current->tid == 0 && fold.mode_on(cpu) == Mode::kernel;
 }
 
-SceneThread thread_of(const analyze::Machine &machine, const Placement &placement, const analyze::Thread &thread)
+SceneThread thread_of(const analyze::ThreadFold &fold, const Placement &placement, const analyze::Thread &thread)
 {
 	SceneThread made;
 	made.tid = thread.tid;
 	made.tgid = thread.tgid;
 	made.name = name_of(thread);
-	made.process = name_of(machine.leader(thread));
+	made.process = name_of(fold.leader(thread));
 	made.is_hidden = thread.hidden;
-	if (!machine.is_known(thread) || thread.hidden)
+	if (!fold.is_known(thread) || thread.hidden)
 		return made;
 	made.state = thread.state;
 	made.since = thread.since;
@@ -37,11 +37,11 @@ SceneThread thread_of(const analyze::Machine &machine, const Placement &placemen
 	else if (thread.state == State::runnable)
 		made.cpu = placement.cpu_of(thread.tid);
 	if (thread.syscall != EDC_NO_SYSCALL && thread.state != State::dead)
-		made.call = machine.kinds().syscall_label(thread.syscall);
+		made.call = fold.kinds().syscall_label(thread.syscall);
 	return made;
 }
 
-SceneCpu cpu_of(const analyze::Machine &machine, const analyze::Cpu &cpu, std::uint64_t time)
+SceneCpu cpu_of(const analyze::ThreadFold &fold, const analyze::Cpu &cpu, std::uint64_t time)
 {
 	SceneCpu made;
 	made.number = cpu.number;
@@ -50,15 +50,15 @@ SceneCpu cpu_of(const analyze::Machine &machine, const analyze::Cpu &cpu, std::u
 		made.what = SceneCpu::What::offline;
 	if (!is_runner_known(cpu))
 		return made;
-	made.what = is_idle(machine, cpu) ? SceneCpu::What::idle : SceneCpu::What::thread;
+	made.what = is_idle(fold, cpu) ? SceneCpu::What::idle : SceneCpu::What::thread;
 	made.tid = cpu.current->tid;
 	made.name = name_of(*cpu.current);
-	made.mode = machine.mode_on(cpu);
+	made.mode = fold.mode_on(cpu);
 	if (!cpu.interrupts.empty())
 		made.interrupt =
-		    machine.kinds().interrupt_label(cpu.interrupts.back() >> 16, cpu.interrupts.back() & 0xffff);
+		    fold.kinds().interrupt_label(cpu.interrupts.back() >> 16, cpu.interrupts.back() & 0xffff);
 	if (cpu.current->syscall != EDC_NO_SYSCALL)
-		made.call = machine.kinds().syscall_label(cpu.current->syscall);
+		made.call = fold.kinds().syscall_label(cpu.current->syscall);
 	return made;
 }
 
@@ -82,11 +82,11 @@ const SceneThread *Scene::find(std::int32_t tid) const
 	return found != threads.end() && found->tid == tid ? &*found : nullptr;
 }
 
-PastStep now_on(const analyze::Machine &machine, const analyze::Cpu &cpu)
+PastStep now_on(const analyze::ThreadFold &fold, const analyze::Cpu &cpu)
 {
 	if (!is_runner_known(cpu))
 		return {};
-	if (is_idle(machine, cpu))
+	if (is_idle(fold, cpu))
 		return {0, '.'};
 	if (cpu.current->tid == 0)
 		return {0, '!'}; // an interrupt while idle
@@ -95,15 +95,15 @@ PastStep now_on(const analyze::Machine &machine, const analyze::Cpu &cpu)
 	return {cpu.current->tid, is_clear ? first : '#'};
 }
 
-Scene scene_of(const analyze::Machine &machine, const Placement &placement, const Recent &recent, std::uint64_t time)
+Scene scene_of(const analyze::ThreadFold &fold, const Placement &placement, const Recent &recent, std::uint64_t time)
 {
 	Scene scene;
 	scene.time = time;
-	for (const analyze::Cpu &cpu : machine.cpus())
-		scene.cpus.push_back(cpu_of(machine, cpu, time));
-	for (const analyze::Thread &thread : machine.threads())
-		if (thread.tid != 0 && machine.thread(thread.tid) == &thread) // its number was not used again
-			scene.threads.push_back(thread_of(machine, placement, thread));
+	for (const analyze::Cpu &cpu : fold.cpus())
+		scene.cpus.push_back(cpu_of(fold, cpu, time));
+	for (const analyze::Thread &thread : fold.threads())
+		if (thread.tid != 0 && fold.thread(thread.tid) == &thread) // its number was not used again
+			scene.threads.push_back(thread_of(fold, placement, thread));
 	std::ranges::sort(scene.threads, {}, &SceneThread::tid);
 	fill_run_queues(scene);
 	scene.wake_ups.assign(recent.wake_ups().rbegin(), recent.wake_ups().rend());

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "placement.h"
-#include "reading/analyze/machine.h"
+#include "reading/analyze/thread_fold.h"
 #include "recent.h"
 
 namespace monitor::play {
@@ -60,8 +60,8 @@ struct Scene {
 };
 
 // Who has a CPU now.
-PastStep now_on(const analyze::Machine &machine, const analyze::Cpu &cpu);
+PastStep now_on(const analyze::ThreadFold &fold, const analyze::Cpu &cpu);
 // Without the past.
-Scene scene_of(const analyze::Machine &machine, const Placement &placement, const Recent &recent, std::uint64_t time);
+Scene scene_of(const analyze::ThreadFold &fold, const Placement &placement, const Recent &recent, std::uint64_t time);
 
 } // namespace monitor::play

@@ -43,11 +43,11 @@ void ActivityCursor::filter(int, sqlite3_value **)
 {
 	rows_.clear();
 	pull_.reset();
-	const analyze::Source source = analyze::source_of(context_.trace, context_.info);
-	machine_.emplace(source, context_.info);
-	tracker_.emplace(source, *machine_, activities::Tracker::Options());
+	const analyze::FoldInput input = analyze::input_of(context_.trace, context_.info);
+	fold_.emplace(input, context_.info);
+	tracker_.emplace(input, *fold_, activities::Tracker::Options());
 	tracker_->add(*this);
-	machine_->add(*tracker_);
+	fold_->add(*tracker_);
 	pull_.emplace(context_.trace, trace::TimeRange{}, [](const trace::Stream &) { return true; });
 	number_ = 0;
 	is_finished_ = false;
@@ -69,18 +69,18 @@ void ActivityCursor::fold_more()
 	while (rows_.empty() && !is_finished_) {
 		switch (pull_->next()) {
 		case trace::Cursor::Item::event:
-			machine_->event(pull_->event());
+			fold_->event(pull_->event());
 			if (++context_.events_decoded % between == 0 && context_.interrupted)
 				throw Interrupted();
 			break;
 		case trace::Cursor::Item::gap: {
 			const trace::Gap &gap = pull_->gap();
-			machine_->gap(pull_->stream(), gap.from_time, gap.to_time);
+			fold_->gap(pull_->stream(), gap.from_time, gap.to_time);
 			break;
 		}
 		case trace::Cursor::Item::end:
 			is_finished_ = true;
-			machine_->finish();
+			fold_->finish();
 		}
 	}
 }
@@ -94,12 +94,12 @@ std::vector<Value> ActivityCursor::row_of(const char *kind, Value name, const ac
 				  std::int64_t(thread.tid),
 				  std::int64_t(thread.tgid),
 				  text_or_null(thread.name),
-				  text_or_null(machine_->leader(thread).name),
+				  text_or_null(fold_->leader(thread).name),
 				  std::int64_t(thread.cpu),
 				  context_.time_ns(activity.begin),
 				  context_.time_ns(activity.end),
 				  static_cast<std::int64_t>(context_.trace.description().clock.to_ns(ticks)),
-				  std::int64_t(activity.begin != machine_->window_begin() && !is_finished_)};
+				  std::int64_t(activity.begin != fold_->window_begin() && !is_finished_)};
 	row.resize(columns);
 	return row;
 }
@@ -107,7 +107,7 @@ std::vector<Value> ActivityCursor::row_of(const char *kind, Value name, const ac
 void ActivityCursor::add_waker(const analyze::Waker &who, std::vector<Value> &row) const
 {
 	if (who.interrupt >= 0) {
-		row[waker] = machine_->kinds().interrupt_label(static_cast<std::uint32_t>(who.interrupt), who.number);
+		row[waker] = fold_->kinds().interrupt_label(static_cast<std::uint32_t>(who.interrupt), who.number);
 	} else if (who.thread) {
 		row[waker] = text_or_null(who.thread->name);
 		row[waker_tid] = std::int64_t(who.thread->tid);
@@ -121,7 +121,7 @@ void ActivityCursor::add_shares(const activities::Span &span, std::vector<Value>
 		return static_cast<std::int64_t>(context_.trace.description().clock.to_ns(ticks));
 	};
 	const auto is_recorded = [&](analyze::Kind kind, const char *program) {
-		return machine_->kinds().has(kind) && (!context_.info.present || context_.info.has_program(program));
+		return fold_->kinds().has(kind) && (!context_.info.present || context_.info.has_program(program));
 	};
 	if (!is_recorded(analyze::Kind::sched_switch, "sched_switch"))
 		return;
@@ -137,7 +137,7 @@ void ActivityCursor::finished(const activities::Finished &activity)
 	using activities::Source;
 	Value call;
 	if (activity.source != Source::program && activity.number != EDC_NO_SYSCALL)
-		call = machine_->kinds().syscall_label(activity.number);
+		call = fold_->kinds().syscall_label(activity.number);
 	switch (activity.source) {
 	case Source::system_call:
 		rows_.push_back(row_of("syscall", std::move(call), activity));

@@ -2,7 +2,7 @@
 // The table `activities`: the interval between two events, one row each: system calls, blocked times, programs'
 // activities.
 //
-//     Pull -> Machine -> Tracker -> finished activities -> rows
+//     Pull -> ThreadFold -> Tracker -> finished activities -> rows
 //
 // Nothing is kept: every scan folds the trace from its start while rows are fetched, in the order in which the
 // activities end. Used through Module (module.h).
@@ -43,7 +43,7 @@ private:
 	void fold_more();
 
 	Context &context_;
-	std::optional<analyze::Machine> machine_;
+	std::optional<analyze::ThreadFold> fold_;
 	std::optional<activities::Tracker> tracker_;
 	std::optional<trace::Pull> pull_;
 	std::deque<std::vector<Value>> rows_; // finished, not fetched yet

@@ -78,18 +78,18 @@ const char *Folded::thread_columns()
 	       "minor_faults INTEGER, major_faults INTEGER";
 }
 
-std::vector<Value> Folded::row_of(const analyze::Machine &machine, const analyze::Thread &thread) const
+std::vector<Value> Folded::row_of(const analyze::ThreadFold &thread_fold, const analyze::Thread &thread) const
 {
 	const trace::Clock &clock = context_.trace.description().clock;
 	const auto ns = [&](std::uint64_t ticks) { return thread.hidden ? Value() : count(clock.to_ns(ticks)); };
-	const analyze::Recorded recorded = analyze::recorded(context_.trace, context_.info, machine.kinds());
+	const analyze::Recorded recorded = analyze::recorded(context_.trace, context_.info, thread_fold.kinds());
 	const analyze::Usage &usage = thread.usage;
 	const auto in = [&](Mode mode) { return recorded.knows(usage, mode) ? ns(usage[mode]) : Value(); };
 	const bool one = !thread.filtered && !thread.hidden; // else it is not known completely
 	return {std::int64_t(thread.tid),
 		std::int64_t(thread.tgid),
 		text_or_null(thread.name),
-		text_or_null(machine.leader(thread).name),
+		text_or_null(thread_fold.leader(thread).name),
 		std::int64_t(thread.parent),
 		std::int64_t(thread.is_kernel),
 		std::int64_t(thread.in_tree),
@@ -118,7 +118,7 @@ const char *Folded::ratio_columns()
 	       "counting_percent REAL, below REAL";
 }
 
-void Folded::add_ratios(Rows &rows, const analyze::Machine &machine, const analyze::CounterFold &fold) const
+void Folded::add_ratios(Rows &rows, const analyze::ThreadFold &thread_fold, const analyze::CounterFold &fold) const
 {
 	analyze::CounterSums idle = fold.none();
 	const auto add = [&](std::vector<Value> who, const analyze::CounterSums &sums) {
@@ -132,7 +132,7 @@ void Folded::add_ratios(Rows &rows, const analyze::Machine &machine, const analy
 		}
 	};
 	for (const auto &[number, part] : fold.parts()) {
-		for (const analyze::Thread &thread : machine.threads())
+		for (const analyze::Thread &thread : thread_fold.threads())
 			if (part.threads.contains(&thread)) {
 				if (thread.tid == 0)
 					idle += part.of(thread);
@@ -149,24 +149,24 @@ void Folded::add_ratios(Rows &rows, const analyze::Machine &machine, const analy
 // Makes both tables at once, as the fold takes most of the time.
 void Folded::fold()
 {
-	analyze::Machine machine(context_.trace, context_.info);
+	analyze::ThreadFold thread_fold(context_.trace, context_.info);
 	std::optional<analyze::CounterFold> counters;
 	if (context_.info.counters) {
-		counters.emplace(context_.trace.description(), *context_.info.counters, machine.window_begin());
-		machine.add(*counters);
+		counters.emplace(context_.trace.description(), *context_.info.counters, thread_fold.window_begin());
+		thread_fold.add(*counters);
 	}
-	read([&](const trace::Event &event) { machine.event(event); },
+	read([&](const trace::Event &event) { thread_fold.event(event); },
 	     [&](const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t) {
-		     machine.gap(stream, from, to);
+		     thread_fold.gap(stream, from, to);
 	     });
-	machine.finish();
+	thread_fold.finish();
 	auto threads = std::make_shared<Rows>(), ratios = std::make_shared<Rows>();
-	for (const analyze::Thread &thread : machine.threads())
+	for (const analyze::Thread &thread : thread_fold.threads())
 		if (thread.tid != 0)
-			threads->push_back(row_of(machine, thread));
+			threads->push_back(row_of(thread_fold, thread));
 	if (counters) {
-		counters->finish(machine);
-		add_ratios(*ratios, machine, *counters);
+		counters->finish(thread_fold);
+		add_ratios(*ratios, thread_fold, *counters);
 	}
 	threads_ = threads;
 	ratios_ = ratios;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What only a fold of the whole trace yields: the tables `threads` and `ratios`, and how often each class occurs.
 //
-// Each is made when a query first needs it, then kept; made by Machine and CounterFold, as in `monitor report`.
+// Each is made when a query first needs it, then kept; made by ThreadFold and CounterFold, as in `monitor report`.
 // Invariant: a figure whose events were not recorded is NULL, never 0.
 #pragma once
 
@@ -13,7 +13,7 @@
 #include "context.h"
 #include "memory_table.h"
 #include "reading/analyze/counter_fold.h"
-#include "reading/analyze/machine.h"
+#include "reading/analyze/thread_fold.h"
 
 namespace monitor::query {
 
@@ -30,8 +30,8 @@ public:
 
 private:
 	void fold();
-	std::vector<Value> row_of(const analyze::Machine &machine, const analyze::Thread &thread) const;
-	void add_ratios(Rows &rows, const analyze::Machine &machine, const analyze::CounterFold &fold) const;
+	std::vector<Value> row_of(const analyze::ThreadFold &thread_fold, const analyze::Thread &thread) const;
+	void add_ratios(Rows &rows, const analyze::ThreadFold &thread_fold, const analyze::CounterFold &fold) const;
 	template <class OnEvent, class OnGap> void read(OnEvent on_event, OnGap on_gap);
 
 	Context &context_;

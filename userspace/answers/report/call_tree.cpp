@@ -55,21 +55,23 @@ bool is_of(StackBy by, analyze::StackSample::At at)
 	return at == At::other || at == At::sched_waking;
 }
 
-StackOwners owners_in(const analyze::Machine &machine)
+StackOwners owners_in(const analyze::ThreadFold &thread_fold)
 {
 	return {
-	    [ran = machine.that_ran()](const analyze::Thread &thread) { return ran.contains(&thread); },
-	    [&machine](const analyze::Thread &thread) -> const std::string & { return machine.leader(thread).name; },
-	    [&machine](std::uint32_t interrupt, std::uint32_t number) {
-		    return machine.kinds().interrupt_label(interrupt, number);
+	    [ran = thread_fold.scheduled_threads()](const analyze::Thread &thread) { return ran.contains(&thread); },
+	    [&thread_fold](const analyze::Thread &thread) -> const std::string & {
+		    return thread_fold.leader(thread).name;
+	    },
+	    [&thread_fold](std::uint32_t interrupt, std::uint32_t number) {
+		    return thread_fold.kinds().interrupt_label(interrupt, number);
 	    }};
 }
 
 } // namespace
 
-CallTree::CallTree(const analyze::Machine &machine, const analyze::StackFold &fold, symbols::Symbolizer &symbolizer,
-		   StackBy by, const Includes &includes)
-    : CallTree(owners_in(machine), fold, symbolizer, by, includes)
+CallTree::CallTree(const analyze::ThreadFold &thread_fold, const analyze::StackFold &fold,
+		   symbols::Symbolizer &symbolizer, StackBy by, const Includes &includes)
+    : CallTree(owners_in(thread_fold), fold, symbolizer, by, includes)
 {
 }
 

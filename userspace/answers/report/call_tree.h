@@ -37,7 +37,7 @@ struct CallNode {
 	std::vector<std::uint32_t> children; // the largest first, after build()
 };
 
-// What a tree asks of the machine that the stacks are of.
+// What a tree asks of the fold that the stacks are of.
 struct StackOwners {
 	std::function<bool(const analyze::Thread &)> has_run;
 	std::function<const std::string &(const analyze::Thread &)> command;
@@ -52,8 +52,8 @@ public:
 	using Includes = std::function<bool(const analyze::StackFold::Key &, const analyze::StackFold::Value &)>;
 
 	// Nodes[0] is the root; processes are below it. Without `includes` all are in it.
-	CallTree(const analyze::Machine &machine, const analyze::StackFold &fold, symbols::Symbolizer &symbolizer,
-		 StackBy by, const Includes &includes = {});
+	CallTree(const analyze::ThreadFold &thread_fold, const analyze::StackFold &fold,
+		 symbols::Symbolizer &symbolizer, StackBy by, const Includes &includes = {});
 	CallTree(const StackOwners &owners, const analyze::StackFold &fold, symbols::Symbolizer &symbolizer, StackBy by,
 		 const Includes &includes = {});
 

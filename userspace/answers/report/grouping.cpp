@@ -17,7 +17,7 @@ std::size_t Grouping::find(const analyze::Thread &thread, std::uint64_t cgroup)
 {
 	if (options_.filtering && thread.filtered)
 		return named("other", true);
-	const analyze::Thread &leader = machine_.leader(thread);
+	const analyze::Thread &leader = fold_.leader(thread);
 	// Of several processes, those whose time is known keep it.
 	const char *const apart = thread.hidden && thread.has_run ? " (hidden)" : "";
 	if (thread.sum != analyze::Sum::none && of_one())

@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "reading/analyze/machine.h"
+#include "reading/analyze/thread_fold.h"
 #include "table.h"
 
 namespace monitor::report {
@@ -31,13 +31,11 @@ public:
 		bool hidden = false; // includes threads that the kernel hides: their usage is unknown
 	};
 
-	Grouping(const analyze::Machine &machine, const GroupingOptions &options) : machine_(machine), options_(options)
-	{
-	}
+	Grouping(const analyze::ThreadFold &fold, const GroupingOptions &options) : fold_(fold), options_(options) {}
 
 	// Index into rows(); adds a row if needed. `cgroup`: of what the thread used in this one.
 	std::size_t row_of(const analyze::Thread &thread, std::uint64_t cgroup);
-	std::size_t row_of(const analyze::Thread &thread) { return row_of(thread, machine_.cgroup_of(thread)); }
+	std::size_t row_of(const analyze::Thread &thread) { return row_of(thread, fold_.cgroup_of(thread)); }
 	std::string cgroup_path(std::uint64_t id) const;
 	const std::vector<Row> &rows() const { return rows_; }
 
@@ -51,7 +49,7 @@ private:
 	std::size_t find(const analyze::Thread &thread, std::uint64_t cgroup);
 	bool of_one() const { return options_.by == GroupBy::process || options_.by == GroupBy::thread; }
 
-	const analyze::Machine &machine_;
+	const analyze::ThreadFold &fold_;
 	const GroupingOptions &options_;
 	std::vector<Row> rows_;
 	std::unordered_map<const void *, std::size_t> by_key_;

@@ -43,7 +43,7 @@ ShareInterval share_interval(std::uint64_t hits, std::uint64_t samples, std::uin
 	return {hits ? middle - half : 0, hits < samples ? middle + half : 1};
 }
 
-Table idle_table(const analyze::SampleFold &fold, const analyze::Machine &machine)
+Table idle_table(const analyze::SampleFold &fold, const analyze::ThreadFold &thread_fold)
 {
 	Table table;
 	table.columns = {{"cpu", "CPU", Unit::count},
@@ -57,9 +57,10 @@ Table idle_table(const analyze::SampleFold &fold, const analyze::Machine &machin
 			 {"unknown_percent", "unkn%", Unit::percent},
 			 {"agrees", "agrees", Unit::text}};
 	table.figure = {"sampled_idle_percent", ""};
-	const bool has_times = machine.kinds().has(analyze::Kind::sched_switch);
-	const std::uint64_t window = machine.window_end() - std::min(machine.window_begin(), machine.window_end());
-	for (const analyze::Cpu &cpu : machine.cpus()) {
+	const bool has_times = thread_fold.kinds().has(analyze::Kind::sched_switch);
+	const std::uint64_t window =
+	    thread_fold.window_end() - std::min(thread_fold.window_begin(), thread_fold.window_end());
+	for (const analyze::Cpu &cpu : thread_fold.cpus()) {
 		if (!cpu.selected)
 			continue;
 		const analyze::SampledCpu *sampled = fold.cpu(cpu.number);
@@ -76,7 +77,7 @@ Table idle_table(const analyze::SampleFold &fold, const analyze::Machine &machin
 			row[5] = 100 * interval.low;
 			row[6] = 100 * interval.high;
 		}
-		const TimeShare time = {machine.idle_ticks(cpu), cpu.runner_unknown, window};
+		const TimeShare time = {thread_fold.idle_ticks(cpu), cpu.runner_unknown, window};
 		if (has_times && window) {
 			row[7] = share_cell(time.idle, window - std::min(time.unknown, window));
 			row[8] = share_cell(time.unknown, window);

@@ -20,7 +20,7 @@ struct ShareInterval {
 ShareInterval share_interval(std::uint64_t hits, std::uint64_t samples, std::uint64_t missing);
 
 // After the last event.
-Table idle_table(const analyze::SampleFold &fold, const analyze::Machine &machine);
+Table idle_table(const analyze::SampleFold &fold, const analyze::ThreadFold &thread_fold);
 std::string idle_text();
 
 } // namespace monitor::report

@@ -65,10 +65,10 @@ std::vector<Row> rows_by_cpu(const analyze::CounterPart &part)
 	return rows;
 }
 
-std::vector<Row> rows_by_group(const analyze::CounterPart &part, CounterSums idle, const analyze::Machine &machine,
-			       Grouping &grouping)
+std::vector<Row> rows_by_group(const analyze::CounterPart &part, CounterSums idle,
+			       const analyze::ThreadFold &thread_fold, Grouping &grouping)
 {
-	const analyze::Scope &scope = machine.scope();
+	const analyze::Scope &scope = thread_fold.scope();
 
 	std::vector<Row> rows;
 	std::vector<const analyze::Thread *> threads; // in an order that is the same in every run
@@ -80,7 +80,7 @@ std::vector<Row> rows_by_group(const analyze::CounterPart &part, CounterSums idl
 	std::map<std::size_t, CounterSums> sums;
 	for (const analyze::Thread *thread : threads) {
 		const std::uint64_t first =
-		    thread->left.empty() ? machine.cgroup_of(*thread) : thread->left.front().cgroup;
+		    thread->left.empty() ? thread_fold.cgroup_of(*thread) : thread->left.front().cgroup;
 		for (const auto &[known, counted] : part.threads.at(thread)) {
 			const std::uint64_t cgroup = known ? known : first;
 			if (thread->tid == 0)
@@ -154,11 +154,11 @@ void add_measurements(const analyze::CountersInfo &info, const CounterSums &sums
 	}
 }
 
-Table measurements_table(const analyze::CounterFold &fold, const analyze::Machine &machine, const trace::Clock &clock,
-			 const MeasurementsOptions &options)
+Table measurements_table(const analyze::CounterFold &fold, const analyze::ThreadFold &thread_fold,
+			 const trace::Clock &clock, const MeasurementsOptions &options)
 {
 	Table table;
-	Grouping grouping(machine, options.grouping);
+	Grouping grouping(thread_fold, options.grouping);
 	const bool by_cpu = options.grouping.by == GroupBy::cpu;
 	if (options.every_ticks)
 		table.columns.push_back({"from_ns", "from", Unit::nanoseconds});
@@ -167,7 +167,7 @@ Table measurements_table(const analyze::CounterFold &fold, const analyze::Machin
 	add_measurement_columns(fold.info(), table.columns);
 	for (const auto &[number, part] : fold.parts())
 		for (const Row &row :
-		     by_cpu ? rows_by_cpu(part) : rows_by_group(part, fold.none(), machine, grouping)) {
+		     by_cpu ? rows_by_cpu(part) : rows_by_group(part, fold.none(), thread_fold, grouping)) {
 			std::vector<Cell> cells;
 			if (options.every_ticks)
 				cells.emplace_back(clock.to_ns(number * options.every_ticks));

@@ -18,8 +18,8 @@ struct MeasurementsOptions {
 
 // Rows by descending time; then `idle`, and `unknown` for what follows losses: together all that was counted. Next to
 // each measurement a column NAME_counting_percent: how much of the time its counters were counting (100: exact).
-Table measurements_table(const analyze::CounterFold &fold, const analyze::Machine &machine, const trace::Clock &clock,
-			 const MeasurementsOptions &options);
+Table measurements_table(const analyze::CounterFold &fold, const analyze::ThreadFold &thread_fold,
+			 const trace::Clock &clock, const MeasurementsOptions &options);
 
 // The columns of measurements, for any table, and a row's cells: the time that its counts cover, then each measurement
 // with how much of that time was counted.

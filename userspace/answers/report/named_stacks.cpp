@@ -43,9 +43,10 @@ bool has_stacks(const analyze::RecordingInfo &info)
 }
 
 NamedStacks::NamedStacks(const std::string &directory, const trace::Clock &clock, const analyze::RecordingInfo &info,
-			 const analyze::Machine &machine, const analyze::StackFold &fold,
+			 const analyze::ThreadFold &thread_fold, const analyze::StackFold &fold,
 			 symbols::SymbolOptions options)
-    : machine_(machine), fold_(fold), symbolizer_(directory, stacks_with_times(std::move(options), clock, info, fold))
+    : thread_fold_(thread_fold), fold_(fold),
+      symbolizer_(directory, stacks_with_times(std::move(options), clock, info, fold))
 {
 	for (const analyze::MappingToken &token : fold.mappings())
 		symbolizer_.code().add(token);
@@ -56,12 +57,12 @@ const CallTree &NamedStacks::tree(StackBy by)
 {
 	const auto known = trees_.find(by);
 	return known != trees_.end() ? known->second
-				     : trees_.try_emplace(by, machine_, fold_, symbolizer_, by).first->second;
+				     : trees_.try_emplace(by, thread_fold_, fold_, symbolizer_, by).first->second;
 }
 
 CallTree NamedStacks::tree(StackBy by, const CallTree::Includes &includes)
 {
-	return CallTree(machine_, fold_, symbolizer_, by, includes);
+	return CallTree(thread_fold_, fold_, symbolizer_, by, includes);
 }
 
 } // namespace monitor::report

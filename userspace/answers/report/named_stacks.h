@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "call_tree.h"
-#include "reading/analyze/machine.h"
 #include "reading/analyze/recording_info.h"
 #include "reading/analyze/stacks.h"
+#include "reading/analyze/thread_fold.h"
 #include "reading/symbols/symbolizer.h"
 
 namespace monitor::report {
@@ -30,7 +30,8 @@ bool has_stacks(const analyze::RecordingInfo &info);
 class NamedStacks {
 public:
 	NamedStacks(const std::string &directory, const trace::Clock &clock, const analyze::RecordingInfo &info,
-		    const analyze::Machine &machine, const analyze::StackFold &fold, symbols::SymbolOptions options);
+		    const analyze::ThreadFold &thread_fold, const analyze::StackFold &fold,
+		    symbols::SymbolOptions options);
 	NamedStacks(const NamedStacks &) = delete;
 
 	// Made when it is first asked for.
@@ -40,7 +41,7 @@ public:
 	const symbols::Symbolizer &symbolizer() const { return symbolizer_; }
 
 private:
-	const analyze::Machine &machine_;
+	const analyze::ThreadFold &thread_fold_;
 	const analyze::StackFold &fold_;
 	symbols::Symbolizer symbolizer_;
 	std::map<StackBy, CallTree> trees_;

@@ -3,7 +3,7 @@
 // Called by cmd_stat.cpp.
 #pragma once
 
-#include "reading/analyze/machine.h"
+#include "reading/analyze/thread_fold.h"
 #include "table.h"
 
 namespace monitor::report {

@@ -143,13 +143,13 @@ std::uint64_t count_tokens(trace::Trace &trace)
 
 } // namespace
 
-Window window_of(const analyze::Machine &machine, const trace::Trace &trace)
+Window window_of(const analyze::ThreadFold &fold, const trace::Trace &trace)
 {
 	const auto since_begin = [&](std::uint64_t time) {
 		return trace.description().clock.to_ns(time - std::min(time, trace.begin_time()));
 	};
-	return {since_begin(machine.window_begin()), since_begin(machine.window_end()), machine.scope().cpus,
-		machine.scope().threads.has_value(), machine.is_whole()};
+	return {since_begin(fold.window_begin()), since_begin(fold.window_end()), fold.scope().cpus,
+		fold.scope().threads.has_value(), fold.is_whole()};
 }
 
 Summary summarize(const trace::Trace &trace, const analyze::RecordingInfo &info, const analyze::ClockBound &bound,
@@ -192,29 +192,29 @@ Summary summarize(const trace::Trace &trace, const analyze::RecordingInfo &info,
 }
 
 Summary summarize(const trace::Trace &trace, const analyze::RecordingInfo &info, const analyze::ClockBound &bound,
-		  const analyze::Machine &machine, const trace::Losses &losses)
+		  const analyze::ThreadFold &fold, const trace::Losses &losses)
 {
-	Summary summary = summarize(trace, info, bound, machine.tokens());
-	summary.hidden_threads = machine.hidden_threads();
+	Summary summary = summarize(trace, info, bound, fold.tokens());
+	summary.hidden_threads = fold.hidden_threads();
 	const auto is_measured = [&](const char *edge) {
 		const auto cost = info.cost_ns.find(edge);
 		return cost != info.cost_ns.end() && cost->second > 0;
 	};
 	summary.user_has_edges = (info.has_program("sys_enter") && !is_measured("call_edge")) ||
 				 (info.has_program("page_fault_user") && !is_measured("fault_edge"));
-	for (const auto &[call, count] : machine.calls_of_unknown()) {
+	for (const auto &[call, count] : fold.calls_of_unknown()) {
 		summary.calls_of_unknown += count;
-		summary.unknown_calls.emplace_back(machine.kinds().syscall_label(call), count);
+		summary.unknown_calls.emplace_back(fold.kinds().syscall_label(call), count);
 	}
 	std::ranges::stable_sort(summary.unknown_calls, std::greater<>(), [](const auto &of) { return of.second; });
-	summary.functions_of_unknown = machine.functions_of_unknown();
+	summary.functions_of_unknown = fold.functions_of_unknown();
 	if (trace.is_generic_ctf())
 		summary.lost = losses.total_lost();
 	if (!trace.problems().empty())
 		summary.lost.reset(); // events in damaged parts were not counted
-	summary.window = window_of(machine, trace);
+	summary.window = window_of(fold, trace);
 	if (info.statistics)
-		use_periods(summary, machine.periods(), info, trace.description().clock);
+		use_periods(summary, fold.periods(), info, trace.description().clock);
 	return summary;
 }
 
@@ -231,9 +231,9 @@ Summary summarize(trace::Trace &trace, const analyze::RecordingInfo &info)
 				bound.event(cursor.event());
 	}
 	if (info.statistics) {
-		analyze::Machine machine(trace, info);
-		const trace::Losses losses = analyze::fold(trace, machine);
-		return summarize(trace, info, bound, machine, losses);
+		analyze::ThreadFold fold(trace, info);
+		const trace::Losses losses = analyze::feed(trace, fold);
+		return summarize(trace, info, bound, fold, losses);
 	}
 	return summarize(trace, info, bound, info.complete() ? info.tokens() : count_tokens(trace));
 }

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "reading/analyze/clock_bound.h"
-#include "reading/analyze/machine.h"
 #include "reading/analyze/recording_info.h"
+#include "reading/analyze/thread_fold.h"
 #include "reading/cost/probe_cost.h"
 #include "reading/events/trace.h"
 
@@ -23,7 +23,7 @@ struct Window {
 	bool of_threads = false;                // only of selected ones
 	bool is_all = true;                     // of the recording
 };
-Window window_of(const analyze::Machine &machine, const trace::Trace &trace);
+Window window_of(const analyze::ThreadFold &fold, const trace::Trace &trace);
 
 struct Summary {
 	std::uint64_t tokens = 0;
@@ -63,7 +63,7 @@ Summary summarize(const trace::Trace &trace, const analyze::RecordingInfo &info,
 
 // After a fold of the whole trace: with what was hidden, what is in no row, and the window.
 Summary summarize(const trace::Trace &trace, const analyze::RecordingInfo &info, const analyze::ClockBound &bound,
-		  const analyze::Machine &machine, const trace::Losses &losses);
+		  const analyze::ThreadFold &fold, const trace::Losses &losses);
 
 // The same without reading more than the recorder's stream: tokens as the probes counted them.
 Summary summarize(trace::Trace &trace, const analyze::RecordingInfo &info);

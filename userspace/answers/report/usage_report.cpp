@@ -58,10 +58,10 @@ Cell percent(std::uint64_t part, std::uint64_t whole)
 }
 
 // Of statistics that of the periods: what threads did between two recordings is not known.
-std::uint64_t recorded_time(const analyze::Machine &machine)
+std::uint64_t recorded_time(const analyze::ThreadFold &fold)
 {
-	return machine.periods().count ? machine.periods().ticks
-				       : machine.window_end() - std::min(machine.window_begin(), machine.window_end());
+	return fold.periods().count ? fold.periods().ticks
+				    : fold.window_end() - std::min(fold.window_begin(), fold.window_end());
 }
 
 // /proc/stat's figure for a CPU starts again after the CPU was offline.
@@ -77,19 +77,19 @@ Cell nanoseconds(const trace::Clock &clock, std::uint64_t ticks)
 
 } // namespace
 
-Table usage_table(const analyze::Machine &machine, const trace::Clock &clock, const UsageOptions &options)
+Table usage_table(const analyze::ThreadFold &fold, const trace::Clock &clock, const UsageOptions &options)
 {
 	Table table;
-	Grouping grouping(machine, options.grouping);
+	Grouping grouping(fold, options.grouping);
 	std::vector<Usage> usages;
 	std::vector<std::optional<std::uint64_t>> bounds; // of CPU time, where tokens were lost
-	for (const Thread &thread : machine.threads()) {
+	for (const Thread &thread : fold.threads()) {
 		if (thread.tid == 0 || !thread.selected)
 			continue;
 		// The kernel counts what a thread used in all cgroups.
 		const bool is_divided = options.grouping.by == GroupBy::cgroup && !thread.left.empty();
 		std::optional<std::uint64_t> counted = is_divided ? std::nullopt : counted_by_kernel_ns(thread);
-		machine.visit_cgroups(thread, [&](std::uint64_t cgroup, const Usage &usage) {
+		fold.visit_cgroups(thread, [&](std::uint64_t cgroup, const Usage &usage) {
 			if (options.only && !options.only(thread, cgroup))
 				return;
 			const std::size_t row = grouping.row_of(thread, cgroup);
@@ -100,7 +100,7 @@ Table usage_table(const analyze::Machine &machine, const trace::Clock &clock, co
 			    std::exchange(counted, is_divided ? std::nullopt : std::optional<std::uint64_t>(0)));
 		});
 	}
-	const bool with_bounds = machine.gaps() > 0 && machine.is_whole() && machine.scope().cpus.empty() &&
+	const bool with_bounds = fold.gaps() > 0 && fold.is_whole() && fold.scope().cpus.empty() &&
 				 std::ranges::any_of(bounds, [](const auto &bound) { return bound.value_or(0) > 0; });
 	table.columns = grouping.columns();
 	table.columns.push_back({"cpu_ns", "CPU time", Unit::nanoseconds});
@@ -124,7 +124,7 @@ Table usage_table(const analyze::Machine &machine, const trace::Clock &clock, co
 		return did_nothing(usages[i]) && !is_sleeper && !is_bounded && !grouping.rows()[i].hidden;
 	});
 	std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t i) { return usages[i].cpu(); });
-	const std::uint64_t window = recorded_time(machine);
+	const std::uint64_t window = recorded_time(fold);
 	table.figure = {"cpu_ns", "unknown_percent"};
 	for (const std::size_t i : order) {
 		const Usage &usage = usages[i];
@@ -157,7 +157,7 @@ Table usage_table(const analyze::Machine &machine, const trace::Clock &clock, co
 	return table;
 }
 
-Table cpu_table(const analyze::Machine &machine, const trace::Clock &clock, const analyze::RecordingInfo &info,
+Table cpu_table(const analyze::ThreadFold &fold, const trace::Clock &clock, const analyze::RecordingInfo &info,
 		const analyze::Recorded &recorded)
 {
 	Table table;
@@ -166,11 +166,11 @@ Table cpu_table(const analyze::Machine &machine, const trace::Clock &clock, cons
 		table.columns.push_back({names.first, names.second, Unit::percent});
 	table.columns.push_back({"steal_percent", "steal%", Unit::percent});
 	table.figure = {"idle_percent", "unknown_percent"};
-	const bool any_offline = std::ranges::any_of(machine.cpus(), &analyze::Cpu::offline);
+	const bool any_offline = std::ranges::any_of(fold.cpus(), &analyze::Cpu::offline);
 	if (any_offline)
 		table.columns.push_back({"offline_percent", "offline%", Unit::percent});
-	const std::uint64_t window = machine.window_end() - std::min(machine.window_begin(), machine.window_end());
-	for (const analyze::Cpu &cpu : machine.cpus()) {
+	const std::uint64_t window = fold.window_end() - std::min(fold.window_begin(), fold.window_end());
+	for (const analyze::Cpu &cpu : fold.cpus()) {
 		if (!cpu.selected)
 			continue;
 		std::vector<Cell> row = {static_cast<std::uint64_t>(cpu.number), percent(cpu.idle, window)};
@@ -178,7 +178,7 @@ Table cpu_table(const analyze::Machine &machine, const trace::Clock &clock, cons
 			row.push_back(recorded.knows(cpu.usage, mode) ? percent(cpu.usage[mode], window) : Cell());
 		Cell steal;
 		// With several recordings the kernel's figures are of the last one.
-		if (machine.is_whole() && info.lives.empty() && info.kernel_counts.start && info.kernel_counts.end &&
+		if (fold.is_whole() && info.lives.empty() && info.kernel_counts.start && info.kernel_counts.end &&
 		    cpu.number < info.kernel_counts.start->steal_ns.size() &&
 		    cpu.number < info.kernel_counts.end->steal_ns.size())
 			steal = percent(stolen(info.kernel_counts.start->steal_ns[cpu.number],

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Answers "who used the CPUs, in which mode, and waited how long": tables from what Machine folded.
+// Answers "who used the CPUs, in which mode, and waited how long": tables from what ThreadFold folded.
 #pragma once
 
 #include <functional>
 
 #include "grouping.h"
-#include "reading/analyze/machine.h"
 #include "reading/analyze/recorded.h"
+#include "reading/analyze/thread_fold.h"
 #include "table.h"
 
 namespace monitor::report {
@@ -20,10 +20,10 @@ struct UsageOptions {
 };
 
 // Sorted by CPU time; idle time and threads that did nothing are left out.
-Table usage_table(const analyze::Machine &machine, const trace::Clock &clock, const UsageOptions &options);
+Table usage_table(const analyze::ThreadFold &fold, const trace::Clock &clock, const UsageOptions &options);
 
 // A row per CPU: where its time went, idle and steal included.
-Table cpu_table(const analyze::Machine &machine, const trace::Clock &clock, const analyze::RecordingInfo &info,
+Table cpu_table(const analyze::ThreadFold &fold, const trace::Clock &clock, const analyze::RecordingInfo &info,
 		const analyze::Recorded &recorded);
 
 } // namespace monitor::report

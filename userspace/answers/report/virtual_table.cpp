@@ -104,18 +104,18 @@ VirtualRow VirtualReport::row_of(const Sum &sum) const
 	return row;
 }
 
-VirtualReport::VirtualReport(const analyze::Machine &machine, const cost::VirtualTimes &times,
+VirtualReport::VirtualReport(const analyze::ThreadFold &fold, const cost::VirtualTimes &times,
 			     const cost::VirtualCost &cost, const trace::Clock &clock, const UsageOptions &options)
     : cost_(cost), clock_(clock),
       // Whether a thread or a device woke it decides how long it would have slept.
       with_wakings_(options.recorded.wakings && options.recorded.interrupts && options.recorded.softirqs)
 {
-	Grouping grouping(machine, options.grouping);
+	Grouping grouping(fold, options.grouping);
 	std::vector<Sum> sums;
 	Sum of_command;
 	bool any_command = false;
 	double of_others = 0, waited = 0;
-	for (const analyze::Thread &thread : machine.threads()) {
+	for (const analyze::Thread &thread : fold.threads()) {
 		if (thread.tid == 0 || times.is_recorder(thread))
 			continue;
 		if (thread.in_tree) {
@@ -127,13 +127,13 @@ VirtualReport::VirtualReport(const analyze::Machine &machine, const cost::Virtua
 		}
 		if (!thread.selected)
 			continue;
-		machine.visit_cgroups(thread, [&](std::uint64_t cgroup, const analyze::Usage &usage) {
+		fold.visit_cgroups(thread, [&](std::uint64_t cgroup, const analyze::Usage &usage) {
 			const std::size_t row = grouping.row_of(thread, cgroup);
 			sums.resize(std::max(sums.size(), row + 1));
 			sums[row].add(thread, usage, times);
 		});
 	}
-	const auto all = static_cast<double>((machine.window_end() - machine.window_begin()) * machine.cpus().size());
+	const auto all = static_cast<double>((fold.window_end() - fold.window_begin()) * fold.cpus().size());
 	others_ = all > 0 ? of_others / all : 0;
 	table_.columns = grouping.columns();
 	std::ranges::move(virtual_columns(), std::back_inserter(table_.columns));

@@ -8,7 +8,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "reading/analyze/machine.h"
+#include "reading/analyze/thread_fold.h"
 #include "reading/cost/virtual_times.h"
 #include "table.h"
 #include "usage_report.h"
@@ -37,7 +37,7 @@ struct VirtualCommand {
 
 class VirtualReport {
 public:
-	VirtualReport(const analyze::Machine &machine, const cost::VirtualTimes &times, const cost::VirtualCost &cost,
+	VirtualReport(const analyze::ThreadFold &fold, const cost::VirtualTimes &times, const cost::VirtualCost &cost,
 		      const trace::Clock &clock, const UsageOptions &options);
 
 	const Table &table() const { return table_; }

@@ -13,7 +13,7 @@
 #include "reading/activities/patches.h"
 #include "reading/activities/table.h"
 #include "reading/activities/totals.h"
-#include "reading/analyze/source.h"
+#include "reading/analyze/fold_input.h"
 
 namespace monitor::reports {
 namespace {
@@ -55,9 +55,9 @@ class ActivitiesReport : public FoldReport {
 public:
 	explicit ActivitiesReport(Folded &of)
 	    : FoldReport(of, of.question.report->of_programs ? Counters::recorded : Counters::none),
-	      tracker_(analyze::source_of(of.trace, of.info), of.machine,
+	      tracker_(analyze::input_of(of.trace, of.info), of.fold,
 		       {of.question.by == "argument", counters_.get(), of.question.report == &offcpu_report}),
-	      totals_(grouping_of(of.question), of.machine, tracker_, counters_.get()),
+	      totals_(grouping_of(of.question), of.fold, tracker_, counters_.get()),
 	      is_of_programs_(of.question.report->of_programs)
 	{
 		const std::string &by = of.question.by;
@@ -74,15 +74,14 @@ public:
 				  "it kept"
 				: "this trace has no activities: declare them with EDC_ACTIVITY of monitor/edc.h");
 		tracker_.add(totals_);
-		of.machine.add(tracker_);
+		of.fold.add(tracker_);
 		if (!is_of_programs_)
-			expect_recorded(of.info, of.machine.kinds(),
+			expect_recorded(of.info, of.fold.kinds(),
 					totals_.grouping().source == activities::Source::system_call);
-		const bool is_all =
-		    of.machine.is_whole() && of.machine.scope().cpus.empty() && !of.machine.scope().threads;
+		const bool is_all = of.fold.is_whole() && of.fold.scope().cpus.empty() && !of.fold.scope().threads;
 		if (is_of_programs_ && is_all &&
 		    std::ranges::any_of(of.info.functions.chosen, &analyze::RecordedFunction::is_patched))
-			of.machine.add(patches_.emplace(of.trace.description()));
+			of.fold.add(patches_.emplace(of.trace.description()));
 	}
 
 	void finish() override

@@ -15,7 +15,7 @@
 #include "base/note.h"
 #include "base/text.h"
 #include "reading/analyze/clock_bound.h"
-#include "reading/analyze/fold.h"
+#include "reading/analyze/feed.h"
 
 namespace monitor::reports {
 namespace {
@@ -118,14 +118,14 @@ FoldReport::FoldReport(Folded &of, Counters counters) : of_(of)
 	if (counters == Counters::none || !of.info.counters)
 		return;
 	counters_ = std::make_unique<analyze::CounterFold>(of.trace.description(), *of.info.counters,
-							   of.trace.begin_time(), of.every_ticks, of.machine.scope());
-	of.machine.add(*counters_);
+							   of.trace.begin_time(), of.every_ticks, of.fold.scope());
+	of.fold.add(*counters_);
 }
 
 void FoldReport::finish()
 {
 	if (counters_)
-		counters_->finish(of_.machine);
+		counters_->finish(of_.fold);
 }
 
 void FoldReport::measure(const report::Table *table)
@@ -136,7 +136,7 @@ void FoldReport::measure(const report::Table *table)
 	if (of_.every_ticks && counters_->parts().size() > max_parts)
 		throw Error("--every would make too many rows: use a longer time");
 	measured_ =
-	    report::measurements_table(*counters_, of_.machine, of_.clock, {of_.options.grouping, of_.every_ticks});
+	    report::measurements_table(*counters_, of_.fold, of_.clock, {of_.options.grouping, of_.every_ticks});
 	const report::Table &of = table ? *table : measured_;
 	how_ = of_.question.is_text() ? report::provenance_text(counters_->info(), of)
 				      : report::provenance_json(counters_->info(), of);
@@ -182,14 +182,14 @@ void expect_fold(const Question &question, const analyze::RecordingInfo &info)
 }
 
 report::UsageOptions usage_options(const Question &question, const trace::Trace &trace,
-				   const analyze::RecordingInfo &info, const analyze::Machine &machine)
+				   const analyze::RecordingInfo &info, const analyze::ThreadFold &fold)
 {
 	report::UsageOptions options;
 	options.grouping.filtering = info.filtering();
 	if (const auto at = std::ranges::find(usual_groupings, question.by);
 	    at != usual_groupings.end() && !question.report->of_programs && question.report != &stacks_report)
 		options.grouping.by = static_cast<report::GroupBy>(at - usual_groupings.begin());
-	options.recorded = analyze::recorded(trace, info, machine.kinds());
+	options.recorded = analyze::recorded(trace, info, fold.kinds());
 	options.with_sleepers =
 	    !question.is_text() || !question.sort.empty() || question.top != 0 || !question.selection.threads.is_all();
 	if (!question.selection.cpus.empty())
@@ -218,13 +218,13 @@ Answer answer_by_fold(const Question &question, trace::Trace &trace, MakeReport 
 		  info,
 		  clock,
 		  question.every.empty() ? 0 : clock.to_ticks(parse_duration(question.every, "--every")),
-		  analyze::Machine(trace, info, question.selection.scope(trace, info))};
-	if (trace.is_generic_ctf() && !trace.is_empty() && !of.machine.kinds().has(analyze::Kind::sched_switch))
+		  analyze::ThreadFold(trace, info, question.selection.scope(trace, info))};
+	if (trace.is_generic_ctf() && !trace.is_empty() && !of.fold.kinds().has(analyze::Kind::sched_switch))
 		throw Error("this trace has no sched_switch events of a kernel, so it does not show who used the CPUs; "
 			    "monitor info counts its events, monitor list prints them");
 	analyze::ClockBound bound(trace.description(), info);
 	const std::unique_ptr<FoldReport> report = make(of);
-	const trace::Losses losses = analyze::fold(trace, of.machine, [&](const trace::Event &event) {
+	const trace::Losses losses = analyze::feed(trace, of.fold, [&](const trace::Event &event) {
 		if (event.stream->is_recorder())
 			bound.event(event);
 	});
@@ -234,8 +234,8 @@ Answer answer_by_fold(const Question &question, trace::Trace &trace, MakeReport 
 		answer.text = report->folded();
 		return answer;
 	}
-	of.options = usage_options(question, trace, info, of.machine);
-	of.cpus = report::cpu_table(of.machine, clock, info, of.options.recorded);
+	of.options = usage_options(question, trace, info, of.fold);
+	of.cpus = report::cpu_table(of.fold, clock, info, of.options.recorded);
 	report::Table table = report->table();
 	tell_of_filter(trace, info, question.report->of_programs);
 	question.sort_rows(table);
@@ -243,7 +243,7 @@ Answer answer_by_fold(const Question &question, trace::Trace &trace, MakeReport 
 		print_note("monitor: nothing in this trace matches the options\n");
 	answer.charts = charts_of(question, table);
 	const std::size_t hidden = question.keep_rows(table);
-	const report::Summary summary = report::summarize(trace, info, bound, of.machine, losses);
+	const report::Summary summary = report::summarize(trace, info, bound, of.fold, losses);
 	if (!answer.charts.empty())
 		answer.notes = loss_warning(summary) + damage_text(trace.problems().total()) + "\n" +
 			       report::summary_text(summary);

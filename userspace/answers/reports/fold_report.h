@@ -9,8 +9,8 @@
 
 #include "answers/report/usage_report.h"
 #include "reading/analyze/counter_fold.h"
-#include "reading/analyze/machine.h"
 #include "reading/analyze/recording_info.h"
+#include "reading/analyze/thread_fold.h"
 #include "report.h"
 
 namespace monitor::reports {
@@ -22,14 +22,14 @@ struct Folded {
 	const analyze::RecordingInfo &info;
 	const trace::Clock &clock;
 	const std::uint64_t every_ticks;
-	analyze::Machine machine;
+	analyze::ThreadFold fold;
 	report::UsageOptions options{};
 	report::Table cpus{};
 
 	bool is_by_cpu() const { return options.grouping.by == report::GroupBy::cpu; }
 };
 
-// One report of one trace. A constructor adds what it needs to the machine.
+// One report of one trace. A constructor adds what it needs to the fold.
 class FoldReport {
 public:
 	enum class Counters { none, recorded, needed }; // what record -m counted: left out; if it did; always
@@ -62,7 +62,7 @@ protected:
 // Why a recording has nothing that the fold could be of. Throws Error.
 void expect_fold(const Question &question, const analyze::RecordingInfo &info);
 report::UsageOptions usage_options(const Question &question, const trace::Trace &trace,
-				   const analyze::RecordingInfo &info, const analyze::Machine &machine);
+				   const analyze::RecordingInfo &info, const analyze::ThreadFold &fold);
 // "command: make -j8 (its processes are marked *), 2.3 s recorded on HOST"
 std::string head_text(const analyze::RecordingInfo &info, double wall_ns);
 

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/escape.h"
 #include "base/note.h"
-#include "reading/analyze/fold.h"
+#include "reading/analyze/feed.h"
 
 namespace monitor::reports {
 
@@ -39,14 +39,14 @@ report::StackBy stacks_by(const std::string &name, const analyze::RecordingInfo 
 }
 
 FoldedStacks::FoldedStacks(trace::Trace &of, const selection::Selection &selection, symbols::SymbolOptions options)
-    : trace(of), info(analyze::recording_of(of)), machine(of, info, selection.scope(of, info))
+    : trace(of), info(analyze::recording_of(of)), thread_fold(of, info, selection.scope(of, info))
 {
-	machine.add(fold);
-	losses = analyze::fold(of, machine);
+	thread_fold.add(fold);
+	losses = analyze::feed(of, thread_fold);
 	if (!fold.any())
 		throw Error(fmt::format("{} has no stacks: record with --stacks", of.directory()));
 	stacks =
-	    std::make_unique<report::NamedStacks>(of.directory(), clock(), info, machine, fold, std::move(options));
+	    std::make_unique<report::NamedStacks>(of.directory(), clock(), info, thread_fold, fold, std::move(options));
 }
 
 void print_missing(const symbols::Symbolizer &symbolizer)

@@ -7,9 +7,9 @@
 
 #include "answers/report/named_stacks.h"
 #include "answers/selection/selection.h"
-#include "reading/analyze/machine.h"
 #include "reading/analyze/recording_info.h"
 #include "reading/analyze/stacks.h"
+#include "reading/analyze/thread_fold.h"
 #include "reading/events/merge.h"
 #include "reading/events/trace.h"
 #include "reading/symbols/symbolizer.h"
@@ -25,7 +25,7 @@ void print_missing(const symbols::Symbolizer &symbolizer);
 struct FoldedStacks {
 	const trace::Trace &trace;
 	analyze::RecordingInfo info;
-	analyze::Machine machine;
+	analyze::ThreadFold thread_fold;
 	analyze::StackFold fold;
 	trace::Losses losses;
 	std::unique_ptr<report::NamedStacks> stacks;

@@ -13,7 +13,7 @@ namespace {
 
 class SamplesReport : public FoldReport {
 public:
-	explicit SamplesReport(Folded &of) : FoldReport(of), fold_(of.machine) { of.machine.add(fold_); }
+	explicit SamplesReport(Folded &of) : FoldReport(of), fold_(of.fold) { of.fold.add(fold_); }
 
 	void finish() override
 	{
@@ -24,7 +24,7 @@ public:
 	}
 	report::Table table() override
 	{
-		return of_.question.idle ? report::idle_table(fold_, of_.machine) : report::samples_table(fold_);
+		return of_.question.idle ? report::idle_table(fold_, of_.fold) : report::samples_table(fold_);
 	}
 	std::string below() const override
 	{

@@ -11,9 +11,9 @@ class SegmentsReport : public FoldReport {
 public:
 	explicit SegmentsReport(Folded &of)
 	    : FoldReport(of, Counters::needed),
-	      fold_(of.question.place<analyze::SegmentBy>(), of.trace.description(), of.machine, *counters_)
+	      fold_(of.question.place<analyze::SegmentBy>(), of.trace.description(), of.fold, *counters_)
 	{
-		of.machine.add(fold_);
+		of.fold.add(fold_);
 	}
 
 	report::Table table() override

@@ -27,7 +27,7 @@ symbols::SymbolOptions symbol_options(const Question &question)
 
 class StacksReport : public FoldReport {
 public:
-	explicit StacksReport(Folded &of) : FoldReport(of) { of.machine.add(fold_); }
+	explicit StacksReport(Folded &of) : FoldReport(of) { of.fold.add(fold_); }
 
 	void finish() override
 	{
@@ -38,8 +38,7 @@ public:
 				? "this recording has no stacks: record with --stacks"
 				: "this recording has no stacks: its --filter kept no event that one is taken at");
 		by_ = stacks_by(of_.question.by_is_chosen ? of_.question.by : "", info);
-		stacks_.emplace(of_.trace.directory(), of_.clock, info, of_.machine, fold_,
-				symbol_options(of_.question));
+		stacks_.emplace(of_.trace.directory(), of_.clock, info, of_.fold, fold_, symbol_options(of_.question));
 		tree_ = &stacks_->tree(by_);
 		print_missing(stacks_->symbolizer());
 	}

@@ -10,7 +10,7 @@
 #include "base/json.h"
 #include "fold_report.h"
 #include "reading/analyze/clock_bound.h"
-#include "reading/analyze/fold.h"
+#include "reading/analyze/feed.h"
 #include "reading/cost/virtual_times.h"
 
 namespace monitor::reports {
@@ -23,7 +23,7 @@ public:
 	report::Table table() override
 	{
 		measure();
-		return shown(of_.is_by_cpu() ? of_.cpus : report::usage_table(of_.machine, of_.clock, of_.options));
+		return shown(of_.is_by_cpu() ? of_.cpus : report::usage_table(of_.fold, of_.clock, of_.options));
 	}
 	std::string below() const override
 	{
@@ -34,7 +34,7 @@ public:
 			       : "") +
 		       how_;
 	}
-	bool shows_cpus() const override { return !of_.is_by_cpu() && !of_.machine.scope().threads; }
+	bool shows_cpus() const override { return !of_.is_by_cpu() && !of_.fold.scope().threads; }
 };
 
 class RatiosReport : public FoldReport {
@@ -57,24 +57,24 @@ Answer answer_without_probes(const Question &question, trace::Trace &trace)
 	const cost::VirtualCost cost = cost::virtual_cost(info, clock);
 	if (!cost.why_not.empty())
 		throw Error("--virtual: " + cost.why_not);
-	analyze::Machine machine(trace, info, question.selection.scope(trace, info));
-	cost::VirtualTimes times(machine, info, cost);
-	machine.add(times);
+	analyze::ThreadFold fold(trace, info, question.selection.scope(trace, info));
+	cost::VirtualTimes times(fold, info, cost);
+	fold.add(times);
 	analyze::ClockBound bound(trace.description(), info);
-	const trace::Losses losses = analyze::fold(trace, machine, [&](const trace::Event &event) {
+	const trace::Losses losses = analyze::feed(trace, fold, [&](const trace::Event &event) {
 		times.event(event);
 		if (event.stream->is_recorder())
 			bound.event(event);
 	});
-	const report::Summary summary = report::summarize(trace, info, bound, machine, losses);
+	const report::Summary summary = report::summarize(trace, info, bound, fold, losses);
 	const bool only_phases = losses.all_counted && losses.lost == info.phase_marks();
 	if (summary.missing || !trace.problems().empty() || !only_phases)
 		throw Error(
 		    "--virtual: parts of this trace are missing or damaged, and what their events cost with them; "
 		    "`monitor check` says which");
-	report::UsageOptions options = usage_options(question, trace, info, machine);
+	report::UsageOptions options = usage_options(question, trace, info, fold);
 	options.with_sleepers = !question.is_text() || !question.sort.empty() || question.top != 0;
-	const report::VirtualReport report(machine, times, cost, clock, options);
+	const report::VirtualReport report(fold, times, cost, clock, options);
 	report::Table table = report.table();
 	question.sort_rows(table);
 	const std::size_t hidden = question.keep_rows(table);

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/json.h"
-#include "reading/analyze/machine.h"
+#include "reading/analyze/thread_fold.h"
 #include "reading/events/merge.h"
 #include "reading/events/threads.h"
 #include "reading/filter/text_match.h"
@@ -75,25 +75,25 @@ private:
 	std::map<std::uint64_t, std::string> paths_;
 };
 
-void fold(const trace::Trace &trace, analyze::Machine &machine)
+void feed_states(const trace::Trace &trace, analyze::ThreadFold &fold)
 {
 	trace::Problems ignored; // they are found again when what is selected is read
 	trace::merge(
-	    trace, ignored, {}, [&](const trace::Event &event) { machine.event(event); },
+	    trace, ignored, {}, [&](const trace::Event &event) { fold.event(event); },
 	    [&](const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t) {
-		    machine.gap(stream, from, to);
+		    fold.gap(stream, from, to);
 	    });
 }
 
-// Of a machine that has read the whole trace.
+// Of a fold that has had the whole trace.
 std::vector<bool> selected(const trace::Trace &trace, const analyze::RecordingInfo &info,
-			   const ThreadSelection &selection, const analyze::Machine &machine)
+			   const ThreadSelection &selection, const analyze::ThreadFold &fold)
 {
 	const auto is_selected = condition_of(trace, info, selection);
 	std::vector<bool> selected;
-	selected.reserve(machine.threads().size());
-	for (const analyze::Thread &thread : machine.threads()) {
-		SelectedBy by{thread.tid, thread.tgid, thread.name, thread.in_tree, machine.cgroup_of(thread)};
+	selected.reserve(fold.threads().size());
+	for (const analyze::Thread &thread : fold.threads()) {
+		SelectedBy by{thread.tid, thread.tgid, thread.name, thread.in_tree, fold.cgroup_of(thread)};
 		bool is_ever = is_selected(by);
 		for (const analyze::CgroupStay &stay : thread.left) {
 			by.cgroup = stay.cgroup;
@@ -160,9 +160,9 @@ std::map<std::uint64_t, std::string> cgroup_paths(const std::string &directory)
 std::vector<bool> threads_of_fold(const trace::Trace &trace, const analyze::RecordingInfo &info,
 				  const ThreadSelection &selection)
 {
-	analyze::Machine machine(trace, info);
-	fold(trace, machine);
-	return selected(trace, info, selection, machine);
+	analyze::ThreadFold fold(trace, info);
+	feed_states(trace, fold);
+	return selected(trace, info, selection, fold);
 }
 
 std::optional<std::set<std::uint64_t>> cgroups_of_fold(const trace::Trace &trace, const ThreadSelection &selection)
@@ -186,18 +186,18 @@ trace::SelectedThreads threads_of_events(const trace::Trace &trace, const analyz
 	}
 	if (trace.is_generic_ctf() || trace.machines().size() > 1)
 		return known_by_number(trace, selection);
-	analyze::Machine machine(trace, info);
-	fold(trace, machine);
-	const std::vector<bool> is_selected = selected(trace, info, selection, machine);
+	analyze::ThreadFold fold(trace, info);
+	feed_states(trace, fold);
+	const std::vector<bool> is_selected = selected(trace, info, selection, fold);
 	const Cgroups cgroups(trace, selection.cgroups);
 	for (std::size_t i = 0; i < is_selected.size(); ++i) {
-		const analyze::Thread &thread = machine.threads()[i];
+		const analyze::Thread &thread = fold.threads()[i];
 		std::uint64_t since = thread.born;
 		for (const analyze::CgroupStay &stay : thread.left) {
 			threads.add(0, thread.tid, since, is_selected[i] && cgroups.include(stay.cgroup));
 			since = stay.until;
 		}
-		threads.add(0, thread.tid, since, is_selected[i] && cgroups.include(machine.cgroup_of(thread)));
+		threads.add(0, thread.tid, since, is_selected[i] && cgroups.include(fold.cgroup_of(thread)));
 	}
 	return threads;
 }

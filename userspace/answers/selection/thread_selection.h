@@ -44,15 +44,15 @@ std::function<bool(const SelectedBy &)> condition_of(const trace::Trace &trace, 
 // Paths of the cgroups of a recording, by id.
 std::map<std::uint64_t, std::string> cgroup_paths(const std::string &directory);
 
-// By place in the threads() of a Machine that folds this trace (Scope::threads): those that are selected at some time.
-// Throws Error.
+// By place in the threads() of a ThreadFold that folds this trace (Scope::threads): those that are selected at some
+// time. Throws Error.
 std::vector<bool> threads_of_fold(const trace::Trace &trace, const analyze::RecordingInfo &info,
 				  const ThreadSelection &selection);
 // Scope::cgroups.
 std::optional<std::set<std::uint64_t>> cgroups_of_fold(const trace::Trace &trace, const ThreadSelection &selection);
 
-// The same threads by number and time. Of traces that no Machine can fold, or of another tracer, conditions that need
-// a recording throw Error.
+// The same threads by number and time. Of traces that no ThreadFold can fold, or of another tracer, conditions that
+// need a recording throw Error.
 trace::SelectedThreads threads_of_events(const trace::Trace &trace, const analyze::RecordingInfo &info,
 					 const ThreadSelection &selection);
 

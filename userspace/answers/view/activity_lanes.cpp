@@ -104,7 +104,7 @@ Json ActivityLanes::json(const Rows &rows) const
 
 std::optional<std::size_t> ActivityFold::lane_of(const Finished &activity)
 {
-	const Thread *const leader = &machine_.leader(activity.thread);
+	const Thread *const leader = &fold_.leader(activity.thread);
 	const bool is_known = leader->tid == leader->tgid || activity.thread.tgid <= 0;
 	const std::tuple process(is_known ? leader : nullptr, is_known ? leader->tid : activity.thread.tgid,
 				 activity.number);
@@ -233,7 +233,7 @@ ActivityLanes ActivityFold::finish()
 	keep_within();
 	std::unordered_map<const Thread *, std::uint32_t> places;
 	for (std::uint32_t place = 0; place < timeline_.threads().size(); ++place)
-		places.emplace(&machine_.threads()[timeline_.threads()[place].number], place);
+		places.emplace(&fold_.threads()[timeline_.threads()[place].number], place);
 	for (ThreadLane &lane : lanes_) {
 		const auto place = places.find(lane.thread);
 		made_.kinds_[lane.kind].threads.push_back(

@@ -73,9 +73,9 @@ public:
 	static constexpr std::size_t max_held = 1u << 20;
 
 	// All must outlive this.
-	ActivityFold(const analyze::Machine &machine, const activities::Tracker &tracker, const Timeline &timeline,
+	ActivityFold(const analyze::ThreadFold &fold, const activities::Tracker &tracker, const Timeline &timeline,
 		     std::size_t max_bytes = ActivityLanes::max_bytes)
-	    : machine_(machine), tracker_(tracker), timeline_(timeline), max_bytes_(max_bytes)
+	    : fold_(fold), tracker_(tracker), timeline_(timeline), max_bytes_(max_bytes)
 	{
 	}
 
@@ -106,7 +106,7 @@ private:
 	std::vector<Interval> take_from(Nested &nested, const Interval &outer);
 	void keep_within();
 
-	const analyze::Machine &machine_;
+	const analyze::ThreadFold &fold_;
 	const activities::Tracker &tracker_;
 	const Timeline &timeline_;
 	std::size_t max_bytes_, held_ = 0, adds_ = 0;

@@ -60,12 +60,11 @@ void Cases::finished(const activities::Finished &activity)
 	const bool is_wanted = (wanted_.of == CasesWanted::Of::calls && activity.source == Source::system_call) ||
 			       (wanted_.of == CasesWanted::Of::sleeps && activity.source == Source::blocked);
 	const analyze::Thread &thread = activity.thread;
-	if (!is_wanted || activity.was_refused || (wanted_.pid && machine_.leader(thread).tid != *wanted_.pid) ||
+	if (!is_wanted || activity.was_refused || (wanted_.pid && fold_.leader(thread).tid != *wanted_.pid) ||
 	    (wanted_.tid && thread.tid != *wanted_.tid))
 		return;
 	if (wanted_.call &&
-	    (activity.number == EDC_NO_SYSCALL ? "-" : machine_.kinds().syscall_label(activity.number)) !=
-		*wanted_.call)
+	    (activity.number == EDC_NO_SYSCALL ? "-" : fold_.kinds().syscall_label(activity.number)) != *wanted_.call)
 		return;
 	add({activity.begin, activity.end, &thread, activity.number});
 }
@@ -94,14 +93,14 @@ Json Cases::json()
 	for (const auto &[begin, count] : bars)
 		made["bars"].push_back({begin, bar_end(begin), count});
 	std::unordered_map<const analyze::Thread *, std::size_t> numbers;
-	for (const analyze::Thread &thread : machine_.threads())
+	for (const analyze::Thread &thread : fold_.threads())
 		numbers.emplace(&thread, numbers.size());
 	std::vector<Case> longest = longest_;
 	std::ranges::sort(longest, std::ranges::greater(), [](const Case &one) { return one.to - one.from; });
 	for (const Case &one : longest) {
 		Json call = nullptr;
 		if (one.call != EDC_NO_SYSCALL)
-			call = machine_.kinds().syscall_label(one.call);
+			call = fold_.kinds().syscall_label(one.call);
 		made["longest"].push_back({{"from", one.from - std::min(one.from, begin_)},
 					   {"to", one.to - std::min(one.to, begin_)},
 					   {"thread", numbers.at(one.thread)},

@@ -13,7 +13,7 @@
 
 #include "base/histogram.h"
 #include "reading/activities/tracker.h"
-#include "reading/analyze/machine.h"
+#include "reading/analyze/thread_fold.h"
 
 namespace monitor::view {
 
@@ -30,8 +30,8 @@ public:
 	static constexpr std::size_t max_longest = 20;
 
 	// `begin`: of the picture, which the answer's times count from.
-	Cases(const analyze::Machine &machine, CasesWanted wanted, std::uint64_t begin)
-	    : machine_(machine), wanted_(std::move(wanted)), begin_(begin)
+	Cases(const analyze::ThreadFold &fold, CasesWanted wanted, std::uint64_t begin)
+	    : fold_(fold), wanted_(std::move(wanted)), begin_(begin)
 	{
 	}
 
@@ -39,7 +39,7 @@ public:
 	void waited(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to) override;
 
 	// {count, total, bars: [[from, to, count]], longest: [{from, to, thread, tid, pid, name, call}]}, in ticks; the
-	// longest first. `thread` is its place in Machine::threads().
+	// longest first. `thread` is its place in ThreadFold::threads().
 	nlohmann::ordered_json json();
 
 private:
@@ -51,7 +51,7 @@ private:
 
 	void add(const Case &found);
 
-	const analyze::Machine &machine_;
+	const analyze::ThreadFold &fold_;
 	CasesWanted wanted_;
 	std::uint64_t begin_, count_ = 0, total_ = 0;
 	Histogram histogram_;

@@ -13,7 +13,7 @@
 #include "base/json.h"
 #include "picture_cache.h"
 #include "reading/analyze/clock_bound.h"
-#include "reading/analyze/fold.h"
+#include "reading/analyze/feed.h"
 #include "reading/analyze/scheduling.h"
 #include "scene_json.h"
 #include "tables.h"
@@ -68,38 +68,37 @@ void Picture::read_or_find(const Progress &progress, const Keeping &keeping)
 
 void Picture::read(const Progress &progress)
 {
-	analyze::Machine machine(trace_, info_);
-	analyze::expect_window(machine.window_begin(), machine.window_end());
-	timeline_ =
-	    std::make_unique<Timeline>(machine.window_begin(), machine.window_end(), info_.cpus, max_slice_bytes);
-	machine.add(*timeline_);
-	activities::Tracker tracker(analyze::source_of(trace_, info_), machine, {});
-	ActivityFold opened(machine, tracker, *timeline_);
+	analyze::ThreadFold fold(trace_, info_);
+	analyze::expect_window(fold.window_begin(), fold.window_end());
+	timeline_ = std::make_unique<Timeline>(fold.window_begin(), fold.window_end(), info_.cpus, max_slice_bytes);
+	fold.add(*timeline_);
+	activities::Tracker tracker(analyze::input_of(trace_, info_), fold, {});
+	ActivityFold opened(fold, tracker, *timeline_);
 	tracker.add(opened);
 	if (!tracker.names().empty())
-		machine.add(tracker);
+		fold.add(tracker);
 	analyze::ClockBound bound(trace_.description(), info_);
 	analyze::NowAndThen now_and_then;
-	const trace::Losses losses = analyze::fold(trace_, machine, [&](const trace::Event &event) {
+	const trace::Losses losses = analyze::feed(trace_, fold, [&](const trace::Event &event) {
 		if (event.stream->is_recorder())
 			bound.event(event);
 		if (progress && now_and_then.is_due())
 			progress(*timeline_, timeline_->part_before(event.time));
 	});
-	timeline_->finish(machine);
+	timeline_->finish(fold);
 	tracker.finish();
 	activities_ = opened.finish();
 	rows_ = Rows(*timeline_);
 	groups_ = Groups(*timeline_, selection::cgroup_paths(trace_.directory()));
 	for (const char *by : {"process", "thread", "command", "cgroup", "cpu"})
-		whole_.emplace(by, usage_json(machine, trace_, info_, by));
-	describe(machine, bound, losses);
+		whole_.emplace(by, usage_json(fold, trace_, info_, by));
+	describe(fold, bound, losses);
 }
 
-void Picture::describe(const analyze::Machine &machine, const analyze::ClockBound &bound, const trace::Losses &losses)
+void Picture::describe(const analyze::ThreadFold &fold, const analyze::ClockBound &bound, const trace::Losses &losses)
 {
 	const trace::Clock &clock = trace_.description().clock;
-	const report::Summary summary = report::summarize(trace_, info_, bound, machine, losses);
+	const report::Summary summary = report::summarize(trace_, info_, bound, fold, losses);
 	Json cpus = Json::array(), threads = Json::array();
 	for (const CpuLane &cpu : timeline_->cpus())
 		cpus.push_back({{"cpu", cpu.number}, {"busy", cpu.threads.busy()}});

@@ -95,7 +95,7 @@ private:
 	void read(const Progress &progress);
 	// Of the threads at these places.
 	nlohmann::ordered_json row_json(std::span<const std::uint32_t> places) const;
-	void describe(const analyze::Machine &machine, const analyze::ClockBound &bound, const trace::Losses &losses);
+	void describe(const analyze::ThreadFold &fold, const analyze::ClockBound &bound, const trace::Losses &losses);
 
 	std::vector<std::string> directories_;
 	trace::Trace trace_; // as it was read

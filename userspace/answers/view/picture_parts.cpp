@@ -13,7 +13,7 @@
 #include "reading/activities/table.h"
 #include "reading/activities/totals.h"
 #include "reading/analyze/counter_fold.h"
-#include "reading/analyze/fold.h"
+#include "reading/analyze/feed.h"
 #include "story.h"
 #include "tables.h"
 
@@ -24,10 +24,10 @@ using Json = nlohmann::ordered_json;
 
 constexpr unsigned max_line_bins = 4096;
 
-void fold_until(const IsOver &is_over, trace::Trace &trace, analyze::Machine &machine)
+void fold_until(const IsOver &is_over, trace::Trace &trace, analyze::ThreadFold &thread_fold)
 {
 	analyze::NowAndThen now_and_then;
-	analyze::fold(trace, machine, [&](const trace::Event &) {
+	analyze::feed(trace, thread_fold, [&](const trace::Event &) {
 		if (now_and_then.is_due() && is_over && is_over())
 			throw Error("this was asked for again, or is not wanted any more");
 	});
@@ -73,21 +73,22 @@ Json Picture::table(std::uint64_t from_ticks, std::uint64_t to_ticks, const std:
 	const analyze::RecordingInfo info = analyze::recording_of(trace);
 	analyze::Scope scope;
 	scope.range = range_of(from_ticks, to_ticks);
-	analyze::Machine machine(trace, info, scope);
+	analyze::ThreadFold thread_fold(trace, info, scope);
 	if (is_of_states) {
-		expect_states(machine.kinds(), by == "calls");
+		expect_states(thread_fold.kinds(), by == "calls");
 		const activities::Table shipped = activities::load_shipped_table(by == "calls" ? "syscalls" : "offcpu");
-		activities::Tracker tracker(analyze::source_of(trace, info), machine, {false, nullptr, by == "sleeps"});
-		activities::Totals totals(activities::grouping_of(shipped.activities.front()), machine, tracker);
+		activities::Tracker tracker(analyze::input_of(trace, info), thread_fold,
+					    {false, nullptr, by == "sleeps"});
+		activities::Totals totals(activities::grouping_of(shipped.activities.front()), thread_fold, tracker);
 		tracker.add(totals);
-		machine.add(tracker);
-		fold_until(is_over, trace, machine);
+		thread_fold.add(tracker);
+		fold_until(is_over, trace, thread_fold);
 		tracker.finish();
 		return table_json(
 		    report::activities_table(totals, trace.description().clock, report::known_shares(info)));
 	}
-	fold_until(is_over, trace, machine);
-	return usage_json(machine, trace, info, by);
+	fold_until(is_over, trace, thread_fold);
+	return usage_json(thread_fold, trace, info, by);
 }
 
 void Picture::expect_states(const analyze::EventKinds &kinds, bool of_calls) const
@@ -103,14 +104,14 @@ Json Picture::cases(std::uint64_t from_ticks, std::uint64_t to_ticks, const Case
 	const analyze::RecordingInfo info = analyze::recording_of(trace);
 	analyze::Scope scope;
 	scope.range = range_of(from_ticks, to_ticks);
-	analyze::Machine machine(trace, info, scope);
-	expect_states(machine.kinds(), wanted.of == CasesWanted::Of::calls);
-	Cases cases(machine, wanted, timeline_->begin());
-	activities::Tracker tracker(analyze::source_of(trace, info), machine, {});
+	analyze::ThreadFold thread_fold(trace, info, scope);
+	expect_states(thread_fold.kinds(), wanted.of == CasesWanted::Of::calls);
+	Cases cases(thread_fold, wanted, timeline_->begin());
+	activities::Tracker tracker(analyze::input_of(trace, info), thread_fold, {});
 	tracker.add(cases);
-	machine.add(tracker);
-	machine.add(static_cast<analyze::TimeObserver &>(cases));
-	fold_until(is_over, trace, machine);
+	thread_fold.add(tracker);
+	thread_fold.add(static_cast<analyze::TimeObserver &>(cases));
+	fold_until(is_over, trace, thread_fold);
 	return cases.json();
 }
 
@@ -119,14 +120,14 @@ std::string Picture::flame_page(std::uint64_t from_ticks, std::uint64_t to_ticks
 	trace::Trace trace = open_again();
 	analyze::Scope scope;
 	scope.range = range_of(from_ticks, to_ticks);
-	analyze::Machine machine(trace, info_, scope);
+	analyze::ThreadFold thread_fold(trace, info_, scope);
 	analyze::StackFold fold;
-	machine.add(fold);
-	fold_until(is_over, trace, machine);
+	thread_fold.add(fold);
+	fold_until(is_over, trace, thread_fold);
 	if (!fold.any())
 		throw Error("this recording has no stacks: record with --stacks");
 	const trace::Clock &clock = trace.description().clock;
-	report::NamedStacks stacks(directories_.front(), clock, info_, machine, fold, {});
+	report::NamedStacks stacks(directories_.front(), clock, info_, thread_fold, fold, {});
 	const auto seconds = [&](std::uint64_t ticks) {
 		return static_cast<double>(about_["begin_ns"].get<std::uint64_t>() + clock.to_ns(ticks)) / 1e9;
 	};
@@ -148,10 +149,10 @@ Json Picture::story(std::uint64_t from_ticks, std::uint64_t to_ticks, std::size_
 	const analyze::RecordingInfo info = analyze::recording_of(trace);
 	analyze::Scope scope;
 	scope.range = range_of(from_ticks, to_ticks);
-	analyze::Machine machine(trace, info, scope);
-	Story story(machine, thread, timeline_->begin());
-	machine.add(story);
-	fold_until(is_over, trace, machine);
+	analyze::ThreadFold thread_fold(trace, info, scope);
+	Story story(thread_fold, thread, timeline_->begin());
+	thread_fold.add(story);
+	fold_until(is_over, trace, thread_fold);
 	return story.json();
 }
 
@@ -170,13 +171,13 @@ Json Picture::lines(std::uint64_t from_ticks, std::uint64_t to_ticks, unsigned b
 	trace::Trace trace = open_again();
 	analyze::Scope scope;
 	scope.range = range_of(from_ticks, to_ticks);
-	analyze::Machine machine(trace, info_, scope);
+	analyze::ThreadFold thread_fold(trace, info_, scope);
 	const std::uint64_t begin = timeline_->begin() + from_ticks;
 	const std::uint64_t every = (std::min(to_ticks, timeline_->ticks()) - from_ticks) / bins + 1;
 	analyze::CounterFold fold(trace.description(), *info_.counters, begin, every, scope);
-	machine.add(fold);
-	fold_until(is_over, trace, machine);
-	fold.finish(machine);
+	thread_fold.add(fold);
+	fold_until(is_over, trace, thread_fold);
+	fold.finish(thread_fold);
 	const trace::Clock &clock = trace.description().clock;
 	report::Table table;
 	table.columns = {{"part", "part", report::Unit::count}};

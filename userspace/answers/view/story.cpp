@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 
 bool Story::is_ours(const Thread &thread) const
 {
-	return thread_ < machine_.threads().size() && &machine_.threads()[thread_] == &thread;
+	return thread_ < fold_.threads().size() && &fold_.threads()[thread_] == &thread;
 }
 
 void Story::add(Row row)
@@ -93,7 +93,7 @@ Json Story::json() const
 	std::vector<Row> rows = rows_;
 	std::ranges::stable_sort(rows, {}, &Row::from);
 	std::unordered_map<const Thread *, std::size_t> numbers;
-	for (const Thread &thread : machine_.threads())
+	for (const Thread &thread : fold_.threads())
 		numbers.emplace(&thread, numbers.size());
 	Json told = Json::array();
 	for (const Row &row : rows) {
@@ -112,9 +112,9 @@ Json Story::json() const
 				    {"waker_thread", nullptr},
 				    {"is_over", row.is_over}});
 			if (row.call != EDC_NO_SYSCALL)
-				one["call"] = machine_.kinds().syscall_label(row.call);
+				one["call"] = fold_.kinds().syscall_label(row.call);
 			if (row.waker.interrupt >= 0) {
-				one["waker"] = machine_.kinds().interrupt_label(
+				one["waker"] = fold_.kinds().interrupt_label(
 				    static_cast<std::uint32_t>(row.waker.interrupt), row.waker.number);
 			} else if (row.waker.thread) {
 				one["waker"] = row.waker.thread->name;
@@ -126,8 +126,8 @@ Json Story::json() const
 		told.push_back(std::move(one));
 	}
 	Json story = {{"tid", nullptr}, {"pid", nullptr}, {"name", ""}};
-	if (thread_ < machine_.threads().size()) {
-		const Thread &thread = machine_.threads()[thread_];
+	if (thread_ < fold_.threads().size()) {
+		const Thread &thread = fold_.threads()[thread_];
 		story = {{"tid", thread.tid}, {"pid", thread.tgid}, {"name", thread.name}};
 	}
 	story["rows"] = std::move(told);

@@ -10,7 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "reading/analyze/machine.h"
+#include "reading/analyze/thread_fold.h"
 
 namespace monitor::view {
 
@@ -18,10 +18,10 @@ class Story final : public analyze::TimeObserver {
 public:
 	static constexpr std::size_t max_rows = 1000;
 
-	// Of the thread at this place of Machine::threads(), fed by this machine; times are told as ticks since
+	// Of the thread at this place of ThreadFold::threads(), fed by this fold; times are ticks since
 	// `begin`.
-	Story(const analyze::Machine &machine, std::size_t thread, std::uint64_t begin)
-	    : machine_(machine), thread_(thread), begin_(begin)
+	Story(const analyze::ThreadFold &fold, std::size_t thread, std::uint64_t begin)
+	    : fold_(fold), thread_(thread), begin_(begin)
 	{
 	}
 
@@ -57,7 +57,7 @@ private:
 	void run(std::uint32_t cpu, std::uint64_t from, std::uint64_t to, analyze::Mode mode);
 	void add(Row row);
 
-	const analyze::Machine &machine_;
+	const analyze::ThreadFold &fold_;
 	std::size_t thread_;
 	std::uint64_t begin_, left_out_ = 0;
 	std::vector<Row> rows_;                // in the order in which they ended

@@ -46,10 +46,10 @@ const char *unit_text(report::Unit unit)
 }
 
 // What the threads that ran did with the part: ticks; null: it was not recorded.
-Json threads_json(const analyze::Machine &machine, const analyze::RecordingInfo &info)
+Json threads_json(const analyze::ThreadFold &fold, const analyze::RecordingInfo &info)
 {
 	std::uint64_t ran = 0, waiting = 0, blocked = 0;
-	for (const analyze::Thread &thread : machine.threads()) {
+	for (const analyze::Thread &thread : fold.threads()) {
 		if (thread.tid == 0 || thread.usage.cpu() == 0)
 			continue;
 		ran += thread.usage.cpu();
@@ -89,21 +89,21 @@ bool is_usage(const std::string &by)
 	return groupings.contains(by) || by == "cpu";
 }
 
-Json usage_json(const analyze::Machine &machine, const trace::Trace &trace, const analyze::RecordingInfo &info,
+Json usage_json(const analyze::ThreadFold &fold, const trace::Trace &trace, const analyze::RecordingInfo &info,
 		const std::string &by)
 {
 	const trace::Clock &clock = trace.description().clock;
-	const analyze::Recorded recorded = analyze::recorded(trace, info, machine.kinds());
+	const analyze::Recorded recorded = analyze::recorded(trace, info, fold.kinds());
 	const auto with_threads = [&](report::Table table) {
 		const std::size_t rows = table.rows.size();
 		table.rows.resize(std::min(rows, max_usage_rows));
 		Json made = table_json(table);
 		made["left_out"] = rows - table.rows.size();
-		made["threads"] = threads_json(machine, info);
+		made["threads"] = threads_json(fold, info);
 		return made;
 	};
 	if (by == "cpu")
-		return with_threads(report::cpu_table(machine, clock, info, recorded));
+		return with_threads(report::cpu_table(fold, clock, info, recorded));
 	report::UsageOptions options;
 	options.grouping.by = groupings.at(by);
 	options.grouping.filtering = info.filtering();
@@ -111,7 +111,7 @@ Json usage_json(const analyze::Machine &machine, const trace::Trace &trace, cons
 		options.grouping.cgroup_paths = selection::cgroup_paths(trace.directory());
 	options.recorded = recorded;
 	options.with_sleepers = false;
-	return with_threads(report::usage_table(machine, clock, options));
+	return with_threads(report::usage_table(fold, clock, options));
 }
 
 } // namespace monitor::view

@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "answers/report/table.h"
-#include "reading/analyze/machine.h"
 #include "reading/analyze/recording_info.h"
+#include "reading/analyze/thread_fold.h"
 #include "reading/events/trace.h"
 
 namespace monitor::view {
@@ -19,7 +19,7 @@ nlohmann::ordered_json table_json(const report::Table &table);
 // Who had the CPUs, by process, thread, command, cgroup or cpu (is_usage()), with `threads`: what those that ran did
 // with the part, in ticks: {ran, waiting, blocked}, null where it was not recorded.
 bool is_usage(const std::string &by);
-nlohmann::ordered_json usage_json(const analyze::Machine &machine, const trace::Trace &trace,
+nlohmann::ordered_json usage_json(const analyze::ThreadFold &fold, const trace::Trace &trace,
 				  const analyze::RecordingInfo &info, const std::string &by);
 
 } // namespace monitor::view

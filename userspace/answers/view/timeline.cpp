@@ -158,7 +158,7 @@ std::uint32_t Timeline::place_of(const Thread &thread, std::uint32_t cpu, std::u
 	return found->second;
 }
 
-// What is told until a thread moves was in the cgroup that it leaves, as of its usage (Machine::visit_cgroups()).
+// What is told until a thread moves was in the cgroup that it leaves, as of its usage (ThreadFold::visit_cgroups()).
 Lane &Timeline::runs_of(std::uint32_t place, const Thread &thread, std::uint64_t ticks)
 {
 	std::vector<Stay> &stays = threads_[place].stays;
@@ -348,7 +348,7 @@ void Timeline::keep_within()
 	}
 }
 
-void Timeline::finish(const analyze::Machine &machine)
+void Timeline::finish(const analyze::ThreadFold &fold)
 {
 	for (std::size_t cpu = 0; cpu < cpus_.size(); ++cpu) {
 		leave_unfound(cpu);
@@ -356,7 +356,7 @@ void Timeline::finish(const analyze::Machine &machine)
 	}
 	std::ranges::sort(cpus_, {}, &CpuLane::number);
 	std::size_t number = 0;
-	for (const Thread &thread : machine.threads()) {
+	for (const Thread &thread : fold.threads()) {
 		const auto place = places_.find(&thread);
 		++number;
 		if (place == places_.end())
@@ -369,7 +369,7 @@ void Timeline::finish(const analyze::Machine &machine)
 		lanes.in_tree = thread.in_tree;
 		for (std::size_t stay = 0; stay < lanes.stays.size(); ++stay) {
 			lanes.stays[stay].cgroup =
-			    stay < thread.left.size() ? thread.left[stay].cgroup : machine.cgroup_of(thread);
+			    stay < thread.left.size() ? thread.left[stay].cgroup : fold.cgroup_of(thread);
 			lanes.stays[stay].runs.finish();
 		}
 		lanes.waits.finish();

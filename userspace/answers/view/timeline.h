@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The picture of a trace: which thread each CPU ran, where each thread ran and when it waited for a CPU, and in which
-// mode the CPUs were. Made from the fold (reading/analyze/machine.h), so its sums are those of `monitor report`. Next
-// in the flow: tile.cpp, for the page.
+// mode the CPUs were. Made from the fold (reading/analyze/thread_fold.h), so its sums are those of `monitor report`.
+// Next in the flow: tile.cpp, for the page.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "lane.h"
-#include "reading/analyze/machine.h"
+#include "reading/analyze/thread_fold.h"
 
 namespace monitor::view {
 
@@ -43,7 +43,7 @@ struct Stay {
 
 struct ThreadLanes {
 	std::int32_t tid = 0, tgid = 0;
-	std::size_t number = 0;  // its place in Machine::threads(): numbers of threads are used again
+	std::size_t number = 0;  // its place in ThreadFold::threads(): numbers of threads are used again
 	std::uint64_t first = 0; // ticks: what is in its lanes begins then
 	std::uint32_t cpu = 0;   // of the idle thread: each CPU has one
 	std::string name;
@@ -93,7 +93,7 @@ public:
 	void waited(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to) override;
 	void lost(const analyze::Cpu &cpu, std::uint64_t from, std::uint64_t to) override;
 	// After the fold's own.
-	void finish(const analyze::Machine &machine);
+	void finish(const analyze::ThreadFold &fold);
 
 	// The same without lanes: of all CPUs the modes so far.
 	Timeline modes_only() const;

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/memory_bound.h"
 #include "groups.h"
-#include "reading/analyze/machine.h"
+#include "reading/analyze/thread_fold.h"
 
 namespace monitor::view {
 namespace {
@@ -37,17 +37,17 @@ Window::Window(const trace::Trace &trace, const analyze::RecordingInfo &info, co
 	scope.range = {from - std::min(from, kept_ticks), whole.begin() + to_bin_ * bin_ticks - 1};
 	if (from_bin_ >= to_bin_)
 		return;
-	analyze::Machine machine(trace, info, scope);
-	machine.add(timeline_);
+	analyze::ThreadFold fold(trace, info, scope);
+	fold.add(timeline_);
 	for (const std::int32_t tid : whole.hidden())
-		machine.hide(tid);
+		fold.hide(tid);
 	trace::Problems problems; // were told when the whole was read
 	std::uint64_t events = 0;
 	bool is_given_up = false, is_in_lead = true;
 	const auto on_event = [&](const trace::Event &event) {
 		if (std::exchange(is_in_lead, false))
-			machine.forget_others();
-		machine.event(event);
+			fold.forget_others();
+		fold.event(event);
 		is_given_up = ++events % events_between_questions == 0 && ((is_over && is_over()) || is_too_much());
 		return !is_given_up;
 	};
@@ -56,11 +56,11 @@ Window::Window(const trace::Trace &trace, const analyze::RecordingInfo &info, co
 	// bin that the picture keeps; others it has exactly.
 	const auto on_lead = [&](const trace::Event &event) {
 		if (event.stream->level == 0 && !event.stream->is_recorder()) // whose list of threads may be old, too
-			machine.event(event);
+			fold.event(event);
 	};
 	trace::merge_from(trace, scope.range, problems, on_lead, on_event,
 			  [&](const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t) {
-				  machine.gap(stream, from, to);
+				  fold.gap(stream, from, to);
 			  });
 	for (const auto &stream : trace.streams()) // parts all over the trace must not have all of it in memory
 		stream->release_bytes(stream->bytes(), stream->bytes() + stream->whole_bytes());
@@ -71,10 +71,10 @@ Window::Window(const trace::Trace &trace, const analyze::RecordingInfo &info, co
 	if (is_given_up)
 		throw Error("this is not wanted any more");
 	if (is_in_lead)
-		machine.forget_others();
-	machine.end_at(scope.range.to + 1);
-	machine.finish();
-	timeline_.finish(machine);
+		fold.forget_others();
+	fold.end_at(scope.range.to + 1);
+	fold.finish();
+	timeline_.finish(fold);
 	if (is_too_much()) // what was still open
 		throw TooMuch();
 	for (const ThreadLanes &thread : timeline_.threads()) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // What processes report of functions that were patched in them (record --functions; recording/preload/post.c): which,
-// and how many events they posted. Added to a Machine beside the Tracker.
+// and how many events they posted. Added to a ThreadFold beside the Tracker.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "reading/analyze/machine.h"
+#include "reading/analyze/thread_fold.h"
 #include "reading/ctf/description.h"
 #include "reading/events/field_ref.h"
 

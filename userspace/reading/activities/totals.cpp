@@ -77,7 +77,7 @@ std::uint64_t Totals::part_of(Label label, const Finished &activity) const
 	const Thread &thread = activity.thread;
 	switch (label) {
 	case Label::process: // without kernel events the leader is unknown unless it posts events itself
-		if (const Thread &leader = machine_.leader(thread);
+		if (const Thread &leader = fold_.leader(thread);
 		    activity.source != Source::program || thread.tgid <= 0 || leader.tid == leader.tgid)
 			return reinterpret_cast<std::uintptr_t>(&leader);
 		return odd(static_cast<std::uint32_t>(thread.tgid));
@@ -89,9 +89,8 @@ std::uint64_t Totals::part_of(Label label, const Finished &activity) const
 	case Label::waker: // a process by its leader, an interrupt by kind and number, or 0 if unknown
 		if (activity.waker.interrupt >= 0)
 			return odd(static_cast<std::uint64_t>(activity.waker.interrupt) << 16 | activity.waker.number);
-		return activity.waker.thread
-			   ? reinterpret_cast<std::uintptr_t>(&machine_.leader(*activity.waker.thread))
-			   : 0;
+		return activity.waker.thread ? reinterpret_cast<std::uintptr_t>(&fold_.leader(*activity.waker.thread))
+					     : 0;
 	case Label::caller:
 		return activity.caller;
 	case Label::argument:
@@ -212,16 +211,15 @@ TotalsRow::Part Totals::shown(Label label, std::uint64_t part, const Group &grou
 		}
 		return {"?", part >> 1};
 	case Label::call:
-		return {part == EDC_NO_SYSCALL ? "-"
-					       : machine_.kinds().syscall_label(static_cast<std::uint32_t>(part))};
+		return {part == EDC_NO_SYSCALL ? "-" : fold_.kinds().syscall_label(static_cast<std::uint32_t>(part))};
 	case Label::waker:
 		if (part == 0)
 			return {"-"};
 		if (const Thread *thread = thread_at(part))
 			return {thread->sum == analyze::Sum::none ? fmt::format("{}-{}", thread->label(), thread->tid)
 								  : thread->label()};
-		return {machine_.kinds().interrupt_label(static_cast<std::uint32_t>(part >> 17),
-							 static_cast<std::uint32_t>(part >> 1) & 0xffff)};
+		return {fold_.kinds().interrupt_label(static_cast<std::uint32_t>(part >> 17),
+						      static_cast<std::uint32_t>(part >> 1) & 0xffff)};
 	case Label::activity:
 	case Label::caller:
 		return {tracker_.label(static_cast<std::uint32_t>(part))};
@@ -263,8 +261,8 @@ std::uint64_t Totals::uncertain() const
 
 std::vector<TotalsRow> Totals::rows() const
 {
-	const bool are_asked_for = machine_.scope().threads.has_value(); // that they slept is the answer then
-	const std::unordered_set<const Thread *> ran = machine_.that_ran();
+	const bool are_asked_for = fold_.scope().threads.has_value(); // that they slept is the answer then
+	const std::unordered_set<const Thread *> ran = fold_.scheduled_threads();
 	const auto slept_all_along = [&](const Key &key) {
 		if (are_asked_for)
 			return false;

@@ -67,9 +67,9 @@ public:
 	static constexpr std::size_t max_rows = 1u << 16; // of programs' activities
 
 	// All must outlive this. `counters`: null, or those of the tracker.
-	Totals(Grouping grouping, const analyze::Machine &machine, const Tracker &tracker,
+	Totals(Grouping grouping, const analyze::ThreadFold &fold, const Tracker &tracker,
 	       const analyze::CounterFold *counters = nullptr)
-	    : grouping_(std::move(grouping)), machine_(machine), tracker_(tracker), counters_(counters)
+	    : grouping_(std::move(grouping)), fold_(fold), tracker_(tracker), counters_(counters)
 	{
 	}
 
@@ -109,7 +109,7 @@ private:
 	TotalsRow row_of(const Key &key, const Group &group) const;
 
 	Grouping grouping_;
-	const analyze::Machine &machine_;
+	const analyze::ThreadFold &fold_;
 	const Tracker &tracker_;
 	const analyze::CounterFold *counters_;
 	std::unordered_map<Key, Group, KeyHash> groups_;

@@ -11,7 +11,7 @@ namespace {
 
 using analyze::Thread;
 
-constexpr std::uint32_t unknown_process = ~0u; // as in Machine: the stream has not reported it yet
+constexpr std::uint32_t unknown_process = ~0u; // as in ThreadFold: the stream has not reported it yet
 constexpr std::uint32_t many_processes = 0;    // no process has this number
 // Prefixes that the recorder gives the names of streams of many processes.
 constexpr const char *merged_streams[] = {"user_merged", "user_shared"};
@@ -35,19 +35,19 @@ Span &Span::operator+=(const Span &other)
 	return *this;
 }
 
-Tracker::Tracker(const analyze::Source &source, const analyze::Machine &machine, Options options)
-    : machine_(machine), options_(options), partial_(source.partial)
+Tracker::Tracker(const analyze::FoldInput &input, const analyze::ThreadFold &fold, Options options)
+    : fold_(fold), options_(options), partial_(input.partial)
 {
-	for (const auto &[stream, end_time] : source.streams)
+	for (const auto &[stream, end_time] : input.streams)
 		add_stream(stream);
-	find_names(source.description);
-	find_functions(source.description);
-	for (const analyze::FunctionLeftOut &left_out : source.functions_left_out)
+	find_names(input.description);
+	find_functions(input.description);
+	for (const analyze::FunctionLeftOut &left_out : input.functions_left_out)
 		if (const auto name = functions_.find(static_cast<std::uint32_t>(left_out.function));
 		    name != functions_.end())
 			left_out_.emplace(name->second, left_out.time);
 	if (options_.counters)
-		find_boundaries(source.description);
+		find_boundaries(input.description);
 }
 
 void Tracker::add_stream(const trace::StreamInfo &stream)
@@ -274,7 +274,7 @@ void Tracker::finish()
 	forget_all();
 	for (auto &[thread, stack] : calls_)
 		forget(stack, *thread);
-	const analyze::Periods &periods = machine_.periods();
+	const analyze::Periods &periods = fold_.periods();
 	unpaired_.begins += periods.unpaired_begins + periods.open;
 	unpaired_.ends += periods.unpaired_ends;
 }

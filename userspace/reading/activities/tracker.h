@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Tracker: finds the activities of a trace with the kernel's events or programs' own, and passes each on when it ends.
 //
-//     Machine -> Tracker -> Observers: Totals (totals.h) for reports, rows of SQL (answers/query/activity_table.h)
+//     ThreadFold -> Tracker -> Observers: Totals (totals.h) for reports, rows of SQL (answers/query/activity_table.h)
 //
-// Three sources: system calls and blocked times, which Machine finds as it folds states, and the activities that
+// Three sources: system calls and blocked times, which ThreadFold finds as it folds states, and the activities that
 // programs mark. A pair of user event classes NAME_begin and NAME_end is such an activity; those of a thread that are
 // open form a stack, and what the scheduler's tokens say about the thread in that time is passed on with them.
 //
@@ -17,7 +17,7 @@
 // is passed on as the innermost one's and said not to be certain.
 //
 // Nothing is guessed: a begin or an end without a partner is only counted. Classes and events are untrusted: depth and
-// the number of open activities are bounded. An activity belongs to the machine's window if it ends there. One thread.
+// the number of open activities are bounded. An activity belongs to the fold's window if it ends there. One thread.
 // Invariant: a frame is on the stack of the thread that began it; the parts of a Span never exceed its ticks.
 #pragma once
 
@@ -31,7 +31,7 @@
 #include <vector>
 
 #include "reading/analyze/counter_fold.h"
-#include "reading/analyze/machine.h"
+#include "reading/analyze/thread_fold.h"
 
 namespace monitor::activities {
 
@@ -111,15 +111,15 @@ public:
 	struct Options {
 		// Activities of one thread are in one row if their names are equal; or their names and arguments.
 		bool rows_by_argument = false;
-		// Null, or fed before this by the same Machine.
+		// Null, or fed before this by the same ThreadFold.
 		const analyze::CounterFold *counters = nullptr;
 		// Blocked times are followed by a Summed of the time that the thread then waited for a CPU.
 		bool with_transfers = false;
 	};
 
-	Tracker(const analyze::Source &source, const analyze::Machine &machine, Options options);
+	Tracker(const analyze::FoldInput &source, const analyze::ThreadFold &fold, Options options);
 
-	// As Machine::add_stream(), Machine::add_classes().
+	// As ThreadFold::add_stream(), ThreadFold::add_classes().
 	void add_stream(const trace::StreamInfo &stream);
 	void add_classes(const trace::Description &description);
 
@@ -239,7 +239,7 @@ private:
 	void forget_owner(std::uint32_t owner);
 	void forget_all();
 
-	const analyze::Machine &machine_;
+	const analyze::ThreadFold &fold_;
 	Options options_;
 	std::vector<activities::Observer *> observers_;
 	std::set<std::string> partial_; // classes of which events were left out

@@ -71,7 +71,7 @@ void Tracker::leave(std::size_t place, Stack &stack, const Thread &thread, std::
 // Ends what was left without an exit: its frame would lie below the stack pointer.
 void Tracker::leave_below(Stack &stack, const Thread &thread, std::uint64_t stack_pointer, std::uint64_t time)
 {
-	if (!stack.frames.empty() && stack.frames.front().at_begin.ticks <= machine_.lossy_until())
+	if (!stack.frames.empty() && stack.frames.front().at_begin.ticks <= fold_.lossy_until())
 		forget(stack, thread); // exits may have been lost
 	while (!stack.frames.empty() && stack.frames.back().stack_pointer < stack_pointer)
 		leave(stack.frames.size() - 1, stack, thread, time);
@@ -101,7 +101,7 @@ void Tracker::function(const Thread &thread, const analyze::FunctionToken &token
 		if (left_out)
 			return;
 		if (!make_room(stack, thread)) {
-			unpaired_.begins += machine_.is_counting();
+			unpaired_.begins += fold_.is_counting();
 			return;
 		}
 		Frame &frame = open(known->second, stack, thread, token.time);
@@ -113,11 +113,11 @@ void Tracker::function(const Thread &thread, const analyze::FunctionToken &token
 		if (const Frame &frame = stack.frames[i];
 		    frame.activity == known->second && frame.stack_pointer == token.stack_pointer)
 			return end_at(i, stack, thread, token.time);
-	unpaired_.ends += machine_.is_counting() && !left_out;
+	unpaired_.ends += fold_.is_counting() && !left_out;
 	const auto left = stack.left.find(token.stack_pointer);
 	if (left == stack.left.end() || left->second != known->second)
 		return;
-	resumed_ += machine_.is_counting();
+	resumed_ += fold_.is_counting();
 	stack.has_many = true;
 	stack.left.erase(left);
 }
@@ -180,7 +180,7 @@ void Tracker::begin(const Role &role, Stack &stack, const Thread &thread, const 
 		forget_at(static_cast<std::size_t>(replaced - stack.frames.begin()), stack, thread);
 	if (!make_room(stack, thread)) {
 		++stack.too_deep;
-		unpaired_.begins += machine_.is_counting();
+		unpaired_.begins += fold_.is_counting();
 		return;
 	}
 	Frame &frame = open(role.activity, stack, thread, event.time);
@@ -217,7 +217,7 @@ void Tracker::end(const Role &role, Stack &stack, const Thread &thread, const tr
 	const std::optional<Choice> choice = choose(role, stack, event);
 	if (!choice) {
 		stack.too_deep -= stack.too_deep != 0;
-		unpaired_.ends += machine_.is_counting();
+		unpaired_.ends += fold_.is_counting();
 		return;
 	}
 	const Argument &its = stack.frames[choice->place].argument;
@@ -262,7 +262,7 @@ void Tracker::end_at(std::size_t place, Stack &stack, const Thread &thread, std:
 	for (std::size_t i = place + 1; i < stack.frames.size(); ++i)
 		if (are_one_row(stack.frames[i], frame))
 			activity.inclusive -= stack.frames[i].nested;
-	if (machine_.is_counting())
+	if (fold_.is_counting())
 		pass_on(activity, frame, stack);
 	outlive(place, stack, thread, time);
 	stack.frames.erase(stack.frames.begin() + static_cast<std::ptrdiff_t>(place));
@@ -323,7 +323,7 @@ std::vector<std::uint64_t> Tracker::counted_between(const std::vector<std::uint6
 void Tracker::forget_at(std::size_t place, Stack &stack, const Thread &thread)
 {
 	const Frame &frame = stack.frames[place];
-	unpaired_.begins += machine_.is_counting();
+	unpaired_.begins += fold_.is_counting();
 	if (place > 0)
 		stack.frames[place - 1].inside += frame.inside;
 	if (Frame *const outer = around(stack, place)) {

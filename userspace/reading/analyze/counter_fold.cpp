@@ -280,13 +280,13 @@ void CounterFold::begin_window()
 	running_.clear();
 }
 
-void CounterFold::finish(const Machine &machine)
+void CounterFold::finish(const ThreadFold &fold)
 {
 	for (const CounterReading &end : info_.end) {
 		Cpu without_tokens;
 		without_tokens.number = static_cast<std::uint32_t>(end.cpu);
 		if (end.cpu < max_cpus && end.set < info_.sets.size())
-			take(end.cpu < machine.cpus().size() ? machine.cpus()[end.cpu] : without_tokens,
+			take(end.cpu < fold.cpus().size() ? fold.cpus()[end.cpu] : without_tokens,
 			     static_cast<unsigned>(end.set), reading_of(end));
 	}
 }

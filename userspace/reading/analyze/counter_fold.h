@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The fold of counters: what was counted between two readings of a CPU's set belongs to the thread that ran there in
-// that time. Fed by Machine as an Observer; read by answers/report/measurements_table.cpp and check.cpp.
+// that time. Fed by ThreadFold as an Observer; read by answers/report/measurements_table.cpp and check.cpp.
 //
 // The tokens hold running values, so nothing is missed: after a loss of tokens the sum across it is `unknown`, and a
 // CPU's total is still what the recorder read at the start and the end.
@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "counters_info.h"
-#include "machine.h"
 #include "scope.h"
+#include "thread_fold.h"
 
 namespace monitor::analyze {
 
@@ -60,10 +60,11 @@ public:
 		    std::uint64_t every_ticks = 0, Scope scope = {});
 
 	void counters(const Cpu &cpu, const trace::Event &event) override;
-	// With Machine::begin_window(), if the time is one part: what was counted so far is of a window that has ended.
+	// With ThreadFold::begin_window(), if the time is one part: what was counted so far is of a window that has
+	// ended.
 	void begin_window();
-	// After Machine::finish(): adds what was counted from the last tokens to the readings at the end.
-	void finish(const Machine &machine);
+	// After ThreadFold::finish(): adds what was counted from the last tokens to the readings at the end.
+	void finish(const ThreadFold &fold);
 
 	const CountersInfo &info() const { return info_; }
 	// By number: part i starts at begin + i * every_ticks. Parts without a reading are missing.

@@ -12,7 +12,7 @@ namespace {
 struct Row {
 	const char *event;
 	Kind kind;
-	// Machine reads the fields in this order; the names that other tracers use follow after |.
+	// ThreadFold reads the fields in this order; the names that other tracers use follow after |.
 	std::initializer_list<const char *> fields;
 };
 
@@ -85,8 +85,8 @@ const Row rows[] = {
     {"major_fault", Kind::major_fault, {"|user"}},
 };
 
-const char *const interrupt_names[] = {"irq_handler",          "softirq", "local_timer", "reschedule", "call_function",
-				       "call_function_single", "irq_work"};
+constexpr std::string_view interrupt_names[] = {
+    "irq_handler", "softirq", "local_timer", "reschedule", "call_function", "call_function_single", "irq_work"};
 
 // perf puts the group before the name: sched:sched_switch. LTTng has its own: x86_irq_vectors_local_timer_entry.
 std::string_view plain_name(const trace::EventClass &cls)
@@ -148,6 +148,7 @@ EventKinds::EventKinds(const trace::Description &description, const std::set<std
     : kinds_(1), index_(description.classes().size()),
       interrupts_(std::begin(interrupt_names), std::end(interrupt_names))
 {
+	static_assert(std::size(interrupt_names) == interrupts && interrupt_names[softirq] == "softirq");
 	for (const auto &cls : description.classes()) {
 		if (cls->domain == trace::Domain::user || partial.contains(cls->name))
 			continue; // programs may name their events as they like

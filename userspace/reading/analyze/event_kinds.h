@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Maps the names in a description to what the fold does with an event: one table, looked up once per class when a trace
-// is opened. Used by Machine and KernelComparison. An event that a trace lacks never occurs, and a missing field reads
-// as 0. The table has the names of LTTng's and perf's kernel traces, too (Documentation/reading-traces.md).
+// is opened. Used by ThreadFold and KernelComparison. An event that a trace lacks never occurs, and a missing field
+// reads as 0. The table has the names of LTTng's and perf's kernel traces, too (Documentation/reading-traces.md).
 #pragma once
 
 #include <array>
@@ -111,8 +111,8 @@ public:
 	bool may_be_call(const std::string &name) const;
 	// "irq_handler", "softirq", "local_timer" ...
 	const std::string &interrupt_name(std::uint32_t interrupt) const { return interrupts_[interrupt]; }
-	bool has_interrupt(std::uint32_t interrupt) const { return interrupt < interrupts_.size(); }
-	bool is_softirq(std::uint32_t interrupt) const { return interrupts_[interrupt] == "softirq"; }
+	static bool has_interrupt(std::uint32_t interrupt) { return interrupt < interrupts; }
+	static bool is_softirq(std::uint32_t interrupt) { return interrupt == softirq; }
 	// "irq:24", "irq:local_timer", "softirq:NET_RX"
 	std::string interrupt_label(std::uint32_t interrupt, std::uint32_t number) const;
 	// The label of a softirq, or its number if the description has none.
@@ -124,6 +124,8 @@ public:
 	const std::string *syscall_name(std::uint32_t call) const;
 
 private:
+	static constexpr std::uint32_t interrupts = 7, softirq = 1; // how many there are, and which of them that is
+
 	bool fill_call(std::string_view name, const trace::EventClass &cls, EventKind &kind);
 	bool fill_interrupt(std::string_view name, const trace::EventClass &cls, EventKind &kind);
 	void leave_out_unpaired(const trace::Description &description);

@@ -9,9 +9,9 @@
 
 namespace monitor::analyze {
 
-SampleFold::SampleFold(const Machine &machine) : machine_(machine)
+SampleFold::SampleFold(const ThreadFold &fold) : fold_(fold)
 {
-	if (!machine.kinds().has(Kind::sample))
+	if (!fold.kinds().has(Kind::sample))
 		throw Error("this recording has no samples: record with --sample-every, or --trigger '... => sample'");
 }
 
@@ -25,7 +25,7 @@ void Spreads::add(std::uint64_t ticks)
 void SampleFold::sample(const Cpu &cpu, const Thread &thread, const Sample &sample)
 {
 	++samples_;
-	if (machine_.is_selected(thread)) {
+	if (fold_.is_selected(thread)) {
 		SampledProcess &process = by_thread_[&thread];
 		++(sample.doing == EDC_DOING_USER     ? process.user
 		   : sample.doing == EDC_DOING_KERNEL ? process.kernel
@@ -104,7 +104,7 @@ std::vector<SampledProcess> SampleFold::processes() const
 	std::unordered_map<const Thread *, SampledProcess> by_leader;
 	SampledProcess idle;
 	for (const auto &[thread, sampled] : by_thread_) {
-		const Thread &leader = machine_.leader(*thread);
+		const Thread &leader = fold_.leader(*thread);
 		SampledProcess &process = thread->tid == 0 ? idle : by_leader[&leader];
 		process.leader = &leader;
 		process.user += sampled.user;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The sample fold: what the CPUs were doing when all of them were sampled (record --sample-every), by process and by
-// CPU; how many samples are missing; and how far apart in time those of one round were. Fed by Machine as an Observer;
-// read by answers/report/samples_table.cpp and idle_table.cpp.
+// CPU; how many samples are missing; and how far apart in time those of one round were. Fed by ThreadFold as an
+// Observer; read by answers/report/samples_table.cpp and idle_table.cpp.
 //
 // Samples are counted, not times: a share is of the samples taken, with the uncertainty of any sampling. A round is
 // what has one number. Numbers are consecutive, so those that a CPU has none of are missing: not taken, or lost.
@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "base/histogram.h"
-#include "machine.h"
+#include "thread_fold.h"
 
 namespace monitor::analyze {
 
@@ -43,7 +43,7 @@ struct Spreads {
 class SampleFold : public Observer {
 public:
 	// Throws Error if the trace has no class of samples.
-	explicit SampleFold(const Machine &machine);
+	explicit SampleFold(const ThreadFold &fold);
 
 	void sample(const Cpu &cpu, const Thread &thread, const Sample &sample) override;
 	// After the last event.
@@ -72,7 +72,7 @@ private:
 
 	void close(const Round &round);
 
-	const Machine &machine_;
+	const ThreadFold &fold_;
 	std::unordered_map<const Thread *, SampledProcess> by_thread_;
 	std::map<std::uint32_t, SampledCpu> by_cpu_;
 	std::map<std::uint64_t, Round> open_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a fold accounts for: a part of the time, some CPUs, some threads. Given to Machine and CounterFold by a report;
-// the states are always those of the whole trace, so a scope starts from the true ones.
+// What a fold accounts for: a part of the time, some CPUs, some threads. Given to ThreadFold and CounterFold by a
+// report; the states are always those of the whole trace, so a scope starts from the true ones.
 //
 // Time is divided at the scope's bounds. Something that happens at one moment is in the scope if that moment is, and so
 // is a finished interval by the moment of its end: what adjacent scopes account for adds up to the whole.
@@ -20,7 +20,7 @@ namespace monitor::analyze {
 struct Scope {
 	trace::TimeRange range;
 	std::vector<std::uint32_t> cpus;                  // empty: all
-	std::optional<std::vector<bool>> threads;         // by place in Machine::threads(); empty: all
+	std::optional<std::vector<bool>> threads;         // by place in ThreadFold::threads(); empty: all
 	std::optional<std::set<std::uint64_t>> cgroups{}; // threads while they are in one of these; empty: all
 
 	bool includes_time(std::uint64_t time) const { return time >= range.from && time <= range.to; }

@@ -9,9 +9,9 @@
 
 namespace monitor::analyze {
 
-SegmentFold::SegmentFold(SegmentBy by, const trace::Description &description, const Machine &machine,
+SegmentFold::SegmentFold(SegmentBy by, const trace::Description &description, const ThreadFold &fold,
 			 const CounterFold &counters)
-    : by_(by), machine_(machine), counters_(counters)
+    : by_(by), fold_(fold), counters_(counters)
 {
 	for (const auto &cls : description.classes())
 		if (cls->id == EDC_ID_COUNTERS_RESET && cls->name == "counters_reset") {
@@ -28,7 +28,7 @@ std::uint64_t SegmentFold::owner_of(const Cpu &cpu) const
 {
 	if (by_ == SegmentBy::cpu)
 		return cpu.number;
-	const Thread &thread = by_ == SegmentBy::thread ? *cpu.current : machine_.leader(*cpu.current);
+	const Thread &thread = by_ == SegmentBy::thread ? *cpu.current : fold_.leader(*cpu.current);
 	return reinterpret_cast<std::uintptr_t>(&thread);
 }
 
@@ -36,7 +36,7 @@ void SegmentFold::counters(const Cpu &cpu, const trace::Event &event)
 {
 	if (event.cls->id != id_)
 		return;
-	const bool is_counting = machine_.is_counting() && (!cpu.current || cpu.current->selected);
+	const bool is_counting = fold_.is_counting() && (!cpu.current || cpu.current->selected);
 	resets_ += is_counting;
 	const std::uint64_t reset = reset_.get<std::uint64_t>(event);
 	if (!cpu.current || reset >= counters_.info().resets.size()) {
@@ -44,7 +44,7 @@ void SegmentFold::counters(const Cpu &cpu, const trace::Event &event)
 		return;
 	}
 	const bool by_cpu = by_ == SegmentBy::cpu;
-	Open now{reset, event.time, machine_.gaps(),
+	Open now{reset, event.time, fold_.gaps(),
 		 by_cpu ? counters_.so_far(cpu.number) : counters_.so_far(*cpu.current)};
 	const std::uint64_t whose = by_cpu ? cpu.number : reinterpret_cast<std::uintptr_t>(cpu.current);
 	const auto [found, is_first] = open_.try_emplace(whose, now);
@@ -53,7 +53,7 @@ void SegmentFold::counters(const Cpu &cpu, const trace::Event &event)
 	const Open before = std::exchange(found->second, std::move(now));
 	if (!is_counting)
 		return;
-	if (before.gaps != machine_.gaps() || machine_.may_run_unseen(before.time)) {
+	if (before.gaps != fold_.gaps() || fold_.may_run_unseen(before.time)) {
 		++interrupted_;
 		return;
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The segment fold: what was counted from one selective reset (record --reset-on, or a trigger) to the next one of the
 // same thread, wherever it ran in between and without what others ran, or of the same CPU, whatever ran there. Fed by
-// Machine as an Observer, after the CounterFold; read by answers/report/segments_table.cpp.
+// ThreadFold as an Observer, after the CounterFold; read by answers/report/segments_table.cpp.
 //
 // A segment that spans a loss is in no row: a reset within it may have been lost.
 #pragma once
@@ -15,7 +15,7 @@
 
 #include "base/histogram.h"
 #include "counter_fold.h"
-#include "machine.h"
+#include "thread_fold.h"
 
 namespace monitor::analyze {
 
@@ -33,8 +33,8 @@ struct SegmentRow {
 
 class SegmentFold : public Observer {
 public:
-	// Throws Error if the trace has no resets. `counters` is fed before this by the same Machine.
-	SegmentFold(SegmentBy by, const trace::Description &description, const Machine &machine,
+	// Throws Error if the trace has no resets. `counters` is fed before this by the same ThreadFold.
+	SegmentFold(SegmentBy by, const trace::Description &description, const ThreadFold &fold,
 		    const CounterFold &counters);
 
 	void counters(const Cpu &cpu, const trace::Event &event) override;
@@ -65,7 +65,7 @@ private:
 	std::uint64_t owner_of(const Cpu &cpu) const;
 
 	SegmentBy by_;
-	const Machine &machine_;
+	const ThreadFold &fold_;
 	const CounterFold &counters_;
 	std::uint32_t id_ = 0; // of the resets' class
 	trace::FieldRef reset_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The stack fold: how often each stack was taken at the timer and at events, and for how long threads were blocked at
-// each (record --stacks). Fed by Machine as an Observer; named and printed by answers/report/call_tree.cpp.
+// each (record --stacks). Fed by ThreadFold as an Observer; named and printed by answers/report/call_tree.cpp.
 //
 // A stack at a wake-up is the waker's, and belongs to the sleep that it ended, which was told just before. It is not
 // counted by itself where the idle thread, so an interrupt, did it.
@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-#include "machine.h"
+#include "thread_fold.h"
 
 namespace monitor::analyze {
 
@@ -82,7 +82,7 @@ public:
 
 	// Of a recording that is running:
 	void limit(std::size_t max_stacks) { max_stacks_ = max_stacks; }
-	// With Machine::begin_window(): what was counted so far is of a window that has ended.
+	// With ThreadFold::begin_window(): what was counted so far is of a window that has ended.
 	void begin_window();
 	// The stacks of the window with what describes them, and without mappings. `place`: of the copy of a thread.
 	StackFold copy_of_window(const std::function<const Thread *(const Thread &)> &place) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Threads and CPUs as the fold sees them: what is known about each, and what it used. Filled by Machine (machine.h),
+// Threads and CPUs as the fold sees them: what is known about each, and what it used. Filled by a fold (thread_fold.h),
 // read by reports and checks. Times are ticks of the trace's clock; a usage is that within the fold's scope (scope.h).
 #pragma once
 
@@ -76,11 +76,11 @@ struct ThreadCounts {
 };
 
 // What a thread is doing, and what the kernel counted for it. It moves along when the thread takes over another one's
-// number (Machine::exchange_numbers).
+// number (ThreadFold::exchange_numbers).
 struct Doing {
 	State state = State::unknown;
 	Ring ring = Ring::unknown;
-	std::uint32_t epoch = 0; // of Machine: if it is older, state and ring are unknown
+	std::uint32_t epoch = 0; // of ThreadTable: if it is older, state and ring are unknown
 	std::uint32_t cpu = 0;   // last seen on
 	std::uint64_t since = 0; // of state runnable or blocked
 	std::uint64_t out_time = 0;

@@ -14,16 +14,16 @@ constexpr std::uint32_t net_tx = 2, net_rx = 3; // softirqs of the kernel
 
 } // namespace
 
-VirtualTimes::VirtualTimes(const Machine &machine, const RecordingInfo &info, const VirtualCost &cost)
-    : machine_(machine), cost_(cost), command_(static_cast<std::int32_t>(info.command_pid)),
+VirtualTimes::VirtualTimes(const ThreadFold &fold, const RecordingInfo &info, const VirtualCost &cost)
+    : fold_(fold), cost_(cost), command_(static_cast<std::int32_t>(info.command_pid)),
       recorder_(static_cast<std::int32_t>(info.recorder.pid)),
-      clocks_(bounds, VirtualClock(static_cast<double>(machine.window_begin())))
+      clocks_(bounds, VirtualClock(static_cast<double>(fold.window_begin())))
 {
 }
 
 void VirtualTimes::begin_window()
 {
-	clocks_.assign(bounds, VirtualClock(static_cast<double>(machine_.window_begin())));
+	clocks_.assign(bounds, VirtualClock(static_cast<double>(fold_.window_begin())));
 	places_.clear();
 	recorders_.clear();
 	cpus_.clear();
@@ -39,12 +39,12 @@ std::uint32_t VirtualTimes::tree_of(const Thread &thread) const
 		return VirtualClock::no_tree;
 	if (thread.in_tree && command_)
 		return static_cast<std::uint32_t>(command_);
-	const Thread *root = &machine_.leader(thread);
+	const Thread *root = &fold_.leader(thread);
 	for (int up = 0; up < 100; ++up) {
-		const Thread *parent = machine_.thread(root->parent);
+		const Thread *parent = fold_.thread(root->parent);
 		if (root->parent <= init_process || !parent || parent == root)
 			break;
-		root = &machine_.leader(*parent);
+		root = &fold_.leader(*parent);
 	}
 	return static_cast<std::uint32_t>(std::max(root->tgid, 1));
 }
@@ -68,7 +68,7 @@ VirtualClock::Thread VirtualTimes::place_of(std::int32_t tid)
 {
 	if (tid == 0)
 		return VirtualClock::idle;
-	const Thread *thread = machine_.thread(tid);
+	const Thread *thread = fold_.thread(tid);
 	return thread ? place(*thread) : VirtualClock::unknown;
 }
 
@@ -91,9 +91,9 @@ void VirtualTimes::lost(const Cpu &cpu, std::uint64_t /*from*/, std::uint64_t /*
 // The list at the start: who was ready, and who slept. The fold has judged whether it still holds.
 void VirtualTimes::on_list(const EventKind &kind, const trace::Event &event)
 {
-	const Thread *thread = machine_.thread(kind.field[1].get<std::int32_t>(event));
-	if (!thread || thread->tid == 0 || places_.contains(thread) || !machine_.is_known(*thread) ||
-	    thread->since != machine_.window_begin())
+	const Thread *thread = fold_.thread(kind.field[1].get<std::int32_t>(event));
+	if (!thread || thread->tid == 0 || places_.contains(thread) || !fold_.is_known(*thread) ||
+	    thread->since != fold_.window_begin())
 		return;
 	const bool is_ready = thread->state == State::runnable;
 	if (!is_ready && thread->state != State::blocked)
@@ -145,7 +145,7 @@ bool VirtualTimes::is_from_outside(const Cpu &cpu)
 	if (cpu.interrupts.empty())
 		return false;
 	const bool only_softirqs = std::ranges::all_of(
-	    cpu.interrupts, [&](std::uint32_t each) { return machine_.kinds().is_softirq(each >> 16); });
+	    cpu.interrupts, [&](std::uint32_t each) { return fold_.kinds().is_softirq(each >> 16); });
 	return !only_softirqs || cpus_[cpu.number].caused_by_it;
 }
 
@@ -164,15 +164,15 @@ ProbeTime VirtualTimes::cost_of(const trace::Event &event, std::uint32_t cpu, Bo
 
 void VirtualTimes::event(const trace::Event &event)
 {
-	const EventKind &kind = machine_.kinds()[*event.cls];
+	const EventKind &kind = fold_.kinds()[*event.cls];
 	if (kind.kind == Kind::thread_state)
 		return on_list(kind, event);
 	if (event.stream->is_user() || event.stream->is_recorder() || !event.has_cpu() ||
-	    event.time < machine_.window_begin() || event.time > machine_.window_end())
+	    event.time < fold_.window_begin() || event.time > fold_.window_end())
 		return;
 	const std::uint32_t cpu = event.cpu();
 	cpus_.resize(std::max<std::size_t>(cpus_.size(), cpu + std::size_t{1}));
-	const Cpu &now = machine_.cpus()[cpu];
+	const Cpu &now = fold_.cpus()[cpu];
 	for (std::size_t i = 0; i < bounds; ++i)
 		clocks_[i].event(cpu, static_cast<double>(event.time), cost_of(event, cpu, static_cast<Bound>(i)));
 	if (kind.kind == Kind::sched_switch) {
@@ -187,10 +187,10 @@ void VirtualTimes::event(const trace::Event &event)
 				clock.found(cpu, found);
 	}
 	const bool is_entry = kind.kind == Kind::interrupt_entry || kind.kind == Kind::timer_entry;
-	if (is_entry && machine_.kinds().is_softirq(kind.interrupt))
+	if (is_entry && fold_.kinds().is_softirq(kind.interrupt))
 		on_softirq(kind, event, cpu);
-	cpus_[cpu].after_interrupt = kind.kind == Kind::interrupt_exit &&
-				     (!machine_.kinds().is_softirq(kind.interrupt) || cpus_[cpu].caused_by_it);
+	cpus_[cpu].after_interrupt =
+	    kind.kind == Kind::interrupt_exit && (!fold_.kinds().is_softirq(kind.interrupt) || cpus_[cpu].caused_by_it);
 	switch (kind.kind) {
 	case Kind::interrupt_entry:
 	case Kind::timer_entry:

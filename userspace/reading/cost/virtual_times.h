@@ -2,8 +2,8 @@
 // Times of threads as if nobody had measured: feeds a recording's events to three virtual clocks (virtual_clock.h),
 // with the lower, the middle and the upper cost of an event, and says what is to be taken from the times of the fold.
 //
-// Called with each event after the Machine had it; an observer of the Machine because of exchanged numbers. Read by
-// answers/report/virtual_table.cpp.
+// Called with each event after the ThreadFold had it; an observer of the ThreadFold because of exchanged numbers. Read
+// by answers/report/virtual_table.cpp.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "reading/analyze/machine.h"
+#include "reading/analyze/thread_fold.h"
 #include "reading/events/event.h"
 #include "virtual_clock.h"
 #include "virtual_cost.h"
@@ -27,10 +27,10 @@ struct VirtualElapsed {
 
 class VirtualTimes final : public analyze::Observer {
 public:
-	VirtualTimes(const Machine &machine, const RecordingInfo &info, const VirtualCost &cost);
+	VirtualTimes(const ThreadFold &fold, const RecordingInfo &info, const VirtualCost &cost);
 
 	void event(const trace::Event &event);
-	// With Machine::begin_window(): what was seen before is of a window that has ended.
+	// With ThreadFold::begin_window(): what was seen before is of a window that has ended.
 	void begin_window();
 	void exchanged(const Thread &one, const Thread &other) override;
 	void lost(const Cpu &cpu, std::uint64_t from, std::uint64_t to) override;
@@ -55,7 +55,7 @@ private:
 	ProbeTime cost_of(const trace::Event &event, std::uint32_t cpu, Bound bound) const;
 	void note_command(std::uint32_t cpu, std::uint64_t time, std::int32_t tid);
 
-	const Machine &machine_;
+	const ThreadFold &fold_;
 	const VirtualCost &cost_;
 	const std::int32_t command_, recorder_;
 	std::vector<VirtualClock> clocks_; // by Bound

@@ -17,25 +17,25 @@ using analyze::EventKind;
 using analyze::Kind;
 using analyze::Thread;
 
-Evaluator::Evaluator(const Tree &tree, const analyze::Source &source, const analyze::RecordingInfo &info,
+Evaluator::Evaluator(const Tree &tree, const analyze::FoldInput &input, const analyze::RecordingInfo &info,
 		     std::uint64_t begin_time, trace::TimeRange whole, const analyze::Scope &scope, RunSink &sink)
-    : tree_(tree), sink_(sink), description_(source.description), begin_time_(begin_time),
-      whole_(whole), followed_{std::clamp(source.window.from, whole.from, whole.to),
-			       std::clamp(source.window.to, whole.from, whole.to)},
+    : tree_(tree), sink_(sink), description_(input.description), begin_time_(begin_time),
+      whole_(whole), followed_{std::clamp(input.window.from, whole.from, whole.to),
+			       std::clamp(input.window.to, whole.from, whole.to)},
       begin_(std::clamp(scope.range.from, whole.from, whole.to)),
       end_(scope.range.to < whole.to ? std::max(begin_, scope.range.to + 1) : whole.to),
-      is_complete_(info.complete() || !info.present), is_generic_ctf_(source.is_generic_ctf),
-      machine_(source, info, scope), knowledge_(tree.subject(), machine_, cpus_)
+      is_complete_(info.complete() || !info.present), is_generic_ctf_(input.is_generic_ctf), fold_(input, info, scope),
+      knowledge_(tree.subject(), fold_, cpus_)
 {
-	recorded_ = states::recorded(source, info, machine_.kinds());
-	has_more_classes_ = source.has_more_classes;
+	recorded_ = states::recorded(input, info, fold_.kinds());
+	has_more_classes_ = input.has_more_classes;
 	make_classifier();
 	if (classifier_->derives()) {
 		const auto has_all = [&](const char *event) { return !info.partial.contains(event); };
 		threads_.emplace(description_, has_all("sys_enter") && has_all("sys_exit"));
 		running_.threads = &*threads_;
 	}
-	if (source.is_running && classifier_->uses_time())
+	if (input.is_running && classifier_->uses_time())
 		throw Error(fmt::format("{} compares `time`, which cannot be done while recording, because the "
 					"frequency of the clock is known exactly only at the end: use monitor states "
 					"--tree afterwards",
@@ -46,20 +46,20 @@ Evaluator::Evaluator(const Tree &tree, const analyze::Source &source, const anal
 				"of, as it lacks sched_switch: make it a tree of a cpu or of a machine",
 				readable(tree.name())));
 	if (uses_activities()) {
-		tracker_ = std::make_unique<activities::Tracker>(source, machine_, activities::Tracker::Options{});
-		machine_.add(*tracker_);
+		tracker_ = std::make_unique<activities::Tracker>(input, fold_, activities::Tracker::Options{});
+		fold_.add(*tracker_);
 		knowledge_.set_tracker(*tracker_);
 	}
-	machine_.add(*this);
+	fold_.add(*this);
 	if (info.states)
 		for (const std::uint32_t cpu : info.states->cpus)
 			add_cpu(cpu);
-	for (const auto &[stream, end_time] : source.streams)
+	for (const auto &[stream, end_time] : input.streams)
 		add_stream(stream);
 	if (tree.subject() == Subject::machine) {
-		Followed &machine = follow({}, followed_.from);
-		by_cpu_.push_back(&machine);
-		show(machine);
+		Followed &fold = follow({}, followed_.from);
+		by_cpu_.push_back(&fold);
+		show(fold);
 	}
 }
 
@@ -79,7 +79,7 @@ void Evaluator::make_classifier()
 
 void Evaluator::add_classes()
 {
-	machine_.add_classes(description_);
+	fold_.add_classes(description_);
 	if (tracker_)
 		tracker_->add_classes(description_);
 	if (threads_)
@@ -91,13 +91,13 @@ void Evaluator::set_window_end(std::uint64_t time)
 {
 	followed_.to = whole_.to = std::max(time, followed_.from);
 	end_ = std::clamp(end_, begin_, whole_.to);
-	machine_.set_last(whole_.to);
+	fold_.set_last(whole_.to);
 }
 
 void Evaluator::add_cpu(std::uint32_t number)
 {
-	machine_.add_cpu(number);
-	if (number >= machine_.cpus().size() || std::ranges::find(cpus_, number) != cpus_.end())
+	fold_.add_cpu(number);
+	if (number >= fold_.cpus().size() || std::ranges::find(cpus_, number) != cpus_.end())
 		return;
 	cpus_.push_back(number);
 	if (tree_.subject() == Subject::cpu)
@@ -106,7 +106,7 @@ void Evaluator::add_cpu(std::uint32_t number)
 
 void Evaluator::add_stream(const trace::StreamInfo &stream)
 {
-	machine_.add_stream(stream);
+	fold_.add_stream(stream);
 	if (tracker_)
 		tracker_->add_stream(stream);
 	if (threads_)
@@ -130,7 +130,7 @@ Evaluator::Followed &Evaluator::follow(Who who, std::uint64_t absent_until)
 // Null: it is not a subject.
 Evaluator::Followed *Evaluator::cpu_of(std::uint32_t number)
 {
-	if (number >= machine_.cpus().size() || !machine_.scope().includes_cpu(number))
+	if (number >= fold_.cpus().size() || !fold_.scope().includes_cpu(number))
 		return nullptr;
 	by_cpu_.resize(std::max<std::size_t>(by_cpu_.size(), number + std::size_t{1}));
 	Followed *&found = by_cpu_[number];
@@ -219,9 +219,9 @@ void Evaluator::lose_all(std::uint64_t from, std::uint64_t to)
 // Where the event happened; null: on no CPU that is known.
 const Cpu *Evaluator::cpu_in(const trace::Event &event) const
 {
-	if (!event.has_cpu() || event.stream->is_recorder() || event.cpu() >= machine_.cpus().size())
+	if (!event.has_cpu() || event.stream->is_recorder() || event.cpu() >= fold_.cpus().size())
 		return nullptr;
-	return &machine_.cpus()[event.cpu()];
+	return &fold_.cpus()[event.cpu()];
 }
 
 void Evaluator::event(const trace::Event &event)
@@ -235,12 +235,12 @@ void Evaluator::event(const trace::Event &event)
 
 void Evaluator::fold(const trace::Event &event)
 {
-	const EventKind &kind = machine_.kinds()[*event.cls];
+	const EventKind &kind = fold_.kinds()[*event.cls];
 	writer_ = nullptr;
 	exchanged_.clear();
 	const Cpu *cpu = cpu_in(event);
 	const Thread *const before = cpu ? cpu->current : nullptr;
-	machine_.event(event);
+	fold_.event(event);
 	if (kind.kind == Kind::thread_state)
 		return on_listed(event, kind);
 	if (event.time < followed_.from || event.time > followed_.to)
@@ -261,11 +261,11 @@ void Evaluator::fold(const trace::Event &event)
 
 void Evaluator::on_machine(const trace::Event &event)
 {
-	Followed &machine = *by_cpu_.front();
-	if (event.time < machine.unknown_until)
+	Followed &fold = *by_cpu_.front();
+	if (event.time < fold.unknown_until)
 		return;
 	knowledge_.set_cpu(cpu_in(event));
-	set(machine, event.time, classify(event));
+	set(fold, event.time, classify(event));
 }
 
 // It has been since its last event.
@@ -275,15 +275,15 @@ void Evaluator::on_offline(const trace::Event &event, const EventKind &kind)
 	Followed *const followed = cpu_of(number);
 	if (!followed || event.time < followed->unknown_until || classifier_->uses_event())
 		return;
-	knowledge_.set_cpu(&machine_.cpus()[number]);
+	knowledge_.set_cpu(&fold_.cpus()[number]);
 	set(*followed, event.time, classify(event));
 }
 
 void Evaluator::on_cpu(const trace::Event &event, const EventKind &kind, bool was_known)
 {
 	const Cpu *cpu = cpu_in(event);
-	if (!cpu && writer_ && writer_->cpu < machine_.cpus().size())
-		cpu = &machine_.cpus()[writer_->cpu];
+	if (!cpu && writer_ && writer_->cpu < fold_.cpus().size())
+		cpu = &fold_.cpus()[writer_->cpu];
 	Followed *const followed = cpu ? cpu_of(cpu->number) : nullptr;
 	if (!followed || event.time < followed->unknown_until)
 		return;
@@ -313,13 +313,13 @@ void Evaluator::on_threads(const trace::Event &event, const EventKind &kind, con
 		add(cpu->current);
 	switch (kind.kind) {
 	case Kind::sched_switch:
-		add(machine_.thread(kind.field[1].get<std::int32_t>(event)));
+		add(fold_.thread(kind.field[1].get<std::int32_t>(event)));
 		break;
 	case Kind::sched_waking:
 	case Kind::sched_wakeup_new:
 	case Kind::sched_process_fork:
 	case Kind::new_thread_woken:
-		add(machine_.thread(kind.field[0].get<std::int32_t>(event)));
+		add(fold_.thread(kind.field[0].get<std::int32_t>(event)));
 		break;
 	default:
 		break;
@@ -337,8 +337,8 @@ void Evaluator::on_thread(const trace::Event &event, const Thread &thread, bool 
 	if (!followed || event.time < std::max(followed->unknown_until, all_unknown_until_))
 		return;
 	State state = tree_.pause();
-	const bool is_known = machine_.is_known(thread);
-	if (classifier_->uses_event() && !is_known && &thread != writer_ && machine_.may_run_unseen(event.time)) {
+	const bool is_known = fold_.is_known(thread);
+	if (classifier_->uses_event() && !is_known && &thread != writer_ && fold_.may_run_unseen(event.time)) {
 		state = tree_.unknown(); // its next event may be lost
 	} else if (thread.state != analyze::State::dead || !is_known) {
 		knowledge_.set_thread(thread);
@@ -355,8 +355,8 @@ void Evaluator::on_listed(const trace::Event &event, const EventKind &kind)
 	if (classifier_->uses_event() || event.time > followed_.to)
 		return;
 	const std::uint64_t time = std::max(event.time, followed_.from);
-	const Thread *const thread = machine_.thread(kind.field[1].get<std::int32_t>(event));
-	if (!thread || !machine_.is_known(*thread) || thread->state == analyze::State::dead)
+	const Thread *const thread = fold_.thread(kind.field[1].get<std::int32_t>(event));
+	if (!thread || !fold_.is_known(*thread) || thread->state == analyze::State::dead)
 		return;
 	const bool runs = thread->state == analyze::State::running;
 	if (tree_.subject() == Subject::thread) {
@@ -370,9 +370,9 @@ void Evaluator::on_listed(const trace::Event &event, const EventKind &kind)
 		return;
 	}
 	const auto number = kind.field[4].get<std::uint32_t>(event);
-	if (!runs || number >= machine_.cpus().size())
+	if (!runs || number >= fold_.cpus().size())
 		return;
-	knowledge_.set_cpu(&machine_.cpus()[number]);
+	knowledge_.set_cpu(&fold_.cpus()[number]);
 	Followed *const followed = tree_.subject() == Subject::machine ? by_cpu_.front() : cpu_of(number);
 	if (followed && time >= followed->unknown_until)
 		set(*followed, time, classify(event));
@@ -380,7 +380,7 @@ void Evaluator::on_listed(const trace::Event &event, const EventKind &kind)
 
 void Evaluator::gap(const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to)
 {
-	machine_.gap(stream, from, to);
+	fold_.gap(stream, from, to);
 	if (threads_)
 		threads_->gap(stream);
 	const bool is_of_any_cpu = is_generic_ctf_ && !stream.has_cpu();
@@ -390,12 +390,12 @@ void Evaluator::gap(const trace::StreamInfo &stream, std::uint64_t from, std::ui
 
 void Evaluator::gap_ended(const trace::StreamInfo &stream, std::uint64_t to)
 {
-	machine_.gap_ended(stream, to);
+	fold_.gap_ended(stream, to);
 	for (Followed *followed : by_cpu_) {
 		if (!followed)
 			continue;
 		followed->unknown_until = all_unknown_until_;
-		for (const Cpu &cpu : machine_.cpus())
+		for (const Cpu &cpu : fold_.cpus())
 			if (tree_.subject() == Subject::machine || cpu.number == followed->who.cpu)
 				followed->unknown_until = std::max(followed->unknown_until, cpu.gap_until);
 	}
@@ -405,7 +405,7 @@ void Evaluator::lost(const Cpu &cpu, std::uint64_t from, std::uint64_t to)
 {
 	if (tree_.subject() == Subject::thread) {
 		const auto is_still_known = [&](Followed *followed) {
-			if (machine_.is_known(*followed->who.thread))
+			if (fold_.is_known(*followed->who.thread))
 				return true;
 			if (followed->state != tree_.pause())
 				set(*followed, from, tree_.unknown());
@@ -443,11 +443,11 @@ void Evaluator::finish(std::uint64_t end_time)
 		Followed &followed = *each;
 		// Killed: what followed the last token of a CPU was not written.
 		const Thread *const thread = followed.who.thread;
-		const bool is_of_cpu = tree_.subject() == Subject::cpu ||
-				       (thread && thread->state == analyze::State::running &&
-					machine_.is_known(*thread) && thread->cpu < machine_.cpus().size());
+		const bool is_of_cpu =
+		    tree_.subject() == Subject::cpu || (thread && thread->state == analyze::State::running &&
+							fold_.is_known(*thread) && thread->cpu < fold_.cpus().size());
 		if (!is_complete_ && is_of_cpu)
-			lose(followed, machine_.cpus()[thread ? thread->cpu : followed.who.cpu].accounted, last);
+			lose(followed, fold_.cpus()[thread ? thread->cpu : followed.who.cpu].accounted, last);
 		if (last < end_time)
 			set(followed, last, tree_.pause());
 		const bool is_nothing = followed.is_initial && followed.since == end_;

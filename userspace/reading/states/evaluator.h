@@ -2,10 +2,10 @@
 // Events, in time order, to run lengths: which state of a tree each CPU, each thread or the machine was in, and for how
 // many ticks.
 //
-//     Evaluator evaluator(tree, source_of(trace, info), info, whole, scope, sink);
+//     Evaluator evaluator(tree, input_of(trace, info), info, whole, scope, sink);
 //     evaluate(trace, evaluator);
 //
-// It folds the events (reading/analyze/machine.h), and after each one classifies the subjects that it is about: the
+// It folds the events (reading/analyze/thread_fold.h), and after each one classifies the subjects that it is about: the
 // machine; the CPU that it was posted on; the thread that ran there, that was switched to or away from, that was woken
 // or created, or that posted it. What the sink gets first is a table (answers/run_lengths/) or a matcher (matcher.h).
 // The events need not come from files: see Source. One thread feeds it.
@@ -21,7 +21,7 @@
 
 #include "classifier.h"
 #include "reading/activities/tracker.h"
-#include "reading/analyze/machine.h"
+#include "reading/analyze/thread_fold.h"
 #include "reading/events/threads.h"
 #include "subject_knowledge.h"
 #include "tree.h"
@@ -55,7 +55,7 @@ public:
 	// source's window it is PAUSE. Of threads, those are subjects that the scope includes
 	// and that ran or posted an event. Throws Error: the tree asks for what the trace lacks. The tree, the source's
 	// description and the sink must outlive it.
-	Evaluator(const Tree &tree, const analyze::Source &source, const analyze::RecordingInfo &info,
+	Evaluator(const Tree &tree, const analyze::FoldInput &input, const analyze::RecordingInfo &info,
 		  std::uint64_t begin_time, trace::TimeRange whole, const analyze::Scope &scope, RunSink &sink);
 
 	// A stream that the source did not have yet; its index follows those of the others.
@@ -69,17 +69,17 @@ public:
 	const std::vector<std::string> &doubts() const { return doubts_; }
 
 	void event(const trace::Event &event);
-	// `to`: Machine::open_end if that is not known yet.
+	// `to`: ThreadFold::open_end if that is not known yet.
 	void gap(const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to);
 	void gap_ended(const trace::StreamInfo &stream, std::uint64_t to);
 	// From here on nothing is known any more: no further event.
-	void lose_rest(std::uint64_t time) { lose_all(time, analyze::Machine::open_end); }
+	void lose_rest(std::uint64_t time) { lose_all(time, analyze::ThreadFold::open_end); }
 	// Ends the last runs: at the end of `whole`, or earlier if that was not known when this was made.
 	void finish() { finish(whole_.to); }
 	void finish(std::uint64_t end_time);
 
 	const std::vector<Who> &subjects() const { return shown_; }
-	const analyze::Machine &machine() const { return machine_; }
+	const analyze::ThreadFold &fold() const { return fold_; }
 	// In ticks; the end is the first tick that is no longer in it.
 	std::uint64_t window_begin() const { return begin_; }
 	std::uint64_t window_end() const { return end_; }
@@ -135,7 +135,7 @@ private:
 	trace::TimeRange whole_, followed_; // the trace, and while all probes were attached
 	std::uint64_t begin_ = 0, end_ = 0; // of the window
 	bool is_complete_ = true, is_generic_ctf_ = false;
-	analyze::Machine machine_;
+	analyze::ThreadFold fold_;
 	std::vector<std::uint32_t> cpus_; // that the machine has
 	std::unique_ptr<activities::Tracker> tracker_;
 	std::unique_ptr<const Classifier> classifier_;

@@ -127,7 +127,7 @@ std::string lacking(Known known, const std::string &name, Subject subject, const
 
 } // namespace
 
-Recorded recorded(const analyze::Source &source, const analyze::RecordingInfo &info, const analyze::EventKinds &kinds)
+Recorded recorded(const analyze::FoldInput &input, const analyze::RecordingInfo &info, const analyze::EventKinds &kinds)
 {
 	Recorded found;
 	const auto has = [&](const char *event, analyze::Kind kind) {
@@ -136,10 +136,10 @@ Recorded recorded(const analyze::Source &source, const analyze::RecordingInfo &i
 	found.switches = has("sched_switch", analyze::Kind::sched_switch);
 	found.wakings = has("sched_waking", analyze::Kind::sched_waking);
 	found.partial = info.has_partial();
-	found.without_tokens = !info.has_tokens && !source.is_running;
+	found.without_tokens = !info.has_tokens && !input.is_running;
 	found.calls = has("sys_enter", analyze::Kind::sys_enter) && has("sys_exit", analyze::Kind::sys_exit);
 	std::vector<std::string_view> begun, ended;
-	for (const auto &cls : source.description.classes()) {
+	for (const auto &cls : input.description.classes()) {
 		if (cls->domain != trace::Domain::user || cls->size_bytes == 0)
 			continue;
 		found.user_events = true;
@@ -149,9 +149,9 @@ Recorded recorded(const analyze::Source &source, const analyze::RecordingInfo &i
 		else if (name.ends_with("_end"))
 			ended.push_back(name.substr(0, name.size() - 4));
 	}
-	found.activities = source.has_more_classes ||
+	found.activities = input.has_more_classes ||
 			   std::find_first_of(begun.begin(), begun.end(), ended.begin(), ended.end()) != begun.end();
-	found.user_events = found.user_events || source.has_more_classes;
+	found.user_events = found.user_events || input.has_more_classes;
 	return found;
 }
 
@@ -240,7 +240,7 @@ filter::Knowledge::Answer SubjectKnowledge::state(std::uint64_t &value) const
 		value = is_idle() ? cpu_idle : cpu_running;
 		return is_idle_ || thread_ ? Answer::known : Answer::unknown;
 	}
-	if (!thread_ || !machine_.is_known(*thread_))
+	if (!thread_ || !fold_.is_known(*thread_))
 		return Answer::unknown;
 	switch (thread_->state) {
 	case analyze::State::running:
@@ -264,15 +264,15 @@ filter::Knowledge::Answer SubjectKnowledge::mode(std::uint64_t &value) const
 		return Answer::unknown;
 	const analyze::Cpu *cpu = cpu_;
 	if (subject_ == Subject::thread) {
-		if (!machine_.is_known(*thread_))
+		if (!fold_.is_known(*thread_))
 			return Answer::unknown;
-		if (thread_->state != analyze::State::running || thread_->cpu >= machine_.cpus().size())
+		if (thread_->state != analyze::State::running || thread_->cpu >= fold_.cpus().size())
 			return Answer::absent;
-		cpu = &machine_.cpus()[thread_->cpu];
+		cpu = &fold_.cpus()[thread_->cpu];
 		if (cpu->current != thread_)
 			return Answer::unknown;
 	}
-	const Mode mode = machine_.mode_on(*cpu);
+	const Mode mode = fold_.mode_on(*cpu);
 	value = is_idle() && mode == Mode::kernel ? idle_mode : static_cast<std::uint64_t>(mode);
 	return mode == Mode::unknown ? Answer::unknown : Answer::known;
 }
@@ -281,7 +281,7 @@ filter::Knowledge::Answer SubjectKnowledge::call(std::uint64_t &value) const
 {
 	if (is_idle() || is_offline())
 		return Answer::absent;
-	if (!thread_ || !machine_.is_known(*thread_))
+	if (!thread_ || !fold_.is_known(*thread_))
 		return Answer::unknown;
 	if (thread_->ring == analyze::Ring::unknown || thread_->ring == analyze::Ring::within)
 		return Answer::unknown;
@@ -292,7 +292,7 @@ filter::Knowledge::Answer SubjectKnowledge::call(std::uint64_t &value) const
 
 filter::Knowledge::Answer SubjectKnowledge::blocked_on(std::uint64_t &value) const
 {
-	if (!thread_ || !machine_.is_known(*thread_))
+	if (!thread_ || !fold_.is_known(*thread_))
 		return Answer::unknown;
 	if (thread_->state != analyze::State::blocked)
 		return Answer::absent;
@@ -307,7 +307,7 @@ filter::Knowledge::Answer SubjectKnowledge::cpus_in_use(bool idle, std::uint64_t
 {
 	value = 0;
 	for (const std::uint32_t number : cpus_) {
-		const analyze::Thread *current = machine_.cpus()[number].current;
+		const analyze::Thread *current = fold_.cpus()[number].current;
 		if (!current)
 			return Answer::unknown;
 		value += (current->tid == 0) == idle;

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "reading/activities/tracker.h"
-#include "reading/analyze/machine.h"
+#include "reading/analyze/thread_fold.h"
 #include "reading/filter/known.h"
 #include "tree.h"
 
@@ -40,7 +40,8 @@ struct Recorded {
 	bool partial = false;                         // record --filter left out events that the fold needs
 	bool user_events = false, activities = false; // of programs
 };
-Recorded recorded(const analyze::Source &source, const analyze::RecordingInfo &info, const analyze::EventKinds &kinds);
+Recorded recorded(const analyze::FoldInput &input, const analyze::RecordingInfo &info,
+		  const analyze::EventKinds &kinds);
 
 // All of them, in the order of Known; those that the subject or the trace lacks say so, or have no name if the trace
 // is another tracer's and has a field of this name.
@@ -49,8 +50,8 @@ filter::KnownNames known_names(Subject subject, const Recorded &recorded, const 
 class SubjectKnowledge final : public filter::Knowledge {
 public:
 	// `cpus`: those that the machine has.
-	SubjectKnowledge(Subject subject, const analyze::Machine &machine, const std::vector<std::uint32_t> &cpus)
-	    : subject_(subject), machine_(machine), cpus_(cpus)
+	SubjectKnowledge(Subject subject, const analyze::ThreadFold &fold, const std::vector<std::uint32_t> &cpus)
+	    : subject_(subject), fold_(fold), cpus_(cpus)
 	{
 	}
 
@@ -86,7 +87,7 @@ private:
 	bool is_idle() const { return is_idle_ || (thread_ && thread_->tid == 0); }
 
 	Subject subject_;
-	const analyze::Machine &machine_;
+	const analyze::ThreadFold &fold_;
 	const activities::Tracker *tracker_ = nullptr;
 	const std::vector<std::uint32_t> &cpus_;
 	const analyze::Cpu *cpu_ = nullptr;

@@ -8,7 +8,7 @@
 //     periods.end(last);                   // the probes are still attached
 //     periods.finish();                    // no more: the last file is written
 //
-// Next in the flow: reading/analyze/machine_statistics.cpp. Invariant: the sums over all periods, and what was counted
+// Next in the flow: reading/analyze/statistics_replay.cpp. Invariant: the sums over all periods, and what was counted
 // before the first and after the last one, are what the probes counted.
 #pragma once
 

@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: MIT
-// Feeds all of a trace to a Machine, for callers that look at each event, too, or tell how far they are. Others call
-// fold(trace, machine) of machine.h.
+// Feeds all of a trace to a ThreadFold, for callers that look at each event, too, or report their progress. Others call
+// feed(trace, fold) of thread_fold.h.
 #pragma once
 
 #include <cstdint>
 
-#include "machine.h"
 #include "reading/events/gap.h"
 #include "reading/events/merge.h"
+#include "thread_fold.h"
 
 namespace monitor::analyze {
 
-// Calls after(event) once the machine has the event. Returns what was lost.
-template <class After> trace::Losses fold(trace::Trace &trace, Machine &machine, After &&after)
+// Calls after(event) once the fold has the event. Returns what was lost.
+template <class After> trace::Losses feed(trace::Trace &trace, ThreadFold &fold, After &&after)
 {
 	trace::Losses losses;
 	trace::merge(
 	    trace, {},
 	    [&](const trace::Event &event) {
-		    machine.event(event);
+		    fold.event(event);
 		    after(event);
 	    },
 	    [&](const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t lost) {
-		    machine.gap(stream, from, to);
+		    fold.gap(stream, from, to);
 		    losses.add(lost);
 	    });
-	machine.finish();
+	fold.finish();
 	return losses;
 }
 
-// Of many events, those at which it is time to tell somebody, or to ask: a few in a second.
+// Of many events, those at which it is time to report progress, or to ask whether to stop: a few in a second.
 class NowAndThen {
 public:
 	bool is_due() { return ++events_ % between == 0; }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What a fold must know ahead of the first event: of a trace whose files are mapped, or of blocks that are still in
-// memory. Machine and Tracker (activities/tracker.h) are made from it; then they take events, gaps and further streams
-// from wherever these come.
+// memory. ThreadFold and Tracker (activities/tracker.h) are made from it; then they take events, gaps and further
+// streams from wherever these come.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace monitor::analyze {
 
-struct Source {
+struct FoldInput {
 	struct Stream {
 		trace::StreamInfo info;
 		std::uint64_t end_time = 0; // of its last packet; what a killed recording lacks starts there
@@ -30,6 +30,6 @@ struct Source {
 };
 
 // Throws Error if the trace is of several machines.
-Source source_of(const trace::Trace &trace, const RecordingInfo &info);
+FoldInput input_of(const trace::Trace &trace, const RecordingInfo &info);
 
 } // namespace monitor::analyze

@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: MIT
-// A recording of statistics (record --statistics): instead of events, what each period of it came to. Written by
-// answers/live/period_records.cpp; added up here, so that everything that is made of a fold is made of statistics, too.
-//
-// A period is within the window or not; readers widen the window to whole ones (answers/selection/). Its records are
-// those between its statistics_period and the next one: rows are numbered in the order of statistics_thread, usages
-// and counts belong to the row before them, buckets, inclusive times and transfers to the sum before them. All of it is
-// untrusted.
+#include "statistics_replay.h"
+
 #include <algorithm>
 #include <utility>
 
 #include "base/histogram.h"
-#include "machine.h"
+#include "thread_naming.h"
 
 namespace monitor::analyze {
 namespace {
@@ -37,39 +32,39 @@ void read_figures(const EventKind &kind, const trace::Event &event, std::size_t 
 
 } // namespace
 
-void Machine::on_statistics(const EventKind &kind, const trace::Event &event)
+void StatisticsReplay::event(const EventKind &kind, const trace::Event &event, const Target &to)
 {
 	if (!belongs_to_sum(kind.kind))
-		tell_summed();
+		deliver_sum(to);
 	switch (kind.kind) {
 	case Kind::statistics_period:
-		return on_statistics_period(kind, event);
+		return on_period(kind, event, to);
 	case Kind::statistics_events:
-		return on_statistics_events(kind.field[0].get<std::uint32_t>(event), kind.field[1].get(event));
+		return on_events(kind.field[0].get<std::uint32_t>(event), kind.field[1].get(event));
 	case Kind::statistics_cpu:
-		return on_statistics_cpu(kind, event);
+		return on_cpu(kind, event, to.times);
 	case Kind::statistics_thread:
-		return on_statistics_thread(kind, event);
+		return on_thread(kind, event, to);
 	case Kind::statistics_usage:
-		return on_statistics_usage(kind, event);
+		return on_usage(kind, event);
 	case Kind::statistics_counts:
-		return on_statistics_counts(kind, event);
+		return on_counts(kind, event);
 	case Kind::statistics_calls:
 	case Kind::statistics_sleeps:
-		return on_statistics_sums(kind, event);
+		return on_sum(kind, event, to.threads);
 	case Kind::statistics_activities:
-		return on_statistics_activities(kind, event);
+		return on_activities(kind, event, to.threads);
 	case Kind::statistics_open:
-		return on_statistics_open(kind, event);
+		return on_open(kind, event);
 	case Kind::statistics_inclusive:
 	case Kind::statistics_transfers:
-		return on_statistics_more(kind, event);
+		return on_more(kind, event);
 	default:
-		return on_statistics_buckets(kind, event);
+		return on_buckets(kind, event);
 	}
 }
 
-void Machine::on_statistics_events(std::uint32_t id, std::uint64_t number)
+void StatisticsReplay::on_events(std::uint32_t id, std::uint64_t number)
 {
 	if (!period_.is_counted)
 		return;
@@ -81,12 +76,12 @@ void Machine::on_statistics_events(std::uint32_t id, std::uint64_t number)
 	}
 }
 
-void Machine::on_statistics_period(const EventKind &kind, const trace::Event &event)
+void StatisticsReplay::on_period(const EventKind &kind, const trace::Event &event, const Target &to)
 {
 	period_ = {};
 	period_.begin = event.time;
 	period_.end = std::max(kind.field[1].get(event), event.time);
-	period_.is_counted = period_.begin < end_ && period_.end > begin_;
+	period_.is_counted = period_.begin < to.times.end() && period_.end > to.times.begin();
 	if (!period_.is_counted)
 		return;
 	const bool is_lossy = kind.field[0].get(event) & EDC_PERIOD_LOSSY;
@@ -97,14 +92,13 @@ void Machine::on_statistics_period(const EventKind &kind, const trace::Event &ev
 	periods_.late += kind.field[3].get(event);
 	periods_.recorder_ns += kind.field[4].get(event);
 	if (is_lossy)
-		lossy_until_ = period_.end;
+		to.losses.lossy_period(period_.end);
 }
 
-void Machine::on_statistics_cpu(const EventKind &kind, const trace::Event &event)
+void StatisticsReplay::on_cpu(const EventKind &kind, const trace::Event &event, TimeAccount &times) const
 {
-	Cpu &cpu = this->cpu(kind.field[0].get<std::uint32_t>(event));
-	if (period_.begin > cpu.accounted) // a period that is not there
-		add_unknown_runner(cpu, ticks(cpu.accounted, period_.begin).within);
+	Cpu &cpu = times.cpu(kind.field[0].get<std::uint32_t>(event));
+	times.skip(cpu, period_.begin); // periods that are missing
 	cpu.accounted = std::max(cpu.accounted, period_.end);
 	if (!period_.is_counted)
 		return;
@@ -117,8 +111,8 @@ void Machine::on_statistics_cpu(const EventKind &kind, const trace::Event &event
 	cpu.runner_unknown += kind.field[7].get(event);
 }
 
-// A thread is told from a later one of the same number by when it began. Sums are of a command in a cgroup.
-Thread &Machine::statistics_row(const EventKind &kind, const trace::Event &event)
+// A thread is distinguished from a later one of the same number by its start. Sums are of a command in a cgroup.
+Thread &StatisticsReplay::row(const EventKind &kind, const trace::Event &event, ThreadTable &threads)
 {
 	const auto flags = kind.field[0].get<std::uint32_t>(event);
 	const std::uint64_t started = kind.field[4].get(event), cgroup = kind.field[5].get(event);
@@ -126,18 +120,13 @@ Thread &Machine::statistics_row(const EventKind &kind, const trace::Event &event
 		const bool is_other = flags & EDC_ROW_OTHER;
 		std::string name(is_other ? "other" : kind.field[3].get<std::string_view>(event));
 		Thread *&sum = sums_[{is_other, name, cgroup}];
-		if (!sum) {
-			sum = &threads_.emplace_back();
-			sum->selected = scope_.includes_thread(threads_.size() - 1);
-			sum->tid = sum->tgid = -1;
-			sum->sum = is_other ? Sum::of_others : Sum::of_ended;
-			sum->name = std::move(name);
-		}
+		if (!sum)
+			sum = &threads.add_sum(is_other ? Sum::of_others : Sum::of_ended, std::move(name));
 		return *sum;
 	}
 	const auto tid = kind.field[1].get<std::int32_t>(event);
-	Thread *const known = find(tid);
-	Thread &thread = known && known->born == started ? *known : fresh(tid);
+	Thread *const known = threads.find(tid);
+	Thread &thread = known && known->born == started ? *known : threads.add(tid);
 	thread.tgid = kind.field[2].get<std::int32_t>(event);
 	thread.name = kind.field[3].get<std::string_view>(event);
 	thread.born = started;
@@ -145,17 +134,17 @@ Thread &Machine::statistics_row(const EventKind &kind, const trace::Event &event
 	return thread;
 }
 
-void Machine::on_statistics_thread(const EventKind &kind, const trace::Event &event)
+void StatisticsReplay::on_thread(const EventKind &kind, const trace::Event &event, const Target &to)
 {
 	if (period_.rows.size() >= max_rows)
 		return;
-	Thread &thread = statistics_row(kind, event);
+	Thread &thread = row(kind, event, to.threads);
 	const auto flags = kind.field[0].get<std::uint32_t>(event);
 	thread.introduced = thread.has_run = true;
 	thread.is_kernel = flags & EDC_ROW_KERNEL;
 	thread.filtered = flags & EDC_ROW_FILTERED;
 	thread.in_tree |= (flags & EDC_ROW_IN_COMMAND) != 0;
-	move(thread, kind.field[5].get(event), period_.begin);
+	move_to_cgroup(thread, kind.field[5].get(event), period_.begin, to.threads, to.times);
 	period_.rows.push_back(&thread);
 	const std::uint64_t waiting = kind.field[6].get(event), blocked = kind.field[7].get(event);
 	thread.so_far.waiting += waiting;
@@ -166,7 +155,7 @@ void Machine::on_statistics_thread(const EventKind &kind, const trace::Event &ev
 	}
 }
 
-void Machine::on_statistics_usage(const EventKind &kind, const trace::Event &event)
+void StatisticsReplay::on_usage(const EventKind &kind, const trace::Event &event) const
 {
 	if (period_.rows.empty())
 		return;
@@ -179,7 +168,7 @@ void Machine::on_statistics_usage(const EventKind &kind, const trace::Event &eve
 		thread.usage += usage;
 }
 
-void Machine::on_statistics_counts(const EventKind &kind, const trace::Event &event)
+void StatisticsReplay::on_counts(const EventKind &kind, const trace::Event &event) const
 {
 	if (period_.rows.empty() || !period_.is_counted)
 		return;
@@ -191,11 +180,11 @@ void Machine::on_statistics_counts(const EventKind &kind, const trace::Event &ev
 	period_.rows.back()->usage += usage;
 }
 
-void Machine::on_statistics_sums(const EventKind &kind, const trace::Event &event)
+void StatisticsReplay::on_sum(const EventKind &kind, const trace::Event &event, const ThreadTable &threads)
 {
 	const auto row_at = [&](std::uint32_t row) { return row < period_.rows.size() ? period_.rows[row] : nullptr; };
 	const Thread *const of = row_at(kind.field[1].get<std::uint32_t>(event));
-	if (!period_.is_counted || !of || !is_selected(*of))
+	if (!period_.is_counted || !of || !threads.is_selected(*of))
 		return;
 	period_.of = of;
 	period_.kind = kind.kind;
@@ -210,21 +199,21 @@ void Machine::on_statistics_sums(const EventKind &kind, const trace::Event &even
 		return read_figures(kind, event, 2, {&summed.count, &summed.failed, &summed.total, &summed.longest});
 	period_.waker.thread = row_at(kind.field[2].get<std::uint32_t>(event));
 	const auto irq = kind.field[3].get<std::uint32_t>(event);
-	if (irq != EDC_NO_IRQ && kinds_.has_interrupt(interrupt_kind(irq))) {
+	if (irq != EDC_NO_IRQ && EventKinds::has_interrupt(interrupt_kind(irq))) {
 		period_.waker.interrupt = static_cast<std::int32_t>(interrupt_kind(irq));
 		period_.waker.number = irq & 0xffff;
 	}
 	read_figures(kind, event, 4, {&summed.count, &summed.total, &summed.longest});
 }
 
-void Machine::on_statistics_activities(const EventKind &kind, const trace::Event &event)
+void StatisticsReplay::on_activities(const EventKind &kind, const trace::Event &event, const ThreadTable &threads)
 {
 	if (!period_.is_counted)
 		return;
 	periods_.activities += kind.field[3].get(event);
 	const auto row = kind.field[1].get<std::uint32_t>(event);
 	const Thread *const of = row < period_.rows.size() ? period_.rows[row] : nullptr;
-	if (!of || !is_selected(*of))
+	if (!of || !threads.is_selected(*of))
 		return;
 	period_.of = of;
 	period_.kind = kind.kind;
@@ -235,7 +224,7 @@ void Machine::on_statistics_activities(const EventKind &kind, const trace::Event
 }
 
 // Of the sum before.
-void Machine::on_statistics_more(const EventKind &kind, const trace::Event &event)
+void StatisticsReplay::on_more(const EventKind &kind, const trace::Event &event)
 {
 	Summed &summed = period_.summed;
 	if (kind.kind == Kind::statistics_inclusive)
@@ -245,7 +234,7 @@ void Machine::on_statistics_more(const EventKind &kind, const trace::Event &even
 }
 
 // What is open at the end of a period ends in a later one.
-void Machine::on_statistics_open(const EventKind &kind, const trace::Event &event)
+void StatisticsReplay::on_open(const EventKind &kind, const trace::Event &event)
 {
 	if (!period_.is_counted)
 		return;
@@ -254,7 +243,7 @@ void Machine::on_statistics_open(const EventKind &kind, const trace::Event &even
 	periods_.unpaired_ends += kind.field[2].get(event);
 }
 
-void Machine::on_statistics_buckets(const EventKind &kind, const trace::Event &event)
+void StatisticsReplay::on_buckets(const EventKind &kind, const trace::Event &event)
 {
 	const auto first = kind.field[0].get<std::size_t>(event);
 	if (!period_.of || first + 4 > CoarseHistogram::max_buckets)
@@ -264,18 +253,28 @@ void Machine::on_statistics_buckets(const EventKind &kind, const trace::Event &e
 			period_.summed.lengths.emplace_back(CoarseHistogram::last_of(first + i), count);
 }
 
-void Machine::tell_summed()
+void StatisticsReplay::deliver_sum(const Target &to)
 {
 	if (!period_.of)
 		return;
 	const Thread &of = *std::exchange(period_.of, nullptr);
-	for (Observer *observer : observers_)
+	for (Observer *observer : to.observers)
 		if (period_.kind == Kind::statistics_sleeps)
 			observer->sleeps(of, period_.call, period_.waker, period_.summed);
 		else if (period_.kind == Kind::statistics_activities)
 			observer->activities(of, period_.call, period_.caller, period_.summed);
 		else
 			observer->system_calls(of, period_.call, period_.summed);
+}
+
+void StatisticsReplay::separate(const ThreadTable::Copies &copies)
+{
+	for (Thread *&row : period_.rows)
+		row = copies.at(row);
+	period_.of = copies.at(period_.of);
+	period_.waker.thread = copies.at(period_.waker.thread);
+	for (auto &[key, sum] : sums_)
+		sum = copies.at(sum);
 }
 
 } // namespace monitor::analyze

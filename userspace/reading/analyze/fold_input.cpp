@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT
-#include "source.h"
+#include "fold_input.h"
 
 #include "base/error.h"
 
 namespace monitor::analyze {
 
-Source source_of(const trace::Trace &trace, const RecordingInfo &info)
+FoldInput input_of(const trace::Trace &trace, const RecordingInfo &info)
 {
 	if (trace.machines().size() > 1)
 		throw Error("these are several recordings, or recordings of several machines: what ran when can be "
 			    "shown for one at a time");
-	Source source{trace.description(),    window_of(trace, info),         {},
-		      trace.is_generic_ctf(), info.functions.budget.left_out, info.partial};
+	FoldInput input{trace.description(),    window_of(trace, info),         {},
+			trace.is_generic_ctf(), info.functions.budget.left_out, info.partial};
 	for (const auto &stream : trace.streams()) {
-		source.streams.push_back({stream->info(), stream->end_time()});
+		input.streams.push_back({stream->info(), stream->end_time()});
 		if (stream->is_foreign()) // it has no events
-			source.streams.back().info.cpu = EDC_CPU_UNKNOWN;
+			input.streams.back().info.cpu = EDC_CPU_UNKNOWN;
 	}
-	return source;
+	return input;
 }
 
 } // namespace monitor::analyze

@@ -10,10 +10,10 @@
 #include "history.h"
 #include "monitor/card.h"
 #include "monitor/syscall_arg.h"
-#include "reading/analyze/machine.h"
+#include "reading/analyze/thread_fold.h"
 #include "samples.h"
 
-namespace test_machine {
+namespace test_thread_fold {
 
 using namespace monitor;
 using namespace history;
@@ -67,14 +67,14 @@ struct Folded {
 	Folded(History &history, std::uint64_t begin, std::uint64_t end, bool complete = true, bool filtering = false,
 	       bool is_snapshot = false, const std::string &more_events = "")
 	    : info(make_info(begin, end, complete, filtering, is_snapshot)),
-	      trace(samples::trace(history.all(), timed_events + more_events)), machine(trace, info)
+	      trace(samples::trace(history.all(), timed_events + more_events)), fold(trace, info)
 	{
-		machine.add(recorder);
-		fold(trace, machine);
+		fold.add(recorder);
+		feed(trace, fold);
 	}
 	const analyze::Thread &thread(std::int32_t tid) const
 	{
-		for (const analyze::Thread &thread : machine.threads())
+		for (const analyze::Thread &thread : fold.threads())
 			if (thread.tid == tid)
 				return thread;
 		throw std::runtime_error("no such thread");
@@ -82,13 +82,13 @@ struct Folded {
 
 	analyze::RecordingInfo info;
 	trace::Trace trace;
-	analyze::Machine machine;
+	analyze::ThreadFold fold;
 	Recorder recorder;
 };
 
 } // namespace
 
-TEST_CASE("machine: user, kernel and idle time of one thread")
+TEST_CASE("fold: user, kernel and idle time of one thread")
 {
 	History history;
 	history.switches(0, 100, 0, running, 7);
@@ -103,11 +103,11 @@ TEST_CASE("machine: user, kernel and idle time of one thread")
 	CHECK(usage[Mode::kernel] == 30);
 	CHECK(usage.syscalls == 1);
 	CHECK(usage.voluntary == 1);
-	CHECK(folded.machine.cpus()[0].idle == 700);
+	CHECK(folded.fold.cpus()[0].idle == 700);
 	CHECK(folded.recorder.told == std::vector<std::string>{"call 7 39 30 5", "blocked 7 300-1000 by -1"});
 }
 
-TEST_CASE("machine: a fault is kernel time if it completes, unattributed if nobody knows when it ended")
+TEST_CASE("fold: a fault is kernel time if it completes, unattributed if nobody knows when it ended")
 {
 	History history;
 	history.switches(0, 10, 0, running, 7);
@@ -126,7 +126,7 @@ TEST_CASE("machine: a fault is kernel time if it completes, unattributed if nobo
 	CHECK(usage.minor_faults == 1);
 }
 
-TEST_CASE("machine: a preempted thread did not go to sleep")
+TEST_CASE("fold: a preempted thread did not go to sleep")
 {
 	History history;
 	history.switches(0, 0, 0, running, 7);
@@ -142,7 +142,7 @@ TEST_CASE("machine: a preempted thread did not go to sleep")
 }
 
 // The thread that stops the CPU runs last; the switch away from it has no token.
-TEST_CASE("machine: a CPU is offline from its last token to its next one")
+TEST_CASE("fold: a CPU is offline from its last token to its next one")
 {
 	const bool is_said = GENERATE(true, false);
 	History history;
@@ -164,7 +164,7 @@ TEST_CASE("machine: a CPU is offline from its last token to its next one")
 	Folded folded(
 	    history, 100, 10'000, true, false, false,
 	    samples::event_block(EDC_ID_CPU_OFFLINE, "cpu_offline", "u16_t reserved; u32_t cpu; u32_t reserved1;"));
-	const analyze::Cpu &cpu = folded.machine.cpus()[1];
+	const analyze::Cpu &cpu = folded.fold.cpus()[1];
 	CHECK(cpu.offline == (is_said ? 7000 : 8000));
 	CHECK(folded.thread(15).usage.cpu() == 100 + 400);
 	CHECK(cpu.idle + cpu.usage.cpu() + cpu.offline == 9900);
@@ -174,7 +174,7 @@ TEST_CASE("machine: a CPU is offline from its last token to its next one")
 	}
 }
 
-TEST_CASE("machine: a call does not end by the exit of another one")
+TEST_CASE("fold: a call does not end by the exit of another one")
 {
 	History history;
 	history.switches(0, 100, 0, running, 7);
@@ -185,7 +185,7 @@ TEST_CASE("machine: a call does not end by the exit of another one")
 	CHECK(Folded(history, 0, 200).recorder.told == std::vector<std::string>{"call 7 72 10 0"});
 }
 
-TEST_CASE("machine: a call is its number and its ABI")
+TEST_CASE("fold: a call is its number and its ABI")
 {
 	constexpr unsigned compat = EDC_ABI_COMPAT << EDC_ABI_SHIFT, x32 = EDC_ABI_X32 << EDC_ABI_SHIFT;
 	const std::pair<unsigned, std::string> calls[] = {{20, "writev"},
@@ -209,26 +209,26 @@ TEST_CASE("machine: a call is its number and its ABI")
 	std::string labelled = events;
 	labelled.replace(labelled.find("u12_t id;"), 9, "enum : u12_t { \"writev\" = 20 } id;");
 	trace::Trace trace = samples::trace(history.all(), labelled);
-	analyze::Machine machine(trace, make_info(0, 1000, true, false));
+	analyze::ThreadFold fold(trace, make_info(0, 1000, true, false));
 	struct Names : analyze::Observer {
-		const analyze::Machine &machine;
+		const analyze::ThreadFold &fold;
 		std::vector<std::string> told;
-		explicit Names(const analyze::Machine &of) : machine(of) {}
+		explicit Names(const analyze::ThreadFold &of) : fold(of) {}
 		void system_call(const analyze::Thread &, std::uint32_t call, std::uint64_t, std::uint64_t,
 				 std::int64_t) override
 		{
-			told.push_back(machine.kinds().syscall_label(call));
+			told.push_back(fold.kinds().syscall_label(call));
 		}
-	} names(machine);
-	machine.add(names);
-	fold(trace, machine);
+	} names(fold);
+	fold.add(names);
+	feed(trace, fold);
 	std::vector<std::string> should;
 	for (const auto &[argument, name] : calls)
 		should.push_back(name);
 	CHECK(names.told == should);
 }
 
-TEST_CASE("machine: interrupts nest, and wake sleepers in their own name")
+TEST_CASE("fold: interrupts nest, and wake sleepers in their own name")
 {
 	History history;
 	history.switches(0, 0, 0, running, 7);
@@ -250,7 +250,7 @@ TEST_CASE("machine: interrupts nest, and wake sleepers in their own name")
 	CHECK(folded.thread(9).usage.waiting == 80);
 }
 
-TEST_CASE("machine: who woke whom, and a waking that overtakes the sleep")
+TEST_CASE("fold: who woke whom, and a waking that overtakes the sleep")
 {
 	History history;
 	history.switches(0, 0, 0, running, 7);
@@ -270,7 +270,7 @@ TEST_CASE("machine: who woke whom, and a waking that overtakes the sleep")
 	CHECK(folded.recorder.waits == std::vector<std::string>{"7: 120-150", "7: 200-230"});
 }
 
-TEST_CASE("machine: after a loss everything is unknown, and the packet tells who runs")
+TEST_CASE("fold: after a loss everything is unknown, and the packet tells who runs")
 {
 	History history;
 	samples::StreamWriter &cpu = history.cpu(0);
@@ -286,7 +286,7 @@ TEST_CASE("machine: after a loss everything is unknown, and the packet tells who
 	CHECK(folded.thread(8).usage[Mode::unknown] == 0);
 	CHECK(folded.thread(8).usage[Mode::user] == 100);
 	CHECK(folded.thread(8).usage[Mode::kernel] == 100);
-	CHECK(folded.machine.cpus()[0].usage[Mode::unknown] == 300 + 100);
+	CHECK(folded.fold.cpus()[0].usage[Mode::unknown] == 300 + 100);
 	CHECK(folded.thread(7).usage.blocked == 0);
 	// No call and no sleep is carried across.
 	CHECK(folded.recorder.told == std::vector<std::string>{"blocked 8 700-800 by -1"});
@@ -304,7 +304,7 @@ History history_with_a_gap()
 	return history;
 }
 
-TEST_CASE("machine: a thread that is on no CPU may run unseen where events are lost")
+TEST_CASE("fold: a thread that is on no CPU may run unseen where events are lost")
 {
 	History history = history_with_a_gap();
 	history.posts(0, 200, EDC_ID_SYS_ENTER, 202);
@@ -327,7 +327,7 @@ TEST_CASE("machine: a thread that is on no CPU may run unseen where events are l
 	History asleep = history_with_a_gap();
 	asleep.switches(0, 210, 7, sleeping, 0);
 	Folded of_asleep(asleep, 100, 800);
-	CHECK(!of_asleep.machine.is_known(of_asleep.thread(7)));
+	CHECK(!of_asleep.fold.is_known(of_asleep.thread(7)));
 	CHECK(of_asleep.thread(7).usage.blocked == 0);
 	// It may have been preempted, too, or be new.
 	History ready = history_with_a_gap();
@@ -337,7 +337,7 @@ TEST_CASE("machine: a thread that is on no CPU may run unseen where events are l
 	CHECK(Folded(ready, 100, 800).recorder.waits.empty());
 }
 
-TEST_CASE("machine: a thread that runs on a CPU without a loss is followed through that of another")
+TEST_CASE("fold: a thread that runs on a CPU without a loss is followed through that of another")
 {
 	History history = history_with_a_gap();
 	history.posts(0, 140, EDC_ID_SYS_ENTER, 1); // before the loss
@@ -356,7 +356,7 @@ TEST_CASE("machine: a thread that runs on a CPU without a loss is followed throu
 	CHECK(Folded(after, 100, 800).recorder.told == std::vector<std::string>{"blocked 7 600-650 by -1"});
 }
 
-TEST_CASE("machine: a phase without probes is over on all CPUs when one of them has a token")
+TEST_CASE("fold: a phase without probes is over on all CPUs when one of them has a token")
 {
 	History history = history_with_a_gap();
 	history.switches(0, 210, 7, sleeping, 0);
@@ -364,14 +364,14 @@ TEST_CASE("machine: a phase without probes is over on all CPUs when one of them 
 	analyze::RecordingInfo info = make_info(100, 800, true, false);
 	info.calibration.emplace().phases.emplace().marks = 5;
 	trace::Trace trace = samples::trace(history.all(), events);
-	analyze::Machine machine(trace, info);
+	analyze::ThreadFold fold(trace, info);
 	Recorder recorder;
-	machine.add(recorder);
-	fold(trace, machine);
+	fold.add(recorder);
+	feed(trace, fold);
 	CHECK(recorder.told == std::vector<std::string>{"blocked 7 210-390 by -1"});
 }
 
-TEST_CASE("machine: after the last token of a CPU of a killed recording threads may run there unseen")
+TEST_CASE("fold: after the last token of a CPU of a killed recording threads may run there unseen")
 {
 	History history;
 	history.switches(0, 100, 0, running, 7);
@@ -386,7 +386,7 @@ TEST_CASE("machine: after the last token of a CPU of a killed recording threads 
 	CHECK(Folded(history, 100, 0, false).recorder.told.empty());
 }
 
-TEST_CASE("machine: the first packet tells who runs before any switch does")
+TEST_CASE("fold: the first packet tells who runs before any switch does")
 {
 	History history;
 	history.cpu(0).open(100).tid = 7;
@@ -396,10 +396,10 @@ TEST_CASE("machine: the first packet tells who runs before any switch does")
 	CHECK(folded.thread(7).usage[Mode::unknown] == 20);
 	CHECK(folded.thread(7).usage[Mode::user] == 80);
 	CHECK(folded.thread(7).usage[Mode::kernel] == 100);
-	CHECK(folded.machine.cpus()[0].usage[Mode::unknown] == 20);
+	CHECK(folded.fold.cpus()[0].usage[Mode::unknown] == 20);
 }
 
-TEST_CASE("machine: of a snapshot the first token of a thread says what it did from the start")
+TEST_CASE("fold: of a snapshot the first token of a thread says what it did from the start")
 {
 	History history;
 	for (const std::int32_t tid : {7, 8, 9})
@@ -438,7 +438,7 @@ TEST_CASE("machine: of a snapshot the first token of a thread says what it did f
 	CHECK(Folded(lossy, 100, 1000, true, false, true).thread(7).usage.blocked == 0); // its first token may be lost
 }
 
-TEST_CASE("machine: a thread that had ended before the recording, and was not yet waited for, is not blocked")
+TEST_CASE("fold: a thread that had ended before the recording, and was not yet waited for, is not blocked")
 {
 	constexpr std::uint32_t dead = 0x10, zombie = 0x20;
 	for (const std::uint32_t state : {dead, zombie}) {
@@ -458,7 +458,7 @@ TEST_CASE("machine: a thread that had ended before the recording, and was not ye
 	}
 }
 
-TEST_CASE("machine: a killed recording ends with its last token")
+TEST_CASE("fold: a killed recording ends with its last token")
 {
 	History history;
 	history.switches(0, 100, 0, running, 7);
@@ -466,11 +466,11 @@ TEST_CASE("machine: a killed recording ends with its last token")
 	history.switches(1, 100, 0, running, 8);
 	history.switches(1, 900, 8, sleeping, 0);
 	Folded folded(history, 100, 0, false);
-	CHECK(folded.machine.cpus()[0].idle == 0);
-	CHECK(folded.machine.cpus()[0].usage[Mode::unknown] == 100 + 700);
+	CHECK(folded.fold.cpus()[0].idle == 0);
+	CHECK(folded.fold.cpus()[0].usage[Mode::unknown] == 100 + 700);
 }
 
-TEST_CASE("machine: what contradicts itself is told")
+TEST_CASE("fold: what contradicts itself is told")
 {
 	History history;
 	history.switches(0, 0, 0, running, 7);
@@ -488,7 +488,7 @@ TEST_CASE("machine: what contradicts itself is told")
 	CHECK(folded.recorder.told[3] == "contradiction 0 60");
 }
 
-TEST_CASE("machine: a thread created before states are followed waits for nothing that was not seen")
+TEST_CASE("fold: a thread created before states are followed waits for nothing that was not seen")
 {
 	History history;
 	const auto creates = [&](std::uint64_t time, std::int32_t tid) {
@@ -512,7 +512,7 @@ TEST_CASE("machine: a thread created before states are followed waits for nothin
 	CHECK(folded.thread(10).usage.waiting == 50);
 }
 
-TEST_CASE("machine: a number is used again by another thread, and exec by a thread takes the leader's")
+TEST_CASE("fold: a number is used again by another thread, and exec by a thread takes the leader's")
 {
 	History history;
 	samples::StreamWriter &cpu = history.cpu(0);
@@ -527,10 +527,10 @@ TEST_CASE("machine: a number is used again by another thread, and exec by a thre
 	cpu.post(90, EDC_ID_SCHED_PROCESS_EXEC, 0, {pair(7, 8), name + 2, 0}); // thread 8 execs and becomes 7
 	history.switches(0, 100, 7, dead, 0);
 	Folded folded(history, 0, 100);
-	REQUIRE(folded.machine.threads().size() >= 4);
-	CHECK(folded.machine.threads()[0].usage.cpu() + folded.machine.threads()[1].usage.cpu() > 0);
+	REQUIRE(folded.fold.threads().size() >= 4);
+	CHECK(folded.fold.threads()[0].usage.cpu() + folded.fold.threads()[1].usage.cpu() > 0);
 	std::uint64_t of_c = 0;
-	for (const analyze::Thread &thread : folded.machine.threads())
+	for (const analyze::Thread &thread : folded.fold.threads())
 		if (thread.name == "c")
 			of_c = thread.usage.cpu();
 	CHECK(of_c == 20);
@@ -539,7 +539,7 @@ TEST_CASE("machine: a number is used again by another thread, and exec by a thre
 
 // Thread 8 of process 7 executes a program while thread 7 runs on the other CPU. `order`: which token shows first that
 // the two have exchanged their numbers.
-TEST_CASE("machine: a thread takes over its leader's number before a token says so")
+TEST_CASE("fold: a thread takes over its leader's number before a token says so")
 {
 	const int order = GENERATE(0, 1, 2);
 	History history;
@@ -571,7 +571,7 @@ TEST_CASE("machine: a thread takes over its leader's number before a token says 
 }
 
 // The old leader is still about to end, on CPU 1 or waiting for it.
-TEST_CASE("machine: what threads did before they exchanged their numbers is of the number that they had")
+TEST_CASE("fold: what threads did before they exchanged their numbers is of the number that they had")
 {
 	const bool waits = GENERATE(false, true);
 	History history;
@@ -593,7 +593,7 @@ TEST_CASE("machine: what threads did before they exchanged their numbers is of t
 	CHECK(of_8.waiting == 10 + (waits ? 6 : 0));
 }
 
-TEST_CASE("machine: of a thread that -p left out only the switches are known, wherever it was at the start")
+TEST_CASE("fold: of a thread that -p left out only the switches are known, wherever it was at the start")
 {
 	History history;
 	history.switches(0, 20, 0, running, 7);
@@ -610,7 +610,7 @@ TEST_CASE("machine: of a thread that -p left out only the switches are known, wh
 	CHECK(folded.thread(8).usage.cpu() == 10);
 }
 
-TEST_CASE("machine: a thread that -p left out takes another number only if an exec says so")
+TEST_CASE("fold: a thread that -p left out takes another number only if an exec says so")
 {
 	const auto contradictions = [](std::int32_t pid, std::int32_t old_pid) {
 		History history;
@@ -628,7 +628,7 @@ TEST_CASE("machine: a thread that -p left out takes another number only if an ex
 	CHECK(contradictions(7, 9) == 1);
 }
 
-TEST_CASE("machine: what runs where a hidden thread was switched in is unknown until a token tells")
+TEST_CASE("fold: what runs where a hidden thread was switched in is unknown until a token tells")
 {
 	History history;
 	history.lists(5, 9, sleeping, EDC_NO_SYSCALL, EDC_THREAD_HIDDEN);
@@ -641,12 +641,12 @@ TEST_CASE("machine: what runs where a hidden thread was switched in is unknown u
 	Folded folded(history, 0, 100);
 	CHECK(folded.thread(9).usage.cpu() == 0);
 	CHECK(folded.thread(9).has_run);
-	CHECK(folded.machine.cpus()[0].usage[Mode::unknown] == 55);
-	CHECK(folded.machine.cpus()[0].usage[Mode::irq] == 5);
+	CHECK(folded.fold.cpus()[0].usage[Mode::unknown] == 55);
+	CHECK(folded.fold.cpus()[0].usage[Mode::irq] == 5);
 	CHECK(folded.recorder.told == std::vector<std::string>{"blocked 7 80-100 by -1"});
 }
 
-TEST_CASE("machine: a call after a hidden thread says who runs, and all that it did is known")
+TEST_CASE("fold: a call after a hidden thread says who runs, and all that it did is known")
 {
 	const auto fold = [](bool by_packet) {
 		History history;
@@ -675,11 +675,11 @@ TEST_CASE("machine: a call after a hidden thread says who runs, and all that it 
 								       "call 7 18 5 6", "blocked 7 80-100 by -1"});
 		CHECK(folded.recorder.waits == std::vector<std::string>{"7: 0-20", "7: 55-60"});
 		CHECK(folded.thread(7).usage.cpu() == 20 + 20);
-		CHECK(folded.machine.calls_of_unknown().empty());
+		CHECK(folded.fold.calls_of_unknown().empty());
 	}
 }
 
-TEST_CASE("machine: another thread than the last switch said is a contradiction, unless that one is hidden")
+TEST_CASE("fold: another thread than the last switch said is a contradiction, unless that one is hidden")
 {
 	History history;
 	history.lists(5, 7, sleeping, EDC_NO_SYSCALL, 0);
@@ -693,7 +693,7 @@ TEST_CASE("machine: another thread than the last switch said is a contradiction,
 	CHECK(folded.thread(8).usage.cpu() == 40);
 }
 
-TEST_CASE("machine: a refused call has an exit with its number, and no entry")
+TEST_CASE("fold: a refused call has an exit with its number, and no entry")
 {
 	constexpr unsigned refused = static_cast<std::uint16_t>(-1);
 	History history;
@@ -711,7 +711,7 @@ TEST_CASE("machine: a refused call has an exit with its number, and no entry")
 	CHECK(folded.thread(7).usage.syscalls == 2);
 }
 
-TEST_CASE("machine: a packet that a dead thread's counts open does not say who runs")
+TEST_CASE("fold: a packet that a dead thread's counts open does not say who runs")
 {
 	History history;
 	history.lists(5, 9, sleeping, EDC_NO_SYSCALL, EDC_THREAD_HIDDEN);
@@ -729,7 +729,7 @@ TEST_CASE("machine: a packet that a dead thread's counts open does not say who r
 		CHECK_FALSE(told.starts_with("contradiction"));
 }
 
-TEST_CASE("machine: a packet that a switch's stack opens does not say who runs")
+TEST_CASE("fold: a packet that a switch's stack opens does not say who runs")
 {
 	for (const std::uint64_t opened : {40, 41}) {
 		History history;
@@ -751,7 +751,7 @@ TEST_CASE("machine: a packet that a switch's stack opens does not say who runs")
 	}
 }
 
-TEST_CASE("machine: where the kernel hides threads, one that is neither listed nor seen being created is hidden")
+TEST_CASE("fold: where the kernel hides threads, one that is neither listed nor seen being created is hidden")
 {
 	const auto fold = [](std::uint32_t flags) {
 		History history;
@@ -766,12 +766,12 @@ TEST_CASE("machine: where the kernel hides threads, one that is neither listed n
 	const Folded hidden = fold(EDC_THREAD_HIDDEN), open = fold(0);
 	CHECK(hidden.thread(99).hidden);
 	CHECK_FALSE(hidden.thread(7).hidden);
-	CHECK(hidden.machine.cpus()[0].usage[Mode::unknown] == 60);
+	CHECK(hidden.fold.cpus()[0].usage[Mode::unknown] == 60);
 	CHECK_FALSE(open.thread(99).hidden);
 	CHECK(open.recorder.told.front() == "contradiction 0 80");
 }
 
-TEST_CASE("machine: a sleep that a hidden thread ends lasts until the sleeper is switched in")
+TEST_CASE("fold: a sleep that a hidden thread ends lasts until the sleeper is switched in")
 {
 	const auto fold = [](std::uint32_t flags) {
 		History history;
@@ -791,7 +791,7 @@ TEST_CASE("machine: a sleep that a hidden thread ends lasts until the sleeper is
 	CHECK(open.thread(7).usage.blocked == 50); // its wake-up is missing for another reason
 }
 
-TEST_CASE("machine: a whole process, or one thread of it, moves to another cgroup")
+TEST_CASE("fold: a whole process, or one thread of it, moves to another cgroup")
 {
 	History history;
 	samples::StreamWriter &cpu = history.cpu(0);
@@ -802,9 +802,9 @@ TEST_CASE("machine: a whole process, or one thread of it, moves to another cgrou
 	history.moves(0, 40, 8, 300);           // thread 8 alone
 	history.moves(0, 50, 8, 400, false, 3); // in a hierarchy of cgroup 1
 	Folded folded(history, 0, 100);
-	CHECK(folded.machine.cgroup_of(folded.thread(7)) == 200);
-	CHECK(folded.machine.cgroup_of(folded.thread(8)) == 300);
-	CHECK(folded.machine.cgroup_of(folded.thread(9)) == 200);
+	CHECK(folded.fold.cgroup_of(folded.thread(7)) == 200);
+	CHECK(folded.fold.cgroup_of(folded.thread(8)) == 300);
+	CHECK(folded.fold.cgroup_of(folded.thread(9)) == 200);
 }
 
 namespace {
@@ -813,7 +813,7 @@ namespace {
 std::string by_cgroup(const Folded &folded, std::int32_t tid)
 {
 	std::string text;
-	folded.machine.visit_cgroups(folded.thread(tid), [&](std::uint64_t cgroup, const analyze::Usage &usage) {
+	folded.fold.visit_cgroups(folded.thread(tid), [&](std::uint64_t cgroup, const analyze::Usage &usage) {
 		text += fmt::format("{}{}: {}, {}, {}", text.empty() ? "" : "; ", cgroup, usage.cpu(), usage.waiting,
 				    usage.blocked);
 	});
@@ -822,7 +822,7 @@ std::string by_cgroup(const Folded &folded, std::int32_t tid)
 
 } // namespace
 
-TEST_CASE("machine: what a thread uses is of the cgroup that it is in then")
+TEST_CASE("fold: what a thread uses is of the cgroup that it is in then")
 {
 	History history;
 	history.cpu(0).post(10, EDC_ID_SCHED_WAKEUP_NEW, 0, {pair(7, 7), pair(1, 120), 0x61, 0});
@@ -845,7 +845,7 @@ TEST_CASE("machine: what a thread uses is of the cgroup that it is in then")
 	CHECK(folded.recorder.waits == std::vector<std::string>{"7: 10-15", "7: 70-75"});
 }
 
-TEST_CASE("machine: a tick in the kernel says that a thread without tokens has been there")
+TEST_CASE("fold: a tick in the kernel says that a thread without tokens has been there")
 {
 	History history;
 	history.switches(0, 10, 0, running, 7);
@@ -873,10 +873,10 @@ TEST_CASE("machine: a tick in the kernel says that a thread without tokens has b
 	CHECK(folded.thread(7).usage[Mode::user] == 15);
 	CHECK(folded.thread(8).usage[Mode::unknown] == 5);
 	CHECK(folded.thread(8).usage[Mode::user] == 5);
-	CHECK(folded.machine.cpus()[0].usage[Mode::kernel] == 40);
+	CHECK(folded.fold.cpus()[0].usage[Mode::kernel] == 40);
 }
 
-TEST_CASE("machine: a tick in the kernel says nothing of the thread that had this number before")
+TEST_CASE("fold: a tick in the kernel says nothing of the thread that had this number before")
 {
 	History history;
 	history.lists(5, 7, sleeping, 35, 0);
@@ -891,11 +891,11 @@ TEST_CASE("machine: a tick in the kernel says nothing of the thread that had thi
 	CHECK(folded.thread(8).usage[Mode::unknown] == 30);
 	CHECK(folded.thread(7).usage[Mode::unknown] == 0);
 	CHECK(folded.thread(7).usage[Mode::kernel] == 20);
-	CHECK(folded.machine.cpus()[0].usage[Mode::unknown] == 30);
-	CHECK(folded.machine.cpus()[0].usage[Mode::kernel] == 20);
+	CHECK(folded.fold.cpus()[0].usage[Mode::unknown] == 30);
+	CHECK(folded.fold.cpus()[0].usage[Mode::kernel] == 20);
 }
 
-TEST_CASE("machine: a tick in user mode says that a fault without a completion is over")
+TEST_CASE("fold: a tick in user mode says that a fault without a completion is over")
 {
 	History history;
 	history.switches(0, 10, 0, running, 7);
@@ -913,7 +913,7 @@ TEST_CASE("machine: a tick in user mode says that a fault without a completion i
 	CHECK(usage[Mode::kernel] == 5);
 }
 
-TEST_CASE("machine: a tick in the kernel says nothing within an interrupt, or where calls are not all recorded")
+TEST_CASE("fold: a tick in the kernel says nothing within an interrupt, or where calls are not all recorded")
 {
 	History history;
 	history.switches(0, 10, 0, running, 7);
@@ -930,7 +930,7 @@ TEST_CASE("machine: a tick in the kernel says nothing within an interrupt, or wh
 	CHECK(Folded(filtered, 0, 100, true, true).thread(7).usage[Mode::kernel] == 0);
 }
 
-TEST_CASE("machine: whatever the tokens say, a CPU's times are its window")
+TEST_CASE("fold: whatever the tokens say, a CPU's times are its window")
 {
 	std::mt19937 random(4711);
 	for (int round = 0; round < 300; ++round) {
@@ -938,11 +938,11 @@ TEST_CASE("machine: whatever the tokens say, a CPU's times are its window")
 		History history = random_history(random, time);
 		const std::uint64_t end = time + 10;
 		Folded folded(history, 5, end, round % 3 != 0);
-		for (const analyze::Cpu &cpu : folded.machine.cpus()) {
+		for (const analyze::Cpu &cpu : folded.fold.cpus()) {
 			CHECK(cpu.usage.cpu() + cpu.idle ==
-			      folded.machine.window_end() - std::min<std::uint64_t>(5, folded.machine.window_end()));
+			      folded.fold.window_end() - std::min<std::uint64_t>(5, folded.fold.window_end()));
 		}
 	}
 }
 
-} // namespace test_machine
+} // namespace test_thread_fold

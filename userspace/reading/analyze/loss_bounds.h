@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+// Until when a fold (thread_fold.h) may lack tokens: of a CPU, of any CPU, of programs. The end of a gap may be unknown
+// when it begins; it is then open until gap_ended().
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "thread.h"
+
+namespace monitor::analyze {
+
+class LossBounds {
+public:
+	static constexpr std::uint64_t open_end = ~std::uint64_t(0);
+
+	// A gap of a CPU's stream; lose() then says what it makes unknown.
+	void gap(std::uint64_t to)
+	{
+		lossy_until_ = std::max(lossy_until_, to);
+		++gaps_;
+	}
+	void gap_ended(Cpu &lost, std::uint64_t to, const std::vector<Cpu> &cpus)
+	{
+		lost.known_gap_until = std::max(lost.known_gap_until, to);
+		lost.open_gaps -= lost.open_gaps > 0;
+		if (lost.open_gaps == 0)
+			lost.gap_until = lost.known_gap_until;
+		if (lossy_until_ != open_end)
+			return;
+		lossy_until_ = 0;
+		for (const Cpu &each : cpus)
+			lossy_until_ = std::max(lossy_until_, each.gap_until);
+		unseen_until_ = std::min(unseen_until_, lossy_until_);
+	}
+	// `is_of_one`: other CPUs have tokens, so a thread that is on none of them may run here.
+	void lose(Cpu &lost, std::uint64_t to, bool is_of_one)
+	{
+		if (to == open_end)
+			++lost.open_gaps;
+		else
+			lost.known_gap_until = std::max(lost.known_gap_until, to);
+		lost.gap_until = std::max(lost.gap_until, to);
+		if (is_of_one)
+			unseen_until_ = std::max(unseen_until_, to);
+	}
+	void user_gap(std::uint64_t to)
+	{
+		if (to == open_end)
+			++open_user_gaps_;
+		else
+			user_lossy_until_ = std::max(user_lossy_until_, to);
+	}
+	void user_gap_ended(std::uint64_t to)
+	{
+		user_lossy_until_ = std::max(user_lossy_until_, to);
+		open_user_gaps_ -= open_user_gaps_ > 0;
+	}
+	// A period of statistics in which tokens were lost.
+	void lossy_period(std::uint64_t to) { lossy_until_ = to; }
+
+	std::uint64_t gaps() const { return gaps_; }
+	std::uint64_t lossy_until() const
+	{
+		return open_user_gaps_ ? open_end : std::max(lossy_until_, user_lossy_until_);
+	}
+	bool may_run_unseen(std::uint64_t time) const { return time < unseen_until_; }
+
+private:
+	std::uint64_t gaps_ = 0, lossy_until_ = 0;
+	std::uint64_t unseen_until_ = 0;                          // the last gap of a CPU
+	std::uint64_t user_lossy_until_ = 0, open_user_gaps_ = 0; // of programs' streams
+};
+
+} // namespace monitor::analyze

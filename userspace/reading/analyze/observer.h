@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+// What a fold of events (thread_fold.h) delivers while it runs, and the interfaces that take it: Observer gets finished
+// intervals, samples and what only some answers need; TimeObserver gets each time that is added up.
+//
+// Invariant: what an Observer gets of system calls and sleeps is within the fold's scope (scope.h); the times that a
+// TimeObserver gets of a CPU come in order.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "mapping_token.h"
+#include "reading/events/event.h"
+#include "reading/events/merge.h"
+#include "thread.h"
+
+namespace monitor::analyze {
+
+// What woke a thread: the thread that ran there, or an interrupt.
+struct Waker {
+	const Thread *thread = nullptr; // null: unknown
+	std::int32_t interrupt = -1;    // EventKinds number, -1: none
+	std::uint32_t number = 0;       // of the irq or softirq
+
+	bool operator==(const Waker &) const = default;
+};
+
+// Several system calls, sleeps or activities, of which each is not known any more. In ticks.
+struct Summed {
+	std::uint64_t count = 0, failed = 0, total = 0, longest = 0;
+	std::vector<std::pair<std::uint64_t, std::uint64_t>> lengths; // of each bucket the largest, and how many
+	// Of activities: functions without an exit of their own, and the sums of activities::Finished.
+	std::uint64_t left = 0, exclusive = 0, inclusive = 0, cpu = 0, waiting = 0, blocked = 0;
+	// Of sleeps: the times from the wake-up to the CPU. One may belong to a sleep of the period before.
+	std::uint64_t transfers = 0, transfer_total = 0, transfer_longest = 0;
+};
+
+enum class Contradiction : std::uint8_t {
+	other_thread_ran,   // the previous thread of a switch is not the running one
+	on_two_cpus,        // a thread is switched in while it runs elsewhere
+	entry_without_exit, // of a system call
+	exit_without_entry,
+	interrupts_unpaired,
+};
+
+// One CPU's part of a sample of all CPUs (record --sample-every).
+struct Sample {
+	std::uint64_t time = 0, number = 0;
+	std::uint32_t doing = 0; // EDC_DOING_*
+};
+
+// The stack of a running thread (record --stacks), by the ids of its parts; 0: it has no such part.
+struct StackSample {
+	enum class At : std::uint8_t {
+		timer,
+		sched_switch,
+		sched_waking,
+		fault,
+		other
+	} at = At::timer; // which event had it
+	std::uint64_t time = 0;
+	std::uint64_t address = 0; // of the innermost frame; 0: it is part of a stack
+	std::uint64_t kernel = 0, user = 0;
+	bool is_counted = false;            // the scope includes it
+	const std::string *event = nullptr; // at `other`: the class, as the trace's description calls it
+};
+
+// A thread called a function, or left it (record --functions).
+struct FunctionToken {
+	bool is_entry = false;
+	std::uint64_t time = 0;
+	std::uint32_t number = 0;
+	std::uint64_t stack_pointer = 0; // of both the same, where the return address lies on x86
+};
+
+// Gets finished intervals and samples that the scope includes. Readings of counters and user events, which others may
+// complete, it gets at all times, user events only of selected threads: see ThreadFold::is_counting().
+class Observer {
+public:
+	virtual ~Observer() = default;
+	// A system call whose entry and exit were seen.
+	virtual void system_call(const Thread &, std::uint32_t /*number*/, std::uint64_t /*begin*/,
+				 std::uint64_t /*end*/, std::int64_t /*result*/)
+	{
+	}
+	// One that had no entry, as a filter (seccomp) or a tracer refused it: how long it took is not known.
+	virtual void refused_call(const Thread &, std::uint32_t /*call*/, std::uint64_t /*end*/,
+				  std::int64_t /*result*/)
+	{
+	}
+	// A thread slept from `from` to `to` and was woken; its `syscall` is the call it slept in, or EDC_NO_SYSCALL.
+	virtual void blocked(const Thread &, std::uint64_t /*from*/, std::uint64_t /*to*/, const Waker &) {}
+	// The same of all that ended in a period of statistics: calls of a process, told of its leader, and sleeps.
+	virtual void system_calls(const Thread &, std::uint32_t /*number*/, const Summed &) {}
+	virtual void sleeps(const Thread &, std::uint32_t /*call*/, const Waker &, const Summed &) {}
+	// Activities of a process, and what they were directly inside of: EDC_ACTIVITY_*, EDC_NO_ACTIVITY.
+	virtual void activities(const Thread &, std::uint32_t /*activity*/, std::uint32_t /*caller*/, const Summed &) {}
+	// A thread got a CPU, for which it had been ready since `from`: its run-queue latency.
+	virtual void got_cpu(const Thread &, std::uint64_t /*from*/, std::uint64_t /*to*/) {}
+	// Counters were read on a CPU; called before the switch that the reading belongs to.
+	virtual void counters(const Cpu &, const trace::Event &) {}
+	// What a CPU was doing when all CPUs were sampled.
+	virtual void sample(const Cpu &, const Thread &, const Sample &) {}
+	// A stack was taken; parts of the description of one; what processes have mapped. At all times, because others
+	// may refer to it.
+	virtual void stack(const Thread &, const StackSample &) {}
+	virtual void stack_frames(std::uint64_t /*id*/, std::uint32_t /*first*/, std::span<const std::uint64_t>) {}
+	// `cpu`: that described it. `why`: it has no further frame, in words; "": it is complete.
+	virtual void stack_end(std::uint32_t /*cpu*/, std::uint64_t /*id*/, std::uint32_t /*frames*/,
+			       const std::string & /*why*/)
+	{
+	}
+	virtual void mapping(const MappingToken &) {}
+	// The recorder read CLOCK_MONOTONIC at this time.
+	virtual void clock_read(std::uint64_t, std::uint64_t) {}
+	// At all times, of selected threads.
+	virtual void function(const Thread &, const FunctionToken &) {}
+	// An event posted by a program, and a loss of events in one of its streams.
+	virtual void user_event(const Thread &, const trace::Event &) {}
+	virtual void user_gap(const trace::StreamInfo &, std::uint32_t /*process*/) {}
+	// A thread has ended, or executes another program: what it was doing in the one before is over. At all times,
+	// of selected threads.
+	virtual void ended(const Thread &, std::uint64_t /*time*/) {}
+	// A thread has ended and is given up, while all that are given up with it are still there: see
+	// ThreadFold::forget(). Its place in memory may become another's.
+	virtual void forgotten(const Thread &) {}
+	// What is known of either thread (by number) now belongs to the other: see ThreadFold::exchange_numbers().
+	virtual void exchanged(const Thread &, const Thread &) {}
+	// A CPU is unknown from here on, and at least until `to`; so are the threads that run nowhere.
+	virtual void lost(const Cpu &, std::uint64_t /*from*/, std::uint64_t /*to*/) {}
+	// A CPU went offline at its last token, in which `thread` ran: its switch to the idle thread has no token.
+	virtual void went_offline(const Cpu &, const Thread & /*thread*/, std::uint64_t /*time*/) {}
+	// `thread` is the one believed to run, or whose tokens contradict each other.
+	virtual void contradiction(Contradiction, std::uint64_t /*time*/, std::uint32_t /*cpu*/, const Thread &) {}
+};
+
+// Gets each time as the times of CPUs and threads are added up, those of a CPU in order: what is told here sums up
+// to them. For pictures (answers/view/).
+class TimeObserver {
+public:
+	virtual ~TimeObserver() = default;
+	// By the CPU's current thread; null: who had it is unknown. `is_idle`: the idle thread's, without interrupts.
+	virtual void spent(const Cpu &, std::uint64_t /*from*/, std::uint64_t /*to*/, Mode, bool /*is_idle*/) {}
+	// This thread had the CPU in the stretches without a thread so far.
+	virtual void found(const Cpu &, const Thread &) {}
+	// The last `ticks` that the CPU spent in mode `from` turned out to be in mode `to`.
+	virtual void moved(const Cpu &, Mode /*from*/, Mode /*to*/, std::uint64_t /*ticks*/) {}
+	// A thread was ready and had no CPU.
+	virtual void waited(const Thread &, std::uint64_t /*from*/, std::uint64_t /*to*/) {}
+	// The CPU was not there.
+	virtual void offline(const Cpu &, std::uint64_t /*from*/, std::uint64_t /*to*/) {}
+	// A stretch of a loss, which may be empty: nobody will be found to have had the CPU in it or before it.
+	virtual void lost(const Cpu &, std::uint64_t /*from*/, std::uint64_t /*to*/) {}
+	// A thread slept; `is_over`: until it was woken then, else it still sleeps.
+	virtual void slept(const Thread &, std::uint64_t /*from*/, std::uint64_t /*to*/, const Waker &,
+			   bool /*is_over*/)
+	{
+	}
+};
+
+} // namespace monitor::analyze

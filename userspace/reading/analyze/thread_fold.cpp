@@ -1,0 +1,862 @@
+// SPDX-License-Identifier: MIT
+#include "thread_fold.h"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "feed.h"
+#include "monitor/syscall_arg.h"
+#include "reading/events/threads.h"
+#include "stack_tokens.h"
+#include "thread_naming.h"
+
+namespace monitor::analyze {
+namespace {
+
+bool is_of_running_thread(Kind kind)
+{
+	return kind == Kind::sys_enter || kind == Kind::sys_exit || kind == Kind::page_fault_user ||
+	       kind == Kind::minor_fault || kind == Kind::major_fault;
+}
+
+constexpr std::uint32_t state_dead = 0x10; // X
+constexpr std::uint32_t state_zombie = 0x20;
+
+// Of a thread that is on no CPU, as the kernel reports it. A zombie is not blocked: nothing will wake it.
+State state_of(std::uint32_t reported)
+{
+	if (reported == state_dead || reported == state_zombie)
+		return State::dead;
+	return reported == 0 || reported == EDC_STATE_PREEMPTED ? State::runnable : State::blocked;
+}
+
+// Else it is the exit of another call: between the two, tokens were not attributed to the thread. An exec may change
+// the ABI, and the return from a signal handler restores the number of no call.
+bool may_end(std::uint32_t entered, std::uint32_t left, std::int64_t result)
+{
+	return left == entered || left == EDC_NO_SUCH_CALL || (result == 0 && is_compat(left) != is_compat(entered));
+}
+
+// See exchange_numbers(): one of the two is the first of their process.
+bool may_have_exchanged(const Thread &ran, const Thread &left)
+{
+	return ran.tgid == left.tgid && (ran.tid == ran.tgid || left.tid == left.tgid) && !ran.hidden;
+}
+
+// -p left out the tokens that say which process it belongs to.
+bool has_unknown_process(const Thread &thread)
+{
+	return thread.filtered && !thread.introduced && thread.tid != 0;
+}
+
+} // namespace
+
+ThreadFold::ThreadFold(const FoldInput &input, const RecordingInfo &info, Scope scope)
+    : kinds_(input.description, input.partial),
+      settings_(std::make_shared<FoldSettings>(settings_of(input, info, kinds_, std::move(scope)))),
+      threads_(settings_), times_(settings_, input.window), is_untimed_(settings_->has_untimed)
+{
+	for (const auto &[stream, end_time] : input.streams) {
+		add_stream(stream);
+		if (!settings_->is_complete && stream.has_cpu() && stream.level == 0)
+			ends_.push_back({end_time, stream.cpu});
+	}
+	std::ranges::sort(ends_, std::greater<>(), &StreamEnd::time);
+	if (!ends_.empty())
+		next_end_ = ends_.back().time;
+}
+
+void ThreadFold::add_stream(const trace::StreamInfo &stream)
+{
+	writers_.resize(std::max<std::size_t>(writers_.size(), stream.index + std::size_t{1}));
+	if (stream.has_cpu())
+		times_.cpu(stream.cpu);
+}
+
+std::unique_ptr<ThreadFold> ThreadFold::copy() const
+{
+	std::unique_ptr<ThreadFold> made(new ThreadFold(*this));
+	made->observers_.clear();
+	const ThreadTable::Copies copies = made->threads_.separate_from(threads_);
+	made->times_.separate(copies);
+	made->statistics_.separate(copies);
+	return made;
+}
+
+std::size_t ThreadFold::copy_bytes() const
+{
+	return threads_.bytes() + cpus().size() * sizeof(Cpu);
+}
+
+void ThreadFold::contradict(Contradiction what, std::uint64_t time, const Cpu &cpu, const Thread &thread)
+{
+	for (Observer *observer : observers_)
+		observer->contradiction(what, time, cpu.number, thread);
+}
+
+void ThreadFold::gap(const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to)
+{
+	if (stream.is_recorder())
+		return;
+	if (stream.is_user()) {
+		losses_.user_gap(to);
+		is_counting_ = settings_->scope.includes_time(from);
+		for (Observer *observer : observers_)
+			observer->user_gap(stream, static_cast<std::uint32_t>(writers_[stream.index].process));
+		return;
+	}
+	losses_.gap(to);
+	lose(times_.cpu(stream.cpu), from, to);
+}
+
+void ThreadFold::gap_ended(const trace::StreamInfo &stream, std::uint64_t to)
+{
+	if (stream.is_user())
+		losses_.user_gap_ended(to);
+	else if (!stream.is_recorder())
+		losses_.gap_ended(times_.cpu(stream.cpu), to, cpus());
+}
+
+void ThreadFold::lose(Cpu &lost, std::uint64_t from, std::uint64_t to)
+{
+	times_.account(lost, from);
+	times_.leave_unfound(lost); // who is found after the loss need not have run before it
+	losses_.lose(lost, to, !settings_->has_coinciding_gaps);
+	lost.current = nullptr;
+	lost.fault_ticks = lost.unknown_ticks = 0; // the fault may have completed
+	lost.interrupts.clear();
+	lost.interrupts_known = false;
+	forget_others();
+	for (Observer *observer : observers_)
+		observer->lost(lost, from, to);
+}
+
+// The streams of a killed recording end at different times: after its end a CPU is as unknown as after a loss.
+void ThreadFold::end_streams(std::uint64_t time)
+{
+	for (; !ends_.empty() && ends_.back().time < time; ends_.pop_back())
+		lose(times_.cpu(ends_.back().cpu), ends_.back().time, open_end);
+	next_end_ = ends_.empty() ? ~0ull : ends_.back().time;
+}
+
+void ThreadFold::end_at(std::uint64_t time)
+{
+	pass(time);
+	for (Cpu &cpu : times_.cpus())
+		times_.account(cpu, time);
+}
+
+void ThreadFold::event(const trace::Event &event)
+{
+	tokens_ += !event.is_control();
+	if (is_untimed_ && event.time > 0) [[unlikely]] {
+		is_untimed_ = false;
+		times_.begin_at(event.time);
+	}
+	pass(event.time);
+	const EventKind &kind = kinds_[*event.cls];
+	if (event.stream->is_user())
+		return on_user(kind, event);
+	if (event.stream->is_recorder() || !times_.is_followed(event.time)) {
+		if (!event.stream->is_recorder() && event.time < times_.first() && settings_->finds_runners &&
+		    !settings_->is_snapshot)
+			runs_before_start(kind, event);
+		on_any_time(kind, event);
+		return;
+	}
+	Cpu &cpu = times_.cpu(event.cpu());
+	is_counting_ = cpu.selected && settings_->scope.includes_time(event.time);
+	if (was_offline(kind, event, cpu)) [[unlikely]]
+		go_offline(cpu, event.time);
+	times_.account(cpu, event.time);
+	if (cpu.is_offline) [[unlikely]]
+		come_online(cpu, event.time);
+	// The switch away from a hidden thread is hidden too.
+	const bool hidden = cpu.current && cpu.current->hidden;
+	if (hidden && is_of_running_thread(kind.kind))
+		cpu.current = nullptr;
+	// Within a loss a packet of another level may open, but the switches that follow are not seen. The counts of a
+	// thread that ended are posted in the switch away from it, and so are a stack and what fires, which have the
+	// switch's time.
+	const bool in_switch = kind.kind == Kind::thread_counts || (cpu.switched && event.time == cpu.switched);
+	if (event.opens_packet() && !in_switch && (!cpu.current || hidden) && event.time >= cpu.gap_until) {
+		Thread &thread = threads_.runner(cpu, static_cast<std::int32_t>(event.packet_tid()));
+		if (!hidden || !settings_->finds_runners || thread.hidden)
+			on_found(thread, cpu);
+		else
+			came_unseen(thread, cpu, event.time);
+	}
+	switch (kind.kind) {
+	case Kind::sched_switch:
+		return on_switch(kind, event, cpu);
+	case Kind::thread_runs:
+		return on_runs(kind, event, cpu);
+	case Kind::sys_enter:
+		return on_sys_enter(kind, event, cpu);
+	case Kind::sys_exit:
+		return on_sys_exit(kind, event, cpu);
+	case Kind::sched_waking:
+		return on_waking(threads_.get(kind.field[0].get<std::int32_t>(event)), cpu, event.time);
+	case Kind::interrupt_entry:
+	case Kind::interrupt_exit:
+		return on_interrupt(kind, event, cpu);
+	case Kind::timer_entry:
+		return on_timer(kind, event, cpu);
+	case Kind::page_fault_user:
+	case Kind::page_fault_kernel:
+	case Kind::minor_fault:
+	case Kind::major_fault:
+		return on_fault(kind, event, cpu);
+	case Kind::counters:
+		for (Observer *observer : observers_)
+			observer->counters(cpu, event);
+		return;
+	case Kind::sample:
+		return on_sample(kind, event, cpu);
+	case Kind::stack_sample:
+		return on_stack(kind, event, cpu);
+	case Kind::function_entry:
+	case Kind::function_exit:
+		return on_function(kind, event, cpu);
+	case Kind::sched_migrate_task:
+		threads_.get(kind.field[0].get<std::int32_t>(event)).usage.migrations += is_counting_;
+		return;
+	default:
+		on_any_time(kind, event);
+	}
+}
+
+void ThreadFold::on_function(const EventKind &kind, const trace::Event &event, const Cpu &cpu)
+{
+	functions_of_unknown_ += !cpu.current && is_counting_;
+	if (!cpu.current || cpu.current->tid == 0 || !cpu.current->selected)
+		return;
+	is_counting_ &= threads_.is_selected(*cpu.current);
+	for (Observer *observer : observers_)
+		observer->function(*cpu.current, {kind.kind == Kind::function_entry, event.time,
+						  kind.field[0].get<std::uint32_t>(event), kind.field[1].get(event)});
+}
+
+// An event posted by a program: its stream names the thread; the CPU's time up to now is accounted.
+void ThreadFold::on_user(const EventKind &kind, const trace::Event &event)
+{
+	Writer &writer = writers_[event.stream->index];
+	if (event.opens_packet())
+		writer = {static_cast<std::int32_t>(event.packet_tid()),
+			  static_cast<std::int32_t>(event.packet_process())};
+	if (kind.kind == Kind::user_thread) {
+		writer = {kind.field[0].get<std::int32_t>(event), kind.field[1].get<std::int32_t>(event)};
+		return;
+	}
+	Thread &thread = threads_.get(writer.tid);
+	if (thread.name.empty() && thread.tgid == thread.tid)
+		thread.tgid = writer.process;
+	if (!times_.is_followed(event.time))
+		return;
+	Cpu &cpu = times_.cpu(event.stream->has_cpu() ? event.cpu() : thread.cpu);
+	times_.account(cpu, event.time);
+	is_counting_ = cpu.selected && settings_->scope.includes_time(event.time) && threads_.is_selected(thread);
+	if (thread.selected)
+		for (Observer *observer : observers_)
+			observer->user_event(thread, event);
+}
+
+// Tokens that apply also while not all probes were attached.
+void ThreadFold::on_any_time(const EventKind &kind, const trace::Event &event)
+{
+	switch (kind.kind) {
+	case Kind::sched_wakeup_new:
+	case Kind::sched_process_fork:
+		return on_born(kind, event);
+	case Kind::new_thread_woken:
+		return on_new_thread_woken(kind, event);
+	case Kind::sched_process_exec:
+		return on_exec(kind, event);
+	case Kind::sched_process_exit:
+		return name_exited(kind, event, threads_);
+	case Kind::task_rename:
+		return rename_thread(kind, event, threads_);
+	case Kind::process_state:
+		return add_process_state(kind, event, threads_);
+	case Kind::thread_state:
+		return on_thread_state(kind, event);
+	case Kind::thread_counts:
+		return set_counts(kind, event, threads_);
+	case Kind::cgroup_attach_task:
+		return move_attached(kind, event, threads_, times_);
+	case Kind::stack_frames:
+		return deliver_stack_frames(kind, event, observers_);
+	case Kind::stack_end:
+		return deliver_stack_end(kind, event, observers_);
+	case Kind::mapping:
+		return deliver_mapping(kind, event, observers_);
+	case Kind::sync:
+		for (Observer *observer : observers_)
+			observer->clock_read(event.time, kind.field[0].get(event));
+		return;
+	case Kind::cpu_offline:
+		if (kind.field[0].get(event) < times_.cpus().size())
+			go_offline(times_.cpus()[kind.field[0].get(event)], event.time);
+		return;
+	case Kind::statistics_period:
+	case Kind::statistics_events:
+	case Kind::statistics_cpu:
+	case Kind::statistics_thread:
+	case Kind::statistics_usage:
+	case Kind::statistics_counts:
+	case Kind::statistics_calls:
+	case Kind::statistics_sleeps:
+	case Kind::statistics_buckets:
+	case Kind::statistics_activities:
+	case Kind::statistics_inclusive:
+	case Kind::statistics_open:
+	case Kind::statistics_transfers:
+		return statistics_.event(kind, event, statistics_target());
+	default:
+		return;
+	}
+}
+
+void ThreadFold::on_born(const EventKind &kind, const trace::Event &event)
+{
+	Thread &thread = add_created(kind, event, *settings_, threads_);
+	if (!times_.is_followed(event.time))
+		return; // by the time that states are followed it may run, sleep or be gone
+	threads_.set_created(thread, event.time);
+	forget_unseen(thread, event.time);
+}
+
+// Of other tracers: the thread exists since its fork, and waits for a CPU since now.
+void ThreadFold::on_new_thread_woken(const EventKind &kind, const trace::Event &event)
+{
+	Thread &thread = threads_.get(kind.field[0].get<std::int32_t>(event));
+	if (threads_.is_known(thread) && thread.state == State::runnable && !thread.has_run)
+		thread.since = event.time;
+	else if (event.has_cpu() && times_.is_followed(event.time))
+		on_waking(thread, times_.cpu(event.cpu()), event.time);
+}
+
+// The first token since the start or a loss that says which thread has been running here.
+void ThreadFold::on_found(Thread &thread, Cpu &cpu)
+{
+	threads_.renew(thread);
+	ThreadTable::forget_ring(thread); // its tokens until now could not be attributed to it
+	times_.found(thread, cpu);
+	cpu.user_ticks = {};
+	cpu.fault_ticks = cpu.unknown_ticks = 0;
+	thread.state = State::running;
+	thread.cpu = cpu.number;
+	cpu.current = &thread;
+}
+
+// A thread has the CPU, and the switch away from the hidden one that had it has no token. All tokens of the thread were
+// attributed to it: it is where they left it.
+void ThreadFold::came_unseen(Thread &thread, Cpu &cpu, std::uint64_t time)
+{
+	cpu.fault_ticks = cpu.unknown_ticks = 0;
+	cpu.user_ticks = {};
+	cpu.current_listed = false;
+	switch_in(thread, cpu, time);
+}
+
+// A call or a fault found that another thread runs than the last switch said.
+void ThreadFold::on_runs(const EventKind &kind, const trace::Event &event, Cpu &cpu)
+{
+	Thread &thread = threads_.get(kind.field[0].get<std::int32_t>(event));
+	if (thread.name.empty() && thread.tgid == thread.tid)
+		thread.tgid = kind.field[1].get<std::int32_t>(event);
+	thread.introduced = true; // the kernel does not hide it
+	if (cpu.current == &thread)
+		return;
+	if (!cpu.current)
+		return on_found(thread, cpu);
+	if (!cpu.current_listed && may_have_exchanged(*cpu.current, thread))
+		return exchange_numbers(*cpu.current, thread, event.time); // it is within an exec
+	if (!cpu.current->hidden && !cpu.current_listed)
+		contradict(Contradiction::other_thread_ran, event.time, cpu, *cpu.current);
+	came_unseen(thread, cpu, event.time);
+}
+
+// While probes are being attached a switch may be missing: the next call of another thread says that it runs.
+void ThreadFold::runs_before_start(const EventKind &kind, const trace::Event &event)
+{
+	if (kind.kind != Kind::sched_switch && kind.kind != Kind::thread_runs)
+		return;
+	Cpu &cpu = times_.cpu(event.cpu());
+	Thread &thread =
+	    threads_.runner(cpu, kind.field[kind.kind == Kind::sched_switch ? 2 : 0].get<std::int32_t>(event));
+	if (cpu.current)
+		cpu.current->state = State::unknown;
+	threads_.renew(thread);
+	thread.state = State::running;
+	thread.cpu = cpu.number;
+	cpu.current = &thread;
+	cpu.current_listed = true;
+}
+
+// A thread that is not the first of its process exchanges its number with the first one when it calls exec (de_thread
+// in the kernel's fs/exec.c). The exchange has no token: the first to show it is a switch away from one of the two
+// under the other's number (on_switch), or the token of the exec. What each did until then is that of the number that
+// it had, also where it turns out later to be of another mode.
+void ThreadFold::exchange_numbers(Thread &one, Thread &other, std::uint64_t time)
+{
+	for (Cpu &cpu : times_.cpus()) {
+		if (cpu.current != &one && cpu.current != &other)
+			continue;
+		times_.account(cpu, time);
+		cpu.user_ticks = {};
+		cpu.fault_ticks = cpu.unknown_ticks = 0;
+		cpu.current = cpu.current == &one ? &other : &one;
+	}
+	for (Thread *thread : {&one, &other}) {
+		settle(*thread, std::min(time, times_.last()));
+		thread->since = time;
+		notify_ended(*thread, time);
+	}
+	std::swap(static_cast<Doing &>(one), static_cast<Doing &>(other));
+	for (Observer *observer : observers_)
+		observer->exchanged(one, other);
+}
+
+void ThreadFold::suppose_exec(Thread &ran, Thread &left, std::uint64_t time, const Cpu &cpu)
+{
+	supposed_execs_.push_back({left.tid, ran.tid, time, cpu.number});
+	exchange_numbers(ran, left, time);
+}
+
+// At the end: an exec that had begun just before it may have no token.
+void ThreadFold::contradict_supposed()
+{
+	for (const SupposedExec &exec : supposed_execs_)
+		if (times_.last() - std::min(times_.last(), exec.time) > settings_->max_exec)
+			contradict(Contradiction::other_thread_ran, exec.time, times_.cpu(exec.cpu),
+				   threads_.get(exec.old_tid));
+	supposed_execs_.clear();
+}
+
+void ThreadFold::on_exec(const EventKind &kind, const trace::Event &event)
+{
+	const auto old_tid = kind.field[1].get<std::int32_t>(event);
+	Thread &thread = threads_.get(kind.field[0].get<std::int32_t>(event));
+	Thread *before = threads_.find(old_tid);
+	std::erase_if(supposed_execs_,
+		      [&](const SupposedExec &exec) { return exec.tid == thread.tid && exec.old_tid == old_tid; });
+	const bool cpu_known = event.has_cpu() && event.cpu() < times_.cpus().size();
+	const bool exchanged = (cpu_known && times_.cpus()[event.cpu()].current == &thread) ||
+			       (before && threads_.is_known(*before) && before->state == State::dead);
+	if (before && before != &thread && !exchanged)
+		exchange_numbers(thread, *before, event.time);
+	thread.name = trace::command_of(kind.field[2].get<std::string_view>(event)); // others have the file
+	thread.is_kernel = false;
+	notify_ended(thread, event.time);
+}
+
+void ThreadFold::notify_ended(const Thread &thread, std::uint64_t time)
+{
+	if (!thread.selected || !times_.is_followed(time))
+		return;
+	const bool is_counting = std::exchange(is_counting_, is_counting_ && threads_.is_selected(thread));
+	for (Observer *observer : observers_)
+		observer->ended(thread, time);
+	is_counting_ = is_counting; // also of the thread that is switched in then
+}
+
+// A CPU that is offline has no tokens (the kernel's tracepoints ask whether it is online). The last thread there is the
+// one that stops it, and the first one later the idle thread, with no switch in between.
+bool ThreadFold::was_offline(const EventKind &kind, const trace::Event &event, const Cpu &cpu)
+{
+	return kind.kind == Kind::sched_switch && kind.field[1].get<std::int32_t>(event) == 0 && cpu.current &&
+	       cpu.current->tid != 0 && !cpu.current->hidden && !cpu.current_listed &&
+	       cpu.current->name.starts_with("migration/");
+}
+
+void ThreadFold::go_offline(Cpu &cpu, std::uint64_t time)
+{
+	if (cpu.is_offline)
+		return;
+	times_.leave_unfound(cpu);
+	if (cpu.current) {
+		for (Observer *observer : observers_)
+			observer->went_offline(cpu, *cpu.current, cpu.accounted);
+		cpu.current->state = State::unknown;
+	}
+	cpu.current = nullptr;
+	cpu.interrupts.clear();
+	cpu.user_ticks = {};
+	cpu.fault_ticks = cpu.unknown_ticks = 0;
+	cpu.current_listed = false;
+	cpu.is_offline = true;
+	times_.account(cpu, time);
+}
+
+void ThreadFold::come_online(Cpu &cpu, std::uint64_t time)
+{
+	cpu.is_offline = false;
+	cpu.interrupts_known = true;
+	switch_in(threads_.idle(cpu), cpu, time);
+}
+
+void ThreadFold::on_switch(const EventKind &kind, const trace::Event &event, Cpu &cpu)
+{
+	Thread &prev = threads_.runner(cpu, kind.field[1].get<std::int32_t>(event));
+	Thread &next = threads_.runner(cpu, kind.field[2].get<std::int32_t>(event));
+	const auto state = kind.field[0].get<std::uint32_t>(event);
+	if (kind.field[3])
+		name_switched(prev, next, kind, event, threads_);
+	if (!cpu.current)
+		on_found(prev, cpu);
+	else if (cpu.current != &prev && !cpu.current_listed && may_have_exchanged(*cpu.current, prev))
+		exchange_numbers(*cpu.current, prev, event.time);
+	else if (cpu.current != &prev && !cpu.current_listed && has_unknown_process(*cpu.current) &&
+		 has_unknown_process(prev))
+		suppose_exec(*cpu.current, prev, event.time, cpu);
+	else if (cpu.current != &prev && !cpu.current_listed)
+		contradict(Contradiction::other_thread_ran, event.time, cpu, *cpu.current);
+	if (cpu.current != &prev)
+		cpu.fault_ticks = 0; // they are not of this thread
+	if (!cpu.interrupts.empty() && cpu.interrupts_known && settings_->is_complete)
+		contradict(Contradiction::interrupts_unpaired, event.time, cpu, prev);
+	cpu.interrupts.clear();
+	cpu.interrupts_known = event.time >= cpu.gap_until; // the ring of nested probes may still have a gap here
+	cpu.current_listed = false;
+	cpu.user_ticks = {};
+	cpu.unknown_ticks = 0;
+	cpu.switched = event.time;
+	switch_out(prev, state, event.time, cpu);
+	switch_in(next, cpu, event.time);
+}
+
+// Compares the thread that the card saw running with what the switches say.
+void ThreadFold::on_sample(const EventKind &kind, const trace::Event &event, Cpu &cpu)
+{
+	const auto tid = kind.field[1].get<std::int32_t>(event);
+	const Thread &thread = threads_.runner(cpu, tid);
+	const Thread *known = cpu.current;
+	if (known && known != &thread && known->tgid != thread.tgid && !known->hidden && !cpu.current_listed)
+		contradict(Contradiction::other_thread_ran, event.time, cpu, *known);
+	if (!is_counting_)
+		return;
+	const Sample sample = {event.time, kind.field[2].get<std::uint64_t>(event),
+			       kind.field[0].get<std::uint32_t>(event)};
+	for (Observer *observer : observers_)
+		observer->sample(cpu, thread, sample);
+}
+
+void ThreadFold::on_stack(const EventKind &kind, const trace::Event &event, Cpu &cpu)
+{
+	const auto tid = kind.field[1].get<std::int32_t>(event);
+	StackSample sample = stack_sample(kind, event);
+	if (tid == 0 && sample.at != StackSample::At::sched_waking)
+		return;
+	const Thread &thread = threads_.runner(cpu, tid);
+	sample.is_counted = is_counting_ && threads_.is_selected(thread) && cpu.selected;
+	for (Observer *observer : observers_)
+		observer->stack(thread, sample);
+}
+
+void ThreadFold::on_thread_state(const EventKind &kind, const trace::Event &event)
+{
+	Thread *listed = add_listed(kind, event, *settings_, threads_, times_);
+	if (!listed)
+		return;
+	Thread &thread = *listed;
+	const auto flags = kind.field[8].get<std::uint32_t>(event);
+	if (flags & EDC_THREAD_LATER)
+		thread.blocked_later =
+		    settings_->is_snapshot && state_of(kind.field[0].get<std::uint32_t>(event)) == State::blocked;
+	// In a snapshot there may be a list that was made long before it.
+	else if (!(flags & (EDC_THREAD_AT_END | EDC_THREAD_LATER)) && !threads_.is_known(thread) &&
+		 (!settings_->is_snapshot || event.time >= times_.first()))
+		on_state_at_start(kind, event, thread, flags);
+}
+
+void ThreadFold::on_state_at_start(const EventKind &kind, const trace::Event &event, Thread &thread,
+				   std::uint32_t flags)
+{
+	threads_.renew(thread);
+	const auto state = kind.field[0].get<std::uint32_t>(event);
+	const auto call = kind.field[5].get<std::uint32_t>(event);
+	thread.ring = thread.is_kernel ? Ring::kernel : Ring::unknown;
+	thread.since = times_.first();
+	if (flags & EDC_THREAD_RUNNING) {
+		Cpu &cpu = times_.cpu(kind.field[4].get<std::uint32_t>(event));
+		if (cpu.current || cpu.gap_until > event.time)
+			return; // a switch has already said so, or the loss that this is in has outdated it
+		times_.account(cpu, event.time);
+		thread.state = State::running;
+		times_.found(thread, cpu);
+		cpu.user_ticks = {};
+		cpu.unknown_ticks = 0;
+		cpu.current = &thread;
+		cpu.current_listed = true;
+		return;
+	}
+	thread.state = state_of(state);
+	if (!thread.is_kernel && call != EDC_NO_SYSCALL && thread.state == State::blocked) {
+		thread.ring = Ring::system_call;
+		thread.syscall = call;
+	}
+	forget_unseen(thread, event.time);
+}
+
+void ThreadFold::switch_out(Thread &thread, std::uint32_t state, std::uint64_t time, Cpu &cpu)
+{
+	if (thread.tid == 0)
+		return;
+	// It may also be preempted on its way back to user mode; only a thread that sleeps or is preempted in the
+	// kernel was still in the fault.
+	if (thread.ring == Ring::fault && state == 0)
+		times_.fault_never_completed(thread, cpu);
+	cpu.fault_ticks = 0;
+	thread.state = state_of(state);
+	(thread.state == State::runnable ? thread.usage.involuntary : thread.usage.voluntary) += is_counting_;
+	thread.out_time = time;
+	thread.since = time;
+	if (thread.state == State::blocked && thread.ring == Ring::user)
+		thread.ring = Ring::unknown; // asleep in the kernel, on a path that no token brackets
+	if (thread.state != State::dead)
+		forget_unseen(thread, time);
+	else
+		notify_ended(thread, time);
+}
+
+void ThreadFold::switch_in(Thread &thread, Cpu &cpu, std::uint64_t time)
+{
+	if (thread.tid != 0 && thread.state == State::running && threads_.is_known(thread) &&
+	    times_.cpus()[thread.cpu].current == &thread && thread.cpu != cpu.number)
+		contradict(Contradiction::on_two_cpus, time, cpu, thread);
+	// Every thread is in the list at the start or has a creation token, except hidden threads.
+	// But in a flight recorder's snapshot not one that ended before the list was made.
+	if (threads_.lists_hidden() && !settings_->is_filtering && !settings_->is_snapshot && !threads_.has_lost() &&
+	    thread.tid != 0 && !thread.introduced)
+		thread.hidden = true;
+	threads_.set_since_first(thread, State::runnable, times_.first());
+	threads_.renew(thread);
+	// Woken while going to sleep: the waking's token is older than the switch's, and the thread did not sleep.
+	const bool did_not_sleep = thread.state == State::blocked && thread.early_waking;
+	if (thread.state == State::runnable || did_not_sleep) {
+		const std::uint64_t from = std::max(thread.since, times_.first());
+		times_.waited(thread, from, time);
+		if (is_counting_ && threads_.is_selected(thread))
+			for (Observer *observer : observers_)
+				observer->got_cpu(thread, from, time);
+	} else if (thread.state == State::blocked && threads_.lists_hidden() && !thread.hidden &&
+		   settings_->has_wakings) {
+		end_blocked(thread, time, {}); // a hidden thread woke it, which has no token
+	}
+	thread.early_waking = 0;
+	thread.state = State::running;
+	thread.has_run = true;
+	thread.cpu = cpu.number;
+	cpu.current = &thread;
+}
+
+Waker ThreadFold::waker_on(const Cpu &cpu) const
+{
+	// The running thread woke it only if no interrupt can have: unknown where interrupt tokens are missing.
+	const bool interrupts_known =
+	    settings_->has_interrupts && !(settings_->is_filtering && cpu.current && cpu.current->filtered);
+	Waker waker;
+	if (interrupts_known && cpu.current && cpu.current->tid != 0)
+		waker.thread = cpu.current;
+	if (!cpu.interrupts.empty()) {
+		waker.interrupt = static_cast<std::int32_t>(cpu.interrupts.back() >> 16);
+		waker.number = cpu.interrupts.back() & 0xffff;
+	}
+	return waker;
+}
+
+void ThreadFold::on_waking(Thread &thread, const Cpu &cpu, std::uint64_t time)
+{
+	if (times_.is_followed(time))
+		threads_.set_since_first(thread, State::blocked, times_.first());
+	if (!threads_.is_known(thread))
+		threads_.renew(thread);
+	if (thread.state == State::running) {
+		thread.early_waking = time;
+		return;
+	}
+	if (thread.state == State::blocked)
+		end_blocked(thread, time, waker_on(cpu));
+	else if (thread.state == State::runnable)
+		return;
+	thread.state = State::runnable;
+	thread.since = time;
+	forget_unseen(thread, time);
+}
+
+void ThreadFold::on_interrupt(const EventKind &kind, const trace::Event &event, Cpu &cpu)
+{
+	const std::uint32_t entry =
+	    static_cast<std::uint32_t>(kind.interrupt) << 16 | kind.field[0].get<std::uint16_t>(event);
+	if (kind.kind != Kind::interrupt_exit) {
+		if (cpu.interrupts.size() < 16)
+			cpu.interrupts.push_back(entry);
+		return;
+	}
+	if (!cpu.interrupts.empty() && cpu.interrupts.back() == entry)
+		cpu.interrupts.pop_back();
+	else if (cpu.interrupts_known &&
+		 settings_->is_complete) // a killed recording lacks the last block of each nesting level
+		contradict(Contradiction::interrupts_unpaired, event.time, cpu,
+			   cpu.current ? *cpu.current : threads_.idle(cpu));
+}
+
+// The timer interrupt says which mode it interrupted: a thread that only computes, or is long in a call that it entered
+// before the recording, has no other token. Nor has one that handles its fault (SIGSEGV), or jumps out of the handler:
+// the fault has no completion.
+void ThreadFold::on_timer(const EventKind &kind, const trace::Event &event, Cpu &cpu)
+{
+	const bool user = kind.field[1].get<std::uint32_t>(event) != 0;
+	Thread *const thread = cpu.interrupts.empty() ? cpu.current : nullptr;
+	const bool guessed = thread && (thread->ring == Ring::unknown || thread->ring == Ring::within ||
+					(thread->ring == Ring::system_call && !thread->syscall_known));
+	const bool handles_fault = thread && user && thread->ring == Ring::fault;
+	if (handles_fault)
+		times_.fault_never_completed(*thread, cpu);
+	if ((guessed && user) || handles_fault)
+		thread->ring = Ring::user;
+	else if (guessed && thread->ring == Ring::unknown && thread->tid != 0 && settings_->brackets_all &&
+		 cpu.interrupts_known && !thread->filtered && !thread->hidden) {
+		times_.was_in_kernel(*thread, cpu);
+		thread->ring = Ring::within;
+	}
+	on_interrupt(kind, event, cpu);
+}
+
+void ThreadFold::on_sys_enter(const EventKind &kind, const trace::Event &event, Cpu &cpu)
+{
+	const std::uint32_t call = call_of(kind, event).value_or(EDC_NO_SUCH_CALL);
+	if (!cpu.current && is_counting_)
+		++calls_of_unknown_[call];
+	if (!cpu.current || cpu.current->tid == 0)
+		return;
+	Thread &thread = *cpu.current;
+	if (thread.ring == Ring::system_call && thread.syscall_known)
+		contradict(Contradiction::entry_without_exit, event.time, cpu, thread);
+	if (thread.ring == Ring::fault)
+		times_.fault_never_completed(thread, cpu);
+	times_.take_edge(thread, cpu, settings_->call_edge);
+	thread.ring = Ring::system_call;
+	thread.syscall = call;
+	thread.syscall_known = true;
+	thread.syscall_since = event.time;
+	thread.usage.syscalls += is_counting_;
+}
+
+void ThreadFold::on_sys_exit(const EventKind &kind, const trace::Event &event, Cpu &cpu)
+{
+	if (!cpu.current || cpu.current->tid == 0)
+		return;
+	Thread &thread = *cpu.current;
+	const auto result = kind.field[0].get<std::int64_t>(event);
+	const std::optional<std::uint32_t> said = call_of(kind, event);
+	const std::uint32_t call = said.value_or(thread.syscall);
+	const bool is_delivered = is_counting_ && threads_.is_selected(thread);
+	if (thread.ring == Ring::system_call && thread.syscall_known) {
+		if (may_end(thread.syscall, call, result) && is_delivered)
+			for (Observer *observer : observers_)
+				observer->system_call(thread, thread.syscall, thread.syscall_since, event.time, result);
+	} else if (said && result == static_cast<std::int16_t>(result) &&
+		   (thread.ring == Ring::user || thread.ring == Ring::fault)) {
+		// The probe gives the number beside a result that fits without it only where it saw no entry.
+		thread.usage.syscalls += is_counting_;
+		if (is_delivered)
+			for (Observer *observer : observers_)
+				observer->refused_call(thread, call, event.time, result);
+	} else if (thread.ring == Ring::user && result >= 0) {
+		// With an error it may have been refused, in recordings whose exits then have no number.
+		contradict(Contradiction::exit_without_entry, event.time, cpu, thread);
+	}
+	if (thread.ring == Ring::fault)
+		times_.fault_never_completed(thread, cpu);
+	thread.ring = Ring::user;
+	thread.syscall = EDC_NO_SYSCALL;
+	thread.syscall_known = false;
+}
+
+void ThreadFold::on_fault(const EventKind &kind, const trace::Event &event, Cpu &cpu)
+{
+	if (!cpu.current || cpu.current->tid == 0)
+		return;
+	Thread &thread = *cpu.current;
+	switch (kind.kind) {
+	case Kind::minor_fault:
+	case Kind::major_fault:
+		(kind.kind == Kind::minor_fault ? thread.usage.minor_faults : thread.usage.major_faults) +=
+		    is_counting_;
+		if (thread.ring == Ring::fault || ((thread.ring == Ring::within || thread.ring == Ring::unknown) &&
+						   kind.field[0].get<std::uint32_t>(event) != 0))
+			thread.ring = Ring::user;
+		cpu.fault_ticks = 0;
+		return;
+	case Kind::page_fault_user:
+		if (thread.ring == Ring::fault)
+			times_.fault_never_completed(thread, cpu);
+		times_.take_edge(thread, cpu, settings_->fault_edge);
+		thread.ring = Ring::fault;
+		cpu.fault_ticks = 0;
+		return;
+	default:
+		return; // from kernel mode, within something that may or may not be bracketed
+	}
+}
+
+void ThreadFold::end_blocked(Thread &thread, std::uint64_t time, const Waker &waker)
+{
+	const std::uint64_t from = std::max(thread.since, times_.first());
+	if (time <= from)
+		return; // asleep for no time, or while not all probes were attached
+	times_.slept(thread, from, time, waker);
+	if (threads_.is_selected(thread) && !thread.filtered && settings_->scope.includes_time(time))
+		for (Observer *observer : observers_)
+			observer->blocked(thread, from, time, waker);
+}
+
+// Adds up what a thread that is on no CPU has done until now.
+void ThreadFold::settle(Thread &thread, std::uint64_t time)
+{
+	if (!threads_.is_known(thread))
+		return;
+	if (thread.state == State::runnable)
+		times_.waited(thread, std::max(thread.since, times_.first()), time);
+	else if (thread.state == State::blocked)
+		end_blocked(thread, time, {});
+}
+
+void ThreadFold::finish()
+{
+	is_counting_ = settings_->scope.includes_time(times_.last());
+	contradict_supposed();
+	statistics_.finish(statistics_target());
+	times_.finish();
+	for (Thread &thread : threads_.all()) {
+		if (thread.blocked_later)
+			threads_.set_since_first(thread, State::blocked, times_.first());
+		settle(thread, times_.last());
+	}
+}
+
+void ThreadFold::begin_window()
+{
+	times_.begin_window(threads_);
+	calls_of_unknown_.clear();
+	functions_of_unknown_ = 0;
+}
+
+void ThreadFold::forget(const std::function<bool(const Thread &)> &is_gone)
+{
+	const std::vector<std::uint32_t> ended = threads_.ended(cpus(), is_gone);
+	for (const std::uint32_t place : ended)
+		for (Observer *observer : observers_)
+			observer->forgotten(threads()[place]);
+	threads_.give_up(ended);
+}
+
+trace::Losses feed(trace::Trace &trace, ThreadFold &fold)
+{
+	return feed(trace, fold, [](const trace::Event &) {});
+}
+
+} // namespace monitor::analyze
