@@ -169,7 +169,7 @@ void Tracks::finished(const activities::Finished &activity)
 			annotation.add_string(annotation_text, "its end may be another one's that was open, too");
 			return;
 		}
-		if (!activity.argument || !activity.argument->is_there)
+		if (!activity.argument || !activity.argument->has_value)
 			return;
 		pbf_writer annotation(event, event_annotation);
 		annotation.add_string(annotation_name, "argument");

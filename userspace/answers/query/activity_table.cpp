@@ -161,7 +161,7 @@ void ActivityCursor::finished(const activities::Finished &activity)
 	}
 	add_shares(activity.span, rows_.back());
 	const activities::Argument &of = *activity.argument;
-	if (const std::string text = of.text(); of.is_there)
+	if (const std::string text = of.text(); of.has_value)
 		rows_.back()[argument] = text.empty() ? std::to_string(of.number) : text;
 }
 

@@ -42,7 +42,7 @@ Argument Tracker::argument_of(const Role &role, const trace::Event &event)
 {
 	Argument argument;
 	argument.number = edc_token_arg(trace::load<std::uint64_t>(event.data));
-	argument.is_there = static_cast<bool>(role.argument);
+	argument.has_value = static_cast<bool>(role.argument);
 	argument.is_hex = role.base == 16;
 	argument.label = role.argument.label(event);
 	argument.is_signed = role.kind == trace::FieldKind::signed_integer;
@@ -192,7 +192,7 @@ void Tracker::begin(const Role &role, Stack &stack, const Thread &thread, const 
 std::optional<Tracker::Choice> Tracker::choose(const Role &role, const Stack &stack, const trace::Event &event) const
 {
 	const Argument argument = argument_of(role, event);
-	const std::uint32_t number = argument.is_there ? argument.number : 0;
+	const std::uint32_t number = argument.has_value ? argument.number : 0;
 	std::size_t open = 0, equal = 0, innermost = 0, match = 0;
 	for (std::size_t i = stack.frames.size(); i-- > 0;) {
 		const Frame &frame = stack.frames[i];
@@ -200,7 +200,7 @@ std::optional<Tracker::Choice> Tracker::choose(const Role &role, const Stack &st
 			continue;
 		if (open++ == 0)
 			innermost = i;
-		if (argument.is_there && frame.argument.is_there && frame.argument.number == number && equal++ == 0)
+		if (argument.has_value && frame.argument.has_value && frame.argument.number == number && equal++ == 0)
 			match = i;
 	}
 	if (stack.too_deep && !(equal && number))
@@ -223,7 +223,7 @@ void Tracker::end(const Role &role, Stack &stack, const Thread &thread, const tr
 	const Argument &its = stack.frames[choice->place].argument;
 	for (std::size_t i = stack.frames.size(); --i > choice->place;) {
 		const Argument &later = stack.frames[i].argument;
-		if (!choice->by_argument || !later.is_there || later.number == its.number)
+		if (!choice->by_argument || !later.has_value || later.number == its.number)
 			forget_at(i, stack, thread);
 	}
 	if (!choice->is_certain)

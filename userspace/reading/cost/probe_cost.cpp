@@ -88,9 +88,9 @@ private:
 	{
 		if (const auto cost = measured(what))
 			return *cost;
-		if (!dearest_)
+		if (!most_expensive_)
 			return {0, 0, 0, "there was no time to calibrate"};
-		return *dearest_;
+		return *most_expensive_;
 	}
 
 	// The loops say only how the costs of families differ, if they can.
@@ -136,13 +136,13 @@ private:
 
 	void raise(double low, double median, double high)
 	{
-		if (!dearest_ || median > dearest_->median)
-			dearest_ = EventCost{low, median, high, ""};
+		if (!most_expensive_ || median > most_expensive_->median)
+			most_expensive_ = EventCost{low, median, high, ""};
 	}
 
 	const Calibration &calibration_;
 	const Tolerance tolerance_;
-	std::optional<EventCost> dearest_;
+	std::optional<EventCost> most_expensive_;
 	std::optional<double> lowest_;
 	const PhaseCost *in_command_ = nullptr;
 	double of_mean_ = 0;
@@ -155,13 +155,13 @@ ProbeCost once_calibrated(const RecordingInfo &info)
 		const auto cost = info.cost_ns.find(what);
 		return cost == info.cost_ns.end() ? 0.0 : cost->second;
 	};
-	const double dearest = std::max({measured("syscall"), measured("sched"), measured("fault")});
+	const double most_expensive = std::max({measured("syscall"), measured("sched"), measured("fault")});
 	ProbeCost result;
-	if (dearest <= 0) {
+	if (most_expensive <= 0) {
 		result.why_unknown = "it was not calibrated";
 		return result;
 	}
-	const auto cost = [&](const std::string &what) { return measured(what) > 0 ? measured(what) : dearest; };
+	const auto cost = [&](const std::string &what) { return measured(what) > 0 ? measured(what) : most_expensive; };
 	double sum = 0;
 	for (const ClassCounts &counts : info.classes)
 		if (counts.family != "counters")

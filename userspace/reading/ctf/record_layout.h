@@ -110,7 +110,7 @@ struct RecordForm {
 
 // The header of the file, or of each of its segments.
 struct RecordHeader {
-	bool is_there = false;
+	bool has_value = false;
 	FieldClass fields; // a structure
 	RecordSize size;   // of the file's header with what follows it; of a segment with its records
 	RecordSize content;

@@ -39,7 +39,7 @@ std::optional<bool> EventOrder::is_before(const Instant &a, const Instant &b) co
 bool EventOrder::is_after(const Interval &interval, std::uint32_t machine) const
 {
 	const Latest &latest = latest_[machine];
-	return !latest.is_there || (latest.when.is_known && interval.is_known && latest.when.last < interval.first);
+	return !latest.has_value || (latest.when.is_known && interval.is_known && latest.when.last < interval.first);
 }
 
 // What came last overlaps most probably, so it is looked at first.

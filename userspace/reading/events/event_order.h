@@ -42,7 +42,7 @@ private:
 	const std::vector<MachineClock> *clocks_;
 	const Clock *clock_;
 	struct Latest {
-		bool is_there = false;
+		bool has_value = false;
 		Interval when;
 	};
 	std::vector<Latest> latest_;     // by machine

@@ -25,7 +25,7 @@ bool can_be_moved(const RecordLayout &layout)
 	const auto is_own = [](const RecordForm &form) {
 		return form.time.how == RecordTime::How::point || form.time.how == RecordTime::How::none;
 	};
-	return !layout.segment.is_there && std::ranges::all_of(layout.forms, is_own);
+	return !layout.segment.has_value && std::ranges::all_of(layout.forms, is_own);
 }
 
 // False: the file is damaged.

@@ -27,7 +27,7 @@ public:
 			why_ = take_size(records_.file.size, 0, slots_, first_bytes_);
 		if (why_)
 			return;
-		if (!records_.segment.is_there)
+		if (!records_.segment.has_value)
 			count_ = 1;
 		else if (records_.segment.size.has_part)
 			find_all();
@@ -41,7 +41,7 @@ public:
 	{
 		if (number >= count())
 			return bytes_.size();
-		if (why_ || !records_.segment.is_there)
+		if (why_ || !records_.segment.has_value)
 			return 0;
 		return size_bytes_ ? first_bytes_ + number * size_bytes_ : offsets_[number];
 	}
@@ -55,7 +55,7 @@ public:
 		head.size_bytes = bytes_.size() - head.offset_bytes;
 		head.first_bits = first_bytes_ * 8;
 		head.content_bits = head.size_bytes * 8;
-		return records_.segment.is_there ? read_segment(head) : nullptr;
+		return records_.segment.has_value ? read_segment(head) : nullptr;
 	}
 
 private:
@@ -68,7 +68,7 @@ private:
 				std::uint64_t &size_bytes, std::string &text) const
 	{
 		size_bytes = 0;
-		if (!header.is_there)
+		if (!header.has_value)
 			return nullptr;
 		const View view = view_at(offset, slots);
 		slots[budget_slot] = head_budget;

@@ -67,7 +67,7 @@ void Stream::make_packets()
 	if (!info_.is_generic_ctf) {
 		packets_ = token_packets(bytes_, description_->uuid);
 	} else if (description_->layout->records) {
-		info_.has_packets = description_->layout->records->segment.is_there;
+		info_.has_packets = description_->layout->records->segment.has_value;
 		info_.has_times = description_->layout->streams.front()->clock >= 0;
 		info_.part = info_.has_packets ? "segment" : "file";
 		packets_ = record_packets(bytes_, *description_);

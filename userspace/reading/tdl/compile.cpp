@@ -76,7 +76,7 @@ private:
 	{
 		if (!block)
 			return;
-		made.is_there = true;
+		made.has_value = true;
 		made.fields = empty_structure();
 		fields_.enter(name, false);
 		fields_.add(block->items, made.fields);

@@ -39,7 +39,7 @@ bool may_be_records(const RecordLayout &layout, std::span<const std::byte> bytes
 {
 	const View view{bytes.data(), bytes.size() * 8, nullptr};
 	const RecordSize &size = layout.size;
-	return layout.file.is_there || layout.segment.is_there || layout.choose(view) || layout.is_cut_off(view) ||
+	return layout.file.has_value || layout.segment.has_value || layout.choose(view) || layout.is_cut_off(view) ||
 	       !size.is_known || size.has_part || size.of(view) == 0 || view.end_bits % size.of(view) == 0;
 }
 
