@@ -51,7 +51,7 @@ inline constexpr std::uint32_t no_activity = ~0u, other_activities = ~1u;
 
 // The 16-bit argument of the event that began an activity.
 struct Argument {
-	bool is_there = false; // else the class has no field for it
+	bool has_value = false; // else the class has no field for it
 	bool is_hex = false, is_signed = false;
 	std::uint32_t number = 0;
 	std::int64_t signed_number = 0;
