@@ -20,7 +20,7 @@ namespace monitor::analyze {
 struct Scope {
 	trace::TimeRange range;
 	std::vector<std::uint32_t> cpus;                  // empty: all
-	std::optional<std::vector<bool>> threads;         // by place in ThreadFold::threads(); empty: all
+	std::optional<std::vector<bool>> threads;         // by index in ThreadFold::threads(); empty: all
 	std::optional<std::set<std::uint64_t>> cgroups{}; // threads while they are in one of these; empty: all
 
 	bool includes_time(std::uint64_t time) const { return time >= range.from && time <= range.to; }
@@ -29,9 +29,9 @@ struct Scope {
 		return cpus.empty() || std::ranges::find(cpus, cpu) != cpus.end();
 	}
 	bool includes(std::uint64_t time, std::uint32_t cpu) const { return includes_time(time) && includes_cpu(cpu); }
-	bool includes_thread(std::size_t place) const
+	bool includes_thread(std::size_t index) const
 	{
-		return !threads || (place < threads->size() && (*threads)[place]);
+		return !threads || (index < threads->size() && (*threads)[index]);
 	}
 	bool includes_cgroup(std::uint64_t id) const { return !cgroups || cgroups->contains(id); }
 };

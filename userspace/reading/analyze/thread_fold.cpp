@@ -848,9 +848,9 @@ void ThreadFold::begin_window()
 void ThreadFold::forget(const std::function<bool(const Thread &)> &is_gone)
 {
 	const std::vector<std::uint32_t> ended = threads_.ended(cpus(), is_gone);
-	for (const std::uint32_t place : ended)
+	for (const std::uint32_t index : ended)
 		for (Observer *observer : observers_)
-			observer->forgotten(threads()[place]);
+			observer->forgotten(threads()[index]);
 	threads_.give_up(ended);
 }
 

@@ -54,7 +54,7 @@ public:
 
 	// The same fold at the same point, without the observers: to go back to (answers/play/). Fed the same events,
 	// it ends in the same states. What observers got points to the original's threads: a copy has its own, at the
-	// same places of threads().
+	// same indices of threads().
 	std::unique_ptr<ThreadFold> copy() const;
 	// Memory of a copy, about.
 	std::size_t copy_bytes() const;

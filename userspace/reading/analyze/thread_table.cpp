@@ -121,33 +121,33 @@ std::vector<std::uint32_t> ThreadTable::ended(const std::vector<Cpu> &cpus,
 	for (const Cpu &cpu : cpus)
 		kept.insert(cpu.current);
 	std::vector<std::uint32_t> ended;
-	for (std::uint32_t place = 0; place < threads_.size(); ++place) {
-		const Thread &thread = threads_[place];
+	for (std::uint32_t index = 0; index < threads_.size(); ++index) {
+		const Thread &thread = threads_[index];
 		if (thread.tid != 0 && (thread.state == State::dead || (!is_known(thread) && is_gone(thread))) &&
 		    !kept.contains(&thread))
-			ended.push_back(place);
+			ended.push_back(index);
 	}
 	if (ended.empty())
 		return ended;
 	std::unordered_set<std::int32_t> processes; // that still have a thread
-	for (std::uint32_t place = 0; place < threads_.size(); ++place)
-		if (!std::ranges::binary_search(ended, place))
-			processes.insert(threads_[place].tgid);
-	std::erase_if(ended, [&](std::uint32_t place) { // its name is that of the process
-		return threads_[place].tid == threads_[place].tgid && processes.contains(threads_[place].tgid);
+	for (std::uint32_t index = 0; index < threads_.size(); ++index)
+		if (!std::ranges::binary_search(ended, index))
+			processes.insert(threads_[index].tgid);
+	std::erase_if(ended, [&](std::uint32_t index) { // its name is that of the process
+		return threads_[index].tid == threads_[index].tgid && processes.contains(threads_[index].tgid);
 	});
 	return ended;
 }
 
-void ThreadTable::give_up(const std::vector<std::uint32_t> &places)
+void ThreadTable::give_up(const std::vector<std::uint32_t> &indices)
 {
-	for (const std::uint32_t place : places) {
-		Thread &thread = threads_[place];
+	for (const std::uint32_t index : indices) {
+		Thread &thread = threads_[index];
 		if (find(thread.tid) == &thread)
 			by_tid_[thread.tid] = nullptr;
 		thread = {};
 		thread.selected = false;
-		free_.push_back(place);
+		free_.push_back(index);
 	}
 }
 

@@ -2,7 +2,7 @@
 // The threads of a fold (thread_fold.h): by number, the idle threads by CPU, and who leads whose process. It also says
 // of which threads the state is still known: a loss ends that of all that do not run.
 //
-// Invariants: a thread keeps its address until it is given up, after which its place is another's. All numbers that no
+// Invariants: a thread keeps its address until it is given up, after which its slot is another's. All numbers that no
 // thread can have share one thread.
 #pragma once
 
@@ -100,10 +100,10 @@ public:
 	// or that there is none. One that was created later has a token of that.
 	void set_since_first(Thread &thread, State state, std::uint64_t first) const;
 
-	// Places of those that have ended, or of which is_gone() says so; a leader stays as long as its process.
+	// Indices of those that have ended, or of which is_gone() says so; a leader stays as long as its process.
 	std::vector<std::uint32_t> ended(const std::vector<Cpu> &cpus,
 					 const std::function<bool(const Thread &)> &is_gone) const;
-	void give_up(const std::vector<std::uint32_t> &places);
+	void give_up(const std::vector<std::uint32_t> &indices);
 
 	// Of a copy: it points to its own threads from now on. Returns these by the original's.
 	using Copies = std::unordered_map<const Thread *, Thread *>;
@@ -113,7 +113,7 @@ public:
 private:
 	std::shared_ptr<const FoldSettings> settings_;
 	std::deque<Thread> threads_;
-	std::vector<std::uint32_t> free_; // places of those that were given up
+	std::vector<std::uint32_t> free_; // indices of those that were given up
 	TidTable<Thread *> by_tid_;
 	std::vector<Thread *> idle_; // by CPU
 	std::uint32_t epoch_ = 1;    // one more with each loss
