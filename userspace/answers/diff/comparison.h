@@ -2,10 +2,9 @@
 // Matches the rows of both sides, and ranks them by what explains most of the change. Called by recordings.cpp with
 // what measure.h made; printed by comparison_table.h.
 //
-// Of several repetitions, a side's value is the median. In a ranking no row has time of another one, so that shares of
-// the sum make sense. The first has the time of the recorded command's threads: on a CPU, by mode and by call, waiting
-// for one, asleep. The others' CPU time follows, and once more the same time by activities, by functions and by whole
-// stacks.
+// Of several repetitions, a side's value is the median. Rows do not overlap, so shares add up. The first ranking has
+// the time of the recorded command's threads: on a CPU, by mode and by call, waiting for one, asleep. The others' CPU
+// time follows, and once more the same time by activities, by functions and by whole stacks.
 //
 // A few repetitions can only show a change in a few rows. Those with the widest gap between two groups of values, of as
 // many as each side has, are tested, whichever side these values are on: as the choice does not look at the sides, the

@@ -16,7 +16,7 @@ void LiveEvents::start(const record::LiveStart &start)
 {
 	description_ = read_tokens(start.description);
 	info_ = analyze::parse_recording(start.recording);
-	info_.state = "complete"; // it is the end that tells
+	info_.state = "complete"; // unless its end says otherwise
 	input_.emplace(
 	    analyze::FoldInput{*description_, {info_.start_time().value_or(start.begin_time)}, {}, false, {}, {}});
 	input_->functions_left_out = info_.functions.budget.left_out;

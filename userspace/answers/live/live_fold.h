@@ -55,7 +55,7 @@ public:
 	cost::ProbeCost probe_cost() const;
 	// Something was lost in it, so that its figures are lower bounds, and some time is unknown.
 	bool has_losses() const { return has_losses_; }
-	// In it, as far as it is known by now: the next block tells what was lost before it.
+	// In it, as far as it is known by now: the next block has what was lost before it.
 	std::uint64_t lost() const { return lost_; }
 	// Since the start: events that came too late to be taken in the order of time.
 	std::uint64_t late() const { return events_.late(); }

@@ -83,7 +83,7 @@ private:
 	std::unordered_map<std::uint32_t, std::vector<std::uint64_t>> tables_; // of each CPU, as the probes have it
 	std::unordered_map<std::uint64_t, Held> held_;
 	std::vector<std::uint64_t> released_;    // in no table
-	std::unordered_set<std::uint64_t> open_; // of which the end was not told
+	std::unordered_set<std::uint64_t> open_; // of which the end was not delivered
 	std::size_t frames_ = 0;
 	std::uint64_t left_out_ = 0;
 	std::vector<EndedProcess> ended_processes_;

@@ -56,7 +56,7 @@ private:
 	std::uint64_t begin_, count_ = 0, total_ = 0;
 	Histogram histogram_;
 	std::vector<Case> longest_;            // a heap, the shortest first
-	std::vector<Case> of_unknown_process_; // until a token tells it, at the latest when all threads were listed
+	std::vector<Case> of_unknown_process_; // until a token names it, at the latest when all threads were listed
 };
 
 } // namespace monitor::view

@@ -158,7 +158,8 @@ std::uint32_t Timeline::place_of(const Thread &thread, std::uint32_t cpu, std::u
 	return found->second;
 }
 
-// What is told until a thread moves was in the cgroup that it leaves, as of its usage (ThreadFold::visit_cgroups()).
+// What is delivered until a thread moves was in the cgroup that it leaves, as of its usage
+// (ThreadFold::visit_cgroups()).
 Lane &Timeline::runs_of(std::uint32_t place, const Thread &thread, std::uint64_t ticks)
 {
 	std::vector<Stay> &stays = threads_[place].stays;

@@ -41,7 +41,7 @@ Window::Window(const trace::Trace &trace, const analyze::RecordingInfo &info, co
 	fold.add(timeline_);
 	for (const std::int32_t tid : whole.hidden())
 		fold.hide(tid);
-	trace::Problems problems; // were told when the whole was read
+	trace::Problems problems; // were reported when the whole was read
 	std::uint64_t events = 0;
 	bool is_given_up = false, is_in_lead = true;
 	const auto on_event = [&](const trace::Event &event) {

@@ -13,7 +13,7 @@
 // several stacks, as fibers have: from then on the stack pointer says which function an exit belongs to, and no more.
 //
 // Activities of one thread need not be inside each other: an event loop begins many before it ends the first. An end
-// that has the argument of an open begin ends that one. Where arguments do not tell which of several an event ends, it
+// that has the argument of an open begin ends that one. Where arguments do not say which of several an event ends, it
 // is passed on as the innermost one's and said not to be certain.
 //
 // Nothing is guessed: a begin or an end without a partner is only counted. Classes and events are untrusted: depth and
@@ -46,7 +46,7 @@ struct Span {
 
 enum class Source : std::uint8_t { system_call, blocked, program };
 
-// In place of the number of a program's activity: there is none, and any of those that found no room in statistics.
+// In place of the number of a program's activity: there is none, and any of those beyond the limit of statistics.
 inline constexpr std::uint32_t no_activity = ~0u, other_activities = ~1u;
 
 // The 16-bit argument of the event that began an activity.
@@ -171,7 +171,7 @@ private:
 	struct Role {
 		std::uint32_t activity = none;
 		bool begins = false;
-		bool is_function = false; // `activity` is none: the event tells which, and the stack pointer
+		bool is_function = false; // `activity` is none: the event has which, and the stack pointer
 		trace::FieldRef argument, stack_pointer;
 		trace::FieldKind kind = trace::FieldKind::unsigned_integer;
 		std::uint8_t base = 10;

@@ -79,7 +79,7 @@ void Tracker::add_classes(const trace::Description &description)
 	find_functions(description);
 }
 
-// The kernel's probes and patched functions (recording/preload/post.c) tell the same in events of their own.
+// The kernel's probes and patched functions (recording/preload/post.c) report the same in events of their own.
 void Tracker::find_functions(const trace::Description &description)
 {
 	for (const auto &cls : description.classes()) {

@@ -28,7 +28,7 @@ struct Waker {
 	bool operator==(const Waker &) const = default;
 };
 
-// Several system calls, sleeps or activities, of which each is not known any more. In ticks.
+// Aggregate of system calls, sleeps or activities, in ticks; the individual intervals are gone.
 struct Summed {
 	std::uint64_t count = 0, failed = 0, total = 0, longest = 0;
 	std::vector<std::pair<std::uint64_t, std::uint64_t>> lengths; // of each bucket the largest, and how many
@@ -93,7 +93,7 @@ public:
 	}
 	// A thread slept from `from` to `to` and was woken; its `syscall` is the call it slept in, or EDC_NO_SYSCALL.
 	virtual void blocked(const Thread &, std::uint64_t /*from*/, std::uint64_t /*to*/, const Waker &) {}
-	// The same of all that ended in a period of statistics: calls of a process, told of its leader, and sleeps.
+	// The same of all that ended in a period of statistics: calls of a process, given with its leader, and sleeps.
 	virtual void system_calls(const Thread &, std::uint32_t /*number*/, const Summed &) {}
 	virtual void sleeps(const Thread &, std::uint32_t /*call*/, const Waker &, const Summed &) {}
 	// Activities of a process, and what they were directly inside of: EDC_ACTIVITY_*, EDC_NO_ACTIVITY.
@@ -125,7 +125,7 @@ public:
 	// of selected threads.
 	virtual void ended(const Thread &, std::uint64_t /*time*/) {}
 	// A thread has ended and is given up, while all that are given up with it are still there: see
-	// ThreadFold::forget(). Its place in memory may become another's.
+	// ThreadFold::forget(). Another may get its memory.
 	virtual void forgotten(const Thread &) {}
 	// What is known of either thread (by number) now belongs to the other: see ThreadFold::exchange_numbers().
 	virtual void exchanged(const Thread &, const Thread &) {}
@@ -137,8 +137,8 @@ public:
 	virtual void contradiction(Contradiction, std::uint64_t /*time*/, std::uint32_t /*cpu*/, const Thread &) {}
 };
 
-// Gets each time as the times of CPUs and threads are added up, those of a CPU in order: what is told here sums up
-// to them. For pictures (answers/view/).
+// Gets each time as the times of CPUs and threads are added up, those of a CPU in order; their sums are the times of
+// the CPUs and threads. For pictures (answers/view/).
 class TimeObserver {
 public:
 	virtual ~TimeObserver() = default;

@@ -2,8 +2,8 @@
 // The stack fold: how often each stack was taken at the timer and at events, and for how long threads were blocked at
 // each (record --stacks). Fed by ThreadFold as an Observer; named and printed by answers/report/call_tree.cpp.
 //
-// A stack at a wake-up is the waker's, and belongs to the sleep that it ended, which was told just before. It is not
-// counted by itself where the idle thread, so an interrupt, did it.
+// A stack at a wake-up is the waker's, and belongs to the sleep that it ended, which was delivered just before. It is
+// not counted by itself where the idle thread, so an interrupt, did it.
 //
 // Blocked time is exact: it comes from the switches, and the stack that was taken at the switch only says where. What
 // has no stack, because the budget left it out or it was lost, is counted under the stack 0; who was blocked since

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A tree of states, its conditions compiled for a trace: tells the state that an event, and what is known then, puts
+// A tree of states, its conditions compiled for a trace: finds the state that an event, and what is known then, puts
 // its subject into.
 //
 // Made and called by Evaluator (evaluator.h), once per event and subject. Allocates nothing per event.
-// Invariant: a state of the tree is only told if no condition on the way needed a value that is unknown.
+// Invariant: a state of the tree is only found if no condition on the way needed a value that is unknown.
 #pragma once
 
 #include <cstdint>
