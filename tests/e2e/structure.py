@@ -86,7 +86,7 @@ MAY = {
     "fleet/agent": {"base", "recording/recorder", "recording/card", "recording/flight", "fleet/wire", "fleet/keys", "fleet/forward"},
     "fleet/collector": {"base", "fleet/wire"},
     "fleet/operator": {"base", "answers/report", "fleet/wire"},
-    "fleet/clocks": {"base", "reading/events", "reading/analyze", "answers/collection", "answers/report", "answers/check"},
+    "fleet/clocks": {"base", "base/recording_file", "reading/events", "reading/analyze", "answers/collection", "answers/report", "answers/check"},
 }
 # What is in each folder of the tree; those of userspace/ are the rows of MAY.
 ABOUT = {

@@ -342,7 +342,7 @@ TEST_CASE("diff: what is in no row is 0 only if nothing is missing and it was re
 	CHECK(comparison.tests.tested == 0);
 }
 
-TEST_CASE("diff: calls and modes are all of a thread's CPU time, as the Machine has it")
+TEST_CASE("diff: calls and modes are all of a thread's CPU time, as the fold has it")
 {
 	std::uint64_t paths = 0;
 	for (unsigned seed = 0; seed < 100; ++seed) {

@@ -155,13 +155,13 @@ ProbeCost once_calibrated(const RecordingInfo &info)
 		const auto cost = info.cost_ns.find(what);
 		return cost == info.cost_ns.end() ? 0.0 : cost->second;
 	};
-	const double most_expensive = std::max({measured("syscall"), measured("sched"), measured("fault")});
+	const double max_cost = std::max({measured("syscall"), measured("sched"), measured("fault")});
 	ProbeCost result;
-	if (most_expensive <= 0) {
+	if (max_cost <= 0) {
 		result.why_unknown = "it was not calibrated";
 		return result;
 	}
-	const auto cost = [&](const std::string &what) { return measured(what) > 0 ? measured(what) : most_expensive; };
+	const auto cost = [&](const std::string &what) { return measured(what) > 0 ? measured(what) : max_cost; };
 	double sum = 0;
 	for (const ClassCounts &counts : info.classes)
 		if (counts.family != "counters")
