@@ -153,23 +153,14 @@ void expect_unit(const Expression &constant)
 {
 	if (constant.kind == Kind::number && !constant.number.has_unit && constant.number.real() != 0)
 		filter::refuse(constant, "a time needs a unit: ns, us, ms or s");
-	for (const Expression &end : constant.children)
-		expect_unit(end);
 }
 
 void expect_date(const Expression &constant)
 {
-	if (constant.kind == Kind::text && date_length(constant.text) != constant.text.size())
+	if (constant.kind != Kind::text || date_length(constant.text) != constant.text.size())
 		filter::refuse(constant, "a date is written 2026-11-01, 2026-11 or 2026-11-01T10:30");
-	if (constant.kind == Kind::text && !is_moment(constant.text))
+	if (!is_moment(constant.text))
 		filter::refuse(constant, "there is no such date");
-	for (const Expression &end : constant.children)
-		expect_date(end);
-}
-
-bool has_text(const Expression &constant)
-{
-	return constant.kind == Kind::text || (constant.kind == Kind::range && constant.children[0].kind == Kind::text);
 }
 
 } // namespace
@@ -182,22 +173,15 @@ Condition::Condition(const std::string &untrusted_text)
 
 void Condition::check(Expression &comparison)
 {
-	std::vector<Expression> &children = comparison.children;
-	check_name(children[0]);
-	const std::string &name = children[0].text;
-	const bool is_text = contains(texts, name);
-	for (std::size_t i = 1; i < children.size(); ++i) {
-		if (!children[i].is_constant() && children[i].kind != Kind::range)
-			filter::refuse(children[i], "compare it with a string, a number or a date");
-		if (is_date(name) && !has_text(children[i]))
-			filter::refuse(children[i], "a date is written 2026-11-01, 2026-11 or 2026-11-01T10:30");
-		if (has_text(children[i]) != is_text)
-			filter::refuse_kind(children[i], name, is_text);
-		if (is_date(name) && comparison.kind != Kind::glob)
-			expect_date(children[i]);
-		if (is_time(name))
-			expect_unit(children[i]);
-	}
+	check_name(comparison.children[0]);
+	const std::string &name = comparison.children[0].text;
+	filter::check_constants(comparison, contains(texts, name), "a string, a number or a date",
+				[&](const Expression &constant) {
+					if (is_date(name) && comparison.kind != Kind::glob)
+						expect_date(constant);
+					if (is_time(name))
+						expect_unit(constant);
+				});
 }
 
 // A name that is none of an entry's own is a figure.

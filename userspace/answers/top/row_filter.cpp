@@ -16,7 +16,6 @@ namespace monitor::top {
 namespace {
 
 using filter::Expression;
-using What = Expression::Kind;
 
 constexpr const char *name_of_name = "name", *name_of_number = "pid", *name_of_thread = "tid";
 
@@ -54,33 +53,20 @@ const FigureColumn *RowFilter::column(const Expression &name) const
 
 void RowFilter::check(const Expression &comparison) const
 {
-	const std::vector<Expression> &children = comparison.children;
-	const std::string &name = children[0].text;
+	const std::string &name = comparison.children[0].text;
 	std::vector<std::string> all = {name_of_name, name_of_number, name_of_thread};
 	for (const FigureColumn &column : columns_)
 		if (!column.name.empty())
 			all.push_back(column.name);
 	if (std::ranges::find(all, name) == all.end())
-		filter::refuse(children[0], fmt::format("a row has no {}; it has {}.{}", readable(name),
-							fmt::join(all, ", "), suggestions(name, all)));
-	for (std::size_t i = 1; i < children.size(); ++i)
-		check_constant(name, children[i]);
-}
-
-void RowFilter::check_constant(const std::string &name, const Expression &constant) const
-{
-	if (constant.kind == What::range) {
-		for (const Expression &end : constant.children)
-			check_constant(name, end);
-		return;
-	}
-	if (!constant.is_constant())
-		filter::refuse(constant, "compare it with a string or a number");
-	const bool is_text = name == name_of_name;
-	if ((constant.kind == What::text) != is_text)
-		filter::refuse_kind(constant, name, is_text);
-	if (constant.number.has_unit)
-		filter::refuse(constant, fmt::format("{} is not a time: leave out the unit", readable(name)));
+		filter::refuse(comparison.children[0], fmt::format("a row has no {}; it has {}.{}", readable(name),
+								   fmt::join(all, ", "), suggestions(name, all)));
+	filter::check_constants(
+	    comparison, name == name_of_name, "a string or a number", [&](const Expression &constant) {
+		    if (constant.number.has_unit)
+			    filter::refuse(constant,
+					   fmt::format("{} is not a time: leave out the unit", readable(name)));
+	    });
 }
 
 bool RowFilter::takes(const Refresh &refresh, const Row &row) const

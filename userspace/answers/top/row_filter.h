@@ -26,7 +26,6 @@ public:
 
 private:
 	void check(const filter::Expression &comparison) const;
-	void check_constant(const std::string &name, const filter::Expression &constant) const;
 	const FigureColumn *column(const filter::Expression &name) const;
 
 	std::string text_;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "base/refusal.h"
 #include "base/text.h"
 #include "parser.h"
@@ -42,10 +44,19 @@ void refuse(const Expression &part, const std::string &sentence)
 	throw Refusal({1, 1, static_cast<std::uint32_t>(part.at)}, sentence);
 }
 
-void refuse_kind(const Expression &constant, const std::string &name, bool is_text)
+void check_constants(const Expression &comparison, bool is_text, const char *what,
+		     const std::function<void(const Expression &)> &check)
 {
-	refuse(constant, readable(name) + (is_text ? " is a text: compare it with a string in double quotes"
-						   : " is a number: compare it with a number"));
+	for (auto side = comparison.children.begin() + 1; side != comparison.children.end(); ++side)
+		for (const Expression &constant : side->kind == Kind::range ? side->children : std::vector{*side}) {
+			if (!constant.is_constant())
+				refuse(constant, fmt::format("compare it with {}", what));
+			check(constant);
+			if ((constant.kind == Kind::text) != is_text)
+				refuse(constant, readable(comparison.children[0].text) +
+						     (is_text ? " is a text: compare it with a string in double quotes"
+							      : " is a number: compare it with a number"));
+		}
 }
 
 bool holds(const Expression &condition, const std::function<bool(const Expression &)> &takes)

@@ -19,7 +19,10 @@ namespace monitor::filter {
 Expression parse_condition(const char *subject, std::string_view untrusted_text,
 			   const std::function<void(Expression &)> &check);
 [[noreturn]] void refuse(const Expression &part, const std::string &sentence);
-[[noreturn]] void refuse_kind(const Expression &constant, const std::string &name, bool is_text);
+// Calls `check` for each constant that the name of a comparison is compared with, the ends of ranges included. Refuses
+// what is none of `what`, and a constant of another kind than the name's.
+void check_constants(const Expression &comparison, bool is_text, const char *what,
+		     const std::function<void(const Expression &)> &check);
 
 // `takes` says it of each comparison, glob, set and `has`.
 bool holds(const Expression &condition, const std::function<bool(const Expression &)> &takes);
