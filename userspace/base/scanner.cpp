@@ -6,6 +6,24 @@
 
 namespace monitor {
 
+bool has_word(std::string_view text, std::string_view word)
+{
+	const auto is_of_word = [text](std::size_t at) {
+		return at < text.size() && (is_letter(text[at]) || is_digit(text[at]));
+	};
+	for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1))
+		if (!is_of_word(at - 1) && !is_of_word(at + word.size()))
+			return true;
+	return false;
+}
+
+bool is_name(std::string_view text, std::string_view signs)
+{
+	return !text.empty() && is_letter(text[0]) && std::ranges::all_of(text, [signs](char c) {
+		return is_letter(c) || is_digit(c) || signs.find(c) != std::string_view::npos;
+	});
+}
+
 std::string trimmed(std::string_view text)
 {
 	constexpr std::string_view blanks = " \t\r\n";

@@ -36,6 +36,11 @@ inline unsigned digit_value(char c)
 	return lower >= 'a' && lower <= 'f' ? static_cast<unsigned>(lower - 'a' + 10) : 255;
 }
 
+// As a whole one, wherever: also in quotes.
+bool has_word(std::string_view text, std::string_view word);
+// A letter, then letters, digits and these signs.
+bool is_name(std::string_view text, std::string_view signs = "");
+
 // Without leading and trailing blanks; the end of a line is one.
 std::string trimmed(std::string_view text);
 

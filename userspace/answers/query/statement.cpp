@@ -2,11 +2,11 @@
 #include "statement.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/scanner.h"
 #include "base/suggestions.h"
 #include "base/text_width.h"
 
@@ -30,17 +30,6 @@ bool begins(const std::string &message, const char *start, std::string &rest)
 char shown(char c)
 {
 	return static_cast<unsigned char>(c) < ' ' || c == 0x7f ? ' ' : c;
-}
-
-bool names_word(std::string_view text, const std::string &word)
-{
-	const auto is_part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
-	for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
-		const std::size_t end = at + word.size();
-		if ((at == 0 || !is_part(text[at - 1])) && (end == text.size() || !is_part(text[end])))
-			return true;
-	}
-	return false;
 }
 
 // The line that contains the position, and a caret below it.
@@ -142,7 +131,7 @@ std::string Statement::sentence(std::string_view sql)
 		// of the tables that the statement names
 		std::vector<std::string> known;
 		for (const std::string &table : database_.tables())
-			if (table != name && names_word(sql, table))
+			if (table != name && has_word(sql, table))
 				for (const std::string &column : database_.columns(table))
 					if (std::ranges::find(known, column) == known.end())
 						known.push_back(column);

@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "base/escape.h"
+#include "base/scanner.h"
 
 namespace monitor::fleet {
 namespace {
@@ -41,23 +42,6 @@ constexpr OptionRule rules[] = {
     {"no-calibration", Kind::flag, 0, nullptr},
     {"note", Kind::text, 1024, nullptr},
 };
-
-bool is_word_character(char c)
-{
-	return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
-}
-
-// As a whole word anywhere, even in a string of an expression, where it would be harmless.
-bool has_word(const std::string &text, const std::string &word)
-{
-	for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
-		const std::size_t end = at + word.size();
-		if ((at == 0 || !is_word_character(text[at - 1])) &&
-		    (end == text.size() || !is_word_character(text[end])))
-			return true;
-	}
-	return false;
-}
 
 std::string text_problem(const OptionRule &rule, const std::string &text)
 {

@@ -22,12 +22,6 @@ constexpr std::array<std::pair<std::string_view, Subject>, 3> subjects = {
 
 constexpr const char *line_example = "idle: state == \"idle\"";
 
-bool is_name(std::string_view text)
-{
-	return !text.empty() && is_letter(text.front()) &&
-	       std::all_of(text.begin(), text.end(), [](char c) { return is_letter(c) || is_digit(c) || c == '-'; });
-}
-
 } // namespace
 
 class TreeParser {
@@ -113,7 +107,7 @@ private:
 
 	void add(std::string_view indentation, const std::string &name, const std::string &condition)
 	{
-		if (!is_name(name))
+		if (!is_name(name, "-"))
 			fail(fmt::format(
 			    "{} is not the name of a state: it has letters, digits, _ and -, and begins with "
 			    "a letter",
