@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Any bytes as a file of triggers: it is refused in one sentence, or each trigger is complete and means the same when
-// it is written as it is shown.
+// Any bytes as a file of triggers: it is refused in one sentence, which the place in the text may follow, or each
+// trigger is complete and means the same when it is written as it is shown. And as a pair of events, of two of which
+// any command makes the same.
+#include <algorithm>
 #include <cstdlib>
 #include <string>
 
+#include "answers/matcher/named_text.h"
 #include "answers/trigger/trigger_text.h"
 #include "base/error.h"
 #include "monitor/trigger.h"
+#include "reading/filter/pair_text.h"
 
 using namespace monitor;
 
@@ -35,15 +39,40 @@ bool same(const NamedTrigger &one, const NamedTrigger &other)
 	return is_same;
 }
 
+void expect_sentence(const Error &error)
+{
+	const std::string_view what = error.what();
+	require(!what.empty() && std::ranges::count(what, '\n') <= 2);
+}
+
+void as_pair(const std::string &text)
+{
+	try {
+		const filter::PairText pair = filter::parse_pair(text, "pair");
+		require(!pair.start.empty() && pair.start_key.size() == pair.end_key.size());
+		require(pair.end.empty() ==
+			(pair.kind == filter::PairText::Kind::event || pair.kind == filter::PairText::Kind::times));
+		const bool is_timed =
+		    pair.kind == filter::PairText::Kind::then && !pair.within_ns && pair.start_key.size() < 2;
+		const NamedTime time = matcher::parse_times({"x= " + text}).at(0);
+		require(is_timed && time.start == pair.start && time.end == pair.end);
+		require(time.end_key == (pair.end_key.empty() ? "" : pair.end_key[0]));
+	} catch (const Error &error) {
+		expect_sentence(error);
+	}
+}
+
 } // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char *data, std::size_t size)
 {
+	const std::string text(reinterpret_cast<const char *>(data), size);
+	as_pair(text);
 	std::vector<NamedTrigger> triggers;
 	try {
-		triggers = trigger::parse_triggers(trigger::texts_in({reinterpret_cast<const char *>(data), size}));
+		triggers = trigger::parse_triggers(trigger::texts_in(text));
 	} catch (const Error &error) {
-		require(std::string(error.what()).find('\n') == std::string::npos);
+		expect_sentence(error);
 		return 0;
 	}
 	require(triggers.size() <= EDC_TRIGGERS);

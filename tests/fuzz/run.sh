@@ -63,6 +63,8 @@ e == 1 3 times within 5us per cpu
 every 2s => mark
 at start => run 'x'
 END
+	printf 'name == "a" as w then `per` == w.b and c within 10 ms per d, e = f, times' > "$corpus/seed_pair"
+	printf '(a or b) .. not c == "then" per tid' > "$corpus/seed_time"
 fi
 if [ "$name" = fuzz_clock ]; then
 	head="monitor-clock 1 node-1.site clock=tsc frequency_hz=1000000 boot=01234567-89ab-cdef-0123-456789abcdef"
@@ -117,6 +119,8 @@ END
 	} > "$corpus/seed_pairs"
 	printf 'rule: r\nfor: name == "B"\nafter: name == "A"\nuntil: has(comm)\nkey: key\nsame: activity\0%s' \
 		ABCDEFGHABCDEFGHIJKLMNOPQRSTUVWXYZ > "$corpus/seed_after"
+	printf 'r: name == "A" then name == "B" within 9 ns per key\n\tsame: value\0%s' ABCDEFGHABCDEFGHIJKLMNOPQRSTUVWXYZ \
+		> "$corpus/seed_pair"
 	printf 'rule: r\nwhen: name == "A"\nnever: value > 3\nkey: key\nbefore begin: nothing\0%s' ABCDEFGH \
 		> "$corpus/seed_never"
 fi

@@ -102,7 +102,7 @@ struct Expected {
 	Pairs::Unpaired unpaired;
 };
 
-Expected paired(const std::vector<Step> &steps, bool nested)
+Expected paired(const std::vector<Step> &steps, bool nested, std::uint64_t within = ~0ull)
 {
 	Expected expected;
 	std::map<unsigned, std::vector<std::uint64_t>> open;
@@ -119,7 +119,10 @@ Expected paired(const std::vector<Step> &steps, bool nested)
 			if (times.empty()) {
 				++expected.unpaired.ends;
 			} else {
-				expected.durations[step.key].push_back(step.time - times.back());
+				if (step.time - times.back() <= within)
+					expected.durations[step.key].push_back(step.time - times.back());
+				else
+					++expected.unpaired.ends;
 				times.pop_back();
 			}
 		}
@@ -178,6 +181,26 @@ TEST_CASE("activities: as a pairing that keeps everything, at once and in partit
 		compare(folded(trace, steps, make), expected);
 		for (int round = 0; round < 5; ++round)
 			compare(folded(trace, steps, make, &random), expected);
+	}
+}
+
+TEST_CASE("activities: an end that is too late is one without a start")
+{
+	std::mt19937_64 random(5);
+	for (int i = 0; i < 100; ++i) {
+		const bool nested = i % 2;
+		const auto steps = random_steps(random, 20 + random() % 300);
+		std::vector<StreamWriter> writers;
+		trace::Trace trace = trace_of(steps, writers);
+		activities::DefinitionText by = text(nested);
+		by.pair = by.start + " then " + by.end + " within 150 ns per key";
+		by.start = by.end = by.key = "";
+		const Definition definition = compile(by, trace.description(), 0);
+		const auto make = [&] { return Pairs(definition); };
+		const Expected expected = paired(steps, nested, 150);
+		INFO("round " << i);
+		compare(folded(trace, steps, make), expected);
+		compare(folded(trace, steps, make, &random), expected);
 	}
 }
 

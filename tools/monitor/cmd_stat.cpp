@@ -41,13 +41,15 @@ using Charts = std::vector<plot::Chart>;
 struct StatArguments {
 	std::vector<std::string> directories;
 	std::string tdl;
-	std::string by, table, start, end, key, value, sort;
+	std::string by, table, start, end, key, pair, value, sort;
 	std::vector<std::string> events; // names and patterns; empty: all
 	Selection selection;
 	PlotArguments plot;
 	bool nested = false, counts = false, histogram = false, json = false, csv = false;
 	std::optional<std::size_t> top; // 0: all
 	unsigned threads = 0;
+
+	bool measures_activities() const { return !(table + start + end + pair).empty(); }
 };
 
 constexpr std::size_t histograms_in_text = 10;
@@ -98,27 +100,23 @@ std::size_t max_rows_of(const StatArguments &arguments, std::size_t in_text)
 	return most ? most : all;
 }
 
-// Sorts the table and truncates it as the options require. Returns the number of hidden rows.
-std::size_t prepare(report::Table &table, const StatArguments &arguments, const char *sorted_by)
+// Sorts the table and truncates it as the options require, and draws it, of several the one of this row. Returns the
+// number of hidden rows.
+std::size_t prepare(report::Table &table, const StatArguments &arguments, const char *sorted_by, Charts &charts,
+		    const std::string &row = "")
 {
 	table.sort_by(table.column(arguments.sort.empty() ? sorted_by : arguments.sort));
 	const std::size_t before = table.rows.size();
 	table.keep_top(std::min(before, max_rows_of(arguments, report::rows_in_text)));
+	if (arguments.plot.is_asked())
+		charts.push_back(plot::chart_of(table, {row.empty() ? "stat" : "stat " + row, arguments.sort}));
 	return before - table.rows.size();
-}
-
-// The chart of a table that prepare() has sorted.
-plot::Chart chart_of(const report::Table &table, const StatArguments &arguments, const std::string &row = "")
-{
-	return plot::chart_of(table, {row.empty() ? "stat" : "stat " + row, arguments.sort});
 }
 
 // A table on standard output, in the requested format.
 void print_table(report::Table table, const StatArguments &arguments, const char *sorted_by, Charts &charts)
 {
-	const std::size_t hidden = prepare(table, arguments, sorted_by);
-	if (arguments.plot.is_asked())
-		charts.push_back(chart_of(table, arguments));
+	const std::size_t hidden = prepare(table, arguments, sorted_by, charts);
 	if (arguments.plot.in_text)
 		fmt::print("{}", plot_text({charts.back()}));
 	else if (arguments.json)
@@ -190,9 +188,7 @@ void print_rows(report::Table table, const Rows &rows, const ThreadTable &thread
 		const StatArguments &arguments, Charts &charts)
 {
 	if (arguments.json && arguments.histogram) {
-		prepare(table, arguments, "count");
-		if (arguments.plot.is_asked())
-			charts.push_back(chart_of(table, arguments));
+		prepare(table, arguments, "count", charts);
 		fmt::print("{{\"rows\": {}, \"histograms\": {}}}\n", report::to_json(table),
 			   report::histograms_json(rows, threads, ticks));
 	} else {
@@ -281,7 +277,8 @@ Table table_of(const StatArguments &arguments)
 	}
 	Table table;
 	table.activities.push_back({"activity", arguments.start, arguments.end, "", arguments.key, arguments.by,
-				    arguments.nested, "--start, --end"});
+				    arguments.nested, arguments.pair.empty() ? "--start, --end" : "--pair",
+				    arguments.pair});
 	return table;
 }
 
@@ -321,9 +318,7 @@ void print_json(const Table &table, const std::vector<Pairs> &all, const ThreadT
 	fmt::print("{{\"activities\": [");
 	for (const Pairs &pairs : all) {
 		report::Table rows = table_of(pairs, threads, clock);
-		prepare(rows, arguments, "total_ns");
-		if (arguments.plot.is_asked())
-			charts.push_back(chart_of(rows, arguments, pairs.definition().name));
+		prepare(rows, arguments, "total_ns", charts, pairs.definition().name);
 		if (arguments.histogram)
 			print_histograms(pairs.rows(), threads, &clock, arguments, charts);
 		fmt::print("{}{{\"activity\": {}, \"rows\": {}, \"unpaired\": {}", &pairs == all.data() ? "" : ",\n",
@@ -343,9 +338,7 @@ void print_csv(const std::vector<Pairs> &all, const ThreadTable &threads, const 
 	std::vector<std::pair<std::string, report::Table>> parts;
 	for (const Pairs &pairs : all) {
 		parts.emplace_back(pairs.definition().name, table_of(pairs, threads, clock));
-		prepare(parts.back().second, arguments, "total_ns");
-		if (arguments.plot.is_asked())
-			charts.push_back(chart_of(parts.back().second, arguments, pairs.definition().name));
+		prepare(parts.back().second, arguments, "total_ns", charts, pairs.definition().name);
 		if (const std::string unpaired = report::unpaired_text(pairs); !unpaired.empty())
 			print_note(fmt::format("{}: not measured: {}\n", printable(pairs.definition().name), unpaired));
 	}
@@ -399,10 +392,10 @@ void print_activities(trace::Trace &trace, const StatArguments &arguments, Quest
 // Of statistics, which have no events.
 void print_periods(trace::Trace &trace, const StatArguments &arguments, Charts &charts)
 {
-	const bool has_other = !arguments.by.empty() || !arguments.table.empty() || !arguments.start.empty() ||
-			       !arguments.end.empty() || !arguments.value.empty() || !arguments.events.empty() ||
-			       arguments.counts || arguments.histogram || arguments.selection.filter ||
-			       !arguments.selection.cpus.empty() || !arguments.selection.threads.is_all();
+	const bool has_other = !arguments.by.empty() || arguments.measures_activities() || !arguments.value.empty() ||
+			       !arguments.events.empty() || arguments.counts || arguments.histogram ||
+			       arguments.selection.filter || !arguments.selection.cpus.empty() ||
+			       !arguments.selection.threads.is_all();
 	if (has_other)
 		expect_events(trace, "more than the numbers of all events");
 	const analyze::RecordingInfo info = analyze::recording_of(trace);
@@ -431,7 +424,7 @@ int run_stat(const StatArguments &arguments)
 	}
 	Question question = question_of(arguments, trace);
 	Charts charts;
-	if (!arguments.table.empty() || !arguments.start.empty() || !arguments.end.empty())
+	if (arguments.measures_activities())
 		print_activities(trace, arguments, question, charts);
 	else if (!arguments.value.empty())
 		print_values(trace, arguments, question, charts);
@@ -482,23 +475,30 @@ void add_options(CLI::App &command, StatArguments &arguments)
 		.add_option("--key", arguments.key,
 			    "pair a start and an end with the same NAME, or with NAME of the start = NAME of the end")
 		->option_text("NAME,...");
-	events->excludes(table)->excludes(start);
+	CLI::Option *pair = command
+				.add_option("--pair", arguments.pair,
+					    "measure from one event to another: 'A then B [within T] [per KEY]'")
+				->excludes(table)
+				->excludes(start)
+				->option_text("PAIR");
+	events->excludes(table)->excludes(start)->excludes(pair);
 	start->needs(end)->excludes(table);
 	end->needs(start)->excludes(table);
 	key->needs(start);
 	by->excludes(table);
-	command
-	    .add_flag("--nested", arguments.nested, "allow several open activities: an end belongs to the last start")
-	    ->needs(start);
+	command.add_flag("--nested", arguments.nested,
+			 "allow several open activities: an end belongs to the last start");
 	command.add_option("--value", arguments.value, "show the values of this field instead, a number")
 	    ->excludes(table)
 	    ->excludes(start)
+	    ->excludes(pair)
 	    ->option_text("NAME");
 	CLI::Option *counts =
 	    command.add_flag("--counts", arguments.counts, "show only how often events occur, not how far apart")
 		->excludes(by)
 		->excludes(table)
 		->excludes(start)
+		->excludes(pair)
 		->excludes("--value");
 	command
 	    .add_flag("--histogram", arguments.histogram,
@@ -527,15 +527,18 @@ void add_stat(CLI::App &app, int &exit_code)
 	CLI::App *command =
 	    app.add_subcommand("stat", "show how often events occur, how far apart, and how long activities last");
 	add_options(*command, *arguments);
-	command->footer(
-	    "Exit code: 0, or 1 if parts of the trace are damaged.\n"
-	    "Examples:\n"
-	    "  monitor stat DIR\n"
-	    "  monitor stat DIR --by process --filter 'name == \"page_fault_user\"'\n"
-	    "  monitor stat DIR --table runqueue --histogram --plot\n"
-	    "  monitor stat DIR --start 'name == \"sys_enter\"' --end 'name == \"sys_exit\"' --key tid --by id\n"
-	    "  monitor stat DIR --value nr_bytes --by op");
-	command->callback([arguments, &exit_code] { exit_code = run_stat(*arguments); });
+	command->footer("Exit code: 0, or 1 if parts of the trace are damaged.\n"
+			"Examples:\n"
+			"  monitor stat DIR\n"
+			"  monitor stat DIR --by process --filter 'name == \"page_fault_user\"'\n"
+			"  monitor stat DIR --table runqueue --histogram --plot\n"
+			"  monitor stat DIR --pair 'name == \"sys_enter\" then name == \"sys_exit\" per tid' --by id\n"
+			"  monitor stat DIR --value nr_bytes --by op");
+	command->callback([arguments, &exit_code] {
+		if (arguments->nested && arguments->start.empty() && arguments->pair.empty())
+			throw CLI::RequiresError("--nested", "--start or --pair");
+		exit_code = run_stat(*arguments);
+	});
 }
 
 } // namespace monitor

@@ -16,12 +16,6 @@ void expect_utf8(const std::string &what, const std::string &text);
 
 record::Matching matching(const MatcherRequest &request);
 
-// "NAME=EXPRESSION" of each --count. Throws Error.
-std::vector<NamedExpression> parse_counts(const std::vector<std::string> &counts);
-// "NAME=START .. END [per KEY]" of each --time, where KEY is a name, or `pid=next_pid`: of the start, of the end.
-// Throws Error.
-std::vector<NamedTime> parse_times(const std::vector<std::string> &times);
-
 // The texts of triggers: what a file has, or the one that is given. Throws Error.
 std::vector<trigger::TriggerText> trigger_texts(const std::string &untrusted_file_or_text);
 

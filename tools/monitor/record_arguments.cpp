@@ -12,6 +12,7 @@
 
 #include "answers/live/live_states.h"
 #include "answers/live/live_statistics.h"
+#include "answers/matcher/named_text.h"
 #include "answers/trigger/trigger_text.h"
 #include "base/duration.h"
 #include "base/error.h"
@@ -266,8 +267,9 @@ void parse_matching(RecordArguments &arguments)
 {
 	const bool has_states = !arguments.states.empty();
 	// For states the tokens are recorded, though they may not be written.
-	MatcherRequest request{arguments.filter, parse_counts(arguments.counts), parse_times(arguments.times),
-			       has_states || !arguments.no_tokens, triggers_of(arguments)};
+	MatcherRequest request{arguments.filter, matcher::parse_counts(arguments.counts),
+			       matcher::parse_times(arguments.times), has_states || !arguments.no_tokens,
+			       triggers_of(arguments)};
 	const bool counts = !request.counts.empty() || !request.times.empty();
 	expect_possible(request.triggers, arguments);
 	for (const NamedTrigger &trigger : request.triggers)

@@ -70,7 +70,7 @@ void add_selection(CLI::App &command, RecordArguments &to)
 	     {"--count", "NAME=EXPRESSION", &to.counts,
 	      "count the events for which this is true, in the kernel, for `report DIR counts` and a table at the "
 	      "end; up to 64 times"},
-	     {"--time", "'NAME=START .. END [per KEY]'", &to.times,
+	     {"--time", "'NAME=START then END [per KEY]'", &to.times,
 	      "time from each event for which START is true to the next for which END is, in the kernel, for `report "
 	      "DIR counts` and a table at the end; KEY: tid, cpu, or a number that both have, such as pid=next_pid; "
 	      "up to 16 times"},

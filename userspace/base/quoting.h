@@ -1,40 +1,45 @@
 // SPDX-License-Identifier: MIT
-// Which parts of a text are its own, and which are in quotes or brackets: for what is divided by words and signs that
-// may also occur in the parts. Used by the readers of triggers and of --count and --time.
+// Divides a text by words and signs that may also occur in its quotes and brackets: those outside of them count.
+//
+// Used by the readers of pairs of events and of triggers. The text is untrusted and must outlive the object.
 #pragma once
 
+#include <cstddef>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace monitor {
 
-struct Outside {
-	std::vector<bool>
-	    is_at; // by byte: in no quotes ("...", '...', `...`, with \ before any byte) and no ( ) or { }
-	bool has_open_quote = false;
-};
+class Outside {
+public:
+	static constexpr std::size_t npos = std::string_view::npos;
 
-inline Outside outside_of(std::string_view text)
-{
-	Outside outside{std::vector<bool>(text.size()), false};
-	char quote = 0;
-	int depth = 0;
-	for (std::size_t at = 0; at < text.size(); ++at) {
-		const char c = text[at];
-		if (quote) {
-			at += c == '\\';
-			quote = c == quote ? 0 : quote;
-			continue;
-		}
-		if (c == '"' || c == '\'' || c == '`')
-			quote = c;
-		depth -= (c == ')' || c == '}') && depth > 0;
-		outside.is_at[at] = !quote && depth == 0;
-		depth += c == '(' || c == '{';
-	}
-	outside.has_open_quote = quote != 0;
-	return outside;
-}
+	struct Part {
+		std::string_view separator; // before it; "": it is the first
+		std::size_t at;
+		std::string text; // without blanks around it
+	};
+
+	// Quotes are "...", '...' and `...`, with \ before any byte, brackets ( ) and { }.
+	explicit Outside(std::string_view untrusted_text);
+
+	// npos: nowhere. Words are whole ones, with any blanks between them.
+	std::size_t find(std::string_view what) const;
+	// What is before the first of these, between them, and after the last.
+	std::vector<Part> split(std::initializer_list<std::string_view> separators) const;
+	// Where a quote begins that does not end.
+	std::size_t open_quote() const { return open_quote_; }
+
+private:
+	// npos: it is not there.
+	std::size_t end_of(std::string_view what, std::size_t at) const;
+	Part part(std::string_view separator, std::size_t begin, std::size_t end) const;
+
+	std::string_view text_;
+	std::vector<bool> is_at_; // by byte
+	std::size_t open_quote_ = npos;
+};
 
 } // namespace monitor

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "answers/statistics/survey.h"
+#include "reading/activities/definition.h"
 
 namespace monitor::collection {
 namespace {
@@ -40,15 +41,11 @@ Span offsets(const std::vector<ClockSample> &samples, const trace::Clock &clock)
 // Finds messages in one pass; the first entry of a key stays in the map.
 class MessageFold {
 public:
-	MessageFold(const filter::Filter &send, const filter::Filter &receive, const activities::Keys &send_key,
-		    const activities::Keys &receive_key)
-	    : send_(&send), receive_(&receive), send_key_(&send_key), receive_key_(&receive_key)
-	{
-	}
+	explicit MessageFold(const activities::Definition &definition) : definition_(&definition) {}
 	void event(const trace::Event &event, const filter::Running &running)
 	{
-		take(*send_, *send_key_, event, running, found_.sent);
-		take(*receive_, *receive_key_, event, running, found_.received);
+		take(*definition_->start, definition_->start_key, event, running, found_.sent);
+		take(*definition_->end, definition_->end_key, event, running, found_.received);
 	}
 	void gap(std::uint64_t) {}
 	void merge(const MessageFold &later)
@@ -70,8 +67,7 @@ private:
 			instants.emplace(std::move(key), trace::EventOrder::Instant{event.stream->machine, event.time});
 	}
 
-	const filter::Filter *send_, *receive_;
-	const activities::Keys *send_key_, *receive_key_;
+	const activities::Definition *definition_;
 	Messages found_;
 };
 
@@ -79,25 +75,13 @@ private:
 
 Messages find_messages(trace::Trace &trace, const MessageText &text)
 {
-	const trace::Description &description = trace.description();
-	const filter::Filter send(text.send, description, trace.begin_time()),
-	    receive(text.receive, description, trace.begin_time());
-	const std::size_t equal = text.key.find('=');
-	const activities::Keys send_key(activities::split_names(text.key.substr(0, equal), "--key"), description,
-					trace.begin_time(), "--key");
-	const activities::Keys receive_key =
-	    equal == std::string::npos ? send_key
-				       : activities::Keys(activities::split_names(text.key.substr(equal + 1), "--key"),
-							  description, trace.begin_time(), "--key");
+	const activities::Definition definition =
+	    activities::compile({"message", text.send, text.receive, "", text.key, "", false, "--sync"},
+				trace.description(), trace.begin_time());
 	statistics::Question question;
-	question.needs_threads =
-	    send_key.needs_threads() || receive_key.needs_threads() || send.needs_threads() || receive.needs_threads();
-	question.needs_names = send.needs_names() || receive.needs_names();
-	for (const auto &cls : description.classes())
-		question.needs_names = question.needs_names || (send.can_match(*cls) && send_key.derives(*cls)) ||
-				       (receive.can_match(*cls) && receive_key.derives(*cls));
-	auto found =
-	    statistics::survey(trace, question, [&] { return MessageFold(send, receive, send_key, receive_key); });
+	question.needs_threads = definition.needs_threads;
+	question.needs_names = definition.needs_names;
+	auto found = statistics::survey(trace, question, [&] { return MessageFold(definition); });
 	return std::move(found.fold.found());
 }
 

@@ -110,7 +110,7 @@ private:
 				throw Error(
 				    found->keyless.empty()
 					? fmt::format("--time {}: no event of the kernel {} it; events of programs "
-						      "are timed afterwards: monitor stat DIR --start A --end B",
+						      "are timed afterwards: monitor stat DIR --pair 'A then B'",
 						      time.name, what)
 					: fmt::format("--time {}: {}, which {} it, has no number {}", time.name,
 						      found->keyless, what, *key));
@@ -327,12 +327,12 @@ private:
 		const std::string &name = key_of(target);
 		if (name.empty())
 			return true;
-		const filter::Resolved resolved = filter::resolve(filter::key_name(name), cls);
-		if (filter::is_key(resolved))
-			decided.keys.emplace(target, resolved.source);
+		const auto source = filter::key_source(name, cls);
+		if (source)
+			decided.keys.emplace(target, *source);
 		else
 			found_[target].keyless = cls.name;
-		return filter::is_key(resolved);
+		return source.has_value();
 	}
 
 	std::string option_of(unsigned target) const

@@ -40,9 +40,9 @@ void Judge::collect(const trace::Event &event, const filter::Running &running)
 	if (!is(among, event, running))
 		return;
 	for (const Name &name : rule_.added)
-		if (const Value value = name.value(event, running); value.kind == Value::Kind::number) {
+		if (const Value value = name.value(event, running); value.is_number()) {
 			if (set_.size() < max_keys_)
-				set_.emplace(event.stream->machine, value.number);
+				set_.emplace(event.stream->machine, value.number());
 			else
 				++tally_.too_many;
 		}
@@ -53,8 +53,8 @@ bool Judge::belongs(const trace::Event &event, const filter::Running &running) c
 	return std::all_of(rule_.members.begin(), rule_.members.end(), [&](const Name &name) {
 		const Value value = name.value(event, running);
 		return value.kind == Value::Kind::none ||
-		       std::find(rule_.always.begin(), rule_.always.end(), value.number) != rule_.always.end() ||
-		       set_.contains({event.stream->machine, value.number});
+		       std::find(rule_.always.begin(), rule_.always.end(), value.number()) != rule_.always.end() ||
+		       set_.contains({event.stream->machine, value.number()});
 	});
 }
 
@@ -73,11 +73,10 @@ void Judge::drop(const trace::Event &event, const filter::Running &running)
 		return;
 	for (const Name &name : rule_.removed) {
 		const Value value = name.value(event, running);
-		if (value.kind != Value::Kind::number || !set_.erase({event.stream->machine, value.number}) ||
-		    !rule_.key_is_member)
+		if (!value.is_number() || !set_.erase({event.stream->machine, value.number()}) || !rule_.key_is_member)
 			continue;
 		key_.clear();
-		rule_.key[first].append(static_cast<std::uint64_t>(value.number), event.stream->machine, key_);
+		rule_.key[first].append(static_cast<std::uint64_t>(value.number()), event.stream->machine, key_);
 		on_forget();
 	}
 }

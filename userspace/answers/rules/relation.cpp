@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "base/suggestions.h"
+#include "base/quoting.h"
 #include "base/text.h"
-#include "reading/activities/keys.h"
+#include "reading/filter/text_match.h"
 
 namespace monitor::rules {
 namespace {
@@ -23,25 +23,6 @@ constexpr std::pair<std::string_view, FilterRelation> signs[] = {
     {"!=", FilterRelation::not_equal}, {"<=", FilterRelation::less_equal}, {">=", FilterRelation::greater_equal},
     {"==", FilterRelation::equal},     {"=", FilterRelation::equal},       {"<", FilterRelation::less},
     {">", FilterRelation::greater}};
-
-template <class T> bool compare(FilterRelation relation, const T &a, const T &b)
-{
-	switch (relation) {
-	case FilterRelation::equal:
-		return a == b;
-	case FilterRelation::not_equal:
-		return a != b;
-	case FilterRelation::less:
-		return a < b;
-	case FilterRelation::less_equal:
-		return a <= b;
-	case FilterRelation::greater:
-		return a > b;
-	case FilterRelation::greater_equal:
-		break;
-	}
-	return a >= b;
-}
 
 // Removes "+ N" or "- N" from the end.
 filter::Integer take_offset(std::string &side, const std::string &where)
@@ -79,60 +60,29 @@ std::string one_name(const std::string &side, const std::string &where)
 
 std::string shown(const Value &value)
 {
-	if (value.kind == Value::Kind::text)
+	if (!value.is_number())
 		return '"' + readable(value.text) + '"';
-	return value.number < 0 ? std::to_string(static_cast<std::int64_t>(value.number))
-				: std::to_string(static_cast<std::uint64_t>(value.number));
+	return value.number() < 0 ? std::to_string(static_cast<std::int64_t>(value.bits)) : std::to_string(value.bits);
 }
 
 } // namespace
 
 Name::Name(const std::string &name, const trace::Description &description, const std::string &where)
-    : classes_(description.classes().size())
 {
-	if (name == "activity") {
+	if (name != "activity")
+		keys_ = activities::Keys({name}, description, 0, where.c_str(), activities::Keys::Takes::as_filters);
+	else
 		for (const auto &cls : description.classes())
 			activities_.push_back(activity_of(cls->name));
-		return;
-	}
-	filter::Expression expression;
-	expression.kind = filter::Expression::Kind::name;
-	expression.text = name;
-	bool is_known = false;
-	std::vector<std::string> known;
-	constexpr std::size_t max_candidates = 10'000;
-	for (const auto &cls : description.classes()) {
-		classes_[cls->index] = filter::resolve(expression, *cls, {}, &description);
-		is_known = is_known || classes_[cls->index].type == filter::Type::number ||
-			   classes_[cls->index].type == filter::Type::text;
-		for (const trace::Field &field : cls->fields)
-			if (known.size() < max_candidates)
-				known.push_back(field.name);
-	}
-	if (!is_known)
-		throw Error(fmt::format("{}: no event of this trace has a field {}.{}", where, readable(name),
-					suggestions(name, known)));
 }
 
 Value Name::value(const trace::Event &event, const filter::Running &running) const
 {
+	if (!keys_.empty())
+		return keys_.cell(0, event, running);
 	Value value;
-	if (!activities_.empty()) {
-		value.text = activities_[event.cls->index];
-		value.kind = value.text.empty() ? Value::Kind::none : Value::Kind::text;
-		return value;
-	}
-	const filter::Resolved &resolved = classes_[event.cls->index];
-	std::uint64_t bits = 0;
-	std::string_view text;
-	if (resolved.type == filter::Type::number && resolved.source.bits(event, running, bits)) {
-		value.kind = Value::Kind::number;
-		value.number = resolved.source.is_signed ? filter::Integer(static_cast<std::int64_t>(bits))
-							 : filter::Integer(bits);
-	} else if (resolved.type == filter::Type::text && resolved.source.text(event, running, text)) {
-		value.kind = Value::Kind::text;
-		value.text = text;
-	}
+	value.text = activities_[event.cls->index];
+	value.kind = value.text.empty() ? Value::Kind::none : Value::Kind::text;
 	return value;
 }
 
@@ -160,11 +110,11 @@ std::optional<bool> Relation::holds(const trace::Event &later, const filter::Run
 				    const Value &earlier) const
 {
 	const Value value = later_->value(later, running);
-	if (value.kind == Value::Kind::none || value.kind != earlier.kind)
+	if (value.kind == Value::Kind::none || earlier.kind == Value::Kind::none ||
+	    value.is_number() != earlier.is_number())
 		return std::nullopt;
-	if (value.kind == Value::Kind::text)
-		return compare(relation_, value.text, earlier.text);
-	return compare(relation_, value.number, earlier.number + plus_);
+	return value.is_number() ? filter::holds(relation_, value.number(), earlier.number() + plus_)
+				 : filter::holds(relation_, value.text, earlier.text);
 }
 
 std::string Relation::broken(const trace::Event &later, const filter::Running &running, const Value &earlier) const
@@ -178,11 +128,8 @@ std::vector<Relation> relations(const Word *word, const trace::Description &desc
 	std::vector<Relation> made;
 	if (!word)
 		return made;
-	for (std::size_t begin = 0; begin <= word->text.size();) {
-		const std::size_t end = std::min(word->text.find(',', begin), word->text.size());
-		made.emplace_back(word->text.substr(begin, end - begin), description, word->where);
-		begin = end + 1;
-	}
+	for (const Outside::Part &relation : Outside(word->text).split({","}))
+		made.emplace_back(relation.text, description, word->where);
 	return made;
 }
 

@@ -11,18 +11,12 @@
 #include <string>
 #include <vector>
 
-#include "reading/ctf/description.h"
-#include "reading/filter/expression.h"
-#include "reading/filter/source.h"
+#include "reading/activities/keys.h"
 #include "rule_file.h"
 
 namespace monitor::rules {
 
-struct Value {
-	enum class Kind : std::uint8_t { none, number, text } kind = Kind::none;
-	filter::Integer number = 0;
-	std::string text;
-};
+using Value = activities::Cell;
 
 // The value of one name in the events of each class: a name of FDL, or `activity`.
 class Name {
@@ -32,7 +26,7 @@ public:
 	Value value(const trace::Event &event, const filter::Running &running) const;
 
 private:
-	std::vector<filter::Resolved> classes_; // by class index
+	activities::Keys keys_; // of one name
 	// `activity`: the event's name without _begin or _end; other events have none
 	std::vector<std::string> activities_;
 };

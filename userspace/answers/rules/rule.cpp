@@ -7,11 +7,12 @@
 
 #include <fmt/format.h>
 
+#include "base/duration.h"
 #include "base/error.h"
 #include "base/refusal.h"
 #include "base/suggestions.h"
 #include "base/text.h"
-#include "reading/filter/lexer.h"
+#include "reading/activities/definition.h"
 #include "reading/filter/parser.h"
 
 namespace monitor::rules {
@@ -106,7 +107,9 @@ public:
 			find_events(role);
 		if (rule_.reason.empty()) {
 			for (std::size_t role = 0; role < patterns; ++role)
-				pattern(role);
+				if (const Word *word = word_of(role))
+					rule_.pattern[role] =
+					    activities::pattern(word->text, word->where, description_, begin_time_);
 			keys();
 			members();
 			rule_.relations = relations(text_.find("same"), description_);
@@ -201,62 +204,25 @@ private:
 			lacks(name);
 	}
 
-	void pattern(std::size_t role)
-	{
-		const Word *word = word_of(role);
-		if (!word)
-			return;
-		try {
-			rule_.pattern[role] =
-			    std::make_unique<const filter::Filter>(word->text, description_, begin_time_);
-		} catch (const Refusal &error) {
-			throw Error(fmt::format("{}: {}", word->where, error.what()));
-		}
-	}
-
 	// One part for each role that the rule has, in order; the last part also applies to the remaining roles.
 	void keys()
 	{
 		const Word *word = text_.find("key");
 		if (!word)
 			return;
-		std::vector<std::string> parts(1);
-		for (const char c : word->text)
-			if (c == '=')
-				parts.emplace_back();
-			else
-				parts.back() += c;
+		const auto parts = filter::split_key(word->text, word->where, roles);
 		std::size_t next = 0;
 		for (std::size_t role = 0; role < roles; ++role) {
 			if (!rule_.pattern[role])
 				continue;
-			const std::string &part = parts[std::min(next++, parts.size() - 1)];
-			rule_.key[role] = activities::Keys(activities::split_names(part, word->where.c_str()),
-							   description_, begin_time_, word->where.c_str());
-			if (rule_.key[role].names().size() != rule_.key[first].names().size() ||
-			    rule_.key[role].empty())
-				throw Error(word->where + ": the parts of a key must have the same number of names");
+			const auto &part = parts[std::min(next++, parts.size() - 1)];
+			rule_.key[role] = activities::Keys(part, description_, begin_time_, word->where.c_str());
 			expect_key(role, *word);
 		}
 		if (parts.size() > next)
 			throw Error(fmt::format("{}: the key has {} parts, the rule takes {}", word->where,
 						parts.size(), next));
-		expect_machines();
-	}
-
-	// What is a thread in one role is one in all roles.
-	void expect_machines()
-	{
-		for (std::size_t place = 0; place < rule_.key[first].names().size(); ++place) {
-			const auto is_of_machine = [place](const activities::Keys &key) {
-				return !key.empty() && key.is_of_machine(place);
-			};
-			if (std::none_of(rule_.key.begin(), rule_.key.end(), is_of_machine))
-				continue;
-			for (activities::Keys &key : rule_.key)
-				if (!key.empty())
-					key.set_of_machine(place);
-		}
+		activities::share_machines(rule_.key);
 	}
 
 	void expect_key(std::size_t role, const Word &word) const
@@ -307,14 +273,8 @@ private:
 
 	static std::uint64_t duration(const Word &word)
 	{
-		try {
-			filter::Lexer lexer(word.text);
-			const filter::Token token = lexer.next();
-			if (token.kind == filter::Token::Kind::number && token.number.has_unit &&
-			    !token.number.has_fraction && lexer.next().kind == filter::Token::Kind::end)
-				return static_cast<std::uint64_t>(token.number.floor);
-		} catch (const Refusal &) { // reported below
-		}
+		if (const auto ns = ns_of(word.text); ns && *ns >= 0)
+			return static_cast<std::uint64_t>(*ns);
 		throw Error(fmt::format("{}: {} is not a duration, such as 100ms", word.where, readable(word.text)));
 	}
 

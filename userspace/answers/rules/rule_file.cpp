@@ -12,6 +12,7 @@
 #include "base/keyed_lines.h"
 #include "base/suggestions.h"
 #include "base/text.h"
+#include "reading/filter/pair_text.h"
 
 namespace monitor::rules {
 namespace {
@@ -44,20 +45,44 @@ private:
 
 	void take(const std::string &word, const std::string &value)
 	{
-		if (std::find(words.begin(), words.end(), word) == words.end())
+		if (std::find(words.begin(), words.end(), word) == words.end()) {
+			if (filter::has_pair(value))
+				return take_pair(word, value);
 			throw Error(fmt::format("{}: {} is not a keyword of rules.{}", where(), readable(word),
 						suggestions(word, words)));
+		}
 		if (value.empty())
 			throw Error(fmt::format("{}: nothing follows `{}:`", where(), word));
-		if (word == "rule") {
-			if (rules_.size() == max_rules)
-				throw Error(
-				    fmt::format("{}: more than {} rules are not supported", where(), max_rules));
-			rules_.push_back({value, where(), {}});
-			return;
-		}
+		if (word == "rule")
+			return begin(value);
 		if (rules_.empty())
 			throw Error(fmt::format("{}: `{}:` belongs below a `rule:`", where(), word));
+		add(word, value);
+	}
+
+	void begin(const std::string &name)
+	{
+		if (rules_.size() == max_rules)
+			throw Error(fmt::format("{}: more than {} rules are not supported", where(), max_rules));
+		rules_.push_back({name, where(), {}});
+	}
+
+	// NAME: PAIR
+	void take_pair(const std::string &name, const std::string &value)
+	{
+		const filter::PairText pair = filter::parse_pair(value, where());
+		begin(name);
+		add("when", pair.start);
+		add(pair.kind == filter::PairText::Kind::then ? "then" : "never", pair.end);
+		if (pair.within_ns)
+			add("within", fmt::format("{}ns", pair.within_ns));
+		if (!pair.start_key.empty())
+			add("key",
+			    fmt::format("{} = {}", fmt::join(pair.start_key, ","), fmt::join(pair.end_key, ",")));
+	}
+
+	void add(const std::string &word, const std::string &value)
+	{
 		if (!rules_.back().words.emplace(word, Word{value, where()}).second)
 			throw Error(fmt::format("{}: the rule has `{}:` twice", where(), word));
 	}

@@ -6,6 +6,7 @@
 //         then: name == "sys_exit"
 //         key: tid
 //         needs: sched_switch
+//     every system call returns in time: name == "sys_enter" then name == "sys_exit" within 1s per tid
 //
 // Read here, compiled for a trace's description by rule.h. The text is untrusted: it is bounded, and every line that
 // cannot be parsed is an Error with its number.

@@ -53,11 +53,8 @@ void Rehearsal::prepare(Input &input, const std::string &condition, const std::s
 	input.keys.resize(classes.size());
 	if (!input.has_key)
 		return;
-	for (const auto &cls : classes) {
-		const filter::Resolved resolved = filter::resolve(filter::key_name(key), *cls);
-		if (filter::is_key(resolved))
-			input.keys[cls->index] = resolved.source;
-	}
+	for (const auto &cls : classes)
+		input.keys[cls->index] = filter::key_source(key, *cls);
 }
 
 void Rehearsal::step(std::size_t number, unsigned input, const trace::Event &event, const filter::Running &running)

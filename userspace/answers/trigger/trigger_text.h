@@ -3,16 +3,11 @@
 //
 //     [NAME:] WHEN => DO[, DO...]
 //
-//     WHEN   CONDITION                                    each event for which it is true
-//            CONDITION then CONDITION [within T]          [per KEY]
-//            CONDITION not followed by CONDITION within T [per KEY]
-//            CONDITION N times within T                   [per KEY]
-//            every T | at start
+//     WHEN   PAIR | every T | at start
 //     DO     snapshot [before T] [after T] | mark [TEXT] | start | stop | sample | stack | end
 //            run 'CMD' [N per minute] | signal SIG
 //
-// A CONDITION is an expression as for `list --filter` (FDL). KEY is a number that the events have in common: tid, cpu,
-// or a field; A=B if it has two names. Instead of it: `CONDITION as a then CONDITION and pid == a.next_pid`.
+// A PAIR is that of reading/filter/pair_text.h: an event, two events, or N times the same, with a number in common.
 // Called by tools/monitor for --trigger and `monitor trigger`. The conditions themselves are read by answers/matcher/.
 #pragma once
 

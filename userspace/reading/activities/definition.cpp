@@ -2,6 +2,7 @@
 #include "definition.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -16,14 +17,29 @@ constexpr std::string_view of_end = "end.", of_start = "start.";
 // A field that only the end has means the end's, even without the prefix.
 bool is_in_starts(const std::string &name, const filter::Filter &start, const trace::Description &description)
 {
-	filter::Expression expression;
-	expression.kind = filter::Expression::Kind::name;
-	expression.text = name == "thread" || name == "process" ? "tid" : name;
+	const auto expression = filter::name_expression(name == "thread" || name == "process" ? "tid" : name);
 	return std::any_of(description.classes().begin(), description.classes().end(), [&](const auto &cls) {
 		return start.can_match(*cls) &&
 		       filter::resolve(expression, *cls, {}, &description).type != filter::Type::none;
 	});
 }
+
+filter::PairText pair_of(const DefinitionText &text)
+{
+	const bool has_both = !text.start.empty() && !text.end.empty();
+	if (text.pair.empty() ? !has_both : !(text.start + text.end + text.key).empty())
+		throw Error(text.where + ": an activity needs a start and an end, or a pair");
+	if (text.pair.empty()) {
+		const auto key = filter::split_key(text.key, text.where + ", key");
+		return {filter::PairText::Kind::then, text.start, text.end, key.front(), key.back()};
+	}
+	filter::PairText pair = filter::parse_pair(text.pair, text.where);
+	if (pair.kind != filter::PairText::Kind::then)
+		throw Error(text.where + ": an activity lasts from one event to another: write A then B");
+	return pair;
+}
+
+} // namespace
 
 std::unique_ptr<const filter::Filter> pattern(const std::string &text, const std::string &where,
 					      const trace::Description &description, std::uint64_t begin_time,
@@ -37,39 +53,24 @@ std::unique_ptr<const filter::Filter> pattern(const std::string &text, const std
 	}
 }
 
-void compile_key(Definition &made, const std::string &text, const std::string &where,
-		 const trace::Description &description, std::uint64_t begin_time, filter::Judge judge)
-{
-	const std::size_t equal = text.find('=');
-	const auto side = [&](const std::string &names) {
-		return Keys(split_names(names, where.c_str()), description, begin_time, where.c_str(),
-			    Keys::Takes::integers_and_texts, judge);
-	};
-	made.start_key = side(text.substr(0, equal));
-	made.end_key = equal == std::string::npos ? made.start_key : side(text.substr(equal + 1));
-	const std::size_t count = made.start_key.names().size();
-	if (count != made.end_key.names().size())
-		throw Error(where + ": there are not as many names before = as after it");
-	for (std::size_t i = 0; i < count; ++i)
-		if (made.start_key.is_of_machine(i) || made.end_key.is_of_machine(i)) {
-			made.start_key.set_of_machine(i);
-			made.end_key.set_of_machine(i);
-		}
-}
-
-} // namespace
-
 Definition compile(const DefinitionText &text, const trace::Description &description, std::uint64_t begin_time,
 		   filter::Judge judge)
 {
 	Definition made;
 	made.name = text.name;
 	made.nested = text.nested;
-	if (text.start.empty() || text.end.empty())
-		throw Error(text.where + ": an activity needs a start and an end");
-	made.start = pattern(text.start, text.where + ", start", description, begin_time, judge);
-	made.end = pattern(text.end, text.where + ", end", description, begin_time, judge);
-	compile_key(made, text.key, text.where + ", key", description, begin_time, judge);
+	const filter::PairText pair = pair_of(text);
+	made.start = pattern(pair.start, text.where + ", start", description, begin_time, judge);
+	made.end = pattern(pair.end, text.where + ", end", description, begin_time, judge);
+	if (pair.within_ns)
+		made.within = std::max<std::uint64_t>(description.clock.to_ticks(pair.within_ns), 1);
+	const std::string key = text.where + ", key";
+	constexpr auto takes = Keys::Takes::integers_and_texts;
+	Keys keys[] = {{pair.start_key, description, begin_time, key.c_str(), takes, judge},
+		       {pair.end_key, description, begin_time, key.c_str(), takes, judge}};
+	share_machines(keys);
+	made.start_key = std::move(keys[0]);
+	made.end_key = std::move(keys[1]);
 	const std::string by = text.where + ", by";
 	std::vector<std::string> starts, ends;
 	for (const std::string &name : split_names(text.by, by.c_str())) {

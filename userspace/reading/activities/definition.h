@@ -25,6 +25,7 @@ struct DefinitionText {
 	std::string by;         // "process, id, end.ret"
 	bool nested = false;    // several may be open with one key: an end belongs to the last of them
 	std::string where;      // for messages: the file and line, or the option
+	std::string pair = {};  // instead of start, end and key: "A then B within T per KEY"
 };
 
 // Compiled for one trace.
@@ -35,10 +36,15 @@ struct Definition {
 	Keys start_by, end_by;            // parts of the row
 	std::vector<std::string> columns; // what the rows' cells are, in order
 	bool nested = false;
+	std::uint64_t within = 0; // ticks that an end is later at most; 0: for ever
 	bool needs_threads = false;
 	bool needs_names = false; // of threads while reading, or what else earlier events say
 };
 
+// Throws Error naming `where`.
+std::unique_ptr<const filter::Filter> pattern(const std::string &text, const std::string &where,
+					      const trace::Description &description, std::uint64_t begin_time,
+					      filter::Judge judge = filter::Judge::reader);
 // Of events. Throws Error naming `where`.
 Definition compile(const DefinitionText &text, const trace::Description &description, std::uint64_t begin_time,
 		   filter::Judge judge = filter::Judge::reader);

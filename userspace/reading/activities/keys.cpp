@@ -16,17 +16,6 @@ namespace {
 
 using filter::Type;
 
-constexpr std::string_view of_event = "event.";
-
-filter::Expression name_expression(const std::string &name)
-{
-	filter::Expression made;
-	made.kind = filter::Expression::Kind::name;
-	made.is_field = name.starts_with(of_event); // even if every event has something of this name
-	made.text = made.is_field ? name.substr(of_event.size()) : name;
-	return made;
-}
-
 template <class T> void append_bytes(std::string &bytes, const T &value)
 {
 	bytes.append(reinterpret_cast<const char *>(&value), sizeof value);
@@ -44,7 +33,7 @@ Error unknown_name(const std::string &name, const trace::Description &descriptio
 	constexpr std::size_t max_candidates = 10'000;
 	known.resize(std::min(known.size(), max_candidates));
 	for (const auto &cls : description.classes())
-		if (filter::resolve(name_expression(name), *cls).type != Type::none)
+		if (filter::resolve(filter::name_expression(name), *cls).type != Type::none)
 			return Error(fmt::format("{}: {} is {}", option, readable(name),
 						 takes == Keys::Takes::numbers
 						     ? "not a number; name one"
@@ -121,8 +110,9 @@ Keys::Keys(std::vector<std::string> names, const trace::Description &description
       classes_(description.classes().size())
 {
 	for (const std::string &name : names_) {
-		const bool is_thread = name == "thread", is_process = name == "process";
-		const filter::Expression expression = name_expression(is_thread || is_process ? "tid" : name);
+		const bool is_fdl = takes == Takes::as_filters;
+		const bool is_thread = name == "thread" && !is_fdl, is_process = name == "process" && !is_fdl;
+		const filter::Expression expression = filter::name_expression(is_thread || is_process ? "tid" : name);
 		bool is_known = false;
 		needs_threads_ = needs_threads_ || trace::names_a_thread(expression.text);
 		of_machine_.push_back(trace::names_a_thread(expression.text) || expression.text == "cpu" ||
@@ -248,46 +238,45 @@ std::optional<std::int64_t> Keys::thread(const trace::Event &event, const filter
 	return static_cast<std::int64_t>(tid);
 }
 
+Cell Keys::cell(std::size_t place, const trace::Event &event, const filter::Running &running) const
+{
+	const Part &part = classes_[event.cls->index][place];
+	Cell cell;
+	cell.is_of_machine = of_machine_[place];
+	cell.machine = event.stream->machine;
+	std::string_view text;
+	if (bits(part, event, running, cell.bits)) {
+		cell.kind = part.person != Cell::Kind::none  ? part.person
+			    : part.resolved.source.is_signed ? Cell::Kind::signed_number
+							     : Cell::Kind::unsigned_number;
+	} else if (part.resolved.type == Type::text && part.resolved.source.text(event, running, text)) {
+		cell.kind = Cell::Kind::text;
+		cell.text = text;
+	}
+	return cell;
+}
+
 std::vector<Cell> Keys::cells(const trace::Event &event, const filter::Running &running) const
 {
 	std::vector<Cell> cells;
 	for (const Part &part : classes_[event.cls->index]) {
-		Cell &cell = cells.emplace_back();
-		cell.is_of_machine = of_machine_[cells.size() - 1];
-		cell.machine = event.stream->machine;
-		std::string_view text;
-		if (bits(part, event, running, cell.bits)) {
-			cell.kind = part.person != Cell::Kind::none  ? part.person
-				    : part.resolved.source.is_signed ? Cell::Kind::signed_number
-								     : Cell::Kind::unsigned_number;
-			if (part.is_device)
-				cell.text = trace::device_text(cell.bits);
-			if (part.resolved.labels && part.resolved.source.is_labelled(event, running))
-				if (const std::string *label = part.resolved.labels->find(cell.bits))
-					cell.text = *label;
-		} else if (part.resolved.type == Type::text && part.resolved.source.text(event, running, text)) {
-			cell.kind = Cell::Kind::text;
-			cell.text = text;
-		}
+		Cell &cell = cells.emplace_back(this->cell(cells.size(), event, running));
+		if (cell.is_number() && part.is_device)
+			cell.text = trace::device_text(cell.bits);
+		if (cell.is_number() && part.resolved.labels && part.resolved.source.is_labelled(event, running))
+			if (const std::string *label = part.resolved.labels->find(cell.bits))
+				cell.text = *label;
 	}
 	return cells;
 }
 
-std::vector<std::string> split_names(const std::string &text, const char *option)
+void share_machines(std::span<Keys> keys)
 {
-	std::vector<std::string> names(1);
-	for (const char c : text) {
-		if (c == ',')
-			names.emplace_back();
-		else if (c != ' ' && c != '\t')
-			names.back() += c;
-	}
-	if (text.empty())
-		return {};
-	for (const std::string &name : names)
-		if (name.empty())
-			throw Error(fmt::format("{}: a name is missing in {}", option, readable(text)));
-	return names;
+	for (const Keys &any : keys)
+		for (std::size_t place = 0; place < any.names().size(); ++place)
+			for (Keys &each : keys)
+				if (!each.empty() && any.is_of_machine(place))
+					each.set_of_machine(place);
 }
 
 } // namespace monitor::activities

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -17,6 +18,7 @@
 
 #include "reading/ctf/description.h"
 #include "reading/events/threads.h"
+#include "reading/filter/pair_text.h"
 #include "reading/filter/source.h"
 
 namespace monitor::activities {
@@ -67,6 +69,12 @@ struct Cell {
 	std::uint32_t machine = 0;
 	std::string text; // also the label of a number
 
+	bool is_number() const { return kind != Kind::none && kind != Kind::text; }
+	filter::Integer number() const
+	{
+		return kind == Kind::unsigned_number ? filter::Integer(bits)
+						     : filter::Integer(static_cast<std::int64_t>(bits));
+	}
 	std::string shown(const ThreadTable &threads) const;
 	// Equal cells append equal bytes.
 	void append(std::string &bytes) const;
@@ -75,7 +83,11 @@ struct Cell {
 class Keys {
 public:
 	Keys() = default;
-	enum class Takes : std::uint8_t { integers_and_texts, numbers };
+	enum class Takes : std::uint8_t {
+		integers_and_texts,
+		numbers,
+		as_filters, // integers and texts; `thread` is its name, as in FDL
+	};
 
 	// Throws Error naming `option` if no class of the trace has one of the names, or only with an unsuitable type.
 	// `time` is in ns since `begin_time`. The description must outlive this.
@@ -110,6 +122,8 @@ public:
 	bool append(const trace::Event &event, const filter::Running &running, std::string &bytes) const;
 	// The same of an event that would have this number, if there is one name.
 	void append(std::uint64_t number, std::uint32_t machine, std::string &bytes) const;
+	// One of them, without its label.
+	Cell cell(std::size_t place, const trace::Event &event, const filter::Running &running) const;
 	// The same values to print.
 	std::vector<Cell> cells(const trace::Event &event, const filter::Running &running) const;
 
@@ -131,7 +145,9 @@ private:
 	bool needs_threads_ = false, is_real_ = false;
 };
 
-// "a, b" as names; throws Error naming `option` if one is empty.
-std::vector<std::string> split_names(const std::string &text, const char *option);
+using filter::split_names;
+
+// What is specific to a machine in one of them is so in all: of as many names each, or none.
+void share_machines(std::span<Keys> keys);
 
 } // namespace monitor::activities

@@ -95,7 +95,9 @@ bool Pairs::close(OfKey &of_key, const Boundary &end)
 		return false;
 	const Boundary start = std::move(of_key.open.back());
 	of_key.open.pop_back();
-	if (!end.is_selected)
+	const bool is_late = definition_->within && end.time - start.time > definition_->within;
+	unpaired_.ends += is_late && end.is_selected;
+	if (!end.is_selected || is_late)
 		return true;
 	Row *const row = rows_.find(start.row + end.row, [&] {
 		std::vector<Cell> cells = start.cells;

@@ -61,12 +61,12 @@ private:
 
 	void take_part(const std::string &word, const std::string &value)
 	{
-		static const std::vector<std::string> parts = {"start", "end", "key", "by", "state", "nested"};
+		static const std::vector<std::string> parts = {"start", "end", "key", "by", "state", "pair", "nested"};
 		const auto part = std::find(parts.begin(), parts.end(), word);
 		if (part == parts.end())
 			throw Error(fmt::format("{}: {} is not a keyword of tables.{}", where(), readable(word),
 						suggestions(word, {"title", "activity", "ratio", "start", "end", "key",
-								   "by", "state", "nested"})));
+								   "by", "state", "pair", "nested"})));
 		if (table_.activities.empty())
 			throw Error(fmt::format("{}: {} belongs below an activity", where(), word));
 		DefinitionText &activity = table_.activities.back();
@@ -79,10 +79,12 @@ private:
 		if (word == "nested")
 			activity.nested = value == "yes";
 		else
-			*std::array{&activity.start, &activity.end, &activity.key, &activity.by,
-				    &activity.state}[static_cast<std::size_t>(part - parts.begin())] = value;
-		if (!activity.state.empty() && (said_.contains("start") || said_.contains("end") ||
-						said_.contains("key") || said_.contains("nested")))
+			*std::array{&activity.start, &activity.end,   &activity.key,
+				    &activity.by,    &activity.state, &activity.pair}[static_cast<std::size_t>(
+			    part - parts.begin())] = value;
+		if (!activity.state.empty() &&
+		    (said_.contains("start") || said_.contains("end") || said_.contains("pair") ||
+		     said_.contains("key") || said_.contains("nested")))
 			throw Error(where() + ": an activity is a state, or has a start and an end");
 	}
 

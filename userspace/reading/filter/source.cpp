@@ -189,20 +189,23 @@ Resolved resolve(const Expression &name, const trace::EventClass &cls, const Kno
 	return made;
 }
 
-Expression key_name(const std::string &name)
+Expression name_expression(const std::string &name)
 {
+	constexpr std::string_view of_event = "event.";
 	Expression made;
 	made.kind = Expression::Kind::name;
-	made.text = name == "thread" ? "tid" : name;
+	made.is_field = name.starts_with(of_event);
+	made.text = made.is_field ? name.substr(of_event.size()) : name;
 	return made;
 }
 
-bool is_key(const Resolved &resolved)
+std::optional<Source> key_source(const std::string &name, const trace::EventClass &cls)
 {
 	using From = Source::From;
-	const From from = resolved.source.from;
-	return resolved.type == Type::number &&
-	       (from == From::field || from == From::cpu || from == From::level || from == From::tid);
+	const Resolved found = resolve(name_expression(name == "thread" ? "tid" : name), cls);
+	const From from = found.source.from;
+	const bool is_known = from == From::field || from == From::cpu || from == From::level || from == From::tid;
+	return found.type == Type::number && is_known ? std::optional(found.source) : std::nullopt;
 }
 
 std::string name_of(const Source &source)

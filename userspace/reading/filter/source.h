@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -146,9 +147,11 @@ Resolved resolve(const Expression &name, const trace::EventClass &cls, const Kno
 // The one that the name means; nullptr: none of them.
 const KnownName *find(const Expression &name, const KnownNames &known);
 
-// A key, by which events belong together: `thread` stands for tid. Whether it is a number of events of the kernel.
-Expression key_name(const std::string &name);
-bool is_key(const Resolved &resolved);
+// A name as in expressions: `event.` before it makes it that of a field, even if every event has something of this
+// name.
+Expression name_expression(const std::string &name);
+// Of a key that probes compare, a number: `thread` stands for tid. nullopt: events of the class have none.
+std::optional<Source> key_source(const std::string &name, const trace::EventClass &cls);
 
 // The name in expressions.
 std::string name_of(const Source &source);

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT
+#include "pair_text.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "base/duration.h"
+#include "base/quoting.h"
+#include "base/refusal.h"
+#include "base/scanner.h"
+#include "base/text.h"
+#include "monitor/trigger.h"
+
+namespace monitor::filter {
+namespace {
+
+bool is_key_name(std::string_view text)
+{
+	return is_name(text, "-.:");
+}
+
+// A field may have the name of one of these: where a condition expects a value.
+bool is_field(std::string_view word, const std::vector<Outside::Part> &before)
+{
+	if (word != "as" && word != "times" && word != "within" && word != "per")
+		return false;
+	const std::string_view text = before.back().text;
+	const std::string_view last = text.substr(text.find_last_of(" \t\r\n)") + 1);
+	return (text.empty() && before.back().separator != "times") ||
+	       std::string_view("=<>~&|^+-*/%!").find(text.back()) != std::string_view::npos || last == "and" ||
+	       last == "or" || last == "not";
+}
+
+class PairParser {
+public:
+	PairParser(std::string_view text, const std::string &subject) : text_(text), subject_(subject) {}
+
+	PairText parse()
+	{
+		const Outside outside(text_);
+		if (outside.open_quote() != Outside::npos)
+			fail(outside.open_quote(), "this quoted text does not end");
+		std::vector<Outside::Part> parts;
+		for (Outside::Part &part :
+		     outside.split({"not followed by", "followed by", "then", "..", "as", "times", "within", "per"}))
+			if (is_field(part.separator, parts))
+				parts.back().text = trimmed(
+				    text_.substr(parts.back().at, part.at + part.text.size() - parts.back().at));
+			else
+				parts.push_back(std::move(part));
+		for (const Outside::Part &part : parts)
+			take(part);
+		return std::move(made_);
+	}
+
+private:
+	[[noreturn]] void fail(std::size_t at, const std::string &sentence) const
+	{
+		throw Refusal(subject_, text_, at, sentence);
+	}
+
+	void take(const Outside::Part &part)
+	{
+		const std::string_view word = part.separator;
+		const bool is_first = made_.kind == PairText::Kind::event, is_limit = word == "within" || word == "per";
+		if (is_limit && is_first)
+			fail(part.at, "`within` and `per` are for `A then B`, `A not followed by B` and `N times`");
+		if (word == "followed by")
+			fail(part.at, "write `A then B`, or `A not followed by B within T`");
+		if ((!is_first && !is_limit) || (word == "within" && made_.within_ns) || (is_limit && has_key_) ||
+		    (word == "as" && !role_.empty()))
+			fail(part.at, fmt::format("`{}` is too much here: write A then B [within T] [per KEY]", word));
+		if (word == "within")
+			take_duration(part);
+		else if (word == "per")
+			take_key(part);
+		else if (word == "times")
+			take_times(part);
+		else if (word == "as")
+			role_ = part.text + '.';
+		else
+			take_condition(part);
+	}
+
+	void take_condition(const Outside::Part &part)
+	{
+		if (part.text.empty())
+			fail(part.at,
+			     "a condition is missing, such as name == \"sys_enter\"; of two events write the first, "
+			     "then .. or `then`, and the second");
+		(part.separator.empty() ? made_.start : made_.end) = part.text;
+		if (part.separator.empty())
+			return;
+		made_.kind = part.separator == "not followed by" ? PairText::Kind::missing : PairText::Kind::then;
+		if (!role_.empty())
+			take_join(part);
+	}
+
+	void take_duration(const Outside::Part &part)
+	{
+		const std::int64_t ns = ns_of(part.text).value_or(0);
+		made_.within_ns = static_cast<std::uint64_t>(ns);
+		if (ns <= 0)
+			fail(part.at, readable(part.text) + " is not a duration, such as 100ms");
+	}
+
+	void take_key(const Outside::Part &part)
+	{
+		const auto sides = split_key(part.text, subject_);
+		for (const auto &side : sides)
+			if (side.empty() || !std::ranges::all_of(side, is_key_name))
+				fail(part.at, "after `per` follows a key: tid, cpu, or another name that both events "
+					      "have, or two as in pid=next_pid");
+		has_key_ = true;
+		made_.start_key.insert(made_.start_key.end(), sides.front().begin(), sides.front().end());
+		made_.end_key.insert(made_.end_key.end(), sides.back().begin(), sides.back().end());
+	}
+
+	// Of `CONDITION N`.
+	void take_times(const Outside::Part &part)
+	{
+		const std::size_t digits = made_.start.find_last_not_of("0123456789") + 1;
+		std::from_chars(made_.start.data() + digits, made_.start.data() + made_.start.size(), made_.times);
+		if (made_.times < 2 || made_.times > EDC_MAX_TIMES || !part.text.empty())
+			fail(part.at, fmt::format("write a number from 2 to {} before `times`, and `within T` after it",
+						  EDC_MAX_TIMES));
+		take_condition({"", part.at, trimmed(made_.start.substr(0, digits))});
+		made_.kind = PairText::Kind::times;
+	}
+
+	// Takes `FIELD == ROLE.FIELD` off the second condition: the key.
+	void take_join(const Outside::Part &part)
+	{
+		const Outside second(part.text);
+		const bool has_or = second.find("or") != Outside::npos || second.find("||") != Outside::npos;
+		made_.end.clear();
+		for (const auto &each : has_or ? second.split({}) : second.split({"and", "&&"})) {
+			auto sides = Outside(each.text).split({"=="});
+			if (sides.front().text.starts_with(role_))
+				std::swap(sides.front(), sides.back());
+			const std::string &left = sides.front().text, &right = sides.back().text;
+			if (sides.size() == 2 && is_key_name(left) && right.starts_with(role_) &&
+			    is_key_name(right.substr(role_.size()))) {
+				made_.start_key.push_back(right.substr(role_.size()));
+				made_.end_key.push_back(left);
+			} else {
+				made_.end += (made_.end.empty() ? "" : " and ") + each.text;
+			}
+		}
+		if (made_.start_key.empty() || made_.end.empty() || Outside(made_.end).find(role_) != Outside::npos)
+			fail(part.at,
+			     fmt::format("after `as NAME` the second condition also says what both events have "
+					 "in common: ... and FIELD == {}FIELD",
+					 printable(role_)));
+	}
+
+	const std::string_view text_;
+	const std::string &subject_;
+	std::string role_; // with a point; "": the first event has no name
+	bool has_key_ = false;
+	PairText made_;
+};
+
+} // namespace
+
+std::pair<std::string, std::string> PairText::one_key(const std::string &subject) const
+{
+	if (start_key.size() > 1)
+		throw Error(subject + ": the events can have one number in common, not several");
+	return start_key.empty() ? std::pair<std::string, std::string>() : std::pair(start_key[0], end_key[0]);
+}
+
+PairText parse_pair(std::string_view untrusted_text, const std::string &subject)
+{
+	return PairParser(untrusted_text, subject).parse();
+}
+
+bool has_pair(std::string_view untrusted_text)
+{
+	return Outside(untrusted_text).split({"not followed by", "then", ".."}).size() > 1;
+}
+
+std::vector<std::string> split_names(const std::string &text, const char *option)
+{
+	if (text.empty())
+		return {};
+	std::vector<std::string> names;
+	for (Outside::Part &part : Outside(text).split({","})) {
+		if (part.text.empty())
+			throw Error(fmt::format("{}: a name is missing in {}", option, readable(text)));
+		names.push_back(std::move(part.text));
+	}
+	return names;
+}
+
+std::vector<std::vector<std::string>> split_key(const std::string &text, const std::string &option,
+						std::size_t max_sides)
+{
+	std::vector<std::vector<std::string>> sides;
+	for (const Outside::Part &side : Outside(text).split({"="}))
+		sides.push_back(split_names(side.text, option.c_str()));
+	for (const auto &side : sides)
+		if (side.size() != sides.front().size() || (side.empty() && sides.size() > 1))
+			throw Error(option + ": there are not as many names before = as after it");
+	if (sides.size() > max_sides)
+		throw Error(fmt::format("{}: a key has at most {} sides", option, max_sides));
+	return sides;
+}
+
+} // namespace monitor::filter

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// Two events and what they have in common, as a text: the language of triggers, record --time, stat --pair, and rules.
+//
+//     name == "sched_waking" then name == "sched_switch" within 10 ms per pid = next_pid
+//
+// Documentation/pairs.md has the grammar. Each of these makes of a PairText what it runs, and refuses what it cannot
+// run. The conditions are FDL, which is parsed where it is compiled.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace monitor::filter {
+
+struct PairText {
+	enum class Kind : std::uint8_t {
+		event,   // start
+		then,    // start then end
+		missing, // start not followed by end
+		times,   // as many starts
+	};
+
+	Kind kind = Kind::event;
+	std::string start, end;                      // conditions
+	std::vector<std::string> start_key, end_key; // names of what both have in common, as many on each side
+	std::uint64_t within_ns = 0;                 // 0: for ever
+	unsigned times = 0;
+
+	// For what compares one number: its names, "" if there are none. Throws Error naming `subject` if there are
+	// more.
+	std::pair<std::string, std::string> one_key(const std::string &subject) const;
+};
+
+// Throws Refusal of `subject` with the place in the text.
+PairText parse_pair(std::string_view untrusted_text, const std::string &subject);
+// Whether the text is of two events.
+bool has_pair(std::string_view untrusted_text);
+
+// "a, b" as names; throws Error naming `option` if one is empty.
+std::vector<std::string> split_names(const std::string &text, const char *option);
+// "a, b = c, d" as the names of each side, as many on all. Throws Error naming `option`.
+std::vector<std::vector<std::string>> split_key(const std::string &text, const std::string &option,
+						std::size_t max_sides = 2);
+
+} // namespace monitor::filter
