@@ -288,7 +288,7 @@ TEST_CASE("activities: one that outlives those around it and has no end is repla
 TEST_CASE("activities: an event loop may have more open than are kept")
 {
 	History history;
-	constexpr unsigned levels = activities::Tracker::max_depth;
+	constexpr unsigned levels = activities::OpenActivities::max_depth;
 	const auto post = [&](std::uint64_t time, unsigned id, unsigned argument) {
 		if (history.streams[1].room() < 8)
 			history.open(0, time, 7);
@@ -399,7 +399,7 @@ TEST_CASE("activities: the parts never exceed the whole, what no token tells is 
 TEST_CASE("activities: too deep is unpaired, and what lies within the bound is whole")
 {
 	History history;
-	constexpr unsigned levels = activities::Tracker::max_depth + 44;
+	constexpr unsigned levels = activities::OpenActivities::max_depth + 44;
 	static_assert(2 * levels * 8 < EDC_BLOCK_SIZE * 2);
 	const auto post = [&](std::uint64_t time, unsigned id) {
 		if (history.streams[1].room() < 8)
@@ -412,7 +412,7 @@ TEST_CASE("activities: too deep is unpaired, and what lies within the bound is w
 		post(2000 + i, a_end);
 	Folded folded(history);
 	CHECK(folded.unpaired() == Counts(44, 44));
-	CHECK(folded.row("a").count == activities::Tracker::max_depth);
+	CHECK(folded.row("a").count == activities::OpenActivities::max_depth);
 	CHECK(folded.row("a").total.ticks == 1000 + levels - 1);
 }
 

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include <fmt/format.h>
-
 namespace monitor::activities {
 namespace {
 
@@ -18,36 +16,12 @@ constexpr const char *merged_streams[] = {"user_merged", "user_shared"};
 
 } // namespace
 
-Span &Span::operator-=(const Span &other)
-{
-	for (const auto &[from, less] : {std::pair(&ticks, other.ticks), std::pair(&cpu, other.cpu),
-					 std::pair(&waiting, other.waiting), std::pair(&blocked, other.blocked)})
-		*from -= std::min(*from, less);
-	return *this;
-}
-
-Span &Span::operator+=(const Span &other)
-{
-	ticks += other.ticks;
-	cpu += other.cpu;
-	waiting += other.waiting;
-	blocked += other.blocked;
-	return *this;
-}
-
 Tracker::Tracker(const analyze::FoldInput &input, const analyze::ThreadFold &fold, Options options)
-    : fold_(fold), options_(options), partial_(input.partial)
+    : with_transfers_(options.with_transfers), names_(input, options.counters),
+      open_(names_, fold, observers_, options.rows_by_argument, options.counters)
 {
 	for (const auto &[stream, end_time] : input.streams)
 		add_stream(stream);
-	find_names(input.description);
-	find_functions(input.description);
-	for (const analyze::FunctionLeftOut &left_out : input.functions_left_out)
-		if (const auto name = functions_.find(static_cast<std::uint32_t>(left_out.function));
-		    name != functions_.end())
-			left_out_.emplace(name->second, left_out.time);
-	if (options_.counters)
-		find_boundaries(input.description);
 }
 
 void Tracker::add_stream(const trace::StreamInfo &stream)
@@ -63,20 +37,20 @@ void Tracker::system_call(const Thread &thread, std::uint32_t number, std::uint6
 			  std::int64_t result)
 {
 	for (activities::Observer *observer : observers_)
-		observer->finished({Source::system_call, thread, begin, end, number, result});
+		observer->finished({FoldInput::system_call, thread, begin, end, number, result});
 }
 
 void Tracker::refused_call(const Thread &thread, std::uint32_t call, std::uint64_t end, std::int64_t result)
 {
 	for (activities::Observer *observer : observers_)
-		observer->finished({Source::system_call, thread, end, end, call, result, {}, true});
+		observer->finished({FoldInput::system_call, thread, end, end, call, result, {}, true});
 }
 
 void Tracker::blocked(const Thread &thread, std::uint64_t from, std::uint64_t to, const analyze::Waker &waker)
 {
 	for (activities::Observer *observer : observers_)
-		observer->finished({Source::blocked, thread, from, to, thread.syscall, 0, waker});
-	if (options_.with_transfers)
+		observer->finished({FoldInput::blocked, thread, from, to, thread.syscall, 0, waker});
+	if (with_transfers_)
 		woken_.insert_or_assign(&thread, Woken{thread.syscall, waker, to});
 }
 
@@ -93,48 +67,41 @@ void Tracker::got_cpu(const Thread &thread, std::uint64_t from, std::uint64_t to
 	summed.transfers = 1;
 	summed.transfer_total = summed.transfer_longest = to - from;
 	for (activities::Observer *observer : observers_)
-		observer->summed({Source::blocked, thread, 0, 0, woken.call, 0, woken.waker}, summed);
+		observer->summed({FoldInput::blocked, thread, 0, 0, woken.call, 0, woken.waker}, summed);
 }
 
 void Tracker::system_calls(const Thread &thread, std::uint32_t number, const analyze::Summed &summed)
 {
 	for (activities::Observer *observer : observers_)
-		observer->summed({Source::system_call, thread, 0, 0, number}, summed);
+		observer->summed({FoldInput::system_call, thread, 0, 0, number}, summed);
 }
 
 void Tracker::sleeps(const Thread &thread, std::uint32_t call, const analyze::Waker &waker,
 		     const analyze::Summed &summed)
 {
 	for (activities::Observer *observer : observers_)
-		observer->summed({Source::blocked, thread, 0, 0, call, 0, waker}, summed);
+		observer->summed({FoldInput::blocked, thread, 0, 0, call, 0, waker}, summed);
 }
 
 void Tracker::activities(const Thread &thread, std::uint32_t activity, std::uint32_t caller,
 			 const analyze::Summed &summed)
 {
-	Finished all{Source::program, thread, 0, 0, number_with(activity)};
-	all.caller = number_with(caller);
+	Finished all{FoldInput::program, thread, 0, 0, names_.number_with(activity)};
+	all.caller = names_.number_with(caller);
 	for (activities::Observer *observer : observers_)
 		observer->summed(all, summed);
 }
 
-std::string Argument::text() const
+Tracker::Owned &Tracker::stack_of(const Thread &thread, std::uint32_t owner)
 {
-	if (label)
-		return *label;
-	return is_hex ? fmt::format("{:#x}", number) : is_signed ? fmt::format("{}", signed_number) : "";
-}
-
-Tracker::Stack &Tracker::stack_of(const Thread &thread, std::uint32_t owner)
-{
-	Stack &stack = stacks_[&thread];
+	Owned &stack = stacks_[&thread];
 	if (stack.owner != owner) {
-		forget(stack, thread);
+		open_.forget(stack, thread);
 		unlist(stack);
 		stack.owner = owner;
 	}
 	if (!stack.listed) {
-		std::vector<const Thread *> &open = open_[owner];
+		std::vector<const Thread *> &open = by_owner_[owner];
 		stack.place = open.size();
 		stack.listed = true;
 		open.push_back(&thread);
@@ -142,18 +109,18 @@ Tracker::Stack &Tracker::stack_of(const Thread &thread, std::uint32_t owner)
 	return stack;
 }
 
-void Tracker::unlist(Stack &stack)
+void Tracker::unlist(Owned &stack)
 {
 	if (!std::exchange(stack.listed, false))
 		return;
-	const auto found = open_.find(stack.owner);
+	const auto found = by_owner_.find(stack.owner);
 	std::vector<const Thread *> &open = found->second;
 	const Thread *const last = open.back();
 	open[stack.place] = last;
 	stacks_.at(last).place = stack.place;
 	open.pop_back();
 	if (open.empty())
-		open_.erase(found);
+		by_owner_.erase(found);
 }
 
 void Tracker::user_event(const Thread &thread, const trace::Event &event)
@@ -167,28 +134,34 @@ void Tracker::user_event(const Thread &thread, const trace::Event &event)
 		in_gap_[event.stream->index] = false;
 		forget_owner(owner);
 	}
-	const Role &role = roles_[event.cls->index];
-	if (event.cls->id == boundary_id_) {
+	const Role &role = names_.role_of(*event.cls);
+	if (names_.is_boundary(*event.cls)) {
 		std::vector<std::uint64_t> &boundary = stack_of(thread, owner).boundary;
 		boundary.clear();
-		for (const trace::FieldRef &field : boundary_fields_)
+		for (const trace::FieldRef &field : names_.boundary_fields())
 			boundary.push_back(field.get(event));
 		return;
 	}
 	if (role.is_function)
 		return function(thread, {role.begins, event.time, role.argument.get<std::uint32_t>(event),
 					 role.stack_pointer.get(event)});
-	if (role.activity == none) {
+	if (role.activity == no_activity) {
 		if (const auto found = stacks_.find(&thread); found != stacks_.end())
 			found->second.boundary.clear(); // these counters were reported for another event
 		return;
 	}
-	Stack &stack = stack_of(thread, owner);
+	Owned &stack = stack_of(thread, owner);
 	if (role.begins)
-		begin(role, stack, thread, event);
+		open_.begin(role, stack, thread, event);
 	else
-		end(role, stack, thread, event);
+		open_.end(role, stack, thread, event);
 	stack.boundary.clear();
+}
+
+void Tracker::function(const Thread &thread, const analyze::FunctionToken &token)
+{
+	if (const std::uint32_t activity = names_.function(token.number); activity != no_activity)
+		open_.function(activity, calls_[&thread], thread, token);
 }
 
 void Tracker::user_gap(const trace::StreamInfo &stream, std::uint32_t process)
@@ -201,20 +174,11 @@ void Tracker::user_gap(const trace::StreamInfo &stream, std::uint32_t process)
 		forget_owner(owner);
 }
 
-void Tracker::forget(Stack &stack, const Thread &thread)
-{
-	while (!stack.frames.empty())
-		forget_at(stack.frames.size() - 1, stack, thread);
-	stack.too_deep = 0;
-	stack.boundary.clear();
-	stack.left.clear();
-}
-
 void Tracker::ended(const Thread &thread, std::uint64_t time)
 {
 	constexpr std::uint64_t above_all = ~std::uint64_t(0);
 	if (const auto found = calls_.find(&thread); found != calls_.end())
-		leave_below(found->second, thread, above_all, time);
+		open_.leave_below(found->second, thread, above_all, time);
 }
 
 void Tracker::forgotten(const Thread &thread)
@@ -224,59 +188,47 @@ void Tracker::forgotten(const Thread &thread)
 		if (woken.waker.thread == &thread)
 			woken.waker.thread = nullptr;
 	if (const auto found = stacks_.find(&thread); found != stacks_.end()) {
-		forget(found->second, thread);
+		open_.forget(found->second, thread);
 		unlist(found->second);
 		stacks_.erase(found);
 	}
 	if (const auto found = calls_.find(&thread); found != calls_.end()) {
-		forget(found->second, thread);
+		open_.forget(found->second, thread);
 		calls_.erase(found);
 	}
 }
 
 void Tracker::forget_owner(std::uint32_t owner)
 {
-	const auto found = open_.find(owner);
-	if (found == open_.end())
+	const auto found = by_owner_.find(owner);
+	if (found == by_owner_.end())
 		return;
 	for (const Thread *thread : found->second)
-		if (Stack &stack = stacks_[thread]; stack.owner == owner) {
-			forget(stack, *thread);
+		if (Owned &stack = stacks_[thread]; stack.owner == owner) {
+			open_.forget(stack, *thread);
 			stack.listed = false;
 		}
-	open_.erase(found);
+	by_owner_.erase(found);
 }
 
 void Tracker::forget_all()
 {
-	while (!open_.empty())
-		forget_owner(open_.begin()->first);
+	while (!by_owner_.empty())
+		forget_owner(by_owner_.begin()->first);
 }
 
-Tracker::Open Tracker::open_of(const Thread &thread) const
+Tracker::Ends Tracker::open_of(const Thread &thread) const
 {
 	const auto found = stacks_.find(&thread);
-	Open open;
-	if (found == stacks_.end())
-		return open;
-	for (const Frame &frame : found->second.frames) {
-		if (frame.overlaps && !interleaved_.contains(frame.activity))
-			continue; // what it was inside of has ended: so has it, and its end is missing
-		if (open.outermost == none)
-			open.outermost = frame.activity;
-		open.innermost = frame.activity;
-	}
-	return open;
+	return found == stacks_.end() ? Ends() : open_.ends_of(found->second);
 }
 
 void Tracker::finish()
 {
 	forget_all();
 	for (auto &[thread, stack] : calls_)
-		forget(stack, *thread);
-	const analyze::Periods &periods = fold_.periods();
-	unpaired_.begins += periods.unpaired_begins + periods.open;
-	unpaired_.ends += periods.unpaired_ends;
+		open_.forget(stack, *thread);
+	open_.finish();
 }
 
 } // namespace monitor::activities

@@ -326,9 +326,9 @@ filter::Knowledge::Answer SubjectKnowledge::activity(bool outermost, std::string
 		if (seen == seen_.end() || seen->second != losses_)
 			return Answer::unknown;
 	}
-	const activities::Tracker::Open open = tracker_->open_of(*thread_);
+	const activities::Tracker::Ends open = tracker_->open_of(*thread_);
 	const std::uint32_t number = outermost ? open.outermost : open.innermost;
-	if (number == activities::Tracker::none)
+	if (number == activities::no_activity)
 		return Answer::absent;
 	value = tracker_->names()[number];
 	return Answer::known;

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a Tracker does with the open activities of a thread, which are in the order of their begins: which one an event
-// ends, what is known of it then, and what becomes of those that began after it.
-//
-// Those that have an argument of their own stay open when one around them ends: in an event loop they belong to other
-// units of work. Each moment is in the sums of a row once: of two that overlap the later has what the earlier has not.
-#include <algorithm>
+#include "open_activities.h"
 
-#include "tracker.h"
+#include <algorithm>
 
 namespace monitor::activities {
 namespace {
@@ -38,7 +33,14 @@ Span between(const Span &begin, const Span &end)
 
 } // namespace
 
-Argument Tracker::argument_of(const Role &role, const trace::Event &event)
+OpenActivities::OpenActivities(const ActivityNames &names, const analyze::ThreadFold &fold,
+			       const std::vector<Observer *> &observers, bool rows_by_argument,
+			       const analyze::CounterFold *counters)
+    : names_(names), fold_(fold), observers_(observers), rows_by_argument_(rows_by_argument), counters_(counters)
+{
+}
+
+Argument OpenActivities::argument_of(const Role &role, const trace::Event &event)
 {
 	Argument argument;
 	argument.number = edc_token_arg(trace::load<std::uint64_t>(event.data));
@@ -51,16 +53,10 @@ Argument Tracker::argument_of(const Role &role, const trace::Event &event)
 	return argument;
 }
 
-bool Tracker::is_left_out(std::uint32_t activity, std::uint64_t time) const
-{
-	const auto found = left_out_.find(activity);
-	return found != left_out_.end() && time >= found->second;
-}
-
-void Tracker::leave(std::size_t place, Stack &stack, const Thread &thread, std::uint64_t time)
+void OpenActivities::leave(std::size_t place, Stack &stack, const Thread &thread, std::uint64_t time)
 {
 	const Frame &frame = stack.frames[place];
-	if (is_left_out(frame.activity, time)) // its exit was not recorded
+	if (names_.is_left_out(frame.activity, time)) // its exit was not recorded
 		return forget_at(place, stack, thread);
 	if (stack.left.size() >= max_depth)
 		stack.left.clear();
@@ -68,8 +64,7 @@ void Tracker::leave(std::size_t place, Stack &stack, const Thread &thread, std::
 	end_at(place, stack, thread, time, true);
 }
 
-// Ends what was left without an exit: its frame would lie below the stack pointer.
-void Tracker::leave_below(Stack &stack, const Thread &thread, std::uint64_t stack_pointer, std::uint64_t time)
+void OpenActivities::leave_below(Stack &stack, const Thread &thread, std::uint64_t stack_pointer, std::uint64_t time)
 {
 	if (!stack.frames.empty() && stack.frames.front().at_begin.ticks <= fold_.lossy_until())
 		forget(stack, thread); // exits may have been lost
@@ -78,7 +73,7 @@ void Tracker::leave_below(Stack &stack, const Thread &thread, std::uint64_t stac
 }
 
 // On many stacks only a function whose place is taken by another is known to be over.
-void Tracker::leave_at(Stack &stack, const Thread &thread, std::uint64_t stack_pointer, std::uint64_t time)
+void OpenActivities::leave_at(Stack &stack, const Thread &thread, std::uint64_t stack_pointer, std::uint64_t time)
 {
 	for (std::size_t i = stack.frames.size(); i-- > 0;)
 		if (stack.frames[i].stack_pointer == stack_pointer)
@@ -86,16 +81,13 @@ void Tracker::leave_at(Stack &stack, const Thread &thread, std::uint64_t stack_p
 }
 
 // A function that another one jumps to, instead of calling it, has the stack pointer of that one.
-void Tracker::function(const Thread &thread, const analyze::FunctionToken &token)
+void OpenActivities::function(std::uint32_t activity, Stack &stack, const Thread &thread,
+			      const analyze::FunctionToken &token)
 {
-	const auto known = functions_.find(token.number);
-	if (known == functions_.end())
-		return;
-	Stack &stack = calls_[&thread];
 	leave_below(stack, thread, stack.has_many ? 0 : token.stack_pointer + token.is_entry, token.time);
 	if (stack.has_many && token.is_entry)
 		leave_at(stack, thread, token.stack_pointer, token.time);
-	const bool left_out = is_left_out(known->second, token.time); // its probes go one after the other
+	const bool left_out = names_.is_left_out(activity, token.time); // its probes go one after the other
 	if (token.is_entry) {
 		stack.left.erase(token.stack_pointer);
 		if (left_out)
@@ -104,32 +96,31 @@ void Tracker::function(const Thread &thread, const analyze::FunctionToken &token
 			unpaired_.begins += fold_.is_counting();
 			return;
 		}
-		Frame &frame = open(known->second, stack, thread, token.time);
+		Frame &frame = open(activity, stack, thread, token.time);
 		frame.stack_pointer = token.stack_pointer;
 		count_from_here(frame, stack, thread);
 		return;
 	}
 	for (std::size_t i = stack.frames.size(); i-- > 0;)
 		if (const Frame &frame = stack.frames[i];
-		    frame.activity == known->second && frame.stack_pointer == token.stack_pointer)
+		    frame.activity == activity && frame.stack_pointer == token.stack_pointer)
 			return end_at(i, stack, thread, token.time);
 	unpaired_.ends += fold_.is_counting() && !left_out;
 	const auto left = stack.left.find(token.stack_pointer);
-	if (left == stack.left.end() || left->second != known->second)
+	if (left == stack.left.end() || left->second != activity)
 		return;
 	resumed_ += fold_.is_counting();
 	stack.has_many = true;
 	stack.left.erase(left);
 }
 
-bool Tracker::are_one_row(const Frame &one, const Frame &other) const
+bool OpenActivities::are_one_row(const Frame &one, const Frame &other) const
 {
-	return one.activity == other.activity &&
-	       (!options_.rows_by_argument || one.argument.number == other.argument.number);
+	return one.activity == other.activity && (!rows_by_argument_ || one.argument.number == other.argument.number);
 }
 
 // The nearest activity that was open before the one at `place` and is in the same row; null if there is none.
-Tracker::Frame *Tracker::around(Stack &stack, std::size_t place) const
+OpenActivities::Frame *OpenActivities::around(Stack &stack, std::size_t place) const
 {
 	for (std::size_t i = place; i-- > 0;)
 		if (are_one_row(stack.frames[i], stack.frames[place]))
@@ -137,7 +128,8 @@ Tracker::Frame *Tracker::around(Stack &stack, std::size_t place) const
 	return nullptr;
 }
 
-Tracker::Frame &Tracker::open(std::uint32_t activity, Stack &stack, const Thread &thread, std::uint64_t time)
+OpenActivities::Frame &OpenActivities::open(std::uint32_t activity, Stack &stack, const Thread &thread,
+					    std::uint64_t time)
 {
 	Frame &frame = stack.frames.emplace_back();
 	++frames_;
@@ -147,17 +139,17 @@ Tracker::Frame &Tracker::open(std::uint32_t activity, Stack &stack, const Thread
 	return frame;
 }
 
-void Tracker::count_from_here(Frame &frame, Stack &stack, const Thread &thread)
+void OpenActivities::count_from_here(Frame &frame, Stack &stack, const Thread &thread)
 {
 	const auto place = static_cast<std::size_t>(&frame - stack.frames.data());
-	if (!options_.counters || around(stack, place))
+	if (!counters_ || around(stack, place))
 		return;
-	frame.counted_at_begin = options_.counters->so_far(thread);
+	frame.counted_at_begin = counters_->so_far(thread);
 	frame.boundary = stack.boundary;
 }
 
 // In an event loop with more open activities than are kept, the one without an end is the oldest.
-bool Tracker::make_room(Stack &stack, const Thread &thread)
+bool OpenActivities::make_room(Stack &stack, const Thread &thread)
 {
 	if (stack.too_deep || frames_ >= max_open)
 		return false;
@@ -170,7 +162,7 @@ bool Tracker::make_room(Stack &stack, const Thread &thread)
 	return true;
 }
 
-void Tracker::begin(const Role &role, Stack &stack, const Thread &thread, const trace::Event &event)
+void OpenActivities::begin(const Role &role, Stack &stack, const Thread &thread, const trace::Event &event)
 {
 	const Argument argument = argument_of(role, event);
 	const auto replaced = std::ranges::find_if(stack.frames, [&](const Frame &frame) {
@@ -189,7 +181,8 @@ void Tracker::begin(const Role &role, Stack &stack, const Thread &thread, const 
 }
 
 // 0 may also mean that the program gave the end no argument, until the activity is known to be interleaved.
-std::optional<Tracker::Choice> Tracker::choose(const Role &role, const Stack &stack, const trace::Event &event) const
+std::optional<OpenActivities::Choice> OpenActivities::choose(const Role &role, const Stack &stack,
+							     const trace::Event &event) const
 {
 	const Argument argument = argument_of(role, event);
 	const std::uint32_t number = argument.has_value ? argument.number : 0;
@@ -212,7 +205,7 @@ std::optional<Tracker::Choice> Tracker::choose(const Role &role, const Stack &st
 	return Choice{innermost, false, open == 1 && (number == 0 || stack.frames[innermost].argument.number == 0)};
 }
 
-void Tracker::end(const Role &role, Stack &stack, const Thread &thread, const trace::Event &event)
+void OpenActivities::end(const Role &role, Stack &stack, const Thread &thread, const trace::Event &event)
 {
 	const std::optional<Choice> choice = choose(role, stack, event);
 	if (!choice) {
@@ -236,10 +229,10 @@ void Tracker::end(const Role &role, Stack &stack, const Thread &thread, const tr
 	end_at(choice->place, stack, thread, event.time);
 }
 
-void Tracker::end_at(std::size_t place, Stack &stack, const Thread &thread, std::uint64_t time, bool was_left)
+void OpenActivities::end_at(std::size_t place, Stack &stack, const Thread &thread, std::uint64_t time, bool was_left)
 {
 	const Frame &frame = stack.frames[place];
-	Finished activity{Source::program, thread, frame.at_begin.ticks, time, frame.activity};
+	Finished activity{FoldInput::program, thread, frame.at_begin.ticks, time, frame.activity};
 	activity.span = between(frame.at_begin, now(thread, time));
 	activity.exclusive = activity.span.ticks - std::min(frame.inside, activity.span.ticks);
 	activity.argument = &frame.argument;
@@ -269,23 +262,23 @@ void Tracker::end_at(std::size_t place, Stack &stack, const Thread &thread, std:
 	--frames_;
 }
 
-void Tracker::pass_on(Finished &activity, const Frame &frame, const Stack &stack)
+void OpenActivities::pass_on(Finished &activity, const Frame &frame, const Stack &stack)
 {
 	analyze::CounterSums counted;
 	std::vector<std::uint64_t> at_boundaries;
-	if (options_.counters && !activity.is_nested) {
-		counted = options_.counters->so_far(activity.thread);
+	if (counters_ && !activity.is_nested) {
+		counted = counters_->so_far(activity.thread);
 		counted -= frame.counted_at_begin;
 		activity.counted = &counted;
 		at_boundaries = counted_between(frame.boundary, stack.boundary);
 		activity.counted_at_boundaries = at_boundaries.empty() ? nullptr : &at_boundaries;
 	}
-	for (activities::Observer *observer : observers_)
+	for (Observer *observer : observers_)
 		observer->finished(activity);
 }
 
 // Those that began after the one that ends: the time until here is counted with that one.
-void Tracker::outlive(std::size_t place, Stack &stack, const Thread &thread, std::uint64_t time)
+void OpenActivities::outlive(std::size_t place, Stack &stack, const Thread &thread, std::uint64_t time)
 {
 	const Frame &ended = stack.frames[place];
 	for (std::size_t i = place + 1; i < stack.frames.size(); ++i) {
@@ -296,18 +289,18 @@ void Tracker::outlive(std::size_t place, Stack &stack, const Thread &thread, std
 			continue;
 		frame.alone = now(thread, time);
 		frame.nested = {};
-		if (options_.counters) {
-			frame.counted_at_begin = options_.counters->so_far(thread);
+		if (counters_) {
+			frame.counted_at_begin = counters_->so_far(thread);
 			frame.boundary = stack.boundary;
 		}
 	}
 }
 
 // Programs are not trusted: counters that decrease are ignored. Empty: unknown.
-std::vector<std::uint64_t> Tracker::counted_between(const std::vector<std::uint64_t> &begin,
-						    const std::vector<std::uint64_t> &end) const
+std::vector<std::uint64_t> OpenActivities::counted_between(const std::vector<std::uint64_t> &begin,
+							   const std::vector<std::uint64_t> &end) const
 {
-	const std::size_t count = boundary_fields_.size();
+	const std::size_t count = names_.boundary_fields().size();
 	if (count == 0 || begin.size() != count || end.size() != count)
 		return {};
 	std::vector<std::uint64_t> counted(count);
@@ -320,7 +313,7 @@ std::vector<std::uint64_t> Tracker::counted_between(const std::vector<std::uint6
 }
 
 // The end of an activity will never be known.
-void Tracker::forget_at(std::size_t place, Stack &stack, const Thread &thread)
+void OpenActivities::forget_at(std::size_t place, Stack &stack, const Thread &thread)
 {
 	const Frame &frame = stack.frames[place];
 	unpaired_.begins += fold_.is_counting();
@@ -331,14 +324,43 @@ void Tracker::forget_at(std::size_t place, Stack &stack, const Thread &thread)
 	} else if (const auto is_its_row = [&](const Frame &later) { return are_one_row(later, frame); };
 		   frame.nested.ticks && std::none_of(stack.frames.begin() + static_cast<std::ptrdiff_t>(place) + 1,
 						      stack.frames.end(), is_its_row)) {
-		Finished inner{Source::program, thread, 0, 0, frame.activity};
+		Finished inner{FoldInput::program, thread, 0, 0, frame.activity};
 		inner.span = frame.nested;
 		inner.argument = &frame.argument;
-		for (activities::Observer *observer : observers_)
+		for (Observer *observer : observers_)
 			observer->not_nested(inner);
 	}
 	stack.frames.erase(stack.frames.begin() + static_cast<std::ptrdiff_t>(place));
 	--frames_;
+}
+
+void OpenActivities::forget(Stack &stack, const Thread &thread)
+{
+	while (!stack.frames.empty())
+		forget_at(stack.frames.size() - 1, stack, thread);
+	stack.too_deep = 0;
+	stack.boundary.clear();
+	stack.left.clear();
+}
+
+OpenActivities::Ends OpenActivities::ends_of(const Stack &stack) const
+{
+	Ends ends;
+	for (const Frame &frame : stack.frames) {
+		if (frame.overlaps && !interleaved_.contains(frame.activity))
+			continue; // what it was inside of has ended: so has it, and its end is missing
+		if (ends.outermost == no_activity)
+			ends.outermost = frame.activity;
+		ends.innermost = frame.activity;
+	}
+	return ends;
+}
+
+void OpenActivities::finish()
+{
+	const analyze::Periods &periods = fold_.periods();
+	unpaired_.begins += periods.unpaired_begins + periods.open;
+	unpaired_.ends += periods.unpaired_ends;
 }
 
 } // namespace monitor::activities

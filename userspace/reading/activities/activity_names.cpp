@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
-// What a Tracker knows from the description: the names of activities and functions, and which event classes mark them.
-#include <algorithm>
+#include "activity_names.h"
+
 #include <array>
-#include <map>
 #include <utility>
 
 #include "monitor/function_table.h"
-#include "tracker.h"
 
 namespace monitor::activities {
 namespace {
@@ -15,8 +13,20 @@ constexpr std::uint32_t no_function = 65535; // the description names it `unknow
 
 } // namespace
 
+ActivityNames::ActivityNames(const analyze::FoldInput &input, const analyze::CounterFold *counters)
+    : partial_(input.partial)
+{
+	add(input.description);
+	for (const analyze::FunctionLeftOut &left_out : input.functions_left_out)
+		if (const std::uint32_t name = function(static_cast<std::uint32_t>(left_out.function));
+		    name != no_activity)
+			left_out_.emplace(name, left_out.time);
+	if (counters)
+		find_boundaries(input.description, counters->info());
+}
+
 // A name may have several layouts, and thus several classes, at either end.
-void Tracker::find_names(const trace::Description &description)
+void ActivityNames::find_names(const trace::Description &description)
 {
 	roles_.resize(description.classes().size());
 	std::map<std::string, std::array<std::vector<const trace::EventClass *>, 2>> by_name;
@@ -45,7 +55,7 @@ void Tracker::find_names(const trace::Description &description)
 	}
 }
 
-std::uint32_t Tracker::number_of(const std::string &name, std::uint32_t id)
+std::uint32_t ActivityNames::number_of(const std::string &name, std::uint32_t id)
 {
 	const auto [place, is_new] = numbers_.try_emplace(name, static_cast<std::uint32_t>(names_.size()));
 	if (is_new) {
@@ -55,17 +65,17 @@ std::uint32_t Tracker::number_of(const std::string &name, std::uint32_t id)
 	return place->second;
 }
 
-std::string Tracker::label(std::uint32_t number) const
+std::string ActivityNames::label(std::uint32_t number) const
 {
 	return number == other_activities ? "other" : number < names_.size() ? names_[number] : "-";
 }
 
-std::uint32_t Tracker::id_of(std::uint32_t number) const
+std::uint32_t ActivityNames::id_of(std::uint32_t number) const
 {
 	return number == other_activities ? EDC_ACTIVITY_OTHER : number < ids_.size() ? ids_[number] : EDC_NO_ACTIVITY;
 }
 
-std::uint32_t Tracker::number_with(std::uint32_t id) const
+std::uint32_t ActivityNames::number_with(std::uint32_t id) const
 {
 	if (id == EDC_NO_ACTIVITY)
 		return no_activity;
@@ -73,14 +83,14 @@ std::uint32_t Tracker::number_with(std::uint32_t id) const
 	return found == numbers_by_id_.end() ? other_activities : found->second;
 }
 
-void Tracker::add_classes(const trace::Description &description)
+void ActivityNames::add(const trace::Description &description)
 {
 	find_names(description);
 	find_functions(description);
 }
 
-// The kernel's probes and patched functions (recording/preload/post.c) report the same in events of their own.
-void Tracker::find_functions(const trace::Description &description)
+// The kernel's probes and patched functions (recording/preload/post.c) tell the same in events of their own.
+void ActivityNames::find_functions(const trace::Description &description)
 {
 	for (const auto &cls : description.classes()) {
 		const bool is_user = cls->domain == trace::Domain::user;
@@ -101,7 +111,7 @@ void Tracker::find_functions(const trace::Description &description)
 	}
 }
 
-void Tracker::name_functions(const trace::Enumeration &labels)
+void ActivityNames::name_functions(const trace::Enumeration &labels)
 {
 	for (const auto &label : labels.labels()) {
 		const auto number = static_cast<std::uint32_t>(label.first);
@@ -115,9 +125,20 @@ void Tracker::name_functions(const trace::Enumeration &labels)
 	}
 }
 
-void Tracker::find_boundaries(const trace::Description &description)
+std::uint32_t ActivityNames::function(std::uint32_t number) const
 {
-	const analyze::CountersInfo &info = options_.counters->info();
+	const auto known = functions_.find(number);
+	return known == functions_.end() ? no_activity : known->second;
+}
+
+bool ActivityNames::is_left_out(std::uint32_t activity, std::uint64_t time) const
+{
+	const auto found = left_out_.find(activity);
+	return found != left_out_.end() && time >= found->second;
+}
+
+void ActivityNames::find_boundaries(const trace::Description &description, const analyze::CountersInfo &info)
+{
 	for (const auto &cls : description.classes()) {
 		if (info.user_id == 0 || cls->id != info.user_id || info.sets.empty())
 			continue;
