@@ -11,16 +11,32 @@
 namespace monitor::card {
 
 void LinkDeleter::operator()(bpf_link *) const {}
-void BpfCard::WakeupDeleter::operator()(ring_buffer *) const {}
-void LateCpus::Deleter::operator()(ring_buffer *) const {}
+void RingBufferDeleter::operator()(ring_buffer *) const {}
 EventOpener::~EventOpener() = default;
 
-int BpfCard::wakeup_fd() const
+int CardMemory::wakeup_fd() const
 {
 	return -1;
 }
 
-void BpfCard::ack() {}
+void CardMemory::ack() {}
+
+CardMemory::CardMemory(const CardOptions &options)
+    : options_(options), area_bytes_(EDC_CPU_HEADER + options.blocks_per_cpu * EDC_BLOCK_SIZE)
+{
+	const std::size_t size = area_bytes_ * options.cpus;
+	areas_ = Mapping(::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), size);
+	for (unsigned cpu = 0; cpu < options.cpus; ++cpu)
+		lay_out(area(cpu), cpu, options.blocks_per_cpu, rings());
+}
+
+CardPrograms::CardPrograms(const CardMemory &memory) : memory_(memory), options_(memory.options()), skeleton_(nullptr)
+{
+}
+
+CardPrograms::~CardPrograms() = default;
+
+BpfCard::BpfCard(const CardOptions &options) : CardMemory(options), programs_(*this), skeleton_(nullptr) {}
 
 static std::uint64_t misses_now = 0;
 
@@ -29,36 +45,11 @@ std::map<std::string, std::uint64_t> BpfCard::misses() const
 	return {{"sched_waking", misses_now}};
 }
 
-BpfCard::BpfCard(const CardOptions &options)
-    : options_(options), area_bytes_(EDC_CPU_HEADER + options.blocks_per_cpu * EDC_BLOCK_SIZE)
-{
-	const std::size_t size = area_bytes_ * options.cpus;
-	areas_ = Mapping(::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), size);
-	const auto blocks = blocks_by_ring(options.blocks_per_cpu, false);
-	for (unsigned cpu = 0; cpu < options.cpus; ++cpu) {
-		std::uint64_t first = EDC_CPU_HEADER;
-		for (unsigned level = 0; level < rings(); ++level) {
-			edc_ring &ring = area(cpu).level[level].ring;
-			ring.first = first;
-			ring.blocks = blocks.at(level);
-			ring.stream_instance_id = 1 + cpu * rings() + level;
-			first += ring.blocks * EDC_BLOCK_SIZE;
-		}
-	}
-}
-
-BpfCard::~BpfCard() = default;
-
-edc_cpu &BpfCard::area(unsigned cpu) const
-{
-	return *reinterpret_cast<edc_cpu *>(memory(cpu));
-}
-
 } // namespace monitor::card
 
 namespace fake {
 
-using monitor::card::BpfCard;
+using monitor::card::CardMemory;
 
 void set_misses(std::uint64_t misses)
 {
@@ -83,7 +74,7 @@ static void close_block(edc_ring &ring, std::byte *memory)
 	__atomic_exchange_n(&ring.closed, ring.opened, __ATOMIC_SEQ_CST);
 }
 
-bool post(BpfCard &card, unsigned cpu, unsigned level, std::uint64_t time, std::uint64_t word)
+bool post(CardMemory &card, unsigned cpu, unsigned level, std::uint64_t time, std::uint64_t word)
 {
 	edc_ring &ring = card.area(cpu).level[level].ring;
 	std::byte *memory = card.memory(cpu);
@@ -109,7 +100,7 @@ bool post(BpfCard &card, unsigned cpu, unsigned level, std::uint64_t time, std::
 	return true;
 }
 
-bool post_in_flight(BpfCard &card, unsigned cpu, unsigned level, std::uint64_t time, std::uint64_t word,
+bool post_in_flight(CardMemory &card, unsigned cpu, unsigned level, std::uint64_t time, std::uint64_t word,
 		    const std::uint64_t *hold)
 {
 	edc_ring &ring = card.area(cpu).level[level].ring;
@@ -140,7 +131,7 @@ bool post_in_flight(BpfCard &card, unsigned cpu, unsigned level, std::uint64_t t
 	return true;
 }
 
-void fill_block(BpfCard &card, unsigned cpu, unsigned level, std::uint64_t time, std::uint64_t word)
+void fill_block(CardMemory &card, unsigned cpu, unsigned level, std::uint64_t time, std::uint64_t word)
 {
 	const std::uint64_t closed = card.area(cpu).level[level].ring.closed;
 	while (card.area(cpu).level[level].ring.closed == closed && post(card, cpu, level, time, word))

@@ -18,7 +18,7 @@
 namespace test_drain {
 
 using namespace monitor::record;
-using monitor::card::BpfCard;
+using monitor::card::CardMemory;
 
 namespace {
 
@@ -61,7 +61,7 @@ private:
 };
 
 struct Draining {
-	BpfCard card{fake::options(cpus, ring_blocks)};
+	CardMemory card{fake::options(cpus, ring_blocks)};
 	edc_clock clock{};
 	ClockSteering steering{clock, true};
 	BlockPool pool;

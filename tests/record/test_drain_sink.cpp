@@ -15,7 +15,7 @@
 namespace test_drain_sink {
 
 using namespace monitor::record;
-using monitor::card::BpfCard;
+using monitor::card::CardMemory;
 
 namespace {
 
@@ -78,7 +78,7 @@ public:
 };
 
 struct Draining {
-	BpfCard card{fake::options(cpus, ring_blocks)};
+	CardMemory card{fake::options(cpus, ring_blocks)};
 	edc_clock clock{};
 	ClockSteering steering{clock, true};
 	BlockPool pool{256};

@@ -16,7 +16,7 @@
 namespace test_flight_rings {
 
 using namespace monitor::record;
-using monitor::card::BpfCard;
+using monitor::card::CardMemory;
 
 namespace {
 
@@ -96,12 +96,12 @@ struct Taken {
 	}
 };
 
-StreamNumber stream_of(const BpfCard &card, unsigned cpu, unsigned level)
+StreamNumber stream_of(const CardMemory &card, unsigned cpu, unsigned level)
 {
 	return static_cast<StreamNumber>(card.area(cpu).level[level].ring.stream_instance_id);
 }
 
-void post_many(BpfCard &card, std::uint64_t from, std::uint64_t to)
+void post_many(CardMemory &card, std::uint64_t from, std::uint64_t to)
 {
 	for (std::uint64_t word = from; word < to; ++word)
 		REQUIRE(fake::post_in_flight(card, 0, 0, 10 * word, word));
@@ -111,7 +111,7 @@ void post_many(BpfCard &card, std::uint64_t from, std::uint64_t to)
 
 TEST_CASE("a hold keeps what is newest, and the ring goes on")
 {
-	BpfCard card(fake::options(cpus, ring_blocks));
+	CardMemory card(fake::options(cpus, ring_blocks));
 	FlightRings rings(card);
 	const std::uint64_t blocks = card.area(0).level[0].ring.blocks;
 	const std::uint64_t posted = 3 * blocks * in_block + 7;
@@ -149,7 +149,7 @@ TEST_CASE("a hold keeps what is newest, and the ring goes on")
 
 TEST_CASE("a trigger's hold keeps the past from when it began, however late the recorder comes")
 {
-	BpfCard card(fake::options(cpus, ring_blocks));
+	CardMemory card(fake::options(cpus, ring_blocks));
 	FlightRings rings(card);
 	const std::uint64_t blocks = card.area(0).level[0].ring.blocks, kept = edc_ring_kept(blocks);
 	REQUIRE(blocks - kept > 4);                          // room for what comes meanwhile
@@ -171,7 +171,7 @@ TEST_CASE("a trigger's hold keeps the past from when it began, however late the 
 
 TEST_CASE("blocks that ended before the wanted time are left out")
 {
-	BpfCard card(fake::options(cpus, ring_blocks));
+	CardMemory card(fake::options(cpus, ring_blocks));
 	FlightRings rings(card);
 	post_many(card, 0, 20 * in_block);
 	rings.begin(10 * (12 * in_block + 3));
@@ -184,7 +184,7 @@ TEST_CASE("blocks that ended before the wanted time are left out")
 
 TEST_CASE("without room the rest waits, and what does not fit meanwhile is told")
 {
-	BpfCard card(fake::options(cpus, ring_blocks));
+	CardMemory card(fake::options(cpus, ring_blocks));
 	FlightRings rings(card);
 	const std::uint64_t blocks = card.area(0).level[0].ring.blocks;
 	post_many(card, 0, 2 * blocks * in_block);
@@ -210,14 +210,14 @@ TEST_CASE("without room the rest waits, and what does not fit meanwhile is told"
 namespace {
 
 struct Writers {
-	BpfCard &card;
+	CardMemory &card;
 	std::atomic<bool> stop{false};
 	std::array<std::atomic<std::uint64_t>, cpus * levels_used>
 	    posted{}; // word of the last token that was stored, + 1
 	std::vector<std::thread> threads;
 
 	// `hold`: see post_in_flight().
-	explicit Writers(BpfCard &of, const std::uint64_t *hold = nullptr) : card(of)
+	explicit Writers(CardMemory &of, const std::uint64_t *hold = nullptr) : card(of)
 	{
 		for (unsigned i = 0; i < posted.size(); ++i)
 			threads.emplace_back([this, i, hold] {
@@ -245,7 +245,7 @@ struct Writers {
 // Holds the rings again and again while four writers run, until they have written this number of blocks.
 void hold_under_load(std::uint64_t wanted_blocks)
 {
-	BpfCard card(fake::options(cpus, 4 * ring_blocks));
+	CardMemory card(fake::options(cpus, 4 * ring_blocks));
 	FlightRings rings(card);
 	Writers writers(card);
 	std::uint64_t holds = 0, taken_blocks = 0, torn = 0, late = 0;
@@ -296,7 +296,7 @@ TEST_CASE("ten million blocks under four writers", "[.][stress]")
 
 TEST_CASE("a block that its writer comes round to is dropped, never torn")
 {
-	BpfCard card(fake::options(cpus, ring_blocks));
+	CardMemory card(fake::options(cpus, ring_blocks));
 	FlightRings rings(card);
 	static const std::uint64_t no_hold = 0; // the writers do not see any
 	Writers writers(card, &no_hold);

@@ -120,7 +120,7 @@ public:
 	{
 		if (options.filtering)
 			works_.push_back(&rejected_);
-		if (options.probes && card.reads_apart())
+		if (options.probes && card.options().reads_apart())
 			works_.push_back(&reset_);
 	}
 
@@ -136,7 +136,7 @@ public:
 				end = start + 2 * time; // a slow machine: with fewer the cost would be unknown
 			fit((Clock::now() - start) / times, end - Clock::now());
 		}
-		if (!card_.resets_at_function()) // then it was measured on top of the system call probes
+		if (!card_.options().resets_at_function()) // then it was measured on top of the system call probes
 			for (std::size_t i = 0; i < reset_.rounds.size(); ++i)
 				reset_.rounds[i].before = reset_.rounds[i].after = syscall_.rounds[i].with;
 		Calibration result;
@@ -254,7 +254,8 @@ private:
 	Work fault_{"fault", {"page_fault_user", "minor_fault"}, 1, [this] { return faults_.time(); }};
 	Work rejected_{"rejected", {"sys_enter", "sys_exit"}, 1, [this] { return calls_.time(); }};
 	Work syscall_{"syscall", {"sys_enter", "sys_exit"}, 1, [this] { return calls_.time(); }};
-	Work reset_{"reset", {}, 1, [this] { return card_.resets_at_function() ? time_resets() : calls_.time(); }};
+	Work reset_{
+	    "reset", {}, 1, [this] { return card_.options().resets_at_function() ? time_resets() : calls_.time(); }};
 	std::vector<Work *> works_{&sched_, &fault_, &syscall_};
 	const Names others_ = {"sched_switch", "sched_waking", "page_fault_user", "minor_fault"};
 	std::size_t together_ = rounds_together;

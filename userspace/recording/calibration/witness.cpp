@@ -185,8 +185,7 @@ std::vector<CallWitness> take_turns(const BpfCard &card)
 	::sched_setaffinity(0, sizeof allowed, &allowed);
 	CPU_ZERO(&allowed);
 	::sched_getaffinity(0, sizeof allowed, &allowed);
-	for (unsigned cpu = 0; cpu < card.cpus(); ++cpu)
-		stop(cpu, 1);
+	card.stop_probes(true);
 	std::vector<CallWitness> all;
 	for (unsigned cpu = 0; cpu < card.cpus() && cpu < CPU_SETSIZE; ++cpu) {
 		if (!CPU_ISSET(cpu, &allowed) || !pin_to(cpu))

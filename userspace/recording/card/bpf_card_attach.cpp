@@ -9,56 +9,39 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <fmt/format.h>
-#include <linux/membarrier.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "card.skel.h"
-#include "classes.h"
-#include "kernel_features.h"
 #include "program_names.h"
 
 namespace monitor::card {
 
 void BpfCard::attach(bool tp)
 {
-	std::vector<std::string> names;
-	for (const ClassRow &row : kernel_classes())
-		if (is_of_module(row.name) && wanted(row.name))
-			names.emplace_back(row.name);
-	bpf_program *program;
-	bpf_object__for_each_program(program, skeleton_->obj)
-	{
-		const std::string name = bpf_program__name(program);
-		if (bpf_program__autoload(program) && !is_iterator(program) && !is_tp_program(name) &&
-		    !is_counters(name) && !is_reset(name) && !is_function(name) &&
-		    program != skeleton_->progs.match_values && program != skeleton_->progs.sample_here &&
-		    program != skeleton_->progs.cgroup_mkdir && program != skeleton_->progs.cpuhp_enter)
-			names.push_back(name);
-	}
-	if (!options_.keeps_tokens)
+	std::vector<std::string> names = programs_.names();
+	if (!options().keeps_tokens)
 		std::erase_if(names, [this](const std::string &name) {
-			const bool follows_children = options_.filtering && name == "sched_wakeup_new"; // -p
+			const bool follows_children = options().filtering && name == "sched_wakeup_new"; // -p
 			return !counted_.contains(class_of(name)) && !follows_children;
 		});
 	judge(true);
 	attach_only(tp, names);
-	for (std::size_t number = 0; number < options_.resets.size(); ++number)
+	for (std::size_t number = 0; number < options().resets.size(); ++number)
 		attach_reset(number);
-	if (options_.has_probed_functions()) {
-		functions_.attach({skeleton_->progs.function_entry, skeleton_->progs.function_exit}, options_.functions,
-				  options_.leaves_functions_out);
-		skeleton_->bss->counting_functions = options_.leaves_functions_out;
+	if (options().has_probed_functions()) {
+		functions_.attach({skeleton_->progs.function_entry, skeleton_->progs.function_exit},
+				  options().functions, options().leaves_functions_out);
+		skeleton_->bss->counting_functions = options().leaves_functions_out;
 		attached_.insert(attached_.end(), {"function_entry", "function_exit"});
 	}
 	skeleton_->bss->stacks_running = 1;
 	const auto is_sample = [](const std::string &name) { return class_of(name) == "sample"; };
 	if (std::ranges::none_of(attached_, is_sample))
 		return; // or they are neither kept nor counted
-	if (module_ && options_.sample_every_ns)
-		module_->sample_every(options_.sample_every_ns);
-	else if (!module_)
+	if (module() && options().sample_every_ns)
+		module()->sample_every(options().sample_every_ns);
+	else if (!module())
 		samples_->start();
 }
 
@@ -68,8 +51,8 @@ void BpfCard::attach_only(bool tp, const std::vector<std::string> &names)
 	fault_events_.detach();
 	stacks_->detach_timers();
 	attached_.clear();
-	if (module_)
-		module_->detach();
+	if (module())
+		module()->detach();
 	attach_more(tp, names);
 }
 
@@ -77,14 +60,14 @@ void BpfCard::attach_more(bool tp, const std::vector<std::string> &names)
 {
 	std::vector<std::string> of_module;
 	for (const std::string &name : names) {
-		if (is_of_module(name)) {
-			if (wanted(name))
+		if (programs_.is_of_module(name)) {
+			if (programs_.wanted(name))
 				of_module.push_back(name);
 			attach_counters_of(name);
 			continue;
 		}
-		bpf_program *program = bpf_object__find_program_by_name(skeleton_->obj, name.c_str());
-		bpf_program *twin = bpf_object__find_program_by_name(skeleton_->obj, ("tp_" + name).c_str());
+		bpf_program *program = programs_.find(name);
+		bpf_program *twin = programs_.find("tp_" + name);
 		if (tp && twin && bpf_program__autoload(twin) && try_attach(twin))
 			program = twin; // the attempt fails if tracefs is not available
 		else if (program && bpf_program__autoload(program))
@@ -94,16 +77,16 @@ void BpfCard::attach_more(bool tp, const std::vector<std::string> &names)
 		if (!is_own_fault(name))
 			attached_.push_back(bpf_program__name(program));
 	}
-	if (!module_)
+	if (!module())
 		return;
-	module_->attach(of_module);
+	module()->attach(of_module);
 	attached_.insert(attached_.end(), of_module.begin(), of_module.end());
 }
 
 // Called before the module's probe is attached: what is attached first runs first.
 void BpfCard::attach_counters_of(const std::string &name)
 {
-	bpf_program *program = bpf_object__find_program_by_name(skeleton_->obj, ("counters_" + name).c_str());
+	bpf_program *program = programs_.find("counters_" + name);
 	if (!program || !bpf_program__autoload(program))
 		return;
 	attach_program(program);
@@ -123,28 +106,18 @@ void BpfCard::attach_program(bpf_program *program)
 {
 	const std::string name = bpf_program__name(program);
 	if (is_fault_event(program))
-		return fault_events_.attach(program, name, options_.cpus);
+		return fault_events_.attach(program, name, cpus());
 	if (is_stack_timer(program))
 		return stacks_->attach_timers(program);
 	if (!try_attach(program))
 		throw Error(errno, fmt::format("cannot attach the probe {} ({})", name, why_refused()));
 }
 
-bpf_program *BpfCard::reset_program_of(std::size_t number) const
-{
-	return bpf_object__find_program_by_name(skeleton_->obj, reset_program(options_.resets[number], number).c_str());
-}
-
-bpf_program *BpfCard::trial_reset() const
-{
-	return resets_at_function() ? skeleton_->progs.reset_at_uprobe : skeleton_->progs.reset_at_tracepoint_0;
-}
-
 bool BpfCard::attach_trial_reset(const std::string &program, std::uint64_t offset)
 {
-	Link link(resets_at_function()
-		      ? bpf_program__attach_uprobe(trial_reset(), false, ::getpid(), program.c_str(), offset)
-		      : bpf_program__attach_raw_tracepoint(trial_reset(), "sys_enter"));
+	Link link(options().resets_at_function()
+		      ? bpf_program__attach_uprobe(programs_.trial_reset(), false, ::getpid(), program.c_str(), offset)
+		      : bpf_program__attach_raw_tracepoint(programs_.trial_reset(), "sys_enter"));
 	if (!link)
 		return false;
 	links_.push_back(std::move(link));
@@ -153,8 +126,8 @@ bool BpfCard::attach_trial_reset(const std::string &program, std::uint64_t offse
 
 void BpfCard::attach_reset(std::size_t number)
 {
-	const ResetEvent &event = options_.resets[number];
-	Link link(attach_reset_event(reset_program_of(number), event, number));
+	const ResetEvent &event = options().resets[number];
+	Link link(attach_reset_event(programs_.reset(number), event, number));
 	if (!link)
 		throw Error(errno, fmt::format("--reset-on {}: cannot attach a probe ({})", event.name, why_refused()));
 	links_.push_back(std::move(link));
@@ -163,10 +136,10 @@ void BpfCard::attach_reset(std::size_t number)
 // The module's probes judge too; the tables are theirs until the next call.
 void BpfCard::judge(bool on)
 {
-	if (!options_.matching)
+	if (!options().matching)
 		return;
-	if (module_)
-		module_->match(on ? &skeleton_->data_matcher->matcher : nullptr, options_.times, options_.triggers);
+	if (module())
+		module()->match(on ? &skeleton_->data_matcher->matcher : nullptr, options().times, options().triggers);
 	skeleton_->bss->judging = on;
 }
 
@@ -190,7 +163,7 @@ std::vector<OpenedLate> BpfCard::own_events()
 
 void BpfCard::prepare_late_cpus(const record::User &user, std::vector<OpenedLate> others)
 {
-	if (late_cpus_.fd() < 0 || options_.suspending)
+	if (new_cpus_.fd() < 0 || options().suspending)
 		return;
 	opened_late_ = own_events();
 	std::ranges::move(others, std::back_inserter(opened_late_));
@@ -204,7 +177,7 @@ void BpfCard::prepare_late_cpus(const record::User &user, std::vector<OpenedLate
 std::vector<recording_file::LateCpu> BpfCard::open_late_cpus()
 {
 	std::vector<recording_file::LateCpu> all;
-	for (const unsigned cpu : late_cpus_.take()) {
+	for (const unsigned cpu : new_cpus_.take()) {
 		recording_file::LateCpu &late = all.emplace_back(recording_file::LateCpu{cpu, {}});
 		for (std::size_t number = 0; number < opened_late_.size(); ++number) {
 			Fd event = event_opener_->open(number, cpu);
@@ -228,10 +201,9 @@ void BpfCard::detach()
 	fault_events_.disable();
 	stacks_->stop_timers();
 	samples_->stop();
-	if (module_)
-		module_->detach(); // also disables those events first
-	for (unsigned cpu = 0; cpu < options_.cpus; ++cpu)
-		__atomic_store_n(&area(cpu).reader.stopped, 1, __ATOMIC_SEQ_CST);
+	if (module())
+		module()->detach(); // also disables those events first
+	stop_probes(true);
 	wait_for_probes();
 	final_fault_counts_ = fault_counts();
 	skeleton_->bss->stacks_running = 0;
@@ -247,48 +219,20 @@ void BpfCard::suspend()
 {
 	// In this order the events' own counts are those of what the probes saw.
 	fault_events_.disable();
-	for (unsigned cpu = 0; cpu < options_.cpus; ++cpu)
-		__atomic_store_n(&area(cpu).reader.stopped, 1, __ATOMIC_SEQ_CST);
+	stop_probes(true);
 	links_.clear();
 	stacks_->detach_timers();
 }
 
-void BpfCard::wait_for_probes() const
-{
-	if (::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) < 0)
-		::usleep(100'000); // refused under nohz_full: sleep far longer than any probe runs
-	for (int tries = 0; tries < 100; ++tries) {
-		bool busy = false;
-		for (unsigned cpu = 0; cpu < options_.cpus; ++cpu) {
-			busy |= __atomic_load_n(&area(cpu).depth, __ATOMIC_ACQUIRE) != 0;
-			for (const edc_slot &slot : area(cpu).slot)
-				busy |= __atomic_load_n(&slot.taken, __ATOMIC_ACQUIRE) != 0;
-		}
-		if (!busy)
-			return;
-		::usleep(1000);
-	}
-}
-
 unsigned BpfCard::resume(std::uint64_t since)
 {
-	unsigned marked = 0;
-	for (unsigned cpu = 0; cpu < options_.cpus; ++cpu) {
-		edc_ring &ring = area(cpu).level[0].ring; // no probe writes it now
-		if (!ring.opened)
-			continue; // what is before its first block is unknown anyway
-		++marked;
-		ring.discarded++;
-		ring.last_time = std::max<__u64>(ring.last_time, since);
-		ring.begin_time = ring.last_time - EDC_BLOCK_MAX_TICKS; // the next token opens a block
-	}
+	const unsigned marked = mark_gaps(since);
 	for (const std::string &name : attached_) {
-		bpf_program *program = bpf_object__find_program_by_name(skeleton_->obj, name.c_str());
+		bpf_program *program = programs_.find(name);
 		if (program && !is_fault_event(program))
 			attach_program(program);
 	}
-	for (unsigned cpu = 0; cpu < options_.cpus; ++cpu)
-		__atomic_store_n(&area(cpu).reader.stopped, 0, __ATOMIC_SEQ_CST);
+	stop_probes(false);
 	fault_events_.enable();
 	return marked;
 }

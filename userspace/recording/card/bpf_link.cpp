@@ -38,6 +38,11 @@ void LinkDeleter::operator()(bpf_link *link) const
 	bpf_link__destroy(link);
 }
 
+void RingBufferDeleter::operator()(ring_buffer *ring) const
+{
+	ring_buffer__free(ring);
+}
+
 Link link_to_event(bpf_program *program, const Fd &event)
 {
 	Fd fd(::dup(event.get()));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The attachment of a BPF program, which ends with the link, and why the kernel refused one. Used by the files that
-// attach one.
+// The attachment of a BPF program, which ends with the link, and why the kernel refused one; the reader's end of a BPF
+// ring buffer.
 #pragma once
 
 #include <memory>
@@ -10,6 +10,7 @@
 
 struct bpf_link;
 struct bpf_program;
+struct ring_buffer;
 
 namespace monitor::card {
 
@@ -17,6 +18,11 @@ struct LinkDeleter {
 	void operator()(bpf_link *link) const;
 };
 using Link = std::unique_ptr<bpf_link, LinkDeleter>;
+
+struct RingBufferDeleter {
+	void operator()(ring_buffer *ring) const;
+};
+using RingBuffer = std::unique_ptr<ring_buffer, RingBufferDeleter>;
 
 // Runs the program when the perf event occurs, and enables that. Throws Error.
 Link link_to_event(bpf_program *program, const Fd &event);

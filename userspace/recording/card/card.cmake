@@ -30,19 +30,20 @@ endforeach()
 add_library(monitor_card STATIC
   ${CMAKE_CURRENT_LIST_DIR}/bpf_card.cpp
   ${CMAKE_CURRENT_LIST_DIR}/bpf_card_attach.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/bpf_card_load.cpp
   ${CMAKE_CURRENT_LIST_DIR}/bpf_link.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/card_memory.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/card_programs.cpp
   ${CMAKE_CURRENT_LIST_DIR}/classes.cpp
   ${CMAKE_CURRENT_LIST_DIR}/cpu_events.cpp
   ${CMAKE_CURRENT_LIST_DIR}/event_opener.cpp
   ${CMAKE_CURRENT_LIST_DIR}/fault_events.cpp
   ${CMAKE_CURRENT_LIST_DIR}/function_probes.cpp
   ${CMAKE_CURRENT_LIST_DIR}/kernel_features.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/late_cpus.cpp
   ${CMAKE_CURRENT_LIST_DIR}/module_card.cpp
   ${CMAKE_CURRENT_LIST_DIR}/own_code_offsets.cpp
   ${CMAKE_CURRENT_LIST_DIR}/preemption.cpp
   ${CMAKE_CURRENT_LIST_DIR}/preflight_checks.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/program_ring.cpp
   ${CMAKE_CURRENT_LIST_DIR}/reset_events.cpp
   ${CMAKE_CURRENT_LIST_DIR}/ring_layout.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sample_timers.cpp
@@ -52,7 +53,7 @@ add_library(monitor_card STATIC
   ${CMAKE_BINARY_DIR}/generated/preemption.skel.h)
 # Tests have a card of their own in its place (tests/record), so its files are members of their own.
 set_source_files_properties(
-  ${CMAKE_CURRENT_LIST_DIR}/bpf_card.cpp ${CMAKE_CURRENT_LIST_DIR}/bpf_card_attach.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/bpf_card_load.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  ${CMAKE_CURRENT_LIST_DIR}/bpf_card.cpp ${CMAKE_CURRENT_LIST_DIR}/bpf_card_attach.cpp ${CMAKE_CURRENT_LIST_DIR}/card_memory.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/card_programs.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 target_include_directories(monitor_card PRIVATE ${CMAKE_BINARY_DIR}/generated)
 target_link_libraries(monitor_card PUBLIC monitor_recorder monitor_base compiled_fmt PRIVATE bpf elf z Threads::Threads)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What the name or the section of a BPF program means (bpf/card.bpf.c): the event class that it posts, and how it
-// differs from the usual one. Used by bpf_card*.cpp.
+// differs from the usual one.
 #pragma once
 
 #include <cstring>

@@ -2,6 +2,7 @@
 #include "ring_layout.h"
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 
 namespace monitor::card {
@@ -20,6 +21,20 @@ std::array<std::uint64_t, EDC_CARD_RINGS> blocks_by_ring(std::uint64_t blocks, b
 	}
 	by_ring[0] = blocks - std::accumulate(by_ring.begin(), by_ring.end(), std::uint64_t(0));
 	return by_ring;
+}
+
+void lay_out(edc_cpu &area, unsigned cpu, std::uint64_t blocks, unsigned rings)
+{
+	const auto by_ring = blocks_by_ring(blocks, rings > EDC_CARD_LEVELS);
+	std::memset(&area, 0, sizeof area);
+	std::uint64_t offset = EDC_CPU_HEADER;
+	for (unsigned level = 0; level < rings; ++level) {
+		edc_ring &ring = area.level[level].ring;
+		ring.first = offset;
+		ring.blocks = by_ring[level];
+		ring.stream_instance_id = 1 + cpu * rings + level;
+		offset += by_ring[level] * EDC_BLOCK_SIZE;
+	}
 }
 
 } // namespace monitor::card

@@ -85,7 +85,9 @@ StackProbes::StackProbes(::card *skeleton, const StackOptions &options, unsigned
 
 void StackProbes::configure()
 {
-	bpf_program__set_autoload(skeleton_->progs.stack_sample, options_.timer_hz != 0);
+	const auto &progs = skeleton_->progs;
+	bpf_program__set_autoload(progs.stack_sample, options_.timer_hz != 0);
+	bpf_program__set_autoload(progs.own_fault, options_.any() && bpf_program__autoload(progs.page_fault_kernel));
 	if (!options_.any())
 		return;
 	skeleton_->rodata->stacks_on = 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The part of the BPF card that takes stacks (bpf/stack.bpf.h): which events have one, the timer of each CPU, and the
-// memory in which the recorder tells the probes how to walk a program's stack. Owned by BpfCard; the memory is filled
-// by userspace/recording/stacks/.
+// memory in which the recorder tells the probes how to walk a program's stack. The memory is filled by
+// userspace/recording/stacks/.
 #pragma once
 
 #include <array>
@@ -46,7 +46,7 @@ class StackProbes {
 public:
 	StackProbes(::card *skeleton, const StackOptions &options, unsigned cpus);
 
-	// Between opening and loading.
+	// Between opening and loading, when it is known whether page_fault_kernel is loaded.
 	void configure();
 	// After loading.
 	void map();

@@ -23,7 +23,7 @@ constexpr SnapshotRequest::By by_trigger = SnapshotRequest::By::trigger;
 
 Flight::Flight(FlightParts parts)
     : parts_(std::move(parts)), start_clock_(describe_clock(parts_.steering)),
-      frequency_hz_(parts_.steering.frequency_hz()), words_(card::payload_words(parts_.card.counters_in_set())),
+      frequency_hz_(parts_.steering.frequency_hz()), words_(card::payload_words(parts_.card.options().counters_in_set)),
       pool_(parts_.pool_blocks),
       recorder_(parts_.card, parts_.users, parts_.steering, parts_.failure, parts_.uuid, parts_.kernel_streams.size(),
 		std::uint64_t(parts_.pool_blocks) * EDC_BLOCK_SIZE, words_, parts_.fired)

@@ -29,7 +29,7 @@ constexpr double kept_longer_ns = 1e9;         // than the oldest block of a rin
 
 } // namespace
 
-FlightRecorder::FlightRecorder(card::BpfCard &card, card::UserCard *users, ClockSteering &steering, Failure &failure,
+FlightRecorder::FlightRecorder(card::CardMemory &card, card::UserCard *users, ClockSteering &steering, Failure &failure,
 			       const std::array<std::uint8_t, 16> &uuid, std::size_t kernel_streams,
 			       std::uint64_t kept_bytes, const card::PayloadWords &words, Triggers *triggers)
     : card_(card), users_(users), steering_(steering), failure_(failure), uuid_(uuid), kernel_streams_(kernel_streams),

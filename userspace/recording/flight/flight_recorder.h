@@ -33,7 +33,7 @@ namespace monitor::record {
 class FlightRecorder {
 public:
 	// `kernel_streams`: how many have fixed numbers. `kept_bytes`: memory for blocks of programs. Throws Error.
-	FlightRecorder(card::BpfCard &card, card::UserCard *users, ClockSteering &steering, Failure &failure,
+	FlightRecorder(card::CardMemory &card, card::UserCard *users, ClockSteering &steering, Failure &failure,
 		       const std::array<std::uint8_t, 16> &uuid, std::size_t kernel_streams, std::uint64_t kept_bytes,
 		       const card::PayloadWords &words, Triggers *triggers);
 	~FlightRecorder() { stop(); }
@@ -86,7 +86,7 @@ private:
 	void add_own(std::vector<OwnBlock> &to, StreamNumber stream, const std::byte *block, bool is_user) const;
 	void number_own();
 
-	card::BpfCard &card_;
+	card::CardMemory &card_;
 	card::UserCard *users_;
 	ClockSteering &steering_;
 	Failure &failure_;

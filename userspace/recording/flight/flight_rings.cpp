@@ -36,7 +36,7 @@ edc_block header_of(const std::byte *block)
 
 } // namespace
 
-FlightRings::FlightRings(card::BpfCard &card) : card_(card)
+FlightRings::FlightRings(card::CardMemory &card) : card_(card)
 {
 	for (unsigned cpu = 0; cpu < card_.cpus(); ++cpu)
 		for (unsigned level = 0; level < card_.rings(); ++level)

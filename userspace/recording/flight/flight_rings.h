@@ -11,7 +11,7 @@
 #include <functional>
 #include <vector>
 
-#include "recording/card/bpf_card.h"
+#include "recording/card/card_memory.h"
 #include "recording/rings/blocks.h"
 
 namespace monitor::record {
@@ -32,7 +32,7 @@ public:
 	// False if there is no room for the block now.
 	using Push = std::function<bool(StreamNumber stream, const std::byte *block)>;
 
-	explicit FlightRings(card::BpfCard &card);
+	explicit FlightRings(card::CardMemory &card);
 
 	// From now on, or since a trigger fired, nothing is overwritten: the rings keep their newest blocks, and
 	// discard once they are full.
@@ -76,7 +76,7 @@ private:
 	bool pass_on(std::size_t i, std::byte *copy, const Push &push);
 	void order() const;
 
-	card::BpfCard &card_;
+	card::CardMemory &card_;
 	std::uint64_t holds_ = 0;
 	std::vector<RingPart> parts_; // by CPU, then by ring
 	std::vector<Place> places_;   // likewise

@@ -36,7 +36,7 @@ constexpr int syncs_per_control_block = 10;        // a killed recording lacks a
 
 } // namespace
 
-Drain::Drain(card::BpfCard *card, card::UserCard *users, BlockPool &pool, ControlStream &control,
+Drain::Drain(card::CardMemory *card, card::UserCard *users, BlockPool &pool, ControlStream &control,
 	     ClockSteering &steering, Failure &failure)
     : card_(card), users_(users), push_user_([this](std::uint32_t stream, const std::byte *block) {
 	      return give(stream, block, pool_.blocks() / kept_for_kernel);

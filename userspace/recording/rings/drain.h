@@ -20,7 +20,7 @@
 #include "clock.h"
 #include "control_stream.h"
 #include "failure.h"
-#include "recording/card/bpf_card.h"
+#include "recording/card/card_memory.h"
 #include "recording/user_card/user_card.h"
 
 namespace monitor::record {
@@ -28,7 +28,7 @@ namespace monitor::record {
 class Drain {
 public:
 	// Either card may be missing. An error that ends the thread before stop() is reported to `failure`.
-	Drain(card::BpfCard *card, card::UserCard *users, BlockPool &pool, ControlStream &control,
+	Drain(card::CardMemory *card, card::UserCard *users, BlockPool &pool, ControlStream &control,
 	      ClockSteering &steering, Failure &failure);
 	~Drain() { stop(); }
 
@@ -105,7 +105,7 @@ private:
 	void advance_sink();
 	void finish_sink(const std::function<void()> &finish);
 
-	card::BpfCard *card_;
+	card::CardMemory *card_;
 	card::UserCard *users_;
 	card::UserCard::MakeStream make_stream_;
 	card::UserCard::Push push_user_, show_user_; // show_user_: with a sink only

@@ -3,7 +3,7 @@
 
 namespace monitor::record {
 
-std::vector<EventCount> event_counts(const std::vector<NamedExpression> &counts, const card::BpfCard *card,
+std::vector<EventCount> event_counts(const std::vector<NamedExpression> &counts, const card::CardMemory *card,
 				     const card::UserCard *users)
 {
 	std::vector<EventCount> all;

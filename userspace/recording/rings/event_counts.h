@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/recording_file/event_counts.h"
-#include "recording/card/bpf_card.h"
+#include "recording/card/card_memory.h"
 #include "recording/user_card/user_card.h"
 
 namespace monitor::record {
@@ -14,7 +14,7 @@ namespace monitor::record {
 using recording_file::EventCount;
 
 // Either card may be missing.
-std::vector<EventCount> event_counts(const std::vector<NamedExpression> &counts, const card::BpfCard *card,
+std::vector<EventCount> event_counts(const std::vector<NamedExpression> &counts, const card::CardMemory *card,
 				     const card::UserCard *users);
 
 } // namespace monitor::record

@@ -35,7 +35,7 @@ void add(EventTime &all, const edc_timed &timed)
 
 } // namespace
 
-std::vector<EventTime> event_times(const std::vector<NamedTime> &times, const card::BpfCard *card)
+std::vector<EventTime> event_times(const std::vector<NamedTime> &times, const card::CardMemory *card)
 {
 	std::vector<EventTime> all;
 	for (std::size_t i = 0; i < times.size(); ++i) {

@@ -6,13 +6,13 @@
 #include <vector>
 
 #include "base/recording_file/event_counts.h"
-#include "recording/card/bpf_card.h"
+#include "recording/card/card_memory.h"
 
 namespace monitor::record {
 
 using recording_file::EventTime;
 
 // Without a card there is nothing.
-std::vector<EventTime> event_times(const std::vector<NamedTime> &times, const card::BpfCard *card);
+std::vector<EventTime> event_times(const std::vector<NamedTime> &times, const card::CardMemory *card);
 
 } // namespace monitor::record

@@ -193,8 +193,8 @@ void Session::name_new_cgroups()
 	if (card_ && card_->new_cgroups() < 0)
 		cgroups_.collect();
 	else if (card_)
-		card_->take_new_cgroups(
-		    [this](const edc_new_cgroup &group) { cgroups_.add(group.id, group.parent, group.name); });
+		for (const edc_new_cgroup &group : card_->take_new_cgroups())
+			cgroups_.add(group.id, group.parent, group.name);
 }
 
 // Threads that were created while nothing was stored have no names: after each pause those there are are listed again.

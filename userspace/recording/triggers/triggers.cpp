@@ -104,10 +104,10 @@ void Triggers::fire(std::size_t trigger, std::uint64_t began, std::uint64_t key,
 void Triggers::stop_or_start(Firing &firing, std::uint64_t time)
 {
 	if (triggers_[firing.trigger].stops())
-		card_.pause(time);
+		card_.pause_storing(time);
 	if (!triggers_[firing.trigger].starts())
 		return;
-	firing.paused = card_.resume();
+	firing.paused = card_.resume_storing();
 	ended_.number += firing.paused != 0;
 	ended_.ticks += firing.paused ? time - std::min(time, firing.paused) : 0;
 }
@@ -118,7 +118,7 @@ void Triggers::end_pause(const Sync &end)
 	Firing ended;
 	ended.trigger = EDC_TRIGGERS; // none: it has a token of the pause only
 	ended.at = end;
-	ended.paused = card_.resume();
+	ended.paused = card_.resume_storing();
 	if (!ended.paused)
 		return;
 	++ended_.number;
