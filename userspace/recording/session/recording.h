@@ -8,7 +8,7 @@
 // start(): directory, command (held back), card, preflight, privileges dropped, threads started, initial state
 // recorded, command released. wait(): drain -> pool -> writer; then the final counts, the probes detached, the rest of
 // the rings, the final description. Killed at any instant, it leaves a readable trace that says `incomplete`.
-// Its steps are in recording_start.cpp, recording.cpp and recording_end.cpp, its state is in session.h.
+// Its steps and its state are in session.h.
 // Invariant: one recording for each process, because privileges that were dropped do not come back.
 #pragma once
 
@@ -66,6 +66,7 @@ struct Options {
 
 	std::optional<FlightOptions> flight; // --flight
 
+	BlockSink *sink() const { return states ? states.get() : live.get(); }
 	bool filtering() const { return only_command || !pids.empty(); }
 };
 

@@ -14,8 +14,10 @@ add_custom_command(
 
 add_library(monitor_session STATIC
   ${CMAKE_CURRENT_LIST_DIR}/card_options.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/card_trials.cpp
   ${CMAKE_CURRENT_LIST_DIR}/cgroup_names.cpp
   ${CMAKE_CURRENT_LIST_DIR}/command.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/description.cpp
   ${CMAKE_CURRENT_LIST_DIR}/ending.cpp
   ${CMAKE_CURRENT_LIST_DIR}/function_budget.cpp
   ${CMAKE_CURRENT_LIST_DIR}/kernel_counts.cpp
@@ -25,11 +27,12 @@ add_library(monitor_session STATIC
   ${CMAKE_CURRENT_LIST_DIR}/proc_tasks.cpp
   ${CMAKE_CURRENT_LIST_DIR}/recorded_functions.cpp
   ${CMAKE_CURRENT_LIST_DIR}/recording.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/recording_end.cpp
   ${CMAKE_CURRENT_LIST_DIR}/recording_file.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/recording_start.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/session.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/session_start.cpp
   ${CMAKE_CURRENT_LIST_DIR}/stack_choice.cpp
   ${CMAKE_CURRENT_LIST_DIR}/state_streams.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/thread_lists.cpp
   ${SYSCALL_NAMES})
 target_include_directories(monitor_session PRIVATE ${CMAKE_BINARY_DIR}/generated)
 target_link_libraries(monitor_session PUBLIC monitor_flight monitor_triggers monitor_periods monitor_calibration monitor_counting monitor_functions)

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: MIT
-// What a recording consists of, and the steps of its life: recording_start.cpp has those until the command runs,
-// recording.cpp those while it runs, recording_end.cpp those after. Unless said otherwise they run in the main thread.
+// What a recording consists of, and the steps of its life: session_start.cpp has those until the command runs,
+// session.cpp the others. Unless said otherwise they run in the main thread.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/fd.h"
+#include "card_trials.h"
 #include "cgroup_names.h"
 #include "command.h"
+#include "description.h"
 #include "ending.h"
 #include "kernel_counts.h"
 #include "matched_events.h"
 #include "online_cpus.h"
 #include "recorded_functions.h"
 #include "recording.h"
-#include "recording/calibration/calibration.h"
 #include "recording/calibration/calibration_phases.h"
 #include "recording/card/bpf_card.h"
 #include "recording/counting/counters.h"
@@ -29,7 +29,6 @@
 #include "recording/periods/counted_periods.h"
 #include "recording/periods/lives.h"
 #include "recording/recorder/user.h"
-#include "recording/rings/block_sink.h"
 #include "recording/rings/blocks.h"
 #include "recording/rings/buffers.h"
 #include "recording/rings/clock.h"
@@ -44,6 +43,7 @@
 #include "recording/user_card/user_search.h"
 #include "recording_file.h"
 #include "state_streams.h"
+#include "thread_lists.h"
 
 namespace monitor::record {
 
@@ -58,9 +58,7 @@ public:
 	std::map<std::uint64_t, std::string> cgroups() const { return cgroups_.paths(); }
 
 private:
-	BlockSink *sink() const { return options_.states ? options_.states.get() : options_.live.get(); }
-
-	// recording_start.cpp
+	// session_start.cpp
 	void expect_possible() const;
 	void start_parts();
 	void start_recording();
@@ -72,7 +70,6 @@ private:
 	void prepare_matching();
 	void start_matching();
 	std::vector<std::string> environment_of_command() const;
-	void calibrate();
 	void load_card();
 	void prepare_stacks();
 	void prepare_late_cpus();
@@ -85,35 +82,20 @@ private:
 	void prepare_phases();
 	void start_counting();
 
-	// recording.cpp
-	std::string description(const ClockDescription &clock, const std::vector<card::UserClass> &classes) const;
-	std::string description(const std::vector<card::UserClass> &classes) const
-	{
-		return description(clock_, classes);
-	}
-	ClockDescription clock_of_files(const ClockDescription &own) const;
+	// session.cpp
 	void tell(const std::string &note) const;
 	void keep_budget();
 	void write_mappings(const Sync &sync);
-	void write_description();
-	void describe_again(const std::vector<card::UserClass> &classes);
-	void note_set_clock();
-	std::vector<edc_task> threads();
-	std::vector<card::UserClass> user_classes() const;
+	void describe();
 	void write_tasks(bool at_end);
 	KernelCounts read_counts_of_kernel();
 	void note_start();
 	void write_file() const;
 	void act();
 	void name_new_cgroups();
-	void list_after_pause();
-	void list_after_phase();
-	void write_listed();
 	void add_triggers(Contents &file) const;
 	void wait_for_end();
 	Progress progress() const;
-
-	// recording_end.cpp
 	void stop_threads();
 	void write_file_of(const Snapshot &snapshot, bool is_complete) const;
 	void end_flight();
@@ -121,7 +103,6 @@ private:
 	Sync end_parts();
 	void drain_rest();
 	void take_counts(const Sync &end);
-	void calibrate_again();
 	void fail(const std::string &why);
 	void release_command();
 
@@ -139,15 +120,14 @@ private:
 	RecordedFunctions functions_;
 	std::unique_ptr<MatchedEvents> matched_; // --filter, --count, --time
 	std::unique_ptr<card::BpfCard> card_;
-	card::CalibrationOptions calibration_;
+	std::optional<CardTrials> trials_; // of the card, as
+	std::optional<ThreadLists> threads_;
 	std::unique_ptr<card::UserCard> users_;
 	std::unique_ptr<card::UserSearch> search_;
+	std::unique_ptr<Description> description_;
 	std::unique_ptr<stacks::StackRecorder> stacks_;
 	std::unique_ptr<Counters> counters_;
-	edc_clock own_clock_{};       // used without a BPF card, whose memory has one
-	std::mutex description_lock_; // of the following, and of the file while there are several threads
-	ClockDescription clock_;
-	Fd clock_was_set_; // readable: since the file was written
+	edc_clock own_clock_{}; // used without a BPF card, whose memory has one
 	std::unique_ptr<ClockSteering> steering_;
 	Failure failure_;
 	std::unique_ptr<BlockPool> pool_;
@@ -163,10 +143,7 @@ private:
 	std::unique_ptr<CalibrationPhases> phases_; // --calibrate
 	std::unique_ptr<TriggerActs> acts_;
 	Fd announcement_;
-	std::string ended_by_;     // "": no trigger
-	std::uint64_t pauses_ = 0; // after which threads were listed
-	std::mutex listed_lock_;   // of:
-	std::vector<edc_task> listed_;
+	std::string ended_by_; // "": no trigger
 	std::array<std::uint8_t, 16> uuid_;
 	std::uint64_t cpu_before_ns_ = 0;
 	bool dropped_ = false;

@@ -9,7 +9,6 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/eventfd.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
@@ -19,10 +18,7 @@
 #include "card_options.h"
 #include "monitor/function_table.h"
 #include "online_cpus.h"
-#include "recording/calibration/preflight.h"
-#include "recording/calibration/witness.h"
 #include "recording/card/preflight_checks.h"
-#include "recording/counting/counter_classes.h"
 #include "recording/recorder/confine.h"
 #include "recording/recorder/directory.h"
 #include "recording/recorder/process_numbers.h"
@@ -112,6 +108,8 @@ void Session::start_parts()
 	announcement_ = announce_recorder();
 	add_other_recorders(file_, other_recorders());
 	open_user_card();
+	description_ = std::make_unique<Description>(options_, uuid_, functions_, lives_ ? &*lives_ : nullptr,
+						     result_.directory, users_.get());
 	if (!options_.functions.empty())
 		find_functions();
 	expect_readable_programs();
@@ -243,11 +241,7 @@ void Session::prepare_matching()
 	if (!options_.matching)
 		return;
 	matched_ = std::make_unique<MatchedEvents>(
-	    options_,
-	    [this](const auto &classes) {
-		    const std::lock_guard guard(description_lock_);
-		    return description(classes);
-	    },
+	    options_, [this](const auto &classes) { return description_->text_with(classes); },
 	    [this](const std::string &note) { tell(note); });
 	matched_->expect_decidable(users_ != nullptr);
 }
@@ -291,27 +285,25 @@ void Session::load_card()
 	if (counters_)
 		counters_->give_to(*card_);
 	start_clock(card_->clock());
-	const card::Preflight test = card::preflight(*card_);
-	file_.attach = test.tp ? "tp" : "tp_btf";
-	file_.start_test = {test.calls, test.missing};
-	calibration_ = {test.tp, options.filtering, true, steering_->frequency_hz() / 1e9};
+	threads_.emplace(*card_, steering_->invariant_tsc(), options_.filtering());
+	trials_.emplace(*card_, steering_->frequency_hz(), file_);
 	if (options_.calibrates)
-		calibrate();
+		trials_->calibrate(functions_);
 	if (!options.functions.empty()) {
 		file_.functions = recorded_functions(functions_.found());
 		tell(functions_.summary());
 	}
-	file_.witness.start = card::witness_calls(*card_, test.tp, options.filtering);
+	trials_->witness();
 	settle_clock();
 	file_.misses.start = card_->misses();
 	if (options.counts_only)
 		counted_ = std::make_unique<CountedPeriods>(
 		    *card_, *options_.statistics, uuid_, [this] { return read_sync(steering_->invariant_tsc()); },
-		    [this] { return description(clock_of_files(describe_clock(*steering_)), {}); },
+		    [this] { return description_->text_of_files(describe_clock(*steering_), {}); },
 		    lives_ ? lives_->time_shift : 0, lives_ ? lives_->first_stream() : 0);
 	card_->prepare_task_lists(4);
 	start_matching();
-	card_->attach(test.tp);
+	card_->attach(trials_->tp());
 	if (options_.only_command)
 		card_->trace_process(command_->pid());
 	if (!options_.pids.empty())
@@ -332,13 +324,6 @@ void Session::start_clock(edc_clock &clock)
 	steering_->start(first_slope_ms);
 }
 
-void Session::calibrate()
-{
-	card::Calibration measured = card::calibrate(*card_, calibration_);
-	functions_.calibrated(measured);
-	add_calibration(file_, measured);
-}
-
 // Called some time later, when the slope is known better.
 void Session::settle_clock()
 {
@@ -352,7 +337,7 @@ void Session::start_matching()
 {
 	if (!matched_)
 		return;
-	clock_ = describe_clock(*steering_);
+	description_->set_clock(describe_clock(*steering_));
 	matched_->start(card_.get(), *steering_, file_);
 }
 
@@ -386,7 +371,7 @@ void Session::prepare_late_cpus()
 void Session::prepare_phases()
 {
 	phases_ = std::make_unique<CalibrationPhases>(*card_, steering_->invariant_tsc(), command_->pid(), failure_,
-						      [this] { list_after_phase(); });
+						      [this] { threads_->list_after_phase(); });
 }
 
 void Session::start_flight()
@@ -407,10 +392,10 @@ void Session::start_flight()
 	    .uuid = uuid_,
 	    .description =
 		[this](const ClockDescription &clock) {
-			clock_ = clock;
-			return description(user_classes());
+			description_->set_clock(clock);
+			return description_->text();
 		},
-	    .threads = [this] { return threads(); },
+	    .threads = [this] { return threads_->threads(); },
 	    .fired = triggers_.get(),
 	    .triggers = options_.matching ? options_.matching->request.triggers : std::vector<NamedTrigger>(),
 	    .write_names =
@@ -451,11 +436,11 @@ void Session::start_streams()
 	if (card_)
 		offline_.emplace(card_->cpus());
 	if (!options_.statistics)
-		clock_was_set_ = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+		description_->watch_clock();
 	drain_->set_before_sync([this, steps = std::size_t(0)](const Sync &sync) mutable {
 		const std::size_t steps_now = steering_->real_time_steps().size();
 		if (steps_now != std::exchange(steps, steps_now))
-			note_set_clock();
+			description_->note_set_clock(describe_clock(*steering_));
 		if (offline_)
 			for (const std::uint32_t cpu : offline_->look())
 				control_->cpu_offline(cpu, sync.time);
@@ -463,7 +448,8 @@ void Session::start_streams()
 			write_mappings(sync);
 		if (triggers_)
 			triggers_->write(*control_);
-		write_listed();
+		if (threads_)
+			threads_->write_listed(*control_);
 	});
 	if (matched_ && options_.matching->every_ns)
 		drain_->set_every(std::chrono::nanoseconds(options_.matching->every_ns), [this](const Sync &sync) {
@@ -489,10 +475,10 @@ void Session::start_recording()
 		file_.counting = recorded_counters(*options_.counting);
 		file_.counting->readings.start = counters_->read(false, steering_->invariant_tsc());
 	}
-	if (sink()) {
+	if (options_.sink()) {
 		LiveStart start;
-		clock_ = describe_clock(*steering_);
-		start.description = description(user_classes());
+		description_->set_clock(describe_clock(*steering_));
+		start.description = description_->text();
 		start.begin_time = steering_->first().time;
 		start.has_more_classes = users_ != nullptr;
 		if (card_)
@@ -511,21 +497,19 @@ void Session::start_recording()
 			}
 			if (stacks_)
 				start.stacks_ns = [memory = card_->stack_memory()] { return memory.spent_ns(); };
-			start.describe = [this] {
-				return description(clock_of_files(describe_clock(*steering_)), user_classes());
-			};
+			start.describe = [this] { return description_->text_of_files(describe_clock(*steering_)); };
 			start.name_cgroups = [this] { cgroups_.write(result_.directory); };
 			options_.live->start(start);
 		}
 	}
-	write_description();
+	describe();
 	write_file();
 	cgroups_.write(result_.directory);
 	cpu_before_ns_ = own_cpu_time_ns();
 	if (users_)
 		users_->start(static_cast<std::uint64_t>(steering_->frequency_hz()),
 			      spare_files(writer_->max_streams() + other_files),
-			      [this](const std::vector<card::UserClass> &classes) { describe_again(classes); });
+			      [this](const auto &classes) { description_->write_again(classes); });
 	if (card_)
 		file_.kernel_counts.start = read_counts_of_kernel();
 	write_tasks(false);
@@ -543,7 +527,7 @@ void Session::start_recording()
 void Session::start_counting()
 {
 	const auto hidden = std::ranges::count_if(
-	    threads(), [](const edc_task &task) { return (task.flags & EDC_THREAD_HIDDEN) != 0; });
+	    threads_->threads(), [](const edc_task &task) { return (task.flags & EDC_THREAD_HIDDEN) != 0; });
 	file_.statistics->hidden_threads = static_cast<std::uint64_t>(hidden);
 	drain_->write_nothing();
 	drain_->sync();

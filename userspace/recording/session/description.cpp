@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+#include "description.h"
+
+#include <utility>
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "metadata.h"
+#include "recording/counting/counter_classes.h"
+#include "recording/recorder/directory.h"
+
+namespace monitor::record {
+
+Description::Description(const Options &options, const std::array<std::uint8_t, 16> &uuid,
+			 const RecordedFunctions &functions, const EarlierLives *lives, std::string directory,
+			 const card::UserCard *users)
+    : options_(options), uuid_(uuid), functions_(functions), lives_(lives), directory_(std::move(directory)),
+      users_(users)
+{
+}
+
+std::string Description::text(const ClockDescription &clock, const Classes &classes) const
+{
+	const MatcherRequest request = options_.matching ? options_.matching->request : MatcherRequest();
+	const auto names = [](const auto &all) {
+		std::vector<std::string> of_all;
+		for (const auto &one : all)
+			of_all.push_back(one.name);
+		return of_all;
+	};
+	return metadata(uuid_, clock, counter_classes(options_.counting), classes, functions_.found().names(),
+			names(request.counts), names(request.times), names(request.triggers),
+			options_.states ? options_.states->state_names() : std::vector<std::string>());
+}
+
+std::string Description::text_with(const Classes &classes)
+{
+	const std::lock_guard guard(lock_);
+	return text(clock_, classes);
+}
+
+std::string Description::text_of_files(const ClockDescription &own, const Classes &classes) const
+{
+	return text(lives_ ? lives_->moved(own) : own, classes);
+}
+
+void Description::write() const
+{
+	replace_file(path(), text_of_files(clock_), 0600);
+}
+
+void Description::write_again(const Classes &classes)
+{
+	const std::lock_guard guard(lock_);
+	if (BlockSink *const sink = options_.sink())
+		sink->describe(text(clock_, classes));
+	try {
+		replace_file(path(), text_of_files(clock_, classes), 0600);
+	} catch (const Error &) {
+	}
+}
+
+void Description::watch_clock()
+{
+	clock_was_set_ = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+}
+
+void Description::note_set_clock(const ClockDescription &clock)
+{
+	{
+		const std::lock_guard guard(lock_);
+		clock_ = clock;
+		if (BlockSink *const sink = options_.sink())
+			sink->describe(text());
+	}
+	const std::uint64_t one = 1;
+	if (clock_was_set_)
+		static_cast<void>(::write(clock_was_set_.get(), &one, sizeof one));
+}
+
+void Description::follow_clock()
+{
+	std::uint64_t times;
+	if (clock_was_set_ && ::read(clock_was_set_.get(), &times, sizeof times) > 0)
+		write_again(user_classes());
+}
+
+} // namespace monitor::record

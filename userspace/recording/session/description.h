@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// The description of a recording's events, in TSDL: for who takes them meanwhile, and as the file `metadata`. It has
+// the clock as far as it is known; it is written again when programs bring classes, and when the clock was set.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+#include "recorded_functions.h"
+#include "recording.h"
+#include "recording/periods/lives.h"
+#include "recording/rings/clock.h"
+#include "recording/user_card/user_card.h"
+
+namespace monitor::record {
+
+class Description {
+public:
+	using Classes = std::vector<card::UserClass>;
+
+	// `lives`: null if the directory has no earlier ones. `users`: null: programs post no events.
+	Description(const Options &options, const std::array<std::uint8_t, 16> &uuid,
+		    const RecordedFunctions &functions, const EarlierLives *lives, std::string directory,
+		    const card::UserCard *users);
+
+	// Unless said otherwise, what follows is called while no other thread changes the clock.
+	void set_clock(const ClockDescription &clock) { clock_ = clock; }
+	std::string text() const { return text(clock_, user_classes()); }
+	// With the clock of the trace, if that is not this recording's own.
+	std::string text_of_files(const ClockDescription &own) const { return text_of_files(own, user_classes()); }
+	std::string text_of_files(const ClockDescription &own, const Classes &classes) const;
+	// The file. Throws Error.
+	void write() const;
+
+	// Any thread:
+	std::string text_with(const Classes &classes);
+	// The classes of programs are these. The writer reports a full disk.
+	void write_again(const Classes &classes);
+
+	// note_set_clock(): in the drain thread, which writes no such files; after watch_clock() fd() is readable then,
+	// and follow_clock() writes the file again. The description of a recording that is killed has the steps, too.
+	void watch_clock();
+	void note_set_clock(const ClockDescription &clock);
+	int fd() const { return clock_was_set_.get(); } // -1: statistics write theirs with each period
+	void follow_clock();
+
+private:
+	std::string text(const ClockDescription &clock, const Classes &classes) const;
+	Classes user_classes() const { return users_ ? users_->classes() : Classes(); }
+	std::string path() const { return directory_ + "/metadata"; }
+
+	const Options &options_;
+	const std::array<std::uint8_t, 16> uuid_;
+	const RecordedFunctions &functions_;
+	const EarlierLives *const lives_;
+	const std::string directory_;
+	const card::UserCard *const users_;
+	std::mutex lock_; // of the following, and of the file while there are several threads
+	ClockDescription clock_;
+	Fd clock_was_set_;
+};
+
+} // namespace monitor::record
