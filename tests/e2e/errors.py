@@ -312,17 +312,17 @@ def cut_traces():
 		for verb in ("report", "info"):
 			text = e2e.run(e2e.monitor, verb, removed.directory).stdout
 			e2e.expect("lost unknown" in text and "are not in the files" in text, f"{verb} of a trace with a stream {what}: {text}")
-	# And sparse: the time to read it is that of what was written. The hole is in the middle of the command, because what is
-	# later than that does not concern `stat`.
-	half = len(data) // 2 // 4096 * 4096
-	path.write_bytes(data[:half])
+	# And sparse: the time to read it is that of what was written. The hole begins early, because what is later than the
+	# command does not concern `stat`.
+	begin = 2 * 4096
+	path.write_bytes(data[:begin])
 	os.truncate(path, 1 << 40)
 	for verb in ("report", "list", "info", "stat", "check"):
 		done = e2e.run(e2e.monitor, verb, removed.directory, exit_code=1, timeout=10)
 		e2e.expect("packets were never written" in done.stdout + done.stderr, f"{verb} of a sparse stream: {done.stderr}")
 	with path.open("r+b") as stream: # the hole in the middle
-		stream.seek((1 << 40) - len(data) + half)
-		stream.write(data[half:])
+		stream.seek((1 << 40) - len(data) + begin)
+		stream.write(data[begin:])
 	counted = e2e.run(e2e.monitor, "stat", "--counts", "--json", removed.directory, exit_code=1, timeout=10).stdout
 	whole = e2e.run(e2e.monitor, "stat", "--counts", "--json", good.directory).stdout
 	tokens = [sum(row["count"] for row in json.loads(text)) for text in (counted, whole)]
