@@ -15,7 +15,7 @@
 #include "commands.h"
 #include "fleet/agent/agent.h"
 #include "fleet/wire/allowed_options.h"
-#include "record_commands/record_options.h"
+#include "record_commands/option_texts.h"
 
 namespace monitor {
 namespace {

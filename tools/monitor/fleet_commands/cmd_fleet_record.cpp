@@ -26,7 +26,7 @@
 #include "fleet_follow.h"
 #include "fleet_requests.h"
 #include "problems.h"
-#include "record_commands/record_options.h"
+#include "record_commands/option_texts.h"
 #include "terminal.h"
 #include "termination.h"
 

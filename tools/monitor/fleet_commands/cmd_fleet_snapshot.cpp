@@ -18,7 +18,7 @@
 #include "fleet/wire/names.h"
 #include "fleet_requests.h"
 #include "problems.h"
-#include "record_commands/record_options.h"
+#include "record_commands/option_texts.h"
 #include "terminal.h"
 
 namespace monitor {

@@ -15,11 +15,11 @@
 #include "base/error.h"
 #include "base/escape.h"
 #include "commands.h"
+#include "option_texts.h"
 #include "problems.h"
 #include "reading/events/trace.h"
 #include "ready_notice.h"
 #include "record_arguments.h"
-#include "record_options.h"
 #include "recording/session/recording.h"
 #include "terminal.h"
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <thread>
 
-#include "record_options.h"
+#include "option_texts.h"
 #include "recording/session/recording.h"
 
 namespace monitor {

@@ -1,117 +1,198 @@
 // SPDX-License-Identifier: MIT
-#include "record_options.h"
-
+// The options of `monitor record`, in the order of its help. What they mean together: record_arguments.cpp.
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
-#include <unistd.h>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include "base/error.h"
-#include "base/escape.h"
-#include "base/fd.h"
-#include "problems.h"
-#include "recording/card/classes.h"
+#include "help_format.h"
+#include "record_arguments.h"
+#include "stack_options.h"
 
 namespace monitor {
 namespace {
 
-constexpr long max_pid = 4194304;    // PID_MAX_LIMIT of the kernel
-constexpr std::size_t max_comm = 15; // TASK_COMM_LEN without its NUL
+constexpr double max_s = 1e9; // 31 years
 
-// The process that a thread belongs to, from /proc; 0: there is no such thread.
-long process_of(long tid)
+// An option that is only stored here.
+struct Stored {
+	const char *names, *shape; // shape: nullptr for a flag
+	std::variant<bool *, std::string *, std::optional<std::string> *, std::vector<std::string> *> value;
+	const char *about;
+};
+
+void add(CLI::App &command, std::initializer_list<Stored> options)
 {
-	const std::string status = read_text(fmt::format("/proc/{}/status", tid));
-	const std::size_t at = status.find("\nTgid:");
-	return at == std::string::npos ? 0 : std::strtol(status.c_str() + at + 6, nullptr, 10);
+	for (const Stored &option : options)
+		if (bool *const *flag = std::get_if<bool *>(&option.value))
+			command.add_flag(option.names, **flag, option.about);
+		else if (std::vector<std::string> *const *each = std::get_if<std::vector<std::string> *>(&option.value))
+			command.add_option(option.names, **each, option.about)
+			    ->option_text(option.shape)
+			    ->allow_extra_args(false);
+		else if (std::string *const *text = std::get_if<std::string *>(&option.value))
+			command.add_option(option.names, **text, option.about)->option_text(option.shape);
+		else
+			command
+			    .add_option(option.names, *std::get<std::optional<std::string> *>(option.value),
+					option.about)
+			    ->option_text(option.shape);
 }
 
-// Those whose first thread has this name, as ps shows it. The kernel keeps 15 bytes of one.
-std::vector<int> processes_called(const std::string &name)
+std::string duration_error(const std::string &text)
 {
-	std::vector<int> pids;
-	std::error_code error;
-	for (std::filesystem::directory_iterator entry("/proc", error), end; !error && entry != end;
-	     entry.increment(error)) {
-		const int pid = std::atoi(entry->path().filename().c_str());
-		if (pid > 0 && pid != ::getpid() &&
-		    read_text(entry->path().string() + "/comm") == name.substr(0, max_comm) + '\n')
-			pids.push_back(pid);
-	}
-	std::ranges::sort(pids);
-	return pids;
+	const double seconds = std::strtod(text.c_str(), nullptr);
+	return seconds > 0 && seconds <= max_s
+		   ? std::string()
+		   : fmt::format("{} is not a number of seconds above 0 and up to {}", text, max_s);
+}
+
+void add_selection(CLI::App &command, RecordArguments &to)
+{
+	add(command,
+	    {{"-o,--output", "DIR", &to.options.output, "trace directory (default: named by date and command)"},
+	     {"-e,--events", "FAMILY,...", &to.families, "event families (default: all but block)"}});
+	command.add_option("-d,--duration", to.options.duration_s, "stop after this many seconds")
+	    ->option_text("SECONDS")
+	    ->check(duration_error);
+	add(command,
+	    {{"-p,--pid", "PID|NAME,...|cmd", &to.selection,
+	      "record only these processes and their descendants, by number or name; cmd: CMD and its tree"},
+	     {"--filter", "EXPRESSION", &to.filter,
+	      "record only events for which this is true, decided where they happen; as for `monitor list`"},
+	     {"--count", "NAME=EXPRESSION", &to.counts,
+	      "count the events for which this is true, in the kernel, for `report DIR counts` and a table at the "
+	      "end; up to 64 times"},
+	     {"--time", "'NAME=START then END [per KEY]'", &to.times,
+	      "time from each event for which START is true to the next for which END is, in the kernel, for `report "
+	      "DIR counts` and a table at the end; KEY: tid, cpu, or a number that both have, such as pid=next_pid; "
+	      "up to 16 times"},
+	     {"--trigger", "'[NAME:] WHEN => DO[, DO...]'", &to.triggers,
+	      "when something happens, do something: snapshot (with --flight), mark, start, stop, sample, read, reset, "
+	      "stack, end, run, signal; see monitor-trigger(1); up to 16 times"},
+	     {"--triggers", "FILE", &to.trigger_files, "the triggers in this file"},
+	     {"--states", "TREE", &to.states,
+	      "also record which states of a tree, a file or a shipped one, the CPUs, threads or the machine are in, "
+	      "and for how long, for `monitor states DIR`"}});
+}
+
+void add_ways(CLI::App &command, RecordArguments &to)
+{
+	add(command,
+	    {{"--statistics", "TIME", &to.statistics,
+	      "no events: sums of each period of TIME, such as 60s, in one small file each, for `report DIR`"},
+	     {"--keep", "TIME", &to.keep,
+	      "with --statistics: remove periods older than TIME, such as 24h (default: keep 10000)"},
+	     {"--count-only", nullptr, &to.count_only,
+	      "with --statistics: only the number of events of each class, which the probes count without a clock and "
+	      "without storing anything; no times, and not who did it"},
+	     {"--flight", "[SIZE|TIME]", &to.flight,
+	      "flight recorder: keep only the newest events, in memory, and write them when `monitor snapshot` or "
+	      "SIGUSR1 asks for it; rings of SIZE in total, such as 256M, or snapshots of the last TIME, such as "
+	      "10s"}});
+	command.get_option("--flight")->expected(0, 1);
+	command.add_option("--snapshots", to.snapshots, "with --flight: end after N snapshots")
+	    ->option_text("N")
+	    ->check(CLI::Range(1u, 1'000'000u));
+	add(command,
+	    {{"--no-tokens", nullptr, &to.no_tokens, "with --count, --time or --states: record no events"},
+	     {"-m,--measure", "GROUP,...", &to.measurements,
+	      "counters to read: groups such as cpu,cache, or NAME=FORMULA (see `monitor events --groups`)"},
+	     {"--every", "TIME", &to.every,
+	      "with -m: also read the counters when a thread has run for TIME without a switch, such as 100ms; with "
+	      "--count or --time: also record what was counted and timed every TIME"},
+	     {"--reset-on", "EVENT,...", &to.reset_on,
+	      "with -m: also read the counters at these events, for `report DIR segments`: up to 4 tracepoints, or "
+	      "PATH:FUNCTION[%return]"}});
+	command
+	    .add_option("--ratio-format", to.ratio_format,
+			"with -m: exact counts, or ratios of 16 or 32 bits for small recordings (default: exact)")
+	    ->check(CLI::IsMember({"exact", "rems16", "rems32"}));
+	command
+	    .add_option("--card", to.options.card,
+			"what writes the kernel's events: bpf, module, or auto (the module if it is loaded)")
+	    ->check(CLI::IsMember({"auto", "bpf", "module"}));
+	add(command,
+	    {{"--sample-every", "TIME", &to.sample_every,
+	      "interrupt all CPUs every TIME, such as 10ms, at the same time, and record what each is doing, for "
+	      "`report DIR samples`"}});
+	add_stack_options(command, to.stacks,
+			  "who called whom, in programs and in the kernel, for `report DIR stacks`");
+	add(command,
+	    {{"--functions", "PATTERN,...", &to.functions,
+	      "calls of functions, for `report DIR activities`: of CMD's program or the one of -p by name, others as "
+	      "FILE:NAME; * and ? stand for any text or character"},
+	     {"--budget", "PERCENT", &to.budget,
+	      "if the events of --functions take more than this share of the CPU time that is used, stop recording the "
+	      "most expensive ones"}});
+}
+
+void add_surroundings(CLI::App &command, RecordArguments &to)
+{
+	add(command,
+	    {{"--buffer", "SIZE", &to.buffer, "memory for the rings and the pool together, such as 64M"},
+	     {"--max-size", "SIZE", &to.max_size, "stop when the trace reaches this size, such as 1G"},
+	     {"--note", "TEXT", &to.options.note, "text to store with the trace"},
+	     {"--user", nullptr, &to.options.everyone,
+	      "record the events of every instrumented program, not only of CMD's tree"},
+	     {"--user-only", nullptr, &to.options.user_only,
+	      "record only the events that instrumented programs post themselves; needs no privilege"},
+	     {"--calibrate", nullptr, &to.calibrate,
+	      "also measure the cost of an event in CMD itself: detach all probes for 8 to 32 ms at a time, 2 % of the "
+	      "time"},
+	     {"--no-calibration", nullptr, &to.no_calibration,
+	      "do not measure the cost of an event (0.3 s before and after), which is then unknown"}});
+	command
+	    .add_option("--notify-fd", to.notify_fd,
+			"for programs: write a line to this descriptor, a pipe, when everything is recorded, and end "
+			"when nobody reads it any more")
+	    ->option_text("FD")
+	    ->check(CLI::Range(0, 1'000'000));
+	command.add_flag("--force", to.options.force, "empty an existing trace directory first");
+	command.add_option("command", to.options.command, "command to run while recording")->option_text("CMD ...");
+	command.positionals_at_end();
+}
+
+// What `record --help` shows; --help-all shows all.
+void put_aside_rare_options(CLI::App &command)
+{
+	static constexpr std::string_view usual[] = {"--help",     "--help-all",  "--output", "--events",
+						     "--duration", "--pid",       "--filter", "--measure",
+						     "--stacks",   "--functions", "--flight", "--statistics"};
+	for (CLI::Option *option : command.get_options())
+		if (option->nonpositional() && std::ranges::find(usual, option->get_name()) == std::end(usual))
+			option->group(more_options);
 }
 
 } // namespace
 
-std::vector<std::string> split(const std::string &list)
+void add_record_options(CLI::App &command, RecordArguments &arguments)
 {
-	std::vector<std::string> parts;
-	for (std::size_t at = 0; at <= list.size();) {
-		const std::size_t comma = std::min(list.find(',', at), list.size());
-		parts.push_back(list.substr(at, comma - at));
-		at = comma + 1;
-	}
-	return parts;
-}
-
-std::vector<std::string> parse_families(const std::string &text)
-{
-	std::vector<std::string> chosen;
-	if (text.empty())
-		return chosen;
-	for (const std::string &name : split(text)) {
-		if (name == "sample")
-			throw Error("-e: use --sample-every TIME for samples, in addition to -e");
-		if (name == "stack")
-			throw Error("-e: use --stacks for stacks, in addition to -e");
-		if (name == "trigger")
-			throw Error("-e: use --trigger for triggers, in addition to -e");
-		if (name == "function")
-			throw Error("-e: use --functions for functions, in addition to -e");
-		bool known = false;
-		std::string all;
-		for (const card::Family &family : card::families()) {
-			known |= name == family.name;
-			all += all.empty() ? family.name : std::string(", ") + family.name;
-		}
-		if (!known)
-			throw Error(fmt::format("-e: unknown event family '{}'; the families are {}", name, all));
-		if (std::ranges::find(chosen, name) == chosen.end())
-			chosen.push_back(name);
-	}
-	return chosen;
-}
-
-int parse_process(const std::string &item, const char *option)
-{
-	char *end;
-	const long pid = std::strtol(item.c_str(), &end, 10);
-	if (item.empty() || *end || pid <= 0 || pid > max_pid)
-		throw Error(fmt::format("{}: '{}' is not a process id", option, item));
-	const long process = process_of(pid);
-	if (process == 0)
-		throw Error(fmt::format("{}: process {} does not exist or has exited", option, pid));
-	if (process != pid)
-		throw Error(
-		    fmt::format("{}: {} is a thread of process {}; use {} {}", option, pid, process, option, process));
-	return static_cast<int>(pid);
-}
-
-std::vector<int> parse_processes(const std::string &item, const char *or_what)
-{
-	if (!item.empty() && item.find_first_not_of("+-0123456789") == std::string::npos)
-		return {parse_process(item, "-p")};
-	const std::vector<int> pids = item.empty() ? std::vector<int>() : processes_called(item);
-	if (pids.empty())
-		throw Error(fmt::format("-p: '{}' is not a process id, and no process that runs has this name{}", item,
-					or_what));
-	print_note(fmt::format("monitor: -p {}: process{} {}\n", printable(item), pids.size() > 1 ? "es" : "",
-			       fmt::join(pids, ", ")));
-	return pids;
+	add_selection(command, arguments);
+	add_ways(command, arguments);
+	add_surroundings(command, arguments);
+	put_aside_rare_options(command);
+	command.footer(
+	    "Without CMD, recording stops after -d or at Ctrl-C. CMD runs as the user who called sudo; its exit code\n"
+	    "is passed on. 125: monitor failed, 126: CMD cannot be run, 127: CMD was not found.\n"
+	    "Examples:\n"
+	    "  sudo monitor record -- make -j8\n"
+	    "  sudo monitor record -d 10\n"
+	    "  sudo monitor record -m cpu,cache -- ./solver\n"
+	    "  sudo monitor record -m cpu --reset-on ./solver:step -- ./solver\n"
+	    "  sudo monitor record --calibrate -- ./solver\n"
+	    "  sudo monitor record -p cmd -e sched,syscall -o trace -- ./server\n"
+	    "  sudo monitor record --functions 'parse_*,libc.so.6:fopen' -- ./server\n"
+	    "  sudo monitor record -p 1234 -d 5\n"
+	    "  sudo monitor record --statistics 60s --keep 24h -o week\n"
+	    "  sudo monitor record --statistics 60s --count-only -o counts");
 }
 
 } // namespace monitor

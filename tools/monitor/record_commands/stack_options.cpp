@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "record_options.h"
+#include "option_texts.h"
 #include "recording/session/stack_choice.h"
 
 namespace monitor {

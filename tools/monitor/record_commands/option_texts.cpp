@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+#include "option_texts.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <unistd.h>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/error.h"
+#include "base/escape.h"
+#include "base/fd.h"
+#include "problems.h"
+#include "recording/card/classes.h"
+
+namespace monitor {
+namespace {
+
+constexpr long max_pid = 4194304;    // PID_MAX_LIMIT of the kernel
+constexpr std::size_t max_comm = 15; // TASK_COMM_LEN without its NUL
+
+// The process that a thread belongs to, from /proc; 0: there is no such thread.
+long process_of(long tid)
+{
+	const std::string status = read_text(fmt::format("/proc/{}/status", tid));
+	const std::size_t at = status.find("\nTgid:");
+	return at == std::string::npos ? 0 : std::strtol(status.c_str() + at + 6, nullptr, 10);
+}
+
+// Those whose first thread has this name, as ps shows it. The kernel keeps 15 bytes of one.
+std::vector<int> processes_called(const std::string &name)
+{
+	std::vector<int> pids;
+	std::error_code error;
+	for (std::filesystem::directory_iterator entry("/proc", error), end; !error && entry != end;
+	     entry.increment(error)) {
+		const int pid = std::atoi(entry->path().filename().c_str());
+		if (pid > 0 && pid != ::getpid() &&
+		    read_text(entry->path().string() + "/comm") == name.substr(0, max_comm) + '\n')
+			pids.push_back(pid);
+	}
+	std::ranges::sort(pids);
+	return pids;
+}
+
+} // namespace
+
+std::vector<std::string> split(const std::string &list)
+{
+	std::vector<std::string> parts;
+	for (std::size_t at = 0; at <= list.size();) {
+		const std::size_t comma = std::min(list.find(',', at), list.size());
+		parts.push_back(list.substr(at, comma - at));
+		at = comma + 1;
+	}
+	return parts;
+}
+
+std::vector<std::string> parse_families(const std::string &text)
+{
+	std::vector<std::string> chosen;
+	if (text.empty())
+		return chosen;
+	for (const std::string &name : split(text)) {
+		if (name == "sample")
+			throw Error("-e: use --sample-every TIME for samples, in addition to -e");
+		if (name == "stack")
+			throw Error("-e: use --stacks for stacks, in addition to -e");
+		if (name == "trigger")
+			throw Error("-e: use --trigger for triggers, in addition to -e");
+		if (name == "function")
+			throw Error("-e: use --functions for functions, in addition to -e");
+		bool known = false;
+		std::string all;
+		for (const card::Family &family : card::families()) {
+			known |= name == family.name;
+			all += all.empty() ? family.name : std::string(", ") + family.name;
+		}
+		if (!known)
+			throw Error(fmt::format("-e: unknown event family '{}'; the families are {}", name, all));
+		if (std::ranges::find(chosen, name) == chosen.end())
+			chosen.push_back(name);
+	}
+	return chosen;
+}
+
+int parse_process(const std::string &item, const char *option)
+{
+	char *end;
+	const long pid = std::strtol(item.c_str(), &end, 10);
+	if (item.empty() || *end || pid <= 0 || pid > max_pid)
+		throw Error(fmt::format("{}: '{}' is not a process id", option, item));
+	const long process = process_of(pid);
+	if (process == 0)
+		throw Error(fmt::format("{}: process {} does not exist or has exited", option, pid));
+	if (process != pid)
+		throw Error(
+		    fmt::format("{}: {} is a thread of process {}; use {} {}", option, pid, process, option, process));
+	return static_cast<int>(pid);
+}
+
+std::vector<int> parse_processes(const std::string &item, const char *or_what)
+{
+	if (!item.empty() && item.find_first_not_of("+-0123456789") == std::string::npos)
+		return {parse_process(item, "-p")};
+	const std::vector<int> pids = item.empty() ? std::vector<int>() : processes_called(item);
+	if (pids.empty())
+		throw Error(fmt::format("-p: '{}' is not a process id, and no process that runs has this name{}", item,
+					or_what));
+	print_note(fmt::format("monitor: -p {}: process{} {}\n", printable(item), pids.size() > 1 ? "es" : "",
+			       fmt::join(pids, ", ")));
+	return pids;
+}
+
+} // namespace monitor
