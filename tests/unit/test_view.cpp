@@ -386,6 +386,28 @@ TEST_CASE("view: of very many threads those that ran longest have rows, the othe
 	CHECK(ran(whole) == ran(few));
 }
 
+TEST_CASE("view: threads are in the group of their process's command, whatever they call themselves")
+{
+	history::History history;
+	for (const std::int32_t tid : {7, 8})
+		history.cpu(0).post(10, EDC_ID_SCHED_WAKEUP_NEW, 0,
+				    {history::pair(tid, 7), history::pair(1, 120), tid == 7 ? 0x61u : 0x62u, 0});
+	history.switches(0, 20, 0, 0, 7);
+	history.switches(0, 50, 7, 0, 8);
+	history.switches(0, 60, 8, 0, 0);
+	trace::Trace trace = samples::trace(history.all(), history::events);
+	analyze::ThreadFold fold(trace, history::make_info(0, 100, true, false));
+	view::Timeline timeline(fold.window_begin(), fold.window_end(), 2, 1 << 24);
+	fold.add(timeline);
+	analyze::feed(trace, fold);
+	timeline.finish(fold);
+	const view::Groups groups(timeline, {});
+	const auto &commands = groups.by(view::Groups::command);
+	REQUIRE(commands.size() == 1);
+	CHECK(commands[0].name == "a");
+	CHECK(commands[0].ran(timeline) == 40);
+}
+
 TEST_CASE("view: a thread's time is in the cgroup that it was in then, at every level")
 {
 	std::mt19937 random(29);

@@ -54,7 +54,6 @@ Groups::Groups(const Timeline &timeline, const std::map<std::uint64_t, std::stri
 		if (process.name.empty() || thread.tid == thread.tgid)
 			process.name = thread.name;
 		process.threads.push_back(place);
-		commands[thread.name].threads.push_back(place);
 		for (const Stay &stay : thread.stays) {
 			const auto path = cgroups.find(stay.cgroup);
 			Group &group = by_cgroup[path != cgroups.end() ? path->second
@@ -65,8 +64,11 @@ Groups::Groups(const Timeline &timeline, const std::map<std::uint64_t, std::stri
 				group.threads.push_back(place);
 		}
 	}
-	for (auto &[pid, group] : processes)
+	for (auto &[pid, group] : processes) { // whose threads may have names of their own
+		std::vector<std::uint32_t> &threads = commands[group.name].threads;
+		threads.insert(threads.end(), group.threads.begin(), group.threads.end());
 		groups_[process].push_back(std::move(group));
+	}
 	for (const auto &[by, groups] : {std::pair{command, &commands}, std::pair{cgroup, &by_cgroup}})
 		for (auto &[name, group] : *groups) {
 			group.name = name;
