@@ -323,7 +323,7 @@ def cut_traces():
 	with path.open("r+b") as stream: # the hole in the middle
 		stream.seek((1 << 40) - len(data) + begin)
 		stream.write(data[begin:])
-	counted = e2e.run(e2e.monitor, "stat", "--counts", "--json", removed.directory, exit_code=1, timeout=10).stdout
+	counted = e2e.run(e2e.monitor, "stat", "--counts", "--json", removed.directory, exit_code=None, timeout=10).stdout  # 1 if the hole concerns it
 	whole = e2e.run(e2e.monitor, "stat", "--counts", "--json", good.directory).stdout
 	tokens = [sum(row["count"] for row in json.loads(text)) for text in (counted, whole)]
 	e2e.equal("tokens around a hole", *tokens)
