@@ -107,7 +107,7 @@ TEST_CASE("pair text: how late the second event is, and that it does not come")
 			  Catch::Contains("leave out `within`"));
 	CHECK_THROWS_WITH(rules::parse_rules("rul: tid", "file"), Catch::Contains("Did you mean rule"));
 	CHECK_THROWS_WITH(rules::parse_rules("one: a then b per", "file"),
-			  Catch::StartsWith("file, line 1, column 13: "));
+			  Catch::StartsWith("file, line 1, pair of one, column 13: "));
 }
 
 TEST_CASE("pair text: several values in common, where they are not compared in probes")
@@ -151,12 +151,17 @@ TEST_CASE("pair text: what is not understood is refused with its place")
 	      "15: `within` and `per` are for `A then B`, `A not followed by B` and `N times`");
 	CHECK(refused("a == 1 then b == 2 then c").starts_with("25: `then` is too much here"));
 	CHECK(refused("a == 1 then b == 2 per k within 1s").starts_with("33: `within` is too much here"));
-	CHECK(refused("a == 1 then b == 2 within soon") == "27: soon is not a duration, such as 100ms");
+	CHECK(refused("a == 1 then b == 2 within soon") ==
+	      "27: soon is not a duration, such as 100ms, of 1 ns to 31 years");
 	CHECK(refused("a == 1 then b == 2 within 0ms").starts_with("27: 0ms is not"));
 	CHECK(refused("a == 1 then b == 2 per 7").starts_with("24: after `per` follows a key: tid, cpu"));
 	CHECK(refused("a == 1 then b == 2 per a, b = c") == "pair: there are not as many names before = as after it");
 	CHECK(refused("a == 1 then b == 2 per a = b = c") == "pair: a key has at most 2 sides");
 	CHECK(refused("a == 1 then").starts_with("12: a condition is missing"));
+	CHECK(refused("a == 1 then within 1s").ends_with("then .. or `then`, and the second"));
+	CHECK(refused("a == 1 as w").starts_with("11: a name for the first event is for `then`"));
+	CHECK(refused("a == 1 as w 3 times within 1s").ends_with("and `within T` after it"));
+	CHECK(refused(std::string(20000, 'a')) == "pair: a pair of events has at most 16384 bytes");
 	CHECK(refused("").starts_with("1: a condition is missing"));
 	CHECK(refused("a == 1 5000 times within 1s").starts_with("19: write a number from 2"));
 	CHECK(refused("a == 1 as w then b == 2").starts_with("18: after `as NAME` the second condition"));

@@ -38,6 +38,9 @@ std::size_t distance(const std::string &a, const std::string &b)
 
 std::string suggestions(const std::string &name, const std::vector<std::string> &known)
 {
+	constexpr std::size_t max_bytes = 200; // longer than any name that somebody mistypes
+	if (name.size() > max_bytes)
+		return "";
 	const std::string wanted = lower(name);
 	std::vector<std::pair<std::size_t, std::string>> near;
 	for (const std::string &candidate : known) {

@@ -8,6 +8,7 @@
 
 #include "base/data_files.h"
 #include "base/error.h"
+#include "base/escape.h"
 #include "base/fd.h"
 #include "base/keyed_lines.h"
 #include "base/suggestions.h"
@@ -70,7 +71,7 @@ private:
 	// NAME: PAIR
 	void take_pair(const std::string &name, const std::string &value)
 	{
-		const filter::PairText pair = filter::parse_pair(value, where());
+		const filter::PairText pair = filter::parse_pair(value, where() + ", pair of " + printable(name));
 		begin(name);
 		add("when", pair.start);
 		add(pair.kind == filter::PairText::Kind::then ? "then" : "never", pair.end);

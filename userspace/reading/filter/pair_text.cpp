@@ -21,16 +21,24 @@ bool is_key_name(std::string_view text)
 	return is_name(text, "-.:");
 }
 
-// A field may have the name of one of these: where a condition expects a value.
-bool is_field(std::string_view word, const std::vector<Outside::Part> &before)
+constexpr std::size_t max_bytes = 16384; // as a trigger may have
+constexpr std::string_view operator_signs = "=<>~&|^+-*/%!";
+
+// A field may have the name of one of these: where a condition expects a value. `after`: what follows the word.
+bool is_field(std::string_view word, std::string_view after, const Outside::Part &before)
 {
 	if (word != "as" && word != "times" && word != "within" && word != "per")
 		return false;
-	const std::string_view text = before.back().text;
+	const std::string_view text = before.text;
+	if (text.empty() && (before.separator == "as" || before.separator == "per"))
+		return true; // the name of the first event, of a key
+	if (text.empty())
+		return before.separator != "times" && !after.empty() &&
+		       operator_signs.find(after[0]) != operator_signs.npos;
+	if (operator_signs.find(text.back()) != operator_signs.npos)
+		return true;
 	const std::string_view last = text.substr(text.find_last_of(" \t\r\n)") + 1);
-	return (text.empty() && before.back().separator != "times") ||
-	       std::string_view("=<>~&|^+-*/%!").find(text.back()) != std::string_view::npos || last == "and" ||
-	       last == "or" || last == "not";
+	return last == "and" || last == "or" || last == "not";
 }
 
 class PairParser {
@@ -39,19 +47,23 @@ public:
 
 	PairText parse()
 	{
+		if (text_.size() > max_bytes)
+			throw Error(fmt::format("{}: a pair of events has at most {} bytes", subject_, max_bytes));
 		const Outside outside(text_);
 		if (outside.open_quote() != Outside::npos)
 			fail(outside.open_quote(), "this quoted text does not end");
 		std::vector<Outside::Part> parts;
 		for (Outside::Part &part :
 		     outside.split({"not followed by", "followed by", "then", "..", "as", "times", "within", "per"}))
-			if (is_field(part.separator, parts))
+			if (!parts.empty() && is_field(part.separator, part.text, parts.back()))
 				parts.back().text = trimmed(
 				    text_.substr(parts.back().at, part.at + part.text.size() - parts.back().at));
 			else
 				parts.push_back(std::move(part));
 		for (const Outside::Part &part : parts)
 			take(part);
+		if (!role_.empty() && made_.kind != PairText::Kind::then && made_.kind != PairText::Kind::missing)
+			fail(role_at_, "a name for the first event is for `then` and `not followed by`");
 		return std::move(made_);
 	}
 
@@ -72,16 +84,18 @@ private:
 		if ((!is_first && !is_limit) || (word == "within" && made_.within_ns) || (is_limit && has_key_) ||
 		    (word == "as" && !role_.empty()))
 			fail(part.at, fmt::format("`{}` is too much here: write A then B [within T] [per KEY]", word));
-		if (word == "within")
+		if (word == "within") {
 			take_duration(part);
-		else if (word == "per")
+		} else if (word == "per") {
 			take_key(part);
-		else if (word == "times")
+		} else if (word == "times") {
 			take_times(part);
-		else if (word == "as")
+		} else if (word == "as") {
 			role_ = part.text + '.';
-		else
+			role_at_ = part.at;
+		} else {
 			take_condition(part);
+		}
 	}
 
 	void take_condition(const Outside::Part &part)
@@ -103,7 +117,7 @@ private:
 		const std::int64_t ns = ns_of(part.text).value_or(0);
 		made_.within_ns = static_cast<std::uint64_t>(ns);
 		if (ns <= 0)
-			fail(part.at, readable(part.text) + " is not a duration, such as 100ms");
+			fail(part.at, readable(part.text) + " is not a duration, such as 100ms, of 1 ns to 31 years");
 	}
 
 	void take_key(const Outside::Part &part)
@@ -159,6 +173,7 @@ private:
 	const std::string_view text_;
 	const std::string &subject_;
 	std::string role_; // with a point; "": the first event has no name
+	std::size_t role_at_ = 0;
 	bool has_key_ = false;
 	PairText made_;
 };
