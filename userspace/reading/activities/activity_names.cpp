@@ -89,7 +89,7 @@ void ActivityNames::add(const trace::Description &description)
 	find_functions(description);
 }
 
-// The kernel's probes and patched functions (recording/preload/post.c) tell the same in events of their own.
+// The kernel's probes and patched functions (recording/preload/post.c) report the same in events of their own.
 void ActivityNames::find_functions(const trace::Description &description)
 {
 	for (const auto &cls : description.classes()) {

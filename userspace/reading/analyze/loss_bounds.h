@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Until when a fold (thread_fold.h) may lack tokens: of a CPU, of any CPU, of programs. The end of a gap may be unknown
-// when it begins; it is then open until gap_ended().
+// Until when a fold (thread_fold.h) may lack tokens: those of one CPU, which say what ran there; those of any CPU, on
+// which a thread may have run unseen; and those of programs. The end of a gap may be unknown when it begins; it is then
+// open until gap_ended().
 #pragma once
 
 #include <algorithm>

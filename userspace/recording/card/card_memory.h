@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The memory that the probes of a card share with the recorder: an area of each CPU with its rings and counts, which
-// processes are recorded, and what times and triggers remember. The card's own, or the kernel module's. One thread
-// reads the rings.
+// processes are recorded, and what times and triggers remember. It is in maps of the BPF programs, or the kernel
+// module's. One thread reads the rings.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ namespace monitor::card {
 
 class CardMemory {
 public:
-	// Opens the module's if it is to be that.
+	// Opens the kernel module if the options ask for it.
 	explicit CardMemory(const CardOptions &options);
 
 	const CardOptions &options() const { return options_; }

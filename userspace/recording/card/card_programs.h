@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The programs of a BPF card: opens them, selects those to load according to what is recorded and what the kernel has,
-// tells them how, and loads them.
+// sets their constants, and loads them.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What is tried with the kernel's card before and after a recording, while nothing is recorded: whether it loses system
-// calls, what an event costs, and a witness of calls.
+// calls, what an event costs, and whether the probes see calls of a known number (recording/calibration/witness.h).
 #pragma once
 
 #include "base/recording_file/contents.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The description of a recording's events, in TSDL: for who takes them meanwhile, and as the file `metadata`. It has
+// The description of a recording's events, in TSDL: for readers in memory, and as the file `metadata`. It has
 // the clock as far as it is known; it is written again when programs bring classes, and when the clock was set.
 #pragma once
 
@@ -30,7 +30,7 @@ public:
 	// Unless said otherwise, what follows is called while no other thread changes the clock.
 	void set_clock(const ClockDescription &clock) { clock_ = clock; }
 	std::string text() const { return text(clock_, user_classes()); }
-	// With the clock of the trace, if that is not this recording's own.
+	// With the clock of the first life in the directory, if there were some (recording/periods/lives.h).
 	std::string text_of_files(const ClockDescription &own) const { return text_of_files(own, user_classes()); }
 	std::string text_of_files(const ClockDescription &own, const Classes &classes) const;
 	// The file. Throws Error.

@@ -120,7 +120,7 @@ private:
 	RecordedFunctions functions_;
 	std::unique_ptr<MatchedEvents> matched_; // --filter, --count, --time
 	std::unique_ptr<card::BpfCard> card_;
-	std::optional<CardTrials> trials_; // of the card, as
+	std::optional<CardTrials> trials_; // before and after the recording
 	std::optional<ThreadLists> threads_;
 	std::unique_ptr<card::UserCard> users_;
 	std::unique_ptr<card::UserSearch> search_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Lists of the threads that there are: with their states and counts at both ends of a recording, and in between of
-// those that were created while nothing was recorded, which would have no names.
+// Lists of the threads that there are: with their states and counts at both ends of a recording, and again after each
+// pause in between, as threads that were created in it would have no names.
 #pragma once
 
 #include <cstdint>
