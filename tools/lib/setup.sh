@@ -7,7 +7,7 @@ core_packages="cmake ninja-build clang bpftool libbpf-dev libelf-dev libdw-dev l
 	linux-libc-dev libfmt-dev nlohmann-json3-dev libcli11-dev libboost-dev"
 build_packages="$core_packages libsqlite3-dev libncurses-dev libprotozero-dev libnats-dev libssl-dev"
 test_build_packages="g++ catch2 python3 clang-format llvm"
-test_packages="babeltrace2 linux-perf bpftrace sudo man-db
+test_packages="babeltrace2 strace linux-perf bpftrace sudo man-db
 	qemu-system-x86 make busybox-static dwarves cpio musl-tools zstd lz4 xz-utils procps util-linux bash-completion
 	python3-bt2 lttng-tools liblttng-ust-dev python3-barectf acct dkms file pkg-config
 	chromium python3-websocket python3-pyte tmux python3-lttnganalyses
