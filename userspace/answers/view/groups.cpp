@@ -51,9 +51,9 @@ Groups::Groups(const Timeline &timeline, const std::map<std::uint64_t, std::stri
 			continue; // what interrupts take from idle CPUs is nobody's
 		Group &process = processes[thread.tgid];
 		process.pid = thread.tgid;
-		if (process.name.empty() || thread.tid == thread.tgid)
-			process.name = thread.name;
+		process.name = thread.command;
 		process.threads.push_back(place);
+		commands[thread.command].threads.push_back(place);
 		for (const Stay &stay : thread.stays) {
 			const auto path = cgroups.find(stay.cgroup);
 			Group &group = by_cgroup[path != cgroups.end() ? path->second
@@ -64,11 +64,8 @@ Groups::Groups(const Timeline &timeline, const std::map<std::uint64_t, std::stri
 				group.threads.push_back(place);
 		}
 	}
-	for (auto &[pid, group] : processes) { // whose threads may have names of their own
-		std::vector<std::uint32_t> &threads = commands[group.name].threads;
-		threads.insert(threads.end(), group.threads.begin(), group.threads.end());
+	for (auto &[pid, group] : processes)
 		groups_[process].push_back(std::move(group));
-	}
 	for (const auto &[by, groups] : {std::pair{command, &commands}, std::pair{cgroup, &by_cgroup}})
 		for (auto &[name, group] : *groups) {
 			group.name = name;

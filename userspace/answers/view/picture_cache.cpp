@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view format = "monitor picture 3\n"; // changes with what is kept
+constexpr std::string_view format = "monitor picture 4\n"; // changes with what is kept
 
 std::string place()
 {

@@ -83,6 +83,7 @@ Timeline::Timeline(KeptReader &reader)
 		thread.first = reader.number<std::uint64_t>();
 		thread.cpu = reader.number<std::uint32_t>();
 		thread.name = reader.text();
+		thread.command = reader.text();
 		thread.in_tree = reader.number<std::uint8_t>() != 0;
 		for (auto stays = reader.number<std::uint64_t>(); stays-- > 0;) {
 			const auto first = reader.number<std::uint64_t>(), cgroup = reader.number<std::uint64_t>();
@@ -116,6 +117,7 @@ void Timeline::keep(KeptWriter &writer) const
 		writer.number(thread.first);
 		writer.number(thread.cpu);
 		writer.text(thread.name);
+		writer.text(thread.command);
 		writer.number(static_cast<std::uint8_t>(thread.in_tree));
 		writer.number(static_cast<std::uint64_t>(thread.stays.size()));
 		for (const Stay &stay : thread.stays) {
@@ -151,7 +153,7 @@ std::uint32_t Timeline::place_of(const Thread &thread, std::uint32_t cpu, std::u
 		return recent.second;
 	const auto [found, is_new] = places_.try_emplace(&thread, static_cast<std::uint32_t>(threads_.size()));
 	if (is_new) {
-		threads_.push_back({thread.tid, thread.tgid, 0, ticks, cpu, {}, false, {}, Lane(base_ticks_)});
+		threads_.push_back({thread.tid, thread.tgid, 0, ticks, cpu, {}, {}, false, {}, Lane(base_ticks_)});
 		threads_.back().waits.drop_below(threads_level_);
 	}
 	recent = {&thread, found->second};
@@ -367,6 +369,7 @@ void Timeline::finish(const analyze::ThreadFold &fold)
 		lanes.tgid = thread.tgid;
 		lanes.number = number - 1;
 		lanes.name = thread.name;
+		lanes.command = fold.leader(thread).name;
 		lanes.in_tree = thread.in_tree;
 		for (std::size_t stay = 0; stay < lanes.stays.size(); ++stay) {
 			lanes.stays[stay].cgroup =

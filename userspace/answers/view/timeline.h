@@ -43,10 +43,10 @@ struct Stay {
 
 struct ThreadLanes {
 	std::int32_t tid = 0, tgid = 0;
-	std::size_t number = 0;  // its place in ThreadFold::threads(): numbers of threads are used again
-	std::uint64_t first = 0; // ticks: what is in its lanes begins then
-	std::uint32_t cpu = 0;   // of the idle thread: each CPU has one
-	std::string name;
+	std::size_t number = 0;    // its place in ThreadFold::threads(): numbers of threads are used again
+	std::uint64_t first = 0;   // ticks: what is in its lanes begins then
+	std::uint32_t cpu = 0;     // of the idle thread: each CPU has one
+	std::string name, command; // command: the name of its process
 	bool in_tree = false;
 	std::vector<Stay> stays = {}; // in the order of time, most often one
 	Lane waits{0};                // for a CPU
