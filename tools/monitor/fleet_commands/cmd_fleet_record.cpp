@@ -176,6 +176,19 @@ void FleetRequest::wait(std::chrono::milliseconds patience, bool (*is_done)(cons
 	});
 }
 
+std::unique_ptr<fleet::CollectorService> FleetRequest::collector(const std::string &run, const std::string &output,
+								 int hub_pid) const
+{
+	auto service = std::make_unique<fleet::CollectorService>(
+	    session.connection_options, output, run, [](const std::string &sentence) { print_error(sentence); },
+	    fleet::Shard{}, hub_pid);
+	if (!service->wait_until_connected(session.patience()))
+		throw Error(service->problem());
+	for (const auto &[host, seen] : view.hosts())
+		service->take_presence(host, seen.presence);
+	return service;
+}
+
 void FleetRequest::print(bool json) const
 {
 	const report::Table table = fleet_operator::outcome_table(outcomes(), present);

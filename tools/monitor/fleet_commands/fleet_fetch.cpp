@@ -63,13 +63,7 @@ const char *state_text(const FleetFetch::Host &host)
 FleetFetch::FleetFetch(FleetRequest &request, const std::string &run, const std::string &output, int hub_pid)
     : request_(request), output_(output)
 {
-	service_ = std::make_unique<fleet::CollectorService>(
-	    request.session.connection_options, output, run, [](const std::string &sentence) { print_error(sentence); },
-	    fleet::Shard{}, hub_pid);
-	if (!service_->wait_until_connected(request.session.patience()))
-		throw Error(service_->problem());
-	for (const auto &[host, seen] : request.view.hosts())
-		service_->take_presence(host, seen.presence);
+	service_ = request.collector(run, output, hub_pid);
 	before_ = service_->collector().accounts();
 	store_ = before_["store"].get<std::string>();
 }

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "answers/report/table.h"
-#include "fleet/collector/collector_service.h"
 #include "fleet_requests.h"
 #include "termination.h"
 

@@ -37,13 +37,7 @@ FleetFollow::FleetFollow(FleetRequest &request, const std::string &run, const st
 {
 	if (output.empty())
 		return;
-	service_ = std::make_unique<fleet::CollectorService>(
-	    request.session.connection_options, output, run, [](const std::string &sentence) { print_error(sentence); },
-	    fleet::Shard{}, hub_pid);
-	if (!service_->wait_until_connected(request.session.patience()))
-		throw Error(service_->problem());
-	for (const auto &[host, seen] : request.view.hosts())
-		service_->take_presence(host, seen.presence);
+	service_ = request.collector(run, output, hub_pid);
 }
 
 void FleetFollow::watch_triggers()

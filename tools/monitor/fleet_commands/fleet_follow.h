@@ -11,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "fleet/collector/collector_service.h"
 #include "fleet/operator/coordinated_view.h"
 #include "fleet_requests.h"
 #include "termination.h"

@@ -4,11 +4,13 @@
 #pragma once
 
 #include <chrono>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "cmd_fleet.h"
+#include "fleet/collector/collector_service.h"
 #include "fleet/operator/command.h"
 #include "fleet/operator/fleet_view.h"
 #include "fleet/wire/keys.h"
@@ -27,6 +29,9 @@ struct FleetRequest {
 	// Until it is so on every host that was there; for the others nobody waits.
 	void wait(std::chrono::milliseconds patience, bool (*is_done)(const fleet_operator::Outcome &));
 	void print(bool json) const;
+	// Collects the run's traces into `output`, and knows who is there. Throws Error.
+	std::unique_ptr<fleet::CollectorService> collector(const std::string &run, const std::string &output,
+							   int hub_pid) const;
 
 	OperatorSession session;
 	fleet::SigningKey key;
