@@ -23,7 +23,7 @@ public:
 	std::vector<edc_task> threads() const;
 	void write(ControlStream &to, bool at_end) const;
 
-	// Lists them again after a pause of triggers, of which there were so many.
+	// `pauses`: how often triggers have paused so far. Lists the threads again if there was one more.
 	void list_after_pause(std::uint64_t pauses);
 	// After a phase without probes. In the thread of the phases.
 	void list_after_phase();
