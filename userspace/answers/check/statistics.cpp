@@ -33,7 +33,7 @@ Statement judge_sequence(const trace::Trace &trace, const RecordingInfo &info)
 	const trace::Clock &clock = trace.description().clock;
 	std::vector<std::pair<std::uint64_t, std::uint64_t>> periods;
 	for (const auto &stream : trace.streams())
-		if (!stream->is_foreign())
+		if (trace::is_period(*stream))
 			periods.emplace_back(stream->begin_time(), stream->end_time());
 	if (periods.empty())
 		return {"periods", Verdict::fails, "there is no period"};
@@ -77,7 +77,9 @@ Statement judge_ends(const trace::Trace &trace)
 	if (!trace.problems().empty())
 		return {"period_ends", Verdict::not_checked, "files are damaged, so their ends are not compared"};
 	return {"period_ends", Verdict::holds,
-		fmt::format("{} files end with the mark that says how much they hold", trace.streams().size())};
+		fmt::format("{} files end with the mark that says how much they hold",
+			    std::ranges::count_if(trace.streams(),
+						  [](const auto &stream) { return trace::is_period(*stream); }))};
 }
 
 // That events were lost is no failure: the periods say so.

@@ -135,10 +135,8 @@ void find_cut_periods(const std::vector<std::unique_ptr<Stream>> &streams, Probl
 {
 	for (const auto &stream : streams) {
 		const std::uint64_t packets = stream->packets();
-		const std::string name = fs::path(stream->info().name).filename().string();
 		PacketHead last;
-		if (stream->is_foreign() || !name.starts_with("statistics_") ||
-		    stream->description()->find_env(period_marks) == nullptr)
+		if (!is_period(*stream) || stream->description()->find_env(period_marks) == nullptr)
 			continue;
 		const bool is_whole = packets > 0 && !stream->read_head(packets - 1, last) &&
 				      last.content_bits == last.first_bits && last.sequence == packets - 1;
@@ -603,6 +601,11 @@ std::vector<std::string> Trace::class_names() const
 		if (description_->find(cls->name).front() == cls.get())
 			names.push_back(cls->name);
 	return names;
+}
+
+bool is_period(const Stream &stream)
+{
+	return !stream.is_foreign() && fs::path(stream.info().name).filename().string().starts_with("statistics_");
 }
 
 } // namespace monitor::trace

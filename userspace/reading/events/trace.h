@@ -78,4 +78,7 @@ private:
 	std::uint64_t begin_time_ = 0, end_time_ = 0;
 };
 
+// Whether it is the file of a period (record --statistics); other streams of such a recording are its recorder's own.
+bool is_period(const Stream &stream);
+
 } // namespace monitor::trace

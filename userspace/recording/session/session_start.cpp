@@ -463,6 +463,8 @@ void Session::start_streams()
 void Session::start_recording()
 {
 	start_streams();
+	if (counted_)
+		drain_->write_nothing();
 	control_->sync(steering_->first());
 	drain_->sync();
 	// From here on every probe is attached.
@@ -529,7 +531,6 @@ void Session::start_counting()
 	const auto hidden = std::ranges::count_if(
 	    threads_->threads(), [](const edc_task &task) { return (task.flags & EDC_THREAD_HIDDEN) != 0; });
 	file_.statistics->hidden_threads = static_cast<std::uint64_t>(hidden);
-	drain_->write_nothing();
 	drain_->sync();
 	note_start();
 	counted_->start(result_.directory, steering_->last(), lives_ ? lives_->periods : PeriodFiles::Ages());
