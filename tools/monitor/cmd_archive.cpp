@@ -22,11 +22,12 @@
 #include "base/escape.h"
 #include "base/text.h"
 #include "commands.h"
+#include "common_options.h"
 #include "plots.h"
+#include "print_table.h"
 #include "problems.h"
 #include "progress_line.h"
 #include "recording/recorder/recorders.h"
-#include "terminal.h"
 
 namespace monitor {
 namespace {
@@ -39,17 +40,8 @@ struct ArchiveArguments {
 	PlotArguments plot;
 	bool json = false, csv = false, move = false, link = false;
 
-	Format format() const { return json ? Format::json : csv ? Format::csv : Format::text; }
+	Format format() const { return format_of(json, csv); }
 };
-
-void print_answer(const report::Table &table, Format format)
-{
-	if (format == Format::json)
-		fmt::print("{}\n", report::to_json(table));
-	else
-		fmt::print("{}",
-			   format == Format::csv ? report::to_csv(table) : report::to_text(table, terminal_width()));
-}
 
 // Returns the exit code.
 int print_sentences(const std::vector<std::string> &sentences)
@@ -119,7 +111,7 @@ int run_add(const ArchiveArguments &arguments)
 int run_list(const ArchiveArguments &arguments)
 {
 	const archive::Listing listing = archive::list(arguments.archive, arguments.name);
-	print_answer(archive::list_table(listing.entries, arguments.archive, arguments.format()), arguments.format());
+	print_table(archive::list_table(listing.entries, arguments.archive, arguments.format()), arguments.format());
 	return print_sentences(listing.problems);
 }
 
@@ -130,7 +122,7 @@ int run_find(const ArchiveArguments &arguments)
 	const std::vector<std::string> problems =
 	    complete_all(listing.entries, arguments, figures_of(condition.figures()));
 	std::erase_if(listing.entries, [&](const archive::Entry &entry) { return !condition.matches(entry); });
-	print_answer(archive::list_table(listing.entries, arguments.archive, arguments.format()), arguments.format());
+	print_table(archive::list_table(listing.entries, arguments.archive, arguments.format()), arguments.format());
 	return std::max(print_sentences(listing.problems), print_sentences(problems));
 }
 
@@ -218,7 +210,7 @@ int run_history(const ArchiveArguments &arguments)
 	if (arguments.plot.in_text)
 		fmt::print("{}", plot_text(charts));
 	else
-		print_answer(archive::history_table(listing.entries, figures), arguments.format());
+		print_table(archive::history_table(listing.entries, figures), arguments.format());
 	if (!arguments.plot.file.empty())
 		write_svg(charts, arguments.plot.file, archive::history_note(listing.entries));
 	if (arguments.format() == Format::text)
@@ -241,8 +233,7 @@ int run_compare(const ArchiveArguments &arguments)
 					       archive::read_entry(arguments.archive, arguments.second)};
 	const std::vector<archive::Figure> figures = figures_of(arguments, {arguments.name, arguments.second});
 	const std::vector<std::string> problems = complete_all(entries, arguments, figures);
-	print_answer(archive::comparison_table(entries[0], entries[1], figures, arguments.format()),
-		     arguments.format());
+	print_table(archive::comparison_table(entries[0], entries[1], figures, arguments.format()), arguments.format());
 	if (arguments.format() == Format::text)
 		fmt::print("{}\nwhat else changed: monitor diff {} {}\n", archive::history_note(entries),
 			   shell_word(archive::trace_of(arguments.archive, entries[0].name)),
@@ -258,17 +249,15 @@ void add_formats(CLI::App &verb, ArchiveArguments &arguments)
 
 void add_figures(CLI::App &verb, ArchiveArguments &arguments, const char *help)
 {
-	verb.add_option("--figure", arguments.figures, help)->option_text("FIGURE")->allow_extra_args(false);
+	add_option(verb, "--figure", "FIGURE", arguments.figures, help);
 }
 
 // Before a verb or after it.
 void add_directory(CLI::App &command, ArchiveArguments &arguments)
 {
-	command
-	    .add_option("--archive", arguments.archive,
-			"the folder of the archive (default: MONITOR_ARCHIVE, else monitor/archive in XDG_DATA_HOME or "
-			"~/.local/share)")
-	    ->option_text("DIR");
+	add_option(command, "--archive", "DIR", arguments.archive,
+		   "the folder of the archive (default: MONITOR_ARCHIVE, else monitor/archive in XDG_DATA_HOME or "
+		   "~/.local/share)");
 }
 
 // The verbs that change the archive.
@@ -277,26 +266,22 @@ void add_writing_verbs(
     ArchiveArguments &arguments)
 {
 	CLI::App *add = verb("add", "add a trace as a measurement", run_add);
-	add->add_option("trace", arguments.directory, "a trace directory")->required()->option_text("DIR");
-	add->add_option("name", arguments.name, "what it is called")
-	    ->required()
-	    ->option_text("PROJECT/EXPERIMENT/MEASUREMENT");
-	add->add_option("--note", arguments.note, "say what is special about it")->option_text("TEXT");
+	add_option(*add, "trace", "DIR", arguments.directory, "a trace directory")->required();
+	add_option(*add, "name", "PROJECT/EXPERIMENT/MEASUREMENT", arguments.name, "what it is called")->required();
+	add_option(*add, "--note", "TEXT", arguments.note, "say what is special about it");
 	add->add_flag("--move", arguments.move, "remove the original when the measurement is complete");
 	add->add_flag("--link", arguments.link, "refer to the original instead of copying it")->excludes("--move");
 	add->footer("Examples:\n  monitor archive add DIR 'web/more workers/run 1' --note '8 workers'\n"
 		    "  monitor archive add DIR web/baseline/run1 --move");
 	CLI::App *note = verb("note", "replace the note of a measurement, an experiment or a project", run_note);
-	note->add_option("name", arguments.name, "what it is about")->required()->option_text("NAME");
-	note->add_option("text", arguments.text, "the note")->required()->option_text("TEXT");
+	add_option(*note, "name", "NAME", arguments.name, "what it is about")->required();
+	add_option(*note, "text", "TEXT", arguments.text, "the note")->required();
 	note->footer("Examples:\n  monitor archive note 'web/more workers/run 1' '8 workers'\n"
 		     "  monitor archive note web 'the front end'");
 	CLI::App *figures = verb("figures", "choose the figures of a project", run_figures);
-	figures->add_option("name", arguments.name, "the project")->required()->option_text("PROJECT");
+	add_option(*figures, "name", "PROJECT", arguments.name, "the project")->required();
 	add_figures(*figures, arguments, "add this figure");
-	figures->add_option("--remove", arguments.removed, "remove this figure")
-	    ->option_text("FIGURE")
-	    ->allow_extra_args(false);
+	add_option(*figures, "--remove", "FIGURE", arguments.removed, "remove this figure");
 	figures->footer(
 	    "A figure is: elapsed; cpu of COMMAND; or p50, p90, p99, min, mean, max, total or count of CALL,\n"
 	    "of the whole machine.\n"
@@ -308,32 +293,31 @@ void add_reading_verbs(
     ArchiveArguments &arguments)
 {
 	CLI::App *list = verb("list", "list measurements, by date", run_list);
-	list->add_option("name", arguments.name, "those of this project or experiment")->option_text("NAME");
+	add_option(*list, "name", "NAME", arguments.name, "those of this project or experiment");
 	add_formats(*list, arguments);
 	list->footer("Examples:\n  monitor archive list\n  monitor archive list web --json");
 	CLI::App *show = verb("show", "show what is known of a measurement, an experiment or a project", run_show);
-	show->add_option("name", arguments.name, "which one")->required()->option_text("NAME");
+	add_option(*show, "name", "NAME", arguments.name, "which one")->required();
 	show->add_flag("--json", arguments.json, "print JSON instead of text: of a measurement");
 	show->footer("Examples:\n  monitor archive show web\n  monitor archive show 'web/more workers/run 1'");
 	CLI::App *find = verb("find", "list the measurements for which a condition is true", run_find);
-	find->add_option("condition", arguments.text,
-			 "a condition in FDL over name, note, date, user, host, kernel, command ...")
-	    ->required()
-	    ->option_text("EXPR");
+	add_option(*find, "condition", "EXPR", arguments.text,
+		   "a condition in FDL over name, note, date, user, host, kernel, command ...")
+	    ->required();
 	add_formats(*find, arguments);
 	find->footer("Examples:\n  monitor archive find 'command ~ \"*pgbench*\" and date > 2026-11-01'\n"
 		     "  monitor archive find '`p99 of fsync` > 20ms'");
 	CLI::App *history =
 	    verb("history", "show figures over the measurements of a project or an experiment", run_history);
-	history->add_option("name", arguments.name, "which one")->required()->option_text("NAME");
+	add_option(*history, "name", "NAME", arguments.name, "which one")->required();
 	add_figures(*history, arguments, "show this figure (default: those of the project)");
 	CLI::Option *plot = add_plot_options(*history, arguments.plot);
 	add_formats(*history, arguments);
 	plot->excludes("--json")->excludes("--csv");
 	history->footer("Example:\n  monitor archive history web --figure 'p99 of fsync' --plot");
 	CLI::App *compare = verb("compare", "compare the figures of two measurements", run_compare);
-	compare->add_option("first", arguments.name, "the one that is compared with")->required()->option_text("NAME");
-	compare->add_option("second", arguments.second, "the other one")->required()->option_text("NAME");
+	add_option(*compare, "first", "NAME", arguments.name, "the one that is compared with")->required();
+	add_option(*compare, "second", "NAME", arguments.second, "the other one")->required();
 	add_figures(*compare, arguments, "compare this figure (default: those of the projects)");
 	add_formats(*compare, arguments);
 	compare->footer(

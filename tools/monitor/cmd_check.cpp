@@ -10,14 +10,12 @@
 #include "base/escape.h"
 #include "base/json.h"
 #include "commands.h"
+#include "common_options.h"
 #include "fleet/clocks/clock_loops.h"
-#include "message_options.h"
-#include "number_of_rows.h"
 #include "open.h"
 #include "problems.h"
 #include "reading/events/trace.h"
 #include "selection.h"
-#include "tdl_option.h"
 
 namespace monitor {
 namespace {
@@ -102,8 +100,7 @@ int check_rules(const CheckArguments &arguments, trace::Trace &trace)
 		fmt::print("{}\n", json_dump(all, 1));
 	else if (failed)
 		fmt::print("{} of {} rules do not hold\n", failed, outcomes.size());
-	print_problems(trace.problems());
-	return failed || !trace.problems().empty() ? 1 : 0;
+	return print_problems(trace.problems()) || failed ? 1 : 0;
 }
 
 int run_check(const CheckArguments &arguments)
@@ -137,19 +134,14 @@ void add_check(CLI::App &app, int &exit_code)
 	CLI::App *command =
 	    app.add_subcommand("check", "check whether a trace is true; exit code 0 only if everything holds");
 	auto arguments = std::make_shared<CheckArguments>();
-	command->add_option("trace", arguments->directories, "trace directories; several are read as one")
-	    ->required()
-	    ->option_text("DIR...");
-	add_tdl_option(*command, arguments->tdl);
+	add_traces(*command, arguments->directories, arguments->tdl);
 	command->add_flag("-q,--quiet", arguments->quiet, "print only what fails");
 	command->add_flag("--json", arguments->json, "print a JSON array of {id, verdict, text}");
-	command
-	    ->add_option("--rules", arguments->rules, "check these rules instead: a file, or the name of shipped ones")
-	    ->allow_extra_args(false)
-	    ->option_text("FILE");
-	command->add_option("--violations", arguments->violations, "show at most N violations per rule (default: 5)")
+	add_option(*command, "--rules", "FILE", arguments->rules,
+		   "check these rules instead: a file, or the name of shipped ones");
+	add_option(*command, "--violations", "N", arguments->violations,
+		   "show at most N violations per rule (default: 5)")
 	    ->needs("--rules")
-	    ->option_text("N")
 	    ->check(number_of_rows);
 	add_message_options(*command, arguments->sync, arguments->key,
 			    "also check that no message between hosts arrives before it was sent");

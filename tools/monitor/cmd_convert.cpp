@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,12 +19,11 @@
 #include "base/error.h"
 #include "base/escape.h"
 #include "commands.h"
-#include "debug_directories.h"
+#include "common_options.h"
 #include "open.h"
 #include "output_path.h"
 #include "problems.h"
 #include "selection.h"
-#include "tdl_option.h"
 
 namespace monitor {
 namespace {
@@ -173,8 +171,7 @@ int convert_events(const ConvertArguments &arguments, const std::string &path)
 	print_written(path, converted.size_bytes, fmt::format("{} events", converted.events),
 		      missing_text(converted, info, true));
 	tell_incomplete(info);
-	print_problems(trace.problems());
-	return trace.problems().empty() ? 0 : 1;
+	return print_problems(trace.problems());
 }
 
 // A trace that was read for its stacks, or for what its threads waited for.
@@ -275,8 +272,7 @@ int convert_stacks(const ConvertArguments &arguments, const std::string &path)
 	print_written(path, output.size_bytes(), fmt::format("{}", fmt::join(names, ", ")),
 		      missing_text({0, 0, 0, {}, from.losses()}, from.info(), false));
 	tell_incomplete(from.info());
-	print_problems(from.trace().problems());
-	return from.trace().problems().empty() ? 0 : 1;
+	return print_problems(from.trace().problems());
 }
 
 // Returns the exit code.
@@ -294,21 +290,14 @@ void add_convert(CLI::App &app, int &exit_code)
 {
 	CLI::App *command = app.add_subcommand("convert", "write a trace in the format of another tool");
 	auto arguments = std::make_shared<ConvertArguments>();
-	command->add_option("trace", arguments->directories, "a trace directory")
+	add_option(*command, "trace", "DIR", arguments->directories, "a trace directory")->required()->expected(1);
+	add_option(
+	    *command, "--to", "FORMAT", arguments->to,
+	    "the format: perfetto, lttng; of stacks, or else of what threads waited for: speedscope, folded, pprof")
 	    ->required()
-	    ->option_text("DIR")
-	    ->expected(1);
-	command
-	    ->add_option("--to", arguments->to,
-			 "the format: perfetto, lttng; of stacks, or else of what threads waited for: speedscope, "
-			 "folded, pprof")
-	    ->required()
-	    ->option_text("FORMAT")
 	    ->check(CLI::IsMember(format_names()));
-	command
-	    ->add_option("-o,--output", arguments->output,
-			 "write to this file, or directory (lttng); - is standard output (default: beside DIR)")
-	    ->option_text("FILE");
+	add_option(*command, "-o,--output", "FILE", arguments->output,
+		   "write to this file, or directory (lttng); - is standard output (default: beside DIR)");
 	command->add_flag("--flows", arguments->flows, "perfetto: an arrow from each thread that wakes another");
 	command
 	    ->add_option("--by", arguments->by,

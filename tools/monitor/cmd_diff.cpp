@@ -16,7 +16,7 @@
 #include "base/escape.h"
 #include "base/json.h"
 #include "commands.h"
-#include "number_of_rows.h"
+#include "common_options.h"
 #include "open.h"
 #include "problems.h"
 #include "progress_line.h"
@@ -75,8 +75,7 @@ int print_counts(const DiffArguments &arguments, const std::vector<diff::Part> &
 	int exit_code = 0;
 	diff::ComparedCounts compared = diff::compare_counts(before, after, [&](const std::string &directory) {
 		trace::Trace trace = open_trace({directory});
-		print_problems(trace.problems());
-		exit_code = trace.problems().empty() ? exit_code : 1;
+		exit_code |= print_problems(trace.problems());
 		return trace;
 	});
 	const std::size_t all = compared.table.rows.size(), top = arguments.top ? arguments.top : all;
@@ -111,11 +110,8 @@ int run_diff(const DiffArguments &arguments)
 		fmt::print("{}", diff::comparison_text(printed, top, terminal_width()));
 	int exit_code = 0;
 	for (const diff::PrintedSide *side : {&printed.before, &printed.after})
-		for (const diff::Measured &each : side->repetitions) {
-			print_problems(each.problems);
-			if (!each.problems.empty())
-				exit_code = 1;
-		}
+		for (const diff::Measured &each : side->repetitions)
+			exit_code |= print_problems(each.problems);
 	return exit_code;
 }
 
@@ -125,24 +121,16 @@ void add_diff(CLI::App &app, int &exit_code)
 {
 	CLI::App *command = app.add_subcommand("diff", "show what changed from one recording to another");
 	auto arguments = std::make_shared<DiffArguments>();
-	command
-	    ->add_option("before", arguments->before,
-			 "a trace directory, a window of one (A@1s..2s), or repetitions (A1,A2,A3,A4)")
-	    ->required()
-	    ->option_text("BEFORE");
-	command->add_option("after", arguments->after, "the same, to compare with it")
-	    ->required()
-	    ->option_text("AFTER");
-	command
-	    ->add_option("--by", arguments->by,
-			 fmt::format("show only these rows, and all of them: {}", fmt::join(kind_names(), ", ")))
+	add_option(*command, "before", "BEFORE", arguments->before,
+		   "a trace directory, a window of one (A@1s..2s), or repetitions (A1,A2,A3,A4)")
+	    ->required();
+	add_option(*command, "after", "AFTER", arguments->after, "the same, to compare with it")->required();
+	add_option(*command, "--by", "KIND,...", arguments->by,
+		   fmt::format("show only these rows, and all of them: {}", fmt::join(kind_names(), ", ")))
 	    ->delimiter(',')
-	    ->allow_extra_args(false)
-	    ->option_text("KIND,...")
 	    ->check(CLI::IsMember(kind_names()));
-	command
-	    ->add_option("--top", arguments->top, "print at most N rows of each ranking (0: all; default in text: 20)")
-	    ->option_text("N")
+	add_option(*command, "--top", "N", arguments->top,
+		   "print at most N rows of each ranking (0: all; default in text: 20)")
 	    ->check(number_of_rows);
 	command->add_flag("--json", arguments->json,
 			  "print JSON: {before, after, notes, totals, rows, tests}, times in ns");

@@ -16,6 +16,7 @@
 #include "base/fd.h"
 #include "base/json.h"
 #include "commands.h"
+#include "common_options.h"
 #include "fleet/wire/system_clock.h"
 #include "open.h"
 #include "problems.h"
@@ -25,7 +26,6 @@
 #include "reading/events/merge.h"
 #include "reading/events/trace.h"
 #include "selection.h"
-#include "tdl_option.h"
 
 namespace monitor {
 namespace {
@@ -322,8 +322,7 @@ int run_info(const InfoArguments &arguments)
 	} else {
 		print_text(trace, info, summary, classes);
 	}
-	print_problems(trace.problems());
-	return trace.problems().empty() ? 0 : 1;
+	return print_problems(trace.problems());
 }
 
 } // namespace
@@ -333,10 +332,7 @@ void add_info(CLI::App &app, int &exit_code)
 	CLI::App *command =
 	    app.add_subcommand("info", "show command, machine, tokens, losses, clock and cost of a trace");
 	auto arguments = std::make_shared<InfoArguments>();
-	command->add_option("trace", arguments->directories, "trace directories; several are read as one")
-	    ->required()
-	    ->option_text("DIR...");
-	add_tdl_option(*command, arguments->tdl);
+	add_traces(*command, arguments->directories, arguments->tdl);
 	command->add_flag("--json", arguments->json,
 			  "print JSON: {summary, classes, clocks, system_clocks, real_time_steps, recording}");
 	refuse_selection(*command, "info describes a whole trace; monitor stat counts the events of a part of it");

@@ -7,7 +7,6 @@
 
 #include <csignal>
 #include <cstdio>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,12 +15,12 @@
 #include <unistd.h>
 
 #include "answers/listing/listing.h"
+#include "common_options.h"
 #include "open.h"
 #include "problems.h"
 #include "reading/events/merge.h"
 #include "reading/filter/filter.h"
 #include "selection.h"
-#include "tdl_option.h"
 
 namespace monitor {
 namespace {
@@ -76,8 +75,7 @@ int list(const ListOptions &options)
 			   stderr);
 	if (filter)
 		tell_undecided(*filter);
-	print_problems(trace.problems());
-	return is_read && !trace.problems().empty() ? 1 : 0;
+	return print_problems(trace.problems()) && is_read ? 1 : 0;
 }
 
 } // namespace
@@ -86,19 +84,13 @@ void add_list(CLI::App &app, int &exit_code)
 {
 	auto options = std::make_shared<ListOptions>();
 	CLI::App *command = app.add_subcommand("list", "print every event of a trace, one line each");
-	command->add_option("trace", options->directories, "trace directories; several are read as one")
-	    ->required()
-	    ->option_text("DIR...");
-	add_tdl_option(*command, options->tdl);
+	add_traces(*command, options->directories, options->tdl);
 	add_selection(*command, options->selection, "print only events of");
 	command->add_flag("--quick", options->quick,
 			  "do not read events before --from; thread names that occur only there are unknown");
-	command
-	    ->add_option("--event", options->listing.events,
-			 "print only events with these names; * and ? match any characters")
-	    ->delimiter(',')
-	    ->allow_extra_args(false)
-	    ->option_text("NAME,...");
+	add_option(*command, "--event", "NAME,...", options->listing.events,
+		   "print only events with these names; * and ? match any characters")
+	    ->delimiter(',');
 	add_event_filter(*command, options->selection, "print only");
 	command->add_flag("--json", options->listing.json, "print one JSON object per line");
 	command->footer("Exit code: 0 if everything was printed, 1 if parts of the trace are damaged.\n"

@@ -19,13 +19,12 @@
 #include "base/escape.h"
 #include "base/suggestions.h"
 #include "commands.h"
+#include "common_options.h"
 #include "fleet/clocks/run_merge.h"
-#include "message_options.h"
 #include "open.h"
 #include "problems.h"
 #include "reading/analyze/recording_info.h"
 #include "standard_descriptors.h"
-#include "tdl_option.h"
 
 namespace monitor {
 namespace {
@@ -350,12 +349,10 @@ int run_merge(MergeArguments arguments)
 		print_error(sentence);
 	for (std::size_t i = 0; i < parts.size(); ++i)
 		print_part(parts[i], traces[i]);
-	bool is_damaged = false;
-	for (const trace::Trace &trace : traces) {
-		print_problems(trace.problems());
-		is_damaged = is_damaged || !trace.problems().empty();
-	}
-	return is_damaged ? 1 : 0;
+	int exit_code = 0;
+	for (const trace::Trace &trace : traces)
+		exit_code |= print_problems(trace.problems());
+	return exit_code;
 }
 
 } // namespace
@@ -365,30 +362,21 @@ void add_merge(CLI::App &app, int &exit_code)
 	CLI::App *command =
 	    app.add_subcommand("merge", "combine several traces, also of several hosts, into one collection");
 	auto arguments = std::make_shared<MergeArguments>();
-	command
-	    ->add_option("trace", arguments->directories,
-			 "trace directories, or files described in TDL; the first one's clock is kept")
-	    ->required()
-	    ->option_text("DIR...");
+	add_option(*command, "trace", "DIR...", arguments->directories,
+		   "trace directories, or files described in TDL; the first one's clock is kept")
+	    ->required();
 	add_tdl_option(*command, arguments->tdl);
-	command->add_option("-o,--output", arguments->output, "directory to write the collection to")
-	    ->required()
-	    ->option_text("DIR");
-	command
-	    ->add_option("--clock", arguments->clocks,
-			 "add OFFSET to the times of a trace, which are then off by at most BOUND")
-	    ->allow_extra_args(false)
-	    ->option_text("DIR=OFFSET[,BOUND]");
+	add_option(*command, "-o,--output", "DIR", arguments->output, "directory to write the collection to")
+	    ->required();
+	add_option(*command, "--clock", "DIR=OFFSET[,BOUND]", arguments->clocks,
+		   "add OFFSET to the times of a trace, which are then off by at most BOUND");
 	CLI::Option *const sync =
 	    add_message_options(*command, arguments->sync, arguments->key, "find how the clocks differ from messages");
-	command
-	    ->add_option(
-		"--rho", arguments->rho_ppb,
-		"assume that the rate of a clock changes by at most PPB parts per billion in a second (default: "
-		"2000)")
+	add_option(
+	    *command, "--rho", "PPB", arguments->rho_ppb,
+	    "assume that the rate of a clock changes by at most PPB parts per billion in a second (default: 2000)")
 	    ->needs(sync)
-	    ->check(CLI::Range(0, 1'000'000))
-	    ->option_text("PPB");
+	    ->check(CLI::Range(0, 1'000'000));
 	command->add_flag("--copy", arguments->copy, "copy the streams instead of linking them");
 	command->footer("Exit code: 0, or 1 if the collection could not be written or a trace is damaged.\n"
 			"Examples:\n"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // `monitor pack`: puts the names of all functions on the stacks of a trace into the trace, so that it can be read where
 // its programs are not. Exit code: 0, or 1 if parts of the trace are damaged.
-#include <set>
 #include <string>
 #include <vector>
 
@@ -13,10 +12,9 @@
 #include "base/escape.h"
 #include "base/fd.h"
 #include "commands.h"
-#include "debug_directories.h"
+#include "common_options.h"
 #include "open.h"
 #include "problems.h"
-#include "tdl_option.h"
 
 namespace monitor {
 namespace {
@@ -54,7 +52,7 @@ void add_pack(CLI::App &app, int &exit_code)
 {
 	CLI::App *command = app.add_subcommand("pack", "put the names of functions into a trace");
 	auto arguments = std::make_shared<PackArguments>();
-	command->add_option("trace", arguments->directory, "the trace directory")->required()->option_text("DIR");
+	add_option(*command, "trace", "DIR", arguments->directory, "the trace directory")->required();
 	add_tdl_option(*command, arguments->tdl);
 	add_debug_directories(*command, arguments->debug_directories);
 	command->footer(

@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "base/escape.h"
 #include "commands.h"
+#include "common_options.h"
 #include "open.h"
 #include "problems.h"
 #include "progress_line.h"
@@ -139,8 +140,8 @@ int run_play(const PlayArguments &arguments)
 		signal =
 		    terminal::show(play, std::chrono::nanoseconds(play::frame_ns), "--frame prints a frame as text");
 	}
-	print_problems(trace.problems());
-	return signal ? 128 + signal : trace.problems().empty() ? 0 : 1;
+	const int damaged = print_problems(trace.problems());
+	return signal ? 128 + signal : damaged;
 }
 
 } // namespace
@@ -149,23 +150,17 @@ void add_play(CLI::App &app, int &exit_code)
 {
 	CLI::App *command = app.add_subcommand("play", "play a trace as an animation in the terminal");
 	auto arguments = std::make_shared<PlayArguments>();
-	command->add_option("trace", arguments->directory, "a trace directory")->required()->option_text("DIR");
-	command
-	    ->add_option("--speed", arguments->speed,
-			 "seconds of the trace in each second: 1/100 (default), 1/100000, 10")
-	    ->option_text("SPEED");
-	command->add_option("--at", arguments->at, "start at this time, as --from of monitor report")
-	    ->option_text("TIME");
-	command
-	    ->add_option("--layout", arguments->layout,
-			 "draw threads where this file says, with arrows between them; or a shipped one: pipeline")
-	    ->option_text("FILE");
+	add_option(*command, "trace", "DIR", arguments->directory, "a trace directory")->required();
+	add_option(*command, "--speed", "SPEED", arguments->speed,
+		   "seconds of the trace in each second: 1/100 (default), 1/100000, 10");
+	add_option(*command, "--at", "TIME", arguments->at, "start at this time, as --from of monitor report");
+	add_option(*command, "--layout", "FILE", arguments->layout,
+		   "draw threads where this file says, with arrows between them; or a shipped one: pipeline");
 	command->add_flag("--frame", arguments->frame, "print one frame as text, without a terminal");
-	command->add_option("--frames", arguments->frames, "print this many frames as text, a step apart")
-	    ->option_text("N")
+	add_option(*command, "--frames", "N", arguments->frames, "print this many frames as text, a step apart")
 	    ->check(CLI::Range(1u, max_frames));
-	command->add_option("--size", arguments->size, "of frames that are printed, as columns x rows (default: 80x24)")
-	    ->option_text("SIZE");
+	add_option(*command, "--size", "SIZE", arguments->size,
+		   "of frames that are printed, as columns x rows (default: 80x24)");
 	command->footer(
 	    "Space starts it, + and - change the speed, left and right step, n and p go from event to event of a\n"
 	    "thread, / finds one, ? shows all keys, q quits. A step is the part of the trace that passes in 1/25 s.\n"

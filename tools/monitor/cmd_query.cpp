@@ -21,10 +21,11 @@
 #include "base/error.h"
 #include "base/escape.h"
 #include "commands.h"
+#include "common_options.h"
 #include "open.h"
+#include "print_table.h"
 #include "problems.h"
 #include "selection.h"
-#include "tdl_option.h"
 
 namespace monitor {
 namespace {
@@ -38,10 +39,7 @@ struct QueryOptions {
 	std::optional<std::string> filter;
 	bool json = false, csv = false;
 
-	report::Format format() const
-	{
-		return json ? report::Format::json : csv ? report::Format::csv : report::Format::text;
-	}
+	report::Format format() const { return format_of(json, csv); }
 };
 
 query::Database *running = nullptr; // interrupted by Ctrl-C
@@ -246,8 +244,8 @@ int ask(const QueryOptions &options)
 	running = nullptr;
 	for (const std::string &note : database.notes())
 		print_note(fmt::format("monitor: {}\n", printable(note)));
-	print_problems(trace.problems());
-	return exit_code == 0 && !trace.problems().empty() ? 1 : exit_code;
+	const int damaged = print_problems(trace.problems());
+	return exit_code ? exit_code : damaged;
 }
 
 } // namespace
@@ -256,14 +254,11 @@ void add_query(CLI::App &app, int &exit_code)
 {
 	auto options = std::make_shared<QueryOptions>();
 	CLI::App *command = app.add_subcommand("query", "query a trace with SQL");
-	command->add_option("trace", options->directory, "trace directory")->required()->option_text("DIR");
+	add_option(*command, "trace", "DIR", options->directory, "trace directory")->required();
 	add_tdl_option(*command, options->tdl);
-	command->add_option("sql", options->sql, "statements; without any: a prompt, or standard input")
-	    ->option_text("SQL ...");
-	command
-	    ->add_option("--filter", options->filter,
-			 "limit the tables of events to those for which this is true, see monitor-list(1)")
-	    ->option_text("EXPR");
+	add_option(*command, "sql", "SQL ...", options->sql, "statements; without any: a prompt, or standard input");
+	add_option(*command, "--filter", "EXPR", options->filter,
+		   "limit the tables of events to those for which this is true, see monitor-list(1)");
 	refuse_selection(*command, "select rows by WHERE, such as WHERE time BETWEEN 1 AND 2 AND tid = 1234");
 	command->add_flag("--json", options->json, "print JSON: an array of objects for each statement");
 	command->add_flag("--csv", options->csv, "print comma-separated values")->excludes("--json");

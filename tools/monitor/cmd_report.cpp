@@ -7,7 +7,6 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <fcntl.h>
@@ -21,13 +20,11 @@
 #include "base/suggestions.h"
 #include "base/text.h"
 #include "commands.h"
-#include "debug_directories.h"
-#include "number_of_rows.h"
+#include "common_options.h"
 #include "open.h"
 #include "plots.h"
 #include "problems.h"
 #include "selection.h"
-#include "tdl_option.h"
 #include "terminal.h"
 
 namespace monitor {
@@ -96,8 +93,7 @@ int print_answer(const ReportArguments &arguments, const std::vector<std::string
 		write_svg(answer.charts, arguments.plot.file, answer.notes);
 	fmt::print("{}{}", answer.head == head ? "" : answer.head, answer.text);
 	head = answer.head;
-	print_problems(trace.problems());
-	return trace.problems().empty() ? 0 : 1;
+	return print_problems(trace.problems());
 }
 
 int write_flame_graphs(const ReportArguments &arguments)
@@ -107,11 +103,8 @@ int write_flame_graphs(const ReportArguments &arguments)
 		traces.push_back(open_trace({word}, arguments.tdl));
 	const reports::Answer made = reports::flame_graphs(arguments, traces);
 	int exit_code = 0;
-	for (const trace::Trace &trace : traces) {
-		print_problems(trace.problems());
-		if (!trace.problems().empty())
-			exit_code = 1;
-	}
+	for (const trace::Trace &trace : traces)
+		exit_code |= print_problems(trace.problems());
 	if (made.text.empty())
 		throw Error(made.notes);
 	write_all(open_file(arguments.output, O_WRONLY | O_CREAT | O_TRUNC, 0644).get(),
@@ -166,10 +159,9 @@ int run_report(ReportArguments &arguments)
 
 void add_report_options(CLI::App &command, ReportArguments &arguments)
 {
-	command
-	    .add_option("trace", arguments.words, "trace directories, each reported separately; then a report's name")
-	    ->required()
-	    ->option_text("DIR... [WHAT]");
+	add_option(command, "trace", "DIR... [WHAT]", arguments.words,
+		   "trace directories, each reported separately; then a report's name")
+	    ->required();
 	add_tdl_option(command, arguments.tdl);
 	command
 	    .add_option(
@@ -179,18 +171,14 @@ void add_report_options(CLI::App &command, ReportArguments &arguments)
 		"(blocked), "
 		"wait (blocked, and by whom it was ended), at a fault or other events; of requests: step or host")
 	    ->check(CLI::IsMember(all_groupings()));
-	command.add_option("--every", arguments.every, "print ratios for each interval of this length, such as 100ms")
-	    ->option_text("TIME");
+	add_option(command, "--every", "TIME", arguments.every,
+		   "print ratios for each interval of this length, such as 100ms");
 	add_selection(command, arguments.selection, "report only");
 	add_event_filter(command, arguments.selection, "of requests: only");
-	command
-	    .add_option("--key", arguments.key,
-			"of requests: the parameter whose value the events of one have in common")
-	    ->option_text("NAME,...");
-	command.add_option("--sort", arguments.sort, "sort by this column (default: CPU time or total)")
-	    ->option_text("COLUMN");
-	command.add_option("--top", arguments.top, "print at most N rows (0: all; default in text: 40)")
-	    ->option_text("N")
+	add_option(command, "--key", "NAME,...", arguments.key,
+		   "of requests: the parameter whose value the events of one have in common");
+	add_option(command, "--sort", "COLUMN", arguments.sort, "sort by this column (default: CPU time or total)");
+	add_option(command, "--top", "N", arguments.top, "print at most N rows (0: all; default in text: 40)")
 	    ->check(number_of_rows);
 	command.add_flag("--json", arguments.json,
 			 "print JSON: {rows, cpus, summary; ratios, measurements}, times in ns");
@@ -208,11 +196,9 @@ void add_report_options(CLI::App &command, ReportArguments &arguments)
 			 "of cpu: print times as if nobody had measured, too, each with the range that it is in");
 	add_plot_options(command, arguments.plot)->excludes("--json")->excludes("--csv")->excludes("--folded");
 	add_debug_directories(command, arguments.debug_directories);
-	command
-	    .add_option("-o,--output", arguments.output,
-			"of stacks: write flame graphs to this file, a page for a browser; of two traces the second, "
-			"coloured by how it differs from the first")
-	    ->option_text("FILE.html")
+	add_option(command, "-o,--output", "FILE.html", arguments.output,
+		   "of stacks: write flame graphs to this file, a page for a browser; of two traces the second, "
+		   "coloured by how it differs from the first")
 	    ->excludes("--json")
 	    ->excludes("--csv")
 	    ->excludes("--folded")

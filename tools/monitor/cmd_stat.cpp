@@ -19,16 +19,15 @@
 #include "base/escape.h"
 #include "base/text.h"
 #include "commands.h"
-#include "number_of_rows.h"
+#include "common_options.h"
 #include "open.h"
 #include "plots.h"
+#include "print_table.h"
 #include "problems.h"
 #include "reading/activities/table.h"
 #include "reading/analyze/recording_info.h"
 #include "reading/analyze/thread_fold.h"
 #include "selection.h"
-#include "tdl_option.h"
-#include "terminal.h"
 
 namespace monitor {
 namespace {
@@ -119,10 +118,8 @@ void print_table(report::Table table, const StatArguments &arguments, const char
 	const std::size_t hidden = prepare(table, arguments, sorted_by, charts);
 	if (arguments.plot.in_text)
 		fmt::print("{}", plot_text({charts.back()}));
-	else if (arguments.json)
-		fmt::print("{}\n", report::to_json(table));
 	else
-		fmt::print("{}", arguments.csv ? report::to_csv(table) : report::to_text(table, terminal_width()));
+		monitor::print_table(table, format_of(arguments.json, arguments.csv));
 	if (is_text(arguments))
 		fmt::print("{}", report::more_rows_text(hidden));
 }
@@ -419,8 +416,7 @@ int run_stat(const StatArguments &arguments)
 	if (analyze::recording_of(trace).statistics) {
 		Charts charts;
 		print_periods(trace, arguments, charts);
-		print_problems(trace.problems());
-		return trace.problems().empty() ? 0 : 1;
+		return print_problems(trace.problems());
 	}
 	Question question = question_of(arguments, trace);
 	Charts charts;
@@ -437,50 +433,32 @@ int run_stat(const StatArguments &arguments)
 	if (analyze::recording_of(trace).has_partial())
 		print_note("the recording's --filter left out events (`monitor info` shows it): these figures are of "
 			   "those that it kept\n");
-	print_problems(trace.problems());
-	return trace.problems().empty() ? 0 : 1;
+	return print_problems(trace.problems());
 }
 
 void add_options(CLI::App &command, StatArguments &arguments)
 {
-	command.add_option("trace", arguments.directories, "trace directories; several are read as one")
-	    ->required()
-	    ->option_text("DIR...");
-	add_tdl_option(command, arguments.tdl);
-	CLI::Option *by = command
-			      .add_option("--by", arguments.by,
-					  "print a row for each value of these: fields, cpu, name, thread, process ...")
-			      ->option_text("NAME,...");
+	add_traces(command, arguments.directories, arguments.tdl);
+	CLI::Option *by = add_option(command, "--by", "NAME,...", arguments.by,
+				     "print a row for each value of these: fields, cpu, name, thread, process ...");
 	add_selection(command, arguments.selection, "read only events of");
 	add_event_filter(command, arguments.selection, "read only");
-	CLI::Option *events = command
-				  .add_option("--event", arguments.events,
-					      "read only events with these names; * and ? match any characters")
-				  ->delimiter(',')
-				  ->allow_extra_args(false)
-				  ->option_text("NAME,...");
-	CLI::Option *table =
-	    command
-		.add_option("--table", arguments.table,
-			    "measure the activities of this table: a file, or the name of a shipped one")
-		->option_text("TABLE");
-	CLI::Option *start =
-	    command.add_option("--start", arguments.start, "an activity starts with an event for which this is true")
-		->option_text("EXPR");
-	CLI::Option *end =
-	    command.add_option("--end", arguments.end, "an activity ends with an event for which this is true")
-		->option_text("EXPR");
+	CLI::Option *events = add_option(command, "--event", "NAME,...", arguments.events,
+					 "read only events with these names; * and ? match any characters")
+				  ->delimiter(',');
+	CLI::Option *table = add_option(command, "--table", "TABLE", arguments.table,
+					"measure the activities of this table: a file, or the name of a shipped one");
+	CLI::Option *start = add_option(command, "--start", "EXPR", arguments.start,
+					"an activity starts with an event for which this is true");
+	CLI::Option *end = add_option(command, "--end", "EXPR", arguments.end,
+				      "an activity ends with an event for which this is true");
 	CLI::Option *key =
-	    command
-		.add_option("--key", arguments.key,
-			    "pair a start and an end with the same NAME, or with NAME of the start = NAME of the end")
-		->option_text("NAME,...");
-	CLI::Option *pair = command
-				.add_option("--pair", arguments.pair,
-					    "measure from one event to another: 'A then B [within T] [per KEY]'")
+	    add_option(command, "--key", "NAME,...", arguments.key,
+		       "pair a start and an end with the same NAME, or with NAME of the start = NAME of the end");
+	CLI::Option *pair = add_option(command, "--pair", "PAIR", arguments.pair,
+				       "measure from one event to another: 'A then B [within T] [per KEY]'")
 				->excludes(table)
-				->excludes(start)
-				->option_text("PAIR");
+				->excludes(start);
 	events->excludes(table)->excludes(start)->excludes(pair);
 	start->needs(end)->excludes(table);
 	end->needs(start)->excludes(table);
@@ -488,11 +466,10 @@ void add_options(CLI::App &command, StatArguments &arguments)
 	by->excludes(table);
 	command.add_flag("--nested", arguments.nested,
 			 "allow several open activities: an end belongs to the last start");
-	command.add_option("--value", arguments.value, "show the values of this field instead, a number")
+	add_option(command, "--value", "NAME", arguments.value, "show the values of this field instead, a number")
 	    ->excludes(table)
 	    ->excludes(start)
-	    ->excludes(pair)
-	    ->option_text("NAME");
+	    ->excludes(pair);
 	CLI::Option *counts =
 	    command.add_flag("--counts", arguments.counts, "show only how often events occur, not how far apart")
 		->excludes(by)
@@ -504,13 +481,11 @@ void add_options(CLI::App &command, StatArguments &arguments)
 	    .add_flag("--histogram", arguments.histogram,
 		      "print a histogram of each row, by powers of two; with --json in full")
 	    ->excludes(counts);
-	command.add_option("--sort", arguments.sort, "sort by this column")->option_text("COLUMN");
-	command.add_option("--top", arguments.top, "print at most N rows (0: all; default in text: 40)")
-	    ->option_text("N")
+	add_option(command, "--sort", "COLUMN", arguments.sort, "sort by this column");
+	add_option(command, "--top", "N", arguments.top, "print at most N rows (0: all; default in text: 40)")
 	    ->check(number_of_rows);
-	command.add_option("--threads", arguments.threads, "read on N CPUs (default: all)")
-	    ->check(CLI::Range(1u, 1024u))
-	    ->option_text("N");
+	add_option(command, "--threads", "N", arguments.threads, "read on N CPUs (default: all)")
+	    ->check(CLI::Range(1u, 1024u));
 	add_plot_options(command, arguments.plot);
 	command.add_flag("--json", arguments.json, "print JSON instead of text")->excludes("--plot");
 	command.add_flag("--csv", arguments.csv, "print CSV instead of text")

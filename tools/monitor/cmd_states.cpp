@@ -19,8 +19,9 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "commands.h"
-#include "number_of_rows.h"
+#include "common_options.h"
 #include "open.h"
+#include "print_table.h"
 #include "problems.h"
 #include "reading/analyze/recording_info.h"
 #include "reading/events/pull.h"
@@ -30,8 +31,6 @@
 #include "reading/states/recorded_runs.h"
 #include "reading/states/tree.h"
 #include "selection.h"
-#include "tdl_option.h"
-#include "terminal.h"
 
 namespace monitor {
 namespace {
@@ -44,20 +43,17 @@ struct StatesArguments {
 	Selection selection;
 	bool each = false, runs = false, histogram = false, json = false, csv = false;
 	std::optional<std::size_t> top; // 0: all
+
+	report::Format format() const { return format_of(json, csv); }
 };
 
 constexpr std::size_t subjects_in_text = 10;
-
-report::Format format_of(const StatesArguments &arguments)
-{
-	return arguments.json ? report::Format::json : arguments.csv ? report::Format::csv : report::Format::text;
-}
 
 // An explicit 0 means all.
 std::size_t max_rows_of(const StatesArguments &arguments, std::size_t in_text)
 {
 	constexpr auto all = std::numeric_limits<std::size_t>::max();
-	const std::size_t most = arguments.top.value_or(format_of(arguments) == report::Format::text ? in_text : all);
+	const std::size_t most = arguments.top.value_or(arguments.format() == report::Format::text ? in_text : all);
 	return most ? most : all;
 }
 
@@ -72,15 +68,6 @@ void expect_selection_of(const states::Tree &tree, const Selection &selection)
 		refuse("--cpu", "CPU");
 	if (tree.subject() != Subject::thread && !selection.threads.is_all())
 		refuse("--pid, --tid, --comm, --cgroup and --command", "thread");
-}
-
-void print_table(const report::Table &table, report::Format format)
-{
-	if (format == report::Format::json)
-		fmt::print("{}\n", report::to_json(table));
-	else
-		fmt::print("{}", format == report::Format::csv ? report::to_csv(table)
-							       : report::to_text(table, terminal_width()));
 }
 
 // CPUs by number, threads by CPU time.
@@ -227,7 +214,7 @@ int run_states(const StatesArguments &arguments)
 					   source.window_ticks,
 					   trace.description().clock,
 					   trace.begin_time(),
-					   format_of(arguments)};
+					   arguments.format()};
 	totals.finish();
 	if (source.subjects.empty())
 		print_note(recorded && arguments.selection.is_all()
@@ -249,41 +236,30 @@ int run_states(const StatesArguments &arguments)
 		print_runs(list, context, arguments);
 	else
 		print_totals(totals, context, arguments);
-	print_problems(trace.problems());
-	return trace.problems().empty() ? 0 : 1;
+	return print_problems(trace.problems());
 }
 
 void add_options(CLI::App &command, StatesArguments &arguments)
 {
-	command.add_option("trace", arguments.directories, "trace directories; several are read as one")
-	    ->required()
-	    ->option_text("DIR...");
-	add_tdl_option(command, arguments.tdl);
-	command
-	    .add_option(
-		"--tree", arguments.tree,
-		"the tree of states: a file, or the name of a shipped one: cpu, thread or request (default: that of "
-		"record --states)")
-	    ->option_text("TREE");
+	add_traces(command, arguments.directories, arguments.tdl);
+	add_option(command, "--tree", "TREE", arguments.tree,
+		   "the tree of states: a file, or the name of a shipped one: cpu, thread or request (default: that of "
+		   "record --states)");
 	add_selection(command, arguments.selection, "show only");
 	CLI::Option *each = command.add_flag("--each", arguments.each, "show each CPU or thread apart");
 	command
 	    .add_flag("--runs", arguments.runs, "list the run lengths: each state that was entered, in order of time")
 	    ->excludes(each);
-	command
-	    .add_option("--match", arguments.match,
-			"find where the sequence of states matches this: 'idle (call+ wait)*', '5 1+ 9'")
+	add_option(command, "--match", "PATTERN", arguments.match,
+		   "find where the sequence of states matches this: 'idle (call+ wait)*', '5 1+ 9'")
 	    ->excludes(each)
-	    ->excludes("--runs")
-	    ->option_text("PATTERN");
+	    ->excludes("--runs");
 	command
 	    .add_flag("--histogram", arguments.histogram,
 		      "print a histogram of the durations, by powers of two; with --json in full")
 	    ->excludes("--runs");
-	command
-	    .add_option("--top", arguments.top,
-			"print at most N rows, or with --each N CPUs or threads (0: all; default in text: 40, 10)")
-	    ->option_text("N")
+	add_option(command, "--top", "N", arguments.top,
+		   "print at most N rows, or with --each N CPUs or threads (0: all; default in text: 40, 10)")
 	    ->check(number_of_rows);
 	command.add_flag("--json", arguments.json, "print JSON instead of text");
 	command.add_flag("--csv", arguments.csv, "print CSV instead of text")

@@ -12,10 +12,10 @@
 #include <fcntl.h>
 
 #include "answers/report/table.h"
-#include "base/error.h"
 #include "base/escape.h"
 #include "base/fd.h"
 #include "commands.h"
+#include "common_options.h"
 #include "reading/tdl/read.h"
 #include "reading/tdl/show.h"
 
@@ -92,9 +92,8 @@ void add_tdl(CLI::App &app, int &exit_code)
 	const auto add = [&](const char *name, const char *help, const char *examples,
 			     void (*run)(const TdlArguments &)) {
 		CLI::App *added = command->add_subcommand(name, help);
-		added->add_option("file", arguments->file, "a description, or the name of a shipped one")
-		    ->required()
-		    ->option_text("FILE");
+		add_option(*added, "file", "FILE", arguments->file, "a description, or the name of a shipped one")
+		    ->required();
 		added->footer(std::string("Examples:\n") + examples);
 		added->callback([arguments, run, &exit_code] {
 			run(*arguments);

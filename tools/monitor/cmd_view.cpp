@@ -32,6 +32,7 @@
 #include "base/memory_bound.h"
 #include "base/signals.h"
 #include "commands.h"
+#include "common_options.h"
 #include "open.h"
 #include "output_path.h"
 #include "problems.h"
@@ -113,12 +114,6 @@ void write_page(const view::Picture &picture, const std::string &path)
 			       page.left_out));
 }
 
-int exit_code_of(const view::Picture &picture)
-{
-	print_problems(picture.problems());
-	return picture.problems().empty() ? 0 : 1;
-}
-
 // Returns when it is interrupted.
 void serve(const ViewArguments &arguments, const HttpServer::Answer &answer, const std::function<void()> &stop)
 {
@@ -158,7 +153,7 @@ template <class Shown> int show(const ViewArguments &arguments, Shown &shown)
 		throw Error(shown.failed());
 	int exit_code = 0;
 	for (const std::shared_ptr<const view::Picture> &picture : shown.pictures())
-		exit_code |= picture ? exit_code_of(*picture) : 0;
+		exit_code |= picture ? print_problems(picture->problems()) : 0;
 	return exit_code;
 }
 
@@ -234,7 +229,7 @@ int run_view(const ViewArguments &arguments)
 	if (!arguments.output.empty()) {
 		const view::Picture picture(directories, std::move(trace), {}, {!arguments.no_cache});
 		write_page(picture, arguments.output);
-		return exit_code_of(picture);
+		return print_problems(picture.problems());
 	}
 	block_ends();
 	if (directories.size() == 1) {
@@ -253,23 +248,15 @@ void add_view(CLI::App &app, int &exit_code)
 {
 	CLI::App *command = app.add_subcommand("view", "look at a trace in a browser");
 	auto arguments = std::make_shared<ViewArguments>();
-	command
-	    ->add_option("trace", arguments->directories,
-			 "a trace directory, a collection of several hosts, or two traces to compare")
+	add_option(*command, "trace", "DIR [DIR2]", arguments->directories,
+		   "a trace directory, a collection of several hosts, or two traces to compare")
 	    ->required()
-	    ->option_text("DIR [DIR2]")
 	    ->expected(1, 2);
-	command
-	    ->add_option("-o,--output", arguments->output,
-			 "write the page with its data into this file, to send it to someone, and end")
-	    ->option_text("FILE.html");
-	command
-	    ->add_option(
-		"--layout", arguments->layout,
-		"of the animation (key P): threads where this file says, with arrows; or a shipped one: pipeline")
-	    ->option_text("FILE");
-	command->add_option("--port", arguments->port, "listen on this port (default: one that is free)")
-	    ->option_text("N");
+	add_option(*command, "-o,--output", "FILE.html", arguments->output,
+		   "write the page with its data into this file, to send it to someone, and end");
+	add_option(*command, "--layout", "FILE", arguments->layout,
+		   "of the animation (key P): threads where this file says, with arrows; or a shipped one: pipeline");
+	add_option(*command, "--port", "N", arguments->port, "listen on this port (default: one that is free)");
 	command->add_flag("--no-browser", arguments->no_browser, "only print the address");
 	command->add_flag("--no-cache", arguments->no_cache, "read all of the trace again, and keep nothing of it");
 	command->footer("The page is served on 127.0.0.1 only, at an address that nobody can guess, until Ctrl-C.\n"

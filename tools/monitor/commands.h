@@ -10,31 +10,10 @@
 
 namespace monitor {
 
-void add_record(CLI::App &app, int &exit_code);
-void add_top(CLI::App &app, int &exit_code);
-void add_serve(CLI::App &app, int &exit_code);
-void add_report(CLI::App &app, int &exit_code);
-void add_list(CLI::App &app, int &exit_code);
-void add_query(CLI::App &app, int &exit_code);
-void add_pack(CLI::App &app, int &exit_code);
-void add_info(CLI::App &app, int &exit_code);
-void add_merge(CLI::App &app, int &exit_code);
-void add_tdl(CLI::App &app, int &exit_code);
-void add_stat(CLI::App &app, int &exit_code);
-void add_states(CLI::App &app, int &exit_code);
-void add_convert(CLI::App &app, int &exit_code);
-void add_check(CLI::App &app, int &exit_code);
-void add_doctor(CLI::App &app, int &exit_code);
-void add_events(CLI::App &app, int &exit_code);
-void add_filter(CLI::App &app, int &exit_code);
-void add_snapshot(CLI::App &app, int &exit_code);
-void add_trigger(CLI::App &app, int &exit_code);
-void add_play(CLI::App &app, int &exit_code);
-void add_agent(CLI::App &app, int &exit_code);
-void add_fleet(CLI::App &app, int &exit_code);
-void add_archive(CLI::App &app, int &exit_code);
-void add_view(CLI::App &app, int &exit_code);
-void add_diff(CLI::App &app, int &exit_code);
+using AddCommand = void(CLI::App &app, int &exit_code);
+AddCommand add_agent, add_archive, add_check, add_convert, add_diff, add_doctor, add_events, add_filter, add_fleet,
+    add_info, add_list, add_merge, add_pack, add_play, add_query, add_record, add_report, add_serve, add_snapshot,
+    add_stat, add_states, add_tdl, add_top, add_trigger, add_view;
 
 // What a command is for: a heading of `monitor --help`.
 namespace purpose {
@@ -43,7 +22,7 @@ inline constexpr char record[] = "Record", look[] = "Look", keep[] = "Keep", sha
 
 struct Command {
 	std::string_view name;
-	void (*add)(CLI::App &app, int &exit_code);
+	AddCommand *add;
 	const char *purpose;
 };
 

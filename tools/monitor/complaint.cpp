@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "complaint.h"
 
-#include <algorithm>
 #include <sstream>
 #include <string_view>
 #include <vector>

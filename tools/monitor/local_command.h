@@ -3,7 +3,6 @@
 // Signals that this process waits for (termination.h) are not blocked in the command.
 #pragma once
 
-#include <cerrno>
 #include <csignal>
 #include <optional>
 #include <string>

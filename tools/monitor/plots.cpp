@@ -10,6 +10,7 @@
 #include "answers/plot/svg.h"
 #include "base/escape.h"
 #include "base/fd.h"
+#include "common_options.h"
 #include "problems.h"
 #include "standard_descriptors.h"
 
@@ -17,8 +18,7 @@ namespace monitor {
 
 CLI::Option *add_plot_options(CLI::App &command, PlotArguments &arguments)
 {
-	command.add_option("--svg", arguments.file, "draw the figures into this file, too, as a picture")
-	    ->option_text("FILE");
+	add_option(command, "--svg", "FILE", arguments.file, "draw the figures into this file, too, as a picture");
 	return command.add_flag("--plot", arguments.in_text, "draw the figures of the table instead of printing them");
 }
 

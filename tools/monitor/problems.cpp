@@ -35,7 +35,7 @@ void print_error(std::string_view sentence)
 	std::fputc('\n', stderr);
 }
 
-void print_problems(const trace::Problems &problems)
+int print_problems(const trace::Problems &problems)
 {
 	constexpr std::size_t max_printed = 10;
 	std::size_t printed = 0;
@@ -47,6 +47,7 @@ void print_problems(const trace::Problems &problems)
 	}
 	if (problems.total() > printed)
 		print_error("... and " + std::to_string(problems.total() - printed) + " more");
+	return problems.empty() ? 0 : 1;
 }
 
 } // namespace monitor

@@ -13,7 +13,7 @@ namespace monitor {
 // "monitor: SENTENCE". Names in it may be any bytes; further lines are indented so that they do not pass for ours.
 void print_error(std::string_view sentence);
 
-// Prints the first ten, and how many more there are.
-void print_problems(const trace::Problems &problems);
+// Prints the first ten, and how many more there are. Returns the exit code: 1 if there are any.
+int print_problems(const trace::Problems &problems);
 
 } // namespace monitor

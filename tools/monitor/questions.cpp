@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cctype>
 #include <sstream>
-#include <string_view>
 
 #include "base/scanner.h"
 #include "questions_page.h"

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/escape.h"
 #include "commands.h"
+#include "common_options.h"
 #include "fleet/agent/agent.h"
 #include "fleet/wire/allowed_options.h"
 #include "record_commands/option_texts.h"
@@ -67,40 +68,26 @@ void add_agent(CLI::App &app, int &exit_code)
 	CLI::App *command = app.add_subcommand("agent", "let the operator of a fleet record this host");
 	auto arguments = std::make_shared<AgentArguments>();
 	agent::AgentOptions &options = arguments->options;
-	command
-	    ->add_option("--keys", options.keys,
-			 "this host's directory of those that `monitor fleet init` made (default: /etc/monitor/fleet)")
-	    ->option_text("DIR");
-	command->add_option("--hub", options.hub, "the NATS server (default: as the keys say)")
-	    ->option_text("tls://HUB[:PORT],...");
-	command
-	    ->add_option("--spool", options.spool,
-			 "where traces are (default: /var/lib/monitor-agent; without root, below ~/.local/state)")
-	    ->option_text("DIR");
-	command->add_option("--spool-max", arguments->spool_max, "what they may take together (default: 10G)")
-	    ->option_text("SIZE");
-	command
-	    ->add_option("--forward", arguments->forward,
-			 "when traces travel, unless a command says it: batch, as they are recorded; each, the same "
-			 "block by block; on-demand, when they are fetched (default: batch)")
+	add_option(*command, "--keys", "DIR", options.keys,
+		   "this host's directory of those that `monitor fleet init` made (default: /etc/monitor/fleet)");
+	add_option(*command, "--hub", "tls://HUB[:PORT],...", options.hub,
+		   "the NATS server (default: as the keys say)");
+	add_option(*command, "--spool", "DIR", options.spool,
+		   "where traces are (default: /var/lib/monitor-agent; without root, below ~/.local/state)");
+	add_option(*command, "--spool-max", "SIZE", arguments->spool_max, "what they may take together (default: 10G)");
+	add_option(*command, "--forward", "HOW", arguments->forward,
+		   "when traces travel, unless a command says it: batch, as they are recorded; each, the same block by "
+		   "block; on-demand, when they are fetched (default: batch)")
 	    ->check(CLI::IsMember(
-		std::vector<std::string>(std::begin(fleet::forward_names), std::end(fleet::forward_names))))
-	    ->option_text("HOW");
-	command
-	    ->add_option("--allow", arguments->allow,
-			 fmt::format("options of monitor record that commands may have (default: {})",
-				     fmt::join(everything_allowed(), ",")))
-	    ->option_text("OPTION,...");
-	command
-	    ->add_option("--allow-commands", options.allow_commands,
-			 "also run programs that the operator asks for, as this user (default: none)")
-	    ->option_text("USER");
-	command
-	    ->add_option("--user", options.user,
-			 "the user that speaks with the network (default: monitor-agent, else nobody)")
-	    ->option_text("USER");
-	command->add_option("--host", options.host, "this host's name in the fleet (default: its hostname)")
-	    ->option_text("NAME");
+		std::vector<std::string>(std::begin(fleet::forward_names), std::end(fleet::forward_names))));
+	add_option(*command, "--allow", "OPTION,...", arguments->allow,
+		   fmt::format("options of monitor record that commands may have (default: {})",
+			       fmt::join(everything_allowed(), ",")));
+	add_option(*command, "--allow-commands", "USER", options.allow_commands,
+		   "also run programs that the operator asks for, as this user (default: none)");
+	add_option(*command, "--user", "USER", options.user,
+		   "the user that speaks with the network (default: monitor-agent, else nobody)");
+	add_option(*command, "--host", "NAME", options.host, "this host's name in the fleet (default: its hostname)");
 	command->footer(
 	    "Started by root, one process keeps the privileges, has no network, and starts `monitor record` for\n"
 	    "commands that the operator has signed; another one speaks with the hub and has no privilege. Started by\n"

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/escape.h"
 #include "commands.h"
+#include "common_options.h"
 #include "fleet/wire/hub.h"
 #include "problems.h"
 
@@ -48,11 +49,9 @@ std::set<std::string> hosts_of(const std::string &directory)
 
 void add_fleet_access(CLI::App &verb, FleetAccess &access)
 {
-	verb.add_option("--keys", access.keys,
-			"the operator's directory of `monitor fleet init` (default: MONITOR_FLEET)")
-	    ->option_text("DIR");
-	verb.add_option("--hub", access.hub, "the NATS server (default: as the keys say)")
-	    ->option_text("tls://HUB[:PORT],...");
+	add_option(verb, "--keys", "DIR", access.keys,
+		   "the operator's directory of `monitor fleet init` (default: MONITOR_FLEET)");
+	add_option(verb, "--hub", "tls://HUB[:PORT],...", access.hub, "the NATS server (default: as the keys say)");
 }
 
 OperatorSession::OperatorSession(const FleetAccess &access)

@@ -14,15 +14,9 @@
 
 namespace monitor {
 
-void add_fleet_collect(CLI::App &fleet, int &exit_code);
-void add_fleet_cost(CLI::App &fleet, int &exit_code);
-void add_fleet_fetch(CLI::App &fleet, int &exit_code);
-void add_fleet_push(CLI::App &fleet, int &exit_code);
-void add_fleet_init(CLI::App &fleet, int &exit_code);
-void add_fleet_status(CLI::App &fleet, int &exit_code);
-void add_fleet_record(CLI::App &fleet, int &exit_code);
-void add_fleet_stop(CLI::App &fleet, int &exit_code);
-void add_fleet_snapshot(CLI::App &fleet, int &exit_code);
+using AddVerb = void(CLI::App &fleet, int &exit_code);
+AddVerb add_fleet_collect, add_fleet_cost, add_fleet_fetch, add_fleet_init, add_fleet_push, add_fleet_record,
+    add_fleet_snapshot, add_fleet_status, add_fleet_stop;
 
 // --keys and --hub.
 struct FleetAccess {

@@ -9,6 +9,7 @@
 #include "base/escape.h"
 #include "base/json.h"
 #include "cmd_fleet.h"
+#include "common_options.h"
 #include "fleet/collector/collector_service.h"
 #include "fleet/wire/names.h"
 #include "fleet_clocks.h"
@@ -56,11 +57,7 @@ int run_collect(const CollectArguments &arguments)
 	    hub, arguments.output, arguments.run, [](const std::string &sentence) { print_error(sentence); }, *shard,
 	    arguments.hub_pid);
 	while (!termination.wait(std::chrono::milliseconds(1000)))
-		try {
-			service.collector().save();
-		} catch (const Error &error) { // a full disk need not stay full
-			print_error(error.what());
-		}
+		service.save();
 	service.stop();
 	service.collector().save();
 	if (shard->number == 0) // which has the exchanges of all hosts
@@ -81,22 +78,17 @@ void add_fleet_collect(CLI::App &fleet, int &exit_code)
 	    fleet.add_subcommand("collect", "store what hosts send, as one collection of traces, until ended");
 	auto arguments = std::make_shared<CollectArguments>();
 	arguments->hub.files.name = "monitor collector";
-	collect->add_option("-o,--output", arguments->output, "directory of the run; one from before is continued")
-	    ->required()
-	    ->option_text("RUN");
-	collect
-	    ->add_option("--run", arguments->run, "take only what was recorded under this name (default: everything)")
-	    ->option_text("NAME");
-	collect
-	    ->add_option("--shard", arguments->shard,
-			 "take only part K of N of the hosts, by their names; another collector takes each other part")
-	    ->option_text("K/N");
+	add_option(*collect, "-o,--output", "RUN", arguments->output,
+		   "directory of the run; one from before is continued")
+	    ->required();
+	add_option(*collect, "--run", "NAME", arguments->run,
+		   "take only what was recorded under this name (default: everything)");
+	add_option(*collect, "--shard", "K/N", arguments->shard,
+		   "take only part K of N of the hosts, by their names; another collector takes each other part");
 	add_hub_options(*collect, arguments->hub);
-	collect
-	    ->add_option("--hub-pid", arguments->hub_pid,
-			 "the server's process, if it is on this machine, for `monitor fleet cost`")
-	    ->check(CLI::PositiveNumber)
-	    ->option_text("PID");
+	add_option(*collect, "--hub-pid", "PID", arguments->hub_pid,
+		   "the server's process, if it is on this machine, for `monitor fleet cost`")
+	    ->check(CLI::PositiveNumber);
 	collect->add_flag("--json", arguments->json, "print the accounts at the end as JSON");
 	collect->footer("It runs until SIGINT or SIGTERM. RUN/.monitor/fleet.json has the accounts, every second.\n"
 			"Examples:\n"

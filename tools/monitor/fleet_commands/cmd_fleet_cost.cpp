@@ -10,8 +10,9 @@
 #include "base/fd.h"
 #include "base/json.h"
 #include "cmd_fleet.h"
+#include "common_options.h"
 #include "fleet/operator/cost_table.h"
-#include "terminal.h"
+#include "print_table.h"
 
 namespace monitor {
 namespace {
@@ -31,11 +32,7 @@ int run_cost(const CostArguments &arguments)
 		throw Error(fmt::format("{} is not a run of a fleet whose cost was measured: name the directory that "
 					"`monitor fleet record -o`, `fetch -o` or `collect -o` has made",
 					printable(arguments.run)));
-	const report::Table table = fleet_operator::cost_table(accounts);
-	if (arguments.json)
-		fmt::print("{}\n", report::to_json(table));
-	else
-		fmt::print("{}", report::to_text(table, terminal_width()));
+	print_table(fleet_operator::cost_table(accounts), format_of(arguments.json));
 	return 0;
 }
 
@@ -45,7 +42,7 @@ void add_fleet_cost(CLI::App &fleet, int &exit_code)
 {
 	CLI::App *cost = fleet.add_subcommand("cost", "show what it has cost to bring a run here");
 	auto arguments = std::make_shared<CostArguments>();
-	cost->add_option("run", arguments->run, "directory of the run")->required()->option_text("RUN");
+	add_option(*cost, "run", "RUN", arguments->run, "directory of the run")->required();
 	cost->add_flag("--json", arguments->json, "print JSON instead of text");
 	cost->footer(
 	    "CPU time and bytes while the collector ran: of the part of each agent that has the network, of the\n"

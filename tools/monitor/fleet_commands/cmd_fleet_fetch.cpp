@@ -10,18 +10,18 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "base/clock_ns.h"
 #include "base/error.h"
 #include "base/escape.h"
 #include "cmd_fleet.h"
+#include "common_options.h"
 #include "fleet/operator/fleet_tables.h"
 #include "fleet/wire/names.h"
 #include "fleet_fetch.h"
 #include "moment.h"
+#include "print_table.h"
 #include "problems.h"
-#include "terminal.h"
 #include "termination.h"
 
 namespace monitor {
@@ -47,14 +47,6 @@ void ask(FleetRequest &request, const fleet::ControlMessage &message)
 		     [](const fleet_operator::Outcome &outcome) { return outcome.accepted || outcome.refused; });
 }
 
-void print_table(const report::Table &table, bool json)
-{
-	if (json)
-		fmt::print("{}\n", report::to_json(table));
-	else
-		fmt::print("{}", report::to_text(table, terminal_width()));
-}
-
 int run_list(const FetchArguments &arguments)
 {
 	FleetRequest request(arguments.access, arguments.hosts);
@@ -75,13 +67,8 @@ int run_list(const FetchArguments &arguments)
 	    request.view.wait(patience_with_list, [&] { return std::ranges::all_of(asked, has_said); });
 	report::Table table = fleet_operator::kept_table(request.view.hosts(), request.hosts, arguments.run);
 	if (!arguments.json)
-		for (const char *const key : {"begin_ns", "end_ns"}) { // the same in numbers
-			const auto at = static_cast<std::ptrdiff_t>(table.column(key));
-			table.columns.erase(table.columns.begin() + at);
-			for (auto &row : table.rows)
-				row.erase(row.begin() + at);
-		}
-	print_table(table, arguments.json);
+		drop_columns(table, {"begin_ns", "end_ns"}); // the same in numbers
+	print_table(table, format_of(arguments.json));
 	const bool is_whole = all_said && asked.size() == request.hosts.size();
 	if (!is_whole)
 		print_error("not every host has answered: monitor fleet status");
@@ -119,7 +106,7 @@ int run_fetch(const FetchArguments &arguments)
 	message.store = fetch.store();
 	ask(request, message);
 	const std::vector<FleetFetch::Host> hosts = fetch.until_fetched(termination);
-	print_table(FleetFetch::table(hosts), arguments.json);
+	print_table(FleetFetch::table(hosts), format_of(arguments.json));
 	const auto number_of = [&](FleetFetch::State state) {
 		return std::ranges::count(hosts, state, &FleetFetch::Host::state);
 	};
@@ -134,22 +121,16 @@ void add_fleet_fetch(CLI::App &fleet, int &exit_code)
 	CLI::App *fetch = fleet.add_subcommand("fetch", "bring traces that stayed on their hosts here");
 	auto arguments = std::make_shared<FetchArguments>();
 	add_fleet_access(*fetch, arguments->access);
-	fetch->add_option("--hosts", arguments->hosts, "which ones (default: *)")->option_text("PATTERN,...");
-	fetch->add_option("--run", arguments->run, "the name of the run")->option_text("NAME");
-	fetch
-	    ->add_option("-o,--output", arguments->output,
-			 "directory of the run; to one from before, what is new is added")
-	    ->option_text("RUN");
-	fetch
-	    ->add_option("--from", arguments->from,
-			 "only what was recorded from then on, by each host's clock: a local time, or '30s ago'")
-	    ->option_text("TIME");
-	fetch->add_option("--to", arguments->to, "only what was recorded until then")->option_text("TIME");
-	fetch
-	    ->add_option("--hub-pid", arguments->hub_pid,
-			 "the server's process, if it is on this machine, for `monitor fleet cost`")
-	    ->check(CLI::PositiveNumber)
-	    ->option_text("PID");
+	add_option(*fetch, "--hosts", "PATTERN,...", arguments->hosts, "which ones (default: *)");
+	add_option(*fetch, "--run", "NAME", arguments->run, "the name of the run");
+	add_option(*fetch, "-o,--output", "RUN", arguments->output,
+		   "directory of the run; to one from before, what is new is added");
+	add_option(*fetch, "--from", "TIME", arguments->from,
+		   "only what was recorded from then on, by each host's clock: a local time, or '30s ago'");
+	add_option(*fetch, "--to", "TIME", arguments->to, "only what was recorded until then");
+	add_option(*fetch, "--hub-pid", "PID", arguments->hub_pid,
+		   "the server's process, if it is on this machine, for `monitor fleet cost`")
+	    ->check(CLI::PositiveNumber);
 	fetch->add_flag("--list", arguments->is_list, "only list what hosts have");
 	fetch->add_flag("--json", arguments->json, "print JSON instead of text");
 	fetch->footer("For runs that were recorded with --forward on-demand, and others that nobody has collected.\n"

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/escape.h"
 #include "cmd_fleet.h"
+#include "common_options.h"
 #include "fleet/keys/fleet_directory.h"
 
 namespace monitor {
@@ -253,34 +254,25 @@ void add_fleet_init(CLI::App &fleet, int &exit_code)
 {
 	CLI::App *init = fleet.add_subcommand("init", "make the keys and certificates of a fleet");
 	auto arguments = std::make_shared<InitArguments>();
-	init->add_option("-o,--output", arguments->output, "the directory for them (default: fleet)")
-	    ->option_text("DIR");
-	init->add_option(
-		"--hub", arguments->hubs,
-		"where hosts reach the hub (port: 4222); several: a cluster, whose hubs stand in for each other")
-	    ->option_text("HOST[:PORT]")
-	    ->allow_extra_args(false);
-	init->add_option("--route-port", arguments->route_port, "where the hubs of a cluster reach each other (6222)")
-	    ->check(CLI::Range(1, 65535))
-	    ->option_text("PORT");
-	init->add_option("--add", arguments->added, "add this host to a fleet that exists")
-	    ->option_text("HOST")
-	    ->allow_extra_args(false);
-	init->add_option("--remove", arguments->removed, "remove this host: the hub refuses its certificate then")
-	    ->option_text("HOST")
-	    ->allow_extra_args(false);
-	init->add_option("--leaf", arguments->leaf,
-			 "a site whose hosts reach the hub through a relay: make it, with --relay, or --add to it")
-	    ->option_text("SITE");
-	init->add_option("--relay", arguments->relay, "where the hosts of this site reach its relay (port: 4222)")
-	    ->option_text("HOST[:PORT]");
-	init->add_option("--leaf-port", arguments->leaf_port, "with the first site: where relays reach the hub (7422)")
-	    ->check(CLI::Range(1, 65535))
-	    ->option_text("PORT");
-	init->add_option("--remove-leaf", arguments->removed_leaf,
-			 "remove this site's relay: its hosts then are the hub's")
-	    ->option_text("SITE");
-	init->add_option("hosts", arguments->hosts, "the hosts, as hostname(1) says on each")->option_text("HOST...");
+	add_option(*init, "-o,--output", "DIR", arguments->output, "the directory for them (default: fleet)");
+	add_option(*init, "--hub", "HOST[:PORT]", arguments->hubs,
+		   "where hosts reach the hub (port: 4222); several: a cluster, whose hubs stand in for each other");
+	add_option(*init, "--route-port", "PORT", arguments->route_port,
+		   "where the hubs of a cluster reach each other (6222)")
+	    ->check(CLI::Range(1, 65535));
+	add_option(*init, "--add", "HOST", arguments->added, "add this host to a fleet that exists");
+	add_option(*init, "--remove", "HOST", arguments->removed,
+		   "remove this host: the hub refuses its certificate then");
+	add_option(*init, "--leaf", "SITE", arguments->leaf,
+		   "a site whose hosts reach the hub through a relay: make it, with --relay, or --add to it");
+	add_option(*init, "--relay", "HOST[:PORT]", arguments->relay,
+		   "where the hosts of this site reach its relay (port: 4222)");
+	add_option(*init, "--leaf-port", "PORT", arguments->leaf_port,
+		   "with the first site: where relays reach the hub (7422)")
+	    ->check(CLI::Range(1, 65535));
+	add_option(*init, "--remove-leaf", "SITE", arguments->removed_leaf,
+		   "remove this site's relay: its hosts then are the hub's");
+	add_option(*init, "hosts", "HOST...", arguments->hosts, "the hosts, as hostname(1) says on each");
 	init->footer("Nothing is ever written over. It prints what to copy where.\n"
 		     "Examples:\n"
 		     "  monitor fleet init --hub hub.example.org web1 web2 db1\n"

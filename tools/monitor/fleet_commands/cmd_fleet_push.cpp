@@ -2,7 +2,6 @@
 // `monitor fleet push`: brings trace directories to a fleet's collector, without an agent. fleet/forward/ does the
 // work.
 #include <chrono>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -27,6 +26,7 @@
 #include "problems.h"
 #include "termination.h"
 #ifdef MONITOR_RECORD_SIDE
+#include "common_options.h"
 #include "recording/recorder/recorders.h"
 #endif
 
@@ -187,21 +187,16 @@ void add_fleet_push(CLI::App &fleet, int &exit_code)
 	CLI::App *push = fleet.add_subcommand("push", "bring traces made without an agent to the collector");
 	auto arguments = std::make_shared<PushArguments>();
 	arguments->hub.files.name = "monitor push";
-	push->add_option("trace", arguments->directories, "trace directories of this host")
-	    ->required()
-	    ->option_text("DIR...");
+	add_option(*push, "trace", "DIR...", arguments->directories, "trace directories of this host")->required();
 	add_hub_options(*push, arguments->hub);
-	push->add_option("--host", arguments->host,
-			 "name of the host, as its certificate says (default: that of the keys, or hostname)")
-	    ->option_text("NAME");
-	push->add_option("--run", arguments->run,
-			 "name of the run that they belong to (default: whatever is collected)")
-	    ->option_text("NAME");
-	push->add_option("--forward", arguments->forward, "batch: 256 KiB in a message; each: one block")
-	    ->check(CLI::IsMember({"batch", "each"}))
-	    ->option_text("HOW");
-	push->add_option("--timeout", arguments->timeout, "give up after this time, such as 60s (default: never)")
-	    ->option_text("TIME");
+	add_option(*push, "--host", "NAME", arguments->host,
+		   "name of the host, as its certificate says (default: that of the keys, or hostname)");
+	add_option(*push, "--run", "NAME", arguments->run,
+		   "name of the run that they belong to (default: whatever is collected)");
+	add_option(*push, "--forward", "HOW", arguments->forward, "batch: 256 KiB in a message; each: one block")
+	    ->check(CLI::IsMember({"batch", "each"}));
+	add_option(*push, "--timeout", "TIME", arguments->timeout,
+		   "give up after this time, such as 60s (default: never)");
 	push->add_flag("--json", arguments->json, "JSON instead of text");
 	push->footer(
 	    "It waits until the collector has stored everything; a trace that is being recorded is followed until\n"

@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "base/escape.h"
 #include "cmd_fleet.h"
+#include "common_options.h"
 #include "fleet/operator/command.h"
 #include "fleet/operator/fleet_tables.h"
 #include "fleet/wire/allowed_options.h"
@@ -25,9 +26,9 @@
 #include "fleet/wire/names.h"
 #include "fleet_follow.h"
 #include "fleet_requests.h"
+#include "print_table.h"
 #include "problems.h"
 #include "record_commands/option_texts.h"
-#include "terminal.h"
 #include "termination.h"
 
 namespace monitor {
@@ -191,11 +192,7 @@ std::unique_ptr<fleet::CollectorService> FleetRequest::collector(const std::stri
 
 void FleetRequest::print(bool json) const
 {
-	const report::Table table = fleet_operator::outcome_table(outcomes(), present);
-	if (json)
-		fmt::print("{}\n", report::to_json(table));
-	else
-		fmt::print("{}", report::to_text(table, terminal_width()));
+	print_table(fleet_operator::outcome_table(outcomes(), present), format_of(json));
 }
 
 namespace {
@@ -312,34 +309,26 @@ int run_fleet_stop(const StopRequest &request)
 
 void add_what(CLI::App &record, RecordRequest &request)
 {
-	record.add_option("-e,--events", request.events, "event families, as of monitor record")
-	    ->option_text("FAMILY,...");
-	record.add_option("-d,--duration", request.duration_s, "stop after this many seconds")->option_text("SECONDS");
-	record.add_option("--filter", request.filter, "record only events for which this is true")
-	    ->option_text("EXPRESSION");
-	record
-	    .add_option("--trigger", request.triggers,
-			"when something happens on a host, do something; not run or signal")
-	    ->option_text("'[NAME:] WHEN => DO[, DO...]'")
-	    ->allow_extra_args(false);
-	record.add_option("--statistics", request.statistics, "no events: sums of each period of TIME")
-	    ->option_text("TIME");
-	record.add_option("--keep", request.keep, "with --statistics: remove periods older than TIME")
-	    ->option_text("TIME");
+	add_option(record, "-e,--events", "FAMILY,...", request.events, "event families, as of monitor record");
+	add_option(record, "-d,--duration", "SECONDS", request.duration_s, "stop after this many seconds");
+	add_option(record, "--filter", "EXPRESSION", request.filter, "record only events for which this is true");
+	add_option(record, "--trigger", "'[NAME:] WHEN => DO[, DO...]'", request.triggers,
+		   "when something happens on a host, do something; not run or signal");
+	add_option(record, "--statistics", "TIME", request.statistics, "no events: sums of each period of TIME");
+	add_option(record, "--keep", "TIME", request.keep, "with --statistics: remove periods older than TIME");
 	record.add_flag("--count-only", request.count_only, "with --statistics: only numbers of events");
-	record.add_option("--flight", request.flight, "keep only the newest events, until a snapshot (default: 64M)")
-	    ->option_text("[SIZE|TIME]")
+	add_option(record, "--flight", "[SIZE|TIME]", request.flight,
+		   "keep only the newest events, until a snapshot (default: 64M)")
 	    ->expected(0, 1);
-	record.add_option("--snapshots", request.snapshots, "with --flight, which needs it: end after N snapshots")
-	    ->option_text("N");
+	add_option(record, "--snapshots", "N", request.snapshots,
+		   "with --flight, which needs it: end after N snapshots");
 	record.add_flag("--snapshot-all", request.snapshot_all,
 			"with --flight: when a trigger of one host takes a snapshot, all hosts of the run do");
-	record.add_option("--max-size", request.max_size, "stop on a host when its trace reaches this size")
-	    ->option_text("SIZE");
+	add_option(record, "--max-size", "SIZE", request.max_size, "stop on a host when its trace reaches this size");
 	record.add_flag("--user", request.user, "also record the events of all instrumented programs");
 	record.add_flag("--user-only", request.user_only, "only these: for agents without root");
 	record.add_flag("--no-calibration", request.no_calibration, "do not measure the cost of an event");
-	record.add_option("--note", request.note, "text to store with the traces")->option_text("TEXT");
+	add_option(record, "--note", "TEXT", request.note, "text to store with the traces");
 }
 
 } // namespace
@@ -349,35 +338,24 @@ void add_fleet_record(CLI::App &fleet, int &exit_code)
 	CLI::App *record = fleet.add_subcommand("record", "start a recording on hosts, at the same time");
 	auto request = std::make_shared<RecordRequest>();
 	add_fleet_access(*record, request->access);
-	record
-	    ->add_option("--hosts", request->hosts,
-			 "which ones: names, * and ? stand for any text or character (default: *)")
-	    ->option_text("PATTERN,...");
-	record->add_option("-o,--output", request->output, "also bring all traces here, as one collection")
-	    ->option_text("RUN");
-	record
-	    ->add_option("--hub-pid", request->hub_pid,
-			 "with -o: the server's process, if it is on this machine, for `monitor fleet cost`")
-	    ->check(CLI::PositiveNumber)
-	    ->option_text("PID");
-	record->add_option("--run", request->run, "its name (default: by the date)")->option_text("NAME");
-	record
-	    ->add_option("--forward", request->forward,
-			 "when traces travel: batch, as they are recorded; each, the same block by block; on-demand, "
-			 "when they are fetched (default: as each agent was started)")
+	add_option(*record, "--hosts", "PATTERN,...", request->hosts,
+		   "which ones: names, * and ? stand for any text or character (default: *)");
+	add_option(*record, "-o,--output", "RUN", request->output, "also bring all traces here, as one collection");
+	add_option(*record, "--hub-pid", "PID", request->hub_pid,
+		   "with -o: the server's process, if it is on this machine, for `monitor fleet cost`")
+	    ->check(CLI::PositiveNumber);
+	add_option(*record, "--run", "NAME", request->run, "its name (default: by the date)");
+	add_option(*record, "--forward", "HOW", request->forward,
+		   "when traces travel: batch, as they are recorded; each, the same block by block; on-demand, when "
+		   "they are fetched (default: as each agent was started)")
 	    ->check(CLI::IsMember(
-		std::vector<std::string>(std::begin(fleet::forward_names), std::end(fleet::forward_names))))
-	    ->option_text("HOW");
-	record->add_option("--lead", request->lead, "start so long after the command is sent (default: 1s)")
-	    ->option_text("TIME");
+		std::vector<std::string>(std::begin(fleet::forward_names), std::end(fleet::forward_names))));
+	add_option(*record, "--lead", "TIME", request->lead, "start so long after the command is sent (default: 1s)");
 	add_what(*record, *request);
-	record
-	    ->add_option("--cmd-on", request->command_host,
-			 "run CMD on this host, not here, and end its recording with CMD")
-	    ->option_text("HOST");
+	add_option(*record, "--cmd-on", "HOST", request->command_host,
+		   "run CMD on this host, not here, and end its recording with CMD");
 	record->add_flag("--json", request->json, "print JSON instead of text");
-	record->add_option("command", request->command, "command to run while recording; it ends with CMD")
-	    ->option_text("CMD ...");
+	add_option(*record, "command", "CMD ...", request->command, "command to run while recording; it ends with CMD");
 	record->positionals_at_end();
 	record->footer("It prints what became of it on each host, and how far apart the hosts started.\n"
 		       "Without -o and CMD it returns when the hosts have started, else when all is over, and stored.\n"
@@ -402,8 +380,8 @@ void add_fleet_stop(CLI::App &fleet, int &exit_code)
 	CLI::App *stop = fleet.add_subcommand("stop", "end a recording on hosts");
 	auto request = std::make_shared<StopRequest>();
 	add_fleet_access(*stop, request->access);
-	stop->add_option("--hosts", request->hosts, "which ones (default: *)")->option_text("PATTERN,...");
-	stop->add_option("--run", request->run, "the name of the run")->option_text("NAME")->required();
+	add_option(*stop, "--hosts", "PATTERN,...", request->hosts, "which ones (default: *)");
+	add_option(*stop, "--run", "NAME", request->run, "the name of the run")->required();
 	stop->add_flag("--json", request->json, "print JSON instead of text");
 	stop->footer("Exit code: 0, or 1 if a host did not stop it.\n"
 		     "Example:\n  monitor fleet stop --run night");

@@ -14,12 +14,12 @@
 #include "base/error.h"
 #include "base/escape.h"
 #include "cmd_fleet.h"
+#include "common_options.h"
 #include "fleet/operator/fleet_tables.h"
 #include "fleet/wire/names.h"
 #include "fleet_requests.h"
-#include "problems.h"
+#include "print_table.h"
 #include "record_commands/option_texts.h"
-#include "terminal.h"
 
 namespace monitor {
 namespace {
@@ -74,11 +74,7 @@ int run_fleet_snapshot(const FleetSnapshotRequest &request)
 	sent.wait(patience_with_snapshot,
 		  [](const auto &outcome) { return outcome.is_decided() || !outcome.accepted; });
 	const fleet_operator::Outcomes all = sent.outcomes();
-	const report::Table table = fleet_operator::snapshot_table(all, sent.present);
-	if (request.json)
-		fmt::print("{}\n", report::to_json(table));
-	else
-		fmt::print("{}", report::to_text(table, terminal_width()));
+	print_table(fleet_operator::snapshot_table(all, sent.present), format_of(request.json));
 	const auto is_taken = [](const auto &entry) {
 		return entry.second.ended && entry.second.ended->exit_code == 0;
 	};
@@ -92,10 +88,9 @@ void add_fleet_snapshot(CLI::App &fleet, int &exit_code)
 	CLI::App *snapshot = fleet.add_subcommand("snapshot", "take a snapshot with the flight recorders of a run");
 	auto request = std::make_shared<FleetSnapshotRequest>();
 	add_fleet_access(*snapshot, request->access);
-	snapshot->add_option("--hosts", request->hosts, "which ones (default: *)")->option_text("PATTERN,...");
-	snapshot->add_option("--run", request->run, "the run (default: the only one of a flight recorder)")
-	    ->option_text("NAME");
-	snapshot->add_option("--why", request->why, "what for, which the snapshots say")->option_text("TEXT");
+	add_option(*snapshot, "--hosts", "PATTERN,...", request->hosts, "which ones (default: *)");
+	add_option(*snapshot, "--run", "NAME", request->run, "the run (default: the only one of a flight recorder)");
+	add_option(*snapshot, "--why", "TEXT", request->why, "what for, which the snapshots say");
 	snapshot->add_flag("--json", request->json, "print JSON instead of text");
 	snapshot->footer("It waits until each is written, and prints how long after the command was issued the host's\n"
 			 "events were frozen, by the host's own clock. Exit code: 0, or 1 if a host took none.\n"

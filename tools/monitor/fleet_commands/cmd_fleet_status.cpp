@@ -3,13 +3,10 @@
 #include <algorithm>
 #include <memory>
 
-#include <fmt/format.h>
-
 #include "cmd_fleet.h"
 #include "fleet/operator/fleet_tables.h"
 #include "fleet/operator/fleet_view.h"
-#include "problems.h"
-#include "terminal.h"
+#include "print_table.h"
 
 namespace monitor {
 namespace {
@@ -43,19 +40,10 @@ int run_status(const StatusArguments &arguments)
 			      std::chrono::ceil<std::chrono::milliseconds>(fleet_operator::Clock::now() - called)),
 			  [] { return false; });
 	const auto seen = view.hosts();
-	const report::Table table = fleet_operator::status_table(seen, session.hosts);
-	if (arguments.json) {
-		fmt::print("{}\n", report::to_json(table));
-	} else {
-		report::Table shown = table;
-		for (const char *const key : {"boot_id", "session"}) {
-			const auto at = static_cast<std::ptrdiff_t>(shown.column(key));
-			shown.columns.erase(shown.columns.begin() + at);
-			for (auto &row : shown.rows)
-				row.erase(row.begin() + at);
-		}
-		fmt::print("{}", report::to_text(shown, terminal_width()));
-	}
+	report::Table table = fleet_operator::status_table(seen, session.hosts);
+	if (!arguments.json)
+		drop_columns(table, {"boot_id", "session"});
+	print_table(table, format_of(arguments.json));
 	const bool all_there =
 	    std::ranges::all_of(session.hosts, [&](const auto &host) { return seen.contains(host); });
 	return all_there ? 0 : 1;

@@ -9,7 +9,6 @@
 
 #include <fmt/format.h>
 
-#include "base/error.h"
 #include "base/escape.h"
 #include "base/fd.h"
 #include "base/fetched_trace.h"
@@ -66,15 +65,6 @@ FleetFetch::FleetFetch(FleetRequest &request, const std::string &run, const std:
 	service_ = request.collector(run, output, hub_pid);
 	before_ = service_->collector().accounts();
 	store_ = before_["store"].get<std::string>();
-}
-
-void FleetFetch::save()
-{
-	try {
-		service_->collector().save();
-	} catch (const Error &error) { // a full disk need not stay full
-		print_error(error.what());
-	}
 }
 
 // By what its traces' descriptions say.
@@ -160,7 +150,7 @@ std::vector<FleetFetch::Host> FleetFetch::until_fetched(Termination &termination
 	std::uint64_t blocks = 0;
 	auto progressed = SteadyClock::now(), said = progressed;
 	for (;;) {
-		save();
+		service_->save();
 		last = hosts();
 		const auto now = SteadyClock::now();
 		const std::uint64_t added =
@@ -187,7 +177,7 @@ std::vector<FleetFetch::Host> FleetFetch::until_fetched(Termination &termination
 			heard.insert(host.name);
 	service_->wait_for_costs(heard);
 	service_->stop();
-	save();
+	service_->save();
 	write_fleet_clocks(output_);
 	return last;
 }

@@ -44,7 +44,6 @@ private:
 	bool all_say_what_they_have() const;
 	std::vector<Host> hosts();
 	bool has_snapshots() const;
-	void save();
 
 	FleetRequest &request_;
 	const std::string output_;

@@ -7,10 +7,8 @@
 #include <fmt/format.h>
 
 #include "answers/report/table.h"
-#include "base/error.h"
 #include "base/escape.h"
 #include "base/fd.h"
-#include "base/json.h"
 #include "base/recording_file/contents.h"
 #include "fleet_clocks.h"
 #include "fleet_triggers.h"
@@ -104,17 +102,6 @@ bool FleetFollow::all_ended()
 	return have_ended;
 }
 
-void FleetFollow::look()
-{
-	if (!service_)
-		return;
-	try {
-		service_->collector().save();
-	} catch (const Error &error) { // a full disk need not stay full
-		print_error(error.what());
-	}
-}
-
 std::optional<int> FleetFollow::until_end(const std::vector<std::string> &command, Termination &termination)
 {
 	std::optional<LocalCommand> running;
@@ -135,7 +122,8 @@ std::optional<int> FleetFollow::until_end(const std::vector<std::string> &comman
 		if (running)
 			termination.wait(between_looks / 4);
 		if (Clock::now() - looked > 1s) {
-			look();
+			if (service_)
+				service_->save();
 			looked = Clock::now();
 		}
 	}
@@ -194,7 +182,7 @@ std::vector<std::string> FleetFollow::until_stored(Termination &termination)
 		return {};
 	Stored last;
 	for (auto progressed = Clock::now(); Clock::now() - progressed < patience_with_blocks;) {
-		look();
+		service_->save();
 		Stored now = stored();
 		if (now.blocks != last.blocks || now.traces != last.traces)
 			progressed = Clock::now();
@@ -205,7 +193,7 @@ std::vector<std::string> FleetFollow::until_stored(Termination &termination)
 	}
 	service_->wait_for_costs(started());
 	service_->stop();
-	look();
+	service_->save();
 	write_fleet_clocks(output_);
 	if (triggers_)
 		write_fleet_triggers(output_, told_triggers_);

@@ -3,7 +3,6 @@
 // every block of it is stored here. Used by cmd_fleet_record.cpp.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -46,7 +45,6 @@ private:
 	};
 	bool is_stored(const std::string &directory) const;
 	Stored stored();
-	void look();
 	std::set<std::string> hosts_taking_part() const;
 	void tell_triggers(bool is_end);
 

@@ -3,12 +3,12 @@
 // fleet init` makes it, or by certificates of another authority.
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include <CLI/CLI.hpp>
 
 #include "base/error.h"
+#include "common_options.h"
 #include "fleet/keys/fleet_keys.h"
 #include "fleet/wire/connection.h"
 
@@ -39,22 +39,17 @@ struct HubArguments {
 
 inline void add_hub_options(CLI::App &command, HubArguments &hub)
 {
-	command.add_option("--keys", hub.keys, "a directory of those that `monitor fleet init` made")
-	    ->option_text("DIR");
-	command.add_option("--hub", hub.files.hub, "address of the hub, a NATS server (default: as the keys say)")
-	    ->option_text("tls://HUB[:PORT],...");
-	command
-	    .add_option("--ca", hub.files.ca_file, "without --keys: certificate of the authority of the hub's (PEM)")
-	    ->option_text("FILE");
-	command
-	    .add_option("--cert", hub.files.certificate_file, "without --keys: certificate that says who this is (PEM)")
-	    ->option_text("FILE");
-	command.add_option("--key", hub.files.key_file, "without --keys: private key of that certificate (PEM)")
-	    ->option_text("FILE");
-	command
-	    .add_option("--hub-name", hub.files.expected_host,
-			"name in the hub's certificate (default: that of the address)")
-	    ->option_text("NAME");
+	add_option(command, "--keys", "DIR", hub.keys, "a directory of those that `monitor fleet init` made");
+	add_option(command, "--hub", "tls://HUB[:PORT],...", hub.files.hub,
+		   "address of the hub, a NATS server (default: as the keys say)");
+	add_option(command, "--ca", "FILE", hub.files.ca_file,
+		   "without --keys: certificate of the authority of the hub's (PEM)");
+	add_option(command, "--cert", "FILE", hub.files.certificate_file,
+		   "without --keys: certificate that says who this is (PEM)");
+	add_option(command, "--key", "FILE", hub.files.key_file,
+		   "without --keys: private key of that certificate (PEM)");
+	add_option(command, "--hub-name", "NAME", hub.files.expected_host,
+		   "name in the hub's certificate (default: that of the address)");
 }
 
 } // namespace monitor

@@ -12,6 +12,7 @@
 #include "base/escape.h"
 #include "base/json.h"
 #include "commands.h"
+#include "common_options.h"
 #include "recording/card/bpf_card.h"
 #include "recording/card/classes.h"
 #include "recording/functions/function_search.h"
@@ -235,19 +236,17 @@ void add_events(CLI::App &app, int &exit_code)
 	CLI::App *command =
 	    app.add_subcommand("events", "list events and their fields, counters, and groups of measurements");
 	auto options = std::make_shared<EventsOptions>();
-	auto *pmu = command->add_option("--pmu", options->pattern, "list the events that a counter can count")
-			->expected(0, 1)
-			->option_text("[PATTERN]");
+	auto *pmu =
+	    add_option(*command, "--pmu", "[PATTERN]", options->pattern, "list the events that a counter can count")
+		->expected(0, 1);
 	auto *groups = command
 			   ->add_flag("--groups", options->groups,
 				      "list the groups of `record -m` and what they measure on this machine")
 			   ->excludes(pmu);
-	auto *functions = command
-			      ->add_option("--functions", options->file,
-					   "list the functions of a program or library that `record --functions` can "
-					   "record, and how")
-			      ->option_text("FILE[:PATTERN]")
-			      ->excludes(pmu);
+	auto *functions =
+	    add_option(*command, "--functions", "FILE[:PATTERN]", options->file,
+		       "list the functions of a program or library that `record --functions` can record, and how")
+		->excludes(pmu);
 	groups->excludes(functions);
 	command->add_flag("--json", options->json, "print a JSON array instead");
 	command->footer("Examples:\n"

@@ -12,6 +12,7 @@
 #include "base/escape.h"
 #include "base/json.h"
 #include "commands.h"
+#include "common_options.h"
 #include "matching.h"
 #include "recording/card/classes.h"
 #include "recording/session/metadata.h"
@@ -148,8 +149,8 @@ void add_filter(CLI::App &app, int &exit_code)
 {
 	CLI::App *filter = app.add_subcommand("filter", "what `record --filter` would keep, without recording");
 	auto arguments = std::make_shared<FilterArguments>();
-	filter->add_option("expression", arguments->expression, "as for `record --filter` and `list --filter`")
-	    ->option_text("EXPRESSION")
+	add_option(*filter, "expression", "EXPRESSION", arguments->expression,
+		   "as for `record --filter` and `list --filter`")
 	    ->required();
 	filter->add_flag("--explain", arguments->explains,
 			 "also the values by which it is decided, and what that costs on this machine");

@@ -22,6 +22,7 @@
 #include "base/escape.h"
 #include "base/http.h"
 #include "commands.h"
+#include "common_options.h"
 #include "live_recording.h"
 #include "problems.h"
 
@@ -128,28 +129,19 @@ void add_serve(CLI::App &app, int &exit_code)
 {
 	CLI::App *command = app.add_subcommand("serve", "count for Prometheus what the machine does");
 	auto arguments = std::make_shared<ServeArguments>();
-	command
-	    ->add_option("--metrics", arguments->metrics,
-			 "answer at http://ADDR:PORT/metrics (default: 127.0.0.1:9464; port 0: any)")
-	    ->option_text("ADDR:PORT");
-	command
-	    ->add_option("-d,--delay", arguments->live.delay, "figures are brought up to date this often (default: 1s)")
-	    ->option_text("TIME");
-	command
-	    ->add_option("--top", arguments->series,
-			 fmt::format("rows, and calls, with series of their own (default: {})", default_series))
-	    ->option_text("N")
+	add_option(*command, "--metrics", "ADDR:PORT", arguments->metrics,
+		   "answer at http://ADDR:PORT/metrics (default: 127.0.0.1:9464; port 0: any)");
+	add_option(*command, "-d,--delay", "TIME", arguments->live.delay,
+		   "figures are brought up to date this often (default: 1s)");
+	add_option(*command, "--top", "N", arguments->series,
+		   fmt::format("rows, and calls, with series of their own (default: {})", default_series))
 	    ->check(CLI::Range(std::size_t{1}, max_series));
-	command
-	    ->add_option("-p", arguments->live.selection,
-			 "only these processes and their descendants, by number or name")
-	    ->option_text("PID|NAME,...");
-	command->add_option("-e", arguments->live.families, "event families, as of monitor record")
-	    ->option_text("FAMILY,...");
+	add_option(*command, "-p", "PID|NAME,...", arguments->live.selection,
+		   "only these processes and their descendants, by number or name");
+	add_option(*command, "-e", "FAMILY,...", arguments->live.families, "event families, as of monitor record");
 	command->add_option("--card", arguments->live.card, "bpf, module; auto: as of monitor record")
 	    ->check(CLI::IsMember({"auto", "bpf", "module"}));
-	command->add_option("--buffer", arguments->live.buffer, "memory for the rings, as of monitor record")
-	    ->option_text("SIZE");
+	add_option(*command, "--buffer", "SIZE", arguments->live.buffer, "memory for the rings, as of monitor record");
 	command->add_flag("--no-calibration", arguments->live.no_calibration, "do not measure what an event costs");
 	command->footer(
 	    "Counters and histograms of CPU time, waits, run-queue latency and system calls by cgroup and command,\n"

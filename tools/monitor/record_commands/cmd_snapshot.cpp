@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/json_fields.h"
 #include "commands.h"
+#include "common_options.h"
 #include "recording/recorder/snapshot_question.h"
 
 namespace monitor {
@@ -127,16 +128,12 @@ void add_snapshot(CLI::App &app, int &exit_code)
 {
 	CLI::App *snapshot = app.add_subcommand("snapshot", "write what a flight recorder has kept (record --flight)");
 	auto arguments = std::make_shared<SnapshotArguments>();
-	snapshot->add_option("which", arguments->which, "directory or process of the recorder (default: the only one)")
-	    ->option_text("DIR|PID");
-	CLI::Option *before = snapshot
-				  ->add_option("--before", arguments->before,
-					       "how much of the past, such as 5s (default: as the recorder says)")
-				  ->option_text("TIME");
-	CLI::Option *after =
-	    snapshot
-		->add_option("--after", arguments->after, "for how long to go on, such as 500ms (default: not at all)")
-		->option_text("TIME");
+	add_option(*snapshot, "which", "DIR|PID", arguments->which,
+		   "directory or process of the recorder (default: the only one)");
+	CLI::Option *before = add_option(*snapshot, "--before", "TIME", arguments->before,
+					 "how much of the past, such as 5s (default: as the recorder says)");
+	CLI::Option *after = add_option(*snapshot, "--after", "TIME", arguments->after,
+					"for how long to go on, such as 500ms (default: not at all)");
 	snapshot
 	    ->add_flag(
 		"--status", arguments->status,

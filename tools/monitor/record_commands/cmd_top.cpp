@@ -23,8 +23,8 @@
 #include "base/escape.h"
 #include "base/fd.h"
 #include "commands.h"
+#include "common_options.h"
 #include "live_recording.h"
-#include "number_of_rows.h"
 #include "option_texts.h"
 #include "problems.h"
 #include "recording/pmu/selection.h"
@@ -240,48 +240,35 @@ void add_top(CLI::App &app, int &exit_code)
 {
 	CLI::App *command = app.add_subcommand("top", "show what the machine does now");
 	auto arguments = std::make_shared<TopArguments>();
-	command->add_option("-d,--delay", arguments->live.delay, "figures are of this much time each (default: 1s)")
-	    ->option_text("TIME");
-	command->add_option("-n", arguments->refreshes, "end after this many of them")
-	    ->option_text("N")
+	add_option(*command, "-d,--delay", "TIME", arguments->live.delay,
+		   "figures are of this much time each (default: 1s)");
+	add_option(*command, "-n", "N", arguments->refreshes, "end after this many of them")
 	    ->check(CLI::Range(std::uint64_t{1}, ~std::uint64_t(0)));
 	command->add_flag("--batch", arguments->batch, "print them as text, one after the other");
 	command->add_flag("--json", arguments->json, "print each as a line of JSON");
 	command->add_option("--by", arguments->by, "a row for each process (default), thread, command or cgroup")
 	    ->check(CLI::IsMember({"process", "thread", "command", "cgroup"}));
-	command
-	    ->add_option("--rows", arguments->rows_where,
-			 "only rows of which this is true, in FDL; its names: name, pid, tid, cpu, user, kernel, "
-			 "wait, sleep, switches, calls, faults, migrations, irq, softirq, unknown, and those of -m")
-	    ->option_text("EXPRESSION");
-	command->add_option("--top", arguments->rows, "rows of text with --batch (default: 40; 0: all)")
-	    ->option_text("N")
+	add_option(*command, "--rows", "EXPRESSION", arguments->rows_where,
+		   "only rows of which this is true, in FDL; its names: name, pid, tid, cpu, user, kernel, wait, "
+		   "sleep, switches, calls, faults, migrations, irq, softirq, unknown, and those of -m");
+	add_option(*command, "--top", "N", arguments->rows, "rows of text with --batch (default: 40; 0: all)")
 	    ->check(number_of_rows);
-	command
-	    ->add_option("-p", arguments->live.selection,
-			 "only these processes and their descendants, by number or name")
-	    ->option_text("PID|NAME,...");
-	command->add_option("-e", arguments->live.families, "event families, as of monitor record")
-	    ->option_text("FAMILY,...");
-	command
-	    ->add_option("-m,--measure", arguments->measurements,
-			 "columns of what counters measure: groups such as cpu,cache, or NAME=FORMULA, as of monitor "
-			 "record")
-	    ->option_text("GROUP,...");
+	add_option(*command, "-p", "PID|NAME,...", arguments->live.selection,
+		   "only these processes and their descendants, by number or name");
+	add_option(*command, "-e", "FAMILY,...", arguments->live.families, "event families, as of monitor record");
+	add_option(*command, "-m,--measure", "GROUP,...", arguments->measurements,
+		   "columns of what counters measure: groups such as cpu,cache, or NAME=FORMULA, as of monitor record");
 	command->add_flag("--virtual", arguments->virtual_times,
 			  "CPU and waiting times as if nobody measured, too, and their range");
 	command->add_flag("--user", arguments->user,
 			  "activities of every instrumented program, too: in the details of a row");
 	add_stack_options(*command, arguments->stacks, "stacks of the chosen row or of --details, for the key s");
-	command
-	    ->add_option("--details", arguments->details,
-			 "with --batch or --json: also the calls, sleeps, activities and stacks of this process")
-	    ->option_text("PID");
+	add_option(*command, "--details", "PID", arguments->details,
+		   "with --batch or --json: also the calls, sleeps, activities and stacks of this process");
 	command->add_option("--card", arguments->live.card, "bpf, module; auto: as of monitor record")
 	    ->check(CLI::IsMember({"auto", "bpf", "module"}));
-	command->add_option("--buffer", arguments->live.buffer, "memory for the rings, as of monitor record")
-	    ->option_text("SIZE");
-	command->add_option("-o", arguments->output, "record the trace, too, into this directory")->option_text("DIR");
+	add_option(*command, "--buffer", "SIZE", arguments->live.buffer, "memory for the rings, as of monitor record");
+	add_option(*command, "-o", "DIR", arguments->output, "record the trace, too, into this directory");
 	command->add_flag("--force", arguments->force, "with -o: replace a trace that is there");
 	command->add_flag("--no-calibration", arguments->live.no_calibration, "do not measure what an event costs");
 	command->footer(

@@ -17,8 +17,8 @@
 #include "base/escape.h"
 #include "base/json.h"
 #include "commands.h"
+#include "common_options.h"
 #include "matching.h"
-#include "number_of_rows.h"
 #include "open.h"
 #include "problems.h"
 #include "reading/analyze/recording_info.h"
@@ -257,8 +257,7 @@ int rehearse(const std::vector<NamedTrigger> &triggers, const EventMatcher &matc
 	}
 	for (const std::string &hint : matcher.hints)
 		print_note(fmt::format("monitor: {}\n", printable(hint)));
-	print_problems(trace.problems());
-	return comparison.contradicts || !trace.problems().empty() ? 1 : 0;
+	return print_problems(trace.problems()) || comparison.contradicts ? 1 : 0;
 }
 
 int run_trigger(const TriggerArguments &arguments)
@@ -282,14 +281,12 @@ void add_trigger(CLI::App &app, int &exit_code)
 	CLI::App *command = app.add_subcommand(
 	    "trigger", "check triggers for `record --trigger`, or see what they would have done in a trace");
 	auto arguments = std::make_shared<TriggerArguments>();
-	command->add_option("triggers", arguments->triggers, "a file of triggers, or one trigger")
-	    ->option_text("FILE|TRIGGER")
+	add_option(*command, "triggers", "FILE|TRIGGER", arguments->triggers, "a file of triggers, or one trigger")
 	    ->required();
-	command->add_option("trace", arguments->directory, "a trace: run the triggers on it")->option_text("DIR");
+	add_option(*command, "trace", "DIR", arguments->directory, "a trace: run the triggers on it");
 	command->add_flag("--explain", arguments->explains,
 			  "also the events that they look at, and what that costs on this machine");
-	command->add_option("--top", arguments->top, "print at most N firings (0: all; default: 40)")
-	    ->option_text("N")
+	add_option(*command, "--top", "N", arguments->top, "print at most N firings (0: all; default: 40)")
 	    ->check(number_of_rows);
 	command->add_flag("--json", arguments->json, "as JSON");
 	command->footer("Examples:\n"

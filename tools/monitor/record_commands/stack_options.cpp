@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "common_options.h"
 #include "option_texts.h"
 #include "recording/session/stack_choice.h"
 
@@ -28,17 +29,14 @@ card::StackOptions StackArguments::options() const
 
 void add_stack_options(CLI::App &command, StackArguments &arguments, const std::string &use)
 {
-	command
-	    .add_option("--stacks", arguments.which,
-			use + ": cpu (at a timer), offcpu (when a thread blocks), wake, fault, exec, syscall:NAME "
-			      "(default: cpu,offcpu)")
-	    ->option_text("[WHICH,...]")
+	add_option(command, "--stacks", "[WHICH,...]", arguments.which,
+		   use + ": cpu (at a timer), offcpu (when a thread blocks), wake, fault, exec, syscall:NAME (default: "
+			 "cpu,offcpu)")
 	    ->expected(0, 1)
 	    ->default_str("cpu,offcpu");
-	command.add_option("--stacks-on", arguments.events, "also at these events, by the name of their class")
-	    ->option_text("CLASS,...");
-	command.add_option("--rate", arguments.rate_hz, "stacks per second and CPU at the timer (default: 999)")
-	    ->option_text("HZ")
+	add_option(command, "--stacks-on", "CLASS,...", arguments.events,
+		   "also at these events, by the name of their class");
+	add_option(command, "--rate", "HZ", arguments.rate_hz, "stacks per second and CPU at the timer (default: 999)")
 	    ->check(CLI::Range(1, 10'000));
 }
 

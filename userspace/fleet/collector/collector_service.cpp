@@ -155,6 +155,15 @@ void CollectorService::stop()
 	data_->stop_receiving();
 }
 
+void CollectorService::save()
+{
+	try {
+		collector_->save();
+	} catch (const Error &error) {
+		report_(error.what());
+	}
+}
+
 CollectorService::~CollectorService()
 {
 	stop();

@@ -37,6 +37,8 @@ public:
 	void wait_for_costs(const std::set<std::string> &hosts);
 	// Takes nothing more; what was taken is still answered.
 	void stop();
+	// The accounts. An error is reported: a full disk need not stay full.
+	void save();
 	std::string problem() const { return data_->problem(); }
 
 private:
