@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <mutex>
 
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -3,8 +3,6 @@
 // another type or out of range, is zero or empty, and an optional one has no value. Never throws.
 #pragma once
 
-#include <utility>
-
 #include "base/untrusted_json.h"
 #include "fields.h"
 

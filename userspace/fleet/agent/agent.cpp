@@ -2,7 +2,6 @@
 #include "agent.h"
 
 #include <cerrno>
-#include <climits>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "coordinated_snapshots.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <set>
 #include <utility>

@@ -6,7 +6,6 @@
 // gone. One thread. Invariant: every child is waited for, on SIGCHLD.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>

@@ -2,7 +2,6 @@
 #include "descriptions.h"
 
 #include <algorithm>
-#include <cstdio>
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -8,7 +8,6 @@
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/timex.h>
-#include <unistd.h>
 
 #include "base/fd.h"
 

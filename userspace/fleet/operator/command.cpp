@@ -2,7 +2,6 @@
 #include "command.h"
 
 #include <algorithm>
-#include <utility>
 
 #include <fmt/format.h>
 

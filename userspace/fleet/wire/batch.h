@@ -6,7 +6,6 @@
 // path; the views then point into it. Invariant: the blocks are the file's bytes from first_block x 4096 on, unchanged.
 #pragma once
 
-#include <array>
 #include <compare>
 #include <cstddef>
 #include <cstdint>

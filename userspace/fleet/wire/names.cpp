@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "base/encoding.h"
-#include "base/error.h"
 
 namespace monitor::fleet {
 namespace {
