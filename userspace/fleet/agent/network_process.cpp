@@ -91,10 +91,8 @@ NetworkProcess::NetworkProcess(NetworkOptions options, Fd link)
 	connection_ = std::make_unique<fleet::Connection>(control, std::move(events));
 	for (const std::string &subject : {fleet::subject_of("ctl", options_.host), fleet::subject_of("ctl", "all")})
 		connection_->subscribe(subject, [this](const auto &message) { hand_over(message); });
-	connection_->subscribe(triggers_of_all, [this](const auto &message) {
-		coordinated_.hear(message.subject,
-				  {reinterpret_cast<const char *>(message.data.data()), message.data.size()});
-	});
+	connection_->subscribe(triggers_of_all,
+			       [this](const auto &message) { coordinated_.hear(message.subject, message.text()); });
 }
 
 // A hub whose users.conf is of an older version permits all but this.

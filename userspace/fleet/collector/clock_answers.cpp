@@ -37,10 +37,8 @@ std::uint64_t offset_to_epoch()
 
 std::string header_of(const std::string &name, const HostClock &clock)
 {
-	const std::string uuid = uuid_digits(clock.boot);
-	return fmt::format("monitor-clock 1 {} clock={} frequency_hz={} boot={}-{}-{}-{}-{}\n", name,
-			   clock.is_tsc ? "tsc" : "monotonic", clock.frequency_hz, uuid.substr(0, 8), uuid.substr(8, 4),
-			   uuid.substr(12, 4), uuid.substr(16, 4), uuid.substr(20));
+	return fmt::format("monitor-clock 1 {} clock={} frequency_hz={} boot={}\n", name,
+			   clock.is_tsc ? "tsc" : "monotonic", clock.frequency_hz, uuid_text(clock.boot));
 }
 
 } // namespace

@@ -19,13 +19,6 @@ constexpr auto fresh = 3s; // without a question for longer, a host has left
 constexpr std::uint64_t first_relays = 10;
 constexpr auto between_first_relays = 100ms, between_relays = 1000ms;
 
-std::string boot_text(const Uuid &boot)
-{
-	const std::string uuid = uuid_digits(boot);
-	return fmt::format("{}-{}-{}-{}-{}", uuid.substr(0, 8), uuid.substr(8, 4), uuid.substr(12, 4),
-			   uuid.substr(16, 4), uuid.substr(20));
-}
-
 } // namespace
 
 ClockRelays::ClockRelays(const std::string &run_directory)
@@ -96,8 +89,8 @@ bool ClockRelays::receipt(const std::string &host, const ClockReceipt &untrusted
 		return true;
 	if (status.st_size == 0)
 		text = "monitor-clock-loop 1\n";
-	text += fmt::format("{} {} {} {} {}\n", open.from, boot_text(open.from_boot), open.sent,
-			    boot_text(untrusted.clock.boot), untrusted.received);
+	text += fmt::format("{} {} {} {} {}\n", open.from, uuid_text(open.from_boot), open.sent,
+			    uuid_text(untrusted.clock.boot), untrusted.received);
 	write_all(file.get(), std::as_bytes(std::span(text)), path);
 	return true;
 }

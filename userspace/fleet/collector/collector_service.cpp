@@ -84,8 +84,7 @@ void CollectorService::subscribe(const Shard &shard)
 			 }),
 			 file_limits);
 	clock_->subscribe("m.hello.*", by_host([this](const std::string &host, const Connection::Message &message) {
-				  const auto presence = parse_presence(
-				      {reinterpret_cast<const char *>(message.data.data()), message.data.size()});
+				  const auto presence = parse_presence(message.text());
 				  if (presence)
 					  take_presence(host, *presence);
 			  }),

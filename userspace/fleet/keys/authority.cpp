@@ -6,19 +6,18 @@
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <openssl/evp.h>
-#include <openssl/pem.h>
 #include <openssl/rand.h>
 #include <openssl/x509v3.h>
 
 #include "base/error.h"
 #include "base/escape.h"
+#include "fleet/wire/pem.h"
 
 namespace monitor::fleet {
 namespace {
 
 using Key = std::shared_ptr<EVP_PKEY>;
 using X509Pointer = std::shared_ptr<X509>;
-using Bio = std::unique_ptr<BIO, decltype(&::BIO_free_all)>;
 
 constexpr long valid_days = 3650;        // the hub removes hosts by their names, not by time
 constexpr long before_now_s = 24 * 3600; // a host's clock may be slow
@@ -34,16 +33,6 @@ Key make_key()
 	Key key(::EVP_PKEY_Q_keygen(nullptr, nullptr, "EC", "P-256"), ::EVP_PKEY_free);
 	need(key != nullptr, "make a key");
 	return key;
-}
-
-// From a function that writes to a BIO.
-template <class Write> std::string pem_by(Write &&write)
-{
-	const Bio bio(::BIO_new(::BIO_s_mem()), ::BIO_free_all);
-	need(bio && write(bio.get()) == 1, "write PEM");
-	char *data = nullptr;
-	const long size = BIO_get_mem_data(bio.get(), &data);
-	return {data, static_cast<std::size_t>(size)};
 }
 
 std::string pem_of(EVP_PKEY *key)
@@ -116,11 +105,6 @@ std::string server_names(const std::string &name)
 	return is_address(name) ? fmt::format("DNS:{},IP:{}", name, name) : "DNS:" + name;
 }
 
-int no_passphrase_asked(char *, int, int, void *)
-{
-	return -1;
-}
-
 } // namespace
 
 Authority::Authority() : key_(make_key()), certificate_(make_certificate("monitor fleet", key_.get(), nullptr))
@@ -134,11 +118,8 @@ Authority::Authority() : key_(make_key()), certificate_(make_certificate("monito
 
 Authority::Authority(const Certificate &pem, const std::string &where)
 {
-	const Bio certificate(::BIO_new_mem_buf(pem.certificate.data(), static_cast<int>(pem.certificate.size())),
-			      ::BIO_free_all);
-	const Bio key(::BIO_new_mem_buf(pem.key.data(), static_cast<int>(pem.key.size())), ::BIO_free_all);
-	certificate_ = {::PEM_read_bio_X509(certificate.get(), nullptr, nullptr, nullptr), ::X509_free};
-	key_ = {::PEM_read_bio_PrivateKey(key.get(), nullptr, no_passphrase_asked, nullptr), ::EVP_PKEY_free};
+	certificate_ = {::PEM_read_bio_X509(pem_reader(pem.certificate).get(), nullptr, nullptr, nullptr), ::X509_free};
+	key_ = {::PEM_read_bio_PrivateKey(pem_reader(pem.key).get(), nullptr, no_passphrase, nullptr), ::EVP_PKEY_free};
 	if (!certificate_ || !key_ || ::X509_check_private_key(certificate_.get(), key_.get()) != 1)
 		throw Error(fmt::format("{} does not have the authority's certificate and key: use the directory that "
 					"`monitor fleet init` made",

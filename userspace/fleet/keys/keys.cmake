@@ -2,7 +2,6 @@
 # Keys, certificates and configurations of a fleet: made, and read.
 add_library(monitor_fleet_keys STATIC
   ${CMAKE_CURRENT_LIST_DIR}/authority.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/certificate.cpp
   ${CMAKE_CURRENT_LIST_DIR}/fleet_directory.cpp
   ${CMAKE_CURRENT_LIST_DIR}/fleet_keys.cpp
   ${CMAKE_CURRENT_LIST_DIR}/key_folders.cpp

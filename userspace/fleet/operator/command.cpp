@@ -104,22 +104,11 @@ Outcomes outcomes(const std::vector<std::string> &hosts, const std::vector<Recei
 		if (entry == found.end()) // of a host that was not addressed
 			continue;
 		Outcome &outcome = entry->second;
-		switch (each.answer.kind) {
-		case fleet::CommandAnswer::Kind::refused:
-			outcome.refused = each.answer;
-			break;
-		case fleet::CommandAnswer::Kind::accepted:
-			outcome.accepted = each.answer;
-			break;
-		case fleet::CommandAnswer::Kind::started:
-			if (!outcome.started)
-				outcome.started_arrived = each.arrived;
-			outcome.started = each.answer;
-			break;
-		case fleet::CommandAnswer::Kind::ended:
-			outcome.ended = each.answer;
-			break;
-		}
+		if (each.answer.kind == fleet::CommandAnswer::Kind::started && !outcome.started)
+			outcome.started_arrived = each.arrived;
+		std::optional<fleet::CommandAnswer> *const of_kind[] = {&outcome.refused, &outcome.accepted,
+									&outcome.started, &outcome.ended};
+		*of_kind[static_cast<std::size_t>(each.answer.kind)] = each.answer;
 	}
 	return found;
 }

@@ -107,8 +107,7 @@ CoordinatedView::CoordinatedView(fleet::Connection &connection, const std::strin
 		connection.subscribe(fmt::format("m.{}.*", kind), [state = state_, has_fired](const auto &message) {
 			const Clock::time_point now = Clock::now();
 			const auto subject = fleet::parse_subject(message.subject);
-			auto news = fleet::parse_snapshot_news(
-			    {reinterpret_cast<const char *>(message.data.data()), message.data.size()});
+			auto news = fleet::parse_snapshot_news(message.text());
 			if (!subject || !news || news->run != state->run)
 				return;
 			const std::lock_guard lock(state->mutex);

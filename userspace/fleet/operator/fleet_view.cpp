@@ -7,14 +7,6 @@
 #include "fleet/wire/names.h"
 
 namespace monitor::fleet_operator {
-namespace {
-
-std::string_view text_of_message(const fleet::Connection::Message &message)
-{
-	return {reinterpret_cast<const char *>(message.data.data()), message.data.size()};
-}
-
-} // namespace
 
 void KeptAnswers::add(Received received)
 {
@@ -35,7 +27,7 @@ FleetView::FleetView(fleet::Connection &connection) : connection_(connection)
 void FleetView::State::take_presence(const fleet::Connection::Message &untrusted_message)
 {
 	const auto subject = fleet::parse_subject(untrusted_message.subject);
-	auto presence = fleet::parse_presence(text_of_message(untrusted_message));
+	auto presence = fleet::parse_presence(untrusted_message.text());
 	if (!subject || !presence)
 		return;
 	const std::lock_guard lock(mutex);
@@ -54,7 +46,7 @@ void FleetView::State::take_answer(const fleet::Connection::Message &untrusted_m
 {
 	const Clock::time_point now = Clock::now();
 	const auto subject = fleet::parse_subject(untrusted_message.subject);
-	auto answer = fleet::parse_command_answer(text_of_message(untrusted_message));
+	auto answer = fleet::parse_command_answer(untrusted_message.text());
 	if (!subject || !answer)
 		return;
 	const std::lock_guard lock(mutex);

@@ -40,6 +40,12 @@ static_assert(sizeof(WireAnswer) == 32);
 
 constexpr std::size_t max_why = 400;
 
+bool refused(std::string &why, const char *sentence)
+{
+	why = sentence;
+	return false;
+}
+
 bool is_file_name(std::string_view name)
 {
 	return !name.empty() && name.size() <= max_file_name && name[0] != '.' && std::ranges::all_of(name, [](char c) {
@@ -73,23 +79,18 @@ std::span<std::byte> encode(WireHeader header, const TraceName &trace, const std
 bool decode(std::span<const std::byte> untrusted, std::uint32_t magic, WireHeader &header, TraceName &trace,
 	    std::string &name, std::span<const std::byte> &content, std::string &why)
 {
-	if (untrusted.size() < sizeof header || untrusted.size() > max_message_bytes) {
-		why = "its size is not that of such a message";
-		return false;
-	}
+	if (untrusted.size() < sizeof header || untrusted.size() > max_message_bytes)
+		return refused(why, "its size is not that of such a message");
 	std::memcpy(&header, untrusted.data(), sizeof header);
-	if (header.magic != magic || header.version != message_version) {
-		why = header.magic != magic              ? "it is no such message"
-		      : header.version > message_version ? "it is of a later version of monitor: upgrade the collector"
-							 : "it is of a version of monitor that is not known here";
-		return false;
-	}
+	if (header.magic != magic || header.version != message_version)
+		return refused(why, header.magic != magic ? "it is no such message"
+				    : header.version > message_version
+					? "it is of a later version of monitor: upgrade the collector"
+					: "it is of a version of monitor that is not known here");
 	const std::size_t texts = std::size_t(header.run_chars) + header.part_chars + header.name_chars;
 	if (header.header_bytes < sizeof header + texts || header.content_bytes > max_content_bytes ||
-	    std::size_t(header.header_bytes) + header.content_bytes != untrusted.size()) {
-		why = "its lengths do not fit";
-		return false;
-	}
+	    std::size_t(header.header_bytes) + header.content_bytes != untrusted.size())
+		return refused(why, "its lengths do not fit");
 	const char *text = reinterpret_cast<const char *>(untrusted.data()) + sizeof header;
 	trace.run.assign(text, header.run_chars);
 	trace.part.assign(text += header.run_chars, header.part_chars);
@@ -97,10 +98,8 @@ bool decode(std::span<const std::byte> untrusted, std::uint32_t magic, WireHeade
 	std::ranges::copy(header.uuid, trace.uuid.begin());
 	content = untrusted.subspan(header.header_bytes);
 	if ((!trace.run.empty() && !is_run_name(trace.run)) ||
-	    (!trace.part.empty() && (!is_file_name(trace.part) || trace.part == "metadata"))) {
-		why = "the name of its run or of its directory is none";
-		return false;
-	}
+	    (!trace.part.empty() && (!is_file_name(trace.part) || trace.part == "metadata")))
+		return refused(why, "the name of its run or of its directory is none");
 	return true;
 }
 
@@ -171,19 +170,13 @@ bool decode_batch(std::span<const std::byte> untrusted, Batch &batch, std::strin
 		return false;
 	batch.session = header.session;
 	batch.first_block = header.position;
-	if (!is_stream_name(batch.stream)) {
-		why = "the name of its stream is none";
-		return false;
-	}
+	if (!is_stream_name(batch.stream))
+		return refused(why, "the name of its stream is none");
 	const std::size_t count = batch.blocks.size() / block_bytes;
-	if (count == 0 || batch.blocks.size() % block_bytes || header.position > max_stream_blocks - count) {
-		why = "it has no whole blocks, or they are beyond every stream";
-		return false;
-	}
-	if (!are_blocks_of(batch.trace.uuid, batch.blocks)) {
-		why = "its blocks are not those of one stream of its trace";
-		return false;
-	}
+	if (count == 0 || batch.blocks.size() % block_bytes || header.position > max_stream_blocks - count)
+		return refused(why, "it has no whole blocks, or they are beyond every stream");
+	if (!are_blocks_of(batch.trace.uuid, batch.blocks))
+		return refused(why, "its blocks are not those of one stream of its trace");
 	return true;
 }
 
@@ -196,15 +189,11 @@ bool decode_piece(std::span<const std::byte> untrusted, Piece &piece, std::strin
 	piece.hash = header.hash;
 	piece.file_bytes = header.file_bytes;
 	piece.offset = header.position;
-	if (!is_description_name(piece.file)) {
-		why = "the name of its file is none of a description";
-		return false;
-	}
+	if (!is_description_name(piece.file))
+		return refused(why, "the name of its file is none of a description");
 	if (piece.file_bytes > max_description_file_bytes || piece.offset > piece.file_bytes ||
-	    piece.bytes.size() > piece.file_bytes - piece.offset || (piece.bytes.empty() && piece.file_bytes)) {
-		why = "it is not a part of its file, or the file is too large";
-		return false;
-	}
+	    piece.bytes.size() > piece.file_bytes - piece.offset || (piece.bytes.empty() && piece.file_bytes))
+		return refused(why, "it is not a part of its file, or the file is too large");
 	return true;
 }
 
@@ -227,18 +216,14 @@ std::vector<std::byte> encode_answer(const Answer &answer)
 bool decode_answer(std::span<const std::byte> untrusted, Answer &answer, std::string &why)
 {
 	WireAnswer wire;
-	if (untrusted.size() < sizeof wire || untrusted.size() > sizeof wire + max_why) {
-		why = "its size is not that of an answer";
-		return false;
-	}
+	if (untrusted.size() < sizeof wire || untrusted.size() > sizeof wire + max_why)
+		return refused(why, "its size is not that of an answer");
 	std::memcpy(&wire, untrusted.data(), sizeof wire);
 	if (wire.magic != answer_magic || wire.version != message_version ||
 	    wire.why_chars != untrusted.size() - sizeof wire ||
 	    wire.status < static_cast<std::uint16_t>(Status::stored) ||
-	    wire.status > static_cast<std::uint16_t>(Status::not_mine)) {
-		why = "it is no answer of this version";
-		return false;
-	}
+	    wire.status > static_cast<std::uint16_t>(Status::not_mine))
+		return refused(why, "it is no answer of this version");
 	answer.status = static_cast<Status>(wire.status);
 	answer.conflicts = wire.conflicts;
 	answer.store = wire.store;

@@ -50,6 +50,8 @@ public:
 		// Not an answer: the server reports that nobody subscribes to the subject of the message whose reply
 		// subject was `subject`.
 		bool no_responders = false;
+
+		std::string_view text() const { return {reinterpret_cast<const char *>(data.data()), data.size()}; }
 	};
 	using Handler = std::function<void(const Message &)>;
 	struct Events {

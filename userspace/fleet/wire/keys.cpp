@@ -3,36 +3,23 @@
 
 #include <fmt/format.h>
 #include <openssl/evp.h>
-#include <openssl/pem.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "base/escape.h"
 #include "base/fd.h"
+#include "pem.h"
 
 namespace monitor::fleet {
 namespace {
 
 using Key = std::shared_ptr<EVP_PKEY>;
-using Bio = std::unique_ptr<BIO, decltype(&::BIO_free_all)>;
 using DigestContext = std::unique_ptr<EVP_MD_CTX, decltype(&::EVP_MD_CTX_free)>;
 
 Key key_of(EVP_PKEY *key)
 {
 	return {key, ::EVP_PKEY_free};
-}
-
-Bio reader(const std::string &text)
-{
-	return {::BIO_new_mem_buf(text.data(), static_cast<int>(text.size())), ::BIO_free_all};
-}
-
-std::string text_of(BIO *bio)
-{
-	char *data = nullptr;
-	const long size = BIO_get_mem_data(bio, &data);
-	return {data, static_cast<std::size_t>(size)};
 }
 
 Key expect_ed25519(EVP_PKEY *key, const std::string &where, const char *what)
@@ -49,16 +36,11 @@ const unsigned char *bytes_of(std::string_view text)
 	return reinterpret_cast<const unsigned char *>(text.data());
 }
 
-// For a key without a passphrase: never asks at the terminal.
-int no_passphrase(char *, int, int, void *)
-{
-	return -1;
-}
-
 } // namespace
 
 PublicKey::PublicKey(const std::string &pem, const std::string &where)
-    : key_(expect_ed25519(::PEM_read_bio_PUBKEY(reader(pem).get(), nullptr, no_passphrase, nullptr), where, "public"))
+    : key_(expect_ed25519(::PEM_read_bio_PUBKEY(pem_reader(pem).get(), nullptr, no_passphrase, nullptr), where,
+			  "public"))
 {
 }
 
@@ -79,10 +61,7 @@ bool PublicKey::verifies(std::string_view text, std::string_view untrusted_signa
 
 std::string PublicKey::pem() const
 {
-	const Bio bio(::BIO_new(::BIO_s_mem()), ::BIO_free_all);
-	if (!bio || ::PEM_write_bio_PUBKEY(bio.get(), key_.get()) != 1)
-		throw Error("libcrypto cannot write a public key");
-	return text_of(bio.get());
+	return pem_by([this](BIO *bio) { return ::PEM_write_bio_PUBKEY(bio, key_.get()); });
 }
 
 SigningKey::SigningKey() : key_(key_of(::EVP_PKEY_Q_keygen(nullptr, nullptr, "ED25519")))
@@ -94,8 +73,8 @@ SigningKey::SigningKey() : key_(key_of(::EVP_PKEY_Q_keygen(nullptr, nullptr, "ED
 SigningKey SigningKey::read(const std::string &path)
 {
 	const std::string pem = read_private_file(path);
-	return SigningKey(expect_ed25519(::PEM_read_bio_PrivateKey(reader(pem).get(), nullptr, no_passphrase, nullptr),
-					 path, "private"));
+	return SigningKey(expect_ed25519(
+	    ::PEM_read_bio_PrivateKey(pem_reader(pem).get(), nullptr, no_passphrase, nullptr), path, "private"));
 }
 
 std::string SigningKey::sign(std::string_view text) const
@@ -113,10 +92,9 @@ std::string SigningKey::sign(std::string_view text) const
 
 std::string SigningKey::pem() const
 {
-	const Bio bio(::BIO_new(::BIO_s_mem()), ::BIO_free_all);
-	if (!bio || ::PEM_write_bio_PrivateKey(bio.get(), key_.get(), nullptr, nullptr, 0, no_passphrase, nullptr) != 1)
-		throw Error("libcrypto cannot write a private key");
-	return text_of(bio.get());
+	return pem_by([this](BIO *bio) {
+		return ::PEM_write_bio_PrivateKey(bio, key_.get(), nullptr, nullptr, 0, no_passphrase, nullptr);
+	});
 }
 
 std::string read_private_file(const std::string &path)
