@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "answers/check/clock.h"
 #include "answers/check/order.h"
@@ -232,16 +233,13 @@ void print_snapshot(const analyze::FlightInfo &flight, const trace::Clock &clock
 void print_text(const trace::Trace &trace, const analyze::RecordingInfo &info, const report::Summary &summary,
 		const report::Table &classes)
 {
-	std::string families;
-	for (const std::string &family : info.families)
-		families += (families.empty() ? "" : ", ") + family;
 	print_line("command", command_text(info.command_line()));
 	print_line("exit code", info.command_exit ? std::to_string(*info.command_exit) : "");
 	print_line("selection", selection_text(info));
 	print_line("filter", info.filter.expression);
 	for (const analyze::TriggerInfo &trigger : info.triggers)
 		print_line("trigger", fmt::format("{}: {} => {}", trigger.name, trigger.when, trigger.what));
-	print_line("events", families);
+	print_line("events", fmt::format("{}", fmt::join(info.families, ", ")));
 	if (!info.lives.empty())
 		print_line("recordings",
 			   fmt::format("{} into this directory; date, kernel, end and counts are of the last one",

@@ -2,6 +2,7 @@
 // `monitor fleet fetch`: brings traces that stayed on their hosts here, or a time window of them; --list says what
 // there is. Hosts are asked by a signed command; what they send is stored as `fleet collect` does.
 #include <algorithm>
+#include <cstdint>
 #include <ctime>
 #include <memory>
 #include <set>
@@ -12,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "base/clock_ns.h"
+#include "base/duration.h"
 #include "base/error.h"
 #include "base/escape.h"
 #include "cmd_fleet.h"
@@ -19,9 +21,9 @@
 #include "fleet/operator/fleet_tables.h"
 #include "fleet/wire/names.h"
 #include "fleet_fetch.h"
-#include "moment.h"
 #include "print_table.h"
 #include "problems.h"
+#include "reading/events/time_text.h"
 #include "termination.h"
 
 namespace monitor {
@@ -73,6 +75,26 @@ int run_list(const FetchArguments &arguments)
 	if (!is_whole)
 		print_error("not every host has answered: monitor fleet status");
 	return is_whole ? 0 : 1;
+}
+
+// "30s ago", HH:MM[:SS[.FRACTION]] of the last 24 hours or "YYYY-MM-DD HH:MM[:SS[.FRACTION]]" in local time: ns since
+// 1970; with `last`, the last one of it. Throws Error naming `option`.
+std::uint64_t parse_moment(const std::string &text, const char *option, std::uint64_t now_ns, bool last)
+{
+	constexpr std::uint64_t almost_a_day_ns = 86'399'999'999'999;
+	const std::string ago = " ago";
+	if (text.ends_with(ago))
+		return now_ns - parse_duration(text.substr(0, text.size() - ago.size()), option);
+	const trace::Clock since_1970;
+	if (text.find(':') != std::string::npos)
+		try {
+			return trace::parse_time(text, option, {since_1970, now_ns - almost_a_day_ns, now_ns}, last);
+		} catch (const trace::TwiceShown &) {
+			throw;
+		} catch (const Error &) { // its sentence is about a trace
+		}
+	throw Error(fmt::format("{} {} is not a time, such as HH:MM[:SS], \"YYYY-MM-DD HH:MM[:SS]\" or '30s ago'",
+				option, printable(text)));
 }
 
 fleet::ControlMessage fetch_message(const FetchArguments &arguments)

@@ -3,16 +3,20 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 
 #include <fmt/format.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "answers/report/table.h"
+#include "base/error.h"
 #include "base/escape.h"
 #include "base/fd.h"
 #include "base/recording_file/contents.h"
 #include "fleet_clocks.h"
 #include "fleet_triggers.h"
-#include "local_command.h"
 #include "problems.h"
 
 namespace monitor {
@@ -26,6 +30,48 @@ constexpr auto patience_with_ends = 60s, validity_of_stop = 60s;
 constexpr auto patience_with_blocks = 30s; // none at all comes
 constexpr auto patience_with_parts = 3s;   // an agent looks for new snapshots each second
 constexpr auto patience_with_freeze = 2s;  // from a trigger on a host to the words of all the others
+
+// A command that runs here while hosts are recorded. Signals that this process waits for (termination.h) are not
+// blocked in it.
+class LocalCommand {
+public:
+	// Throws Error if it cannot be started.
+	explicit LocalCommand(const std::vector<std::string> &words)
+	{
+		std::vector<char *> argv;
+		for (const std::string &word : words)
+			argv.push_back(const_cast<char *>(word.c_str()));
+		argv.push_back(nullptr);
+		posix_spawnattr_t attributes;
+		sigset_t none;
+		::sigemptyset(&none);
+		::posix_spawnattr_init(&attributes);
+		::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+		::posix_spawnattr_setsigmask(&attributes, &none);
+		const int error = ::posix_spawnp(&pid_, argv[0], nullptr, &attributes, argv.data(), environ);
+		::posix_spawnattr_destroy(&attributes);
+		if (error)
+			throw Error(error, "cannot run " + words[0]);
+	}
+
+	// Its exit code, 128 and the signal's number, or none as long as it runs.
+	std::optional<int> exit_code()
+	{
+		int status;
+		if (!code_ && ::waitpid(pid_, &status, WNOHANG) == pid_)
+			code_ = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+		return code_;
+	}
+	void end()
+	{
+		if (!exit_code())
+			::kill(pid_, SIGTERM);
+	}
+
+private:
+	pid_t pid_ = -1;
+	std::optional<int> code_;
+};
 
 } // namespace
 

@@ -5,6 +5,7 @@
 #include <map>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "answers/matcher/judgement_cost.h"
@@ -116,11 +117,8 @@ void print_costs(const EventMatcher &matcher)
 	for (const Class &cls : matcher.classes) {
 		if (!is_shown(cls) || cls.decision != EDC_MATCH_ASK)
 			continue;
-		std::string values;
-		for (const std::string &value : cls.values)
-			values += (values.empty() ? "" : ", ") + value;
-		table.rows.push_back({cls.name, std::uint64_t(cls.id), values, std::uint64_t(cls.patterns),
-				      matcher::judgement_ns(matcher, cls.id)});
+		table.rows.push_back({cls.name, std::uint64_t(cls.id), fmt::format("{}", fmt::join(cls.values, ", ")),
+				      std::uint64_t(cls.patterns), matcher::judgement_ns(matcher, cls.id)});
 	}
 	if (table.rows.empty())
 		return fmt::print("\nEvery class is decided as a whole, which costs nothing that can be measured.\n");

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "answers/matcher/judgement_cost.h"
@@ -54,12 +55,10 @@ void explain(const std::vector<NamedTrigger> &triggers, const EventMatcher &matc
 		for (const EventMatcher::Class &cls : matcher.classes) {
 			if (!(cls.belongs >> (EDC_FIRST_INPUT + input) & 1))
 				continue;
-			std::string values;
-			for (const std::string &value : cls.values)
-				values += (values.empty() ? "" : ", ") + value;
 			const std::vector<report::Cell> row = {
 			    triggers[input / 2].name, std::string(input % 2 ? "second" : "first"), cls.name,
-			    values.empty() ? "all of them" : values, matcher::judgement_ns(matcher, cls.id)};
+			    cls.values.empty() ? "all of them" : fmt::format("{}", fmt::join(cls.values, ", ")),
+			    matcher::judgement_ns(matcher, cls.id)};
 			// a name may stand for a short and a long form of an event
 			const bool is_known = std::ranges::any_of(table.rows, [&](const auto &other) {
 				return std::equal(row.begin(), row.begin() + 4, other.begin());
