@@ -14,27 +14,12 @@ constexpr std::size_t max_windows = 1024, max_streams = 16384 + 604800 /* of per
 		      max_ranges = 65536;
 constexpr std::uint64_t max_blocks = 1ull << 28;
 
-bool take_number(const nlohmann::json &from, std::uint64_t &number)
-{
-	if (!from.is_number_unsigned())
-		return false;
-	number = from.get<std::uint64_t>();
-	return true;
-}
-
-// A pair of numbers, the second not below the first.
-bool take_pair(const nlohmann::json &from, std::pair<std::uint64_t, std::uint64_t> &pair)
-{
-	return from.is_array() && from.size() == 2 && take_number(from[0], pair.first) &&
-	       take_number(from[1], pair.second) && pair.first <= pair.second;
-}
-
 bool take_stream(const nlohmann::json &from, FetchedStream &stream)
 {
-	if (!from.is_object() || !from.contains("blocks") || !take_number(from["blocks"], stream.blocks) ||
-	    stream.blocks > max_blocks || !from.contains("here") || !from["here"].is_array() ||
-	    from["here"].size() > max_ranges)
+	const auto blocks = number_field(from, "blocks", max_blocks);
+	if (!blocks || !from.contains("here") || !from["here"].is_array() || from["here"].size() > max_ranges)
 		return false;
+	stream.blocks = *blocks;
 	for (const nlohmann::json &each : from["here"]) {
 		BlockRanges::Range range;
 		if (!take_pair(each, range) || range.second > stream.blocks)

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -46,6 +47,16 @@ template <class Json> bool flag_field(const Json &untrusted_object, const char *
 {
 	const Json *field = json_field(untrusted_object, name);
 	return field && field->is_boolean() && field->template get<bool>();
+}
+
+// Two numbers, the second not below the first.
+template <class Json> bool take_pair(const Json &untrusted, std::pair<std::uint64_t, std::uint64_t> &pair)
+{
+	if (!untrusted.is_array() || untrusted.size() != 2 || !untrusted[0].is_number_unsigned() ||
+	    !untrusted[1].is_number_unsigned())
+		return false;
+	pair = {untrusted[0].template get<std::uint64_t>(), untrusted[1].template get<std::uint64_t>()};
+	return pair.first <= pair.second;
 }
 
 template <class Json>

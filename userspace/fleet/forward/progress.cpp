@@ -15,15 +15,6 @@ std::string hex_text(std::uint64_t number)
 	return fmt::format("{:016x}", number);
 }
 
-// Two numbers of `json`, the second not below the first.
-bool take_range(const nlohmann::json &json, std::pair<std::uint64_t, std::uint64_t> &range)
-{
-	if (!json.is_array() || json.size() != 2 || !json[0].is_number_unsigned() || !json[1].is_number_unsigned())
-		return false;
-	range = {json[0].get<std::uint64_t>(), json[1].get<std::uint64_t>()};
-	return range.first <= range.second;
-}
-
 // Ranges of blocks by stream.
 void parse_ranges(const nlohmann::json &json, const char *member, std::map<std::string, BlockRanges> &streams)
 {
@@ -31,7 +22,7 @@ void parse_ranges(const nlohmann::json &json, const char *member, std::map<std::
 		return;
 	for (const auto &[name, ranges] : json[member].items())
 		for (const auto &each : is_stream_name(name) && ranges.is_array() ? ranges : nlohmann::json::array())
-			if (BlockRanges::Range range; take_range(each, range) && range.second <= max_stream_blocks)
+			if (BlockRanges::Range range; take_pair(each, range) && range.second <= max_stream_blocks)
 				streams[name].add(range.first, range.second - range.first);
 }
 
@@ -44,7 +35,7 @@ void parse_wanted(const nlohmann::json &json, TraceProgress::Wanted &wanted)
 	wanted.request = text_field(json, "request").value_or(wanted.request);
 	if (json.contains("windows") && json["windows"].is_array())
 		for (const auto &each : json["windows"])
-			if (FetchedTrace::Window window; take_range(each, window))
+			if (FetchedTrace::Window window; take_pair(each, window))
 				wanted.windows.push_back(window);
 }
 

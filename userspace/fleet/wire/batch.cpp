@@ -48,10 +48,7 @@ bool refused(std::string &why, const char *sentence)
 
 bool is_file_name(std::string_view name)
 {
-	return !name.empty() && name.size() <= max_file_name && name[0] != '.' && std::ranges::all_of(name, [](char c) {
-		return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
-		       c == '_' || c == '-' || c == '+' || c == ':';
-	});
+	return !name.empty() && name.size() <= max_file_name && name[0] != '.' && has_only(name, "._-+:");
 }
 
 std::span<std::byte> encode(WireHeader header, const TraceName &trace, const std::string &name,

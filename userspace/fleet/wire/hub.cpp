@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "names.h"
 
 namespace monitor::fleet {
 namespace {
@@ -21,12 +22,6 @@ bool is_this_machine(const std::string &host)
 [[noreturn]] void refuse_hub(const std::string &text, const char *why)
 {
 	throw Error(fmt::format("--hub {}: {}; an address is tls://HUB or tls://HUB:PORT", readable(text), why));
-}
-
-bool is_host_character(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-' ||
-	       c == ':';
 }
 
 } // namespace
@@ -56,7 +51,7 @@ HubAddress parse_hub(const std::string &text)
 		refuse_hub(text, "']' is missing");
 	const std::size_t colon = rest.find(':', bracket);
 	hub.host = rest.substr(bracket ? 1 : 0, bracket ? bracket - 1 : colon);
-	if (hub.host.empty() || !std::ranges::all_of(hub.host, is_host_character))
+	if (hub.host.empty() || !has_only(hub.host, ".-:"))
 		refuse_hub(text, "it names no host");
 	if (bracket && bracket + 1 != std::min(colon, rest.size()))
 		refuse_hub(text, "something follows ']'");

@@ -14,11 +14,6 @@ namespace {
 
 constexpr std::size_t max_reply_bytes = 256;
 
-bool is_letter_or_digit(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
 bool starts_like_a_name(std::string_view name, std::size_t max_chars)
 {
 	return !name.empty() && name.size() <= max_chars && name[0] != '.' && name[0] != '-';
@@ -52,18 +47,23 @@ std::optional<unsigned> number_of(std::string_view text)
 
 } // namespace
 
+bool has_only(std::string_view text, std::string_view signs)
+{
+	return std::ranges::all_of(text, [signs](char c) {
+		return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+		       signs.find(c) != std::string_view::npos;
+	});
+}
+
 bool is_host_name(std::string_view untrusted_name)
 {
 	return starts_like_a_name(untrusted_name, max_host_name) && untrusted_name != "all" &&
-	       std::ranges::all_of(untrusted_name,
-				   [](char c) { return is_letter_or_digit(c) || c == '.' || c == '-'; });
+	       has_only(untrusted_name, ".-");
 }
 
 bool is_run_name(std::string_view untrusted_name)
 {
-	return starts_like_a_name(untrusted_name, 64) && std::ranges::all_of(untrusted_name, [](char c) {
-		       return is_letter_or_digit(c) || c == '.' || c == '_' || c == '-';
-	       });
+	return starts_like_a_name(untrusted_name, 64) && has_only(untrusted_name, "._-");
 }
 
 std::string subject_of(std::string_view kind, std::string_view host)
@@ -125,7 +125,7 @@ std::optional<Subject> parse_subject(std::string_view untrusted_subject)
 		return {};
 	Subject subject{std::string(rest.substr(0, dot)), std::string(rest.substr(last + 1))};
 	std::ranges::replace(subject.host, '_', '.');
-	if (!std::ranges::all_of(subject.kind, is_letter_or_digit) || !is_host_name(subject.host))
+	if (!has_only(subject.kind, "") || !is_host_name(subject.host))
 		return {};
 	if (dot != last && untrusted_subject != stored_subject_of(subject.kind, subject.host))
 		return {};
@@ -143,8 +143,8 @@ bool is_reply_of(std::string_view host, std::string_view untrusted_reply)
 	if (untrusted_reply.size() > max_reply_bytes || !untrusted_reply.starts_with(inboxes))
 		return false;
 	const std::string_view rest = untrusted_reply.substr(inboxes.size());
-	return !rest.empty() && std::ranges::all_of(rest, [](char c) { return is_letter_or_digit(c) || c == '.'; }) &&
-	       rest.front() != '.' && rest.back() != '.' && rest.find("..") == std::string_view::npos;
+	return !rest.empty() && has_only(rest, ".") && rest.front() != '.' && rest.back() != '.' &&
+	       rest.find("..") == std::string_view::npos;
 }
 
 } // namespace monitor::fleet

@@ -17,6 +17,9 @@ namespace monitor::fleet {
 
 inline constexpr std::size_t max_host_name = 63;
 
+// Whether it has only letters, digits and these signs.
+bool has_only(std::string_view text, std::string_view signs);
+
 // What `hostname` says: letters, digits, '.' and '-', starting with neither of these two. "all" means every host.
 bool is_host_name(std::string_view untrusted_name);
 // Of a run: letters, digits, '.', '_' and '-', 1 to 64, not starting with '.' or '-'.
