@@ -150,23 +150,35 @@ TracePlace *Collector::place_of(const std::string &host, const TraceName &trace,
 	return place;
 }
 
-void Collector::batch(const std::string &host, std::span<const std::byte> untrusted, const std::string &reply)
+template <class Message>
+void Collector::take(const std::string &host, std::span<const std::byte> untrusted, const std::string &reply,
+		     bool (*decode)(std::span<const std::byte>, Message &, std::string &))
 {
-	Batch batch;
+	Message message;
 	std::string why;
-	const bool is_batch = decode_batch(untrusted, batch, why);
+	const bool is_message = decode(untrusted, message, why);
 	syncer_.wait_for_room();
 	const std::lock_guard lock(mutex_);
 	cost_.add_received(untrusted.size());
-	if (!is_batch)
+	if (!is_message)
 		return refuse(host, reply, is_of_later_version(untrusted) ? Status::later : Status::invalid, why);
-	if (!is_mine(batch.trace, reply) || !accept(host, batch.session, reply))
+	if (!is_mine(message.trace, reply) || !accept(host, message.session, reply))
 		return;
 	try {
-		store(host, batch, reply);
+		store(host, message, reply);
 	} catch (const Error &error) {
 		refuse(host, reply, status_of_error(error.code().value()), error.what());
 	}
+}
+
+void Collector::batch(const std::string &host, std::span<const std::byte> untrusted, const std::string &reply)
+{
+	take(host, untrusted, reply, decode_batch);
+}
+
+void Collector::piece(const std::string &host, std::span<const std::byte> untrusted, const std::string &reply)
+{
+	take(host, untrusted, reply, decode_piece);
 }
 
 void Collector::store(const std::string &host, const Batch &batch, const std::string &reply)
@@ -240,36 +252,21 @@ void Collector::keep_conflict(const std::string &host, const Batch &batch, unsig
 	++account.conflicts_kept;
 }
 
-void Collector::piece(const std::string &host, std::span<const std::byte> untrusted, const std::string &reply)
+void Collector::store(const std::string &host, const Piece &piece, const std::string &reply)
 {
-	Piece piece;
-	std::string why;
-	const bool is_piece = decode_piece(untrusted, piece, why);
-	syncer_.wait_for_room();
-	const std::lock_guard lock(mutex_);
-	cost_.add_received(untrusted.size());
-	if (!is_piece)
-		return refuse(host, reply, is_of_later_version(untrusted) ? Status::later : Status::invalid, why);
-	if (!is_mine(piece.trace, reply) || !accept(host, piece.session, reply))
+	TracePlace *const place = place_of(host, piece.trace, reply);
+	if (!place)
 		return;
-	try {
-		TracePlace *const place = place_of(host, piece.trace, reply);
-		if (!place)
-			return;
-		if (!place->descriptions.contains(piece.file) &&
-		    place->descriptions.size() >= max_descriptions_of_trace)
-			return refuse(host, reply, Status::invalid,
-				      fmt::format("the trace has {} descriptions already", max_descriptions_of_trace));
-		const std::string target = directory_.path_of(*place, piece.file);
-		Descriptions::Whole whole;
-		const Status status = descriptions_.take(host, target, piece, whole);
-		if (status != Status::stored)
-			return answer_(reply, answer_of(status));
-		place->descriptions[piece.file] = piece.file_bytes;
-		syncer_.add({whole.path, whole.file, true, target, place->number, reply, answer_of(status)});
-	} catch (const Error &error) {
-		refuse(host, reply, status_of_error(error.code().value()), error.what());
-	}
+	if (!place->descriptions.contains(piece.file) && place->descriptions.size() >= max_descriptions_of_trace)
+		return refuse(host, reply, Status::invalid,
+			      fmt::format("the trace has {} descriptions already", max_descriptions_of_trace));
+	const std::string target = directory_.path_of(*place, piece.file);
+	Descriptions::Whole whole;
+	const Status status = descriptions_.take(host, target, piece, whole);
+	if (status != Status::stored)
+		return answer_(reply, answer_of(status));
+	place->descriptions[piece.file] = piece.file_bytes;
+	syncer_.add({whole.path, whole.file, true, target, place->number, reply, answer_of(status)});
 }
 
 void Collector::take_cost(const std::string &host, const std::string &session, const CostSums &untrusted_since_start)

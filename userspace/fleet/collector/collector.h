@@ -67,7 +67,11 @@ private:
 	bool is_mine(const TraceName &trace, const std::string &reply) const;
 	bool accept(const std::string &host, std::uint64_t session, const std::string &reply);
 	TracePlace *place_of(const std::string &host, const TraceName &trace, const std::string &reply);
+	template <class Message>
+	void take(const std::string &host, std::span<const std::byte> untrusted, const std::string &reply,
+		  bool (*decode)(std::span<const std::byte>, Message &, std::string &));
 	void store(const std::string &host, const Batch &batch, const std::string &reply);
+	void store(const std::string &host, const Piece &piece, const std::string &reply);
 	bool is_unsure(const std::string &path);
 	void keep_conflict(const std::string &host, const Batch &batch, unsigned number);
 	Answer answer_of(Status status, std::size_t conflicts = 0, const std::string &why = "") const;

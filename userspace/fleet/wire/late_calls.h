@@ -25,16 +25,9 @@ public:
 	// Waits for a running call: not to be called from within one.
 	static void remove(void *number)
 	{
-		std::shared_ptr<Entry> entry;
-		{
-			Table &table = LateCalls::table();
-			const std::lock_guard lock(table.mutex);
-			const auto found = table.entries.find(reinterpret_cast<std::uintptr_t>(number));
-			if (found == table.entries.end())
-				return;
-			entry = std::move(found->second);
-			table.entries.erase(found);
-		}
+		const auto entry = find(number, true);
+		if (!entry)
+			return;
 		const std::lock_guard running(entry->running);
 		entry->target = nullptr;
 	}
@@ -42,15 +35,9 @@ public:
 	// call(target), one at a time for each target; no-op if it is gone.
 	template <class Call> static void call(void *number, Call &&call)
 	{
-		std::shared_ptr<Entry> entry;
-		{
-			Table &table = LateCalls::table();
-			const std::lock_guard lock(table.mutex);
-			const auto found = table.entries.find(reinterpret_cast<std::uintptr_t>(number));
-			if (found == table.entries.end())
-				return;
-			entry = found->second;
-		}
+		const auto entry = find(number, false);
+		if (!entry)
+			return;
 		const std::lock_guard running(entry->running);
 		if (entry->target)
 			call(*entry->target);
@@ -68,6 +55,20 @@ private:
 		std::uintptr_t last = 0;
 		std::unordered_map<std::uintptr_t, std::shared_ptr<Entry>> entries;
 	};
+
+	// Null: it is gone. With `takes` it is from then on.
+	static std::shared_ptr<Entry> find(void *number, bool takes)
+	{
+		Table &table = LateCalls::table();
+		const std::lock_guard lock(table.mutex);
+		const auto found = table.entries.find(reinterpret_cast<std::uintptr_t>(number));
+		if (found == table.entries.end())
+			return nullptr;
+		const std::shared_ptr<Entry> entry = found->second;
+		if (takes)
+			table.entries.erase(found);
+		return entry;
+	}
 
 	// Never destroyed: the library's threads use it until the process ends.
 	static Table &table()
