@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// A command that a build leaves out: it is accepted, and says why it cannot run.
+#pragma once
+
+#include <string>
+
+#include "base/error.h"
+#include "commands.h"
+
+namespace monitor {
+
+inline void leave_out(CLI::App &app, const std::string &name, const std::string &why)
+{
+	CLI::App *command = app.add_subcommand(name, "left out of this build");
+	command->allow_extras(); // ignore whatever follows,
+	app.allow_extras();      // and what follows "--", which is the program's, not the command's
+	command->callback([why] { throw Error(why); });
+}
+
+} // namespace monitor
