@@ -247,11 +247,6 @@ void add_formats(CLI::App &verb, ArchiveArguments &arguments)
 	verb.add_flag("--csv", arguments.csv, "print CSV instead of text")->excludes("--json");
 }
 
-void add_figures(CLI::App &verb, ArchiveArguments &arguments, const char *help)
-{
-	add_option(verb, "--figure", "FIGURE", arguments.figures, help);
-}
-
 // Before a verb or after it.
 void add_directory(CLI::App &command, ArchiveArguments &arguments)
 {
@@ -280,7 +275,7 @@ void add_writing_verbs(
 		     "  monitor archive note web 'the front end'");
 	CLI::App *figures = verb("figures", "choose the figures of a project", run_figures);
 	add_option(*figures, "name", "PROJECT", arguments.name, "the project")->required();
-	add_figures(*figures, arguments, "add this figure");
+	add_option(*figures, "--figure", "FIGURE", arguments.figures, "add this figure");
 	add_option(*figures, "--remove", "FIGURE", arguments.removed, "remove this figure");
 	figures->footer(
 	    "A figure is: elapsed; cpu of COMMAND; or p50, p90, p99, min, mean, max, total or count of CALL,\n"
@@ -310,7 +305,8 @@ void add_reading_verbs(
 	CLI::App *history =
 	    verb("history", "show figures over the measurements of a project or an experiment", run_history);
 	add_option(*history, "name", "NAME", arguments.name, "which one")->required();
-	add_figures(*history, arguments, "show this figure (default: those of the project)");
+	add_option(*history, "--figure", "FIGURE", arguments.figures,
+		   "show this figure (default: those of the project)");
 	CLI::Option *plot = add_plot_options(*history, arguments.plot);
 	add_formats(*history, arguments);
 	plot->excludes("--json")->excludes("--csv");
@@ -318,7 +314,8 @@ void add_reading_verbs(
 	CLI::App *compare = verb("compare", "compare the figures of two measurements", run_compare);
 	add_option(*compare, "first", "NAME", arguments.name, "the one that is compared with")->required();
 	add_option(*compare, "second", "NAME", arguments.second, "the other one")->required();
-	add_figures(*compare, arguments, "compare this figure (default: those of the projects)");
+	add_option(*compare, "--figure", "FIGURE", arguments.figures,
+		   "compare this figure (default: those of the projects)");
 	add_formats(*compare, arguments);
 	compare->footer(
 	    "Example:\n  monitor archive compare web/baseline/run1 'web/more workers/run 1' --figure 'p99 of fsync'");
