@@ -31,6 +31,17 @@ std::string trimmed(std::string_view text)
 	return first == std::string_view::npos ? "" : std::string(text.substr(first, last + 1 - first));
 }
 
+std::vector<std::string> split(std::string_view list)
+{
+	std::vector<std::string> parts;
+	for (std::size_t at = 0; at <= list.size();) {
+		const std::size_t comma = std::min(list.find(',', at), list.size());
+		parts.emplace_back(list.substr(at, comma - at));
+		at = comma + 1;
+	}
+	return parts;
+}
+
 std::string_view Scanner::skip(std::size_t count)
 {
 	const std::size_t begin = at_;

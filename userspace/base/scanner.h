@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "refusal.h"
 
@@ -43,6 +44,9 @@ bool is_name(std::string_view text, std::string_view signs = "");
 
 // Without leading and trailing blanks; the end of a line is one.
 std::string trimmed(std::string_view text);
+
+// At each comma.
+std::vector<std::string> split(std::string_view list);
 
 // Languages add the values of their numbers.
 struct Token {

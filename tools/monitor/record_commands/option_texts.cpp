@@ -47,17 +47,6 @@ std::vector<int> processes_called(const std::string &name)
 
 } // namespace
 
-std::vector<std::string> split(const std::string &list)
-{
-	std::vector<std::string> parts;
-	for (std::size_t at = 0; at <= list.size();) {
-		const std::size_t comma = std::min(list.find(',', at), list.size());
-		parts.push_back(list.substr(at, comma - at));
-		at = comma + 1;
-	}
-	return parts;
-}
-
 std::vector<std::string> parse_families(const std::string &text)
 {
 	std::vector<std::string> chosen;

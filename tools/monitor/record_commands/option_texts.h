@@ -7,13 +7,12 @@
 #include <vector>
 
 #include "base/byte_size.h"
+#include "base/scanner.h"
 
 namespace monitor {
 
 inline constexpr int exit_monitor_failed = 125; // as timeout(1): 126 not executable, 127 not found
 
-// At each comma.
-std::vector<std::string> split(const std::string &list);
 // -e: each once; "": none.
 std::vector<std::string> parse_families(const std::string &text);
 // The number of a process that runs, of `option`.

@@ -9,6 +9,7 @@
 #include "base/encoding.h"
 #include "base/error.h"
 #include "base/escape.h"
+#include "base/scanner.h"
 #include "fleet/wire/names.h"
 
 namespace monitor::fleet_operator {
@@ -59,10 +60,7 @@ bool is_match(std::string_view pattern, std::string_view host)
 std::vector<std::string> chosen_hosts(const std::string &patterns, const std::set<std::string> &hosts)
 {
 	std::set<std::string> chosen;
-	for (std::size_t at = 0; at <= patterns.size();) {
-		const std::size_t comma = std::min(patterns.find(',', at), patterns.size());
-		const std::string pattern = patterns.substr(at, comma - at);
-		at = comma + 1;
+	for (const std::string &pattern : split(patterns)) {
 		bool is_used = false;
 		for (const std::string &host : hosts)
 			if (is_match(pattern, host)) {

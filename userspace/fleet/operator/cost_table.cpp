@@ -7,12 +7,14 @@
 
 #include "base/escape.h"
 #include "base/json_fields.h"
+#include "base/untrusted_json.h"
 
 namespace monitor::fleet_operator {
 namespace {
 
 using report::Cell;
 using report::Unit;
+using untrusted_json::member;
 using Number = std::optional<std::uint64_t>;
 
 // Any may be unknown.
@@ -62,10 +64,6 @@ report::Table cost_table(const nlohmann::json &untrusted_accounts)
 			 {"bytes", "bytes", Unit::count},      {"messages", "messages", Unit::count},
 			 {"cpu_ns", "CPU", Unit::nanoseconds}, {"cpu_ns_per_mib", "CPU per MiB", Unit::nanoseconds},
 			 {"note", "note", Unit::text}};
-	const nlohmann::json none;
-	const auto member = [&](const nlohmann::json &json, const char *name) -> const nlohmann::json & {
-		return json.is_object() && json.contains(name) ? json[name] : none;
-	};
 	const nlohmann::json &cost = member(untrusted_accounts, "cost"), &agents = member(cost, "agents");
 	const nlohmann::json nobody = nlohmann::json::object();
 	Cost all{0, 0, 0};

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/scanner.h"
 #include "base/text.h"
 #include "names.h"
 
@@ -69,10 +70,8 @@ HubAddress parse_hub(const std::string &text)
 std::vector<HubAddress> parse_hubs(const std::string &text)
 {
 	std::vector<HubAddress> hubs;
-	for (std::size_t at = 0; at <= text.size();) {
-		const std::size_t comma = std::min(text.find(',', at), text.size());
-		hubs.push_back(parse_hub(text.substr(at, comma - at)));
-		at = comma + 1;
+	for (const std::string &hub : split(text)) {
+		hubs.push_back(parse_hub(hub));
 		if (hubs.back().tls != hubs.front().tls)
 			refuse_hub(text, "either all hubs are reached by TLS, or none");
 		if (hubs.size() > max_hubs)
