@@ -305,7 +305,7 @@ TEST_CASE("live statistics: periods add up to the activities that a recording ha
 			open += read.open;
 			begins += read.begins - read.open;
 		}
-		std::vector<check::Statement> statements;
+		check::Statements statements;
 		check::judge_statistics(statistics, analyze::recording_of(statistics), statements);
 		const auto activities = std::ranges::find(statements, "activities", &check::Statement::id);
 		REQUIRE(activities != statements.end());

@@ -56,7 +56,7 @@ RecordingInfo counted_info()
 
 std::map<std::string, Verdict> judged(const RecordingInfo &info)
 {
-	std::vector<Statement> statements;
+	Statements statements;
 	judge_counted(info, statements);
 	std::map<std::string, Verdict> verdicts;
 	for (const Statement &statement : statements)

@@ -54,7 +54,7 @@ check::Statement judged(std::vector<samples::StreamWriter> &cpus, std::uint64_t 
 		kernel.event(event);
 		totals.event(event);
 	});
-	std::vector<check::Statement> statements;
+	check::Statements statements;
 	totals.judge(kernel.any_hidden(), statements);
 	kernel.judge(statements);
 	for (const check::Statement &statement : statements)

@@ -108,7 +108,7 @@ int run_check(const CheckArguments &arguments)
 	trace::Trace trace = open_trace(arguments.directories, arguments.tdl);
 	if (!arguments.rules.empty())
 		return check_rules(arguments, trace);
-	std::vector<check::Statement> statements = check::judge(trace, analyze::recording_of(trace));
+	check::Statements statements = check::judge(trace, analyze::recording_of(trace));
 	if (arguments.directories.size() == 1)
 		fleet::judge_clock_loops(trace, arguments.directories.front(), statements);
 	if (!arguments.sync.empty())

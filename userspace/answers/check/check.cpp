@@ -6,8 +6,6 @@
 #include <optional>
 #include <unordered_map>
 
-#include <fmt/format.h>
-
 #include "clock.h"
 #include "conservation.h"
 #include "counts.h"
@@ -70,7 +68,7 @@ public:
 		}
 	}
 
-	void judge(std::vector<Statement> &statements) const
+	void judge(Statements &statements) const
 	{
 		for (std::size_t i = 0; i < kinds_of_contradiction; ++i)
 			statements.push_back(judge_one(seen_[i], contradiction_texts[i]));
@@ -98,14 +96,12 @@ private:
 			}
 		}
 		if (!count && !has_any(text.classes))
-			return {text.id, Verdict::not_witnessed,
-				fmt::format("{}: there are no such events", text.none)};
+			return Statement(text.id, Verdict::not_witnessed, "{}: there are no such events", text.none);
 		if (!count)
 			return {text.id, Verdict::holds, text.none};
-		return {text.id, Verdict::fails,
-			fmt::format("{} {}, first at {:.9f} s on CPU {}, thread {}", count, text.some,
-				    static_cast<double>(clock_.to_ns(first.time - begin_)) / 1e9, first.cpu,
-				    thread->tid)};
+		return Statement(text.id, Verdict::fails, "{} {}, first at {:.9f} s on CPU {}, thread {}", count,
+				 text.some, static_cast<double>(clock_.to_ns(first.time - begin_)) / 1e9, first.cpu,
+				 thread->tid);
 	}
 
 	bool has_any(std::initializer_list<const char *> classes) const
@@ -121,90 +117,79 @@ private:
 	std::uint64_t begin_;
 };
 
-void judge_hidden(const ThreadFold &fold, std::vector<Statement> &statements)
+void judge_hidden(const ThreadFold &fold, Statements &statements)
 {
 	const auto example = std::ranges::find_if(fold.threads(), &Thread::hidden);
 	if (example != fold.threads().end())
-		statements.push_back(
-		    {"hidden_threads", Verdict::not_checked,
-		     fmt::format(
-			 "this machine's kernel hides {} threads from tracing (of process {}, {}): their events "
-			 "are missing, and the kernel's figures are compared with that allowance",
-			 fold.hidden_threads(), example->tgid, fold.leader(*example).name)});
+		statements.add("hidden_threads", Verdict::not_checked,
+			       "this machine's kernel hides {} threads from tracing (of process {}, {}): their events "
+			       "are missing, and the kernel's figures are compared with that allowance",
+			       fold.hidden_threads(), example->tgid, fold.leader(*example).name);
 }
 
 // `torn`: of the recorder's own streams, of which nothing is ever lost, one that lacks packets; "": none.
-void judge_streams(const trace::Trace &trace, const std::string &torn, std::vector<Statement> &statements)
+void judge_streams(const trace::Trace &trace, const std::string &torn, Statements &statements)
 {
 	const auto &problems = trace.problems();
 	if (!torn.empty())
-		statements.push_back(
-		    {"streams", Verdict::fails,
-		     fmt::format(
-			 "packets of the stream {} are missing or out of sequence: the recorder loses none of its own",
-			 torn)});
+		statements.add(
+		    "streams", Verdict::fails,
+		    "packets of the stream {} are missing or out of sequence: the recorder loses none of its own",
+		    torn);
 	else if (problems.empty())
-		statements.push_back(
-		    {"streams", Verdict::holds,
-		     fmt::format("{} streams are whole: packets in sequence, times sorted", trace.streams().size())});
+		statements.add("streams", Verdict::holds, "{} streams are whole: packets in sequence, times sorted",
+			       trace.streams().size());
 	for (const trace::Problem &problem : problems.kept())
-		statements.push_back({"streams", Verdict::fails, problem.text()});
+		statements.add("streams", Verdict::fails, problem.text());
 	if (problems.total() > problems.kept().size())
-		statements.push_back(
-		    {"streams", Verdict::fails,
-		     fmt::format("and {} more problems of this kind", problems.total() - problems.kept().size())});
+		statements.add("streams", Verdict::fails, "and {} more problems of this kind",
+			       problems.total() - problems.kept().size());
 }
 
 // Of a copy of which only a part was fetched.
-void judge_parts(const trace::Trace &trace, std::vector<Statement> &statements)
+void judge_parts(const trace::Trace &trace, Statements &statements)
 {
 	for (const trace::FetchedPart &part : trace::fetched_parts(trace))
-		statements.push_back(
-		    {"fetched", Verdict::not_checked,
-		     part.text() + (part.fetched.has_ended ? "" : ", and its recording went on at that time")});
+		statements.add("fetched", Verdict::not_checked,
+			       part.text() +
+				   (part.fetched.has_ended ? "" : ", and its recording went on at that time"));
 }
 
 void judge_wholeness(const trace::Trace &trace, const RecordingInfo &info, const std::string &torn,
-		     std::vector<Statement> &statements)
+		     Statements &statements)
 {
 	if (!info.present)
-		statements.push_back(
-		    {"complete", Verdict::fails,
-		     "there is no readable .monitor/recording.json: whether the recording was completed is unknown"});
+		statements.add(
+		    "complete", Verdict::fails,
+		    "there is no readable .monitor/recording.json: whether the recording was completed is unknown");
 	else
-		statements.push_back({"complete",
-				      info.complete()   ? Verdict::holds
-				      : info.statistics ? Verdict::not_checked
-							: Verdict::fails,
-				      info.complete() ? "the recording was completed (" + info.end_reason + ")"
-				      : info.statistics
-					  ? "the recording is still running, or it was killed"
-					  : "the recording is incomplete: it was killed, or its disk was full"});
+		statements.add("complete",
+			       info.complete()   ? Verdict::holds
+			       : info.statistics ? Verdict::not_checked
+						 : Verdict::fails,
+			       info.complete()   ? "the recording was completed (" + info.end_reason + ")"
+			       : info.statistics ? "the recording is still running, or it was killed"
+						 : "the recording is incomplete: it was killed, or its disk was full");
 	judge_parts(trace, statements);
 	judge_streams(trace, torn, statements);
 }
 
 // For each counter, threads, idle and unknown must add up to what the recorder read from the start to the end.
-void judge_counters(const CounterFold &fold, std::vector<Statement> &statements)
+void judge_counters(const CounterFold &fold, Statements &statements)
 {
 	const CountersInfo &info = fold.info();
 	if (fold.contradictions())
-		statements.push_back(
-		    {"counters", Verdict::fails,
-		     fmt::format("{} readings of counters step back, or are not ratios", fold.contradictions())});
-	if (info.ratio_bits) {
-		statements.push_back({"counters", Verdict::not_checked,
-				      "ratios were recorded, not counts: there is nothing to sum up and compare"});
-		return;
-	}
+		statements.add("counters", Verdict::fails, "{} readings of counters step back, or are not ratios",
+			       fold.contradictions());
+	if (info.ratio_bits)
+		return statements.add("counters", Verdict::not_checked,
+				      "ratios were recorded, not counts: there is nothing to sum up and compare");
 	const auto same_place = [](const CounterReading &a, const CounterReading &b) {
 		return a.cpu == b.cpu && a.set == b.set;
 	};
-	if (!std::ranges::equal(info.start, info.end, same_place) || info.end.empty()) {
-		statements.push_back(
-		    {"counters", Verdict::not_checked, "not every counter was read both at the start and at the end"});
-		return;
-	}
+	if (!std::ranges::equal(info.start, info.end, same_place) || info.end.empty())
+		return statements.add("counters", Verdict::not_checked,
+				      "not every counter was read both at the start and at the end");
 	CounterSums sum = fold.none();
 	for (const auto &[number, part] : fold.parts()) {
 		sum += part.unknown;
@@ -220,10 +205,9 @@ void judge_counters(const CounterFold &fold, std::vector<Statement> &statements)
 				read[info.sets[reading.set].first + i] +=
 				    static_cast<std::uint64_t>(sign) * reading.values[i];
 	for (std::size_t i = 0; i < read.size(); ++i)
-		statements.push_back(
-		    {"counters", read[i] == sum.counts[i] ? Verdict::holds : Verdict::fails,
-		     fmt::format("{}: the recorder read {} on all CPUs, threads, idle and unknown have {}",
-				 info.counters[i].name, read[i], sum.counts[i])});
+		statements.add("counters", read[i] == sum.counts[i] ? Verdict::holds : Verdict::fails,
+			       "{}: the recorder read {} on all CPUs, threads, idle and unknown have {}",
+			       info.counters[i].name, read[i], sum.counts[i]);
 }
 
 // `own` of them are recorders' events.
@@ -233,13 +217,12 @@ Statement judge_generic_ctf_losses(const trace::Trace &trace, std::uint64_t even
 	const std::string read = fmt::format("{} events were read{}", events,
 					     own ? fmt::format(", {} of them the recorders' own", own) : "");
 	if (losses.gaps && !trace::fetched_parts(trace).empty())
-		return {"losses", Verdict::not_checked,
-			fmt::format("{}; in {} places more are missing, which were not fetched or are lost", read,
-				    losses.gaps)};
+		return Statement("losses", Verdict::not_checked,
+				 "{}; in {} places more are missing, which were not fetched or are lost", read,
+				 losses.gaps);
 	if (losses.gaps)
-		return {"losses", Verdict::fails,
-			fmt::format("{}; {}{} are lost, in {} places", read, losses.all_counted ? "" : "more than ",
-				    losses.lost, losses.gaps)};
+		return Statement("losses", Verdict::fails, "{}; {}{} are lost, in {} places", read,
+				 losses.all_counted ? "" : "more than ", losses.lost, losses.gaps);
 	if (!trace.problems().empty())
 		return {"losses", Verdict::fails, read + "; how many were in the damaged parts is unknown"};
 	return {"losses", Verdict::holds, read + ", and none is reported lost"};
@@ -264,7 +247,7 @@ std::vector<const char *> missing_of_late_cpu(const RecordingInfo &info, const s
 }
 
 // CPUs that came online later, or came back, which ends what was opened for them.
-void judge_late_cpus(const ThreadFold &fold, const RecordingInfo &info, std::vector<Statement> &statements)
+void judge_late_cpus(const ThreadFold &fold, const RecordingInfo &info, Statements &statements)
 {
 	std::map<std::uint32_t, std::vector<std::string>> opened_on;
 	for (const LateCpu &late : info.late_cpus)
@@ -281,18 +264,17 @@ void judge_late_cpus(const ThreadFold &fold, const RecordingInfo &info, std::vec
 		    "CPU {} was offline {} and came online later: ", number,
 		    std::ranges::count(info.offline_at_start, number) ? "when the recording started" : "for a time");
 		if (missing.empty())
-			statements.push_back(
-			    {"late_cpu", Verdict::holds, since + "what is opened for each CPU was opened there, too"});
+			statements.add("late_cpu", Verdict::holds,
+				       since + "what is opened for each CPU was opened there, too");
 		else
-			statements.push_back({"late_cpu", Verdict::fails,
-					      fmt::format("{}what is opened for each CPU at the start is missing there "
-							  "since then: {}",
-							  since, fmt::join(missing, ", "))});
+			statements.add("late_cpu", Verdict::fails,
+				       "{}what is opened for each CPU at the start is missing there since then: {}",
+				       since, fmt::join(missing, ", "));
 	}
 }
 
 // For another tracer's trace: whether all of it can be read, and what it says about losses.
-std::vector<Statement> check_generic_ctf(trace::Trace &trace)
+Statements check_generic_ctf(trace::Trace &trace)
 {
 	std::uint64_t events = 0, own = 0;
 	trace::Losses losses;
@@ -303,49 +285,47 @@ std::vector<Statement> check_generic_ctf(trace::Trace &trace)
 		    own += event.is_control();
 	    },
 	    [&](const trace::StreamInfo &, std::uint64_t, std::uint64_t, std::uint64_t lost) { losses.add(lost); });
-	std::vector<Statement> statements;
+	Statements statements;
 	judge_parts(trace, statements);
 	judge_streams(trace, "", statements);
 	statements.push_back(judge_generic_ctf_losses(trace, events, own, losses));
-	statements.push_back(
-	    {"recording", Verdict::not_checked,
-	     "it is not a single recording made by monitor: there is nothing else to compare it with"});
+	statements.add("recording", Verdict::not_checked,
+		       "it is not a single recording made by monitor: there is nothing else to compare it with");
 	return statements;
 }
 
 void judge_kernel_figures(const KernelTotals &totals, const KernelComparison &threads, const RecordingInfo &info,
-			  bool lossless, std::vector<Statement> &statements)
+			  bool lossless, Statements &statements)
 {
 	if (info.card == "user")
-		statements.push_back(
-		    {"kernel_figures", Verdict::not_checked, "kernel events were not recorded, nothing to compare"});
+		statements.add("kernel_figures", Verdict::not_checked,
+			       "kernel events were not recorded, nothing to compare");
 	else if (info.flight)
-		statements.push_back({"kernel_figures", Verdict::not_checked,
-				      "a snapshot has a part of what the kernel counts while a flight recorder runs"});
+		statements.add("kernel_figures", Verdict::not_checked,
+			       "a snapshot has a part of what the kernel counts while a flight recorder runs");
 	else if (!info.kernel_counts.start || !info.kernel_counts.end)
-		statements.push_back(
-		    {"kernel_figures", info.complete() ? Verdict::fails : Verdict::not_checked,
-		     "the kernel's own figures at start and end are not in this trace, nothing to compare"});
+		statements.add("kernel_figures", info.complete() ? Verdict::fails : Verdict::not_checked,
+			       "the kernel's own figures at start and end are not in this trace, nothing to compare");
 	else if (!lossless)
-		statements.push_back(
-		    {"kernel_figures", Verdict::not_checked,
-		     info.has_only_phases()
-			 ? "all probes were detached at times to calibrate, so the number of tokens is not compared "
-			   "with the kernel's own figures"
-			 : fmt::format("tokens were {}, so their number is not compared with the kernel's own figures",
-				       info.paused() && !info.lost() ? "not stored in pauses" : "lost")});
+		statements.add(
+		    "kernel_figures", Verdict::not_checked,
+		    info.has_only_phases()
+			? "all probes were detached at times to calibrate, so the number of tokens is not compared "
+			  "with the kernel's own figures"
+			: fmt::format("tokens were {}, so their number is not compared with the kernel's own figures",
+				      info.paused() && !info.lost() ? "not stored in pauses" : "lost"));
 	else {
 		totals.judge(threads.any_hidden() || threads.any_offline(), statements);
 		threads.judge(statements);
 	}
 }
 
-std::vector<Statement> judge_in_one_pass(trace::Trace &trace, const RecordingInfo &info)
+Statements judge_in_one_pass(trace::Trace &trace, const RecordingInfo &info)
 {
 	if (trace.is_generic_ctf())
 		return check_generic_ctf(trace);
 	if (info.statistics) {
-		std::vector<Statement> statements;
+		Statements statements;
 		judge_statistics(trace, info, statements);
 		judge_wholeness(trace, info, "", statements);
 		return statements;
@@ -394,12 +374,12 @@ std::vector<Statement> judge_in_one_pass(trace::Trace &trace, const RecordingInf
 	if (counters)
 		counters->finish(fold);
 
-	std::vector<Statement> statements;
+	Statements statements;
 	judge_wholeness(trace, info, torn, statements);
 	if (!trace::fetched_parts(trace).empty()) {
-		statements.push_back({"conservation", Verdict::not_checked,
-				      "only a part of the trace is here, so its events are not compared with what the "
-				      "probes and the kernel counted"});
+		statements.add("conservation", Verdict::not_checked,
+			       "only a part of the trace is here, so its events are not compared with what the probes "
+			       "and the kernel counted");
 		contradictions.judge(statements);
 		judge_hidden(fold, statements);
 		if (!trace.is_empty())
@@ -438,9 +418,9 @@ const char *word(Verdict verdict)
 	return "not checked";
 }
 
-std::vector<Statement> judge(trace::Trace &trace, const RecordingInfo &info)
+Statements judge(trace::Trace &trace, const RecordingInfo &info)
 {
-	std::vector<Statement> statements = judge_in_one_pass(trace, info);
+	Statements statements = judge_in_one_pass(trace, info);
 	judge_counts(trace, info, statements);
 	judge_states(trace, info, statements);
 	if (trace.machines().size() > 1)

@@ -5,7 +5,10 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "reading/analyze/recording_info.h"
 #include "reading/events/trace.h"
@@ -24,8 +27,33 @@ struct Statement {
 	std::string id; // stable: "conservation", "context_switches" ...
 	Verdict verdict = Verdict::holds;
 	std::string text; // one sentence; both figures where two are compared
+
+	Statement(std::string of, Verdict is, std::string said) : id(std::move(of)), verdict(is), text(std::move(said))
+	{
+	}
+	// `said`: as in fmt::format().
+	template <class Value, class... Values>
+	Statement(std::string of, Verdict is, fmt::format_string<Value, Values...> said, Value &&value,
+		  Values &&...values)
+	    : Statement(std::move(of), is,
+			fmt::format(said, std::forward<Value>(value), std::forward<Values>(values)...))
+	{
+	}
 };
 
-std::vector<Statement> judge(trace::Trace &trace, const RecordingInfo &info);
+struct Statements : std::vector<Statement> {
+	void add(std::string id, Verdict verdict, std::string text)
+	{
+		push_back({std::move(id), verdict, std::move(text)});
+	}
+	template <class Value, class... Values>
+	void add(std::string id, Verdict verdict, fmt::format_string<Value, Values...> text, Value &&value,
+		 Values &&...values)
+	{
+		push_back({std::move(id), verdict, text, std::forward<Value>(value), std::forward<Values>(values)...});
+	}
+};
+
+Statements judge(trace::Trace &trace, const RecordingInfo &info);
 
 } // namespace monitor::check

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
 namespace monitor::check {
 namespace {
 
@@ -25,7 +23,7 @@ double seconds_of(const trace::Clock &clock, std::uint64_t ticks)
 // `untold_skew`: ticks of each bound that are due to the skew of the CPUs' clocks, where these could not be compared
 // closely enough to judge by them.
 void judge_bound(const ClockBound &bound, const trace::Clock &clock, std::uint64_t untold_skew, std::uint64_t begin,
-		 std::vector<Statement> &statements)
+		 Statements &statements)
 {
 	std::uint64_t witnessed = 0, wide = 0;
 	const ClockInterval *first_wide = nullptr;
@@ -49,83 +47,74 @@ void judge_bound(const ClockBound &bound, const trace::Clock &clock, std::uint64
 	    bound.syncs(), clock.to_ns(bound.largest()), clock.to_ns(bound.quantile(0.999)), bound.intervals().size(),
 	    seconds_of(clock, bound.max_interval_ticks()) * 1e3);
 	if (wide)
-		statements.push_back(
-		    {"clock", Verdict::fails,
-		     fmt::format("{}; it is above {} ns in {} intervals of at most 1 s, first at {:.3f} s with {} ns",
-				 text, largest_bound_ns, wide,
-				 seconds_of(clock, first_wide->from - std::min(begin, first_wide->from)),
-				 clock.to_ns(first_wide->bound))});
+		statements.add("clock", Verdict::fails,
+			       "{}; it is above {} ns in {} intervals of at most 1 s, first at {:.3f} s with {} ns",
+			       text, largest_bound_ns, wide,
+			       seconds_of(clock, first_wide->from - std::min(begin, first_wide->from)),
+			       clock.to_ns(first_wide->bound));
 	else if (untold_skew)
-		statements.push_back(
-		    {"clock", Verdict::not_witnessed,
-		     fmt::format("{}; {} ns of it because the CPUs' clocks could not be compared more closely", text,
-				 clock.to_ns(untold_skew))});
+		statements.add("clock", Verdict::not_witnessed,
+			       "{}; {} ns of it because the CPUs' clocks could not be compared more closely", text,
+			       clock.to_ns(untold_skew));
 	else
-		statements.push_back({"clock", witnessed ? Verdict::holds : Verdict::not_witnessed, text});
+		statements.add("clock", witnessed ? Verdict::holds : Verdict::not_witnessed, text);
 	for (std::size_t i = 0; i < std::min(gaps.size(), gaps_shown); ++i)
-		statements.push_back({"clock_gap", Verdict::not_witnessed,
-				      fmt::format("the clock is not witnessed for {:.3f} s, from {:.3f} s on, because "
-						  "the recorder did not run: its bound there is {} ns",
-						  seconds_of(clock, gaps[i].to - gaps[i].from),
-						  seconds_of(clock, gaps[i].from - std::min(begin, gaps[i].from)),
-						  clock.to_ns(gaps[i].bound))});
+		statements.add("clock_gap", Verdict::not_witnessed,
+			       "the clock is not witnessed for {:.3f} s, from {:.3f} s on, because the recorder did "
+			       "not run: its bound there is {} ns",
+			       seconds_of(clock, gaps[i].to - gaps[i].from),
+			       seconds_of(clock, gaps[i].from - std::min(begin, gaps[i].from)),
+			       clock.to_ns(gaps[i].bound));
 	if (gaps.size() > gaps_shown)
-		statements.push_back({"clock_gap", Verdict::not_witnessed,
-				      fmt::format("and {} more such times", gaps.size() - gaps_shown)});
+		statements.add("clock_gap", Verdict::not_witnessed, "and {} more such times", gaps.size() - gaps_shown);
 }
 
-void judge_sets(const ClockBound &bound, std::vector<Statement> &statements)
+void judge_sets(const ClockBound &bound, Statements &statements)
 {
 	const ClockSteps &steps = bound.steps();
 	if (!steps.sets)
 		return;
 	const bool holds = !steps.steps && !steps.missing;
-	statements.push_back(
-	    {"clock_sets", holds ? Verdict::holds : Verdict::fails,
-	     holds
-		 ? fmt::format("{} clock sets: each starts on the line of the one before it", steps.sets)
-		 : fmt::format("of {} clock sets {} do not start on the line of the one before it, up to {} ticks off "
-			       "it, and {} are missing",
-			       steps.sets, steps.steps, steps.largest, steps.missing)});
+	statements.add("clock_sets", holds ? Verdict::holds : Verdict::fails,
+		       holds ? fmt::format("{} clock sets: each starts on the line of the one before it", steps.sets)
+			     : fmt::format("of {} clock sets {} do not start on the line of the one before it, up to "
+					   "{} ticks off it, and {} are missing",
+					   steps.sets, steps.steps, steps.largest, steps.missing));
 }
 
-void judge_skew(const trace::Clock &clock, const RecordingInfo &info, std::vector<Statement> &statements)
+void judge_skew(const trace::Clock &clock, const RecordingInfo &info, Statements &statements)
 {
 	const ClockSkew skew = info.skew();
 	if (!skew.cpus_online || (clock.name != "tsc" && !skew.cpus_compared)) {
 		if (clock.name == "tsc")
-			statements.push_back(
-			    {"clock_skew", Verdict::not_witnessed,
-			     "how far apart the CPUs' clocks are was not measured: the bound does not include it"});
+			statements.add(
+			    "clock_skew", Verdict::not_witnessed,
+			    "how far apart the CPUs' clocks are was not measured: the bound does not include it");
 		return;
 	}
 	if (skew.not_compared)
-		statements.push_back(
-		    {"clock_skew", Verdict::not_checked,
-		     fmt::format("the clocks of {} CPUs were not compared with the others', because the recorder's "
-				 "cpuset excludes them: the bound does not include them",
-				 skew.not_compared)});
+		statements.add("clock_skew", Verdict::not_checked,
+			       "the clocks of {} CPUs were not compared with the others', because the recorder's "
+			       "cpuset excludes them: the bound does not include them",
+			       skew.not_compared);
 	else if (skew.cpus_compared && !skew.uncertainty)
-		statements.push_back({"clock_skew", Verdict::fails,
-				      "the CPUs' clocks are said to have been compared in no time: they were not"});
+		statements.add("clock_skew", Verdict::fails,
+			       "the CPUs' clocks are said to have been compared in no time: they were not");
 	else
-		statements.push_back({"clock_skew", Verdict::holds,
-				      fmt::format("the clocks of {} CPUs are at most {} ns apart", skew.cpus_online,
-						  clock.to_ns(skew.ticks))});
+		statements.add("clock_skew", Verdict::holds, "the clocks of {} CPUs are at most {} ns apart",
+			       skew.cpus_online, clock.to_ns(skew.ticks));
 }
 
 // What the sync events say, and the recording's own description: that of one that was killed does not know.
-void say_steps(const ClockBound &bound, const trace::Clock &clock, std::uint64_t begin,
-	       std::vector<Statement> &statements)
+void say_steps(const ClockBound &bound, const trace::Clock &clock, std::uint64_t begin, Statements &statements)
 {
 	const std::vector<trace::RealTimeStep> &steps = bound.real_time_steps();
 	if (steps.empty())
 		return;
 	const bool is_known = clock.steps.size() >= steps.size();
-	statements.push_back({"real_time", is_known ? Verdict::holds : Verdict::not_witnessed,
-			      fmt::format("{}: times of day {}", real_time_text(steps, clock, begin),
-					  is_known ? "before and after are those that it showed"
-						   : "are true on one side of that only")});
+	statements.add("real_time", is_known ? Verdict::holds : Verdict::not_witnessed, "{}: times of day {}",
+		       real_time_text(steps, clock, begin),
+		       is_known ? "before and after are those that it showed" : "are true on one side of that only");
 }
 
 } // namespace
@@ -143,11 +132,11 @@ std::string real_time_text(const std::vector<trace::RealTimeStep> &steps, const 
 }
 
 void judge_clock(const ClockBound &bound, const trace::Clock &clock, const RecordingInfo &info, std::uint64_t begin,
-		 std::vector<Statement> &statements)
+		 Statements &statements)
 {
 	if (bound.intervals().empty())
-		statements.push_back(
-		    {"clock", Verdict::fails, "there are fewer than two sync events: the clock cannot be checked"});
+		statements.add("clock", Verdict::fails,
+			       "there are fewer than two sync events: the clock cannot be checked");
 	else
 		judge_bound(bound, clock,
 			    clock.to_ns(info.skew().min_uncertainty) > largest_bound_ns ? info.skew().ticks : 0, begin,

@@ -12,7 +12,7 @@
 namespace monitor::check {
 
 void judge_clock(const ClockBound &bound, const trace::Clock &clock, const RecordingInfo &info, std::uint64_t begin,
-		 std::vector<Statement> &statements);
+		 Statements &statements);
 
 // "the system's clock was set by +7200.000 s at 3.2 s": of some of them, in seconds after `begin`.
 std::string real_time_text(const std::vector<trace::RealTimeStep> &steps, const trace::Clock &clock,

@@ -40,17 +40,17 @@ public:
 
 	std::uint64_t total() const;
 	// `hidden`: the kernel hides some threads from the probes.
-	void judge(const RecordingInfo &info, bool hidden, std::vector<Statement> &statements) const;
+	void judge(const RecordingInfo &info, bool hidden, Statements &statements) const;
 
 private:
 	void trigger_event(const trace::Event &event);
-	void judge_classes(const RecordingInfo &info, std::vector<Statement> &statements) const;
-	void judge_snapshot(const RecordingInfo &info, std::vector<Statement> &statements) const;
-	void judge_control(const RecordingInfo &info, std::vector<Statement> &statements) const;
-	void judge_user(const RecordingInfo &info, std::vector<Statement> &statements) const;
-	static void judge_claims(const UserInfo &user, std::vector<Statement> &statements);
-	void judge_triggers(const RecordingInfo &info, std::vector<Statement> &statements) const;
-	void judge_losses(const RecordingInfo &info, std::vector<Statement> &statements) const;
+	void judge_classes(const RecordingInfo &info, Statements &statements) const;
+	void judge_snapshot(const RecordingInfo &info, Statements &statements) const;
+	void judge_control(const RecordingInfo &info, Statements &statements) const;
+	void judge_user(const RecordingInfo &info, Statements &statements) const;
+	static void judge_claims(const UserInfo &user, Statements &statements);
+	void judge_triggers(const RecordingInfo &info, Statements &statements) const;
+	void judge_losses(const RecordingInfo &info, Statements &statements) const;
 
 	std::vector<std::uint64_t> tokens_; // by class id
 	std::uint64_t gaps_ = 0, discarded_ = 0;

@@ -5,8 +5,6 @@
 #include <initializer_list>
 #include <string>
 
-#include <fmt/format.h>
-
 #include "kernel_totals.h"
 #include "witness.h"
 
@@ -47,9 +45,9 @@ Statement compare(const char *id, const std::string &what, std::uint64_t kernel,
 {
 	const bool too_few = kernel > probes.outer + unprobed + slack,
 		   too_many = kernel + unprobed + slack < probes.inner;
-	std::string text = fmt::format("{}: /proc/stat counts {}, the probes {} to {} (without and with those while it "
-				       "was read)",
-				       what, kernel, probes.inner, probes.outer);
+	std::string text =
+	    fmt::format("{}: /proc/stat counts {}, the probes {} to {} (without and with those while it was read)",
+			what, kernel, probes.inner, probes.outer);
 	if (unprobed)
 		text +=
 		    fmt::format(", and {} are on lines without a probe or are counted twice by some kernels", unprobed);
@@ -59,7 +57,7 @@ Statement compare(const char *id, const std::string &what, std::uint64_t kernel,
 	return {id, too_few || too_many ? Verdict::fails : Verdict::holds, text};
 }
 
-void judge_kernel(const RecordingInfo &info, bool is_hiding, std::vector<Statement> &statements)
+void judge_kernel(const RecordingInfo &info, bool is_hiding, Statements &statements)
 {
 	const KernelCounts &start = *info.kernel_counts.start, &end = *info.kernel_counts.end;
 	const std::uint64_t cpus = std::max<std::uint64_t>(info.cpus, 1);
@@ -67,11 +65,9 @@ void judge_kernel(const RecordingInfo &info, bool is_hiding, std::vector<Stateme
 		statements.push_back(compare("context_switches", "context switches",
 					     end.context_switches - start.context_switches,
 					     counted(start, end, {"sched_switch"}), cpus, is_hiding));
-	if (info.filtering()) {
-		statements.push_back({"kernel_figures", Verdict::not_checked,
-				      "with -p only some of the kernel's other figures were counted"});
-		return;
-	}
+	if (info.filtering())
+		return statements.add("kernel_figures", Verdict::not_checked,
+				      "with -p only some of the kernel's other figures were counted");
 	if (info.attached("sched_wakeup_new") && start.thread_creations && end.thread_creations)
 		statements.push_back(
 		    compare("thread_creations", "threads created", *end.thread_creations - *start.thread_creations,
@@ -90,27 +86,25 @@ void judge_kernel(const RecordingInfo &info, bool is_hiding, std::vector<Stateme
 		for (const ClassCounts &counts : info.classes)
 			if (counts.name == event)
 				seen += counts.seen;
-		statements.push_back(
-		    {"fired_" + event,
-		     seen == fired               ? Verdict::holds
-		     : is_hiding && seen < fired ? Verdict::not_checked
-						 : Verdict::fails,
-		     fmt::format("{}: the kernel fired it {} times, the probe counted {}", event, fired, seen)});
+		statements.add("fired_" + event,
+			       seen == fired               ? Verdict::holds
+			       : is_hiding && seen < fired ? Verdict::not_checked
+							   : Verdict::fails,
+			       "{}: the kernel fired it {} times, the probe counted {}", event, fired, seen);
 	}
 }
 
 } // namespace
 
-void judge_counted(const RecordingInfo &info, std::vector<Statement> &statements)
+void judge_counted(const RecordingInfo &info, Statements &statements)
 {
 	const bool is_hiding = info.statistics->hidden_threads.value_or(1) != 0;
 	if (info.lost() || info.missed())
-		statements.push_back({"kernel_figures", Verdict::not_checked,
-				      "events were lost, so their numbers are not compared with the kernel's own "
-				      "figures"});
+		statements.add("kernel_figures", Verdict::not_checked,
+			       "events were lost, so their numbers are not compared with the kernel's own figures");
 	else if (!info.kernel_counts.start || !info.kernel_counts.end || info.kernel_counts.end->counted_after.empty())
-		statements.push_back(
-		    {"kernel_figures", Verdict::not_checked, "the kernel's own figures are not in this recording"});
+		statements.add("kernel_figures", Verdict::not_checked,
+			       "the kernel's own figures are not in this recording");
 	else
 		judge_kernel(info, is_hiding, statements);
 	if (info.has_program("sys_enter"))

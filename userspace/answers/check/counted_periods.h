@@ -11,6 +11,6 @@
 namespace monitor::check {
 
 // Of a recording that was completed.
-void judge_counted(const RecordingInfo &info, std::vector<Statement> &statements);
+void judge_counted(const RecordingInfo &info, Statements &statements);
 
 } // namespace monitor::check

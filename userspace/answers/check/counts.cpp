@@ -4,8 +4,6 @@
 #include <optional>
 #include <string>
 
-#include <fmt/format.h>
-
 #include "base/error.h"
 #include "base/escape.h"
 #include "monitor/matcher.h"
@@ -61,7 +59,7 @@ void count_tokens(trace::Trace &trace, std::vector<TokensOfCount> &all)
 
 } // namespace
 
-void judge_counts(trace::Trace &trace, const RecordingInfo &info, std::vector<Statement> &statements)
+void judge_counts(trace::Trace &trace, const RecordingInfo &info, Statements &statements)
 {
 	std::vector<TokensOfCount> all;
 	const std::string why_not = why_no_witness(trace, info);
@@ -81,9 +79,8 @@ void judge_counts(trace::Trace &trace, const RecordingInfo &info, std::vector<St
 	for (const TokensOfCount &one : all) {
 		const std::string name = printable(one.count.name);
 		if (one.count.is_damaged) {
-			statements.push_back(
-			    {"counts", Verdict::fails,
-			     fmt::format("the count {}: its numbers in recording.json are damaged", name)});
+			statements.add("counts", Verdict::fails,
+				       "the count {}: its numbers in recording.json are damaged", name);
 			continue;
 		}
 		if (!one.filter || one.filter->needs_threads()) {
@@ -91,14 +88,13 @@ void judge_counts(trace::Trace &trace, const RecordingInfo &info, std::vector<St
 						: one.filter
 						    ? "the tokens do not name every thread that the kernel knew"
 						    : "no event has the names of its expression";
-			statements.push_back({"counts", Verdict::not_witnessed,
-					      fmt::format("the count {} of {}: {}", name, one.count.count, why)});
+			statements.add("counts", Verdict::not_witnessed, "the count {} of {}: {}", name,
+				       one.count.count, why);
 			continue;
 		}
-		statements.push_back(
-		    {"counts", one.matching == one.count.count ? Verdict::holds : Verdict::fails,
-		     fmt::format("the count {}: {} events were counted, {} tokens match its expression", name,
-				 one.count.count, one.matching)});
+		statements.add("counts", one.matching == one.count.count ? Verdict::holds : Verdict::fails,
+			       "the count {}: {} events were counted, {} tokens match its expression", name,
+			       one.count.count, one.matching);
 	}
 }
 

@@ -11,6 +11,6 @@
 namespace monitor::check {
 
 // Adds a statement for each count, and for each time.
-void judge_counts(trace::Trace &trace, const RecordingInfo &info, std::vector<Statement> &statements);
+void judge_counts(trace::Trace &trace, const RecordingInfo &info, Statements &statements);
 
 } // namespace monitor::check

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "flight.h"
 
-#include <fmt/format.h>
-
 #include "reading/analyze/recording_info.h"
 
 namespace monitor::check {
@@ -41,7 +39,7 @@ void FlightCheck::event(const trace::Event &event)
 	++ring.blocks;
 }
 
-void FlightCheck::judge(const RecordingInfo &info, std::vector<Statement> &statements) const
+void FlightCheck::judge(const RecordingInfo &info, Statements &statements) const
 {
 	const FlightInfo &flight = *info.flight;
 	std::uint64_t tokens = 0, overwritten = 0, missing = 0, blocks = 0;
@@ -55,39 +53,34 @@ void FlightCheck::judge(const RecordingInfo &info, std::vector<Statement> &state
 			wrong = &ring;
 	}
 	if (wrong)
-		statements.push_back(
-		    {"flight_blocks", Verdict::fails,
-		     fmt::format(
-			 "the blocks of {} say that their ring had {} tokens more and {} fewer than are in them; of "
-			 "all rings {} are missing",
-			 wrong->name, wrong->missing, wrong->surplus, missing)});
+		statements.add("flight_blocks", Verdict::fails,
+			       "the blocks of {} say that their ring had {} tokens more and {} fewer than are in them; "
+			       "of all rings {} are missing",
+			       wrong->name, wrong->missing, wrong->surplus, missing);
 	else
-		statements.push_back({"flight_blocks", blocks ? Verdict::holds : Verdict::not_witnessed,
-				      fmt::format("between the counts at the start of {} blocks are as many tokens as "
-						  "their rings had, {} in all; the {} before them were overwritten",
-						  blocks, tokens, overwritten)});
+		statements.add("flight_blocks", blocks ? Verdict::holds : Verdict::not_witnessed,
+			       "between the counts at the start of {} blocks are as many tokens as their rings had, {} "
+			       "in all; the {} before them were overwritten",
+			       blocks, tokens, overwritten);
 	if (flight.overwritten != overwritten)
-		statements.push_back(
-		    {"flight_overwritten", Verdict::fails,
-		     fmt::format("the recorder says that {} tokens before the snapshot were overwritten, "
-				 "its blocks say {}",
-				 flight.overwritten, overwritten)});
+		statements.add(
+		    "flight_overwritten", Verdict::fails,
+		    "the recorder says that {} tokens before the snapshot were overwritten, its blocks say {}",
+		    flight.overwritten, overwritten);
 	if (flight.torn_blocks)
-		statements.push_back(
-		    {"flight_torn", Verdict::holds,
-		     fmt::format("{} blocks were overwritten while they were copied, and are not in the snapshot",
-				 flight.torn_blocks)});
+		statements.add("flight_torn", Verdict::holds,
+			       "{} blocks were overwritten while they were copied, and are not in the snapshot",
+			       flight.torn_blocks);
 	if (!flight.is_settled)
-		statements.push_back({"flight_end", Verdict::not_checked,
-				      "a probe was in progress when the snapshot ended, and its event may be missing"});
+		statements.add("flight_end", Verdict::not_checked,
+			       "a probe was in progress when the snapshot ended, and its event may be missing");
 	if (user_events_)
-		statements.push_back(
-		    {"flight_programs", Verdict::not_checked,
-		     fmt::format("{} events of programs are in the snapshot{}; their number is not compared",
-				 user_events_,
-				 flight.programs_since > info.start_time().value_or(0)
-				     ? ", of a part of its time only: older ones were overwritten"
-				     : "")});
+		statements.add("flight_programs", Verdict::not_checked,
+			       "{} events of programs are in the snapshot{}; their number is not compared",
+			       user_events_,
+			       flight.programs_since > info.start_time().value_or(0)
+				   ? ", of a part of its time only: older ones were overwritten"
+				   : "");
 }
 
 } // namespace monitor::check

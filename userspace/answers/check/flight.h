@@ -19,7 +19,7 @@ public:
 	explicit FlightCheck(const trace::Description &description);
 
 	void event(const trace::Event &event);
-	void judge(const RecordingInfo &info, std::vector<Statement> &statements) const;
+	void judge(const RecordingInfo &info, Statements &statements) const;
 
 private:
 	struct Ring {

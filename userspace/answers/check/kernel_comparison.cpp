@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "monitor/card.h"
 
 namespace monitor::check {
@@ -335,7 +333,7 @@ bool KernelComparison::agrees_with_those_beside_hidden() const
 	return beside_hidden_.threads && distance(kernel, ours) <= std::max(kernel, ours) / joint_parts;
 }
 
-bool KernelComparison::judge_total_time(std::vector<Statement> &statements) const
+bool KernelComparison::judge_total_time(Statements &statements) const
 {
 	const std::uint64_t irq_ns = info_.irq_time_taken_out ? exec_.ours : 0; // then the kernel's sum may be lower
 	const std::uint64_t tolerance =
@@ -354,17 +352,16 @@ bool KernelComparison::judge_total_time(std::vector<Statement> &statements) cons
 		why = "; together with that of the threads that followed a hidden one it agrees within 0.6 %";
 	else if (says_little && agrees)
 		why = ", which is more than a tenth of it";
-	statements.push_back(
-	    {"total_cpu_time",
-	     !agrees && !stalled && !is_joint     ? Verdict::fails
-	     : stalled || is_joint || says_little ? Verdict::not_checked
-						  : Verdict::holds,
-	     fmt::format("CPU time of all these threads: the kernel counts {} ns, the tokens {} ns, within {} ns{}",
-			 exec_.kernel, exec_.ours, tolerance, why)});
+	statements.add("total_cpu_time",
+		       !agrees && !stalled && !is_joint     ? Verdict::fails
+		       : stalled || is_joint || says_little ? Verdict::not_checked
+							    : Verdict::holds,
+		       "CPU time of all these threads: the kernel counts {} ns, the tokens {} ns, within {} ns{}",
+		       exec_.kernel, exec_.ours, tolerance, why);
 	return agrees || stalled || is_joint;
 }
 
-void KernelComparison::judge_threads(std::vector<Statement> &statements) const
+void KernelComparison::judge_threads(Statements &statements) const
 {
 	const auto state = [&](const char *id, const char *what, const Sum &sum, const char *unit, const char *why) {
 		std::string text = fmt::format("{} of {} threads: the kernel counts {}{}, the tokens {}{}", what,
@@ -372,9 +369,9 @@ void KernelComparison::judge_threads(std::vector<Statement> &statements) const
 		if (sum.wrong)
 			text += fmt::format("; {} threads disagree, thread {} most: {} against {}{}", sum.wrong,
 					    sum.worst.tid, sum.worst.kernel, sum.worst.ours, why);
-		statements.push_back({id, sum.wrong && !*why ? Verdict::fails : Verdict::holds, text});
+		statements.add(id, sum.wrong && !*why ? Verdict::fails : Verdict::holds, text);
 	};
-	std::vector<Statement> total;
+	Statements total;
 	const bool is_moved = judge_total_time(total) && distance(exec_.worst.kernel, exec_.worst.ours) <= stall_ns;
 	const bool stalled = is_moved && exec_.wrong <= std::max(stalled_threads, exec_.threads / stalled_parts);
 	const bool steal_unknown = is_moved && !stalled && info_.is_virtual && !counts_steal_ &&
@@ -390,11 +387,10 @@ void KernelComparison::judge_threads(std::vector<Statement> &statements) const
 	if (statements.back().verdict == Verdict::holds && (measured_threads_ == 0 || steal_unknown))
 		statements.back().verdict = Verdict::not_checked;
 	if (beside_hidden_.threads)
-		statements.push_back(
-		    {"cpu_time_beside_hidden", Verdict::not_checked,
-		     fmt::format("CPU time of {} threads that followed a hidden thread on a CPU: the kernel counts "
-				 "{} ns, the tokens {} ns",
-				 beside_hidden_.threads, beside_hidden_.kernel, beside_hidden_.ours)});
+		statements.add("cpu_time_beside_hidden", Verdict::not_checked,
+			       "CPU time of {} threads that followed a hidden thread on a CPU: the kernel counts {} "
+			       "ns, the tokens {} ns",
+			       beside_hidden_.threads, beside_hidden_.kernel, beside_hidden_.ours);
 	statements.insert(statements.end(), total.begin(), total.end());
 	if (info_.has_program("minor_fault") && !info_.filtering()) {
 		for (const auto &[id, what, sum] : {std::tuple("thread_minor_faults", "minor faults", &min_),
@@ -403,23 +399,20 @@ void KernelComparison::judge_threads(std::vector<Statement> &statements) const
 			if (statements.back().verdict != Verdict::holds || sum->ours >= sum->kernel)
 				continue;
 			statements.back().verdict = Verdict::not_checked;
-			statements.back().text +=
-			    "; those that the kernel takes on a process's behalf have no event, so fewer "
-			    "is not a contradiction";
+			statements.back().text += "; those that the kernel takes on a process's behalf have no event, "
+						  "so fewer is not a contradiction";
 		}
 	}
 }
 
-void KernelComparison::judge_migrations(std::vector<Statement> &statements) const
+void KernelComparison::judge_migrations(Statements &statements) const
 {
 	if (!info_.has_program("sched_migrate_task"))
 		return;
-	if (!counts_migrations_) {
-		statements.push_back(
-		    {"thread_migrations", Verdict::not_witnessed,
-		     "migrations: the kernel's own figures of threads in this trace do not include them"});
-		return;
-	}
+	if (!counts_migrations_)
+		return statements.add(
+		    "thread_migrations", Verdict::not_witnessed,
+		    "migrations: the kernel's own figures of threads in this trace do not include them");
 	std::string text = fmt::format("migrations of {} threads: the kernel counts {}, the tokens {}",
 				       migrations_.threads, migrations_.kernel, migrations_.ours);
 	if (migrations_.wrong)
@@ -427,14 +420,13 @@ void KernelComparison::judge_migrations(std::vector<Statement> &statements) cons
 				    migrations_.worst.tid, migrations_.worst.kernel, migrations_.worst.ours);
 	const Verdict without_wrong = unseen_migrations_ ? Verdict::not_checked : Verdict::holds;
 	if (!migrations_.wrong && unseen_migrations_)
-		text += fmt::format(" (those caused by hidden threads, or as a CPU went offline, have no token: of {} "
-				    "threads)",
-				    unseen_migrations_);
-	statements.push_back(
-	    {"thread_migrations", migrations_.wrong ? Verdict::fails : without_wrong, std::move(text)});
+		text += fmt::format(
+		    " (those caused by hidden threads, or as a CPU went offline, have no token: of {} threads)",
+		    unseen_migrations_);
+	statements.add("thread_migrations", migrations_.wrong ? Verdict::fails : without_wrong, std::move(text));
 }
 
-void KernelComparison::judge(std::vector<Statement> &statements) const
+void KernelComparison::judge(Statements &statements) const
 {
 	judge_threads(statements);
 	judge_migrations(statements);

@@ -22,7 +22,7 @@ public:
 	void exchanged(const Thread &one, const Thread &other) override;
 	void went_offline(const Cpu &cpu, const Thread &thread, std::uint64_t time) override;
 	// Only for a trace without losses.
-	void judge(std::vector<Statement> &statements) const;
+	void judge(Statements &statements) const;
 	bool any_hidden() const { return any_hidden_; }
 	bool any_offline() const { return any_offline_; } // a CPU was, where some of what the kernel does has no token
 
@@ -69,10 +69,10 @@ private:
 	void on_born(const trace::Event &event, const EventKind &kind);
 	void compare(std::int32_t tid, Tally &tally, const trace::Event &event, const EventKind &kind, bool at_exit);
 	// Returns whether it holds.
-	bool judge_total_time(std::vector<Statement> &statements) const;
+	bool judge_total_time(Statements &statements) const;
 	bool agrees_with_those_beside_hidden() const;
-	void judge_migrations(std::vector<Statement> &statements) const;
-	void judge_threads(std::vector<Statement> &statements) const;
+	void judge_migrations(Statements &statements) const;
+	void judge_threads(Statements &statements) const;
 
 	const EventKinds &kinds_;
 	trace::Clock clock_;

@@ -7,8 +7,6 @@
 #include <string_view>
 #include <utility>
 
-#include <fmt/format.h>
-
 namespace monitor::check {
 namespace {
 
@@ -160,13 +158,12 @@ Statement KernelTotals::compare(const char *id, const std::string &text, bool to
 		return {id, Verdict::fails, text};
 	if (hidden)
 		return {id, Verdict::not_checked,
-			text +
-			    "; those of hidden threads, or of a CPU as it goes offline, are missing, so fewer is not "
-			    "a contradiction"};
+			text + "; those of hidden threads, or of a CPU as it goes offline, are missing, so fewer is "
+			       "not a contradiction"};
 	return {id, Verdict::holds, text};
 }
 
-void KernelTotals::judge_stat(bool hidden, std::vector<Statement> &statements) const
+void KernelTotals::judge_stat(bool hidden, Statements &statements) const
 {
 	const KernelCounts &start = *info_.kernel_counts.start, &end = *info_.kernel_counts.end;
 	const auto between = [&](const char *id, const char *what, std::uint64_t from, std::uint64_t to,
@@ -192,63 +189,53 @@ void KernelTotals::judge_stat(bool hidden, std::vector<Statement> &statements) c
 		between("softirqs", "softirqs", *start.softirqs, *end.softirqs, softirqs_, 0);
 }
 
-void KernelTotals::judge_interrupts(bool hidden, std::vector<Statement> &statements) const
+void KernelTotals::judge_interrupts(bool hidden, Statements &statements) const
 {
-	if (!info_.has_program("irq_handler_entry") || info_.filtering()) {
-		statements.push_back(
-		    {"interrupts", Verdict::not_checked, "interrupts: not all were recorded, nothing to compare"});
-		return;
-	}
+	if (!info_.has_program("irq_handler_entry") || info_.filtering())
+		return statements.add("interrupts", Verdict::not_checked,
+				      "interrupts: not all were recorded, nothing to compare");
 	const KernelCounts &start = *info_.kernel_counts.start, &end = *info_.kernel_counts.end;
 	const auto [unprobed, shootdowns] = other_interrupts(start, end);
 	const std::uint64_t kernel = end.interrupts - start.interrupts;
 	// A shared line runs several handlers, a vector may have none; the rows are read a little later. A TLB
 	// shootdown is a function call, and 7.3.4 counts it as both.
-	statements.push_back(compare(
-	    "interrupts",
-	    fmt::format("interrupts: /proc/stat counts {}, the tokens {} to {}, and {} on lines without a probe; {} "
-			"TLB shootdowns, which some kernels count twice",
-			kernel, interrupts_.inner, interrupts_.outer, unprobed, shootdowns),
-	    kernel > interrupts_.outer + unprobed + shootdowns && end.interrupts >= start.interrupts,
-	    kernel + unprobed < interrupts_.inner || end.interrupts < start.interrupts, hidden));
+	statements.push_back(
+	    compare("interrupts",
+		    fmt::format("interrupts: /proc/stat counts {}, the tokens {} to {}, and {} on lines without a "
+				"probe; {} TLB shootdowns, which some kernels count twice",
+				kernel, interrupts_.inner, interrupts_.outer, unprobed, shootdowns),
+		    kernel > interrupts_.outer + unprobed + shootdowns && end.interrupts >= start.interrupts,
+		    kernel + unprobed < interrupts_.inner || end.interrupts < start.interrupts, hidden));
 }
 
-void KernelTotals::judge_idle(std::vector<Statement> &statements) const
+void KernelTotals::judge_idle(Statements &statements) const
 {
 	if (!info_.has_program("cpu_idle") || info_.filtering())
 		return;
 	if (idle_tokens_)
-		statements.push_back(
-		    {"idle_states", idle_wrong_ ? Verdict::fails : Verdict::holds,
-		     fmt::format("idle states: of {} tokens {} do not alternate between entry and exit", idle_tokens_,
-				 idle_wrong_)});
+		statements.add("idle_states", idle_wrong_ ? Verdict::fails : Verdict::holds,
+			       "idle states: of {} tokens {} do not alternate between entry and exit", idle_tokens_,
+			       idle_wrong_);
 	else
-		statements.push_back(
-		    {"idle_states", Verdict::not_witnessed, "idle states: there are no tokens to check"});
+		statements.add("idle_states", Verdict::not_witnessed, "idle states: there are no tokens to check");
 	const auto &start = info_.kernel_counts.start->idle_ends, &end = info_.kernel_counts.end->idle_ends;
-	if (!start || !end) {
-		statements.push_back(
-		    {"idle_usage", Verdict::not_witnessed, "idle states: this kernel has no cpuidle that counts them"});
-		return;
-	}
-	if (*end < *start) {
-		statements.push_back({"idle_usage", Verdict::not_witnessed,
-				      "idle states: cpuidle's counts started again, as a CPU was offline"});
-		return;
-	}
+	if (!start || !end)
+		return statements.add("idle_usage", Verdict::not_witnessed,
+				      "idle states: this kernel has no cpuidle that counts them");
+	if (*end < *start)
+		return statements.add("idle_usage", Verdict::not_witnessed,
+				      "idle states: cpuidle's counts started again, as a CPU was offline");
 	// A CPU that idles without cpuidle (polling, or before its first state) has tokens that cpuidle does not count.
 	// cpuidle counts a state after the token of its end, with interrupts in between: at the first read, every CPU
 	// may have one that is not counted yet.
 	const std::uint64_t kernel = *end - *start;
-	statements.push_back(
-	    {"idle_usage", kernel <= idle_ends_.outer + info_.cpus ? Verdict::holds : Verdict::fails,
-	     fmt::format(
-		 "idle states: cpuidle counts {}, the tokens {} to {} (without and with those while it was read)",
-		 kernel, idle_ends_.inner, idle_ends_.outer)});
+	statements.add("idle_usage", kernel <= idle_ends_.outer + info_.cpus ? Verdict::holds : Verdict::fails,
+		       "idle states: cpuidle counts {}, the tokens {} to {} (without and with those while it was read)",
+		       kernel, idle_ends_.inner, idle_ends_.outer);
 }
 
 // The probes of completed faults are opened for each CPU, at the start; those that begin are seen on all.
-void KernelTotals::judge_faults(std::vector<Statement> &statements) const
+void KernelTotals::judge_faults(Statements &statements) const
 {
 	if (!info_.has_program("page_fault_user") || !info_.has_program("minor_fault") ||
 	    !kinds_.has(Kind::page_fault_user) || !kinds_.has(Kind::minor_fault))
@@ -257,14 +244,14 @@ void KernelTotals::judge_faults(std::vector<Statement> &statements) const
 	for (std::size_t cpu = 0; cpu < cpus_.size(); ++cpu)
 		if (cpus_[cpu].faults_begun > max_failing_faults && cpus_[cpu].faults_completed == 0)
 			unseen += fmt::format("{}CPU {}: {}", unseen.empty() ? "" : ", ", cpu, cpus_[cpu].faults_begun);
-	statements.push_back({"completed_faults", unseen.empty() ? Verdict::holds : Verdict::fails,
-			      unseen.empty() ? "page faults: of each CPU on which some began, some are completed"
-					     : "page faults: none is completed of those that began on a CPU that was "
-					       "offline at the start or later (" +
-						   unseen + ")"});
+	statements.add("completed_faults", unseen.empty() ? Verdict::holds : Verdict::fails,
+		       unseen.empty() ? "page faults: of each CPU on which some began, some are completed"
+				      : "page faults: none is completed of those that began on a CPU that was offline "
+					"at the start or later (" +
+					    unseen + ")");
 }
 
-void KernelTotals::judge_unwitnessed(std::vector<Statement> &statements) const
+void KernelTotals::judge_unwitnessed(Statements &statements) const
 {
 	std::string names;
 	std::uint64_t events = 0;
@@ -276,12 +263,11 @@ void KernelTotals::judge_unwitnessed(std::vector<Statement> &statements) const
 		events += counts.seen;
 	}
 	if (!names.empty())
-		statements.push_back(
-		    {"unwitnessed", Verdict::not_witnessed,
-		     fmt::format("{} events that only the probes count, and nothing else: {}", events, names)});
+		statements.add("unwitnessed", Verdict::not_witnessed,
+			       "{} events that only the probes count, and nothing else: {}", events, names);
 }
 
-void KernelTotals::judge(bool hidden, std::vector<Statement> &statements) const
+void KernelTotals::judge(bool hidden, Statements &statements) const
 {
 	judge_stat(hidden, statements);
 	judge_interrupts(hidden, statements);

@@ -29,7 +29,7 @@ public:
 
 	// Only for a trace without losses. `hidden`: the kernel hides some threads from the probes, so tokens may be
 	// fewer.
-	void judge(bool hidden, std::vector<Statement> &statements) const;
+	void judge(bool hidden, Statements &statements) const;
 
 private:
 	// The kernel's count spans two reads, each made between two moments: events that surely or possibly lie in it.
@@ -50,11 +50,11 @@ private:
 	OnCpu *cpu_of(const trace::Event &event);
 	void on_idle(const trace::Event &event, OnCpu &cpu);
 	static Statement compare(const char *id, const std::string &text, bool too_few, bool too_many, bool hidden);
-	void judge_stat(bool hidden, std::vector<Statement> &statements) const;
-	void judge_interrupts(bool hidden, std::vector<Statement> &statements) const;
-	void judge_idle(std::vector<Statement> &statements) const;
-	void judge_faults(std::vector<Statement> &statements) const;
-	void judge_unwitnessed(std::vector<Statement> &statements) const;
+	void judge_stat(bool hidden, Statements &statements) const;
+	void judge_interrupts(bool hidden, Statements &statements) const;
+	void judge_idle(Statements &statements) const;
+	void judge_faults(Statements &statements) const;
+	void judge_unwitnessed(Statements &statements) const;
 
 	const EventKinds &kinds_;
 	const RecordingInfo &info_;

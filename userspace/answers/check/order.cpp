@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <limits>
 
-#include <fmt/format.h>
-
 #include "answers/report/table.h"
 #include "base/error.h"
 #include "base/escape.h"
@@ -95,45 +93,38 @@ std::string bound_text(const trace::MachineClock::Range &range)
 	return text;
 }
 
-void judge_order(trace::Trace &trace, std::vector<Statement> &statements)
+void judge_order(trace::Trace &trace, Statements &statements)
 {
 	for (std::size_t i = 0; i < trace.machines().size(); ++i) {
 		const auto range = bounds_of_clock(trace, i);
-		statements.push_back({"clock_of_host", range.unknown ? Verdict::not_witnessed : Verdict::holds,
-				      fmt::format("the clock of {} is off the common one by: {}",
-						  printable(trace.machines()[i]), bound_text(range))});
+		statements.add("clock_of_host", range.unknown ? Verdict::not_witnessed : Verdict::holds,
+			       "the clock of {} is off the common one by: {}", printable(trace.machines()[i]),
+			       bound_text(range));
 	}
 	const Neighbours found = count_neighbours(trace);
-	statements.push_back(
-	    {"order_between_hosts", found.unknown ? Verdict::not_witnessed : Verdict::holds,
-	     fmt::format(
-		 "of {} pairs of neighbouring events of different hosts, the order of {} is not known: they are "
-		 "closer than the bounds of the clocks, or a bound is unknown",
-		 found.pairs, found.unknown)});
+	statements.add("order_between_hosts", found.unknown ? Verdict::not_witnessed : Verdict::holds,
+		       "of {} pairs of neighbouring events of different hosts, the order of {} is not known: they are "
+		       "closer than the bounds of the clocks, or a bound is unknown",
+		       found.pairs, found.unknown);
 }
 
-void judge_causality(trace::Trace &trace, const collection::MessageText &text, std::vector<Statement> &statements)
+void judge_causality(trace::Trace &trace, const collection::MessageText &text, Statements &statements)
 {
 	const JudgedMessages judged = judge_messages(trace, collection::find_messages(trace, text));
-	if (judged.between == 0) {
-		statements.push_back({"causality", Verdict::not_checked,
-				      "no message of --sync passed between two hosts: check --sync and --key"});
-		return;
-	}
-	if (judged.early > 0) {
-		statements.push_back(
-		    {"causality", Verdict::fails,
-		     fmt::format(
-			 "{} of {} messages between hosts arrive before they were sent, by more than the bounds of "
-			 "the clocks allow (the first by its key: {}): the bounds are too small, or other events have "
-			 "that key; monitor merge --sync finds bounds that hold",
-			 judged.early, judged.between, judged.first_early)});
-		return;
-	}
-	statements.push_back({"causality", judged.unknown == judged.between ? Verdict::not_witnessed : Verdict::holds,
-			      fmt::format("no message of {} between hosts arrives before it was sent; for {} of them "
-					  "the clocks alone do not say which came first",
-					  judged.between, judged.unknown)});
+	if (judged.between == 0)
+		return statements.add("causality", Verdict::not_checked,
+				      "no message of --sync passed between two hosts: check --sync and --key");
+	if (judged.early > 0)
+		return statements.add(
+		    "causality", Verdict::fails,
+		    "{} of {} messages between hosts arrive before they were sent, by more than the bounds of the "
+		    "clocks allow (the first by its key: {}): the bounds are too small, or other events have that key; "
+		    "monitor merge --sync finds bounds that hold",
+		    judged.early, judged.between, judged.first_early);
+	statements.add("causality", judged.unknown == judged.between ? Verdict::not_witnessed : Verdict::holds,
+		       "no message of {} between hosts arrives before it was sent; for {} of them the clocks alone do "
+		       "not say which came first",
+		       judged.between, judged.unknown);
 }
 
 } // namespace monitor::check

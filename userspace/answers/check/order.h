@@ -12,10 +12,10 @@
 namespace monitor::check {
 
 // Adds the statement `order_between_hosts`, and `clock_of_host` for each host: how far off its clock is.
-void judge_order(trace::Trace &trace, std::vector<Statement> &statements);
+void judge_order(trace::Trace &trace, Statements &statements);
 
 // Adds the statement `causality`: no message arrives before it was sent. Throws Refusal or Error.
-void judge_causality(trace::Trace &trace, const collection::MessageText &text, std::vector<Statement> &statements);
+void judge_causality(trace::Trace &trace, const collection::MessageText &text, Statements &statements);
 
 // While the machine was traced.
 trace::MachineClock::Range bounds_of_clock(const trace::Trace &trace, std::size_t machine);

@@ -7,8 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "base/error.h"
 #include "base/escape.h"
 #include "reading/states/evaluator.h"
@@ -89,40 +87,38 @@ Statement compare(trace::Trace &trace, const RecordingInfo &info)
 		const auto found = of_recorder.find(name);
 		const Digests::Digest other = found != of_recorder.end() ? found->second : Digests::Digest{};
 		if (!(other == digest))
-			return {"states", Verdict::fails,
-				fmt::format(
-				    "the run lengths {}: the recorder wrote {}, the tokens have {}, and they differ{}",
-				    text_of(name, recorded.tree().subject()), other.runs, digest.runs,
-				    info.states->late ? fmt::format("; {} events came too late to be classified "
-								    "in the order of time",
-								    info.states->late)
-						      : "")};
+			return Statement(
+			    "states", Verdict::fails,
+			    "the run lengths {}: the recorder wrote {}, the tokens have {}, and they differ{}",
+			    text_of(name, recorded.tree().subject()), other.runs, digest.runs,
+			    info.states->late
+				? fmt::format("; {} events came too late to be classified in the order of time",
+					      info.states->late)
+				: "");
 		runs += digest.runs;
 	}
 	if (of_recorder.size() != of_tokens.size())
-		return {"states", Verdict::fails,
-			fmt::format("the recorder wrote run lengths of {} {}s, the tokens have {}", of_recorder.size(),
-				    subject_name(recorded.tree().subject()), of_tokens.size())};
-	return {"states", Verdict::holds,
-		fmt::format("the states of {}: the recorder's {} run lengths are those of the tokens",
-			    printable(info.states->name), runs)};
+		return Statement("states", Verdict::fails,
+				 "the recorder wrote run lengths of {} {}s, the tokens have {}", of_recorder.size(),
+				 subject_name(recorded.tree().subject()), of_tokens.size());
+	return Statement("states", Verdict::holds,
+			 "the states of {}: the recorder's {} run lengths are those of the tokens",
+			 printable(info.states->name), runs);
 }
 
 } // namespace
 
-void judge_states(trace::Trace &trace, const RecordingInfo &info, std::vector<Statement> &statements)
+void judge_states(trace::Trace &trace, const RecordingInfo &info, Statements &statements)
 {
 	if (!info.states)
 		return;
-	if (info.has_damaged_states()) {
-		statements.push_back(
-		    {"states", Verdict::fails, "the times of the run lengths in recording.json are damaged"});
-		return;
-	}
+	if (info.has_damaged_states())
+		return statements.add("states", Verdict::fails,
+				      "the times of the run lengths in recording.json are damaged");
 	const std::string why = why_not_comparable(trace, info);
 	const auto not_witnessed = [&](const std::string &reason) {
-		statements.push_back({"states", Verdict::not_witnessed,
-				      fmt::format("the run lengths of {}: {}", printable(info.states->name), reason)});
+		statements.add("states", Verdict::not_witnessed, "the run lengths of {}: {}",
+			       printable(info.states->name), reason);
 	};
 	if (!why.empty())
 		return not_witnessed(why);

@@ -10,6 +10,6 @@
 
 namespace monitor::check {
 
-void judge_states(trace::Trace &trace, const RecordingInfo &info, std::vector<Statement> &statements);
+void judge_states(trace::Trace &trace, const RecordingInfo &info, Statements &statements);
 
 } // namespace monitor::check

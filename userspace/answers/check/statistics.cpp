@@ -7,8 +7,6 @@
 #include <string_view>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "counted_periods.h"
 #include "monitor/function_table.h"
 #include "reading/analyze/thread_fold.h"
@@ -53,19 +51,18 @@ Statement judge_sequence(const trace::Trace &trace, const RecordingInfo &info)
 		}
 	// Killed: the last period is missing, and nothing says how long it was.
 	if (const std::uint64_t end = periods.back().second; info.complete() && info.end.time && *info.end.time != end)
-		return {"periods", Verdict::fails,
-			fmt::format("the periods end {:.3f} s {} the recording did",
-				    static_cast<double>(
-					clock.to_ns(std::max(*info.end.time, end) - std::min(*info.end.time, end))) /
-					1e9,
-				    *info.end.time > end ? "before" : "after")};
+		return Statement(
+		    "periods", Verdict::fails, "the periods end {:.3f} s {} the recording did",
+		    static_cast<double>(clock.to_ns(std::max(*info.end.time, end) - std::min(*info.end.time, end))) /
+			1e9,
+		    *info.end.time > end ? "before" : "after");
 	if (pauses)
-		return {"periods", Verdict::holds,
-			fmt::format(
-			    "{} periods of {} recordings follow each other; between these nothing was recorded, for "
-			    "{:.3f} s in all",
-			    periods.size(), info.number_of_lives(), static_cast<double>(clock.to_ns(paused)) / 1e9)};
-	return {"periods", Verdict::holds, fmt::format("{} periods follow each other without a hole", periods.size())};
+		return Statement("periods", Verdict::holds,
+				 "{} periods of {} recordings follow each other; between these nothing was recorded, "
+				 "for {:.3f} s in all",
+				 periods.size(), info.number_of_lives(),
+				 static_cast<double>(clock.to_ns(paused)) / 1e9);
+	return Statement("periods", Verdict::holds, "{} periods follow each other without a hole", periods.size());
 }
 
 // Trace::open compares the marks.
@@ -76,10 +73,9 @@ Statement judge_ends(const trace::Trace &trace)
 			"whether the periods' files are whole is not known: their recorder wrote no end marks"};
 	if (!trace.problems().empty())
 		return {"period_ends", Verdict::not_checked, "files are damaged, so their ends are not compared"};
-	return {"period_ends", Verdict::holds,
-		fmt::format("{} files end with the mark that says how much they hold",
-			    std::ranges::count_if(trace.streams(),
-						  [](const auto &stream) { return trace::is_period(*stream); }))};
+	return Statement("period_ends", Verdict::holds, "{} files end with the mark that says how much they hold",
+			 std::ranges::count_if(trace.streams(),
+					       [](const auto &stream) { return trace::is_period(*stream); }));
 }
 
 // That events were lost is no failure: the periods say so.
@@ -87,17 +83,16 @@ Statement judge_losses(const Periods &periods, const RecordingInfo &info)
 {
 	if (info.has_counts_only()) {
 		const std::uint64_t lost = info.lost() + info.missed();
-		return {"losses", lost == periods.lost ? Verdict::holds : Verdict::fails,
-			fmt::format("the probes lost {}, the periods lack {} (in {} of {} periods)", lost, periods.lost,
-				    periods.lossy, periods.count)};
+		return Statement("losses", lost == periods.lost ? Verdict::holds : Verdict::fails,
+				 "the probes lost {}, the periods lack {} (in {} of {} periods)", lost, periods.lost,
+				 periods.lossy, periods.count);
 	}
 	const std::uint64_t of_programs = info.user_card ? info.user_card->discarded : 0;
-	return {
+	return Statement(
 	    "losses", info.lost() + of_programs == periods.lost ? Verdict::holds : Verdict::fails,
-	    fmt::format("the probes discarded {}{}, the periods lack {} (in {} of {} periods); {} came too late to be "
-			"in any",
-			info.lost(), of_programs ? fmt::format(" and programs' rings {}", of_programs) : "",
-			periods.lost, periods.lossy, periods.count, periods.late)};
+	    "the probes discarded {}{}, the periods lack {} (in {} of {} periods); {} came too late to be in any",
+	    info.lost(), of_programs ? fmt::format(" and programs' rings {}", of_programs) : "", periods.lost,
+	    periods.lossy, periods.count, periods.late);
 }
 
 std::uint64_t number_of(const std::map<std::uint32_t, std::uint64_t> &events, unsigned id)
@@ -106,24 +101,22 @@ std::uint64_t number_of(const std::map<std::uint32_t, std::uint64_t> &events, un
 	return found == events.end() ? 0 : found->second;
 }
 
-void judge_conservation(const Periods &periods, const RecordingInfo &info, std::vector<Statement> &statements)
+void judge_conservation(const Periods &periods, const RecordingInfo &info, Statements &statements)
 {
 	for (const ClassCounts &counts : info.classes) {
 		const std::uint64_t within = number_of(periods.events, counts.id),
 				    outside = number_of(periods.outside, counts.id);
 		if (counts.written() == 0 && within + outside == 0)
 			continue;
-		statements.push_back(
-		    {"conservation", counts.written() == within + outside ? Verdict::holds : Verdict::fails,
-		     fmt::format(
-			 "{} ({}): the probes passed on {}, the periods have {}, and {} were before the first or "
-			 "after the last one",
-			 counts.name, counts.id, counts.written(), within, outside)});
+		statements.add("conservation", counts.written() == within + outside ? Verdict::holds : Verdict::fails,
+			       "{} ({}): the probes passed on {}, the periods have {}, and {} were before the first or "
+			       "after the last one",
+			       counts.name, counts.id, counts.written(), within, outside);
 	}
 }
 
 // Programs' events, which no probe counts, but the recorder when it reads them.
-void judge_user_events(const Periods &periods, const RecordingInfo &info, std::vector<Statement> &statements)
+void judge_user_events(const Periods &periods, const RecordingInfo &info, Statements &statements)
 {
 	if (!info.user_card)
 		return;
@@ -134,12 +127,10 @@ void judge_user_events(const Periods &periods, const RecordingInfo &info, std::v
 		return sum;
 	};
 	const std::uint64_t within = of_programs(periods.events), outside = of_programs(periods.outside);
-	statements.push_back(
-	    {"user_events", info.user_card->tokens == within + outside ? Verdict::holds : Verdict::fails,
-	     fmt::format(
-		 "{} events of {} instrumented processes were read, the periods have {}, and {} were before the "
-		 "first or after the last one",
-		 info.user_card->tokens, info.user_card->processes, within, outside)});
+	statements.add("user_events", info.user_card->tokens == within + outside ? Verdict::holds : Verdict::fails,
+		       "{} events of {} instrumented processes were read, the periods have {}, and {} were before the "
+		       "first or after the last one",
+		       info.user_card->tokens, info.user_card->processes, within, outside);
 }
 
 // The ids of the classes that begin activities.
@@ -163,7 +154,7 @@ std::set<std::uint32_t> beginning(const trace::Description &description)
 
 // What began in the periods ended, has no end, or is open; so may be what began before them.
 void judge_activities(const Periods &periods, const RecordingInfo &info, const trace::Description &description,
-		      bool is_hiding, std::vector<Statement> &statements)
+		      bool is_hiding, Statements &statements)
 {
 	std::uint64_t begun = 0, outside = 0;
 	for (const std::uint32_t id : beginning(description)) {
@@ -175,10 +166,10 @@ void judge_activities(const Periods &periods, const RecordingInfo &info, const t
 		return;
 	// Then some begins may be of no activity: of an unknown thread, or too late.
 	const bool may_lack = is_hiding || periods.lossy || periods.late || !info.functions.budget.left_out.empty();
-	statements.push_back(
-	    {"activities", told > begun + outside || (told < begun && !may_lack) ? Verdict::fails : Verdict::holds,
-	     fmt::format("of programs' activities {} began in the periods; {} ended, {} have no end, {} are still open",
-			 begun, periods.activities, periods.unpaired_begins, periods.open)});
+	statements.add("activities",
+		       told > begun + outside || (told < begun && !may_lack) ? Verdict::fails : Verdict::holds,
+		       "of programs' activities {} began in the periods; {} ended, {} have no end, {} are still open",
+		       begun, periods.activities, periods.unpaired_begins, periods.open);
 }
 
 // The kernel's count is of a shorter time than all periods.
@@ -198,39 +189,32 @@ Statement judge_switches(const Periods &periods, const RecordingInfo &info, bool
 			counted += number_of(periods.events, counts.id) + number_of(periods.outside, counts.id);
 	const std::uint64_t kernel =
 	    info.kernel_counts.end->context_switches - info.kernel_counts.start->context_switches;
-	return {"context_switches", counted >= kernel ? Verdict::holds : Verdict::fails,
-		fmt::format("the kernel counted {} context switches ; the recording, which was a little longer, has {}",
-			    kernel, counted)};
+	return Statement("context_switches", counted >= kernel ? Verdict::holds : Verdict::fails,
+			 "the kernel counted {} context switches ; the recording, which was a little longer, has {}",
+			 kernel, counted);
 }
 
 } // namespace
 
-void judge_statistics(trace::Trace &trace, const RecordingInfo &info, std::vector<Statement> &statements)
+void judge_statistics(trace::Trace &trace, const RecordingInfo &info, Statements &statements)
 {
 	// What was counted is known of the last recording into the trace only.
 	const std::uint64_t begin = info.start.time.value_or(0);
 	ThreadFold fold(trace, info, {{info.lives.empty() ? 0 : begin, ~std::uint64_t(0)}, {}, {}, {}});
 	feed(trace, fold);
 	const Periods &periods = fold.periods();
-	if (!trace::fetched_parts(trace).empty()) {
-		statements.push_back(
-		    {"periods", Verdict::not_checked,
-		     "only a part of the trace is here, so it is not known which periods are missing"});
-		return;
-	}
+	if (!trace::fetched_parts(trace).empty())
+		return statements.add("periods", Verdict::not_checked,
+				      "only a part of the trace is here, so it is not known which periods are missing");
 	statements.push_back(judge_sequence(trace, info));
 	statements.push_back(judge_ends(trace));
-	if (!info.complete()) {
-		statements.push_back({"conservation", Verdict::not_checked,
-				      "what the probes counted is known when the recording has ended"});
-		return;
-	}
-	if (trace.begin_time() > begin) {
-		statements.push_back({"conservation", Verdict::not_checked,
-				      "periods at the beginning were removed, so their sum is not compared with what "
-				      "the probes counted"});
-		return;
-	}
+	if (!info.complete())
+		return statements.add("conservation", Verdict::not_checked,
+				      "what the probes counted is known when the recording has ended");
+	if (trace.begin_time() > begin)
+		return statements.add(
+		    "conservation", Verdict::not_checked,
+		    "periods at the beginning were removed, so their sum is not compared with what the probes counted");
 	statements.push_back(judge_losses(periods, info));
 	judge_conservation(periods, info, statements);
 	if (info.has_counts_only())

@@ -9,6 +9,6 @@
 
 namespace monitor::check {
 
-void judge_statistics(trace::Trace &trace, const RecordingInfo &info, std::vector<Statement> &statements);
+void judge_statistics(trace::Trace &trace, const RecordingInfo &info, Statements &statements);
 
 } // namespace monitor::check

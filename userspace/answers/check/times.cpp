@@ -4,8 +4,6 @@
 #include <memory>
 #include <unordered_map>
 
-#include <fmt/format.h>
-
 #include "base/error.h"
 #include "base/escape.h"
 #include "monitor/matcher.h"
@@ -104,8 +102,8 @@ Statement statement_of(const TokensOfTime &one, const std::string &why_not)
 {
 	const std::string name = printable(one.time.name);
 	if (one.time.is_damaged)
-		return {"times", Verdict::fails,
-			fmt::format("the time {}: its numbers in recording.json are damaged", name)};
+		return Statement("times", Verdict::fails, "the time {}: its numbers in recording.json are damaged",
+				 name);
 	std::string why = why_not;
 	if (why.empty() && !one.pairs)
 		why = "no event has the names of its expressions";
@@ -114,8 +112,8 @@ Statement statement_of(const TokensOfTime &one, const std::string &why_not)
 	else if (why.empty() && (one.definition->needs_names || one.pairs->unpaired().keyless))
 		why = "the tokens do not name every thread that the kernel knew";
 	if (!why.empty())
-		return {"times", Verdict::not_witnessed,
-			fmt::format("the time {} of {} pairs: {}", name, one.time.number, why)};
+		return Statement("times", Verdict::not_witnessed, "the time {} of {} pairs: {}", name, one.time.number,
+				 why);
 	const EventTime found = folded(*one.pairs);
 	const std::string figures =
 	    fmt::format("the time {}: {} pairs of {} ticks were timed, the tokens have {} of {}", name, one.time.number,
@@ -126,18 +124,16 @@ Statement statement_of(const TokensOfTime &one, const std::string &why_not)
 	const std::uint64_t apart =
 	    found.number > one.time.number ? found.number - one.time.number : one.time.number - found.number;
 	if (one.close && apart <= one.close)
-		return {
-		    "times", Verdict::not_checked,
-		    fmt::format("{}; {} of their events are within {:.0f} us of one on another CPU, and may have been "
-				"timed in another order",
-				figures, one.close, close_ns / 1e3)};
+		return Statement("times", Verdict::not_checked,
+				 "{}; {} of their events are within {:.0f} us of one on another CPU, and may have been "
+				 "timed in another order",
+				 figures, one.close, close_ns / 1e3);
 	return {"times", Verdict::fails, figures};
 }
 
 } // namespace
 
-void judge_times(trace::Trace &trace, const RecordingInfo &info, const std::string &why_not,
-		 std::vector<Statement> &statements)
+void judge_times(trace::Trace &trace, const RecordingInfo &info, const std::string &why_not, Statements &statements)
 {
 	std::vector<TokensOfTime> all;
 	for (const EventTime &time : info.times) {

@@ -12,7 +12,6 @@
 namespace monitor::check {
 
 // Adds a statement for each time. `why_not`: why the tokens are not all of them, or "".
-void judge_times(trace::Trace &trace, const RecordingInfo &info, const std::string &why_not,
-		 std::vector<Statement> &statements);
+void judge_times(trace::Trace &trace, const RecordingInfo &info, const std::string &why_not, Statements &statements);
 
 } // namespace monitor::check

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
 namespace monitor::check {
 namespace {
 
@@ -92,7 +90,7 @@ void UserTimes::system_call(const Thread &thread, std::uint32_t, std::uint64_t b
 	in_call_.erase(call);
 }
 
-void UserTimes::judge(std::uint64_t allowed, const trace::Clock &clock, std::vector<Statement> &statements) const
+void UserTimes::judge(std::uint64_t allowed, const trace::Clock &clock, Statements &statements) const
 {
 	const bool switches = std::ranges::any_of(cpus_, [](const OnCpu &cpu) { return cpu.running != -1; });
 	if (!tokens_ || !switches)
@@ -101,13 +99,12 @@ void UserTimes::judge(std::uint64_t allowed, const trace::Clock &clock, std::vec
 					     "of them, at most {} ns off; the clock bound is {} ns",
 					     calls_, tokens_, clock.to_ns(furthest_), clock.to_ns(allowed));
 	if (furthest_ > allowed)
-		statements.push_back(
-		    {"user_times", Verdict::fails,
-		     fmt::format("{} user tokens: one is {} ns inside a system call of its thread, or inside a time "
-				 "when its thread does not run; the clock bound is {} ns",
-				 tokens_, clock.to_ns(furthest_), clock.to_ns(allowed))});
+		statements.add("user_times", Verdict::fails,
+			       "{} user tokens: one is {} ns inside a system call of its thread, or inside a time when "
+			       "its thread does not run; the clock bound is {} ns",
+			       tokens_, clock.to_ns(furthest_), clock.to_ns(allowed));
 	else
-		statements.push_back({"user_times", Verdict::holds, text});
+		statements.add("user_times", Verdict::holds, text);
 }
 
 } // namespace monitor::check

@@ -24,7 +24,7 @@ public:
 			 std::int64_t result) override;
 
 	// `allowed`: how far off a kernel token's time may be.
-	void judge(std::uint64_t allowed, const trace::Clock &clock, std::vector<Statement> &statements) const;
+	void judge(std::uint64_t allowed, const trace::Clock &clock, Statements &statements) const;
 
 private:
 	// A token of a thread that, by the switches, does not run there; waits for the next switch of that CPU.

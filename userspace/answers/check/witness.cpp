@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <set>
 
-#include <fmt/format.h>
-
 namespace monitor::check {
 namespace {
 
@@ -59,24 +57,22 @@ Statement judge_calls(const RecordingInfo &info)
 			const bool fewer = cpu.entries < cpu.calls || exits < cpu.calls;
 			const bool more = cpu.entries > cpu.calls || exits > cpu.calls;
 			if (fewer || (cpu.alone && more))
-				return {"calls_witnessed", Verdict::fails,
-					fmt::format("system calls: at the {} {} were made on CPU {}, the probes saw {} "
-						    "entries{}",
-						    moments[moment], cpu.calls, cpu.cpu, cpu.entries,
-						    info.has_counts_only() ? "" : fmt::format(" and {} exits", exits))};
+				return Statement(
+				    "calls_witnessed", Verdict::fails,
+				    "system calls: at the {} {} were made on CPU {}, the probes saw {} entries{}",
+				    moments[moment], cpu.calls, cpu.cpu, cpu.entries,
+				    info.has_counts_only() ? "" : fmt::format(" and {} exits", exits));
 			if (!cpu.alone)
 				continue; // calls of other threads are among those seen
 			witnessed.add(moment, cpu);
 			calls += cpu.calls;
 		}
 	if (!witnessed.all())
-		return {
-		    "calls_witnessed", Verdict::not_witnessed,
-		    fmt::format("system calls: {} were counted apart from other threads' calls", witnessed.lacks())};
-	return {
-	    "calls_witnessed", Verdict::holds,
-	    fmt::format("system calls: {} were made on {} CPUs at the start and the end, the probes saw exactly these",
-			calls, witnessed.cpus())};
+		return Statement("calls_witnessed", Verdict::not_witnessed,
+				 "system calls: {} were counted apart from other threads' calls", witnessed.lacks());
+	return Statement("calls_witnessed", Verdict::holds,
+			 "system calls: {} were made on {} CPUs at the start and the end, the probes saw exactly these",
+			 calls, witnessed.cpus());
 }
 
 namespace {
@@ -90,38 +86,35 @@ Statement judge_times(const RecordingInfo &info, const trace::Clock &clock)
 			if (!cpu.brackets)
 				continue;
 			if (cpu.outside > cpu.allowed)
-				return {
-				    "probe_times", Verdict::fails,
-				    fmt::format("probes' times: at the {}, tokens on CPU {} are up to {} ns outside "
-						"the TSC reads around their calls, the probes' clock was off by {} ns",
-						moments[moment], cpu.cpu, clock.to_ns(cpu.outside),
-						clock.to_ns(cpu.allowed))};
+				return Statement("probe_times", Verdict::fails,
+						 "probes' times: at the {}, tokens on CPU {} are up to {} ns outside "
+						 "the TSC reads around their calls, the probes' clock was off by {} ns",
+						 moments[moment], cpu.cpu, clock.to_ns(cpu.outside),
+						 clock.to_ns(cpu.allowed));
 			witnessed.add(moment, cpu);
 			brackets += cpu.brackets;
 			furthest = std::max(furthest, cpu.outside);
 			narrowest = std::min(narrowest, cpu.width);
 		}
 	if (!witnessed.all())
-		return {"probe_times", Verdict::not_witnessed,
-			fmt::format("probes' times: {} were compared with TSC reads around calls", witnessed.lacks())};
-	return {"probe_times", Verdict::holds,
-		fmt::format("probes' times: the tokens of {} system calls on {} CPUs are between the TSC reads around "
-			    "them, at least {} ns apart, or at most {} ns outside",
-			    brackets, witnessed.cpus(), clock.to_ns(narrowest), clock.to_ns(furthest))};
+		return Statement("probe_times", Verdict::not_witnessed,
+				 "probes' times: {} were compared with TSC reads around calls", witnessed.lacks());
+	return Statement("probe_times", Verdict::holds,
+			 "probes' times: the tokens of {} system calls on {} CPUs are between the TSC reads around "
+			 "them, at least {} ns apart, or at most {} ns outside",
+			 brackets, witnessed.cpus(), clock.to_ns(narrowest), clock.to_ns(furthest));
 }
 
 } // namespace
 
-void judge_witness(const RecordingInfo &info, const trace::Clock &clock, std::vector<Statement> &statements)
+void judge_witness(const RecordingInfo &info, const trace::Clock &clock, Statements &statements)
 {
 	if (info.card == "user" || !info.present)
 		return;
-	if (!info.has_program("sys_enter")) {
-		statements.push_back(
-		    {"probe_times", Verdict::not_witnessed,
-		     "probes' times: system calls were not recorded, so there are no tokens to compare"});
-		return;
-	}
+	if (!info.has_program("sys_enter"))
+		return statements.add(
+		    "probe_times", Verdict::not_witnessed,
+		    "probes' times: system calls were not recorded, so there are no tokens to compare");
 	statements.push_back(judge_calls(info));
 	statements.push_back(judge_times(info, clock));
 }

@@ -13,6 +13,6 @@ namespace monitor::check {
 // Of the calls alone; of their entries, if only these are counted.
 Statement judge_calls(const RecordingInfo &info);
 
-void judge_witness(const RecordingInfo &info, const trace::Clock &clock, std::vector<Statement> &statements);
+void judge_witness(const RecordingInfo &info, const trace::Clock &clock, Statements &statements);
 
 } // namespace monitor::check
