@@ -6,6 +6,9 @@
 #include <cerrno>
 #include <string>
 #include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
 
 namespace monitor {
 
@@ -18,6 +21,12 @@ public:
 	{
 	}
 	explicit Error(const std::string &sentence) : Error(0, sentence) {}
+	// As of fmt::format().
+	template <class Value, class... Values>
+	explicit Error(fmt::format_string<Value, Values...> sentence, Value &&value, Values &&...values)
+	    : Error(fmt::format(sentence, std::forward<Value>(value), std::forward<Values>(values)...))
+	{
+	}
 
 	const char *what() const noexcept override { return text_.c_str(); }
 

@@ -5,12 +5,22 @@
 
 #include <cstdio>
 #include <string>
+#include <utility>
+
+#include <fmt/format.h>
 
 namespace monitor {
 
 inline void print_note(const std::string &text)
 {
 	std::fputs(text.c_str(), stderr);
+}
+
+// As of fmt::format().
+template <class Value, class... Values>
+void print_note(fmt::format_string<Value, Values...> text, Value &&value, Values &&...values)
+{
+	print_note(fmt::format(text, std::forward<Value>(value), std::forward<Values>(values)...));
 }
 
 } // namespace monitor

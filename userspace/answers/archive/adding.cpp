@@ -150,18 +150,17 @@ std::string make_parents(const std::string &archive, const std::vector<std::stri
 		if (::mkdir(path.c_str(), 0777) < 0 && errno != EEXIST)
 			throw Error(errno, "cannot create " + printable(path));
 		if (is_measurement(path))
-			throw Error(fmt::format(
-			    "{} is a measurement, so there can be none in it: choose another name",
-			    printable(fmt::format(
-				"{}",
-				fmt::join(levels.begin(), levels.begin() + static_cast<std::ptrdiff_t>(i) + 1, "/")))));
+			throw Error("{} is a measurement, so there can be none in it: choose another name",
+				    printable(fmt::format(
+					"{}", fmt::join(levels.begin(),
+							levels.begin() + static_cast<std::ptrdiff_t>(i) + 1, "/"))));
 	}
 	return path;
 }
 
 [[noreturn]] void throw_taken(const std::string &name)
 {
-	throw Error(fmt::format("{} already exists in the archive: choose another name or remove it", printable(name)));
+	throw Error("{} already exists in the archive: choose another name or remove it", printable(name));
 }
 
 void add_figures(const std::string &folder, const std::string &trace, Added &added)
@@ -180,8 +179,8 @@ void add_figures(const std::string &folder, const std::string &trace, Added &add
 		added.entry.figures = measured.values;
 	if (to_json(added.entry).size() >= max_measurement_bytes) {
 		added.entry.figures.clear();
-		added.notes.emplace_back("the project has more figures than a measurement can keep: they are computed "
-					 "each time");
+		added.notes.emplace_back(
+		    "the project has more figures than a measurement can keep: they are computed each time");
 	}
 	for (const std::string &problem : measured.problems)
 		added.notes.push_back(problem);
@@ -197,15 +196,15 @@ void expect_apart(const std::string &archive, const std::string &directory, Tran
 {
 	const fs::path trace = fs::canonical(directory), folder = fs::weakly_canonical(archive);
 	if (is_within(folder, trace))
-		throw Error(fmt::format("the archive {} is in the trace {}: choose another archive", printable(archive),
-					printable(directory)));
+		throw Error("the archive {} is in the trace {}: choose another archive", printable(archive),
+			    printable(directory));
 	if (transfer == Transfer::move && is_within(trace, folder))
-		throw Error(fmt::format("{} is in the archive {} already: move it with mv", printable(directory),
-					printable(archive)));
+		throw Error("{} is in the archive {} already: move it with mv", printable(directory),
+			    printable(archive));
 	if (transfer == Transfer::move &&
 	    fs::is_symlink(directory.substr(0, std::max<std::size_t>(directory.find_last_not_of('/') + 1, 1))))
-		throw Error(fmt::format("{} is a symbolic link: to move the trace, name {}", printable(directory),
-					printable(trace.string())));
+		throw Error("{} is a symbolic link: to move the trace, name {}", printable(directory),
+			    printable(trace.string()));
 }
 
 // The folders that make_parents() may have made, and `existing`, which was there before.

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include "answers/report/summary.h"
@@ -127,7 +126,7 @@ template <class Change> void change_measurement(const std::string &folder, const
 void expect_note(const std::string &note)
 {
 	if (note.size() > max_note_bytes)
-		throw Error(fmt::format("the note has {} bytes; a note has at most {}", note.size(), max_note_bytes));
+		throw Error("the note has {} bytes; a note has at most {}", note.size(), max_note_bytes);
 }
 
 void set_note(const std::string &folder, const std::string &note)

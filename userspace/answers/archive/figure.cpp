@@ -127,10 +127,9 @@ Figure parse_figure(const std::string &text)
 		if (std::ranges::all_of(call, [](char c) { return is_letter(c) || is_digit(c); }) && !call.empty())
 			return {Figure::Kind::calls, first, call};
 	}
-	throw Error(fmt::format(
-	    "{} is not a figure; there are: elapsed, cpu of COMMAND, and p50, p90, p99, min, mean, max, total "
-	    "or count of CALL, such as 'p99 of fsync'",
-	    readable(text)));
+	throw Error("{} is not a figure; there are: elapsed, cpu of COMMAND, and p50, p90, p99, min, mean, max, total "
+		    "or count of CALL, such as 'p99 of fsync'",
+		    readable(text));
 }
 
 Measured measure(const std::string &directory, const std::vector<Figure> &figures)

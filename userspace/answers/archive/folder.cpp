@@ -6,7 +6,6 @@
 #include <span>
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -34,8 +33,8 @@ void replace_in_folder(const std::string &folder, const std::string &file, const
 		       std::size_t max_bytes)
 {
 	if (text.size() >= max_bytes)
-		throw Error(fmt::format("{} would have {} bytes, so it could not be read again: it was not changed",
-					printable(folder + "/" + file), text.size()));
+		throw Error("{} would have {} bytes, so it could not be read again: it was not changed",
+			    printable(folder + "/" + file), text.size());
 	struct stat status {};
 	if (::stat(folder.c_str(), &status) < 0)
 		throw Error(errno, "cannot write in " + printable(folder));

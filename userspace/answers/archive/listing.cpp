@@ -214,9 +214,8 @@ Listing list(const std::string &archive, const std::string &name)
 		path = fmt::format("{}", fmt::join(levels_of(name), "/"));
 	const Fd root(::open(archive.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 	if (!root && errno == ENOENT)
-		throw Error(fmt::format(
-		    "there is no archive {}: `monitor archive add DIR PROJECT/EXPERIMENT/MEASUREMENT` makes it",
-		    printable(archive)));
+		throw Error("there is no archive {}: `monitor archive add DIR PROJECT/EXPERIMENT/MEASUREMENT` makes it",
+			    printable(archive));
 	if (!root)
 		throw Error(errno, "cannot open " + printable(archive));
 	std::vector<Found> all(1);
@@ -227,8 +226,7 @@ Listing list(const std::string &archive, const std::string &name)
 		all[0].path = path;
 		look(root.get(), path, all[0], text);
 		if (all[0].kind == Found::Kind::nothing)
-			throw Error(
-			    fmt::format("there is no {} in the archive {}", printable(path), printable(archive)));
+			throw Error("there is no {} in the archive {}", printable(path), printable(archive));
 		if (all[0].kind == Found::Kind::folder)
 			all = Walk(root.get()).from(path);
 	}
@@ -255,11 +253,10 @@ Entry read_entry(const std::string &archive, const std::string &name)
 	else if (errno != ENOENT)
 		throw Error(errno, "cannot open " + printable(archive));
 	if (found.kind == Found::Kind::damaged)
-		throw Error(fmt::format("{} cannot be read: {}", printable(found.path), found.why));
+		throw Error("{} cannot be read: {}", printable(found.path), found.why);
 	if (found.kind != Found::Kind::entry)
-		throw Error(fmt::format(
-		    "there is no measurement {} in the archive {}; `monitor archive list` shows what there is",
-		    printable(found.path), printable(archive)));
+		throw Error("there is no measurement {} in the archive {}; `monitor archive list` shows what there is",
+			    printable(found.path), printable(archive));
 	return std::move(*found.entry);
 }
 

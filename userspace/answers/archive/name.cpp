@@ -20,8 +20,8 @@ constexpr std::size_t max_level_bytes = 200;
 void expect_level(const std::string &name, const std::string &level)
 {
 	const auto refuse = [&](const std::string &why) {
-		throw Error(fmt::format("{} is not a name in an archive: {}; a name is PROJECT/EXPERIMENT/MEASUREMENT",
-					readable(name), why));
+		throw Error("{} is not a name in an archive: {}; a name is PROJECT/EXPERIMENT/MEASUREMENT",
+			    readable(name), why);
 	};
 	if (level.empty())
 		refuse("a part of it is empty");
@@ -54,7 +54,7 @@ std::vector<std::string> levels_of(const std::string &name)
 		begin = slash + 1;
 	}
 	if (levels.size() > max_levels)
-		throw Error(fmt::format("{} has more than {} parts", readable(name), max_levels));
+		throw Error("{} has more than {} parts", readable(name), max_levels);
 	return levels;
 }
 
@@ -62,8 +62,7 @@ std::vector<std::string> levels_of_measurement(const std::string &name)
 {
 	std::vector<std::string> levels = levels_of(name);
 	if (levels.size() < 2)
-		throw Error(
-		    fmt::format("{} names a project; a measurement is PROJECT/EXPERIMENT/MEASUREMENT", readable(name)));
+		throw Error("{} names a project; a measurement is PROJECT/EXPERIMENT/MEASUREMENT", readable(name));
 	return levels;
 }
 

@@ -147,12 +147,10 @@ plot::Chart history_chart(const std::vector<Entry> &entries, const Figure &figur
 std::string history_note(const std::vector<Entry> &entries)
 {
 	const auto number = std::ranges::count_if(entries, is_incomplete);
-	return number
-		   ? fmt::format(
-			 "{} of {} recordings lost events, or it is not known whether they did: their figures are of "
-			 "what is there\n",
-			 number, entries.size())
-		   : "";
+	return number ? fmt::format("{} of {} recordings lost events, or it is not known whether they did: their "
+				    "figures are of what is there\n",
+				    number, entries.size())
+		      : "";
 }
 
 Table comparison_table(const Entry &first, const Entry &second, const std::vector<Figure> &figures, Format format)

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include <fmt/format.h>
-
 #include "base/error.h"
 #include "base/fd.h"
 #include "clock_text.h"
@@ -74,9 +72,9 @@ private:
 	void take(const trace::Event &event, bool is_open)
 	{
 		if (!bits_.take(event, is_open))
-			throw Error(fmt::format("{} has a record of more than {} MiB; leave it out, or describe its "
-						"contents as hidden",
-						trace_.directory(), EventBits::max_bytes >> 20));
+			throw Error(
+			    "{} has a record of more than {} MiB; leave it out, or describe its contents as hidden",
+			    trace_.directory(), EventBits::max_bytes >> 20);
 	}
 
 	// False: there are too many shapes.

@@ -128,8 +128,8 @@ std::string reach_text()
 std::string tests_text(const Tests &tests)
 {
 	if (!tests.is_possible())
-		return fmt::format("significance not tested: give at least {} repetitions of each side "
-				   "(A1,A2,A3,A4 B1,B2,B3,B4). {}.\n",
+		return fmt::format("significance not tested: give at least {} repetitions of each side (A1,A2,A3,A4 "
+				   "B1,B2,B3,B4). {}.\n",
 				   min_repetitions, reach_text());
 	if (tests.candidates == 0)
 		return "significance not tested: no row is known in all repetitions\n";
@@ -139,10 +139,10 @@ std::string tests_text(const Tests &tests)
 			tests.tested == 1 ? "" : fmt::format("{} ", tests.tested), tests.tested == 1 ? "" : "s",
 			significance_level, tests.significant ? rows_text(tests.significant) : "none");
 	if (tests.tested < tests.candidates)
-		text += fmt::format(
-		    "{} and {} repetitions cannot test more (of each side, {}); to test all {} rows takes {} of each "
-		    "side\n",
-		    tests.before, tests.after, reach_text(), tests.candidates, repetitions_for(tests.candidates));
+		text += fmt::format("{} and {} repetitions cannot test more (of each side, {}); to test all {} rows "
+				    "takes {} of each side\n",
+				    tests.before, tests.after, reach_text(), tests.candidates,
+				    repetitions_for(tests.candidates));
 	return text;
 }
 

@@ -63,9 +63,9 @@ bool have_counts_only(const std::vector<Part> &before, const std::vector<Part> &
 			(analyze::recording_of(trace).has_counts_only() ? counted : timed) = part;
 		}
 	if (counted && timed)
-		throw Error(fmt::format("{} has only the numbers of events (--count-only), {} has times: record both "
-					"in the same way",
-					printable(counted->text()), printable(timed->text())));
+		throw Error(
+		    "{} has only the numbers of events (--count-only), {} has times: record both in the same way",
+		    printable(counted->text()), printable(timed->text()));
 	return counted.has_value();
 }
 
@@ -100,8 +100,7 @@ ComparedCounts compare_counts(const std::vector<Part> &before, const std::vector
 	for (std::size_t i = 0; i < 2; ++i)
 		if (sides[i].lossy)
 			compared.notes.push_back(
-			    fmt::format("events were lost in {} periods of {}: its numbers are too "
-					"small",
+			    fmt::format("events were lost in {} periods of {}: its numbers are too small",
 					sides[i].lossy, i == 0 ? "BEFORE" : "AFTER"));
 	compared.notes.emplace_back(
 	    "only the numbers of events were recorded (--count-only), so no times are compared");

@@ -125,9 +125,9 @@ void expect_repetitions(std::span<const Input> side)
 			const std::uint64_t from = std::max(a.range.from, b.range.from);
 			const std::uint64_t to = std::min(a.range.to, b.range.to);
 			if (is_same && from + a.slack < to)
-				throw Error(fmt::format("{} and {} are of the same time of one recording: each "
-							"repetition is a recording, or a window, of its own",
-							a.part.text(), b.part.text()));
+				throw Error("{} and {} are of the same time of one recording: each repetition is a "
+					    "recording, or a window, of its own",
+					    a.part.text(), b.part.text());
 		}
 }
 
@@ -147,10 +147,9 @@ Plan plan_of(const std::vector<Input> &inputs)
 		if (!plan.same_processes && plan.ours == Ours::nobody) {
 			const auto &[with, without] =
 			    first.info.filtering() ? std::tie(first, input) : std::tie(input, first);
-			throw Error(fmt::format(
-			    "{} was recorded with -p, {} was not, and not both with a command: they have no "
-			    "rows in common",
-			    with.part.text(), without.part.text()));
+			throw Error("{} was recorded with -p, {} was not, and not both with a command: they have no "
+				    "rows in common",
+				    with.part.text(), without.part.text());
 		}
 	}
 	for (const char *name : edge_names)

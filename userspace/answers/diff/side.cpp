@@ -21,20 +21,20 @@ bool is_there(const std::string &path)
 Part parse_part(const std::string &text, const std::string &side)
 {
 	if (text.empty())
-		throw Error(fmt::format("'{}' has an empty name: repetitions are given as A1,A2,A3,A4", side));
+		throw Error("'{}' has an empty name: repetitions are given as A1,A2,A3,A4", side);
 	if (is_there(text))
 		return {text, "", ""};
 	const std::size_t at = text.rfind('@');
 	if (at == std::string::npos || at == 0)
-		throw Error(fmt::format("there is no directory {}", text));
+		throw Error("there is no directory {}", text);
 	Part part{text.substr(0, at), "", ""};
 	if (!is_there(part.directory))
-		throw Error(fmt::format("there is no directory {}", part.directory));
+		throw Error("there is no directory {}", part.directory);
 	const std::string window = text.substr(at + 1);
 	const std::size_t dots = window.find("..");
 	if (dots == std::string::npos || window.size() == 2)
-		throw Error(fmt::format("{}: a window has two bounds, one of which may be left out, as in {}@1s..2s",
-					text, part.directory));
+		throw Error("{}: a window has two bounds, one of which may be left out, as in {}@1s..2s", text,
+			    part.directory);
 	part.from = window.substr(0, dots);
 	part.to = window.substr(dots + 2);
 	return part;
@@ -56,8 +56,8 @@ std::vector<Part> parse_side(const std::string &text)
 		const std::size_t comma = std::min(text.find(',', from), text.size());
 		Part part = parse_part(text.substr(from, comma - from), text);
 		if (std::ranges::find(parts, part) != parts.end())
-			throw Error(fmt::format(
-			    "{} is given twice: each repetition is a recording, or a window, of its own", part.text()));
+			throw Error("{} is given twice: each repetition is a recording, or a window, of its own",
+				    part.text());
 		parts.push_back(std::move(part));
 		from = comma + 1;
 	}
@@ -70,15 +70,15 @@ trace::TimeRange range_of(const Part &part, const trace::Trace &trace, const tra
 	const trace::TimeRange range =
 	    trace::parse_bounds(part.from, part.to, trace::span_of(trace), text.c_str(), text.c_str());
 	if (range.from > range.to)
-		throw Error(fmt::format("{}: the window ends before it starts", text));
+		throw Error("{}: the window ends before it starts", text);
 	if (range.from < whole.to && range.to >= whole.from)
 		return range;
 	const auto since_begin_s = [&](std::uint64_t time) {
 		return static_cast<double>(trace.description().clock.to_ns(time - std::min(time, trace.begin_time()))) /
 		       1e9;
 	};
-	throw Error(fmt::format("{} is outside of what was recorded, which is from {:.3f}s to {:.3f}s", text,
-				since_begin_s(whole.from), since_begin_s(whole.to)));
+	throw Error("{} is outside of what was recorded, which is from {:.3f}s to {:.3f}s", text,
+		    since_begin_s(whole.from), since_begin_s(whole.to));
 }
 
 } // namespace monitor::diff

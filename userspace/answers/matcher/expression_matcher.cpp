@@ -79,9 +79,8 @@ public:
 						     : decide(*cls));
 		for (std::size_t i = 0; i < request_.counts.size(); ++i)
 			if (!found_[i].any && !found_[i].uncounted.empty())
-				throw Error(fmt::format(
-				    "--count {}: tokens of {} belong to other events: they cannot be counted",
-				    request_.counts[i].name, found_[i].uncounted));
+				throw Error("--count {}: tokens of {} belong to other events: they cannot be counted",
+					    request_.counts[i].name, found_[i].uncounted);
 		for (std::size_t i = 0; i < request_.times.size(); ++i)
 			expect_both(request_.times[i], found_[EDC_TARGET_STARTS + i], found_[EDC_TARGET_ENDS + i]);
 		for (std::size_t i = 0; i < request_.triggers.size(); ++i)
@@ -109,8 +108,8 @@ private:
 			if (!found->any)
 				throw Error(
 				    found->keyless.empty()
-					? fmt::format("--time {}: no event of the kernel {} it; events of programs "
-						      "are timed afterwards: monitor stat DIR --pair 'A then B'",
+					? fmt::format("--time {}: no event of the kernel {} it; events of programs are "
+						      "timed afterwards: monitor stat DIR --pair 'A then B'",
 						      time.name, what)
 					: fmt::format("--time {}: {}, which {} it, has no number {}", time.name,
 						      found->keyless, what, *key));
@@ -127,20 +126,18 @@ private:
 			if (found.any || (input ? trigger.second : trigger.first).empty() || has_programs_classes())
 				continue;
 			if (!found.uncounted.empty())
-				throw Error(fmt::format("{}: tokens of {} belong to other events: they fire nothing",
-							option, found.uncounted));
+				throw Error("{}: tokens of {} belong to other events: they fire nothing", option,
+					    found.uncounted);
 			if (!found.keyless.empty())
-				throw Error(fmt::format("{}: {}, which it waits for, has no number {}", option,
-							found.keyless, input ? trigger.second_key : trigger.first_key));
+				throw Error("{}: {}, which it waits for, has no number {}", option, found.keyless,
+					    input ? trigger.second_key : trigger.first_key);
 			if (!more_classes_)
-				throw Error(
-				    fmt::format("{}: none of the kernel's events is one that it waits for", option));
+				throw Error("{}: none of the kernel's events is one that it waits for", option);
 		}
 		if (!trigger.second.empty() && of_kernel[0] != of_kernel[1] && !has_programs_classes())
-			throw Error(
-			    fmt::format("{}: one of its two events is the kernel's, the other is not: events of "
-					"programs are met later, when the recorder reads their rings",
-					option));
+			throw Error("{}: one of its two events is the kernel's, the other is not: events of programs "
+				    "are met later, when the recorder reads their rings",
+				    option);
 		if (!trigger.first.empty() && !of_kernel[0] && !has_programs_classes() &&
 		    trigger.does(TriggerAct::Kind::stack))
 			throw Error(option + ": it waits for programs' events, at which no stack is taken");
@@ -149,9 +146,8 @@ private:
 			throw Error(option + ": the counters are read at every switch anyway: leave switches out by "
 					     "`and name != \"sched_switch\"`");
 		if (trigger.reads() && !of_kernel[0] && !has_programs_classes())
-			throw Error(option +
-				    ": it waits for programs' events, at which programs themselves read counters: "
-				    "monitor report DIR activities");
+			throw Error(option + ": it waits for programs' events, at which programs themselves read "
+					     "counters: monitor report DIR activities");
 		if (!trigger.first.empty() && !of_kernel[0] && !has_programs_classes() && made_->doubts.empty())
 			made_->hints.push_back(fmt::format("{}: none of the kernel's events is one that it waits for, "
 							   "so it waits for programs' events.",

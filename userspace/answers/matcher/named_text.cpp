@@ -32,16 +32,15 @@ std::vector<Made> parse_each(const std::vector<std::string> &texts, const std::s
 	for (const std::string &text : texts) {
 		const std::string given = name_of(text);
 		if (given.empty() && Outside(text).find("then") == Outside::npos)
-			throw Error(
-			    fmt::format("--{0} {1}: give it a name of letters, digits and _-.: as in --{0} '{2}'", what,
-					printable(text), example));
+			throw Error("--{0} {1}: give it a name of letters, digits and _-.: as in --{0} '{2}'", what,
+				    printable(text), example);
 		const std::string name = given.empty() ? fmt::format("{}{}", what, all.size() + 1) : given;
 		if (std::ranges::find(all, name, &Made::name) != all.end())
-			throw Error(fmt::format("--{} {}: there are two of this name", what, name));
+			throw Error("--{} {}: there are two of this name", what, name);
 		all.push_back(make(name, given.empty() ? text : text.substr(given.size() + 1)));
 	}
 	if (all.size() > max)
-		throw Error(fmt::format("--{0}: there can be {1} {0}s, not {2}", what, max, all.size()));
+		throw Error("--{0}: there can be {1} {0}s, not {2}", what, max, all.size());
 	return all;
 }
 

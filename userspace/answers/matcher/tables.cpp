@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <bit>
 
-#include <fmt/format.h>
-
 #include "base/error.h"
 
 namespace monitor::matcher {
@@ -20,8 +18,7 @@ constexpr std::uint64_t max_key = ~std::uint64_t(0);
 
 [[noreturn]] void fail_full(std::size_t capacity, const char *of)
 {
-	throw Error(
-	    fmt::format("the expression is too large for the kernel, whose tables have room for {} {}", capacity, of));
+	throw Error("the expression is too large for the kernel, whose tables have room for {} {}", capacity, of);
 }
 
 // Where a value is in an event, and how its key is made.

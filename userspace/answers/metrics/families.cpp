@@ -245,8 +245,8 @@ void Families::calls()
 	for (const ShownCall &call : calls)
 		out_.histogram(call.labels, call.figures.latency, call.created_s);
 	out_.family("monitor_call_errors", Type::counter, "",
-		    "System calls that ended with an error, those included that a filter refused before they "
-		    "began: they have no latency.");
+		    "System calls that ended with an error, those included that a filter refused before they began: "
+		    "they have no latency.");
 	for (const ShownCall &call : calls)
 		out_.counter(call.labels, number(call.figures.failed), call.created_s);
 }

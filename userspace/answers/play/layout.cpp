@@ -32,16 +32,14 @@ public:
 		while (lines_.next())
 			take(lines_.word(), lines_.value());
 		if (layout_.boxes.empty())
-			throw Error(fmt::format("{}: it has no box; add one, such as `box: producer` and below it "
-						"`process: cat`",
-						name_));
+			throw Error("{}: it has no box; add one, such as `box: producer` and below it `process: cat`",
+				    name_);
 		expect_apart();
 		for (const Box &box : layout_.boxes)
 			if (box.threads.empty() && box.processes.empty())
-				throw Error(
-				    fmt::format("{}: the box {} has no threads: add `thread:` or `process:` and a "
-						"pattern of names below it",
-						name_, readable(box.name)));
+				throw Error("{}: the box {} has no threads: add `thread:` or `process:` and a pattern "
+					    "of names below it",
+					    name_, readable(box.name));
 		for (std::size_t i = 0; i < arrow_texts_.size(); ++i)
 			layout_.arrows.push_back(arrow(arrow_texts_[i].text, arrow_texts_[i].where));
 		return std::move(layout_);
@@ -113,14 +111,13 @@ private:
 			const Box &box = layout_.boxes[i];
 			if (box.row < 1 || box.column < 1 || box.row > Layout::max_row ||
 			    box.column > Layout::max_column)
-				throw Error(fmt::format("{}: rows are from 1 to {}, and columns from 1 to {}",
-							places_[i], Layout::max_row, Layout::max_column));
+				throw Error("{}: rows are from 1 to {}, and columns from 1 to {}", places_[i],
+					    Layout::max_row, Layout::max_column);
 			const auto [other, is_free] = taken.try_emplace({box.row, box.column}, &box);
 			if (!is_free)
-				throw Error(
-				    fmt::format("{}: row {}, column {} has the box {} already; write `at:` with "
-						"another row or column",
-						places_[i], box.row, box.column, readable(other->second->name)));
+				throw Error("{}: row {}, column {} has the box {} already; write `at:` with another "
+					    "row or column",
+					    places_[i], box.row, box.column, readable(other->second->name));
 		}
 	}
 
@@ -139,8 +136,8 @@ private:
 		std::vector<std::string> names;
 		for (const Box &box : layout_.boxes)
 			names.push_back(readable(box.name));
-		throw Error(fmt::format("{}: there is no box {}; the boxes are {}.{}", where, readable(name),
-					fmt::join(names, ", "), suggestions(name, names)));
+		throw Error("{}: there is no box {}; the boxes are {}.{}", where, readable(name),
+			    fmt::join(names, ", "), suggestions(name, names));
 	}
 
 	// "FROM -> TO", "FROM -> TO by EVENT"
@@ -149,8 +146,7 @@ private:
 		const std::string_view all = text;
 		const std::size_t sign = all.find("->");
 		if (sign == std::string_view::npos)
-			throw Error(
-			    fmt::format("{}: {} is not an arrow such as `producer -> filter`", where, readable(text)));
+			throw Error("{}: {} is not an arrow such as `producer -> filter`", where, readable(text));
 		std::string_view to = all.substr(sign + 2);
 		Arrow made;
 		made.from = box_called(trimmed(all.substr(0, sign)), where);
@@ -160,7 +156,7 @@ private:
 		}
 		made.to = box_called(trimmed(to), where);
 		if (made.from == made.to)
-			throw Error(fmt::format("{}: an arrow goes from one box to another one", where));
+			throw Error("{}: an arrow goes from one box to another one", where);
 		return made;
 	}
 
@@ -210,11 +206,10 @@ Layout load_layout(const std::string &name_or_file)
 	const std::string path = file_or_share(name_or_file, "layouts", "layout");
 	if (path.empty()) {
 		const std::vector<std::string> shipped = share_names("layouts", "layout");
-		throw Error(fmt::format("there is no layout {}; {}", readable(name_or_file),
-					shipped.empty()
-					    ? fmt::format("no layouts are installed in {} (MONITOR_SHARE): name a file",
+		throw Error("there is no layout {}; {}", readable(name_or_file),
+			    shipped.empty() ? fmt::format("no layouts are installed in {} (MONITOR_SHARE): name a file",
 							  printable(share_path("layouts")))
-					    : fmt::format("name a file, or one of: {}", fmt::join(shipped, ", "))));
+					    : fmt::format("name a file, or one of: {}", fmt::join(shipped, ", ")));
 	}
 	return parse_layout(read_text(path, KeyedLines::max_text_bytes + 1), name_or_file);
 }

@@ -46,9 +46,9 @@ Speed Speed::parse(const std::string &text)
 	const std::uint64_t times = all.starts_with("1/") ? 1 : number_of(all, max_times);
 	const std::uint64_t parts = all.starts_with("1/") ? number_of(all.substr(2), max_parts) : 1;
 	if (times == 0 || parts == 0)
-		throw Error(fmt::format("--speed: '{}' is not a speed from 1/{} to {}, such as 1/100: a hundredth of a "
-					"second of the trace in each second",
-					printable(text), max_parts, max_times));
+		throw Error("--speed: '{}' is not a speed from 1/{} to {}, such as 1/100: a hundredth of a second of "
+			    "the trace in each second",
+			    printable(text), max_parts, max_times);
 	return {times, parts};
 }
 

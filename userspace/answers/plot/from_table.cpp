@@ -99,8 +99,8 @@ std::size_t chosen_column(const Table &table, const std::string &wanted)
 		const std::size_t column = table.column(wanted);
 		if (is_figure(table.columns[column]))
 			return column;
-		throw Error(fmt::format("the column {} has no figures, so it cannot be drawn: sort by another one",
-					table.columns[column].key));
+		throw Error("the column {} has no figures, so it cannot be drawn: sort by another one",
+			    table.columns[column].key);
 	}
 	if (const std::size_t own = find_column(table, table.figure.key); own < table.columns.size())
 		return own;

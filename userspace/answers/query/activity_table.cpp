@@ -25,10 +25,9 @@ enum More : std::size_t {
 
 const char *ActivityTable::columns()
 {
-	return "kind TEXT, name TEXT, tid INTEGER, tgid INTEGER, thread TEXT, process TEXT, cpu INTEGER, "
-	       "begin_ns INTEGER, "
-	       "end_ns INTEGER, duration_ns INTEGER, whole INTEGER, result INTEGER, cpu_ns INTEGER, waiting_ns "
-	       "INTEGER, "
+	return "kind TEXT, name TEXT, tid INTEGER, tgid INTEGER, thread TEXT, process TEXT, cpu INTEGER, begin_ns "
+	       "INTEGER, end_ns INTEGER, duration_ns INTEGER, whole INTEGER, result INTEGER, cpu_ns INTEGER, "
+	       "waiting_ns INTEGER, "
 	       "blocked_ns INTEGER, argument TEXT, waker TEXT, waker_tid INTEGER";
 }
 

@@ -70,9 +70,8 @@ const std::vector<std::uint64_t> &Folded::counts()
 
 const char *Folded::thread_columns()
 {
-	return "tid INTEGER, tgid INTEGER, name TEXT, process TEXT, parent INTEGER, is_kernel INTEGER, "
-	       "is_recorded INTEGER, is_hidden INTEGER, born_ns INTEGER, cpu_ns INTEGER, user_ns INTEGER, kernel_ns "
-	       "INTEGER, "
+	return "tid INTEGER, tgid INTEGER, name TEXT, process TEXT, parent INTEGER, is_kernel INTEGER, is_recorded "
+	       "INTEGER, is_hidden INTEGER, born_ns INTEGER, cpu_ns INTEGER, user_ns INTEGER, kernel_ns INTEGER, "
 	       "irq_ns INTEGER, softirq_ns INTEGER, unattributed_ns INTEGER, unknown_ns INTEGER, waiting_ns INTEGER, "
 	       "blocked_ns INTEGER, voluntary INTEGER, involuntary INTEGER, migrations INTEGER, syscalls INTEGER, "
 	       "minor_faults INTEGER, major_faults INTEGER";

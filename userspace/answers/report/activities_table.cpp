@@ -186,15 +186,13 @@ std::string unpaired_text(const activities::Totals &totals)
 		text = fmt::format("unpaired: {} begins without an end, {} ends without a begin; they are in no row\n",
 				   count_text(unpaired.begins), count_text(unpaired.ends));
 	if (const std::uint64_t uncertain = totals.uncertain())
-		text +=
-		    fmt::format("{} overlap: their arguments do not tell which of several an end belongs to; p50, p99 "
-				"and max are without them, exclusive takes them for nested\n",
-				count_text(uncertain));
+		text += fmt::format("{} overlap: their arguments do not tell which of several an end belongs to; p50, "
+				    "p99 and max are without them, exclusive takes them for nested\n",
+				    count_text(uncertain));
 	if (totals.resumed())
-		text += fmt::format(
-		    "{} functions went on after they were taken for left: their threads have several stacks, as "
-		    "fibers have, which is only known since then\n",
-		    count_text(totals.resumed()));
+		text += fmt::format("{} functions went on after they were taken for left: their threads have several "
+				    "stacks, as fibers have, which is only known since then\n",
+				    count_text(totals.resumed()));
 	if (totals.left_out())
 		text += fmt::format("{} activities are in no row, as there would be more than {} rows\n",
 				    count_text(totals.left_out()), count_text(activities::Totals::max_rows));
@@ -258,10 +256,9 @@ std::string call_cost_text(const analyze::RecordingInfo &info)
 		const auto cost =
 		    info.calibration ? info.calibration->start.find(what) : analyze::CalibratedCosts::const_iterator();
 		if (any && info.calibration && cost != info.calibration->start.end() && cost->second.rounds > 0)
-			text += fmt::format(
-			    "a call of a {} function takes {:.0f} to {:.0f} ns longer; part of that is in the "
-			    "times above\n",
-			    method, 2 * cost->second.low, 2 * cost->second.high);
+			text += fmt::format("a call of a {} function takes {:.0f} to {:.0f} ns longer; part of that is "
+					    "in the times above\n",
+					    method, 2 * cost->second.low, 2 * cost->second.high);
 	}
 	return text;
 }
@@ -271,11 +268,11 @@ std::string left_out_text(const analyze::RecordingInfo &info, const trace::Clock
 	std::string text;
 	for (std::size_t i = 0; i < std::min(info.functions.budget.left_out.size(), max_left_out); ++i) {
 		const analyze::FunctionLeftOut &left_out = info.functions.budget.left_out[i];
-		text += fmt::format(
-		    "left out by the budget of {:.3g} %: {} from {:.2f} s on; its {} events in the {:.2f} s "
-		    "before took {:.1f} % of the CPU time\n",
-		    info.functions.budget.percent.value_or(0), function_name(info, left_out),
-		    seconds_in(info, left_out, clock), count_text(left_out.events), left_out.seconds, left_out.percent);
+		text += fmt::format("left out by the budget of {:.3g} %: {} from {:.2f} s on; its {} events in the "
+				    "{:.2f} s before took {:.1f} % of the CPU time\n",
+				    info.functions.budget.percent.value_or(0), function_name(info, left_out),
+				    seconds_in(info, left_out, clock), count_text(left_out.events), left_out.seconds,
+				    left_out.percent);
 	}
 	if (info.functions.budget.left_out.size() > max_left_out)
 		text += fmt::format("and {} functions more\n", info.functions.budget.left_out.size() - max_left_out);
@@ -305,10 +302,9 @@ std::string patches_text(const activities::Patches &patches, const analyze::Reco
 		    fmt::join(names, ", "), rest ? fmt::format(" and {} more", rest) : "");
 	}
 	if (patches.refused_sleds())
-		text += fmt::format(
-		    "{} sleds could not be patched, as their process may not write code or has other code there: "
-		    "the calls of their functions are missing\n",
-		    count_text(patches.refused_sleds()));
+		text += fmt::format("{} sleds could not be patched, as their process may not write code or has other "
+				    "code there: the calls of their functions are missing\n",
+				    count_text(patches.refused_sleds()));
 	if (patches.events())
 		text += fmt::format("patched functions: {} events", count_text(patches.events())) +
 			(cost_of(patches, info)

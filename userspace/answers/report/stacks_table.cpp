@@ -137,10 +137,9 @@ std::string stacks_text(const CallTree &tree, const analyze::RecordingInfo &info
 		    fmt::format("self and total are samples, taken {} times a second on each CPU that is not idle\n",
 				info.stacks.timer_hz);
 	if (const auto [taken, left_out] = counts_of(info, by); left_out && !is_time(by))
-		text +=
-		    fmt::format("self and total are of the stacks that were taken: in the whole recording the budget "
-				"left out {} of {}\n",
-				count_text(left_out), count_text(taken + left_out));
+		text += fmt::format("self and total are of the stacks that were taken: in the whole recording the "
+				    "budget left out {} of {}\n",
+				    count_text(left_out), count_text(taken + left_out));
 	if (tree.truncated()) {
 		text += fmt::format("{:.1f} % of it has stacks that do not reach the start of their program:",
 				    percent_of(tree.truncated(), tree.total()));
@@ -151,10 +150,9 @@ std::string stacks_text(const CallTree &tree, const analyze::RecordingInfo &info
 		text += parts.size() > max_printed_parts ? " ...\n" : "\n";
 	}
 	if (const std::uint64_t sum = in_no_file(tree))
-		text += fmt::format(
-		    "{:.1f} % of it is in code that is in no file: the caller of a function there that sets no "
-		    "frame pointer is missing\n",
-		    percent_of(sum, tree.total()));
+		text += fmt::format("{:.1f} % of it is in code that is in no file: the caller of a function there that "
+				    "sets no frame pointer is missing\n",
+				    percent_of(sum, tree.total()));
 	if (tree.since_before())
 		text += fmt::format("{:.1f} % of it is of threads that were blocked since before stacks were taken\n",
 				    percent_of(tree.since_before(), tree.total()));

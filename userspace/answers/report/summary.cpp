@@ -270,10 +270,9 @@ std::string summary_text(const Summary &summary)
 	if (summary.periods)
 		text += periods_text(*summary.periods, summary.counts_only, summary.lives);
 	if (summary.hidden_threads.value_or(0))
-		text += fmt::format(
-		    "\nthis machine's kernel hides {} threads from the probes: their time is unknown, their "
-		    "events are missing",
-		    *summary.hidden_threads);
+		text += fmt::format("\nthis machine's kernel hides {} threads from the probes: their time is unknown, "
+				    "their events are missing",
+				    *summary.hidden_threads);
 	if (summary.calls_of_unknown)
 		text += fmt::format("\n{} system calls are in no row: no token says which thread made them ({})",
 				    count_text(summary.calls_of_unknown), unknown_calls_text(summary));
@@ -284,10 +283,9 @@ std::string summary_text(const Summary &summary)
 	if (summary.user_has_edges && !summary.counts_only)
 		text += "\nnot calibrated: user time includes the kernel's path into and out of each call and fault";
 	if (summary.missing)
-		text +=
-		    fmt::format("\n{} tokens that were recorded are not in the files of this trace: parts of it were "
-				"removed or damaged; `monitor check` says which",
-				count_text(summary.missing));
+		text += fmt::format("\n{} tokens that were recorded are not in the files of this trace: parts of it "
+				    "were removed or damaged; `monitor check` says which",
+				    count_text(summary.missing));
 	if (!summary.other_recorders.empty())
 		text += fmt::format("\nanother recording ran too ({} {}): what its probes cost is not in these figures",
 				    summary.other_recorders.size() == 1 ? "process" : "processes",
@@ -298,8 +296,8 @@ std::string summary_text(const Summary &summary)
 				    duration_text(*summary.paused_ns), count_text(summary.paused));
 	if (summary.phases)
 		text += fmt::format(
-		    "\nthe probes were detached {} times to calibrate, {} = {:.1f} % of the time: what "
-		    "happened then is unknown{}",
+		    "\nthe probes were detached {} times to calibrate, {} = {:.1f} % of the time: what happened then "
+		    "is unknown{}",
 		    count_text(summary.phases), duration_text(summary.phases_ns),
 		    summary.phases_ns / summary.wall_ns * 100,
 		    summary.probes && !summary.probes->why_not_in_command.empty()
@@ -310,14 +308,14 @@ std::string summary_text(const Summary &summary)
 		    "\n{} times the kernel refused to run a probe: that many events are missing from this trace",
 		    count_text(*summary.misses));
 	if (summary.stack_opener_lost)
-		text +=
-		    "\nthe process that opens files for --stacks was ended: stacks of what programs started or loaded "
-		    "later end early";
+		text += "\nthe process that opens files for --stacks was ended: stacks of what programs started or "
+			"loaded later end early";
 	if (!summary.complete)
-		text += fmt::format("\n{}", summary.periods
-						? "this recording is still running or was killed: the period that "
-						  "had begun is not in it"
-						: incomplete_text);
+		text += fmt::format(
+		    "\n{}",
+		    summary.periods
+			? "this recording is still running or was killed: the period that had begun is not in it"
+			: incomplete_text);
 	return text;
 }
 

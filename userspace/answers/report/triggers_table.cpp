@@ -97,16 +97,16 @@ std::string triggers_notes(const analyze::RecordingInfo &info)
 			text += fmt::format("; the recorder did not learn of {} of these, which came too fast",
 					    count_text(*trigger.fired - *trigger.told));
 		if (trigger.samples && (*trigger.samples || trigger.samples_left_out.value_or(0)))
-			text += fmt::format(
-			    "; {} samples of all CPUs (monitor report DIR samples), {} left out because they were "
-			    "asked for too soon after the one before",
-			    count_text(*trigger.samples), count_text(trigger.samples_left_out.value_or(0)));
+			text +=
+			    fmt::format("; {} samples of all CPUs (monitor report DIR samples), {} left out because "
+					"they were asked for too soon after the one before",
+					count_text(*trigger.samples), count_text(trigger.samples_left_out.value_or(0)));
 		if (trigger.runs && (*trigger.runs || trigger.runs_left_out.value_or(0)))
-			text += fmt::format(
-			    "; commands: {} started, {} failed, {} still running at the end, {} left out "
-			    "because one was running or too many had been started",
-			    count_text(*trigger.runs), count_text(trigger.runs_failed.value_or(0)),
-			    count_text(trigger.running.value_or(0)), count_text(trigger.runs_left_out.value_or(0)));
+			text += fmt::format("; commands: {} started, {} failed, {} still running at the end, {} left "
+					    "out because one was running or too many had been started",
+					    count_text(*trigger.runs), count_text(trigger.runs_failed.value_or(0)),
+					    count_text(trigger.running.value_or(0)),
+					    count_text(trigger.runs_left_out.value_or(0)));
 		if (trigger.signals && (*trigger.signals || trigger.signals_refused.value_or(0)))
 			text += fmt::format("; signals: {} sent, {} refused", count_text(*trigger.signals),
 					    count_text(trigger.signals_refused.value_or(0)));

@@ -244,23 +244,21 @@ std::string virtual_notes(const VirtualReport &report, const cost::VirtualCost &
 			  const analyze::RecordingInfo &info)
 {
 	std::string text = fmt::format("virtual: as if nobody had measured. Its range: {}; runs that nobody measures "
-				       "differ by {:.0f} %, as others "
-				       "had {:.0f} % of the CPUs",
+				       "differ by {:.0f} %, as others had {:.0f} % of the CPUs",
 				       fmt::join(cost.reasons, "; "), report.noise() * 100, report.others() * 100);
 	if (report.command() && report.command()->waited_ns > 0)
 		text += fmt::format(
-		    "; the command waited {} for CPUs that others had, which makes the range of its elapsed "
-		    "time wider",
+		    "; the command waited {} for CPUs that others had, which makes the range of its elapsed time wider",
 		    duration_text(report.command()->waited_ns));
 	text += "\nThe recorder's own threads are left out.\n";
 	const bool is_command_refused = report.command() && report.command()->row.is_refused();
 	if (report.refused() || is_command_refused)
-		text += fmt::format(
-		    "More than {:.0f} % of the CPU time of {} was the probes': what is left of that is not "
-		    "known well enough. Record fewer kinds of events (-e).\n",
-		    cost::max_overhead * 100,
-		    report.refused() ? fmt::format("{} {}", report.refused(), report.refused() == 1 ? "row" : "rows")
-				     : "the command");
+		text += fmt::format("More than {:.0f} % of the CPU time of {} was the probes': what is left of that is "
+				    "not known well enough. Record fewer kinds of events (-e).\n",
+				    cost::max_overhead * 100,
+				    report.refused()
+					? fmt::format("{} {}", report.refused(), report.refused() == 1 ? "row" : "rows")
+					: "the command");
 	if (info.user_card && info.user_card->tokens)
 		text += "Programs' own events are taken for a part of the programs: what they cost stays.\n";
 	return text;

@@ -39,8 +39,8 @@ void expect_recorded(const analyze::RecordingInfo &info, const analyze::EventKin
 	    !is_recorded("softirq_entry", kinds.has_interrupts(true)))
 		print_note("monitor: interrupts were not recorded, so the wakers are unknown\n");
 	else if (info.filtering())
-		print_note("monitor: with -p, interrupts are recorded only while a selected thread runs, so "
-			   "wakers elsewhere are unknown\n");
+		print_note("monitor: with -p, interrupts are recorded only while a selected thread runs, so wakers "
+			   "elsewhere are unknown\n");
 }
 
 // Reports of the states of threads are tables of these names in share/tables/.
@@ -62,16 +62,15 @@ public:
 	{
 		const std::string &by = of.question.by;
 		if (of.info.statistics && (by == "thread" || by == "argument"))
-			throw Error(fmt::format("this recording has statistics instead of events (--statistics), which "
-						"have the activities of each process: use --by process or --by "
-						"caller, not {}",
-						by));
+			throw Error("this recording has statistics instead of events (--statistics), which have the "
+				    "activities of each process: use --by process or --by caller, not {}",
+				    by);
 		if (is_of_programs_ && tracker_.names().empty())
 			throw Error(
 			    of.info.has_partial()
 				? "the recording's --filter left out events of its activities (`monitor info` shows "
-				  "it), so they are not known; `monitor list` and `monitor stat` show those that "
-				  "it kept"
+				  "it), so they are not known; `monitor list` and `monitor stat` show those that it "
+				  "kept"
 				: "this trace has no activities: declare them with EDC_ACTIVITY of monitor/edc.h");
 		tracker_.add(totals_);
 		of.fold.add(tracker_);

@@ -83,10 +83,9 @@ std::vector<plot::Chart> charts_of(const Question &question, std::vector<report:
 
 [[noreturn]] void throw_damaged(const char *what, const std::string &name)
 {
-	throw Error(
-	    fmt::format("the {} {} in .monitor/recording.json is damaged, so its numbers are unknown; `monitor check` "
-			"lists what else is wrong",
-			what, printable(name)));
+	throw Error("the {} {} in .monitor/recording.json is damaged, so its numbers are unknown; `monitor check` "
+		    "lists what else is wrong",
+		    what, printable(name));
 }
 
 Answer answer_of_counts(const Question &question, trace::Trace &trace)

@@ -25,12 +25,11 @@ std::string loss_warning(const report::Summary &summary)
 {
 	const auto lost = static_cast<double>(summary.lost.value_or(0));
 	const double share = lost > 0 ? lost / (lost + static_cast<double>(summary.tokens)) : 0;
-	return share < 0.01
-		   ? ""
-		   : fmt::format("{:.0f} % of the events were lost: times and counts below are too small (\"at most\": "
-				 "the kernel's own count of the CPU time); record with a larger --buffer or "
-				 "fewer events (-e, -p)\n\n",
-				 share * 100);
+	return share < 0.01 ? ""
+			    : fmt::format("{:.0f} % of the events were lost: times and counts below are too small "
+					  "(\"at most\": the kernel's own count of the CPU time); record with a larger "
+					  "--buffer or fewer events (-e, -p)\n\n",
+					  share * 100);
 }
 
 std::string damage_text(std::size_t problems)
@@ -57,9 +56,8 @@ void tell_of_filter(const trace::Trace &trace, const analyze::RecordingInfo &inf
 	if (missing.size() > max_names)
 		names += fmt::format(" and {} more classes", missing.size() - max_names);
 	if (!missing.empty())
-		print_note(
-		    fmt::format("monitor: --filter left out events of {}: what is derived from them is unknown\n",
-				printable(names)));
+		print_note("monitor: --filter left out events of {}: what is derived from them is unknown\n",
+			   printable(names));
 }
 
 // Series need all rows: each is a moment.
@@ -141,8 +139,8 @@ void FoldReport::measure(const report::Table *table)
 	how_ = of_.question.is_text() ? report::provenance_text(counters_->info(), of)
 				      : report::provenance_json(counters_->info(), of);
 	if (of_.question.is_text() && of_.every_ticks && counters_->reaching_back())
-		how_ += fmt::format("{} readings cover a longer time than --every and are shown where they were "
-				    "made; record with --every\n",
+		how_ += fmt::format("{} readings cover a longer time than --every and are shown where they were made; "
+				    "record with --every\n",
 				    counters_->reaching_back());
 }
 
@@ -160,25 +158,22 @@ std::string FoldReport::members() const
 void expect_fold(const Question &question, const analyze::RecordingInfo &info)
 {
 	if (info.statistics && !question.selection.cpus.empty())
-		throw Error(
-		    "this recording has statistics instead of events (--statistics), which do not tell what was "
-		    "on which CPU: leave out --cpu");
+		throw Error("this recording has statistics instead of events (--statistics), which do not tell what "
+			    "was on which CPU: leave out --cpu");
 	if (info.has_only_states())
-		throw Error(
-		    info.counts.empty() && info.times.empty()
-			? "this recording has no events (--no-tokens), only run lengths of states: use `monitor "
-			  "states DIR`"
-			: "this recording has no events (--no-tokens), only counts and run lengths of states: use "
-			  "`monitor report DIR counts` and `monitor states DIR`");
+		throw Error(info.counts.empty() && info.times.empty()
+				? "this recording has no events (--no-tokens), only run lengths of states: use "
+				  "`monitor states DIR`"
+				: "this recording has no events (--no-tokens), only counts and run lengths of states: "
+				  "use `monitor report DIR counts` and `monitor states DIR`");
 	if (!info.has_tokens)
 		throw Error("this recording has no events (--no-tokens), only counts: use `monitor report DIR counts`");
 	if (info.card == "user" && !question.report->of_programs)
 		throw Error("this trace has only programs' own events (--user-only), none of the kernel's: use "
 			    "`monitor report DIR activities`, or monitor list");
 	if (question.report == &samples_report && info.partial.contains("sample"))
-		throw Error(
-		    "the recording's --filter left out samples, from which this table is made; `monitor list` shows "
-		    "those that it kept");
+		throw Error("the recording's --filter left out samples, from which this table is made; `monitor list` "
+			    "shows those that it kept");
 }
 
 report::UsageOptions usage_options(const Question &question, const trace::Trace &trace,

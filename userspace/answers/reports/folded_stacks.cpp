@@ -26,13 +26,12 @@ report::StackBy stacks_by(const std::string &name, const analyze::RecordingInfo 
 		if (known != name)
 			continue;
 		if (is_known && !report::was_recorded(by, info))
-			throw Error(fmt::format("this recording has no stacks --by {}; it has: {}", name,
-						fmt::join(recorded, ", ")));
+			throw Error("this recording has no stacks --by {}; it has: {}", name,
+				    fmt::join(recorded, ", "));
 		const bool is_of_waits = by == report::StackBy::offcpu || by == report::StackBy::wait;
 		if (const std::string names = info.partial_of({"sched_waking"}); is_of_waits && !names.empty())
-			throw Error(fmt::format("the recording's --filter left out events of {}, which end the times "
-						"of --by {}",
-						names, name));
+			throw Error("the recording's --filter left out events of {}, which end the times of --by {}",
+				    names, name);
 		return by;
 	}
 	return recorded.empty() ? report::StackBy::cpu : stacks_by(recorded.front(), info);
@@ -44,7 +43,7 @@ FoldedStacks::FoldedStacks(trace::Trace &of, const selection::Selection &selecti
 	thread_fold.add(fold);
 	losses = analyze::feed(of, thread_fold);
 	if (!fold.any())
-		throw Error(fmt::format("{} has no stacks: record with --stacks", of.directory()));
+		throw Error("{} has no stacks: record with --stacks", of.directory());
 	stacks =
 	    std::make_unique<report::NamedStacks>(of.directory(), clock(), info, thread_fold, fold, std::move(options));
 }
@@ -53,18 +52,15 @@ void print_missing(const symbols::Symbolizer &symbolizer)
 {
 	const std::vector<std::string> &missing = symbolizer.missing();
 	for (const std::string &path : std::set<std::string>(missing.begin(), missing.end()))
-		print_note(fmt::format("monitor: {} is gone or another file now; its functions have no names\n",
-				       printable(path)));
+		print_note("monitor: {} is gone or another file now; its functions have no names\n", printable(path));
 	for (const std::string &path : symbolizer.foreign())
-		print_note(
-		    fmt::format("monitor: {} belongs to another user, so its names were not used: as root, chown "
-				"it to root if you trust it\n",
-				printable(path)));
+		print_note("monitor: {} belongs to another user, so its names were not used: as root, chown it to root "
+			   "if you trust it\n",
+			   printable(path));
 	if (const auto users = symbolizer.users_without_room(); !users.empty())
-		print_note(fmt::format(
-		    "monitor: programs of user {} had more mappings or code than the recorder has room for, of which a "
-		    "user has a share: some of their stacks end early\n",
-		    fmt::join(users, ", ")));
+		print_note("monitor: programs of user {} had more mappings or code than the recorder has room for, of "
+			   "which a user has a share: some of their stacks end early\n",
+			   fmt::join(users, ", "));
 	if (symbolizer.opener_lost())
 		print_note("monitor: the process that opens files was ended during the recording: stacks of what "
 			   "programs started or loaded later end early, and their functions have no names\n");
@@ -74,16 +70,14 @@ void print_missing(const symbols::Symbolizer &symbolizer)
 			? "another file, which was not found or cannot be read:"
 			: fmt::format("{} other files, which were not found or cannot be read: the first was",
 				      sought.count);
-		print_note(
-		    fmt::format("monitor: {} has debug information in {} sought as {}; what was inlined, lines or "
-				"names are missing\n",
-				printable(path), others, printable(fmt::format("{}", fmt::join(sought.paths, ", ")))));
+		print_note("monitor: {} has debug information in {} sought as {}; what was inlined, lines or names are "
+			   "missing\n",
+			   printable(path), others, printable(fmt::format("{}", fmt::join(sought.paths, ", "))));
 	}
 	for (const std::string &path : symbolizer.damaged())
-		print_note(fmt::format(
-		    "monitor: the debug information of {} cannot be read, or takes too much memory; what was "
-		    "inlined, lines or names are missing\n",
-		    printable(path)));
+		print_note("monitor: the debug information of {} cannot be read, or takes too much memory; what was "
+			   "inlined, lines or names are missing\n",
+			   printable(path));
 }
 
 } // namespace monitor::reports

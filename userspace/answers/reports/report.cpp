@@ -68,24 +68,21 @@ std::string why_unfit(Question &question, std::size_t traces)
 	    {!q.plot.file.empty() && q.folded, "--folded is not drawn: leave out --svg"},
 	    {is_virtual && !is(cpu_report),
 	     "--virtual needs the report cpu: times of other reports are not compensated"},
-	    {is_virtual && q.by == "cpu", "--virtual is about threads, whose CPUs have no time in common without the "
-					  "probes: leave out --by cpu"},
+	    {is_virtual && q.by == "cpu",
+	     "--virtual is about threads, whose CPUs have no time in common without the probes: leave out --by cpu"},
 	    {is_virtual && (has_times || has_cpus),
 	     "--virtual is about the whole recording: leave out --from, --to and --cpu"},
 	    {is_virtual && is_drawn, "--virtual is not drawn: leave out --plot and --svg"},
-	    {has_cpus && is(offcpu_report),
-	     "--cpu: a thread that is blocked is on no CPU, so the report offcpu can only "
-	     "be limited to times and threads"},
+	    {has_cpus && is(offcpu_report), "--cpu: a thread that is blocked is on no CPU, so the report offcpu can "
+					    "only be limited to times and threads"},
 	    {has_threads && q.idle, "--idle is about CPUs, so it can only be limited to times and CPUs"},
 	    {has_threads && q.by == "cpu" && !of_stacks,
-	     "--by cpu shows all that ran on a CPU, so it can only be limited "
-	     "to times and CPUs, not to threads"},
+	     "--by cpu shows all that ran on a CPU, so it can only be limited to times and CPUs, not to threads"},
 	    {!q.key.empty() && !of_requests, "--key needs the report requests"},
 	    {q.selection.filter && !of_requests, "--filter needs the report requests: the states of threads need all "
 						 "events; monitor list, stat and query filter them"},
-	    {of_requests && q.key.empty(),
-	     "the report requests needs --key, the parameter that the events of a request "
-	     "have in common, such as --key request"},
+	    {of_requests && q.key.empty(), "the report requests needs --key, the parameter that the events of a "
+					   "request have in common, such as --key request"},
 	    {of_requests && is_drawn, "the report requests is not drawn: leave out --plot and --svg"},
 	};
 	for (const auto &[is_so, sentence] : unfit)

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <optional>
 
-#include <fmt/format.h>
-
 #include "answers/requests/answer.h"
 #include "answers/requests/json.h"
 #include "answers/requests/tables.h"
@@ -49,7 +47,7 @@ Answer answer_of_requests(const Question &asked, trace::Trace &trace)
 {
 	requests::Collected collected = collect(asked, trace);
 	if (collected.requests.empty() && collected.crowded_keys == 0 && collected.long_events == 0)
-		throw Error(fmt::format("no event with {} matches the options", readable(asked.key)));
+		throw Error("no event with {} matches the options", readable(asked.key));
 	const std::vector<requests::Point> points = collected.points;
 	const requests::PathMaker maker(points, trace);
 	requests::Answer answer =

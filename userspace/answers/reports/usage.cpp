@@ -69,9 +69,8 @@ Answer answer_without_probes(const Question &question, trace::Trace &trace)
 	const report::Summary summary = report::summarize(trace, info, bound, fold, losses);
 	const bool only_phases = losses.all_counted && losses.lost == info.phase_marks();
 	if (summary.missing || !trace.problems().empty() || !only_phases)
-		throw Error(
-		    "--virtual: parts of this trace are missing or damaged, and what their events cost with them; "
-		    "`monitor check` says which");
+		throw Error("--virtual: parts of this trace are missing or damaged, and what their events cost with "
+			    "them; `monitor check` says which");
 	report::UsageOptions options = usage_options(question, trace, info, fold);
 	options.with_sleepers = !question.is_text() || !question.sort.empty() || question.top != 0;
 	const report::VirtualReport report(fold, times, cost, clock, options);

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <optional>
 
-#include <fmt/format.h>
-
 #include "base/error.h"
 #include "base/text.h"
 
@@ -36,9 +34,9 @@ EventsByKey::EventsByKey(const trace::Trace &trace, const std::string &names, co
 {
 	for (std::size_t i = 0; i < keys_.names().size(); ++i)
 		if (keys_.is_of_machine(i))
-			throw Error(fmt::format("--key: {} means another thing on each host; name a parameter that "
-						"events of a request have in common, such as its number",
-						readable(keys_.names()[i])));
+			throw Error("--key: {} means another thing on each host; name a parameter that events of a "
+				    "request have in common, such as its number",
+				    readable(keys_.names()[i]));
 	for (const auto &cls : trace.description().classes())
 		takes_.push_back(cls->domain != trace::Domain::recording && keys_.are_in(*cls));
 	for (const auto &stream : trace.streams()) {

@@ -85,8 +85,8 @@ std::string backwards_text(const Answer &answer)
 	for (std::size_t i = 0; i < std::min(max_lines, answer.backwards.size()); ++i) {
 		const Backwards &step = answer.backwards[i];
 		text += fmt::format(
-		    "contradiction: in {} {} is before {} by more than the bounds of the clocks, in {} it follows: "
-		    "if the one causes the other, the clocks or the key are wrong (monitor check --sync)\n",
+		    "contradiction: in {} {} is before {} by more than the bounds of the clocks, in {} it follows: if "
+		    "the one causes the other, the clocks or the key are wrong (monitor check --sync)\n",
 		    plural(step.requests, "request", "requests"), printable(point_text(answer, step.to)),
 		    printable(point_text(answer, step.from)), count_text(step.forward));
 	}
@@ -120,15 +120,13 @@ std::string notes_text(const Answer &answer)
 {
 	std::string text = "exact: by one host's own clock";
 	if (answer.hosts.size() > 1)
-		text +=
-		    "; ±: off by at most so much, the bounds of both hosts' clocks; order unknown: the clocks do not "
-		    "tell which event was first";
+		text += "; ±: off by at most so much, the bounds of both hosts' clocks; order unknown: the clocks do "
+			"not tell which event was first";
 	text += '\n';
 	if (answer.unknown_time)
-		text +=
-		    fmt::format("{} from one host to another whose clock is not known well enough to tell how long it "
-				"took\n",
-				plural(answer.unknown_time, "request leads", "requests lead"));
+		text += fmt::format(
+		    "{} from one host to another whose clock is not known well enough to tell how long it took\n",
+		    plural(answer.unknown_time, "request leads", "requests lead"));
 	if (answer.single)
 		text += plural(answer.single, "key has", "keys have") + " one event only, and so no step\n";
 	if (answer.again)

@@ -36,7 +36,7 @@ filter::Integer take_offset(std::string &side, const std::string &where)
 	const char *const begin = digits == std::string::npos ? end : side.data() + digits;
 	const auto [stopped, error] = std::from_chars(begin, end, value);
 	if (error != std::errc() || stopped != end || value < 0)
-		throw Error(fmt::format("{}: a number is missing after {}", where, side[sign]));
+		throw Error("{}: a number is missing after {}", where, side[sign]);
 	const bool is_minus = side[sign] == '-';
 	side.resize(sign);
 	return is_minus ? -filter::Integer(value) : filter::Integer(value);

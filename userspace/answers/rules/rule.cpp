@@ -55,9 +55,9 @@ const FormWords &form_of(const RuleText &text)
 		if (std::all_of(form.marks.begin(), form.marks.end(),
 				[&](const std::string &mark) { return text.find(mark); }))
 			return form;
-	throw Error(fmt::format("{}: the rule demands nothing; it needs `never:`, `for:` with `holds:`, `follows:`, "
-				"`within:` or `after:`, or `when:` with `then:`, `only then:` or `never:`",
-				text.where));
+	throw Error("{}: the rule demands nothing; it needs `never:`, `for:` with `holds:`, `follows:`, `within:` or "
+		    "`after:`, or `when:` with `then:`, `only then:` or `never:`",
+		    text.where);
 }
 
 void expect_words(const RuleText &text, const FormWords &form)
@@ -69,8 +69,8 @@ void expect_words(const RuleText &text, const FormWords &form)
 			known.insert(role);
 	for (const auto &[word, value] : text.words)
 		if (!known.contains(word))
-			throw Error(fmt::format("{}: `{}:` does not go with `{}:`", value.where, word,
-						fmt::join(form.marks, ":` and `")));
+			throw Error("{}: `{}:` does not go with `{}:`", value.where, word,
+				    fmt::join(form.marks, ":` and `"));
 }
 
 // The event names that an expression compares `name` with.
@@ -198,7 +198,7 @@ private:
 		try {
 			collect_names(filter::parse(word->text), names);
 		} catch (const Refusal &error) {
-			throw Error(fmt::format("{}: {}", word->where, error.what()));
+			throw Error("{}: {}", word->where, error.what());
 		}
 		for (const std::string &name : names)
 			lacks(name);
@@ -220,8 +220,7 @@ private:
 			expect_key(role, *word);
 		}
 		if (parts.size() > next)
-			throw Error(fmt::format("{}: the key has {} parts, the rule takes {}", word->where,
-						parts.size(), next));
+			throw Error("{}: the key has {} parts, the rule takes {}", word->where, parts.size(), next);
 		activities::share_machines(rule_.key);
 	}
 
@@ -239,8 +238,8 @@ private:
 				return;
 		}
 		if (can_match)
-			throw Error(fmt::format("{}: no event that `{}:` selects has {}", word.where, rule_.words[role],
-						fmt::join(rule_.key[role].names(), ", ")));
+			throw Error("{}: no event that `{}:` selects has {}", word.where, rule_.words[role],
+				    fmt::join(rule_.key[role].names(), ", "));
 	}
 
 	void options()
@@ -266,8 +265,8 @@ private:
 	static std::string choice(const Word &word, const std::vector<std::string> &choices)
 	{
 		if (std::find(choices.begin(), choices.end(), word.text) == choices.end())
-			throw Error(fmt::format("{}: {} is not one of: {}", word.where, readable(word.text),
-						fmt::join(choices, ", ")));
+			throw Error("{}: {} is not one of: {}", word.where, readable(word.text),
+				    fmt::join(choices, ", "));
 		return word.text;
 	}
 
@@ -275,7 +274,7 @@ private:
 	{
 		if (const auto ns = ns_of(word.text); ns && *ns >= 0)
 			return static_cast<std::uint64_t>(*ns);
-		throw Error(fmt::format("{}: {} is not a duration, such as 100ms", word.where, readable(word.text)));
+		throw Error("{}: {} is not a duration, such as 100ms", word.where, readable(word.text));
 	}
 
 	void at_most(const Word &word)
@@ -283,8 +282,8 @@ private:
 		const char *const end = word.text.data() + word.text.size();
 		const auto [stopped, error] = std::from_chars(word.text.data(), end, rule_.at_most);
 		if (error != std::errc() || stopped != end || rule_.at_most < 1 || rule_.at_most > Rule::max_nesting)
-			throw Error(fmt::format("{}: {} is not a number from 1 to {}", word.where, readable(word.text),
-						Rule::max_nesting));
+			throw Error("{}: {} is not a number from 1 to {}", word.where, readable(word.text),
+				    Rule::max_nesting);
 		rule_.has_at_most = rule_.keeps_each = true;
 	}
 

@@ -37,7 +37,7 @@ public:
 		while (lines_.next())
 			take(lines_.word(), lines_.value());
 		if (rules_.empty())
-			throw Error(fmt::format("{}: it has no rule", name_));
+			throw Error("{}: it has no rule", name_);
 		return std::move(rules_);
 	}
 
@@ -49,22 +49,22 @@ private:
 		if (std::find(words.begin(), words.end(), word) == words.end()) {
 			if (filter::has_pair(value))
 				return take_pair(word, value);
-			throw Error(fmt::format("{}: {} is not a keyword of rules.{}", where(), readable(word),
-						suggestions(word, words)));
+			throw Error("{}: {} is not a keyword of rules.{}", where(), readable(word),
+				    suggestions(word, words));
 		}
 		if (value.empty())
-			throw Error(fmt::format("{}: nothing follows `{}:`", where(), word));
+			throw Error("{}: nothing follows `{}:`", where(), word);
 		if (word == "rule")
 			return begin(value);
 		if (rules_.empty())
-			throw Error(fmt::format("{}: `{}:` belongs below a `rule:`", where(), word));
+			throw Error("{}: `{}:` belongs below a `rule:`", where(), word);
 		add(word, value);
 	}
 
 	void begin(const std::string &name)
 	{
 		if (rules_.size() == max_rules)
-			throw Error(fmt::format("{}: more than {} rules are not supported", where(), max_rules));
+			throw Error("{}: more than {} rules are not supported", where(), max_rules);
 		rules_.push_back({name, where(), {}});
 	}
 
@@ -85,7 +85,7 @@ private:
 	void add(const std::string &word, const std::string &value)
 	{
 		if (!rules_.back().words.emplace(word, Word{value, where()}).second)
-			throw Error(fmt::format("{}: the rule has `{}:` twice", where(), word));
+			throw Error("{}: the rule has `{}:` twice", where(), word);
 	}
 
 	const std::string &name_;
@@ -104,8 +104,8 @@ std::vector<RuleText> load_rules(const std::string &name_or_file)
 {
 	const std::string path = file_or_share(name_or_file, "rules", "rules");
 	if (path.empty())
-		throw Error(fmt::format("there are no rules {}; name a file, or one of: {}", readable(name_or_file),
-					fmt::join(share_names("rules", "rules"), ", ")));
+		throw Error("there are no rules {}; name a file, or one of: {}", readable(name_or_file),
+			    fmt::join(share_names("rules", "rules"), ", "));
 	return parse_rules(read_text(path, KeyedLines::max_text_bytes + 1), name_or_file);
 }
 

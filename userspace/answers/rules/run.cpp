@@ -151,9 +151,8 @@ private:
 		add(tally.too_many, "not judged, as more was open than can be kept");
 		add(tally.open, "open at the end");
 		add(tally.cut, "cut off by losses, or by a limit of the rule");
-		add(tally.undecided,
-		    "not judged, as what the event does not say would follow from earlier events, which "
-		    "were lost or not recorded");
+		add(tally.undecided, "not judged, as what the event does not say would follow from earlier events, "
+				     "which were lost or not recorded");
 		add(tally.unknown, "not judged, as what came before is unknown");
 		return text;
 	}

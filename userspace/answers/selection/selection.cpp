@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
 #include "answers/report/table.h"
 #include "base/date_text.h"
 #include "base/error.h"
@@ -42,9 +40,8 @@ trace::TimeRange Selection::range(const trace::Trace &trace, const trace::TimeRa
 		const std::uint64_t ticks = time - std::min(time, trace.begin_time());
 		return report::duration_text(static_cast<double>(trace.description().clock.to_ns(ticks)));
 	};
-	throw Error(fmt::format("{} {} is outside of what was recorded, which is from {} to {}",
-				is_late ? "--from" : end_option, is_late ? from : to, since_begin(whole.from),
-				since_begin(whole.to)));
+	throw Error("{} {} is outside of what was recorded, which is from {} to {}", is_late ? "--from" : end_option,
+		    is_late ? from : to, since_begin(whole.from), since_begin(whole.to));
 }
 
 void tell_left_out(const filter::Filter &filter, const trace::Description &description, const std::string &of)
@@ -52,13 +49,13 @@ void tell_left_out(const filter::Filter &filter, const trace::Description &descr
 	const std::string text = filter::left_out_text(
 	    filter::left_out(filter, description, [&](const trace::EventClass &cls) { return filter.can_match(cls); }));
 	if (!text.empty())
-		print_note(fmt::format("monitor: {}: {}\n", of, printable(text)));
+		print_note("monitor: {}: {}\n", of, printable(text));
 }
 
 void tell_undecided(const filter::Filter &filter, const std::string &of)
 {
 	if (filter.undecided())
-		print_note(fmt::format("monitor: {}: {}\n", of, filter::undecided_sentence));
+		print_note("monitor: {}: {}\n", of, filter::undecided_sentence);
 }
 
 std::optional<filter::Filter> Selection::event_filter(const trace::Trace &trace) const
@@ -84,8 +81,8 @@ analyze::Scope Selection::scope(const trace::Trace &trace, const analyze::Record
 	const trace::TimeRange asked = scope.range;
 	scope.range = analyze::whole_periods(trace, info, asked);
 	if (scope.range.from < asked.from || scope.range.to > asked.to)
-		print_note(fmt::format("monitor: statistics are of whole periods: the time from {} to {} is shown\n",
-				       time_of_day(trace, scope.range.from), time_of_day(trace, scope.range.to + 1)));
+		print_note("monitor: statistics are of whole periods: the time from {} to {} is shown\n",
+			   time_of_day(trace, scope.range.from), time_of_day(trace, scope.range.to + 1));
 	if (!threads.is_all())
 		scope.threads = threads_of_fold(trace, info, threads);
 	scope.cgroups = cgroups_of_fold(trace, threads);

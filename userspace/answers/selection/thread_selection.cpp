@@ -108,8 +108,8 @@ std::vector<bool> selected(const trace::Trace &trace, const analyze::RecordingIn
 trace::SelectedThreads known_by_number(const trace::Trace &trace, const ThreadSelection &selection)
 {
 	if (selection.command || !selection.cgroups.empty())
-		throw Error("--command and --cgroup need one recording of monitor: these are several, or of another "
-			    "tracer");
+		throw Error(
+		    "--command and --cgroup need one recording of monitor: these are several, or of another tracer");
 	const statistics::ThreadFields fields(trace.description());
 	activities::ThreadTable processes;
 	trace::Threads threads(trace);

@@ -16,8 +16,6 @@
 #define NCURSES_WIDECHAR 1
 #include <ncurses.h>
 
-#include <fmt/format.h>
-
 #include "base/error.h"
 #include "base/escape.h"
 #include "base/signals.h"
@@ -75,9 +73,9 @@ public:
 		screen_ = ::newterm(nullptr, stdout, stdin);
 		if (!screen_) {
 			const char *type = std::getenv("TERM");
-			throw Error(fmt::format(
+			throw Error(
 			    "the terminal type TERM={} is not known here: set TERM to one that is, such as xterm; {}",
-			    printable(type ? type : ""), instead));
+			    printable(type ? type : ""), instead);
 		}
 		::cbreak();
 		::noecho();

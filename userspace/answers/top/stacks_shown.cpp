@@ -86,8 +86,8 @@ std::string stacks_note(const NamedWindow &window)
 		notes.push_back(fmt::format("some stacks of user {} end early: no room for what the programs map",
 					    fmt::join(window.users_without_room, ", ")));
 	if (window.opener_lost)
-		notes.push_back("stacks of what was started or loaded lately end early: the process that opens files "
-				"was ended");
+		notes.push_back(
+		    "stacks of what was started or loaded lately end early: the process that opens files was ended");
 	if (!window.missing.empty())
 		notes.push_back(fmt::format("{} file{} cannot be read, or changed: {}", window.missing.size(),
 					    window.missing.size() == 1 ? "" : "s", printable(window.missing.front())));

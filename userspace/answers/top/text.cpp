@@ -84,8 +84,8 @@ std::string refresh_text(const Refresh &refresh, const Status &status, std::size
 		return is_recorded && seconds > 0 ? short_count(static_cast<double>(count) / seconds) : "-";
 	};
 	std::string text =
-	    fmt::format("{}, {:.1f} s: CPUs {:.1f} % busy; a second: {} switches, {} calls, {} faults; "
-			"{} threads: {} run, {} wait for a CPU\n",
+	    fmt::format("{}, {:.1f} s: CPUs {:.1f} % busy; a second: {} switches, {} calls, {} faults; {} threads: {} "
+			"run, {} wait for a CPU\n",
 			time_text(refresh), seconds, all > 0 ? static_cast<double>(totals.usage.cpu()) / all * 100 : 0,
 			each(true, totals.switches), each(refresh.recorded.calls, totals.calls),
 			each(refresh.recorded.faults, totals.faults), totals.threads, totals.running, totals.ready);

@@ -38,7 +38,7 @@ Rehearsal::Rehearsal(const std::vector<NamedTrigger> &triggers, const trace::Tra
 			if (!triggers[i].second.empty())
 				prepare(to.inputs[1], triggers[i].second, triggers[i].second_key, doubts);
 		} catch (const Error &error) {
-			throw Error(fmt::format("trigger {}: {}", triggers[i].name, error.what()));
+			throw Error("trigger {}: {}", triggers[i].name, error.what());
 		}
 	}
 }

@@ -65,17 +65,15 @@ public:
 			    "a quoted text does not end: a \" or ' is missing, or the text that has one is not quoted");
 		const std::size_t arrow = outside.find("=>");
 		if (arrow == Outside::npos)
-			fail(fmt::format(
-			    "there is no => in '{}': write WHEN => DO, as in 'name == \"sys_enter\" and id == "
-			    "\"fsync\" => snapshot'",
-			    printable(trimmed(text_))));
+			fail(fmt::format("there is no => in '{}': write WHEN => DO, as in 'name == \"sys_enter\" and "
+					 "id == \"fsync\" => snapshot'",
+					 printable(trimmed(text_))));
 		std::string when = text_.substr(0, arrow);
 		if (const std::size_t colon = Outside(when).find(":"); colon != Outside::npos) {
 			made_.name = trimmed(when.substr(0, colon));
 			if (made_.name.size() > max_name || !is_name(made_.name, "-"))
 				fail(fmt::format(
-				    "'{}' is not a name: it begins with a letter and has letters, digits, _ and - "
-				    "only",
+				    "'{}' is not a name: it begins with a letter and has letters, digits, _ and - only",
 				    printable(made_.name)));
 			option_ = made_.title();
 			when = when.substr(colon + 1);
@@ -153,8 +151,8 @@ private:
 			made.number = signal_number(rest);
 		} else {
 			fail(fmt::format(
-			    "'{}' is not something to do; there is: snapshot [before T] [after T], mark TEXT, "
-			    "start, stop, sample, read, reset, stack, end, run 'CMD' [N per minute], signal SIG",
+			    "'{}' is not something to do; there is: snapshot [before T] [after T], mark TEXT, start, "
+			    "stop, sample, read, reset, stack, end, run 'CMD' [N per minute], signal SIG",
 			    printable(text)));
 		}
 		return made;
@@ -215,12 +213,12 @@ private:
 std::vector<NamedTrigger> parse_triggers(const std::vector<TriggerText> &untrusted_texts)
 {
 	if (untrusted_texts.size() > EDC_TRIGGERS)
-		throw Error(fmt::format("there can be {} triggers, not {}", EDC_TRIGGERS, untrusted_texts.size()));
+		throw Error("there can be {} triggers, not {}", EDC_TRIGGERS, untrusted_texts.size());
 	std::vector<NamedTrigger> triggers;
 	for (const TriggerText &text : untrusted_texts) {
 		NamedTrigger made = Parser(text, triggers.size() + 1).parse();
 		if (std::ranges::find(triggers, made.name, &NamedTrigger::name) != triggers.end())
-			throw Error(fmt::format("{}: another trigger has this name", made.title()));
+			throw Error("{}: another trigger has this name", made.title());
 		triggers.push_back(std::move(made));
 	}
 	return triggers;

@@ -64,8 +64,7 @@ Json Picture::table(std::uint64_t from_ticks, std::uint64_t to_ticks, const std:
 {
 	const bool is_of_states = by == "calls" || by == "sleeps";
 	if (!is_usage(by) && !is_of_states)
-		throw Error(fmt::format(
-		    "there is no table by {}: use process, thread, command, cgroup, cpu, calls or sleeps", by));
+		throw Error("there is no table by {}: use process, thread, command, cgroup, cpu, calls or sleeps", by);
 	if (const auto whole = whole_.find(by);
 	    whole != whole_.end() && from_ticks == 0 && to_ticks >= timeline_->ticks())
 		return whole->second;
@@ -167,7 +166,7 @@ Json Picture::lines(std::uint64_t from_ticks, std::uint64_t to_ticks, unsigned b
 	if (!info_.counters)
 		throw Error("this recording has no counters: record with -m, for example -m cpu,cache");
 	if (bins == 0 || bins > max_line_bins)
-		throw Error(fmt::format("lines have 1 to {} parts", max_line_bins));
+		throw Error("lines have 1 to {} parts", max_line_bins);
 	trace::Trace trace = open_again();
 	analyze::Scope scope;
 	scope.range = range_of(from_ticks, to_ticks);

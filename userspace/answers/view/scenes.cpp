@@ -4,8 +4,6 @@
 #include <chrono>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "answers/play/picture.h"
 #include "base/error.h"
 #include "scene_json.h"
@@ -31,7 +29,7 @@ Scenes::Scenes(Open open, std::optional<play::Layout> layout) : open_(std::move(
 Json Scenes::answer(std::uint64_t from_ticks, std::uint64_t to_ticks, unsigned steps, const IsOver &is_over)
 {
 	if (steps > max_steps)
-		throw Error(fmt::format("there are at most {} scenes in one answer", max_steps));
+		throw Error("there are at most {} scenes in one answer", max_steps);
 	if (steps == 0)
 		return Json::array();
 	std::unique_lock lock(lock_, std::defer_lock);

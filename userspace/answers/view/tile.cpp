@@ -6,8 +6,6 @@
 #include <bit>
 #include <charconv>
 
-#include <fmt/format.h>
-
 #include "base/error.h"
 
 namespace monitor::view {
@@ -169,7 +167,7 @@ std::string slices_tile(const Shown &shown, unsigned level, std::uint64_t from_b
 			std::string_view lanes, std::size_t max_bytes)
 {
 	if (level >= levels)
-		throw Error(fmt::format("this picture has levels 0 to {}", levels - 1));
+		throw Error("this picture has levels 0 to {}", levels - 1);
 	std::string tile;
 	for (const LaneName &name : lanes_of(shown, lanes)) {
 		if (name.kind == 'a') {

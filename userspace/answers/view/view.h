@@ -61,7 +61,7 @@ template <class Number> Number number_of(const HttpRequest &request, const std::
 	Number value{};
 	const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
 	if (error != std::errc() || end != text.data() + text.size())
-		throw Error(fmt::format("{} has to be a number", name));
+		throw Error("{} has to be a number", name);
 	return value;
 }
 
