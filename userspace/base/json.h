@@ -3,6 +3,7 @@
 // table is read, and wherever JSON is printed. For nlohmann::json and ordered_json, compiled once: json.cpp.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include <nlohmann/json.hpp>
@@ -14,5 +15,10 @@ template <class Json = nlohmann::json> Json parse_json(const std::string &text);
 
 // As text, on one line or indented. Control characters are escaped, what is not UTF-8 is replaced.
 template <class Json> std::string json_dump(const Json &json, int indent = -1);
+
+template <class Value> nlohmann::ordered_json or_null(const std::optional<Value> &value)
+{
+	return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
+}
 
 } // namespace monitor

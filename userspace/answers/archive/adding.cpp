@@ -2,11 +2,9 @@
 #include "adding.h"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
-#include <string_view>
 
 #include <dirent.h>
 #include <fcntl.h>

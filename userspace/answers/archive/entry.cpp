@@ -3,7 +3,6 @@
 
 #include <ctime>
 #include <string_view>
-#include <utility>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -23,11 +22,6 @@ namespace monitor::archive {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-template <class Value> Json json_of(const std::optional<Value> &value)
-{
-	return value ? Json(*value) : Json(nullptr);
-}
 
 // False: it is there, and something else.
 bool take(const Json &json, const char *key, std::string &text)
@@ -97,13 +91,13 @@ std::string to_json(const Entry &entry)
 		     {"kernel", entry.kernel},
 		     {"command", entry.command},
 		     {"complete", entry.complete},
-		     {"elapsed_ns", json_of(entry.elapsed_ns)},
-		     {"tokens", json_of(entry.tokens)},
-		     {"lost", json_of(entry.lost)},
-		     {"bytes", json_of(entry.bytes)},
+		     {"elapsed_ns", or_null(entry.elapsed_ns)},
+		     {"tokens", or_null(entry.tokens)},
+		     {"lost", or_null(entry.lost)},
+		     {"bytes", or_null(entry.bytes)},
 		     {"figures", Json::object()}};
 	for (const auto &[figure, value] : entry.figures)
-		json["figures"][figure] = json_of(value);
+		json["figures"][figure] = or_null(value);
 	return json_dump(json, 1) + "\n";
 }
 
@@ -139,7 +133,7 @@ void keep_figures(const std::string &folder, const std::map<std::string, std::op
 {
 	change_measurement(folder, [&](Json &json) {
 		for (const auto &[figure, value] : figures)
-			json["figures"][figure] = json_of(value);
+			json["figures"][figure] = or_null(value);
 	});
 }
 

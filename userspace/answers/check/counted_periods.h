@@ -4,8 +4,6 @@
 // that the recorder made itself. Part of statistics.cpp.
 #pragma once
 
-#include <vector>
-
 #include "check.h"
 
 namespace monitor::check {

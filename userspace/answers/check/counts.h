@@ -2,8 +2,6 @@
 // What `record --count` counted and --time timed in the kernel, against the tokens of the same recording.
 #pragma once
 
-#include <vector>
-
 #include "check.h"
 #include "reading/analyze/recording_info.h"
 #include "reading/events/trace.h"

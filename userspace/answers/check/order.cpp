@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "answers/report/table.h"
-#include "base/error.h"
 #include "base/escape.h"
 #include "reading/events/event_order.h"
 #include "reading/events/merge.h"

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "answers/collection/messages.h"
 #include "check.h"

@@ -2,8 +2,6 @@
 // What `monitor check` says of record --states: the recorder's run lengths beside those that the tokens have.
 #pragma once
 
-#include <vector>
-
 #include "check.h"
 #include "reading/analyze/recording_info.h"
 #include "reading/events/trace.h"

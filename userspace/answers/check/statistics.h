@@ -3,8 +3,6 @@
 // kernel counted. In place of check.cpp's other statements, which are of events.
 #pragma once
 
-#include <vector>
-
 #include "check.h"
 
 namespace monitor::check {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "check.h"
 #include "reading/analyze/recording_info.h"

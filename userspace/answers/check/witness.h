@@ -4,8 +4,6 @@
 // direct TSC reads around each. Part of check.cpp.
 #pragma once
 
-#include <vector>
-
 #include "check.h"
 
 namespace monitor::check {

@@ -15,7 +15,6 @@
 #include "convert.h"
 #include "reading/ctf/metadata.h"
 #include "reading/ctf/tsdl.h"
-#include "reading/events/trace.h"
 
 namespace monitor::collection {
 namespace {

@@ -10,7 +10,6 @@
 // none.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <set>

@@ -24,11 +24,6 @@ Cell cell(const std::optional<double> &value)
 	return value ? Cell(*value) : Cell();
 }
 
-Json json_of(const std::optional<double> &value)
-{
-	return value ? Json(*value) : Json();
-}
-
 std::string p_text(const std::optional<double> &p)
 {
 	constexpr double min_shown = 0.0005;
@@ -254,17 +249,17 @@ const char *title_of(const Ranking &ranking, Ours ours)
 
 Json change_json(const Change &change)
 {
-	return {{"before_ns", json_of(change.before)},
-		{"after_ns", json_of(change.after)},
-		{"difference_ns", json_of(change.difference())},
-		{"ratio", json_of(change.ratio())}};
+	return {{"before_ns", or_null(change.before)},
+		{"after_ns", or_null(change.after)},
+		{"difference_ns", or_null(change.difference())},
+		{"ratio", or_null(change.ratio())}};
 }
 
 Json values_json(const std::vector<std::optional<double>> &values)
 {
 	Json all = Json::array();
 	for (const std::optional<double> &value : values)
-		all.push_back(json_of(value));
+		all.push_back(or_null(value));
 	return all;
 }
 
@@ -277,11 +272,11 @@ Json row_json(const Row &row)
 		     {"what", row.key.what()},
 		     {"leads", row.leads}};
 	json.update(change_json(row.time_ns));
-	json.update(Json{{"share_percent", json_of(row.share)},
-			 {"before_count", json_of(row.count.before)},
-			 {"after_count", json_of(row.count.after)},
-			 {"p", json_of(row.p)},
-			 {"corrected_p", json_of(row.corrected_p)},
+	json.update(Json{{"share_percent", or_null(row.share)},
+			 {"before_count", or_null(row.count.before)},
+			 {"after_count", or_null(row.count.after)},
+			 {"p", or_null(row.p)},
+			 {"corrected_p", or_null(row.corrected_p)},
 			 {"significant", row.is_tested ? Json(row.is_significant()) : Json()},
 			 {"before_each_ns", values_json(row.before_ns)},
 			 {"after_each_ns", values_json(row.after_ns)}});
@@ -354,7 +349,7 @@ std::string comparison_json(const Printed &printed, std::size_t max_rows)
 	    {"before", side_json(printed.before)}, {"after", side_json(printed.after)}, {"notes", printed.notes}};
 	for (const Total &total : totals_of(comparison)) {
 		Json &made = json["totals"][total.key] = change_json(*total.change);
-		made["p"] = json_of(total.p);
+		made["p"] = or_null(total.p);
 		made["significant"] = total.p ? Json(is_significant(total.p)) : Json();
 	}
 	Json &rows = json["rows"] = Json::array();

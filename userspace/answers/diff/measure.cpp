@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "base/build_suffixes.h"
-#include "base/error.h"
 #include "call_times.h"
 #include "reading/activities/totals.h"
 #include "reading/activities/tracker.h"

@@ -10,35 +10,47 @@ namespace {
 
 constexpr const char *woken_by_own = ", woken by its own";
 
-bool was_recorded(const Measured &in, Item item)
+constexpr auto always = [](const Measured &) { return true; };
+constexpr auto had_brackets = [](const Measured &in) { return in.recorded.calls && in.recorded.faults; };
+constexpr auto had_interrupts = [](const Measured &in) { return in.recorded.interrupts; };
+constexpr auto had_softirqs = [](const Measured &in) { return in.recorded.softirqs; };
+constexpr auto had_calls = [](const Measured &in) { return in.recorded.calls; };
+constexpr auto had_wakings = [](const Measured &in) { return in.recorded.wakings; };
+constexpr auto had_activities = [](const Measured &in) { return in.has_activities; };
+constexpr auto had_samples = [](const Measured &in) { return in.has_samples; };
+constexpr auto had_sleep_stacks = [](const Measured &in) { return in.has_sleep_stacks; };
+
+struct ItemKind {
+	Kind kind;
+	const char *what; // nullptr: its name says it
+	bool (*was_recorded)(const Measured &);
+};
+// In the order of Item.
+constexpr ItemKind items[] = {
+    {Kind::cpu, "user", had_brackets},
+    {Kind::cpu, "kernel", had_brackets},
+    {Kind::cpu, "page faults", had_brackets},
+    {Kind::cpu, "interrupts", had_interrupts},
+    {Kind::cpu, "softirqs", had_softirqs},
+    {Kind::cpu, "unattributed", always},
+    {Kind::cpu, "unknown", always},
+    {Kind::cpu, "all modes", always},
+    {Kind::calls, nullptr, had_calls},
+    {Kind::waits, "for a CPU", had_wakings},
+    {Kind::waits, "asleep", had_wakings},
+    {Kind::waits, "asleep", had_wakings},
+    {Kind::waits, "before it was started", had_wakings},
+    {Kind::activities, nullptr, had_activities},
+    {Kind::functions, nullptr, had_samples},
+    {Kind::stacks, nullptr, had_samples},
+    {Kind::sleeps, nullptr, had_sleep_stacks},
+    {Kind::sleeps, nullptr, had_sleep_stacks},
+};
+static_assert(std::size(items) == static_cast<std::size_t>(Item::sleep_stack_for_own) + 1);
+
+const ItemKind &kind_in_full(Item item)
 {
-	switch (item) {
-	case Item::user:
-	case Item::kernel:
-	case Item::faults:
-		return in.recorded.calls && in.recorded.faults;
-	case Item::irq:
-		return in.recorded.interrupts;
-	case Item::softirq:
-		return in.recorded.softirqs;
-	case Item::in_call:
-		return in.recorded.calls;
-	case Item::ready:
-	case Item::asleep:
-	case Item::asleep_for_own:
-	case Item::before_start:
-		return in.recorded.wakings;
-	case Item::activity:
-		return in.has_activities;
-	case Item::function:
-	case Item::stack:
-		return in.has_samples;
-	case Item::sleep_stack:
-	case Item::sleep_stack_for_own:
-		return in.has_sleep_stacks;
-	default:
-		return true;
-	}
+	return items[static_cast<std::size_t>(item)];
 }
 
 } // namespace
@@ -51,26 +63,7 @@ const char *name_of(Kind kind)
 
 Kind kind_of(Item item)
 {
-	switch (item) {
-	case Item::in_call:
-		return Kind::calls;
-	case Item::ready:
-	case Item::asleep:
-	case Item::asleep_for_own:
-	case Item::before_start:
-		return Kind::waits;
-	case Item::activity:
-		return Kind::activities;
-	case Item::function:
-		return Kind::functions;
-	case Item::stack:
-		return Kind::stacks;
-	case Item::sleep_stack:
-	case Item::sleep_stack_for_own:
-		return Kind::sleeps;
-	default:
-		return Kind::cpu;
-	}
+	return kind_in_full(item).kind;
 }
 
 bool is_counted(Item item)
@@ -81,36 +74,10 @@ bool is_counted(Item item)
 
 std::string RowKey::what() const
 {
-	switch (item) {
-	case Item::user:
-		return "user";
-	case Item::kernel:
-		return "kernel";
-	case Item::faults:
-		return "page faults";
-	case Item::irq:
-		return "interrupts";
-	case Item::softirq:
-		return "softirqs";
-	case Item::unattributed:
-		return "unattributed";
-	case Item::unknown:
-		return "unknown";
-	case Item::cpu_time:
-		return "all modes";
-	case Item::ready:
-		return "for a CPU";
-	case Item::asleep:
-		return name.empty() ? "asleep" : "in " + name;
-	case Item::before_start:
-		return "before it was started";
-	case Item::asleep_for_own:
-		return (name.empty() ? "asleep" : "in " + name) + woken_by_own;
-	case Item::sleep_stack_for_own:
-		return shown_name() + woken_by_own;
-	default:
-		return shown_name();
-	}
+	const bool is_in_call = (item == Item::asleep || item == Item::asleep_for_own) && !name.empty();
+	const char *const fixed = kind_in_full(item).what;
+	const std::string text = is_in_call ? "in " + name : fixed ? fixed : shown_name();
+	return item == Item::asleep_for_own || item == Item::sleep_stack_for_own ? text + woken_by_own : text;
 }
 
 // The innermost of the program's, and the kernel's last, which says what it waits for: the way there is the call's.
@@ -143,7 +110,7 @@ const Amount *Measured::find(const RowKey &key) const
 	static const Amount no_time, no_times{0, 0, false};
 	if (const auto found = rows.find(key); found != rows.end())
 		return &found->second;
-	if (!is_whole || !was_recorded(*this, key.item) || hidden_commands.contains(key.command))
+	if (!is_whole || !kind_in_full(key.item).was_recorded(*this) || hidden_commands.contains(key.command))
 		return nullptr;
 	return is_counted(key.item) ? &no_times : &no_time;
 }

@@ -2,7 +2,6 @@
 #include "stack_rows.h"
 
 #include <span>
-#include <utility>
 
 #include "answers/report/profile.h"
 #include "base/build_suffixes.h"

@@ -5,7 +5,6 @@
 #include <cstdint>
 
 #include "kernel_feed.h"
-#include "reading/analyze/recording_info.h"
 #include "reading/events/gap.h"
 
 namespace monitor::exporting {

@@ -2,7 +2,6 @@
 #include "lttng_events.h"
 
 #include <algorithm>
-#include <initializer_list>
 
 namespace monitor::exporting::lttng {
 namespace {

@@ -7,7 +7,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <tuple>
 
 #include "answers/report/table.h"
 #include "reading/activities/totals.h"

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <utility>
 
 #include "recording/card/classes.h"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "live_states.h"
 
-#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>

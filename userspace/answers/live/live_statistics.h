@@ -11,11 +11,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <unordered_set>
-#include <vector>
 
 #include "live_fold.h"
 #include "period_sums.h"

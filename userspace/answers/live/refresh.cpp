@@ -2,7 +2,6 @@
 #include "refresh.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "answers/report/measurements_table.h"
 #include "base/own_cpu_time.h"

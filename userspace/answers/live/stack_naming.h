@@ -5,7 +5,6 @@
 // What was found is kept, up to a bound, and so is what processes have mapped: those that have ended are forgotten.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "tables.h"
 
-#include <algorithm>
 #include <bit>
 
 #include "base/error.h"

@@ -6,7 +6,6 @@
 // The caller's order is that of the text: a family, then its series, as both formats demand it.
 #pragma once
 
-#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -10,7 +10,6 @@
 #include <map>
 #include <string>
 #include <unordered_map>
-#include <utility>
 
 #include "answers/live/live_fold.h"
 #include "figures.h"

@@ -2,7 +2,6 @@
 // A layout with the state of its threads: boxes, and arrows along which messages move. Arrows between neighbours are
 // drawn; the others are listed below the boxes, and what has no space is counted.
 #include <algorithm>
-#include <string_view>
 
 #include <fmt/format.h>
 

@@ -8,7 +8,6 @@
 
 #include <cstddef>
 #include <string>
-#include <vector>
 
 #include "answers/report/bins.h"
 #include "answers/report/table.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "scale.h"
 
-#include <algorithm>
 #include <cmath>
 #include <utility>
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "folded.h"
 
-#include <algorithm>
-
 #include "module.h"
 #include "reading/analyze/measure.h"
 #include "reading/analyze/recorded.h"

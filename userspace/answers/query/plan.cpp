@@ -2,7 +2,6 @@
 #include "plan.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 #include "times.h"

@@ -7,7 +7,6 @@
 // filter.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 

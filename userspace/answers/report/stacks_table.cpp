@@ -2,7 +2,6 @@
 #include "stacks_table.h"
 
 #include <algorithm>
-#include <utility>
 
 #include <fmt/format.h>
 

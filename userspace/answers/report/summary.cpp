@@ -15,11 +15,6 @@
 namespace monitor::report {
 namespace {
 
-nlohmann::ordered_json or_null(const auto &value)
-{
-	return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
-}
-
 std::string share_text(const std::optional<double> &cpu_ns, double wall_ns)
 {
 	return cpu_ns && wall_ns > 0

@@ -124,26 +124,23 @@ std::string triggers_notes(const analyze::RecordingInfo &info)
 std::string triggers_json(const analyze::RecordingInfo &info)
 {
 	auto all = nlohmann::ordered_json::array();
-	const auto number = [](const std::optional<std::uint64_t> &value) {
-		return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
-	};
 	for (const analyze::TriggerInfo &trigger : info.triggers)
 		all.push_back({{"name", trigger.name},
 			       {"when", trigger.when},
 			       {"do", trigger.what},
-			       {"fired", number(trigger.fired)},
-			       {"told", number(trigger.told)},
-			       {"reaction_median_ns", number(trigger.reaction_median_ns)},
-			       {"reaction_p99_ns", number(trigger.reaction_p99_ns)},
-			       {"reaction_max_ns", number(trigger.reaction_max_ns)},
-			       {"samples", number(trigger.samples)},
-			       {"samples_left_out", number(trigger.samples_left_out)},
-			       {"runs", number(trigger.runs)},
-			       {"runs_failed", number(trigger.runs_failed)},
-			       {"runs_running", number(trigger.running)},
-			       {"runs_left_out", number(trigger.runs_left_out)},
-			       {"signals", number(trigger.signals)},
-			       {"signals_refused", number(trigger.signals_refused)}});
+			       {"fired", or_null(trigger.fired)},
+			       {"told", or_null(trigger.told)},
+			       {"reaction_median_ns", or_null(trigger.reaction_median_ns)},
+			       {"reaction_p99_ns", or_null(trigger.reaction_p99_ns)},
+			       {"reaction_max_ns", or_null(trigger.reaction_max_ns)},
+			       {"samples", or_null(trigger.samples)},
+			       {"samples_left_out", or_null(trigger.samples_left_out)},
+			       {"runs", or_null(trigger.runs)},
+			       {"runs_failed", or_null(trigger.runs_failed)},
+			       {"runs_running", or_null(trigger.running)},
+			       {"runs_left_out", or_null(trigger.runs_left_out)},
+			       {"signals", or_null(trigger.signals)},
+			       {"signals_refused", or_null(trigger.signals_refused)}});
 	return json_dump(all);
 }
 

@@ -9,8 +9,6 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "base/json.h"
-
 namespace monitor::report {
 namespace {
 

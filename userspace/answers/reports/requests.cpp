@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Which host made a request slow.
-#include <algorithm>
 #include <optional>
 
 #include "answers/requests/answer.h"

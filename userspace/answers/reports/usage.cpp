@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "answers/report/measurements_table.h"
 #include "answers/report/summary.h"
 #include "answers/report/virtual_table.h"
 #include "base/error.h"

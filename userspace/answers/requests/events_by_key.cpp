@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "events_by_key.h"
 
-#include <algorithm>
 #include <optional>
 
 #include "base/error.h"

@@ -2,7 +2,6 @@
 #include "host_times.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <optional>
 #include <utility>

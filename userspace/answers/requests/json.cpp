@@ -9,15 +9,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json number(const std::optional<std::uint64_t> &value)
-{
-	return value ? Json(*value) : Json(nullptr);
-}
-
 void add_time(Json &json, const Elapsed &time)
 {
 	json["time_ns"] = time.is_known() ? Json(time.ns) : Json(nullptr);
-	json["bound_ns"] = number(time.bound_ns);
+	json["bound_ns"] = or_null(time.bound_ns);
 	json["exact"] = time.is_exact;
 }
 
@@ -91,7 +86,7 @@ Json summary_json(const Answer &answer)
 		{"crowded_keys", out.crowded_keys},
 		{"crowded_key_events", out.crowded_events},
 		{"steps_left_out", answer.steps_left_out},
-		{"lost", number(out.losses.total_lost())}};
+		{"lost", or_null(out.losses.total_lost())}};
 }
 
 } // namespace

@@ -6,8 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "base/escape.h"
-
 namespace monitor::requests {
 namespace {
 

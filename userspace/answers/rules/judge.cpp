@@ -2,7 +2,6 @@
 #include "judge.h"
 
 #include <algorithm>
-#include <utility>
 
 #include <fmt/format.h>
 

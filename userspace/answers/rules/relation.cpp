@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "relation.h"
 
-#include <algorithm>
 #include <charconv>
 #include <string_view>
 #include <utility>

@@ -6,7 +6,6 @@
 // Invariant: a missing value is not compared with anything: holds() is then empty.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>

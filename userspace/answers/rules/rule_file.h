@@ -12,7 +12,6 @@
 // cannot be parsed is an Error with its number.
 #pragma once
 
-#include <cstddef>
 #include <map>
 #include <string>
 #include <vector>

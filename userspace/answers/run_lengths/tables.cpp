@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "base/escape.h"
 #include "base/seconds_text.h"
 
 namespace monitor::run_lengths {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <string_view>
 
 #include "answers/statistics/survey.h"
 #include "base/error.h"

@@ -8,13 +8,11 @@
 // Invariant: every event, and the start of every gap, is in exactly one partition.
 #pragma once
 
-#include <algorithm>
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
 #include <map>
 #include <mutex>
-#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>

@@ -3,7 +3,6 @@
 #include "screen.h"
 
 #include <algorithm>
-#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <optional>

@@ -2,7 +2,6 @@
 // What `monitor top` draws (top.h).
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include <fmt/format.h>
 

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "base/escape.h"
-#include "columns.h"
 
 namespace monitor::top {
 namespace {

@@ -114,7 +114,6 @@ std::string refresh_json(const Refresh &refresh, const Status &status, const Row
 {
 	const report::Table rows = filter ? filter->rows(refresh) : refresh.rows;
 	const MachineTotals &totals = refresh.totals;
-	const auto known = [](const std::optional<double> &value) { return value ? Json(*value) : Json(nullptr); };
 	const Json line = {{"number", refresh.number},
 			   {"begin_ns", refresh.begin_ns},
 			   {"end_ns", refresh.end_ns},
@@ -145,8 +144,8 @@ std::string refresh_json(const Refresh &refresh, const Status &status, const Row
 			   {"other_recorders", refresh.other_recorders},
 			   {"cost",
 			    {{"recorder_ns", refresh.recorder_ns},
-			     {"probes_ns_low", known(refresh.probes.low_ns)},
-			     {"probes_ns_high", known(refresh.probes.high_ns)}}}};
+			     {"probes_ns_low", or_null(refresh.probes.low_ns)},
+			     {"probes_ns_high", or_null(refresh.probes.high_ns)}}}};
 	return json_dump(line);
 }
 

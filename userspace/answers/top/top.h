@@ -3,14 +3,12 @@
 // answers/terminal/screen.h, which passes keys on; tests press keys themselves.
 #pragma once
 
-#include <atomic>
 #include <deque>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "answers/live/refresh.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "rehearsal.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "monitor/card.h"

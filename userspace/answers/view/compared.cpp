@@ -5,7 +5,6 @@
 
 #include "answers/diff/recordings.h"
 #include "base/error.h"
-#include "base/json.h"
 
 namespace monitor::view {
 namespace {

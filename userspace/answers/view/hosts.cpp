@@ -35,11 +35,6 @@ trace::ClockBoundNs bound_within(const trace::ClockMap &clock, std::uint64_t fro
 	return bound;
 }
 
-Json json_of(trace::ClockBoundNs bound)
-{
-	return bound ? Json(*bound) : Json();
-}
-
 // The first ticks of the picture at or after this time; its end if there are none.
 std::uint64_t first_at(const trace::ClockMap &clock, const Timeline &timeline, std::uint64_t ns)
 {
@@ -159,7 +154,7 @@ std::string Hosts::common(const trace::ClockMap &clock, const Picture &picture, 
 	const std::uint64_t from = time("from"), to = time("to");
 	return json_dump(Json{{"from_ns", from - begin_ns_},
 			      {"to_ns", to - begin_ns_},
-			      {"bound_ns", json_of(bound_within(clock, from, to))}});
+			      {"bound_ns", or_null(bound_within(clock, from, to))}});
 }
 
 std::string Hosts::ticks(const trace::ClockMap &clock, const Picture &picture, const HttpRequest &request) const
@@ -168,7 +163,7 @@ std::string Hosts::ticks(const trace::ClockMap &clock, const Picture &picture, c
 			    to = begin_ns_ + number_of<std::uint64_t>(request, "to_ns");
 	return json_dump(Json{{"from", first_at(clock, picture.timeline(), from)},
 			      {"to", first_at(clock, picture.timeline(), to)},
-			      {"bound_ns", json_of(bound_within(clock, from, to))}});
+			      {"bound_ns", or_null(bound_within(clock, from, to))}});
 }
 
 std::shared_ptr<const trace::ClockMap> clock_of(const std::map<std::string, trace::PartClock> &clocks,

@@ -2,7 +2,6 @@
 // Numbers, texts and arrays in the bytes of a kept picture (picture_cache.h), in this machine's own byte order.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string>

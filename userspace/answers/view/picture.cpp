@@ -2,14 +2,10 @@
 #include "picture.h"
 
 #include <algorithm>
-#include <chrono>
-
-#include <fmt/format.h>
 
 #include "answers/report/named_stacks.h"
 #include "answers/report/summary.h"
 #include "answers/selection/thread_selection.h"
-#include "base/error.h"
 #include "base/json.h"
 #include "picture_cache.h"
 #include "reading/analyze/clock_bound.h"

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "timeline.h"
 
-#include <algorithm>
 #include <bit>
 #include <numeric>
 #include <tuple>
-#include <utility>
 
 #include "groups.h"
 #include "kept_bytes.h"

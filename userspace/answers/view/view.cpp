@@ -2,16 +2,13 @@
 #include "view.h"
 
 #include <algorithm>
-#include <map>
 #include <numeric>
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <zlib.h>
 
 #include "answers/report/flame_graph.h"
 #include "base/encoding.h"
-#include "base/error.h"
 #include "base/json.h"
 #include "page_files.h"
 #include "tile.h"
