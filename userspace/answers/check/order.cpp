@@ -24,17 +24,14 @@ Neighbours count_neighbours(trace::Trace &trace)
 	const EventOrder order(trace);
 	Neighbours found;
 	std::optional<EventOrder::Instant> before;
-	trace::merge(
-	    trace, {},
-	    [&](const trace::Event &event) {
-		    const EventOrder::Instant now{event.stream->machine, event.time};
-		    if (before && before->machine != now.machine) {
-			    ++found.pairs;
-			    found.unknown += !order.is_before(*before, now);
-		    }
-		    before = now;
-	    },
-	    [](const trace::StreamInfo &, std::uint64_t, std::uint64_t, std::uint64_t) {});
+	trace::merge(trace, {}, [&](const trace::Event &event) {
+		const EventOrder::Instant now{event.stream->machine, event.time};
+		if (before && before->machine != now.machine) {
+			++found.pairs;
+			found.unknown += !order.is_before(*before, now);
+		}
+		before = now;
+	});
 	return found;
 }
 

@@ -16,33 +16,20 @@ constexpr int only_ask = -1, all_at_once = 1;
 
 const char *const signs[] = {"=", "<", "<=", ">", ">=", " IN ", " GLOB ", " LIKE "};
 
+constexpr std::pair<unsigned char, Op> ops[] = {
+    {SQLITE_INDEX_CONSTRAINT_EQ, Op::equal},         {SQLITE_INDEX_CONSTRAINT_LT, Op::less},
+    {SQLITE_INDEX_CONSTRAINT_LE, Op::less_equal},    {SQLITE_INDEX_CONSTRAINT_GT, Op::greater},
+    {SQLITE_INDEX_CONSTRAINT_GE, Op::greater_equal}, {SQLITE_INDEX_CONSTRAINT_GLOB, Op::glob},
+    {SQLITE_INDEX_CONSTRAINT_LIKE, Op::like}};
+
 bool op_of(unsigned char constraint, Op &op)
 {
-	switch (constraint) {
-	case SQLITE_INDEX_CONSTRAINT_EQ:
-		op = Op::equal;
-		return true;
-	case SQLITE_INDEX_CONSTRAINT_LT:
-		op = Op::less;
-		return true;
-	case SQLITE_INDEX_CONSTRAINT_LE:
-		op = Op::less_equal;
-		return true;
-	case SQLITE_INDEX_CONSTRAINT_GT:
-		op = Op::greater;
-		return true;
-	case SQLITE_INDEX_CONSTRAINT_GE:
-		op = Op::greater_equal;
-		return true;
-	case SQLITE_INDEX_CONSTRAINT_GLOB:
-		op = Op::glob;
-		return true;
-	case SQLITE_INDEX_CONSTRAINT_LIKE:
-		op = Op::like;
-		return true;
-	default:
-		return false;
-	}
+	for (const auto &[of_sqlite, ours] : ops)
+		if (of_sqlite == constraint) {
+			op = ours;
+			return true;
+		}
+	return false;
 }
 
 // Whether events can be checked against the constraint before they become rows.

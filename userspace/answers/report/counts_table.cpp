@@ -37,17 +37,14 @@ public:
 		std::vector<trace::FieldRef> fields;
 		for (const std::string &total : totals)
 			fields.emplace_back(*classes[0], total);
-		trace::merge(
-		    trace, {},
-		    [&](const trace::Event &event) {
-			    if (event.cls != classes[0])
-				    return;
-			    Totals &found = by_time_[event.time][of_number.get(event)];
-			    for (const trace::FieldRef &field : fields)
-				    found.push_back(field.get(event));
-			    found.resize(fields.size());
-		    },
-		    [](const trace::StreamInfo &, std::uint64_t, std::uint64_t, std::uint64_t) {});
+		trace::merge(trace, {}, [&](const trace::Event &event) {
+			if (event.cls != classes[0])
+				return;
+			Totals &found = by_time_[event.time][of_number.get(event)];
+			for (const trace::FieldRef &field : fields)
+				found.push_back(field.get(event));
+			found.resize(fields.size());
+		});
 	}
 
 	const std::map<std::uint64_t, std::map<std::uint64_t, Totals>> &by_time() const { return by_time_; }

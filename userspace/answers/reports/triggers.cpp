@@ -61,9 +61,7 @@ public:
 	explicit ProgramCauses(trace::Trace &trace)
 	{
 		trigger::RecordedFirings recorded(trace);
-		trace::merge(
-		    trace, {0, trace.end_time()}, [&](const trace::Event &event) { recorded.event(event); },
-		    [](const trace::StreamInfo &, std::uint64_t, std::uint64_t, std::uint64_t) {});
+		trace::merge(trace, {0, trace.end_time()}, [&](const trace::Event &event) { recorded.event(event); });
 		for (const trigger::Fired &fired : recorded.firings())
 			if (fired.cause && fired.noticed != fired.time)
 				causes_[{fired.time, fired.cause, fired.tid}];

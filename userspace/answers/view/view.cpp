@@ -201,49 +201,40 @@ IsOver Wanted::next(const HttpRequest &request)
 
 HttpResponse answer(const Picture &picture, Wanted &wanted, const HttpRequest &request)
 {
+	const auto number = [&](const char *name) { return number_of<std::uint64_t>(request, name); };
+	const auto small = [&](const char *name) { return number_of<unsigned>(request, name); };
+	const auto json = [](const auto &make) {
+		return answered("application/json", [&] { return json_dump(make()); });
+	};
 	if (request.path == "/slices")
 		return answered("application/octet-stream", [&] {
-			return picture.slices(
-			    number_of<unsigned>(request, "level"), number_of<std::uint64_t>(request, "from"),
-			    number_of<std::uint64_t>(request, "to"), text_of(request, "lanes"), wanted.until_stop());
+			return picture.slices(small("level"), number("from"), number("to"), text_of(request, "lanes"),
+					      wanted.until_stop());
 		});
 	if (request.path == "/modes")
 		return modes_answer(picture.timeline(), request);
 	if (request.path == "/table")
-		return answered("application/json", [&] {
-			return json_dump(picture.table(number_of<std::uint64_t>(request, "from"),
-						       number_of<std::uint64_t>(request, "to"), text_of(request, "by"),
-						       wanted.next(request)));
+		return json([&] {
+			return picture.table(number("from"), number("to"), text_of(request, "by"),
+					     wanted.next(request));
 		});
 	if (request.path == "/cases")
-		return answered("application/json", [&] {
-			return json_dump(picture.cases(number_of<std::uint64_t>(request, "from"),
-						       number_of<std::uint64_t>(request, "to"), cases_of(request),
-						       wanted.next(request)));
+		return json([&] {
+			return picture.cases(number("from"), number("to"), cases_of(request), wanted.next(request));
 		});
 	if (request.path == "/flame")
-		return answered("text/html; charset=utf-8", [&] {
-			return picture.flame_page(number_of<std::uint64_t>(request, "from"),
-						  number_of<std::uint64_t>(request, "to"), wanted.next(request));
-		});
+		return answered("text/html; charset=utf-8",
+				[&] { return picture.flame_page(number("from"), number("to"), wanted.next(request)); });
 	if (request.path == "/lines")
-		return answered("application/json", [&] {
-			return json_dump(picture.lines(number_of<std::uint64_t>(request, "from"),
-						       number_of<std::uint64_t>(request, "to"),
-						       number_of<unsigned>(request, "bins"), wanted.next(request)));
-		});
+		return json(
+		    [&] { return picture.lines(number("from"), number("to"), small("bins"), wanted.next(request)); });
 	if (request.path == "/story")
-		return answered("application/json", [&] {
-			return json_dump(picture.story(
-			    number_of<std::uint64_t>(request, "from"), number_of<std::uint64_t>(request, "to"),
-			    number_of<std::size_t>(request, "thread"), wanted.next(request)));
+		return json([&] {
+			return picture.story(number("from"), number("to"), number("thread"), wanted.next(request));
 		});
 	if (request.path == "/scenes")
-		return answered("application/json", [&] {
-			return json_dump(picture.scenes(number_of<std::uint64_t>(request, "from"),
-							number_of<std::uint64_t>(request, "to"),
-							number_of<unsigned>(request, "steps"), wanted.next(request)));
-		});
+		return json(
+		    [&] { return picture.scenes(number("from"), number("to"), small("steps"), wanted.next(request)); });
 	if (request.path == "/about")
 		return answered("application/json", [&] { return json_dump(picture.about()); });
 	return page_file(request.path);
