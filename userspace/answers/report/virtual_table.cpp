@@ -40,14 +40,14 @@ std::string range_text(double low_ns, double high_ns)
 
 nlohmann::ordered_json time_json(const VirtualTime &time)
 {
-	const auto or_null = [](const std::optional<double> &ns) {
+	const auto whole = [](const std::optional<double> &ns) {
 		return ns ? nlohmann::ordered_json(static_cast<std::uint64_t>(*ns + 0.5))
 			  : nlohmann::ordered_json(nullptr);
 	};
-	return {{"measured_ns", or_null(time.measured)},
-		{"virtual_ns", or_null(time.value)},
-		{"low_ns", or_null(time.low)},
-		{"high_ns", or_null(time.high)}};
+	return {{"measured_ns", whole(time.measured)},
+		{"virtual_ns", whole(time.value)},
+		{"low_ns", whole(time.low)},
+		{"high_ns", whole(time.high)}};
 }
 
 } // namespace
