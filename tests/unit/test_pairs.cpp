@@ -122,7 +122,7 @@ Expected paired(const std::vector<Step> &steps, bool nested, std::uint64_t withi
 				if (step.time - times.back() <= within)
 					expected.durations[step.key].push_back(step.time - times.back());
 				else
-					++expected.unpaired.ends;
+					++expected.unpaired.late;
 				times.pop_back();
 			}
 		}
@@ -145,6 +145,7 @@ void compare(const Pairs &pairs, const Expected &expected)
 {
 	const auto unpaired = pairs.unpaired();
 	CHECK(unpaired.ends == expected.unpaired.ends);
+	CHECK(unpaired.late == expected.unpaired.late);
 	CHECK(unpaired.open == expected.unpaired.open);
 	CHECK(unpaired.restarted == expected.unpaired.restarted);
 	CHECK(unpaired.cut == expected.unpaired.cut);
@@ -184,7 +185,7 @@ TEST_CASE("activities: as a pairing that keeps everything, at once and in partit
 	}
 }
 
-TEST_CASE("activities: an end that is too late is one without a start")
+TEST_CASE("activities: what ends after the limit is a number of its own")
 {
 	std::mt19937_64 random(5);
 	for (int i = 0; i < 100; ++i) {

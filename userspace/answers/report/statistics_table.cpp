@@ -300,6 +300,7 @@ std::string unpaired_text(const activities::Pairs &pairs)
 			text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count_text(count), what);
 	};
 	add(unpaired.ends, "ends without a start");
+	add(unpaired.late, "ended after the limit");
 	add(unpaired.open, "still open at the end");
 	add(unpaired.restarted, "started again before they ended");
 	add(unpaired.cut, "cut off by losses");
@@ -313,6 +314,7 @@ std::string unpaired_json(const activities::Pairs &pairs)
 {
 	const auto unpaired = pairs.unpaired();
 	return json_dump(nlohmann::ordered_json{{"ends", unpaired.ends},
+						{"late", unpaired.late},
 						{"open", unpaired.open},
 						{"restarted", unpaired.restarted},
 						{"cut", unpaired.cut},

@@ -96,7 +96,7 @@ bool Pairs::close(OfKey &of_key, const Boundary &end)
 	const Boundary start = std::move(of_key.open.back());
 	of_key.open.pop_back();
 	const bool is_late = definition_->within && end.time - start.time > definition_->within;
-	unpaired_.ends += is_late && end.is_selected;
+	unpaired_.late += is_late && end.is_selected;
 	if (!end.is_selected || is_late)
 		return true;
 	Row *const row = rows_.find(start.row + end.row, [&] {
@@ -124,6 +124,7 @@ void Pairs::merge(const Pairs &later)
 {
 	rows_.merge(later.rows_);
 	unpaired_.ends += later.unpaired_.ends;
+	unpaired_.late += later.unpaired_.late;
 	unpaired_.restarted += later.unpaired_.restarted;
 	unpaired_.cut += later.unpaired_.cut;
 	unpaired_.too_many += later.unpaired_.too_many;

@@ -62,7 +62,8 @@ public:
 
 	// What was not measured, and why: of the selected starts and ends.
 	struct Unpaired {
-		std::uint64_t ends = 0;      // without a start, or too late after it
+		std::uint64_t ends = 0;      // without a start
+		std::uint64_t late = 0;      // ended after the limit
 		std::uint64_t open = 0;      // at the end of the trace
 		std::uint64_t restarted = 0; // a start followed instead of an end
 		std::uint64_t cut = 0;       // not measured because of a loss
