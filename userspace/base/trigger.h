@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "within.h"
+
 namespace monitor {
 
 struct TriggerAct {
@@ -33,6 +35,11 @@ struct NamedTrigger {
 	std::string when, what; // as it was written: what it waits for, and what is done
 	std::string where;      // "FILE:LINE"; "": it is of no file
 
+	// As probes compare it; 0: for ever.
+	std::uint64_t within_ticks(std::uint64_t frequency_hz) const
+	{
+		return within_ns ? ticks_within(within_ns, frequency_hz) : 0;
+	}
 	// For messages about it.
 	std::string title() const { return (where.empty() ? "" : where + ": ") + "trigger " + name; }
 	// What is for the reader: the TEXT of mark.

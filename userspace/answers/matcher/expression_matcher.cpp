@@ -154,7 +154,7 @@ private:
 							   option));
 		edc_trigger made{};
 		made.kind = trigger.kind;
-		made.within = description_.clock.to_ticks(trigger.within_ns);
+		made.within = trigger.within_ticks(description_.clock.frequency_hz);
 		made.times = trigger.times;
 		for (const TriggerAct &act : trigger.acts)
 			made.acts |= act.kind == TriggerAct::Kind::snapshot ? EDC_ACT_HOLD

@@ -313,7 +313,7 @@ void Judge::close_all(std::uint64_t time, bool is_end)
 
 bool Judge::is_late(std::uint64_t from, std::uint64_t to) const
 {
-	return rule_.within_ns != Rule::any_time && to > from && clock_.to_ns(to - from) > rule_.within_ns;
+	return rule_.within_ns != Rule::any_time && to > from && to - from > within_;
 }
 
 std::string Judge::late(std::uint64_t from, std::uint64_t to) const

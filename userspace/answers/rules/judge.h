@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/within.h"
 #include "reading/activities/open_by_key.h"
 #include "reading/events/event.h"
 #include "rule.h"
@@ -56,7 +57,8 @@ public:
 
 	// The rule must outlive this. The first `keep` violations are kept.
 	Judge(const Rule &rule, const trace::Clock &clock, std::size_t keep, std::size_t keys = max_keys)
-	    : rule_(rule), clock_(clock), keep_(keep), max_keys_(keys), keys_(keys)
+	    : rule_(rule), clock_(clock), within_(ticks_within(rule.within_ns, clock.frequency_hz)), keep_(keep),
+	      max_keys_(keys), keys_(keys)
 	{
 	}
 
@@ -116,6 +118,7 @@ private:
 
 	const Rule &rule_;
 	const trace::Clock &clock_;
+	std::uint64_t within_; // ticks
 	std::size_t keep_, max_keys_;
 	activities::OpenByKey<OfKey> keys_;
 	std::string key_;                                         // of the current event

@@ -28,7 +28,7 @@ Rehearsal::Rehearsal(const std::vector<NamedTrigger> &triggers, const trace::Tra
 	for (std::size_t i = 0; i < triggers.size(); ++i) {
 		Trigger &to = triggers_[i];
 		to.made.kind = triggers[i].kind;
-		to.made.within = trace.description().clock.to_ticks(triggers[i].within_ns);
+		to.made.within = triggers[i].within_ticks(trace.description().clock.frequency_hz);
 		to.made.times = triggers[i].times;
 		try {
 			if (!triggers[i].first.empty())

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/refusal.h"
+#include "base/within.h"
 
 namespace monitor::activities {
 namespace {
@@ -63,7 +64,7 @@ Definition compile(const DefinitionText &text, const trace::Description &descrip
 	made.start = pattern(pair.start, text.where + ", start", description, begin_time, judge);
 	made.end = pattern(pair.end, text.where + ", end", description, begin_time, judge);
 	if (pair.within_ns)
-		made.within = std::max<std::uint64_t>(description.clock.to_ticks(pair.within_ns), 1);
+		made.within = ticks_within(pair.within_ns, description.clock.frequency_hz);
 	const std::string key = text.where + ", key";
 	constexpr auto takes = Keys::Takes::integers_and_texts;
 	Keys keys[] = {{pair.start_key, description, begin_time, key.c_str(), takes, judge},
