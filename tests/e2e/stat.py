@@ -292,7 +292,9 @@ def forms():
 	for row, histogram in ((row, histogram) for row in between["rows"] for histogram in between["histograms"]
 	                       if histogram["row"] == [row["event"]]):
 		e2e.equal("histogram of distances", sum(b["count"] for b in histogram["buckets"]), row["count"] - 1)
-	e2e.equal("lines of --top 0", len(stat("--by", "tid", "--top", 0).splitlines()), len(stat_json("--by", "tid")) + 2)
+	lines = stat("--by", "tid", "--top", 0).splitlines()
+	e2e.equal("lines of --top 0", len(lines), len(stat_json("--by", "tid")) + 3)
+	e2e.expect(lines[-1].startswith("counted from when all probes were attached"), f"it does not say from when it counts: {lines[-1]}")
 
 
 def errors(directory):

@@ -168,6 +168,17 @@ std::string left_out_text(const trace::Trace &trace, const trace::Losses &losses
 	return text;
 }
 
+// From when events count, if there are earlier ones; "" if there are none, or options say from when.
+std::string counted_from_text(const trace::Trace &trace, const StatArguments &arguments)
+{
+	const std::uint64_t from = window_of(trace).from, begin = trace.begin_time();
+	if (!arguments.selection.from.empty() || from <= begin)
+		return "";
+	return fmt::format(
+	    "counted from when all probes were attached and the command was let go, {} after the first event\n",
+	    report::duration_text(static_cast<double>(trace.description().clock.to_ns(from - begin))));
+}
+
 // Printed after text; JSON and CSV are for programs, so there it is on standard error.
 void print_below(const trace::Trace &trace, const StatArguments &arguments, const trace::Losses &losses,
 		 std::uint64_t left_out, bool percentiles, const Charts &charts)
@@ -175,6 +186,8 @@ void print_below(const trace::Trace &trace, const StatArguments &arguments, cons
 	const std::string text = left_out_text(trace, losses, left_out);
 	if (percentiles && is_text(arguments))
 		fmt::print("percentiles are within 0.8 %\n");
+	if (is_text(arguments))
+		fmt::print("{}", counted_from_text(trace, arguments));
 	fmt::print(is_text(arguments) ? stdout : stderr, "{}", text);
 	if (!arguments.plot.file.empty())
 		write_svg(charts, arguments.plot.file, text);
@@ -502,7 +515,8 @@ void add_stat(CLI::App &app, int &exit_code)
 	CLI::App *command =
 	    app.add_subcommand("stat", "show how often events occur, how far apart, and how long activities last");
 	add_options(*command, *arguments);
-	command->footer("Exit code: 0, or 1 if parts of the trace are damaged.\n"
+	command->footer("A recording counts from when all probes were attached and the command was let go.\n"
+			"Exit code: 0, or 1 if parts of the trace are damaged.\n"
 			"Examples:\n"
 			"  monitor stat DIR\n"
 			"  monitor stat DIR --by process --filter 'name == \"page_fault_user\"'\n"
