@@ -80,12 +80,16 @@ void Cases::waited(const analyze::Thread &thread, std::uint64_t from, std::uint6
 		add(found);
 }
 
-Json Cases::json()
+void Cases::finish()
 {
 	for (const Case &found : of_unknown_process_)
 		if (found.thread->tgid == *wanted_.pid)
 			add(found);
 	of_unknown_process_.clear();
+}
+
+Json Cases::json() const
+{
 	std::map<std::uint64_t, std::uint64_t> bars;
 	histogram_.visit(
 	    [&](std::uint64_t first, std::uint64_t, std::uint64_t count) { bars[bar_begin(first)] += count; });

@@ -38,9 +38,11 @@ public:
 	void finished(const activities::Finished &activity) override;
 	void waited(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to) override;
 
+	// After the last event.
+	void finish();
 	// {count, total, bars: [[from, to, count]], longest: [{from, to, thread, tid, pid, name, call}]}, in ticks; the
 	// longest first. `thread` is its place in ThreadFold::threads().
-	nlohmann::ordered_json json();
+	nlohmann::ordered_json json() const;
 
 private:
 	struct Case {

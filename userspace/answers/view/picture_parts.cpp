@@ -111,6 +111,7 @@ Json Picture::cases(std::uint64_t from_ticks, std::uint64_t to_ticks, const Case
 	thread_fold.add(tracker);
 	thread_fold.add(static_cast<analyze::TimeObserver &>(cases));
 	fold_until(is_over, trace, thread_fold);
+	cases.finish();
 	return cases.json();
 }
 
