@@ -489,7 +489,7 @@ def what_cannot_be():
 	for trigger, why in (
 	    ('name == "sys_enter" => snapshot', "add --flight"),
 	    ('name == "sys_enter"', "there is no =>"),
-	    ('name == "sched_switch" then name == "nothing" => mark', "one of its two events is the kernel's"),
+	    ('name == "sched_switch" then name == "nothing" => mark', 'no event of the kernel has the name "nothing"'),
 	    ('name == => mark', "column"),
 	    ('name == "sys_enter" => start', "no trigger stops"),
 	    ('name == "sys_enter" => sample it', "is not something to do"),

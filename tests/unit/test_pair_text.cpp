@@ -167,6 +167,45 @@ TEST_CASE("pair text: what is not understood is refused with its place")
 	CHECK(refused("a == 1 as w then b == 2").starts_with("18: after `as NAME` the second condition"));
 	CHECK(refused("a == 1 as w then b == w.c and w.d > 1 and x").starts_with("18: after `as NAME`"));
 	CHECK(refused("a == \"x then b") == "6: this quoted text does not end");
+	CHECK(refused("(a == 1 then b == 2 per tid") == "1: this bracket is not closed");
+}
+
+TEST_CASE("pair text: a word that is misspelt or missing between two events")
+{
+	CHECK(refused("a == 1 than b == 2 per tid") == "8: `than` joins no two events. Did you mean then?");
+	CHECK(refused(R"(name == "x" hten name == "y")") == "13: `hten` joins no two events. Did you mean then?");
+	CHECK(refused("a == 1 not folowed by b == 2 within 1s") ==
+	      "12: `folowed` joins no two events. Did you mean followed?");
+	CHECK(refused("a == 1 b == 2 per tid") ==
+	      "8: `then` or `not followed by` is missing between the first event and this");
+	CHECK(parsed("than == 1 and the < 2").start == "than == 1 and the < 2"); // names of fields
+	CHECK_THROWS_WITH(matcher::parse_times({"a == 1 than b == 2 per tid"}), Catch::Contains("column 8: `than`"));
+	CHECK_THROWS_WITH(matcher::parse_times({"x=a == 1 than b == 2"}), Catch::Contains("column 8: `than`"));
+	CHECK_THROWS_WITH(trigger::parse_triggers({std::string("a == 1 than b == 2 => mark")}),
+			  Catch::Contains("column 8: `than`"));
+	CHECK_THROWS_WITH(rules::parse_rules("r: a == 1 than b == 2 per tid", "file"),
+			  Catch::StartsWith("file, line 1, pair of r, column 8: `than`"));
+	CHECK_THROWS_WITH(measured(R"(name == "tick" thne name == "pair")"), Catch::Contains("column 16: `thne`"));
+}
+
+TEST_CASE("pair text: a rule has a name")
+{
+	CHECK_THROWS_WITH(rules::parse_rules("one: a then b\n : a then b", "file"),
+			  "file, line 2: a name is missing before the colon");
+	CHECK_THROWS_WITH(rules::parse_rules("anything: a == 1", "file"), Catch::Contains("NAME: A then B"));
+}
+
+TEST_CASE("pair text: a key that no two events can have in common is refused")
+{
+	const auto says = [](const std::string &text, const std::string &sentence) {
+		CHECK_THROWS_WITH(measured(text), Catch::Contains(sentence));
+	};
+	const std::string events = R"(name == "tick" then name == "pair" per )";
+	says(events + "a", "--pair, key: no event that starts it has a.");
+	says(events + "arg = name", "--pair, key: arg is a number, name a text: they are never equal.");
+	says(events + "comm", "no event of this trace has a field comm. Did you mean thread?");
+	CHECK(measured(events + "arg = a").end_key.names() == Names{"a"});
+	CHECK(measured(events + "tid = thread").end_key.names() == Names{"thread"});
 }
 
 TEST_CASE("pair text: a table has it instead of start, end and key")

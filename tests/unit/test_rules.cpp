@@ -402,6 +402,9 @@ TEST_CASE("rules: errors have their place")
 	says("rule: r\nnever: value ==", "line 2: filter, column 9");
 	says("rule: r\nwhen: name == \"A\"\nthen: name == \"B\"\nkey: nothing",
 	     "line 4: no event that `when:` selects has");
+	says("rule: r\nwhen: name == \"A\"\nthen: name == \"B\"\nkey: key = name",
+	     "line 4: key is a number, name a text: they are never equal.");
+	says("r: name == \"A\" then name == \"B\" per nothing", "line 1: no event that `when:` selects has nothing.");
 	says("rule: r\nfor: name == \"A\"\nwithin: 10", "line 3: 10 is not a duration, such as 100ms");
 	says("rule: r\nfor: name == \"A\"\nfollows: value = valu", "line 3: no event of this trace has a field valu");
 	says("rule: r\nfor: name == \"A\"\nfollows: value = value + x", "line 3: a number is missing after +");

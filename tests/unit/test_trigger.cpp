@@ -154,6 +154,13 @@ TEST_CASE("trigger: what is not understood is refused with a sentence")
 	CHECK_THROWS_AS(monitor::trigger::parse_triggers(too_many), monitor::Error);
 }
 
+TEST_CASE("trigger: an arrow within brackets or quotes is none")
+{
+	CHECK(refused("(a == 1 => mark").starts_with("trigger trigger1, column 1: this bracket is not closed before"));
+	CHECK(refused("(a == 1 => mark)").starts_with("trigger trigger1, column 9: this => is within brackets"));
+	CHECK(refused("a == \"1 => mark\"").starts_with("trigger trigger1, column 9: this => is within brackets"));
+}
+
 TEST_CASE("trigger: a file has comments and long triggers")
 {
 	const auto texts =

@@ -23,7 +23,10 @@ Outside::Outside(std::string_view untrusted_text) : text_(untrusted_text), is_at
 			open_quote_ = at;
 		depth -= (c == ')' || c == '}') && depth > 0;
 		is_at_[at] = open_quote_ == npos && depth == 0;
-		depth += c == '(' || c == '{';
+		if (c == '(' || c == '{')
+			open_bracket_ = depth++ ? open_bracket_ : at;
+		else if (depth == 0)
+			open_bracket_ = npos;
 	}
 }
 

@@ -31,6 +31,8 @@ public:
 	std::vector<Part> split(std::initializer_list<std::string_view> separators) const;
 	// Where a quote begins that does not end.
 	std::size_t open_quote() const { return open_quote_; }
+	// Where the outermost bracket is that does not end.
+	std::size_t open_bracket() const { return open_bracket_; }
 
 private:
 	// npos: it is not there.
@@ -39,7 +41,7 @@ private:
 
 	std::string_view text_;
 	std::vector<bool> is_at_; // by byte
-	std::size_t open_quote_ = npos;
+	std::size_t open_quote_ = npos, open_bracket_ = npos;
 };
 
 } // namespace monitor

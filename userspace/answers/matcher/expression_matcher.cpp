@@ -13,6 +13,7 @@
 
 #include "base/refusal.h"
 #include "reading/filter/filter.h"
+#include "reading/filter/pair_text.h"
 #include "tables.h"
 
 namespace monitor::matcher {
@@ -46,13 +47,20 @@ public:
 	      made_(std::make_unique<EventMatcher>())
 	{
 		const auto ask = [&](unsigned target, const std::string &text) {
+			std::vector<std::string> doubts;
 			try {
 				asked_.push_back(
 				    {target, text,
-				     filter::Filter(text, description, begin_time, {},
-						    more_classes ? &made_->doubts : nullptr, filter::Judge::probe)});
+				     filter::Filter(text, description, begin_time, {}, more_classes ? &doubts : nullptr,
+						    filter::Judge::probe)});
 			} catch (const Refusal &refusal) { // of several expressions, this one
 				throw Refusal(option_of(target), text, refusal.position().offset, refusal.sentence());
+			}
+			for (const std::string &doubt : doubts) {
+				if (target < EDC_TARGETS)
+					found_[target].unknown = doubt;
+				if (std::ranges::find(made_->doubts, doubt) == made_->doubts.end())
+					made_->doubts.push_back(doubt);
 			}
 		};
 		if (request.filter)
@@ -99,6 +107,7 @@ private:
 		bool any = false, of_kernel = false, of_switches = false;
 		std::string uncounted;
 		std::string keyless; // events without the number that they should have in common
+		std::string unknown; // a sentence: what its expression names, and no event of the kernel has
 	};
 
 	static void expect_both(const NamedTime &time, const Found &starts, const Found &ends)
@@ -107,12 +116,17 @@ private:
 		     {std::tuple(&starts, &time.start_key, "starts"), std::tuple(&ends, &time.end_key, "ends")})
 			if (!found->any)
 				throw Error(
-				    found->keyless.empty()
-					? fmt::format("--time {}: no event of the kernel {} it; events of programs are "
-						      "timed afterwards: monitor stat DIR --pair 'A then B'",
+				    !found->unknown.empty()
+					? fmt::format("--time {}, what {} it: {} `monitor events` lists its events; "
+						      "those of programs are timed afterwards: monitor stat DIR --pair "
+						      "'A then B'",
+						      time.name, what, found->unknown)
+				    : found->keyless.empty()
+					? fmt::format("--time {}: no event of the kernel {} it; events of programs "
+						      "are timed afterwards: monitor stat DIR --pair 'A then B'",
 						      time.name, what)
-					: fmt::format("--time {}: {}, which {} it, has no number {}", time.name,
-						      found->keyless, what, *key));
+					: fmt::format("--time {}: {}, which {} it, has no number {}.{}", time.name,
+						      found->keyless, what, *key, filter::key_hint({*key})));
 	}
 
 	void set_trigger(std::size_t i)
@@ -126,18 +140,25 @@ private:
 			if (found.any || (input ? trigger.second : trigger.first).empty() || has_programs_classes())
 				continue;
 			if (!found.uncounted.empty())
-				throw Error("{}: tokens of {} belong to other events: they fire nothing", option,
-					    found.uncounted);
-			if (!found.keyless.empty())
-				throw Error("{}: {}, which it waits for, has no number {}", option, found.keyless,
-					    input ? trigger.second_key : trigger.first_key);
+				throw Error(fmt::format("{}: tokens of {} belong to other events: they fire nothing",
+							option, found.uncounted));
+			if (const std::string &key = input ? trigger.second_key : trigger.first_key;
+			    !found.keyless.empty())
+				throw Error(fmt::format("{}: {}, which it waits for, has no number {}.{}", option,
+							found.keyless, key, filter::key_hint({key})));
 			if (!more_classes_)
 				throw Error("{}: none of the kernel's events is one that it waits for", option);
 		}
+		const std::string &unknown = found_[EDC_TARGET_INPUTS + 2 * i + of_kernel[0]].unknown;
 		if (!trigger.second.empty() && of_kernel[0] != of_kernel[1] && !has_programs_classes())
-			throw Error("{}: one of its two events is the kernel's, the other is not: events of programs "
-				    "are met later, when the recorder reads their rings",
-				    option);
+			throw Error(unknown.empty()
+					? fmt::format("{}: one of its two events is the kernel's, the other is not: "
+						      "events of programs are met later, when the recorder reads their "
+						      "rings",
+						      option)
+					: fmt::format("{}: {} `monitor events` lists its events; those of programs, "
+						      "which are met later, make no pair with one of the kernel",
+						      option, unknown));
 		if (!trigger.first.empty() && !of_kernel[0] && !has_programs_classes() &&
 		    trigger.does(TriggerAct::Kind::stack))
 			throw Error(option + ": it waits for programs' events, at which no stack is taken");

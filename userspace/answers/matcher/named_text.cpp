@@ -67,6 +67,9 @@ std::vector<NamedExpression> parse_counts(const std::vector<std::string> &counts
 
 std::vector<NamedTime> parse_times(const std::vector<std::string> &times)
 {
+	for (const std::string &text : times)
+		if (name_of(text).empty() && filter::misspells_then(text))
+			filter::parse_pair(text, "--time"); // refuses it at the word
 	return parse_each<NamedTime>(times, "time", EDC_TIMES,
 				     "fsync=name == \"sys_enter\" and id == \"fsync\" .. name == \"sys_exit\" per tid",
 				     timed);

@@ -217,29 +217,24 @@ private:
 				continue;
 			const auto &part = parts[std::min(next++, parts.size() - 1)];
 			rule_.key[role] = activities::Keys(part, description_, begin_time_, word->where.c_str());
-			expect_key(role, *word);
 		}
 		if (parts.size() > next)
-			throw Error("{}: the key has {} parts, the rule takes {}", word->where, parts.size(), next);
+			throw Error(fmt::format("{}: the key has {} parts, the rule takes {}", word->where,
+						parts.size(), next));
+		expect_keys(*word);
 		activities::share_machines(rule_.key);
 	}
 
-	void expect_key(std::size_t role, const Word &word) const
+	void expect_keys(const Word &word) const
 	{
-		const filter::Filter *pattern = rule_.pattern[role].get();
-		bool can_match = false;
-		if (!pattern)
-			return;
-		for (const auto &cls : description_.classes()) {
-			if (!pattern->can_match(*cls))
-				continue;
-			can_match = true;
-			if (rule_.key[role].are_in(*cls))
-				return;
-		}
-		if (can_match)
-			throw Error("{}: no event that `{}:` selects has {}", word.where, rule_.words[role],
-				    fmt::join(rule_.key[role].names(), ", "));
+		std::vector<std::string> what(roles);
+		std::vector<activities::KeySide> sides;
+		for (std::size_t role = 0; role < roles; ++role)
+			if (rule_.pattern[role]) {
+				what[role] = fmt::format("`{}:` selects", rule_.words[role]);
+				sides.push_back({&rule_.key[role], rule_.pattern[role].get(), what[role]});
+			}
+		activities::expect_comparable(sides, description_, word.where);
 	}
 
 	void options()

@@ -47,10 +47,13 @@ private:
 	void take(const std::string &word, const std::string &value)
 	{
 		if (std::find(words.begin(), words.end(), word) == words.end()) {
-			if (filter::has_pair(value))
+			if (word.empty())
+				throw Error(fmt::format("{}: a name is missing before the colon", where()));
+			if (filter::has_pair(value) || filter::misspells_then(value))
 				return take_pair(word, value);
-			throw Error("{}: {} is not a keyword of rules.{}", where(), readable(word),
-				    suggestions(word, words));
+			const std::string similar = suggestions(word, words);
+			throw Error(fmt::format("{}: {} is not a keyword of rules.{}", where(), readable(word),
+						similar.empty() ? " A rule in one line is NAME: A then B." : similar));
 		}
 		if (value.empty())
 			throw Error("{}: nothing follows `{}:`", where(), word);

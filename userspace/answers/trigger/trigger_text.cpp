@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/escape.h"
 #include "base/quoting.h"
+#include "base/refusal.h"
 #include "base/scanner.h"
 #include "monitor/trigger.h"
 #include "reading/filter/pair_text.h"
@@ -64,6 +65,7 @@ public:
 			fail(
 			    "a quoted text does not end: a \" or ' is missing, or the text that has one is not quoted");
 		const std::size_t arrow = outside.find("=>");
+		expect_outside(arrow, outside.open_bracket());
 		if (arrow == Outside::npos)
 			fail(fmt::format("there is no => in '{}': write WHEN => DO, as in 'name == \"sys_enter\" and "
 					 "id == \"fsync\" => snapshot'",
@@ -99,6 +101,18 @@ public:
 
 private:
 	[[noreturn]] void fail(const std::string &sentence) const { throw Error(option_ + ": " + sentence); }
+
+	// That the => is not within brackets or quotes.
+	void expect_outside(std::size_t arrow, std::size_t open_bracket) const
+	{
+		const std::size_t inside = arrow == Outside::npos ? text_.find("=>") : Outside::npos;
+		if (inside == Outside::npos)
+			return;
+		if (open_bracket < inside)
+			throw Refusal(option_, text_, open_bracket, "this bracket is not closed before the =>");
+		throw Refusal(option_, text_, inside,
+			      "this => is within brackets or quotes, which have to end before it");
+	}
 
 	void take(const filter::PairText &pair)
 	{

@@ -70,6 +70,8 @@ Definition compile(const DefinitionText &text, const trace::Description &descrip
 	Keys keys[] = {{pair.start_key, description, begin_time, key.c_str(), takes, judge},
 		       {pair.end_key, description, begin_time, key.c_str(), takes, judge}};
 	share_machines(keys);
+	const KeySide sides[] = {{&keys[0], made.start.get(), "starts it"}, {&keys[1], made.end.get(), "ends it"}};
+	expect_comparable(sides, description, key);
 	made.start_key = std::move(keys[0]);
 	made.end_key = std::move(keys[1]);
 	const std::string by = text.where + ", by";

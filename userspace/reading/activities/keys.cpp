@@ -38,8 +38,26 @@ Error unknown_name(const std::string &name, const trace::Description &descriptio
 						 takes == Keys::Takes::numbers
 						     ? "not a number; name one"
 						     : "neither an integer nor a text; name one of these"));
+	const std::string similar = suggestions(name, known);
 	return Error(fmt::format("{}: no event of this trace has a field {}.{}", option, readable(name),
-				 suggestions(name, known)));
+				 similar.empty() ? filter::key_hint({name}) : similar));
+}
+
+// Which types a name of a side has.
+struct KeyTypes {
+	bool number = false, text = false;
+};
+
+KeyTypes types_of(const KeySide &side, std::size_t place, const trace::Description &description)
+{
+	KeyTypes types;
+	for (const auto &cls : description.classes()) {
+		if (!side.pattern->can_match(*cls) || !side.keys->are_in(*cls))
+			continue;
+		types.number = types.number || side.keys->type(place, *cls) == Type::number;
+		types.text = types.text || side.keys->type(place, *cls) == Type::text;
+	}
+	return types;
 }
 
 } // namespace
@@ -268,6 +286,32 @@ std::vector<Cell> Keys::cells(const trace::Event &event, const filter::Running &
 				cell.text = *label;
 	}
 	return cells;
+}
+
+void expect_comparable(std::span<const KeySide> sides, const trace::Description &description, const std::string &where)
+{
+	for (const KeySide &side : sides) {
+		const auto can_match = [&](const auto &cls) { return side.pattern->can_match(*cls); };
+		const auto has_key = [&](const auto &cls) { return can_match(cls) && side.keys->are_in(*cls); };
+		if (std::ranges::any_of(description.classes(), can_match) &&
+		    std::ranges::none_of(description.classes(), has_key))
+			throw Error(fmt::format("{}: no event that {} has {}.{}", where, side.what,
+						fmt::join(side.keys->names(), ", "),
+						filter::key_hint(side.keys->names())));
+	}
+	for (const KeySide &side : sides)
+		for (std::size_t place = 0; place < side.keys->names().size(); ++place) {
+			const KeySide &first = sides.front();
+			const KeyTypes one = types_of(first, place, description),
+				       other = types_of(side, place, description);
+			if ((one.number && other.text && !one.text && !other.number) ||
+			    (one.text && other.number && !one.number && !other.text))
+				throw Error(fmt::format(
+				    "{}: {} is a {}, {} a {}: they are never equal.{}", where,
+				    readable(first.keys->names()[place]), one.text ? "text" : "number",
+				    readable(side.keys->names()[place]), other.text ? "text" : "number",
+				    filter::key_hint({first.keys->names()[place], side.keys->names()[place]})));
+		}
 }
 
 void share_machines(std::span<Keys> keys)

@@ -18,6 +18,7 @@
 
 #include "reading/ctf/description.h"
 #include "reading/events/threads.h"
+#include "reading/filter/filter.h"
 #include "reading/filter/pair_text.h"
 #include "reading/filter/source.h"
 
@@ -109,6 +110,11 @@ public:
 	bool derives(const trace::EventClass &cls) const;
 	// Whether the events of a class have all the names.
 	bool are_in(const trace::EventClass &cls) const;
+	// Of the name at this position in a class.
+	filter::Type type(std::size_t place, const trace::EventClass &cls) const
+	{
+		return classes_[cls.index][place].resolved.type;
+	}
 
 	// Where the first name is of a real number somewhere, number() is in millionths.
 	bool is_real() const { return is_real_; }
@@ -146,6 +152,17 @@ private:
 };
 
 using filter::split_names;
+
+// The events of one side of a key.
+struct KeySide {
+	const Keys *keys;
+	const filter::Filter *pattern;
+	std::string_view what; // "starts it", after `no event that`
+};
+
+// Throws Error naming `where` if no event of a side has the key, or a name is of numbers on one side and of texts on
+// the other. A side that no class of the trace matches is as any.
+void expect_comparable(std::span<const KeySide> sides, const trace::Description &description, const std::string &where);
 
 // What is specific to a machine in one of them is so in all: of as many names each, or none.
 void share_machines(std::span<Keys> keys);

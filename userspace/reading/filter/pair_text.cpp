@@ -10,8 +10,10 @@
 #include "base/quoting.h"
 #include "base/refusal.h"
 #include "base/scanner.h"
+#include "base/suggestions.h"
 #include "base/text.h"
 #include "monitor/trigger.h"
+#include "parser.h"
 
 namespace monitor::filter {
 namespace {
@@ -41,6 +43,29 @@ bool is_field(std::string_view word, std::string_view after, const Outside::Part
 	return last == "and" || last == "or" || last == "not";
 }
 
+// Where a condition goes on that should have ended.
+struct SecondCondition {
+	std::size_t at = Outside::npos;
+	std::string word, similar; // that resembles `then`, and " Did you mean then?"; or ""
+};
+
+SecondCondition find_second(const std::string &condition)
+{
+	try {
+		parse(condition);
+	} catch (const Refusal &refusal) {
+		const std::size_t at = std::min<std::size_t>(refusal.position().offset, condition.size());
+		const auto *const end =
+		    std::find_if_not(condition.data() + at, condition.data() + condition.size(), is_letter);
+		const std::string word(condition.data() + at, end);
+		if (std::string similar = suggestions(word, {"then", "followed"}); !similar.empty())
+			return {at, word, std::move(similar)};
+		if (refusal.sentence().starts_with(no_operator))
+			return {at, "", ""};
+	}
+	return {};
+}
+
 class PairParser {
 public:
 	PairParser(std::string_view text, const std::string &subject) : text_(text), subject_(subject) {}
@@ -52,6 +77,8 @@ public:
 		const Outside outside(text_);
 		if (outside.open_quote() != Outside::npos)
 			fail(outside.open_quote(), "this quoted text does not end");
+		if (outside.open_bracket() != Outside::npos)
+			fail(outside.open_bracket(), "this bracket is not closed");
 		std::vector<Outside::Part> parts;
 		for (Outside::Part &part :
 		     outside.split({"not followed by", "followed by", "then", "..", "as", "times", "within", "per"}))
@@ -60,6 +87,8 @@ public:
 				    text_.substr(parts.back().at, part.at + part.text.size() - parts.back().at));
 			else
 				parts.push_back(std::move(part));
+		if (parts.size() == 1 || parts[1].separator == "within" || parts[1].separator == "per")
+			expect_one_event(parts);
 		for (const Outside::Part &part : parts)
 			take(part);
 		if (!role_.empty() && made_.kind != PairText::Kind::then && made_.kind != PairText::Kind::missing)
@@ -71,6 +100,18 @@ private:
 	[[noreturn]] void fail(std::size_t at, const std::string &sentence) const
 	{
 		throw Refusal(subject_, text_, at, sentence);
+	}
+
+	// Two conditions without a word of pairs between them.
+	void expect_one_event(const std::vector<Outside::Part> &parts) const
+	{
+		const SecondCondition second = find_second(parts.front().text);
+		if (!second.similar.empty())
+			fail(parts.front().at + second.at,
+			     fmt::format("`{}` joins no two events.{}", second.word, second.similar));
+		if (second.at != Outside::npos && parts.size() > 1)
+			fail(parts.front().at + second.at,
+			     "`then` or `not followed by` is missing between the first event and this");
 	}
 
 	void take(const Outside::Part &part)
@@ -195,6 +236,20 @@ PairText parse_pair(std::string_view untrusted_text, const std::string &subject)
 bool has_pair(std::string_view untrusted_text)
 {
 	return Outside(untrusted_text).split({"not followed by", "then", ".."}).size() > 1;
+}
+
+bool misspells_then(std::string_view untrusted_text)
+{
+	const auto parts = Outside(untrusted_text).split({"as", "times", "within", "per"});
+	return !has_pair(untrusted_text) && !find_second(parts.front().text).similar.empty();
+}
+
+std::string key_hint(const std::vector<std::string> &names)
+{
+	for (const std::string &name : names)
+		if (name == "comm" || name == "pid")
+			return name == "pid" ? " Did you mean tid?" : " Did you mean thread?";
+	return "";
 }
 
 std::vector<std::string> split_names(const std::string &text, const char *option)

@@ -39,6 +39,11 @@ PairText parse_pair(std::string_view untrusted_text, const std::string &subject)
 // Whether the text is of two events.
 bool has_pair(std::string_view untrusted_text);
 
+// Whether the text is of one condition up to a word that resembles `then`; parse_pair() refuses it there.
+bool misspells_then(std::string_view untrusted_text);
+// What one of these is meant to be, as a key: " Did you mean thread?", or "".
+std::string key_hint(const std::vector<std::string> &names);
+
 // "a, b" as names; throws Error naming `option` if one is empty.
 std::vector<std::string> split_names(const std::string &text, const char *option);
 // "a, b = c, d" as the names of each side, as many on all. Throws Error naming `option`.

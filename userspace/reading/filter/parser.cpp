@@ -116,7 +116,7 @@ public:
 		if (token_.is(")"))
 			fail(token_.position.offset, "this ) closes nothing");
 		if (token_.kind != Token::Kind::end)
-			fail(token_.position.offset, fmt::format("an operator is missing before {}", said(token_)));
+			fail(token_.position.offset, std::string(no_operator) + said(token_));
 		require_condition(whole);
 		return whole;
 	}
