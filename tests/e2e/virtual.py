@@ -14,13 +14,14 @@ TIMES = ("cpu", "waiting", "blocked")
 
 
 def calibrate(trace, ns, end=None):
-	"""As if the calibration had found this cost."""
+	"""As if the calibration had found this cost, and nobody else had recorded meanwhile, which adds no event to this trace."""
 	def found(of):
 		return {family: {"low": of, "median": of, "high": of, "off_difference": 0.01, "rounds": 22} for family in FAMILIES}
 
 	path = trace.directory / ".monitor/recording.json"
 	recording = json.loads(path.read_text(encoding="utf-8"))
 	recording["calibration"] = {"start": found(ns), "end": found(end or ns)}
+	recording.pop("other_recorders", None)
 	path.write_text(json.dumps(recording), encoding="utf-8")
 
 
@@ -33,13 +34,18 @@ def command_row(trace):
 	return next(row for row in virtual(trace)["rows"] if row["pid"] == pid)
 
 
-def rows():
-	global TRACE
+def complete(make):
+	"""A recording that virtual times are of: what is lost or missed has an unknown cost."""
 	def incomplete(trace):
 		lost, misses = (trace.summary()[what] for what in ("lost", "misses"))
 		return (lost or misses) and f"{lost} events were lost and {misses} met a probe that ran"
 
-	TRACE = e2e.until_undisturbed(lambda: e2e.record_workload("trace", "mixed", 300), incomplete, 5)
+	return e2e.until_undisturbed(make, incomplete, 5)
+
+
+def rows():
+	global TRACE
+	TRACE = complete(lambda: e2e.record_workload("trace", "mixed", 300))
 	calibrate(TRACE, 20.0)
 	report, plain = virtual(TRACE), {row["pid"]: row for row in TRACE.report()["rows"]}
 	recorder = TRACE.recording()["recorder"]["pid"]
@@ -79,7 +85,7 @@ def formats():
 
 def costs():
 	"""A loop of calls pays for its events, at a given cost; a high one is refused."""
-	trace = e2e.record_workload("calls", "getppid", 20000, "-e", "sched,syscall")
+	trace = complete(lambda: e2e.record_workload("calls", "getppid", 20000, "-e", "sched,syscall"))
 	calls = 2 * trace.values.get("calls", 20000)
 	removed = []
 	for ns in (1.0, 2.0):
@@ -97,7 +103,7 @@ def costs():
 
 def sleeps():
 	"""A timer keeps its length, whatever the probes cost."""
-	trace = e2e.record("sleep", command=("sleep", "0.3"))
+	trace = complete(lambda: e2e.record("sleep", "--force", command=("sleep", "0.3")))
 	calibrate(trace, 500.0)
 	command = virtual(trace)["virtual"]["command"]
 	e2e.expect(0.299e9 < command["blocked"]["virtual_ns"] <= command["blocked"]["measured_ns"], f"{command}")
@@ -110,10 +116,14 @@ def refused():
 		done = e2e.run(e2e.monitor, "report", trace.directory, "--virtual", *options, exit_code=exit_code)
 		e2e.expect(sentence in done.stderr and len(done.stderr.strip().splitlines()) <= 2 and not done.stdout, f"{options}: {done.stderr}{done.stdout[:200]}")
 
-	expect(e2e.record("plain", command=("true",)), "record without --no-calibration")
-	trace = e2e.record("filtered", "-p", "cmd", command=("true",))
+	expect(complete(lambda: e2e.record("plain", "--force", command=("true",))), "record without --no-calibration")
+	trace = complete(lambda: e2e.record("filtered", "--force", "-p", "cmd", command=("true",)))
 	calibrate(trace, 50.0)
 	expect(trace, "record without -p")
+	trace = TRACE.copy("beside")
+	path = trace.directory / ".monitor/recording.json"
+	path.write_text(json.dumps(trace.recording() | {"other_recorders": [1]}), encoding="utf-8")
+	expect(trace, "another recording ran too")
 	trace = TRACE.copy("disagreeing")
 	calibrate(trace, 50.0, 90.0)
 	expect(trace, "calibrations at the start and at the end differ")
