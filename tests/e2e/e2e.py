@@ -409,6 +409,16 @@ class Recorder:
 		return trace
 
 
+def before_its_code(trace, comm, by, share=0.0):
+	"""The witness that other load kept the recorder from a program: more than this share of the stacks of threads whose names
+	begin so were taken before it knew the program's code. Empty if not."""
+	lines = [line.rsplit(" ", 1) for line in run(reader, "report", trace.directory, "stacks", "--by", by, "--folded").stdout.splitlines()]
+	counts = [(frames, int(count)) for frames, count in lines if frames.startswith(comm)]
+	early = sum(count for frames, count in counts
+	            if any(why in frames for why in ("[truncated: process not known", "[truncated: address not mapped")))
+	return early > share * sum(count for _, count in counts) and f"{early} stacks were taken before the recorder knew the code of {comm}"
+
+
 class Load:
 	"""Workloads in the background until the end of the `with`."""
 
