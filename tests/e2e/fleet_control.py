@@ -151,7 +151,7 @@ def started_and_stopped():
 		agents = {host: connected(fleet.agent(host)) for host in ("h1", "other")}
 		rows = fleet.rows("record", "--run", "s1", "--hosts", "h*", *USER_ONLY, exit_code=1)
 		e2e.equal("states", {host: row["state"] for host, row in rows.items()}, {"h1": "recording", "h2": "no answer"})
-		e2e.expect(0 <= rows["h1"]["late_ns"] < 5e9, rows)
+		e2e.expect(0 <= rows["h1"]["late_ns"] < 60e9, rows)
 		fleet_lab.wait_for(lambda: fleet.rows("status", exit_code=1)["h1"]["runs"] == "s1", "s1 in the status")
 		e2e.expect("s1" not in agents["other"].text(), "a host that was not chosen was asked")
 		rows = fleet.rows("stop", "--run", "s1", "--hosts", "h1,other", exit_code=1)

@@ -80,7 +80,7 @@ def all_hosts():
 		rows = fleet.rows("snapshot", "--why", "a test")
 		e2e.equal("of the operator", {host: (row["state"], row["snapshot"]) for host, row in rows.items()},
 		          {host: ("taken", "j/002") for host in ("h1", *others)})
-		e2e.expect(all(0 < row["late_ns"] < 5e9 and "events" in row["reason"] for row in rows.values()), rows)
+		e2e.expect(all(0 < row["late_ns"] < 60e9 and "events" in row["reason"] for row in rows.values()), rows)
 		made = settled(fleet, ("h1", *others), "j", 2)
 		e2e.equal("the operator's", {host: each["002"] for host, each in made.items()}, {host: "the operator: a test" for host in made})
 		e2e.equal("no further one", {len(each) for each in made.values()}, {2})
@@ -136,7 +136,7 @@ def hostile():
 		for data in (b"", b"\xff", b"{}", b"[" * 3000, json.dumps(news | {"run": "../x"}), json.dumps(news | {"trigger": "x" * 1000}), b"x" * 100_000):
 			liar.publish("m.fired.liar", data)
 		began, number = time.monotonic(), 0
-		while len(snapshots(fleet, "h1", "open")) < 2 and time.monotonic() - began < 10:
+		while len(snapshots(fleet, "h1", "open")) < 2 and time.monotonic() - began < 60:
 			number += 1
 			for run in ("open", "closed", "none"):
 				liar.publish("m.fired.liar", json.dumps(news | {"run": run, "snapshot": number}))

@@ -160,10 +160,11 @@ def sums_and_bounds():
 	before = left_behind()
 	names = e2e.work / "commands"
 	names.mkdir()
+	began = time.time()
 	server = Server("-d", "100ms", "--top", "2")
-	last, number, counts = {}, 0, collections.Counter()
+	last, number, counts, windows = {}, 0, collections.Counter(), set()
 	deadline = time.monotonic() + 2.5
-	while time.monotonic() < deadline:
+	while time.monotonic() < deadline or counts["scrapes"] < 12:
 		for _ in range(10):
 			command = names / f'c{number}"\\\n{{'[:15]
 			if not command.exists():
@@ -174,19 +175,19 @@ def sums_and_bounds():
 		check_sums(now)
 		check_not_back(last, now)
 		last = now
+		windows.add(now[("monitor_window_end_timestamp_seconds", ())])
 		counts.update(["scrapes"])
 		shown = {labels for name, labels in now if name == "monitor_calls_total"}
 		e2e.expect(len(shown) <= 2 + 2, f"{len(shown)} rows: {shown}")
 		e2e.expect(len({labels for name, labels in now if name == "monitor_call_latency_seconds_sum"}) <= 2 + 1, "too many calls")
-	e2e.expect(counts["scrapes"] > 5 and number > 100, f"{counts}, {number} commands")
 	other = total(last, "monitor_calls_total", cgroup="other")
 	e2e.expect(other > number, f"{number} commands made {other} calls that are not shown")
 	e2e.expect(total(last, "monitor_switches_total", command="other", kind="voluntary") > 0, "no switches of others")
 	e2e.expect(last[("monitor_recorder_cpu_seconds_total", ())] > 0, "no cost of the recorder")
 	e2e.expect(not any(name.startswith("monitor_probes") for name, _ in last), "a cost that was not calibrated")
 	start = last[("monitor_start_timestamp_seconds", ())]
-	e2e.expect(abs(start - time.time()) < 20, f"it started at {start}, now it is {time.time()}")
-	e2e.expect(abs(last[("monitor_window_end_timestamp_seconds", ())] - time.time()) < 5, "the newest window is old")
+	e2e.expect(began - 1 <= start <= min(windows) and max(windows) <= time.time() + 1, f"from {began} to {time.time()}: started at {start}, windows {windows}")
+	e2e.expect(len(windows) > 2, f"the newest window is old: {windows}")
 	e2e.equal("its counters began", {value for (name, labels), value in last.items() if name == "monitor_machine_calls_created"}, {start})
 	server.end(signal.SIGINT)
 	again = Server("-d", "100ms", port=server.port)  # at once, at the same port
