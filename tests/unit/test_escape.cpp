@@ -48,4 +48,21 @@ TEST_CASE("escape: JSON of others' texts has no control characters, and is read 
 	CHECK(parse_json(json_dump(json, 1)) == json);
 }
 
+TEST_CASE("escape: JSON is read to a bound of depth, in time for its length")
+{
+	const auto nested = [](std::size_t depth, const std::string &inner) {
+		return std::string(depth, '[') + inner + std::string(depth, ']');
+	};
+	CHECK_FALSE(parse_json(nested(64, "1")).is_discarded());
+	CHECK(parse_json(nested(65, "1")).is_discarded());
+	CHECK(parse_json(nested(1 << 20, "")).is_discarded());
+	CHECK(parse_json("[").is_discarded());
+	// brackets in texts are none
+	CHECK(parse_json("[\"\\\"" + nested(100, "{") + "\\\\\", [1]]").size() == 2);
+	std::string list = "[{}";
+	for (int i = 1; i < 200'000; ++i) // minutes, if each looks at all those before
+		list += ",{}";
+	CHECK(parse_json(list + "]").size() == 200'000);
+}
+
 } // namespace test_escape
