@@ -75,7 +75,8 @@ Cell nanoseconds(const trace::Clock &clock, std::uint64_t ticks)
 
 } // namespace
 
-Table usage_table(const analyze::ThreadFold &fold, const trace::Clock &clock, const UsageOptions &options)
+Table usage_table(const analyze::ThreadFold &fold, const trace::Clock &clock, const UsageOptions &options,
+		  std::size_t *further_rows)
 {
 	Table table;
 	Grouping grouping(fold, options.grouping);
@@ -121,7 +122,13 @@ Table usage_table(const analyze::ThreadFold &fold, const trace::Clock &clock, co
 		const bool is_sleeper = options.with_sleepers && slept_or_moved(usages[i]);
 		return did_nothing(usages[i]) && !is_sleeper && !is_bounded && !grouping.rows()[i].hidden;
 	});
-	std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t i) { return usages[i].cpu(); });
+	std::vector<std::uint64_t> ran(usages.size());
+	std::ranges::transform(usages, ran.begin(), &Usage::cpu);
+	std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t i) { return ran[i]; });
+	const std::size_t shown = std::min(order.size(), options.max_rows);
+	if (further_rows)
+		*further_rows = order.size() - shown;
+	order.resize(shown);
 	const std::uint64_t window = recorded_time(fold);
 	table.figure = {"cpu_ns", "unknown_percent"};
 	for (const std::size_t i : order) {

@@ -2,6 +2,7 @@
 // Answers "who used the CPUs, in which mode, and waited how long": tables from what ThreadFold folded.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 
 #include "grouping.h"
@@ -17,10 +18,13 @@ struct UsageOptions {
 	bool with_sleepers = true; // also rows that only waited, slept or were moved
 	// Threads, and of what they used that in a cgroup; empty: all.
 	std::function<bool(const analyze::Thread &, std::uint64_t cgroup)> only{};
+	std::size_t max_rows = ~std::size_t(0); // those with the most CPU time
 };
 
-// Sorted by CPU time; idle time and threads that did nothing are left out.
-Table usage_table(const analyze::ThreadFold &fold, const trace::Clock &clock, const UsageOptions &options);
+// Sorted by CPU time; idle time and threads that did nothing are left out. `further_rows`: becomes how many there are
+// beyond max_rows.
+Table usage_table(const analyze::ThreadFold &fold, const trace::Clock &clock, const UsageOptions &options,
+		  std::size_t *further_rows = nullptr);
 
 // A row per CPU: where its time went, idle and steal included.
 Table cpu_table(const analyze::ThreadFold &fold, const trace::Clock &clock, const analyze::RecordingInfo &info,

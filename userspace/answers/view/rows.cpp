@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 #include <string>
+#include <utility>
 
 namespace monitor::view {
 
@@ -14,10 +15,10 @@ Rows::Rows(const Timeline &timeline, std::size_t max_threads) : row_of_(timeline
 	std::iota(places.begin(), places.end(), std::uint32_t{0});
 	const auto own = places.begin() + static_cast<std::ptrdiff_t>(std::min(places.size(), max_threads));
 	if (own != places.end()) {
-		const auto ticks = [&](std::uint32_t place) {
-			const ThreadLanes &thread = timeline.threads()[place];
-			return std::pair(thread.ran(), thread.waits.busy());
-		};
+		std::vector<std::pair<std::uint64_t, std::uint64_t>> ran_and_waited;
+		for (const ThreadLanes &thread : timeline.threads())
+			ran_and_waited.emplace_back(thread.ran(), thread.waits.busy());
+		const auto ticks = [&](std::uint32_t place) { return ran_and_waited[place]; };
 		std::ranges::nth_element(places, own, std::ranges::greater(), ticks);
 		std::sort(places.begin(), own);
 	}

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "tables.h"
 
-#include <algorithm>
 #include <map>
 
 #include "answers/report/activities_table.h"
@@ -94,11 +93,10 @@ Json usage_json(const analyze::ThreadFold &fold, const trace::Trace &trace, cons
 {
 	const trace::Clock &clock = trace.description().clock;
 	const analyze::Recorded recorded = analyze::recorded(trace, info, fold.kinds());
-	const auto with_threads = [&](report::Table table) {
-		const std::size_t rows = table.rows.size();
-		table.rows.resize(std::min(rows, max_usage_rows));
+	std::size_t left_out = 0;
+	const auto with_threads = [&](const report::Table &table) {
 		Json made = table_json(table);
-		made["left_out"] = rows - table.rows.size();
+		made["left_out"] = left_out;
 		made["threads"] = threads_json(fold, info);
 		return made;
 	};
@@ -111,7 +109,8 @@ Json usage_json(const analyze::ThreadFold &fold, const trace::Trace &trace, cons
 		options.grouping.cgroup_paths = selection::cgroup_paths(trace.directory());
 	options.recorded = recorded;
 	options.with_sleepers = false;
-	return with_threads(report::usage_table(fold, clock, options));
+	options.max_rows = max_usage_rows;
+	return with_threads(report::usage_table(fold, clock, options, &left_out));
 }
 
 } // namespace monitor::view
