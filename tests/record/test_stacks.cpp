@@ -8,6 +8,7 @@
 
 #include <elf.h>
 
+#include "base/go_functions.h"
 #include "recording/stacks/address_spaces.h"
 #include "recording/stacks/cpu_share.h"
 #include "recording/stacks/frame_pointers.h"
@@ -120,25 +121,22 @@ struct GoSource {
 	std::vector<unsigned> code;
 };
 
-// `more` functions are claimed that it does not have.
-std::string go_table(const std::vector<GoSource> &functions, std::uint64_t code_at = 4096, std::size_t more = 0)
+constexpr std::uint32_t go_1_2 = 0xfffffffb, go_1_16 = 0xfffffffa, go_1_18 = 0xfffffff0, go_1_20 = 0xfffffff1;
+
+// `code_at` 0: it is filled in when the program is loaded. `more` functions are claimed that it does not have.
+std::string go_program(const std::vector<GoSource> &functions, std::uint64_t code_at = 4096, std::size_t more = 0,
+		       std::uint32_t magic = go_1_20)
 {
-	std::string text, names(1, '\0'), changes(1, '\0'), list, records, sections;
+	std::string text, names(1, '\0'), changes(1, '\0'), list, records, relocations;
 	const auto put = [](std::string &to, std::uint64_t value, std::size_t size) {
 		to.append(reinterpret_cast<const char *>(&value), size);
 	};
-	constexpr std::size_t head = 72, of_function = 64, record = 44;
-	for (std::size_t i = 0; i < functions.size(); ++i) {
-		const GoSource &function = functions[i];
-		put(list, i * of_function, 4);
-		put(list, (functions.size() + 1) * 8 + i * record, 4);
-		put(records, i * of_function, 4);
-		put(records, names.size(), 4);
-		put(records, 0, 8);
-		put(records, changes.size(), 4);
-		put(records, 0, 21);
-		put(records, function.flags, 1);
-		put(records, 0, 2);
+	constexpr std::size_t of_function = 64, record = 44, table_address = 9000;
+	const bool has_places = magic != go_1_2, has_code = has_places && magic != go_1_16;
+	const std::size_t code_bytes = has_code ? 4 : 8, flags_at = magic == go_1_18 ? 37 : 41;
+	std::vector<std::pair<std::size_t, std::size_t>> places; // in names and in changes
+	for (const GoSource &function : functions) {
+		places.emplace_back(names.size(), changes.size());
 		names += function.name + '\0';
 		for (int last = -1; const auto &[size, bytes] : function.frame_sizes) {
 			const int by = size - last;
@@ -149,16 +147,47 @@ std::string go_table(const std::vector<GoSource> &functions, std::uint64_t code_
 		changes += '\0';
 		for (const unsigned byte : function.code)
 			text += static_cast<char>(byte);
-		text.resize((i + 1) * of_function, '\xcc');
+		text.resize(places.size() * of_function, '\xcc');
 	}
-	put(list, functions.size() * of_function, 8); // the end, and what makes it as long as the others
+	const std::size_t list_bytes = (functions.size() + 1) * 2 * code_bytes,
+			  head = has_code     ? 72
+				 : has_places ? 64
+					      : 16,
+			  names_at = has_places ? head : head + list_bytes + functions.size() * record,
+			  changes_at = names_at + names.size(),
+			  list_at = has_places ? changes_at + changes.size() : head;
+	const auto put_address = [&](std::string &to, std::size_t at, std::size_t function) {
+		const Elf64_Rela moved{table_address + at + to.size(), ELF64_R_INFO(0, R_X86_64_RELATIVE),
+				       static_cast<std::int64_t>(4096 + function * of_function)};
+		if (!has_code && code_at == 0)
+			relocations.append(reinterpret_cast<const char *>(&moved), sizeof moved);
+		put(to, (has_code ? 0 : code_at) + (has_code || code_at ? function * of_function : 0), code_bytes);
+	};
+	for (std::size_t i = 0; i < functions.size(); ++i) {
+		put_address(list, list_at, i);
+		put(list, (has_places ? 0 : list_at) + list_bytes + i * record, code_bytes);
+		put_address(records, list_at + list_bytes, i);
+		put(records, (has_places ? 0 : names_at) + places[i].first, 4);
+		put(records, 0, 8);
+		put(records, (has_places ? 0 : changes_at) + places[i].second, 4);
+		records.resize(i * record + flags_at);
+		put(records, functions[i].flags, 1);
+		records.resize((i + 1) * record);
+	}
+	put_address(list, list_at, functions.size());
+	list.resize(list_bytes);
 	std::string table;
-	put(table, 0x08010000fffffff1, 8);
-	for (const std::uint64_t value : {functions.size() + more, std::size_t{0}, code_at, head, std::size_t{0},
-					  std::size_t{0}, head + names.size(), head + names.size() + changes.size()})
-		put(table, value, 8);
-	table += names + changes + list + records;
-	const std::string section_names("\0.text\0.gopclntab\0.names\0", 26);
+	put(table, 0x0801000000000000u | magic, 8);
+	put(table, functions.size() + more, 8);
+	if (has_places)
+		put(table, 0, 8);
+	if (has_code)
+		put(table, code_at, 8);
+	if (has_places)
+		for (const std::uint64_t value : {names_at, std::size_t{0}, std::size_t{0}, changes_at, list_at})
+			put(table, value, 8);
+	table += has_places ? names + changes + list + records : list + records + names + changes;
+	const std::string section_names("\0.text\0.gopclntab\0.names\0.rela.dyn\0", 36);
 	Elf64_Ehdr elf{};
 	std::memcpy(elf.e_ident, ELFMAG, SELFMAG);
 	elf.e_ident[EI_CLASS] = ELFCLASS64;
@@ -167,19 +196,29 @@ std::string go_table(const std::vector<GoSource> &functions, std::uint64_t code_
 	elf.e_phnum = 1;
 	elf.e_phoff = sizeof elf;
 	elf.e_shentsize = sizeof(Elf64_Shdr);
-	elf.e_shnum = 4;
+	elf.e_shnum = 5;
 	elf.e_shstrndx = 3;
-	const std::size_t text_at = sizeof elf + sizeof(Elf64_Phdr), table_at = text_at + text.size();
-	elf.e_shoff = table_at + table.size() + section_names.size();
+	const std::size_t text_at = sizeof elf + sizeof(Elf64_Phdr), table_at = text_at + text.size(),
+			  names_of_sections_at = table_at + table.size(),
+			  relocations_at = names_of_sections_at + section_names.size();
+	elf.e_shoff = relocations_at + relocations.size();
 	const Elf64_Phdr code{PT_LOAD, PF_R | PF_X, text_at, 4096, 4096, text.size(), text.size(), 1};
-	const Elf64_Shdr parts[4] = {{},
+	const Elf64_Shdr parts[5] = {{},
 				     {1, SHT_PROGBITS, SHF_EXECINSTR, 4096, text_at, text.size(), 0, 0, 1, 0},
-				     {7, SHT_PROGBITS, 0, 9000, table_at, table.size(), 0, 0, 1, 0},
-				     {18, SHT_STRTAB, 0, 0, table_at + table.size(), section_names.size(), 0, 0, 1, 0}};
+				     {7, SHT_PROGBITS, 0, table_address, table_at, table.size(), 0, 0, 1, 0},
+				     {18, SHT_STRTAB, 0, 0, names_of_sections_at, section_names.size(), 0, 0, 1, 0},
+				     {25, SHT_RELA, 0, 0, relocations_at, relocations.size(), 0, 0, 1, 0}};
 	std::string file(reinterpret_cast<const char *>(&elf), sizeof elf);
 	file.append(reinterpret_cast<const char *>(&code), sizeof code);
-	file += text + table + section_names;
+	file += text + table + section_names + relocations;
 	file.append(reinterpret_cast<const char *>(parts), sizeof parts);
+	return file;
+}
+
+std::string go_table(const std::vector<GoSource> &functions, std::uint64_t code_at = 4096, std::size_t more = 0,
+		     std::uint32_t magic = go_1_20)
+{
+	const std::string file = go_program(functions, code_at, more, magic);
 	const auto image = ElfImage::open(std::as_bytes(std::span(file)));
 	REQUIRE(image);
 	return shown(stacks::go_rows(*image));
@@ -238,6 +277,33 @@ TEST_CASE("stacks: of Go, from one stack to another")
 	// push %rbp; mov %rsp,%rbp
 	CHECK(go_table({{"time.now", 2 + 4, {{0, 1}, {8, 40}, {0, 1}}, {0x55, 0x48, 0x89, 0xe5}}}) ==
 	      "4096:1,1,0 4097:1,2,-2 4100:2,2,-2 4137:1,1,0 4160:7,0,0");
+}
+
+TEST_CASE("stacks: of Go, by the tables of older versions")
+{
+	const GoSource usual{"main.f", 0, {{0, 1}, {8, 7}, {24, 30}, {8, 1}, {0, 1}}, {}};
+	const std::string rows = go_table({usual});
+	for (const std::uint32_t magic : {go_1_2, go_1_16, go_1_18}) {
+		CHECK(go_table({usual}, 4096, 0, magic) == rows);
+		CHECK(go_table({usual}, 0, 0, magic) == rows); // a shared library's addresses are relocated
+		CHECK(go_table({usual}, 4096, 1000, magic).empty());
+		CHECK(go_table({usual}, 4096, ~std::size_t{0} - 1, magic).empty());
+	}
+	// before Go 1.17 functions have no flags: names say what they do
+	for (const std::uint32_t magic : {go_1_2, go_1_16}) {
+		CHECK(go_table({{"runtime.goexit", 0, {{0, 60}}, {}}}, 4096, 0, magic) == "4096:0,0,0 4160:7,0,0");
+		CHECK(go_table({{"runtime.gogo", 0, {{0, 60}}, {}}}, 4096, 0, magic) == "4096:6,0,0 4160:7,0,0");
+	}
+	// and in 1.17 wrappers have the same names
+	CHECK(go_table({{"runtime.goexit", 1, {{0, 60}}, {}}, {"runtime.gogo", 0, {{0, 60}}, {}}}, 4096, 0, go_1_16) ==
+	      "4096:0,0,0 4160:1,1,0 4224:7,0,0");
+	const auto is_unknown = [&](std::uint32_t magic) {
+		const std::string file = go_program({usual}, 4096, 0, magic);
+		return GoFunctions::is_unknown(*ElfImage::open(std::as_bytes(std::span(file))));
+	};
+	CHECK_FALSE(is_unknown(go_1_2));
+	CHECK(is_unknown(0xfffffff2));
+	CHECK(go_table({usual}, 4096, 0, 0xfffffff2).empty());
 }
 
 TEST_CASE("stacks: what one user's processes map leaves as much room as they take")

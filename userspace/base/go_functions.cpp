@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <iterator>
 #include <span>
 #include <utility>
 
@@ -14,8 +15,7 @@
 namespace monitor {
 namespace {
 
-constexpr std::uint32_t magic_1_18 = 0xfffffff0, magic_1_20 = 0xfffffff1;
-constexpr std::uint64_t go_head_bytes = 72, go_code_at = 24, go_entry_bytes = 8;
+constexpr std::uint64_t list_without_head = 16; // where functions begin if the head does not say it
 constexpr std::size_t max_go_name = 4096, max_other_bytes = 256 << 20;
 constexpr unsigned flag_outermost = 1, flag_changes_stack = 2, flag_assembler = 4;
 
@@ -24,22 +24,52 @@ struct GoTable {
 	std::uint64_t address = 0;
 };
 
-bool is_go_table(std::span<const std::byte> bytes)
+constexpr std::array go_sections = {".gopclntab", ".data.rel.ro.gopclntab"};
+
+// What newer versions say of a function by flags (those of Go 1.17).
+constexpr std::array<std::string_view, 3> outermost_names = {"runtime.goexit", "runtime.mstart", "runtime.rt0_go"};
+constexpr std::array<std::string_view, 16> stack_changers = {
+    "runtime.asmcgocall",         "runtime.callCgoMmap", "runtime.callCgoSigaction", "runtime.cgocallback",
+    "runtime.cgocallback_gofunc", "runtime.gogo",        "runtime.jmpdefer",         "runtime.mcall",
+    "runtime.morestack",          "runtime.nanotime",    "runtime.nanotime1",        "runtime.sigreturn",
+    "runtime.systemstack",        "runtime.walltime",    "runtime.walltime1",        "time.now"};
+
+} // namespace
+
+// Where the head says where the parts of the table are, 0: it does not, and what differs in its entries.
+struct GoFunctions::Layout {
+	std::uint32_t magic;
+	std::uint64_t code_at; // what addresses are counted from; 0: they are as the file counts them
+	std::uint64_t names_at, changes_at;
+	std::uint64_t list_at;    // of entries, from which the places of their records are counted
+	std::uint64_t code_bytes; // of an address, in entries and first in records
+	std::uint64_t flags_at;   // in a record; 0: there are none
+};
+
+const GoFunctions::Layout GoFunctions::layouts[] = {{0xfffffffb, 0, 0, 0, 0, 8, 0},       // 1.2
+						    {0xfffffffa, 0, 24, 48, 56, 8, 41},   // 1.16
+						    {0xfffffff0, 24, 32, 56, 64, 4, 37},  // 1.18
+						    {0xfffffff1, 24, 32, 56, 64, 4, 41}}; // 1.20
+
+const GoFunctions::Layout *GoFunctions::layout_of(std::span<const std::byte> table)
 {
 	constexpr std::array<std::uint8_t, 4> sizes = {0, 0, 1, 8}; // of an instruction and of a pointer
 	std::uint32_t magic;
-	if (bytes.size() < go_head_bytes)
-		return false;
-	std::memcpy(&magic, bytes.data(), sizeof magic);
-	return (magic == magic_1_18 || magic == magic_1_20) &&
-	       std::memcmp(bytes.data() + sizeof magic, sizes.data(), sizes.size()) == 0;
+	if (table.size() < list_without_head ||
+	    std::memcmp(table.data() + sizeof magic, sizes.data(), sizes.size()) != 0)
+		return nullptr;
+	std::memcpy(&magic, table.data(), sizeof magic);
+	const auto found = std::ranges::find(layouts, magic, &Layout::magic);
+	return found == std::end(layouts) ? nullptr : found;
 }
 
+namespace {
+
 // Some linkers put it among other data (ld.lld).
-std::optional<GoTable> go_table_of(const ElfImage &image)
+template <class IsTable> std::optional<GoTable> go_table_of(const ElfImage &image, const IsTable &is_table)
 {
 	constexpr std::size_t alignment = 16;
-	for (const char *name : {".gopclntab", ".data.rel.ro.gopclntab"})
+	for (const char *name : go_sections)
 		if (const ElfSection *section = image.section(name))
 			return GoTable{image.content(*section, GoFunctions::max_bytes), section->address};
 	if (!image.section(".go.buildinfo"))
@@ -50,7 +80,7 @@ std::optional<GoTable> go_table_of(const ElfImage &image)
 			continue;
 		std::vector<std::byte> bytes = image.content(*section, GoFunctions::max_bytes);
 		for (std::size_t at = -section->address % alignment; at < bytes.size(); at += alignment)
-			if (is_go_table(std::span(bytes).subspan(at))) {
+			if (is_table(std::span<const std::byte>(bytes).subspan(at))) {
 				bytes.erase(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(at));
 				return GoTable{std::move(bytes), section->address + at};
 			}
@@ -73,14 +103,21 @@ std::optional<T> entry_of(const ElfImage &image, const char *name, const Matches
 	return {};
 }
 
-// Where the code begins that addresses are counted from, if the table does not say it: as what moves is filled in when
-// the program is loaded, or because newer versions do not.
-std::uint64_t start_of_code(const ElfImage &image, std::uint64_t table)
+// What moves with the program is filled in when it is loaded.
+void relocate(const ElfImage &image, GoTable &table)
 {
-	const auto relocation = entry_of<Elf64_Rela>(
-	    image, ".rela.dyn", [&](const Elf64_Rela &each) { return each.r_offset == table + go_code_at; });
-	if (relocation)
-		return static_cast<std::uint64_t>(relocation->r_addend);
+	entry_of<Elf64_Rela>(image, ".rela.dyn", [&](const Elf64_Rela &each) {
+		const std::uint64_t at = each.r_offset - table.address;
+		if (ELF64_R_TYPE(each.r_info) == R_X86_64_RELATIVE && at < table.bytes.size() &&
+		    table.bytes.size() - at >= sizeof each.r_addend)
+			std::memcpy(table.bytes.data() + at, &each.r_addend, sizeof each.r_addend);
+		return false;
+	});
+}
+
+// Where the code begins that addresses are counted from: newer versions do not say it.
+std::uint64_t start_of_code(const ElfImage &image)
+{
 	if (const ElfSection *symbols = image.section(".symtab"); symbols && symbols->link < image.sections().size()) {
 		constexpr std::string_view name("runtime.text\0", 13);
 		const std::vector<std::byte> text = image.content(image.sections()[symbols->link], max_other_bytes);
@@ -105,53 +142,86 @@ template <class T> T GoFunctions::number(std::uint64_t at) const
 	return value;
 }
 
+std::uint64_t GoFunctions::code_number(std::uint64_t at) const
+{
+	return layout_->code_bytes == sizeof(std::uint32_t) ? number<std::uint32_t>(at) : number<std::uint64_t>(at);
+}
+
 std::optional<GoFunctions> GoFunctions::of(const ElfImage &image)
 {
 	GoFunctions found;
-	std::optional<GoTable> table = go_table_of(image);
-	if (!table || !is_go_table(table->bytes) || !found.take(image, std::move(table->bytes), table->address))
+	std::optional<GoTable> table = go_table_of(image, layout_of);
+	if (!table || !(found.layout_ = layout_of(table->bytes)))
+		return {};
+	relocate(image, *table);
+	if (!found.take(image, std::move(table->bytes)))
 		return {};
 	return found;
 }
 
-bool GoFunctions::take(const ElfImage &image, std::vector<std::byte> bytes, std::uint64_t address)
+bool GoFunctions::is_unknown(const ElfImage &image)
+{
+	const bool has_table =
+	    std::ranges::any_of(go_sections, [&](const char *name) { return image.section(name) != nullptr; });
+	return has_table && !of(image);
+}
+
+bool GoFunctions::take(const ElfImage &image, std::vector<std::byte> bytes)
 {
 	bytes_ = std::move(bytes);
-	has_start_line_ = number<std::uint32_t>(0) == magic_1_20;
-	names_ = number<std::uint64_t>(32);
-	changes_ = number<std::uint64_t>(56);
-	const auto list = number<std::uint64_t>(64);
-	std::uint64_t code = number<std::uint64_t>(go_code_at);
-	if (code == 0)
-		code = start_of_code(image, address);
+	const auto said = [&](std::uint64_t at) { return at ? number<std::uint64_t>(at) : 0; };
+	names_ = said(layout_->names_at);
+	changes_ = said(layout_->changes_at);
+	const std::uint64_t records = said(layout_->list_at);
+	const std::uint64_t list = layout_->list_at ? records : list_without_head;
+	std::uint64_t code = said(layout_->code_at);
+	if (layout_->code_at && code == 0)
+		code = start_of_code(image);
 	if (list > bytes_.size() || names_ > bytes_.size() || changes_ > bytes_.size())
 		return false;
 	const auto count = number<std::uint64_t>(8);
-	if (count > max_functions || count > (bytes_.size() - list) / go_entry_bytes)
+	const std::uint64_t entry_bytes = 2 * layout_->code_bytes;
+	if (count > max_functions || count > (bytes_.size() - list) / entry_bytes)
 		return false;
 	for (std::uint64_t i = 0; i < count; ++i) {
-		const std::uint64_t at = list + i * go_entry_bytes;
-		const auto first = number<std::uint32_t>(at), end = number<std::uint32_t>(at + go_entry_bytes);
+		const std::uint64_t at = list + i * entry_bytes;
+		const std::uint64_t first = code_number(at), end = code_number(at + entry_bytes);
 		if (first < end)
-			take_function(code + first, end - first, list + number<std::uint32_t>(at + 4));
+			take_function(code + first, end - first, records + code_number(at + layout_->code_bytes));
 	}
+	take_flags_from_names();
 	const auto is_later = [](const GoFunction &a, const GoFunction &b) { return a.address >= b.address; };
 	return !functions_.empty() && std::ranges::adjacent_find(functions_, is_later) == functions_.end();
 }
 
 void GoFunctions::take_function(std::uint64_t address, std::uint64_t size, std::uint64_t at)
 {
-	const std::uint64_t name = names_ + number<std::uint32_t>(at + 4);
-	const auto flags = number<std::uint8_t>(at + (has_start_line_ ? 41 : 37));
+	const std::uint64_t numbers = at + layout_->code_bytes; // after its address
+	const std::uint64_t name = names_ + number<std::uint32_t>(numbers);
+	const auto flags = layout_->flags_at ? number<std::uint8_t>(at + layout_->flags_at) : std::uint8_t{0};
 	if (name >= bytes_.size())
 		return;
-	GoFunction function{address, size, {}, false, false, false, number<std::uint32_t>(at + 16)};
+	GoFunction function{address, size, {}, false, false, false, number<std::uint32_t>(numbers + 12)};
 	const char *text = reinterpret_cast<const char *>(bytes_.data()) + name;
 	function.name = {text, ::strnlen(text, std::min<std::size_t>(bytes_.size() - name, max_go_name))};
 	function.is_outermost = flags & flag_outermost;
 	function.changes_stack = flags & flag_changes_stack;
 	function.is_assembler = flags & flag_assembler;
 	functions_.push_back(function);
+}
+
+// Before Go 1.17 none has flags.
+void GoFunctions::take_flags_from_names()
+{
+	const bool has_flags = layout_->code_at || std::ranges::any_of(functions_, [](const GoFunction &function) {
+				       return function.is_outermost || function.changes_stack;
+			       });
+	if (has_flags)
+		return;
+	for (GoFunction &function : functions_) {
+		function.is_outermost = std::ranges::find(outermost_names, function.name) != outermost_names.end();
+		function.changes_stack = std::ranges::find(stack_changers, function.name) != stack_changers.end();
+	}
 }
 
 // Pairs of differences: of the value, whose sign is its lowest bit, and of the address.

@@ -3,12 +3,14 @@
 // runtime/symtab.go). It is there whatever was stripped. Used by recording/stacks, which makes rows to unwind by, and
 // reading/symbols, which takes the names.
 //
-// Of Go 1.18 and later; nothing that the file says is trusted: what makes no sense is left out.
+// Of Go 1.2 and later, in programs and in shared libraries; nothing that the file says is trusted: what makes no sense
+// is left out.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -33,6 +35,8 @@ public:
 
 	// nullopt: it has none that is known.
 	static std::optional<GoFunctions> of(const ElfImage &image);
+	// Of a version that is not known, or damaged.
+	static bool is_unknown(const ElfImage &image);
 
 	const std::vector<GoFunction> &all() const { return functions_; } // by address
 
@@ -44,13 +48,19 @@ public:
 	std::vector<FrameSize> frame_sizes(const GoFunction &function) const; // by address
 
 private:
-	bool take(const ElfImage &image, std::vector<std::byte> bytes, std::uint64_t address);
+	struct Layout;
+	static const Layout layouts[];
+	static const Layout *layout_of(std::span<const std::byte> table); // nullptr: it is none
+
+	bool take(const ElfImage &image, std::vector<std::byte> bytes);
 	void take_function(std::uint64_t address, std::uint64_t size, std::uint64_t at);
+	void take_flags_from_names();
 	template <class T> T number(std::uint64_t at) const; // 0: not within the table
+	std::uint64_t code_number(std::uint64_t at) const;   // as wide as an entry's
 
 	std::vector<std::byte> bytes_;
+	const Layout *layout_ = nullptr;
 	std::uint64_t names_ = 0, changes_ = 0; // where both tables begin
-	bool has_start_line_ = false;
 	std::vector<GoFunction> functions_;
 };
 
