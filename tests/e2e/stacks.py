@@ -277,6 +277,9 @@ int main(void) { int s = 0; for (int i = 0; i < 300; i++) s += middle(3000000); 
 		if "inner" in frames.split(";"):
 			of[frames.split(";")[-4:-1] == ["main", "middle", "inner"] or frames.endswith(";main;middle;inner")] += int(count)
 	e2e.expect(of[True] > 100 and of[False] < 0.1 * of[True], f"samples with the right callers: {of}: {report(trace, '--command', '--folded')}")
+	answer = json.loads(report(trace, "--command", "--json"))["stacks"]
+	e2e.expect(answer["without_table_percent"] > 80, f"samples in code that no table describes: {answer}")
+	e2e.expect("of files that no table describes" in report(trace, "--command"), "the report does not say it")
 
 
 @e2e.longer

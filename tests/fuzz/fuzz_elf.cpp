@@ -47,7 +47,8 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char *data, std::size_t siz
 			functions.find(section.address);
 			check_table(image->content(section, 1 << 20), section.address);
 		}
-		check_rows(stacks::image_rows(*image), 2 * stacks::max_rows);
+		std::vector<stacks::CodeRange> assumed;
+		check_rows(stacks::image_rows(*image, assumed), 2 * stacks::max_rows);
 		image->notes();
 		const functions::LandingPads landing_pads(*image);
 		std::vector<std::uint64_t> pads;

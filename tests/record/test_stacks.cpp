@@ -306,6 +306,24 @@ TEST_CASE("stacks: of Go, by the tables of older versions")
 	CHECK(go_table({usual}, 4096, 0, 0xfffffff2).empty());
 }
 
+TEST_CASE("stacks: where only frame pointers lead to the caller")
+{
+	const auto assumed_of = [](const GoSource &function, std::uint32_t magic) {
+		const std::string file = go_program({function}, 4096, 0, magic);
+		const auto image = ElfImage::open(std::as_bytes(std::span(file)));
+		std::vector<stacks::CodeRange> assumed;
+		stacks::image_rows(*image, assumed);
+		std::string text;
+		for (const stacks::CodeRange &range : assumed)
+			text += std::to_string(range.first) + "-" + std::to_string(range.end) + " ";
+		return text;
+	};
+	const std::vector<unsigned> sets_one = {0x55, 0x48, 0x89, 0xe5};
+	CHECK(assumed_of({"f", 0, {{0, 60}}, sets_one}, 0xfffffff2) == "4100-4160 ");
+	CHECK(assumed_of({"f", 0, {{0, 60}}, sets_one}, go_1_20).empty()); // its table describes it
+	CHECK(assumed_of({"f", 0, {{0, 60}}, {}}, 0xfffffff2).empty());    // stacks end there
+}
+
 TEST_CASE("stacks: what one user's processes map leaves as much room as they take")
 {
 	Spaces it;

@@ -190,7 +190,8 @@ TEST_CASE("symbols: no more changes of mappings are kept than there is room for"
 TEST_CASE("symbols: the list of files is not trusted")
 {
 	const CodeList list = parse_code_list(
-	    "{\"file\": 1, \"path\": \"/a\", \"build_id\": \"00ff\", \"loads\": [[4096, 8192, 100]]}\n"
+	    "{\"file\": 1, \"path\": \"/a\", \"build_id\": \"00ff\", \"loads\": [[4096, 8192, 100]], "
+	    "\"assumed\": [[8200, 8210], 7, [1]], \"unknown_go\": true}\n"
 	    "nonsense\n{\"file\": \"x\"}\n{\"file\": 2, \"path\": 3, \"loads\": [[1], 2, [1, 2, -3]]}\n[]\n"
 	    "{\"file\": 3, \"path\": \"/?\", \"path_bytes\": \"2ffffe\"}\n{\"file\": 4, \"path_bytes\": \"2fzz61\"}\n"
 	    "{\"process\": 4711, \"inside\": 1}\n{\"process\": []}\n"
@@ -200,6 +201,11 @@ TEST_CASE("symbols: the list of files is not trusted")
 	CHECK(files.at(1).build_id == "00ff");
 	CHECK(files.at(1).address_of(4100) == 8196);
 	CHECK(files.at(1).address_of(4196) == 4196);
+	CHECK(files.at(1).is_assumed(8200));
+	CHECK_FALSE(files.at(1).is_assumed(8210));
+	CHECK_FALSE(files.at(1).is_assumed(7));
+	CHECK(files.at(1).has_unknown_go);
+	CHECK_FALSE(files.at(2).has_unknown_go);
 	CHECK(files.at(2).path.empty());
 	CHECK(files.at(3).path == "/\xff\xfe");
 	CHECK(files.at(4).path == "/");

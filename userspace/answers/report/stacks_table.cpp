@@ -50,12 +50,21 @@ analyze::StacksAt counts_of(const analyze::RecordingInfo &info, StackBy by)
 }
 
 // Where only frame pointers lead to the caller: of a function that sets none it is missing, and nothing shows that.
-std::uint64_t in_no_file(const CallTree &tree)
+bool is_in_no_file(const symbols::FrameName &name)
+{
+	return name.module == "[jit]" || name.function == "[code in no file]";
+}
+
+bool is_without_table(const symbols::FrameName &name)
+{
+	return name.is_assumed;
+}
+
+std::uint64_t innermost(const CallTree &tree, bool (*is_such)(const symbols::FrameName &))
 {
 	std::uint64_t sum = 0;
 	for (const CallNode &node : tree.nodes())
-		if (const symbols::FrameName &name = tree.name(node);
-		    &node != &tree.nodes().front() && (name.module == "[jit]" || name.function == "[code in no file]"))
+		if (&node != &tree.nodes().front() && is_such(tree.name(node)))
 			sum += node.self;
 	return sum;
 }
@@ -148,10 +157,16 @@ std::string stacks_text(const CallTree &tree, const analyze::RecordingInfo &info
 					    percent_of(parts[i].amount, tree.total()));
 		text += parts.size() > max_printed_parts ? " ...\n" : "\n";
 	}
-	if (const std::uint64_t sum = in_no_file(tree))
-		text += fmt::format("{:.1f} % of it is in code that is in no file: the caller of a function there that "
-				    "sets no frame pointer is missing\n",
-				    percent_of(sum, tree.total()));
+	if (const std::uint64_t sum = innermost(tree, is_in_no_file))
+		text += fmt::format(
+		    "{:.1f} % of it is in code that is in no file: the caller of a function there that sets no "
+		    "frame pointer is missing\n",
+		    percent_of(sum, tree.total()));
+	if (const std::uint64_t sum = innermost(tree, is_without_table))
+		text +=
+		    fmt::format("{:.1f} % of it is in code of files that no table describes: the caller of a function "
+				"there that sets no frame pointer may be missing\n",
+				percent_of(sum, tree.total()));
 	if (tree.since_before())
 		text += fmt::format("{:.1f} % of it is of threads that were blocked since before stacks were taken\n",
 				    percent_of(tree.since_before(), tree.total()));
@@ -171,7 +186,8 @@ std::string stacks_json(const CallTree &tree, const trace::Clock &clock, const a
 	    {"left_out_by_budget", counts_of(info, by).left_out},
 	    {"truncated_percent", percent_of(tree.truncated(), tree.total())},
 	    {"truncated_by", parts},
-	    {"in_no_file_percent", percent_of(in_no_file(tree), tree.total())},
+	    {"in_no_file_percent", percent_of(innermost(tree, is_in_no_file), tree.total())},
+	    {"without_table_percent", percent_of(innermost(tree, is_without_table), tree.total())},
 	    {"without_stack_percent", percent_of(tree.without_stack(), tree.total())},
 	    {"blocked_since_before_percent", percent_of(tree.since_before(), tree.total())}}
 	    .dump();

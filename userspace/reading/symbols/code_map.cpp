@@ -17,6 +17,7 @@ namespace {
 
 constexpr int max_ancestors = 1000;
 constexpr std::size_t min_look_back = 256; // changes
+constexpr std::size_t max_assumed = 64;    // ranges of a file
 
 // Of two hexadecimal digits for each; up to the first that is none.
 std::string bytes_of(const std::string &hex)
@@ -51,6 +52,12 @@ std::uint64_t CodeFile::address_of(std::uint64_t offset) const
 	return offset;
 }
 
+bool CodeFile::is_assumed(std::uint64_t address) const
+{
+	return std::ranges::any_of(
+	    assumed, [address](const auto &range) { return address >= range.first && address < range.second; });
+}
+
 CodeList parse_code_list(const std::string &untrusted_text)
 {
 	CodeList list;
@@ -77,6 +84,10 @@ CodeList parse_code_list(const std::string &untrusted_text)
 		for (const Json &load : member(entry, "loads"))
 			if (load.is_array() && load.size() == 3)
 				file.loads.push_back({number(load[0]), number(load[1]), number(load[2])});
+		for (const Json &range : member(entry, "assumed"))
+			if (range.is_array() && range.size() == 2 && file.assumed.size() < max_assumed)
+				file.assumed.emplace_back(number(range[0]), number(range[1]));
+		file.has_unknown_go = flag(member(entry, "unknown_go"));
 	}
 	return list;
 }

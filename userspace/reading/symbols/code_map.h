@@ -28,9 +28,14 @@ struct CodeFile {
 		std::uint64_t offset, address, size;
 	};
 	std::vector<Load> loads; // executable ones
+	// Addresses, as the file counts them, of code that no table describes, where callers were found by frame
+	// pointers: from the first to before the second.
+	std::vector<std::pair<std::uint64_t, std::uint64_t>> assumed;
+	bool has_unknown_go = false; // a table of Go of a version that the recorder does not know
 
 	// The address as the file counts them; the offset itself if that is unknown.
 	std::uint64_t address_of(std::uint64_t offset) const;
+	bool is_assumed(std::uint64_t address) const;
 };
 
 struct CodeList {

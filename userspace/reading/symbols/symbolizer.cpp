@@ -72,7 +72,8 @@ void Symbolizer::take(const PackedFrames &packed)
 		for (const SourceFrame &frame : each.frames)
 			frames.names.push_back(
 			    intern({frame.function, each.file == 0 ? each.module : base_name(file->second.code.path),
-				    frame.line, each.file == 0}));
+				    frame.line, each.file == 0,
+				    each.file != 0 && file->second.code.is_assumed(each.address)}));
 		(each.file == 0 ? known_kernel_ : file->second.known)[each.address] = std::move(frames);
 	}
 	for (const PackedFrames::Made &made : packed.made)
@@ -256,6 +257,7 @@ Symbolizer::Frames Symbolizer::look_up(File &file, std::uint64_t address)
 		source.emplace_back();
 	if (function && !function->name.empty())
 		source.front().function = demangled(function->name);
+	const bool is_assumed = file.code.is_assumed(address);
 	Frames frames{{}, function || !source.front().function.empty()};
 	if (source.front().function.empty())
 		source.front().function = unnamed_function(module, function ? function->address : address);
@@ -263,7 +265,8 @@ Symbolizer::Frames Symbolizer::look_up(File &file, std::uint64_t address)
 		const bool is_inlined = !frames.names.empty();
 		if (is_inlined)
 			frame.function = fmt::format("{} (inlined)", frame.function.empty() ? "?" : frame.function);
-		frames.names.push_back(intern({std::move(frame.function), module, std::move(frame.line), false}));
+		frames.names.push_back(
+		    intern({std::move(frame.function), module, std::move(frame.line), false, is_assumed}));
 	}
 	return frames;
 }
@@ -275,6 +278,16 @@ std::vector<std::uint32_t> Symbolizer::users_without_room() const
 		if (users.empty() || users.back() != user)
 			users.push_back(user);
 	return users;
+}
+
+std::vector<std::string> Symbolizer::with_unknown_go() const
+{
+	std::vector<std::string> paths;
+	for (const auto &[number, file] : files_)
+		if (file.code.has_unknown_go && !file.known.empty())
+			paths.push_back(file.code.path);
+	std::ranges::sort(paths);
+	return paths;
 }
 
 std::vector<std::string> Symbolizer::damaged() const

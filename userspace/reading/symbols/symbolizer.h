@@ -36,6 +36,7 @@ struct FrameName {
 	std::string function, module;
 	std::string line; // "slow.c:42", if lines are asked for and known
 	bool is_kernel = false;
+	bool is_assumed = false; // it is where only frame pointers lead to the caller
 
 	// The function, with its line if there is one.
 	std::string text() const { return line.empty() ? function : function + " (" + line + ")"; }
@@ -75,6 +76,8 @@ public:
 	std::vector<std::uint32_t> users_without_room() const;
 	// From some moment on the recorder could open no files: the same holds for what was started or loaded later.
 	bool opener_lost() const { return opener_lost_; }
+	// Files that were needed, and whose table of Go's functions is of a version that the recorder did not know.
+	std::vector<std::string> with_unknown_go() const;
 	// Files whose debug information could not be read to its end.
 	std::vector<std::string> damaged() const;
 	// Files of whose debug information parts are in other files that were not found.

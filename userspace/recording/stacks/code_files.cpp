@@ -2,10 +2,12 @@
 #include "code_files.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "base/clock_ns.h"
 #include "base/encoding.h"
 #include "base/escape.h"
+#include "base/go_functions.h"
 #include "base/json.h"
 #include "image_rows.h"
 
@@ -15,6 +17,7 @@ namespace {
 constexpr std::size_t max_files = 1 << 16; // a system has some thousands
 constexpr std::size_t max_keys = 4 * max_files;
 constexpr std::size_t max_list_bytes = 32 << 20; // readers take twice as much
+constexpr std::size_t max_assumed = 64;          // ranges of a file, the widest
 
 } // namespace
 
@@ -35,10 +38,18 @@ void CodeFiles::refuse(std::uint32_t user)
 	refused_.push_back(user);
 }
 
-void CodeFiles::add_table(CodeFile &file, const ElfImage &image, std::uint32_t user)
+void CodeFiles::add_table(CodeFile &file, const ElfImage &image, std::uint32_t user, nlohmann::ordered_json &line)
 {
 	const std::uint64_t before = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	const std::vector<edc_unwind_row> table = image_rows(image);
+	std::vector<CodeRange> assumed;
+	const std::vector<edc_unwind_row> table = image_rows(image, assumed);
+	std::ranges::stable_sort(assumed, std::greater<>(),
+				 [](const CodeRange &range) { return range.end - range.first; });
+	assumed.resize(std::min(assumed.size(), max_assumed));
+	for (const CodeRange &range : assumed)
+		line["assumed"].push_back({range.first, range.end});
+	if (GoFunctions::is_unknown(image))
+		line["unknown_go"] = true;
 	build_ns_ += clock_ns(CLOCK_THREAD_CPUTIME_ID) - before;
 	if (!shares_.take(user, table.size()))
 		return refuse(user);
@@ -76,7 +87,7 @@ CodeFile *CodeFiles::add(const std::string &key, const std::string &path, const 
 			line["modified_ns"] = version.modified_ns;
 		}
 		file.loads = image->loads();
-		add_table(file, *image, user);
+		add_table(file, *image, user, line);
 		auto &loads = line["loads"] = nlohmann::ordered_json::array();
 		for (const ElfSegment &load : file.loads)
 			if (load.is_executable)

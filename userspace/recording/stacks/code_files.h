@@ -61,7 +61,7 @@ public:
 	std::vector<std::uint32_t> take_refused() { return std::exchange(refused_, {}); }
 
 private:
-	void add_table(CodeFile &file, const ElfImage &image, std::uint32_t user);
+	void add_table(CodeFile &file, const ElfImage &image, std::uint32_t user, nlohmann::ordered_json &line);
 	void refuse(std::uint32_t user);
 	void write(const nlohmann::ordered_json &line);
 

@@ -98,7 +98,8 @@ std::vector<edc_unwind_row> frame_pointer_rows(std::span<const std::byte> code, 
 	return rows.take();
 }
 
-std::vector<edc_unwind_row> with_frame_pointers(const std::vector<edc_unwind_row> &rows, const ElfImage &image)
+std::vector<edc_unwind_row> with_frame_pointers(const std::vector<edc_unwind_row> &rows, const ElfImage &image,
+						std::vector<CodeRange> &assumed)
 {
 	std::vector<edc_unwind_row> all;
 	std::vector<std::byte> code;
@@ -114,7 +115,11 @@ std::vector<edc_unwind_row> with_frame_pointers(const std::vector<edc_unwind_row
 			continue;
 		const auto gap = read_code(image, row->address, std::min<std::uint64_t>(size, left), code);
 		left -= gap.size();
-		std::ranges::copy(frame_pointer_rows(gap, row->address), std::back_inserter(all));
+		const std::vector<edc_unwind_row> found = frame_pointer_rows(gap, row->address);
+		const auto first = std::ranges::find(found, EDC_UNWIND_FP, &edc_unwind_row::rule);
+		if (first != found.end())
+			assumed.push_back({first->address, row->address + static_cast<std::uint32_t>(gap.size())});
+		std::ranges::copy(found, std::back_inserter(all));
 	}
 	return all;
 }

@@ -19,7 +19,12 @@ inline constexpr std::size_t min_gap = 16;            // less is only what align
 // Where a stretch of code without a rule has a function's usual start (push %rbp; mov %rsp,%rbp), it is taken to keep
 // frame pointers from there to its end. Code without such a start, such as hand-written assembler, still has no rule:
 // a stack ends there rather than continue at a wrong caller. Rows stay in order.
-std::vector<edc_unwind_row> with_frame_pointers(const std::vector<edc_unwind_row> &rows, const ElfImage &image);
+// `assumed`: becomes where that is so, which nothing proves: of a function there that sets none the caller is missing.
+struct CodeRange {
+	std::uint32_t first = 0, end = 0;
+};
+std::vector<edc_unwind_row> with_frame_pointers(const std::vector<edc_unwind_row> &rows, const ElfImage &image,
+						std::vector<CodeRange> &assumed);
 
 // The rows of one stretch of code, which is at `address`. Empty: no function there starts so.
 std::vector<edc_unwind_row> frame_pointer_rows(std::span<const std::byte> code, std::uint32_t address);

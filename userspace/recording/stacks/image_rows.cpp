@@ -10,7 +10,6 @@
 #include <zlib.h>
 #endif
 
-#include "frame_pointers.h"
 #include "go_rows.h"
 #include "row_list.h"
 #include "unwind_table.h"
@@ -100,13 +99,13 @@ void mark_entry(std::vector<edc_unwind_row> &rows, std::uint64_t entry)
 	rows.insert(next, {first, 0, 0, EDC_UNWIND_END});
 }
 
-std::vector<edc_unwind_row> image_rows(const ElfImage &image)
+std::vector<edc_unwind_row> image_rows(const ElfImage &image, std::vector<CodeRange> &assumed)
 {
 	std::vector<edc_unwind_row> rows =
 	    filled(from_start_of_code(image), table_of(image, ".eh_frame", eh::Kind::eh_frame));
 	rows = filled(rows, go_rows(image));
 	rows = filled(rows, table_of(image, ".debug_frame", eh::Kind::debug_frame));
-	rows = with_frame_pointers(rows, image);
+	rows = with_frame_pointers(rows, image, assumed);
 	mark_entry(rows, image.entry());
 	return rows;
 }
