@@ -16,12 +16,12 @@ struct Machine {
 	std::vector<FunctionLoad> loads{{0, 1000}, {0, 1000}, {0, 10}};
 	double used_ns = 0;
 	std::chrono::steady_clock::time_point now{std::chrono::hours(1)};
-	FunctionBudget budget{0.1, 2, [this] { return loads; }, [this] { return used_ns; }};
+	FunctionBudget budget{0.1, 2};
 
 	Numbers look()
 	{
 		Numbers numbers;
-		for (const LeftOutFunction &left_out : budget.look(now))
+		for (const LeftOutFunction &left_out : budget.look(now, loads, used_ns))
 			numbers.push_back(left_out.number);
 		return numbers;
 	}
@@ -72,7 +72,8 @@ TEST_CASE("budget: more than any second may cost is not waited for")
 	CHECK(machine.look().empty());
 	CHECK(machine.after(milliseconds(40), 2, 250'000, 0, 0).empty()); // too short to be judged
 	CHECK(machine.after(milliseconds(10), 2, 0, 0, 0) == Numbers{0});
-	const std::vector<LeftOutFunction> none = machine.budget.look(machine.now + milliseconds(100));
+	const std::vector<LeftOutFunction> none =
+	    machine.budget.look(machine.now + milliseconds(100), machine.loads, machine.used_ns);
 	CHECK(none.empty());
 }
 
@@ -84,7 +85,7 @@ TEST_CASE("budget: what is told is of the time judged")
 	machine.now += milliseconds(1000);
 	machine.used_ns += 1e9;
 	machine.loads[0].events += 200'000;
-	const std::vector<LeftOutFunction> left_out = machine.budget.look(machine.now);
+	const std::vector<LeftOutFunction> left_out = machine.budget.look(machine.now, machine.loads, machine.used_ns);
 	REQUIRE(left_out.size() == 1);
 	CHECK(left_out[0].load.events == 200'000);
 	CHECK(left_out[0].seconds == Approx(1));

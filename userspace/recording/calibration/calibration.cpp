@@ -2,15 +2,11 @@
 #include "calibration.h"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
-#include <cinttypes>
-#include <cstdio>
 #include <cstring>
 #include <functional>
 #include <future>
 #include <iterator>
-#include <sstream>
 
 #include <linux/membarrier.h>
 #include <sched.h>
@@ -56,19 +52,10 @@ double time_resets()
 	return static_cast<double>((cpu_time() - start).count()) / resets;
 }
 
-// Payload words of each kernel class, by id.
-std::array<unsigned, 1 << EDC_ID_BITS> words_by_id()
-{
-	std::array<unsigned, 1 << EDC_ID_BITS> words{};
-	for (const ClassRow &row : kernel_classes())
-		words[row.id] = row.words;
-	return words;
-}
-
 // The times between a token `from` and a token `to` directly after it, in ticks, from what is in the ring.
 std::vector<double> brackets(const BpfCard &card, int cpu, std::uint32_t from, std::uint32_t to)
 {
-	const auto words = words_by_id();
+	const PayloadWords words = payload_words(card.options().counters_in_set);
 	const edc_ring &ring = card.area(static_cast<unsigned>(cpu)).level[0].ring;
 	std::vector<double> found;
 	for (std::uint64_t number = 0; number < std::min<std::uint64_t>(ring.closed, ring.blocks); ++number) {

@@ -9,7 +9,6 @@
 
 #include "base/clock_ns.h"
 #include "base/error.h"
-#include "recording/rings/clock.h"
 
 namespace monitor::record {
 namespace {
@@ -51,12 +50,6 @@ CalibrationPhases::CalibrationPhases(card::BpfCard &card, bool invariant_tsc, pi
 	}
 	account_.number = account_.ticks = 0; // that was before the recording
 }
-
-std::uint64_t CalibrationPhases::now() const
-{
-	return read_sync(invariant_tsc_).time;
-}
-
 void CalibrationPhases::start()
 {
 	thread_ = std::thread([this] {

@@ -23,6 +23,7 @@
 #include "phase_estimate.h"
 #include "phase_events.h"
 #include "recording/card/bpf_card.h"
+#include "recording/rings/clock.h"
 #include "recording/rings/failure.h"
 #include "tree_progress.h"
 
@@ -59,7 +60,7 @@ private:
 
 	void run();
 	bool wait_until(Clock::time_point time); // false: the recording ends
-	std::uint64_t now() const;
+	std::uint64_t now() const { return read_sync(invariant_tsc_).time; }
 	Part measure(Clock::time_point until, bool with_probes, std::unordered_set<std::int32_t> &threads);
 	Clock::duration make_phase(Clock::duration length); // returns how long there were no probes
 	void resume(std::uint64_t since);

@@ -10,7 +10,6 @@
 #include <unordered_set>
 #include <vector>
 
-#include "monitor/token.h"
 #include "recording/card/classes.h"
 
 namespace monitor::record {

@@ -6,14 +6,13 @@
 #include <cstring>
 #include <exception>
 #include <initializer_list>
-#include <span>
 
 #include <sched.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock_ns.h"
 #include "base/tsc.h"
 #include "recording/card/classes.h"
 #include "recording/card/preflight_checks.h"
@@ -55,15 +54,12 @@ std::uint64_t clock_error(const edc_clock &clock)
 {
 	std::uint64_t width = ~0ull, time = 0, ns = 0;
 	for (int i = 0; i < clock_reads; ++i) {
-		timespec now;
-		const std::uint64_t before = read_tsc();
-		::clock_gettime(CLOCK_MONOTONIC, &now);
-		const std::uint64_t after = read_tsc();
+		const std::uint64_t before = read_tsc(), now = clock_ns(CLOCK_MONOTONIC), after = read_tsc();
 		if (after - before >= width)
 			continue;
 		width = after - before;
 		time = before + width / 2;
-		ns = static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(now.tv_nsec);
+		ns = now;
 	}
 	std::uint64_t number = __atomic_load_n(&clock.newest, __ATOMIC_ACQUIRE);
 	while (number > 0 && clock.set[number % EDC_CLOCK_SETS].from_ns > ns)

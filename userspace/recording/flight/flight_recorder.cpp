@@ -2,11 +2,9 @@
 #include "flight_recorder.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <map>
 #include <set>
-#include <utility>
 
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -306,8 +304,7 @@ void FlightRecorder::repeat_own(ControlStream &to, std::uint64_t from) const
 	for (const edc_task &thread : threads_)
 		known.insert(thread.pid);
 	own_.visit_from(from, own_.number(), [&](StreamNumber, const std::byte *block) {
-		edc_block header;
-		std::memcpy(&header, block, sizeof header);
+		const edc_block header = card::header_of(block);
 		for (std::uint64_t at = EDC_BLOCK_HEADER; at + 8 <= header.content_size / 8;) {
 			std::array<std::uint64_t, 8> record;
 			std::memcpy(record.data(), block + at,

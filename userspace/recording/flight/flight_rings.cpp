@@ -5,17 +5,16 @@
 #include <array>
 #include <cstring>
 
+#include <unistd.h>
+
 #include "base/clock_ns.h"
 #include "monitor/block.h"
-
-#if !defined(__x86_64__)
-#include <linux/membarrier.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-#endif
+#include "recording/user_card/user_block.h"
 
 namespace monitor::record {
 namespace {
+
+using card::header_of;
 
 std::uint64_t load(const __u64 &word)
 {
@@ -27,13 +26,6 @@ bool is_hold(std::uint64_t hold)
 	return hold != 0 && hold != EDC_HOLD_UNARMED;
 }
 
-edc_block header_of(const std::byte *block)
-{
-	edc_block header;
-	std::memcpy(&header, block, sizeof header);
-	return header;
-}
-
 } // namespace
 
 FlightRings::FlightRings(card::CardMemory &card) : card_(card)
@@ -43,26 +35,15 @@ FlightRings::FlightRings(card::CardMemory &card) : card_(card)
 			parts_.push_back({.cpu = cpu, .level = level});
 	places_.resize(parts_.size());
 }
-
-const edc_ring &FlightRings::ring(std::size_t i) const
-{
-	return card_.area(parts_[i].cpu).level[parts_[i].level].ring;
-}
-
 const std::byte *FlightRings::block(std::size_t i, std::uint64_t number) const
 {
 	return card_.memory(parts_[i].cpu) + ring(i).first + number % ring(i).blocks * EDC_BLOCK_SIZE;
 }
 
-// Between a store of ours and a load of ours, or between two loads of what a writer stored in that order. x86 needs an
-// instruction for the former only; elsewhere the kernel makes every CPU pass a barrier.
 void FlightRings::order() const
 {
-	std::atomic_thread_fence(std::memory_order_seq_cst);
-#if !defined(__x86_64__)
-	if (::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) < 0)
+	if (!order_memory())
 		::usleep(10'000); // refused under nohz_full: far longer than a store takes to be seen
-#endif
 }
 
 // The number of the first block that a hold keeps. A writer that has seen the hold has published this number in

@@ -66,7 +66,7 @@ private:
 		bool has_first = false, has_open = false, is_done = false;
 	};
 
-	const edc_ring &ring(std::size_t i) const;
+	const edc_ring &ring(std::size_t i) const { return card_.area(parts_[i].cpu).level[parts_[i].level].ring; }
 	const std::byte *block(std::size_t i, std::uint64_t number) const;
 	bool is_whole(std::size_t i, std::uint64_t number) const;
 	std::uint64_t oldest_kept(std::size_t i, std::uint64_t hold, std::uint64_t closed) const;

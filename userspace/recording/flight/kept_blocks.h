@@ -10,6 +10,7 @@
 #include <deque>
 
 #include "recording/rings/blocks.h"
+#include "recording/user_card/user_block.h"
 
 namespace monitor::record {
 
@@ -59,12 +60,7 @@ private:
 		StreamNumber stream = 0;
 		alignas(8) std::array<std::byte, EDC_BLOCK_SIZE> bytes;
 
-		edc_block header() const
-		{
-			edc_block copy;
-			std::memcpy(&copy, bytes.data(), sizeof copy);
-			return copy;
-		}
+		edc_block header() const { return card::header_of(bytes.data()); }
 	};
 
 	std::uint64_t max_blocks_, kept_ = 0, overwritten_ = 0, overwritten_until_ = 0;

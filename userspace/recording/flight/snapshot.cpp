@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "monitor/card.h"
 #include "recording/recorder/directory.h"
+#include "recording/user_card/user_block.h"
 
 namespace monitor::record {
 namespace {
@@ -99,12 +100,9 @@ void Snapshot::add_streams(const std::vector<std::string> &names)
 
 void Snapshot::count(const std::byte *block)
 {
-	edc_block header;
-	std::memcpy(&header, block, sizeof header);
-	for (std::uint64_t at = EDC_BLOCK_HEADER; at + 8 <= header.content_size / 8;) {
-		std::uint64_t token;
-		std::memcpy(&token, block + at, sizeof token);
-		const unsigned id = edc_token_id(token);
+	const std::uint64_t end = card::header_of(block).content_size / 8;
+	for (std::uint64_t at = EDC_BLOCK_HEADER; at + 8 <= end;) {
+		const unsigned id = edc_token_id(card::word_at(block, at));
 		++account_.tokens_by_class[id];
 		if (words_[id] == card::unknown_words)
 			return;

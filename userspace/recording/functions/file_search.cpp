@@ -6,7 +6,6 @@
 #include <optional>
 #include <span>
 #include <sstream>
-#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -207,7 +206,7 @@ private:
 };
 
 // "NUMBER:SMALL NUMBER:SMALL ..."
-template <class T, class Take> bool parse_pairs(const std::string &text, std::vector<T> &pairs, const Take &take)
+template <class Small, class T> bool parse_pairs(const std::string &text, std::vector<T> &pairs)
 {
 	std::istringstream parts(text);
 	for (std::string part; parts >> part;) {
@@ -218,7 +217,7 @@ template <class T, class Take> bool parse_pairs(const std::string &text, std::ve
 		const unsigned long second = std::strtoul(end + 1, &end, 10);
 		if (*end || second > card::FunctionExit::max_condition)
 			return false;
-		pairs.push_back(take(first, second));
+		pairs.push_back({first, static_cast<Small>(second)});
 	}
 	return true;
 }
@@ -245,13 +244,7 @@ bool parse_answer(const std::string &line, FileAnswer &answer)
 		return false;
 	std::getline(parts, sleds);
 	function.entry = std::strtoull(entry.c_str(), nullptr, 10);
-	return parse_pairs(exits, function.exits,
-			   [](std::uint64_t offset, unsigned long condition) {
-				   return card::FunctionExit{offset, static_cast<std::uint8_t>(condition)};
-			   }) &&
-	       parse_pairs(sleds, function.sleds, [](std::uint64_t offset, unsigned long kind) {
-		       return card::FunctionSled{offset, static_cast<std::uint16_t>(kind)};
-	       });
+	return parse_pairs<std::uint8_t>(exits, function.exits) && parse_pairs<std::uint16_t>(sleds, function.sleds);
 }
 
 } // namespace monitor::functions

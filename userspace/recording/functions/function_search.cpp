@@ -132,15 +132,6 @@ private:
 
 } // namespace
 
-std::vector<std::string> FoundFunctions::names() const
-{
-	std::vector<std::string> names;
-	names.reserve(functions.size());
-	for (const card::Function &function : functions)
-		names.push_back(function.name);
-	return names;
-}
-
 FoundFunctions find_functions(const std::vector<std::string> &patterns, const std::vector<std::string> &command,
 			      const std::vector<int> &pids, bool may_patch, const record::User &user)
 {

@@ -20,8 +20,6 @@ struct LeftOut {
 struct FoundFunctions {
 	std::vector<card::Function> functions;
 	std::vector<LeftOut> left_out; // what matches and cannot be probed
-
-	std::vector<std::string> names() const;
 };
 
 // Patterns: NAME of the command's program, or else of the processes' programs, or FILE:NAME, where * and ? stand for

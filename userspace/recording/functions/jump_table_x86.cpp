@@ -38,11 +38,6 @@ unsigned whole(unsigned reg)
 	return 0;
 }
 
-bool is_of(const cs_x86_op &operand, x86_op_type type)
-{
-	return operand.type == type;
-}
-
 } // namespace
 
 void JumpTableSearch::step(const cs_insn &instruction)
@@ -90,7 +85,7 @@ void JumpTableSearch::take_bound(const cs_insn &next)
 void JumpTableSearch::compare(const cs_insn &instruction)
 {
 	const cs_x86 &detail = instruction.detail->x86;
-	has_compared_ = detail.op_count == 2 && is_of(detail.operands[1], X86_OP_IMM) && detail.operands[1].imm >= 0;
+	has_compared_ = detail.op_count == 2 && detail.operands[1].type == X86_OP_IMM && detail.operands[1].imm >= 0;
 	if (!has_compared_)
 		return;
 	const Value value = read(detail.operands[0], instruction);
@@ -164,12 +159,12 @@ JumpTableSearch::Value JumpTableSearch::loaded(const cs_x86_op &operand, const c
 
 JumpTableSearch::Value JumpTableSearch::read(const cs_x86_op &operand, const cs_insn &instruction)
 {
-	if (is_of(operand, X86_OP_MEM))
+	if (operand.type == X86_OP_MEM)
 		return loaded(operand, instruction);
-	if (is_of(operand, X86_OP_REG) && whole(operand.reg))
+	if (operand.type == X86_OP_REG && whole(operand.reg))
 		return value_of(operand.reg);
 	Value value = fresh();
-	if (is_of(operand, X86_OP_IMM)) {
+	if (operand.type == X86_OP_IMM) {
 		value.kind = Value::Kind::constant;
 		value.base = static_cast<std::uint64_t>(operand.imm);
 	}
@@ -227,7 +222,7 @@ JumpTableSearch::Value JumpTableSearch::result_of(const cs_insn &instruction)
 	case X86_INS_ADD:
 		return sum(read(to, instruction), read(from, instruction));
 	case X86_INS_AND:
-		return is_of(from, X86_OP_IMM) && from.imm >= 0 ? fresh(static_cast<std::uint64_t>(from.imm)) : fresh();
+		return from.type == X86_OP_IMM && from.imm >= 0 ? fresh(static_cast<std::uint64_t>(from.imm)) : fresh();
 	default:
 		return fresh();
 	}
@@ -238,7 +233,7 @@ void JumpTableSearch::assign(const cs_insn &instruction)
 	const cs_x86 &detail = instruction.detail->x86;
 	if (instruction.id == X86_INS_CDQE) // of a distance, or an index
 		return;
-	const bool is_to_register = detail.op_count == 2 && is_of(detail.operands[0], X86_OP_REG) &&
+	const bool is_to_register = detail.op_count == 2 && detail.operands[0].type == X86_OP_REG &&
 				    whole(detail.operands[0].reg) && detail.operands[0].size >= 4;
 	const Value value = is_to_register ? result_of(instruction) : Value();
 	const unsigned to = is_to_register ? whole(detail.operands[0].reg) : 0;
@@ -268,7 +263,7 @@ void JumpTableSearch::forget_written(const cs_insn &instruction)
 			      [&](const auto &entry) { return std::get<0>(entry.first) == whole(written[i]); });
 	}
 	for (unsigned i = 0; i < detail.op_count; ++i)
-		if (is_of(detail.operands[i], X86_OP_MEM) && detail.operands[i].access & CS_AC_WRITE)
+		if (detail.operands[i].type == X86_OP_MEM && detail.operands[i].access & CS_AC_WRITE)
 			memory_.clear();
 	if (has_flags || is_call)
 		has_compared_ = false;

@@ -43,7 +43,6 @@ private:
 	using Place = std::tuple<unsigned, std::int64_t, unsigned>; // in memory: register, distance, bytes
 
 	Value fresh(std::uint64_t most = ~std::uint64_t{0});
-	Value &of(x86_reg reg, const cs_insn &instruction);
 	const Value &value_of(x86_reg reg);
 	Address address_of(const cs_x86_op &operand, const cs_insn &instruction);
 	Value loaded(const cs_x86_op &operand, const cs_insn &instruction);

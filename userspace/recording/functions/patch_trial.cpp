@@ -2,7 +2,6 @@
 #include "patch_trial.h"
 
 #include <cstdlib>
-#include <cstring>
 #include <string>
 #include <vector>
 
@@ -10,7 +9,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <sched.h>
 #include <sys/mman.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>

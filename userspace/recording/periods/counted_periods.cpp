@@ -61,12 +61,6 @@ void CountedPeriods::end_period(const Sync &now)
 	write(edge, nullptr);
 	since_ = std::move(edge);
 }
-
-void CountedPeriods::end(const Sync &last)
-{
-	end_ = edge_at(last, last.realtime_ns);
-}
-
 void CountedPeriods::finish()
 {
 	write(*end_, &reader_.read());

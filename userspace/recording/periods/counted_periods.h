@@ -48,7 +48,7 @@ public:
 	std::chrono::steady_clock::time_point due() const;
 
 	void end_period(const Sync &now); // throws Error if an earlier one could not be written
-	void end(const Sync &last);
+	void end(const Sync &last) { end_ = edge_at(last, last.realtime_ns); }
 	void finish();
 
 	// So far.

@@ -5,13 +5,10 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
 
-#include <fcntl.h>
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include "base/encoding.h"

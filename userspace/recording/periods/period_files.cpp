@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <span>
@@ -68,12 +67,6 @@ void PeriodFiles::remove_unfinished() const
 		if (entry.path().filename().string().starts_with('.' + std::string(prefix)))
 			::unlink(entry.path().c_str());
 }
-
-PeriodFiles::~PeriodFiles()
-{
-	stop();
-}
-
 void PeriodFiles::stop()
 {
 	{

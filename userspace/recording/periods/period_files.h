@@ -49,7 +49,7 @@ public:
 
 	// `keep_ns`: 0: all.
 	PeriodFiles(std::string directory, std::uint64_t keep_ns, const Ages &ages = {});
-	~PeriodFiles();
+	~PeriodFiles() { stop(); }
 
 	void add(Period period);
 	void finish();

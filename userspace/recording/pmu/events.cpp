@@ -2,7 +2,6 @@
 #include "events.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cstdlib>
 #include <optional>
 

@@ -2,7 +2,6 @@
 #include "list.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include <fmt/format.h>
 #include <fnmatch.h>

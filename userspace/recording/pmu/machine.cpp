@@ -3,7 +3,6 @@
 // everything that CPU 0 does. A process that may not do that opens it for itself, in user mode.
 #include "machine.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>

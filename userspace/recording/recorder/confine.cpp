@@ -4,7 +4,6 @@
 #include <cstdint>
 
 #include <fcntl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/fd.h"

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "process_numbers.h"
 
+#include <cstdlib>
+
+#include <dirent.h>
 #include <fmt/format.h>
 #include <unistd.h>
+
+#include "base/error.h"
+#include "base/fd.h"
 
 namespace monitor::record {
 namespace {
@@ -30,6 +36,27 @@ pid_t own_kernel_pid()
 std::string socket_name_start(std::string_view before)
 {
 	return in_first_pid_namespace() ? std::string(before) : fmt::format("{}{}-", before, own_namespace());
+}
+
+std::vector<int> numbers_in(const std::string &directory)
+{
+	std::vector<int> numbers;
+	DIR *entries = ::opendir(directory.c_str());
+	while (const dirent *entry = entries ? ::readdir(entries) : nullptr)
+		if (const int number = std::atoi(entry->d_name); number > 0)
+			numbers.push_back(number);
+	if (entries)
+		::closedir(entries);
+	return numbers;
+}
+
+std::string text_of(const std::string &path)
+{
+	try {
+		return read_text(path);
+	} catch (const Error &) { // there are too many open files
+		return "";
+	}
 }
 
 } // namespace monitor::record

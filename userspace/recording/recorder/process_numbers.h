@@ -6,6 +6,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <sys/types.h>
 
@@ -18,5 +19,11 @@ pid_t own_kernel_pid();
 // What comes before the number in names that others, who may share the network and not the numbers, find this machine's
 // recorders by: `before`, and the namespace if it is not the first.
 std::string socket_name_start(std::string_view before);
+
+// The names in a directory that are numbers, such as those of /proc.
+std::vector<int> numbers_in(const std::string &directory);
+
+// The text of a file; "" also if it cannot be read, as of a process that has ended.
+std::string text_of(const std::string &path);
 
 } // namespace monitor::record

@@ -12,23 +12,12 @@
 #include <unistd.h>
 
 #include "base/encoding.h"
-#include "base/error.h"
 #include "process_numbers.h"
 
 namespace monitor::record {
 namespace {
 
 constexpr std::string_view own_name = "monitor-recorder-";
-
-// "" if it cannot be read: what is told of others is never needed.
-std::string text_of(const std::string &path)
-{
-	try {
-		return read_text(path);
-	} catch (const Error &) {
-		return "";
-	}
-}
 
 // Anybody can choose a name: it is believed of a program that is called like this one.
 bool is_recorder(pid_t pid)

@@ -1,9 +1,25 @@
 // SPDX-License-Identifier: MIT
 #include "blocks.h"
 
+#include <atomic>
+
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include "base/error.h"
 
 namespace monitor::record {
+
+bool order_memory()
+{
+	std::atomic_thread_fence(std::memory_order_seq_cst);
+#if defined(__x86_64__)
+	return true;
+#else
+	return ::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) == 0;
+#endif
+}
 
 BlockPool::BlockPool(std::uint32_t blocks) : closed_(blocks), returned_(blocks)
 {

@@ -18,6 +18,10 @@ namespace monitor::record {
 // Number of a stream file of the trace: stream_instance_id for the rings' streams, 0 for the recorder's own.
 using StreamNumber = std::uint32_t;
 
+// What is loaded after it is at least as new as what was loaded before, and what was stored before can be seen then.
+// x86 needs an instruction for the latter only; elsewhere the kernel makes every CPU pass a barrier. False: it refused.
+bool order_memory();
+
 struct PooledBlock {
 	std::uint32_t index = 0;
 	StreamNumber stream = 0;

@@ -2,30 +2,11 @@
 #include "class_counts.h"
 
 #include <algorithm>
-#include <atomic>
 
-#if !defined(__x86_64__)
-#include <linux/membarrier.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-#endif
-
+#include "blocks.h"
 #include "recording/card/classes.h"
 
 namespace monitor::record {
-namespace {
-
-// What is read next is at least as new as what was read before: of each event that was seen, whether it was rejected.
-void order_reads()
-{
-	std::atomic_thread_fence(std::memory_order_seq_cst);
-#if !defined(__x86_64__)
-	::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
-#endif
-}
-
-} // namespace
-
 ClassCountReader::ClassCountReader(const card::BpfCard &card) : card_(card), misses_before_(misses())
 {
 	for (const card::ClassRow &row : card::kernel_classes())
@@ -52,7 +33,7 @@ const CountsByClass &ClassCountReader::read()
 					call(card_.area(cpu).level[level], slot, *at++);
 	};
 	visit([&](const edc_level &level, unsigned slot, std::uint64_t &seen) { seen = load(level.seen[slot]); });
-	order_reads();
+	order_memory(); // of each event that was seen, whether it was rejected
 	std::array<std::uint64_t, EDC_CARD_CLASSES> sums{};
 	visit([&](const edc_level &level, unsigned slot, std::uint64_t seen) {
 		// Events that were rejected since `seen` was read are in the former.

@@ -111,12 +111,6 @@ double ClockSteering::frequency_hz() const
 	return static_cast<double>(static_cast<long double>(to.time - first_.time) * 1e9L /
 				   static_cast<long double>(to.monotonic_ns - first_.monotonic_ns));
 }
-
-edc_clock_set ClockSteering::newest() const
-{
-	return clock_.set[clock_.newest % EDC_CLOCK_SETS];
-}
-
 void ClockSteering::look_at_real_time(const Sync &sync)
 {
 	const Sync &before = history_.back();

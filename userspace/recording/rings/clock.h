@@ -60,7 +60,7 @@ public:
 
 private:
 	long double slope() const;
-	edc_clock_set newest() const;
+	edc_clock_set newest() const { return clock_.set[clock_.newest % EDC_CLOCK_SETS]; }
 	void look_at_real_time(const Sync &sync);
 
 	edc_clock &clock_;

@@ -129,7 +129,7 @@ void ControlStream::count(std::size_t number, std::uint64_t total, std::uint64_t
 	post(EDC_ID_COUNT, time, static_cast<std::uint32_t>(number), {&total, 1});
 }
 
-void ControlStream::timed(std::size_t number, const EventTime &result, std::uint64_t time)
+void ControlStream::timed(std::size_t number, const recording_file::EventTime &result, std::uint64_t time)
 {
 	const std::uint64_t words[] = {result.number, result.total, result.shortest, result.longest};
 	post(EDC_ID_TIMED, time, static_cast<std::uint32_t>(number), words);

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/recording_file/event_counts.h"
 #include "clock.h"
-#include "event_times.h"
 #include "monitor/card.h"
 #include "recording/stacks/stack_recorder.h"
 
@@ -51,7 +51,7 @@ public:
 	// The total of a --count so far.
 	void count(std::size_t number, std::uint64_t total, std::uint64_t time);
 	// The result of a --time so far.
-	void timed(std::size_t number, const EventTime &result, std::uint64_t time);
+	void timed(std::size_t number, const recording_file::EventTime &result, std::uint64_t time);
 	// A subject of record --states, and its next run length: `time` is when it is written.
 	void state_subject(const StateSubject &subject, std::uint64_t time);
 	void state_run(std::uint32_t subject, std::uint32_t state, std::uint64_t ticks, std::uint64_t time);

@@ -2,16 +2,9 @@
 #include "drain.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 
 #include <poll.h>
-#include <sys/eventfd.h>
-#if !defined(__x86_64__)
-#include <linux/membarrier.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-#endif
 
 #include "base/clock_ns.h"
 #include "base/error.h"
@@ -69,12 +62,6 @@ void Drain::stop()
 	wake();
 	thread_.join();
 }
-
-void Drain::wake() const
-{
-	::eventfd_write(wakeup_.get(), 1);
-}
-
 // Waits until a thread wakes this one, a ring is half full, or the next pass is due. A ring that stayed half full,
 // because it filled during a pass, does not ring again. If the pool is full, only time helps.
 void Drain::wait_for_work(Clock::time_point last_look, Clock::time_point next_look)
@@ -193,11 +180,8 @@ bool Drain::offer(StreamNumber stream, const std::byte *block)
 {
 	if (!sink_->take(stream, names_.at(stream), block))
 		return false;
-	edc_block header;
-	std::memcpy(&header, block, sizeof header);
-	offered_[stream].end_time = header.timestamp_end;
-	offered_[stream].discarded = header.events_discarded;
-	offered_[stream].position = 0;
+	const edc_block header = card::header_of(block);
+	offered_[stream] = {header.timestamp_end, header.events_discarded, 0};
 	return true;
 }
 
@@ -299,16 +283,6 @@ std::uint64_t Drain::time_without_probes() const
 	return now - margin;
 }
 
-// Between the position of a ring, which its writer stores after the tokens before it, and these tokens. The writer's
-// stores are ordered by x86 only: elsewhere the kernel orders those that have been seen.
-static void order_loads()
-{
-	std::atomic_thread_fence(std::memory_order_acquire);
-#if !defined(__x86_64__)
-	::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
-#endif
-}
-
 // Shows the sink the block that is being written. False: not everything in the ring has been offered.
 bool Drain::show_open_block(unsigned cpu, unsigned level)
 {
@@ -332,7 +306,7 @@ bool Drain::show_open_block(unsigned cpu, unsigned level)
 		}
 		if (position == offered_[stream].position)
 			return true;
-		order_loads();
+		order_memory(); // the writer stores the position after the tokens before it
 		alignas(8) std::array<std::byte, EDC_BLOCK_SIZE> copy;
 		std::memcpy(copy.data(), card_->memory(cpu) + start, position - start);
 		auto *header = reinterpret_cast<edc_block *>(copy.data());

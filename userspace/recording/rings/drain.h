@@ -14,6 +14,8 @@
 #include <optional>
 #include <thread>
 
+#include <sys/eventfd.h>
+
 #include "base/fd.h"
 #include "block_sink.h"
 #include "blocks.h"
@@ -84,7 +86,7 @@ private:
 	using Clock = std::chrono::steady_clock;
 
 	void run();
-	void wake() const;
+	void wake() const { ::eventfd_write(wakeup_.get(), 1); }
 	void wait_for_work(Clock::time_point last_look, Clock::time_point next_look);
 	bool half_full() const;
 	void push_pending();

@@ -6,7 +6,6 @@
 #include <sys/eventfd.h>
 
 #include "base/error.h"
-#include "base/sentence.h"
 
 namespace monitor::record {
 
@@ -15,12 +14,6 @@ Failure::Failure() : fd_(::eventfd(0, EFD_CLOEXEC))
 	if (!fd_)
 		throw Error(errno, "cannot watch the recorder's threads");
 }
-
-void Failure::report(const std::exception &error)
-{
-	report("{}", sentence_of(error));
-}
-
 void Failure::report_formatted(fmt::string_view sentence, fmt::format_args arguments)
 {
 	if (claimed_.exchange(true))

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/fd.h"
+#include "base/sentence.h"
 
 namespace monitor::record {
 
@@ -24,7 +25,7 @@ public:
 	{
 		report_formatted(sentence, fmt::make_format_args(arguments...));
 	}
-	void report(const std::exception &error);
+	void report(const std::exception &error) { report("{}", sentence_of(error)); }
 
 	bool reported() const { return reported_.load(std::memory_order_acquire); }
 	int fd() const { return fd_.get(); } // readable once reported()

@@ -9,8 +9,6 @@ add_library(monitor_rings STATIC
   ${CMAKE_CURRENT_LIST_DIR}/clock.cpp
   ${CMAKE_CURRENT_LIST_DIR}/control_stream.cpp
   ${CMAKE_CURRENT_LIST_DIR}/drain.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/event_counts.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/event_times.cpp
   ${CMAKE_CURRENT_LIST_DIR}/failure.cpp
   ${CMAKE_CURRENT_LIST_DIR}/writer.cpp)
 target_include_directories(monitor_rings PUBLIC ${BOOST_INCLUDE})

@@ -30,12 +30,6 @@ StreamNumber Writer::add_stream(const std::string &name)
 	names_.at(streams_) = name;
 	return static_cast<StreamNumber>(streams_++);
 }
-
-Writer::~Writer()
-{
-	finish();
-}
-
 void Writer::finish()
 {
 	if (!thread_.joinable())

@@ -25,7 +25,7 @@ public:
 	// can be added. Throws Error.
 	Writer(std::string directory, std::vector<std::string> names, std::size_t max_added, BlockPool &pool,
 	       Failure &failure);
-	~Writer();
+	~Writer() { finish(); }
 
 	// Adds a stream and returns its number. Call it before its first block is given to the pool, from
 	// the thread that gives it.

@@ -143,27 +143,22 @@ std::vector<std::string> needed_families(const Options &options, const EventMatc
 	if (options.sample_every_ns && !request.keeps_tokens && std::ranges::none_of(matcher.classes, counts_samples))
 		throw Error("--sample-every: with --no-tokens samples are only counted, but none of the counts is of "
 			    "samples: add for example --count 'idle=name == \"sample\" and doing == \"idle\"'");
+	const auto is_kept = [](const EventMatcher::Class &cls) {
+		return cls.decision != EDC_MATCH_NONE && !cls.is_always_kept;
+	};
+	const auto has = [](std::uint64_t EventMatcher::Class::*bits, std::size_t bit) {
+		return [bits, bit](const EventMatcher::Class &cls) { return cls.*bits >> bit & 1; };
+	};
 	if (request.filter)
-		need(
-		    "--filter",
-		    [](const EventMatcher::Class &cls) {
-			    return cls.decision != EDC_MATCH_NONE && !cls.is_always_kept;
-		    },
-		    has_programs);
+		need("--filter", is_kept, has_programs);
 	for (std::size_t i = 0; i < request.counts.size(); ++i)
-		need(
-		    "--count " + request.counts[i].name,
-		    [i](const EventMatcher::Class &cls) { return cls.counts >> i & 1; }, has_programs);
+		need("--count " + request.counts[i].name, has(&EventMatcher::Class::counts, i), has_programs);
 	for (std::size_t i = 0; i < request.times.size(); ++i)
 		for (const std::size_t bit : {i, EDC_TIMES + i})
-			need(
-			    "--time " + request.times[i].name,
-			    [bit](const EventMatcher::Class &cls) { return cls.belongs >> bit & 1; }, false);
+			need("--time " + request.times[i].name, has(&EventMatcher::Class::belongs, bit), false);
 	for (std::size_t i = 0; i < request.triggers.size(); ++i)
 		for (const std::size_t bit : {EDC_FIRST_INPUT + 2 * i, EDC_FIRST_INPUT + 2 * i + 1})
-			need(
-			    request.triggers[i].title(),
-			    [bit](const EventMatcher::Class &cls) { return cls.belongs >> bit & 1; }, false);
+			need(request.triggers[i].title(), has(&EventMatcher::Class::belongs, bit), false);
 	return needed;
 }
 

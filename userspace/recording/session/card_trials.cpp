@@ -3,7 +3,6 @@
 
 #include "base/error.h"
 #include "recording/calibration/preflight.h"
-#include "recording/calibration/witness.h"
 #include "recording_file.h"
 
 namespace monitor::record {
@@ -23,12 +22,6 @@ void CardTrials::calibrate(RecordedFunctions &functions)
 	functions.calibrated(measured);
 	add_calibration(file_, measured);
 }
-
-void CardTrials::witness()
-{
-	file_.witness.start = card::witness_calls(card_, options_.tp, options_.filtering);
-}
-
 void CardTrials::calibrate_again()
 {
 	options_.probes = false; // attaching to a function needs a privilege that was given up
@@ -38,10 +31,4 @@ void CardTrials::calibrate_again()
 		file_.calibration->why_no_end = error.what();
 	}
 }
-
-void CardTrials::witness_again()
-{
-	file_.witness.end = card::witness_calls(card_, options_.tp, options_.filtering);
-}
-
 } // namespace monitor::record

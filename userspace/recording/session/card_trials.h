@@ -6,6 +6,7 @@
 #include "base/recording_file/contents.h"
 #include "recorded_functions.h"
 #include "recording/calibration/calibration.h"
+#include "recording/calibration/witness.h"
 #include "recording/card/bpf_card.h"
 
 namespace monitor::record {
@@ -17,10 +18,10 @@ public:
 
 	bool tp() const { return options_.tp; } // as BpfCard::attach()
 	void calibrate(RecordedFunctions &functions);
-	void witness();
+	void witness() { file_.witness.start = card::witness_calls(card_, options_.tp, options_.filtering); }
 	// When the tokens and counts of the recording have been read: the rings are free.
 	void calibrate_again();
-	void witness_again();
+	void witness_again() { file_.witness.end = card::witness_calls(card_, options_.tp, options_.filtering); }
 
 private:
 	card::BpfCard &card_;

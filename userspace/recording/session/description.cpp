@@ -3,13 +3,11 @@
 
 #include <utility>
 
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "metadata.h"
 #include "recording/counting/counter_classes.h"
-#include "recording/recorder/directory.h"
 
 namespace monitor::record {
 
@@ -30,7 +28,7 @@ std::string Description::text(const ClockDescription &clock, const Classes &clas
 			of_all.push_back(one.name);
 		return of_all;
 	};
-	return metadata(uuid_, clock, counter_classes(options_.counting), classes, functions_.found().names(),
+	return metadata(uuid_, clock, counter_classes(options_.counting), classes, names(functions_.found().functions),
 			names(request.counts), names(request.times), names(request.triggers),
 			options_.states ? options_.states->state_names() : std::vector<std::string>());
 }
@@ -45,12 +43,6 @@ std::string Description::text_of_files(const ClockDescription &own, const Classe
 {
 	return text(lives_ ? lives_->moved(own) : own, classes);
 }
-
-void Description::write() const
-{
-	replace_file(path(), text_of_files(clock_), 0600);
-}
-
 void Description::write_again(const Classes &classes)
 {
 	const std::lock_guard guard(lock_);
@@ -61,12 +53,6 @@ void Description::write_again(const Classes &classes)
 	} catch (const Error &) {
 	}
 }
-
-void Description::watch_clock()
-{
-	clock_was_set_ = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-}
-
 void Description::note_set_clock(const ClockDescription &clock)
 {
 	{

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include <sys/eventfd.h>
+
 #include "base/fd.h"
 #include "recorded_functions.h"
 #include "recording.h"
@@ -34,7 +36,7 @@ public:
 	std::string text_of_files(const ClockDescription &own) const { return text_of_files(own, user_classes()); }
 	std::string text_of_files(const ClockDescription &own, const Classes &classes) const;
 	// The file. Throws Error.
-	void write() const;
+	void write() const { replace_file(path(), text_of_files(clock_), 0600); }
 
 	// Any thread:
 	std::string text_with(const Classes &classes);
@@ -43,7 +45,7 @@ public:
 
 	// note_set_clock(): in the drain thread, which writes no such files; after watch_clock() fd() is readable then,
 	// and follow_clock() writes the file again. The description of a recording that is killed has the steps, too.
-	void watch_clock();
+	void watch_clock() { clock_was_set_ = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)); }
 	void note_set_clock(const ClockDescription &clock);
 	int fd() const { return clock_was_set_.get(); } // -1: statistics write theirs with each period
 	void follow_clock();

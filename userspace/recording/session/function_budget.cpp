@@ -37,15 +37,9 @@ std::vector<std::size_t> dearest(const std::vector<FunctionLoad> &loads, double 
 	return order;
 }
 
-FunctionBudget::FunctionBudget(double share, unsigned cpus, Loads loads, UsedTime used)
-    : share_(share), cpus_(cpus), loads_(std::move(loads)), used_(std::move(used))
+std::vector<LeftOutFunction> FunctionBudget::look(std::chrono::steady_clock::time_point now,
+						  std::vector<FunctionLoad> all, double used)
 {
-}
-
-std::vector<LeftOutFunction> FunctionBudget::look(std::chrono::steady_clock::time_point now)
-{
-	std::vector<FunctionLoad> all = loads_();
-	const double used = used_();
 	left_out_.resize(all.size());
 	if (since_ == std::chrono::steady_clock::time_point{}) {
 		since_ = now;

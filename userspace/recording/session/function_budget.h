@@ -9,7 +9,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 namespace monitor::record {
@@ -34,23 +33,19 @@ struct LeftOutFunction {
 
 class FunctionBudget {
 public:
-	// All that was used since boot, by any process, in ns of CPU time.
-	using UsedTime = std::function<double()>;
-	// Of each function, by number; what was left out stays the same.
-	using Loads = std::function<std::vector<FunctionLoad>()>;
-
 	// `share`: 0.03 for 3 %.
-	FunctionBudget(double share, unsigned cpus, Loads loads, UsedTime used);
+	FunctionBudget(double share, unsigned cpus) : share_(share), cpus_(cpus) {}
 
 	// What must be left out from now on; not again what was returned before. Judges once a second, or as soon as
 	// more was spent than a second may cost at most.
-	std::vector<LeftOutFunction> look(std::chrono::steady_clock::time_point now);
+	// `all`: of each function, by number; what was left out stays the same. `used`: since boot, by any process, in
+	// ns of CPU time.
+	std::vector<LeftOutFunction> look(std::chrono::steady_clock::time_point now, std::vector<FunctionLoad> all,
+					  double used);
 
 private:
 	double share_;
 	unsigned cpus_;
-	Loads loads_;
-	UsedTime used_;
 	std::chrono::steady_clock::time_point since_{};
 	double used_before_ = 0;
 	std::vector<FunctionLoad> before_;

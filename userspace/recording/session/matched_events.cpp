@@ -1,15 +1,83 @@
 // SPDX-License-Identifier: MIT
 #include "matched_events.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "card_options.h"
-#include "recording/rings/event_counts.h"
-#include "recording/rings/event_times.h"
 
 namespace monitor::record {
+
+using recording_file::EventCount, recording_file::EventTime;
+
+namespace {
+
+// The totals of record --count, from where they are counted: in each CPU's area, per level of probes, by the cards; and
+// in the drain, for events of programs. Either card may be missing.
+std::vector<EventCount> event_counts(const std::vector<NamedExpression> &counts, const card::BpfCard *card,
+				     const card::UserCard *users)
+{
+	std::vector<EventCount> all;
+	const std::vector<std::uint64_t> matched = users ? users->counts().matched : std::vector<std::uint64_t>();
+	for (std::size_t i = 0; i < counts.size(); ++i) {
+		EventCount &of = all.emplace_back();
+		static_cast<NamedExpression &>(of) = counts[i];
+		for (unsigned cpu = 0; card && cpu < card->cpus(); ++cpu) {
+			std::uint64_t sum = 0;
+			for (const edc_level &level : card->area(cpu).level)
+				sum += __atomic_load_n(&level.count[i], __ATOMIC_RELAXED);
+			of.by_cpu.push_back(sum);
+			of.count += sum;
+		}
+		of.of_programs = i < matched.size() ? matched[i] : 0;
+		of.count += of.of_programs;
+	}
+	return all;
+}
+
+std::uint64_t read(const __u64 &value)
+{
+	return __atomic_load_n(&value, __ATOMIC_RELAXED);
+}
+
+void add(EventTime &all, const edc_timed &timed)
+{
+	recording_file::EventTimeOfCpu &cpu = all.by_cpu.emplace_back();
+	cpu.total = read(timed.sum);
+	for (unsigned i = 0; i < EDC_TIMED_BUCKETS; ++i)
+		if (const std::uint64_t number = read(timed.bucket[i])) {
+			all.buckets[i] += number;
+			cpu.number += number;
+		}
+	all.starts += read(timed.starts);
+	all.replaced += read(timed.replaced);
+	all.forgotten += read(timed.forgotten);
+	all.ends += read(timed.ends);
+	if (cpu.number == 0)
+		return;
+	const std::uint64_t shortest = ~read(timed.not_shortest);
+	all.shortest = all.number ? std::min(all.shortest, shortest) : shortest;
+	all.longest = std::max(all.longest, read(timed.longest));
+	all.number += cpu.number;
+	all.total += cpu.total;
+}
+
+// The results of record --time, from where they are folded: in each CPU's area, by the probes (monitor/timing.h). While
+// probes run, the parts of a result may be some events apart. Without a card there is nothing.
+std::vector<EventTime> event_times(const std::vector<NamedTime> &times, const card::BpfCard *card)
+{
+	std::vector<EventTime> all;
+	for (std::size_t i = 0; i < times.size(); ++i) {
+		static_cast<NamedTime &>(all.emplace_back()) = times[i];
+		for (unsigned cpu = 0; card && cpu < card->cpus(); ++cpu)
+			add(all[i], card->area(cpu).timed[i]);
+	}
+	return all;
+}
+
+} // namespace
 
 MatchedEvents::MatchedEvents(const Options &options, Describe describe, Tell tell)
     : options_(options), describe_(std::move(describe)), tell_(std::move(tell))

@@ -2,7 +2,6 @@
 #include "metadata.h"
 
 #include <bit>
-#include <iterator>
 
 #include <fmt/format.h>
 #include <sys/utsname.h>

@@ -8,27 +8,13 @@
 #include <string>
 #include <unordered_set>
 
-#include <dirent.h>
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "recording/recorder/process_numbers.h"
 
 namespace monitor::record {
 namespace {
-
-// The names in a directory that are numbers.
-std::vector<int> numbers_in(const std::string &path)
-{
-	std::vector<int> numbers;
-	DIR *directory = ::opendir(path.c_str());
-	if (!directory)
-		return numbers;
-	while (const dirent *entry = ::readdir(directory))
-		if (const int number = std::atoi(entry->d_name); number > 0)
-			numbers.push_back(number);
-	::closedir(directory);
-	return numbers;
-}
 
 std::uint16_t state_of(char letter)
 {

@@ -12,7 +12,6 @@
 #include "monitor/function_table.h"
 #include "recording/functions/patch_table.h"
 #include "recording/functions/patch_trial.h"
-#include "recording/recorder/directory.h"
 
 namespace monitor::record {
 
@@ -50,8 +49,7 @@ void RecordedFunctions::start_budget(double share, card::BpfCard &card, card::Us
 	for (const card::Function &function : found_.functions)
 		if (cost(function).rounds == 0)
 			throw Error("--budget: what an event of a function costs could not be measured");
-	budget_ = std::make_unique<FunctionBudget>(
-	    share, static_cast<unsigned>(::get_nprocs()), [this] { return loads(); }, used_cpu_ns);
+	budget_.emplace(share, static_cast<unsigned>(::get_nprocs()));
 	too_expensive(); // counts from here on
 }
 

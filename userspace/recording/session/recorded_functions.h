@@ -3,7 +3,7 @@
 // from the main thread.
 #pragma once
 
-#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,9 +35,12 @@ public:
 
 	// Throws Error if it is unknown what an event costs. `users`: null if no function is patched.
 	void start_budget(double share, card::BpfCard &card, card::UserCard *users);
-	bool has_budget() const { return budget_ != nullptr; }
+	bool has_budget() const { return budget_.has_value(); }
 	// What is to be left out now, and its name.
-	std::vector<LeftOutFunction> too_expensive() { return budget_->look(std::chrono::steady_clock::now()); }
+	std::vector<LeftOutFunction> too_expensive()
+	{
+		return budget_->look(std::chrono::steady_clock::now(), loads(), used_cpu_ns());
+	}
 	const std::string &name(std::size_t number) const { return found_.functions[number].name; }
 	void leave_out(std::size_t number);
 
@@ -52,7 +55,7 @@ private:
 	functions::EventCosts costs_;
 	card::BpfCard *card_ = nullptr; // of the budget
 	card::UserCard *users_ = nullptr;
-	std::unique_ptr<FunctionBudget> budget_;
+	std::optional<FunctionBudget> budget_;
 };
 
 } // namespace monitor::record

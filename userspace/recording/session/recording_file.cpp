@@ -3,12 +3,9 @@
 
 #include <algorithm>
 #include <ctime>
-#include <map>
 #include <set>
 
-#include <fmt/format.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include "base/date_text.h"
 #include "base/encoding.h"

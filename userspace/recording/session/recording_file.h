@@ -21,7 +21,6 @@
 #include "recording/rings/class_counts.h"
 #include "recording/rings/clock.h"
 #include "recording/rings/writer.h"
-#include "recording/triggers/trigger_acts.h"
 #include "recording/triggers/triggers.h"
 #include "recording/user_card/user_counts.h"
 

@@ -14,7 +14,6 @@
 
 #include "base/error.h"
 #include "base/own_cpu_time.h"
-#include "kernel_counts.h"
 #include "recording/recorder/directory.h"
 #include "recording/recorder/process_numbers.h"
 #include "recording/recorder/recorders.h"
@@ -107,12 +106,6 @@ void Session::note_start()
 	const Sync &now = steering_->last();
 	file_.start = {now.time, now.realtime_ns, now.monotonic_ns};
 }
-
-void Session::write_file() const
-{
-	write_recording(lives_ ? lives_->recording(file_) : file_, result_.directory);
-}
-
 void Session::name_new_cgroups()
 {
 	if (card_ && card_->new_cgroups() < 0)

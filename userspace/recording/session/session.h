@@ -79,7 +79,6 @@ private:
 	void find_programs();
 	void start_streams();
 	void start_flight();
-	void prepare_phases();
 	void start_counting();
 
 	// session.cpp
@@ -90,7 +89,7 @@ private:
 	void write_tasks(bool at_end);
 	KernelCounts read_counts_of_kernel();
 	void note_start();
-	void write_file() const;
+	void write_file() const { write_recording(lives_ ? lives_->recording(file_) : file_, result_.directory); }
 	void act();
 	void name_new_cgroups();
 	void add_triggers(Contents &file) const;

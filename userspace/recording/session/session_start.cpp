@@ -19,6 +19,7 @@
 #include "monitor/function_table.h"
 #include "online_cpus.h"
 #include "recording/card/preflight_checks.h"
+#include "recording/counting/counter_classes.h"
 #include "recording/recorder/confine.h"
 #include "recording/recorder/directory.h"
 #include "recording/recorder/process_numbers.h"
@@ -38,12 +39,6 @@ std::vector<std::string> stream_names(const card::BpfCard *card)
 			names.push_back(level ? fmt::format("kernel_cpu{}_level{}", cpu, level)
 					      : fmt::format("kernel_cpu{}", cpu));
 	return names;
-}
-
-bool has_signal(const NamedTrigger &trigger)
-{
-	return std::ranges::any_of(trigger.acts,
-				   [](const TriggerAct &act) { return act.kind == TriggerAct::Kind::signal; });
 }
 
 } // namespace
@@ -69,7 +64,8 @@ void Session::expect_possible() const
 		    "in a container with its own process numbers, no process can be selected: leave out -p and the "
 		    "command, or start the container with the host's process numbers (--pid=host)");
 	if (!in_first_pid_namespace() && options_.matching &&
-	    std::ranges::any_of(options_.matching->request.triggers, has_signal))
+	    std::ranges::any_of(options_.matching->request.triggers,
+				[](const NamedTrigger &trigger) { return trigger.does(TriggerAct::Kind::signal); }))
 		throw Error(
 		    "in a container with its own process numbers, a trigger knows no process that it could signal: "
 		    "leave out signal, or start the container with the host's process numbers (--pid=host)");
@@ -141,7 +137,8 @@ void Session::start_parts()
 	if (stacks_)
 		stacks_->start(result_.directory + "/.monitor");
 	if (options_.calibrates_in_phases)
-		prepare_phases();
+		phases_ = std::make_unique<CalibrationPhases>(*card_, steering_->invariant_tsc(), command_->pid(),
+							      failure_, [this] { threads_->list_after_phase(); });
 	if (options_.flight)
 		start_flight();
 	else
@@ -366,12 +363,6 @@ void Session::prepare_late_cpus()
 		others.push_back({"mappings", stacks::SideBand::attributes(),
 				  [this](unsigned cpu, Fd events) { stacks_->follow(cpu, std::move(events)); }});
 	card_->prepare_late_cpus(user_, std::move(others));
-}
-
-void Session::prepare_phases()
-{
-	phases_ = std::make_unique<CalibrationPhases>(*card_, steering_->invariant_tsc(), command_->pid(), failure_,
-						      [this] { threads_->list_after_phase(); });
 }
 
 void Session::start_flight()

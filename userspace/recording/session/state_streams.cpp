@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "state_streams.h"
 
-#include <utility>
-
 namespace monitor::record {
 StateStreams::StateStreams(const Options &options, const std::array<std::uint8_t, 16> &uuid, Drain &drain,
 			   const ControlStream &control, std::vector<std::string> &names)

@@ -8,7 +8,6 @@
 #include "base/encoding.h"
 #include "base/escape.h"
 #include "base/go_functions.h"
-#include "base/json.h"
 #include "image_rows.h"
 
 namespace monitor::stacks {
@@ -110,12 +109,6 @@ void CodeFiles::add_without_room(std::uint32_t user, const char *what)
 	if (list_bytes_ < max_list_bytes)
 		write({{"user", user}, {"without_room", what}});
 }
-
-void CodeFiles::add_lost_opener()
-{
-	write({{"opener_lost", true}});
-}
-
 void CodeFiles::write(const nlohmann::ordered_json &line)
 {
 	const std::string text = json_dump(line) + "\n";

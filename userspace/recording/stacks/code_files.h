@@ -50,7 +50,7 @@ public:
 	// A user whose "mappings" or "tables" found no room.
 	void add_without_room(std::uint32_t user, const char *what);
 	// From here on no file can be opened.
-	void add_lost_opener();
+	void add_lost_opener() { write({{"opener_lost", true}}); }
 
 	std::size_t size() const { return files_.size(); }
 	std::size_t rows() const { return next_row_; }

@@ -6,8 +6,6 @@
 #include <cstring>
 #include <set>
 
-#include <fmt/format.h>
-#include <linux/perf_event.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>

@@ -3,13 +3,10 @@
 
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
 #include <sstream>
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -18,6 +15,7 @@
 #include "base/clock_ns.h"
 #include "base/error.h"
 #include "monitor/card.h"
+#include "recording/recorder/process_numbers.h"
 
 namespace monitor::stacks {
 namespace {
@@ -117,12 +115,6 @@ StackRecorder::StackRecorder(UnwindMemory memory, unsigned cpus, const record::U
 	if (!wakeup_)
 		throw Error(errno, "cannot wake the thread that follows mappings");
 }
-
-StackRecorder::~StackRecorder()
-{
-	stop();
-}
-
 void StackRecorder::start(const std::string &directory)
 {
 	directory_ = directory;
@@ -184,14 +176,9 @@ void StackRecorder::write_kernel_symbols(const std::string &directory)
 void StackRecorder::read_processes()
 {
 	const auto end = AddressSpaces::Clock::now() + max_first_look;
-	DIR *processes = ::opendir("/proc");
-	while (const dirent *entry = processes ? ::readdir(processes) : nullptr) {
-		const int process = std::atoi(entry->d_name);
-		if (process > 0 && AddressSpaces::Clock::now() < end)
+	for (const int process : record::numbers_in("/proc"))
+		if (AddressSpaces::Clock::now() < end)
 			read_maps(process, 0);
-	}
-	if (processes)
-		::closedir(processes);
 	for (const Change &change : side_band_.take())
 		take(change);
 	publish();

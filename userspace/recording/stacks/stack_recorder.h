@@ -70,7 +70,7 @@ class StackRecorder {
 public:
 	// `user`: see Opener. From here until start(), the calling thread is urgent. Throws Error.
 	StackRecorder(UnwindMemory memory, unsigned cpus, const record::User &user);
-	~StackRecorder();
+	~StackRecorder() { stop(); }
 
 	// Notes the kernel's functions, reads the mappings of all processes, then starts the thread. `directory`: the
 	// trace's .monitor.

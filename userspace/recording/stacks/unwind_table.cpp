@@ -2,10 +2,7 @@
 #include "unwind_table.h"
 
 #include <algorithm>
-#include <cstring>
 #include <unordered_map>
-
-#include "base/eh_frame.h"
 
 namespace monitor::stacks {
 namespace {

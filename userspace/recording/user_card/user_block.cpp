@@ -2,17 +2,13 @@
 #include "user_block.h"
 
 #include <algorithm>
-#include <cstring>
-
-#include "monitor/token.h"
 
 namespace monitor::card {
 const char *validate_user_block(std::byte *block, std::uint64_t content_bytes, std::uint64_t now,
 				const WordsById &words, UserRingInfo &info, const std::function<void()> &learn)
 {
 	const auto number = [&info](std::uint32_t tid) { return info.number_of ? info.number_of(tid) : tid; };
-	edc_block untrusted;
-	std::memcpy(&untrusted, block, sizeof untrusted);
+	const edc_block untrusted = header_of(block);
 	const char *wrong = nullptr;
 	std::uint64_t begin = untrusted.timestamp_begin;
 	if (begin < info.last_time || begin > now) {

@@ -38,6 +38,13 @@ inline std::uint64_t word_at(const std::byte *block, std::uint64_t at)
 	return word;
 }
 
+inline edc_block header_of(const std::byte *block)
+{
+	edc_block header;
+	std::memcpy(&header, block, sizeof header);
+	return header;
+}
+
 // What the recorder knows about the ring that a block comes from.
 struct UserRingInfo {
 	std::array<std::uint8_t, 16> uuid{};

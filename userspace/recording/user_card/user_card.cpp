@@ -10,7 +10,6 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "base/encoding.h"
 #include "base/error.h"
@@ -56,12 +55,6 @@ UserCard::UserCard(const UserCardOptions &options)
 	if (options_.everyone && !holder_)
 		listeners_.push_back(listen_for_everyone());
 }
-
-UserCard::~UserCard()
-{
-	stop();
-}
-
 void UserCard::start(std::uint64_t ticks_per_second, std::size_t free_descriptors,
 		     std::function<void(const std::vector<UserClass> &)> on_class)
 {

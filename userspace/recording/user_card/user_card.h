@@ -35,7 +35,7 @@ public:
 	// Opens a listening socket with its own name, and with `everyone` the well-known one, unless another recorder
 	// has it: then it gets the events of its own command only. Throws Error.
 	explicit UserCard(const UserCardOptions &options);
-	~UserCard();
+	~UserCard() { stop(); }
 
 	// The process that gets the events of all other programs instead; 0: none.
 	pid_t holder() const { return holder_; }

@@ -1,35 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "user_filter.h"
 
-#include <algorithm>
 #include <cstring>
-#include <utility>
 
 #include "monitor/user_ring.h"
 
 namespace monitor::card {
-
-namespace {
-
-// Each record of a validated block: call(event, payload words, byte that it begins at).
-template <typename Call> void for_each_record(const std::byte *block, const WordsById &words, const Call &call)
-{
-	edc_block header;
-	std::memcpy(&header, block, sizeof header);
-	PostedEvent event{{header.cpu_id, header.tid, header.process, header.timestamp_begin}, {}};
-	for (std::uint64_t from = EDC_BLOCK_HEADER; from < header.content_size / 8;) {
-		event.record[0] = word_at(block, from);
-		const std::uint32_t id = edc_token_id(event.record[0]), payload = words_of(words, id);
-		std::memcpy(event.record.data(), block + from, 8 + 8u * payload);
-		event.at.time += edc_token_time(event.record[0]) - static_cast<std::uint32_t>(event.at.time);
-		if (id == EDC_ID_THREAD)
-			event.at.tid = static_cast<std::uint32_t>(event.record[1]);
-		call(event, payload, from);
-		from += 8 + 8u * payload;
-	}
-}
-
-} // namespace
 
 bool UserFilter::judge(const PostedEvent &event, Counts &counts, std::uint32_t &inputs) const
 {
@@ -74,8 +50,7 @@ std::uint64_t UserFilter::strip(std::byte *block, const WordsById &words)
 		std::memcpy(block + to, event.record.data(), 8 + 8u * payload);
 		to += 8 + 8u * payload;
 	});
-	edc_block header;
-	std::memcpy(&header, block, sizeof header);
+	edc_block header = header_of(block);
 	header.content_size = to * 8;
 	std::memcpy(block, &header, sizeof header);
 	return stripped_.size();

@@ -24,6 +24,23 @@ namespace monitor::card {
 // The matcher for all classes that programs have declared so far.
 using MakeMatcher = std::function<std::shared_ptr<const EventMatcher>(const std::vector<UserClass> &)>;
 
+// Each record of a validated block: call(event, payload words, byte that it begins at).
+template <typename Call> void for_each_record(const std::byte *block, const WordsById &words, const Call &call)
+{
+	const edc_block header = header_of(block);
+	PostedEvent event{{header.cpu_id, header.tid, header.process, header.timestamp_begin}, {}};
+	for (std::uint64_t from = EDC_BLOCK_HEADER; from < header.content_size / 8;) {
+		event.record[0] = word_at(block, from);
+		const std::uint32_t id = edc_token_id(event.record[0]), payload = words_of(words, id);
+		std::memcpy(event.record.data(), block + from, 8 + 8u * payload);
+		event.at.time += edc_token_time(event.record[0]) - static_cast<std::uint32_t>(event.at.time);
+		if (id == EDC_ID_THREAD)
+			event.at.tid = static_cast<std::uint32_t>(event.record[1]);
+		call(event, payload, from);
+		from += 8 + 8u * payload;
+	}
+}
+
 class UserFilter {
 public:
 	// Events of each --count.

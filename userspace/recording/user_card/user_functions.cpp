@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "user_functions.h"
 
-#include <cstddef>
-
 #include "monitor/function_table.h"
+#include "user_filter.h"
 
 namespace monitor::card {
 
@@ -14,15 +13,11 @@ void FunctionEvents::count(const std::byte *block)
 	find_classes();
 	if (!entry_ && !exit_)
 		return;
-	const WordsById &words = classes_.words(false);
-	const std::uint64_t end = word_at(block, offsetof(edc_block, content_size)) / 8;
-	for (std::uint64_t at = EDC_BLOCK_HEADER; at < end;) {
-		const std::uint64_t token = word_at(block, at);
-		const std::uint32_t id = edc_token_id(token), function = edc_token_arg(token);
+	for_each_record(block, classes_.words(false), [this](const PostedEvent &event, std::uint32_t, std::uint64_t) {
+		const std::uint32_t id = edc_token_id(event.record[0]), function = edc_token_arg(event.record[0]);
 		if ((id == entry_ || id == exit_) && function < events_.size())
 			++events_[function];
-		at += 8 + 8u * words_of(words, id);
-	}
+	});
 }
 
 void FunctionEvents::find_classes()

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <utility>
 
 #include "monitor/token.h"
 #include "monitor/user_ring.h"
@@ -11,29 +10,18 @@
 namespace monitor::card {
 std::uint64_t MergedStream::add(const std::byte *block, std::uint64_t from, const WordsById &words, UserFilter *filter)
 {
-	edc_block header;
-	std::memcpy(&header, block, sizeof header);
-	std::uint64_t time = header.timestamp_begin;
-	std::uint32_t tid = header.tid;
 	const std::size_t before = waiting_.size();
-	for (std::uint64_t at = EDC_BLOCK_HEADER; at < header.content_size / 8;) {
-		const std::uint64_t token = word_at(block, at);
-		const std::uint32_t id = edc_token_id(token), count = words[id] & ~refused_class;
-		time += edc_token_time(token) - static_cast<std::uint32_t>(time);
-		if (id == EDC_ID_THREAD) {
-			tid = static_cast<std::uint32_t>(word_at(block, at + 8));
-		} else if (at >= from && words[id] & refused_class) {
+	for_each_record(block, words, [&](const PostedEvent &event, std::uint32_t count, std::uint64_t at) {
+		const std::uint32_t id = edc_token_id(event.record[0]);
+		if (id == EDC_ID_THREAD || at < from)
+			return;
+		if (words[id] & refused_class) {
 			++refused_;
-		} else if (at >= from) {
-			PostedEvent event{{header.cpu_id, tid, header.process, time}, {}};
-			std::memcpy(event.record.data(), block + at, 8 + 8u * count);
-			if (!filter || filter->keeps(event)) {
-				waiting_.push_back({time, tid, header.process, words_.size(), 1 + count});
-				words_.insert(words_.end(), event.record.data(), event.record.data() + 1 + count);
-			}
+		} else if (!filter || filter->keeps(event)) {
+			waiting_.push_back({event.at.time, event.at.tid, event.at.process, words_.size(), 1 + count});
+			words_.insert(words_.end(), event.record.data(), event.record.data() + 1 + count);
 		}
-		at += 8 + 8u * count;
-	}
+	});
 	return waiting_.size() - before;
 }
 

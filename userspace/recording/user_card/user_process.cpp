@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "user_process.h"
 
-#include <algorithm>
-
 #include <poll.h>
-
-#include "user_process_info.h"
 
 namespace monitor::card {
 
@@ -59,12 +55,6 @@ bool UserProcess::is_unanswered() const
 	pollfd poll{pidfd.get(), POLLIN, 0};
 	return is_followed || ended || ::poll(&poll, 1, 0) > 0;
 }
-
-bool UserProcess::is_done() const
-{
-	return shared_done && std::ranges::all_of(rings, &UserRing::done);
-}
-
 // Losses already written to a stream, and the early ones, read now. Any count that rose by more than `most` clears
 // `possible`; early losses are then left out.
 UserClaim UserProcess::claim(std::uint64_t most) const

@@ -4,6 +4,7 @@
 // Its memory is shared with the process: every byte of it is untrusted. Under the lock of the card (user_card.h).
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -72,7 +73,7 @@ struct UserProcess {
 	// Its program is gone and never had the rings that it asked for.
 	bool is_unanswered() const;
 	// Its writers have ended and all its rings are empty.
-	bool is_done() const;
+	bool is_done() const { return shared_done && std::ranges::all_of(rings, &UserRing::done); }
 	// What it reports that it lost; `most` is the number of events that are possible.
 	UserClaim claim(std::uint64_t most) const;
 };

@@ -18,9 +18,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/error.h"
 #include "base/fd.h"
 #include "base/tsc.h"
+#include "recording/recorder/process_numbers.h"
 
 namespace monitor::card {
 namespace {
@@ -29,16 +29,6 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t max_threads = 16384;                                   // of a process
 constexpr std::chrono::nanoseconds look_for_new = 5ms, look_for_others = 1s; // that have the number of one that ended
-
-// "" if it has ended.
-std::string text_of(const std::string &path)
-{
-	try {
-		return read_text(path);
-	} catch (const Error &) {
-		return "";
-	}
-}
 
 } // namespace
 
@@ -62,7 +52,7 @@ namespace {
 // A thread's numbers, from this pid namespace to its own: "4711\t12".
 std::string numbers_of(const std::string &status_path)
 {
-	const std::string status = text_of(status_path);
+	const std::string status = record::text_of(status_path);
 	const std::size_t line = status.find("\nNSpid:\t");
 	if (line == std::string::npos)
 		return "";
@@ -75,8 +65,8 @@ std::string numbers_of(const std::string &status_path)
 std::uint64_t lockable_bytes(pid_t pid)
 {
 	constexpr std::uint64_t any = std::numeric_limits<std::uint64_t>::max();
-	const std::string limits = text_of(fmt::format("/proc/{}/limits", pid)),
-			  status = text_of(fmt::format("/proc/{}/status", pid));
+	const std::string limits = record::text_of(fmt::format("/proc/{}/limits", pid)),
+			  status = record::text_of(fmt::format("/proc/{}/status", pid));
 	const auto number_after = [](const std::string &text, std::string_view label, int base, std::uint64_t &number) {
 		const std::size_t at = text.find(label), from = text.find_first_not_of(" \t", at + label.size());
 		return at != std::string::npos && from != std::string::npos &&

@@ -5,7 +5,6 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
-#include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -14,7 +13,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/tsc.h"
 #include "user_memory.h"
 #include "user_process_info.h"
 
@@ -187,12 +185,6 @@ void ProcessTable::adopt(const edc_device_process &reported)
 	cpus_ = std::max<unsigned>(cpus_, reported.rings);
 	add(std::move(process));
 }
-
-std::uint64_t ProcessTable::max_possible_discarded() const
-{
-	return (read_tsc() - began_) * options_.cpus;
-}
-
 void ProcessTable::add_polls(std::vector<pollfd> &polls) const
 {
 	for (const auto &process : processes_)
@@ -231,12 +223,6 @@ void ProcessTable::notify_over() const
 		if (!process->by_device)
 			__atomic_store_n(&process->shared().over, 1, __ATOMIC_RELEASE);
 }
-
-std::vector<edc_task> ProcessTable::take_arrived()
-{
-	return std::exchange(arrived_, {});
-}
-
 UserCounts ProcessTable::counts() const
 {
 	UserCounts now = counts_;

@@ -12,12 +12,14 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <poll.h>
 #include <sys/socket.h>
 
 #include "base/fd.h"
+#include "base/tsc.h"
 #include "monitor/card.h"
 #include "user_counts.h"
 #include "user_module.h"
@@ -59,7 +61,7 @@ public:
 	// When recording started, in ticks.
 	std::uint64_t began() const { return began_; }
 	// No program loses more events than all CPUs had ticks.
-	std::uint64_t max_possible_discarded() const;
+	std::uint64_t max_possible_discarded() const { return (read_tsc() - began_) * options_.cpus; }
 
 	// Polls for the end of every process, and takes what was found.
 	void add_polls(std::vector<pollfd> &polls) const;
@@ -71,7 +73,7 @@ public:
 	void notify_over() const;
 
 	// The processes that got rings since the last call, if the options ask for their names.
-	std::vector<edc_task> take_arrived();
+	std::vector<edc_task> take_arrived() { return std::exchange(arrived_, {}); }
 	UserCounts counts() const;
 
 private:

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <cstdint>
 #include <cstring>
 #include <map>
 #include <optional>
@@ -13,7 +12,6 @@
 #include <string_view>
 #include <utility>
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
@@ -21,10 +19,10 @@
 #include <sys/uio.h>
 #include <sys/wait.h>
 
-#include "base/child_process.h"
 #include "base/elf_image.h"
 #include "base/error.h"
 #include "monitor/user_ring.h"
+#include "recording/recorder/process_numbers.h"
 
 namespace monitor::card {
 namespace {
@@ -139,18 +137,6 @@ private:
 	std::map<std::pair<std::uint64_t, std::uint64_t>, Where> files_; // by device and inode
 };
 
-std::vector<pid_t> all_processes()
-{
-	std::vector<pid_t> pids;
-	DIR *processes = ::opendir("/proc");
-	while (const dirent *entry = processes ? ::readdir(processes) : nullptr)
-		if (const pid_t pid = std::atoi(entry->d_name); pid > 0)
-			pids.push_back(pid);
-	if (processes)
-		::closedir(processes);
-	return pids;
-}
-
 } // namespace
 
 struct UserSearch::Progress {
@@ -171,12 +157,6 @@ UserSearch::UserSearch(const record::User &user)
 		throw Error(errno, "cannot look for running programs");
 	pidfd_ = Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
 }
-
-UserSearch::~UserSearch()
-{
-	end_process(pid_);
-}
-
 std::uint64_t UserSearch::missed() const
 {
 	const auto *progress = reinterpret_cast<const Progress *>(shared_.data());
@@ -188,7 +168,7 @@ std::uint64_t UserSearch::missed() const
 // A process at which the search hangs costs a second and the searching process: another one continues after it.
 void UserSearch::supervise(Progress &progress)
 {
-	const std::vector<pid_t> pids = all_processes();
+	const std::vector<pid_t> pids = record::numbers_in("/proc");
 	const auto end = Clock::now() + all_seconds;
 	progress.all = pids.size();
 	for (int status = 1; status != 0;) {

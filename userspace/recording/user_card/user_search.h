@@ -13,6 +13,7 @@
 
 #include <sys/types.h>
 
+#include "base/child_process.h"
 #include "base/fd.h"
 #include "recording/recorder/user.h"
 
@@ -22,7 +23,7 @@ class UserSearch {
 public:
 	// Starts the search, on behalf of this user. Before other threads exist. Throws Error.
 	explicit UserSearch(const record::User &user);
-	~UserSearch(); // ends it
+	~UserSearch() { end_process(pid_); } // ends it
 	UserSearch(const UserSearch &) = delete;
 	UserSearch &operator=(const UserSearch &) = delete;
 

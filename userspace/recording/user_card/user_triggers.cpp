@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <utility>
 
 #include "monitor/matcher.h"
 #include "monitor/token.h"
@@ -95,10 +94,4 @@ void UserTriggers::step(std::uint64_t before)
 	if (before != ~std::uint64_t(0))
 		step_missing(before);
 }
-
-std::vector<ProgramFiring> UserTriggers::take_fired()
-{
-	return std::exchange(fired_, {});
-}
-
 } // namespace monitor::card

@@ -13,6 +13,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "base/event_matcher.h"
@@ -54,7 +55,7 @@ public:
 	// All events before this time have been noted; ~0: all that there will be.
 	void step(std::uint64_t before);
 	// Those since the last call, in the order of time.
-	std::vector<ProgramFiring> take_fired();
+	std::vector<ProgramFiring> take_fired() { return std::exchange(fired_, {}); }
 	// First events that there was no room to remember, and events that came too late for their place.
 	std::uint64_t forgotten() const { return forgotten_; }
 	// What was missing then has fired.
