@@ -6,8 +6,14 @@
 
 namespace monitor::recording_file {
 
+// What was done as the user. What it does not do is not known.
+struct ActCounts {
+	// left out: one was running, or too often; running: that have not ended
+	std::optional<std::uint64_t> runs, runs_failed, running, runs_left_out, signals, signals_refused;
+};
+
 // Of a trigger; in a snapshot until it was written. What it does not do is not known.
-struct TriggerInfo {
+struct TriggerInfo : ActCounts {
 	std::string name, when, what;
 	std::string key;                                        // the number that its events have in common; "": none
 	std::string mark;                                       // the TEXT of its mark
@@ -15,7 +21,6 @@ struct TriggerInfo {
 	std::uint64_t by_programs = 0;                          // of these, by events of programs
 	std::optional<std::uint64_t> samples, samples_left_out; // of all CPUs
 	std::optional<std::uint64_t> reaction_median_ns, reaction_p99_ns, reaction_max_ns;
-	std::optional<std::uint64_t> runs, runs_failed, running, runs_left_out, signals, signals_refused;
 
 	void fields(auto &v)
 	{

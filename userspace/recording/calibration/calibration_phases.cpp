@@ -50,17 +50,6 @@ CalibrationPhases::CalibrationPhases(card::BpfCard &card, bool invariant_tsc, pi
 	}
 	account_.number = account_.ticks = 0; // that was before the recording
 }
-void CalibrationPhases::start()
-{
-	thread_ = std::thread([this] {
-		try {
-			run();
-		} catch (const std::exception &error) {
-			failure_.report(error);
-		}
-	});
-}
-
 void CalibrationPhases::stop()
 {
 	if (!thread_.joinable())

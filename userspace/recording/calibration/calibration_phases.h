@@ -39,7 +39,10 @@ public:
 			  std::function<void()> after_phase);
 	~CalibrationPhases() { stop(); }
 
-	void start();
+	void start()
+	{
+		thread_ = failure_.watched([this] { run(); });
+	}
 	void stop(); // the probes are attached then
 	// From the drain thread: a closed block of a CPU's first ring.
 	void block(const std::byte *block) { events_.block(block); }

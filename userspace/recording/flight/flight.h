@@ -6,7 +6,6 @@
 // come while one waits are one request, as is usual for signals.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -14,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "base/encoding.h"
 #include "begun_snapshots.h"
 #include "flight_recorder.h"
 #include "recording/triggers/triggers.h"
@@ -35,7 +35,7 @@ struct FlightParts {
 	ClockSteering &steering;
 	Failure &failure;
 	SnapshotRequests &requests;
-	std::array<std::uint8_t, 16> uuid;
+	Uuid uuid;
 	std::function<std::string(const ClockDescription &)> description; // TSDL
 	std::function<std::vector<edc_task>()> threads;                   // that there are
 	Triggers *fired;                                                  // what fired; null: there are no triggers

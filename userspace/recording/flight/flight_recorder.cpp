@@ -28,8 +28,8 @@ constexpr double kept_longer_ns = 1e9;         // than the oldest block of a rin
 } // namespace
 
 FlightRecorder::FlightRecorder(card::CardMemory &card, card::UserCard *users, ClockSteering &steering, Failure &failure,
-			       const std::array<std::uint8_t, 16> &uuid, std::size_t kernel_streams,
-			       std::uint64_t kept_bytes, const card::PayloadWords &words, Triggers *triggers)
+			       const Uuid &uuid, std::size_t kernel_streams, std::uint64_t kept_bytes,
+			       const card::PayloadWords &words, Triggers *triggers)
     : card_(card), users_(users), steering_(steering), failure_(failure), uuid_(uuid), kernel_streams_(kernel_streams),
       words_(words), ticks_in_ns_(steering.frequency_hz() / 1e9), triggers_(triggers), own_(own_bytes),
       of_programs_(kept_bytes), control_(uuid, [this](const std::byte *block) { own_.keep(0, block); }), rings_(card),
@@ -44,13 +44,7 @@ FlightRecorder::FlightRecorder(card::CardMemory &card, card::UserCard *users, Cl
 void FlightRecorder::start(std::uint64_t begin_time)
 {
 	begin_time_ = begin_time;
-	thread_ = std::thread([this] {
-		try {
-			run();
-		} catch (const std::exception &error) {
-			failure_.report(error);
-		}
-	});
+	thread_ = failure_.watched([this] { run(); });
 }
 
 void FlightRecorder::stop()

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/encoding.h"
 #include "base/fd.h"
 #include "flight_rings.h"
 #include "kept_blocks.h"
@@ -34,7 +35,7 @@ class FlightRecorder {
 public:
 	// `kernel_streams`: how many have fixed numbers. `kept_bytes`: memory for blocks of programs. Throws Error.
 	FlightRecorder(card::CardMemory &card, card::UserCard *users, ClockSteering &steering, Failure &failure,
-		       const std::array<std::uint8_t, 16> &uuid, std::size_t kernel_streams, std::uint64_t kept_bytes,
+		       const Uuid &uuid, std::size_t kernel_streams, std::uint64_t kept_bytes,
 		       const card::PayloadWords &words, Triggers *triggers);
 	~FlightRecorder() { stop(); }
 
@@ -90,7 +91,7 @@ private:
 	card::UserCard *users_;
 	ClockSteering &steering_;
 	Failure &failure_;
-	std::array<std::uint8_t, 16> uuid_;
+	Uuid uuid_;
 	std::size_t kernel_streams_;
 	const card::PayloadWords &words_;
 	const double ticks_in_ns_;

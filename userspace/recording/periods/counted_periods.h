@@ -12,7 +12,6 @@
 // before the first and after the last one, are what the probes counted.
 #pragma once
 
-#include <array>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -21,6 +20,7 @@
 #include <set>
 #include <string>
 
+#include "base/encoding.h"
 #include "period_files.h"
 #include "recording/rings/class_counts.h"
 #include "recording/rings/clock.h"
@@ -37,9 +37,8 @@ class CountedPeriods {
 public:
 	using ReadClock = std::function<Sync()>;
 
-	CountedPeriods(const card::BpfCard &card, const StatisticsOptions &options,
-		       const std::array<std::uint8_t, 16> &uuid, ReadClock read_clock,
-		       std::function<std::string()> describe, std::uint64_t time_shift = 0,
+	CountedPeriods(const card::BpfCard &card, const StatisticsOptions &options, const Uuid &uuid,
+		       ReadClock read_clock, std::function<std::string()> describe, std::uint64_t time_shift = 0,
 		       std::uint32_t first_stream = 0);
 
 	// `ages`: of the periods that are there.
@@ -68,7 +67,7 @@ private:
 
 	const card::BpfCard &card_;
 	const StatisticsOptions options_;
-	const std::array<std::uint8_t, 16> uuid_;
+	const Uuid uuid_;
 	const ReadClock read_clock_;
 	const std::function<std::string()> describe_;
 	ClassCountReader reader_;

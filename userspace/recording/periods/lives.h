@@ -7,13 +7,13 @@
 // passed in real time. What a life left in recording.json stays in `lives`.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "base/encoding.h"
 #include "base/fd.h"
 #include "base/recording_file/contents.h"
 #include "period_files.h"
@@ -22,7 +22,7 @@
 namespace monitor::record {
 
 struct EarlierLives {
-	std::array<std::uint8_t, 16> uuid{};
+	Uuid uuid{};
 	std::uint64_t time_shift = 0; // trace time - this life's own time, in ticks; modulo 2^64
 	std::uint64_t threads_since =
 	    0; // when threads that were there before began, for readers: the first life since the boot

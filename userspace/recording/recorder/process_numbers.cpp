@@ -50,6 +50,14 @@ std::vector<int> numbers_in(const std::string &directory)
 	return numbers;
 }
 
+std::string numbers_of(const std::string &status_path)
+{
+	constexpr std::string_view label = "\nNSpid:\t";
+	const std::string status = text_of(status_path);
+	const std::size_t line = status.find(label), numbers = line + label.size();
+	return line == std::string::npos ? "" : status.substr(numbers, status.find('\n', numbers) - numbers);
+}
+
 std::string text_of(const std::string &path)
 {
 	try {

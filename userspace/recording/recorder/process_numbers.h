@@ -23,6 +23,9 @@ std::string socket_name_start(std::string_view before);
 // The names in a directory that are numbers, such as those of /proc.
 std::vector<int> numbers_in(const std::string &directory);
 
+// A thread's numbers, from this pid namespace to its own: "4711\t12". Of /proc/PID/status; "": it has ended.
+std::string numbers_of(const std::string &status_path);
+
 // The text of a file; "" also if it cannot be read, as of a process that has ended.
 std::string text_of(const std::string &path);
 

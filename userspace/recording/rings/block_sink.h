@@ -7,13 +7,13 @@
 // Recording, in one thread at a time unless said otherwise. What it writes goes back into the recording.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "base/encoding.h"
 #include "blocks.h"
 #include "control_stream.h"
 
@@ -29,7 +29,7 @@ struct LiveStart {
 	ControlStream *written = nullptr; // for what a StateSink writes
 	// For what it writes itself, in the trace's format:
 	std::string directory;
-	std::array<std::uint8_t, 16> uuid{};
+	Uuid uuid{};
 	std::uint64_t time_shift = 0;             // to be added to times
 	std::uint64_t threads_since = 0;          // when those threads began of which it is not known
 	std::uint32_t first_stream = 0;           // its number

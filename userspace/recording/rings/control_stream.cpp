@@ -14,7 +14,7 @@ std::uint64_t pair(std::uint32_t first, std::uint32_t second)
 
 } // namespace
 
-ControlStream::ControlStream(const std::array<std::uint8_t, 16> &uuid, Sink sink, std::uint32_t number)
+ControlStream::ControlStream(const Uuid &uuid, Sink sink, std::uint32_t number)
     : uuid_(uuid), sink_(std::move(sink)), number_(number)
 {
 }
@@ -37,12 +37,7 @@ void ControlStream::open(std::uint64_t time)
 
 void ControlStream::flush()
 {
-	if (pos_ == 0)
-		return;
-	auto *header = reinterpret_cast<edc_block *>(block_.data());
-	header->content_size = pos_ * 8;
-	header->timestamp_end = last_;
-	sink_(block_.data());
+	show(sink_);
 	pos_ = 0;
 }
 

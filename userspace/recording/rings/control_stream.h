@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/encoding.h"
 #include "base/recording_file/event_counts.h"
 #include "clock.h"
 #include "monitor/card.h"
@@ -33,7 +34,7 @@ public:
 	using Sink = std::function<void(const std::byte *block)>;
 
 	// `sink` receives every finished block. `number`: of the stream.
-	ControlStream(const std::array<std::uint8_t, 16> &uuid, Sink sink, std::uint32_t number = 0);
+	ControlStream(const Uuid &uuid, Sink sink, std::uint32_t number = 0);
 
 	void sync(const Sync &sync);
 	// The clock sets published since the last call, then this snapshot.
@@ -72,7 +73,7 @@ private:
 	void clock_set(std::uint64_t number, const edc_clock_set &set, std::uint64_t time);
 	void open(std::uint64_t time);
 
-	std::array<std::uint8_t, 16> uuid_;
+	Uuid uuid_;
 	Sink sink_;
 	std::uint32_t number_;
 	alignas(8) std::array<std::byte, EDC_BLOCK_SIZE> block_{};

@@ -43,17 +43,6 @@ Drain::Drain(card::CardMemory *card, card::UserCard *users, BlockPool &pool, Con
 		users_->set_on_arrival([this] { wake(); });
 }
 
-void Drain::start()
-{
-	thread_ = std::thread([this] {
-		try {
-			run();
-		} catch (const std::exception &error) {
-			failure_.report(error);
-		}
-	});
-}
-
 void Drain::stop()
 {
 	if (!thread_.joinable())

@@ -34,7 +34,10 @@ public:
 	      ClockSteering &steering, Failure &failure);
 	~Drain() { stop(); }
 
-	void start();
+	void start()
+	{
+		thread_ = failure_.watched([this] { run(); });
+	}
 	void stop();
 
 	// How a user ring's new stream gets its number.

@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 #include <exception>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -26,6 +27,18 @@ public:
 		report_formatted(sentence, fmt::make_format_args(arguments...));
 	}
 	void report(const std::exception &error) { report("{}", sentence_of(error)); }
+
+	// A thread of which what it throws is reported.
+	template <class Run> std::thread watched(Run run)
+	{
+		return std::thread([this, run] {
+			try {
+				run();
+			} catch (const std::exception &error) {
+				report(error);
+			}
+		});
+	}
 
 	bool reported() const { return reported_.load(std::memory_order_acquire); }
 	int fd() const { return fd_.get(); } // readable once reported()

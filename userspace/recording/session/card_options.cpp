@@ -162,7 +162,7 @@ std::vector<std::string> needed_families(const Options &options, const EventMatc
 	return needed;
 }
 
-card::CardOptions card_options(const Options &options, unsigned cpus, const std::array<std::uint8_t, 16> &uuid,
+card::CardOptions card_options(const Options &options, unsigned cpus, const Uuid &uuid,
 			       const std::vector<std::string> &needed, const EventMatcher *matcher)
 {
 	card::CardOptions card;

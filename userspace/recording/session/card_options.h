@@ -3,10 +3,10 @@
 // sets that number.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <functional>
 
+#include "base/encoding.h"
 #include "recording.h"
 #include "recording/card/bpf_card.h"
 
@@ -22,7 +22,7 @@ std::vector<std::string> needed_families(const Options &options, const EventMatc
 					 const std::function<void(const std::string &)> &doubt);
 
 // `needed`: by needed_families(). `matcher`: nullptr: all events are kept.
-card::CardOptions card_options(const Options &options, unsigned cpus, const std::array<std::uint8_t, 16> &uuid,
+card::CardOptions card_options(const Options &options, unsigned cpus, const Uuid &uuid,
 			       const std::vector<std::string> &needed = {}, const EventMatcher *matcher = nullptr);
 
 } // namespace monitor::record

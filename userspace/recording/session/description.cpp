@@ -11,9 +11,8 @@
 
 namespace monitor::record {
 
-Description::Description(const Options &options, const std::array<std::uint8_t, 16> &uuid,
-			 const RecordedFunctions &functions, const EarlierLives *lives, std::string directory,
-			 const card::UserCard *users)
+Description::Description(const Options &options, const Uuid &uuid, const RecordedFunctions &functions,
+			 const EarlierLives *lives, std::string directory, const card::UserCard *users)
     : options_(options), uuid_(uuid), functions_(functions), lives_(lives), directory_(std::move(directory)),
       users_(users)
 {

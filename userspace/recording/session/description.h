@@ -3,7 +3,6 @@
 // the clock as far as it is known; it is written again when programs bring classes, and when the clock was set.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <mutex>
 #include <string>
@@ -11,6 +10,7 @@
 
 #include <sys/eventfd.h>
 
+#include "base/encoding.h"
 #include "base/fd.h"
 #include "recorded_functions.h"
 #include "recording.h"
@@ -25,9 +25,8 @@ public:
 	using Classes = std::vector<card::UserClass>;
 
 	// `lives`: null if the directory has no earlier ones. `users`: null: programs post no events.
-	Description(const Options &options, const std::array<std::uint8_t, 16> &uuid,
-		    const RecordedFunctions &functions, const EarlierLives *lives, std::string directory,
-		    const card::UserCard *users);
+	Description(const Options &options, const Uuid &uuid, const RecordedFunctions &functions,
+		    const EarlierLives *lives, std::string directory, const card::UserCard *users);
 
 	// Unless said otherwise, what follows is called while no other thread changes the clock.
 	void set_clock(const ClockDescription &clock) { clock_ = clock; }
@@ -56,7 +55,7 @@ private:
 	std::string path() const { return directory_ + "/metadata"; }
 
 	const Options &options_;
-	const std::array<std::uint8_t, 16> uuid_;
+	const Uuid uuid_;
 	const RecordedFunctions &functions_;
 	const EarlierLives *const lives_;
 	const std::string directory_;

@@ -230,11 +230,10 @@ std::string host_name()
 
 } // namespace
 
-std::string metadata(const std::array<std::uint8_t, 16> &uuid, const ClockDescription &clock,
-		     const std::vector<CounterClass> &counter_classes, const std::vector<card::UserClass> &user_classes,
-		     const std::vector<std::string> &functions, const std::vector<std::string> &counts,
-		     const std::vector<std::string> &times, const std::vector<std::string> &triggers,
-		     const std::vector<std::string> &states)
+std::string metadata(const Uuid &uuid, const ClockDescription &clock, const std::vector<CounterClass> &counter_classes,
+		     const std::vector<card::UserClass> &user_classes, const std::vector<std::string> &functions,
+		     const std::vector<std::string> &counts, const std::vector<std::string> &times,
+		     const std::vector<std::string> &triggers, const std::vector<std::string> &states)
 {
 	std::string text = "/* CTF 1.8 */\n";
 	text += fmt::format(

@@ -4,11 +4,11 @@
 // again at its end with the measured clock frequency. Next in the flow: any CTF reader.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "base/encoding.h"
 #include "recording/counting/counter_classes.h"
 #include "recording/rings/clock.h"
 #include "recording/user_card/user_classes.h"
@@ -16,10 +16,9 @@
 namespace monitor::record {
 
 // Returns the whole text of `metadata`. `uuid` are the 16 bytes that every block carries.
-std::string metadata(const std::array<std::uint8_t, 16> &uuid, const ClockDescription &clock,
-		     const std::vector<CounterClass> &counter_classes, const std::vector<card::UserClass> &user_classes,
-		     const std::vector<std::string> &functions = {}, const std::vector<std::string> &counts = {},
-		     const std::vector<std::string> &times = {}, const std::vector<std::string> &triggers = {},
-		     const std::vector<std::string> &states = {});
+std::string metadata(const Uuid &uuid, const ClockDescription &clock, const std::vector<CounterClass> &counter_classes,
+		     const std::vector<card::UserClass> &user_classes, const std::vector<std::string> &functions = {},
+		     const std::vector<std::string> &counts = {}, const std::vector<std::string> &times = {},
+		     const std::vector<std::string> &triggers = {}, const std::vector<std::string> &states = {});
 
 } // namespace monitor::record

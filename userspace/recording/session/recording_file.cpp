@@ -69,9 +69,10 @@ recording_file::ClassCounts counts_of(const card::BpfCard &card, unsigned id, co
 }
 
 recording_file::TriggerInfo trigger_info(const NamedTrigger &trigger, const TriggerAccount &account,
-					 const ActAccount &acts)
+					 const ActCounts &acts)
 {
 	recording_file::TriggerInfo info;
+	static_cast<ActCounts &>(info) = acts;
 	info.name = trigger.name;
 	info.when = trigger.when;
 	info.what = trigger.what;
@@ -85,16 +86,6 @@ recording_file::TriggerInfo trigger_info(const NamedTrigger &trigger, const Trig
 		info.samples = account.samples;
 		info.samples_left_out = account.samples_left_out;
 	}
-	if (trigger.does(TriggerAct::Kind::run)) {
-		info.runs = acts.runs;
-		info.runs_failed = acts.runs_failed;
-		info.running = acts.running;
-		info.runs_left_out = acts.runs_left_out;
-	}
-	if (trigger.does(TriggerAct::Kind::signal)) {
-		info.signals = acts.signals;
-		info.signals_refused = acts.signals_refused;
-	}
 	std::vector<std::uint64_t> reactions = account.reaction_ns;
 	if (reactions.empty())
 		return info;
@@ -107,8 +98,7 @@ recording_file::TriggerInfo trigger_info(const NamedTrigger &trigger, const Trig
 
 } // namespace
 
-void add_origin(Contents &file, const Options &options, int command_pid, const std::string &user,
-		const std::array<std::uint8_t, 16> &uuid)
+void add_origin(Contents &file, const Options &options, int command_pid, const std::string &user, const Uuid &uuid)
 {
 	utsname system{};
 	::uname(&system);
@@ -156,7 +146,7 @@ void add_matching(Contents &file, const MatcherRequest &request, const EventMatc
 }
 
 void add_triggers(Contents &file, const std::vector<NamedTrigger> &triggers, const Triggers &fired,
-		  const std::vector<ActAccount> &acts, const std::optional<card::UserCounts> &users)
+		  const std::vector<ActCounts> &acts, const std::optional<card::UserCounts> &users)
 {
 	const std::vector<TriggerAccount> accounts = fired.accounts();
 	file.triggers.clear();

@@ -3,7 +3,6 @@
 // It is written at the start with the state `incomplete`, and again at a clean end.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -12,6 +11,7 @@
 
 #include <sys/types.h>
 
+#include "base/encoding.h"
 #include "base/recording_file/contents.h"
 #include "recording.h"
 #include "recording/calibration/calibration.h"
@@ -29,13 +29,12 @@ namespace monitor::record {
 using recording_file::Contents;
 
 // `command_pid` 0: no command.
-void add_origin(Contents &file, const Options &options, int command_pid, const std::string &user,
-		const std::array<std::uint8_t, 16> &uuid);
+void add_origin(Contents &file, const Options &options, int command_pid, const std::string &user, const Uuid &uuid);
 // May be called again, when more classes are known.
 void add_matching(Contents &file, const MatcherRequest &request, const EventMatcher &matcher);
 // What they are, and what became of them so far.
 void add_triggers(Contents &file, const std::vector<NamedTrigger> &triggers, const Triggers &fired,
-		  const std::vector<ActAccount> &acts, const std::optional<card::UserCounts> &users);
+		  const std::vector<ActCounts> &acts, const std::optional<card::UserCounts> &users);
 // The others that ran at the start or the end.
 void add_other_recorders(Contents &file, const std::vector<pid_t> &others);
 // At the start.

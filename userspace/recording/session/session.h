@@ -3,13 +3,13 @@
 // session.cpp the others. Unless said otherwise they run in the main thread.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/encoding.h"
 #include "base/fd.h"
 #include "card_trials.h"
 #include "cgroup_names.h"
@@ -143,7 +143,7 @@ private:
 	std::unique_ptr<TriggerActs> acts_;
 	Fd announcement_;
 	std::string ended_by_; // "": no trigger
-	std::array<std::uint8_t, 16> uuid_;
+	Uuid uuid_;
 	std::uint64_t cpu_before_ns_ = 0;
 	bool dropped_ = false;
 };

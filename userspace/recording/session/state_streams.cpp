@@ -2,8 +2,8 @@
 #include "state_streams.h"
 
 namespace monitor::record {
-StateStreams::StateStreams(const Options &options, const std::array<std::uint8_t, 16> &uuid, Drain &drain,
-			   const ControlStream &control, std::vector<std::string> &names)
+StateStreams::StateStreams(const Options &options, const Uuid &uuid, Drain &drain, const ControlStream &control,
+			   std::vector<std::string> &names)
     : options_(options)
 {
 	const auto number = static_cast<StreamNumber>(names.size());

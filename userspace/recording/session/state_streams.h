@@ -5,12 +5,12 @@
 // Next in the flow: block_sink.h.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "base/encoding.h"
 #include "recording.h"
 #include "recording/rings/control_stream.h"
 #include "recording/rings/drain.h"
@@ -22,8 +22,8 @@ class StateStreams {
 public:
 	// `options.states` is set; they must outlive it. Adds its stream to `names`; tells `drain`, which must outlive
 	// it, to whom blocks are to be offered. `control`: the recorder's own stream.
-	StateStreams(const Options &options, const std::array<std::uint8_t, 16> &uuid, Drain &drain,
-		     const ControlStream &control, std::vector<std::string> &names);
+	StateStreams(const Options &options, const Uuid &uuid, Drain &drain, const ControlStream &control,
+		     std::vector<std::string> &names);
 
 	// Who gets the list of threads; nullptr: the recorder's own stream.
 	ControlStream *list_of_threads() { return listed_.get(); }

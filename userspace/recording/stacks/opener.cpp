@@ -32,10 +32,8 @@ struct Opener::Request {
 	char path[4096];
 };
 
-struct Opener::Answer {
-	std::uint32_t sequence = 0, is_local = 0;
-	std::uint64_t inode = 0, size = 0;
-	std::int64_t modified_ns = 0;
+struct Opener::Answer : FileStatus {
+	std::uint32_t sequence = 0;
 };
 
 namespace {
@@ -162,7 +160,7 @@ void Opener::serve(int requests)
 	Request request;
 	while (::recv(requests, &request, sizeof request, 0) == sizeof request) {
 		request.path[sizeof request.path - 1] = '\0';
-		Answer answer{request.sequence};
+		Answer answer{{}, request.sequence};
 		Fd fd;
 		if (request.what == Request::What::maps) {
 			fd = Fd(::open(fmt::format("/proc/{}/maps", request.process).c_str(), O_RDONLY | O_CLOEXEC));
@@ -223,10 +221,7 @@ OpenedFile Opener::ask(Request request)
 		}
 		if (answer.sequence != request.sequence)
 			continue;
-		opened.inode = answer.inode;
-		opened.size = answer.size;
-		opened.modified_ns = answer.modified_ns;
-		opened.is_local = answer.is_local != 0;
+		static_cast<FileStatus &>(opened) = answer;
 		return opened;
 	}
 }

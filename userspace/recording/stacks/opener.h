@@ -21,12 +21,15 @@
 
 namespace monitor::stacks {
 
-// A file as it was opened; `fd` is closed if it could not be, is no regular file, or took too long.
-struct OpenedFile {
-	Fd fd;
+struct FileStatus {
 	std::uint64_t inode = 0, size = 0;
 	std::int64_t modified_ns = 0;
 	bool is_local = false; // on a file system that answers
+};
+
+// A file as it was opened; `fd` is closed if it could not be, is no regular file, or took too long.
+struct OpenedFile : FileStatus {
+	Fd fd;
 	bool took_too_long = false;
 };
 

@@ -432,16 +432,9 @@ void StackRecorder::note_number_inside(std::int32_t process)
 	constexpr std::size_t max_noted = 4096;
 	if (inside_.size() >= max_noted || !inside_.insert(process).second)
 		return;
-	constexpr std::size_t max_status_bytes = 64 << 10;
-	const Fd status(::open(fmt::format("/proc/{}/status", process).c_str(), O_RDONLY | O_CLOEXEC));
-	std::istringstream lines(status ? read_rest(status.get(), max_status_bytes) : "");
-	for (std::string line; std::getline(lines, line);)
-		if (line.starts_with("NSpid:")) {
-			const std::size_t last = line.find_last_of("\t ");
-			if (const int inside = std::atoi(line.c_str() + last + 1); inside > 0 && inside != process)
-				files_->add_process(process, inside);
-			return;
-		}
+	const std::string numbers = record::numbers_of(fmt::format("/proc/{}/status", process));
+	if (const int inside = std::atoi(numbers.c_str() + numbers.rfind('\t') + 1); inside > 0 && inside != process)
+		files_->add_process(process, inside);
 }
 
 void StackRecorder::note(const MappingChange &change)

@@ -254,6 +254,7 @@ private:
 			set_register(state, number, State::Fp::same);
 			return true;
 		case 0x09: // register
+		case 0x14: // val_offset
 			numbers.unsigned_leb();
 			set_register(state, number, State::Fp::unknown);
 			return true;
@@ -263,10 +264,6 @@ private:
 		case 0x11: // offset_extended_sf
 			set_register(state, number, State::Fp::at_cfa,
 				     scaled(static_cast<std::uint64_t>(numbers.signed_leb()), cie_.data_factor));
-			return true;
-		case 0x14: // val_offset
-			numbers.unsigned_leb();
-			set_register(state, number, State::Fp::unknown);
 			return true;
 		case 0x15: // val_offset_sf
 			numbers.signed_leb();

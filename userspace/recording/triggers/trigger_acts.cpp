@@ -95,9 +95,14 @@ TriggerActs::TriggerActs(const std::vector<NamedTrigger> &triggers, std::string 
 	bool signals = false;
 	for (std::size_t i = 0; i < triggers.size(); ++i)
 		for (const TriggerAct &act : triggers[i].acts) {
-			signals |= act.kind == TriggerAct::Kind::signal;
+			ActCounts &account = accounts_[i];
+			if (act.kind == TriggerAct::Kind::signal) {
+				signals = true;
+				account.signals = account.signals_refused = 0;
+			}
 			if (act.kind != TriggerAct::Kind::run)
 				continue;
+			account.runs = account.runs_failed = account.running = account.runs_left_out = 0;
 			commands.push_back(act.text);
 			trigger_of_.push_back(i);
 			per_minute_.push_back(act.number);
@@ -158,23 +163,23 @@ void TriggerActs::act(const Firing &firing)
 	if (!runner_)
 		return;
 	collect();
-	ActAccount &account = accounts_[firing.trigger];
+	ActCounts &account = accounts_[firing.trigger];
 	for (const TriggerAct &act : triggers_[firing.trigger].acts)
 		if (act.kind == TriggerAct::Kind::signal) {
 			const pid_t process = firing.noted.tgid > 0 ? firing.noted.tgid : firing.noted.tid;
 			const bool sent =
 			    process != ::getpid() && runner_->signal(process, static_cast<int>(act.number));
-			++(sent ? account.signals : account.signals_refused);
+			++*(sent ? account.signals : account.signals_refused);
 		}
 	for (std::uint32_t command = 0; command < trigger_of_.size(); ++command) {
 		if (trigger_of_[command] != firing.trigger)
 			continue;
 		if (is_too_often(command, firing) || !runner_->run(command, environment(firing))) {
-			++account.runs_left_out;
+			++*account.runs_left_out;
 			continue;
 		}
 		started_ns_[command].push_back(firing.at.monotonic_ns);
-		++account.runs;
+		++*account.runs;
 		account.running = 1;
 	}
 }
@@ -186,9 +191,9 @@ void TriggerActs::collect()
 	for (const TriggerRunner::Ended &ended : runner_->take_ended()) {
 		if (ended.command >= trigger_of_.size())
 			continue;
-		ActAccount &account = accounts_[trigger_of_[ended.command]];
+		ActCounts &account = accounts_[trigger_of_[ended.command]];
 		account.running = 0;
-		account.runs_failed += ended.status != 0;
+		*account.runs_failed += ended.status != 0;
 	}
 }
 

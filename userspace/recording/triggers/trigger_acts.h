@@ -28,7 +28,7 @@ public:
 	int fd() const { return runner_ ? runner_->fd() : -1; }
 	void collect();
 	// By trigger.
-	const std::vector<ActAccount> &accounts() const { return accounts_; }
+	const std::vector<ActCounts> &accounts() const { return accounts_; }
 
 private:
 	std::vector<std::string> environment(const Firing &firing) const;
@@ -41,7 +41,7 @@ private:
 	std::vector<std::size_t> trigger_of_;   // of each command
 	std::vector<unsigned> per_minute_;      // likewise
 	std::vector<std::deque<std::uint64_t>> started_ns_;
-	std::vector<ActAccount> accounts_;
+	std::vector<ActCounts> accounts_;
 };
 
 // "NAME=VALUE" of each field of the event that fired, in the order of its class.

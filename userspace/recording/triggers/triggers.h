@@ -49,14 +49,7 @@ struct TriggerAccount {
 	std::vector<std::uint64_t> reaction_ns; // how long that took: of the newest ones
 };
 
-using recording_file::Pauses;
-
-// What was done as the user.
-struct ActAccount {
-	std::uint64_t runs = 0, runs_failed = 0, runs_left_out = 0; // left out: one was running, or too often
-	std::uint64_t running = 0;                                  // that have not ended
-	std::uint64_t signals = 0, signals_refused = 0;
-};
+using recording_file::ActCounts, recording_file::Pauses;
 
 class Triggers {
 public:

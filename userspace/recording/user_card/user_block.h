@@ -11,6 +11,7 @@
 #include <cstring>
 #include <functional>
 
+#include "base/encoding.h"
 #include "monitor/ring.h"
 #include "monitor/token.h"
 #include "monitor/user_ring.h"
@@ -47,7 +48,7 @@ inline edc_block header_of(const std::byte *block)
 
 // What the recorder knows about the ring that a block comes from.
 struct UserRingInfo {
-	std::array<std::uint8_t, 16> uuid{};
+	Uuid uuid{};
 	std::uint64_t stream = 0; // number of its stream
 	std::uint32_t cpu = 0;
 	std::uint32_t process = 0;

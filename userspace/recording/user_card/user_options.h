@@ -2,12 +2,12 @@
 // What the user card is asked to do: set by Recording, kept by the card (user_card.h), read by its parts.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <vector>
 
 #include <sys/types.h>
 
+#include "base/encoding.h"
 #include "monitor/user_ring.h"
 #include "user_filter.h"
 #include "user_memory.h"
@@ -15,7 +15,7 @@
 namespace monitor::card {
 
 struct UserCardOptions {
-	std::array<std::uint8_t, 16> uuid{};
+	Uuid uuid{};
 	unsigned cpus = 0;
 	uid_t user = 0;                         // whose processes may have rings; root's always may
 	bool everyone = false;                  // all processes of the machine, through EDC_SOCKET_PATH

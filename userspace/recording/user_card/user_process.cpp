@@ -5,8 +5,7 @@
 
 namespace monitor::card {
 
-void UserProcess::lay_out(unsigned cpus, std::uint64_t ring_blocks, const std::array<std::uint8_t, 16> &uuid,
-			  std::uint64_t since)
+void UserProcess::lay_out(unsigned cpus, std::uint64_t ring_blocks, const Uuid &uuid, std::uint64_t since)
 {
 	const std::uint64_t each = (1 + ring_blocks) * EDC_BLOCK_SIZE;
 	const auto ring_at = [&](unsigned number) {

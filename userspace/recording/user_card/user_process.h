@@ -5,7 +5,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -13,6 +12,7 @@
 
 #include <sys/types.h>
 
+#include "base/encoding.h"
 #include "base/fd.h"
 #include "monitor/user_ring.h"
 #include "user_bell_watch.h"
@@ -64,8 +64,7 @@ struct UserProcess {
 	unsigned first_ring = 0; // of the next pass
 
 	// Sets up the rings in `area`: of `cpus` CPUs and the shared one. `since`: no event is older.
-	void lay_out(unsigned cpus, std::uint64_t ring_blocks, const std::array<std::uint8_t, 16> &uuid,
-		     std::uint64_t since);
+	void lay_out(unsigned cpus, std::uint64_t ring_blocks, const Uuid &uuid, std::uint64_t since);
 	// The rings existed before the recorder: their present content is not part of the recording.
 	void begin_here();
 

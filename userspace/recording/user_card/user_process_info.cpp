@@ -47,21 +47,6 @@ edc_task describe_process(pid_t pid)
 	return task;
 }
 
-namespace {
-
-// A thread's numbers, from this pid namespace to its own: "4711\t12".
-std::string numbers_of(const std::string &status_path)
-{
-	const std::string status = record::text_of(status_path);
-	const std::size_t line = status.find("\nNSpid:\t");
-	if (line == std::string::npos)
-		return "";
-	const std::size_t numbers = line + std::strlen("\nNSpid:\t");
-	return status.substr(numbers, status.find('\n', numbers) - numbers);
-}
-
-} // namespace
-
 std::uint64_t lockable_bytes(pid_t pid)
 {
 	constexpr std::uint64_t any = std::numeric_limits<std::uint64_t>::max();
@@ -82,7 +67,7 @@ std::uint64_t lockable_bytes(pid_t pid)
 
 bool in_other_pid_namespace(pid_t pid)
 {
-	return numbers_of(fmt::format("/proc/{}/status", pid)).find('\t') != std::string::npos;
+	return record::numbers_of(fmt::format("/proc/{}/status", pid)).find('\t') != std::string::npos;
 }
 
 void ThreadNumbers::look()
@@ -92,7 +77,7 @@ void ThreadNumbers::look()
 	std::filesystem::directory_iterator task(fmt::format("/proc/{}/task", process_), error);
 	for (std::size_t seen = 0; !error && task != std::filesystem::directory_iterator() && seen < max_threads;
 	     ++seen) {
-		const std::string numbers = numbers_of(task->path().string() + "/status");
+		const std::string numbers = record::numbers_of(task->path().string() + "/status");
 		if (const std::size_t last = numbers.rfind('\t'); last != std::string::npos)
 			outside_[static_cast<std::uint32_t>(std::atoi(numbers.c_str() + last + 1))] =
 			    static_cast<std::uint32_t>(std::atoi(numbers.c_str()));

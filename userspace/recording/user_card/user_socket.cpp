@@ -2,15 +2,13 @@
 #include "user_socket.h"
 
 #include <cerrno>
-#include <cstddef>
 #include <cstring>
 
 #include <fmt/format.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 
 #include "base/error.h"
+#include "recording/recorder/recorders.h"
 
 namespace monitor::card {
 namespace {
@@ -42,12 +40,8 @@ pid_t holder_of_programs()
 Fd listen_on(const std::string &name)
 {
 	Fd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-	sockaddr_un address{};
-	address.sun_family = AF_UNIX;
-	name.copy(address.sun_path + 1, sizeof address.sun_path - 2);
-	const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
-	if (!fd || ::bind(fd.get(), reinterpret_cast<sockaddr *>(&address), length) < 0 ||
-	    ::listen(fd.get(), max_waiting) < 0)
+	const record::SocketAddress address(name);
+	if (!fd || ::bind(fd.get(), address.get(), address.length) < 0 || ::listen(fd.get(), max_waiting) < 0)
 		throw Error(errno, "cannot listen for instrumented programs");
 	return fd;
 }
