@@ -13,11 +13,10 @@
 namespace monitor {
 
 // `fd` negative: none. One that cannot be sent is not.
-template <class T> void send_with_fd(int socket, const T &sent, int fd)
+inline void send_bytes_with_fd(int socket, std::span<const std::byte> bytes, int fd)
 {
-	T content = sent;
-	char space[CMSG_SPACE(sizeof fd)] = {};
-	iovec part{&content, sizeof content};
+	alignas(cmsghdr) char space[CMSG_SPACE(sizeof fd)] = {};
+	iovec part{const_cast<std::byte *>(bytes.data()), bytes.size()};
 	msghdr message{};
 	message.msg_iov = &part;
 	message.msg_iovlen = 1;
@@ -31,6 +30,11 @@ template <class T> void send_with_fd(int socket, const T &sent, int fd)
 		std::memcpy(CMSG_DATA(head), &fd, sizeof fd);
 	}
 	::sendmsg(socket, &message, MSG_NOSIGNAL);
+}
+
+template <class T> void send_with_fd(int socket, const T &sent, int fd)
+{
+	send_bytes_with_fd(socket, std::as_bytes(std::span(&sent, 1)), fd);
 }
 
 // False: there will be none any more. `fd` is closed if none came.

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "answers/trigger/trigger_text.h"
-#include "recording/session/matching.h"
+#include "recording/session/recording.h"
 
 namespace monitor {
 

@@ -8,6 +8,7 @@
 
 #include "base/fd.h"
 #include "monitor/card.h"
+#include "recording/pmu/machine.h"
 #include "recording/recorder/user.h"
 
 namespace monitor::record {
@@ -34,13 +35,6 @@ std::string why_not()
 #else
 	return "not on this architecture";
 #endif
-}
-
-// Whether it is of the CPUs' own PMU: programs can read only its counters.
-bool is_of_the_pmu(const perf_event_attr &attributes)
-{
-	return attributes.type == PERF_TYPE_HARDWARE || attributes.type == PERF_TYPE_HW_CACHE ||
-	       attributes.type == PERF_TYPE_RAW;
 }
 
 // Why the command's user may not count this; "" if it may.
@@ -77,7 +71,7 @@ UserReads user_reads(const Counting &counting)
 	if (counting.format != RatioFormat::exact || selection.sets.empty())
 		reads.refused = "no counts are recorded";
 	else if (!std::ranges::all_of(selection.sets[0], [&](std::size_t counter) {
-			 return is_of_the_pmu(selection.counters[counter].attributes);
+			 return pmu::is_of_the_cpu(selection.counters[counter].attributes);
 		 }))
 		reads.refused = "programs can read only the PMU's counters";
 	else

@@ -19,6 +19,12 @@ namespace {
 constexpr std::size_t max_requests = 16; // that wait
 constexpr SnapshotRequest::By by_trigger = SnapshotRequest::By::trigger;
 
+SnapshotRequest request_of(const NamedTrigger &trigger)
+{
+	const auto act = std::ranges::find(trigger.acts, TriggerAct::Kind::snapshot, &TriggerAct::kind);
+	return {act->before_ns, act->after_ns, "the trigger " + trigger.name, by_trigger, trigger.name};
+}
+
 } // namespace
 
 Flight::Flight(FlightParts parts)
@@ -70,12 +76,7 @@ void Flight::fired(const Firing &firing, const NamedTrigger &trigger)
 		left_out_ += !firing.is_unnoted; // another one is being taken, or none can be written now
 		return;
 	}
-	for (const TriggerAct &act : trigger.acts)
-		if (act.kind == TriggerAct::Kind::snapshot)
-			return begin(
-			    {{act.before_ns, act.after_ns, "the trigger " + trigger.name, by_trigger, trigger.name},
-			     {},
-			     firing.at});
+	begin({request_of(trigger), {}, firing.at});
 }
 
 double Flight::seconds(std::uint64_t from, std::uint64_t to) const
@@ -95,17 +96,24 @@ void Flight::write(bool is_over) const
 	replace_file(parts_.directory + "/.monitor/flight.json", json_dump(json, 1) + "\n", 0600);
 }
 
+// A full disk does not end the flight.
+void Flight::write_again(bool is_over) const
+{
+	try {
+		write(is_over);
+	} catch (const Error &) {
+	}
+}
+
 // What a trigger of another host wants of a snapshot is known here if this recorder has it, too.
 void Flight::take_window_of_trigger(SnapshotRequest &request) const
 {
 	const auto trigger = std::ranges::find(parts_.triggers, request.trigger, &NamedTrigger::name);
-	if (request.trigger.empty() || trigger == parts_.triggers.end())
+	if (request.trigger.empty() || trigger == parts_.triggers.end() || !trigger->takes_snapshot())
 		return;
-	for (const TriggerAct &act : trigger->acts)
-		if (act.kind == TriggerAct::Kind::snapshot) {
-			request.before_ns = act.before_ns;
-			request.after_ns = act.after_ns;
-		}
+	const SnapshotRequest wanted = request_of(*trigger);
+	request.before_ns = wanted.before_ns;
+	request.after_ns = wanted.after_ns;
 }
 
 SnapshotWindow Flight::window_of(const SnapshotRequests::Asked &asked) const
@@ -163,14 +171,8 @@ std::string Flight::serve()
 	}
 	if (!current_ && recorder_.is_held()) { // by one of more firings at once than there is room to note
 		SnapshotRequest request{{}, 0, "a trigger", by_trigger};
-		unsigned possible = 0;
-		for (const NamedTrigger &trigger : parts_.triggers)
-			for (const TriggerAct &act : trigger.acts)
-				if (act.kind == TriggerAct::Kind::snapshot && ++possible == 1)
-					request = {act.before_ns, act.after_ns, "the trigger " + trigger.name,
-						   by_trigger, trigger.name};
-		if (possible != 1)
-			request = {{}, 0, "a trigger", by_trigger};
+		if (std::ranges::count_if(parts_.triggers, &NamedTrigger::takes_snapshot) == 1)
+			request = request_of(*std::ranges::find_if(parts_.triggers, &NamedTrigger::takes_snapshot));
 		begin({request, {}, read_sync(parts_.steering.invariant_tsc())});
 	}
 	arm();
@@ -185,10 +187,7 @@ void Flight::tell_begun(const SnapshotRequests::Asked &asked, bool was_held)
 	told_.add({begun_, request.by, request.why, request.by == by_trigger ? request.trigger : "", asked.at.time,
 		   asked.at.realtime_ns, frozen.time, frozen.realtime_ns});
 	newest_ = window_of(asked);
-	try {
-		write(false);
-	} catch (const Error &) { // a full disk does not end the flight
-	}
+	write_again(false);
 }
 
 void Flight::begin(SnapshotRequests::Asked asked)
@@ -293,10 +292,7 @@ void Flight::finish()
 	current_.reset();
 	note_result(error);
 	arm(); // before others see that it is finished
-	try {
-		write(false);
-	} catch (const Error &) { // a full disk does not end the flight
-	}
+	write_again(false);
 }
 
 void Flight::end(const std::string &reason)
@@ -319,10 +315,7 @@ void Flight::end(const std::string &reason)
 		SnapshotRequests::answer(asked.caller, refusal);
 	waiting_.clear();
 	recorder_.stop();
-	try {
-		write(true);
-	} catch (const Error &) { // as above
-	}
+	write_again(true);
 }
 
 } // namespace monitor::record

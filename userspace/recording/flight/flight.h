@@ -74,6 +74,7 @@ public:
 private:
 	nlohmann::ordered_json state() const;
 	void write(bool is_over) const;
+	void write_again(bool is_over) const;
 	void begin(SnapshotRequests::Asked asked);
 	void take_requests();
 	void take_window_of_trigger(SnapshotRequest &request) const;

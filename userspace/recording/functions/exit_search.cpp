@@ -2,6 +2,7 @@
 #include "exit_search.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include "control_flow.h"
@@ -32,29 +33,12 @@ std::optional<std::uint8_t> condition_of(const cs_x86 &instruction)
 // Whether the kernel accepts a probe there: arch/x86/kernel/uprobes.c refuses these prefixes and encodings.
 bool can_be_probed(const cs_insn &instruction)
 {
-	for (unsigned i = 0; i < instruction.size; ++i) {
-		switch (instruction.bytes[i]) {
-		case 0x64:
-		case 0x65:
-		case 0x66:
-		case 0x67:
-		case 0xf2:
-		case 0xf3:
-			continue;
-		case 0x26:
-		case 0x2e:
-		case 0x36:
-		case 0x3e:
-		case 0xf0: // lock
-		case 0x62: // EVEX
-		case 0xc4: // VEX
-		case 0xc5:
-		case 0xcc:
-			return false;
-		default:
-			return true;
-		}
-	}
+	// lock is 0xf0, EVEX 0x62, VEX 0xc4 and 0xc5
+	constexpr std::array passed_over = {0x64, 0x65, 0x66, 0x67, 0xf2, 0xf3};
+	constexpr std::array refused = {0x26, 0x2e, 0x36, 0x3e, 0xf0, 0x62, 0xc4, 0xc5, 0xcc};
+	for (const int byte : std::span(instruction.bytes, instruction.size))
+		if (!std::ranges::count(passed_over, byte))
+			return !std::ranges::count(refused, byte);
 	return false;
 }
 

@@ -52,17 +52,11 @@ void JumpTableSearch::step(const cs_insn &instruction)
 		compare(instruction);
 	else
 		assign(instruction);
-	switch (instruction.id) {
-	case X86_INS_JA:
-	case X86_INS_JAE:
-	case X86_INS_JB:
-	case X86_INS_JBE:
+	if (instruction.id == X86_INS_JA || instruction.id == X86_INS_JAE || instruction.id == X86_INS_JB ||
+	    instruction.id == X86_INS_JBE) {
 		has_branched_ = has_compared_;
 		branch_ = instruction.id;
 		branch_target_ = static_cast<std::uint64_t>(detail.operands[0].imm);
-		break;
-	default:
-		break;
 	}
 }
 

@@ -52,18 +52,10 @@ bool is_raw(const std::string &name)
 
 std::string who_counts(const perf_event_attr &attributes, const Machine &machine)
 {
-	switch (attributes.type) {
-	case PERF_TYPE_SOFTWARE:
-	case PERF_TYPE_TRACEPOINT:
+	if (attributes.type == PERF_TYPE_SOFTWARE || attributes.type == PERF_TYPE_TRACEPOINT)
 		return "software";
-	case PERF_TYPE_HARDWARE:
-	case PERF_TYPE_HW_CACHE:
-	case PERF_TYPE_RAW:
-		return "cpu";
-	default:
-		const std::string pmu = pmu_of_type(machine.devices, attributes.type);
-		return is_core_pmu(pmu) ? "cpu" : pmu;
-	}
+	const std::string pmu = is_of_the_cpu(attributes) ? "cpu" : pmu_of_type(machine.devices, attributes.type);
+	return is_core_pmu(pmu) ? "cpu" : pmu;
 }
 
 std::optional<Event> generic(const std::string &name)

@@ -75,7 +75,7 @@ private:
 		if (name.empty())
 			fail(begin, "the name is missing before the =");
 		auto &lines = group_.sections.empty() ? group_.general : group_.sections.back().lines;
-		if (std::any_of(lines.begin(), lines.end(), [&](const GroupLine &known) { return known.name == name; }))
+		if (std::ranges::find(lines, name, &GroupLine::name) != lines.end())
 			fail(begin, "\"" + name + "\" appears twice");
 		try {
 			const std::string formula = trimmed(line.substr(equals + 1));
@@ -174,7 +174,7 @@ std::vector<std::string> group_names(const Machine &machine)
 	add_names(names, share_path("groups"));
 	if (!machine.own_groups.empty())
 		add_names(names, machine.own_groups);
-	std::sort(names.begin(), names.end());
+	std::ranges::sort(names);
 	names.erase(std::unique(names.begin(), names.end()), names.end());
 	return names;
 }
@@ -183,13 +183,12 @@ std::vector<GroupLine> lines_for(const Group &group, const std::vector<std::stri
 {
 	std::vector<GroupLine> lines = group.general;
 	for (const GroupSection &section : group.sections) {
-		if (!is_of_architecture(section.cpus) &&
-		    std::none_of(families.begin(), families.end(),
-				 [&](const std::string &family) { return fits(section.cpus, family); }))
+		if (!is_of_architecture(section.cpus) && std::ranges::none_of(families, [&](const std::string &family) {
+			    return fits(section.cpus, family);
+		    }))
 			continue;
 		for (const GroupLine &line : section.lines) {
-			const auto same = std::find_if(lines.begin(), lines.end(),
-						       [&](const GroupLine &other) { return other.name == line.name; });
+			const auto same = std::ranges::find(lines, line.name, &GroupLine::name);
 			if (same == lines.end())
 				lines.push_back(line);
 			else
@@ -206,13 +205,10 @@ bool fits(const std::vector<std::string> &cpus, const std::string &family)
 		return word == "intel" || word == "amd" || word == "arm";
 	};
 	const std::string vendor = vendor_of(family);
-	if (std::any_of(cpus.begin(), cpus.end(),
-			[&](const std::string &word) { return is_vendor(word) && word != vendor; }))
-		return false;
-	const bool only_vendor = std::all_of(cpus.begin(), cpus.end(), is_vendor);
-	return only_vendor || std::any_of(cpus.begin(), cpus.end(), [&](const std::string &word) {
-		       return !is_vendor(word) && means(word, family);
-	       });
+	const auto is_other = [&](const std::string &word) { return is_vendor(word) && word != vendor; };
+	const auto is_this = [&](const std::string &word) { return !is_vendor(word) && means(word, family); };
+	return std::ranges::none_of(cpus, is_other) &&
+	       (std::ranges::all_of(cpus, is_vendor) || std::ranges::any_of(cpus, is_this));
 }
 
 } // namespace monitor::pmu

@@ -17,16 +17,10 @@ constexpr std::size_t max_tried = 300;
 
 const char *kind_of(std::uint32_t type)
 {
-	switch (type) {
-	case PERF_TYPE_HARDWARE:
-		return "hardware";
-	case PERF_TYPE_HW_CACHE:
-		return "cache";
-	case PERF_TYPE_SOFTWARE:
-		return "software";
-	default:
-		return "raw";
-	}
+	return type == PERF_TYPE_HARDWARE   ? "hardware"
+	       : type == PERF_TYPE_HW_CACHE ? "cache"
+	       : type == PERF_TYPE_SOFTWARE ? "software"
+					    : "raw";
 }
 
 bool matches(const ListedEvent &event, const std::string &pattern)
@@ -94,11 +88,8 @@ std::vector<ListedEvent> list_events(const std::string &pattern, const Machine &
 	if (found.empty())
 		add_by_name(found, pattern, machine);
 	const bool are_few = found.size() <= max_tried;
-	for (ListedEvent &event : found) {
-		const auto &families = machine.families;
-		const bool is_pfm = std::find(families.begin(), families.end(), event.kind) != families.end();
-		look_up(event, are_few || !is_pfm, machine);
-	}
+	for (ListedEvent &event : found)
+		look_up(event, are_few || !std::ranges::count(machine.families, event.kind), machine);
 	return found;
 }
 

@@ -110,8 +110,6 @@ std::string no_pmu(const Machine &machine)
 
 std::string reason(int error_number, const perf_event_attr &attributes, const Machine &machine)
 {
-	const bool of_the_cpu = attributes.type == PERF_TYPE_HARDWARE || attributes.type == PERF_TYPE_HW_CACHE ||
-				attributes.type == PERF_TYPE_RAW;
 	switch (error_number) {
 	case 0:
 		return {};
@@ -119,7 +117,7 @@ std::string reason(int error_number, const perf_event_attr &attributes, const Ma
 	case ENODEV:
 	case EINVAL:
 	case EOPNOTSUPP:
-		return of_the_cpu && !has_pmu(machine) ? no_pmu(machine) : "event unknown to this CPU";
+		return is_of_the_cpu(attributes) && !has_pmu(machine) ? no_pmu(machine) : "event unknown to this CPU";
 	case EBUSY:
 		return machine.has_watchdog ? "counter taken by another user (the NMI watchdog holds one: "
 					      "sysctl kernel.nmi_watchdog=0)"

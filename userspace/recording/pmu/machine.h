@@ -36,6 +36,13 @@ bool has_pmu(const Machine &machine);
 // "no PMU in this VM"
 std::string no_pmu(const Machine &machine);
 
+// Whether it is of the CPUs' own PMU.
+inline bool is_of_the_cpu(const perf_event_attr &attributes)
+{
+	return attributes.type == PERF_TYPE_HARDWARE || attributes.type == PERF_TYPE_HW_CACHE ||
+	       attributes.type == PERF_TYPE_RAW;
+}
+
 // Why these counters could not be opened, as one short clause.
 std::string reason(int error_number, const perf_event_attr &attributes, const Machine &machine);
 

@@ -10,13 +10,12 @@ namespace {
 
 std::size_t index_of(std::vector<Event> &events, const Event &event)
 {
-	const auto same = std::find_if(events.begin(), events.end(), [&](const Event &other) {
-		return is_same_counter(other.attributes, event.attributes);
-	});
-	if (same != events.end())
-		return static_cast<std::size_t>(same - events.begin());
-	events.push_back(event);
-	return events.size() - 1;
+	std::size_t index = 0;
+	while (index < events.size() && !is_same_counter(events[index].attributes, event.attributes))
+		++index;
+	if (index == events.size())
+		events.push_back(event);
+	return index;
 }
 
 std::vector<Term> resolve_terms(const std::vector<FormulaTerm> &terms, std::vector<Event> &events,
@@ -34,16 +33,7 @@ std::vector<Term> resolve_terms(const std::vector<FormulaTerm> &terms, std::vect
 
 std::string default_unit(Per per, const std::string &of_events)
 {
-	switch (per) {
-	case Per::counters:
-		return {};
-	case Per::time:
-		return "%";
-	case Per::seconds:
-		return of_events + "/s";
-	default:
-		return of_events;
-	}
+	return per == Per::counters ? "" : per == Per::time ? "%" : of_events + (per == Per::seconds ? "/s" : "");
 }
 
 void check_units(const std::string &name, const Measured &measured)

@@ -94,8 +94,7 @@ private:
 	}
 	bool is_taken(const std::string &name) const
 	{
-		const auto &all = selection_.measurements;
-		return std::any_of(all.begin(), all.end(), [&](const Measurement &one) { return one.name == name; });
+		return std::ranges::count(selection_.measurements, name, &Measurement::name) != 0;
 	}
 
 	const Machine &machine_;

@@ -174,13 +174,18 @@ Fd lock_directory(const std::string &path)
 
 namespace {
 
+void make_own(const std::string &path)
+{
+	if (::mkdir((path + "/.monitor").c_str(), 0700) < 0)
+		throw Error(errno, "cannot create the trace directory " + path);
+}
+
 // Of a directory that was just created, which is removed if that is impossible.
 Fd lock_new(const std::string &path)
 {
 	try {
 		Fd lock = lock_directory(path);
-		if (::mkdir((path + "/.monitor").c_str(), 0700) < 0)
-			throw Error(errno, "cannot create the trace directory " + path);
+		make_own(path);
 		return lock;
 	} catch (const Error &) {
 		::rmdir(path.c_str());
@@ -206,32 +211,27 @@ Fd make_default_directory(const std::vector<std::string> &command, std::string &
 Fd make_trace_directory(const std::string &path, bool force)
 {
 	struct stat status;
-	Fd lock;
-	if (::lstat(path.c_str(), &status) == 0) {
-		if (S_ISLNK(status.st_mode))
-			throw Error(path + " is a symbolic link; use the directory itself");
-		if (!S_ISDIR(status.st_mode))
-			throw Error(path + " exists and is not a directory; use another path with -o");
-		if (!force)
-			throw Error(path +
-				    " exists and is never overwritten; use another directory with -o, or add --force");
-		lock = lock_directory(path);
-		expect_no_flight(path);
-		bring_back(path); // of a recorder that was killed before its recording started
-		if (!is_trace_or_empty(path))
-			throw Error(
-			    path +
-			    " exists and is not a trace, so --force does not empty it; use another directory with -o");
-		set_aside(path);
-	} else {
+	if (::lstat(path.c_str(), &status) < 0) {
 		std::error_code said_below;
 		fs::create_directories((fs::path(path) / "").parent_path().parent_path(), said_below);
 		if (::mkdir(path.c_str(), 0700) < 0)
 			throw Error(errno, "cannot create the trace directory " + path);
 		return lock_new(path);
 	}
-	if (::mkdir((path + "/.monitor").c_str(), 0700) < 0)
-		throw Error(errno, "cannot create the trace directory " + path);
+	if (S_ISLNK(status.st_mode))
+		throw Error(path + " is a symbolic link; use the directory itself");
+	if (!S_ISDIR(status.st_mode))
+		throw Error(path + " exists and is not a directory; use another path with -o");
+	if (!force)
+		throw Error(path + " exists and is never overwritten; use another directory with -o, or add --force");
+	Fd lock = lock_directory(path);
+	expect_no_flight(path);
+	bring_back(path); // of a recorder that was killed before its recording started
+	if (!is_trace_or_empty(path))
+		throw Error(path +
+			    " exists and is not a trace, so --force does not empty it; use another directory with -o");
+	set_aside(path);
+	make_own(path);
 	return lock;
 }
 

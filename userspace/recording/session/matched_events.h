@@ -12,7 +12,6 @@
 #include <string>
 #include <vector>
 
-#include "matching.h"
 #include "recording.h"
 #include "recording/card/bpf_card.h"
 #include "recording/rings/clock.h"

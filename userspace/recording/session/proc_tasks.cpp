@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <unordered_set>
 
 #include <unistd.h>
@@ -18,24 +19,8 @@ namespace {
 
 std::uint16_t state_of(char letter)
 {
-	switch (letter) {
-	case 'S':
-		return 1;
-	case 'D':
-		return 2;
-	case 'T':
-		return 4;
-	case 't':
-		return 8;
-	case 'X':
-		return 16;
-	case 'Z':
-		return 32;
-	case 'I':
-		return 128;
-	default:
-		return 0;
-	}
+	const std::size_t bit = std::string_view("SDTtXZ-I").find(letter);
+	return bit == std::string_view::npos ? 0 : static_cast<std::uint16_t>(1u << bit);
 }
 
 // "TID (COMM) S PPID ... processor is the 39th": proc(5).

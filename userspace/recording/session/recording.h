@@ -20,7 +20,7 @@
 #include <string>
 #include <vector>
 
-#include "matching.h"
+#include "base/event_matcher.h"
 #include "recording/card/stack_probes.h"
 #include "recording/counting/counting.h"
 #include "recording/flight/snapshot_window.h"
@@ -28,6 +28,19 @@
 #include "recording/rings/block_sink.h"
 
 namespace monitor::record {
+
+// record --filter, --count and --no-tokens: the expressions, and who makes the tables of a matcher from them. The
+// record side cannot read expressions; tools/monitor gives it the maker (answers/matcher).
+struct Matching {
+	// `description`: TSDL of all classes known so far; `begin_time`: of the trace; `more_classes`: programs may
+	// declare more. Throws Error.
+	using Make = std::function<std::shared_ptr<const EventMatcher>(const std::string &description,
+								       std::uint64_t begin_time, bool more_classes)>;
+
+	MatcherRequest request;
+	Make make;
+	std::uint64_t every_ns = 0; // the counts are also recorded each time this has passed; 0: at the end only
+};
 
 // What is left of a recording with a sink (Options::live).
 enum class Kept : std::uint8_t {

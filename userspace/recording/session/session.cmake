@@ -26,7 +26,6 @@ add_library(monitor_session STATIC
   ${CMAKE_CURRENT_LIST_DIR}/online_cpus.cpp
   ${CMAKE_CURRENT_LIST_DIR}/proc_tasks.cpp
   ${CMAKE_CURRENT_LIST_DIR}/recorded_functions.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/recording.cpp
   ${CMAKE_CURRENT_LIST_DIR}/recording_file.cpp
   ${CMAKE_CURRENT_LIST_DIR}/session.cpp
   ${CMAKE_CURRENT_LIST_DIR}/session_start.cpp

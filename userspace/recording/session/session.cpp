@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a recording does while it runs, and its end.
+// What a recording does while it runs, and its end; and what others see of it.
 #include "session.h"
 
 #include <algorithm>
@@ -13,6 +13,7 @@
 #include <poll.h>
 
 #include "base/error.h"
+#include "base/memory_bound.h"
 #include "base/own_cpu_time.h"
 #include "recording/recorder/directory.h"
 #include "recording/recorder/process_numbers.h"
@@ -392,6 +393,34 @@ void Session::stop_threads()
 		drain_->stop();
 	if (flight_)
 		flight_->stop();
+}
+
+Recording::Recording(Options options, Listener listener)
+    : session_(std::make_unique<Session>(std::move(options), std::move(listener)))
+{
+	set_memory_bound(0); // it reads its own tokens, all of them
+}
+
+Recording::~Recording() = default;
+
+void Recording::start()
+{
+	session_->start();
+}
+
+Result Recording::wait()
+{
+	return session_->wait();
+}
+
+void Recording::stop(const std::string &reason)
+{
+	session_->stop(reason);
+}
+
+std::map<std::uint64_t, std::string> Recording::cgroups() const
+{
+	return session_->cgroups();
 }
 
 } // namespace monitor::record

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
+#include "base/passed_fd.h"
 #include "recording/recorder/recorders.h"
 
 namespace monitor::card {
@@ -62,24 +63,11 @@ Fd listen_for_everyone()
 	return fd;
 }
 
-bool send_answer(int fd, const edc_welcome &welcome, const std::vector<std::uint16_t> &ids, int memory)
+void send_answer(int fd, const edc_welcome &welcome, const std::vector<std::uint16_t> &ids, int memory)
 {
-	iovec parts[] = {{const_cast<edc_welcome *>(&welcome), sizeof welcome},
-			 {const_cast<std::uint16_t *>(ids.data()), ids.size() * sizeof(std::uint16_t)}};
-	alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-	msghdr message{};
-	message.msg_iov = parts;
-	message.msg_iovlen = 2;
-	if (memory >= 0) {
-		message.msg_control = control;
-		message.msg_controllen = sizeof control;
-		cmsghdr *head = CMSG_FIRSTHDR(&message);
-		head->cmsg_level = SOL_SOCKET;
-		head->cmsg_type = SCM_RIGHTS;
-		head->cmsg_len = CMSG_LEN(sizeof(int));
-		std::memcpy(CMSG_DATA(head), &memory, sizeof memory);
-	}
-	return ::sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) > 0;
+	std::string message(reinterpret_cast<const char *>(&welcome), sizeof welcome);
+	message.append(reinterpret_cast<const char *>(ids.data()), ids.size() * sizeof(std::uint16_t));
+	send_bytes_with_fd(fd, std::as_bytes(std::span(message)), memory);
 }
 
 } // namespace monitor::card

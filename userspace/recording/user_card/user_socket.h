@@ -23,7 +23,7 @@ pid_t holder_of_programs();
 // Listens there, for every process of the machine; one recorder at a time. Needs root. Throws Error.
 Fd listen_for_everyone();
 
-// `memory` -1: none. False if the peer does not accept it.
-bool send_answer(int fd, const edc_welcome &welcome, const std::vector<std::uint16_t> &ids, int memory);
+// `memory` -1: none. A peer that does not accept it gets none.
+void send_answer(int fd, const edc_welcome &welcome, const std::vector<std::uint16_t> &ids, int memory);
 
 } // namespace monitor::card
