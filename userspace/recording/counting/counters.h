@@ -21,7 +21,6 @@ public:
 	// all CPUs lack them.
 	Counters(pmu::Selection selection, unsigned cpus);
 
-	const pmu::Selection &selection() const { return selection_; }
 	void give_to(card::BpfCard &card) const;
 	// By read(2), which queries each CPU. `invariant_tsc`: whether the trace clock is the TSC (clock.h).
 	std::vector<CounterReading> read(bool at_end, bool invariant_tsc) const;

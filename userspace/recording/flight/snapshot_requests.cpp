@@ -109,10 +109,8 @@ bool SnapshotRequests::read_request(Caller &caller, const nlohmann::ordered_json
 		return true;
 	}
 	Asked asked;
-	if (json.contains("before_ns"))
-		asked.request.before_ns = json["before_ns"].get<std::uint64_t>();
-	if (json.contains("after_ns"))
-		asked.request.after_ns = json["after_ns"].get<std::uint64_t>();
+	asked.request.before_ns = number_field(json, "before_ns");
+	asked.request.after_ns = number_field(json, "after_ns").value_or(0);
 	asked.request.why = request_text(json, "why");
 	if (asked.request.why.empty())
 		asked.request.why = "monitor snapshot";

@@ -2,7 +2,6 @@
 #include "counted_periods.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "base/own_cpu_time.h"
 #include "recording/card/classes.h"
@@ -19,14 +18,6 @@ std::uint64_t rounded_to_ms(std::uint64_t ns)
 }
 
 } // namespace
-
-CountedPeriods::CountedPeriods(const card::BpfCard &card, const StatisticsOptions &options, const Uuid &uuid,
-			       ReadClock read_clock, std::function<std::string()> describe, std::uint64_t time_shift,
-			       std::uint32_t first_stream)
-    : card_(card), options_(options), uuid_(uuid), read_clock_(std::move(read_clock)), describe_(std::move(describe)),
-      reader_(card), time_shift_(time_shift), number_(first_stream)
-{
-}
 
 void CountedPeriods::start(const std::string &directory, const Sync &begin, const PeriodFiles::Ages &ages)
 {

@@ -19,6 +19,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "base/encoding.h"
 #include "period_files.h"
@@ -39,7 +40,11 @@ public:
 
 	CountedPeriods(const card::BpfCard &card, const StatisticsOptions &options, const Uuid &uuid,
 		       ReadClock read_clock, std::function<std::string()> describe, std::uint64_t time_shift = 0,
-		       std::uint32_t first_stream = 0);
+		       std::uint32_t first_stream = 0)
+	    : card_(card), options_(options), uuid_(uuid), read_clock_(std::move(read_clock)),
+	      describe_(std::move(describe)), reader_(card), time_shift_(time_shift), number_(first_stream)
+	{
+	}
 
 	// `ages`: of the periods that are there.
 	void start(const std::string &directory, const Sync &begin, const PeriodFiles::Ages &ages = {});

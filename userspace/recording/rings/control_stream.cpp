@@ -14,11 +14,6 @@ std::uint64_t pair(std::uint32_t first, std::uint32_t second)
 
 } // namespace
 
-ControlStream::ControlStream(const Uuid &uuid, Sink sink, std::uint32_t number)
-    : uuid_(uuid), sink_(std::move(sink)), number_(number)
-{
-}
-
 void ControlStream::open(std::uint64_t time)
 {
 	edc_block header{};

@@ -9,6 +9,7 @@
 #include <functional>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/encoding.h"
@@ -34,7 +35,10 @@ public:
 	using Sink = std::function<void(const std::byte *block)>;
 
 	// `sink` receives every finished block. `number`: of the stream.
-	ControlStream(const Uuid &uuid, Sink sink, std::uint32_t number = 0);
+	ControlStream(const Uuid &uuid, Sink sink, std::uint32_t number = 0)
+	    : uuid_(uuid), sink_(std::move(sink)), number_(number)
+	{
+	}
 
 	void sync(const Sync &sync);
 	// The clock sets published since the last call, then this snapshot.

@@ -185,7 +185,7 @@ void Drain::set_sink(BlockSink &sink, std::vector<std::string> names, Written wr
 
 StreamNumber Drain::make_stream(const std::string &name)
 {
-	const StreamNumber number = make_stream_(name);
+	const StreamNumber number = writer_->add_stream(name);
 	if (sink_) {
 		names_.resize(std::max<std::size_t>(names_.size(), number + std::size_t{1}));
 		offered_.resize(names_.size());

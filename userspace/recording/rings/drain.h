@@ -24,6 +24,7 @@
 #include "failure.h"
 #include "recording/card/card_memory.h"
 #include "recording/user_card/user_card.h"
+#include "writer.h"
 
 namespace monitor::record {
 
@@ -40,8 +41,8 @@ public:
 	}
 	void stop();
 
-	// How a user ring's new stream gets its number.
-	void set_make_stream(card::UserCard::MakeStream make) { make_stream_ = std::move(make); }
+	// Who numbers a user ring's new stream.
+	void set_writer(Writer &writer) { writer_ = &writer; }
 
 	// What is written besides being offered to the sink. `own`: the recorder's own stream, which the sink does not
 	// get then.
@@ -112,7 +113,7 @@ private:
 
 	card::CardMemory *card_;
 	card::UserCard *users_;
-	card::UserCard::MakeStream make_stream_;
+	Writer *writer_ = nullptr;
 	card::UserCard::Push push_user_, show_user_; // show_user_: with a sink only
 	std::function<void(const Sync &)> before_sync_, every_;
 	std::chrono::nanoseconds interval_{0}; // of every_

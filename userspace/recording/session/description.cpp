@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "description.h"
 
-#include <utility>
-
 #include <unistd.h>
 
 #include "base/error.h"
@@ -10,13 +8,6 @@
 #include "recording/counting/counter_classes.h"
 
 namespace monitor::record {
-
-Description::Description(const Options &options, const Uuid &uuid, const RecordedFunctions &functions,
-			 const EarlierLives *lives, std::string directory, const card::UserCard *users)
-    : options_(options), uuid_(uuid), functions_(functions), lives_(lives), directory_(std::move(directory)),
-      users_(users)
-{
-}
 
 std::string Description::text(const ClockDescription &clock, const Classes &classes) const
 {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <sys/eventfd.h>
@@ -26,7 +27,11 @@ public:
 
 	// `lives`: null if the directory has no earlier ones. `users`: null: programs post no events.
 	Description(const Options &options, const Uuid &uuid, const RecordedFunctions &functions,
-		    const EarlierLives *lives, std::string directory, const card::UserCard *users);
+		    const EarlierLives *lives, std::string directory, const card::UserCard *users)
+	    : options_(options), uuid_(uuid), functions_(functions), lives_(lives), directory_(std::move(directory)),
+	      users_(users)
+	{
+	}
 
 	// Unless said otherwise, what follows is called while no other thread changes the clock.
 	void set_clock(const ClockDescription &clock) { clock_ = clock; }

@@ -2,7 +2,6 @@
 #include "matched_events.h"
 
 #include <algorithm>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -78,11 +77,6 @@ std::vector<EventTime> event_times(const std::vector<NamedTime> &times, const ca
 }
 
 } // namespace
-
-MatchedEvents::MatchedEvents(const Options &options, Describe describe, Tell tell)
-    : options_(options), describe_(std::move(describe)), tell_(std::move(tell))
-{
-}
 
 std::shared_ptr<const EventMatcher> MatchedEvents::make(const Classes &classes) const
 {

@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "recording.h"
@@ -28,7 +29,10 @@ public:
 	using Tell = std::function<void(const std::string &)>;        // a sentence for the user
 
 	// `options` must outlive it.
-	MatchedEvents(const Options &options, Describe describe, Tell tell);
+	MatchedEvents(const Options &options, Describe describe, Tell tell)
+	    : options_(options), describe_(std::move(describe)), tell_(std::move(tell))
+	{
+	}
 
 	// Before anything slow or visible is done. Throws Error: an expression is wrong, or cannot be decided.
 	void expect_decidable(bool with_programs);

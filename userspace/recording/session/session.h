@@ -65,7 +65,6 @@ private:
 	void make_directory();
 	void remove_directory() const;
 	void open_user_card();
-	void find_functions();
 	void expect_readable_programs() const;
 	void prepare_matching();
 	void start_matching();

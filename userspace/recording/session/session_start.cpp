@@ -106,8 +106,11 @@ void Session::start_parts()
 	open_user_card();
 	description_ = std::make_unique<Description>(options_, uuid_, functions_, lives_ ? &*lives_ : nullptr,
 						     result_.directory, users_.get());
-	if (!options_.functions.empty())
-		find_functions();
+	if (!options_.functions.empty()) {
+		functions_.find(options_, users_ && !options_.command.empty(), user_);
+		for (const std::string &note : functions::notes(functions_.found().left_out))
+			tell("--functions: " + note);
+	}
 	expect_readable_programs();
 	prepare_matching();
 	if (matched_)
@@ -212,13 +215,6 @@ void Session::open_user_card()
 		throw Error(who + "; only one process can");
 	tell(who + (options_.command.empty() ? ": this recording does without them"
 					     : ": this recording has those of its own command only"));
-}
-
-void Session::find_functions()
-{
-	functions_.find(options_, users_ && !options_.command.empty(), user_);
-	for (const std::string &note : functions::notes(functions_.found().left_out))
-		tell("--functions: " + note);
 }
 
 // Whether a program has a function is told to those only who may read the program. Without a slash it is a library of
@@ -448,7 +444,7 @@ void Session::start_streams()
 		});
 	if (phases_)
 		drain_->set_on_kernel_block([this](const std::byte *block) { phases_->block(block); });
-	drain_->set_make_stream([this](const std::string &name) { return writer_->add_stream(name); });
+	drain_->set_writer(*writer_);
 }
 
 void Session::start_recording()

@@ -30,7 +30,6 @@ public:
 
 	// `start`: what is recorded; its `recording` and `written` are set here. Throws Error: that does not suffice.
 	void start(LiveStart start, Contents &file);
-	void set_window_end(std::uint64_t time) { options_.states->set_window_end(time); }
 	// Everything was offered. Returns sentences for the user.
 	std::vector<std::string> end(Contents &file);
 

@@ -20,11 +20,6 @@ constexpr std::size_t max_assumed = 64;          // ranges of a file, the widest
 
 } // namespace
 
-CodeFiles::CodeFiles(std::span<edc_unwind_row> rows, Fd list)
-    : rows_(rows), shares_(rows.size()), list_(std::move(list))
-{
-}
-
 CodeFile *CodeFiles::find(const std::string &key) const
 {
 	const auto found = by_key_.find(key);

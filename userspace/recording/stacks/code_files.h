@@ -34,7 +34,9 @@ struct FileVersion {
 class CodeFiles {
 public:
 	// `list`: .monitor/files, which stays open.
-	CodeFiles(std::span<edc_unwind_row> rows, Fd list);
+	CodeFiles(std::span<edc_unwind_row> rows, Fd list) : rows_(rows), shares_(rows.size()), list_(std::move(list))
+	{
+	}
 
 	// nullptr: not seen before.
 	CodeFile *find(const std::string &key) const;

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -45,13 +44,6 @@ struct UserDrain::Look {
 	std::uint64_t open_bytes; // of the open block, including its header; 0: none is open
 	unsigned fill;            // in thousandths
 };
-
-UserDrain::UserDrain(ProcessTable &processes, const KnownClasses &classes, FunctionEvents &functions,
-		     UserFilter &filter, std::function<void()> learn, std::function<void()> on_bell)
-    : processes_(processes), classes_(classes), functions_(functions), filter_(filter), learn_(std::move(learn)),
-      bells_(std::move(on_bell))
-{
-}
 
 void UserDrain::start(std::uint64_t ticks_per_second)
 {

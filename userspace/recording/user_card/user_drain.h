@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "user_bell_watch.h"
@@ -35,7 +36,11 @@ public:
 	// `learn` is called for an unknown class of the kernel module, and may make it known. `on_bell` is called in
 	// another thread when a pass is needed. The references must outlive this.
 	UserDrain(ProcessTable &processes, const KnownClasses &classes, FunctionEvents &functions, UserFilter &filter,
-		  std::function<void()> learn, std::function<void()> on_bell);
+		  std::function<void()> learn, std::function<void()> on_bell)
+	    : processes_(processes), classes_(classes), functions_(functions), filter_(filter),
+	      learn_(std::move(learn)), bells_(std::move(on_bell))
+	{
+	}
 
 	// `ticks_per_second`: of the trace clock.
 	void start(std::uint64_t ticks_per_second);

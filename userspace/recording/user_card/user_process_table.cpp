@@ -26,11 +26,6 @@ constexpr std::size_t max_areas_of_a_user = 128;       // for users other than r
 
 } // namespace
 
-ProcessTable::ProcessTable(const UserCardOptions &options, UserModule *module)
-    : options_(options), module_(module), cpus_(options.cpus)
-{
-}
-
 void ProcessTable::start(std::size_t max_areas)
 {
 	max_areas_ = max_areas;

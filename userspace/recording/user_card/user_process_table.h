@@ -39,7 +39,10 @@ constexpr std::size_t max_streams(std::size_t cpus)
 class ProcessTable {
 public:
 	// `module` may be null. `options` must outlive the table.
-	ProcessTable(const UserCardOptions &options, UserModule *module);
+	ProcessTable(const UserCardOptions &options, UserModule *module)
+	    : options_(options), module_(module), cpus_(options.cpus)
+	{
+	}
 
 	// From now on events are recorded. `max_areas`: how many processes may have rings.
 	void start(std::size_t max_areas);
