@@ -7,13 +7,30 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "fd.h"
+#include "error.h"
 
 namespace monitor {
+
+std::pair<Fd, Fd> make_pipe(const char *refusal)
+{
+	int ends[2];
+	if (::pipe2(ends, O_CLOEXEC) < 0)
+		throw Error(errno, refusal);
+	return {Fd(ends[0]), Fd(ends[1])};
+}
+
+std::pair<Fd, Fd> make_socket_pair(int type, const char *refusal)
+{
+	int ends[2];
+	if (::socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, ends) < 0)
+		throw Error(errno, refusal);
+	return {Fd(ends[0]), Fd(ends[1])};
+}
 
 void become_helper(pid_t parent)
 {

@@ -6,11 +6,18 @@
 #include <chrono>
 #include <functional>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <sys/types.h>
 
+#include "fd.h"
+
 namespace monitor {
+
+// Both ends of a pipe, the one to read first, or of sockets of this type (unix(7)). Throws Error with this sentence.
+std::pair<Fd, Fd> make_pipe(const char *refusal);
+std::pair<Fd, Fd> make_socket_pair(int type, const char *refusal);
 
 // In the helper, when it has the user that it stays: it ends with `parent`, the process that forked it, and not by what
 // is sent to all at once: from a terminal, by a service that is stopped, by pkill(1). SIGKILL alone is not blocked

@@ -5,18 +5,19 @@
 #include <cerrno>
 #include <latch>
 
-#include <fcntl.h>
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/child_process.h"
 #include "base/error.h"
 #include "recording/card/trial.h"
 
 namespace monitor::card {
 namespace {
 
+constexpr const char *cannot_create = "cannot create a pipe for the calibration";
 constexpr int mapped_pages = 144, pages_before = 16;
 
 double ns(std::chrono::nanoseconds time)
@@ -56,23 +57,16 @@ double Calls::time()
 	return ns(cpu_time() - start) / (calls + 1); // reading the clock twice is a call, too
 }
 
-RoundTrips::RoundTrips(int cpu)
+RoundTrips::RoundTrips(int cpu) : there_(make_pipe(cannot_create)), back_(make_pipe(cannot_create))
 {
-	int there[2], back[2];
-	if (::pipe2(there, O_CLOEXEC) < 0)
-		throw Error(errno, "cannot create a pipe for the calibration");
-	there_[0] = Fd(there[0]), there_[1] = Fd(there[1]);
-	if (::pipe2(back, O_CLOEXEC) < 0)
-		throw Error(errno, "cannot create a pipe for the calibration");
-	back_[0] = Fd(back[0]), back_[1] = Fd(back[1]);
 	std::latch ready(1);
 	partner_ = std::jthread([this, cpu, &ready] {
 		pin_to(cpu);
 		::pthread_getcpuclockid(::pthread_self(), &partner_clock_);
 		ready.count_down();
 		char byte;
-		while (::read(there_[0].get(), &byte, 1) == 1)
-			if (::write(back_[1].get(), &byte, 1) != 1)
+		while (::read(there_.first.get(), &byte, 1) == 1)
+			if (::write(back_.second.get(), &byte, 1) != 1)
 				return;
 	});
 	ready.wait();
@@ -80,14 +74,14 @@ RoundTrips::RoundTrips(int cpu)
 
 RoundTrips::~RoundTrips()
 {
-	there_[1].reset(); // ends the partner's read
+	there_.second.reset(); // ends the partner's read
 }
 
 void RoundTrips::trips(int count)
 {
 	char byte = 1;
 	for (int i = 0; i < count; ++i)
-		if (::write(there_[1].get(), &byte, 1) != 1 || ::read(back_[0].get(), &byte, 1) != 1)
+		if (::write(there_.second.get(), &byte, 1) != 1 || ::read(back_.first.get(), &byte, 1) != 1)
 			throw Error(errno, "the pipe for the calibration broke");
 }
 

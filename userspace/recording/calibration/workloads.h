@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include <time.h>
 
@@ -46,7 +47,7 @@ private:
 	void trips(int count);
 
 	Units units_{25};
-	Fd there_[2], back_[2];
+	std::pair<Fd, Fd> there_, back_;
 	std::jthread partner_;
 	clockid_t partner_clock_ = 0;
 };

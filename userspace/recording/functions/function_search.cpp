@@ -7,7 +7,6 @@
 #include <sstream>
 #include <utility>
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/resource.h>
@@ -72,11 +71,7 @@ std::string answer_of(const Pattern &pattern, bool may_patch, const record::User
 	const Fd file = record::open_as(user, pattern.path);
 	if (!file)
 		throw Error(errno, fmt::format("--functions: cannot read {}", pattern.path));
-	int ends[2];
-	if (::pipe2(ends, O_CLOEXEC) < 0)
-		throw Error(errno, "cannot look for functions");
-	const Fd answers(ends[0]);
-	Fd into(ends[1]);
+	auto [answers, into] = make_pipe("cannot look for functions");
 	const pid_t child = ::fork();
 	if (child == 0)
 		search(file.get(), into.get(), pattern, may_patch, user);

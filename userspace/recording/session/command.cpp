@@ -6,25 +6,17 @@
 #include <cstdlib>
 #include <sstream>
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/child_process.h"
 #include "base/error.h"
 #include "base/signals.h"
 
 namespace monitor::record {
 namespace {
-
-std::pair<Fd, Fd> make_pipe()
-{
-	int ends[2];
-	if (::pipe2(ends, O_CLOEXEC) < 0)
-		throw Error(errno, "cannot create a pipe");
-	return {Fd(ends[0]), Fd(ends[1])};
-}
 
 // What execvp() will find, looked for before anything is recorded: each attempt to execute is a system call that fails.
 // Only for the user who looks: another one may be let into other directories.
@@ -80,8 +72,8 @@ int exit_code_of(int status)
 Command::Command(const std::vector<std::string> &arguments, const User &user,
 		 const std::vector<std::string> &environment)
 {
-	auto [start_read, start_write] = make_pipe();
-	auto [status_read, status_write] = make_pipe();
+	auto [start_read, start_write] = make_pipe("cannot create a pipe");
+	auto [status_read, status_write] = make_pipe("cannot create a pipe");
 	pid_ = ::fork();
 	if (pid_ < 0)
 		throw Error(errno, "cannot start the command");

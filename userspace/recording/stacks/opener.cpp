@@ -38,6 +38,7 @@ struct Opener::Answer : FileStatus {
 
 namespace {
 
+constexpr const char *cannot_start = "cannot start the process that opens files";
 constexpr int requests_fd = 3, control_fd = 4;
 constexpr unsigned max_ended = 16; // processes that wait for a file system, or were killed
 
@@ -78,31 +79,20 @@ Fd copy_of(int from, std::uint64_t max_bytes)
 	return copy;
 }
 
-struct Pair {
-	Fd ours, theirs;
-};
-
-Pair make_pair(int type)
-{
-	int ends[2];
-	if (::socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, ends) < 0)
-		throw Error(errno, "cannot start the process that opens files");
-	return {Fd(ends[0]), Fd(ends[1])};
-}
-
 } // namespace
 
 Opener::Opener(const record::User &user)
 {
-	Pair requests = make_pair(SOCK_SEQPACKET), control = make_pair(SOCK_STREAM);
-	requests_ = std::move(requests.ours);
-	control_ = std::move(control.ours);
+	auto [requests, their_requests] = make_socket_pair(SOCK_SEQPACKET, cannot_start);
+	auto [control, their_control] = make_socket_pair(SOCK_STREAM, cannot_start);
+	requests_ = std::move(requests);
+	control_ = std::move(control);
 	pid_ = start_helper(
-	    {requests.theirs.get(), control.theirs.get()},
+	    {their_requests.get(), their_control.get()},
 	    [&] { record::drop_privileges(user, record::capabilities_to_read_processes()); },
 	    [] { supervise(requests_fd, control_fd); });
 	if (pid_ < 0)
-		throw Error(errno, "cannot start the process that opens files");
+		throw Error(errno, cannot_start);
 }
 
 Opener::~Opener()

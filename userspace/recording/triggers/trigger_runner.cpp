@@ -34,15 +34,8 @@ struct TriggerRunner::Request {
 
 namespace {
 
+constexpr const char *cannot_start = "cannot start the process that runs the commands of triggers";
 constexpr int first_fd = 3; // of the process, besides the usual ones: requests, then answers
-
-std::pair<Fd, Fd> socket_pair()
-{
-	int ends[2];
-	if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
-		throw Error(errno, "cannot start the process that runs the commands of triggers");
-	return {Fd(ends[0]), Fd(ends[1])};
-}
 
 pid_t start(const std::string &command, const std::array<char, 4000> &environment)
 {
@@ -63,11 +56,11 @@ pid_t start(const std::string &command, const std::array<char, 4000> &environmen
 
 TriggerRunner::TriggerRunner(std::vector<std::string> commands, const User &user)
 {
-	auto [requests, their_requests] = socket_pair();
-	auto [answers, their_answers] = socket_pair();
+	auto [requests, their_requests] = make_socket_pair(SOCK_SEQPACKET, cannot_start);
+	auto [answers, their_answers] = make_socket_pair(SOCK_SEQPACKET, cannot_start);
 	pid_ = ::fork();
 	if (pid_ < 0)
-		throw Error(errno, "cannot start the process that runs the commands of triggers");
+		throw Error(errno, cannot_start);
 	if (pid_ != 0) {
 		requests_ = std::move(requests);
 		answers_ = std::move(answers);
