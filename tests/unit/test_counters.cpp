@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The fold of counters, and what recording.json says of them: small hand-made histories, and to whom their counts go.
 #include <algorithm>
+#include <cstring>
 
 #include <catch2/catch.hpp>
 
 #include "answers/check/check.h"
+#include "answers/report/measurements_table.h"
 #include "counter_history.h"
 
 namespace test_counters {
@@ -125,6 +127,46 @@ TEST_CASE("counters: readings before the start's or after the end's do not count
 	CHECK(folded.all_cpus().ticks == Values{200, 0});
 	CHECK(folded.balances({300, 30, 0}));
 	CHECK(folded.fold.contradictions() == 0);
+}
+
+// The last thread there is the one that stops the CPU. What is read since is what its counters had then.
+TEST_CASE("counters: what runs on a CPU that was offline is not counted, and that is said")
+{
+	const std::string description =
+	    events + samples::event_block(
+			 EDC_ID_SCHED_WAKEUP_NEW, "sched_wakeup_new",
+			 "u16_t target_cpu; s32_t pid; s32_t tgid; s32_t parent_pid; s32_t prio; text_t comm[16];");
+	std::uint64_t name[2] = {};
+	std::memcpy(name, "migration/1", 11);
+	History history(2);
+	history.start = {reading(0, 10, {100, 1}), reading(1, 10, {7000, 2})};
+	history.streams[0].post(20, EDC_ID_SCHED_WAKEUP_NEW, 1, {15 | 15ull << 32, 2, name[0], name[1]});
+	history.turns(0, 100, {150, 2}, 7, 0);
+	history.turns(1, 100, {7100, 3}, 7, 0);
+	history.turns(1, 150, {7110, 4}, 0, 15);
+	history.turns(1, 400, {7115, 4}, 0, 8);
+	history.turns(1, 450, {7115, 4}, 8, 0);
+	history.end = {reading(0, 500, {170, 5}), reading(1, 500, {7115, 4})};
+
+	Folded folded(history, 0, 0, description);
+	CHECK(folded.thread(7).counts == Values{50 + 100, 1 + 1, 0});
+	CHECK(folded.thread(15).counts == Values{5, 0, 0});
+	for (const auto &[number, part] : folded.fold.parts())
+		CHECK(std::ranges::none_of(part.threads, [](const auto &row) { return row.first->tid == 8; }));
+	CHECK(folded.fold.uncounted() == std::set<std::uint32_t>{1});
+	CHECK(report::uncounted_text(folded.fold).starts_with("unknown: what ran on CPU 1 since it came online"));
+
+	trace::Trace trace = trace_of(history, description);
+	unsigned compared = 0, late = 0;
+	for (const check::Statement &statement : check::judge(trace, recording(history.counters()))) {
+		INFO(statement.text);
+		if (statement.id == "counters" && ++compared)
+			CHECK(statement.verdict == check::Verdict::holds);
+		if (statement.id == "late_cpu" && ++late)
+			CHECK(statement.verdict == check::Verdict::not_witnessed);
+	}
+	CHECK(compared == 3);
+	CHECK(late == 1);
 }
 
 TEST_CASE("counters: without a reading at the start the first token's is the first, without one at the end the last")

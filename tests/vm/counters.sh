@@ -167,4 +167,22 @@ echo "counters.sh: ten events: $a instructions from $share % of the time"
 grep -q '"state": "scaled"' /tmp/ratios.json || fail "ten events on six counters, but nothing is scaled"
 awk "BEGIN { exit !($a > 0.9 * 5 * 40000000 && $a < 1.1 * 5 * 40000000) }" || fail "scaled: $a"
 awk "BEGIN { exit !($share > 20 && $share < 95) }" || fail "scaled from $share %"
-echo 1 > /sys/devices/system/cpu/cpu1/online
+
+# A CPU that comes online while it is recorded: its counters ended when it went offline, or there were none. What runs there
+# is unknown, which is said, and has no row with 0.
+cat > /tmp/busy.sh << 'END'
+echo "busy pid=$$"
+i=0
+while [ $i -lt 20000 ]; do i=$((i + 1)); done
+END
+./monitor record --no-calibration --force -o $trace -e sched -m "done=instructions:u" -- \
+	sh -c "echo 1 > /sys/devices/system/cpu/cpu1/online; sleep 1; taskset 2 sh /tmp/busy.sh" > /tmp/counted.out 2> /tmp/counted.err ||
+	fail "a CPU that comes online: exit status $?: $(cat /tmp/counted.err)"
+./monitor check $trace > /tmp/check.out
+grep -q 'not witnessed.* CPU 1 was offline .*its counters would have counted' /tmp/check.out ||
+	fail "check does not say that counters are missing on CPU 1: $(cat /tmp/check.out)"
+grep '^FAILS' /tmp/check.out | grep counter && fail "check: counters"
+./monitor report $trace ratios | grep -q 'unknown: what ran on CPU 1 since it came online' || fail "the report does not say that CPU 1 has no counters"
+./monitor report --json $trace ratios > /tmp/ratios.json
+pid=$(sed -n 's/^busy pid=//p' /tmp/counted.out)
+[ "$(value "$pid" done)" != 0 ] || fail "what ran on CPU 1 has 0 instructions"

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <optional>
 #include <unordered_map>
 
@@ -174,8 +175,18 @@ void judge_wholeness(const trace::Trace &trace, const RecordingInfo &info, const
 	judge_streams(trace, torn, statements);
 }
 
+// Those of CPUs that were online all the time: the counters of the others have ended.
+std::vector<CounterReading> lasting_readings(const std::vector<CounterReading> &readings, const ThreadFold &threads)
+{
+	std::vector<CounterReading> lasting;
+	std::ranges::copy_if(readings, std::back_inserter(lasting), [&](const CounterReading &reading) {
+		return reading.cpu >= threads.cpus().size() || !threads.cpus()[reading.cpu].was_offline;
+	});
+	return lasting;
+}
+
 // For each counter, threads, idle and unknown must add up to what the recorder read from the start to the end.
-void judge_counters(const CounterFold &fold, Statements &statements)
+void judge_counters(const CounterFold &fold, const ThreadFold &threads, Statements &statements)
 {
 	const CountersInfo &info = fold.info();
 	if (fold.contradictions())
@@ -187,7 +198,9 @@ void judge_counters(const CounterFold &fold, Statements &statements)
 	const auto same_place = [](const CounterReading &a, const CounterReading &b) {
 		return a.cpu == b.cpu && a.set == b.set;
 	};
-	if (!std::ranges::equal(info.start, info.end, same_place) || info.end.empty())
+	const std::vector<CounterReading> start = lasting_readings(info.start, threads),
+					  end = lasting_readings(info.end, threads);
+	if (!std::ranges::equal(start, end, same_place) || end.empty())
 		return statements.add("counters", Verdict::not_checked,
 				      "not every counter was read both at the start and at the end");
 	CounterSums sum = fold.none();
@@ -195,9 +208,13 @@ void judge_counters(const CounterFold &fold, Statements &statements)
 		sum += part.unknown;
 		for (const auto &[thread, cgroups] : part.threads)
 			sum += part.of(*thread);
+		for (const auto &[cpu, counted] : part.cpus)
+			if (cpu < threads.cpus().size() && threads.cpus()[cpu].was_offline)
+				sum -= counted;
 	}
+	const bool is_all = std::ranges::none_of(threads.cpus(), &Cpu::was_offline);
 	std::vector<std::uint64_t> read(info.counters.size());
-	for (const auto &[readings, sign] : {std::pair(&info.end, 1), std::pair(&info.start, -1)})
+	for (const auto &[readings, sign] : {std::pair(&end, 1), std::pair(&start, -1)})
 		for (const CounterReading &reading : *readings)
 			for (std::size_t i = 0; reading.set < info.sets.size() && i < reading.values.size() &&
 						i < info.sets[reading.set].count;
@@ -206,8 +223,8 @@ void judge_counters(const CounterFold &fold, Statements &statements)
 				    static_cast<std::uint64_t>(sign) * reading.values[i];
 	for (std::size_t i = 0; i < read.size(); ++i)
 		statements.add("counters", read[i] == sum.counts[i] ? Verdict::holds : Verdict::fails,
-			       "{}: the recorder read {} on all CPUs, threads, idle and unknown have {}",
-			       info.counters[i].name, read[i], sum.counts[i]);
+			       "{}: the recorder read {} on all CPUs{}, threads, idle and unknown have {}",
+			       info.counters[i].name, read[i], is_all ? "" : " that stayed online", sum.counts[i]);
 }
 
 // `own` of them are recorders' events.
@@ -242,7 +259,6 @@ std::vector<const char *> missing_of_late_cpu(const RecordingInfo &info, const s
 	    "sample", "samples");
 	add(info.stacks.timer_hz != 0, "stack_sample", "stacks by time");
 	add(info.attached("stack_sample"), "mappings", "mappings made there");
-	add(info.counters.has_value(), "counters", "counters");
 	return missing;
 }
 
@@ -263,10 +279,13 @@ void judge_late_cpus(const ThreadFold &fold, const RecordingInfo &info, Statemen
 		const std::string since = fmt::format(
 		    "CPU {} was offline {} and came online later: ", number,
 		    std::ranges::count(info.offline_at_start, number) ? "when the recording started" : "for a time");
-		if (missing.empty())
+		if (info.counters) // no recorder opens them again
+			statements.add("late_cpu", Verdict::not_witnessed,
+				       since + "what its counters would have counted since then is unknown");
+		if (missing.empty() && !info.counters)
 			statements.add("late_cpu", Verdict::holds,
 				       since + "what is opened for each CPU was opened there, too");
-		else
+		else if (!missing.empty())
 			statements.add("late_cpu", Verdict::fails,
 				       "{}what is opened for each CPU at the start is missing there since then: {}",
 				       since, fmt::join(missing, ", "));
@@ -393,7 +412,7 @@ Statements judge_in_one_pass(trace::Trace &trace, const RecordingInfo &info)
 	judge_witness(info, clock, statements);
 	contradictions.judge(statements);
 	if (counters)
-		judge_counters(*counters, statements);
+		judge_counters(*counters, fold, statements);
 	judge_hidden(fold, statements);
 	judge_late_cpus(fold, info, statements);
 	judge_clock(bound, clock, info, trace.begin_time(), statements);

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "base/escape.h"
@@ -225,6 +227,16 @@ std::string provenance_text(const analyze::CountersInfo &info, const Table &tabl
 	for (const auto &[reason, names] : missing)
 		text += fmt::format("n/a: {}: {}\n", printable(names), printable(reason));
 	return text;
+}
+
+std::string uncounted_text(const analyze::CounterFold &fold)
+{
+	const std::set<std::uint32_t> &cpus = fold.uncounted();
+	return cpus.empty()
+		   ? ""
+		   : fmt::format("unknown: what ran on CPU {} since it came online: its counters ended when it "
+				 "went offline\n",
+				 fmt::join(cpus, ", "));
 }
 
 std::string provenance_json(const analyze::CountersInfo &info, const Table &table)

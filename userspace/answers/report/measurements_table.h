@@ -34,4 +34,7 @@ Table without_exact(const Table &table);
 std::string provenance_text(const analyze::CountersInfo &info, const Table &table);
 std::string provenance_json(const analyze::CountersInfo &info, const Table &table);
 
+// Of which CPUs it is not known what was counted; "": of none.
+std::string uncounted_text(const analyze::CounterFold &fold);
+
 } // namespace monitor::report

@@ -142,6 +142,8 @@ void FoldReport::measure(const report::Table *table)
 		how_ += fmt::format("{} readings cover a longer time than --every and are shown where they were made; "
 				    "record with --every\n",
 				    counters_->reaching_back());
+	if (of_.question.is_text())
+		how_ += report::uncounted_text(*counters_);
 }
 
 report::Table FoldReport::shown(report::Table table) const
@@ -151,8 +153,12 @@ report::Table FoldReport::shown(report::Table table) const
 
 std::string FoldReport::members() const
 {
-	return counters_ ? fmt::format("\"ratios\": {},\n\"measurements\": {},\n", report::to_json(measured_), how_)
-			 : "";
+	if (!counters_)
+		return "";
+	std::string text = fmt::format("\"ratios\": {},\n\"measurements\": {},\n", report::to_json(measured_), how_);
+	if (!counters_->uncounted().empty())
+		text += fmt::format("\"uncounted_cpus\": [{}],\n", fmt::join(counters_->uncounted(), ", "));
+	return text;
 }
 
 void expect_fold(const Question &question, const analyze::RecordingInfo &info)

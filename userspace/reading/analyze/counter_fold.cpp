@@ -213,8 +213,11 @@ void CounterFold::take_ratios(const Cpu &cpu, const trace::Event &event)
 	part.cpus.at(cpu.number) += now;
 }
 
+// The counters of a CPU that was offline have ended: their last values are read again and again.
 void CounterFold::counters(const Cpu &cpu, const trace::Event &event)
 {
+	if (cpu.was_offline)
+		return;
 	if (ratio_class_.known && event.cls->id == info_.ratio_id)
 		return take_ratios(cpu, event);
 	const Class &cls = classes_[event.cls->index];
@@ -285,9 +288,14 @@ void CounterFold::finish(const ThreadFold &fold)
 	for (const CounterReading &end : info_.end) {
 		Cpu without_tokens;
 		without_tokens.number = static_cast<std::uint32_t>(end.cpu);
-		if (end.cpu < max_cpus && end.set < info_.sets.size())
-			take(end.cpu < fold.cpus().size() ? fold.cpus()[end.cpu] : without_tokens,
-			     static_cast<unsigned>(end.set), reading_of(end));
+		const Cpu &cpu = end.cpu < fold.cpus().size() ? fold.cpus()[end.cpu] : without_tokens;
+		if (end.cpu < max_cpus && end.set < info_.sets.size() && !cpu.was_offline)
+			take(cpu, static_cast<unsigned>(end.set), reading_of(end));
+	}
+	for (std::uint32_t number = 0; number < fold.cpus().size(); ++number) {
+		const Cpu &cpu = fold.cpus()[number];
+		if (cpu.was_offline && !cpu.is_offline && cpu.idle + cpu.usage.cpu() > 0)
+			uncounted_.insert(number);
 	}
 }
 

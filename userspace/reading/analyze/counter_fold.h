@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <unordered_map>
 #include <vector>
 
@@ -75,6 +76,9 @@ public:
 	CounterSums so_far(std::uint32_t cpu) const;
 	// Readings that also cover earlier parts.
 	std::uint64_t reaching_back() const { return reaching_back_; }
+	// After finish(): CPUs that came online while it was recorded, which ends their counters: what ran there since
+	// then is in no sum.
+	const std::set<std::uint32_t> &uncounted() const { return uncounted_; }
 	// Readings that decrease or are not valid ratios, so they are not from a counter.
 	std::uint64_t contradictions() const { return contradictions_; }
 
@@ -119,6 +123,7 @@ private:
 	std::map<std::uint64_t, CounterPart> parts_;
 	Scope scope_;
 	CounterPart outside_; // of the scope
+	std::set<std::uint32_t> uncounted_;
 	std::uint64_t contradictions_ = 0, reaching_back_ = 0;
 };
 

@@ -136,7 +136,8 @@ struct Cpu {
 	Ticks before_first;              // before the running thread is known
 	Usage usage;                     // of all that ran here
 	std::uint64_t idle = 0;
-	bool is_offline = false; // since its last token
+	bool is_offline = false;  // since its last token
+	bool was_offline = false; // at some time, which ended what was opened for it, such as counters
 	std::uint64_t offline = 0;
 	std::uint64_t runner_unknown = 0; // of the window: which thread had it, so whether it was idle, is not known
 	std::vector<std::uint32_t> interrupts; // nesting, innermost last: kind << 16 | number

@@ -486,7 +486,7 @@ void ThreadFold::go_offline(Cpu &cpu, std::uint64_t time)
 	cpu.user_ticks = {};
 	cpu.fault_ticks = cpu.unknown_ticks = 0;
 	cpu.current_listed = false;
-	cpu.is_offline = true;
+	cpu.is_offline = cpu.was_offline = true;
 	times_.account(cpu, time);
 }
 
