@@ -9,6 +9,8 @@ import subprocess
 
 import e2e
 
+WAYS = (("-p", "cmd"), ("--statistics", "1s"), ("--stacks=cpu,offcpu", "-p", "cmd"), ("-p", "cmd", "--count", 'n=name=="sched_process_exec"'))
+
 
 def expect_all(trace):
 	lost = trace.summary()["lost"]
@@ -48,6 +50,20 @@ def beside_others():
 	e2e.equal("their calls, by perf", sum(bool(re.match(r"\s*kid\d_\d+ .*sys_enter: NR 110 ", line)) for line in lines), 6000)
 
 
+def in_each_way():
+	"""Storms of forks and execs in each way to record: each process is there, or its loss is counted."""
+	program = e2e.compiled("fork_storm.c")
+	for number, options in enumerate(((), *WAYS)):
+		trace = e2e.record(f"way{number}", *options, command=("sh", "-c", f"{program} > /dev/null; for i in $(seq 500); do /bin/true; done"))
+		trace.expect_true()
+		if "--statistics" in options:
+			continue
+		lost = trace.summary()["lost"]
+		execs = len(trace.events("--event", "sched_process_exec"))
+		born = len(trace.events("--event", "sched_wakeup_new"))
+		e2e.expect(lost or born >= 2500 and execs >= 500, f"{options}: {born} created, {execs} executed, {lost} lost")
+
+
 if __name__ == "__main__":
 	e2e.need_recording()
-	e2e.main(alone, beside_others)
+	e2e.main(alone, beside_others, in_each_way)
