@@ -298,6 +298,9 @@ TEST_CASE("symbols: the last function that was put at an address up to a time")
 	CHECK(at(0, 0x300f) == "over two pages");
 	CHECK(at(0, 0x3010) == "nothing");
 	CHECK(at(0, 0x60) == "nothing"); // larger than any function
+	made.add_map("0000000000007000 00000010 with zeros\r\n800A 6 in capitals\r\n");
+	CHECK(at(0, 0x700f) == "with zeros");
+	CHECK(at(0, 0x800b) == "in capitals");
 	made.add({0x1000, 0x10, 50, "later"});
 	CHECK(at(49, 0x1000) == "again");
 	CHECK(at(50, 0x1000) == "later");

@@ -78,6 +78,8 @@ void JitFunctions::add_map(std::string_view text)
 	while (!text.empty()) {
 		std::string_view line = text.substr(0, text.find('\n'));
 		text.remove_prefix(std::min(line.size() + 1, text.size()));
+		if (line.ends_with('\r')) // as some programs write it
+			line.remove_suffix(1);
 		JitFunction function;
 		if (!take_number(line, function.address) || !take_number(line, function.size) || line.empty())
 			continue;
