@@ -91,6 +91,23 @@ def comes_later():
 	e2e.expect(len(stacks) > 50, f"{len(stacks)} stacks are of the CPU")
 
 
+def counters():
+	"""They end with the CPU: what they would have counted since is unknown, and nothing is false."""
+	with contextlib.closing(Later("counters", "-m", "faults=page-faults")) as recorder:
+		time.sleep(0.3)
+		with Offline():
+			time.sleep(0.6)
+		time.sleep(0.3)
+		e2e.run("taskset", "-c", CPU, e2e.workload, "touch", 2000)
+		trace = recorder.end()
+	trace.expect_true(but={"clock"})
+	said = [each for each in trace.statements if each["id"] == "late_cpu" and each["verdict"] == "not witnessed"]
+	e2e.expect(any(f"CPU {CPU} " in each["text"] and "counters" in each["text"] for each in said), f"check says nothing of the counters: {said}")
+	e2e.equal("CPUs without counters", trace.report("ratios").get("uncounted_cpus"), [int(CPU)])
+	text = e2e.run(e2e.reader, "report", trace.directory, "ratios").stdout
+	e2e.expect(f"unknown: what ran on CPU {CPU} since" in text, f"the report does not say it: {text[-500:]}")
+
+
 class Later(e2e.Recorder):
 	def __init__(self, name, *options):
 		super().__init__(name, *options)
@@ -104,4 +121,4 @@ class Later(e2e.Recorder):
 
 if __name__ == "__main__":
 	e2e.need_recording()
-	e2e.main(goes_and_comes, comes_later)
+	e2e.main(goes_and_comes, comes_later, counters)

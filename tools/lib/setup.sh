@@ -12,7 +12,7 @@ test_packages="babeltrace2 strace linux-perf bpftrace sudo man-db
 	python3-bt2 lttng-tools liblttng-ust-dev python3-barectf acct dkms file pkg-config
 	chromium python3-websocket python3-pyte tmux python3-lttnganalyses
 	prometheus python3-prometheus-client nats-server openssl"
-all_test_packages="lld libclang-rt-14-dev qemu-system-arm g++-aarch64-linux-gnu tcpdump golang-go dwz" # tools/test --all
+all_test_packages="lld libclang-rt-14-dev qemu-system-arm g++-aarch64-linux-gnu tcpdump golang-go dwz gdb gdbserver stress-ng" # tools/test --all
 
 # A script of several steps sets `steps` to their number.
 steps=0 step=0
