@@ -46,14 +46,12 @@ void show_names(FieldClass &type)
 	}
 }
 
-class Completion {
+class Completion : public References {
 public:
-	Completion(Layout &layout, Description &description)
-	    : layout_(layout), description_(description), references_(layout.slots)
-	{
-	}
+	Completion(Layout &layout, Description &description) : References(layout), description_(description) {}
 
-	void packet_header()
+private:
+	void packet_header() override
 	{
 		layout_.magic = saved(layout_.packet_header, "magic");
 		layout_.stream = saved(layout_.packet_header, "stream_id");
@@ -63,34 +61,15 @@ public:
 		if (layout_.streams.size() > 1 && layout_.stream < 0)
 			throw Refusal(layout_.streams[1]->position,
 				      "a packet header without stream_id allows one stream only");
-		references_.enter("trace.packet.header", layout_.packet_header);
 	}
 
-	void enter(StreamClass &stream)
+	void stream(StreamClass &stream) override
 	{
 		find_clock(stream);
 		save_context(stream);
 		save_header(stream);
-		references_.enter("stream.packet.context", stream.packet_context);
-		references_.enter("stream.event.header", stream.event_header);
-		references_.enter("stream.event.context", stream.event_context);
 	}
 
-	void event(EventClass &cls)
-	{
-		references_.enter("event.context", cls.context);
-		references_.enter("event.fields", cls.payload);
-		references_.leave();
-		references_.leave();
-	}
-
-	void leave()
-	{
-		for (int root = 0; root < 3; ++root)
-			references_.leave();
-	}
-
-private:
 	void check_header_member(const Member &member, bool is_first)
 	{
 		const FieldClass &type = member.type;
@@ -108,7 +87,7 @@ private:
 	std::int32_t saved(FieldClass &structure, std::string_view name)
 	{
 		FieldClass *found = integer(structure, name);
-		return found ? references_.save(*found) : -1;
+		return found ? save(*found) : -1;
 	}
 
 	// Maps an integer that is a time by its name, but has no clock, to the only clock.
@@ -164,17 +143,15 @@ private:
 		visit_integers(stream.event_header, [&](const std::string &name, FieldClass &type) {
 			if (name == "id" && type.clock < 0) {
 				type.slot = stream.event_id;
-				stream.event_id = references_.save(type);
+				stream.event_id = save(type);
 			} else if (type.clock >= 0) {
 				type.slot = stream.event_time;
-				stream.event_time = references_.save(type);
+				stream.event_time = save(type);
 			}
 		});
 	}
 
-	Layout &layout_;
 	Description &description_;
-	References references_;
 };
 
 // The clock that all streams have, or nanoseconds since the epoch.
@@ -206,15 +183,7 @@ void set_scopes(EventClass &cls, const StreamClass &stream)
 void complete(std::unique_ptr<Layout> layout, const std::vector<std::shared_ptr<EventClass>> &events,
 	      const std::vector<StreamClass *> &streams, Description &description)
 {
-	Completion completion(*layout, description);
-	completion.packet_header();
-	for (const auto &stream : layout->streams) {
-		completion.enter(*stream);
-		for (std::size_t i = 0; i < events.size(); ++i)
-			if (streams[i] == stream.get())
-				completion.event(*events[i]);
-		completion.leave();
-	}
+	Completion(*layout, description).walk(events, streams);
 	for (const auto &stream : layout->streams)
 		show_names(stream->event_context);
 	for (const auto &event : events) {

@@ -23,9 +23,8 @@ std::uint16_t bits_of(std::initializer_list<Role> roles)
 
 bool has_role(const FieldClass &type)
 {
-	return type.roles != 0 || std::any_of(type.element.begin(), type.element.end(), has_role) ||
-	       std::any_of(type.members.begin(), type.members.end(),
-			   [](const Member &member) { return has_role(member.type); });
+	return type.roles != 0 || std::ranges::any_of(type.element, has_role) ||
+	       std::ranges::any_of(type.members, [](const Member &member) { return has_role(member.type); });
 }
 
 // An option must not be chosen by the same value as another.
@@ -35,21 +34,13 @@ void check_options(const FieldClass &variant, bool is_signed)
 	for (const Member &option : variant.members)
 		all.insert(all.end(), option.tags.begin(), option.tags.end());
 	const std::uint64_t sign = is_signed ? sign_bit : 0;
-	std::sort(all.begin(), all.end(),
-		  [&](const LabelRange &a, const LabelRange &b) { return (a.first ^ sign) < (b.first ^ sign); });
+	std::ranges::sort(all, {}, [&](const LabelRange &range) { return range.first ^ sign; });
 	for (std::size_t i = 1; i < all.size(); ++i)
 		if ((all[i].first ^ sign) <= (all[i - 1].last ^ sign))
 			throw Refusal(variant.reference->position, "two ranges of a variant's options overlap");
 }
 
 } // namespace
-
-std::int32_t JsonSlots::new_slot(bool is_time)
-{
-	const std::int32_t slot = layout_.slots;
-	layout_.slots += is_time ? 2 : 1; // a time's is followed by its size
-	return slot;
-}
 
 // All fields of a role share a slot: the last that was read counts.
 void JsonSlots::take_role(FieldClass &type, Role role)
@@ -119,10 +110,9 @@ void JsonSlots::packet_header()
 	layout_.magic = role_slot(Role::packet_magic_number);
 	layout_.stream = role_slot(Role::data_stream_class_id);
 	layout_.instance = role_slot(Role::data_stream_id);
-	enter(0, header);
 }
 
-void JsonSlots::enter(StreamClass &stream)
+void JsonSlots::stream(StreamClass &stream)
 {
 	clock_ = stream.clock;
 	std::fill(role_slots_ + static_cast<int>(first_of_packet_context), std::end(role_slots_), -1);
@@ -156,49 +146,14 @@ void JsonSlots::enter(StreamClass &stream)
 	if (stream.event_time < 0 && stream.context.begin < 0 && stream.context.end < 0)
 		stream.clock = -1;
 	take_roles(stream.event_context, "event record common context", 0, stream.position);
-	enter(1, stream.packet_context);
-	enter(2, stream.event_header);
-	enter(3, stream.event_context);
 }
 
-void JsonSlots::event(EventClass &cls)
+void JsonSlots::event(const EventClass &cls)
 {
-	for (FieldClass *scope : {&cls.context, &cls.payload})
+	for (const FieldClass *scope : {&cls.context, &cls.payload})
 		if (has_role(*scope))
 			throw Refusal(scope->members.front().position, "a field of the event record class " + cls.name +
 									   " has a role, which it cannot have there");
-	enter(4, cls.context);
-	enter(5, cls.payload);
-	roots_.resize(roots_.size() - 2);
-}
-
-void JsonSlots::leave()
-{
-	roots_.resize(roots_.size() - 3);
-}
-
-void JsonSlots::enter(std::int8_t number, FieldClass &root)
-{
-	frames_.clear();
-	roots_.push_back({number, &root});
-	resolve(root);
-}
-
-void JsonSlots::resolve(FieldClass &type)
-{
-	if (type.reference)
-		refer(type);
-	for (FieldClass &element : type.element)
-		resolve(element);
-	if (type.kind == Kind::structure)
-		frames_.push_back({&type, 0});
-	for (Member &member : type.members) {
-		resolve(member.type);
-		if (type.kind == Kind::structure)
-			++frames_.back().current;
-	}
-	if (type.kind == Kind::structure)
-		frames_.pop_back();
 }
 
 // `has_passed`: all of `type` is before the position of the walk. Else the walk is in it, and `frame` is that of the
@@ -235,7 +190,7 @@ void JsonSlots::search_member(FieldClass &structure, std::size_t step, Search &s
 {
 	if (!has_passed && (frame >= frames_.size() || frames_[frame].structure != &structure))
 		return; // of an option that is not chosen when the walk is there
-	const std::size_t current = has_passed ? structure.members.size() : frames_[frame].current;
+	const std::size_t current = has_passed ? structure.members.size() : frames_[frame].passed;
 	const std::string &name = *search.reference.steps[step];
 	for (std::size_t i = 0; i < structure.members.size(); ++i)
 		if (structure.members[i].name == name && i <= current)
@@ -263,8 +218,7 @@ void JsonSlots::refer(FieldClass &type)
 		throw Refusal(reference.position, "the field " + reference.path + ' ' + what);
 	};
 	Search search{reference, {}};
-	const auto named = std::find_if(reference.steps.begin(), reference.steps.end(),
-					[](const auto &step) { return step.has_value(); });
+	const auto named = std::ranges::find_if(reference.steps, [](const auto &step) { return step.has_value(); });
 	const auto up = static_cast<std::size_t>(named - reference.steps.begin());
 	if (reference.scope < 0) {
 		if (up >= frames_.size())

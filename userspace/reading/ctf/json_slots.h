@@ -1,40 +1,24 @@
 // SPDX-License-Identifier: MIT
 // The slots of a CTF 2 layout: fields that have a role, and fields that tell a length or select an option.
 //
-// Used by the interpretation of CTF 2 (fragments.cpp) when all is read, as Completion is for CTF 1.8: the roots are
-// entered in the order of their bits, and every location in them gets the slot of the field that it leads to. A path
-// may lead to one field in each option of a variant; these share a slot, and the last that was read counts.
-// Invariant: a field precedes everything that refers to it, and is read whenever that is. Throws Refusal.
+// Used by the interpretation of CTF 2 (fragments.cpp) when all is read, as Completion is for CTF 1.8: every location
+// gets the slot of the field that it leads to. A path may lead to one field in each option of a variant; these share a
+// slot, and the last that was read counts.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "description.h"
 #include "json_types.h"
+#include "references.h"
 
 namespace monitor::trace {
 
-class JsonSlots {
+class JsonSlots : public ScopeWalk {
 public:
-	explicit JsonSlots(Layout &layout) : layout_(layout) {}
-
-	void packet_header();
-	// Its clock is StreamClass::clock; -1 afterwards if none of its fields tells the time.
-	void enter(StreamClass &stream);
-	void event(EventClass &cls);
-	void leave();
+	using ScopeWalk::ScopeWalk;
 
 private:
-	// A structure that contains the position of the walk, and the number of the member where the walk is.
-	struct Frame {
-		FieldClass *structure;
-		std::size_t current;
-	};
-	struct Root {
-		std::int8_t number;
-		FieldClass *type;
-	};
 	// Where a path has led so far.
 	struct Search {
 		const Reference &reference;
@@ -42,15 +26,17 @@ private:
 		const char *why = nullptr; // what is wrong with the place
 	};
 
+	void packet_header() override;
+	// Its clock is StreamClass::clock; -1 afterwards if none of its fields tells the time.
+	void stream(StreamClass &stream) override;
+	void event(const EventClass &cls) override;
+	void refer(FieldClass &type) override;
+
 	void take_roles(FieldClass &type, const char *scope, std::uint16_t allowed, TextPosition position);
 	void take_role(FieldClass &type, Role role);
 	std::int32_t role_slot(Role role) const { return role_slots_[static_cast<std::size_t>(role)]; }
 	void find_uuid(const FieldClass &structure, std::vector<std::uint32_t> &path);
-	std::int32_t new_slot(bool is_time);
 
-	void enter(std::int8_t number, FieldClass &root);
-	void resolve(FieldClass &type);
-	void refer(FieldClass &type);
 	void search(FieldClass &type, std::size_t step, Search &search, bool has_passed, std::size_t frame);
 	void search_member(FieldClass &structure, std::size_t step, Search &search, bool has_passed, std::size_t frame);
 	void search_options(FieldClass &variant, std::size_t step, Search &search, bool has_passed, std::size_t frame);
@@ -58,12 +44,9 @@ private:
 
 	static constexpr std::size_t roles_ = 11;
 
-	Layout &layout_;
 	std::int8_t clock_ = -1; // of the stream class
 	std::int32_t role_slots_[roles_] = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
 	std::uint32_t role_bits_[roles_] = {};
-	std::vector<Root> roots_;
-	std::vector<Frame> frames_;
 };
 
 } // namespace monitor::trace

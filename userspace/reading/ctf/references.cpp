@@ -8,6 +8,10 @@ namespace {
 
 using Kind = FieldClass::Kind;
 
+// What absolute paths begin with.
+constexpr std::string_view root_names[] = {"trace.packet.header",  "stream.packet.context", "stream.event.header",
+					   "stream.event.context", "event.context",         "event.fields"};
+
 // Removes the first of the words between dots.
 std::string_view take_word(std::string_view &path)
 {
@@ -39,21 +43,47 @@ FieldClass *descend(FieldClass *type, std::size_t visible, std::string_view path
 
 std::int32_t References::save(FieldClass &integer)
 {
-	if (integer.slot < 0) {
-		integer.slot = slots_;
-		slots_ += integer.clock >= 0 ? 2 : 1;
-	}
+	if (integer.slot < 0)
+		integer.slot = new_slot(integer.clock >= 0);
 	return integer.slot;
 }
 
-void References::enter(std::string name, FieldClass &root)
+void ScopeWalk::walk(const std::vector<std::shared_ptr<EventClass>> &events, const std::vector<StreamClass *> &streams)
+{
+	packet_header();
+	enter(0, layout_.packet_header);
+	for (const auto &each : layout_.streams) {
+		stream(*each);
+		enter(1, each->packet_context);
+		enter(2, each->event_header);
+		enter(3, each->event_context);
+		for (std::size_t i = 0; i < events.size(); ++i) {
+			if (streams[i] != each.get())
+				continue;
+			event(*events[i]);
+			enter(4, events[i]->context);
+			enter(5, events[i]->payload);
+			roots_.resize(4);
+		}
+		roots_.resize(1);
+	}
+}
+
+std::int32_t ScopeWalk::new_slot(bool is_time)
+{
+	const std::int32_t slot = layout_.slots;
+	layout_.slots += is_time ? 2 : 1;
+	return slot;
+}
+
+void ScopeWalk::enter(std::int8_t number, FieldClass &root)
 {
 	frames_.clear();
-	roots_.push_back({std::move(name), &root});
+	roots_.push_back({number, &root});
 	resolve(root);
 }
 
-void References::resolve(FieldClass &type)
+void ScopeWalk::resolve(FieldClass &type)
 {
 	if (type.reference)
 		refer(type);
@@ -64,7 +94,7 @@ void References::resolve(FieldClass &type)
 	for (Member &member : type.members) {
 		resolve(member.type);
 		if (type.kind == Kind::structure)
-			++frames_.back().visible;
+			++frames_.back().passed;
 	}
 	if (type.kind == Kind::structure)
 		frames_.pop_back();
@@ -74,13 +104,13 @@ void References::resolve(FieldClass &type)
 FieldClass *References::find_absolute(std::string_view path, bool &is_absolute)
 {
 	for (auto root = roots_.rbegin(); root != roots_.rend(); ++root) {
-		if (path.size() <= root->name.size() + 1 || path.substr(0, root->name.size()) != root->name ||
-		    path[root->name.size()] != '.')
+		const std::string_view name = root_names[root->number];
+		if (path.size() <= name.size() + 1 || !path.starts_with(name) || path[name.size()] != '.')
 			continue;
 		is_absolute = true;
 		const bool is_current = root == roots_.rbegin();
-		return descend(root->type, is_current ? frames_.front().visible : root->type->members.size(),
-			       path.substr(root->name.size() + 1));
+		return descend(root->type, is_current ? frames_.front().passed : root->type->members.size(),
+			       path.substr(name.size() + 1));
 	}
 	return nullptr;
 }
@@ -90,7 +120,7 @@ FieldClass *References::find(const Reference &reference, std::string &why)
 	bool is_absolute = false;
 	FieldClass *found = find_absolute(reference.path, is_absolute);
 	for (auto frame = frames_.rbegin(); !found && !is_absolute && frame != frames_.rend(); ++frame)
-		found = descend(frame->structure, frame->visible, reference.path);
+		found = descend(frame->structure, frame->passed, reference.path);
 	for (auto root = roots_.rbegin(); !found && !is_absolute && root != roots_.rend(); ++root)
 		if (root != roots_.rbegin())
 			found = descend(root->type, root->type->members.size(), reference.path);

@@ -1,53 +1,72 @@
 // SPDX-License-Identifier: MIT
 // Which field holds a sequence's length or a variant's tag.
 //
-// Used by the interpretation (interpret.cpp) after Types: the roots are entered in the order of their bits (packet
-// header, packet context, event header, ...), and each reference gets the slot of the field it names. A name is looked
-// up from the innermost struct outwards, then in the earlier roots; CTF 1.8.3, 7.3.2.
-// Invariant: a field precedes everything that refers to it, and is not in an array or a variant unless that is too.
+// Base of what assigns slots when all is read: Completion for CTF 1.8, JsonSlots for CTF 2. The scopes are walked in
+// the order of their bits (packet header, packet context, event header, ...), and each reference gets the slot of the
+// field it names. In CTF 1.8 (References) a name is looked up from the innermost struct outwards, then in the earlier
+// scopes; CTF 1.8.3, 7.3.2. Invariant: a field precedes everything that refers to it, and is read whenever that is.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "field_class.h"
+#include "description.h"
 
 namespace monitor::trace {
 
-class References {
+class ScopeWalk {
 public:
-	explicit References(std::int32_t &slots) : slots_(slots) {}
+	explicit ScopeWalk(Layout &layout) : layout_(layout) {}
+	virtual ~ScopeWalk() = default;
 
-	// Gives the integer a slot, if it has none, and returns it.
-	std::int32_t save(FieldClass &integer);
-	// Resolves the references in the root; later roots may refer to it. `name` is what absolute paths begin with,
-	// such as "stream.event.header". The root must outlive this. Throws Refusal.
-	void enter(std::string name, FieldClass &root);
-	// Later roots do not see the last root.
-	void leave() { roots_.pop_back(); }
+	// Resolves all references. `streams[i]` is that of `events[i]`. Throws Refusal.
+	void walk(const std::vector<std::shared_ptr<EventClass>> &events, const std::vector<StreamClass *> &streams);
 
-private:
-	// A structure that contains the position of the walk; its first `visible` members have been passed.
+protected:
+	// A structure that contains the position of the walk; its first `passed` members are before that.
 	struct Frame {
 		FieldClass *structure;
-		std::size_t visible;
+		std::size_t passed;
 	};
 	struct Root {
-		std::string name;
+		std::int8_t number; // of the scope, from the packet header to the payload
 		FieldClass *type;
 	};
 
+	// What has to be known before the references in these are resolved.
+	virtual void packet_header() = 0;
+	virtual void stream(StreamClass &stream) = 0;
+	virtual void event(const EventClass &) {}
+	virtual void refer(FieldClass &type) = 0;
+
+	// A time's is followed by its size.
+	std::int32_t new_slot(bool is_time);
+
+	Layout &layout_;
+	std::vector<Root> roots_; // that are visible here
+	std::vector<Frame> frames_;
+
+private:
+	void enter(std::int8_t number, FieldClass &root);
 	void resolve(FieldClass &type);
-	void refer(FieldClass &type);
+};
+
+class References : public ScopeWalk {
+public:
+	using ScopeWalk::ScopeWalk;
+
+protected:
+	// Gives the integer a slot, if it has none, and returns it.
+	std::int32_t save(FieldClass &integer);
+
+private:
+	void refer(FieldClass &type) override;
 	FieldClass *find(const Reference &reference, std::string &why);
 	FieldClass *find_absolute(std::string_view path, bool &is_absolute);
-	void choose_tags(FieldClass &variant, const FieldClass &tag);
-
-	std::int32_t &slots_;
-	std::vector<Root> roots_;
-	std::vector<Frame> frames_;
+	static void choose_tags(FieldClass &variant, const FieldClass &tag);
 };
 
 } // namespace monitor::trace
