@@ -2,7 +2,6 @@
 #include "compile.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "monitor/syscall_arg.h"
 
@@ -142,20 +141,13 @@ private:
 			return of_call(condition, left, on_true, on_false);
 		if (left.type == Type::number)
 			return of_number(condition, left, on_true, on_false);
-		if (left.type == Type::real && !has_constant(condition, Type::text)) {
-			Test test;
-			test.kind = Test::Kind::real;
-			test.source = left.source;
-			test.negated = is_negated(condition);
-			test.condition = &condition;
-			return add(test, on_true, on_false);
-		}
-		if (left.type != Type::text || !has_constant(condition, Type::text))
+		const bool is_real = left.type == Type::real;
+		if ((!is_real && left.type != Type::text) || is_real == has_constant(condition, Type::text))
 			return on_false;
 		if (left.source.from == Source::From::name)
 			return takes_text(condition, cls_.name) != is_negated(condition) ? on_true : on_false;
 		Test test;
-		test.kind = Test::Kind::text;
+		test.kind = is_real ? Test::Kind::real : Test::Kind::text;
 		test.source = left.source;
 		test.negated = is_negated(condition);
 		test.condition = &condition;

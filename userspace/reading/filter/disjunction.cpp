@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -16,22 +15,12 @@ using From = Source::From;
 constexpr std::size_t name_bytes = 16; // of a thread
 const Ranges known_cpus = {{0, EDC_CPU_UNKNOWN - 1}};
 constexpr std::uint64_t max_key = ~std::uint64_t(0);
+const Ranges every_key = {{0, max_key}};
 
 bool is_same_value(const Factor &a, const Factor &b)
 {
 	return a.source.from == b.source.from && a.source.field.field() == b.source.field.field() && a.word == b.word &&
 	       a.shift == b.shift && a.mask == b.mask && a.flip == b.flip;
-}
-
-bool is_same_set(const Ranges &a, const Ranges &b)
-{
-	return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-			  [](const Range &x, const Range &y) { return x.first == y.first && x.last == y.last; });
-}
-
-bool is_every_key(const Ranges &ranges)
-{
-	return ranges.size() == 1 && ranges[0].first == 0 && ranges[0].last == max_key;
 }
 
 // A whole text: its words in order, those beyond its field 0.
@@ -67,8 +56,7 @@ bool step_down(Text &text, unsigned words)
 
 std::vector<TextRange> joined(std::vector<TextRange> ranges, unsigned words)
 {
-	std::sort(ranges.begin(), ranges.end(),
-		  [](const TextRange &a, const TextRange &b) { return a.first < b.first; });
+	std::ranges::sort(ranges, {}, &TextRange::first);
 	std::vector<TextRange> made;
 	for (const TextRange &next : ranges) {
 		Text after = made.empty() ? Text{} : made.back().last;
@@ -274,7 +262,7 @@ Decided decided(Factor factor)
 	Factor other = factor;
 	other.accepted = clipped(complement(factor.accepted), {0, max_key});
 	for (auto [from, to] : {std::pair(&factor, &made.holds), std::pair(&other, &made.fails)})
-		if (is_every_key(from->accepted))
+		if (from->accepted == every_key)
 			to->push_back({});
 		else if (!from->accepted.empty())
 			to->push_back({std::move(*from)});
@@ -334,10 +322,8 @@ private:
 		case Test::Kind::text:
 			return of_text(test);
 		case Test::Kind::present:
-			if (test.source.from == From::cpu) // an unknown CPU is the greatest number
-				factor.accepted = known_cpus;
-			else
-				factor.accepted = {{0, max_key}};
+			// an unknown CPU is the greatest number
+			factor.accepted = test.source.from == From::cpu ? known_cpus : every_key;
 			return decided(std::move(factor));
 		case Test::Kind::computed:
 			return of_computed(test);
@@ -355,7 +341,7 @@ private:
 												  : std::nullopt;
 		if (!constant)
 			return decided(std::move(factor));
-		const bool holds = std::any_of(factor.accepted.begin(), factor.accepted.end(), [&](const Range &range) {
+		const bool holds = std::ranges::any_of(factor.accepted, [&](const Range &range) {
 			return *constant >= range.first && *constant <= range.last;
 		});
 		return holds ? Decided{{Product{}}, {}} : Decided{{}, {Product{}}};
@@ -433,8 +419,8 @@ private:
 	static bool restrict_to(Product &product, const Product &other)
 	{
 		for (const Factor &factor : other) {
-			auto found = std::find_if(product.begin(), product.end(),
-						  [&](const Factor &mine) { return is_same_value(mine, factor); });
+			auto found = std::ranges::find_if(
+			    product, [&](const Factor &mine) { return is_same_value(mine, factor); });
 			if (found == product.end()) {
 				product.push_back(factor);
 				continue;
@@ -467,12 +453,11 @@ private:
 		auto differs = product.end();
 		const Factor *with = nullptr;
 		for (auto mine = product.begin(); mine != product.end(); ++mine) {
-			const auto theirs = std::find_if(other.begin(), other.end(), [&](const Factor &factor) {
-				return is_same_value(*mine, factor);
-			});
+			const auto theirs = std::ranges::find_if(
+			    other, [&](const Factor &factor) { return is_same_value(*mine, factor); });
 			if (theirs == other.end())
 				return false;
-			if (is_same_set(mine->accepted, theirs->accepted))
+			if (mine->accepted == theirs->accepted)
 				continue;
 			if (with)
 				return false;
@@ -483,7 +468,7 @@ private:
 			return true;
 		differs->accepted.insert(differs->accepted.end(), with->accepted.begin(), with->accepted.end());
 		differs->accepted = joined(std::move(differs->accepted));
-		if (is_every_key(differs->accepted))
+		if (differs->accepted == every_key)
 			product.erase(differs);
 		return true;
 	}

@@ -2,7 +2,6 @@
 #include "parser.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -223,12 +222,11 @@ private:
 
 	static Level tighter(Level level) { return static_cast<Level>(level + 1); }
 
-	Expression with_sides(Expression made, Expression left, Expression right) const
+	template <class... Children> Expression with(Expression parent, Children... children) const
 	{
-		std::vector<Expression> sides;
-		sides.push_back(std::move(left));
-		sides.push_back(std::move(right));
-		return with_children(std::move(made), std::move(sides));
+		std::vector<Expression> all;
+		(all.push_back(std::move(children)), ...);
+		return with_children(std::move(parent), std::move(all));
 	}
 
 	// Any number of chained conditions count as one level of depth.
@@ -244,7 +242,7 @@ private:
 			left.children.push_back(std::move(right));
 			return left;
 		}
-		return with_sides(std::move(made), std::move(left), std::move(right));
+		return with(std::move(made), std::move(left), std::move(right));
 	}
 
 	Expression calculation(Expression made, Expression left, Expression right) const
@@ -263,7 +261,7 @@ private:
 				fail(made.at, "this has no value in 64 bits");
 			return made;
 		}
-		return with_sides(std::move(made), std::move(left), std::move(right));
+		return with(std::move(made), std::move(left), std::move(right));
 	}
 
 	Expression comparison(Expression made, Expression left, Expression right) const
@@ -275,7 +273,7 @@ private:
 			std::swap(left, right);
 			made.relation = mirrored(made.relation);
 		}
-		return with_sides(std::move(made), std::move(left), std::move(right));
+		return with(std::move(made), std::move(left), std::move(right));
 	}
 
 	void require_no_constant(const Expression &left) const
@@ -289,10 +287,7 @@ private:
 		require_no_constant(left);
 		if (token_.kind != Token::Kind::text)
 			fail(token_.position.offset, "a pattern is missing: a string such as \"sched_*\"");
-		std::vector<Expression> sides;
-		sides.push_back(std::move(left));
-		sides.push_back(constant());
-		return with_children(std::move(made), std::move(sides));
+		return with(std::move(made), std::move(left), constant());
 	}
 
 	Expression within(Expression made, Expression left)
@@ -326,10 +321,7 @@ private:
 			fail(last.at, "the ends of a range both have a unit or none");
 		if (first.kind == Kind::text ? last.text < first.text : last.number.floor < first.number.floor)
 			fail(range.at, "this range is empty: its end is before its start");
-		std::vector<Expression> ends;
-		ends.push_back(std::move(first));
-		ends.push_back(std::move(last));
-		return with_children(std::move(range), std::move(ends));
+		return with(std::move(range), std::move(first), std::move(last));
 	}
 
 	static bool has_unit_missing(const Number &number, const Number &other)
@@ -356,10 +348,9 @@ private:
 		if (token_.is("not") || token_.is("!")) {
 			advance();
 			made.kind = Kind::negation;
-			std::vector<Expression> child;
-			child.push_back(expression(comparisons));
-			require_condition(child.back());
-			made = with_children(std::move(made), std::move(child));
+			Expression negated = expression(comparisons);
+			require_condition(negated);
+			made = with(std::move(made), std::move(negated));
 		} else if (token_.is("-")) {
 			advance();
 			made = negative(made.at, operand());
@@ -411,10 +402,9 @@ private:
 			has.at = first.position.offset;
 			if (token_.kind != Token::Kind::word && token_.kind != Token::Kind::quoted_name)
 				fail(token_.position.offset, "a name is missing in has()");
-			std::vector<Expression> child;
-			child.push_back(name(advance()));
+			Expression named = name(advance());
 			expect(")", fmt::format("a ) is missing before {}", said(token_)));
-			return with_children(std::move(has), std::move(child));
+			return with(std::move(has), std::move(named));
 		}
 		return name(first);
 	}

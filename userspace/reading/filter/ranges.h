@@ -16,6 +16,8 @@ inline constexpr Integer lowest = -(Integer(1) << 100), highest = Integer(1) << 
 
 struct Range {
 	Integer first, last; // both included
+
+	bool operator==(const Range &) const = default;
 };
 using Ranges = std::vector<Range>;
 
