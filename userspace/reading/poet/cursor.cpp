@@ -54,8 +54,46 @@ public:
 		return item_;
 	}
 
-	Item move(std::int64_t events);
-	Item move_to(std::uint64_t index);
+	Item move(std::int64_t events)
+	{
+		if (events == 0)
+			return item_;
+		const bool forward = events > 0;
+		const std::uint64_t count =
+		    forward ? static_cast<std::uint64_t>(events) : 0 - static_cast<std::uint64_t>(events);
+		if (count < many_events)
+			return move_events(count, forward);
+		const std::uint64_t at = position();
+		if (forward) { // from an event, the next one is one further
+			const std::uint64_t from = item_ == Item::event ? at : at - 1;
+			const std::uint64_t target = from + count;
+			return target < count && from + 1 != 0 ? (to_end(), item_) : move_to(target);
+		}
+		if (count <= at)
+			return move_to(at - count);
+		to_begin();
+		return item_;
+	}
+
+	Item move_to(std::uint64_t index)
+	{
+		const detail::Index &all = core_->index();
+		if (index >= all.events()) {
+			to_end();
+			position_ = all.events();
+			return item_;
+		}
+		const detail::Index::Checkpoint from = all.before_event(index);
+		go_to(from.time);
+		position_ = from.events;
+		do {
+			if (item_ != Item::none)
+				pass();
+			stand_on_next();
+		} while (item_ == Item::gap || (item_ == Item::event && *position_ != index));
+		return item_;
+	}
+
 	Item seek(std::uint64_t time)
 	{
 		go_to(time);
@@ -91,7 +129,28 @@ public:
 		return walk_.loss().gap;
 	}
 	const detail::Core &core() const { return *core_; }
-	std::uint64_t position();
+
+	std::uint64_t position()
+	{
+		if (position_)
+			return *position_;
+		const detail::Index &all = core_->index();
+		if (item_ == Item::none) {
+			position_ = is_at_end_ ? all.events() : 0;
+			return *position_;
+		}
+		const detail::Index::Checkpoint from = all.before_time(walk_.item().key);
+		Body other(core_);
+		other.go_to(from.time);
+		other.position_ = from.events;
+		other.stand_on_next();
+		while (other.item_ != Item::none && !is_at(other.walk_)) {
+			other.pass();
+			other.stand_on_next();
+		}
+		position_ = other.position_;
+		return *position_;
+	}
 
 private:
 	void stand()
@@ -132,7 +191,18 @@ private:
 		told_ = found_.total();
 		core_->take(found_);
 	}
-	Item move_events(std::uint64_t count, bool forward);
+
+	Item move_events(std::uint64_t count, bool forward)
+	{
+		while (count > 0) {
+			const Item moved = forward ? next() : previous();
+			if (moved == Item::none)
+				break;
+			count -= moved == Item::event ? 1 : 0;
+		}
+		return item_;
+	}
+
 	bool is_at(const detail::Walk &other) const
 	{
 		const detail::Window::Item &mine = walk_.item(), &others = other.item();
@@ -151,79 +221,6 @@ private:
 	bool shows_gaps_ = true;
 	std::optional<std::uint64_t> position_ = 0; // events before the position, if known
 };
-
-Item Cursor::Body::move(std::int64_t events)
-{
-	if (events == 0)
-		return item_;
-	const bool forward = events > 0;
-	const std::uint64_t count =
-	    forward ? static_cast<std::uint64_t>(events) : 0 - static_cast<std::uint64_t>(events);
-	if (count < many_events)
-		return move_events(count, forward);
-	const std::uint64_t at = position();
-	if (forward) { // from an event, the next one is one further
-		const std::uint64_t from = item_ == Item::event ? at : at - 1;
-		const std::uint64_t target = from + count;
-		return target < count && from + 1 != 0 ? (to_end(), item_) : move_to(target);
-	}
-	if (count <= at)
-		return move_to(at - count);
-	to_begin();
-	return item_;
-}
-
-Item Cursor::Body::move_events(std::uint64_t count, bool forward)
-{
-	while (count > 0) {
-		const Item moved = forward ? next() : previous();
-		if (moved == Item::none)
-			break;
-		count -= moved == Item::event ? 1 : 0;
-	}
-	return item_;
-}
-
-Item Cursor::Body::move_to(std::uint64_t index)
-{
-	const detail::Index &all = core_->index();
-	if (index >= all.events()) {
-		to_end();
-		position_ = all.events();
-		return item_;
-	}
-	const detail::Index::Checkpoint from = all.before_event(index);
-	go_to(from.time);
-	position_ = from.events;
-	do {
-		if (item_ != Item::none)
-			pass();
-		stand_on_next();
-	} while (item_ == Item::gap || (item_ == Item::event && *position_ != index));
-	return item_;
-}
-
-std::uint64_t Cursor::Body::position()
-{
-	if (position_)
-		return *position_;
-	const detail::Index &all = core_->index();
-	if (item_ == Item::none) {
-		position_ = is_at_end_ ? all.events() : 0;
-		return *position_;
-	}
-	const detail::Index::Checkpoint from = all.before_time(walk_.item().key);
-	Body other(core_);
-	other.go_to(from.time);
-	other.position_ = from.events;
-	other.stand_on_next();
-	while (other.item_ != Item::none && !is_at(other.walk_)) {
-		other.pass();
-		other.stand_on_next();
-	}
-	position_ = other.position_;
-	return *position_;
-}
 
 Cursor::Cursor(const Trace &trace) : body_(std::make_unique<Body>(trace.core())) {}
 Cursor::~Cursor() = default;
