@@ -173,10 +173,9 @@ void StatisticsReplay::on_counts(const EventKind &kind, const trace::Event &even
 	if (period_.rows.empty() || !period_.is_counted)
 		return;
 	Usage usage;
-	std::size_t field = 0;
-	for (std::uint64_t *count : {&usage.voluntary, &usage.involuntary, &usage.migrations, &usage.syscalls,
-				     &usage.minor_faults, &usage.major_faults})
-		*count = kind.field[field++].get(event);
+	read_figures(kind, event, 0,
+		     {&usage.voluntary, &usage.involuntary, &usage.migrations, &usage.syscalls, &usage.minor_faults,
+		      &usage.major_faults});
 	period_.rows.back()->usage += usage;
 }
 

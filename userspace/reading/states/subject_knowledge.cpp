@@ -27,15 +27,17 @@ std::shared_ptr<const Enumeration> labels(std::vector<Enumeration::Label> all)
 	return std::make_shared<const Enumeration>(std::move(all), false);
 }
 
+Enumeration::Label label(std::uint64_t value, const char *name)
+{
+	return {value, value, name};
+}
+
 std::shared_ptr<const Enumeration> states_of(Subject subject)
 {
 	if (subject == Subject::cpu)
-		return labels({{cpu_running, cpu_running, "running"},
-			       {cpu_idle, cpu_idle, "idle"},
-			       {cpu_offline, cpu_offline, "offline"}});
-	return labels({{thread_running, thread_running, "running"},
-		       {thread_ready, thread_ready, "ready"},
-		       {thread_blocked, thread_blocked, "blocked"}});
+		return labels({label(cpu_running, "running"), label(cpu_idle, "idle"), label(cpu_offline, "offline")});
+	return labels(
+	    {label(thread_running, "running"), label(thread_ready, "ready"), label(thread_blocked, "blocked")});
 }
 
 std::shared_ptr<const Enumeration> modes_of(Subject subject)
@@ -44,11 +46,9 @@ std::shared_ptr<const Enumeration> modes_of(Subject subject)
 	for (const auto &[mode, name] :
 	     {std::pair(Mode::user, "user"), std::pair(Mode::kernel, "kernel"), std::pair(Mode::irq, "irq"),
 	      std::pair(Mode::softirq, "softirq"), std::pair(Mode::unattributed, "unattributed")})
-		all.push_back({static_cast<std::uint64_t>(mode), static_cast<std::uint64_t>(mode), name});
-	if (subject == Subject::cpu) {
-		all.push_back({idle_mode, idle_mode, "idle"});
-		all.push_back({offline_mode, offline_mode, "offline"});
-	}
+		all.push_back(label(static_cast<std::uint64_t>(mode), name));
+	if (subject == Subject::cpu)
+		all.insert(all.end(), {label(idle_mode, "idle"), label(offline_mode, "offline")});
 	return labels(std::move(all));
 }
 
@@ -178,8 +178,7 @@ filter::KnownNames known_names(Subject subject, const Recorded &recorded, const 
 	std::vector<Enumeration::Label> calls = calls_of(description);
 	if (!calls.empty())
 		at(Known::call).labels = labels(calls);
-	calls.push_back({blocked_on_fault, blocked_on_fault, "fault"});
-	calls.push_back({blocked_on_kernel, blocked_on_kernel, "kernel"});
+	calls.insert(calls.end(), {label(blocked_on_fault, "fault"), label(blocked_on_kernel, "kernel")});
 	at(Known::blocked_on).labels = labels(std::move(calls));
 	return names;
 }
