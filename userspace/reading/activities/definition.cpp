@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "base/error.h"
 #include "base/refusal.h"
 #include "base/within.h"
@@ -19,7 +17,7 @@ constexpr std::string_view of_end = "end.", of_start = "start.";
 bool is_in_starts(const std::string &name, const filter::Filter &start, const trace::Description &description)
 {
 	const auto expression = filter::name_expression(name == "thread" || name == "process" ? "tid" : name);
-	return std::any_of(description.classes().begin(), description.classes().end(), [&](const auto &cls) {
+	return std::ranges::any_of(description.classes(), [&](const auto &cls) {
 		return start.can_match(*cls) &&
 		       filter::resolve(expression, *cls, {}, &description).type != filter::Type::none;
 	});
@@ -87,7 +85,7 @@ Definition compile(const DefinitionText &text, const trace::Description &descrip
 	made.end_by = Keys(ends, description, begin_time, by.c_str());
 	made.columns = starts;
 	for (const std::string &name : ends) {
-		const bool is_taken = std::find(starts.begin(), starts.end(), name) != starts.end();
+		const bool is_taken = std::ranges::find(starts, name) != starts.end();
 		made.columns.push_back(is_taken ? std::string(of_end) + name : name);
 	}
 	made.needs_threads = made.start_key.needs_threads() || made.end_key.needs_threads() ||

@@ -158,7 +158,7 @@ Keys::Keys(std::vector<std::string> names, const trace::Description &description
 
 bool Keys::has_processes() const
 {
-	return std::find(names_.begin(), names_.end(), "process") != names_.end();
+	return std::ranges::find(names_, "process") != names_.end();
 }
 
 bool Keys::derives(const trace::EventClass &cls) const
@@ -171,7 +171,7 @@ bool Keys::derives(const trace::EventClass &cls) const
 bool Keys::are_in(const trace::EventClass &cls) const
 {
 	const std::vector<Part> &parts = classes_[cls.index];
-	return std::all_of(parts.begin(), parts.end(), [](const Part &part) {
+	return std::ranges::all_of(parts, [](const Part &part) {
 		return part.resolved.type == Type::number || part.resolved.type == Type::text;
 	});
 }

@@ -8,10 +8,10 @@ namespace monitor::activities {
 void Rows::join_processes(const ThreadTable &threads)
 {
 	const auto has_process = [](const auto &entry) {
-		return std::any_of(entry.second.cells.begin(), entry.second.cells.end(),
-				   [](const Cell &cell) { return cell.kind == Cell::Kind::process; });
+		return std::ranges::any_of(entry.second.cells,
+					   [](const Cell &cell) { return cell.kind == Cell::Kind::process; });
 	};
-	if (std::none_of(rows_.begin(), rows_.end(), has_process))
+	if (std::ranges::none_of(rows_, has_process))
 		return;
 	Rows joined;
 	for (auto &[key, row] : rows_) {

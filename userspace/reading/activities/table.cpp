@@ -62,7 +62,7 @@ private:
 	void take_part(const std::string &word, const std::string &value)
 	{
 		static const std::vector<std::string> parts = {"start", "end", "key", "by", "state", "pair", "nested"};
-		const auto part = std::find(parts.begin(), parts.end(), word);
+		const auto part = std::ranges::find(parts, word);
 		if (part == parts.end())
 			throw Error(fmt::format("{}: {} is not a keyword of tables.{}", where(), readable(word),
 						suggestions(word, {"title", "activity", "ratio", "start", "end", "key",
@@ -115,7 +115,7 @@ private:
 		std::vector<std::string> known;
 		for (const DefinitionText &activity : table_.activities)
 			known.push_back(activity.name);
-		if (std::find(known.begin(), known.end(), name) == known.end())
+		if (std::ranges::find(known, name) == known.end())
 			throw Error(fmt::format("{}: there is no activity {} in this table.{}", ratio.where,
 						readable(name), suggestions(name, known)));
 	}

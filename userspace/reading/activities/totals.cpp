@@ -5,7 +5,6 @@
 #include <functional>
 #include <tuple>
 #include <unordered_set>
-#include <utility>
 
 #include <fmt/format.h>
 

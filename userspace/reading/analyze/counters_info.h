@@ -3,8 +3,6 @@
 // measured with them, and their values at the start and the end. Used by counter_fold.cpp and the reports.
 #pragma once
 
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 

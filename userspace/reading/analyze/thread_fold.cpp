@@ -2,8 +2,6 @@
 #include "thread_fold.h"
 
 #include <algorithm>
-#include <functional>
-#include <utility>
 
 #include "feed.h"
 #include "monitor/syscall_arg.h"

@@ -63,7 +63,7 @@ void check_attributes(const std::vector<tsdl::Attribute> &attributes, const char
 	std::set<std::string_view> seen;
 	for (const tsdl::Attribute &attribute : attributes) {
 		const auto named = [&](const KnownAttribute &each) { return each.name == attribute.name; };
-		const auto *const found = std::find_if(known.begin(), known.end(), named);
+		const auto *const found = std::ranges::find_if(known, named);
 		if (found == known.end()) {
 			warnings.add(attribute.position, "the attribute " + attribute.name + " of " + owner);
 			continue;

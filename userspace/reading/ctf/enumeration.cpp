@@ -30,8 +30,7 @@ Enumeration::Enumeration(std::vector<Label> labels, bool is_signed)
 void Enumeration::sort_ranges()
 {
 	ranges_ = labels_;
-	std::stable_sort(ranges_.begin(), ranges_.end(),
-			 [this](const Label &a, const Label &b) { return key(a.first) < key(b.first); });
+	std::ranges::stable_sort(ranges_, {}, [this](const Label &label) { return key(label.first); });
 	for (std::size_t i = 1; i < ranges_.size(); ++i)
 		overlaps_ = overlaps_ || key(ranges_[i].first) <= key(ranges_[i - 1].last);
 }
@@ -45,7 +44,7 @@ void Enumeration::split_overlapping()
 		if (key(label.last) + 1 != 0)
 			cuts.push_back(key(label.last) + 1);
 	}
-	std::sort(cuts.begin(), cuts.end());
+	std::ranges::sort(cuts);
 	cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
 	ranges_.clear();
 	std::size_t used = 0;

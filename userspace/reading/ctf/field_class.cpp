@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -201,7 +200,7 @@ void FieldClass::finish()
 		fixed_bits = size_bits;
 		break;
 	case Kind::structure:
-		is_fixed = std::all_of(members.begin(), members.end(), [](const Member &m) { return m.type.is_fixed; });
+		is_fixed = std::ranges::all_of(members, [](const Member &m) { return m.type.is_fixed; });
 		for (const Member &member : members)
 			fixed_bits = aligned(fixed_bits, member.type.align_bits) + member.type.fixed_bits;
 		break;

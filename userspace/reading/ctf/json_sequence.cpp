@@ -48,8 +48,8 @@ public:
 	bool end_object() override
 	{
 		std::vector<std::string_view> sorted(open_.back()->names.begin(), open_.back()->names.end());
-		std::sort(sorted.begin(), sorted.end());
-		if (const auto twice = std::adjacent_find(sorted.begin(), sorted.end()); twice != sorted.end())
+		std::ranges::sort(sorted);
+		if (const auto twice = std::ranges::adjacent_find(sorted); twice != sorted.end())
 			return fail("an object has the member " + std::string(*twice) + " twice");
 		open_.pop_back();
 		return true;
@@ -142,7 +142,7 @@ void Place::refuse(const std::string &sentence) const
 std::optional<Place> Place::find(std::string_view name) const
 {
 	expect(Value::Kind::object);
-	const auto found = std::find(value_->names.begin(), value_->names.end(), name);
+	const auto found = std::ranges::find(value_->names, name);
 	if (found == value_->names.end())
 		return std::nullopt;
 	return element(static_cast<std::size_t>(found - value_->names.begin()));
@@ -159,7 +159,7 @@ void Place::expect_only(std::initializer_list<std::string_view> names) const
 {
 	expect(Value::Kind::object);
 	for (const std::string &name : value_->names)
-		if (std::find(names.begin(), names.end(), name) == names.end())
+		if (std::ranges::find(names, name) == names.end())
 			refuse("`" + name + "` is not known here");
 }
 
@@ -194,7 +194,7 @@ std::uint64_t Place::number(std::uint64_t least, std::uint64_t most) const
 
 std::size_t Place::one_of(std::initializer_list<std::string_view> words) const
 {
-	const auto *const found = std::find(words.begin(), words.end(), text());
+	const auto *const found = std::ranges::find(words, text());
 	if (found != words.end())
 		return static_cast<std::size_t>(found - words.begin());
 	std::string all;

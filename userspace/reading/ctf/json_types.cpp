@@ -86,8 +86,7 @@ std::vector<LabelRange> ranges_of(const Place &list, Reference &about)
 std::vector<LabelRange> united(std::vector<LabelRange> ranges, bool is_signed)
 {
 	const auto key = [&](std::uint64_t value) { return is_signed ? value ^ (max_signed + 1) : value; };
-	std::sort(ranges.begin(), ranges.end(),
-		  [&](const LabelRange &a, const LabelRange &b) { return key(a.first) < key(b.first); });
+	std::ranges::sort(ranges, {}, [&](const LabelRange &range) { return key(range.first); });
 	std::vector<LabelRange> made;
 	for (const LabelRange &range : ranges) {
 		if (made.empty() || key(range.first) > key(made.back().last))

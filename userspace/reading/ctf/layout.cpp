@@ -25,8 +25,8 @@ struct Follower {
 			return false;
 		at_bits = aligned(at_bits, type.align_bits);
 		if (type.kind == Kind::structure)
-			return std::all_of(type.members.begin(), type.members.end(),
-					   [this](const Member &member) { return follow(member.type); });
+			return std::ranges::all_of(type.members,
+						   [this](const Member &member) { return follow(member.type); });
 		if (type.slot >= 0 && type.slot != id_slot && type.slot != time_slot)
 			return false; // others need it saved
 		if (type.big_endian || type.is_reversed || at_bits + type.fixed_bits > FlatHeader::max_bits)
@@ -76,7 +76,7 @@ FlatHeader flatten(const FieldClass &header, std::int32_t id_slot, std::int32_t 
 	Follower start{id_slot, time_slot, header.align_bits, {}};
 	const auto &members = header.members;
 	const auto variant =
-	    std::find_if(members.begin(), members.end(), [](const Member &m) { return m.type.kind == Kind::variant; });
+	    std::ranges::find_if(members, [](const Member &m) { return m.type.kind == Kind::variant; });
 	for (auto member = members.begin(); member != variant; ++member)
 		if (!start.follow(member->type))
 			return made;

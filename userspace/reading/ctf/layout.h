@@ -7,10 +7,8 @@
 // Invariant: every slot named here is below `slots`.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <unordered_map>
 #include <vector>
 

@@ -43,13 +43,13 @@ bool is_read_alike(const RecordPart &a, const RecordPart &b)
 bool is_within(const RecordTest &inner, const RecordTest &outer)
 {
 	const auto is_covered = [&](const LabelRange &range) {
-		return std::any_of(outer.test.values.begin(), outer.test.values.end(), [&](const LabelRange &all) {
+		return std::ranges::any_of(outer.test.values, [&](const LabelRange &all) {
 			return range.first - all.first <= all.last - all.first &&
 			       range.last - range.first <= all.last - range.first;
 		});
 	};
 	return is_read_alike(inner.part, outer.part) && inner.test.mask == outer.test.mask &&
-	       std::all_of(inner.test.values.begin(), inner.test.values.end(), is_covered);
+	       std::ranges::all_of(inner.test.values, is_covered);
 }
 
 } // namespace
@@ -99,9 +99,9 @@ std::uint64_t checksum_of(ChecksumMethod method, const std::byte *bytes, std::ui
 
 bool RecordForm::is_within(const RecordForm &other) const
 {
-	return std::all_of(other.tests.begin(), other.tests.end(), [this](const RecordTest &outer) {
-		return std::any_of(tests.begin(), tests.end(),
-				   [&](const RecordTest &inner) { return trace::is_within(inner, outer); });
+	return std::ranges::all_of(other.tests, [this](const RecordTest &outer) {
+		return std::ranges::any_of(tests,
+					   [&](const RecordTest &inner) { return trace::is_within(inner, outer); });
 	});
 }
 

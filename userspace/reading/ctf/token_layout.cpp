@@ -100,7 +100,7 @@ bool is_token_layout(const Layout &layout, const std::vector<std::shared_ptr<Eve
 	       is_as_fixed(stream.packet_context, packet_context, offsetof(edc_block, timestamp_begin) * 8) &&
 	       is_as_fixed(stream.event_header, event_header, 0) &&
 	       is_as_fixed(stream.event_context, event_context, payload_from - 1) &&
-	       std::all_of(classes.begin(), classes.end(), [](const auto &cls) { return is_token(*cls); });
+	       std::ranges::all_of(classes, [](const auto &cls) { return is_token(*cls); });
 }
 
 namespace {

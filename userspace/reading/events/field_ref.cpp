@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "field_ref.h"
 
+#include <algorithm>
 #include <array>
 #include <limits>
-#include <string>
 
 namespace monitor::trace {
 namespace {

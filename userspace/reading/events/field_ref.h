@@ -6,8 +6,6 @@
 // reads outside the event of the class that the reference was made for.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <optional>

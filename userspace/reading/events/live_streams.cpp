@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "live_streams.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <string_view>

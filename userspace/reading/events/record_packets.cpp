@@ -5,7 +5,6 @@
 #include "packets.h"
 
 #include <algorithm>
-#include <cstdio>
 
 #include "base/limits.h"
 #include "reading/ctf/record_layout.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "stream.h"
 
-#include <algorithm>
-
 #include <sys/mman.h>
 
 #include "reading/ctf/record_layout.h"

@@ -91,7 +91,7 @@ void Threads::forget_names()
 
 std::size_t Threads::find_slot(std::uint32_t machine, std::uint32_t cpu) const
 {
-	const auto found = std::find(slots_.begin(), slots_.end(), std::pair(machine, cpu));
+	const auto found = std::ranges::find(slots_, std::pair(machine, cpu));
 	return static_cast<std::size_t>(found - slots_.begin());
 }
 

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "base/date_text.h"
-#include "base/error.h"
 
 namespace monitor::trace {
 namespace {

@@ -17,7 +17,7 @@ const char *test(const edc_block &block, const std::array<std::uint8_t, 16> &uui
 {
 	if (block.magic != EDC_BLOCK_MAGIC)
 		return "no packet begins here (its magic is missing)";
-	if (!std::equal(uuid.begin(), uuid.end(), block.uuid))
+	if (!std::ranges::equal(uuid, block.uuid))
 		return "the packet belongs to another trace (its uuid differs)";
 	if (block.stream_id != 0)
 		return "the packet is of an unknown stream class";

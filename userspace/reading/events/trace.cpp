@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 #include <filesystem>
 #include <limits>
 #include <map>
@@ -65,14 +64,14 @@ std::vector<fs::path> trace_directories(const fs::path &root)
 	if (is_flight && found.size() > 1)
 		throw Error(root.string() + " has " + std::to_string(found.size()) +
 			    " snapshots of a flight recorder, which overlap: name one, such as " +
-			    std::max_element(found.begin(), found.end())->string());
+			    std::ranges::max_element(found)->string());
 	if (found.empty()) {
 		const std::string reader = tdl::reader_of_files_in(root.string());
 		throw Error(
 		    root.string() + " is not a trace (no file `metadata` in it or below it); " +
 		    (reader.empty() ? "name the directory of a trace, which `monitor record -o DIR` makes" : reader));
 	}
-	std::sort(found.begin(), found.end());
+	std::ranges::sort(found);
 	return found;
 }
 
@@ -108,7 +107,7 @@ std::vector<fs::path> stream_files(const fs::path &directory)
 	}
 	if (error)
 		throw Error(error.value(), "cannot list " + directory.string());
-	std::sort(paths.begin(), paths.end());
+	std::ranges::sort(paths);
 	return paths;
 }
 
@@ -119,8 +118,7 @@ void chain(const std::vector<std::unique_ptr<Stream>> &streams)
 	for (const auto &stream : streams)
 		if (!stream->is_foreign())
 			ordered.push_back(stream.get());
-	std::sort(ordered.begin(), ordered.end(),
-		  [](const Stream *a, const Stream *b) { return a->begin_time() < b->begin_time(); });
+	std::ranges::sort(ordered, {}, &Stream::begin_time);
 	for (std::size_t i = 1; i < ordered.size(); ++i)
 		for (std::size_t earlier = i; earlier-- > 0;)
 			if (ordered[i]->continues(*ordered[earlier])) {
@@ -554,7 +552,7 @@ Trace::Trace(std::shared_ptr<const Description> description, std::vector<std::un
 		return std::tuple(stream->is_foreign(), info.machine, info.cpu + 1, info.level,
 				  std::string_view(info.name));
 	};
-	std::sort(streams_.begin(), streams_.end(), [&](const auto &a, const auto &b) { return order(a) < order(b); });
+	std::ranges::sort(streams_, {}, order);
 
 	chain(streams_);
 	begin_time_ = std::numeric_limits<std::uint64_t>::max();
@@ -577,13 +575,13 @@ Trace::Trace(std::shared_ptr<const Description> description, std::vector<std::un
 		end_time_ = std::max(end_time_, end);
 	}
 	begin_time_ = std::min(begin_time_, end_time_);
-	is_generic_ctf_ = std::any_of(streams_.begin(), streams_.end(),
-				      [](const auto &stream) { return stream->info().is_generic_ctf; });
+	is_generic_ctf_ =
+	    std::ranges::any_of(streams_, [](const auto &stream) { return stream->info().is_generic_ctf; });
 }
 
 bool Trace::is_empty() const
 {
-	return std::all_of(streams_.begin(), streams_.end(), [](const auto &stream) { return stream->packets() == 0; });
+	return std::ranges::all_of(streams_, [](const auto &stream) { return stream->packets() == 0; });
 }
 
 std::uint64_t Trace::size_bytes() const

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <set>
-#include <string>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -94,7 +92,7 @@ private:
 	{
 		if (!doubts_ || !similar.empty())
 			fail(at, sentence + similar);
-		if (std::find(doubts_->begin(), doubts_->end(), sentence) == doubts_->end())
+		if (std::ranges::find(*doubts_, sentence) == doubts_->end())
 			doubts_->push_back(sentence);
 	}
 
@@ -103,11 +101,11 @@ private:
 	{
 		if (value.kind == Kind::name)
 			return doubts_ && !is_of_every_event(value) && !find(value, known_) &&
-			       std::none_of(classes_.begin(), classes_.end(), [&](const trace::EventClass *cls) {
+			       std::ranges::none_of(classes_, [&](const trace::EventClass *cls) {
 				       return cls->find(value.text) != nullptr;
 			       });
-		return std::any_of(value.children.begin(), value.children.end(),
-				   [this](const Expression &child) { return is_unknown(child); });
+		return std::ranges::any_of(value.children,
+					   [this](const Expression &child) { return is_unknown(child); });
 	}
 
 	static bool is_text(const Expression &constant)
@@ -170,9 +168,8 @@ private:
 	{
 		if (value.kind == Kind::name)
 			return resolve(value, cls, known_).type;
-		const bool all =
-		    std::all_of(value.children.begin(), value.children.end(),
-				[&](const Expression &child) { return type_of(child, cls) == Type::number; });
+		const bool all = std::ranges::all_of(
+		    value.children, [&](const Expression &child) { return type_of(child, cls) == Type::number; });
 		return all ? Type::number : Type::none;
 	}
 
@@ -198,9 +195,9 @@ private:
 		for (std::size_t i = 1; i < condition.children.size(); ++i)
 			if (is_text(condition.children[i]))
 				fail(condition.children[i].at, "a computed value is a number, not a string");
-		if (!is_unknown(left) &&
-		    std::none_of(classes_.begin(), classes_.end(),
-				 [&](const trace::EventClass *cls) { return type_of(left, *cls) == Type::number; }))
+		if (!is_unknown(left) && std::ranges::none_of(classes_, [&](const trace::EventClass *cls) {
+			    return type_of(left, *cls) == Type::number;
+		    }))
 			fail(left.at, not_together);
 	}
 

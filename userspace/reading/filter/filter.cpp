@@ -16,8 +16,8 @@ bool asks_for(const Expression &expression, std::string_view name)
 {
 	if (expression.kind == Expression::Kind::name && !expression.is_field && expression.text == name)
 		return true;
-	return std::any_of(expression.children.begin(), expression.children.end(),
-			   [name](const Expression &child) { return asks_for(child, name); });
+	return std::ranges::any_of(expression.children,
+				   [name](const Expression &child) { return asks_for(child, name); });
 }
 
 } // namespace
@@ -61,7 +61,7 @@ void Filter::find_uses(const Expression &expression, const KnownNames &known)
 
 bool Filter::uses_known(std::string_view name) const
 {
-	return std::find(used_.begin(), used_.end(), name) != used_.end();
+	return std::ranges::find(used_, name) != used_.end();
 }
 
 LeftOut left_out(const Filter &filter, const trace::Description &description,

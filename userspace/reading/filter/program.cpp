@@ -124,7 +124,7 @@ template <class Is> bool Program::any_source(const Test &test, Is &&is) const
 
 bool Program::is_derived() const
 {
-	return std::any_of(tests.begin(), tests.end(), [this](const Test &test) {
+	return std::ranges::any_of(tests, [this](const Test &test) {
 		return any_source(test, [](const Source &source) { return source.is_derived(); });
 	});
 }
@@ -135,7 +135,7 @@ bool Program::is_undecided(const trace::Event &event, const Running &running) co
 	const auto is_unknown = [&](const Source &source) {
 		return source.is_derived() && !source.is_in(event, running);
 	};
-	if (std::none_of(tests.begin(), tests.end(), [&](const Test &test) { return any_source(test, is_unknown); }))
+	if (std::ranges::none_of(tests, [&](const Test &test) { return any_source(test, is_unknown); }))
 		return false;
 	std::vector<bool> met(tests.size());
 	std::vector<Target> open = {entry};

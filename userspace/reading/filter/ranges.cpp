@@ -33,7 +33,7 @@ Ranges between(const Number &first, const Number &last)
 
 Ranges joined(Ranges ranges)
 {
-	std::sort(ranges.begin(), ranges.end(), [](const Range &a, const Range &b) { return a.first < b.first; });
+	std::ranges::sort(ranges, {}, &Range::first);
 	Ranges made;
 	for (const Range &range : ranges) {
 		if (!made.empty() && range.first <= made.back().last + 1)

@@ -169,8 +169,7 @@ bool Source::text(const trace::Event &event, const Running &running, std::string
 
 const KnownName *find(const Expression &name, const KnownNames &known)
 {
-	const auto found =
-	    std::find_if(known.begin(), known.end(), [&](const KnownName &each) { return each.name == name.text; });
+	const auto found = std::ranges::find(known, name.text, &KnownName::name);
 	return name.is_field || found == known.end() ? nullptr : &*found;
 }
 

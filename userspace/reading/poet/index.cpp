@@ -43,16 +43,13 @@ void Index::add(std::uint64_t time, std::uint64_t events)
 
 const Index::Checkpoint &Index::before_event(std::uint64_t number) const
 {
-	const auto after = std::upper_bound(checkpoints_.begin() + 1, checkpoints_.end(), number,
-					    [](std::uint64_t n, const Checkpoint &c) { return n < c.events; });
-	return after[-1];
+	return std::ranges::upper_bound(checkpoints_.begin() + 1, checkpoints_.end(), number, {},
+					&Checkpoint::events)[-1];
 }
 
 const Index::Checkpoint &Index::before_time(std::uint64_t time) const
 {
-	const auto after = std::upper_bound(checkpoints_.begin() + 1, checkpoints_.end(), time,
-					    [](std::uint64_t t, const Checkpoint &c) { return t < c.time; });
-	return after[-1];
+	return std::ranges::upper_bound(checkpoints_.begin() + 1, checkpoints_.end(), time, {}, &Checkpoint::time)[-1];
 }
 
 } // namespace poet::detail

@@ -130,7 +130,7 @@ std::vector<const monitor::trace::Stream *> by_size(const Core &core)
 	for (const auto &stream : core.trace().streams())
 		if (!stream->is_foreign())
 			streams.push_back(stream.get());
-	std::stable_sort(streams.begin(), streams.end(), [&](const auto *a, const auto *b) {
+	std::ranges::stable_sort(streams, [&](const auto *a, const auto *b) {
 		return core.stream_list()[a->info().index].size_bytes > core.stream_list()[b->info().index].size_bytes;
 	});
 	return streams;

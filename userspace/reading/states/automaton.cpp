@@ -113,7 +113,7 @@ public:
 			else
 				from.insert(from.end(), graph_.parts[part].next.begin(), graph_.parts[part].next.end());
 		}
-		std::sort(reached.begin(), reached.end());
+		std::ranges::sort(reached);
 		return reached;
 	}
 
@@ -146,7 +146,7 @@ Automaton::Automaton(const Pattern &pattern, const Tree &tree)
 {
 	const Graph graph(pattern);
 	column_of_ = columns_of(graph, tree.count());
-	columns_ = *std::max_element(column_of_.begin(), column_of_.end()) + std::size_t{1};
+	columns_ = *std::ranges::max_element(column_of_) + std::size_t{1};
 	std::vector<State> example(columns_); // a state of each column
 	for (State state = 0; state < tree.count(); ++state)
 		example[column_of_[state]] = state;

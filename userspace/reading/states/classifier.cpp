@@ -31,20 +31,17 @@ Classifier::Classifier(const Tree &tree, const trace::Description &description, 
 
 bool Classifier::uses_known(std::string_view name) const
 {
-	return std::any_of(filters_.begin(), filters_.end(),
-			   [name](const auto &filter) { return filter && filter->uses_known(name); });
+	return std::ranges::any_of(filters_, [name](const auto &filter) { return filter && filter->uses_known(name); });
 }
 
 bool Classifier::uses_time() const
 {
-	return std::any_of(filters_.begin(), filters_.end(),
-			   [](const auto &filter) { return filter && filter->uses_time(); });
+	return std::ranges::any_of(filters_, [](const auto &filter) { return filter && filter->uses_time(); });
 }
 
 bool Classifier::derives() const
 {
-	return std::any_of(filters_.begin(), filters_.end(),
-			   [](const auto &filter) { return filter && filter->derives(); });
+	return std::ranges::any_of(filters_, [](const auto &filter) { return filter && filter->derives(); });
 }
 
 } // namespace monitor::states

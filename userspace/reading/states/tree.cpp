@@ -75,8 +75,8 @@ private:
 	void subject(const std::string &content)
 	{
 		const std::string word = content.starts_with("of ") ? trimmed(content.substr(3)) : "";
-		const auto *found = std::find_if(subjects.begin(), subjects.end(),
-						 [&](const auto &each) { return each.first == word; });
+		const auto *found =
+		    std::ranges::find_if(subjects, [&](const auto &each) { return each.first == word; });
 		if (found == subjects.end())
 			fail(fmt::format("a tree begins with `of cpu`, `of thread` or `of machine`, not with {}",
 					 readable(content)));

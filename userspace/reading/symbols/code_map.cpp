@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <charconv>
 #include <sstream>
-#include <utility>
 
 #include "base/untrusted_json.h"
 #include "monitor/card.h"

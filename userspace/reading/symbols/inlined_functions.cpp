@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <initializer_list>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>

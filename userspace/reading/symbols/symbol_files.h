@@ -4,7 +4,6 @@
 // in common (dwz(1)).
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 

@@ -324,7 +324,7 @@ private:
 		for (const Placed &placed : fields_.placed())
 			names.push_back(placed.item->name);
 		for (const auto &[name, unit] : magic_->units)
-			if (std::find(names.begin(), names.end(), name.text) == names.end())
+			if (std::ranges::find(names, name.text) == names.end())
 				throw Refusal(name.position,
 					      "there is no field " + name.text + did_you_mean(name.text, names));
 	}

@@ -46,8 +46,7 @@ std::vector<LabelRange> outside(std::vector<LabelRange> sorted, std::uint64_t lo
 	std::vector<LabelRange> made;
 	for (LabelRange &range : sorted)
 		range = {range.first - lowest, range.last - lowest};
-	std::sort(sorted.begin(), sorted.end(),
-		  [](const LabelRange &a, const LabelRange &b) { return a.first < b.first; });
+	std::ranges::sort(sorted, {}, &LabelRange::first);
 	std::uint64_t next = 0;
 	for (const LabelRange &range : sorted) {
 		if (range.first > next)
@@ -72,7 +71,7 @@ FieldCompiler::FieldCompiler(const Model &model, const Magic *magic)
 	for (const auto *block : {&model.file, &model.segment, &model.common})
 		if (*block)
 			take(**block);
-	std::for_each(model.records.begin(), model.records.end(), take);
+	std::ranges::for_each(model.records, take);
 	for (std::set<std::string> *names : {&walked_, &asked_}) {
 		names->erase("");
 		const std::set<std::string> paths = *names;
@@ -358,8 +357,8 @@ void FieldCompiler::check_clauses(const Item &item) const
 
 void FieldCompiler::check_not_behind_end(const Item &item) const
 {
-	if (to_end_ && item.kind != Item::Kind::filler_to && to_end_whens_.size() <= whens_.size() &&
-	    std::equal(to_end_whens_.begin(), to_end_whens_.end(), whens_.begin()))
+	if (to_end_ && item.kind != Item::Kind::filler_to &&
+	    std::ranges::mismatch(to_end_whens_, whens_).in1 == to_end_whens_.end())
 		throw Refusal(item.position,
 			      "nothing can follow here, as " + to_end_->name + " of line " +
 				  std::to_string(to_end_->position.line) +
@@ -378,7 +377,7 @@ Unit FieldCompiler::unit_of(const Item &item) const
 
 bool FieldCompiler::has(const Name &name) const
 {
-	return std::any_of(known_.begin(), known_.end(), [&](const Known &known) { return known.name == name.text; });
+	return std::ranges::find(known_, name.text, &Known::name) != known_.end();
 }
 
 const FieldCompiler::Known &FieldCompiler::find(const Name &name) const
@@ -386,9 +385,7 @@ const FieldCompiler::Known &FieldCompiler::find(const Name &name) const
 	for (auto known = known_.rbegin(); known != known_.rend(); ++known) {
 		if (known->name != name.text)
 			continue;
-		const bool is_reached = known->whens.size() <= whens_.size() &&
-					std::equal(known->whens.begin(), known->whens.end(), whens_.begin());
-		if (!is_reached)
+		if (std::ranges::mismatch(known->whens, whens_).in1 != known->whens.end())
 			throw Refusal(name.position, name.text + " is not in every record; what depends on it must be "
 								 "in the same `when`");
 		return *known;

@@ -2,7 +2,6 @@
 #include "field_parser.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "reading/ctf/field_class.h"
 
@@ -18,8 +17,7 @@ constexpr std::uint64_t most = 1u << 30; // the largest amount that a descriptio
 
 bool FieldParser::is_type(std::size_t ahead) const
 {
-	return peek(ahead).kind == Token::Kind::word &&
-	       std::find(types.begin(), types.end(), peek(ahead).text) != types.end();
+	return peek(ahead).kind == Token::Kind::word && std::ranges::find(types, peek(ahead).text) != types.end();
 }
 
 Item FieldParser::field()

@@ -105,9 +105,8 @@ private:
 	// At the start of a line: if no line of the block `open` can start like this, its `end` is missing.
 	void expect_inside(const std::string &open)
 	{
-		const bool is_outer =
-		    peek().kind == Token::Kind::word &&
-		    std::find(block_words.begin(), block_words.end(), peek().text) != block_words.end();
+		const bool is_outer = peek().kind == Token::Kind::word &&
+				      std::ranges::find(block_words, peek().text) != block_words.end();
 		if (is_outer || peek().kind == Token::Kind::end)
 			fail("the `end` of " + open);
 	}
@@ -143,7 +142,7 @@ private:
 	[[noreturn]] void line_expected()
 	{
 		if (peek(1).kind == Token::Kind::word &&
-		    std::find(statements.begin(), statements.end(), peek().text) == statements.end()) {
+		    std::ranges::find(statements, peek().text) == statements.end()) {
 			take();
 			fail("a type: unsigned, signed, real, comp_t, text, block or list",
 			     {"unsigned", "signed", "real", "comp_t", "text", "block", "list"});
@@ -376,14 +375,13 @@ private:
 	// No number has two names.
 	static void check_overlap(const Names &names)
 	{
-		const bool is_signed = std::any_of(names.labels.begin(), names.labels.end(),
-						   [](const Label &label) { return label.is_negative; });
+		const bool is_signed =
+		    std::ranges::any_of(names.labels, [](const Label &label) { return label.is_negative; });
 		const std::uint64_t bias = is_signed ? std::uint64_t(1) << 63 : 0; // makes them compare as integers
 		std::vector<const Label *> sorted;
 		for (const Label &label : names.labels)
 			sorted.push_back(&label);
-		std::stable_sort(sorted.begin(), sorted.end(),
-				 [&](const Label *a, const Label *b) { return a->first + bias < b->first + bias; });
+		std::ranges::stable_sort(sorted, {}, [&](const Label *label) { return label->first + bias; });
 		for (std::size_t i = 1; i < sorted.size(); ++i) {
 			const Label &a = *sorted[i - 1], &b = *sorted[i];
 			const auto [earlier, later] = std::minmax(a.position.line, b.position.line);

@@ -88,7 +88,7 @@ Source find(const std::string &path, std::span<const std::byte> untrusted_bytes)
 			continue;
 		}
 		const auto &magics = source.model.magics;
-		if (std::any_of(magics.begin(), magics.end(), [&](const Magic &magic) {
+		if (std::ranges::any_of(magics, [&](const Magic &magic) {
 			    return magic.bytes.size() >= min_magic_bytes && stands_in(magic, untrusted_bytes);
 		    }))
 			return source;
@@ -104,8 +104,8 @@ Compiled compile_for(const Source &source, const std::string &path, std::span<co
 		     std::uint32_t first_index)
 {
 	const auto &magics = source.model.magics;
-	const auto magic = std::find_if(magics.begin(), magics.end(),
-					[&](const Magic &each) { return stands_in(each, untrusted_bytes); });
+	const auto magic =
+	    std::ranges::find_if(magics, [&](const Magic &each) { return stands_in(each, untrusted_bytes); });
 	const auto refuse = [&](const std::string &why) {
 		const std::string reader = reader_of_other(path, untrusted_bytes);
 		throw Error(!reader.empty()
