@@ -155,11 +155,12 @@ Place Place::at(std::string_view name) const
 	refuse("`" + std::string(name) + "` is missing");
 }
 
-void Place::expect_only(std::initializer_list<std::string_view> names) const
+void Place::expect_only(std::initializer_list<std::string_view> names,
+			std::initializer_list<std::string_view> more) const
 {
 	expect(Value::Kind::object);
 	for (const std::string &name : value_->names)
-		if (std::ranges::find(names, name) == names.end())
+		if (std::ranges::find(names, name) == names.end() && std::ranges::find(more, name) == more.end())
 			refuse("`" + name + "` is not known here");
 }
 

@@ -44,7 +44,8 @@ public:
 	std::optional<Place> find(std::string_view name) const;
 	Place at(std::string_view name) const; // refuses if there is none
 	// Refuses if the object has any other member.
-	void expect_only(std::initializer_list<std::string_view> names) const;
+	void expect_only(std::initializer_list<std::string_view> names,
+			 std::initializer_list<std::string_view> more = {}) const;
 	// Of a list or an object: its elements in their order.
 	std::size_t size() const { return value_->values.size(); }
 	Place element(std::size_t number) const;

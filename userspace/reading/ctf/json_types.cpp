@@ -156,9 +156,10 @@ std::uint8_t base_of(const Place &place)
 
 enum class Bits : std::uint8_t { array, map, boolean, integer, real };
 
-// What all fields of a fixed number of bits have.
-FieldClass fixed_length(const Place &place, Bits meaning)
+// What all fields of a fixed number of bits have. `more`: what else this one may have.
+FieldClass fixed_length(const Place &place, Bits meaning, std::initializer_list<std::string_view> more = {})
 {
+	place.expect_only({"type", "attributes", "extensions", "length", "byte-order", "bit-order", "alignment"}, more);
 	FieldClass made;
 	const bool may_be_wide = meaning == Bits::array || meaning == Bits::integer;
 	const Place length = place.at("length");
@@ -179,7 +180,6 @@ constexpr const char *wide_words = "an integer of more than 64 bits can have no 
 
 FieldClass bit_array(const Place &place)
 {
-	place.expect_only({"type", "attributes", "extensions", "length", "byte-order", "bit-order", "alignment"});
 	FieldClass made = fixed_length(place, Bits::array);
 	made.base = 16;
 	return made.size_bits > register_bits ? wide_integer(std::move(made)) : made;
@@ -187,9 +187,7 @@ FieldClass bit_array(const Place &place)
 
 FieldClass bit_map(const Place &place)
 {
-	place.expect_only(
-	    {"type", "attributes", "extensions", "length", "byte-order", "bit-order", "alignment", "flags"});
-	FieldClass made = fixed_length(place, Bits::map);
+	FieldClass made = fixed_length(place, Bits::map, {"flags"});
 	made.base = 16;
 	made.flags = flags_of(place, made.size_bits);
 	return made;
@@ -199,7 +197,6 @@ FieldClass boolean(const Place &place)
 {
 	static const auto words = std::make_shared<const Enumeration>(
 	    std::vector<Enumeration::Label>{{0, 0, "false"}, {1, max_number, "true"}}, false);
-	place.expect_only({"type", "attributes", "extensions", "length", "byte-order", "bit-order", "alignment"});
 	FieldClass made = fixed_length(place, Bits::boolean);
 	made.labels = words;
 	made.is_truth = true;
@@ -208,7 +205,6 @@ FieldClass boolean(const Place &place)
 
 FieldClass real(const Place &place)
 {
-	place.expect_only({"type", "attributes", "extensions", "length", "byte-order", "bit-order", "alignment"});
 	FieldClass made = fixed_length(place, Bits::real);
 	if (made.size_bits != 16 && made.size_bits != 32 && made.size_bits != 64)
 		place.at("length").refuse("only floating-point numbers of 16, 32 and 64 bits are supported");
@@ -218,13 +214,9 @@ FieldClass real(const Place &place)
 
 FieldClass fixed_integer(const Place &place, bool is_signed)
 {
-	if (is_signed)
-		place.expect_only({"type", "attributes", "extensions", "length", "byte-order", "bit-order", "alignment",
-				   "preferred-display-base", "mappings"});
-	else
-		place.expect_only({"type", "attributes", "extensions", "length", "byte-order", "bit-order", "alignment",
-				   "preferred-display-base", "mappings", "roles"});
-	FieldClass made = fixed_length(place, Bits::integer);
+	FieldClass made = is_signed
+			      ? fixed_length(place, Bits::integer, {"preferred-display-base", "mappings"})
+			      : fixed_length(place, Bits::integer, {"preferred-display-base", "mappings", "roles"});
 	made.is_signed = is_signed;
 	made.base = base_of(place);
 	made.labels = mappings(place, made);
