@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Prints errors, and damaged parts of a trace, on standard error after what could be read. Used by all subcommands.
+// Prints errors, and damaged parts of a trace, on standard error after what could be read.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The verbs of `monitor fleet`, one cmd_fleet_VERB.cpp each, and what they have in common. Called by cmd_fleet.cpp.
+// The verbs of `monitor fleet`, one cmd_fleet_VERB.cpp each, and what they have in common.
 #pragma once
 
 #include <chrono>

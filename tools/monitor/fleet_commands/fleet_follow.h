@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // `monitor fleet record` after the start: until the command, the hosts or the user end the run, and, with -o, until
-// every block of it is stored here. Used by cmd_fleet_record.cpp.
+// every block of it is stored here.
 #pragma once
 
 #include <map>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Where expressions meet the cards: the recording knows the description of its events, answers/matcher reads
-// expressions. Used by cmd_record.cpp and cmd_filter.cpp.
+// expressions.
 #pragma once
 
 #include <string>

@@ -7,7 +7,7 @@
 //     ARCHIVE/project/experiment/measurement/trace/
 //
 // There is no index: a folder that is moved, copied or removed with ordinary tools is in the archive where it is then.
-// A folder with measurement.json is a measurement. Used by entry.cpp, listing.cpp and adding.cpp.
+// A folder with measurement.json is a measurement.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Prints a comparison: as text, CSV or JSON. Called by cmd_diff.cpp.
+// Prints a comparison: as text, CSV or JSON.
 #pragma once
 
 #include <cstddef>

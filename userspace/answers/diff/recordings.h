@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reads the recordings of both sides, one after the other, and compares them. Called by cmd_diff.cpp.
+// Reads the recordings of both sides, one after the other, and compares them.
 #pragma once
 
 #include <functional>

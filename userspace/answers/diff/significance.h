@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Whether the values of two groups of repetitions differ by more than chance: Mann-Whitney's test, and Holm's
-// correction for testing several rows. Called by comparison.cpp.
+// correction for testing several rows.
 //
 // Up to max_exact values in all, p is exact, ties included: the share of all ways to divide the values into two groups
 // of these sizes in which the sum of (mean) ranks is as far from its expectation, or farther. Above it is the normal

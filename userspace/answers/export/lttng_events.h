@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The classes of events of a converted LTTng trace: they get their numbers as they first occur, and are described at
-// the end. Used by lttng.cpp.
+// the end.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Stacks as a profile.proto of pprof, compressed by gzip. Called by `monitor convert`.
+// Stacks as a profile.proto of pprof, compressed by gzip.
 #pragma once
 
 #include "answers/report/profile.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Stacks as a file of speedscope. Called by `monitor convert`.
+// Stacks as a file of speedscope.
 #pragma once
 
 #include <cstdint>

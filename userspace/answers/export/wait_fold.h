@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What threads waited for, as stacks, of recordings that have none: who slept, in which system call, and who woke it.
-// Called by `monitor convert`. Invariant: the sums are those of the fold, but for times rounded to ns.
+// Invariant: the sums are those of the fold, but for times rounded to ns.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The description of a running recording, to which programs add classes. Used by live_states.cpp.
+// The description of a running recording, to which programs add classes.
 #pragma once
 
 #include <memory>

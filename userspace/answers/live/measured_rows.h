@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Puts more figures into the rows of a usage table: what counters measured (answers/report/measurements_table.h), and
-// times as if nobody measured (answers/report/virtual_table.h). Used by refresh.cpp.
+// times as if nobody measured (answers/report/virtual_table.h).
 #pragma once
 
 #include "answers/report/table.h"

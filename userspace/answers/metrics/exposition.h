@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Writes metrics as text for Prometheus: OpenMetrics 1.0, or the older text format 0.0.4. Used by families.cpp.
+// Writes metrics as text for Prometheus: OpenMetrics 1.0, or the older text format 0.0.4.
 //
 // By hand, because it is about 100 lines, and prometheus-cpp 1.0 writes the older format only: without _created, UNIT
 // and the end. It also keeps counters of its own, into which every figure would have to be copied.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Sums of many series of which the N most important ones are shown, and the others as one: `other`. Used by
-// metrics.cpp.
+// Sums of many series of which the N most important ones are shown, and the others as one: `other`.
 //
 // What is shown follows what was used in the last minutes: a weight that halves in 10 of them. A series that is not
 // shown is counted in `other`; when it gets a place it begins with this window at 0, as its time `created_s` says. One

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The scale of an axis: which values it covers, and round numbers on it. Used by text.cpp and svg.cpp.
+// The scale of an axis: which values it covers, and round numbers on it.
 #pragma once
 
 #include <algorithm>

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // One SQL statement on a Database, and what is wrong with it: one sentence, the line, a caret below the position.
 //
-// Used by `monitor query` and the tests. One thread; the database outlives it.
-// Invariant: an error about an unknown name suggests similar names; texts and blobs of a row are valid until the next
-// step().
+// One thread; the database outlives it. Invariant: an error about an unknown name suggests similar names; texts and
+// blobs of a row are valid until the next step().
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Assigns threads to rows of a report. Used by usage_report.cpp and measurements_table.cpp.
+// Assigns threads to rows of a report.
 #pragma once
 
 #include <cstdint>

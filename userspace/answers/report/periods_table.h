@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Answers "what happened how often" from statistics (record --statistics), which have the numbers of events only.
-// Called by cmd_stat.cpp.
 #pragma once
 
 #include "reading/analyze/thread_fold.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Rows of an answer of unknown length, printed as they come: aligned text, CSV or a JSON array of objects.
 //
-// Used by `monitor query`. Unlike a Table (table.h) it keeps only the first rows of a text, which set the widths of its
-// columns. One thread; the caller keeps ownership of the file.
-// Invariant: an unknown value is `-` in text, nothing in CSV, null in JSON; no control character reaches a terminal.
+// Unlike a Table (table.h) it keeps only the first rows of a text, which set the widths of its columns. One thread; the
+// caller keeps ownership of the file. Invariant: an unknown value is `-` in text, nothing in CSV, null in JSON; no
+// control character reaches a terminal.
 #pragma once
 
 #include <cstdint>

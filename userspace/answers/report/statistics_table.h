@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What answers/statistics/ and Pairs (reading/activities/pairs.h) found, as tables and histograms. Called by `monitor
-// stat`.
+// What answers/statistics/ and Pairs (reading/activities/pairs.h) found, as tables and histograms.
 //
 // Before Table::sort_by rows are ordered by their texts, so that the same trace gives the same output.
 #pragma once

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// When triggers fired, and why: a row for each firing. Used by `monitor report DIR triggers` and `monitor trigger`.
+// When triggers fired, and why: a row for each firing.
 #pragma once
 
 #include <cstdint>

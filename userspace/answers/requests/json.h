@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// An answer as JSON: rows, the slowest requests with all their steps, and what is left out. Called by
-// answers/reports/requests.cpp. Times and bounds are in ns; what is unknown is null.
+// An answer as JSON: rows, the slowest requests with all their steps, and what is left out. Times and bounds are in ns;
+// what is unknown is null.
 #pragma once
 
 #include <string>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Checks all rules against a trace in one pass, and reports the results.
 //
-// Called by `monitor check --rules`. Only if something is violated is the trace read a second time, as far as needed:
-// then the events to show are formatted as `monitor list` prints them. One thread.
-// Invariant: a rule that could not be applied to anything is not checked; it does not hold.
+// Only if something is violated is the trace read a second time, as far as needed: then the events to show are
+// formatted as `monitor list` prints them. One thread. Invariant: a rule that could not be applied to anything is not
+// checked; it does not hold.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Run lengths as tables: a row for each node of the tree, or for each run. Called by `monitor states`.
+// Run lengths as tables: a row for each node of the tree, or for each run.
 #pragma once
 
 #include <string>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The figures that `monitor top` shows of a row, from the columns of the report (answers/report/usage_report.h). Used
-// by top.cpp, picture.cpp and row_filter.cpp.
+// The figures that `monitor top` shows of a row, from the columns of the report (answers/report/usage_report.h).
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The stacks of what was followed, as `monitor top` shows them: a row for each, the innermost function first, because
-// lines are cut at the width of the screen. Used by picture.cpp and text.cpp.
+// lines are cut at the width of the screen.
 #pragma once
 
 #include <string>

@@ -4,8 +4,8 @@
 //
 //     merge() -> event(): conditions (FDL) -> edc_trigger_step() -> firings()
 //
-// Called by `monitor trigger FILE DIR` and `report DIR triggers`. Events that were lost or not recorded are missing
-// here, and events of two CPUs within the uncertainty of the clock may count in another order than they did.
+// Events that were lost or not recorded are missing here, and events of two CPUs within the uncertainty of the clock
+// may count in another order than they did.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Two traces in one page: the second one has the paths of the first (view.h) below /second, and what changed from one
-// to the other is at /diff. Called by cmd_view.cpp.
+// to the other is at /diff.
 //
 //     /diff  ?from=&to=&second_from=&second_to=&page=   {notes, rows} of `monitor diff`, of these parts, in ticks of
 //     each

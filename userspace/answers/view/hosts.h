@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The recordings of a collection: a page for each, below /0/, /1/ and so on, which lead to each other at the same time
-// of the common clock. A recording is read when its page is first asked for. Called by cmd_view.cpp.
+// of the common clock. A recording is read when its page is first asked for.
 //
 //     /N/...     as view.h; /about also has host: N, hosts: [name, ...], has_common: whether there is a common clock
 //     /N/common  ?from=&to=        ticks of the picture as {from_ns, to_ns, bound_ns} of the common clock

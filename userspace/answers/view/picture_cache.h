@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Pictures of long traces, kept in the user's cache directory: a trace is read as a whole once. Called by picture.cpp.
+// Pictures of long traces, kept in the user's cache directory: a trace is read as a whole once.
 //
 //     $XDG_CACHE_HOME/monitor/pictures/HASH, or ~/.cache/monitor/pictures/HASH
 //

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The scenes of a trace for the animation in the page: one player (answers/play/player.h) for all pages that look at
-// it. Its checkpoints make going back cheap; the scenes that follow the last ones go on from there. Called by
-// picture.cpp.
+// it. Its checkpoints make going back cheap; the scenes that follow the last ones go on from there.
 #pragma once
 
 #include <cstdint>

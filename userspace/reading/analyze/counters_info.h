@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The counters of a recording (base/recording_file/counters.h), by number and within bounds: which there are, what is
-// measured with them, and their values at the start and the end. Used by counter_fold.cpp and the reports.
+// measured with them, and their values at the start and the end.
 #pragma once
 
 #include <string>

@@ -6,8 +6,8 @@
 //     recorded.read(sink);
 //
 // A run says how long its subject was in a state. Where it is follows from the runs before, as the first one begins
-// with the trace; so after a damaged packet the rest is unknown. Used by `monitor states` and `monitor check`. One
-// thread. All tokens are untrusted. Invariant: as of Evaluator (evaluator.h).
+// with the trace; so after a damaged packet the rest is unknown. One thread. All tokens are untrusted. Invariant: as of
+// Evaluator (evaluator.h).
 #pragma once
 
 #include <cstdint>

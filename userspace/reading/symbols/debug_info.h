@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What was inlined at an address, and on which lines: asked of libdw, in a process of its own. A file of debug
 // information is as untrusted as any other, and the library that reads it is large: if it crashes, hangs or takes too
-// much, what is lost is what was inlined. Used by symbolizer.cpp.
+// much, what is lost is what was inlined.
 #pragma once
 
 #include <cstddef>

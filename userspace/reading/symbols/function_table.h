@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The functions of one file, or of the kernel, by address. Used by symbolizer.cpp.
+// The functions of one file, or of the kernel, by address.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Functions that a program made while it ran, by what it wrote of them: /tmp/perf-PID.map (lines "START SIZE NAME", in
-// hexadecimal) or a jitdump (linux/tools/perf/Documentation/jitdump-specification.txt). Used by symbolizer.cpp.
+// hexadecimal) or a jitdump (linux/tools/perf/Documentation/jitdump-specification.txt).
 //
 // Both are untrusted. Code is moved and its place used again; the last function that was put at an address up to a time
 // is the one that was there. A map has no times, so there its last line counts.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Names the frames of stacks: the function, and the file that it is in. Offline: from what the trace has (mappings, the
 // kernel's functions, the vdso) and from the files themselves, as long as these are still the same; or from what
-// `monitor pack` put into the trace (packed_frames.h). Each file is read once, each address looked up once. Called by
-// answers/report/call_tree.cpp. While a recording runs (answers/live/stack_naming.h) looking up may be limited to a
-// time, and what was found is forgotten when it is too much.
+// `monitor pack` put into the trace (packed_frames.h). Each file is read once, each address looked up once. While a
+// recording runs (answers/live/stack_naming.h) looking up may be limited to a time, and what was found is forgotten
+// when it is too much.
 //
 // What has no name is called by its place, file+0xaddress; nothing is left out.
 #pragma once

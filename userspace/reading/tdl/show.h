@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Shows a description in TDL, as rows for people and as JSON for programs.
-//
-// Called by `monitor tdl show` and `monitor tdl compile`.
 #pragma once
 
 #include <string>

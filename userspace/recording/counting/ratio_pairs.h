@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // `record --ratio-format`: which measurements are recorded as normalised ratios (monitor/ratio.h) instead of counts.
-// Used by Recording and counter_classes.cpp.
 #pragma once
 
 #include <vector>

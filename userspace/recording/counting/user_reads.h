@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Which counters instrumented programs should read themselves, at the boundaries of their activities: those of the
-// first set, if this machine lets programs read counters. Called by tools/monitor/cmd_record.cpp.
+// first set, if this machine lets programs read counters.
 #pragma once
 
 #include "counting.h"

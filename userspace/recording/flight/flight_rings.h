@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The kernel's rings of a flight recorder: holds them, copies what they kept, and lets them run on (monitor/ring.h).
-// Used by flight_recorder.cpp. hold() is called in the thread that wants a snapshot, at once; all else in the thread
-// that reads the rings, one hold after the other.
-// Invariant: a block that is passed on is whole, whatever the writers did meanwhile: it is copied first, and dropped if
-// its ring may have come round to it.
+// hold() is called in the thread that wants a snapshot, at once; all else in the thread that reads the rings, one hold
+// after the other. Invariant: a block that is passed on is whole, whatever the writers did meanwhile: it is copied
+// first, and dropped if its ring may have come round to it.
 #pragma once
 
 #include <atomic>

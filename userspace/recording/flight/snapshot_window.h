@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Which time a snapshot has, and whether one that has begun has what another one would have: hosts whose triggers fire
 // at the same time take one each (CoordinatedSnapshots).
-// Used by flight.cpp.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Follows the code of one function from its entry, and from where exceptions continue in it, over all of its jumps:
 // what is reached is instructions, what is not may be data. The same for all architectures; what an instruction does
-// and where a jump through a table goes is the decoder's. Called by exit_search.cpp and exit_search_arm64.cpp.
+// and where a jump through a table goes is the decoder's.
 #pragma once
 
 #include <cstddef>

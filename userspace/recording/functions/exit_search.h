@@ -2,7 +2,7 @@
 // Where a function is probed: its first instruction, or the first that the kernel accepts a probe at, and those that
 // leave it: each return, and each jump to another function (a tail call). A probe at a place that is not an instruction
 // would change the program, so only what the function reaches is taken (control_flow.h), and a function is left out if
-// not all of its ways can be followed. Called by file_search.cpp.
+// not all of its ways can be followed.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Where a jump of x86-64 goes that takes its target from a table: what compilers make of a switch. The instructions of
 // one way to the jump are executed with values that are mostly unknown; the table is taken only if a comparison on that
-// way, or the width of a number, bounds its index. Called by exit_search.cpp.
+// way, or the width of a number, bounds its index.
 #pragma once
 
 #include <array>

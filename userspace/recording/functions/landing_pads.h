@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where functions continue after an exception: places that nothing in their code jumps to. Called by file_search.cpp.
+// Where functions continue after an exception: places that nothing in their code jumps to.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // How old the periods are that earlier recordings left in a directory of statistics (lives.h), by clocks that nobody
 // sets. Within one boot of the machine that is the trace's clock. Between two boots only the system's clock runs, and
-// somebody may have set it, by years where a machine has no battery: that time is not counted. Called by lives.cpp.
-// Next in the flow: period_files.cpp, which removes what is too old.
+// somebody may have set it, by years where a machine has no battery: that time is not counted. Next in the flow:
+// period_files.cpp, which removes what is too old.
 #pragma once
 
 #include <cstdint>

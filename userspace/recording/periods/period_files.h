@@ -9,7 +9,7 @@
 //     files.add({...});        // throws Error if an earlier one could not be written
 //     files.finish();          // all are written
 //
-// Called by answers/live/live_statistics.cpp. Next in the flow: any reader of the trace, also while it grows.
+// Next in the flow: any reader of the trace, also while it grows.
 #pragma once
 
 #include <condition_variable>

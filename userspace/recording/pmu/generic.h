@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// perf's generic names: hardware, cache and software events, as `perf list` shows them. Called by events.cpp.
-// The kernel translates them to the CPU's own events, so they exist on any CPU.
+// perf's generic names: hardware, cache and software events, as `perf list` shows them. The kernel translates them to
+// the CPU's own events, so they exist on any CPU.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// All events that have a name on this machine, for `monitor events --pmu`. Called by cmd_events.cpp.
+// All events that have a name on this machine, for `monitor events --pmu`.
 #pragma once
 
 #include <string>

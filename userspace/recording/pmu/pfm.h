@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// libpfm4: the events of this CPU by their vendor's names. Called by events.cpp and machine.cpp.
-// LIBPFM_FORCE_PMU selects another CPU's events, which can then be encoded, but not counted. pfm.cpp is the only file
-// that uses libpfm4's interface. Called from one thread only.
+// libpfm4: the events of this CPU by their vendor's names. LIBPFM_FORCE_PMU selects another CPU's events, which can
+// then be encoded, but not counted. pfm.cpp is the only file that uses libpfm4's interface. Called from one thread
+// only.
 #pragma once
 
 #include <string>

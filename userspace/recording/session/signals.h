@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The signals that end a recording, as a descriptor to poll. Used by ending.cpp.
+// The signals that end a recording, as a descriptor to poll.
 #pragma once
 
 #include <csignal>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What `record --stacks` selects: a timer, and events by the names that users have for them. Called by cmd_record.cpp.
+// What `record --stacks` selects: a timer, and events by the names that users have for them.
 #pragma once
 
 #include <string>

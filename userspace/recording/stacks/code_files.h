@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The files that processes run: each is read once, its unwind table goes to the probes, and what a reader needs to find
-// its symbols goes into .monitor/files as a line of JSON. Used by stack_recorder.cpp.
+// its symbols goes into .monitor/files as a line of JSON.
 #pragma once
 
 #include <cstdint>

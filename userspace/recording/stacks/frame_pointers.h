@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Rows for code that no table says anything of: if it keeps frame pointers, as it was built without tables, or made by
 // a program's own assembler (V8's builtins); and where signal handlers return to, which debuggers know by its code, too
-// (musl's, Go's). Called by image_rows.cpp.
+// (musl's, Go's).
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Rows of a program of Go: of the tables of its own runtime, which know where goroutines begin and which functions go
-// to another stack (base/go_functions.h). Called by image_rows.cpp.
+// to another stack (base/go_functions.h).
 //
 // Who goes to the thread's stack keeps where it came from in places that differ from version to version; they are taken
 // from its code. If that looks otherwise, stacks end there, with an unknown rule.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The rows of a file: of all the tables that it has, and of its code where it has none. Called by code_files.cpp.
+// The rows of a file: of all the tables that it has, and of its code where it has none.
 #pragma once
 
 #include <vector>

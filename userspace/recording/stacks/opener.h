@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Opens files of other processes after the recorder has given up its privileges: a process of its own, forked before,
 // that keeps only the capabilities for it, parses nothing and does nothing but open what it is asked for, for reading.
-// Used by stack_recorder.cpp.
 //
 // Only regular files are opened, because opening a FIFO or a device has side effects. A file system that may stop
 // answering (a network's, or another program's: FUSE) must not stop the recorder, so its files are copied here. One

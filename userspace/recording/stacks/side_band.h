@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What perf tells beside its samples, of every process on every CPU: mappings of code, programs that are replaced
 // (exec), processes that are created or end. perf_event_open(2): PERF_RECORD_MMAP2, COMM, FORK, EXIT of a dummy event.
-// Opened with privileges, read without. Used by stack_recorder.cpp.
+// Opened with privileges, read without.
 //
 // Records of different CPUs are not in order: who uses them goes by their times.
 #pragma once

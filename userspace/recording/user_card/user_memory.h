@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How the memory of all instrumented programs is divided among their rings. Called by user_card.cpp.
+// How the memory of all instrumented programs is divided among their rings.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the kernel reports about instrumented programs' processes and threads. Called by user_process_table.cpp and
-// user_process.cpp.
+// What the kernel reports about instrumented programs' processes and threads.
 #pragma once
 
 #include <chrono>
