@@ -23,7 +23,7 @@ void expect_refusal(const std::string &text, const std::string &part)
 
 } // namespace
 
-TEST_CASE("table: everything it can say")
+TEST_CASE("table: each keyword of the language is parsed")
 {
 	const Table table =
 	    parse_table("# comment\n\ntitle: a: b\r\nactivity: one\n start: a == 1\n end: b\n key: x = y\n"

@@ -452,7 +452,7 @@ TEST_CASE("check: the recorder's own calls are seen, and their times lie between
 	CHECK(none.said("calls_witnessed").starts_with("not witnessed"));
 }
 
-TEST_CASE("check: the clock judges")
+TEST_CASE("check: a clock that is off by more than 10 us in 100 ms fails")
 {
 	const auto said = [](std::uint64_t last, std::uint64_t off, const char *id) {
 		CheckedHistory history;

@@ -57,7 +57,7 @@ TEST_CASE("counters info: what is written is read")
 	CHECK(info.end.at(0).running_ns == 1000);
 }
 
-TEST_CASE("counters info: each kind of measurement")
+TEST_CASE("counters info: what a measurement is divided by is read")
 {
 	History history;
 	for (const char *per : {"counters", "time", "seconds", "occurrences", "nothing"})

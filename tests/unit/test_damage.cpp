@@ -105,7 +105,7 @@ TEST_CASE("damage: flipped bits cost at most what stands after them in their pac
 	}
 }
 
-TEST_CASE("damage: garbage")
+TEST_CASE("damage: garbage in a stream leaves other streams readable")
 {
 	auto other_writer = sample(1, 1);
 	Copy other(other_writer.bytes());

@@ -33,7 +33,7 @@ struct Record {
 
 } // namespace
 
-TEST_CASE("clock: ticks and nanoseconds")
+TEST_CASE("clock: ticks to nanoseconds and back is the identity")
 {
 	Clock clock;
 	clock.frequency_hz = 2596000000;
@@ -49,7 +49,7 @@ TEST_CASE("clock: ticks and nanoseconds")
 	CHECK(clock.to_ticks(max_u64) == max_u64);
 }
 
-TEST_CASE("clock: wall time")
+TEST_CASE("clock: wall time is clamped to what 64 bits hold")
 {
 	Clock clock;
 	clock.offset_s = 1700000000;
@@ -90,7 +90,7 @@ TEST_CASE("clock: times of day before and after the system's clock was set")
 		CHECK(parse_steps(malformed) == std::nullopt);
 }
 
-TEST_CASE("enumeration: values, ranges, signs")
+TEST_CASE("enumeration: a value is found in ranges with and without sign")
 {
 	const Enumeration plain({{5, 5, "five"}, {0, 0, "zero"}, {10, 20, "some"}, {100000, max_u64, "many"}}, false);
 	REQUIRE(plain.ok());

@@ -141,7 +141,7 @@ TEST_CASE("distribution: one definition of a percentile, in whatever keeps the v
 	}
 }
 
-TEST_CASE("distribution: without values")
+TEST_CASE("distribution: without values all figures are 0")
 {
 	const Distribution none;
 	CHECK(none.count() == 0);

@@ -148,7 +148,7 @@ TEST_CASE("filter: arithmetic is that of integers, and has no value where 64 bit
 	}
 }
 
-TEST_CASE("filter: sets and ranges of numbers")
+TEST_CASE("filter: a number is in a set by value or range, bounds included")
 {
 	FilterEvents events;
 	for (const auto &[value, is_in] : {std::pair{11, false},
@@ -177,7 +177,7 @@ TEST_CASE("filter: sets and ranges of numbers")
 	CHECK(events.matches("s in {-9223372036854775808..18446744073709551615}"));
 }
 
-TEST_CASE("filter: texts")
+TEST_CASE("filter: texts compare byte by byte")
 {
 	FilterEvents events;
 	events.event(texts, 0, {FilterEvents::word("make"), 0, FilterEvents::word("make")});
@@ -192,7 +192,7 @@ TEST_CASE("filter: texts")
 	CHECK(events.matches(R"(comm == "a\"\\\n\t")"));
 }
 
-TEST_CASE("filter: globs")
+TEST_CASE("filter: a glob matches the whole text")
 {
 	using monitor::filter::matches_glob;
 	for (const char *pattern :
@@ -274,7 +274,7 @@ TEST_CASE("filter: a field of another type in another class")
 	CHECK_FALSE(events.matches(R"(state < "p")"));
 }
 
-TEST_CASE("filter: what every event has")
+TEST_CASE("filter: every event has a name, a CPU, a mode, a level and a stream")
 {
 	FilterEvents events;
 	events.event(two_words);

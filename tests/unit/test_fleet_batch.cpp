@@ -142,7 +142,7 @@ TEST_CASE("fleet batch: a piece is a part of its file")
 	CHECK(accepted(max_description_file_bytes, 0, max_content_bytes));
 }
 
-TEST_CASE("fleet batch: answers")
+TEST_CASE("fleet batch: an answer that is encoded is decoded")
 {
 	Answer answer;
 	std::string why;

@@ -145,7 +145,7 @@ TEST_CASE("fleet names: a host is answered in its own inboxes only")
 	CHECK_FALSE(is_reply_of("h", "_INBOX.h." + std::string(300, 'x')));
 }
 
-TEST_CASE("fleet hub: addresses")
+TEST_CASE("fleet hub: addresses are parsed, with 4222 as the default port")
 {
 	const HubAddress hub = parse_hub("tls://hub.example.org");
 	CHECK(hub.tls);
@@ -160,7 +160,7 @@ TEST_CASE("fleet hub: addresses")
 		CHECK_THROWS_AS(parse_hub(text), Error);
 }
 
-TEST_CASE("fleet hub: several of a cluster")
+TEST_CASE("fleet hub: the addresses of a cluster are separated by commas")
 {
 	const auto hubs = parse_hubs("tls://hub1.example.org,tls://[fe80::1]:14222");
 	REQUIRE(hubs.size() == 2);

@@ -236,7 +236,7 @@ TEST_CASE("fleet operator: the cost of a run, in which a sum over what is unknow
 		CHECK(cost_table(parse_json(text)).rows.size() == 4);
 }
 
-TEST_CASE("fleet operator: the traces that hosts keep")
+TEST_CASE("fleet operator: the traces that hosts keep are listed, a row for each")
 {
 	std::map<std::string, HostSeen> seen;
 	seen["a"].presence.kept = std::vector<fleet::Presence::Kept>{

@@ -59,7 +59,7 @@ const std::string sched =
 
 } // namespace
 
-TEST_CASE("text: numbers of every length")
+TEST_CASE("text: numbers of every length are printed as by the standard library")
 {
 	std::mt19937_64 random(1);
 	for (std::uint64_t power = 1;; power *= 10) {
@@ -75,7 +75,7 @@ TEST_CASE("text: numbers of every length")
 	}
 }
 
-TEST_CASE("text: numbers")
+TEST_CASE("text: the largest and smallest numbers are printed")
 {
 	const std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
 	for (const std::uint64_t value : {std::uint64_t(0), std::uint64_t(9), std::uint64_t(10), std::uint64_t(99),

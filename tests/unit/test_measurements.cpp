@@ -104,7 +104,7 @@ TEST_CASE("measurements: a cgroup has what was counted while threads were in it"
 	CHECK(row_text(table, 1) == "0,\"/a\",100,150,100");
 }
 
-TEST_CASE("measurements: every kind of denominator")
+TEST_CASE("measurements: counts are divided by counters, time, seconds or occurrences")
 {
 	CHECK(value("counters", {term(0)}, {term(1)}) == 2.0);
 	CHECK(value("nothing", {term(0)}) == 300.0);

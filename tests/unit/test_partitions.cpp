@@ -162,7 +162,7 @@ TEST_CASE("partitions: cut anywhere, they have what one pass has")
 	}
 }
 
-TEST_CASE("partitions: of a trace, by bytes")
+TEST_CASE("partitions: a trace read in partitions gives the same as read as a whole")
 {
 	for (unsigned seed = 0; seed < 100; ++seed) {
 		RandomTrace made(seed);

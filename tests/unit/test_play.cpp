@@ -285,7 +285,7 @@ TEST_CASE("play: next and previous go through the events of a thread")
 	CHECK(played.player.time() == 10);
 }
 
-TEST_CASE("play: a frame as text")
+TEST_CASE("play: a frame is printed as text")
 {
 	Played played(history::pipe_history());
 	played.go(420, 20);

@@ -160,7 +160,7 @@ TEST_CASE("play: every cell is one column wide")
 	}
 }
 
-TEST_CASE("play: speeds")
+TEST_CASE("play: speeds are parsed, and the keys step through 1, 2 and 5")
 {
 	CHECK(Speed::parse("1/100").step_ns() == 400'000);
 	CHECK(Speed::parse("1").step_ns() == play::frame_ns);

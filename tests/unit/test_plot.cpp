@@ -196,7 +196,7 @@ TEST_CASE("plot: rows of intervals become series, gaps stay gaps")
 	CHECK(plot::chart_of(table, {"", "", 0, 1}).left_out == 1);
 }
 
-TEST_CASE("plot: more moments than columns: each column is the largest of some")
+TEST_CASE("plot: with more moments than columns, a column shows the largest of several")
 {
 	Chart chart;
 	chart.kind = Chart::Kind::series;

@@ -154,7 +154,7 @@ TEST_CASE("poet: moves by steps, by index and by time go where a list of all ite
 	}
 }
 
-TEST_CASE("poet: a cursor at the ends")
+TEST_CASE("poet: a cursor stops at both ends")
 {
 	auto writers = random_streams(1, 2, 100);
 	const Directory directory(writers);

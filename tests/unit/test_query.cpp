@@ -62,7 +62,7 @@ TEST_CASE("query: every event has what an event has", "[query]")
 	      "note|{\"time\":77,\"name\":\"AA\"}|-\nempty|{}|-\n");
 }
 
-TEST_CASE("query: who ran", "[query]")
+TEST_CASE("query: events have the thread that ran", "[query]")
 {
 	Sample sample;
 	CHECK(ask(sample.database, "SELECT time_ns, tid FROM events WHERE cpu = 0") == "0|7\n10|7\n20|7\n30|9\n");
@@ -142,7 +142,7 @@ TEST_CASE("query: errors say where and what is near", "[query]")
 	CHECK(error(sample.database, "SELECT * FROM ratios").find("record with -m") != std::string::npos);
 }
 
-TEST_CASE("query: names that are no names", "[query]")
+TEST_CASE("query: hostile names of classes and fields can be selected", "[query]")
 {
 	const std::string hostile =
 	    event_block(256, R"(it's "quoted"])", "u16_t arg; u32_t select; u32_t from;") +

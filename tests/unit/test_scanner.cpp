@@ -71,7 +71,7 @@ TEST_CASE("scanner: the first of several texts that is next")
 	CHECK(scanner.rest() == ">");
 }
 
-TEST_CASE("scanner: numbers of 64 bits")
+TEST_CASE("scanner: numbers are read up to 64 bits, larger ones are refused")
 {
 	CHECK(Scanner("18446744073709551615x").digits(10) == ~0ull);
 	CHECK(Scanner("18446744073709551616").digits(10) == std::nullopt);
@@ -88,7 +88,7 @@ TEST_CASE("scanner: numbers of 64 bits")
 	CHECK(Scanner(zeros).digits(10) == 7u);
 }
 
-TEST_CASE("scanner: escapes")
+TEST_CASE("scanner: escapes are replaced, unknown ones refused")
 {
 	Scanner scanner(R"(a\n\x4a\"\x4g)");
 	const auto next = [&] { return scanner.character("n\"", "\n\"", "unknown escape"); };
@@ -121,7 +121,7 @@ TEST_CASE("scanner: a refusal with a caret counts characters and shows no contro
 	}
 }
 
-TEST_CASE("scanner: trimmed text")
+TEST_CASE("scanner: blanks and line ends are trimmed at both ends only")
 {
 	CHECK(trimmed(" \t a b\r ") == "a b");
 	CHECK(trimmed(" \t\r") == "");

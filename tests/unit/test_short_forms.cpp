@@ -108,7 +108,7 @@ TEST_CASE("short forms: a probe knows the event alone, and says which form it le
 	CHECK(left_out("name == \"other\" and at == 5", filter::Judge::reader).form->id == 301);
 }
 
-TEST_CASE("short forms: rows by what they lack")
+TEST_CASE("short forms: a row of an event without the field has that of the call it ends")
 {
 	Sample sample;
 	const activities::Keys by({"id"}, sample.trace.description(), 0, "--by");

@@ -278,7 +278,7 @@ TEST_CASE("stream: each packet's problem is told once, and a million of them tak
 	CHECK(other.total() == 6);
 }
 
-TEST_CASE("stream: starting in the middle")
+TEST_CASE("stream: reading from a time on gives what reading from the start gives from there")
 {
 	StreamWriter writer(0, 0);
 	for (std::uint64_t i = 0; i < 100; ++i) {

@@ -272,7 +272,7 @@ TEST_CASE("symbols: a function within another, and names that have no type")
 	CHECK(name(labels, 405) == "last");
 }
 
-TEST_CASE("symbols: the kernel's functions")
+TEST_CASE("symbols: kallsyms is parsed, and bad lines are skipped")
 {
 	const auto functions = functions_of_kernel(
 	    "ffff000000001000 start\nffff000000002000 other [module]\nxyz\n\nffff\n0 zero\nffff000000003000 ");

@@ -38,7 +38,7 @@ TEST_CASE("tdl: numbers, texts and lists are where the description says")
 		   "06 01'a' 02'bc' 01") == "0 r n=6 e=[{l=1 t=a} {l=2 t=bc}]\n0 r n=1 e=[]\n");
 }
 
-TEST_CASE("tdl: conditions and names")
+TEST_CASE("tdl: a field is present if the conditions on numbers and names hold")
 {
 	const std::string text = record("k unsigned 8 bits, named kinds\nf unsigned 8 bits, named flags\n"
 					"when k is one or 5\na unsigned 8 bits\nend\n"

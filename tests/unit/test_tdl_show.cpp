@@ -78,7 +78,7 @@ TEST_CASE("tdl: what a program needs to decode a record is told in parts")
 	CHECK(all.at("names").at("kinds").at(0).dump() == R"({"first":-5,"last":-1,"name":"low"})");
 }
 
-TEST_CASE("tdl: types are told in parts")
+TEST_CASE("tdl: JSON describes a type by its parts")
 {
 	const nlohmann::json kind = field("kind"), at = field("at"), values = field("values");
 	CHECK((kind.at("kind") == "integer" && kind.at("signed") == true && kind.at("names") == "kinds" &&

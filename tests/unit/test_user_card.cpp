@@ -82,7 +82,7 @@ constexpr std::uint64_t now = 1'000'000'000'000;
 
 } // namespace
 
-TEST_CASE("user classes: fields, units, labels")
+TEST_CASE("user classes: a declaration's fields, units and labels are taken over")
 {
 	std::string why;
 	const auto cls = parse_user_class(

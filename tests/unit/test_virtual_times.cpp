@@ -196,7 +196,7 @@ TEST_CASE("virtual times: who woke a thread, and what only interrupted")
 	      }) == 15);
 }
 
-TEST_CASE("virtual times: the list at the start")
+TEST_CASE("virtual times: threads of the list at the start have their states")
 {
 	History history;
 	history.lists(1, daemon, 1, EDC_NO_SYSCALL, 0);
