@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Opens the traces given to a subcommand. Warns on standard error about parts of their descriptions that are left out,
-// and if nothing was recorded: neither is an error. Says what needs events where there are statistics instead. Used by
-// the subcommands that read traces.
+// and if nothing was recorded: neither is an error. Says what needs events where there are statistics instead.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Values in log-linear buckets, however many values there are. Histogram has 128 buckets per power of two, so that a
 // percentile is within 1/128 (0.8 %) of its value, and takes 1 KiB for each power of two; CoarseHistogram has 8 (12.5
-// %), in 64 bytes. Used by the folds of reading/analyze/, reading/activities/ and answers/live/.
+// %), in 64 bytes.
 #pragma once
 
 #include <algorithm>

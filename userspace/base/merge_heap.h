@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Which of several sorted sources comes next: a binary heap of the times of their next items.
 //
-// Used by the merge of a trace's streams (reading/events/merge.h) and by POET's walk through them
-// (reading/poet/walk.h). A source is known by its number only; its owner reads it and reports the time of its next
-// item. One thread. Invariant: first() is the source with the lowest time, and at equal times the one with the lowest
-// number.
+// A source is known by its number only; its owner reads it and reports the time of its next item. One thread.
+// Invariant: first() is the source with the lowest time, and at equal times the one with the lowest number.
 #pragma once
 
 #include <cstddef>

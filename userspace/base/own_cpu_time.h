@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What this process has cost. Used by the recorder for its own account.
+// What this process has cost.
 #pragma once
 
 #include <cstdint>

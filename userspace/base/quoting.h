@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Divides a text by words and signs that may also occur in its quotes and brackets: those outside of them count.
 //
-// Used by the readers of pairs of events and of triggers. The text is untrusted and must outlive the object.
+// The text is untrusted and must outlive the object.
 #pragma once
 
 #include <cstddef>

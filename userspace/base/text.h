@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Fast formatting of numbers and names: what the listing writes per event.
 //
-// Used by what prints events and fields, and by messages that quote a name. Every put_* writes at `out` without a check
-// and returns the end of what it wrote; the caller has reserved the space given by the constants below. Invariant: no
-// byte of an untrusted text reaches a terminal or a JSON reader as anything but a printable character.
+// Every put_* writes at `out` without a check and returns the end of what it wrote; the caller has reserved the space
+// given by the constants below. Invariant: no byte of an untrusted text reaches a terminal or a JSON reader as anything
+// but a printable character.
 #pragma once
 
 #include <cstdint>

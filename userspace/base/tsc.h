@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reads the time stamp counter of this machine. Used by the record side only.
+// Reads the time stamp counter of this machine.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // A command that a verb of `monitor fleet` has sent, or is about to send, and its outcome on each host.
-// Used by cmd_fleet_record.cpp, where it is, and cmd_fleet_snapshot.cpp.
 #pragma once
 
 #include <chrono>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // All measurements below a folder of the archive, read from their small JSON files.
 //
-// Called by every verb of `monitor archive` that shows several. The folders are the truth, there is no index, so what
-// this costs is a system call or four for each measurement: they are read by several threads.
-// Invariant: one that cannot be read is a problem with a sentence, and all others are there.
+// The folders are the truth, there is no index, so what this costs is a system call or four for each measurement: they
+// are read by several threads. Invariant: one that cannot be read is a problem with a sentence, and all others are
+// there.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Names of what is in an archive: "project/experiment/measurement", with any number of experiments within one another.
-// Each level is a folder of that name. Used by everything in answers/archive/ that takes a name from a user.
+// Each level is a folder of that name.
 #pragma once
 
 #include <string>

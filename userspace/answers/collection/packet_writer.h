@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The stream file of a converted trace: events in packets of about a MiB, as TsdlText (tsdl_text.h) describes them.
 //
-// Used by convert() (convert.h) and answers/export/lttng.cpp. A packet is in memory until it is full; one that is
-// larger holds a single event. A loss is recorded between two packets: counted events in events_discarded, others as a
-// missing packet_seq_num. Invariant: times of packets and events never step back.
+// A packet is in memory until it is full; one that is larger holds a single event. A loss is recorded between two
+// packets: counted events in events_discarded, others as a missing packet_seq_num. Invariant: times of packets and
+// events never step back.
 #pragma once
 
 #include <cstddef>

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The TSDL description of a converted TDL file: one clock, one stream, and an event class for each record.
 //
-// Used by convert() (convert.h). EventBits (event_bits.h) writes the fields of a class as described here: both walk the
-// same tree in the same order. PacketWriter (packet_writer.h) writes packets and event headers as described here.
-// Everything is little endian and starts with whole bytes. Names start with an underscore, which readers drop: so no
-// name is a keyword. A list of variable length is preceded by its length, as _NAME_length.
-// CTF has no fields that only some events of a class have. So there is a class for every combination of them that
-// occurs (a shape); in repeated structures, and if there would be too many shapes, such a field is a list of one or
-// none.
+// EventBits (event_bits.h) writes the fields of a class as described here: both walk the same tree in the same order.
+// PacketWriter (packet_writer.h) writes packets and event headers as described here. Everything is little endian and
+// starts with whole bytes. Names start with an underscore, which readers drop: so no name is a keyword. A list of
+// variable length is preceded by its length, as _NAME_length. CTF has no fields that only some events of a class have.
+// So there is a class for every combination of them that occurs (a shape); in repeated structures, and if there would
+// be too many shapes, such a field is a list of one or none.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Kernel events as Perfetto has them from ftrace: bundles of a CPU, with switches and wake-ups in its compact form. Its
-// own views and tables are made from them. Used by perfetto.cpp, fed by KernelFeed.
+// own views and tables are made from them.
 //
 // A CPU's thread that turns out without a switch, at the start and after a loss, is a switch that ftrace did not have;
 // it makes Perfetto's times those of `monitor report`. While it is unknown, the CPU runs a thread [unknown].

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Packets of a Perfetto trace, and the numbers of their fields. Used by the parts of perfetto.cpp.
+// Packets of a Perfetto trace, and the numbers of their fields.
 //
 // A trace is a sequence of packets. Each is made in a string that is used again, framed, and appended to the output.
 #pragma once

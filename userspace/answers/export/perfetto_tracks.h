@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What ftrace has no event for, as Perfetto's track events: activities and events of programs on the tracks of their
-// threads, counters on tracks of their CPUs, wake-ups as arrows. Used by perfetto.cpp, fed by ThreadFold and Tracker.
+// threads, counters on tracks of their CPUs, wake-ups as arrows.
 //
 // An activity is written when it has ended, its start then, too: Perfetto sorts by time. Only those with both ends are.
 // On a track they are inside each other or apart, so one that overlaps another has a track of its activity beside the

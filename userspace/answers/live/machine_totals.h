@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the machine did in a window of a fold, all threads together. Used by refresh.cpp and by answers/metrics/.
+// What the machine did in a window of a fold, all threads together.
 #pragma once
 
 #include <cstddef>

@@ -2,8 +2,7 @@
 // The chart of a table: its rows become bars, or series if they are of intervals of time. So whatever is printed as a
 // table can be drawn, with the same values.
 //
-// Called by the subcommands that print tables. Which column is drawn and what is unknown of it is in the table
-// (report::Figure).
+// Which column is drawn and what is unknown of it is in the table (report::Figure).
 #pragma once
 
 #include <cstddef>

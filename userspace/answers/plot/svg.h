@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Charts as one SVG picture: needs no other file, no script and no font; light or dark as its viewer is.
 //
-// Called by the subcommands' --svg. Colours are of a palette that people with any colour vision can tell apart; what is
-// unknown is hatched, not only coloured. Labels are untrusted: invariant: the text is well-formed XML, whatever they
-// are.
+// Colours are of a palette that people with any colour vision can tell apart; what is unknown is hatched, not only
+// coloured. Labels are untrusted: invariant: the text is well-formed XML, whatever they are.
 #pragma once
 
 #include <string>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Times as in the columns of events, and their conversion to ticks for seeking.
 //
-// Called by the plans (plan.h). Invariant: the range that ticks_of() returns includes every event that the constraint
-// accepts; it may include more, as SQLite checks again.
+// Invariant: the range that ticks_of() returns includes every event that the constraint accepts; it may include more,
+// as SQLite checks again.
 #pragma once
 
 #include "event_columns.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A value as in SQL, and its conversion from and to SQLite.
 //
-// Used by every table of a query. Integers are the 64 bits of two's complement: unsigned ones from 2^63 on appear
-// negative, like hexadecimal literals in SQL. Invariant: what is unknown is NULL.
+// Integers are the 64 bits of two's complement: unsigned ones from 2^63 on appear negative, like hexadecimal literals
+// in SQL. Invariant: what is unknown is NULL.
 #pragma once
 
 #include <cstdint>

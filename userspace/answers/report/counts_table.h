@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What `record --count` counted: by count, by CPU, or in each interval of --every. Used by `monitor report DIR counts`
-// and at the end of `monitor record`.
+// What `record --count` counted: by count, by CPU, or in each interval of --every.
 #pragma once
 
 #include "reading/analyze/recording_info.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What `record --time` timed. Used by `monitor report DIR counts` and at the end of `monitor record`.
+// What `record --time` timed.
 #pragma once
 
 #include <string>

@@ -3,7 +3,7 @@
 //
 // A thread is selected if it satisfies every condition; a condition lists alternatives. Names and processes are those
 // at the end of the trace, as the rows of a report show them, so the whole trace is read before anything of it is
-// selected. By cgroup it is selected while it is in one. Called by the subcommands (tools/monitor/selection.h).
+// selected. By cgroup it is selected while it is in one.
 #pragma once
 
 #include <cstdint>

@@ -7,8 +7,8 @@
 //     DO     snapshot [before T] [after T] | mark [TEXT] | start | stop | sample | stack | end
 //            run 'CMD' [N per minute] | signal SIG
 //
-// A PAIR is that of reading/filter/pair_text.h: an event, two events, or N times the same, with a number in common.
-// Called by tools/monitor for --trigger and `monitor trigger`. The conditions themselves are read by answers/matcher/.
+// A PAIR is that of reading/filter/pair_text.h: an event, two events, or N times the same, with a number in common. The
+// conditions themselves are read by answers/matcher/.
 #pragma once
 
 #include <string>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // How far the trace's times may be off the TSC: computed from the clock snapshots (events `sync`) and clock sets of the
-// recorder's stream, much as ZM4's synchronisation tokens prove the time stamps between them. Used by every report and
-// by check.
+// recorder's stream, much as ZM4's synchronisation tokens prove the time stamps between them.
 //
 // At a snapshot the recorder read TSC and monotonic time at once; the probes' line at that monotonic time is compared
 // with the TSC value. Between two snapshots the true time is assumed to be linear, so the error is largest at a

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Maps the names in a description to what the fold does with an event: one table, looked up once per class when a trace
-// is opened. Used by ThreadFold and KernelComparison. An event that a trace lacks never occurs, and a missing field
-// reads as 0. The table has the names of LTTng's and perf's kernel traces, too (Documentation/reading-traces.md).
+// is opened. An event that a trace lacks never occurs, and a missing field reads as 0. The table has the names of
+// LTTng's and perf's kernel traces, too (Documentation/reading-traces.md).
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A measurement of a thread, a process or a whole machine, from what was counted in its time. Used by the reports.
+// A measurement of a thread, a process or a whole machine, from what was counted in its time.
 #pragma once
 
 #include <optional>

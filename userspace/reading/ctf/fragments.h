@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // CTF 2 descriptions: the fragments of a JSON text sequence become the same model as the blocks of CTF 1.8.
 //
-// Called by read_description() (interpret.h). Section 5 of https://diamon.org/ctf/. What the specification forbids is
-// refused, as are properties and extensions that it does not define, as these may change what the bits mean.
+// Section 5 of https://diamon.org/ctf/. What the specification forbids is refused, as are properties and extensions
+// that it does not define, as these may change what the bits mean.
 #pragma once
 
 #include <memory>

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // JSON text sequences (RFC 7464), the form of CTF 2 descriptions: one JSON text after each record separator.
 //
-// Called by the interpretation of CTF 2 (fragments.h). Only json_sequence.cpp uses nlohmann's parser. The text is
-// untrusted: depth and number of values are bounded, and one fragment is in memory at a time. Throws Refusal, with the
-// place of the fragment and the path of the value in it.
+// Only json_sequence.cpp uses nlohmann's parser. The text is untrusted: depth and number of values are bounded, and one
+// fragment is in memory at a time. Throws Refusal, with the place of the fragment and the path of the value in it.
 #pragma once
 
 #include <cstdint>

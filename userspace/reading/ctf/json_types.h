@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The field classes of a CTF 2 description: what each kind of JSON object means.
 //
-// Used by the interpretation of CTF 2 (fragments.cpp). An alias is copied at each use, as in CTF 1.8 (types.h), and a
-// location is resolved there (json_slots.h). Throws Refusal for what CTF 2 does not define; section 5 of
-// https://diamon.org/ctf/. Invariant: the result has FieldClass's invariants, except for the slots.
+// An alias is copied at each use, as in CTF 1.8 (types.h), and a location is resolved there (json_slots.h). Throws
+// Refusal for what CTF 2 does not define; section 5 of https://diamon.org/ctf/. Invariant: the result has FieldClass's
+// invariants, except for the slots.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A buffer for a line of unknown length: space is reserved first, then characters are written without a check.
 //
-// Used by the listing (answers/listing/listing.h) and the code that prints for it. One thread.
+// One thread.
 #pragma once
 
 #include <cstddef>

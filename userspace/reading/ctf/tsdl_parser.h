@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The parser of TSDL: tokens, statements and values in tsdl.cpp, types and declarators in tsdl_types.cpp.
 //
-// Used by parse() (tsdl.h) only. Recursive descent, with a second token of look-ahead where the first is not enough.
-// Only a type in a type and a value in parentheses recurse, and their depth is bounded.
+// Recursive descent, with a second token of look-ahead where the first is not enough. Only a type in a type and a value
+// in parentheses recurse, and their depth is bounded.
 #pragma once
 
 #include <optional>

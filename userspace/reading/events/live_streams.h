@@ -8,9 +8,8 @@
 //
 // The order and the gaps are those that merge() (merge.h) has when the same packets are read from files: the same
 // cursors read them, and at equal times the streams come in the same order. The newest packet of a stream may be taken
-// again with more content. Used by answers/live/. One thread.
-// Invariants: what is older than an earlier horizon has been passed on; a packet is freed once its stream is read
-// beyond it; every stream may have two packets, however much memory the others use.
+// again with more content. One thread. Invariants: what is older than an earlier horizon has been passed on; a packet
+// is freed once its stream is read beyond it; every stream may have two packets, however much memory the others use.
 #pragma once
 
 #include <algorithm>

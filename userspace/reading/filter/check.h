@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Checks an expression against a trace: looks up every name, label and type in the whole description, once.
 //
-// Called by Filter between parse() and compile(). A name that only some classes lack is not an error. A name that no
-// class has is one: it would never match, and is most likely mistyped. The message suggests similar names.
+// A name that only some classes lack is not an error. A name that no class has is one: it would never match, and is
+// most likely mistyped. The message suggests similar names.
 #pragma once
 
 #include <string>

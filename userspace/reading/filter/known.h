@@ -2,8 +2,8 @@
 // What a condition may ask for besides the event: names that the maker of a Filter offers, such as the state of a CPU.
 //
 // The names are given when the filter is made, the values (Knowledge) whenever an event is matched. A name offered here
-// comes before a property or a field of the same name; event.NAME is always the field. Used by reading/states/.
-// Invariant: a condition that needed a value which is unknown has set asked_unknown, so its result is not relied upon.
+// comes before a property or a field of the same name; event.NAME is always the field. Invariant: a condition that
+// needed a value which is unknown has set asked_unknown, so its result is not relied upon.
 #pragma once
 
 #include <cstdint>

@@ -3,7 +3,6 @@
 // wraps and none is rounded: a result outside these bounds, a division by zero and a shift by more than 63 have no
 // value.
 //
-// Used by the parser for constants and by the programs (program.h) for values computed from an event.
 // Invariant: calculate() gives a value within the bounds or none.
 #pragma once
 

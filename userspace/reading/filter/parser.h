@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Text -> Expression (expression.h). Called by Filter. Documentation/filters.md has the grammar.
+// Text -> Expression (expression.h). Documentation/filters.md has the grammar.
 //
 // Operator levels, loosest binding first: or, and, not, comparisons, |, ^, &, shifts, + -, * / %, unary -. Unlike in C,
 // a bit-and binds tighter than a comparison. Constants are computed here.

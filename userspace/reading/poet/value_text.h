@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A field's value as a variant, as a list of variants, and as text: for programs that do not know the field beforehand.
 //
-// Called by Event (event.cpp). Takes time and allocates; code that runs per event uses the typed access.
+// Takes time and allocates; code that runs per event uses the typed access.
 #pragma once
 
 #include "core.h"

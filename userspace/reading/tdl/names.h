@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The names that a description in TDL gives to values and bits, as the labels of fields and as numbers.
 //
-// Used by the compiler (compile.cpp). Flags get a label for every combination of their bits, so that filters and
-// queries treat them like any other label.
+// Flags get a label for every combination of their bits, so that filters and queries treat them like any other label.
 #pragma once
 
 #include <map>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // TDL, the trace description language: from text to a model.
 //
-// Called by read_text() (read.h). A line is a field, a statement or the start of a block, which `end` ends: a line
-// whose second word is a type is a field, whatever its name. The text is untrusted: its size, the nesting and the
-// number of items are bounded, and time is linear in the size.
+// A line is a field, a statement or the start of a block, which `end` ends: a line whose second word is a type is a
+// field, whatever its name. The text is untrusted: its size, the nesting and the number of items are bounded, and time
+// is linear in the size.
 #pragma once
 
 #include <string_view>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Translates names of events as users know them to what perf_event_open accepts. Called by selection.cpp for every
-// event of a formula, and by `monitor events`. Names are tried in this order: perf's generic names, rNNNN, PMU/terms/,
-// libpfm4's names; all except libpfm4's accept the modifiers :u, :k and :h (libpfm4 has the same ones).
-// Invariant: a returned event without `missing` can be encoded; why_not() says whether the machine can count it.
+// Translates names of events as users know them to what perf_event_open accepts. Names are tried in this order: perf's
+// generic names, rNNNN, PMU/terms/, libpfm4's names; all except libpfm4's accept the modifiers :u, :k and :h (libpfm4
+// has the same ones). Invariant: a returned event without `missing` can be encoded; why_not() says whether the machine
+// can count it.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Groups: files of measurements under a short name (`-m cache`). Shipped ones are in share/groups; the user's own in
-// ~/.config/monitor/groups take precedence. Documentation/counters.md describes the format. Called by selection.cpp and
-// by `monitor events --groups`. Errors name file, line and column.
+// ~/.config/monitor/groups take precedence. Documentation/counters.md describes the format. Errors name file, line and
+// column.
 #pragma once
 
 #include <string>

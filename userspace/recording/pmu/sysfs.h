@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// PMUs as the kernel lists them under /sys/bus/event_source/devices: type, format of their terms, events by name.
-// Called by events.cpp for `PMU/term=0x..,term/`. Reads small files and caches nothing. Throws Error for terms that a
-// PMU does not have.
+// PMUs as the kernel lists them under /sys/bus/event_source/devices: type, format of their terms, events by name. Reads
+// small files and caches nothing. Throws Error for terms that a PMU does not have.
 #pragma once
 
 #include <optional>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Why a recording cannot continue: its threads report it here, and its main thread is woken. The first report counts.
-// Used by writer.cpp and drain.cpp, read by Recording. Reporting allocates no memory, because memory may be what is
-// missing.
+// Reporting allocates no memory, because memory may be what is missing.
 #pragma once
 
 #include <array>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // How much each user's programs have of a table that all share. A user other than root has no more than is left for all
-// others: what somebody's programs map does not take the stacks of everybody else. Used by address_spaces.cpp for
-// mappings, by code_files.cpp for rows.
+// others: what somebody's programs map does not take the stacks of everybody else.
 #pragma once
 
 #include <cstdint>
