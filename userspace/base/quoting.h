@@ -35,7 +35,7 @@ public:
 	std::size_t open_bracket() const { return open_bracket_; }
 
 private:
-	// npos: it is not there.
+	// npos: none.
 	std::size_t end_of(std::string_view what, std::size_t at) const;
 	Part part(std::string_view separator, std::size_t begin, std::size_t end) const;
 

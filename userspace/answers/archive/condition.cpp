@@ -49,7 +49,7 @@ std::size_t date_length(std::string_view text)
 	return fits == std::end(lengths) ? 0 : *fits;
 }
 
-// Of this shape: whether there is such a moment. As exact as it is written.
+// Whether a text of this shape is a moment that exists. Its precision is that of the text.
 bool is_moment(std::string_view date)
 {
 	const auto part = [date](std::size_t at, int otherwise) {

@@ -40,7 +40,7 @@ std::unique_ptr<Entry> parse_entry(const std::string &untrusted_json);
 inline constexpr std::size_t max_note_bytes = 4096;
 void expect_note(const std::string &note);
 
-// Change a measurement's file, and leave everything else in it as it is. Throw Error.
+// Change a measurement's file, and leave the rest of it unchanged. Throw Error.
 void set_note(const std::string &folder, const std::string &note);
 void keep_figures(const std::string &folder, const std::map<std::string, std::optional<double>> &figures);
 

@@ -147,7 +147,7 @@ Measured measure(const std::string &directory, const std::vector<Figure> &figure
 	const report::Summary summary =
 	    report::summarize(trace, info, analyze::ClockBound(trace.description(), info), fold.tokens());
 	const double wall_ns = summary.wall_ns;
-	// Else a call that is not there may have been made.
+	// Else a call without a row may have been made.
 	const bool is_whole = summary.complete && summary.lost == 0u && summary.misses.value_or(0) == 0 &&
 			      fold.gaps() == 0 && trace.problems().empty() && !info.has_partial();
 	const trace::Clock &clock = trace.description().clock;

@@ -383,7 +383,7 @@ void KernelComparison::judge_threads(Statements &statements) const
 		  ? " (this virtual machine does not count steal time, which moves time from one thread to the next)"
 		  : "");
 	statements.back().text += fmt::format("; for {} of them, within half of their time or less", measured_threads_);
-	// All ran for less than the tolerance, or nobody knows what moved their time.
+	// All ran for less than the tolerance, or what moved their time is unknown.
 	if (statements.back().verdict == Verdict::holds && (measured_threads_ == 0 || steal_unknown))
 		statements.back().verdict = Verdict::not_checked;
 	if (beside_hidden_.threads)

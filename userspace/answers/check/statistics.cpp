@@ -25,7 +25,7 @@ bool is_between_lives(const RecordingInfo &info, std::uint64_t end, std::uint64_
 	       (is_there(info.start) || std::ranges::any_of(info.lives, is_there, &Life::start));
 }
 
-// Files of periods, which are removed whole. They touch: the end of one is the begin of the next.
+// Files of periods, which are removed whole. They touch: the next one starts where one ends.
 Statement judge_sequence(const trace::Trace &trace, const RecordingInfo &info)
 {
 	const trace::Clock &clock = trace.description().clock;

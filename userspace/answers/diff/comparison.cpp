@@ -73,7 +73,7 @@ double size_of(const Row &row)
 	return std::abs(row.time_ns.difference().value_or(0));
 }
 
-// Of all differences in its ranking. Only what leads has one: the others are the same time once more.
+// Of all differences in its ranking. Only what leads has one: the others show the same time in another way.
 void set_shares(Ranking &ranking)
 {
 	const double all =

@@ -75,7 +75,7 @@ public:
 	void clear();
 
 private:
-	// Of the same key there are many in a row, of each CPU.
+	// The sums of the latest keys: on a CPU the same one often follows itself.
 	struct Recent {
 		Key key;
 		Sums *sums = nullptr; // of one table

@@ -49,7 +49,7 @@ struct VirtualFacts {
 
 struct Refresh {
 	std::uint64_t number = 0;                     // from 1
-	std::uint64_t begin_ns = 0, end_ns = 0;       // since the begin of the trace
+	std::uint64_t begin_ns = 0, end_ns = 0;       // since the start of the trace
 	std::uint64_t begin_ticks = 0, end_ticks = 0; // of its clock
 	std::int64_t end_wall_ns = 0;                 // since the epoch
 	Wanted wanted;

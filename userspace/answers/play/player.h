@@ -44,7 +44,7 @@ public:
 	std::uint64_t find_known(std::uint64_t max_events = usual_spacing);
 
 	// Each of these gives up what it was doing. Times outside of the recording are its start or end.
-	// `past`: this many steps of each CPU, with the one at `time`.
+	// `past`: how many steps of each CPU, the one at `time` included.
 	void go_to(std::uint64_t time, std::uint64_t step_ticks, unsigned past = past_steps);
 	// One step on, or as far as the recording goes.
 	void go_on();

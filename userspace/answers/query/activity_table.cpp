@@ -146,7 +146,7 @@ void ActivityCursor::finished(const activities::Finished &activity)
 		return;
 	case Source::blocked:
 		if (context_.info.present && !context_.info.has_program("sched_waking"))
-			return; // nobody knows when it ended
+			return; // its end is unknown
 		rows_.push_back(row_of("blocked", std::move(call), activity));
 		add_waker(activity.waker, rows_.back());
 		return;

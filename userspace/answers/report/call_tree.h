@@ -46,7 +46,7 @@ struct StackOwners {
 
 class CallTree {
 public:
-	static constexpr std::size_t max_depth = 1000;  // of a stack; of a waker's once more
+	static constexpr std::size_t max_depth = 1000;  // of a stack, and as much of its waker's
 	static constexpr const char *other = "[other]"; // where there was no room for the stack
 
 	using Includes = std::function<bool(const analyze::StackFold::Key &, const analyze::StackFold::Value &)>;

@@ -49,7 +49,7 @@ public:
 
 	const std::map<std::uint64_t, std::map<std::uint64_t, Totals>> &by_time() const { return by_time_; }
 
-	// What was added between two of the times, or since 0; nullopt: it is not there.
+	// What was added between two of the times, or since 0; nullopt: one of these is missing.
 	std::optional<Totals> growth(std::uint64_t from, std::uint64_t to, std::uint64_t number) const
 	{
 		const Totals *now = find(to, number), *before = find(from, number);

@@ -34,7 +34,7 @@ public:
 		std::memcpy(last.bytes.data(), event.data, event.cls->size_bytes);
 	}
 
-	// "": it is not there.
+	// "": the token of the cause is missing.
 	std::string cause_of(const trace::Event &firing, std::uint32_t id) const
 	{
 		const auto found = last_.find(firing.stream->index);

@@ -142,7 +142,7 @@ void Top::go_in()
 	if (!refresh_ || place >= order_.size())
 		return;
 	if (refresh_->wanted.by != levels_.back().wanted.by)
-		return; // what was asked for is not there yet
+		return; // the answer has not arrived yet
 	const std::vector<report::Cell> &row = refresh_->rows.rows[order_[place]];
 	const std::string name = name_of_row(row);
 	Wanted wanted = levels_.back().wanted;

@@ -14,7 +14,7 @@ Span now(const Thread &thread, std::uint64_t time)
 }
 
 // What a thread used between two moments. The fold may learn late which thread ran: then a part includes time from
-// before the begin, and is cut.
+// before the start, and is cut.
 Span between(const Span &begin, const Span &end)
 {
 	Span span;

@@ -33,7 +33,7 @@ public:
 		++too_many;
 		return nullptr;
 	}
-	// Whether idle entries were dropped: a key that is not there may have been.
+	// Whether idle entries were dropped: a missing key may be one of them.
 	bool has_dropped() const { return has_dropped_; }
 
 	bool contains(const std::string &key) const { return entries_.contains(key); }

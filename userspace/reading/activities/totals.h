@@ -56,7 +56,7 @@ struct TotalsRow : Sums {
 	};
 
 	std::vector<Part> parts; // in the order of the labels
-	bool is_timed = true;    // else the begin of none is known: all were refused
+	bool is_timed = true;    // else no start is known: all were refused
 	bool has_lengths = true; // else the length of none is known
 	std::uint64_t mean = 0, p50 = 0, p99 = 0;
 	bool at_boundaries = false;

@@ -16,7 +16,7 @@
 // that has the argument of an open begin ends that one. Where arguments do not say which of several an event ends, it
 // is passed on as the innermost one's and said not to be certain.
 //
-// Nothing is guessed: a begin or an end without a partner is only counted. Classes and events are untrusted: depth and
+// Nothing is guessed: a start or an end without a partner is only counted. Classes and events are untrusted: depth and
 // the number of open activities are bounded. An activity belongs to the fold's window if it ends there. One thread.
 // Invariant: a frame is on the stack of the thread that began it; the parts of a Span never exceed its ticks.
 #pragma once

@@ -40,7 +40,7 @@ public:
 	explicit VirtualClock(double begin) : begin_(begin) {}
 
 	Thread add(std::uint32_t tree, bool is_recorder);
-	// As it was at the begin. A thread that nothing is known of begins with its first event.
+	// The state at the start. A thread of which nothing is known starts with its first event.
 	void begin_as(Thread thread, State state);
 	// It had this CPU all along, or another one was taken for it.
 	void found(std::uint32_t cpu, Thread thread);
@@ -53,7 +53,7 @@ public:
 	// By what runs there, or from outside: by an interrupt.
 	void woke(std::uint32_t cpu, Thread woken, bool from_outside);
 	void created(std::uint32_t cpu, Thread child);
-	// A gap begins on this CPU. What waits or sleeps then does so for a time that nobody knows.
+	// A gap begins on this CPU. What waits or sleeps then does so for an unknown time.
 	void lost(std::uint32_t cpu);
 	// Each continues as the other; what was removed stays.
 	void exchange(Thread one, Thread other);
@@ -61,7 +61,7 @@ public:
 	const RemovedTimes &removed(Thread thread) const { return threads_[thread].removed; }
 	// How long it waited for a CPU that threads of no tree, or another one's, had.
 	double waited_for_others(Thread thread) const { return threads_[thread].waited_for_others; }
-	// Virtual time of a thread: since the begin of its tree; of a sleeper, when it fell asleep.
+	// Virtual time of a thread: since the start of its tree; of a sleeper, when it fell asleep.
 	double now(Thread thread) const { return threads_[thread].now; }
 	Thread current(std::uint32_t cpu) const { return cpu < cpus_.size() ? cpus_[cpu].current : unknown; }
 	State state(Thread thread) const { return threads_[thread].state; }

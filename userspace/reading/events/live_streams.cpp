@@ -40,7 +40,7 @@ bool LiveStreams::GrowingPackets::is_newest(const edc_block &header) const
 	       newest.content_size <= header.content_size;
 }
 
-// What was read of it stays as it is.
+// What was read of it does not change.
 void LiveStreams::GrowingPackets::grow_newest(Packet packet)
 {
 	std::byte *const to = memory_.data() + offset(count() - 1);

@@ -54,7 +54,7 @@ std::optional<std::int64_t> since_begin_ns(const std::string &text)
 	return number;
 }
 
-// A local time as it is written.
+// A local time, as the user wrote it.
 struct Written {
 	std::tm parts{}; // of a time of day, only that
 	std::int64_t fraction_ns = 0;
