@@ -95,8 +95,8 @@ std::vector<std::string> complete_all(std::vector<archive::Entry> &entries, cons
 int run_add(const ArchiveArguments &arguments)
 {
 	if (const auto recorder = record::recorder_of(arguments.directory))
-		throw Error(fmt::format("{} is still being recorded by process {}: stop it first",
-					printable(arguments.directory), *recorder));
+		throw Error("{} is still being recorded by process {}: stop it first", printable(arguments.directory),
+			    *recorder);
 	const archive::Transfer transfer = arguments.move   ? archive::Transfer::move
 					   : arguments.link ? archive::Transfer::link
 							    : archive::Transfer::copy;
@@ -134,8 +134,8 @@ std::string folder_of(const ArchiveArguments &arguments)
 	if (::access(folder.c_str(), X_OK) < 0 && errno == EACCES)
 		throw Error(errno, "cannot read " + printable(folder));
 	if (::access(folder.c_str(), F_OK) < 0)
-		throw Error(fmt::format("there is no {} in the archive {}; `monitor archive list` shows what there is",
-					printable(arguments.name), printable(arguments.archive)));
+		throw Error("there is no {} in the archive {}; `monitor archive list` shows what there is",
+			    printable(arguments.name), printable(arguments.archive));
 	return folder;
 }
 
@@ -189,8 +189,8 @@ int run_figures(const ArchiveArguments &arguments)
 			group.figures.push_back(figure.text());
 	for (const archive::Figure &figure : figures_of(arguments.removed))
 		if (std::erase(group.figures, figure.text()) == 0)
-			throw Error(fmt::format("{} is not among the figures of {}", printable(figure.text()),
-						printable(arguments.name)));
+			throw Error("{} is not among the figures of {}", printable(figure.text()),
+				    printable(arguments.name));
 	if (!arguments.figures.empty() || !arguments.removed.empty())
 		archive::write_group(folder, archive::project_file, group);
 	for (const std::string &figure : group.figures)

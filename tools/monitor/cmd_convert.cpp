@@ -132,10 +132,10 @@ std::string missing_text(const exporting::Converted &converted, const analyze::R
 void print_written(const std::string &path, std::uint64_t bytes, const std::string &what, const std::string &missing)
 {
 	if (path != "-")
-		print_note(fmt::format("monitor: {} written, {}, {}{}{}\n", printable(path), size_text(bytes), what,
-				       missing.empty() ? "" : "; ", missing));
+		print_note("monitor: {} written, {}, {}{}{}\n", printable(path), size_text(bytes), what,
+			   missing.empty() ? "" : "; ", missing);
 	else if (!missing.empty())
-		print_note(fmt::format("monitor: {}\n", missing));
+		print_note("monitor: {}\n", missing);
 }
 
 void tell_incomplete(const analyze::RecordingInfo &info)

@@ -89,7 +89,7 @@ void take_clock(const std::string &text, std::vector<Part> &parts)
 		part.how = "given";
 		return;
 	}
-	throw Error(fmt::format("--clock: {} is not one of the traces.{}", name, suggestions(name, names)));
+	throw Error("--clock: {} is not one of the traces.{}", name, suggestions(name, names));
 }
 
 // Rates of one TSC as two recordings measured them differ by less than this part.

@@ -53,9 +53,8 @@ Size parse_size(const std::string &text)
 	if (std::sscanf(text.c_str(), "%4ux%4u%c", &size.columns, &size.rows, &rest) != 2 ||
 	    size.columns < play::min_columns || size.rows < play::min_rows ||
 	    size.columns > terminal::Cells::max_columns || size.rows > terminal::Cells::max_rows)
-		throw Error(fmt::format("--size: '{}' is not columns x rows from {}x{} to {}x{}, such as 80x24",
-					printable(text), play::min_columns, play::min_rows,
-					terminal::Cells::max_columns, terminal::Cells::max_rows));
+		throw Error("--size: '{}' is not columns x rows from {}x{} to {}x{}, such as 80x24", printable(text),
+			    play::min_columns, play::min_rows, terminal::Cells::max_columns, terminal::Cells::max_rows);
 	return size;
 }
 
@@ -97,11 +96,10 @@ std::uint64_t start_time(const PlayArguments &arguments, const trace::Trace &tra
 	};
 	const std::uint64_t rounding = player.clock().to_ticks(1) + 1; // of a time that is printed with all its digits
 	if (time + rounding < player.begin())
-		throw Error(fmt::format("--at {}: the recording starts at {:.9f} s", printable(arguments.at),
-					seconds(player.begin())));
+		throw Error("--at {}: the recording starts at {:.9f} s", printable(arguments.at),
+			    seconds(player.begin()));
 	if (first > std::max(trace.end_time(), player.end()))
-		throw Error(fmt::format("--at {}: the recording ends at {:.9f} s", printable(arguments.at),
-					seconds(player.end())));
+		throw Error("--at {}: the recording ends at {:.9f} s", printable(arguments.at), seconds(player.end()));
 	return time;
 }
 

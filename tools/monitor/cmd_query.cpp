@@ -180,8 +180,8 @@ private:
 	{
 		text_.clear();
 		return guarded([]() -> bool {
-			throw Error(fmt::format("a statement has more than {} bytes: end statements with a semicolon",
-						max_statement_bytes));
+			throw Error("a statement has more than {} bytes: end statements with a semicolon",
+				    max_statement_bytes);
 		});
 	}
 	bool take_all()
@@ -216,10 +216,9 @@ void expect_statements(const QueryOptions &options)
 	std::error_code ignored;
 	for (const std::string &sql : options.sql)
 		if (std::filesystem::exists(sql, ignored))
-			throw Error(
-			    fmt::format("query takes one trace, and {} is a file, not SQL; `monitor merge -o BOTH {} "
-					"{}` makes one trace of both",
-					sql, options.directory, sql));
+			throw Error("query takes one trace, and {} is a file, not SQL; `monitor merge -o BOTH {} "
+				    "{}` makes one trace of both",
+				    sql, options.directory, sql);
 }
 
 int ask(const QueryOptions &options)
@@ -243,7 +242,7 @@ int ask(const QueryOptions &options)
 	}
 	running = nullptr;
 	for (const std::string &note : database.notes())
-		print_note(fmt::format("monitor: {}\n", printable(note)));
+		print_note("monitor: {}\n", printable(note));
 	const int damaged = print_problems(trace.problems());
 	return exit_code ? exit_code : damaged;
 }

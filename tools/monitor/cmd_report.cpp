@@ -75,11 +75,11 @@ void expect_trace(const std::string &word, bool is_after_another)
 	for (const reports::Report *report : all_reports)
 		names.emplace_back(report->name);
 	if (std::ranges::find(names, word) != names.end())
-		throw Error(fmt::format(
-		    "there is no directory {}; the name of a report comes last: monitor report DIR {}", word, word));
+		throw Error("there is no directory {}; the name of a report comes last: monitor report DIR {}", word,
+			    word);
 	if (is_after_another)
-		throw Error(fmt::format("{} is neither a trace nor a report; the reports are {}.{}", word,
-					fmt::join(names, ", "), suggestions(word, names)));
+		throw Error("{} is neither a trace nor a report; the reports are {}.{}", word, fmt::join(names, ", "),
+			    suggestions(word, names));
 }
 
 // Returns the exit code.
@@ -109,8 +109,8 @@ int write_flame_graphs(const ReportArguments &arguments)
 		throw Error(made.notes);
 	write_all(open_file(arguments.output, O_WRONLY | O_CREAT | O_TRUNC, 0644).get(),
 		  std::as_bytes(std::span(made.text)), arguments.output);
-	print_note(fmt::format("{}: {} of {} kB, for a browser\n", printable(arguments.output), made.notes,
-			       made.text.size() / 1000));
+	print_note("{}: {} of {} kB, for a browser\n", printable(arguments.output), made.notes,
+		   made.text.size() / 1000);
 	return exit_code;
 }
 

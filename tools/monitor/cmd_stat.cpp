@@ -263,8 +263,7 @@ void print_values(trace::Trace &trace, const StatArguments &arguments, Question 
 	const Keys by(split_names(arguments.by, "--by"), trace.description(), trace.begin_time(), "--by");
 	const Keys value({arguments.value}, trace.description(), trace.begin_time(), "--value", Keys::Takes::numbers);
 	if (value.is_real() && arguments.histogram)
-		throw Error(fmt::format("--histogram has bins of integers, and {} is a real number",
-					printable(arguments.value)));
+		throw Error("--histogram has bins of integers, and {} is a real number", printable(arguments.value));
 	question.needs_threads = by.needs_threads() || value.needs_threads();
 	question.needs_names = derives(by, question, trace) || derives(value, question, trace);
 	auto found = survey(trace, question, [&] { return Values(value, by); });
@@ -280,9 +279,9 @@ Table table_of(const StatArguments &arguments)
 	if (!arguments.table.empty()) {
 		Table table = load_table(arguments.table);
 		if (table.has_states())
-			throw Error(fmt::format("{} is a table of states of threads: `monitor report DIR syscalls` "
-						"and `monitor report DIR offcpu` print them",
-						printable(arguments.table)));
+			throw Error("{} is a table of states of threads: `monitor report DIR syscalls` "
+				    "and `monitor report DIR offcpu` print them",
+				    printable(arguments.table));
 		return table;
 	}
 	Table table;
@@ -350,7 +349,7 @@ void print_csv(const std::vector<Pairs> &all, const ThreadTable &threads, const 
 		parts.emplace_back(pairs.definition().name, table_of(pairs, threads, clock));
 		prepare(parts.back().second, arguments, "total_ns", charts, pairs.definition().name);
 		if (const std::string unpaired = report::unpaired_text(pairs); !unpaired.empty())
-			print_note(fmt::format("{}: not measured: {}\n", printable(pairs.definition().name), unpaired));
+			print_note("{}: not measured: {}\n", printable(pairs.definition().name), unpaired);
 	}
 	fmt::print("{}", report::to_csv(parts.size() == 1 ? parts.front().second : report::joined(parts)));
 }

@@ -61,8 +61,8 @@ std::size_t max_rows_of(const StatesArguments &arguments, std::size_t in_text)
 void expect_selection_of(const states::Tree &tree, const Selection &selection)
 {
 	const auto refuse = [&](const char *options, const char *subject) {
-		throw Error(fmt::format("{} is a tree of a {}: {} select{} {}s", readable(tree.name()),
-					subject_name(tree.subject()), options, options[2] == 'c' ? "s" : "", subject));
+		throw Error("{} is a tree of a {}: {} select{} {}s", readable(tree.name()),
+			    subject_name(tree.subject()), options, options[2] == 'c' ? "s" : "", subject);
 	};
 	if (tree.subject() != Subject::cpu && !selection.cpus.empty())
 		refuse("--cpu", "CPU");
@@ -155,10 +155,9 @@ Source read_runs(trace::Trace &trace, const analyze::RecordingInfo &info, const 
 {
 	if (!arguments.tree.empty()) {
 		if (info.has_only_states())
-			throw Error(
-			    fmt::format("this recording has no events, only the run lengths of its tree {}: leave "
-					"out --tree",
-					readable(info.states->name)));
+			throw Error("this recording has no events, only the run lengths of its tree {}: leave "
+				    "out --tree",
+				    readable(info.states->name));
 		evaluator.emplace(tree, analyze::input_of(trace, info), info, trace.begin_time(),
 				  analyze::window_of(trace, info), arguments.selection.scope(trace, info), sink);
 		evaluate(trace, *evaluator);

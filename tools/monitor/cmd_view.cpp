@@ -95,8 +95,7 @@ void open_browser(const std::string &path)
 	const std::uint64_t bound = memory_bound();
 	set_memory_bound(0); // which it would inherit
 	if (const int error = ::posix_spawnp(&child, "xdg-open", nullptr, &attributes, arguments, environ))
-		print_note(fmt::format("monitor: cannot start a browser ({}): open the address yourself\n",
-				       std::strerror(error)));
+		print_note("monitor: cannot start a browser ({}): open the address yourself\n", std::strerror(error));
 	set_memory_bound(bound);
 	::posix_spawnattr_destroy(&attributes);
 }
@@ -109,9 +108,8 @@ void write_page(const view::Picture &picture, const std::string &path)
 	file.close();
 	if (!file)
 		throw Error(errno, "cannot write " + printable(path));
-	print_note(fmt::format("monitor: {} written, {:.1f} MB{}{}\n", printable(path),
-			       static_cast<double>(page.html.size()) / 1e6, page.left_out.empty() ? "" : "; ",
-			       page.left_out));
+	print_note("monitor: {} written, {:.1f} MB{}{}\n", printable(path), static_cast<double>(page.html.size()) / 1e6,
+		   page.left_out.empty() ? "" : "; ", page.left_out);
 }
 
 // Returns when it is interrupted.
@@ -124,14 +122,13 @@ void serve(const ViewArguments &arguments, const HttpServer::Answer &answer, con
 		try {
 			redirect.emplace(server.address());
 		} catch (const Error &error) { // the address will do
-			print_note(fmt::format("monitor: {}\n", error.what()));
+			print_note("monitor: {}\n", error.what());
 		}
 	fmt::print("{}\n", server.address());
 	if (std::fflush(stdout) != 0)
 		throw Error(errno, "cannot print the address");
-	print_note(
-	    fmt::format("monitor: {} until Ctrl-C; the address is for you alone\n",
-			redirect ? "a browser shows the trace" : "open this address in a browser of this machine;"));
+	print_note("monitor: {} until Ctrl-C; the address is for you alone\n",
+		   redirect ? "a browser shows the trace" : "open this address in a browser of this machine;");
 	if (redirect)
 		open_browser(redirect->path());
 	const std::jthread waits([&] {
@@ -173,7 +170,7 @@ std::vector<view::Hosts::Recording> open_collection(const std::string &directory
 	std::vector<std::string> warnings;
 	const auto clocks = trace::read_collection(directory, warnings);
 	for (const std::string &warning : warnings)
-		print_note(fmt::format("monitor: {}\n", printable(warning)));
+		print_note("monitor: {}\n", printable(warning));
 	for (const std::string &recording : recordings)
 		try {
 			trace::Trace trace = open_for_picture(recording);
@@ -181,11 +178,10 @@ std::vector<view::Hosts::Recording> open_collection(const std::string &directory
 			auto clock = view::clock_of(clocks, name, trace);
 			opened.push_back({std::move(name), recording, std::move(trace), std::move(clock)});
 		} catch (const Error &error) {
-			print_note(fmt::format("monitor: {} is left out: {}\n", printable(recording),
-					       printable(error.what())));
+			print_note("monitor: {} is left out: {}\n", printable(recording), printable(error.what()));
 		}
 	if (opened.empty())
-		throw Error(fmt::format("no recording in {} can be viewed", printable(directory)));
+		throw Error("no recording in {} can be viewed", printable(directory));
 	return opened;
 }
 
@@ -199,10 +195,9 @@ void block_ends()
 int view_collection(const ViewArguments &arguments, const std::vector<std::string> &recordings)
 {
 	if (!arguments.output.empty() || !arguments.layout.empty())
-		throw Error(
-		    fmt::format("{} has the recordings of several hosts, and -o and --layout are for one: name {}, "
-				"for example",
-				printable(arguments.directories.front()), printable(recordings.front())));
+		throw Error("{} has the recordings of several hosts, and -o and --layout are for one: name {}, "
+			    "for example",
+			    printable(arguments.directories.front()), printable(recordings.front()));
 	auto opened = open_collection(arguments.directories.front(), recordings);
 	block_ends();
 	view::Hosts hosts(std::move(opened), !arguments.no_cache);

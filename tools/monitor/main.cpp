@@ -154,8 +154,8 @@ int main(int argc, char **argv)
 	}
 	errno = 0;
 	if ((std::fflush(stdout) != 0 || std::ferror(stdout)) && !is_reader_gone()) {
-		monitor::print_note(fmt::format("monitor: cannot write the output{}{}\n", errno ? ": " : "",
-						errno ? std::strerror(errno) : ""));
+		monitor::print_note("monitor: cannot write the output{}{}\n", errno ? ": " : "",
+				    errno ? std::strerror(errno) : "");
 		return exit_code ? exit_code : 1;
 	}
 	return exit_code;

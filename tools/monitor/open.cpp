@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "open.h"
 
-#include <fmt/format.h>
-
 #include "base/error.h"
 #include "problems.h"
 #include "reading/analyze/recording_info.h"
@@ -22,21 +20,20 @@ trace::Trace open_trace(const std::vector<std::string> &directories, const std::
 void expect_times(const trace::Trace &trace, const std::string &what)
 {
 	if (analyze::recording_of(trace).has_counts_only())
-		throw Error(fmt::format("this recording has only the numbers of events (--count-only), from which {} "
-					"cannot be made: `monitor stat` shows them; for times record without "
-					"--count-only",
-					what));
+		throw Error("this recording has only the numbers of events (--count-only), from which {} "
+			    "cannot be made: `monitor stat` shows them; for times record without "
+			    "--count-only",
+			    what);
 }
 
 void expect_events(const trace::Trace &trace, const std::string &what)
 {
 	expect_times(trace, what);
 	if (analyze::recording_of(trace).statistics)
-		throw Error(fmt::format(
-		    "this recording has statistics instead of events (--statistics), from which {} "
-		    "cannot be made; what can: the reports cpu, syscalls, offcpu and activities, diff, query, "
-		    "and stat without a table or --filter",
-		    what));
+		throw Error("this recording has statistics instead of events (--statistics), from which {} "
+			    "cannot be made; what can: the reports cpu, syscalls, offcpu and activities, diff, query, "
+			    "and stat without a table or --filter",
+			    what);
 }
 
 } // namespace monitor

@@ -5,7 +5,6 @@
 #include <span>
 
 #include <fcntl.h>
-#include <fmt/format.h>
 
 #include "answers/plot/svg.h"
 #include "base/escape.h"
@@ -39,7 +38,7 @@ void write_svg(const std::vector<plot::Chart> &charts, const std::string &file, 
 		replace_file(std::filesystem::canonical(file), svg, static_cast<unsigned>(status.permissions()) & 0777);
 	else
 		replace_file(file, svg, 0644);
-	print_note(fmt::format("monitor: {} written\n", printable(file)));
+	print_note("monitor: {} written\n", printable(file));
 }
 
 } // namespace monitor

@@ -6,7 +6,6 @@
 #include <chrono>
 #include <string_view>
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include "problems.h"
@@ -27,7 +26,7 @@ public:
 			return;
 		next_ = now + std::chrono::milliseconds(200);
 		is_shown_ = true;
-		print_note(fmt::format("\r{}\033[K", text));
+		print_note("\r{}\033[K", text);
 	}
 	void clear()
 	{

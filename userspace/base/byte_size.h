@@ -8,8 +8,6 @@
 #include <exception>
 #include <string>
 
-#include <fmt/format.h>
-
 #include "error.h"
 
 namespace monitor {
@@ -31,7 +29,7 @@ inline std::uint64_t parse_bytes(const std::string &text, const char *option)
 	const std::size_t power =
 	    unit.empty() ? 0 : std::string("kmgt").find(static_cast<char>(std::tolower(unit[0]))) + 1;
 	if (!(value > 0) || unit.size() > 1 || (!unit.empty() && power == 0) || value > 1e15)
-		throw Error(fmt::format("{}: '{}' is not a size, such as 64M", option, text));
+		throw Error("{}: '{}' is not a size, such as 64M", option, text);
 	for (std::size_t i = 0; i < power; ++i)
 		value *= 1024;
 	return static_cast<std::uint64_t>(value);

@@ -10,8 +10,6 @@
 #include <string_view>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "error.h"
 
 namespace monitor {
@@ -36,7 +34,7 @@ inline std::int64_t parse_offset(const std::string &text, const char *option)
 {
 	if (const auto ns = ns_of(text))
 		return *ns;
-	throw Error(fmt::format("{}: '{}' is not an offset, such as -1.5ms", option, text));
+	throw Error("{}: '{}' is not an offset, such as -1.5ms", option, text);
 }
 
 // Above 0. Throws Error.
@@ -44,7 +42,7 @@ inline std::uint64_t parse_duration(const std::string &text, const char *option)
 {
 	if (const auto ns = ns_of(text); ns && *ns > 0)
 		return static_cast<std::uint64_t>(*ns);
-	throw Error(fmt::format("{}: '{}' is not a duration, such as 100ms", option, text));
+	throw Error("{}: '{}' is not a duration, such as 100ms", option, text);
 }
 
 } // namespace monitor

@@ -42,9 +42,8 @@ std::set<std::string> allowed_options(const std::string &list)
 	std::set<std::string> allowed;
 	for (const std::string &name : split(list)) {
 		if (std::ranges::find(all, name) == all.end())
-			throw Error(
-			    fmt::format("--allow: '{}' is not an option that hosts can be asked for; these are {}",
-					printable(name), fmt::join(all, ", ")));
+			throw Error("--allow: '{}' is not an option that hosts can be asked for; these are {}",
+				    printable(name), fmt::join(all, ", "));
 		allowed.insert(name);
 	}
 	return allowed;

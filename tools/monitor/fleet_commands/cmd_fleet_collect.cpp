@@ -48,8 +48,8 @@ int run_collect(const CollectArguments &arguments)
 		throw Error("--run: a name has letters, digits, '.', '_' and '-', at most 64");
 	const auto shard = fleet::parse_shard(arguments.shard);
 	if (!shard)
-		throw Error(fmt::format("--shard: K/N, where N is 1, 2, 4, ... {} and K from 0 to N-1, not '{}'",
-					fleet::max_shards, printable(arguments.shard)));
+		throw Error("--shard: K/N, where N is 1, 2, 4, ... {} and K from 0 to N-1, not '{}'", fleet::max_shards,
+			    printable(arguments.shard));
 	Termination termination;
 	std::string name;
 	const fleet::ConnectionOptions hub = arguments.hub.connection(name);

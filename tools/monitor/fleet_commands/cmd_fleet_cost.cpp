@@ -3,8 +3,6 @@
 #include <memory>
 #include <string>
 
-#include <fmt/format.h>
-
 #include "base/error.h"
 #include "base/escape.h"
 #include "base/fd.h"
@@ -29,9 +27,9 @@ int run_cost(const CostArguments &arguments)
 	const std::string file = arguments.run + "/.monitor/fleet.json";
 	const auto accounts = parse_json(read_text(file, max_accounts_bytes));
 	if (!accounts.is_object() || !accounts.contains("cost"))
-		throw Error(fmt::format("{} is not a run of a fleet whose cost was measured: name the directory that "
-					"`monitor fleet record -o`, `fetch -o` or `collect -o` has made",
-					printable(arguments.run)));
+		throw Error("{} is not a run of a fleet whose cost was measured: name the directory that "
+			    "`monitor fleet record -o`, `fetch -o` or `collect -o` has made",
+			    printable(arguments.run));
 	print_table(fleet_operator::cost_table(accounts), format_of(arguments.json));
 	return 0;
 }

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include <fmt/chrono.h>
-#include <fmt/format.h>
 
 #include "base/clock_ns.h"
 #include "base/duration.h"
@@ -93,8 +92,8 @@ std::uint64_t parse_moment(const std::string &text, const char *option, std::uin
 			throw;
 		} catch (const Error &) { // its sentence is about a trace
 		}
-	throw Error(fmt::format("{} {} is not a time, such as HH:MM[:SS], \"YYYY-MM-DD HH:MM[:SS]\" or '30s ago'",
-				option, printable(text)));
+	throw Error("{} {} is not a time, such as HH:MM[:SS], \"YYYY-MM-DD HH:MM[:SS]\" or '30s ago'", option,
+		    printable(text));
 }
 
 fleet::ControlMessage fetch_message(const FetchArguments &arguments)
@@ -108,7 +107,7 @@ fleet::ControlMessage fetch_message(const FetchArguments &arguments)
 	if (!arguments.to.empty())
 		message.to_ns = parse_moment(arguments.to, "--to", now_ns, true);
 	if (message.to_ns && message.to_ns < message.from_ns)
-		throw Error(fmt::format("--from {} is later than --to {}", arguments.from, arguments.to));
+		throw Error("--from {} is later than --to {}", arguments.from, arguments.to);
 	return message;
 }
 

@@ -30,7 +30,7 @@ fleet::HubAddress address_of(const std::string &text, const char *option)
 {
 	const std::string url = text.find("://") == std::string::npos ? "tls://" + text : text;
 	if (!url.starts_with("tls://"))
-		throw Error(fmt::format("{}: a fleet speaks TLS: give HOST[:PORT]", option));
+		throw Error("{}: a fleet speaks TLS: give HOST[:PORT]", option);
 	return fleet::parse_hub(url);
 }
 

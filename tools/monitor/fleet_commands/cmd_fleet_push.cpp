@@ -141,8 +141,7 @@ int run_push(PushArguments &arguments)
 	if (arguments.host.empty())
 		arguments.host = name.empty() ? this_host() : name;
 	if (!fleet::is_host_name(arguments.host))
-		throw Error(
-		    fmt::format("'{}' is not the name of a host: give it with --host", printable(arguments.host)));
+		throw Error("'{}' is not the name of a host: give it with --host", printable(arguments.host));
 	if (!arguments.run.empty() && !fleet::is_run_name(arguments.run))
 		throw Error("--run: a name has letters, digits, '.', '_' and '-', at most 64");
 	std::vector<fleet::TracePart> parts;

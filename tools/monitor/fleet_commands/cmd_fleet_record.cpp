@@ -112,10 +112,9 @@ std::string run_name(const std::string &given)
 	if (given.empty())
 		return local_date(std::time(nullptr), "run-%Y%m%d-%H%M%S");
 	if (!fleet::is_run_name(given))
-		throw Error(
-		    fmt::format("--run: '{}' is not the name of a run: letters, digits, '.', '_' and '-', 64 at "
-				"most, not starting with '.' or '-'",
-				printable(given)));
+		throw Error("--run: '{}' is not the name of a run: letters, digits, '.', '_' and '-', 64 at "
+			    "most, not starting with '.' or '-'",
+			    printable(given));
 	return given;
 }
 
@@ -130,7 +129,7 @@ void send_record(FleetRequest &sent, const RecordRequest &request)
 	message.forward = request.forward;
 	const auto lead = std::chrono::nanoseconds(parse_duration(request.lead, "--lead"));
 	if (std::chrono::duration<double>(lead).count() > max_lead_s)
-		throw Error(fmt::format("--lead: a start is planned at most {} s ahead", max_lead_s));
+		throw Error("--lead: a start is planned at most {} s ahead", max_lead_s);
 	std::vector<std::string> plain = sent.hosts;
 	std::erase(plain, request.command_host);
 	sent.send(message, plain, validity, lead);
@@ -270,8 +269,7 @@ int run_fleet_record(RecordRequest &request)
 	if (request.snapshot_all)
 		following.watch_triggers();
 	if (!request.command_host.empty() && std::ranges::find(sent.hosts, request.command_host) == sent.hosts.end())
-		throw Error(
-		    fmt::format("--cmd-on: {} is not among the hosts of --hosts", printable(request.command_host)));
+		throw Error("--cmd-on: {} is not among the hosts of --hosts", printable(request.command_host));
 	send_record(sent, request);
 	const auto lead = std::chrono::nanoseconds(parse_duration(request.lead, "--lead"));
 	sent.wait(patience_with_answer, [](const auto &outcome) { return outcome.accepted || outcome.is_decided(); });
@@ -280,14 +278,13 @@ int run_fleet_record(RecordRequest &request)
 	if (!follows || fleet_operator::start_spread(sent.outcomes()).hosts == 0)
 		sent.print(request.json);
 	const fleet_operator::StartSpread spread = fleet_operator::start_spread(sent.outcomes());
-	print_note(
-	    fmt::format("monitor: run {}: {}\n", request.run, fleet_operator::spread_text(spread, sent.hosts.size())));
+	print_note("monitor: run {}: {}\n", request.run, fleet_operator::spread_text(spread, sent.hosts.size()));
 	const bool is_joint = !request.snapshot_all || all_take_part(sent),
 		   as_asked = all_forward(sent, request.forward);
 	if (follows && spread.hosts > 0)
 		return std::max(follow(sent, request, following, *termination), is_joint && as_asked ? 0 : 1);
 	if (spread.hosts > 0 && !request.duration_s)
-		print_note(fmt::format("monitor: it goes on until `monitor fleet stop --run {}`\n", request.run));
+		print_note("monitor: it goes on until `monitor fleet stop --run {}`\n", request.run);
 	return spread.hosts == sent.hosts.size() && is_joint && as_asked ? 0 : 1;
 }
 

@@ -48,8 +48,8 @@ std::string only_flight_run(const FleetRequest &sent)
 		throw Error("no flight recorder runs on these hosts: start one with `monitor fleet record --flight "
 			    "--snapshots N`, or say which --run");
 	if (runs.size() > 1)
-		throw Error(fmt::format("the flight recorders on these hosts are of several runs: --run {}",
-					fmt::join(runs, " or ")));
+		throw Error("the flight recorders on these hosts are of several runs: --run {}",
+			    fmt::join(runs, " or "));
 	return *runs.begin();
 }
 
@@ -60,14 +60,14 @@ fleet::ControlMessage snapshot_message(const FleetSnapshotRequest &request, cons
 	message.run = request.run.empty() ? only_flight_run(sent) : request.run;
 	message.why = request.why;
 	if (!fleet::is_run_name(message.run))
-		throw Error(fmt::format("--run: '{}' is not the name of a run", printable(message.run)));
+		throw Error("--run: '{}' is not the name of a run", printable(message.run));
 	return message;
 }
 
 int run_fleet_snapshot(const FleetSnapshotRequest &request)
 {
 	if (request.why.size() > max_why || printable(request.why) != request.why)
-		throw Error(fmt::format("--why: a line of at most {} bytes", max_why));
+		throw Error("--why: a line of at most {} bytes", max_why);
 	FleetRequest sent(request.access, request.hosts);
 	sent.send(snapshot_message(request, sent), sent.hosts, snapshot_validity, 0ns);
 	sent.wait(patience_with_word, [](const auto &outcome) { return outcome.accepted || outcome.is_decided(); });

@@ -37,8 +37,7 @@ inline void write_fleet_clocks(const std::string &run)
 {
 	try {
 		for (const fleet::HostClockLines &clock : fleet::write_run_clocks(run))
-			print_note(fmt::format("monitor: clock of {}: {}\n", printable(clock.host),
-					       printable(clock_text(clock))));
+			print_note("monitor: clock of {}: {}\n", printable(clock.host), printable(clock_text(clock)));
 	} catch (const Error &error) { // the traces are stored all the same
 		print_error(error.what());
 	}

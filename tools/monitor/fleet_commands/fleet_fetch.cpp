@@ -7,8 +7,6 @@
 #include <numeric>
 #include <set>
 
-#include <fmt/format.h>
-
 #include "base/escape.h"
 #include "base/fd.h"
 #include "base/fetched_trace.h"
@@ -161,9 +159,8 @@ std::vector<FleetFetch::Host> FleetFetch::until_fetched(Termination &termination
 		const auto waiting = std::ranges::count(last, State::not_whole, &Host::state);
 		if (now - said > between_sentences) {
 			said = now;
-			print_note(fmt::format("monitor: {} so far, {} hosts still send\n",
-					       report::bytes_text(static_cast<double>(blocks) * fleet::block_bytes),
-					       waiting));
+			print_note("monitor: {} so far, {} hosts still send\n",
+				   report::bytes_text(static_cast<double>(blocks) * fleet::block_bytes), waiting);
 		}
 		const bool is_settled =
 		    all_say_what_they_have() || !has_snapshots() || now - progressed > patience_with_snapshots;

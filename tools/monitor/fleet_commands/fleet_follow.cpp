@@ -110,7 +110,7 @@ void FleetFollow::tell_triggers(bool is_end)
 	const std::set<std::string> hosts = hosts_taking_part();
 	const auto before = is_end ? Clock::time_point::max() : Clock::now() - patience_with_freeze;
 	for (const fleet_operator::CoordinatedSnapshot &each : triggers_->take_settled(hosts, before)) {
-		print_note(fmt::format("monitor: {}\n", fleet_operator::coordinated_text(each, hosts)));
+		print_note("monitor: {}\n", fleet_operator::coordinated_text(each, hosts));
 		told_triggers_.push_back(each);
 	}
 }
@@ -243,10 +243,10 @@ std::vector<std::string> FleetFollow::until_stored(Termination &termination)
 	write_fleet_clocks(output_);
 	if (triggers_)
 		write_fleet_triggers(output_, told_triggers_);
-	print_note(fmt::format("monitor: {} of {} hosts in {}{}\n",
-			       report::bytes_text(static_cast<double>(last.blocks) * fleet::block_bytes),
-			       started().size() - last.missing.size(), printable(output_),
-			       last.missing.empty() ? "" : ", and what has come from the others"));
+	print_note("monitor: {} of {} hosts in {}{}\n",
+		   report::bytes_text(static_cast<double>(last.blocks) * fleet::block_bytes),
+		   started().size() - last.missing.size(), printable(output_),
+		   last.missing.empty() ? "" : ", and what has come from the others");
 	return last.missing;
 }
 

@@ -7,8 +7,6 @@
 #include <optional>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "answers/report/table.h"
 #include "base/escape.h"
 #include "base/fd.h"
@@ -90,12 +88,11 @@ void write_fleet_triggers(const std::string &run, const std::vector<CoordinatedS
 		json["last_frozen_ns"] = last ? nlohmann::ordered_json(last->ns) : nlohmann::ordered_json();
 		json["bound_ns"] = last ? nlohmann::ordered_json(last->bound_ns) : nlohmann::ordered_json();
 		if (last)
-			print_note(
-			    fmt::format("monitor: snapshot {} of {} by a trigger: the last host, {}, froze {} after "
-					"it by the clock of the run, off by {} at most\n",
-					fleet::snapshot_name(trigger.number), trigger.host, last->host,
-					report::duration_text(static_cast<double>(last->ns)),
-					report::duration_text(static_cast<double>(last->bound_ns))));
+			print_note("monitor: snapshot {} of {} by a trigger: the last host, {}, froze {} after "
+				   "it by the clock of the run, off by {} at most\n",
+				   fleet::snapshot_name(trigger.number), trigger.host, last->host,
+				   report::duration_text(static_cast<double>(last->ns)),
+				   report::duration_text(static_cast<double>(last->bound_ns)));
 	}
 	replace_file(run + "/.monitor/triggers.json", json_dump(all, 1) + "\n", 0600);
 }

@@ -56,31 +56,30 @@ std::string end_text(const record::Options &options)
 void show_start(const record::Options &options, const std::string &directory)
 {
 	if (options.flight) {
-		print_note(fmt::format("monitor: flight recorder of {} until {}; nothing is written before a snapshot: "
-				       "monitor snapshot {}, or kill -USR1 {}\n",
-				       recorded_text(options), end_text(options).substr(6), printable(directory),
-				       ::getpid()));
+		print_note("monitor: flight recorder of {} until {}; nothing is written before a snapshot: "
+			   "monitor snapshot {}, or kill -USR1 {}\n",
+			   recorded_text(options), end_text(options).substr(6), printable(directory), ::getpid());
 		return;
 	}
 	if (options.statistics) {
-		print_note(fmt::format("monitor: {} of {} into {} {}: a file each {}, of the last {}\n",
-				       options.statistics->counts_only ? "numbers of events (no times)" : "statistics",
-				       recorded_text(options), printable(directory), end_text(options),
-				       report::duration_text(static_cast<double>(options.statistics->period_ns)),
-				       report::duration_text(static_cast<double>(options.statistics->keep_ns))));
+		print_note("monitor: {} of {} into {} {}: a file each {}, of the last {}\n",
+			   options.statistics->counts_only ? "numbers of events (no times)" : "statistics",
+			   recorded_text(options), printable(directory), end_text(options),
+			   report::duration_text(static_cast<double>(options.statistics->period_ns)),
+			   report::duration_text(static_cast<double>(options.statistics->keep_ns)));
 		return;
 	}
-	print_note(fmt::format("monitor: recording {} into {} {}\n", recorded_text(options), printable(directory),
-			       end_text(options)));
+	print_note("monitor: recording {} into {} {}\n", recorded_text(options), printable(directory),
+		   end_text(options));
 }
 
 void show_progress(const record::Progress &now, bool counts_only)
 {
 	static record::Progress before;
 	const double seconds = std::max(now.seconds - before.seconds, 1e-3);
-	print_note(fmt::format("\rmonitor: {:.1f} s, {:.0f} k {}/s, {:.1f} MB, lost {} \033[K", now.seconds,
-			       static_cast<double>(now.tokens - before.tokens) / seconds / 1000,
-			       counts_only ? "events" : "tokens", static_cast<double>(now.bytes) / 1e6, now.lost));
+	print_note("\rmonitor: {:.1f} s, {:.0f} k {}/s, {:.1f} MB, lost {} \033[K", now.seconds,
+		   static_cast<double>(now.tokens - before.tokens) / seconds / 1000, counts_only ? "events" : "tokens",
+		   static_cast<double>(now.bytes) / 1e6, now.lost);
 	before = now;
 }
 
@@ -88,20 +87,19 @@ void show_progress(const record::Progress &now, bool counts_only)
 void print_summary(const record::Result &result)
 {
 	if (result.failed)
-		print_note(fmt::format("monitor: {}; the trace up to that point can be read\n", result.end_reason));
+		print_note("monitor: {}; the trace up to that point can be read\n", result.end_reason);
 	try {
 		trace::Trace trace = trace::Trace::open(result.directory);
 		if (trace.is_empty())
 			throw Error(result.directory + " contains no events");
 		const analyze::RecordingInfo info = analyze::parse_recording(trace.recording_json());
 		const report::Summary summary = report::summarize(trace, info);
-		print_note(
-		    fmt::format("monitor: {} recorded into {}: {}{} ({})\nmonitor: {}\n",
-				report::duration_text(summary.wall_ns), printable(result.directory),
-				report::bytes_text(static_cast<double>(summary.bytes)), report::per_token_text(summary),
-				result.failed ? "incomplete" : result.end_reason, report::summary_text(summary)));
+		print_note("monitor: {} recorded into {}: {}{} ({})\nmonitor: {}\n",
+			   report::duration_text(summary.wall_ns), printable(result.directory),
+			   report::bytes_text(static_cast<double>(summary.bytes)), report::per_token_text(summary),
+			   result.failed ? "incomplete" : result.end_reason, report::summary_text(summary));
 		if (!info.counts.empty())
-			print_note(fmt::format("\n{}", report::to_text(report::counts_table(info), terminal_width())));
+			print_note("\n{}", report::to_text(report::counts_table(info), terminal_width()));
 		if (!info.times.empty())
 			print_note(
 			    fmt::format("\n{}", report::to_text(report::times_table(trace, info), terminal_width())) +
@@ -116,14 +114,14 @@ void print_summary(const record::Result &result)
 
 void print_flight_summary(const record::Result &result)
 {
-	print_note(fmt::format(
+	print_note(
 	    "monitor: {}; {} {} in {}{}{}\n", result.end_reason, result.snapshots,
 	    result.snapshots == 1 ? "snapshot" : "snapshots", printable(result.directory),
 	    result.failed_snapshots ? fmt::format(", {} more could not be written whole", result.failed_snapshots) : "",
 	    result.left_out
 		? fmt::format("; {} of triggers took none, because one was being taken or could not be written",
 			      result.left_out == 1 ? "1 firing" : fmt::format("{} firings", result.left_out))
-		: ""));
+		: "");
 	analyze::RecordingInfo info = analyze::parse_recording(result.triggers);
 	info.flight.emplace(); // the accounts are those of the whole flight
 	print_note(report::triggers_notes(info));
@@ -139,7 +137,7 @@ int run_record(RecordArguments &arguments)
 		notice.say();
 		show_start(arguments.options, directory);
 	};
-	listener.on_note = [](const std::string &note) { print_note(fmt::format("monitor: {}\n", printable(note))); };
+	listener.on_note = [](const std::string &note) { print_note("monitor: {}\n", printable(note)); };
 	if (terminal)
 		listener.on_progress = [&](const record::Progress &now) {
 			show_progress(now, arguments.options.statistics && arguments.options.statistics->counts_only);
@@ -154,8 +152,8 @@ int run_record(RecordArguments &arguments)
 	if (terminal)
 		print_note("\r\033[K");
 	if (result.exec_error) {
-		print_note(fmt::format("monitor: cannot run {}: {}\n", printable(arguments.options.command.front()),
-				       std::strerror(result.exec_error)));
+		print_note("monitor: cannot run {}: {}\n", printable(arguments.options.command.front()),
+			   std::strerror(result.exec_error));
 		return *result.command_exit;
 	}
 	if (arguments.options.flight)

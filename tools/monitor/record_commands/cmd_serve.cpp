@@ -47,12 +47,11 @@ std::uint16_t port_of(const std::string &where)
 	const long number = std::strtol(port.c_str(), &end, 10);
 	if (port.empty() || port.find_first_not_of("0123456789") != std::string::npos || port.size() > 5 ||
 	    number > 65535)
-		throw Error(fmt::format("--metrics: '{}' is not an address and a port, such as 127.0.0.1:9464",
-					printable(where)));
+		throw Error("--metrics: '{}' is not an address and a port, such as 127.0.0.1:9464", printable(where));
 	if (address != "127.0.0.1" && address != "localhost")
-		throw Error(fmt::format("--metrics {}: figures are served on 127.0.0.1 only, because whoever asks gets "
-					"them; for others run a proxy that asks who they are (see man monitor-serve)",
-					printable(where)));
+		throw Error("--metrics {}: figures are served on 127.0.0.1 only, because whoever asks gets "
+			    "them; for others run a proxy that asks who they are (see man monitor-serve)",
+			    printable(where));
 	return static_cast<std::uint16_t>(number);
 }
 

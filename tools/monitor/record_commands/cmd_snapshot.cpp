@@ -27,8 +27,7 @@ int recorder_of(const std::string &directory)
 {
 	struct stat wanted;
 	if (::stat(directory.c_str(), &wanted) < 0)
-		throw Error(fmt::format("{} does not exist: name the directory of a flight recorder, or its process",
-					directory));
+		throw Error("{} does not exist: name the directory of a flight recorder, or its process", directory);
 	for (const int pid : record::flight_recorders()) {
 		struct stat found;
 		const std::string of_pid = record::flight_directory(pid);
@@ -36,9 +35,9 @@ int recorder_of(const std::string &directory)
 		    found.st_dev == wanted.st_dev)
 			return pid;
 	}
-	throw Error(fmt::format("no flight recorder that runs has the directory {}: start one with `monitor record "
-				"--flight`, or name its process",
-				directory));
+	throw Error("no flight recorder that runs has the directory {}: start one with `monitor record "
+		    "--flight`, or name its process",
+		    directory);
 }
 
 int only_recorder()
@@ -47,8 +46,8 @@ int only_recorder()
 	if (all.empty())
 		throw Error("no flight recorder runs here: start one with `monitor record --flight`");
 	if (all.size() > 1)
-		throw Error(fmt::format("{} flight recorders run here: name the process of one, {}, or its directory",
-					all.size(), fmt::join(all, " or ")));
+		throw Error("{} flight recorders run here: name the process of one, {}, or its directory", all.size(),
+			    fmt::join(all, " or "));
 	return all.front();
 }
 
@@ -87,7 +86,7 @@ int print_status(const SnapshotArguments &arguments)
 	for (const int pid : recorders) {
 		const nlohmann::ordered_json state = record::flight_state(pid);
 		if (state.is_null())
-			throw Error(fmt::format("process {} is not a flight recorder, or does not answer", pid));
+			throw Error("process {} is not a flight recorder, or does not answer", pid);
 		if (!arguments.json)
 			fmt::print("{}\n", status_text(state));
 		exit_code |= state.contains("failure") && state["failure"] != "";

@@ -230,7 +230,7 @@ int run_top(TopArguments &arguments)
 		return exit_monitor_failed;
 	}
 	if (options.kept == record::Kept::trace)
-		print_note(fmt::format("monitor: the trace is in {}\n", printable(running.directory())));
+		print_note("monitor: the trace is in {}\n", printable(running.directory()));
 	return signal ? 128 + signal : 0;
 }
 

@@ -255,7 +255,7 @@ int rehearse(const std::vector<NamedTrigger> &triggers, const EventMatcher &matc
 				   rehearsal.forgotten());
 	}
 	for (const std::string &hint : matcher.hints)
-		print_note(fmt::format("monitor: {}\n", printable(hint)));
+		print_note("monitor: {}\n", printable(hint));
 	return print_problems(trace.problems()) || comparison.contradicts ? 1 : 0;
 }
 

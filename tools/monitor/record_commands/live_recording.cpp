@@ -35,7 +35,7 @@ std::uint64_t LiveOptions::window_ns() const
 {
 	const std::uint64_t window_ns = parse_duration(delay, "-d");
 	if (window_ns < min_window_ns || window_ns > max_window_ns)
-		throw Error(fmt::format("-d {}: figures are made from each 100ms to each day", printable(delay)));
+		throw Error("-d {}: figures are made from each 100ms to each day", printable(delay));
 	return window_ns;
 }
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "matching.h"
 
-#include <fmt/format.h>
-
 #include "answers/matcher/expression_matcher.h"
 #include "base/error.h"
 #include "base/escape.h"
@@ -15,10 +13,9 @@ namespace monitor {
 void expect_utf8(const std::string &option, const std::string &text)
 {
 	if (!is_utf8(text))
-		throw Error(fmt::format(
-		    "{} has bytes that are not UTF-8, which the recording cannot keep: write such a byte as "
-		    "\\xff, with its two hexadecimal digits",
-		    option));
+		throw Error("{} has bytes that are not UTF-8, which the recording cannot keep: write such a byte as "
+			    "\\xff, with its two hexadecimal digits",
+			    option);
 }
 
 record::Matching matching(const MatcherRequest &request)
@@ -55,7 +52,7 @@ std::vector<trigger::TriggerText> trigger_texts(const std::string &untrusted_fil
 		try {
 			return read_file(untrusted_file_or_text, max_bytes + 1);
 		} catch (const Error &error) {
-			throw Error(fmt::format("this file of triggers cannot be read: {}", printable(error.what())));
+			throw Error("this file of triggers cannot be read: {}", printable(error.what()));
 		}
 	}();
 	if (text.size() > max_bytes)

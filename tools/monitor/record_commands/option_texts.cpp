@@ -68,7 +68,7 @@ std::vector<std::string> parse_families(const std::string &text)
 			all += all.empty() ? family.name : std::string(", ") + family.name;
 		}
 		if (!known)
-			throw Error(fmt::format("-e: unknown event family '{}'; the families are {}", name, all));
+			throw Error("-e: unknown event family '{}'; the families are {}", name, all);
 		if (std::ranges::find(chosen, name) == chosen.end())
 			chosen.push_back(name);
 	}
@@ -80,13 +80,12 @@ int parse_process(const std::string &item, const char *option)
 	char *end;
 	const long pid = std::strtol(item.c_str(), &end, 10);
 	if (item.empty() || *end || pid <= 0 || pid > max_pid)
-		throw Error(fmt::format("{}: '{}' is not a process id", option, item));
+		throw Error("{}: '{}' is not a process id", option, item);
 	const long process = process_of(pid);
 	if (process == 0)
-		throw Error(fmt::format("{}: process {} does not exist or has exited", option, pid));
+		throw Error("{}: process {} does not exist or has exited", option, pid);
 	if (process != pid)
-		throw Error(
-		    fmt::format("{}: {} is a thread of process {}; use {} {}", option, pid, process, option, process));
+		throw Error("{}: {} is a thread of process {}; use {} {}", option, pid, process, option, process);
 	return static_cast<int>(pid);
 }
 
@@ -96,10 +95,9 @@ std::vector<int> parse_processes(const std::string &item, const char *or_what)
 		return {parse_process(item, "-p")};
 	const std::vector<int> pids = item.empty() ? std::vector<int>() : processes_called(item);
 	if (pids.empty())
-		throw Error(fmt::format("-p: '{}' is not a process id, and no process that runs has this name{}", item,
-					or_what));
-	print_note(fmt::format("monitor: -p {}: process{} {}\n", printable(item), pids.size() > 1 ? "es" : "",
-			       fmt::join(pids, ", ")));
+		throw Error("-p: '{}' is not a process id, and no process that runs has this name{}", item, or_what);
+	print_note("monitor: -p {}: process{} {}\n", printable(item), pids.size() > 1 ? "es" : "",
+		   fmt::join(pids, ", "));
 	return pids;
 }
 

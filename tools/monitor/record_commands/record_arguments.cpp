@@ -203,7 +203,7 @@ double parse_percent(const std::string &text)
 	if (*end == '%')
 		++end;
 	if (text.empty() || *end || !(percent > 0) || percent > 100)
-		throw Error(fmt::format("--budget {}: give a share of the CPU time, above 0 and up to 100%", text));
+		throw Error("--budget {}: give a share of the CPU time, above 0 and up to 100%", text);
 	return percent;
 }
 
@@ -249,7 +249,7 @@ void expect_possible(const std::vector<NamedTrigger> &triggers, const RecordArgu
 		};
 		for (const auto &[is_so, why] : rows)
 			if (is_so)
-				throw Error(fmt::format("{}: {}", trigger.title(), why));
+				throw Error("{}: {}", trigger.title(), why);
 	}
 }
 
@@ -309,7 +309,7 @@ void parse_statistics(RecordArguments &arguments)
 	statistics.counts_only = arguments.count_only;
 	statistics.period_ns = parse_duration(arguments.statistics, "--statistics");
 	if (statistics.period_ns < min_period_ns || statistics.period_ns > max_period_ns)
-		throw Error(fmt::format("--statistics {}: periods are from 1s to 1d", printable(arguments.statistics)));
+		throw Error("--statistics {}: periods are from 1s to 1d", printable(arguments.statistics));
 	if (arguments.keep.empty())
 		statistics.keep_ns = statistics.period_ns * max_periods;
 	else
@@ -317,9 +317,9 @@ void parse_statistics(RecordArguments &arguments)
 	if (statistics.keep_ns < statistics.period_ns)
 		throw Error("--keep: the time to keep is shorter than a period");
 	if (statistics.keep_ns / statistics.period_ns > max_periods)
-		throw Error(fmt::format("--keep: at most {} periods are kept, each in a file of its own: use a longer "
-					"--statistics or a shorter --keep",
-					max_periods));
+		throw Error("--keep: at most {} periods are kept, each in a file of its own: use a longer "
+			    "--statistics or a shorter --keep",
+			    max_periods);
 	options.statistics = statistics;
 	if (!statistics.counts_only)
 		options.live = std::make_shared<live::LiveStatistics>(statistics);
@@ -343,9 +343,8 @@ void parse_flight(RecordArguments &arguments)
 	try {
 		options.buffer_bytes = parse_bytes(*arguments.flight, "--flight");
 	} catch (const Error &) {
-		throw Error(
-		    fmt::format("--flight: '{}' is neither a size, such as 256M, nor a time, such as 10s or 500ms",
-				*arguments.flight));
+		throw Error("--flight: '{}' is neither a size, such as 256M, nor a time, such as 10s or 500ms",
+			    *arguments.flight);
 	}
 }
 

@@ -140,12 +140,12 @@ private:
 			if (found.any || (input ? trigger.second : trigger.first).empty() || has_programs_classes())
 				continue;
 			if (!found.uncounted.empty())
-				throw Error(fmt::format("{}: tokens of {} belong to other events: they fire nothing",
-							option, found.uncounted));
+				throw Error("{}: tokens of {} belong to other events: they fire nothing", option,
+					    found.uncounted);
 			if (const std::string &key = input ? trigger.second_key : trigger.first_key;
 			    !found.keyless.empty())
-				throw Error(fmt::format("{}: {}, which it waits for, has no number {}.{}", option,
-							found.keyless, key, filter::key_hint({key})));
+				throw Error("{}: {}, which it waits for, has no number {}.{}", option, found.keyless,
+					    key, filter::key_hint({key}));
 			if (!more_classes_)
 				throw Error("{}: none of the kernel's events is one that it waits for", option);
 		}

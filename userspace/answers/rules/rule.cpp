@@ -219,8 +219,7 @@ private:
 			rule_.key[role] = activities::Keys(part, description_, begin_time_, word->where.c_str());
 		}
 		if (parts.size() > next)
-			throw Error(fmt::format("{}: the key has {} parts, the rule takes {}", word->where,
-						parts.size(), next));
+			throw Error("{}: the key has {} parts, the rule takes {}", word->where, parts.size(), next);
 		expect_keys(*word);
 		activities::share_machines(rule_.key);
 	}

@@ -48,12 +48,12 @@ private:
 	{
 		if (std::find(words.begin(), words.end(), word) == words.end()) {
 			if (word.empty())
-				throw Error(fmt::format("{}: a name is missing before the colon", where()));
+				throw Error("{}: a name is missing before the colon", where());
 			if (filter::has_pair(value) || filter::misspells_then(value))
 				return take_pair(word, value);
 			const std::string similar = suggestions(word, words);
-			throw Error(fmt::format("{}: {} is not a keyword of rules.{}", where(), readable(word),
-						similar.empty() ? " A rule in one line is NAME: A then B." : similar));
+			throw Error("{}: {} is not a keyword of rules.{}", where(), readable(word),
+				    similar.empty() ? " A rule in one line is NAME: A then B." : similar);
 		}
 		if (value.empty())
 			throw Error("{}: nothing follows `{}:`", where(), word);

@@ -55,8 +55,7 @@ std::optional<record::User> network_user(const std::string &wanted)
 	if (!user && wanted.empty())
 		user = find_user(any_user);
 	if (!user)
-		throw Error(fmt::format("--user: there is no user {}: useradd --system {}", printable(wanted),
-					printable(wanted)));
+		throw Error("--user: there is no user {}: useradd --system {}", printable(wanted), printable(wanted));
 	if (user->uid == 0)
 		throw Error("--user: the part that speaks with the network cannot be root; use a system user of its "
 			    "own");
@@ -69,11 +68,11 @@ std::optional<record::User> command_user(const std::string &name)
 		return {};
 	auto user = find_user(name);
 	if (!user)
-		throw Error(fmt::format("--allow-commands: there is no user {}", printable(name)));
+		throw Error("--allow-commands: there is no user {}", printable(name));
 	if (user->uid == 0)
 		throw Error("--allow-commands: commands of the fleet do not run as root; name another user");
 	if (::geteuid() != 0 && user->differs)
-		throw Error(fmt::format("--allow-commands: only root can run commands as {}", printable(name)));
+		throw Error("--allow-commands: only root can run commands as {}", printable(name));
 	return user;
 }
 
@@ -100,8 +99,8 @@ void make_directory(const std::string &path, unsigned mode, const record::User *
 	const uid_t wanted = owner ? owner->uid : ::geteuid();
 	const bool is_empty_and_ours = status.st_uid == ::geteuid() && fs::is_empty(path);
 	if (status.st_uid != wanted && !is_empty_and_ours)
-		throw Error(fmt::format("{} belongs to another user: use another --spool, or chown it to user {}",
-					printable(path), wanted));
+		throw Error("{} belongs to another user: use another --spool, or chown it to user {}", printable(path),
+			    wanted);
 	// The mode first: afterwards it needs another capability. Neither is needed at later starts.
 	if (((status.st_mode & 07777) != mode && ::fchmod(fd.get(), mode) < 0) ||
 	    (status.st_uid != wanted && ::fchown(fd.get(), owner->uid, owner->gid) < 0))
@@ -118,22 +117,22 @@ Fd prepare_spool(const std::string &spool, const std::optional<record::User> &ow
 	make_directory(spool + "/starter", 0700, nullptr);
 	Fd lock = open_file(spool + "/starter", O_RDONLY | O_DIRECTORY);
 	if (::flock(lock.get(), LOCK_EX | LOCK_NB) < 0)
-		throw Error(fmt::format("another agent uses {}: stop it, or use another --spool", printable(spool)));
+		throw Error("another agent uses {}: stop it, or use another --spool", printable(spool));
 	return lock;
 }
 
 std::string own_name(const std::string &wanted, const fleet::FleetKeys &keys)
 {
 	if (keys.name == fleet::operator_name)
-		throw Error(fmt::format("{} has the operator's keys: copy hosts/HOST of what `monitor fleet init` made",
-					printable(keys.directory)));
+		throw Error("{} has the operator's keys: copy hosts/HOST of what `monitor fleet init` made",
+			    printable(keys.directory));
 	char name[HOST_NAME_MAX + 1] = {};
 	::gethostname(name, sizeof name - 1);
 	const std::string here = wanted.empty() ? name : wanted;
 	if (here != keys.name)
-		throw Error(fmt::format("the keys in {} are of host {}, and this is {}: copy those of this host, or "
-					"say --host {}",
-					printable(keys.directory), keys.name, printable(here), keys.name));
+		throw Error("the keys in {} are of host {}, and this is {}: copy those of this host, or "
+			    "say --host {}",
+			    printable(keys.directory), keys.name, printable(here), keys.name);
 	return keys.name;
 }
 

@@ -49,9 +49,9 @@ void Nonces::load()
 		expiry_[nonce] = expires_ns;
 	}
 	if (!is_whole || !lines.eof())
-		throw Error(fmt::format("{} is damaged, so commands could be repeated: wait an hour, in which all that "
-					"were ever sent expire, and remove it",
-					printable(path_)));
+		throw Error("{} is damaged, so commands could be repeated: wait an hour, in which all that "
+			    "were ever sent expire, and remove it",
+			    printable(path_));
 }
 
 void Nonces::forget_expired(std::uint64_t now_ns)

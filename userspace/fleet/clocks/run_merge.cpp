@@ -65,8 +65,7 @@ void take_tree(const fs::path &from, const fs::path &to, bool copy)
 	for (fs::recursive_directory_iterator entry(from), end; entry != end; ++entry) {
 		const fs::path target = to / entry->path().lexically_relative(from);
 		if (entry.depth() > max_levels)
-			throw Error(
-			    fmt::format("{} has more than {} levels of directories", from.string(), max_levels));
+			throw Error("{} has more than {} levels of directories", from.string(), max_levels);
 		if (entry->is_symlink())
 			continue;
 		if (entry->is_directory()) {
@@ -93,9 +92,9 @@ void expect_one_reference(const std::vector<ShardRun> &shards)
 		if (!fs::is_directory(clocks, error) || fs::is_empty(clocks, error))
 			continue;
 		if (first)
-			throw Error(fmt::format("{} and {} have reference clocks of their own: only the shards of one "
-						"run can be merged, of which number 0 has the exchanges of all hosts",
-						printable(first->directory), printable(shard.directory)));
+			throw Error("{} and {} have reference clocks of their own: only the shards of one "
+				    "run can be merged, of which number 0 has the exchanges of all hosts",
+				    printable(first->directory), printable(shard.directory));
 		first = &shard;
 	}
 }
@@ -105,14 +104,14 @@ void expect_shards(const std::vector<ShardRun> &shards)
 	std::map<std::string, const ShardRun *> of_host;
 	for (const ShardRun &shard : shards) {
 		if (!shard.run.empty() && !shards.front().run.empty() && shard.run != shards.front().run)
-			throw Error(fmt::format("{} is the run {}, and {} is {}: they cannot be merged into one",
-						printable(shards.front().directory), printable(shards.front().run),
-						printable(shard.directory), printable(shard.run)));
+			throw Error("{} is the run {}, and {} is {}: they cannot be merged into one",
+				    printable(shards.front().directory), printable(shards.front().run),
+				    printable(shard.directory), printable(shard.run));
 		for (const std::string &host : shard.hosts)
 			if (const auto [other, is_new] = of_host.emplace(host, &shard); !is_new)
-				throw Error(fmt::format(
-				    "host {} is in {} and in {}: they are not the shards of one run", printable(host),
-				    printable(other->second->directory), printable(shard.directory)));
+				throw Error("host {} is in {} and in {}: they are not the shards of one run",
+					    printable(host), printable(other->second->directory),
+					    printable(shard.directory));
 	}
 	expect_one_reference(shards);
 }

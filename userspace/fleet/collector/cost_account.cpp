@@ -73,8 +73,8 @@ CostAccount::CostAccount(int hub_pid) : hub_pid_(hub_pid), own_start_ns_(own_cpu
 		return;
 	const auto now = process_cpu_ns(hub_pid_);
 	if (!now)
-		throw Error(fmt::format(
-		    "--hub-pid: there is no process {} here, or the kernel does not say what it uses", hub_pid_));
+		throw Error("--hub-pid: there is no process {} here, or the kernel does not say what it uses",
+			    hub_pid_);
 	hub_start_ns_ = *now;
 }
 

@@ -106,14 +106,14 @@ void RunDirectory::load()
 		throw Error(file + " is damaged: name another directory with -o");
 	const std::string shard = json.contains("shard") ? text_field(json, "shard").value_or("") : shard_text({});
 	if (shard != shard_text(shard_))
-		throw Error(fmt::format("{} is shard {} of its run, not {}: name another directory with -o", path_,
-					printable(shard), shard_text(shard_)));
+		throw Error("{} is shard {} of its run, not {}: name another directory with -o", path_,
+			    printable(shard), shard_text(shard_));
 	store_ = std::stoull(store, nullptr, 16);
 	const std::string run = text_field(json, "run").value_or("");
 	if (run_.empty())
 		run_ = run;
 	else if (!run.empty() && run != run_)
-		throw Error(fmt::format("{} is the run {}, not {}: name another directory with -o", path_, run, run_));
+		throw Error("{} is the run {}, not {}: name another directory with -o", path_, run, run_);
 	if (json.contains("cost"))
 		cost = json["cost"];
 	for (const auto &host : json["hosts"])

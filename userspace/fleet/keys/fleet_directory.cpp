@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <utility>
 
-#include <fmt/format.h>
 #include <strings.h>
 
 #include "authority.h"
@@ -40,9 +39,9 @@ bool has_name(const std::vector<std::string> &names, const std::string &name)
 void expect_host_name(const std::string &host)
 {
 	if (!is_host_name(host))
-		throw Error(fmt::format("'{}' is not the name of a host: letters, digits, '.' and '-', as hostname(1) "
-					"says it, 63 at most",
-					printable(host)));
+		throw Error("'{}' is not the name of a host: letters, digits, '.' and '-', as hostname(1) "
+			    "says it, 63 at most",
+			    printable(host));
 }
 
 } // namespace
@@ -60,14 +59,13 @@ void expect_hubs(const Hubs &hubs)
 {
 	for (auto hub = hubs.addresses.begin(); hub != hubs.addresses.end(); ++hub) {
 		if (std::ranges::count(hubs.addresses, hub->host, &HubAddress::host) > 1)
-			throw Error(fmt::format(
-			    "--hub {} is there twice: each hub of a cluster is a machine of its own", hub->host));
+			throw Error("--hub {} is there twice: each hub of a cluster is a machine of its own",
+				    hub->host);
 		if (hubs.is_cluster() && hub->port == hubs.route_port)
-			throw Error(fmt::format("--route-port: hosts reach the hub at port {}: hubs need another one",
-						hub->port));
+			throw Error("--route-port: hosts reach the hub at port {}: hubs need another one", hub->port);
 	}
 	if (hubs.addresses.size() > max_hubs)
-		throw Error(fmt::format("a fleet has at most {} hubs", max_hubs));
+		throw Error("a fleet has at most {} hubs", max_hubs);
 }
 
 } // namespace
@@ -77,8 +75,8 @@ FleetDirectory FleetDirectory::make(const std::string &path, const Hubs &hubs, c
 	expect_hubs(hubs);
 	std::error_code error;
 	if (fs::exists(fs::symlink_status(path, error)))
-		throw Error(fmt::format("{} exists, and keys are never written over: use another -o, or --add HOST",
-					printable(path)));
+		throw Error("{} exists, and keys are never written over: use another -o, or --add HOST",
+			    printable(path));
 	const std::string unfinished = path + ".unfinished";
 	FleetDirectory made(unfinished, hubs);
 	make_folder(unfinished);
@@ -116,8 +114,7 @@ FleetDirectory::FleetDirectory(std::string path) : path_(std::move(path))
 	auto removed_sites = texts_field(json, "removed_sites", max_fleet_sites, max_site_name);
 	if (number_field(json, "version") != directory_version || !hub || !port || *port == 0 || *port > 65535 ||
 	    route_port == 0 || route_port > 65535 || !hosts || !removed || !removed_sites)
-		throw Error(fmt::format("{}/fleet.json is not what this version of `monitor fleet init` writes",
-					printable(path_)));
+		throw Error("{}/fleet.json is not what this version of `monitor fleet init` writes", printable(path_));
 	hubs_.addresses = parse_hubs(*hub);
 	hubs_.route_port = static_cast<std::uint16_t>(route_port);
 	leaf_port_ = static_cast<std::uint16_t>(*port);
@@ -131,12 +128,12 @@ void FleetDirectory::read_sites(const nlohmann::json &json)
 {
 	const nlohmann::json *const sites = json_field(json, "sites");
 	if (!sites || !sites->is_array() || sites->size() > max_fleet_sites)
-		throw Error(fmt::format("{}/fleet.json lists no sites", printable(path_)));
+		throw Error("{}/fleet.json lists no sites", printable(path_));
 	for (const nlohmann::json &each : *sites) {
 		const auto name = text_field(each, "site", max_site_name), relay = text_field(each, "relay", 512);
 		auto hosts = texts_field(each, "hosts", max_fleet_hosts, max_host_name);
 		if (!name || !is_site_name(*name) || !relay || !hosts)
-			throw Error(fmt::format("{}/fleet.json: a site in it is none", printable(path_)));
+			throw Error("{}/fleet.json: a site in it is none", printable(path_));
 		sites_.push_back({*name, parse_hub(*relay), std::move(*hosts)});
 	}
 }
@@ -145,9 +142,9 @@ Site &FleetDirectory::site(const std::string &name)
 {
 	const auto found = std::ranges::find(sites_, name, &Site::name);
 	if (found == sites_.end())
-		throw Error(fmt::format("there is no site {} in {}: to make one, say with --relay where its hosts will "
-					"reach its relay",
-					printable(name), printable(path_)));
+		throw Error("there is no site {} in {}: to make one, say with --relay where its hosts will "
+			    "reach its relay",
+			    printable(name), printable(path_));
 	return *found;
 }
 
@@ -169,13 +166,13 @@ void FleetDirectory::expect_new(const std::string &host) const
 		number += site.hosts.size();
 	}
 	if (is_there)
-		throw Error(fmt::format("host {} is there already: each has a name of its own", host));
+		throw Error("host {} is there already: each has a name of its own", host);
 	if (has_name(removed_, host))
-		throw Error(fmt::format("host {} was removed, and its old certificate would be accepted again: give it "
-					"another name, or make a new fleet",
-					host));
+		throw Error("host {} was removed, and its old certificate would be accepted again: give it "
+			    "another name, or make a new fleet",
+			    host);
 	if (number >= max_fleet_hosts)
-		throw Error(fmt::format("a fleet has at most {} hosts", max_fleet_hosts));
+		throw Error("a fleet has at most {} hosts", max_fleet_hosts);
 }
 
 void FleetDirectory::add_unlisted(const std::string &host, Site *site, const Authority &authority,
@@ -217,7 +214,7 @@ void FleetDirectory::remove(const std::vector<std::string> &hosts)
 				list = &site.hosts;
 		const auto found = std::ranges::find(*list, host);
 		if (found == list->end())
-			throw Error(fmt::format("there is no host {} in {}", printable(host), printable(path_)));
+			throw Error("there is no host {} in {}", printable(host), printable(path_));
 		list->erase(found);
 		removed_.push_back(host);
 	}
@@ -230,27 +227,26 @@ void FleetDirectory::add_site(const Site &site, std::uint16_t leaf_port)
 	for (const Site &other : sites_)
 		names.push_back(other.name);
 	if (!is_site_name(site.name))
-		throw Error(fmt::format("--leaf: '{}' is not the name of a site: letters, digits and '-', 32 at most",
-					printable(site.name)));
+		throw Error("--leaf: '{}' is not the name of a site: letters, digits and '-', 32 at most",
+			    printable(site.name));
 	if (has_name(names, site.name))
-		throw Error(fmt::format("site {} is, or was, there already, and the certificate of its relay would be "
-					"accepted again: give it another name",
-					site.name));
+		throw Error("site {} is, or was, there already, and the certificate of its relay would be "
+			    "accepted again: give it another name",
+			    site.name);
 	if (leaf_port && leaf_port != leaf_port_ && !sites_.empty())
-		throw Error(fmt::format("--leaf-port: relays reach the hub at port {} already", leaf_port_));
+		throw Error("--leaf-port: relays reach the hub at port {} already", leaf_port_);
 	const std::uint16_t port = leaf_port ? leaf_port : leaf_port_;
 	const auto is_at_port = [&](const HubAddress &hub) { return hub.port == port; };
 	if (std::ranges::any_of(hubs_.addresses, is_at_port) || (hubs_.is_cluster() && port == hubs_.route_port))
-		throw Error(fmt::format(
-		    "--leaf-port: hosts, or hubs, reach the hub at port {}: relays need another one", port));
+		throw Error("--leaf-port: hosts, or hubs, reach the hub at port {}: relays need another one", port);
 	if (sites_.size() >= max_fleet_sites)
-		throw Error(fmt::format("a fleet has at most {} sites", max_fleet_sites));
+		throw Error("a fleet has at most {} sites", max_fleet_sites);
 	if (leaf_port)
 		leaf_port_ = leaf_port;
 	for (const std::string &host : site.hosts) {
 		expect_new(host);
 		if (std::ranges::count(site.hosts, host) > 1)
-			throw Error(fmt::format("host {} is named twice", host));
+			throw Error("host {} is named twice", host);
 	}
 	const Authority authority = this->authority();
 	const std::string operator_pem = this->operator_pem();

@@ -6,7 +6,6 @@
 #include <sstream>
 #include <utility>
 
-#include <fmt/format.h>
 #include <openssl/x509v3.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -29,9 +28,9 @@ void expect_only_ours(const std::string &path)
 	if (::stat(path.c_str(), &status) < 0)
 		throw Error(errno, "cannot read " + path);
 	if ((status.st_uid != 0 && status.st_uid != ::geteuid()) || (status.st_mode & 022))
-		throw Error(fmt::format("{} can be changed by others, who could give commands to this host: it must "
-					"belong to root or to you, and chmod go-w {}",
-					printable(path), printable(path)));
+		throw Error("{} can be changed by others, who could give commands to this host: it must "
+			    "belong to root or to you, and chmod go-w {}",
+			    printable(path), printable(path));
 }
 
 std::string first_line(const std::string &text)
@@ -52,8 +51,7 @@ std::vector<std::string> dns_names_of(const std::string &pem, const std::string 
 {
 	const CertificatePointer certificate = parse_certificate(pem);
 	if (!certificate)
-		throw Error(
-		    fmt::format("{} has no certificate: use a file that `monitor fleet init` wrote", printable(where)));
+		throw Error("{} has no certificate: use a file that `monitor fleet init` wrote", printable(where));
 	const std::unique_ptr<GENERAL_NAMES, decltype(&::GENERAL_NAMES_free)> names(
 	    static_cast<GENERAL_NAMES *>(::X509_get_ext_d2i(certificate.get(), NID_subject_alt_name, nullptr, nullptr)),
 	    ::GENERAL_NAMES_free);
@@ -76,10 +74,9 @@ void expect_key_of(const std::string &certificate_pem, const std::string &key_pe
 	    ::PEM_read_bio_PrivateKey(pem_reader(key_pem).get(), nullptr, no_passphrase, nullptr), ::EVP_PKEY_free);
 	const CertificatePointer certificate = parse_certificate(certificate_pem);
 	if (!certificate || !key || ::X509_check_private_key(certificate.get(), key.get()) != 1)
-		throw Error(
-		    fmt::format("{} is not the key of the certificate beside it: copy both from one directory of "
-				"`monitor fleet init`",
-				printable(where)));
+		throw Error("{} is not the key of the certificate beside it: copy both from one directory of "
+			    "`monitor fleet init`",
+			    printable(where));
 }
 
 } // namespace
@@ -89,8 +86,7 @@ ConnectionOptions FleetKeys::connection(const std::string &to_hub) const
 	ConnectionOptions options;
 	options.hub = to_hub.empty() ? hub : to_hub;
 	if (options.hub.empty())
-		throw Error(
-		    fmt::format("{} does not say where the hub is: add --hub tls://HUB:PORT", printable(directory)));
+		throw Error("{} does not say where the hub is: add --hub tls://HUB:PORT", printable(directory));
 	options.ca_pem = ca_pem;
 	options.certificate_pem = certificate_pem;
 	options.key_pem = key_pem;
@@ -107,9 +103,9 @@ FleetKeys read_fleet_keys(const std::string &directory)
 	std::string certificate = text(certificate_file);
 	const std::vector<std::string> names = dns_names_of(certificate, path(certificate_file));
 	if (names.size() != 1 || (names[0] != operator_name && !is_host_name(names[0])))
-		throw Error(fmt::format("{} is not a certificate of a host or of the operator: use one that `monitor "
-					"fleet init` wrote",
-					printable(path(certificate_file))));
+		throw Error("{} is not a certificate of a host or of the operator: use one that `monitor "
+			    "fleet init` wrote",
+			    printable(path(certificate_file)));
 	std::string key = read_private_file(path(certificate_key_file));
 	expect_key_of(certificate, key, path(certificate_key_file));
 	return {directory,
@@ -127,8 +123,8 @@ std::vector<std::string> read_hosts(const std::string &directory)
 	std::vector<std::string> hosts;
 	for (std::string host; lines >> host;) {
 		if (!is_host_name(host))
-			throw Error(fmt::format("{}/{}: '{}' is not the name of a host", printable(directory),
-						hosts_file, printable(host.substr(0, 80))));
+			throw Error("{}/{}: '{}' is not the name of a host", printable(directory), hosts_file,
+				    printable(host.substr(0, 80)));
 		hosts.push_back(host);
 	}
 	return hosts;

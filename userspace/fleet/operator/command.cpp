@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
 #include "base/clock_ns.h"
 #include "base/encoding.h"
 #include "base/error.h"
@@ -68,8 +66,8 @@ std::vector<std::string> chosen_hosts(const std::string &patterns, const std::se
 				chosen.insert(host);
 			}
 		if (!is_used)
-			throw Error(fmt::format("--hosts: no host matches '{}'; `monitor fleet status` lists them",
-						printable(pattern)));
+			throw Error("--hosts: no host matches '{}'; `monitor fleet status` lists them",
+				    printable(pattern));
 	}
 	return {chosen.begin(), chosen.end()};
 }

@@ -70,8 +70,8 @@ HubProblem problem_of(natsStatus status)
 void need(natsStatus status, const char *what)
 {
 	if (status != NATS_OK)
-		throw Error(fmt::format("{}: {} ({})", what, text_or_nothing(nats_GetLastError(nullptr)),
-					natsStatus_GetText(status)));
+		throw Error("{}: {} ({})", what, text_or_nothing(nats_GetLastError(nullptr)),
+			    natsStatus_GetText(status));
 }
 
 void need_certificate_texts(natsOptions *options, const ConnectionOptions &wanted)
@@ -88,8 +88,7 @@ void need_certificate_files(natsOptions *options, const ConnectionOptions &wante
 	     {std::pair("--ca", wanted.ca_file), std::pair("--cert", wanted.certificate_file),
 	      std::pair("--key", wanted.key_file)}) {
 		if (path.empty())
-			throw Error(fmt::format("--hub {} needs {} FILE, as `monitor fleet init` writes it", hub.url(),
-						option));
+			throw Error("--hub {} needs {} FILE, as `monitor fleet init` writes it", hub.url(), option);
 		open_file(path, O_RDONLY);
 	}
 	need(natsOptions_LoadCATrustedCertificates(options, wanted.ca_file.c_str()),

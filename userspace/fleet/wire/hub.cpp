@@ -22,7 +22,7 @@ bool is_this_machine(const std::string &host)
 
 [[noreturn]] void refuse_hub(const std::string &text, const char *why)
 {
-	throw Error(fmt::format("--hub {}: {}; an address is tls://HUB or tls://HUB:PORT", readable(text), why));
+	throw Error("--hub {}: {}; an address is tls://HUB or tls://HUB:PORT", readable(text), why);
 }
 
 } // namespace

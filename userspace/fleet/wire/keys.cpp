@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "keys.h"
 
-#include <fmt/format.h>
 #include <openssl/evp.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -26,8 +25,8 @@ Key expect_ed25519(EVP_PKEY *key, const std::string &where, const char *what)
 {
 	Key owned = key_of(key);
 	if (!key || ::EVP_PKEY_id(key) != EVP_PKEY_ED25519)
-		throw Error(fmt::format("{} has no Ed25519 {} key: use a file that `monitor fleet init` wrote",
-					printable(where), what));
+		throw Error("{} has no Ed25519 {} key: use a file that `monitor fleet init` wrote", printable(where),
+			    what);
 	return owned;
 }
 
@@ -107,12 +106,12 @@ std::string read_private_file(const std::string &path)
 		throw Error(errno, "cannot read " + path);
 	text.resize(static_cast<std::size_t>(n));
 	if (status.st_uid != ::geteuid() && status.st_uid != 0)
-		throw Error(fmt::format("{} belongs to another user, who could replace the key: copy it and its "
-					"directory as your own",
-					printable(path)));
+		throw Error("{} belongs to another user, who could replace the key: copy it and its "
+			    "directory as your own",
+			    printable(path));
 	if (status.st_mode & 077)
-		throw Error(fmt::format("{} can be read by others, so its key is not secret: chmod 600 {}",
-					printable(path), printable(path)));
+		throw Error("{} can be read by others, so its key is not secret: chmod 600 {}", printable(path),
+			    printable(path));
 	return text;
 }
 

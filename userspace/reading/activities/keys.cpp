@@ -295,9 +295,8 @@ void expect_comparable(std::span<const KeySide> sides, const trace::Description 
 		const auto has_key = [&](const auto &cls) { return can_match(cls) && side.keys->are_in(*cls); };
 		if (std::ranges::any_of(description.classes(), can_match) &&
 		    std::ranges::none_of(description.classes(), has_key))
-			throw Error(fmt::format("{}: no event that {} has {}.{}", where, side.what,
-						fmt::join(side.keys->names(), ", "),
-						filter::key_hint(side.keys->names())));
+			throw Error("{}: no event that {} has {}.{}", where, side.what,
+				    fmt::join(side.keys->names(), ", "), filter::key_hint(side.keys->names()));
 	}
 	for (const KeySide &side : sides)
 		for (std::size_t place = 0; place < side.keys->names().size(); ++place) {
@@ -306,11 +305,10 @@ void expect_comparable(std::span<const KeySide> sides, const trace::Description 
 				       other = types_of(side, place, description);
 			if ((one.number && other.text && !one.text && !other.number) ||
 			    (one.text && other.number && !one.number && !other.text))
-				throw Error(fmt::format(
-				    "{}: {} is a {}, {} a {}: they are never equal.{}", where,
-				    readable(first.keys->names()[place]), one.text ? "text" : "number",
-				    readable(side.keys->names()[place]), other.text ? "text" : "number",
-				    filter::key_hint({first.keys->names()[place], side.keys->names()[place]})));
+				throw Error("{}: {} is a {}, {} a {}: they are never equal.{}", where,
+					    readable(first.keys->names()[place]), one.text ? "text" : "number",
+					    readable(side.keys->names()[place]), other.text ? "text" : "number",
+					    filter::key_hint({first.keys->names()[place], side.keys->names()[place]}));
 		}
 }
 

@@ -31,7 +31,7 @@ public:
 		while (lines_.next())
 			take(lines_.word(), lines_.value());
 		if (table_.activities.empty())
-			throw Error(fmt::format("{}: the table has no activity", name_));
+			throw Error("{}: the table has no activity", name_);
 		for (const RatioText &ratio : table_.ratios)
 			for (const std::string &activity : {ratio.numerator, ratio.denominator})
 				expect_activity(ratio, activity);
@@ -64,18 +64,18 @@ private:
 		static const std::vector<std::string> parts = {"start", "end", "key", "by", "state", "pair", "nested"};
 		const auto part = std::ranges::find(parts, word);
 		if (part == parts.end())
-			throw Error(fmt::format("{}: {} is not a keyword of tables.{}", where(), readable(word),
-						suggestions(word, {"title", "activity", "ratio", "start", "end", "key",
-								   "by", "state", "pair", "nested"})));
+			throw Error("{}: {} is not a keyword of tables.{}", where(), readable(word),
+				    suggestions(word, {"title", "activity", "ratio", "start", "end", "key", "by",
+						       "state", "pair", "nested"}));
 		if (table_.activities.empty())
-			throw Error(fmt::format("{}: {} belongs below an activity", where(), word));
+			throw Error("{}: {} belongs below an activity", where(), word);
 		DefinitionText &activity = table_.activities.back();
 		if (word == "nested" && value != "yes" && value != "no")
 			throw Error(where() + ": nested must be yes or no");
 		if (value.empty())
-			throw Error(fmt::format("{}: expected a value after {}:", where(), word));
+			throw Error("{}: expected a value after {}:", where(), word);
 		if (!said_.insert(word).second)
-			throw Error(fmt::format("{}: {} appears twice in one activity", where(), word));
+			throw Error("{}: {} appears twice in one activity", where(), word);
 		if (word == "nested")
 			activity.nested = value == "yes";
 		else
@@ -95,8 +95,7 @@ private:
 			throw Error(where() + ": an activity needs a name");
 		for (const DefinitionText &activity : table_.activities)
 			if (activity.name == name)
-				throw Error(
-				    fmt::format("{}: there already is an activity {}", where(), readable(name)));
+				throw Error("{}: there already is an activity {}", where(), readable(name));
 	}
 
 	// NAME = A / B
@@ -116,8 +115,8 @@ private:
 		for (const DefinitionText &activity : table_.activities)
 			known.push_back(activity.name);
 		if (std::ranges::find(known, name) == known.end())
-			throw Error(fmt::format("{}: there is no activity {} in this table.{}", ratio.where,
-						readable(name), suggestions(name, known)));
+			throw Error("{}: there is no activity {} in this table.{}", ratio.where, readable(name),
+				    suggestions(name, known));
 	}
 
 	const std::string &name_;
@@ -142,8 +141,8 @@ Table load_table(const std::string &name_or_file)
 {
 	const std::string path = file_or_share(name_or_file, "tables", "table");
 	if (path.empty())
-		throw Error(fmt::format("unknown table {}; expected a file, or one of: {}", readable(name_or_file),
-					fmt::join(share_names("tables", "table"), ", ")));
+		throw Error("unknown table {}; expected a file, or one of: {}", readable(name_or_file),
+			    fmt::join(share_names("tables", "table"), ", "));
 	return parse_table(read_text(path, KeyedLines::max_text_bytes + 1), name_or_file);
 }
 

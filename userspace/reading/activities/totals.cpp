@@ -54,8 +54,8 @@ Grouping grouping_of(const DefinitionText &text)
 	for (const std::string &name : split_names(text.by, (text.where + ", by").c_str())) {
 		const auto known = std::find(label_names, labels_of_states, name);
 		if (known == labels_of_states)
-			throw Error(fmt::format("{}, by: a state has {}, not {}", text.where,
-						fmt::join(label_names, labels_of_states, ", "), readable(name)));
+			throw Error("{}, by: a state has {}, not {}", text.where,
+				    fmt::join(label_names, labels_of_states, ", "), readable(name));
 		grouping.by.push_back(static_cast<Label>(known - label_names));
 	}
 	if (grouping.by.size() > Grouping::max_labels)

@@ -73,7 +73,7 @@ public:
 	PairText parse()
 	{
 		if (text_.size() > max_bytes)
-			throw Error(fmt::format("{}: a pair of events has at most {} bytes", subject_, max_bytes));
+			throw Error("{}: a pair of events has at most {} bytes", subject_, max_bytes);
 		const Outside outside(text_);
 		if (outside.open_quote() != Outside::npos)
 			fail(outside.open_quote(), "this quoted text does not end");
@@ -259,7 +259,7 @@ std::vector<std::string> split_names(const std::string &text, const char *option
 	std::vector<std::string> names;
 	for (Outside::Part &part : Outside(text).split({","})) {
 		if (part.text.empty())
-			throw Error(fmt::format("{}: a name is missing in {}", option, readable(text)));
+			throw Error("{}: a name is missing in {}", option, readable(text));
 		names.push_back(std::move(part.text));
 	}
 	return names;
@@ -275,7 +275,7 @@ std::vector<std::vector<std::string>> split_key(const std::string &text, const s
 		if (side.size() != sides.front().size() || (side.empty() && sides.size() > 1))
 			throw Error(option + ": there are not as many names before = as after it");
 	if (sides.size() > max_sides)
-		throw Error(fmt::format("{}: a key has at most {} sides", option, max_sides));
+		throw Error("{}: a key has at most {} sides", option, max_sides);
 	return sides;
 }
 

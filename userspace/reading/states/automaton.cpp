@@ -5,8 +5,6 @@
 #include <map>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "base/error.h"
 
 namespace monitor::states {
@@ -14,10 +12,9 @@ namespace {
 
 [[noreturn]] void fail_too_large()
 {
-	throw Error(
-	    fmt::format("--match: this pattern needs too large an automaton ({} places of {} parts are supported): "
-			"use smaller numbers of repetitions",
-			Automaton::max_places, Automaton::max_parts));
+	throw Error("--match: this pattern needs too large an automaton ({} places of {} parts are supported): "
+		    "use smaller numbers of repetitions",
+		    Automaton::max_places, Automaton::max_parts);
 }
 
 // The pattern as a graph (Thompson's construction): a part takes one state, or leads to others without any.

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
 #include "base/error.h"
 #include "base/refusal.h"
 #include "base/text.h"
@@ -23,7 +21,7 @@ Classifier::Classifier(const Tree &tree, const trace::Description &description, 
 			filters_.back() = std::make_unique<const filter::Filter>(node.condition, description,
 										 begin_time, known, doubts);
 		} catch (const Refusal &error) {
-			throw Error(fmt::format("{}, line {}: {}", readable(tree.name()), node.line, error.what()));
+			throw Error("{}, line {}: {}", readable(tree.name()), node.line, error.what());
 		}
 		uses_event_ = uses_event_ || filters_.back()->uses_event();
 	}

@@ -30,7 +30,7 @@ public:
 	{
 		tree_.name_ = name;
 		if (text.size() > Tree::max_text_bytes)
-			throw Error(fmt::format("{} has more than {} bytes", readable(name), Tree::max_text_bytes));
+			throw Error("{} has more than {} bytes", readable(name), Tree::max_text_bytes);
 		tree_.text_ = text;
 	}
 
@@ -42,11 +42,11 @@ public:
 			text_.remove_prefix(std::min(end + 1, text_.size()));
 		}
 		if (!has_subject_)
-			throw Error(fmt::format("{} does not begin with `of cpu`, `of thread` or `of machine`",
-						readable(tree_.name_)));
+			throw Error("{} does not begin with `of cpu`, `of thread` or `of machine`",
+				    readable(tree_.name_));
 		if (tree_.nodes_.empty())
-			throw Error(fmt::format("{} has no state: a line such as {} makes one", readable(tree_.name_),
-						line_example));
+			throw Error("{} has no state: a line such as {} makes one", readable(tree_.name_),
+				    line_example);
 		add_rests();
 		return std::move(tree_);
 	}
@@ -54,7 +54,7 @@ public:
 private:
 	[[noreturn]] void fail(const std::string &sentence) const
 	{
-		throw Error(fmt::format("{}, line {}: {}", readable(tree_.name_), number_, sentence));
+		throw Error("{}, line {}: {}", readable(tree_.name_), number_, sentence);
 	}
 
 	void line(std::string_view text)
@@ -257,8 +257,8 @@ Tree load_tree(const std::string &name_or_file)
 	const std::string path = file_or_share(name_or_file, "states", "tree");
 	const std::vector<std::string> shipped = share_names("states", "tree");
 	if (path.empty())
-		throw Error(fmt::format("unknown tree {}; expected a file, or one of: {}.{}", readable(name_or_file),
-					fmt::join(shipped, ", "), suggestions(name_or_file, shipped)));
+		throw Error("unknown tree {}; expected a file, or one of: {}.{}", readable(name_or_file),
+			    fmt::join(shipped, ", "), suggestions(name_or_file, shipped));
 	return parse_tree(read_text(path, Tree::max_text_bytes + 1), name_or_file);
 }
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <future>
 
-#include <fmt/format.h>
 #include <sched.h>
 
 #include "base/clock_ns.h"
@@ -44,9 +43,9 @@ CalibrationPhases::CalibrationPhases(card::BpfCard &card, bool invariant_tsc, pi
 	try {
 		resume(since);
 	} catch (const Error &error) {
-		throw Error(fmt::format("--calibrate needs to attach probes without privileges, which this kernel "
-					"refuses: leave it out ({})",
-					error.what()));
+		throw Error("--calibrate needs to attach probes without privileges, which this kernel "
+			    "refuses: leave it out ({})",
+			    error.what());
 	}
 	account_.number = account_.ticks = 0; // that was before the recording
 }

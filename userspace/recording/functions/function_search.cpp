@@ -82,8 +82,7 @@ std::string answer_of(const Pattern &pattern, bool may_patch, const record::User
 	if (child > 0 && !status)
 		end_process(child);
 	if (status != 0)
-		throw Error(fmt::format("--functions {}: looking through {} failed or took too long", pattern.text,
-					pattern.path));
+		throw Error("--functions {}: looking through {} failed or took too long", pattern.text, pattern.path);
 	return text;
 }
 
@@ -135,17 +134,16 @@ FoundFunctions find_functions(const std::vector<std::string> &patterns, const st
 	for (const Pattern &pattern : parse_patterns(patterns, command, pids)) {
 		const std::string answer = answer_of(pattern, may_patch, user);
 		if (answer.starts_with(sought_mark))
-			throw Error(fmt::format("--functions {}: {} has no such function; its symbols are in a "
-						"separate file, which is not at any of: {}",
-						pattern.text, pattern.path, answer.substr(1, answer.find('\n') - 1)));
+			throw Error("--functions {}: {} has no such function; its symbols are in a "
+				    "separate file, which is not at any of: {}",
+				    pattern.text, pattern.path, answer.substr(1, answer.find('\n') - 1));
 		if (!collection.add(pattern, answer))
-			throw Error(
-			    fmt::format("--functions {}: {} has no such function; `nm -C` and `nm -DC` list those "
-					"that have names",
-					pattern.text, pattern.path));
+			throw Error("--functions {}: {} has no such function; `nm -C` and `nm -DC` list those "
+				    "that have names",
+				    pattern.text, pattern.path);
 	}
 	if (found.functions.empty())
-		throw Error(fmt::format("--functions: none of these can be probed; {}", notes(found.left_out).front()));
+		throw Error("--functions: none of these can be probed; {}", notes(found.left_out).front());
 	return found;
 }
 

@@ -53,9 +53,9 @@ std::string file_of(const std::string &name)
 		return path; // of a process that may see other files
 	const std::filesystem::path real = std::filesystem::canonical(path, none);
 	if (path.empty() || none)
-		throw Error(fmt::format("--functions: there is no file {}", name));
+		throw Error("--functions: there is no file {}", name);
 	if (!std::filesystem::is_regular_file(real, none))
-		throw Error(fmt::format("--functions: {} is not a file", name));
+		throw Error("--functions: {} is not a file", name);
 	return real;
 }
 
@@ -91,8 +91,8 @@ std::vector<Pattern> parse_patterns(const std::vector<std::string> &texts, const
 			continue;
 		}
 		if (command.empty() && pids.empty())
-			throw Error(fmt::format(
-			    "--functions {}: of which program? Add -- CMD or -p PID, or use FILE:{}", text, text));
+			throw Error("--functions {}: of which program? Add -- CMD or -p PID, or use FILE:{}", text,
+				    text);
 		if (!command.empty())
 			patterns.push_back(pattern_of(text, file_of(command.front()), text));
 		for (const int pid : command.empty() ? pids : std::vector<int>())

@@ -85,8 +85,8 @@ void PeriodFiles::add(Period period)
 		if (!failure_.empty())
 			throw Error(failure_);
 		if (waiting_.size() >= max_waiting)
-			throw Error(fmt::format("the disk of {} takes longer to write a period than the period lasts",
-						printable(directory_)));
+			throw Error("the disk of {} takes longer to write a period than the period lasts",
+				    printable(directory_));
 		waiting_.push_back(std::move(period));
 	}
 	changed_.notify_one();

@@ -141,9 +141,9 @@ Event raw_of(const Event &generic_one, const Machine &machine)
 	if (pmu.empty())
 		event.missing = no_pmu(machine);
 	else if (std::find(known.begin(), known.end(), bare) == known.end())
-		throw Error(fmt::format("busy({}): a generic event has no counter mask; use the CPU's own name for it "
-					"(monitor events --pmu)",
-					generic_one.name));
+		throw Error("busy({}): a generic event has no counter mask; use the CPU's own name for it "
+			    "(monitor events --pmu)",
+			    generic_one.name);
 	else
 		event.attributes = resolve(pmu + "/" + bare + "/" + modifiers, machine).attributes;
 	return event;
@@ -200,11 +200,9 @@ void make_busy(Event &event, const Machine &machine)
 		return;
 	const std::string written = event.name;
 	if (event.pmu != "cpu")
-		throw Error(fmt::format("busy({}): the event is not a clock, and only the CPU's events can be made one",
-					written));
+		throw Error("busy({}): the event is not a clock, and only the CPU's events can be made one", written);
 	if (!has_counter_masks)
-		throw Error(
-		    fmt::format("busy({}): this CPU has no counter masks; use an event that counts cycles", written));
+		throw Error("busy({}): this CPU has no counter masks; use an event that counts cycles", written);
 	if (event.attributes.type == PERF_TYPE_HARDWARE || event.attributes.type == PERF_TYPE_HW_CACHE)
 		event = raw_of(event, machine);
 	if (!(event.attributes.config & counter_mask))

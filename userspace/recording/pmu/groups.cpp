@@ -37,7 +37,7 @@ public:
 private:
 	[[noreturn]] void fail(TextPosition position, const std::string &sentence) const
 	{
-		throw Error(fmt::format("{}:{}: {}", group_.path, position.in_numbers(), sentence));
+		throw Error("{}:{}: {}", group_.path, position.in_numbers(), sentence);
 	}
 	void parse_line(const std::string &line)
 	{
@@ -164,8 +164,8 @@ Group load_group(const std::string &name, const Machine &machine)
 	if (is_name && fs::exists(shipped, ignored))
 		return parse_group(name, shipped, read_file(shipped, -1));
 	const auto names = group_names(machine);
-	throw Error(fmt::format("unknown group \"{}\"; the groups are: {}. A formula is NAME=FORMULA.{}", name,
-				fmt::join(names, ", "), suggestions(name, names)));
+	throw Error("unknown group \"{}\"; the groups are: {}. A formula is NAME=FORMULA.{}", name,
+		    fmt::join(names, ", "), suggestions(name, names));
 }
 
 std::vector<std::string> group_names(const Machine &machine)

@@ -121,7 +121,7 @@ std::vector<Measured> measure_group(const Group &group, const Machine &machine)
 			all.push_back(name.empty() ? measure(line.name, line.formula, machine)
 						   : unknown(line, name, machine));
 		} catch (const Error &error) {
-			throw Error(fmt::format("{}:{}: {}", group.path, line.position.in_numbers(), error.what()));
+			throw Error("{}:{}: {}", group.path, line.position.in_numbers(), error.what());
 		}
 		all.back().measurement.group = group.name;
 	}

@@ -62,10 +62,9 @@ private:
 			const Formula formula = parse_formula(item.substr(equals + 1), is_event);
 			sets_.add(measure(name, formula, machine_));
 		} catch (const Refusal &error) {
-			throw Error(fmt::format("-m {}: column {}: {}", item, equals + 1 + error.position().column,
-						error.what()));
+			throw Error("-m {}: column {}: {}", item, equals + 1 + error.position().column, error.what());
 		} catch (const Error &error) {
-			throw Error(fmt::format("-m {}: {}", item, error.what()));
+			throw Error("-m {}: {}", item, error.what());
 		}
 	}
 	void add_group(const std::string &name)

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
 namespace monitor::pmu {
 namespace {
 
@@ -80,8 +78,8 @@ std::size_t Sets::choose(const std::vector<Event> &events)
 	if (best != none)
 		return best;
 	if (selection_.sets.size() == max_sets)
-		throw Error(fmt::format(
-		    "-m: this needs more than {} sets of counters; select fewer measurements at once", max_sets));
+		throw Error("-m: this needs more than {} sets of counters; select fewer measurements at once",
+			    max_sets);
 	selection_.sets.emplace_back();
 	pmus_.push_back(pmu_of(events));
 	return selection_.sets.size() - 1;

@@ -8,8 +8,6 @@
 #include <fstream>
 #include <sstream>
 
-#include <fmt/format.h>
-
 #include "base/error.h"
 
 namespace monitor::pmu {
@@ -50,7 +48,7 @@ std::uint64_t number(const std::string &text, const std::string &term)
 	char *end = nullptr;
 	const std::uint64_t value = std::strtoull(text.c_str(), &end, 0);
 	if (text.empty() || *end || text[0] == '-')
-		throw Error(fmt::format("{}: \"{}\" is not a number", term, text));
+		throw Error("{}: \"{}\" is not a number", term, text);
 	return value;
 }
 
@@ -84,8 +82,7 @@ private:
 		else if (!name.empty() && format)
 			set(*format, number(text, term), term);
 		else
-			throw Error(
-			    fmt::format("the PMU {} has no term or event \"{}\"; it has: {}", pmu_, name, known()));
+			throw Error("the PMU {} has no term or event \"{}\"; it has: {}", pmu_, name, known());
 	}
 	void add_event(const std::string &name, const std::string &terms)
 	{
@@ -112,8 +109,7 @@ private:
 		if (where == "config")
 			word = &of().config;
 		if (!word || colon == std::string::npos)
-			throw Error(
-			    fmt::format("{}: the PMU {} expects it in {}, which is not supported", term, pmu_, format));
+			throw Error("{}: the PMU {} expects it in {}, which is not supported", term, pmu_, format);
 		for (const std::string &range : split(format.substr(colon + 1), ',')) {
 			unsigned first = 0, last = 0;
 			if (std::sscanf(range.c_str(), "%u-%u", &first, &last) == 1)
@@ -122,8 +118,7 @@ private:
 				*word = (*word & ~(std::uint64_t{1} << bit)) | (value & 1) << bit;
 		}
 		if (value)
-			throw Error(
-			    fmt::format("{}: the value does not fit into {} of the PMU {}", term, format, pmu_));
+			throw Error("{}: the value does not fit into {} of the PMU {}", term, format, pmu_);
 	}
 	perf_event_attr &of() { return event_.attributes; }
 

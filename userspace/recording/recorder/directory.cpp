@@ -101,8 +101,7 @@ void expect_no_flight(const std::string &path)
 	const std::string used = flight_directory(pid);
 	if (!used.empty() && ::stat(used.c_str(), &there) == 0 && ::stat(path.c_str(), &here) == 0 &&
 	    here.st_ino == there.st_ino && here.st_dev == there.st_dev)
-		throw Error(fmt::format("{} is used by a flight recorder, process {}; use another directory with -o",
-					path, pid));
+		throw Error("{} is used by a flight recorder, process {}; use another directory with -o", path, pid);
 }
 
 // ", process N" if the kernel's list of locks has the one that locked this file; it counts other devices on some file
@@ -166,8 +165,8 @@ Fd lock_directory(const std::string &path)
 	struct stat status {};
 	if (::flock(directory.get(), LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) { // else there are no locks here
 		::fstat(directory.get(), &status);
-		throw Error(fmt::format("{} is used by another recorder{}; use another directory with -o", path,
-					lock_holder(status)));
+		throw Error("{} is used by another recorder{}; use another directory with -o", path,
+			    lock_holder(status));
 	}
 	return directory;
 }

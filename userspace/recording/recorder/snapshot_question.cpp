@@ -8,7 +8,6 @@
 #include <thread>
 #include <utility>
 
-#include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -134,14 +133,13 @@ std::string ask_for_snapshot(int pid, const SnapshotRequest &request)
 {
 	const Fd fd = connection_to(pid, patience);
 	if (!fd)
-		throw Error(
-		    fmt::format("process {} is not a flight recorder: start one with `monitor record --flight`", pid));
+		throw Error("process {} is not a flight recorder: start one with `monitor record --flight`", pid);
 	const std::string packet = packet_of(request);
 	::send(fd.get(), packet.data(), packet.size(), MSG_NOSIGNAL); // it may have answered and closed already
 	is_answered(fd, -1);                                          // as long as the snapshot takes
 	std::string reply = received(fd);
 	if (reply.empty())
-		throw Error(fmt::format("the flight recorder, process {}, ended before it took the snapshot", pid));
+		throw Error("the flight recorder, process {}, ended before it took the snapshot", pid);
 	return reply;
 }
 
@@ -150,7 +148,7 @@ SnapshotQuestion::SnapshotQuestion(int pid, const SnapshotRequest &request)
 {
 	const std::string packet = packet_of(request);
 	if (!fd_ || ::send(fd_.get(), packet.data(), packet.size(), MSG_NOSIGNAL) < 0)
-		throw Error(fmt::format("the flight recorder, process {}, cannot be asked now", pid));
+		throw Error("the flight recorder, process {}, cannot be asked now", pid);
 }
 
 std::optional<std::string> SnapshotQuestion::take() const

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -40,8 +39,8 @@ Buffers divide_buffers(std::optional<std::uint64_t> total_bytes, unsigned cpus, 
 	buffers.pool_blocks = static_cast<std::uint32_t>(std::min<std::uint64_t>(pool / EDC_BLOCK_SIZE, 1u << 24));
 	const std::uint64_t min_blocks = min_blocks_of_a_cpu(rings_per_cpu);
 	if (buffers.blocks_per_cpu < min_blocks || buffers.pool_blocks < min_pool_blocks)
-		throw Error(fmt::format("--buffer is too small for {} CPUs; at least {} KiB are needed", cpus,
-					std::max<std::uint64_t>(min_blocks * cpus * 3, 24) * EDC_BLOCK_SIZE / 1024));
+		throw Error("--buffer is too small for {} CPUs; at least {} KiB are needed", cpus,
+			    std::max<std::uint64_t>(min_blocks * cpus * 3, 24) * EDC_BLOCK_SIZE / 1024);
 	buffers.blocks_per_cpu = std::min(buffers.blocks_per_cpu, max_blocks_of_a_cpu);
 	return buffers;
 }
@@ -60,11 +59,11 @@ Buffers divide_flight_buffers(std::optional<std::uint64_t> rings_bytes, unsigned
 	buffers.blocks_per_cpu = rings / cpus / EDC_BLOCK_SIZE;
 	const std::uint64_t min_blocks = min_blocks_of_a_cpu(rings_per_cpu);
 	if (buffers.blocks_per_cpu < min_blocks)
-		throw Error(fmt::format("--flight {} KiB is too small for {} CPUs; at least {} KiB are needed",
-					rings / 1024, cpus, min_blocks * cpus * EDC_BLOCK_SIZE / 1024));
+		throw Error("--flight {} KiB is too small for {} CPUs; at least {} KiB are needed", rings / 1024, cpus,
+			    min_blocks * cpus * EDC_BLOCK_SIZE / 1024);
 	if (buffers.blocks_per_cpu > max_blocks_of_a_cpu)
-		throw Error(fmt::format("--flight {} MiB is too large for {} CPUs: a CPU's rings have at most 256 MiB",
-					rings / mib, cpus));
+		throw Error("--flight {} MiB is too large for {} CPUs: a CPU's rings have at most 256 MiB", rings / mib,
+			    cpus);
 	buffers.pool_blocks =
 	    static_cast<std::uint32_t>(std::clamp<std::uint64_t>(rings / 4, 4 * mib, 64 * mib) / EDC_BLOCK_SIZE);
 	return buffers;

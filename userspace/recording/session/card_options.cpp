@@ -119,9 +119,8 @@ std::vector<std::string> needed_families(const Options &options, const EventMatc
 				return;
 			}
 			if (!options.families.empty())
-				throw Error(fmt::format(
-				    "{}: its events are of the family {}, which is not recorded: add it to -e", what,
-				    family));
+				throw Error("{}: its events are of the family {}, which is not recorded: add it to -e",
+					    what, family);
 			if (!known->by_default && family != "block") {
 				const std::string text = fmt::format(
 				    "{}: events of the family {} are recorded by --sample-every, --stacks or "

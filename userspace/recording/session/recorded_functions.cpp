@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <filesystem>
 
-#include <fmt/format.h>
 #include <sys/sysinfo.h>
 
 #include "base/error.h"
@@ -19,8 +18,8 @@ void RecordedFunctions::find(const Options &options, bool may_patch, const User 
 {
 	found_ = functions::find_functions(options.functions, options.command, options.pids, may_patch, user);
 	if (found_.functions.size() > EDC_MAX_FUNCTIONS)
-		throw Error(fmt::format("--functions: these are {} functions, more than {}; choose fewer",
-					found_.functions.size(), EDC_MAX_FUNCTIONS));
+		throw Error("--functions: these are {} functions, more than {}; choose fewer", found_.functions.size(),
+			    EDC_MAX_FUNCTIONS);
 	if (options.calibrates && !std::ranges::all_of(found_.functions, &card::Function::is_probed))
 		costs_.patched = functions::time_patched_event(user);
 }

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <map>
 
-#include <fmt/format.h>
-
 #include "base/error.h"
 #include "base/suggestions.h"
 #include "recording/card/classes.h"
@@ -29,7 +27,7 @@ unsigned number_of(const std::string &name)
 			return call.number;
 		all.emplace_back(call.name);
 	}
-	throw Error(fmt::format("--stacks: there is no system call {}.{}", name, suggestions(name, all)));
+	throw Error("--stacks: there is no system call {}.{}", name, suggestions(name, all));
 }
 
 void add(card::StackOptions &stacks, const std::string &class_name)
@@ -55,10 +53,9 @@ card::StackOptions choose_stacks(const std::vector<std::string> &which, const st
 			for (const std::string &name : known->second)
 				add(stacks, name);
 		} else {
-			throw Error(
-			    fmt::format("--stacks: '{}' is not one of cpu, offcpu, wake, fault, exec, syscall:NAME; "
-					"a command follows --, as in --stacks -- CMD",
-					item));
+			throw Error("--stacks: '{}' is not one of cpu, offcpu, wake, fault, exec, syscall:NAME; "
+				    "a command follows --, as in --stacks -- CMD",
+				    item);
 		}
 	}
 	for (const std::string &name : classes) {
@@ -67,8 +64,7 @@ card::StackOptions choose_stacks(const std::vector<std::string> &which, const st
 			if (std::string_view(row.family) != "stack" && std::string_view(row.family) != "sample")
 				all.emplace_back(row.name);
 		if (std::ranges::find(all, name) == all.end())
-			throw Error(
-			    fmt::format("--stacks-on: there is no event class {}.{}", name, suggestions(name, all)));
+			throw Error("--stacks-on: there is no event class {}.{}", name, suggestions(name, all));
 		add(stacks, name);
 		all_calls |= name == "sys_enter";
 	}

@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <cstring>
 
-#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include "base/error.h"
@@ -52,8 +51,8 @@ Fd listen_for_everyone()
 {
 	const sockaddr_un address = well_known_address();
 	if (const pid_t other = holder_of_programs())
-		throw Error(fmt::format(
-		    "process {} already records the events of all instrumented programs; only one process can", other));
+		throw Error("process {} already records the events of all instrumented programs; only one process can",
+			    other);
 	::mkdir("/run/monitor", 0755);
 	::unlink(address.sun_path);
 	Fd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
