@@ -68,12 +68,12 @@ void expect_options(const ConvertArguments &arguments)
 	if (arguments.flows && format.format != Target::perfetto)
 		throw CLI::ValidationError("--flows needs --to perfetto");
 	if (format.is_events && (!arguments.by.empty() || arguments.lines || !arguments.debug_directories.empty()))
-		throw CLI::ValidationError("--by, --lines and --debug-dir are for stacks: --to speedscope, folded or "
-					   "pprof");
+		throw CLI::ValidationError(
+		    "--by, --lines and --debug-dir are for stacks: --to speedscope, folded or pprof");
 	if (format.is_events && !arguments.selection.threads.is_all())
-		throw CLI::ValidationError(fmt::format("--to {} has all threads of the machine: select a part by "
-						       "--from, --until and --cpu",
-						       arguments.to));
+		throw CLI::ValidationError(
+		    fmt::format("--to {} has all threads of the machine: select a part by --from, --until and --cpu",
+				arguments.to));
 	if (format.format == Target::lttng && arguments.output == "-")
 		throw CLI::ValidationError("--to lttng writes a directory, not standard output");
 	if (format.is_binary && arguments.output == "-" && ::isatty(STDOUT_FILENO))
@@ -220,9 +220,8 @@ private:
 	void find_waits(const ConvertArguments &arguments)
 	{
 		if (!arguments.selection.cpus.empty())
-			throw CLI::ValidationError(
-			    "--cpu: a thread that is blocked is on no CPU, so what threads waited for can only be "
-			    "limited to times and threads");
+			throw CLI::ValidationError("--cpu: a thread that is blocked is on no CPU, so what threads "
+						   "waited for can only be limited to times and threads");
 		profiles_.push_back(waits_.profile(fold_, clock()));
 	}
 

@@ -287,14 +287,13 @@ void print_part(const Part &part, const trace::Trace &trace)
 	if (!part.clock)
 		return;
 	const collection::ClockLines &lines = *part.clock;
-	fmt::print(
-	    "{:<20} by lines {} to {} ns off{}; its rate is {:+.3f} ppm, and changes by at most {} ppb/s (assumed; the "
-	    "messages need {})\n",
-	    "", lines.min_bound_ns(), lines.max_bound_ns(),
-	    lines.infeasible ? fmt::format(", unknown in {} of {} windows, through which no line passes",
-					   lines.infeasible, lines.windows)
-			     : "",
-	    rate_ppm(lines, trace.description().clock), lines.rho_ppb, lines.min_rho_ppb);
+	fmt::print("{:<20} by lines {} to {} ns off{}; its rate is {:+.3f} ppm, and changes by at most {} ppb/s "
+		   "(assumed; the messages need {})\n",
+		   "", lines.min_bound_ns(), lines.max_bound_ns(),
+		   lines.infeasible ? fmt::format(", unknown in {} of {} windows, through which no line passes",
+						  lines.infeasible, lines.windows)
+				    : "",
+		   rate_ppm(lines, trace.description().clock), lines.rho_ppb, lines.min_rho_ppb);
 }
 
 // The shards of a fleet's run.
@@ -378,15 +377,15 @@ void add_merge(CLI::App &app, int &exit_code)
 	    ->needs(sync)
 	    ->check(CLI::Range(0, 1'000'000));
 	command->add_flag("--copy", arguments->copy, "copy the streams instead of linking them");
-	command->footer("Exit code: 0, or 1 if the collection could not be written or a trace is damaged.\n"
-			"Examples:\n"
-			"  monitor merge -o both kernel-trace ust-trace\n"
-			"  monitor merge -o cluster node1 node2 --clock node2=-1.5ms,20us\n"
-			"  monitor merge -o both kernel-trace capture.pcap\n"
-			"  monitor merge -o cluster node1 node2 --sync 'name == \"send\"' 'name == \"receive\"' --key "
-			"message\n"
-			"  monitor merge -o RUN part0 part1    (of monitor fleet collect --shard)\n"
-			"  monitor list cluster");
+	command->footer(
+	    "Exit code: 0, or 1 if the collection could not be written or a trace is damaged.\n"
+	    "Examples:\n"
+	    "  monitor merge -o both kernel-trace ust-trace\n"
+	    "  monitor merge -o cluster node1 node2 --clock node2=-1.5ms,20us\n"
+	    "  monitor merge -o both kernel-trace capture.pcap\n"
+	    "  monitor merge -o cluster node1 node2 --sync 'name == \"send\"' 'name == \"receive\"' --key message\n"
+	    "  monitor merge -o RUN part0 part1    (of monitor fleet collect --shard)\n"
+	    "  monitor list cluster");
 	command->callback([arguments, &exit_code] { exit_code = run_merge(*arguments); });
 }
 

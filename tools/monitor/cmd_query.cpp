@@ -216,8 +216,8 @@ void expect_statements(const QueryOptions &options)
 	std::error_code ignored;
 	for (const std::string &sql : options.sql)
 		if (std::filesystem::exists(sql, ignored))
-			throw Error("query takes one trace, and {} is a file, not SQL; `monitor merge -o BOTH {} "
-				    "{}` makes one trace of both",
+			throw Error("query takes one trace, and {} is a file, not SQL; `monitor merge -o BOTH {} {}` "
+				    "makes one trace of both",
 				    sql, options.directory, sql);
 }
 

@@ -279,8 +279,8 @@ Table table_of(const StatArguments &arguments)
 	if (!arguments.table.empty()) {
 		Table table = load_table(arguments.table);
 		if (table.has_states())
-			throw Error("{} is a table of states of threads: `monitor report DIR syscalls` "
-				    "and `monitor report DIR offcpu` print them",
+			throw Error("{} is a table of states of threads: `monitor report DIR syscalls` and `monitor "
+				    "report DIR offcpu` print them",
 				    printable(arguments.table));
 		return table;
 	}

@@ -155,9 +155,9 @@ Source read_runs(trace::Trace &trace, const analyze::RecordingInfo &info, const 
 {
 	if (!arguments.tree.empty()) {
 		if (info.has_only_states())
-			throw Error("this recording has no events, only the run lengths of its tree {}: leave "
-				    "out --tree",
-				    readable(info.states->name));
+			throw Error(
+			    "this recording has no events, only the run lengths of its tree {}: leave out --tree",
+			    readable(info.states->name));
 		evaluator.emplace(tree, analyze::input_of(trace, info), info, trace.begin_time(),
 				  analyze::window_of(trace, info), arguments.selection.scope(trace, info), sink);
 		evaluate(trace, *evaluator);
@@ -222,13 +222,11 @@ int run_states(const StatesArguments &arguments)
 			       : fmt::format("monitor: no {} of this trace matches the options\n",
 					     subject_name(tree.subject())));
 	if (recorded && !info.complete())
-		print_note(
-		    "monitor: this trace is incomplete: the recording was killed or its disk was full; the last states "
-		    "are missing, and so are threads that were new\n");
+		print_note("monitor: this trace is incomplete: the recording was killed or its disk was full; the last "
+			   "states are missing, and so are threads that were new\n");
 	else if (recorded && info.recorder.control_tokens && tokens_of_recorder(trace) < *info.recorder.control_tokens)
 		print_note("monitor: run lengths that were recorded are not in the files of this trace: parts of it "
-			   "were removed "
-			   "or damaged; `monitor check` says which\n");
+			   "were removed or damaged; `monitor check` says which\n");
 	if (automaton)
 		print_matches(list, *automaton, context, arguments);
 	else if (arguments.runs)

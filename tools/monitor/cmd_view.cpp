@@ -195,9 +195,9 @@ void block_ends()
 int view_collection(const ViewArguments &arguments, const std::vector<std::string> &recordings)
 {
 	if (!arguments.output.empty() || !arguments.layout.empty())
-		throw Error("{} has the recordings of several hosts, and -o and --layout are for one: name {}, "
-			    "for example",
-			    printable(arguments.directories.front()), printable(recordings.front()));
+		throw Error(
+		    "{} has the recordings of several hosts, and -o and --layout are for one: name {}, for example",
+		    printable(arguments.directories.front()), printable(recordings.front()));
 	auto opened = open_collection(arguments.directories.front(), recordings);
 	block_ends();
 	view::Hosts hosts(std::move(opened), !arguments.no_cache);

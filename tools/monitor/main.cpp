@@ -81,11 +81,10 @@ int answer_questions(std::span<const std::string> words)
 	std::vector<std::string> names;
 	for (const monitor::Command &command : monitor::commands())
 		names.emplace_back(command.name);
-	monitor::print_error(
-	    fmt::format("no command and no question has {} '{}'.{} Try one other word, such as `monitor help "
-			"slow`; the commands are {} (see monitor --help)",
-			words.size() > 1 ? "all of the words" : "the word", fmt::join(words, " "),
-			monitor::suggestions(words.front(), names), fmt::join(names, ", ")));
+	monitor::print_error(fmt::format("no command and no question has {} '{}'.{} Try one other word, such as "
+					 "`monitor help slow`; the commands are {} (see monitor --help)",
+					 words.size() > 1 ? "all of the words" : "the word", fmt::join(words, " "),
+					 monitor::suggestions(words.front(), names), fmt::join(names, ", ")));
 	return 2;
 }
 

@@ -20,9 +20,8 @@ trace::Trace open_trace(const std::vector<std::string> &directories, const std::
 void expect_times(const trace::Trace &trace, const std::string &what)
 {
 	if (analyze::recording_of(trace).has_counts_only())
-		throw Error("this recording has only the numbers of events (--count-only), from which {} "
-			    "cannot be made: `monitor stat` shows them; for times record without "
-			    "--count-only",
+		throw Error("this recording has only the numbers of events (--count-only), from which {} cannot be "
+			    "made: `monitor stat` shows them; for times record without --count-only",
 			    what);
 }
 
@@ -30,9 +29,9 @@ void expect_events(const trace::Trace &trace, const std::string &what)
 {
 	expect_times(trace, what);
 	if (analyze::recording_of(trace).statistics)
-		throw Error("this recording has statistics instead of events (--statistics), from which {} "
-			    "cannot be made; what can: the reports cpu, syscalls, offcpu and activities, diff, query, "
-			    "and stat without a table or --filter",
+		throw Error("this recording has statistics instead of events (--statistics), from which {} cannot be "
+			    "made; what can: the reports cpu, syscalls, offcpu and activities, diff, query, and stat "
+			    "without a table or --filter",
 			    what);
 }
 

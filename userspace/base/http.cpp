@@ -150,10 +150,10 @@ private:
 		response_ = {static_cast<http::status>(made.status), request.version()};
 		response_.set(http::field::content_type, made.type);
 		response_.set(http::field::cache_control, "no-store");
-		response_.set("Content-Security-Policy",
-			      "default-src 'none'; script-src 'self'; style-src 'self'; "
-			      "connect-src 'self'; img-src 'self' data:; "
-			      "base-uri 'none'; form-action 'none'; frame-src 'self'; frame-ancestors 'self'");
+		response_.set(
+		    "Content-Security-Policy",
+		    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' "
+		    "data:; base-uri 'none'; form-action 'none'; frame-src 'self'; frame-ancestors 'self'");
 		response_.set("Cross-Origin-Resource-Policy", "same-origin");
 		response_.set("X-Content-Type-Options", "nosniff");
 		response_.set("Referrer-Policy", "no-referrer"); // the address has the secret

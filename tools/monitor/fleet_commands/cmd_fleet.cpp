@@ -31,9 +31,9 @@ fleet::FleetKeys operator_keys(const std::string &directory)
 {
 	fleet::FleetKeys keys = fleet::read_fleet_keys(directory);
 	if (keys.name != fleet::operator_name)
-		throw Error("{} has the keys of host {}: use the operator's, DIR/operator of what `monitor "
-			    "fleet init` made",
-			    printable(directory), keys.name);
+		throw Error(
+		    "{} has the keys of host {}: use the operator's, DIR/operator of what `monitor fleet init` made",
+		    printable(directory), keys.name);
 	return keys;
 }
 

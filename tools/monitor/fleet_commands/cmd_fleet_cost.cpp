@@ -27,8 +27,8 @@ int run_cost(const CostArguments &arguments)
 	const std::string file = arguments.run + "/.monitor/fleet.json";
 	const auto accounts = parse_json(read_text(file, max_accounts_bytes));
 	if (!accounts.is_object() || !accounts.contains("cost"))
-		throw Error("{} is not a run of a fleet whose cost was measured: name the directory that "
-			    "`monitor fleet record -o`, `fetch -o` or `collect -o` has made",
+		throw Error("{} is not a run of a fleet whose cost was measured: name the directory that `monitor "
+			    "fleet record -o`, `fetch -o` or `collect -o` has made",
 			    printable(arguments.run));
 	print_table(fleet_operator::cost_table(accounts), format_of(arguments.json));
 	return 0;

@@ -159,10 +159,9 @@ int remove_leaf(const InitArguments &arguments, const std::string &path)
 	const std::vector<std::string> hosts = directory.site(arguments.removed_leaf).hosts;
 	directory.remove_site(arguments.removed_leaf);
 	print_reload_of_hub(directory, path);
-	fmt::print(
-	    "Until then the relay can still connect. Its {} hosts keep their keys, and connect to the hub itself "
-	    "after\n",
-	    hosts.size());
+	fmt::print("Until then the relay can still connect. Its {} hosts keep their keys, and connect to the hub "
+		   "itself after\n",
+		   hosts.size());
 	for (std::size_t i = 0; i < hosts.size() && i < shown_hosts; ++i)
 		fmt::print("  scp -p {}/hosts/{}/hub root@{}:/etc/monitor/fleet/hub\n"
 			   "  ssh root@{} systemctl restart monitor-agent\n",
@@ -186,9 +185,8 @@ std::vector<std::string> sites_of(const fleet::FleetDirectory &directory, const 
 int change(const InitArguments &arguments, const std::string &path)
 {
 	if (!arguments.hubs.empty() || !arguments.hosts.empty())
-		throw Error(
-		    "--add and --remove change a fleet that exists: leave out --hub, and give each host its own "
-		    "--add or --remove");
+		throw Error("--add and --remove change a fleet that exists: leave out --hub, and give each host its "
+			    "own --add or --remove");
 	fleet::FleetDirectory directory(arguments.output);
 	std::vector<std::string> changed_sites = sites_of(directory, arguments.removed);
 	if (!arguments.added.empty())
@@ -231,8 +229,8 @@ int run_init(const InitArguments &arguments)
 		if (!arguments.hubs.empty())
 			throw Error("--leaf adds a site to a fleet that exists: leave out --hub");
 		if (arguments.relay.empty())
-			throw Error("--relay is missing: the name or address under which the site's hosts reach its "
-				    "relay");
+			throw Error(
+			    "--relay is missing: the name or address under which the site's hosts reach its relay");
 		return add_leaf(arguments, path);
 	}
 	if (arguments.hubs.empty())

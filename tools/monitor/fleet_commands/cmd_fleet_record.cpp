@@ -112,8 +112,8 @@ std::string run_name(const std::string &given)
 	if (given.empty())
 		return local_date(std::time(nullptr), "run-%Y%m%d-%H%M%S");
 	if (!fleet::is_run_name(given))
-		throw Error("--run: '{}' is not the name of a run: letters, digits, '.', '_' and '-', 64 at "
-			    "most, not starting with '.' or '-'",
+		throw Error("--run: '{}' is not the name of a run: letters, digits, '.', '_' and '-', 64 at most, not "
+			    "starting with '.' or '-'",
 			    printable(given));
 	return given;
 }

@@ -88,8 +88,8 @@ void write_fleet_triggers(const std::string &run, const std::vector<CoordinatedS
 		json["last_frozen_ns"] = last ? nlohmann::ordered_json(last->ns) : nlohmann::ordered_json();
 		json["bound_ns"] = last ? nlohmann::ordered_json(last->bound_ns) : nlohmann::ordered_json();
 		if (last)
-			print_note("monitor: snapshot {} of {} by a trigger: the last host, {}, froze {} after "
-				   "it by the clock of the run, off by {} at most\n",
+			print_note("monitor: snapshot {} of {} by a trigger: the last host, {}, froze {} after it by "
+				   "the clock of the run, off by {} at most\n",
 				   fleet::snapshot_name(trigger.number), trigger.host, last->host,
 				   report::duration_text(static_cast<double>(last->ns)),
 				   report::duration_text(static_cast<double>(last->bound_ns)));

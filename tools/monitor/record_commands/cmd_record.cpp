@@ -56,8 +56,8 @@ std::string end_text(const record::Options &options)
 void show_start(const record::Options &options, const std::string &directory)
 {
 	if (options.flight) {
-		print_note("monitor: flight recorder of {} until {}; nothing is written before a snapshot: "
-			   "monitor snapshot {}, or kill -USR1 {}\n",
+		print_note("monitor: flight recorder of {} until {}; nothing is written before a snapshot: monitor "
+			   "snapshot {}, or kill -USR1 {}\n",
 			   recorded_text(options), end_text(options).substr(6), printable(directory), ::getpid());
 		return;
 	}

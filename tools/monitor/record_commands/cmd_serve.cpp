@@ -49,8 +49,8 @@ std::uint16_t port_of(const std::string &where)
 	    number > 65535)
 		throw Error("--metrics: '{}' is not an address and a port, such as 127.0.0.1:9464", printable(where));
 	if (address != "127.0.0.1" && address != "localhost")
-		throw Error("--metrics {}: figures are served on 127.0.0.1 only, because whoever asks gets "
-			    "them; for others run a proxy that asks who they are (see man monitor-serve)",
+		throw Error("--metrics {}: figures are served on 127.0.0.1 only, because whoever asks gets them; for "
+			    "others run a proxy that asks who they are (see man monitor-serve)",
 			    printable(where));
 	return static_cast<std::uint16_t>(number);
 }

@@ -35,8 +35,8 @@ int recorder_of(const std::string &directory)
 		    found.st_dev == wanted.st_dev)
 			return pid;
 	}
-	throw Error("no flight recorder that runs has the directory {}: start one with `monitor record "
-		    "--flight`, or name its process",
+	throw Error("no flight recorder that runs has the directory {}: start one with `monitor record --flight`, or "
+		    "name its process",
 		    directory);
 }
 
@@ -134,10 +134,9 @@ void add_snapshot(CLI::App &app, int &exit_code)
 	CLI::Option *after = add_option(*snapshot, "--after", "TIME", arguments->after,
 					"for how long to go on, such as 500ms (default: not at all)");
 	snapshot
-	    ->add_flag(
-		"--status", arguments->status,
-		"take none: say how many were taken, how many could not be written, and why the last one (exit code 1 "
-		"then)")
+	    ->add_flag("--status", arguments->status,
+		       "take none: say how many were taken, how many could not be written, and why the last one (exit "
+		       "code 1 then)")
 	    ->excludes(before)
 	    ->excludes(after);
 	snapshot->add_flag("--json", arguments->json, "JSON instead of text");

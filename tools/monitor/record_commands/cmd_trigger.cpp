@@ -67,8 +67,7 @@ void explain(const std::vector<NamedTrigger> &triggers, const EventMatcher &matc
 				table.rows.push_back(row);
 		}
 	fmt::print("\n{}\nns per event: of this class, here and now, whether or not it fires; a firing stores a token "
-		   "besides. "
-		   "Events of\nother classes take no longer than without triggers.\n",
+		   "besides. Events of\nother classes take no longer than without triggers.\n",
 		   report::to_text(table, terminal_width()));
 }
 

@@ -56,9 +56,8 @@ void expect_events_chosen(const RecordArguments &a)
 	const bool has_functions = !a.functions.empty(), has_stacks = a.stacks.any();
 	const bool has_triggers = !a.triggers.empty() || !a.trigger_files.empty();
 	expect_none({
-	    {!has_m && !a.every.empty() && !counts,
-	     "--every sets when counters are read: choose counters with -m, such as "
-	     "-m cpu, or events with --count or --time"},
+	    {!has_m && !a.every.empty() && !counts, "--every sets when counters are read: choose counters with -m, "
+						    "such as -m cpu, or events with --count or --time"},
 	    {!has_m && !a.reset_on.empty(),
 	     "--reset-on sets when counters are read: choose counters with -m, such as -m cpu"},
 	    {has_m && user_only, "-m needs the kernel's probes: leave out --user-only"},
@@ -70,8 +69,8 @@ void expect_events_chosen(const RecordArguments &a)
 	     "--budget needs to know what an event costs: leave out --no-calibration"},
 	    {has_triggers && user_only, "--trigger needs the probes of the kernel's events: leave out --user-only"},
 	    {!a.times.empty() && user_only, "--time is of the kernel's events: leave out --user-only"},
-	    {a.no_tokens && !counts && !has_states, "--no-tokens leaves only counts, times and states: add --count "
-						    "NAME=EXPRESSION, --time or --states TREE"},
+	    {a.no_tokens && !counts && !has_states,
+	     "--no-tokens leaves only counts, times and states: add --count NAME=EXPRESSION, --time or --states TREE"},
 	    {a.no_tokens && a.filter && !has_states, "--no-tokens keeps no events: leave out --filter"},
 	    {a.no_tokens && has_m, "-m records tokens: leave out --no-tokens"},
 	    {a.no_tokens && has_functions, "--functions records tokens: leave out --no-tokens"},
@@ -233,8 +232,7 @@ void expect_possible(const std::vector<NamedTrigger> &triggers, const RecordArgu
 		    {takes_stack && !arguments.stacks.any(),
 		     "stack needs what tells a program's callers: add --stacks"},
 		    {takes_stack && by_clock,
-		     "there is no thread whose stack could be taken when it fires by the clock: "
-		     "use sample"},
+		     "there is no thread whose stack could be taken when it fires by the clock: use sample"},
 		    {trigger.samples() && !arguments.sample_every.empty(),
 		     "--sample-every numbers its samples itself: leave it out, or sample"},
 		    {stops && of_flight, "a flight recorder writes only snapshots: leave out stop"},
@@ -317,8 +315,8 @@ void parse_statistics(RecordArguments &arguments)
 	if (statistics.keep_ns < statistics.period_ns)
 		throw Error("--keep: the time to keep is shorter than a period");
 	if (statistics.keep_ns / statistics.period_ns > max_periods)
-		throw Error("--keep: at most {} periods are kept, each in a file of its own: use a longer "
-			    "--statistics or a shorter --keep",
+		throw Error("--keep: at most {} periods are kept, each in a file of its own: use a longer --statistics "
+			    "or a shorter --keep",
 			    max_periods);
 	options.statistics = statistics;
 	if (!statistics.counts_only)

@@ -73,9 +73,9 @@ Statement judge_ends(const trace::Trace &trace)
 			"whether the periods' files are whole is not known: their recorder wrote no end marks"};
 	if (!trace.problems().empty())
 		return {"period_ends", Verdict::not_checked, "files are damaged, so their ends are not compared"};
-	return Statement("period_ends", Verdict::holds, "{} files end with the mark that says how much they hold",
-			 std::ranges::count_if(trace.streams(),
-					       [](const auto &stream) { return trace::is_period(*stream); }));
+	return Statement(
+	    "period_ends", Verdict::holds, "{} files end with the mark that says how much they hold",
+	    std::ranges::count_if(trace.streams(), [](const auto &stream) { return trace::is_period(*stream); }));
 }
 
 // That events were lost is no failure: the periods say so.

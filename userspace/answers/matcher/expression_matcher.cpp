@@ -117,13 +117,13 @@ private:
 			if (!found->any)
 				throw Error(
 				    !found->unknown.empty()
-					? fmt::format("--time {}, what {} it: {} `monitor events` lists its events; "
-						      "those of programs are timed afterwards: monitor stat DIR --pair "
-						      "'A then B'",
-						      time.name, what, found->unknown)
+					? fmt::format(
+					      "--time {}, what {} it: {} `monitor events` lists its events; those of "
+					      "programs are timed afterwards: monitor stat DIR --pair 'A then B'",
+					      time.name, what, found->unknown)
 				    : found->keyless.empty()
-					? fmt::format("--time {}: no event of the kernel {} it; events of programs "
-						      "are timed afterwards: monitor stat DIR --pair 'A then B'",
+					? fmt::format("--time {}: no event of the kernel {} it; events of programs are "
+						      "timed afterwards: monitor stat DIR --pair 'A then B'",
 						      time.name, what)
 					: fmt::format("--time {}: {}, which {} it, has no number {}.{}", time.name,
 						      found->keyless, what, *key, filter::key_hint({*key})));
@@ -151,14 +151,14 @@ private:
 		}
 		const std::string &unknown = found_[EDC_TARGET_INPUTS + 2 * i + of_kernel[0]].unknown;
 		if (!trigger.second.empty() && of_kernel[0] != of_kernel[1] && !has_programs_classes())
-			throw Error(unknown.empty()
-					? fmt::format("{}: one of its two events is the kernel's, the other is not: "
-						      "events of programs are met later, when the recorder reads their "
-						      "rings",
-						      option)
-					: fmt::format("{}: {} `monitor events` lists its events; those of programs, "
-						      "which are met later, make no pair with one of the kernel",
-						      option, unknown));
+			throw Error(
+			    unknown.empty()
+				? fmt::format("{}: one of its two events is the kernel's, the other is not: events of "
+					      "programs are met later, when the recorder reads their rings",
+					      option)
+				: fmt::format("{}: {} `monitor events` lists its events; those of programs, which are "
+					      "met later, make no pair with one of the kernel",
+					      option, unknown));
 		if (!trigger.first.empty() && !of_kernel[0] && !has_programs_classes() &&
 		    trigger.does(TriggerAct::Kind::stack))
 			throw Error(option + ": it waits for programs' events, at which no stack is taken");

@@ -234,9 +234,9 @@ std::string uncounted_text(const analyze::CounterFold &fold)
 	const std::set<std::uint32_t> &cpus = fold.uncounted();
 	return cpus.empty()
 		   ? ""
-		   : fmt::format("unknown: what ran on CPU {} since it came online: its counters ended when it "
-				 "went offline\n",
-				 fmt::join(cpus, ", "));
+		   : fmt::format(
+			 "unknown: what ran on CPU {} since it came online: its counters ended when it went offline\n",
+			 fmt::join(cpus, ", "));
 }
 
 std::string provenance_json(const analyze::CountersInfo &info, const Table &table)

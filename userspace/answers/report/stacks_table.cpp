@@ -158,15 +158,13 @@ std::string stacks_text(const CallTree &tree, const analyze::RecordingInfo &info
 		text += parts.size() > max_printed_parts ? " ...\n" : "\n";
 	}
 	if (const std::uint64_t sum = innermost(tree, is_in_no_file))
-		text += fmt::format(
-		    "{:.1f} % of it is in code that is in no file: the caller of a function there that sets no "
-		    "frame pointer is missing\n",
-		    percent_of(sum, tree.total()));
+		text += fmt::format("{:.1f} % of it is in code that is in no file: the caller of a function there that "
+				    "sets no frame pointer is missing\n",
+				    percent_of(sum, tree.total()));
 	if (const std::uint64_t sum = innermost(tree, is_without_table))
-		text +=
-		    fmt::format("{:.1f} % of it is in code of files that no table describes: the caller of a function "
-				"there that sets no frame pointer may be missing\n",
-				percent_of(sum, tree.total()));
+		text += fmt::format("{:.1f} % of it is in code of files that no table describes: the caller of a "
+				    "function there that sets no frame pointer may be missing\n",
+				    percent_of(sum, tree.total()));
 	if (tree.since_before())
 		text += fmt::format("{:.1f} % of it is of threads that were blocked since before stacks were taken\n",
 				    percent_of(tree.since_before(), tree.total()));

@@ -65,11 +65,10 @@ void print_missing(const symbols::Symbolizer &symbolizer)
 		print_note("monitor: the process that opens files was ended during the recording: stacks of what "
 			   "programs started or loaded later end early, and their functions have no names\n");
 	for (const std::string &path : symbolizer.with_unknown_go())
-		print_note(
-		    "monitor: the table of Go's functions in {} is of a version that is not known, or damaged: its "
-		    "stacks "
-		    "were followed by frame pointers, callers of functions without a frame and names may be missing\n",
-		    printable(path));
+		print_note("monitor: the table of Go's functions in {} is of a version that is not known, or damaged: "
+			   "its stacks were followed by frame pointers, callers of functions without a frame and names "
+			   "may be missing\n",
+			   printable(path));
 	for (const auto &[path, sought] : symbolizer.incomplete()) {
 		const std::string others =
 		    sought.count == 1

@@ -57,8 +57,8 @@ std::optional<record::User> network_user(const std::string &wanted)
 	if (!user)
 		throw Error("--user: there is no user {}: useradd --system {}", printable(wanted), printable(wanted));
 	if (user->uid == 0)
-		throw Error("--user: the part that speaks with the network cannot be root; use a system user of its "
-			    "own");
+		throw Error(
+		    "--user: the part that speaks with the network cannot be root; use a system user of its own");
 	return user;
 }
 
@@ -130,8 +130,7 @@ std::string own_name(const std::string &wanted, const fleet::FleetKeys &keys)
 	::gethostname(name, sizeof name - 1);
 	const std::string here = wanted.empty() ? name : wanted;
 	if (here != keys.name)
-		throw Error("the keys in {} are of host {}, and this is {}: copy those of this host, or "
-			    "say --host {}",
+		throw Error("the keys in {} are of host {}, and this is {}: copy those of this host, or say --host {}",
 			    printable(keys.directory), keys.name, printable(here), keys.name);
 	return keys.name;
 }

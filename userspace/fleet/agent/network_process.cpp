@@ -31,9 +31,8 @@ constexpr auto between_presences = 1s, between_clock_reads = 60s, patience_at_en
 constexpr auto between_calls = 100ms;
 constexpr const char *triggers_of_all = "m.fired.*";
 constexpr const char *why_deaf =
-    "the hub does not let it hear triggers of other hosts: on the hub, `monitor fleet init "
-    "--add` or --remove writes a new users.conf, SIGHUP loads it; then start this agent "
-    "again";
+    "the hub does not let it hear triggers of other hosts: on the hub, `monitor fleet init --add` or --remove writes a "
+    "new users.conf, SIGHUP loads it; then start this agent again";
 
 // A problem of several connections is reported once. From any thread.
 void say_of_network(const std::string &sentence)

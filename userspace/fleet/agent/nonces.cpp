@@ -49,8 +49,8 @@ void Nonces::load()
 		expiry_[nonce] = expires_ns;
 	}
 	if (!is_whole || !lines.eof())
-		throw Error("{} is damaged, so commands could be repeated: wait an hour, in which all that "
-			    "were ever sent expire, and remove it",
+		throw Error("{} is damaged, so commands could be repeated: wait an hour, in which all that were ever "
+			    "sent expire, and remove it",
 			    printable(path_));
 }
 

@@ -39,9 +39,8 @@ public:
 			return true;
 		}
 		if (++bucket.suppressed == 1)
-			sentences_.push_back(fmt::format("host {} says too often that triggers fire there: most of it "
-							 "is passed over",
-							 host));
+			sentences_.push_back(fmt::format(
+			    "host {} says too often that triggers fire there: most of it is passed over", host));
 		bucket.last_suppressed = now;
 		return false;
 	}

@@ -158,15 +158,13 @@ void judge_clock_loops(const trace::Trace &trace, const std::string &run, std::v
 						 : check::Verdict::holds;
 	std::string text = fmt::format("{} clock questions went from host to host", judged.messages);
 	if (judged.early)
-		text += fmt::format(
-		    "; {} of them arrive before they were sent, by more than the bounds of both clocks (the "
-		    "first from {}): the bounds are too small, or a host reports wrong times",
-		    judged.early, printable(judged.first_early));
+		text += fmt::format("; {} of them arrive before they were sent, by more than the bounds of both clocks "
+				    "(the first from {}): the bounds are too small, or a host reports wrong times",
+				    judged.early, printable(judged.first_early));
 	else if (judged.loops)
-		text +=
-		    fmt::format(": around each of {} loops over two hosts and the collector the offsets add up to 0, "
-				"within {}",
-				judged.loops, report::duration_text(static_cast<double>(judged.max_open_ns)));
+		text += fmt::format(
+		    ": around each of {} loops over two hosts and the collector the offsets add up to 0, within {}",
+		    judged.loops, report::duration_text(static_cast<double>(judged.max_open_ns)));
 	else
 		text += ", and none both ways between two hosts";
 	if (judged.unknown)

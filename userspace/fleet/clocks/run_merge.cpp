@@ -92,8 +92,8 @@ void expect_one_reference(const std::vector<ShardRun> &shards)
 		if (!fs::is_directory(clocks, error) || fs::is_empty(clocks, error))
 			continue;
 		if (first)
-			throw Error("{} and {} have reference clocks of their own: only the shards of one "
-				    "run can be merged, of which number 0 has the exchanges of all hosts",
+			throw Error("{} and {} have reference clocks of their own: only the shards of one run can be "
+				    "merged, of which number 0 has the exchanges of all hosts",
 				    printable(first->directory), printable(shard.directory));
 		first = &shard;
 	}

@@ -119,8 +119,8 @@ bool Collector::accept(const std::string &host, std::uint64_t session, const std
 		if (was_replaced && now - known.last < session_silence) {
 			if (now - known.since > session_overlap)
 				report(host + " sessions",
-				       host + ": two agents send as this host at the same time: stop one, "
-					      "or give it a name and a certificate of its own");
+				       host + ": two agents send as this host at the same time: stop one, or give it a "
+					      "name and a certificate of its own");
 			refuse(host, reply, Status::replaced, "another session of this host has started since");
 			return false;
 		}

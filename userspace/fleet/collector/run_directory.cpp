@@ -167,9 +167,9 @@ void RunDirectory::set_unaccounted_aside(const std::string &name)
 	const std::string to = aside + '/' + name + '-' + random_hex(64);
 	if (::rename(from.c_str(), to.c_str()) < 0)
 		throw Error(errno, "cannot move " + from);
-	notice_ = fmt::format("{} is of no trace in the accounts, and was acknowledged to nobody: it is moved to {}, "
-			      "and may be removed",
-			      from, to);
+	notice_ = fmt::format(
+	    "{} is of no trace in the accounts, and was acknowledged to nobody: it is moved to {}, and may be removed",
+	    from, to);
 }
 
 TracePlace *RunDirectory::add(const std::string &name, const Uuid &uuid, const std::string &part, std::string &why)

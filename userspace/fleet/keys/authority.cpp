@@ -121,8 +121,8 @@ Authority::Authority(const Certificate &pem, const std::string &where)
 	certificate_ = {::PEM_read_bio_X509(pem_reader(pem.certificate).get(), nullptr, nullptr, nullptr), ::X509_free};
 	key_ = {::PEM_read_bio_PrivateKey(pem_reader(pem.key).get(), nullptr, no_passphrase, nullptr), ::EVP_PKEY_free};
 	if (!certificate_ || !key_ || ::X509_check_private_key(certificate_.get(), key_.get()) != 1)
-		throw Error("{} does not have the authority's certificate and key: use the directory that "
-			    "`monitor fleet init` made",
+		throw Error("{} does not have the authority's certificate and key: use the directory that `monitor "
+			    "fleet init` made",
 			    printable(where));
 }
 

@@ -39,9 +39,9 @@ bool has_name(const std::vector<std::string> &names, const std::string &name)
 void expect_host_name(const std::string &host)
 {
 	if (!is_host_name(host))
-		throw Error("'{}' is not the name of a host: letters, digits, '.' and '-', as hostname(1) "
-			    "says it, 63 at most",
-			    printable(host));
+		throw Error(
+		    "'{}' is not the name of a host: letters, digits, '.' and '-', as hostname(1) says it, 63 at most",
+		    printable(host));
 }
 
 } // namespace
@@ -142,9 +142,9 @@ Site &FleetDirectory::site(const std::string &name)
 {
 	const auto found = std::ranges::find(sites_, name, &Site::name);
 	if (found == sites_.end())
-		throw Error("there is no site {} in {}: to make one, say with --relay where its hosts will "
-			    "reach its relay",
-			    printable(name), printable(path_));
+		throw Error(
+		    "there is no site {} in {}: to make one, say with --relay where its hosts will reach its relay",
+		    printable(name), printable(path_));
 	return *found;
 }
 
@@ -168,8 +168,8 @@ void FleetDirectory::expect_new(const std::string &host) const
 	if (is_there)
 		throw Error("host {} is there already: each has a name of its own", host);
 	if (has_name(removed_, host))
-		throw Error("host {} was removed, and its old certificate would be accepted again: give it "
-			    "another name, or make a new fleet",
+		throw Error("host {} was removed, and its old certificate would be accepted again: give it another "
+			    "name, or make a new fleet",
 			    host);
 	if (number >= max_fleet_hosts)
 		throw Error("a fleet has at most {} hosts", max_fleet_hosts);
@@ -230,8 +230,8 @@ void FleetDirectory::add_site(const Site &site, std::uint16_t leaf_port)
 		throw Error("--leaf: '{}' is not the name of a site: letters, digits and '-', 32 at most",
 			    printable(site.name));
 	if (has_name(names, site.name))
-		throw Error("site {} is, or was, there already, and the certificate of its relay would be "
-			    "accepted again: give it another name",
+		throw Error("site {} is, or was, there already, and the certificate of its relay would be accepted "
+			    "again: give it another name",
 			    site.name);
 	if (leaf_port && leaf_port != leaf_port_ && !sites_.empty())
 		throw Error("--leaf-port: relays reach the hub at port {} already", leaf_port_);

@@ -28,8 +28,8 @@ void expect_only_ours(const std::string &path)
 	if (::stat(path.c_str(), &status) < 0)
 		throw Error(errno, "cannot read " + path);
 	if ((status.st_uid != 0 && status.st_uid != ::geteuid()) || (status.st_mode & 022))
-		throw Error("{} can be changed by others, who could give commands to this host: it must "
-			    "belong to root or to you, and chmod go-w {}",
+		throw Error("{} can be changed by others, who could give commands to this host: it must belong to root "
+			    "or to you, and chmod go-w {}",
 			    printable(path), printable(path));
 }
 
@@ -74,8 +74,8 @@ void expect_key_of(const std::string &certificate_pem, const std::string &key_pe
 	    ::PEM_read_bio_PrivateKey(pem_reader(key_pem).get(), nullptr, no_passphrase, nullptr), ::EVP_PKEY_free);
 	const CertificatePointer certificate = parse_certificate(certificate_pem);
 	if (!certificate || !key || ::X509_check_private_key(certificate.get(), key.get()) != 1)
-		throw Error("{} is not the key of the certificate beside it: copy both from one directory of "
-			    "`monitor fleet init`",
+		throw Error("{} is not the key of the certificate beside it: copy both from one directory of `monitor "
+			    "fleet init`",
 			    printable(where));
 }
 
@@ -103,9 +103,9 @@ FleetKeys read_fleet_keys(const std::string &directory)
 	std::string certificate = text(certificate_file);
 	const std::vector<std::string> names = dns_names_of(certificate, path(certificate_file));
 	if (names.size() != 1 || (names[0] != operator_name && !is_host_name(names[0])))
-		throw Error("{} is not a certificate of a host or of the operator: use one that `monitor "
-			    "fleet init` wrote",
-			    printable(path(certificate_file)));
+		throw Error(
+		    "{} is not a certificate of a host or of the operator: use one that `monitor fleet init` wrote",
+		    printable(path(certificate_file)));
 	std::string key = read_private_file(path(certificate_key_file));
 	expect_key_of(certificate, key, path(certificate_key_file));
 	return {directory,

@@ -27,8 +27,7 @@ std::string notes_of(const HostSeen &host)
 {
 	std::string notes =
 	    host.sessions.size() > 1
-		? fmt::format("{} agents have this name: see whether one was restarted, else stop all but "
-			      "one",
+		? fmt::format("{} agents have this name: see whether one was restarted, else stop all but one",
 			      host.sessions.size())
 		: "";
 	if (host.presence.is_of_later_version)

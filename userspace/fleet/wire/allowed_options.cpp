@@ -57,10 +57,9 @@ std::string text_problem(const OptionRule &rule, const std::string &text)
 		return fmt::format("the value of --{} has characters that it cannot have", rule.name);
 	for (const char *const word : {"run", "signal"})
 		if (rule.kind == Kind::texts && has_word(text, word))
-			return fmt::format(
-			    "a trigger that is sent to hosts cannot have the word {}: it starts no command "
-			    "and sends no signal there",
-			    word);
+			return fmt::format("a trigger that is sent to hosts cannot have the word {}: it starts no "
+					   "command and sends no signal there",
+					   word);
 	return "";
 }
 
@@ -108,10 +107,10 @@ std::string flight_problem(const std::string &flight, double snapshots, std::uin
 	if (snapshots == 0)
 		return "a flight recorder of a fleet ends by itself: add --snapshots N";
 	if (snapshots * bytes > static_cast<double>(max_bytes))
-		return fmt::format("{} snapshots can take {:.0f} bytes, and a recording has at most {} on this host "
-				   "(--spool-max): fewer --snapshots, or a smaller --flight SIZE (a time counts as 1 "
-				   "GiB)",
-				   snapshots, snapshots * bytes, max_bytes);
+		return fmt::format(
+		    "{} snapshots can take {:.0f} bytes, and a recording has at most {} on this host (--spool-max): "
+		    "fewer --snapshots, or a smaller --flight SIZE (a time counts as 1 GiB)",
+		    snapshots, snapshots * bytes, max_bytes);
 	return "";
 }
 
@@ -171,8 +170,8 @@ RecordWords allowed_words(const nlohmann::json &untrusted_options, const Allowed
 			return refused(std::move(problem));
 	}
 	if (allowed.user_only && !is_set("user-only"))
-		return refused("this host's agent does not run as root, so it records programs' own events only: add "
-			       "--user-only");
+		return refused(
+		    "this host's agent does not run as root, so it records programs' own events only: add --user-only");
 	if (is_set("user-only") && !is_set("user"))
 		result.words.emplace_back("--user"); // there is no command to record
 	if (is_set("max-size") && untrusted_options["max-size"].get<double>() > static_cast<double>(allowed.max_bytes))

@@ -144,8 +144,7 @@ std::string signed_control(const ControlMessage &message, const SigningKey &key)
 	const nlohmann::ordered_json envelope = {{"message", bytes}, {"signature", to_base64(key.sign(bytes))}};
 	std::string sealed = json_dump(envelope);
 	if (sealed.size() > max_envelope_bytes)
-		throw Error("the command has {} bytes, at most {} can be sent: shorten its filter, "
-			    "triggers or command",
+		throw Error("the command has {} bytes, at most {} can be sent: shorten its filter, triggers or command",
 			    sealed.size(), max_envelope_bytes);
 	return sealed;
 }

@@ -94,27 +94,24 @@ std::string hub_problem(const HubAddress &hub, HubProblem problem, std::string_v
 	const std::string why = detail.empty() ? "" : fmt::format(" ({})", readable(std::string(detail)));
 	switch (problem) {
 	case HubProblem::unreachable:
-		return fmt::format(
-		    "the hub {} cannot be reached{}: does nats-server run there, and does every firewall on the "
-		    "way let TCP port {} pass?",
-		    where, why, hub.port);
+		return fmt::format("the hub {} cannot be reached{}: does nats-server run there, and does every "
+				   "firewall on the way let TCP port {} pass?",
+				   where, why, hub.port);
 	case HubProblem::handshake:
 		return fmt::format(
-		    "no TLS connection to the hub {}{}: the authority (--ca, or ca.pem of the keys) must "
-		    "have signed the hub's certificate, which must name {}, and the one that is shown to it",
+		    "no TLS connection to the hub {}{}: the authority (--ca, or ca.pem of the keys) must have signed "
+		    "the hub's certificate, which must name {}, and the one that is shown to it",
 		    where, why, hub.host);
 	case HubProblem::wants_tls:
 		return fmt::format("the hub {} accepts TLS only{}: use tls://{}", where, why, where);
 	case HubProblem::without_tls:
-		return fmt::format(
-		    "the hub {} does not speak TLS{}: its configuration needs a tls section, as `monitor fleet "
-		    "init` writes it",
-		    where, why);
+		return fmt::format("the hub {} does not speak TLS{}: its configuration needs a tls section, as "
+				   "`monitor fleet init` writes it",
+				   where, why);
 	case HubProblem::refused:
-		return fmt::format(
-		    "the hub {} refuses this certificate{}: its list of users must have the certificate's name; "
-		    "the server's log says more",
-		    where, why);
+		return fmt::format("the hub {} refuses this certificate{}: its list of users must have the "
+				   "certificate's name; the server's log says more",
+				   where, why);
 	case HubProblem::lost:
 		return fmt::format("the connection to the hub {} is lost{}; it is made again", where, why);
 	case HubProblem::protocol:

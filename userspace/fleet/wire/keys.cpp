@@ -106,9 +106,9 @@ std::string read_private_file(const std::string &path)
 		throw Error(errno, "cannot read " + path);
 	text.resize(static_cast<std::size_t>(n));
 	if (status.st_uid != ::geteuid() && status.st_uid != 0)
-		throw Error("{} belongs to another user, who could replace the key: copy it and its "
-			    "directory as your own",
-			    printable(path));
+		throw Error(
+		    "{} belongs to another user, who could replace the key: copy it and its directory as your own",
+		    printable(path));
 	if (status.st_mode & 077)
 		throw Error("{} can be read by others, so its key is not secret: chmod 600 {}", printable(path),
 			    printable(path));

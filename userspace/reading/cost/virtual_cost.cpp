@@ -55,10 +55,9 @@ struct Doubt {
 Doubt doubt_of(const Calibration &calibration, std::vector<std::string> &reasons)
 {
 	if (const auto &phases = calibration.phases; phases && phases->is_known()) {
-		reasons.push_back(
-		    fmt::format("an event of the command costs {:.1f} to {:.1f} ns, measured in {} phases "
-				"without probes while it ran",
-				phases->low, phases->high, phases->used));
+		reasons.push_back(fmt::format("an event of the command costs {:.1f} to {:.1f} ns, measured in {} "
+					      "phases without probes while it ran",
+					      phases->low, phases->high, phases->used));
 		return {};
 	}
 	double apart = largest_off_difference(calibration.start);
@@ -86,8 +85,7 @@ std::string why_not_this(const RecordingInfo &info)
 		       "what an event cost";
 	if (info.statistics)
 		return "this recording has statistics instead of events, so it does not show which time the probes "
-		       "had: "
-		       "record without --statistics";
+		       "had: record without --statistics";
 	if (!info.complete())
 		return "the recording was killed, so what its probes cost is unknown: record again and end it with "
 		       "Ctrl-C or --duration";

@@ -236,10 +236,9 @@ private:
 	void warn_of_origin(const Clock &clock)
 	{
 		if (!clock.origin.empty())
-			made_->warning =
-			    "the clock " + clock.name +
-			    " does not count from 1970: its dates are not known, and its times can only be compared "
-			    "with those of clocks of the same origin";
+			made_->warning = "the clock " + clock.name +
+					 " does not count from 1970: its dates are not known, and its times can only "
+					 "be compared with those of clocks of the same origin";
 	}
 
 	JsonTypes types_;

@@ -223,8 +223,8 @@ FieldClass Types::floating_point(const Type &type)
 	else if (exponent == 11 && mantissa == 53)
 		made.size_bits = 64;
 	else
-		throw Refusal(type.position, "a floating_point must have exp_dig 8, mant_dig 24 or exp_dig 11, "
-					     "mant_dig 53");
+		throw Refusal(type.position,
+			      "a floating_point must have exp_dig 8, mant_dig 24 or exp_dig 11, mant_dig 53");
 	return made;
 }
 

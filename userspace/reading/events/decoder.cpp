@@ -243,8 +243,8 @@ const char *Decoder::read_generic_ctf(std::uint64_t at_bits)
 	if (cls->is_fixed)
 		at_bits += cls->fixed_bits;
 	else if (!cls->plan.pass(event_.view(), at_bits))
-		return "an event extends beyond the packet's content, its variant has no such option, or an integer "
-		       "of it has more than 64 bits";
+		return "an event extends beyond the packet's content, its variant has no such option, or an integer of "
+		       "it has more than 64 bits";
 	if (at_bits > event_.end_bits)
 		return "an event extends beyond the packet's content";
 	if (at_bits == begin_bits)

@@ -398,9 +398,9 @@ private:
 		const bool is_known_width = !factor.source.is_signed || factor.source.from != From::field ||
 					    factor.mask >> std::min(factor.source.field.field()->size_bits, 63u) == 0;
 		if (at != end || at == test.first + 1 || !is_known_width)
-			throw Undecidable{test.condition->at, "the kernel compares a value, or VALUE & MASK, or VALUE "
-							      ">> N & MASK of a value without a sign, with "
-							      "constants, and a mask is not negative"};
+			throw Undecidable{test.condition->at,
+					  "the kernel compares a value, or VALUE & MASK, or VALUE >> N & MASK of a "
+					  "value without a sign, with constants, and a mask is not negative"};
 		const auto first = program_.ranges.begin() + test.range_first;
 		factor.accepted = clipped(Ranges(first, first + test.range_count), {0, max_key});
 		return decided(std::move(factor));

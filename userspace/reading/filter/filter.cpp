@@ -89,8 +89,8 @@ std::string left_out_text(const LeftOut &left_out)
 			     : "";
 }
 
-const char *const undecided_sentence = "whether some events match is unknown, so they are left out: what they do not "
-				       "say themselves would follow from earlier "
-				       "events, which were lost or not recorded";
+const char *const undecided_sentence =
+    "whether some events match is unknown, so they are left out: what they do not say themselves would follow from "
+    "earlier events, which were lost or not recorded";
 
 } // namespace monitor::filter

@@ -142,9 +142,8 @@ private:
 	void take_condition(const Outside::Part &part)
 	{
 		if (part.text.empty())
-			fail(part.at,
-			     "a condition is missing, such as name == \"sys_enter\"; of two events write the first, "
-			     "then .. or `then`, and the second");
+			fail(part.at, "a condition is missing, such as name == \"sys_enter\"; of two events write the "
+				      "first, then .. or `then`, and the second");
 		(part.separator.empty() ? made_.start : made_.end) = part.text;
 		if (part.separator.empty())
 			return;
@@ -205,10 +204,9 @@ private:
 			}
 		}
 		if (made_.start_key.empty() || made_.end.empty() || Outside(made_.end).find(role_) != Outside::npos)
-			fail(part.at,
-			     fmt::format("after `as NAME` the second condition also says what both events have "
-					 "in common: ... and FIELD == {}FIELD",
-					 printable(role_)));
+			fail(part.at, fmt::format("after `as NAME` the second condition also says what both events "
+						  "have in common: ... and FIELD == {}FIELD",
+						  printable(role_)));
 	}
 
 	const std::string_view text_;

@@ -12,8 +12,8 @@ namespace {
 
 [[noreturn]] void fail_too_large()
 {
-	throw Error("--match: this pattern needs too large an automaton ({} places of {} parts are supported): "
-		    "use smaller numbers of repetitions",
+	throw Error("--match: this pattern needs too large an automaton ({} places of {} parts are supported): use "
+		    "smaller numbers of repetitions",
 		    Automaton::max_places, Automaton::max_parts);
 }
 

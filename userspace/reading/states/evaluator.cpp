@@ -34,13 +34,12 @@ Evaluator::Evaluator(const Tree &tree, const analyze::FoldInput &input, const an
 		running_.threads = &*threads_;
 	}
 	if (input.is_running && classifier_->uses_time())
-		throw Error("{} compares `time`, which cannot be done while recording, because the "
-			    "frequency of the clock is known exactly only at the end: use monitor states "
-			    "--tree afterwards",
+		throw Error("{} compares `time`, which cannot be done while recording, because the frequency of the "
+			    "clock is known exactly only at the end: use monitor states --tree afterwards",
 			    readable(tree.name()));
 	if (tree.subject() == Subject::thread && !recorded_.switches && !recorded_.user_events)
-		throw Error("{} is a tree of a thread, and this trace does not tell which thread an event is "
-			    "of, as it lacks sched_switch: make it a tree of a cpu or of a machine",
+		throw Error("{} is a tree of a thread, and this trace does not tell which thread an event is of, as it "
+			    "lacks sched_switch: make it a tree of a cpu or of a machine",
 			    readable(tree.name()));
 	if (uses_activities()) {
 		tracker_ = std::make_unique<activities::Tracker>(input, fold_, activities::Tracker::Options{});

@@ -33,8 +33,8 @@ struct SubjectFields {
 Tree recorded_tree(const analyze::RecordingInfo &info)
 {
 	if (!info.states)
-		throw Error("this trace has no run lengths of its own, which record --states writes: name a tree with "
-			    "--tree");
+		throw Error(
+		    "this trace has no run lengths of its own, which record --states writes: name a tree with --tree");
 	return parse_tree(info.states->tree, info.states->name);
 }
 
@@ -43,9 +43,8 @@ RecordedRuns::RecordedRuns(trace::Trace &trace, const analyze::RecordingInfo &in
     : trace_(trace), tree_(recorded_tree(info)), whole_{info.states->begin, info.states->end.value_or(trace.end_time())}
 {
 	if (info.has_damaged_states())
-		throw Error(
-		    "the times of the run lengths in .monitor/recording.json are damaged; `monitor check` lists what "
-		    "else is wrong");
+		throw Error("the times of the run lengths in .monitor/recording.json are damaged; `monitor check` "
+			    "lists what else is wrong");
 	begin_ = std::clamp(range.from, whole_.from, whole_.to);
 	end_ = range.to < whole_.to ? std::max(begin_, range.to + 1) : whole_.to;
 	read_subjects(selected);

@@ -101,10 +101,9 @@ std::string lacking(Known known, const std::string &name, Subject subject, const
 	if (recorded.without_tokens)
 		return fmt::format("{} follows from events, and this recording has none (--no-tokens)", name);
 	if (is_derived && recorded.partial)
-		return fmt::format(
-		    "{} follows from events of which the recording's --filter left out some: use fields of the "
-		    "events that it kept",
-		    name);
+		return fmt::format("{} follows from events of which the recording's --filter left out some: use fields "
+				   "of the events that it kept",
+				   name);
 	const bool is_identity = known == Known::tid || known == Known::process || known == Known::thread;
 	if (is_activity && !recorded.activities)
 		return fmt::format("{} needs events NAME_begin and NAME_end of programs, and this trace has none",
@@ -115,8 +114,7 @@ std::string lacking(Known known, const std::string &name, Subject subject, const
 				   name);
 	if (subject == Subject::thread && (known == Known::state || known == Known::blocked_on) && !recorded.wakings)
 		return fmt::format(
-		    "{} of a thread follows from sched_waking, which this trace lacks: record the family "
-		    "sched, too",
+		    "{} of a thread follows from sched_waking, which this trace lacks: record the family sched, too",
 		    name);
 	if ((known == Known::call || known == Known::blocked_on) && !recorded.calls)
 		return fmt::format("{} follows from sys_enter and sys_exit, which this trace lacks: record the family "

@@ -109,8 +109,7 @@ private:
 	{
 		if (!is_name(name, "-"))
 			fail(fmt::format(
-			    "{} is not the name of a state: it has letters, digits, _ and -, and begins with "
-			    "a letter",
+			    "{} is not the name of a state: it has letters, digits, _ and -, and begins with a letter",
 			    readable(name)));
 		if (name == rest_name || name == pause_name || name == unknown_name)
 			fail(fmt::format("{} is always there: it cannot be the name of a state", name));

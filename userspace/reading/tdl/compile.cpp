@@ -124,9 +124,8 @@ private:
 	{
 		if (known.unit.per_second == 0)
 			throw Refusal(name.position,
-				      name.text +
-					  " has no unit of time; add `in seconds`, `in nanoseconds` or `in ticks of "
-					  "N per second` after its type");
+				      name.text + " has no unit of time; add `in seconds`, `in nanoseconds` or `in "
+						  "ticks of N per second` after its type");
 		waiting_.push_back({name.position, known.unit.per_second, &ticks, wraps});
 	}
 
@@ -195,9 +194,8 @@ private:
 			const FieldClass &type = *open.back();
 			open.pop_back();
 			if (type.is_to_end)
-				throw Refusal(block.position,
-					      "a field goes to the end of the record, whose length is not given: "
-					      "add `length is ...`");
+				throw Refusal(block.position, "a field goes to the end of the record, whose length is "
+							      "not given: add `length is ...`");
 			for (const Member &member : type.members)
 				open.push_back(&member.type);
 			for (const FieldClass &element : type.element)
@@ -223,10 +221,9 @@ private:
 		const auto end = layout_->forms.begin() + static_cast<std::ptrdiff_t>(number);
 		const auto earlier = magic_ ? end : std::find_if(layout_->forms.begin(), end, takes_all);
 		if (earlier != end)
-			throw Refusal(block.position, "record " + block.name + " never matches: record " +
-							  earlier->cls->name +
-							  " matches first; put this one first, or "
-							  "tell them apart with `when`");
+			throw Refusal(block.position,
+				      "record " + block.name + " never matches: record " + earlier->cls->name +
+					  " matches first; put this one first, or tell them apart with `when`");
 	}
 
 	void add_time(const Block &block, RecordForm &form)
@@ -301,8 +298,8 @@ private:
 				const Known &first = fields_.find(field.first), &last = fields_.find(field.last);
 				if (!first.is_record || !last.is_record || last.path < first.path)
 					throw Refusal(field.first.position,
-						      "a checksum covers fields of its own record, from an "
-						      "earlier one to a later one");
+						      "a checksum covers fields of its own record, from an earlier one "
+						      "to a later one");
 				if (!(known.path < first.path) && !(last.path < known.path))
 					throw Refusal(field.first.position, "a checksum cannot cover itself");
 				made.first = field_of(first, cls);

@@ -119,8 +119,9 @@ void FieldCompiler::add_item(const Item &item, FieldClass &structure)
 	}
 	case Item::Kind::filler_to: {
 		if (group_depth_ > 0)
-			throw Refusal(item.position, "a filler to a multiple counts from the start of the record; it "
-						     "cannot be in a group");
+			throw Refusal(
+			    item.position,
+			    "a filler to a multiple counts from the start of the record; it cannot be in a group");
 		FieldClass type;
 		type.kind = Kind::structure;
 		type.is_hidden = true;
@@ -191,8 +192,9 @@ void FieldCompiler::append(const Item &item, FieldClass type, FieldClass &struct
 	if (!item.name.empty() && !taken_.insert(prefix_ + item.name).second)
 		throw Refusal(item.position, "a field of this block is already called " + item.name);
 	if (++fields_ > max_fields)
-		throw Refusal(item.position, "the description has more than 100,000 fields, those of `every record` "
-					     "counted in each record");
+		throw Refusal(
+		    item.position,
+		    "the description has more than 100,000 fields, those of `every record` counted in each record");
 	type.finish();
 	path_.push_back(static_cast<std::uint32_t>(structure.members.size()));
 	if (item.kind != Item::Kind::group) // the fields of a group have been placed
@@ -362,8 +364,7 @@ void FieldCompiler::check_not_behind_end(const Item &item) const
 		throw Refusal(item.position,
 			      "nothing can follow here, as " + to_end_->name + " of line " +
 				  std::to_string(to_end_->position.line) +
-				  " goes to the end of the record; give it a size, as in `text of SIZE minus 4 "
-				  "bytes`");
+				  " goes to the end of the record; give it a size, as in `text of SIZE minus 4 bytes`");
 }
 
 Unit FieldCompiler::unit_of(const Item &item) const
@@ -386,8 +387,9 @@ const FieldCompiler::Known &FieldCompiler::find(const Name &name) const
 		if (known->name != name.text)
 			continue;
 		if (std::ranges::mismatch(known->whens, whens_).in1 != known->whens.end())
-			throw Refusal(name.position, name.text + " is not in every record; what depends on it must be "
-								 "in the same `when`");
+			throw Refusal(name.position,
+				      name.text +
+					  " is not in every record; what depends on it must be in the same `when`");
 		return *known;
 	}
 	std::vector<std::string> names;
@@ -421,9 +423,9 @@ RecordPart FieldCompiler::early_part(const Name &name) const
 {
 	const Known &known = find_integer(name);
 	if (known.is_record && (!known.is_fixed || known.at_bits > 1u << 20))
-		throw Refusal(name.position, name.text +
-						 " must come before all fields of variable size: how the record is "
-						 "read depends on it");
+		throw Refusal(
+		    name.position,
+		    name.text + " must come before all fields of variable size: how the record is read depends on it");
 	return part(known);
 }
 

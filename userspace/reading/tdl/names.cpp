@@ -80,8 +80,9 @@ std::shared_ptr<const Enumeration> NameTables::labels(const Name &name, bool is_
 				      "at most 12 bits of a field can have names; describe it as two fields");
 		combined_bytes_ += bytes_of_combinations(names);
 		if (combined_bytes_ > max_combined_bytes)
-			throw Refusal(names.position, "the names of all combinations of bits take more than 32 MiB; "
-						      "give the bits shorter names");
+			throw Refusal(
+			    names.position,
+			    "the names of all combinations of bits take more than 32 MiB; give the bits shorter names");
 		labels = combinations(names);
 	}
 	made = std::make_shared<const Enumeration>(std::move(labels), is_signed);
@@ -103,11 +104,10 @@ LabelRange NameTables::values(const Constant &constant, const Names *names) cons
 							 : LabelRange{label.first, label.last};
 			known.push_back(label.text);
 		}
-	throw Refusal(constant.name.position,
-		      names ? "the field has no value called " + constant.name.text +
-				  did_you_mean(constant.name.text, known)
-			    : "the values of this field have no names; add `named NAMES` after its "
-			      "type, or give a number");
+	throw Refusal(
+	    constant.name.position,
+	    names ? "the field has no value called " + constant.name.text + did_you_mean(constant.name.text, known)
+		  : "the values of this field have no names; add `named NAMES` after its type, or give a number");
 }
 
 } // namespace monitor::trace::tdl

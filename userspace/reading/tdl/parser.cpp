@@ -43,9 +43,8 @@ private:
 		std::optional<bool> big_endian;
 		if (take_byte_order(big_endian)) {
 			if (has_byte_order_)
-				throw Refusal(where,
-					      "the byte order of all fields appears twice; that of one field comes "
-					      "after its type");
+				throw Refusal(where, "the byte order of all fields appears twice; that of one field "
+						     "comes after its type");
 			has_byte_order_ = true;
 			model_.big_endian = *big_endian;
 			expect_line_end();
@@ -67,8 +66,7 @@ private:
 			names(where);
 		} else {
 			fail("a block: magic, the file begins with, every segment begins with, every record begins "
-			     "with, "
-			     "record NAME, names NAME",
+			     "with, record NAME, names NAME",
 			     block_words);
 		}
 	}

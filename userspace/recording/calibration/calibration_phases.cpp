@@ -43,8 +43,8 @@ CalibrationPhases::CalibrationPhases(card::BpfCard &card, bool invariant_tsc, pi
 	try {
 		resume(since);
 	} catch (const Error &error) {
-		throw Error("--calibrate needs to attach probes without privileges, which this kernel "
-			    "refuses: leave it out ({})",
+		throw Error("--calibrate needs to attach probes without privileges, which this kernel refuses: leave "
+			    "it out ({})",
 			    error.what());
 	}
 	account_.number = account_.ticks = 0; // that was before the recording

@@ -102,8 +102,7 @@ PhaseEstimate estimate_phases(const std::vector<Phase> &phases)
 	estimate_median(costs, result);
 	if (result.high - result.low > result.median)
 		result.why_unknown =
-		    fmt::format("the phases without probes differ by too much: {:.1f} to {:.1f} ns per "
-				"event",
+		    fmt::format("the phases without probes differ by too much: {:.1f} to {:.1f} ns per event",
 				result.low, result.high);
 	return result;
 }

@@ -59,8 +59,8 @@ void keep_ratios(pmu::Selection &selection)
 	const bool is_complete =
 	    std::ranges::all_of(selection.measurements, &std::string::empty, &pmu::Measurement::missing);
 	if (pairs.empty() && is_complete)
-		throw Error("--ratio-format stores ratios of two events, and -m requests none: use for example "
-			    "-m ipc=instructions/cycles");
+		throw Error("--ratio-format stores ratios of two events, and -m requests none: use for example -m "
+			    "ipc=instructions/cycles");
 	for (std::size_t i = 0; i < selection.measurements.size(); ++i) {
 		pmu::Measurement &measurement = selection.measurements[i];
 		if (!measurement.missing.empty() || std::ranges::find(pairs, i, &RatioPair::measurement) != pairs.end())

@@ -134,13 +134,13 @@ FoundFunctions find_functions(const std::vector<std::string> &patterns, const st
 	for (const Pattern &pattern : parse_patterns(patterns, command, pids)) {
 		const std::string answer = answer_of(pattern, may_patch, user);
 		if (answer.starts_with(sought_mark))
-			throw Error("--functions {}: {} has no such function; its symbols are in a "
-				    "separate file, which is not at any of: {}",
+			throw Error("--functions {}: {} has no such function; its symbols are in a separate file, "
+				    "which is not at any of: {}",
 				    pattern.text, pattern.path, answer.substr(1, answer.find('\n') - 1));
 		if (!collection.add(pattern, answer))
-			throw Error("--functions {}: {} has no such function; `nm -C` and `nm -DC` list those "
-				    "that have names",
-				    pattern.text, pattern.path);
+			throw Error(
+			    "--functions {}: {} has no such function; `nm -C` and `nm -DC` list those that have names",
+			    pattern.text, pattern.path);
 	}
 	if (found.functions.empty())
 		throw Error("--functions: none of these can be probed; {}", notes(found.left_out).front());

@@ -33,10 +33,8 @@ constexpr std::uint64_t blocks = 32; // of a ring, more than all rounds fill
 // As XRay leaves it: a sled at the entry, and one at the return.
 __attribute__((naked, noinline)) void trial_function()
 {
-	asm volatile(".byte 0xeb, 0x09\n\t"
-		     ".byte 0x66, 0x0f, 0x1f, 0x84, 0, 0, 2, 0, 0\n\t"
-		     ".byte 0xc3\n\t"
-		     ".byte 0x66, 0x2e, 0x0f, 0x1f, 0x84, 0, 0, 2, 0, 0");
+	asm volatile(".byte 0xeb, 0x09\n\t.byte 0x66, 0x0f, 0x1f, 0x84, 0, 0, 2, 0, 0\n\t.byte 0xc3\n\t.byte 0x66, "
+		     "0x2e, 0x0f, 0x1f, 0x84, 0, 0, 2, 0, 0");
 }
 constexpr std::uint64_t trial_exit = 11;
 

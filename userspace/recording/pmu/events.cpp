@@ -141,8 +141,8 @@ Event raw_of(const Event &generic_one, const Machine &machine)
 	if (pmu.empty())
 		event.missing = no_pmu(machine);
 	else if (std::find(known.begin(), known.end(), bare) == known.end())
-		throw Error("busy({}): a generic event has no counter mask; use the CPU's own name for it "
-			    "(monitor events --pmu)",
+		throw Error("busy({}): a generic event has no counter mask; use the CPU's own name for it (monitor "
+			    "events --pmu)",
 			    generic_one.name);
 	else
 		event.attributes = resolve(pmu + "/" + bare + "/" + modifiers, machine).attributes;

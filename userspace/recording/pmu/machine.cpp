@@ -119,9 +119,9 @@ std::string reason(int error_number, const perf_event_attr &attributes, const Ma
 	case EOPNOTSUPP:
 		return is_of_the_cpu(attributes) && !has_pmu(machine) ? no_pmu(machine) : "event unknown to this CPU";
 	case EBUSY:
-		return machine.has_watchdog ? "counter taken by another user (the NMI watchdog holds one: "
-					      "sysctl kernel.nmi_watchdog=0)"
-					    : "counter taken by another user";
+		return machine.has_watchdog
+			   ? "counter taken by another user (the NMI watchdog holds one: sysctl kernel.nmi_watchdog=0)"
+			   : "counter taken by another user";
 	case EACCES:
 	case EPERM:
 		return "not permitted (perf_event_paranoid is " + std::to_string(machine.paranoid) + ")";

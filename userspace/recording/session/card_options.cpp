@@ -55,8 +55,8 @@ std::string why_not_module(const Options &options, const std::vector<std::string
 	const auto needs_types = [](const std::string &family) { return family == "power" || family == "block"; };
 	if (is_typed || (!options.filtering() && !options.counting && std::ranges::none_of(families, needs_types)))
 		return "";
-	return "it was built without type information (BTF), which the families power and block, -p and -m need; "
-	       "build it with the package dwarves installed, or leave them out";
+	return "it was built without type information (BTF), which the families power and block, -p and -m need; build "
+	       "it with the package dwarves installed, or leave them out";
 }
 
 bool takes_module(const Options &options, const std::vector<std::string> &families)
@@ -122,10 +122,9 @@ std::vector<std::string> needed_families(const Options &options, const EventMatc
 				throw Error("{}: its events are of the family {}, which is not recorded: add it to -e",
 					    what, family);
 			if (!known->by_default && family != "block") {
-				const std::string text = fmt::format(
-				    "{}: events of the family {} are recorded by --sample-every, --stacks or "
-				    "--functions",
-				    what, family);
+				const std::string text = fmt::format("{}: events of the family {} are recorded by "
+								     "--sample-every, --stacks or --functions",
+								     what, family);
 				if (!may_be_of_programs)
 					throw Error(text);
 				doubt(text + ", which is not given; programs may have such events");

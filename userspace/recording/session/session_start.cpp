@@ -60,9 +60,8 @@ void Session::expect_possible() const
 		throw Error(
 		    "--user-only needs a time stamp counter of constant rate on all CPUs, which this machine lacks");
 	if (!in_first_pid_namespace() && (options_.filtering() || !options_.command.empty()))
-		throw Error(
-		    "in a container with its own process numbers, no process can be selected: leave out -p and the "
-		    "command, or start the container with the host's process numbers (--pid=host)");
+		throw Error("in a container with its own process numbers, no process can be selected: leave out -p and "
+			    "the command, or start the container with the host's process numbers (--pid=host)");
 	if (!in_first_pid_namespace() && options_.matching &&
 	    std::ranges::any_of(options_.matching->request.triggers,
 				[](const NamedTrigger &trigger) { return trigger.does(TriggerAct::Kind::signal); }))

@@ -53,8 +53,8 @@ card::StackOptions choose_stacks(const std::vector<std::string> &which, const st
 			for (const std::string &name : known->second)
 				add(stacks, name);
 		} else {
-			throw Error("--stacks: '{}' is not one of cpu, offcpu, wake, fault, exec, syscall:NAME; "
-				    "a command follows --, as in --stacks -- CMD",
+			throw Error("--stacks: '{}' is not one of cpu, offcpu, wake, fault, exec, syscall:NAME; a "
+				    "command follows --, as in --stacks -- CMD",
 				    item);
 		}
 	}
