@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """monitor agent, and monitor fleet status, record and stop, with a real hub: agents split into a part with privileges and
 one with the network; hosts record at the same time, and say what became of it; traces are true and the agent's user's;
-what was recorded does not depend on the part with the network; SIGTERM ends recordings.
+what was recorded does not depend on the network process; SIGTERM ends recordings.
 
 fleet_control.py MONITOR PROGRAMS WORK SOURCE_DIRECTORY
 """
@@ -109,12 +109,12 @@ def split():
 		uid = pwd.getpwnam(NETWORK_USER).pw_uid
 		found = status_of(network)
 		for name in ("CapEff", "CapPrm", "CapInh", "CapAmb", "CapBnd"):
-			e2e.equal(f"network part: {name}", int(found[name][0], 16), 0)
-		e2e.equal("network part: uids", {int(number) for number in found["Uid"]}, {uid})
-		e2e.equal("network part: NoNewPrivs", found["NoNewPrivs"], ["1"])
-		e2e.expect(inet_sockets(network), "the network part has no socket?")
-		e2e.equal("sockets of the starter", inet_sockets(agent.pid), [])
-		e2e.expect(int(status_of(agent.pid)["CapEff"][0], 16) != 0, "the starter has no privileges?")
+			e2e.equal(f"network process: {name}", int(found[name][0], 16), 0)
+		e2e.equal("network process: uids", {int(number) for number in found["Uid"]}, {uid})
+		e2e.equal("network process: NoNewPrivs", found["NoNewPrivs"], ["1"])
+		e2e.expect(inet_sockets(network), "the network process has no socket?")
+		e2e.equal("sockets of the privileged process", inet_sockets(agent.pid), [])
+		e2e.expect(int(status_of(agent.pid)["CapEff"][0], 16) != 0, "the privileged process has no privileges?")
 		spool = fleet.spools / "spool-h1"
 		for name, owner, mode in ((".", 0, 0o711), ("runs", uid, 0o711), ("starter", 0, 0o700), ("starter/nonces", 0, 0o600)):
 			found = (spool / name).stat()
@@ -225,7 +225,7 @@ def fleet_accounts(run):
 
 
 def ends():
-	"""Recordings survive the part with the network, and end with the agent, also when it is killed."""
+	"""Recordings survive the network process, and end with the agent, also when it is killed."""
 	with fleet_lab.Fleet("ends", "h1") as fleet:
 		agent = connected(fleet.agent("h1"))
 		fleet.run("record", "--run", "e1", *USER_ONLY)
@@ -233,7 +233,7 @@ def ends():
 		               if "record" not in pathlib.Path(f"/proc/{pid}/cmdline").read_text().split("\0"))
 		os.kill(network, signal.SIGKILL)
 		connected(agent, times=2)
-		fleet_lab.wait_for(lambda: fleet.rows("status")["h1"]["runs"] == "e1", "e1 after the network part was killed")
+		fleet_lab.wait_for(lambda: fleet.rows("status")["h1"]["runs"] == "e1", "e1 after the network process was killed")
 		e2e.equal("exit code after SIGTERM", agent.end(), 0)
 		e2e.equal("state of e1", fleet.trace("h1", "e1").recording()["state"], "complete")
 		agent = connected(fleet.agent("h1"), times=3)

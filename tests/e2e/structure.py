@@ -147,7 +147,7 @@ ABOUT = {
         "fleet/wire": "what the hosts of a fleet say to each other: names, messages, the connection to the hub",
         "fleet/keys": "keys, certificates and configurations: made for a fleet, and read by each host",
         "fleet/forward": "brings traces from their host to the collector",
-        "fleet/agent": "runs recordings on command: the privileged process, and the process with the network",
+        "fleet/agent": "runs recordings on command: the privileged process, and the network process",
         "fleet/collector": "stores what hosts send",
         "fleet/operator": "commands to hosts, and what became of them",
         "fleet/clocks": "one clock for all hosts of a run",

@@ -107,11 +107,11 @@ def start_agent(fleet, *options):
 
 
 def kill_agent(agent):
-	"""All of it, the starter first."""
+	"""All of it, the privileged process first."""
 	parts = fleet_lab.children_of(agent.pid)
 	agent.kill()
 	for part in parts:
-		with contextlib.suppress(ProcessLookupError):  # without its starter it ends
+		with contextlib.suppress(ProcessLookupError):  # without the privileged process it ends
 			os.kill(part, signal.SIGKILL)
 	agent.process.wait()
 
@@ -128,7 +128,7 @@ def nothing_is_left(fleet):
 
 
 def network_part_kills():
-	"""The part of an agent that has the network is killed again and again while blocks flow; the starter, which records,
+	"""The network process of an agent is killed again and again while blocks flow; the starter, which records,
 	replaces it, and it goes on where it was."""
 	with fleet_lab.Fleet("network_kills", "h1") as fleet:
 		run, agent = fleet.work / "run", start_agent(fleet)

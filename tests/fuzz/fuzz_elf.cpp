@@ -30,7 +30,7 @@ void check_rows(const std::vector<edc_unwind_row> &rows, std::size_t max_rows)
 
 void check_table(std::span<const std::byte> bytes, std::uint64_t address)
 {
-	for (const eh::Kind kind : {eh::Kind::eh_frame, eh::Kind::debug_frame})
+	for (const eh::SectionKind kind : {eh::SectionKind::eh_frame, eh::SectionKind::debug_frame})
 		check_rows(stacks::unwind_table(bytes, address, kind), stacks::max_rows);
 }
 

@@ -142,10 +142,12 @@ void read(trace::Trace &trace, const analyze::RecordingInfo &info, unsigned flag
 	constexpr Label labels[] = {Label::process, Label::thread, Label::argument};
 	const Label by = labels[flags % 3];
 	activities::Tracker tracker(analyze::input_of(trace, info), fold, {by == Label::argument, &counters});
-	activities::Totals calls({activities::Source::system_call, {Label::process, Label::call}}, fold, tracker);
-	activities::Totals sleeps({activities::Source::blocked, {Label::thread, Label::call, Label::waker}}, fold,
-				  tracker);
-	activities::Totals programs({activities::Source::program, {Label::activity, by}}, fold, tracker, &counters);
+	activities::Totals calls({activities::ActivitySource::system_call, {Label::process, Label::call}}, fold,
+				 tracker);
+	activities::Totals sleeps({activities::ActivitySource::blocked, {Label::thread, Label::call, Label::waker}},
+				  fold, tracker);
+	activities::Totals programs({activities::ActivitySource::program, {Label::activity, by}}, fold, tracker,
+				    &counters);
 	for (activities::Totals *totals : {&calls, &sleeps, &programs})
 		tracker.add(*totals);
 	fold.add(tracker);

@@ -12,7 +12,7 @@
 
 #include "../unit/samples.h"
 #include "answers/run_lengths/run_list.h"
-#include "answers/run_lengths/tables.h"
+#include "answers/run_lengths/run_tables.h"
 #include "base/error.h"
 #include "reading.h"
 #include "reading/states/matcher.h"

@@ -57,9 +57,9 @@ inline void feed_all(
 	}
 	fold.set_window_end(end);
 	REQUIRE(feed.offer(taker, ~std::uint64_t(0)));
-	const monitor::record::LiveEnd told = fold.finish();
-	CHECK(told.time == end);
-	CHECK(told.late == 0);
+	const monitor::record::LiveEnd reported = fold.finish();
+	CHECK(reported.time == end);
+	CHECK(reported.late == 0);
 }
 
 // All that were made, the oldest first.

@@ -246,13 +246,14 @@ TEST_CASE("clock steering: without an invariant counter trace time is monotonic 
 TEST_CASE("clock steering: each time that the system's clock is set is known, and nothing else is taken for it")
 {
 	const auto it = std::make_unique<Steered>();
-	std::vector<std::int64_t> told;
+	std::vector<std::int64_t> reported;
 	const auto set_by = [&](std::int64_t ns) {
 		it->sync_after(100 * ms);
 		it->ahead_ns += static_cast<std::uint64_t>(ns);
 		it->sync_after(100 * ms);
-		if (!it->steering.real_time_steps().empty() && it->steering.real_time_steps().size() != told.size()) {
-			told.push_back(it->steering.real_time_steps().back().ns);
+		if (!it->steering.real_time_steps().empty() &&
+		    it->steering.real_time_steps().size() != reported.size()) {
+			reported.push_back(it->steering.real_time_steps().back().ns);
 			CHECK(it->steering.real_time_steps().back().time == it->steering.last().time);
 		}
 		it->sync_after(100 * ms);
@@ -261,7 +262,7 @@ TEST_CASE("clock steering: each time that the system's clock is set is known, an
 	set_by(999'999);
 	set_by(-1'000'000'000);
 	set_by(1'000'000);
-	CHECK(told == std::vector<std::int64_t>{7200'000'000'000, -1'000'000'000, 1'000'000});
+	CHECK(reported == std::vector<std::int64_t>{7200'000'000'000, -1'000'000'000, 1'000'000});
 	CHECK(it->steering.real_time_steps().size() == 3);
 	for (int i = 0; i < 1000; ++i)
 		set_by(-2'000'000);

@@ -27,7 +27,7 @@ constexpr unsigned in_block = (EDC_BLOCK_SIZE - EDC_BLOCK_HEADER - EDC_BLOCK_COU
 
 // What one hold gave of a ring: the words of its tokens must follow each other, except where its headers tell losses.
 struct Stream {
-	std::uint64_t blocks = 0, first = 0, next = 0, told = 0, begin = 0;
+	std::uint64_t blocks = 0, first = 0, next = 0, reported = 0, begin = 0;
 	std::uint64_t lost_until = 0; // of a loss that no token follows
 	std::string wrong;
 
@@ -45,8 +45,8 @@ struct Stream {
 		expect(header.packet_seq_num == blocks, "a block is missing");
 		const std::uint64_t bytes = header.content_size / 8;
 		expect(bytes >= EDC_BLOCK_HEADER && bytes <= EDC_BLOCK_SIZE, "a size that is none");
-		const std::uint64_t lost = header.events_discarded - told;
-		told = header.events_discarded;
+		const std::uint64_t lost = header.events_discarded - reported;
+		reported = header.events_discarded;
 		if (bytes > EDC_BLOCK_SIZE || bytes <= EDC_BLOCK_HEADER) {
 			next += lost;
 			lost_until = header.timestamp_begin;
@@ -310,7 +310,7 @@ TEST_CASE("a block that its writer comes round to is dropped, never torn")
 			std::memcpy(&header, block, sizeof header);
 			alone.blocks = header.packet_seq_num;
 			std::memcpy(&alone.next, block + EDC_BLOCK_HEADER + EDC_BLOCK_COUNTS_BYTES + 8, 8);
-			alone.told = header.events_discarded;
+			alone.reported = header.events_discarded;
 			alone.take(block);
 			if (!alone.wrong.empty())
 				wrong = alone.wrong;

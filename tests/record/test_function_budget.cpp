@@ -42,10 +42,10 @@ struct Machine {
 TEST_CASE("budget: the dearest are left out until the rest fits")
 {
 	const std::vector<FunctionLoad> loads{{10, 5}, {100, 1}, {1, 1000}, {0, 10'000}};
-	CHECK(dearest(loads, 1150).empty());
-	CHECK(dearest(loads, 1149) == Numbers{2});
-	CHECK(dearest(loads, 149) == Numbers{2, 1});
-	CHECK(dearest(loads, 0) == Numbers{2, 1, 0}); // the one without events costs nothing
+	CHECK(costliest(loads, 1150).empty());
+	CHECK(costliest(loads, 1149) == Numbers{2});
+	CHECK(costliest(loads, 149) == Numbers{2, 1});
+	CHECK(costliest(loads, 0) == Numbers{2, 1, 0}); // the one without events costs nothing
 }
 
 TEST_CASE("budget: it is that of the CPU time used in a second")

@@ -82,7 +82,8 @@ std::string in_time(trace::Trace &trace, std::uint64_t from, std::uint64_t to)
 	info.programs = {"sched_switch", "sched_waking"};
 	analyze::ThreadFold thread_fold(trace, info, {{from, to - 1}, {}, {}});
 	activities::Tracker tracker(analyze::input_of(trace, info), thread_fold, {});
-	activities::Totals totals({activities::Source::program, {activities::Label::activity}}, thread_fold, tracker);
+	activities::Totals totals({activities::ActivitySource::program, {activities::Label::activity}}, thread_fold,
+				  tracker);
 	tracker.add(totals);
 	thread_fold.add(tracker);
 	analyze::feed(trace, thread_fold);
@@ -151,11 +152,11 @@ TEST_CASE("live activities: those of the followed thread, from the next window o
 	refreshes.want(wanted);
 	std::mt19937 random(1);
 	feed_all(*refreshes.fold(), history.streams, *samples::description(events), 405, random);
-	std::vector<std::string> told;
+	std::vector<std::string> reported;
 	for (const auto &refresh : all_of(refreshes))
-		told.push_back(text_of(*refresh->activities));
-	CHECK(told == std::vector<std::string>{"a 2 74 ns 37 ns 37 ns\n", "a 1 37 ns 37 ns 37 ns\n",
-					       "a 1 37 ns 37 ns 37 ns\n", "a 1 37 ns 37 ns 37 ns\n"});
+		reported.push_back(text_of(*refresh->activities));
+	CHECK(reported == std::vector<std::string>{"a 2 74 ns 37 ns 37 ns\n", "a 1 37 ns 37 ns 37 ns\n",
+						   "a 1 37 ns 37 ns 37 ns\n", "a 1 37 ns 37 ns 37 ns\n"});
 }
 
 TEST_CASE("live activities: none are known where programs are not recorded")

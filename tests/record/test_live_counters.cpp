@@ -144,7 +144,7 @@ TEST_CASE("live counters: rows have what was counted in them, and nothing is 0 t
 	refreshes.fold()->start(start_at(100, events, json_of(history)));
 	std::mt19937 random(1);
 	feed_all(*refreshes.fold(), history.streams, *samples::description(events), 600, random);
-	std::vector<std::string> told;
+	std::vector<std::string> reported;
 	const std::vector<top::FigureColumn> columns =
 	    top::figure_columns({{"rate", "", false}, {"count", "", true}, {"miss", "%", false}});
 	for (const auto &refresh : all_of(refreshes)) {
@@ -155,15 +155,15 @@ TEST_CASE("live counters: rows have what was counted in them, and nothing is 0 t
 			for (const top::FigureColumn &column : columns)
 				if (column.name == "rate" || column.name == "count" || column.name == "miss")
 					text += fmt::format(" {}", column.text(*refresh, row));
-			told.push_back(text);
+			reported.push_back(text);
 		}
 		for (const auto &row : refresh->ratios.rows)
-			told.push_back(fmt::format("{}: {} {}", refresh->number, std::get<std::string>(row[1]),
-						   report::cell_text(row[6], report::Unit::count)));
+			reported.push_back(fmt::format("{}: {} {}", refresh->number, std::get<std::string>(row[1]),
+						       report::cell_text(row[6], report::Unit::count)));
 	}
 	// In the second window 7 runs and 8 sleeps, and neither is read.
-	CHECK(told == std::vector<std::string>{"1: ? 0.50 50 -", "1: ? 3.00 300 -", "1: idle -", "2: ? - - -",
-					       "2: ? - - -", "2: idle 10"});
+	CHECK(reported == std::vector<std::string>{"1: ? 0.50 50 -", "1: ? 3.00 300 -", "1: idle -", "2: ? - - -",
+						   "2: ? - - -", "2: idle 10"});
 }
 
 TEST_CASE("live counters: what is scaled up has a mark")

@@ -64,19 +64,19 @@ TEST_CASE("live fold: counts of events, and a loss, are of the window that they 
 	history.switches(0, 360, 0, running, 7);
 	history.posts(0, 370, EDC_ID_SYS_EXIT);
 	history.posts(0, 450, EDC_ID_SYS_ENTER, 39);
-	std::vector<std::string> told;
+	std::vector<std::string> reported;
 	LiveFold *made = nullptr;
 	LiveFold fold(100, [&] {
-		told.push_back(fmt::format("{}: {} calls of {} events{}", made->thread_fold().window_end(),
-					   made->count("sys_enter"), made->count(),
-					   made->has_losses() ? ", lossy" : ""));
+		reported.push_back(fmt::format("{}: {} calls of {} events{}", made->thread_fold().window_end(),
+					       made->count("sys_enter"), made->count(),
+					       made->has_losses() ? ", lossy" : ""));
 	});
 	made = &fold;
 	fold.start(start_at(100, events));
 	std::mt19937 random(1);
 	feed_all(fold, history.all(), *samples::description(events), 500, random);
-	CHECK(told == std::vector<std::string>{"200: 1 calls of 3 events", "300: 1 calls of 2 events, lossy",
-					       "400: 0 calls of 2 events, lossy", "500: 1 calls of 1 events"});
+	CHECK(reported == std::vector<std::string>{"200: 1 calls of 3 events", "300: 1 calls of 2 events, lossy",
+						   "400: 0 calls of 2 events, lossy", "500: 1 calls of 1 events"});
 }
 
 TEST_CASE("live fold: details are of what is followed, from the next window on")
@@ -100,7 +100,7 @@ TEST_CASE("live fold: details are of what is followed, from the next window on")
 	refreshes.want(wanted);
 	std::mt19937 random(1);
 	feed_all(*refreshes.fold(), history.all(), *samples::description(events), 600, random);
-	std::vector<std::string> told;
+	std::vector<std::string> reported;
 	for (const auto &refresh : all_of(refreshes)) {
 		CHECK(refresh->followed == (refresh->number == 1 ? 8 : 7));
 		for (const report::Table *table : {&refresh->calls, &refresh->sleeps})
@@ -108,11 +108,11 @@ TEST_CASE("live fold: details are of what is followed, from the next window on")
 				std::string text = fmt::format("{}:", refresh->number);
 				for (std::size_t i = 0; i < row.size(); ++i)
 					text += " " + report::cell_text(row[i], table->columns[i].unit);
-				told.push_back(text);
+				reported.push_back(text);
 			}
 	}
-	CHECK(told == std::vector<std::string>{"2: 39 5 0 25 ns 5 ns 5 ns", "3: 40 5 0 25 ns 5 ns 5 ns",
-					       "4: 40 5 0 25 ns 5 ns 5 ns", "5: no call thread 8 1 50 ns 50 ns"});
+	CHECK(reported == std::vector<std::string>{"2: 39 5 0 25 ns 5 ns 5 ns", "3: 40 5 0 25 ns 5 ns 5 ns",
+						   "4: 40 5 0 25 ns 5 ns 5 ns", "5: no call thread 8 1 50 ns 50 ns"});
 }
 
 } // namespace test_live_fold

@@ -115,7 +115,7 @@ Folded folded(const report::CallTree &tree)
 	return stacks;
 }
 
-Folded folded(const NamedWindow::Kind &kind)
+Folded folded(const NamedWindow::StackTotals &kind)
 {
 	Folded stacks;
 	for (const NamedWindow::Stack &stack : kind.stacks)
@@ -168,7 +168,7 @@ TEST_CASE("live stacks: each window has those of a fold of the same time")
 			CHECK(refresh->stacks->process == 7);
 			CHECK(refresh->stacks->unnamed == 0);
 			const auto expected = witness(trace, begin, refresh->begin_ticks, refresh->end_ticks);
-			for (const NamedWindow::Kind &kind : refresh->stacks->kinds) {
+			for (const NamedWindow::StackTotals &kind : refresh->stacks->kinds) {
 				CHECK(folded(kind) == expected.at(kind.by));
 				seen[kind.by] += kind.stacks.size();
 			}

@@ -414,8 +414,8 @@ TEST_CASE("live statistics: what finds no room is a row of its own, and nothing 
 	ThreadFold thread_fold(input, info);
 	activities::Tracker tracker(input, thread_fold, {});
 	activities::Totals totals(
-	    {activities::Source::system_call, {activities::Label::process, activities::Label::call}}, thread_fold,
-	    tracker);
+	    {activities::ActivitySource::system_call, {activities::Label::process, activities::Label::call}},
+	    thread_fold, tracker);
 	tracker.add(totals);
 	thread_fold.add(tracker);
 	feed(statistics, thread_fold);

@@ -213,9 +213,9 @@ struct Fold {
 	Fold(trace::Trace &trace, const analyze::RecordingInfo &info, std::uint64_t from, std::uint64_t to)
 	    : thread_fold(trace, info, {{from, to - 1}, {}, {}}),
 	      tracker(analyze::input_of(trace, info), thread_fold, {}),
-	      all({activities::Source::program, {Label::activity, Label::caller}}, thread_fold, tracker),
-	      by_command({activities::Source::program, {Label::activity, Label::caller, Label::process}}, thread_fold,
-			 tracker)
+	      all({activities::ActivitySource::program, {Label::activity, Label::caller}}, thread_fold, tracker),
+	      by_command({activities::ActivitySource::program, {Label::activity, Label::caller, Label::process}},
+			 thread_fold, tracker)
 	{
 		tracker.add(all);
 		tracker.add(by_command);
@@ -395,7 +395,7 @@ TEST_CASE("live activities: an event of a program that comes too late ends nothi
 	start.has_more_classes = true;
 	fold.start(start);
 	REQUIRE(fold.tracker());
-	activities::Totals totals({activities::Source::program, {Label::activity}}, fold.thread_fold(),
+	activities::Totals totals({activities::ActivitySource::program, {Label::activity}}, fold.thread_fold(),
 				  *fold.tracker());
 	fold.tracker()->add(totals);
 	const auto take = [&](std::uint32_t number) {

@@ -595,7 +595,7 @@ TEST_CASE("stacks: a table for debuggers is read like the other")
 	std::vector<std::byte> bytes;
 	for (const unsigned byte : section)
 		bytes.push_back(static_cast<std::byte>(byte));
-	const auto table = [&] { return shown(stacks::unwind_table(bytes, 0, eh::Kind::debug_frame)); };
+	const auto table = [&] { return shown(stacks::unwind_table(bytes, 0, eh::SectionKind::debug_frame)); };
 	CHECK(table() == "100:1,1,0 101:1,2,0 150:7,0,0");
 	CHECK(stacks::unwind_table(bytes, 0).empty());
 	bytes[10] = std::byte{4}; // other addresses

@@ -18,7 +18,7 @@ using namespace monitor;
 using live::Refresh;
 using live::Wanted;
 using report::GroupBy;
-using terminal::Key;
+using terminal::KeyPress;
 
 namespace {
 
@@ -78,13 +78,13 @@ struct Screen {
 		}
 		return all;
 	}
-	bool press(Key::What what) { return top.press({what}); }
+	bool press(KeyPress::What what) { return top.press({what}); }
 	void type(const std::string &text)
 	{
 		for (const char character : text)
 			press(character);
 	}
-	bool press(char character) { return top.press({Key::What::character, static_cast<char32_t>(character)}); }
+	bool press(char character) { return top.press({KeyPress::What::character, static_cast<char32_t>(character)}); }
 
 	std::shared_ptr<const Refresh> newest;
 	Wanted wanted;
@@ -138,8 +138,8 @@ TEST_CASE("top: keys sort, search, hold still, and quit")
 	for (const char letter : std::string("GIN"))
 		CHECK(screen.press(letter));
 	CHECK(screen.names() == "nginx ");
-	CHECK(screen.press(Key::What::enter));
-	CHECK(screen.press(Key::What::escape)); // the search
+	CHECK(screen.press(KeyPress::What::enter));
+	CHECK(screen.press(KeyPress::What::escape)); // the search
 	CHECK(screen.names() == "postgres nginx sshd ");
 	CHECK(screen.press(' '));
 	screen.refresh({});
@@ -149,7 +149,7 @@ TEST_CASE("top: keys sort, search, hold still, and quit")
 	CHECK(screen.names().empty());
 	CHECK(screen.press('?'));
 	CHECK(screen.text().find("back to what it is in") != std::string::npos);
-	CHECK(screen.press(Key::What::escape));
+	CHECK(screen.press(KeyPress::What::escape));
 	CHECK_FALSE(screen.press('q'));
 }
 
@@ -214,29 +214,29 @@ TEST_CASE("top: the expression is typed, an error stays in the line, and what is
 	screen.press('\\');
 	screen.type("cpu >= 20 and nmae ~ \"n*\"");
 	CHECK(screen.names() == "nginx postgres sshd ");
-	CHECK(screen.press(Key::What::enter));
+	CHECK(screen.press(KeyPress::What::enter));
 	CHECK(screen.text().find("\ncolumn 15: a row has no nmae; it has name, pid, ") != std::string::npos);
 	CHECK(screen.text().find("\n\\cpu >= 20 and nmae ~ \"n*\"_") != std::string::npos);
 	for (int i = 0; i < 11; ++i)
-		screen.press(Key::What::backspace);
+		screen.press(KeyPress::What::backspace);
 	CHECK(screen.text().find("column 15") == std::string::npos);
 	screen.type("name ~ \"n*\"");
-	screen.press(Key::What::enter);
+	screen.press(KeyPress::What::enter);
 	CHECK(screen.names() == "nginx ");
 	CHECK(screen.text().find("rows of which cpu >= 20 and name ~ \"n*\": 2 rows hidden by the filter") !=
 	      std::string::npos);
-	CHECK(screen.top.press({Key::What::function, 4}));
+	CHECK(screen.top.press({KeyPress::What::function, 4}));
 	CHECK(screen.text().find("\n\\cpu >= 20 and name ~ \"n*\"_") != std::string::npos);
-	screen.press(Key::What::escape);
+	screen.press(KeyPress::What::escape);
 	CHECK(screen.names() == "nginx postgres sshd ");
 	CHECK(screen.text().find("hidden") == std::string::npos);
 	screen.press('\\');
 	screen.type("pid == 10");
-	screen.press(Key::What::enter);
+	screen.press(KeyPress::What::enter);
 	screen.refresh({{"sshd", 10, 1.5, report::Cell()}, {"vim", 11, 1.5, report::Cell()}});
 	CHECK(screen.names() == "sshd ");
 	CHECK(screen.text().find("pid == 10: 1 row hidden by the filter") != std::string::npos);
-	screen.press(Key::What::escape);
+	screen.press(KeyPress::What::escape);
 	CHECK(screen.names() == "sshd vim ");
 }
 
@@ -259,18 +259,18 @@ TEST_CASE("top: into what a row is made of, and back")
 {
 	Screen screen;
 	screen.refresh(some);
-	screen.press(Key::What::down); // postgres
-	screen.press(Key::What::enter);
+	screen.press(KeyPress::What::down); // postgres
+	screen.press(KeyPress::What::enter);
 	CHECK(screen.wanted.by == GroupBy::thread);
 	CHECK(screen.wanted.process == 30);
 	CHECK(screen.text().find("threads of postgres (30)") != std::string::npos);
 	CHECK(screen.text().find("with the next figures") != std::string::npos); // not those of another question
-	screen.press(Key::What::enter);                                          // nothing is there to go into
+	screen.press(KeyPress::What::enter);                                     // nothing is there to go into
 	CHECK(screen.wanted.by == GroupBy::thread);
-	screen.press(Key::What::escape);
+	screen.press(KeyPress::What::escape);
 	CHECK(screen.wanted.by == GroupBy::process);
 	CHECK(screen.wanted.process == 0);
-	screen.press(Key::What::escape); // as far as it goes
+	screen.press(KeyPress::What::escape); // as far as it goes
 	CHECK(screen.wanted.by == GroupBy::process);
 	screen.refresh(some);
 	screen.press('d');
@@ -287,8 +287,8 @@ TEST_CASE("top: the chosen row stays chosen when the order changes, and any size
 	for (std::uint64_t i = 0; i < 5000; ++i)
 		many.push_back({"p\x1b[2J\n\xe2\x80\xae", i + 1, static_cast<double>(i % 97), std::uint64_t{i}});
 	screen.refresh(many);
-	screen.press(Key::What::end);
-	screen.press(Key::What::page_up);
+	screen.press(KeyPress::What::end);
+	screen.press(KeyPress::What::page_up);
 	screen.press('d');
 	const std::int32_t chosen = screen.wanted.followed;
 	std::ranges::reverse(many);

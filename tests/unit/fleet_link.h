@@ -65,10 +65,10 @@ public:
 	void break_off() { is_new_ = true; }
 	Collector &collector() { return *collector_; }
 
-	bool send(Kind kind, std::uint64_t number, std::span<const std::byte> message) override
+	bool send(MessageKind kind, std::uint64_t number, std::span<const std::byte> message) override
 	{
 		++sent;
-		if (drops_batches && kind == Kind::batch)
+		if (drops_batches && kind == MessageKind::batch)
 			return true;
 		if (chance() < loss_) {
 			is_new_ |= chance() < 0.9; // what was lost was lost with a connection
@@ -122,9 +122,9 @@ private:
 		std::ranges::move(std::exchange(also->answers_, {}), std::back_inserter(answers_));
 	}
 	double chance() { return std::uniform_real_distribution(0.0, 1.0)(random_); }
-	void deliver(Kind kind, std::uint64_t number, std::span<const std::byte> message)
+	void deliver(MessageKind kind, std::uint64_t number, std::span<const std::byte> message)
 	{
-		if (kind == Kind::batch)
+		if (kind == MessageKind::batch)
 			collector_->batch("h", message, std::to_string(number));
 		else
 			collector_->piece("h", message, std::to_string(number));

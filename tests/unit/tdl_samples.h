@@ -57,7 +57,7 @@ inline std::string fields_of(const Event &event)
 // The bytes must outlive it. Throws Error: what is wrong with the description, or that it is none of these bytes.
 inline Trace open(const std::string &text, const std::vector<std::byte> &bytes)
 {
-	Source source{"t.tdl", {}};
+	ModelFile source{"t.tdl", {}};
 	std::string why;
 	if (!read_text(text, source.model, why))
 		throw Error(why);

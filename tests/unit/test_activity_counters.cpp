@@ -14,12 +14,12 @@ using namespace counter_history;
 
 namespace {
 
-constexpr unsigned a_begin = 1024, a_end = 1025, other = 1026, told = EDC_ID_USER_COUNTERS;
+constexpr unsigned a_begin = 1024, a_end = 1025, other = 1026, reported = EDC_ID_USER_COUNTERS;
 
 const std::string events_with_activities =
     events + samples::event_block(a_begin, "a_begin", "u16_t arg;") +
     samples::event_block(a_end, "a_end", "u16_t arg;") + samples::event_block(other, "other", "u16_t arg;") +
-    samples::event_block(told, "user_counters", "u16_t reserved; u64_t instructions; u64_t clock;");
+    samples::event_block(reported, "user_counters", "u16_t reserved; u64_t instructions; u64_t clock;");
 
 // One CPU, where thread 7 runs from 0 on, and that thread's own stream.
 struct Activities : History {
@@ -37,13 +37,13 @@ struct Activities : History {
 	// A begin or an end with the thread's own counters ahead of it.
 	void boundary(std::uint64_t time, unsigned id, std::uint64_t instructions, std::uint64_t clock)
 	{
-		posts(time, told, {instructions, clock});
+		posts(time, reported, {instructions, clock});
 		posts(time + 1, id);
 	}
 };
 
 // What an activity of that history has.
-activities::TotalsRow row_of(Activities &history, unsigned user_id = told)
+activities::TotalsRow row_of(Activities &history, unsigned user_id = reported)
 {
 	Json counters = history.counters();
 	counters["user_id"] = user_id;
@@ -53,8 +53,8 @@ activities::TotalsRow row_of(Activities &history, unsigned user_id = told)
 	analyze::CounterFold counted(trace.description(), info.counters.value());
 	activities::Tracker tracker(analyze::input_of(trace, info), fold, {false, &counted});
 	activities::Totals totals(
-	    {activities::Source::program, {activities::Label::activity, activities::Label::thread}}, fold, tracker,
-	    &counted);
+	    {activities::ActivitySource::program, {activities::Label::activity, activities::Label::thread}}, fold,
+	    tracker, &counted);
 	tracker.add(totals);
 	fold.add(counted);
 	fold.add(tracker);
@@ -96,7 +96,7 @@ TEST_CASE("activities' counters: without one at a boundary the readings inside h
 	}
 	SECTION("another event in between, so it is not known whose they are")
 	{
-		history.posts(198, told, {1250, 170});
+		history.posts(198, reported, {1250, 170});
 		history.posts(199, other);
 		history.posts(200, a_end);
 	}

@@ -89,10 +89,10 @@ TEST_CASE("table: those that are shipped are well-formed, others are named")
 		CHECK_FALSE(load_table(name).has_states());
 	CHECK_THROWS_WITH(load_table("no_such"), Catch::Contains("block, irq, offcpu, runqueue, syscalls"));
 	const Grouping calls = grouping_of(load_table("syscalls").activities.at(0));
-	CHECK(calls.source == Source::system_call);
+	CHECK(calls.source == ActivitySource::system_call);
 	CHECK(calls.by == std::vector{Label::process, Label::call});
 	const Grouping sleeps = grouping_of(load_table("offcpu").activities.at(0));
-	CHECK(sleeps.source == Source::blocked);
+	CHECK(sleeps.source == ActivitySource::blocked);
 	CHECK(sleeps.by == std::vector{Label::thread, Label::call, Label::waker});
 }
 

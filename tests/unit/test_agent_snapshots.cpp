@@ -35,7 +35,7 @@ namespace {
 struct SpoolOfOne {
 	std::filesystem::path runs =
 	    std::filesystem::temp_directory_path() / ("monitor-joint-" + std::to_string(::getpid()));
-	record::BegunSnapshots told;
+	record::BegunSnapshots reported;
 
 	SpoolOfOne()
 	{
@@ -46,13 +46,13 @@ struct SpoolOfOne {
 	void write() const
 	{
 		replace_file(runs / "night" / ".monitor" / "flight.json",
-			     json_dump(nlohmann::json{{"begun", told.json()}}), 0600);
+			     json_dump(nlohmann::json{{"begun", reported.json()}}), 0600);
 	}
 	void begin(unsigned number, By by, const std::string &why, const std::string &trigger = "",
 		   std::uint64_t age_ns = 0)
 	{
 		const std::uint64_t now_ns = clock_ns(CLOCK_REALTIME) - age_ns;
-		told.add({number, by, why, trigger, 100 + number, now_ns, 200 + number, now_ns + 5});
+		reported.add({number, by, why, trigger, 100 + number, now_ns, 200 + number, now_ns + 5});
 		write();
 	}
 };
@@ -407,19 +407,19 @@ TEST_CASE("agent: whatever a recorder replies makes a bounded answer")
 
 TEST_CASE("agent: snapshots that have begun are read back, and bounded")
 {
-	record::BegunSnapshots told;
+	record::BegunSnapshots reported;
 	for (unsigned i = 1; i <= 40; ++i)
-		told.add({i, By::trigger, "why", "slow", i, i, i, i});
+		reported.add({i, By::trigger, "why", "slow", i, i, i, i});
 	const auto text = [](const nlohmann::ordered_json &begun) {
 		return json_dump(nlohmann::ordered_json{{"begun", begun}});
 	};
-	const auto begun = record::parse_begun_snapshots(text(told.json()));
+	const auto begun = record::parse_begun_snapshots(text(reported.json()));
 	REQUIRE(begun.size() == record::BegunSnapshots::max_kept);
 	CHECK(begun.back().number == 40);
 	CHECK(begun.back().by == By::trigger);
 	CHECK(begun.back().trigger == "slow");
 	const auto changed = [&](const char *name, const nlohmann::ordered_json &value) {
-		auto json = told.json();
+		auto json = reported.json();
 		json[15][name] = value;
 		return record::parse_begun_snapshots(text(json)).size();
 	};

@@ -17,8 +17,8 @@
 #include "answers/archive/figure.h"
 #include "answers/archive/folder.h"
 #include "answers/archive/listing.h"
+#include "answers/archive/measurement_tables.h"
 #include "answers/archive/name.h"
-#include "answers/archive/tables.h"
 #include "base/error.h"
 
 namespace test_archive {

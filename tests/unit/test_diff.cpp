@@ -22,9 +22,9 @@ namespace test_diff {
 
 using namespace monitor;
 using diff::Item;
-using diff::Kind;
 using diff::Measured;
 using diff::RowKey;
+using diff::RowKind;
 
 namespace {
 
@@ -73,10 +73,10 @@ Measured measured(std::map<RowKey, diff::Amount> rows)
 	return one;
 }
 
-const diff::Row *find(const diff::Comparison &comparison, const RowKey &key)
+const diff::ComparedRow *find(const diff::Comparison &comparison, const RowKey &key)
 {
 	for (const diff::Ranking &ranking : comparison.rankings)
-		for (const diff::Row &row : ranking.rows)
+		for (const diff::ComparedRow &row : ranking.rows)
 			if (row.key == key)
 				return &row;
 	return nullptr;
@@ -186,7 +186,7 @@ TEST_CASE("diff: four repetitions show the row that changed, three show none")
 	std::mt19937 random(3);
 	const std::vector<Measured> before = repetitions(random, 4, 1000), after = repetitions(random, 4, 2000);
 	const diff::Comparison comparison = diff::compare(before, after, diff::Ours::command, {});
-	const diff::Row &first = comparison.rankings.front().rows.front();
+	const diff::ComparedRow &first = comparison.rankings.front().rows.front();
 	CHECK(first.key == user("changed"));
 	CHECK(first.is_significant());
 	CHECK(first.corrected_p.value() == Approx(2.0 / 70));
@@ -231,7 +231,7 @@ TEST_CASE("diff: the largest difference is first, whatever its sign; equal ones 
 					 {user("c"), {150, {}, true}},
 					 {{Item::asleep, true, "d", "d", ""}, {9000, 1, false}}});
 	const diff::Comparison comparison = diff::compare({before}, {after}, diff::Ours::command, {});
-	const std::vector<diff::Row> &rows = comparison.rankings.front().rows;
+	const std::vector<diff::ComparedRow> &rows = comparison.rankings.front().rows;
 	REQUIRE(rows.size() == 3); // what does not lead is left out
 	CHECK(rows[0].key.command == "a");
 	CHECK(rows[0].time_ns.difference() == -200.0);
@@ -239,10 +239,11 @@ TEST_CASE("diff: the largest difference is first, whatever its sign; equal ones 
 	CHECK(rows[0].share == Approx(200.0 / 300 * 100));
 	CHECK(rows[1].key.command == "b");
 	CHECK(rows[2].key.command == "c");
-	const diff::Comparison waits = diff::compare({before}, {after}, diff::Ours::command, {Kind::waits});
+	const diff::Comparison waits = diff::compare({before}, {after}, diff::Ours::command, {RowKind::waits});
 	REQUIRE(waits.rankings.front().rows.size() == 1);
 	CHECK_FALSE(waits.rankings.front().rows.front().share.has_value());
-	const diff::Comparison both = diff::compare({before}, {after}, diff::Ours::command, {Kind::cpu, Kind::waits});
+	const diff::Comparison both =
+	    diff::compare({before}, {after}, diff::Ours::command, {RowKind::cpu, RowKind::waits});
 	REQUIRE(both.rankings.front().rows.size() == 4);
 	CHECK(both.rankings.front().rows.front().key.command == "d");
 	CHECK(find(both, user("a"))->share == Approx(200.0 / 300 * 100));
@@ -320,7 +321,7 @@ TEST_CASE("diff: what is in no row is 0 only if nothing is missing and it was re
 	const Measured before = measured({{call("a", "read"), {500, 5, true}}, {user("a"), {50, {}, true}}});
 	Measured after = measured({{user("a"), {50, {}, true}}});
 	const auto read_after = [&] {
-		return find(diff::compare({before}, {after}, diff::Ours::command, {Kind::calls}), call("a", "read"))
+		return find(diff::compare({before}, {after}, diff::Ours::command, {RowKind::calls}), call("a", "read"))
 		    ->time_ns.after;
 	};
 	CHECK(read_after() == 0.0);
@@ -337,7 +338,7 @@ TEST_CASE("diff: what is in no row is 0 only if nothing is missing and it was re
 	mixed[2].recorded.calls = false;
 	mixed[2].rows.clear();
 	const diff::Comparison comparison =
-	    diff::compare(std::vector(4, before), mixed, diff::Ours::command, {Kind::calls});
+	    diff::compare(std::vector(4, before), mixed, diff::Ours::command, {RowKind::calls});
 	CHECK_FALSE(find(comparison, call("a", "read"))->time_ns.after.has_value());
 	CHECK(comparison.tests.tested == 0);
 }

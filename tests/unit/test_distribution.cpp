@@ -127,7 +127,7 @@ TEST_CASE("distribution: one definition of a percentile, in whatever keeps the v
 	CHECK(monitor::nearest_rank(0.5, 0) == 0);
 	monitor::Histogram histogram;
 	Distribution distribution;
-	monitor::requests::Row row;
+	monitor::requests::StepTotals row;
 	for (std::int64_t value = 1; value <= 120; ++value) { // each has a bucket of its own
 		histogram.add(static_cast<std::uint64_t>(value));
 		distribution.add(value);

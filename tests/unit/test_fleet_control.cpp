@@ -348,11 +348,11 @@ TEST_CASE("fleet: what hosts report is read back, and bounded")
 	answer.kind = CommandAnswer::Kind::started;
 	answer.run = "night";
 	answer.late_ns = -5;
-	const auto told = parse_command_answer(command_answer_text(answer));
-	REQUIRE(told);
-	CHECK(told->kind == CommandAnswer::Kind::started);
-	CHECK(told->late_ns == -5);
-	CHECK_FALSE(told->exit_code);
+	const auto reported = parse_command_answer(command_answer_text(answer));
+	REQUIRE(reported);
+	CHECK(reported->kind == CommandAnswer::Kind::started);
+	CHECK(reported->late_ns == -5);
+	CHECK_FALSE(reported->exit_code);
 	answer.kind = CommandAnswer::Kind::ended;
 	answer.exit_code = 125;
 	answer.reason = std::string(10000, 'x');

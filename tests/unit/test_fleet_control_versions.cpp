@@ -199,22 +199,22 @@ TEST_CASE("fleet versions: a command of a later version is refused, and the oper
 
 TEST_CASE("fleet versions: a host with a later monitor is listed as such, and nothing is guessed of it")
 {
-	nlohmann::json told = nlohmann::json::parse(presence_text({}));
-	told["monitor"] = "9.0";
-	told["session"] = "s";
-	told["spool_bytes"] = 7;
-	told["a_later_field"] = {1, 2};
-	CHECK(parse_presence(told.dump())->spool_bytes == 7);
-	CHECK_FALSE(parse_presence(told.dump())->is_of_later_version);
-	told["version"] = 2;
-	const auto later = parse_presence(told.dump());
+	nlohmann::json reported = nlohmann::json::parse(presence_text({}));
+	reported["monitor"] = "9.0";
+	reported["session"] = "s";
+	reported["spool_bytes"] = 7;
+	reported["a_later_field"] = {1, 2};
+	CHECK(parse_presence(reported.dump())->spool_bytes == 7);
+	CHECK_FALSE(parse_presence(reported.dump())->is_of_later_version);
+	reported["version"] = 2;
+	const auto later = parse_presence(reported.dump());
 	REQUIRE(later);
 	CHECK(later->is_of_later_version);
 	CHECK(later->monitor_version == "9.0");
 	CHECK(later->state() == "unknown");
 	CHECK(later->spool_bytes == 0);
-	told["version"] = 0;
-	CHECK_FALSE(parse_presence(told.dump()));
+	reported["version"] = 0;
+	CHECK_FALSE(parse_presence(reported.dump()));
 	const auto table = fleet_operator::status_table({{"h", {*later, {"s"}}}}, {"h"});
 	REQUIRE(table.rows.size() == 1);
 	const auto text = report::to_json(table);

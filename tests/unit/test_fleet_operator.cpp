@@ -49,17 +49,17 @@ TEST_CASE("fleet operator: patterns choose hosts")
 
 TEST_CASE("fleet operator: what became of a command on each host")
 {
-	using Kind = fleet::CommandAnswer::Kind;
+	using AnswerKind = fleet::CommandAnswer::Kind;
 	const Clock::time_point start{};
 	std::vector<Received> answers = {
-	    heard("a", Kind::accepted),
-	    heard("b", Kind::accepted),
-	    heard("c", Kind::refused),
-	    heard("a", Kind::started, start + std::chrono::milliseconds(5)),
-	    heard("b", Kind::started, start + std::chrono::milliseconds(2)),
-	    heard("stranger", Kind::started),
-	    heard("a", Kind::ended, start),
-	    heard("a", Kind::started, start + std::chrono::seconds(9)),
+	    heard("a", AnswerKind::accepted),
+	    heard("b", AnswerKind::accepted),
+	    heard("c", AnswerKind::refused),
+	    heard("a", AnswerKind::started, start + std::chrono::milliseconds(5)),
+	    heard("b", AnswerKind::started, start + std::chrono::milliseconds(2)),
+	    heard("stranger", AnswerKind::started),
+	    heard("a", AnswerKind::ended, start),
+	    heard("a", AnswerKind::started, start + std::chrono::seconds(9)),
 	};
 	answers[2].answer.reason = "because\n";
 	answers[3].answer.late_ns = answers[7].answer.late_ns = 3'000'000;
@@ -121,9 +121,10 @@ TEST_CASE("fleet operator: hosts that should be there and are not, and two agent
 
 TEST_CASE("fleet operator: what became of a command to take a snapshot")
 {
-	using Kind = fleet::CommandAnswer::Kind;
-	std::vector<Received> answers = {heard("a", Kind::accepted), heard("a", Kind::ended), heard("b", Kind::ended),
-					 heard("c", Kind::refused), heard("d", Kind::accepted)};
+	using AnswerKind = fleet::CommandAnswer::Kind;
+	std::vector<Received> answers = {heard("a", AnswerKind::accepted), heard("a", AnswerKind::ended),
+					 heard("b", AnswerKind::ended), heard("c", AnswerKind::refused),
+					 heard("d", AnswerKind::accepted)};
 	answers[1].answer.run = "night";
 	answers[1].answer.snapshot = "002";
 	answers[1].answer.exit_code = 0;

@@ -12,7 +12,7 @@ namespace test_keys {
 
 using namespace monitor::activities;
 using samples::FilterEvents;
-using Kind = Cell::Kind;
+using CellKind = Cell::Kind;
 
 namespace {
 
@@ -31,7 +31,7 @@ TEST_CASE("keys: an absent value is empty, differs from 0 and makes a key incomp
 	const Keys keys({"pid"}, *events.description, FilterEvents::begin_time, "--by");
 	std::string bytes;
 	CHECK_FALSE(keys.append(events.event(257), {}, bytes));
-	CHECK(keys.cells(events.event(257), {}).at(0).kind == Kind::none);
+	CHECK(keys.cells(events.event(257), {}).at(0).kind == CellKind::none);
 	CHECK(keys.cells(events.event(257), {}).at(0).shown({}).empty());
 	std::string zero;
 	CHECK(keys.append(events.event(258, 0, {0, 0}), {}, zero));
@@ -143,7 +143,7 @@ TEST_CASE("rows: processes are joined, what there is no room for is counted")
 	Rows rows;
 	for (const std::uint64_t tid : {10u, 11u, 12u}) {
 		Cell cell;
-		cell.kind = Kind::process;
+		cell.kind = CellKind::process;
 		cell.bits = tid;
 		rows.find(std::to_string(tid), [&] { return std::vector{cell}; })->values.add(1);
 	}
@@ -152,7 +152,7 @@ TEST_CASE("rows: processes are joined, what there is no room for is counted")
 	Rows full;
 	const auto cells = [] { return std::vector<Cell>(); };
 	for (std::size_t i = 0; i < Rows::max_rows + 5; ++i)
-		if (Row *row = full.find(std::to_string(i), cells))
+		if (DistributionRow *row = full.find(std::to_string(i), cells))
 			row->values.add(1);
 	CHECK(full.left_out() == 5);
 	Rows other;

@@ -85,16 +85,16 @@ TEST_CASE("merge: gaps stand in the order of time, losses sum up to what the rin
 	writers[1].post(200, 256, 0);
 	writers[1].post(300, 256, 0);
 	Trace trace = samples::trace(writers);
-	std::vector<std::string> told;
+	std::vector<std::string> reported;
 	std::uint64_t lost = 0;
 	merge(
-	    trace, {}, [&](const Event &event) { told.push_back(std::to_string(event.time)); },
+	    trace, {}, [&](const Event &event) { reported.push_back(std::to_string(event.time)); },
 	    [&](const StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t discarded) {
-		    told.push_back("cpu" + std::to_string(stream.cpu) + " " + std::to_string(from) + "-" +
-				   std::to_string(to));
+		    reported.push_back("cpu" + std::to_string(stream.cpu) + " " + std::to_string(from) + "-" +
+				       std::to_string(to));
 		    lost += discarded;
 	    });
-	CHECK(told == std::vector<std::string>{"cpu1 50-50", "100", "cpu0 100-300", "200", "300", "300"});
+	CHECK(reported == std::vector<std::string>{"cpu1 50-50", "100", "cpu0 100-300", "200", "300", "300"});
 	CHECK(lost == 5);
 }
 

@@ -15,7 +15,7 @@
 namespace test_pair_text {
 
 using namespace monitor;
-using Kind = filter::PairText::Kind;
+using PairKind = filter::PairText::Kind;
 using Names = std::vector<std::string>;
 
 namespace {
@@ -93,7 +93,7 @@ TEST_CASE("pair text: how late the second event is, and that it does not come")
 	CHECK(parsed("a == 1 then b == 2 within 1.5us").within_ns == 1500);
 	CHECK(measured(R"(name == "tick" then name == "pair" within 2us)").within == 2000);
 	const std::string text = R"(name == "tick" not followed by name == "pair" within 2us per arg)";
-	CHECK(parsed(text).kind == Kind::missing);
+	CHECK(parsed(text).kind == PairKind::missing);
 	CHECK(trigger::parse_triggers({text + " => mark"}).at(0).within_ns == 2000);
 	const auto rules = rules::parse_rules("one: " + text + "\n\tneeds: tick\ntwo: a then b within 1 s", "file");
 	REQUIRE(rules.size() == 2);

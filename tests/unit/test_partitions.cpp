@@ -195,14 +195,14 @@ TEST_CASE("partitions: the recorder lists hidden threads long before the partiti
 		writers[1].post(time + 2, 258, 0);
 	}
 	const Trace trace = samples::trace(writers, more);
-	const auto told = statistics::threads_of_recorder(trace, statistics::ThreadFields(trace.description()));
-	REQUIRE(told.hidden.size() == 1);
+	const auto reported = statistics::threads_of_recorder(trace, statistics::ThreadFields(trace.description()));
+	REQUIRE(reported.hidden.size() == 1);
 	const auto whole = read(trace, {}, true);
 	CHECK(std::get<3>(whole.at(2)) == 5);
 	CHECK(std::get<3>(whole.at(3)) == Threads::unknown);
 	for (std::uint64_t cut = 150; cut < 1000; ++cut) {
-		auto parts = read(trace, {0, cut - 1}, true, told.hidden);
-		const auto later = read(trace, {cut, 1000}, true, told.hidden);
+		auto parts = read(trace, {0, cut - 1}, true, reported.hidden);
+		const auto later = read(trace, {cut, 1000}, true, reported.hidden);
 		parts.insert(parts.end(), later.begin(), later.end());
 		INFO("cut at " << cut);
 		compare(parts, whole);

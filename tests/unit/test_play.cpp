@@ -14,7 +14,7 @@
 namespace test_play {
 
 using namespace monitor;
-using play::Key;
+using play::KeyPress;
 using play::Player;
 
 namespace {
@@ -347,11 +347,11 @@ struct Looked : Played {
 	}
 	bool press(char32_t character)
 	{
-		const bool goes_on = play.press({Key::What::character, character});
+		const bool goes_on = play.press({KeyPress::What::character, character});
 		settle();
 		return goes_on;
 	}
-	void press(Key::What what)
+	void press(KeyPress::What what)
 	{
 		CHECK(play.press({what}));
 		settle();
@@ -386,23 +386,23 @@ TEST_CASE("play: keys run it, step, and change the speed")
 	looked.press(' ');
 	looked.press('+');
 	CHECK(looked.shows("speed 1/500000"));
-	looked.press(Key::What::right);
+	looked.press(KeyPress::What::right);
 	CHECK(looked.player.time() == 205);
-	looked.press(Key::What::left);
-	looked.press(Key::What::left);
+	looked.press(KeyPress::What::left);
+	looked.press(KeyPress::What::left);
 	CHECK(looked.player.time() == 45);
-	looked.press(Key::What::left);
+	looked.press(KeyPress::What::left);
 	CHECK(looked.player.time() == 5); // its begin
 	looked.press('-');
 	looked.press('-');
 	CHECK(looked.shows("speed 1/2000000"));
-	looked.press(Key::What::end);
+	looked.press(KeyPress::What::end);
 	CHECK(looked.player.time() == 1000);
 	looked.press(' ');
 	looked.play.tick();
 	CHECK(looked.play.is_still());
 	CHECK(looked.shows("the end of the recording"));
-	looked.press(Key::What::home);
+	looked.press(KeyPress::What::home);
 	CHECK(looked.player.time() == 5);
 	CHECK(!looked.press('q'));
 }
@@ -410,12 +410,12 @@ TEST_CASE("play: keys run it, step, and change the speed")
 TEST_CASE("play: a key that comes during a move counts from where the move leads")
 {
 	Looked looked(history::pipe_history());
-	CHECK(looked.play.press({Key::What::end}));
-	CHECK(looked.play.press({Key::What::character, '+'}));
+	CHECK(looked.play.press({KeyPress::What::end}));
+	CHECK(looked.play.press({KeyPress::What::character, '+'}));
 	looked.settle();
 	CHECK(looked.player.time() == 1000);
-	CHECK(looked.play.press({Key::What::left}));
-	CHECK(looked.play.press({Key::What::left}));
+	CHECK(looked.play.press({KeyPress::What::left}));
+	CHECK(looked.play.press({KeyPress::What::left}));
 	looked.settle();
 	CHECK(looked.player.time() == 1000 - 2 * looked.player.step());
 }
@@ -431,11 +431,11 @@ TEST_CASE("play: a recording without all switches is refused")
 TEST_CASE("play: keys find a thread and follow it")
 {
 	Looked looked(history::pipe_history());
-	looked.press(Key::What::end);
+	looked.press(KeyPress::What::end);
 	looked.type("/eader");
 	CHECK(looked.shows("thread: eader_"));
-	looked.press(Key::What::backspace);
-	looked.press(Key::What::enter);
+	looked.press(KeyPress::What::backspace);
+	looked.press(KeyPress::What::enter);
 	CHECK(looked.shows(">      8 reader"));
 	looked.press('p');
 	CHECK(looked.player.time() == 850);
@@ -446,24 +446,24 @@ TEST_CASE("play: keys find a thread and follow it")
 	looked.press('n');
 	CHECK(looked.player.time() == 850);
 	CHECK(looked.shows("thread 8 has no event in that direction"));
-	looked.press(Key::What::down);
+	looked.press(KeyPress::What::down);
 	CHECK(looked.shows(">      9 burner"));
-	looked.press(Key::What::up);
-	looked.press(Key::What::up);
+	looked.press(KeyPress::What::up);
+	looked.press(KeyPress::What::up);
 	CHECK(looked.shows(">      7 writer"));
 	looked.type("/nobody");
-	looked.press(Key::What::enter);
+	looked.press(KeyPress::What::enter);
 	CHECK(looked.shows("no thread has nobody in its name"));
 	looked.type("/9");
-	looked.press(Key::What::enter);
+	looked.press(KeyPress::What::enter);
 	CHECK(looked.shows(">      9 burner"));
 	looked.type("/er"); // all three: the next after the last one is the first
-	looked.press(Key::What::enter);
+	looked.press(KeyPress::What::enter);
 	CHECK(looked.shows(">      7 writer"));
 	looked.type("/");
-	looked.press(Key::What::enter); // the same again
+	looked.press(KeyPress::What::enter); // the same again
 	CHECK(looked.shows(">      8 reader"));
-	looked.press(Key::What::escape);
+	looked.press(KeyPress::What::escape);
 	CHECK(!looked.shows(">"));
 	looked.press('?');
 	CHECK(looked.shows("the next, the previous event"));
@@ -479,17 +479,17 @@ TEST_CASE("play: CPUs and threads that have no space are counted, and scroll")
 	for (std::int32_t tid = 100; tid < 150; ++tid)
 		history::creates(history, 10 + static_cast<unsigned>(tid), tid, 1, "one");
 	Looked looked(std::move(history));
-	looked.press(Key::What::end);
+	looked.press(KeyPress::What::end);
 	CHECK(looked.shows("CPU 0 to 3 of 30"));
 	CHECK(looked.shows("threads the 4 last active of 50"));
-	looked.press(Key::What::page_down);
+	looked.press(KeyPress::What::page_down);
 	CHECK(looked.shows("CPU 4 to 7 of 30"));
-	looked.press(Key::What::tab);
+	looked.press(KeyPress::What::tab);
 	for (int i = 0; i < 100; ++i)
-		looked.press(Key::What::down);
+		looked.press(KeyPress::What::down);
 	CHECK(looked.shows("CPU 26 to 29 of 30"));
 	for (int i = 0; i < 28; ++i)
-		looked.press(Key::What::up);
+		looked.press(KeyPress::What::up);
 	CHECK(looked.shows("CPU 1 to 4 of 30"));
 	for (const unsigned rows : {1u, 5u, 9u, 10u, 100u})
 		CHECK(std::ranges::count(looked.shown(rows), '\n') == rows);

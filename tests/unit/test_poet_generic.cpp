@@ -44,7 +44,7 @@ template <class T> void put(std::string &out, T value)
 enum class Said { nothing, size, all };
 
 // Packets of so many events; one if they do not tell their size.
-std::string stream_bytes(std::mt19937 &random, int count, int per_packet, std::uint32_t cpu, Said told)
+std::string stream_bytes(std::mt19937 &random, int count, int per_packet, std::uint32_t cpu, Said reported)
 {
 	std::string out, packet;
 	std::uint64_t time = 100 + random() % 10, begin = time, lost = 0;
@@ -52,12 +52,12 @@ std::string stream_bytes(std::mt19937 &random, int count, int per_packet, std::u
 		if (packet.empty())
 			return;
 		put(out, std::uint32_t(0xC1FC1FC1));
-		if (told == Said::size) {
+		if (reported == Said::size) {
 			const std::uint64_t bits = (packet.size() + 4 + 2 * 8) * 8;
 			put(out, bits);
 			put(out, bits);
 		}
-		if (told == Said::all) {
+		if (reported == Said::all) {
 			const std::uint64_t bits = (packet.size() + 4 + 5 * 8 + 4) * 8;
 			for (const std::uint64_t word : {begin, time, bits, bits, lost})
 				put(out, word);
@@ -92,12 +92,12 @@ std::string stream_bytes(std::mt19937 &random, int count, int per_packet, std::u
 
 void write_trace(const Directory &directory, int count, int per_packet, unsigned streams, bool tells_times = true)
 {
-	const Said told = per_packet == 0 ? Said::nothing : tells_times ? Said::all : Said::size;
-	const std::string &head = told == Said::nothing ? no_times : tells_times ? with_times : no_times_but_sizes;
+	const Said reported = per_packet == 0 ? Said::nothing : tells_times ? Said::all : Said::size;
+	const std::string &head = reported == Said::nothing ? no_times : tells_times ? with_times : no_times_but_sizes;
 	std::mt19937 random(static_cast<unsigned>(count + per_packet));
 	directory.write("metadata", types + head + events);
 	for (unsigned i = 0; i < streams; ++i)
-		directory.write("s" + std::to_string(i), stream_bytes(random, count, per_packet, i, told));
+		directory.write("s" + std::to_string(i), stream_bytes(random, count, per_packet, i, reported));
 }
 
 // Whether all values of an event are those that stream_bytes() made of its number.

@@ -11,7 +11,7 @@
 #include "answers/requests/answer.h"
 #include "answers/requests/host_clock.h"
 #include "answers/requests/json.h"
-#include "answers/requests/tables.h"
+#include "answers/requests/step_tables.h"
 #include "answers/requests/text.h"
 #include "base/error.h"
 #include "samples.h"

@@ -28,16 +28,16 @@ namespace {
 constexpr std::uint64_t forever = std::numeric_limits<std::uint64_t>::max();
 
 struct Intervals : analyze::Observer {
-	std::vector<std::string> told;
+	std::vector<std::string> reported;
 	void system_call(const analyze::Thread &thread, std::uint32_t number, std::uint64_t begin, std::uint64_t end,
 			 std::int64_t result) override
 	{
-		told.push_back(fmt::format("call {} {} {} {}", thread.tid, number, end - begin, result));
+		reported.push_back(fmt::format("call {} {} {} {}", thread.tid, number, end - begin, result));
 	}
 	void blocked(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to,
 		     const analyze::Waker &waker) override
 	{
-		told.push_back(fmt::format("blocked {} {}-{} {}", thread.tid, from, to, waker.interrupt));
+		reported.push_back(fmt::format("blocked {} {}-{} {}", thread.tid, from, to, waker.interrupt));
 	}
 };
 
@@ -79,15 +79,15 @@ std::vector<std::uint64_t> figures(const analyze::ThreadFold &fold, bool with_wa
 
 struct Sum {
 	std::vector<std::uint64_t> figures;
-	std::vector<std::string> told;
+	std::vector<std::string> reported;
 	void add(const Part &part, bool with_waits = true)
 	{
 		const std::vector<std::uint64_t> more = test_scope::figures(part.fold, with_waits);
 		figures.resize(more.size());
 		for (std::size_t i = 0; i < more.size(); ++i)
 			figures[i] += more[i];
-		told.insert(told.end(), part.intervals.told.begin(), part.intervals.told.end());
-		std::ranges::sort(told);
+		reported.insert(reported.end(), part.intervals.reported.begin(), part.intervals.reported.end());
+		std::ranges::sort(reported);
 	}
 };
 
@@ -136,14 +136,14 @@ TEST_CASE("scope: windows that cut through a call, an interrupt, a sleep and a w
 	CHECK(call.usage(7)[Mode::kernel] == 30);
 	CHECK(call.usage(7).syscalls == 1);
 	CHECK(call.usage(7).blocked == 0);
-	CHECK(call.intervals.told.empty()); // the call ends later
+	CHECK(call.intervals.reported.empty()); // the call ends later
 
 	const Part interrupt(trace, info, {{230, 319}, {}, {}});
 	CHECK(interrupt.usage(7)[Mode::kernel] == 30);
 	CHECK(interrupt.usage(7)[Mode::user] == 40);
 	CHECK(interrupt.usage(7)[Mode::irq] == 20);
 	CHECK(interrupt.usage(7).syscalls == 0);
-	CHECK(interrupt.intervals.told == std::vector<std::string>{"call 7 39 60 0"}); // all of it
+	CHECK(interrupt.intervals.reported == std::vector<std::string>{"call 7 39 60 0"}); // all of it
 
 	const Part sleep(trace, info, {{320, 549}, {}, {}});
 	CHECK(sleep.usage(7)[Mode::irq] == 20);
@@ -151,7 +151,7 @@ TEST_CASE("scope: windows that cut through a call, an interrupt, a sleep and a w
 	CHECK(sleep.usage(7).blocked == 150);
 	CHECK(sleep.usage(7).voluntary == 1);
 	CHECK(sleep.fold.cpus()[0].idle == 150);
-	CHECK(sleep.intervals.told.empty());
+	CHECK(sleep.intervals.reported.empty());
 
 	// Nothing happens in it: the states are those of before.
 	const Part asleep(trace, info, {{450, 649}, {}, {}});
@@ -161,7 +161,7 @@ TEST_CASE("scope: windows that cut through a call, an interrupt, a sleep and a w
 	const Part wait(trace, info, {{550, 719}, {}, {}});
 	CHECK(wait.usage(7).blocked == 150);
 	CHECK(wait.usage(7).waiting == 20);
-	CHECK(wait.intervals.told == std::vector<std::string>{"blocked 7 400-700 -1"});
+	CHECK(wait.intervals.reported == std::vector<std::string>{"blocked 7 400-700 -1"});
 
 	const Part end(trace, info, {{720, forever}, {}, {}});
 	CHECK(end.usage(7).waiting == 30);
@@ -207,7 +207,7 @@ TEST_CASE("scope: the parts of a random partition add up to the whole")
 				CHECK(cpu.usage.cpu() + cpu.idle == part.fold.window_end() - part.fold.window_begin());
 		}
 		CHECK(parts.figures == whole.figures);
-		CHECK(parts.told == whole.told);
+		CHECK(parts.reported == whole.reported);
 		for (const std::uint32_t cpu : {0u, 1u})
 			cpus.add(Part(trace, info, {{}, {cpu}, {}}), false);
 		CHECK(cpus.figures == figures(all.fold, false));
@@ -222,7 +222,7 @@ TEST_CASE("scope: threads restrict what observers get, and nothing else")
 	trace::Trace trace = samples::trace(history.all(), events);
 	const analyze::RecordingInfo info = with_edges(5, time + 10, true);
 	const Part all(trace, info, {});
-	std::vector<std::string> told;
+	std::vector<std::string> reported;
 	for (const std::int32_t tid : {0, 1, 2, 3, 4}) {
 		const std::vector<bool> threads =
 		    selection::threads_of_fold(trace, info, {.pids = {}, .tids = {tid}, .comms = {}, .cgroups = {}});
@@ -230,12 +230,12 @@ TEST_CASE("scope: threads restrict what observers get, and nothing else")
 		CHECK(figures(part.fold) == figures(all.fold));
 		for (const analyze::Thread &thread : part.fold.threads())
 			CHECK(thread.selected == (thread.tid == tid));
-		told.insert(told.end(), part.intervals.told.begin(), part.intervals.told.end());
+		reported.insert(reported.end(), part.intervals.reported.begin(), part.intervals.reported.end());
 	}
-	std::vector<std::string> whole = all.intervals.told;
+	std::vector<std::string> whole = all.intervals.reported;
 	std::ranges::sort(whole);
-	std::ranges::sort(told);
-	CHECK(told == whole);
+	std::ranges::sort(reported);
+	CHECK(reported == whole);
 }
 
 namespace {
@@ -309,10 +309,10 @@ TEST_CASE("scope: threads by process, number, name, cgroup and command")
 TEST_CASE("scope: a thread that ends leaves nothing of the next one out")
 {
 	struct Waits : analyze::Observer {
-		std::vector<std::string> told;
+		std::vector<std::string> reported;
 		void got_cpu(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to) override
 		{
-			told.push_back(fmt::format("{} {}-{}", thread.tid, from, to));
+			reported.push_back(fmt::format("{} {}-{}", thread.tid, from, to));
 		}
 	} waits;
 	History history;
@@ -327,7 +327,7 @@ TEST_CASE("scope: a thread that ends leaves nothing of the next one out")
 	analyze::ThreadFold fold(trace, make_info(0, 100, true, false), scope);
 	fold.add(waits);
 	analyze::feed(trace, fold);
-	CHECK(waits.told == std::vector<std::string>{"8 30-40"});
+	CHECK(waits.reported == std::vector<std::string>{"8 30-40"});
 }
 
 TEST_CASE("scope: events of selected CPUs and threads")

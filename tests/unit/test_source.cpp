@@ -68,12 +68,12 @@ struct Fold {
 	    : fold(input, some_info()), tracker(input, fold, activities::Tracker::Options())
 	{
 		fold.add(tracker);
-		tracker.add(told);
+		tracker.add(reported);
 	}
 
 	analyze::ThreadFold fold;
 	activities::Tracker tracker;
-	Seen told;
+	Seen reported;
 };
 
 } // namespace
@@ -103,8 +103,8 @@ TEST_CASE("source: blocks in memory are folded like the files that they become")
 	live.fold.finish();
 
 	CHECK(problems.empty());
-	CHECK(live.told.all == of_file.told.all);
-	CHECK(live.told.all.size() == 2 * (blocks - 1) + 1); // calls and sleeps; the last one is asleep at the end
+	CHECK(live.reported.all == of_file.reported.all);
+	CHECK(live.reported.all.size() == 2 * (blocks - 1) + 1); // calls and sleeps; the last one is asleep at the end
 	REQUIRE(live.fold.threads().size() == of_file.fold.threads().size());
 	for (std::size_t i = 0; i < live.fold.threads().size(); ++i) {
 		const analyze::Usage &usage = live.fold.threads()[i].usage, &expected = of_file.fold.threads()[i].usage;

@@ -154,10 +154,10 @@ TEST_CASE("tdl: without a finish the last event tells when it ends, and a segmen
 	const auto bytes = bytes_of("04 0a 0b 10 04 14 15 19"), cut = bytes_of("04 0a 0b 10 04 14 15 19 05");
 	CHECK(open(text + "time is a\nend\n", bytes).end_time() == 25);
 	CHECK(open(text + "time is a\nend\n", cut).end_time() == 25);
-	const monitor::trace::Trace told = open(text + "end\n", bytes);
-	CHECK(told.end_time() == 20);
-	told.streams().front()->set_clock({"finer", 1'000'000'000});
-	CHECK(told.streams().front()->begin_time() == 10'000'000);
+	const monitor::trace::Trace reported = open(text + "end\n", bytes);
+	CHECK(reported.end_time() == 20);
+	reported.streams().front()->set_clock({"finer", 1'000'000'000});
+	CHECK(reported.streams().front()->begin_time() == 10'000'000);
 }
 
 TEST_CASE("tdl: a record that tells no CPU is of its segment's")

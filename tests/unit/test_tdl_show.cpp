@@ -103,7 +103,7 @@ TEST_CASE("tdl: the byte order of elements is shown")
 	Model model;
 	std::string why;
 	REQUIRE(read_text(text, model, why));
-	for (const Row &row : rows_of(compile(model, &model.magics.back()).placed)) {
+	for (const FieldRow &row : rows_of(compile(model, &model.magics.back()).placed)) {
 		if (row.field == "values")
 			CHECK(row.type == "list of n times 2 plus 1 signed 16 bits, big endian");
 		if (row.field == "places.x")

@@ -33,24 +33,24 @@ void ticks(History &history, std::uint64_t time, bool user)
 }
 
 struct Recorder : analyze::Observer {
-	std::vector<std::string> told, waits;
+	std::vector<std::string> reported, waits;
 	void refused_call(const analyze::Thread &thread, std::uint32_t call, std::uint64_t end,
 			  std::int64_t result) override
 	{
-		told.push_back(fmt::format("refused {} {} {} {}", thread.tid, call, end, result));
+		reported.push_back(fmt::format("refused {} {} {} {}", thread.tid, call, end, result));
 	}
 	void system_call(const analyze::Thread &thread, std::uint32_t number, std::uint64_t begin, std::uint64_t end,
 			 std::int64_t result) override
 	{
-		told.push_back("call " + std::to_string(thread.tid) + " " + std::to_string(number) + " " +
-			       std::to_string(end - begin) + " " + std::to_string(result));
+		reported.push_back("call " + std::to_string(thread.tid) + " " + std::to_string(number) + " " +
+				   std::to_string(end - begin) + " " + std::to_string(result));
 	}
 	void blocked(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to,
 		     const analyze::Waker &waker) override
 	{
-		told.push_back("blocked " + std::to_string(thread.tid) + " " + std::to_string(from) + "-" +
-			       std::to_string(to) + " by " + std::to_string(waker.thread ? waker.thread->tid : -1) +
-			       (waker.interrupt >= 0 ? " irq" : ""));
+		reported.push_back("blocked " + std::to_string(thread.tid) + " " + std::to_string(from) + "-" +
+				   std::to_string(to) + " by " + std::to_string(waker.thread ? waker.thread->tid : -1) +
+				   (waker.interrupt >= 0 ? " irq" : ""));
 	}
 	void got_cpu(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to) override
 	{
@@ -59,7 +59,8 @@ struct Recorder : analyze::Observer {
 	void contradiction(analyze::Contradiction what, std::uint64_t time, std::uint32_t,
 			   const analyze::Thread &) override
 	{
-		told.push_back("contradiction " + std::to_string(static_cast<int>(what)) + " " + std::to_string(time));
+		reported.push_back("contradiction " + std::to_string(static_cast<int>(what)) + " " +
+				   std::to_string(time));
 	}
 };
 
@@ -104,7 +105,7 @@ TEST_CASE("fold: user, kernel and idle time of one thread")
 	CHECK(usage.syscalls == 1);
 	CHECK(usage.voluntary == 1);
 	CHECK(folded.fold.cpus()[0].idle == 700);
-	CHECK(folded.recorder.told == std::vector<std::string>{"call 7 39 30 5", "blocked 7 300-1000 by -1"});
+	CHECK(folded.recorder.reported == std::vector<std::string>{"call 7 39 30 5", "blocked 7 300-1000 by -1"});
 }
 
 TEST_CASE("fold: a fault is kernel time if it completes, unattributed if nobody knows when it ended")
@@ -168,9 +169,9 @@ TEST_CASE("fold: a CPU is offline from its last token to its next one")
 	CHECK(cpu.offline == (is_said ? 7000 : 8000));
 	CHECK(folded.thread(15).usage.cpu() == 100 + 400);
 	CHECK(cpu.idle + cpu.usage.cpu() + cpu.offline == 9900);
-	for (const std::string &told : folded.recorder.told) {
-		INFO(told);
-		CHECK_FALSE(told.starts_with("contradiction"));
+	for (const std::string &reported : folded.recorder.reported) {
+		INFO(reported);
+		CHECK_FALSE(reported.starts_with("contradiction"));
 	}
 }
 
@@ -182,7 +183,7 @@ TEST_CASE("fold: a call does not end by the exit of another one")
 	history.cpu(0).post(120, EDC_ID_SYS_EXIT_LONG, 72, {0}); // what came between is not in the trace
 	history.posts(0, 130, EDC_ID_SYS_ENTER, 72);
 	history.cpu(0).post(140, EDC_ID_SYS_EXIT_LONG, 72, {0});
-	CHECK(Folded(history, 0, 200).recorder.told == std::vector<std::string>{"call 7 72 10 0"});
+	CHECK(Folded(history, 0, 200).recorder.reported == std::vector<std::string>{"call 7 72 10 0"});
 }
 
 TEST_CASE("fold: a call is its number and its ABI")
@@ -212,12 +213,12 @@ TEST_CASE("fold: a call is its number and its ABI")
 	analyze::ThreadFold fold(trace, make_info(0, 1000, true, false));
 	struct Names : analyze::Observer {
 		const analyze::ThreadFold &fold;
-		std::vector<std::string> told;
+		std::vector<std::string> reported;
 		explicit Names(const analyze::ThreadFold &of) : fold(of) {}
 		void system_call(const analyze::Thread &, std::uint32_t call, std::uint64_t, std::uint64_t,
 				 std::int64_t) override
 		{
-			told.push_back(fold.kinds().syscall_label(call));
+			reported.push_back(fold.kinds().syscall_label(call));
 		}
 	} names(fold);
 	fold.add(names);
@@ -225,7 +226,7 @@ TEST_CASE("fold: a call is its number and its ABI")
 	std::vector<std::string> should;
 	for (const auto &[argument, name] : calls)
 		should.push_back(name);
-	CHECK(names.told == should);
+	CHECK(names.reported == should);
 }
 
 TEST_CASE("fold: interrupts nest, and wake sleepers in their own name")
@@ -266,7 +267,7 @@ TEST_CASE("fold: who woke whom, and a waking that overtakes the sleep")
 	const analyze::Usage &usage = folded.thread(7).usage;
 	CHECK(usage.blocked == 100);
 	CHECK(usage.waiting == 30 + 30);
-	CHECK(folded.recorder.told == std::vector<std::string>{"blocked 7 20-120 by 9"});
+	CHECK(folded.recorder.reported == std::vector<std::string>{"blocked 7 20-120 by 9"});
 	CHECK(folded.recorder.waits == std::vector<std::string>{"7: 120-150", "7: 200-230"});
 }
 
@@ -289,7 +290,7 @@ TEST_CASE("fold: after a loss everything is unknown, and the packet tells who ru
 	CHECK(folded.fold.cpus()[0].usage[Mode::unknown] == 300 + 100);
 	CHECK(folded.thread(7).usage.blocked == 0);
 	// No call and no sleep is carried across.
-	CHECK(folded.recorder.told == std::vector<std::string>{"blocked 8 700-800 by -1"});
+	CHECK(folded.recorder.reported == std::vector<std::string>{"blocked 8 700-800 by -1"});
 }
 
 // CPU 1 loses events between 150 and 600. Thread 8 runs there before, thread 7 on CPU 0.
@@ -318,7 +319,7 @@ TEST_CASE("fold: a thread that is on no CPU may run unseen where events are lost
 	history.wakes(0, 700, 7);
 	history.switches(0, 750, 0, running, 7); // all is seen again since it was woken
 	Folded folded(history, 100, 800);
-	CHECK(folded.recorder.told == std::vector<std::string>{"call 7 39 10 5"});
+	CHECK(folded.recorder.reported == std::vector<std::string>{"call 7 39 10 5"});
 	CHECK(folded.recorder.waits == std::vector<std::string>{"7: 700-750"});
 	CHECK(folded.thread(7).usage.blocked == 0);
 	CHECK(folded.thread(7).usage.waiting == 50);
@@ -343,17 +344,17 @@ TEST_CASE("fold: a thread that runs on a CPU without a loss is followed through 
 	history.posts(0, 140, EDC_ID_SYS_ENTER, 1); // before the loss
 	history.posts(0, 700, EDC_ID_SYS_ENTER, 2);
 	history.switches(0, 710, 7, dead, 0);
-	CHECK(Folded(history, 100, 800).recorder.told == std::vector<std::string>{"contradiction 2 700"});
+	CHECK(Folded(history, 100, 800).recorder.reported == std::vector<std::string>{"contradiction 2 700"});
 	History within = history_with_a_gap();
 	within.switches(0, 200, 7, sleeping, 9);
 	within.posts(0, 210, EDC_ID_SYS_ENTER, 1);
 	within.posts(0, 220, EDC_ID_SYS_ENTER, 2);
 	within.switches(0, 230, 9, dead, 0);
-	CHECK(Folded(within, 100, 800).recorder.told == std::vector<std::string>{"contradiction 2 220"});
+	CHECK(Folded(within, 100, 800).recorder.reported == std::vector<std::string>{"contradiction 2 220"});
 	History after = history_with_a_gap();
 	after.switches(0, 600, 7, sleeping, 0); // the loss is over
 	after.wakes(0, 650, 7);
-	CHECK(Folded(after, 100, 800).recorder.told == std::vector<std::string>{"blocked 7 600-650 by -1"});
+	CHECK(Folded(after, 100, 800).recorder.reported == std::vector<std::string>{"blocked 7 600-650 by -1"});
 }
 
 TEST_CASE("fold: a phase without probes is over on all CPUs when one of them has a token")
@@ -368,7 +369,7 @@ TEST_CASE("fold: a phase without probes is over on all CPUs when one of them has
 	Recorder recorder;
 	fold.add(recorder);
 	feed(trace, fold);
-	CHECK(recorder.told == std::vector<std::string>{"blocked 7 210-390 by -1"});
+	CHECK(recorder.reported == std::vector<std::string>{"blocked 7 210-390 by -1"});
 }
 
 TEST_CASE("fold: after the last token of a CPU of a killed recording threads may run there unseen")
@@ -383,7 +384,7 @@ TEST_CASE("fold: after the last token of a CPU of a killed recording threads may
 	history.posts(0, 410, EDC_ID_SYS_ENTER, 39);
 	history.switches(0, 420, 7, sleeping, 0);
 	history.wakes(0, 500, 7);
-	CHECK(Folded(history, 100, 0, false).recorder.told.empty());
+	CHECK(Folded(history, 100, 0, false).recorder.reported.empty());
 }
 
 TEST_CASE("fold: the first packet tells who runs before any switch does")
@@ -427,8 +428,8 @@ TEST_CASE("fold: of a snapshot the first token of a thread says what it did from
 	older.posts(0, 150, EDC_ID_SYS_ENTER, 1);
 	older.switches(0, 200, 8, sleeping, 0);
 	Folded of_snapshot(older, 100, 1000, true, false, true);
-	for (const std::string &told : of_snapshot.recorder.told)
-		CHECK(told.find("contradiction") == std::string::npos);
+	for (const std::string &reported : of_snapshot.recorder.reported)
+		CHECK(reported.find("contradiction") == std::string::npos);
 	CHECK(of_snapshot.thread(7).usage.cpu() == 0);
 	History lossy;
 	lossy.lists(0, 7, sleeping, 0, EDC_THREAD_LATER);
@@ -482,10 +483,10 @@ TEST_CASE("fold: what contradicts itself is told")
 	history.switches(1, 50, 8, sleeping, 7); // 7 runs on CPU 0
 	history.switches(0, 60, 9, sleeping, 0); // 9 did not run there
 	Folded folded(history, 0, 100);
-	CHECK(folded.recorder.told[0] == "contradiction 3 20");
-	CHECK(folded.recorder.told[1] == "contradiction 2 40");
-	CHECK(folded.recorder.told[2] == "contradiction 1 50");
-	CHECK(folded.recorder.told[3] == "contradiction 0 60");
+	CHECK(folded.recorder.reported[0] == "contradiction 3 20");
+	CHECK(folded.recorder.reported[1] == "contradiction 2 40");
+	CHECK(folded.recorder.reported[2] == "contradiction 1 50");
+	CHECK(folded.recorder.reported[3] == "contradiction 0 60");
 }
 
 TEST_CASE("fold: a thread created before states are followed waits for nothing that was not seen")
@@ -534,7 +535,7 @@ TEST_CASE("fold: a number is used again by another thread, and exec by a thread 
 		if (thread.name == "c")
 			of_c = thread.usage.cpu();
 	CHECK(of_c == 20);
-	CHECK(folded.recorder.told.empty());
+	CHECK(folded.recorder.reported.empty());
 }
 
 // Thread 8 of process 7 executes a program while thread 7 runs on the other CPU. `order`: which token shows first that
@@ -563,8 +564,8 @@ TEST_CASE("fold: a thread takes over its leader's number before a token says so"
 	history.posts(0, 70, EDC_ID_SYS_EXIT, 0);
 	history.switches(0, 80, 7, sleeping, 0);
 	Folded folded(history, 0, 100);
-	const std::vector<std::string> told = {"call 7 59 40 0", "blocked 7 80-100 by -1"};
-	CHECK(folded.recorder.told == told);
+	const std::vector<std::string> reported = {"call 7 59 40 0", "blocked 7 80-100 by -1"};
+	CHECK(folded.recorder.reported == reported);
 	CHECK(folded.thread(7).state == analyze::State::blocked);
 	CHECK(folded.thread(8).state == analyze::State::dead);
 	CHECK(folded.thread(7).usage.voluntary + folded.thread(8).usage.voluntary == 2);
@@ -622,7 +623,7 @@ TEST_CASE("fold: a thread that -p left out takes another number only if an exec 
 		history.switches(0, 2'000'000'000, 0, running, 7);
 		Folded folded(history, 0, 2'000'000'100, true, true);
 		CHECK(folded.thread(7).usage.cpu() == 30 + 100); // before 40 it was 8
-		return std::ranges::count(folded.recorder.told, "contradiction 0 40");
+		return std::ranges::count(folded.recorder.reported, "contradiction 0 40");
 	};
 	CHECK(contradictions(7, 8) == 0);
 	CHECK(contradictions(7, 9) == 1);
@@ -643,7 +644,7 @@ TEST_CASE("fold: what runs where a hidden thread was switched in is unknown unti
 	CHECK(folded.thread(9).has_run);
 	CHECK(folded.fold.cpus()[0].usage[Mode::unknown] == 55);
 	CHECK(folded.fold.cpus()[0].usage[Mode::irq] == 5);
-	CHECK(folded.recorder.told == std::vector<std::string>{"blocked 7 80-100 by -1"});
+	CHECK(folded.recorder.reported == std::vector<std::string>{"blocked 7 80-100 by -1"});
 }
 
 TEST_CASE("fold: a call after a hidden thread says who runs, and all that it did is known")
@@ -671,8 +672,8 @@ TEST_CASE("fold: a call after a hidden thread says who runs, and all that it did
 	for (const bool by_packet : {false, true}) {
 		const Folded folded = fold(by_packet);
 		CAPTURE(by_packet);
-		CHECK(folded.recorder.told == std::vector<std::string>{"blocked 7 40-55 by 9", "call 7 17 30 5",
-								       "call 7 18 5 6", "blocked 7 80-100 by -1"});
+		CHECK(folded.recorder.reported == std::vector<std::string>{"blocked 7 40-55 by 9", "call 7 17 30 5",
+									   "call 7 18 5 6", "blocked 7 80-100 by -1"});
 		CHECK(folded.recorder.waits == std::vector<std::string>{"7: 0-20", "7: 55-60"});
 		CHECK(folded.thread(7).usage.cpu() == 20 + 20);
 		CHECK(folded.fold.calls_of_unknown().empty());
@@ -689,7 +690,7 @@ TEST_CASE("fold: another thread than the last switch said is a contradiction, un
 	Folded folded(
 	    history, 0, 100, true, false, false,
 	    samples::event_block(EDC_ID_THREAD_RUNS, "thread_runs", "u16_t reserved; s32_t pid; s32_t tgid;"));
-	CHECK(folded.recorder.told.front() == "contradiction 0 60");
+	CHECK(folded.recorder.reported.front() == "contradiction 0 60");
 	CHECK(folded.thread(8).usage.cpu() == 40);
 }
 
@@ -706,7 +707,7 @@ TEST_CASE("fold: a refused call has an exit with its number, and no entry")
 	history.cpu(0).post(70, EDC_ID_SYS_EXIT_LONG, 9, {1u << 20}); // too large for a short exit: nobody refused it
 	history.switches(0, 80, 7, dead, 0);
 	Folded folded(history, 0, 100);
-	CHECK(folded.recorder.told ==
+	CHECK(folded.recorder.reported ==
 	      std::vector<std::string>{"refused 7 110 30 -1", "call 7 39 10 7", "contradiction 3 70"});
 	CHECK(folded.thread(7).usage.syscalls == 2);
 }
@@ -725,8 +726,8 @@ TEST_CASE("fold: a packet that a dead thread's counts open does not say who runs
 	history.switches(0, 80, 8, sleeping, 0);
 	Folded folded(history, 0, 100);
 	CHECK(folded.thread(7).usage.cpu() == 20);
-	for (const std::string &told : folded.recorder.told)
-		CHECK_FALSE(told.starts_with("contradiction"));
+	for (const std::string &reported : folded.recorder.reported)
+		CHECK_FALSE(reported.starts_with("contradiction"));
 }
 
 TEST_CASE("fold: a packet that a switch's stack opens does not say who runs")
@@ -744,8 +745,9 @@ TEST_CASE("fold: a packet that a switch's stack opens does not say who runs")
 		history.posts(0, 60, EDC_ID_SYS_EXIT, 0);
 		history.switches(0, 80, 8, sleeping, 0);
 		Folded folded(history, 0, 100);
-		const bool is_told = std::ranges::any_of(
-		    folded.recorder.told, [](const std::string &told) { return told.starts_with("contradiction"); });
+		const bool is_told = std::ranges::any_of(folded.recorder.reported, [](const std::string &reported) {
+			return reported.starts_with("contradiction");
+		});
 		CAPTURE(opened);
 		CHECK(is_told == (opened == 41));
 	}
@@ -768,7 +770,7 @@ TEST_CASE("fold: where the kernel hides threads, one that is neither listed nor 
 	CHECK_FALSE(hidden.thread(7).hidden);
 	CHECK(hidden.fold.cpus()[0].usage[Mode::unknown] == 60);
 	CHECK_FALSE(open.thread(99).hidden);
-	CHECK(open.recorder.told.front() == "contradiction 0 80");
+	CHECK(open.recorder.reported.front() == "contradiction 0 80");
 }
 
 TEST_CASE("fold: a sleep that a hidden thread ends lasts until the sleeper is switched in")
@@ -785,7 +787,7 @@ TEST_CASE("fold: a sleep that a hidden thread ends lasts until the sleeper is sw
 	const Folded hidden = fold(EDC_THREAD_HIDDEN), open = fold(0);
 	CHECK(hidden.thread(7).usage.blocked == 100 + 50);
 	CHECK(hidden.thread(7).usage.waiting == 0);
-	CHECK(hidden.recorder.told[0] == "blocked 7 100-200 by -1");
+	CHECK(hidden.recorder.reported[0] == "blocked 7 100-200 by -1");
 	CHECK(hidden.recorder.waits.empty());
 	CHECK(hidden.thread(99).usage.blocked == 0);
 	CHECK(open.thread(7).usage.blocked == 50); // its wake-up is missing for another reason
@@ -841,7 +843,7 @@ TEST_CASE("fold: what a thread uses is of the cgroup that it is in then")
 	CHECK(usage.cpu() == 35);
 	CHECK(usage.waiting == 10);
 	CHECK(usage.blocked == 25);
-	CHECK(folded.recorder.told == std::vector<std::string>{"blocked 7 45-70 by -1"});
+	CHECK(folded.recorder.reported == std::vector<std::string>{"blocked 7 45-70 by -1"});
 	CHECK(folded.recorder.waits == std::vector<std::string>{"7: 10-15", "7: 70-75"});
 }
 

@@ -23,7 +23,7 @@ struct Folded {
 			std::vector<analyze::FunctionLeftOut> left_out = {})
 	    : info(make_info(std::move(left_out))), trace(std::move(all)), fold(trace, info, std::move(scope)),
 	      tracker(analyze::input_of(trace, info), fold, {by == Label::argument, nullptr}),
-	      totals({activities::Source::program, {Label::activity, by}}, fold, tracker)
+	      totals({activities::ActivitySource::program, {Label::activity, by}}, fold, tracker)
 	{
 		tracker.add(totals);
 		fold.add(tracker);

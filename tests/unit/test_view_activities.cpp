@@ -9,7 +9,7 @@
 
 #include "activity_history.h"
 #include "answers/view/activity_lanes.h"
-#include "answers/view/kept_bytes.h"
+#include "answers/view/picture_bytes.h"
 #include "answers/view/tile.h"
 #include "reading/activities/totals.h"
 #include "reading/analyze/thread_fold.h"
@@ -29,7 +29,7 @@ struct Shown {
 	    : info(make_info()), trace(samples::trace(history.streams, events)), thread_fold(trace, info),
 	      timeline(thread_fold.window_begin(), thread_fold.window_end(), 1, 1 << 20),
 	      tracker(analyze::input_of(trace, info), thread_fold, {}),
-	      totals({activities::Source::program, {Label::activity, Label::process}}, thread_fold, tracker)
+	      totals({activities::ActivitySource::program, {Label::activity, Label::process}}, thread_fold, tracker)
 	{
 		view::ActivityFold fold(thread_fold, tracker, timeline, max_bytes);
 		tracker.add(totals);

@@ -38,16 +38,16 @@ std::vector<std::string> kind_names()
 {
 	std::vector<std::string> names;
 	for (std::size_t i = 0; i < diff::kinds; ++i)
-		names.emplace_back(diff::name_of(static_cast<diff::Kind>(i)));
+		names.emplace_back(diff::name_of(static_cast<diff::RowKind>(i)));
 	return names;
 }
 
-std::set<diff::Kind> chosen_kinds(const std::vector<std::string> &names)
+std::set<diff::RowKind> chosen_kinds(const std::vector<std::string> &names)
 {
-	std::set<diff::Kind> chosen;
+	std::set<diff::RowKind> chosen;
 	for (std::size_t i = 0; i < diff::kinds; ++i)
-		if (std::ranges::find(names, diff::name_of(static_cast<diff::Kind>(i))) != names.end())
-			chosen.insert(static_cast<diff::Kind>(i));
+		if (std::ranges::find(names, diff::name_of(static_cast<diff::RowKind>(i))) != names.end())
+			chosen.insert(static_cast<diff::RowKind>(i));
 	return chosen;
 }
 

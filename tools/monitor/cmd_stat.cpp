@@ -113,13 +113,13 @@ std::size_t prepare(report::Table &table, const StatArguments &arguments, const 
 }
 
 // A table on standard output, in the requested format.
-void print_table(report::Table table, const StatArguments &arguments, const char *sorted_by, Charts &charts)
+void print_figures(report::Table table, const StatArguments &arguments, const char *sorted_by, Charts &charts)
 {
 	const std::size_t hidden = prepare(table, arguments, sorted_by, charts);
 	if (arguments.plot.in_text)
 		fmt::print("{}", plot_text({charts.back()}));
 	else
-		monitor::print_table(table, format_of(arguments.json, arguments.csv));
+		print_table(table, format_of(arguments.json, arguments.csv));
 	if (is_text(arguments))
 		fmt::print("{}", report::more_rows_text(hidden));
 }
@@ -202,7 +202,7 @@ void print_rows(report::Table table, const Rows &rows, const ThreadTable &thread
 		fmt::print("{{\"rows\": {}, \"histograms\": {}}}\n", report::to_json(table),
 			   report::histograms_json(rows, threads, ticks));
 	} else {
-		print_table(std::move(table), arguments, "count", charts);
+		print_figures(std::move(table), arguments, "count", charts);
 	}
 	if (arguments.histogram)
 		print_histograms(rows, threads, ticks, arguments, charts);
@@ -227,8 +227,8 @@ void print_counts(trace::Trace &trace, const StatArguments &arguments, const Que
 {
 	const Names names(trace.description());
 	const auto found = survey(trace, question, [&names] { return Counts(names); });
-	print_table(report::counts_table(found.fold, trace.description(), wall_ns(trace, question.range)), arguments,
-		    "count", charts);
+	print_figures(report::counts_table(found.fold, trace.description(), wall_ns(trace, question.range)), arguments,
+		      "count", charts);
 	print_below(trace, arguments, found.losses, 0, false, charts);
 }
 
@@ -362,7 +362,7 @@ void print_text(const Table &table, const std::vector<Pairs> &all, const ThreadT
 	for (const Pairs &pairs : all) {
 		if (all.size() > 1)
 			fmt::print("{}{}:\n", &pairs == all.data() ? "" : "\n", printable(pairs.definition().name));
-		print_table(table_of(pairs, threads, clock), arguments, "total_ns", charts);
+		print_figures(table_of(pairs, threads, clock), arguments, "total_ns", charts);
 		if (arguments.histogram)
 			print_histograms(pairs.rows(), threads, &clock, arguments, charts);
 		if (const std::string unpaired = report::unpaired_text(pairs); !unpaired.empty())
@@ -410,7 +410,7 @@ void print_periods(trace::Trace &trace, const StatArguments &arguments, Charts &
 	const analyze::RecordingInfo info = analyze::recording_of(trace);
 	analyze::ThreadFold fold(trace, info, arguments.selection.scope(trace, info));
 	analyze::feed(trace, fold);
-	print_table(report::periods_table(fold.periods(), trace.description()), arguments, "count", charts);
+	print_figures(report::periods_table(fold.periods(), trace.description()), arguments, "count", charts);
 	if (info.has_counts_only() && is_text(arguments))
 		fmt::print("only the numbers of events were recorded (--count-only): how long anything took, and who "
 			   "did it, is unknown\n");

@@ -13,7 +13,7 @@
 
 #include "answers/report/statistics_table.h"
 #include "answers/run_lengths/run_list.h"
-#include "answers/run_lengths/tables.h"
+#include "answers/run_lengths/run_tables.h"
 #include "answers/run_lengths/totals.h"
 #include "answers/selection/thread_selection.h"
 #include "base/error.h"
@@ -143,15 +143,15 @@ void print_matches(const run_lengths::RunList &list, const states::Automaton &au
 }
 
 // Where the runs come from.
-struct Source {
+struct RunSource {
 	const std::vector<states::Who> &subjects;
 	std::uint64_t window_ticks;
 };
 
 // With --tree the states are computed from the trace's events; without it the recorder has done that (record --states).
-Source read_runs(trace::Trace &trace, const analyze::RecordingInfo &info, const StatesArguments &arguments,
-		 const states::Tree &tree, states::RunSink &sink, std::optional<states::Evaluator> &evaluator,
-		 std::optional<states::RecordedRuns> &recorded)
+RunSource read_runs(trace::Trace &trace, const analyze::RecordingInfo &info, const StatesArguments &arguments,
+		    const states::Tree &tree, states::RunSink &sink, std::optional<states::Evaluator> &evaluator,
+		    std::optional<states::RecordedRuns> &recorded)
 {
 	if (!arguments.tree.empty()) {
 		if (info.has_only_states())
@@ -207,7 +207,7 @@ int run_states(const StatesArguments &arguments)
 	states::RunSink &sink = arguments.runs || automaton ? static_cast<states::RunSink &>(list) : totals;
 	std::optional<states::Evaluator> evaluator;
 	std::optional<states::RecordedRuns> recorded;
-	const Source source = read_runs(trace, info, arguments, tree, sink, evaluator, recorded);
+	const RunSource source = read_runs(trace, info, arguments, tree, sink, evaluator, recorded);
 	const run_lengths::Context context{tree,
 					   source.subjects,
 					   source.window_ticks,

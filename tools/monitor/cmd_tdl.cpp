@@ -42,13 +42,13 @@ void note_times(const tdl::Model &model)
 		fmt::print("note: no record says `time is ...`, so the times of its events are unknown\n");
 }
 
-void print_table(const tdl::Model &model)
+void print_model(const tdl::Model &model)
 {
 	report::Table table;
 	for (const char *name : {"block", "field", "at", "bytes", "type", "unit", "meaning"})
 		table.columns.push_back({name, name, report::Unit::text});
 	const auto known = [](const std::string &text) { return text.empty() ? report::Cell() : report::Cell(text); };
-	for (const tdl::Row &row : tdl::rows_of(tdl::compile(model, first_magic(model)).placed))
+	for (const tdl::FieldRow &row : tdl::rows_of(tdl::compile(model, first_magic(model)).placed))
 		table.rows.push_back(
 		    {row.block, row.field, known(row.at), known(row.size), row.type, row.unit, row.meaning});
 	fmt::print("{}{}{}\n\n{}", printable(model.name), model.meaning.empty() ? "" : ": ", printable(model.meaning),
@@ -58,22 +58,22 @@ void print_table(const tdl::Model &model)
 
 void check(const TdlArguments &arguments)
 {
-	const tdl::Source source = tdl::load(arguments.file);
+	const tdl::ModelFile source = tdl::load(arguments.file);
 	fmt::print("{}: ok\n", printable(source.path));
 	note_times(source.model);
 }
 
 void show(const TdlArguments &arguments)
 {
-	const tdl::Source source = tdl::load(arguments.file);
+	const tdl::ModelFile source = tdl::load(arguments.file);
 	if (!arguments.json)
-		return print_table(source.model);
+		return print_model(source.model);
 	fmt::print("{}\n", tdl::to_json(source.model, tdl::compile(source.model, first_magic(source.model)).placed));
 }
 
 void compile(const TdlArguments &arguments)
 {
-	const tdl::Source source = tdl::load(arguments.file);
+	const tdl::ModelFile source = tdl::load(arguments.file);
 	const std::string text =
 	    tdl::to_json(source.model, tdl::compile(source.model, first_magic(source.model)).placed) + "\n";
 	if (arguments.output.empty())

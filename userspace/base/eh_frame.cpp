@@ -60,8 +60,8 @@ Section::Entry Section::entry_at(std::size_t at) const
 	entry.next = entry.content + length;
 	// The one counts back from here, the other from the start of the section.
 	const auto id = numbers.fixed<std::uint32_t>();
-	entry.is_cie = id == (kind_ == Kind::eh_frame ? 0 : 0xffffffff);
-	entry.cie = kind_ == Kind::eh_frame ? entry.content - id : id;
+	entry.is_cie = id == (kind_ == SectionKind::eh_frame ? 0 : 0xffffffff);
+	entry.cie = kind_ == SectionKind::eh_frame ? entry.content - id : id;
 	return entry;
 }
 
@@ -87,7 +87,7 @@ Cie Section::read_cie(std::size_t at) const
 	for (char c; (c = static_cast<char>(numbers.fixed<std::uint8_t>())) != 0 && augmentation.size() < 16;)
 		augmentation += c;
 	constexpr std::uint8_t version_with_sizes = 4;
-	if (kind_ == Kind::debug_frame && version >= version_with_sizes &&
+	if (kind_ == SectionKind::debug_frame && version >= version_with_sizes &&
 	    (numbers.fixed<std::uint8_t>() != 8 || numbers.fixed<std::uint8_t>() != 0))
 		return cie; // of addresses and of segments
 	cie.code_factor = numbers.unsigned_leb();

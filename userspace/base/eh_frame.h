@@ -149,11 +149,11 @@ struct Fde {
 	std::uint64_t lsda; // address of the table of its landing pads; 0: none
 };
 
-enum class Kind : std::uint8_t { eh_frame, debug_frame };
+enum class SectionKind : std::uint8_t { eh_frame, debug_frame };
 
 class Section {
 public:
-	Section(Bytes bytes, std::uint64_t address, Kind kind = Kind::eh_frame)
+	Section(Bytes bytes, std::uint64_t address, SectionKind kind = SectionKind::eh_frame)
 	    : bytes_(bytes), address_(address), kind_(kind)
 	{
 	}
@@ -177,7 +177,7 @@ private:
 
 	Bytes bytes_;
 	std::uint64_t address_;
-	Kind kind_;
+	SectionKind kind_;
 	std::map<std::size_t, Cie> cies_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // `monitor fleet record` and `stop`: a command to hosts, signed, and what became of it on each.
-// fleet/operator/ sends it and collects the answers; the hosts' starters decide (fleet/agent/).
+// fleet/operator/ sends it and collects the answers; the hosts' privileged processes decide (fleet/agent/).
 #include <algorithm>
 #include <chrono>
 #include <ctime>

@@ -9,5 +9,5 @@ add_library(monitor_archive STATIC
   ${CMAKE_CURRENT_LIST_DIR}/folder.cpp
   ${CMAKE_CURRENT_LIST_DIR}/listing.cpp
   ${CMAKE_CURRENT_LIST_DIR}/name.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/tables.cpp)
+  ${CMAKE_CURRENT_LIST_DIR}/measurement_tables.cpp)
 target_link_libraries(monitor_archive PUBLIC monitor_filter monitor_activities monitor_plot PRIVATE Threads::Threads)

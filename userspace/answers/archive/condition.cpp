@@ -20,7 +20,7 @@ namespace {
 
 using filter::Expression;
 using filter::Relation;
-using Kind = Expression::Kind;
+using ExpressionKind = Expression::Kind;
 
 constexpr std::string_view texts[] = {"name",  "project", "experiment", "measurement", "note",   "date",
 				      "added", "user",    "host",       "kernel",      "command"};
@@ -128,13 +128,13 @@ std::optional<double> number_of(const std::string &name, const Entry &entry)
 // As exact as the constant is: of the date only as many characters are looked at.
 bool takes_date(const Expression &condition, const std::string &date)
 {
-	if (condition.kind == Kind::comparison)
+	if (condition.kind == ExpressionKind::comparison)
 		return filter::holds<std::string_view>(
 		    condition.relation, date.substr(0, condition.children[1].text.size()), condition.children[1].text);
 	const bool is_in =
 	    std::any_of(condition.children.begin() + 1, condition.children.end(), [&](const Expression &each) {
 		    const auto cut = [&](const Expression &to) { return date.substr(0, to.text.size()); };
-		    if (each.kind == Kind::range)
+		    if (each.kind == ExpressionKind::range)
 			    return cut(each.children[0]) >= each.children[0].text &&
 				   cut(each.children[1]) <= each.children[1].text;
 		    return cut(each) == each.text;
@@ -151,13 +151,13 @@ bool is_time(const std::string &name)
 // 5 would mean 5 ns, which is never intended.
 void expect_unit(const Expression &constant)
 {
-	if (constant.kind == Kind::number && !constant.number.has_unit && constant.number.real() != 0)
+	if (constant.kind == ExpressionKind::number && !constant.number.has_unit && constant.number.real() != 0)
 		filter::refuse(constant, "a time needs a unit: ns, us, ms or s");
 }
 
 void expect_date(const Expression &constant)
 {
-	if (constant.kind != Kind::text || date_length(constant.text) != constant.text.size())
+	if (constant.kind != ExpressionKind::text || date_length(constant.text) != constant.text.size())
 		filter::refuse(constant, "a date is written 2026-11-01, 2026-11 or 2026-11-01T10:30");
 	if (!is_moment(constant.text))
 		filter::refuse(constant, "there is no such date");
@@ -177,7 +177,7 @@ void Condition::check(Expression &comparison)
 	const std::string &name = comparison.children[0].text;
 	filter::check_constants(comparison, contains(texts, name), "a string, a number or a date",
 				[&](const Expression &constant) {
-					if (is_date(name) && comparison.kind != Kind::glob)
+					if (is_date(name) && comparison.kind != ExpressionKind::glob)
 						expect_date(constant);
 					if (is_time(name))
 						expect_unit(constant);
@@ -208,7 +208,8 @@ bool Condition::matches(const Entry &entry) const
 		if (!contains(texts, name))
 			return filter::takes_value(comparison, number_of(name, entry));
 		const auto text = text_of(name, entry);
-		const bool is_moment = is_date(name) && comparison.kind != Kind::glob && comparison.kind != Kind::has;
+		const bool is_moment =
+		    is_date(name) && comparison.kind != ExpressionKind::glob && comparison.kind != ExpressionKind::has;
 		return text && is_moment ? takes_date(comparison, *text) : filter::takes_value(comparison, text);
 	});
 }

@@ -36,7 +36,7 @@ class Durations : public activities::Observer {
 public:
 	void finished(const activities::Finished &activity) override
 	{
-		if (activity.source != activities::Source::system_call)
+		if (activity.source != activities::ActivitySource::system_call)
 			return;
 		OfCall &of = by_call_[activity.number];
 		++of.count;
@@ -153,7 +153,7 @@ Measured measure(const std::string &directory, const std::vector<Figure> &figure
 	const trace::Clock &clock = trace.description().clock;
 	const analyze::Recorded recorded = analyze::recorded(trace, info, fold.kinds());
 	const bool has_switches = info.has_tokens && !info.has_counts_only() &&
-				  fold.kinds().has(analyze::Kind::sched_switch) &&
+				  fold.kinds().has(analyze::EventMeaning::sched_switch) &&
 				  (!info.present || info.has_program("sched_switch"));
 	report::Table by_command;
 	if (has_switches && any(figures, Figure::Kind::cpu)) {

@@ -85,32 +85,32 @@ void KernelComparison::event(const trace::Event &event)
 {
 	const EventKind &kind = kinds_[*event.cls];
 	switch (kind.kind) {
-	case Kind::sched_switch:
+	case EventMeaning::sched_switch:
 		return on_switch(event, kind);
-	case Kind::interrupt_entry:
-	case Kind::timer_entry:
+	case EventMeaning::interrupt_entry:
+	case EventMeaning::timer_entry:
 		return on_interrupt(event, true);
-	case Kind::interrupt_exit:
+	case EventMeaning::interrupt_exit:
 		return on_interrupt(event, false);
-	case Kind::minor_fault:
-	case Kind::major_fault: {
+	case EventMeaning::minor_fault:
+	case EventMeaning::major_fault: {
 		if (event.cpu() >= cpus_.size())
 			return;
 		if (Tally *running = tally(cpus_[event.cpu()].tid))
-			++(kind.kind == Kind::minor_fault ? running->min : running->maj);
+			++(kind.kind == EventMeaning::minor_fault ? running->min : running->maj);
 		return;
 	}
-	case Kind::sched_waking:
+	case EventMeaning::sched_waking:
 		if (Tally *woken = tally(kind.field[0].get<std::int32_t>(event)))
 			woken->waking_time = event.time;
 		return;
-	case Kind::sched_migrate_task:
+	case EventMeaning::sched_migrate_task:
 		return on_migration(event, kind);
-	case Kind::thread_state:
+	case EventMeaning::thread_state:
 		return on_state(event, kind);
-	case Kind::thread_counts:
+	case EventMeaning::thread_counts:
 		return on_counts(event, kind);
-	case Kind::sched_wakeup_new:
+	case EventMeaning::sched_wakeup_new:
 		return on_born(event, kind);
 	default:
 		return;

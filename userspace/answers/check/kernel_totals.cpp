@@ -111,27 +111,27 @@ KernelTotals::OnCpu *KernelTotals::cpu_of(const trace::Event &event)
 void KernelTotals::event(const trace::Event &event)
 {
 	const EventKind &kind = kinds_[*event.cls];
-	OnCpu *const cpu = kind.kind == Kind::counters ? nullptr : cpu_of(event);
+	OnCpu *const cpu = kind.kind == EventMeaning::counters ? nullptr : cpu_of(event);
 	if (!cpu)
 		return;
 	const std::uint64_t token_before = std::exchange(cpu->last_token, event.time);
 	if (event.cls == idle_class_)
 		return on_idle(event, *cpu);
 	switch (kind.kind) {
-	case Kind::sched_switch:
+	case EventMeaning::sched_switch:
 		return switches_.add(stat_exactly_, event.time, token_before);
-	case Kind::interrupt_entry:
-	case Kind::timer_entry:
+	case EventMeaning::interrupt_entry:
+	case EventMeaning::timer_entry:
 		return (kinds_.is_softirq(kind.interrupt) ? softirqs_ : interrupts_)
 		    .add(stat_, event.time, token_before);
-	case Kind::page_fault_user:
+	case EventMeaning::page_fault_user:
 		++cpu->faults_begun;
 		return;
-	case Kind::minor_fault:
-	case Kind::major_fault:
+	case EventMeaning::minor_fault:
+	case EventMeaning::major_fault:
 		++cpu->faults_completed;
 		return;
-	case Kind::sched_wakeup_new:
+	case EventMeaning::sched_wakeup_new:
 		return thread_creations_.add(stat_, event.time);
 	default:
 		return;
@@ -238,7 +238,7 @@ void KernelTotals::judge_idle(Statements &statements) const
 void KernelTotals::judge_faults(Statements &statements) const
 {
 	if (!info_.has_program("page_fault_user") || !info_.has_program("minor_fault") ||
-	    !kinds_.has(Kind::page_fault_user) || !kinds_.has(Kind::minor_fault))
+	    !kinds_.has(EventMeaning::page_fault_user) || !kinds_.has(EventMeaning::minor_fault))
 		return;
 	std::string unseen;
 	for (std::size_t cpu = 0; cpu < cpus_.size(); ++cpu)

@@ -18,11 +18,11 @@ namespace {
 // Where a recording ended, or was killed, and the next one goes on.
 bool is_between_lives(const RecordingInfo &info, std::uint64_t end, std::uint64_t begin)
 {
-	const auto is_there = [&](const Moment &start) {
+	const auto follows = [&](const Moment &start) {
 		return start.time && end <= *start.time && begin <= *start.time;
 	};
 	return begin > end && !info.lives.empty() &&
-	       (is_there(info.start) || std::ranges::any_of(info.lives, is_there, &Life::start));
+	       (follows(info.start) || std::ranges::any_of(info.lives, follows, &Life::start));
 }
 
 // Files of periods, which are removed whole. They touch: the next one starts where one ends.
@@ -161,13 +161,13 @@ void judge_activities(const Periods &periods, const RecordingInfo &info, const t
 		begun += number_of(periods.events, id);
 		outside += number_of(periods.outside, id);
 	}
-	const std::uint64_t told = periods.activities + periods.unpaired_begins + periods.open;
-	if (begun + told == 0)
+	const std::uint64_t recorded = periods.activities + periods.unpaired_begins + periods.open;
+	if (begun + recorded == 0)
 		return;
 	// Then some begins may be of no activity: of an unknown thread, or too late.
 	const bool may_lack = is_hiding || periods.lossy || periods.late || !info.functions.budget.left_out.empty();
 	statements.add("activities",
-		       told > begun + outside || (told < begun && !may_lack) ? Verdict::fails : Verdict::holds,
+		       recorded > begun + outside || (recorded < begun && !may_lack) ? Verdict::fails : Verdict::holds,
 		       "of programs' activities {} began in the periods; {} ended, {} have no end, {} are still open",
 		       begun, periods.activities, periods.unpaired_begins, periods.open);
 }

@@ -31,7 +31,7 @@ void UserTimes::apart(std::uint64_t ticks, std::uint64_t time)
 void UserTimes::event(const trace::Event &event)
 {
 	const EventKind &kind = fold_.kinds()[*event.cls];
-	if (kind.kind != Kind::sched_switch)
+	if (kind.kind != EventMeaning::sched_switch)
 		return;
 	if (OnCpu *on = cpu(event))
 		on_switch(*on, kind.field[1].get<std::int32_t>(event), kind.field[2].get<std::int32_t>(event),

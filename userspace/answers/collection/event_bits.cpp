@@ -9,7 +9,7 @@ namespace monitor::collection {
 namespace {
 
 using trace::FieldClass;
-using Kind = FieldClass::Kind;
+using FieldClassKind = FieldClass::Kind;
 
 } // namespace
 
@@ -67,16 +67,16 @@ void EventBits::put_member(const FieldClass &type)
 		trace::skip(type, view_, at_bits_);
 		return;
 	}
-	if (type.kind != Kind::optional)
+	if (type.kind != FieldClassKind::optional)
 		return put(type);
 	const FieldClass &element = type.element.front();
-	const bool is_there = trace::is_present(type, view_);
+	const bool has_it = trace::is_present(type, view_);
 	if (!is_open_) {
-		present_ += is_there ? '1' : '0';
-		return is_there ? put(element) : void();
+		present_ += has_it ? '1' : '0';
+		return has_it ? put(element) : void();
 	}
 	const std::size_t length = put_length();
-	if (!is_there)
+	if (!has_it)
 		return;
 	if (is_list(element))
 		return set_length(length, put_elements(element));
@@ -88,7 +88,7 @@ void EventBits::put(const FieldClass &type)
 {
 	if (type.is_scalar())
 		return put_scalar(type);
-	if (type.kind == Kind::structure)
+	if (type.kind == FieldClassKind::structure)
 		return put_structure(type);
 	unused_bits_ = 0;
 	if (type.is_text) {
@@ -97,7 +97,7 @@ void EventBits::put(const FieldClass &type)
 		put_bytes(text.data(), text.size());
 		put_bytes("", 1);
 		trace::skip(type, view_, at_bits_);
-	} else if (type.kind == Kind::array) {
+	} else if (type.kind == FieldClassKind::array) {
 		put_elements(type);
 	} else {
 		const std::size_t length = put_length();
@@ -112,7 +112,8 @@ void EventBits::put_scalar(const FieldClass &type)
 	if (type.slot >= 0)
 		view_.slots[type.slot] = value;
 	at_bits_ += type.size_bits;
-	if (type.kind == Kind::floating_point && type.size_bits == trace::comp_t_bits) { // CTF 1.8 has no such type
+	if (type.kind == FieldClassKind::floating_point &&
+	    type.size_bits == trace::comp_t_bits) { // CTF 1.8 has no such type
 		const double real = trace::as_real(value, type.size_bits, type.is_coded);
 		unused_bits_ = 0;
 		return put_bytes(&real, sizeof real);
@@ -128,7 +129,8 @@ std::uint32_t EventBits::put_elements(const FieldClass &type)
 	at_bits_ = trace::aligned(at_bits_, type.align_bits);
 	const std::uint64_t length = trace::length_of(type, view_, at_bits_);
 	const FieldClass &element = type.element.front();
-	if (element.kind == Kind::integer && element.is_fixed && element.size_bits == 8 && at_bits_ % 8 == 0) {
+	if (element.kind == FieldClassKind::integer && element.is_fixed && element.size_bits == 8 &&
+	    at_bits_ % 8 == 0) {
 		put_bytes(view_.packet + at_bits_ / 8, length);
 		at_bits_ += length * 8;
 		return static_cast<std::uint32_t>(length);

@@ -9,7 +9,7 @@ namespace monitor::collection {
 namespace {
 
 using trace::FieldClass;
-using Kind = FieldClass::Kind;
+using FieldClassKind = FieldClass::Kind;
 
 constexpr const char *layout = R"(
 typealias integer {{ size = 8; align = 8; }} := u8;
@@ -116,13 +116,13 @@ std::string TsdlText::member(const trace::Member &member, const std::string &nam
 			     const char **present, std::size_t depth)
 {
 	const FieldClass *type = &member.type;
-	const bool is_optional = type->kind == Kind::optional;
+	const bool is_optional = type->kind == FieldClassKind::optional;
 	if (is_optional) {
 		type = &type->element.front();
 		if (present && **present && *(*present)++ == '0')
 			return "";
 	}
-	const bool is_counted = (is_optional && !present) || (is_list(*type) && type->kind == Kind::sequence);
+	const bool is_counted = (is_optional && !present) || (is_list(*type) && type->kind == FieldClassKind::sequence);
 	const bool is_repeated = is_list(*type);
 	const std::string one =
 	    is_repeated ? type_name(type->element.front(), nullptr, depth) : type_name(*type, present, depth);
@@ -137,9 +137,9 @@ std::string TsdlText::type_name(const FieldClass &type, const char **present, st
 {
 	if (type.is_text)
 		return "string";
-	if (type.kind == Kind::structure)
+	if (type.kind == FieldClassKind::structure)
 		return structure(type, present, depth);
-	if (type.kind == Kind::floating_point)
+	if (type.kind == FieldClassKind::floating_point)
 		return type.size_bits == 32 ? "floating_point { exp_dig = 8; mant_dig = 24; align = 8; }"
 					    : "floating_point { exp_dig = 11; mant_dig = 53; align = 8; }";
 	return type.labels ? enumeration(type) : integer(type);

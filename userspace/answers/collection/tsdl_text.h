@@ -53,8 +53,8 @@ private:
 // A list, not a text.
 inline bool is_list(const trace::FieldClass &type)
 {
-	using Kind = trace::FieldClass::Kind;
-	return (type.kind == Kind::array || type.kind == Kind::sequence) && !type.is_text;
+	using FieldClassKind = trace::FieldClass::Kind;
+	return (type.kind == FieldClassKind::array || type.kind == FieldClassKind::sequence) && !type.is_text;
 }
 
 } // namespace monitor::collection

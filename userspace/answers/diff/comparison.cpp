@@ -43,7 +43,7 @@ Change change_of(const std::vector<Measured> &before, const std::vector<Measured
 	return {median(values_of(before, of)), median(values_of(after, of))};
 }
 
-Row row_of(const RowKey &key, const std::vector<Measured> &before, const std::vector<Measured> &after)
+ComparedRow row_of(const RowKey &key, const std::vector<Measured> &before, const std::vector<Measured> &after)
 {
 	const auto time = [&](const Measured &in) -> std::optional<double> {
 		const Amount *amount = in.find(key);
@@ -55,7 +55,7 @@ Row row_of(const RowKey &key, const std::vector<Measured> &before, const std::ve
 		return amount && amount->count && !is_open ? std::optional(static_cast<double>(*amount->count))
 							   : std::nullopt;
 	};
-	Row row;
+	ComparedRow row;
 	row.key = key;
 	row.before_ns = values_of(before, time);
 	row.after_ns = values_of(after, time);
@@ -68,7 +68,7 @@ Row row_of(const RowKey &key, const std::vector<Measured> &before, const std::ve
 	return row;
 }
 
-double size_of(const Row &row)
+double size_of(const ComparedRow &row)
 {
 	return std::abs(row.time_ns.difference().value_or(0));
 }
@@ -78,8 +78,8 @@ void set_shares(Ranking &ranking)
 {
 	const double all =
 	    std::accumulate(ranking.rows.begin(), ranking.rows.end(), 0.0,
-			    [](double sum, const Row &row) { return sum + (row.leads ? size_of(row) : 0); });
-	for (Row &row : ranking.rows)
+			    [](double sum, const ComparedRow &row) { return sum + (row.leads ? size_of(row) : 0); });
+	for (ComparedRow &row : ranking.rows)
 		if (row.leads && row.time_ns.difference() && all > 0)
 			row.share = size_of(row) / all * 100;
 }
@@ -88,15 +88,15 @@ void set_shares(Ranking &ranking)
 // their names.
 void sort(Ranking &ranking)
 {
-	std::ranges::stable_sort(ranking.rows, [](const Row &a, const Row &b) {
-		const auto order = [](const Row &row) {
+	std::ranges::stable_sort(ranking.rows, [](const ComparedRow &a, const ComparedRow &b) {
+		const auto order = [](const ComparedRow &row) {
 			return std::tuple(!row.time_ns.difference(), !row.is_significant(), -size_of(row));
 		};
 		return order(a) != order(b) ? order(a) < order(b) : a.key < b.key;
 	});
 }
 
-std::vector<double> all_values(const Row &row)
+std::vector<double> all_values(const ComparedRow &row)
 {
 	std::vector<double> values;
 	for (const Values *side : {&row.before_ns, &row.after_ns})
@@ -114,20 +114,20 @@ double gap(std::vector<double> values, std::size_t before, std::size_t after)
 
 void test(Ranking &ranking, Tests &tests)
 {
-	std::vector<Row *> candidates;
-	for (Row &row : ranking.rows)
+	std::vector<ComparedRow *> candidates;
+	for (ComparedRow &row : ranking.rows)
 		if (row.time_ns.difference())
 			candidates.push_back(&row);
 	tests.candidates = candidates.size();
 	tests.tested = std::min(max_tested_rows(tests.before, tests.after), candidates.size());
-	const auto gap_of = [&](const Row *row) { return gap(all_values(*row), tests.before, tests.after); };
-	std::ranges::stable_sort(candidates, [&](const Row *a, const Row *b) {
+	const auto gap_of = [&](const ComparedRow *row) { return gap(all_values(*row), tests.before, tests.after); };
+	std::ranges::stable_sort(candidates, [&](const ComparedRow *a, const ComparedRow *b) {
 		const double x = gap_of(a), y = gap_of(b);
 		return x != y ? x > y : a->key < b->key;
 	});
 	candidates.resize(tests.tested);
 	std::vector<double> p;
-	for (Row *row : candidates) {
+	for (ComparedRow *row : candidates) {
 		const std::vector<double> values = all_values(*row);
 		row->is_tested = true;
 		row->p = mann_whitney(std::span(values).first(tests.before), std::span(values).subspan(tests.before));
@@ -164,13 +164,13 @@ std::set<RowKey> all_keys(const std::vector<Measured> &before, const std::vector
 Ranking::Of ranking_of(const RowKey &key, bool with_others_apart)
 {
 	switch (kind_of(key.item)) {
-	case Kind::activities:
+	case RowKind::activities:
 		return Ranking::Of::activities;
-	case Kind::functions:
+	case RowKind::functions:
 		return Ranking::Of::functions;
-	case Kind::stacks:
+	case RowKind::stacks:
 		return Ranking::Of::stacks;
-	case Kind::sleeps:
+	case RowKind::sleeps:
 		return Ranking::Of::sleeps;
 	default:
 		return with_others_apart && !key.of_command ? Ranking::Of::others : Ranking::Of::time;
@@ -194,7 +194,7 @@ bool is_significant(const std::optional<double> &p)
 	return p && *p < significance_level;
 }
 
-bool Row::is_significant() const
+bool ComparedRow::is_significant() const
 {
 	return diff::is_significant(corrected_p);
 }
@@ -205,7 +205,7 @@ bool Tests::is_possible() const
 }
 
 Comparison compare(const std::vector<Measured> &before, const std::vector<Measured> &after, Ours ours,
-		   const std::set<Kind> &chosen)
+		   const std::set<RowKind> &chosen)
 {
 	Comparison result;
 	result.ours = chosen.empty() ? ours : Ours::nobody;
@@ -219,7 +219,7 @@ Comparison compare(const std::vector<Measured> &before, const std::vector<Measur
 	for (const RowKey &key : all_keys(before, after)) {
 		if (!chosen.empty() && !chosen.contains(kind_of(key.item)))
 			continue;
-		Row row = row_of(key, before, after);
+		ComparedRow row = row_of(key, before, after);
 		if (chosen.empty() && !row.leads && row.time_ns.difference())
 			continue;
 		const Ranking::Of of = ranking_of(key, result.ours != Ours::nobody);

@@ -28,7 +28,7 @@ struct Change {
 	std::optional<double> ratio() const;
 };
 
-struct Row {
+struct ComparedRow {
 	RowKey key;
 	bool leads = false;
 	Change time_ns, count;
@@ -42,7 +42,7 @@ struct Row {
 
 struct Ranking {
 	enum class Of : std::uint8_t { time, others, activities, functions, stacks, sleeps } of = Of::time;
-	std::vector<Row> rows; // the significant ones first, then by descending size of the difference
+	std::vector<ComparedRow> rows; // the significant ones first, then by descending size of the difference
 };
 
 struct Tests {
@@ -66,6 +66,6 @@ struct Comparison {
 // `chosen`: empty for all, and then only rows that lead are ranked; else also the others, and in one ranking with them
 // those of other processes than the recorded command's.
 Comparison compare(const std::vector<Measured> &before, const std::vector<Measured> &after, Ours ours,
-		   const std::set<Kind> &chosen);
+		   const std::set<RowKind> &chosen);
 
 } // namespace monitor::diff

@@ -33,7 +33,7 @@ std::string p_text(const std::optional<double> &p)
 }
 
 // "200000", or what it was and what it is.
-std::string count_text(const Row &row)
+std::string count_text(const ComparedRow &row)
 {
 	const Change &count = row.count;
 	if (!count.before && !count.after && !is_counted(row.key.item))
@@ -62,7 +62,7 @@ std::vector<Column> columns(bool with_p)
 	return all;
 }
 
-std::vector<Cell> cells(const Row &row, const std::string &what)
+std::vector<Cell> cells(const ComparedRow &row, const std::string &what)
 {
 	const RowKey &key = row.key;
 	return {key.of_command,
@@ -77,7 +77,7 @@ std::vector<Cell> cells(const Row &row, const std::string &what)
 		cell(row.share)};
 }
 
-bool is_changed(const Row &row)
+bool is_changed(const ComparedRow &row)
 {
 	return row.time_ns.difference() != 0.0 || row.count.difference().value_or(0) != 0;
 }
@@ -88,7 +88,7 @@ std::string ranking_text(const Ranking &ranking, const Tests &tests, bool is_tes
 	const bool with_p = is_tested && tests.is_possible();
 	report::Table table;
 	table.columns = columns(with_p);
-	for (const Row &row : ranking.rows) {
+	for (const ComparedRow &row : ranking.rows) {
 		if (!is_changed(row))
 			continue;
 		std::vector<Cell> line = cells(row, row.key.short_what());
@@ -263,7 +263,7 @@ Json values_json(const std::vector<std::optional<double>> &values)
 	return all;
 }
 
-Json row_json(const Row &row)
+Json row_json(const ComparedRow &row)
 {
 	Json json = {{"kind", name_of(kind_of(row.key.item))},
 		     {"recorded", row.key.of_command},
@@ -331,7 +331,7 @@ std::string comparison_csv(const Printed &printed, std::size_t max_rows)
 		table.columns.push_back({key, key, unit});
 	for (const Ranking &ranking : printed.comparison.rankings)
 		for (std::size_t i = 0; i < std::min(max_rows, ranking.rows.size()); ++i) {
-			const Row &row = ranking.rows[i];
+			const ComparedRow &row = ranking.rows[i];
 			std::vector<Cell> line = cells(row, row.key.what());
 			line.emplace_back(row.leads);
 			for (const std::optional<double> &value :

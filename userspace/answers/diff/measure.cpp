@@ -198,7 +198,8 @@ Measured measure(trace::Trace &trace, const Part &part, const MeasureOptions &op
 	fold.add(static_cast<analyze::TimeObserver &>(times));
 	activities::Tracker tracker(analyze::input_of(trace, info), fold, {});
 	activities::Totals totals(
-	    {activities::Source::program, {activities::Label::activity, activities::Label::process}}, fold, tracker);
+	    {activities::ActivitySource::program, {activities::Label::activity, activities::Label::process}}, fold,
+	    tracker);
 	const bool has_activities = plan.with_activities && !tracker.names().empty();
 	tracker.add(totals);
 	if (has_activities)

@@ -62,11 +62,11 @@ Printed compare_recordings(const std::vector<Part> &before, const std::vector<Pa
 			inputs.push_back(input_of(trace::Trace::open(part.directory), part));
 	expect_repetitions(std::span(inputs).first(before.size()));
 	expect_repetitions(std::span(inputs).subspan(before.size()));
-	const auto is_chosen = [&](Kind kind) { return options.chosen.empty() || options.chosen.contains(kind); };
+	const auto is_chosen = [&](RowKind kind) { return options.chosen.empty() || options.chosen.contains(kind); };
 	Plan plan = plan_of(inputs);
-	plan.with_activities = is_chosen(Kind::activities);
-	plan.with_stacks =
-	    options.with_stacks && (is_chosen(Kind::functions) || is_chosen(Kind::stacks) || is_chosen(Kind::sleeps));
+	plan.with_activities = is_chosen(RowKind::activities);
+	plan.with_stacks = options.with_stacks &&
+			   (is_chosen(RowKind::functions) || is_chosen(RowKind::stacks) || is_chosen(RowKind::sleeps));
 	Printed printed;
 	printed.before = described(inputs.front().info);
 	printed.after = described(inputs[before.size()].info);

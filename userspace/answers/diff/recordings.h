@@ -14,7 +14,7 @@
 namespace monitor::diff {
 
 struct ReadingOptions {
-	std::set<Kind> chosen; // empty: all, see compare()
+	std::set<RowKind> chosen; // empty: all, see compare()
 	// Opens a directory; may warn about it.
 	std::function<trace::Trace(const std::string &directory)> open = [](const std::string &directory) {
 		return trace::Trace::open(directory);

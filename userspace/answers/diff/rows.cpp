@@ -21,30 +21,30 @@ constexpr auto had_samples = [](const Measured &in) { return in.has_samples; };
 constexpr auto had_sleep_stacks = [](const Measured &in) { return in.has_sleep_stacks; };
 
 struct ItemKind {
-	Kind kind;
+	RowKind kind;
 	const char *what; // nullptr: its name says it
 	bool (*was_recorded)(const Measured &);
 };
 // In the order of Item.
 constexpr ItemKind items[] = {
-    {Kind::cpu, "user", had_brackets},
-    {Kind::cpu, "kernel", had_brackets},
-    {Kind::cpu, "page faults", had_brackets},
-    {Kind::cpu, "interrupts", had_interrupts},
-    {Kind::cpu, "softirqs", had_softirqs},
-    {Kind::cpu, "unattributed", always},
-    {Kind::cpu, "unknown", always},
-    {Kind::cpu, "all modes", always},
-    {Kind::calls, nullptr, had_calls},
-    {Kind::waits, "for a CPU", had_wakings},
-    {Kind::waits, "asleep", had_wakings},
-    {Kind::waits, "asleep", had_wakings},
-    {Kind::waits, "before it was started", had_wakings},
-    {Kind::activities, nullptr, had_activities},
-    {Kind::functions, nullptr, had_samples},
-    {Kind::stacks, nullptr, had_samples},
-    {Kind::sleeps, nullptr, had_sleep_stacks},
-    {Kind::sleeps, nullptr, had_sleep_stacks},
+    {RowKind::cpu, "user", had_brackets},
+    {RowKind::cpu, "kernel", had_brackets},
+    {RowKind::cpu, "page faults", had_brackets},
+    {RowKind::cpu, "interrupts", had_interrupts},
+    {RowKind::cpu, "softirqs", had_softirqs},
+    {RowKind::cpu, "unattributed", always},
+    {RowKind::cpu, "unknown", always},
+    {RowKind::cpu, "all modes", always},
+    {RowKind::calls, nullptr, had_calls},
+    {RowKind::waits, "for a CPU", had_wakings},
+    {RowKind::waits, "asleep", had_wakings},
+    {RowKind::waits, "asleep", had_wakings},
+    {RowKind::waits, "before it was started", had_wakings},
+    {RowKind::activities, nullptr, had_activities},
+    {RowKind::functions, nullptr, had_samples},
+    {RowKind::stacks, nullptr, had_samples},
+    {RowKind::sleeps, nullptr, had_sleep_stacks},
+    {RowKind::sleeps, nullptr, had_sleep_stacks},
 };
 static_assert(std::size(items) == static_cast<std::size_t>(Item::sleep_stack_for_own) + 1);
 
@@ -55,21 +55,21 @@ const ItemKind &kind_in_full(Item item)
 
 } // namespace
 
-const char *name_of(Kind kind)
+const char *name_of(RowKind kind)
 {
 	constexpr const char *names[kinds] = {"cpu", "calls", "waits", "activities", "functions", "stacks", "sleeps"};
 	return names[static_cast<std::size_t>(kind)];
 }
 
-Kind kind_of(Item item)
+RowKind kind_of(Item item)
 {
 	return kind_in_full(item).kind;
 }
 
 bool is_counted(Item item)
 {
-	const Kind kind = kind_of(item);
-	return kind != Kind::cpu && kind != Kind::sleeps && item != Item::ready;
+	const RowKind kind = kind_of(item);
+	return kind != RowKind::cpu && kind != RowKind::sleeps && item != Item::ready;
 }
 
 std::string RowKey::what() const
@@ -84,8 +84,8 @@ std::string RowKey::what() const
 std::string RowKey::short_what() const
 {
 	constexpr std::size_t max_shown = 5;
-	const Kind kind = kind_of(item);
-	if (kind != Kind::stacks && kind != Kind::sleeps)
+	const RowKind kind = kind_of(item);
+	if (kind != RowKind::stacks && kind != RowKind::sleeps)
 		return what();
 	std::vector<std::string_view> frames;
 	for (std::string_view rest = shown_name(); !rest.empty();) {

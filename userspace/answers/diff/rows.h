@@ -24,9 +24,9 @@
 namespace monitor::diff {
 
 // What --by selects.
-enum class Kind : std::uint8_t { cpu, calls, waits, activities, functions, stacks, sleeps };
+enum class RowKind : std::uint8_t { cpu, calls, waits, activities, functions, stacks, sleeps };
 constexpr std::size_t kinds = 7;
-const char *name_of(Kind kind);
+const char *name_of(RowKind kind);
 
 enum class Item : std::uint8_t {
 	user,
@@ -48,7 +48,7 @@ enum class Item : std::uint8_t {
 	sleep_stack,         // asleep, by where
 	sleep_stack_for_own, // the same, ended by another thread of the recorded command
 };
-Kind kind_of(Item item);
+RowKind kind_of(Item item);
 bool is_counted(Item item); // it has a number of times, else only a time
 
 struct RowKey {

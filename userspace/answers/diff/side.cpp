@@ -12,7 +12,7 @@
 namespace monitor::diff {
 namespace {
 
-bool is_there(const std::string &path)
+bool exists(const std::string &path)
 {
 	std::error_code ignored;
 	return std::filesystem::exists(path, ignored);
@@ -22,13 +22,13 @@ Part parse_part(const std::string &text, const std::string &side)
 {
 	if (text.empty())
 		throw Error("'{}' has an empty name: repetitions are given as A1,A2,A3,A4", side);
-	if (is_there(text))
+	if (exists(text))
 		return {text, "", ""};
 	const std::size_t at = text.rfind('@');
 	if (at == std::string::npos || at == 0)
 		throw Error("there is no directory {}", text);
 	Part part{text.substr(0, at), "", ""};
-	if (!is_there(part.directory))
+	if (!exists(part.directory))
 		throw Error("there is no directory {}", part.directory);
 	const std::string window = text.substr(at + 1);
 	const std::size_t dots = window.find("..");
@@ -49,7 +49,7 @@ std::string Part::text() const
 
 std::vector<Part> parse_side(const std::string &text)
 {
-	if (is_there(text))
+	if (exists(text))
 		return {{text, "", ""}};
 	std::vector<Part> parts;
 	for (std::size_t from = 0; from <= text.size();) {

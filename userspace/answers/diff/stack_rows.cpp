@@ -48,7 +48,7 @@ void add_samples(Rows &rows, report::NamedStacks &stacks, const trace::Clock &cl
 	};
 	for (const bool is_ours_too : {true, false}) {
 		const report::CallTree tree =
-		    stacks.tree(report::StackBy::cpu, [&](const StackFold::Key &key, const StackFold::Value &) {
+		    stacks.tree(report::StackBy::cpu, [&](const StackFold::StackKey &key, const StackFold::Value &) {
 			    return is_ours(*key.thread, ours) == is_ours_too;
 		    });
 		each_stack(
@@ -65,8 +65,8 @@ void add_sleeps(Rows &rows, report::NamedStacks &stacks, const trace::Clock &clo
 {
 	using EndedBy = CallTimes::EndedBy;
 	const auto add = [&](Item item, bool of_command, EndedBy ended_by) {
-		const report::CallTree tree =
-		    stacks.tree(report::StackBy::offcpu, [&](const StackFold::Key &key, const StackFold::Value &value) {
+		const report::CallTree tree = stacks.tree(
+		    report::StackBy::offcpu, [&](const StackFold::StackKey &key, const StackFold::Value &value) {
 			    return is_ours(*key.thread, ours) == of_command &&
 				   times.ended_by(*key.thread, value.time, key.waker) == ended_by;
 		    });

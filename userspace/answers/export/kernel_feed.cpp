@@ -8,7 +8,7 @@
 namespace monitor::exporting {
 
 using analyze::EventKind;
-using analyze::Kind;
+using analyze::EventMeaning;
 
 KernelFeed::KernelFeed(trace::Trace &trace, analyze::ThreadFold &fold, KernelTarget &target)
     : description_(trace.description()), fold_(fold), target_(target), extra_(description_.classes().size()),
@@ -30,7 +30,7 @@ void KernelFeed::hide_threads(trace::Trace &trace)
 		if (item != trace::Cursor::Item::event)
 			continue;
 		const EventKind &kind = fold_.kinds()[*pull.event().cls];
-		if (kind.kind == Kind::thread_state)
+		if (kind.kind == EventMeaning::thread_state)
 			is_hidden.try_emplace(kind.field[1].get<std::int32_t>(pull.event()),
 					      kind.field[8].get<std::uint32_t>(pull.event()) & EDC_THREAD_HIDDEN);
 	}
@@ -142,9 +142,9 @@ void KernelFeed::list_threads(std::uint64_t time)
 void KernelFeed::of_recorder(const trace::Event &event, const EventKind &kind)
 {
 	fold_.event(event);
-	if (kind.kind == Kind::sync)
+	if (kind.kind == EventMeaning::sync)
 		target_.clocks(event.time, kind.field[0].get(event), extra_[event.cls->index].realtime.get(event));
-	if (kind.kind != Kind::thread_state || !is_listed_)
+	if (kind.kind != EventMeaning::thread_state || !is_listed_)
 		return;
 	const analyze::Thread *thread = fold_.thread(kind.field[1].get<std::int32_t>(event));
 	if (!thread)
@@ -170,7 +170,7 @@ void KernelFeed::event(const trace::Event &event)
 		return fold_.event(event);
 	}
 	const std::uint32_t call = before(event);
-	if (kind.kind == Kind::task_rename)
+	if (kind.kind == EventMeaning::task_rename)
 		old_name_ = task(kind.field[0].get<std::int32_t>(event), 0).name;
 	fold_.event(event);
 	if (event.is_control())
@@ -179,23 +179,23 @@ void KernelFeed::event(const trace::Event &event)
 		++outside_;
 		if (event.time > fold_.window_end() && event.cpu() < fold_.cpus().size())
 			follow_to_end(event.cpu(), event.time,
-				      kind.kind == Kind::sched_switch
+				      kind.kind == EventMeaning::sched_switch
 					  ? task(kind.field[1].get<std::int32_t>(event), event.cpu())
 					  : running(fold_.cpus()[event.cpu()].current, event.cpu()));
 		return;
 	}
-	if (kind.kind == Kind::counters) {
+	if (kind.kind == EventMeaning::counters) {
 		++readings_;
 		return;
 	}
 	if (!is_listed_)
 		list_threads(event.time);
 	At at = at_of(event);
-	if (kind.kind == Kind::sched_switch) {
+	if (kind.kind == EventMeaning::sched_switch) {
 		pass_switch(event, kind, at);
 	} else {
 		follow(at);
-		if (kind.kind != Kind::thread_runs && !pass_on(event, kind, at, call)) {
+		if (kind.kind != EventMeaning::thread_runs && !pass_on(event, kind, at, call)) {
 			++left_out_by_class_[event.cls->index];
 			return;
 		}
@@ -237,7 +237,7 @@ bool KernelFeed::pass_call(const trace::Event &event, const EventKind &kind, con
 		return false;
 	if (analyze::is_of_one_call(kind))
 		return target_.other(at, event); // it has a name, and arguments, but no number
-	if (kind.kind == Kind::sys_enter) {
+	if (kind.kind == EventMeaning::sys_enter) {
 		target_.sys_enter(at, *analyze::call_of(kind, event));
 		return true;
 	}
@@ -256,23 +256,23 @@ bool KernelFeed::pass_thread(const trace::Event &event, const EventKind &kind, c
 	const Task who = task(tid, at.cpu);
 	const std::int32_t prio = extra.prio ? extra.prio.get<std::int32_t>(event) : -1;
 	switch (kind.kind) {
-	case Kind::sched_waking:
+	case EventMeaning::sched_waking:
 		if (const analyze::Thread *woken = fold_.thread(tid); woken && woken->hidden)
 			return false; // nothing would end its wait for a CPU
 		target_.sched_waking(at, who, prio, extra.target_cpu.get<std::uint32_t>(event));
 		return true;
-	case Kind::sched_wakeup_new:
+	case EventMeaning::sched_wakeup_new:
 		target_.created(at,
 				{who, kind.field[1].get<std::int32_t>(event), kind.field[2].get<std::int32_t>(event),
 				 prio, extra.target_cpu.get<std::uint32_t>(event)});
 		return true;
-	case Kind::sched_process_exec:
+	case EventMeaning::sched_process_exec:
 		target_.executed(at, who, kind.field[1].get<std::int32_t>(event));
 		return true;
-	case Kind::sched_process_exit:
+	case EventMeaning::sched_process_exit:
 		target_.exited(at, who, kind.field[1].get<std::int32_t>(event));
 		return true;
-	case Kind::task_rename:
+	case EventMeaning::task_rename:
 		target_.renamed(at, who, old_name_);
 		return true;
 	default:
@@ -283,30 +283,30 @@ bool KernelFeed::pass_thread(const trace::Event &event, const EventKind &kind, c
 bool KernelFeed::pass_on(const trace::Event &event, const EventKind &kind, const At &at, std::uint32_t call)
 {
 	switch (kind.kind) {
-	case Kind::sys_enter:
-	case Kind::sys_exit:
+	case EventMeaning::sys_enter:
+	case EventMeaning::sys_exit:
 		return pass_call(event, kind, at, call);
-	case Kind::interrupt_entry:
-	case Kind::interrupt_exit:
-	case Kind::timer_entry: {
+	case EventMeaning::interrupt_entry:
+	case EventMeaning::interrupt_exit:
+	case EventMeaning::timer_entry: {
 		const auto number = kind.field[0].get<std::uint32_t>(event);
-		const bool is_entry = kind.kind != Kind::interrupt_exit;
+		const bool is_entry = kind.kind != EventMeaning::interrupt_exit;
 		if (fold_.kinds().is_softirq(kind.interrupt))
 			target_.softirq(at, is_entry, number);
 		else
 			target_.irq(at, is_entry, fold_.kinds().interrupt_name(kind.interrupt), number);
 		return true;
 	}
-	case Kind::other:
-	case Kind::sched_migrate_task:
-	case Kind::sched_process_fork:
-	case Kind::new_thread_woken:
-	case Kind::process_state:
-	case Kind::page_fault_user:
-	case Kind::page_fault_kernel:
-	case Kind::minor_fault:
-	case Kind::major_fault:
-	case Kind::cgroup_attach_task:
+	case EventMeaning::other:
+	case EventMeaning::sched_migrate_task:
+	case EventMeaning::sched_process_fork:
+	case EventMeaning::new_thread_woken:
+	case EventMeaning::process_state:
+	case EventMeaning::page_fault_user:
+	case EventMeaning::page_fault_kernel:
+	case EventMeaning::minor_fault:
+	case EventMeaning::major_fault:
+	case EventMeaning::cgroup_attach_task:
 		return target_.other(at, event);
 	default:
 		return pass_thread(event, kind, at);

@@ -157,7 +157,7 @@ void Tracks::bound(std::uint64_t begin, std::uint64_t end, bool is_complete)
 
 void Tracks::finished(const activities::Finished &activity)
 {
-	if (activity.source != activities::Source::program)
+	if (activity.source != activities::ActivitySource::program)
 		return;
 	const std::uint64_t track = activity.overlaps ? free_track(activity) : track_of(activity.thread);
 	add(activity.begin, track, slice_begin, [&](pbf_writer &event) {

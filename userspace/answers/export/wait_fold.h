@@ -22,16 +22,16 @@ public:
 	report::Profile profile(const analyze::ThreadFold &fold, const trace::Clock &clock) const;
 
 private:
-	struct Key {
+	struct WaitKey {
 		const analyze::Thread *thread;
 		std::uint32_t call;
 		const analyze::Thread *waker;
 		std::int32_t interrupt;
 		std::uint32_t number;
 
-		auto operator<=>(const Key &) const = default;
+		auto operator<=>(const WaitKey &) const = default;
 	};
-	std::map<Key, std::uint64_t> ticks_;
+	std::map<WaitKey, std::uint64_t> ticks_;
 };
 
 } // namespace monitor::exporting

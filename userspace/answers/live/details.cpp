@@ -34,8 +34,9 @@ void Details::clear()
 	calls_.clear();
 	sleeps_.clear();
 	if (tracker_)
-		totals_.emplace(activities::Grouping{activities::Source::program, {activities::Label::activity}}, fold_,
-				*tracker_);
+		totals_.emplace(
+		    activities::Grouping{activities::ActivitySource::program, {activities::Label::activity}}, fold_,
+		    *tracker_);
 }
 
 bool Details::is_followed(const analyze::Thread &thread) const
@@ -100,7 +101,7 @@ void Details::blocked(const analyze::Thread &thread, std::uint64_t from, std::ui
 
 void Details::finished(const activities::Finished &activity)
 {
-	if (activity.source == activities::Source::program && is_followed(activity.thread))
+	if (activity.source == activities::ActivitySource::program && is_followed(activity.thread))
 		totals_->finished(activity);
 }
 

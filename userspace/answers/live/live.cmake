@@ -2,7 +2,7 @@
 # What a recording computes from its events while it runs: needs both the record side and the readers.
 add_library(monitor_live STATIC
   ${CMAKE_CURRENT_LIST_DIR}/details.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/growing_description.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/live_description.cpp
   ${CMAKE_CURRENT_LIST_DIR}/live_events.cpp
   ${CMAKE_CURRENT_LIST_DIR}/live_fold.cpp
   ${CMAKE_CURRENT_LIST_DIR}/live_stacks.cpp

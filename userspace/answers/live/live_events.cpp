@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "growing_description.h"
+#include "live_description.h"
 
 namespace monitor::live {
 namespace {

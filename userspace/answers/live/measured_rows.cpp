@@ -9,7 +9,7 @@
 namespace monitor::live {
 namespace {
 
-using Row = std::vector<report::Cell>;
+using RowCells = std::vector<report::Cell>;
 
 // Up to where the figures begin: the columns that both tables have.
 std::size_t head_size(const report::Table &rows, const report::Table &measured)
@@ -24,25 +24,25 @@ std::size_t head_size(const report::Table &rows, const report::Table &measured)
 report::Table add_measured(report::Table &rows, report::Table measured)
 {
 	const std::size_t head = head_size(rows, measured);
-	const auto key_of = [head](const Row &row) { // without the mark of the recorded command
-		return Row(row.begin() + 1, row.begin() + static_cast<std::ptrdiff_t>(head));
+	const auto key_of = [head](const RowCells &row) { // without the mark of the recorded command
+		return RowCells(row.begin() + 1, row.begin() + static_cast<std::ptrdiff_t>(head));
 	};
 	struct Found {
 		std::vector<std::size_t> rows, measured;
 	};
-	std::map<Row, Found> found;
+	std::map<RowCells, Found> found;
 	for (std::size_t i = 0; i < rows.rows.size(); ++i)
 		found[key_of(rows.rows[i])].rows.push_back(i);
 	for (std::size_t i = 0; i < measured.rows.size(); ++i)
 		found[key_of(measured.rows[i])].measured.push_back(i);
 	const auto first = static_cast<std::ptrdiff_t>(head);
 	rows.columns.insert(rows.columns.end(), measured.columns.begin() + first, measured.columns.end());
-	for (Row &row : rows.rows)
+	for (RowCells &row : rows.rows)
 		row.resize(rows.columns.size());
 	report::Table rest{measured.columns, {}};
 	for (auto &[key, at] : found) {
 		if (at.rows.size() == 1 && at.measured.size() == 1) {
-			Row &of = measured.rows[at.measured[0]];
+			RowCells &of = measured.rows[at.measured[0]];
 			std::move(of.begin() + first, of.end(), rows.rows[at.rows[0]].end() - (std::ssize(of) - first));
 			continue;
 		}
@@ -59,7 +59,7 @@ void add_virtual(report::Table &rows, const report::VirtualReport *report)
 		for (const report::Column &column : report::virtual_columns())
 			if (std::ranges::find(also_in_rows, column.key) == std::end(also_in_rows))
 				rows.columns.push_back(column);
-		for (Row &row : rows.rows)
+		for (RowCells &row : rows.rows)
 			row.resize(rows.columns.size());
 		return;
 	}
@@ -71,8 +71,8 @@ void add_virtual(report::Table &rows, const report::VirtualReport *report)
 			added.columns.push_back(all.columns[i]);
 			places.push_back(i);
 		}
-	for (const Row &row : all.rows) {
-		Row &cells = added.rows.emplace_back();
+	for (const RowCells &row : all.rows) {
+		RowCells &cells = added.rows.emplace_back();
 		for (const std::size_t place : places)
 			cells.push_back(row[place]);
 	}

@@ -10,12 +10,12 @@
 namespace monitor::live {
 namespace {
 
-NamedWindow::Kind kind_of(const report::CallTree &tree, const trace::Clock &clock, report::StackBy by,
-			  const std::string &name)
+NamedWindow::StackTotals kind_of(const report::CallTree &tree, const trace::Clock &clock, report::StackBy by,
+				 const std::string &name)
 {
 	const auto amount = [&](std::uint64_t value) { return report::is_time(by) ? clock.to_ns(value) : value; };
 	report::Profile profile = report::profile_of(tree, clock, by, name);
-	NamedWindow::Kind kind;
+	NamedWindow::StackTotals kind;
 	kind.by = name;
 	kind.is_time = profile.is_time;
 	kind.total = profile.total();

@@ -24,7 +24,7 @@ struct NamedWindow {
 		std::vector<std::string> frames; // the outermost first, without the process
 		std::vector<bool> in_kernel;     // of each frame
 	};
-	struct Kind {
+	struct StackTotals {
 		std::string by;
 		bool is_time = false;
 		std::uint64_t total = 0;
@@ -33,7 +33,7 @@ struct NamedWindow {
 		std::uint64_t truncated = 0, without_stack = 0; // of the total
 	};
 	std::int32_t process = 0, thread = 0;
-	std::vector<Kind> kinds;
+	std::vector<StackTotals> kinds;
 	bool is_late = false;       // the names are still sought, and there is nothing else here
 	std::uint64_t unnamed = 0;  // frames whose name is still sought: they are called by their places
 	std::uint64_t left_out = 0; // descriptions of stacks that found no room, since the start

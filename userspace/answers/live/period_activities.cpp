@@ -7,22 +7,22 @@
 
 namespace monitor::live {
 
-std::size_t PeriodActivities::KeyHash::operator()(const Key &key) const
+std::size_t PeriodActivities::KeyHash::operator()(const ActivityKey &key) const
 {
-	const std::uint64_t party =
+	const std::uint64_t whose =
 	    key.of.is_ended() ? key.of.place() << 1 | 1 : reinterpret_cast<std::uintptr_t>(key.of.thread());
 	const std::uint64_t hash =
-	    (party * 0x9e3779b97f4a7c15ull ^ key.activity << 16 ^ key.caller) * 0xbf58476d1ce4e5b9ull;
+	    (whose * 0x9e3779b97f4a7c15ull ^ key.activity << 16 ^ key.caller) * 0xbf58476d1ce4e5b9ull;
 	return hash ^ hash >> 32;
 }
 
-PeriodActivities::Sums &PeriodActivities::sums_of(const Key &key)
+PeriodActivities::Sums &PeriodActivities::sums_of(const ActivityKey &key)
 {
 	if (const auto found = sums_.find(key); found != sums_.end())
 		return found->second;
 	if (sums_.size() < max_sums)
 		return sums_[key];
-	const Key other{Party::ended(Party::other), key.activity, EDC_ACTIVITY_OTHER};
+	const ActivityKey other{PeriodKey::ended(PeriodKey::other), key.activity, EDC_ACTIVITY_OTHER};
 	if (const auto found = sums_.find(other); found != sums_.end())
 		return found->second;
 	if (sums_.size() < max_sums + max_others - 1)
@@ -30,7 +30,7 @@ PeriodActivities::Sums &PeriodActivities::sums_of(const Key &key)
 	return sums_[{other.of, EDC_ACTIVITY_OTHER, EDC_ACTIVITY_OTHER}];
 }
 
-void PeriodActivities::add(Party of, const activities::Finished &activity)
+void PeriodActivities::add(PeriodKey of, const activities::Finished &activity)
 {
 	Sums &sums = sums_of({of, tracker_.id_of(activity.number), tracker_.id_of(activity.caller)});
 	const std::uint64_t ticks = activity.end - activity.begin;
@@ -45,16 +45,17 @@ void PeriodActivities::add(Party of, const activities::Finished &activity)
 	sums.lengths.add(ticks);
 }
 
-void PeriodActivities::rename(const std::function<Party(Party)> &now)
+void PeriodActivities::rename(const std::function<PeriodKey(PeriodKey)> &now)
 {
-	std::vector<std::pair<Key, Sums>> renamed;
+	std::vector<std::pair<ActivityKey, Sums>> renamed;
 	for (auto each = sums_.begin(); each != sums_.end();) {
-		const Party of = now(each->first.of);
+		const PeriodKey of = now(each->first.of);
 		if (of == each->first.of) {
 			++each;
 			continue;
 		}
-		renamed.emplace_back(Key{of, each->first.activity, each->first.caller}, std::move(each->second));
+		renamed.emplace_back(ActivityKey{of, each->first.activity, each->first.caller},
+				     std::move(each->second));
 		each = sums_.erase(each);
 	}
 	for (const auto &[key, more] : renamed) {

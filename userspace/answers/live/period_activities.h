@@ -13,7 +13,7 @@
 #include <unordered_map>
 
 #include "base/histogram.h"
-#include "period_party.h"
+#include "period_key.h"
 #include "reading/activities/tracker.h"
 
 namespace monitor::live {
@@ -22,12 +22,12 @@ class PeriodActivities {
 public:
 	static constexpr std::size_t max_sums = 8192, max_others = 1024;
 
-	struct Key {
-		Party of; // a process's leader
+	struct ActivityKey {
+		PeriodKey of; // a process's leader
 		// EDC_ACTIVITY_*, EDC_NO_ACTIVITY
 		std::uint32_t activity = 0, caller = 0;
 
-		bool operator==(const Key &) const = default;
+		bool operator==(const ActivityKey &) const = default;
 	};
 	struct Sums {
 		std::uint64_t count = 0, left = 0, total = 0, exclusive = 0, longest = 0; // ticks
@@ -35,14 +35,14 @@ public:
 		CoarseHistogram lengths; // without those that are not certain
 	};
 	struct KeyHash {
-		std::size_t operator()(const Key &key) const;
+		std::size_t operator()(const ActivityKey &key) const;
 	};
-	using AllSums = std::unordered_map<Key, Sums, KeyHash>;
+	using AllSums = std::unordered_map<ActivityKey, Sums, KeyHash>;
 
 	explicit PeriodActivities(const activities::Tracker &tracker) : tracker_(tracker) {}
 
-	void add(Party of, const activities::Finished &activity);
-	void rename(const std::function<Party(Party)> &now);
+	void add(PeriodKey of, const activities::Finished &activity);
+	void rename(const std::function<PeriodKey(PeriodKey)> &now);
 	void clear();
 
 	const AllSums &sums() const { return sums_; }
@@ -52,7 +52,7 @@ public:
 	activities::Unpaired unpaired() const;
 
 private:
-	Sums &sums_of(const Key &key);
+	Sums &sums_of(const ActivityKey &key);
 
 	const activities::Tracker &tracker_;
 	activities::Unpaired before_; // the period

@@ -154,9 +154,9 @@ private:
 		std::unordered_set<const Thread *> named;
 		for (const auto *all : {&sums_.calls(), &sums_.sleeps()})
 			for (const auto &[key, sum] : *all)
-				for (const Party &party : {key.of, key.waker})
-					if (party.thread())
-						named.insert(party.thread());
+				for (const PeriodKey &whose : {key.of, key.waker})
+					if (whose.thread())
+						named.insert(whose.thread());
 		if (sums_.activities())
 			for (const auto &[key, sum] : sums_.activities()->sums())
 				if (key.of.thread())
@@ -222,11 +222,11 @@ private:
 			usage};
 	}
 
-	std::uint32_t row_of(Party party) const
+	std::uint32_t row_of(PeriodKey whose) const
 	{
-		if (party.is_ended())
-			return first_ended_ + static_cast<std::uint32_t>(party.place());
-		const auto place = places_.find(party.thread());
+		if (whose.is_ended())
+			return first_ended_ + static_cast<std::uint32_t>(whose.place());
+		const auto place = places_.find(whose.thread());
 		return place == places_.end() ? first_ended_ : place->second;
 	}
 

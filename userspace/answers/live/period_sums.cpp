@@ -22,9 +22,9 @@ void merge(PeriodSums::Sums &sums, const PeriodSums::Sums &other)
 
 } // namespace
 
-std::size_t PeriodSums::KeyHash::operator()(const Key &key) const
+std::size_t PeriodSums::KeyHash::operator()(const WaitKey &key) const
 {
-	static_assert(sizeof(Party) == sizeof(std::uint64_t));
+	static_assert(sizeof(PeriodKey) == sizeof(std::uint64_t));
 	std::uint64_t of, waker;
 	std::memcpy(&of, &key.of, sizeof of);
 	std::memcpy(&waker, &key.waker, sizeof waker);
@@ -60,18 +60,18 @@ void PeriodSums::clear()
 	ended_.assign(1, {});
 	for (auto &[thread, woken] : woken_)
 		if (woken.sleep.waker.is_ended()) // in this period it has no sum
-			woken.sleep.waker = Party::ended(other);
+			woken.sleep.waker = PeriodKey::ended(other);
 }
 
 // Without room it is one of `other`: of a call there still is how often and how long.
-PeriodSums::Sums &PeriodSums::sums_of(AllSums &all, const Key &key)
+PeriodSums::Sums &PeriodSums::sums_of(AllSums &all, const WaitKey &key)
 {
 	if (const auto found = all.find(key); found != all.end())
 		return found->second;
-	return all[all.size() < max_sums ? key : Key{Party::ended(other), {}, key.call, EDC_NO_IRQ}];
+	return all[all.size() < max_sums ? key : WaitKey{PeriodKey::ended(other), {}, key.call, EDC_NO_IRQ}];
 }
 
-PeriodSums::Sums &PeriodSums::sums_of(AllSums &all, AllRecent &recent, const Key &key)
+PeriodSums::Sums &PeriodSums::sums_of(AllSums &all, AllRecent &recent, const WaitKey &key)
 {
 	const auto address = reinterpret_cast<std::uintptr_t>(key.of.thread());
 	Recent &place = recent[(address / sizeof(analyze::Thread) + key.call) % std::tuple_size_v<AllRecent>];
@@ -92,7 +92,7 @@ void PeriodSums::system_call(const analyze::Thread &thread, std::uint32_t number
 			     std::uint64_t end, std::int64_t result)
 {
 	settle();
-	Sums &sums = sums_of(calls_, recent_calls_, {Party(fold_.leader(thread)), {}, number, EDC_NO_IRQ});
+	Sums &sums = sums_of(calls_, recent_calls_, {PeriodKey(fold_.leader(thread)), {}, number, EDC_NO_IRQ});
 	sums.failed += analyze::has_failed(result);
 	add_time(sums, end - begin);
 }
@@ -100,7 +100,7 @@ void PeriodSums::system_call(const analyze::Thread &thread, std::uint32_t number
 void PeriodSums::refused_call(const analyze::Thread &thread, std::uint32_t call, std::uint64_t, std::int64_t result)
 {
 	settle();
-	Sums &sums = sums_of(calls_, recent_calls_, {Party(fold_.leader(thread)), {}, call, EDC_NO_IRQ});
+	Sums &sums = sums_of(calls_, recent_calls_, {PeriodKey(fold_.leader(thread)), {}, call, EDC_NO_IRQ});
 	++sums.count;
 	sums.failed += analyze::has_failed(result);
 }
@@ -109,11 +109,11 @@ void PeriodSums::blocked(const analyze::Thread &thread, std::uint64_t from, std:
 			 const analyze::Waker &waker)
 {
 	settle();
-	Key key{Party(thread), {}, thread.syscall, EDC_NO_IRQ};
+	WaitKey key{PeriodKey(thread), {}, thread.syscall, EDC_NO_IRQ};
 	if (waker.interrupt >= 0)
 		key.irq = static_cast<std::uint32_t>(waker.interrupt) << 16 | waker.number;
 	else if (waker.thread)
-		key.waker = Party(fold_.leader(*waker.thread));
+		key.waker = PeriodKey(fold_.leader(*waker.thread));
 	add_time(sums_of(sleeps_, recent_sleeps_, key), to - from);
 	woken_.insert_or_assign(&thread, Woken{key, to});
 }
@@ -136,10 +136,10 @@ void PeriodSums::got_cpu(const analyze::Thread &thread, std::uint64_t from, std:
 
 void PeriodSums::finished(const activities::Finished &activity)
 {
-	if (activity.source != activities::Source::program)
+	if (activity.source != activities::ActivitySource::program)
 		return;
 	settle();
-	activities_->add(Party(fold_.leader(activity.thread)), activity);
+	activities_->add(PeriodKey(fold_.leader(activity.thread)), activity);
 }
 
 std::size_t PeriodSums::place_of(const analyze::Thread &thread, std::uint64_t cgroup)
@@ -165,23 +165,23 @@ void PeriodSums::forgotten(const analyze::Thread &thread)
 	woken_.erase(&thread);
 }
 
-Party PeriodSums::now(Party party) const
+PeriodKey PeriodSums::now(PeriodKey whose) const
 {
-	const auto given_up = given_up_.find(party.thread());
-	return given_up == given_up_.end() ? party : Party::ended(given_up->second);
+	const auto given_up = given_up_.find(whose.thread());
+	return given_up == given_up_.end() ? whose : PeriodKey::ended(given_up->second);
 }
 
-PeriodSums::Key PeriodSums::now(const Key &key) const
+PeriodSums::WaitKey PeriodSums::now(const WaitKey &key) const
 {
 	return {now(key.of), now(key.waker), key.call, key.irq};
 }
 
 void PeriodSums::rename(AllSums &all) const
 {
-	std::vector<std::pair<Key, Sums>> renamed;
+	std::vector<std::pair<WaitKey, Sums>> renamed;
 	for (auto each = all.begin(); each != all.end();) {
 		const auto &[key, sums] = *each;
-		const Key now = this->now(key);
+		const WaitKey now = this->now(key);
 		if (now == key) {
 			++each;
 			continue;
@@ -203,7 +203,7 @@ void PeriodSums::settle()
 	for (auto &[thread, woken] : woken_)
 		woken.sleep = now(woken.sleep);
 	if (activities_)
-		activities_->rename([this](Party party) { return now(party); });
+		activities_->rename([this](PeriodKey whose) { return now(whose); });
 	given_up_.clear();
 }
 

@@ -19,7 +19,7 @@
 
 #include "base/histogram.h"
 #include "period_activities.h"
-#include "period_party.h"
+#include "period_key.h"
 #include "reading/activities/tracker.h"
 #include "reading/analyze/thread_fold.h"
 
@@ -36,15 +36,15 @@ public:
 		bool in_tree = false, is_kernel = false, is_filtered = false;
 		analyze::Usage usage;
 	};
-	static constexpr std::size_t other = Party::other; // its place among them
+	static constexpr std::size_t other = PeriodKey::other; // its place among them
 
-	struct Key {
-		Party of; // a process's leader, or of sleeps a thread
-		Party waker;
+	struct WaitKey {
+		PeriodKey of; // a process's leader, or of sleeps a thread
+		PeriodKey waker;
 		std::uint32_t call = EDC_NO_SYSCALL;
 		std::uint32_t irq = EDC_NO_IRQ; // that woke it: its kind << 16 | its number
 
-		bool operator==(const Key &) const = default;
+		bool operator==(const WaitKey &) const = default;
 	};
 	struct Sums {
 		std::uint64_t count = 0, failed = 0, total = 0, longest = 0; // ticks
@@ -55,9 +55,9 @@ public:
 		} transfers;
 	};
 	struct KeyHash {
-		std::size_t operator()(const Key &key) const;
+		std::size_t operator()(const WaitKey &key) const;
 	};
-	using AllSums = std::unordered_map<Key, Sums, KeyHash>;
+	using AllSums = std::unordered_map<WaitKey, Sums, KeyHash>;
 
 	// `tracker`: null if no activities of programs are recorded. Adds itself to it.
 	PeriodSums(const analyze::ThreadFold &fold, activities::Tracker *tracker);
@@ -77,18 +77,18 @@ public:
 private:
 	// The sums of the latest keys: on a CPU the same one often follows itself.
 	struct Recent {
-		Key key;
+		WaitKey key;
 		Sums *sums = nullptr; // of one table
 	};
 	using AllRecent = std::array<Recent, 64>;
 
-	static Sums &sums_of(AllSums &all, AllRecent &recent, const Key &key);
+	static Sums &sums_of(AllSums &all, AllRecent &recent, const WaitKey &key);
 	static void add_time(Sums &sums, std::uint64_t ticks);
-	static Sums &sums_of(AllSums &all, const Key &key);
+	static Sums &sums_of(AllSums &all, const WaitKey &key);
 	void rename(AllSums &all) const;
-	Key now(const Key &key) const;
+	WaitKey now(const WaitKey &key) const;
 	void forget_recent();
-	Party now(Party party) const;
+	PeriodKey now(PeriodKey whose) const;
 
 	void system_call(const analyze::Thread &thread, std::uint32_t number, std::uint64_t begin, std::uint64_t end,
 			 std::int64_t result) override;
@@ -106,7 +106,7 @@ private:
 	AllSums calls_, sleeps_;
 	AllRecent recent_calls_, recent_sleeps_;
 	struct Woken {
-		Key sleep; // that ended
+		WaitKey sleep; // that ended
 		std::uint64_t time;
 	};
 	std::unordered_map<const analyze::Thread *, Woken> woken_; // who had no CPU since

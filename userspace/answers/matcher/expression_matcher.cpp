@@ -12,9 +12,9 @@
 #include <fmt/format.h>
 
 #include "base/refusal.h"
+#include "matcher_tables.h"
 #include "reading/filter/filter.h"
 #include "reading/filter/pair_text.h"
-#include "tables.h"
 
 namespace monitor::matcher {
 namespace {

@@ -53,7 +53,7 @@ RowFigures Window::figures(const Usage &usage) const
 	return figures;
 }
 
-Window::Key Window::process_of(const Thread &thread, std::uint64_t cgroup) const
+Window::RowKey Window::process_of(const Thread &thread, std::uint64_t cgroup) const
 {
 	return {cgroup, &fold_.thread_fold().leader(thread)};
 }
@@ -80,7 +80,7 @@ Usage Window::of_nobody(const live::MachineTotals &totals, const Usage &threads)
 	return rest;
 }
 
-void Window::take_calls(Changes &changes, const std::unordered_map<Key, Who, KeyHash> &names)
+void Window::take_calls(Changes &changes, const std::unordered_map<RowKey, Who, KeyHash> &names)
 {
 	for (const auto &[of, figures] : calls_) {
 		const auto named = names.find(process_of(*of.thread, of.cgroup));
@@ -111,7 +111,7 @@ Changes Window::take(const CgroupPaths &paths)
 	const analyze::ThreadFold &thread_fold = fold_.thread_fold();
 	Changes changes;
 	changes.totals = live::totals_of(fold_);
-	std::unordered_map<Key, Row, KeyHash> rows; // by process: fewer than threads, and without names
+	std::unordered_map<RowKey, ThreadSums, KeyHash> rows; // by process: fewer than threads, and without names
 	Usage threads, idle, unselected;
 	for (const Thread &thread : thread_fold.threads()) {
 		if (thread.usage.is_empty())
@@ -133,7 +133,7 @@ Changes Window::take(const CgroupPaths &paths)
 	for (const auto &[of, latency] : run_queue_)
 		rows[process_of(*of.thread, of.cgroup)].run_queue += latency;
 	run_queue_.clear();
-	std::unordered_map<Key, Who, KeyHash> names;
+	std::unordered_map<RowKey, Who, KeyHash> names;
 	for (const auto &[key, row] : rows) {
 		const auto path = paths.find(key.cgroup);
 		const bool is_unnamed = key.cgroup != 0 && path == paths.end();

@@ -45,11 +45,11 @@ private:
 
 		bool operator==(const ThreadCall &) const = default;
 	};
-	struct Key {
+	struct RowKey {
 		std::uint64_t cgroup;
 		const analyze::Thread *thread; // or the leader of its process
 
-		bool operator==(const Key &) const = default;
+		bool operator==(const RowKey &) const = default;
 	};
 	template <class First> static std::size_t hash_of(const First *first, std::uint64_t second)
 	{
@@ -62,9 +62,9 @@ private:
 		}
 	};
 	struct KeyHash {
-		std::size_t operator()(const Key &key) const { return hash_of(key.thread, key.cgroup); }
+		std::size_t operator()(const RowKey &key) const { return hash_of(key.thread, key.cgroup); }
 	};
-	struct Row {
+	struct ThreadSums {
 		analyze::Usage usage;
 		Latency run_queue;
 	};
@@ -78,13 +78,13 @@ private:
 	CallFigures &figures_of(const analyze::Thread &thread, std::uint32_t call);
 
 	RowFigures figures(const analyze::Usage &usage) const;
-	Key process_of(const analyze::Thread &thread, std::uint64_t cgroup) const;
+	RowKey process_of(const analyze::Thread &thread, std::uint64_t cgroup) const;
 	analyze::Usage of_nobody(const live::MachineTotals &totals, const analyze::Usage &threads);
-	void take_calls(Changes &changes, const std::unordered_map<Key, Who, KeyHash> &names);
+	void take_calls(Changes &changes, const std::unordered_map<RowKey, Who, KeyHash> &names);
 
 	const live::LiveFold &fold_;
 	const LatencyScale scale_;
-	std::unordered_map<Key, Latency, KeyHash> run_queue_;
+	std::unordered_map<RowKey, Latency, KeyHash> run_queue_;
 	std::unordered_map<ThreadCall, CallFigures, CallHash> calls_;
 	CallFigures other_calls_; // what found no room
 	analyze::Usage debt_;     // what threads had more than all CPUs, to be taken from what nobody has

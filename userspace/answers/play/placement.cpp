@@ -7,19 +7,19 @@ namespace monitor::play {
 
 Placement::Placement(const trace::Description &description) : fields_(description.classes().size())
 {
-	struct Row {
+	struct PlacingEvent {
 		const char *event, *tid, *other, *cpu;
 	};
-	constexpr Row rows[] = {{"sched_switch", "prev_pid", "next_pid", ""},
-				{"sched_switch", "prev_tid", "next_tid", ""}, // as LTTng calls them
-				{"sched_waking", "pid", "", "target_cpu"},
-				{"sched_waking", "tid", "", "target_cpu"},
-				{"sched_wakeup_new", "pid", "", "target_cpu"},
-				{"sched_migrate_task", "pid", "", "dest_cpu"},
-				{"sched_migrate_task", "tid", "", "dest_cpu"},
-				{"thread_state", "pid", "", "cpu"}};
+	constexpr PlacingEvent rows[] = {{"sched_switch", "prev_pid", "next_pid", ""},
+					 {"sched_switch", "prev_tid", "next_tid", ""}, // as LTTng calls them
+					 {"sched_waking", "pid", "", "target_cpu"},
+					 {"sched_waking", "tid", "", "target_cpu"},
+					 {"sched_wakeup_new", "pid", "", "target_cpu"},
+					 {"sched_migrate_task", "pid", "", "dest_cpu"},
+					 {"sched_migrate_task", "tid", "", "dest_cpu"},
+					 {"thread_state", "pid", "", "cpu"}};
 	for (const auto &cls : description.classes())
-		for (const Row &row : rows)
+		for (const PlacingEvent &row : rows)
 			if (cls->domain != trace::Domain::user && cls->name == row.event && cls->find(row.tid))
 				fields_[cls->index] = {std::string_view(row.event) == "sched_switch",
 						       {*cls, row.tid},

@@ -142,22 +142,22 @@ void Play::mark_next(const std::string &wanted)
 		view_.marked = next ? next : first;
 }
 
-void Play::press_in_search(const Key &key)
+void Play::press_in_search(const KeyPress &key)
 {
-	if (key.what == Key::What::escape) {
+	if (key.what == KeyPress::What::escape) {
 		is_searching_ = false;
-	} else if (key.what == Key::What::enter) {
+	} else if (key.what == KeyPress::What::enter) {
 		is_searching_ = false;
 		if (!typed_.empty())
 			searched_ = typed_;
 		if (!searched_.empty())
 			mark_next(searched_);
-	} else if (key.what == Key::What::backspace) {
+	} else if (key.what == KeyPress::What::backspace) {
 		while (!typed_.empty() && (static_cast<unsigned char>(typed_.back()) & 0xc0) == 0x80)
 			typed_.pop_back();
 		if (!typed_.empty())
 			typed_.pop_back();
-	} else if (key.what == Key::What::character && key.character >= ' ' && typed_.size() < 64) {
+	} else if (key.what == KeyPress::What::character && key.character >= ' ' && typed_.size() < 64) {
 		terminal::append_utf8(typed_, key.character);
 	}
 }
@@ -194,7 +194,7 @@ bool Play::press_character(char32_t character)
 	return true;
 }
 
-bool Play::press(const Key &key)
+bool Play::press(const KeyPress &key)
 {
 	message_.clear();
 	if (std::exchange(has_help_, false))
@@ -204,37 +204,37 @@ bool Play::press(const Key &key)
 		return true;
 	}
 	switch (key.what) {
-	case Key::What::character:
+	case KeyPress::What::character:
 		return press_character(key.character);
-	case Key::What::left:
+	case KeyPress::What::left:
 		is_paused_ = true;
 		step_back();
 		break;
-	case Key::What::right:
+	case KeyPress::What::right:
 		is_paused_ = true;
 		player_.go_on();
 		break;
-	case Key::What::home:
+	case KeyPress::What::home:
 		player_.go_to(player_.begin(), player_.step());
 		break;
-	case Key::What::end:
+	case KeyPress::What::end:
 		player_.go_to(player_.end(), player_.step());
 		break;
-	case Key::What::up:
-	case Key::What::down:
-		move_mark(key.what == Key::What::up ? -1 : 1);
+	case KeyPress::What::up:
+	case KeyPress::What::down:
+		move_mark(key.what == KeyPress::What::up ? -1 : 1);
 		break;
-	case Key::What::page_up:
-	case Key::What::page_down:
-		scroll(static_cast<int>(cpus_shown_) * (key.what == Key::What::page_up ? -1 : 1));
+	case KeyPress::What::page_up:
+	case KeyPress::What::page_down:
+		scroll(static_cast<int>(cpus_shown_) * (key.what == KeyPress::What::page_up ? -1 : 1));
 		break;
-	case Key::What::tab:
+	case KeyPress::What::tab:
 		has_cpu_focus_ = !has_cpu_focus_;
 		view_.marked_cpu.reset();
 		if (has_cpu_focus_)
 			move_mark(0);
 		break;
-	case Key::What::escape:
+	case KeyPress::What::escape:
 		if (player_.is_working()) {
 			was_finding_ = false;
 			is_paused_ = true;
@@ -244,9 +244,9 @@ bool Play::press(const Key &key)
 			view_.marked.reset();
 		}
 		break;
-	case Key::What::enter:
-	case Key::What::backspace:
-	case Key::What::function:
+	case KeyPress::What::enter:
+	case KeyPress::What::backspace:
+	case KeyPress::What::function:
 		break;
 	}
 	return true;

@@ -15,7 +15,7 @@
 namespace monitor::play {
 
 using terminal::Cells;
-using terminal::Key;
+using terminal::KeyPress;
 
 class Play final : public terminal::Showing {
 public:
@@ -23,7 +23,7 @@ public:
 	// this time.
 	Play(Player &player, View view, Speed speed, std::uint64_t time, bool is_utf8);
 
-	bool press(const Key &key) override;
+	bool press(const KeyPress &key) override;
 	bool tick() override;
 	// Handles some events.
 	bool work() override;
@@ -35,7 +35,7 @@ private:
 	static constexpr std::uint64_t events_at_once = 20000;
 
 	bool press_character(char32_t character);
-	void press_in_search(const Key &key);
+	void press_in_search(const KeyPress &key);
 	void set_speed(Speed speed);
 	void step_back();
 	void find(bool is_forwards);

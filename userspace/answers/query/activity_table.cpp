@@ -119,13 +119,13 @@ void ActivityCursor::add_shares(const activities::Span &span, std::vector<Value>
 	const auto ns = [&](std::uint64_t ticks) {
 		return static_cast<std::int64_t>(context_.trace.description().clock.to_ns(ticks));
 	};
-	const auto is_recorded = [&](analyze::Kind kind, const char *program) {
+	const auto is_recorded = [&](analyze::EventMeaning kind, const char *program) {
 		return fold_->kinds().has(kind) && (!context_.info.present || context_.info.has_program(program));
 	};
-	if (!is_recorded(analyze::Kind::sched_switch, "sched_switch"))
+	if (!is_recorded(analyze::EventMeaning::sched_switch, "sched_switch"))
 		return;
 	row[cpu_ns] = ns(span.cpu);
-	if (!is_recorded(analyze::Kind::sched_waking, "sched_waking"))
+	if (!is_recorded(analyze::EventMeaning::sched_waking, "sched_waking"))
 		return;
 	row[waiting_ns] = ns(span.waiting);
 	row[blocked_ns] = ns(span.blocked);
@@ -133,24 +133,24 @@ void ActivityCursor::add_shares(const activities::Span &span, std::vector<Value>
 
 void ActivityCursor::finished(const activities::Finished &activity)
 {
-	using activities::Source;
+	using activities::ActivitySource;
 	Value call;
-	if (activity.source != Source::program && activity.number != EDC_NO_SYSCALL)
+	if (activity.source != ActivitySource::program && activity.number != EDC_NO_SYSCALL)
 		call = fold_->kinds().syscall_label(activity.number);
 	switch (activity.source) {
-	case Source::system_call:
+	case ActivitySource::system_call:
 		rows_.push_back(row_of("syscall", std::move(call), activity));
 		rows_.back()[result] = activity.result;
 		if (activity.was_refused)
 			rows_.back()[begin_ns] = rows_.back()[duration_ns] = {};
 		return;
-	case Source::blocked:
+	case ActivitySource::blocked:
 		if (context_.info.present && !context_.info.has_program("sched_waking"))
 			return; // its end is unknown
 		rows_.push_back(row_of("blocked", std::move(call), activity));
 		add_waker(activity.waker, rows_.back());
 		return;
-	case Source::program:
+	case ActivitySource::program:
 		break;
 	}
 	rows_.push_back(row_of("activity", tracker_->names()[activity.number], activity));

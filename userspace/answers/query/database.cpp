@@ -165,8 +165,8 @@ void Database::add_classes()
 void Database::add_folds()
 {
 	const analyze::EventKinds kinds(context_.trace.description(), context_.info.partial);
-	const bool has_threads =
-	    kinds.has(analyze::Kind::sched_switch) && context_.info.card != "user" && !context_.info.has_counts_only();
+	const bool has_threads = kinds.has(analyze::EventMeaning::sched_switch) && context_.info.card != "user" &&
+				 !context_.info.has_counts_only();
 	const auto add = [&](const char *name, const char *columns, std::shared_ptr<const Rows> (Folded::*rows)()) {
 		tables_.emplace_back(name);
 		const MemoryTableSpec table = {columns, [this, rows](std::uint64_t) { return (folded_.*rows)(); }};

@@ -19,7 +19,7 @@
 #include "reading/ctf/field_text.h"
 #include "reading/events/event.h"
 #include "reading/events/field_ref.h"
-#include "reading/filter/source.h"
+#include "reading/filter/value_source.h"
 
 namespace monitor::query {
 

@@ -96,9 +96,9 @@ bool asks_for_threads(const sqlite3_index_info &info, const EventColumns &column
 
 void narrow_range(const EventColumn &column, Op op, const Value &value, const Context &context, trace::TimeRange &range)
 {
-	const trace::TimeRange told = ticks_of(column.from, op, value, context.trace);
-	range.from = std::max(range.from, told.from);
-	range.to = std::min(range.to, told.to);
+	const trace::TimeRange asked = ticks_of(column.from, op, value, context.trace);
+	range.from = std::max(range.from, asked.from);
+	range.to = std::min(range.to, asked.to);
 }
 
 // All values of an IN. False: one of them cannot be used in a constraint.

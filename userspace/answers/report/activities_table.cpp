@@ -15,8 +15,8 @@
 namespace monitor::report {
 namespace {
 
+using activities::ActivitySource;
 using activities::Label;
-using activities::Source;
 
 Cell share(bool is_known, std::uint64_t part, std::uint64_t whole)
 {
@@ -54,7 +54,7 @@ void add_labels(const activities::Grouping &grouping, const activities::TotalsRo
 // How many had no exit of their own: only functions may have none.
 bool shows_left(const activities::Totals &totals)
 {
-	return totals.grouping().source == Source::program && totals.has_functions();
+	return totals.grouping().source == ActivitySource::program && totals.has_functions();
 }
 
 void add_columns(const activities::Totals &totals, std::vector<Column> &columns)
@@ -63,15 +63,15 @@ void add_columns(const activities::Totals &totals, std::vector<Column> &columns)
 	columns.push_back({"count", "count", Unit::count});
 	if (shows_left(totals))
 		columns.push_back({"left", "left", Unit::count});
-	if (grouping.source == Source::system_call)
+	if (grouping.source == ActivitySource::system_call)
 		columns.push_back({"errors", "errors", Unit::count});
 	for (const auto &[key, title] :
 	     {std::pair{"total_ns", "total"}, std::pair{"mean_ns", "mean"}, std::pair{"p50_ns", "p50"},
 	      std::pair{"p99_ns", "p99"}, std::pair{"max_ns", "max"}})
 		columns.push_back({key, title, Unit::nanoseconds});
-	if (grouping.source == Source::blocked)
+	if (grouping.source == ActivitySource::blocked)
 		columns.push_back({"transfer_ns", "transfer", Unit::nanoseconds});
-	if (grouping.source != Source::program)
+	if (grouping.source != ActivitySource::program)
 		return;
 	columns.push_back({"exclusive_ns", "exclusive", Unit::nanoseconds});
 	for (const auto &[key, title] :
@@ -96,7 +96,7 @@ std::string why_no_states(const analyze::RecordingInfo &info, const analyze::Eve
 	if (!info.present && of_calls && !kinds.has_calls())
 		return "this trace has no entries and exits of system calls, from which this table is made (LTTng: "
 		       "syscall_entry_*, syscall_exit_*; perf: raw_syscalls:sys_enter, raw_syscalls:sys_exit)";
-	if (!info.present && !of_calls && !kinds.has(analyze::Kind::sched_waking))
+	if (!info.present && !of_calls && !kinds.has(analyze::EventMeaning::sched_waking))
 		return "this trace has no sched_waking events, so it does not show how long a thread slept and who "
 		       "ended that";
 	if (!info.present)
@@ -128,7 +128,7 @@ Table activities_table(const activities::Totals &totals, const trace::Clock &clo
 	table.columns = {{"recorded", "", Unit::flag}};
 	add_label_columns(grouping, table.columns);
 	add_columns(totals, table.columns);
-	table.figure = {"total_ns", grouping.source == Source::program ? "unknown_percent" : ""};
+	table.figure = {"total_ns", grouping.source == ActivitySource::program ? "unknown_percent" : ""};
 	if (counters && counters->user_id)
 		table.columns.push_back({"counted", "counted", Unit::text});
 	if (counters)
@@ -139,15 +139,15 @@ Table activities_table(const activities::Totals &totals, const trace::Clock &clo
 		row.push_back(activity.count);
 		if (shows_left(totals))
 			row.push_back(activity.left);
-		if (grouping.source == Source::system_call)
+		if (grouping.source == ActivitySource::system_call)
 			row.push_back(activity.errors);
 		for (const std::uint64_t ticks : {activity.total.ticks, activity.mean})
 			row.push_back(activity.is_timed ? Cell(clock.to_ns(ticks)) : Cell());
 		for (const std::uint64_t ticks : {activity.p50, activity.p99, activity.max})
 			row.push_back(activity.has_lengths ? Cell(clock.to_ns(ticks)) : Cell());
-		if (grouping.source == Source::blocked)
+		if (grouping.source == ActivitySource::blocked)
 			row.push_back(clock.to_ns(activity.transfer));
-		if (grouping.source == Source::program) {
+		if (grouping.source == ActivitySource::program) {
 			row.push_back(clock.to_ns(activity.exclusive));
 			add_shares(activity.total, known, row);
 		}
@@ -222,24 +222,25 @@ double seconds_in(const analyze::RecordingInfo &info, const analyze::FunctionLef
 	return static_cast<double>(clock.to_ns(left_out.time - start)) / 1e9;
 }
 
-std::vector<std::string> never_patched(const activities::Patches &patches, const analyze::RecordingInfo &info)
+std::vector<std::string> never_patched(const activities::PatchedFunctions &patched_functions,
+				       const analyze::RecordingInfo &info)
 {
 	std::vector<std::string> names;
 	for (std::size_t number = 0; number < info.functions.chosen.size(); ++number)
-		if (info.functions.chosen[number].is_patched() && !patches.is_patched(number))
+		if (info.functions.chosen[number].is_patched() && !patched_functions.is_patched(number))
 			names.push_back(info.functions.chosen[number].name);
 	return names;
 }
 
 // ns of all events; nullopt: it was not calibrated.
-std::optional<double> cost_of(const activities::Patches &patches, const analyze::RecordingInfo &info)
+std::optional<double> cost_of(const activities::PatchedFunctions &patched_functions, const analyze::RecordingInfo &info)
 {
 	if (!info.calibration)
 		return {};
 	const auto cost = info.calibration->start.find("patched");
 	if (cost == info.calibration->start.end() || cost->second.rounds == 0)
 		return {};
-	return cost->second.median * static_cast<double>(patches.events());
+	return cost->second.median * static_cast<double>(patched_functions.events());
 }
 
 } // namespace
@@ -291,35 +292,38 @@ std::string left_out_json(const analyze::RecordingInfo &info, const trace::Clock
 	return json_dump(json);
 }
 
-std::string patches_text(const activities::Patches &patches, const analyze::RecordingInfo &info)
+std::string patched_functions_text(const activities::PatchedFunctions &patched_functions,
+				   const analyze::RecordingInfo &info)
 {
 	std::string text;
-	if (std::vector<std::string> names = never_patched(patches, info); !names.empty()) {
+	if (std::vector<std::string> names = never_patched(patched_functions, info); !names.empty()) {
 		const std::size_t rest = names.size() - std::min(names.size(), max_named);
 		names.resize(names.size() - rest);
 		text = fmt::format(
 		    "patched in no process, as none that inherited LD_PRELOAD started with their files: {}{}\n",
 		    fmt::join(names, ", "), rest ? fmt::format(" and {} more", rest) : "");
 	}
-	if (patches.refused_sleds())
+	if (patched_functions.refused_sleds())
 		text += fmt::format("{} sleds could not be patched, as their process may not write code or has other "
 				    "code there: the calls of their functions are missing\n",
-				    count_text(patches.refused_sleds()));
-	if (patches.events())
-		text += fmt::format("patched functions: {} events", count_text(patches.events())) +
-			(cost_of(patches, info)
-			     ? fmt::format(", which took about {} in all\n", duration_text(*cost_of(patches, info)))
-			     : "; what they took is unknown\n");
+				    count_text(patched_functions.refused_sleds()));
+	if (patched_functions.events())
+		text +=
+		    fmt::format("patched functions: {} events", count_text(patched_functions.events())) +
+		    (cost_of(patched_functions, info) ? fmt::format(", which took about {} in all\n",
+								    duration_text(*cost_of(patched_functions, info)))
+						      : "; what they took is unknown\n");
 	return text;
 }
 
-std::string patches_json(const activities::Patches &patches, const analyze::RecordingInfo &info)
+std::string patched_functions_json(const activities::PatchedFunctions &patched_functions,
+				   const analyze::RecordingInfo &info)
 {
-	nlohmann::ordered_json json{{"never_patched", never_patched(patches, info)},
-				    {"refused_sleds", patches.refused_sleds()},
-				    {"events", patches.events()},
+	nlohmann::ordered_json json{{"never_patched", never_patched(patched_functions, info)},
+				    {"refused_sleds", patched_functions.refused_sleds()},
+				    {"events", patched_functions.events()},
 				    {"events_ns", nullptr}};
-	if (const auto ns = cost_of(patches, info))
+	if (const auto ns = cost_of(patched_functions, info))
 		json["events_ns"] = *ns;
 	return json_dump(json);
 }

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "reading/activities/patches.h"
+#include "reading/activities/patched_functions.h"
 #include "reading/activities/totals.h"
 #include "table.h"
 
@@ -41,7 +41,9 @@ std::string left_out_text(const analyze::RecordingInfo &info, const trace::Clock
 std::string left_out_json(const analyze::RecordingInfo &info, const trace::Clock &clock);
 
 // Of functions that programs patch in themselves: those that none did, and what their events cost.
-std::string patches_text(const activities::Patches &patches, const analyze::RecordingInfo &info);
-std::string patches_json(const activities::Patches &patches, const analyze::RecordingInfo &info);
+std::string patched_functions_text(const activities::PatchedFunctions &patched_functions,
+				   const analyze::RecordingInfo &info);
+std::string patched_functions_json(const activities::PatchedFunctions &patched_functions,
+				   const analyze::RecordingInfo &info);
 
 } // namespace monitor::report

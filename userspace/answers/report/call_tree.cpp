@@ -136,7 +136,7 @@ void CallTree::add_frames(std::vector<symbols::Name> &path, const analyze::Stack
 }
 
 // An interrupt has a stack in the kernel only: the program that it met has nothing to do with it.
-void CallTree::add_waker(std::vector<symbols::Name> &path, const analyze::StackFold::Key &key, std::uint64_t time,
+void CallTree::add_waker(std::vector<symbols::Name> &path, const analyze::StackFold::StackKey &key, std::uint64_t time,
 			 const StackOwners &owners, const analyze::StackFold &fold)
 {
 	const analyze::Waker &waker = key.waker;
@@ -171,8 +171,8 @@ void CallTree::shorten(std::vector<symbols::Name> &path)
 	path.erase(first + 1, first + static_cast<std::ptrdiff_t>(left_out));
 }
 
-void CallTree::add(const analyze::StackFold::Key &key, const analyze::StackFold::Value &value, std::uint64_t amount,
-		   const StackOwners &owners, const analyze::StackFold &fold)
+void CallTree::add(const analyze::StackFold::StackKey &key, const analyze::StackFold::Value &value,
+		   std::uint64_t amount, const StackOwners &owners, const analyze::StackFold &fold)
 {
 	if (amount == 0)
 		return;

@@ -49,7 +49,7 @@ public:
 	static constexpr std::size_t max_depth = 1000;  // of a stack, and as much of its waker's
 	static constexpr const char *other = "[other]"; // where there was no room for the stack
 
-	using Includes = std::function<bool(const analyze::StackFold::Key &, const analyze::StackFold::Value &)>;
+	using Includes = std::function<bool(const analyze::StackFold::StackKey &, const analyze::StackFold::Value &)>;
 
 	// Nodes[0] is the root; processes are below it. Without `includes` all are in it.
 	CallTree(const analyze::ThreadFold &thread_fold, const analyze::StackFold &fold,
@@ -82,12 +82,12 @@ public:
 	std::vector<Function> functions() const;
 
 private:
-	void add(const analyze::StackFold::Key &key, const analyze::StackFold::Value &value, std::uint64_t amount,
+	void add(const analyze::StackFold::StackKey &key, const analyze::StackFold::Value &value, std::uint64_t amount,
 		 const StackOwners &owners, const analyze::StackFold &fold);
 	// Adds the frames of a stack to `path`, the outermost first.
 	void add_frames(std::vector<symbols::Name> &path, const analyze::StackFold::Ids &ids, std::int32_t process,
 			std::uint64_t time, const analyze::StackFold &fold, bool &is_truncated);
-	void add_waker(std::vector<symbols::Name> &path, const analyze::StackFold::Key &key, std::uint64_t time,
+	void add_waker(std::vector<symbols::Name> &path, const analyze::StackFold::StackKey &key, std::uint64_t time,
 		       const StackOwners &owners, const analyze::StackFold &fold);
 	void shorten(std::vector<symbols::Name> &path);
 	std::uint32_t child(std::uint32_t parent, symbols::Name name);

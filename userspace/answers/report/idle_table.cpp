@@ -57,7 +57,7 @@ Table idle_table(const analyze::SampleFold &fold, const analyze::ThreadFold &thr
 			 {"unknown_percent", "unkn%", Unit::percent},
 			 {"agrees", "agrees", Unit::text}};
 	table.figure = {"sampled_idle_percent", ""};
-	const bool has_times = thread_fold.kinds().has(analyze::Kind::sched_switch);
+	const bool has_times = thread_fold.kinds().has(analyze::EventMeaning::sched_switch);
 	const std::uint64_t window =
 	    thread_fold.window_end() - std::min(thread_fold.window_begin(), thread_fold.window_end());
 	for (const analyze::Cpu &cpu : thread_fold.cpus()) {

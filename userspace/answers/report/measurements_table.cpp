@@ -23,7 +23,7 @@ using analyze::Measurement;
 
 constexpr const char *counting_suffix = "_counting_percent";
 
-struct Row {
+struct MeasuredRow {
 	std::vector<Cell> head;
 	CounterSums sums;
 };
@@ -58,21 +58,21 @@ std::uint64_t time_of(const CounterSums &sums)
 				  : std::max(sums.ratio_ticks, *std::ranges::max_element(sums.ticks));
 }
 
-std::vector<Row> rows_by_cpu(const analyze::CounterPart &part)
+std::vector<MeasuredRow> rows_by_cpu(const analyze::CounterPart &part)
 {
-	std::vector<Row> rows;
+	std::vector<MeasuredRow> rows;
 	rows.reserve(part.cpus.size());
 	for (const auto &[cpu, counted] : part.cpus)
 		rows.push_back({{static_cast<std::uint64_t>(cpu)}, counted});
 	return rows;
 }
 
-std::vector<Row> rows_by_group(const analyze::CounterPart &part, CounterSums idle,
-			       const analyze::ThreadFold &thread_fold, Grouping &grouping)
+std::vector<MeasuredRow> rows_by_group(const analyze::CounterPart &part, CounterSums idle,
+				       const analyze::ThreadFold &thread_fold, Grouping &grouping)
 {
 	const analyze::Scope &scope = thread_fold.scope();
 
-	std::vector<Row> rows;
+	std::vector<MeasuredRow> rows;
 	std::vector<const analyze::Thread *> threads; // in an order that is the same in every run
 	for (const auto &[thread, cgroups] : part.threads)
 		if (thread->selected)
@@ -94,7 +94,8 @@ std::vector<Row> rows_by_group(const analyze::CounterPart &part, CounterSums idl
 	rows.reserve(sums.size() + 2);
 	for (auto &[row, counted] : sums)
 		rows.push_back({grouping.cells(grouping.rows()[row]), std::move(counted)});
-	std::ranges::stable_sort(rows, [](const Row &a, const Row &b) { return time_of(a.sums) > time_of(b.sums); });
+	std::ranges::stable_sort(
+	    rows, [](const MeasuredRow &a, const MeasuredRow &b) { return time_of(a.sums) > time_of(b.sums); });
 	if (scope.threads)
 		return rows;
 	rows.push_back({grouping.cells({"idle", -1, false, false}), std::move(idle)});
@@ -168,7 +169,7 @@ Table measurements_table(const analyze::CounterFold &fold, const analyze::Thread
 		table.columns.push_back(column);
 	add_measurement_columns(fold.info(), table.columns);
 	for (const auto &[number, part] : fold.parts())
-		for (const Row &row :
+		for (const MeasuredRow &row :
 		     by_cpu ? rows_by_cpu(part) : rows_by_group(part, fold.none(), thread_fold, grouping)) {
 			std::vector<Cell> cells;
 			if (options.every_ticks)

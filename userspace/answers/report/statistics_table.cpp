@@ -42,12 +42,12 @@ std::string text_of(const std::vector<activities::Cell> &cells, const ThreadTabl
 }
 
 // Every row, ordered by its text.
-std::vector<const activities::Row *> ordered(const activities::Rows &rows, const ThreadTable &threads)
+std::vector<const activities::DistributionRow *> ordered(const activities::Rows &rows, const ThreadTable &threads)
 {
-	std::multimap<std::string, const activities::Row *> by_text;
+	std::multimap<std::string, const activities::DistributionRow *> by_text;
 	for (const auto &[key, row] : rows.all())
 		by_text.emplace(text_of(row.cells, threads), &row);
-	std::vector<const activities::Row *> all;
+	std::vector<const activities::DistributionRow *> all;
 	for (const auto &[text, row] : by_text)
 		all.push_back(row);
 	return all;
@@ -88,12 +88,14 @@ std::vector<Cell> by_cells(const std::vector<activities::Cell> &cells, const std
 	return row;
 }
 
-std::vector<const activities::Row *> largest(const activities::Rows &rows, const ThreadTable &threads, std::size_t most)
+std::vector<const activities::DistributionRow *> largest(const activities::Rows &rows, const ThreadTable &threads,
+							 std::size_t most)
 {
 	auto all = ordered(rows, threads);
-	std::stable_sort(all.begin(), all.end(), [](const activities::Row *a, const activities::Row *b) {
-		return a->values.count() > b->values.count();
-	});
+	std::stable_sort(all.begin(), all.end(),
+			 [](const activities::DistributionRow *a, const activities::DistributionRow *b) {
+				 return a->values.count() > b->values.count();
+			 });
 	all.resize(std::min(all.size(), most));
 	return all;
 }
@@ -228,7 +230,7 @@ Table pairs_table(const activities::Rows &rows, const std::vector<std::string> &
 	table.columns.push_back({"total_ns", "total", Unit::nanoseconds});
 	table.figure = {"total_ns", ""};
 	add_shape_columns(table, "_ns", Unit::nanoseconds);
-	for (const activities::Row *found : ordered(rows, threads)) {
+	for (const activities::DistributionRow *found : ordered(rows, threads)) {
 		std::vector<Cell> row = by_cells(found->cells, columns, threads);
 		row.emplace_back(found->values.count());
 		row.emplace_back(ns_of(found->values.total(), clock));
@@ -251,7 +253,7 @@ Table values_table(const activities::Rows &rows, const activities::Keys &of, con
 	for (Column &column : table.columns)
 		if (!of.is_real() && (column.key == "total" || column.key == "min" || column.key == "max"))
 			column.unit = Unit::count; // integers, like the values
-	for (const activities::Row *found : ordered(rows, threads)) {
+	for (const activities::DistributionRow *found : ordered(rows, threads)) {
 		std::vector<Cell> row = by_cells(found->cells, by, threads);
 		row.emplace_back(found->values.count());
 		const double total = found->values.total();
@@ -334,7 +336,7 @@ std::vector<Bins> bins_of(const activities::Rows &rows, const ThreadTable &threa
 	};
 	constexpr std::int64_t max_doubled = std::int64_t(1) << 61;
 	std::vector<Bins> all;
-	for (const activities::Row *row : largest(rows, threads, max_rows)) {
+	for (const activities::DistributionRow *row : largest(rows, threads, max_rows)) {
 		Bins &made = all.emplace_back();
 		made.row = printable(text_of(row->cells, threads));
 		std::int64_t next = 0; // the least value above those that were visited
@@ -379,7 +381,7 @@ std::string histograms_json(const activities::Rows &rows, const ThreadTable &thr
 			return ns_of(static_cast<double>(value), *ticks);
 		return value;
 	};
-	for (const activities::Row *row : ordered(rows, threads)) {
+	for (const activities::DistributionRow *row : ordered(rows, threads)) {
 		auto buckets = nlohmann::ordered_json::array();
 		row->values.visit([&](std::int64_t first, std::int64_t last, std::uint64_t count) {
 			buckets.push_back({{"first", plain(first)}, {"last", plain(last)}, {"count", count}});

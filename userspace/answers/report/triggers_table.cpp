@@ -93,9 +93,9 @@ std::string triggers_notes(const analyze::RecordingInfo &info)
 					    duration_text(static_cast<double>(*trigger.reaction_median_ns)),
 					    duration_text(static_cast<double>(*trigger.reaction_p99_ns)),
 					    duration_text(static_cast<double>(*trigger.reaction_max_ns)));
-		if (trigger.told && *trigger.told < *trigger.fired)
+		if (trigger.delivered && *trigger.delivered < *trigger.fired)
 			text += fmt::format("; the recorder did not learn of {} of these, which came too fast",
-					    count_text(*trigger.fired - *trigger.told));
+					    count_text(*trigger.fired - *trigger.delivered));
 		if (trigger.samples && (*trigger.samples || trigger.samples_left_out.value_or(0)))
 			text +=
 			    fmt::format("; {} samples of all CPUs (monitor report DIR samples), {} left out because "
@@ -129,7 +129,7 @@ std::string triggers_json(const analyze::RecordingInfo &info)
 			       {"when", trigger.when},
 			       {"do", trigger.what},
 			       {"fired", or_null(trigger.fired)},
-			       {"told", or_null(trigger.told)},
+			       {"told", or_null(trigger.delivered)},
 			       {"reaction_median_ns", or_null(trigger.reaction_median_ns)},
 			       {"reaction_p99_ns", or_null(trigger.reaction_p99_ns)},
 			       {"reaction_max_ns", or_null(trigger.reaction_max_ns)},

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/note.h"
 #include "fold_report.h"
-#include "reading/activities/patches.h"
+#include "reading/activities/patched_functions.h"
 #include "reading/activities/table.h"
 #include "reading/activities/totals.h"
 #include "reading/analyze/fold_input.h"
@@ -47,7 +47,7 @@ void expect_recorded(const analyze::RecordingInfo &info, const analyze::EventKin
 activities::Grouping grouping_of(const Question &question)
 {
 	if (question.report->of_programs)
-		return {activities::Source::program, {Label::activity, labels.at(question.by)}};
+		return {activities::ActivitySource::program, {Label::activity, labels.at(question.by)}};
 	return activities::grouping_of(activities::load_shipped_table(question.report->name).activities.front());
 }
 
@@ -76,11 +76,11 @@ public:
 		of.fold.add(tracker_);
 		if (!is_of_programs_)
 			expect_recorded(of.info, of.fold.kinds(),
-					totals_.grouping().source == activities::Source::system_call);
+					totals_.grouping().source == activities::ActivitySource::system_call);
 		const bool is_all = of.fold.is_whole() && of.fold.scope().cpus.empty() && !of.fold.scope().threads;
 		if (is_of_programs_ && is_all &&
 		    std::ranges::any_of(of.info.functions.chosen, &analyze::RecordedFunction::is_patched))
-			of.fold.add(patches_.emplace(of.trace.description()));
+			of.fold.add(patched_functions_.emplace(of.trace.description()));
 	}
 
 	void finish() override
@@ -99,10 +99,13 @@ public:
 	}
 	std::string below() const override
 	{
-		return is_of_programs_ ? report::unpaired_text(totals_) + report::call_cost_text(of_.info) +
-					     report::left_out_text(of_.info, of_.clock) +
-					     (patches_ ? report::patches_text(*patches_, of_.info) : "") + how_
-				       : "";
+		return is_of_programs_
+			   ? report::unpaired_text(totals_) + report::call_cost_text(of_.info) +
+				 report::left_out_text(of_.info, of_.clock) +
+				 (patched_functions_ ? report::patched_functions_text(*patched_functions_, of_.info)
+						     : "") +
+				 how_
+			   : "";
 	}
 	std::string members() const override
 	{
@@ -113,8 +116,9 @@ public:
 		if (is_of_programs_ && of_.info.functions.budget.percent)
 			text +=
 			    fmt::format("\"left_out_by_budget\": {},\n", report::left_out_json(of_.info, of_.clock));
-		if (patches_)
-			text += fmt::format("\"patches\": {},\n", report::patches_json(*patches_, of_.info));
+		if (patched_functions_)
+			text += fmt::format("\"patches\": {},\n",
+					    report::patched_functions_json(*patched_functions_, of_.info));
 		return text + FoldReport::members();
 	}
 
@@ -122,7 +126,7 @@ private:
 	activities::Tracker tracker_;
 	activities::Totals totals_;
 	const bool is_of_programs_;
-	std::optional<activities::Patches> patches_; // if functions were patched
+	std::optional<activities::PatchedFunctions> patched_functions_; // if functions were patched
 };
 
 } // namespace

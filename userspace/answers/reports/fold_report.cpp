@@ -220,7 +220,7 @@ Answer answer_by_fold(const Question &question, trace::Trace &trace, MakeReport 
 		  clock,
 		  question.every.empty() ? 0 : clock.to_ticks(parse_duration(question.every, "--every")),
 		  analyze::ThreadFold(trace, info, question.selection.scope(trace, info))};
-	if (trace.is_generic_ctf() && !trace.is_empty() && !of.fold.kinds().has(analyze::Kind::sched_switch))
+	if (trace.is_generic_ctf() && !trace.is_empty() && !of.fold.kinds().has(analyze::EventMeaning::sched_switch))
 		throw Error("this trace has no sched_switch events of a kernel, so it does not show who used the CPUs; "
 			    "monitor info counts its events, monitor list prints them");
 	analyze::ClockBound bound(trace.description(), info);

@@ -4,7 +4,7 @@
 
 #include "answers/requests/answer.h"
 #include "answers/requests/json.h"
-#include "answers/requests/tables.h"
+#include "answers/requests/step_tables.h"
 #include "answers/requests/text.h"
 #include "base/error.h"
 #include "base/text.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Which host made requests slow: all that `monitor report RUN requests` says, before it is printed.
 //
-// Called by answers/reports/requests.cpp with what collect() found; tables.h, text.h and json.h print it.
+// Called by answers/reports/requests.cpp with what collect() found; step_tables.h, text.h and json.h print it.
 // Invariant: what the clocks leave unknown is counted, and is in no sum.
 #pragma once
 
@@ -25,8 +25,8 @@ struct Answer {
 	std::string key;                // the names
 	std::vector<std::string> hosts; // by machine
 	std::vector<Point> points;
-	std::vector<Row> steps;   // from point to point
-	std::vector<Row> by_host; // from host to host; the same: within it
+	std::vector<StepTotals> steps;   // from point to point
+	std::vector<StepTotals> by_host; // from host to host; the same: within it
 	std::vector<SlowRequest> slowest;
 	std::vector<Backwards> backwards;
 	std::uint64_t requests = 0, events = 0; // with two events at least

@@ -13,10 +13,10 @@ constexpr std::size_t max_steps_of_event = 16; // that are looked at
 
 // The usual steps between hosts, by their first point: numbers in `found`.
 std::unordered_map<std::uint32_t, std::vector<std::size_t>>
-usual_steps(const std::vector<Row> &steps, const std::vector<Point> &points, std::vector<Backwards> &found)
+usual_steps(const std::vector<StepTotals> &steps, const std::vector<Point> &points, std::vector<Backwards> &found)
 {
 	std::unordered_map<std::uint32_t, std::vector<std::size_t>> by_point;
-	for (const Row &row : steps) {
+	for (const StepTotals &row : steps) {
 		const std::uint64_t forward = row.count - row.order_unknown;
 		auto &mine = by_point[row.from];
 		if (points[row.from].machine == points[row.to].machine || forward < min_ratio ||
@@ -30,7 +30,8 @@ usual_steps(const std::vector<Row> &steps, const std::vector<Point> &points, std
 
 } // namespace
 
-std::vector<Backwards> find_backwards(const std::vector<Row> &steps, const Collected &collected, const PathMaker &maker)
+std::vector<Backwards> find_backwards(const std::vector<StepTotals> &steps, const Collected &collected,
+				      const PathMaker &maker)
 {
 	std::vector<Backwards> found;
 	const auto usual = usual_steps(steps, collected.points, found);

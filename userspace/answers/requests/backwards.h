@@ -20,7 +20,7 @@ struct Backwards {
 };
 
 // Most requests first.
-std::vector<Backwards> find_backwards(const std::vector<Row> &steps, const Collected &collected,
+std::vector<Backwards> find_backwards(const std::vector<StepTotals> &steps, const Collected &collected,
 				      const PathMaker &maker);
 
 } // namespace monitor::requests

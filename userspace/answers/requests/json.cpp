@@ -2,7 +2,7 @@
 #include "json.h"
 
 #include "base/json.h"
-#include "tables.h"
+#include "step_tables.h"
 
 namespace monitor::requests {
 namespace {

@@ -8,7 +8,7 @@ add_library(monitor_requests STATIC
   ${CMAKE_CURRENT_LIST_DIR}/host_times.cpp
   ${CMAKE_CURRENT_LIST_DIR}/json.cpp
   ${CMAKE_CURRENT_LIST_DIR}/path.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/tables.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/step_tables.cpp
   ${CMAKE_CURRENT_LIST_DIR}/text.cpp
   ${CMAKE_CURRENT_LIST_DIR}/totals.cpp)
 target_link_libraries(monitor_requests PUBLIC monitor_report)

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/escape.h"
-#include "tables.h"
+#include "step_tables.h"
 
 namespace monitor::requests {
 namespace {

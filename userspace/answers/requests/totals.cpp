@@ -7,7 +7,7 @@
 
 namespace monitor::requests {
 
-std::int64_t Row::percentile(double p) const
+std::int64_t StepTotals::percentile(double p) const
 {
 	return times[nearest_rank(p, times.size()) - 1];
 }
@@ -20,7 +20,7 @@ void Totals::add(std::uint64_t request, std::uint32_t from, std::uint32_t to, co
 		++left_out_;
 		return;
 	}
-	Row &row = rows_[{from, to}];
+	StepTotals &row = rows_[{from, to}];
 	row.from = from;
 	row.to = to;
 	row.requests += row.last_request != request;
@@ -38,15 +38,16 @@ void Totals::add(std::uint64_t request, std::uint32_t from, std::uint32_t to, co
 	row.share_ns += is_in_share ? time.ns : 0;
 }
 
-std::vector<Row> Totals::finish()
+std::vector<StepTotals> Totals::finish()
 {
-	std::vector<Row> rows;
+	std::vector<StepTotals> rows;
 	for (auto &[pair, row] : rows_) {
 		std::ranges::sort(row.times);
 		rows.push_back(std::move(row));
 	}
 	rows_.clear();
-	std::ranges::stable_sort(rows, [](const Row &a, const Row &b) { return a.total_ns > b.total_ns; });
+	std::ranges::stable_sort(rows,
+				 [](const StepTotals &a, const StepTotals &b) { return a.total_ns > b.total_ns; });
 	return rows;
 }
 

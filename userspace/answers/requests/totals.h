@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Sums the steps of many requests in rows: one for each pair of points, or of hosts.
 //
-// Filled by answer.cpp, a request at a time; tables.cpp prints the rows. All times are kept, so percentiles are those
-// of the times themselves. Times that are unknown are counted, and are in no figure. Invariant: at most max_rows rows;
-// steps of further pairs are counted.
+// Filled by answer.cpp, a request at a time; step_tables.cpp prints the rows. All times are kept, so percentiles are
+// those of the times themselves. Times that are unknown are counted, and are in no figure. Invariant: at most max_rows
+// rows; steps of further pairs are counted.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace monitor::requests {
 
-struct Row {
+struct StepTotals {
 	std::uint32_t from = 0, to = 0;
 	std::uint64_t requests = 0, count = 0; // those that have it, and how often in all
 	std::uint64_t unknown = 0;             // of `count`: the time
@@ -41,10 +41,10 @@ public:
 		 bool is_in_share);
 	std::uint64_t left_out() const { return left_out_; }
 	// By the total, the largest first; their times are sorted.
-	std::vector<Row> finish();
+	std::vector<StepTotals> finish();
 
 private:
-	std::map<std::pair<std::uint32_t, std::uint32_t>, Row> rows_;
+	std::map<std::pair<std::uint32_t, std::uint32_t>, StepTotals> rows_;
 	std::uint64_t left_out_ = 0;
 };
 

@@ -18,7 +18,7 @@
 namespace monitor::rules {
 namespace {
 
-using Kind = filter::Expression::Kind;
+using ExpressionKind = filter::Expression::Kind;
 
 // The words of each form: those of its roles, then others that it accepts. A rule has the first form whose `marks` are
 // all present.
@@ -76,11 +76,12 @@ void expect_words(const RuleText &text, const FormWords &form)
 // The event names that an expression compares `name` with.
 void collect_names(const filter::Expression &expression, std::set<std::string> &names)
 {
-	const bool compares = expression.kind == Kind::comparison || expression.kind == Kind::within;
-	if (compares && expression.children[0].kind == Kind::name && expression.children[0].text == "name" &&
+	const bool compares =
+	    expression.kind == ExpressionKind::comparison || expression.kind == ExpressionKind::within;
+	if (compares && expression.children[0].kind == ExpressionKind::name && expression.children[0].text == "name" &&
 	    !expression.children[0].is_field)
 		for (const filter::Expression &side : expression.children)
-			if (side.kind == Kind::text)
+			if (side.kind == ExpressionKind::text)
 				names.insert(side.text);
 	for (const filter::Expression &child : expression.children)
 		collect_names(child, names);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Sums run lengths: for each node of a tree how long and how often its subjects were in it, and how long at a time.
 //
-// Fed by Evaluator (reading/states/evaluator.h), printed by tables.h. A node with children is left when a state outside
-// of it is entered. Invariant: the ticks of all states together are those of all runs.
+// Fed by Evaluator (reading/states/evaluator.h), printed by run_tables.h. A node with children is left when a state
+// outside of it is entered. Invariant: the ticks of all states together are those of all runs.
 #pragma once
 
 #include <cstdint>

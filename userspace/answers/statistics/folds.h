@@ -84,7 +84,7 @@ public:
 			return;
 		key_.clear();
 		by_->append(event, running, key_);
-		if (activities::Row *row = rows_.find(key_, [&] { return by_->cells(event, running); }))
+		if (activities::DistributionRow *row = rows_.find(key_, [&] { return by_->cells(event, running); }))
 			row->values.add(value);
 	}
 	void gap(std::uint64_t) {}

@@ -70,7 +70,7 @@ activities::Rows Frequencies::between(const trace::Description &description) con
 		cells.insert(cells.end(), keyed.cells.begin(), keyed.cells.end());
 		for (const activities::Cell &cell : keyed.cells)
 			cell.append(key);
-		if (activities::Row *row = rows.find(key, [&] { return cells; }))
+		if (activities::DistributionRow *row = rows.find(key, [&] { return cells; }))
 			row->values.merge(keyed.group.between);
 	}
 	return rows;

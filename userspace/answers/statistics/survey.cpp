@@ -24,8 +24,8 @@ ThreadFields::ThreadFields(const trace::Description &description) : classes_(des
 
 RecorderThreads threads_of_recorder(const trace::Trace &trace, const ThreadFields &thread_fields)
 {
-	RecorderThreads told;
-	told.threads.set_machines(trace.machines());
+	RecorderThreads reported;
+	reported.threads.set_machines(trace.machines());
 	trace::Threads names(trace);
 	for (const auto &stream : trace.streams()) {
 		if (stream->is_foreign() || !stream->info().is_recorder())
@@ -37,24 +37,24 @@ RecorderThreads threads_of_recorder(const trace::Trace &trace, const ThreadField
 				continue;
 			const trace::Event &event = cursor.event();
 			names.after(event);
-			thread_fields.tell(event, told.threads);
+			thread_fields.tell(event, reported.threads);
 			if (event.cls->name != "thread_state" || event.cls->domain == trace::Domain::user)
 				continue;
 			const trace::FieldRef flags(*event.cls, "flags"), tid(*event.cls, "pid");
 			if (flags && tid && flags.get(event) & EDC_THREAD_HIDDEN)
-				told.hidden.push_back(
+				reported.hidden.push_back(
 				    {event.time, stream->info().machine, tid.get<std::int32_t>(event)});
 		}
 	}
-	told.threads.learn(names);
-	return told;
+	reported.threads.learn(names);
+	return reported;
 }
 
 std::vector<trace::TimeRange> parts_of(const trace::Trace &trace, const Question &question,
 				       const trace::TimeRange &range)
 {
 	if (asks_for_names(question) ||
-	    (asks_who_runs(question) && trace.is_generic_ctf() && trace::Threads(trace).relies_on_switches()))
+	    (needs_current_thread(question) && trace.is_generic_ctf() && trace::Threads(trace).relies_on_switches()))
 		return {range};
 	return partitions(trace, range, question.partition_bytes);
 }

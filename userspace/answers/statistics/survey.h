@@ -71,7 +71,7 @@ template <class Fold> struct Surveyed {
 	trace::Problems problems;
 };
 
-inline bool asks_who_runs(const Question &question)
+inline bool needs_current_thread(const Question &question)
 {
 	return question.needs_threads || question.needs_names || question.selection.needs_threads() ||
 	       (question.filter && question.filter->needs_threads());
@@ -88,11 +88,11 @@ std::vector<trace::TimeRange> parts_of(const trace::Trace &trace, const Question
 
 template <class Fold>
 void survey_partition(const trace::Trace &trace, const Question &question, const ThreadFields &thread_fields,
-		      const RecorderThreads &told, trace::TimeRange partition, Surveyed<Fold> &surveyed)
+		      const RecorderThreads &reported, trace::TimeRange partition, Surveyed<Fold> &surveyed)
 {
 	const filter::Filter *filter = question.filter ? &*question.filter : nullptr;
 	std::optional<trace::Threads> threads;
-	if (asks_who_runs(question))
+	if (needs_current_thread(question))
 		threads.emplace(trace);
 	const auto gap = [&](const trace::StreamInfo &, const trace::Gap &gap) {
 		if (gap.from_time >= partition.from)
@@ -109,7 +109,7 @@ void survey_partition(const trace::Trace &trace, const Question &question, const
 		return;
 	}
 	read_partition(
-	    trace, partition, {threads ? &*threads : nullptr, &told.hidden, asks_for_names(question)},
+	    trace, partition, {threads ? &*threads : nullptr, &reported.hidden, asks_for_names(question)},
 	    surveyed.problems,
 	    [&](const trace::Event &event, std::int64_t tid) {
 		    const filter::Running running{tid, threads ? &*threads : nullptr};
@@ -138,15 +138,15 @@ template <class MakeFold> auto survey(trace::Trace &trace, const Question &quest
 		parts = parts_of(trace, question, {question.lead_from, question.range.from - 1});
 	const std::size_t leading = parts.size();
 	std::ranges::copy(parts_of(trace, question, question.range), std::back_inserter(parts));
-	const RecorderThreads told =
-	    asks_who_runs(question) ? threads_of_recorder(trace, thread_fields) : RecorderThreads();
-	Surveyed<Fold> all{make_fold(), told.threads, {}, {}};
+	const RecorderThreads reported =
+	    needs_current_thread(question) ? threads_of_recorder(trace, thread_fields) : RecorderThreads();
+	Surveyed<Fold> all{make_fold(), reported.threads, {}, {}};
 	std::size_t taken = 0;
 	in_order(
 	    parts, question.threads,
 	    [&](trace::TimeRange partition) {
 		    Surveyed<Fold> surveyed{make_fold(), {}, {}, {}};
-		    survey_partition(trace, question, thread_fields, told, partition, surveyed);
+		    survey_partition(trace, question, thread_fields, reported, partition, surveyed);
 		    return surveyed;
 	    },
 	    [&](Surveyed<Fold> &&surveyed) {

@@ -110,7 +110,7 @@ public:
 	static unsigned columns() { return static_cast<unsigned>(std::max(COLS, 1)); }
 
 	struct Input {
-		std::optional<Key> key;
+		std::optional<KeyPress> key;
 		bool is_new_size = false;
 		bool is_gone = false; // the terminal
 	};
@@ -149,9 +149,9 @@ private:
 		return ::poll(&input, 1, 0) == 1 && (input.revents & (POLLHUP | POLLERR | POLLNVAL));
 	}
 
-	static std::optional<Key> key_of(wint_t code, bool is_function_key)
+	static std::optional<KeyPress> key_of(wint_t code, bool is_function_key)
 	{
-		using What = Key::What;
+		using What = KeyPress::What;
 		constexpr std::pair<wint_t, What> function_keys[] = {
 		    {KEY_LEFT, What::left},          {KEY_RIGHT, What::right},   {KEY_UP, What::up},
 		    {KEY_DOWN, What::down},          {KEY_PPAGE, What::page_up}, {KEY_NPAGE, What::page_down},
@@ -162,15 +162,15 @@ private:
 								  {127, What::backspace}, {8, What::backspace}};
 		for (const auto &[each, what] : function_keys)
 			if (is_function_key && each == code)
-				return Key{what};
+				return KeyPress{what};
 		if (is_function_key && code >= KEY_F(1) && code <= KEY_F(12))
-			return Key{What::function, static_cast<char32_t>(code - KEY_F0)};
+			return KeyPress{What::function, static_cast<char32_t>(code - KEY_F0)};
 		if (is_function_key)
 			return {};
 		for (const auto &[each, what] : characters)
 			if (each == code)
-				return Key{what};
-		return Key{What::character, static_cast<char32_t>(code)};
+				return KeyPress{what};
+		return KeyPress{What::character, static_cast<char32_t>(code)};
 	}
 
 	SCREEN *screen_ = nullptr;

@@ -11,7 +11,7 @@
 
 namespace monitor::terminal {
 
-struct Key {
+struct KeyPress {
 	enum class What : std::uint8_t {
 		character,
 		left,
@@ -37,7 +37,7 @@ public:
 	virtual ~Showing() = default;
 	virtual Cells draw(unsigned rows, unsigned columns) = 0;
 	// False: quit.
-	virtual bool press(const Key &key) = 0;
+	virtual bool press(const KeyPress &key) = 0;
 	// A frame's time has passed. True: there is something else to draw.
 	virtual bool tick() = 0;
 	// Only keys change it.

@@ -13,7 +13,7 @@
 namespace monitor::top {
 namespace {
 
-std::optional<double> cell(const report::Table &table, const Row &row, const char *key)
+std::optional<double> cell(const report::Table &table, const RowCells &row, const char *key)
 {
 	const auto column = std::ranges::find(table.columns, key, &report::Column::key);
 	if (column == table.columns.end())
@@ -26,16 +26,16 @@ double seconds_of(const Refresh &refresh)
 	return static_cast<double>(refresh.end_ns - refresh.begin_ns) / 1e9;
 }
 
-using Value = std::function<std::optional<double>(const Refresh &, const Row &)>;
+using Value = std::function<std::optional<double>(const Refresh &, const RowCells &)>;
 
 Value percent_of(const char *key)
 {
-	return [key](const Refresh &refresh, const Row &row) { return cell(refresh.rows, row, key); };
+	return [key](const Refresh &refresh, const RowCells &row) { return cell(refresh.rows, row, key); };
 }
 
 Value share_of(const char *ns_key)
 {
-	return [ns_key](const Refresh &refresh, const Row &row) -> std::optional<double> {
+	return [ns_key](const Refresh &refresh, const RowCells &row) -> std::optional<double> {
 		const auto ns = cell(refresh.rows, row, ns_key);
 		return ns && seconds_of(refresh) > 0 ? std::optional(*ns / 1e7 / seconds_of(refresh)) : std::nullopt;
 	};
@@ -43,7 +43,7 @@ Value share_of(const char *ns_key)
 
 Value rate_of(const char *key, const char *other = nullptr)
 {
-	return [key, other](const Refresh &refresh, const Row &row) -> std::optional<double> {
+	return [key, other](const Refresh &refresh, const RowCells &row) -> std::optional<double> {
 		const auto count = cell(refresh.rows, row, key),
 			   more = other ? cell(refresh.rows, row, other) : std::optional(0.0);
 		return count && more && seconds_of(refresh) > 0 ? std::optional((*count + *more) / seconds_of(refresh))
@@ -51,25 +51,25 @@ Value rate_of(const char *key, const char *other = nullptr)
 	};
 }
 
-std::optional<double> of_cpu(const Refresh &refresh, const Row &row)
+std::optional<double> of_cpu(const Refresh &refresh, const RowCells &row)
 {
 	return cpu_percent(refresh.rows, row);
 }
 
-using Kind = FigureColumn::Kind;
+using ColumnKind = FigureColumn::Kind;
 
 FigureColumn column_of(const Measure &measure)
 {
 	const bool is_percent = measure.unit == "%";
 	const std::string title = measure.name + (is_percent ? "%" : ""), &key = measure.name;
-	return {is_percent         ? Kind::percent
-		: measure.is_count ? Kind::count
-				   : Kind::ratio,
+	return {is_percent         ? ColumnKind::percent
+		: measure.is_count ? ColumnKind::count
+				   : ColumnKind::ratio,
 		measure.name,
 		title,
 		std::max(6u, static_cast<unsigned>(text_width(title))),
-		[key](const Refresh &refresh, const Row &row) { return cell(refresh.rows, row, key.c_str()); },
-		[key](const Refresh &refresh, const Row &row) {
+		[key](const Refresh &refresh, const RowCells &row) { return cell(refresh.rows, row, key.c_str()); },
+		[key](const Refresh &refresh, const RowCells &row) {
 			const auto counting = cell(refresh.rows, row, (key + "_counting_percent").c_str());
 			return counting && *counting < 100;
 		}};
@@ -77,42 +77,42 @@ FigureColumn column_of(const Measure &measure)
 
 } // namespace
 
-std::string FigureColumn::text(const Refresh &refresh, const Row &row) const
+std::string FigureColumn::text(const Refresh &refresh, const RowCells &row) const
 {
 	const auto of = value(refresh, row);
 	if (!of)
 		return "-";
 	const std::string mark = is_estimate && is_estimate(refresh, row) ? "~" : "";
-	if (kind == Kind::rate || kind == Kind::count)
+	if (kind == ColumnKind::rate || kind == ColumnKind::count)
 		return mark + short_count(*of);
-	return mark + fmt::format("{:.{}f}", *of, kind == Kind::ratio ? 2 : 1);
+	return mark + fmt::format("{:.{}f}", *of, kind == ColumnKind::ratio ? 2 : 1);
 }
 
 std::vector<FigureColumn> figure_columns(const std::vector<Measure> &measures, bool with_virtual)
 {
 	std::vector<FigureColumn> columns = {
-	    {Kind::percent, "cpu", "CPU%", 6, of_cpu},
-	    {Kind::change, "", "change", 6, of_cpu},
-	    {Kind::history, "", "history", 10, of_cpu},
-	    {Kind::percent, "user", "user%", 6, percent_of("user_percent")},
-	    {Kind::percent, "kernel", "kern%", 6, percent_of("kernel_percent")},
-	    {Kind::percent, "wait", "wait%", 6, share_of("waiting_ns")},
-	    {Kind::percent, "sleep", "sleep%", 7, share_of("blocked_ns")},
-	    {Kind::rate, "switches", "sw/s", 6, rate_of("voluntary", "involuntary")},
-	    {Kind::rate, "calls", "calls/s", 7, rate_of("syscalls")},
-	    {Kind::rate, "faults", "flt/s", 6, rate_of("minor_faults", "major_faults")},
-	    {Kind::rate, "migrations", "migr/s", 6, rate_of("migrations")},
-	    {Kind::percent, "irq", "irq%", 5, percent_of("irq_percent")},
-	    {Kind::percent, "softirq", "sirq%", 5, percent_of("softirq_percent")},
-	    {Kind::percent, "unknown", "unkn%", 5, percent_of("unknown_percent")},
+	    {ColumnKind::percent, "cpu", "CPU%", 6, of_cpu},
+	    {ColumnKind::change, "", "change", 6, of_cpu},
+	    {ColumnKind::history, "", "history", 10, of_cpu},
+	    {ColumnKind::percent, "user", "user%", 6, percent_of("user_percent")},
+	    {ColumnKind::percent, "kernel", "kern%", 6, percent_of("kernel_percent")},
+	    {ColumnKind::percent, "wait", "wait%", 6, share_of("waiting_ns")},
+	    {ColumnKind::percent, "sleep", "sleep%", 7, share_of("blocked_ns")},
+	    {ColumnKind::rate, "switches", "sw/s", 6, rate_of("voluntary", "involuntary")},
+	    {ColumnKind::rate, "calls", "calls/s", 7, rate_of("syscalls")},
+	    {ColumnKind::rate, "faults", "flt/s", 6, rate_of("minor_faults", "major_faults")},
+	    {ColumnKind::rate, "migrations", "migr/s", 6, rate_of("migrations")},
+	    {ColumnKind::percent, "irq", "irq%", 5, percent_of("irq_percent")},
+	    {ColumnKind::percent, "softirq", "sirq%", 5, percent_of("softirq_percent")},
+	    {ColumnKind::percent, "unknown", "unkn%", 5, percent_of("unknown_percent")},
 	};
 	constexpr std::ptrdiff_t usual_before = 5; // that are more important
 	std::vector<FigureColumn> measured;
 	if (with_virtual)
-		measured = {{Kind::percent, "virtual", "virt%", 6, share_of("virtual_cpu_ns")},
-			    {Kind::percent, "virtual_low", "vlow%", 6, share_of("virtual_cpu_low_ns")},
-			    {Kind::percent, "virtual_high", "vhigh%", 6, share_of("virtual_cpu_high_ns")},
-			    {Kind::percent, "virtual_wait", "vwait%", 6, share_of("virtual_waiting_ns")}};
+		measured = {{ColumnKind::percent, "virtual", "virt%", 6, share_of("virtual_cpu_ns")},
+			    {ColumnKind::percent, "virtual_low", "vlow%", 6, share_of("virtual_cpu_low_ns")},
+			    {ColumnKind::percent, "virtual_high", "vhigh%", 6, share_of("virtual_cpu_high_ns")},
+			    {ColumnKind::percent, "virtual_wait", "vwait%", 6, share_of("virtual_waiting_ns")}};
 	for (const Measure &measure : measures)
 		measured.push_back(column_of(measure));
 	columns.insert(columns.begin() + usual_before, measured.begin(), measured.end());
@@ -120,13 +120,13 @@ std::vector<FigureColumn> figure_columns(const std::vector<Measure> &measures, b
 }
 
 // The first column says whether it was recorded as the command.
-std::string name_of_row(const Row &row)
+std::string name_of_row(const RowCells &row)
 {
 	const auto *name = row.size() > 1 ? std::get_if<std::string>(&row[1]) : nullptr;
 	return name ? *name : std::string();
 }
 
-std::optional<std::uint64_t> number_of_row(const report::Table &table, const Row &row)
+std::optional<std::uint64_t> number_of_row(const report::Table &table, const RowCells &row)
 {
 	const bool has_number =
 	    table.columns.size() > 2 && (table.columns[2].key == "pid" || table.columns[2].key == "tid");
@@ -134,12 +134,12 @@ std::optional<std::uint64_t> number_of_row(const report::Table &table, const Row
 	return number ? std::optional(*number) : std::nullopt;
 }
 
-std::string key_of_row(const report::Table &table, const Row &row)
+std::string key_of_row(const report::Table &table, const RowCells &row)
 {
 	return fmt::format("{} {}", number_of_row(table, row).value_or(0), name_of_row(row));
 }
 
-std::optional<double> cpu_percent(const report::Table &table, const Row &row)
+std::optional<double> cpu_percent(const report::Table &table, const RowCells &row)
 {
 	return cell(table, row, "cpu_percent");
 }

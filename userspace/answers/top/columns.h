@@ -14,7 +14,7 @@ namespace monitor::top {
 
 using live::Refresh;
 
-using Row = std::vector<report::Cell>;
+using RowCells = std::vector<report::Cell>;
 
 struct FigureColumn {
 	enum class Kind : std::uint8_t { percent, rate, ratio, count, change, history } kind = Kind::percent;
@@ -22,13 +22,13 @@ struct FigureColumn {
 	std::string title;
 	unsigned width = 6;
 	// In per cent, or a second; empty: not known. Of change and history: CPU%.
-	std::function<std::optional<double>(const Refresh &, const Row &)> value;
+	std::function<std::optional<double>(const Refresh &, const RowCells &)> value;
 
 	// Of what counters measured: whether it is scaled up, as they did not count all the time.
-	std::function<bool(const Refresh &, const Row &)> is_estimate{};
+	std::function<bool(const Refresh &, const RowCells &)> is_estimate{};
 
 	bool is_measured() const { return static_cast<bool>(is_estimate); } // by counters
-	std::string text(const Refresh &refresh, const Row &row) const;
+	std::string text(const Refresh &refresh, const RowCells &row) const;
 };
 
 // What counters are to measure (record -m).
@@ -40,12 +40,12 @@ struct Measure {
 // The most important first. `with_virtual`: CPU% as if nobody measured, too, and its range.
 std::vector<FigureColumn> figure_columns(const std::vector<Measure> &measures = {}, bool with_virtual = false);
 
-std::string name_of_row(const Row &row);
+std::string name_of_row(const RowCells &row);
 // Its PID or TID; empty: it has none.
-std::optional<std::uint64_t> number_of_row(const report::Table &table, const Row &row);
+std::optional<std::uint64_t> number_of_row(const report::Table &table, const RowCells &row);
 // The same in each refresh.
-std::string key_of_row(const report::Table &table, const Row &row);
-std::optional<double> cpu_percent(const report::Table &table, const Row &row);
+std::string key_of_row(const report::Table &table, const RowCells &row);
+std::optional<double> cpu_percent(const report::Table &table, const RowCells &row);
 
 // "14:03:12", where the window ended.
 std::string time_text(const Refresh &refresh);

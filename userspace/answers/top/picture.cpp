@@ -264,7 +264,7 @@ void Top::draw_stacks(Cells &cells, unsigned top, unsigned bottom) const
 	if (const std::string note = stacks_note(*stacks); !note.empty() && top < bottom)
 		cells.text(top++, 0, note, faint);
 	for (std::size_t left = stacks->kinds.size(); left > 0; --left) {
-		const NamedWindow::Kind &kind = stacks->kinds[stacks->kinds.size() - left];
+		const NamedWindow::StackTotals &kind = stacks->kinds[stacks->kinds.size() - left];
 		const auto end = top + (bottom - std::min(bottom, top)) / static_cast<unsigned>(left);
 		draw_table(cells, top, std::min(end, bottom),
 			   is_there ? stacks_table(kind, cells.columns() - std::min(cells.columns(), numbers))

@@ -20,7 +20,7 @@ using filter::Expression;
 constexpr const char *name_of_name = "name", *name_of_number = "pid", *name_of_thread = "tid";
 
 // By the column that it is in.
-std::optional<std::uint64_t> numbered(const report::Table &table, const Row &row, const std::string &key)
+std::optional<std::uint64_t> numbered(const report::Table &table, const RowCells &row, const std::string &key)
 {
 	return table.columns.size() > 2 && table.columns[2].key == key ? number_of_row(table, row) : std::nullopt;
 }
@@ -37,7 +37,7 @@ report::Table RowFilter::rows(const Refresh &refresh) const
 {
 	report::Table taken{refresh.rows.columns, {}};
 	std::ranges::copy_if(refresh.rows.rows, std::back_inserter(taken.rows),
-			     [&](const Row &row) { return takes(refresh, row); });
+			     [&](const RowCells &row) { return takes(refresh, row); });
 	return taken;
 }
 
@@ -69,7 +69,7 @@ void RowFilter::check(const Expression &comparison) const
 	    });
 }
 
-bool RowFilter::takes(const Refresh &refresh, const Row &row) const
+bool RowFilter::takes(const Refresh &refresh, const RowCells &row) const
 {
 	return filter::holds(condition_, [&](const Expression &comparison) {
 		const Expression &name = comparison.children[0];

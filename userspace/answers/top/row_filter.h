@@ -19,7 +19,7 @@ public:
 	RowFilter(const std::string &untrusted_text, const std::vector<FigureColumn> &columns);
 
 	const std::string &text() const { return text_; }
-	bool takes(const Refresh &refresh, const Row &row) const;
+	bool takes(const Refresh &refresh, const RowCells &row) const;
 	// Only those rows.
 	report::Table rows(const Refresh &refresh) const;
 

@@ -49,14 +49,14 @@ std::string within(const NamedWindow::Stack &stack, unsigned width)
 
 } // namespace
 
-std::string stacks_title(const NamedWindow::Kind &kind)
+std::string stacks_title(const NamedWindow::StackTotals &kind)
 {
 	return fmt::format("Stacks {}: {}", where(kind.by),
 			   kind.is_time ? report::duration_text(static_cast<double>(kind.total))
 					: fmt::format("{} {}", kind.total, kind.by == "cpu" ? "samples" : "taken"));
 }
 
-report::Table stacks_table(const NamedWindow::Kind &kind, unsigned width)
+report::Table stacks_table(const NamedWindow::StackTotals &kind, unsigned width)
 {
 	using report::Unit;
 	report::Table table;
@@ -108,7 +108,7 @@ StackJson printable_list(const std::vector<std::string> &paths)
 nlohmann::ordered_json stacks_json(const NamedWindow &window)
 {
 	StackJson by = StackJson::object();
-	for (const NamedWindow::Kind &kind : window.kinds) {
+	for (const NamedWindow::StackTotals &kind : window.kinds) {
 		StackJson stacks = StackJson::array();
 		for (const NamedWindow::Stack &stack : kind.stacks) {
 			StackJson frames = StackJson::array();

@@ -15,10 +15,10 @@ namespace monitor::top {
 using live::NamedWindow;
 
 // "Stacks on the CPU: 250 samples"
-std::string stacks_title(const NamedWindow::Kind &kind);
+std::string stacks_title(const NamedWindow::StackTotals &kind);
 // Of a stack that is wider than `width`, the kernel's frames but the innermost are "...", so that the program's are
 // seen.
-report::Table stacks_table(const NamedWindow::Kind &kind, unsigned width = ~0u);
+report::Table stacks_table(const NamedWindow::StackTotals &kind, unsigned width = ~0u);
 // What is not as it should be: a sentence. Empty: nothing.
 std::string stacks_note(const NamedWindow &window);
 

@@ -15,9 +15,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json or_null(bool is_known, std::uint64_t value)
+Json if_recorded(bool is_recorded, std::uint64_t value)
 {
-	return is_known ? Json(value) : Json(nullptr);
+	return is_recorded ? Json(value) : Json(nullptr);
 }
 
 std::string details_text(const Refresh &refresh, std::size_t max_rows, std::size_t max_width)
@@ -40,7 +40,7 @@ std::string details_text(const Refresh &refresh, std::size_t max_rows, std::size
 		add(*refresh.activities, "activities");
 	if (!refresh.stacks)
 		return text;
-	for (const NamedWindow::Kind &kind : refresh.stacks->kinds)
+	for (const NamedWindow::StackTotals &kind : refresh.stacks->kinds)
 		add(stacks_table(kind), stacks_title(kind).c_str());
 	if (const std::string note = stacks_note(*refresh.stacks); !note.empty())
 		text += note + "\n";
@@ -125,10 +125,10 @@ std::string refresh_json(const Refresh &refresh, const Status &status, const Row
 			   {"late", refresh.late},
 			   {"machine",
 			    {{"switches", totals.switches},
-			     {"wakings", or_null(refresh.recorded.wakings, totals.wakings)},
-			     {"syscalls", or_null(refresh.recorded.calls, totals.calls)},
-			     {"faults", or_null(refresh.recorded.faults, totals.faults)},
-			     {"interrupts", or_null(refresh.recorded.interrupts, totals.interrupts)},
+			     {"wakings", if_recorded(refresh.recorded.wakings, totals.wakings)},
+			     {"syscalls", if_recorded(refresh.recorded.calls, totals.calls)},
+			     {"faults", if_recorded(refresh.recorded.faults, totals.faults)},
+			     {"interrupts", if_recorded(refresh.recorded.interrupts, totals.interrupts)},
 			     {"events", totals.events},
 			     {"threads", totals.threads},
 			     {"running", totals.running},

@@ -12,7 +12,7 @@
 namespace monitor::top {
 namespace {
 
-using terminal::Key;
+using terminal::KeyPress;
 
 bool contains(const std::string &text, const std::string &part)
 {
@@ -24,7 +24,7 @@ bool contains(const std::string &text, const std::string &part)
 
 } // namespace
 
-Top::Top(Source source, std::string title, Wanted wanted, std::vector<FigureColumn> columns,
+Top::Top(RefreshSource source, std::string title, Wanted wanted, std::vector<FigureColumn> columns,
 	 std::optional<RowFilter> filter, bool is_utf8)
     : source_(std::move(source)), title_(std::move(title)), columns_(std::move(columns)), is_utf8_(is_utf8),
       filter_(std::move(filter))
@@ -85,7 +85,7 @@ void Top::order_rows()
 	order_.clear();
 	hidden_ = 0;
 	for (std::size_t i = 0; i < refresh_->rows.rows.size(); ++i) {
-		const Row &row = refresh_->rows.rows[i];
+		const RowCells &row = refresh_->rows.rows[i];
 		if (filter_ && !filter_->takes(*refresh_, row))
 			++hidden_;
 		else if (contains(name_of_row(row), searched_))
@@ -223,22 +223,22 @@ void Top::take_line()
 	typing_ = Typing::nothing;
 }
 
-bool Top::press_in_line(const Key &key)
+bool Top::press_in_line(const KeyPress &key)
 {
-	if (key.what == Key::What::enter) {
+	if (key.what == KeyPress::What::enter) {
 		take_line();
 		return true;
 	}
 	refusal_.clear();
-	if (key.what == Key::What::escape)
+	if (key.what == KeyPress::What::escape)
 		typed_.clear();
-	else if (key.what == Key::What::backspace)
+	else if (key.what == KeyPress::What::backspace)
 		terminal::remove_last_character(typed_);
-	else if (key.what == Key::What::character && key.character >= ' ' && typed_.size() < max_typed)
+	else if (key.what == KeyPress::What::character && key.character >= ' ' && typed_.size() < max_typed)
 		terminal::append_utf8(typed_, key.character);
 	if (typing_ == Typing::name)
 		search(typed_);
-	if (key.what == Key::What::escape)
+	if (key.what == KeyPress::What::escape)
 		take_line();
 	return true;
 }
@@ -311,43 +311,43 @@ bool Top::press_character(char32_t character)
 	}
 }
 
-bool Top::press(const Key &key)
+bool Top::press(const KeyPress &key)
 {
 	if (typing_ != Typing::nothing)
 		return press_in_line(key);
 	switch (key.what) {
-	case Key::What::function:
+	case KeyPress::What::function:
 		if (key.character == 4)
 			start_typing(Typing::filter, filter_ ? filter_->text() : "");
 		return true;
-	case Key::What::character:
+	case KeyPress::What::character:
 		return press_character(key.character);
-	case Key::What::up:
+	case KeyPress::What::up:
 		move(-1);
 		return true;
-	case Key::What::down:
+	case KeyPress::What::down:
 		move(1);
 		return true;
-	case Key::What::page_up:
+	case KeyPress::What::page_up:
 		move(-static_cast<int>(page_));
 		return true;
-	case Key::What::page_down:
+	case KeyPress::What::page_down:
 		move(static_cast<int>(page_));
 		return true;
-	case Key::What::home:
+	case KeyPress::What::home:
 		selected_.clear();
 		want();
 		return true;
-	case Key::What::end:
+	case KeyPress::What::end:
 		move(static_cast<int>(order_.size()));
 		return true;
-	case Key::What::enter:
-	case Key::What::right:
+	case KeyPress::What::enter:
+	case KeyPress::What::right:
 		go_in();
 		return true;
-	case Key::What::escape:
-	case Key::What::left:
-	case Key::What::backspace:
+	case KeyPress::What::escape:
+	case KeyPress::What::left:
+	case KeyPress::What::backspace:
 		go_back();
 		return true;
 	default:

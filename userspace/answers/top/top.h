@@ -29,7 +29,7 @@ struct Status {
 
 class Top final : public terminal::Showing {
 public:
-	struct Source {
+	struct RefreshSource {
 		// The newest one after this number; null: there is none.
 		std::function<std::shared_ptr<const Refresh>(std::uint64_t seen)> next;
 		std::function<void(const Wanted &)> want;
@@ -37,11 +37,11 @@ public:
 	};
 
 	// `title`: of the first line.
-	Top(Source source, std::string title, Wanted wanted, std::vector<FigureColumn> columns,
+	Top(RefreshSource source, std::string title, Wanted wanted, std::vector<FigureColumn> columns,
 	    std::optional<RowFilter> filter, bool is_utf8);
 
 	terminal::Cells draw(unsigned rows, unsigned columns) override;
-	bool press(const terminal::Key &key) override;
+	bool press(const terminal::KeyPress &key) override;
 	bool tick() override;
 	bool is_over() const override { return status_.is_over; }
 
@@ -69,7 +69,7 @@ private:
 	bool go_back();
 	void move(int by);
 	bool press_character(char32_t character);
-	bool press_in_line(const terminal::Key &key);
+	bool press_in_line(const terminal::KeyPress &key);
 	void take_line();
 	void search(std::string name);
 	void start_typing(Typing what, std::string text);
@@ -84,7 +84,7 @@ private:
 	void draw_footer(terminal::Cells &cells, unsigned row) const;
 	std::u32string sparkline(const History *history, std::size_t length, double full) const;
 
-	const Source source_;
+	const RefreshSource source_;
 	const std::string title_;
 	const std::vector<FigureColumn> columns_;
 	const bool is_utf8_;

@@ -63,7 +63,7 @@ void Rehearsal::step(std::size_t number, unsigned input, const trace::Event &eve
 	if (!of.filter || (of.has_key && !of.keys[cls]) || !of.filter->can_match(*event.cls))
 		return;
 	const bool needs_thread =
-	    of.filter->needs_threads() || (of.has_key && of.keys[cls]->from == filter::Source::From::tid);
+	    of.filter->needs_threads() || (of.has_key && of.keys[cls]->from == filter::ValueSource::From::tid);
 	unnamed_ += needs_thread && running.tid == trace::Threads::unknown;
 	if (!of.filter->matches(event, running))
 		return;

@@ -59,8 +59,8 @@ public:
 private:
 	struct Input {
 		std::optional<filter::Filter> filter;
-		bool has_key = false;                            // else it is always 0
-		std::vector<std::optional<filter::Source>> keys; // by class; none: its events are no inputs
+		bool has_key = false;                                 // else it is always 0
+		std::vector<std::optional<filter::ValueSource>> keys; // by class; none: its events are no inputs
 	};
 	// The kernel's events and those of programs meet nowhere: the ones are judged by probes, the others by the
 	// recorder.

@@ -116,15 +116,15 @@ private:
 
 	void take(const filter::PairText &pair)
 	{
-		using Kind = filter::PairText::Kind;
-		if (pair.kind == Kind::missing && !pair.within_ns)
+		using PairKind = filter::PairText::Kind;
+		if (pair.kind == PairKind::missing && !pair.within_ns)
 			fail("`not followed by` needs a time: add `within T`, such as within 100ms");
-		if (pair.kind == Kind::times && !pair.within_ns)
+		if (pair.kind == PairKind::times && !pair.within_ns)
 			fail("`N times` needs a time: add `within T`, such as within 1s");
-		made_.kind = pair.kind == Kind::event   ? EDC_TRIGGER_EVENT
-			     : pair.kind == Kind::then  ? EDC_TRIGGER_THEN
-			     : pair.kind == Kind::times ? EDC_TRIGGER_TIMES
-							: EDC_TRIGGER_MISSING;
+		made_.kind = pair.kind == PairKind::event   ? EDC_TRIGGER_EVENT
+			     : pair.kind == PairKind::then  ? EDC_TRIGGER_THEN
+			     : pair.kind == PairKind::times ? EDC_TRIGGER_TIMES
+							    : EDC_TRIGGER_MISSING;
 		made_.first = pair.start;
 		made_.second = pair.end;
 		std::tie(made_.first_key, made_.second_key) = pair.one_key(option_);
@@ -142,26 +142,27 @@ private:
 
 	TriggerAct act(const std::string &text) const
 	{
-		using Kind = TriggerAct::Kind;
-		static constexpr std::pair<std::string_view, Kind> words[] = {
-		    {"end", Kind::end},       {"start", Kind::start}, {"stop", Kind::stop},  {"stack", Kind::stack},
-		    {"sample", Kind::sample}, {"read", Kind::read},   {"reset", Kind::reset}};
+		using ActKind = TriggerAct::Kind;
+		static constexpr std::pair<std::string_view, ActKind> words[] = {
+		    {"end", ActKind::end},     {"start", ActKind::start},   {"stop", ActKind::stop},
+		    {"stack", ActKind::stack}, {"sample", ActKind::sample}, {"read", ActKind::read},
+		    {"reset", ActKind::reset}};
 		const std::size_t space = std::min(text.find_first_of(" \t\n"), text.size());
 		const std::string word = text.substr(0, space), rest = trimmed(text.substr(space));
 		TriggerAct made;
-		if (const auto *one = std::ranges::find(words, text, &std::pair<std::string_view, Kind>::first);
+		if (const auto *one = std::ranges::find(words, text, &std::pair<std::string_view, ActKind>::first);
 		    one != std::end(words)) {
 			made.kind = one->second;
 		} else if (word == "snapshot") {
-			made.kind = Kind::snapshot;
+			made.kind = ActKind::snapshot;
 			take_window(rest, made);
 		} else if (word == "mark") {
 			made.text = unquoted(rest);
 		} else if (word == "run") {
-			made.kind = Kind::run;
+			made.kind = ActKind::run;
 			take_command(rest, made);
 		} else if (word == "signal") {
-			made.kind = Kind::signal;
+			made.kind = ActKind::signal;
 			made.number = signal_number(rest);
 		} else {
 			fail(fmt::format(

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "groups.h"
-#include "kept_bytes.h"
+#include "picture_bytes.h"
 
 namespace monitor::view {
 namespace {
@@ -160,7 +160,7 @@ std::vector<ActivityFold::Interval> ActivityFold::take_from(Nested &nested, cons
 
 void ActivityFold::finished(const Finished &activity)
 {
-	if (activity.source != activities::Source::program)
+	if (activity.source != activities::ActivitySource::program)
 		return;
 	const std::optional<std::size_t> lane = lane_of(activity);
 	if (!lane) {
@@ -226,7 +226,7 @@ ActivityLanes ActivityFold::finish()
 {
 	while (!nested_.empty()) { // the one around them ended after the timeline
 		const auto key = nested_.begin()->first;
-		not_nested({activities::Source::program, *key.first, 0, 0, key.second});
+		not_nested({activities::ActivitySource::program, *key.first, 0, 0, key.second});
 	}
 	for (ThreadLane &lane : lanes_)
 		lane.lane.finish();

@@ -56,9 +56,10 @@ void Cases::add(const Case &found)
 
 void Cases::finished(const activities::Finished &activity)
 {
-	using activities::Source;
-	const bool is_wanted = (wanted_.of == CasesWanted::Of::calls && activity.source == Source::system_call) ||
-			       (wanted_.of == CasesWanted::Of::sleeps && activity.source == Source::blocked);
+	using activities::ActivitySource;
+	const bool is_wanted =
+	    (wanted_.of == CasesWanted::Of::calls && activity.source == ActivitySource::system_call) ||
+	    (wanted_.of == CasesWanted::Of::sleeps && activity.source == ActivitySource::blocked);
 	const analyze::Thread &thread = activity.thread;
 	if (!is_wanted || activity.was_refused || (wanted_.pid && fold_.leader(thread).tid != *wanted_.pid) ||
 	    (wanted_.tid && thread.tid != *wanted_.tid))

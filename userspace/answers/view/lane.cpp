@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "kept_bytes.h"
+#include "picture_bytes.h"
 
 namespace monitor::view {
 

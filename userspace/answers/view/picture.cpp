@@ -12,7 +12,7 @@
 #include "reading/analyze/feed.h"
 #include "reading/analyze/scheduling.h"
 #include "scene_json.h"
-#include "tables.h"
+#include "table_json.h"
 #include "tile.h"
 
 namespace monitor::view {

@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/mapped_file.h"
-#include "kept_bytes.h"
+#include "picture_bytes.h"
 
 namespace monitor::view {
 namespace {

@@ -15,7 +15,7 @@
 #include "reading/analyze/counter_fold.h"
 #include "reading/analyze/feed.h"
 #include "story.h"
-#include "tables.h"
+#include "table_json.h"
 
 namespace monitor::view {
 namespace {

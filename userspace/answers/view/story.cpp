@@ -19,7 +19,7 @@ bool Story::is_ours(const Thread &thread) const
 	return thread_ < fold_.threads().size() && &fold_.threads()[thread_] == &thread;
 }
 
-void Story::add(Row row)
+void Story::add(Interval row)
 {
 	if (rows_.size() < max_rows)
 		rows_.push_back(std::move(row));
@@ -30,16 +30,16 @@ void Story::add(Row row)
 // The same run, as long as nothing is between.
 void Story::run(std::uint32_t cpu, std::uint64_t from, std::uint64_t to, Mode mode)
 {
-	const bool continues = last_run_.what == Row::What::runs && last_run_.cpu == cpu && last_run_.to == from;
+	const bool continues = last_run_.what == Interval::What::runs && last_run_.cpu == cpu && last_run_.to == from;
 	if (!continues) {
-		last_run_ = {Row::What::runs, from, to, cpu};
+		last_run_ = {Interval::What::runs, from, to, cpu};
 		last_run_kept_ = rows_.size() < max_rows;
 		add(last_run_);
 	}
 	last_run_.to = to;
 	if (!last_run_kept_)
 		return;
-	const auto kept = std::ranges::find(rows_.rbegin(), rows_.rend(), Row::What::runs, &Row::what);
+	const auto kept = std::ranges::find(rows_.rbegin(), rows_.rend(), Interval::What::runs, &Interval::what);
 	kept->to = to;
 	kept->modes[static_cast<std::size_t>(mode)] += to - from;
 }
@@ -70,7 +70,7 @@ void Story::moved(const Cpu &cpu, Mode from, Mode to, std::uint64_t ticks)
 {
 	if (!cpu.current || !is_ours(*cpu.current) || !last_run_kept_)
 		return;
-	const auto kept = std::ranges::find(rows_.rbegin(), rows_.rend(), Row::What::runs, &Row::what);
+	const auto kept = std::ranges::find(rows_.rbegin(), rows_.rend(), Interval::What::runs, &Interval::what);
 	const std::uint64_t part = std::min(ticks, kept->modes[static_cast<std::size_t>(from)]);
 	kept->modes[static_cast<std::size_t>(from)] -= part;
 	kept->modes[static_cast<std::size_t>(to)] += part;
@@ -79,33 +79,33 @@ void Story::moved(const Cpu &cpu, Mode from, Mode to, std::uint64_t ticks)
 void Story::waited(const Thread &thread, std::uint64_t from, std::uint64_t to)
 {
 	if (is_ours(thread))
-		add({Row::What::waits, from, to});
+		add({Interval::What::waits, from, to});
 }
 
 void Story::slept(const Thread &thread, std::uint64_t from, std::uint64_t to, const analyze::Waker &waker, bool is_over)
 {
 	if (is_ours(thread))
-		add({Row::What::sleeps, from, to, 0, thread.syscall, {}, waker, is_over});
+		add({Interval::What::sleeps, from, to, 0, thread.syscall, {}, waker, is_over});
 }
 
 Json Story::json() const
 {
-	std::vector<Row> rows = rows_;
-	std::ranges::stable_sort(rows, {}, &Row::from);
+	std::vector<Interval> rows = rows_;
+	std::ranges::stable_sort(rows, {}, &Interval::from);
 	std::unordered_map<const Thread *, std::size_t> numbers;
 	for (const Thread &thread : fold_.threads())
 		numbers.emplace(&thread, numbers.size());
-	Json told = Json::array();
-	for (const Row &row : rows) {
+	Json json_rows = Json::array();
+	for (const Interval &row : rows) {
 		const char *names[] = {"runs", "waits", "sleeps"};
 		Json one = {
 		    {"from", row.from - begin_}, {"to", row.to - begin_}, {"what", names[static_cast<int>(row.what)]}};
-		if (row.what == Row::What::runs) {
+		if (row.what == Interval::What::runs) {
 			one["cpu"] = row.cpu;
 			for (std::size_t mode = 0; mode < analyze::modes; ++mode)
 				one["modes"][mode_names()[mode]] = row.modes[mode];
 		}
-		if (row.what == Row::What::sleeps) {
+		if (row.what == Interval::What::sleeps) {
 			one.update({{"call", nullptr},
 				    {"waker", nullptr},
 				    {"waker_tid", nullptr},
@@ -123,14 +123,14 @@ Json Story::json() const
 					one["waker_thread"] = number->second;
 			}
 		}
-		told.push_back(std::move(one));
+		json_rows.push_back(std::move(one));
 	}
 	Json story = {{"tid", nullptr}, {"pid", nullptr}, {"name", ""}};
 	if (thread_ < fold_.threads().size()) {
 		const Thread &thread = fold_.threads()[thread_];
 		story = {{"tid", thread.tid}, {"pid", thread.tgid}, {"name", thread.name}};
 	}
-	story["rows"] = std::move(told);
+	story["rows"] = std::move(json_rows);
 	story["left_out"] = left_out_;
 	return story;
 }

@@ -40,7 +40,7 @@ public:
 	nlohmann::ordered_json json() const;
 
 private:
-	struct Row {
+	struct Interval {
 		enum class What { runs, waits, sleeps } what;
 		std::uint64_t from, to;
 		std::uint32_t cpu = 0, call = 0;
@@ -55,13 +55,13 @@ private:
 
 	bool is_ours(const analyze::Thread &thread) const;
 	void run(std::uint32_t cpu, std::uint64_t from, std::uint64_t to, analyze::Mode mode);
-	void add(Row row);
+	void add(Interval row);
 
 	const analyze::ThreadFold &fold_;
 	std::size_t thread_;
 	std::uint64_t begin_, left_out_ = 0;
-	std::vector<Row> rows_;                // in the order in which they ended
-	Row last_run_{Row::What::waits, 0, 0}; // also if it was left out
+	std::vector<Interval> rows_;                     // in the order in which they ended
+	Interval last_run_{Interval::What::waits, 0, 0}; // also if it was left out
 	bool last_run_kept_ = false;
 	std::vector<Unfound> unfound_;
 };

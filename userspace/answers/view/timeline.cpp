@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "groups.h"
-#include "kept_bytes.h"
+#include "picture_bytes.h"
 
 namespace monitor::view {
 namespace {

@@ -35,7 +35,7 @@ add_library(monitor_view STATIC
   ${CMAKE_CURRENT_LIST_DIR}/scene_json.cpp
   ${CMAKE_CURRENT_LIST_DIR}/scenes.cpp
   ${CMAKE_CURRENT_LIST_DIR}/story.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/tables.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/table_json.cpp
   ${CMAKE_CURRENT_LIST_DIR}/tile.cpp
   ${CMAKE_CURRENT_LIST_DIR}/timeline.cpp
   ${CMAKE_CURRENT_LIST_DIR}/view.cpp

@@ -17,7 +17,7 @@ struct TriggerInfo : ActCounts {
 	std::string name, when, what;
 	std::string key;                                        // the number that its events have in common; "": none
 	std::string mark;                                       // the TEXT of its mark
-	std::optional<std::uint64_t> fired, told;               // told: the recorder learned of it in time
+	std::optional<std::uint64_t> fired, delivered;          // told: the recorder learned of it in time
 	std::uint64_t by_programs = 0;                          // of these, by events of programs
 	std::optional<std::uint64_t> samples, samples_left_out; // of all CPUs
 	std::optional<std::uint64_t> reaction_median_ns, reaction_p99_ns, reaction_max_ns;
@@ -26,7 +26,7 @@ struct TriggerInfo : ActCounts {
 	{
 		v("name", name, "when", when, "do", what, "key", key, "fired", fired);
 		v.if_set("mark", mark, "by_programs", by_programs);
-		v("told", told);
+		v("told", delivered);
 		v.group("samples", [&](auto &of) { of("taken", samples, "left_out", samples_left_out); });
 		v.group("runs", [&](auto &of) {
 			of("started", runs, "failed", runs_failed, "running", running, "left_out", runs_left_out);

@@ -57,8 +57,7 @@ std::optional<record::User> network_user(const std::string &wanted)
 	if (!user)
 		throw Error("--user: there is no user {}: useradd --system {}", printable(wanted), printable(wanted));
 	if (user->uid == 0)
-		throw Error(
-		    "--user: the part that speaks with the network cannot be root; use a system user of its own");
+		throw Error("--user: the network process cannot be root; use a system user of its own");
 	return user;
 }
 
@@ -190,11 +189,11 @@ int run_agent(const AgentOptions &options)
 	fleet::parse_hubs(network.connection.hub); // before anything is prepared
 	const Fd lock = prepare_spool(spool, user);
 	say(fmt::format("host {}, traces in {}{}", privileged.host, privileged.runs,
-			user ? fmt::format(", the part with the network is user {}", user->name) : ""));
+			user ? fmt::format(", the network process is user {}", user->name) : ""));
 	const auto start_network = [&](Fd link) {
 		const pid_t child = ::fork();
 		if (child < 0)
-			throw Error(errno, "cannot start the part with the network");
+			throw Error(errno, "cannot start the network process");
 		if (child == 0)
 			run_network(network, std::move(link), user);
 		return child;

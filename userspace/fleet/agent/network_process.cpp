@@ -217,8 +217,9 @@ void NetworkProcess::publish_presence()
 	wants_list_ = false;
 	connection_->publish(fleet::subject_of("hello", options_.host), fleet::presence_text(shown));
 	if (const std::uint64_t dropped = dropped_; dropped != said_dropped_) {
-		say_of_network(fmt::format("{} messages came faster than the starter takes them, and are dropped",
-					   dropped - said_dropped_));
+		say_of_network(
+		    fmt::format("{} messages came faster than the privileged process takes them, and are dropped",
+				dropped - said_dropped_));
 		said_dropped_ = dropped;
 	}
 }

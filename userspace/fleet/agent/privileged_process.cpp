@@ -398,7 +398,7 @@ void PrivilegedProcess::network_ended(int status)
 		child_delay_ = 0s;
 	delay_child();
 	if (!is_over_)
-		say(fmt::format("the part with the network ended with exit code {}: it is started again after {} s",
+		say(fmt::format("the network process ended with exit code {}: it is started again after {} s",
 				exit_code_of(status), child_delay_.count()));
 }
 
@@ -468,7 +468,7 @@ void PrivilegedProcess::send_runs()
 void PrivilegedProcess::send(const std::string &text)
 {
 	if (link_ && ::send(link_.get(), text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL) < 0 && errno == EAGAIN)
-		say("the part with the network does not read: an answer is lost");
+		say("the network process does not read: an answer is lost");
 }
 
 // Recordings first, so that their ends are still reported.

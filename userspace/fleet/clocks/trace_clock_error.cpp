@@ -55,7 +55,7 @@ Window window_at(const collection::ClockLines &lines, std::size_t number)
 }
 
 // Adds a node on the line, so that the bound may change there. Its time is rounded down.
-void split(collection::ClockLines &lines, std::uint64_t ticks)
+void split_window(collection::ClockLines &lines, std::uint64_t ticks)
 {
 	const auto after = std::ranges::upper_bound(lines.nodes, ticks, {}, &trace::ClockNode::ticks);
 	if (after == lines.nodes.begin() || after == lines.nodes.end() ||
@@ -82,9 +82,9 @@ void split_where_known(collection::ClockLines &lines, const TraceClockError &err
 	if (!error.has_snapshots || error.intervals.empty())
 		return;
 	if (error.begin < error.intervals.front().from)
-		split(lines, error.intervals.front().from);
+		split_window(lines, error.intervals.front().from);
 	if (error.intervals.back().to < error.end)
-		split(lines, error.intervals.back().to);
+		split_window(lines, error.intervals.back().to);
 }
 
 // The largest of the intervals that touch the window. Empty: they do not cover the trace's times in it.

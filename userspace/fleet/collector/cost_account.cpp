@@ -55,16 +55,16 @@ Json json_of(const CostSums &sums)
 std::optional<std::uint64_t> process_cpu_ns(int pid)
 {
 	std::uint64_t sum = 0;
-	bool is_there = false;
+	bool is_known = false;
 	std::error_code error;
 	const std::string tasks = fmt::format("/proc/{}/task", pid);
 	for (std::filesystem::directory_iterator task(tasks, error), end; !error && task != end;
 	     task.increment(error)) {
 		const std::string text = read_text(task->path().string() + "/schedstat", 256);
-		is_there = is_there || !text.empty();
+		is_known = is_known || !text.empty();
 		sum += std::strtoull(text.c_str(), nullptr, 10); // the first number: ns on a CPU
 	}
-	return is_there ? std::optional(sum) : std::nullopt;
+	return is_known ? std::optional(sum) : std::nullopt;
 }
 
 CostAccount::CostAccount(int hub_pid) : hub_pid_(hub_pid), own_start_ns_(own_cpu_time_ns())

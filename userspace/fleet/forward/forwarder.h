@@ -17,7 +17,7 @@ namespace monitor::fleet {
 
 class Forwarder {
 public:
-	enum class Kind { batch, piece };
+	enum class MessageKind { batch, piece };
 	struct Received {
 		std::vector<std::pair<std::uint64_t, Answer>> answers; // by the number of the message
 		std::vector<std::uint64_t> nobody;                     // messages that no collector receives
@@ -27,7 +27,7 @@ public:
 	virtual ~Forwarder() = default;
 
 	// False: there is no connection.
-	virtual bool send(Kind kind, std::uint64_t number, std::span<const std::byte> message) = 0;
+	virtual bool send(MessageKind kind, std::uint64_t number, std::span<const std::byte> message) = 0;
 	// What arrived since the last call; waits until then for something.
 	virtual Received receive_until(std::chrono::steady_clock::time_point time) = 0;
 	virtual bool is_connected() const = 0;

@@ -371,7 +371,7 @@ void Forwarding::send_due(Time now)
 			note_unread(*number, error, now);
 			continue;
 		}
-		const auto kind = sent.file.empty() ? Forwarder::Kind::batch : Forwarder::Kind::piece;
+		const auto kind = sent.file.empty() ? Forwarder::MessageKind::batch : Forwarder::MessageKind::piece;
 		if (!forwarder_.send(kind, *number, message_))
 			return;
 		window_.sent(*number, now);

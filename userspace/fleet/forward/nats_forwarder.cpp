@@ -82,9 +82,9 @@ void NatsForwarder::report_unreadable(const std::string &why)
 		"; use the same version of monitor here and at the collector");
 }
 
-bool NatsForwarder::send(Kind kind, std::uint64_t number, std::span<const std::byte> message)
+bool NatsForwarder::send(MessageKind kind, std::uint64_t number, std::span<const std::byte> message)
 {
-	return connection_.publish(kind == Kind::batch ? data_subject_ : file_subject_, message,
+	return connection_.publish(kind == MessageKind::batch ? data_subject_ : file_subject_, message,
 				   inbox_ + '.' + std::to_string(number));
 }
 

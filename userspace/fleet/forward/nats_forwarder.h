@@ -24,7 +24,7 @@ public:
 		      std::function<void(const std::string &)> report);
 	~NatsForwarder() override;
 
-	bool send(Kind kind, std::uint64_t number, std::span<const std::byte> message) override;
+	bool send(MessageKind kind, std::uint64_t number, std::span<const std::byte> message) override;
 	Received receive_until(std::chrono::steady_clock::time_point time) override;
 	// Not before receive_until() has reported the new connection, which send() then uses.
 	bool is_connected() const override;

@@ -16,7 +16,7 @@
 namespace monitor::fleet {
 namespace {
 
-using Key = std::shared_ptr<EVP_PKEY>;
+using KeyPointer = std::shared_ptr<EVP_PKEY>;
 using X509Pointer = std::shared_ptr<X509>;
 
 constexpr long valid_days = 3650;        // the hub removes hosts by their names, not by time
@@ -28,9 +28,9 @@ void need(bool holds, const char *what)
 		throw Error("libcrypto cannot {}", what);
 }
 
-Key make_key()
+KeyPointer make_key()
 {
-	Key key(::EVP_PKEY_Q_keygen(nullptr, nullptr, "EC", "P-256"), ::EVP_PKEY_free);
+	KeyPointer key(::EVP_PKEY_Q_keygen(nullptr, nullptr, "EC", "P-256"), ::EVP_PKEY_free);
 	need(key != nullptr, "make a key");
 	return key;
 }
@@ -133,7 +133,7 @@ Certificate Authority::pem() const
 
 Certificate Authority::issue(const std::string &name, const std::string &alternatives, const char *usage) const
 {
-	const Key key = make_key();
+	const KeyPointer key = make_key();
 	const X509Pointer made = make_certificate(name, key.get(), certificate_.get());
 	add_extension(made.get(), certificate_.get(), NID_basic_constraints, "critical,CA:FALSE");
 	add_extension(made.get(), certificate_.get(), NID_key_usage, "critical,digitalSignature");

@@ -160,12 +160,12 @@ void FleetDirectory::expect_new(const std::string &host) const
 {
 	expect_host_name(host);
 	std::size_t number = hosts_.size();
-	bool is_there = has_name(hosts_, host);
+	bool is_known = has_name(hosts_, host);
 	for (const Site &site : sites_) {
-		is_there |= has_name(site.hosts, host);
+		is_known |= has_name(site.hosts, host);
 		number += site.hosts.size();
 	}
-	if (is_there)
+	if (is_known)
 		throw Error("host {} is there already: each has a name of its own", host);
 	if (has_name(removed_, host))
 		throw Error("host {} was removed, and its old certificate would be accepted again: give it another "

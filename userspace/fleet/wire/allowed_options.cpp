@@ -22,25 +22,25 @@ struct OptionRule {
 	std::size_t max;        // bytes of a text, or the largest number
 	const char *characters; // of a text, besides letters and digits; null: any but control characters
 };
-using Kind = OptionRule::Kind;
+using OptionKind = OptionRule::Kind;
 
 constexpr double max_flight_bytes = 1 << 30;
 constexpr std::size_t max_triggers = 16, max_expression_bytes = 16384, max_seconds = 604800; // a week
 constexpr OptionRule rules[] = {
-    {"events", Kind::text, 256, ",_"},
-    {"filter", Kind::text, max_expression_bytes, nullptr},
-    {"duration", Kind::number, max_seconds, nullptr},
-    {"statistics", Kind::text, 16, "."},
-    {"keep", Kind::text, 16, "."},
-    {"count-only", Kind::flag, 0, nullptr},
-    {"flight", Kind::text, 16, "."},
-    {"snapshots", Kind::number, 1'000'000, nullptr},
-    {"trigger", Kind::texts, 4096, nullptr},
-    {"user", Kind::flag, 0, nullptr},
-    {"user-only", Kind::flag, 0, nullptr},
-    {"max-size", Kind::number, 1ull << 50, nullptr},
-    {"no-calibration", Kind::flag, 0, nullptr},
-    {"note", Kind::text, 1024, nullptr},
+    {"events", OptionKind::text, 256, ",_"},
+    {"filter", OptionKind::text, max_expression_bytes, nullptr},
+    {"duration", OptionKind::number, max_seconds, nullptr},
+    {"statistics", OptionKind::text, 16, "."},
+    {"keep", OptionKind::text, 16, "."},
+    {"count-only", OptionKind::flag, 0, nullptr},
+    {"flight", OptionKind::text, 16, "."},
+    {"snapshots", OptionKind::number, 1'000'000, nullptr},
+    {"trigger", OptionKind::texts, 4096, nullptr},
+    {"user", OptionKind::flag, 0, nullptr},
+    {"user-only", OptionKind::flag, 0, nullptr},
+    {"max-size", OptionKind::number, 1ull << 50, nullptr},
+    {"no-calibration", OptionKind::flag, 0, nullptr},
+    {"note", OptionKind::text, 1024, nullptr},
 };
 
 std::string text_problem(const OptionRule &rule, const std::string &text)
@@ -56,7 +56,7 @@ std::string text_problem(const OptionRule &rule, const std::string &text)
 	if (!is_fine)
 		return fmt::format("the value of --{} has characters that it cannot have", rule.name);
 	for (const char *const word : {"run", "signal"})
-		if (rule.kind == Kind::texts && has_word(text, word))
+		if (rule.kind == OptionKind::texts && has_word(text, word))
 			return fmt::format("a trigger that is sent to hosts cannot have the word {}: it starts no "
 					   "command and sends no signal there",
 					   word);
@@ -118,17 +118,17 @@ std::string flight_problem(const std::string &flight, double snapshots, std::uin
 std::string add_option(const OptionRule &rule, const nlohmann::json &value, std::vector<std::string> &words)
 {
 	switch (rule.kind) {
-	case Kind::number:
+	case OptionKind::number:
 		return add_number(rule, value, words);
-	case Kind::texts:
+	case OptionKind::texts:
 		return add_texts(rule, value, words);
-	case Kind::flag:
+	case OptionKind::flag:
 		if (!value.is_boolean())
 			return fmt::format("--{} has a value", rule.name);
 		if (value.get<bool>())
 			words.push_back(fmt::format("--{}", rule.name));
 		return "";
-	case Kind::text:
+	case OptionKind::text:
 		break;
 	}
 	const std::string text = value.is_string() ? value.get<std::string>() : std::string();

@@ -13,17 +13,17 @@
 namespace monitor::fleet {
 namespace {
 
-using Key = std::shared_ptr<EVP_PKEY>;
+using KeyPointer = std::shared_ptr<EVP_PKEY>;
 using DigestContext = std::unique_ptr<EVP_MD_CTX, decltype(&::EVP_MD_CTX_free)>;
 
-Key key_of(EVP_PKEY *key)
+KeyPointer key_of(EVP_PKEY *key)
 {
 	return {key, ::EVP_PKEY_free};
 }
 
-Key expect_ed25519(EVP_PKEY *key, const std::string &where, const char *what)
+KeyPointer expect_ed25519(EVP_PKEY *key, const std::string &where, const char *what)
 {
-	Key owned = key_of(key);
+	KeyPointer owned = key_of(key);
 	if (!key || ::EVP_PKEY_id(key) != EVP_PKEY_ED25519)
 		throw Error("{} has no Ed25519 {} key: use a file that `monitor fleet init` wrote", printable(where),
 			    what);

@@ -7,7 +7,7 @@ add_library(monitor_activities STATIC
   ${CMAKE_CURRENT_LIST_DIR}/keys.cpp
   ${CMAKE_CURRENT_LIST_DIR}/open_activities.cpp
   ${CMAKE_CURRENT_LIST_DIR}/pairs.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/patches.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/patched_functions.cpp
   ${CMAKE_CURRENT_LIST_DIR}/rows.cpp
   ${CMAKE_CURRENT_LIST_DIR}/table.cpp
   ${CMAKE_CURRENT_LIST_DIR}/totals.cpp

@@ -20,7 +20,7 @@ struct Span {
 	Span &operator-=(const Span &other); // what it has of each
 };
 
-enum class Source : std::uint8_t { system_call, blocked, program };
+enum class ActivitySource : std::uint8_t { system_call, blocked, program };
 
 // In place of the number of a program's activity: there is none, and any of those that found no room in statistics.
 inline constexpr std::uint32_t no_activity = ~0u, other_activities = ~1u;
@@ -38,7 +38,7 @@ struct Argument {
 
 // An activity that has ended. References and pointers are valid during the call.
 struct Finished {
-	Source source;
+	ActivitySource source;
 	const analyze::Thread &thread;
 	std::uint64_t begin, end; // ticks
 	std::uint32_t number;     // analyze::call_of() or EDC_NO_SYSCALL; of the program's activity: ActivityNames

@@ -180,7 +180,7 @@ bool Keys::bits(const Part &part, const trace::Event &event, const filter::Runni
 {
 	if (part.resolved.type != Type::number || !part.resolved.source.bits(event, running, value))
 		return false;
-	if (part.resolved.source.from == filter::Source::From::time)
+	if (part.resolved.source.from == filter::ValueSource::From::time)
 		value = clock_->to_ns(value - std::min(value, begin_time_));
 	if (threads_ && part.person == Cell::Kind::process)
 		value = static_cast<std::uint64_t>(
@@ -224,7 +224,7 @@ void Keys::append(std::uint64_t number, std::uint32_t machine, std::string &byte
 bool Keys::number(const trace::Event &event, const filter::Running &running, std::int64_t &value) const
 {
 	const Part &part = classes_[event.cls->index].front();
-	const filter::Source &source = part.resolved.source;
+	const filter::ValueSource &source = part.resolved.source;
 	double real = 0;
 	if (part.resolved.type == Type::real && source.field.is_in(event)) {
 		real = source.field.get<double>(event);

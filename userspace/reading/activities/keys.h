@@ -18,7 +18,7 @@
 #include "reading/events/threads.h"
 #include "reading/filter/filter.h"
 #include "reading/filter/pair_text.h"
-#include "reading/filter/source.h"
+#include "reading/filter/value_source.h"
 
 namespace monitor::activities {
 

@@ -232,7 +232,7 @@ void OpenActivities::end(const Role &role, Stack &stack, const Thread &thread, c
 void OpenActivities::end_at(std::size_t place, Stack &stack, const Thread &thread, std::uint64_t time, bool was_left)
 {
 	const Frame &frame = stack.frames[place];
-	Finished activity{Source::program, thread, frame.at_begin.ticks, time, frame.activity};
+	Finished activity{ActivitySource::program, thread, frame.at_begin.ticks, time, frame.activity};
 	activity.span = between(frame.at_begin, now(thread, time));
 	activity.exclusive = activity.span.ticks - std::min(frame.inside, activity.span.ticks);
 	activity.argument = &frame.argument;
@@ -324,7 +324,7 @@ void OpenActivities::forget_at(std::size_t place, Stack &stack, const Thread &th
 	} else if (const auto is_its_row = [&](const Frame &later) { return are_one_row(later, frame); };
 		   frame.nested.ticks && std::none_of(stack.frames.begin() + static_cast<std::ptrdiff_t>(place) + 1,
 						      stack.frames.end(), is_its_row)) {
-		Finished inner{Source::program, thread, 0, 0, frame.activity};
+		Finished inner{ActivitySource::program, thread, 0, 0, frame.activity};
 		inner.span = frame.nested;
 		inner.argument = &frame.argument;
 		for (Observer *observer : observers_)

@@ -99,7 +99,7 @@ bool Pairs::close(OfKey &of_key, const Boundary &end)
 	unpaired_.late += is_late && end.is_selected;
 	if (!end.is_selected || is_late)
 		return true;
-	Row *const row = rows_.find(start.row + end.row, [&] {
+	DistributionRow *const row = rows_.find(start.row + end.row, [&] {
 		std::vector<Cell> cells = start.cells;
 		cells.insert(cells.end(), end.cells.begin(), end.cells.end());
 		return cells;

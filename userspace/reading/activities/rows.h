@@ -16,7 +16,7 @@
 
 namespace monitor::activities {
 
-struct Row {
+struct DistributionRow {
 	std::vector<Cell> cells;
 	Distribution values;
 };
@@ -26,7 +26,7 @@ public:
 	static constexpr std::size_t max_rows = 4'000;
 
 	// The row with this key; make() returns its cells if it is new. nullptr: there are too many.
-	template <class Make> Row *find(const std::string &key, Make &&make)
+	template <class Make> DistributionRow *find(const std::string &key, Make &&make)
 	{
 		auto found = rows_.find(key);
 		if (found == rows_.end()) {
@@ -34,7 +34,7 @@ public:
 				++left_out_;
 				return nullptr;
 			}
-			found = rows_.emplace(key, Row{make(), {}}).first;
+			found = rows_.emplace(key, DistributionRow{make(), {}}).first;
 		}
 		return &found->second;
 	}
@@ -42,7 +42,7 @@ public:
 	{
 		left_out_ += other.left_out_;
 		for (const auto &[key, row] : other.rows_) {
-			if (Row *mine = find(key, [&row = row] { return row.cells; }))
+			if (DistributionRow *mine = find(key, [&row = row] { return row.cells; }))
 				mine->values.merge(row.values);
 			else
 				left_out_ += row.values.count() - 1;
@@ -51,12 +51,12 @@ public:
 	// Replaces threads by their processes: rows that then differ in nothing become one.
 	void join_processes(const ThreadTable &threads);
 
-	const std::unordered_map<std::string, Row> &all() const { return rows_; }
+	const std::unordered_map<std::string, DistributionRow> &all() const { return rows_; }
 	// Values left out because there were too many rows.
 	std::uint64_t left_out() const { return left_out_; }
 
 private:
-	std::unordered_map<std::string, Row> rows_;
+	std::unordered_map<std::string, DistributionRow> rows_;
 	std::uint64_t left_out_ = 0;
 };
 

@@ -46,9 +46,9 @@ Grouping grouping_of(const DefinitionText &text)
 {
 	Grouping grouping;
 	if (text.state == "system_call")
-		grouping.source = Source::system_call;
+		grouping.source = ActivitySource::system_call;
 	else if (text.state == "blocked")
-		grouping.source = Source::blocked;
+		grouping.source = ActivitySource::blocked;
 	else
 		throw Error(text.where + ": a state is system_call or blocked");
 	for (const std::string &name : split_names(text.by, (text.where + ", by").c_str())) {
@@ -63,7 +63,7 @@ Grouping grouping_of(const DefinitionText &text)
 	return grouping;
 }
 
-std::size_t Totals::KeyHash::operator()(const Key &key) const
+std::size_t Totals::KeyHash::operator()(const LabelKey &key) const
 {
 	std::uint64_t hash = 0;
 	for (const std::uint64_t part : key)
@@ -77,7 +77,7 @@ std::uint64_t Totals::part_of(Label label, const Finished &activity) const
 	switch (label) {
 	case Label::process: // without kernel events the leader is unknown unless it posts events itself
 		if (const Thread &leader = fold_.leader(thread);
-		    activity.source != Source::program || thread.tgid <= 0 || leader.tid == leader.tgid)
+		    activity.source != ActivitySource::program || thread.tgid <= 0 || leader.tid == leader.tgid)
 			return reinterpret_cast<std::uintptr_t>(&leader);
 		return odd(static_cast<std::uint32_t>(thread.tgid));
 	case Label::thread:
@@ -100,12 +100,12 @@ std::uint64_t Totals::part_of(Label label, const Finished &activity) const
 
 Totals::Group *Totals::group_of(const Finished &activity)
 {
-	Key key{};
+	LabelKey key{};
 	for (std::size_t i = 0; i < grouping_.by.size(); ++i)
 		key[i] = part_of(grouping_.by[i], activity);
 	auto found = groups_.find(key);
 	if (found == groups_.end()) {
-		if (activity.source == Source::program && groups_.size() >= max_rows)
+		if (activity.source == ActivitySource::program && groups_.size() >= max_rows)
 			return nullptr;
 		found = groups_.try_emplace(key).first;
 		if (activity.argument)
@@ -138,7 +138,7 @@ void Totals::finished(const Finished &activity)
 		group->max = std::max(group->max, ticks);
 		group->histogram.add(ticks);
 	}
-	if (activity.source == Source::program)
+	if (activity.source == ActivitySource::program)
 		group->total += activity.inclusive;
 	else
 		group->total.ticks += ticks;
@@ -170,7 +170,7 @@ void Totals::summed(const Finished &activity, const analyze::Summed &summed)
 	group->sum += summed.total;
 	group->exclusive += summed.exclusive;
 	group->transfer += summed.transfer_total;
-	group->total += activity.source == Source::program
+	group->total += activity.source == ActivitySource::program
 			    ? Span{summed.inclusive, summed.cpu, summed.waiting, summed.blocked}
 			    : Span{summed.total, 0, 0, 0};
 	group->max = std::max(group->max, summed.longest);
@@ -179,7 +179,7 @@ void Totals::summed(const Finished &activity, const analyze::Summed &summed)
 		group->histogram.add(length, count);
 		lengths += count;
 	}
-	const bool is_program = activity.source == Source::program;
+	const bool is_program = activity.source == ActivitySource::program;
 	group->timed += is_program ? summed.count : lengths;
 	if (is_program) // the period's recorder knew the lengths of the others
 		group->uncertain += summed.count - std::min(lengths, summed.count);
@@ -228,7 +228,7 @@ TotalsRow::Part Totals::shown(Label label, std::uint64_t part, const Group &grou
 	return {group.argument, part};
 }
 
-TotalsRow Totals::row_of(const Key &key, const Group &group) const
+TotalsRow Totals::row_of(const LabelKey &key, const Group &group) const
 {
 	TotalsRow row{group, {}};
 	for (std::size_t i = 0; i < grouping_.by.size(); ++i) {
@@ -262,7 +262,7 @@ std::vector<TotalsRow> Totals::rows() const
 {
 	const bool are_asked_for = fold_.scope().threads.has_value(); // that they slept is the answer then
 	const std::unordered_set<const Thread *> ran = fold_.scheduled_threads();
-	const auto slept_all_along = [&](const Key &key) {
+	const auto slept_all_along = [&](const LabelKey &key) {
 		if (are_asked_for)
 			return false;
 		for (std::size_t i = 0; i < grouping_.by.size(); ++i)
@@ -274,7 +274,7 @@ std::vector<TotalsRow> Totals::rows() const
 	};
 	std::vector<TotalsRow> rows;
 	for (const auto &[key, group] : groups_)
-		if (group.count != 0 && (grouping_.source == Source::program || !slept_all_along(key)))
+		if (group.count != 0 && (grouping_.source == ActivitySource::program || !slept_all_along(key)))
 			rows.push_back(row_of(key, group));
 	std::ranges::sort(rows, [](const TotalsRow &a, const TotalsRow &b) {
 		if (a.total.ticks != b.total.ticks)

@@ -25,7 +25,7 @@ const char *name_of(Label label);
 struct Grouping {
 	static constexpr std::size_t max_labels = 4;
 
-	Source source = Source::program;
+	ActivitySource source = ActivitySource::program;
 	std::vector<Label> by;
 };
 
@@ -90,9 +90,9 @@ public:
 
 private:
 	// Of a thread or leader the address, which is even; of others an odd number, or 0.
-	using Key = std::array<std::uint64_t, Grouping::max_labels>;
+	using LabelKey = std::array<std::uint64_t, Grouping::max_labels>;
 	struct KeyHash {
-		std::size_t operator()(const Key &key) const;
+		std::size_t operator()(const LabelKey &key) const;
 	};
 	struct Group : Sums {
 		std::string argument; // its text, unless it is a plain number
@@ -106,13 +106,13 @@ private:
 	Group *group_of(const Finished &activity);
 	TotalsRow::Part shown(Label label, std::uint64_t part, const Group &group) const;
 	void use_boundaries(const Group &group, TotalsRow &row) const;
-	TotalsRow row_of(const Key &key, const Group &group) const;
+	TotalsRow row_of(const LabelKey &key, const Group &group) const;
 
 	Grouping grouping_;
 	const analyze::ThreadFold &fold_;
 	const Tracker &tracker_;
 	const analyze::CounterFold *counters_;
-	std::unordered_map<Key, Group, KeyHash> groups_;
+	std::unordered_map<LabelKey, Group, KeyHash> groups_;
 	std::uint64_t left_out_ = 0;
 };
 

@@ -37,19 +37,19 @@ void Tracker::system_call(const Thread &thread, std::uint32_t number, std::uint6
 			  std::int64_t result)
 {
 	for (activities::Observer *observer : observers_)
-		observer->finished({Source::system_call, thread, begin, end, number, result});
+		observer->finished({ActivitySource::system_call, thread, begin, end, number, result});
 }
 
 void Tracker::refused_call(const Thread &thread, std::uint32_t call, std::uint64_t end, std::int64_t result)
 {
 	for (activities::Observer *observer : observers_)
-		observer->finished({Source::system_call, thread, end, end, call, result, {}, true});
+		observer->finished({ActivitySource::system_call, thread, end, end, call, result, {}, true});
 }
 
 void Tracker::blocked(const Thread &thread, std::uint64_t from, std::uint64_t to, const analyze::Waker &waker)
 {
 	for (activities::Observer *observer : observers_)
-		observer->finished({Source::blocked, thread, from, to, thread.syscall, 0, waker});
+		observer->finished({ActivitySource::blocked, thread, from, to, thread.syscall, 0, waker});
 	if (with_transfers_)
 		woken_.insert_or_assign(&thread, Woken{thread.syscall, waker, to});
 }
@@ -67,26 +67,26 @@ void Tracker::got_cpu(const Thread &thread, std::uint64_t from, std::uint64_t to
 	summed.transfers = 1;
 	summed.transfer_total = summed.transfer_longest = to - from;
 	for (activities::Observer *observer : observers_)
-		observer->summed({Source::blocked, thread, 0, 0, woken.call, 0, woken.waker}, summed);
+		observer->summed({ActivitySource::blocked, thread, 0, 0, woken.call, 0, woken.waker}, summed);
 }
 
 void Tracker::system_calls(const Thread &thread, std::uint32_t number, const analyze::Summed &summed)
 {
 	for (activities::Observer *observer : observers_)
-		observer->summed({Source::system_call, thread, 0, 0, number}, summed);
+		observer->summed({ActivitySource::system_call, thread, 0, 0, number}, summed);
 }
 
 void Tracker::sleeps(const Thread &thread, std::uint32_t call, const analyze::Waker &waker,
 		     const analyze::Summed &summed)
 {
 	for (activities::Observer *observer : observers_)
-		observer->summed({Source::blocked, thread, 0, 0, call, 0, waker}, summed);
+		observer->summed({ActivitySource::blocked, thread, 0, 0, call, 0, waker}, summed);
 }
 
 void Tracker::activities(const Thread &thread, std::uint32_t activity, std::uint32_t caller,
 			 const analyze::Summed &summed)
 {
-	Finished all{Source::program, thread, 0, 0, names_.number_with(activity)};
+	Finished all{ActivitySource::program, thread, 0, 0, names_.number_with(activity)};
 	all.caller = names_.number_with(caller);
 	for (activities::Observer *observer : observers_)
 		observer->summed(all, summed);

@@ -9,80 +9,86 @@
 namespace monitor::analyze {
 namespace {
 
-struct Row {
+struct MeaningRow {
 	const char *event;
-	Kind kind;
+	EventMeaning kind;
 	// ThreadFold reads the fields in this order; the names that other tracers use follow after |.
 	std::initializer_list<const char *> fields;
 };
 
-const Row rows[] = {
+const MeaningRow rows[] = {
     {"sched_switch",
-     Kind::sched_switch,
+     EventMeaning::sched_switch,
      {"prev_state", "prev_pid|prev_tid", "next_pid|next_tid", "|next_comm", "|prev_comm", "|perf_pid|pid"}},
-    {"sched_waking", Kind::sched_waking, {"pid|tid"}},
-    {"sched_migrate_task", Kind::sched_migrate_task, {"pid|tid", "|dest_cpu", "|orig_cpu"}},
-    {"sched_wakeup_new", Kind::sched_wakeup_new, {"pid", "tgid", "parent_pid", "comm"}},
-    {"sched_wakeup_new", Kind::new_thread_woken, {"pid|tid"}},
+    {"sched_waking", EventMeaning::sched_waking, {"pid|tid"}},
+    {"sched_migrate_task", EventMeaning::sched_migrate_task, {"pid|tid", "|dest_cpu", "|orig_cpu"}},
+    {"sched_wakeup_new", EventMeaning::sched_wakeup_new, {"pid", "tgid", "parent_pid", "comm"}},
+    {"sched_wakeup_new", EventMeaning::new_thread_woken, {"pid|tid"}},
     // LTTng's child_pid is the process, the kernel's the thread: a process of its own, as far as it says.
     {"sched_process_fork",
-     Kind::sched_process_fork,
+     EventMeaning::sched_process_fork,
      {"child_tid|child_pid", "child_pid", "parent_tid|parent_pid", "child_comm"}},
-    {"sched_process_exec", Kind::sched_process_exec, {"pid|tid", "old_pid|old_tid", "comm|filename"}},
-    {"sched_process_exit", Kind::sched_process_exit, {"pid|tid", "|tgid", "|comm"}},
-    {"task_rename", Kind::task_rename, {"pid|tid", "newcomm"}},
-    {"perf_comm", Kind::task_rename, {"tid", "comm", "pid"}},
-    {"lttng_statedump_process_state", Kind::process_state, {"tid", "pid", "ppid", "name", "type"}},
+    {"sched_process_exec", EventMeaning::sched_process_exec, {"pid|tid", "old_pid|old_tid", "comm|filename"}},
+    {"sched_process_exit", EventMeaning::sched_process_exit, {"pid|tid", "|tgid", "|comm"}},
+    {"task_rename", EventMeaning::task_rename, {"pid|tid", "newcomm"}},
+    {"perf_comm", EventMeaning::task_rename, {"tid", "comm", "pid"}},
+    {"lttng_statedump_process_state", EventMeaning::process_state, {"tid", "pid", "ppid", "name", "type"}},
     {"thread_counts",
-     Kind::thread_counts,
+     EventMeaning::thread_counts,
      {"when", "pid", "nvcsw", "nivcsw", "sum_exec_runtime", "min_flt", "maj_flt", "nr_migrations"}},
-    {"thread_state", Kind::thread_state, {"state", "pid", "tgid", "ppid", "cpu", "syscall", "comm", "cgroup", "flags"}},
-    {"thread_runs", Kind::thread_runs, {"pid", "tgid"}},
-    {"cgroup_attach_task", Kind::cgroup_attach_task, {"pid", "dst_id", "threadgroup", "|dst_root"}},
-    {"thread", Kind::user_thread, {"pid", "tgid"}},
-    {"counters", Kind::counters, {}},
-    {"ratios", Kind::counters, {}},
-    {"counters_reset", Kind::counters, {}},
-    {"sample", Kind::sample, {"doing", "pid", "number"}},
-    {"stack_sample", Kind::stack_sample, {"at", "pid", "address", "kernel_stack", "user_stack"}},
+    {"thread_state",
+     EventMeaning::thread_state,
+     {"state", "pid", "tgid", "ppid", "cpu", "syscall", "comm", "cgroup", "flags"}},
+    {"thread_runs", EventMeaning::thread_runs, {"pid", "tgid"}},
+    {"cgroup_attach_task", EventMeaning::cgroup_attach_task, {"pid", "dst_id", "threadgroup", "|dst_root"}},
+    {"thread", EventMeaning::user_thread, {"pid", "tgid"}},
+    {"counters", EventMeaning::counters, {}},
+    {"ratios", EventMeaning::counters, {}},
+    {"counters_reset", EventMeaning::counters, {}},
+    {"sample", EventMeaning::sample, {"doing", "pid", "number"}},
+    {"stack_sample", EventMeaning::stack_sample, {"at", "pid", "address", "kernel_stack", "user_stack"}},
     {"stack_frames",
-     Kind::stack_frames,
+     EventMeaning::stack_frames,
      {"first", "count", "stack", "frame0", "frame1", "frame2", "frame3", "frame4", "frame5"}},
-    {"stack_end", Kind::stack_end, {"frames", "ended", "stack"}},
-    {"mapping", Kind::mapping, {"change", "tgid", "file", "time", "start", "end", "offset", "parent"}},
-    {"function_entry", Kind::function_entry, {"function", "stack_pointer"}},
-    {"function_exit", Kind::function_exit, {"function", "stack_pointer"}},
-    {"sync", Kind::sync, {"monotonic"}},
-    {"cpu_offline", Kind::cpu_offline, {"cpu"}},
-    {"statistics_period", Kind::statistics_period, {"flags", "end", "lost", "late", "recorder_ns"}},
-    {"statistics_events", Kind::statistics_events, {"event_id", "number"}},
+    {"stack_end", EventMeaning::stack_end, {"frames", "ended", "stack"}},
+    {"mapping", EventMeaning::mapping, {"change", "tgid", "file", "time", "start", "end", "offset", "parent"}},
+    {"function_entry", EventMeaning::function_entry, {"function", "stack_pointer"}},
+    {"function_exit", EventMeaning::function_exit, {"function", "stack_pointer"}},
+    {"sync", EventMeaning::sync, {"monotonic"}},
+    {"cpu_offline", EventMeaning::cpu_offline, {"cpu"}},
+    {"statistics_period", EventMeaning::statistics_period, {"flags", "end", "lost", "late", "recorder_ns"}},
+    {"statistics_events", EventMeaning::statistics_events, {"event_id", "number"}},
     {"statistics_cpu",
-     Kind::statistics_cpu,
+     EventMeaning::statistics_cpu,
      {"cpu", "user", "kernel", "irq", "softirq", "unattributed", "unknown", "thread_unknown"}},
     {"statistics_thread",
-     Kind::statistics_thread,
+     EventMeaning::statistics_thread,
      {"flags", "pid", "tgid", "comm", "started", "cgroup", "waiting", "blocked"}},
-    {"statistics_usage", Kind::statistics_usage, {"user", "kernel", "irq", "softirq", "unattributed", "unknown"}},
+    {"statistics_usage",
+     EventMeaning::statistics_usage,
+     {"user", "kernel", "irq", "softirq", "unattributed", "unknown"}},
     {"statistics_counts",
-     Kind::statistics_counts,
+     EventMeaning::statistics_counts,
      {"voluntary", "involuntary", "migrations", "syscalls", "minor_faults", "major_faults"}},
-    {"statistics_calls", Kind::statistics_calls, {"id", "thread_row", "number", "failed", "total", "longest", "abi"}},
+    {"statistics_calls",
+     EventMeaning::statistics_calls,
+     {"id", "thread_row", "number", "failed", "total", "longest", "abi"}},
     {"statistics_sleeps",
-     Kind::statistics_sleeps,
+     EventMeaning::statistics_sleeps,
      {"id", "thread_row", "waker_row", "waker_irq", "number", "total", "longest", "abi"}},
-    {"statistics_buckets", Kind::statistics_buckets, {"first", "number0", "number1", "number2", "number3"}},
+    {"statistics_buckets", EventMeaning::statistics_buckets, {"first", "number0", "number1", "number2", "number3"}},
     {"statistics_activities",
-     Kind::statistics_activities,
+     EventMeaning::statistics_activities,
      {"activity", "thread_row", "caller", "number", "left", "total", "exclusive", "longest"}},
-    {"statistics_inclusive", Kind::statistics_inclusive, {"inclusive", "cpu", "waiting", "blocked"}},
-    {"statistics_open", Kind::statistics_open, {"number", "begins", "ends"}},
-    {"statistics_transfers", Kind::statistics_transfers, {"number", "total", "longest"}},
-    {"sys_enter", Kind::sys_enter, {"id", "|abi"}},
-    {"sys_exit", Kind::sys_exit, {"ret", "id", "|abi"}},
-    {"page_fault_user", Kind::page_fault_user, {}},
-    {"page_fault_kernel", Kind::page_fault_kernel, {}},
-    {"minor_fault", Kind::minor_fault, {"|user"}},
-    {"major_fault", Kind::major_fault, {"|user"}},
+    {"statistics_inclusive", EventMeaning::statistics_inclusive, {"inclusive", "cpu", "waiting", "blocked"}},
+    {"statistics_open", EventMeaning::statistics_open, {"number", "begins", "ends"}},
+    {"statistics_transfers", EventMeaning::statistics_transfers, {"number", "total", "longest"}},
+    {"sys_enter", EventMeaning::sys_enter, {"id", "|abi"}},
+    {"sys_exit", EventMeaning::sys_exit, {"ret", "id", "|abi"}},
+    {"page_fault_user", EventMeaning::page_fault_user, {}},
+    {"page_fault_kernel", EventMeaning::page_fault_kernel, {}},
+    {"minor_fault", EventMeaning::minor_fault, {"|user"}},
+    {"major_fault", EventMeaning::major_fault, {"|user"}},
 };
 
 constexpr std::string_view interrupt_names[] = {
@@ -106,15 +112,15 @@ std::string_view plain_name(const trace::EventClass &cls)
 // LTTng, perf: a class of events for each system call.
 struct CallPrefix {
 	std::string_view text;
-	Kind kind;
+	EventMeaning kind;
 	std::uint32_t abi;
 };
-constexpr CallPrefix call_prefixes[] = {{"syscall_entry_", Kind::sys_enter, EDC_ABI_NATIVE},
-					{"syscall_exit_", Kind::sys_exit, EDC_ABI_NATIVE},
-					{"compat_syscall_entry_", Kind::sys_enter, EDC_ABI_COMPAT},
-					{"compat_syscall_exit_", Kind::sys_exit, EDC_ABI_COMPAT},
-					{"sys_enter_", Kind::sys_enter, EDC_ABI_NATIVE},
-					{"sys_exit_", Kind::sys_exit, EDC_ABI_NATIVE}};
+constexpr CallPrefix call_prefixes[] = {{"syscall_entry_", EventMeaning::sys_enter, EDC_ABI_NATIVE},
+					{"syscall_exit_", EventMeaning::sys_exit, EDC_ABI_NATIVE},
+					{"compat_syscall_entry_", EventMeaning::sys_enter, EDC_ABI_COMPAT},
+					{"compat_syscall_exit_", EventMeaning::sys_exit, EDC_ABI_COMPAT},
+					{"sys_enter_", EventMeaning::sys_enter, EDC_ABI_NATIVE},
+					{"sys_exit_", EventMeaning::sys_exit, EDC_ABI_NATIVE}};
 constexpr std::size_t max_named_calls = 2048; // below them are the numbers of calls without a name
 
 // Uses the first of the names that the class has.
@@ -129,7 +135,7 @@ trace::FieldRef find_field(const trace::EventClass &cls, std::string_view names)
 }
 
 // Another tracer's event is taken for ours only if it has all the fields that ours has.
-bool find_fields(const Row &row, const trace::EventClass &cls, EventKind &kind)
+bool find_fields(const MeaningRow &row, const trace::EventClass &cls, EventKind &kind)
 {
 	std::size_t i = 0;
 	kind = {row.kind};
@@ -155,10 +161,10 @@ EventKinds::EventKinds(const trace::Description &description, const std::set<std
 		EventKind kind;
 		const std::string_view name = plain_name(*cls);
 		const bool is_listed = std::ranges::any_of(
-		    rows, [&](const Row &row) { return name == row.event && find_fields(row, *cls, kind); });
+		    rows, [&](const MeaningRow &row) { return name == row.event && find_fields(row, *cls, kind); });
 		if (!is_listed && !fill_call(name, *cls, kind) && !fill_interrupt(name, *cls, kind))
 			continue;
-		if (const trace::Field *id = cls->find("id"); id && kind.kind == Kind::sys_enter && id->labels)
+		if (const trace::Field *id = cls->find("id"); id && kind.kind == EventMeaning::sys_enter && id->labels)
 			syscalls_ = id->labels;
 		index_[cls->index] = static_cast<std::uint16_t>(kinds_.size());
 		kinds_.push_back(kind);
@@ -174,10 +180,10 @@ bool EventKinds::fill_interrupt(std::string_view name, const trace::EventClass &
 	const auto found = std::ranges::find(interrupts_, name.substr(0, name.size() - (entry ? 6 : 5)));
 	if (found == interrupts_.end())
 		return false;
-	kind = {entry ? Kind::interrupt_entry : Kind::interrupt_exit};
+	kind = {entry ? EventMeaning::interrupt_entry : EventMeaning::interrupt_exit};
 	kind.interrupt = static_cast<std::uint8_t>(found - interrupts_.begin());
 	if (entry && *found == "local_timer" && cls.find("user")) {
-		kind.kind = Kind::timer_entry;
+		kind.kind = EventMeaning::timer_entry;
 		kind.field[1] = trace::FieldRef(cls, "user");
 	}
 	for (const char *field : {"irq", "vec"})
@@ -196,7 +202,7 @@ bool EventKinds::fill_call(std::string_view name, const trace::EventClass &cls, 
 		return false;
 	const std::string call(name.substr(prefix->text.size()));
 	const std::uint32_t abi = prefix->abi << EDC_ABI_SHIFT;
-	const bool is_exit = prefix->kind == Kind::sys_exit;
+	const bool is_exit = prefix->kind == EventMeaning::sys_exit;
 	kind = {prefix->kind};
 	kind.call = abi | EDC_NO_SYSCALL;
 	if (is_exit && !cls.find("ret"))
@@ -223,26 +229,26 @@ bool EventKinds::fill_call(std::string_view name, const trace::EventClass &cls, 
 // each twice: by its number and by its name.
 void EventKinds::leave_out_unpaired(const trace::Description &description)
 {
-	const auto other_end = [](Kind kind) {
+	const auto other_end = [](EventMeaning kind) {
 		switch (kind) {
-		case Kind::sys_enter:
-			return Kind::sys_exit;
-		case Kind::sys_exit:
-			return Kind::sys_enter;
-		case Kind::interrupt_entry:
-			return Kind::interrupt_exit;
-		case Kind::interrupt_exit:
-			return Kind::interrupt_entry;
+		case EventMeaning::sys_enter:
+			return EventMeaning::sys_exit;
+		case EventMeaning::sys_exit:
+			return EventMeaning::sys_enter;
+		case EventMeaning::interrupt_entry:
+			return EventMeaning::interrupt_exit;
+		case EventMeaning::interrupt_exit:
+			return EventMeaning::interrupt_entry;
 		default:
-			return Kind::other;
+			return EventMeaning::other;
 		}
 	};
-	const auto has_class = [&](std::string_view name, Kind kind) {
+	const auto has_class = [&](std::string_view name, EventMeaning kind) {
 		return std::ranges::any_of(description.classes(), [&](const auto &cls) {
 			return plain_name(*cls) == name && (*this)[*cls].kind == kind;
 		});
 	};
-	if (has_class("sys_enter", Kind::sys_enter) && has_class("sys_exit", Kind::sys_exit)) {
+	if (has_class("sys_enter", EventMeaning::sys_enter) && has_class("sys_exit", EventMeaning::sys_exit)) {
 		named_calls_.clear();
 		for (EventKind &kind : kinds_)
 			if (is_of_one_call(kind))
@@ -255,7 +261,8 @@ void EventKinds::leave_out_unpaired(const trace::Description &description)
 			return end.kind == other_end(kind.kind) && end.interrupt == kind.interrupt &&
 			       end.call == kind.call;
 		};
-		if (cls->size_bytes == 0 && other_end(kind.kind) != Kind::other && std::ranges::none_of(all, ends_it))
+		if (cls->size_bytes == 0 && other_end(kind.kind) != EventMeaning::other &&
+		    std::ranges::none_of(all, ends_it))
 			kind = {};
 	}
 }
@@ -276,7 +283,7 @@ std::optional<std::uint32_t> call_of(const EventKind &kind, const trace::Event &
 {
 	if (is_of_one_call(kind))
 		return kind.call;
-	const std::size_t number = kind.kind == Kind::sys_exit ? 1 : 0;
+	const std::size_t number = kind.kind == EventMeaning::sys_exit ? 1 : 0;
 	if (number == 1 && !kind.field[number].is_in(event))
 		return {};
 	const std::uint32_t abi = kind.call & ~std::uint32_t(EDC_NO_SYSCALL);
@@ -297,7 +304,7 @@ std::int32_t kernel_number(std::uint32_t call)
 	return static_cast<std::int32_t>((call & EDC_NO_SYSCALL) | of_abi);
 }
 
-bool EventKinds::has(Kind kind) const
+bool EventKinds::has(EventMeaning kind) const
 {
 	return std::ranges::any_of(kinds_, [kind](const EventKind &each) { return each.kind == kind; });
 }
@@ -305,7 +312,7 @@ bool EventKinds::has(Kind kind) const
 bool EventKinds::has_interrupts(bool soft) const
 {
 	return std::ranges::any_of(kinds_, [&](const EventKind &each) {
-		return (each.kind == Kind::interrupt_entry || each.kind == Kind::timer_entry) &&
+		return (each.kind == EventMeaning::interrupt_entry || each.kind == EventMeaning::timer_entry) &&
 		       is_softirq(each.interrupt) == soft;
 	});
 }

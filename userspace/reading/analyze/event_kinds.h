@@ -20,7 +20,7 @@ namespace monitor::analyze {
 
 inline constexpr std::int32_t largest_tid = 4194304; // PID_MAX_LIMIT of the kernel
 
-enum class Kind : std::uint8_t {
+enum class EventMeaning : std::uint8_t {
 	other,
 	sched_switch,
 	sched_waking,
@@ -72,7 +72,7 @@ enum class Kind : std::uint8_t {
 };
 
 struct EventKind {
-	Kind kind = Kind::other;
+	EventMeaning kind = EventMeaning::other;
 	std::uint8_t interrupt = 0; // which, for interrupt_entry and _exit
 	// Of sys_enter and sys_exit: the call that all events of the class are of, as LTTng has a class for each; if
 	// its number is EDC_NO_SYSCALL, each says its own.
@@ -104,9 +104,9 @@ public:
 
 	const EventKind &operator[](const trace::EventClass &cls) const { return kinds_[index_[cls.index]]; }
 	// Whether some class is of this kind.
-	bool has(Kind kind) const;
+	bool has(EventMeaning kind) const;
 	bool has_interrupts(bool soft) const;
-	bool has_calls() const { return has(Kind::sys_enter) && has(Kind::sys_exit); }
+	bool has_calls() const { return has(EventMeaning::sys_enter) && has(EventMeaning::sys_exit); }
 	// Whether a call may have this name: without names in the trace any.
 	bool may_be_call(const std::string &name) const;
 	// "irq_handler", "softirq", "local_timer" ...

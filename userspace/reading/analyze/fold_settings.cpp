@@ -36,13 +36,13 @@ FoldSettings settings_of(const FoldInput &input, const RecordingInfo &info, cons
 	if (input.is_generic_ctf) {
 		const std::string *tracer = input.description.find_env("tracer_name");
 		made.has_untimed = input.window.from == 0 && tracer && *tracer == "perf";
-		made.has_interrupts = kinds.has(Kind::interrupt_entry);
+		made.has_interrupts = kinds.has(EventMeaning::interrupt_entry);
 		made.brackets_calls = kinds.has_calls();
-		made.brackets_user =
-		    made.brackets_calls && kinds.has(Kind::page_fault_user) && kinds.has(Kind::minor_fault);
+		made.brackets_user = made.brackets_calls && kinds.has(EventMeaning::page_fault_user) &&
+				     kinds.has(EventMeaning::minor_fault);
 	}
 	made.brackets_all = made.brackets_user && made.has_interrupts && input.partial.empty();
-	made.finds_runners = made.brackets_calls && kinds.has(Kind::thread_runs);
+	made.finds_runners = made.brackets_calls && kinds.has(EventMeaning::thread_runs);
 	const trace::Clock &clock = input.description.clock;
 	made.call_edge = calibrated_ticks(info, clock, "call_edge");
 	made.fault_edge = calibrated_ticks(info, clock, "fault_edge");

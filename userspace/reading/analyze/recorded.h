@@ -43,8 +43,12 @@ inline Recorded recorded(const RecordingInfo &info)
 inline Recorded recorded(const trace::Trace &trace, const RecordingInfo &info, const EventKinds &kinds)
 {
 	if (trace.is_generic_ctf())
-		return {kinds.has(Kind::sched_waking), kinds.has(Kind::sched_migrate_task), kinds.has_calls(),
-			kinds.has(Kind::minor_fault),  kinds.has_interrupts(false),         kinds.has_interrupts(true)};
+		return {kinds.has(EventMeaning::sched_waking),
+			kinds.has(EventMeaning::sched_migrate_task),
+			kinds.has_calls(),
+			kinds.has(EventMeaning::minor_fault),
+			kinds.has_interrupts(false),
+			kinds.has_interrupts(true)};
 	return info.present ? recorded(info) : Recorded();
 }
 

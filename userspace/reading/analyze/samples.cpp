@@ -11,7 +11,7 @@ namespace monitor::analyze {
 
 SampleFold::SampleFold(const ThreadFold &fold) : fold_(fold)
 {
-	if (!fold.kinds().has(Kind::sample))
+	if (!fold.kinds().has(EventMeaning::sample))
 		throw Error("this recording has no samples: record with --sample-every, or --trigger '... => sample'");
 }
 

@@ -22,7 +22,7 @@ void expect_scheduling(const trace::Trace &trace, const RecordingInfo &info, con
 		throw Error(name + " is empty: nothing was recorded");
 	if (trace.machines().size() > 1)
 		throw Error(name + " is of several machines: name the recording of one");
-	if (!EventKinds(trace.description()).has(Kind::sched_switch))
+	if (!EventKinds(trace.description()).has(EventMeaning::sched_switch))
 		throw Error(name + " has no sched_switch events of a kernel, so it does not show who used the CPUs; "
 				   "monitor info counts its events, monitor list prints them");
 	if (info.partial.contains("sched_switch"))

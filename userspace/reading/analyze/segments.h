@@ -60,7 +60,7 @@ private:
 		Histogram histogram;
 	};
 	// Resets from and to; address of a leader or thread, or a CPU.
-	using Key = std::array<std::uint64_t, 3>;
+	using SegmentKey = std::array<std::uint64_t, 3>;
 
 	std::uint64_t owner_of(const Cpu &cpu) const;
 
@@ -70,7 +70,7 @@ private:
 	std::uint32_t id_ = 0; // of the resets' class
 	trace::FieldRef reset_;
 	std::unordered_map<std::uint64_t, Open> open_; // by thread's address, or CPU
-	std::map<Key, Group> groups_;
+	std::map<SegmentKey, Group> groups_;
 	std::uint64_t resets_ = 0, interrupted_ = 0, unknown_ = 0;
 };
 

@@ -7,7 +7,7 @@
 
 namespace monitor::analyze {
 
-std::size_t StackFold::Hash::operator()(const Key &key) const
+std::size_t StackFold::Hash::operator()(const StackKey &key) const
 {
 	std::uint64_t hash = reinterpret_cast<std::uintptr_t>(key.thread);
 	for (const std::uint64_t word :
@@ -54,10 +54,10 @@ void StackFold::stack(const Thread &thread, const StackSample &sample)
 	++at({{sample.address, sample.kernel, sample.user}, &thread, sample.at, sample.event}, sample.time).count;
 }
 
-StackFold::Value &StackFold::at(const Key &key, std::uint64_t time)
+StackFold::Value &StackFold::at(const StackKey &key, std::uint64_t time)
 {
 	if (values_.size() >= max_stacks_ && !values_.contains(key) && key.user != no_room) {
-		Key rest;
+		StackKey rest;
 		rest.user = no_room;
 		rest.thread = key.thread;
 		rest.at = key.at;
@@ -97,7 +97,7 @@ void StackFold::wake(const Thread &ran, const StackSample &sample)
 
 void StackFold::blocked(const Thread &thread, std::uint64_t from, std::uint64_t to, const Waker &waker)
 {
-	Key key{{}, &thread, StackSample::At::sched_switch, nullptr, waker};
+	StackKey key{{}, &thread, StackSample::At::sched_switch, nullptr, waker};
 	const auto taken = at_switch_.find(&thread);
 	if (taken != at_switch_.end() && taken->second.time == from) {
 		key.address = taken->second.address;
@@ -149,7 +149,7 @@ StackFold StackFold::copy_of_window(const std::function<const Thread *(const Thr
 				copy.stacks_.try_emplace(id, *stack);
 	};
 	for (const auto &[of, value] : values_) {
-		Key key = of;
+		StackKey key = of;
 		for (const Thread **const thread : {&key.thread, &key.waker.thread, &key.waker_ran})
 			if (*thread)
 				*thread = place(**thread);

@@ -39,7 +39,7 @@ public:
 
 		bool operator==(const Ids &) const = default;
 	};
-	struct Key : Ids {
+	struct StackKey : Ids {
 		const Thread *thread = nullptr;
 		StackSample::At at = StackSample::At::timer;
 		const std::string *event = nullptr; // as in StackSample
@@ -48,7 +48,7 @@ public:
 		const Thread *waker_ran = nullptr; // where `woken_at` was taken
 		Ids woken_at = {};
 
-		bool operator==(const Key &) const = default;
+		bool operator==(const StackKey &) const = default;
 	};
 	struct Value {
 		std::uint64_t count = 0;
@@ -57,7 +57,7 @@ public:
 		std::uint64_t woken = 0;   // of the last stack at a wake-up
 	};
 	struct Hash {
-		std::size_t operator()(const Key &key) const;
+		std::size_t operator()(const StackKey &key) const;
 	};
 
 	void stack_frames(std::uint64_t id, std::uint32_t first, std::span<const std::uint64_t> frames) override;
@@ -67,7 +67,7 @@ public:
 	void mapping(const MappingToken &change) override { mappings_.push_back(change); }
 	void clock_read(std::uint64_t time, std::uint64_t monotonic_ns) override;
 
-	const std::unordered_map<Key, Value, Hash> &values() const { return values_; }
+	const std::unordered_map<StackKey, Value, Hash> &values() const { return values_; }
 	// Whether a stack was taken at all, by a selected thread or another.
 	bool any() const { return any_; }
 	// Whether a waker's stack was taken.
@@ -95,15 +95,15 @@ protected:
 	void drop(std::uint64_t id) { stacks_.erase(id); }
 
 private:
-	Value &at(const Key &key, std::uint64_t time);
+	Value &at(const StackKey &key, std::uint64_t time);
 	void wake(const Thread &ran, const StackSample &sample);
 
-	std::unordered_map<Key, Value, Hash> values_;
+	std::unordered_map<StackKey, Value, Hash> values_;
 	std::unordered_map<std::uint64_t, StackDescription> stacks_;
 	std::unordered_map<const Thread *, StackSample> at_switch_;
 	struct Ended { // a sleep, whose waker's stack may follow
 		std::uint64_t time, blocked;
-		Key key;
+		StackKey key;
 	};
 	std::vector<Ended> ended_;
 	std::vector<MappingToken> mappings_;

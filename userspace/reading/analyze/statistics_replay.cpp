@@ -17,10 +17,10 @@ std::uint32_t interrupt_kind(std::uint32_t irq)
 	return irq >> 16;
 }
 
-bool belongs_to_sum(Kind kind)
+bool belongs_to_sum(EventMeaning kind)
 {
-	return kind == Kind::statistics_buckets || kind == Kind::statistics_inclusive ||
-	       kind == Kind::statistics_transfers;
+	return kind == EventMeaning::statistics_buckets || kind == EventMeaning::statistics_inclusive ||
+	       kind == EventMeaning::statistics_transfers;
 }
 
 void read_figures(const EventKind &kind, const trace::Event &event, std::size_t field,
@@ -37,27 +37,27 @@ void StatisticsReplay::event(const EventKind &kind, const trace::Event &event, c
 	if (!belongs_to_sum(kind.kind))
 		deliver_sum(to);
 	switch (kind.kind) {
-	case Kind::statistics_period:
+	case EventMeaning::statistics_period:
 		return on_period(kind, event, to);
-	case Kind::statistics_events:
+	case EventMeaning::statistics_events:
 		return on_events(kind.field[0].get<std::uint32_t>(event), kind.field[1].get(event));
-	case Kind::statistics_cpu:
+	case EventMeaning::statistics_cpu:
 		return on_cpu(kind, event, to.times);
-	case Kind::statistics_thread:
+	case EventMeaning::statistics_thread:
 		return on_thread(kind, event, to);
-	case Kind::statistics_usage:
+	case EventMeaning::statistics_usage:
 		return on_usage(kind, event);
-	case Kind::statistics_counts:
+	case EventMeaning::statistics_counts:
 		return on_counts(kind, event);
-	case Kind::statistics_calls:
-	case Kind::statistics_sleeps:
+	case EventMeaning::statistics_calls:
+	case EventMeaning::statistics_sleeps:
 		return on_sum(kind, event, to.threads);
-	case Kind::statistics_activities:
+	case EventMeaning::statistics_activities:
 		return on_activities(kind, event, to.threads);
-	case Kind::statistics_open:
+	case EventMeaning::statistics_open:
 		return on_open(kind, event);
-	case Kind::statistics_inclusive:
-	case Kind::statistics_transfers:
+	case EventMeaning::statistics_inclusive:
+	case EventMeaning::statistics_transfers:
 		return on_more(kind, event);
 	default:
 		return on_buckets(kind, event);
@@ -187,7 +187,7 @@ void StatisticsReplay::on_sum(const EventKind &kind, const trace::Event &event, 
 		return;
 	period_.of = of;
 	period_.kind = kind.kind;
-	const bool are_calls = kind.kind == Kind::statistics_calls;
+	const bool are_calls = kind.kind == EventMeaning::statistics_calls;
 	const trace::FieldRef &abi = kind.field[are_calls ? 6 : 7];
 	period_.call = !are_calls && kind.field[0].get<std::uint32_t>(event) == EDC_NO_SYSCALL
 			   ? EDC_NO_SYSCALL
@@ -226,7 +226,7 @@ void StatisticsReplay::on_activities(const EventKind &kind, const trace::Event &
 void StatisticsReplay::on_more(const EventKind &kind, const trace::Event &event)
 {
 	Summed &summed = period_.summed;
-	if (kind.kind == Kind::statistics_inclusive)
+	if (kind.kind == EventMeaning::statistics_inclusive)
 		read_figures(kind, event, 0, {&summed.inclusive, &summed.cpu, &summed.waiting, &summed.blocked});
 	else
 		read_figures(kind, event, 0, {&summed.transfers, &summed.transfer_total, &summed.transfer_longest});
@@ -258,9 +258,9 @@ void StatisticsReplay::deliver_sum(const Target &to)
 		return;
 	const Thread &of = *std::exchange(period_.of, nullptr);
 	for (Observer *observer : to.observers)
-		if (period_.kind == Kind::statistics_sleeps)
+		if (period_.kind == EventMeaning::statistics_sleeps)
 			observer->sleeps(of, period_.call, period_.waker, period_.summed);
-		else if (period_.kind == Kind::statistics_activities)
+		else if (period_.kind == EventMeaning::statistics_activities)
 			observer->activities(of, period_.call, period_.caller, period_.summed);
 		else
 			observer->system_calls(of, period_.call, period_.summed);

@@ -63,7 +63,7 @@ private:
 		std::vector<Thread *> rows;
 		// What the buckets that follow belong to; null: nothing.
 		const Thread *of = nullptr;
-		Kind kind = Kind::other;
+		EventMeaning kind = EventMeaning::other;
 		std::uint32_t call = 0, caller = 0; // `call`: or the activity
 		Waker waker;
 		Summed summed;

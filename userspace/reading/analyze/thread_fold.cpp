@@ -12,10 +12,11 @@
 namespace monitor::analyze {
 namespace {
 
-bool is_of_running_thread(Kind kind)
+bool is_of_running_thread(EventMeaning kind)
 {
-	return kind == Kind::sys_enter || kind == Kind::sys_exit || kind == Kind::page_fault_user ||
-	       kind == Kind::minor_fault || kind == Kind::major_fault;
+	return kind == EventMeaning::sys_enter || kind == EventMeaning::sys_exit ||
+	       kind == EventMeaning::page_fault_user || kind == EventMeaning::minor_fault ||
+	       kind == EventMeaning::major_fault;
 }
 
 constexpr std::uint32_t state_dead = 0x10; // X
@@ -177,7 +178,7 @@ void ThreadFold::event(const trace::Event &event)
 	// Within a loss a packet of another level may open, but the switches that follow are not seen. The counts of a
 	// thread that ended are posted in the switch away from it, and so are a stack and what fires, which have the
 	// switch's time.
-	const bool in_switch = kind.kind == Kind::thread_counts || (cpu.switched && event.time == cpu.switched);
+	const bool in_switch = kind.kind == EventMeaning::thread_counts || (cpu.switched && event.time == cpu.switched);
 	if (event.opens_packet() && !in_switch && (!cpu.current || hidden) && event.time >= cpu.gap_until) {
 		Thread &thread = threads_.runner(cpu, static_cast<std::int32_t>(event.packet_tid()));
 		if (!hidden || !settings_->finds_runners || thread.hidden)
@@ -186,38 +187,38 @@ void ThreadFold::event(const trace::Event &event)
 			came_unseen(thread, cpu, event.time);
 	}
 	switch (kind.kind) {
-	case Kind::sched_switch:
+	case EventMeaning::sched_switch:
 		return on_switch(kind, event, cpu);
-	case Kind::thread_runs:
+	case EventMeaning::thread_runs:
 		return on_runs(kind, event, cpu);
-	case Kind::sys_enter:
+	case EventMeaning::sys_enter:
 		return on_sys_enter(kind, event, cpu);
-	case Kind::sys_exit:
+	case EventMeaning::sys_exit:
 		return on_sys_exit(kind, event, cpu);
-	case Kind::sched_waking:
+	case EventMeaning::sched_waking:
 		return on_waking(threads_.get(kind.field[0].get<std::int32_t>(event)), cpu, event.time);
-	case Kind::interrupt_entry:
-	case Kind::interrupt_exit:
+	case EventMeaning::interrupt_entry:
+	case EventMeaning::interrupt_exit:
 		return on_interrupt(kind, event, cpu);
-	case Kind::timer_entry:
+	case EventMeaning::timer_entry:
 		return on_timer(kind, event, cpu);
-	case Kind::page_fault_user:
-	case Kind::page_fault_kernel:
-	case Kind::minor_fault:
-	case Kind::major_fault:
+	case EventMeaning::page_fault_user:
+	case EventMeaning::page_fault_kernel:
+	case EventMeaning::minor_fault:
+	case EventMeaning::major_fault:
 		return on_fault(kind, event, cpu);
-	case Kind::counters:
+	case EventMeaning::counters:
 		for (Observer *observer : observers_)
 			observer->counters(cpu, event);
 		return;
-	case Kind::sample:
+	case EventMeaning::sample:
 		return on_sample(kind, event, cpu);
-	case Kind::stack_sample:
+	case EventMeaning::stack_sample:
 		return on_stack(kind, event, cpu);
-	case Kind::function_entry:
-	case Kind::function_exit:
+	case EventMeaning::function_entry:
+	case EventMeaning::function_exit:
 		return on_function(kind, event, cpu);
-	case Kind::sched_migrate_task:
+	case EventMeaning::sched_migrate_task:
 		threads_.get(kind.field[0].get<std::int32_t>(event)).usage.migrations += is_counting_;
 		return;
 	default:
@@ -232,7 +233,7 @@ void ThreadFold::on_function(const EventKind &kind, const trace::Event &event, c
 		return;
 	is_counting_ &= threads_.is_selected(*cpu.current);
 	for (Observer *observer : observers_)
-		observer->function(*cpu.current, {kind.kind == Kind::function_entry, event.time,
+		observer->function(*cpu.current, {kind.kind == EventMeaning::function_entry, event.time,
 						  kind.field[0].get<std::uint32_t>(event), kind.field[1].get(event)});
 }
 
@@ -243,7 +244,7 @@ void ThreadFold::on_user(const EventKind &kind, const trace::Event &event)
 	if (event.opens_packet())
 		writer = {static_cast<std::int32_t>(event.packet_tid()),
 			  static_cast<std::int32_t>(event.packet_process())};
-	if (kind.kind == Kind::user_thread) {
+	if (kind.kind == EventMeaning::user_thread) {
 		writer = {kind.field[0].get<std::int32_t>(event), kind.field[1].get<std::int32_t>(event)};
 		return;
 	}
@@ -264,52 +265,52 @@ void ThreadFold::on_user(const EventKind &kind, const trace::Event &event)
 void ThreadFold::on_any_time(const EventKind &kind, const trace::Event &event)
 {
 	switch (kind.kind) {
-	case Kind::sched_wakeup_new:
-	case Kind::sched_process_fork:
+	case EventMeaning::sched_wakeup_new:
+	case EventMeaning::sched_process_fork:
 		return on_born(kind, event);
-	case Kind::new_thread_woken:
+	case EventMeaning::new_thread_woken:
 		return on_new_thread_woken(kind, event);
-	case Kind::sched_process_exec:
+	case EventMeaning::sched_process_exec:
 		return on_exec(kind, event);
-	case Kind::sched_process_exit:
+	case EventMeaning::sched_process_exit:
 		return name_exited(kind, event, threads_);
-	case Kind::task_rename:
+	case EventMeaning::task_rename:
 		return rename_thread(kind, event, threads_);
-	case Kind::process_state:
+	case EventMeaning::process_state:
 		return add_process_state(kind, event, threads_);
-	case Kind::thread_state:
+	case EventMeaning::thread_state:
 		return on_thread_state(kind, event);
-	case Kind::thread_counts:
+	case EventMeaning::thread_counts:
 		return set_counts(kind, event, threads_);
-	case Kind::cgroup_attach_task:
+	case EventMeaning::cgroup_attach_task:
 		return move_attached(kind, event, threads_, times_);
-	case Kind::stack_frames:
+	case EventMeaning::stack_frames:
 		return deliver_stack_frames(kind, event, observers_);
-	case Kind::stack_end:
+	case EventMeaning::stack_end:
 		return deliver_stack_end(kind, event, observers_);
-	case Kind::mapping:
+	case EventMeaning::mapping:
 		return deliver_mapping(kind, event, observers_);
-	case Kind::sync:
+	case EventMeaning::sync:
 		for (Observer *observer : observers_)
 			observer->clock_read(event.time, kind.field[0].get(event));
 		return;
-	case Kind::cpu_offline:
+	case EventMeaning::cpu_offline:
 		if (kind.field[0].get(event) < times_.cpus().size())
 			go_offline(times_.cpus()[kind.field[0].get(event)], event.time);
 		return;
-	case Kind::statistics_period:
-	case Kind::statistics_events:
-	case Kind::statistics_cpu:
-	case Kind::statistics_thread:
-	case Kind::statistics_usage:
-	case Kind::statistics_counts:
-	case Kind::statistics_calls:
-	case Kind::statistics_sleeps:
-	case Kind::statistics_buckets:
-	case Kind::statistics_activities:
-	case Kind::statistics_inclusive:
-	case Kind::statistics_open:
-	case Kind::statistics_transfers:
+	case EventMeaning::statistics_period:
+	case EventMeaning::statistics_events:
+	case EventMeaning::statistics_cpu:
+	case EventMeaning::statistics_thread:
+	case EventMeaning::statistics_usage:
+	case EventMeaning::statistics_counts:
+	case EventMeaning::statistics_calls:
+	case EventMeaning::statistics_sleeps:
+	case EventMeaning::statistics_buckets:
+	case EventMeaning::statistics_activities:
+	case EventMeaning::statistics_inclusive:
+	case EventMeaning::statistics_open:
+	case EventMeaning::statistics_transfers:
 		return statistics_.event(kind, event, statistics_target());
 	default:
 		return;
@@ -379,11 +380,11 @@ void ThreadFold::on_runs(const EventKind &kind, const trace::Event &event, Cpu &
 // While probes are being attached a switch may be missing: the next call of another thread says that it runs.
 void ThreadFold::runs_before_start(const EventKind &kind, const trace::Event &event)
 {
-	if (kind.kind != Kind::sched_switch && kind.kind != Kind::thread_runs)
+	if (kind.kind != EventMeaning::sched_switch && kind.kind != EventMeaning::thread_runs)
 		return;
 	Cpu &cpu = times_.cpu(event.cpu());
 	Thread &thread =
-	    threads_.runner(cpu, kind.field[kind.kind == Kind::sched_switch ? 2 : 0].get<std::int32_t>(event));
+	    threads_.runner(cpu, kind.field[kind.kind == EventMeaning::sched_switch ? 2 : 0].get<std::int32_t>(event));
 	if (cpu.current)
 		cpu.current->state = State::unknown;
 	threads_.renew(thread);
@@ -464,7 +465,7 @@ void ThreadFold::notify_ended(const Thread &thread, std::uint64_t time)
 // one that stops it, and the first one later the idle thread, with no switch in between.
 bool ThreadFold::was_offline(const EventKind &kind, const trace::Event &event, const Cpu &cpu)
 {
-	return kind.kind == Kind::sched_switch && kind.field[1].get<std::int32_t>(event) == 0 && cpu.current &&
+	return kind.kind == EventMeaning::sched_switch && kind.field[1].get<std::int32_t>(event) == 0 && cpu.current &&
 	       cpu.current->tid != 0 && !cpu.current->hidden && !cpu.current_listed &&
 	       cpu.current->name.starts_with("migration/");
 }
@@ -688,7 +689,7 @@ void ThreadFold::on_interrupt(const EventKind &kind, const trace::Event &event, 
 {
 	const std::uint32_t entry =
 	    static_cast<std::uint32_t>(kind.interrupt) << 16 | kind.field[0].get<std::uint16_t>(event);
-	if (kind.kind != Kind::interrupt_exit) {
+	if (kind.kind != EventMeaning::interrupt_exit) {
 		if (cpu.interrupts.size() < 16)
 			cpu.interrupts.push_back(entry);
 		return;
@@ -780,16 +781,16 @@ void ThreadFold::on_fault(const EventKind &kind, const trace::Event &event, Cpu 
 		return;
 	Thread &thread = *cpu.current;
 	switch (kind.kind) {
-	case Kind::minor_fault:
-	case Kind::major_fault:
-		(kind.kind == Kind::minor_fault ? thread.usage.minor_faults : thread.usage.major_faults) +=
+	case EventMeaning::minor_fault:
+	case EventMeaning::major_fault:
+		(kind.kind == EventMeaning::minor_fault ? thread.usage.minor_faults : thread.usage.major_faults) +=
 		    is_counting_;
 		if (thread.ring == Ring::fault || ((thread.ring == Ring::within || thread.ring == Ring::unknown) &&
 						   kind.field[0].get<std::uint32_t>(event) != 0))
 			thread.ring = Ring::user;
 		cpu.fault_ticks = 0;
 		return;
-	case Kind::page_fault_user:
+	case EventMeaning::page_fault_user:
 		if (thread.ring == Ring::fault)
 			times_.fault_never_completed(thread, cpu);
 		times_.take_edge(thread, cpu, settings_->fault_edge);

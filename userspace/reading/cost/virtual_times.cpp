@@ -165,7 +165,7 @@ ProbeTime VirtualTimes::cost_of(const trace::Event &event, std::uint32_t cpu, Bo
 void VirtualTimes::event(const trace::Event &event)
 {
 	const EventKind &kind = fold_.kinds()[*event.cls];
-	if (kind.kind == Kind::thread_state)
+	if (kind.kind == EventMeaning::thread_state)
 		return on_list(kind, event);
 	if (event.stream->is_user() || event.stream->is_recorder() || !event.has_cpu() ||
 	    event.time < fold_.window_begin() || event.time > fold_.window_end())
@@ -175,7 +175,7 @@ void VirtualTimes::event(const trace::Event &event)
 	const Cpu &now = fold_.cpus()[cpu];
 	for (std::size_t i = 0; i < bounds; ++i)
 		clocks_[i].event(cpu, static_cast<double>(event.time), cost_of(event, cpu, static_cast<Bound>(i)));
-	if (kind.kind == Kind::sched_switch) {
+	if (kind.kind == EventMeaning::sched_switch) {
 		cpus_[cpu].after_interrupt = false;
 		return on_switch(kind, event, cpu);
 	}
@@ -186,29 +186,29 @@ void VirtualTimes::event(const trace::Event &event)
 			if (clock.current(cpu) != found)
 				clock.found(cpu, found);
 	}
-	const bool is_entry = kind.kind == Kind::interrupt_entry || kind.kind == Kind::timer_entry;
+	const bool is_entry = kind.kind == EventMeaning::interrupt_entry || kind.kind == EventMeaning::timer_entry;
 	if (is_entry && fold_.kinds().is_softirq(kind.interrupt))
 		on_softirq(kind, event, cpu);
-	cpus_[cpu].after_interrupt =
-	    kind.kind == Kind::interrupt_exit && (!fold_.kinds().is_softirq(kind.interrupt) || cpus_[cpu].caused_by_it);
+	cpus_[cpu].after_interrupt = kind.kind == EventMeaning::interrupt_exit &&
+				     (!fold_.kinds().is_softirq(kind.interrupt) || cpus_[cpu].caused_by_it);
 	switch (kind.kind) {
-	case Kind::interrupt_entry:
-	case Kind::timer_entry:
+	case EventMeaning::interrupt_entry:
+	case EventMeaning::timer_entry:
 		if (now.interrupts.size() == 1)
 			for (VirtualClock &clock : clocks_)
 				clock.interrupted(cpu);
 		return;
-	case Kind::sched_waking:
+	case EventMeaning::sched_waking:
 		if (const auto woken = place_of(kind.field[0].get<std::int32_t>(event)); woken < recorders_.size())
 			for (VirtualClock &clock : clocks_)
 				clock.woke(cpu, woken, is_from_outside(now));
 		return;
-	case Kind::sched_wakeup_new:
+	case EventMeaning::sched_wakeup_new:
 		if (const auto child = place_of(kind.field[0].get<std::int32_t>(event)); child < recorders_.size())
 			for (VirtualClock &clock : clocks_)
 				clock.created(cpu, child);
 		return;
-	case Kind::sched_process_exit:
+	case EventMeaning::sched_process_exit:
 		if (command_ && command_begin_ && !command_end_ && kind.field[0].get<std::int32_t>(event) == command_ &&
 		    now.current && now.current->tid == command_)
 			command_end_ = moment(cpu, event.time);

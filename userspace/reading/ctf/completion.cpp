@@ -9,13 +9,13 @@
 namespace monitor::trace {
 namespace {
 
-using Kind = FieldClass::Kind;
+using FieldClassKind = FieldClass::Kind;
 
 // Calls visit(name, integer) for every integer below, except for those in arrays.
 template <class Visit> void visit_integers(FieldClass &type, const Visit &visit)
 {
 	for (Member &member : type.members) {
-		if (member.type.kind == Kind::integer)
+		if (member.type.kind == FieldClassKind::integer)
 			visit(member.name, member.type);
 		visit_integers(member.type, visit);
 	}
@@ -27,7 +27,7 @@ FieldClass *integer(FieldClass &structure, std::string_view name)
 	for (Member &member : structure.members) {
 		if (member.name != name)
 			continue;
-		if (member.type.kind != Kind::integer || member.type.is_signed)
+		if (member.type.kind != FieldClassKind::integer || member.type.is_signed)
 			throw Refusal(member.position, member.name + " is not an unsigned integer");
 		return &member.type;
 	}
@@ -79,7 +79,7 @@ private:
 			throw Refusal(member.position, "the magic of a packet must come first");
 		if (member.name != "uuid")
 			return;
-		if (type.kind != Kind::array || type.is_wide || type.length != 16 || type.fixed_bits != 128)
+		if (type.kind != FieldClassKind::array || type.is_wide || type.length != 16 || type.fixed_bits != 128)
 			throw Refusal(member.position, "the uuid of a packet must be an array of 16 bytes");
 		layout_.uuid_path = {static_cast<std::uint32_t>(&member - layout_.packet_header.members.data())};
 	}

@@ -9,7 +9,7 @@
 namespace monitor::trace {
 namespace {
 
-using Kind = FieldClass::Kind;
+using FieldClassKind = FieldClass::Kind;
 
 constexpr std::uint64_t byte_bits = 8;
 
@@ -194,26 +194,26 @@ void FieldClass::finish()
 	for (Member &member : members)
 		member.type.finish();
 	switch (kind) {
-	case Kind::integer:
-	case Kind::floating_point:
+	case FieldClassKind::integer:
+	case FieldClassKind::floating_point:
 		is_fixed = slot < 0;
 		fixed_bits = size_bits;
 		break;
-	case Kind::structure:
+	case FieldClassKind::structure:
 		is_fixed = std::ranges::all_of(members, [](const Member &m) { return m.type.is_fixed; });
 		for (const Member &member : members)
 			fixed_bits = aligned(fixed_bits, member.type.align_bits) + member.type.fixed_bits;
 		break;
-	case Kind::array:
+	case FieldClassKind::array:
 		is_fixed = element.front().is_fixed || length == 0;
 		if (is_fixed && length > 0)
 			fixed_bits = (length - 1) * element.front().stride() + element.front().fixed_bits;
 		break;
-	case Kind::varint:
-	case Kind::string:
-	case Kind::sequence:
-	case Kind::variant:
-	case Kind::optional:
+	case FieldClassKind::varint:
+	case FieldClassKind::string:
+	case FieldClassKind::sequence:
+	case FieldClassKind::variant:
+	case FieldClassKind::optional:
 		break;
 	}
 }
@@ -307,7 +307,8 @@ std::string_view text_at(const FieldClass &type, const View &view, std::uint64_t
 {
 	at_bits = aligned(at_bits, type.align_bits);
 	const std::uint64_t left = (view.end_bits - std::min(at_bits, view.end_bits)) / byte_bits;
-	const std::uint64_t most = type.kind == Kind::string ? left : std::min(left, length_of(type, view, at_bits));
+	const std::uint64_t most =
+	    type.kind == FieldClassKind::string ? left : std::min(left, length_of(type, view, at_bits));
 	if (type.encoding != Encoding::utf8) {
 		const std::byte *from = view.packet + at_bits / byte_bits;
 		scratch.clear();
@@ -322,14 +323,14 @@ std::string_view text_at(const FieldClass &type, const View &view, std::uint64_t
 static bool skip_members(const FieldClass &structure, const View &view, std::uint64_t &at_bits)
 {
 	const void *tested = nullptr;
-	bool is_there = true;
+	bool has_it = true;
 	at_bits = aligned(at_bits, structure.align_bits);
 	for (const Member &member : structure.members) {
 		const FieldClass *type = &member.type;
-		if (type->kind == Kind::optional) {
+		if (type->kind == FieldClassKind::optional) {
 			if (std::exchange(tested, type->presence.get()) != type->presence.get())
-				is_there = is_present(*type, view);
-			if (!is_there)
+				has_it = is_present(*type, view);
+			if (!has_it)
 				continue;
 			type = &type->element.front();
 		}
@@ -348,21 +349,21 @@ bool skip(const FieldClass &type, const View &view, std::uint64_t &at_bits)
 		return fits;
 	}
 	switch (type.kind) {
-	case Kind::integer:
-	case Kind::floating_point:
+	case FieldClassKind::integer:
+	case FieldClassKind::floating_point:
 		return skip_scalar(type, view, at_bits);
-	case Kind::varint:
+	case FieldClassKind::varint:
 		return skip_varint(type, view, at_bits);
-	case Kind::string:
+	case FieldClassKind::string:
 		return skip_string(type, view, at_bits);
-	case Kind::array:
-	case Kind::sequence:
+	case FieldClassKind::array:
+	case FieldClassKind::sequence:
 		return skip_elements(type, view, at_bits);
-	case Kind::structure:
+	case FieldClassKind::structure:
 		return skip_members(type, view, at_bits);
-	case Kind::optional:
+	case FieldClassKind::optional:
 		return !is_present(type, view) || skip(type.element.front(), view, at_bits);
-	case Kind::variant:
+	case FieldClassKind::variant:
 		break;
 	}
 	const Member *option = option_of(type, view);

@@ -10,7 +10,7 @@
 namespace monitor::trace {
 namespace {
 
-using Kind = FieldClass::Kind;
+using FieldClassKind = FieldClass::Kind;
 
 constexpr std::size_t max_scalar_chars = 72;
 constexpr std::string_view absent = "null"; // an optional element of a list
@@ -54,15 +54,15 @@ FieldText::Form FieldText::form_of(const FieldClass &type, bool json)
 		return Form::decimal;
 	if (type.is_scalar() || type.is_integer())
 		return Form::scalar;
-	if (type.kind == Kind::optional)
+	if (type.kind == FieldClassKind::optional)
 		return Form::optional;
 	if (type.is_wide)
 		return Form::wide;
 	if (type.is_text)
 		return Form::text;
-	if (type.kind == Kind::structure)
+	if (type.kind == FieldClassKind::structure)
 		return Form::structure;
-	return type.kind == Kind::variant ? Form::variant : Form::elements;
+	return type.kind == FieldClassKind::variant ? Form::variant : Form::elements;
 }
 
 FieldText::Node FieldText::compile(const FieldClass &type) const
@@ -78,7 +78,7 @@ FieldText::Node FieldText::compile(const FieldClass &type) const
 	}
 	for (const FieldClass &element : type.element)
 		node.below.push_back(compile(element));
-	if (type.kind == Kind::optional)
+	if (type.kind == FieldClassKind::optional)
 		node.room += node.below.front().room + absent.size();
 	return node;
 }
@@ -128,7 +128,7 @@ static std::uint64_t take_scalar(const FieldClass &type, const View &view, std::
 {
 	at_bits = aligned(at_bits, type.align_bits);
 	std::uint64_t value = 0;
-	if (type.kind == Kind::varint) {
+	if (type.kind == FieldClassKind::varint) {
 		read_varint(type, view, at_bits, value);
 	} else {
 		value = read_scalar_of(type, view, at_bits);
@@ -165,7 +165,7 @@ static std::string names_of(const std::vector<Flag> &flags, std::uint64_t value)
 void FieldText::put_scalar(const FieldClass &type, Walk &walk) const
 {
 	const std::uint64_t value = take_scalar(type, walk.view, walk.at_bits);
-	if (type.kind == Kind::floating_point) {
+	if (type.kind == FieldClassKind::floating_point) {
 		walk.out = put_real(walk.out, as_real(value, type.size_bits, type.is_coded), json_);
 		return;
 	}
@@ -230,7 +230,7 @@ void FieldText::put_string(const FieldClass &type, Walk &walk) const
 	}
 	walk.at_bits = aligned(walk.at_bits, type.align_bits);
 	const std::uint64_t bytes =
-	    type.kind == Kind::string ? text.size() + 1 : length_of(type, walk.view, walk.at_bits);
+	    type.kind == FieldClassKind::string ? text.size() + 1 : length_of(type, walk.view, walk.at_bits);
 	walk.at_bits += bytes * 8;
 }
 

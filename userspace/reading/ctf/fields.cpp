@@ -7,7 +7,7 @@
 namespace monitor::trace {
 namespace {
 
-using Kind = FieldClass::Kind;
+using FieldClassKind = FieldClass::Kind;
 
 // Beyond this, a field is found by walking.
 constexpr std::uint64_t max_offset_bits = 1u << 30;
@@ -16,7 +16,7 @@ FieldKind kind_of(const FieldClass &type)
 {
 	if (type.is_integer())
 		return type.is_signed ? FieldKind::signed_integer : FieldKind::unsigned_integer;
-	if (type.kind == Kind::floating_point)
+	if (type.kind == FieldClassKind::floating_point)
 		return FieldKind::real;
 	return type.is_text ? FieldKind::text : FieldKind::list;
 }
@@ -38,17 +38,17 @@ public:
 private:
 	void add(const FieldClass &type, const std::string &name, bool is_optional)
 	{
-		if (type.kind == Kind::variant) {
+		if (type.kind == FieldClassKind::variant) {
 			known_ = false;
 			return add_members(type, name, true);
 		}
-		if (type.kind == Kind::optional) {
+		if (type.kind == FieldClassKind::optional) {
 			known_ = false;
 			return type.is_hidden ? void() : add(type.element.front(), name, true);
 		}
 		known_ = known_ && type.align_bits <= cls_.align_bits;
 		at_bits_ = aligned(at_bits_, type.align_bits);
-		if (type.kind == Kind::structure)
+		if (type.kind == FieldClassKind::structure)
 			return add_members(type, name, is_optional);
 		if (!type.is_hidden)
 			add_leaf(type, name, is_optional);
@@ -79,9 +79,9 @@ private:
 		field.is_coded = type.is_coded;
 		field.base = type.base;
 		field.offset_bits = field.is_fixed ? static_cast<std::uint32_t>(at_bits_) : 0;
-		field.size_bits = field.is_fixed || type.is_scalar() ? static_cast<std::uint32_t>(type.fixed_bits)
-				  : type.kind == Kind::varint        ? type.size_bits
-								     : 0;
+		field.size_bits = field.is_fixed || type.is_scalar()    ? static_cast<std::uint32_t>(type.fixed_bits)
+				  : type.kind == FieldClassKind::varint ? type.size_bits
+									: 0;
 		field.labels = type.labels;
 		field.path = path_;
 		field.type = &type;

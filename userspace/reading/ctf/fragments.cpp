@@ -13,7 +13,7 @@ namespace monitor::trace {
 namespace {
 
 using json::Place;
-using Kind = FieldClass::Kind;
+using FieldClassKind = FieldClass::Kind;
 using JsonKind = json::Value::Kind;
 
 constexpr std::size_t max_clocks = 100, max_streams = 1000;
@@ -57,7 +57,7 @@ public:
 
 	std::unique_ptr<const Description> read(std::string_view untrusted_text)
 	{
-		layout_->packet_header.kind = Kind::structure;
+		layout_->packet_header.kind = FieldClassKind::structure;
 		json::read_sequence(untrusted_text, [this](const Place &fragment) { take(fragment); });
 		if (!has_preamble_)
 			throw Refusal({}, "a description of CTF 2 must begin with a preamble");
@@ -222,13 +222,13 @@ private:
 	FieldClass scope(const Place &fragment, std::string_view name)
 	{
 		FieldClass made;
-		made.kind = Kind::structure;
+		made.kind = FieldClassKind::structure;
 		made.finish();
 		const auto found = fragment.find(name);
 		if (!found)
 			return made;
 		made = types_.make(*found);
-		if (made.kind != Kind::structure)
+		if (made.kind != FieldClassKind::structure)
 			found->refuse("expected a structure");
 		return made;
 	}

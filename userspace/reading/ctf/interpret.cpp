@@ -18,7 +18,7 @@ namespace {
 
 using tsdl::Block;
 using tsdl::Value;
-using Kind = FieldClass::Kind;
+using FieldClassKind = FieldClass::Kind;
 using Attribute = KnownAttribute::Kind;
 
 const Value *find(const Block &block, std::string_view name)
@@ -87,7 +87,7 @@ private:
 	FieldClass bound(const Block &block, const char *binding)
 	{
 		FieldClass made;
-		made.kind = Kind::structure;
+		made.kind = FieldClassKind::structure;
 		made.finish();
 		const auto found = std::ranges::find(block.bindings, binding, &tsdl::Binding::name);
 		if (found == block.bindings.end())
@@ -97,7 +97,7 @@ private:
 			if (definition.position.is_before(found->position))
 				types_.define(definition, scope);
 		made = types_.make(*found->type, scope);
-		if (made.kind != Kind::structure)
+		if (made.kind != FieldClassKind::structure)
 			throw Refusal(found->type->position, std::string("the ") + binding + " is not a struct");
 		return made;
 	}

@@ -7,7 +7,7 @@
 namespace monitor::trace {
 namespace {
 
-using Kind = FieldClass::Kind;
+using FieldClassKind = FieldClass::Kind;
 
 constexpr std::uint64_t sign_bit = std::uint64_t(1) << 63;
 
@@ -86,7 +86,7 @@ void JsonSlots::find_uuid(const FieldClass &structure, std::vector<std::uint32_t
 		path.push_back(i);
 		if (type.roles & role_bit(Role::metadata_stream_uuid))
 			layout_.uuid_path = path;
-		else if (type.kind == Kind::structure)
+		else if (type.kind == FieldClassKind::structure)
 			find_uuid(type, path);
 		path.pop_back();
 	}
@@ -99,7 +99,7 @@ void JsonSlots::packet_header()
 	for (const Member &member : header.members)
 		if ((member.type.roles & role_bit(Role::packet_magic_number)) &&
 		    (&member != header.members.data() || member.type.size_bits != 32 ||
-		     member.type.kind != Kind::integer))
+		     member.type.kind != FieldClassKind::integer))
 			throw Refusal(position, "the magic of a packet must come first and have 32 bits");
 	take_roles(header, "packet header",
 		   bits_of({Role::packet_magic_number, Role::metadata_stream_uuid, Role::data_stream_class_id,
@@ -162,17 +162,17 @@ void JsonSlots::search(FieldClass &type, std::size_t step, Search &search, bool 
 {
 	const bool is_end = step == search.reference.steps.size();
 	switch (type.kind) {
-	case Kind::structure:
+	case FieldClassKind::structure:
 		if (!is_end)
 			search_member(type, step, search, has_passed, frame);
 		break;
-	case Kind::variant:
+	case FieldClassKind::variant:
 		search_options(type, step, search, has_passed, frame);
 		break;
-	case Kind::optional:
-	case Kind::array:
-	case Kind::sequence:
-		if (is_end && type.kind != Kind::optional)
+	case FieldClassKind::optional:
+	case FieldClassKind::array:
+	case FieldClassKind::sequence:
+		if (is_end && type.kind != FieldClassKind::optional)
 			break;
 		if (has_passed)
 			search.why = "is in a list or an optional field that this one is not in";
@@ -247,9 +247,9 @@ void JsonSlots::refer(FieldClass &type)
 		slot = new_slot(false);
 	for (FieldClass *selector : search.found)
 		selector->slot = slot;
-	if (type.kind == Kind::variant)
+	if (type.kind == FieldClassKind::variant)
 		check_options(type, search.found.front()->is_signed);
-	if (type.kind != Kind::optional) {
+	if (type.kind != FieldClassKind::optional) {
 		type.slot = slot;
 		return;
 	}
@@ -264,9 +264,9 @@ void JsonSlots::check(const FieldClass &type, const FieldClass &selector)
 	const auto refuse = [&](const std::string &what) {
 		throw Refusal(reference.position, "the field " + reference.path + ' ' + what);
 	};
-	if (type.kind == Kind::sequence && (selector.is_signed || selector.is_truth))
+	if (type.kind == FieldClassKind::sequence && (selector.is_signed || selector.is_truth))
 		refuse("is a length, but not an unsigned integer");
-	if (type.kind == Kind::sequence)
+	if (type.kind == FieldClassKind::sequence)
 		return;
 	if (reference.takes_truth != selector.is_truth)
 		refuse(selector.is_truth ? "is a boolean, of which there are no ranges"

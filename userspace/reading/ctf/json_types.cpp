@@ -13,7 +13,7 @@ namespace monitor::trace {
 namespace {
 
 using json::Place;
-using Kind = FieldClass::Kind;
+using FieldClassKind = FieldClass::Kind;
 using JsonKind = json::Value::Kind;
 
 constexpr std::uint64_t register_bits = 64;
@@ -208,7 +208,7 @@ FieldClass real(const Place &place)
 	FieldClass made = fixed_length(place, Bits::real);
 	if (made.size_bits != 16 && made.size_bits != 32 && made.size_bits != 64)
 		place.at("length").refuse("only floating-point numbers of 16, 32 and 64 bits are supported");
-	made.kind = Kind::floating_point;
+	made.kind = FieldClassKind::floating_point;
 	return made;
 }
 
@@ -235,7 +235,7 @@ FieldClass variable_integer(const Place &place, bool is_signed)
 	else
 		place.expect_only({"type", "attributes", "extensions", "preferred-display-base", "mappings", "roles"});
 	FieldClass made;
-	made.kind = Kind::varint;
+	made.kind = FieldClassKind::varint;
 	made.align_bits = 8;
 	made.size_bits = register_bits;
 	made.is_signed = is_signed;
@@ -257,7 +257,7 @@ FieldClass terminated_string(const Place &place)
 {
 	place.expect_only({"type", "attributes", "extensions", "encoding"});
 	FieldClass made;
-	made.kind = Kind::string;
+	made.kind = FieldClassKind::string;
 	made.align_bits = 8;
 	made.is_text = true;
 	made.encoding = encoding_of(place);
@@ -298,7 +298,7 @@ FieldClass bytes(const Place &place, bool is_static)
 {
 	FieldClass made, byte;
 	byte.size_bits = byte.align_bits = 8;
-	made.kind = is_static ? Kind::array : Kind::sequence;
+	made.kind = is_static ? FieldClassKind::array : FieldClassKind::sequence;
 	made.align_bits = 8;
 	if (is_static)
 		made.length = place.at("length").number(0, max_fixed_bits / 8);
@@ -439,7 +439,7 @@ FieldClass JsonTypes::structure(const Place &place)
 {
 	place.expect_only({"type", "attributes", "extensions", "minimum-alignment", "member-classes"});
 	FieldClass made;
-	made.kind = Kind::structure;
+	made.kind = FieldClassKind::structure;
 	made.align_bits = alignment(place, "minimum-alignment");
 	const auto list = place.find("member-classes");
 	if (!list)
@@ -464,7 +464,7 @@ FieldClass JsonTypes::array(const Place &place, bool is_static)
 	place.expect_only({"type", "attributes", "extensions", "minimum-alignment", "element-field-class",
 			   is_static ? "length" : "length-field-location"});
 	FieldClass made;
-	made.kind = is_static ? Kind::array : Kind::sequence;
+	made.kind = is_static ? FieldClassKind::array : FieldClassKind::sequence;
 	made.element.push_back(make(place.at("element-field-class")));
 	const FieldClass &element = made.element.front();
 	made.align_bits = std::max(alignment(place, "minimum-alignment"), element.align_bits);
@@ -485,7 +485,7 @@ FieldClass JsonTypes::optional(const Place &place)
 	place.expect_only(
 	    {"type", "attributes", "extensions", "selector-field-location", "selector-field-ranges", "field-class"});
 	FieldClass made;
-	made.kind = Kind::optional;
+	made.kind = FieldClassKind::optional;
 	const auto selector = location(place.at("selector-field-location"));
 	ValueTest test;
 	const auto ranges = place.find("selector-field-ranges");
@@ -501,7 +501,7 @@ FieldClass JsonTypes::variant(const Place &place)
 {
 	place.expect_only({"type", "attributes", "extensions", "selector-field-location", "options"});
 	FieldClass made;
-	made.kind = Kind::variant;
+	made.kind = FieldClassKind::variant;
 	const auto selector = location(place.at("selector-field-location"));
 	const Place list = place.at("options");
 	list.expect(JsonKind::list);

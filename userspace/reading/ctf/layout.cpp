@@ -8,7 +8,7 @@
 namespace monitor::trace {
 namespace {
 
-using Kind = FieldClass::Kind;
+using FieldClassKind = FieldClass::Kind;
 
 // Follows the fields of a header as long as they are at fixed offsets.
 struct Follower {
@@ -19,12 +19,12 @@ struct Follower {
 
 	bool follow(const FieldClass &type)
 	{
-		const bool is_flat =
-		    type.kind == Kind::structure || type.is_scalar() || (type.kind == Kind::array && type.is_fixed);
+		const bool is_flat = type.kind == FieldClassKind::structure || type.is_scalar() ||
+				     (type.kind == FieldClassKind::array && type.is_fixed);
 		if (type.align_bits > align_bits || !is_flat)
 			return false;
 		at_bits = aligned(at_bits, type.align_bits);
-		if (type.kind == Kind::structure)
+		if (type.kind == FieldClassKind::structure)
 			return std::ranges::all_of(type.members,
 						   [this](const Member &member) { return follow(member.type); });
 		if (type.slot >= 0 && type.slot != id_slot && type.slot != time_slot)
@@ -76,7 +76,7 @@ FlatHeader flatten(const FieldClass &header, std::int32_t id_slot, std::int32_t 
 	Follower start{id_slot, time_slot, header.align_bits, {}};
 	const auto &members = header.members;
 	const auto variant =
-	    std::ranges::find_if(members, [](const Member &m) { return m.type.kind == Kind::variant; });
+	    std::ranges::find_if(members, [](const Member &m) { return m.type.kind == FieldClassKind::variant; });
 	for (auto member = members.begin(); member != variant; ++member)
 		if (!start.follow(member->type))
 			return made;

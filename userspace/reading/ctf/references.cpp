@@ -6,7 +6,7 @@
 namespace monitor::trace {
 namespace {
 
-using Kind = FieldClass::Kind;
+using FieldClassKind = FieldClass::Kind;
 
 // What absolute paths begin with.
 constexpr std::string_view root_names[] = {"trace.packet.header",  "stream.packet.context", "stream.event.header",
@@ -25,7 +25,7 @@ std::string_view take_word(std::string_view &path)
 FieldClass *descend(FieldClass *type, std::size_t visible, std::string_view path)
 {
 	while (!path.empty()) {
-		if (type->kind != Kind::structure)
+		if (type->kind != FieldClassKind::structure)
 			return nullptr;
 		const std::string_view word = take_word(path);
 		const auto end = type->members.begin() + static_cast<std::ptrdiff_t>(visible);
@@ -89,14 +89,14 @@ void ScopeWalk::resolve(FieldClass &type)
 		refer(type);
 	for (FieldClass &element : type.element)
 		resolve(element);
-	if (type.kind == Kind::structure)
+	if (type.kind == FieldClassKind::structure)
 		frames_.push_back({&type, 0});
 	for (Member &member : type.members) {
 		resolve(member.type);
-		if (type.kind == Kind::structure)
+		if (type.kind == FieldClassKind::structure)
 			++frames_.back().passed;
 	}
-	if (type.kind == Kind::structure)
+	if (type.kind == FieldClassKind::structure)
 		frames_.pop_back();
 }
 
@@ -135,8 +135,8 @@ void References::refer(FieldClass &type)
 		throw Refusal(type.reference->position, "a variant has no tag");
 	std::string why;
 	FieldClass *found = find(*type.reference, why);
-	const bool is_sequence = type.kind == Kind::sequence;
-	if (found && found->kind != Kind::integer)
+	const bool is_sequence = type.kind == FieldClassKind::sequence;
+	if (found && found->kind != FieldClassKind::integer)
 		why = "the field " + type.reference->path + " is not an integer";
 	else if (found && is_sequence && found->is_signed)
 		why = "the length " + type.reference->path + " is a signed integer";

@@ -12,16 +12,16 @@ void SkipPlan::add(const FieldClass &type)
 	if (type.is_fixed) {
 		add_fixed(type.align_bits, type.fixed_bits);
 	} else if (type.is_scalar()) {
-		steps_.push_back({Kind::saved, type.align_bits, type.size_bits, &type});
+		steps_.push_back({StepKind::saved, type.align_bits, type.size_bits, &type});
 	} else if (type.kind == Type::string && type.encoding == Encoding::utf8) {
-		steps_.push_back({Kind::text, type.align_bits, 0, &type});
+		steps_.push_back({StepKind::text, type.align_bits, 0, &type});
 	} else if (type.kind == Type::structure) {
 		add_fixed(type.align_bits, 0);
 		add_members(type);
 	} else if (is_list && !type.is_to_end && type.element.front().is_fixed) {
-		steps_.push_back({Kind::row, type.align_bits, type.element.front().stride(), &type});
+		steps_.push_back({StepKind::row, type.align_bits, type.element.front().stride(), &type});
 	} else {
-		steps_.push_back({Kind::other, type.align_bits, 0, &type});
+		steps_.push_back({StepKind::other, type.align_bits, 0, &type});
 	}
 }
 
@@ -36,7 +36,7 @@ void SkipPlan::add_members(const FieldClass &structure)
 		}
 		const FieldClass &first = members[i].type;
 		const std::size_t when = steps_.size();
-		steps_.push_back({Kind::when, 1, 0, &first});
+		steps_.push_back({StepKind::when, 1, 0, &first});
 		for (; i < members.size() && members[i].type.kind == FieldClass::Kind::optional &&
 		       members[i].type.presence == first.presence;
 		     ++i)
@@ -49,8 +49,8 @@ void SkipPlan::add_members(const FieldClass &structure)
 // A field that needs no more alignment than the previous step is at a known distance from it.
 void SkipPlan::add_fixed(std::uint32_t align_bits, std::uint64_t size_bits)
 {
-	if (steps_.size() == apart_ || steps_.back().kind != Kind::fixed || align_bits > steps_.back().align_bits) {
-		steps_.push_back({Kind::fixed, align_bits, size_bits, nullptr});
+	if (steps_.size() == apart_ || steps_.back().kind != StepKind::fixed || align_bits > steps_.back().align_bits) {
+		steps_.push_back({StepKind::fixed, align_bits, size_bits, nullptr});
 		return;
 	}
 	Step &step = steps_.back();
@@ -61,10 +61,10 @@ bool SkipPlan::pass(const Step &step, const View &view, std::uint64_t &at_bits)
 {
 	const FieldClass &type = *step.type;
 	switch (step.kind) {
-	case Kind::fixed:
-	case Kind::when:
+	case StepKind::fixed:
+	case StepKind::when:
 		break; // done by the caller
-	case Kind::saved:
+	case StepKind::saved:
 		if (!view.has(at_bits, step.size_bits))
 			return false;
 		view.slots[type.slot] = read_scalar_of(type, view, at_bits);
@@ -72,7 +72,7 @@ bool SkipPlan::pass(const Step &step, const View &view, std::uint64_t &at_bits)
 			view.slots[type.slot + 1] = type.size_bits;
 		at_bits += step.size_bits;
 		break;
-	case Kind::text: {
+	case StepKind::text: {
 		if (at_bits >= view.end_bits)
 			return false;
 		const std::byte *from = view.packet + at_bits / 8;
@@ -82,7 +82,7 @@ bool SkipPlan::pass(const Step &step, const View &view, std::uint64_t &at_bits)
 		at_bits += static_cast<std::uint64_t>(static_cast<const std::byte *>(nul) - from + 1) * 8;
 		break;
 	}
-	case Kind::row: {
+	case StepKind::row: {
 		const std::uint64_t length = length_of(type, view, at_bits);
 		if (length == 0)
 			return at_bits <= view.end_bits;
@@ -92,7 +92,7 @@ bool SkipPlan::pass(const Step &step, const View &view, std::uint64_t &at_bits)
 		at_bits += (length - 1) * step.size_bits + type.element.front().fixed_bits;
 		break;
 	}
-	case Kind::other:
+	case StepKind::other:
 		return skip(type, view, at_bits);
 	}
 	return true;

@@ -24,9 +24,9 @@ public:
 		const Step *const end = steps_.data() + steps_.size();
 		for (const Step *step = steps_.data(); step != end; ++step) {
 			at_bits = aligned(at_bits, step->align_bits);
-			if (step->kind == Kind::fixed)
+			if (step->kind == StepKind::fixed)
 				at_bits += step->size_bits;
-			else if (step->kind == Kind::when)
+			else if (step->kind == StepKind::when)
 				step += is_present(*step->type, view) ? 0 : step->size_bits;
 			else if (!pass(*step, view, at_bits))
 				return false;
@@ -35,10 +35,10 @@ public:
 	}
 
 private:
-	enum class Kind : std::uint8_t { fixed, saved, text, row, when, other };
+	enum class StepKind : std::uint8_t { fixed, saved, text, row, when, other };
 
 	struct Step {
-		Kind kind;
+		StepKind kind;
 		std::uint32_t align_bits;
 		std::uint64_t size_bits; // of fixed fields; the stride of a row; for `when`, the steps
 		const FieldClass *type;

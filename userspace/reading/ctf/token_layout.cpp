@@ -10,7 +10,7 @@
 namespace monitor::trace {
 namespace {
 
-using Kind = FieldClass::Kind;
+using FieldClassKind = FieldClass::Kind;
 
 constexpr std::uint32_t token_bits = 64;
 constexpr std::uint32_t payload_from = EDC_MODE_SHIFT + 1; // the first bit after the header and context of a token
@@ -52,9 +52,9 @@ bool is_as_fixed(const FieldClass &structure, std::span<const Fixed> fixed, std:
 	for (std::size_t i = 0; i < fixed.size(); ++i) {
 		const auto &[name, type, position, tags] = structure.members[i];
 		at_bits = aligned(at_bits, type.align_bits);
-		const FieldClass &one = type.kind == Kind::array ? type.element.front() : type;
-		const std::uint64_t count = type.kind == Kind::array ? type.length : 0;
-		if (name != fixed[i].name || at_bits != fixed[i].offset_bits || one.kind != Kind::integer ||
+		const FieldClass &one = type.kind == FieldClassKind::array ? type.element.front() : type;
+		const std::uint64_t count = type.kind == FieldClassKind::array ? type.length : 0;
+		if (name != fixed[i].name || at_bits != fixed[i].offset_bits || one.kind != FieldClassKind::integer ||
 		    one.is_signed || one.big_endian || one.size_bits != fixed[i].size_bits || count != fixed[i].count ||
 		    (one.clock >= 0) != fixed[i].is_time)
 			return false;
@@ -65,9 +65,10 @@ bool is_as_fixed(const FieldClass &structure, std::span<const Fixed> fixed, std:
 
 bool is_token_field(const FieldClass &type, std::uint64_t at_bits)
 {
-	if (type.kind == Kind::array)
+	if (type.kind == FieldClassKind::array)
 		return type.is_text && type.length > 0 && at_bits % 8 == 0;
-	return type.kind == Kind::integer && !type.big_endian && type.clock < 0 && at_bits % 8 + type.size_bits <= 64;
+	return type.kind == FieldClassKind::integer && !type.big_endian && type.clock < 0 &&
+	       at_bits % 8 + type.size_bits <= 64;
 }
 
 bool is_token(const EventClass &cls)
@@ -124,9 +125,9 @@ EventClass token_class(const EventClass &described)
 		at_bits = aligned(at_bits, type.align_bits);
 		Field field;
 		field.name = shown_name(name);
-		field.kind = type.kind == Kind::array ? FieldKind::text
-			     : type.is_signed         ? FieldKind::signed_integer
-						      : FieldKind::unsigned_integer;
+		field.kind = type.kind == FieldClassKind::array ? FieldKind::text
+			     : type.is_signed                   ? FieldKind::signed_integer
+								: FieldKind::unsigned_integer;
 		field.base = type.base;
 		field.offset_bits = static_cast<std::uint32_t>(at_bits);
 		field.size_bits = static_cast<std::uint32_t>(type.fixed_bits);

@@ -10,7 +10,7 @@ namespace {
 
 using tsdl::Type;
 using tsdl::Value;
-using Kind = FieldClass::Kind;
+using FieldClassKind = FieldClass::Kind;
 using Attribute = KnownAttribute::Kind;
 
 bool truth(const Value &value)
@@ -181,7 +181,7 @@ FieldClass Types::integer(const Type &type)
 FieldClass wide_integer(FieldClass made)
 {
 	FieldClass array;
-	array.kind = Kind::array;
+	array.kind = FieldClassKind::array;
 	array.is_wide = true;
 	array.big_endian = made.big_endian;
 	array.align_bits = made.align_bits;
@@ -198,7 +198,7 @@ FieldClass wide_integer(FieldClass made)
 FieldClass Types::floating_point(const Type &type)
 {
 	FieldClass made;
-	made.kind = Kind::floating_point;
+	made.kind = FieldClassKind::floating_point;
 	made.big_endian = big_endian_;
 	std::uint64_t exponent = 0, mantissa = 0;
 	check_attributes(type.attributes, "a floating_point",
@@ -231,7 +231,7 @@ FieldClass Types::floating_point(const Type &type)
 FieldClass Types::string(const Type &type)
 {
 	FieldClass made;
-	made.kind = Kind::string;
+	made.kind = FieldClassKind::string;
 	made.align_bits = 8;
 	made.is_text = true;
 	check_attributes(type.attributes, "a string", {{"encoding", Attribute::word}}, warnings_);
@@ -256,7 +256,7 @@ FieldClass Types::enumeration(const Type &type, Scope &scope)
 	plain_int.position = type.position;
 	plain_int.name = "int";
 	FieldClass made = make(type.base ? *type.base : plain_int, scope);
-	if (made.kind != Kind::integer || made.labels)
+	if (made.kind != FieldClassKind::integer || made.labels)
 		throw Refusal(type.position, "the container of an enum must be an integer");
 	if (type.labels.empty())
 		throw Refusal(type.position, "an enum has no labels");
@@ -283,7 +283,7 @@ FieldClass Types::compound(const Type &type, Scope &scope)
 {
 	FieldClass made;
 	const bool is_structure = type.kind == Type::Kind::structure;
-	made.kind = is_structure ? Kind::structure : Kind::variant;
+	made.kind = is_structure ? FieldClassKind::structure : FieldClassKind::variant;
 	Scope inner(&scope);
 	auto definition = type.definitions.begin();
 	std::set<std::string_view> names;
@@ -330,7 +330,7 @@ FieldClass Types::tagged(const Type &type, const char *keyword, Scope &scope)
 		if (type.align_bits)
 			made.align_bits = std::max(made.align_bits, checked_align(type.position, type.align_bits));
 	}
-	if (made.kind == Kind::variant && (type.has_body || !type.tag.empty())) {
+	if (made.kind == FieldClassKind::variant && (type.has_body || !type.tag.empty())) {
 		if (made.reference && !made.reference->path.empty())
 			throw Refusal(type.position, "the variant already has a tag");
 		made.reference = std::make_shared<const Reference>(Reference{type.tag, type.position});
@@ -370,12 +370,12 @@ FieldClass Types::make_plain(const Type &type, Scope &scope)
 FieldClass Types::several(FieldClass element, const tsdl::Dimension &dimension)
 {
 	FieldClass made;
-	made.kind = dimension.path.empty() ? Kind::array : Kind::sequence;
+	made.kind = dimension.path.empty() ? FieldClassKind::array : FieldClassKind::sequence;
 	made.length = dimension.length;
 	if (!dimension.path.empty())
 		made.reference = std::make_shared<const Reference>(Reference{dimension.path, dimension.position});
 	made.align_bits = element.align_bits;
-	made.is_text = element.kind == Kind::integer && element.is_text;
+	made.is_text = element.kind == FieldClassKind::integer && element.is_text;
 	made.base = element.base;
 	if (dimension.path.empty() && element.stride() != 0 && dimension.length > max_fixed_bits / element.stride())
 		throw Refusal(dimension.position, "an array is too large");

@@ -8,7 +8,7 @@
 namespace monitor::trace {
 namespace {
 
-using Kind = FieldClass::Kind;
+using FieldClassKind = FieldClass::Kind;
 
 constexpr std::uint64_t walk_budget = std::numeric_limits<std::uint32_t>::max();
 
@@ -34,7 +34,7 @@ bool locate(const Field &field, const Event &event, std::uint64_t &at_bits)
 	const FieldClass *type = event.cls->scopes[field.path.front()];
 	for (std::size_t depth = 1; depth < field.path.size(); ++depth) {
 		const Member &member = type->members[field.path[depth]];
-		if (type->kind == Kind::variant) {
+		if (type->kind == FieldClassKind::variant) {
 			if (option_of(*type, view) != &member)
 				return false;
 		} else {
@@ -44,7 +44,7 @@ bool locate(const Field &field, const Event &event, std::uint64_t &at_bits)
 					return false;
 		}
 		type = &member.type;
-		for (; type->kind == Kind::optional; type = &type->element.front())
+		for (; type->kind == FieldClassKind::optional; type = &type->element.front())
 			if (!is_present(*type, view))
 				return false;
 	}
@@ -86,7 +86,7 @@ std::uint64_t FieldRef::slow_bits(const Event &event) const
 	const bool is_number = how_ == How::walked && (field_->type->is_scalar() || field_->type->is_integer());
 	if (!is_number || !locate(*field_, event, at_bits))
 		return 0;
-	if (field_->type->kind == Kind::varint)
+	if (field_->type->kind == FieldClassKind::varint)
 		return read_varint(*field_->type, event.view(), at_bits, value) ? value : 0;
 	return read_scalar(*field_->type, event.view(), at_bits);
 }

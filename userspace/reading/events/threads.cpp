@@ -44,9 +44,9 @@ Threads::Threads(const Trace &trace) : Threads(trace.description(), !trace.lacks
 		add_stream(stream->info());
 	bool has_switches = false, has_none = false;
 	for (const auto &cls : trace.description().classes()) {
-		const Kind kind = roles_[cls->index].kind;
-		has_switches = has_switches || (cls->size_bytes == 0 && kind == Kind::sched_switch);
-		has_none = has_none || (cls->size_bytes == 0 && kind == Kind::none);
+		const EventRole kind = roles_[cls->index].kind;
+		has_switches = has_switches || (cls->size_bytes == 0 && kind == EventRole::sched_switch);
+		has_none = has_none || (cls->size_bytes == 0 && kind == EventRole::none);
 	}
 	relies_on_switches_ = has_switches && has_none;
 }
@@ -114,37 +114,37 @@ Threads::Role Threads::role_of_token(const EventClass &cls)
 	role.process = FieldRef(cls, "tgid");
 	role.name = FieldRef(cls, "comm");
 	if (cls.name == "sched_switch") {
-		role.kind = Kind::sched_switch;
+		role.kind = EventRole::sched_switch;
 		role.first_pid = FieldRef(cls, "prev_pid");
 		role.second_pid = FieldRef(cls, "next_pid");
 	} else if (cls.name == "thread_runs") {
-		role.kind = Kind::runs;
+		role.kind = EventRole::runs;
 	} else if (cls.name == "thread_state") {
-		role.kind = Kind::state;
+		role.kind = EventRole::state;
 		role.cpu = FieldRef(cls, "cpu");
 		role.flags = FieldRef(cls, "flags");
 	} else if (cls.name == "sched_wakeup_new") {
-		role.kind = Kind::creation;
+		role.kind = EventRole::creation;
 	} else if (cls.name == "sched_process_exec") {
-		role.kind = Kind::exec;
+		role.kind = EventRole::exec;
 		role.second_pid = FieldRef(cls, "old_pid");
 	} else if (cls.name == "sched_process_exit" && role.name) {
-		role.kind = Kind::name;
+		role.kind = EventRole::name;
 	} else if (cls.name == "task_rename") {
-		role.kind = Kind::name;
+		role.kind = EventRole::name;
 		role.name = FieldRef(cls, "newcomm");
 	} else if (cls.name == "thread") {
-		role.kind = Kind::writer;
+		role.kind = EventRole::writer;
 	} else if (cls.name == "thread_counts") {
-		role.kind = Kind::in_switch; // of a thread that ended
+		role.kind = EventRole::in_switch; // of a thread that ended
 	} else if (cls.name == "sys_enter") {
-		role.kind = Kind::enters;
+		role.kind = EventRole::enters;
 		role.call = FieldRef(cls, "id");
 		role.abi = FieldRef(cls, "abi");
 	} else if (cls.name == "sys_exit") {
-		role.kind = Kind::leaves;
+		role.kind = EventRole::leaves;
 	} else if (cls.name == "page_fault_user" || cls.name == "minor_fault" || cls.name == "major_fault") {
-		role.kind = Kind::of_running;
+		role.kind = EventRole::of_running;
 	}
 	return role;
 }
@@ -160,7 +160,7 @@ Threads::Role Threads::role_of_generic_ctf(const EventClass &cls)
 	};
 	Role role;
 	if (cls.name == "sched_switch" || cls.name == "sched:sched_switch") {
-		role.kind = Kind::sched_switch;
+		role.kind = EventRole::sched_switch;
 		role.first_pid = first_of({"prev_tid", "prev_pid"});
 		role.second_pid = first_of({"next_tid", "next_pid"});
 		role.name = first_of({"next_comm"});
@@ -169,7 +169,7 @@ Threads::Role Threads::role_of_generic_ctf(const EventClass &cls)
 	role.first_pid = first_of({"context.vtid", "context.tid", "perf_tid", "vtid", "tid"});
 	role.name = first_of({"context.procname", "procname", "perf_comm"});
 	if (role.first_pid)
-		role.kind = Kind::context;
+		role.kind = EventRole::context;
 	if (cls.name == "sched_process_exec" || cls.name == "sched:sched_process_exec")
 		role.program = first_of({"filename"});
 	return role;
@@ -179,7 +179,7 @@ Threads::Role Threads::role_of_generic_ctf(const EventClass &cls)
 std::int64_t Threads::before_user(const Event &event, const Role &role)
 {
 	std::int64_t &writer = writer_[event.stream->index];
-	if (role.kind == Kind::writer)
+	if (role.kind == EventRole::writer)
 		writer = role.first_pid.get<std::int32_t>(event);
 	else if (event.opens_packet())
 		writer = event.packet_tid();
@@ -192,10 +192,10 @@ void Threads::learn(const Event &event, const Role &role)
 	const std::uint32_t machine = event.stream->machine;
 	if (role.process)
 		set_process(pid, machine, role.process.get<std::int32_t>(event));
-	if (role.kind == Kind::writer)
+	if (role.kind == EventRole::writer)
 		return;
 	Running &running = running_[cpu_slot_[event.stream->index]];
-	if (role.kind == Kind::sched_switch) {
+	if (role.kind == EventRole::sched_switch) {
 		running = {unknown, false, true};
 		if (role.second_pid) {
 			running.tid = role.second_pid.get<std::int32_t>(event);
@@ -210,13 +210,14 @@ void Threads::learn(const Event &event, const Role &role)
 	if (role.program)
 		set_name(pid, machine, command_of(role.program.get<std::string_view>(event)));
 	// a thread that is not the group leader takes over the leader's pid
-	if (role.kind == Kind::exec && role.second_pid && running.tid == role.second_pid.get<std::int32_t>(event)) {
+	if (role.kind == EventRole::exec && role.second_pid &&
+	    running.tid == role.second_pid.get<std::int32_t>(event)) {
 		set_call(pid, machine, call(running.tid, machine));
 		running.tid = pid;
 	}
-	if (role.kind == Kind::creation)
+	if (role.kind == EventRole::creation)
 		set_call(pid, machine, call(running.tid, machine));
-	if (role.kind != Kind::state)
+	if (role.kind != EventRole::state)
 		return;
 	const std::uint64_t flags = role.flags.get(event);
 	if (flags & EDC_THREAD_HIDDEN)
@@ -235,7 +236,7 @@ void Threads::learn(const Event &event, const Role &role)
 void Threads::follow_call(const Event &event, const Role &role)
 {
 	Call call;
-	if (role.kind == Kind::enters && has_all_calls_)
+	if (role.kind == EventRole::enters && has_all_calls_)
 		call = {true, role.abi.get<std::uint8_t>(event), role.call.get<std::uint16_t>(event)};
 	set_call(running_[cpu_slot_[event.stream->index]].tid, event.stream->machine, call);
 }

@@ -71,17 +71,17 @@ public:
 	{
 		const Role &role = roles_[event.cls->index];
 		Running &running = running_[cpu_slot_[event.stream->index]];
-		if (role.kind == Kind::context)
+		if (role.kind == EventRole::context)
 			return role.first_pid.get<std::int32_t>(event);
 		if (event.stream->is_recorder())
 			return unknown;
 		if (event.stream->is_user())
 			return before_user(event, role);
-		if (role.kind == Kind::sched_switch || role.kind == Kind::runs) {
+		if (role.kind == EventRole::sched_switch || role.kind == EventRole::runs) {
 			running = {role.first_pid.get<std::int32_t>(event), false, true};
-		} else if (event.opens_packet() && !running.is_sure && role.kind != Kind::in_switch) {
+		} else if (event.opens_packet() && !running.is_sure && role.kind != EventRole::in_switch) {
 			running = {event.packet_tid(), false, false};
-		} else if (running.hidden && role.kind >= Kind::of_running) {
+		} else if (running.hidden && role.kind >= EventRole::of_running) {
 			running = {}; // its switch-out was not seen
 		}
 		return running.tid;
@@ -90,9 +90,10 @@ public:
 	void after(const Event &event)
 	{
 		const Role &role = roles_[event.cls->index];
-		if (role.kind == Kind::enters || role.kind == Kind::leaves)
+		if (role.kind == EventRole::enters || role.kind == EventRole::leaves)
 			follow_call(event, role);
-		else if (role.kind != Kind::none && role.kind != Kind::of_running && role.kind != Kind::in_switch)
+		else if (role.kind != EventRole::none && role.kind != EventRole::of_running &&
+			 role.kind != EventRole::in_switch)
 			learn(event, role);
 	}
 
@@ -149,7 +150,7 @@ public:
 	}
 
 private:
-	enum class Kind : std::uint8_t {
+	enum class EventRole : std::uint8_t {
 		none,
 		sched_switch,
 		runs,
@@ -165,7 +166,7 @@ private:
 		leaves
 	};
 	struct Role {
-		Kind kind = Kind::none;
+		EventRole kind = EventRole::none;
 		// first_pid: the thread that the event is about; second_pid: the other one of a switch or an exec
 		FieldRef first_pid, second_pid, process, name, cpu, flags, program;
 		FieldRef call, abi; // of an entry

@@ -430,7 +430,7 @@ struct Parts {
 		MappedFile file(path.string());
 		if (file.size() == 0)
 			throw Error(path.string() + " is empty; name a file that has content");
-		const tdl::Source source = tdl.empty() ? tdl::find(path.string(), file.bytes()) : tdl::load(tdl);
+		const tdl::ModelFile source = tdl.empty() ? tdl::find(path.string(), file.bytes()) : tdl::load(tdl);
 		directories.push_back(path);
 		descriptions.push_back(tdl::compile_for(source, path.string(), file.bytes(), classes).description);
 		classes += static_cast<std::uint32_t>(descriptions.back()->classes().size());

@@ -9,12 +9,12 @@
 #include "base/refusal.h"
 #include "base/suggestions.h"
 #include "base/text.h"
-#include "source.h"
+#include "value_source.h"
 
 namespace monitor::filter {
 namespace {
 
-using Kind = Expression::Kind;
+using ExpressionKind = Expression::Kind;
 using Names = std::set<std::string_view>;
 
 // A description is untrusted: these limits bound the search for similar names.
@@ -62,21 +62,21 @@ public:
 	void condition(const Expression &condition) const
 	{
 		switch (condition.kind) {
-		case Kind::negation:
-		case Kind::conjunction:
-		case Kind::disjunction:
+		case ExpressionKind::negation:
+		case ExpressionKind::conjunction:
+		case ExpressionKind::disjunction:
 			for (const Expression &child : condition.children)
 				this->condition(child);
 			return;
-		case Kind::has:
+		case ExpressionKind::has:
 			return name(condition.children[0], "");
 		default:
 			break;
 		}
 		value(condition.children[0], "");
-		if (condition.kind == Kind::comparison && !condition.children[1].is_constant())
+		if (condition.kind == ExpressionKind::comparison && !condition.children[1].is_constant())
 			return two_values(condition);
-		if (condition.children[0].kind == Kind::name)
+		if (condition.children[0].kind == ExpressionKind::name)
 			return constants_of_name(condition);
 		constants_of_computed(condition);
 	}
@@ -99,7 +99,7 @@ private:
 	// Of a class that may come later.
 	bool is_unknown(const Expression &value) const
 	{
-		if (value.kind == Kind::name)
+		if (value.kind == ExpressionKind::name)
 			return doubts_ && !is_of_every_event(value) && !find(value, known_) &&
 			       std::ranges::none_of(classes_, [&](const trace::EventClass *cls) {
 				       return cls->find(value.text) != nullptr;
@@ -110,8 +110,8 @@ private:
 
 	static bool is_text(const Expression &constant)
 	{
-		return constant.kind == Kind::text ||
-		       (constant.kind == Kind::range && constant.children[0].kind == Kind::text);
+		return constant.kind == ExpressionKind::text ||
+		       (constant.kind == ExpressionKind::range && constant.children[0].kind == ExpressionKind::text);
 	}
 
 	Types types_of(const Expression &name) const
@@ -153,11 +153,11 @@ private:
 
 	void value(const Expression &value, const char *hint) const
 	{
-		if (value.kind == Kind::name)
+		if (value.kind == ExpressionKind::name)
 			name(value, hint);
 		for (const Expression &child : value.children) {
 			this->value(child, "");
-			if (child.kind == Kind::name && !is_unknown(child) && !types_of(child).number)
+			if (child.kind == ExpressionKind::name && !is_unknown(child) && !types_of(child).number)
 				fail(child.at,
 				     fmt::format("{} is {}: arithmetic is not possible with it", readable(child.text),
 						 types_of(child).text ? "a text" : "not an integer"));
@@ -166,7 +166,7 @@ private:
 
 	Type type_of(const Expression &value, const trace::EventClass &cls) const
 	{
-		if (value.kind == Kind::name)
+		if (value.kind == ExpressionKind::name)
 			return resolve(value, cls, known_).type;
 		const bool all = std::ranges::all_of(
 		    value.children, [&](const Expression &child) { return type_of(child, cls) == Type::number; });
@@ -244,10 +244,12 @@ private:
 		const std::string name = readable(condition.children[0].text);
 		if (!types.text && types.labels.empty())
 			fail(constant.at, fmt::format("{} is a number without labels: compare it with a number", name));
-		const bool by_order = constant.kind == Kind::range || condition.relation > Relation::not_equal;
+		const bool by_order =
+		    constant.kind == ExpressionKind::range || condition.relation > Relation::not_equal;
 		if (!types.text && by_order)
 			fail(constant.at, fmt::format("labels have no order: compare {} with ==, !=, in or ~", name));
-		if (known.empty() || by_order || condition.kind == Kind::glob || known.contains(constant.text))
+		if (known.empty() || by_order || condition.kind == ExpressionKind::glob ||
+		    known.contains(constant.text))
 			return;
 		if (types.text)
 			return fail_or_doubt(
@@ -261,7 +263,7 @@ private:
 	// 5 would mean 5 ns, which is never intended.
 	void expect_unit(const Expression &constant) const
 	{
-		if (constant.kind == Kind::number && !constant.number.has_unit &&
+		if (constant.kind == ExpressionKind::number && !constant.number.has_unit &&
 		    (constant.number.floor != 0 || constant.number.has_fraction))
 			fail(constant.at, "a time needs a unit: ns, us, ms or s");
 		for (const Expression &end : constant.children)

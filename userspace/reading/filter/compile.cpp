@@ -10,7 +10,7 @@
 namespace monitor::filter {
 namespace {
 
-using Kind = Expression::Kind;
+using ExpressionKind = Expression::Kind;
 
 constexpr std::uint64_t sign_bit = std::uint64_t(1) << 63;
 
@@ -21,14 +21,15 @@ bool is_negated(const Expression &condition)
 
 bool is_text(const Expression &constant)
 {
-	return constant.kind == Kind::text || (constant.kind == Kind::range && constant.children[0].kind == Kind::text);
+	return constant.kind == ExpressionKind::text ||
+	       (constant.kind == ExpressionKind::range && constant.children[0].kind == ExpressionKind::text);
 }
 
 // Whether any constant of a comparison, glob or set is of this type.
 bool has_constant(const Expression &condition, Type type)
 {
 	return std::any_of(condition.children.begin() + 1, condition.children.end(), [&](const Expression &constant) {
-		return (constant.is_constant() || constant.kind == Kind::range) &&
+		return (constant.is_constant() || constant.kind == ExpressionKind::range) &&
 		       is_text(constant) == (type == Type::text);
 	});
 }
@@ -40,7 +41,7 @@ Ranges labelled(const Expression &condition, const trace::Enumeration &labels, b
 		return is_signed ? Integer(static_cast<std::int64_t>(bits)) : Integer(bits);
 	};
 	Ranges ranges;
-	const bool by_order = condition.kind == Kind::comparison && condition.relation > Relation::not_equal;
+	const bool by_order = condition.kind == ExpressionKind::comparison && condition.relation > Relation::not_equal;
 	for (const auto &label : labels.labels())
 		if (!by_order && takes_text(condition, label.text))
 			ranges.push_back({value(label.first), value(label.last)});
@@ -55,8 +56,8 @@ Ranges taken_numbers(const Expression &condition, Ranges ranges)
 		if (is_text(*constant))
 			continue;
 		const Relation relation =
-		    negated || condition.kind != Kind::comparison ? Relation::equal : condition.relation;
-		const Ranges some = constant->kind == Kind::range
+		    negated || condition.kind != ExpressionKind::comparison ? Relation::equal : condition.relation;
+		const Ranges some = constant->kind == ExpressionKind::range
 					? between(constant->children[0].number, constant->children[1].number)
 					: related(relation, constant->number);
 		ranges.insert(ranges.end(), some.begin(), some.end());
@@ -73,27 +74,27 @@ public:
 	Target branch(const Expression &condition, Target on_true, Target on_false)
 	{
 		const auto &children = condition.children;
-		Target next = condition.kind == Kind::conjunction ? on_true : on_false;
+		Target next = condition.kind == ExpressionKind::conjunction ? on_true : on_false;
 		switch (condition.kind) {
-		case Kind::negation:
+		case ExpressionKind::negation:
 			return branch(children[0], on_false, on_true);
-		case Kind::conjunction:
+		case ExpressionKind::conjunction:
 			for (auto child = children.rbegin(); child != children.rend(); ++child)
 				next = branch(*child, next, on_false);
 			return next;
-		case Kind::disjunction:
+		case ExpressionKind::disjunction:
 			for (auto child = children.rbegin(); child != children.rend(); ++child)
 				next = branch(*child, on_true, next);
 			return next;
-		case Kind::has:
+		case ExpressionKind::has:
 			return presence(children[0], on_true, on_false);
 		default:
 			break;
 		}
-		if (condition.kind == Kind::comparison && !children[1].is_constant())
+		if (condition.kind == ExpressionKind::comparison && !children[1].is_constant())
 			return between_values(condition, on_true, on_false);
-		return children[0].kind == Kind::name ? of_name(condition, on_true, on_false)
-						      : of_computed(condition, on_true, on_false);
+		return children[0].kind == ExpressionKind::name ? of_name(condition, on_true, on_false)
+								: of_computed(condition, on_true, on_false);
 	}
 
 	Program take(Target entry)
@@ -137,14 +138,14 @@ private:
 	Target of_name(const Expression &condition, Target on_true, Target on_false)
 	{
 		const Resolved left = resolved(condition.children[0]);
-		if (left.type == Type::number && left.source.from == Source::From::call_id)
+		if (left.type == Type::number && left.source.from == ValueSource::From::call_id)
 			return of_call(condition, left, on_true, on_false);
 		if (left.type == Type::number)
 			return of_number(condition, left, on_true, on_false);
 		const bool is_real = left.type == Type::real;
 		if ((!is_real && left.type != Type::text) || is_real == has_constant(condition, Type::text))
 			return on_false;
-		if (left.source.from == Source::From::name)
+		if (left.source.from == ValueSource::From::name)
 			return takes_text(condition, cls_.name) != is_negated(condition) ? on_true : on_false;
 		Test test;
 		test.kind = is_real ? Test::Kind::real : Test::Kind::text;
@@ -165,7 +166,7 @@ private:
 		Test is_unlabelled;
 		is_unlabelled.kind = Test::Kind::range;
 		is_unlabelled.condition = &condition;
-		is_unlabelled.source.from = Source::From::call_abi;
+		is_unlabelled.source.from = ValueSource::From::call_abi;
 		is_unlabelled.range = {EDC_ABI_COMPAT, EDC_ABI_COMPAT};
 		return add(is_unlabelled, of_unlabelled, of_labelled);
 	}
@@ -186,7 +187,7 @@ private:
 		test.flip = left.source.is_signed ? sign_bit : 0;
 		test.first = static_cast<std::uint32_t>(program_.keys.size());
 		for (const Range &range : ranges)
-			if (left.source.from == Source::From::time)
+			if (left.source.from == ValueSource::From::time)
 				add_ticks(range);
 			else
 				program_.keys.push_back({static_cast<std::uint64_t>(range.first) ^ test.flip,
@@ -248,7 +249,7 @@ private:
 		test.condition = &condition;
 		test.relation = condition.relation;
 		test.first = static_cast<std::uint32_t>(program_.steps.size());
-		if (left.kind == Kind::name && right.kind == Kind::name) {
+		if (left.kind == ExpressionKind::name && right.kind == ExpressionKind::name) {
 			const Resolved a = resolved(left), b = resolved(right);
 			if (a.type == Type::text && b.type == Type::text) {
 				Step other;
@@ -282,9 +283,9 @@ private:
 	bool compute(const Expression &value)
 	{
 		Step step;
-		if (value.kind == Kind::number) {
+		if (value.kind == ExpressionKind::number) {
 			step.constant = value.number.floor;
-		} else if (value.kind == Kind::name) {
+		} else if (value.kind == ExpressionKind::name) {
 			const Resolved found = resolved(value);
 			if (found.type != Type::number)
 				return false;

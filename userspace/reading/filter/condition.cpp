@@ -12,17 +12,17 @@
 
 namespace monitor::filter {
 
-using Kind = Expression::Kind;
+using ExpressionKind = Expression::Kind;
 
 static void check_each(Expression &condition, const std::function<void(Expression &)> &check)
 {
-	if (condition.kind >= Kind::negation) {
+	if (condition.kind >= ExpressionKind::negation) {
 		for (Expression &child : condition.children)
 			check_each(child, check);
 		return;
 	}
 	const Expression &name = condition.children[0];
-	if (name.kind != Kind::name)
+	if (name.kind != ExpressionKind::name)
 		refuse(name, "only names can be compared here, not what is computed from them");
 	check(condition);
 }
@@ -48,11 +48,12 @@ void check_constants(const Expression &comparison, bool is_text, const char *wha
 		     const std::function<void(const Expression &)> &check)
 {
 	for (auto side = comparison.children.begin() + 1; side != comparison.children.end(); ++side)
-		for (const Expression &constant : side->kind == Kind::range ? side->children : std::vector{*side}) {
+		for (const Expression &constant :
+		     side->kind == ExpressionKind::range ? side->children : std::vector{*side}) {
 			if (!constant.is_constant())
 				refuse(constant, fmt::format("compare it with {}", what));
 			check(constant);
-			if ((constant.kind == Kind::text) != is_text)
+			if ((constant.kind == ExpressionKind::text) != is_text)
 				refuse(constant, readable(comparison.children[0].text) +
 						     (is_text ? " is a text: compare it with a string in double quotes"
 							      : " is a number: compare it with a number"));
@@ -63,11 +64,11 @@ bool holds(const Expression &condition, const std::function<bool(const Expressio
 {
 	const auto each_holds = [&](const Expression &child) { return holds(child, takes); };
 	switch (condition.kind) {
-	case Kind::negation:
+	case ExpressionKind::negation:
 		return !each_holds(condition.children[0]);
-	case Kind::conjunction:
+	case ExpressionKind::conjunction:
 		return std::ranges::all_of(condition.children, each_holds);
-	case Kind::disjunction:
+	case ExpressionKind::disjunction:
 		return std::ranges::any_of(condition.children, each_holds);
 	default:
 		return takes(condition);
@@ -77,12 +78,12 @@ bool holds(const Expression &condition, const std::function<bool(const Expressio
 bool takes_value(const Expression &comparison, const std::optional<std::string> &value)
 {
 	const bool is_negated = comparison.relation == Relation::not_equal;
-	return value && (comparison.kind == Kind::has || takes_text(comparison, *value) != is_negated);
+	return value && (comparison.kind == ExpressionKind::has || takes_text(comparison, *value) != is_negated);
 }
 
 bool takes_value(const Expression &comparison, const std::optional<double> &value)
 {
-	return value && (comparison.kind == Kind::has || takes_number(comparison, *value));
+	return value && (comparison.kind == ExpressionKind::has || takes_number(comparison, *value));
 }
 
 } // namespace monitor::filter

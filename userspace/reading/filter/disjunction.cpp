@@ -10,7 +10,7 @@
 namespace monitor::filter {
 namespace {
 
-using From = Source::From;
+using From = ValueSource::From;
 
 constexpr std::size_t name_bytes = 16; // of a thread
 const Ranges known_cpus = {{0, EDC_CPU_UNKNOWN - 1}};
@@ -201,7 +201,7 @@ private:
 // A range of texts as disjoint products of ranges of their words.
 class Boxes {
 public:
-	Boxes(const Source &source, unsigned words) : source_(source), words_(words) {}
+	Boxes(const ValueSource &source, unsigned words) : source_(source), words_(words) {}
 
 	void add(const TextRange &range) { add(range, 0, {}); }
 	std::vector<Product> take() { return std::move(made_); }
@@ -246,7 +246,7 @@ private:
 		return product;
 	}
 
-	const Source &source_;
+	const ValueSource &source_;
 	unsigned words_;
 	std::vector<Product> made_;
 };

@@ -24,13 +24,13 @@ inline constexpr unsigned max_text_words = 6;
 // A number, or a word of a text: 8 characters as a big-endian number, padded with NULs, so that words order as texts
 // do.
 struct Factor {
-	Source source;
+	ValueSource source;
 	unsigned word = 0;                    // of a text
 	unsigned shift = 0;                   // of a number: the key is (value >> shift & mask) ^ flip, where the
 	std::uint64_t mask = ~0ull, flip = 0; // value of a signed field is sign-extended to 64 bits
 	Ranges accepted;                      // sorted; neither overlap nor touch
 
-	bool is_text() const { return source.from >= Source::From::text_field; }
+	bool is_text() const { return source.from >= ValueSource::From::text_field; }
 };
 
 // Every value occurs once. No factors: accepts every event.

@@ -12,6 +12,6 @@ add_library(monitor_filter STATIC
   ${CMAKE_CURRENT_LIST_DIR}/parser.cpp
   ${CMAKE_CURRENT_LIST_DIR}/program.cpp
   ${CMAKE_CURRENT_LIST_DIR}/ranges.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/source.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/value_source.cpp
   ${CMAKE_CURRENT_LIST_DIR}/text_match.cpp)
 target_link_libraries(monitor_filter PUBLIC monitor_events PRIVATE compiled_fmt)

@@ -22,7 +22,7 @@
 #include "program.h"
 #include "reading/ctf/description.h"
 #include "reading/events/event.h"
-#include "source.h"
+#include "value_source.h"
 
 namespace monitor::filter {
 

@@ -13,7 +13,7 @@
 namespace monitor::filter {
 namespace {
 
-using Kind = Expression::Kind;
+using ExpressionKind = Expression::Kind;
 
 enum Level : unsigned {
 	any,
@@ -31,36 +31,36 @@ enum Level : unsigned {
 struct Operator {
 	std::string_view sign;
 	Level level;
-	Kind kind;
+	ExpressionKind kind;
 	Relation relation = Relation::equal;
 	Arithmetic arithmetic = Arithmetic::add;
 };
 
 constexpr Operator operator_of(std::string_view sign, Relation relation)
 {
-	return {sign, comparisons, Kind::comparison, relation, Arithmetic::add};
+	return {sign, comparisons, ExpressionKind::comparison, relation, Arithmetic::add};
 }
 
 constexpr Operator operator_of(std::string_view sign, Level level, Arithmetic arithmetic)
 {
-	return {sign, level, Kind::arithmetic, Relation::equal, arithmetic};
+	return {sign, level, ExpressionKind::arithmetic, Relation::equal, arithmetic};
 }
 
 constexpr Operator operators[] = {
-    {"or", disjunctions, Kind::disjunction},
-    {"||", disjunctions, Kind::disjunction},
-    {"and", conjunctions, Kind::conjunction},
-    {"&&", conjunctions, Kind::conjunction},
+    {"or", disjunctions, ExpressionKind::disjunction},
+    {"||", disjunctions, ExpressionKind::disjunction},
+    {"and", conjunctions, ExpressionKind::conjunction},
+    {"&&", conjunctions, ExpressionKind::conjunction},
     operator_of("==", Relation::equal),
     operator_of("!=", Relation::not_equal),
     operator_of("<", Relation::less),
     operator_of("<=", Relation::less_equal),
     operator_of(">", Relation::greater),
     operator_of(">=", Relation::greater_equal),
-    {"~", comparisons, Kind::glob},
-    {"!~", comparisons, Kind::glob, Relation::not_equal},
-    {"in", comparisons, Kind::within},
-    {"not", comparisons, Kind::within, Relation::not_equal}, // in
+    {"~", comparisons, ExpressionKind::glob},
+    {"!~", comparisons, ExpressionKind::glob, Relation::not_equal},
+    {"in", comparisons, ExpressionKind::within},
+    {"not", comparisons, ExpressionKind::within, Relation::not_equal}, // in
     operator_of("|", bit_ors, Arithmetic::bit_or),
     operator_of("^", bit_xors, Arithmetic::bit_xor),
     operator_of("&", bit_ands, Arithmetic::bit_and),
@@ -203,19 +203,19 @@ private:
 		made.arithmetic = joining.arithmetic;
 		made.at = at;
 		switch (joining.kind) {
-		case Kind::conjunction:
-		case Kind::disjunction:
+		case ExpressionKind::conjunction:
+		case ExpressionKind::disjunction:
 			return chain(std::move(made), joining.level, std::move(left));
-		case Kind::arithmetic:
+		case ExpressionKind::arithmetic:
 			return calculation(std::move(made), std::move(left), expression(tighter(joining.level)));
 		default:
 			break;
 		}
 		if (left.is_condition())
 			fail(at, "a condition cannot be compared; write a < b and b < c for a < b < c");
-		if (joining.kind == Kind::glob)
+		if (joining.kind == ExpressionKind::glob)
 			return glob(std::move(made), std::move(left));
-		if (joining.kind == Kind::within)
+		if (joining.kind == ExpressionKind::within)
 			return within(std::move(made), std::move(left));
 		return comparison(std::move(made), std::move(left), expression(tighter(comparisons)));
 	}
@@ -249,13 +249,13 @@ private:
 	{
 		for (const Expression *side : {&left, &right}) {
 			require_value(*side);
-			if (side->kind == Kind::text)
+			if (side->kind == ExpressionKind::text)
 				fail(side->at, "arithmetic is not possible with strings");
-			if (side->kind == Kind::number && side->number.has_fraction)
+			if (side->kind == ExpressionKind::number && side->number.has_fraction)
 				fail(side->at, "arithmetic is possible with integers only");
 		}
-		if (left.kind == Kind::number && right.kind == Kind::number) {
-			made.kind = Kind::number;
+		if (left.kind == ExpressionKind::number && right.kind == ExpressionKind::number) {
+			made.kind = ExpressionKind::number;
 			made.number.has_unit = left.number.has_unit || right.number.has_unit;
 			if (!calculate(made.arithmetic, left.number.floor, right.number.floor, made.number.floor))
 				fail(made.at, "this has no value in 64 bits");
@@ -312,14 +312,15 @@ private:
 		if (!token_.is(".."))
 			return first;
 		Expression range;
-		range.kind = Kind::range;
+		range.kind = ExpressionKind::range;
 		range.at = advance().position.offset;
 		Expression last = constant();
 		if (first.kind != last.kind)
 			fail(range.at, "the ends of a range are two numbers or two strings");
 		if (has_unit_missing(first.number, last.number) || has_unit_missing(last.number, first.number))
 			fail(last.at, "the ends of a range both have a unit or none");
-		if (first.kind == Kind::text ? last.text < first.text : last.number.floor < first.number.floor)
+		if (first.kind == ExpressionKind::text ? last.text < first.text
+						       : last.number.floor < first.number.floor)
 			fail(range.at, "this range is empty: its end is before its start");
 		return with(std::move(range), std::move(first), std::move(last));
 	}
@@ -347,7 +348,7 @@ private:
 		made.at = token_.position.offset;
 		if (token_.is("not") || token_.is("!")) {
 			advance();
-			made.kind = Kind::negation;
+			made.kind = ExpressionKind::negation;
 			Expression negated = expression(comparisons);
 			require_condition(negated);
 			made = with(std::move(made), std::move(negated));
@@ -361,7 +362,7 @@ private:
 		} else if (token_.kind == Token::Kind::number) {
 			made.number = advance().number;
 		} else if (token_.kind == Token::Kind::text) {
-			made.kind = Kind::text;
+			made.kind = ExpressionKind::text;
 			made.text = advance().text;
 		} else {
 			made = name_or_has();
@@ -372,10 +373,10 @@ private:
 
 	Expression negative(std::size_t at, Expression value) const
 	{
-		if (value.kind != Kind::number || !value.number.has_fraction) {
+		if (value.kind != ExpressionKind::number || !value.number.has_fraction) {
 			Expression zero, made;
 			zero.at = made.at = at;
-			made.kind = Kind::arithmetic;
+			made.kind = ExpressionKind::arithmetic;
 			made.arithmetic = Arithmetic::subtract;
 			return calculation(std::move(made), std::move(zero), std::move(value));
 		}
@@ -398,7 +399,7 @@ private:
 		if (first.is("has") && token_.is("(")) {
 			advance();
 			Expression has;
-			has.kind = Kind::has;
+			has.kind = ExpressionKind::has;
 			has.at = first.position.offset;
 			if (token_.kind != Token::Kind::word && token_.kind != Token::Kind::quoted_name)
 				fail(token_.position.offset, "a name is missing in has()");
@@ -413,7 +414,7 @@ private:
 	Expression name(const Token &first)
 	{
 		Expression made;
-		made.kind = Kind::name;
+		made.kind = ExpressionKind::name;
 		made.at = first.position.offset;
 		made.text = first.text;
 		made.is_field = first.kind == Token::Kind::quoted_name;

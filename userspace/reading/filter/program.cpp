@@ -13,7 +13,7 @@ bool value_of(const Step &step, const trace::Event &event, const Running &runnin
 	std::uint64_t bits = 0;
 	if (!step.source.bits(event, running, bits))
 		return false;
-	if (step.source.from == Source::From::time)
+	if (step.source.from == ValueSource::From::time)
 		value = step.clock->to_ns(bits - std::min(bits, step.begin_time));
 	else
 		value = step.source.is_signed ? Integer(static_cast<std::int64_t>(bits)) : Integer(bits);
@@ -125,14 +125,14 @@ template <class Is> bool Program::any_source(const Test &test, Is &&is) const
 bool Program::is_derived() const
 {
 	return std::ranges::any_of(tests, [this](const Test &test) {
-		return any_source(test, [](const Source &source) { return source.is_derived(); });
+		return any_source(test, [](const ValueSource &source) { return source.is_derived(); });
 	});
 }
 
 // A test of an unknown value may lead either way.
 bool Program::is_undecided(const trace::Event &event, const Running &running) const
 {
-	const auto is_unknown = [&](const Source &source) {
+	const auto is_unknown = [&](const ValueSource &source) {
 		return source.is_derived() && !source.is_in(event, running);
 	};
 	if (std::ranges::none_of(tests, [&](const Test &test) { return any_source(test, is_unknown); }))

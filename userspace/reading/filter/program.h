@@ -13,7 +13,7 @@
 
 #include "expression.h"
 #include "ranges.h"
-#include "source.h"
+#include "value_source.h"
 
 namespace monitor::filter {
 
@@ -41,7 +41,7 @@ struct Test {
 	bool negated = false; // text or real
 	Relation relation = Relation::equal;
 	Target on_true = accept, on_false = reject;
-	Source source;
+	ValueSource source;
 	std::uint64_t flip = 0; // XORed with the source's bits, makes a key
 	KeyRange range = {0, 0};
 	std::uint32_t first = 0, count = 0;             // in keys, or in steps
@@ -56,7 +56,7 @@ struct Step {
 	Kind kind = Kind::constant;
 	Arithmetic arithmetic = Arithmetic::add;
 	Integer constant = 0;
-	Source source;
+	ValueSource source;
 	const trace::Clock *clock = nullptr; // of `time`
 	std::uint64_t begin_time = 0;
 };

@@ -6,7 +6,7 @@
 namespace monitor::filter {
 namespace {
 
-using Kind = Expression::Kind;
+using ExpressionKind = Expression::Kind;
 
 // Whether one character matches the pattern element at `at`; moves `at` past that element.
 bool matches_one(std::string_view pattern, std::size_t &at, char c)
@@ -72,28 +72,28 @@ bool matches_glob(std::string_view pattern, std::string_view text)
 bool takes_text(const Expression &condition, std::string_view text)
 {
 	const Expression &constant = condition.children[1];
-	if (condition.kind == Kind::glob)
+	if (condition.kind == ExpressionKind::glob)
 		return matches_glob(constant.text, text);
-	if (condition.kind == Kind::comparison) {
+	if (condition.kind == ExpressionKind::comparison) {
 		const bool negated = condition.relation == Relation::not_equal;
-		return constant.kind == Kind::text &&
+		return constant.kind == ExpressionKind::text &&
 		       holds<std::string_view>(negated ? Relation::equal : condition.relation, text, constant.text);
 	}
 	return std::any_of(condition.children.begin() + 1, condition.children.end(), [&](const Expression &element) {
-		if (element.kind == Kind::range)
-			return element.children[0].kind == Kind::text && text >= element.children[0].text &&
+		if (element.kind == ExpressionKind::range)
+			return element.children[0].kind == ExpressionKind::text && text >= element.children[0].text &&
 			       text <= element.children[1].text;
-		return element.kind == Kind::text && text == element.text;
+		return element.kind == ExpressionKind::text && text == element.text;
 	});
 }
 
 bool takes_number(const Expression &condition, double value)
 {
-	if (condition.kind == Kind::comparison)
+	if (condition.kind == ExpressionKind::comparison)
 		return holds(condition.relation, value, condition.children[1].number.real());
 	const bool is_in =
 	    std::any_of(condition.children.begin() + 1, condition.children.end(), [&](const Expression &each) {
-		    return each.kind == Kind::range
+		    return each.kind == ExpressionKind::range
 			       ? value >= each.children[0].number.real() && value <= each.children[1].number.real()
 			       : value == each.number.real();
 	    });

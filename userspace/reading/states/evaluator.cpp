@@ -12,7 +12,7 @@ namespace monitor::states {
 
 using analyze::Cpu;
 using analyze::EventKind;
-using analyze::Kind;
+using analyze::EventMeaning;
 using analyze::Thread;
 
 Evaluator::Evaluator(const Tree &tree, const analyze::FoldInput &input, const analyze::RecordingInfo &info,
@@ -237,11 +237,11 @@ void Evaluator::fold(const trace::Event &event)
 	const Cpu *cpu = cpu_in(event);
 	const Thread *const before = cpu ? cpu->current : nullptr;
 	fold_.event(event);
-	if (kind.kind == Kind::thread_state)
+	if (kind.kind == EventMeaning::thread_state)
 		return on_listed(event, kind);
 	if (event.time < followed_.from || event.time > followed_.to)
 		return;
-	if (kind.kind == Kind::cpu_offline && tree_.subject() == Subject::cpu)
+	if (kind.kind == EventMeaning::cpu_offline && tree_.subject() == Subject::cpu)
 		return on_offline(event, kind);
 	if (classifier_->uses_event() ? event.is_control() : event.stream->is_recorder())
 		return;
@@ -284,10 +284,10 @@ void Evaluator::on_cpu(const trace::Event &event, const EventKind &kind, bool wa
 	if (!followed || event.time < followed->unknown_until)
 		return;
 	// It was idle until now, which nothing reported before.
-	const bool found_idle =
-	    !was_known && !event.stream->is_user() &&
-	    (event.opens_packet() ? event.packet_tid() == 0
-				  : kind.kind == Kind::sched_switch && kind.field[1].get<std::int32_t>(event) == 0);
+	const bool found_idle = !was_known && !event.stream->is_user() &&
+				(event.opens_packet() ? event.packet_tid() == 0
+						      : kind.kind == EventMeaning::sched_switch &&
+							    kind.field[1].get<std::int32_t>(event) == 0);
 	const std::uint64_t idle_since = std::max(followed->since, followed->unknown_until);
 	if (found_idle && followed->state == tree_.unknown() && idle_since < event.time && !classifier_->uses_event()) {
 		knowledge_.set_cpu(cpu, true);
@@ -308,13 +308,13 @@ void Evaluator::on_threads(const trace::Event &event, const EventKind &kind, con
 	if (const Cpu *cpu = cpu_in(event))
 		add(cpu->current);
 	switch (kind.kind) {
-	case Kind::sched_switch:
+	case EventMeaning::sched_switch:
 		add(fold_.thread(kind.field[1].get<std::int32_t>(event)));
 		break;
-	case Kind::sched_waking:
-	case Kind::sched_wakeup_new:
-	case Kind::sched_process_fork:
-	case Kind::new_thread_woken:
+	case EventMeaning::sched_waking:
+	case EventMeaning::sched_wakeup_new:
+	case EventMeaning::sched_process_fork:
+	case EventMeaning::new_thread_woken:
 		add(fold_.thread(kind.field[0].get<std::int32_t>(event)));
 		break;
 	default:

@@ -16,7 +16,7 @@
 namespace monitor::states {
 namespace {
 
-using Kind = Pattern::Kind;
+using PatternKind = Pattern::Kind;
 
 class PatternParser : Scanner {
 public:
@@ -60,7 +60,7 @@ private:
 		if (depth == Pattern::max_depth)
 			fail(at(), fmt::format("a pattern is at most {} levels deep", Pattern::max_depth));
 		Pattern made;
-		made.kind = Kind::alternatives;
+		made.kind = PatternKind::alternatives;
 		do
 			made.children.push_back(sequence(depth));
 		while (take_sign('|'));
@@ -87,7 +87,7 @@ private:
 		for (bool is_first = true;; is_first = false) {
 			const std::size_t begin = at();
 			Pattern repetition;
-			repetition.kind = Kind::repetition;
+			repetition.kind = PatternKind::repetition;
 			if (take_sign('*'))
 				repetition.min = 0, repetition.max = Pattern::unlimited;
 			else if (take_sign('+'))
@@ -142,7 +142,7 @@ private:
 			return inner;
 		}
 		Pattern made;
-		made.kind = Kind::states;
+		made.kind = PatternKind::states;
 		if (take_sign('[')) {
 			made.states = set();
 			return made;

@@ -128,14 +128,15 @@ std::string lacking(Known known, const std::string &name, Subject subject, const
 Recorded recorded(const analyze::FoldInput &input, const analyze::RecordingInfo &info, const analyze::EventKinds &kinds)
 {
 	Recorded found;
-	const auto has = [&](const char *event, analyze::Kind kind) {
+	const auto has = [&](const char *event, analyze::EventMeaning kind) {
 		return info.present ? info.has_program(event) : kinds.has(kind);
 	};
-	found.switches = has("sched_switch", analyze::Kind::sched_switch);
-	found.wakings = has("sched_waking", analyze::Kind::sched_waking);
+	found.switches = has("sched_switch", analyze::EventMeaning::sched_switch);
+	found.wakings = has("sched_waking", analyze::EventMeaning::sched_waking);
 	found.partial = info.has_partial();
 	found.without_tokens = !info.has_tokens && !input.is_running;
-	found.calls = has("sys_enter", analyze::Kind::sys_enter) && has("sys_exit", analyze::Kind::sys_exit);
+	found.calls =
+	    has("sys_enter", analyze::EventMeaning::sys_enter) && has("sys_exit", analyze::EventMeaning::sys_exit);
 	std::vector<std::string_view> begun, ended;
 	for (const auto &cls : input.description.classes()) {
 		if (cls->domain != trace::Domain::user || cls->size_bytes == 0)

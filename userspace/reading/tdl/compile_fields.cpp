@@ -7,7 +7,7 @@
 namespace monitor::trace::tdl {
 namespace {
 
-using Kind = FieldClass::Kind;
+using FieldClassKind = FieldClass::Kind;
 
 constexpr std::uint64_t byte_bits = 8;
 constexpr std::uint64_t max_bits = (std::uint64_t(1) << 30) * byte_bits; // of repeated elements
@@ -123,7 +123,7 @@ void FieldCompiler::add_item(const Item &item, FieldClass &structure)
 			    item.position,
 			    "a filler to a multiple counts from the start of the record; it cannot be in a group");
 		FieldClass type;
-		type.kind = Kind::structure;
+		type.kind = FieldClassKind::structure;
 		type.is_hidden = true;
 		type.align_bits = static_cast<std::uint32_t>(item.multiple_bytes * byte_bits);
 		return append(item, std::move(type), structure);
@@ -158,7 +158,7 @@ void FieldCompiler::add_group(const Item &item, FieldClass &structure)
 	if (fixed_ && at_bits_ % byte_bits != 0)
 		at_bits_ = aligned(at_bits_, byte_bits);
 	FieldClass group;
-	group.kind = Kind::structure;
+	group.kind = FieldClassKind::structure;
 	group.align_bits = byte_bits;
 	const std::string outer_prefix = prefix_;
 	const std::size_t inner = known_.size();
@@ -202,7 +202,7 @@ void FieldCompiler::append(const Item &item, FieldClass type, FieldClass &struct
 	path_.pop_back();
 	if (presence_) {
 		FieldClass optional;
-		optional.kind = Kind::optional;
+		optional.kind = FieldClassKind::optional;
 		optional.is_hidden = type.is_hidden;
 		optional.presence = presence_;
 		optional.element.push_back(std::move(type));
@@ -248,7 +248,7 @@ bool FieldCompiler::needs_slot(const Item &item) const
 FieldClass FieldCompiler::scalar(const Field &field, Field::Type type) const
 {
 	FieldClass made;
-	made.kind = type == Field::Type::real ? Kind::floating_point : Kind::integer;
+	made.kind = type == Field::Type::real ? FieldClassKind::floating_point : FieldClassKind::integer;
 	made.is_signed = field.is_signed;
 	made.big_endian = field.big_endian.value_or(big_endian_);
 	made.base = field.base;
@@ -260,7 +260,7 @@ FieldClass FieldCompiler::scalar(const Field &field, Field::Type type) const
 FieldClass FieldCompiler::repeated(const Field &field, FieldClass element)
 {
 	FieldClass made;
-	made.kind = Kind::sequence;
+	made.kind = FieldClassKind::sequence;
 	made.align_bits = element.align_bits;
 	element.finish();
 	if (element.is_fixed && element.fixed_bits == 0)
@@ -268,7 +268,7 @@ FieldClass FieldCompiler::repeated(const Field &field, FieldClass element)
 	if (field.extent == Field::Extent::to_end) {
 		made.is_to_end = true;
 	} else if (!field.amount.field) {
-		made.kind = Kind::array;
+		made.kind = FieldClassKind::array;
 		made.length = static_cast<std::uint64_t>(field.amount.plus);
 		if (element.is_fixed && made.length > max_bits / element.stride())
 			throw Refusal(field.amount.position, "the repeated part takes more than 2^30 bytes");
@@ -311,7 +311,7 @@ FieldClass FieldCompiler::type_of(const Item &item)
 		byte.is_text = field.type == Field::Type::text;
 		byte.base = field.base;
 		if (field.extent == Field::Extent::until_zero) {
-			made.kind = Kind::string;
+			made.kind = FieldClassKind::string;
 			made.align_bits = byte_bits;
 		} else {
 			made = repeated(field, std::move(byte));

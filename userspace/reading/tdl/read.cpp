@@ -25,9 +25,9 @@ bool stands_in(const Magic &magic, std::span<const std::byte> bytes)
 	       std::memcmp(bytes.data() + magic.at_byte, magic.bytes.data(), magic.bytes.size()) == 0;
 }
 
-Source load_file(const std::string &path)
+ModelFile load_file(const std::string &path)
 {
-	Source made{path, {}};
+	ModelFile made{path, {}};
 	std::string why;
 	if (!read_text(read_file(path, max_text_bytes + 1), made.model, why))
 		throw Error(path + ":" + why);
@@ -67,7 +67,7 @@ bool read_text(std::string_view untrusted_text, Model &model, std::string &why)
 	}
 }
 
-Source load(const std::string &name)
+ModelFile load(const std::string &name)
 {
 	const std::string path = file_or_share(name, kind, extension);
 	if (!path.empty())
@@ -76,11 +76,11 @@ Source load(const std::string &name)
 		    "; name a file in TDL, or a shipped one: " + names_of_shipped());
 }
 
-Source find(const std::string &path, std::span<const std::byte> untrusted_bytes)
+ModelFile find(const std::string &path, std::span<const std::byte> untrusted_bytes)
 {
 	std::string unread;
 	for (const std::string &name : share_names(kind, extension)) {
-		Source source;
+		ModelFile source;
 		try {
 			source = load_file(share_path(std::string(kind) + "/" + name + "." + extension));
 		} catch (const Error &error) {
@@ -100,7 +100,7 @@ Source find(const std::string &path, std::span<const std::byte> untrusted_bytes)
 		    "with --tdl: a file in TDL, or " + names_of_shipped() + unread);
 }
 
-Compiled compile_for(const Source &source, const std::string &path, std::span<const std::byte> untrusted_bytes,
+Compiled compile_for(const ModelFile &source, const std::string &path, std::span<const std::byte> untrusted_bytes,
 		     std::uint32_t first_index)
 {
 	const auto &magics = source.model.magics;

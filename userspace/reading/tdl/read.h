@@ -13,7 +13,7 @@
 
 namespace monitor::trace::tdl {
 
-struct Source {
+struct ModelFile {
 	std::string path;
 	Model model;
 };
@@ -22,12 +22,12 @@ struct Source {
 bool read_text(std::string_view untrusted_text, Model &model, std::string &why);
 
 // `name` is a path, or the name of a shipped description.
-Source load(const std::string &name);
+ModelFile load(const std::string &name);
 // The description whose magic is in the file.
-Source find(const std::string &path, std::span<const std::byte> untrusted_bytes);
+ModelFile find(const std::string &path, std::span<const std::byte> untrusted_bytes);
 
 // Compiles for these bytes, by the magic in them. Throws Error if the description has magics and none is there.
-Compiled compile_for(const Source &source, const std::string &path, std::span<const std::byte> untrusted_bytes,
+Compiled compile_for(const ModelFile &source, const std::string &path, std::span<const std::byte> untrusted_bytes,
 		     std::uint32_t first_index = 0);
 
 } // namespace monitor::trace::tdl

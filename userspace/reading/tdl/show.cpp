@@ -303,9 +303,9 @@ Json names_json(const std::vector<Names> &names)
 
 } // namespace
 
-std::vector<Row> rows_of(const std::vector<Placed> &placed)
+std::vector<FieldRow> rows_of(const std::vector<Placed> &placed)
 {
-	std::vector<Row> rows;
+	std::vector<FieldRow> rows;
 	rows.reserve(placed.size());
 	for (const Placed &each : placed)
 		rows.push_back({each.block, each.name, each.at_bits ? bytes_text(*each.at_bits) : "",

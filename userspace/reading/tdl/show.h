@@ -9,13 +9,13 @@
 
 namespace monitor::trace::tdl {
 
-struct Row {
+struct FieldRow {
 	std::string block, field;
 	std::string at, size; // in bytes, N.B is bit B of byte N; "" if it differs from record to record
 	std::string type, unit, meaning;
 };
 
-std::vector<Row> rows_of(const std::vector<Placed> &placed);
+std::vector<FieldRow> rows_of(const std::vector<Placed> &placed);
 
 // Everything: blocks with the positions of their fields, how records are told apart, lengths, times, names.
 std::string to_json(const Model &model, const std::vector<Placed> &placed);

@@ -103,9 +103,9 @@ bool SnapshotRequests::read_request(Caller &caller, const nlohmann::ordered_json
 	if (!json.is_object() || !is_duration("before_ns") || !is_duration("after_ns"))
 		return refuse("the request is not understood; use the same version of monitor");
 	if (json.contains("ask")) {
-		nlohmann::ordered_json told = {{"directory", directory_}};
-		told.update(state);
-		answer(caller.fd, json_dump(told));
+		nlohmann::ordered_json reply = {{"directory", directory_}};
+		reply.update(state);
+		answer(caller.fd, json_dump(reply));
 		return true;
 	}
 	Asked asked;

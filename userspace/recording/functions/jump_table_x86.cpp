@@ -168,16 +168,16 @@ JumpTableSearch::Value JumpTableSearch::read(const cs_x86_op &operand, const cs_
 // Pointers to a table, and distances from one.
 JumpTableSearch::Value JumpTableSearch::sum(const Value &a, const Value &b)
 {
-	using Kind = Value::Kind;
+	using ValueKind = Value::Kind;
 	Value value = fresh();
-	if (a.kind == Kind::constant && b.kind == Kind::constant) {
-		value.kind = Kind::constant;
+	if (a.kind == ValueKind::constant && b.kind == ValueKind::constant) {
+		value.kind = ValueKind::constant;
 		value.base = a.base + b.base;
-	} else if (a.kind == Kind::entry && b.kind == Kind::constant && a.entry_bytes == 4) {
+	} else if (a.kind == ValueKind::entry && b.kind == ValueKind::constant && a.entry_bytes == 4) {
 		value = a;
-		value.kind = Kind::relative;
+		value.kind = ValueKind::relative;
 		value.target_base = b.base;
-	} else if (a.kind == Kind::constant && b.kind == Kind::entry) {
+	} else if (a.kind == ValueKind::constant && b.kind == ValueKind::entry) {
 		return sum(b, a);
 	}
 	return value;
@@ -185,7 +185,7 @@ JumpTableSearch::Value JumpTableSearch::sum(const Value &a, const Value &b)
 
 JumpTableSearch::Value JumpTableSearch::result_of(const cs_insn &instruction)
 {
-	using Kind = Value::Kind;
+	using ValueKind = Value::Kind;
 	const cs_x86 &detail = instruction.detail->x86;
 	const cs_x86_op &to = detail.operands[0], &from = detail.operands[1];
 	switch (instruction.id) {
@@ -196,7 +196,7 @@ JumpTableSearch::Value JumpTableSearch::result_of(const cs_insn &instruction)
 	case X86_INS_MOVZX:
 	case X86_INS_MOVSX: {
 		Value value = read(from, instruction);
-		if (value.kind != Kind::number || value.factor != 1 || from.size > 2)
+		if (value.kind != ValueKind::number || value.factor != 1 || from.size > 2)
 			return fresh();
 		if (instruction.id == X86_INS_MOVZX)
 			value.most = std::min(value.most, (std::uint64_t{1} << 8 * from.size) - 1);
@@ -206,7 +206,7 @@ JumpTableSearch::Value JumpTableSearch::result_of(const cs_insn &instruction)
 		const Address address = address_of(from, instruction);
 		Value value = fresh();
 		if (address.is_known && !address.has_number) {
-			value.kind = Kind::constant;
+			value.kind = ValueKind::constant;
 			value.base = address.base;
 		} else if (address.is_known && address.base == 0) {
 			value = address.number;
@@ -271,10 +271,11 @@ std::uint64_t JumpTableSearch::bound_of(const Value &number) const
 
 JumpTable JumpTableSearch::table(const FunctionCode &code) const
 {
-	using Kind = Value::Kind;
+	using ValueKind = Value::Kind;
 	JumpTable table;
-	const bool has_one = ends_with_jump_ && code.read &&
-			     ((last_.kind == Kind::entry && last_.entry_bytes == 8) || last_.kind == Kind::relative);
+	const bool has_one =
+	    ends_with_jump_ && code.read &&
+	    ((last_.kind == ValueKind::entry && last_.entry_bytes == 8) || last_.kind == ValueKind::relative);
 	const bool is_compared = has_one && bounds_.contains(last_.number);
 	const std::uint64_t most = has_one ? bound_of(last_) : 0;
 	if (!has_one || most >= (is_compared ? max_entries : max_by_width))
@@ -287,7 +288,7 @@ JumpTable JumpTableSearch::table(const FunctionCode &code) const
 	for (std::size_t at = 0; at < bytes.size(); at += last_.entry_bytes) {
 		std::uint64_t target = 0;
 		std::memcpy(&target, bytes.data() + at, last_.entry_bytes);
-		if (last_.kind == Kind::relative)
+		if (last_.kind == ValueKind::relative)
 			target = last_.target_base +
 				 static_cast<std::uint64_t>(std::int64_t{static_cast<std::int32_t>(target)});
 		table.targets.push_back(target);

@@ -85,10 +85,10 @@ private:
 	}
 	void add_software()
 	{
-		const bool is_there = std::find(groups_.begin(), groups_.end(), without_pmu) != groups_.end();
+		const bool has_it = std::find(groups_.begin(), groups_.end(), without_pmu) != groups_.end();
 		selection_.notes.push_back(fmt::format("{}: {} cannot be counted{}", no_pmu(machine_),
 						       fmt::join(hardware_, ", "),
-						       is_there ? "" : ", so software is counted as well"));
+						       has_it ? "" : ", so software is counted as well"));
 		add_group(without_pmu);
 	}
 	bool is_taken(const std::string &name) const

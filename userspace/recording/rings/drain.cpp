@@ -400,22 +400,22 @@ void Drain::drain_open_block(unsigned cpu, unsigned level)
 	const auto stream = static_cast<StreamNumber>(ring.stream_instance_id);
 	std::array<std::byte, EDC_BLOCK_SIZE> copy;
 	auto *header = reinterpret_cast<edc_block *>(copy.data());
-	std::uint64_t told = 0;
+	std::uint64_t reported = 0;
 	if (ring.end) {
 		const std::uint64_t start = ring.end - EDC_BLOCK_SIZE;
 		std::memcpy(copy.data(), card_->memory(cpu) + start, EDC_BLOCK_SIZE);
 		header->content_size = (ring.pos - start) * 8;
 		header->timestamp_end = ring.last_time;
-		told = header->events_discarded;
+		reported = header->events_discarded;
 		push_or_wait(stream, copy.data());
 		if (on_kernel_block_)
 			on_kernel_block_(copy.data());
 	} else if (ring.opened) {
 		const std::uint64_t last = (ring.opened - 1) % ring.blocks;
 		std::memcpy(copy.data(), card_->memory(cpu) + ring.first + last * EDC_BLOCK_SIZE, sizeof *header);
-		told = header->events_discarded;
+		reported = header->events_discarded;
 	}
-	if (ring.discarded == told)
+	if (ring.discarded == reported)
 		return;
 	const std::uint64_t now = steering_.last().time;
 	std::memset(copy.data(), 0, copy.size());

@@ -22,7 +22,7 @@ double used_cpu_unit_ns()
 
 } // namespace
 
-std::vector<std::size_t> dearest(const std::vector<FunctionLoad> &loads, double allowed_ns)
+std::vector<std::size_t> costliest(const std::vector<FunctionLoad> &loads, double allowed_ns)
 {
 	std::vector<std::size_t> order(loads.size());
 	std::iota(order.begin(), order.end(), 0);
@@ -59,7 +59,7 @@ std::vector<LeftOutFunction> FunctionBudget::look(std::chrono::steady_clock::tim
 		return {};
 	const double used_now = std::max(used - used_before_, used_cpu_unit_ns() * cpus_);
 	std::vector<LeftOutFunction> result;
-	for (const std::size_t number : dearest(loads, share_ * used_now)) {
+	for (const std::size_t number : costliest(loads, share_ * used_now)) {
 		left_out_[number] = true;
 		result.push_back({number, loads[number], time.count(), loads[number].ns() / used_now});
 	}

@@ -22,7 +22,7 @@ struct FunctionLoad {
 };
 
 // The functions to leave out, dearest first, so that the others take at most `allowed_ns`.
-std::vector<std::size_t> dearest(const std::vector<FunctionLoad> &loads, double allowed_ns);
+std::vector<std::size_t> costliest(const std::vector<FunctionLoad> &loads, double allowed_ns);
 
 struct LeftOutFunction {
 	std::size_t number = 0;

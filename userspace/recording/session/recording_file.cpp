@@ -81,7 +81,7 @@ recording_file::TriggerInfo trigger_info(const NamedTrigger &trigger, const Trig
 	info.fired = account.fired;
 	info.by_programs = account.by_programs;
 	if (trigger.needs_recorder())
-		info.told = account.told;
+		info.delivered = account.delivered;
 	if (trigger.samples()) {
 		info.samples = account.samples;
 		info.samples_left_out = account.samples_left_out;

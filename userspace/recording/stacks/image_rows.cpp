@@ -41,7 +41,7 @@ std::vector<std::byte> unpacked([[maybe_unused]] std::span<const std::byte> pack
 	return bytes;
 }
 
-std::vector<edc_unwind_row> table_of(const ElfImage &image, const char *name, eh::Kind kind)
+std::vector<edc_unwind_row> table_of(const ElfImage &image, const char *name, eh::SectionKind kind)
 {
 	const ElfSection *section = image.section(name);
 	if (!section)
@@ -102,9 +102,9 @@ void mark_entry(std::vector<edc_unwind_row> &rows, std::uint64_t entry)
 std::vector<edc_unwind_row> image_rows(const ElfImage &image, std::vector<CodeRange> &assumed)
 {
 	std::vector<edc_unwind_row> rows =
-	    filled(from_start_of_code(image), table_of(image, ".eh_frame", eh::Kind::eh_frame));
+	    filled(from_start_of_code(image), table_of(image, ".eh_frame", eh::SectionKind::eh_frame));
 	rows = filled(rows, go_rows(image));
-	rows = filled(rows, table_of(image, ".debug_frame", eh::Kind::debug_frame));
+	rows = filled(rows, table_of(image, ".debug_frame", eh::SectionKind::debug_frame));
 	rows = with_frame_pointers(rows, image, assumed);
 	mark_entry(rows, image.entry());
 	return rows;

@@ -302,7 +302,7 @@ bool has_rows(const Fde &fde)
 
 } // namespace
 
-std::vector<edc_unwind_row> unwind_table(std::span<const std::byte> bytes, std::uint64_t address, eh::Kind kind)
+std::vector<edc_unwind_row> unwind_table(std::span<const std::byte> bytes, std::uint64_t address, eh::SectionKind kind)
 {
 	eh::Section section(bytes, address, kind);
 	RowList rows;

@@ -20,6 +20,6 @@ namespace monitor::stacks {
 
 // `address`: of the section, as the file counts them. Sorted by address; empty if there is no FDE.
 std::vector<edc_unwind_row> unwind_table(std::span<const std::byte> section, std::uint64_t address,
-					 eh::Kind kind = eh::Kind::eh_frame);
+					 eh::SectionKind kind = eh::SectionKind::eh_frame);
 
 } // namespace monitor::stacks

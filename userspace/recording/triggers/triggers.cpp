@@ -341,7 +341,7 @@ std::vector<Firing> Triggers::take()
 	}
 	sample(firings);
 	for (const Firing &firing : firings)
-		told_[firing.trigger].told++;
+		told_[firing.trigger].delivered++;
 	find_unnoted(now, firings);
 	const bool is_own = !firings.empty() && std::ranges::all_of(firings, [](const Firing &firing) {
 		return firing.by == Firing::By::probe && firing.noted.tgid == own_kernel_pid();

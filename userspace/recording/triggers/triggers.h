@@ -43,7 +43,7 @@ struct Firing {
 struct TriggerAccount {
 	std::uint64_t fired = 0;
 	std::uint64_t by_programs = 0;          // of these, by events of programs
-	std::uint64_t told = 0;                 // of all, those that the recorder learned of
+	std::uint64_t delivered = 0;            // of all, those that the recorder learned of
 	std::uint64_t samples = 0;              // of all CPUs, that were taken
 	std::uint64_t samples_left_out = 0;     // too soon after the one before
 	std::vector<std::uint64_t> reaction_ns; // how long that took: of the newest ones

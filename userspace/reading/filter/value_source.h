@@ -34,7 +34,7 @@ struct Running {
 // Who judges an event: a reader knows what came before, a probe knows the event alone.
 enum class Judge : std::uint8_t { reader, probe };
 
-struct Source {
+struct ValueSource {
 	enum class From : std::uint8_t {
 		// numbers
 		field,
@@ -135,7 +135,7 @@ enum class Type : std::uint8_t { none, number, text, real, list };
 struct Resolved {
 	Type type = Type::none; // none: the class has no such field
 	bool may_be_absent = false;
-	Source source;
+	ValueSource source;
 	Integer least = 0, greatest = 0;            // of a number
 	const trace::Enumeration *labels = nullptr; // of a number, or nullptr
 };
@@ -151,10 +151,10 @@ const KnownName *find(const Expression &name, const KnownNames &known);
 // name.
 Expression name_expression(const std::string &name);
 // Of a key that probes compare, a number: `thread` stands for tid. nullopt: events of the class have none.
-std::optional<Source> key_source(const std::string &name, const trace::EventClass &cls);
+std::optional<ValueSource> key_source(const std::string &name, const trace::EventClass &cls);
 
 // The name in expressions.
-std::string name_of(const Source &source);
+std::string name_of(const ValueSource &source);
 // Whether the name is a property of every event, rather than a field.
 bool is_of_every_event(const Expression &name);
 // The names of these properties.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tables.h"
+#include "measurement_tables.h"
 
 #include <algorithm>
 #include <cmath>

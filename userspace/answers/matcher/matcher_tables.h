@@ -14,7 +14,7 @@
 
 #include "base/event_matcher.h"
 #include "reading/filter/disjunction.h"
-#include "reading/filter/source.h"
+#include "reading/filter/value_source.h"
 
 namespace monitor::matcher {
 
@@ -37,7 +37,7 @@ public:
 		std::uint64_t belongs = 0;
 		std::vector<Pattern> patterns;
 		// By target, of starts, ends and inputs of triggers: the source of the number that they have in common.
-		std::map<unsigned, filter::Source> keys;
+		std::map<unsigned, filter::ValueSource> keys;
 
 		// Starts, ends, or inputs of triggers.
 		bool has_times() const

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tables.h"
+#include "step_tables.h"
 
 #include <cmath>
 #include <set>
@@ -12,12 +12,12 @@ namespace {
 using report::Cell;
 using report::Unit;
 
-Cell time_cell(const Row &row, double p)
+Cell time_cell(const StepTotals &row, double p)
 {
 	return row.is_known() ? Cell(static_cast<double>(row.percentile(p))) : Cell();
 }
 
-Cell share_of(const Answer &answer, const Row &row)
+Cell share_of(const Answer &answer, const StepTotals &row)
 {
 	if (answer.total_ns <= 0 || !row.is_known())
 		return {};
@@ -32,13 +32,13 @@ void add_time_columns(std::vector<report::Column> &columns)
 		columns.push_back({key, title, Unit::nanoseconds});
 }
 
-void add_times(const Row &row, std::vector<Cell> &cells)
+void add_times(const StepTotals &row, std::vector<Cell> &cells)
 {
 	for (const double p : {0.5, 0.99, 1.0})
 		cells.push_back(time_cell(row, p));
 }
 
-std::string row_bound(const Row &row)
+std::string row_bound(const StepTotals &row)
 {
 	if (!row.is_known())
 		return "unknown";
@@ -46,7 +46,7 @@ std::string row_bound(const Row &row)
 	return row.unknown ? fmt::format("{}, {} unknown", bound, row.unknown) : bound;
 }
 
-std::string hosts_text(const Answer &answer, const Row &row)
+std::string hosts_text(const Answer &answer, const StepTotals &row)
 {
 	if (row.from == row.to)
 		return "on " + answer.hosts[row.from];
@@ -58,7 +58,7 @@ std::string hosts_text(const Answer &answer, const Row &row)
 std::vector<std::string> hosts_of(const Answer &answer)
 {
 	std::set<std::uint32_t> machines;
-	for (const Row &row : answer.by_host)
+	for (const StepTotals &row : answer.by_host)
 		machines.insert({row.from, row.to});
 	std::vector<std::string> names;
 	for (const std::uint32_t machine : machines)
@@ -101,7 +101,7 @@ report::Table table(const Answer &answer, By by)
 	table.columns.push_back({"unknown", "unknown", Unit::count});
 	table.columns.push_back({"order_unknown", "order unknown", Unit::count});
 	table.columns.push_back({"order", "order", Unit::text});
-	for (const Row &row : by == By::step ? answer.steps : answer.by_host) {
+	for (const StepTotals &row : by == By::step ? answer.steps : answer.by_host) {
 		std::vector<Cell> &cells = table.rows.emplace_back();
 		if (by == By::step) {
 			for (const std::uint32_t point : {row.from, row.to}) {
@@ -135,7 +135,7 @@ report::Table text_table(const Answer &answer, By by)
 	table.columns.push_back({"share_percent", "share%", Unit::percent});
 	table.columns.push_back({"bound", "bound", Unit::text});
 	table.columns.push_back({"order_unknown", "order unknown", Unit::count});
-	for (const Row &row : by == By::step ? answer.steps : answer.by_host) {
+	for (const StepTotals &row : by == By::step ? answer.steps : answer.by_host) {
 		std::vector<Cell> &cells = table.rows.emplace_back();
 		cells.emplace_back(by == By::step ? point_text(answer, row.from) + " -> " + point_text(answer, row.to)
 						  : hosts_text(answer, row));

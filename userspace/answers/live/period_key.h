@@ -11,15 +11,15 @@
 namespace monitor::live {
 
 // A thread that is there, or, if it has ended, the place of a sum in PeriodSums::ended().
-class Party {
+class PeriodKey {
 public:
-	Party() = default;
-	explicit Party(const analyze::Thread &thread) : bits_(reinterpret_cast<std::uintptr_t>(&thread)) {}
-	static Party ended(std::size_t place)
+	PeriodKey() = default;
+	explicit PeriodKey(const analyze::Thread &thread) : bits_(reinterpret_cast<std::uintptr_t>(&thread)) {}
+	static PeriodKey ended(std::size_t place)
 	{
-		Party party;
-		party.bits_ = place << 1 | 1;
-		return party;
+		PeriodKey whose;
+		whose.bits_ = place << 1 | 1;
+		return whose;
 	}
 	const analyze::Thread *thread() const
 	{
@@ -31,7 +31,7 @@ public:
 	std::size_t place() const { return bits_ >> 1; }
 	bool is_nobody() const { return bits_ == 0; }
 
-	auto operator<=>(const Party &) const = default;
+	auto operator<=>(const PeriodKey &) const = default;
 
 private:
 	std::uint64_t bits_ = 0;

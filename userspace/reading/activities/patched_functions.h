@@ -12,9 +12,9 @@
 
 namespace monitor::activities {
 
-class Patches : public analyze::Observer {
+class PatchedFunctions : public analyze::Observer {
 public:
-	explicit Patches(const trace::Description &description);
+	explicit PatchedFunctions(const trace::Description &description);
 
 	void user_event(const analyze::Thread &thread, const trace::Event &event) override;
 

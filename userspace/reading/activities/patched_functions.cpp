@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "patches.h"
+#include "patched_functions.h"
 
 #include <algorithm>
 
@@ -7,7 +7,7 @@
 
 namespace monitor::activities {
 
-Patches::Patches(const trace::Description &description)
+PatchedFunctions::PatchedFunctions(const trace::Description &description)
 {
 	tells_.resize(description.classes().size());
 	posts_.resize(description.classes().size());
@@ -24,7 +24,7 @@ Patches::Patches(const trace::Description &description)
 	}
 }
 
-void Patches::user_event(const analyze::Thread &, const trace::Event &event)
+void PatchedFunctions::user_event(const analyze::Thread &, const trace::Event &event)
 {
 	events_ += posts_[event.cls->index];
 	if (!tells_[event.cls->index])

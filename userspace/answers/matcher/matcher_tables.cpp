@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tables.h"
+#include "matcher_tables.h"
 
 #include <bit>
 
@@ -11,7 +11,7 @@ namespace {
 using filter::Factor;
 using filter::Range;
 using filter::Ranges;
-using From = filter::Source::From;
+using From = filter::ValueSource::From;
 
 constexpr std::uint64_t max_key = ~std::uint64_t(0);
 
@@ -153,7 +153,7 @@ void add(edc_matcher &matcher, EventMatcher::Used &used, const Dimension &dimens
 	}
 }
 
-edc_match_key key_of(const filter::Source &source)
+edc_match_key key_of(const filter::ValueSource &source)
 {
 	Factor factor;
 	factor.source = source;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "growing_description.h"
+#include "live_description.h"
 
 #include "base/error.h"
 #include "reading/ctf/interpret.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tables.h"
+#include "run_tables.h"
 
 #include <algorithm>
 #include <queue>
@@ -161,7 +161,7 @@ activities::Rows histograms(const Totals &totals, const Context &context, bool e
 			std::string key;
 			for (const activities::Cell &cell : cells)
 				cell.append(key);
-			if (activities::Row *found = rows.find(key, [&] { return cells; }))
+			if (activities::DistributionRow *found = rows.find(key, [&] { return cells; }))
 				found->values.merge(values);
 		}
 	return rows;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "source.h"
+#include "value_source.h"
 
 #include <algorithm>
 #include <limits>
@@ -9,7 +9,7 @@
 namespace monitor::filter {
 namespace {
 
-using From = Source::From;
+using From = ValueSource::From;
 
 struct Property {
 	std::string_view name;
@@ -139,12 +139,12 @@ Resolved derived(const Expression &name, const trace::EventClass &cls, const tra
 
 } // namespace
 
-bool Source::is_labelled(const trace::Event &event, const Running &running) const
+bool ValueSource::is_labelled(const trace::Event &event, const Running &running) const
 {
 	return from != From::call_id || call(event, running).abi != EDC_ABI_COMPAT;
 }
 
-bool Source::text(const trace::Event &event, const Running &running, std::string_view &value) const
+bool ValueSource::text(const trace::Event &event, const Running &running, std::string_view &value) const
 {
 	if (from == From::thread) {
 		const trace::Threads::Info *known =
@@ -198,16 +198,16 @@ Expression name_expression(const std::string &name)
 	return made;
 }
 
-std::optional<Source> key_source(const std::string &name, const trace::EventClass &cls)
+std::optional<ValueSource> key_source(const std::string &name, const trace::EventClass &cls)
 {
-	using From = Source::From;
+	using From = ValueSource::From;
 	const Resolved found = resolve(name_expression(name == "thread" ? "tid" : name), cls);
 	const From from = found.source.from;
 	const bool is_known = from == From::field || from == From::cpu || from == From::level || from == From::tid;
 	return found.type == Type::number && is_known ? std::optional(found.source) : std::nullopt;
 }
 
-std::string name_of(const Source &source)
+std::string name_of(const ValueSource &source)
 {
 	for (const Property &property : properties)
 		if (property.from == source.from)
