@@ -629,6 +629,25 @@ TEST_CASE("fold: a thread that -p left out takes another number only if an exec 
 	CHECK(contradictions(7, 9) == 1);
 }
 
+TEST_CASE("fold: a process that -p left out and that has shown itself by an exec may call it in another thread again")
+{
+	const auto contradictions = [](std::int32_t old_pid) {
+		History history;
+		history.switches(0, 20, 0, running, 7);
+		history.cpu(0).post(30, EDC_ID_SCHED_PROCESS_EXEC, 0, {pair(7, 7), 0x63, 0});
+		history.switches(0, 40, 7, sleeping, 9);
+		history.switches(0, 60, 7, running, 0); // 9 has become 7
+		history.switches(0, 70, 0, running, 7);
+		history.cpu(0).post(80, EDC_ID_SCHED_PROCESS_EXEC, 0, {pair(7, old_pid), 0x63, 0});
+		history.switches(0, 90, 7, sleeping, 0);
+		history.switches(0, 2'000'000'000, 0, running, 7);
+		Folded folded(history, 0, 2'000'000'100, true, true);
+		return std::ranges::count(folded.recorder.reported, "contradiction 0 60");
+	};
+	CHECK(contradictions(9) == 0);
+	CHECK(contradictions(8) == 1);
+}
+
 TEST_CASE("fold: what runs where a hidden thread was switched in is unknown until a token tells")
 {
 	History history;

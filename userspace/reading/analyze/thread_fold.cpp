@@ -43,6 +43,12 @@ bool may_have_exchanged(const Thread &ran, const Thread &left)
 	return ran.tgid == left.tgid && (ran.tid == ran.tgid || left.tid == left.tgid) && !ran.hidden;
 }
 
+// The thread that stops a CPU which goes offline.
+bool is_stopper(const Thread &thread)
+{
+	return thread.tid != 0 && thread.name.starts_with("migration/");
+}
+
 // -p left out the tokens that say which process it belongs to.
 bool has_unknown_process(const Thread &thread)
 {
@@ -168,7 +174,9 @@ void ThreadFold::event(const trace::Event &event)
 	is_counting_ = cpu.selected && settings_->scope.includes_time(event.time);
 	if (was_offline(kind, event, cpu)) [[unlikely]]
 		go_offline(cpu, event.time);
-	times_.account(cpu, event.time);
+	// Counters are read ahead of the switch that tells whether the CPU was offline.
+	if (kind.kind != EventMeaning::counters || !cpu.current || !is_stopper(*cpu.current))
+		times_.account(cpu, event.time);
 	if (cpu.is_offline) [[unlikely]]
 		come_online(cpu, event.time);
 	// The switch away from a hidden thread is hidden too.
@@ -466,8 +474,7 @@ void ThreadFold::notify_ended(const Thread &thread, std::uint64_t time)
 bool ThreadFold::was_offline(const EventKind &kind, const trace::Event &event, const Cpu &cpu)
 {
 	return kind.kind == EventMeaning::sched_switch && kind.field[1].get<std::int32_t>(event) == 0 && cpu.current &&
-	       cpu.current->tid != 0 && !cpu.current->hidden && !cpu.current_listed &&
-	       cpu.current->name.starts_with("migration/");
+	       !cpu.current->hidden && !cpu.current_listed && is_stopper(*cpu.current);
 }
 
 void ThreadFold::go_offline(Cpu &cpu, std::uint64_t time)
@@ -508,7 +515,7 @@ void ThreadFold::on_switch(const EventKind &kind, const trace::Event &event, Cpu
 	else if (cpu.current != &prev && !cpu.current_listed && may_have_exchanged(*cpu.current, prev))
 		exchange_numbers(*cpu.current, prev, event.time);
 	else if (cpu.current != &prev && !cpu.current_listed && has_unknown_process(*cpu.current) &&
-		 has_unknown_process(prev))
+		 (has_unknown_process(prev) || (prev.filtered && prev.tid == prev.tgid)))
 		suppose_exec(*cpu.current, prev, event.time, cpu);
 	else if (cpu.current != &prev && !cpu.current_listed)
 		contradict(Contradiction::other_thread_ran, event.time, cpu, *cpu.current);
