@@ -96,7 +96,10 @@ TEST_CASE("within: one limit for activities, rules, triggers and times, whatever
 TEST_CASE("within: the largest and the smallest limits")
 {
 	CHECK(ticks_within(0, 1'000'000'000) == 0);
-	CHECK(ticks_within(1, 1'000'000) == 1); // none would be no limit
+	CHECK(ticks_within(999, 1'000'000) == 0);
+	NamedTrigger trigger;
+	trigger.within_ns = 999;
+	CHECK(trigger.within_ticks(1'000'000) == 1); // to probes none would be no limit
 	CHECK(ticks_within(~0ull, 1'000'000'000) == ~0ull);
 	CHECK(ticks_within(~0ull, 3'000'000'000) == ~0ull);
 }

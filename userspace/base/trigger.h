@@ -38,7 +38,7 @@ struct NamedTrigger {
 	// As probes compare it; 0: for ever.
 	std::uint64_t within_ticks(std::uint64_t frequency_hz) const
 	{
-		return within_ns ? ticks_within(within_ns, frequency_hz) : 0;
+		return within_ns ? std::max<std::uint64_t>(ticks_within(within_ns, frequency_hz), 1) : 0;
 	}
 	// For messages about it.
 	std::string title() const { return (where.empty() ? "" : where + ": ") + "trigger " + name; }

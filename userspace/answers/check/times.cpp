@@ -25,7 +25,8 @@ struct TokensOfTime {
 	};
 
 	const EventTime &time;
-	std::unique_ptr<activities::Definition> definition; // null: no event has the names of its expressions
+	std::unique_ptr<activities::Definition> definition; // null: its expressions do not fit the trace
+	std::string refusal;                                // why
 	std::unique_ptr<activities::Pairs> pairs;
 	std::unordered_map<std::string, Place> last; // event by key
 	std::uint64_t close = 0;                     // events that are so close to the last one of their key
@@ -106,7 +107,7 @@ Statement statement_of(const TokensOfTime &one, const std::string &why_not)
 				 name);
 	std::string why = why_not;
 	if (why.empty() && !one.pairs)
-		why = "no event has the names of its expressions";
+		why = "its expressions do not fit this trace: " + one.refusal;
 	else if (why.empty() && one.time.forgotten)
 		why = "there was no room for some of the starts";
 	else if (why.empty() && (one.definition->needs_names || one.pairs->unpaired().keyless))
@@ -137,7 +138,7 @@ void judge_times(trace::Trace &trace, const RecordingInfo &info, const std::stri
 {
 	std::vector<TokensOfTime> all;
 	for (const EventTime &time : info.times) {
-		TokensOfTime &added = all.emplace_back(TokensOfTime{time, {}, {}, {}});
+		TokensOfTime &added = all.emplace_back(TokensOfTime{time, {}, {}, {}, {}});
 		if (!why_not.empty())
 			continue;
 		const std::string key =
@@ -147,8 +148,8 @@ void judge_times(trace::Trace &trace, const RecordingInfo &info, const std::stri
 			    activities::compile({time.name, time.start, time.end, "", key, "", false, "--time"},
 						trace.description(), trace.begin_time(), filter::Judge::probe));
 			added.pairs = std::make_unique<activities::Pairs>(*added.definition);
-		} catch (const Error &) {
-			// the file is untrusted, and no event may have the names
+		} catch (const Error &error) { // the file is untrusted, and no event may have the names
+			added.refusal = error.what();
 		}
 	}
 	if (why_not.empty() && !all.empty())

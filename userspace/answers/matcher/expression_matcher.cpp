@@ -116,7 +116,7 @@ private:
 		     {std::tuple(&starts, &time.start_key, "starts"), std::tuple(&ends, &time.end_key, "ends")})
 			if (!found->any)
 				throw Error(
-				    !found->unknown.empty()
+				    !found->unknown.empty() && found->keyless.empty()
 					? fmt::format(
 					      "--time {}, what {} it: {} `monitor events` lists its events; those of "
 					      "programs are timed afterwards: monitor stat DIR --pair 'A then B'",

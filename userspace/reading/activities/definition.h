@@ -8,6 +8,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,7 +37,7 @@ struct Definition {
 	Keys start_by, end_by;            // parts of the row
 	std::vector<std::string> columns; // what the rows' cells are, in order
 	bool nested = false;
-	std::uint64_t within = 0; // ticks that an end is later at most; 0: for ever
+	std::optional<std::uint64_t> within = {}; // ticks that an end is later at most
 	bool needs_threads = false;
 	bool needs_names = false; // of threads while reading, or what else earlier events say
 };

@@ -296,20 +296,21 @@ void expect_comparable(std::span<const KeySide> sides, const trace::Description 
 		if (std::ranges::any_of(description.classes(), can_match) &&
 		    std::ranges::none_of(description.classes(), has_key))
 			throw Error("{}: no event that {} has {}.{}", where, side.what,
-				    fmt::join(side.keys->names(), ", "), filter::key_hint(side.keys->names()));
+				    readable(fmt::format("{}", fmt::join(side.keys->names(), ", "))),
+				    filter::key_hint(side.keys->names()));
 	}
-	for (const KeySide &side : sides)
-		for (std::size_t place = 0; place < side.keys->names().size(); ++place) {
-			const KeySide &first = sides.front();
-			const KeyTypes one = types_of(first, place, description),
-				       other = types_of(side, place, description);
-			if ((one.number && other.text && !one.text && !other.number) ||
-			    (one.text && other.number && !one.number && !other.text))
-				throw Error("{}: {} is a {}, {} a {}: they are never equal.{}", where,
-					    readable(first.keys->names()[place]), one.text ? "text" : "number",
-					    readable(side.keys->names()[place]), other.text ? "text" : "number",
-					    filter::key_hint({first.keys->names()[place], side.keys->names()[place]}));
+	for (std::size_t place = 0; place < sides.front().keys->names().size(); ++place) {
+		const KeySide *number = nullptr, *text = nullptr; // the first ones of which it is only that
+		for (const KeySide &side : sides) {
+			const KeyTypes types = types_of(side, place, description);
+			if (types.number != types.text)
+				(types.number ? number : text) = &side;
 		}
+		if (number && text)
+			throw Error("{}: {} is a number, {} a text: they are never equal.{}", where,
+				    readable(number->keys->names()[place]), readable(text->keys->names()[place]),
+				    filter::key_hint({number->keys->names()[place], text->keys->names()[place]}));
+	}
 }
 
 void share_machines(std::span<Keys> keys)

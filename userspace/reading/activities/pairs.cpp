@@ -95,7 +95,7 @@ bool Pairs::close(OfKey &of_key, const Boundary &end)
 		return false;
 	const Boundary start = std::move(of_key.open.back());
 	of_key.open.pop_back();
-	const bool is_late = definition_->within && end.time - start.time > definition_->within;
+	const bool is_late = definition_->within && end.time - start.time > *definition_->within;
 	unpaired_.late += is_late && end.is_selected;
 	if (!end.is_selected || is_late)
 		return true;

@@ -26,10 +26,15 @@ bool is_key_name(std::string_view text)
 constexpr std::size_t max_bytes = 16384; // as a trigger may have
 constexpr std::string_view operator_signs = "=<>~&|^+-*/%!";
 
+bool is_after_one_event(std::string_view word)
+{
+	return word == "within" || word == "per" || word == "as" || word == "times";
+}
+
 // A field may have the name of one of these: where a condition expects a value. `after`: what follows the word.
 bool is_field(std::string_view word, std::string_view after, const Outside::Part &before)
 {
-	if (word != "as" && word != "times" && word != "within" && word != "per")
+	if (!is_after_one_event(word))
 		return false;
 	const std::string_view text = before.text;
 	if (text.empty() && (before.separator == "as" || before.separator == "per"))
@@ -54,7 +59,9 @@ SecondCondition find_second(const std::string &condition)
 	try {
 		parse(condition);
 	} catch (const Refusal &refusal) {
-		const std::size_t at = std::min<std::size_t>(refusal.position().offset, condition.size());
+		std::size_t at = std::min<std::size_t>(refusal.position().offset, condition.size());
+		if (constexpr std::string_view negation = "not "; condition.compare(at, negation.size(), negation) == 0)
+			at += negation.size(); // of `not followed by`
 		const auto *const end =
 		    std::find_if_not(condition.data() + at, condition.data() + condition.size(), is_letter);
 		const std::string word(condition.data() + at, end);
@@ -87,7 +94,7 @@ public:
 				    text_.substr(parts.back().at, part.at + part.text.size() - parts.back().at));
 			else
 				parts.push_back(std::move(part));
-		if (parts.size() == 1 || parts[1].separator == "within" || parts[1].separator == "per")
+		if (parts.size() == 1 || is_after_one_event(parts[1].separator))
 			expect_one_event(parts);
 		for (const Outside::Part &part : parts)
 			take(part);
@@ -109,7 +116,7 @@ private:
 		if (!second.similar.empty())
 			fail(parts.front().at + second.at,
 			     fmt::format("`{}` joins no two events.{}", second.word, second.similar));
-		if (second.at != Outside::npos && parts.size() > 1)
+		if (second.at != Outside::npos && parts.size() > 1 && parts[1].separator != "times") // after a number
 			fail(parts.front().at + second.at,
 			     "`then` or `not followed by` is missing between the first event and this");
 	}
