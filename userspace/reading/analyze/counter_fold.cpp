@@ -216,8 +216,11 @@ void CounterFold::take_ratios(const Cpu &cpu, const trace::Event &event)
 // The counters of a CPU that was offline have ended: their last values are read again and again.
 void CounterFold::counters(const Cpu &cpu, const trace::Event &event)
 {
-	if (cpu.was_offline)
+	if (cpu.was_offline) {
+		if (cpu.usage.cpu() > 0)
+			uncounted_.insert(cpu.number);
 		return;
+	}
 	if (ratio_class_.known && event.cls->id == info_.ratio_id)
 		return take_ratios(cpu, event);
 	const Class &cls = classes_[event.cls->index];
