@@ -163,7 +163,8 @@ bool GoFunctions::is_unknown(const ElfImage &image)
 {
 	const bool has_table =
 	    std::ranges::any_of(go_sections, [&](const char *name) { return image.section(name) != nullptr; });
-	return has_table && !of(image);
+	const std::optional<GoTable> table = has_table ? go_table_of(image, layout_of) : std::nullopt;
+	return has_table && !(table && layout_of(table->bytes));
 }
 
 bool GoFunctions::take(const ElfImage &image, std::vector<std::byte> bytes)

@@ -35,7 +35,7 @@ public:
 
 	// nullopt: it has none that is known.
 	static std::optional<GoFunctions> of(const ElfImage &image);
-	// Of a version that is not known, or damaged.
+	// It has one of a version that is not known.
 	static bool is_unknown(const ElfImage &image);
 
 	const std::vector<GoFunction> &all() const { return functions_; } // by address

@@ -7,26 +7,23 @@ namespace monitor {
 namespace {
 
 // Arrays and objects within each other. Before it is parsed: the library's own look at each value takes, of one in an
-// array, as long as the array is.
+// array, as long as the array is. A text that begins otherwise is refused at its first byte.
 bool is_too_deep(const std::string &text)
 {
 	constexpr int deepest = 64;
+	const std::size_t first = text.find_first_not_of(" \t\r\n");
+	if (first == text.npos || (text[first] != '{' && text[first] != '['))
+		return false;
 	int depth = 0;
 	bool in_string = false;
-	for (std::size_t i = 0; i < text.size(); ++i) {
-		const char c = text[i];
-		if (c == '"')
+	for (std::size_t i = first; i < text.size() && depth <= deepest; ++i)
+		if (const char c = text[i]; c == '"')
 			in_string = !in_string;
-		else if (in_string)
-			i += c == '\\';
-		else if (c == '[' || c == '{')
-			++depth;
-		else if (c == ']' || c == '}')
-			--depth;
-		if (depth > deepest)
-			return true;
-	}
-	return false;
+		else if (c == '\\')
+			++i;
+		else if (!in_string)
+			depth += (c == '[' || c == '{') - (c == ']' || c == '}');
+	return depth > deepest;
 }
 
 } // namespace

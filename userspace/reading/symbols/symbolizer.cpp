@@ -115,6 +115,8 @@ Name Symbolizer::intern(FrameName name)
 	    by_text_.try_emplace({name.function, name.module, name.line}, static_cast<Name>(names_.size()));
 	if (is_new)
 		names_.push_back(std::move(name));
+	else
+		names_[found->second].is_assumed |= name.is_assumed;
 	return found->second;
 }
 

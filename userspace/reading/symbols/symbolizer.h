@@ -36,7 +36,7 @@ struct FrameName {
 	std::string function, module;
 	std::string line; // "slow.c:42", if lines are asked for and known
 	bool is_kernel = false;
-	bool is_assumed = false; // it is where only frame pointers lead to the caller
+	bool is_assumed = false; // parts of it are where only frame pointers lead to the caller
 
 	// The function, with its line if there is one.
 	std::string text() const { return line.empty() ? function : function + " (" + line + ")"; }
