@@ -187,7 +187,7 @@ int main() { for (int i = 0; i < 10; i++) ns::add(twice(i), 1); return ns::take(
 
 @e2e.longer
 def budget():
-	"""The dearest function is left out while the program runs, and that is said; the others are counted to the end."""
+	"""The costliest function is left out while the program runs, and that is said; the others are counted to the end."""
 	program = e2e.work / "hot_load"
 	e2e.run("gcc", "-O2", os.path.join(os.path.dirname(__file__), "hot_load.c"), "-o", program)
 	e2e.calibrated = True

@@ -229,7 +229,7 @@ main:	push %rbp
 
 @e2e.longer
 def budget():
-	"""The dearest is left out in the running process, and that is said; the others are counted to the end."""
+	"""The costliest is left out in the running process, and that is said; the others are counted to the end."""
 	program = e2e.work / "hot_load"
 	e2e.run("clang", "-O2", "-fxray-instrument", "-fxray-instruction-threshold=1", "-fnoxray-link-deps",
 	        os.path.join(os.path.dirname(__file__), "hot_load.c"), "-o", program)

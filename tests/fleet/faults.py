@@ -128,7 +128,7 @@ def nothing_is_left(fleet):
 
 
 def network_part_kills():
-	"""The network process of an agent is killed again and again while blocks flow; the starter, which records,
+	"""The network process of an agent is killed again and again while blocks flow; the privileged process, which records,
 	replaces it, and it goes on where it was."""
 	with fleet_lab.Fleet("network_kills", "h1") as fleet:
 		run, agent = fleet.work / "run", start_agent(fleet)

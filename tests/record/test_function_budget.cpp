@@ -39,7 +39,7 @@ struct Machine {
 
 } // namespace
 
-TEST_CASE("budget: the dearest are left out until the rest fits")
+TEST_CASE("budget: the costliest are left out until the rest fits")
 {
 	const std::vector<FunctionLoad> loads{{10, 5}, {100, 1}, {1, 1000}, {0, 10'000}};
 	CHECK(costliest(loads, 1150).empty());

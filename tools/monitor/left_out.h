@@ -13,7 +13,8 @@ inline void leave_out(CLI::App &app, const std::string &name, const std::string 
 {
 	CLI::App *command = app.add_subcommand(name, "left out of this build");
 	command->allow_extras(); // ignore whatever follows,
-	app.allow_extras();      // and what follows "--", which is the program's, not the command's
+	// and what follows "--", which is the program's, not the command's
+	command->preparse_callback([&app](std::size_t) { app.allow_extras(); });
 	command->callback([why] { throw Error(why); });
 }
 

@@ -40,6 +40,7 @@ inline std::string printable(std::string_view text)
 {
 	return escaped(text, Escape::cell);
 }
+
 inline std::string printable_lines(std::string_view text)
 {
 	return escaped(text, Escape::lines);

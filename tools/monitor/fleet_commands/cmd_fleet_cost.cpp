@@ -43,7 +43,7 @@ void add_fleet_cost(CLI::App &fleet, int &exit_code)
 	add_option(*cost, "run", "RUN", arguments->run, "directory of the run")->required();
 	cost->add_flag("--json", arguments->json, "print JSON instead of text");
 	cost->footer(
-	    "CPU time and bytes while the collector ran: of the part of each agent that has the network, of the\n"
+	    "CPU time and bytes while the collector ran: of the network process of each agent, of the\n"
 	    "server (with --hub-pid, at fleet record, fetch and collect) and of the collector. What was not measured\n"
 	    "is empty, and the note says why.\n"
 	    "Examples:\n"

@@ -17,6 +17,7 @@
 #include "base/json.h"
 #include "base/recording_file/contents.h"
 #include "cmd_fleet.h"
+#include "common_options.h"
 #include "fleet/forward/clock_exchange.h"
 #include "fleet/forward/forwarding.h"
 #include "fleet/forward/nats_forwarder.h"
@@ -26,7 +27,6 @@
 #include "problems.h"
 #include "termination.h"
 #ifdef MONITOR_RECORD_SIDE
-#include "common_options.h"
 #include "recording/recorder/recorders.h"
 #endif
 

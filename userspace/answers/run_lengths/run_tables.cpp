@@ -68,6 +68,7 @@ report::Column time_column(const Context &context)
 {
 	return {"from_ns", "from", context.format == Format::text ? Unit::text : Unit::nanoseconds};
 }
+
 Cell time_cell(std::uint64_t time, const Context &context)
 {
 	const std::uint64_t ticks = time - std::min(time, context.begin_time);

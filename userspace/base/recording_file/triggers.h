@@ -12,12 +12,12 @@ struct ActCounts {
 	std::optional<std::uint64_t> runs, runs_failed, running, runs_left_out, signals, signals_refused;
 };
 
-// Of a trigger; in a snapshot until it was written. What it does not do is not known.
+// Of a trigger; in a snapshot until it was written.
 struct TriggerInfo : ActCounts {
 	std::string name, when, what;
 	std::string key;                                        // the number that its events have in common; "": none
 	std::string mark;                                       // the TEXT of its mark
-	std::optional<std::uint64_t> fired, delivered;          // told: the recorder learned of it in time
+	std::optional<std::uint64_t> fired, delivered;          // delivered: the recorder learned of it in time
 	std::uint64_t by_programs = 0;                          // of these, by events of programs
 	std::optional<std::uint64_t> samples, samples_left_out; // of all CPUs
 	std::optional<std::uint64_t> reaction_median_ns, reaction_p99_ns, reaction_max_ns;

@@ -90,6 +90,7 @@ inline bool is_of_one_call(const EventKind &kind)
 {
 	return (kind.call & EDC_NO_SYSCALL) != EDC_NO_SYSCALL;
 }
+
 bool is_compat(std::uint32_t call);
 // As the program gave it to the kernel: of x32 with its bit; -1 if there is no such call.
 std::int32_t kernel_number(std::uint32_t call);

@@ -224,6 +224,7 @@ inline std::uint64_t length_of(const FieldClass &type, const View &view, std::ui
 {
 	return type.kind == FieldClass::Kind::array ? type.length : sequence_length(type, view, at_bits);
 }
+
 inline bool is_over(const FieldClass &type, const View &view, std::uint64_t at_bits)
 {
 	return type.is_to_end && at_bits >= view.end_bits;

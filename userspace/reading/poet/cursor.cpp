@@ -231,10 +231,12 @@ void Cursor::show_gaps(bool shown)
 {
 	body_->show_gaps(shown);
 }
+
 Item Cursor::next()
 {
 	return body_->next();
 }
+
 Item Cursor::previous()
 {
 	return body_->previous();
@@ -254,26 +256,32 @@ Item Cursor::move(std::int64_t events)
 {
 	return body_->move(events);
 }
+
 Item Cursor::move_to(std::uint64_t index)
 {
 	return body_->move_to(index);
 }
+
 Item Cursor::seek(std::uint64_t time)
 {
 	return body_->seek(time);
 }
+
 Item Cursor::seek_ns(std::int64_t since_begin_ns)
 {
 	return seek(body_->core().clock().from_begin_ns(since_begin_ns));
 }
+
 Item Cursor::seek_wall_ns(std::int64_t wall_ns)
 {
 	return seek(body_->core().clock().from_wall_ns(wall_ns));
 }
+
 void Cursor::to_begin()
 {
 	body_->to_begin();
 }
+
 void Cursor::to_end()
 {
 	body_->to_end();
@@ -283,10 +291,12 @@ Item Cursor::item() const
 {
 	return body_->item();
 }
+
 const Event &Cursor::event() const
 {
 	return body_->event();
 }
+
 const Gap &Cursor::gap() const
 {
 	return body_->gap();

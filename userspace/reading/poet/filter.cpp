@@ -21,10 +21,12 @@ bool Filter::matches(const Event &event) const
 {
 	return body_->matches(event);
 }
+
 bool Filter::can_match(const EventClass &cls) const
 {
 	return body_->can_match(cls.index);
 }
+
 bool Filter::asks_who_runs() const
 {
 	return body_->asks_who_runs();

@@ -27,10 +27,12 @@ const std::vector<EventClass> &Trace::classes() const
 {
 	return core_->class_list();
 }
+
 const std::vector<Stream> &Trace::streams() const
 {
 	return core_->stream_list();
 }
+
 const Clock &Trace::clock() const
 {
 	return core_->clock();

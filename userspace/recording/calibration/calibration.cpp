@@ -70,6 +70,8 @@ std::vector<double> brackets(const BpfCard &card, int cpu, std::uint32_t from, s
 				found.push_back(
 				    static_cast<std::uint32_t>(edc_token_time(token) - edc_token_time(before)));
 			before = token;
+			if (words[edc_token_id(token)] == unknown_words)
+				break;
 			at += 8 * (1 + words[edc_token_id(token)]);
 		}
 	}

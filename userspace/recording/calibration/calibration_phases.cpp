@@ -49,6 +49,7 @@ CalibrationPhases::CalibrationPhases(card::BpfCard &card, bool invariant_tsc, pi
 	}
 	account_.number = account_.ticks = 0; // that was before the recording
 }
+
 void CalibrationPhases::stop()
 {
 	if (!thread_.joinable())

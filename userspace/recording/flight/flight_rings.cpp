@@ -35,6 +35,7 @@ FlightRings::FlightRings(card::CardMemory &card) : card_(card)
 			parts_.push_back({.cpu = cpu, .level = level});
 	places_.resize(parts_.size());
 }
+
 const std::byte *FlightRings::block(std::size_t i, std::uint64_t number) const
 {
 	return card_.memory(parts_[i].cpu) + ring(i).first + number % ring(i).blocks * EDC_BLOCK_SIZE;

@@ -36,6 +36,7 @@ __attribute__((naked, noinline)) void trial_function()
 	asm volatile(".byte 0xeb, 0x09\n\t.byte 0x66, 0x0f, 0x1f, 0x84, 0, 0, 2, 0, 0\n\t.byte 0xc3\n\t.byte 0x66, "
 		     "0x2e, 0x0f, 0x1f, 0x84, 0, 0, 2, 0, 0");
 }
+
 constexpr std::uint64_t trial_exit = 11;
 
 // The library finds its table in the environment when it is loaded. Returns its handle; null: it cannot be loaded.

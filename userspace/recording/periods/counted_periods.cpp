@@ -51,6 +51,7 @@ void CountedPeriods::end_period(const Sync &now)
 	write(edge, nullptr);
 	since_ = std::move(edge);
 }
+
 void CountedPeriods::finish()
 {
 	write(*end_, &reader_.read());

@@ -67,6 +67,7 @@ void PeriodFiles::remove_unfinished() const
 		if (entry.path().filename().string().starts_with('.' + std::string(prefix)))
 			::unlink(entry.path().c_str());
 }
+
 void PeriodFiles::stop()
 {
 	{

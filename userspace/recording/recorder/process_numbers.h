@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Whose numbers of processes the recorder sees: probes give the kernel's own, system calls and /proc those of the
-// recorder's pid namespace (pid_namespaces(7)). In another than the first nobody translates them, so none of a probe
-// may go to a system call, nor one of the recorder's into the trace.
+// Numbers of processes, in /proc and in the recorder's view. Whose numbers these are: probes give the kernel's own,
+// system calls and /proc those of the recorder's pid namespace (pid_namespaces(7)). In another than the first nobody
+// translates them, so none of a probe may go to a system call, nor one of the recorder's into the trace.
 #pragma once
 
 #include <string>

@@ -111,6 +111,7 @@ double ClockSteering::frequency_hz() const
 	return static_cast<double>(static_cast<long double>(to.time - first_.time) * 1e9L /
 				   static_cast<long double>(to.monotonic_ns - first_.monotonic_ns));
 }
+
 void ClockSteering::look_at_real_time(const Sync &sync)
 {
 	const Sync &before = history_.back();

@@ -14,6 +14,7 @@ Failure::Failure() : fd_(::eventfd(0, EFD_CLOEXEC))
 	if (!fd_)
 		throw Error(errno, "cannot watch the recorder's threads");
 }
+
 void Failure::report_formatted(fmt::string_view sentence, fmt::format_args arguments)
 {
 	if (claimed_.exchange(true))

@@ -30,6 +30,7 @@ StreamNumber Writer::add_stream(const std::string &name)
 	names_.at(streams_) = name;
 	return static_cast<StreamNumber>(streams_++);
 }
+
 void Writer::finish()
 {
 	if (!thread_.joinable())

@@ -22,6 +22,7 @@ void CardTrials::calibrate(RecordedFunctions &functions)
 	functions.calibrated(measured);
 	add_calibration(file_, measured);
 }
+
 void CardTrials::calibrate_again()
 {
 	options_.probes = false; // attaching to a function needs a privilege that was given up

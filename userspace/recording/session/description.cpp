@@ -33,6 +33,7 @@ std::string Description::text_of_files(const ClockDescription &own, const Classe
 {
 	return text(lives_ ? lives_->moved(own) : own, classes);
 }
+
 void Description::write_again(const Classes &classes)
 {
 	const std::lock_guard guard(lock_);
@@ -43,6 +44,7 @@ void Description::write_again(const Classes &classes)
 	} catch (const Error &) {
 	}
 }
+
 void Description::note_set_clock(const ClockDescription &clock)
 {
 	{

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Keeps what recorded functions cost within a share of the CPU time that is used (record --budget): counts their events
-// and leaves out the dearest.
+// and leaves out the costliest.
 //
 // What an event costs was measured at the start; the CPU time is that of all processes, from /proc/stat, because calls
 // of any process hit the probes.
@@ -21,7 +21,7 @@ struct FunctionLoad {
 	double ns() const { return static_cast<double>(events) * event_ns; }
 };
 
-// The functions to leave out, dearest first, so that the others take at most `allowed_ns`.
+// The functions to leave out, costliest first, so that the others take at most `allowed_ns`.
 std::vector<std::size_t> costliest(const std::vector<FunctionLoad> &loads, double allowed_ns);
 
 struct LeftOutFunction {

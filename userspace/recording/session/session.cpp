@@ -107,6 +107,7 @@ void Session::note_start()
 	const Sync &now = steering_->last();
 	file_.start = {now.time, now.realtime_ns, now.monotonic_ns};
 }
+
 void Session::name_new_cgroups()
 {
 	if (card_ && card_->new_cgroups() < 0)

@@ -104,6 +104,7 @@ void CodeFiles::add_without_room(std::uint32_t user, const char *what)
 	if (list_bytes_ < max_list_bytes)
 		write({{"user", user}, {"without_room", what}});
 }
+
 void CodeFiles::write(const nlohmann::ordered_json &line)
 {
 	const std::string text = json_dump(line) + "\n";

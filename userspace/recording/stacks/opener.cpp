@@ -32,6 +32,7 @@ struct Opener::Request {
 	char path[4096];
 };
 
+// From one process to another of this recorder alone.
 struct Opener::Answer : FileStatus {
 	std::uint32_t sequence = 0;
 };

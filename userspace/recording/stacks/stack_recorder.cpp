@@ -115,6 +115,7 @@ StackRecorder::StackRecorder(UnwindMemory memory, unsigned cpus, const record::U
 	if (!wakeup_)
 		throw Error(errno, "cannot wake the thread that follows mappings");
 }
+
 void StackRecorder::start(const std::string &directory)
 {
 	directory_ = directory;

@@ -160,7 +160,8 @@ void Triggers::look_at_time(const Sync &now, std::vector<Firing> &to)
 			    ((now.monotonic_ns - next_look_ns_[i]) / trigger.within_ns + 1) * trigger.within_ns;
 			break;
 		default: {
-			const std::uint64_t within = trigger.within_ticks(static_cast<std::uint64_t>(frequency_hz_));
+			const std::uint64_t within =
+			    trigger.within_ticks(static_cast<std::uint64_t>(std::llround(frequency_hz_)));
 			for (const edc_pending_start &missed :
 			     card_.take_overdue(static_cast<unsigned>(i), now.time - std::min(now.time, within)))
 				fire(i, missed.begin, missed.key, now, to);

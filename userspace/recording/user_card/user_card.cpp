@@ -55,6 +55,7 @@ UserCard::UserCard(const UserCardOptions &options)
 	if (options_.everyone && !holder_)
 		listeners_.push_back(listen_for_everyone());
 }
+
 void UserCard::start(std::uint64_t ticks_per_second, std::size_t free_descriptors,
 		     std::function<void(const std::vector<UserClass> &)> on_class)
 {

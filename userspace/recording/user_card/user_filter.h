@@ -5,6 +5,7 @@
 // names its thread, are kept.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -33,6 +34,7 @@ template <typename Call> void for_each_record(const std::byte *block, const Word
 		event.record[0] = word_at(block, from);
 		const std::uint32_t id = edc_token_id(event.record[0]), payload = words_of(words, id);
 		std::memcpy(event.record.data(), block + from, 8 + 8u * payload);
+		std::fill(event.record.begin() + 1 + payload, event.record.end(), 0);
 		event.at.time += edc_token_time(event.record[0]) - static_cast<std::uint32_t>(event.at.time);
 		if (id == EDC_ID_THREAD)
 			event.at.tid = static_cast<std::uint32_t>(event.record[1]);

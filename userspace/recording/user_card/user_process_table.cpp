@@ -180,6 +180,7 @@ void ProcessTable::adopt(const edc_device_process &reported)
 	cpus_ = std::max<unsigned>(cpus_, reported.rings);
 	add(std::move(process));
 }
+
 void ProcessTable::add_polls(std::vector<pollfd> &polls) const
 {
 	for (const auto &process : processes_)
@@ -218,6 +219,7 @@ void ProcessTable::notify_over() const
 		if (!process->by_device)
 			__atomic_store_n(&process->shared().over, 1, __ATOMIC_RELEASE);
 }
+
 UserCounts ProcessTable::counts() const
 {
 	UserCounts now = counts_;

@@ -157,6 +157,7 @@ UserSearch::UserSearch(const record::User &user)
 		throw Error(errno, "cannot look for running programs");
 	pidfd_ = Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
 }
+
 std::uint64_t UserSearch::missed() const
 {
 	const auto *progress = reinterpret_cast<const Progress *>(shared_.data());
