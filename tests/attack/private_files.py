@@ -38,8 +38,7 @@ def recordings():
 def archives():
 	archive, trace = e2e.work / "archive", e2e.record("archived", "-e", "sched", command=("true",)).directory
 	run("archive", "--archive", archive, "add", trace, "project/experiment/measurement")
-	run("archive", "--archive", archive, "note", "project", "text")
-	private("archive", archive)
+	private("archived", archive / "project" / "experiment" / "measurement")
 
 
 def keys():

@@ -380,10 +380,10 @@ class Recorder:
 		                                stderr=subprocess.PIPE, text=True, **more)
 
 	def wait_until_recording(self):
-		"""Until every probe is attached and the initial state is written."""
+		"""Until every probe is attached and the initial state is written; with --statistics until the first period ends."""
 		deadline = time.monotonic() + 60
 		while time.monotonic() < deadline and self.process.poll() is None:
-			if (self.directory / "recorder").exists():
+			if (self.directory / "recorder").exists() or any(self.directory.glob("statistics_*")):
 				return self
 			time.sleep(0.01)
 		self.process.kill()

@@ -31,6 +31,8 @@ bool is_named(const std::vector<std::string> &patterns, std::string_view name)
 // A cgroup and those below it, of which the path is known.
 bool is_below(std::string_view path, std::string_view above)
 {
+	if (!above.starts_with('/') && path.starts_with('/')) // as systemd-cgls(1) writes it
+		path.remove_prefix(1);
 	while (above.ends_with('/'))
 		above.remove_suffix(1);
 	return path.starts_with(above) && (path.size() == above.size() || path[above.size()] == '/');
