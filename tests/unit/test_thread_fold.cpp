@@ -699,6 +699,32 @@ TEST_CASE("fold: a call after a hidden thread says who runs, and all that it did
 	}
 }
 
+TEST_CASE("fold: a thread that executes and takes another number behind a hidden thread is in its call")
+{
+	History history;
+	history.lists(5, 9, sleeping, EDC_NO_SYSCALL, EDC_THREAD_HIDDEN);
+	history.lists(6, 7, sleeping, 35, 0);
+	history.cpu(0).post(10, EDC_ID_SCHED_WAKEUP_NEW, 0, {pair(8, 7), pair(7, 120), 0x61, 0});
+	history.switches(0, 20, 0, running, 8);
+	history.posts(0, 22, EDC_ID_SYS_EXIT);
+	history.posts(0, 30, EDC_ID_SYS_ENTER, 59);
+	history.switches(0, 40, 8, sleeping, 9);                      // until its first thread is dead
+	history.cpu(0).post(60, EDC_ID_THREAD_RUNS, 0, {pair(7, 7)}); // the switch away from 9 is hidden
+	history.cpu(0).post(70, EDC_ID_SCHED_PROCESS_EXEC, 0, {pair(7, 8), 0x63, 0});
+	history.posts(0, 75, EDC_ID_SYS_EXIT);
+	history.posts(0, 80, EDC_ID_SYS_ENTER, 18);
+	history.posts(0, 85, EDC_ID_SYS_EXIT, 6);
+	history.switches(0, 90, 7, sleeping, 0);
+	const Folded folded(
+	    history, 0, 100, true, false, false,
+	    samples::event_block(EDC_ID_THREAD_RUNS, "thread_runs", "u16_t reserved; s32_t pid; s32_t tgid;"));
+	for (const std::string &reported : folded.recorder.reported)
+		CHECK_FALSE(reported.starts_with("contradiction"));
+	CHECK(std::ranges::count(folded.recorder.reported, "call 7 59 45 0") == 1); // begun by thread 8
+	CHECK(folded.thread(7).usage.cpu() == 30);
+	CHECK(folded.thread(8).usage.cpu() == 20);
+}
+
 TEST_CASE("fold: another thread than the last switch said is a contradiction, unless that one is hidden")
 {
 	History history;

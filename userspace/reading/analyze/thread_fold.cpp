@@ -426,6 +426,18 @@ void ThreadFold::exchange_numbers(Thread &one, Thread &other, std::uint64_t time
 		observer->exchanged(one, other);
 }
 
+// The exchange that nobody saw, as a hidden thread ran ahead of it: the thread that runs is in the call of the exec.
+void ThreadFold::take_over(Thread &thread, Thread &before, std::uint64_t time)
+{
+	settle(before, std::min(time, times_.last()));
+	thread.ring = before.ring;
+	thread.syscall = before.syscall;
+	thread.syscall_known = before.syscall_known;
+	thread.syscall_since = before.syscall_since;
+	before.state = State::dead;
+	before.since = time;
+}
+
 void ThreadFold::suppose_exec(Thread &ran, Thread &left, std::uint64_t time, const Cpu &cpu)
 {
 	supposed_execs_.push_back({left.tid, ran.tid, time, cpu.number});
@@ -450,10 +462,12 @@ void ThreadFold::on_exec(const EventKind &kind, const trace::Event &event)
 	std::erase_if(supposed_execs_,
 		      [&](const SupposedExec &exec) { return exec.tid == thread.tid && exec.old_tid == old_tid; });
 	const bool cpu_known = event.has_cpu() && event.cpu() < times_.cpus().size();
-	const bool exchanged = (cpu_known && times_.cpus()[event.cpu()].current == &thread) ||
-			       (before && threads_.is_known(*before) && before->state == State::dead);
-	if (before && before != &thread && !exchanged)
+	const bool runs = cpu_known && times_.cpus()[event.cpu()].current == &thread;
+	const bool is_over = before && threads_.is_known(*before) && before->state == State::dead;
+	if (before && before != &thread && !runs && !is_over)
 		exchange_numbers(thread, *before, event.time);
+	else if (before && before != &thread && runs && !is_over && threads_.is_known(*before))
+		take_over(thread, *before, event.time);
 	thread.name = trace::command_of(kind.field[2].get<std::string_view>(event)); // others have the file
 	thread.is_kernel = false;
 	notify_ended(thread, event.time);

@@ -172,6 +172,7 @@ private:
 	void on_new_thread_woken(const EventKind &kind, const trace::Event &event);
 	void on_exec(const EventKind &kind, const trace::Event &event);
 	void exchange_numbers(Thread &one, Thread &other, std::uint64_t time);
+	void take_over(Thread &thread, Thread &before, std::uint64_t time);
 	void suppose_exec(Thread &ran, Thread &left, std::uint64_t time, const Cpu &cpu);
 	void contradict_supposed();
 	void on_thread_state(const EventKind &kind, const trace::Event &event);
