@@ -466,7 +466,8 @@ void ThreadFold::on_exec(const EventKind &kind, const trace::Event &event)
 	const bool is_over = before && threads_.is_known(*before) && before->state == State::dead;
 	if (before && before != &thread && !runs && !is_over)
 		exchange_numbers(thread, *before, event.time);
-	else if (before && before != &thread && runs && !is_over && threads_.is_known(*before))
+	else if (before && before != &thread && runs && threads_.is_known(*before) &&
+		 (before->state == State::blocked || before->state == State::runnable))
 		take_over(thread, *before, event.time);
 	thread.name = trace::command_of(kind.field[2].get<std::string_view>(event)); // others have the file
 	thread.is_kernel = false;
