@@ -21,7 +21,7 @@ namespace {
 const std::string classes = samples::event_block(256, "A", "u16_t key;") + samples::event_block(257, "B", "u16_t key;");
 constexpr std::uint64_t begin = 1000;
 
-// A, and B so many ticks later, by a clock of this frequency.
+// A, and B this many ticks after it, by a clock of this frequency.
 trace::Trace two_events(samples::StreamWriter &writer, std::uint64_t frequency_hz, std::uint64_t ticks)
 {
 	writer.open(begin);

@@ -430,12 +430,14 @@ void ThreadFold::exchange_numbers(Thread &one, Thread &other, std::uint64_t time
 void ThreadFold::take_over(Thread &thread, Thread &before, std::uint64_t time)
 {
 	settle(before, std::min(time, times_.last()));
-	thread.ring = before.ring;
-	thread.syscall = before.syscall;
-	thread.syscall_known = before.syscall_known;
-	thread.syscall_since = before.syscall_since;
+	notify_ended(before, time);
+	const Doing ran = thread;
+	std::swap(static_cast<Doing &>(thread), static_cast<Doing &>(before));
+	thread.state = ran.state;
+	thread.cpu = ran.cpu;
+	thread.since = ran.since;
+	thread.out_time = ran.out_time;
 	before.state = State::dead;
-	before.since = time;
 }
 
 void ThreadFold::suppose_exec(Thread &ran, Thread &left, std::uint64_t time, const Cpu &cpu)
