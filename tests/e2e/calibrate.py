@@ -38,15 +38,17 @@ def recorded():
 	global TRACE
 	e2e.calibrated = True
 	recorder = e2e.Recorder("trace", "--calibrate", "-e", "sched,syscall,irq", "--buffer", "64M", command=(sys.executable, "-c", LOAD)).wait_until_recording()
-	seen = set()
+	seen = []
 	while recorder.process.poll() is None:
 		try:
-			seen.add(probes(recorder.process.pid))
+			seen.append(probes(recorder.process.pid))
 		except (FileNotFoundError, PermissionError):
 			break
 		time.sleep(0.003)
 	TRACE = recorder.end(number=None)
-	e2e.expect(min(seen) <= 2 < 6 < max(seen), f"links of the recorder: {sorted(seen)}")
+	most = max(seen)
+	between = seen[seen.index(most):len(seen) - seen[::-1].index(most)]  # not when it starts or ends
+	e2e.expect(6 < most and min(between) < most / 2, f"links of the recorder: {between}")
 
 
 def gaps():
@@ -65,7 +67,8 @@ def gaps():
 	text = e2e.run(e2e.monitor, "query", TRACE.directory, f"select time_ns from events where name = 'sys_enter' and tid = {pid}", "--csv").stdout
 	times = [int(line) for line in text.split()[1:]]
 	long = [after - before for before, after in zip(times, times[1:]) if after - before > 7.9e6]
-	e2e.expect(phases["number"] <= len(long), f"{len(long)} gaps, {phases['number']} phases")
+	# The command may have ended in a phase, and calls nothing after it.
+	e2e.expect(phases["number"] - 1 <= len(long), f"{len(long)} gaps, {phases['number']} phases")
 	e2e.expect(min(long) <= 100e6, f"the shortest gap is {min(long) / 1e6} ms long")  # another program may make one long
 
 
