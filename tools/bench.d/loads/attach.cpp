@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Attaches one pair of probes for bench `kernel` and holds it until its input ends. Called by peers.py.
+// Attaches probes for the benches `kernel` and `endtoend`, and holds them until its input ends. Run by peers.py.
 //
-//   attach KIND PAIR OBJECT   KIND: empty, minimal (of OBJECT), ours, rejected (the project's card), module (the same
-//                             with the kernel module), perf (the kernel's perf events, as `perf record` opens them)
-//                             PAIR: syscall (sys_enter, sys_exit) or sched (sched_switch, sched_waking)
+//   attach KIND EVENTS OBJECT   KIND: empty, minimal (of OBJECT), ours, rejected (the project's card), module (the same
+//                               with the kernel module), perf (the kernel's perf events, as `perf record` opens them)
+//                               EVENTS: syscall (sys_enter, sys_exit), sched (sched_switch, sched_waking), or default
+//                               (all tracepoints of a default recording; not with perf)
 //
-// Prints "ready" once attached, and at the end one line of JSON: the programs' sizes, what the card saw and refused,
-// and how many probes of these events another recording had loaded meanwhile: then the round is disturbed. The card has
-// the default ring size and a reader that frees every closed block, as the drain thread does.
+// Prints "ready" once attached, and at the end one line of JSON: how many probes there were, the sizes of those of the
+// pairs, what the card saw and refused, and how many probes of these events another recording had loaded meanwhile:
+// then the round is disturbed. The card has the default ring size and a reader that frees every closed block, as the
+// drain thread does.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -26,6 +28,9 @@
 
 #include "base/error.h"
 #include "recording/card/bpf_card.h"
+#include "recording/card/classes.h"
+#include "recording/card/kernel_features.h"
+#include "recording/card/module_card.h"
 #include "recording/card/preflight_checks.h"
 #include "recording/rings/clock.h"
 
@@ -85,10 +90,11 @@ unsigned last_program()
 	return id;
 }
 
-void print(const std::vector<Program> &programs, std::size_t others, unsigned long long seen,
-	   unsigned long long refused)
+void print(std::size_t probes, const std::vector<Program> &programs, std::size_t others, unsigned long long seen = 0,
+	   unsigned long long refused = 0)
 {
-	std::printf("{\"seen\": %llu, \"refused\": %llu, \"others\": %zu, \"programs\": [", seen, refused, others);
+	std::printf("{\"probes\": %zu, \"seen\": %llu, \"refused\": %llu, \"others\": %zu, \"programs\": [", probes,
+		    seen, refused, others);
 	for (std::size_t i = 0; i < programs.size(); ++i)
 		std::printf("%s{\"name\": \"%s\", \"instructions\": %u, \"jited_bytes\": %u, \"misses\": %llu}",
 			    i ? ", " : "", programs[i].name.c_str(), programs[i].instructions, programs[i].jited_bytes,
@@ -96,7 +102,25 @@ void print(const std::vector<Program> &programs, std::size_t others, unsigned lo
 	std::puts("]}");
 }
 
-void run_peer(const std::string &kind, const Names &events, const char *object_path)
+// Those of this kind, at these events or at all that this kernel has.
+std::vector<bpf_program *> chosen_programs(bpf_object *object, const std::string &kind, const Names &events, bool all)
+{
+	std::vector<bpf_program *> chosen;
+	bpf_program *program;
+	bpf_object__for_each_program(program, object)
+	{
+		const std::string name = bpf_program__name(program);
+		if (!name.starts_with(kind + "_"))
+			continue;
+		const std::string event = name.substr(kind.size() + 1);
+		if (all ? monitor::card::kernel_has_tracepoint(event)
+			: std::ranges::find(events, event) != events.end())
+			chosen.push_back(program);
+	}
+	return chosen;
+}
+
+void run_peer(const std::string &kind, const Names &events, bool all, const char *object_path)
 {
 	Names names;
 	for (const std::string &event : events)
@@ -104,21 +128,22 @@ void run_peer(const std::string &kind, const Names &events, const char *object_p
 	bpf_object *object = bpf_object__open_file(object_path, nullptr);
 	if (!object)
 		throw monitor::Error(errno, object_path);
-	for (const std::string &name : names)
-		bpf_program__set_autoload(bpf_object__find_program_by_name(object, name.c_str()), true);
+	const std::vector<bpf_program *> chosen = chosen_programs(object, kind, events, all);
+	for (bpf_program *program : chosen)
+		bpf_program__set_autoload(program, true);
 	const unsigned before = last_program();
 	if (bpf_object__load(object) != 0)
 		throw monitor::Error(errno, "the kernel refused the floor programs");
 	std::vector<bpf_link *> links;
-	for (const std::string &name : names) {
-		links.push_back(bpf_program__attach(bpf_object__find_program_by_name(object, name.c_str())));
+	for (bpf_program *program : chosen) {
+		links.push_back(bpf_program__attach(program));
 		if (!links.back())
-			throw monitor::Error(errno, "cannot attach " + name);
+			throw monitor::Error(errno, std::string("cannot attach ") + bpf_program__name(program));
 	}
 	const auto programs = programs_since(before, names);
 	const std::size_t others = programs_since(0, events).size();
 	hold();
-	print(programs, std::max(others, programs_since(0, events).size()), 0, 0);
+	print(links.size(), programs, std::max(others, programs_since(0, events).size()));
 	for (bpf_link *link : links)
 		bpf_link__destroy(link);
 	bpf_object__close(object);
@@ -134,12 +159,23 @@ void free_blocks(const monitor::card::BpfCard &card)
 					 __ATOMIC_RELEASE);
 }
 
-void run_card(const std::string &kind, const std::string &family, Names events)
+Names default_families()
+{
+	Names names;
+	for (const monitor::card::Family &family : monitor::card::families())
+		if (family.by_default)
+			names.push_back(family.name);
+	return names;
+}
+
+void run_card(const std::string &kind, const std::string &family, const Names &events, bool all)
 {
 	const bool rejecting = kind == "rejected";
 	monitor::card::CardOptions options;
-	options.families = {family};
+	options.families = all ? default_families() : Names{family};
 	options.module = kind == "module";
+	if (const std::string why = options.module ? monitor::card::why_no_module() : ""; !why.empty())
+		throw monitor::Error(why);
 	options.filtering = rejecting;
 	options.cpus = static_cast<unsigned>(::get_nprocs_conf());
 	options.blocks_per_cpu = ring_bytes / EDC_BLOCK_SIZE;
@@ -150,12 +186,16 @@ void run_card(const std::string &kind, const std::string &family, Names events)
 	if (rejecting) {
 		card.trace_process(::getpid()); // somebody else than the load
 	}
-	card.attach_only(false, events);
+	if (all)
+		card.attach(false);
+	else
+		card.attach_only(false, events);
 	std::jthread reader([&](const std::stop_token &stop) {
 		for (; !stop.stop_requested(); ::usleep(look_us))
 			free_blocks(card);
 	});
 	const auto programs = programs_since(before, events);
+	const std::size_t probes = card.attached().size();
 	hold();
 	const std::size_t others = programs_since(0, events).size() - programs.size();
 	card.detach();
@@ -166,7 +206,7 @@ void run_card(const std::string &kind, const std::string &family, Names events)
 				seen += level.seen[slot];
 				refused += level.discarded[slot];
 			}
-	print(programs, others, seen, refused);
+	print(probes, programs, others, seen, refused);
 }
 
 // One tracepoint's event on one CPU, with the fields that perf-record(1) asks for of each sample.
@@ -222,7 +262,7 @@ void run_perf(const std::string &pair, const Names &names)
 				event.free_records();
 	});
 	hold();
-	print({}, 0, 0, 0);
+	print(events.size(), {}, 0);
 }
 
 } // namespace
@@ -230,17 +270,22 @@ void run_perf(const std::string &pair, const Names &names)
 int main(int count, char **argument)
 {
 	if (count != 4)
-		return std::fputs("attach: KIND PAIR OBJECT, see the head of attach.cpp\n", stderr), 2;
-	const std::string kind = argument[1], pair = argument[2];
-	const Names events = pair == "syscall" ? Names{"sys_enter", "sys_exit"} : Names{"sched_switch", "sched_waking"};
+		return std::fputs("attach: KIND EVENTS OBJECT, see the head of attach.cpp\n", stderr), 2;
+	const std::string kind = argument[1], set = argument[2];
+	const bool all = set == "default";
+	Names events; // of the pairs: their programs are shown, and nobody else may have any
+	if (all || set == "syscall")
+		events = {"sys_enter", "sys_exit"};
+	if (all || set == "sched")
+		events.insert(events.end(), {"sched_switch", "sched_waking"});
 	try {
 		wait_for_quiet(events);
 		if (kind == "perf")
-			run_perf(pair, events);
+			run_perf(set, events);
 		else if (kind == "ours" || kind == "rejected" || kind == "module")
-			run_card(kind, pair, events);
+			run_card(kind, set, events, all);
 		else
-			run_peer(kind, events, argument[3]);
+			run_peer(kind, events, all, argument[3]);
 	} catch (const std::exception &error) {
 		return std::fprintf(stderr, "attach: %s\n", error.what()), 1;
 	}

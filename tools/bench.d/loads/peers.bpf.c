@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The floors that bench `kernel` compares the card with, of the same attach type: a program that does nothing, and one
- * that reads the clock and stores eight bytes to a place of its CPU. Loaded by attach.cpp.
+ * The floors that the benches compare the card with, of the same attach type, for each tracepoint of a default
+ * recording: a program that does nothing, and one that reads the clock and stores eight bytes to a place of its CPU.
+ * Loaded by attach.cpp.
  */
 #include <linux/bpf.h>
 #include <linux/types.h>
@@ -26,9 +27,30 @@ struct {
 		return 0;                                                                                    \
 	}
 
+#define PAIR(tracepoint)             \
+	PROGRAMS(tracepoint##_entry) \
+	PROGRAMS(tracepoint##_exit)
+
 PROGRAMS(sys_enter)
 PROGRAMS(sys_exit)
 PROGRAMS(sched_switch)
 PROGRAMS(sched_waking)
+PROGRAMS(sched_migrate_task)
+PROGRAMS(sched_wakeup_new)
+PROGRAMS(sched_process_exec)
+PROGRAMS(sched_process_exit)
+PROGRAMS(task_rename)
+PROGRAMS(cgroup_attach_task)
+PAIR(irq_handler)
+PAIR(softirq)
+PAIR(local_timer)
+PAIR(reschedule)
+PAIR(call_function)
+PAIR(call_function_single)
+PAIR(irq_work)
+PROGRAMS(page_fault_user)
+PROGRAMS(page_fault_kernel)
+PROGRAMS(cpu_idle)
+PROGRAMS(cpu_frequency)
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
