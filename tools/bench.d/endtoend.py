@@ -1,161 +1,117 @@
 # SPDX-License-Identifier: MIT
-"""What a user notices: the slow-down of a parallel compile and of a request server under a whole recording, beside
-ftrace in memory and perf record -a of the same tracepoints, interleaved."""
-import contextlib
-import os
-import random
-import re
-import socket
-import subprocess
-import time
+"""What a user notices of a recording of the whole machine, beside ftrace in memory and perf record -a of the same
+tracepoints, interleaved: the slow-down of a parallel compile, and the CPU time that a request to a server takes more.
+
+The added CPU time is that of nginx and wrk by request, less that of the untraced run of the same round: how many events a
+request has cancels out in the ratios. `minimal` are probes on all tracepoints of a default recording that read the clock and
+store it, `ours` is the card with a reader that only frees blocks, `count-only` is `monitor record --count-only`. rounds.py
+says how the 95 % bounds are found."""
+import statistics
 
 import peers
-from lib import Result, Skip, Spread, need, ratios, run, spawn, stop
+from endtoend_loads import Compile, Server
+from lib import BESIDE, Result, Skip, Spread, ratios
+from rounds import difference, ratio, run_rounds
 
-TITLE = "endtoend: slow-down of a compile and of a server"
-
-# Sources of this project that use fmt and nlohmann-json; they need nothing that the build generates.
-SOURCES = ["reading/analyze/recording_info", "answers/report/summary", "answers/check/check", "answers/check/kernel_comparison"]
-SMOKE_SOURCES = ["reading/ctf/types"]
-FLAGS = "-std=c++20 -O1 -DFMT_HEADER_ONLY=1 -Iuserspace -Iinclude"
-
-
-class Compile:
-	"""SOURCES with two jobs; the measure is its wall time."""
-
-	name = "compile"
-
-	def __init__(self, context):
-		need("c++", "xargs")
-		self.names = context.scale(SOURCES, SMOKE_SOURCES)
-		self.output = context.path("objects")
-		os.makedirs(self.output, exist_ok=True)
-		self.command = ["sh", "-c", f"printf '%s\\n' {' '.join(self.names)} | xargs -P 2 -I% sh -c "
-			f"'c++ {FLAGS} -c userspace/%.cpp -o {self.output}/$(basename %).o'"]
-
-	def measure(self):
-		"""Wall seconds, CPU seconds of the compile itself, and the units of work done."""
-		before, begin = os.times(), time.monotonic()
-		run(self.command)
-		after = os.times()
-		cpu = after.children_user + after.children_system - before.children_user - before.children_system
-		return {"wall": time.monotonic() - begin, "cpu": cpu, "units": len(self.names)}
-
-	def close(self):
-		pass
+TITLE = "endtoend: slow-down of a compile, and what a request to a server costs"
+OURS = ("ours", "monitor record")
+MOST = {"minimal": 1.2, "ftrace": 1.05}  # times the added CPU time of these
+MOST_SLOW_DOWN = {"perf": 0.3, "trace-cmd": 1}  # the same of wall time
+MOST_POINTS = 1  # of wall time above ftrace
+LEAST_BELOW_NS = 6  # an event, below the other build
 
 
-class Server:
-	"""nginx with one worker and wrk on the machine's CPUs; the measure is wall time per request."""
+def traced(context, load, result):
+	"""Who traces, by name."""
+	def recording(context, *more):
+		return lambda outcome: peers.recording(context, "", outcome, more=more)
 
-	name = "server"
+	def attach(kind, context=context):
+		return lambda outcome: peers.attached(context, kind, "default", outcome)
 
-	def __init__(self, context):
-		need("nginx", "wrk")
-		self.seconds = context.scale(3, 1)
-		root = context.path("nginx")
-		os.makedirs(root)
-		os.chmod(context.work, 0o755)
-		with open(f"{root}/index.html", "w") as file:
-			file.write("x" * 1024)
-		with socket.socket() as free:
-			free.bind(("127.0.0.1", 0))
-			port = free.getsockname()[1]
-		temporary = "".join(f"{kind}_temp_path {root}/{kind}; "
-			for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
-		with open(f"{root}/nginx.conf", "w") as file:
-			file.write(f"""daemon off; worker_processes 1; pid {root}/pid; error_log {root}/error.log;
-events {{ worker_connections 256; }}
-http {{ access_log off; keepalive_requests 1000000000; {temporary}
-	server {{ listen 127.0.0.1:{port}; root {root}; }} }}
-""")
-		self.nginx = spawn(["nginx", "-p", root, "-c", f"{root}/nginx.conf"], stderr=subprocess.DEVNULL)
-		self.url = f"http://127.0.0.1:{port}/index.html"
-		for _ in range(50):
-			with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
-				break
-			time.sleep(0.1)
-		else:
-			raise Skip("nginx does not answer")
-
-	def server_cpu_ns(self):
-		children = open(f"/proc/{self.nginx.pid}/task/{self.nginx.pid}/children").read().split()
-		return sum(int(open(f"/proc/{pid}/schedstat").read().split()[0]) for pid in children)
-
-	def measure(self):
-		before, server_before = os.times(), self.server_cpu_ns()
-		said = run(["wrk", "-t", "1", "-c", "16", "-d", str(self.seconds), self.url])
-		after = os.times()
-		requests = int(re.search(r"(\d+) requests in", said).group(1))
-		rate = float(re.search(r"Requests/sec:\s*([\d.]+)", said).group(1))
-		cpu = after.children_user + after.children_system - before.children_user - before.children_system
-		cpu += (self.server_cpu_ns() - server_before) / 1e9
-		return {"wall": 1 / rate, "cpu": cpu / requests, "units": requests}
-
-	def close(self):
-		stop(self.nginx)
+	found = {"untraced": peers.untraced, "monitor record": recording(context)}
+	if load.name == "server":
+		found |= {"minimal": attach("minimal"), "ours": attach("ours"),
+			"count-only": recording(context, "--statistics", "60s", "--count-only")}
+	if context.beside:
+		found[f"monitor record{BESIDE}"] = recording(context.beside)
+		why = peers.why_not_attached(context.beside, "ours", "default")
+		if why:
+			result.note(f"{load.name}: without the other build's own probes: {why}")
+		elif load.name == "server":
+			found[f"ours{BESIDE}"] = attach("ours", context.beside)
+		return found
+	return found | peers.tracers(context, peers.DEFAULT, context.scale(512, 16), result, load.name)
 
 
-def run_rounds(context, load, found):
-	rounds, last = [], {}
-	shuffle = random.Random(2)
-	if not context.smoke:
-		load.measure()  # the caches are warm for all
-	for _ in range(context.rounds_or(9)):
-		order = list(found)
-		shuffle.shuffle(order)
-		measured = {}
-		for name in order:
-			outcome = {}
-			os.sync()  # what the one before wrote is not to hold up this one
-			with found[name](outcome):
-				measured[name] = load.measure()
-			measured[name]["outcome"] = last[name] = outcome
-		rounds.append(measured)
-	return rounds, last
+def slow_downs(rounds, name):
+	return [measured[name]["wall"] / measured["untraced"]["wall"] - 1 for measured in rounds]
 
 
-def slow_downs(rounds, name, what="wall"):
-	return [measured[name][what] / measured["untraced"][what] - 1 for measured in rounds]
+def added_ns(rounds, name):
+	return [(measured[name]["cpu"] - measured["untraced"]["cpu"]) * 1e9 for measured in rounds]
 
 
-def cells(spread, scale):
-	return [f"{value * scale:.2f}" for value in (spread.low, spread.mid, spread.high)]
+def events_by_unit(rounds):
+	"""Of the card's own counts, the median."""
+	counts = []
+	for measured in rounds:
+		run = measured.get("ours", measured["monitor record"])
+		counts.append(run["outcome"].get("seen", run["outcome"].get("tokens")) / run["units"])
+	return statistics.median(counts)
 
 
-def report(load, rounds, last, result):
+def report_compile(rounds, result):
 	wall = Spread([measured["untraced"]["wall"] for measured in rounds])
-	unit = ("s", 1) if load.name == "compile" else ("us per request", 1e6)
-	rows = [[f"{load.name} untraced, {unit[0]}", *cells(wall, unit[1]), ""]]
+	rows = [["compile untraced, s", *wall.cells(2), ""]]
 	for name in rounds[0]:
 		if name != "untraced":
-			cpu = Spread(slow_downs(rounds, name, "cpu"))
-			rows.append([f"{load.name} {name}, %", *cells(Spread(slow_downs(rounds, name)), 100), f"{cpu.mid * 100:.2f}"])
+			percent = Spread([value * 100 for value in slow_downs(rounds, name)])
+			cpu = statistics.median(measured[name]["cpu"] / measured["untraced"]["cpu"] - 1 for measured in rounds)
+			rows.append([f"compile {name}, %", *percent.cells(2), f"{cpu * 100:.2f}"])
 	result.table(["slow-down (wall time)", "min", "median", "max", "CPU time, median"], rows)
-	ours = Spread(slow_downs(rounds, "monitor record"))
-	for peer, most in {"perf": 0.3, "trace-cmd": 1}.items():
+	percent = Spread([value * 100 for value in slow_downs(rounds, "monitor record")])
+	result.bar("compile: slow-down", percent.mid, 2, "%", spread=percent)
+
+
+def report_server(rounds, result):
+	events = events_by_unit(rounds)
+	names = [name for name in rounds[0] if name != "untraced"]
+	added = {name: added_ns(rounds, name) for name in names}
+	floors = [floor for floor in MOST if floor in added]
+	against = {(name, floor): ratio(added[name], added[floor]) for name in names for floor in floors if name != floor}
+	base = Spread([measured["untraced"]["cpu"] * 1e9 for measured in rounds])
+	rows = [["untraced, in all", *base.cells(0), *[""] * (len(floors) + 2)]]
+	for name in names:
+		spread, wall = Spread(added[name]), Spread(slow_downs(rounds, name))
+		rows.append([name, *spread.cells(0), f"{spread.mid / events:.1f}",
+			*[against[name, floor].text() if name != floor else "" for floor in floors], f"{wall.mid * 100:.1f}"])
+	result.table(["server, added CPU time, ns a request", "min", "median", "max", "an event",
+		*[f"/ {floor} (95 %)" for floor in floors], "wall time, %"], rows)
+	for name in OURS:
+		for floor in floors:
+			bound = against[name, floor]
+			goal = ", goal 1.15" if floor == "minimal" else ""
+			result.bar(f"server: {name} / {floor}, added CPU time{goal}", bound.mid, MOST[floor], spread=bound)
+		if name + BESIDE in added:
+			below = difference([value / events for value in added[name + BESIDE]], [value / events for value in added[name]])
+			result.bar(f"server: {name}, below the other build, an event", below.mid, LEAST_BELOW_NS, "ns", spread=below,
+				at_least=True, digits=1)
+	if "ftrace" in added:
+		points = difference(*([value * 100 for value in slow_downs(rounds, name)] for name in ("monitor record", "ftrace")))
+		result.bar("server: wall time of monitor record above ftrace's", points.mid, MOST_POINTS, "points", spread=points)
+	result.note(f"server: {events:.1f} events a request")
+
+
+def report_peers(load, rounds, result):
+	for peer, most in MOST_SLOW_DOWN.items():
 		if peer in rounds[0]:
 			against = ratios(slow_downs(rounds, "monitor record"), slow_downs(rounds, peer))
 			result.bar(f"{load.name}: slow-down of monitor record / {peer} record", against.mid, most, spread=against)
-	if load.name == "compile":
-		percent = Spread([value * 100 for value in ours.values])
-		result.bar("compile: slow-down", percent.mid, 2, "%", spread=percent)
-	peers.note_losses(load.name, last, result)
-	result.figures[load.name] = {"rounds": rounds}
-
-
-def note_events(load, rounds, result):
-	"""How many events a unit of work has, and what each took from the load."""
-	tokens, cost = [], []
-	for measured in rounds:
-		ours, base = measured["monitor record"], measured["untraced"]
-		events = ours["outcome"]["tokens"] / (ours["units"] if load.name == "server" else 1)
-		tokens.append(events)
-		cost.append((ours["cpu"] - base["cpu"]) * 1e9 / events if events else 0)
-	tokens, cost = Spread(tokens), Spread(cost)
-	unit = "request" if load.name == "server" else "compile"
-	result.note(f"{load.name}: {tokens.mid:,.1f} events per {unit}, {cost.mid:.0f} ns of the load's CPU time per "
-		f"event ({cost.low:.0f} to {cost.high:.0f})")
+	peers.note_losses(load.name, {name: run["outcome"] for name, run in rounds[-1].items()}, result)
+	others = sum(any(run["outcome"].get("others") for run in measured.values()) for measured in rounds)
+	if others:
+		result.note(f"{load.name}: {others} of {len(rounds)} rounds were disturbed by another recording")
 
 
 def run_load(context, make, result):
@@ -164,19 +120,26 @@ def run_load(context, make, result):
 	except Skip as skip:
 		result.note(f"{make.name}: skipped: {skip}")
 		return
-	found = {"untraced": peers.untraced, "monitor record": lambda outcome: peers.recording(context, "", outcome)}
-	found |= peers.tracers(context, peers.DEFAULT, context.scale(512, 16), result, load.name)
 	try:
-		rounds, last = run_rounds(context, load, found)
+		if not context.smoke:
+			load.measure()  # the caches are warm for all
+		found = traced(context, load, result)
+		rounds = run_rounds(context, found, load.measure, 9 if load.name == "compile" else 25)
 	finally:
 		load.close()
-	report(load, rounds, last, result)
-	note_events(load, rounds, result)
+	if load.name == "compile":
+		report_compile(rounds, result)
+	else:
+		report_server(rounds, result)
+	report_peers(load, rounds, result)
+	result.figures[load.name] = {"rounds": rounds}
 
 
 def bench(context):
 	result = Result(TITLE)
 	for make in (Compile, Server):
 		run_load(context, make, result)
+	if context.load_cpu == context.other_cpu:
+		result.note("nginx and wrk share the one CPU there is")
 	result.note("the peers trace the same tracepoints, but not the completed page faults, which ours records besides")
 	return result

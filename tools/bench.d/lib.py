@@ -229,7 +229,8 @@ class Result:
 		for bar in self.bars:
 			sign = ">=" if bar["at_least"] else "<="
 			spread, digits = bar.get("spread"), bar["digits"]
-			around = f" ({spread['min']:.{digits}f} to {spread['max']:.{digits}f})" if spread else ""
+			bounds = ", " + spread["bounds"] if spread and "bounds" in spread else ""
+			around = f" ({spread['min']:.{digits}f} to {spread['max']:.{digits}f}{bounds})" if spread else ""
 			verdict = ("met" if bar["met"] else "MISSED") if judged else "not judged"
 			print(f"  {verdict:<10} {bar['bar']}: {bar['value']:,.{digits}f}{around} {sign} "
 				f"{bar['limit']:g}{' ' + bar['unit'] if bar['unit'] else ''}")

@@ -15,12 +15,16 @@ from lib import Context, Skip, end_all, machine, plain
 BENCHES = ["kernel", "match", "flight", "trigger", "live", "periods", "virtual", "view", "convert", "archive", "view_long", "diff", "instructions", "ratio", "user", "endtoend", "loss", "sustained", "density", "recorder", "start", "clock",
 	"read", "states", "traces", "stacks", "functions", "memory", "fleet", "fleet_scale"]
 
+WITH_BESIDE = ("read", "kernel", "endtoend")
+
 
 def parse():
-	parser = argparse.ArgumentParser(prog="tools/bench", description="Measures what the monitor costs and reaches.")
+	parser = argparse.ArgumentParser(prog="tools/bench", description="Measures what the monitor costs and reaches.",
+		epilog="tools/bench NAME --help says what a bench measures.", add_help=False)
+	parser.add_argument("-h", "--help", action="store_true", help="this, or what the named benches measure")
 	parser.add_argument("names", nargs="*", metavar="NAME", help="of " + ", ".join(BENCHES) + " (default: all)")
 	parser.add_argument("--build", help="build directory to use (default: build-bench)")
-	parser.add_argument("--beside", metavar="BUILD", help="read, kernel: interleaved with another build of the monitor")
+	parser.add_argument("--beside", metavar="BUILD", help=f"{', '.join(WITH_BESIDE)}: interleaved with another build of the monitor")
 	parser.add_argument("--no-build", action="store_true", help="take the monitor that is there, install nothing")
 	parser.add_argument("--smoke", action="store_true", help="each bench for a moment, to see that it works")
 	parser.add_argument("--rounds", type=int, help="rounds of the interleaved benches")
@@ -32,8 +36,14 @@ def parse():
 	for name in options.names:
 		if name not in BENCHES:
 			parser.error(f"there is no bench {name}; there are {', '.join(BENCHES)}")
-	if options.beside and not (options.names and set(options.names) <= {"read", "kernel"}):
-		parser.error("--beside is of read and kernel: name one of them, or both")
+	if options.help:
+		if not options.names:
+			parser.print_help()
+		for name in options.names:
+			print(f"{name}: {importlib.import_module(name).__doc__}")
+		sys.exit(0)
+	if options.beside and not (options.names and set(options.names) <= set(WITH_BESIDE)):
+		parser.error(f"--beside is of {', '.join(WITH_BESIDE)}: name some of them")
 	if options.beside and not os.access(os.path.join(options.beside, "tools/monitor/monitor"), os.X_OK):
 		parser.error(f"{options.beside} has no tools/monitor/monitor: name a directory in which the monitor was built")
 	return options

@@ -70,9 +70,9 @@ def untraced(outcome):
 
 
 @contextlib.contextmanager
-def attached(context, kind, pair, outcome):
+def attached(context, kind, events, outcome):
 	"""Programs of attach.cpp."""
-	process = spawn([context.helper("attach"), kind, pair, context.helper("peers.bpf.o")], text=True,
+	process = spawn([context.helper("attach"), kind, events, context.helper("peers.bpf.o")], text=True,
 		stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 	ready(process, f"attach {kind}")
 	try:
@@ -80,6 +80,18 @@ def attached(context, kind, pair, outcome):
 	finally:
 		said = process.communicate(timeout=60)[0]
 	outcome.update(json.loads(said))
+
+
+def why_not_attached(context, kind, events):
+	"""Why attached() with programs of the card would fail; "" if it works."""
+	try:
+		done = subprocess.run([context.helper("attach"), kind, events, ""], stdin=subprocess.DEVNULL,
+			stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+	except FileNotFoundError:
+		return "that build has none: run its own tools/bench once"
+	if done.returncode:
+		return done.stderr.strip()
+	return "" if '"probes"' in done.stdout else "that build's do not know these events"
 
 
 class Ftrace:
