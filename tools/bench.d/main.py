@@ -12,10 +12,10 @@ import traceback
 
 from lib import Context, Skip, end_all, machine, plain
 
-BENCHES = ["kernel", "match", "flight", "trigger", "live", "periods", "virtual", "view", "convert", "archive", "view_long", "diff", "instructions", "ratio", "user", "endtoend", "loss", "sustained", "density", "recorder", "start", "clock",
+BENCHES = ["kernel", "match", "flight", "trigger", "live", "periods", "virtual", "view", "convert", "archive", "view_long", "diff", "instructions", "ratio", "user", "endtoend", "perf_bench", "loss", "sustained", "density", "recorder", "start", "clock",
 	"read", "states", "traces", "stacks", "functions", "memory", "fleet", "fleet_scale"]
 
-WITH_BESIDE = ("read", "kernel", "endtoend")
+WITH_BESIDE = ("read", "kernel", "endtoend", "perf_bench")
 
 
 def parse():

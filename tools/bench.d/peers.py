@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Who traces beside us, each as a context manager that traces from its begin to its end. Used by kernel.py and
-endtoend.py.
+"""Who traces beside us, each as a context manager that traces from its begin to its end. Used by kernel.py,
+endtoend.py and perf_bench.py.
 
 Events are tracepoints as (subsystem, name). `outcome` is a dictionary that a peer fills at its end."""
 import atexit
