@@ -20,8 +20,16 @@
 #endif
 #define WRITE(lvalue, value) (*(volatile __typeof__(lvalue) *)&(lvalue) = (value))
 
-/* Set by the loader before the program is verified, constants to the verifier. */
+/*
+ * Set by the loader before the program is verified, constants to the verifier: it removes branches, but not the loads.
+ * An event that is `plain` needs only the first three, which are in one cache line.
+ *
+ * `plain`, a bit for each class: its events are kept, and nothing is counted, timed, judged or unwound; they are not
+ * filtered, and storing is not paused.
+ */
+const volatile __u64 plain[EDC_CARD_CLASSES / 64] __attribute__((aligned(64))) = {};
 const volatile __u64 last_start = EDC_CPU_HEADER; /* highest offset at which a block or a record may start */
+const volatile __u8 overwriting = 0;              /* a flight recorder: the newest blocks are kept, ring.h */
 const volatile __u8 filtering = 0;                /* -p: only processes in `traced` */
 /* By class: edc_match_class.in_probe. A probe whose events are all kept has no code for judging them. */
 const volatile __u16 decisions[EDC_CARD_CLASSES] = {};
@@ -32,7 +40,6 @@ const volatile __u32 start_triggers = 0;      /* and these start it again, a bit
 const volatile __u32 reading_triggers = 0;    /* and these read the counters */
 const volatile __u32 first_trigger_reset = 0; /* the numbers of their resets follow those of --reset-on */
 const volatile __u8 sampling = 0;             /* some of which sample all CPUs */
-const volatile __u8 overwriting = 0;          /* a flight recorder: the newest blocks are kept, ring.h */
 const volatile __u8 counting_only = 0;        /* --count-only: nothing is stored, the counts of classes are all */
 const volatile __u8 posts_to_module = 0;      /* the rings belong to the kernel module: kernel_post.h */
 const volatile __u32 uuid[4] = {};
@@ -80,44 +87,63 @@ INLINE bool sets_hold(__u64 newest)
 }
 
 /*
- * The time by the set that was valid at `ns`: one before the newest, which is published in advance. A probe that slept
- * for longer than the sets reach back reads the clock again, once.
+ * The time at `ns` by the set that was valid then: the newest, or one before it, as sets are published in advance. A
+ * probe that slept for longer than the sets reach back reads the clock again, once. `used`, if it is not 0, becomes
+ * that set, until the next one takes effect.
  */
-static __attribute__((noinline)) __u64 time_by_older_set(__u64 ns, __u64 newest)
+static __attribute__((noinline)) __u64 time_by_set(struct edc_clock_used *used, __u64 ns)
 {
+	__u64 newest, next, from;
+
 	for (int attempt = 0; attempt < 2; attempt++) {
+		newest = READ(edc_clock.newest); /* after `ns`: later ones take effect EDC_CLOCK_USED_NS after that */
+		next = ~0ull;
 		for (int back = 0; back < 8; back++) {
 			const struct edc_clock_set *set = &edc_clock.set[(newest - back) % EDC_CLOCK_SETS];
 
-			if (ns < READ(set->from_ns))
+			from = READ(set->from_ns);
+			if (ns < from) {
+				next = from;
 				continue;
+			}
 
 			__u64 time = edc_clock_at(set, ns);
 
-			if (sets_hold(newest))
-				return time;
-			break;
+			if (used) {
+				used->valid_ns = 0;
+				used->set.from_ns = from;
+				used->set.base = READ(set->base);
+				used->set.whole = READ(set->whole);
+				used->set.frac = READ(set->frac);
+			}
+			if (!sets_hold(newest))
+				break;
+			if (next > ns + EDC_CLOCK_USED_NS)
+				next = ns + EDC_CLOCK_USED_NS;
+			if (used && (next - from) >> 32 == 0)
+				used->valid_ns = next - from;
+			return time;
 		}
 		ns = bpf_ktime_get_ns();
-		newest = READ(edc_clock.newest);
 	}
 	return edc_clock_at(&edc_clock.set[newest % EDC_CLOCK_SETS], ns);
 }
 
-/* The current trace time. The set is selected by time. */
-INLINE __u64 now(void)
+/* The current trace time, for the writer of this ring. */
+INLINE __u64 now_on(struct edc_cpu *cpu, __u32 ring_index)
 {
-	__u64 ns = bpf_ktime_get_ns();
-	__u64 newest = READ(edc_clock.newest);
-	const struct edc_clock_set *set = &edc_clock.set[newest % EDC_CLOCK_SETS];
+	struct edc_clock_used *used = &cpu->level[ring_index].clock;
+	__u64 ns = bpf_ktime_get_ns(), d = ns - READ(used->set.from_ns);
 
-	if (__builtin_expect(ns >= READ(set->from_ns), 1)) {
-		__u64 time = edc_clock_at(set, ns);
+	if (__builtin_expect(d < READ(used->valid_ns), 1))
+		return edc_clock_after(&used->set, d);
+	return time_by_set(used, ns);
+}
 
-		if (__builtin_expect(sets_hold(newest), 1))
-			return time;
-	}
-	return time_by_older_set(ns, newest);
+/* The same for who writes no ring yet. */
+static __attribute__((noinline, unused)) __u64 now(void)
+{
+	return time_by_set(0, bpf_ktime_get_ns());
 }
 
 /*
@@ -278,7 +304,7 @@ INLINE void discard(struct edc_cpu *cpu, __u32 ring_index, __u32 id)
 INLINE void write_token(struct edc_cpu *cpu, __u32 ring_index, __u64 time, __u32 id, __u32 arg, const __u64 *words,
 			__u32 count)
 {
-	__u64 pos = reserve(cpu, ring_index, time ? time : now(), count);
+	__u64 pos = reserve(cpu, ring_index, time ? time : now_on(cpu, ring_index), count);
 
 	if (pos)
 		commit(cpu, ring_index, pos, id, arg, words, count);

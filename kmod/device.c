@@ -42,6 +42,7 @@ union argument {
 	struct edc_device_matcher matcher;
 	struct edc_device_overdue overdue;
 	s32 process;
+	struct edc_device_stop stop;
 	struct edc_device_hello hello;
 	struct edc_device_class class;
 };
@@ -131,6 +132,8 @@ static int execute(struct file *file, unsigned int command, union argument *argu
 	case EDC_DEVICE_TRACE:
 		edc_traced_set(abs(argument->process), argument->process > 0);
 		return 0;
+	case EDC_DEVICE_STOP:
+		return edc_rings_stop(argument->stop.cpu, argument->stop.stopped);
 	case EDC_DEVICE_MATCH:
 		return edc_match_set(&argument->matcher);
 	case EDC_DEVICE_OVERDUE:
@@ -153,7 +156,7 @@ static bool is_command(unsigned int command)
 	static const unsigned int commands[] = { EDC_DEVICE_INFO,   EDC_DEVICE_CREATE, EDC_DEVICE_ATTACH,
 						 EDC_DEVICE_DETACH, EDC_DEVICE_RESET,  EDC_DEVICE_FAULTS,
 						 EDC_DEVICE_SAMPLE, EDC_DEVICE_MATCH,  EDC_DEVICE_OVERDUE,
-						 EDC_DEVICE_TRACE };
+						 EDC_DEVICE_TRACE,  EDC_DEVICE_STOP };
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(commands); i++)

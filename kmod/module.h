@@ -60,6 +60,8 @@ void edc_rings_reset(void);
 void *edc_rings_area(unsigned int cpu);
 u64 edc_rings_area_bytes(void);
 bool edc_rings_overwrite(void);
+/* Whether the probes of a CPU, or of all (EDC_CPU_UNKNOWN), post nothing. -EINVAL: no such CPU. */
+int edc_rings_stop(u32 cpu, bool stopped);
 /* Whether a ring was half full since the last read. Reading returns -EAGAIN if none was. */
 __poll_t edc_rings_poll(struct file *file, struct poll_table_struct *wait);
 ssize_t edc_rings_read(char __user *to, size_t bytes);

@@ -286,7 +286,7 @@ void edc_post_words(u32 id, s32 target, u32 arg, const u64 *words, u32 count)
 
 	preempt_disable_notrace();
 	cpu = __this_cpu_read(edc_areas);
-	if (!cpu || READ_ONCE(cpu->reader.stopped))
+	if (!cpu || READ_ONCE(cpu->stopped))
 		goto out;
 	level = cpu->depth;
 	WRITE_ONCE(cpu->depth, level + 1);
@@ -405,6 +405,18 @@ int edc_rings_create(const struct edc_device_create *wanted)
 		}
 	}
 	edc_rings_reset();
+	return 0;
+}
+
+int edc_rings_stop(u32 cpu, bool stopped)
+{
+	unsigned int each;
+
+	if (cpu != EDC_CPU_UNKNOWN && (cpu >= nr_cpu_ids || !cpu_possible(cpu)))
+		return -EINVAL;
+	for_each_possible_cpu(each)
+		if (cpu == EDC_CPU_UNKNOWN || cpu == each)
+			WRITE_ONCE(per_cpu(edc_owned, each)->stopped, stopped);
 	return 0;
 }
 

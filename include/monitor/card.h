@@ -343,80 +343,6 @@ enum edc_id {
 #define EDC_MATCH_WORDS (EDC_MATCH_PATTERNS / 64)
 #define EDC_MATCH_COUNTS 64 /* record --count */
 
-/* Counts of each class at one level: seen = written + discarded + filtered + paused; written: the tokens in blocks. */
-struct edc_level {
-	struct edc_ring ring;
-	__u64 value[EDC_MATCH_VALUES]; /* the probe's: of the event that is being judged, */
-	__u64 hit[EDC_MATCH_WORDS];    /* and the patterns that it matches */
-	__u64 count[EDC_MATCH_COUNTS]; /* events of each --count */
-	__u64 event;                   /* its class and argument, as in edc_firing, if it has to be judged */
-	__u64 fires;                   /* bits of the triggers that it fires, */
-	__u64 payload[3];              /* and the payload of the token of one of them */
-	struct edc_fired fired[EDC_TRIGGERS];
-	__u64 sample;   /* number of the one that a firing began; 0: none */
-	__u64 in_pause; /* events were left out since the last one that was stored */
-	__u64 seen[EDC_CARD_CLASSES];
-	__u64 discarded[EDC_CARD_CLASSES];
-	__u64 filtered[EDC_CARD_CLASSES];
-	__u64 paused[EDC_CARD_CLASSES]; /* also counted in ring.discarded */
-};
-
-/* A slot and what its owner reads there: a program that may be preempted has little stack (bpf/reset.bpf.c). */
-struct edc_slot {
-	__u64 taken;
-	__u64 value[3];
-	__u64 words[2 + EDC_COUNTERS_IN_SET];
-};
-
-/* What the recorder writes: a separate page, the only one that the module lets it write. */
-struct edc_reader {
-	__u64 read[EDC_CARD_RINGS]; /* blocks consumed so far, per ring */
-	__u64 pad[4];
-	__u32 stopped; /* the recording is over, post nothing */
-	__u32 pad2[15];
-	__u64 hold; /* CPU 0's only, in a flight recorder: number of the hold of all rings, 0: they run (ring.h) */
-	__u64 pad3[7];
-	__u64 firings; /* taken so far: trigger.h */
-	__u64 pad4[7];
-	__u64 paused;  /* CPU 0's only: since when events are not stored, because a trigger stopped that; 0: they are */
-	__u64 sampled; /* CPU 0's only: the number of the last sample of all CPUs by a trigger */
-	__u64 sampled_in; /* likewise the tick in which a probe began it */
-	__u64 pad5[469];
-};
-
-/* All PIDs and TIDs are below this (the kernel's PID_MAX_LIMIT). */
-#define EDC_PROCESS_NUMBERS (1 << 22)
-
-/* edc_cpu.runs: the thread has entered a system call since the switch to it, and not left it. */
-#define EDC_IN_CALL 0x80000000
-
-/* What a card and the recorder share for one CPU; its blocks follow at EDC_CPU_HEADER. */
-struct edc_cpu {
-	struct edc_reader reader;
-	__u32 depth; /* probes in progress on this CPU */
-	__u32 runs;  /* the probes': the thread that runs here, by its last switch or call; EDC_IN_CALL */
-	__u32 pad[2];
-	__u64 counted_ns; /* monotonic time of the last reading of the counters */
-	__u64 readings;   /* reading generation: lets a preemptible reader detect another reading */
-	__u64 pad2[4];
-	/* seen but lost: at depth EDC_CARD_LEVELS or more; resets without a free slot, or preempted at every try */
-	__u64 too_deep[EDC_CARD_CLASSES];
-	struct edc_level level[EDC_CARD_RINGS]; /* the slot rings come last */
-	struct edc_slot slot[EDC_CARD_SLOTS];
-	__u64 ratio_last[2 * EDC_RATIO_PAIRS]; /* the probes': counts at the last `ratios` token */
-	__u64 ratio_known;                     /* ratio_last is valid */
-	struct edc_timed timed[EDC_TIMES];     /* record --time */
-	struct edc_firings firings;            /* record --trigger */
-};
-
-#define EDC_CPU_HEADER 188416
-
-EDC_ASSERT(sizeof(struct edc_reader) == EDC_BLOCK_SIZE);
-EDC_ASSERT(__builtin_offsetof(struct edc_reader, stopped) == 128);
-EDC_ASSERT(__builtin_offsetof(struct edc_reader, hold) == 192);
-EDC_ASSERT(__builtin_offsetof(struct edc_reader, paused) == 320);
-EDC_ASSERT(sizeof(struct edc_cpu) <= EDC_CPU_HEADER);
-
 /*
  * The clock of a card that cannot read the TSC: converts monotonic time to trace time, piecewise linear, continuous,
  * increasing. Set k is valid from its from_ns to that of set k + 1, which the recorder publishes in advance:
@@ -437,15 +363,113 @@ struct edc_clock {
 	struct edc_clock_set set[EDC_CLOCK_SETS];
 };
 
+/*
+ * The set that a ring's writer uses, a copy that nobody else reads or writes: from its from_ns on for valid_ns, 0: not
+ * at all. It ends when the next set takes effect. One that is published later takes effect more than
+ * EDC_CLOCK_USED_NS after it was not yet there, so that is as long as the newest set is used without looking again.
+ */
+#define EDC_CLOCK_USED_NS 1000000
+
+struct edc_clock_used {
+	struct edc_clock_set set;
+	__u64 valid_ns;
+};
+
+/* `d` ns after from_ns, up to 2^32. */
+static inline __attribute__((always_inline)) __u64 edc_clock_after(const struct edc_clock_set *set, __u64 d)
+{
+	return set->base + d * set->whole + (d * set->frac >> 32);
+}
+
 /* The product is split so that it neither overflows nor goes backwards for 2^47 ns (39 hours) after from_ns. */
 static inline __attribute__((always_inline)) __u64 edc_clock_at(const struct edc_clock_set *set, __u64 ns)
 {
 	__u64 d = ns - set->from_ns;
 
 	if (!(d >> 32))
-		return set->base + d * set->whole + (d * set->frac >> 32);
+		return edc_clock_after(set, d);
 	return set->base + d * set->whole + ((d >> 16) * set->frac >> 16) + ((d & 0xffff) * set->frac >> 32);
 }
+
+/* Counts of each class at one level: seen = written + discarded + filtered + paused; written: the tokens in blocks. */
+struct edc_level {
+	struct edc_ring ring;
+	struct edc_clock_used clock;
+	__u64 seen[EDC_CARD_CLASSES];
+	__u64 discarded[EDC_CARD_CLASSES];
+	__u64 filtered[EDC_CARD_CLASSES];
+	__u64 paused[EDC_CARD_CLASSES]; /* also counted in ring.discarded */
+	__u64 value[EDC_MATCH_VALUES];  /* the probe's: of the event that is being judged, */
+	__u64 hit[EDC_MATCH_WORDS];     /* and the patterns that it matches */
+	__u64 count[EDC_MATCH_COUNTS];  /* events of each --count */
+	__u64 event;                    /* its class and argument, as in edc_firing, if it has to be judged */
+	__u64 fires;                    /* bits of the triggers that it fires, */
+	__u64 payload[3];               /* and the payload of the token of one of them */
+	struct edc_fired fired[EDC_TRIGGERS];
+	__u64 sample;   /* number of the one that a firing began; 0: none */
+	__u64 in_pause; /* events were left out since the last one that was stored */
+	__u64 pad;
+};
+
+/* A slot and what its owner reads there: a program that may be preempted has little stack (bpf/reset.bpf.c). */
+struct edc_slot {
+	__u64 taken;
+	__u64 value[3];
+	__u64 words[2 + EDC_COUNTERS_IN_SET];
+};
+
+/* What the recorder writes: a separate page, the only one that the module lets it write. */
+struct edc_reader {
+	__u64 read[EDC_CARD_RINGS]; /* blocks consumed so far, per ring */
+	__u64 pad[12];
+	__u64 hold; /* CPU 0's only, in a flight recorder: number of the hold of all rings, 0: they run (ring.h) */
+	__u64 pad3[7];
+	__u64 firings; /* taken so far: trigger.h */
+	__u64 pad4[7];
+	__u64 paused;  /* CPU 0's only: since when events are not stored, because a trigger stopped that; 0: they are */
+	__u64 sampled; /* CPU 0's only: the number of the last sample of all CPUs by a trigger */
+	__u64 sampled_in; /* likewise the tick in which a probe began it */
+	__u64 pad5[469];
+};
+
+/* All PIDs and TIDs are below this (the kernel's PID_MAX_LIMIT). */
+#define EDC_PROCESS_NUMBERS (1 << 22)
+
+/* edc_cpu.runs: the thread has entered a system call since the switch to it, and not left it. */
+#define EDC_IN_CALL 0x80000000
+
+/*
+ * What a card and the recorder share for one CPU; its blocks follow at EDC_CPU_HEADER. An event that is only recorded
+ * touches three cache lines of it: the one that ends with what the ring of level 0 needs at each token, that of its
+ * clock, and its class's count.
+ */
+struct edc_cpu {
+	struct edc_reader reader;
+	__u32 depth;   /* probes in progress on this CPU */
+	__u32 runs;    /* the probes': the thread that runs here, by its last switch or call; EDC_IN_CALL */
+	__u32 stopped; /* the recorder's: post nothing (with the module: EDC_DEVICE_STOP) */
+	__u32 pad;
+	__u64 counted_ns; /* monotonic time of the last reading of the counters */
+	__u64 readings;   /* reading generation: lets a preemptible reader detect another reading */
+	struct edc_level level[EDC_CARD_RINGS]; /* the slot rings come last */
+	/* seen but lost: at depth EDC_CARD_LEVELS or more; resets without a free slot, or preempted at every try */
+	__u64 too_deep[EDC_CARD_CLASSES];
+	struct edc_slot slot[EDC_CARD_SLOTS];
+	__u64 ratio_last[2 * EDC_RATIO_PAIRS]; /* the probes': counts at the last `ratios` token */
+	__u64 ratio_known;                     /* ratio_last is valid */
+	struct edc_timed timed[EDC_TIMES];     /* record --time */
+	struct edc_firings firings;            /* record --trigger */
+} __attribute__((aligned(64)));
+
+#define EDC_CPU_HEADER 188416
+
+EDC_ASSERT(sizeof(struct edc_reader) == EDC_BLOCK_SIZE);
+EDC_ASSERT(__builtin_offsetof(struct edc_reader, hold) == 192);
+EDC_ASSERT(__builtin_offsetof(struct edc_reader, paused) == 320);
+EDC_ASSERT(__builtin_offsetof(struct edc_cpu, level) % 64 + __builtin_offsetof(struct edc_ring, opened) == 64);
+EDC_ASSERT((__builtin_offsetof(struct edc_cpu, level) + __builtin_offsetof(struct edc_level, clock)) % 64 == 32);
+EDC_ASSERT(sizeof(struct edc_level) % 64 == 0);
+EDC_ASSERT(sizeof(struct edc_cpu) <= EDC_CPU_HEADER);
 
 /* One thread, as reported by the task iterator. */
 struct edc_task {

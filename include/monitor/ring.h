@@ -79,26 +79,26 @@ struct edc_block {
  * the memory that holds control words and blocks.
  */
 struct edc_ring {
-	/* the writer's */
+	/* the writer's, at each token */
 	__u64 pos;        /* where the next token goes */
 	__u64 end;        /* end of the open block; 0: none is open */
 	__u64 begin_time; /* of the open block */
 	__u64 last_time;  /* of the newest token: times never go backwards */
-	__u64 opened;     /* blocks opened so far */
-	__u64 closed;     /* blocks closed so far: published to the reader */
-	__u64 discarded;  /* tokens discarded so far */
-	__u64 clamped;    /* times that were moved up to last_time */
+	/* the writer's, at each block; card.h begins a cache line here */
+	__u64 opened;    /* blocks opened so far */
+	__u64 closed;    /* blocks closed so far: published to the reader */
+	__u64 discarded; /* tokens discarded so far */
+	__u64 clamped;   /* times that were moved up to last_time */
+	__u64 held;      /* a flight recorder's: number of the hold that the writer has seen last */
+	__u64 held_from; /* and the blocks before this one are free while it lasts */
+	__u64 next;      /* index of the block to open next */
+	__u64 tokens; /* written so far, without those that begin blocks (EDC_ID_BLOCK_TOKENS): in a flight recorder */
 	/* fixed before the first token */
 	__u64 first;  /* offset of the first block */
 	__u64 blocks; /* number of blocks */
-	__u64 next;   /* writer's: index of the block to open next */
 	__u64 stream_instance_id;
-	/* the writer's, in a flight recorder */
-	__u64 tokens;    /* tokens written so far, without those that begin blocks (EDC_ID_BLOCK_TOKENS) */
-	__u64 held;      /* number of the hold that the writer has seen last */
-	__u64 held_from; /* blocks before this one are free while it lasts */
 	__u64 pad;
-} __attribute__((aligned(64)));
+};
 
 /* How many of the newest blocks a hold keeps: the rest is room for what happens until the reader comes. */
 static inline __attribute__((always_inline)) __u64 edc_ring_kept(__u64 blocks)
@@ -119,6 +119,6 @@ EDC_ASSERT(__builtin_offsetof(struct edc_block, content_size) == 48);
 EDC_ASSERT(__builtin_offsetof(struct edc_block, events_discarded) == 72);
 EDC_ASSERT(__builtin_offsetof(struct edc_block, cpu_id) == 80);
 EDC_ASSERT(sizeof(struct edc_ring) == 128);
-EDC_ASSERT(__builtin_offsetof(struct edc_ring, first) == 64);
+EDC_ASSERT(__builtin_offsetof(struct edc_ring, opened) == 32);
 
 #endif

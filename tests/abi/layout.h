@@ -61,6 +61,7 @@
 #define CARD_LAYOUT(VALUE)                       \
 	SIZE(VALUE, edc_level)                   \
 	FIELD(VALUE, edc_level, ring)            \
+	FIELD(VALUE, edc_level, clock)           \
 	FIELD(VALUE, edc_level, value)           \
 	FIELD(VALUE, edc_level, hit)             \
 	FIELD(VALUE, edc_level, count)           \
@@ -75,7 +76,6 @@
 	FIELD(VALUE, edc_level, paused)          \
 	SIZE(VALUE, edc_reader)                  \
 	FIELD(VALUE, edc_reader, read)           \
-	FIELD(VALUE, edc_reader, stopped)        \
 	FIELD(VALUE, edc_reader, hold)           \
 	FIELD(VALUE, edc_reader, firings)        \
 	FIELD(VALUE, edc_reader, paused)         \
@@ -84,6 +84,7 @@
 	SIZE(VALUE, edc_cpu)                     \
 	FIELD(VALUE, edc_cpu, reader)            \
 	FIELD(VALUE, edc_cpu, depth)             \
+	FIELD(VALUE, edc_cpu, stopped)           \
 	FIELD(VALUE, edc_cpu, too_deep)          \
 	FIELD(VALUE, edc_cpu, level)             \
 	FIELD(VALUE, edc_cpu, firings)           \
@@ -92,6 +93,9 @@
 	FIELD(VALUE, edc_clock_set, base)        \
 	FIELD(VALUE, edc_clock_set, whole)       \
 	FIELD(VALUE, edc_clock_set, frac)        \
+	SIZE(VALUE, edc_clock_used)              \
+	FIELD(VALUE, edc_clock_used, set)        \
+	FIELD(VALUE, edc_clock_used, valid_ns)   \
 	SIZE(VALUE, edc_clock)                   \
 	FIELD(VALUE, edc_clock, newest)          \
 	FIELD(VALUE, edc_clock, set)             \

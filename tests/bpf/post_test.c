@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define READ(lvalue) (*(volatile __typeof__(lvalue) *)(on_read(), &(lvalue)))
+#define IS_KNOWN(id) 1
 
 static void (*reading)(void);
 
@@ -37,9 +38,23 @@ int post_reset(__u32 event)
 #define POST(id, target, arg, ...)                                                                          \
 	({                                                                                                  \
 		const __u64 words_[] = {0, ##__VA_ARGS__};                                                  \
+		choose_plain();                                                                             \
 		post(decisions[(id)-EDC_ID_KERNEL_FIRST] != EDC_MATCH_KEEP, 0, id, target, arg, &words_[1], \
 		     sizeof(words_) / sizeof(words_[0]) - 1);                                               \
 	})
+
+static bool may_be_plain; /* each case is run with and without */
+
+/* As the loader does: userspace/recording/card/card_programs.cpp. */
+static void choose_plain(void)
+{
+	memset(plain, 0, sizeof(plain));
+	if (!may_be_plain || filtering || counting_only || pausing)
+		return;
+	for (__u32 slot = 0; slot < EDC_CARD_CLASSES; slot++)
+		if (decisions[slot] == EDC_MATCH_KEEP)
+			plain[slot / 64] |= 1ull << slot % 64;
+}
 
 static union {
 	struct edc_cpu cpu;
@@ -93,7 +108,7 @@ long bpf_loop(__u32 rounds, void *function, void *context, __u64 flags)
 	return -1;
 }
 
-static const char *comm = "seven";
+static const char *comm;
 
 long bpf_get_current_comm(void *name, __u32 bytes)
 {
@@ -139,6 +154,9 @@ static void publish(__u64 number)
 static void start(void)
 {
 	memset(&area, 0, sizeof(area));
+	memset(&matcher, 0, sizeof(matcher));
+	memset(&starts, 0, sizeof(starts));
+	comm = "seven";
 	for (int level = 0; level < EDC_CARD_LEVELS; level++) {
 		area.cpu.level[level].ring.first = EDC_CPU_HEADER + level * BLOCKS * EDC_BLOCK_SIZE;
 		area.cpu.level[level].ring.blocks = BLOCKS;
@@ -211,6 +229,76 @@ static void a_probe_that_slept_through_a_lap_looks_again(void)
 	lap_at = 3;
 	reading = lap;
 	EXPECT(now(), TICKS((40 + EDC_CLOCK_SETS) * 1000 + 500) + 7);
+}
+
+static __u64 time_of_post(void)
+{
+	POST(CLASS, EDC_FILTER_CURRENT, 0);
+	return level(area.cpu.depth)->ring.last_time;
+}
+
+/* With sets of 1000 ns as above, and with one that holds until another is there. */
+static void a_ring_uses_its_set_until_the_next_one_takes_effect(void)
+{
+	struct edc_clock_used *used = &level(0)->clock;
+
+	start();
+	ns = 39900;
+	EXPECT(time_of_post(), TICKS(39900));
+	EXPECT(used->set.from_ns, 39000);
+	EXPECT(used->valid_ns, 1000);
+	edc_clock.set[39 % EDC_CLOCK_SETS].base += 7; /* is not looked at again */
+	ns = 39999;
+	EXPECT(time_of_post(), TICKS(39999));
+	ns = 40000;
+	EXPECT(time_of_post(), TICKS(40000));
+	EXPECT(used->set.from_ns, 40000);
+	EXPECT(used->valid_ns, 1000000);
+	ns = 40000 + 999999;
+	EXPECT(time_of_post(), TICKS(ns));
+	EXPECT(used->valid_ns, 1000000);
+	ns++;
+	edc_clock.set[41 % EDC_CLOCK_SETS] = (struct edc_clock_set){ns, TICKS(ns) + 7, 2, 1u << 31};
+	edc_clock.newest = 41;
+	EXPECT(time_of_post(), TICKS(ns) + 7);
+	EXPECT(used->set.from_ns, ns);
+}
+
+/* A recorder that stands still: the set is too old for the short product. */
+static void a_set_of_long_ago_is_not_kept(void)
+{
+	start();
+	ns = 40000 + (1ull << 32) - EDC_CLOCK_USED_NS;
+	EXPECT(time_of_post(), TICKS(ns));
+	EXPECT(level(0)->clock.valid_ns, 0);
+	ns += 1ull << 32;
+	EXPECT(time_of_post(), TICKS(ns));
+}
+
+/* Another probe interrupts at each read of memory, and takes a set into the clock of its own level. */
+static void interrupt(void)
+{
+	const __u64 interrupted = ns;
+
+	reading = 0;
+	ns = 38500;
+	POST(CLASS, EDC_FILTER_CURRENT, 0);
+	ns = interrupted;
+	reading = interrupt;
+}
+
+static void a_probe_that_interrupts_leaves_the_clock_of_the_other(void)
+{
+	for (ns = 40100; ns < 40900; ns += 100) {
+		const __u64 at = ns;
+
+		start();
+		ns = at;
+		reading = interrupt;
+		EXPECT(time_of_post(), TICKS(at));
+		EXPECT(time_of_post(), TICKS(at)); /* by the set that is kept now */
+		reading = 0;
+	}
 }
 
 static void a_token_is_counted_stored_and_committed(void)
@@ -718,34 +806,51 @@ static void a_pause_stores_nothing_and_counts(void)
 static void a_recording_that_is_over_posts_nothing(void)
 {
 	start();
-	area.cpu.reader.stopped = 1;
+	area.cpu.stopped = 1;
 	POST(CLASS, EDC_FILTER_NONE, 0);
 	EXPECT(counted(level(0)->seen), 0);
 	EXPECT(level(0)->ring.opened, 0);
 }
 
+static void (*const cases[])(void) = {
+    the_clock_chooses_its_set_by_time,
+    a_probe_that_slept_through_a_lap_looks_again,
+    a_ring_uses_its_set_until_the_next_one_takes_effect,
+    a_set_of_long_ago_is_not_kept,
+    a_probe_that_interrupts_leaves_the_clock_of_the_other,
+    a_token_is_counted_stored_and_committed,
+    a_time_that_steps_back_is_moved_up_and_counted,
+    a_full_ring_refuses_and_counts,
+    a_flight_recorder_overwrites,
+    a_hold_keeps_the_newest_blocks,
+    a_token_far_from_its_blocks_begin_opens_another,
+    nested_probes_have_rings_of_their_own,
+    the_filter_keeps_and_counts,
+    what_only_counts_stores_nothing,
+    the_matcher_decides_and_counts,
+    an_event_ends_a_time_and_starts_the_next,
+    a_trigger_fires_holds_and_tells,
+    a_trigger_does_not_hold_what_is_not_armed,
+    firings_for_which_there_is_no_room_are_counted,
+    the_third_event_in_time_fires,
+    triggers_read_the_counters,
+    a_sample_is_begun_once_in_a_tick,
+    a_pause_stores_nothing_and_counts,
+    a_recording_that_is_over_posts_nothing,
+};
+
 int main(void)
 {
-	the_clock_chooses_its_set_by_time();
-	a_probe_that_slept_through_a_lap_looks_again();
-	a_token_is_counted_stored_and_committed();
-	a_time_that_steps_back_is_moved_up_and_counted();
-	a_full_ring_refuses_and_counts();
-	a_flight_recorder_overwrites();
-	a_hold_keeps_the_newest_blocks();
-	a_token_far_from_its_blocks_begin_opens_another();
-	nested_probes_have_rings_of_their_own();
-	the_filter_keeps_and_counts();
-	what_only_counts_stores_nothing();
-	the_matcher_decides_and_counts();
-	an_event_ends_a_time_and_starts_the_next();
-	a_trigger_fires_holds_and_tells();
-	a_trigger_does_not_hold_what_is_not_armed();
-	firings_for_which_there_is_no_room_are_counted();
-	the_third_event_in_time_fires();
-	triggers_read_the_counters();
-	a_sample_is_begun_once_in_a_tick();
-	a_pause_stores_nothing_and_counts();
-	a_recording_that_is_over_posts_nothing();
+	for (int round = 0; round < 2; round++) {
+		may_be_plain = round;
+		resets_made = 0;
+		for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+			const int before = failures;
+
+			cases[i]();
+			if (failures != before)
+				printf("that was case %u, %s\n", i, may_be_plain ? "plain" : "full");
+		}
+	}
 	return failures != 0;
 }

@@ -173,9 +173,6 @@ bool probes(const BpfCard &card, const char *event)
 // Only the CPU whose turn it is posts, so the rings of the others need not hold what happens there.
 std::vector<CallWitness> take_turns(const BpfCard &card)
 {
-	const auto stop = [&](unsigned cpu, __u32 stopped) {
-		__atomic_store_n(&card.area(cpu).reader.stopped, stopped, __ATOMIC_SEQ_CST);
-	};
 	cpu_set_t allowed;
 	std::memset(&allowed, 0xff, sizeof allowed);
 	::sched_setaffinity(0, sizeof allowed, &allowed);
@@ -186,9 +183,9 @@ std::vector<CallWitness> take_turns(const BpfCard &card)
 	for (unsigned cpu = 0; cpu < card.cpus() && cpu < CPU_SETSIZE; ++cpu) {
 		if (!CPU_ISSET(cpu, &allowed) || !pin_to(cpu))
 			continue;
-		stop(cpu, 0);
+		card.stop_probes_of(cpu, false);
 		all.push_back(witness_on(card, cpu));
-		stop(cpu, 1);
+		card.stop_probes_of(cpu, true);
 	}
 	return all;
 }

@@ -38,6 +38,7 @@ BpfCard::BpfCard(const CardOptions &options)
 	programs_.configure(functions_);
 	stacks_->configure();
 	samples_->configure();
+	programs_.choose_plain();
 	programs_.load();
 	map(*skeleton_);
 	new_cgroups_.watch(skeleton_->progs.cgroup_mkdir, skeleton_->maps.new_cgroups, "new cgroups");

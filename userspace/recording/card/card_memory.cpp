@@ -148,7 +148,15 @@ void CardMemory::trace_process(int pid, bool is_traced)
 void CardMemory::stop_probes(bool stopped) const
 {
 	for (unsigned cpu = 0; cpu < options_.cpus; ++cpu)
-		__atomic_store_n(&area(cpu).reader.stopped, stopped, __ATOMIC_SEQ_CST);
+		stop_probes_of(cpu, stopped);
+}
+
+void CardMemory::stop_probes_of(unsigned cpu, bool stopped) const
+{
+	if (module_)
+		module_->stop(cpu, stopped);
+	else
+		__atomic_store_n(&area(cpu).stopped, stopped, __ATOMIC_SEQ_CST);
 }
 
 void CardMemory::wait_for_probes() const

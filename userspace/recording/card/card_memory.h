@@ -58,6 +58,7 @@ public:
 
 	// Nothing is recorded while probes are stopped.
 	void stop_probes(bool stopped) const;
+	void stop_probes_of(unsigned cpu, bool stopped) const;
 	// Until none is in progress that began before they were stopped or detached.
 	void wait_for_probes() const;
 

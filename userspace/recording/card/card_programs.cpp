@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 #include <bpf/libbpf.h>
@@ -12,6 +13,7 @@
 #include "card.skel.h"
 #include "classes.h"
 #include "kernel_features.h"
+#include "monitor/matcher.h"
 #include "program_names.h"
 
 namespace monitor::card {
@@ -69,6 +71,16 @@ void CardPrograms::configure_constants()
 	skeleton_->rodata->first_trigger_reset = static_cast<__u32>(options_.resets.size());
 	std::ranges::copy(options_.decisions, const_cast<__u16 *>(skeleton_->rodata->decisions));
 	std::memcpy(const_cast<__u32 *>(skeleton_->rodata->uuid), options_.uuid.data(), options_.uuid.size());
+}
+
+void CardPrograms::choose_plain()
+{
+	if (options_.filtering || options_.counts_only || options_.pausing || std::getenv("MONITOR_FULL_PROBES"))
+		return;
+	auto *plain = const_cast<__u64 *>(skeleton_->rodata->plain);
+	for (unsigned slot = 0; slot < EDC_CARD_CLASSES; ++slot)
+		if (options_.decisions[slot] == EDC_MATCH_KEEP && !skeleton_->rodata->stacks_at[slot])
+			plain[slot / 64] |= std::uint64_t(1) << slot % 64;
 }
 
 void CardPrograms::configure_maps()

@@ -27,6 +27,9 @@ public:
 
 	// Between opening and loading.
 	void configure(FunctionProbes &functions);
+	// After all others have set their constants: which classes need the shortest way only (bpf/ring.bpf.h). With
+	// MONITOR_FULL_PROBES in the environment, none.
+	void choose_plain();
 	void load();
 
 	// Whether the class that this program posts is recorded.

@@ -127,6 +127,12 @@ void ModuleCard::trace(int process, bool is_traced)
 		throw Error(errno, "the module cannot select a process");
 }
 
+void ModuleCard::stop(unsigned cpu, bool stopped) const
+{
+	const edc_device_stop wanted{cpu, stopped};
+	::ioctl(device_.get(), EDC_DEVICE_STOP, &wanted);
+}
+
 void ModuleCard::match(const edc_matcher *tables, unsigned times, unsigned triggers)
 {
 	const edc_device_matcher wanted{reinterpret_cast<std::uintptr_t>(tables), tables ? sizeof *tables : 0, times,

@@ -40,6 +40,8 @@ public:
 	void attach(const std::vector<std::string> &names);
 	void detach();
 	void trace(int process, bool is_traced);
+	// Whether the probes of this CPU post nothing.
+	void stop(unsigned cpu, bool stopped) const;
 	// From now on only events that these tables keep are posted; nullptr: all are. `times`, `triggers`: how many
 	// they have.
 	void match(const edc_matcher *tables, unsigned times, unsigned triggers);
