@@ -5,6 +5,7 @@ add_library(monitor_analyze STATIC
   ${CMAKE_CURRENT_LIST_DIR}/counter_fold.cpp
   ${CMAKE_CURRENT_LIST_DIR}/counters_info.cpp
   ${CMAKE_CURRENT_LIST_DIR}/event_kinds.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/exec_exchange.cpp
   ${CMAKE_CURRENT_LIST_DIR}/fold_input.cpp
   ${CMAKE_CURRENT_LIST_DIR}/fold_settings.cpp
   ${CMAKE_CURRENT_LIST_DIR}/measure.cpp

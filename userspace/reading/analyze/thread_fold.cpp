@@ -37,22 +37,10 @@ bool may_end(std::uint32_t entered, std::uint32_t left, std::int64_t result)
 	return left == entered || left == EDC_NO_SUCH_CALL || (result == 0 && is_compat(left) != is_compat(entered));
 }
 
-// See exchange_numbers(): one of the two is the first of their process.
-bool may_have_exchanged(const Thread &ran, const Thread &left)
-{
-	return ran.tgid == left.tgid && (ran.tid == ran.tgid || left.tid == left.tgid) && !ran.hidden;
-}
-
 // The thread that stops a CPU which goes offline.
 bool is_stopper(const Thread &thread)
 {
 	return thread.tid != 0 && thread.name.starts_with("migration/");
-}
-
-// -p left out the tokens that say which process it belongs to.
-bool has_unknown_process(const Thread &thread)
-{
-	return thread.filtered && !thread.introduced && thread.tid != 0;
 }
 
 } // namespace
@@ -378,7 +366,7 @@ void ThreadFold::on_runs(const EventKind &kind, const trace::Event &event, Cpu &
 		return;
 	if (!cpu.current)
 		return on_found(thread, cpu);
-	if (!cpu.current_listed && may_have_exchanged(*cpu.current, thread))
+	if (!cpu.current_listed && ExecExchange::explains_runner(*cpu.current, thread))
 		return exchange_numbers(*cpu.current, thread, event.time); // it is within an exec
 	if (!cpu.current->hidden && !cpu.current_listed)
 		contradict(Contradiction::other_thread_ran, event.time, cpu, *cpu.current);
@@ -402,10 +390,8 @@ void ThreadFold::runs_before_start(const EventKind &kind, const trace::Event &ev
 	cpu.current_listed = true;
 }
 
-// A thread that is not the first of its process exchanges its number with the first one when it calls exec (de_thread
-// in the kernel's fs/exec.c). The exchange has no token: the first to show it is a switch away from one of the two
-// under the other's number (on_switch), or the token of the exec. What each did until then is that of the number that
-// it had, also where it turns out later to be of another mode.
+// By an exec (exec_exchange.h). What each did until then is that of the number that it had, also where it turns out
+// later to be of another mode.
 void ThreadFold::exchange_numbers(Thread &one, Thread &other, std::uint64_t time)
 {
 	for (Cpu &cpu : times_.cpus()) {
@@ -440,20 +426,13 @@ void ThreadFold::take_over(Thread &thread, Thread &before, std::uint64_t time)
 	before.state = State::dead;
 }
 
-void ThreadFold::suppose_exec(Thread &ran, Thread &left, std::uint64_t time, const Cpu &cpu)
-{
-	supposed_execs_.push_back({left.tid, ran.tid, time, cpu.number});
-	exchange_numbers(ran, left, time);
-}
-
 // At the end: an exec that had begun just before it may have no token.
 void ThreadFold::contradict_supposed()
 {
-	for (const SupposedExec &exec : supposed_execs_)
+	for (const ExecExchange::Supposed &exec : execs_.supposed())
 		if (times_.last() - std::min(times_.last(), exec.time) > settings_->max_exec)
 			contradict(Contradiction::other_thread_ran, exec.time, times_.cpu(exec.cpu),
 				   threads_.get(exec.old_tid));
-	supposed_execs_.clear();
 }
 
 void ThreadFold::on_exec(const EventKind &kind, const trace::Event &event)
@@ -461,16 +440,18 @@ void ThreadFold::on_exec(const EventKind &kind, const trace::Event &event)
 	const auto old_tid = kind.field[1].get<std::int32_t>(event);
 	Thread &thread = threads_.get(kind.field[0].get<std::int32_t>(event));
 	Thread *before = threads_.find(old_tid);
-	std::erase_if(supposed_execs_,
-		      [&](const SupposedExec &exec) { return exec.tid == thread.tid && exec.old_tid == old_tid; });
 	const bool cpu_known = event.has_cpu() && event.cpu() < times_.cpus().size();
 	const bool runs = cpu_known && times_.cpus()[event.cpu()].current == &thread;
-	const bool is_over = before && threads_.is_known(*before) && before->state == State::dead;
-	if (before && before != &thread && !runs && !is_over)
+	switch (execs_.executed(thread, before, old_tid, runs, before && threads_.is_known(*before))) {
+	case ExecExchange::Shown::exchange:
 		exchange_numbers(thread, *before, event.time);
-	else if (before && before != &thread && runs && threads_.is_known(*before) &&
-		 (before->state == State::blocked || before->state == State::runnable))
+		break;
+	case ExecExchange::Shown::take_over:
 		take_over(thread, *before, event.time);
+		break;
+	case ExecExchange::Shown::nothing:
+		break;
+	}
 	thread.name = trace::command_of(kind.field[2].get<std::string_view>(event)); // others have the file
 	thread.is_kernel = false;
 	notify_ended(thread, event.time);
@@ -529,11 +510,9 @@ void ThreadFold::on_switch(const EventKind &kind, const trace::Event &event, Cpu
 		name_switched(prev, next, kind, event, threads_);
 	if (!cpu.current)
 		on_found(prev, cpu);
-	else if (cpu.current != &prev && !cpu.current_listed && may_have_exchanged(*cpu.current, prev))
+	else if (cpu.current != &prev && !cpu.current_listed &&
+		 execs_.explains_switch(*cpu.current, prev, event.time, cpu))
 		exchange_numbers(*cpu.current, prev, event.time);
-	else if (cpu.current != &prev && !cpu.current_listed && has_unknown_process(*cpu.current) &&
-		 (has_unknown_process(prev) || (prev.filtered && prev.tid == prev.tgid)))
-		suppose_exec(*cpu.current, prev, event.time, cpu);
 	else if (cpu.current != &prev && !cpu.current_listed)
 		contradict(Contradiction::other_thread_ran, event.time, cpu, *cpu.current);
 	if (cpu.current != &prev)

@@ -6,9 +6,9 @@
 // intervals (system calls, blocked times) and contradictions between tokens as they occur.
 //
 // Its parts: thread_table.h has the threads, time_account.h the CPUs and the times, loss_bounds.h how far losses reach,
-// statistics_replay.h a recording that has sums instead of events, fold_settings.h what the recording covers. Here are
-// the transitions: what each token changes. Next in the flow: answers/report/usage_report.cpp,
-// reading/activities/tracker.cpp, check.cpp.
+// exec_exchange.h who has a number after an exec, statistics_replay.h a recording that has sums instead of events,
+// fold_settings.h what the recording covers. Here are the transitions: what each token changes. Next in the flow:
+// answers/report/usage_report.cpp, reading/activities/tracker.cpp, check.cpp.
 //
 // The rules: time between two tokens of a CPU belongs to what ran there then. Only tokens say what ran: a loss makes
 // every state unknown until a token determines it; kernel time without brackets is unattributed, never user time. As
@@ -29,6 +29,7 @@
 #include <vector>
 
 #include "event_kinds.h"
+#include "exec_exchange.h"
 #include "fold_input.h"
 #include "fold_settings.h"
 #include "loss_bounds.h"
@@ -173,7 +174,6 @@ private:
 	void on_exec(const EventKind &kind, const trace::Event &event);
 	void exchange_numbers(Thread &one, Thread &other, std::uint64_t time);
 	void take_over(Thread &thread, Thread &before, std::uint64_t time);
-	void suppose_exec(Thread &ran, Thread &left, std::uint64_t time, const Cpu &cpu);
 	void contradict_supposed();
 	void on_thread_state(const EventKind &kind, const trace::Event &event);
 	void on_state_at_start(const EventKind &kind, const trace::Event &event, Thread &thread, std::uint32_t flags);
@@ -207,6 +207,7 @@ private:
 	TimeAccount times_;
 	LossBounds losses_;
 	StatisticsReplay statistics_;
+	ExecExchange execs_;
 	std::vector<Observer *> observers_;
 	bool is_counting_ = false;
 	bool is_untimed_; // no event with a time so far
@@ -225,14 +226,6 @@ private:
 	};
 	std::vector<StreamEnd> ends_; // killed recording: where each CPU's tokens end, the earliest last
 	std::uint64_t next_end_ = ~0ull;
-
-	// Exchanges of numbers of threads whose processes are unknown, which only the token of an exec will show to be.
-	struct SupposedExec {
-		std::int32_t tid, old_tid;
-		std::uint64_t time;
-		std::uint32_t cpu;
-	};
-	std::vector<SupposedExec> supposed_execs_;
 };
 
 // Feeds a whole trace. Returns what was lost.
