@@ -725,6 +725,36 @@ TEST_CASE("fold: a thread that executes and takes another number behind a hidden
 	CHECK(folded.thread(8).usage.cpu() == 20);
 }
 
+// No token has named the process of thread 8: it was created before the probes were attached, and is gone when the
+// threads are listed.
+TEST_CASE("fold: an exec of a thread of an unknown process may show first in a call or in a switch")
+{
+	const bool by_switch = GENERATE(false, true);
+	const std::int32_t old_pid = GENERATE(8, 9);
+	History history;
+	history.switches(0, 20, 0, running, 8);
+	history.posts(0, 22, EDC_ID_SYS_EXIT);
+	history.posts(0, 30, EDC_ID_SYS_ENTER, 59);
+	if (by_switch) { // 8 has become 7
+		history.switches(0, 40, 7, running, 0);
+		history.switches(0, 50, 0, running, 7);
+	} else {
+		history.cpu(0).post(40, EDC_ID_THREAD_RUNS, 0, {pair(7, 7)});
+	}
+	history.cpu(0).post(60, EDC_ID_SCHED_PROCESS_EXEC, 0, {pair(7, old_pid), 0x63, 0});
+	history.posts(0, 70, EDC_ID_SYS_EXIT);
+	history.switches(0, 80, 7, sleeping, 0);
+	history.switches(0, 2'000'000'000, 0, running, 7);
+	const Folded folded(
+	    history, 0, 2'000'000'100, true, false, false,
+	    samples::event_block(EDC_ID_THREAD_RUNS, "thread_runs", "u16_t reserved; s32_t pid; s32_t tgid;"));
+	const bool is_true = old_pid == 8;
+	CHECK(std::ranges::count(folded.recorder.reported, "contradiction 0 40") == !is_true);
+	CHECK(std::ranges::count(folded.recorder.reported, "call 7 59 40 0") == is_true);
+	CHECK(folded.thread(8).usage.cpu() == 20);
+	CHECK(folded.thread(7).usage.cpu() == (by_switch ? 30 : 40) + 100);
+}
+
 TEST_CASE("fold: another thread than the last switch said is a contradiction, unless that one is hidden")
 {
 	History history;

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: MIT
 #include "exec_exchange.h"
 
+#include <algorithm>
+
 namespace monitor::analyze {
 namespace {
 
-// -p left out the tokens that say which process it belongs to.
+// -p left out the tokens that say which process it belongs to, or it was created before there were any.
 bool has_unknown_process(const Thread &thread)
 {
-	return thread.filtered && !thread.introduced && thread.tid != 0;
+	return !thread.introduced && thread.tid != 0 && !thread.hidden;
 }
 
-bool may_be_of_process(const Thread &ran, const Thread &left)
+bool may_be_of_process(const Thread &ran, const Thread &runs)
 {
-	return has_unknown_process(ran) && (has_unknown_process(left) || (left.filtered && left.tid == left.tgid));
+	return has_unknown_process(ran) && runs.tid != 0 && runs.tid == runs.tgid;
 }
 
 } // namespace
@@ -27,19 +29,31 @@ bool ExecExchange::explains_switch(const Thread &ran, const Thread &left, std::u
 {
 	if (are_of_process(ran, left))
 		return true;
-	if (!may_be_of_process(ran, left))
+	if (!ran.filtered || !left.filtered || !may_be_of_process(ran, left))
 		return false;
-	supposed_.push_back({left.tid, ran.tid, time, cpu.number});
+	supposed_.push_back({left.tid, ran.tid, time, cpu.number, true});
+	return true;
+}
+
+bool ExecExchange::may_explain(const Thread &ran, const Thread &runs, std::uint64_t time, const Cpu &cpu)
+{
+	if (!may_be_of_process(ran, runs))
+		return false;
+	supposed_.push_back({runs.tid, ran.tid, time, cpu.number, false});
 	return true;
 }
 
 ExecExchange::Shown ExecExchange::executed(const Thread &thread, const Thread *before, std::int32_t before_tid,
 					   bool runs, bool before_known)
 {
-	std::erase_if(supposed_,
-		      [&](const Supposed &exec) { return exec.tid == thread.tid && exec.old_tid == before_tid; });
+	const auto is_this = [&](const Supposed &exec) { return exec.tid == thread.tid && exec.old_tid == before_tid; };
+	const auto found = std::ranges::find_if(supposed_, is_this);
+	const bool is_supposed = found != supposed_.end(), is_done = is_supposed && found->is_done;
+	std::erase_if(supposed_, is_this);
 	if (!before || before == &thread)
 		return Shown::nothing;
+	if (is_supposed && !is_done)
+		return before_known ? Shown::take_over : Shown::nothing;
 	if (!runs)
 		return before_known && before->state == State::dead ? Shown::nothing : Shown::exchange;
 	// One that does not run can have become another one.

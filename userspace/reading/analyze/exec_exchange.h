@@ -19,12 +19,14 @@ public:
 	bool explains_switch(const Thread &ran, const Thread &left, std::uint64_t time, const Cpu &cpu);
 	// `runs` made a call or a fault where `ran` was switched in.
 	static bool explains_runner(const Thread &ran, const Thread &runs) { return are_of_process(ran, runs); }
+	// `runs` has the CPU of `ran`, whose process no token has named yet, as before the threads are listed: true if
+	// that is no contradiction until the end, as the token of an exec may still say so.
+	bool may_explain(const Thread &ran, const Thread &runs, std::uint64_t time, const Cpu &cpu);
 
 	enum class Shown : std::uint8_t {
 		nothing,   // the thread had this number, or an earlier token showed it
 		exchange,  // of numbers, until now
-		take_over, // of the number of a thread that is over; a hidden thread ran ahead of the switch that shows
-			   // it
+		take_over, // of the number, in an exchange that no switch showed
 	};
 	// The token of an exec: who was `before` has the number of `thread`; null: no token named it. `runs`: it is on
 	// the token's CPU.
@@ -36,6 +38,7 @@ public:
 		std::int32_t tid, old_tid;
 		std::uint64_t time;
 		std::uint32_t cpu;
+		bool is_done; // at once: only their switches are known
 	};
 	// Those that no token has confirmed.
 	const std::vector<Supposed> &supposed() const { return supposed_; }

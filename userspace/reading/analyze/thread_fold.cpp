@@ -369,8 +369,15 @@ void ThreadFold::on_runs(const EventKind &kind, const trace::Event &event, Cpu &
 	if (!cpu.current_listed && ExecExchange::explains_runner(*cpu.current, thread))
 		return exchange_numbers(*cpu.current, thread, event.time); // it is within an exec
 	if (!cpu.current->hidden && !cpu.current_listed)
-		contradict(Contradiction::other_thread_ran, event.time, cpu, *cpu.current);
+		doubt_runner(thread, event.time, cpu);
 	came_unseen(thread, cpu, event.time);
+}
+
+// It has the CPU that another thread was switched to.
+void ThreadFold::doubt_runner(const Thread &runs, std::uint64_t time, const Cpu &cpu)
+{
+	if (!settings_->finds_runners || !execs_.may_explain(*cpu.current, runs, time, cpu))
+		contradict(Contradiction::other_thread_ran, time, cpu, *cpu.current);
 }
 
 // While probes are being attached a switch may be missing: the next call of another thread says that it runs.
@@ -412,7 +419,7 @@ void ThreadFold::exchange_numbers(Thread &one, Thread &other, std::uint64_t time
 		observer->exchanged(one, other);
 }
 
-// The exchange that nobody saw, as a hidden thread ran ahead of it: the thread that runs is in the call of the exec.
+// The exchange that no switch showed: the thread that has the number now is in the call of the exec.
 void ThreadFold::take_over(Thread &thread, Thread &before, std::uint64_t time)
 {
 	settle(before, std::min(time, times_.last()));
@@ -514,7 +521,7 @@ void ThreadFold::on_switch(const EventKind &kind, const trace::Event &event, Cpu
 		 execs_.explains_switch(*cpu.current, prev, event.time, cpu))
 		exchange_numbers(*cpu.current, prev, event.time);
 	else if (cpu.current != &prev && !cpu.current_listed)
-		contradict(Contradiction::other_thread_ran, event.time, cpu, *cpu.current);
+		doubt_runner(prev, event.time, cpu);
 	if (cpu.current != &prev)
 		cpu.fault_ticks = 0; // they are not of this thread
 	if (!cpu.interrupts.empty() && cpu.interrupts_known && settings_->is_complete)
