@@ -25,6 +25,11 @@ TEST_CASE("escape: every kind of byte in every form")
 	    {"\x9b", "\\x9b", "\\x9b", "\\x9b", "\\ufffd"},
 	    {"\xc2\x9b", "\\xc2\\x9b", "\\xc2\\x9b", "\\xc2\\x9b", "\\u009b"},
 	    {"\xc2\x80\xc2\xa0", "\\xc2\\x80\xc2\xa0", "\\xc2\\x80\xc2\xa0", "\\xc2\\x80\xc2\xa0", "\\u0080\xc2\xa0"},
+	    {"\xe2\x80\xae", "\\xe2\\x80\\xae", "\\xe2\\x80\\xae", "\\xe2\\x80\\xae", "\\u202e"},
+	    {"\xe2\x80\xa8\xe2\x81\xa9", "\\xe2\\x80\\xa8\\xe2\\x81\\xa9", "\\xe2\\x80\\xa8\\xe2\\x81\\xa9",
+	     "\\xe2\\x80\\xa8\\xe2\\x81\\xa9", "\\u2028\\u2069"},
+	    {"\xf3\xa0\x81\x81", "\\xf3\\xa0\\x81\\x81", "\\xf3\\xa0\\x81\\x81", "\\xf3\\xa0\\x81\\x81",
+	     "\\udb40\\udc41"},
 	    {"\xff\xc0\x80", "\\xff\\xc0\\x80", "\\xff\\xc0\\x80", "\\xff\\xc0\\x80", "\\ufffd\\ufffd\\ufffd"},
 	    {"\xed\xa0\x80", "\\xed\\xa0\\x80", "\\xed\\xa0\\x80", "\\xed\\xa0\\x80", "\\ufffd\\ufffd\\ufffd"},
 	    {"\xe2\x82", "\\xe2\\x82", "\\xe2\\x82", "\\xe2\\x82", "\\ufffd\\ufffd"},
@@ -41,10 +46,18 @@ TEST_CASE("escape: every kind of byte in every form")
 	}
 }
 
+TEST_CASE("escape: letters that combine or are wide, and joiners, stay as they are")
+{
+	for (const std::string text :
+	     {"e\xcc\x81", "\xe4\xb8\xad", "\xd8\xb9", "\xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x92\xbb"})
+		for (const Escape how : {Escape::cell, Escape::lines, Escape::quoted, Escape::json, Escape::dumped})
+			CHECK(escaped(text, how) == text);
+}
+
 TEST_CASE("escape: JSON of others' texts has no control characters, and is read as it was")
 {
-	const nlohmann::json json = {{"a\x7f", {"\xc2\x85", "\x1b\n"}}};
-	CHECK(json_dump(json) == "{\"a\\u007f\":[\"\\u0085\",\"\\u001b\\n\"]}");
+	const nlohmann::json json = {{"a\x7f", {"\xc2\x85", "\x1b\n", "\xe2\x80\xae\xf3\xa0\x81\x81"}}};
+	CHECK(json_dump(json) == "{\"a\\u007f\":[\"\\u0085\",\"\\u001b\\n\",\"\\u202e\\udb40\\udc41\"]}");
 	CHECK(parse_json(json_dump(json, 1)) == json);
 }
 

@@ -24,6 +24,24 @@ std::size_t utf8_length(std::string_view text)
 	return overlong || outside ? 0 : length;
 }
 
+// Which change how the rest of a line is shown, or show nothing: those of Unicode's category Cf, without the joiners
+// that scripts and emoji need, and the separators of lines and paragraphs.
+bool is_format(char32_t c)
+{
+	return c == 0x61c || c == 0x180e || c == 0x200b || c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
+	       (c >= 0x2060 && c <= 0x206f) || c == 0xfeff || (c >= 0xfff9 && c <= 0xfffb) ||
+	       (c >= 0xe0000 && c <= 0xe007f);
+}
+
+// Of a UTF-8 sequence of more than one byte.
+char32_t character_of(std::string_view sequence)
+{
+	char32_t c = static_cast<unsigned char>(sequence[0]) & (0x7fu >> sequence.size());
+	for (const char byte : sequence.substr(1))
+		c = c << 6 | (static_cast<unsigned char>(byte) & 0x3f);
+	return c;
+}
+
 char *put_hex_byte(char *out, std::string_view before, unsigned char c)
 {
 	out = put(out, before);
@@ -32,22 +50,31 @@ char *put_hex_byte(char *out, std::string_view before, unsigned char c)
 	return out;
 }
 
+// In UTF-16, as JSON has it.
+char *put_json_escape(char *out, char32_t c)
+{
+	if (c > 0xffff) {
+		out = put_json_escape(out, 0xd7c0 + (c >> 10));
+		c = 0xdc00 + (c & 0x3ff);
+	}
+	return put_hex_byte(put_hex_byte(out, "\\u", static_cast<unsigned char>(c >> 8)), "",
+			    static_cast<unsigned char>(c));
+}
+
 // For text that is neither ASCII nor escaped elsewhere: consumes one character, or one byte that is not part of one.
 char *put_beyond_ascii(char *out, std::string_view &text, bool json)
 {
 	const std::size_t length = utf8_length(text);
-	const auto second = static_cast<unsigned char>(length == 2 ? text[1] : 0);
-	const bool is_control = text[0] == '\xc2' && second != 0 && second < 0xa0;
-	if (length > 0 && !is_control) {
+	const char32_t character = length > 0 ? character_of(text.substr(0, length)) : 0;
+	const bool is_shown = character >= 0xa0 && !is_format(character);
+	const std::size_t taken = length > 0 && (is_shown || json) ? length : 1;
+	if (is_shown)
 		out = put(out, text.substr(0, length));
-		text.remove_prefix(length);
-	} else if (json) {
-		out = is_control ? put_hex_byte(out, "\\u00", second) : put(out, "\\ufffd");
-		text.remove_prefix(is_control ? 2 : 1);
-	} else {
+	else if (!json)
 		out = put_hex_byte(out, "\\x", static_cast<unsigned char>(text[0]));
-		text.remove_prefix(1);
-	}
+	else
+		out = length > 0 ? put_json_escape(out, character) : put(out, "\\ufffd");
+	text.remove_prefix(taken);
 	return out;
 }
 

@@ -4,9 +4,10 @@
 // Names of threads, programs, events and files can be any bytes, and so can messages that quote them. All of them pass
 // through here: cells of tables and of CSV, messages and problems (printable()), the listing's names (text.h),
 // JSON (base/json.h). It escapes control characters, including the 8-bit ones (0x80 to 0x9f, or U+0080 to U+009F in
-// UTF-8), DEL, and bytes that are not UTF-8. A newline becomes \n, a tab \t, any other byte \xHH; in JSON \u00HH, or
-// U+FFFD for what is not UTF-8. Invariant: put_escaped() writes no control character except the newlines and tabs of
-// Escape::lines and ::dumped.
+// UTF-8), DEL, format characters that change how the rest of a line is shown or show nothing (such as U+202E), and
+// bytes that are not UTF-8. A newline becomes \n, a tab \t, any other byte \xHH; in JSON \uHHHH, or U+FFFD for what is
+// not UTF-8. Invariant: put_escaped() writes no control character except the newlines and tabs of Escape::lines and
+// ::dumped.
 #pragma once
 
 #include <cstddef>
