@@ -370,7 +370,7 @@ TEST_CASE("user filter: what is not kept leaves the block, and is counted when t
 	CHECK(filter.counts()[5] == 6); // three events of the class, judged twice
 	const std::uint64_t content = block.header().content_size / 8;
 	CHECK(content == EDC_BLOCK_HEADER + 16 + 8 + 64 + 16); // both threads stay
-	CHECK(edc_token_time(word_at(block.bytes.data(), EDC_BLOCK_HEADER + 16)) == 130);
+	CHECK(edc_token_time(monitor::word_at(block.bytes.data(), EDC_BLOCK_HEADER + 16)) == 130);
 	CHECK(filter.strip(block.bytes.data(), some_words()) == 0);
 }
 

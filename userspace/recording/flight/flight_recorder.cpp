@@ -10,6 +10,7 @@
 #include <sys/eventfd.h>
 #include <time.h>
 
+#include "base/block_words.h"
 #include "base/clock_ns.h"
 #include "base/error.h"
 
@@ -298,7 +299,7 @@ void FlightRecorder::repeat_own(ControlStream &to, std::uint64_t from) const
 	for (const edc_task &thread : threads_)
 		known.insert(thread.pid);
 	own_.visit_from(from, own_.number(), [&](StreamNumber, const std::byte *block) {
-		const edc_block header = card::header_of(block);
+		const edc_block header = header_of(block);
 		for (std::uint64_t at = EDC_BLOCK_HEADER; at + 8 <= header.content_size / 8;) {
 			std::array<std::uint64_t, 8> record;
 			std::memcpy(record.data(), block + at,

@@ -7,14 +7,12 @@
 
 #include <unistd.h>
 
+#include "base/block_words.h"
 #include "base/clock_ns.h"
 #include "monitor/block.h"
-#include "recording/user_card/user_block.h"
 
 namespace monitor::record {
 namespace {
-
-using card::header_of;
 
 std::uint64_t load(const __u64 &word)
 {

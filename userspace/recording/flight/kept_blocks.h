@@ -9,8 +9,8 @@
 #include <cstring>
 #include <deque>
 
+#include "base/block_words.h"
 #include "recording/rings/blocks.h"
-#include "recording/user_card/user_block.h"
 
 namespace monitor::record {
 
@@ -60,7 +60,7 @@ private:
 		StreamNumber stream = 0;
 		alignas(8) std::array<std::byte, EDC_BLOCK_SIZE> bytes;
 
-		edc_block header() const { return card::header_of(bytes.data()); }
+		edc_block header() const { return header_of(bytes.data()); }
 	};
 
 	std::uint64_t max_blocks_, kept_ = 0, overwritten_ = 0, overwritten_until_ = 0;

@@ -9,10 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/block_words.h"
 #include "base/error.h"
 #include "monitor/card.h"
 #include "recording/recorder/directory.h"
-#include "recording/user_card/user_block.h"
 
 namespace monitor::record {
 namespace {
@@ -100,9 +100,9 @@ void Snapshot::add_streams(const std::vector<std::string> &names)
 
 void Snapshot::count(const std::byte *block)
 {
-	const std::uint64_t end = card::header_of(block).content_size / 8;
+	const std::uint64_t end = header_of(block).content_size / 8;
 	for (std::uint64_t at = EDC_BLOCK_HEADER; at + 8 <= end;) {
-		const unsigned id = edc_token_id(card::word_at(block, at));
+		const unsigned id = edc_token_id(word_at(block, at));
 		++account_.tokens_by_class[id];
 		if (words_[id] == card::unknown_words)
 			return;

@@ -6,6 +6,7 @@
 
 #include <poll.h>
 
+#include "base/block_words.h"
 #include "base/clock_ns.h"
 #include "base/error.h"
 #include "base/tsc.h"
@@ -169,7 +170,7 @@ bool Drain::offer(StreamNumber stream, const std::byte *block)
 {
 	if (!sink_->take(stream, names_.at(stream), block))
 		return false;
-	const edc_block header = card::header_of(block);
+	const edc_block header = header_of(block);
 	offered_[stream] = {header.timestamp_end, header.events_discarded, 0};
 	return true;
 }

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <functional>
 
+#include "base/block_words.h"
 #include "base/encoding.h"
 #include "monitor/ring.h"
 #include "monitor/token.h"
@@ -31,20 +32,6 @@ inline std::uint32_t words_of(const WordsById &words, std::uint32_t id)
 
 inline constexpr std::uint64_t max_clock_skew_ticks = 100'000;       // between two CPUs
 inline constexpr std::uint64_t max_events_of_a_program = 1ull << 48; // no program produces more events in a recording
-
-inline std::uint64_t word_at(const std::byte *block, std::uint64_t at)
-{
-	std::uint64_t word;
-	std::memcpy(&word, block + at, sizeof word);
-	return word;
-}
-
-inline edc_block header_of(const std::byte *block)
-{
-	edc_block header;
-	std::memcpy(&header, block, sizeof header);
-	return header;
-}
 
 // What the recorder knows about the ring that a block comes from.
 struct UserRingInfo {

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// What a block (monitor/ring.h) has at a place: a copy, as blocks need not be aligned and others may write to them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "monitor/ring.h"
+
+namespace monitor {
+
+inline std::uint64_t word_at(const std::byte *block, std::uint64_t at)
+{
+	std::uint64_t word;
+	std::memcpy(&word, block + at, sizeof word);
+	return word;
+}
+
+inline edc_block header_of(const std::byte *block)
+{
+	edc_block header;
+	std::memcpy(&header, block, sizeof header);
+	return header;
+}
+
+} // namespace monitor
