@@ -2,7 +2,6 @@
 #include "user_functions.h"
 
 #include "monitor/function_table.h"
-#include "user_filter.h"
 
 namespace monitor::card {
 
@@ -13,11 +12,14 @@ void FunctionEvents::count(const std::byte *block)
 	find_classes();
 	if (!entry_ && !exit_)
 		return;
-	for_each_record(block, classes_.words(false), [this](const PostedEvent &event, std::uint32_t, std::uint64_t) {
-		const std::uint32_t id = edc_token_id(event.record[0]), function = edc_token_arg(event.record[0]);
+	const std::uint64_t end = header_of(block).content_size / 8;
+	for (std::uint64_t from = EDC_BLOCK_HEADER; from < end;) {
+		const std::uint64_t token = word_at(block, from);
+		const std::uint32_t id = edc_token_id(token), function = edc_token_arg(token);
 		if ((id == entry_ || id == exit_) && function < events_.size())
 			++events_[function];
-	});
+		from += 8 + 8u * words_of(classes_.words(false), id);
+	}
 }
 
 void FunctionEvents::find_classes()
