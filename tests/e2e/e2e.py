@@ -450,5 +450,14 @@ def stolen_ns(before):
 	return steal_ns() - before + (len(cpus()) * 10_000_000 if before else 0)
 
 
+def remove_cgroup(group):
+	"""Its last process may still be ending."""
+	for _ in range(100):
+		try:
+			return group.rmdir()
+		except OSError:
+			time.sleep(0.05)
+
+
 def getppid_on_every_cpu():
 	return Load(*(("taskset", "-c", cpu, workload, "getppid", 1 << 50) for cpu in cpus()))

@@ -4,7 +4,6 @@
 SCHED_IDLE), records all CPUs all the same (curt and perf users; services with CPUAffinity= or AllowedCPUs=)."""
 import os
 import pathlib
-import time
 
 import e2e
 
@@ -46,12 +45,7 @@ def in_a_cpuset():
 		for name, options in (("cpuset", ()), ("cpuset_with_stacks", ("--stacks",)), ("cpuset_with_samples", ("--sample-every", "9.7ms"))):
 			recorded(name, into, out, options, more=1) # the shell asks, too, before it executes it
 	finally:
-		for _ in range(50):
-			try:
-				group.rmdir()
-				break
-			except OSError:
-				time.sleep(0.1)
+		e2e.remove_cgroup(group)
 
 
 if __name__ == "__main__":

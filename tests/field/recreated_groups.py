@@ -38,12 +38,7 @@ def generation(group, sleep_s):
 		yield load
 	finally:
 		load.wait()
-		for _ in range(50):
-			try:
-				group.rmdir()
-				break
-			except OSError:
-				time.sleep(0.05)
+		e2e.remove_cgroup(group)
 
 
 def scraped():
