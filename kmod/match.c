@@ -123,6 +123,8 @@ bool edc_judge(const struct edc_matcher *matcher, struct edc_cpu *cpu, u32 level
 		else
 			edc_name_idle(&value[EDC_VALUE_NAME]);
 	}
+	if (cls->tests)
+		return edc_match_tests(cls, value, at->count);
 	if (cls->asks && edc_match(matcher, slot, value, at->hit)) {
 		belongs |= edc_match_count(matcher, cls, at->hit, at->count);
 		kept = edc_match_keeps(cls, at->hit);

@@ -186,10 +186,21 @@
 	FIELD(VALUE, edc_match_class, words)           \
 	FIELD(VALUE, edc_match_class, first_target)    \
 	FIELD(VALUE, edc_match_class, in_probe)        \
+	FIELD(VALUE, edc_match_class, tests)           \
 	FIELD(VALUE, edc_match_class, counted)         \
 	FIELD(VALUE, edc_match_class, belongs)         \
+	FIELD(VALUE, edc_match_class, test)            \
 	FIELD(VALUE, edc_match_class, patterns)        \
 	FIELD(VALUE, edc_match_class, keeping)         \
+	SIZE(VALUE, edc_match_test)                    \
+	FIELD(VALUE, edc_match_test, mask)             \
+	FIELD(VALUE, edc_match_test, flip)             \
+	FIELD(VALUE, edc_match_test, lowest)           \
+	FIELD(VALUE, edc_match_test, span)             \
+	FIELD(VALUE, edc_match_test, value)            \
+	FIELD(VALUE, edc_match_test, shift)            \
+	FIELD(VALUE, edc_match_test, ends)             \
+	FIELD(VALUE, edc_match_test, target)           \
 	SIZE(VALUE, edc_match_dimension)               \
 	FIELD(VALUE, edc_match_dimension, mask)        \
 	FIELD(VALUE, edc_match_dimension, flip)        \

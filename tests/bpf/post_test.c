@@ -564,9 +564,20 @@ static void the_matcher_decides_and_counts(void)
 	EXPECT(counted(level(0)->seen), 9);
 	EXPECT(level(0)->count[7], 4);
 	EXPECT(token_at(0, 5), 0);
+	*cls =
+	    (struct edc_match_class){.decision = EDC_MATCH_ASK,
+				     .wanted = 1 << EDC_VALUE_ARGUMENT,
+				     .tests = 2,
+				     .test = {{0xffff, 0x8000, 0x8003, 1, EDC_VALUE_ARGUMENT, 0, 1,
+					       8}, /* 3 and 4 count, from 4 on all are kept */
+					      {0xffff, 0, 4, ~0ull - 4, EDC_VALUE_ARGUMENT, 0, 1, EDC_MATCH_COUNTS}}};
+	for (__u32 arg = 2; arg < 6; arg++)
+		POST(CLASS, EDC_FILTER_NONE, arg);
+	EXPECT(counted(level(0)->filtered), 6);
+	EXPECT(level(0)->count[8], 2);
 	judging = 0;
 	POST(CLASS, EDC_FILTER_NONE, 2);
-	EXPECT(counted(level(0)->filtered), 4);
+	EXPECT(counted(level(0)->filtered), 6);
 	decisions[CLASS - EDC_ID_KERNEL_FIRST] = EDC_MATCH_KEEP;
 }
 

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -121,18 +122,21 @@ int main(int argc, char **argv)
 	auto *pending = static_cast<edc_pending_starts *>(map_memory(loaded->maps.pending, sizeof(edc_pending_starts)));
 	RandomFilters random(static_cast<unsigned>(std::atol(argv[1])));
 	random.is_in_order = true;
-	std::uint64_t judged = 0, kept = 0, timed = 0, differences = 0;
+	std::uint64_t judged = 0, tested = 0, kept = 0, timed = 0, differences = 0;
 	for (long i = 0; i < expressions; ++i) {
-		MatcherRequest request{random.expression(), {}, {random_time(random)}, true, {}};
+		MatcherRequest request{random.expression(), {}, {}, true, {}};
+		const NamedTime time = random_time(random);
+		const bool is_timed = i % 2 == 0; // else there are classes that need no rows
+		if (is_timed)
+			request.times.push_back(time);
 		std::vector<filter::Filter> filters;
 		filters.emplace_back(*request.filter, *random.description, RandomFilters::begin_time);
-		for (int n = 0; n < counts; ++n) {
+		for (int n = 0; n < (is_timed ? counts : 1); ++n) {
 			request.counts.push_back({"count", random.expression()});
 			filters.emplace_back(request.counts.back().expression, *random.description,
 					     RandomFilters::begin_time);
 		}
 		std::unique_ptr<EventMatcher> matcher;
-		const NamedTime &time = request.times.front();
 		try {
 			matcher = matcher::make_matcher(request, *random.description, RandomFilters::begin_time, false);
 		} catch (const Error &) {
@@ -140,10 +144,13 @@ int main(int argc, char **argv)
 		}
 		const std::string key =
 		    time.start_key == time.end_key ? time.start_key : time.start_key + " = " + time.end_key;
-		const activities::Definition definition =
-		    activities::compile({time.name, time.start, time.end, "", key, "", false, "time"},
-					*random.description, RandomFilters::begin_time);
-		activities::Pairs pairs(definition);
+		std::optional<activities::Definition> definition;
+		std::optional<activities::Pairs> pairs;
+		if (is_timed) {
+			definition = activities::compile({time.name, time.start, time.end, "", key, "", false, "time"},
+							 *random.description, RandomFilters::begin_time);
+			pairs.emplace(*definition);
+		}
 		area->timed[0] = {};
 		*pending = {};
 		static const edc_matcher none{};
@@ -163,28 +170,32 @@ int main(int argc, char **argv)
 				return 1;
 			}
 			++judged;
-			pairs.event(*sample.event, sample.running);
+			tested += loaded->data_matcher->matcher.cls[trial.slot].tests != 0;
+			if (pairs)
+				pairs->event(*sample.event, sample.running);
 			kept += trial.kept;
-			for (int n = -1; n < counts; ++n) {
-				const filter::Filter &filter = filters[static_cast<std::size_t>(n + 1)];
-				const std::uint64_t found = n < 0 ? trial.kept : trial.count[n];
-				if (found == filter.matches(*sample.event, sample.running) || ++differences > 10)
+			for (std::size_t n = 0; n < filters.size(); ++n) {
+				const std::uint64_t found = n == 0 ? trial.kept : trial.count[n - 1];
+				if (found == filters[n].matches(*sample.event, sample.running) || ++differences > 10)
 					continue;
 				std::printf("%s: an event of class %u gives %llu\n",
-					    n < 0 ? request.filter->c_str()
-						  : request.counts[static_cast<std::size_t>(n)].expression.c_str(),
+					    n == 0 ? request.filter->c_str() : request.counts[n - 1].expression.c_str(),
 					    sample.id, static_cast<unsigned long long>(found));
 			}
 		}
-		for (const auto &[key, row] : pairs.rows().all())
+		if (!pairs)
+			continue;
+		for (const auto &[of, row] : pairs->rows().all())
 			timed += row.values.count();
-		if (!are_equal(area->timed[0], pairs) && ++differences <= 10)
+		if (!are_equal(area->timed[0], *pairs) && ++differences <= 10)
 			std::printf("%s .. %s per %s: the times differ\n", time.start.c_str(), time.end.c_str(),
 				    key.c_str());
 	}
-	std::printf("%llu events judged in the kernel, %llu kept, %llu pairs timed, %llu differences\n",
-		    static_cast<unsigned long long>(judged), static_cast<unsigned long long>(kept),
-		    static_cast<unsigned long long>(timed), static_cast<unsigned long long>(differences));
+	std::printf(
+	    "%llu events judged in the kernel, %llu without rows, %llu kept, %llu pairs timed, %llu differences\n",
+	    static_cast<unsigned long long>(judged), static_cast<unsigned long long>(tested),
+	    static_cast<unsigned long long>(kept), static_cast<unsigned long long>(timed),
+	    static_cast<unsigned long long>(differences));
 	card__destroy(loaded);
-	return differences || kept == 0 || kept == judged || timed == 0;
+	return differences || kept == 0 || kept == judged || tested == 0 || timed == 0;
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The matcher (include/monitor/matcher.h) and the tables that are made for it: they decide as the offline filter does.
+#include <algorithm>
+
 #include <catch2/catch.hpp>
 
 #include "answers/matcher/expression_matcher.h"
@@ -97,14 +99,34 @@ TEST_CASE("matcher: alternatives of one value are one pattern")
 	CHECK(cls.dimensions == 1);
 }
 
+TEST_CASE("matcher: few values in one range each need no rows")
+{
+	const RandomFilters random(1);
+	const auto tests = [&](const std::string &expression, std::vector<std::string> counts = {}) {
+		monitor::MatcherRequest request{expression, {}, {}, true, {}};
+		for (const std::string &count : counts)
+			request.counts.push_back({"count" + count, count});
+		const auto made = make_matcher(request, *random.description, RandomFilters::begin_time, false);
+		return made->kernel_tables()->cls[350 - 256].tests;
+	};
+	CHECK(tests("u == 5") == 1);
+	CHECK(tests("u > 5 and small < -3 and tid != 0 and pid != -1") == 4);
+	CHECK(tests("u in {5, 7}") == 0);
+	CHECK(tests("u > 5 and small < -3 and tid > 0 and pid >= 1 and cpu == 1") == 0);
+	CHECK(tests("u > 5", {"small < -3 and tid > 0", "pid >= 1"}) == 4);
+	CHECK(tests("u > 5", {"has(u)"}) == 0); // all events of the class count
+	CHECK(tests("u > 5 and thread == \"make\"") == 0);
+}
+
 TEST_CASE("matcher: counts random expressions on random events as filters do")
 {
 	RandomFilters random(17);
 	std::uint64_t counted = 0;
+	unsigned without_rows = 0; // classes
 	for (int i = 0; i < 300; ++i) {
 		monitor::MatcherRequest request{{}, {}, {}, i % 2 == 0, {}};
 		std::vector<monitor::filter::Filter> filters;
-		for (int n = 0; n < 6; ++n) {
+		for (int n = 0; n < (i % 3 ? 6 : 2); ++n) {
 			request.counts.push_back({"count", random.expression()});
 			filters.emplace_back(request.counts.back().expression, *random.description,
 					     RandomFilters::begin_time);
@@ -115,6 +137,9 @@ TEST_CASE("matcher: counts random expressions on random events as filters do")
 		} catch (const monitor::Error &) {
 			continue; // too large
 		}
+		if (const edc_matcher *tables = matcher->kernel_tables())
+			without_rows += static_cast<unsigned>(
+			    std::ranges::count_if(tables->cls, [](const edc_match_class &cls) { return cls.tests; }));
 		__u64 counts[EDC_MATCH_COUNTS] = {}, expected[EDC_MATCH_COUNTS] = {};
 		for (int event = 0; event < 100; ++event) {
 			RandomFilters::Sample sample = random.sample();
@@ -129,6 +154,7 @@ TEST_CASE("matcher: counts random expressions on random events as filters do")
 		}
 	}
 	CHECK(counted > 10'000);
+	CHECK(without_rows > 20);
 }
 
 TEST_CASE("matcher: without tokens, and with counts, no class is kept for others")

@@ -75,6 +75,8 @@ public:
 		if (!tables)
 			return true;
 		const edc_match_class &cls = tables->cls[slot_of(id)];
+		if (cls.tests)
+			return edc_match_tests(&cls, value, count);
 		__u64 hit[EDC_MATCH_WORDS] = {};
 		std::uint64_t to = cls.belongs;
 		edc_match_count_all(cls.counted, count);

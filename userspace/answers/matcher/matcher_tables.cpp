@@ -153,6 +153,39 @@ void add(edc_matcher &matcher, EventMatcher::Used &used, const Dimension &dimens
 	}
 }
 
+// All keys but those in the middle: one range, around the end of all numbers.
+bool is_around(const Ranges &ranges, const Place &place)
+{
+	return ranges.size() == 2 && ranges[0].first == 0 && ranges[1].last >= place.mask;
+}
+
+// A class that asks for little needs no rows.
+void add_tests(edc_match_class &cls, const std::vector<Tables::Pattern> &patterns)
+{
+	unsigned tests = 0;
+	for (const auto &[product, target] : patterns) {
+		if (product.empty() || (target != Tables::keeps && target >= EDC_TARGET_STARTS))
+			return;
+		for (const Factor &factor : product) {
+			const Place place = place_of(factor);
+			const Ranges ranges = ranges_of(factor, place);
+			if (tests == EDC_MATCH_TESTS || place.is_text ||
+			    (ranges.size() != 1 && !is_around(ranges, place)))
+				return;
+			edc_match_test &test = cls.test[tests++];
+			test.mask = place.mask;
+			test.flip = place.flip;
+			test.lowest = static_cast<std::uint64_t>(ranges.back().first);
+			test.span = static_cast<std::uint64_t>(ranges.front().last) - test.lowest;
+			test.value = static_cast<__u8>(place.value);
+			test.shift = static_cast<__u8>(place.shift);
+			test.ends = &factor == &product.back();
+			test.target = static_cast<__u8>(target == Tables::keeps ? EDC_MATCH_COUNTS : target);
+		}
+	}
+	cls.tests = tests;
+}
+
 edc_match_key key_of(const filter::ValueSource &source)
 {
 	Factor factor;
@@ -220,6 +253,8 @@ void Tables::add(unsigned slot, const OfClass &of_class)
 	}
 	if (of_class.has_times())
 		cls.wanted |= 1u << EDC_VALUE_TIME;
+	else if (!cls.counted)
+		add_tests(cls, patterns);
 }
 
 } // namespace monitor::matcher
