@@ -56,6 +56,25 @@ TEST_CASE("block pool: blocks come out in the order and with the streams that th
 	}
 }
 
+TEST_CASE("block pool: the writer knows of as many blocks as one write takes, and of fewer when it is told")
+{
+	for (const std::uint32_t blocks : {64u, 2048u}) {
+		BlockPool pool(blocks);
+		const std::uint32_t enough = blocks == 64 ? 16 : monitor::record::max_blocks_in_a_write;
+		for (std::uint32_t i = 1; i < enough; ++i)
+			pool.give({i, 1});
+		CHECK(pool.given() == enough - 1);
+		pool.give({enough, 1});
+		CHECK(pool.given() == 0);
+		pool.wait(); // returns
+		pool.give({0, 1});
+		CHECK(pool.given() == 1);
+		pool.wake();
+		CHECK(pool.given() == 0);
+		pool.wait();
+	}
+}
+
 TEST_CASE("block pool: without memory it says what to do")
 {
 	faults::mappings.set({faults::fails(ENOMEM)});

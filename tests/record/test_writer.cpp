@@ -31,7 +31,8 @@ struct Writing {
 	std::unique_ptr<Writer> writer;
 	std::vector<std::string> given = std::vector<std::string>(8);
 
-	explicit Writing(std::size_t added = 0)
+	explicit Writing(std::size_t added = 0) { start(added); }
+	void start(std::size_t added)
 	{
 		writer = std::make_unique<Writer>(directory.path(), std::vector<std::string>{"recorder", "a", "b"},
 						  added, pool, failure);
@@ -100,6 +101,28 @@ TEST_CASE("writer: a stream's blocks are its file, in order and unchanged; strea
 	CHECK_FALSE(it.is_failure_readable());
 	CHECK(it.writer->dropped_blocks() == 0);
 	CHECK(it.writer->bytes() == it.given[0].size() + it.given[1].size() + it.given[added].size());
+	CHECK(it.whole_pool());
+}
+
+TEST_CASE("writer: blocks of streams in turn become one write for each stream")
+{
+	faults::writes.set({});
+	Writing it;
+	it.writer.reset(); // the next one finds all blocks
+	for (unsigned i = 0; i < 15; ++i) {
+		PooledBlock block{0, i % 3};
+		REQUIRE(it.pool.take(block.index));
+		const std::string content(EDC_BLOCK_SIZE, static_cast<char>('a' + i));
+		std::memcpy(it.pool.at(block.index), content.data(), content.size());
+		it.given[block.stream] += content;
+		it.pool.give(block);
+	}
+	it.start(0);
+	it.writer->finish();
+	CHECK(faults::writes.calls() == 3);
+	CHECK(it.file("recorder") == it.given[0]);
+	CHECK(it.file("a") == it.given[1]);
+	CHECK(it.file("b") == it.given[2]);
 	CHECK(it.whole_pool());
 }
 

@@ -2,8 +2,10 @@
 // The second buffer stage (as in ZM4): a fixed pool of closed blocks between the drain thread and the writer thread, so
 // that the disk may stall for a while without loss. Ownership of a block passes drain -> writer -> drain through two
 // single-producer single-consumer queues; neither thread waits for a lock, and a full pool leaves blocks in the ring.
+// The writer is woken for as many blocks as one write takes, or when some have waited long enough (drain.cpp).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -22,6 +24,8 @@ using StreamNumber = std::uint32_t;
 // x86 needs an instruction for the latter only; elsewhere the kernel makes every CPU pass a barrier. False: it refused.
 bool order_memory();
 
+constexpr std::uint32_t max_blocks_in_a_write = 256;
+
 struct PooledBlock {
 	std::uint32_t index = 0;
 	StreamNumber stream = 0;
@@ -38,8 +42,19 @@ public:
 	// Drain thread: takes a free block, the last one returned first (it is still in the cache); false if no more
 	// than `left_over` are free.
 	bool take(std::uint32_t &index, std::uint32_t left_over = 0);
-	void give(PooledBlock block) { closed_.push(block); }
-	void wake() { work_.wake(); }
+	void give(PooledBlock block)
+	{
+		closed_.push(block);
+		if (++given_ >= std::min(max_blocks_in_a_write, blocks() / 4))
+			wake();
+	}
+	void wake()
+	{
+		given_ = 0;
+		work_.wake();
+	}
+	// Blocks of which the writer does not know.
+	std::uint32_t given() const { return given_; }
 
 	// Writer thread.
 	void wait() { work_.wait(); }
@@ -51,6 +66,7 @@ private:
 	boost::lockfree::spsc_queue<PooledBlock> closed_;
 	boost::lockfree::spsc_queue<std::uint32_t> returned_;
 	std::vector<std::uint32_t> free_;
+	std::uint32_t given_ = 0; // since the last wake()
 	Wakeup work_;
 };
 

@@ -20,8 +20,9 @@ constexpr auto sync_interval = 100ms;
 constexpr auto slow_look = 100ms;
 constexpr auto fast_look = 20ms;
 constexpr auto min_look_interval = 2ms; // from one pass to the next, whatever requests it
-constexpr auto write_interval = 500ms;  // for a slow flow of blocks: the writer need not wake for each
-constexpr unsigned fast_above = 60;     // thousandths of a ring at a pass
+constexpr auto slow_write = 500ms;      // blocks wait this long for others, to be written in one call
+constexpr auto fast_write = 100ms;
+constexpr unsigned fast_above = 60; // thousandths of a ring at a pass
 constexpr unsigned slow_below = 8;
 constexpr std::uint32_t kept_for_kernel = 4;       // one part in this many of the pool is not for programs' blocks
 constexpr std::uint64_t reordered_ns = 10'000'000; // from when a probe reads the clock to when its token can be seen
@@ -61,7 +62,8 @@ void Drain::wait_for_work(Clock::time_point last_look, Clock::time_point next_lo
 		const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
 		const timespec timeout{seconds.count(), std::chrono::nanoseconds(left - seconds).count()};
 		pollfd fds[] = {{wakeup_.get(), POLLIN, 0}, {card_ && !stalled_ ? card_->wakeup_fd() : -1, POLLIN, 0}};
-		::ppoll(fds, 2, &timeout, nullptr);
+		if (::ppoll(fds, 2, &timeout, nullptr) == 0)
+			return;
 	}
 	std::this_thread::sleep_until(std::min(next_look, last_look + min_look_interval));
 	eventfd_t times;
@@ -91,9 +93,8 @@ void Drain::run()
 	Clock::duration look = fast_look;
 	auto last_look = Clock::now();
 	auto next_sync = last_look + sync_interval;
-	auto next_write = last_look;
+	auto last_write = last_look;
 	auto next_call = every_ ? first_call_.value_or(last_look + interval_) : Clock::time_point::max();
-	bool to_write = false;
 	int syncs = 0;
 	for (;;) {
 		const auto wait = users_ ? std::min<Clock::duration>(look, users_->longest_wait()) : look;
@@ -119,12 +120,10 @@ void Drain::run()
 			    interval_ * ((Clock::now() - next_call) / interval_ + 1); // those missed are left out
 		}
 		push_pending();
-		to_write |= fill > 0;
-		if (to_write && (fill >= slow_below || Clock::now() >= next_write)) {
+		if (pool_.given() && last_look >= last_write + (fill >= slow_below ? fast_write : slow_write))
 			pool_.wake();
-			to_write = false;
-			next_write = Clock::now() + write_interval;
-		}
+		if (!pool_.given())
+			last_write = last_look;
 		if (stopped)
 			return;
 	}
@@ -212,7 +211,7 @@ void Drain::push_pending()
 		next.to_sink = false;
 		if (next.to_writer && !push(next.stream, next.block.data()))
 			break;
-		pushed = true;
+		pushed |= next.to_writer;
 	}
 	if (pushed)
 		pool_.wake();

@@ -9,11 +9,6 @@
 #include <unistd.h>
 
 namespace monitor::record {
-namespace {
-
-constexpr std::size_t max_blocks_in_a_write = 256;
-
-} // namespace
 
 Writer::Writer(std::string directory, std::vector<std::string> names, std::size_t max_added, BlockPool &pool,
 	       Failure &failure)
@@ -42,24 +37,32 @@ void Writer::finish()
 
 void Writer::run()
 {
-	std::array<PooledBlock, max_blocks_in_a_write> run;
-	std::size_t length = 0;
-	const auto write = [&] {
-		if (length)
-			write_run(std::span(run).first(length));
-		length = 0;
-	};
+	std::array<PooledBlock, max_blocks_in_a_write> blocks;
 	for (;;) {
 		const bool last_round = stop_.load(std::memory_order_acquire);
-		for (PooledBlock block; pool_.next(block);) {
-			if (length == run.size() || (length && run[0].stream != block.stream))
-				write();
-			run[length++] = block;
-		}
-		write();
+		std::size_t count = 0;
+		do {
+			for (count = 0; count < blocks.size() && pool_.next(blocks[count]);)
+				++count;
+			write(std::span(blocks).first(count));
+		} while (count == blocks.size());
 		if (last_round)
 			return;
 		pool_.wait();
+	}
+}
+
+// In one call for each stream, whose blocks are in order.
+void Writer::write(std::span<PooledBlock> blocks)
+{
+	std::array<PooledBlock, max_blocks_in_a_write> run;
+	while (!blocks.empty()) {
+		const StreamNumber stream = blocks.front().stream;
+		std::size_t of_stream = 0, others = 0;
+		for (const PooledBlock block : blocks)
+			(block.stream == stream ? run[of_stream++] : blocks[others++]) = block;
+		write_run(std::span(run).first(of_stream));
+		blocks = blocks.first(others);
 	}
 }
 

@@ -42,6 +42,7 @@ public:
 
 private:
 	void run();
+	void write(std::span<PooledBlock> blocks);
 	void write_run(std::span<const PooledBlock> run);
 	bool open(StreamNumber stream);
 	std::size_t append(StreamNumber stream, std::span<iovec> parts);
