@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/fd.h"
+
 namespace monitor::record {
 
 // By number; empty: not known.
@@ -13,7 +15,9 @@ std::vector<std::uint32_t> online_cpus();
 // Finds those that go offline: `cpus` that the recording has.
 class OfflineCpus {
 public:
-	explicit OfflineCpus(std::uint32_t cpus) : was_(cpus), told_(cpus) {}
+	explicit OfflineCpus(std::uint32_t cpus);
+	// `list`: the file that says which are online.
+	OfflineCpus(std::uint32_t cpus, const char *list);
 
 	// Those that were offline at the last look, too, and were not returned since they were online; at the first
 	// look all: one that comes and goes in between has events that say it.
@@ -21,6 +25,7 @@ public:
 	const std::vector<std::uint32_t> &at_start() const { return at_start_; }
 
 private:
+	Fd list_; // stays open: it is read several times a second
 	std::vector<bool> was_, told_;
 	bool is_first_ = true;
 	std::vector<std::uint32_t> at_start_;
