@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Exit codes, signals and privileges: CMD's code is passed on, Ctrl-C reaches CMD first, -d ends it; under sudo CMD and
-the files belong to the invoking user, and the recorder keeps no capability while it records."""
+the files belong to the invoking user, and the recorder keeps no capability while it records; two of its threads come
+before others, CMD does not."""
 import ctypes
 import os
 import pathlib
+import re
 import shutil
 import signal
 import stat
@@ -67,9 +69,15 @@ def expect_no_privilege(pid, uid, what):
 		e2e.equal(f"{what}: uids of thread {task.name}", {int(number) for number in thread["Uid"]}, {uid})
 
 
+def expect_prompt_threads(pid, what):
+	stats = [(task / "stat").read_text().rpartition(")")[2].split() for task in pathlib.Path(f"/proc/{pid}/task").iterdir()]
+	e2e.equal(f"{what}: threads at nice -10", [stat[16] for stat in stats].count("-10"), 2)
+
+
 def as_root():
 	recorder = e2e.Recorder("root", "-e", "sched").wait_until_recording()
 	expect_no_privilege(recorder.process.pid, 0, "recorder of root")
+	expect_prompt_threads(recorder.process.pid, "recorder of root")
 	trace = recorder.end()
 	trace.expect_true()
 	landlock = ctypes.CDLL(None).syscall(444, None, 0, 1) >= 1  # landlock_create_ruleset: the version
@@ -92,15 +100,18 @@ def under_sudo():
 	user = dict(os.environ, SUDO_UID=str(USER), SUDO_GID=str(USER))
 	e2e.work, kept = public, e2e.work
 	try:
-		recorder = e2e.Recorder("sudo", command=("sh", "-c", "id -u; id -g; id -G; grep CapEff /proc/self/status; "
-		                                         "read line"), env=user, stdin=-1, cwd="/")
+		recorder = e2e.Recorder("sudo", command=("sh", "-c", "id -u; id -g; id -G; nice; "
+		                                         "grep 'nice priority' /proc/self/limits; "
+		                                         "grep CapEff /proc/self/status; read line"), env=user, stdin=-1, cwd="/")
 		recorder.wait_until_recording()
 		expect_no_privilege(recorder.process.pid, USER, "recorder under sudo")
+		expect_prompt_threads(recorder.process.pid, "recorder under sudo")
 		recorder.process.stdin.write("\n")
 		recorder.process.stdin.flush()
 		trace = recorder.end(number=None)
-		e2e.equal("CMD's user, groups and capabilities", trace.output.split(),
-		          [str(USER), str(USER), str(USER), "CapEff:", "0000000000000000"])
+		limit = re.search(r"^.*nice priority.*$", pathlib.Path("/proc/self/limits").read_text(), re.M)[0]
+		e2e.equal("CMD's user, groups, nice value, its limit, capabilities", trace.output.split(),
+		          [*[str(USER)] * 3, str(os.nice(0)), *limit.split(), "CapEff:", "0000000000000000"])
 		for path in [trace.directory, *trace.directory.rglob("*")]:
 			what, status = path.relative_to(public), path.lstat()
 			e2e.equal(f"owner of {what}", (status.st_uid, status.st_gid), (USER, USER))

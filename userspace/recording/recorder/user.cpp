@@ -122,6 +122,8 @@ void drop_privileges(const User &user, const std::vector<int> &kept)
 {
 	const rlimit one{1, 1}; // the comparison of the CPUs' clocks at the end runs at realtime priority
 	::setrlimit(RLIMIT_RTPRIO, &one);
+	const rlimit nice{30, 30}; // threads that empty the rings run at -10
+	::setrlimit(RLIMIT_NICE, &nice);
 	__user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
 	__user_cap_data_struct left[2] = {};
 	for (const int capability : kept)

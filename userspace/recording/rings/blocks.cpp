@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include <linux/membarrier.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -19,6 +20,12 @@ bool order_memory()
 #else
 	return ::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) == 0;
 #endif
+}
+
+void run_promptly()
+{
+	constexpr int nice = -10;
+	::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), nice);
 }
 
 BlockPool::BlockPool(std::uint32_t blocks) : closed_(blocks), returned_(blocks)

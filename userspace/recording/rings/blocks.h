@@ -26,6 +26,10 @@ bool order_memory();
 
 constexpr std::uint32_t max_blocks_in_a_write = 256;
 
+// The calling thread gets a CPU before other programs do, where that is permitted (recorder/user.h): it has little to
+// do, and what it leaves undone fills the rings.
+void run_promptly();
+
 struct PooledBlock {
 	std::uint32_t index = 0;
 	StreamNumber stream = 0;

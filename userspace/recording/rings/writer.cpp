@@ -37,6 +37,7 @@ void Writer::finish()
 
 void Writer::run()
 {
+	run_promptly();
 	std::array<PooledBlock, max_blocks_in_a_write> blocks;
 	for (;;) {
 		const bool last_round = stop_.load(std::memory_order_acquire);
