@@ -4,6 +4,7 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -77,6 +78,15 @@ TEST_CASE("live fold: counts of events, and a loss, are of the window that they 
 	feed_all(fold, history.all(), *samples::description(events), 500, random);
 	CHECK(reported == std::vector<std::string>{"200: 1 calls of 3 events", "300: 1 calls of 2 events, lossy",
 						   "400: 0 calls of 2 events, lossy", "500: 1 calls of 1 events"});
+}
+
+TEST_CASE("live fold: who waits for the next window returns when none is made any more")
+{
+	monitor::live::Refreshes refreshes(100);
+	std::thread ending([&] { refreshes.end(); });
+	CHECK_FALSE(refreshes.next(0, std::chrono::hours(1)));
+	ending.join();
+	CHECK_FALSE(refreshes.next(0, std::chrono::hours(1)));
 }
 
 TEST_CASE("live fold: details are of what is followed, from the next window on")

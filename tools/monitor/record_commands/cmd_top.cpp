@@ -133,7 +133,7 @@ void print_refreshes(live::Refreshes &refreshes, const LiveRecording &running, C
 	const top::RowFilter *const filter = arguments.filter ? &*arguments.filter : nullptr;
 	std::uint64_t seen = 0;
 	while (!running.is_over() && (arguments.refreshes == 0 || seen < arguments.refreshes)) {
-		const auto refresh = refreshes.next(seen, 200ms);
+		const auto refresh = refreshes.next(seen, 1h);
 		if (!refresh)
 			continue;
 		const top::Status status = status_of(running);
@@ -213,7 +213,7 @@ int run_top(TopArguments &arguments)
 	wanted.by = rows_by.at(arguments.by);
 	wanted.followed = followed;
 	refreshes.want(wanted);
-	LiveRecording running(options);
+	LiveRecording running(options, [&] { refreshes.end(); });
 	if (const std::string why = refreshes.why_not_virtual(); !why.empty()) {
 		running.stop();
 		throw Error("--virtual: " + why);

@@ -148,6 +148,15 @@ void Refreshes::give_on(std::shared_ptr<const Refresh> made)
 	made_.notify_one();
 }
 
+void Refreshes::end()
+{
+	{
+		const std::lock_guard guard(lock_);
+		is_over_ = true;
+	}
+	made_.notify_one();
+}
+
 void Refreshes::add_virtual_times(Refresh &made, const report::UsageOptions &options) const
 {
 	const VirtualFold *const fold = fold_->virtual_times();
@@ -169,7 +178,7 @@ std::shared_ptr<const Refresh> Refreshes::next(std::uint64_t seen, std::chrono::
 	if (naming_ && !keeps_all_)
 		naming_->give_on_late();
 	std::unique_lock guard(lock_);
-	made_.wait_for(guard, at_most, [&] { return !newest_.empty() && newest_.back()->number > seen; });
+	made_.wait_for(guard, at_most, [&] { return is_over_ || (!newest_.empty() && newest_.back()->number > seen); });
 	while (!newest_.empty() && newest_.front()->number <= seen)
 		newest_.pop_front();
 	if (newest_.empty())

@@ -84,8 +84,10 @@ public:
 	// For the next window; before the start: from the first one on.
 	void want(const Wanted &wanted);
 	void name_cgroups(CgroupPaths paths);
-	// The newest one after number `seen`; null: there is none, after this time.
+	// The newest one after number `seen`; null: there is none, after this time or because nothing makes any.
 	std::shared_ptr<const Refresh> next(std::uint64_t seen, std::chrono::milliseconds at_most);
+	// Nothing makes any more: next() does not wait.
+	void end();
 	// All of them are kept until they are taken by next(), which then gives the oldest: nothing is missed.
 	void keep_all() { keeps_all_ = true; }
 	// Also compute times as if nobody measured. To be called before the start; after it, why_not_virtual() is a
@@ -117,6 +119,7 @@ private:
 	bool keeps_all_ = false;
 	std::mutex lock_; // of:
 	std::condition_variable made_;
+	bool is_over_ = false;
 	Wanted wanted_;
 	std::shared_ptr<const CgroupPaths> paths_ = std::make_shared<const CgroupPaths>();
 	std::deque<std::shared_ptr<const Refresh>> newest_;
