@@ -39,7 +39,7 @@ def idle(context, result):
 				process.stdout.readline()
 			found.append(share(before, Tasks(process.pid)))
 	spread = Spread(found)
-	result.bar("CPU while nothing happens, of one CPU", spread.mid, 0.3, "%", digits=3, spread=spread)
+	result.bar("CPU while nothing happens, of one CPU", spread.mid, 0.2, "%", digits=3, spread=spread)
 	rows, peers = [["monitor top", *spread.cells(3)]], {}
 	for name in ("top -b -d 1", "htop -d 10", "pidstat -u -w 1"):
 		if shutil.which(name.split()[0]):
