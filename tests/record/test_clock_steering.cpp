@@ -64,7 +64,7 @@ struct Steered {
 
 	Steered()
 	{
-		steering.start(5);
+		steering.start(monitor::record::read_sync(true), 5);
 		sets = steering.take_published();
 		const Sync &from = steering.first(), &to = steering.last();
 		truth.ns = truth.since_ns = to.monotonic_ns;
@@ -230,7 +230,7 @@ TEST_CASE("clock steering: without an invariant counter trace time is monotonic 
 {
 	edc_clock clock{};
 	ClockSteering steering(clock, false);
-	steering.start(1);
+	steering.start(monitor::record::read_sync(false), 1);
 	CHECK(steering.frequency_hz() == 1e9);
 	CHECK(steering.take_published().size() == 1);
 	Sync sync = steering.last();

@@ -70,7 +70,7 @@ struct Draining {
 	Drain drain{&card, nullptr, pool, control, steering, failure};
 	Taker taker{pool};
 
-	explicit Draining(std::uint32_t pool_blocks = 256) : pool(pool_blocks) { steering.start(1); }
+	explicit Draining(std::uint32_t pool_blocks = 256) : pool(pool_blocks) { steering.start(read_sync(true), 1); }
 	~Draining() { faults::fail_allocation(-1); }
 
 	StreamNumber stream(unsigned cpu, unsigned level) const

@@ -90,7 +90,7 @@ struct Draining {
 
 	explicit Draining(Drain::Written written)
 	{
-		steering.start(1);
+		steering.start(read_sync(true), 1);
 		std::vector<std::string> names{"recorder"};
 		for (unsigned ring = 0; ring < cpus * card.rings(); ++ring)
 			names.push_back("ring" + std::to_string(ring));

@@ -34,7 +34,7 @@ Flight::Flight(FlightParts parts)
       recorder_(parts_.card, parts_.users, parts_.steering, parts_.failure, parts_.uuid, parts_.kernel_streams.size(),
 		std::uint64_t(parts_.pool_blocks) * EDC_BLOCK_SIZE, words_, parts_.fired)
 {
-	recorder_.control().sync(parts_.steering.first());
+	recorder_.control().sync(parts_.steering.last());
 	recorder_.sync();
 }
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <latch>
 #include <thread>
 
 #include <sched.h>
@@ -79,12 +80,13 @@ Sync read_sync(bool invariant_tsc)
 
 ClockSteering::ClockSteering(edc_clock &clock, bool invariant_tsc) : clock_(clock), invariant_tsc_(invariant_tsc) {}
 
-void ClockSteering::start(unsigned duration_ms)
+void ClockSteering::start(const Sync &first, unsigned duration_ms)
 {
-	first_ = read_sync(invariant_tsc_);
+	first_ = first;
 	history_.push_back(first_);
-	timespec pause{0, static_cast<long>(duration_ms) * 1'000'000};
-	::nanosleep(&pause, nullptr);
+	const std::uint64_t end_ns = first_.monotonic_ns + std::uint64_t{duration_ms} * 1'000'000;
+	const timespec end{static_cast<time_t>(end_ns / 1'000'000'000), static_cast<long>(end_ns % 1'000'000'000)};
+	::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &end, nullptr);
 	const Sync second = read_sync(invariant_tsc_);
 	look_at_real_time(second);
 	history_.push_back(second);
@@ -165,23 +167,28 @@ void go_first()
 	::sched_setscheduler(0, SCHED_FIFO, &highest);
 }
 
-void answer(Exchange &exchange, unsigned cpu)
+void answer(Exchange &exchange, unsigned cpu, std::latch &ready)
 {
 	go_first();
-	if (!card::pin_to(cpu))
+	const bool is_there = card::pin_to(cpu);
+	ready.count_down();
+	if (!is_there)
 		return;
 	for (std::uint64_t line; (line = exchange.line.load(std::memory_order_acquire)) != Exchange::stop;)
 		if (line == Exchange::question)
 			exchange.line.compare_exchange_strong(line, read_tsc());
 }
 
-// Runs on `home`; `allowed` lets the other thread start elsewhere, since it inherits its creator's CPUs.
+// Runs on `home`; `allowed` lets the other thread start elsewhere, since it inherits its creator's CPUs. Until it is
+// where it answers its creator sleeps: it may have been put on the same CPU, and would wait for all of the comparison.
 void compare_with(unsigned cpu, unsigned home, const cpu_set_t &allowed, recording_file::TscSkew &skew)
 {
 	Exchange exchange;
 	::sched_setaffinity(0, sizeof allowed, &allowed);
-	std::jthread other([&] { answer(exchange, cpu); });
+	std::latch ready(1);
+	std::jthread other([&] { answer(exchange, cpu, ready); });
 	card::pin_to(home);
+	ready.wait();
 	const auto deadline = std::chrono::steady_clock::now() + max_comparison_time;
 	std::uint64_t shortest = ~0ull;
 	std::int64_t offset = 0;

@@ -40,8 +40,8 @@ class ClockSteering {
 public:
 	ClockSteering(edc_clock &clock, bool invariant_tsc);
 
-	// Take the first snapshots, `duration_ms` apart, and publish the first set.
-	void start(unsigned duration_ms);
+	// Publish the first set, from a first snapshot and one that is taken `duration_ms` later or now.
+	void start(const Sync &first, unsigned duration_ms);
 
 	// Extend the function with a new snapshot.
 	void update(const Sync &sync);
@@ -55,7 +55,7 @@ public:
 	double frequency_hz() const;
 	// By a millisecond or more, each; the first 1,000.
 	const std::vector<RealTimeStep> &real_time_steps() const { return real_time_steps_; }
-	const Sync &first() const { return first_; }
+	const Sync &first() const { return first_; } // taken before the probes were loaded
 	const Sync &last() const { return history_.back(); }
 
 private:

@@ -99,7 +99,7 @@ void MatchedEvents::expect_decidable(bool with_programs)
 
 void MatchedEvents::start(card::BpfCard *card, const ClockSteering &steering, Contents &file)
 {
-	begin_time_ = steering.first().time;
+	begin_time_ = steering.last().time;
 	const auto matcher = make({});
 	counted_since_ = read_sync(steering.invariant_tsc());
 	if (card)

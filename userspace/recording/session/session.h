@@ -72,7 +72,7 @@ private:
 	void load_card();
 	void prepare_stacks();
 	void prepare_late_cpus();
-	void start_clock(edc_clock &clock);
+	void start_clock(edc_clock &clock, const Sync &first);
 	void settle_clock();
 	void measure_clock();
 	void find_programs();

@@ -251,7 +251,7 @@ std::vector<std::string> Session::environment_of_command() const
 void Session::measure_clock()
 {
 	buffers_ = divide_buffers(options_.buffer_bytes, static_cast<unsigned>(::get_nprocs_conf()), EDC_CARD_LEVELS);
-	start_clock(own_clock_);
+	start_clock(own_clock_, read_sync(card::has_invariant_tsc()));
 	settle_clock();
 	file_.card = "user";
 	start_matching();
@@ -259,6 +259,7 @@ void Session::measure_clock()
 
 void Session::load_card()
 {
+	const Sync first = read_sync(card::has_invariant_tsc()); // loading takes longer than the first measurement
 	const auto cpus = static_cast<unsigned>(::get_nprocs_conf());
 	if (options_.counting)
 		counters_ = std::make_unique<Counters>(options_.counting->selection, cpus);
@@ -276,7 +277,7 @@ void Session::load_card()
 	card_ = std::make_unique<card::BpfCard>(options);
 	if (counters_)
 		counters_->give_to(*card_);
-	start_clock(card_->clock());
+	start_clock(card_->clock(), first);
 	threads_.emplace(*card_, steering_->invariant_tsc(), options_.filtering());
 	trials_.emplace(*card_, steering_->frequency_hz(), file_);
 	if (options_.calibrates)
@@ -310,10 +311,10 @@ void Session::load_card()
 	add_triggers(file_);
 }
 
-void Session::start_clock(edc_clock &clock)
+void Session::start_clock(edc_clock &clock, const Sync &first)
 {
 	steering_ = std::make_unique<ClockSteering>(clock, card::has_invariant_tsc());
-	steering_->start(first_slope_ms);
+	steering_->start(first, first_slope_ms);
 }
 
 // Called some time later, when the slope is known better.
@@ -451,7 +452,8 @@ void Session::start_recording()
 	start_streams();
 	if (counted_)
 		drain_->write_nothing();
-	control_->sync(steering_->first());
+	const Sync begin = steering_->last(); // before any probe was attached
+	control_->sync(begin);
 	drain_->sync();
 	// From here on every probe is attached.
 	note_start();
@@ -467,7 +469,7 @@ void Session::start_recording()
 		LiveStart start;
 		description_->set_clock(describe_clock(*steering_));
 		start.description = description_->text();
-		start.begin_time = steering_->first().time;
+		start.begin_time = begin.time;
 		start.has_more_classes = users_ != nullptr;
 		if (card_)
 			start.cpus = online_cpus();
