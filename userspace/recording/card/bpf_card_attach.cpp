@@ -194,7 +194,8 @@ std::vector<recording_file::LateCpu> BpfCard::open_late_cpus()
 }
 
 // Closing a link does not end its program where tracepoints are preemptible: a task may be between the tracepoint and
-// the program. So make the probes stop and wait for a grace period; after that no probe writes any more.
+// the program. So make the probes stop and wait for a grace period; after that no probe writes any more. It is awaited
+// with the links closed: what is attached next to the same tracepoints would wait for another one else.
 void BpfCard::detach()
 {
 	// The fault events' own counts end exactly with their probe: disable first, then read.
@@ -204,11 +205,11 @@ void BpfCard::detach()
 	if (module())
 		module()->detach(); // also disables those events first
 	stop_probes(true);
+	links_.clear();
 	wait_for_probes();
 	final_fault_counts_ = fault_counts();
 	skeleton_->bss->stacks_running = 0;
 	judge(false);
-	links_.clear();
 	fault_events_.detach();
 	stacks_->detach_timers();
 	functions_.detach();
