@@ -2,6 +2,8 @@
 #include "kernel_features.h"
 
 #include <iterator>
+#include <string_view>
+#include <unordered_set>
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -32,6 +34,22 @@ int id_of(const std::string &name, unsigned kind)
 	return kernel_btf() ? btf__find_by_name_kind(kernel_btf(), name.c_str(), kind) : 0;
 }
 
+// Of all at once: each look-up compares the names of all types.
+std::unordered_set<std::string_view> names_of_tracepoints()
+{
+	constexpr std::string_view prefix = "btf_trace_";
+	std::unordered_set<std::string_view> names;
+	for (__u32 id = 1; kernel_btf() && id < btf__type_cnt(kernel_btf()); ++id) {
+		const btf_type *type = btf__type_by_id(kernel_btf(), id);
+		if (!btf_is_typedef(type))
+			continue;
+		const std::string_view name = btf__name_by_offset(kernel_btf(), type->name_off);
+		if (name.starts_with(prefix))
+			names.insert(name.substr(prefix.size()));
+	}
+	return names;
+}
+
 // The verifier asks for the variable's symbol, which not every kernel has of what is data.
 bool may_name_variable(int id)
 {
@@ -54,7 +72,8 @@ bool kernel_has_types()
 
 bool kernel_has_tracepoint(const std::string &name)
 {
-	return id_of("btf_trace_" + name, BTF_KIND_TYPEDEF) > 0;
+	static const std::unordered_set<std::string_view> tracepoints = names_of_tracepoints();
+	return tracepoints.contains(name);
 }
 
 std::string timer_tracepoint()
