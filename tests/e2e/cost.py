@@ -3,6 +3,7 @@
 """The cost of the probes: calibrated at the start and at the end, beside the recording and not in it; and what the summary
 makes of the figures. How many nanoseconds they are is nobody's business here."""
 import json
+import pathlib
 import subprocess
 import time
 
@@ -11,12 +12,24 @@ import e2e
 e2e.calibrated = True
 
 
+def kept_files():
+	return list(pathlib.Path("/run/monitor").glob("calibration-*.json"))
+
+
+def forget():
+	"""What earlier recordings kept: of this one all is measured."""
+	for path in kept_files():
+		path.unlink(missing_ok=True)
+
+
 def calibrated():
 	"""Both ends have each family, and no event of the calibration is a token or counted."""
 	global TRACE
+	forget()
 	TRACE = e2e.record_workload("trace", "getppid", 5000, "-e", "sched,syscall,fault")
 	TRACE.expect_true()  # what was counted is in the streams
 	calibration = TRACE.recording()["calibration"]
+	e2e.expect("kept" not in calibration, f"nothing was kept: {calibration}")
 	for when in ("start", "end"):
 		costs = calibration[when]
 		missing = {"syscall", "sched", "fault"} - set(costs)
@@ -30,6 +43,50 @@ def calibrated():
 			e2e.expect(cost["off_difference"] >= 0, f"{when}: {family}: {cost}")
 	calls = sum(event["fields"]["id"] == "getppid" for event in TRACE.events("--event", "sys_enter"))
 	e2e.expect(5000 <= calls < 6000, f"{calls} calls of getppid are in the trace: those of the calibration too")
+
+
+def again(number):
+	trace = e2e.record(f"again{number}", "--force", "-e", "sched,syscall,fault", command=("true",))
+	trace.expect_true()
+	return trace, trace.recording()["calibration"]
+
+
+def keeps():
+	"""A recording that finds what an earlier one measured uses it, checks it at the end, and says so. The check may contradict."""
+	for number in range(6):
+		trace, calibration = again(number)
+		if "kept" in calibration:
+			break
+	e2e.expect("kept" in calibration and "end" in calibration, f"in six recordings nothing was kept, or all was contradicted: {calibration}")
+	e2e.expect("low" in calibration["start"]["syscall"] and 5 <= calibration["end"]["syscall"]["rounds"] < 21, f"{calibration}")
+	text = e2e.run(e2e.monitor, "report", trace.directory).stdout
+	e2e.expect("(loops, kept, checked at the end)" in text, text[-300:])
+	e2e.expect("start_test" not in trace.recording(), "a preflight was made again")
+
+
+def contradicts():
+	"""A false figure is noticed by the check and replaced by what is measured, a damaged file is not used."""
+	forget()
+	for number in range(6):
+		_, calibration = again(number)
+		for path in kept_files():
+			kept = json.loads(path.read_text(encoding="utf-8") or "{}")
+			for cost in kept.get("costs", {}).values():
+				cost.update(low=5000.0, median=5001.0, high=5002.0)
+			path.write_text(json.dumps(kept), encoding="utf-8")
+		trace, calibration = again(number)
+		e2e.expect(all(cost["median"] < 2500 for cost in calibration["start"].values()), f"a false figure is used: {calibration}")
+		if not calibration["start"]:
+			break
+	e2e.equal("what was kept", (calibration["start"], "kept" in calibration), ({}, False))
+	e2e.expect(calibration["end"]["syscall"]["rounds"] > 9 and trace.recording()["cost_ns"]["syscall"] < 2500, f"{calibration}")
+	text = e2e.run(e2e.monitor, "report", trace.directory).stdout
+	e2e.expect("(loops, at the end only)" in text, text[-300:])
+	for damage in ("", "{", "[" * 5000, "{}", '{"key": 7, "costs": {"syscall": []}}'):
+		for path in kept_files():
+			path.write_text(damage, encoding="utf-8")
+	_, calibration = again("damaged")
+	e2e.expect("kept" not in calibration and calibration["start"], f"a damaged file is used: {calibration}")
 
 
 @e2e.longer
@@ -90,4 +147,4 @@ def judged():
 
 
 e2e.need_recording()
-e2e.main(calibrated, leaves_the_cpu, of_options, judged)
+e2e.main(calibrated, keeps, contradicts, leaves_the_cpu, of_options, judged)

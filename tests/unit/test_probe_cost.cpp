@@ -110,7 +110,7 @@ TEST_CASE("probe cost: a range from the lower quartile to the upper one, of star
 	info.calibration->end->at("syscall") = {52, 57, 66, 0.01, 21};
 	const cost::ProbeCost cost = cost::probe_cost(info);
 	CHECK(cost.why_unknown.empty());
-	CHECK(!cost.at_start_only);
+	CHECK(cost.when.empty());
 	CHECK(*cost.low_ns == 50'000);
 	CHECK(*cost.median_ns == 56'000);
 	CHECK(*cost.high_ns == 66'000);
@@ -216,7 +216,30 @@ TEST_CASE("probe cost: where the end could not be calibrated the start says it, 
 	info.calibration->end.reset();
 	const cost::ProbeCost cost = cost::probe_cost(info);
 	CHECK(*cost.median_ns == 55'000);
-	CHECK(cost.at_start_only);
+	CHECK(cost.when == "at the start only");
+}
+
+TEST_CASE("probe cost: a figure that was kept, with its check, or with what replaced it")
+{
+	analyze::RecordingInfo info = recording();
+	analyze::Calibration &calibration = *info.calibration;
+	calibration.end->at("syscall") = {48, 58, 62, 0.01, 9};
+	CHECK(*cost::probe_cost(info).low_ns == 50'000); // so few rounds are no calibration
+	calibration.kept.emplace();
+	const cost::ProbeCost checked = cost::probe_cost(info);
+	CHECK(*checked.low_ns == 48'000);
+	CHECK(*checked.median_ns == 56'500);
+	CHECK(*checked.high_ns == 62'000);
+	CHECK(checked.when == "kept, checked at the end");
+	calibration.end.reset();
+	CHECK(cost::probe_cost(info).when == "kept, not checked");
+	calibration.kept->checked_at_start = true;
+	CHECK(cost::probe_cost(info).when == "kept, checked at the start");
+	calibration.kept.reset();
+	calibration.end = std::exchange(calibration.start, {});
+	const cost::ProbeCost replaced = cost::probe_cost(info);
+	CHECK(*replaced.median_ns == 55'000);
+	CHECK(replaced.when == "at the end only");
 }
 
 TEST_CASE("probe cost: of a recording that has one figure per family")
@@ -228,7 +251,7 @@ TEST_CASE("probe cost: of a recording that has one figure per family")
 	const cost::ProbeCost cost = cost::probe_cost(info);
 	CHECK(*cost.low_ns == 40'000);
 	CHECK(*cost.high_ns == 40'000);
-	CHECK(cost.at_start_only);
+	CHECK(cost.when == "at the start only");
 }
 
 TEST_CASE("probe cost: recording.json, damaged or not")
@@ -263,10 +286,10 @@ TEST_CASE("summary: the range of the probes' cost, what it rests on, or why it i
 	summary.cpus_online = 4;
 	CHECK(report::summary_text(summary).find("clock bound 94 ns on 1 of 4 CPUs; cost") != std::string::npos);
 	CHECK(report::summary_json(summary).find(R"("clocks_not_compared":3)") != std::string::npos);
-	summary.probes->at_start_only = true;
+	summary.probes->when = "at the start only";
 	CHECK(report::summary_text(summary).ends_with("of one CPU (loops, at the start only)"));
 	CHECK(report::summary_json(summary).find(R"("probes_cpu_ns_low":50000.0)") != std::string::npos);
-	summary.probes = cost::ProbeCost{{}, {}, {}, "because", false, {}};
+	summary.probes = cost::ProbeCost{{}, {}, {}, "because", 0, {}, {}};
 	CHECK(report::summary_text(summary).ends_with("probes unknown (because)"));
 	CHECK(report::summary_json(summary).find(R"("probes_unknown":"because")") != std::string::npos);
 	summary.probes.reset();

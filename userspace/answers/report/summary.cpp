@@ -40,8 +40,8 @@ std::string probes_text(const std::optional<cost::ProbeCost> &cost, double wall_
 		return fmt::format("{} to {} = {:.2f} to {:.2f} % of one CPU (measured in {} phases without probes)",
 				   duration_text(*cost->low_ns), duration_text(*cost->high_ns),
 				   *cost->low_ns / wall_ns * 100, *cost->high_ns / wall_ns * 100, cost->phases);
-	return fmt::format("at least {} (loops{})", share_text(cost->low_ns, wall_ns),
-			   cost->at_start_only ? ", at the start only" : "");
+	return fmt::format("at least {} (loops{}{})", share_text(cost->low_ns, wall_ns), cost->when.empty() ? "" : ", ",
+			   cost->when);
 }
 
 std::string lost_text(const Summary &summary)

@@ -2,9 +2,15 @@
 // What events cost (`calibration`, `judgements`): measured at the start, at the end, and while the command ran.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+
 #include "fields.h"
 
 namespace monitor::recording_file {
+
+inline constexpr std::uint64_t min_rounds = 21, min_rounds_of_check = 5;
+inline constexpr double max_difference = 0.05; // of what is measured twice, as a share: figures are made of it
 
 // ns per event: median of `rounds`, and quartiles; off_difference: how far apart the work without probes before and
 // after is, each the median of the rounds, relative to their mean. The error of a single round shows in the quartiles.
@@ -17,6 +23,13 @@ struct CalibratedCost {
 		v("low", low, "median", median, "high", high, "off_difference", off_difference, "rounds", rounds);
 	}
 };
+
+// Two measurements of one cost: their quartiles overlap, or their medians are nearly the same.
+inline bool agree(const CalibratedCost &one, const CalibratedCost &other, double max_difference_of_medians)
+{
+	return (one.low <= other.high && other.low <= one.high) ||
+	       std::abs(one.median - other.median) <= max_difference_of_medians * (one.median + other.median) / 2;
+}
 
 using CalibratedCosts = std::map<std::string, CalibratedCost>; // by family, `rejected`, `reset`
 
@@ -45,15 +58,24 @@ struct PhaseCost {
 	}
 };
 
+// `start` was measured by an earlier recording of this boot; `end`, of which it is the check, has few rounds.
+struct KeptCosts {
+	std::uint64_t age_s = 0;
+	bool checked_at_start = false;
+
+	void fields(auto &v) { v("age_s", age_s, "checked_at_start", checked_at_start); }
+};
+
 struct Calibration {
-	CalibratedCosts start;
+	CalibratedCosts start;              // empty: the check at the end contradicted what was kept
 	std::optional<CalibratedCosts> end; // empty: the end could not be calibrated
 	std::string why_no_end;
+	std::optional<KeptCosts> kept;
 	std::optional<PhaseCost> phases;
 
 	void fields(auto &v)
 	{
-		v("start", start);
+		v("start", start, "kept", kept);
 		v.or_why_not("end", end, why_no_end);
 		v("phases", phases);
 	}

@@ -2,26 +2,27 @@
 #include "probe_cost.h"
 
 #include <algorithm>
-#include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
 namespace monitor::cost {
 namespace {
 
-constexpr std::uint64_t min_rounds = 21;
 constexpr double max_judgement_ns = 1e6; // the file is untrusted
 // How far the calibration may contradict itself: its loops without probes, and its start and end. These agree, too, if
 // their quartiles overlap: then the printed range holds both.
 struct Tolerance {
 	double max_off_difference, max_difference;
 };
-constexpr Tolerance of_figures = {0.05, 0.05};
+constexpr Tolerance of_figures = {recording_file::max_difference, recording_file::max_difference};
 constexpr Tolerance of_ranges = {0.2, 0.2}; // which are as much wider
+constexpr const char *at_start_only = "at the start only";
 constexpr const char *workloads[] = {"syscall", "sched", "fault"};
 
 // Measured once, at the start or the end. nullptr: too few rounds, treated as if it had not been tried.
-const CalibratedCost *find(const CalibratedCosts &costs, const std::string &what)
+const CalibratedCost *find(const CalibratedCosts &costs, const std::string &what,
+			   std::uint64_t min_rounds = recording_file::min_rounds)
 {
 	const auto cost = costs.find(what);
 	return cost != costs.end() && cost->second.rounds >= min_rounds ? &cost->second : nullptr;
@@ -39,9 +40,7 @@ std::string why_not(const CalibratedCost &cost, const Tolerance &tolerance)
 
 std::string why_not(const CalibratedCost &start, const CalibratedCost &end, const Tolerance &tolerance)
 {
-	const double difference = std::abs(start.median - end.median), mean = (start.median + end.median) / 2;
-	const bool overlap = start.low <= end.high && end.low <= start.high;
-	if (!overlap && difference > tolerance.max_difference * mean)
+	if (!agree(start, end, tolerance.max_difference))
 		return fmt::format(
 		    "the calibrations at the start and at the end differ: {:.1f} and {:.1f} ns per event", start.median,
 		    end.median);
@@ -117,11 +116,12 @@ private:
 
 	std::optional<EventCost> measured(const std::string &what) const
 	{
-		const CalibratedCost *start = find(calibration_.start, what);
+		const CalibratedCost *start = find(calibration_.start, what), *end = find_at_end(what);
+		if (!start)
+			std::swap(start, end);
 		if (!start)
 			return {};
 		EventCost cost{start->low, start->median, start->high, why_not(*start, tolerance_)};
-		const CalibratedCost *end = calibration_.end ? find(*calibration_.end, what) : nullptr;
 		if (!end)
 			return cost;
 		if (cost.why_unknown.empty())
@@ -132,6 +132,14 @@ private:
 		cost.median = (cost.median + end->median) / 2;
 		cost.high = std::max(cost.high, end->high);
 		return cost;
+	}
+
+	const CalibratedCost *find_at_end(const std::string &what) const
+	{
+		if (!calibration_.end)
+			return nullptr;
+		return calibration_.kept ? find(*calibration_.end, what, recording_file::min_rounds_of_check)
+					 : find(*calibration_.end, what);
 	}
 
 	void raise(double low, double median, double high)
@@ -147,6 +155,17 @@ private:
 	const PhaseCost *in_command_ = nullptr;
 	double of_mean_ = 0;
 };
+
+std::string when_calibrated(const Calibration &calibration)
+{
+	if (const auto &kept = calibration.kept)
+		return calibration.end          ? "kept, checked at the end"
+		       : kept->checked_at_start ? "kept, checked at the start"
+						: "kept, not checked";
+	if (!calibration.end)
+		return at_start_only;
+	return calibration.start.empty() ? "at the end only" : "";
+}
 
 // For a recorder that calibrated once and stored no quartiles.
 ProbeCost once_calibrated(const RecordingInfo &info)
@@ -168,7 +187,7 @@ ProbeCost once_calibrated(const RecordingInfo &info)
 			sum += static_cast<double>(counts.seen - counts.filtered) * cost(counts.family) +
 			       static_cast<double>(counts.filtered) * cost("rejected");
 	result.low_ns = result.median_ns = result.high_ns = sum;
-	result.at_start_only = true;
+	result.when = at_start_only;
 	return result;
 }
 
@@ -218,7 +237,7 @@ ProbeCost probe_cost(const RecordingInfo &info)
 		median += ns;
 		high += ns;
 	}
-	result.at_start_only = !info.calibration->end;
+	result.when = when_calibrated(*info.calibration);
 	if (const std::optional<PhaseCost> &phases = info.calibration->phases) {
 		result.phases = phases->is_known() ? phases->used : 0;
 		result.why_not_in_command = phases->why_unknown;

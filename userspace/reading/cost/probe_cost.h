@@ -20,7 +20,7 @@ struct ProbeCost {
 	std::string why_unknown;        // of what is
 	std::uint64_t phases = 0;       // of the command itself that it was measured in; 0: in loops
 	std::string why_not_in_command; // with --calibrate
-	bool at_start_only = false;     // also if the recorder calibrated only once and stored no quartiles
+	std::string when;               // it was calibrated, unless that was at the start and at the end
 };
 
 ProbeCost probe_cost(const RecordingInfo &info);

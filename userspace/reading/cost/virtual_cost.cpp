@@ -21,7 +21,7 @@ constexpr double of_loops = 1.1, less = 0.2, more = 1.8;
 // threads that wake each other on two CPUs took 2.3 times what the loops' figures give (the same machine and bench).
 constexpr double after_idle = 3;
 constexpr double after_idle_ns = 20'000;
-// Calibrated at the start only: the end would have found as much as this less or more.
+// Calibrated at one end only: the other would have found as much as this less or more.
 constexpr double without_end = 0.05;
 // Runs without probes differ by this much even on a quiet machine, and by as much more if others, who share caches and
 // cores, have all of the CPUs.
@@ -63,7 +63,8 @@ Doubt doubt_of(const Calibration &calibration, std::vector<std::string> &reasons
 	double apart = largest_off_difference(calibration.start);
 	if (calibration.end)
 		apart = std::max(apart, largest_off_difference(*calibration.end));
-	else
+	const bool is_only_once = !calibration.end || calibration.start.empty();
+	if (is_only_once)
 		apart += without_end;
 	reasons.push_back(fmt::format("an event costs {:.0f} % less to {:.0f} % more, as it depends on the code around "
 				      "it, besides the calibration's quartiles",
@@ -71,7 +72,9 @@ Doubt doubt_of(const Calibration &calibration, std::vector<std::string> &reasons
 	reasons.push_back(fmt::format("within {:.0f} us after its CPU was idle it may cost {:.0f} times as much",
 				      after_idle_ns / 1000, after_idle));
 	reasons.push_back(fmt::format("the calibration's loops without probes differ by {:.0f} %{}", apart * 100,
-				      calibration.end ? "" : " (at the start only)"));
+				      !calibration.end ? " (at the start only)"
+				      : is_only_once   ? " (at the end only)"
+						       : ""));
 	if (calibration.phases)
 		reasons.push_back("in the command itself it could not be measured: " + calibration.phases->why_unknown);
 	return {of_loops, less, more, apart, after_idle};

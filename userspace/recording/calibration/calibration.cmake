@@ -3,6 +3,7 @@
 add_library(monitor_calibration STATIC
   ${CMAKE_CURRENT_LIST_DIR}/calibration.cpp
   ${CMAKE_CURRENT_LIST_DIR}/calibration_phases.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/kept_calibration.cpp
   ${CMAKE_CURRENT_LIST_DIR}/phase_estimate.cpp
   ${CMAKE_CURRENT_LIST_DIR}/phase_events.cpp
   ${CMAKE_CURRENT_LIST_DIR}/preflight.cpp

@@ -28,6 +28,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr auto max_time_of_each = 100ms; // workload
 constexpr std::size_t max_rounds = 22;
+constexpr std::size_t rounds_of_check = 9;
 
 // Where a reset is tried: nothing else calls it. It starts as most functions do, with an instruction that the kernel
 // emulates; an instruction that the kernel must single-step costs more.
@@ -116,14 +117,11 @@ public:
 	// Off, on, off and so on, until there are enough rounds or the time is over.
 	Calibration run()
 	{
-		const auto start = Clock::now();
-		const auto time = max_time_of_each * static_cast<int>(works_.size());
-		auto end = start + time;
-		for (int times = 1; sched_.rounds.size() < max_rounds && Clock::now() < end; ++times) {
+		if (options_.check) {
+			together_ = rounds_of_check;
 			some_rounds();
-			if (Clock::now() >= end && sched_.rounds.size() < max_rounds)
-				end = start + 2 * time; // a slow machine: with fewer the cost would be unknown
-			fit((Clock::now() - start) / times, end - Clock::now());
+		} else {
+			all_rounds();
 		}
 		if (!card_.options().resets_at_function()) // then it was measured on top of the system call probes
 			for (std::size_t i = 0; i < reset_.rounds.size(); ++i)
@@ -138,6 +136,19 @@ public:
 	}
 
 private:
+	void all_rounds()
+	{
+		const auto start = Clock::now();
+		const auto time = max_time_of_each * static_cast<int>(works_.size());
+		auto end = start + time;
+		for (int times = 1; sched_.rounds.size() < max_rounds && Clock::now() < end; ++times) {
+			some_rounds();
+			if (Clock::now() >= end && sched_.rounds.size() < max_rounds)
+				end = start + 2 * time; // a slow machine: with fewer the cost would be unknown
+			fit((Clock::now() - start) / times, end - Clock::now());
+		}
+	}
+
 	// So many rounds are measured together that there are enough in the time that is left.
 	void fit(Clock::duration of_some, Clock::duration left)
 	{

@@ -29,9 +29,11 @@ struct CalibrationOptions {
 	bool filtering = false; // -p
 	bool probes = false;    // measure those of functions too: attaching them needs a privilege
 	double ticks_per_ns = 1;
+	bool check = false; // a few rounds only
 };
 
-// Takes 100 ms for each kind of work, and up to 200 ms on a machine so slow that there would be too few rounds. Throws
+// Takes 100 ms for each kind of work, and up to 200 ms on a machine so slow that there would be too few rounds; a check
+// is over after a few grace periods of the kernel. Throws
 // Error if probes cannot be attached.
 Calibration calibrate(BpfCard &card, const CalibrationOptions &options);
 

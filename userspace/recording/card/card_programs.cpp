@@ -25,6 +25,13 @@ CardPrograms::CardPrograms(const CardMemory &memory)
 		throw Error(errno, "cannot open the BPF card: " + why_refused());
 }
 
+std::string_view CardPrograms::object()
+{
+	std::size_t size = 0;
+	const void *bytes = card__elf_bytes(&size);
+	return {static_cast<const char *>(bytes), size};
+}
+
 CardPrograms::~CardPrograms()
 {
 	card__destroy(skeleton_);
@@ -104,6 +111,8 @@ void CardPrograms::select(bpf_program *program)
 	const std::string name = bpf_program__name(program);
 	const std::string event = class_of(name);
 	const auto load_if = [program](bool load) { bpf_program__set_autoload(program, load); };
+	if (is_tp_program(name) && !options_.tp_programs)
+		return load_if(false);
 	if (program == progs.sample_here)
 		return load_if(options_.sampling && !of_module);
 	if (program == progs.cgroup_mkdir)

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "card_memory.h"
@@ -24,6 +25,8 @@ public:
 	CardPrograms &operator=(const CardPrograms &) = delete;
 
 	::card *skeleton() const { return skeleton_; }
+	// The BPF object that they are opened from.
+	static std::string_view object();
 
 	// Between opening and loading.
 	void configure(FunctionProbes &functions);

@@ -50,6 +50,7 @@ struct CardOptions {
 	std::vector<ResetEvent> resets;
 	StackOptions stacks;
 	std::vector<Function> functions;
+	bool tp_programs = true;           // load them, too: attach(true) may be called
 	bool suspending = false;           // record --calibrate: suspend() and resume() will be called
 	bool leaves_functions_out = false; // any of them may be detached during the recording; their hits are counted
 

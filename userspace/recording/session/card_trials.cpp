@@ -1,35 +1,133 @@
 // SPDX-License-Identifier: MIT
 #include "card_trials.h"
 
+#include <algorithm>
+#include <ctime>
+#include <functional>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+
 #include "base/error.h"
+#include "base/fd.h"
+#include "base/this_boot.h"
 #include "recording/calibration/preflight.h"
 #include "recording_file.h"
 
 namespace monitor::record {
+namespace {
 
-CardTrials::CardTrials(card::BpfCard &card, double frequency_hz, recording_file::Contents &file)
-    : card_(card), file_(file)
+constexpr std::size_t max_text = 1 << 16;
+
+std::string cpu_model()
 {
-	const card::Preflight test = card::preflight(card);
-	file.attach = test.tp ? "tp" : "tp_btf";
-	file.start_test = {test.calls, test.missing};
-	options_ = {test.tp, card.options().filtering, true, frequency_hz / 1e9};
+	const std::string cpus = read_text("/proc/cpuinfo", max_text);
+	const std::size_t at = cpus.find("model name");
+	return at == std::string::npos ? "" : cpus.substr(at, cpus.find('\n', at) - at);
 }
 
-void CardTrials::calibrate(RecordedFunctions &functions)
+// Of which version it is: another one is another file.
+std::string own_program()
 {
+	struct stat status {};
+	::stat("/proc/self/exe", &status);
+	return fmt::format("{}:{}:{}:{}", status.st_dev, status.st_ino, status.st_size, status.st_mtime);
+}
+
+std::uint64_t now_s()
+{
+	return static_cast<std::uint64_t>(std::time(nullptr));
+}
+
+} // namespace
+
+std::string calibration_key(const card::CardOptions &options)
+{
+	if (options.module || options.matching || options.suspending || options.sample_every_ns ||
+	    !options.counters_in_set.empty() || !options.resets.empty() || !options.functions.empty() ||
+	    options.stacks.any())
+		return "";
+	utsname system{};
+	::uname(&system);
+	return fmt::format("{} {} {} {} {} {} card {:x} cpus {} families {}{}{}{}", this_boot(), system.release,
+			   system.version, cpu_model(), read_text("/sys/kernel/debug/sched/preempt", max_text),
+			   own_program(), std::hash<std::string_view>()(card::CardPrograms::object()), options.cpus,
+			   fmt::join(options.families, ","), options.filtering ? " filtering" : "",
+			   options.overwriting ? " overwriting" : "", options.counts_only ? " counting" : "");
+}
+
+CardTrials::CardTrials(card::BpfCard &card, double frequency_hz, recording_file::Contents &file,
+		       card::CalibrationFile kept_file, std::optional<card::KeptCalibration> kept)
+    : card_(card), file_(file), options_{false, card.options().filtering, true, frequency_hz / 1e9},
+      kept_file_(std::move(kept_file)), kept_(std::move(kept))
+{
+	if (!kept_) {
+		const card::Preflight test = card::preflight(card);
+		file.start_test = {test.calls, test.missing};
+		kept_.emplace().tp = test.tp;
+		kept_file_.write(*kept_);
+	}
+	options_.tp = kept_->tp;
+	file.attach = kept_->tp ? "tp" : "tp_btf";
+}
+
+// A few rounds; empty: they contradict what was kept.
+std::optional<recording_file::CalibratedCosts> CardTrials::check()
+{
+	card::CalibrationOptions few = options_;
+	few.check = true;
+	recording_file::CalibratedCosts costs = card::calibrate(card_, few).costs;
+	const bool all_agree = std::ranges::all_of(kept_->measured.costs, [&](const auto &kept) {
+		const auto found = costs.find(kept.first);
+		return found != costs.end() && found->second.off_difference <= recording_file::max_difference &&
+		       agree(kept.second, found->second, recording_file::max_difference);
+	});
+	if (all_agree)
+		return costs;
+	kept_file_.forget();
+	return {};
+}
+
+void CardTrials::calibrate(RecordedFunctions &functions, bool check_kept)
+{
+	check_kept |= options_.tp; // at the end there may be no privilege to attach
+	if (!kept_->measured.costs.empty() && (!check_kept || check())) {
+		add_calibration(file_, kept_->measured);
+		file_.calibration->kept = {now_s() - std::min(now_s(), kept_->measured_s), check_kept};
+		return;
+	}
 	card::Calibration measured = card::calibrate(card_, options_);
 	functions.calibrated(measured);
 	add_calibration(file_, measured);
+	if (file_.other_recorders.empty() && card::can_be_kept(measured))
+		kept_file_.write({.tp = options_.tp, .measured_s = now_s(), .measured = measured});
 }
 
 void CardTrials::calibrate_again()
 {
 	options_.probes = false; // attaching to a function needs a privilege that was given up
 	try {
-		file_.calibration->end = card::calibrate(card_, options_).costs;
+		measure_end();
 	} catch (const Error &error) { // so does attaching tp tracepoints
 		file_.calibration->why_no_end = error.what();
 	}
 }
+
+void CardTrials::measure_end()
+{
+	auto &calibration = *file_.calibration;
+	if (calibration.kept && (calibration.end = check()))
+		return;
+	const card::Calibration measured = card::calibrate(card_, options_);
+	if (calibration.kept && !calibration.kept->checked_at_start) {
+		add_calibration(file_, measured);
+		calibration.start.clear();
+	}
+	calibration.end = measured.costs;
+}
+
 } // namespace monitor::record

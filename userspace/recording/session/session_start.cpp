@@ -272,6 +272,9 @@ void Session::load_card()
 		   : options_.flight   ? divide_flight_buffers(options_.buffer_bytes, cpus, options.rings())
 				       : divide_buffers(options_.buffer_bytes, cpus, options.rings());
 	options.blocks_per_cpu = buffers_.blocks_per_cpu;
+	card::CalibrationFile kept_file(calibration_key(options));
+	std::optional<card::KeptCalibration> kept = kept_file.read();
+	options.tp_programs = !kept || kept->tp;
 	if (const pid_t holder = options.module || options_.card == "bpf" ? 0 : card::holder_of_module())
 		tell(fmt::format("process {} uses the kernel module: this recording uses the BPF card", holder));
 	card_ = std::make_unique<card::BpfCard>(options);
@@ -279,9 +282,9 @@ void Session::load_card()
 		counters_->give_to(*card_);
 	start_clock(card_->clock(), first);
 	threads_.emplace(*card_, steering_->invariant_tsc(), options_.filtering());
-	trials_.emplace(*card_, steering_->frequency_hz(), file_);
+	trials_.emplace(*card_, steering_->frequency_hz(), file_, std::move(kept_file), std::move(kept));
 	if (options_.calibrates)
-		trials_->calibrate(functions_);
+		trials_->calibrate(functions_, options_.live || options_.flight);
 	if (!options.functions.empty()) {
 		file_.functions = recorded_functions(functions_.found());
 		tell(functions_.summary());

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+// What an event costs, kept for the next recording: only what was measured well, of the same key, in a file that nobody
+// else can have written.
+#include <catch2/catch.hpp>
+
+#include <fstream>
+
+#include <sys/stat.h>
+
+#include "base/fd.h"
+#include "recording/calibration/kept_calibration.h"
+#include "scratch.h"
+
+namespace test_kept_calibration {
+
+using monitor::card::CalibrationFile;
+using monitor::card::KeptCalibration;
+
+namespace {
+
+KeptCalibration good()
+{
+	KeptCalibration kept{.tp = true, .measured_s = 77};
+	kept.measured.costs = {{"syscall", {50, 55, 60, 0.01, 22}}, {"sched", {70, 80, 90, 0.02, 21}}};
+	kept.measured.call_edge = 31;
+	return kept;
+}
+
+struct Kept {
+	Scratch scratch;
+	std::string directory = scratch.path() + "/run";
+
+	CalibrationFile file(const std::string &key = "this machine") const { return CalibrationFile(key, directory); }
+	std::string path() const { return std::filesystem::directory_iterator(directory)->path(); }
+	void write(const std::string &text) const { std::ofstream(path()) << text; }
+};
+
+} // namespace
+
+TEST_CASE("kept calibration: what one recording writes the next one reads")
+{
+	const Kept it;
+	CHECK(!it.file().read());
+	it.file().write(good());
+	const auto kept = it.file().read();
+	REQUIRE(kept);
+	CHECK(kept->tp);
+	CHECK(kept->measured_s == 77);
+	CHECK(kept->measured.costs.at("sched").median == 80);
+	CHECK(kept->measured.costs.at("syscall").rounds == 22);
+	CHECK(kept->measured.call_edge == 31);
+	CHECK(!it.file("another kernel").read());
+	it.file("").write(good());
+	CHECK(!it.file("").read());
+	const CalibrationFile last = it.file();
+	last.forget();
+	CHECK(!it.file().read());
+}
+
+TEST_CASE("kept calibration: how probes are attached may be all that is known")
+{
+	const Kept it;
+	it.file().write({.tp = true});
+	REQUIRE(it.file().read());
+	CHECK(it.file().read()->measured.costs.empty());
+}
+
+TEST_CASE("kept calibration: what is damaged or impossible is not used")
+{
+	const Kept it;
+	it.file().write(good());
+	const std::string whole = monitor::read_text(it.path());
+	const auto with = [&](const std::string &was, const std::string &is) {
+		std::string text = whole;
+		text.replace(text.find(was), was.size(), is);
+		it.write(text);
+		return it.file().read().has_value();
+	};
+	CHECK(with("77", "78"));
+	CHECK(!with("this machine", "that machine"));
+	CHECK(!with("55.0", "-55.0")); // not between the quartiles
+	CHECK(!with("50.0", "-1.0"));
+	CHECK(!with("90.0", "9e99"));
+	CHECK(!with("\"rounds\":22", "\"rounds\":9"));
+	CHECK(!with("\"rounds\":22", "\"rounds\":true"));
+	CHECK(!with("0.02", "0.2"));
+	CHECK(!with("31.0", "-31.0"));
+	for (const std::string &text : {std::string(), std::string("{"), std::string("[]"), whole + "}",
+					std::string(5000, '['), whole + std::string(1 << 16, ' ')}) {
+		it.write(text);
+		CHECK(!it.file().read());
+	}
+}
+
+TEST_CASE("kept calibration: a file that others can write, or that is none, is not used")
+{
+	const Kept it;
+	it.file().write(good());
+	const std::string path = it.path();
+	REQUIRE(::chmod(path.c_str(), 0602) == 0);
+	CHECK(!it.file().read());
+	REQUIRE(::chmod(path.c_str(), 0600) == 0);
+	REQUIRE(it.file().read());
+	REQUIRE(::chmod(it.directory.c_str(), 0777) == 0);
+	CHECK(!it.file().read());
+	REQUIRE(::chmod(it.directory.c_str(), 0755) == 0);
+	std::filesystem::rename(path, path + ".real");
+	std::filesystem::create_symlink(path + ".real", path);
+	CHECK(!it.file().read());
+	std::filesystem::remove(path);
+	REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
+	CHECK(!it.file().read());
+}
+
+TEST_CASE("kept calibration: only a good one is kept")
+{
+	const auto can_be_kept = [](auto change) {
+		monitor::card::Calibration measured = good().measured;
+		change(measured);
+		return monitor::card::can_be_kept(measured);
+	};
+	CHECK(can_be_kept([](auto &) {}));
+	CHECK(!can_be_kept([](auto &measured) { measured.costs.clear(); }));
+	CHECK(!can_be_kept([](auto &measured) { measured.costs["sched"].low = -1; }));
+	CHECK(!can_be_kept([](auto &measured) { measured.costs["sched"].rounds = 20; }));
+	CHECK(!can_be_kept([](auto &measured) { measured.costs["sched"].off_difference = 0.06; }));
+}
+
+} // namespace test_kept_calibration
