@@ -126,7 +126,7 @@ if [ "$recording" ]; then
 	expect "--calibrate" record --cal
 	expect "sched syscall" record -e s
 	expect "sched,irq" record -e sched,i
-	expect "sched irq syscall fault power block" record --events ""
+	expect "default light sched irq syscall fault power block" record --events ""
 	expect "cmd" record -p c
 	expect "empty" record -o e
 	expect "unlike-any-other" record -o x -- unlike-a

@@ -150,10 +150,10 @@ TEST_CASE("recording file: what is not known is not written, but for the reach o
 	contents.flight.emplace();
 	const auto json = parse_json<nlohmann::ordered_json>(text_of(contents));
 	for (const char *name :
-	     {"command_pid", "statistics", "attach",        "calibration", "functions",    "witness", "tsc_skew",
-	      "card",        "families",   "lacking",       "triggers",    "pauses",       "start",   "counters",
-	      "states",      "tokens",     "kernel_counts", "classes",     "lost_by_cpu",  "stacks",  "user_card",
-	      "counted",     "recorder",   "end",           "end_reason",  "command_exit", "lives"})
+	     {"command_pid", "statistics", "attach",   "calibration",   "functions",  "witness",      "tsc_skew",
+	      "card",        "families",   "left_out", "lacking",       "triggers",   "pauses",       "start",
+	      "counters",    "states",     "tokens",   "kernel_counts", "classes",    "lost_by_cpu",  "stacks",
+	      "user_card",   "counted",    "recorder", "end",           "end_reason", "command_exit", "lives"})
 		CHECK_FALSE(json.contains(name));
 	CHECK(json.at("flight").at("before_ns").is_null());
 	CHECK(json.at("filter").size() == 2);

@@ -103,6 +103,8 @@ void expect_allowed(const nlohmann::json &options)
 
 void expect_flight(const RecordRequest &request)
 {
+	if (request.events == "help")
+		throw Error("-e help: `monitor record -e help` says what there is on a host");
 	if (request.snapshot_all && !request.flight)
 		throw Error("--snapshot-all: snapshots are those of flight recorders: add --flight and --snapshots N");
 }
@@ -306,7 +308,8 @@ int run_fleet_stop(const StopRequest &request)
 
 void add_what(CLI::App &record, RecordRequest &request)
 {
-	add_option(record, "-e,--events", "FAMILY,...", request.events, "event families, as of monitor record");
+	add_option(record, "-e,--events", "FAMILY,...", request.events,
+		   "event families, or default or light, as of monitor record");
 	add_option(record, "-d,--duration", "SECONDS", request.duration_s, "stop after this many seconds");
 	add_option(record, "--filter", "EXPRESSION", request.filter, "record only events for which this is true");
 	add_option(record, "--trigger", "'[NAME:] WHEN => DO[, DO...]'", request.triggers,

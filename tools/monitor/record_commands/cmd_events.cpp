@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// `monitor events`: families and event classes with their fields, by the names that `record -e` and `list --event`
-// take; with --functions what `record --functions` can probe in a program; with --pmu the events that a counter can
-// count, with --groups what `record -m` measures. Exit code: 0, whatever is missing.
+// `monitor events`: sets of families, families and event classes with their fields, by the names that `record -e` and
+// `list --event` take; with --functions what `record --functions` can probe in a program; with --pmu the events that a
+// counter can count, with --groups what `record -m` measures. Exit code: 0, whatever is missing.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -34,6 +34,9 @@ std::string fields_of(const card::ClassRow &row)
 
 void print_text()
 {
+	for (const card::EventSet &set : card::event_sets())
+		fmt::print("{}: {}\n", set.name, set.what);
+	fmt::print("\n");
 	for (const card::Family &family : card::families()) {
 		fmt::print("{}{}: {}\n", family.name, family.by_default ? "" : " (not recorded by default)",
 			   family.what);

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/escape.h"
 #include "commands.h"
+#include "events_help.h"
 #include "option_texts.h"
 #include "problems.h"
 #include "reading/events/trace.h"
@@ -175,6 +176,11 @@ void add_record(CLI::App &app, int &exit_code)
 	add_record_options(*record, *arguments);
 	record->callback([arguments, &exit_code] {
 		exit_code = exit_monitor_failed;
+		if (arguments->families == "help") {
+			print_events_help();
+			exit_code = 0;
+			return;
+		}
 		exit_code = run_record(*arguments);
 	});
 }

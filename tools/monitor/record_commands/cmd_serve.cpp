@@ -137,7 +137,8 @@ void add_serve(CLI::App &app, int &exit_code)
 	    ->check(CLI::Range(std::size_t{1}, max_series));
 	add_option(*command, "-p", "PID|NAME,...", arguments->live.selection,
 		   "only these processes and their descendants, by number or name");
-	add_option(*command, "-e", "FAMILY,...", arguments->live.families, "event families, as of monitor record");
+	add_option(*command, "-e", "FAMILY,...", arguments->live.families,
+		   "event families, or default or light, as of monitor record");
 	command->add_option("--card", arguments->live.card, "bpf, module; auto: as of monitor record")
 	    ->check(CLI::IsMember({"auto", "bpf", "module"}));
 	add_option(*command, "--buffer", "SIZE", arguments->live.buffer, "memory for the rings, as of monitor record");

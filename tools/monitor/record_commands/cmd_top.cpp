@@ -255,7 +255,8 @@ void add_top(CLI::App &app, int &exit_code)
 	    ->check(number_of_rows);
 	add_option(*command, "-p", "PID|NAME,...", arguments->live.selection,
 		   "only these processes and their descendants, by number or name");
-	add_option(*command, "-e", "FAMILY,...", arguments->live.families, "event families, as of monitor record");
+	add_option(*command, "-e", "FAMILY,...", arguments->live.families,
+		   "event families, or default or light, as of monitor record");
 	add_option(*command, "-m,--measure", "GROUP,...", arguments->measurements,
 		   "columns of what counters measure: groups such as cpu,cache, or NAME=FORMULA, as of monitor record");
 	command->add_flag("--virtual", arguments->virtual_times,

@@ -44,7 +44,9 @@ record::Options LiveOptions::record_options(const std::string &name) const
 	record::Options options;
 	options.kept = record::Kept::nothing;
 	options.output = unused_directory(name);
-	options.families = parse_families(families);
+	const ChosenEvents chosen = parse_events(families);
+	options.families = chosen.families;
+	options.left_out = chosen.left_out;
 	options.card = card;
 	options.calibrates = !no_calibration;
 	if (!selection.empty())

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
+#include <set>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -47,11 +49,18 @@ std::vector<int> processes_called(const std::string &name)
 
 } // namespace
 
-std::vector<std::string> parse_families(const std::string &text)
+ChosenEvents parse_events(const std::string &text)
 {
-	std::vector<std::string> chosen;
+	ChosenEvents chosen;
 	if (text.empty())
 		return chosen;
+	const auto add = [&](const std::string &family) {
+		if (std::ranges::find(chosen.families, family) == chosen.families.end())
+			chosen.families.push_back(family);
+	};
+	std::map<std::string, std::size_t> left_out; // classes, and how many sets leave them out
+	std::set<std::string> whole;                 // families
+	std::size_t sets = 0;
 	for (const std::string &name : split(text)) {
 		if (name == "sample")
 			throw Error("-e: use --sample-every TIME for samples, in addition to -e");
@@ -61,6 +70,16 @@ std::vector<std::string> parse_families(const std::string &text)
 			throw Error("-e: use --trigger for triggers, in addition to -e");
 		if (name == "function")
 			throw Error("-e: use --functions for functions, in addition to -e");
+		if (const auto set = std::ranges::find(card::event_sets(), name, &card::EventSet::name);
+		    set != card::event_sets().end()) {
+			++sets;
+			for (const char *cls : set->left_out)
+				++left_out[cls];
+			for (const card::Family &family : card::families())
+				if (family.by_default)
+					add(family.name);
+			continue;
+		}
 		bool known = false;
 		std::string all;
 		for (const card::Family &family : card::families()) {
@@ -68,10 +87,15 @@ std::vector<std::string> parse_families(const std::string &text)
 			all += all.empty() ? family.name : std::string(", ") + family.name;
 		}
 		if (!known)
-			throw Error("-e: unknown event family '{}'; the families are {}", name, all);
-		if (std::ranges::find(chosen, name) == chosen.end())
-			chosen.push_back(name);
+			throw Error("-e: unknown event family '{}'; the families are {}; `monitor record -e help` "
+				    "says what they are",
+				    name, all);
+		add(name);
+		whole.insert(name);
 	}
+	for (const auto &[cls, times] : left_out)
+		if (times == sets && !whole.contains(card::family_of(cls)))
+			chosen.left_out.push_back(cls);
 	return chosen;
 }
 

@@ -13,8 +13,11 @@ namespace monitor {
 
 inline constexpr int exit_monitor_failed = 125; // as timeout(1): 126 not executable, 127 not found
 
-// -e: each once; "": none.
-std::vector<std::string> parse_families(const std::string &text);
+// -e: families, each once, and of the sets that it names which classes of these are left out; "": none.
+struct ChosenEvents {
+	std::vector<std::string> families, left_out;
+};
+ChosenEvents parse_events(const std::string &text);
 // The number of a process that runs, of `option`.
 int parse_process(const std::string &item, const char *option);
 // An item of -p: the number of a process that runs, or the name of some, of which it says the numbers. `or_what`: what

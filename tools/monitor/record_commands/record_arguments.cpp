@@ -350,7 +350,9 @@ void parse_flight(RecordArguments &arguments)
 
 void take_record(RecordArguments &arguments)
 {
-	arguments.options.families = parse_families(arguments.families);
+	const ChosenEvents chosen = parse_events(arguments.families);
+	arguments.options.families = chosen.families;
+	arguments.options.left_out = chosen.left_out;
 	parse_selection(arguments);
 	expect_events_chosen(arguments);
 	parse_measurements(arguments);

@@ -79,6 +79,7 @@ struct Contents {
 	std::string card; // bpf, module, user
 	std::uint64_t cpus = 0;
 	std::vector<std::string> families, programs, lacking;
+	std::vector<std::string> left_out; // classes of these families, by -e
 	std::uint64_t ring_bytes = 0;
 	std::vector<TriggerInfo> triggers;
 	std::uint64_t triggers_forgotten = 0, triggers_without_token = 0; // of the latter only the number is known
@@ -129,6 +130,7 @@ struct Contents {
 			 misses, "judgements", judgements, "card", card, "cpus", cpus);
 		if (v.reads || !card.empty())
 			v("families", families, "programs", programs);
+		v.if_set("left_out", left_out);
 		if (v.reads || cpus)
 			v("lacking", lacking);
 		v.if_set("ring_bytes", ring_bytes);

@@ -172,7 +172,8 @@ bool CardPrograms::wanted(const std::string &program) const
 		return false; // there are as many as entries
 	if (!options_.counts_only && family == "sched" && program != "sched_waking" && program != "sched_migrate_task")
 		return true; // which threads run, and their names
-	return std::ranges::find(options_.families, family) != options_.families.end();
+	return std::ranges::find(options_.families, family) != options_.families.end() &&
+	       std::ranges::find(options_.left_out, class_of(program)) == options_.left_out.end();
 }
 
 bool CardPrograms::is_of_module(const std::string &event) const

@@ -34,6 +34,15 @@ constexpr Family all_families[] = {
     {"function", "calls of functions of programs: --functions", false},
 };
 
+// 4 events a request under nginx; the other classes that no main answer needs have less than half of one each.
+constexpr const char *not_light[] = {"softirq_entry", "softirq_exit"};
+
+constexpr EventSet all_sets[] = {
+    {"default", "all families but block", {}},
+    {"light", "default without softirqs: their time is in what they interrupt, and no thread is named as a waker",
+     not_light},
+};
+
 } // namespace
 
 std::span<const ClassRow> kernel_classes()
@@ -70,6 +79,11 @@ std::string family_of(std::string_view name)
 std::span<const Family> families()
 {
 	return all_families;
+}
+
+std::span<const EventSet> event_sets()
+{
+	return all_sets;
 }
 
 } // namespace monitor::card

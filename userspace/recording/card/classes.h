@@ -47,4 +47,13 @@ struct Family {
 
 std::span<const Family> families();
 
+// What -e takes besides families: those recorded by default, without some of their classes.
+struct EventSet {
+	const char *name;
+	const char *what;
+	std::span<const char *const> left_out;
+};
+
+std::span<const EventSet> event_sets();
+
 } // namespace monitor::card

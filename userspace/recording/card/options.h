@@ -26,6 +26,7 @@ struct RatioPairs {
 struct CardOptions {
 	bool module = false;               // rings and most probes are the kernel module's (module_card.h)
 	std::vector<std::string> families; // of card.h; the identity of threads is always recorded
+	std::vector<std::string> left_out; // classes of these that are not recorded
 	bool filtering = false;            // only processes that are traced
 	bool overwriting = false;          // a flight recorder's rings (ring.h)
 	bool counts_only = false;          // nothing is posted, only counted by class; but no exits from calls

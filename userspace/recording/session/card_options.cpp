@@ -69,6 +69,16 @@ bool takes_module(const Options &options, const std::vector<std::string> &famili
 	return why.empty();
 }
 
+// Stacks at an event need its family.
+std::vector<std::string> left_out_of(const Options &options)
+{
+	const std::vector<std::string> needed = families_of(options.stacks);
+	std::vector<std::string> classes = options.left_out;
+	std::erase_if(classes,
+		      [&](const std::string &name) { return std::ranges::count(needed, card::family_of(name)); });
+	return classes;
+}
+
 } // namespace
 
 std::vector<std::string> chosen_families(const Options &options)
@@ -94,6 +104,7 @@ std::vector<std::string> needed_families(const Options &options, const EventMatc
 {
 	const std::vector<std::string> recorded =
 	    options.user_only ? std::vector<std::string>() : chosen_families(options);
+	const std::vector<std::string> left_out = left_out_of(options);
 	const auto is_in = [](const std::vector<std::string> &all, const std::string &name) {
 		return std::ranges::find(all, name) != all.end();
 	};
@@ -106,7 +117,7 @@ std::vector<std::string> needed_families(const Options &options, const EventMatc
 			const std::string family = card::family_of(cls.name);
 			if (!is_about(cls))
 				continue;
-			if (family.empty() || is_in(recorded, family) ||
+			if (family.empty() || (is_in(recorded, family) && !is_in(left_out, cls.name)) ||
 			    (EDC_ALWAYS_KEPT(cls.id) && !options.user_only))
 				return; // of a program, or recorded
 			families.push_back(family);
@@ -119,8 +130,9 @@ std::vector<std::string> needed_families(const Options &options, const EventMatc
 				return;
 			}
 			if (!options.families.empty())
-				throw Error("{}: its events are of the family {}, which is not recorded: add it to -e",
-					    what, family);
+				throw Error("{}: its events are of the family {}, which is not recorded{}: add it to "
+					    "-e",
+					    what, family, is_in(recorded, family) ? " whole" : "");
 			if (!known->by_default && family != "block") {
 				const std::string text = fmt::format("{}: events of the family {} are recorded by "
 								     "--sample-every, --stacks or --functions",
@@ -166,6 +178,7 @@ card::CardOptions card_options(const Options &options, unsigned cpus, const Uuid
 	card::CardOptions card;
 	card.families = chosen_families(options);
 	card.families.insert(card.families.end(), needed.begin(), needed.end());
+	card.left_out = left_out_of(options);
 	card.filtering = options.filtering();
 	card.overwriting = options.flight.has_value();
 	card.counts_only = options.statistics && options.statistics->counts_only;

@@ -53,6 +53,7 @@ struct Options {
 	std::string output; // empty: named by date and command
 	bool force = false;
 	std::vector<std::string> families; // empty: the default ones
+	std::vector<std::string> left_out; // classes of these that are not recorded
 	std::string card = "auto";         // bpf, module; auto: the module if it is loaded and supports the request
 	std::uint64_t sample_every_ns = 0; // all CPUs at once; 0: never
 	std::optional<double> duration_s;

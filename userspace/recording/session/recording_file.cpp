@@ -187,11 +187,12 @@ recording_file::Functions recorded_functions(const functions::FoundFunctions &fo
 	return all;
 }
 
-void add_card(Contents &file, const card::BpfCard &card, const std::vector<std::string> &families)
+void add_card(Contents &file, const card::BpfCard &card)
 {
 	file.card = card.is_module() ? "module" : "bpf";
 	file.cpus = card.cpus();
-	file.families = families;
+	file.families = card.options().families;
+	file.left_out = card.options().left_out;
 	file.programs = card.attached();
 	file.lacking = card.lacking();
 	file.ring_bytes = card.ring_bytes();

@@ -40,7 +40,7 @@ void add_other_recorders(Contents &file, const std::vector<pid_t> &others);
 // At the start.
 void add_calibration(Contents &file, const card::Calibration &calibration);
 recording_file::Functions recorded_functions(const functions::FoundFunctions &found);
-void add_card(Contents &file, const card::BpfCard &card, const std::vector<std::string> &families);
+void add_card(Contents &file, const card::BpfCard &card);
 void add_card_counts(Contents &file, const card::BpfCard &card);
 void add_late_cpu(Contents &file, const recording_file::LateCpu &late);
 // --count-only: what the probes had counted, by name of the class.

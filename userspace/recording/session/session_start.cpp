@@ -304,7 +304,7 @@ void Session::load_card()
 		card_->trace_process(command_->pid());
 	if (!options_.pids.empty())
 		card_->select(options_.pids);
-	add_card(file_, *card_, options.families);
+	add_card(file_, *card_);
 	if (options.triggers)
 		triggers_ =
 		    std::make_unique<Triggers>(options_.matching->request.triggers, *card_, matched_->decidable(),
