@@ -354,7 +354,7 @@ TEST_CASE("diff: calls and modes are all of a thread's CPU time, as the fold has
 		analyze::RecordingInfo info = history::make_info(10, time, true, false);
 		info.cost_ns["call_edge"] = info.cost_ns["fault_edge"] = 3;
 		analyze::ThreadFold fold(trace, info);
-		diff::CallTimes times(diff::Ours::nobody, info);
+		diff::CallTimes times(diff::Plan(), info);
 		fold.add(static_cast<analyze::Observer &>(times));
 		fold.add(static_cast<analyze::TimeObserver &>(times));
 		analyze::feed(trace, fold);
@@ -377,6 +377,34 @@ TEST_CASE("diff: calls and modes are all of a thread's CPU time, as the fold has
 		}
 	}
 	CHECK(paths > 0);
+}
+
+TEST_CASE("diff: who ended a sleep is not told apart where not all recordings know it")
+{
+	for (const bool same_wakers : {true, false}) {
+		history::History woken;
+		woken.switches(0, 0, 0, history::running, 7);
+		woken.switches(1, 0, 0, history::running, 9);
+		woken.switches(0, 20, 7, history::sleeping, 0);
+		woken.wakes(1, 120, 7); // by 9
+		woken.switches(0, 150, 0, history::running, 7);
+		trace::Trace trace = samples::trace(woken.all(), history::events);
+		const analyze::RecordingInfo info = history::make_info(0, 300, true, false);
+		analyze::ThreadFold fold(trace, info);
+		diff::Plan plan;
+		plan.ours = diff::Ours::selected;
+		plan.same_wakers = same_wakers;
+		diff::CallTimes times(plan, info);
+		fold.add(static_cast<analyze::TimeObserver &>(times));
+		analyze::feed(trace, fold);
+		const auto thread = std::ranges::find(fold.threads(), 7, &analyze::Thread::tid);
+		REQUIRE(thread != fold.threads().end());
+		const diff::CallTimes::OfThread *of = times.find(*thread);
+		REQUIRE(of);
+		REQUIRE(of->sleeps.size() == 1);
+		using EndedBy = diff::CallTimes::EndedBy;
+		CHECK(of->sleeps.begin()->first.ended_by == (same_wakers ? EndedBy::own : EndedBy::other));
+	}
 }
 
 } // namespace test_diff

@@ -61,12 +61,17 @@ bool CallTimes::is_before_start(const Thread &thread, std::uint64_t from, const 
 	return since_before || (waker.thread && !waker.thread->in_tree && waker.thread->tgid == thread.parent);
 }
 
+bool CallTimes::is_by_own(const Thread &thread, const analyze::Waker &waker) const
+{
+	return same_wakers_ && waker.thread && waker.interrupt < 0 && is_ours(thread, ours_) &&
+	       is_ours(*waker.thread, ours_);
+}
+
 CallTimes::EndedBy CallTimes::ended_by(const Thread &thread, std::uint64_t from, const analyze::Waker &waker) const
 {
 	if (is_before_start(thread, from, waker))
 		return EndedBy::recorder;
-	const bool by_thread = waker.thread && waker.interrupt < 0;
-	return by_thread && is_ours(thread, ours_) && is_ours(*waker.thread, ours_) ? EndedBy::own : EndedBy::other;
+	return is_by_own(thread, waker) ? EndedBy::own : EndedBy::other;
 }
 
 void CallTimes::slept(const Thread &thread, std::uint64_t from, std::uint64_t to, const analyze::Waker &waker, bool)
@@ -84,9 +89,8 @@ void CallTimes::sleeps(const Thread &thread, std::uint32_t call, const analyze::
 {
 	if (summed.count == 0) // only the wait for a CPU after one of the period before
 		return;
-	const bool by_thread = waker.thread && waker.interrupt < 0;
-	const bool is_own = by_thread && is_ours(thread, ours_) && is_ours(*waker.thread, ours_);
-	OfSleep &sleep = threads_[&thread].sleeps[{call, is_own ? EndedBy::own : EndedBy::other}];
+	const EndedBy by = is_by_own(thread, waker) ? EndedBy::own : EndedBy::other;
+	OfSleep &sleep = threads_[&thread].sleeps[{call, by}];
 	sleep.ticks += summed.total;
 	sleep.count += summed.count;
 }

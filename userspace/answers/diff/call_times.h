@@ -42,7 +42,10 @@ public:
 		std::uint64_t open_path = 0; // into what the next stretch shows
 	};
 
-	CallTimes(Ours ours, const analyze::RecordingInfo &info) : ours_(ours), info_(info) {}
+	CallTimes(const Plan &plan, const analyze::RecordingInfo &info)
+	    : ours_(plan.ours), same_wakers_(plan.same_wakers), info_(info)
+	{
+	}
 
 	void system_call(const analyze::Thread &thread, std::uint32_t number, std::uint64_t, std::uint64_t,
 			 std::int64_t) override;
@@ -63,9 +66,11 @@ public:
 	const OfThread *find(const analyze::Thread &thread) const;
 
 private:
+	bool is_by_own(const analyze::Thread &thread, const analyze::Waker &waker) const;
 	bool is_before_start(const analyze::Thread &thread, std::uint64_t from, const analyze::Waker &waker) const;
 
 	Ours ours_;
+	bool same_wakers_;
 	const analyze::RecordingInfo &info_;
 	std::uint64_t command_start_ = 0;
 	std::unordered_map<const analyze::Thread *, OfThread> threads_;

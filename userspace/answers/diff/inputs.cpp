@@ -47,7 +47,10 @@ struct Property {
 };
 
 const Property properties[] = {
-    {"events", [](const RecordingInfo &info) { return joined(info.families); }},
+    {"events",
+     [](const RecordingInfo &info) {
+	     return joined(info.families) + (info.left_out.empty() ? "" : " without " + joined(info.left_out));
+     }},
     {"processes", selected_text},
     {"--filter",
      [](const RecordingInfo &info) { return info.filter.expression.empty() ? "none" : info.filter.expression; }},
@@ -143,6 +146,8 @@ Plan plan_of(const std::vector<Input> &inputs)
 	const Input &first = inputs.front();
 	for (const Input &input : inputs) {
 		plan.same_modes &= same_modes(input.recorded, first.recorded);
+		plan.same_wakers &= input.recorded.interrupts == first.recorded.interrupts &&
+				    input.recorded.softirqs == first.recorded.softirqs;
 		plan.same_processes &= input.info.filtering() == first.info.filtering();
 		if (!plan.same_processes && plan.ours == Ours::nobody) {
 			const auto &[with, without] =

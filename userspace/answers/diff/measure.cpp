@@ -193,7 +193,7 @@ Measured measure(trace::Trace &trace, const Part &part, const MeasureOptions &op
 	analyze::Scope scope;
 	scope.range = analyze::whole_periods(trace, info, range_of(part, trace, analyze::window_of(trace, info)));
 	analyze::ThreadFold fold(trace, info, scope);
-	CallTimes times(plan.ours, info);
+	CallTimes times(plan, info);
 	fold.add(static_cast<analyze::Observer &>(times));
 	fold.add(static_cast<analyze::TimeObserver &>(times));
 	activities::Tracker tracker(analyze::input_of(trace, info), fold, {});
