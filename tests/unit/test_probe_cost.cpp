@@ -282,6 +282,12 @@ TEST_CASE("summary: the range of the probes' cost, what it rests on, or why it i
 	      "50.00 us = 0.01 % of one CPU (loops)");
 	summary.clock_bound_ns = 94;
 	CHECK(report::summary_text(summary).find("clock bound 94 ns; cost") != std::string::npos);
+	CHECK(report::summary_json(summary).find("left_out") == std::string::npos);
+	summary.left_out = {"softirq_entry"};
+	summary.unknown = "softirqs were left out";
+	CHECK(report::summary_text(summary).ends_with("(loops)\nsoftirqs were left out"));
+	CHECK(report::summary_json(summary).find(R"("left_out":["softirq_entry"])") != std::string::npos);
+	summary.unknown.clear();
 	summary.clocks_not_compared = 3;
 	summary.cpus_online = 4;
 	CHECK(report::summary_text(summary).find("clock bound 94 ns on 1 of 4 CPUs; cost") != std::string::npos);

@@ -10,6 +10,7 @@
 #include "history.h"
 #include "monitor/card.h"
 #include "monitor/syscall_arg.h"
+#include "reading/analyze/recorded.h"
 #include "reading/analyze/thread_fold.h"
 #include "samples.h"
 
@@ -269,6 +270,39 @@ TEST_CASE("fold: who woke whom, and a waking that overtakes the sleep")
 	CHECK(usage.waiting == 30 + 30);
 	CHECK(folded.recorder.reported == std::vector<std::string>{"blocked 7 20-120 by 9"});
 	CHECK(folded.recorder.waits == std::vector<std::string>{"7: 120-150", "7: 200-230"});
+}
+
+TEST_CASE("fold: without softirqs their time and a thread as waker are unknown")
+{
+	History history;
+	history.switches(0, 0, 0, running, 7);
+	history.switches(1, 0, 0, running, 9);
+	history.switches(0, 20, 7, sleeping, 0);
+	history.wakes(1, 120, 7); // by 9, or by a softirq
+	history.switches(0, 150, 0, running, 7);
+	history.switches(0, 200, 7, sleeping, 0);
+	history.posts(1, 210, EDC_ID_IRQ_HANDLER_ENTRY, 5);
+	history.wakes(1, 215, 7);
+	history.posts(1, 220, EDC_ID_IRQ_HANDLER_EXIT, 5);
+	history.switches(0, 230, 0, running, 7);
+	analyze::RecordingInfo info = make_info(0, 300, true, false);
+	CHECK(info.unknown_text().empty());
+	std::erase(info.programs, "softirq_entry");
+	info.families = {"sched", "irq"};
+	info.left_out = {"softirq_entry", "softirq_exit"};
+	trace::Trace trace = samples::trace(history.all(), timed_events);
+	analyze::ThreadFold fold(trace, info);
+	Recorder recorder;
+	fold.add(recorder);
+	feed(trace, fold);
+	CHECK(recorder.reported == std::vector<std::string>{"blocked 7 20-120 by -1", "blocked 7 200-215 by -1 irq"});
+	const analyze::Recorded recorded = analyze::recorded(info);
+	const analyze::Usage &usage = fold.cpus()[1].usage;
+	CHECK(usage[Mode::irq] == 10);
+	CHECK(recorded.knows(usage, Mode::irq));
+	CHECK_FALSE(recorded.knows(usage, Mode::softirq));
+	CHECK(info.unknown_text().starts_with("softirqs were left out"));
+	CHECK(info.events_text() == "sched, irq, without softirq_entry, softirq_exit");
 }
 
 TEST_CASE("fold: after a loss everything is unknown, and the packet tells who runs")

@@ -239,7 +239,7 @@ void print_text(const trace::Trace &trace, const analyze::RecordingInfo &info, c
 	print_line("filter", info.filter.expression);
 	for (const analyze::TriggerInfo &trigger : info.triggers)
 		print_line("trigger", fmt::format("{}: {} => {}", trigger.name, trigger.when, trigger.what));
-	print_line("events", fmt::format("{}", fmt::join(info.families, ", ")));
+	print_line("events", info.events_text());
 	if (!info.lives.empty())
 		print_line("recordings",
 			   fmt::format("{} into this directory; date, kernel, end and counts are of the last one",

@@ -442,7 +442,10 @@ int run_stat(const StatArguments &arguments)
 		print_frequencies(trace, arguments, question, charts);
 	if (question.filter)
 		tell_undecided(*question.filter);
-	if (analyze::recording_of(trace).has_partial())
+	const analyze::RecordingInfo info = analyze::recording_of(trace);
+	if (!info.unknown_text().empty())
+		print_note("{}\n", info.unknown_text());
+	if (info.has_partial())
 		print_note("the recording's --filter left out events (`monitor info` shows it): these figures are of "
 			   "those that it kept\n");
 	return print_problems(trace.problems());

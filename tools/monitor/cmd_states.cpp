@@ -221,6 +221,8 @@ int run_states(const StatesArguments &arguments)
 					     subject_name(tree.subject()))
 			       : fmt::format("monitor: no {} of this trace matches the options\n",
 					     subject_name(tree.subject())));
+	if (!info.unknown_text().empty())
+		print_note("monitor: {}\n", info.unknown_text());
 	if (recorded && !info.complete())
 		print_note("monitor: this trace is incomplete: the recording was killed or its disk was full; the last "
 			   "states are missing, and so are threads that were new\n");

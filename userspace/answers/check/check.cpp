@@ -408,6 +408,8 @@ Statements judge_in_one_pass(trace::Trace &trace, const RecordingInfo &info)
 	conservation.judge(info, fold.hidden_threads() > 0 || !info.has_tokens, statements);
 	if (flight && info.complete())
 		flight->judge(info, statements);
+	if (!info.unknown_text().empty())
+		statements.add("left_out", Verdict::not_checked, info.unknown_text());
 	judge_kernel_figures(totals, kernel, info, info.complete() && info.lost() == 0 && fold.gaps() == 0, statements);
 	judge_witness(info, clock, statements);
 	contradictions.judge(statements);

@@ -155,6 +155,8 @@ Summary summarize(const trace::Trace &trace, const analyze::RecordingInfo &info,
 	summary.tokens = tokens;
 	summary.complete = info.complete();
 	summary.is_generic_ctf = trace.is_generic_ctf();
+	summary.left_out = info.left_out;
+	summary.unknown = info.unknown_text();
 	summary.bytes = trace.size_bytes();
 	const auto [begin, end] = analyze::window_of(trace, info);
 	summary.wall_ns = static_cast<double>(clock.to_ns(end > begin ? end - begin : 0));
@@ -264,6 +266,8 @@ std::string summary_text(const Summary &summary)
 			    probes_text(summary.probes, summary.wall_ns));
 	if (summary.periods)
 		text += periods_text(*summary.periods, summary.counts_only, summary.lives);
+	if (!summary.unknown.empty())
+		text += "\n" + summary.unknown;
 	if (summary.hidden_threads.value_or(0))
 		text += fmt::format("\nthis machine's kernel hides {} threads from the probes: their time is unknown, "
 				    "their events are missing",
@@ -352,6 +356,10 @@ std::string summary_json(const Summary &summary)
 				  {"selected_threads", window->of_threads}};
 		if (!window->cpus.empty())
 			json["window"]["cpus"] = window->cpus;
+	}
+	if (!summary.left_out.empty()) {
+		json["left_out"] = summary.left_out;
+		json["unknown"] = summary.unknown;
 	}
 	if (summary.clocks_not_compared)
 		json["clocks_not_compared"] = summary.clocks_not_compared;

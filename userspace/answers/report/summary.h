@@ -50,6 +50,8 @@ struct Summary {
 	std::optional<Window> window;                // of a report
 	std::optional<analyze::Periods> periods;     // of a recording of statistics: all figures are of these
 	std::size_t lives = 0;                       // recordings that these periods are of; 0: one
+	std::vector<std::string> left_out;           // classes, by -e,
+	std::string unknown;                         // and what is unknown therefore
 	bool stack_opener_lost = false;              // some stacks end early
 	bool complete = false;
 	bool user_has_edges = false; // not calibrated: what calls and faults take outside of their tokens is user time

@@ -35,6 +35,8 @@ void expect_recorded(const analyze::RecordingInfo &info, const analyze::EventKin
 	};
 	if (!is_recorded("sys_enter", kinds.has_calls()) || !is_recorded("sys_exit", kinds.has_calls()))
 		print_note("monitor: system calls were not recorded, so the calls are unknown\n");
+	if (!info.unknown_text().empty())
+		return; // the summary says it
 	if (!is_recorded("irq_handler_entry", kinds.has_interrupts(false)) ||
 	    !is_recorded("softirq_entry", kinds.has_interrupts(true)))
 		print_note("monitor: interrupts were not recorded, so the wakers are unknown\n");

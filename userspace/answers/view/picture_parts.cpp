@@ -153,7 +153,7 @@ Json Picture::story(std::uint64_t from_ticks, std::uint64_t to_ticks, std::size_
 	Story story(thread_fold, thread, timeline_->begin());
 	thread_fold.add(story);
 	fold_until(is_over, trace, thread_fold);
-	return story.json();
+	return story.json(analyze::recorded(trace, info, thread_fold.kinds()));
 }
 
 Json Picture::scenes(std::uint64_t from_ticks, std::uint64_t to_ticks, unsigned steps, const IsOver &is_over) const

@@ -88,7 +88,7 @@ void Story::slept(const Thread &thread, std::uint64_t from, std::uint64_t to, co
 		add({Interval::What::sleeps, from, to, 0, thread.syscall, {}, waker, is_over});
 }
 
-Json Story::json() const
+Json Story::json(const analyze::Recorded &recorded) const
 {
 	std::vector<Interval> rows = rows_;
 	std::ranges::stable_sort(rows, {}, &Interval::from);
@@ -104,6 +104,10 @@ Json Story::json() const
 			one["cpu"] = row.cpu;
 			for (std::size_t mode = 0; mode < analyze::modes; ++mode)
 				one["modes"][mode_names()[mode]] = row.modes[mode];
+			if (!recorded.interrupts)
+				one["modes"]["irq"] = nullptr;
+			if (!recorded.softirqs)
+				one["modes"]["softirq"] = nullptr;
 		}
 		if (row.what == Interval::What::sleeps) {
 			one.update({{"call", nullptr},

@@ -10,6 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "reading/analyze/recorded.h"
 #include "reading/analyze/thread_fold.h"
 
 namespace monitor::view {
@@ -35,9 +36,9 @@ public:
 		   bool is_over) override;
 
 	// {tid, pid, name, rows: [{from, to, what: runs | waits | sleeps, ...}], left_out}. Of `runs`: cpu, and its
-	// ticks by mode; of `sleeps`: call, waker, waker_tid and waker_thread, what is not known being null; and
-	// whether it is over.
-	nlohmann::ordered_json json() const;
+	// ticks by mode, null where it was not recorded; of `sleeps`: call, waker, waker_tid and waker_thread, what is
+	// not known being null; and whether it is over.
+	nlohmann::ordered_json json(const analyze::Recorded &recorded) const;
 
 private:
 	struct Interval {

@@ -253,6 +253,24 @@ std::string RecordingInfo::command_line() const
 	return line;
 }
 
+std::string RecordingInfo::events_text() const
+{
+	std::string text;
+	for (const std::string &family : families)
+		text += (text.empty() ? "" : ", ") + family;
+	for (const std::string &name : left_out)
+		text += (&name == left_out.data() ? ", without " : ", ") + name;
+	return text;
+}
+
+std::string RecordingInfo::unknown_text() const
+{
+	return std::ranges::find(left_out, "softirq_entry") == left_out.end()
+		   ? ""
+		   : "softirqs were left out (-e): their time is part of what they interrupted, and a thread as waker "
+		     "is unknown, because a softirq may have been it";
+}
+
 std::string RecordingInfo::short_command() const
 {
 	constexpr std::size_t max_length = 80;

@@ -62,6 +62,10 @@ struct RecordingInfo : Contents {
 	std::string partial_of(std::initializer_list<const char *> events) const;
 	// Whether --filter left out events of any class that was recorded.
 	bool has_partial() const;
+	// The families, and what -e left out of them.
+	std::string events_text() const;
+	// What is unknown because -e left out classes: a sentence without its end, or "".
+	std::string unknown_text() const;
 	// Attached, as itself or as its tp_ twin, and all its events recorded.
 	bool has_program(const std::string &event) const { return !partial.contains(event) && attached(event); }
 	bool attached(const std::string &event) const;

@@ -54,6 +54,11 @@ let compare = null, pointer = null;
 let dirty = true, by = 'process', tableTimer, tableNumber = 0;
 const drawTimes = [];
 
+// By -e, so its time is unknown.
+function isLeftOut(mode) {
+	return about.summary.left_out?.includes(`${mode}_entry`) ?? false;
+}
+
 function tellTrust() {
 	const {summary} = about;
 	element('command').textContent = about.command || about.directory;
@@ -173,7 +178,7 @@ async function settled() {
 		return;
 	const kinds = about.modes.length;
 	const mean = name => about.cpus.reduce((sum, _, cpu) => sum + shares[cpu * kinds + about.modes.indexOf(name)], 0) / about.cpus.length;
-	const axes = [['user', mean('user')], ['kernel', mean('kernel')], ['interrupts', mean('irq') + mean('softirq')],
+	const axes = [['user', mean('user')], ['kernel', mean('kernel')], [isLeftOut('softirq') ? 'interrupts, not softirqs' : 'interrupts', mean('irq') + mean('softirq')],
 		['user or kernel', mean('unattributed')], ['unknown', mean('unknown')], ['idle', mean('idle')]];
 	if (found?.threads && found.threads.waiting !== null) {
 		const {ran, waiting, blocked} = found.threads, share = (part, whole) => whole ? part / whole : 0;
@@ -367,7 +372,7 @@ function frame(now) {
 }
 
 tellTrust();
-legend('legend', about.modes.filter(mode => mode !== 'idle').map(mode => [modeNames[mode], ...(modeColours[mode] ? [modeColours[mode]] : [])]));
+legend('legend', about.modes.filter(mode => mode !== 'idle' && !isLeftOut(mode)).map(mode => [modeNames[mode], ...(modeColours[mode] ? [modeColours[mode]] : [])]));
 listen();
 // What the address says.
 function follow() {
