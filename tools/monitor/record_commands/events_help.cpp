@@ -39,7 +39,7 @@ Prices measure_prices()
 		options.families = {"sched", "syscall", "fault"};
 		card::BpfCard card(options);
 		record::ClockSteering steering(card.clock(), card::has_invariant_tsc());
-		steering.start(first_slope_ms);
+		steering.start(record::read_sync(card::has_invariant_tsc()), first_slope_ms);
 		const bool tp = card::preflight(card).tp;
 		return {card::calibrate(card, {tp, false, false, steering.frequency_hz() / 1e9}).costs, ""};
 	} catch (const Error &error) {

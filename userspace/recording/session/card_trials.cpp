@@ -2,6 +2,7 @@
 #include "card_trials.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <ctime>
 #include <functional>
 #include <string_view>
@@ -47,9 +48,9 @@ std::uint64_t now_s()
 
 std::string calibration_key(const card::CardOptions &options)
 {
-	if (options.module || options.matching || options.suspending || options.sample_every_ns ||
-	    !options.counters_in_set.empty() || !options.resets.empty() || !options.functions.empty() ||
-	    options.stacks.any())
+	if (std::getenv("MONITOR_FULL_PROBES") || options.module || options.matching || options.suspending ||
+	    options.sample_every_ns || !options.counters_in_set.empty() || !options.resets.empty() ||
+	    !options.functions.empty() || options.stacks.any())
 		return "";
 	utsname system{};
 	::uname(&system);
