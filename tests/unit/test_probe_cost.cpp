@@ -161,7 +161,8 @@ TEST_CASE("probe cost: the least is known where the calibration contradicts itse
 	info.calibration->start["sched"] = info.calibration->end.value()["sched"] = {30, 90, 100, 0.01, 21};
 	info.classes[0].family = "irq"; // was not measured: not less than the cheapest
 	CHECK(*cost::probe_cost(info).low_ns == 30'000);
-	info.calibration->start.at("syscall").rounds = info.calibration->start.at("sched").rounds = 20;
+	for (auto *costs : {&info.calibration->start, &*info.calibration->end})
+		costs->at("syscall").rounds = costs->at("sched").rounds = 20;
 	CHECK(!cost::probe_cost(info).low_ns);
 	CHECK(why_unknown(info) == "irq: there was no time to calibrate");
 }
@@ -174,8 +175,11 @@ TEST_CASE("probe cost: what was not measured costs what the dearest family does"
 	info.calibration->start["sched"] = info.calibration->end.value()["sched"] = dear;
 	CHECK(*cost::probe_cost(info).median_ns == 90'000);
 	info.calibration->start["sched"].rounds = 20; // too few are none
+	CHECK(*cost::probe_cost(info).median_ns == 90'000);
+	info.calibration->end.value()["sched"].rounds = 20;
 	CHECK(*cost::probe_cost(info).median_ns == 55'000);
 	info.calibration->start.clear();
+	info.calibration->end->clear();
 	CHECK(why_unknown(info) == "irq: there was no time to calibrate");
 }
 
