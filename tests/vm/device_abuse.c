@@ -80,7 +80,7 @@ static void scribble(int device)
 	struct edc_device_classes classes = {{~0ull, ~0ull}};
 	unsigned *page = mmap(NULL, EDC_BLOCK_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, device, 0);
 
-	struct edc_reader *reader = (void *)page;
+	const struct edc_device_stop nowhere = {1u << 20, 1}, all = {EDC_CPU_UNKNOWN, 1}, none = {EDC_CPU_UNKNOWN, 0};
 	cpu_set_t cpu0;
 
 	CPU_ZERO(&cpu0);
@@ -89,10 +89,12 @@ static void scribble(int device)
 	call(device, EDC_DEVICE_ATTACH, &classes, 0, "all classes");
 	for (int i = 0; i < 300000; i++) {
 		page[rand() % (EDC_BLOCK_SIZE / 4)] = (unsigned)rand() * 2654435761u;
-		reader->stopped = 0; /* or nothing would be posted any more */
 		if (i % 1000 == 0)
 			getppid();
 	}
+	call(device, EDC_DEVICE_STOP, (void *)&nowhere, EINVAL, "to stop a CPU that there is not");
+	call(device, EDC_DEVICE_STOP, (void *)&all, 0, "to stop all");
+	call(device, EDC_DEVICE_STOP, (void *)&none, 0, "to go on");
 	call(device, EDC_DEVICE_RESET, NULL, EBUSY, "to forget while probes post");
 	munmap(page, EDC_BLOCK_SIZE);
 	call(device, EDC_DEVICE_DETACH, NULL, 0, "detach");

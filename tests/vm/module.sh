@@ -94,6 +94,9 @@ if [ -n "$short" ]; then
 fi
 record bpf $families --no-calibration
 card_is bpf
+record module light --no-calibration
+./monitor info --json /tmp/module | tr -d ' \n' | grep -q '"left_out":\["softirq_entry","softirq_exit"\]' || fail "-e light: $(./monitor info /tmp/module)"
+./monitor list /tmp/module --event softirq_entry | grep -q . && fail "-e light recorded softirqs"
 sh ./filter.sh module || exit 1
 sh ./flight.sh module || exit 1
 sh ./triggers.sh module || exit 1
