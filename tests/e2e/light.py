@@ -47,7 +47,8 @@ def unknown():
 		e2e.equal("softirqs of the kernel are compared", "softirqs" in said, is_known)
 		e2e.equal("check says it", said.get("left_out", {}).get("verdict"), None if is_known else "not checked")
 		for answer in (("report", trace.directory), ("report", trace.directory, "offcpu"), ("info", trace.directory), ("check", trace.directory),
-		               ("states", trace.directory, "--tree", "cpu"), ("stat", trace.directory, "--table", "irq")):
+		               ("states", trace.directory, "--tree", "cpu"), ("stat", trace.directory, "--table", "irq"),
+		               ("list", trace.directory, "--event", "softirq_entry"), ("query", trace.directory, "SELECT 1")):
 			e2e.equal(f"{answer[0]} says it", SAID in text(*answer), not is_known)
 	e2e.expect("without softirq_entry, softirq_exit" in text("info", LIGHT.directory), "info: events")
 	e2e.expect(" - " in next(line for line in text("report", LIGHT.directory).splitlines() if line.startswith("* ")), "the command's row has no `-`")
@@ -57,6 +58,7 @@ def statistics():
 	trace = e2e.record("sums", "-e", "light", "--statistics", "1s", command=LOAD)
 	e2e.expect(all(row["softirq_percent"] is None for row in trace.rows()), "statistics")
 	e2e.equal("left out", trace.summary()["left_out"], SOFTIRQS)
+	e2e.expect(SAID in text("check", trace.directory), "check of statistics")
 
 
 def differences():

@@ -18,6 +18,7 @@
 #include "common_options.h"
 #include "open.h"
 #include "problems.h"
+#include "reading/analyze/recording_info.h"
 #include "reading/events/merge.h"
 #include "reading/filter/filter.h"
 #include "selection.h"
@@ -73,6 +74,9 @@ int list(const ListOptions &options)
 		std::fputs(is_all ? "monitor: this trace has no events\n"
 				  : "monitor: no event of this trace matches the options\n",
 			   stderr);
+	if (const std::string unknown = analyze::recording_of(trace).unknown_text();
+	    !listing.printed_any() && !unknown.empty())
+		print_note("monitor: {}\n", unknown);
 	if (filter)
 		tell_undecided(*filter);
 	return print_problems(trace.problems()) && is_read ? 1 : 0;

@@ -25,6 +25,7 @@
 #include "open.h"
 #include "print_table.h"
 #include "problems.h"
+#include "reading/analyze/recording_info.h"
 #include "selection.h"
 
 namespace monitor {
@@ -243,6 +244,8 @@ int ask(const QueryOptions &options)
 	running = nullptr;
 	for (const std::string &note : database.notes())
 		print_note("monitor: {}\n", printable(note));
+	if (const std::string unknown = analyze::recording_of(trace).unknown_text(); !unknown.empty())
+		print_note("monitor: {}\n", unknown);
 	const int damaged = print_problems(trace.problems());
 	return exit_code ? exit_code : damaged;
 }

@@ -24,12 +24,13 @@ std::size_t utf8_length(std::string_view text)
 	return overlong || outside ? 0 : length;
 }
 
-// Which change how the rest of a line is shown, or show nothing: those of Unicode's category Cf, without the joiners
-// that scripts and emoji need, and the separators of lines and paragraphs.
+// Which change how the rest of a line is shown, or show nothing: the separators of lines and paragraphs, and those of
+// Unicode's category Cf that no script needs: not joiners, nor the signs that enclose numbers.
 bool is_format(char32_t c)
 {
-	return c == 0x61c || c == 0x180e || c == 0x200b || c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
-	       (c >= 0x2060 && c <= 0x206f) || c == 0xfeff || (c >= 0xfff9 && c <= 0xfffb) ||
+	return c == 0xad || c == 0x61c || c == 0x180e || c == 0x200b || c == 0x200e || c == 0x200f ||
+	       (c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x206f) || c == 0xfeff ||
+	       (c >= 0xfff9 && c <= 0xfffb) || (c >= 0x1bca0 && c <= 0x1bca3) || (c >= 0x1d173 && c <= 0x1d17a) ||
 	       (c >= 0xe0000 && c <= 0xe007f);
 }
 

@@ -53,8 +53,13 @@ std::string price_text(const Prices &prices, const std::string &family)
 	if (found == prices.of.end())
 		return prices.why_unknown.empty() ? "unknown: no loop of a known number of these" : "unknown";
 	const card::CalibratedCost &cost = found->second;
-	return cost.rounds && cost.low > 0 ? fmt::format("{:.0f} to {:.0f} ns", cost.low, cost.high)
-					   : "unknown: the loops took longer without probes";
+	if (!cost.rounds)
+		return "unknown: there was no time";
+	if (cost.median <= 0)
+		return "unknown: the loops took longer without probes";
+	if (cost.low <= 0)
+		return "unknown: the loops differ by more than an event costs";
+	return fmt::format("{:.0f} to {:.0f} ns", cost.low, cost.high);
 }
 
 std::string classes_text(const card::Family &family)

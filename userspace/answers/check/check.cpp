@@ -339,6 +339,12 @@ void judge_kernel_figures(const KernelTotals &totals, const KernelComparison &th
 	}
 }
 
+void judge_left_out(const RecordingInfo &info, Statements &statements)
+{
+	if (!info.unknown_text().empty())
+		statements.add("left_out", Verdict::not_checked, info.unknown_text());
+}
+
 Statements judge_in_one_pass(trace::Trace &trace, const RecordingInfo &info)
 {
 	if (trace.is_generic_ctf())
@@ -347,6 +353,7 @@ Statements judge_in_one_pass(trace::Trace &trace, const RecordingInfo &info)
 		Statements statements;
 		judge_statistics(trace, info, statements);
 		judge_wholeness(trace, info, "", statements);
+		judge_left_out(info, statements);
 		return statements;
 	}
 	const trace::Clock &clock = trace.description().clock;
@@ -408,8 +415,7 @@ Statements judge_in_one_pass(trace::Trace &trace, const RecordingInfo &info)
 	conservation.judge(info, fold.hidden_threads() > 0 || !info.has_tokens, statements);
 	if (flight && info.complete())
 		flight->judge(info, statements);
-	if (!info.unknown_text().empty())
-		statements.add("left_out", Verdict::not_checked, info.unknown_text());
+	judge_left_out(info, statements);
 	judge_kernel_figures(totals, kernel, info, info.complete() && info.lost() == 0 && fold.gaps() == 0, statements);
 	judge_witness(info, clock, statements);
 	contradictions.judge(statements);

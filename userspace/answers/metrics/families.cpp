@@ -140,7 +140,8 @@ void Families::machine()
 		out_.counter({{"kind", "major"}}, number(machine.major_faults), start_s);
 	}
 	if (!machine.interrupts.empty()) {
-		out_.family("monitor_machine_interrupts", Type::counter, "", "Interrupts and softirqs.");
+		out_.family("monitor_machine_interrupts", Type::counter, "",
+			    "Interrupts, and softirqs if they are recorded.");
 		for (const auto &[name, count] : machine.interrupts)
 			out_.counter({{"interrupt", name}}, number(count), start_s);
 	}

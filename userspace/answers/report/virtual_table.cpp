@@ -233,8 +233,8 @@ std::string virtual_command_text(const VirtualReport &report)
 	const VirtualCommand &command = *report.command();
 	return "the command and its descendants: " + text("CPU time", command.row.cpu) +
 	       (command.elapsed ? "\nthe command: " + text("elapsed", *command.elapsed)
-				: "\nthe command's elapsed time is unknown: it had not ended, or wakings and "
-				  "interrupts were not recorded") +
+				: "\nthe command's elapsed time is unknown: it had not ended, or wakings, interrupts "
+				  "or softirqs were not recorded") +
 	       "\n";
 }
 

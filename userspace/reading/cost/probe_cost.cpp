@@ -159,12 +159,15 @@ private:
 std::string when_calibrated(const Calibration &calibration)
 {
 	if (const auto &kept = calibration.kept)
-		return calibration.end          ? "kept, checked at the end"
-		       : kept->checked_at_start ? "kept, checked at the start"
-						: "kept, not checked";
-	if (!calibration.end)
+		return kept->checked_at_start ? "kept, checked at the start"
+		       : calibration.end      ? "kept, checked at the end"
+					      : "kept, not checked";
+	const auto has_any = [](const CalibratedCosts &costs) {
+		return std::ranges::any_of(workloads, [&](const char *family) { return find(costs, family); });
+	};
+	if (!calibration.end || !has_any(*calibration.end))
 		return at_start_only;
-	return calibration.start.empty() ? "at the end only" : "";
+	return has_any(calibration.start) ? "" : "at the end only";
 }
 
 // For a recorder that calibrated once and stored no quartiles.

@@ -63,7 +63,8 @@ Doubt doubt_of(const Calibration &calibration, std::vector<std::string> &reasons
 	double apart = largest_off_difference(calibration.start);
 	if (calibration.end)
 		apart = std::max(apart, largest_off_difference(*calibration.end));
-	const bool is_only_once = !calibration.end || calibration.start.empty();
+	const bool is_checked_at_start = calibration.kept && calibration.kept->checked_at_start;
+	const bool is_only_once = (!calibration.end && !is_checked_at_start) || calibration.start.empty();
 	if (is_only_once)
 		apart += without_end;
 	reasons.push_back(fmt::format("an event costs {:.0f} % less to {:.0f} % more, as it depends on the code around "
@@ -72,9 +73,9 @@ Doubt doubt_of(const Calibration &calibration, std::vector<std::string> &reasons
 	reasons.push_back(fmt::format("within {:.0f} us after its CPU was idle it may cost {:.0f} times as much",
 				      after_idle_ns / 1000, after_idle));
 	reasons.push_back(fmt::format("the calibration's loops without probes differ by {:.0f} %{}", apart * 100,
-				      !calibration.end ? " (at the start only)"
-				      : is_only_once   ? " (at the end only)"
-						       : ""));
+				      !is_only_once      ? ""
+				      : !calibration.end ? " (at the start only)"
+							 : " (at the end only)"));
 	if (calibration.phases)
 		reasons.push_back("in the command itself it could not be measured: " + calibration.phases->why_unknown);
 	return {of_loops, less, more, apart, after_idle};

@@ -92,10 +92,13 @@ void CalibrationFile::write(KeptCalibration kept)
 	}
 }
 
-void CalibrationFile::forget() const
+void CalibrationFile::forget_costs(bool tp) const
 {
-	if (file_ && ::ftruncate(file_.get(), 0) < 0)
-		return; // then the next recording checks it again
+	KeptCalibration rest{.key = key_, .tp = tp};
+	const std::string text = json_dump(recording_file::JsonWriter::json_of(rest)) + "\n";
+	// Half of it is not read either: then all is measured again.
+	if (file_ && ::ftruncate(file_.get(), 0) == 0 && ::pwrite(file_.get(), text.data(), text.size(), 0) < 0)
+		return;
 }
 
 } // namespace monitor::card

@@ -38,8 +38,8 @@ public:
 	std::optional<KeptCalibration> read() const;
 	// Replaces the file, as far as that is possible.
 	void write(KeptCalibration kept);
-	// From now on it has nothing. Needs no privilege.
-	void forget() const;
+	// From now on it says only how probes are attached. Needs no privilege.
+	void forget_costs(bool tp) const;
 
 private:
 	void open();

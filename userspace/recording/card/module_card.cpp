@@ -130,7 +130,8 @@ void ModuleCard::trace(int process, bool is_traced)
 void ModuleCard::stop(unsigned cpu, bool stopped) const
 {
 	const edc_device_stop wanted{cpu, stopped};
-	::ioctl(device_.get(), EDC_DEVICE_STOP, &wanted);
+	while (::ioctl(device_.get(), EDC_DEVICE_STOP, &wanted) < 0 && errno == EINTR)
+		;
 }
 
 void ModuleCard::match(const edc_matcher *tables, unsigned times, unsigned triggers)

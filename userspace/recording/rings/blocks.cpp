@@ -25,7 +25,9 @@ bool order_memory()
 void run_promptly()
 {
 	constexpr int nice = -10;
-	::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), nice);
+	const auto thread = static_cast<id_t>(::gettid());
+	if (::getpriority(PRIO_PROCESS, thread) > nice)
+		::setpriority(PRIO_PROCESS, thread, nice);
 }
 
 BlockPool::BlockPool(std::uint32_t blocks) : closed_(blocks), returned_(blocks)

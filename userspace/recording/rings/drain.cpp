@@ -96,7 +96,8 @@ void Drain::run()
 	auto last_write = last_look;
 	auto next_call = every_ ? first_call_.value_or(last_look + interval_) : Clock::time_point::max();
 	int syncs = 0;
-	run_promptly();
+	if (!sink_) // else it also analyses, which is not urgent
+		run_promptly();
 	for (;;) {
 		const auto wait = users_ ? std::min<Clock::duration>(look, users_->longest_wait()) : look;
 		wait_for_work(last_look, std::min({next_sync, next_call, last_look + (is_behind_ ? 0ns : wait)}));

@@ -39,6 +39,15 @@ std::string own_program()
 	return fmt::format("{}:{}:{}:{}", status.st_dev, status.st_ino, status.st_size, status.st_mtime);
 }
 
+bool all_agree(const recording_file::CalibratedCosts &before, const recording_file::CalibratedCosts &now)
+{
+	return std::ranges::all_of(before, [&](const auto &cost) {
+		const auto found = now.find(cost.first);
+		return found != now.end() && found->second.off_difference <= recording_file::max_difference &&
+		       agree(cost.second, found->second, recording_file::max_difference);
+	});
+}
+
 std::uint64_t now_s()
 {
 	return static_cast<std::uint64_t>(std::time(nullptr));
@@ -82,14 +91,9 @@ std::optional<recording_file::CalibratedCosts> CardTrials::check()
 	card::CalibrationOptions few = options_;
 	few.check = true;
 	recording_file::CalibratedCosts costs = card::calibrate(card_, few).costs;
-	const bool all_agree = std::ranges::all_of(kept_->measured.costs, [&](const auto &kept) {
-		const auto found = costs.find(kept.first);
-		return found != costs.end() && found->second.off_difference <= recording_file::max_difference &&
-		       agree(kept.second, found->second, recording_file::max_difference);
-	});
-	if (all_agree)
+	if (all_agree(kept_->measured.costs, costs))
 		return costs;
-	kept_file_.forget();
+	kept_file_.forget_costs(options_.tp);
 	return {};
 }
 
@@ -121,12 +125,14 @@ void CardTrials::calibrate_again()
 void CardTrials::measure_end()
 {
 	auto &calibration = *file_.calibration;
-	if (calibration.kept && (calibration.end = check()))
+	if (calibration.kept && (calibration.kept->checked_at_start || (calibration.end = check())))
 		return;
 	const card::Calibration measured = card::calibrate(card_, options_);
-	if (calibration.kept && !calibration.kept->checked_at_start) {
+	if (calibration.kept) {
 		add_calibration(file_, measured);
 		calibration.start.clear();
+	} else if (!all_agree(calibration.start, measured.costs)) {
+		kept_file_.forget_costs(options_.tp);
 	}
 	calibration.end = measured.costs;
 }
