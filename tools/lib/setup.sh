@@ -160,7 +160,7 @@ summarise() { # DIRECTORY...
 		done
 		for name in $(named "$failed_test" "$directory/ctest.log"); do
 			echo "  failed $name:"
-			output_of "$directory" "$name" | reasons
+			failure_of "$directory" "$name" | reasons
 		done | cut -c -500
 	done
 	if [ ! -e tests/vm/passed ]; then
@@ -182,6 +182,12 @@ reasons() {
 
 named() { # WHAT-BECAME-OF-IT FILE
 	sed -nE "s/.*Test *#[0-9]*: ([^ ]*) .*$1.*/\1/p" "$2"
+}
+
+# As ctest printed it at once, below the line of the test.
+failure_of() { # DIRECTORY TEST
+	awk -v name="$2" '$0 ~ "Test +#[0-9]+: " name " .*[*][*][*]" { on = 1; next }
+		/^ *(Start +[0-9]+:|[0-9]+\/[0-9]+ Test +#)/ { on = 0 } on && NF' "$1/ctest.log"
 }
 
 output_of() { # DIRECTORY TEST
