@@ -15,6 +15,7 @@ import sys
 import threading
 import time
 import traceback
+import unicodedata
 from concurrent.futures import ThreadPoolExecutor
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it, and so do its children
@@ -163,6 +164,16 @@ def main(*tests, beside=()):
 	if left_out:
 		print(f"left out: {'; '.join(left_out)}")
 	sys.exit(1 if failures else 0)
+
+
+def without_marks(text):
+	"""Without characters that take no column: programs of other tests have them in their names."""
+	return "".join(c for c in text if unicodedata.category(c) not in ("Cf", "Mn", "Me"))
+
+
+def in_columns(line):
+	"""A NUL follows each character that takes two columns, and those that take none are missing: an index is a column."""
+	return "".join(c + "\0" * (unicodedata.east_asian_width(c) in "WF") for c in without_marks(line))
 
 
 def run(*command, exit_code=0, timeout=120, **options):

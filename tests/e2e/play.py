@@ -71,7 +71,7 @@ def cpus_of(text, columns):
 	for line in lines[start + 1:]:
 		if not (match := re.match(r" *(\d+) ", line[:5])):
 			break
-		now = line[5 + past + 1:][:26].strip()
+		now = e2e.in_columns(line)[5 + past + 1:][:26].replace("\0", "").strip()
 		number = re.search(r" (\d+) ", now + " ")
 		found[int(match[1])] = None if now.startswith("?") else 0 if now.startswith("idle") else int(number[1]) if number else now
 	return found

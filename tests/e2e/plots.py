@@ -8,7 +8,6 @@ import json
 import os
 import re
 import shutil
-import unicodedata
 import xml.etree.ElementTree
 
 import e2e
@@ -81,8 +80,7 @@ def unicode_and_ascii():
 	e2e.expect("CPU time by process" in other and "tokens, lost" in other, "the title or the summary is missing")
 	e2e.equal("the locale is that of LC_ALL", "█" in plot("report", trace.directory, env=dict(ASCII, LANG="de_DE.UTF-8")).stdout, False)
 	# other tests run programs with wide names, and with marks that take no column
-	width = max(sum((unicodedata.category(c) not in ("Cf", "Mn")) * (1 + (unicodedata.east_asian_width(c) in "WF")) for c in line)
-	            for line in one.split("\n\n")[1].splitlines())
+	width = max(len(e2e.in_columns(line)) for line in one.split("\n\n")[1].splitlines())
 	e2e.equal("width where there is no terminal", width, 80)
 
 

@@ -35,7 +35,7 @@ def queues_of(text):
 	"""By CPU the last column of a frame that is 150 columns wide."""
 	lines = text.splitlines()
 	start = next(i for i, line in enumerate(lines) if line.startswith(" CPU"))
-	return {int(line[:5]): line[93:].strip() for line in lines[start + 1:] if re.match(r" *\d+ ", line[:5])}
+	return {int(line[:5]): e2e.in_columns(line)[93:].replace("\0", "").strip() for line in lines[start + 1:] if re.match(r" *\d+ ", line[:5])}
 
 
 def compare(page, trace, ns, exit_code=0):
@@ -46,7 +46,7 @@ def compare(page, trace, ns, exit_code=0):
 	for drawn in page.run(DRAWN):
 		is_ = drawn["runs"][0] if drawn["runs"] else None if drawn["what"] == "unknown" else 0
 		e2e.equal(f"CPU {drawn['cpu']} at {play.seconds(ns)}", is_, runs[drawn["cpu"]])
-		queue = " ".join(drawn["queue"][:3])
+		queue = e2e.without_marks(" ".join(drawn["queue"][:3]))
 		e2e.equal(f"the run queue of CPU {drawn['cpu']} at {play.seconds(ns)}",
 		          f"{drawn['waiting']}: {queue} ..." if drawn["waiting"] > 3 else queue, queues[drawn["cpu"]])
 		busy += bool(is_)
