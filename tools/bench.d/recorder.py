@@ -32,7 +32,7 @@ def watch(context, seconds, command, name):
 
 
 def floor(context, seconds, blocks_per_s):
-	"""% of a CPU that copying and writing so many blocks takes."""
+	"""CPU time, in % of one CPU, to copy and write this many blocks a second."""
 	path = context.path("floor")
 	cpu_ns, blocks = map(int, run([context.helper("block_copy"), str(context.load_cpu), f"{seconds:g}", str(int(blocks_per_s)), path]).split())
 	os.unlink(path)
