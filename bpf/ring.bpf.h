@@ -120,7 +120,7 @@ static __attribute__((noinline)) __u64 time_by_set(struct edc_clock_used *used, 
 				break;
 			if (next > ns + EDC_CLOCK_USED_NS)
 				next = ns + EDC_CLOCK_USED_NS;
-			if (used && (next - from) >> 32 == 0)
+			if (used && ((next - from) >> 32 == 0 || used->set.frac == 0)) /* no overflow */
 				used->valid_ns = next - from;
 			return time;
 		}

@@ -275,6 +275,18 @@ static void a_set_of_long_ago_is_not_kept(void)
 	EXPECT(time_of_post(), TICKS(ns));
 }
 
+/* Without a rate below one the product cannot overflow: where trace time is monotonic time, one set is all there is. */
+static void a_set_of_whole_ticks_is_kept(void)
+{
+	start();
+	edc_clock.set[40 % EDC_CLOCK_SETS] = (struct edc_clock_set){40000, 40000, 1, 0};
+	ns = 40000 + (5ull << 32);
+	EXPECT(time_of_post(), ns);
+	EXPECT(level(0)->clock.valid_ns, (5ull << 32) + EDC_CLOCK_USED_NS);
+	ns++;
+	EXPECT(time_of_post(), ns);
+}
+
 /* Another probe interrupts at each read of memory, and takes a set into the clock of its own level. */
 static void interrupt(void)
 {
@@ -828,6 +840,7 @@ static void (*const cases[])(void) = {
     a_probe_that_slept_through_a_lap_looks_again,
     a_ring_uses_its_set_until_the_next_one_takes_effect,
     a_set_of_long_ago_is_not_kept,
+    a_set_of_whole_ticks_is_kept,
     a_probe_that_interrupts_leaves_the_clock_of_the_other,
     a_token_is_counted_stored_and_committed,
     a_time_that_steps_back_is_moved_up_and_counted,

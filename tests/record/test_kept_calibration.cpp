@@ -14,6 +14,8 @@
 namespace test_kept_calibration {
 
 using monitor::card::CalibrationFile;
+using monitor::card::compare_costs;
+using monitor::card::CostCheck;
 using monitor::card::KeptCalibration;
 
 namespace {
@@ -36,6 +38,22 @@ struct Kept {
 };
 
 } // namespace
+
+TEST_CASE("kept calibration: a check beside other work decides nothing")
+{
+	using enum CostCheck;
+	const auto kept = good().measured.costs;
+	auto now = kept;
+	CHECK(compare_costs(kept, now) == agrees);
+	now["syscall"] = {61, 62, 63, 0.01, 9}; // other quartiles, and a median 12 % above
+	CHECK(compare_costs(kept, now) == contradicts);
+	now["syscall"].off_difference = 0.06;
+	CHECK(compare_costs(kept, now) == undecided);
+	now["sched"] = {100, 110, 120, 0.02, 9};
+	CHECK(compare_costs(kept, now) == contradicts);
+	now.erase("sched");
+	CHECK(compare_costs(kept, now) == contradicts);
+}
 
 TEST_CASE("kept calibration: what one recording writes the next one reads")
 {

@@ -47,6 +47,21 @@ bool can_be_kept(const Calibration &measured)
 	       is_possible(measured.call_edge) && is_possible(measured.fault_edge);
 }
 
+CostCheck compare_costs(const recording_file::CalibratedCosts &before, const recording_file::CalibratedCosts &now)
+{
+	CostCheck result = CostCheck::agrees;
+	for (const auto &[what, cost] : before) {
+		const auto found = now.find(what);
+		if (found == now.end())
+			return CostCheck::contradicts;
+		if (found->second.off_difference > recording_file::max_difference)
+			result = CostCheck::undecided;
+		else if (!agree(cost, found->second, recording_file::max_difference))
+			return CostCheck::contradicts;
+	}
+	return result;
+}
+
 CalibrationFile::CalibrationFile(std::string key, std::string directory)
     : key_(std::move(key)), directory_(std::move(directory)),
       path_(fmt::format("{}/calibration-{:x}.json", directory_, std::hash<std::string>()(key_)))

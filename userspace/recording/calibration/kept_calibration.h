@@ -28,6 +28,11 @@ struct KeptCalibration {
 // Whether it is good enough: enough rounds, nothing negative, and the times without probes agree.
 bool can_be_kept(const Calibration &measured);
 
+// What a later measurement of fewer rounds says about an earlier one. Undecided: its times without probes differ by too
+// much among themselves.
+enum class CostCheck { agrees, contradicts, undecided };
+CostCheck compare_costs(const recording_file::CalibratedCosts &before, const recording_file::CalibratedCosts &now);
+
 class CalibrationFile {
 public:
 	// Opens the file of this key, if there is one that nobody else can write. "": there is none, and nothing is

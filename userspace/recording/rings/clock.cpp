@@ -90,7 +90,7 @@ void ClockSteering::start(const Sync &first, unsigned duration_ms)
 	const Sync second = read_sync(invariant_tsc_);
 	look_at_real_time(second);
 	history_.push_back(second);
-	clock_.set[0] = line(first_.monotonic_ns, first_.time, slope());
+	clock_.set[0] = line(second.monotonic_ns, second.time, slope());
 	__atomic_store_n(&clock_.newest, 0, __ATOMIC_RELEASE);
 	published_.push_back(clock_.set[0]);
 }

@@ -20,6 +20,9 @@
 #include "recording_file.h"
 
 namespace monitor::record {
+
+using card::CostCheck;
+
 namespace {
 
 constexpr std::size_t max_text = 1 << 16;
@@ -37,15 +40,6 @@ std::string own_program()
 	struct stat status {};
 	::stat("/proc/self/exe", &status);
 	return fmt::format("{}:{}:{}:{}", status.st_dev, status.st_ino, status.st_size, status.st_mtime);
-}
-
-bool all_agree(const recording_file::CalibratedCosts &before, const recording_file::CalibratedCosts &now)
-{
-	return std::ranges::all_of(before, [&](const auto &cost) {
-		const auto found = now.find(cost.first);
-		return found != now.end() && found->second.off_difference <= recording_file::max_difference &&
-		       agree(cost.second, found->second, recording_file::max_difference);
-	});
 }
 
 std::uint64_t now_s()
@@ -85,24 +79,27 @@ CardTrials::CardTrials(card::BpfCard &card, double frequency_hz, recording_file:
 	file.attach = kept_->tp ? "tp" : "tp_btf";
 }
 
-// A few rounds; empty: they contradict what was kept.
-std::optional<recording_file::CalibratedCosts> CardTrials::check()
+CostCheck CardTrials::check(recording_file::CalibratedCosts &costs)
 {
 	card::CalibrationOptions few = options_;
 	few.check = true;
-	recording_file::CalibratedCosts costs = card::calibrate(card_, few).costs;
-	if (all_agree(kept_->measured.costs, costs))
-		return costs;
-	kept_file_.forget_costs(options_.tp);
-	return {};
+	costs = card::calibrate(card_, few).costs;
+	const CostCheck result = card::compare_costs(kept_->measured.costs, costs);
+	if (result == CostCheck::contradicts)
+		kept_file_.forget_costs(options_.tp);
+	return result;
 }
 
 void CardTrials::calibrate(RecordedFunctions &functions, bool check_kept)
 {
 	check_kept |= options_.tp; // at the end there may be no privilege to attach
-	if (!kept_->measured.costs.empty() && (!check_kept || check())) {
+	recording_file::CalibratedCosts costs;
+	const CostCheck result = kept_->measured.costs.empty() ? CostCheck::contradicts
+				 : check_kept                  ? check(costs)
+							       : CostCheck::undecided;
+	if (result != CostCheck::contradicts) {
 		add_calibration(file_, kept_->measured);
-		file_.calibration->kept = {now_s() - std::min(now_s(), kept_->measured_s), check_kept};
+		file_.calibration->kept = {now_s() - std::min(now_s(), kept_->measured_s), result == CostCheck::agrees};
 		return;
 	}
 	card::Calibration measured = card::calibrate(card_, options_);
@@ -125,15 +122,26 @@ void CardTrials::calibrate_again()
 void CardTrials::measure_end()
 {
 	auto &calibration = *file_.calibration;
-	if (calibration.kept && (calibration.kept->checked_at_start || (calibration.end = check())))
-		return;
-	const card::Calibration measured = card::calibrate(card_, options_);
 	if (calibration.kept) {
+		if (calibration.kept->checked_at_start)
+			return;
+		recording_file::CalibratedCosts costs;
+		const CostCheck result = check(costs);
+		if (result == CostCheck::agrees)
+			calibration.end = std::move(costs);
+		else if (result == CostCheck::undecided)
+			calibration.why_no_end = "the loops without probes differed by more than the costs may";
+		if (result != CostCheck::contradicts)
+			return;
+		const card::Calibration measured = card::calibrate(card_, options_);
 		add_calibration(file_, measured);
 		calibration.start.clear();
-	} else if (!all_agree(calibration.start, measured.costs)) {
-		kept_file_.forget_costs(options_.tp);
+		calibration.end = measured.costs;
+		return;
 	}
+	const card::Calibration measured = card::calibrate(card_, options_);
+	if (card::compare_costs(calibration.start, measured.costs) != CostCheck::agrees)
+		kept_file_.forget_costs(options_.tp);
 	calibration.end = measured.costs;
 }
 

@@ -34,7 +34,8 @@ public:
 	void witness_again() { file_.witness.end = card::witness_calls(card_, options_.tp, options_.filtering); }
 
 private:
-	std::optional<recording_file::CalibratedCosts> check();
+	// A few rounds, against what was kept.
+	card::CostCheck check(recording_file::CalibratedCosts &costs);
 	void measure_end();
 
 	card::BpfCard &card_;
