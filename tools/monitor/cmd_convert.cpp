@@ -138,10 +138,12 @@ void print_written(const std::string &path, std::uint64_t bytes, const std::stri
 		print_note("monitor: {}\n", missing);
 }
 
-void tell_incomplete(const analyze::RecordingInfo &info)
+void tell_what_is_unknown(const analyze::RecordingInfo &info)
 {
 	if (info.present && !info.complete())
 		print_note("monitor: the recording was not completed: its last events are missing\n");
+	if (!info.unknown_text().empty())
+		print_note("monitor: {}\n", info.unknown_text());
 }
 
 // Nothing of the trace is what the options ask for.
@@ -170,7 +172,7 @@ int convert_events(const ConvertArguments &arguments, const std::string &path)
 	}
 	print_written(path, converted.size_bytes, fmt::format("{} events", converted.events),
 		      missing_text(converted, info, true));
-	tell_incomplete(info);
+	tell_what_is_unknown(info);
 	return print_problems(trace.problems());
 }
 
@@ -270,7 +272,7 @@ int convert_stacks(const ConvertArguments &arguments, const std::string &path)
 						  : fmt::format("{} kinds of sleeps", profile.stacks.size()));
 	print_written(path, output.size_bytes(), fmt::format("{}", fmt::join(names, ", ")),
 		      missing_text({0, 0, 0, {}, from.losses()}, from.info(), false));
-	tell_incomplete(from.info());
+	tell_what_is_unknown(from.info());
 	return print_problems(from.trace().problems());
 }
 

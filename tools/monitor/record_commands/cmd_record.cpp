@@ -177,6 +177,8 @@ void add_record(CLI::App &app, int &exit_code)
 	record->callback([arguments, &exit_code] {
 		exit_code = exit_monitor_failed;
 		if (arguments->families == "help") {
+			if (!arguments->options.command.empty())
+				throw Error("-e help says which events there are, and runs no command");
 			print_events_help();
 			exit_code = 0;
 			return;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include <fmt/format.h>
+
 #include "monitor/timing.h"
 
 namespace monitor::analyze {
@@ -258,8 +260,11 @@ std::string RecordingInfo::events_text() const
 	std::string text;
 	for (const std::string &family : families)
 		text += (text.empty() ? "" : ", ") + family;
-	for (const std::string &name : left_out)
-		text += (&name == left_out.data() ? ", without " : ", ") + name;
+	constexpr std::size_t max_named = 10; // the sets leave out two
+	for (std::size_t i = 0; i < std::min(left_out.size(), max_named); ++i)
+		text += (i == 0 ? ", without " : ", ") + left_out[i];
+	if (left_out.size() > max_named)
+		text += fmt::format(" and {} more", left_out.size() - max_named);
 	return text;
 }
 
