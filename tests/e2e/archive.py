@@ -6,6 +6,7 @@ archive.py MONITOR PROGRAMS WORK
 """
 import json
 import os
+import pathlib
 import shutil
 import signal
 import subprocess
@@ -164,6 +165,14 @@ def many_writers_at_once():
 		e2e.equal("what is listed", len([name for name in names("race") if f"/n{turn}" in name]), 1)
 
 
+def has_files(pid):
+	"""A process that was killed, and is not its tracer's child any more, closes them when it ends."""
+	try:
+		return "\nState:\tZ" not in pathlib.Path(f"/proc/{pid}/status").read_text(encoding="utf-8", errors="replace")
+	except OSError:
+		return False
+
+
 def killed():
 	"""At any moment: nothing half-done is listed, the original is whole, and the next one cleans up."""
 	if not shutil.which("strace"):
@@ -181,8 +190,11 @@ def killed():
 		while not adding() and writer.poll() is None and time.monotonic() < end:
 			time.sleep(0.001)
 		e2e.equal("it is at work", writer.poll(), None)
+		at_work = pathlib.Path(f"/proc/{writer.pid}/task/{writer.pid}/children").read_text(encoding="ascii").split()
 		os.killpg(writer.pid, signal.SIGKILL)
 		writer.wait()
+		while any(has_files(pid) for pid in at_work):
+			time.sleep(0.001)
 		e2e.equal("what is there", (os.listdir(folder), len(adding())), (adding(), 1))
 		e2e.equal("what is listed", [name for name in names() if name.startswith("killed")], [])
 		e2e.equal("the original", len(os.listdir(big.directory)), files)
