@@ -41,7 +41,7 @@ Prices measure_prices()
 		record::ClockSteering steering(card.clock(), card::has_invariant_tsc());
 		steering.start(record::read_sync(card::has_invariant_tsc()), first_slope_ms);
 		const bool tp = card::preflight(card).tp;
-		return {card::calibrate(card, {tp, false, false, steering.frequency_hz() / 1e9}).costs, ""};
+		return {card::calibrate(card, {tp, false, false, &steering}).costs, ""};
 	} catch (const Error &error) {
 		return {{}, error.what()};
 	}

@@ -162,6 +162,7 @@ private:
 		for (Work *work : works_)
 			work->rounds.resize(work->rounds.size() + together_);
 		wait_for_grace_period();
+		options_.clock->renew();
 		for (Work *work : works_)
 			work->measure(&Round::before, together_);
 		select(true);
@@ -239,7 +240,8 @@ private:
 		const std::vector<double> between = brackets(card_, cpu_, from, to);
 		if (work.events == 0 || between.empty())
 			return 0;
-		const double ns = quantile(units, 0.5) - quantile(between, 0.5) / options_.ticks_per_ns;
+		const double ns =
+		    quantile(units, 0.5) - quantile(between, 0.5) / (options_.clock->frequency_hz() / 1e9);
 		return ns > 0 ? ns : 0; // shorter than what it contains: then it was not measured
 	}
 

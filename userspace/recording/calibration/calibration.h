@@ -10,6 +10,7 @@
 
 #include "recording/card/bpf_card.h"
 #include "recording/card/rounds.h"
+#include "recording/rings/clock.h"
 
 namespace monitor::card {
 
@@ -25,11 +26,11 @@ struct Calibration {
 };
 
 struct CalibrationOptions {
-	bool tp = false;        // how the recording attaches
-	bool filtering = false; // -p
-	bool probes = false;    // measure those of functions too: attaching them needs a privilege
-	double ticks_per_ns = 1;
-	bool check = false; // a few rounds only
+	bool tp = false;                        // how the recording attaches
+	bool filtering = false;                 // -p
+	bool probes = false;                    // measure those of functions too: attaching them needs a privilege
+	record::ClockSteering *clock = nullptr; // of the card
+	bool check = false;                     // a few rounds only
 };
 
 // Takes 100 ms for each kind of work, and up to 200 ms on a machine so slow that there would be too few rounds; a check

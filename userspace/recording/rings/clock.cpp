@@ -147,6 +147,12 @@ void ClockSteering::update(const Sync &sync)
 	published_.push_back(next);
 }
 
+void ClockSteering::renew()
+{
+	if (clock_ns(CLOCK_MONOTONIC) - newest().from_ns > history_ns)
+		update(read_sync(invariant_tsc_));
+}
+
 namespace {
 
 // A question and its answer, the other CPU's TSC, in one cache line: the shortest round trip.

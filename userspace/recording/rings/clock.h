@@ -45,6 +45,8 @@ public:
 
 	// Extend the function with a new snapshot.
 	void update(const Sync &sync);
+	// The same if the newest set began over a second ago: a probe takes longer to tell the time by an old one.
+	void renew();
 
 	// The sets published since the last call, numbered from published() - size.
 	std::vector<edc_clock_set> take_published() { return std::exchange(published_, {}); }

@@ -64,9 +64,9 @@ std::string calibration_key(const card::CardOptions &options)
 			   options.overwriting ? " overwriting" : "", options.counts_only ? " counting" : "");
 }
 
-CardTrials::CardTrials(card::BpfCard &card, double frequency_hz, recording_file::Contents &file,
+CardTrials::CardTrials(card::BpfCard &card, ClockSteering &clock, recording_file::Contents &file,
 		       card::CalibrationFile kept_file, std::optional<card::KeptCalibration> kept)
-    : card_(card), file_(file), options_{false, card.options().filtering, true, frequency_hz / 1e9},
+    : card_(card), file_(file), options_{false, card.options().filtering, true, &clock},
       kept_file_(std::move(kept_file)), kept_(std::move(kept))
 {
 	if (!kept_) {

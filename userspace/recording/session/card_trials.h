@@ -22,7 +22,7 @@ std::string calibration_key(const card::CardOptions &options);
 class CardTrials {
 public:
 	// Decides how probes are attached. Writes to `file` what was found, as the others do.
-	CardTrials(card::BpfCard &card, double frequency_hz, recording_file::Contents &file,
+	CardTrials(card::BpfCard &card, ClockSteering &clock, recording_file::Contents &file,
 		   card::CalibrationFile kept_file, std::optional<card::KeptCalibration> kept);
 
 	bool tp() const { return options_.tp; } // as BpfCard::attach()

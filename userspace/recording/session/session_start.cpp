@@ -282,7 +282,7 @@ void Session::load_card()
 		counters_->give_to(*card_);
 	start_clock(card_->clock(), first);
 	threads_.emplace(*card_, steering_->invariant_tsc(), options_.filtering());
-	trials_.emplace(*card_, steering_->frequency_hz(), file_, std::move(kept_file), std::move(kept));
+	trials_.emplace(*card_, *steering_, file_, std::move(kept_file), std::move(kept));
 	if (options_.calibrates)
 		trials_->calibrate(functions_, options_.live || options_.flight);
 	if (!options.functions.empty()) {
