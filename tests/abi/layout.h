@@ -199,7 +199,7 @@
 	FIELD(VALUE, edc_match_test, span)             \
 	FIELD(VALUE, edc_match_test, value)            \
 	FIELD(VALUE, edc_match_test, shift)            \
-	FIELD(VALUE, edc_match_test, ends)             \
+	FIELD(VALUE, edc_match_test, is_last)          \
 	FIELD(VALUE, edc_match_test, target)           \
 	SIZE(VALUE, edc_match_dimension)               \
 	FIELD(VALUE, edc_match_dimension, mask)        \

@@ -179,7 +179,7 @@ void add_tests(edc_match_class &cls, const std::vector<Tables::Pattern> &pattern
 			test.span = static_cast<std::uint64_t>(ranges.front().last) - test.lowest;
 			test.value = static_cast<__u8>(place.value);
 			test.shift = static_cast<__u8>(place.shift);
-			test.ends = &factor == &product.back();
+			test.is_last = &factor == &product.back();
 			test.target = static_cast<__u8>(target == Tables::keeps ? EDC_MATCH_COUNTS : target);
 		}
 	}
