@@ -21,9 +21,9 @@
 #include "user_programs.h"
 #include "user_recorder.h"
 
-static DEFINE_MUTEX(card_lock); /* protects all that follows, and probes and rings as a whole */
-static struct file *owner;	/* the file that has the card, */
-static pid_t owner_pid;		/* and the process that created it */
+static DEFINE_MUTEX(card_lock); /* protects these two, and serialises changes of probes and rings */
+static struct file *owner;	/* the open file that has the card */
+static pid_t owner_pid;		/* the process that created the card */
 
 static void detach_all(void)
 {
@@ -32,7 +32,10 @@ static void detach_all(void)
 	edc_probes_detach();
 }
 
-/* Argument and result of a command. Copied with no lock held, since a fault may need locks that mmap() holds. */
+/*
+ * Argument and result of a command. Copied without card_lock: a page fault takes the mmap_lock, which device_mmap()
+ * already holds when it takes card_lock.
+ */
 union argument {
 	struct edc_device_info info;
 	struct edc_device_create create;
@@ -41,13 +44,13 @@ union argument {
 	u64 sample_every_ns;
 	struct edc_device_matcher matcher;
 	struct edc_device_overdue overdue;
-	s32 process;
+	s32 process; /* negative: no longer traced */
 	struct edc_device_stop stop;
 	struct edc_device_hello hello;
 	struct edc_device_class class;
 };
 
-static void tell(struct edc_device_info *info)
+static void fill_info(struct edc_device_info *info)
 {
 	memset(info, 0, sizeof(*info));
 	info->version = EDC_DEVICE_VERSION;
@@ -56,7 +59,7 @@ static void tell(struct edc_device_info *info)
 	info->refused = edc_programs_refused();
 	edc_probes_available(&info->classes);
 	edc_faults_available(&info->classes);
-	edc_device_add(&info->classes, EDC_ID_SAMPLE);
+	edc_device_classes_add(&info->classes, EDC_ID_SAMPLE);
 }
 
 static int create(struct file *file, const struct edc_device_create *wanted)
@@ -114,7 +117,7 @@ static int reset(void)
 static int execute(struct file *file, unsigned int command, union argument *argument)
 {
 	if (command == EDC_DEVICE_INFO) {
-		tell(&argument->info);
+		fill_info(&argument->info);
 		return 0;
 	}
 	if (command == EDC_DEVICE_CREATE)
@@ -140,13 +143,13 @@ static int execute(struct file *file, unsigned int command, union argument *argu
 		return edc_triggers_overdue(&argument->overdue);
 	case EDC_DEVICE_SAMPLE:
 		return argument->sample_every_ns ? edc_sample_every(argument->sample_every_ns) : edc_sample_once();
-	default:
+	default: /* EDC_DEVICE_FAULTS */
 		edc_faults_counts(&argument->faults);
 		return 0;
 	}
 }
 
-static bool is_users_command(unsigned int command)
+static bool is_user_card_command(unsigned int command)
 {
 	return command == EDC_DEVICE_HELLO || command == EDC_DEVICE_USERS || command == EDC_DEVICE_CLASS;
 }
@@ -165,14 +168,14 @@ static bool is_command(unsigned int command)
 	return false;
 }
 
-static int execute_users(struct file *file, unsigned int command, union argument *argument)
+static int execute_user_card(struct file *file, unsigned int command, union argument *argument)
 {
 	switch (command) {
 	case EDC_DEVICE_HELLO:
 		return edc_program_hello(file, &argument->hello);
 	case EDC_DEVICE_USERS:
 		return edc_recorder_attach(file);
-	default:
+	default: /* EDC_DEVICE_CLASS */
 		return edc_recorder_class(file, &argument->class);
 	}
 }
@@ -194,12 +197,12 @@ static long device_ioctl(struct file *file, unsigned int command, unsigned long 
 	union argument argument = {};
 	int error;
 
-	if (!is_command(command) && !is_users_command(command))
+	if (!is_command(command) && !is_user_card_command(command))
 		return -ENOTTY;
 	if (_IOC_DIR(command) & _IOC_WRITE && copy_from_user(&argument, (void __user *)user, size))
 		return -EFAULT;
-	error = is_users_command(command) ? execute_users(file, command, &argument)
-					  : execute_locked(file, command, &argument);
+	error = is_user_card_command(command) ? execute_user_card(file, command, &argument)
+					      : execute_locked(file, command, &argument);
 	if (!error && _IOC_DIR(command) & _IOC_READ && copy_to_user((void __user *)user, &argument, size))
 		return -EFAULT;
 	return error;
@@ -220,7 +223,7 @@ static int map_area(struct vm_area_struct *vma)
 		return -EINVAL;
 	if (first != 0 && vma->vm_flags & VM_WRITE)
 		return -EACCES;
-	/* A child does not inherit it: it could outlive the recording. */
+	/* A child process does not inherit the mapping: it might outlive the recorder and keep the card alive. */
 	vm_flags_mod(vma, VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP, VM_MAYEXEC | (first ? VM_MAYWRITE : 0));
 	return remap_vmalloc_range(vma, edc_rings_area(cpu), first);
 }

@@ -162,7 +162,7 @@ int edc_faults_attach(const struct edc_device_classes *classes)
 	int error = 0;
 
 	for (i = 0; i < ARRAY_SIZE(software_events) && !error; i++) {
-		if (software_events[i].attached || !edc_device_has(classes, software_events[i].id))
+		if (software_events[i].attached || !edc_device_classes_has(classes, software_events[i].id))
 			continue;
 		error = watch_cpus();
 		mutex_lock(&events_lock);
@@ -203,7 +203,7 @@ void edc_faults_reset(void)
 void edc_faults_attached(struct edc_device_classes *classes)
 {
 	for_each_attached(software)
-		edc_device_add(classes, software->id);
+		edc_device_classes_add(classes, software->id);
 }
 
 void edc_faults_available(struct edc_device_classes *classes)
@@ -211,7 +211,7 @@ void edc_faults_available(struct edc_device_classes *classes)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(software_events); i++)
-		edc_device_add(classes, software_events[i].id);
+		edc_device_classes_add(classes, software_events[i].id);
 }
 
 static u64 count_of(struct software_event *software)

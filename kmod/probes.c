@@ -31,7 +31,7 @@ void edc_probes_available(struct edc_device_classes *classes)
 {
 	for_each_probe(probe)
 		if (probe->found)
-			edc_device_add(classes, probe->id);
+			edc_device_classes_add(classes, probe->id);
 }
 
 int edc_probes_attach(const struct edc_device_classes *classes)
@@ -39,7 +39,7 @@ int edc_probes_attach(const struct edc_device_classes *classes)
 	for_each_probe(probe) {
 		int error = 0;
 
-		if (!probe->attached && probe->found && edc_device_has(classes, probe->id)) {
+		if (!probe->attached && probe->found && edc_device_classes_has(classes, probe->id)) {
 			error = tracepoint_probe_register(probe->found, probe->function, NULL);
 			probe->attached = !error;
 		}
@@ -53,7 +53,7 @@ void edc_probes_attached(struct edc_device_classes *classes)
 {
 	for_each_probe(probe)
 		if (probe->attached)
-			edc_device_add(classes, probe->id);
+			edc_device_classes_add(classes, probe->id);
 }
 
 void edc_probes_detach(void)

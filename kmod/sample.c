@@ -128,7 +128,7 @@ void edc_sample_attach(const struct edc_device_classes *classes)
 {
 	unsigned int cpu;
 
-	if (attached || !edc_device_has(classes, EDC_ID_SAMPLE))
+	if (attached || !edc_device_classes_has(classes, EDC_ID_SAMPLE))
 		return;
 	number = 0;
 	for_each_possible_cpu(cpu) {
@@ -141,7 +141,7 @@ void edc_sample_attach(const struct edc_device_classes *classes)
 void edc_sample_attached(struct edc_device_classes *classes)
 {
 	if (attached)
-		edc_device_add(classes, EDC_ID_SAMPLE);
+		edc_device_classes_add(classes, EDC_ID_SAMPLE);
 }
 
 static void nothing(void *unused)

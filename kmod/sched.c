@@ -68,7 +68,7 @@ static void on_new(void *data, struct task_struct *task)
 		post_cgroup(task, false, in);
 }
 
-/* Who takes another number is told whatever is selected: every switch is. */
+/* A change of the TID is posted whatever is selected, as every switch is. */
 static void on_exec(void *data, struct task_struct *task, pid_t old_pid, struct linux_binprm *unused)
 {
 	struct edc_comm comm = comm_of(task->comm);

@@ -171,7 +171,7 @@ int main(void)
 	call(device, EDC_DEVICE_FAULTS, &faults, 0, "faults");
 	call(device, EDC_DEVICE_DETACH, NULL, 0, "all probes away");
 	call(device, EDC_DEVICE_SAMPLE, &every, ENODATA, "a sample that nobody takes");
-	edc_device_add(&samples, EDC_ID_SAMPLE);
+	edc_device_classes_add(&samples, EDC_ID_SAMPLE);
 	call(device, EDC_DEVICE_ATTACH, &samples, 0, "samples");
 	call(device, EDC_DEVICE_SAMPLE, NULL, EFAULT, "a sample from nowhere");
 	for (every = 1; every < EDC_SAMPLE_MIN_NS; every *= 7)
@@ -199,9 +199,9 @@ int main(void)
 	for (__u32 fault = EDC_ID_MINOR_FAULT; fault <= EDC_ID_MAJOR_FAULT; fault++) {
 		struct edc_device_classes one = {};
 
-		edc_device_add(&one, fault);
+		edc_device_classes_add(&one, fault);
 		call(device, EDC_DEVICE_ATTACH, &one, 0, "one kind of faults");
-		expect(edc_device_has(&one, fault) && edc_device_has(&one, EDC_ID_MINOR_FAULT),
+		expect(edc_device_classes_has(&one, fault) && edc_device_classes_has(&one, EDC_ID_MINOR_FAULT),
 		       "faults besides those that are there");
 	}
 	close(device);

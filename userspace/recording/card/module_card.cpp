@@ -99,7 +99,7 @@ void ModuleCard::map(unsigned cpus)
 bool ModuleCard::has(std::string_view name) const
 {
 	for (const ClassRow &row : kernel_classes())
-		if (name == row.name && edc_device_has(&classes_, row.id))
+		if (name == row.name && edc_device_classes_has(&classes_, row.id))
 			return true;
 	return false;
 }
@@ -109,8 +109,8 @@ void ModuleCard::attach(const std::vector<std::string> &names)
 	edc_device_classes chosen{};
 	for (const std::string &name : names)
 		for (const ClassRow &row : kernel_classes())
-			if (name == row.name && edc_device_has(&classes_, row.id))
-				edc_device_add(&chosen, row.id);
+			if (name == row.name && edc_device_classes_has(&classes_, row.id))
+				edc_device_classes_add(&chosen, row.id);
 	if (::ioctl(device_.get(), EDC_DEVICE_ATTACH, &chosen) < 0)
 		throw Error(errno, "the module cannot attach its probes");
 }
