@@ -19,7 +19,7 @@
 namespace monitor::record {
 namespace {
 
-std::optional<unsigned> number_in(const char *variable)
+std::optional<unsigned> environment_number(const char *variable)
 {
 	const char *text = std::getenv(variable);
 	if (!text || !*text)
@@ -31,7 +31,7 @@ std::optional<unsigned> number_in(const char *variable)
 	return static_cast<unsigned>(value);
 }
 
-std::vector<gid_t> own_groups()
+std::vector<gid_t> supplementary_groups()
 {
 	std::vector<gid_t> groups(static_cast<std::size_t>(std::max(::getgroups(0, nullptr), 0)));
 	groups.resize(
@@ -44,7 +44,7 @@ std::vector<gid_t> own_groups()
 User invoking_user()
 {
 	User user{::getuid(), ::getgid(), {}, {}, {}, false};
-	const auto sudo_uid = number_in("SUDO_UID"), sudo_gid = number_in("SUDO_GID");
+	const auto sudo_uid = environment_number("SUDO_UID"), sudo_gid = environment_number("SUDO_GID");
 	if (::geteuid() == 0 && sudo_uid && sudo_gid && *sudo_uid != 0) {
 		user.uid = *sudo_uid;
 		user.gid = *sudo_gid;
@@ -82,7 +82,7 @@ AsUser::AsUser(const User &user) : active_(user.differs)
 {
 	if (!active_)
 		return;
-	groups_ = own_groups();
+	groups_ = supplementary_groups();
 	if (::initgroups(user.name.c_str(), user.gid) < 0 || ::setegid(user.gid) < 0 || ::seteuid(user.uid) < 0)
 		throw Error(errno, "cannot become the user " + user.name);
 }
@@ -113,7 +113,7 @@ std::size_t spare_files(std::size_t own)
 {
 	rlimit limit{};
 	::getrlimit(RLIMIT_NOFILE, &limit);
-	const Fd next(::dup(STDERR_FILENO)); // the lowest free descriptor is allocated, and few are closed
+	const Fd next(::dup(STDERR_FILENO)); // gets the lowest free number: all below it are open, and few above it
 	const std::size_t used = static_cast<std::size_t>(next.get()) + own;
 	return next && limit.rlim_cur > used ? limit.rlim_cur - used : 0;
 }
@@ -122,19 +122,19 @@ void drop_privileges(const User &user, const std::vector<int> &kept)
 {
 	const rlimit one{1, 1}; // the comparison of the CPUs' clocks at the end runs at realtime priority
 	::setrlimit(RLIMIT_RTPRIO, &one);
-	const rlimit nice{30, 30}; // threads that empty the rings run at -10
+	const rlimit nice{30, 30}; // threads that drain the rings run at nice -10
 	::setrlimit(RLIMIT_NICE, &nice);
 	__user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
-	__user_cap_data_struct left[2] = {};
+	__user_cap_data_struct caps[2] = {};
 	for (const int capability : kept)
-		left[capability / 32].effective = left[capability / 32].permitted |= 1u << capability % 32;
+		caps[capability / 32].effective = caps[capability / 32].permitted |= 1u << capability % 32;
 	for (int capability = 0; ::prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; ++capability)
 		::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0); // fails for a process that has none anyway
 	::prctl(PR_SET_KEEPCAPS, kept.empty() ? 0ul : 1ul, 0, 0, 0);
 	if (!become(user))
 		throw Error(errno, "cannot become the user " + user.name);
 	::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	if (::syscall(SYS_capset, &header, left) < 0)
+	if (::syscall(SYS_capset, &header, caps) < 0)
 		throw Error(errno, "cannot give up the capabilities");
 }
 
