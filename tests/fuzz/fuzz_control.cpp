@@ -46,7 +46,7 @@ void obey(const ControlMessage &message)
 	require(is_run_name(message.run) && message.nonce.size() == nonce_digits);
 	require(std::ranges::find(message.hosts, "h") != message.hosts.end());
 	require(start_delay_ns(message, now_ns) <= max_lead_ns);
-	require(parse_store(message.store).has_value() && (!message.to_ns || message.from_ns <= message.to_ns));
+	require(parse_hex64(message.store).has_value() && (!message.to_ns || message.from_ns <= message.to_ns));
 	require(message.forward.empty() || parse_forward(message.forward));
 	Allowed allowed;
 	allowed.options = {all_options().begin(), all_options().end()};

@@ -226,9 +226,9 @@ TEST_CASE("fleet fetch: a request is read as it was written, or not at all")
 	wrong.to_ns = 4;
 	CHECK_FALSE(parse_fetch_request(fetch_request_text(wrong)));
 	CHECK_FALSE(parse_fetch_request("{}"));
-	CHECK(parse_store("") == 0u);
-	CHECK_FALSE(parse_store("12"));
-	CHECK_FALSE(parse_store("zzzzzzzzzzzzzzzz"));
+	CHECK(parse_hex64("") == 0u);
+	CHECK_FALSE(parse_hex64("12"));
+	CHECK_FALSE(parse_hex64("zzzzzzzzzzzzzzzz"));
 }
 
 TEST_CASE("fleet fetch: what stays on the host sends descriptions only, then the windows that are asked for")
@@ -303,7 +303,7 @@ TEST_CASE("fleet fetch: another directory gets its own window, and the agent may
 	forwarding.add(trace, as_started);
 	step_for(forwarding, std::chrono::milliseconds(500));
 	CHECK_FALSE(fs::exists(directory.path() + "/two/h"));
-	forwarding.fetch(window_of(50, 51, "two", *parse_store(text)));
+	forwarding.fetch(window_of(50, 51, "two", *parse_hex64(text)));
 	REQUIRE(fetch_until(forwarding, directory.path() + "/two/h", "two"));
 	expect_blocks(trace, directory.path() + "/two/h", "kernel_cpu0", {{50, 52}});
 	CHECK(fetched_in(directory.path() + "/two/h").windows.size() == 1);

@@ -267,7 +267,7 @@ std::string PrivilegedProcess::fetch(const fleet::ControlMessage &message)
 {
 	fleet::FetchRequest request{message.run,
 				    message.nonce,
-				    fleet::parse_store(message.store).value_or(0),
+				    fleet::parse_hex64(message.store).value_or(0),
 				    message.from_ns,
 				    message.to_ns ? message.to_ns : ~std::uint64_t(0),
 				    message.kind == "list"};

@@ -98,7 +98,7 @@ bool TraceProgress::parse(const std::string &untrusted_text, const Uuid &expecte
 	const auto json = parse_json(untrusted_text);
 	if (text_field(json, "uuid") != uuid_digits(expected) || !json.contains("store"))
 		return false;
-	store = parse_store(text_field(json, "store").value_or("")).value_or(0);
+	store = parse_hex64(text_field(json, "store").value_or("")).value_or(0);
 	is_complete = flag_field(json, "complete");
 	for (const auto &[name, to] : {std::pair("conflicts", &conflicts), std::pair("refused", &refused),
 				       std::pair("vanished", &vanished), std::pair("refused_files", &refused_files)})
@@ -107,13 +107,13 @@ bool TraceProgress::parse(const std::string &untrusted_text, const Uuid &expecte
 		for (const auto &[name, blocks] : json["streams"].items())
 			if (is_stream_name(name) && blocks.is_number_unsigned() && blocks <= max_stream_blocks)
 				streams[name].set_prefix(blocks.get<std::uint64_t>());
-	parse_ranges(json, "ranges", streams); // what is stored after the first block that is not
+	parse_ranges(json, "ranges", streams); // stored blocks after the first missing one
 	parse_ranges(json, "absent", absent);
 	parse_wanted(json, wanted);
 	if (json.contains("files") && json["files"].is_object())
 		for (const auto &[name, hash] : json["files"].items())
 			if (is_description_name(name))
-				files[name] = parse_store(hash.is_string() ? hash.get<std::string>() : "").value_or(0);
+				files[name] = parse_hex64(hash.is_string() ? hash.get<std::string>() : "").value_or(0);
 	return true;
 }
 

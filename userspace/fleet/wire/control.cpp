@@ -40,7 +40,7 @@ std::string take_window(const nlohmann::json &text, ControlMessage &message)
 	message.to_ns = number_field(text, "to_ns").value_or(0);
 	if (!message.forward.empty() && !parse_forward(message.forward))
 		return "its --forward is none that this version of monitor knows";
-	if (!parse_store(message.store) || (message.to_ns && message.to_ns < message.from_ns))
+	if (!parse_hex64(message.store) || (message.to_ns && message.to_ns < message.from_ns))
 		return "the window that it asks for is none";
 	return "";
 }

@@ -38,13 +38,13 @@ std::optional<FetchRequest> parse_fetch_request(std::string_view untrusted_text)
 	if (number_field(json, "version") != 1 || !run || !is_run_name(*run) || !nonce || !store || !from || !to ||
 	    *from > *to)
 		return {};
-	const auto number = parse_store(*store);
+	const auto number = parse_hex64(*store);
 	if (!number)
 		return {};
 	return FetchRequest{*run, *nonce, *number, *from, *to, flag_field(json, "list")};
 }
 
-std::optional<std::uint64_t> parse_store(std::string_view untrusted_text)
+std::optional<std::uint64_t> parse_hex64(std::string_view untrusted_text)
 {
 	std::uint64_t store = 0;
 	if (untrusted_text.empty())

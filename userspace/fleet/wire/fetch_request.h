@@ -25,7 +25,7 @@ struct FetchRequest {
 std::string fetch_request_text(const FetchRequest &request);
 std::optional<FetchRequest> parse_fetch_request(std::string_view untrusted_text);
 
-// 16 hexadecimal digits; nullopt: none. "" is 0.
-std::optional<std::uint64_t> parse_store(std::string_view untrusted_text);
+// 16 hexadecimal digits, as of a store; nullopt: malformed. "" is 0.
+std::optional<std::uint64_t> parse_hex64(std::string_view untrusted_text);
 
 } // namespace monitor::fleet
