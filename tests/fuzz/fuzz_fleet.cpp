@@ -86,7 +86,7 @@ void look_at_fetched(const std::string &text)
 	const auto fetched = monitor::FetchedTrace::parse(text);
 	if (!fetched)
 		return;
-	expect(fetched->blocks_here() <= fetched->blocks());
+	expect(fetched->blocks_present() <= fetched->blocks());
 	const auto again = monitor::FetchedTrace::parse(fetched->text());
 	expect(again && again->text() == fetched->text());
 	for (const auto &window : fetched->windows)

@@ -188,13 +188,13 @@ TEST_CASE("fleet fetch: what a copy says of itself survives as text")
 	trace.has_ended = true;
 	trace.windows = {{1, 2}, {0, all_ns}};
 	trace.streams["a"].blocks = 10;
-	trace.streams["a"].here.add(0, 3);
-	trace.streams["a"].here.add(5, 1);
+	trace.streams["a"].present.add(0, 3);
+	trace.streams["a"].present.add(5, 1);
 	const auto read = FetchedTrace::parse(trace.text());
 	REQUIRE(read);
 	CHECK(read->text() == trace.text());
 	CHECK(read->blocks() == 10);
-	CHECK(read->blocks_here() == 4);
+	CHECK(read->blocks_present() == 4);
 	CHECK_FALSE(read->is_whole());
 	for (const char *text :
 	     {"", "{}", "[]", R"({"version":1})", R"({"version":2,"windows":[],"streams":{}})",
@@ -245,7 +245,7 @@ TEST_CASE("fleet fetch: what stays on the host sends descriptions only, then the
 		CHECK_FALSE(fs::exists(copy + '/' + stream));
 	CHECK(read_file(copy + "/metadata", 1 << 20) == described_clock);
 	CHECK(fetched_in(copy).blocks() == 1310);
-	CHECK(fetched_in(copy).blocks_here() == 0);
+	CHECK(fetched_in(copy).blocks_present() == 0);
 	CHECK(fetched_in(copy).has_ended);
 	CHECK(forwarding.accounts()[0].kept == 1310);
 	CHECK_FALSE(forwarding.accounts()[0].is_complete);
@@ -256,7 +256,7 @@ TEST_CASE("fleet fetch: what stays on the host sends descriptions only, then the
 	expect_blocks(trace, copy, "kernel_cpu1", {{299, 300}}); // what it did last
 	expect_blocks(trace, copy, "recorder", {{0, 10}});
 	CHECK(fetched_in(copy).windows.size() == 1);
-	CHECK(fetched_in(copy).blocks_here() == 14);
+	CHECK(fetched_in(copy).blocks_present() == 14);
 	CHECK(forwarding.accounts()[0].stored == 14);
 	CHECK(forwarding.accounts()[0].kept == 1310 - 14);
 
@@ -458,7 +458,7 @@ TEST_CASE("fleet fetch: what was refused is not here, also for an agent that is 
 	forwarding.add(trace, on_demand(progress));
 	forwarding.fetch(window_of(40, 41, "two"));
 	REQUIRE(fetch_until(forwarding, copy, "two"));
-	const auto here = fetched_in(copy).streams["kernel_cpu0"].here.ranges();
+	const auto here = fetched_in(copy).streams["kernel_cpu0"].present.ranges();
 	CHECK(std::vector<BlockRanges::Range>(here.begin(), here.end()) ==
 	      std::vector<BlockRanges::Range>{{10, 20}, {21, 31}, {40, 42}});
 }

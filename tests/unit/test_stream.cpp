@@ -96,7 +96,7 @@ TEST_CASE("stream: what was not fetched is a gap, and no damage")
 		monitor::FetchedStream fetched;
 		fetched.blocks = blocks;
 		for (const std::uint64_t block : here)
-			fetched.here.add(block, 1);
+			fetched.present.add(block, 1);
 		const std::shared_ptr<const monitor::trace::Description> description = samples::description();
 		monitor::MappedFile file(path);
 		auto packets = fetched_packets(file.bytes(), samples::uuid, fetched);

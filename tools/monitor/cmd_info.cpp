@@ -173,7 +173,7 @@ nlohmann::ordered_json fetched_json(const trace::Trace &trace)
 	for (const trace::FetchedPart &part : trace::fetched_parts(trace))
 		all.push_back({{"trace", part.directory},
 			       {"windows_ns", part.fetched.windows},
-			       {"blocks", part.fetched.blocks_here()},
+			       {"blocks", part.fetched.blocks_present()},
 			       {"of", part.fetched.blocks()},
 			       {"ended", part.fetched.has_ended}});
 	return all;

@@ -24,7 +24,7 @@ bool take_stream(const nlohmann::json &from, FetchedStream &stream)
 		BlockRanges::Range range;
 		if (!take_pair(each, range) || range.second > stream.blocks)
 			return false;
-		stream.here.add(range.first, range.second - range.first);
+		stream.present.add(range.first, range.second - range.first);
 	}
 	return true;
 }
@@ -46,11 +46,11 @@ std::uint64_t FetchedTrace::blocks() const
 	return sum;
 }
 
-std::uint64_t FetchedTrace::blocks_here() const
+std::uint64_t FetchedTrace::blocks_present() const
 {
 	std::uint64_t sum = 0;
 	for (const auto &[name, stream] : streams)
-		sum += stream.here.count();
+		sum += stream.present.count();
 	return sum;
 }
 
@@ -66,7 +66,7 @@ std::string FetchedTrace::text() const
 	for (const auto &[name, stream] : streams) {
 		auto &here = json["streams"][name];
 		here = {{"blocks", stream.blocks}, {"here", nlohmann::ordered_json::array()}};
-		for (const auto &[first, end] : stream.here.ranges())
+		for (const auto &[first, end] : stream.present.ranges())
 			here["here"].push_back({first, end});
 	}
 	return json_dump(json) + '\n';

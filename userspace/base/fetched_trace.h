@@ -21,7 +21,7 @@ inline constexpr const char *fetched_file = ".monitor/fetched.json";
 
 struct FetchedStream {
 	std::uint64_t blocks = 0; // that the host has
-	BlockRanges here;
+	BlockRanges present;      // of these, those that are stored
 };
 
 struct FetchedTrace {
@@ -33,8 +33,8 @@ struct FetchedTrace {
 	std::map<std::string, FetchedStream> streams;
 
 	std::uint64_t blocks() const;
-	std::uint64_t blocks_here() const;
-	bool is_whole() const { return has_ended && blocks_here() == blocks(); }
+	std::uint64_t blocks_present() const;
+	bool is_whole() const { return has_ended && blocks_present() == blocks(); }
 
 	std::string text() const;
 	static std::optional<FetchedTrace> parse(const std::string &untrusted_text);

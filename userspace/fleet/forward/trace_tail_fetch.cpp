@@ -124,7 +124,7 @@ FetchedTrace TraceTail::fetched() const
 				const auto part = absent.missing({from, last});
 				if (!part)
 					break;
-				each.here.add(part->first, part->second - part->first);
+				each.present.add(part->first, part->second - part->first);
 				from = part->second;
 			}
 		}

@@ -24,7 +24,7 @@ public:
 	{
 		const std::uint64_t size = bytes_.size() / EDC_BLOCK_SIZE;
 		std::uint64_t block = 0;
-		for (const auto &[first, end] : fetched.here.ranges()) {
+		for (const auto &[first, end] : fetched.present.ranges()) {
 			if (first > block)
 				add(block, 0, why_not_fetched);
 			if (first < size)
@@ -111,7 +111,7 @@ std::string FetchedPart::text() const
 	std::string windows;
 	for (const FetchedTrace::Window &window : fetched.windows)
 		windows += (windows.empty() ? ", " : " and ") + window_text(window);
-	const std::uint64_t here = fetched.blocks_here();
+	const std::uint64_t here = fetched.blocks_present();
 	if (here == 0)
 		return directory + ": nothing of this trace was fetched from its host: monitor fleet fetch";
 	return directory + ": a part of this trace was fetched from its host" + windows + ": " + std::to_string(here) +
