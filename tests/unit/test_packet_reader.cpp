@@ -73,7 +73,7 @@ TEST_CASE("packet reader: a packet that begins before the last event is skipped,
 	packets.start_at(2);
 	REQUIRE(packets.open_next(0));
 	CHECK_FALSE(packets.open_next(401));
-	CHECK(problems.kept().back().sentence == "the packet begins before the last event of the previous packet");
+	CHECK(problems.kept().back().message == "the packet begins before the last event of the previous packet");
 	REQUIRE(packets.finish(401));
 	CHECK(packets.gap().from_time == 401);
 	CHECK(packets.gap().lost == unknown_count);

@@ -41,7 +41,7 @@ struct Walk {
 		return "gap " + std::to_string(gap.from_time) + "-" + std::to_string(gap.to_time) + ":" +
 		       (gap.lost == unknown_count ? "?" : std::to_string(gap.lost));
 	}
-	std::string sentence() const { return problems.empty() ? "" : problems.kept().front().sentence; }
+	std::string sentence() const { return problems.empty() ? "" : problems.kept().front().message; }
 };
 
 using Items = std::vector<std::string>;
@@ -271,7 +271,7 @@ TEST_CASE("stream: each packet's problem is told once, and a million of them tak
 		other.add(first, packet + packet % 2, 0, "bad");
 		other.add(second, packet, 0, "bad");
 	}
-	partition.take(other);
+	partition.merge(other);
 	CHECK(partition.total() == 3 + 1 + 3);
 	CHECK(partition.kept().size() == 7);
 	CHECK(partition.kept().front().packet == 5);

@@ -156,14 +156,14 @@ template <class MakeFold> auto survey(trace::Trace &trace, const Question &quest
 			    all.fold.merge(surveyed.fold);
 		    all.threads.merge(surveyed.threads);
 		    all.losses.merge(surveyed.losses);
-		    all.problems.take(surveyed.problems);
+		    all.problems.merge(surveyed.problems);
 		    if constexpr (requires { all.fold.forget_finished(); })
 			    if (taken == leading) {
 				    all.fold.forget_finished();
 				    all.losses = {};
 			    }
 	    });
-	trace.problems().take(all.problems);
+	trace.problems().merge(all.problems);
 	return all;
 }
 

@@ -19,7 +19,7 @@ constexpr std::uint64_t events_between_questions = 1 << 16;
 bool has_no_memory(const trace::Problems &problems)
 {
 	return std::ranges::any_of(problems.kept(), [](const trace::Problem &problem) {
-		return problem.sentence.ends_with(memory_used_up_text());
+		return problem.message.ends_with(memory_used_up_text());
 	});
 }
 

@@ -20,14 +20,14 @@ struct Problem {
 	std::string stream; // name of the file
 	std::uint64_t packet = 0;
 	std::uint64_t offset = 0; // in the file
-	std::string sentence;
+	std::string message;
 	std::uint32_t stream_index = 0; // in Trace::streams()
 	std::string place;              // "packet N"
 
-	// "STREAM, PLACE at byte M: SENTENCE"
+	// "STREAM, PLACE at byte M: MESSAGE"
 	std::string text() const
 	{
-		return stream + ", " + place + " at byte " + std::to_string(offset) + ": " + sentence;
+		return stream + ", " + place + " at byte " + std::to_string(offset) + ": " + message;
 	}
 };
 
@@ -36,7 +36,7 @@ public:
 	static constexpr std::size_t max_kept = 1000; // texts
 
 	// Without `place`: of the packet, or of the header of a file without packets.
-	void add(const StreamInfo &stream, std::uint64_t packet, std::uint64_t offset, std::string sentence,
+	void add(const StreamInfo &stream, std::uint64_t packet, std::uint64_t offset, std::string message,
 		 std::string place = {})
 	{
 		auto seen = chunk(stream.index, packet)[packet % chunk_packets];
@@ -48,10 +48,10 @@ public:
 			return;
 		if (place.empty())
 			place = stream.has_packets ? stream.part + (" " + std::to_string(packet)) : "header";
-		kept_.push_back({stream.name, packet, offset, std::move(sentence), stream.index, std::move(place)});
+		kept_.push_back({stream.name, packet, offset, std::move(message), stream.index, std::move(place)});
 	}
 	// Adds those that another reader of the same trace found.
-	void take(const Problems &others)
+	void merge(const Problems &others)
 	{
 		for (const Problem &other : others.kept_)
 			if (kept_.size() < max_kept &&

@@ -143,7 +143,7 @@ const Index &Core::index() const
 void Core::take(const trace::Problems &found) const
 {
 	const std::lock_guard guard(mutex_);
-	problems_.take(found);
+	problems_.merge(found);
 }
 
 } // namespace poet::detail
