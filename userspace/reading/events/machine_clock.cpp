@@ -6,7 +6,7 @@
 namespace monitor::trace {
 namespace {
 
-void count(MachineClock::Range &range, ClockBoundNs bound)
+void count_bound(MachineClock::Range &range, ClockBoundNs bound)
 {
 	if (!bound) {
 		++range.unknown;
@@ -17,13 +17,14 @@ void count(MachineClock::Range &range, ClockBoundNs bound)
 	++range.known;
 }
 
-// Bound number i is of the times between node i - 1 and node i.
-void count_lines(MachineClock::Range &range, const ClockMap &map, std::uint64_t from, std::uint64_t to)
+// Counts the bounds of the lines that touch these times. Bound i holds between nodes i - 1 and i; the first and the
+// last one hold before and after all nodes.
+void count_bounds(MachineClock::Range &range, const ClockMap &map, std::uint64_t from, std::uint64_t to)
 {
 	const auto ns = [&](std::size_t node) { return static_cast<std::uint64_t>(map.nodes()[node].ns); };
 	for (std::size_t i = 0; i < map.bounds().size(); ++i)
 		if ((i == 0 || ns(i - 1) < to) && (i == map.nodes().size() || ns(i) > from))
-			count(range, map.bounds()[i]);
+			count_bound(range, map.bounds()[i]);
 }
 
 } // namespace
@@ -36,25 +37,25 @@ void MachineClock::add(ClockBoundNs bound)
 
 ClockBoundNs MachineClock::bound_at(std::uint64_t time) const
 {
-	ClockBoundNs most;
+	ClockBoundNs max_bound;
 	if (is_known_)
-		most = max_ns_;
+		max_bound = max_ns_;
 	for (const auto &map : maps_) {
 		const ClockBoundNs bound = map->bound_at(time);
-		if (!most || !bound)
+		if (!max_bound || !bound)
 			return std::nullopt;
-		most = std::max(*most, *bound);
+		max_bound = std::max(*max_bound, *bound);
 	}
-	return most;
+	return max_bound;
 }
 
 MachineClock::Range MachineClock::range(std::uint64_t from, std::uint64_t to) const
 {
 	Range range;
 	if (!is_known_ || max_ns_ > 0 || maps_.empty())
-		count(range, is_known_ ? ClockBoundNs(max_ns_) : std::nullopt);
+		count_bound(range, is_known_ ? ClockBoundNs(max_ns_) : std::nullopt);
 	for (const auto &map : maps_)
-		count_lines(range, *map, from, to);
+		count_bounds(range, *map, from, to);
 	return range;
 }
 
