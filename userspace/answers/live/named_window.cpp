@@ -66,7 +66,7 @@ NamedWindow named_window(const StackWindow &window, symbols::Symbolizer &symboli
 	named.opener_lost = symbolizer.opener_lost();
 	named.missing.assign(missing.begin(), missing.end());
 	named.incomplete = symbolizer.damaged();
-	for (auto &[path, sought] : symbolizer.incomplete())
+	for (auto &[path, files] : symbolizer.incomplete())
 		named.incomplete.push_back(std::move(path));
 	return named;
 }

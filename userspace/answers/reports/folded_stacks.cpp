@@ -69,15 +69,15 @@ void print_missing(const symbols::Symbolizer &symbolizer)
 			   "its stacks were followed by frame pointers, callers of functions without a frame and names "
 			   "may be missing\n",
 			   printable(path));
-	for (const auto &[path, sought] : symbolizer.incomplete()) {
+	for (const auto &[path, missing] : symbolizer.incomplete()) {
 		const std::string others =
-		    sought.count == 1
+		    missing.count == 1
 			? "another file, which was not found or cannot be read:"
 			: fmt::format("{} other files, which were not found or cannot be read: the first was",
-				      sought.count);
+				      missing.count);
 		print_note("monitor: {} has debug information in {} sought as {}; what was inlined, lines or names are "
 			   "missing\n",
-			   printable(path), others, printable(fmt::format("{}", fmt::join(sought.paths, ", "))));
+			   printable(path), others, printable(fmt::format("{}", fmt::join(missing.paths, ", "))));
 	}
 	for (const std::string &path : symbolizer.damaged())
 		print_note("monitor: the debug information of {} cannot be read, or takes too much memory; what was "

@@ -30,7 +30,7 @@ namespace monitor::symbols {
 namespace {
 
 constexpr std::uint32_t max_answer_bytes = 1 << 20;
-constexpr int max_wait_ms = 20'000; // for one answer; the first ones read tables
+constexpr int max_wait_ms = 20'000; // for one answer; the first ones take longer: tables are parsed
 constexpr rlim_t max_cpu_s = 300;
 
 bool send_all(int fd, std::span<const std::byte> bytes)
@@ -65,42 +65,44 @@ bool receive_all(int fd, std::span<std::byte> bytes, int wait_ms, int stop_fd = 
 	return true;
 }
 
-// Those that read debug information now. Only the one that is asked grows: what the others hold is not there for it.
+// The helper processes that are running, which share one budget of memory. Only the one that answers grows: it may have
+// what the others leave.
 class Helpers {
 public:
-	// How much memory the process may have, with the pages of the files that it maps.
-	static rlim_t limit_of(pid_t process, std::initializer_list<int> files)
+	// RLIMIT_AS for a helper: its address space without what it has taken since its start; what the others leave of
+	// the budget, but no less than it has taken; and the files that it maps, twice.
+	static rlim_t address_space_limit(pid_t process, std::initializer_list<int> files)
 	{
 		rlim_t mapped = 0;
 		for (const int file : files) {
 			struct stat status {};
 			::fstat(file, &status);
-			constexpr std::int64_t block_bytes = 512; // stat(2); the size alone may be that of a hole
+			constexpr std::int64_t block_bytes = 512; // stat(2); a sparse file has few blocks
 			mapped +=
 			    static_cast<rlim_t>(std::min<std::int64_t>(status.st_size, status.st_blocks * block_bytes));
 		}
-		const std::uint64_t all = memory_for_helpers();
+		const std::uint64_t budget = memory_for_helpers();
 		std::uint64_t others = 0;
 		const std::lock_guard guard(lock_);
-		for (const auto &[other, at_start] : all_)
+		for (const auto &[other, at_start] : at_start_)
 			others += other == process ? 0 : grown_by(other, at_start);
-		const std::uint64_t own = grown_by(process, all_[process]);
-		return memory_of(process).mapped - own + std::max(all, others + own) - others + 2 * mapped;
+		const std::uint64_t own = grown_by(process, at_start_[process]);
+		return memory_of(process).mapped - own + std::max(budget, others + own) - others + 2 * mapped;
 	}
 	static void add(pid_t process)
 	{
 		const std::lock_guard guard(lock_);
-		all_[process] = memory_of(process).own;
+		at_start_[process] = memory_of(process).anonymous;
 	}
 	static void remove(pid_t process)
 	{
 		const std::lock_guard guard(lock_);
-		all_.erase(process);
+		at_start_.erase(process);
 	}
 
 private:
 	struct Memory {
-		std::uint64_t mapped = 0, own = 0; // own: no pages of files
+		std::uint64_t mapped = 0, anonymous = 0; // anonymous: resident only
 	};
 	static Memory memory_of(pid_t process)
 	{
@@ -111,12 +113,12 @@ private:
 	}
 	static std::uint64_t grown_by(pid_t process, std::uint64_t at_start)
 	{
-		const std::uint64_t own = memory_of(process).own;
-		return own - std::min(own, at_start);
+		const std::uint64_t now = memory_of(process).anonymous;
+		return now - std::min(now, at_start);
 	}
 
 	static inline std::mutex lock_;
-	static inline std::map<pid_t, std::uint64_t> all_; // its memory at the start, which is that of its parent
+	static inline std::map<pid_t, std::uint64_t> at_start_; // anonymous memory, inherited from the parent
 };
 
 void limit_this_process()
@@ -128,8 +130,8 @@ void limit_this_process()
 	}
 }
 
-// Of what is open: a recorder has what its probes write to.
-void keep_only(std::array<int, 3> kept)
+// Closes all descriptors but these and the standard ones: a recorder has the rings of its probes open.
+void close_all_but(std::array<int, 3> kept)
 {
 	std::ranges::sort(kept);
 	int from = STDERR_FILENO + 1;
@@ -141,40 +143,42 @@ void keep_only(std::array<int, 3> kept)
 	::syscall(SYS_close_range, from, INT_MAX, 0);
 }
 
-// Both ends are processes of the same program.
-struct AnswerHead {
-	std::uint32_t bytes = 0, frames = 0; // of the texts; how many frames they begin with
+// Sent as it is in memory: both ends are processes of the same program.
+struct AnswerHeader {
+	std::uint32_t bytes = 0;  // of the texts after it
+	std::uint32_t frames = 0; // whose texts come first, two for each
 };
 
-// An address comes in. Out go texts, each ended by a NUL: two for each frame, then the paths of a file that is missing.
+// The helper's loop. A request is an address. An answer is an AnswerHeader and texts, each ended by a NUL: function and
+// line of each frame, then the paths at which a missing file was looked for. `common`: what .gnu_debugaltlink names.
 [[noreturn]] void serve(int file, int common, int socket)
 {
-	keep_only({file, common, socket});
+	close_all_but({file, common, socket});
 	limit_this_process();
-	set_memory_bound(0); // it has a limit of its own
+	set_memory_bound(0); // RLIMIT_AS bounds it instead
 	std::optional<InlinedFunctions> functions;
 	std::uint64_t address;
 	while (receive_all(socket, std::as_writable_bytes(std::span(&address, 1)), -1)) {
-		if (!functions) // not before there is a limit, which comes with the first question
+		if (!functions) // only now: the parent sets the limit before it sends a request
 			functions.emplace(file, common);
-		std::vector<std::string> sought;
-		const std::vector<SourceFrame> frames = functions->find(address, sought);
+		std::vector<std::string> tried_paths;
+		const std::vector<SourceFrame> frames = functions->find(address, tried_paths);
 		if (!functions->is_read())
 			::_exit(1);
-		AnswerHead head;
+		AnswerHeader header;
 		std::string answer;
 		for (const SourceFrame &frame : frames) {
 			const std::string text = frame.function + '\0' + frame.line + '\0';
 			if (answer.size() + text.size() > max_answer_bytes)
 				break;
 			answer += text;
-			++head.frames;
+			++header.frames;
 		}
-		for (const std::string &path : sought)
+		for (const std::string &path : tried_paths)
 			if (answer.size() + path.size() < max_answer_bytes)
 				answer += path + '\0';
-		head.bytes = static_cast<std::uint32_t>(answer.size());
-		if (!send_all(socket, std::as_bytes(std::span(&head, 1))) ||
+		header.bytes = static_cast<std::uint32_t>(answer.size());
+		if (!send_all(socket, std::as_bytes(std::span(&header, 1))) ||
 		    !send_all(socket, std::as_bytes(std::span(answer))))
 			break;
 	}
@@ -189,7 +193,7 @@ bool DebugInfo::is_available()
 }
 
 DebugInfo::DebugInfo(DebugInfo &&other) noexcept
-    : file_(std::move(other.file_)), common_(std::move(other.common_)), asked_(std::move(other.asked_)),
+    : file_(std::move(other.file_)), common_(std::move(other.common_)), socket_(std::move(other.socket_)),
       not_found_(std::move(other.not_found_)), stop_fd_(other.stop_fd_), process_(std::exchange(other.process_, 0)),
       has_failed_(other.has_failed_)
 {
@@ -202,7 +206,7 @@ DebugInfo::~DebugInfo()
 
 void DebugInfo::stop()
 {
-	asked_.reset();
+	socket_.reset();
 	file_.reset();
 	common_.reset();
 	if (process_ > 0) {
@@ -225,7 +229,7 @@ bool DebugInfo::start()
 		ours.reset();
 		serve(file_.get(), common_.get(), its.get());
 	}
-	asked_ = std::move(ours);
+	socket_ = std::move(ours);
 	if (process_ > 0)
 		Helpers::add(process_);
 	return process_ > 0;
@@ -235,26 +239,28 @@ std::vector<SourceFrame> DebugInfo::find(std::uint64_t address)
 {
 	if (has_failed_)
 		return {};
-	AnswerHead head;
+	AnswerHeader header;
 	const auto limit = [this] {
 		rlimit memory{};
 		::prlimit(process_, RLIMIT_AS, nullptr, &memory);
-		memory.rlim_cur = std::min(Helpers::limit_of(process_, {file_.get(), common_.get()}), memory.rlim_max);
+		memory.rlim_cur =
+		    std::min(Helpers::address_space_limit(process_, {file_.get(), common_.get()}), memory.rlim_max);
 		return ::prlimit(process_, RLIMIT_AS, &memory, nullptr) == 0;
 	};
-	if (start() && limit() && send_all(asked_.get(), std::as_bytes(std::span(&address, 1))) &&
-	    receive_all(asked_.get(), std::as_writable_bytes(std::span(&head, 1)), max_wait_ms, stop_fd_) &&
-	    head.bytes <= max_answer_bytes) {
-		std::string answer(head.bytes, '\0');
-		if (receive_all(asked_.get(), std::as_writable_bytes(std::span(answer)), max_wait_ms, stop_fd_)) {
+	if (start() && limit() && send_all(socket_.get(), std::as_bytes(std::span(&address, 1))) &&
+	    receive_all(socket_.get(), std::as_writable_bytes(std::span(&header, 1)), max_wait_ms, stop_fd_) &&
+	    header.bytes <= max_answer_bytes) {
+		std::string answer(header.bytes, '\0');
+		if (receive_all(socket_.get(), std::as_writable_bytes(std::span(answer)), max_wait_ms, stop_fd_)) {
 			std::vector<std::string> texts;
 			for (std::size_t at = 0, end; (end = answer.find('\0', at)) != std::string::npos; at = end + 1)
 				texts.push_back(answer.substr(at, end - at));
 			std::vector<SourceFrame> frames;
-			const std::size_t of_frames = std::min<std::size_t>(2 * std::size_t{head.frames}, texts.size());
-			for (std::size_t i = 0; i + 1 < of_frames; i += 2)
+			const std::size_t frame_texts =
+			    std::min<std::size_t>(2 * std::size_t{header.frames}, texts.size());
+			for (std::size_t i = 0; i + 1 < frame_texts; i += 2)
 				frames.push_back({texts[i], texts[i + 1]});
-			not_found_.add({texts.begin() + static_cast<std::ptrdiff_t>(of_frames), texts.end()});
+			not_found_.add({texts.begin() + static_cast<std::ptrdiff_t>(frame_texts), texts.end()});
 			return frames;
 		}
 	}

@@ -23,14 +23,14 @@ struct SourceFrame {
 };
 
 // Files with parts of a file's debug information that were not found.
-struct SoughtFiles {
+struct MissingFiles {
 	std::size_t count = 0;
-	std::vector<std::string> paths; // where the first one was sought
+	std::vector<std::string> paths; // at which the first one was looked for
 
-	void add(std::vector<std::string> sought)
+	void add(std::vector<std::string> tried_paths)
 	{
-		if (!sought.empty() && count++ == 0)
-			paths = std::move(sought);
+		if (!tried_paths.empty() && count++ == 0)
+			paths = std::move(tried_paths);
 	}
 };
 
@@ -54,14 +54,14 @@ public:
 	// Its process ended before its time; nothing more is known.
 	bool has_failed() const { return has_failed_; }
 	// Of what was asked for.
-	const SoughtFiles &not_found() const { return not_found_; }
+	const MissingFiles &not_found() const { return not_found_; }
 
 private:
 	bool start();
 	void stop();
 
-	Fd file_, common_, asked_;
-	SoughtFiles not_found_;
+	Fd file_, common_, socket_;
+	MissingFiles not_found_;
 	int stop_fd_ = -1;
 	pid_t process_ = 0;
 	bool has_failed_ = false;

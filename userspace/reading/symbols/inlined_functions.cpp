@@ -215,8 +215,8 @@ struct InlinedFunctions::Tables {
 	}
 	bool begin(int file, int common_file);
 	void list_units();
-	void list(Unit &unit, std::vector<std::string> &sought);
-	Dwarf_Die rest_of(Unit &unit, std::vector<std::string> &sought);
+	void list(Unit &unit, std::vector<std::string> &tried_paths);
+	Dwarf_Die rest_of(Unit &unit, std::vector<std::string> &tried_paths);
 	void list(Function &function);
 	void list_inside(Dwarf_Die &in, Function &function, int depth);
 	static std::string line_at(Unit &unit, std::uint64_t address);
@@ -249,25 +249,25 @@ void InlinedFunctions::Tables::list_units()
 }
 
 // The entry that a skeleton stands for; itself if that is not found: it may have what was inlined, too.
-Dwarf_Die InlinedFunctions::Tables::rest_of(Unit &unit, std::vector<std::string> &sought)
+Dwarf_Die InlinedFunctions::Tables::rest_of(Unit &unit, std::vector<std::string> &tried_paths)
 {
 	const std::vector<fs::path> paths = paths_of_rest(path, unit.entry);
 	Dwarf_Die rest{};
 	if (are_readable(paths))
 		dwarf_cu_info(unit.entry.cu, nullptr, nullptr, nullptr, &rest, nullptr, nullptr, nullptr);
 	if (!rest.cu) {
-		sought = texts_of(paths);
+		tried_paths = texts_of(paths);
 		return unit.entry;
 	}
 	is_cut |= is_still_compressed(*dwarf_getelf(dwarf_cu_getdwarf(rest.cu)));
 	return rest;
 }
 
-void InlinedFunctions::Tables::list(Unit &unit, std::vector<std::string> &sought)
+void InlinedFunctions::Tables::list(Unit &unit, std::vector<std::string> &tried_paths)
 {
 	if (std::exchange(unit.is_listed, true))
 		return;
-	Dwarf_Die entry = unit.is_skeleton ? rest_of(unit, sought) : unit.entry;
+	Dwarf_Die entry = unit.is_skeleton ? rest_of(unit, tried_paths) : unit.entry;
 	std::vector<Dwarf_Die> entries;
 	list_functions(entry, entries, unit.ranges, 0);
 	std::ranges::sort(unit.ranges, {}, &Range::low);
@@ -340,13 +340,13 @@ bool InlinedFunctions::is_read() const
 	return tables_ && !tables_->is_cut;
 }
 
-std::vector<SourceFrame> InlinedFunctions::find(std::uint64_t address, std::vector<std::string> &sought)
+std::vector<SourceFrame> InlinedFunctions::find(std::uint64_t address, std::vector<std::string> &tried_paths)
 {
 	const Range *in_unit = tables_ ? range_at(tables_->ranges, address) : nullptr;
 	if (!in_unit)
 		return {};
 	Tables::Unit &unit = tables_->units[in_unit->of];
-	tables_->list(unit, sought);
+	tables_->list(unit, tried_paths);
 	const Range *range = range_at(unit.ranges, address);
 	std::vector<SourceFrame> frames;
 	std::vector<Tables::Function> *functions = &unit.functions;

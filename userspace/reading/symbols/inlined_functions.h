@@ -27,8 +27,8 @@ public:
 
 	// False: it is damaged, or expands to more than there is memory for.
 	bool is_read() const;
-	// As DebugInfo::find(). `sought`: where the rest of the address's unit is not, once for each unit.
-	std::vector<SourceFrame> find(std::uint64_t address, std::vector<std::string> &sought);
+	// As DebugInfo::find(). `tried_paths`: where the rest of the address's unit is not, once for each unit.
+	std::vector<SourceFrame> find(std::uint64_t address, std::vector<std::string> &tried_paths);
 
 private:
 	struct Tables;

@@ -73,7 +73,7 @@ void find_common(SymbolFile &found, const std::vector<std::string> &directories)
 			return;
 		}
 	}
-	found.sought = std::move(paths);
+	found.tried_paths = std::move(paths);
 }
 
 #ifdef MONITOR_HAS_LZMA
@@ -153,7 +153,7 @@ SymbolFile find_symbols(const CodeFile &file, const std::vector<std::string> &de
 	if (found.debug_info)
 		find_common(found, debug_directories);
 	else if (!stripped.link.name.empty())
-		found.sought = std::move(paths);
+		found.tried_paths = std::move(paths);
 	return found;
 }
 

@@ -19,7 +19,7 @@ struct SymbolFile {
 	Fd debug_info; // of the file that has .debug_info; without one, nothing
 	Fd common;     // what .gnu_debugaltlink of debug_info names
 	// Paths of a file that one of these names, if it is at none of them.
-	std::vector<std::string> sought;
+	std::vector<std::string> tried_paths;
 };
 
 SymbolFile find_symbols(const CodeFile &file, const std::vector<std::string> &debug_directories);

@@ -240,7 +240,7 @@ void Symbolizer::load(File &file)
 	if (!DebugInfo::is_available())
 		return;
 	if (symbols.debug_info || options_.lines || !is_distributed(file.code.path))
-		file.not_found.add(std::move(symbols.sought));
+		file.not_found.add(std::move(symbols.tried_paths));
 	if (symbols.debug_info)
 		file.debug_info.emplace(std::move(symbols.debug_info), std::move(symbols.common), options_.stop_fd);
 }
@@ -303,11 +303,11 @@ std::vector<std::string> Symbolizer::damaged() const
 	return paths;
 }
 
-std::vector<std::pair<std::string, SoughtFiles>> Symbolizer::incomplete() const
+std::vector<std::pair<std::string, MissingFiles>> Symbolizer::incomplete() const
 {
-	std::vector<std::pair<std::string, SoughtFiles>> found;
+	std::vector<std::pair<std::string, MissingFiles>> found;
 	for (const auto &[number, file] : files_) {
-		SoughtFiles not_found = file.not_found;
+		MissingFiles not_found = file.not_found;
 		if (file.debug_info) {
 			if (!not_found.count)
 				not_found.paths = file.debug_info->not_found().paths;
@@ -316,7 +316,7 @@ std::vector<std::pair<std::string, SoughtFiles>> Symbolizer::incomplete() const
 		if (not_found.count)
 			found.emplace_back(file.code.path, std::move(not_found));
 	}
-	std::ranges::sort(found, {}, &std::pair<std::string, SoughtFiles>::first);
+	std::ranges::sort(found, {}, &std::pair<std::string, MissingFiles>::first);
 	return found;
 }
 

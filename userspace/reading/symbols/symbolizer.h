@@ -81,7 +81,7 @@ public:
 	// Files whose debug information could not be read to its end.
 	std::vector<std::string> damaged() const;
 	// Files of whose debug information parts are in other files that were not found.
-	std::vector<std::pair<std::string, SoughtFiles>> incomplete() const;
+	std::vector<std::pair<std::string, MissingFiles>> incomplete() const;
 
 	// The names that were found, for a trace that is to be read elsewhere.
 	PackedFrames found() const;
@@ -109,7 +109,7 @@ private:
 		bool is_loaded = false;
 		FunctionTable functions;
 		std::optional<DebugInfo> debug_info;
-		SoughtFiles not_found;                           // before debug_info is asked
+		MissingFiles not_found;                          // before debug_info is asked
 		std::unordered_map<std::uint64_t, Frames> known; // by the address as the file counts them
 	};
 	Name intern(FrameName name);
