@@ -41,15 +41,16 @@ Ranges labelled(const Expression &condition, const trace::Enumeration &labels, b
 		return is_signed ? Integer(static_cast<std::int64_t>(bits)) : Integer(bits);
 	};
 	Ranges ranges;
-	const bool by_order = condition.kind == ExpressionKind::comparison && condition.relation > Relation::not_equal;
+	const bool is_ordering =
+	    condition.kind == ExpressionKind::comparison && condition.relation > Relation::not_equal;
 	for (const auto &label : labels.labels())
-		if (!by_order && takes_text(condition, label.text))
+		if (!is_ordering && accepts_text(condition, label.text))
 			ranges.push_back({value(label.first), value(label.last)});
 	return ranges;
 }
 
 // The integers that a comparison, glob or set accepts: those of its constants, and `ranges`, those of labels.
-Ranges taken_numbers(const Expression &condition, Ranges ranges)
+Ranges accepted_numbers(const Expression &condition, Ranges ranges)
 {
 	const bool negated = is_negated(condition);
 	for (auto constant = condition.children.begin() + 1; constant != condition.children.end(); ++constant) {
@@ -57,10 +58,10 @@ Ranges taken_numbers(const Expression &condition, Ranges ranges)
 			continue;
 		const Relation relation =
 		    negated || condition.kind != ExpressionKind::comparison ? Relation::equal : condition.relation;
-		const Ranges some = constant->kind == ExpressionKind::range
-					? between(constant->children[0].number, constant->children[1].number)
-					: related(relation, constant->number);
-		ranges.insert(ranges.end(), some.begin(), some.end());
+		const Ranges accepted = constant->kind == ExpressionKind::range
+					    ? between(constant->children[0].number, constant->children[1].number)
+					    : related(relation, constant->number);
+		ranges.insert(ranges.end(), accepted.begin(), accepted.end());
 	}
 	ranges = joined(std::move(ranges));
 	return negated ? complement(ranges) : ranges;
@@ -70,7 +71,7 @@ class Compiler {
 public:
 	Compiler(const trace::EventClass &cls, Common &common) : cls_(cls), common_(common) {}
 
-	// Compiles from the back, so that the targets of a condition are known. Returns its entry.
+	// Compiles from back to front, since a test needs its targets. Returns the condition's entry.
 	Target branch(const Expression &condition, Target on_true, Target on_false)
 	{
 		const auto &children = condition.children;
@@ -92,12 +93,12 @@ public:
 			break;
 		}
 		if (condition.kind == ExpressionKind::comparison && !children[1].is_constant())
-			return between_values(condition, on_true, on_false);
-		return children[0].kind == ExpressionKind::name ? of_name(condition, on_true, on_false)
-								: of_computed(condition, on_true, on_false);
+			return compare_values(condition, on_true, on_false);
+		return children[0].kind == ExpressionKind::name ? compare_name(condition, on_true, on_false)
+								: compare_computed(condition, on_true, on_false);
 	}
 
-	Program take(Target entry)
+	Program finish(Target entry)
 	{
 		if (entry >= accept)
 			program_ = {};
@@ -135,18 +136,18 @@ private:
 	}
 
 	// A name compared with constants.
-	Target of_name(const Expression &condition, Target on_true, Target on_false)
+	Target compare_name(const Expression &condition, Target on_true, Target on_false)
 	{
 		const Resolved left = resolved(condition.children[0]);
 		if (left.type == Type::number && left.source.from == ValueSource::From::call_id)
-			return of_call(condition, left, on_true, on_false);
+			return compare_syscall(condition, left, on_true, on_false);
 		if (left.type == Type::number)
-			return of_number(condition, left, on_true, on_false);
+			return compare_number(condition, left, on_true, on_false);
 		const bool is_real = left.type == Type::real;
 		if ((!is_real && left.type != Type::text) || is_real == has_constant(condition, Type::text))
 			return on_false;
 		if (left.source.from == ValueSource::From::name)
-			return takes_text(condition, cls_.name) != is_negated(condition) ? on_true : on_false;
+			return accepts_text(condition, cls_.name) != is_negated(condition) ? on_true : on_false;
 		Test test;
 		test.kind = is_real ? Test::Kind::real : Test::Kind::text;
 		test.source = left.source;
@@ -155,31 +156,31 @@ private:
 		return add(test, on_true, on_false);
 	}
 
-	// The labels are those of native calls.
-	Target of_call(const Expression &condition, Resolved left, Target on_true, Target on_false)
+	// Labels name native system calls only: a compat call is compared by its number.
+	Target compare_syscall(const Expression &condition, Resolved left, Target on_true, Target on_false)
 	{
-		const Target of_labelled = of_number(condition, left, on_true, on_false);
+		const Target native = compare_number(condition, left, on_true, on_false);
 		if (!has_constant(condition, Type::text))
-			return of_labelled;
+			return native;
 		left.labels = nullptr;
-		const Target of_unlabelled = of_number(condition, left, on_true, on_false);
-		Test is_unlabelled;
-		is_unlabelled.kind = Test::Kind::range;
-		is_unlabelled.condition = &condition;
-		is_unlabelled.source.from = ValueSource::From::call_abi;
-		is_unlabelled.range = {EDC_ABI_COMPAT, EDC_ABI_COMPAT};
-		return add(is_unlabelled, of_unlabelled, of_labelled);
+		const Target compat = compare_number(condition, left, on_true, on_false);
+		Test is_compat;
+		is_compat.kind = Test::Kind::range;
+		is_compat.condition = &condition;
+		is_compat.source.from = ValueSource::From::call_abi;
+		is_compat.range = {EDC_ABI_COMPAT, EDC_ABI_COMPAT};
+		return add(is_compat, compat, native);
 	}
 
-	Target of_number(const Expression &condition, const Resolved &left, Target on_true, Target on_false)
+	Target compare_number(const Expression &condition, const Resolved &left, Target on_true, Target on_false)
 	{
 		if (!has_constant(condition, Type::number) && !left.labels)
 			return on_false;
 		const Ranges ranges =
-		    clipped(taken_numbers(condition, of_labels(condition, left)), {left.least, left.greatest});
+		    clipped(accepted_numbers(condition, accepted_labels(condition, left)), {left.min, left.max});
 		if (ranges.empty())
 			return on_false;
-		if (!left.may_be_absent && ranges.front().first == left.least && ranges.front().last == left.greatest)
+		if (!left.may_be_absent && ranges.front().first == left.min && ranges.front().last == left.max)
 			return on_true;
 		Test test;
 		test.condition = &condition;
@@ -200,7 +201,7 @@ private:
 		return add(test, on_true, on_false);
 	}
 
-	Ranges of_labels(const Expression &condition, const Resolved &left)
+	Ranges accepted_labels(const Expression &condition, const Resolved &left)
 	{
 		if (!left.labels || !has_constant(condition, Type::text))
 			return {};
@@ -213,17 +214,17 @@ private:
 	// Adds the ticks whose nanoseconds since the start, rounded down, are within the range.
 	void add_ticks(const Range &ns)
 	{
-		const std::uint64_t begin = common_.begin_time, most = ~std::uint64_t(0);
-		KeyRange ticks = {0, most}; // times before the start count as 0
+		const std::uint64_t begin = common_.begin_time, max = ~std::uint64_t(0);
+		KeyRange ticks = {0, max}; // times before the start count as 0
 		if (ns.first > 0) {
 			const std::uint64_t first = common_.clock->to_ticks(static_cast<std::uint64_t>(ns.first));
-			if (first > most - begin)
+			if (first > max - begin)
 				return;
 			ticks.first = begin + first;
 		}
 		if (ns.last < max_integer) {
 			const std::uint64_t after = common_.clock->to_ticks(static_cast<std::uint64_t>(ns.last) + 1);
-			if (after <= most - begin)
+			if (after <= max - begin)
 				ticks.last = begin + after - 1;
 		}
 		if (ticks.first <= ticks.last)
@@ -231,18 +232,18 @@ private:
 	}
 
 	// A computed value compared with constants.
-	Target of_computed(const Expression &condition, Target on_true, Target on_false)
+	Target compare_computed(const Expression &condition, Target on_true, Target on_false)
 	{
 		Test test;
 		test.condition = &condition;
 		test.first = static_cast<std::uint32_t>(program_.steps.size());
 		if (!has_constant(condition, Type::number) || !compute(condition.children[0]))
 			return on_false;
-		return add_computed(test, taken_numbers(condition, {}), on_true, on_false);
+		return add_computed(test, accepted_numbers(condition, {}), on_true, on_false);
 	}
 
 	// Two values compared, neither of them constant.
-	Target between_values(const Expression &condition, Target on_true, Target on_false)
+	Target compare_values(const Expression &condition, Target on_true, Target on_false)
 	{
 		const Expression &left = condition.children[0], &right = condition.children[1];
 		Test test;
@@ -314,7 +315,7 @@ Program compile(const Expression &condition, const trace::EventClass &cls, Commo
 {
 	Compiler compiler(cls, common);
 	const Target entry = compiler.branch(condition, accept, reject);
-	return compiler.take(entry);
+	return compiler.finish(entry);
 }
 
 } // namespace monitor::filter

@@ -78,12 +78,12 @@ bool holds(const Expression &condition, const std::function<bool(const Expressio
 bool takes_value(const Expression &comparison, const std::optional<std::string> &value)
 {
 	const bool is_negated = comparison.relation == Relation::not_equal;
-	return value && (comparison.kind == ExpressionKind::has || takes_text(comparison, *value) != is_negated);
+	return value && (comparison.kind == ExpressionKind::has || accepts_text(comparison, *value) != is_negated);
 }
 
 bool takes_value(const Expression &comparison, const std::optional<double> &value)
 {
-	return value && (comparison.kind == ExpressionKind::has || takes_number(comparison, *value));
+	return value && (comparison.kind == ExpressionKind::has || accepts_number(comparison, *value));
 }
 
 } // namespace monitor::filter

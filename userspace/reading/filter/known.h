@@ -21,8 +21,8 @@ namespace monitor::filter {
 
 struct KnownName {
 	std::string name;
-	bool is_text = false; // else a number from 0 to `greatest`
-	Integer greatest = std::numeric_limits<std::uint32_t>::max();
+	bool is_text = false; // else a number from 0 to `max`
+	Integer max = std::numeric_limits<std::uint32_t>::max();
 	std::shared_ptr<const trace::Enumeration> labels = nullptr; // of the number
 	std::string lacking; // a sentence: why this trace never has it; "": it may have it
 };

@@ -98,7 +98,7 @@ bool Program::holds_otherwise(const Test &test, const trace::Event &event, const
 		return compute(test, event, running, value) &&
 		       is_within(ranges.data() + test.range_first, test.range_count, value);
 	case Test::Kind::text:
-		return test.source.text(event, running, text) && takes_text(*test.condition, text) != test.negated;
+		return test.source.text(event, running, text) && accepts_text(*test.condition, text) != test.negated;
 	case Test::Kind::texts:
 		return test.source.text(event, running, text) && steps[test.first].source.text(event, running, other) &&
 		       filter::holds<std::string_view>(test.relation, text, other);

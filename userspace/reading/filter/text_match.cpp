@@ -69,7 +69,7 @@ bool matches_glob(std::string_view pattern, std::string_view text)
 	return at == pattern.size();
 }
 
-bool takes_text(const Expression &condition, std::string_view text)
+bool accepts_text(const Expression &condition, std::string_view text)
 {
 	const Expression &constant = condition.children[1];
 	if (condition.kind == ExpressionKind::glob)
@@ -87,7 +87,7 @@ bool takes_text(const Expression &condition, std::string_view text)
 	});
 }
 
-bool takes_number(const Expression &condition, double value)
+bool accepts_number(const Expression &condition, double value)
 {
 	if (condition.kind == ExpressionKind::comparison)
 		return holds(condition.relation, value, condition.children[1].number.real());

@@ -38,9 +38,9 @@ template <class Value> bool holds(Relation relation, const Value &a, const Value
 
 // Whether a comparison, glob or set accepts this text as its left side; numbers among its constants accept none. != ,
 // !~ and `not in` are treated as == , ~ and `in`: the caller negates.
-bool takes_text(const Expression &condition, std::string_view text);
+bool accepts_text(const Expression &condition, std::string_view text);
 
 // Whether a comparison or a set of constants accepts this number as its left side, negations included.
-bool takes_number(const Expression &condition, double value);
+bool accepts_number(const Expression &condition, double value);
 
 } // namespace monitor::filter

@@ -15,7 +15,7 @@ struct Property {
 	std::string_view name;
 	From from;
 	bool may_be_absent = false;
-	Integer greatest = std::numeric_limits<std::uint32_t>::max();
+	Integer max = std::numeric_limits<std::uint32_t>::max();
 };
 
 // Properties that every event has, besides its fields.
@@ -51,9 +51,9 @@ Resolved of_every_event(const Property &property)
 	made.may_be_absent = property.may_be_absent;
 	made.source.from = property.from;
 	made.source.is_signed = property.from == From::tid;
-	made.greatest = property.greatest;
+	made.max = property.max;
 	if (property.from == From::tid)
-		made.least = std::numeric_limits<std::int64_t>::min();
+		made.min = std::numeric_limits<std::int64_t>::min();
 	if (property.from == From::mode)
 		made.labels = modes();
 	return made;
@@ -66,7 +66,7 @@ Resolved of_known(const KnownName &name, std::size_t place)
 	made.may_be_absent = true;
 	made.source.from = name.is_text ? From::known_text : From::known_number;
 	made.source.place = static_cast<std::uint32_t>(place);
-	made.greatest = name.greatest;
+	made.max = name.max;
 	made.labels = name.labels.get();
 	return made;
 }
@@ -114,8 +114,8 @@ Resolved of_field(const trace::Field &field)
 	made.source.is_signed = field.kind == trace::FieldKind::signed_integer;
 	made.labels = field.labels.get();
 	const Integer values = Integer(1) << std::min(field.size_bits, 64u);
-	made.least = made.source.is_signed ? -(values / 2) : 0;
-	made.greatest = made.least + values - 1;
+	made.min = made.source.is_signed ? -(values / 2) : 0;
+	made.max = made.min + values - 1;
 	return made;
 }
 

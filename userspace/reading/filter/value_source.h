@@ -6,7 +6,7 @@
 // sys_exit ends from its entry, the name of a thread that exits from what named it. resolve() then finds it like a
 // field, if it is given the description, which has the long form. A value that an event lacks - the CPU of the
 // recorder's own events, a thread that no token reported - is absent, never 0. Invariant: a number of a Source is
-// within least and greatest of its Resolved.
+// within min and max of its Resolved.
 #pragma once
 
 #include <cstdint>
@@ -136,7 +136,7 @@ struct Resolved {
 	Type type = Type::none; // none: the class has no such field
 	bool may_be_absent = false;
 	ValueSource source;
-	Integer least = 0, greatest = 0;            // of a number
+	Integer min = 0, max = 0;                   // of a number
 	const trace::Enumeration *labels = nullptr; // of a number, or nullptr
 };
 
