@@ -94,14 +94,14 @@ TEST_CASE("damage: flipped bits cost at most what stands after them in their pac
 	std::mt19937 random(4711);
 	const std::size_t used = EDC_BLOCK_HEADER + 20 * 48;
 	for (int flip = 0; flip < 1500; ++flip) {
-		Copy bent(writer.bytes());
+		Copy damaged(writer.bytes());
 		const std::size_t packet = random() % 4, byte = random() % used;
-		bent.bytes()[packet * EDC_BLOCK_SIZE + byte] ^= std::byte(1u << random() % 8);
-		const std::size_t events = read(bent, other).size();
+		damaged.bytes()[packet * EDC_BLOCK_SIZE + byte] ^= std::byte(1u << random() % 8);
+		const std::size_t events = read(damaged, other).size();
 		INFO("packet " << packet << " byte " << byte);
-		// a bent begin may pull time ahead of the packet after it, which is then refused
+		// a damaged begin may pull time ahead of the packet after it, which is then refused
 		CHECK(events >= 240 + 120);
-		read(bent, other, 0xffff'ff00 + random() % 1000);
+		read(damaged, other, 0xffff'ff00 + random() % 1000);
 	}
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One stream: packets and tokens are tested, damage is reported and skipped, gaps are told.
+// Reading one stream (reading/events/cursor.h): packets and tokens are validated, damage is reported and skipped,
+// losses become gaps.
 #include <catch2/catch.hpp>
 
 #include <filesystem>
@@ -19,7 +20,7 @@ using samples::StreamWriter;
 
 namespace {
 
-// Everything a cursor says about a stream, as words: "256@100" an event, "gap 10-20:3" a gap.
+// All items of a cursor as text: "256@100" is event 256 at time 100, "gap 10-20:3" 3 events lost between 10 and 20.
 struct Walk {
 	std::vector<std::string> items;
 	Problems problems;
@@ -41,7 +42,7 @@ struct Walk {
 		return "gap " + std::to_string(gap.from_time) + "-" + std::to_string(gap.to_time) + ":" +
 		       (gap.lost == unknown_count ? "?" : std::to_string(gap.lost));
 	}
-	std::string sentence() const { return problems.empty() ? "" : problems.kept().front().message; }
+	std::string message() const { return problems.empty() ? "" : problems.kept().front().message; }
 };
 
 using Items = std::vector<std::string>;
@@ -82,7 +83,7 @@ TEST_CASE("stream: events in their order, with ring and times")
 	CHECK(walk.problems.empty());
 }
 
-TEST_CASE("stream: what was not fetched is a gap, and no damage")
+TEST_CASE("stream: a packet that was not fetched is a gap, not damage")
 {
 	auto writer = three();
 	const auto bytes = writer.bytes();
@@ -91,11 +92,11 @@ TEST_CASE("stream: what was not fetched is a gap, and no damage")
 	    std::filesystem::temp_directory_path() / ("monitor-fetched-" + std::to_string(::getpid()));
 	std::ofstream(path).write(reinterpret_cast<const char *>(bytes.data()),
 				  static_cast<std::streamsize>(bytes.size()));
-	const auto walk = [&](std::uint64_t blocks, std::initializer_list<std::uint64_t> here) {
+	const auto walk = [&](std::uint64_t blocks, std::initializer_list<std::uint64_t> present) {
 		Walk all;
 		monitor::FetchedStream fetched;
 		fetched.blocks = blocks;
-		for (const std::uint64_t block : here)
+		for (const std::uint64_t block : present)
 			fetched.present.add(block, 1);
 		const std::shared_ptr<const monitor::trace::Description> description = samples::description();
 		monitor::MappedFile file(path);
@@ -109,7 +110,7 @@ TEST_CASE("stream: what was not fetched is a gap, and no damage")
 	const Items events{"256@100", "257@110", "gap 110-300:?", "256@300", "256@310"};
 	CHECK(walk(3, {0, 2}).items == events);
 	CHECK(walk(3, {0, 2}).problems.empty());
-	CHECK(walk(3, {0, 1, 2}).items == events); // it was, so it is damage
+	CHECK(walk(3, {0, 1, 2}).items == events); // block 1 was fetched: that it is empty is damage
 	CHECK(walk(3, {0, 1, 2}).problems.total() == 1);
 	Items more = events;
 	more.emplace_back("gap 310-310:?");
@@ -149,7 +150,7 @@ TEST_CASE("stream: an empty packet is no problem")
 	CHECK(walk.problems.empty());
 }
 
-TEST_CASE("stream: losses are gaps at the packet after them")
+TEST_CASE("stream: a loss is a gap that ends at the next packet")
 {
 	StreamWriter writer(0, 0);
 	writer.open(100, 2);
@@ -170,8 +171,8 @@ TEST_CASE("stream: losses are gaps at the packet after them")
 TEST_CASE("stream: a damaged packet is skipped and leaves a gap")
 {
 	struct Case {
-		const char *sentence;
-		void (*bend)(edc_block &);
+		const char *message;
+		void (*damage)(edc_block &);
 	};
 	const Case cases[] = {
 	    {"magic", [](edc_block &h) { h.magic ^= 1; }},
@@ -188,12 +189,12 @@ TEST_CASE("stream: a damaged packet is skipped and leaves a gap")
 	};
 	for (const Case &each : cases) {
 		auto writer = three();
-		each.bend(header(writer.bytes(), 1));
+		each.damage(header(writer.bytes(), 1));
 		const Walk walk(writer.bytes());
-		INFO(each.sentence);
+		INFO(each.message);
 		CHECK(walk.items == Items{"256@100", "257@110", "gap 110-300:?", "256@300", "256@310"});
 		CHECK(walk.problems.total() == 1);
-		CHECK_THAT(walk.sentence(), Catch::Contains(each.sentence));
+		CHECK_THAT(walk.message(), Catch::Contains(each.message));
 		CHECK(walk.problems.kept().front().offset == EDC_BLOCK_SIZE);
 		CHECK(walk.problems.kept().front().packet == 1);
 	}
@@ -210,32 +211,32 @@ TEST_CASE("stream: a damaged token ends its packet")
 	const Items rest = {"256@100", "gap 100-200:?", "256@200", "256@300", "256@310"};
 	auto walk = damaged(edc_token(999, 1, 110, 0));
 	CHECK(walk.items == rest);
-	CHECK_THAT(walk.sentence(), Catch::Contains("unknown class 999"));
+	CHECK_THAT(walk.message(), Catch::Contains("unknown class 999"));
 	CHECK(walk.problems.kept().front().offset == EDC_BLOCK_HEADER + 8);
 	walk = damaged(0);
 	CHECK(walk.items == rest);
-	CHECK_THAT(walk.sentence(), Catch::Contains("no event"));
+	CHECK_THAT(walk.message(), Catch::Contains("no event"));
 	walk = damaged(edc_token(258, 1, 110, 0));
 	CHECK(walk.items == rest);
-	CHECK_THAT(walk.sentence(), Catch::Contains("extends beyond"));
+	CHECK_THAT(walk.message(), Catch::Contains("extends beyond"));
 	walk = damaged(edc_token(257, 1, 99, 0));
 	CHECK(walk.items == rest);
-	CHECK_THAT(walk.sentence(), Catch::Contains("steps back"));
+	CHECK_THAT(walk.message(), Catch::Contains("steps back"));
 	walk = damaged(edc_token(257, 1, 111, 0));
 	CHECK(walk.items == rest);
-	CHECK_THAT(walk.sentence(), Catch::Contains("after the packet's end"));
+	CHECK_THAT(walk.message(), Catch::Contains("after the packet's end"));
 }
 
-TEST_CASE("stream: a cut file is read up to its last whole packet")
+TEST_CASE("stream: a truncated file is read up to its last whole packet")
 {
 	auto writer = three();
 	const auto bytes = writer.bytes();
-	const Walk cut(bytes.first(2 * EDC_BLOCK_SIZE + 100));
-	CHECK(cut.items == Items{"256@100", "257@110", "256@200"});
-	CHECK_THAT(cut.sentence(), Catch::Contains("middle of a packet"));
-	CHECK(cut.problems.kept().front().packet == 2);
-	const Walk lost(bytes.first(2 * EDC_BLOCK_SIZE));
-	CHECK(lost.problems.empty());
+	const Walk truncated(bytes.first(2 * EDC_BLOCK_SIZE + 100));
+	CHECK(truncated.items == Items{"256@100", "257@110", "256@200"});
+	CHECK_THAT(truncated.message(), Catch::Contains("middle of a packet"));
+	CHECK(truncated.problems.kept().front().packet == 2);
+	const Walk shorter(bytes.first(2 * EDC_BLOCK_SIZE));
+	CHECK(shorter.problems.empty());
 }
 
 TEST_CASE("stream: damage at the end is a gap too")
@@ -246,7 +247,7 @@ TEST_CASE("stream: damage at the end is a gap too")
 	CHECK(walk.items == Items{"256@100", "257@110", "256@200", "gap 200-200:?"});
 }
 
-TEST_CASE("stream: a bent first packet does not decide whose ring it is")
+TEST_CASE("stream: a damaged first packet does not determine the stream's ring")
 {
 	auto writer = three();
 	header(writer.bytes(), 0).cpu_id = 77;
@@ -254,7 +255,7 @@ TEST_CASE("stream: a bent first packet does not decide whose ring it is")
 	CHECK(walk.items == Items{"gap 0-200:?", "256@200", "256@300", "256@310"});
 }
 
-TEST_CASE("stream: each packet's problem is told once, and a million of them take little room")
+TEST_CASE("stream: each packet's problem is reported once, and a million of them need little memory")
 {
 	const std::size_t before = ::mallinfo2().uordblks;
 	StreamInfo first, second;
@@ -278,7 +279,7 @@ TEST_CASE("stream: each packet's problem is told once, and a million of them tak
 	CHECK(other.total() == 6);
 }
 
-TEST_CASE("stream: reading from a time on gives what reading from the start gives from there")
+TEST_CASE("stream: a walk from a later time gives the rest of a walk from the start")
 {
 	StreamWriter writer(0, 0);
 	for (std::uint64_t i = 0; i < 100; ++i) {
@@ -287,12 +288,12 @@ TEST_CASE("stream: reading from a time on gives what reading from the start give
 		writer.post(1000 * i + 2, 256, 0);
 	}
 	auto bytes = writer.bytes();
-	for (std::size_t bent : {10, 11, 12, 50, 51, 75, 98})
-		header(bytes, bent).magic = 0;
+	for (std::size_t damaged : {10, 11, 12, 50, 51, 75, 98})
+		header(bytes, damaged).magic = 0;
 	const Walk all(bytes);
 	for (std::uint64_t from = 0; from < 100000; from += 333) {
 		const Walk walk(bytes, from);
-		// what a walk from the start says from there on; a gap counts by its end
+		// the rest of the walk from the start; of a gap its end decides
 		Items expected;
 		for (const std::string &item : all.items) {
 			const std::size_t at = item.find_first_of("@-");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What hosts say of their system clocks: read, sent, kept, shown.
+// The state of hosts' system clocks: read from the kernel, sent, stored by the collector, printed.
 #include <catch2/catch.hpp>
 
 #include <filesystem>
@@ -20,7 +20,7 @@ using fleet::SystemClock;
 
 namespace {
 
-constexpr std::uint64_t start_ns = 1'700'000'000'000'000'000, system_second = 1'000'000'000;
+constexpr std::uint64_t start_ns = 1'700'000'000'000'000'000, ns_per_s = 1'000'000'000;
 
 SystemClock some_clock()
 {
@@ -36,7 +36,7 @@ std::optional<SystemClock> sent(const SystemClock &clock)
 
 } // namespace
 
-TEST_CASE("system clock: this machine's is what adjtimex says, and nothing is set")
+TEST_CASE("system clock: the state that is read agrees with adjtimex")
 {
 	const auto clock = fleet::read_system_clock();
 	timex kernel{};
@@ -49,7 +49,7 @@ TEST_CASE("system clock: this machine's is what adjtimex says, and nothing is se
 	CHECK(clock->ptp.size() <= SystemClock::max_ptp);
 }
 
-TEST_CASE("system clock: what is sent arrives, and nothing else does")
+TEST_CASE("system clock: a state arrives as it was sent, and a malformed one is refused")
 {
 	const auto arrived = sent(some_clock());
 	REQUIRE(arrived);
@@ -75,7 +75,7 @@ TEST_CASE("system clock: what is sent arrives, and nothing else does")
 	CHECK(sent(many)->ptp.empty());
 }
 
-TEST_CASE("system clock: of the reads of a PTP clock the narrowest counts")
+TEST_CASE("system clock: a PTP clock's offset is that of the fastest of several reads")
 {
 	ptp_sys_offset read{};
 	read.n_samples = 2;
@@ -91,7 +91,7 @@ TEST_CASE("system clock: of the reads of a PTP clock the narrowest counts")
 	CHECK(*ptp.ahead_ns == 36'000'000'100);
 	CHECK(ptp.within_ns == 1000);
 	read.n_samples = 4'000'000;
-	fleet::take_ptp_offset(read, ptp); // no more than there is room for
+	fleet::take_ptp_offset(read, ptp); // more than the array has: must not be read
 	SystemClock::Ptp stepped;
 	read = {};
 	read.n_samples = 1;
@@ -101,7 +101,7 @@ TEST_CASE("system clock: of the reads of a PTP clock the narrowest counts")
 	CHECK_FALSE(stepped.ahead_ns);
 }
 
-TEST_CASE("system clock: a run has a line each minute, and when it turns")
+TEST_CASE("system clock: the log has a line for each minute and for each change of synchronisation")
 {
 	namespace fs = std::filesystem;
 	const fs::path run = fs::temp_directory_path() / ("system-clock-" + std::to_string(::getpid()));
@@ -111,8 +111,8 @@ TEST_CASE("system clock: a run has a line each minute, and when it turns")
 	for (std::uint64_t s = 0; s < 150; ++s) {
 		clock.is_synchronised = s < 100;
 		clock.max_error_us = s;
-		log.take("h", clock, start_ns + s * system_second);
-		log.take("h", clock, start_ns + s * system_second);
+		log.take("h", clock, start_ns + s * ns_per_s);
+		log.take("h", clock, start_ns + s * ns_per_s);
 	}
 	std::string text = read_file((run / ".monitor" / "system_clocks" / "h").string(), 1 << 20);
 	CHECK(std::count(text.begin(), text.end(), '\n') == 3); // at 0 s, 60 s and 100 s
@@ -120,7 +120,7 @@ TEST_CASE("system clock: a run has a line each minute, and when it turns")
 	REQUIRE(last);
 	CHECK_FALSE(last->is_synchronised);
 	CHECK(last->max_error_us == 100);
-	// of a later version, damaged, or not whole: the one before
+	// skips a line that is of a later version, damaged or incomplete
 	for (const char *more : {"{\"version\": 2, \"clock\": {\"max_error_us\": 5}}\n", "\n", "nonsense\n",
 				 "{\"version\": 1, \"clock\": {\"max_error_us\": 7}}"})
 		CHECK(fleet::last_system_clock(text += more)->max_error_us == 100);
