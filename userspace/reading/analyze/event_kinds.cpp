@@ -20,10 +20,10 @@ const MeaningRow rows[] = {
     {"sched_switch",
      EventMeaning::sched_switch,
      {"prev_state", "prev_pid|prev_tid", "next_pid|next_tid", "|next_comm", "|prev_comm", "|perf_pid|pid"}},
-    {"sched_waking", EventMeaning::sched_waking, {"pid|tid"}},
+    {"sched_waking", EventMeaning::sched_waking, {"pid|tid", "|target_cpu"}},
     {"sched_migrate_task", EventMeaning::sched_migrate_task, {"pid|tid", "|dest_cpu", "|orig_cpu"}},
-    {"sched_wakeup_new", EventMeaning::sched_wakeup_new, {"pid", "tgid", "parent_pid", "comm"}},
-    {"sched_wakeup_new", EventMeaning::new_thread_woken, {"pid|tid"}},
+    {"sched_wakeup_new", EventMeaning::sched_wakeup_new, {"pid", "tgid", "parent_pid", "comm", "|target_cpu"}},
+    {"sched_wakeup_new", EventMeaning::new_thread_woken, {"pid|tid", "|target_cpu"}},
     // LTTng's child_pid is the process, the kernel's the thread: a process of its own, as far as it says.
     {"sched_process_fork",
      EventMeaning::sched_process_fork,

@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: MIT
+// The critical path: hand-made histories of two CPUs, and the links and parts that they must come to; and what holds
+// for any history. One tick is one nanosecond.
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+#include <fmt/format.h>
+
+#include "answers/path/parts.h"
+#include "answers/path/texts.h"
+#include "answers/path/walk.h"
+#include "pipe_history.h"
+#include "reading/analyze/feed.h"
+
+namespace test_path {
+
+using namespace monitor;
+using namespace history;
+
+namespace {
+
+constexpr unsigned futex = 202, read_call = 0, net_rx = 3;
+
+const std::string events_of_paths = events + samples::event_block(EDC_ID_SCHED_MIGRATE_TASK, "sched_migrate_task",
+								  "u16_t dest_cpu; s32_t pid; s32_t orig_cpu;");
+
+struct Machine : History {
+	void runs(std::uint32_t on, std::uint64_t time, std::int32_t tid) { switches(on, time, 0, running, tid); }
+	void sleeps(std::uint32_t on, std::uint64_t time, std::int32_t tid) { switches(on, time, tid, sleeping, 0); }
+	void calls(std::uint32_t on, std::uint64_t time, unsigned call) { posts(on, time, EDC_ID_SYS_ENTER, call); }
+	void returns(std::uint32_t on, std::uint64_t time) { posts(on, time, EDC_ID_SYS_EXIT); }
+	void migrates(std::uint32_t on, std::uint64_t time, std::int32_t tid, unsigned to)
+	{
+		cpu(on).post(time, EDC_ID_SCHED_MIGRATE_TASK, to, {pair(tid, 0)});
+	}
+	// One that 8 on CPU 1 ends at 300; 7 has the CPU again at 320.
+	static Machine with_a_sleep()
+	{
+		Machine machine;
+		machine.cpu(1);
+		machine.runs(0, 10, 7);
+		machine.runs(1, 10, 8);
+		machine.calls(0, 50, futex);
+		machine.sleeps(0, 100, 7);
+		machine.wakes(1, 300, 7);
+		machine.runs(0, 320, 7);
+		machine.returns(0, 330);
+		return machine;
+	}
+};
+
+struct Followed {
+	Followed(History &history, std::uint64_t end, bool complete = true)
+	    : info(make_info(0, end, complete, false)), trace(samples::trace(history.all(), events_of_paths)),
+	      fold(trace, info), stretches(fold, true)
+	{
+		fold.add(static_cast<analyze::Observer &>(stretches));
+		fold.add(static_cast<analyze::TimeObserver &>(stretches));
+		analyze::feed(trace, fold, [&](const trace::Event &event) { stretches.after(event); });
+	}
+	std::uint32_t place(std::int32_t tid) const
+	{
+		return stretches.find(*std::ranges::find(fold.threads(), tid, &analyze::Thread::tid));
+	}
+	const path::Paths &critical(std::int32_t tid, trace::TimeRange range, std::int32_t outside = -1)
+	{
+		paths.emplace(stretches).add_critical(place(tid), range, [this, outside](std::uint32_t thread) {
+			return stretches.threads()[thread].thread->tid != outside;
+		});
+		return *paths;
+	}
+	const path::Paths &bounded(std::int32_t tid, trace::TimeRange range)
+	{
+		paths.emplace(stretches).add_bounded(place(tid), range);
+		return *paths;
+	}
+	std::map<std::string, std::uint64_t> sums()
+	{
+		path::Parts parts(stretches, *paths, path::Parts::Who::thread);
+		analyze::ThreadFold second(trace, info);
+		second.add(parts);
+		analyze::feed(trace, second);
+		parts.finish();
+		std::map<std::string, std::uint64_t> sums;
+		for (const auto &[part, ticks] : parts.ticks())
+			sums[fmt::format("{} {}", stretches.threads()[part.who].thread->tid,
+					 path::what_text(part, fold.kinds(), stretches.names()))] += ticks;
+		return sums;
+	}
+	// "7 running 10, 8 unknown: no event tells 50, ..., 400": each link with its begin, then the end.
+	std::string links()
+	{
+		const path::Parts parts(stretches, *paths, path::Parts::Who::thread);
+		std::string text;
+		for (std::size_t i = 0; i < paths->links().size(); ++i) {
+			const path::Link &link = paths->links()[i];
+			if (link.thread == path::nobody)
+				text += fmt::format("{}", link.begin);
+			else
+				text += fmt::format("{} {} {}, ", stretches.threads()[link.thread].thread->tid,
+						    path::link_text(link, parts.part_of(link, paths->end_of(i)),
+								    fold.kinds(), stretches.names()),
+						    link.begin);
+		}
+		return text;
+	}
+
+	analyze::RecordingInfo info;
+	trace::Trace trace;
+	analyze::ThreadFold fold;
+	path::Stretches stretches;
+	std::optional<path::Paths> paths;
+};
+
+using Sums = std::map<std::string, std::uint64_t>;
+
+} // namespace
+
+TEST_CASE("path: a sleep leads to the thread that ended it")
+{
+	Machine machine = Machine::with_a_sleep();
+	Followed followed(machine, 400);
+	followed.critical(7, {10, 400});
+	CHECK(followed.links() == "8 running 10, 7 ready 300, 7 running 320, 400");
+	CHECK(followed.sums() == Sums{{"7 ready: CPU idle", 20},
+				      {"7 running: call 202", 10},
+				      {"7 running: user", 70},
+				      {"8 running: unknown mode", 290}});
+	CHECK(followed.paths->sleeps().size() == 1);
+}
+
+TEST_CASE("path: bounded, it returns where the sleep began")
+{
+	Machine machine = Machine::with_a_sleep();
+	Followed followed(machine, 400);
+	followed.bounded(7, {10, 400});
+	CHECK(followed.links() == "7 running 10, 8 running 100, 7 ready 300, 7 running 320, 400");
+	REQUIRE(followed.paths->sleeps().size() == 2);
+	CHECK(followed.paths->links()[1].sleep == 1);
+	CHECK(followed.paths->sleeps()[1].thread == followed.place(7));
+	CHECK(followed.paths->sleeps()[1].call == futex);
+	CHECK(followed.paths->links()[2].sleep == 0);
+}
+
+TEST_CASE("path: from a thread outside the critical path returns, too")
+{
+	Machine machine = Machine::with_a_sleep();
+	Followed followed(machine, 400);
+	followed.critical(7, {10, 400}, 8);
+	CHECK(followed.links() == "7 running 10, 8 running 100, 7 ready 300, 7 running 320, 400");
+}
+
+TEST_CASE("path: a sleep that an interrupt ended, and one that goes on at the end")
+{
+	Machine machine;
+	machine.runs(0, 10, 7);
+	machine.calls(0, 50, read_call);
+	machine.sleeps(0, 100, 7);
+	machine.posts(0, 200, EDC_ID_SOFTIRQ_ENTRY, net_rx);
+	machine.wakes(0, 210, 7);
+	machine.posts(0, 220, EDC_ID_SOFTIRQ_EXIT, net_rx);
+	machine.runs(0, 230, 7);
+	machine.sleeps(0, 300, 7);
+	Followed followed(machine, 400);
+	followed.critical(7, {10, 400});
+	CHECK(followed.links() == "7 running 10, 7 blocked: 0 until softirq:3 100, 7 ready 210, 7 running 230, "
+				  "7 blocked: 0 until the end 300, 400");
+	CHECK(followed.sums().at("7 ready: CPU idle") == 20);
+}
+
+TEST_CASE("path: a softirq in the call that raised it is of the thread, but not after another interrupt")
+{
+	for (const bool interrupted : {false, true}) {
+		Machine machine;
+		machine.cpu(1);
+		machine.runs(0, 10, 7);
+		machine.runs(1, 10, 8);
+		machine.sleeps(0, 100, 7);
+		machine.calls(1, 150, 44);
+		if (interrupted) {
+			machine.posts(1, 160, EDC_ID_IRQ_HANDLER_ENTRY, 9);
+			machine.posts(1, 170, EDC_ID_IRQ_HANDLER_EXIT, 9);
+		}
+		machine.posts(1, 200, EDC_ID_SOFTIRQ_ENTRY, net_rx);
+		machine.wakes(1, 210, 7);
+		machine.posts(1, 220, EDC_ID_SOFTIRQ_EXIT, net_rx);
+		machine.runs(0, 230, 7);
+		Followed followed(machine, 300);
+		followed.bounded(7, {100, 300});
+		CHECK(followed.links() ==
+		      (interrupted ? "7 blocked: no call until softirq:3 100, 7 ready 210, 7 running 230, 300"
+				   : "8 running 100, 7 ready 210, 7 running 230, 300"));
+		if (!interrupted)
+			CHECK(followed.sums().at("8 running: softirq:3") == 10);
+	}
+}
+
+TEST_CASE("path: a wait is divided where the thread moves to another queue")
+{
+	Machine machine;
+	machine.cpu(1);
+	machine.runs(0, 10, 7);
+	machine.runs(1, 10, 8);
+	machine.switches(0, 100, 7, running, 9);
+	machine.migrates(1, 150, 7, 1);
+	machine.switches(1, 200, 8, sleeping, 7);
+	Followed followed(machine, 300);
+	followed.critical(7, {10, 300});
+	CHECK(followed.links() == "7 running 10, 7 ready 100, 7 ready 150, 7 running 200, 300");
+	const Sums sums = followed.sums();
+	CHECK(sums.at("7 ready: CPU had ?") == 100);
+}
+
+TEST_CASE("path: before its creation a thread leads to its creator")
+{
+	Machine machine;
+	machine.cpu(1);
+	machine.runs(0, 10, 7);
+	machine.runs(1, 10, 8);
+	machine.sleeps(1, 20, 8);
+	creates(machine, 50, 9, 7, "child", 1);
+	machine.runs(1, 60, 9);
+	Followed followed(machine, 200);
+	followed.critical(9, {10, 200});
+	CHECK(followed.links() == "7 running 10, 9 ready 50, 9 running 60, 200");
+	followed.bounded(9, {10, 200});
+	CHECK(followed.links() == "7 running 10, 9 ready 50, 9 running 60, 200");
+	CHECK(followed.sums().at("9 ready: CPU idle") == 10);
+}
+
+TEST_CASE("path: who executes a program in another thread's place was there before, by its own number")
+{
+	Machine machine;
+	machine.runs(0, 10, 8);
+	machine.calls(0, 50, 59);
+	machine.cpu(0).post(100, EDC_ID_SCHED_PROCESS_EXEC, 0, {pair(7, 8), 0x676f7270, 0});
+	machine.returns(0, 110);
+	Followed followed(machine, 200);
+	followed.critical(7, {10, 200});
+	CHECK(followed.links() == "8 running 10, 7 running 100, 200");
+}
+
+TEST_CASE("path: what a loss hides is unknown")
+{
+	Machine machine = Machine::with_a_sleep();
+	machine.sleeps(0, 400, 7);
+	machine.cpu(1).open(600, 5); // since its last token, at 300
+	machine.wakes(1, 650, 7);
+	machine.runs(0, 700, 7);
+	Followed followed(machine, 800);
+	followed.critical(7, {10, 800});
+	CHECK(followed.links() == "8 running 10, 7 unknown: events were lost 300, 7 running 320, "
+				  "7 unknown: events were lost 400, 7 ready 650, 7 running 700, 800");
+	std::uint64_t sum = 0;
+	for (const auto &[what, ticks] : followed.sums())
+		sum += ticks;
+	CHECK(sum == 790);
+}
+
+TEST_CASE("path: links touch and parts sum exactly, whatever the history")
+{
+	std::mt19937 random(46);
+	std::size_t links = 0, jumps = 0;
+	for (int round = 0; round < 400; ++round) {
+		std::uint64_t time = 100;
+		History history = random_history(random, time);
+		if (random() % 2)
+			list_one(history, random);
+		Followed followed(history, time + 10, random() % 4 != 0);
+		for (std::int32_t tid = 1; tid < 4; ++tid) {
+			if (std::ranges::find(followed.fold.threads(), tid, &analyze::Thread::tid) ==
+				followed.fold.threads().end() ||
+			    followed.place(tid) == path::nobody)
+				continue;
+			const trace::TimeRange range = {random() % 200, 200 + random() % time};
+			if (random() % 2)
+				followed.critical(tid, range, static_cast<std::int32_t>(random() % 4));
+			else
+				followed.bounded(tid, range);
+			const path::Paths &paths = *followed.paths;
+			REQUIRE(paths.links().front().begin == range.from);
+			REQUIRE(paths.links().back().begin == range.to);
+			for (std::size_t i = 0; i + 1 < paths.links().size(); ++i) {
+				const path::Link &link = paths.links()[i];
+				REQUIRE(paths.end_of(i) > link.begin);
+				REQUIRE(link.sleep < paths.sleeps().size());
+				jumps += link.thread != followed.place(tid);
+			}
+			links += paths.links().size();
+			std::uint64_t sum = 0;
+			for (const auto &[what, ticks] : followed.sums()) {
+				REQUIRE(ticks < ~0ull / 2);
+				sum += ticks;
+			}
+			REQUIRE(sum == range.to - range.from);
+		}
+	}
+	CHECK(links > 5000);
+	CHECK(jumps > 200); // else nothing was tried
+}
+
+TEST_CASE("path: what no token tells of a link is a part, too")
+{
+	Machine machine = Machine::with_a_sleep();
+	Followed followed(machine, 400);
+	path::Parts parts(followed.stretches, followed.bounded(7, {10, 400}), path::Parts::Who::thread);
+	analyze::Cpu cpu; // offline but from 150 to 200
+	cpu.number = 1;
+	parts.spent(cpu, 150, 200, analyze::Mode::unknown, false);
+	parts.finish();
+	std::uint64_t sum = 0;
+	for (const auto &[part, ticks] : parts.ticks())
+		sum += ticks;
+	CHECK(sum == 390);
+}
+
+TEST_CASE("path: of several at a time each moment of each is in the sum")
+{
+	std::mt19937 random(47);
+	for (int round = 0; round < 100; ++round) {
+		std::uint64_t time = 100;
+		History history = random_history(random, time);
+		Followed followed(history, time + 10);
+		path::Paths &paths = followed.paths.emplace(followed.stretches);
+		for (int i = 0; i < 5; ++i) {
+			const std::size_t thread = random() % followed.fold.threads().size();
+			const std::uint32_t place = followed.stretches.find(followed.fold.threads()[thread]);
+			const std::uint64_t begin = random() % time;
+			if (place != path::nobody)
+				paths.add_bounded(place, {begin, begin + 1 + random() % 300});
+		}
+		std::uint64_t sum = 0;
+		for (const auto &[what, ticks] : followed.sums())
+			sum += ticks;
+		REQUIRE(sum == paths.total());
+	}
+}
+
+} // namespace test_path

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: MIT
+#include "parts.h"
+
+#include <algorithm>
+
+namespace monitor::path {
+namespace {
+
+using analyze::Mode;
+using analyze::Ring;
+
+// Times that turn out later to be of another mode are among the last ones.
+constexpr std::size_t max_pieces = 64;
+
+// Makes one of it and the last one if that is equal but for its end.
+template <class Interval, class Same> void append(std::vector<Interval> &all, const Interval &one, Same &&is_same)
+{
+	if (!all.empty() && all.back().end == one.begin && is_same(all.back())) {
+		all.back().end = one.end;
+		return;
+	}
+	if (all.size() == max_pieces)
+		all.erase(all.begin(), all.begin() + max_pieces / 2);
+	all.push_back(one);
+}
+
+bool is_on_cpu(const Link &link)
+{
+	return link.stretch && (link.stretch->kind == Kind::running ||
+				(link.stretch->kind == Kind::ready && link.stretch->where != unknown_cpu));
+}
+
+Doing doing_in(Mode mode, const analyze::Thread &thread)
+{
+	switch (mode) {
+	case Mode::user:
+		return Doing::user;
+	case Mode::irq:
+	case Mode::softirq:
+		return Doing::interrupt;
+	case Mode::kernel:
+		return thread.ring == Ring::system_call ? Doing::call
+		       : thread.ring == Ring::fault     ? Doing::fault
+							: Doing::kernel;
+	case Mode::unattributed:
+		return Doing::unattributed;
+	case Mode::unknown:
+		break;
+	}
+	return Doing::unknown_mode;
+}
+
+} // namespace
+
+bool is_unknown(const Part &part)
+{
+	const bool is_asleep = part.doing == Doing::asleep;
+	return part.doing == Doing::unknown || part.doing == Doing::unknown_mode ||
+	       (is_asleep && (part.end == End::unknown || part.end == End::hidden || part.end == End::not_recorded));
+}
+
+std::size_t PartHash::operator()(const Part &part) const
+{
+	std::uint64_t hash = part.who;
+	for (const std::uint64_t word :
+	     {static_cast<std::uint64_t>(part.detail), static_cast<std::uint64_t>(part.sleep),
+	      static_cast<std::uint64_t>(part.cause) << 32 | static_cast<std::uint64_t>(part.end) << 8 |
+		  static_cast<std::uint64_t>(part.doing)})
+		hash = (hash ^ word) * 0x9e3779b97f4a7c15 + (hash >> 29);
+	return hash ^ hash >> 32;
+}
+
+Parts::Parts(Stretches &stretches, const Paths &paths, Who who) : stretches_(stretches), paths_(paths), who_(who)
+{
+	const std::deque<Link> &links = paths.links();
+	for (std::uint32_t i = 0; i < links.size(); ++i) {
+		const Link &link = links[i];
+		if (link.thread == nobody)
+			continue;
+		if (!is_on_cpu(link)) {
+			ticks_[part_of(link, paths.end_of(i))] += paths.end_of(i) - link.begin;
+			continue;
+		}
+		if (link.stretch->where >= lanes_.size())
+			lanes_.resize(link.stretch->where + std::size_t{1});
+		lanes_[link.stretch->where].links.push_back(i);
+	}
+	const auto begin_of = [&](std::uint32_t link) { return links[link].begin; };
+	for (Lane &lane : lanes_)
+		if (!std::ranges::is_sorted(lane.links, {}, begin_of)) // of several paths
+			std::ranges::stable_sort(lane.links, {}, begin_of);
+}
+
+Part Parts::part_of(const Link &link, std::uint64_t end, Doing doing) const
+{
+	const ThreadStretches &of = stretches_.threads()[link.thread];
+	Part part;
+	part.who = who_ == Who::thread ? link.thread : of.name_at(link.begin);
+	part.sleep = link.sleep;
+	part.doing = doing;
+	if (doing != Doing::unknown)
+		return part;
+	const Stretch *stretch = link.stretch;
+	if (stretch && stretch->kind == Kind::blocked) {
+		part.doing = Doing::asleep;
+		part.detail = stretch->where;
+		part.end = link.is_cut ? End::open : stretch->end;
+		part.cause = part.end == End::interrupt ? stretch->cause : 0;
+	} else if (stretch && stretch->kind == Kind::ready) {
+		part.doing = Doing::ready_unknown;
+	} else {
+		part.detail = static_cast<std::uint32_t>(of.thread->hidden                      ? Why::hidden
+							 : of.thread->filtered                  ? Why::not_recorded
+							 : stretches_.has_lost(link.begin, end) ? Why::lost
+												: Why::no_event);
+	}
+	return part;
+}
+
+std::uint32_t Parts::name_of(Lane &lane, const analyze::Thread &thread)
+{
+	if (stretches_.names()[lane.name] != thread.name)
+		lane.name = stretches_.names().number(thread.name.empty() ? "?" : thread.name);
+	return lane.name;
+}
+
+Part Parts::running(const Link &link, const analyze::Cpu &cpu, Mode mode, Lane &lane)
+{
+	Part part;
+	part.doing = cpu.current ? doing_in(mode, *cpu.current) : Doing::unknown_mode;
+	part.sleep = link.sleep;
+	part.who = who_ == Who::thread ? link.thread
+		   : cpu.current       ? name_of(lane, *cpu.current)
+				       : stretches_.threads()[link.thread].name_at(link.begin);
+	if (part.doing == Doing::call)
+		part.detail = cpu.current->syscall;
+	else if (part.doing == Doing::interrupt)
+		part.detail = cpu.interrupts.back();
+	return part;
+}
+
+Part Parts::waiting(const Link &link, const analyze::Cpu &cpu, Lane &lane)
+{
+	if (!cpu.current || cpu.current->hidden)
+		return part_of(link, 0, Doing::ready_unknown);
+	Part part = part_of(link, 0, cpu.current->tid == 0 ? Doing::ready_idle : Doing::ready_behind);
+	if (part.doing == Doing::ready_behind)
+		part.detail = name_of(lane, *cpu.current);
+	return part;
+}
+
+void Parts::add(Lane &lane, Active &active, const analyze::Cpu &cpu, const Spent &spent)
+{
+	const Link &link = paths_.links()[active.link];
+	const std::uint64_t begin = std::max(link.begin, spent.begin),
+			    end = std::min(paths_.end_of(active.link), spent.end);
+	if (begin >= end)
+		return;
+	active.covered += end - begin;
+	const bool runs = link.stretch->kind == Kind::running;
+	const Part part = runs ? running(link, cpu, spent.mode, lane) : waiting(link, cpu, lane);
+	ticks_[part] += end - begin;
+	if (runs)
+		append(lane.pieces, {part, begin, end}, [&](const Piece &last) { return last.part == part; });
+}
+
+// What no token told of a link.
+void Parts::leave(const Active &active)
+{
+	const Link &link = paths_.links()[active.link];
+	const std::uint64_t end = paths_.end_of(active.link), length = end - link.begin;
+	const Doing doing = link.stretch->kind == Kind::running ? Doing::unknown_mode : Doing::ready_unknown;
+	if (active.covered < length)
+		ticks_[part_of(link, end, doing)] += length - active.covered;
+}
+
+void Parts::spent(const analyze::Cpu &cpu, std::uint64_t from, std::uint64_t to, Mode mode, bool)
+{
+	if (cpu.number >= lanes_.size())
+		return;
+	Lane &lane = lanes_[cpu.number];
+	if (lane.current != cpu.current) {
+		lane.current = cpu.current;
+		lane.spent.clear();
+		lane.pieces.clear();
+	}
+	const Spent spent = {from, to, mode};
+	while (lane.next < lane.links.size() && paths_.links()[lane.links[lane.next]].begin < to)
+		lane.active.push_back({lane.links[lane.next++], 0});
+	std::size_t kept = 0;
+	for (Active &active : lane.active) {
+		add(lane, active, cpu, spent);
+		if (paths_.end_of(active.link) <= to)
+			leave(active);
+		else
+			lane.active[kept++] = active;
+	}
+	lane.active.resize(kept);
+	if (!lane.pieces.empty())
+		append(lane.spent, spent, [&](const Spent &last) { return last.mode == mode; });
+}
+
+void Parts::move(std::vector<Piece> &pieces, std::uint64_t from, std::uint64_t to, Mode mode)
+{
+	for (Piece &piece : pieces) {
+		const std::uint64_t begin = std::max(piece.begin, from), end = std::min(piece.end, to);
+		if (begin >= end)
+			continue;
+		Part became = piece.part;
+		became.doing = mode == Mode::kernel ? Doing::kernel : Doing::unattributed;
+		became.detail = 0;
+		ticks_[piece.part] -= end - begin;
+		ticks_[became] += end - begin;
+		piece.end = begin; // it is the last part
+	}
+}
+
+void Parts::moved(const analyze::Cpu &cpu, Mode from, Mode to, std::uint64_t ticks)
+{
+	if (cpu.number >= lanes_.size() || !cpu.current || lanes_[cpu.number].current != cpu.current)
+		return;
+	Lane &lane = lanes_[cpu.number];
+	for (auto spent = lane.spent.rbegin(); spent != lane.spent.rend() && ticks > 0; ++spent) {
+		if (spent->mode != from)
+			continue;
+		const std::uint64_t part = std::min(ticks, spent->end - spent->begin);
+		move(lane.pieces, spent->end - part, spent->end, to);
+		spent->end -= part;
+		ticks -= part;
+	}
+}
+
+void Parts::finish()
+{
+	for (Lane &lane : lanes_) {
+		for (; lane.next < lane.links.size(); ++lane.next)
+			lane.active.push_back({lane.links[lane.next], 0});
+		for (const Active &active : lane.active)
+			leave(active);
+		lane.active.clear();
+	}
+	std::erase_if(ticks_, [](const auto &part) { return part.second == 0; });
+}
+
+} // namespace monitor::path

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+// What the links of paths consist of, summed. What threads ran is divided by mode and call, and a wait for a CPU by
+// who had it: for that a second ThreadFold is fed the same trace, which this observes.
+//
+// Invariant: the sum is the paths' length exactly; what no token tells is a part of its own.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "reading/analyze/observer.h"
+#include "walk.h"
+
+namespace monitor::path {
+
+enum class Doing : std::uint8_t {
+	user,
+	call, // Part::detail: which
+	fault,
+	kernel,
+	interrupt, // detail: which << 16 | its number
+	unattributed,
+	unknown_mode,
+	ready_behind,  // detail: the name of what had the CPU
+	ready_idle,    // nothing had it
+	ready_unknown, // who had it is not known
+	asleep,        // detail: the call
+	unknown,       // detail: Why
+};
+
+// Nothing is known of the thread, because
+enum class Why : std::uint8_t { lost, hidden, not_recorded, no_event };
+
+struct Part {
+	std::uint32_t who = 0; // by place in Stretches::threads(), or in Stretches::names()
+	std::uint32_t detail = 0;
+	std::uint32_t sleep = 0; // that it is within, by place in Paths::sleeps()
+	std::uint32_t cause = 0; // of the interrupt that ended a sleep: Stretch::cause
+	End end = End::open;     // of a sleep
+	Doing doing = Doing::unknown;
+
+	bool operator==(const Part &) const = default;
+};
+
+// Not known: what the thread did, in which mode, or what ended its sleep.
+bool is_unknown(const Part &part);
+
+struct PartHash {
+	std::size_t operator()(const Part &part) const;
+};
+
+class Parts final : public analyze::TimeObserver {
+public:
+	enum class Who : std::uint8_t { name, thread };
+
+	Parts(Stretches &stretches, const Paths &paths, Who who);
+
+	void spent(const analyze::Cpu &cpu, std::uint64_t from, std::uint64_t to, analyze::Mode mode,
+		   bool is_idle) override;
+	void moved(const analyze::Cpu &cpu, analyze::Mode from, analyze::Mode to, std::uint64_t ticks) override;
+	// After the second fold.
+	void finish();
+
+	using Ticks = std::unordered_map<Part, std::uint64_t, PartHash>;
+	const Ticks &ticks() const { return ticks_; }
+	// Of a link that is no time on a CPU or in its queue, or, if `doing` says so, of one that is.
+	Part part_of(const Link &link, std::uint64_t end, Doing doing = Doing::unknown) const;
+
+private:
+	struct Spent {
+		std::uint64_t begin, end;
+		analyze::Mode mode;
+	};
+	struct Piece { // of a running link
+		Part part;
+		std::uint64_t begin, end;
+	};
+	struct Active {
+		std::uint32_t link;
+		std::uint64_t covered;
+	};
+	struct Lane {                             // of a CPU
+		std::vector<std::uint32_t> links; // what ran or waited there, by their begin
+		std::size_t next = 0;
+		std::vector<Active> active;               // those that have begun
+		const analyze::Thread *current = nullptr; // since it was switched in:
+		std::vector<Spent> spent;                 // from the first of its pieces on
+		std::vector<Piece> pieces;
+		std::uint32_t name = 0; // of the current one
+	};
+
+	std::uint32_t name_of(Lane &lane, const analyze::Thread &thread);
+	Part running(const Link &link, const analyze::Cpu &cpu, analyze::Mode mode, Lane &lane);
+	Part waiting(const Link &link, const analyze::Cpu &cpu, Lane &lane);
+	void add(Lane &lane, Active &active, const analyze::Cpu &cpu, const Spent &spent);
+	void leave(const Active &active);
+	void move(std::vector<Piece> &pieces, std::uint64_t from, std::uint64_t to, analyze::Mode mode);
+
+	Stretches &stretches_;
+	const Paths &paths_;
+	const Who who_;
+	std::vector<Lane> lanes_; // by CPU
+	Ticks ticks_;
+};
+
+} // namespace monitor::path

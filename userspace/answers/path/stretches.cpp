@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: MIT
+#include "stretches.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace monitor::path {
+
+using analyze::EventMeaning;
+
+std::uint32_t ThreadStretches::name_at(std::uint64_t time) const
+{
+	const auto after = std::ranges::upper_bound(names, time, {}, &Name::since);
+	return after == names.begin() ? names.front().name : std::prev(after)->name;
+}
+
+ThreadStretches::Found ThreadStretches::before(std::uint64_t time) const
+{
+	const auto next = std::ranges::lower_bound(stretches, time, {}, &Stretch::begin);
+	const std::uint64_t ends = next == stretches.end() ? end : next->begin;
+	return {next == stretches.begin() ? nullptr : &*std::prev(next), ends};
+}
+
+std::uint32_t Names::number(const std::string &text)
+{
+	const auto [found, is_new] = numbers_.try_emplace(text, static_cast<std::uint32_t>(texts_.size()));
+	if (is_new)
+		texts_.push_back(&found->first);
+	return found->second;
+}
+
+Stretches::Lane &Stretches::lane(std::uint32_t cpu)
+{
+	if (cpu >= lanes_.size()) [[unlikely]]
+		lanes_.resize(cpu + std::size_t{1});
+	return lanes_[cpu];
+}
+
+std::uint32_t Stretches::place(const analyze::Thread &thread)
+{
+	const auto [found, is_new] = places_.try_emplace(&thread, static_cast<std::uint32_t>(threads_.size()));
+	if (is_new)
+		threads_.emplace_back().thread = &thread;
+	return found->second;
+}
+
+std::uint32_t Stretches::find(const analyze::Thread &thread) const
+{
+	const auto found = places_.find(&thread);
+	return found == places_.end() || threads_[found->second].stretches.empty() ? nobody : found->second;
+}
+
+// What follows a loss is unknown, too.
+bool Stretches::has_lost(std::uint64_t from, std::uint64_t to) const
+{
+	const auto loss = std::ranges::lower_bound(losses_, from, {}, &trace::TimeRange::to);
+	return loss != losses_.end() && loss->from < to;
+}
+
+void Stretches::add(ThreadStretches &of, Stretch stretch, std::uint64_t to)
+{
+	stretch.begin = std::max(stretch.begin, of.end);
+	if (to <= stretch.begin)
+		return;
+	if (stretch.begin > of.end && !of.stretches.empty()) {
+		Stretch hole;
+		hole.begin = of.end;
+		of.stretches.push_back(hole);
+	}
+	const std::string &name = of.thread->name;
+	if (of.names.empty() || names_[of.names.back().name] != name)
+		of.names.push_back({stretch.begin, names_.number(name.empty() ? "?" : name)});
+	of.stretches.push_back(stretch);
+	of.end = to;
+}
+
+void Stretches::spent(const analyze::Cpu &cpu, std::uint64_t from, std::uint64_t to, analyze::Mode, bool)
+{
+	Lane &on = lane(cpu.number);
+	if (!cpu.current) {
+		if (on.unfound_to != from)
+			on.unfound_from = from;
+		on.unfound_to = to;
+		return;
+	}
+	const analyze::Thread &thread = *cpu.current;
+	if (thread.tid == 0 || thread.hidden)
+		return;
+	if (on.current != &thread) {
+		on.current = &thread;
+		on.stretches = &threads_[place(thread)];
+	}
+	ThreadStretches &of = *on.stretches;
+	const bool goes_on = of.end == from && !of.stretches.empty() && of.stretches.back().kind == Kind::running &&
+			     of.stretches.back().where == cpu.number;
+	if (goes_on)
+		of.end = to;
+	else
+		add(of, {.begin = from, .where = cpu.number, .kind = Kind::running}, to);
+}
+
+void Stretches::found(const analyze::Cpu &cpu, const analyze::Thread &thread)
+{
+	Lane &on = lane(cpu.number);
+	if (thread.tid != 0 && !thread.hidden && on.unfound_to > on.unfound_from)
+		add(threads_[place(thread)], {.begin = on.unfound_from, .where = cpu.number, .kind = Kind::running},
+		    on.unfound_to);
+	on.unfound_from = on.unfound_to = 0;
+}
+
+void Stretches::lost(const analyze::Cpu &cpu, std::uint64_t from, std::uint64_t to)
+{
+	Lane &on = lane(cpu.number);
+	on.unfound_from = on.unfound_to = 0;
+	on.woken = nullptr;
+	if (from >= to)
+		return; // only that nobody will be found
+	if (losses_.empty() || from > losses_.back().to)
+		losses_.push_back({from, to});
+	else
+		losses_.back() = {std::min(losses_.back().from, from), std::max(losses_.back().to, to)};
+}
+
+void Stretches::waited(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to)
+{
+	ThreadStretches &of = threads_[place(thread)];
+	Stretch stretch{.begin = from, .where = thread.has_run ? thread.cpu : unknown_cpu, .kind = Kind::ready};
+	for (const ThreadStretches::Queue &queue : of.queues) {
+		if (queue.since > stretch.begin && queue.since < to) {
+			add(of, stretch, queue.since);
+			stretch.begin = queue.since;
+		}
+		stretch.where = queue.cpu;
+	}
+	of.queues.clear();
+	add(of, stretch, to);
+}
+
+// The softirq in which it happened was raised by the call that the running thread is in: no hardware interrupt and no
+// switch has been there since the call began.
+bool Stretches::is_of_its_call(const analyze::Waker &waker) const
+{
+	const analyze::Thread *thread = waker.thread;
+	if (!has_interrupts_ || !thread ||
+	    !analyze::EventKinds::is_softirq(static_cast<std::uint32_t>(waker.interrupt)))
+		return false;
+	const std::uint64_t interrupted = thread->cpu < lanes_.size() ? lanes_[thread->cpu].interrupted : 0;
+	return thread->ring == analyze::Ring::system_call && thread->syscall_known &&
+	       std::max(interrupted, thread->out_time) < thread->syscall_since &&
+	       fold_.cpus()[thread->cpu].interrupts.size() == 1;
+}
+
+void Stretches::set_end(Stretch &stretch, const analyze::Waker &waker)
+{
+	if (waker.interrupt >= 0 && !is_of_its_call(waker)) {
+		stretch.end = End::interrupt;
+		stretch.cause = static_cast<std::uint32_t>(waker.interrupt) << 16 | (waker.number & 0xffff);
+	} else if (!waker.thread) {
+		stretch.end = End::unknown;
+	} else if (waker.thread->hidden || waker.thread->filtered) {
+		stretch.end = waker.thread->hidden ? End::hidden : End::not_recorded;
+	} else {
+		stretch.end = End::thread;
+		stretch.cause = place(*waker.thread);
+	}
+}
+
+void Stretches::slept(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to, const analyze::Waker &waker,
+		      bool is_over)
+{
+	Stretch stretch{.begin = from, .where = thread.syscall, .kind = Kind::blocked};
+	if (is_over)
+		set_end(stretch, waker);
+	ThreadStretches &of = threads_[place(thread)];
+	of.queues.clear();
+	add(of, stretch, to);
+}
+
+void Stretches::ended(const analyze::Thread &thread, std::uint64_t time)
+{
+	ThreadStretches &of = threads_[place(thread)];
+	if (thread.state == analyze::State::dead)
+		of.died = time;
+	else if (!of.executed)
+		of.executed = time;
+}
+
+void Stretches::exchanged(const analyze::Thread &one, const analyze::Thread &other)
+{
+	const std::uint32_t places[] = {place(one), place(other)};
+	const std::uint64_t time = std::max(threads_[places[0]].end, threads_[places[1]].end);
+	threads_[places[0]].exchanges.push_back({time, places[1]});
+	threads_[places[1]].exchanges.push_back({time, places[0]});
+}
+
+void Stretches::after(const trace::Event &event)
+{
+	if (!event.has_cpu() || event.cpu() >= fold_.cpus().size() || event.stream->is_user())
+		return;
+	Lane &on = lane(event.cpu());
+	const analyze::Thread *just_woken = std::exchange(on.woken, nullptr);
+	const analyze::EventKind &kind = fold_.kinds()[*event.cls];
+	switch (kind.kind) {
+	case EventMeaning::interrupt_entry:
+	case EventMeaning::timer_entry:
+		if (!analyze::EventKinds::is_softirq(kind.interrupt))
+			on.interrupted = event.time;
+		return;
+	case EventMeaning::sched_waking:
+	case EventMeaning::new_thread_woken:
+		return woken(fold_.thread(kind.field[0].get<std::int32_t>(event)), event, kind.field[1]);
+	case EventMeaning::sched_migrate_task:
+		return migrated(kind, event, just_woken);
+	case EventMeaning::sched_wakeup_new:
+	case EventMeaning::sched_process_fork:
+		return created(kind, event);
+	default:
+		return;
+	}
+}
+
+void Stretches::woken(const analyze::Thread *thread, const trace::Event &event, const trace::FieldRef &cpu)
+{
+	if (!thread || !cpu || thread->state != analyze::State::runnable || thread->since != event.time)
+		return;
+	threads_[place(*thread)].queues.assign(1, {event.time, known_cpu(cpu.get<std::uint32_t>(event))});
+	lane(event.cpu()).woken = thread;
+}
+
+// A wake-up chooses the CPU before it queues the thread.
+void Stretches::migrated(const analyze::EventKind &kind, const trace::Event &event, const analyze::Thread *just_woken)
+{
+	const analyze::Thread *thread = fold_.thread(kind.field[0].get<std::int32_t>(event));
+	if (!thread || !kind.field[1])
+		return;
+	std::vector<ThreadStretches::Queue> &queues = threads_[place(*thread)].queues;
+	const std::uint32_t cpu = known_cpu(kind.field[1].get<std::uint32_t>(event));
+	if (thread == just_woken && !queues.empty())
+		queues.back().cpu = cpu;
+	else if (thread->state == analyze::State::runnable)
+		queues.push_back({event.time, cpu});
+}
+
+void Stretches::created(const analyze::EventKind &kind, const trace::Event &event)
+{
+	const analyze::Thread *thread = fold_.thread(kind.field[0].get<std::int32_t>(event));
+	const analyze::Thread *creator =
+	    event.cpu() < fold_.cpus().size() ? fold_.cpus()[event.cpu()].current : nullptr;
+	if (!thread)
+		return;
+	const std::uint32_t of = place(*thread);
+	if (kind.kind == EventMeaning::sched_wakeup_new)
+		woken(thread, event, kind.field[4]);
+	if (creator && creator->tid != 0 && !creator->hidden && creator != thread)
+		threads_[of].creator = place(*creator);
+}
+
+} // namespace monitor::path

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+// What each thread did, as stretches of its time: running, ready, blocked, unknown; of a sleep who ended it. Observes a
+// ThreadFold, and gets each event once the fold has it. A path (walk.h) is followed through them, backwards.
+//
+// Invariant: a thread's stretches touch and are in the order of time; what no token determines is a stretch `unknown`.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "reading/analyze/thread_fold.h"
+
+namespace monitor::path {
+
+inline constexpr std::uint32_t nobody = ~0u, unknown_cpu = 0xffffff;
+
+enum class Kind : std::uint8_t { unknown, running, ready, blocked };
+
+// What ended a sleep.
+enum class End : std::uint8_t {
+	open,         // it goes on at the end
+	thread,       // Stretch::cause
+	interrupt,    // whose cause is not known
+	hidden,       // a thread that the kernel hides
+	not_recorded, // a thread that -p did not select
+	unknown
+};
+
+struct Stretch {
+	std::uint64_t begin = 0;      // ends where the next one begins
+	std::uint32_t cause = 0;      // thread: its place in Stretches::threads(); interrupt: which << 16 | its number
+	std::uint32_t where : 24 = 0; // the CPU, or that of its queue; blocked: the call, or EDC_NO_SYSCALL
+	Kind kind : 4 = Kind::unknown;
+	End end : 4 = End::open;
+};
+static_assert(sizeof(Stretch) == 16);
+
+struct ThreadStretches {
+	struct Exchange {
+		std::uint64_t time;
+		std::uint32_t other;
+	};
+	struct Name {
+		std::uint64_t since;
+		std::uint32_t name;
+	};
+	struct Queue {
+		std::uint64_t since;
+		std::uint32_t cpu;
+	};
+
+	const analyze::Thread *thread = nullptr;
+	std::deque<Stretch> stretches;
+	std::uint64_t end = 0;           // of the last one
+	std::uint32_t creator = nobody;  // by place
+	std::uint64_t executed = 0;      // its first exec; 0: none
+	std::uint64_t died = 0;          // 0: it did not
+	std::vector<Exchange> exchanges; // of numbers, by an exec: before, it was the other thread
+	std::vector<Name> names;         // by place in Stretches::names()
+	std::vector<Queue> queues;       // of the wait that has not ended
+
+	std::uint32_t name_at(std::uint64_t time) const;
+	struct Found {
+		const Stretch *stretch; // null: there is none
+		std::uint64_t end;
+	};
+	// The last one that begins before `time`.
+	Found before(std::uint64_t time) const;
+};
+
+// Each text once.
+class Names {
+public:
+	std::uint32_t number(const std::string &text);
+	const std::string &operator[](std::uint32_t number) const { return *texts_[number]; }
+
+private:
+	std::unordered_map<std::string, std::uint32_t> numbers_;
+	std::vector<const std::string *> texts_;
+};
+
+class Stretches final : public analyze::Observer, public analyze::TimeObserver {
+public:
+	// `has_interrupts`: all of them were recorded.
+	Stretches(const analyze::ThreadFold &fold, bool has_interrupts) : fold_(fold), has_interrupts_(has_interrupts)
+	{
+	}
+
+	void after(const trace::Event &event);
+
+	void spent(const analyze::Cpu &cpu, std::uint64_t from, std::uint64_t to, analyze::Mode mode,
+		   bool is_idle) override;
+	void found(const analyze::Cpu &cpu, const analyze::Thread &thread) override;
+	void lost(const analyze::Cpu &cpu, std::uint64_t from, std::uint64_t to) override;
+	void waited(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to) override;
+	void slept(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to, const analyze::Waker &waker,
+		   bool is_over) override;
+	void ended(const analyze::Thread &thread, std::uint64_t time) override;
+	void exchanged(const analyze::Thread &one, const analyze::Thread &other) override;
+
+	const std::deque<ThreadStretches> &threads() const { return threads_; }
+	// By place in threads(); nobody: it did nothing.
+	std::uint32_t find(const analyze::Thread &thread) const;
+	Names &names() { return names_; }
+	const Names &names() const { return names_; }
+	// Whether events were lost in this time, or at its begin.
+	bool has_lost(std::uint64_t from, std::uint64_t to) const;
+
+private:
+	struct Lane { // of a CPU
+		const analyze::Thread *current = nullptr;
+		ThreadStretches *stretches = nullptr;
+		std::uint64_t unfound_from = 0, unfound_to = 0; // its thread is not known yet
+		std::uint64_t interrupted = 0;                  // the last hardware interrupt
+		const analyze::Thread *woken = nullptr;         // by the last event
+	};
+
+	Lane &lane(std::uint32_t cpu);
+	std::uint32_t known_cpu(std::uint32_t cpu) const { return cpu < fold_.cpus().size() ? cpu : unknown_cpu; }
+	std::uint32_t place(const analyze::Thread &thread);
+	void add(ThreadStretches &of, Stretch stretch, std::uint64_t to);
+	void woken(const analyze::Thread *thread, const trace::Event &event, const trace::FieldRef &cpu);
+	void migrated(const analyze::EventKind &kind, const trace::Event &event, const analyze::Thread *just_woken);
+	void created(const analyze::EventKind &kind, const trace::Event &event);
+	bool is_of_its_call(const analyze::Waker &waker) const;
+	void set_end(Stretch &stretch, const analyze::Waker &waker);
+
+	const analyze::ThreadFold &fold_;
+	const bool has_interrupts_;
+	std::deque<ThreadStretches> threads_;
+	std::unordered_map<const analyze::Thread *, std::uint32_t> places_;
+	std::vector<Lane> lanes_; // by CPU
+	std::vector<trace::TimeRange> losses_;
+	Names names_;
+};
+
+} // namespace monitor::path

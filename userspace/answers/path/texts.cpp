@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+#include "texts.h"
+
+#include <fmt/format.h>
+
+namespace monitor::path {
+namespace {
+
+std::string end_text(const Part &part, const analyze::EventKinds &kinds)
+{
+	switch (part.end) {
+	case End::open:
+		return "the end";
+	case End::thread:
+		return "a thread at the same moment";
+	case End::interrupt: {
+		const std::string label = kinds.interrupt_label(part.cause >> 16, part.cause & 0xffff);
+		const bool is_timer =
+		    label == "irq:local_timer" || label == "softirq:TIMER" || label == "softirq:HRTIMER";
+		return is_timer ? "timer" : label;
+	}
+	case End::hidden:
+		return "a hidden thread";
+	case End::not_recorded:
+		return "a thread not recorded";
+	case End::unknown:
+		break;
+	}
+	return "unknown waker";
+}
+
+const char *why_text(Why why)
+{
+	switch (why) {
+	case Why::lost:
+		return "unknown: events were lost";
+	case Why::hidden:
+		return "unknown: hidden thread";
+	case Why::not_recorded:
+		return "unknown: not recorded";
+	case Why::no_event:
+		break;
+	}
+	return "unknown: no event tells";
+}
+
+} // namespace
+
+std::string what_text(const Part &part, const analyze::EventKinds &kinds, const Names &names)
+{
+	switch (part.doing) {
+	case Doing::user:
+		return "running: user";
+	case Doing::call:
+		return "running: call " + kinds.syscall_label(part.detail);
+	case Doing::fault:
+		return "running: page fault";
+	case Doing::kernel:
+		return "running: kernel";
+	case Doing::interrupt:
+		return "running: " + kinds.interrupt_label(part.detail >> 16, part.detail & 0xffff);
+	case Doing::unattributed:
+		return "running: unattributed";
+	case Doing::unknown_mode:
+		return "running: unknown mode";
+	case Doing::ready_behind:
+		return "ready: CPU had " + names[part.detail];
+	case Doing::ready_idle:
+		return "ready: CPU idle";
+	case Doing::ready_unknown:
+		return "ready: CPU unknown";
+	case Doing::asleep:
+		return fmt::format("blocked: {} until {}",
+				   part.detail == EDC_NO_SYSCALL ? "no call" : kinds.syscall_label(part.detail),
+				   end_text(part, kinds));
+	case Doing::unknown:
+		break;
+	}
+	return why_text(static_cast<Why>(part.detail));
+}
+
+std::string link_text(const Link &link, const Part &part, const analyze::EventKinds &kinds, const Names &names)
+{
+	if (link.stretch && link.stretch->kind == Kind::running)
+		return "running";
+	return link.stretch && link.stretch->kind == Kind::ready ? "ready" : what_text(part, kinds, names);
+}
+
+std::string thread_text(const ThreadStretches &of, std::uint64_t time, const Names &names)
+{
+	return fmt::format("{}-{}", of.names.empty() ? "?" : names[of.name_at(time)], of.thread->tid);
+}
+
+} // namespace monitor::path

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// Parts and links of a path in words.
+#pragma once
+
+#include <string>
+
+#include "parts.h"
+#include "reading/analyze/event_kinds.h"
+
+namespace monitor::path {
+
+// "running: user", "ready: CPU had cc1", "blocked: fsync until irq:24"
+std::string what_text(const Part &part, const analyze::EventKinds &kinds, const Names &names);
+// "running", "ready", or the same of a link.
+std::string link_text(const Link &link, const Part &part, const analyze::EventKinds &kinds, const Names &names);
+// "cc1-4711"
+std::string thread_text(const ThreadStretches &of, std::uint64_t time, const Names &names);
+
+} // namespace monitor::path

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+#include "walk.h"
+
+#include <algorithm>
+
+namespace monitor::path {
+namespace {
+
+// More at one moment than there can be without an error in the trace.
+constexpr std::uint32_t max_jumps_at_once = 64;
+
+} // namespace
+
+void Paths::add_critical(std::uint32_t thread, trace::TimeRange range, const IsInside &is_inside)
+{
+	is_inside_ = &is_inside;
+	follow(thread, range);
+}
+
+void Paths::add_bounded(std::uint32_t thread, trace::TimeRange range)
+{
+	is_inside_ = nullptr;
+	follow(thread, range);
+}
+
+void Paths::follow(std::uint32_t thread, trace::TimeRange range)
+{
+	const auto before = static_cast<std::ptrdiff_t>(links_.size());
+	frames_.clear();
+	thread_ = thread;
+	sleep_ = jumps_ = 0;
+	has_exchanged_ = false;
+	time_ = range.to;
+	while (time_ > range.from)
+		step(range.from);
+	std::reverse(links_.begin() + before, links_.end());
+	links_.push_back({.begin = range.to});
+	total_ += range.to - range.from;
+}
+
+void Paths::emit(std::uint64_t begin, const Stretch *stretch, bool is_cut)
+{
+	Link link;
+	link.begin = time_ = begin;
+	link.stretch = stretch;
+	link.thread = thread_;
+	link.sleep = sleep_;
+	link.is_cut = is_cut;
+	links_.push_back(link);
+	jumps_ = 0;
+	has_exchanged_ = false;
+}
+
+void Paths::jump(std::uint32_t to, std::uint32_t sleep)
+{
+	thread_ = to;
+	sleep_ = sleep;
+	++jumps_;
+	has_exchanged_ = false;
+}
+
+std::uint32_t Paths::sleep_in(std::uint32_t call)
+{
+	if (!is_nested_)
+		return 0;
+	const auto next = static_cast<std::uint32_t>(sleeps_.size());
+	const auto [found, is_new] = known_sleeps_.try_emplace({sleep_, thread_, call}, next);
+	if (is_new)
+		sleeps_.push_back({sleep_, thread_, call});
+	return found->second;
+}
+
+const ThreadStretches::Exchange *Paths::last_exchange(const ThreadStretches &of) const
+{
+	for (auto exchange = of.exchanges.rbegin(); exchange != of.exchanges.rend(); ++exchange)
+		if (exchange->time < time_ || (exchange->time == time_ && !has_exchanged_))
+			return &*exchange;
+	return nullptr;
+}
+
+bool Paths::leads_on(const Stretch &stretch) const
+{
+	return stretch.kind == Kind::blocked && stretch.end == End::thread && stretch.cause != thread_ &&
+	       jumps_ < max_jumps_at_once;
+}
+
+void Paths::step(std::uint64_t first)
+{
+	for (; !frames_.empty() && time_ <= frames_.back().begin; frames_.pop_back()) {
+		thread_ = frames_.back().thread;
+		sleep_ = frames_.back().sleep;
+	}
+	const ThreadStretches &of = threads_[thread_];
+	std::uint64_t bound = std::max(first, frames_.empty() ? 0 : frames_.back().begin);
+	if (const ThreadStretches::Exchange *exchange = last_exchange(of)) {
+		if (exchange->time == time_) {
+			thread_ = exchange->other;
+			has_exchanged_ = true;
+			return;
+		}
+		bound = std::max(bound, exchange->time);
+	}
+	const auto [stretch, end] = of.before(time_);
+	if (!stretch)
+		return before_first(of, bound);
+	if (time_ > of.end)
+		return emit(std::max(bound, of.end), nullptr);
+	const std::uint64_t begin = std::max(bound, stretch->begin);
+	if (end > time_ || !leads_on(*stretch))
+		return emit(begin, stretch, end > time_);
+	if (is_inside_ && (*is_inside_)(stretch->cause)) {
+		frames_.clear();
+		return jump(stretch->cause, 0);
+	}
+	const std::uint32_t within = sleep_in(stretch->where);
+	frames_.push_back({thread_, sleep_, begin});
+	jump(stretch->cause, within);
+}
+
+// To who created it, if that is known, else nothing is. There is nothing to return to.
+void Paths::before_first(const ThreadStretches &of, std::uint64_t bound)
+{
+	const std::uint64_t born = of.thread->born;
+	if (of.creator == nobody || jumps_ >= max_jumps_at_once)
+		return emit(bound, nullptr);
+	if (born < time_)
+		return emit(std::max(bound, born), nullptr);
+	const bool is_inside = is_inside_ && (*is_inside_)(of.creator);
+	if (is_inside)
+		frames_.clear();
+	jump(of.creator, is_inside ? 0 : sleep_);
+}
+
+} // namespace monitor::path
