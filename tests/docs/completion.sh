@@ -39,7 +39,7 @@ expect "help record top serve snapshot trigger report diff view play convert lis
 expect "record report" re
 expect "record report" help re
 expect "--help --help-all" --h
-expect "--by" report --b
+expect "--bounded --by" report --b
 expect "--json" info --j
 expect "-h --help -q --quiet --json --rules --tdl --violations --sync --key" check -
 expect "perfetto pprof" convert second --to p

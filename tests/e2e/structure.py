@@ -66,7 +66,7 @@ MAY = {
     "answers/requests": {"base", "reading/events", "reading/filter", "reading/activities", "answers/report"},
     "answers/plot": {"base", "answers/report"},
     "answers/reports": {"base", "reading/events", "reading/symbols", "reading/analyze", "reading/cost", "reading/activities",
-                        "answers/selection", "answers/report", "answers/requests", "answers/plot"},
+                        "answers/selection", "answers/report", "answers/path", "answers/requests", "answers/plot"},
     "answers/archive": {"base", "reading/events", "reading/filter", "reading/analyze", "reading/activities", "answers/report",
                         "answers/plot"},
     "answers/run_lengths": {"base", "reading/activities", "reading/states", "answers/report"},

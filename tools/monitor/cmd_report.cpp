@@ -128,6 +128,9 @@ int run_report(ReportArguments &arguments)
 	for (const std::string &word : arguments.words)
 		std::ranges::move(trace::Trace::recordings_in(word), std::back_inserter(directories));
 	const bool are_several = directories.size() > 1;
+	if (are_several && arguments.report->of_one)
+		throw Error("the report {} is of one recording of one host, and these are {}: name one of them",
+			    arguments.report->name, directories.size());
 	if (are_several && !arguments.plot.file.empty())
 		throw CLI::ValidationError("--svg draws one trace: name one");
 	if (are_several && arguments.json)
@@ -184,9 +187,17 @@ void add_report_options(CLI::App &command, ReportArguments &arguments)
 	command.add_flag("--csv", arguments.csv, "print comma-separated values, times in ns")->excludes("--json");
 	command
 	    .add_flag("--folded", arguments.folded,
-		      "of stacks: a line for each, \"process;function;function COUNT\" (offcpu: microseconds)")
+		      "of stacks: a line for each, \"process;function;function COUNT\" (offcpu: microseconds); of "
+		      "critical-path: \"sleeper in call;thread;what MICROSECONDS\"")
 	    ->excludes("--json")
 	    ->excludes("--csv");
+	add_option(command, "--call", "NAME", arguments.call,
+		   "of critical-path: what the time of all system calls of this name was made of, such as fsync");
+	add_option(command, "--activity", "NAME", arguments.activity,
+		   "of critical-path: the same of an activity or a function, as the report activities names it");
+	command.add_flag("--bounded", arguments.bounded,
+			 "of critical-path: return to who slept where the sleep began: what others did meanwhile");
+	command.add_flag("--links", arguments.links, "of critical-path: print each link of the path, too");
 	command.add_flag("--lines", arguments.lines,
 			 "of stacks: tell lines of the source apart, where there is debug information");
 	command.add_flag("--idle", arguments.idle,
@@ -206,14 +217,16 @@ void add_report_options(CLI::App &command, ReportArguments &arguments)
 	    ->excludes("--plot")
 	    ->excludes("--svg");
 	command.footer(
-	    "WHAT is the report: cpu (default), syscalls, offcpu, activities, ratios, segments, samples, counts,\n"
-	    "stacks, triggers, requests; `help` describes them. A directory of such a name is written ./cpu.\n"
+	    "WHAT is the report: cpu (default), syscalls, offcpu, critical-path, activities, ratios, segments,\n"
+	    "samples, counts, stacks, triggers, requests; `help` describes them. A directory of such a name is\n"
+	    "written ./cpu.\n"
 	    "CPU%: of one CPU. user% to unkn%: parts of the row's CPU time. unattr: kernel or user, no token shows\n"
 	    "which; unkn: after a loss or before the first token. waiting: runnable but not running.\n"
 	    "Examples:\n"
 	    "  monitor report DIR\n"
 	    "  monitor report DIR --by thread --sort waiting --top 10\n"
 	    "  monitor report DIR syscalls --json\n"
+	    "  monitor report DIR critical-path\n"
 	    "  monitor report DIR --virtual --by command\n"
 	    "  monitor report DIR --plot --svg cpu.svg\n"
 	    "  monitor report DIR ratios --by command --csv\n"
@@ -240,7 +253,7 @@ void add_report(CLI::App &app, int &exit_code)
 		take_report(*arguments);
 		if (arguments->report == &reports::help_report)
 			for (const reports::Report *report : all_reports)
-				fmt::print("{:<12}{}\n", report->name, report->line);
+				fmt::print("{:<15}{}\n", report->name, report->line);
 		else if (!arguments->output.empty())
 			exit_code = write_flame_graphs(*arguments);
 		else

@@ -78,7 +78,7 @@ std::string text_of(const Folded &of, const FoldReport &report, const report::Ta
 {
 	const Question &question = of.question;
 	const std::string below = report.below();
-	return head_text(of.info, summary.wall_ns) + "\n" + loss_warning(summary) +
+	return head_text(of.info, summary.wall_ns) + "\n" + loss_warning(summary) + report.above() +
 	       (question.plot.in_text ? plot::to_text(charts, question.look) : report::to_text(table, question.width)) +
 	       report::more_rows_text(hidden) + (below.empty() ? "" : "\n") + below +
 	       (report.shows_cpus() ? "\n" + report::to_text(of.cpus, question.width) : "") +
@@ -225,9 +225,12 @@ Answer answer_by_fold(const Question &question, trace::Trace &trace, MakeReport 
 			    "monitor info counts its events, monitor list prints them");
 	analyze::ClockBound bound(trace.description(), info);
 	const std::unique_ptr<FoldReport> report = make(of);
+	const bool gets_events = report->gets_events();
 	const trace::Losses losses = analyze::feed(trace, of.fold, [&](const trace::Event &event) {
 		if (event.stream->is_recorder())
 			bound.event(event);
+		else if (gets_events)
+			report->event(event);
 	});
 	report->finish();
 	Answer answer;

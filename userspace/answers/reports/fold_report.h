@@ -38,13 +38,16 @@ public:
 	virtual ~FoldReport() = default;
 	FoldReport(const FoldReport &) = delete;
 
+	virtual void event(const trace::Event &) {} // of CPUs, if `gets_events_`, once the fold has it
 	virtual void finish();                      // after the last event
 	virtual std::string folded() { return ""; } // stacks, instead of all that follows
 	virtual report::Table table() = 0;
 	// After table().
+	virtual std::string above() const { return ""; }   // of the text
 	virtual std::string below() const { return how_; } // of the text
 	virtual std::string members() const;               // of the JSON object, each with its comma
 	virtual bool shows_cpus() const { return false; }
+	bool gets_events() const { return gets_events_; }
 
 protected:
 	// Sets `measured_`, a row for each of the usual groups, and `how_` each of its figures was counted, or those of
@@ -57,6 +60,7 @@ protected:
 	std::unique_ptr<analyze::CounterFold> counters_; // null: none
 	report::Table measured_;
 	std::string how_; // text, or JSON
+	bool gets_events_ = false;
 };
 
 // Why a recording has nothing that the fold could be of. Throws Error.

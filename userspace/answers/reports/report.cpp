@@ -52,12 +52,21 @@ std::string why_unfit(Question &question, std::size_t traces)
 {
 	const Question &q = question;
 	const auto is = [&](const Report &report) { return q.report == &report; };
-	const bool of_stacks = is(stacks_report), of_requests = is(requests_report), is_virtual = q.is_virtual;
+	const bool of_stacks = is(stacks_report), of_path = is(critical_path_report), of_requests = is(requests_report),
+		   is_virtual = q.is_virtual;
 	const bool is_drawn = q.plot.is_asked(), has_threads = !q.selection.threads.is_all();
 	const bool has_cpus = !q.selection.cpus.empty(),
 		   has_times = !q.selection.from.empty() || !q.selection.to.empty();
 	const std::pair<bool, const char *> unfit[] = {
-	    {q.folded && !of_stacks, "--folded needs the report stacks"},
+	    {q.folded && !of_stacks && !of_path, "--folded needs the report stacks or critical-path"},
+	    {q.bounded && !of_path, "--bounded needs the report critical-path"},
+	    {q.links && !of_path, "--links needs the report critical-path"},
+	    {(!q.call.empty() || !q.activity.empty()) && !of_path,
+	     "--call and --activity need the report critical-path"},
+	    {!q.call.empty() && !q.activity.empty(), "--call and --activity: name one of them"},
+	    {q.links && q.folded, "--folded has no links: leave out --links"},
+	    {has_cpus && of_path, "--cpu: a path leads over all CPUs, so the report critical-path can only be limited "
+				  "to times and threads"},
 	    {q.idle && !is(samples_report), "--idle needs the report samples"},
 	    {q.lines && !of_stacks, "--lines needs the report stacks"},
 	    {!q.debug_directories.empty() && !of_stacks, "--debug-dir needs the report stacks"},

@@ -33,18 +33,19 @@ struct Report {
 	Answer (*answer)(const Question &question, trace::Trace &trace); // throws Error
 	bool of_programs = false;                                        // of their own events alone
 	bool of_all = false; // traces together, which are read as one, on one clock
+	bool of_one = false; // recording: of several there is no answer
 };
 
 // What is asked, as the options say it.
 struct Question {
 	const Report *report = nullptr;
-	std::string by, sort, every, key;
+	std::string by, sort, every, key, call, activity;
 	std::string output; // of a flame graph
 	std::vector<std::string> debug_directories;
 	selection::Selection selection;
 	plot::Wanted plot;
 	bool json = false, csv = false, folded = false, lines = false, idle = false, by_is_chosen = false,
-	     is_virtual = false;
+	     is_virtual = false, bounded = false, links = false;
 	std::size_t top = 0;   // rows; 0: as many as usual
 	std::size_t width = 0; // of the terminal; 0: there is none
 	plot::Look look;
@@ -62,10 +63,11 @@ struct Question {
 };
 
 extern const Report cpu_report, syscalls_report, offcpu_report, activities_report, ratios_report, segments_report,
-    samples_report, stacks_report, counts_report, triggers_report, requests_report, help_report;
-inline const Report *const all_reports[] = {&cpu_report,    &syscalls_report, &offcpu_report,   &activities_report,
-					    &ratios_report, &segments_report, &samples_report,  &stacks_report,
-					    &counts_report, &triggers_report, &requests_report, &help_report};
+    samples_report, stacks_report, counts_report, triggers_report, requests_report, critical_path_report, help_report;
+inline const Report *const all_reports[] = {
+    &cpu_report,      &syscalls_report, &offcpu_report,  &critical_path_report, &activities_report,
+    &ratios_report,   &segments_report, &samples_report, &stacks_report,        &counts_report,
+    &triggers_report, &requests_report, &help_report};
 inline const std::vector<std::string> usual_groupings = {"process", "thread", "cpu", "command", "cgroup"};
 
 // Of stacks: a page of flame graphs for a browser, of one trace or, compared, of two; the notes say how many they are,

@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""`monitor report DIR critical-path`: of a pipeline whose slowest stage is known, exact sums in every form, a damaged trace,
+and what has no path."""
+import csv
+import io
+import json
+import shutil
+
+import e2e
+
+ITEMS = 60
+STAGES_US = (500, 3000, 1000)
+PACKET = 4096
+
+
+def path(directory, *options, exit_code=0):
+	return json.loads(e2e.run(e2e.reader, "report", "--json", directory, "critical-path", *options, exit_code=exit_code).stdout)
+
+
+def recorded(name="pipeline"):
+	if not (e2e.work / name).exists():
+		e2e.record(name, "--force", command=(e2e.compiled("path_load.c"), ITEMS, *STAGES_US))
+	return e2e.work / name
+
+
+def expect_exact(what, answer):
+	rows, links = answer["rows"], answer["links"]
+	e2e.equal(f"{what}: sum of the rows", sum(row["time_ns"] for row in rows), answer["elapsed_ns"])
+	e2e.near(f"{what}: sum of the shares", sum(row["share"] for row in rows), 1, 1e-6)
+	e2e.expect(all(link["time_ns"] >= 0 for link in links), f"{what}: a link of negative length")
+	ends = [link["start_ns"] + link["time_ns"] for link in links]
+	e2e.equal(f"{what}: links touch", [link["start_ns"] for link in links], [0, *ends[:-1]])
+	e2e.equal(f"{what}: the last link's end", ends[-1], answer["elapsed_ns"])
+
+
+def share_of(answer, thread):
+	return sum(row["share"] for row in answer["rows"] if row["thread"] == thread)
+
+
+def bottleneck():
+	"""The stage that works longest is the path, whoever else ran; what its work is made of sums to what it was told to work."""
+	directory = recorded()
+	answer = path(directory, "--links")
+	expect_exact("critical", answer)
+	e2e.expect(share_of(answer, "stage2") > 0.8, f"the slowest stage is {share_of(answer, 'stage2'):.3f} of the path: {answer['rows'][:8]}")
+	ran = sum(row["time_ns"] for row in answer["rows"] if row["thread"] == "stage2" and row["what"].startswith("running"))
+	e2e.near("what stage2 ran of the path", ran, ITEMS * STAGES_US[1] * 1000, 0.15)
+	e2e.expect(answer["unknown_ns"] < 0.01 * answer["elapsed_ns"], f"{answer['unknown_ns']} ns are unknown, and nothing was lost")
+	bounded = path(directory, "--links", "--bounded")
+	expect_exact("bounded", bounded)
+	e2e.equal("elapsed", bounded["elapsed_ns"], answer["elapsed_ns"])
+	e2e.expect(share_of(bounded, "stage2") > 0.3, f"the command waited for its slowest stage: {bounded['rows'][:8]}")
+	by_thread = path(directory, "--by", "thread", "--links")
+	expect_exact("by thread", by_thread)
+	e2e.expect(any(row["thread"].startswith("stage2-") for row in by_thread["rows"]), "no row of the thread of stage2")
+
+
+def forms():
+	directory = recorded()
+	answer = path(directory, "--links")
+	text = e2e.run(e2e.monitor, "report", directory, "critical-path").stdout
+	e2e.expect("from exec to exit; parts sum exactly;" in text, f"the head: {text[:300]}")
+	largest = answer["rows"][0]
+	e2e.expect(f"{largest['thread']} {largest['what']}" in text, "the text does not have the largest row")
+	read = list(csv.DictReader(io.StringIO(e2e.run(e2e.reader, "report", "--csv", directory, "critical-path").stdout)))
+	e2e.equal("rows of CSV", [(row["what"], row["thread"], int(row["time_ns"])) for row in read],
+	          [(row["what"], row["thread"], row["time_ns"]) for row in answer["rows"]])
+	links = list(csv.DictReader(io.StringIO(e2e.run(e2e.reader, "report", "--csv", directory, "critical-path", "--links").stdout)))
+	e2e.equal("links of CSV", [(int(row["start_ns"]), row["what"]) for row in links],
+	          [(link["start_ns"], link["what"]) for link in answer["links"]])
+	folded = e2e.run(e2e.reader, "report", directory, "critical-path", "--bounded", "--folded").stdout.splitlines()
+	e2e.near("folded, in us", sum(int(line.rsplit(" ", 1)[1]) for line in folded), answer["elapsed_ns"] / 1000, 0, len(folded) + 20)
+	e2e.expect(any(line.startswith("path_load in wait4;stage") for line in folded), f"no sleep is nested: {folded[:5]}")
+	e2e.equal("rows with --top", len(path(directory, "--top", 3)["rows"]), 3)
+
+
+def calls():
+	"""What all calls of one name were made of: as long as the report of calls says, and of stage2's work for who waited for it."""
+	directory = recorded()
+	answer = path(directory, "--call", "read")
+	own = [row for row in e2e.Trace(directory).rows("syscalls", call="read", recorded=True)]
+	e2e.equal("calls", answer["count"], sum(row["count"] for row in own))
+	e2e.near("their time", answer["elapsed_ns"], sum(row["total_ns"] for row in own), 0, 10 * len(own))
+	e2e.equal("sum of the rows", sum(row["time_ns"] for row in answer["rows"]), answer["elapsed_ns"])
+	e2e.expect(share_of(answer, "stage2") > 0.5, f"stage3 waited for stage2: {answer['rows'][:5]}")
+	done = e2e.run(e2e.monitor, "report", directory, "critical-path", "--activity", "work", exit_code=1)
+	e2e.expect("nothing called work" in done.stderr, f"an activity that is none: {done.stderr}")
+
+
+def parts_of_time():
+	"""A thread that is named, and a part of its time."""
+	directory = recorded()
+	trace = e2e.Trace(directory)
+	(stage3,) = trace.rows("--by", "thread", thread="stage3")
+	answer = path(directory, "--tid", stage3["tid"], "--links")
+	expect_exact("stage3", answer)
+	e2e.equal("thread", answer["thread"], f"stage3-{stage3['tid']}")
+	e2e.equal("by name", path(directory, "--comm", "stage3")["elapsed_ns"], answer["elapsed_ns"])
+	(start,) = trace.events("--event", "sched_process_exec", "--comm", "path_load")
+	middle = start["time_ns"] / 1e9 + 0.1
+	answer = path(directory, "--from", f"{middle:.9f}", "--to", f"{middle + 0.05:.9f}", "--links")
+	expect_exact("a part", answer)
+	e2e.near("elapsed", answer["elapsed_ns"], 5e7, 1e-3)
+	e2e.expect(trace.summary()["lost"] == 0 or answer["unknown_ns"] > 0, "a loss without anything unknown")
+
+
+def damaged():
+	"""Of a trace with a damaged packet the path is as long, and says what it does not know."""
+	directory = recorded()
+	damaged = e2e.work / "damaged"
+	shutil.copytree(directory, damaged)
+	for stream in damaged.glob("kernel_cpu*"):
+		packets = stream.stat().st_size // PACKET
+		if "level" in stream.name or packets < 3:
+			continue
+		with stream.open("r+b") as file:
+			for packet in range(packets // 3, max(packets // 3 + 1, 2 * packets // 3)):
+				file.seek(packet * PACKET)
+				file.write(bytes(PACKET))
+	answer = path(damaged, "--links", exit_code=None)
+	expect_exact("damaged", answer)
+	e2e.equal("elapsed", answer["elapsed_ns"], path(directory)["elapsed_ns"])
+	lost = sum(row["time_ns"] for row in answer["rows"] if row["what"] == "unknown: events were lost")
+	e2e.expect(0 < lost <= answer["unknown_ns"], f"{lost} ns are said to be lost, {answer['unknown_ns']} unknown")
+
+
+def refused():
+	directory = recorded()
+	without = e2e.record("without", "--force", "-d", 0.2).directory
+	for sentence, *words in (("this recording has no command", without, "critical-path"),
+	                         ("is of one recording of one host, and these are 2", directory, without, "critical-path"),
+	                         ("a path leads over all CPUs", directory, "critical-path", "--cpu", 0),
+	                         ("--links needs the report critical-path", directory, "--links"),
+	                         ("name it with --tid", directory, "critical-path", "--comm", "stage*"),
+	                         ("nothing in this trace matches|no thread that is selected", directory, "critical-path", "--comm", "nobody")):
+		done = e2e.run(e2e.monitor, "report", *words, exit_code=None)
+		e2e.expect(done.returncode != 0 and any(part in done.stderr for part in sentence.split("|")) and done.stderr.count("\n") <= 3,
+		           f"{words}: {done.returncode}, {done.stderr}")
+	refused = e2e.record("faults", "--force", "-e", "fault", command=("true",)).directory
+	done = e2e.run(e2e.monitor, "report", refused, "critical-path", exit_code=1)
+	e2e.expect("was not recorded" in done.stderr, f"without wake-ups: {done.stderr}")
+
+
+if __name__ == "__main__":
+	e2e.need_recording()
+	e2e.main(bottleneck, forms, calls, parts_of_time, damaged, refused)
