@@ -52,7 +52,7 @@ expect "--virtual" report second --v
 expect "runs" report second --svg ru
 expect "caller cgroup command count cpu" report --by c
 expect "thread" report --by = th
-expect "argument caller cgroup command count cpu fault host offcpu other process step thread time wait" report --by =
+expect "argument caller cgroup command count cpu fault host offcpu other process step thread time wait waker" report --by =
 expect "p50_ns p99_ns" report --sort p
 expect "plain/ runs/ second" report ""
 expect "runs/first" info runs/

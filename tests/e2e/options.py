@@ -155,7 +155,9 @@ def report_names():
 	for name in ("cpu", "syscalls", "offcpu", "activities", "ratios", "segments", "samples"):
 		e2e.expect(name in listed.split(), f"report help does not list {name}: {listed}")
 	for says, *words in (*((f"the report {name} has rows of its own: leave out --by", name, "--by", "thread")
-	                       for name in ("syscalls", "offcpu", "samples")),
+	                       for name in ("samples",)),
+	                     ("syscalls can be grouped by process or command, not by thread", "syscalls", "--by", "thread"),
+	                     ("--by waker needs the report offcpu", "--by", "waker"),
 	                     ("segments can be grouped by process, thread or cpu, not by command", "segments", "--by", "command"),
 	                     ("--by argument needs the report activities", "ratios", "--by", "argument"),
 	                     ("--every needs the report ratios", "--every", "1ms"),

@@ -102,7 +102,8 @@ TEST_CASE("table: a state has no events, and labels of its own")
 	const auto grouped = [](const std::string &text) {
 		return grouping_of(parse_table(text, "file").activities.at(0));
 	};
-	CHECK(grouped(head + "by: waker, process").by == std::vector{Label::waker, Label::process});
+	CHECK(grouped(head + "by: waker, process, command").by ==
+	      std::vector{Label::waker, Label::process, Label::command});
 	for (const char *word : {"start", "end", "key"})
 		expect_refusal(head + word + ": x\n",
 			       "file, line 3: an activity is a state, or has a start and an end");
@@ -110,8 +111,9 @@ TEST_CASE("table: a state has no events, and labels of its own")
 	expect_refusal("activity: one\nstart: x\nstate: blocked\n", "file, line 3: an activity is a state");
 	CHECK_THROWS_WITH(grouped("activity: one\nstate: asleep\nby: call\n"),
 			  "file, line 1: a state is system_call or blocked");
-	CHECK_THROWS_WITH(grouped(head + "by: process, id\n"),
-			  Catch::Contains("file, line 1, by: a state has process, thread, call, waker, not id"));
+	CHECK_THROWS_WITH(
+	    grouped(head + "by: process, id\n"),
+	    Catch::Contains("file, line 1, by: a state has process, thread, command, call, waker, not id"));
 	CHECK_THROWS_WITH(grouped(head + "by: call, call, call, call, call\n"), Catch::Contains("at most 4 names"));
 }
 

@@ -169,8 +169,9 @@ void add_report_options(CLI::App &command, ReportArguments &arguments)
 	command
 	    .add_option(
 		"--by", arguments.by,
-		"print a row per process, thread, cpu, command or cgroup; of activities: process, thread, caller or "
-		"argument; of segments: process, thread or cpu; of stacks: those on the cpu, offcpu (blocked), wait "
+		"print a row per process, thread, cpu, command or cgroup; of syscalls: process or command; of "
+		"offcpu: thread, process, command or waker; of activities: process, thread, caller or argument; of "
+		"segments: process, thread or cpu; of stacks: those on the cpu, offcpu (blocked), wait "
 		"(blocked, and by whom it was ended), at a fault or other events; of requests: step or host")
 	    ->check(CLI::IsMember(all_groupings()));
 	add_option(command, "--every", "TIME", arguments.every,

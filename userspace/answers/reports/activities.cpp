@@ -20,8 +20,9 @@ namespace {
 
 using activities::Label;
 
-const std::map<std::string, Label> labels = {
-    {"process", Label::process}, {"thread", Label::thread}, {"caller", Label::caller}, {"argument", Label::argument}};
+const std::map<std::string, Label> labels = {{"process", Label::process}, {"thread", Label::thread},
+					     {"command", Label::command}, {"waker", Label::waker},
+					     {"caller", Label::caller},   {"argument", Label::argument}};
 
 // What a table cannot show because it was not recorded: an error if nothing remains, otherwise a note.
 void expect_recorded(const analyze::RecordingInfo &info, const analyze::EventKinds &kinds, bool is_of_calls)
@@ -50,7 +51,12 @@ activities::Grouping grouping_of(const Question &question)
 {
 	if (question.report->of_programs)
 		return {activities::ActivitySource::program, {Label::activity, labels.at(question.by)}};
-	return activities::grouping_of(activities::load_shipped_table(question.report->name).activities.front());
+	activities::Grouping grouping =
+	    activities::grouping_of(activities::load_shipped_table(question.report->name).activities.front());
+	grouping.by.front() = labels.at(question.by);
+	if (grouping.by.front() == Label::waker)
+		grouping.by = {Label::waker};
+	return grouping;
 }
 
 class ActivitiesReport : public FoldReport {
@@ -63,7 +69,7 @@ public:
 	      is_of_programs_(of.question.report->of_programs)
 	{
 		const std::string &by = of.question.by;
-		if (of.info.statistics && (by == "thread" || by == "argument"))
+		if (of.info.statistics && is_of_programs_ && (by == "thread" || by == "argument"))
 			throw Error("this recording has statistics instead of events (--statistics), which have the "
 				    "activities of each process: use --by process or --by caller, not {}",
 				    by);
@@ -133,9 +139,13 @@ private:
 
 } // namespace
 
-const Report syscalls_report{"syscalls", "system calls by process and call", {}, true, answer_with<ActivitiesReport>};
-const Report offcpu_report{
-    "offcpu", "time blocked, by thread, system call and waker", {}, true, answer_with<ActivitiesReport>};
+const Report syscalls_report{
+    "syscalls", "system calls by process and call", {"process", "command"}, true, answer_with<ActivitiesReport>};
+const Report offcpu_report{"offcpu",
+			   "time blocked, by thread, system call and waker",
+			   {"thread", "process", "command", "waker"},
+			   true,
+			   answer_with<ActivitiesReport>};
 const Report activities_report{
     "activities", "activities of instrumented programs", {"process", "thread", "caller", "argument"},
     true,         answer_with<ActivitiesReport>,         true};

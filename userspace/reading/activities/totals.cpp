@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <tuple>
 #include <unordered_set>
 
@@ -16,13 +17,9 @@ namespace {
 
 using analyze::Thread;
 
-constexpr const char *label_names[] = {"process", "thread", "call", "waker", "activity", "argument", "caller"};
-constexpr auto labels_of_states = label_names + 4; // up to here
-
-bool names_a_thread(Label label)
-{
-	return label == Label::process || label == Label::thread;
-}
+constexpr const char *label_names[] = {"process", "thread",   "command",  "call",
+				       "waker",   "activity", "argument", "caller"};
+constexpr auto labels_of_states = label_names + 5; // up to here
 
 // A number that is not the address of a thread.
 std::uint64_t odd(std::uint64_t number)
@@ -75,6 +72,8 @@ std::uint64_t Totals::part_of(Label label, const Finished &activity) const
 {
 	const Thread &thread = activity.thread;
 	switch (label) {
+	case Label::command:
+		return reinterpret_cast<std::uintptr_t>(&fold_.leader(thread));
 	case Label::process: // without kernel events the leader is unknown unless it posts events itself
 		if (const Thread &leader = fold_.leader(thread);
 		    activity.source != ActivitySource::program || thread.tgid <= 0 || leader.tid == leader.tgid)
@@ -85,11 +84,10 @@ std::uint64_t Totals::part_of(Label label, const Finished &activity) const
 	case Label::call:
 	case Label::activity:
 		return activity.number;
-	case Label::waker: // a process by its leader, an interrupt by kind and number, or 0 if unknown
+	case Label::waker: // a thread, an interrupt by kind and number, or 0 if unknown
 		if (activity.waker.interrupt >= 0)
 			return odd(static_cast<std::uint64_t>(activity.waker.interrupt) << 16 | activity.waker.number);
-		return activity.waker.thread ? reinterpret_cast<std::uintptr_t>(&fold_.leader(*activity.waker.thread))
-					     : 0;
+		return reinterpret_cast<std::uintptr_t>(activity.waker.thread);
 	case Label::caller:
 		return activity.caller;
 	case Label::argument:
@@ -103,6 +101,10 @@ Totals::Group *Totals::group_of(const Finished &activity)
 	LabelKey key{};
 	for (std::size_t i = 0; i < grouping_.by.size(); ++i)
 		key[i] = part_of(grouping_.by[i], activity);
+	if (activity.source == ActivitySource::blocked)
+		key.back() = reinterpret_cast<std::uintptr_t>(&activity.thread);
+	else if (activity.source == ActivitySource::system_call)
+		key.back() = reinterpret_cast<std::uintptr_t>(&fold_.leader(activity.thread));
 	auto found = groups_.find(key);
 	if (found == groups_.end()) {
 		if (activity.source == ActivitySource::program && groups_.size() >= max_rows)
@@ -209,6 +211,8 @@ TotalsRow::Part Totals::shown(Label label, std::uint64_t part, const Group &grou
 			return {thread->label(), static_cast<std::uint32_t>(thread->tid), thread->name};
 		}
 		return {"?", part >> 1};
+	case Label::command:
+		return {thread_at(part)->name.empty() ? "?" : thread_at(part)->name};
 	case Label::call:
 		return {part == EDC_NO_SYSCALL ? "-" : fold_.kinds().syscall_label(static_cast<std::uint32_t>(part))};
 	case Label::waker:
@@ -228,14 +232,42 @@ TotalsRow::Part Totals::shown(Label label, std::uint64_t part, const Group &grou
 	return {group.argument, part};
 }
 
-TotalsRow Totals::row_of(const LabelKey &key, const Group &group) const
+Totals::Group &Totals::Group::operator+=(const Group &other)
 {
-	TotalsRow row{group, {}};
-	for (std::size_t i = 0; i < grouping_.by.size(); ++i) {
-		row.parts.push_back(shown(grouping_.by[i], key[i], group));
-		if (names_a_thread(grouping_.by[i]) && thread_at(key[i]))
-			row.in_tree |= thread_at(key[i])->in_tree;
-	}
+	in_tree |= other.in_tree;
+	count += other.count;
+	errors += other.errors;
+	uncertain += other.uncertain;
+	total += other.total;
+	max = std::max(max, other.max);
+	transfer += other.transfer;
+	sum += other.sum;
+	timed += other.timed;
+	histogram.merge(other.histogram);
+	return *this;
+}
+
+const Thread *Totals::owner(const LabelKey &key) const
+{
+	if (grouping_.source != ActivitySource::program)
+		return thread_at(key.back());
+	for (std::size_t i = 0; i < grouping_.by.size(); ++i)
+		if (grouping_.by[i] == Label::process || grouping_.by[i] == Label::thread)
+			return thread_at(key[i]);
+	return nullptr;
+}
+
+std::vector<TotalsRow::Part> Totals::parts_of(const LabelKey &key, const Group &group) const
+{
+	std::vector<TotalsRow::Part> parts;
+	for (std::size_t i = 0; i < grouping_.by.size(); ++i)
+		parts.push_back(shown(grouping_.by[i], key[i], group));
+	return parts;
+}
+
+TotalsRow Totals::row_of(std::vector<TotalsRow::Part> parts, const Group &group) const
+{
+	TotalsRow row{group, std::move(parts)};
 	row.is_timed = group.timed != 0;
 	row.has_lengths = group.histogram.total() != 0;
 	row.mean = row.is_timed ? group.sum / group.timed : 0;
@@ -262,25 +294,37 @@ std::vector<TotalsRow> Totals::rows() const
 {
 	const bool are_asked_for = fold_.scope().threads.has_value(); // that they slept is the answer then
 	const std::unordered_set<const Thread *> ran = fold_.scheduled_threads();
-	const auto slept_all_along = [&](const LabelKey &key) {
-		if (are_asked_for)
-			return false;
-		for (std::size_t i = 0; i < grouping_.by.size(); ++i)
-			if (const Thread *thread = thread_at(key[i]); names_a_thread(grouping_.by[i]) && thread &&
-								      thread->sum == analyze::Sum::none &&
-								      !ran.contains(thread))
-				return true;
-		return false;
+	const bool is_of_programs = grouping_.source == ActivitySource::program;
+	const auto slept_all_along = [&](const Thread *of) {
+		return of && !are_asked_for && !is_of_programs && of->sum == analyze::Sum::none && !ran.contains(of);
 	};
+	const auto shown = [](const TotalsRow::Part &part) { return std::tie(part.text, part.number); };
+	const auto is_before = [&](const std::vector<TotalsRow::Part> &a, const std::vector<TotalsRow::Part> &b) {
+		return std::ranges::lexicographical_compare(a, b, std::less<>(), shown, shown);
+	};
+	const Label owner_label = grouping_.source == ActivitySource::blocked ? Label::thread : Label::process;
+	const bool are_of_one = is_of_programs || std::ranges::count(grouping_.by, owner_label) != 0;
 	std::vector<TotalsRow> rows;
-	for (const auto &[key, group] : groups_)
-		if (group.count != 0 && (grouping_.source == ActivitySource::program || !slept_all_along(key)))
-			rows.push_back(row_of(key, group));
-	std::ranges::sort(rows, [](const TotalsRow &a, const TotalsRow &b) {
-		if (a.total.ticks != b.total.ticks)
-			return a.total.ticks > b.total.ticks;
-		const auto shown = [](const TotalsRow::Part &part) { return std::tie(part.text, part.number); };
-		return std::ranges::lexicographical_compare(a.parts, b.parts, std::less<>(), shown, shown);
+	std::map<std::vector<TotalsRow::Part>, Group, decltype(is_before)> of_several(is_before);
+	for (const auto &[key, group] : groups_) {
+		const Thread *of = owner(key);
+		const bool in_tree = group.in_tree || (of && of->in_tree);
+		if (group.count == 0 || slept_all_along(of))
+			continue;
+		std::vector<TotalsRow::Part> parts = parts_of(key, group);
+		if (!are_of_one) {
+			Group &sum = of_several[std::move(parts)] += group;
+			sum.in_tree |= in_tree;
+			continue;
+		}
+		rows.push_back(row_of(std::move(parts), group));
+		rows.back().in_tree = in_tree;
+		rows.back().of = of;
+	}
+	for (const auto &[parts, group] : of_several)
+		rows.push_back(row_of(parts, group));
+	std::ranges::sort(rows, [&](const TotalsRow &a, const TotalsRow &b) {
+		return a.total.ticks != b.total.ticks ? a.total.ticks > b.total.ticks : is_before(a.parts, b.parts);
 	});
 	return rows;
 }

@@ -18,7 +18,7 @@
 
 namespace monitor::activities {
 
-enum class Label : std::uint8_t { process, thread, call, waker, activity, argument, caller };
+enum class Label : std::uint8_t { process, thread, command, call, waker, activity, argument, caller };
 const char *name_of(Label label);
 
 // Which activities, and what distinguishes their rows.
@@ -55,9 +55,10 @@ struct TotalsRow : Sums {
 		std::string name{};                    // of a process or a thread, whether or not it has ended
 	};
 
-	std::vector<Part> parts; // in the order of the labels
-	bool is_timed = true;    // else no start is known: all were refused
-	bool has_lengths = true; // else the length of none is known
+	std::vector<Part> parts;             // in the order of the labels
+	const analyze::Thread *of = nullptr; // a thread, or a process's leader; null: several or unknown
+	bool is_timed = true;                // else no start is known: all were refused
+	bool has_lengths = true;             // else the length of none is known
 	std::uint64_t mean = 0, p50 = 0, p99 = 0;
 	bool at_boundaries = false;
 };
@@ -89,8 +90,9 @@ public:
 	std::vector<TotalsRow> rows() const;
 
 private:
-	// Of a thread or leader the address, which is even; of others an odd number, or 0.
-	using LabelKey = std::array<std::uint64_t, Grouping::max_labels>;
+	// Of a thread or leader the address, which is even; of others an odd number, or 0. The
+	// last: of a system call the leader of its process, of a blocked time the thread.
+	using LabelKey = std::array<std::uint64_t, Grouping::max_labels + 1>;
 	struct KeyHash {
 		std::size_t operator()(const LabelKey &key) const;
 	};
@@ -100,13 +102,17 @@ private:
 		std::vector<std::uint64_t> counted_at_boundaries; // by counter of the first set
 		std::uint64_t cpu_at_boundaries = 0;              // CPU time of the activities that these belong to
 		Histogram histogram;
+
+		Group &operator+=(const Group &other); // of states
 	};
 
 	std::uint64_t part_of(Label label, const Finished &activity) const;
 	Group *group_of(const Finished &activity);
 	TotalsRow::Part shown(Label label, std::uint64_t part, const Group &group) const;
 	void use_boundaries(const Group &group, TotalsRow &row) const;
-	TotalsRow row_of(const LabelKey &key, const Group &group) const;
+	const analyze::Thread *owner(const LabelKey &key) const;
+	std::vector<TotalsRow::Part> parts_of(const LabelKey &key, const Group &group) const;
+	TotalsRow row_of(std::vector<TotalsRow::Part> parts, const Group &group) const;
 
 	Grouping grouping_;
 	const analyze::ThreadFold &fold_;
