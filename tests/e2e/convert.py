@@ -305,7 +305,7 @@ def hostile_names():
 
 def stacks_are_the_report():
 	trace = e2e.record("stacks", "--force", "--stacks=cpu,offcpu,wake", command=(os.path.join(e2e.programs, "stack_load"),))
-	folded = e2e.run(e2e.monitor, "report", trace.directory, "stacks", "--by", "cpu", "--folded").stdout
+	folded = e2e.run(e2e.monitor, "report", trace.directory, "stacks", "--all", "--by", "cpu", "--folded").stdout
 	path, _ = convert(trace, "folded")
 	e2e.equal("folded", sorted(path.read_text().splitlines()), sorted(folded.splitlines()))
 	path, errors = convert(trace, "speedscope")

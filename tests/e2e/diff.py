@@ -179,7 +179,7 @@ def a_slower_loop_is_first():
 		counts = collections.Counter()
 		for row in find(result, kind="stacks"):
 			counts[f"{row['command']};{row['what']}"] += row[f"{side}_count"]
-		folded = e2e.run(e2e.monitor, "report", trace.directory, "stacks", "--by", "cpu", "--folded").stdout
+		folded = e2e.run(e2e.monitor, "report", trace.directory, "stacks", "--all", "--by", "cpu", "--folded").stdout
 		reported = collections.Counter()
 		for stack, count in (line.rsplit(" ", 1) for line in folded.splitlines()):
 			reported[re.sub("^kworker/[^;]*", "kworker", stack)] += int(count)

@@ -294,8 +294,8 @@ class Trace:
 		return self.info()["summary"]
 
 	def report(self, *options):
-		"""The name of a report may be among the options: these stand behind the directory."""
-		return json.loads(run(reader, "report", "--json", self.directory, *options).stdout)
+		"""Of all threads. The name of a report may be among the options: these stand behind the directory."""
+		return json.loads(run(reader, "report", "--json", "--all", self.directory, *options).stdout)
 
 	def rows(self, *options, **where):
 		"""Rows of a report in which every named column has the given value."""
@@ -423,7 +423,7 @@ class Recorder:
 def before_its_code(trace, comm, by, share=0.0):
 	"""The witness that other load kept the recorder from a program: more than this share of the stacks of threads whose names
 	begin so were taken before it knew the program's code. Empty if not."""
-	lines = [line.rsplit(" ", 1) for line in run(reader, "report", trace.directory, "stacks", "--by", by, "--folded").stdout.splitlines()]
+	lines = [line.rsplit(" ", 1) for line in run(reader, "report", trace.directory, "stacks", "--all", "--by", by, "--folded").stdout.splitlines()]
 	counts = [(frames, int(count)) for frames, count in lines if frames.startswith(comm)]
 	early = sum(count for frames, count in counts
 	            if any(why in frames for why in ("[truncated: process not known", "[truncated: address not mapped")))

@@ -116,7 +116,7 @@ def list_options():
 
 
 def rows_of_csv(*options):
-	return list(csv.DictReader(io.StringIO(e2e.run(e2e.monitor, "report", "--csv", TRACE.directory, *options).stdout)))
+	return list(csv.DictReader(io.StringIO(e2e.run(e2e.monitor, "report", "--csv", "--all", TRACE.directory, *options).stdout)))
 
 
 def report_options():

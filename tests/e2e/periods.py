@@ -56,7 +56,7 @@ def files(directory):
 
 
 def report(directory, *options):
-	return json.loads(e2e.run(e2e.monitor, "report", directory, "--json", "--top", 0, *options).stdout)
+	return json.loads(e2e.run(e2e.monitor, "report", directory, "--json", "--all", "--top", 0, *options).stdout)
 
 
 def periods(directory):

@@ -131,6 +131,55 @@ def nothing_selected():
 			e2e.expect("matches the options" in done.stderr, f"{command} {option}: {done.stderr!r}")
 
 
+def answers(directory, *words):
+	return json.loads(e2e.run(e2e.monitor, "report", directory, "--json", *words).stdout)
+
+
+def command_by_default():
+	"""Sleeps, calls and stacks of a recorded command are its own, in every format; what else there is is said."""
+	directory = trace.directory
+	for report in ("syscalls", "offcpu"):
+		default, of_command, everything = (answers(directory, report, *options) for options in ((), ("--command",), ("--all",)))
+		e2e.expect(default["rows"] == of_command["rows"], f"{report}: the default is not --command")
+		e2e.equal(f"{report}: whose rows", [each["summary"]["selection"]["of"] for each in (default, of_command, everything)],
+		          ["command", "options", "all"])
+		selection = default["summary"]["selection"]
+		e2e.equal(f"{report}: rows of others", selection["others"], len(everything["rows"]) - len(default["rows"]))
+		e2e.equal(f"{report}: their sum", selection["others_total_ns"],
+		          sum(row["total_ns"] for row in everything["rows"]) - sum(row["total_ns"] for row in default["rows"]))
+		text = e2e.run(e2e.monitor, "report", directory, report).stdout
+		e2e.expect(text.count(f"left out: {selection['others']:,} rows of other processes") == 1 and "--all" in text, f"{report}: {text}")
+		e2e.expect("left out" not in e2e.run(e2e.monitor, "report", directory, report, "--all").stdout, f"{report} --all leaves out rows")
+		csv = e2e.run(e2e.monitor, "report", directory, report, "--csv")
+		e2e.equal(f"{report}: rows of CSV", csv.stdout.count("\n") - 1, len(default["rows"]))
+		e2e.expect("left out" in csv.stderr, f"{report}: CSV does not say it: {csv.stderr}")
+		e2e.expect(answers(directory, report, "--comm", "kworker*", "--top", "0")["summary"]["selection"] == {"of": "options"}, "a chosen name")
+		for by in ("process", "command"):
+			grouped = answers(directory, report, "--by", by)["rows"]
+			for figure in ("total_ns", "count"):
+				sums = [sum(row[figure] for row in rows) for rows in (grouped, default["rows"])]
+				e2e.expect(abs(sums[0] - sums[1]) <= len(default["rows"]), f"{report} --by {by}: {figure} {sums}")
+	wakers = answers(directory, "offcpu", "--by", "waker", "--all")["rows"]
+	sums = collections.Counter()
+	for row in everything["rows"]:
+		sums[row["waker"]] += row["count"]
+	e2e.equal("sleeps by waker", {row["waker"]: row["count"] for row in wakers}, dict(sums))
+
+
+def machine():
+	"""Without a command all rows are there; in text the recorder's own and those that nearly only slept come last."""
+	recorder = e2e.Recorder("machine", "-d", "0.6")
+	whole = recorder.end(number=None)
+	own = recorder.process.pid
+	report = answers(whole.directory, "syscalls")
+	e2e.equal("whose rows", report["summary"]["selection"], {"of": "all"})
+	text = e2e.run(e2e.monitor, "report", whole.directory, "syscalls", "--top", "0").stdout
+	lines = text.split("\n\n")[1].splitlines()[1:]
+	first = next(i for i, line in enumerate(lines) if str(own) in line.split())
+	others = [line for line in lines[first:] if line.split()[0] != "monitor"]
+	e2e.expect(first > 0 and not others, f"rows of the recorder are before others: {others[:3]}")
+
+
 def refused():
 	def sentence(*words, exit_code):
 		text = e2e.run(e2e.monitor, *words, exit_code=exit_code).stderr
@@ -160,4 +209,4 @@ def refused():
 
 if __name__ == "__main__":
 	e2e.need_recording()
-	e2e.main(record, known_load, parts_add_up, same_events, groupings_add_up, nothing_selected, refused)
+	e2e.main(record, known_load, parts_add_up, same_events, groupings_add_up, nothing_selected, command_by_default, machine, refused)

@@ -81,7 +81,7 @@ def stacks():
 		page.wait(f"document.body.innerText.includes('{by} ({place + 1}/{len(profiles)})')")
 		if by in ("cpu", "offcpu"):
 			functions_agree(by, page.run(FUNCTIONS), report["rows"], is_time)
-			folded = e2e.run(e2e.monitor, "report", trace.directory, "stacks", "--by", by, "--folded").stdout
+			folded = e2e.run(e2e.monitor, "report", trace.directory, "stacks", "--all", "--by", by, "--folded").stdout
 			processes = {line.split(";", 1)[0] for line in folded.splitlines()}
 			if not is_time:  # what is less than 1 us is not in folded stacks
 				e2e.equal(f"functions of {by}", page.run(LINES), len(report["rows"]) + len(processes))

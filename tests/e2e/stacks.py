@@ -36,7 +36,7 @@ CUT = {"[truncated: too deep]": {"in_recursion", "mark"}, "[truncated: no rule i
 
 
 def report(trace, *options):
-	return e2e.run(e2e.monitor, "report", trace.directory, "stacks", *options).stdout
+	return e2e.run(e2e.monitor, "report", trace.directory, "stacks", "--all", *options).stdout
 
 
 def folded(trace, by):

@@ -137,7 +137,7 @@ def sums_are_those_of_report():
 	for by, report in (("calls", "syscalls"), ("sleeps", "offcpu")):
 		table = view.json(f"table?from=0&to={about['ticks']}&by={by}")
 		names = [column["key"] for column in table["columns"]]
-		theirs = json.loads(e2e.run(e2e.monitor, "report", "--json", "--top", "0", trace.directory, report).stdout)["rows"]
+		theirs = json.loads(e2e.run(e2e.monitor, "report", "--json", "--all", "--top", "0", trace.directory, report).stdout)["rows"]
 		e2e.equal(f"rows of {by}", sorted((row[names.index("total_ns")], row[names.index("count")]) for row in table["rows"]),
 		          sorted((row["total_ns"], row["count"]) for row in theirs))
 	each_time(view, about)

@@ -223,7 +223,7 @@ def stacks_of_the_window():
 	page.wait(f"{READY} && document.querySelector('#stacks-frame').contentDocument?.querySelectorAll('#rows tr').length > 0", 60)
 	taken = page.run("JSON.parse(document.querySelector('#stacks-frame').contentDocument.querySelector('#data').textContent).graphs[0]")
 	e2e.equal("its kind", taken["by"], "cpu")
-	theirs = sum(row["self"] for row in json.loads(e2e.run(e2e.monitor, "report", trace.directory, "stacks", "--by", "cpu", "--json", "--top", "0").stdout)["rows"])
+	theirs = sum(row["self"] for row in json.loads(e2e.run(e2e.monitor, "report", trace.directory, "stacks", "--all", "--by", "cpu", "--json", "--top", "0").stdout)["rows"])
 	e2e.equal("stacks that were taken", taken["total"][0], theirs)
 	of_all = page.run("document.querySelector('#stacks-frame').src")
 	page.run("monitorView.setWindow(monitorView.lanes.source.about.ticks * 0.5, monitorView.lanes.source.about.ticks)")

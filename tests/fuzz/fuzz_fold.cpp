@@ -166,9 +166,9 @@ void read(trace::Trace &trace, const analyze::RecordingInfo &info, unsigned flag
 	report::to_text(report::usage_table(fold, clock, options));
 	report::to_json(report::cpu_table(fold, clock, info, options.recorded));
 	const report::KnownShares known = report::known_shares(info);
-	report::to_csv(report::activities_table(calls, clock, known));
-	report::to_text(report::activities_table(sleeps, clock, known));
-	report::to_csv(report::activities_table(programs, clock, known, &counters.info()));
+	report::to_csv(report::activities_table(calls, calls.rows(), clock, known));
+	report::to_text(report::activities_table(sleeps, sleeps.rows(), clock, known));
+	report::to_csv(report::activities_table(programs, programs.rows(), clock, known, &counters.info()));
 	report::unpaired_text(programs);
 	const report::Table ratios =
 	    report::measurements_table(counters, fold, clock, {options.grouping, flags & 8 ? 1ull << 32 : 0});

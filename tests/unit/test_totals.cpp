@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Sums of states: what groups them, and that a waker is a thread. One tick is one nanosecond.
+// Sums of states: whose rows they are, what groups them, and that a waker is a thread. One tick is one nanosecond.
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -8,6 +8,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "answers/report/summary.h"
 #include "history.h"
 #include "reading/activities/totals.h"
 #include "reading/analyze/feed.h"
@@ -19,6 +20,7 @@ namespace test_totals {
 using namespace monitor;
 using namespace history;
 using activities::Label;
+using activities::Whose;
 
 namespace {
 
@@ -67,10 +69,10 @@ struct Folded {
 		analyze::feed(trace, fold);
 		tracker.finish();
 	}
-	Rows rows() const
+	Rows rows(Whose whose = Whose::all) const
 	{
 		Rows rows;
-		for (const activities::TotalsRow &row : totals.rows()) {
+		for (const activities::TotalsRow &row : totals.rows(whose)) {
 			std::string name;
 			for (const activities::TotalsRow::Part &part : row.parts)
 				name += (name.empty() ? "" : ", ") + part.text;
@@ -88,10 +90,13 @@ struct Folded {
 
 } // namespace
 
-TEST_CASE("totals: a waker is a thread")
+TEST_CASE("totals: a waker is a thread, and rows are the command's or those of others")
 {
 	History history = sleeps();
-	CHECK(Folded(history, {Label::thread, Label::waker}).rows() ==
+	const Folded folded(history, {Label::thread, Label::waker});
+	CHECK(folded.rows(Whose::command) == Rows{{"cmd, cmd-21", 30}, {"worker, cmd-10", 40}});
+	CHECK(folded.rows(Whose::others) == Rows{{"other, worker-11", 50}, {"cmd, worker-11", 35}});
+	CHECK(folded.rows() ==
 	      Rows{{"cmd, cmd-21", 30}, {"worker, cmd-10", 40}, {"other, worker-11", 50}, {"cmd, worker-11", 35}});
 }
 
@@ -100,10 +105,25 @@ TEST_CASE("totals: rows of several threads are one")
 	History history = sleeps();
 	const Folded by_command(history, {Label::command});
 	CHECK(by_command.rows() == Rows{{"cmd", 105}, {"other", 50}});
-	const std::vector<activities::TotalsRow> rows = by_command.totals.rows();
-	CHECK((rows.at(0).count == 3 && rows.at(0).max == 40 && rows.at(0).mean == 35 && rows.at(0).in_tree));
+	CHECK(by_command.rows(Whose::command) == Rows{{"cmd", 70}});
+	const std::vector<activities::TotalsRow> rows = by_command.totals.rows(Whose::command);
+	CHECK((rows.at(0).count == 2 && rows.at(0).max == 40 && rows.at(0).mean == 35 && rows.at(0).in_tree));
 	CHECK(rows.at(0).of == nullptr);
+	CHECK(Folded(history, {Label::process}).rows(Whose::command) == Rows{{"cmd", 70}});
 	CHECK(Folded(history, {Label::waker}).rows() == Rows{{"cmd-21", 30}, {"cmd-10", 40}, {"worker-11", 85}});
+	CHECK(Folded(history, {Label::waker}).rows(Whose::others) == Rows{{"worker-11", 85}});
+}
+
+TEST_CASE("totals: what was left out is said in one line")
+{
+	using report::ShownRows;
+	CHECK(report::others_text({ShownRows::Of::all, 5, 7}).empty());
+	CHECK(report::others_text({ShownRows::Of::options, 5, 7}).empty());
+	CHECK(report::others_text({ShownRows::Of::command, 0, 0}).empty());
+	CHECK(report::others_text({ShownRows::Of::command, 1, 2'500}) ==
+	      "left out: 1 row of other processes, 2.50 us in all; --all shows them\n");
+	CHECK(report::others_text({ShownRows::Of::command, {}, 1234, false}) ==
+	      "left out: 1,234 stacks of other processes; --all shows them\n");
 }
 
 } // namespace test_totals

@@ -364,8 +364,8 @@ TEST_CASE("activities: shares are what the scheduler's tokens say of the thread 
 	CHECK(total.unknown() == 0);
 
 	const auto percents = [&](const report::KnownShares &known) {
-		const report::Table table =
-		    report::activities_table(folded.totals, folded.trace.description().clock, known);
+		const report::Table table = report::activities_table(folded.totals, folded.totals.rows(),
+								     folded.trace.description().clock, known);
 		return std::vector<report::Cell>(table.rows.at(0).end() - 4, table.rows.at(0).end());
 	};
 	CHECK(percents({true, true}) == std::vector<report::Cell>{35.0, 25.0, 40.0, 0.0});

@@ -77,7 +77,7 @@ def measured(command):
 
 def ours_complete(context, directory, names):
 	"""Stacks of these processes, those that reach their program's start; with a part in the program."""
-	text = run([context.monitor, "report", directory, "stacks", "--by", "cpu", "--folded"])
+	text = run([context.monitor, "report", directory, "stacks", "--all", "--by", "cpu", "--folded"])
 	total = whole = 0
 	for line in text.splitlines():
 		frames, count = line.rsplit(" ", 1)
@@ -182,7 +182,7 @@ def self_samples_of_perf(data, process):
 
 def self_samples(context, trace, process):
 	found = collections.Counter()
-	for line in run([context.monitor, "report", trace, "stacks", "--by", "cpu", "--folded"]).splitlines():
+	for line in run([context.monitor, "report", trace, "stacks", "--all", "--by", "cpu", "--folded"]).splitlines():
 		frames, count = line.rsplit(" ", 1)
 		frames = frames.split(";")
 		while frames[-1].endswith(" (inlined)"):
@@ -242,10 +242,10 @@ def a_million(context, result):
 	programs = loads(context, seconds)
 	run(context.record(trace, "--no-calibration", "-e", "sched", "--stacks=cpu", "--rate", str(hz),
 		command=["sh", "-c", f"{programs['python3'][0]} & {programs['perl'][0]} & wait"]))
-	samples = sum(int(line.rsplit(" ", 1)[1]) for line in run([context.monitor, "report", trace, "stacks", "--folded"]).splitlines())
+	samples = sum(int(line.rsplit(" ", 1)[1]) for line in run([context.monitor, "report", trace, "stacks", "--all", "--folded"]).splitlines())
 	seconds = []
 	for _ in range(context.rounds_or(3)):
-		seconds.append(measured(["taskset", "-c", str(context.load_cpu), context.monitor, "report", trace, "stacks", "--by", "cpu", "-o", page]))
+		seconds.append(measured(["taskset", "-c", str(context.load_cpu), context.monitor, "report", trace, "stacks", "--all", "--by", "cpu", "-o", page]))
 	each = Spread([1e6 * second / samples for second in seconds])
 	result.table(["a flame graph", "min", "median", "max"], [[f"CPU s for {samples:,} samples", *Spread(seconds).cells(2)]])
 	result.bar("CPU seconds for 10^6 samples", each.mid, 5, "s", each)

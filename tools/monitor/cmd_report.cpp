@@ -177,6 +177,8 @@ void add_report_options(CLI::App &command, ReportArguments &arguments)
 	add_option(command, "--every", "TIME", arguments.every,
 		   "print ratios for each interval of this length, such as 100ms");
 	add_selection(command, arguments.selection, "report only");
+	command.add_flag("--all", arguments.all,
+			 "of syscalls, offcpu and stacks of a recorded command: all threads, not only the command's");
 	add_event_filter(command, arguments.selection, "of requests: only");
 	add_option(command, "--key", "NAME,...", arguments.key,
 		   "of requests: the parameter whose value the events of one have in common");

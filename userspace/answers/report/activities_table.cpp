@@ -120,8 +120,8 @@ KnownShares known_shares(const analyze::RecordingInfo &info)
 	return {switches, switches && (!info.present || info.has_program("sched_waking"))};
 }
 
-Table activities_table(const activities::Totals &totals, const trace::Clock &clock, const KnownShares &known,
-		       const analyze::CountersInfo *counters)
+Table activities_table(const activities::Totals &totals, const std::vector<activities::TotalsRow> &rows,
+		       const trace::Clock &clock, const KnownShares &known, const analyze::CountersInfo *counters)
 {
 	const activities::Grouping &grouping = totals.grouping();
 	Table table;
@@ -133,7 +133,7 @@ Table activities_table(const activities::Totals &totals, const trace::Clock &clo
 		table.columns.push_back({"counted", "counted", Unit::text});
 	if (counters)
 		add_measurement_columns(*counters, table.columns);
-	for (const activities::TotalsRow &activity : totals.rows()) {
+	for (const activities::TotalsRow &activity : rows) {
 		std::vector<Cell> row = {activity.in_tree};
 		add_labels(grouping, activity, row);
 		row.push_back(activity.count);

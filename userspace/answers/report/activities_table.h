@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "reading/activities/patched_functions.h"
 #include "reading/activities/totals.h"
@@ -22,8 +23,9 @@ KnownShares known_shares(const analyze::RecordingInfo &info);
 // Why the recording does not show system calls (`of_calls`), or what threads slept in; "" if it does.
 std::string why_no_states(const analyze::RecordingInfo &info, const analyze::EventKinds &kinds, bool of_calls);
 
-// `counters`: null, or what was counted in the same time.
-Table activities_table(const activities::Totals &totals, const trace::Clock &clock, const KnownShares &known,
+// `rows`: of `totals`. `counters`: null, or what was counted in the same time.
+Table activities_table(const activities::Totals &totals, const std::vector<activities::TotalsRow> &rows,
+		       const trace::Clock &clock, const KnownShares &known,
 		       const analyze::CountersInfo *counters = nullptr);
 
 // How an activity's counts were obtained.

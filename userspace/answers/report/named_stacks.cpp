@@ -55,9 +55,25 @@ NamedStacks::NamedStacks(const std::string &directory, const trace::Clock &clock
 
 const CallTree &NamedStacks::tree(StackBy by)
 {
-	const auto known = trees_.find(by);
-	return known != trees_.end() ? known->second
-				     : trees_.try_emplace(by, thread_fold_, fold_, symbolizer_, by).first->second;
+	if (const auto known = trees_.find(by); known != trees_.end())
+		return known->second;
+	std::uint64_t &others = others_[by];
+	const auto is_of_command = [&](const analyze::StackFold::StackKey &key,
+				       const analyze::StackFold::Value &value) {
+		if (!key.thread->in_tree)
+			others += is_time(by) ? value.blocked : value.count;
+		return key.thread->in_tree;
+	};
+	return trees_
+	    .try_emplace(by, thread_fold_, fold_, symbolizer_, by,
+			 shows_command_ ? CallTree::Includes(is_of_command) : CallTree::Includes())
+	    .first->second;
+}
+
+std::uint64_t NamedStacks::others(StackBy by)
+{
+	tree(by);
+	return others_[by];
 }
 
 CallTree NamedStacks::tree(StackBy by, const CallTree::Includes &includes)

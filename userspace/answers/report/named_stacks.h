@@ -3,6 +3,7 @@
 // reports, flame graphs, exports, the picture.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <utility>
@@ -34,8 +35,12 @@ public:
 		    symbols::SymbolOptions options);
 	NamedStacks(const NamedStacks &) = delete;
 
+	// Before the first tree: trees are of the recorded command alone.
+	void show_command() { shows_command_ = true; }
 	// Made when it is first asked for.
 	const CallTree &tree(StackBy by);
+	// What the tree would have of others, as its total().
+	std::uint64_t others(StackBy by);
 	// Of some of them.
 	CallTree tree(StackBy by, const CallTree::Includes &includes);
 	const symbols::Symbolizer &symbolizer() const { return symbolizer_; }
@@ -44,7 +49,9 @@ private:
 	const analyze::ThreadFold &thread_fold_;
 	const analyze::StackFold &fold_;
 	symbols::Symbolizer symbolizer_;
+	bool shows_command_ = false;
 	std::map<StackBy, CallTree> trees_;
+	std::map<StackBy, std::uint64_t> others_;
 };
 
 } // namespace monitor::report

@@ -243,6 +243,19 @@ std::string per_token_text(const Summary &summary)
 		   : "";
 }
 
+std::string others_text(const ShownRows &shown)
+{
+	if (shown.of != ShownRows::Of::command || (!shown.amount && !shown.others.value_or(0)))
+		return "";
+	const std::string amount =
+	    shown.is_time ? duration_text(static_cast<double>(shown.amount)) : count_text(shown.amount) + " stacks";
+	return "left out: " +
+	       (shown.others ? fmt::format("{} {} of other processes, {} in all", count_text(*shown.others),
+					   *shown.others == 1 ? "row" : "rows", amount)
+			     : amount + " of other processes") +
+	       "; --all shows them\n";
+}
+
 std::string unknown_calls_text(const Summary &summary)
 {
 	constexpr std::size_t most = 5;
@@ -356,6 +369,14 @@ std::string summary_json(const Summary &summary)
 				  {"selected_threads", window->of_threads}};
 		if (!window->cpus.empty())
 			json["window"]["cpus"] = window->cpus;
+	}
+	if (const std::optional<ShownRows> &shown = summary.shown_rows) {
+		constexpr const char *of[] = {"all", "command", "options"};
+		auto &selection = json["selection"] = {{"of", of[static_cast<std::size_t>(shown->of)]}};
+		if (shown->of == ShownRows::Of::command && shown->others)
+			selection["others"] = *shown->others;
+		if (shown->of == ShownRows::Of::command)
+			selection[shown->is_time ? "others_total_ns" : "others_total"] = shown->amount;
 	}
 	if (!summary.left_out.empty()) {
 		json["left_out"] = summary.left_out;

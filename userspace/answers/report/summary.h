@@ -25,6 +25,18 @@ struct Window {
 };
 Window window_of(const analyze::ThreadFold &fold, const trace::Trace &trace);
 
+// Whose rows a report has that may be of the recorded command alone, and what it left out.
+struct ShownRows {
+	enum class Of : std::uint8_t { all, command, options };
+
+	Of of = Of::all;
+	std::optional<std::uint64_t> others{}; // rows, of stacks: none
+	std::uint64_t amount = 0;              // in all: ns, or stacks
+	bool is_time = true;
+};
+// "left out: 12 rows of other processes, 3.4 s in all; --all shows them\n", or "".
+std::string others_text(const ShownRows &shown);
+
 struct Summary {
 	std::uint64_t tokens = 0;
 	std::optional<std::uint64_t> lost, misses;   // empty: unknown (killed recording, another tracer)
@@ -48,6 +60,7 @@ struct Summary {
 	std::optional<cost::ProbeCost> probes;       // of a complete recording
 	std::optional<std::uint64_t> hidden_threads; // hidden from the probes by the kernel; empty: not looked for
 	std::optional<Window> window;                // of a report
+	std::optional<ShownRows> shown_rows;         // of one that may show the command alone
 	std::optional<analyze::Periods> periods;     // of a recording of statistics: all figures are of these
 	std::size_t lives = 0;                       // recordings that these periods are of; 0: one
 	std::vector<std::string> left_out;           // classes, by -e,

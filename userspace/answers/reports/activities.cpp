@@ -98,12 +98,17 @@ public:
 	}
 	report::Table table() override
 	{
-		report::Table table = report::activities_table(totals_, of_.clock, report::known_shares(of_.info),
-							       counters_ ? &counters_->info() : nullptr);
+		report::Table table =
+		    report::activities_table(totals_, rows(), of_.clock, report::known_shares(of_.info),
+					     counters_ ? &counters_->info() : nullptr);
 		measure(&table);
 		if (counters_ && of_.question.is_text())
 			how_ += report::how_counted_text(counters_->info(), table);
 		return shown(std::move(table));
+	}
+	std::optional<report::ShownRows> shown_rows() const override
+	{
+		return is_of_programs_ ? std::nullopt : std::optional(shown_);
 	}
 	std::string below() const override
 	{
@@ -131,9 +136,40 @@ public:
 	}
 
 private:
+	std::vector<activities::TotalsRow> rows()
+	{
+		using Of = report::ShownRows::Of;
+		if (is_of_programs_)
+			return totals_.rows();
+		shown_.of = shown_of(of_.question, of_.info);
+		if (shown_.of != Of::command) {
+			std::vector<activities::TotalsRow> rows = totals_.rows();
+			if (shown_.of == Of::all && of_.info.command_pid == 0 && of_.question.is_text())
+				std::stable_partition(rows.begin(), rows.end(), [&](const activities::TotalsRow &row) {
+					return !says_little(row);
+				});
+			return rows;
+		}
+		const std::vector<activities::TotalsRow> others = totals_.rows(activities::Whose::others);
+		shown_.others = others.size();
+		for (const activities::TotalsRow &row : others)
+			shown_.amount += of_.clock.to_ns(row.total.ticks);
+		return totals_.rows(activities::Whose::command);
+	}
+	// The recorder's, and a thread that slept nearly all the time at a stretch.
+	bool says_little(const activities::TotalsRow &row) const
+	{
+		const auto recorder = static_cast<std::int32_t>(of_.info.recorder.pid);
+		const bool is_recorder = row.of && recorder && (row.of->tgid == recorder || row.of->parent == recorder);
+		const std::uint64_t window = of_.fold.window_end() - of_.fold.window_begin();
+		return is_recorder || (totals_.grouping().source == activities::ActivitySource::blocked && row.of &&
+				       row.max >= window - window / 10);
+	}
+
 	activities::Tracker tracker_;
 	activities::Totals totals_;
 	const bool is_of_programs_;
+	report::ShownRows shown_;
 	std::optional<activities::PatchedFunctions> patched_functions_; // if functions were patched
 };
 

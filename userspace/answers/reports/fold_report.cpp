@@ -8,7 +8,6 @@
 #include <fmt/ranges.h>
 
 #include "answers/report/measurements_table.h"
-#include "answers/report/summary.h"
 #include "base/duration.h"
 #include "base/error.h"
 #include "base/escape.h"
@@ -78,9 +77,12 @@ std::string text_of(const Folded &of, const FoldReport &report, const report::Ta
 {
 	const Question &question = of.question;
 	const std::string below = report.below();
+	const std::string rest =
+	    report::more_rows_text(hidden) + (summary.shown_rows ? report::others_text(*summary.shown_rows) : "");
 	return head_text(of.info, summary.wall_ns) + "\n" + loss_warning(summary) + report.above() +
-	       (question.plot.in_text ? plot::to_text(charts, question.look) : report::to_text(table, question.width)) +
-	       report::more_rows_text(hidden) + (below.empty() ? "" : "\n") + below +
+	       (question.plot.in_text ? plot::to_text(charts, question.look) + rest
+				      : report::to_text(table, question.width) + rest) +
+	       (below.empty() ? "" : "\n") + below +
 	       (report.shows_cpus() ? "\n" + report::to_text(of.cpus, question.width) : "") +
 	       damage_text(of.trace.problems().total()) + "\n" + report::summary_text(summary) + "\n";
 }
@@ -161,6 +163,15 @@ std::string FoldReport::members() const
 	return text;
 }
 
+report::ShownRows::Of shown_of(const Question &question, const analyze::RecordingInfo &info)
+{
+	using Of = report::ShownRows::Of;
+	if (!question.selection.threads.is_all() || !question.selection.cpus.empty())
+		return Of::options;
+	// With -p PID it is not the command that was to be recorded.
+	return question.all || info.command_pid == 0 || !info.filter.pids.empty() ? Of::all : Of::command;
+}
+
 void expect_fold(const Question &question, const analyze::RecordingInfo &info)
 {
 	if (info.statistics && !question.selection.cpus.empty())
@@ -234,8 +245,14 @@ Answer answer_by_fold(const Question &question, trace::Trace &trace, MakeReport 
 	});
 	report->finish();
 	Answer answer;
+	const auto tell_others = [&] { // where there is no text
+		const std::string text = report::others_text(report->shown_rows().value_or(report::ShownRows()));
+		if (!text.empty())
+			print_note("monitor: {}", text);
+	};
 	if (question.folded) {
 		answer.text = report->folded();
+		tell_others();
 		return answer;
 	}
 	of.options = usage_options(question, trace, info, of.fold);
@@ -247,7 +264,10 @@ Answer answer_by_fold(const Question &question, trace::Trace &trace, MakeReport 
 		print_note("monitor: nothing in this trace matches the options\n");
 	answer.charts = charts_of(question, table);
 	const std::size_t hidden = question.keep_rows(table);
-	const report::Summary summary = report::summarize(trace, info, bound, of.fold, losses);
+	report::Summary summary = report::summarize(trace, info, bound, of.fold, losses);
+	summary.shown_rows = report->shown_rows();
+	if (question.csv)
+		tell_others();
 	if (!answer.charts.empty())
 		answer.notes = loss_warning(summary) + damage_text(trace.problems().total()) + "\n" +
 			       report::summary_text(summary);

@@ -5,8 +5,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "answers/report/summary.h"
 #include "answers/report/usage_report.h"
 #include "reading/analyze/counter_fold.h"
 #include "reading/analyze/recording_info.h"
@@ -48,6 +50,8 @@ public:
 	virtual std::string members() const;               // of the JSON object, each with its comma
 	virtual bool shows_cpus() const { return false; }
 	bool gets_events() const { return gets_events_; }
+	// After table() or folded(): of a report that may show the command alone.
+	virtual std::optional<report::ShownRows> shown_rows() const { return std::nullopt; }
 
 protected:
 	// Sets `measured_`, a row for each of the usual groups, and `how_` each of its figures was counted, or those of
@@ -63,6 +67,8 @@ protected:
 	bool gets_events_ = false;
 };
 
+// Of the reports that show the recorded command alone unless something else is asked: whose rows they have.
+report::ShownRows::Of shown_of(const Question &question, const analyze::RecordingInfo &info);
 // Why a recording has nothing that the fold could be of. Throws Error.
 void expect_fold(const Question &question, const analyze::RecordingInfo &info);
 report::UsageOptions usage_options(const Question &question, const trace::Trace &trace,

@@ -46,6 +46,7 @@ struct Question {
 	plot::Wanted plot;
 	bool json = false, csv = false, folded = false, lines = false, idle = false, by_is_chosen = false,
 	     is_virtual = false, bounded = false, links = false;
+	bool all = false;      // also what is not of the recorded command
 	std::size_t top = 0;   // rows; 0: as many as usual
 	std::size_t width = 0; // of the terminal; 0: there is none
 	plot::Look look;

@@ -39,7 +39,12 @@ public:
 				: "this recording has no stacks: its --filter kept no event that one is taken at");
 		by_ = stacks_by(of_.question.by_is_chosen ? of_.question.by : "", info);
 		stacks_.emplace(of_.trace.directory(), of_.clock, info, of_.fold, fold_, symbol_options(of_.question));
+		shown_.of = shown_of(of_.question, info);
+		if (shown_.of == report::ShownRows::Of::command)
+			stacks_->show_command();
 		tree_ = &stacks_->tree(by_);
+		shown_.is_time = report::is_time(by_);
+		shown_.amount = shown_.is_time ? of_.clock.to_ns(stacks_->others(by_)) : stacks_->others(by_);
 		print_missing(stacks_->symbolizer());
 	}
 	std::string folded() override { return report::folded_text(report::profile_of(*tree_, of_.clock, by_, "")); }
@@ -49,6 +54,7 @@ public:
 		return report::calls_text(*tree_, of_.clock, by_, min_share, of_.question.width) +
 		       report::stacks_text(*tree_, of_.info, by_);
 	}
+	std::optional<report::ShownRows> shown_rows() const override { return shown_; }
 	std::string members() const override
 	{
 		return fmt::format("\"stacks\": {},\n", report::stacks_json(*tree_, of_.clock, of_.info, by_));
@@ -59,6 +65,7 @@ private:
 	std::optional<report::NamedStacks> stacks_;
 	report::StackBy by_{};
 	const report::CallTree *tree_ = nullptr;
+	report::ShownRows shown_;
 };
 
 std::string title_of(const FoldedStacks &of)
@@ -97,6 +104,9 @@ Answer flame_graphs(const Question &question, std::vector<trace::Trace> &traces)
 	std::vector<std::unique_ptr<FoldedStacks>> folded;
 	for (trace::Trace &trace : traces)
 		folded.push_back(std::make_unique<FoldedStacks>(trace, question.selection, symbol_options(question)));
+	for (const std::unique_ptr<FoldedStacks> &each : folded)
+		if (shown_of(question, each->info) == report::ShownRows::Of::command)
+			each->stacks->show_command();
 	FoldedStacks &shown = *folded.back(), *before = folded.size() > 1 ? folded.front().get() : nullptr;
 	report::FlamePage page;
 	page.title = title_of(shown);
@@ -112,6 +122,9 @@ Answer flame_graphs(const Question &question, std::vector<trace::Trace> &traces)
 				       before ? &before->stacks->tree(by) : nullptr, &shown.clock(),
 				       before ? &before->clock() : nullptr});
 	}
+	if (shown_of(question, shown.info) == report::ShownRows::Of::command)
+		page.notes.emplace_back(
+		    "only the recorded command's stacks; monitor report --all shows those of others");
 	for (const std::unique_ptr<FoldedStacks> &each : folded) {
 		add_notes(*each, page.notes);
 		print_missing(each->stacks->symbolizer());

@@ -83,8 +83,8 @@ Json Picture::table(std::uint64_t from_ticks, std::uint64_t to_ticks, const std:
 		thread_fold.add(tracker);
 		fold_until(is_over, trace, thread_fold);
 		tracker.finish();
-		return table_json(
-		    report::activities_table(totals, trace.description().clock, report::known_shares(info)));
+		return table_json(report::activities_table(totals, totals.rows(), trace.description().clock,
+							   report::known_shares(info)));
 	}
 	fold_until(is_over, trace, thread_fold);
 	return usage_json(thread_fold, trace, info, by);

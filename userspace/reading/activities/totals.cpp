@@ -290,7 +290,7 @@ std::uint64_t Totals::uncertain() const
 	return sum;
 }
 
-std::vector<TotalsRow> Totals::rows() const
+std::vector<TotalsRow> Totals::rows(Whose whose) const
 {
 	const bool are_asked_for = fold_.scope().threads.has_value(); // that they slept is the answer then
 	const std::unordered_set<const Thread *> ran = fold_.scheduled_threads();
@@ -309,7 +309,8 @@ std::vector<TotalsRow> Totals::rows() const
 	for (const auto &[key, group] : groups_) {
 		const Thread *of = owner(key);
 		const bool in_tree = group.in_tree || (of && of->in_tree);
-		if (group.count == 0 || slept_all_along(of))
+		if (group.count == 0 || slept_all_along(of) ||
+		    (whose != Whose::all && in_tree != (whose == Whose::command)))
 			continue;
 		std::vector<TotalsRow::Part> parts = parts_of(key, group);
 		if (!are_of_one) {

@@ -63,6 +63,9 @@ struct TotalsRow : Sums {
 	bool at_boundaries = false;
 };
 
+// The recorded command and its descendants, or the others.
+enum class Whose : std::uint8_t { all, command, others };
+
 class Totals : public Observer {
 public:
 	static constexpr std::size_t max_rows = 1u << 16; // of programs' activities
@@ -87,7 +90,7 @@ public:
 	std::uint64_t uncertain() const;
 	// By descending total. Names are those at the end of the trace. Of system calls and blocked times, those of
 	// threads and processes that never ran are left out.
-	std::vector<TotalsRow> rows() const;
+	std::vector<TotalsRow> rows(Whose whose = Whose::all) const;
 
 private:
 	// Of a thread or leader the address, which is even; of others an odd number, or 0. The
