@@ -143,6 +143,12 @@ def report_options():
 	e2e.expect("beauty" in done.stderr, f"--sort beauty: {done.stderr}")
 
 
+def keys_stay():
+	"""--sort takes the titles of columns and the keys of JSON."""
+	for options, *names in ((("cpu",), "waiting", "runnable"), (("offcpu",), "transfer", "wake-up to CPU")):
+		e2e.equal(f"--sort {names}", *(TRACE.report(*options, "--sort", name)["rows"] for name in names))
+
+
 def report_names():
 	"""The last word may name the report; a directory of such a name is written with its path."""
 	should = TRACE.report()
@@ -196,4 +202,4 @@ def several_traces():
 if __name__ == "__main__":
 	e2e.need_recording()
 	e2e.main(recording, families, max_size_and_duration, start, force, default_directory, list_options, report_options,
-	         report_names, machine_readable, several_traces)
+	         keys_stay, report_names, machine_readable, several_traces)

@@ -70,7 +70,7 @@ void add_columns(const activities::Totals &totals, std::vector<Column> &columns)
 	      std::pair{"p99_ns", "p99"}, std::pair{"max_ns", "max"}})
 		columns.push_back({key, title, Unit::nanoseconds});
 	if (grouping.source == ActivitySource::blocked)
-		columns.push_back({"transfer_ns", "transfer", Unit::nanoseconds});
+		columns.push_back({"transfer_ns", "wake-up to CPU", Unit::nanoseconds});
 	if (grouping.source != ActivitySource::program)
 		return;
 	columns.push_back({"exclusive_ns", "exclusive", Unit::nanoseconds});

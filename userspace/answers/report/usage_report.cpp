@@ -108,7 +108,7 @@ Table usage_table(const analyze::ThreadFold &fold, const trace::Clock &clock, co
 	table.columns.push_back({"cpu_percent", "CPU%", Unit::percent});
 	for (const auto &[mode, names] : mode_columns)
 		table.columns.push_back({names.first, names.second, Unit::percent});
-	table.columns.push_back({"waiting_ns", "waiting", Unit::nanoseconds});
+	table.columns.push_back({"waiting_ns", "runnable", Unit::nanoseconds});
 	table.columns.push_back({"blocked_ns", "blocked", Unit::nanoseconds});
 	for (const auto &[key, title] : {std::pair{"voluntary", "vol"}, std::pair{"involuntary", "invol"},
 					 std::pair{"migrations", "migr"}, std::pair{"syscalls", "syscalls"},

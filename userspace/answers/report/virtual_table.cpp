@@ -19,7 +19,7 @@ struct TimeColumns {
 	const char *key, *title;
 };
 
-constexpr TimeColumns time_columns[] = {{"cpu", "CPU time"}, {"waiting", "waiting"}, {"blocked", "blocked"}};
+constexpr TimeColumns time_columns[] = {{"cpu", "CPU time"}, {"waiting", "runnable"}, {"blocked", "blocked"}};
 constexpr const char *range_title = "range";
 
 Cell whole_ns(const std::optional<double> &ns)

@@ -182,7 +182,7 @@ async function settled() {
 		['user or kernel', mean('unattributed')], ['unknown', mean('unknown')], ['idle', mean('idle')]];
 	if (found?.threads && found.threads.waiting !== null) {
 		const {ran, waiting, blocked} = found.threads, share = (part, whole) => whole ? part / whole : 0;
-		axes.splice(3, 0, ['waiting', share(waiting, ran + waiting)], ['blocked', share(blocked, ran + waiting + blocked)]);
+		axes.splice(3, 0, ['runnable', share(waiting, ran + waiting)], ['blocked', share(blocked, ran + waiting + blocked)]);
 	}
 	for (const {title, mean, isRatio} of lines?.shown ?? [])
 		if (isRatio && mean !== null && mean <= 1)
