@@ -5,6 +5,8 @@ import csv
 import datetime
 import io
 import json
+import os
+import re
 import subprocess
 
 import e2e
@@ -143,6 +145,42 @@ def report_options():
 	e2e.expect("beauty" in done.stderr, f"--sort beauty: {done.stderr}")
 
 
+def tables_of(*options, columns=None):
+	"""The tables of a text: from their heads to the next line without a table."""
+	env = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+	text = e2e.run(e2e.monitor, "report", TRACE.directory, *options, env=env | ({"COLUMNS": str(columns)} if columns else {})).stdout
+	return [part.splitlines() for part in text.split("\n\n")]
+
+
+def tables_fit():
+	"""Eighty columns are enough for a report; without a terminal, and with --wide, it has all columns."""
+	for report in ("cpu", "syscalls", "offcpu"):
+		whole = tables_of(report)[1]
+		e2e.equal(f"{report} --wide", tables_of(report, "--wide", columns=80), tables_of(report))
+		for columns in (80, 100, 1000):
+			narrow = tables_of(report, columns=columns)[1]
+			table = [line for line in narrow if not line.startswith(("--wide adds", "left out", "... and"))]
+			e2e.expect(max(map(len, table)) <= columns, f"{report}: lines of {max(map(len, table))} in {columns}: {narrow[:3]}")
+			e2e.expect(len(table) > 2, f"{report}: {narrow}")
+			titles, all_titles = (re.split("  +", lines[0].strip()) for lines in (table, whole))
+			(no_room,) = [line for line in narrow if line.startswith("--wide adds")] or [""]
+			missing = re.findall(r"(?:adds|,) ([^,]+)", no_room)
+			e2e.expect(set(titles) | set(missing) <= set(all_titles) and not set(titles) & set(missing), f"{report}: {narrow}, of {all_titles}")
+			e2e.equal(f"{report}: what has no room in {columns} columns", columns == 1000 and missing, columns == 1000 and [])
+	e2e.expect(all(name in tables_of(columns=80)[1][0] for name in ("process", "CPU time", "runnable", "blocked")), f"{tables_of(columns=80)[1][0]}")
+
+
+def legend_explains():
+	"""Each column that has a title has a line."""
+	for report in ("cpu", "syscalls", "offcpu"):
+		parts = tables_of(report, "--legend", "--top", "1")
+		head, legend = parts[1][0], parts[2]
+		e2e.expect(legend[0].split() == ["column", "meaning"], f"{report}: {legend}")
+		titles = [re.split("  +", line)[0] for line in legend[1:]]
+		e2e.equal(f"{report}: the legend's columns", [title for title in titles if title != "*"], re.split("  +", head.strip()))
+		e2e.expect(all(len(re.split("  +", line)) == 2 for line in legend), f"{report}: {legend}")
+
+
 def keys_stay():
 	"""--sort takes the titles of columns and the keys of JSON."""
 	for options, *names in ((("cpu",), "waiting", "runnable"), (("offcpu",), "transfer", "wake-up to CPU")):
@@ -202,4 +240,4 @@ def several_traces():
 if __name__ == "__main__":
 	e2e.need_recording()
 	e2e.main(recording, families, max_size_and_duration, start, force, default_directory, list_options, report_options,
-	         keys_stay, report_names, machine_readable, several_traces)
+	         tables_fit, legend_explains, keys_stay, report_names, machine_readable, several_traces)

@@ -45,6 +45,7 @@ std::vector<std::string> all_groupings()
 struct ReportArguments : reports::Question {
 	std::vector<std::string> words; // directories, and perhaps the report's name
 	std::string tdl;
+	bool wide = false;
 };
 
 // The last word is the report, if it is the name of one.
@@ -207,6 +208,11 @@ void add_report_options(CLI::App &command, ReportArguments &arguments)
 			 "of samples: print how much of each CPU was idle, by count of samples and by time");
 	command.add_flag("--virtual", arguments.is_virtual,
 			 "of cpu: print times as if nobody had measured, too, each with the range that it is in");
+	command.add_flag("--wide", arguments.wide, "print all columns, however wide the terminal is");
+	command.add_flag("--legend", arguments.legend, "below each table print what its columns mean")
+	    ->excludes("--json")
+	    ->excludes("--csv")
+	    ->excludes("--folded");
 	add_plot_options(command, arguments.plot)->excludes("--json")->excludes("--csv")->excludes("--folded");
 	add_debug_directories(command, arguments.debug_directories);
 	add_option(command, "-o,--output", "FILE.html", arguments.output,
@@ -224,7 +230,8 @@ void add_report_options(CLI::App &command, ReportArguments &arguments)
 	    "samples, counts, stacks, triggers, requests; `help` describes them. A directory of such a name is\n"
 	    "written ./cpu.\n"
 	    "CPU%: of one CPU. user% to unkn%: parts of the row's CPU time. unattr: kernel or user, no token shows\n"
-	    "which; unkn: after a loss or before the first token. runnable: ready to run, not running.\n"
+	    "which; unkn: after a loss or before the first token. runnable: ready to run, not running. --legend\n"
+	    "says what each column means.\n"
 	    "Examples:\n"
 	    "  monitor report DIR\n"
 	    "  monitor report DIR --by thread --sort runnable --top 10\n"
@@ -251,7 +258,7 @@ void add_report(CLI::App &app, int &exit_code)
 	command->callback([arguments, command, &exit_code] {
 		if (command->count("--top") && arguments->top == 0)
 			arguments->top = ~std::size_t(0);
-		arguments->width = terminal_width();
+		arguments->width = arguments->wide ? 0 : terminal_width();
 		arguments->look = terminal_look();
 		take_report(*arguments);
 		if (arguments->report == &reports::help_report)

@@ -11,9 +11,12 @@
 
 namespace monitor {
 
-// 0: it is no terminal, and nothing is cut.
+// COLUMNS of the environment, or that of the terminal. 0: it is none, and nothing is cut.
 inline std::size_t terminal_width()
 {
+	if (const char *columns = std::getenv("COLUMNS"))
+		if (const unsigned long width = std::strtoul(columns, nullptr, 10); width > 0 && width < 10'000)
+			return width;
 	winsize size{};
 	return ::isatty(STDOUT_FILENO) && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }

@@ -25,15 +25,38 @@ Cell share(bool is_known, std::uint64_t part, std::uint64_t whole)
 	return static_cast<double>(part) / static_cast<double>(whole) * 100;
 }
 
+const char *meaning_of(Label label, ActivitySource source)
+{
+	const bool is_sleep = source == ActivitySource::blocked;
+	switch (label) {
+	case Label::process:
+	case Label::thread:
+	case Label::command:
+		return is_sleep ? "who slept" : "whose they are";
+	case Label::call:
+		return is_sleep ? "the system call that it slept in; -: none, or not known" : "the system call";
+	case Label::waker:
+		return "the thread or interrupt that ended the sleep; -: none did, or not known";
+	case Label::activity:
+		return "its name";
+	case Label::argument:
+		return "of the event that began it";
+	case Label::caller:
+		break;
+	}
+	return "the activity that it was directly inside of; -: none";
+}
+
 // A process and a thread also have a number.
 void add_label_columns(const activities::Grouping &grouping, std::vector<Column> &columns)
 {
 	for (const Label label : grouping.by) {
 		const char *const name = name_of(label);
-		columns.push_back({name, name, label == Label::argument ? Unit::count : Unit::text});
+		columns.push_back({name, name, label == Label::argument ? Unit::count : Unit::text, 0,
+				   meaning_of(label, grouping.source)});
 		if (label == Label::process || label == Label::thread) {
 			const char *const id = label == Label::process ? "pid" : "tid";
-			columns.push_back({id, id, Unit::count});
+			columns.push_back({id, id, Unit::count, 4, "its number"});
 		}
 	}
 }
@@ -60,24 +83,31 @@ bool shows_left(const activities::Totals &totals)
 void add_columns(const activities::Totals &totals, std::vector<Column> &columns)
 {
 	const activities::Grouping &grouping = totals.grouping();
-	columns.push_back({"count", "count", Unit::count});
+	const bool is_sleep = grouping.source == ActivitySource::blocked;
+	const auto add = [&](const char *key, const char *title, Unit unit, unsigned rank, const char *meaning) {
+		columns.push_back({key, title, unit, rank, meaning});
+	};
+	add("count", "count", Unit::count, 1, "how many");
 	if (shows_left(totals))
-		columns.push_back({"left", "left", Unit::count});
+		add("left", "left", Unit::count, 6, "of these by an exception or a jump");
 	if (grouping.source == ActivitySource::system_call)
-		columns.push_back({"errors", "errors", Unit::count});
-	for (const auto &[key, title] :
-	     {std::pair{"total_ns", "total"}, std::pair{"mean_ns", "mean"}, std::pair{"p50_ns", "p50"},
-	      std::pair{"p99_ns", "p99"}, std::pair{"max_ns", "max"}})
-		columns.push_back({key, title, Unit::nanoseconds});
-	if (grouping.source == ActivitySource::blocked)
-		columns.push_back({"transfer_ns", "wake-up to CPU", Unit::nanoseconds});
+		add("errors", "errors", Unit::count, 3, "of these with an error as their result");
+	add("total_ns", "total", Unit::nanoseconds, 0,
+	    is_sleep ? "time from going to sleep to being woken" : "time from begin to end, also when not running");
+	add("mean_ns", "mean", Unit::nanoseconds, 5, "of one");
+	add("p50_ns", "p50", Unit::nanoseconds, 7, "that half of them do not exceed");
+	add("p99_ns", "p99", Unit::nanoseconds, 6, "that 99 % of them do not exceed");
+	add("max_ns", "max", Unit::nanoseconds, 2, "the longest one");
+	if (is_sleep)
+		add("transfer_ns", "wake-up to CPU", Unit::nanoseconds, 8,
+		    "the time after these wake-ups, in all, until the thread had a CPU");
 	if (grouping.source != ActivitySource::program)
 		return;
-	columns.push_back({"exclusive_ns", "exclusive", Unit::nanoseconds});
-	for (const auto &[key, title] :
-	     {std::pair{"cpu_percent", "CPU%"}, std::pair{"runnable_percent", "runnable%"},
-	      std::pair{"blocked_percent", "blocked%"}, std::pair{"unknown_percent", "unkn%"}})
-		columns.push_back({key, title, Unit::percent});
+	add("exclusive_ns", "exclusive", Unit::nanoseconds, 3, "without the activities inside");
+	add("cpu_percent", "CPU%", Unit::percent, 2, "of the total on a CPU");
+	add("runnable_percent", "runnable%", Unit::percent, 4, "of the total ready to run without a CPU");
+	add("blocked_percent", "blocked%", Unit::percent, 3, "of the total asleep");
+	add("unknown_percent", "unkn%", Unit::percent, 8, "of the total that no token shows");
 }
 
 void add_shares(const activities::Span &total, const KnownShares &known, std::vector<Cell> &row)
@@ -125,12 +155,13 @@ Table activities_table(const activities::Totals &totals, const std::vector<activ
 {
 	const activities::Grouping &grouping = totals.grouping();
 	Table table;
-	table.columns = {{"recorded", "", Unit::flag}};
+	table.columns = {recorded_column()};
 	add_label_columns(grouping, table.columns);
 	add_columns(totals, table.columns);
 	table.figure = {"total_ns", grouping.source == ActivitySource::program ? "unknown_percent" : ""};
 	if (counters && counters->user_id)
-		table.columns.push_back({"counted", "counted", Unit::text});
+		table.columns.push_back(
+		    {"counted", "counted", Unit::text, 9, "at its boundaries, or between readings inside it"});
 	if (counters)
 		add_measurement_columns(*counters, table.columns);
 	for (const activities::TotalsRow &activity : rows) {

@@ -92,10 +92,10 @@ std::string counted_text(const RecordingInfo &info)
 Table counts_table(const RecordingInfo &info)
 {
 	Table table;
-	table.columns = {{"name", "count", Unit::text},
-			 {"count", "events", Unit::count},
-			 {"per_second", "per second", Unit::ratio},
-			 {"expression", "expression", Unit::text}};
+	table.columns = {{"name", "count", Unit::text, 0, "its name"},
+			 {"count", "events", Unit::count, 0, "for which the expression was true"},
+			 {"per_second", "per second", Unit::ratio, 1, "how many that is in a second"},
+			 {"expression", "expression", Unit::text, 2, "what was counted"}};
 	for (const analyze::EventCount &count : info.counts) {
 		const double seconds = seconds_of(info);
 		const Cell rate = seconds > 0 ? Cell(static_cast<double>(count.count) / seconds) : Cell();
@@ -107,11 +107,12 @@ Table counts_table(const RecordingInfo &info)
 Table counts_by_cpu(const RecordingInfo &info)
 {
 	Table table;
-	table.columns = {{"cpu", "CPU", Unit::text}};
+	table.columns = {{"cpu", "CPU", Unit::text, 0, "its number; programs: of no CPU"}};
 	std::size_t cpus = 0;
 	bool any_of_programs = false;
 	for (const analyze::EventCount &count : info.counts) {
-		table.columns.push_back({count.name, printable(count.name), Unit::count});
+		table.columns.push_back(
+		    {count.name, printable(count.name), Unit::count, 0, "events that were counted"});
 		cpus = std::max(cpus, count.by_cpu.size());
 		any_of_programs = any_of_programs || count.of_programs > 0;
 	}
@@ -131,12 +132,15 @@ Table counts_by_cpu(const RecordingInfo &info)
 Table counts_by_time(trace::Trace &trace, const RecordingInfo &info)
 {
 	Table table;
-	table.columns = {{"from_ns", "from", Unit::nanoseconds}, {"to_ns", "to", Unit::nanoseconds}};
+	table.columns = {{"from_ns", "from", Unit::nanoseconds, 0, "where the interval begins"},
+			 {"to_ns", "to", Unit::nanoseconds, 0, "where it ends"}};
 	for (const analyze::EventCount &count : info.counts)
-		table.columns.push_back({count.name, printable(count.name), Unit::count});
+		table.columns.push_back(
+		    {count.name, printable(count.name), Unit::count, 0, "events that were counted"});
 	for (const analyze::EventTime &timed : info.times) {
-		table.columns.push_back({timed.name, printable(timed.name), Unit::count});
-		table.columns.push_back({timed.name + "_mean_ns", "mean", Unit::nanoseconds});
+		table.columns.push_back(
+		    {timed.name, printable(timed.name), Unit::count, 0, "how many times were measured"});
+		table.columns.push_back({timed.name + "_mean_ns", "mean", Unit::nanoseconds, 1, "of one"});
 	}
 	const Series counts(trace, "count", "count", {"total"}), times(trace, "timed", "timed", {"number", "total"});
 	const Series &any = info.counts.empty() ? times : counts;

@@ -63,9 +63,9 @@ std::vector<Column> Grouping::columns() const
 			   : options_.by == GroupBy::cgroup  ? "cgroup"
 							     : "process";
 	const char *number = options_.by == GroupBy::thread ? "tid" : "pid";
-	std::vector<Column> columns = {{"recorded", "", Unit::flag}, {what, what, Unit::text}};
+	std::vector<Column> columns = {recorded_column(), {what, what, Unit::text, 0, "whose figures these are"}};
 	if (of_one())
-		columns.push_back({number, number, Unit::count});
+		columns.push_back({number, number, Unit::count, 4, "the number of the process or thread"});
 	return columns;
 }
 

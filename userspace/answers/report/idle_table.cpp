@@ -46,16 +46,17 @@ ShareInterval share_interval(std::uint64_t hits, std::uint64_t samples, std::uin
 Table idle_table(const analyze::SampleFold &fold, const analyze::ThreadFold &thread_fold)
 {
 	Table table;
-	table.columns = {{"cpu", "CPU", Unit::count},
-			 {"samples", "samples", Unit::count},
-			 {"missing", "missing", Unit::count},
-			 {"idle_samples", "idle", Unit::count},
-			 {"sampled_idle_percent", "sampled%", Unit::percent},
-			 {"low_percent", "low%", Unit::percent},
-			 {"high_percent", "high%", Unit::percent},
-			 {"time_idle_percent", "time%", Unit::percent},
-			 {"unknown_percent", "unkn%", Unit::percent},
-			 {"agrees", "agrees", Unit::text}};
+	table.columns = {
+	    {"cpu", "CPU", Unit::count, 0, "its number"},
+	    {"samples", "samples", Unit::count, 2, "of it"},
+	    {"missing", "missing", Unit::count, 3, "samples that it should have had"},
+	    {"idle_samples", "idle", Unit::count, 4, "samples that found it idle"},
+	    {"sampled_idle_percent", "sampled%", Unit::percent, 0, "share of its samples that found it idle"},
+	    {"low_percent", "low%", Unit::percent, 1, "the least that this can be, with 95 %"},
+	    {"high_percent", "high%", Unit::percent, 1, "the most that this can be, with 95 %"},
+	    {"time_idle_percent", "time%", Unit::percent, 0, "share of the time in which it was idle, by the switches"},
+	    {"unknown_percent", "unkn%", Unit::percent, 5, "share of the time in which that is not known"},
+	    {"agrees", "agrees", Unit::text, 0, "whether the share by time is in the interval"}};
 	table.figure = {"sampled_idle_percent", ""};
 	const bool has_times = thread_fold.kinds().has(analyze::EventMeaning::sched_switch);
 	const std::uint64_t window =

@@ -28,13 +28,17 @@ struct MeasuredRow {
 	CounterSums sums;
 };
 
+constexpr unsigned measurement_rank = 8;
+
 Column column_of(const Measurement &measurement)
 {
+	const std::string meaning = "what record -m counted: " + printable(measurement.formula);
 	if (measurement.unit == "%")
-		return {measurement.name, measurement.name + "%", Unit::percent};
+		return {measurement.name, measurement.name + "%", Unit::percent, measurement_rank, meaning};
 	const std::string title =
 	    measurement.unit.empty() ? measurement.name : fmt::format("{} ({})", measurement.name, measurement.unit);
-	return {measurement.name, title, measurement.per == analyze::Per::nothing ? Unit::count : Unit::ratio};
+	return {measurement.name, title, measurement.per == analyze::Per::nothing ? Unit::count : Unit::ratio,
+		measurement_rank, meaning};
 }
 
 Cell cell_of(const Measurement &measurement, const analyze::Measured &measured)
@@ -139,10 +143,11 @@ std::string why_none(const Measurement &measurement, const Table &table)
 
 void add_measurement_columns(const analyze::CountersInfo &info, std::vector<Column> &columns)
 {
-	columns.push_back({"counted_ns", "time", Unit::nanoseconds});
+	columns.push_back({"counted_ns", "time", Unit::nanoseconds, measurement_rank + 1, "in which it was counted"});
 	for (const Measurement &measurement : info.measurements) {
 		columns.push_back(column_of(measurement));
-		columns.push_back({measurement.name + counting_suffix, "counting%", Unit::percent});
+		columns.push_back({measurement.name + counting_suffix, "counting%", Unit::percent, measurement_rank + 2,
+				   "for how much of the time; the figure is scaled up from that"});
 	}
 }
 
@@ -164,8 +169,10 @@ Table measurements_table(const analyze::CounterFold &fold, const analyze::Thread
 	Grouping grouping(thread_fold, options.grouping);
 	const bool by_cpu = options.grouping.by == GroupBy::cpu;
 	if (options.every_ticks)
-		table.columns.push_back({"from_ns", "from", Unit::nanoseconds});
-	for (const Column &column : by_cpu ? std::vector<Column>{{"cpu", "CPU", Unit::count}} : grouping.columns())
+		table.columns.push_back(
+		    {"from_ns", "from", Unit::nanoseconds, 0, "where the interval of --every begins"});
+	for (const Column &column :
+	     by_cpu ? std::vector<Column>{{"cpu", "CPU", Unit::count, 0, "its number"}} : grouping.columns())
 		table.columns.push_back(column);
 	add_measurement_columns(fold.info(), table.columns);
 	for (const auto &[number, part] : fold.parts())

@@ -27,13 +27,13 @@ Spread spread_of(const analyze::SampleFold &fold, const trace::Clock &clock)
 Table samples_table(const analyze::SampleFold &fold)
 {
 	Table table;
-	table.columns = {{"recorded", "", Unit::flag},
-			 {"process", "process", Unit::text},
-			 {"pid", "pid", Unit::count},
-			 {"samples", "samples", Unit::count},
-			 {"share_percent", "share%", Unit::percent},
-			 {"user", "user", Unit::count},
-			 {"kernel", "kernel", Unit::count}};
+	table.columns = {recorded_column(),
+			 {"process", "process", Unit::text, 0, "what the samples hit"},
+			 {"pid", "pid", Unit::count, 4, "its number"},
+			 {"samples", "samples", Unit::count, 0, "of single CPUs"},
+			 {"share_percent", "share%", Unit::percent, 1, "of all samples"},
+			 {"user", "user", Unit::count, 2, "of these in user mode"},
+			 {"kernel", "kernel", Unit::count, 3, "of these in the kernel"}};
 	const auto all = static_cast<double>(fold.samples());
 	for (const analyze::SampledProcess &process : fold.processes()) {
 		const analyze::Thread &leader = *process.leader;

@@ -15,22 +15,24 @@ using analyze::SegmentBy;
 
 std::vector<Column> columns_by(SegmentBy by)
 {
-	std::vector<Column> columns = {
-	    {"recorded", "", Unit::flag}, {"from", "from", Unit::text}, {"to", "to", Unit::text}};
+	std::vector<Column> columns = {recorded_column(),
+				       {"from", "from", Unit::text, 0, "the event that starts the segments"},
+				       {"to", "to", Unit::text, 0, "the event that ends them"}};
 	if (by == SegmentBy::cpu) {
-		columns.push_back({"cpu", "CPU", Unit::count});
+		columns.push_back({"cpu", "CPU", Unit::count, 0, "its number"});
 	} else {
 		const bool by_thread = by == SegmentBy::thread;
 		const char *whose = by_thread ? "thread" : "process";
-		columns.push_back({whose, whose, Unit::text});
+		columns.push_back({whose, whose, Unit::text, 0, "whose they are"});
 		const char *number = by_thread ? "tid" : "pid";
-		columns.push_back({number, number, Unit::count});
+		columns.push_back({number, number, Unit::count, 4, "its number"});
 	}
-	columns.push_back({"count", "count", Unit::count});
-	for (const auto &[key, title] :
-	     {std::pair{"total_ns", "total"}, std::pair{"mean_ns", "mean"}, std::pair{"p50_ns", "p50"},
-	      std::pair{"p99_ns", "p99"}, std::pair{"max_ns", "max"}})
-		columns.push_back({key, title, Unit::nanoseconds});
+	columns.push_back({"count", "count", Unit::count, 1, "how many"});
+	columns.push_back({"total_ns", "total", Unit::nanoseconds, 0, "time from the one event to the other"});
+	columns.push_back({"mean_ns", "mean", Unit::nanoseconds, 5, "of one"});
+	columns.push_back({"p50_ns", "p50", Unit::nanoseconds, 7, "that half of them do not exceed"});
+	columns.push_back({"p99_ns", "p99", Unit::nanoseconds, 6, "that 99 % of them do not exceed"});
+	columns.push_back({"max_ns", "max", Unit::nanoseconds, 2, "the longest one"});
 	return columns;
 }
 

@@ -94,15 +94,16 @@ Table stacks_table(const CallTree &tree, const trace::Clock &clock, StackBy by)
 {
 	const Unit unit = is_time(by) ? Unit::nanoseconds : Unit::count;
 	Table table;
-	table.columns = {{"self_percent", "self%", Unit::percent},
-			 {"total_percent", "total%", Unit::percent},
-			 {is_time(by) ? "self_ns" : "self", "self", unit},
-			 {is_time(by) ? "total_ns" : "total", "total", unit},
-			 {"module", "module", Unit::text},
-			 {"function", "function", Unit::text}};
+	const std::string what = is_time(by) ? "time blocked" : "stacks taken";
+	table.columns = {{"self_percent", "self%", Unit::percent, 0, "of all, in the function itself"},
+			 {"total_percent", "total%", Unit::percent, 0, "of all, also in what it called"},
+			 {is_time(by) ? "self_ns" : "self", "self", unit, 2, what + " in the function itself"},
+			 {is_time(by) ? "total_ns" : "total", "total", unit, 3, what + ", also in what it called"},
+			 {"module", "module", Unit::text, 1, "the file that it is in"},
+			 {"function", "function", Unit::text, 0, "its name, or where it begins in the file"}};
 	table.figure = {table.columns[2].key, ""};
 	if (tree.has_lines())
-		table.columns.push_back({"line", "line", Unit::text});
+		table.columns.push_back({"line", "line", Unit::text, 0, "of the source"});
 	for (const CallTree::Function &function : tree.functions()) {
 		const symbols::FrameName &name = tree.name(function.name);
 		table.rows.push_back({percent_of(function.self, tree.total()), percent_of(function.total, tree.total()),

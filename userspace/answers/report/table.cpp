@@ -67,6 +67,24 @@ void fit(std::vector<std::size_t> &widths, const std::vector<Column> &columns, s
 	}
 }
 
+// Narrowed as far as is reasonable before another column is left out.
+std::size_t needed_width(const Table &table, std::size_t column)
+{
+	constexpr std::size_t enough = 16;
+	std::size_t width = text_width(table.columns[column].title);
+	for (const auto &row : table.rows)
+		width = std::max(width, text_width(cell_text(row[column], table.columns[column].unit)));
+	return table.columns[column].unit == Unit::text ? std::min(width, enough) : width;
+}
+
+bool holds_nothing(const Table &table, std::size_t column)
+{
+	return !table.rows.empty() && std::ranges::all_of(table.rows, [&](const auto &row) {
+		const bool *const flag = std::get_if<bool>(&row[column]);
+		return std::holds_alternative<std::monostate>(row[column]) || (flag && !*flag);
+	});
+}
+
 nlohmann::ordered_json json_of(const Cell &cell)
 {
 	return std::visit(
@@ -201,6 +219,57 @@ std::string to_text(const Table &table, std::size_t max_width)
 	for (const auto &row : texts)
 		line(row);
 	return out;
+}
+
+std::vector<std::string> fit_columns(Table &table, std::size_t max_width)
+{
+	constexpr std::size_t gap = 2;
+	std::vector<std::size_t> kept, widths;
+	std::size_t total = 0;
+	for (std::size_t i = 0; i < table.columns.size(); ++i) {
+		widths.push_back(needed_width(table, i));
+		if (holds_nothing(table, i))
+			continue;
+		kept.push_back(i);
+		total += widths[i] + gap;
+	}
+	std::vector<std::size_t> left_out;
+	while (total > max_width + gap) {
+		const auto last = std::ranges::max_element(kept, {}, [&](std::size_t i) {
+			return std::pair(table.columns[i].rank, i); // of equal ones the rightmost
+		});
+		if (last == kept.end() || table.columns[*last].rank == 0)
+			break;
+		total -= widths[*last] + gap;
+		left_out.push_back(*last);
+		kept.erase(last);
+	}
+	std::ranges::sort(left_out);
+	std::vector<std::string> titles;
+	for (const std::size_t i : left_out)
+		titles.push_back(table.columns[i].title);
+	Table fitted;
+	for (const std::size_t i : kept)
+		fitted.columns.push_back(table.columns[i]);
+	for (const auto &row : table.rows) {
+		auto &cells = fitted.rows.emplace_back();
+		for (const std::size_t i : kept)
+			cells.push_back(row[i]);
+	}
+	fitted.figure = table.figure;
+	table = std::move(fitted);
+	return titles;
+}
+
+std::string legend_text(const Table &table)
+{
+	Table legend;
+	legend.columns = {{"column", "column"}, {"meaning", "meaning"}};
+	for (const Column &column : table.columns)
+		if (!column.meaning.empty())
+			legend.rows.push_back(
+			    {column.unit == Unit::flag && column.title.empty() ? "*" : column.title, column.meaning});
+	return to_text(legend);
 }
 
 std::string to_csv(const Table &table)

@@ -21,7 +21,14 @@ struct Column {
 	std::string key;   // in JSON and CSV, with the unit: "cpu_ns"
 	std::string title; // in text: "CPU"
 	Unit unit = Unit::text;
+	unsigned rank = 0;     // where there is no room, those with the highest go first; 0: it always stays
+	std::string meaning{}; // one line, for legend_text()
 };
+
+inline Column recorded_column()
+{
+	return {"recorded", "", Unit::flag, 0, "of the recorded command or a descendant"};
+}
 
 using Cell = std::variant<std::monostate, std::string, std::uint64_t, double, bool>;
 
@@ -52,6 +59,11 @@ std::optional<double> number_of(const Cell &cell);
 // `max_width`: of a line, in columns of a terminal; as long as all columns of text have some left, the widest are cut.
 // 0: any.
 std::string to_text(const Table &table, std::size_t max_width = 0);
+// Leaves out the columns that hold nothing in any row, then by their ranks as many as do not fit. Returns the titles of
+// these.
+std::vector<std::string> fit_columns(Table &table, std::size_t max_width);
+// A line for each column: its title and what it means.
+std::string legend_text(const Table &table);
 // The text, or its first characters and "…". 0: any.
 std::string cut_text(const std::string &text, std::size_t max_width);
 std::string to_csv(const Table &table);

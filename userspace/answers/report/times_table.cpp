@@ -48,16 +48,16 @@ std::uint64_t percentile(const EventTime &time, double p)
 Table times_table(const trace::Trace &trace, const RecordingInfo &info)
 {
 	Table table;
-	table.columns = {{"name", "time", Unit::text},
-			 {"number", "number", Unit::count},
-			 {"per_second", "per second", Unit::ratio},
-			 {"mean_ns", "mean", Unit::nanoseconds},
-			 {"min_ns", "min", Unit::nanoseconds},
-			 {"p50_ns", "p50", Unit::nanoseconds},
-			 {"p90_ns", "p90", Unit::nanoseconds},
-			 {"p99_ns", "p99", Unit::nanoseconds},
-			 {"max_ns", "max", Unit::nanoseconds},
-			 {"total_ns", "total", Unit::nanoseconds}};
+	table.columns = {{"name", "time", Unit::text, 0, "its name"},
+			 {"number", "number", Unit::count, 0, "how many were measured"},
+			 {"per_second", "per second", Unit::ratio, 7, "how many that is in a second"},
+			 {"mean_ns", "mean", Unit::nanoseconds, 1, "of one"},
+			 {"min_ns", "min", Unit::nanoseconds, 5, "the shortest one"},
+			 {"p50_ns", "p50", Unit::nanoseconds, 3, "that half of them do not exceed"},
+			 {"p90_ns", "p90", Unit::nanoseconds, 6, "that 90 % of them do not exceed"},
+			 {"p99_ns", "p99", Unit::nanoseconds, 4, "that 99 % of them do not exceed"},
+			 {"max_ns", "max", Unit::nanoseconds, 2, "the longest one"},
+			 {"total_ns", "total", Unit::nanoseconds, 2, "their sum"}};
 	const double seconds = static_cast<double>(info.counted.ns) / 1e9;
 	for (const EventTime &time : info.times) {
 		auto &row = table.rows.emplace_back();
@@ -79,11 +79,11 @@ Table times_table(const trace::Trace &trace, const RecordingInfo &info)
 Table times_by_cpu(const trace::Trace &trace, const RecordingInfo &info)
 {
 	Table table;
-	table.columns = {{"cpu", "CPU", Unit::text}};
+	table.columns = {{"cpu", "CPU", Unit::text, 0, "on which they ended"}};
 	std::size_t cpus = 0;
 	for (const EventTime &time : info.times) {
-		table.columns.push_back({time.name, printable(time.name), Unit::count});
-		table.columns.push_back({time.name + "_mean_ns", "mean", Unit::nanoseconds});
+		table.columns.push_back({time.name, printable(time.name), Unit::count, 0, "how many were measured"});
+		table.columns.push_back({time.name + "_mean_ns", "mean", Unit::nanoseconds, 1, "of one"});
 		cpus = std::max(cpus, time.by_cpu.size());
 	}
 	for (std::size_t cpu = 0; cpu < cpus; ++cpu) {

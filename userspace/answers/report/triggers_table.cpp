@@ -35,20 +35,22 @@ std::string event_text(const trace::Event &event)
 Table triggers_table(const std::vector<FiringRow> &rows, const trace::Trace &trace)
 {
 	Table table;
-	table.columns = {{"time_ns", "time", Unit::instant},
-			 {"trigger", "trigger", Unit::text},
-			 {"cpu", "CPU", Unit::count},
-			 {"tid", "tid", Unit::count},
-			 {"thread", "thread", Unit::text},
-			 {"cause", "cause", Unit::text},
-			 {"since_ns", "since", Unit::nanoseconds},
-			 {"key", "key", Unit::text}};
+	table.columns = {
+	    {"time_ns", "time", Unit::instant, 0, "when it fired, in s since the start of the trace"},
+	    {"trigger", "trigger", Unit::text, 0, "its name"},
+	    {"cpu", "CPU", Unit::count, 3, "where; -: at an event of a program"},
+	    {"tid", "tid", Unit::count, 2, "the thread that ran"},
+	    {"thread", "thread", Unit::text, 1, "its name"},
+	    {"cause", "cause", Unit::text, 0, "the event that fired it; -: time did"},
+	    {"since_ns", "since", Unit::nanoseconds, 2, "the first event, or the first of a number of them"},
+	    {"key", "key", Unit::text, 1, "what the events have in common"}};
 	const bool any_marks = std::ranges::any_of(rows, [](const FiringRow &row) { return !row.mark.empty(); });
 	if (any_marks)
-		table.columns.push_back({"mark", "mark", Unit::text});
+		table.columns.push_back({"mark", "mark", Unit::text, 1, "the text of the trigger's mark"});
 	const bool any_samples = std::ranges::any_of(rows, [](const FiringRow &row) { return row.spread.has_value(); });
 	if (any_samples)
-		table.columns.push_back({"spread_ns", "spread of sample", Unit::nanoseconds});
+		table.columns.push_back({"spread_ns", "spread of sample", Unit::nanoseconds, 4,
+					 "time between the first and the last CPU's part"});
 	const trace::Clock &clock = trace.description().clock;
 	for (const FiringRow &row : rows) {
 		const trigger::Fired &fired = row.fired;

@@ -13,14 +13,28 @@ using analyze::Mode;
 using analyze::Thread;
 using analyze::Usage;
 
-const std::pair<Mode, std::pair<const char *, const char *>> mode_columns[] = {
-    {Mode::user, {"user_percent", "user%"}},
-    {Mode::kernel, {"kernel_percent", "kern%"}},
-    {Mode::irq, {"irq_percent", "irq%"}},
-    {Mode::softirq, {"softirq_percent", "sirq%"}},
-    {Mode::unattributed, {"unattributed_percent", "unattr%"}},
-    {Mode::unknown, {"unknown_percent", "unkn%"}},
+struct ModeColumn {
+	Mode mode;
+	const char *key, *title;
+	unsigned rank;
+	const char *meaning; // of a row's CPU time, or of a CPU's time
 };
+
+constexpr ModeColumn mode_columns[] = {
+    {Mode::user, "user_percent", "user%", 3, "part of it in user mode"},
+    {Mode::kernel, "kernel_percent", "kern%", 3, "part of it in system calls and page faults"},
+    {Mode::irq, "irq_percent", "irq%", 8, "part of it in hardware interrupts that hit it"},
+    {Mode::softirq, "softirq_percent", "sirq%", 8, "part of it in softirqs that hit it"},
+    {Mode::unattributed, "unattributed_percent", "unattr%", 7,
+     "part of it in kernel or user mode: no token shows which"},
+    {Mode::unknown, "unknown_percent", "unkn%", 6, "part of it after a loss or before the first token"},
+};
+
+void add_mode_columns(std::vector<Column> &columns)
+{
+	for (const ModeColumn &column : mode_columns)
+		columns.push_back({column.key, column.title, Unit::percent, column.rank, column.meaning});
+}
 
 // What the kernel itself counted as a thread's CPU time within the recording. A thread that is not in the list of all
 // threads at the start began later. nullopt: unknown.
@@ -73,6 +87,30 @@ Cell nanoseconds(const trace::Clock &clock, std::uint64_t ticks)
 	return clock.to_ns(ticks);
 }
 
+std::vector<Column> usage_columns(const Grouping &grouping, bool with_bounds)
+{
+	std::vector<Column> columns = grouping.columns();
+	columns.push_back({"cpu_ns", "CPU time", Unit::nanoseconds, 0, "time on a CPU"});
+	if (with_bounds)
+		columns.push_back({"cpu_bound_ns", "at most", Unit::nanoseconds, 1,
+				   "the kernel's own count of it, as events were lost"});
+	columns.push_back({"cpu_percent", "CPU%", Unit::percent, 2, "the same in percent of one CPU"});
+	add_mode_columns(columns);
+	const auto add = [&](const char *key, const char *title, Unit unit, unsigned rank, const char *meaning) {
+		columns.push_back({key, title, unit, rank, meaning});
+	};
+	add("waiting_ns", "runnable", Unit::nanoseconds, 1,
+	    "time ready to run without a CPU: others had them, or its cgroup is throttled");
+	add("blocked_ns", "blocked", Unit::nanoseconds, 1, "time asleep, summed over the threads");
+	add("voluntary", "vol", Unit::count, 9, "switches away because it slept");
+	add("involuntary", "invol", Unit::count, 10, "switches away because another thread took the CPU");
+	add("migrations", "migr", Unit::count, 12, "moves to another CPU");
+	add("syscalls", "syscalls", Unit::count, 9, "system calls entered or refused");
+	add("minor_faults", "minflt", Unit::count, 11, "page faults without waiting for a disk");
+	add("major_faults", "majflt", Unit::count, 13, "page faults that waited for a disk");
+	return columns;
+}
+
 } // namespace
 
 Table usage_table(const analyze::ThreadFold &fold, const trace::Clock &clock, const UsageOptions &options,
@@ -101,20 +139,7 @@ Table usage_table(const analyze::ThreadFold &fold, const trace::Clock &clock, co
 	}
 	const bool with_bounds = fold.gaps() > 0 && fold.is_whole() && fold.scope().cpus.empty() &&
 				 std::ranges::any_of(bounds, [](const auto &bound) { return bound.value_or(0) > 0; });
-	table.columns = grouping.columns();
-	table.columns.push_back({"cpu_ns", "CPU time", Unit::nanoseconds});
-	if (with_bounds)
-		table.columns.push_back({"cpu_bound_ns", "at most", Unit::nanoseconds});
-	table.columns.push_back({"cpu_percent", "CPU%", Unit::percent});
-	for (const auto &[mode, names] : mode_columns)
-		table.columns.push_back({names.first, names.second, Unit::percent});
-	table.columns.push_back({"waiting_ns", "runnable", Unit::nanoseconds});
-	table.columns.push_back({"blocked_ns", "blocked", Unit::nanoseconds});
-	for (const auto &[key, title] : {std::pair{"voluntary", "vol"}, std::pair{"involuntary", "invol"},
-					 std::pair{"migrations", "migr"}, std::pair{"syscalls", "syscalls"},
-					 std::pair{"minor_faults", "minflt"}, std::pair{"major_faults", "majflt"}})
-		table.columns.push_back({key, title, Unit::count});
-
+	table.columns = usage_columns(grouping, with_bounds);
 	std::vector<std::size_t> order(usages.size());
 	std::iota(order.begin(), order.end(), std::size_t{0});
 	std::erase_if(order, [&](std::size_t i) {
@@ -143,8 +168,10 @@ Table usage_table(const analyze::ThreadFold &fold, const trace::Clock &clock, co
 		if (with_bounds)
 			row.push_back(bounds[i] ? Cell(std::max(*bounds[i], clock.to_ns(usage.cpu()))) : Cell());
 		row.push_back(percent(usage.cpu(), window));
-		for (const auto &[mode, names] : mode_columns)
-			row.push_back(options.recorded.knows(usage, mode) ? percent(usage[mode], usage.cpu()) : Cell());
+		for (const ModeColumn &column : mode_columns)
+			row.push_back(options.recorded.knows(usage, column.mode)
+					  ? percent(usage[column.mode], usage.cpu())
+					  : Cell());
 		const bool other = grouping.rows()[i].other;
 		const auto if_known = [other](bool recorded, const Cell &cell) {
 			return recorded && !other ? cell : Cell();
@@ -166,21 +193,24 @@ Table cpu_table(const analyze::ThreadFold &fold, const trace::Clock &clock, cons
 		const analyze::Recorded &recorded)
 {
 	Table table;
-	table.columns = {{"cpu", "CPU", Unit::count}, {"idle_percent", "idle%", Unit::percent}};
-	for (const auto &[mode, names] : mode_columns)
-		table.columns.push_back({names.first, names.second, Unit::percent});
-	table.columns.push_back({"steal_percent", "steal%", Unit::percent});
+	table.columns = {{"cpu", "CPU", Unit::count, 0, "its number"},
+			 {"idle_percent", "idle%", Unit::percent, 0, "part of the time in which nothing ran"}};
+	add_mode_columns(table.columns);
+	table.columns.push_back({"steal_percent", "steal%", Unit::percent, 5,
+				 "part of it that the host took; the other columns contain that"});
 	table.figure = {"idle_percent", "unknown_percent"};
 	const bool any_offline = std::ranges::any_of(fold.cpus(), &analyze::Cpu::offline);
 	if (any_offline)
-		table.columns.push_back({"offline_percent", "offline%", Unit::percent});
+		table.columns.push_back(
+		    {"offline_percent", "offline%", Unit::percent, 5, "part of the time in which it was offline"});
 	const std::uint64_t window = fold.window_end() - std::min(fold.window_begin(), fold.window_end());
 	for (const analyze::Cpu &cpu : fold.cpus()) {
 		if (!cpu.selected)
 			continue;
 		std::vector<Cell> row = {static_cast<std::uint64_t>(cpu.number), percent(cpu.idle, window)};
-		for (const auto &[mode, names] : mode_columns)
-			row.push_back(recorded.knows(cpu.usage, mode) ? percent(cpu.usage[mode], window) : Cell());
+		for (const ModeColumn &column : mode_columns)
+			row.push_back(recorded.knows(cpu.usage, column.mode) ? percent(cpu.usage[column.mode], window)
+									     : Cell());
 		Cell steal;
 		// With several recordings the kernel's figures are of the last one.
 		if (fold.is_whole() && info.lives.empty() && info.kernel_counts.start && info.kernel_counts.end &&

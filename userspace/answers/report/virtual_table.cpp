@@ -186,12 +186,16 @@ std::vector<Column> virtual_columns()
 	std::vector<Column> columns;
 	for (const auto &[key, title] : time_columns) {
 		const std::string name = key;
-		columns.push_back({name + "_ns", title, Unit::nanoseconds});
-		columns.push_back({"virtual_" + name + "_ns", "virtual", Unit::nanoseconds});
-		columns.push_back({"virtual_" + name + "_low_ns", range_title, Unit::nanoseconds});
+		const unsigned rank = name == "cpu" ? 0 : name == "waiting" ? 2 : 4;
+		columns.push_back({name + "_ns", title, Unit::nanoseconds, rank, "as measured"});
+		columns.push_back({"virtual_" + name + "_ns", "virtual", Unit::nanoseconds, rank,
+				   "as if nobody had measured; -: not known"});
+		columns.push_back({"virtual_" + name + "_low_ns", range_title, Unit::nanoseconds, rank + 1,
+				   "that the time without measuring is in"});
 		columns.push_back({"virtual_" + name + "_high_ns", "", Unit::nanoseconds});
 		if (name == "cpu")
-			columns.push_back({"overhead_percent", "probes%", Unit::percent});
+			columns.push_back(
+			    {"overhead_percent", "probes%", Unit::percent, 1, "of the CPU time that measuring took"});
 	}
 	return columns;
 }

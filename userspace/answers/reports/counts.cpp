@@ -118,8 +118,8 @@ Answer answer_of_counts(const Question &question, trace::Trace &trace)
 	if (question.plot.in_text)
 		answer.text = plot::to_text(answer.charts, question.look);
 	for (std::size_t i = 0; i < tables.size() && !question.plot.in_text; ++i)
-		answer.text += (i ? "\n" : "") +
-			       (question.csv ? report::to_csv(tables[i]) : report::to_text(tables[i], question.width));
+		answer.text +=
+		    (i ? "\n" : "") + (question.csv ? report::to_csv(tables[i]) : question.text_of(tables[i]));
 	if (!question.csv)
 		answer.text += answer.notes;
 	return answer;

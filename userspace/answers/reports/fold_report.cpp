@@ -80,10 +80,8 @@ std::string text_of(const Folded &of, const FoldReport &report, const report::Ta
 	const std::string rest =
 	    report::more_rows_text(hidden) + (summary.shown_rows ? report::others_text(*summary.shown_rows) : "");
 	return head_text(of.info, summary.wall_ns) + "\n" + loss_warning(summary) + report.above() +
-	       (question.plot.in_text ? plot::to_text(charts, question.look) + rest
-				      : report::to_text(table, question.width) + rest) +
-	       (below.empty() ? "" : "\n") + below +
-	       (report.shows_cpus() ? "\n" + report::to_text(of.cpus, question.width) : "") +
+	       (question.plot.in_text ? plot::to_text(charts, question.look) + rest : question.text_of(table, rest)) +
+	       (below.empty() ? "" : "\n") + below + (report.shows_cpus() ? "\n" + question.text_of(of.cpus) : "") +
 	       damage_text(of.trace.problems().total()) + "\n" + report::summary_text(summary) + "\n";
 }
 

@@ -25,6 +25,15 @@ std::size_t Question::keep_rows(report::Table &table) const
 	return all - keep;
 }
 
+std::string Question::text_of(report::Table table, const std::string &below) const
+{
+	const std::vector<std::string> left_out =
+	    width ? report::fit_columns(table, width) : std::vector<std::string>();
+	return report::to_text(table, width) +
+	       (left_out.empty() ? "" : fmt::format("--wide adds {}\n", fmt::join(left_out, ", "))) + below +
+	       (legend ? "\n" + report::legend_text(table) : "");
+}
+
 namespace {
 
 // Each report has its own kinds of rows.

@@ -47,6 +47,7 @@ struct Question {
 	bool json = false, csv = false, folded = false, lines = false, idle = false, by_is_chosen = false,
 	     is_virtual = false, bounded = false, links = false;
 	bool all = false;      // also what is not of the recorded command
+	bool legend = false;   // what each column means, below the table
 	std::size_t top = 0;   // rows; 0: as many as usual
 	std::size_t width = 0; // of the terminal; 0: there is none
 	plot::Look look;
@@ -61,6 +62,8 @@ struct Question {
 	void sort_rows(report::Table &table) const;
 	// Keeps the rows that are to be shown; in text without --top, the usual number. How many it hid.
 	std::size_t keep_rows(report::Table &table) const;
+	// A table as text, as wide as the terminal, and what belongs `below` it.
+	std::string text_of(report::Table table, const std::string &below = "") const;
 };
 
 extern const Report cpu_report, syscalls_report, offcpu_report, activities_report, ratios_report, segments_report,

@@ -38,7 +38,7 @@ std::string text_of(const requests::Answer &answer, const Question &asked)
 	const std::size_t hidden = asked.keep_rows(table);
 	if (!asked.is_text())
 		return asked.csv ? report::to_csv(table) : requests::json_text(answer, table) + "\n";
-	return requests::head_text(answer) + report::to_text(table, asked.width) + report::more_rows_text(hidden) +
+	return requests::head_text(answer) + asked.text_of(table, report::more_rows_text(hidden)) +
 	       requests::slowest_text(answer) + "\n" + requests::notes_text(answer);
 }
 

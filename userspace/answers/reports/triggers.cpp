@@ -203,8 +203,8 @@ Answer answer_of_triggers(const Question &question, trace::Trace &trace)
 	else if (all == 0)
 		answer.text = "no trigger fired in what this trace has\n\n" + report::triggers_notes(info);
 	else
-		answer.text = report::to_text(table, question.width) + report::more_rows_text(all - table.rows.size()) +
-			      "\n" + report::triggers_notes(info);
+		answer.text = question.text_of(table, report::more_rows_text(all - table.rows.size())) + "\n" +
+			      report::triggers_notes(info);
 	return answer;
 }
 

@@ -28,7 +28,7 @@ public:
 	{
 		report::Table ratios = shown(measured_);
 		const std::size_t hidden = of_.question.keep_rows(ratios);
-		return (counters_ ? report::to_text(ratios, of_.question.width) : "") +
+		return (counters_ ? of_.question.text_of(ratios) : "") +
 		       (hidden ? fmt::format("... and {} more; the report ratios with --top 0 shows all\n", hidden)
 			       : "") +
 		       how_;
@@ -84,10 +84,10 @@ Answer answer_without_probes(const Question &question, trace::Trace &trace)
 	else if (question.csv)
 		answer.text = report::to_csv(table);
 	else
-		answer.text = fmt::format(
-		    "{}{}\n{}{}\n{}{}\n", head_text(info, summary.wall_ns), report::virtual_command_text(report),
-		    report::to_text(report::with_ranges(table), question.width), report::more_rows_text(hidden),
-		    report::virtual_notes(report, cost, info), report::summary_text(summary));
+		answer.text = fmt::format("{}{}\n{}\n{}{}\n", head_text(info, summary.wall_ns),
+					  report::virtual_command_text(report),
+					  question.text_of(report::with_ranges(table), report::more_rows_text(hidden)),
+					  report::virtual_notes(report, cost, info), report::summary_text(summary));
 	return answer;
 }
 

@@ -27,9 +27,9 @@ Cell share_of(const Answer &answer, const StepTotals &row)
 // What all tables have of times.
 void add_time_columns(std::vector<report::Column> &columns)
 {
-	for (const auto &[key, title] :
-	     {std::pair{"median_ns", "median"}, std::pair{"p99_ns", "p99"}, std::pair{"max_ns", "max"}})
-		columns.push_back({key, title, Unit::nanoseconds});
+	columns.push_back({"median_ns", "median", Unit::nanoseconds, 1, "that half of them do not exceed"});
+	columns.push_back({"p99_ns", "p99", Unit::nanoseconds, 2, "that 99 % of them do not exceed"});
+	columns.push_back({"max_ns", "max", Unit::nanoseconds, 3, "the longest one"});
 }
 
 void add_times(const StepTotals &row, std::vector<Cell> &cells)
@@ -129,12 +129,14 @@ report::Table table(const Answer &answer, By by)
 report::Table text_table(const Answer &answer, By by)
 {
 	report::Table table;
-	table.columns = {{"step", by == By::step ? "step" : "where", Unit::text},
-			 {"requests", "requests", Unit::count}};
+	table.columns = {{"step", by == By::step ? "step" : "where", Unit::text, 0, "from where to where"},
+			 {"requests", "requests", Unit::count, 1, "how many have it"}};
 	add_time_columns(table.columns);
-	table.columns.push_back({"share_percent", "share%", Unit::percent});
-	table.columns.push_back({"bound", "bound", Unit::text});
-	table.columns.push_back({"order_unknown", "order unknown", Unit::count});
+	table.columns.push_back(
+	    {"share_percent", "share%", Unit::percent, 0, "of the time of all requests whose time is known"});
+	table.columns.push_back({"bound", "bound", Unit::text, 4, "how far a time can be off, at most"});
+	table.columns.push_back(
+	    {"order_unknown", "order unknown", Unit::count, 5, "in how many the order of the two is not known"});
 	for (const StepTotals &row : by == By::step ? answer.steps : answer.by_host) {
 		std::vector<Cell> &cells = table.rows.emplace_back();
 		cells.emplace_back(by == By::step ? point_text(answer, row.from) + " -> " + point_text(answer, row.to)
