@@ -161,6 +161,17 @@ int run_report(ReportArguments &arguments)
 	return exit_code;
 }
 
+void add_path_options(CLI::App &command, ReportArguments &arguments)
+{
+	add_option(command, "--call", "NAME", arguments.call,
+		   "of critical-path: what the time of all system calls of this name was made of, such as fsync");
+	add_option(command, "--activity", "NAME", arguments.activity,
+		   "of critical-path: the same of an activity or a function, as the report activities names it");
+	command.add_flag("--bounded", arguments.bounded,
+			 "of critical-path: return to who slept where the sleep began: what others did meanwhile");
+	command.add_flag("--links", arguments.links, "of critical-path: print each link of the path, too");
+}
+
 void add_report_options(CLI::App &command, ReportArguments &arguments)
 {
 	add_option(command, "trace", "DIR... [WHAT]", arguments.words,
@@ -195,13 +206,7 @@ void add_report_options(CLI::App &command, ReportArguments &arguments)
 		      "critical-path: \"sleeper in call;thread;what MICROSECONDS\"")
 	    ->excludes("--json")
 	    ->excludes("--csv");
-	add_option(command, "--call", "NAME", arguments.call,
-		   "of critical-path: what the time of all system calls of this name was made of, such as fsync");
-	add_option(command, "--activity", "NAME", arguments.activity,
-		   "of critical-path: the same of an activity or a function, as the report activities names it");
-	command.add_flag("--bounded", arguments.bounded,
-			 "of critical-path: return to who slept where the sleep began: what others did meanwhile");
-	command.add_flag("--links", arguments.links, "of critical-path: print each link of the path, too");
+	add_path_options(command, arguments);
 	command.add_flag("--lines", arguments.lines,
 			 "of stacks: tell lines of the source apart, where there is debug information");
 	command.add_flag("--idle", arguments.idle,
