@@ -46,7 +46,8 @@ def bottleneck():
 	e2e.expect(share_of(answer, "stage2") > 0.8, f"the slowest stage is {share_of(answer, 'stage2'):.3f} of the path: {answer['rows'][:8]}")
 	ran = sum(row["time_ns"] for row in answer["rows"] if row["thread"] == "stage2" and row["what"].startswith("running"))
 	e2e.near("what stage2 ran of the path", ran, ITEMS * STAGES_US[1] * 1000, 0.15)
-	e2e.expect(answer["unknown_ns"] < 0.01 * answer["elapsed_ns"], f"{answer['unknown_ns']} ns are unknown, and nothing was lost")
+	if not e2e.Trace(directory).disturbed():
+		e2e.expect(answer["unknown_ns"] < 0.01 * answer["elapsed_ns"], f"{answer['unknown_ns']} ns are unknown, and nothing was lost")
 	bounded = path(directory, "--links", "--bounded")
 	expect_exact("bounded", bounded)
 	e2e.equal("elapsed", bounded["elapsed_ns"], answer["elapsed_ns"])

@@ -243,6 +243,8 @@ TEST_CASE("path: who executes a program in another thread's place was there befo
 	Followed followed(machine, 200);
 	followed.critical(7, {10, 200});
 	CHECK(followed.links() == "8 running 10, 7 running 100, 200");
+	const path::ThreadStretches &of = followed.stretches.threads()[followed.place(7)];
+	CHECK(path::thread_text(of, 150, followed.stretches.names()) == "prog-7");
 }
 
 TEST_CASE("path: what a loss hides is unknown")

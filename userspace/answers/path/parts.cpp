@@ -70,7 +70,8 @@ std::size_t PartHash::operator()(const Part &part) const
 	return hash ^ hash >> 32;
 }
 
-Parts::Parts(Stretches &stretches, const Paths &paths, Who who) : stretches_(stretches), paths_(paths), who_(who)
+Parts::Parts(Stretches &stretches, const Paths &paths, Who who)
+    : stretches_(stretches), paths_(paths), who_(who), has_hidden_(stretches.has_hidden())
 {
 	const std::deque<Link> &links = paths.links();
 	for (std::uint32_t i = 0; i < links.size(); ++i) {
@@ -91,6 +92,16 @@ Parts::Parts(Stretches &stretches, const Paths &paths, Who who) : stretches_(str
 			std::ranges::stable_sort(lane.links, {}, begin_of);
 }
 
+Why Parts::why_unknown(const Link &link, std::uint64_t end) const
+{
+	const analyze::Thread &thread = *stretches_.threads()[link.thread].thread;
+	return thread.hidden                          ? Why::hidden
+	       : thread.filtered                      ? Why::not_recorded
+	       : stretches_.has_lost(link.begin, end) ? Why::lost
+	       : has_hidden_                          ? Why::beside_hidden
+						      : Why::no_event;
+}
+
 Part Parts::part_of(const Link &link, std::uint64_t end, Doing doing) const
 {
 	const ThreadStretches &of = stretches_.threads()[link.thread];
@@ -109,10 +120,7 @@ Part Parts::part_of(const Link &link, std::uint64_t end, Doing doing) const
 	} else if (stretch && stretch->kind == Kind::ready) {
 		part.doing = Doing::ready_unknown;
 	} else {
-		part.detail = static_cast<std::uint32_t>(of.thread->hidden                      ? Why::hidden
-							 : of.thread->filtered                  ? Why::not_recorded
-							 : stretches_.has_lost(link.begin, end) ? Why::lost
-												: Why::no_event);
+		part.detail = static_cast<std::uint32_t>(why_unknown(link, end));
 	}
 	return part;
 }
@@ -120,7 +128,7 @@ Part Parts::part_of(const Link &link, std::uint64_t end, Doing doing) const
 std::uint32_t Parts::name_of(Lane &lane, const analyze::Thread &thread)
 {
 	if (stretches_.names()[lane.name] != thread.name)
-		lane.name = stretches_.names().number(thread.name.empty() ? "?" : thread.name);
+		lane.name = thread.name.empty() ? Names::unknown : stretches_.names().number(thread.name);
 	return lane.name;
 }
 
@@ -129,8 +137,9 @@ Part Parts::running(const Link &link, const analyze::Cpu &cpu, Mode mode, Lane &
 	Part part;
 	part.doing = cpu.current ? doing_in(mode, *cpu.current) : Doing::unknown_mode;
 	part.sleep = link.sleep;
+	const bool is_named = cpu.current && !cpu.current->name.empty();
 	part.who = who_ == Who::thread ? link.thread
-		   : cpu.current       ? name_of(lane, *cpu.current)
+		   : is_named          ? name_of(lane, *cpu.current)
 				       : stretches_.threads()[link.thread].name_at(link.begin);
 	if (part.doing == Doing::call)
 		part.detail = cpu.current->syscall;

@@ -31,7 +31,13 @@ enum class Doing : std::uint8_t {
 };
 
 // Nothing is known of the thread, because
-enum class Why : std::uint8_t { lost, hidden, not_recorded, no_event };
+enum class Why : std::uint8_t {
+	lost,
+	hidden,
+	not_recorded,
+	beside_hidden, // no event tells, and the switches away from hidden threads have none
+	no_event
+};
 
 struct Part {
 	std::uint32_t who = 0; // by place in Stretches::threads(), or in Stretches::names()
@@ -91,6 +97,7 @@ private:
 		std::uint32_t name = 0; // of the current one
 	};
 
+	Why why_unknown(const Link &link, std::uint64_t end) const;
 	std::uint32_t name_of(Lane &lane, const analyze::Thread &thread);
 	Part running(const Link &link, const analyze::Cpu &cpu, analyze::Mode mode, Lane &lane);
 	Part waiting(const Link &link, const analyze::Cpu &cpu, Lane &lane);
@@ -101,6 +108,7 @@ private:
 	Stretches &stretches_;
 	const Paths &paths_;
 	const Who who_;
+	const bool has_hidden_;   // threads
 	std::vector<Lane> lanes_; // by CPU
 	Ticks ticks_;
 };

@@ -11,6 +11,8 @@ using analyze::EventMeaning;
 std::uint32_t ThreadStretches::name_at(std::uint64_t time) const
 {
 	const auto after = std::ranges::upper_bound(names, time, {}, &Name::since);
+	if (names.empty())
+		return Names::unknown;
 	return after == names.begin() ? names.front().name : std::prev(after)->name;
 }
 
@@ -67,11 +69,21 @@ void Stretches::add(ThreadStretches &of, Stretch stretch, std::uint64_t to)
 		hole.begin = of.end;
 		of.stretches.push_back(hole);
 	}
-	const std::string &name = of.thread->name;
-	if (of.names.empty() || names_[of.names.back().name] != name)
-		of.names.push_back({stretch.begin, names_.number(name.empty() ? "?" : name)});
+	note_name(of, stretch.begin);
 	of.stretches.push_back(stretch);
 	of.end = to;
+}
+
+void Stretches::note_name(ThreadStretches &of, std::uint64_t since)
+{
+	const std::string &name = of.thread->name;
+	if (!of.names.empty() && (name.empty() || names_[of.names.back().name] == name))
+		return;
+	const std::uint32_t number = name.empty() ? Names::unknown : names_.number(name);
+	if (!of.names.empty() && of.names.back().name == Names::unknown)
+		of.names.back().name = number; // it had that one before, too, as far as is known
+	else
+		of.names.push_back({since, number});
 }
 
 void Stretches::spent(const analyze::Cpu &cpu, std::uint64_t from, std::uint64_t to, analyze::Mode, bool)
@@ -136,8 +148,8 @@ void Stretches::waited(const analyze::Thread &thread, std::uint64_t from, std::u
 	add(of, stretch, to);
 }
 
-// The softirq in which it happened was raised by the call that the running thread is in: no hardware interrupt and no
-// switch has been there since the call began.
+// The softirq in which it happened was raised by the call that the running thread is in, but for leftovers in a flood:
+// no hardware interrupt and no switch has been there since the call began.
 bool Stretches::is_of_its_call(const analyze::Waker &waker) const
 {
 	const analyze::Thread *thread = waker.thread;
@@ -183,6 +195,7 @@ void Stretches::ended(const analyze::Thread &thread, std::uint64_t time)
 		of.died = time;
 	else if (!of.executed)
 		of.executed = time;
+	note_name(of, time);
 }
 
 void Stretches::exchanged(const analyze::Thread &one, const analyze::Thread &other)

@@ -71,9 +71,12 @@ struct ThreadStretches {
 	Found before(std::uint64_t time) const;
 };
 
-// Each text once.
+// Each text once, first that of an unknown name.
 class Names {
 public:
+	static constexpr std::uint32_t unknown = 0;
+
+	Names() { number("?"); }
 	std::uint32_t number(const std::string &text);
 	const std::string &operator[](std::uint32_t number) const { return *texts_[number]; }
 
@@ -108,6 +111,7 @@ public:
 	const Names &names() const { return names_; }
 	// Whether events were lost in this time, or at its begin.
 	bool has_lost(std::uint64_t from, std::uint64_t to) const;
+	bool has_hidden() const { return fold_.hidden_threads() > 0; }
 
 private:
 	struct Lane { // of a CPU
@@ -122,6 +126,7 @@ private:
 	std::uint32_t known_cpu(std::uint32_t cpu) const { return cpu < fold_.cpus().size() ? cpu : unknown_cpu; }
 	std::uint32_t place(const analyze::Thread &thread);
 	void add(ThreadStretches &of, Stretch stretch, std::uint64_t to);
+	void note_name(ThreadStretches &of, std::uint64_t since);
 	void woken(const analyze::Thread *thread, const trace::Event &event, const trace::FieldRef &cpu);
 	void migrated(const analyze::EventKind &kind, const trace::Event &event, const analyze::Thread *just_woken);
 	void created(const analyze::EventKind &kind, const trace::Event &event);

@@ -38,6 +38,8 @@ const char *why_text(Why why)
 		return "unknown: hidden thread";
 	case Why::not_recorded:
 		return "unknown: not recorded";
+	case Why::beside_hidden:
+		return "unknown: no event tells, perhaps beside a hidden thread";
 	case Why::no_event:
 		break;
 	}
@@ -88,7 +90,7 @@ std::string link_text(const Link &link, const Part &part, const analyze::EventKi
 
 std::string thread_text(const ThreadStretches &of, std::uint64_t time, const Names &names)
 {
-	return fmt::format("{}-{}", of.names.empty() ? "?" : names[of.name_at(time)], of.thread->tid);
+	return fmt::format("{}-{}", names[of.name_at(time)], of.thread->tid);
 }
 
 } // namespace monitor::path

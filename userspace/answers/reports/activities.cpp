@@ -8,7 +8,6 @@
 
 #include "answers/report/activities_table.h"
 #include "base/error.h"
-#include "base/note.h"
 #include "fold_report.h"
 #include "reading/activities/patched_functions.h"
 #include "reading/activities/table.h"
@@ -31,19 +30,7 @@ void expect_recorded(const analyze::RecordingInfo &info, const analyze::EventKin
 		throw Error(why);
 	if (is_of_calls)
 		return;
-	const auto is_recorded = [&](const char *program, bool is_in_kinds) {
-		return info.present ? info.has_program(program) : is_in_kinds;
-	};
-	if (!is_recorded("sys_enter", kinds.has_calls()) || !is_recorded("sys_exit", kinds.has_calls()))
-		print_note("monitor: system calls were not recorded, so the calls are unknown\n");
-	if (!info.unknown_text().empty())
-		return; // the summary says it
-	if (!is_recorded("irq_handler_entry", kinds.has_interrupts(false)) ||
-	    !is_recorded("softirq_entry", kinds.has_interrupts(true)))
-		print_note("monitor: interrupts were not recorded, so the wakers are unknown\n");
-	else if (info.filtering())
-		print_note("monitor: with -p, interrupts are recorded only while a selected thread runs, so wakers "
-			   "elsewhere are unknown\n");
+	tell_unknown_wakers(info, kinds);
 }
 
 // Reports of the states of threads are tables of these names in share/tables/.

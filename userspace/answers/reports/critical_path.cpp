@@ -93,6 +93,7 @@ public:
 	    : FoldReport(of), stretches_(of.fold, has_interrupts(of)), paths_(stretches_, of.question.folded)
 	{
 		expect_switches(of.info, of.fold.kinds());
+		tell_unknown_wakers(of.info, of.fold.kinds());
 		if (!of.question.call.empty() || !of.question.activity.empty())
 			activities_.emplace(of);
 		of.fold.add(static_cast<analyze::Observer &>(stretches_));
@@ -192,7 +193,7 @@ void CriticalPath::follow_thread()
 	const analyze::Thread &thread = start();
 	const std::uint32_t place = stretches_.find(thread);
 	const trace::TimeRange wanted = range(stretches_.threads()[place]);
-	whose_ = path::thread_text(stretches_.threads()[place], wanted.to, stretches_.names());
+	whose_ = path::thread_text(stretches_.threads()[place], ~0ull, stretches_.names());
 	if (is_bounded())
 		paths_.add_bounded(place, wanted);
 	else

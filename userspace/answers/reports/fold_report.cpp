@@ -191,6 +191,23 @@ void expect_fold(const Question &question, const analyze::RecordingInfo &info)
 			    "shows those that it kept");
 }
 
+void tell_unknown_wakers(const analyze::RecordingInfo &info, const analyze::EventKinds &kinds)
+{
+	const auto is_recorded = [&](const char *program, bool is_in_kinds) {
+		return info.present ? info.has_program(program) : is_in_kinds;
+	};
+	if (!is_recorded("sys_enter", kinds.has_calls()) || !is_recorded("sys_exit", kinds.has_calls()))
+		print_note("monitor: system calls were not recorded, so the calls are unknown\n");
+	if (!info.unknown_text().empty())
+		return; // the summary says it
+	if (!is_recorded("irq_handler_entry", kinds.has_interrupts(false)) ||
+	    !is_recorded("softirq_entry", kinds.has_interrupts(true)))
+		print_note("monitor: interrupts were not recorded, so the wakers are unknown\n");
+	else if (info.filtering())
+		print_note("monitor: with -p, interrupts are recorded only while a selected thread runs, so wakers "
+			   "elsewhere are unknown\n");
+}
+
 report::UsageOptions usage_options(const Question &question, const trace::Trace &trace,
 				   const analyze::RecordingInfo &info, const analyze::ThreadFold &fold)
 {

@@ -71,6 +71,8 @@ protected:
 report::ShownRows::Of shown_of(const Question &question, const analyze::RecordingInfo &info);
 // Why a recording has nothing that the fold could be of. Throws Error.
 void expect_fold(const Question &question, const analyze::RecordingInfo &info);
+// On standard error: which calls and ends of sleeps are not known, because they were not recorded.
+void tell_unknown_wakers(const analyze::RecordingInfo &info, const analyze::EventKinds &kinds);
 report::UsageOptions usage_options(const Question &question, const trace::Trace &trace,
 				   const analyze::RecordingInfo &info, const analyze::ThreadFold &fold);
 // "command: make -j8 (its processes are marked *), 2.3 s recorded on HOST"
