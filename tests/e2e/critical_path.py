@@ -20,7 +20,7 @@ def path(directory, *options, exit_code=0):
 
 def recorded(name="pipeline"):
 	if not (e2e.work / name).exists():
-		e2e.record(name, "--force", command=(e2e.compiled("path_load.c"), ITEMS, *STAGES_US))
+		e2e.record(name, "--force", command=(e2e.compiled("path_load.c", "-pthread"), ITEMS, *STAGES_US))
 	return e2e.work / name
 
 
@@ -106,6 +106,23 @@ def parts_of_time():
 	e2e.expect(trace.summary()["lost"] == 0 or answer["unknown_ns"] > 0, "a loss without anything unknown")
 
 
+def first_thread_ends():
+	"""A process ends with its last thread."""
+	directory = e2e.record("leader", "--force", command=(e2e.compiled("path_load.c", "-pthread"), 100_000)).directory
+	for options in ((), ("--bounded",)):
+		answer = path(directory, "--links", *options)
+		expect_exact(f"last thread, {options}", answer)
+		worked = sum(row["time_ns"] for row in answer["rows"] if row["thread"] == "second" and row["what"].startswith("running"))
+		e2e.near("what the second thread worked", worked, 1e8, 0.15)
+
+
+def without_calls():
+	"""Where no system calls are recorded, no sleep is in the one of the list at the start."""
+	trace = e2e.record("calls", "--force", "-e", "sched,irq", command=("sh", "-c", "sleep 0.2; true"))
+	slept = {row["call"] for row in trace.rows("offcpu", thread="sh") if row["total_ns"] > 1e8}
+	e2e.equal("the call in which the shell waited", slept, {"-"})
+
+
 def damaged():
 	"""Of a trace with a damaged packet the path is as long, and says what it does not know."""
 	directory = recorded()
@@ -145,4 +162,4 @@ def refused():
 
 if __name__ == "__main__":
 	e2e.need_recording()
-	e2e.main(bottleneck, forms, calls, parts_of_time, damaged, refused)
+	e2e.main(bottleneck, forms, calls, parts_of_time, first_thread_ends, without_calls, damaged, refused)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A pipeline of three processes, stage1 to stage3, that work this long on each item: `path_load ITEMS US US US`. The
- * work is CPU time of the stage, so it is the same beside other load. Called by critical_path.py.
+ * work is CPU time of the stage, so it is the same beside other load. `path_load US`: a process whose first thread ends
+ * at once, and whose second one works this long.
  */
 #define _GNU_SOURCE
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +22,20 @@ static int64_t cpu_ns(void)
 	return now.tv_sec * 1000000000ll + now.tv_nsec;
 }
 
+static void work(int64_t us)
+{
+	for (int64_t end = cpu_ns() + us * 1000; cpu_ns() < end;)
+		for (volatile int spin = 0; spin < 1000; spin++)
+			;
+}
+
+static void *second_thread(void *us)
+{
+	prctl(PR_SET_NAME, "second");
+	work(atoi(us));
+	return NULL;
+}
+
 static void stage(int number, int items, int64_t us, int in, int out)
 {
 	char name[16], item = 0;
@@ -29,9 +45,7 @@ static void stage(int number, int items, int64_t us, int in, int out)
 	for (int i = 0; i < items; i++) {
 		if (in >= 0 && read(in, &item, 1) != 1)
 			_exit(1);
-		for (int64_t end = cpu_ns() + us * 1000; cpu_ns() < end;)
-			for (volatile int spin = 0; spin < 1000; spin++)
-				;
+		work(us);
 		if (out >= 0 && write(out, &item, 1) != 1)
 			_exit(1);
 	}
@@ -42,6 +56,13 @@ int main(int argc, char **argv)
 {
 	int first[2], second[2], status, failed = 0;
 
+	if (argc == 2) {
+		pthread_t thread;
+
+		if (pthread_create(&thread, NULL, second_thread, argv[1]))
+			return 99;
+		pthread_exit(NULL);
+	}
 	if (argc != 5 || pipe(first) || pipe(second))
 		return 99;
 	for (int i = 1; i <= 3; i++)

@@ -137,11 +137,11 @@ private:
 				});
 			return rows;
 		}
-		const std::vector<activities::TotalsRow> others = totals_.rows(activities::Whose::others);
-		shown_.others = others.size();
-		for (const activities::TotalsRow &row : others)
+		for (const activities::TotalsRow &row : totals_.rows(activities::Whose::others))
 			shown_.amount += of_.clock.to_ns(row.total.ticks);
-		return totals_.rows(activities::Whose::command);
+		std::vector<activities::TotalsRow> rows = totals_.rows(activities::Whose::command);
+		shown_.others = totals_.rows().size() - rows.size(); // one may be of both
+		return rows;
 	}
 	// The recorder's, and a thread that slept nearly all the time at a stretch.
 	bool says_little(const activities::TotalsRow &row) const

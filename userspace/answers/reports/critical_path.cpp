@@ -32,8 +32,8 @@ void expect_switches(const analyze::RecordingInfo &info, const analyze::EventKin
 	using enum analyze::EventMeaning;
 	const auto expect = [&](const char *event, analyze::EventMeaning kind) {
 		if (info.present ? !info.has_program(event) : !kinds.has(kind))
-			throw Error("{} was not recorded, or not all of it, so no path can be followed: record with "
-				    "the family sched",
+			throw Error("{} was not recorded, or a --filter left events of it out, so no path can be "
+				    "followed: record the families sched and irq, without --filter",
 				    event);
 	};
 	expect("sched_switch", sched_switch);
@@ -110,8 +110,10 @@ public:
 	std::string members() const override;
 
 private:
+	bool is_of_command() const;
 	const analyze::Thread &start() const;
-	trace::TimeRange range(const path::ThreadStretches &of);
+	std::uint32_t last_of(const analyze::Thread &first) const;
+	trace::TimeRange range(const path::ThreadStretches &first, const path::ThreadStretches &last);
 	path::IsInside inside(const analyze::Thread &start) const;
 	void follow_activities();
 	void follow_thread();
@@ -131,28 +133,36 @@ private:
 	const char *from_ = "", *to_ = "";
 };
 
-// The recorded command's main thread, or the one that is selected.
+bool CriticalPath::is_of_command() const
+{
+	const selection::ThreadSelection &threads = of_.question.selection.threads;
+	return threads.is_all() || threads.command;
+}
+
+// The recorded command's first thread, or the one that is selected: of processes the first one each.
 const analyze::Thread &CriticalPath::start() const
 {
 	const selection::ThreadSelection &threads = of_.question.selection.threads;
-	const bool is_of_command = threads.is_all() || threads.command;
-	if (is_of_command && !of_.info.command_pid)
+	if (is_of_command() && !of_.info.command_pid)
 		throw Error("this recording has no command: name the thread whose path is to be followed with --pid, "
 			    "--tid or --comm");
 	std::vector<const analyze::Thread *> found;
 	for (std::size_t i = 0; i < of_.fold.threads().size(); ++i) {
 		const analyze::Thread &thread = of_.fold.threads()[i];
-		const bool is_wanted = is_of_command ? thread.tid == of_.info.command_pid
-						     : thread.tid != 0 && of_.fold.scope().includes_thread(i);
+		const bool is_wanted = is_of_command() ? thread.tgid == of_.info.command_pid
+						       : thread.tid != 0 && of_.fold.scope().includes_thread(i);
 		if (is_wanted && stretches_.find(thread) != path::nobody)
 			found.push_back(&thread);
 	}
+	if (found.empty() && is_of_command() && !of_.info.complete())
+		throw Error("this trace has nothing of its command: the recording was killed or its disk was full");
 	if (found.empty())
-		throw Error("no thread that is selected did anything in this time");
+		throw Error(is_of_command() ? "the command did nothing in this time"
+					    : "no thread that is selected did anything in this time");
 	const auto leads = [](const analyze::Thread *thread) { return thread->tid == thread->tgid; };
-	if (threads.tids.empty() && std::ranges::any_of(found, leads))
+	if ((is_of_command() || !threads.pids.empty()) && std::ranges::any_of(found, leads))
 		std::erase_if(found, [&](const analyze::Thread *thread) { return !leads(thread); });
-	if (found.size() > 1 && !is_of_command)
+	if (found.size() > 1 && !is_of_command())
 		throw Error(
 		    "{} threads are selected, such as {}-{} and {}-{}: a path is that of one, name it with --tid",
 		    found.size(), printable(found[0]->label()), found[0]->tid, printable(found[1]->label()),
@@ -160,22 +170,37 @@ const analyze::Thread &CriticalPath::start() const
 	return *found.front();
 }
 
-trace::TimeRange CriticalPath::range(const path::ThreadStretches &of)
+// A process ends with its last thread, which need not be the first one: that is where its path ends.
+std::uint32_t CriticalPath::last_of(const analyze::Thread &first) const
 {
-	const bool is_of_command = of.thread->tid == of_.info.command_pid && of.executed;
+	const auto ends = [](const path::ThreadStretches &of) { return of.died ? of.died : ~0ull; };
+	const auto &threads = stretches_.threads();
+	std::uint32_t last = stretches_.find(first);
+	if (!is_of_command() && of_.question.selection.threads.pids.empty())
+		return last;
+	for (std::uint32_t i = 0; i < threads.size(); ++i)
+		if (threads[i].thread->tgid == first.tgid && !threads[i].stretches.empty() &&
+		    ends(threads[i]) > ends(threads[last]))
+			last = i;
+	return last;
+}
+
+trace::TimeRange CriticalPath::range(const path::ThreadStretches &first, const path::ThreadStretches &of)
+{
+	const bool is_of_command = first.thread->tid == of_.info.command_pid && first.executed;
 	const std::uint64_t begins =
-	    is_of_command ? of.executed : std::max(of.thread->born, of.stretches.front().begin);
+	    is_of_command ? first.executed : std::max(first.thread->born, first.stretches.front().begin);
 	const std::uint64_t ends = of.died ? of.died : std::max(of.end, of_.fold.window_end());
 	const trace::TimeRange range = {std::max(begins, of_.fold.window_begin()),
 					std::min(ends, of_.fold.window_end())};
 	const selection::Selection &selection = of_.question.selection;
-	from_ = range.from > begins    ? selection.from.empty() ? "the start" : "--from"
-		: is_of_command        ? "exec"
-		: of.thread->born != 0 ? "creation"
-				       : "the start";
+	from_ = range.from > begins  ? selection.from.empty() ? "the start" : "--from"
+		: is_of_command      ? "exec"
+		: first.thread->born ? "creation"
+				     : "the start";
 	to_ = of.died && range.to == of.died ? "exit" : selection.to.empty() ? "the end" : selection.end_option;
 	if (range.from >= range.to)
-		throw Error("{}-{} did nothing in this time", printable(of.thread->label()), of.thread->tid);
+		throw Error("{}-{} did nothing in this time", printable(first.thread->label()), first.thread->tid);
 	return range;
 }
 
@@ -191,13 +216,14 @@ path::IsInside CriticalPath::inside(const analyze::Thread &start) const
 void CriticalPath::follow_thread()
 {
 	const analyze::Thread &thread = start();
-	const std::uint32_t place = stretches_.find(thread);
-	const trace::TimeRange wanted = range(stretches_.threads()[place]);
-	whose_ = path::thread_text(stretches_.threads()[place], ~0ull, stretches_.names());
+	const path::ThreadStretches &first = stretches_.threads()[stretches_.find(thread)];
+	const std::uint32_t last = last_of(thread);
+	const trace::TimeRange wanted = range(first, stretches_.threads()[last]);
+	whose_ = path::thread_text(first, ~0ull, stretches_.names());
 	if (is_bounded())
-		paths_.add_bounded(place, wanted);
+		paths_.add_bounded(last, wanted);
 	else
-		paths_.add_critical(place, wanted, inside(thread));
+		paths_.add_critical(last, wanted, inside(thread));
 }
 
 // Those of the recorded command, if there is one and no others are selected.
@@ -255,9 +281,12 @@ Table CriticalPath::table()
 	std::vector<std::pair<std::pair<std::string, std::string>, std::uint64_t>> rows(sums.begin(), sums.end());
 	std::ranges::stable_sort(rows, std::greater<>(), &decltype(rows)::value_type::second);
 	const bool is_text = of_.question.is_text();
-	const std::vector<report::Column> whats = {{"what", "what", Unit::text}, {"thread", "thread", Unit::text}};
-	const std::vector<report::Column> times = {{"time_ns", "time", Unit::nanoseconds},
-						   {"share", "share%", is_text ? Unit::percent : Unit::ratio}};
+	const char *const what = is_text ? "who, and what it did or waited for" : "what it did or waited for";
+	const std::vector<report::Column> whats = {{"what", "what", Unit::text, 0, what},
+						   {"thread", "thread", Unit::text, 0, "who"}};
+	const std::vector<report::Column> times = {
+	    {"time_ns", "time", Unit::nanoseconds, 0, "of the path"},
+	    {"share", "share%", is_text ? Unit::percent : Unit::ratio, 0, "of the elapsed time"}};
 	Table table;
 	table.figure = {"time_ns", ""};
 	table.columns = is_text ? times : whats;
@@ -280,10 +309,11 @@ Table CriticalPath::table()
 Table CriticalPath::links() const
 {
 	Table table;
-	table.columns = {{"start_ns", "from", Unit::nanoseconds},
-			 {"time_ns", "time", Unit::nanoseconds},
-			 {"thread", "thread", Unit::text},
-			 {"what", "what", Unit::text}};
+	table.columns = {{"start_ns", "from", Unit::nanoseconds, 0, "since the path's begin"},
+			 {"time_ns", "time", Unit::nanoseconds, 0, "how long"},
+			 {"thread", "thread", Unit::text, 0, "who"},
+			 {"what", "what", Unit::text, 0, "what it did or waited for"}};
+	const bool is_by_thread = of_.question.by == "thread";
 	const auto &links = paths_.links();
 	std::uint64_t begin = links.front().begin, sum = 0;
 	for (std::size_t i = 0; i < links.size(); ++i) {
@@ -294,11 +324,11 @@ Table CriticalPath::links() const
 		}
 		const std::uint64_t before = sum;
 		sum += paths_.end_of(i) - link.begin;
-		table.rows.push_back(
-		    {ns(link.begin - begin), ns(sum) - ns(before),
-		     path::thread_text(stretches_.threads()[link.thread], link.begin, stretches_.names()),
-		     path::link_text(link, parts_->part_of(link, paths_.end_of(i)), of_.fold.kinds(),
-				     stretches_.names())});
+		table.rows.push_back({ns(link.begin - begin), ns(sum) - ns(before),
+				      path::thread_text(stretches_.threads()[link.thread],
+							is_by_thread ? ~0ull : link.begin, stretches_.names()),
+				      path::link_text(link, parts_->part_of(link, paths_.end_of(i)), of_.fold.kinds(),
+						      stretches_.names())});
 	}
 	return table;
 }

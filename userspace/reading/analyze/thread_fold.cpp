@@ -655,6 +655,8 @@ void ThreadFold::switch_in(Thread &thread, Cpu &cpu, std::uint64_t time)
 		end_blocked(thread, time, {}); // a hidden thread woke it, which has no token
 	}
 	thread.early_waking = 0;
+	if (!settings_->brackets_calls)
+		thread.syscall = EDC_NO_SYSCALL; // it may have left the one of the list at the start
 	thread.state = State::running;
 	thread.has_run = true;
 	thread.cpu = cpu.number;
