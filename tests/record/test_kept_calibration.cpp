@@ -49,6 +49,9 @@ TEST_CASE("kept calibration: a check beside other work decides nothing")
 	CHECK(compare_costs(kept, now) == contradicts);
 	now["syscall"].off_difference = 0.06;
 	CHECK(compare_costs(kept, now) == undecided);
+	now["syscall"].median = 221; // over four times as much
+	CHECK(compare_costs(kept, now) == contradicts);
+	now["syscall"].median = 62;
 	now["sched"] = {100, 110, 120, 0.02, 9};
 	CHECK(compare_costs(kept, now) == contradicts);
 	now.erase("sched");

@@ -21,6 +21,7 @@ namespace {
 constexpr std::size_t max_file_bytes = 1 << 16;
 constexpr double max_cost_ns = 1e6;
 constexpr std::uint64_t max_rounds_kept = 1000;
+constexpr double noise_factor = 4; // costs that are further apart are not those of the same probe, whatever else ran
 
 bool is_possible(double ns)
 {
@@ -54,9 +55,11 @@ CostCheck compare_costs(const recording_file::CalibratedCosts &before, const rec
 		const auto found = now.find(what);
 		if (found == now.end())
 			return CostCheck::contradicts;
-		if (found->second.off_difference > recording_file::max_difference)
+		const bool is_noisy = found->second.off_difference > recording_file::max_difference;
+		if (is_noisy && std::max(cost.median, found->second.median) <=
+				    noise_factor * std::min(cost.median, found->second.median))
 			result = CostCheck::undecided;
-		else if (!agree(cost, found->second, recording_file::max_difference))
+		else if (is_noisy || !agree(cost, found->second, recording_file::max_difference))
 			return CostCheck::contradicts;
 	}
 	return result;
