@@ -306,7 +306,7 @@ TEST_CASE("path: links touch and parts sum exactly, whatever the history")
 	CHECK(jumps > 200); // else nothing was tried
 }
 
-TEST_CASE("path: what no token tells of a link is a part, too")
+TEST_CASE("path: time of a link that no token explains is a part, too")
 {
 	Machine machine = Machine::with_a_sleep();
 	Followed followed(machine, 400);

@@ -235,6 +235,10 @@ TEST_CASE("symbols: a function is found by any address in it")
 	CHECK(demangled("_ZN3abc3defEv") == "abc::def()");
 	CHECK(demangled("_Znonsense") == "_Znonsense");
 	CHECK(demangled("main") == "main");
+	CHECK(demangled("pthread_cond_signal@@GLIBC_2.3.2") == "pthread_cond_signal");
+	CHECK(demangled("_ZN3abc3defEv@@ABC_1.0") == "abc::def()");
+	CHECK(demangled("pthread_cond_signal@GLIBC_2.2.5") == "pthread_cond_signal@GLIBC_2.2.5");
+	CHECK(demangled("@") == "@");
 	CHECK(demangled("_Rb_tree") == "_Rb_tree");
 #ifdef MONITOR_HAS_LIBIBERTY
 	CHECK(demangled("_RNvNtCs1234_7mycrate3foo3bar") == "mycrate::foo::bar");

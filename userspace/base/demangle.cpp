@@ -25,9 +25,7 @@ char *demangled_by_library(const char *name)
 #endif
 }
 
-} // namespace
-
-std::string demangled(const std::string &name)
+std::string demangled_plain(const std::string &name)
 {
 	if ((!name.starts_with("_Z") && !name.starts_with("_R")) || name.size() > max_name)
 		return name;
@@ -35,6 +33,17 @@ std::string demangled(const std::string &name)
 	std::string result = text ? text : name;
 	std::free(text);
 	return result;
+}
+
+} // namespace
+
+std::string demangled(const std::string &name)
+{
+	const std::size_t version = name.find('@', 1);
+	if (version == std::string::npos)
+		return demangled_plain(name);
+	const bool is_default = name.compare(version, 2, "@@") == 0;
+	return demangled_plain(name.substr(0, version)) + (is_default ? "" : name.substr(version));
 }
 
 } // namespace monitor

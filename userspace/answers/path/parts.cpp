@@ -173,7 +173,7 @@ void Parts::add(Lane &lane, Active &active, const analyze::Cpu &cpu, const Spent
 		append(lane.pieces, {part, begin, end}, [&](const Piece &last) { return last.part == part; });
 }
 
-// What no token told of a link.
+// The time of a link that no token explained.
 void Parts::leave(const Active &active)
 {
 	const Link &link = paths_.links()[active.link];

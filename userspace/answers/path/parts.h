@@ -2,7 +2,7 @@
 // What the links of paths consist of, summed. What threads ran is divided by mode and call, and a wait for a CPU by
 // who had it: for that a second ThreadFold is fed the same trace, which this observes.
 //
-// Invariant: the sum is the paths' length exactly; what no token tells is a part of its own.
+// Invariant: the sum is the paths' length exactly; time that no token explains is a part of its own.
 #pragma once
 
 #include <cstddef>
