@@ -97,7 +97,7 @@ show_progress() {
 run_tests() { # DIRECTORY CTEST-OPTION...
 	local directory=$1 status=0
 	shift
-	ctest --test-dir "$directory" --parallel "$(nproc)" --output-on-failure "$@" 2>&1 | tee -a "$directory/ctest.log" "$log" | show_tests || status=1
+	ctest --test-dir "$directory" --parallel "$(($(nproc) + 1))" --output-on-failure "$@" 2>&1 | tee -a "$directory/ctest.log" "$log" | show_tests || status=1
 	cat "$directory/Testing/Temporary/LastTest.log" >> "$directory/ctest-output.log" # ctest keeps the last run's
 	return $status
 }
