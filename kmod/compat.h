@@ -7,6 +7,8 @@
 #include <linux/btf_ids.h>
 #include <linux/hrtimer.h>
 #include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/sched/prio.h>
 #include <linux/version.h>
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
@@ -34,6 +36,22 @@ static inline void hrtimer_setup(struct hrtimer *timer, enum hrtimer_restart (*f
 	timer->function = function;
 }
 #endif
+
+/*
+ * Whether a quota keeps it from running. Before 6.18 a queue counts the groups from its own upwards whose quota is used
+ * up, at this offset (0: unknown); only what is scheduled fairly is kept.
+ */
+static inline bool edc_is_throttled(const struct task_struct *task, u32 throttle_count)
+{
+#ifndef CONFIG_CFS_BANDWIDTH
+	return false;
+#elif LINUX_VERSION_CODE < KERNEL_VERSION(6, 18, 0)
+	return throttle_count && task->prio >= MAX_RT_PRIO &&
+	       READ_ONCE(*(const int *)((const char *)task->se.cfs_rq + throttle_count));
+#else
+	return task->throttled;
+#endif
+}
 
 #ifndef BTF_KFUNCS_START
 #define BTF_KFUNCS_START(name) BTF_SET8_START(name)

@@ -70,7 +70,7 @@ static int create(struct file *file, const struct edc_device_create *wanted)
 		return -EPERM;
 	if (owner)
 		return -EBUSY;
-	error = edc_kfuncs_describe(wanted->counters) ?: edc_rings_create(wanted);
+	error = edc_sched_describe(wanted) ?: edc_kfuncs_describe(wanted->counters) ?: edc_rings_create(wanted);
 	if (error)
 		return error;
 	owner_pid = task_tgid_nr(current);

@@ -118,6 +118,9 @@ struct edc_probe {
 /* The probes of each family; an entry without an id ends the array. */
 extern struct edc_probe edc_sched_probes[], edc_irq_probes[], edc_syscall_probes[], edc_fault_probes[];
 
+/* sched.c: where the kernel has what only its scheduler knows. -EINVAL: not there. */
+int edc_sched_describe(const struct edc_device_create *wanted);
+
 void edc_probes_find(void);
 void edc_probes_available(struct edc_device_classes *classes);
 /* On an error, those attached so far remain attached: call edc_probes_detach(). */

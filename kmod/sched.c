@@ -13,6 +13,7 @@
 
 #include "monitor/task_state.h"
 
+#include "compat.h"
 #include "module.h"
 
 #include "checked.h" /* the last include: what follows must not convert silently */
@@ -25,6 +26,32 @@ static struct edc_comm comm_of(const char *name)
 	return comm;
 }
 
+static u32 throttle_count; /* its offset in struct cfs_rq, which the kernel keeps to itself; 0: unknown */
+
+int edc_sched_describe(const struct edc_device_create *wanted)
+{
+	const u32 max_offset = 1024; /* the structure has about 500 bytes */
+
+	if (wanted->throttle_count >= max_offset || wanted->throttle_count % sizeof(int))
+		return -EINVAL;
+	throttle_count = wanted->throttle_count;
+	return 0;
+}
+
+static u32 flags_of(const struct task_struct *task, u32 state)
+{
+	bool is_ready = !state || state == EDC_STATE_PREEMPTED;
+	u32 flags = 0;
+
+	if (is_ready ? edc_is_throttled(task, throttle_count) : task->in_iowait)
+		flags = is_ready ? EDC_SWITCH_THROTTLED : EDC_SWITCH_IOWAIT;
+#ifdef CONFIG_PSI
+	if (task->in_memstall)
+		flags |= EDC_SWITCH_MEMSTALL;
+#endif
+	return flags;
+}
+
 static void on_switch(void *data, bool preempt, struct task_struct *prev, struct task_struct *next,
 		      unsigned int prev_state)
 {
@@ -34,7 +61,7 @@ static void on_switch(void *data, bool preempt, struct task_struct *prev, struct
 	if (!preempt)
 		state = prev_state ? edc_reported_state(prev_state, dead ? prev->exit_state : 0) : 0;
 	edc_runs(next->pid);
-	post_sched_switch_of(EDC_FILTER_NONE, state, prev->pid, next->pid);
+	post_sched_switch_of(EDC_FILTER_NONE, state, flags_of(prev, state), prev->pid, next->pid);
 	if (dead) /* the thread's last switch: the kernel's own counts are final */
 		post_exit_counts(EDC_WHEN_EXIT, prev->pid, prev->tgid, prev->nvcsw, prev->nivcsw,
 				 prev->se.sum_exec_runtime, prev->min_flt, prev->maj_flt, prev->se.nr_migrations);

@@ -106,7 +106,7 @@
 /* Classes that the kernel's cards post. */
 #define EDC_KERNEL_CLASSES(CLASS)                                                                                      \
 	CLASS(256, SCHED_SWITCH, sched_switch, sched_switch, sched, 1,                                                 \
-	      (A, state, prev_state)(F, s32, prev_pid)(F, s32, next_pid))                                              \
+	      (A, switch_state, prev_state)(B, switch_flags, prev_flags)(F, s32, prev_pid)(F, s32, next_pid))          \
 	CLASS(257, SCHED_WAKING, sched_waking, sched_waking, sched, 1,                                                 \
 	      (A, u16, target_cpu)(F, s32, pid)(F, s32, prio))                                                         \
 	CLASS(258, SCHED_MIGRATE_TASK, sched_migrate_task, sched_migrate_task, sched, 1,                               \
@@ -192,6 +192,8 @@
 #define EDC_KIND_BITS_softirq 16
 #define EDC_KIND_BITS_stack_ended 4
 #define EDC_KIND_BITS_state 16
+#define EDC_KIND_BITS_switch_flags 4
+#define EDC_KIND_BITS_switch_state 12
 #define EDC_KIND_BITS_syscall 12
 #define EDC_KIND_BITS_taken_at 16
 #define EDC_KIND_BITS_time_name 16
@@ -311,7 +313,16 @@ enum edc_id {
 
 /* thread states as the kernel's tracepoints print them; preempted is their R+ */
 #define EDC_STATE_PREEMPTED 0x100
-#define EDC_STATE_DEAD 0x30 /* X or Z */
+#define EDC_STATE_DEAD 0x30  /* X or Z */
+#define EDC_STATE_BITS 0xfff /* of the argument of sched_switch */
+
+/*
+ * sched_switch.prev_flags: what else the kernel knows of a thread that is switched out. Which of them it shows is in
+ * recording.json, `switch_flags`: without its name there a bit that is 0 says nothing.
+ */
+#define EDC_SWITCH_THROTTLED 1 /* it could run, but the quota of its group, or of one above, is used up */
+#define EDC_SWITCH_IOWAIT 2    /* it sleeps, and the kernel accounts that as waiting for I/O */
+#define EDC_SWITCH_MEMSTALL 4  /* it waits for memory to be reclaimed, or reclaims it (PSI) */
 
 /* Number of classes in the kernel range that a card counts separately. */
 #define EDC_CARD_CLASSES 256

@@ -155,13 +155,13 @@ def blktrace(monitor, work):
 def ring(monitor, work):
 	path = work / "ring0"
 	begin = (7 << 32) - 100
-	path.write_bytes(block([(begin, 256, 1, 41 | 42 << 32), (begin + 200, 320, 5), (begin + 300, 323, 5, 2**64 - 2)], begin) +
+	path.write_bytes(block([(begin, 256, 1 | 2 << 12, 41 | 42 << 32), (begin + 200, 320, 5), (begin + 300, 323, 5, 2**64 - 2)], begin) +
 	                 block([(begin + 500, 262, 0, 42, int.from_bytes(b"renamed\0", "little"), 0)], begin + 400, sequence=1,
 	                       discarded=3) + block([], begin + 600, sequence=2, discarded=3))
 	read = events(monitor, path)
 	expect([(event["ticks"] - begin, event["event"]) for event in read] ==
 	       [(0, "sched_switch"), (200, "sys_enter"), (300, "sys_exit_long"), (500, "task_rename")], f"ring: {read}")
-	expect(read[0]["fields"] == {"mode": "kernel", "prev_state": "S", "prev_pid": 41, "next_pid": 42} and
+	expect(read[0]["fields"] == {"mode": "kernel", "prev_state": "S", "prev_flags": "iowait", "prev_pid": 41, "next_pid": 42} and
 	       read[2]["fields"]["ret"] == -2 and read[3]["fields"]["newcomm"] == "renamed" and read[0]["cpu"] == 0,
 	       f"ring: {read}")
 	expect("lost 3" in run(monitor, "info", path)[0], "ring: what was lost")

@@ -41,6 +41,11 @@ static void refuse_creations(int device)
 	wanted = usual();
 	wanted.counters[7] = EDC_COUNTERS_IN_SET + 1;
 	call(device, EDC_DEVICE_CREATE, &wanted, EINVAL, "a set of more counters than there are");
+	wanted = usual();
+	wanted.throttle_count = 1024;
+	call(device, EDC_DEVICE_CREATE, &wanted, EINVAL, "a count outside of its structure");
+	wanted.throttle_count = 2;
+	call(device, EDC_DEVICE_CREATE, &wanted, EINVAL, "a count between two words");
 	memset(&wanted, 0xff, sizeof(wanted));
 	call(device, EDC_DEVICE_CREATE, &wanted, EINVAL, "all ones");
 	wanted = usual();

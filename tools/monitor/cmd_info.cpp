@@ -240,6 +240,7 @@ void print_text(const trace::Trace &trace, const analyze::RecordingInfo &info, c
 	for (const analyze::TriggerInfo &trigger : info.triggers)
 		print_line("trigger", fmt::format("{}: {} => {}", trigger.name, trigger.when, trigger.what));
 	print_line("events", info.events_text());
+	print_line("switches", info.switches_text());
 	if (!info.lives.empty())
 		print_line("recordings",
 			   fmt::format("{} into this directory; date, kernel, end and counts are of the last one",

@@ -79,7 +79,8 @@ struct Contents {
 	std::string card; // bpf, module, user
 	std::uint64_t cpus = 0;
 	std::vector<std::string> families, programs, lacking;
-	std::vector<std::string> left_out; // classes of these families, by -e
+	std::vector<std::string> left_out;     // classes of these families, by -e
+	std::vector<std::string> switch_flags; // EDC_SWITCH_* that could be read; what the others say is unknown
 	std::uint64_t ring_bytes = 0;
 	std::vector<TriggerInfo> triggers;
 	std::uint64_t triggers_forgotten = 0, triggers_without_token = 0; // of the latter only the number is known
@@ -130,7 +131,7 @@ struct Contents {
 			 misses, "judgements", judgements, "card", card, "cpus", cpus);
 		if (v.reads || !card.empty())
 			v("families", families, "programs", programs);
-		v.if_set("left_out", left_out);
+		v.if_set("left_out", left_out, "switch_flags", switch_flags);
 		if (v.reads || cpus)
 			v("lacking", lacking);
 		v.if_set("ring_bytes", ring_bytes);

@@ -268,6 +268,16 @@ std::string RecordingInfo::events_text() const
 	return text;
 }
 
+std::string RecordingInfo::switches_text() const
+{
+	std::string known, unknown;
+	for (const char *flag : {"throttled", "iowait", "memstall"}) {
+		std::string &text = std::ranges::count(switch_flags, flag) ? known : unknown;
+		text += (text.empty() ? "" : ", ") + std::string(flag);
+	}
+	return known.empty() ? "" : "say " + known + (unknown.empty() ? "" : "; unknown: " + unknown);
+}
+
 std::string RecordingInfo::unknown_text() const
 {
 	return std::ranges::find(left_out, "softirq_entry") == left_out.end()

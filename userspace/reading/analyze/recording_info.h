@@ -64,6 +64,8 @@ struct RecordingInfo : Contents {
 	bool has_partial() const;
 	// The families, and what -e left out of them.
 	std::string events_text() const;
+	// What switches say of the threads that they stop: "say throttled, iowait; unknown: memstall". "": nothing.
+	std::string switches_text() const;
 	// What is unknown because -e left out classes: a sentence without its end, or "".
 	std::string unknown_text() const;
 	// Attached, as itself or as its tp_ twin, and all its events recorded.

@@ -68,6 +68,7 @@ void CardPrograms::configure_constants()
 	skeleton_->rodata->filtering = options_.filtering;
 	skeleton_->rodata->overwriting = options_.overwriting && !of_module;
 	skeleton_->rodata->counting_only = options_.counts_only;
+	skeleton_->rodata->switch_flags = kernel_switch_flags().known;
 	skeleton_->rodata->timing = options_.times != 0;
 	skeleton_->rodata->triggering = options_.triggers != 0;
 	skeleton_->rodata->pausing = options_.pausing;

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: MIT
 #include "kernel_features.h"
 
+#include <cstdint>
 #include <iterator>
+#include <optional>
 #include <string_view>
 #include <unordered_set>
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
+#include <fcntl.h>
 
 #include "base/fd.h"
+#include "monitor/card.h"
 
 namespace monitor::card {
 namespace {
@@ -50,6 +54,23 @@ std::unordered_set<std::string_view> names_of_tracepoints()
 	return names;
 }
 
+// Where a member is in a structure, in bits; those of unnamed ones within it are its own.
+std::optional<std::uint32_t> offset_of(int id, std::string_view member)
+{
+	const btf_type *type = id > 0 ? btf__type_by_id(kernel_btf(), static_cast<__u32>(id)) : nullptr;
+	for (__u32 i = 0; type && btf_is_composite(type) && i < btf_vlen(type); ++i) {
+		const btf_member &each = btf_members(type)[i];
+		const std::uint32_t offset = btf_member_bit_offset(type, i);
+		const std::string_view name = btf__name_by_offset(kernel_btf(), each.name_off);
+		if (name == member)
+			return offset;
+		const auto within = name.empty() ? offset_of(static_cast<int>(each.type), member) : std::nullopt;
+		if (within)
+			return offset + *within;
+	}
+	return {};
+}
+
 // The verifier asks for the variable's symbol, which not every kernel has of what is data.
 bool may_name_variable(int id)
 {
@@ -85,6 +106,34 @@ bool kernel_shows_interrupted_registers()
 {
 	const int id = id_of("__irq_regs", BTF_KIND_VAR);
 	return id > 0 && may_name_variable(id);
+}
+
+namespace {
+
+SwitchFlags find_switch_flags()
+{
+	const int task = id_of("task_struct", BTF_KIND_STRUCT), queue = id_of("cfs_rq", BTF_KIND_STRUCT);
+	SwitchFlags flags;
+	if (offset_of(task, "in_iowait"))
+		flags.known |= EDC_SWITCH_IOWAIT;
+	if (offset_of(task, "in_memstall") && Fd(::open("/proc/pressure/memory", O_RDONLY | O_CLOEXEC))) // psi=0
+		flags.known |= EDC_SWITCH_MEMSTALL;
+	if (offset_of(task, "throttled")) {
+		flags.known |= EDC_SWITCH_THROTTLED;
+	} else if (const auto count = offset_of(queue, "throttle_count");
+		   count && offset_of(id_of("sched_entity", BTF_KIND_STRUCT), "cfs_rq")) {
+		flags.known |= EDC_SWITCH_THROTTLED;
+		flags.throttle_count = *count / 8;
+	}
+	return flags;
+}
+
+} // namespace
+
+SwitchFlags kernel_switch_flags()
+{
+	static const SwitchFlags flags = find_switch_flags();
+	return flags;
 }
 
 bool kernel_has_uprobe_multi()

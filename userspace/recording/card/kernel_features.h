@@ -17,6 +17,13 @@ bool kernel_shows_interrupted_registers();
 
 // Whether this kernel excludes interrupt time from a thread's sum_exec_runtime (CONFIG_IRQ_TIME_ACCOUNTING).
 bool kernel_takes_irq_time_out();
+// The flags that probes see at a switch: EDC_SWITCH_*.
+struct SwitchFlags {
+	unsigned known = 0;
+	unsigned throttle_count = 0; // its offset in struct cfs_rq, where that says who is throttled (before 6.18)
+};
+SwitchFlags kernel_switch_flags();
+
 // Probes at many places in a file by one link (6.6).
 bool kernel_has_uprobe_multi();
 

@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "classes.h"
+#include "kernel_features.h"
 
 namespace monitor::card {
 namespace {
@@ -65,6 +66,7 @@ ModuleCard::ModuleCard(const std::array<std::uint8_t, 16> &uuid, unsigned cpus,
 	wanted.filtering = filtering;
 	wanted.overwriting = overwriting;
 	std::ranges::copy(counters_in_set, wanted.counters);
+	wanted.throttle_count = kernel_switch_flags().throttle_count;
 	for (unsigned level = 0; level < EDC_CARD_LEVELS; ++level)
 		wanted.blocks[level] = static_cast<__u32>(blocks[level]);
 	area_bytes_ = wanted.area_bytes =

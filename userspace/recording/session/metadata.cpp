@@ -46,6 +46,8 @@ typealias enum : u4_t { "complete" = 0, "too deep" = 1, "process not known" = 2,
 typealias enum : u16_t { "added" = 0, "exec" = 1, "copied" = 2 } := mapping_change_t;
 typealias enum : u16_t { "idle" = 0, "user" = 1, "kernel" = 2 } := doing_t;
 typealias enum : u16_t { "R" = 0, "S" = 1, "D" = 2, "T" = 4, "t" = 8, "X" = 16, "Z" = 32, "P" = 64, "I" = 128, "R+" = 256 } := state_t;
+typealias enum : u12_t { "R" = 0, "S" = 1, "D" = 2, "T" = 4, "t" = 8, "X" = 16, "Z" = 32, "P" = 64, "I" = 128, "R+" = 256 } := switch_state_t;
+typealias enum : u4_t { "-" = 0, "throttled" = 1, "iowait" = 2, "memstall" = 4, "throttled+memstall" = 5, "iowait+memstall" = 6 } := switch_flags_t;
 typealias enum : u16_t { "read" = 0, "write" = 1, "flush" = 2, "discard" = 3, "secure_erase" = 5, "write_zeroes" = 9, "driver_in" = 34, "driver_out" = 35 } := block_op_t;
 typealias enum : u16_t { "HI" = 0, "TIMER" = 1, "NET_TX" = 2, "NET_RX" = 3, "BLOCK" = 4, "IRQ_POLL" = 5, "TASKLET" = 6, "SCHED" = 7, "HRTIMER" = 8, "RCU" = 9 } := softirq_t;
 )";

@@ -23,6 +23,9 @@ constexpr std::pair<unsigned, const char *> stack_kinds[] = {{EDC_STACK_KIND_SWI
 							     {EDC_STACK_KIND_FAULT, "fault"},
 							     {EDC_STACK_KIND_OTHER, "other"}};
 
+constexpr std::pair<unsigned, const char *> switch_flags[] = {
+    {EDC_SWITCH_THROTTLED, "throttled"}, {EDC_SWITCH_IOWAIT, "iowait"}, {EDC_SWITCH_MEMSTALL, "memstall"}};
+
 std::uint64_t lost_on(const edc_cpu &area)
 {
 	std::uint64_t lost = 0;
@@ -195,6 +198,10 @@ void add_card(Contents &file, const card::BpfCard &card)
 	file.left_out = card.options().left_out;
 	file.programs = card.attached();
 	file.lacking = card.lacking();
+	file.switch_flags.clear();
+	for (const auto &[bit, name] : switch_flags)
+		if (std::ranges::count(file.programs, "sched_switch") && card::kernel_switch_flags().known & bit)
+			file.switch_flags.emplace_back(name);
 	file.ring_bytes = card.ring_bytes();
 }
 
