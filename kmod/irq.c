@@ -32,6 +32,12 @@ static void on_softirq_exit(void *data, unsigned int number)
 	post_softirq_exit(number);
 }
 
+static void on_softirq_raise(void *data, unsigned int number)
+{
+	if (number == EDC_SOFTIRQ_NET_RX || number == EDC_SOFTIRQ_NET_TX)
+		post_softirq_raise(number);
+}
+
 /* For x86: the token's argument is the vector. */
 #define PROBE(name)                                                  \
 	static void __maybe_unused on_##name(void *data, int vector) \
@@ -76,5 +82,6 @@ struct edc_probe edc_irq_probes[] = {
 	ROW(CALL_FUNCTION_SINGLE_EXIT, call_function_single_exit),
 	ROW(IRQ_WORK_ENTRY, irq_work_entry),
 	ROW(IRQ_WORK_EXIT, irq_work_exit),
+	ROW(SOFTIRQ_RAISE, softirq_raise),
 	{},
 };

@@ -144,6 +144,7 @@
 	      (A, u16, vector))                                                                                        \
 	CLASS(292, IRQ_WORK_ENTRY, irq_work_entry, irq_work_entry, irq, 0, (A, u16, vector))                           \
 	CLASS(293, IRQ_WORK_EXIT, irq_work_exit, irq_work_exit, irq, 0, (A, u16, vector))                              \
+	CLASS(294, SOFTIRQ_RAISE, softirq_raise, softirq_raise, irq, 0, (A, softirq, vec))                             \
 	CLASS(320, SYS_ENTER, sys_enter, sys_enter, syscall, 0, (A, syscall, id)(B, abi, abi))                         \
 	CLASS(321, SYS_ENTER_COMPAT, sys_enter_compat, sys_enter, syscall, 0, (A, u12, id)(B, abi, abi))               \
 	CLASS(322, SYS_EXIT, sys_exit, sys_exit, syscall, 0, (A, s16, ret))                                            \
@@ -159,6 +160,8 @@
 	      (A, block_op, op)(F, u32, dev)(F, u32, nr_bytes)(F, u64, sector))                                        \
 	CLASS(371, BLOCK_RQ_COMPLETE, block_rq_complete, block_rq_complete, block, 2,                                  \
 	      (A, s16, error)(F, u32, dev)(F, u32, nr_bytes)(F, u64, sector))                                          \
+	CLASS(372, BLOCK_IO_START, block_io_start, block_io_start, block, 2,                                           \
+	      (A, block_op, op)(F, u32, dev)(F, u32, nr_bytes)(F, u64, sector))                                        \
 	CLASS(380, SAMPLE, sample, sample, sample, 2, (A, doing, doing)(F, s32, pid)(F, s32, tgid)(F, u64, number))    \
 	CLASS(384, STACK_SAMPLE, stack_sample, stack_sample, stack, 4,                                                 \
 	      (A, taken_at, at)(F, s32, pid)(F, s32, tgid)(F, x64, address)(F, x64, kernel_stack)(F, x64, user_stack)) \
@@ -262,6 +265,10 @@ enum edc_id {
 	EDC_ID_RATIOS = 344,
 	EDC_ID_COUNTERS_RESET = 345,
 };
+
+/* softirq_raise: only of these two are there events. */
+#define EDC_SOFTIRQ_NET_TX 2
+#define EDC_SOFTIRQ_NET_RX 3
 
 /* Argument of thread_counts: at the start, at the end, at a thread's last switch. */
 #define EDC_WHEN_START 0

@@ -5,7 +5,7 @@ import json
 
 import e2e
 
-SOFTIRQS = ["softirq_entry", "softirq_exit"]
+SOFTIRQS = ["softirq_entry", "softirq_exit", "softirq_raise"]
 LOAD = ("sh", "-c", "i=0; while [ $i -lt 20 ]; do sleep 0.01; i=$((i + 1)); done")
 SAID = "softirqs were left out"
 
@@ -22,7 +22,7 @@ def recordings():
 	for trace, left_out in ((WHOLE, []), (LIGHT, SOFTIRQS)):
 		trace.expect_true()
 		recording = trace.recording()
-		e2e.equal("families", recording["families"], ["sched", "irq", "syscall", "fault", "power"])
+		e2e.equal("families", recording["families"], ["sched", "irq", "syscall", "fault", "power", "block"])
 		e2e.equal("left out", recording.get("left_out", []), left_out)
 		e2e.expect(all((name in recording["programs"]) == (not left_out) for name in SOFTIRQS), f"programs {recording['programs']}")
 		events = {row["event"]: row["tokens"] for row in trace.info()["classes"]}
@@ -50,7 +50,7 @@ def unknown():
 		               ("states", trace.directory, "--tree", "cpu"), ("stat", trace.directory, "--table", "irq"),
 		               ("list", trace.directory, "--event", "softirq_entry"), ("query", trace.directory, "SELECT 1")):
 			e2e.equal(f"{answer[0]} says it", SAID in text(*answer), not is_known)
-	e2e.expect("without softirq_entry, softirq_exit" in text("info", LIGHT.directory), "info: events")
+	e2e.expect("without softirq_entry, softirq_exit, softirq_raise" in text("info", LIGHT.directory), "info: events")
 	e2e.expect(" - " in next(line for line in text("report", LIGHT.directory).splitlines() if line.startswith("* ")), "the command's row has no `-`")
 
 

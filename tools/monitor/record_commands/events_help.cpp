@@ -84,7 +84,7 @@ void print_events_help()
 		   prices.why_unknown.empty() ? "" : " (unknown: " + prices.why_unknown + ")");
 	for (const card::Family &family : card::families()) {
 		const std::string name = family.name;
-		if (!family.by_default && name != "block")
+		if (!family.by_default)
 			continue; // of an option of its own
 		fmt::print("  {:<8} {}\n           {}\n           {}\n", name, family.what, classes_text(family),
 			   price_text(prices, name));

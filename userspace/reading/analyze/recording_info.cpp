@@ -260,7 +260,7 @@ std::string RecordingInfo::events_text() const
 	std::string text;
 	for (const std::string &family : families)
 		text += (text.empty() ? "" : ", ") + family;
-	constexpr std::size_t max_named = 10; // the sets leave out two
+	constexpr std::size_t max_named = 10; // the sets leave out three
 	for (std::size_t i = 0; i < std::min(left_out.size(), max_named); ++i)
 		text += (i == 0 ? ", without " : ", ") + left_out[i];
 	if (left_out.size() > max_named)

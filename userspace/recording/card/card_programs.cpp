@@ -112,7 +112,7 @@ void CardPrograms::select(bpf_program *program)
 	const std::string name = bpf_program__name(program);
 	const std::string event = class_of(name);
 	const auto load_if = [program](bool load) { bpf_program__set_autoload(program, load); };
-	if (is_tp_program(name) && !options_.tp_programs)
+	if (is_tp_program(name) && (!options_.tp_programs || of_module)) // the module's rings may be posted to anywhere
 		return load_if(false);
 	if (program == progs.sample_here)
 		return load_if(options_.sampling && !of_module);
@@ -130,11 +130,14 @@ void CardPrograms::select(bpf_program *program)
 		return load_if(options_.counters_every_ns && event == timer_tracepoint());
 	if (is_reset(name) || is_counters(name))
 		return load_if(is_counters(name) && of_module && !options_.counters_in_set.empty() && wanted(event));
-	bool load = is_iterator(program) || is_fault_event(program) || kernel_has_tracepoint(event);
+	const std::string tracepoint = tracepoint_of(event);
+	bool load = is_iterator(program) || is_fault_event(program) || !tracepoint.empty();
 	if (!load && wanted(event) && !is_tp_program(name) && !is_plain(name))
 		lacking_.push_back(event);
 	if (event == "local_timer_entry" && wanted(event))
 		load &= is_plain(name) != kernel_shows_interrupted_registers();
+	if (event == "block_io_start")
+		load &= is_plain(name) == (tracepoint != event);
 	load_if(load && (is_iterator(program) || (wanted(event) && !is_of_module(event))));
 }
 

@@ -28,17 +28,17 @@ constexpr Family all_families[] = {
     {"syscall", "system calls: entry with number and ABI, exit with the result", true},
     {"fault", "page faults: entry with the address, completion minor or major", true},
     {"power", "idle states and frequency changes", true},
-    {"block", "block requests handed to the driver and completed", false},
+    {"block", "block requests submitted, handed to the driver and completed", true},
     {"sample", "what every CPU is doing, all sampled at the same time: --sample-every", false},
     {"stack", "who called whom, in programs and in the kernel: --stacks", false},
     {"function", "calls of functions of programs: --functions", false},
 };
 
 // 4 events a request under nginx; the other classes that no main answer needs have less than half of one each.
-constexpr const char *not_light[] = {"softirq_entry", "softirq_exit"};
+constexpr const char *not_light[] = {"softirq_entry", "softirq_exit", "softirq_raise"};
 
 constexpr EventSet all_sets[] = {
-    {"default", "all families but block", {}},
+    {"default", "all families that no option of their own records", {}},
     {"light", "default without softirqs: their time is in what they interrupt, and no thread is named as a waker",
      not_light},
 };

@@ -97,6 +97,14 @@ bool kernel_has_tracepoint(const std::string &name)
 	return tracepoints.contains(name);
 }
 
+std::string tracepoint_of(const std::string &event)
+{
+	if (kernel_has_tracepoint(event))
+		return event;
+	const std::string older = "block_bio_queue";
+	return event == "block_io_start" && kernel_has_tracepoint(older) ? older : "";
+}
+
 std::string timer_tracepoint()
 {
 	return kernel_has_tracepoint("local_timer_entry") ? "local_timer_entry" : "irq_handler_entry";

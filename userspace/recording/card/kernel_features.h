@@ -9,6 +9,8 @@ namespace monitor::card {
 
 bool kernel_has_types();
 bool kernel_has_tracepoint(const std::string &name);
+// The tracepoint at which events of a class are posted; older kernels have another one for block_io_start. "": none.
+std::string tracepoint_of(const std::string &event);
 // Where a thread that runs for long is observed: the timer's own tracepoint, or that of all device interrupts.
 std::string timer_tracepoint();
 

@@ -113,15 +113,15 @@ PreflightCheck clock()
 bool is_of_tracepoint(const ClassRow &row)
 {
 	const std::string_view name = row.name, family = row.family;
-	return name.find("_fault") == std::string_view::npos && name != "thread_counts" && family != "sample" &&
-	       family != "stack" && family != "function" && family != "trigger";
+	return name.find("_fault") == std::string_view::npos && name != "thread_counts" && name != "thread_runs" &&
+	       family != "sample" && family != "stack" && family != "function" && family != "trigger";
 }
 
 PreflightCheck tracepoints()
 {
 	std::string lacking;
 	for (const ClassRow &row : kernel_classes())
-		if (is_of_tracepoint(row) && !kernel_has_tracepoint(row.name))
+		if (is_of_tracepoint(row) && tracepoint_of(row.name).empty())
 			lacking += (lacking.empty() ? "" : ", ") + std::string(row.name);
 	if (lacking.empty())
 		return {"tracepoints", "all", CheckState::good, "every event class can be recorded", ""};

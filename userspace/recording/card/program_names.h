@@ -16,7 +16,7 @@ inline bool is_tp_program(const std::string &program)
 	return program.starts_with("tp_");
 }
 
-// A program that works without the interrupted registers, for kernels that do not provide their symbol.
+// A program for kernels that lack what the usual one needs: the interrupted registers' symbol, or its tracepoint.
 inline bool is_plain(const std::string &program)
 {
 	return program.starts_with("plain_");

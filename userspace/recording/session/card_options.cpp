@@ -99,8 +99,8 @@ std::vector<std::string> chosen_families(const Options &options)
 	return names;
 }
 
-std::vector<std::string> needed_families(const Options &options, const EventMatcher &matcher,
-					 const std::function<void(const std::string &)> &doubt)
+void expect_families(const Options &options, const EventMatcher &matcher,
+		     const std::function<void(const std::string &)> &doubt)
 {
 	const std::vector<std::string> recorded =
 	    options.user_only ? std::vector<std::string>() : chosen_families(options);
@@ -110,7 +110,6 @@ std::vector<std::string> needed_families(const Options &options, const EventMatc
 	};
 	// An event of a program may have any field.
 	const bool has_programs = !options.command.empty() || options.everyone;
-	std::vector<std::string> needed;
 	const auto need = [&](const std::string &what, const auto &is_about, bool may_be_of_programs) {
 		std::vector<std::string> families;
 		for (const EventMatcher::Class &cls : matcher.classes) {
@@ -123,7 +122,6 @@ std::vector<std::string> needed_families(const Options &options, const EventMatc
 			families.push_back(family);
 		}
 		for (const std::string &family : families) {
-			const auto known = std::ranges::find(card::families(), family, &card::Family::name);
 			if (options.user_only) {
 				doubt(what + ": the kernel's events that it is about are not recorded: leave out "
 					     "--user-only, unless programs have such events");
@@ -133,17 +131,12 @@ std::vector<std::string> needed_families(const Options &options, const EventMatc
 				throw Error("{}: its events are of the family {}, which is not recorded{}: add it to "
 					    "-e",
 					    what, family, is_in(recorded, family) ? " whole" : "");
-			if (!known->by_default && family != "block") {
-				const std::string text = fmt::format("{}: events of the family {} are recorded by "
-								     "--sample-every, --stacks or --functions",
-								     what, family);
-				if (!may_be_of_programs)
-					throw Error(text);
-				doubt(text + ", which is not given; programs may have such events");
-				continue;
-			}
-			if (!is_in(needed, family))
-				needed.push_back(family);
+			const std::string text = fmt::format("{}: events of the family {} are recorded by "
+							     "--sample-every, --stacks or --functions",
+							     what, family);
+			if (!may_be_of_programs)
+				throw Error(text);
+			doubt(text + ", which is not given; programs may have such events");
 		}
 	};
 	const MatcherRequest &request = options.matching->request;
@@ -169,15 +162,12 @@ std::vector<std::string> needed_families(const Options &options, const EventMatc
 	for (std::size_t i = 0; i < request.triggers.size(); ++i)
 		for (const std::size_t bit : {EDC_FIRST_INPUT + 2 * i, EDC_FIRST_INPUT + 2 * i + 1})
 			need(request.triggers[i].title(), has(&EventMatcher::Class::belongs, bit), false);
-	return needed;
 }
 
-card::CardOptions card_options(const Options &options, unsigned cpus, const Uuid &uuid,
-			       const std::vector<std::string> &needed, const EventMatcher *matcher)
+card::CardOptions card_options(const Options &options, unsigned cpus, const Uuid &uuid, const EventMatcher *matcher)
 {
 	card::CardOptions card;
 	card.families = chosen_families(options);
-	card.families.insert(card.families.end(), needed.begin(), needed.end());
 	card.left_out = left_out_of(options);
 	card.filtering = options.filtering();
 	card.overwriting = options.flight.has_value();

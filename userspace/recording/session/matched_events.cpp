@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
 #include "card_options.h"
 
 namespace monitor::record {
@@ -91,10 +89,7 @@ void MatchedEvents::expect_decidable(bool with_programs)
 		tell_(doubt + " It may be one of a program's events.");
 	for (const std::string &hint : decidable_->hints)
 		tell_(hint);
-	needed_families_ = record::needed_families(options_, *decidable_, tell_);
-	for (const std::string &family : needed_families_)
-		tell_(
-		    fmt::format("the family {} is recorded too, because the expressions are about its events", family));
+	expect_families(options_, *decidable_, tell_);
 }
 
 void MatchedEvents::start(card::BpfCard *card, const ClockSteering &steering, Contents &file)

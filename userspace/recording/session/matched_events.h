@@ -38,8 +38,6 @@ public:
 	void expect_decidable(bool with_programs);
 	// Tables of the kernel's events, before the clock is known.
 	const EventMatcher &decidable() const { return *decidable_; }
-	// That are recorded because an expression is about them.
-	const std::vector<std::string> &needed_families() const { return needed_families_; }
 
 	// The clock is known now: `time` is compared in its ticks. Without a card only programs' events are judged.
 	void start(card::BpfCard *card, const ClockSteering &steering, Contents &file);
@@ -59,7 +57,6 @@ private:
 	bool with_programs_ = false;
 	std::uint64_t begin_time_ = 0; // of the trace; 0: the clock is not known yet
 	std::shared_ptr<const EventMatcher> decidable_;
-	std::vector<std::string> needed_families_;
 	Sync counted_since_; // what is counted happened after this
 };
 

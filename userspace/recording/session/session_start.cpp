@@ -263,9 +263,8 @@ void Session::load_card()
 	const auto cpus = static_cast<unsigned>(::get_nprocs_conf());
 	if (options_.counting)
 		counters_ = std::make_unique<Counters>(options_.counting->selection, cpus);
-	card::CardOptions options =
-	    matched_ ? card_options(options_, cpus, uuid_, matched_->needed_families(), &matched_->decidable())
-		     : card_options(options_, cpus, uuid_);
+	card::CardOptions options = matched_ ? card_options(options_, cpus, uuid_, &matched_->decidable())
+					     : card_options(options_, cpus, uuid_);
 	options.functions = functions_.found().functions;
 	options.leaves_functions_out = options_.budget.has_value();
 	buffers_ = options.counts_only ? smallest_buffers(options.rings())
