@@ -81,7 +81,7 @@ grep -q 'monitor_edc is not loaded' /tmp/refused || fail "without a module: $(ca
 families=sched,irq,syscall,fault
 insmod ./monitor_edc.ko || fail "insmod"
 if [ -f /sys/kernel/btf/monitor_edc ]; then
-	families=$families,power
+	families=$families,power,block
 else
 	echo "VM-SKIP posting into the module by BPF programs: it has no BTF here"
 fi
@@ -95,11 +95,12 @@ fi
 record bpf $families --no-calibration
 card_is bpf
 record module light --no-calibration
-./monitor info --json /tmp/module | tr -d ' \n' | grep -q '"left_out":\["softirq_entry","softirq_exit"\]' || fail "-e light: $(./monitor info /tmp/module)"
+./monitor info --json /tmp/module | tr -d ' \n' | grep -q '"left_out":\["softirq_entry","softirq_exit","softirq_raise"\]' || fail "-e light: $(./monitor info /tmp/module)"
 ./monitor list /tmp/module --event softirq_entry | grep -q . && fail "-e light recorded softirqs"
 sh ./filter.sh module || exit 1
 sh ./flight.sh module || exit 1
 sh ./triggers.sh module || exit 1
+sh ./throttled.sh module || exit 1
 
 # -p: the command's processes or a running one's, and nobody else's, as the card of the kernel's own programs has it.
 if [ -f /sys/kernel/btf/monitor_edc ]; then
