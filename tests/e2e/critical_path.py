@@ -1,17 +1,43 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""`monitor report DIR critical-path`: of a pipeline whose slowest stage is known, exact sums in every form, a damaged trace,
-and what has no path."""
+"""`monitor report DIR critical-path`: of a pipeline whose slowest stage is known, of requests to a disk and messages on
+loopback, exact sums in every form, a damaged trace, and what has no path."""
 import csv
 import io
 import json
+import os
 import shutil
+import sys
 
 import e2e
 
 ITEMS = 60
 STAGES_US = (500, 3000, 1000)
 PACKET = 4096
+DIRECT = """
+import mmap, os, sys
+file = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT | os.O_DIRECT, 0o600)
+block = mmap.mmap(-1, 65536)
+os.posix_fallocate(file, 0, 60 * len(block))
+os.fsync(file)
+for i in range(60):
+	os.pwrite(file, block, i * len(block))
+"""
+PING_PONG = """
+import os, socket
+server = socket.create_server(("127.0.0.1", 0))
+if os.fork() == 0:
+	open("/proc/self/comm", "w").write("ponger")
+	peer = server.accept()[0]
+	while data := peer.recv(64):
+		sum(range(2000))
+		peer.send(data)
+	os._exit(0)
+client = socket.create_connection(server.getsockname())
+for i in range(500):
+	client.send(b"ping")
+	client.recv(64)
+"""
 
 
 def path(directory, *options, exit_code=0):
@@ -116,6 +142,41 @@ def first_thread_ends():
 		e2e.near("what the second thread worked", worked, 1e8, 0.15)
 
 
+def disk():
+	"""Requests of one thread, one after the other: the device's part is what its events say, and the program's own is not in it."""
+	number = os.stat(e2e.work).st_dev
+	if not os.path.exists(f"/sys/dev/block/{os.major(number)}:{os.minor(number)}"):
+		return e2e.leave_out("requests", "the test's directory is on no block device")
+	trace = e2e.record("disk", "--force", command=(sys.executable, "-c", DIRECT, e2e.work / "data"))
+	begun, took = {}, {}
+	for event in trace.events("--event", "block_io_start,block_rq_complete"):
+		fields = event["fields"]
+		if event["event"] == "block_io_start" and event["comm"].startswith("python"):
+			begun[fields["dev"], fields["sector"]] = event["time_ns"]
+		elif event["event"] == "block_rq_complete" and fields["nr_bytes"] == 65536:
+			took[event["time_ns"]] = event["time_ns"] - begun.pop((fields["dev"], fields["sector"]), event["time_ns"])
+	e2e.expect(sum(ns > 0 for ns in took.values()) >= 60, f"requests of the program: {took}")
+	for options in ((), ("--bounded",)):
+		answer = path(trace.directory, "--links", *options)
+		expect_exact(f"disk {options}", answer)
+		rows = [row for row in answer["rows"] if row["what"].startswith("blocked: pwrite64 until disk ")]
+		e2e.near(f"the device's time {options}", sum(row["time_ns"] for row in rows), sum(took.values()), 0.15)
+	e2e.expect(not any("network" in row["what"] for row in answer["rows"]), f"a network: {answer['rows']}")
+
+
+def loopback():
+	"""A sleep for what a thread of this machine sent leads to that thread, and is not the network's."""
+	trace = e2e.record("loopback", "--force", command=(sys.executable, "-c", PING_PONG))
+	for options in ((), ("--bounded",)):
+		answer = path(trace.directory, "--links", *options)
+		expect_exact(f"loopback {options}", answer)
+		claimed = [row for row in answer["rows"] if "network" in row["what"]]
+		e2e.equal(f"of the network {options}", claimed, [])
+		e2e.expect(share_of(answer, "ponger") > 0.1, f"who was waited for {options}: {answer['rows'][:8]}")
+	raised = trace.query("SELECT vec_label, count(*) AS n FROM softirq_raise GROUP BY 1")
+	e2e.expect({row["vec_label"] for row in raised} <= {"NET_RX", "NET_TX"} and sum(row["n"] for row in raised) >= 1000, f"raised: {raised}")
+
+
 def without_calls():
 	"""Where no system calls are recorded, no sleep is in the one of the list at the start."""
 	trace = e2e.record("calls", "--force", "-e", "sched,irq", command=("sh", "-c", "sleep 0.2; true"))
@@ -162,4 +223,4 @@ def refused():
 
 if __name__ == "__main__":
 	e2e.need_recording()
-	e2e.main(bottleneck, forms, calls, parts_of_time, first_thread_ends, without_calls, damaged, refused)
+	e2e.main(bottleneck, forms, calls, parts_of_time, first_thread_ends, disk, loopback, without_calls, damaged, refused)

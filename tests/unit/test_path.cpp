@@ -26,8 +26,16 @@ namespace {
 
 constexpr unsigned futex = 202, read_call = 0, net_rx = 3;
 
-const std::string events_of_paths = events + samples::event_block(EDC_ID_SCHED_MIGRATE_TASK, "sched_migrate_task",
-								  "u16_t dest_cpu; s32_t pid; s32_t orig_cpu;");
+const std::string events_of_paths = events +
+				    samples::event_block(EDC_ID_SCHED_MIGRATE_TASK, "sched_migrate_task",
+							 "u16_t dest_cpu; s32_t pid; s32_t orig_cpu;") +
+				    samples::event_block(EDC_ID_SOFTIRQ_RAISE, "softirq_raise", "u16_t vec;") +
+				    samples::event_block(EDC_ID_BLOCK_IO_START, "block_io_start",
+							 "u16_t op; u32_t dev; u32_t nr_bytes; u64_t sector;") +
+				    samples::event_block(EDC_ID_BLOCK_RQ_ISSUE, "block_rq_issue",
+							 "u16_t op; u32_t dev; u32_t nr_bytes; u64_t sector;") +
+				    samples::event_block(EDC_ID_BLOCK_RQ_COMPLETE, "block_rq_complete",
+							 "u16_t error; u32_t dev; u32_t nr_bytes; u64_t sector;");
 
 struct Machine : History {
 	void runs(std::uint32_t on, std::uint64_t time, std::int32_t tid) { switches(on, time, 0, running, tid); }
@@ -37,6 +45,27 @@ struct Machine : History {
 	void migrates(std::uint32_t on, std::uint64_t time, std::int32_t tid, unsigned to)
 	{
 		cpu(on).post(time, EDC_ID_SCHED_MIGRATE_TASK, to, {pair(tid, 0)});
+	}
+	// Of the disk 254:0.
+	void request(std::uint32_t on, std::uint64_t time, unsigned id, std::uint64_t sector, std::int32_t bytes = 4096)
+	{
+		cpu(on).post(time, id, 0, {pair(254 << 20, bytes), sector});
+	}
+	// 7 sleeps from 100 on, until a device's interrupt on CPU 1 completes a request at 300.
+	void sleeps_for(std::uint64_t sector, std::int32_t bytes = 4096)
+	{
+		calls(0, 90, futex);
+		sleeps(0, 100, 7);
+		completes(1, 300, 7, sector, bytes);
+		runs(0, 320, 7);
+	}
+	void completes(std::uint32_t on, std::uint64_t time, std::int32_t wakes_tid, std::uint64_t sector = 0,
+		       std::int32_t bytes = 4096)
+	{
+		posts(on, time, EDC_ID_IRQ_HANDLER_ENTRY, 36);
+		request(on, time, EDC_ID_BLOCK_RQ_COMPLETE, sector, bytes);
+		wakes(on, time, wakes_tid);
+		posts(on, time, EDC_ID_IRQ_HANDLER_EXIT, 36);
 	}
 	// One that 8 on CPU 1 ends at 300; 7 has the CPU again at 320.
 	static Machine with_a_sleep()
@@ -200,6 +229,122 @@ TEST_CASE("path: a softirq in the call that raised it is of the thread, but not 
 	}
 }
 
+TEST_CASE("path: a sleep that a completed request ended is the device's since it was submitted, then who submitted it")
+{
+	Machine machine;
+	machine.cpu(1);
+	machine.runs(0, 10, 7);
+	machine.runs(1, 20, 8);
+	machine.request(1, 150, EDC_ID_BLOCK_IO_START, 5);
+	machine.request(1, 180, EDC_ID_BLOCK_RQ_ISSUE, 5);
+	machine.sleeps_for(5);
+	Followed followed(machine, 400);
+	followed.critical(7, {30, 400});
+	CHECK(followed.links() == "8 running 30, 7 blocked: 202 until disk 254:0 150, 7 ready 300, 7 running 320, 400");
+	CHECK(followed.sums().at("7 blocked: 202 until disk 254:0") == 150);
+	const std::string bounded =
+	    "7 running 30, 8 running 100, 7 blocked: 202 until disk 254:0 150, 7 ready 300, 7 running 320, 400";
+	followed.bounded(7, {30, 400});
+	CHECK(followed.links() == bounded);
+	CHECK(followed.paths->sleeps()[followed.paths->links()[1].sleep].thread == followed.place(7));
+	followed.critical(7, {30, 400}, 8);
+	CHECK(followed.links() == bounded);
+}
+
+TEST_CASE("path: a request that was submitted before the sleep began")
+{
+	Machine machine;
+	machine.cpu(1);
+	machine.runs(0, 10, 7);
+	machine.request(0, 80, EDC_ID_BLOCK_IO_START, 5);
+	machine.sleeps_for(5);
+	Followed followed(machine, 400);
+	followed.critical(7, {30, 400});
+	CHECK(followed.links() == "7 running 30, 7 blocked: 202 until disk 254:0 80, 7 ready 300, 7 running 320, 400");
+	followed.bounded(7, {30, 400});
+	CHECK(followed.links() == "7 running 30, 7 blocked: 202 until disk 254:0 100, 7 ready 300, 7 running 320, 400");
+}
+
+TEST_CASE("path: flushes of one place complete in their order; of a request without a start only the device is known")
+{
+	for (const bool is_seen : {true, false}) {
+		Machine machine;
+		machine.cpu(1);
+		machine.runs(0, 10, 7);
+		machine.runs(1, 20, 8);
+		if (is_seen) {
+			machine.request(1, 150, EDC_ID_BLOCK_IO_START, 0, 0);
+			machine.request(1, 200, EDC_ID_BLOCK_IO_START, 0, 0);
+		}
+		machine.sleeps_for(0, 0);
+		Followed followed(machine, 400);
+		followed.critical(7, {30, 400});
+		CHECK(followed.links() ==
+		      (is_seen ? "8 running 30, 7 blocked: 202 until disk 254:0 150, 7 ready 300, 7 running 320, 400"
+			       : "7 running 30, 7 blocked: 202 until disk 254:0 100, 7 ready 300, 7 running 320, 400"));
+	}
+}
+
+TEST_CASE("path: a completion is not of the next interrupt, nor after a loss")
+{
+	for (const bool is_lost : {false, true}) {
+		Machine machine;
+		machine.cpu(1);
+		machine.runs(0, 10, 7);
+		machine.request(0, 80, EDC_ID_BLOCK_IO_START, 5);
+		if (is_lost)
+			machine.cpu(1).open(85, 5);
+		machine.calls(0, 90, futex);
+		machine.sleeps(0, 100, 7);
+		machine.posts(1, 290, EDC_ID_IRQ_HANDLER_ENTRY, 36);
+		machine.request(1, 295, EDC_ID_BLOCK_RQ_COMPLETE, 5);
+		if (!is_lost) {
+			machine.posts(1, 296, EDC_ID_IRQ_HANDLER_EXIT, 36);
+			machine.posts(1, 297, EDC_ID_IRQ_HANDLER_ENTRY, 9);
+		}
+		machine.wakes(1, 300, 7);
+		machine.posts(1, 305, EDC_ID_IRQ_HANDLER_EXIT, is_lost ? 36 : 9);
+		Followed followed(machine, 300);
+		followed.critical(7, {30, 300});
+		CHECK(followed.links() == (is_lost ? "7 running 30, 7 blocked: 202 until disk 254:0 100, 300"
+						   : "7 running 30, 7 blocked: 202 until irq:9 100, 300"));
+	}
+}
+
+TEST_CASE("path: a softirq of the network is a device's or a thread's, by who raised it")
+{
+	enum class Raiser { device, thread, both, before, not_seen };
+	using enum Raiser;
+	const std::map<Raiser, std::string> expected = {
+	    {device, "7 blocked: no call until network 100, 7 ready 210, 7 running 230, 300"},
+	    {thread, "8 running 100, 7 ready 210, 7 running 230, 300"},
+	    {both, "7 blocked: no call until softirq:3 100, 7 ready 210, 7 running 230, 300"},
+	    {before, "8 running 100, 7 blocked: no call until softirq:3 165, 7 ready 210, 7 running 230, 300"},
+	    {not_seen, "7 blocked: no call until softirq:3 100, 7 ready 210, 7 running 230, 300"}};
+	for (const auto &[raiser, links] : expected) {
+		Machine machine;
+		machine.cpu(1);
+		machine.runs(0, 10, 7);
+		machine.runs(1, 10, 8);
+		machine.sleeps(0, 100, 7);
+		machine.posts(1, 150, EDC_ID_IRQ_HANDLER_ENTRY, 9);
+		if (raiser == device || raiser == both)
+			machine.posts(1, 155, EDC_ID_SOFTIRQ_RAISE, net_rx);
+		machine.posts(1, 160, EDC_ID_IRQ_HANDLER_EXIT, 9);
+		if (raiser == thread || raiser == both || raiser == before)
+			machine.posts(1, 165, EDC_ID_SOFTIRQ_RAISE, net_rx);
+		if (raiser == before)
+			machine.switches(1, 170, 8, running, 9);
+		machine.posts(1, 200, EDC_ID_SOFTIRQ_ENTRY, net_rx);
+		machine.wakes(1, 210, 7);
+		machine.posts(1, 220, EDC_ID_SOFTIRQ_EXIT, net_rx);
+		machine.runs(0, 230, 7);
+		Followed followed(machine, 300);
+		followed.bounded(7, {100, 300});
+		CHECK(followed.links() == links);
+	}
+}
+
 TEST_CASE("path: a wait is divided where the thread moves to another queue")
 {
 	Machine machine;
@@ -264,46 +409,94 @@ TEST_CASE("path: what a loss hides is unknown")
 	CHECK(sum == 790);
 }
 
+namespace {
+
+// The same with requests and what is raised.
+History random_causes(std::mt19937 &random, std::uint64_t &time)
+{
+	const auto below = [&](unsigned end) { return static_cast<unsigned>(random() % end); };
+	Machine machine;
+	machine.cpu(1);
+	for (int i = 0; i < 200; ++i) {
+		time += below(20);
+		const std::uint32_t on = below(2);
+		const unsigned what = below(8), which = below(3), bytes = below(2);
+		const unsigned interrupts[] = {EDC_ID_IRQ_HANDLER_ENTRY, EDC_ID_SOFTIRQ_ENTRY, EDC_ID_IRQ_HANDLER_EXIT,
+					       EDC_ID_SOFTIRQ_EXIT, EDC_ID_SOFTIRQ_RAISE};
+		const unsigned requests[] = {EDC_ID_BLOCK_IO_START, EDC_ID_BLOCK_RQ_ISSUE, EDC_ID_BLOCK_RQ_COMPLETE};
+		if (what == 0)
+			machine.switches(on, time, static_cast<std::int32_t>(which), bytes, 1 + bytes);
+		else if (what == 1)
+			machine.wakes(on, time, static_cast<std::int32_t>(which) + 1);
+		else if (what == 2)
+			machine.completes(on, time, static_cast<std::int32_t>(which) + 1);
+		else if (what < 5)
+			machine.posts(on, time, interrupts[below(5)], net_rx);
+		else
+			machine.request(on, time, requests[which], 0, static_cast<std::int32_t>(bytes));
+	}
+	return machine;
+}
+
+struct Tried {
+	std::size_t links = 0, jumps = 0, led = 0;
+};
+
+void follow_all(Followed &followed, std::mt19937 &random, std::uint64_t time, Tried &tried)
+{
+	for (std::int32_t tid = 1; tid < 4; ++tid) {
+		if (std::ranges::find(followed.fold.threads(), tid, &analyze::Thread::tid) ==
+			followed.fold.threads().end() ||
+		    followed.place(tid) == path::nobody)
+			continue;
+		const trace::TimeRange range = {random() % 200, 200 + random() % time};
+		if (random() % 2)
+			followed.critical(tid, range, static_cast<std::int32_t>(random() % 4));
+		else
+			followed.bounded(tid, range);
+		const path::Paths &paths = *followed.paths;
+		REQUIRE(paths.links().front().begin == range.from);
+		REQUIRE(paths.links().back().begin == range.to);
+		for (std::size_t i = 0; i + 1 < paths.links().size(); ++i) {
+			const path::Link &link = paths.links()[i];
+			REQUIRE(paths.end_of(i) > link.begin);
+			REQUIRE(link.sleep < paths.sleeps().size());
+			tried.jumps += link.thread != followed.place(tid);
+			tried.led += link.stretch && link.stretch->end == path::End::led;
+		}
+		tried.links += paths.links().size();
+		std::uint64_t sum = 0;
+		for (const auto &[what, ticks] : followed.sums()) {
+			REQUIRE(ticks < ~0ull / 2);
+			sum += ticks;
+		}
+		REQUIRE(sum == range.to - range.from);
+	}
+}
+
+} // namespace
+
 TEST_CASE("path: links touch and parts sum exactly, whatever the history")
 {
 	std::mt19937 random(46);
-	std::size_t links = 0, jumps = 0;
+	Tried tried;
 	for (int round = 0; round < 400; ++round) {
 		std::uint64_t time = 100;
 		History history = random_history(random, time);
 		if (random() % 2)
 			list_one(history, random);
 		Followed followed(history, time + 10, random() % 4 != 0);
-		for (std::int32_t tid = 1; tid < 4; ++tid) {
-			if (std::ranges::find(followed.fold.threads(), tid, &analyze::Thread::tid) ==
-				followed.fold.threads().end() ||
-			    followed.place(tid) == path::nobody)
-				continue;
-			const trace::TimeRange range = {random() % 200, 200 + random() % time};
-			if (random() % 2)
-				followed.critical(tid, range, static_cast<std::int32_t>(random() % 4));
-			else
-				followed.bounded(tid, range);
-			const path::Paths &paths = *followed.paths;
-			REQUIRE(paths.links().front().begin == range.from);
-			REQUIRE(paths.links().back().begin == range.to);
-			for (std::size_t i = 0; i + 1 < paths.links().size(); ++i) {
-				const path::Link &link = paths.links()[i];
-				REQUIRE(paths.end_of(i) > link.begin);
-				REQUIRE(link.sleep < paths.sleeps().size());
-				jumps += link.thread != followed.place(tid);
-			}
-			links += paths.links().size();
-			std::uint64_t sum = 0;
-			for (const auto &[what, ticks] : followed.sums()) {
-				REQUIRE(ticks < ~0ull / 2);
-				sum += ticks;
-			}
-			REQUIRE(sum == range.to - range.from);
-		}
+		follow_all(followed, random, time, tried);
 	}
-	CHECK(links > 5000);
-	CHECK(jumps > 200); // else nothing was tried
+	CHECK(tried.links > 5000);
+	CHECK(tried.jumps > 200); // else nothing was tried
+	for (int round = 0; round < 200; ++round) {
+		std::uint64_t time = 100;
+		History history = random_causes(random, time);
+		Followed followed(history, time + 10);
+		follow_all(followed, random, time, tried);
+	}
+	CHECK(tried.led > 50);
 }
 
 TEST_CASE("path: time of a link that no token explains is a part, too")

@@ -303,6 +303,9 @@ TEST_CASE("fold: without softirqs their time and a thread as waker are unknown")
 	CHECK_FALSE(recorded.knows(usage, Mode::softirq));
 	CHECK(info.unknown_text().starts_with("softirqs were left out"));
 	CHECK(info.events_text() == "sched, irq, without softirq_entry, softirq_exit");
+	CHECK(info.switches_text().empty());
+	info.switch_flags = {"iowait", "throttled"};
+	CHECK(info.switches_text() == "say throttled, iowait; unknown: memstall");
 }
 
 TEST_CASE("fold: after a loss everything is unknown, and the packet tells who runs")

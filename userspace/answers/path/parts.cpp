@@ -116,7 +116,12 @@ Part Parts::part_of(const Link &link, std::uint64_t end, Doing doing) const
 		part.doing = Doing::asleep;
 		part.detail = stretch->where;
 		part.end = link.is_cut ? End::open : stretch->end;
-		part.cause = part.end == End::interrupt ? stretch->cause : 0;
+		if (part.end == End::led) {
+			part.end = stretches_.leads()[stretch->cause].end;
+			part.cause = stretches_.leads()[stretch->cause].cause;
+		} else if (part.end == End::interrupt || part.end == End::network) {
+			part.cause = stretch->cause;
+		}
 	} else if (stretch && stretch->kind == Kind::ready) {
 		part.doing = Doing::ready_unknown;
 	} else {

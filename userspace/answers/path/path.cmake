@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # What the time of a thread was made of: its path back through those that it waited for.
 add_library(monitor_path STATIC
+  ${CMAKE_CURRENT_LIST_DIR}/causes.cpp
   ${CMAKE_CURRENT_LIST_DIR}/parts.cpp
   ${CMAKE_CURRENT_LIST_DIR}/stretches.cpp
   ${CMAKE_CURRENT_LIST_DIR}/texts.cpp

@@ -125,6 +125,9 @@ void Stretches::lost(const analyze::Cpu &cpu, std::uint64_t from, std::uint64_t 
 	Lane &on = lane(cpu.number);
 	on.unfound_from = on.unfound_to = 0;
 	on.woken = nullptr;
+	on.network = {};
+	on.completed.reset();
+	requests_.clear();
 	if (from >= to)
 		return; // only that nobody will be found
 	if (losses_.empty() || from > losses_.back().to)
@@ -216,9 +219,14 @@ void Stretches::after(const trace::Event &event)
 	switch (kind.kind) {
 	case EventMeaning::interrupt_entry:
 	case EventMeaning::timer_entry:
-		if (!analyze::EventKinds::is_softirq(kind.interrupt))
-			on.interrupted = event.time;
-		return;
+	case EventMeaning::interrupt_exit:
+		return note_interrupt(kind, event, on);
+	case EventMeaning::softirq_raise:
+		return note_raise(kind, event, on);
+	case EventMeaning::block_io_start:
+	case EventMeaning::block_rq_issue:
+	case EventMeaning::block_rq_complete:
+		return note_request(kind, event, on);
 	case EventMeaning::sched_waking:
 	case EventMeaning::new_thread_woken:
 		return woken(fold_.thread(kind.field[0].get<std::int32_t>(event)), event, kind.field[1]);
@@ -232,11 +240,107 @@ void Stretches::after(const trace::Event &event)
 	}
 }
 
+void Stretches::note_interrupt(const analyze::EventKind &kind, const trace::Event &event, Lane &on)
+{
+	const bool is_entry = kind.kind != EventMeaning::interrupt_exit;
+	on.completed.reset();
+	if (!analyze::EventKinds::is_softirq(kind.interrupt))
+		on.interrupted = is_entry ? event.time : on.interrupted;
+	else if (const auto vec = kind.field[0].get<std::uint32_t>(event); is_entry && NetworkSoftirqs::is_one(vec))
+		on.network.enter(vec);
+}
+
+// What a softirq raises is for whom it works itself.
+void Stretches::note_raise(const analyze::EventKind &kind, const trace::Event &event, Lane &on)
+{
+	constexpr std::uint32_t of_devices = 0; // EventKinds: irq_handler
+	const auto vec = kind.field[0].get<std::uint32_t>(event);
+	if (!NetworkSoftirqs::is_one(vec))
+		return;
+	const analyze::Cpu &cpu = fold_.cpus()[event.cpu()];
+	Raised raised{Raised::By::several, 0, event.time};
+	if (cpu.interrupts.empty()) {
+		if (cpu.current && cpu.current->tid != 0 && !cpu.current->hidden && !cpu.current->filtered)
+			raised = {Raised::By::thread, place(*cpu.current), event.time};
+	} else if (const std::uint32_t which = cpu.interrupts.back() >> 16, number = cpu.interrupts.back() & 0xffff;
+		   which == of_devices) {
+		raised = {Raised::By::device, number, event.time};
+	} else if (analyze::EventKinds::is_softirq(which) && NetworkSoftirqs::is_one(number) &&
+		   on.network.handled(number).by != Raised::By::nobody) {
+		raised = on.network.handled(number);
+	}
+	on.network.raise(vec, raised);
+}
+
+void Stretches::note_request(const analyze::EventKind &kind, const trace::Event &event, Lane &on)
+{
+	const auto device = kind.field[0].get<std::uint32_t>(event);
+	const auto sector = kind.field[1].get<std::uint64_t>(event);
+	const analyze::Cpu &cpu = fold_.cpus()[event.cpu()];
+	if (!has_requests_)
+		return;
+	if (kind.kind == EventMeaning::block_io_start) {
+		const bool is_flush = kind.field[2] && kind.field[2].get<std::uint32_t>(event) == 0;
+		const bool is_known = cpu.current && cpu.current->tid != 0 && !cpu.current->hidden;
+		requests_.start(device, sector, is_flush, {event.time, is_known ? place(*cpu.current) : nobody});
+	} else if (kind.kind == EventMeaning::block_rq_issue) {
+		requests_.issue(device, sector, event.time);
+	} else {
+		const Requests::Request request = requests_.complete(device, sector);
+		if (!cpu.interrupts.empty())
+			on.completed = {request.begin, request.thread, device, End::device};
+	}
+}
+
+void Stretches::lead(Stretch &stretch, Lead lead, std::uint64_t time)
+{
+	lead.begin = std::min(lead.begin, time - 1);
+	stretch.end = End::led;
+	stretch.cause = static_cast<std::uint32_t>(leads_.size());
+	leads_.push_back(lead);
+}
+
+void Stretches::explain_interrupt(Stretch &stretch, const analyze::Cpu &cpu, std::uint64_t time)
+{
+	if (cpu.interrupts.empty())
+		return;
+	Lane &on = lane(cpu.number);
+	if (on.completed)
+		return lead(stretch, *on.completed, time);
+	const std::uint32_t interrupt = cpu.interrupts.back(), vec = interrupt & 0xffff;
+	if (!has_interrupts_ || !analyze::EventKinds::is_softirq(interrupt >> 16) || !NetworkSoftirqs::is_one(vec))
+		return;
+	const Raised &raised = on.network.handled(vec);
+	switch (raised.by) {
+	case Raised::By::nobody:
+		return; // as far as is known: is_of_its_call()
+	case Raised::By::device:
+		stretch.end = End::network;
+		stretch.cause = raised.who;
+		return;
+	case Raised::By::thread:
+		if (threads_[raised.who].thread != cpu.current) // it had to wait for its turn
+			return lead(stretch, {raised.since, raised.who, interrupt, End::interrupt}, time);
+		stretch.end = End::thread;
+		stretch.cause = raised.who;
+		return;
+	case Raised::By::several:
+		stretch.end = End::interrupt;
+		stretch.cause = interrupt;
+		return;
+	}
+}
+
 void Stretches::woken(const analyze::Thread *thread, const trace::Event &event, const trace::FieldRef &cpu)
 {
-	if (!thread || !cpu || thread->state != analyze::State::runnable || thread->since != event.time)
+	if (!thread || thread->state != analyze::State::runnable || thread->since != event.time)
 		return;
-	threads_[place(*thread)].queues.assign(1, {event.time, known_cpu(cpu.get<std::uint32_t>(event))});
+	ThreadStretches &of = threads_[place(*thread)];
+	if (of.end == event.time && !of.stretches.empty() && of.stretches.back().kind == Kind::blocked)
+		explain_interrupt(of.stretches.back(), fold_.cpus()[event.cpu()], event.time);
+	if (!cpu)
+		return;
+	of.queues.assign(1, {event.time, known_cpu(cpu.get<std::uint32_t>(event))});
 	lane(event.cpu()).woken = thread;
 }
 

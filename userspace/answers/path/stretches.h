@@ -7,15 +7,17 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "causes.h"
 #include "reading/analyze/thread_fold.h"
 
 namespace monitor::path {
 
-inline constexpr std::uint32_t nobody = ~0u, unknown_cpu = 0xffffff;
+inline constexpr std::uint32_t unknown_cpu = 0xffffff;
 
 enum class Kind : std::uint8_t { unknown, running, ready, blocked };
 
@@ -24,19 +26,32 @@ enum class End : std::uint8_t {
 	open,         // it goes on at the end
 	thread,       // Stretch::cause
 	interrupt,    // whose cause is not known
+	device,       // a block device, by completing a request
+	network,      // a network device, by its interrupt
+	led,          // only of a Stretch: see Lead
 	hidden,       // a thread that the kernel hides
 	not_recorded, // a thread that -p did not select
 	unknown
 };
 
 struct Stretch {
-	std::uint64_t begin = 0;      // ends where the next one begins
-	std::uint32_t cause = 0;      // thread: its place in Stretches::threads(); interrupt: which << 16 | its number
+	std::uint64_t begin = 0; // ends where the next one begins
+	// thread: its place in Stretches::threads(); interrupt: which << 16 | its number; network: that of the device's
+	// interrupt; led: by place in Stretches::leads().
+	std::uint32_t cause = 0;
 	std::uint32_t where : 24 = 0; // the CPU, or that of its queue; blocked: the call, or EDC_NO_SYSCALL
 	Kind kind : 4 = Kind::unknown;
 	End end : 4 = End::open;
 };
 static_assert(sizeof(Stretch) == 16);
+
+// What ended a sleep had been begun by a thread, and until then nobody waited for that thread, but for this.
+struct Lead {
+	std::uint64_t begin = 0;       // 0: not known
+	std::uint32_t thread = nobody; // by place; nobody: not known
+	std::uint32_t cause = 0;       // device: MAJOR << 20 | MINOR; interrupt: as in Stretch
+	End end = End::open;           // device, interrupt
+};
 
 struct ThreadStretches {
 	struct Exchange {
@@ -87,8 +102,9 @@ private:
 
 class Stretches final : public analyze::Observer, public analyze::TimeObserver {
 public:
-	// `has_interrupts`: all of them were recorded.
-	Stretches(const analyze::ThreadFold &fold, bool has_interrupts) : fold_(fold), has_interrupts_(has_interrupts)
+	// `has_interrupts`: all of them were recorded. `has_requests`: those of all threads to block devices, if any.
+	Stretches(const analyze::ThreadFold &fold, bool has_interrupts, bool has_requests = true)
+	    : fold_(fold), has_interrupts_(has_interrupts), has_requests_(has_requests)
 	{
 	}
 
@@ -107,6 +123,7 @@ public:
 	const std::deque<ThreadStretches> &threads() const { return threads_; }
 	// By place in threads(); nobody: it did nothing.
 	std::uint32_t find(const analyze::Thread &thread) const;
+	const std::vector<Lead> &leads() const { return leads_; }
 	Names &names() { return names_; }
 	const Names &names() const { return names_; }
 	// Whether events were lost in this time, or at its begin.
@@ -120,6 +137,8 @@ private:
 		std::uint64_t unfound_from = 0, unfound_to = 0; // its thread is not known yet
 		std::uint64_t interrupted = 0;                  // the last hardware interrupt
 		const analyze::Thread *woken = nullptr;         // by the last event
+		NetworkSoftirqs network;
+		std::optional<Lead> completed; // a request, in the interrupt that is handled
 	};
 
 	Lane &lane(std::uint32_t cpu);
@@ -132,13 +151,21 @@ private:
 	void created(const analyze::EventKind &kind, const trace::Event &event);
 	bool is_of_its_call(const analyze::Waker &waker) const;
 	void set_end(Stretch &stretch, const analyze::Waker &waker);
+	void note_interrupt(const analyze::EventKind &kind, const trace::Event &event, Lane &on);
+	void note_raise(const analyze::EventKind &kind, const trace::Event &event, Lane &on);
+	void note_request(const analyze::EventKind &kind, const trace::Event &event, Lane &on);
+	// What the interrupt on this CPU works for, which has just ended this sleep.
+	void explain_interrupt(Stretch &stretch, const analyze::Cpu &cpu, std::uint64_t time);
+	void lead(Stretch &stretch, Lead lead, std::uint64_t time);
 
 	const analyze::ThreadFold &fold_;
-	const bool has_interrupts_;
+	const bool has_interrupts_, has_requests_;
 	std::deque<ThreadStretches> threads_;
 	std::unordered_map<const analyze::Thread *, std::uint32_t> places_;
 	std::vector<Lane> lanes_; // by CPU
 	std::vector<trace::TimeRange> losses_;
+	Requests requests_;
+	std::vector<Lead> leads_;
 	Names names_;
 };
 

@@ -13,16 +13,17 @@ std::string end_text(const Part &part, const analyze::EventKinds &kinds)
 		return "the end";
 	case End::thread:
 		return "a thread at the same moment";
-	case End::interrupt: {
-		const std::string label = kinds.interrupt_label(part.cause >> 16, part.cause & 0xffff);
-		const bool is_timer =
-		    label == "irq:local_timer" || label == "softirq:TIMER" || label == "softirq:HRTIMER";
-		return is_timer ? "timer" : label;
-	}
+	case End::interrupt:
+		return is_timer(part, kinds) ? "timer" : kinds.interrupt_label(part.cause >> 16, part.cause & 0xffff);
+	case End::device:
+		return fmt::format("disk {}:{}", part.cause >> 20, part.cause & 0xfffff);
+	case End::network:
+		return "network";
 	case End::hidden:
 		return "a hidden thread";
 	case End::not_recorded:
 		return "a thread not recorded";
+	case End::led:
 	case End::unknown:
 		break;
 	}
@@ -47,6 +48,14 @@ const char *why_text(Why why)
 }
 
 } // namespace
+
+bool is_timer(const Part &part, const analyze::EventKinds &kinds)
+{
+	if (part.doing != Doing::asleep || part.end != End::interrupt)
+		return false;
+	const std::string label = kinds.interrupt_label(part.cause >> 16, part.cause & 0xffff);
+	return label == "irq:local_timer" || label == "softirq:TIMER" || label == "softirq:HRTIMER";
+}
 
 std::string what_text(const Part &part, const analyze::EventKinds &kinds, const Names &names)
 {

@@ -9,7 +9,9 @@
 
 namespace monitor::path {
 
-// "running: user", "ready: CPU had cc1", "blocked: fsync until irq:24"
+// A sleep that a timer ended.
+bool is_timer(const Part &part, const analyze::EventKinds &kinds);
+// "running: user", "ready: CPU had cc1", "blocked: fsync until disk 254:0", "... network", "... timer", "... irq:24"
 std::string what_text(const Part &part, const analyze::EventKinds &kinds, const Names &names);
 // "running", "ready", or the same of a link.
 std::string link_text(const Link &link, const Part &part, const analyze::EventKinds &kinds, const Names &names);

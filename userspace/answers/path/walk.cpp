@@ -105,6 +105,8 @@ void Paths::step(std::uint64_t first)
 		return before_first(of, bound);
 	if (time_ > of.end)
 		return emit(std::max(bound, of.end), nullptr);
+	if (end <= time_ && stretch->kind == Kind::blocked && stretch->end == End::led)
+		return follow_lead(*stretch, bound);
 	const std::uint64_t begin = std::max(bound, stretch->begin);
 	if (end > time_ || !leads_on(*stretch))
 		return emit(begin, stretch, end > time_);
@@ -115,6 +117,28 @@ void Paths::step(std::uint64_t first)
 	const std::uint32_t within = sleep_in(stretch->where);
 	frames_.push_back({thread_, sleep_, begin});
 	jump(stretch->cause, within);
+}
+
+// Inside, what the sleeper did itself since then was beside it, and is not what the end waited for.
+void Paths::follow_lead(const Stretch &stretch, std::uint64_t bound)
+{
+	const Lead &lead = leads_[stretch.cause];
+	const bool is_known = lead.thread != nobody && jumps_ < max_jumps_at_once;
+	if (is_known && is_inside_ && (*is_inside_)(lead.thread)) {
+		emit(std::max(bound, lead.begin), &stretch);
+		if (time_ == lead.begin) {
+			frames_.clear();
+			jump(lead.thread, 0);
+		}
+		return;
+	}
+	const std::uint64_t begin = std::max(bound, stretch.begin);
+	emit(std::max(begin, lead.begin), &stretch);
+	if (is_known && time_ > begin && lead.thread != thread_) {
+		const std::uint32_t within = sleep_in(stretch.where);
+		frames_.push_back({thread_, sleep_, begin});
+		jump(lead.thread, within);
+	}
 }
 
 // To who created it, if that is known, else nothing is. There is nothing to return to.

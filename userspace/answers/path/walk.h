@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The path that led to where a thread is at a moment, followed backwards through the stretches (stretches.h). A sleep
-// that a thread ended leads to that thread, at that moment; so does the creation of a thread. Any other sleep, a wait
+// that a thread ended leads to that thread, at that moment; so does the creation of a thread. One that ended with what
+// a thread had begun earlier (Lead), such as a request, is a link since then, and leads there. Any other sleep, a wait
 // for a CPU and what a thread runs are links of the path.
 //
 // Critical: it does not return to who slept, so what it shows is what would have to be faster. But from threads outside
@@ -44,7 +45,7 @@ class Paths {
 public:
 	// `is_nested`: with the sleeps that links are within.
 	explicit Paths(const Stretches &stretches, bool is_nested = true)
-	    : threads_(stretches.threads()), is_nested_(is_nested)
+	    : threads_(stretches.threads()), leads_(stretches.leads()), is_nested_(is_nested)
 	{
 	}
 
@@ -67,12 +68,14 @@ private:
 	void step(std::uint64_t first);
 	void before_first(const ThreadStretches &of, std::uint64_t bound);
 	bool leads_on(const Stretch &stretch) const;
+	void follow_lead(const Stretch &stretch, std::uint64_t bound);
 	const ThreadStretches::Exchange *last_exchange(const ThreadStretches &of) const;
 	void jump(std::uint32_t to, std::uint32_t sleep);
 	void emit(std::uint64_t begin, const Stretch *stretch, bool is_cut = false);
 	std::uint32_t sleep_in(std::uint32_t call);
 
 	const std::deque<ThreadStretches> &threads_;
+	const std::vector<Lead> &leads_;
 	const bool is_nested_;
 	std::deque<Link> links_; // no room for twice as many
 	std::vector<Sleep> sleeps_ = {{}};

@@ -90,7 +90,8 @@ private:
 class CriticalPath final : public FoldReport {
 public:
 	explicit CriticalPath(Folded &of)
-	    : FoldReport(of), stretches_(of.fold, has_interrupts(of)), paths_(stretches_, of.question.folded)
+	    : FoldReport(of), stretches_(of.fold, has_interrupts(of), !of.info.filtering()),
+	      paths_(stretches_, of.question.folded)
 	{
 		expect_switches(of.info, of.fold.kinds());
 		tell_unknown_wakers(of.info, of.fold.kinds());

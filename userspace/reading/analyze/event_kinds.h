@@ -38,9 +38,13 @@ enum class EventMeaning : std::uint8_t {
 	cgroup_attach_task,
 	interrupt_entry,
 	interrupt_exit,
+	softirq_raise,
 	timer_entry, // of the local timer: an interrupt_entry that gives the interrupted mode
 	sys_enter,
 	sys_exit,
+	block_io_start,
+	block_rq_issue,
+	block_rq_complete,
 	page_fault_user,
 	page_fault_kernel,
 	minor_fault,
