@@ -1059,4 +1059,13 @@ TEST_CASE("fold: whatever the tokens say, a CPU's times are its window")
 	}
 }
 
+TEST_CASE("fold: an interrupt with a number has the name that the kernel gives its handler")
+{
+	const trace::Description none;
+	const analyze::EventKinds kinds(none, {}, {{"36", "virtio1-req.0"}});
+	CHECK(kinds.interrupt_label(0, 36) == "irq:36 (virtio1-req.0)");
+	CHECK(kinds.interrupt_label(0, 3) == "irq:3");
+	CHECK(kinds.interrupt_label(2, 36) == "irq:local_timer");
+}
+
 } // namespace test_thread_fold

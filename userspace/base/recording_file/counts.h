@@ -27,9 +27,10 @@ struct ClassCounts {
 // The kernel's own figures at one moment, read between the trace times `before` and `after`.
 struct KernelCounts {
 	std::uint64_t before = 0, after = 0;
-	std::uint64_t context_switches = 0, interrupts = 0;  // of all CPUs and vectors
-	std::vector<std::uint64_t> steal_ns;                 // by CPU number
-	std::map<std::string, std::uint64_t> interrupt_rows; // /proc/interrupts, one sum per row
+	std::uint64_t context_switches = 0, interrupts = 0;   // of all CPUs and vectors
+	std::vector<std::uint64_t> steal_ns;                  // by CPU number
+	std::map<std::string, std::uint64_t> interrupt_rows;  // /proc/interrupts, one sum per row
+	std::map<std::string, std::string> interrupt_names{}; // written once: Contents::interrupt_names
 	std::optional<std::uint64_t> softirqs{}, thread_creations{};
 	std::uint64_t idle_before = 0, idle_after = 0; // trace times around the read of
 	std::optional<std::uint64_t> idle_ends{};      // idle states that ended, all CPUs; none: no cpuidle

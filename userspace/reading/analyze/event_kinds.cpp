@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <utility>
 
+#include "base/escape.h"
 #include "monitor/syscall_arg.h"
 
 namespace monitor::analyze {
@@ -154,9 +156,10 @@ bool find_fields(const MeaningRow &row, const trace::EventClass &cls, EventKind 
 
 } // namespace
 
-EventKinds::EventKinds(const trace::Description &description, const std::set<std::string> &partial)
+EventKinds::EventKinds(const trace::Description &description, const std::set<std::string> &partial,
+		       std::map<std::string, std::string> names)
     : kinds_(1), index_(description.classes().size()),
-      interrupts_(std::begin(interrupt_names), std::end(interrupt_names))
+      interrupts_(std::begin(interrupt_names), std::end(interrupt_names)), interrupt_names_(std::move(names))
 {
 	static_assert(std::size(interrupt_names) == interrupts && interrupt_names[softirq] == "softirq");
 	for (const auto &cls : description.classes()) {
@@ -334,7 +337,11 @@ std::string EventKinds::interrupt_label(std::uint32_t interrupt, std::uint32_t n
 	if (is_softirq(interrupt))
 		return "softirq:" + softirq_label(number);
 	const std::string &name = interrupt_name(interrupt);
-	return "irq:" + (name == "irq_handler" ? std::to_string(number) : name);
+	if (name != "irq_handler")
+		return "irq:" + name;
+	const std::string digits = std::to_string(number);
+	const auto named = interrupt_names_.find(digits);
+	return "irq:" + digits + (named == interrupt_names_.end() ? "" : " (" + printable(named->second) + ")");
 }
 
 std::string EventKinds::softirq_label(std::uint32_t number) const

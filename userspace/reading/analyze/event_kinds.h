@@ -102,7 +102,9 @@ std::int32_t kernel_number(std::uint32_t call);
 class EventKinds {
 public:
 	// `partial`: names of classes of which events were left out, so that nothing can be derived from them.
-	explicit EventKinds(const trace::Description &description, const std::set<std::string> &partial = {});
+	// `interrupt_names`: of hardware interrupts, by number.
+	explicit EventKinds(const trace::Description &description, const std::set<std::string> &partial = {},
+			    std::map<std::string, std::string> interrupt_names = {});
 
 	// Classes of programs that the description had not yet.
 	void add_new(const trace::Description &description) { index_.resize(description.classes().size()); }
@@ -118,7 +120,7 @@ public:
 	const std::string &interrupt_name(std::uint32_t interrupt) const { return interrupts_[interrupt]; }
 	static bool has_interrupt(std::uint32_t interrupt) { return interrupt < interrupts; }
 	static bool is_softirq(std::uint32_t interrupt) { return interrupt == softirq; }
-	// "irq:24", "irq:local_timer", "softirq:NET_RX"
+	// "irq:24", "irq:24 (virtio0-req.0)", "irq:local_timer", "softirq:NET_RX"
 	std::string interrupt_label(std::uint32_t interrupt, std::uint32_t number) const;
 	// The label of a softirq, or its number if the description has none.
 	std::string softirq_label(std::uint32_t number) const;
@@ -138,6 +140,7 @@ private:
 	std::vector<EventKind> kinds_;
 	std::vector<std::uint16_t> index_; // by class index
 	std::vector<std::string> interrupts_;
+	std::map<std::string, std::string> interrupt_names_;
 	std::shared_ptr<const trace::Enumeration> softirqs_, syscalls_;
 	std::map<std::uint32_t, std::string> named_calls_; // whose numbers are made up: from the largest one downwards
 };

@@ -44,6 +44,17 @@ void parse_stat(const std::string &text, KernelCounts &counts)
 	}
 }
 
+// Of a row with a number its handlers, which follow two spaces: "36: 7 0  PCI-MSIX-0000:00:02.0   1-edge      vda".
+std::string name_of_row(const std::string &line, const std::string &label)
+{
+	constexpr std::size_t max_name = 48;
+	const std::size_t before = line.rfind("  ");
+	const bool has_number = label.find_first_not_of("0123456789") == std::string::npos;
+	const std::string last = before == std::string::npos ? "" : line.substr(before + 2);
+	const bool is_count = last.find_first_not_of("0123456789 ") == std::string::npos;
+	return has_number && !is_count ? last.substr(0, max_name) : "";
+}
+
 void parse_interrupts(const std::string &text, KernelCounts &counts)
 {
 	std::istringstream lines(text);
@@ -60,6 +71,8 @@ void parse_interrupts(const std::string &text, KernelCounts &counts)
 		while (fields >> value)
 			sum += value;
 		counts.interrupt_rows[label] = sum;
+		if (const std::string name = name_of_row(line, label); !name.empty())
+			counts.interrupt_names[label] = name;
 	}
 }
 

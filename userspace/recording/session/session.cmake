@@ -15,6 +15,7 @@ add_custom_command(
 add_library(monitor_session STATIC
   ${CMAKE_CURRENT_LIST_DIR}/card_options.cpp
   ${CMAKE_CURRENT_LIST_DIR}/card_trials.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/cgroup_figures.cpp
   ${CMAKE_CURRENT_LIST_DIR}/cgroup_names.cpp
   ${CMAKE_CURRENT_LIST_DIR}/command.cpp
   ${CMAKE_CURRENT_LIST_DIR}/description.cpp

@@ -20,6 +20,11 @@
 #include "recording/recorder/recorders.h"
 
 namespace monitor::record {
+namespace {
+
+constexpr std::chrono::milliseconds patience_at_end(20);
+
+} // namespace
 
 void Session::keep_budget()
 {
@@ -96,6 +101,8 @@ KernelCounts Session::read_counts_of_kernel()
 	if (counted_)
 		before = by_name(counted_->read());
 	KernelCounts counts = read_kernel_counts(steering_->invariant_tsc());
+	for (auto &[number, name] : counts.interrupt_names)
+		file_.interrupt_names[number] = name;
 	counts.counted_before = std::move(before);
 	if (counted_)
 		counts.counted_after = by_name(counted_->read());
@@ -265,8 +272,10 @@ Sync Session::end_parts()
 		users_->stop();
 	if (stacks_)
 		stacks_->stop();
-	if (card_)
+	if (card_) {
 		file_.kernel_counts.end = read_counts_of_kernel();
+		file_.cgroups.end = read_cgroups(command_ ? command_->pid() : 0, cgroups_.paths(), patience_at_end);
+	}
 	write_tasks(true);
 	drain_->look();
 	if (counters_)

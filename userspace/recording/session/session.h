@@ -12,6 +12,7 @@
 #include "base/encoding.h"
 #include "base/fd.h"
 #include "card_trials.h"
+#include "cgroup_figures.h"
 #include "cgroup_names.h"
 #include "command.h"
 #include "description.h"

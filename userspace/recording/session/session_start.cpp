@@ -30,6 +30,7 @@ namespace {
 
 constexpr unsigned first_slope_ms = 20;
 constexpr std::size_t other_files = 32; // that a recording opens from time to time, besides streams
+constexpr std::chrono::milliseconds patience_at_start(1);
 
 std::vector<std::string> stream_names(const card::BpfCard *card)
 {
@@ -502,8 +503,10 @@ void Session::start_recording()
 		users_->start(static_cast<std::uint64_t>(steering_->frequency_hz()),
 			      spare_files(writer_->max_streams() + other_files),
 			      [this](const auto &classes) { description_->write_again(classes); });
-	if (card_)
+	if (card_) {
 		file_.kernel_counts.start = read_counts_of_kernel();
+		file_.cgroups.start = read_cgroups(command_ ? command_->pid() : 0, cgroups_.paths(), patience_at_start);
+	}
 	write_tasks(false);
 	drain_->look();
 	if (states_ && states_->list_of_threads())
