@@ -9,6 +9,7 @@ add_library(monitor_report STATIC
   ${CMAKE_CURRENT_LIST_DIR}/flame_graph.cpp
   ${CMAKE_CURRENT_LIST_DIR}/grouping.cpp
   ${CMAKE_CURRENT_LIST_DIR}/idle_table.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/leaf_functions.cpp
   ${CMAKE_CURRENT_LIST_DIR}/measurements_table.cpp
   ${CMAKE_CURRENT_LIST_DIR}/named_stacks.cpp
   ${CMAKE_CURRENT_LIST_DIR}/row_writer.cpp
