@@ -34,11 +34,11 @@ constexpr auto between_wakeups = 2ms; // of further ones; the kernel's rings las
 
 std::string read_rest(int fd, std::size_t max_bytes)
 {
-	std::string text(max_bytes, '\0');
-	std::size_t kept = 0;
-	for (ssize_t n; kept < max_bytes && (n = ::read(fd, text.data() + kept, max_bytes - kept)) > 0;)
-		kept += static_cast<std::size_t>(n);
-	text.resize(kept);
+	std::string text;
+	char part[16 << 10];
+	for (ssize_t n;
+	     text.size() < max_bytes && (n = ::read(fd, part, std::min(sizeof part, max_bytes - text.size()))) > 0;)
+		text.append(part, static_cast<std::size_t>(n));
 	return text;
 }
 
