@@ -163,6 +163,26 @@ TEST_CASE("path: a sleep leads to the thread that ended it")
 	CHECK(followed.paths->sleeps().size() == 1);
 }
 
+TEST_CASE("path: what several paths are within tells them apart")
+{
+	Machine machine = Machine::with_a_sleep();
+	Followed followed(machine, 400);
+	path::Paths &paths = followed.paths.emplace(followed.stretches);
+	const std::uint32_t one = paths.add_root(), other = paths.add_root();
+	paths.add_bounded(followed.place(7), {10, 400}, one);
+	paths.add_bounded(followed.place(7), {60, 400}, other);
+	std::map<std::uint32_t, std::uint64_t> lengths;
+	for (std::size_t i = 0; i < paths.links().size(); ++i) {
+		if (paths.links()[i].thread == path::nobody)
+			continue;
+		std::uint32_t root = paths.links()[i].sleep;
+		while (paths.sleeps()[root].outer != 0)
+			root = paths.sleeps()[root].outer;
+		lengths[root] += paths.end_of(i) - paths.links()[i].begin;
+	}
+	CHECK(lengths == std::map<std::uint32_t, std::uint64_t>{{one, 390}, {other, 340}});
+}
+
 TEST_CASE("path: bounded, it returns where the sleep began")
 {
 	Machine machine = Machine::with_a_sleep();

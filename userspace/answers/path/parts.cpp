@@ -70,8 +70,8 @@ std::size_t PartHash::operator()(const Part &part) const
 	return hash ^ hash >> 32;
 }
 
-Parts::Parts(Stretches &stretches, const Paths &paths, Who who)
-    : stretches_(stretches), paths_(paths), who_(who), has_hidden_(stretches.has_hidden())
+Parts::Parts(Stretches &stretches, const Paths &paths, Who who, std::uint64_t long_wait)
+    : stretches_(stretches), paths_(paths), who_(who), has_hidden_(stretches.has_hidden()), long_wait_(long_wait)
 {
 	const std::deque<Link> &links = paths.links();
 	for (std::uint32_t i = 0; i < links.size(); ++i) {
@@ -153,13 +153,20 @@ Part Parts::running(const Link &link, const analyze::Cpu &cpu, Mode mode, Lane &
 	return part;
 }
 
-Part Parts::waiting(const Link &link, const analyze::Cpu &cpu, Lane &lane)
+Part Parts::waiting(std::uint32_t place, const analyze::Cpu &cpu, Lane &lane)
 {
+	const Link &link = paths_.links()[place];
 	if (!cpu.current || cpu.current->hidden)
 		return part_of(link, 0, Doing::ready_unknown);
-	Part part = part_of(link, 0, cpu.current->tid == 0 ? Doing::ready_idle : Doing::ready_behind);
-	if (part.doing == Doing::ready_behind)
-		part.detail = name_of(lane, *cpu.current);
+	const analyze::Thread &running = *cpu.current, &ready = *stretches_.threads()[link.thread].thread;
+	if (running.tid == 0) {
+		Part part = part_of(link, 0, Doing::ready_idle);
+		part.detail = paths_.end_of(place) - link.begin >= long_wait_;
+		return part;
+	}
+	const bool is_own = running.tgid == ready.tgid || (running.in_tree && ready.in_tree);
+	Part part = part_of(link, 0, is_own ? Doing::ready_behind_own : Doing::ready_behind);
+	part.detail = name_of(lane, running);
 	return part;
 }
 
@@ -172,7 +179,7 @@ void Parts::add(Lane &lane, Active &active, const analyze::Cpu &cpu, const Spent
 		return;
 	active.covered += end - begin;
 	const bool runs = link.stretch->kind == Kind::running;
-	const Part part = runs ? running(link, cpu, spent.mode, lane) : waiting(link, cpu, lane);
+	const Part part = runs ? running(link, cpu, spent.mode, lane) : waiting(active.link, cpu, lane);
 	ticks_[part] += end - begin;
 	if (runs)
 		append(lane.pieces, {part, begin, end}, [&](const Piece &last) { return last.part == part; });
@@ -254,6 +261,20 @@ void Parts::finish()
 		lane.active.clear();
 	}
 	std::erase_if(ticks_, [](const auto &part) { return part.second == 0; });
+}
+
+void fill(Parts &parts, const trace::Trace &trace, const analyze::RecordingInfo &info, trace::TimeRange range)
+{
+	analyze::ThreadFold second(trace, info, {range, {}, {}});
+	second.add(parts);
+	trace::Problems ignored; // they are those of the first reading
+	trace::merge(
+	    trace, ignored, {}, [&](const trace::Event &event) { second.event(event); },
+	    [&](const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t) {
+		    second.gap(stream, from, to);
+	    });
+	second.finish();
+	parts.finish();
 }
 
 } // namespace monitor::path

@@ -23,11 +23,12 @@ enum class Doing : std::uint8_t {
 	interrupt, // detail: which << 16 | its number
 	unattributed,
 	unknown_mode,
-	ready_behind,  // detail: the name of what had the CPU
-	ready_idle,    // nothing had it
-	ready_unknown, // who had it is not known
-	asleep,        // detail: the call
-	unknown,       // detail: Why
+	ready_behind,     // detail: the name of what had the CPU
+	ready_behind_own, // the same, and it is of the same process or, as the thread, of the command
+	ready_idle,       // nothing had it; detail: whether the wait was a long one
+	ready_unknown,    // who had it is not known
+	asleep,           // detail: the call
+	unknown,          // detail: Why
 };
 
 // Nothing is known of the thread, because
@@ -61,7 +62,8 @@ class Parts final : public analyze::TimeObserver {
 public:
 	enum class Who : std::uint8_t { name, thread };
 
-	Parts(Stretches &stretches, const Paths &paths, Who who);
+	// `long_wait`: from how many ticks on a wait for a CPU is a long one.
+	Parts(Stretches &stretches, const Paths &paths, Who who, std::uint64_t long_wait = ~0ull);
 
 	void spent(const analyze::Cpu &cpu, std::uint64_t from, std::uint64_t to, analyze::Mode mode,
 		   bool is_idle) override;
@@ -100,7 +102,7 @@ private:
 	Why why_unknown(const Link &link, std::uint64_t end) const;
 	std::uint32_t name_of(Lane &lane, const analyze::Thread &thread);
 	Part running(const Link &link, const analyze::Cpu &cpu, analyze::Mode mode, Lane &lane);
-	Part waiting(const Link &link, const analyze::Cpu &cpu, Lane &lane);
+	Part waiting(std::uint32_t place, const analyze::Cpu &cpu, Lane &lane);
 	void add(Lane &lane, Active &active, const analyze::Cpu &cpu, const Spent &spent);
 	void leave(const Active &active);
 	void move(std::vector<Piece> &pieces, std::uint64_t from, std::uint64_t to, analyze::Mode mode);
@@ -108,9 +110,13 @@ private:
 	Stretches &stretches_;
 	const Paths &paths_;
 	const Who who_;
-	const bool has_hidden_;   // threads
+	const bool has_hidden_; // threads
+	const std::uint64_t long_wait_;
 	std::vector<Lane> lanes_; // by CPU
 	Ticks ticks_;
 };
+
+// Reads the trace again, for what its paths' links consist of.
+void fill(Parts &parts, const trace::Trace &trace, const analyze::RecordingInfo &info, trace::TimeRange range);
 
 } // namespace monitor::path

@@ -75,6 +75,7 @@ std::string what_text(const Part &part, const analyze::EventKinds &kinds, const 
 	case Doing::unknown_mode:
 		return "running: unknown mode";
 	case Doing::ready_behind:
+	case Doing::ready_behind_own:
 		return "ready: CPU had " + names[part.detail];
 	case Doing::ready_idle:
 		return "ready: CPU idle";

@@ -14,21 +14,28 @@ constexpr std::uint32_t max_jumps_at_once = 64;
 void Paths::add_critical(std::uint32_t thread, trace::TimeRange range, const IsInside &is_inside)
 {
 	is_inside_ = &is_inside;
-	follow(thread, range);
+	follow(thread, range, 0);
 }
 
-void Paths::add_bounded(std::uint32_t thread, trace::TimeRange range)
+void Paths::add_bounded(std::uint32_t thread, trace::TimeRange range, std::uint32_t sleep)
 {
 	is_inside_ = nullptr;
-	follow(thread, range);
+	follow(thread, range, sleep);
 }
 
-void Paths::follow(std::uint32_t thread, trace::TimeRange range)
+std::uint32_t Paths::add_root()
+{
+	sleeps_.emplace_back();
+	return static_cast<std::uint32_t>(sleeps_.size() - 1);
+}
+
+void Paths::follow(std::uint32_t thread, trace::TimeRange range, std::uint32_t sleep)
 {
 	const auto before = static_cast<std::ptrdiff_t>(links_.size());
 	frames_.clear();
 	thread_ = thread;
-	sleep_ = jumps_ = 0;
+	sleep_ = sleep;
+	jumps_ = 0;
 	has_exchanged_ = false;
 	time_ = range.to;
 	while (time_ > range.from)

@@ -50,7 +50,9 @@ public:
 	}
 
 	void add_critical(std::uint32_t thread, trace::TimeRange range, const IsInside &is_inside);
-	void add_bounded(std::uint32_t thread, trace::TimeRange range);
+	void add_bounded(std::uint32_t thread, trace::TimeRange range, std::uint32_t sleep = 0);
+	// A sleep that is none, for `sleep`: what several paths are within tells them apart.
+	std::uint32_t add_root();
 
 	// Of each path in order, then one that ends it.
 	const std::deque<Link> &links() const { return links_; }
@@ -64,7 +66,7 @@ private:
 		std::uint64_t begin; // of its sleep
 	};
 
-	void follow(std::uint32_t thread, trace::TimeRange range);
+	void follow(std::uint32_t thread, trace::TimeRange range, std::uint32_t sleep);
 	void step(std::uint64_t first);
 	void before_first(const ThreadStretches &of, std::uint64_t bound);
 	bool leads_on(const Stretch &stretch) const;

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+#include "subject.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/escape.h"
+#include "reading/analyze/recorded.h"
+#include "texts.h"
+
+namespace monitor::path {
+
+void expect_switches(const analyze::RecordingInfo &info, const analyze::EventKinds &kinds)
+{
+	using enum analyze::EventMeaning;
+	const auto expect = [&](const char *event, analyze::EventMeaning kind) {
+		if (info.present ? !info.has_program(event) : !kinds.has(kind))
+			throw Error("{} was not recorded, or a --filter left events of it out, so no path can be "
+				    "followed: record the families sched and irq, without --filter",
+				    event);
+	};
+	expect("sched_switch", sched_switch);
+	expect("sched_waking", sched_waking);
+}
+
+bool has_interrupts(const trace::Trace &trace, const analyze::RecordingInfo &info, const analyze::EventKinds &kinds)
+{
+	const analyze::Recorded recorded = analyze::recorded(trace, info, kinds);
+	return recorded.interrupts && recorded.softirqs && info.unknown_text().empty() && !info.filtering();
+}
+
+bool SubjectChoice::is_of_command() const
+{
+	return selection_.threads.is_all() || selection_.threads.command;
+}
+
+// The recorded command's first thread, or the one that is selected: of processes the first one each.
+const analyze::Thread &SubjectChoice::start() const
+{
+	const selection::ThreadSelection &threads = selection_.threads;
+	if (is_of_command() && !info_.command_pid)
+		throw Error("this recording has no command: name the thread whose path is to be followed with --pid, "
+			    "--tid or --comm");
+	std::vector<const analyze::Thread *> found;
+	for (std::size_t i = 0; i < fold_.threads().size(); ++i) {
+		const analyze::Thread &thread = fold_.threads()[i];
+		const bool is_wanted =
+		    is_of_command() ? thread.tgid == info_.command_pid : thread.tid != 0 && scope_.includes_thread(i);
+		if (is_wanted && stretches_.find(thread) != nobody)
+			found.push_back(&thread);
+	}
+	if (found.empty() && is_of_command() && !info_.complete())
+		throw Error("this trace has nothing of its command: the recording was killed or its disk was full");
+	if (found.empty())
+		throw Error(is_of_command() ? "the command did nothing in this time"
+					    : "no thread that is selected did anything in this time");
+	const auto leads = [](const analyze::Thread *thread) { return thread->tid == thread->tgid; };
+	if ((is_of_command() || !threads.pids.empty()) && std::ranges::any_of(found, leads))
+		std::erase_if(found, [&](const analyze::Thread *thread) { return !leads(thread); });
+	if (found.size() > 1 && !is_of_command())
+		throw Error(
+		    "{} threads are selected, such as {}-{} and {}-{}: a path is that of one, name it with --tid",
+		    found.size(), printable(found[0]->label()), found[0]->tid, printable(found[1]->label()),
+		    found[1]->tid);
+	return *found.front();
+}
+
+// A process ends with its last thread, which need not be the first one: that is where its path ends.
+std::uint32_t SubjectChoice::last_of(const analyze::Thread &first) const
+{
+	const auto ends = [](const ThreadStretches &of) { return of.died ? of.died : ~0ull; };
+	const auto &threads = stretches_.threads();
+	std::uint32_t last = stretches_.find(first);
+	if (!is_of_command() && selection_.threads.pids.empty())
+		return last;
+	for (std::uint32_t i = 0; i < threads.size(); ++i)
+		if (threads[i].thread->tgid == first.tgid && !threads[i].stretches.empty() &&
+		    ends(threads[i]) > ends(threads[last]))
+			last = i;
+	return last;
+}
+
+void SubjectChoice::set_range(Subject &subject, const ThreadStretches &first) const
+{
+	const ThreadStretches &of = stretches_.threads()[subject.last];
+	const bool is_of_command = first.thread->tid == info_.command_pid && first.executed;
+	const std::uint64_t begins =
+	    is_of_command ? first.executed : std::max(first.thread->born, first.stretches.front().begin);
+	const std::uint64_t ends = of.died ? of.died : std::max(of.end, fold_.window_end());
+	subject.range = {std::max(begins, fold_.window_begin()), std::min(ends, fold_.window_end())};
+	subject.from = subject.range.from > begins ? selection_.from.empty() ? "the start" : "--from"
+		       : is_of_command             ? "exec"
+		       : first.thread->born        ? "creation"
+						   : "the start";
+	subject.to = of.died && subject.range.to == of.died ? "exit"
+		     : selection_.to.empty()                ? "the end"
+							    : selection_.end_option;
+	if (subject.range.from >= subject.range.to)
+		throw Error("{}-{} did nothing in this time", printable(first.thread->label()), first.thread->tid);
+}
+
+Subject SubjectChoice::choose() const
+{
+	Subject subject;
+	subject.start = &start();
+	const ThreadStretches &first = stretches_.threads()[stretches_.find(*subject.start)];
+	subject.last = last_of(*subject.start);
+	set_range(subject, first);
+	subject.name = thread_text(first, ~0ull, stretches_.names());
+	return subject;
+}
+
+IsInside SubjectChoice::inside(const Subject &subject) const
+{
+	return [this, &subject](std::uint32_t place) {
+		const analyze::Thread &thread = *stretches_.threads()[place].thread;
+		return subject.start->in_tree ? thread.in_tree : thread.tgid == subject.start->tgid;
+	};
+}
+
+} // namespace monitor::path

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// Whose path is followed, from when to when, and what is inside: the recorded command, or the thread or process that is
+// selected.
+#pragma once
+
+#include "answers/selection/selection.h"
+#include "reading/analyze/recording_info.h"
+#include "walk.h"
+
+namespace monitor::path {
+
+struct Subject {
+	const analyze::Thread *start = nullptr; // the first thread
+	std::uint32_t last = nobody;            // where the path ends: a process ends with its last thread
+	std::string name;                       // "make-4711", as it was at the end
+	trace::TimeRange range;
+	const char *from = "", *to = ""; // what the range begins and ends with
+};
+
+// Throws Error if a path needs events that were not recorded.
+void expect_switches(const analyze::RecordingInfo &info, const analyze::EventKinds &kinds);
+// All interrupts were recorded.
+bool has_interrupts(const trace::Trace &trace, const analyze::RecordingInfo &info, const analyze::EventKinds &kinds);
+
+class SubjectChoice {
+public:
+	// `scope`: the selection's. All must outlive it.
+	SubjectChoice(const analyze::ThreadFold &fold, const analyze::RecordingInfo &info,
+		      const selection::Selection &selection, const analyze::Scope &scope, const Stretches &stretches)
+	    : fold_(fold), info_(info), selection_(selection), scope_(scope), stretches_(stretches)
+	{
+	}
+
+	// Throws Error.
+	Subject choose() const;
+	// The recorded command's tree; of a thread that is not in it, its process. The subject must outlive it.
+	IsInside inside(const Subject &subject) const;
+
+private:
+	bool is_of_command() const;
+	const analyze::Thread &start() const;
+	std::uint32_t last_of(const analyze::Thread &first) const;
+	void set_range(Subject &subject, const ThreadStretches &first) const;
+
+	const analyze::ThreadFold &fold_;
+	const analyze::RecordingInfo &info_;
+	const selection::Selection &selection_;
+	const analyze::Scope &scope_;
+	const Stretches &stretches_;
+};
+
+} // namespace monitor::path
