@@ -35,7 +35,7 @@ expect() {
 recording=yes
 "$monitor" events > /dev/null 2>&1 || recording=
 
-expect "help record top serve snapshot trigger report diff view play convert list query stat states archive info pack merge check tdl doctor events filter fleet agent" ""
+expect "help record top serve snapshot trigger report explain diff view play convert list query stat states archive info pack merge check tdl doctor events filter fleet agent" ""
 expect "record report" re
 expect "record report" help re
 expect "--help --help-all" --h
@@ -57,6 +57,7 @@ expect "p50_ns p99_ns" report --sort p
 expect "plain/ runs/ second" report ""
 expect "runs/first" info runs/
 expect "second" check -q s
+expect "second" explain --slowest 3 s
 expect "second" report --top 3 s
 expect "second segments samples stacks syscalls" report second s
 expect "syscalls" report second --by thread sy

@@ -29,21 +29,6 @@ cost::ProbeCost not_counted()
 	return cost;
 }
 
-// A loop finds the probes in the caches; other code does not, so what is computed from loops is the least.
-std::string probes_text(const std::optional<cost::ProbeCost> &cost, double wall_ns)
-{
-	if (!cost || wall_ns <= 0)
-		return "unknown";
-	if (!cost->low_ns)
-		return fmt::format("unknown ({})", cost->why_unknown);
-	if (cost->phases && cost->high_ns)
-		return fmt::format("{} to {} = {:.2f} to {:.2f} % of one CPU (measured in {} phases without probes)",
-				   duration_text(*cost->low_ns), duration_text(*cost->high_ns),
-				   *cost->low_ns / wall_ns * 100, *cost->high_ns / wall_ns * 100, cost->phases);
-	return fmt::format("at least {} (loops{}{})", share_text(cost->low_ns, wall_ns), cost->when.empty() ? "" : ", ",
-			   cost->when);
-}
-
 std::string lost_text(const Summary &summary)
 {
 	if (!summary.lost)
@@ -235,6 +220,23 @@ Summary summarize(trace::Trace &trace, const analyze::RecordingInfo &info)
 	return summarize(trace, info, bound, info.complete() ? info.tokens() : count_tokens(trace));
 }
 
+// A loop finds the probes in the caches; other code does not, so what is computed from loops is the least.
+std::string probes_text(const Summary &summary)
+{
+	const std::optional<cost::ProbeCost> &cost = summary.probes;
+	const double wall_ns = summary.wall_ns;
+	if (!cost || wall_ns <= 0)
+		return "unknown";
+	if (!cost->low_ns)
+		return fmt::format("unknown ({})", cost->why_unknown);
+	if (cost->phases && cost->high_ns)
+		return fmt::format("{} to {} = {:.2f} to {:.2f} % of one CPU (measured in {} phases without probes)",
+				   duration_text(*cost->low_ns), duration_text(*cost->high_ns),
+				   *cost->low_ns / wall_ns * 100, *cost->high_ns / wall_ns * 100, cost->phases);
+	return fmt::format("at least {} (loops{}{})", share_text(cost->low_ns, wall_ns), cost->when.empty() ? "" : ", ",
+			   cost->when);
+}
+
 std::string per_token_text(const Summary &summary)
 {
 	return summary.tokens && !summary.counts_only
@@ -275,8 +277,7 @@ std::string summary_text(const Summary &summary)
 	std::string text = window_text(summary.window, summary.periods.has_value());
 	text += fmt::format("{} {}, lost {}, clock bound {}; cost: recorder {}, probes {}", count_text(summary.tokens),
 			    summary.counts_only ? "events counted" : "tokens", lost_text(summary), clock_text(summary),
-			    share_text(summary.recorder_cpu_ns, summary.wall_ns),
-			    probes_text(summary.probes, summary.wall_ns));
+			    share_text(summary.recorder_cpu_ns, summary.wall_ns), probes_text(summary));
 	if (summary.periods)
 		text += periods_text(*summary.periods, summary.counts_only, summary.lives);
 	if (!summary.unknown.empty())

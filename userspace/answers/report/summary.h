@@ -87,6 +87,9 @@ Summary summarize(trace::Trace &trace, const analyze::RecordingInfo &info);
 inline constexpr const char *incomplete_text =
     "this trace is incomplete: the recording was killed or its disk was full; its last packets are missing";
 
+// "at least 61.1 ms = 3.05 % of one CPU (loops)", or "unknown (WHY)".
+std::string probes_text(const Summary &summary);
+
 // "1,234,567 tokens, lost 0, clock bound 94 ns; cost: recorder 9.46 ms = 0.47 % of one CPU, probes at least
 // 61.1 ms = 3.05 % of one CPU (loops)", and another line for each thing
 // that makes the trace incomplete.

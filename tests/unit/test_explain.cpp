@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: MIT
+// The rules of `monitor explain`, with hand-made evidence: each claims at its threshold and not below it, and never
+// what the bound takes away.
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "answers/explain/finding.h"
+#include "answers/explain/rules.h"
+#include "answers/explain/slow_parts.h"
+#include "answers/explain/thresholds.h"
+#include "base/error.h"
+
+namespace test_explain {
+
+using namespace monitor;
+using namespace monitor::explain;
+
+namespace {
+
+const Thresholds &thresholds()
+{
+	static const Thresholds loaded = load_thresholds();
+	return loaded;
+}
+
+// Of a command, with nothing that could be claimed.
+Evidence of_command()
+{
+	Evidence evidence;
+	evidence.directory = "trace";
+	evidence.subject = "make";
+	evidence.elapsed_ns = 2'000'000'000;
+	evidence.cpus = 2;
+	evidence.lost = 0;
+	evidence.cost = "at least 1 ms = 0.05 % of one CPU (loops)";
+	evidence.path.emplace();
+	return evidence;
+}
+
+Evidence of_machine()
+{
+	Evidence evidence = of_command();
+	evidence.path.reset();
+	return evidence;
+}
+
+Evidence with_part(What what, double share, const std::string &detail = "fsync")
+{
+	Evidence evidence = of_command();
+	evidence.path->parts = {{what, "cc1", detail, share}};
+	return evidence;
+}
+
+std::vector<std::string> keys(const Evidence &evidence)
+{
+	std::vector<std::string> keys;
+	for (const Finding &finding : judge(evidence, thresholds()).findings)
+		keys.push_back(finding.key);
+	return keys;
+}
+
+bool claims(const Evidence &evidence, const std::string &key)
+{
+	return std::ranges::count(keys(evidence), key) > 0;
+}
+
+PathThread thread(const std::string &label, double ran, double share)
+{
+	return {label, "make", 1, label, ran, share};
+}
+
+Use use(const std::string &label, double cpus, double call_edges)
+{
+	Use use;
+	use.label = label;
+	use.cpus = cpus;
+	use.calls_per_second = 1e6;
+	use.call_edges = call_edges;
+	return use;
+}
+
+constexpr double little = 1e-6;
+
+// The share at which a rule begins to claim, with and without a bound.
+void check_share(const std::string &key, double threshold, const std::function<Evidence(double)> &with)
+{
+	INFO(key);
+	CHECK(claims(with(threshold + little), key));
+	CHECK(!claims(with(threshold - little), key));
+	Evidence unknown = with(threshold + 0.03);
+	unknown.unknown = 0.04;
+	CHECK(!claims(unknown, key));
+	unknown.unknown = 0.02;
+	CHECK(claims(unknown, key));
+}
+
+} // namespace
+
+TEST_CASE("explain: a part of the path is claimed from a tenth on")
+{
+	const std::pair<What, const char *> parts[] = {{What::user, "user"},
+						       {What::call, "call"},
+						       {What::kernel, "call"},
+						       {What::fault, "fault"},
+						       {What::irq, "irq"},
+						       {What::softirq, "softirq"},
+						       {What::timer, "timer"},
+						       {What::disk, "disk"},
+						       {What::network, "network"},
+						       {What::interrupt, "irq"},
+						       {What::throttled, "throttled"},
+						       {What::ready_others, "waiting_others"},
+						       {What::ready_own, "ready_unexplained"},
+						       {What::ready_idle_long, "ready_unexplained"},
+						       {What::ready_idle, "wakeup_latency"},
+						       {What::memory_reclaim, "memory_reclaim"}};
+	for (const auto &[what, key] : parts)
+		check_share(key, thresholds().path, [what = what](double share) { return with_part(what, share); });
+}
+
+TEST_CASE("explain: what was not recorded is not claimed, and said")
+{
+	for (const char *key : {"disk", "timer", "network", "throttled", "memory_reclaim"}) {
+		const std::map<std::string, What> whats = {{"disk", What::disk},
+							   {"timer", What::timer},
+							   {"network", What::network},
+							   {"throttled", What::throttled},
+							   {"memory_reclaim", What::memory_reclaim}};
+		Evidence evidence = with_part(whats.at(key), 0.5);
+		evidence.not_recorded = {key};
+		const Explanation answer = judge(evidence, thresholds());
+		INFO(key);
+		CHECK(!claims(evidence, key));
+		const auto said = std::ranges::find(answer.looked_for, key, &LookedFor::key);
+		REQUIRE(said != answer.looked_for.end());
+		CHECK(!said->is_recorded);
+	}
+}
+
+TEST_CASE("explain: behind its own threads it waits for CPUs only if they are more than the CPUs")
+{
+	Evidence evidence = with_part(What::ready_own, 0.5, "middle");
+	evidence.path->oversubscribed = thresholds().oversubscribed + little;
+	CHECK(keys(evidence) == std::vector<std::string>{"waiting_own"});
+	evidence.path->oversubscribed = thresholds().oversubscribed - little;
+	CHECK(keys(evidence) == std::vector<std::string>{"ready_unexplained"});
+	for (const Finding &finding : judge(evidence, thresholds()).findings)
+		CHECK(finding.text.find("more CPUs would") == std::string::npos);
+}
+
+TEST_CASE("explain: one thread is one claim with what its code does")
+{
+	const auto with = [](double ran) {
+		Evidence evidence = of_command();
+		evidence.path->others_ran = 0.5;
+		PathThread one = thread("cc1-7", ran, ran);
+		one.parts = {{What::user, "cc1", "", ran - 0.02}, {What::fault, "cc1", "", 0.02}};
+		evidence.path->parts = one.parts;
+		evidence.path->threads = {one};
+		return evidence;
+	};
+	check_share("one_thread", thresholds().one_thread, with);
+	const Explanation answer = judge(with(0.9), thresholds());
+	REQUIRE(answer.findings.size() == 1);
+	CHECK(answer.findings[0].confidence == Confidence::medium);
+	CHECK(answer.findings[0].text.find("88 % in user code") != std::string::npos);
+	Evidence alone = with(0.9);
+	alone.path->others_ran = thresholds().one_thread_others - little;
+	CHECK(keys(alone) == std::vector<std::string>{"user"});
+	Evidence other = with(0.9);
+	other.path->parts[0].share += 0.05; // of another thread of this name
+	CHECK(keys(other) == std::vector<std::string>{"one_thread"});
+}
+
+TEST_CASE("explain: a path that is handed round by futexes")
+{
+	const auto with = [](double rate, double sleepers, double share, std::size_t threads) {
+		Evidence evidence = of_command();
+		evidence.path->futex_handovers = rate;
+		evidence.path->futex_sleepers = sleepers;
+		for (std::size_t i = 0; i < threads; ++i)
+			evidence.path->threads.push_back(thread("convoy", share, share));
+		return evidence;
+	};
+	const Thresholds &at = thresholds();
+	CHECK(claims(with(at.handover_rate, at.handover_sleepers, 0.3, 3), "handover"));
+	CHECK(!claims(with(at.handover_rate - 1, at.handover_sleepers, 0.3, 3), "handover"));
+	CHECK(!claims(with(at.handover_rate, at.handover_sleepers - 0.1, 0.3, 3), "handover"));
+	CHECK(!claims(with(at.handover_rate, at.handover_sleepers, 0.3, 2), "handover"));
+	CHECK(!claims(with(at.handover_rate, at.handover_sleepers, at.handover_thread - little, 9), "handover"));
+	Evidence one = with(at.handover_rate, at.handover_sleepers, 0.2, 3);
+	one.path->threads[0].share = at.handover_most;
+	CHECK(!claims(one, "handover"));
+}
+
+TEST_CASE("explain: a hundredth of the path is a priority inversion")
+{
+	const auto with = [](double share) {
+		Evidence evidence = of_command();
+		evidence.path->inversions = {{"high", "low", "middle", share}};
+		return evidence;
+	};
+	CHECK(claims(with(thresholds().priority_inversion + little), "priority_inversion"));
+	CHECK(!claims(with(thresholds().priority_inversion - little), "priority_inversion"));
+}
+
+TEST_CASE("explain: a storm of processes needs many creations, and the CPU time")
+{
+	const auto with = [](double creations, double share) {
+		Evidence evidence = of_command();
+		evidence.storm = {creations, share, share / 2};
+		return evidence;
+	};
+	const Thresholds &at = thresholds();
+	CHECK(claims(with(at.process_storm_creations, at.process_storm_cpu), "process_storm"));
+	CHECK(!claims(with(at.process_storm_creations - 1, at.process_storm_cpu), "process_storm"));
+	CHECK(!claims(with(at.process_storm_creations, at.process_storm_cpu - little), "process_storm"));
+}
+
+TEST_CASE("explain: what enters and leaves calls")
+{
+	const auto with = [](double cpus, double edges) {
+		Evidence evidence = of_command();
+		evidence.machine.users = {use("redis-7", cpus, edges)};
+		return evidence;
+	};
+	const Thresholds &at = thresholds();
+	CHECK(claims(with(at.call_edges_user, at.call_edges), "call_edges"));
+	CHECK(!claims(with(at.call_edges_user - little, at.call_edges), "call_edges"));
+	CHECK(!claims(with(at.call_edges_user, at.call_edges - little), "call_edges"));
+}
+
+TEST_CASE("explain: interrupts on one CPU, and what the hypervisor took")
+{
+	const Thresholds &at = thresholds();
+	Evidence evidence = of_command();
+	evidence.machine.irqs = {at.irq_imbalance, at.irq_imbalance / at.irq_imbalance_ratio};
+	CHECK(claims(evidence, "irq_imbalance"));
+	evidence.machine.irqs = {at.irq_imbalance, at.irq_imbalance / at.irq_imbalance_ratio + little};
+	CHECK(!claims(evidence, "irq_imbalance"));
+	evidence.machine.irqs = {at.irq_imbalance - little, 0.0};
+	CHECK(!claims(evidence, "irq_imbalance"));
+	evidence.machine.irqs = {1.0, std::nullopt};
+	CHECK(!claims(evidence, "irq_imbalance"));
+	evidence.machine.irqs.clear();
+	evidence.machine.steal_grain = 0.01;
+	evidence.machine.steal = at.steal + 0.01 + little;
+	CHECK(claims(evidence, "steal"));
+	evidence.machine.steal = at.steal + 0.01 - little;
+	CHECK(!claims(evidence, "steal"));
+}
+
+TEST_CASE("explain: what is uncertain, and what measuring took, come first")
+{
+	Evidence evidence = with_part(What::user, 0.9);
+	evidence.measurement = thresholds().measurement;
+	CHECK(keys(evidence) == std::vector<std::string>{"measurement", "user"});
+	evidence.measurement = thresholds().measurement - little;
+	CHECK(keys(evidence) == std::vector<std::string>{"user"});
+	evidence.unknown = thresholds().uncertain;
+	CHECK(keys(evidence) == std::vector<std::string>{"uncertain", "user"});
+	evidence.unknown = thresholds().uncertain - little;
+	CHECK(keys(evidence) == std::vector<std::string>{"user"});
+	evidence.lost = 1;
+	CHECK(keys(evidence) == std::vector<std::string>{"uncertain", "user"});
+	evidence.lost.reset();
+	CHECK(keys(evidence) == std::vector<std::string>{"uncertain", "user"});
+}
+
+TEST_CASE("explain: nothing is said to be usual only where enough is known")
+{
+	CHECK(keys(of_command()) == std::vector<std::string>{"nothing"});
+	CHECK(keys(of_machine()) == std::vector<std::string>{"nothing"});
+	for (Evidence evidence : {of_command(), of_machine()}) {
+		evidence.lost = 3;
+		CHECK(keys(evidence) == std::vector<std::string>{"uncertain"});
+		evidence.lost = 0;
+		evidence.unknown = thresholds().uncertain;
+		CHECK(keys(evidence) == std::vector<std::string>{"uncertain"});
+	}
+}
+
+TEST_CASE("explain: of a machine, who used half a CPU, and whether threads waited for one")
+{
+	const Thresholds &at = thresholds();
+	check_share("user", at.machine_user, [](double cpus) {
+		Evidence evidence = of_machine();
+		evidence.machine.users = {use("cc1plus-7", cpus, 0)};
+		return evidence;
+	});
+	check_share("waiting_others", at.machine_saturated, [](double share) {
+		Evidence evidence = of_machine();
+		evidence.machine.saturated = share;
+		return evidence;
+	});
+	CHECK(!claims(of_machine(), "one_thread"));
+}
+
+TEST_CASE("explain: the largest first, in at most 25 lines, as text and as JSON")
+{
+	Evidence evidence = of_command();
+	for (int i = 0; i < 9; ++i)
+		evidence.path->parts.push_back({What::user, "cc" + std::to_string(i), "", 0.10 + 0.001 * i});
+	evidence.subject = "\x1b[31mmake\n";
+	const Explanation answer = judge(evidence, thresholds());
+	CHECK(std::ranges::is_sorted(answer.findings, std::ranges::greater(), &Finding::share));
+	for (const std::size_t width : {0, 1, 40, 80, 300}) {
+		const std::string text = to_text(answer, width);
+		CHECK(std::ranges::count(text, '\n') <= 25);
+		CHECK(text.find('\x1b') == std::string::npos);
+	}
+	const auto json = nlohmann::json::parse(to_json(answer));
+	std::vector<std::string> members;
+	for (const auto &[name, value] : json["findings"][0].items())
+		members.push_back(name);
+	CHECK(members ==
+	      std::vector<std::string>{"bound", "command", "confidence", "evidence", "key", "share", "text"});
+	CHECK(json["findings"][0]["command"] ==
+	      std::vector<std::string>{"monitor", "report", "trace", "critical-path"});
+	CHECK(json["elapsed_ns"] == 2'000'000'000);
+}
+
+TEST_CASE("explain: thresholds are read from a table, which is complete")
+{
+	CHECK(thresholds().path == Approx(0.1));
+	CHECK_THROWS_AS(parse_thresholds("path: 0.1\n", "some"), Error);
+	CHECK_THROWS_AS(parse_thresholds("path: much\n", "some"), Error);
+	CHECK_THROWS_AS(parse_thresholds("path: -1\n", "some"), Error);
+	CHECK_THROWS_AS(parse_thresholds("beauty: 1\n", "some"), Error);
+}
+
+namespace {
+
+// 0.9 ms of code and so much of sleep.
+Profile activity(double sleep_ms, double code_ms = 0.9)
+{
+	const double all = sleep_ms + code_ms;
+	return {static_cast<std::uint64_t>(all * 1e6),
+		{{What::user, "postgres", "", code_ms / all}, {What::timer, "walwriter", "fsync", sleep_ms / all}}};
+}
+
+} // namespace
+
+TEST_CASE("explain: what slow activities did that ordinary ones did not")
+{
+	const std::vector<Profile> ordinary = {activity(0.1), activity(0.1, 0.8), activity(0.1, 1)};
+	std::vector<Profile> slow(10, activity(9.1));
+	const std::vector<SlowPart> found = compare(slow, ordinary, 1'000'000, 0.1);
+	REQUIRE(found.size() == 1);
+	CHECK(found[0].key == "timer");
+	CHECK(found[0].in == 10);
+	CHECK(found[0].share == Approx(1).margin(0.01));
+	for (std::size_t i = 0; i < 4; ++i)
+		slow[i] = activity(0.1, 9.1);
+	CHECK(compare(slow, ordinary, 1'000'000, 0.1).size() == 1); // in 6 of 10; the other one is in 4
+	slow[4] = activity(0.1, 9.1);
+	CHECK(compare(slow, ordinary, 1'000'000, 0.1).empty());
+	const SlowActivities made{"fsync", 40, 10, 1'000'000, 10'000'000, 11'000'000, found};
+	const auto json = nlohmann::json::parse(to_json(made));
+	CHECK(json["parts"][0]["in"] == 10);
+	CHECK(json["median_ns"] == 1'000'000);
+	CHECK(to_text(made, "trace").find("The 10 slowest of 40 fsync took 10.00 ms to 11.00 ms, the median 1.00 ms") ==
+	      0);
+}
+
+} // namespace test_explain

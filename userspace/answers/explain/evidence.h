@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+// What the rules judge (rules.h): figures of one recording, and of one path through it if there is one. Gathered by
+// gather.h. Shares are 0 to 1 of the elapsed time unless another whole is named; an empty figure is not known.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace monitor::explain {
+
+// What a part of the path was.
+enum class What : std::uint8_t {
+	user, // code of `who`
+	call, // `detail`: which
+	kernel,
+	fault,
+	edges, // on its way into or out of calls and faults, as long as calibrated
+	irq,   // on the CPU of `who`; `detail`: which
+	softirq,
+	timer,     // `who` slept in `detail` until this ended it
+	disk,      //
+	network,   //
+	interrupt, // of a device; `detail`: the call, and which
+	ready_own, // `who` was ready, and `detail` of the same command had the CPU
+	ready_others,
+	ready_idle,      // nothing had it
+	ready_idle_long, // and that for longer than a wake-up takes
+	throttled,
+	memory_reclaim,
+	unknown // `detail`: why
+};
+
+struct PathPart {
+	What what = What::unknown;
+	std::string who, detail;
+	double share = 0;
+};
+
+// Of a thread on the path.
+struct PathThread {
+	std::string label;     // "cc1-4711"
+	std::string process;   // the name
+	std::int32_t tgid = 0; // its number
+	std::string name;      // of the thread alone, as PathPart::who
+	double ran = 0;        // its own code: without interrupts
+	double share = 0;      // all of its links
+	std::vector<PathPart> parts{};
+};
+
+struct Inversion {
+	std::string sleeper, holder, between; // who waited for whom, who had no CPU because of whom
+	double share = 0;
+};
+
+// Of a process.
+struct Use {
+	std::string label; // "redis-server-4711"
+	std::int32_t tgid = 0;
+	double cpus = 0;
+	double calls_per_second = 0;      // of its CPU time
+	std::optional<double> call_edges; // without the probes, share of its CPU time
+	double edges = 0;                 // on the way into and out of calls and faults, the same with the probes
+	std::optional<double> reclaim{};  // share of the elapsed time
+};
+
+struct Path {
+	std::vector<PathPart> parts;     // equal ones are one
+	std::vector<PathThread> threads; // of the path, the longest first
+	double others_ran = 0;           // the command's threads but for the one that ran most, of the elapsed time
+	double oversubscribed = 0;       // of the time more of its threads could run than there are CPUs
+	double futex_handovers = 0;      // in a second
+	double futex_sleepers = 0;       // threads of the process that hands over most
+	std::uint64_t wake_ups = 0;
+	std::vector<Inversion> inversions{};
+};
+
+struct Machine {
+	std::vector<Use> users;            // processes, those with the most CPU time first, without the recorder
+	double busy = 0, ready = 0;        // CPUs, and threads that waited for one, on average
+	std::optional<double> saturated{}; // of the time all CPUs were busy and threads waited
+	std::vector<std::optional<double>> irqs{}; // by CPU, share of its time; empty: not recorded, or no such CPU
+	std::optional<double> steal{};             // of all CPUs' time
+	double steal_grain = 0;                    // how much of it may be the counter's
+	std::optional<double> disk_busy{};
+};
+
+struct Storm { // of short-lived threads, of the command if there is one
+	double creations_per_second = 0, share_of_cpu = 0, share = 0;
+};
+
+// Keys of findings that nothing was recorded for.
+using Keys = std::vector<std::string>;
+
+struct Evidence {
+	std::string directory; // as it was given
+	std::string subject;   // "make", or the host
+	std::string from, to;  // of the path, in words; "": the command, from exec to exit
+	std::uint64_t elapsed_ns = 0;
+	unsigned cpus = 0;
+	bool has_stacks = false;
+	std::optional<Path> path;
+	Machine machine;
+	Storm storm;
+	double unknown = 0; // of the path; without one, of the CPUs' time
+	std::optional<std::uint64_t> lost;
+	std::string lost_text;             // why it is not known, or what else is missing
+	std::string cost;                  // as the end of `record` says it
+	std::optional<double> measurement; // at least, of the CPU time that was used
+	Keys not_recorded;
+};
+
+} // namespace monitor::explain

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+#include "explain.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "activity.h"
+#include "answers/path/subject.h"
+#include "answers/report/summary.h"
+#include "base/error.h"
+#include "machine_evidence.h"
+#include "path_evidence.h"
+#include "reading/analyze/clock_bound.h"
+#include "reading/analyze/feed.h"
+#include "reading/analyze/recorded.h"
+#include "rules.h"
+
+namespace monitor::explain {
+namespace {
+
+void expect_events(const trace::Trace &trace, const analyze::RecordingInfo &info)
+{
+	if (trace.is_empty())
+		throw Error("this trace has no events, so there is nothing to explain");
+	if (!info.has_tokens || info.statistics)
+		throw Error("this recording has no events, only sums of them, and a path leads through events: record "
+			    "without --no-tokens and --statistics");
+	if (info.card == "user")
+		throw Error("this trace has only programs' own events (--user-only), none of the kernel's: "
+			    "`monitor report DIR activities` shows what they say");
+}
+
+class Gathering {
+public:
+	Gathering(trace::Trace &trace, const Question &question, const Thresholds &thresholds)
+	    : trace_(trace), question_(question), thresholds_(thresholds), info_(analyze::recording_of(trace)),
+	      scope_(question.selection.scope(trace, info_)), fold_(trace, info_, {scope_.range, {}, {}}),
+	      kinds_(fold_.kinds()), recorded_(analyze::recorded(trace, info_, kinds_)),
+	      stretches_(fold_, path::has_interrupts(trace, info_, kinds_)), priorities_(trace.description(), fold_),
+	      choice_(fold_, info_, question.selection, scope_, stretches_)
+	{
+		if (!kinds_.has(analyze::EventMeaning::sched_switch))
+			throw Error(
+			    "this trace has no sched_switch events of a kernel, so it does not show what time was "
+			    "spent on; monitor info counts its events");
+		if (has_path())
+			path::expect_switches(info_, kinds_);
+		fold_.add(static_cast<analyze::Observer &>(stretches_));
+		fold_.add(static_cast<analyze::TimeObserver &>(stretches_));
+	}
+
+	Evidence gather();
+
+private:
+	bool has_path() const { return info_.command_pid || !question_.selection.threads.is_all(); }
+	const trace::Clock &clock() const { return trace_.description().clock; }
+	std::uint64_t window() const { return fold_.window_end() - fold_.window_begin(); }
+	report::Summary read();
+	void add_path(Evidence &evidence);
+	void add_machine(Evidence &evidence);
+	void add_quality(Evidence &evidence, const report::Summary &summary) const;
+	void add_not_recorded(Evidence &evidence) const;
+	bool is_of_subject(const analyze::Thread &thread) const
+	{
+		return !subject_.start ||
+		       (subject_.start->in_tree ? thread.in_tree : thread.tgid == subject_.start->tgid);
+	}
+
+	trace::Trace &trace_;
+	const Question &question_;
+	const Thresholds &thresholds_;
+	const analyze::RecordingInfo info_;
+	const analyze::Scope scope_;
+	analyze::ThreadFold fold_;
+	const analyze::EventKinds &kinds_;
+	const analyze::Recorded recorded_;
+	path::Stretches stretches_;
+	Priorities priorities_;
+	const path::SubjectChoice choice_;
+	path::Subject subject_; // if there is a path
+	bool has_stacks_ = false;
+};
+
+report::Summary Gathering::read()
+{
+	analyze::ClockBound bound(trace_.description(), info_);
+	const trace::Losses losses = analyze::feed(trace_, fold_, [&](const trace::Event &event) {
+		if (event.stream->is_recorder())
+			bound.event(event);
+		else
+			has_stacks_ |= kinds_[*event.cls].kind == analyze::EventMeaning::stack_sample;
+		stretches_.after(event);
+		priorities_.after(event);
+	});
+	return report::summarize(trace_, info_, bound, fold_, losses);
+}
+
+// The second reading finds the modes of what is on the path, which is found backwards.
+void Gathering::add_path(Evidence &evidence)
+{
+	const path::IsInside is_inside = choice_.inside(subject_);
+	path::Paths paths(stretches_, false);
+	paths.add_critical(subject_.last, subject_.range, is_inside);
+	const auto long_wait = static_cast<std::uint64_t>(thresholds_.long_idle_wait_ms * 1e6);
+	path::Parts parts(stretches_, paths, path::Parts::Who::thread, clock().to_ticks(long_wait));
+	path::fill(parts, trace_, info_, scope_.range);
+	evidence.elapsed_ns = clock().to_ns(paths.total());
+	const PathReader reader(stretches_, paths, fold_, is_inside, clock());
+	evidence.path = reader.read(parts, priorities_, evidence.machine.users, evidence.unknown);
+	const Activity activity = activity_of(stretches_, is_inside, subject_.range, evidence.cpus);
+	evidence.path->oversubscribed =
+	    static_cast<double>(activity.oversubscribed) / static_cast<double>(paths.total());
+	const bool is_command = subject_.start->tid == info_.command_pid;
+	evidence.subject = is_command && !info_.command.empty()
+			       ? info_.command.front().substr(info_.command.front().rfind('/') + 1)
+			       : subject_.name;
+	if (!is_command || std::string(subject_.from) != "exec" || std::string(subject_.to) != "exit") {
+		evidence.from = subject_.from;
+		evidence.to = subject_.to;
+	}
+}
+
+void Gathering::add_machine(Evidence &evidence)
+{
+	const auto is_wanted = [&](const analyze::Thread &thread) { return is_of_subject(thread); };
+	const MachineReader reader(fold_, info_, clock(), stretches_);
+	evidence.machine = reader.read(recorded_, is_wanted);
+	const std::uint64_t elapsed = has_path() ? subject_.range.to - subject_.range.from : window();
+	evidence.storm = reader.storm(is_wanted, elapsed, thresholds_.process_storm_life_ms);
+	if (has_path())
+		return;
+	evidence.unknown = reader.unknown();
+	evidence.elapsed_ns = clock().to_ns(window());
+	evidence.subject = info_.host.empty() ? "this machine" : info_.host;
+	if (!recorded_.wakings)
+		return;
+	const Activity activity = activity_of(
+	    stretches_, [](std::uint32_t) { return true; }, {fold_.window_begin(), fold_.window_end()}, evidence.cpus);
+	evidence.machine.saturated = static_cast<double>(activity.saturated) / static_cast<double>(window());
+	evidence.machine.ready = static_cast<double>(activity.ready) / static_cast<double>(window());
+}
+
+void Gathering::add_quality(Evidence &evidence, const report::Summary &summary) const
+{
+	evidence.cost = report::probes_text(summary);
+	evidence.lost = summary.lost;
+	if (evidence.lost)
+		*evidence.lost += summary.missing + summary.misses.value_or(0);
+	if (!summary.complete && info_.present)
+		evidence.lost_text = "the recording was killed or its disk was full";
+	else if (!trace_.problems().empty())
+		evidence.lost_text = "parts of the trace are damaged";
+	const double used_ns = evidence.machine.busy * summary.wall_ns;
+	if (summary.probes && summary.probes->low_ns && used_ns > 0)
+		evidence.measurement = *summary.probes->low_ns / used_ns;
+}
+
+void Gathering::add_not_recorded(Evidence &evidence) const
+{
+	Keys &keys = evidence.not_recorded;
+	if (!recorded_.calls)
+		keys.insert(keys.end(), {"call", "handover", "call_edges"});
+	if (!recorded_.faults)
+		keys.emplace_back("fault");
+	if (!recorded_.interrupts)
+		keys.insert(keys.end(), {"irq", "timer"});
+	if (!recorded_.softirqs)
+		keys.emplace_back("softirq");
+	if (!recorded_.softirqs || !evidence.path)
+		keys.emplace_back("disk");
+	if (!recorded_.interrupts || !recorded_.softirqs)
+		keys.emplace_back("irq_imbalance");
+	if (!recorded_.wakings)
+		keys.insert(keys.end(), {"waiting_others", "waiting_own", "wakeup_latency"});
+	if (!priorities_.are_recorded())
+		keys.emplace_back("priority_inversion");
+	if (!evidence.machine.steal)
+		keys.emplace_back("steal");
+	keys.insert(keys.end(), {"network", "throttled", "memory_reclaim"}); // no event tells them
+}
+
+Evidence Gathering::gather()
+{
+	Evidence evidence;
+	evidence.directory = question_.directory;
+	const report::Summary summary = read();
+	evidence.cpus = MachineReader(fold_, info_, clock(), stretches_).cpus();
+	evidence.has_stacks = has_stacks_;
+	if (has_path())
+		subject_ = choice_.choose();
+	add_machine(evidence);
+	if (has_path())
+		add_path(evidence);
+	add_quality(evidence, summary);
+	add_not_recorded(evidence);
+	return evidence;
+}
+
+} // namespace
+
+Evidence gather(trace::Trace &trace, const Question &question, const Thresholds &thresholds)
+{
+	expect_events(trace, analyze::recording_of(trace));
+	return Gathering(trace, question, thresholds).gather();
+}
+
+Explanation explain(trace::Trace &trace, const Question &question)
+{
+	const Thresholds thresholds = load_thresholds();
+	return judge(gather(trace, question, thresholds), thresholds);
+}
+
+} // namespace monitor::explain

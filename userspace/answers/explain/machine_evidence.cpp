@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+#include "machine_evidence.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+
+#include <fmt/format.h>
+
+namespace monitor::explain {
+namespace {
+
+using analyze::Mode;
+
+constexpr double second_ns = 1e9;
+// /proc/stat's, of each CPU.
+constexpr double steal_grain_ns = 1e7;
+
+} // namespace
+
+unsigned MachineReader::cpus() const
+{
+	const auto was_there = [&](const analyze::Cpu &cpu) {
+		return static_cast<double>(cpu.offline) < window() && cpu.accounted > 0;
+	};
+	return static_cast<unsigned>(std::ranges::count_if(fold_.cpus(), was_there));
+}
+
+double MachineReader::unknown() const
+{
+	double unknown = 0;
+	for (const analyze::Cpu &cpu : fold_.cpus())
+		unknown += static_cast<double>(cpu.usage[Mode::unknown]);
+	const double all = window() * cpus();
+	return all > 0 ? unknown / all : 0;
+}
+
+std::vector<Use> MachineReader::users(const std::function<bool(const analyze::Thread &)> &is_wanted) const
+{
+	struct Sums {
+		std::uint64_t cpu = 0, calls = 0, faults = 0;
+		const analyze::Thread *leader = nullptr;
+	};
+	std::map<std::int32_t, Sums> processes;
+	for (const analyze::Thread &thread : fold_.threads()) {
+		if (thread.tid == 0 || thread.tgid == info_.recorder.pid || !is_wanted(thread))
+			continue;
+		Sums &sums = processes[thread.tgid];
+		sums.cpu += thread.usage.cpu();
+		sums.calls += thread.usage.syscalls;
+		sums.faults += thread.usage.minor_faults + thread.usage.major_faults;
+		sums.leader = &fold_.leader(thread);
+	}
+	// The edge is measured with the probes, of which one is within it: half of the entry's and of the exit's each.
+	const auto cost = [&](const char *what) {
+		const auto found = info_.cost_ns.find(what);
+		return found == info_.cost_ns.end() ? 0.0 : found->second;
+	};
+	const double edge_ns = std::max(cost("call_edge") - cost("syscall"), 0.0);
+	std::vector<Use> users;
+	for (const auto &[tgid, sums] : processes) {
+		const auto cpu_ns = static_cast<double>(clock_.to_ns(sums.cpu));
+		if (cpu_ns <= 0)
+			continue;
+		const auto calls = static_cast<double>(sums.calls), faults = static_cast<double>(sums.faults);
+		Use use;
+		use.label = fmt::format("{}-{}", sums.leader->label(), tgid);
+		use.tgid = tgid;
+		use.cpus = static_cast<double>(sums.cpu) / window();
+		use.calls_per_second = calls * second_ns / cpu_ns;
+		if (edge_ns > 0)
+			use.call_edges = std::min(calls * edge_ns / cpu_ns, 1.0);
+		use.edges = std::min((calls * cost("call_edge") + faults * cost("fault_edge")) / cpu_ns, 1.0);
+		users.push_back(std::move(use));
+	}
+	std::ranges::stable_sort(users, std::greater<>(), &Use::cpus);
+	return users;
+}
+
+// The counters may each be a tick of 10 ms late at the start.
+std::optional<double> MachineReader::steal(double &grain) const
+{
+	const auto &start = info_.kernel_counts.start, &end = info_.kernel_counts.end;
+	if (!start || !end || start->steal_ns.empty() || start->steal_ns.size() != end->steal_ns.size() ||
+	    end->before <= start->after)
+		return std::nullopt;
+	double stolen = 0;
+	for (std::size_t cpu = 0; cpu < start->steal_ns.size(); ++cpu)
+		stolen += static_cast<double>(end->steal_ns[cpu] - std::min(end->steal_ns[cpu], start->steal_ns[cpu]));
+	const double cpus = std::max(this->cpus(), 1u);
+	const double all = static_cast<double>(clock_.to_ns(end->before - start->after)) * cpus;
+	grain = steal_grain_ns * cpus / all;
+	return stolen / all;
+}
+
+Machine MachineReader::read(const analyze::Recorded &recorded,
+			    const std::function<bool(const analyze::Thread &)> &is_wanted) const
+{
+	Machine machine;
+	machine.users = users(is_wanted);
+	for (const analyze::Cpu &cpu : fold_.cpus()) {
+		machine.busy += static_cast<double>(cpu.usage.cpu()) / window();
+		const bool is_known =
+		    recorded.interrupts && recorded.softirqs && static_cast<double>(cpu.offline) < window();
+		machine.irqs.push_back(
+		    is_known
+			? std::optional(static_cast<double>(cpu.usage[Mode::irq] + cpu.usage[Mode::softirq]) / window())
+			: std::nullopt);
+	}
+	machine.steal = steal(machine.steal_grain);
+	return machine;
+}
+
+Storm MachineReader::storm(const std::function<bool(const analyze::Thread &)> &is_wanted, std::uint64_t elapsed,
+			   double short_life_ms) const
+{
+	const std::uint64_t most = clock_.to_ticks(static_cast<std::uint64_t>(short_life_ms * 1e6));
+	std::uint64_t creations = 0, cpu = 0, of_short = 0;
+	for (const analyze::Thread &thread : fold_.threads()) {
+		if (thread.tid == 0 || !is_wanted(thread))
+			continue;
+		cpu += thread.usage.cpu();
+		if (thread.born < std::max<std::uint64_t>(fold_.window_begin(), 1) || thread.born > fold_.window_end())
+			continue;
+		++creations;
+		const std::uint32_t place = stretches_.find(thread);
+		const std::uint64_t died = place == path::nobody ? 0 : stretches_.threads()[place].died;
+		of_short += died && died - thread.born < most ? thread.usage.cpu() : 0;
+	}
+	const auto elapsed_ns = static_cast<double>(clock_.to_ns(elapsed));
+	if (elapsed_ns <= 0 || cpu == 0)
+		return {};
+	return {static_cast<double>(creations) * second_ns / elapsed_ns,
+		static_cast<double>(of_short) / static_cast<double>(cpu),
+		static_cast<double>(of_short) / static_cast<double>(elapsed)};
+}
+
+} // namespace monitor::explain

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// What the rules need of a machine: who used its CPUs, in interrupts or for short lives; and what the hypervisor took.
+#pragma once
+
+#include "answers/path/stretches.h"
+#include "evidence.h"
+#include "reading/analyze/recorded.h"
+#include "reading/analyze/recording_info.h"
+
+namespace monitor::explain {
+
+class MachineReader {
+public:
+	// All must outlive it. After the last event.
+	MachineReader(const analyze::ThreadFold &fold, const analyze::RecordingInfo &info, const trace::Clock &clock,
+		      const path::Stretches &stretches)
+	    : fold_(fold), info_(info), clock_(clock), stretches_(stretches)
+	{
+	}
+
+	// `is_wanted`: whose users; no kernel thread is one.
+	Machine read(const analyze::Recorded &recorded,
+		     const std::function<bool(const analyze::Thread &)> &is_wanted) const;
+	Storm storm(const std::function<bool(const analyze::Thread &)> &is_wanted, std::uint64_t elapsed,
+		    double short_life_ms) const;
+	// Of the CPUs' time.
+	double unknown() const;
+	unsigned cpus() const; // that were there
+
+private:
+	std::vector<Use> users(const std::function<bool(const analyze::Thread &)> &is_wanted) const;
+	std::optional<double> steal(double &grain) const;
+	double window() const { return static_cast<double>(fold_.window_end() - fold_.window_begin()); }
+
+	const analyze::ThreadFold &fold_;
+	const analyze::RecordingInfo &info_;
+	const trace::Clock &clock_;
+	const path::Stretches &stretches_;
+};
+
+} // namespace monitor::explain

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// What the rules need of a path (answers/path/): its parts in their terms, its threads, who hands it over to whom.
+#pragma once
+
+#include "answers/path/parts.h"
+#include "answers/path/walk.h"
+#include "evidence.h"
+#include "priorities.h"
+
+namespace monitor::explain {
+
+class PathReader {
+public:
+	// All must outlive it. `is_inside`: of the command or process whose path it is.
+	PathReader(const path::Stretches &stretches, const path::Paths &paths, const analyze::ThreadFold &fold,
+		   const path::IsInside &is_inside, const trace::Clock &clock)
+	    : stretches_(stretches), paths_(paths), fold_(fold), is_inside_(is_inside), clock_(clock)
+	{
+	}
+
+	// `parts`: of threads. `unknown`: becomes the share that no claim can be made of.
+	Path read(const path::Parts &parts, const Priorities &priorities, const std::vector<Use> &users,
+		  double &unknown) const;
+
+private:
+	void add_threads(Path &path, const path::Parts &parts, const std::vector<Use> &users) const;
+	void add_handovers(Path &path) const;
+	bool is_futex(const path::Stretch &stretch) const;
+	double sleepers_in_futex(std::int32_t tgid) const;
+	double others_ran() const;
+	void add_inversions(Path &path, const Priorities &priorities) const;
+	std::uint32_t sleeper_until(std::uint32_t thread, std::uint64_t time, std::int32_t above,
+				    const Priorities &priorities) const;
+	std::uint64_t begin() const { return paths_.links().front().begin; }
+	std::uint64_t end() const { return paths_.links().back().begin; }
+	double share(std::uint64_t ticks) const
+	{
+		return static_cast<double>(ticks) / static_cast<double>(paths_.total());
+	}
+	const std::string &name_of(std::uint32_t thread) const
+	{
+		return stretches_.names()[stretches_.threads()[thread].name_at(~0ull)];
+	}
+
+	const path::Stretches &stretches_;
+	const path::Paths &paths_;
+	const analyze::ThreadFold &fold_;
+	const path::IsInside &is_inside_;
+	const trace::Clock &clock_;
+};
+
+} // namespace monitor::explain

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+#include "path_part.h"
+
+#include <string>
+
+#include "answers/path/texts.h"
+
+namespace monitor::explain {
+namespace {
+
+using path::Doing;
+using path::End;
+
+PathPart sleep_part(const path::Part &part, const analyze::EventKinds &kinds)
+{
+	PathPart made;
+	made.detail = part.detail == EDC_NO_SYSCALL ? "no call" : kinds.syscall_label(part.detail);
+	const std::string unknown = "what ended sleep in " + made.detail;
+	if (part.end != End::interrupt) {
+		made.detail = part.end == End::not_recorded ? unknown + " (not recorded)"
+			      : part.end == End::open       ? "sleep in " + made.detail + " that did not end"
+							    : unknown;
+		return made;
+	}
+	const std::string label = kinds.interrupt_label(part.cause >> 16, part.cause & 0xffff);
+	if (label == "irq:local_timer" || label == "softirq:TIMER" || label == "softirq:HRTIMER") {
+		made.what = What::timer;
+	} else if (label == "softirq:BLOCK") {
+		made.what = What::disk;
+	} else if (kinds.interrupt_name(part.cause >> 16) == "irq_handler") {
+		made.what = What::interrupt;
+		made.detail += " until " + label;
+	} else {
+		made.detail = unknown + " in " + label; // such as NET_RX, of a device or of another program here
+	}
+	return made;
+}
+
+} // namespace
+
+PathPart path_part(const path::Part &part, const path::Stretches &stretches, const analyze::EventKinds &kinds)
+{
+	PathPart made;
+	switch (part.doing) {
+	case Doing::user:
+		made.what = What::user;
+		break;
+	case Doing::call:
+		made.what = What::call;
+		made.detail = kinds.syscall_label(part.detail);
+		break;
+	case Doing::fault:
+		made.what = What::fault;
+		break;
+	case Doing::kernel:
+		made.what = What::kernel;
+		break;
+	case Doing::interrupt:
+		made.what = analyze::EventKinds::is_softirq(part.detail >> 16) ? What::softirq : What::irq;
+		made.detail = kinds.interrupt_label(part.detail >> 16, part.detail & 0xffff);
+		break;
+	case Doing::ready_behind:
+	case Doing::ready_behind_own:
+		made.what = part.doing == Doing::ready_behind ? What::ready_others : What::ready_own;
+		made.detail = stretches.names()[part.detail];
+		break;
+	case Doing::ready_idle:
+		made.what = part.detail ? What::ready_idle_long : What::ready_idle;
+		break;
+	case Doing::asleep:
+		made = sleep_part(part, kinds);
+		break;
+	default:
+		made.detail = path::what_text(part, kinds, stretches.names());
+		break;
+	}
+	made.who = stretches.names()[stretches.threads()[part.who].name_at(~0ull)];
+	return made;
+}
+
+} // namespace monitor::explain
