@@ -60,6 +60,10 @@ def expect_exact(what, answer):
 	e2e.equal(f"{what}: the last link's end", ends[-1], answer["elapsed_ns"])
 
 
+def times(answer):
+	return {(row["thread"], row["what"]): row["time_ns"] for row in answer["rows"]}
+
+
 def share_of(answer, thread):
 	return sum(row["share"] for row in answer["rows"] if row["thread"] == thread)
 
@@ -129,6 +133,10 @@ def parts_of_time():
 	answer = path(directory, "--from", f"{middle:.9f}", "--to", f"{middle + 0.05:.9f}", "--links")
 	expect_exact("a part", answer)
 	e2e.near("elapsed", answer["elapsed_ns"], 5e7, 1e-3)
+	whole, parts = times(path(directory)), [times(path(directory, *part)) for part in
+	                                        (("--to", f"{middle:.9f}"), ("--from", f"{middle + 1e-9:.9f}"))]
+	for row in whole.keys() | parts[0].keys() | parts[1].keys():
+		e2e.near(f"{row} in two parts of the path", sum(part.get(row, 0) for part in parts), whole.get(row, 0), 0, 10)
 	e2e.expect(trace.summary()["lost"] == 0 or answer["unknown_ns"] > 0, "a loss without anything unknown")
 
 

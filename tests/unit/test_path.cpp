@@ -86,7 +86,7 @@ struct Machine : History {
 struct Followed {
 	Followed(History &history, std::uint64_t end, bool complete = true)
 	    : info(make_info(0, end, complete, false)), trace(samples::trace(history.all(), events_of_paths)),
-	      fold(trace, info), stretches(fold, true)
+	      fold(trace, info), stretches(fold, {})
 	{
 		fold.add(static_cast<analyze::Observer &>(stretches));
 		fold.add(static_cast<analyze::TimeObserver &>(stretches));
@@ -96,16 +96,18 @@ struct Followed {
 	{
 		return stretches.find(*std::ranges::find(fold.threads(), tid, &analyze::Thread::tid));
 	}
-	const path::Paths &critical(std::int32_t tid, trace::TimeRange range, std::int32_t outside = -1)
+	const path::Paths &critical(std::int32_t tid, trace::TimeRange range, std::int32_t outside = -1,
+				    std::uint64_t end = 0)
 	{
-		paths.emplace(stretches).add_critical(place(tid), range, [this, outside](std::uint32_t thread) {
+		const auto is_inside = [this, outside](std::uint32_t thread) {
 			return stretches.threads()[thread].thread->tid != outside;
-		});
+		};
+		paths.emplace(stretches).add_critical(place(tid), range, end ? end : range.to, is_inside);
 		return *paths;
 	}
 	const path::Paths &bounded(std::int32_t tid, trace::TimeRange range)
 	{
-		paths.emplace(stretches).add_bounded(place(tid), range);
+		paths.emplace(stretches).add_bounded(place(tid), range, range.to);
 		return *paths;
 	}
 	std::map<std::string, std::uint64_t> sums()
@@ -169,8 +171,8 @@ TEST_CASE("path: what several paths are within tells them apart")
 	Followed followed(machine, 400);
 	path::Paths &paths = followed.paths.emplace(followed.stretches);
 	const std::uint32_t one = paths.add_root(), other = paths.add_root();
-	paths.add_bounded(followed.place(7), {10, 400}, one);
-	paths.add_bounded(followed.place(7), {60, 400}, other);
+	paths.add_bounded(followed.place(7), {10, 400}, 400, one);
+	paths.add_bounded(followed.place(7), {60, 400}, 400, other);
 	std::map<std::uint32_t, std::uint64_t> lengths;
 	for (std::size_t i = 0; i < paths.links().size(); ++i) {
 		if (paths.links()[i].thread == path::nobody)
@@ -181,6 +183,15 @@ TEST_CASE("path: what several paths are within tells them apart")
 		lengths[root] += paths.end_of(i) - paths.links()[i].begin;
 	}
 	CHECK(lengths == std::map<std::uint32_t, std::uint64_t>{{one, 390}, {other, 340}});
+}
+
+TEST_CASE("path: a part of it is cut out of the whole")
+{
+	Machine machine = Machine::with_a_sleep();
+	Followed followed(machine, 400);
+	followed.critical(7, {150, 310}, -1, 400);
+	CHECK(followed.links() == "8 running 150, 7 ready 300, 310");
+	CHECK(followed.paths->total() == 160);
 }
 
 TEST_CASE("path: bounded, it returns where the sleep began")
@@ -378,7 +389,7 @@ TEST_CASE("path: a wait is divided where the thread moves to another queue")
 	followed.critical(7, {10, 300});
 	CHECK(followed.links() == "7 running 10, 7 ready 100, 7 ready 150, 7 running 200, 300");
 	const Sums sums = followed.sums();
-	CHECK(sums.at("7 ready: CPU had ?") == 100);
+	CHECK(sums.at("7 ready: CPU had an unnamed thread") == 100);
 }
 
 TEST_CASE("path: before its creation a thread leads to its creator")
@@ -545,9 +556,9 @@ TEST_CASE("path: of several at a time each moment of each is in the sum")
 		for (int i = 0; i < 5; ++i) {
 			const std::size_t thread = random() % followed.fold.threads().size();
 			const std::uint32_t place = followed.stretches.find(followed.fold.threads()[thread]);
-			const std::uint64_t begin = random() % time;
+			const std::uint64_t begin = random() % time, end = begin + 1 + random() % 300;
 			if (place != path::nobody)
-				paths.add_bounded(place, {begin, begin + 1 + random() % 300});
+				paths.add_bounded(place, {begin, end}, end);
 		}
 		std::uint64_t sum = 0;
 		for (const auto &[what, ticks] : followed.sums())

@@ -36,7 +36,7 @@ public:
 	    : trace_(trace), question_(question), thresholds_(thresholds), info_(analyze::recording_of(trace)),
 	      scope_(question.selection.scope(trace, info_)), fold_(trace, info_, {scope_.range, {}, {}}),
 	      kinds_(fold_.kinds()), recorded_(analyze::recorded(trace, info_, kinds_)),
-	      stretches_(fold_, path::has_interrupts(trace, info_, kinds_)), priorities_(trace.description(), fold_),
+	      stretches_(fold_, path::recorded(trace, info_, kinds_)), priorities_(trace.description(), fold_),
 	      choice_(fold_, info_, question.selection, scope_, stretches_)
 	{
 		if (!kinds_.has(analyze::EventMeaning::sched_switch))
@@ -100,7 +100,7 @@ void Gathering::add_path(Evidence &evidence)
 {
 	const path::IsInside is_inside = choice_.inside(subject_);
 	path::Paths paths(stretches_, false);
-	paths.add_critical(subject_.last, subject_.range, is_inside);
+	paths.add_critical(subject_.last, subject_.range, subject_.end, is_inside);
 	const auto long_wait = static_cast<std::uint64_t>(thresholds_.long_idle_wait_ms * 1e6);
 	path::Parts parts(stretches_, paths, path::Parts::Who::thread, clock().to_ticks(long_wait));
 	path::fill(parts, trace_, info_, scope_.range);
@@ -187,7 +187,7 @@ Evidence Gathering::gather()
 	evidence.cpus = MachineReader(fold_, info_, clock(), stretches_).cpus();
 	evidence.has_stacks = has_stacks_;
 	if (has_path())
-		subject_ = choice_.choose();
+		subject_ = choice_.choose({fold_.window_begin(), fold_.window_end()});
 	add_machine(evidence);
 	if (has_path())
 		add_path(evidence);

@@ -71,7 +71,8 @@ bool PathReader::is_futex(const path::Stretch &stretch) const
 {
 	if (stretch.kind != Kind::blocked || stretch.end != End::thread || stretch.where == EDC_NO_SYSCALL)
 		return false;
-	const std::string *name = fold_.kinds().syscall_name(stretch.where);
+	const std::string *name =
+	    stretch.where < path::unknown_call ? fold_.kinds().syscall_name(stretch.where) : nullptr;
 	return name && *name == "futex";
 }
 

@@ -14,7 +14,7 @@ using path::End;
 PathPart sleep_part(const path::Part &part, const analyze::EventKinds &kinds)
 {
 	PathPart made;
-	made.detail = part.detail == EDC_NO_SYSCALL ? "no call" : kinds.syscall_label(part.detail);
+	made.detail = path::call_text(part.detail, kinds);
 	const std::string unknown = "what ended sleep in " + made.detail;
 	if (part.end != End::interrupt) {
 		made.detail = part.end == End::not_recorded ? unknown + " (not recorded)"

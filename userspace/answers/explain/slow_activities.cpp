@@ -50,7 +50,7 @@ std::vector<ChosenActivities::One> between_quartiles(const std::vector<ChosenAct
 void add(path::Paths &paths, const std::vector<ChosenActivities::One> &all)
 {
 	for (const ChosenActivities::One &one : all)
-		paths.add_bounded(one.thread, one.range, paths.add_root());
+		paths.add_bounded(one.thread, one.range, one.range.to, paths.add_root());
 }
 
 std::vector<Profile> profiles(const path::Parts &parts, const path::Paths &paths, const path::Stretches &stretches,
@@ -86,7 +86,7 @@ SlowActivities slow_activities(trace::Trace &trace, const SlowQuestion &question
 	const trace::Clock &clock = trace.description().clock;
 	analyze::ThreadFold fold(trace, info, question.selection.scope(trace, info));
 	path::expect_switches(info, fold.kinds());
-	path::Stretches stretches(fold, path::has_interrupts(trace, info, fold.kinds()));
+	path::Stretches stretches(fold, path::recorded(trace, info, fold.kinds()));
 	const bool is_call = !question.call.empty();
 	SlowActivities found;
 	found.activity = is_call ? question.call : question.activity;

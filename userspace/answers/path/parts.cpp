@@ -166,7 +166,9 @@ Part Parts::waiting(std::uint32_t place, const analyze::Cpu &cpu, Lane &lane)
 	}
 	const bool is_own = running.tgid == ready.tgid || (running.in_tree && ready.in_tree);
 	Part part = part_of(link, 0, is_own ? Doing::ready_behind_own : Doing::ready_behind);
-	part.detail = name_of(lane, running);
+	part.detail = !running.name.empty()
+			  ? name_of(lane, running)
+			  : stretches_.names().number(running.filtered ? "a thread not recorded" : "an unnamed thread");
 	return part;
 }
 
@@ -263,17 +265,28 @@ void Parts::finish()
 	std::erase_if(ticks_, [](const auto &part) { return part.second == 0; });
 }
 
+void read_again(const trace::Trace &trace, analyze::ThreadFold &fold,
+		const std::function<void(const trace::Event &)> &each)
+{
+	trace::Problems ignored; // they are those of the first reading
+	trace::merge(
+	    trace, ignored, {},
+	    [&](const trace::Event &event) {
+		    fold.event(event);
+		    if (each)
+			    each(event);
+	    },
+	    [&](const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t) {
+		    fold.gap(stream, from, to);
+	    });
+	fold.finish();
+}
+
 void fill(Parts &parts, const trace::Trace &trace, const analyze::RecordingInfo &info, trace::TimeRange range)
 {
 	analyze::ThreadFold second(trace, info, {range, {}, {}});
 	second.add(parts);
-	trace::Problems ignored; // they are those of the first reading
-	trace::merge(
-	    trace, ignored, {}, [&](const trace::Event &event) { second.event(event); },
-	    [&](const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t) {
-		    second.gap(stream, from, to);
-	    });
-	second.finish();
+	read_again(trace, second);
 	parts.finish();
 }
 

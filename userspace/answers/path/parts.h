@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <unordered_map>
 #include <vector>
 
@@ -116,7 +117,10 @@ private:
 	Ticks ticks_;
 };
 
-// Reads the trace again, for what its paths' links consist of.
+// Reads the trace again, with what the fold has been given to observe. `each`: every event, once the fold has it.
+void read_again(const trace::Trace &trace, analyze::ThreadFold &fold,
+		const std::function<void(const trace::Event &)> &each = {});
+// The same, for what its paths' links consist of.
 void fill(Parts &parts, const trace::Trace &trace, const analyze::RecordingInfo &info, trace::TimeRange range);
 
 } // namespace monitor::path

@@ -156,7 +156,7 @@ void Stretches::waited(const analyze::Thread &thread, std::uint64_t from, std::u
 bool Stretches::is_of_its_call(const analyze::Waker &waker) const
 {
 	const analyze::Thread *thread = waker.thread;
-	if (!has_interrupts_ || !thread ||
+	if (!recorded_.interrupts || !thread ||
 	    !analyze::EventKinds::is_softirq(static_cast<std::uint32_t>(waker.interrupt)))
 		return false;
 	const std::uint64_t interrupted = thread->cpu < lanes_.size() ? lanes_[thread->cpu].interrupted : 0;
@@ -180,10 +180,16 @@ void Stretches::set_end(Stretch &stretch, const analyze::Waker &waker)
 	}
 }
 
+std::uint32_t Stretches::call_of(const analyze::Thread &thread) const
+{
+	const bool is_unknown = !recorded_.calls && !thread.is_kernel;
+	return thread.ring == analyze::Ring::fault ? in_fault : is_unknown ? unknown_call : thread.syscall;
+}
+
 void Stretches::slept(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to, const analyze::Waker &waker,
 		      bool is_over)
 {
-	Stretch stretch{.begin = from, .where = thread.syscall, .kind = Kind::blocked};
+	Stretch stretch{.begin = from, .where = call_of(thread), .kind = Kind::blocked};
 	if (is_over)
 		set_end(stretch, waker);
 	ThreadStretches &of = threads_[place(thread)];
@@ -277,7 +283,7 @@ void Stretches::note_request(const analyze::EventKind &kind, const trace::Event 
 	const auto device = kind.field[0].get<std::uint32_t>(event);
 	const auto sector = kind.field[1].get<std::uint64_t>(event);
 	const analyze::Cpu &cpu = fold_.cpus()[event.cpu()];
-	if (!has_requests_)
+	if (!recorded_.requests)
 		return;
 	if (kind.kind == EventMeaning::block_io_start) {
 		const bool is_flush = kind.field[2] && kind.field[2].get<std::uint32_t>(event) == 0;
@@ -308,7 +314,7 @@ void Stretches::explain_interrupt(Stretch &stretch, const analyze::Cpu &cpu, std
 	if (on.completed)
 		return lead(stretch, *on.completed, time);
 	const std::uint32_t interrupt = cpu.interrupts.back(), vec = interrupt & 0xffff;
-	if (!has_interrupts_ || !analyze::EventKinds::is_softirq(interrupt >> 16) || !NetworkSoftirqs::is_one(vec))
+	if (!recorded_.interrupts || !analyze::EventKinds::is_softirq(interrupt >> 16) || !NetworkSoftirqs::is_one(vec))
 		return;
 	const Raised &raised = on.network.handled(vec);
 	switch (raised.by) {

@@ -18,6 +18,8 @@
 namespace monitor::path {
 
 inline constexpr std::uint32_t unknown_cpu = 0xffffff;
+// In place of a call: a page fault, or not known.
+inline constexpr std::uint32_t in_fault = 0xffffff, unknown_call = 0xfffffe;
 
 enum class Kind : std::uint8_t { unknown, running, ready, blocked };
 
@@ -39,7 +41,7 @@ struct Stretch {
 	// thread: its place in Stretches::threads(); interrupt: which << 16 | its number; network: that of the device's
 	// interrupt; led: by place in Stretches::leads().
 	std::uint32_t cause = 0;
-	std::uint32_t where : 24 = 0; // the CPU, or that of its queue; blocked: the call, or EDC_NO_SYSCALL
+	std::uint32_t where : 24 = 0; // the CPU, or that of its queue; blocked: the call, in_fault or EDC_NO_SYSCALL
 	Kind kind : 4 = Kind::unknown;
 	End end : 4 = End::open;
 };
@@ -102,11 +104,11 @@ private:
 
 class Stretches final : public analyze::Observer, public analyze::TimeObserver {
 public:
-	// `has_interrupts`: all of them were recorded. `has_requests`: those of all threads to block devices, if any.
-	Stretches(const analyze::ThreadFold &fold, bool has_interrupts, bool has_requests = true)
-	    : fold_(fold), has_interrupts_(has_interrupts), has_requests_(has_requests)
-	{
-	}
+	struct Recorded {                                              // all of them, of all threads
+		bool interrupts = true, calls = true, requests = true; // the latter to block devices, if any
+	};
+
+	Stretches(const analyze::ThreadFold &fold, Recorded recorded) : fold_(fold), recorded_(recorded) {}
 
 	void after(const trace::Event &event);
 
@@ -151,6 +153,7 @@ private:
 	void created(const analyze::EventKind &kind, const trace::Event &event);
 	bool is_of_its_call(const analyze::Waker &waker) const;
 	void set_end(Stretch &stretch, const analyze::Waker &waker);
+	std::uint32_t call_of(const analyze::Thread &thread) const;
 	void note_interrupt(const analyze::EventKind &kind, const trace::Event &event, Lane &on);
 	void note_raise(const analyze::EventKind &kind, const trace::Event &event, Lane &on);
 	void note_request(const analyze::EventKind &kind, const trace::Event &event, Lane &on);
@@ -159,7 +162,7 @@ private:
 	void lead(Stretch &stretch, Lead lead, std::uint64_t time);
 
 	const analyze::ThreadFold &fold_;
-	const bool has_interrupts_, has_requests_;
+	const Recorded recorded_;
 	std::deque<ThreadStretches> threads_;
 	std::unordered_map<const analyze::Thread *, std::uint32_t> places_;
 	std::vector<Lane> lanes_; // by CPU

@@ -23,10 +23,12 @@ void expect_switches(const analyze::RecordingInfo &info, const analyze::EventKin
 	expect("sched_waking", sched_waking);
 }
 
-bool has_interrupts(const trace::Trace &trace, const analyze::RecordingInfo &info, const analyze::EventKinds &kinds)
+Stretches::Recorded recorded(const trace::Trace &trace, const analyze::RecordingInfo &info,
+			     const analyze::EventKinds &kinds)
 {
 	const analyze::Recorded recorded = analyze::recorded(trace, info, kinds);
-	return recorded.interrupts && recorded.softirqs && info.unknown_text().empty() && !info.filtering();
+	return {recorded.interrupts && recorded.softirqs && info.unknown_text().empty() && !info.filtering(),
+		recorded.calls, !info.filtering()};
 }
 
 bool SubjectChoice::is_of_command() const
@@ -80,14 +82,14 @@ std::uint32_t SubjectChoice::last_of(const analyze::Thread &first) const
 	return last;
 }
 
-void SubjectChoice::set_range(Subject &subject, const ThreadStretches &first) const
+void SubjectChoice::set_range(Subject &subject, const ThreadStretches &first, trace::TimeRange window) const
 {
 	const ThreadStretches &of = stretches_.threads()[subject.last];
 	const bool is_of_command = first.thread->tid == info_.command_pid && first.executed;
 	const std::uint64_t begins =
 	    is_of_command ? first.executed : std::max(first.thread->born, first.stretches.front().begin);
-	const std::uint64_t ends = of.died ? of.died : std::max(of.end, fold_.window_end());
-	subject.range = {std::max(begins, fold_.window_begin()), std::min(ends, fold_.window_end())};
+	subject.end = of.died ? of.died : std::max(of.end, fold_.window_end());
+	subject.range = {std::max(begins, window.from), std::min(subject.end, window.to)};
 	subject.from = subject.range.from > begins ? selection_.from.empty() ? "the start" : "--from"
 		       : is_of_command             ? "exec"
 		       : first.thread->born        ? "creation"
@@ -99,13 +101,13 @@ void SubjectChoice::set_range(Subject &subject, const ThreadStretches &first) co
 		throw Error("{}-{} did nothing in this time", printable(first.thread->label()), first.thread->tid);
 }
 
-Subject SubjectChoice::choose() const
+Subject SubjectChoice::choose(trace::TimeRange window) const
 {
 	Subject subject;
 	subject.start = &start();
 	const ThreadStretches &first = stretches_.threads()[stretches_.find(*subject.start)];
 	subject.last = last_of(*subject.start);
-	set_range(subject, first);
+	set_range(subject, first, window);
 	subject.name = thread_text(first, ~0ull, stretches_.names());
 	return subject;
 }

@@ -13,14 +13,15 @@ struct Subject {
 	const analyze::Thread *start = nullptr; // the first thread
 	std::uint32_t last = nobody;            // where the path ends: a process ends with its last thread
 	std::string name;                       // "make-4711", as it was at the end
-	trace::TimeRange range;
-	const char *from = "", *to = ""; // what the range begins and ends with
+	trace::TimeRange range;                 // of the path, as far as it is wanted
+	std::uint64_t end = 0;                  // of all of it
+	const char *from = "", *to = "";        // what the range begins and ends with
 };
 
 // Throws Error if a path needs events that were not recorded.
 void expect_switches(const analyze::RecordingInfo &info, const analyze::EventKinds &kinds);
-// All interrupts were recorded.
-bool has_interrupts(const trace::Trace &trace, const analyze::RecordingInfo &info, const analyze::EventKinds &kinds);
+Stretches::Recorded recorded(const trace::Trace &trace, const analyze::RecordingInfo &info,
+			     const analyze::EventKinds &kinds);
 
 class SubjectChoice {
 public:
@@ -31,8 +32,8 @@ public:
 	{
 	}
 
-	// Throws Error.
-	Subject choose() const;
+	// `window`: the time that is wanted. Throws Error.
+	Subject choose(trace::TimeRange window) const;
 	// The recorded command's tree; of a thread that is not in it, its process. The subject must outlive it.
 	IsInside inside(const Subject &subject) const;
 
@@ -40,7 +41,7 @@ private:
 	bool is_of_command() const;
 	const analyze::Thread &start() const;
 	std::uint32_t last_of(const analyze::Thread &first) const;
-	void set_range(Subject &subject, const ThreadStretches &first) const;
+	void set_range(Subject &subject, const ThreadStretches &first, trace::TimeRange window) const;
 
 	const analyze::ThreadFold &fold_;
 	const analyze::RecordingInfo &info_;

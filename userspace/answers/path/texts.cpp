@@ -57,6 +57,20 @@ bool is_timer(const Part &part, const analyze::EventKinds &kinds)
 	return label == "irq:local_timer" || label == "softirq:TIMER" || label == "softirq:HRTIMER";
 }
 
+std::string call_text(std::uint32_t call, const analyze::EventKinds &kinds)
+{
+	switch (call) {
+	case in_fault:
+		return "page fault";
+	case unknown_call:
+		return "unknown call";
+	case EDC_NO_SYSCALL:
+		return "no call";
+	default:
+		return kinds.syscall_label(call);
+	}
+}
+
 std::string what_text(const Part &part, const analyze::EventKinds &kinds, const Names &names)
 {
 	switch (part.doing) {
@@ -82,9 +96,7 @@ std::string what_text(const Part &part, const analyze::EventKinds &kinds, const 
 	case Doing::ready_unknown:
 		return "ready: CPU unknown";
 	case Doing::asleep:
-		return fmt::format("blocked: {} until {}",
-				   part.detail == EDC_NO_SYSCALL ? "no call" : kinds.syscall_label(part.detail),
-				   end_text(part, kinds));
+		return fmt::format("blocked: {} until {}", call_text(part.detail, kinds), end_text(part, kinds));
 	case Doing::unknown:
 		break;
 	}

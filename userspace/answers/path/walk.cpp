@@ -11,16 +11,16 @@ constexpr std::uint32_t max_jumps_at_once = 64;
 
 } // namespace
 
-void Paths::add_critical(std::uint32_t thread, trace::TimeRange range, const IsInside &is_inside)
+void Paths::add_critical(std::uint32_t thread, trace::TimeRange range, std::uint64_t end, const IsInside &is_inside)
 {
 	is_inside_ = &is_inside;
-	follow(thread, range, 0);
+	follow(thread, range, end, 0);
 }
 
-void Paths::add_bounded(std::uint32_t thread, trace::TimeRange range, std::uint32_t sleep)
+void Paths::add_bounded(std::uint32_t thread, trace::TimeRange range, std::uint64_t end, std::uint32_t sleep)
 {
 	is_inside_ = nullptr;
-	follow(thread, range, sleep);
+	follow(thread, range, end, sleep);
 }
 
 std::uint32_t Paths::add_root()
@@ -29,7 +29,7 @@ std::uint32_t Paths::add_root()
 	return static_cast<std::uint32_t>(sleeps_.size() - 1);
 }
 
-void Paths::follow(std::uint32_t thread, trace::TimeRange range, std::uint32_t sleep)
+void Paths::follow(std::uint32_t thread, trace::TimeRange range, std::uint64_t end, std::uint32_t sleep)
 {
 	const auto before = static_cast<std::ptrdiff_t>(links_.size());
 	frames_.clear();
@@ -37,7 +37,8 @@ void Paths::follow(std::uint32_t thread, trace::TimeRange range, std::uint32_t s
 	sleep_ = sleep;
 	jumps_ = 0;
 	has_exchanged_ = false;
-	time_ = range.to;
+	time_ = end;
+	wanted_to_ = range.to;
 	while (time_ > range.from)
 		step(range.from);
 	std::reverse(links_.begin() + before, links_.end());
@@ -53,7 +54,8 @@ void Paths::emit(std::uint64_t begin, const Stretch *stretch, bool is_cut)
 	link.thread = thread_;
 	link.sleep = sleep_;
 	link.is_cut = is_cut;
-	links_.push_back(link);
+	if (begin < wanted_to_)
+		links_.push_back(link);
 	jumps_ = 0;
 	has_exchanged_ = false;
 }

@@ -35,7 +35,7 @@ static_assert(sizeof(Link) <= 24);
 struct Sleep {
 	std::uint32_t outer = 0; // by place; the first one is none, and its own
 	std::uint32_t thread = 0;
-	std::uint32_t call = 0; // or EDC_NO_SYSCALL
+	std::uint32_t call = 0; // Stretch::where
 };
 
 // Of the thread at this place.
@@ -49,8 +49,9 @@ public:
 	{
 	}
 
-	void add_critical(std::uint32_t thread, trace::TimeRange range, const IsInside &is_inside);
-	void add_bounded(std::uint32_t thread, trace::TimeRange range, std::uint32_t sleep = 0);
+	// `range`: the part that is wanted of the path that ends at `end`.
+	void add_critical(std::uint32_t thread, trace::TimeRange range, std::uint64_t end, const IsInside &is_inside);
+	void add_bounded(std::uint32_t thread, trace::TimeRange range, std::uint64_t end, std::uint32_t sleep = 0);
 	// A sleep that is none, for `sleep`: what several paths are within tells them apart.
 	std::uint32_t add_root();
 
@@ -66,7 +67,7 @@ private:
 		std::uint64_t begin; // of its sleep
 	};
 
-	void follow(std::uint32_t thread, trace::TimeRange range, std::uint32_t sleep);
+	void follow(std::uint32_t thread, trace::TimeRange range, std::uint64_t end, std::uint32_t sleep);
 	void step(std::uint64_t first);
 	void before_first(const ThreadStretches &of, std::uint64_t bound);
 	bool leads_on(const Stretch &stretch) const;
@@ -88,6 +89,7 @@ private:
 	const IsInside *is_inside_ = nullptr; // null: bounded
 	std::uint32_t thread_ = 0, sleep_ = 0;
 	std::uint64_t time_ = 0;
+	std::uint64_t wanted_to_ = 0;
 	std::uint32_t jumps_ = 0; // at this moment
 	bool has_exchanged_ = false;
 	std::vector<Frame> frames_;

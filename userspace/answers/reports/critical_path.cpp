@@ -30,7 +30,10 @@ class CriticalPath final : public FoldReport {
 public:
 	explicit CriticalPath(Folded &of)
 	    : FoldReport(of),
-	      stretches_(of.fold, path::has_interrupts(of.trace, of.info, of.fold.kinds()), !of.info.filtering()),
+	      whole_(is_cut(of) ? std::make_optional<analyze::ThreadFold>(
+				      of.trace, of.info, analyze::Scope{{of.fold.scope().range.from}, {}, {}})
+				: std::nullopt),
+	      stretches_(fold(), path::recorded(of.trace, of.info, of.fold.kinds())),
 	      paths_(stretches_, of.question.folded)
 	{
 		path::expect_switches(of.info, of.fold.kinds());
@@ -40,9 +43,9 @@ public:
 					    of.question.call.empty() ? ChosenActivities::Of::programs
 								     : ChosenActivities::Of::calls,
 					    of.question.call.empty() ? of.question.activity : of.question.call);
-		of.fold.add(static_cast<analyze::Observer &>(stretches_));
-		of.fold.add(static_cast<analyze::TimeObserver &>(stretches_));
-		gets_events_ = true;
+		fold().add(static_cast<analyze::Observer &>(stretches_));
+		fold().add(static_cast<analyze::TimeObserver &>(stretches_));
+		gets_events_ = !whole_;
 	}
 
 	void event(const trace::Event &event) override { stretches_.after(event); }
@@ -54,6 +57,13 @@ public:
 	std::string members() const override;
 
 private:
+	// A path that goes on after the window: what ended its sleeps comes later.
+	static bool is_cut(const Folded &of)
+	{
+		return of.question.call.empty() && of.question.activity.empty() &&
+		       of.fold.scope().range.to < of.trace.end_time();
+	}
+	analyze::ThreadFold &fold() { return whole_ ? *whole_ : of_.fold; }
 	void follow_activities();
 	void follow_thread();
 	bool is_bounded() const { return activities_ || of_.question.bounded; }
@@ -63,6 +73,7 @@ private:
 	std::uint64_t unknown() const;
 	Table links() const;
 
+	std::optional<analyze::ThreadFold> whole_; // if the path is a part of one that goes on
 	path::Stretches stretches_;
 	std::optional<ChosenActivities> activities_; // else it is a thread's path
 	path::Paths paths_;
@@ -73,12 +84,12 @@ private:
 
 void CriticalPath::follow_thread()
 {
-	const path::SubjectChoice choice(of_.fold, of_.info, of_.question.selection, of_.fold.scope(), stretches_);
-	subject_ = choice.choose();
+	const path::SubjectChoice choice(fold(), of_.info, of_.question.selection, of_.fold.scope(), stretches_);
+	subject_ = choice.choose({of_.fold.window_begin(), of_.fold.window_end()});
 	if (is_bounded())
-		paths_.add_bounded(subject_.last, subject_.range);
+		paths_.add_bounded(subject_.last, subject_.range, subject_.end);
 	else
-		paths_.add_critical(subject_.last, subject_.range, choice.inside(subject_));
+		paths_.add_critical(subject_.last, subject_.range, subject_.end, choice.inside(subject_));
 }
 
 // Those of the recorded command, if there is one and no others are selected.
@@ -87,13 +98,15 @@ void CriticalPath::follow_activities()
 	const bool of_command = of_.info.command_pid && of_.question.selection.threads.is_all();
 	const auto all = activities_->finish(stretches_, of_command);
 	for (const ChosenActivities::One &one : all)
-		paths_.add_bounded(one.thread, one.range);
+		paths_.add_bounded(one.thread, one.range, one.range.to);
 	count_ = all.size();
 }
 
 void CriticalPath::finish()
 {
 	FoldReport::finish();
+	if (whole_)
+		path::read_again(of_.trace, *whole_, [&](const trace::Event &event) { stretches_.after(event); });
 	if (activities_)
 		follow_activities();
 	else
@@ -223,7 +236,7 @@ std::string CriticalPath::folded()
 			const path::ThreadStretches &of = stretches_.threads()[sleep.thread];
 			const std::uint32_t who = of_.question.by == "thread" ? sleep.thread : of.name_at(~0ull);
 			const std::string call =
-			    sleep.call == EDC_NO_SYSCALL ? "" : " in " + of_.fold.kinds().syscall_label(sleep.call);
+			    sleep.call == EDC_NO_SYSCALL ? "" : " in " + path::call_text(sleep.call, of_.fold.kinds());
 			line.insert(0, report::folded_frame(who_text(who) + call) + ";");
 		}
 		sums[line] += ticks;
