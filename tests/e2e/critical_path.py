@@ -159,7 +159,7 @@ def disk():
 	begun, took = {}, {}
 	for event in trace.events("--event", "block_io_start,block_rq_complete"):
 		fields = event["fields"]
-		if event["event"] == "block_io_start" and event["comm"].startswith("python"):
+		if event["event"] == "block_io_start" and (event["comm"] or "").startswith("python"):
 			begun[fields["dev"], fields["sector"]] = event["time_ns"]
 		elif event["event"] == "block_rq_complete" and fields["nr_bytes"] == 65536:
 			took[event["time_ns"]] = event["time_ns"] - begun.pop((fields["dev"], fields["sector"]), event["time_ns"])
@@ -175,12 +175,14 @@ def disk():
 def loopback():
 	"""A sleep for what a thread of this machine sent leads to that thread, and is not the network's."""
 	trace = e2e.record("loopback", "--force", command=(sys.executable, "-c", PING_PONG))
+	(ponger,) = trace.rows("--by", "thread", thread="ponger")
 	for options in ((), ("--bounded",)):
 		answer = path(trace.directory, "--links", *options)
 		expect_exact(f"loopback {options}", answer)
 		claimed = [row for row in answer["rows"] if "network" in row["what"]]
 		e2e.equal(f"of the network {options}", claimed, [])
-		e2e.expect(share_of(answer, "ponger") > 0.1, f"who was waited for {options}: {answer['rows'][:8]}")
+		ran = sum(row["time_ns"] for row in answer["rows"] if row["thread"] == "ponger" and row["what"].startswith("running"))
+		e2e.expect(ran > 0.3 * ponger["cpu_ns"], f"{ran} ns of {ponger['cpu_ns']} that ponger ran {options}: {answer['rows'][:8]}")
 	raised = trace.query("SELECT vec_label, count(*) AS n FROM softirq_raise GROUP BY 1")
 	e2e.expect({row["vec_label"] for row in raised} <= {"NET_RX", "NET_TX"} and sum(row["n"] for row in raised) >= 1000, f"raised: {raised}")
 
