@@ -22,7 +22,7 @@
 
 /*
  * Set by the loader before the program is verified, constants to the verifier: it removes branches, but not the loads.
- * An event that is `plain` needs only the first three, which are in one cache line.
+ * An event that is `plain` needs only the first four, which are in one cache line.
  *
  * `plain`, a bit for each class: its events are kept, and nothing is counted, timed, judged or unwound; they are not
  * filtered, and storing is not paused.
@@ -31,6 +31,7 @@ const volatile __u64 plain[EDC_CARD_CLASSES / 64] __attribute__((aligned(64))) =
 const volatile __u64 last_start = EDC_CPU_HEADER; /* highest offset at which a block or a record may start */
 const volatile __u8 overwriting = 0;              /* a flight recorder: the newest blocks are kept, ring.h */
 const volatile __u8 filtering = 0;                /* -p: only processes in `traced` */
+const volatile __u8 stacks_of_command = 0;        /* stacks at the timer are of processes in `traced`, unasked */
 /* By class: edc_match_class.in_probe. A probe whose events are all kept has no code for judging them. */
 const volatile __u16 decisions[EDC_CARD_CLASSES] = {};
 const volatile __u8 timing = 0;               /* `matcher` also says what is timed: --time */
@@ -66,9 +67,9 @@ struct {
 } firing_bell SEC(".maps");
 
 /*
- * Processes that -p selects, a bit for each PID: a thread that execs takes over another thread's TID, but the PID of
- * its process stays. The creation of a process sets or clears its bit, which is then valid until the PID is reused.
- * The recorder maps it.
+ * Processes that -p selects, or else those of a command that is sampled, a bit for each PID: a thread that execs takes
+ * over another thread's TID, but the PID of its process stays. The creation of a process sets or clears its bit, which
+ * is then valid until the PID is reused. The recorder maps it.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

@@ -27,7 +27,8 @@ workload = os.path.join(programs, "workload")
 failures = 0
 _own = threading.local()  # of the test that this thread runs: what it compared, what did not hold, what it left out
 _count = threading.Lock()
-# Recordings of a test have no calibration, which takes longer than most of them, unless the test says so.
+# Recordings of a test have no calibration, which takes longer than most of them, unless the test says so; and the command
+# is not sampled unless a test is about that (sampled_command.py), so that it has the events that it counts and no others.
 calibrated = False
 left_out = []  # parts that were not tried, and why
 tried = []  # the tests of which at least a part was
@@ -349,10 +350,16 @@ def without_calibration():
 	return () if calibrated else ("--no-calibration",)
 
 
+def usual(options):
+	"""Options of each recording besides these."""
+	asks = any(str(option).split("=")[0] in ("--stacks", "--stacks-on", "--rate") for option in options)
+	return *without_calibration(), *(() if asks else ("--stacks=no",))
+
+
 def record(name, *options, command=(), exit_code=0, **more):
 	"""Records into work/name; the command's standard output is the trace's `output`."""
 	directory = work / name
-	done = run(monitor, "record", "-o", directory, *without_calibration(), *options, *(("--", *command) if command else ()),
+	done = run(monitor, "record", "-o", directory, *usual(options), *options, *(("--", *command) if command else ()),
 	           exit_code=exit_code, **more)
 	trace = Trace(directory, done.stdout)
 	trace.errors = done.stderr
@@ -386,7 +393,7 @@ class Recorder:
 	def __init__(self, name, *options, command=(), before=(), **more):
 		self.directory = work / name
 		shutil.rmtree(self.directory, ignore_errors=True)
-		arguments = [*before, monitor, "record", "-o", self.directory, *without_calibration(), *options, *(("--", *command) if command else ())]
+		arguments = [*before, monitor, "record", "-o", self.directory, *usual(options), *options, *(("--", *command) if command else ())]
 		self.process = subprocess.Popen([str(word) for word in arguments], stdout=subprocess.PIPE,
 		                                stderr=subprocess.PIPE, text=True, **more)
 

@@ -296,6 +296,14 @@ TEST_CASE("virtual cost: by class, with what it may be in other code than the ca
 	      start_only.by_class[EDC_ID_SYS_ENTER][2].after);
 	info.judgements = {{EDC_ID_SYS_ENTER, 10}};
 	CHECK(cost::virtual_cost(info, {}).by_class[EDC_ID_SYS_ENTER][1].after == call[1].after + 5);
+	// A sample that nobody asked for: the mean of all, and its interrupt.
+	info.stacks.of_command = true;
+	info.stacks.taken_at_timer = 100;
+	info.stacks.spent_at_timer_ns = 500'000;
+	info.stacks.timer_interrupt_ns = 4'000;
+	const cost::ProbeTime sample = cost::virtual_cost(info, {}).by_class[EDC_ID_STACK_SAMPLE][1];
+	CHECK(sample.before == 2'000);
+	CHECK(sample.after == 7'000);
 }
 
 TEST_CASE("virtual cost: unknown, with the reason")

@@ -209,7 +209,7 @@ _monitor_value() { # SUBCOMMAND OPTION: 0 if the option takes a value, which is 
 		_monitor_list $(_monitor_event_names)
 		;;
 	record:--stacks | top:--stacks)
-		COMPREPLY=($(compgen -W "cpu offcpu wake fault exec syscall:" -- "$cur"))
+		COMPREPLY=($(compgen -W "cpu offcpu wake fault exec syscall: no" -- "$cur"))
 		;;
 	record:--stacks-on | top:--stacks-on)
 		_monitor_list $(_monitor_event_names)

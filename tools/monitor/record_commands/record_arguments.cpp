@@ -24,6 +24,7 @@
 #include "recording/counting/user_reads.h"
 #include "recording/pmu/selection.h"
 #include "recording/recorder/user.h"
+#include "recording/session/stack_choice.h"
 
 namespace monitor {
 namespace {
@@ -346,6 +347,14 @@ void parse_flight(RecordArguments &arguments)
 	}
 }
 
+// A recording of a command says which functions that was in, unless it is told what to record.
+bool samples_command(const RecordArguments &a)
+{
+	const bool is_told = !a.families.empty() || a.options.matching || !a.options.pids.empty() || a.flight ||
+			     !a.statistics.empty() || !a.states.empty() || a.no_tokens || a.options.user_only;
+	return !a.options.command.empty() && !is_told && !a.stacks.is_declined();
+}
+
 } // namespace
 
 void take_record(RecordArguments &arguments)
@@ -361,6 +370,8 @@ void take_record(RecordArguments &arguments)
 	parse_functions(arguments);
 	parse_matching(arguments);
 	parse_states(arguments);
+	if (!arguments.stacks.any() && samples_command(arguments))
+		arguments.options.stacks = record::samples_of_command();
 	if (!arguments.sample_every.empty())
 		arguments.options.sample_every_ns = sample_period(arguments.sample_every);
 	if (!arguments.buffer.empty())

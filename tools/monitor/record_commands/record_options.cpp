@@ -91,7 +91,8 @@ void add_ways(CLI::App &command, RecordArguments &to)
 		   "interrupt all CPUs every TIME, such as 10ms, at the same time, and record what each is doing, for "
 		   "`report DIR samples`");
 	add_stack_options(command, to.stacks,
-			  "who called whom, in programs and in the kernel, for `report DIR stacks`");
+			  "who called whom, in programs and in the kernel, for `report DIR stacks`; without it CMD's "
+			  "programs are sampled 99 times a second, with =no they are not");
 	add_option(command, "--functions", "PATTERN,...", to.functions,
 		   "calls of functions, for `report DIR activities`: of CMD's program or the one of -p by name, others "
 		   "as FILE:NAME; * and ? stand for any text or character");

@@ -20,6 +20,8 @@ card::StackOptions StackArguments::options() const
 	const auto words = [](const std::string &list) {
 		return list.empty() ? std::vector<std::string>() : split(list);
 	};
+	if (which == "no")
+		throw Error("--stacks=no takes none: leave out --stacks-on and --rate");
 	card::StackOptions options =
 	    record::choose_stacks(words(which), words(events), rate_hz.value_or(usual_rate_hz));
 	if (rate_hz && options.timer_hz == 0)

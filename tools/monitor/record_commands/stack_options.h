@@ -15,7 +15,8 @@ struct StackArguments {
 	std::string which, events;
 	std::optional<unsigned> rate_hz;
 
-	bool any() const { return !which.empty() || !events.empty() || rate_hz; }
+	bool is_declined() const { return which == "no" && events.empty() && !rate_hz; }
+	bool any() const { return !is_declined() && (!which.empty() || !events.empty() || rate_hz); }
 	// Throws Error.
 	card::StackOptions options() const;
 };

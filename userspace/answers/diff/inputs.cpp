@@ -149,6 +149,7 @@ Plan plan_of(const std::vector<Input> &inputs)
 		plan.same_wakers &= input.recorded.interrupts == first.recorded.interrupts &&
 				    input.recorded.softirqs == first.recorded.softirqs;
 		plan.same_processes &= input.info.filtering() == first.info.filtering();
+		plan.same_samples &= input.info.stacks.of_command == first.info.stacks.of_command;
 		if (!plan.same_processes && plan.ours == Ours::nobody) {
 			const auto &[with, without] =
 			    first.info.filtering() ? std::tie(first, input) : std::tie(input, first);

@@ -224,7 +224,7 @@ Measured measure(trace::Trace &trace, const Part &part, const MeasureOptions &op
 	measured.name = part.text();
 	measured.recorded = analyze::recorded(trace, info, fold.kinds());
 	measured.has_activities = has_activities;
-	measured.has_samples = with_stacks && info.stacks.timer_hz != 0;
+	measured.has_samples = with_stacks && plan.same_samples && info.stacks.timer_hz != 0;
 	measured.has_sleep_stacks = with_stacks && stacks.any() && measured.recorded.wakings &&
 				    report::was_recorded(report::StackBy::offcpu, info);
 	measured.elapsed_ns =

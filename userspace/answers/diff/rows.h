@@ -89,6 +89,7 @@ struct Plan {
 	Ours ours = Ours::nobody;
 	bool same_modes = true;     // else CPU time leads as a whole
 	bool same_processes = true; // else only the recorded command's are compared
+	bool same_samples = true;   // else those of one side have nothing of the kernel, and none are compared
 	bool same_wakers = true;    // else which thread ended a sleep is not compared
 	// Of the kernel's path into calls and faults, by name in RecordingInfo::cost_ns: the same for all recordings,
 	// so that a calibration that came out otherwise is no difference of the programs.

@@ -187,6 +187,8 @@ void CallTree::add(const analyze::StackFold::StackKey &key, const analyze::Stack
 		without_room_ += amount;
 	} else {
 		add_frames(path, key, key.thread->tgid, value.time, fold, is_truncated);
+		if (key.at == analyze::StackSample::At::timer && !key.address && !key.kernel)
+			path.push_back(symbolizer_.other("[kernel]")); // where it was there was not recorded
 	}
 	if (path.empty()) {
 		path.push_back(symbolizer_.other("[no stack]"));

@@ -4,9 +4,9 @@
 //
 // A program's functions come first, then the kernel's. With `wait` the waker follows below what slept, with its own
 // stack if that was taken. With `other`, what was counted comes first if there are several classes: [at sys_enter].
-// What is missing has a frame of its own: [truncated: WHY] where a walk ended early, [no
-// stack] where time has none, [other] where a running recording had no room for more stacks. So the sums are those of
-// the fold.
+// What is missing has a frame of its own: [truncated: WHY] where a walk ended early, [kernel] where it was not recorded
+// what a thread did there, [no stack] where time has none, [other] where a running recording had no room for more
+// stacks. So the sums are those of the fold.
 #pragma once
 
 #include <cstdint>

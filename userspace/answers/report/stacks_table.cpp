@@ -142,9 +142,11 @@ std::string stacks_text(const CallTree &tree, const analyze::RecordingInfo &info
 {
 	std::string text;
 	if (by == StackBy::cpu && info.stacks.timer_hz)
-		text +=
-		    fmt::format("self and total are samples, taken {} times a second on each CPU that is not idle\n",
-				info.stacks.timer_hz);
+		text += fmt::format("self and total are samples{}, taken {} times a second on each CPU {}\n",
+				    info.stacks.of_command ? " of the command" : "", info.stacks.timer_hz,
+				    info.stacks.of_command ? "where it runs; record --stacks also says what it does "
+							     "in the kernel"
+							   : "that is not idle");
 	if (const auto [taken, left_out] = counts_of(info, by); left_out && !is_time(by))
 		text += fmt::format("self and total are of the stacks that were taken: in the whole recording the "
 				    "budget left out {} of {}\n",

@@ -39,7 +39,8 @@ struct UnwindCounts {
 };
 
 struct StackCounts {
-	unsigned timer_hz = 0; // samples of each CPU; 0: none
+	unsigned timer_hz = 0;   // samples of each CPU; 0: none
+	bool of_command = false; // nobody asked for them: only of its processes, and without what the kernel did
 	std::vector<std::string> events;
 	std::vector<unsigned> calls; // system calls, if not all
 	unsigned budget_percent = 0;
@@ -47,10 +48,14 @@ struct StackCounts {
 	std::map<std::string, StacksAt> at;              // by the kind of event: switch, waking, fault, other
 	std::uint64_t spent_at_events_ns = 0, max_spent_of_a_cpu_ns = 0;
 	std::uint64_t taken_at_timer = 0, spent_at_timer_ns = 0;
+	std::uint64_t timer_interrupts = 0; // on all CPUs, whatever they met
+	double timer_interrupt_ns = 0;      // what one takes, without a stack; 0: not measured
 	UnwindCounts unwinding;
 
 	// What taking stacks took in the probes, measured each time.
 	std::uint64_t spent_ns() const { return spent_at_events_ns + spent_at_timer_ns; }
+	// And the interrupts for them.
+	double interrupts_ns() const { return static_cast<double>(timer_interrupts) * timer_interrupt_ns; }
 
 	void fields(auto &v)
 	{
@@ -58,6 +63,8 @@ struct StackCounts {
 		  "taken_at_events", taken_at_events, "left_out_by_budget", left_out, "at", at, "spent_at_events_ns",
 		  spent_at_events_ns, "max_spent_of_a_cpu_ns", max_spent_of_a_cpu_ns, "taken_at_timer", taken_at_timer,
 		  "spent_at_timer_ns", spent_at_timer_ns);
+		v.if_set("timer_interrupts", timer_interrupts, "timer_interrupt_ns", timer_interrupt_ns, "of_command",
+			 of_command);
 		unwinding.fields(v);
 	}
 };

@@ -207,7 +207,7 @@ ProbeCost probe_cost(const RecordingInfo &info)
 		return once_calibrated(info);
 	const Costs costs(*info.calibration, of_figures);
 	ProbeCost result;
-	auto median = static_cast<double>(info.stacks.spent_ns()), high = median;
+	double median = static_cast<double>(info.stacks.spent_ns()) + info.stacks.interrupts_ns(), high = median;
 	std::optional<double> low = median;
 	const auto add = [&](const std::string &what, std::uint64_t events) {
 		if (!events)

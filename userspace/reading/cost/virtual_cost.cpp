@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "monitor/card.h"
 #include "monitor/token.h"
 #include "probe_cost.h"
 
@@ -117,7 +118,7 @@ std::string why_no_cost(const RecordingInfo &info)
 	if (info.filtering() || !info.filter.expression.empty())
 		return "what was filtered out cost time too and has no place in the trace: record without -p and "
 		       "--filter";
-	if (info.stacks.spent_ns() || !info.stacks.at.empty())
+	if (!info.stacks.of_command && (info.stacks.spent_ns() || !info.stacks.at.empty()))
 		return "taking stacks took time that is known in total only: record without --stacks";
 	if (!info.functions.chosen.empty())
 		return "what a recorded call of a function cost depends on the function: record without --functions";
@@ -134,6 +135,16 @@ std::string why_cost_unknown(const RecordingInfo &info)
 			return fmt::format("{}: record again, while less else runs on this machine", cost.why_unknown);
 	}
 	return "";
+}
+
+// The mean of all: with its interrupt, and what describes the stack.
+ProbeTime sample_cost(const recording_file::StackCounts &stacks, double ticks_per_ns)
+{
+	const double walk_ns =
+	    static_cast<double>(stacks.spent_at_timer_ns) / static_cast<double>(stacks.taken_at_timer);
+	const double interrupt_ns = std::clamp(stacks.timer_interrupt_ns, 0.0, max_cost_ns);
+	return {interrupt_ns * before_clock * ticks_per_ns,
+		(interrupt_ns * (1 - before_clock) + std::clamp(walk_ns, 0.0, max_cost_ns)) * ticks_per_ns};
 }
 
 } // namespace
@@ -161,6 +172,8 @@ VirtualCost live_virtual_cost(const RecordingInfo &info, const trace::Clock &clo
 	result.after_idle = doubt.after_idle;
 	result.after_idle_ticks = static_cast<std::uint64_t>(after_idle_ns * ticks_per_ns);
 	result.by_class.resize(std::size_t{1} << EDC_ID_BITS);
+	if (info.stacks.taken_at_timer)
+		result.by_class[EDC_ID_STACK_SAMPLE].fill(sample_cost(info.stacks, ticks_per_ns));
 	const std::map<unsigned, double> judgement_ns = info.judgement_ns();
 	for (const ClassCounts &counts : info.classes) {
 		// Counters are read in the probe of a switch, which was calibrated with them.

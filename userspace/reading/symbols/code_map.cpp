@@ -75,6 +75,7 @@ CodeList parse_code_list(const std::string &untrusted_text)
 		if (!entry.contains("file"))
 			continue;
 		CodeFile &file = list.files[static_cast<std::uint32_t>(number(entry["file"]))];
+		file = {}; // a later line says more
 		file.path =
 		    entry.contains("path_bytes") ? bytes_of(text(entry["path_bytes"])) : text(member(entry, "path"));
 		file.build_id = text(member(entry, "build_id"));

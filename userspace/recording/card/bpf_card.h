@@ -109,6 +109,10 @@ public:
 
 	// With CardOptions::stacks only.
 	StackMemory stack_memory() const { return stacks_->memory(); }
+	// See StackProbes; the thread that detaches, time_stack_interrupt() after it has.
+	void follow_command() { stacks_->follow_command(); }
+	void stop_stack_timers() { stacks_->detach_timers(); }
+	double time_stack_interrupt() { return stacks_->time_interrupt(); }
 
 	// What all CPUs do, each posts as a `sample`. `began_on`: whose token with this number a probe posted; or
 	// EDC_CPU_UNKNOWN, and 0 for the next number. With the module, which has numbers of its own, the probe has them

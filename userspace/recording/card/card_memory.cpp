@@ -55,7 +55,7 @@ void CardMemory::map(const ::card &skeleton)
 		return;
 	const auto &maps = skeleton.maps;
 	areas_ = map_of(maps.rings, area_bytes_ * options_.cpus, "the rings");
-	if (options_.filtering)
+	if (options_.traces())
 		traced_ = map_of(maps.traced, EDC_PROCESS_NUMBERS / 8, "the filter");
 	if (options_.times)
 		pending_ = map_of(maps.pending, options_.times * sizeof(edc_pending_starts), "what is timed");
@@ -143,6 +143,14 @@ void CardMemory::trace_process(int pid, bool is_traced)
 		__atomic_fetch_or(&words[pid / 64], bit, __ATOMIC_RELAXED);
 	else
 		__atomic_fetch_and(&words[pid / 64], ~bit, __ATOMIC_RELAXED);
+}
+
+bool CardMemory::is_traced(int pid) const
+{
+	if (pid <= 0 || pid >= EDC_PROCESS_NUMBERS)
+		return false;
+	const auto *words = reinterpret_cast<const std::uint64_t *>(traced_.data());
+	return __atomic_load_n(&words[pid / 64], __ATOMIC_RELAXED) >> (pid % 64) & 1;
 }
 
 void CardMemory::stop_probes(bool stopped) const

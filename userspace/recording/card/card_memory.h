@@ -55,6 +55,7 @@ public:
 
 	// Select a process, whose children are recorded, too; or deselect it.
 	void trace_process(int pid, bool is_traced = true);
+	bool is_traced(int pid) const; // with options().traces(), not of the module
 
 	// Nothing is recorded while probes are stopped.
 	void stop_probes(bool stopped) const;
@@ -79,7 +80,7 @@ private:
 	Mapping areas_;
 	RingBuffer wakeup_; // of the rings in areas_
 	RingBuffer firing_wakeup_;
-	Mapping traced_;         // one bit per process, if options_.filtering
+	Mapping traced_;         // one bit per process, if options_.traces()
 	Mapping pending_;        // an edc_pending_starts for each of options_.times
 	Mapping trigger_states_; // an edc_trigger_state for each of options_.triggers
 };

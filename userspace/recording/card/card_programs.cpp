@@ -100,7 +100,7 @@ void CardPrograms::configure_maps()
 	bpf_map__set_max_entries(maps.trigger_states, std::max(of_module ? 0 : options_.triggers, 1u));
 	if (!of_module)
 		bpf_map__set_value_size(maps.rings, static_cast<__u32>(memory_.area_bytes()));
-	if (options_.filtering)
+	if (options_.traces())
 		bpf_map__set_max_entries(maps.traced, EDC_PROCESS_NUMBERS / 64);
 }
 

@@ -52,6 +52,13 @@ void CpuEvents::detach()
 		event.link.reset();
 }
 
+void CpuEvents::set_on(unsigned cpu, bool on)
+{
+	const auto event = std::ranges::find(events_, cpu, &Event::cpu);
+	if (event != events_.end() && std::exchange(event->is_on, on) != on)
+		::ioctl(event->fd.get(), on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+}
+
 std::uint64_t CpuEvents::count() const
 {
 	std::uint64_t sum = replaced_;

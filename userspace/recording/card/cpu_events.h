@@ -23,6 +23,7 @@ public:
 		unsigned cpu = 0;
 		Fd fd;
 		Link link;
+		bool is_on = true;
 	};
 
 	// On each CPU that is online; does nothing if it was opened before. `what` is opened, in errors. Throws Error.
@@ -36,6 +37,8 @@ public:
 	void detach();
 	void enable() const { all(PERF_EVENT_IOC_ENABLE); }
 	void disable() const { all(PERF_EVENT_IOC_DISABLE); }
+	// That of this CPU, if it has one.
+	void set_on(unsigned cpu, bool on);
 
 	// How often they occurred since clear(), by the kernel.
 	std::uint64_t count() const;

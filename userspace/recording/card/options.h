@@ -55,6 +55,8 @@ struct CardOptions {
 	bool suspending = false;           // record --calibrate: suspend() and resume() will be called
 	bool leaves_functions_out = false; // any of them may be detached during the recording; their hits are counted
 
+	// Processes: -p, or the command's because it is sampled.
+	bool traces() const { return filtering || stacks.of_command; }
 	bool has_probed_functions() const { return std::ranges::any_of(functions, &Function::is_probed); }
 
 	// Counters are not only read where it is the turn of a switch, a timer or a sample (bpf/reset.bpf.c).

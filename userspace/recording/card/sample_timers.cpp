@@ -198,8 +198,8 @@ CalibratedCost SampleTimers::time_sample(const std::function<void()> &attach, co
 	constexpr std::size_t rounds = 21;
 	open();
 	std::vector<Round> measured;
-	const auto &[cpu, timer, link] = timers_.events().front();
-	run_trial(static_cast<int>(cpu), [&, &timer = timer] {
+	const CpuEvents::Event &event = timers_.events().front();
+	run_trial(static_cast<int>(event.cpu), [&, &timer = event.fd] {
 		constexpr unsigned steps_tried = 100'000;
 		compute(steps_tried);
 		const auto steps = static_cast<unsigned>(steps_tried * work_ns / time_to_compute(steps_tried));

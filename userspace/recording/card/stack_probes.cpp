@@ -8,7 +8,9 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <fmt/format.h>
 #include <linux/perf_event.h>
+#include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -16,6 +18,7 @@
 #include "monitor/card.h" // ahead of the skeleton, which has its structs
 #include "monitor/matcher.h"
 
+#include "base/clock_ns.h"
 #include "base/error.h"
 #include "card.skel.h"
 #include "classes.h"
@@ -23,6 +26,7 @@
 namespace monitor::card {
 namespace {
 
+constexpr auto max_absence = std::chrono::seconds(1);   // of the command, from a CPU whose timer is on
 constexpr std::uint8_t every_event = 1, some_calls = 2; // stacks_at
 
 std::uint8_t kind_of(std::string_view event)
@@ -34,11 +38,12 @@ std::uint8_t kind_of(std::string_view event)
 }
 
 // At most a 32nd of the machine's memory.
-std::uint32_t rows_for_this_machine()
+std::uint32_t rows_for_this_machine(bool is_unasked)
 {
 	const std::uint64_t bytes = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
 				    static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) / 32;
-	return static_cast<std::uint32_t>(std::min<std::uint64_t>(EDC_UNWIND_ROWS, bytes / sizeof(edc_unwind_row)));
+	return static_cast<std::uint32_t>(std::min<std::uint64_t>(
+	    is_unasked ? EDC_UNWIND_ROWS_UNASKED : EDC_UNWIND_ROWS, bytes / sizeof(edc_unwind_row)));
 }
 
 Mapping map_of(const bpf_map *map, std::size_t element_bytes)
@@ -49,6 +54,17 @@ Mapping map_of(const bpf_map *map, std::size_t element_bytes)
 	if (address == MAP_FAILED)
 		throw Error(errno, "cannot map the memory of the stacks");
 	return {address, bytes};
+}
+
+perf_event_attr timer(unsigned hz)
+{
+	perf_event_attr attributes{};
+	attributes.size = sizeof attributes;
+	attributes.type = PERF_TYPE_SOFTWARE;
+	attributes.config = PERF_COUNT_SW_CPU_CLOCK;
+	attributes.freq = 1;
+	attributes.sample_freq = hz;
+	return attributes;
 }
 
 template <class T> std::span<T> elements(const Mapping &mapping, std::size_t count)
@@ -69,6 +85,14 @@ std::uint64_t StackMemory::spent_ns() const
 	return sum;
 }
 
+std::uint64_t StackMemory::timer_taken() const
+{
+	std::uint64_t sum = 0;
+	for (const edc_stack_cpu &cpu : cpus)
+		sum += __atomic_load_n(&cpu.timer_taken, __ATOMIC_RELAXED);
+	return sum;
+}
+
 void StackMemory::set_space(std::int32_t process, std::int64_t space) const
 {
 	const auto key = static_cast<__u32>(process), value = static_cast<__u32>(space);
@@ -79,7 +103,8 @@ void StackMemory::set_space(std::int32_t process, std::int64_t space) const
 }
 
 StackProbes::StackProbes(::card *skeleton, const StackOptions &options, unsigned cpus)
-    : skeleton_(skeleton), options_(options), cpus_(cpus), number_of_rows_(rows_for_this_machine())
+    : skeleton_(skeleton), options_(options), cpus_(cpus), number_of_rows_(rows_for_this_machine(options.of_command)),
+      ran_(cpus)
 {
 }
 
@@ -91,6 +116,7 @@ void StackProbes::configure()
 	if (!options_.any())
 		return;
 	skeleton_->rodata->stacks_on = 1;
+	skeleton_->rodata->stacks_of_command = options_.of_command;
 	std::random_device random;
 	const_cast<volatile __u64 &>(skeleton_->rodata->stack_seed) = std::uint64_t{random()} << 32 | random();
 	auto *at = const_cast<__u8 *>(skeleton_->rodata->stacks_at);
@@ -129,15 +155,17 @@ void StackProbes::map()
 	rows_ = map_of(skeleton_->maps.unwind_rows, sizeof(edc_unwind_row));
 	mappings_ = map_of(skeleton_->maps.unwind_mappings, sizeof(edc_unwind_mapping));
 	spaces_ = map_of(skeleton_->maps.unwind_spaces, sizeof(edc_unwind_space));
+	wanted_ = map_of(skeleton_->maps.unwind_wanted, sizeof(edc_unwind_wanted));
 	cpu_counts_ = map_of(skeleton_->maps.stack_cpus, sizeof(edc_stack_cpu));
 	known_ = map_of(skeleton_->maps.stacks_known, sizeof(std::uint64_t));
 }
 
 void StackProbes::reset()
 {
-	for (const Mapping *mapping : {&cpu_counts_, &known_})
+	for (const Mapping *mapping : {&wanted_, &cpu_counts_, &known_})
 		if (mapping->data())
 			std::memset(mapping->data(), 0, mapping->size());
+	std::ranges::fill(ran_, std::chrono::steady_clock::now());
 }
 
 StackMemory StackProbes::memory() const
@@ -145,7 +173,9 @@ StackMemory StackProbes::memory() const
 	return {elements<edc_unwind_row>(rows_, number_of_rows_),
 		elements<edc_unwind_mapping>(mappings_, EDC_UNWIND_MAPPINGS),
 		elements<edc_unwind_space>(spaces_, EDC_UNWIND_SPACES),
-		elements<const edc_stack_cpu>(cpu_counts_, cpus_), bpf_map__fd(skeleton_->maps.spaces)};
+		elements<const edc_stack_cpu>(cpu_counts_, cpus_),
+		options_.of_command ? elements<const edc_unwind_wanted>(wanted_, 1).data() : nullptr,
+		bpf_map__fd(skeleton_->maps.spaces)};
 }
 
 std::uint64_t StackProbes::own_faults() const
@@ -160,15 +190,67 @@ void StackProbes::attach_timers(bpf_program *program)
 {
 	if (!options_.timer_hz)
 		return;
-	perf_event_attr attributes{};
-	attributes.size = sizeof attributes;
-	attributes.type = PERF_TYPE_SOFTWARE;
-	attributes.config = PERF_COUNT_SW_CPU_CLOCK;
-	attributes.freq = 1;
-	attributes.sample_freq = options_.timer_hz;
-	timers_.open(attributes, cpus_,
+	timers_.open(timer(options_.timer_hz), cpus_,
 		     "the timer of the stacks (--rate is at most /proc/sys/kernel/perf_event_max_sample_rate)");
 	timers_.attach(program);
+}
+
+void StackProbes::follow_command()
+{
+	const auto now = std::chrono::steady_clock::now();
+	const std::span<edc_stack_cpu> cpus = elements<edc_stack_cpu>(cpu_counts_, cpus_);
+	for (unsigned cpu = 0; cpu < cpus_; ++cpu) {
+		if (__atomic_exchange_n(&cpus[cpu].command_ran, 0, __ATOMIC_RELAXED))
+			ran_[cpu] = now;
+		timers_.set_on(cpu, now - ran_[cpu] < max_absence);
+	}
+}
+
+// A loop with and without a timer that interrupts it, each as fast as it was: what else happens only adds.
+double StackProbes::time_interrupt()
+{
+	constexpr std::uint64_t period_ns = 50'000, loop_ns = 1'000'000;
+	constexpr int rounds = 4;
+	const int cpu = ::sched_getcpu();
+	const auto event = std::ranges::find(timers_.events(), static_cast<unsigned>(cpu), &CpuEvents::Event::cpu);
+	cpu_set_t here, before;
+	CPU_ZERO(&here);
+	CPU_SET(static_cast<unsigned>(cpu), &here);
+	std::uint64_t period = period_ns;
+	if (event == timers_.events().end() || ::sched_getaffinity(0, sizeof before, &before) < 0 ||
+	    ::sched_setaffinity(0, sizeof here, &here) < 0)
+		return 0;
+	const auto time = [](std::uint64_t turns) {
+		const std::uint64_t begin = clock_ns(CLOCK_MONOTONIC);
+		for (volatile std::uint64_t turn = 0; turn < turns;)
+			turn = turn + 1;
+		return clock_ns(CLOCK_MONOTONIC) - begin;
+	};
+	constexpr std::uint64_t few = 100'000;
+	time(few);
+	const std::uint64_t turns = few * loop_ns / std::max<std::uint64_t>(time(few), 1);
+	std::uint64_t with = UINT64_MAX, without = UINT64_MAX;
+	bool is_set = ::ioctl(event->fd.get(), PERF_EVENT_IOC_PERIOD, &period) == 0;
+	for (int round = 0; round < rounds && is_set; ++round) {
+		without = std::min(without, time(turns));
+		is_set = ::ioctl(event->fd.get(), PERF_EVENT_IOC_ENABLE, 0) == 0;
+		with = std::min(with, time(turns));
+		::ioctl(event->fd.get(), PERF_EVENT_IOC_DISABLE, 0);
+	}
+	::sched_setaffinity(0, sizeof before, &before);
+	return is_set && with > without ? static_cast<double>((with - without) * period_ns) / static_cast<double>(with)
+					: 0;
+}
+
+std::string why_no_stack_timer(unsigned hz)
+{
+	if (libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_loop, nullptr) != 1)
+		return "this kernel's BPF has no loops (Linux 5.17)";
+	perf_event_attr attributes = timer(hz);
+	attributes.disabled = 1;
+	const Fd event(static_cast<int>(
+	    ::syscall(SYS_perf_event_open, &attributes, -1, std::max(::sched_getcpu(), 0), -1, PERF_FLAG_FD_CLOEXEC)));
+	return event ? "" : fmt::format("the kernel refuses the timer ({})", std::strerror(errno));
 }
 
 } // namespace monitor::card

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <bitset>
+#include <chrono>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -26,6 +27,8 @@ struct StackOptions {
 	std::vector<std::string> events; // classes (names in card.h) at which a stack is taken
 	std::vector<unsigned> calls;     // of sys_enter only these; empty: all
 	bool at_triggers = false;        // and where one fires that asks for it
+	// At the timer, where nobody asked for stacks: of the command's processes alone, and of their own code.
+	bool of_command = false;
 	bool any() const { return timer_hz || !events.empty(); }
 };
 
@@ -35,11 +38,13 @@ struct StackMemory {
 	std::span<edc_unwind_mapping> mappings;
 	std::span<edc_unwind_space> spaces;
 	std::span<const edc_stack_cpu> cpus;
-	int processes = -1; // the BPF map from process to space
+	const edc_unwind_wanted *wanted = nullptr; // null: not of_command
+	int processes = -1;                        // the BPF map from process to space
 
 	// Negative: it has none.
 	void set_space(std::int32_t process, std::int64_t space) const;
-	std::uint64_t spent_ns() const; // by all stacks so far
+	std::uint64_t spent_ns() const;    // by all stacks so far
+	std::uint64_t timer_taken() const; // samples so far
 };
 
 class StackProbes {
@@ -56,6 +61,11 @@ public:
 	// Forgets what was described, as the rings are cleared.
 	void reset();
 	void stop_timers() const { timers_.disable(); }
+	// With StackOptions::of_command, ten times a second: the timers of CPUs on which the command has not run for a
+	// second are off, and on again when it has run there.
+	void follow_command();
+	// What one interrupt by the timer takes; 0: not known. After detach_timers(), takes some ms.
+	double time_interrupt();
 	CpuEvents &timers() { return timers_; }
 
 	StackMemory memory() const;
@@ -67,8 +77,12 @@ private:
 	StackOptions options_;
 	unsigned cpus_;
 	std::uint32_t number_of_rows_;
-	Mapping rows_, mappings_, spaces_, cpu_counts_, known_;
+	Mapping rows_, mappings_, spaces_, wanted_, cpu_counts_, known_;
+	std::vector<std::chrono::steady_clock::time_point> ran_; // the command, by CPU
 	CpuEvents timers_;
 };
+
+// Why the kernel refuses such a timer, or what walks stacks; "": it does not.
+std::string why_no_stack_timer(unsigned hz);
 
 } // namespace monitor::card

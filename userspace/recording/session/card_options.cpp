@@ -81,6 +81,19 @@ std::vector<std::string> left_out_of(const Options &options)
 
 } // namespace
 
+std::string why_no_samples(const Options &options)
+{
+	if (!options.stacks.of_command)
+		return "";
+	if (options.calibrates_in_phases)
+		return "with --calibrate they are left out, because they take time that depends on the stack";
+	Options without = options;
+	without.stacks = {};
+	if (takes_module(without, chosen_families(without)))
+		return "the kernel module takes none; --card bpf does";
+	return card::why_no_stack_timer(options.stacks.timer_hz);
+}
+
 std::vector<std::string> chosen_families(const Options &options)
 {
 	std::vector<std::string> names = options.families;

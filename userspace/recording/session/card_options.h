@@ -14,6 +14,10 @@ namespace monitor::record {
 
 std::vector<std::string> chosen_families(const Options &options);
 
+// Why the samples that nobody asked for (StackOptions::of_command) cannot be taken; "": they can, or
+// there are none.
+std::string why_no_samples(const Options &options);
+
 // Throws Error if no family that is recorded has any of the events that a filter or a count is about: a count of 0
 // would not be true. Where programs may have such events, `doubt` is told a sentence instead.
 void expect_families(const Options &options, const EventMatcher &matcher,

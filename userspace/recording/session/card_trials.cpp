@@ -53,15 +53,16 @@ std::string calibration_key(const card::CardOptions &options)
 {
 	if (std::getenv("MONITOR_FULL_PROBES") || options.module || options.matching || options.suspending ||
 	    options.sample_every_ns || !options.counters_in_set.empty() || !options.resets.empty() ||
-	    !options.functions.empty() || options.stacks.any())
+	    !options.functions.empty() || (options.stacks.any() && !options.stacks.of_command))
 		return "";
 	utsname system{};
 	::uname(&system);
-	return fmt::format("{} {} {} {} {} {} card {:x} cpus {} families {}{}{}{}", this_boot(), system.release,
+	return fmt::format("{} {} {} {} {} {} card {:x} cpus {} families {}{}{}{}{}", this_boot(), system.release,
 			   system.version, cpu_model(), read_text("/sys/kernel/debug/sched/preempt", max_text),
 			   own_program(), std::hash<std::string_view>()(card::CardPrograms::object()), options.cpus,
 			   fmt::join(options.families, ","), options.filtering ? " filtering" : "",
-			   options.overwriting ? " overwriting" : "", options.counts_only ? " counting" : "");
+			   options.overwriting ? " overwriting" : "", options.counts_only ? " counting" : "",
+			   options.stacks.of_command ? " sampled" : "");
 }
 
 CardTrials::CardTrials(card::BpfCard &card, ClockSteering &clock, recording_file::Contents &file,

@@ -42,7 +42,7 @@ typealias integer { size = 4; align = 1; signed = false; } := u4_t;
 
 typealias enum : u4_t { "native" = 0, "compat" = 1, "x32" = 2 } := abi_t;
 typealias enum : u16_t { "start" = 0, "end" = 1, "exit" = 2 } := when_t;
-typealias enum : u4_t { "complete" = 0, "too deep" = 1, "process not known" = 2, "address not mapped" = 3, "no rule" = 4, "unknown rule" = 5, "unreadable" = 6, "32-bit program" = 7 } := stack_ended_t;
+typealias enum : u4_t { "complete" = 0, "too deep" = 1, "process not known" = 2, "address not mapped" = 3, "no rule" = 4, "unknown rule" = 5, "unreadable" = 6, "32-bit program" = 7, "callers not known yet" = 8 } := stack_ended_t;
 typealias enum : u16_t { "added" = 0, "exec" = 1, "copied" = 2 } := mapping_change_t;
 typealias enum : u16_t { "idle" = 0, "user" = 1, "kernel" = 2 } := doing_t;
 typealias enum : u16_t { "R" = 0, "S" = 1, "D" = 2, "T" = 4, "t" = 8, "X" = 16, "Z" = 32, "P" = 64, "I" = 128, "R+" = 256 } := state_t;

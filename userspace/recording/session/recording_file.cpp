@@ -250,6 +250,7 @@ recording_file::StackCounts stack_counts(const card::StackOptions &chosen, const
 {
 	recording_file::StackCounts all;
 	all.timer_hz = chosen.timer_hz;
+	all.of_command = chosen.of_command;
 	all.events = chosen.events;
 	all.calls = chosen.calls;
 	all.budget_percent = EDC_STACK_BUDGET_PERCENT;
@@ -272,6 +273,7 @@ recording_file::StackCounts stack_counts(const card::StackOptions &chosen, const
 		all.max_spent_of_a_cpu_ns = std::max(all.max_spent_of_a_cpu_ns, spent_of_cpu);
 		all.taken_at_timer += cpu.timer_taken;
 		all.spent_at_timer_ns += cpu.timer_ns;
+		all.timer_interrupts += cpu.interrupts;
 	}
 	all.unwinding = unwinding;
 	return all;

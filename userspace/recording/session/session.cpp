@@ -150,10 +150,12 @@ void Session::add_triggers(Contents &file) const
 
 void Session::wait_for_end()
 {
+	const bool follows_command = stacks_ && options_.stacks.of_command;
 	const int look_ms = flight_ && triggers_      ? 1000
 			    : flight_                 ? -1
 			    : options_.max_bytes      ? 20
 			    : functions_.has_budget() ? 50
+			    : follows_command         ? 100
 			    : listener_.on_progress   ? 500
 						      : -1;
 	const bool watches_cgroups = card_ && card_->new_cgroups() >= 0;
@@ -169,6 +171,8 @@ void Session::wait_for_end()
 		if (watches_cpus)
 			for (const recording_file::LateCpu &late : card_->open_late_cpus())
 				add_late_cpu(file_, late);
+		if (follows_command)
+			card_->follow_command();
 		if (triggers_)
 			act();
 		description_->follow_clock();
@@ -361,6 +365,8 @@ void Session::end_recording()
 		trials_->calibrate_again();
 	if (trials_)
 		trials_->witness_again();
+	if (options_.calibrates && options_.stacks.timer_hz)
+		file_.stacks.timer_interrupt_ns = card_->time_stack_interrupt();
 	add_other_recorders(file_, other_recorders());
 	add_end(file_, result_.end_reason, command_ ? command_->poll() : std::nullopt, !result_.failed);
 	try {

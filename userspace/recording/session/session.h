@@ -61,6 +61,7 @@ public:
 private:
 	// session_start.cpp
 	void expect_possible() const;
+	void go_without_samples(const std::string &why);
 	void start_parts();
 	void start_recording();
 	void make_directory();
@@ -105,7 +106,7 @@ private:
 	void fail(const std::string &why);
 	void release_command();
 
-	const Options options_;
+	Options options_; // after the start they do not change
 	const Listener listener_;
 	User user_;
 	Result result_;

@@ -71,9 +71,18 @@ void Session::expect_possible() const
 		    "leave out signal, or start the container with the host's process numbers (--pid=host)");
 }
 
+// Nobody asked for the samples of the command.
+void Session::go_without_samples(const std::string &why)
+{
+	options_.stacks = {};
+	tell("no stacks of the command: " + why);
+}
+
 void Session::start()
 {
 	expect_possible();
+	if (const std::string why = why_no_samples(options_); !why.empty())
+		go_without_samples(why);
 	make_directory();
 	try {
 		start_parts();
@@ -129,8 +138,15 @@ void Session::start_parts()
 		    .collect(); // this is slow: before the probes are attached, but after the card tells of new ones
 	if (options_.everyone && !(users_ && users_->holder()))
 		find_programs();
-	if (options_.stacks.any())
-		prepare_stacks();
+	try {
+		if (options_.stacks.any())
+			prepare_stacks();
+	} catch (const Error &error) {
+		if (!options_.stacks.of_command)
+			throw;
+		card_->stop_stack_timers();
+		go_without_samples(error.what());
+	}
 	if (card_)
 		prepare_late_cpus();
 	raise_file_limit();
@@ -277,7 +293,14 @@ void Session::load_card()
 	options.tp_programs = !kept || kept->tp;
 	if (const pid_t holder = options.module || options_.card == "bpf" ? 0 : card::holder_of_module())
 		tell(fmt::format("process {} uses the kernel module: this recording uses the BPF card", holder));
-	card_ = std::make_unique<card::BpfCard>(options);
+	try {
+		card_ = std::make_unique<card::BpfCard>(options);
+	} catch (const Error &error) {
+		if (!options_.stacks.of_command)
+			throw;
+		go_without_samples(error.what());
+		return load_card();
+	}
 	if (counters_)
 		counters_->give_to(*card_);
 	start_clock(card_->clock(), first);
@@ -300,7 +323,7 @@ void Session::load_card()
 	card_->prepare_task_lists(4);
 	start_matching();
 	card_->attach(trials_->tp());
-	if (options_.only_command)
+	if (options_.only_command || options_.stacks.of_command)
 		card_->trace_process(command_->pid());
 	if (!options_.pids.empty())
 		card_->select(options_.pids);
@@ -348,18 +371,23 @@ void Session::find_programs()
 void Session::prepare_stacks()
 {
 	const card::StackMemory memory = card_->stack_memory();
+	stacks::SampledCommand sampled{
+	    memory.wanted, [this](std::int32_t process) { return card_->is_traced(process); },
+	    [memory, hz = options_.stacks.timer_hz] { return memory.timer_taken() * 1'000'000'000 / hz; }};
 	stacks_ = std::make_unique<stacks::StackRecorder>(
 	    stacks::UnwindMemory{
 		memory.rows, memory.mappings, memory.spaces,
 		[memory](std::int32_t process, std::int64_t space) { memory.set_space(process, space); }},
-	    card_->cpus(), user_);
+	    std::move(sampled), card_->cpus(), user_);
 }
 
 void Session::prepare_late_cpus()
 {
 	std::vector<card::OpenedLate> others;
 	if (stacks_)
-		others.push_back({"mappings", stacks::SideBand::attributes(),
+		others.push_back({"mappings",
+				  stacks::SideBand::attributes(options_.stacks.of_command ? stacks::SideBand::late
+											  : stacks::SideBand::at_once),
 				  [this](unsigned cpu, Fd events) { stacks_->follow(cpu, std::move(events)); }});
 	card_->prepare_late_cpus(user_, std::move(others));
 }

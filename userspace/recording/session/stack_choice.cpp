@@ -73,6 +73,14 @@ card::StackOptions choose_stacks(const std::vector<std::string> &which, const st
 	return stacks;
 }
 
+card::StackOptions samples_of_command()
+{
+	card::StackOptions stacks;
+	stacks.timer_hz = 99; // not what happens each 10 ms
+	stacks.of_command = true;
+	return stacks;
+}
+
 std::vector<std::string> families_of(const card::StackOptions &stacks)
 {
 	std::vector<std::string> families;

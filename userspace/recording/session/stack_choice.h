@@ -13,6 +13,9 @@ namespace monitor::record {
 card::StackOptions choose_stacks(const std::vector<std::string> &which, const std::vector<std::string> &classes,
 				 unsigned rate_hz);
 
+// What is taken where nobody asked for stacks.
+card::StackOptions samples_of_command();
+
 // The families whose events the stacks are taken at.
 std::vector<std::string> families_of(const card::StackOptions &stacks);
 

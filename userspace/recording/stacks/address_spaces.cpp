@@ -137,6 +137,28 @@ void AddressSpaces::ended(std::int32_t process)
 	set_(process, -1);
 }
 
+// A probe looks at `rows` before it looks at `first_row`, which is valid by then.
+void AddressSpaces::rows_made(std::uint32_t file, std::uint32_t first_row, std::uint32_t rows)
+{
+	for (auto &[number, process] : processes_) {
+		if (!process.layout)
+			continue;
+		Layout &layout = *process.layout;
+		for (std::size_t i = 0; i < layout.mappings.size(); ++i) {
+			CodeMapping &mapping = layout.mappings[i];
+			if (mapping.file != file || mapping.rows != EDC_UNWIND_LATER)
+				continue;
+			mapping.first_row = first_row;
+			mapping.rows = rows;
+			if (layout.space < 0)
+				continue;
+			edc_unwind_mapping &published = mappings_[layout.first + i];
+			published.first_row = first_row;
+			__atomic_store_n(&published.rows, rows, __ATOMIC_RELEASE);
+		}
+	}
+}
+
 void AddressSpaces::use_again(Clock::time_point now)
 {
 	while (!left_.empty() && now - left_.front().when >= rest) {

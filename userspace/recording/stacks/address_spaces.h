@@ -27,6 +27,7 @@ struct CodeMapping {
 	std::uint64_t start = 0, end = 0, bias = 0;
 	std::uint32_t first_row = 0, rows = 0;
 	std::uint64_t time = 0; // of the change, any clock
+	std::uint32_t file = 0; // whose rows these are; 0: none
 };
 
 class AddressSpaces {
@@ -47,6 +48,8 @@ public:
 	void executed(std::int32_t process, std::uint64_t time);
 	void created(std::int32_t process, std::int32_t parent, std::uint64_t time);
 	void ended(std::int32_t process);
+	// What was EDC_UNWIND_LATER: the rows of the file are these, also for probes that walk there now.
+	void rows_made(std::uint32_t file, std::uint32_t first_row, std::uint32_t rows);
 	std::vector<std::int32_t> known() const;
 	bool knows(std::int32_t process) const { return processes_.contains(process); }
 

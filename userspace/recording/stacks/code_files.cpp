@@ -18,6 +18,21 @@ constexpr std::size_t max_keys = 4 * max_files;
 constexpr std::size_t max_list_bytes = 32 << 20; // readers take twice as much
 constexpr std::size_t max_assumed = 64;          // ranges of a file, the widest
 
+constexpr std::size_t max_later = 1024; // tables that are put off, each with a descriptor; further ones are not made
+constexpr std::uint64_t ns_of_row = 50, bytes_of_row = 4; // measured, and as compilers write them
+
+std::uint64_t expected_ns(const ElfImage &image)
+{
+	std::uint64_t bytes = 0;
+	for (const char *name : {".eh_frame", ".debug_frame", ".gopclntab"})
+		if (const ElfSection *section = image.section(name))
+			bytes += section->size;
+	if (bytes == 0) // its code is looked at
+		for (const ElfSegment &load : image.loads())
+			bytes += load.is_executable ? load.file_size : 0;
+	return bytes / bytes_of_row * ns_of_row;
+}
+
 } // namespace
 
 CodeFile *CodeFiles::find(const std::string &key) const
@@ -32,7 +47,8 @@ void CodeFiles::refuse(std::uint32_t user)
 	refused_.push_back(user);
 }
 
-void CodeFiles::add_table(CodeFile &file, const ElfImage &image, std::uint32_t user, nlohmann::ordered_json &line)
+// Whether something is to be said of it in the list.
+bool CodeFiles::add_table(CodeFile &file, const ElfImage &image, std::uint32_t user, nlohmann::ordered_json &line)
 {
 	const std::uint64_t before = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	std::vector<CodeRange> assumed;
@@ -45,12 +61,16 @@ void CodeFiles::add_table(CodeFile &file, const ElfImage &image, std::uint32_t u
 	if (GoFunctions::is_unknown(image))
 		line["unknown_go"] = true;
 	build_ns_ += clock_ns(CLOCK_THREAD_CPUTIME_ID) - before;
-	if (!shares_.take(user, table.size()))
-		return refuse(user);
-	std::ranges::copy(table, rows_.begin() + next_row_);
-	file.first_row = next_row_;
-	file.rows = static_cast<std::uint32_t>(table.size());
-	next_row_ += file.rows;
+	file.rows = 0;
+	if (!shares_.take(user, table.size())) {
+		refuse(user);
+	} else {
+		std::ranges::copy(table, rows_.begin() + next_row_);
+		file.first_row = next_row_;
+		file.rows = static_cast<std::uint32_t>(table.size());
+		next_row_ += file.rows;
+	}
+	return line.contains("assumed") || line.contains("unknown_go");
 }
 
 // Without it, the file is opened again to see which one it is.
@@ -61,7 +81,7 @@ void CodeFiles::also(const std::string &key, CodeFile &file)
 }
 
 CodeFile *CodeFiles::add(const std::string &key, const std::string &path, const std::optional<ElfImage> &image,
-			 const FileVersion &version, std::uint32_t user)
+			 const FileVersion &version, std::uint32_t user, Fd later)
 {
 	if (files_.size() >= max_files || list_bytes_ >= max_list_bytes) {
 		refuse(user);
@@ -81,7 +101,10 @@ CodeFile *CodeFiles::add(const std::string &key, const std::string &path, const 
 			line["modified_ns"] = version.modified_ns;
 		}
 		file.loads = image->loads();
-		add_table(file, *image, user, line);
+		if (later)
+			file.rows = EDC_UNWIND_LATER;
+		else
+			add_table(file, *image, user, line);
 		auto &loads = line["loads"] = nlohmann::ordered_json::array();
 		for (const ElfSegment &load : file.loads)
 			if (load.is_executable)
@@ -90,7 +113,20 @@ CodeFile *CodeFiles::add(const std::string &key, const std::string &path, const 
 		++unread_;
 	}
 	write(line);
+	if (file.rows == EDC_UNWIND_LATER && later_.size() < max_later)
+		later_.emplace(expected_ns(*image), Later{&file, std::move(later), user, std::move(line)});
 	return &file;
+}
+
+void CodeFiles::make_tables(std::uint64_t max_ns, const std::function<void(const CodeFile &)> &made)
+{
+	while (!later_.empty() && build_ns_ + later_.begin()->first <= max_ns) {
+		Later next = std::move(later_.extract(later_.begin()).mapped());
+		if (const auto image = ElfImage::open(next.fd.get());
+		    image && add_table(*next.file, *image, next.user, next.line))
+			write(next.line); // in the place of its earlier line
+		made(*next.file);
+	}
 }
 
 void CodeFiles::add_process(std::int32_t process, std::int32_t inside)

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -21,8 +22,8 @@
 namespace monitor::stacks {
 
 struct CodeFile {
-	std::uint32_t number = 0; // in .monitor/files
-	std::uint32_t first_row = 0, rows = 0;
+	std::uint32_t number = 0;              // in .monitor/files
+	std::uint32_t first_row = 0, rows = 0; // EDC_UNWIND_LATER: its table was put off
 	std::vector<ElfSegment> loads;
 };
 
@@ -43,9 +44,12 @@ public:
 	// The same by another key.
 	void also(const std::string &key, CodeFile &file);
 	// `image` nullopt: it could not be read. What it maps executably is at `path`. `user`: of whose share of the
-	// rows its table is taken. nullptr: there are too many.
+	// rows its table is taken. `later`: the file again; its table is put off. nullptr: there are too many.
 	CodeFile *add(const std::string &key, const std::string &path, const std::optional<ElfImage> &image,
-		      const FileVersion &version, std::uint32_t user = 0);
+		      const FileVersion &version, std::uint32_t user = 0, Fd later = {});
+	// The shortest of the tables that were put off, as long as all tables together take at most this CPU time; each
+	// is told to `made`.
+	void make_tables(std::uint64_t max_ns, const std::function<void(const CodeFile &)> &made);
 
 	// A process that has another number in its own pid namespace.
 	void add_process(std::int32_t process, std::int32_t inside);
@@ -63,7 +67,13 @@ public:
 	std::vector<std::uint32_t> take_refused() { return std::exchange(refused_, {}); }
 
 private:
-	void add_table(CodeFile &file, const ElfImage &image, std::uint32_t user, nlohmann::ordered_json &line);
+	struct Later {
+		CodeFile *file;
+		Fd fd;
+		std::uint32_t user;
+		nlohmann::ordered_json line;
+	};
+	bool add_table(CodeFile &file, const ElfImage &image, std::uint32_t user, nlohmann::ordered_json &line);
 	void refuse(std::uint32_t user);
 	void write(const nlohmann::ordered_json &line);
 
@@ -76,6 +86,7 @@ private:
 	std::uint32_t next_row_ = 0;
 	std::uint64_t unread_ = 0, without_room_ = 0, build_ns_ = 0;
 	std::vector<std::uint32_t> refused_;
+	std::multimap<std::uint64_t, Later> later_; // by how long the table will probably take, in ns
 };
 
 // Address in memory - address as the file counts, of code in it that is mapped from `offset` on at `start`. The pages

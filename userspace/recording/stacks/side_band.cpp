@@ -50,7 +50,7 @@ std::uint64_t time_of(const std::vector<std::byte> &record)
 
 } // namespace
 
-perf_event_attr SideBand::attributes()
+perf_event_attr SideBand::attributes(unsigned wakeup_bytes)
 {
 	perf_event_attr attributes{};
 	attributes.size = sizeof attributes;
@@ -64,13 +64,13 @@ perf_event_attr SideBand::attributes()
 	attributes.use_clockid = 1;
 	attributes.clockid = CLOCK_MONOTONIC;
 	attributes.watermark = 1; // in bytes: events are samples, of which there are none
-	attributes.wakeup_watermark = 1;
+	attributes.wakeup_watermark = wakeup_bytes;
 	return attributes;
 }
 
-SideBand::SideBand(unsigned cpus)
+SideBand::SideBand(unsigned cpus, unsigned wakeup_bytes)
 {
-	const perf_event_attr attributes = SideBand::attributes();
+	const perf_event_attr attributes = SideBand::attributes(wakeup_bytes);
 	for (unsigned cpu = 0; cpu < cpus; ++cpu) {
 		Fd fd(static_cast<int>(
 		    ::syscall(SYS_perf_event_open, &attributes, -1, static_cast<int>(cpu), -1, PERF_FLAG_FD_CLOEXEC)));

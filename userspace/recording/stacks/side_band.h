@@ -30,10 +30,12 @@ struct Change {
 
 class SideBand {
 public:
+	static constexpr unsigned at_once = 1, late = 64 << 10; // bytes of records that make a descriptor readable
+
 	// Throws Error.
-	explicit SideBand(unsigned cpus);
+	SideBand(unsigned cpus, unsigned wakeup_bytes);
 	// What is opened for each CPU.
-	static perf_event_attr attributes();
+	static perf_event_attr attributes(unsigned wakeup_bytes);
 	// The same, opened for a CPU that came online. Any thread. Throws Error.
 	void add(unsigned cpu, Fd event);
 

@@ -32,6 +32,11 @@ constexpr auto wakeup_window = 100ms;
 constexpr unsigned max_wakeups = 400; // in a window, at once: for as many programs as a shell starts
 constexpr auto between_wakeups = 2ms; // of further ones; the kernel's rings last longer
 
+// Of a command that is sampled unasked: a look costs more than it is worth while that does not run.
+constexpr int busy_look_ms = 20, quiet_look_ms = 100;
+constexpr auto max_pause = 1s;                                         // of one that is busy, and until it begins
+constexpr std::uint64_t free_table_ns = 10'000'000, table_share = 200; // and a 200th of the command's CPU time
+
 std::string read_rest(int fd, std::size_t max_bytes)
 {
 	std::string text;
@@ -97,9 +102,10 @@ Fd create(const std::string &path)
 
 } // namespace
 
-Urgency::Urgency() : nice_before_(::getpriority(PRIO_PROCESS, static_cast<id_t>(::gettid())))
+Urgency::Urgency(bool is_urgent) : nice_before_(::getpriority(PRIO_PROCESS, static_cast<id_t>(::gettid())))
 {
-	::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), -20);
+	if (is_urgent)
+		::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), -20);
 }
 
 Urgency::~Urgency()
@@ -107,8 +113,10 @@ Urgency::~Urgency()
 	::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), nice_before_);
 }
 
-StackRecorder::StackRecorder(UnwindMemory memory, unsigned cpus, const record::User &user)
-    : memory_(std::move(memory)), kallsyms_(::open("/proc/kallsyms", O_RDONLY | O_CLOEXEC)), side_band_(cpus),
+StackRecorder::StackRecorder(UnwindMemory memory, SampledCommand sampled, unsigned cpus, const record::User &user)
+    : memory_(std::move(memory)), sampled_(std::move(sampled)),
+      kallsyms_(sampled_.wanted ? -1 : ::open("/proc/kallsyms", O_RDONLY | O_CLOEXEC)),
+      side_band_(cpus, sampled_.wanted ? SideBand::late : SideBand::at_once), urgency_(std::in_place, !sampled_.wanted),
       opener_(user), spaces_(memory_.mappings, memory_.spaces, memory_.set_space, user_of),
       wakeup_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
 {
@@ -123,11 +131,13 @@ void StackRecorder::start(const std::string &directory)
 	const std::vector<std::byte> vdso = own_vdso();
 	write_all(create(directory + "/vdso").get(), vdso, "vdso");
 	files_->add("[vdso]", "[vdso]", ElfImage::open(std::span(vdso)), {});
-	write_kernel_symbols(directory);
-	read_processes();
+	if (!sampled_.wanted) {
+		write_kernel_symbols(directory);
+		read_processes();
+	}
 	thread_ = std::thread([this] {
 		try {
-			run();
+			sampled_.wanted ? run_sampled() : run();
 		} catch (const Error &) { // the disk is full, which the writer reports
 		}
 	});
@@ -204,9 +214,11 @@ void StackRecorder::read_maps(std::int32_t process, std::uint64_t monotonic_ns)
 // Lists with more mappings than there is room for, and all of them after changes were lost.
 void StackRecorder::read_again()
 {
-	if (side_band_.lost() != std::exchange(lost_, side_band_.lost()))
+	if (side_band_.lost() != std::exchange(lost_, side_band_.lost())) {
 		for (const std::int32_t process : spaces_.known())
 			stale_.insert(process);
+		histories_.clear();
+	}
 	const auto now = AddressSpaces::Clock::now();
 	if (stale_.empty() || now < read_again_at_)
 		return;
@@ -284,6 +296,74 @@ void StackRecorder::run()
 	note_lost_opener();
 }
 
+void StackRecorder::run_sampled()
+{
+	std::vector<pollfd> fds = waited_for();
+	auto ran_at = AddressSpaces::Clock::now();
+	for (std::uint64_t ran_ns = 0; !stopping_.load(std::memory_order_acquire);) {
+		const auto now = AddressSpaces::Clock::now();
+		if (const std::uint64_t before_ns = std::exchange(ran_ns, sampled_.ran_ns()); ran_ns != before_ns)
+			ran_at = now;
+		::poll(fds.data(), fds.size(), now - ran_at < max_pause ? busy_look_ms : quiet_look_ms);
+		eventfd_t value;
+		if (fds.front().revents && ::eventfd_read(wakeup_.get(), &value) == 0)
+			fds = waited_for();
+		look_at_samples();
+		files_->make_tables(free_table_ns + sampled_.ran_ns() / table_share, [this](const CodeFile &file) {
+			spaces_.rows_made(file.number, file.first_row, file.rows);
+		});
+		read_again();
+		publish();
+		note_lost_opener();
+		forget_ended();
+	}
+	look_at_samples();
+	note_lost_opener();
+}
+
+// Who was sampled is told with what happened until now: it may have ended since.
+void StackRecorder::look_at_samples()
+{
+	std::vector<std::int32_t> ended;
+	for (Change &change : side_band_.take()) {
+		if (!sampled_.has(change.process))
+			continue;
+		if (change.kind == Change::Kind::ended) {
+			ended.push_back(change.process);
+			continue;
+		}
+		if (change.kind == Change::Kind::created) { // another one may have had its number
+			told_.erase(change.process);
+		} else if (told_.contains(change.process)) {
+			take(change);
+			pause();
+		}
+		histories_.add(std::move(change));
+	}
+	const std::uint64_t count = __atomic_load_n(&sampled_.wanted->count, __ATOMIC_ACQUIRE);
+	wanted_seen_ = std::max(wanted_seen_, count - std::min<std::uint64_t>(count, EDC_UNWIND_WANTED));
+	for (; wanted_seen_ < count; ++wanted_seen_)
+		if (const auto process =
+			static_cast<std::int32_t>(sampled_.wanted->process[wanted_seen_ % EDC_UNWIND_WANTED]);
+		    told_.insert(process).second)
+			tell_sampled(process);
+	for (const std::int32_t process : ended) {
+		histories_.add({.kind = Change::Kind::ended, .process = process});
+		if (told_.contains(process))
+			ended_.push_back(process);
+	}
+}
+
+void StackRecorder::tell_sampled(std::int32_t process)
+{
+	const std::vector<Change> changes = histories_.of(process);
+	for (const Change &change : changes)
+		take(change);
+	if (changes.empty()) // its first thread has ended, or changes were lost
+		read_maps(process, 0);
+	pause();
+}
+
 void StackRecorder::publish()
 {
 	spaces_.publish(AddressSpaces::Clock::now());
@@ -319,6 +399,7 @@ void StackRecorder::forget_ended()
 		if (::access(fmt::format("/proc/{}", process).c_str(), F_OK) == 0)
 			return false;
 		spaces_.ended(process);
+		told_.erase(process);
 		return true;
 	});
 }
@@ -350,6 +431,7 @@ void StackRecorder::take_mapping(const Change &change)
 		mapping.bias = bias_of(*file, change.start, change.end, change.offset);
 		mapping.first_row = file->first_row;
 		mapping.rows = file->rows;
+		mapping.file = file->number;
 	}
 	if (!spaces_.mapped(change.process, mapping)) {
 		stale_.insert(change.process);
@@ -419,10 +501,12 @@ const CodeFile *StackRecorder::file_of(const Change &change)
 	const std::string id = image->build_id();
 	const std::string same = id.empty() ? key : fmt::format("{}:{}:{:x}", id, opened.size, image->entry());
 	CodeFile *known = files_->find(same);
-	CodeFile *file = known ? known : files_->add(same, path, image, version, user_of(change.process));
+	Fd later(sampled_.wanted ? ::fcntl(opened.fd.get(), F_DUPFD_CLOEXEC, 0) : -1);
+	CodeFile *file =
+	    known ? known : files_->add(same, path, image, version, user_of(change.process), std::move(later));
 	if (file)
 		files_->also(key, *file);
-	if (file && !known && opened.is_local)
+	if (file && !known && opened.is_local && !sampled_.wanted)
 		kept_.add(file->number, path, std::move(opened.fd));
 	return file;
 }

@@ -5,6 +5,9 @@
 // Made by Recording while it has its privileges; start() after they are gone; the drain thread takes the changes.
 // Its own thread does all the rest. What it cannot learn leaves stacks truncated, which the trace says.
 //
+// Where nobody asked for stacks, only what the samples met of the recorded command is told (SampledCommand): a process
+// once it was sampled, and tables once they pay. The thread then looks from time to time instead of following changes.
+//
 // Programs may change mappings as fast as they like: the thread takes at most a share of a CPU and then pauses. What
 // the kernel could not report meanwhile is counted, and lists that may be wrong are read again from /proc.
 #pragma once
@@ -26,6 +29,7 @@
 #include "base/fd.h"
 #include "base/recording_file/stacks.h"
 #include "code_files.h"
+#include "code_histories.h"
 #include "cpu_share.h"
 #include "kept_files.h"
 #include "opener.h"
@@ -52,12 +56,19 @@ struct UnwindMemory {
 	AddressSpaces::SetSpace set_space;
 };
 
-// While it lives, the calling thread goes ahead of others, and so do the threads and processes that it creates, for
-// ever: who follows mappings has to know a program's code before the program is over. The privilege for it is gone when
-// they start, so they inherit it.
+// Whose samples were taken where nobody asked for them.
+struct SampledCommand {
+	const edc_unwind_wanted *wanted = nullptr; // null: stacks were asked for, of whichever processes
+	std::function<bool(std::int32_t process)> has;
+	std::function<std::uint64_t()> ran_ns; // its CPU time so far, by the samples
+};
+
+// While it lives, if it is urgent, the calling thread goes ahead of others, and so do the threads and processes that it
+// creates, for ever: who follows mappings has to know a program's code before the program is over. The privilege for it
+// is gone when they start, so they inherit it.
 class Urgency {
 public:
-	Urgency();
+	explicit Urgency(bool is_urgent);
 	~Urgency();
 	Urgency(const Urgency &) = delete;
 	Urgency &operator=(const Urgency &) = delete;
@@ -68,12 +79,13 @@ private:
 
 class StackRecorder {
 public:
-	// `user`: see Opener. From here until start(), the calling thread is urgent. Throws Error.
-	StackRecorder(UnwindMemory memory, unsigned cpus, const record::User &user);
+	// `user`: see Opener. From here until start(), the calling thread is urgent, if stacks were asked for. Throws
+	// Error.
+	StackRecorder(UnwindMemory memory, SampledCommand sampled, unsigned cpus, const record::User &user);
 	~StackRecorder() { stop(); }
 
-	// Notes the kernel's functions, reads the mappings of all processes, then starts the thread. `directory`: the
-	// trace's .monitor.
+	// Notes the kernel's functions and reads the mappings of all processes, unless only the command is sampled,
+	// then starts the thread. `directory`: the trace's .monitor.
 	void start(const std::string &directory);
 	void stop();
 	// SideBand::add().
@@ -87,6 +99,9 @@ public:
 private:
 	std::vector<pollfd> waited_for() const;
 	void run();
+	void run_sampled();
+	void look_at_samples();
+	void tell_sampled(std::int32_t process);
 	void write_kernel_symbols(const std::string &directory);
 	void read_processes();
 	void read_maps(std::int32_t process, std::uint64_t monotonic_ns);
@@ -105,9 +120,13 @@ private:
 	void note_lost_opener();
 
 	UnwindMemory memory_;
+	const SampledCommand sampled_;
+	CodeHistories histories_;       // of the sampled command
+	std::set<std::int32_t> told_;   // of its processes
+	std::uint64_t wanted_seen_ = 0; // of those that the probes met
 	Fd kallsyms_;
 	SideBand side_band_;
-	std::optional<Urgency> urgency_{std::in_place}; // until the thread is started
+	std::optional<Urgency> urgency_; // until the thread is started
 	Opener opener_;
 	AddressSpaces spaces_;
 	std::unique_ptr<CodeFiles> files_;

@@ -3,6 +3,7 @@
 add_library(monitor_stacks STATIC
   ${CMAKE_CURRENT_LIST_DIR}/address_spaces.cpp
   ${CMAKE_CURRENT_LIST_DIR}/code_files.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/code_histories.cpp
   ${CMAKE_CURRENT_LIST_DIR}/go_rows.cpp
   ${CMAKE_CURRENT_LIST_DIR}/image_rows.cpp
   ${CMAKE_CURRENT_LIST_DIR}/kept_files.cpp
