@@ -9,6 +9,7 @@
  *   workload paced CPU SECONDS PER_MS       PER_MS calls in every millisecond; prints the number of calls
  *   workload mixed LOOPS                    system calls, switches, faults and forks, LOOPS times on each of two CPUs
  *   workload threads N                      N sleeping threads; prints "ready", lives until its input ends
+ *   workload spawn N                        N times /bin/true, one after the other; prints the seconds that took
  *   workload stamp                          the monotonic time at which its main() began
  *   workload clocklog CPU SECONDS FILE      (TSC, TSC, CLOCK_MONOTONIC) every millisecond into FILE as three u64 each
  */
@@ -16,6 +17,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -231,6 +233,21 @@ static void threads(long count)
 		;
 }
 
+static void spawn(long count)
+{
+	char *words[] = {"/bin/true", NULL};
+	uint64_t begin = now_ns(CLOCK_MONOTONIC);
+
+	for (long i = 0; i < count; i++) {
+		pid_t pid;
+
+		if (posix_spawn(&pid, words[0], NULL, NULL, words, environ) != 0)
+			fail("posix_spawn");
+		waitpid(pid, NULL, 0);
+	}
+	printf("%.6f\n", (double)(now_ns(CLOCK_MONOTONIC) - begin) / 1e9);
+}
+
 static uint64_t ticks(void)
 {
 #if defined(__x86_64__)
@@ -290,6 +307,8 @@ int main(int count, char **argument)
 		mixed(number[0]);
 	else if (!strcmp(verb, "threads") && count == 3)
 		threads(number[0]);
+	else if (!strcmp(verb, "spawn") && count == 3)
+		spawn(number[0]);
 	else if (!strcmp(verb, "stamp"))
 		printf("%llu\n", (unsigned long long)began);
 	else if (!strcmp(verb, "clocklog") && count == 5)
