@@ -101,7 +101,10 @@
 	CLASS(30, STATISTICS_SLEEPS_OTHER_ABI, statistics_sleeps_other_abi, statistics_sleeps, control, 5,             \
 	      (A, u12, id)(B, abi, abi)(F, u32, thread_row)(F, u32, waker_row)(F, u32, waker_irq)(F, u32, reserved)(   \
 		  F, u64, number)(F, u64, total)(F, u64, longest))                                                     \
-	CLASS(31, CPU_OFFLINE, cpu_offline, cpu_offline, control, 1, (A, u16, reserved)(F, u32, cpu)(F, u32, reserved1))
+	CLASS(31, CPU_OFFLINE, cpu_offline, cpu_offline, control, 1,                                                   \
+	      (A, u16, reserved)(F, u32, cpu)(F, u32, reserved1))                                                      \
+	CLASS(32, STATISTICS_THROTTLED, statistics_throttled, statistics_throttled, control, 1,                        \
+	      (A, u16, reserved)(F, u64, throttled))
 
 /* Classes that the kernel's cards post. */
 #define EDC_KERNEL_CLASSES(CLASS)                                                                                      \

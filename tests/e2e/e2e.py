@@ -5,6 +5,7 @@ ctest calls each test as TEST.py MONITOR PROGRAMS WORK: the binary, the director
 of the test's own (emptied first). Exit code 0: all holds that can be tried here, 1: something does not (each a line), 77:
 nothing can be tried here. The last line names what was left out, and why.
 """
+import contextlib
 import json
 import os
 import pathlib
@@ -475,6 +476,34 @@ def remove_cgroup(group):
 			return group.rmdir()
 		except OSError:
 			time.sleep(0.05)
+
+
+@contextlib.contextmanager
+def group_with_quota(name, quota_us, period_us=100_000):
+	"""A group that may have so much of a CPU, and what reads for how many seconds it was throttled so far."""
+	for line in open("/proc/mounts", encoding="utf-8"):
+		_, where, kind, options, *_ = line.split()
+		group, limits = pathlib.Path(where) / name, {}
+		try:
+			if kind == "cgroup" and "cpu" in options.split(","):
+				limits = {"cpu.cfs_period_us": period_us, "cpu.cfs_quota_us": quota_us}
+				figure, unit = "throttled_time", 1e9
+			elif kind == "cgroup2" and "cpu" in (pathlib.Path(where) / "cgroup.subtree_control").read_text().split():
+				limits = {"cpu.max": f"{quota_us} {period_us}"}
+				figure, unit = "throttled_usec", 1e6
+			if not limits:
+				continue
+			group.mkdir()
+			for file, value in limits.items():
+				(group / file).write_text(str(value))
+		except OSError:
+			continue
+		try:
+			yield group, lambda: int(dict(row.split() for row in (group / "cpu.stat").read_text().splitlines())[figure]) / unit
+		finally:
+			remove_cgroup(group)
+		return
+	skip("no cpu controller of cgroups is mounted")
 
 
 def getppid_on_every_cpu():

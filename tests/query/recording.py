@@ -77,7 +77,7 @@ def folded():
 	usage = {row["tid"]: row for row in TRACE.rows("--by", "thread") if row["tid"] and row["cpu_ns"]}
 	threads = {row["tid"]: row for row in ask("SELECT * FROM threads WHERE cpu_ns > 0")}
 	for tid, row in usage.items():
-		for key in ("cpu_ns", "waiting_ns", "blocked_ns", "voluntary", "syscalls", "minor_faults"):
+		for key in ("cpu_ns", "waiting_ns", "throttled_ns", "blocked_ns", "voluntary", "syscalls", "minor_faults"):
 			e2e.expect(threads[tid][key] == row[key], f"thread {tid}: {key} is {threads[tid][key]}, not {row[key]}")
 	reported = collections.Counter()
 	for row in TRACE.rows("syscalls"):

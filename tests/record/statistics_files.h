@@ -45,6 +45,7 @@ inline const std::string statistics_events =
     samples::event_block(EDC_ID_STATISTICS_COUNTS, "statistics_counts",
 			 "u16_t reserved; u32_t voluntary; u32_t involuntary; u32_t migrations; u32_t syscalls; "
 			 "u32_t minor_faults; u32_t major_faults;") +
+    samples::event_block(EDC_ID_STATISTICS_THROTTLED, "statistics_throttled", "u16_t reserved; u64_t throttled;") +
     samples::event_block(EDC_ID_STATISTICS_CALLS, "statistics_calls",
 			 "u12_t id; abi_t abi; u32_t thread_row; u32_t reserved; u64_t number; u64_t failed; u64_t "
 			 "total; u64_t longest;") +

@@ -153,7 +153,7 @@ struct Asked : Observer {
 	{
 		for (const Thread &thread : thread_fold.threads())
 			if (const auto sums = figures(thread.usage);
-			    thread.tid != 0 && std::ranges::count(sums, 0u) < 14)
+			    thread.tid != 0 && std::ranges::count(sums, 0u) < std::ssize(sums))
 				add(answers.commands[who(thread)], sums);
 		for (const analyze::Cpu &cpu : thread_fold.cpus()) {
 			auto sums = figures(cpu.usage);
@@ -283,7 +283,9 @@ private:
 		case 0:
 			return is_born(on);
 		case 1:
-			return switches(on, current_[on] ? EDC_STATE_PREEMPTED : 0);
+			return switches(on, !current_[on]           ? 0
+					    : current_[on]->tid % 3 ? EDC_STATE_PREEMPTED
+								    : EDC_STATE_PREEMPTED | throttled);
 		case 2:
 			return switches(on, current_[on] ? sleeping : 0);
 		case 3:

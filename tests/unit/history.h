@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Histories of a machine's CPUs for the tests of the fold: tokens of hand-made or random switches, calls, faults and
-// interrupts. One tick is one nanosecond. Used by test_thread_fold.cpp and test_scope.cpp.
+// interrupts. One tick is one nanosecond. Used by test_thread_fold.cpp, test_scope.cpp and quota_history.h.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,8 @@ namespace history {
 inline const std::string events =
     samples::event_block(EDC_ID_THREAD_STATE, "thread_state",
 			 "u16_t state; s32_t pid; s32_t tgid; s32_t ppid; u32_t cpu; u32_t syscall; u32_t flags;") +
-    samples::event_block(EDC_ID_SCHED_SWITCH, "sched_switch", "u16_t prev_state; s32_t prev_pid; s32_t next_pid;") +
+    samples::event_block(EDC_ID_SCHED_SWITCH, "sched_switch",
+			 "u12_t prev_state; u4_t prev_flags; s32_t prev_pid; s32_t next_pid;") +
     samples::event_block(EDC_ID_SCHED_WAKING, "sched_waking", "u16_t target_cpu; s32_t pid; s32_t prio;") +
     samples::event_block(EDC_ID_SCHED_WAKEUP_NEW, "sched_wakeup_new",
 			 "u16_t target_cpu; s32_t pid; s32_t tgid; s32_t parent_pid; s32_t prio; text_t comm[16];") +
@@ -40,7 +41,7 @@ inline const std::string events =
     samples::event_block(EDC_ID_PAGE_FAULT_USER, "page_fault_user", "x16_t error_code; x64_t address;") +
     samples::event_block(EDC_ID_MINOR_FAULT, "minor_fault", "u16_t user;");
 
-inline constexpr std::uint64_t sleeping = 1, running = 0, dead = 16;
+inline constexpr std::uint64_t sleeping = 1, running = 0, dead = 16, throttled = EDC_SWITCH_THROTTLED << 12;
 
 inline std::uint64_t pair(std::int32_t first, std::int32_t second)
 {
@@ -126,7 +127,8 @@ inline History random_history(std::mt19937 &random, std::uint64_t &time, unsigne
 		case 0: {
 			const auto next = static_cast<std::int32_t>(below(4));
 			const std::uint32_t state = below(2);
-			history.switches(on, time, static_cast<std::int32_t>(below(4)), state, next);
+			const std::uint64_t flags = state == 0 && time % 3 == 0 ? throttled : 0;
+			history.switches(on, time, static_cast<std::int32_t>(below(4)), state | flags, next);
 			break;
 		}
 		case 1:

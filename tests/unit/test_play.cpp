@@ -99,6 +99,7 @@ TEST_CASE("play: a copy of the fold goes on as the original does")
 		for (std::size_t i = 0; i < whole.threads().size(); ++i) {
 			CHECK(fold->threads()[i].usage.ticks == whole.threads()[i].usage.ticks);
 			CHECK(fold->threads()[i].usage.waiting == whole.threads()[i].usage.waiting);
+			CHECK(fold->threads()[i].usage.throttled == whole.threads()[i].usage.throttled);
 			CHECK(fold->threads()[i].usage.blocked == whole.threads()[i].usage.blocked);
 		}
 		for (std::size_t i = 0; i < whole.cpus().size(); ++i)

@@ -63,8 +63,9 @@ std::vector<std::uint64_t> figures(const analyze::ThreadFold &fold, bool with_wa
 	const auto add = [&](const analyze::Usage &usage) {
 		all.insert(all.end(), usage.ticks.begin(), usage.ticks.end());
 		for (const std::uint64_t figure :
-		     {with_waits ? usage.waiting : 0, with_waits ? usage.blocked : 0, usage.voluntary,
-		      usage.involuntary, usage.migrations, usage.syscalls, usage.minor_faults, usage.major_faults})
+		     {with_waits ? usage.waiting : 0, with_waits ? usage.throttled : 0, with_waits ? usage.blocked : 0,
+		      usage.voluntary, usage.involuntary, usage.migrations, usage.syscalls, usage.minor_faults,
+		      usage.major_faults})
 			all.push_back(figure);
 	};
 	for (const analyze::Thread &thread : fold.threads())

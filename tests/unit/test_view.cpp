@@ -493,8 +493,8 @@ TEST_CASE("view: a picture's sums are those of the fold whatever number a thread
 			INFO("thread " << thread.tid << " in round " << round);
 			if (thread.tid != 0)
 				CHECK(shown.ran() == thread.usage.cpu());
-			CHECK(shown.waits.busy() == thread.usage.waiting);
-			waits += thread.usage.waiting;
+			CHECK(shown.waits.busy() == thread.usage.waiting + thread.usage.throttled);
+			waits += thread.usage.waiting + thread.usage.throttled;
 		}
 	}
 	CHECK(waits > 10'000);
@@ -560,7 +560,7 @@ TEST_CASE("view: a picture's sums are those of the fold")
 				if (shown.tid == thread.tid && thread.tid != 0 && cpus == 1) {
 					INFO("thread " << thread.tid << " in round " << round);
 					CHECK(shown.ran() == thread.usage.cpu());
-					CHECK(shown.waits.busy() == thread.usage.waiting);
+					CHECK(shown.waits.busy() == thread.usage.waiting + thread.usage.throttled);
 				}
 		}
 		if (cpus == 1)

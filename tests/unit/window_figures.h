@@ -21,8 +21,9 @@ using analyze::ThreadFold;
 inline std::vector<std::uint64_t> figures(const analyze::Usage &usage)
 {
 	std::vector<std::uint64_t> all(usage.ticks.begin(), usage.ticks.end());
-	for (const std::uint64_t figure : {usage.waiting, usage.blocked, usage.voluntary, usage.involuntary,
-					   usage.migrations, usage.syscalls, usage.minor_faults, usage.major_faults})
+	for (const std::uint64_t figure :
+	     {usage.waiting, usage.throttled, usage.blocked, usage.voluntary, usage.involuntary, usage.migrations,
+	      usage.syscalls, usage.minor_faults, usage.major_faults})
 		all.push_back(figure);
 	return all;
 }

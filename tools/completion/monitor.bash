@@ -202,7 +202,7 @@ _monitor_value() { # SUBCOMMAND OPTION: 0 if the option takes a value, which is 
 		COMPREPLY=($(compgen -W "$columns $(printf "%s$suffix " $shape)" -- "$cur"))
 		;;
 	report:--sort)
-		COMPREPLY=($(compgen -W "cpu_ns waiting_ns blocked_ns voluntary involuntary migrations syscalls minor_faults
+		COMPREPLY=($(compgen -W "cpu_ns waiting_ns throttled_ns blocked_ns voluntary involuntary migrations syscalls minor_faults
 			major_faults count errors total_ns mean_ns p50_ns p99_ns max_ns exclusive_ns requests median_ns share_percent bound_ns order_unknown" -- "$cur"))
 		;;
 	list:--event)

@@ -112,7 +112,11 @@ public:
 		if (!recorded_.wakings)
 			return;
 		key.item = Item::ready;
-		add(rows_, key, thread.usage.waiting, key.of_command || plan_.ours == Ours::nobody);
+		const bool is_ours = key.of_command || plan_.ours == Ours::nobody;
+		const std::uint64_t throttled = thread.usage.throttled;
+		add(rows_, key, thread.usage.waiting + (plan_.tell_throttled ? 0 : throttled), is_ours);
+		key.item = Item::throttled;
+		add(rows_, key, plan_.tell_throttled ? throttled : 0, is_ours);
 		for (const auto &[sleep, part] : of.sleeps) {
 			const CallTimes::EndedBy by = sleep.ended_by;
 			const bool leads = key.of_command && by == CallTimes::EndedBy::other && plan_.same_modes;
@@ -138,7 +142,8 @@ void add_threads(Measured &measured, Rows &rows, const analyze::ThreadFold &fold
 	for (const Thread &thread : fold.threads()) {
 		if (thread.hidden && thread.has_run)
 			measured.hidden_commands.insert(or_unknown(fold.leader(thread).name));
-		const bool only_waited = !ran.contains(&thread) && thread.usage.waiting != 0; // until the end
+		const bool only_waited =
+		    !ran.contains(&thread) && thread.usage.waiting + thread.usage.throttled != 0; // until the end
 		if (thread.tid == 0 || (thread.hidden && thread.has_run) || !(ran.contains(&thread) || only_waited))
 			continue;
 		const RowKey key = key_of(fold, info, plan, thread);

@@ -16,6 +16,7 @@ constexpr auto had_interrupts = [](const Measured &in) { return in.recorded.inte
 constexpr auto had_softirqs = [](const Measured &in) { return in.recorded.softirqs; };
 constexpr auto had_calls = [](const Measured &in) { return in.recorded.calls; };
 constexpr auto had_wakings = [](const Measured &in) { return in.recorded.wakings; };
+constexpr auto had_throttled = [](const Measured &in) { return in.recorded.throttled; };
 constexpr auto had_activities = [](const Measured &in) { return in.has_activities; };
 constexpr auto had_samples = [](const Measured &in) { return in.has_samples; };
 constexpr auto had_sleep_stacks = [](const Measured &in) { return in.has_sleep_stacks; };
@@ -37,6 +38,7 @@ constexpr ItemKind items[] = {
     {RowKind::cpu, "all modes", always},
     {RowKind::calls, nullptr, had_calls},
     {RowKind::waits, "for a CPU", had_wakings},
+    {RowKind::waits, "throttled", had_throttled},
     {RowKind::waits, "asleep", had_wakings},
     {RowKind::waits, "asleep", had_wakings},
     {RowKind::waits, "before it was started", had_wakings},
@@ -69,7 +71,7 @@ RowKind kind_of(Item item)
 bool is_counted(Item item)
 {
 	const RowKind kind = kind_of(item);
-	return kind != RowKind::cpu && kind != RowKind::sleeps && item != Item::ready;
+	return kind != RowKind::cpu && kind != RowKind::sleeps && item != Item::ready && item != Item::throttled;
 }
 
 std::string RowKey::what() const

@@ -39,6 +39,7 @@ enum class Item : std::uint8_t {
 	cpu_time,       // all of these and the calls, where recordings do not have the same modes
 	in_call,        // CPU time in a system call, and unattributed time on the way into it
 	ready,          // waiting for a CPU
+	throttled,      // the same, while the quota of its cgroup was used up
 	asleep,         // in a system call, or not
 	asleep_for_own, // the same, ended by another thread of the recorded command
 	before_start,   // the same, of the command until the recorder let it go
@@ -91,6 +92,7 @@ struct Plan {
 	bool same_processes = true; // else only the recorded command's are compared
 	bool same_samples = true;   // else those of one side have nothing of the kernel, and none are compared
 	bool same_wakers = true;    // else which thread ended a sleep is not compared
+	bool tell_throttled = true; // else that time is part of waiting for a CPU
 	// Of the kernel's path into calls and faults, by name in RecordingInfo::cost_ns: the same for all recordings,
 	// so that a calibration that came out otherwise is no difference of the programs.
 	std::map<std::string, double> edges_ns;

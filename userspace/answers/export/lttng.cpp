@@ -70,6 +70,7 @@ std::int32_t status_of(const analyze::Thread &thread)
 	case analyze::State::running:
 		return status_runs;
 	case analyze::State::runnable:
+	case analyze::State::throttled:
 		return status_ready;
 	case analyze::State::blocked:
 		return status_waits;

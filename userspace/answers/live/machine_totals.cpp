@@ -21,12 +21,14 @@ MachineTotals totals_of(const LiveFold &fold)
 			continue;
 		++totals.threads;
 		totals.usage.waiting += thread.usage.waiting;
+		totals.usage.throttled += thread.usage.throttled;
 		if (!thread_fold.is_known(thread))
 			++totals.unknown;
 		else
-			++(thread.state == analyze::State::running    ? totals.running
-			   : thread.state == analyze::State::runnable ? totals.ready
-								      : totals.blocked);
+			++(thread.state == analyze::State::running     ? totals.running
+			   : thread.state == analyze::State::runnable  ? totals.ready
+			   : thread.state == analyze::State::throttled ? totals.throttled
+								       : totals.blocked);
 	}
 	totals.switches = fold.count("sched_switch");
 	totals.wakings = fold.count("sched_waking");

@@ -18,7 +18,7 @@ struct MachineTotals {
 	std::uint64_t switches = 0, wakings = 0, calls = 0, faults = 0, interrupts = 0, events = 0;
 	std::uint64_t migrations = 0, minor_faults = 0, major_faults = 0; // completed ones
 	std::map<std::string, std::uint64_t> interrupts_by_class;         // of those that were recorded: "local_timer"
-	std::size_t threads = 0, running = 0, ready = 0, blocked = 0, unknown = 0;
+	std::size_t threads = 0, running = 0, ready = 0, throttled = 0, blocked = 0, unknown = 0;
 };
 
 // Of the window that has ended.

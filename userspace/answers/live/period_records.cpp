@@ -118,6 +118,8 @@ private:
 			     {pair_of_counts(usage.voluntary, usage.involuntary),
 			      pair_of_counts(usage.migrations, usage.syscalls),
 			      pair_of_counts(usage.minor_faults, usage.major_faults)});
+		if (usage.throttled != 0)
+			post(EDC_ID_STATISTICS_THROTTLED, 0, {usage.throttled});
 	}
 
 	void write_activities(const PeriodActivities &all)

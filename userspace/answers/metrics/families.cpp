@@ -152,6 +152,8 @@ void Families::machine()
 					   {"blocked", figures_.now.blocked},
 					   {"unknown", figures_.now.unknown}})
 		out_.gauge({{"state", state}}, number(count));
+	if (figures_.recorded.throttled)
+		out_.gauge({{"state", "throttled"}}, number(figures_.now.throttled));
 }
 
 std::vector<ShownRow> Families::shown_rows()
@@ -213,8 +215,14 @@ void Families::rows()
 			if (!row.has_only_cpu && &row.figures != &figures_.unknown)
 				out_.counter(row.who, row.figures.*member, row.created_s);
 	};
-	times("monitor_waiting_seconds", "Time in which threads were ready and had no CPU, or were throttled.",
+	times("monitor_waiting_seconds",
+	      figures_.recorded.throttled ? "Time in which threads were ready and had no CPU."
+					  : "Time in which threads were ready and had no CPU, or were throttled.",
 	      &RowFigures::waiting);
+	if (figures_.recorded.throttled)
+		times("monitor_throttled_seconds",
+		      "Time in which threads were ready and their cgroup had used up its quota, until they ran.",
+		      &RowFigures::throttled);
 	times("monitor_blocked_seconds", "Time in which threads slept.", &RowFigures::blocked);
 	out_.family("monitor_run_queue_latency_seconds", Type::histogram, "seconds",
 		    "How long threads had been ready when they got a CPU.");

@@ -8,6 +8,7 @@ RowFigures &RowFigures::operator+=(const RowFigures &other)
 	for (std::size_t i = 0; i < cpu.size(); ++i)
 		cpu[i] += other.cpu[i];
 	waiting += other.waiting;
+	throttled += other.throttled;
 	blocked += other.blocked;
 	voluntary += other.voluntary;
 	involuntary += other.involuntary;

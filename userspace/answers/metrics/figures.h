@@ -34,7 +34,7 @@ struct WhoCalls {
 
 struct RowFigures {
 	std::array<double, analyze::modes> cpu{};
-	double waiting = 0, blocked = 0;
+	double waiting = 0, throttled = 0, blocked = 0;
 	std::uint64_t voluntary = 0, involuntary = 0, migrations = 0, calls = 0, minor_faults = 0, major_faults = 0;
 	Latency run_queue;
 

@@ -43,6 +43,7 @@ RowFigures Window::figures(const Usage &usage) const
 	for (std::size_t i = 0; i < analyze::modes; ++i)
 		figures.cpu[i] = scale_.seconds(usage.ticks[i]);
 	figures.waiting = scale_.seconds(usage.waiting);
+	figures.throttled = scale_.seconds(usage.throttled);
 	figures.blocked = scale_.seconds(usage.blocked);
 	figures.voluntary = usage.voluntary;
 	figures.involuntary = usage.involuntary;
@@ -145,7 +146,7 @@ Changes Window::take(const CgroupPaths &paths)
 		auto &change = changes.rows[who];
 		change.value += figures(row.usage);
 		change.value.run_queue += row.run_queue;
-		change.weight += scale_.seconds(row.usage.cpu() + row.usage.waiting);
+		change.weight += scale_.seconds(row.usage.cpu() + row.usage.waiting + row.usage.throttled);
 		change.may_be_shown = !is_unnamed; // it will have a name soon
 	}
 	changes.idle = figures(idle);

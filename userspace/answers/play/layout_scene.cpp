@@ -34,8 +34,9 @@ std::string states_text(const Threads &threads)
 		const char *word;
 	};
 	std::string text;
-	for (const auto &[state, word] : {Named{State::running, "run"}, Named{State::runnable, "ready"},
-					  Named{State::blocked, "sleep"}, Named{State::unknown, "?"}})
+	for (const auto &[state, word] :
+	     {Named{State::running, "run"}, Named{State::runnable, "ready"}, Named{State::throttled, "throttled"},
+	      Named{State::blocked, "sleep"}, Named{State::unknown, "?"}})
 		if (const std::size_t count = count_of(threads, state))
 			text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, word);
 	return text;

@@ -200,6 +200,8 @@ std::string doing_text(const SceneThread &thread, const Scene &scene, const View
 		return fmt::format("runs on CPU {}{}", thread.cpu ? std::to_string(*thread.cpu) : "?", in);
 	case State::runnable:
 		return fmt::format("ready on CPU {}{}", thread.cpu ? std::to_string(*thread.cpu) : "?", for_how_long());
+	case State::throttled:
+		return "throttled" + for_how_long();
 	case State::blocked:
 		return "sleeps" + in + for_how_long();
 	case State::dead:

@@ -29,7 +29,7 @@ struct SceneThread {
 	std::string name, process;
 	analyze::State state = analyze::State::unknown;
 	std::optional<std::uint32_t> cpu; // running: there; ready: in the run queue of
-	std::uint64_t since = 0;          // of ready and blocked
+	std::uint64_t since = 0;          // of ready, throttled and blocked
 	std::string call;                 // that it runs or sleeps in; "": none, or unknown
 	bool is_hidden = false;           // by the kernel: its state is not known
 };

@@ -72,7 +72,7 @@ const char *Folded::thread_columns()
 	       "INTEGER, is_hidden INTEGER, born_ns INTEGER, cpu_ns INTEGER, user_ns INTEGER, kernel_ns INTEGER, "
 	       "irq_ns INTEGER, softirq_ns INTEGER, unattributed_ns INTEGER, unknown_ns INTEGER, waiting_ns INTEGER, "
 	       "blocked_ns INTEGER, voluntary INTEGER, involuntary INTEGER, migrations INTEGER, syscalls INTEGER, "
-	       "minor_faults INTEGER, major_faults INTEGER";
+	       "minor_faults INTEGER, major_faults INTEGER, throttled_ns INTEGER";
 }
 
 std::vector<Value> Folded::row_of(const analyze::ThreadFold &thread_fold, const analyze::Thread &thread) const
@@ -106,7 +106,8 @@ std::vector<Value> Folded::row_of(const analyze::ThreadFold &thread_fold, const 
 		if_recorded(recorded.migrations && one, usage.migrations),
 		if_recorded(recorded.calls && one, usage.syscalls),
 		if_recorded(recorded.faults && one, usage.minor_faults),
-		if_recorded(recorded.faults && one, usage.major_faults)};
+		if_recorded(recorded.faults && one, usage.major_faults),
+		recorded.throttled && one ? ns(usage.throttled) : Value()};
 }
 
 const char *Folded::ratio_columns()

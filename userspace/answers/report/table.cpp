@@ -79,10 +79,26 @@ std::size_t needed_width(const Table &table, std::size_t column)
 
 bool holds_nothing(const Table &table, std::size_t column)
 {
+	if (table.is_left_out(column))
+		return true;
 	return !table.rows.empty() && std::ranges::all_of(table.rows, [&](const auto &row) {
 		const bool *const flag = std::get_if<bool>(&row[column]);
 		return std::holds_alternative<std::monostate>(row[column]) || (flag && !*flag);
 	});
+}
+
+Table with_columns(const Table &table, const std::vector<std::size_t> &kept)
+{
+	Table made;
+	for (const std::size_t i : kept)
+		made.columns.push_back(table.columns[i]);
+	for (const auto &row : table.rows) {
+		auto &cells = made.rows.emplace_back();
+		for (const std::size_t i : kept)
+			cells.push_back(row[i]);
+	}
+	made.figure = table.figure;
+	return made;
 }
 
 nlohmann::ordered_json json_of(const Cell &cell)
@@ -180,6 +196,12 @@ void Table::keep_top(std::size_t rows_kept)
 	rows.resize(std::min(rows.size(), rows_kept));
 }
 
+bool Table::is_left_out(std::size_t column) const
+{
+	return columns[column].is_rare &&
+	       std::ranges::all_of(rows, [column](const auto &row) { return number_of(row[column]).value_or(0) == 0; });
+}
+
 std::string cut_text(const std::string &text, std::size_t max_width)
 {
 	if (max_width == 0 || text_width(text) <= max_width)
@@ -187,8 +209,18 @@ std::string cut_text(const std::string &text, std::size_t max_width)
 	return text.substr(0, bytes_within(text, max_width - 1)) + "…";
 }
 
-std::string to_text(const Table &table, std::size_t max_width)
+Table without_left_out(const Table &table)
 {
+	std::vector<std::size_t> kept;
+	for (std::size_t i = 0; i < table.columns.size(); ++i)
+		if (!table.is_left_out(i))
+			kept.push_back(i);
+	return with_columns(table, kept);
+}
+
+std::string to_text(const Table &whole, std::size_t max_width)
+{
+	const Table table = without_left_out(whole);
 	std::vector<std::size_t> widths;
 	std::vector<std::vector<std::string>> texts;
 	for (const Column &column : table.columns)
@@ -248,16 +280,7 @@ std::vector<std::string> fit_columns(Table &table, std::size_t max_width)
 	std::vector<std::string> titles;
 	for (const std::size_t i : left_out)
 		titles.push_back(table.columns[i].title);
-	Table fitted;
-	for (const std::size_t i : kept)
-		fitted.columns.push_back(table.columns[i]);
-	for (const auto &row : table.rows) {
-		auto &cells = fitted.rows.emplace_back();
-		for (const std::size_t i : kept)
-			cells.push_back(row[i]);
-	}
-	fitted.figure = table.figure;
-	table = std::move(fitted);
+	table = with_columns(table, kept);
 	return titles;
 }
 

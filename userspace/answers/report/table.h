@@ -23,6 +23,7 @@ struct Column {
 	Unit unit = Unit::text;
 	unsigned rank = 0;     // where there is no room, those with the highest go first; 0: it always stays
 	std::string meaning{}; // one line, for legend_text()
+	bool is_rare = false;  // text leaves it out where it is 0, or not known, in every row
 };
 
 inline Column recorded_column()
@@ -48,6 +49,8 @@ struct Table {
 	// By descending numbers or ascending text.
 	void sort_by(std::size_t column);
 	void keep_top(std::size_t rows_kept);
+	// It has nothing to say: see Column::is_rare.
+	bool is_left_out(std::size_t column) const;
 };
 
 enum class Format { text, json, csv };
@@ -59,6 +62,8 @@ std::optional<double> number_of(const Cell &cell);
 // `max_width`: of a line, in columns of a terminal; as long as all columns of text have some left, the widest are cut.
 // 0: any.
 std::string to_text(const Table &table, std::size_t max_width = 0);
+// Without the columns that are left out: see Column::is_rare.
+Table without_left_out(const Table &table);
 // Leaves out the columns that hold nothing in any row, then by their ranks as many as do not fit. Returns the titles of
 // these.
 std::vector<std::string> fit_columns(Table &table, std::size_t max_width);

@@ -59,7 +59,7 @@ bool did_nothing(const Usage &usage)
 
 bool slept_or_moved(const Usage &usage)
 {
-	return usage.waiting + usage.blocked + usage.migrations > 0;
+	return usage.waiting + usage.throttled + usage.blocked + usage.migrations > 0;
 }
 
 Cell percent(std::uint64_t part, std::uint64_t whole)
@@ -99,8 +99,9 @@ std::vector<Column> usage_columns(const Grouping &grouping, bool with_bounds)
 	const auto add = [&](const char *key, const char *title, Unit unit, unsigned rank, const char *meaning) {
 		columns.push_back({key, title, unit, rank, meaning});
 	};
-	add("waiting_ns", "runnable", Unit::nanoseconds, 1,
-	    "time ready to run without a CPU: others had them, or its cgroup is throttled");
+	add("waiting_ns", "runnable", Unit::nanoseconds, 1, "time ready to run without a CPU, which others had");
+	columns.push_back({"throttled_ns", "throttled", Unit::nanoseconds, 1,
+			   "time ready to run, and its cgroup had used up its quota; until it ran again", true});
 	add("blocked_ns", "blocked", Unit::nanoseconds, 1, "time asleep, summed over the threads");
 	add("voluntary", "vol", Unit::count, 9, "switches away because it slept");
 	add("involuntary", "invol", Unit::count, 10, "switches away because another thread took the CPU");
@@ -177,6 +178,7 @@ Table usage_table(const analyze::ThreadFold &fold, const trace::Clock &clock, co
 			return recorded && !other ? cell : Cell();
 		};
 		row.push_back(if_known(options.recorded.wakings, nanoseconds(clock, usage.waiting)));
+		row.push_back(if_known(options.recorded.throttled, nanoseconds(clock, usage.throttled)));
 		row.push_back(if_known(options.recorded.wakings, nanoseconds(clock, usage.blocked)));
 		row.push_back(usage.voluntary);
 		row.push_back(usage.involuntary);

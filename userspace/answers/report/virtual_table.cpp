@@ -58,6 +58,7 @@ struct VirtualReport::Sum {
 	std::array<double, bounds> running{}, waiting{}, blocked{}; // removed, by Bound
 
 	// `used`: all that the thread used, or in one cgroup, which has its share of what is removed.
+	// To virtual clocks a wait is one, throttled or not.
 	void add(const analyze::Thread &thread, const analyze::Usage &used, const cost::VirtualTimes &times)
 	{
 		const auto share = [](double removed, std::uint64_t part, std::uint64_t all) {
@@ -65,10 +66,12 @@ struct VirtualReport::Sum {
 		};
 		const analyze::Usage &all = thread.usage;
 		usage += used;
+		usage.waiting += used.throttled;
 		for (std::size_t i = 0; i < bounds; ++i) {
 			const cost::RemovedTimes removed = times.removed(thread, static_cast<Bound>(i));
 			running[i] += share(removed.running, used.cpu(), all.cpu());
-			waiting[i] += share(removed.waiting, used.waiting, all.waiting);
+			waiting[i] +=
+			    share(removed.waiting, used.waiting + used.throttled, all.waiting + all.throttled);
 			blocked[i] += share(removed.blocked, used.blocked, all.blocked);
 		}
 	}

@@ -105,6 +105,7 @@ std::vector<FigureColumn> figure_columns(const std::vector<Measure> &measures, b
 	    {ColumnKind::percent, "irq", "irq%", 5, percent_of("irq_percent")},
 	    {ColumnKind::percent, "softirq", "sirq%", 5, percent_of("softirq_percent")},
 	    {ColumnKind::percent, "unknown", "unkn%", 5, percent_of("unknown_percent")},
+	    {ColumnKind::percent, "throttled", "thrt%", 6, share_of("throttled_ns")},
 	};
 	constexpr std::ptrdiff_t usual_before = 5; // that are more important
 	std::vector<FigureColumn> measured;

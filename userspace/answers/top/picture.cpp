@@ -123,9 +123,9 @@ unsigned Top::draw_machine(Cells &cells) const
 			       each(refresh_->recorded.interrupts, totals.interrupts)));
 	++row;
 	cells.text(row++, 0,
-		   fmt::format("{} threads: {} run, {} wait for a CPU, {} sleep{}", totals.threads, totals.running,
-			       totals.ready, totals.blocked,
-			       totals.unknown ? fmt::format(", {} unknown", totals.unknown) : ""));
+		   fmt::format("{} threads: {} run, {} wait for a CPU{}, {} sleep{}", totals.threads, totals.running,
+			       totals.ready, totals.throttled ? fmt::format(", {} throttled", totals.throttled) : "",
+			       totals.blocked, totals.unknown ? fmt::format(", {} unknown", totals.unknown) : ""));
 	return row;
 }
 

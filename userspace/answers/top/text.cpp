@@ -85,10 +85,11 @@ std::string refresh_text(const Refresh &refresh, const Status &status, std::size
 	};
 	std::string text =
 	    fmt::format("{}, {:.1f} s: CPUs {:.1f} % busy; a second: {} switches, {} calls, {} faults; {} threads: {} "
-			"run, {} wait for a CPU\n",
+			"run, {} wait for a CPU{}\n",
 			time_text(refresh), seconds, all > 0 ? static_cast<double>(totals.usage.cpu()) / all * 100 : 0,
 			each(true, totals.switches), each(refresh.recorded.calls, totals.calls),
-			each(refresh.recorded.faults, totals.faults), totals.threads, totals.running, totals.ready);
+			each(refresh.recorded.faults, totals.faults), totals.threads, totals.running, totals.ready,
+			totals.throttled ? fmt::format(", {} throttled", totals.throttled) : "");
 	report::Table rows = filter ? filter->rows(refresh) : refresh.rows;
 	const std::size_t hidden = refresh.rows.rows.size() - rows.rows.size();
 	const std::size_t count = rows.rows.size();
@@ -133,6 +134,7 @@ std::string refresh_json(const Refresh &refresh, const Status &status, const Row
 			     {"threads", totals.threads},
 			     {"running", totals.running},
 			     {"ready", totals.ready},
+			     {"throttled", if_recorded(refresh.recorded.throttled, totals.throttled)},
 			     {"blocked", totals.blocked},
 			     {"unknown", totals.unknown}}},
 			   {"cpus", report::rows_json(refresh.cpus)},

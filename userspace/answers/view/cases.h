@@ -37,6 +37,7 @@ public:
 
 	void finished(const activities::Finished &activity) override;
 	void waited(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to) override;
+	void throttled(const analyze::Thread &, std::uint64_t, std::uint64_t) override {}
 
 	// After the last event.
 	void finish();

@@ -44,7 +44,8 @@ Tids sleeping_of(const play::Scene &scene, const play::Layout *layout)
 {
 	std::vector<const play::SceneThread *> threads;
 	for (const play::SceneThread &thread : scene.threads)
-		if (thread.state == State::blocked && (!layout || layout->box_of(thread.name, thread.process)))
+		if ((thread.state == State::blocked || thread.state == State::throttled) &&
+		    (!layout || layout->box_of(thread.name, thread.process)))
 			threads.push_back(&thread);
 	std::ranges::stable_sort(threads, std::ranges::greater(), &play::SceneThread::since);
 	Tids tids;
@@ -55,8 +56,10 @@ Tids sleeping_of(const play::Scene &scene, const play::Layout *layout)
 
 Json thread_json(const play::SceneThread &thread, const play::Scene &scene, const play::View &view)
 {
-	constexpr std::pair<State, const char *> names[] = {
-	    {State::running, "running"}, {State::runnable, "ready"}, {State::blocked, "sleeping"}};
+	constexpr std::pair<State, const char *> names[] = {{State::running, "running"},
+							    {State::runnable, "ready"},
+							    {State::throttled, "throttled"},
+							    {State::blocked, "sleeping"}};
 	const auto *const name = std::ranges::find(names, thread.state, &std::pair<State, const char *>::first);
 	Json json = {{"tid", thread.tid},
 		     {"name", thread.name},

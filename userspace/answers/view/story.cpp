@@ -82,6 +82,12 @@ void Story::waited(const Thread &thread, std::uint64_t from, std::uint64_t to)
 		add({Interval::What::waits, from, to});
 }
 
+void Story::throttled(const Thread &thread, std::uint64_t from, std::uint64_t to)
+{
+	if (is_ours(thread))
+		add({Interval::What::throttled, from, to});
+}
+
 void Story::slept(const Thread &thread, std::uint64_t from, std::uint64_t to, const analyze::Waker &waker, bool is_over)
 {
 	if (is_ours(thread))
@@ -97,7 +103,7 @@ Json Story::json(const analyze::Recorded &recorded) const
 		numbers.emplace(&thread, numbers.size());
 	Json json_rows = Json::array();
 	for (const Interval &row : rows) {
-		const char *names[] = {"runs", "waits", "sleeps"};
+		const char *names[] = {"runs", "waits", "throttled", "sleeps"};
 		Json one = {
 		    {"from", row.from - begin_}, {"to", row.to - begin_}, {"what", names[static_cast<int>(row.what)]}};
 		if (row.what == Interval::What::runs) {

@@ -31,18 +31,19 @@ public:
 	void found(const analyze::Cpu &cpu, const analyze::Thread &thread) override;
 	void moved(const analyze::Cpu &cpu, analyze::Mode from, analyze::Mode to, std::uint64_t ticks) override;
 	void waited(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to) override;
+	void throttled(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to) override;
 	void lost(const analyze::Cpu &cpu, std::uint64_t from, std::uint64_t to) override;
 	void slept(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to, const analyze::Waker &waker,
 		   bool is_over) override;
 
-	// {tid, pid, name, rows: [{from, to, what: runs | waits | sleeps, ...}], left_out}. Of `runs`: cpu, and its
-	// ticks by mode, null where it was not recorded; of `sleeps`: call, waker, waker_tid and waker_thread, what is
-	// not known being null; and whether it is over.
+	// {tid, pid, name, rows: [{from, to, what: runs | waits | throttled | sleeps, ...}], left_out}. Of `runs`: cpu,
+	// and its ticks by mode, null where it was not recorded; of `sleeps`: call, waker, waker_tid and waker_thread,
+	// what is not known being null; and whether it is over.
 	nlohmann::ordered_json json(const analyze::Recorded &recorded) const;
 
 private:
 	struct Interval {
-		enum class What { runs, waits, sleeps } what;
+		enum class What { runs, waits, throttled, sleeps } what;
 		std::uint64_t from, to;
 		std::uint32_t cpu = 0, call = 0;
 		std::array<std::uint64_t, analyze::modes> modes{};

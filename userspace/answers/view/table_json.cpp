@@ -47,17 +47,21 @@ const char *unit_text(report::Unit unit)
 // What the threads that ran did with the part: ticks; null: it was not recorded.
 Json threads_json(const analyze::ThreadFold &fold, const analyze::RecordingInfo &info)
 {
-	std::uint64_t ran = 0, waiting = 0, blocked = 0;
+	std::uint64_t ran = 0, waiting = 0, throttled = 0, blocked = 0;
 	for (const analyze::Thread &thread : fold.threads()) {
 		if (thread.tid == 0 || thread.usage.cpu() == 0)
 			continue;
 		ran += thread.usage.cpu();
 		waiting += thread.usage.waiting;
+		throttled += thread.usage.throttled;
 		blocked += thread.usage.blocked;
 	}
 	if (!report::known_shares(info).waiting)
-		return {{"ran", ran}, {"waiting", nullptr}, {"blocked", nullptr}};
-	return {{"ran", ran}, {"waiting", waiting}, {"blocked", blocked}};
+		return {{"ran", ran}, {"waiting", nullptr}, {"throttled", nullptr}, {"blocked", nullptr}};
+	return {{"ran", ran},
+		{"waiting", waiting},
+		{"throttled", info.tells_throttled() ? Json(throttled) : Json()},
+		{"blocked", blocked}};
 }
 
 } // namespace
@@ -110,7 +114,7 @@ Json usage_json(const analyze::ThreadFold &fold, const trace::Trace &trace, cons
 	options.recorded = recorded;
 	options.with_sleepers = false;
 	options.max_rows = max_usage_rows;
-	return with_threads(report::usage_table(fold, clock, options, &left_out));
+	return with_threads(report::without_left_out(report::usage_table(fold, clock, options, &left_out)));
 }
 
 } // namespace monitor::view

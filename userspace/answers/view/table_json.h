@@ -17,7 +17,7 @@ namespace monitor::view {
 nlohmann::ordered_json table_json(const report::Table &table);
 
 // Who had the CPUs, by process, thread, command, cgroup or cpu (is_usage()), with `threads`: what those that ran did
-// with the part, in ticks: {ran, waiting, blocked}, null where it was not recorded.
+// with the part, in ticks: {ran, waiting, throttled, blocked}, null where it was not recorded.
 bool is_usage(const std::string &by);
 nlohmann::ordered_json usage_json(const analyze::ThreadFold &fold, const trace::Trace &trace,
 				  const analyze::RecordingInfo &info, const std::string &by);

@@ -21,7 +21,8 @@ struct MeaningRow {
 const MeaningRow rows[] = {
     {"sched_switch",
      EventMeaning::sched_switch,
-     {"prev_state", "prev_pid|prev_tid", "next_pid|next_tid", "|next_comm", "|prev_comm", "|perf_pid|pid"}},
+     {"prev_state", "prev_pid|prev_tid", "next_pid|next_tid", "|next_comm", "|prev_comm", "|perf_pid|pid",
+      "|prev_flags"}},
     {"sched_waking", EventMeaning::sched_waking, {"pid|tid", "|target_cpu"}},
     {"sched_migrate_task", EventMeaning::sched_migrate_task, {"pid|tid", "|dest_cpu", "|orig_cpu"}},
     {"sched_wakeup_new", EventMeaning::sched_wakeup_new, {"pid", "tgid", "parent_pid", "comm", "|target_cpu"}},
@@ -72,6 +73,7 @@ const MeaningRow rows[] = {
     {"statistics_counts",
      EventMeaning::statistics_counts,
      {"voluntary", "involuntary", "migrations", "syscalls", "minor_faults", "major_faults"}},
+    {"statistics_throttled", EventMeaning::statistics_throttled, {"throttled"}},
     {"statistics_calls",
      EventMeaning::statistics_calls,
      {"id", "thread_row", "number", "failed", "total", "longest", "abi"}},

@@ -66,6 +66,7 @@ enum class EventMeaning : std::uint8_t {
 	statistics_thread,
 	statistics_usage,
 	statistics_counts,
+	statistics_throttled,
 	statistics_calls,
 	statistics_sleeps,
 	statistics_buckets,

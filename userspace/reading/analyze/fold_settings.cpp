@@ -28,6 +28,7 @@ FoldSettings settings_of(const FoldInput &input, const RecordingInfo &info, cons
 	if (info.present) {
 		made.is_snapshot = info.flight.has_value();
 		made.has_wakings = info.has_program("sched_waking");
+		made.throttles_groups = info.throttles_groups();
 		made.has_interrupts = info.has_program("irq_handler_entry") && info.has_program("softirq_entry");
 		made.brackets_calls = info.has_program("sys_enter") && info.has_program("sys_exit");
 		made.brackets_user =

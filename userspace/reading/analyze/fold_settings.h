@@ -26,6 +26,7 @@ struct FoldSettings {
 	bool brackets_all = true;   // and interrupts, and none was left out: without a token nobody entered the kernel
 	bool finds_runners = false; // calls and faults say who runs where the switch was not seen
 	bool has_untimed = false;   // perf's: events at time 0 list what was there at the start
+	bool throttles_groups = false; // one that is throttled has no switches of its queued threads: throttles.h
 	// Kernel time of a system call and of a fault outside their two tokens, by calibration.
 	std::uint64_t call_edge = 0, fault_edge = 0;
 	std::uint64_t max_exec = 0; // ticks from the exchange of numbers to the token of the exec

@@ -150,6 +150,8 @@ public:
 	virtual void moved(const Cpu &, Mode /*from*/, Mode /*to*/, std::uint64_t /*ticks*/) {}
 	// A thread was ready and had no CPU.
 	virtual void waited(const Thread &, std::uint64_t /*from*/, std::uint64_t /*to*/) {}
+	// The same, while its group had used up its quota.
+	virtual void throttled(const Thread &thread, std::uint64_t from, std::uint64_t to) { waited(thread, from, to); }
 	// The CPU was not there.
 	virtual void offline(const Cpu &, std::uint64_t /*from*/, std::uint64_t /*to*/) {}
 	// A stretch of a loss, which may be empty: nobody will be found to have had the CPU in it or before it.

@@ -13,6 +13,7 @@ namespace monitor::analyze {
 
 struct Recorded {
 	bool wakings = true, migrations = true, calls = true, faults = true, interrupts = true, softirqs = true;
+	bool throttled = false; // switches say which threads are
 
 	// Time in interrupts that were not recorded is in the mode that they interrupted; time of which it is not known
 	// whether it is user or kernel is unattributed.
@@ -35,9 +36,13 @@ struct Recorded {
 // Of a recording of this monitor.
 inline Recorded recorded(const RecordingInfo &info)
 {
-	return {info.has_program("sched_waking"),      info.has_program("sched_migrate_task"),
-		info.has_program("sys_enter"),         info.has_program("minor_fault"),
-		info.has_program("irq_handler_entry"), info.has_program("softirq_entry")};
+	return {info.has_program("sched_waking"),
+		info.has_program("sched_migrate_task"),
+		info.has_program("sys_enter"),
+		info.has_program("minor_fault"),
+		info.has_program("irq_handler_entry"),
+		info.has_program("softirq_entry"),
+		info.tells_throttled()};
 }
 
 inline Recorded recorded(const trace::Trace &trace, const RecordingInfo &info, const EventKinds &kinds)
@@ -48,7 +53,8 @@ inline Recorded recorded(const trace::Trace &trace, const RecordingInfo &info, c
 			kinds.has_calls(),
 			kinds.has(EventMeaning::minor_fault),
 			kinds.has_interrupts(false),
-			kinds.has_interrupts(true)};
+			kinds.has_interrupts(true),
+			false};
 	return info.present ? recorded(info) : Recorded();
 }
 

@@ -2,7 +2,9 @@
 #include "recording_info.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <numeric>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -276,6 +278,20 @@ std::string RecordingInfo::switches_text() const
 		text += (text.empty() ? "" : ", ") + std::string(flag);
 	}
 	return known.empty() ? "" : "say " + known + (unknown.empty() ? "" : "; unknown: " + unknown);
+}
+
+bool RecordingInfo::tells_throttled() const
+{
+	return std::ranges::count(switch_flags, "throttled") != 0;
+}
+
+// Tokens have the groups of version 2: where quotas are those of version 1, which threads share one is not known.
+bool RecordingInfo::throttles_groups() const
+{
+	unsigned major = 0, minor = 0;
+	const bool is_known = std::sscanf(kernel.c_str(), "%u.%u", &major, &minor) == 2;
+	return tells_throttled() && is_known && std::pair(major, minor) < std::pair(6u, 18u) && cgroups.start &&
+	       cgroups.start->hierarchy == 2;
 }
 
 std::string RecordingInfo::unknown_text() const

@@ -66,6 +66,10 @@ struct RecordingInfo : Contents {
 	std::string events_text() const;
 	// What switches say of the threads that they stop: "say throttled, iowait; unknown: memstall". "": nothing.
 	std::string switches_text() const;
+	// Switches say whether the thread is throttled.
+	bool tells_throttled() const;
+	// With its group: threads of that which are queued, or woken, have no switch that says it (before Linux 6.18).
+	bool throttles_groups() const;
 	// What is unknown because -e left out classes: a sentence without its end, or "".
 	std::string unknown_text() const;
 	// Attached, as itself or as its tp_ twin, and all its events recorded.

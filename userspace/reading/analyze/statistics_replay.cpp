@@ -49,6 +49,8 @@ void StatisticsReplay::event(const EventKind &kind, const trace::Event &event, c
 		return on_usage(kind, event);
 	case EventMeaning::statistics_counts:
 		return on_counts(kind, event);
+	case EventMeaning::statistics_throttled:
+		return on_throttled(kind.field[0].get(event));
 	case EventMeaning::statistics_calls:
 	case EventMeaning::statistics_sleeps:
 		return on_sum(kind, event, to.threads);
@@ -177,6 +179,16 @@ void StatisticsReplay::on_counts(const EventKind &kind, const trace::Event &even
 		     {&usage.voluntary, &usage.involuntary, &usage.migrations, &usage.syscalls, &usage.minor_faults,
 		      &usage.major_faults});
 	period_.rows.back()->usage += usage;
+}
+
+void StatisticsReplay::on_throttled(std::uint64_t ticks) const
+{
+	if (period_.rows.empty())
+		return;
+	Thread &thread = *period_.rows.back();
+	thread.so_far.waiting += ticks;
+	if (period_.is_counted)
+		thread.usage.throttled += ticks;
 }
 
 void StatisticsReplay::on_sum(const EventKind &kind, const trace::Event &event, const ThreadTable &threads)

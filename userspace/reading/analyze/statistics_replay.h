@@ -3,9 +3,9 @@
 // which is added to the threads and CPUs of a fold (thread_fold.h), so that whatever uses a fold works on statistics.
 //
 // A period is within the window or not; readers widen the window to whole ones (answers/selection/). Its records are
-// those between its statistics_period and the next one: rows are numbered in the order of statistics_thread, usages
-// and counts belong to the row before them, buckets, inclusive times and transfers to the sum before them. All of it is
-// untrusted.
+// those between its statistics_period and the next one: rows are numbered in the order of statistics_thread;
+// usages, counts and throttled times belong to the row before them, buckets, inclusive times and transfers to the sum
+// before them. All of it is untrusted.
 #pragma once
 
 #include <cstdint>
@@ -75,6 +75,7 @@ private:
 	void on_thread(const EventKind &kind, const trace::Event &event, const Target &to);
 	void on_usage(const EventKind &kind, const trace::Event &event) const;
 	void on_counts(const EventKind &kind, const trace::Event &event) const;
+	void on_throttled(std::uint64_t ticks) const;
 	void on_sum(const EventKind &kind, const trace::Event &event, const ThreadTable &threads);
 	void on_activities(const EventKind &kind, const trace::Event &event, const ThreadTable &threads);
 	void on_more(const EventKind &kind, const trace::Event &event);

@@ -27,7 +27,8 @@ inline bool has_failed(std::int64_t result)
 
 struct Usage {
 	std::array<std::uint64_t, modes> ticks{};
-	std::uint64_t waiting = 0; // runnable, not running
+	std::uint64_t waiting = 0;   // runnable, not running
+	std::uint64_t throttled = 0; // the same, while its group had used up its quota
 	std::uint64_t blocked = 0;
 	std::uint64_t voluntary = 0, involuntary = 0, migrations = 0;
 	std::uint64_t syscalls = 0, minor_faults = 0, major_faults = 0;
@@ -39,17 +40,18 @@ struct Usage {
 	{
 		return voluntary + involuntary + migrations + syscalls + minor_faults + major_faults;
 	}
-	bool is_empty() const { return cpu() + waiting + blocked + counts() == 0; }
+	bool is_empty() const { return cpu() + waiting + throttled + blocked + counts() == 0; }
 	Usage &operator+=(const Usage &other);
 	Usage &operator-=(const Usage &other); // a part of it
 };
 
-// A thread's times up to now, wherever the scope is.
+// A thread's times up to now, wherever the scope is. `waiting`: throttled or not.
 struct SoFar {
 	std::uint64_t cpu = 0, waiting = 0, blocked = 0;
 };
 
-enum class State : std::uint8_t { unknown, running, runnable, blocked, dead };
+// throttled: ready to run, and its group has used up its quota.
+enum class State : std::uint8_t { unknown, running, runnable, throttled, blocked, dead };
 
 // What a running user thread executes, as far as tokens show.
 enum class Ring : std::uint8_t {
@@ -82,8 +84,10 @@ struct Doing {
 	Ring ring = Ring::unknown;
 	std::uint32_t epoch = 0; // of ThreadTable: if it is older, state and ring are unknown
 	std::uint32_t cpu = 0;   // last seen on
-	std::uint64_t since = 0; // of state runnable or blocked
+	std::uint64_t since = 0; // of state runnable, throttled or blocked
 	std::uint64_t out_time = 0;
+	std::uint32_t queue = 0; // the CPU in whose queue it was last, and since when: where that matters, throttles.h
+	std::uint64_t queued = 0;
 	std::uint32_t syscall = EDC_NO_SYSCALL;
 	bool syscall_known = false; // its entry was seen at syscall_since
 	std::uint64_t syscall_since = 0;
@@ -157,8 +161,8 @@ inline Usage &Usage::operator+=(const Usage &other)
 	for (std::size_t i = 0; i < modes; ++i)
 		ticks[i] += other.ticks[i];
 	for (std::uint64_t Usage::*figure :
-	     {&Usage::waiting, &Usage::blocked, &Usage::voluntary, &Usage::involuntary, &Usage::migrations,
-	      &Usage::syscalls, &Usage::minor_faults, &Usage::major_faults})
+	     {&Usage::waiting, &Usage::throttled, &Usage::blocked, &Usage::voluntary, &Usage::involuntary,
+	      &Usage::migrations, &Usage::syscalls, &Usage::minor_faults, &Usage::major_faults})
 		this->*figure += other.*figure;
 	return *this;
 }
@@ -169,8 +173,8 @@ inline Usage &Usage::operator-=(const Usage &other)
 	for (std::size_t i = 0; i < modes; ++i)
 		ticks[i] -= std::min(ticks[i], other.ticks[i]);
 	for (std::uint64_t Usage::*figure :
-	     {&Usage::waiting, &Usage::blocked, &Usage::voluntary, &Usage::involuntary, &Usage::migrations,
-	      &Usage::syscalls, &Usage::minor_faults, &Usage::major_faults})
+	     {&Usage::waiting, &Usage::throttled, &Usage::blocked, &Usage::voluntary, &Usage::involuntary,
+	      &Usage::migrations, &Usage::syscalls, &Usage::minor_faults, &Usage::major_faults})
 		this->*figure -= std::min(this->*figure, other.*figure);
 	return *this;
 }

@@ -30,6 +30,11 @@ State state_of(std::uint32_t reported)
 	return reported == 0 || reported == EDC_STATE_PREEMPTED ? State::runnable : State::blocked;
 }
 
+bool is_ready(const Thread &thread)
+{
+	return thread.state == State::runnable || thread.state == State::throttled;
+}
+
 // Else it is the exit of another call: between the two, tokens were not attributed to the thread. An exec may change
 // the ABI, and the return from a signal handler restores the number of no call.
 bool may_end(std::uint32_t entered, std::uint32_t left, std::int64_t result)
@@ -120,6 +125,7 @@ void ThreadFold::lose(Cpu &lost, std::uint64_t from, std::uint64_t to)
 	lost.fault_ticks = lost.unknown_ticks = 0; // the fault may have completed
 	lost.interrupts.clear();
 	lost.interrupts_known = false;
+	throttles_.lose(lost.number, from);
 	forget_others();
 	for (Observer *observer : observers_)
 		observer->lost(lost, from, to);
@@ -191,8 +197,11 @@ void ThreadFold::event(const trace::Event &event)
 		return on_sys_enter(kind, event, cpu);
 	case EventMeaning::sys_exit:
 		return on_sys_exit(kind, event, cpu);
-	case EventMeaning::sched_waking:
-		return on_waking(threads_.get(kind.field[0].get<std::int32_t>(event)), cpu, event.time);
+	case EventMeaning::sched_waking: {
+		Thread &woken = threads_.get(kind.field[0].get<std::int32_t>(event));
+		note_queue(woken, kind.field[1], event);
+		return on_waking(woken, cpu, event.time);
+	}
 	case EventMeaning::interrupt_entry:
 	case EventMeaning::interrupt_exit:
 		return on_interrupt(kind, event, cpu);
@@ -214,9 +223,11 @@ void ThreadFold::event(const trace::Event &event)
 	case EventMeaning::function_entry:
 	case EventMeaning::function_exit:
 		return on_function(kind, event, cpu);
-	case EventMeaning::sched_migrate_task:
-		threads_.get(kind.field[0].get<std::int32_t>(event)).usage.migrations += is_counting_;
-		return;
+	case EventMeaning::sched_migrate_task: {
+		Thread &moved = threads_.get(kind.field[0].get<std::int32_t>(event));
+		moved.usage.migrations += is_counting_;
+		return note_queue(moved, kind.field[1], event);
+	}
 	default:
 		on_any_time(kind, event);
 	}
@@ -300,6 +311,7 @@ void ThreadFold::on_any_time(const EventKind &kind, const trace::Event &event)
 	case EventMeaning::statistics_thread:
 	case EventMeaning::statistics_usage:
 	case EventMeaning::statistics_counts:
+	case EventMeaning::statistics_throttled:
 	case EventMeaning::statistics_calls:
 	case EventMeaning::statistics_sleeps:
 	case EventMeaning::statistics_buckets:
@@ -319,6 +331,7 @@ void ThreadFold::on_born(const EventKind &kind, const trace::Event &event)
 	if (!times_.is_followed(event.time))
 		return; // by the time that states are followed it may run, sleep or be gone
 	threads_.set_created(thread, event.time);
+	note_queue(thread, kind.field[4], event);
 	forget_unseen(thread, event.time);
 }
 
@@ -532,7 +545,11 @@ void ThreadFold::on_switch(const EventKind &kind, const trace::Event &event, Cpu
 	cpu.user_ticks = {};
 	cpu.unknown_ticks = 0;
 	cpu.switched = event.time;
-	switch_out(prev, state, event.time, cpu);
+	const bool is_throttled = kind.field[6] && kind.field[6].get<std::uint32_t>(event) & EDC_SWITCH_THROTTLED;
+	if (is_throttled && settings_->throttles_groups && prev.tid != 0)
+		if (const std::uint64_t cgroup = threads_.cgroup_of(prev))
+			throttles_.begin(cpu.number, cgroup, event.time);
+	switch_out(prev, state, is_throttled, event.time, cpu);
 	switch_in(next, cpu, event.time);
 }
 
@@ -609,7 +626,7 @@ void ThreadFold::on_state_at_start(const EventKind &kind, const trace::Event &ev
 	forget_unseen(thread, event.time);
 }
 
-void ThreadFold::switch_out(Thread &thread, std::uint32_t state, std::uint64_t time, Cpu &cpu)
+void ThreadFold::switch_out(Thread &thread, std::uint32_t state, bool is_throttled, std::uint64_t time, Cpu &cpu)
 {
 	if (thread.tid == 0)
 		return;
@@ -620,8 +637,12 @@ void ThreadFold::switch_out(Thread &thread, std::uint32_t state, std::uint64_t t
 	cpu.fault_ticks = 0;
 	thread.state = state_of(state);
 	(thread.state == State::runnable ? thread.usage.involuntary : thread.usage.voluntary) += is_counting_;
+	if (thread.state == State::runnable && is_throttled)
+		thread.state = State::throttled;
 	thread.out_time = time;
 	thread.since = time;
+	thread.queue = cpu.number;
+	thread.queued = time;
 	if (thread.state == State::blocked && thread.ring == Ring::user)
 		thread.ring = Ring::unknown; // asleep in the kernel, on a path that no token brackets
 	if (thread.state != State::dead)
@@ -644,16 +665,18 @@ void ThreadFold::switch_in(Thread &thread, Cpu &cpu, std::uint64_t time)
 	threads_.renew(thread);
 	// Woken while going to sleep: the waking's token is older than the switch's, and the thread did not sleep.
 	const bool did_not_sleep = thread.state == State::blocked && thread.early_waking;
-	if (thread.state == State::runnable || did_not_sleep) {
+	if (is_ready(thread) || did_not_sleep) {
 		const std::uint64_t from = std::max(thread.since, times_.first());
-		times_.waited(thread, from, time);
-		if (is_counting_ && threads_.is_selected(thread))
+		waited(thread, from, time);
+		if (is_counting_ && threads_.is_selected(thread) && thread.state != State::throttled)
 			for (Observer *observer : observers_)
 				observer->got_cpu(thread, from, time);
 	} else if (thread.state == State::blocked && threads_.lists_hidden() && !thread.hidden &&
 		   settings_->has_wakings) {
 		end_blocked(thread, time, {}); // a hidden thread woke it, which has no token
 	}
+	if (!throttles_.is_empty())
+		throttles_.end(cpu.number, threads_.cgroup_of(thread), time);
 	thread.early_waking = 0;
 	if (!settings_->brackets_calls)
 		thread.syscall = EDC_NO_SYSCALL; // it may have left the one of the list at the start
@@ -690,7 +713,7 @@ void ThreadFold::on_waking(Thread &thread, const Cpu &cpu, std::uint64_t time)
 	}
 	if (thread.state == State::blocked)
 		end_blocked(thread, time, waker_on(cpu));
-	else if (thread.state == State::runnable)
+	else if (is_ready(thread))
 		return;
 	thread.state = State::runnable;
 	thread.since = time;
@@ -814,6 +837,25 @@ void ThreadFold::on_fault(const EventKind &kind, const trace::Event &event, Cpu 
 	}
 }
 
+void ThreadFold::waited(Thread &thread, std::uint64_t from, std::uint64_t to)
+{
+	if (throttles_.is_empty())
+		return times_.waited(thread, from, to, thread.state == State::throttled);
+	throttles_.divide(thread, threads_.cgroup_of(thread), from, to,
+			  [&](std::uint64_t since, std::uint64_t until, bool is_throttled) {
+				  times_.waited(thread, since, until, is_throttled);
+			  });
+}
+
+// It is in this CPU's queue from now on, or will be.
+void ThreadFold::note_queue(Thread &thread, const trace::FieldRef &cpu, const trace::Event &event) const
+{
+	if (!settings_->throttles_groups || !cpu || thread.state == State::running)
+		return;
+	thread.queue = cpu.get<std::uint32_t>(event);
+	thread.queued = event.time;
+}
+
 void ThreadFold::end_blocked(Thread &thread, std::uint64_t time, const Waker &waker)
 {
 	const std::uint64_t from = std::max(thread.since, times_.first());
@@ -830,8 +872,8 @@ void ThreadFold::settle(Thread &thread, std::uint64_t time)
 {
 	if (!threads_.is_known(thread))
 		return;
-	if (thread.state == State::runnable)
-		times_.waited(thread, std::max(thread.since, times_.first()), time);
+	if (is_ready(thread))
+		waited(thread, std::max(thread.since, times_.first()), time);
 	else if (thread.state == State::blocked)
 		end_blocked(thread, time, {});
 }

@@ -6,9 +6,9 @@
 // intervals (system calls, blocked times) and contradictions between tokens as they occur.
 //
 // Its parts: thread_table.h has the threads, time_account.h the CPUs and the times, loss_bounds.h how far losses reach,
-// exec_exchange.h who has a number after an exec, statistics_replay.h a recording that has sums instead of events,
-// fold_settings.h what the recording covers. Here are the transitions: what each token changes. Next in the flow:
-// answers/report/usage_report.cpp, reading/activities/tracker.cpp, check.cpp.
+// exec_exchange.h who has a number after an exec, throttles.h which groups are throttled, statistics_replay.h a
+// recording that has sums instead of events, fold_settings.h what the recording covers. Here are the transitions: what
+// each token changes. Next in the flow: answers/report/usage_report.cpp, reading/activities/tracker.cpp, check.cpp.
 //
 // The rules: time between two tokens of a CPU belongs to what ran there then. Only tokens say what ran: a loss makes
 // every state unknown until a token determines it; kernel time without brackets is unattributed, never user time. As
@@ -41,6 +41,7 @@
 #include "statistics_replay.h"
 #include "thread.h"
 #include "thread_table.h"
+#include "throttles.h"
 #include "time_account.h"
 
 namespace monitor::analyze {
@@ -92,7 +93,7 @@ public:
 	// A window ends before `time`: all before it was fed, and nothing else. The usages are then those of a
 	// recording that ended there, in a scope from the end of the window before. They start anew with the next one.
 	// Not with a range in the scope, nor with observers of times.
-	void end_window(std::uint64_t time) { times_.end_window(time, threads_); }
+	void end_window(std::uint64_t time) { times_.end_window(time, threads_, throttles_); }
 	void begin_window();
 	// Gives up threads that have ended, and notifies observers, which must not know them any more. `is_gone`: of
 	// threads whose end may have been lost. Between the two, or at any time if an observer keeps what
@@ -187,9 +188,11 @@ private:
 	void go_offline(Cpu &cpu, std::uint64_t time);
 	void come_online(Cpu &cpu, std::uint64_t time);
 	void on_switch(const EventKind &kind, const trace::Event &event, Cpu &cpu);
-	void switch_out(Thread &thread, std::uint32_t state, std::uint64_t time, Cpu &cpu);
+	void switch_out(Thread &thread, std::uint32_t state, bool is_throttled, std::uint64_t time, Cpu &cpu);
 	void switch_in(Thread &thread, Cpu &cpu, std::uint64_t time);
 	void on_waking(Thread &thread, const Cpu &cpu, std::uint64_t time);
+	void waited(Thread &thread, std::uint64_t from, std::uint64_t to);
+	void note_queue(Thread &thread, const trace::FieldRef &cpu, const trace::Event &event) const;
 	void end_blocked(Thread &thread, std::uint64_t time, const Waker &waker);
 	void settle(Thread &thread, std::uint64_t time);
 	Waker waker_on(const Cpu &cpu) const;
@@ -209,6 +212,7 @@ private:
 	LossBounds losses_;
 	StatisticsReplay statistics_;
 	ExecExchange execs_;
+	Throttles throttles_;
 	std::vector<Observer *> observers_;
 	bool is_counting_ = false;
 	bool is_untimed_; // no event with a time so far

@@ -110,13 +110,15 @@ void TimeAccount::ran(Thread &thread, const Cpu &cpu, Mode mode, const Ticks &ti
 	thread.so_far.cpu += ticks.all();
 }
 
-void TimeAccount::waited(Thread &thread, std::uint64_t from, std::uint64_t to) const
+void TimeAccount::waited(Thread &thread, std::uint64_t from, std::uint64_t to, bool is_throttled) const
 {
 	const Ticks waited = ticks(from, std::max(from, to));
-	if (waited.within)
-		for (TimeObserver *observer : observers_)
+	for (TimeObserver *observer : observers_)
+		if (waited.within && is_throttled)
+			observer->throttled(thread, std::max(from, begin_), std::min(to, end_));
+		else if (waited.within)
 			observer->waited(thread, std::max(from, begin_), std::min(to, end_));
-	add_interval(thread, &Usage::waiting, from, std::max(from, to));
+	add_interval(thread, is_throttled ? &Usage::throttled : &Usage::waiting, from, std::max(from, to));
 	thread.so_far.waiting += waited.all();
 }
 
@@ -260,7 +262,7 @@ void TimeAccount::take_edge(Thread &thread, Cpu &cpu, std::uint64_t edge_ticks) 
 	cpu.user_ticks = {};
 }
 
-void TimeAccount::end_window(std::uint64_t time, ThreadTable &threads)
+void TimeAccount::end_window(std::uint64_t time, ThreadTable &threads, const Throttles &throttles)
 {
 	end_ = std::max(time, begin_);
 	for (Cpu &cpu : cpus_) {
@@ -271,8 +273,12 @@ void TimeAccount::end_window(std::uint64_t time, ThreadTable &threads)
 		if (!threads.is_known(thread))
 			continue;
 		const std::uint64_t from = std::max(thread.since, first_);
-		if (thread.state == State::runnable)
-			add_interval(thread, &Usage::waiting, from, std::max(from, end_));
+		if (thread.state == State::runnable || thread.state == State::throttled)
+			throttles.divide(
+			    thread, threads.cgroup_of(thread), from, std::max(from, end_),
+			    [&](std::uint64_t since, std::uint64_t to, bool is_throttled) {
+				    add_interval(thread, is_throttled ? &Usage::throttled : &Usage::waiting, since, to);
+			    });
 		else if (thread.state == State::blocked)
 			add_interval(thread, &Usage::blocked, from, std::max(from, end_));
 	}

@@ -17,6 +17,7 @@
 #include "scope.h"
 #include "thread.h"
 #include "thread_table.h"
+#include "throttles.h"
 
 namespace monitor::analyze {
 
@@ -58,7 +59,7 @@ public:
 	void leave_unfound(Cpu &cpu) const;
 	// As if it was in a gap from the last time until `to`.
 	void skip(Cpu &cpu, std::uint64_t to);
-	void waited(Thread &thread, std::uint64_t from, std::uint64_t to) const;
+	void waited(Thread &thread, std::uint64_t from, std::uint64_t to, bool is_throttled) const;
 	void slept(Thread &thread, std::uint64_t from, std::uint64_t to, const Waker &waker) const;
 	// What it used until now it used in the cgroup that it leaves; a wait or a sleep is divided when it ends.
 	// `before`: the cgroup that it was in.
@@ -74,7 +75,7 @@ public:
 	// brackets: it is not user time.
 	void take_edge(Thread &thread, Cpu &cpu, std::uint64_t edge_ticks) const;
 
-	void end_window(std::uint64_t time, ThreadTable &threads);
+	void end_window(std::uint64_t time, ThreadTable &threads, const Throttles &throttles);
 	void begin_window(ThreadTable &threads);
 	// Sleeps and waits that are added later go on at the end.
 	void finish();

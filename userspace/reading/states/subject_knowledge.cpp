@@ -13,7 +13,7 @@ using analyze::Mode;
 using filter::KnownName;
 using trace::Enumeration;
 
-enum ThreadState : std::uint64_t { thread_running, thread_ready, thread_blocked };
+enum ThreadState : std::uint64_t { thread_running, thread_ready, thread_blocked, thread_throttled };
 enum CpuState : std::uint64_t { cpu_running, cpu_idle, cpu_offline };
 
 constexpr std::uint64_t idle_mode = analyze::modes; // no Mode: nothing runs
@@ -36,8 +36,8 @@ std::shared_ptr<const Enumeration> states_of(Subject subject)
 {
 	if (subject == Subject::cpu)
 		return labels({label(cpu_running, "running"), label(cpu_idle, "idle"), label(cpu_offline, "offline")});
-	return labels(
-	    {label(thread_running, "running"), label(thread_ready, "ready"), label(thread_blocked, "blocked")});
+	return labels({label(thread_running, "running"), label(thread_ready, "ready"), label(thread_blocked, "blocked"),
+		       label(thread_throttled, "throttled")});
 }
 
 std::shared_ptr<const Enumeration> modes_of(Subject subject)
@@ -245,6 +245,8 @@ filter::Knowledge::Answer SubjectKnowledge::state(std::uint64_t &value) const
 		return value = thread_running, Answer::known;
 	case analyze::State::runnable:
 		return value = thread_ready, Answer::known;
+	case analyze::State::throttled:
+		return value = thread_throttled, Answer::known;
 	case analyze::State::blocked:
 		return value = thread_blocked, Answer::known;
 	default:

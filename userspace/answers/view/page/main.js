@@ -181,8 +181,10 @@ async function settled() {
 	const axes = [['user', mean('user')], ['kernel', mean('kernel')], [isLeftOut('softirq') ? 'interrupts, not softirqs' : 'interrupts', mean('irq') + mean('softirq')],
 		['user or kernel', mean('unattributed')], ['unknown', mean('unknown')], ['idle', mean('idle')]];
 	if (found?.threads && found.threads.waiting !== null) {
-		const {ran, waiting, blocked} = found.threads, share = (part, whole) => whole ? part / whole : 0;
+		const {ran, waiting, throttled, blocked} = found.threads, share = (part, whole) => whole ? part / whole : 0;
 		axes.splice(3, 0, ['runnable', share(waiting, ran + waiting)], ['blocked', share(blocked, ran + waiting + blocked)]);
+		if (throttled)
+			axes.splice(4, 0, ['throttled', share(throttled, ran + waiting + throttled)]);
 	}
 	for (const {title, mean, isRatio} of lines?.shown ?? [])
 		if (isRatio && mean !== null && mean <= 1)

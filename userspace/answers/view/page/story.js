@@ -6,7 +6,7 @@ import {modeNames} from './colours.js';
 import {duration, moment, quoted} from './text.js';
 
 const element = id => document.getElementById(id);
-const names = {runs: 'runs', waits: 'waits for a CPU', sleeps: 'sleeps'};
+const names = {runs: 'runs', waits: 'waits for a CPU', throttled: 'is throttled', sleeps: 'sleeps'};
 
 export class Story {
 	// `go(thread, ticks)` shows another thread's, around a moment. `changed`: there is another one, or none.
