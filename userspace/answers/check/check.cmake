@@ -13,7 +13,8 @@ add_library(monitor_check STATIC
   ${CMAKE_CURRENT_LIST_DIR}/rules.cpp
   ${CMAKE_CURRENT_LIST_DIR}/states.cpp
   ${CMAKE_CURRENT_LIST_DIR}/statistics.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/throttled.cpp
   ${CMAKE_CURRENT_LIST_DIR}/times.cpp
   ${CMAKE_CURRENT_LIST_DIR}/user_times.cpp
   ${CMAKE_CURRENT_LIST_DIR}/witness.cpp)
-target_link_libraries(monitor_check PUBLIC monitor_collection monitor_report monitor_rules monitor_states PRIVATE compiled_fmt)
+target_link_libraries(monitor_check PUBLIC monitor_collection monitor_report monitor_rules monitor_selection monitor_states PRIVATE compiled_fmt)

@@ -7,6 +7,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "answers/selection/thread_selection.h"
 #include "clock.h"
 #include "conservation.h"
 #include "counts.h"
@@ -19,6 +20,7 @@
 #include "reading/events/fetched_packets.h"
 #include "states.h"
 #include "statistics.h"
+#include "throttled.h"
 #include "user_times.h"
 #include "witness.h"
 
@@ -345,6 +347,19 @@ void judge_left_out(const RecordingInfo &info, Statements &statements)
 		statements.add("left_out", Verdict::not_checked, info.unknown_text());
 }
 
+// Of a trace of which only a part was fetched.
+void judge_part(const trace::Trace &trace, const ThreadFold &fold, const Contradictions &contradictions,
+		const ClockBound &bound, const RecordingInfo &info, Statements &statements)
+{
+	statements.add("conservation", Verdict::not_checked,
+		       "only a part of the trace is here, so its events are not compared with what the probes and the "
+		       "kernel counted");
+	contradictions.judge(statements);
+	judge_hidden(fold, statements);
+	if (!trace.is_empty())
+		judge_clock(bound, trace.description().clock, info, trace.begin_time(), statements);
+}
+
 Statements judge_in_one_pass(trace::Trace &trace, const RecordingInfo &info)
 {
 	if (trace.is_generic_ctf())
@@ -366,6 +381,9 @@ Statements judge_in_one_pass(trace::Trace &trace, const RecordingInfo &info)
 	KernelTotals totals(trace.description(), fold.kinds(), info);
 	UserTimes user_times(fold);
 	fold.add(user_times);
+	const std::map<std::uint64_t, std::string> cgroup_paths = selection::cgroup_paths(trace.directory());
+	ThrottledTime throttled(fold, info, cgroup_paths);
+	fold.add(throttled);
 	std::optional<FlightCheck> flight;
 	if (info.flight)
 		flight.emplace(trace.description());
@@ -384,6 +402,7 @@ Statements judge_in_one_pass(trace::Trace &trace, const RecordingInfo &info)
 			    flight->event(event);
 		    user_times.event(event);
 		    fold.event(event);
+		    throttled.after(event);
 		    kernel.event(event);
 		    totals.event(event);
 		    if (event.stream->is_recorder())
@@ -403,20 +422,16 @@ Statements judge_in_one_pass(trace::Trace &trace, const RecordingInfo &info)
 	Statements statements;
 	judge_wholeness(trace, info, torn, statements);
 	if (!trace::fetched_parts(trace).empty()) {
-		statements.add("conservation", Verdict::not_checked,
-			       "only a part of the trace is here, so its events are not compared with what the probes "
-			       "and the kernel counted");
-		contradictions.judge(statements);
-		judge_hidden(fold, statements);
-		if (!trace.is_empty())
-			judge_clock(bound, clock, info, trace.begin_time(), statements);
+		judge_part(trace, fold, contradictions, bound, info, statements);
 		return statements;
 	}
 	conservation.judge(info, fold.hidden_threads() > 0 || !info.has_tokens, statements);
 	if (flight && info.complete())
 		flight->judge(info, statements);
 	judge_left_out(info, statements);
-	judge_kernel_figures(totals, kernel, info, info.complete() && info.lost() == 0 && fold.gaps() == 0, statements);
+	const bool is_lossless = info.complete() && info.lost() == 0 && fold.gaps() == 0;
+	judge_kernel_figures(totals, kernel, info, is_lossless, statements);
+	throttled.judge(clock, is_lossless, statements);
 	judge_witness(info, clock, statements);
 	contradictions.judge(statements);
 	if (counters)
