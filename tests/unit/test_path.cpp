@@ -233,6 +233,20 @@ TEST_CASE("path: a sleep that an interrupt ended, and one that goes on at the en
 	CHECK(followed.sums().at("7 ready: CPU idle") == 20);
 }
 
+TEST_CASE("path: what a quota kept from the CPU is a link of its own")
+{
+	Machine machine;
+	machine.runs(0, 10, 7);
+	machine.switches(0, 100, 7, throttled, 0);
+	machine.runs(0, 300, 8);
+	machine.sleeps(0, 350, 8);
+	machine.runs(0, 600, 7);
+	Followed followed(machine, 700);
+	followed.critical(7, {10, 700});
+	CHECK(followed.links() == "7 running 10, 7 throttled 100, 7 running 600, 700");
+	CHECK(followed.sums().at("7 throttled") == 500);
+}
+
 TEST_CASE("path: a softirq in the call that raised it is of the thread, but not after another interrupt")
 {
 	for (const bool interrupted : {false, true}) {

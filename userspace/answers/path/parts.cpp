@@ -124,6 +124,8 @@ Part Parts::part_of(const Link &link, std::uint64_t end, Doing doing) const
 		}
 	} else if (stretch && stretch->kind == Kind::ready) {
 		part.doing = Doing::ready_unknown;
+	} else if (stretch && stretch->kind == Kind::throttled) {
+		part.doing = Doing::throttled;
 	} else {
 		part.detail = static_cast<std::uint32_t>(why_unknown(link, end));
 	}

@@ -28,6 +28,7 @@ enum class Doing : std::uint8_t {
 	ready_behind_own, // the same, and it is of the same process or, as the thread, of the command
 	ready_idle,       // nothing had it; detail: whether the wait was a long one
 	ready_unknown,    // who had it is not known
+	throttled,        // ready, and its cgroup had used up its quota
 	asleep,           // detail: the call
 	unknown,          // detail: Why
 };

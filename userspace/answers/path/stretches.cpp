@@ -139,7 +139,8 @@ void Stretches::lost(const analyze::Cpu &cpu, std::uint64_t from, std::uint64_t 
 void Stretches::waited(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to)
 {
 	ThreadStretches &of = threads_[place(thread)];
-	Stretch stretch{.begin = from, .where = thread.has_run ? thread.cpu : unknown_cpu, .kind = Kind::ready};
+	Stretch stretch{
+	    .begin = from, .where = thread.has_run ? known_cpu(thread.queue) : unknown_cpu, .kind = Kind::ready};
 	for (const ThreadStretches::Queue &queue : of.queues) {
 		if (queue.since > stretch.begin && queue.since < to) {
 			add(of, stretch, queue.since);
@@ -149,6 +150,13 @@ void Stretches::waited(const analyze::Thread &thread, std::uint64_t from, std::u
 	}
 	of.queues.clear();
 	add(of, stretch, to);
+}
+
+void Stretches::throttled(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to)
+{
+	ThreadStretches &of = threads_[place(thread)];
+	of.queues.clear();
+	add(of, {.begin = from, .where = unknown_cpu, .kind = Kind::throttled}, to);
 }
 
 // The softirq in which it happened was raised by the call that the running thread is in, but for leftovers in a flood:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What each thread did, as stretches of its time: running, ready, blocked, unknown; of a sleep who ended it. Observes a
-// ThreadFold, and gets each event once the fold has it. A path (walk.h) is followed through them, backwards.
+// What each thread did, as stretches of its time: running, ready, throttled, blocked, unknown; of a sleep who ended it.
+// Observes a ThreadFold, and gets each event once the fold has it. A path (walk.h) is followed through them, backwards.
 //
 // Invariant: a thread's stretches touch and are in the order of time; what no token determines is a stretch `unknown`.
 #pragma once
@@ -21,7 +21,7 @@ inline constexpr std::uint32_t unknown_cpu = 0xffffff;
 // In place of a call: a page fault, or not known.
 inline constexpr std::uint32_t in_fault = 0xffffff, unknown_call = 0xfffffe;
 
-enum class Kind : std::uint8_t { unknown, running, ready, blocked };
+enum class Kind : std::uint8_t { unknown, running, ready, throttled, blocked };
 
 // What ended a sleep.
 enum class End : std::uint8_t {
@@ -117,6 +117,7 @@ public:
 	void found(const analyze::Cpu &cpu, const analyze::Thread &thread) override;
 	void lost(const analyze::Cpu &cpu, std::uint64_t from, std::uint64_t to) override;
 	void waited(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to) override;
+	void throttled(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to) override;
 	void slept(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to, const analyze::Waker &waker,
 		   bool is_over) override;
 	void ended(const analyze::Thread &thread, std::uint64_t time) override;

@@ -95,6 +95,8 @@ std::string what_text(const Part &part, const analyze::EventKinds &kinds, const 
 		return "ready: CPU idle";
 	case Doing::ready_unknown:
 		return "ready: CPU unknown";
+	case Doing::throttled:
+		return "throttled";
 	case Doing::asleep:
 		return fmt::format("blocked: {} until {}", call_text(part.detail, kinds), end_text(part, kinds));
 	case Doing::unknown:
