@@ -6,6 +6,7 @@
 #include <set>
 #include <sstream>
 
+#include "base/clock_ns.h"
 #include "base/fd.h"
 
 namespace monitor::record {
@@ -155,14 +156,20 @@ void add_group(Cgroups &to, const Hierarchy &in, const std::string &path, bool a
 	to.groups.push_back(std::move(group));
 }
 
+// A CPU's time, so that how many groups are read does not depend on other load.
+std::uint64_t spent_ns()
+{
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
 // Of version 1, whose groups nobody else looks for.
-std::vector<std::string> paths_below(const std::string &mount, std::chrono::steady_clock::time_point until)
+std::vector<std::string> paths_below(const std::string &mount, std::uint64_t until_ns)
 {
 	namespace fs = std::filesystem;
 	std::vector<std::string> paths;
 	std::error_code gone;
 	fs::recursive_directory_iterator groups(mount, fs::directory_options::skip_permission_denied, gone), end;
-	for (; !gone && groups != end && std::chrono::steady_clock::now() < until; groups.increment(gone))
+	for (; !gone && groups != end && spent_ns() < until_ns; groups.increment(gone))
 		if (std::error_code ignored; groups->is_directory(ignored))
 			paths.push_back(groups->path().string().substr(mount.size()));
 	return paths;
@@ -173,7 +180,8 @@ std::vector<std::string> paths_below(const std::string &mount, std::chrono::stea
 Cgroups read_cgroups(pid_t command, const std::map<std::uint64_t, std::string> &paths,
 		     std::chrono::microseconds patience)
 {
-	const auto until = std::chrono::steady_clock::now() + patience;
+	const std::uint64_t until_ns =
+	    spent_ns() + static_cast<std::uint64_t>(std::chrono::nanoseconds(patience).count());
 	const Hierarchy in = hierarchy_with_quotas();
 	Cgroups read;
 	read.hierarchy = in.version;
@@ -189,13 +197,11 @@ Cgroups read_cgroups(pid_t command, const std::map<std::uint64_t, std::string> &
 	}
 	std::vector<std::string> others;
 	if (in.version == 1)
-		others = paths_below(in.mount, until);
+		others = paths_below(in.mount, until_ns);
 	else
 		std::ranges::transform(paths, std::back_inserter(others),
 				       [](const auto &group) { return group.second; });
-	const auto is_over = [&] {
-		return read.groups.size() >= max_groups_read || std::chrono::steady_clock::now() >= until;
-	};
+	const auto is_over = [&] { return read.groups.size() >= max_groups_read || spent_ns() >= until_ns; };
 	read.has_all = true;
 	for (const std::string &path : others)
 		if (read.has_all && !known.contains(path)) {

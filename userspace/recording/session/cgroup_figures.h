@@ -15,8 +15,8 @@
 
 namespace monitor::record {
 
-// `command` 0: none. `paths`: those of groups of version 2, by id. Groups that are neither the command's nor above it
-// are looked at for this long.
+// `command` 0: none. `paths`: those of groups of version 2, by id. `patience`: CPU time for groups that are neither the
+// command's nor above it.
 recording_file::Cgroups read_cgroups(pid_t command, const std::map<std::uint64_t, std::string> &paths,
 				     std::chrono::microseconds patience);
 
