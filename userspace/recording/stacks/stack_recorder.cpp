@@ -333,7 +333,9 @@ void StackRecorder::look_at_samples()
 			continue;
 		}
 		if (change.kind == Change::Kind::created) { // another one may have had its number
-			told_.erase(change.process);
+			if (told_.erase(change.process))
+				spaces_.ended(change.process);
+			std::erase(ended_, change.process);
 		} else if (told_.contains(change.process)) {
 			take(change);
 			pause();
