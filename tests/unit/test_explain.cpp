@@ -176,6 +176,20 @@ TEST_CASE("explain: one thread is one claim with what its code does")
 	CHECK(keys(other) == std::vector<std::string>{"one_thread"});
 }
 
+TEST_CASE("explain: user code names as few functions as have half of the samples, and how sure that is")
+{
+	Evidence evidence = with_part(What::user, 0.5);
+	evidence.path->functions = {{"cc1", 100, {{"malloc", 26}, {"free", 14}, {"hash", 12}, {"walk", 10}}}};
+	std::string text = judge(evidence, thresholds()).findings.at(0).text;
+	CHECK(text ==
+	      "50 % of it is user code of cc1. 52 % of 100 samples of it (42 to 62) are in malloc, free and 1 more.");
+	evidence.path->functions = {{"cc1", 29, {}}};
+	text = judge(evidence, thresholds()).findings.at(0).text;
+	CHECK(text == "50 % of it is user code of cc1. Its 29 samples are too few to name functions.");
+	evidence.path->functions = {{"ld", 100, {{"malloc", 100}}}};
+	CHECK(judge(evidence, thresholds()).findings.at(0).text == "50 % of it is user code of cc1.");
+}
+
 TEST_CASE("explain: a path that is handed round by futexes")
 {
 	const auto with = [](double rate, double sleepers, double share, std::size_t threads) {

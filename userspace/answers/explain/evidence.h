@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace monitor::explain {
@@ -62,7 +63,13 @@ struct Use {
 	double calls_per_second = 0;      // of its CPU time
 	std::optional<double> call_edges; // without the probes, share of its CPU time
 	double edges = 0;                 // on the way into and out of calls and faults, the same with the probes
-	std::optional<double> reclaim{};  // share of the elapsed time
+};
+
+// Of all threads of a name, wherever they ran.
+struct Functions {
+	std::string who;
+	std::uint64_t samples = 0;                               // in code of programs
+	std::vector<std::pair<std::string, std::uint64_t>> hits; // the most first; empty: too few samples
 };
 
 struct Path {
@@ -74,6 +81,7 @@ struct Path {
 	double futex_sleepers = 0;       // threads of the process that hands over most
 	std::uint64_t wake_ups = 0;
 	std::vector<Inversion> inversions{};
+	std::vector<Functions> functions{};
 };
 
 struct Machine {
@@ -83,7 +91,6 @@ struct Machine {
 	std::vector<std::optional<double>> irqs{}; // by CPU, share of its time; empty: not recorded, or no such CPU
 	std::optional<double> steal{};             // of all CPUs' time
 	double steal_grain = 0;                    // how much of it may be the counter's
-	std::optional<double> disk_busy{};
 };
 
 struct Storm { // of short-lived threads, of the command if there is one

@@ -8,6 +8,7 @@
 #include "answers/path/subject.h"
 #include "answers/report/summary.h"
 #include "base/error.h"
+#include "functions.h"
 #include "machine_evidence.h"
 #include "path_evidence.h"
 #include "reading/analyze/clock_bound.h"
@@ -36,7 +37,8 @@ public:
 	    : trace_(trace), question_(question), thresholds_(thresholds), info_(analyze::recording_of(trace)),
 	      scope_(question.selection.scope(trace, info_)), fold_(trace, info_, {scope_.range, {}, {}}),
 	      kinds_(fold_.kinds()), recorded_(analyze::recorded(trace, info_, kinds_)),
-	      stretches_(fold_, path::recorded(trace, info_, kinds_)), priorities_(trace.description(), fold_),
+	      stretches_(fold_, path::recorded(trace, info_, kinds_)),
+	      priorities_(trace.description(), fold_), reclaim_(trace.description(), info_, fold_),
 	      choice_(fold_, info_, question.selection, scope_, stretches_)
 	{
 		if (!kinds_.has(analyze::EventMeaning::sched_switch))
@@ -45,6 +47,8 @@ public:
 			    "spent on; monitor info counts its events");
 		if (has_path())
 			path::expect_switches(info_, kinds_);
+		if (info_.attached("stack_sample"))
+			fold_.add(stacks_);
 		fold_.add(static_cast<analyze::Observer &>(stretches_));
 		fold_.add(static_cast<analyze::TimeObserver &>(stretches_));
 	}
@@ -76,9 +80,10 @@ private:
 	const analyze::Recorded recorded_;
 	path::Stretches stretches_;
 	Priorities priorities_;
+	Reclaim reclaim_;
 	const path::SubjectChoice choice_;
 	path::Subject subject_; // if there is a path
-	bool has_stacks_ = false;
+	analyze::StackFold stacks_;
 };
 
 report::Summary Gathering::read()
@@ -87,10 +92,9 @@ report::Summary Gathering::read()
 	const trace::Losses losses = analyze::feed(trace_, fold_, [&](const trace::Event &event) {
 		if (event.stream->is_recorder())
 			bound.event(event);
-		else
-			has_stacks_ |= kinds_[*event.cls].kind == analyze::EventMeaning::stack_sample;
 		stretches_.after(event);
 		priorities_.after(event);
+		reclaim_.after(event);
 	});
 	return report::summarize(trace_, info_, bound, fold_, losses);
 }
@@ -106,7 +110,9 @@ void Gathering::add_path(Evidence &evidence)
 	path::fill(parts, trace_, info_, scope_.range);
 	evidence.elapsed_ns = clock().to_ns(paths.total());
 	const PathReader reader(stretches_, paths, fold_, is_inside, clock());
-	evidence.path = reader.read(parts, priorities_, evidence.machine.users, evidence.unknown);
+	evidence.path = reader.read(parts, priorities_, reclaim_, evidence.machine.users, evidence.unknown);
+	evidence.path->functions =
+	    functions_of(*evidence.path, thresholds_.path, stretches_, is_inside, fold_, stacks_, trace_, info_);
 	const Activity activity = activity_of(stretches_, is_inside, subject_.range, evidence.cpus);
 	evidence.path->oversubscribed =
 	    static_cast<double>(activity.oversubscribed) / static_cast<double>(paths.total());
@@ -166,8 +172,16 @@ void Gathering::add_not_recorded(Evidence &evidence) const
 		keys.insert(keys.end(), {"irq", "timer"});
 	if (!recorded_.softirqs)
 		keys.emplace_back("softirq");
-	if (!recorded_.softirqs || !evidence.path)
+	using enum analyze::EventMeaning;
+	const auto has = [&](const char *event, analyze::EventMeaning meaning) {
+		return info_.present ? info_.has_program(event) : kinds_.has(meaning);
+	};
+	const auto is_disk = [](const PathPart &part) { return part.what == What::disk; };
+	const bool has_disk = has("block_rq_complete", block_rq_complete) && !info_.filtering();
+	if (!evidence.path || (!has_disk && std::ranges::none_of(evidence.path->parts, is_disk)))
 		keys.emplace_back("disk");
+	if (!path::has_interrupts(trace_, info_, kinds_) || !has("softirq_raise", softirq_raise))
+		keys.emplace_back("network");
 	if (!recorded_.interrupts || !recorded_.softirqs)
 		keys.emplace_back("irq_imbalance");
 	if (!recorded_.wakings)
@@ -176,7 +190,9 @@ void Gathering::add_not_recorded(Evidence &evidence) const
 		keys.emplace_back("priority_inversion");
 	if (!evidence.machine.steal)
 		keys.emplace_back("steal");
-	keys.insert(keys.end(), {"network", "throttled", "memory_reclaim"}); // no event tells them
+	if (!reclaim_.is_recorded())
+		keys.emplace_back("memory_reclaim");
+	keys.emplace_back("throttled"); // no event tells it
 }
 
 Evidence Gathering::gather()
@@ -185,7 +201,7 @@ Evidence Gathering::gather()
 	evidence.directory = question_.directory;
 	const report::Summary summary = read();
 	evidence.cpus = MachineReader(fold_, info_, clock(), stretches_).cpus();
-	evidence.has_stacks = has_stacks_;
+	evidence.has_stacks = stacks_.any();
 	if (has_path())
 		subject_ = choice_.choose({fold_.window_begin(), fold_.window_end()});
 	add_machine(evidence);

@@ -67,6 +67,26 @@ void PathReader::add_threads(Path &path, const path::Parts &parts, const std::ve
 	std::ranges::stable_sort(path.threads, std::greater<>(), &PathThread::share);
 }
 
+// Of a sleep it is the reason, whatever ended that.
+void PathReader::add_reclaim(Path &path, const path::Parts &parts, const Reclaim &reclaim) const
+{
+	const auto &links = paths_.links();
+	for (std::size_t i = 0; i + 1 < links.size(); ++i) {
+		const path::Link &link = links[i];
+		if (!link.stretch || link.stretch->kind != Kind::blocked)
+			continue;
+		const std::uint64_t end = links[i + 1].begin;
+		const std::uint64_t ticks = reclaim.within(*stretches_.threads()[link.thread].thread, link.begin, end);
+		if (ticks == 0)
+			continue;
+		PathPart was = path_part(parts.part_of(link, end), stretches_, fold_.kinds());
+		for (PathPart &part : path.parts)
+			if (part.what == was.what && part.who == was.who && part.detail == was.detail)
+				part.share -= share(ticks);
+		path.parts.push_back({What::memory_reclaim, was.who, was.detail, share(ticks)});
+	}
+}
+
 bool PathReader::is_futex(const path::Stretch &stretch) const
 {
 	if (stretch.kind != Kind::blocked || stretch.end != End::thread || stretch.where == EDC_NO_SYSCALL)
@@ -186,11 +206,13 @@ void PathReader::add_inversions(Path &path, const Priorities &priorities) const
 	}
 }
 
-Path PathReader::read(const path::Parts &parts, const Priorities &priorities, const std::vector<Use> &users,
-		      double &unknown) const
+Path PathReader::read(const path::Parts &parts, const Priorities &priorities, const Reclaim &reclaim,
+		      const std::vector<Use> &users, double &unknown) const
 {
 	Path path;
 	add_threads(path, parts, users);
+	if (reclaim.is_recorded())
+		add_reclaim(path, parts, reclaim);
 	for (const PathPart &part : path.parts)
 		unknown += part.what == What::unknown ? part.share : 0;
 	add_handovers(path);

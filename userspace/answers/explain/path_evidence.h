@@ -6,6 +6,7 @@
 #include "answers/path/walk.h"
 #include "evidence.h"
 #include "priorities.h"
+#include "reclaim.h"
 
 namespace monitor::explain {
 
@@ -19,11 +20,12 @@ public:
 	}
 
 	// `parts`: of threads. `unknown`: becomes the share that no claim can be made of.
-	Path read(const path::Parts &parts, const Priorities &priorities, const std::vector<Use> &users,
-		  double &unknown) const;
+	Path read(const path::Parts &parts, const Priorities &priorities, const Reclaim &reclaim,
+		  const std::vector<Use> &users, double &unknown) const;
 
 private:
 	void add_threads(Path &path, const path::Parts &parts, const std::vector<Use> &users) const;
+	void add_reclaim(Path &path, const path::Parts &parts, const Reclaim &reclaim) const;
 	void add_handovers(Path &path) const;
 	bool is_futex(const path::Stretch &stretch) const;
 	double sleepers_in_futex(std::int32_t tgid) const;

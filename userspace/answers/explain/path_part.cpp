@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include <fmt/format.h>
+
 #include "answers/path/texts.h"
 
 namespace monitor::explain {
@@ -14,8 +16,17 @@ using path::End;
 PathPart sleep_part(const path::Part &part, const analyze::EventKinds &kinds)
 {
 	PathPart made;
-	made.detail = path::call_text(part.detail, kinds);
+	made.detail = part.detail == EDC_NO_SYSCALL ? "the kernel" : path::call_text(part.detail, kinds);
 	const std::string unknown = "what ended sleep in " + made.detail;
+	if (part.end == End::device) {
+		made.what = What::disk;
+		made.detail += fmt::format(" (disk {}:{})", part.cause >> 20, part.cause & 0xfffff);
+		return made;
+	}
+	if (part.end == End::network) {
+		made.what = What::network;
+		return made;
+	}
 	if (part.end != End::interrupt) {
 		made.detail = part.end == End::not_recorded ? unknown + " (not recorded)"
 			      : part.end == End::open       ? "sleep in " + made.detail + " that did not end"
@@ -23,7 +34,7 @@ PathPart sleep_part(const path::Part &part, const analyze::EventKinds &kinds)
 		return made;
 	}
 	const std::string label = kinds.interrupt_label(part.cause >> 16, part.cause & 0xffff);
-	if (label == "irq:local_timer" || label == "softirq:TIMER" || label == "softirq:HRTIMER") {
+	if (path::is_timer(part, kinds)) {
 		made.what = What::timer;
 	} else if (label == "softirq:BLOCK") {
 		made.what = What::disk;

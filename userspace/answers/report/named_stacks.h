@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "call_tree.h"
+#include "leaf_functions.h"
 #include "reading/analyze/recording_info.h"
 #include "reading/analyze/stacks.h"
 #include "reading/analyze/thread_fold.h"
@@ -43,6 +44,11 @@ public:
 	std::uint64_t others(StackBy by);
 	// Of some of them.
 	CallTree tree(StackBy by, const CallTree::Includes &includes);
+	// Of the threads that are included.
+	LeafFunctions leaf_functions(const std::function<bool(const analyze::Thread &)> &includes)
+	{
+		return report::leaf_functions(fold_, symbolizer_, includes);
+	}
 	const symbols::Symbolizer &symbolizer() const { return symbolizer_; }
 
 private:
