@@ -3,6 +3,7 @@
 """`monitor explain`: of a pipeline whose slowest stage is known, in both forms, as a part and of one thread; a damaged trace is
 uncertain first; and what cannot be explained gets a sentence. tests/explain/judge.py has a load for each rule."""
 import json
+import os
 import shutil
 
 import e2e
@@ -19,7 +20,12 @@ def explained(directory, *options, exit_code=0):
 
 def recorded():
 	if not (e2e.work / "pipeline").exists():
-		e2e.record("pipeline", command=(e2e.compiled("path_load.c", "-pthread"), 40, 500, 3000, 1000))
+		trace = e2e.record("pipeline", command=(e2e.compiled("path_load.c", "-pthread"), 40, 500, 3000, 1000),
+		                   env={**os.environ, "MONITOR_EXPLAIN": "yes"})
+		lines = trace.errors.splitlines()[-2:]
+		named = f"monitor explain {trace.directory}"
+		e2e.expect(lines[-1].endswith(named) and (lines[-1].startswith("monitor: what the time") or lines[0].startswith("monitor: path_load took ")),
+		           f"the end of record: {lines}")
 	return e2e.work / "pipeline"
 
 

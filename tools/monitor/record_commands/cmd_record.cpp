@@ -16,6 +16,7 @@
 #include "base/escape.h"
 #include "commands.h"
 #include "events_help.h"
+#include "last_line.h"
 #include "option_texts.h"
 #include "problems.h"
 #include "reading/events/trace.h"
@@ -108,6 +109,8 @@ void print_summary(const record::Result &result)
 		if (!info.counts.empty() || !info.times.empty())
 			print_note(report::counted_text(info));
 		print_note(report::triggers_notes(info));
+		if (!result.failed)
+			print_first_sentence(result.directory, info);
 	} catch (const Error &error) {
 		print_error(std::string("the recording cannot be read: ") + error.what());
 	}
