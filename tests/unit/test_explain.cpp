@@ -311,6 +311,11 @@ TEST_CASE("explain: of a machine, who used half a CPU, and whether threads waite
 		evidence.machine.saturated = share;
 		return evidence;
 	});
+	check_share("throttled", at.path, [](double share) {
+		Evidence evidence = of_machine();
+		evidence.machine.throttled = {{"/system.slice/db.service", share}};
+		return evidence;
+	});
 	CHECK(!claims(of_machine(), "one_thread"));
 }
 

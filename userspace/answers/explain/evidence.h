@@ -90,7 +90,9 @@ struct Machine {
 	std::optional<double> saturated{}; // of the time all CPUs were busy and threads waited
 	std::vector<std::optional<double>> irqs{}; // by CPU, share of its time; empty: not recorded, or no such CPU
 	std::optional<double> steal{};             // of all CPUs' time
-	double steal_grain = 0;                    // how much of it may be the counter's
+	// Cgroups of which threads were throttled: for how much of the time the one was that was it longest.
+	std::vector<std::pair<std::string, double>> throttled{};
+	double steal_grain = 0; // how much of it may be the counter's
 };
 
 struct Storm { // of short-lived threads, of the command if there is one

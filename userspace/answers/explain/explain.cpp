@@ -131,6 +131,8 @@ void Gathering::add_machine(Evidence &evidence)
 	const auto is_wanted = [&](const analyze::Thread &thread) { return is_of_subject(thread); };
 	const MachineReader reader(fold_, info_, clock(), stretches_);
 	evidence.machine = reader.read(recorded_, is_wanted);
+	if (!has_path() && recorded_.throttled)
+		evidence.machine.throttled = reader.throttled(selection::cgroup_paths(trace_.directory()));
 	const std::uint64_t elapsed = has_path() ? subject_.range.to - subject_.range.from : window();
 	evidence.storm = reader.storm(is_wanted, elapsed, thresholds_.process_storm_life_ms);
 	if (has_path())
@@ -192,7 +194,8 @@ void Gathering::add_not_recorded(Evidence &evidence) const
 		keys.emplace_back("steal");
 	if (!reclaim_.is_recorded())
 		keys.emplace_back("memory_reclaim");
-	keys.emplace_back("throttled"); // no event tells it
+	if (!recorded_.throttled)
+		keys.emplace_back("throttled");
 }
 
 Evidence Gathering::gather()

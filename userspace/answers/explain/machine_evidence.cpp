@@ -77,6 +77,24 @@ std::vector<Use> MachineReader::users(const std::function<bool(const analyze::Th
 	return users;
 }
 
+std::vector<std::pair<std::string, double>>
+MachineReader::throttled(const std::map<std::uint64_t, std::string> &paths) const
+{
+	std::map<std::uint64_t, std::uint64_t> longest;
+	for (const analyze::Thread &thread : fold_.threads())
+		if (thread.usage.throttled) {
+			std::uint64_t &ticks = longest[fold_.cgroup_of(thread)];
+			ticks = std::max(ticks, thread.usage.throttled);
+		}
+	std::vector<std::pair<std::string, double>> groups;
+	for (const auto &[id, ticks] : longest) {
+		const auto path = paths.find(id);
+		groups.emplace_back(path == paths.end() ? fmt::format("cgroup {}", id) : path->second,
+				    static_cast<double>(ticks) / window());
+	}
+	return groups;
+}
+
 // The counters may each be a tick of 10 ms late at the start.
 std::optional<double> MachineReader::steal(double &grain) const
 {

@@ -2,6 +2,12 @@
 // What the rules need of a machine: who used its CPUs, in interrupts or for short lives; and what the hypervisor took.
 #pragma once
 
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "answers/path/stretches.h"
 #include "evidence.h"
 #include "reading/analyze/recorded.h"
@@ -23,6 +29,7 @@ public:
 		     const std::function<bool(const analyze::Thread &)> &is_wanted) const;
 	Storm storm(const std::function<bool(const analyze::Thread &)> &is_wanted, std::uint64_t elapsed,
 		    double short_life_ms) const;
+	std::vector<std::pair<std::string, double>> throttled(const std::map<std::uint64_t, std::string> &paths) const;
 	// Of the CPUs' time.
 	double unknown() const;
 	unsigned cpus() const; // that were there

@@ -78,6 +78,9 @@ PathPart path_part(const path::Part &part, const path::Stretches &stretches, con
 	case Doing::ready_idle:
 		made.what = part.detail ? What::ready_idle_long : What::ready_idle;
 		break;
+	case Doing::throttled:
+		made.what = What::throttled;
+		break;
 	case Doing::asleep:
 		made = sleep_part(part, kinds);
 		break;

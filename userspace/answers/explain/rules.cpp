@@ -451,6 +451,13 @@ void Judge::users()
 			add("user", use.cpus / of_.cpus,
 			    fmt::format("{} used {:.2f} of {} CPUs.", use.label, use.cpus, of_.cpus),
 			    {{"process", use.label}, {"cpus", use.cpus}}, report({"--by", "process"}));
+	for (const auto &[group, share] : machine.throttled)
+		if (claims(share, at_.path))
+			add("throttled", share,
+			    fmt::format(
+				"A thread of {} could run for {} of the time and its group had used up its CPU quota.",
+				group, percent(share)),
+			    {{"cgroup", group}}, report({"--by", "cgroup"}));
 	if (machine.saturated && claims(*machine.saturated, at_.machine_saturated))
 		add("waiting_others", *machine.saturated,
 		    fmt::format(
