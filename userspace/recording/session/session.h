@@ -146,6 +146,7 @@ private:
 	std::string ended_by_; // "": no trigger
 	Uuid uuid_;
 	std::uint64_t cpu_before_ns_ = 0;
+	std::string why_no_samples_; // told once the recording has started
 	bool dropped_ = false;
 };
 

@@ -75,7 +75,7 @@ void Session::expect_possible() const
 void Session::go_without_samples(const std::string &why)
 {
 	options_.stacks = {};
-	tell("no stacks of the command: " + why);
+	why_no_samples_ = why;
 }
 
 void Session::start()
@@ -103,6 +103,8 @@ void Session::start()
 		remove_directory();
 		throw;
 	}
+	if (!why_no_samples_.empty())
+		tell("no stacks of the command: " + why_no_samples_);
 }
 
 void Session::start_parts()
