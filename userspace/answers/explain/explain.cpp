@@ -37,9 +37,8 @@ public:
 	    : trace_(trace), question_(question), thresholds_(thresholds), info_(analyze::recording_of(trace)),
 	      scope_(question.selection.scope(trace, info_)), fold_(trace, info_, {scope_.range, {}, {}}),
 	      kinds_(fold_.kinds()), recorded_(analyze::recorded(trace, info_, kinds_)),
-	      stretches_(fold_, path::recorded(trace, info_, kinds_)),
-	      priorities_(trace.description(), fold_), reclaim_(trace.description(), info_, fold_),
-	      choice_(fold_, info_, question.selection, scope_, stretches_)
+	      stretches_(fold_, path::recorded(trace, info_, kinds_)), priorities_(trace.description(), fold_),
+	      reclaim_(trace.description(), info_, fold_), choice_(fold_, info_, question.selection, scope_, stretches_)
 	{
 		if (!kinds_.has(analyze::EventMeaning::sched_switch))
 			throw Error(
@@ -182,7 +181,7 @@ void Gathering::add_not_recorded(Evidence &evidence) const
 	const bool has_disk = has("block_rq_complete", block_rq_complete) && !info_.filtering();
 	if (!evidence.path || (!has_disk && std::ranges::none_of(evidence.path->parts, is_disk)))
 		keys.emplace_back("disk");
-	if (!path::has_interrupts(trace_, info_, kinds_) || !has("softirq_raise", softirq_raise))
+	if (!path::recorded(trace_, info_, kinds_).interrupts || !has("softirq_raise", softirq_raise))
 		keys.emplace_back("network");
 	if (!recorded_.interrupts || !recorded_.softirqs)
 		keys.emplace_back("irq_imbalance");

@@ -284,8 +284,9 @@ std::vector<std::string> fit_columns(Table &table, std::size_t max_width)
 	return titles;
 }
 
-std::string legend_text(const Table &table)
+std::string legend_text(const Table &whole)
 {
+	const Table table = without_left_out(whole);
 	Table legend;
 	legend.columns = {{"column", "column"}, {"meaning", "meaning"}};
 	for (const Column &column : table.columns)
