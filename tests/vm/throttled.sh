@@ -31,5 +31,14 @@ echo "throttled.sh $card: $switches switches of throttled threads, $periods peri
 [ "$periods" -ge 3 ] || fail "the group was throttled $periods times"
 [ $((2 * switches)) -ge "$periods" ] && [ "$switches" -le $((8 * periods)) ] || fail "$switches switches in $periods periods"
 [ "$others" -eq 0 ] || fail "$others switches of threads that slept"
+# Its threads' throttled time, in us, and what the kernel says: that goes on until a thread runs again.
+told=$(./monitor query --csv /tmp/throttled "SELECT sum(throttled_ns) / 1000 FROM threads" | tail -n 1)
+kernel=$(sed -n 's/^throttled_usec //p' /tmp/groups/quota/cpu.stat)
+verdict=$(./monitor check /tmp/throttled | grep 'throttled')
+echo "throttled.sh $card: throttled for $told us, by the kernel $kernel us; $verdict"
+case $verdict in
+FAILS*) fail "check: $verdict" ;;
+esac
+[ "$told" -ge $((kernel * 9 / 10)) ] && [ "$told" -le $((kernel * 11 / 10 + 100000)) ] || fail "throttled for $told us, by the kernel $kernel us"
 rm -rf /tmp/throttled
 rmdir /tmp/groups/quota/within /tmp/groups/quota
