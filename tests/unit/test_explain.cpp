@@ -181,8 +181,8 @@ TEST_CASE("explain: user code names as few functions as have half of the samples
 	Evidence evidence = with_part(What::user, 0.5);
 	evidence.path->functions = {{"cc1", 100, {{"malloc", 26}, {"free", 14}, {"hash", 12}, {"walk", 10}}}};
 	std::string text = judge(evidence, thresholds()).findings.at(0).text;
-	CHECK(text ==
-	      "50 % of it is user code of cc1. 52 % of 100 samples of it (42 to 62) are in malloc, free and 1 more.");
+	CHECK(text == "50 % of it is user code of cc1. 52 % of 100 samples of it (95 % sure: 42 to 62 %) are in "
+		      "malloc, free and 1 more.");
 	evidence.path->functions = {{"cc1", 29, {}}};
 	text = judge(evidence, thresholds()).findings.at(0).text;
 	CHECK(text == "50 % of it is user code of cc1. Its 29 samples are too few to name functions.");
@@ -378,7 +378,7 @@ TEST_CASE("explain: what slow activities did that ordinary ones did not")
 	CHECK(compare(slow, ordinary, 1'000'000, 0.1).size() == 1); // in 6 of 10; the other one is in 4
 	slow[4] = activity(0.1, 9.1);
 	CHECK(compare(slow, ordinary, 1'000'000, 0.1).empty());
-	const SlowActivities made{"fsync", 40, 10, 1'000'000, 10'000'000, 11'000'000, found};
+	const SlowActivities made{false, "fsync", 40, 10, 1'000'000, 10'000'000, 11'000'000, found};
 	const auto json = nlohmann::json::parse(to_json(made));
 	CHECK(json["parts"][0]["in"] == 10);
 	CHECK(json["median_ns"] == 1'000'000);

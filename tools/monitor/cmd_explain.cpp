@@ -56,6 +56,7 @@ void add_explain(CLI::App &app, int &exit_code)
 	add_option(*command, "trace", "DIR", arguments->directory, "a trace directory")->required();
 	add_tdl_option(*command, arguments->tdl);
 	add_selection(*command, arguments->selection, "explain only");
+	command->get_option("--cpu")->group(""); // refused below
 	CLI::Option *const call =
 	    add_option(*command, "--call", "NAME", arguments->call,
 		       "what the slowest system calls of this name did that ordinary ones did not, such as fsync");
@@ -69,7 +70,7 @@ void add_explain(CLI::App &app, int &exit_code)
 	command->footer(
 	    "Of a recorded command, its time from exec to exit; of a thread (--tid) or a process (--pid) that\n"
 	    "one's; else of the machine. Each sentence is followed by a command that shows more.\n"
-	    "Exit code: 0, or 1 if parts of a trace are damaged.\n"
+	    "Exit code: 0, or 1 if it cannot be explained or parts of the trace are damaged.\n"
 	    "Examples:\n"
 	    "  monitor explain DIR\n"
 	    "  monitor explain DIR --from 1.5 --to 2\n"

@@ -34,7 +34,14 @@ std::string first_sentence(const std::string &directory)
 	explain::Question question;
 	question.directory = directory;
 	const explain::Explanation answer = explain::explain(trace, question);
-	return answer.head.substr(0, answer.head.find(';')) + ": " + answer.findings.front().text;
+	// What is not certain, or is the measurement's, comes first in an explanation: what follows is the cause.
+	const auto is_cause = [](const explain::Finding &one) {
+		return one.key != "uncertain" && one.key != "measurement";
+	};
+	const auto cause = std::ranges::find_if(answer.findings, is_cause);
+	const explain::Finding &first = answer.findings.front();
+	return answer.head.substr(0, answer.head.find(';')) + ". " + first.text +
+	       (is_cause(first) || cause == answer.findings.end() ? "" : " " + cause->text);
 }
 
 void limit()
@@ -74,7 +81,8 @@ void print_first_sentence(const std::string &directory, const analyze::Recording
 		return;
 	const std::string sentence = from_child(directory);
 	if (sentence.empty())
-		print_note("monitor: what the time was made of: monitor explain {}\n", printable(directory));
+		print_note("monitor: this takes longer than a second to explain: monitor explain {}\n",
+			   printable(directory));
 	else
 		print_note("monitor: {}\nmonitor: more: monitor explain {}\n", printable(sentence),
 			   printable(directory));

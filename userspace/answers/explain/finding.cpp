@@ -60,10 +60,13 @@ std::string command_text(const std::vector<std::string> &command)
 	return text;
 }
 
-std::vector<std::string> looked_for_lines(const std::vector<LookedFor> &looked_for, std::size_t width)
+std::vector<std::string> looked_for_lines(const Explanation &explanation, std::size_t width)
 {
+	constexpr double most = 0.5; // of the time: then what is not known may hide anything
+	if (explanation.bound >= most)
+		return {"Of all else nothing can be said."};
 	std::vector<std::string> below, missing;
-	for (const LookedFor &each : looked_for)
+	for (const LookedFor &each : explanation.looked_for)
 		if (!each.name.empty())
 			(each.is_recorded ? below : missing).push_back(each.name);
 	std::string text;
@@ -80,7 +83,7 @@ std::string to_text(const Explanation &explanation, std::size_t width)
 {
 	width = width ? std::max(std::min(width, usual_width), min_width) : usual_width;
 	std::vector<std::string> lines = wrapped(printable(explanation.head), width, "  ");
-	const std::vector<std::string> last = looked_for_lines(explanation.looked_for, width);
+	const std::vector<std::string> last = looked_for_lines(explanation, width);
 	std::size_t number = 0;
 	for (const Finding &finding : explanation.findings) {
 		std::vector<std::string> more =

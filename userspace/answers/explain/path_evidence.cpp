@@ -96,7 +96,8 @@ bool PathReader::is_futex(const path::Stretch &stretch) const
 	return name && *name == "futex";
 }
 
-// How many threads of a process sleep until another one of it ends that, on average.
+// How many threads of a process sleep until another one of it ends that, on average. A sleep of most of the time is a
+// join, not a turn.
 double PathReader::sleepers_in_futex(std::int32_t tgid) const
 {
 	std::uint64_t slept = 0;
@@ -107,7 +108,8 @@ double PathReader::sleepers_in_futex(std::int32_t tgid) const
 			const path::Stretch &stretch = of.stretches[i];
 			const std::uint64_t ends = i + 1 < of.stretches.size() ? of.stretches[i + 1].begin : of.end;
 			const std::uint64_t from = std::max(stretch.begin, begin()), to = std::min(ends, end());
-			if (from < to && is_futex(stretch) && stretches_.threads()[stretch.cause].thread->tgid == tgid)
+			if (from < to && to - from < (end() - begin()) / 2 && is_futex(stretch) &&
+			    stretches_.threads()[stretch.cause].thread->tgid == tgid)
 				slept += to - from;
 		}
 	}

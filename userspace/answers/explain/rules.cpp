@@ -38,7 +38,7 @@ constexpr KeyName key_names[] = {{"user", "user code", true},
 				 {"ready_unexplained", "", true},
 				 {"throttled", "throttling", true},
 				 {"wakeup_latency", "wake-up latency", true},
-				 {"handover", "locks", true},
+				 {"handover", "futex locks", true},
 				 {"priority_inversion", "priority inversion", true},
 				 {"process_storm", "short lives", false},
 				 {"call_edges", "call edges", false},
@@ -163,7 +163,8 @@ private:
 	std::vector<Finding> found_;
 };
 
-// " 52 % of 412 samples of it (47 to 57) are in malloc, free and 2 more." As few functions as have half of them.
+// " 52 % of 412 samples of it (95 % sure: 47 to 57 %) are in malloc, free and 2 more." As few functions as have half of
+// them.
 std::string Judge::functions_of(const std::string &name, Json &evidence) const
 {
 	const auto found = std::ranges::find(of_.path->functions, name, &Functions::who);
@@ -191,7 +192,7 @@ std::string Judge::functions_of(const std::string &name, Json &evidence) const
 		names += (number == named ? " and " : ", ") + found->hits[1].first;
 	if (number > named)
 		names += fmt::format(" and {} more", number - named);
-	return fmt::format(" {} of {} samples of it ({:.0f} to {:.0f}) are in {}.",
+	return fmt::format(" {} of {} samples of it (95 % sure: {:.0f} to {:.0f} %) are in {}.",
 			   percent(static_cast<double>(hits) / static_cast<double>(found->samples)), found->samples,
 			   interval.low * 100, interval.high * 100, names);
 }
@@ -254,10 +255,10 @@ void Judge::code()
 		own_code("user", name, share, "is user code of",
 			 report(of_.has_stacks ? Command{"stacks"} : Command{"critical-path"}));
 	for (const auto &[name, share] : amounts(parts, What::fault, who))
-		own_code("fault", name, share, "is page faults of", report({}));
+		own_code("fault", name, share, "is page faults of", of_.has_stacks ? report({"stacks"}) : report({}));
 	for (const auto &[name, share] :
 	     amounts(parts, What::call, [](const PathPart &part) { return part.detail + " by " + part.who; }))
-		own_code("call", name, share, "is work in the system call", report({"syscalls"}));
+		own_code("call", name, share, "is work in the system call", report({"syscalls", "--by", "command"}));
 	for (const auto &[name, share] : amounts(parts, What::kernel, who))
 		own_code("call", name, share, "is work of the kernel, in no system call, in",
 			 report({"critical-path"}));
@@ -296,8 +297,8 @@ void Judge::sleeps()
 	const Amounts throttled = amounts(of_.path->parts, What::throttled, who);
 	if (is_recorded("throttled") && claims(sum(throttled), at_.path))
 		add("throttled", sum(throttled),
-		    fmt::format("{} of it a thread could run and its group had used up its CPU quota: {}.",
-				percent(sum(throttled)), texts(throttled)),
+		    fmt::format("{} of it a CPU quota kept threads from running: {}.", percent(sum(throttled)),
+				texts(throttled)),
 		    {{"threads", json_of(throttled)}}, report({}));
 	const Amounts reclaim = amounts(of_.path->parts, What::memory_reclaim, sleeper);
 	if (is_recorded("memory_reclaim") && claims(sum(reclaim), at_.memory_reclaim))
@@ -417,11 +418,13 @@ void Judge::storm()
 	if (storm.creations_per_second < at_.process_storm_creations ||
 	    !claims(storm.share_of_cpu, at_.process_storm_cpu))
 		return;
+	const std::string number = report::count_text(static_cast<std::uint64_t>(storm.creations_per_second));
+	const std::string started =
+	    of_.path ? fmt::format("{} started {} processes and threads a second", of_.subject, number)
+		     : fmt::format("{} processes and threads a second were started", number);
 	add("process_storm", storm.share,
-	    fmt::format("{:.0f} processes and threads a second were started{}; lives under {:.0f} ms used {} of {} CPU "
-			"time.",
-			storm.creations_per_second, of_.path ? " by it" : "", at_.process_storm_life_ms,
-			percent(storm.share_of_cpu), of_.path ? "its" : "the"),
+	    fmt::format("{}; those that lived under {:.0f} ms used {} of {} CPU time.", started,
+			at_.process_storm_life_ms, percent(storm.share_of_cpu), of_.path ? "its" : "the"),
 	    {{"per_second", storm.creations_per_second}, {"share_of_cpu", storm.share_of_cpu}},
 	    report({"--by", "command"}));
 }
@@ -433,8 +436,8 @@ void Judge::call_edges()
 		    !claims(*use.call_edges, at_.call_edges))
 			continue;
 		add("call_edges", *use.call_edges * (of_.path ? use.cpus : use.cpus / of_.cpus),
-		    fmt::format("{} spends {} of its CPU time on entering and leaving system calls, {} in a second of "
-				"it.",
+		    fmt::format("{} spends {} of its CPU time on entering and leaving system calls, {} of them in a "
+				"second of CPU time.",
 				use.label, percent(*use.call_edges),
 				report::count_text(static_cast<std::uint64_t>(use.calls_per_second))),
 		    {{"process", use.label}, {"share_of_cpu", *use.call_edges}, {"per_second", use.calls_per_second}},
@@ -454,9 +457,8 @@ void Judge::users()
 	for (const auto &[group, share] : machine.throttled)
 		if (claims(share, at_.path))
 			add("throttled", share,
-			    fmt::format(
-				"A thread of {} could run for {} of the time and its group had used up its CPU quota.",
-				group, percent(share)),
+			    fmt::format("A CPU quota kept a thread of {} from running for {} of the time.", group,
+					percent(share)),
 			    {{"cgroup", group}}, report({"--by", "cgroup"}));
 	if (machine.saturated && claims(*machine.saturated, at_.machine_saturated))
 		add("waiting_others", *machine.saturated,
@@ -489,7 +491,7 @@ void Judge::balance()
 	}
 	if (machine.steal && *machine.steal - machine.steal_grain >= at_.steal) {
 		add("steal", *machine.steal,
-		    fmt::format("The hypervisor took at least {} of the CPU time.",
+		    fmt::format("The hypervisor took at least {} of this machine's CPU time.",
 				percent(*machine.steal - machine.steal_grain)),
 		    {{"grain", machine.steal_grain}}, report({"--by", "cpu"}));
 		found_.back().bound = machine.steal_grain;
@@ -512,7 +514,8 @@ void Judge::uncertain()
 				    of_.path ? "it" : "the CPU time", why.empty() ? "" : " (",
 				    why.empty() ? "" : texts(why) + ")");
 	add("uncertain", of_.unknown, text + ": what follows may be wrong by that much, and more may be hidden.",
-	    {{"lost", of_.lost ? Json(*of_.lost) : Json(nullptr)}, {"unknown", json_of(why)}}, command("check"));
+	    {{"lost", of_.lost ? Json(*of_.lost) : Json(nullptr)}, {"unknown", json_of(why)}},
+	    has_lost || !of_.path ? command("check") : report({"critical-path"}));
 }
 
 void Judge::measurement()
@@ -522,7 +525,7 @@ void Judge::measurement()
 	add("measurement", *of_.measurement,
 	    fmt::format("Measuring took at least {} of the CPU time that was used: the program alone is faster.",
 			percent(*of_.measurement)),
-	    {{"share_of_cpu", *of_.measurement}}, report({"--virtual"}));
+	    {{"share_of_cpu", *of_.measurement}}, command("info"));
 	found_.back().bound = 0;
 }
 
@@ -548,7 +551,7 @@ std::string Judge::head() const
 	const std::string what = of_.from.empty() && of_.path ? of_.subject + " took " + elapsed
 				 : of_.path
 				     ? fmt::format("{}, {} from {} to {}", of_.subject, elapsed, of_.from, of_.to)
-				     : fmt::format("{} of {}", elapsed, of_.subject);
+				     : fmt::format("{} of the machine {}", elapsed, of_.subject);
 	const std::string cost =
 	    of_.cost.starts_with("unknown") ? "what measuring took is not known" : "measuring took " + of_.cost;
 	return fmt::format("{}; {}; {}.", what, lost, cost);
@@ -564,8 +567,12 @@ void Judge::look_for(Explanation &explanation) const
 		const std::string key = each.key;
 		const bool is_of_one = has("one_thread") && (key == "user" || key == "call" || key == "fault");
 		const bool is_found = has(each.key) || is_of_one;
+		// Of the only thread that does anything it cannot be said, though it may be true.
+		const bool is_pointless =
+		    key == "one_thread" && of_.path && of_.path->others_ran < at_.one_thread_others;
 		if ((of_.path || is_of_machine) && !is_found)
-			explanation.looked_for.push_back({each.key, each.name, is_recorded(each.key)});
+			explanation.looked_for.push_back(
+			    {each.key, is_pointless ? "" : each.name, is_recorded(each.key)});
 	}
 }
 

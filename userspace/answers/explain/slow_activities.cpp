@@ -89,6 +89,7 @@ SlowActivities slow_activities(trace::Trace &trace, const SlowQuestion &question
 	path::Stretches stretches(fold, path::recorded(trace, info, fold.kinds()));
 	const bool is_call = !question.call.empty();
 	SlowActivities found;
+	found.is_call = is_call;
 	found.activity = is_call ? question.call : question.activity;
 	ChosenActivities chosen(analyze::input_of(trace, info), fold,
 				is_call ? ChosenActivities::Of::calls : ChosenActivities::Of::programs, found.activity);

@@ -137,7 +137,8 @@ std::string to_text(const SlowActivities &found, const std::string &directory)
 		      "chance, or each for a reason of its own.\n"
 		    : fmt::format("{:5.0f} %  of the difference is in parts that are small, or in few of them\n",
 				  std::max(rest, 0.0) * 100);
-	return text + fmt::format("      monitor report {} critical-path --bounded\n", printable(directory));
+	return text + fmt::format("      monitor report {} critical-path {} {}\n", printable(directory),
+				  found.is_call ? "--call" : "--activity", printable(found.activity));
 }
 
 std::string to_json(const SlowActivities &found)

@@ -27,6 +27,7 @@ struct SlowPart {
 };
 
 struct SlowActivities {
+	bool is_call = false; // else an activity of a program
 	std::string activity;
 	std::size_t count = 0, slow = 0;
 	std::uint64_t median_ns = 0, slow_low_ns = 0, slow_high_ns = 0;
