@@ -150,6 +150,25 @@ def first_thread_ends():
 		e2e.near("what the second thread worked", worked, 1e8, 0.15)
 
 
+EXEC_BY_THREAD = """
+import os, threading
+shell = lambda: os.execl("/bin/sh", "sh", "-c", "i=0; while [ $i -lt 50000 ]; do i=$((i+1)); done")
+thread = threading.Thread(target=shell)
+thread.start()
+thread.join()
+"""
+
+
+def second_thread_executes():
+	"""Who executes a program takes over the process's number: the path is that of the program."""
+	directory = e2e.record("executes", "--force", command=(sys.executable, "-c", EXEC_BY_THREAD)).directory
+	answer = path(directory, "--links")
+	expect_exact("exec by a thread", answer)
+	(ran,) = [row for row in e2e.Trace(directory).rows(recorded=True) if row["process"] == "sh"]
+	on_path = sum(row["time_ns"] for row in answer["rows"] if row["thread"] == "sh" and row["what"].startswith("running"))
+	e2e.near("what sh ran of the path", on_path, ran["cpu_ns"], 0.3)
+
+
 def disk():
 	"""Requests of one thread, one after the other: the device's part is what its events say, and the program's own is not in it."""
 	number = os.stat(e2e.work).st_dev
@@ -233,4 +252,4 @@ def refused():
 
 if __name__ == "__main__":
 	e2e.need_recording()
-	e2e.main(bottleneck, forms, calls, parts_of_time, first_thread_ends, disk, loopback, without_calls, damaged, refused)
+	e2e.main(bottleneck, forms, calls, parts_of_time, first_thread_ends, second_thread_executes, disk, loopback, without_calls, damaged, refused)

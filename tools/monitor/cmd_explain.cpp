@@ -65,7 +65,7 @@ void add_explain(CLI::App &app, int &exit_code)
 	    ->excludes(call);
 	add_option(*command, "--slowest", "N", arguments->slowest,
 		   "of --call and --activity: so many of them (default: 10), at most a quarter of all")
-	    ->check(CLI::PositiveNumber);
+	    ->check(CLI::Range(1, 1'000'000));
 	command->add_flag("--json", arguments->json, "print JSON: {elapsed_ns, bound, findings, looked_for}");
 	command->footer(
 	    "Of a recorded command, its time from exec to exit; of a thread (--tid) or a process (--pid) that\n"
@@ -77,7 +77,9 @@ void add_explain(CLI::App &app, int &exit_code)
 	    "  monitor explain DIR --pid 4711\n"
 	    "  monitor explain DIR --call fsync --slowest 20\n"
 	    "  monitor explain DIR --json");
-	command->callback([arguments, &exit_code] {
+	command->callback([arguments, command, &exit_code] {
+		if (command->count("--slowest") && arguments->call.empty() && arguments->activity.empty())
+			throw CLI::ValidationError("--slowest: of what? name it with --call or --activity");
 		if (!arguments->selection.cpus.empty())
 			throw CLI::ValidationError(
 			    "--cpu: a path leads over all CPUs, so `explain` can only be limited to "

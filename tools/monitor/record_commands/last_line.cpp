@@ -81,8 +81,7 @@ void print_first_sentence(const std::string &directory, const analyze::Recording
 		return;
 	const std::string sentence = from_child(directory);
 	if (sentence.empty())
-		print_note("monitor: this takes longer than a second to explain: monitor explain {}\n",
-			   printable(directory));
+		print_note("monitor: why it took that long: monitor explain {}\n", printable(directory));
 	else
 		print_note("monitor: {}\nmonitor: more: monitor explain {}\n", printable(sentence),
 			   printable(directory));

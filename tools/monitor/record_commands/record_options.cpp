@@ -31,7 +31,8 @@ void add_selection(CLI::App &command, RecordArguments &to)
 	add_option(command, "-o,--output", "DIR", to.options.output,
 		   "trace directory (default: named by date and command)");
 	add_option(command, "-e,--events", "FAMILY,...", to.families,
-		   "event families, or a set of them: default, which is all but block, or light; help lists them");
+		   "event families, or a set of them: light or default, which is what is recorded without this; help "
+		   "lists them");
 	add_option(command, "-d,--duration", "SECONDS", to.options.duration_s, "stop after this many seconds")
 	    ->check(duration_error);
 	add_option(command, "-p,--pid", "PID|NAME,...|cmd", to.selection,

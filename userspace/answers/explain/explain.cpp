@@ -179,7 +179,7 @@ void Gathering::add_not_recorded(Evidence &evidence) const
 	};
 	const auto is_disk = [](const PathPart &part) { return part.what == What::disk; };
 	const bool has_disk = has("block_rq_complete", block_rq_complete) && !info_.filtering();
-	if (!evidence.path || (!has_disk && std::ranges::none_of(evidence.path->parts, is_disk)))
+	if (evidence.path && !has_disk && std::ranges::none_of(evidence.path->parts, is_disk))
 		keys.emplace_back("disk");
 	if (!path::recorded(trace_, info_, kinds_).interrupts || !has("softirq_raise", softirq_raise))
 		keys.emplace_back("network");

@@ -17,7 +17,7 @@ std::string function_text(const report::LeafFunction &function)
 	if (function.is_named)
 		return function.name.function;
 	return function.name.module.empty() ? "code of no file"
-					    : "code of " + function.name.module + " without symbols";
+					    : "code of " + function.name.module + " without readable symbols";
 }
 
 } // namespace

@@ -45,7 +45,7 @@ constexpr KeyName key_names[] = {{"user", "user code", true},
 				 {"irq_imbalance", "interrupts on one CPU", false},
 				 {"steal", "steal", false},
 				 {"memory_reclaim", "memory reclaim", false}};
-constexpr const char *keys_of_machine[] = {"user", "disk", "waiting_others", "throttled"};
+constexpr const char *keys_of_machine[] = {"user", "waiting_others", "throttled"};
 
 std::string percent(double share)
 {
@@ -172,7 +172,8 @@ std::string Judge::functions_of(const std::string &name, Json &evidence) const
 		return "";
 	evidence["samples"] = found->samples;
 	if (found->hits.empty())
-		return fmt::format(" Its {} samples are too few to name functions.", found->samples);
+		return fmt::format(" Its {} sample{} too few to name functions.", found->samples,
+				   found->samples == 1 ? " is" : "s are");
 	std::uint64_t hits = 0;
 	std::size_t number = 0;
 	for (; number < found->hits.size() && hits * 2 < found->samples; ++number)
@@ -509,11 +510,14 @@ void Judge::uncertain()
 	    : has_lost ? report::count_text(*of_.lost) + " events were lost"
 		       : "";
 	const Amounts why = of_.path ? amounts(of_.path->parts, What::unknown, detail) : Amounts();
-	if (of_.unknown > 0 || text.empty())
+	const bool is_worth_a_word = of_.unknown >= 0.0005;
+	if (is_worth_a_word || text.empty())
 		text += fmt::format("{}{} of {} is not known{}{}", text.empty() ? "" : "; ", percent(of_.unknown),
 				    of_.path ? "it" : "the CPU time", why.empty() ? "" : " (",
 				    why.empty() ? "" : texts(why) + ")");
-	add("uncertain", of_.unknown, text + ": what follows may be wrong by that much, and more may be hidden.",
+	add("uncertain", of_.unknown,
+	    text + (is_worth_a_word ? ": what follows may be wrong by that much, and more may be hidden."
+				    : ": what follows may be wrong."),
 	    {{"lost", of_.lost ? Json(*of_.lost) : Json(nullptr)}, {"unknown", json_of(why)}},
 	    has_lost || !of_.path ? command("check") : report({"critical-path"}));
 }

@@ -70,7 +70,11 @@ const analyze::Thread &SubjectChoice::start() const
 // A process ends with its last thread, which need not be the first one: that is where its path ends.
 std::uint32_t SubjectChoice::last_of(const analyze::Thread &first) const
 {
-	const auto ends = [](const ThreadStretches &of) { return of.died ? of.died : ~0ull; };
+	// A thread that executes a program takes over its process's number, and its own is gone.
+	const auto ends = [](const ThreadStretches &of) {
+		const bool is_gone = of.thread->tid != of.thread->tgid && !of.exchanges.empty();
+		return of.died ? of.died : is_gone ? of.exchanges.back().time : ~0ull;
+	};
 	const auto &threads = stretches_.threads();
 	std::uint32_t last = stretches_.find(first);
 	if (!is_of_command() && selection_.threads.pids.empty())

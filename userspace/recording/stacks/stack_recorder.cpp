@@ -324,12 +324,11 @@ void StackRecorder::run_sampled()
 // Who was sampled is told with what happened until now: it may have ended since.
 void StackRecorder::look_at_samples()
 {
-	std::vector<std::int32_t> ended;
 	for (Change &change : side_band_.take()) {
 		if (!sampled_.has(change.process))
 			continue;
 		if (change.kind == Change::Kind::ended) {
-			ended.push_back(change.process);
+			ended_.push_back(change.process);
 			continue;
 		}
 		if (change.kind == Change::Kind::created) { // another one may have had its number
@@ -349,11 +348,6 @@ void StackRecorder::look_at_samples()
 			static_cast<std::int32_t>(sampled_.wanted->process[wanted_seen_ % EDC_UNWIND_WANTED]);
 		    told_.insert(process).second)
 			tell_sampled(process);
-	for (const std::int32_t process : ended) {
-		histories_.add({.kind = Change::Kind::ended, .process = process});
-		if (told_.contains(process))
-			ended_.push_back(process);
-	}
 }
 
 void StackRecorder::tell_sampled(std::int32_t process)
@@ -400,8 +394,9 @@ void StackRecorder::forget_ended()
 	std::erase_if(ended_, [&](std::int32_t process) {
 		if (::access(fmt::format("/proc/{}", process).c_str(), F_OK) == 0)
 			return false;
-		spaces_.ended(process);
-		told_.erase(process);
+		histories_.add({.kind = Change::Kind::ended, .process = process});
+		if (told_.erase(process) || !sampled_.wanted)
+			spaces_.ended(process);
 		return true;
 	});
 }
