@@ -62,6 +62,13 @@ def left_alone():
 	e2e.expect(0 < share < 0.85, f"{share:.2f} of all that the timers would have interrupted in {seconds:.1f} s")
 
 
+def first_thread_ends():
+	"""The process goes on, and with it what is known of its code."""
+	directory = record("leader", command=(e2e.compiled("path_load.c", "-pthread"), 400_000)).directory
+	lines = e2e.run(e2e.monitor, "report", directory, "stacks", "--all", "--folded").stdout.splitlines()
+	e2e.expect(lines and not any("[not mapped]" in line for line in lines), f"stacks: {lines}")
+
+
 def asked_for_something_else():
 	for name, options in (("declined", ("--stacks=no",)), ("events", ("-e", "sched"))):
 		trace = record(name, *options)
@@ -83,4 +90,4 @@ def refused():
 
 
 e2e.need_recording()
-e2e.main(of_the_command, beside=[(left_alone,), (asked_for_something_else, refused)])
+e2e.main(of_the_command, beside=[(left_alone,), (first_thread_ends, asked_for_something_else, refused)])
