@@ -117,7 +117,7 @@ def without_tokens():
 	e2e.equal("check", verdict(trace), ["not witnessed"])
 	found = {row["state"]: row for row in rows(trace, "--command")}
 	e2e.expect(found["blocked/sleep"]["runs"] >= 50 and found["running"]["time_ns"] > 0, f"{found}")
-	lengths = {sum(run[3] for run in runs) for runs in by_subject(rows(trace, "--runs")).values()}
+	lengths = {sum(run[3] for run in runs) for runs in by_subject(rows(trace, "--runs", "--command")).values()}
 	e2e.equal("lengths of the threads' runs", len(lengths), 1)
 	wrong = trace.copy("times")
 	said = json.loads((wrong.directory / ".monitor" / "recording.json").read_text())

@@ -56,7 +56,7 @@ void add_explain(CLI::App &app, int &exit_code)
 	add_option(*command, "trace", "DIR", arguments->directory, "a trace directory")->required();
 	add_tdl_option(*command, arguments->tdl);
 	add_selection(*command, arguments->selection, "explain only");
-	command->get_option("--cpu")->group(""); // refused below
+	command->get_option("--cpu")->description("refused: a path leads over all CPUs");
 	CLI::Option *const call =
 	    add_option(*command, "--call", "NAME", arguments->call,
 		       "what the slowest system calls of this name did that ordinary ones did not, such as fsync");
