@@ -19,7 +19,9 @@ import time
 import e2e
 from protobuf import Perfetto, first, message, packed
 
-LOAD = "for i in 1 2 3 4 5 6; do ls -R /usr/lib/python3 > /dev/null; sleep 0.02; done; find /usr/share/doc | sort | tail -1"
+# And the returns of signal handlers, which end a call without its number.
+INTERRUPTED = "import signal; signal.signal(14, lambda *_: 0); signal.setitimer(0, 0.002, 0.002); [i * i for i in range(500000)]"
+LOAD = f"{sys.executable} -c '{INTERRUPTED}'; for i in 1 2 3 4 5 6; do ls -R /usr/lib/python3 > /dev/null; sleep 0.02; done; find /usr/share/doc | sort | tail -1"
 # A thread whose name no format may print as it is.
 HOSTILE = b"\xff\x1b[2J;\n\"<\\x"
 HOSTILE_LOAD = f"""

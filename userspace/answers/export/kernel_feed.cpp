@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "monitor/syscall_arg.h"
 #include "reading/events/pull.h"
 
 namespace monitor::exporting {
@@ -241,7 +242,9 @@ bool KernelFeed::pass_call(const trace::Event &event, const EventKind &kind, con
 		target_.sys_enter(at, *analyze::call_of(kind, event));
 		return true;
 	}
-	const std::uint32_t ended = analyze::call_of(kind, event).value_or(call);
+	std::uint32_t ended = analyze::call_of(kind, event).value_or(call);
+	if (ended == EDC_NO_SUCH_CALL) // the return from a signal handler has no number
+		ended = call;
 	// The end of a call of which the start was nobody's would end another one.
 	if (ended == EDC_NO_SYSCALL || (call != EDC_NO_SYSCALL && ended != call))
 		return false;
