@@ -78,7 +78,7 @@ static void spin(void)
 	work(number[0]);
 }
 
-/* loops PROCESSES US: so many that compute. */
+/* loops PROCESSES US: processes that compute. */
 static void loops(void)
 {
 	for (int i = 0; i < number[0]; i++)

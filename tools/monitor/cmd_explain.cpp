@@ -64,7 +64,7 @@ void add_explain(CLI::App &app, int &exit_code)
 		   "the same of an activity or a function, as the report activities names it")
 	    ->excludes(call);
 	add_option(*command, "--slowest", "N", arguments->slowest,
-		   "of --call and --activity: so many of them (default: 10), at most a quarter of all")
+		   "how many of the slowest --call and --activity compare (default: 10), at most a quarter of all")
 	    ->check(CLI::Range(1, 1'000'000));
 	command->add_flag("--json", arguments->json, "print JSON: {elapsed_ns, bound, findings, looked_for}");
 	command->footer(

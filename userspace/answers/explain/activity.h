@@ -11,7 +11,7 @@ namespace monitor::explain {
 
 struct Activity {
 	std::uint64_t oversubscribed = 0; // ticks in which more ran or could run than there are CPUs
-	std::uint64_t saturated = 0;      // in which so many ran, and others could
+	std::uint64_t saturated = 0;      // in which that number ran, and others could
 	std::uint64_t ready = 0;          // ticks of all threads in which they could
 };
 
