@@ -123,12 +123,12 @@ def parts_of_time():
 	"""A thread that is named, and a part of its time."""
 	directory = recorded()
 	trace = e2e.Trace(directory)
-	(stage3,) = trace.rows("--by", "thread", thread="stage3")
+	(stage3,) = trace.rows("--by", "thread", thread="stage3", recorded=True)
 	answer = path(directory, "--tid", stage3["tid"], "--links")
 	expect_exact("stage3", answer)
 	e2e.equal("thread", answer["thread"], f"stage3-{stage3['tid']}")
 	e2e.equal("by name", path(directory, "--comm", "stage3")["elapsed_ns"], answer["elapsed_ns"])
-	(start,) = trace.events("--event", "sched_process_exec", "--comm", "path_load")
+	(start,) = trace.events("--event", "sched_process_exec", "--pid", trace.recording()["command_pid"])
 	middle = start["time_ns"] / 1e9 + 0.1
 	answer = path(directory, "--from", f"{middle:.9f}", "--to", f"{middle + 0.05:.9f}", "--links")
 	expect_exact("a part", answer)
@@ -201,7 +201,7 @@ def disk():
 def loopback():
 	"""A sleep for what a thread of this machine sent leads to that thread, and is not the network's."""
 	trace = e2e.record("loopback", "--force", command=(sys.executable, "-c", PING_PONG))
-	(ponger,) = trace.rows("--by", "thread", thread="ponger")
+	(ponger,) = trace.rows("--by", "thread", thread="ponger", recorded=True)
 	for options in ((), ("--bounded",)):
 		answer = path(trace.directory, "--links", *options)
 		expect_exact(f"loopback {options}", answer)

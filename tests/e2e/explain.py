@@ -63,9 +63,9 @@ def pipeline():
 def parts_of_it():
 	directory = recorded()
 	trace = e2e.Trace(directory)
-	(stage3,) = trace.rows("--by", "thread", thread="stage3")
+	(stage3,) = trace.rows("--by", "thread", thread="stage3", recorded=True)
 	expect_sound("stage3", explained(directory, "--tid", stage3["tid"]))
-	(start,) = trace.events("--event", "sched_process_exec", "--comm", "path_load")
+	(start,) = trace.events("--event", "sched_process_exec", "--pid", trace.recording()["command_pid"])
 	middle = start["time_ns"] / 1e9 + 0.05
 	answer = explained(directory, "--from", f"{middle:.9f}", "--to", f"{middle + 0.05:.9f}")
 	expect_sound("a part", answer)
