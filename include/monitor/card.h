@@ -104,7 +104,12 @@
 	CLASS(31, CPU_OFFLINE, cpu_offline, cpu_offline, control, 1,                                                   \
 	      (A, u16, reserved)(F, u32, cpu)(F, u32, reserved1))                                                      \
 	CLASS(32, STATISTICS_THROTTLED, statistics_throttled, statistics_throttled, control, 1,                        \
-	      (A, u16, reserved)(F, u64, throttled))
+	      (A, u16, reserved)(F, u64, throttled))                                                                   \
+	CLASS(33, DRAIN_PASS, drain_pass, drain_pass, control, 5,                                                      \
+	      (A, pass_reason, why)(F, u64, start)(F, u64, cpu_ns)(F, u32, blocks)(F, u32, free_blocks)(               \
+		  F, u32, empty_passes)(F, u16, fullest)(F, u16, stalled)(F, u64, empty_cpu_ns))                       \
+	CLASS(34, BLOCK_WRITE, block_write, block_write, control, 4,                                                   \
+	      (A, u16, error)(F, u64, start)(F, u64, wall_ns)(F, u64, cpu_ns)(F, u32, stream)(F, u32, blocks))
 
 /* Classes that the kernel's cards post. */
 #define EDC_KERNEL_CLASSES(CLASS)                                                                                      \
@@ -192,6 +197,7 @@
 #define EDC_KIND_BITS_doing 16
 #define EDC_KIND_BITS_function 16
 #define EDC_KIND_BITS_mapping_change 16
+#define EDC_KIND_BITS_pass_reason 16
 #define EDC_KIND_BITS_s16 16
 #define EDC_KIND_BITS_s32 32
 #define EDC_KIND_BITS_s64 64
@@ -288,6 +294,16 @@ enum edc_id {
 #define EDC_THREAD_LATER 32
 /* thread_state.flags: the kernel hides this thread from BPF; its own events are missing, its counts unknown */
 #define EDC_THREAD_HIDDEN 16
+
+/* drain_pass.why: what the drain thread was woken by, or whose pass it is */
+#define EDC_PASS_POLL 0   /* the interval between two passes */
+#define EDC_PASS_CLOCK 1  /* a clock snapshot was due */
+#define EDC_PASS_RING 2   /* a ring of the kernel was half full */
+#define EDC_PASS_BELL 3   /* a program's ring was half full, or a program arrived */
+#define EDC_PASS_PERIOD 4 /* what is written at intervals was due */
+#define EDC_PASS_STOP 5   /* the recording ends: the thread's last pass */
+#define EDC_PASS_START 6  /* before the thread starts */
+#define EDC_PASS_END 7    /* after the thread's end */
 
 /* state_subject.flags */
 #define EDC_SUBJECT_IN_COMMAND 1 /* the recorded command or a descendant */

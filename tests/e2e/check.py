@@ -18,7 +18,7 @@ SWITCH, MIGRATION, COUNTS, TIMER_EXIT, ENTER, EXIT, IDLE, SYNC, SET, MINOR, MAJO
 	"MINOR_FAULT", "MAJOR_FAULT"))
 DAMAGES = []
 # What a recording of everything must be able to show, whether or not the kernel hides threads.
-MUST_HOLD = ("complete", "streams", "conservation", "control_tokens", "losses_placed", "misses", "thread_switches",
+MUST_HOLD = ("complete", "streams", "conservation", "control_tokens", "passes", "losses_placed", "misses", "thread_switches",
              "thread_migrations", "calls_witnessed", "completed_faults",
              "probe_times", "running_thread", "one_cpu", "syscall_entries", "syscall_exits", "interrupt_pairs", "clock",
              "clock_sets", "clock_skew")
@@ -78,7 +78,7 @@ def packets_swapped(recording, streams):
 	packets[2], packets[3] = packets[3], packets[2]
 
 
-@damage("conservation", "losses_placed")
+@damage("conservation", "losses_placed", "passes")
 def packet_missing(recording, streams):
 	del largest(streams).packets[2]
 

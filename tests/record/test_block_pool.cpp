@@ -35,6 +35,26 @@ TEST_CASE("block pool: each block is one owner's, and the one returned last is g
 	CHECK_FALSE(pool.take(index));
 }
 
+TEST_CASE("block pool: what a write took comes back once, with one of its blocks")
+{
+	BlockPool pool(16);
+	std::uint32_t first, second;
+	REQUIRE(pool.take(first));
+	REQUIRE(pool.take(second));
+	CHECK(pool.free_blocks() == 14);
+	pool.give_back(second);
+	pool.give_back(first, {.start = 1, .wall_ns = 2, .cpu_ns = 3, .stream = 4, .blocks = 5, .error = 6});
+	REQUIRE(pool.take(first)); // which finds it
+	const auto writes = pool.take_writes();
+	REQUIRE(writes.size() == 1);
+	CHECK(writes[0].start == 1);
+	CHECK(writes[0].cpu_ns == 3);
+	CHECK(writes[0].blocks == 5);
+	CHECK(writes[0].error == 6);
+	CHECK(pool.take_writes().empty());
+	CHECK(pool.free_blocks() == 15);
+}
+
 TEST_CASE("block pool: blocks come out in the order and with the streams that they were given with")
 {
 	BlockPool pool(16);

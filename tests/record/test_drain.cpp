@@ -43,6 +43,9 @@ public:
 			for (std::uint64_t at = EDC_BLOCK_HEADER; block.stream && at < taken.header.content_size / 8;
 			     at += 16)
 				std::memcpy(&taken.words.emplace_back(), pool_.at(block.index) + at + 8, 8);
+			if (block.stream == 0)
+				own.assign(pool_.at(block.index),
+					   pool_.at(block.index) + taken.header.content_size / 8);
 			pool_.give_back(block.index);
 			streams[block.stream].push_back(std::move(taken));
 		}
@@ -55,6 +58,7 @@ public:
 		return all;
 	}
 	std::map<StreamNumber, std::vector<Taken>> streams;
+	std::vector<std::byte> own; // the recorder's newest block
 
 private:
 	BlockPool &pool_;
@@ -108,6 +112,46 @@ TEST_CASE("drain: closed blocks of every ring are taken once, in order, over the
 	}
 	CHECK(it.taker.streams[it.stream(1, 3)].size() == it.closed(1, 3));
 	CHECK(it.taker.streams.count(it.stream(0, 3)) == 0);
+}
+
+TEST_CASE("drain: a pass that copied blocks is told, and those before it that found none are summed up in it")
+{
+	Draining it;
+	for (int i = 0; i < 3; ++i)
+		it.drain.look();
+	CHECK(it.control.tokens() == 0);
+	fake::fill_block(it.card, 0, 0, 1, 1);
+	fake::fill_block(it.card, 1, 0, 1, 1);
+	it.drain.look();
+	CHECK(it.control.tokens() == 1);
+	it.drain.look();
+	it.drain.drain_rest(); // with the open blocks
+	it.taker.take_all();
+	struct Pass {
+		std::uint64_t token, start, cpu_ns;
+		std::uint32_t blocks, free_blocks, empty;
+		std::uint16_t fullest, stalled;
+		std::uint64_t empty_cpu_ns;
+	};
+	const auto &own = it.taker.own;
+	REQUIRE(own.size() == EDC_BLOCK_HEADER + 2 * sizeof(Pass));
+	Pass passes[2];
+	std::memcpy(passes, own.data() + EDC_BLOCK_HEADER, sizeof passes);
+	for (const Pass &pass : passes) {
+		CHECK(edc_token_id(pass.token) == EDC_ID_DRAIN_PASS);
+		CHECK(static_cast<std::uint32_t>(pass.start) <= edc_token_time(pass.token));
+		CHECK(pass.cpu_ns > 0);
+		CHECK(pass.empty_cpu_ns > 0);
+		CHECK(pass.stalled == 0);
+	}
+	CHECK(edc_token_arg(passes[0].token) == EDC_PASS_START);
+	CHECK(passes[0].blocks == it.closed(0, 0) + it.closed(1, 0));
+	CHECK(passes[0].free_blocks == 256 - passes[0].blocks);
+	CHECK(passes[0].empty == 3);
+	CHECK(passes[0].fullest == (it.closed(0, 0) * 1000 + ring_blocks - 1) / ring_blocks);
+	CHECK(edc_token_arg(passes[1].token) == EDC_PASS_END);
+	CHECK(passes[1].blocks == 2); // the open ones
+	CHECK(passes[1].empty == 1);
 }
 
 TEST_CASE("drain: what the pool has no room for waits in its ring, and only what the ring refuses is lost")

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The writer thread: whole packets in their streams' files, whatever the disk does.
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <new>
 #include <random>
@@ -35,7 +37,7 @@ struct Writing {
 	void start(std::size_t added)
 	{
 		writer = std::make_unique<Writer>(directory.path(), std::vector<std::string>{"recorder", "a", "b"},
-						  added, pool, failure);
+						  added, pool, failure, [] { return std::uint64_t(77); });
 	}
 	~Writing()
 	{
@@ -124,6 +126,30 @@ TEST_CASE("writer: blocks of streams in turn become one write for each stream")
 	CHECK(it.file("a") == it.given[1]);
 	CHECK(it.file("b") == it.given[2]);
 	CHECK(it.whole_pool());
+}
+
+TEST_CASE("writer: each write is told once, with the blocks that are in the file")
+{
+	Writing it;
+	it.give(1, 5);
+	it.give(2, 3);
+	while (it.writer->bytes() < 8 * EDC_BLOCK_SIZE)
+		std::this_thread::yield();
+	faults::disk_room = 4 * EDC_BLOCK_SIZE;
+	it.give(1, 8);
+	it.writer->finish();
+	std::map<StreamNumber, std::uint32_t> blocks;
+	int errors = 0;
+	for (const BlockWrite &write : it.pool.take_writes()) {
+		blocks[write.stream] += write.blocks;
+		CHECK(write.start == 77);
+		CHECK((write.error == 0 || write.error == ENOSPC));
+		errors += write.error != 0;
+	}
+	CHECK(blocks[1] * EDC_BLOCK_SIZE == it.file("a").size());
+	CHECK(blocks[2] * EDC_BLOCK_SIZE == it.file("b").size());
+	CHECK(errors == 1); // later ones are not tried
+	CHECK(it.pool.free_blocks() == pool_blocks);
 }
 
 TEST_CASE("writer: short and interrupted writes are continued")

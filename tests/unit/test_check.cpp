@@ -148,6 +148,29 @@ TEST_CASE("check: the recorder's own tokens are all there")
 	}
 }
 
+TEST_CASE("check: what the recorder's passes copied is what is in the streams, or could not be written")
+{
+	const auto history_of = [](int copied, int written, unsigned dropped = 0) {
+		CheckedHistory history = some_history(); // two packets, and one of the recorder's own
+		history.recorder().post(CheckedHistory::end, EDC_ID_DRAIN_PASS, EDC_PASS_END,
+					{5, 6000, samples::two(copied, 900), samples::two(12, 300), 70'000});
+		history.recorder().post(CheckedHistory::end, EDC_ID_BLOCK_WRITE, 0,
+					{5, 6, 7, samples::two(1, written)});
+		history.info.recorder.dropped_blocks = dropped;
+		return history;
+	};
+	CHECK(history_of(2, 1).said("passes") ==
+	      "ok 13 passes of the recorder, 12 of them without blocks, copied 2 blocks, 2 packets are in the streams; "
+	      "1 writes say that they took 1 of these and of the 1 of its own");
+	CHECK(history_of(2, 3).holds("passes"));
+	CHECK(history_of(2, 4).fails("passes"));
+	CHECK(history_of(1, 1).fails("passes"));
+	CHECK(history_of(3, 1).fails("passes"));
+	CHECK(history_of(3, 1, 1).said("passes").starts_with("ok "));
+	CHECK(history_of(4, 1, 1).fails("passes"));
+	CHECK(some_history().said("passes") == "none"); // of an older recorder
+}
+
 TEST_CASE("check: user events, as the cards counted them and as they are in the streams")
 {
 	for (const int change : {-1, 1}) {

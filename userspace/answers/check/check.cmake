@@ -10,6 +10,7 @@ add_library(monitor_check STATIC
   ${CMAKE_CURRENT_LIST_DIR}/kernel_comparison.cpp
   ${CMAKE_CURRENT_LIST_DIR}/kernel_totals.cpp
   ${CMAKE_CURRENT_LIST_DIR}/order.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/passes.cpp
   ${CMAKE_CURRENT_LIST_DIR}/rules.cpp
   ${CMAKE_CURRENT_LIST_DIR}/states.cpp
   ${CMAKE_CURRENT_LIST_DIR}/statistics.cpp

@@ -15,6 +15,7 @@
 #include "kernel_comparison.h"
 #include "kernel_totals.h"
 #include "order.h"
+#include "passes.h"
 #include "reading/analyze/counter_fold.h"
 #include "reading/analyze/thread_fold.h"
 #include "reading/events/fetched_packets.h"
@@ -360,6 +361,15 @@ void judge_part(const trace::Trace &trace, const ThreadFold &fold, const Contrad
 		judge_clock(bound, trace.description().clock, info, trace.begin_time(), statements);
 }
 
+// Of one that was completed.
+void judge_recorder(const trace::Trace &trace, const RecordingInfo &info, const RecorderPasses &passes,
+		    const std::optional<FlightCheck> &flight, Statements &statements)
+{
+	passes.judge(trace, info, statements);
+	if (flight)
+		flight->judge(info, statements);
+}
+
 Statements judge_in_one_pass(trace::Trace &trace, const RecordingInfo &info)
 {
 	if (trace.is_generic_ctf())
@@ -376,6 +386,7 @@ Statements judge_in_one_pass(trace::Trace &trace, const RecordingInfo &info)
 	Contradictions contradictions(clock, info, trace.begin_time());
 	fold.add(contradictions);
 	Conservation conservation;
+	RecorderPasses passes;
 	KernelComparison kernel(fold.kinds(), clock, info);
 	fold.add(kernel);
 	KernelTotals totals(trace.description(), fold.kinds(), info);
@@ -398,6 +409,7 @@ Statements judge_in_one_pass(trace::Trace &trace, const RecordingInfo &info)
 	    trace, {},
 	    [&](const trace::Event &event) {
 		    conservation.event(event);
+		    passes.event(event);
 		    if (flight)
 			    flight->event(event);
 		    user_times.event(event);
@@ -426,8 +438,8 @@ Statements judge_in_one_pass(trace::Trace &trace, const RecordingInfo &info)
 		return statements;
 	}
 	conservation.judge(info, fold.hidden_threads() > 0 || !info.has_tokens, statements);
-	if (flight && info.complete())
-		flight->judge(info, statements);
+	if (info.complete())
+		judge_recorder(trace, info, passes, flight, statements);
 	judge_left_out(info, statements);
 	const bool is_lossless = info.complete() && info.lost() == 0 && fold.gaps() == 0;
 	judge_kernel_figures(totals, kernel, info, is_lossless, statements);

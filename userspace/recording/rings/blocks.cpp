@@ -42,10 +42,24 @@ BlockPool::BlockPool(std::uint32_t blocks) : closed_(blocks), returned_(blocks)
 		free_.push_back(i);
 }
 
+void BlockPool::take_returned()
+{
+	for (ReturnedBlock returned; returned_.pop(returned);) {
+		free_.push_back(returned.index);
+		if (returned.carries_write)
+			std::memcpy(&writes_.emplace_back(), at(returned.index), sizeof(BlockWrite));
+	}
+}
+
+std::vector<BlockWrite> BlockPool::take_writes()
+{
+	take_returned();
+	return std::exchange(writes_, {});
+}
+
 bool BlockPool::take(std::uint32_t &index, std::uint32_t left_over)
 {
-	for (std::uint32_t returned; returned_.pop(returned);)
-		free_.push_back(returned);
+	take_returned();
 	if (free_.size() <= left_over)
 		return false;
 	index = free_.back();

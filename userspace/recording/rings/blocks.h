@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
+#include <utility>
 #include <vector>
 
 #include <boost/lockfree/spsc_queue.hpp>
@@ -30,6 +32,16 @@ constexpr std::uint32_t max_blocks_in_a_write = 256;
 // do, and what it leaves undone fills the rings.
 void run_promptly();
 
+// A write of blocks to a stream's file.
+struct BlockWrite {
+	std::uint64_t start = 0; // trace clock, ticks
+	std::uint64_t wall_ns = 0;
+	std::uint64_t cpu_ns = 0; // of the writer thread, since the write before
+	StreamNumber stream = 0;
+	std::uint32_t blocks = 0; // that are in the file
+	int error = 0;            // errno, if others are not
+};
+
 struct PooledBlock {
 	std::uint32_t index = 0;
 	StreamNumber stream = 0;
@@ -46,6 +58,9 @@ public:
 	// Drain thread: takes a free block, the last one returned first (it is still in the cache); false if no more
 	// than `left_over` are free.
 	bool take(std::uint32_t &index, std::uint32_t left_over = 0);
+	// Drain thread: what blocks came back with since the last call; afterwards all that came back are free.
+	std::vector<BlockWrite> take_writes();
+	std::uint32_t free_blocks() const { return static_cast<std::uint32_t>(free_.size()); }
 	void give(PooledBlock block)
 	{
 		closed_.push(block);
@@ -63,14 +78,28 @@ public:
 	// Writer thread.
 	void wait() { work_.wait(); }
 	bool next(PooledBlock &block) { return closed_.pop(block); }
-	void give_back(std::uint32_t index) { returned_.push(index); }
+	void give_back(std::uint32_t index) { returned_.push({index, false}); }
+	// The block carries what its write took: there is always space for it, and neither thread waits.
+	void give_back(std::uint32_t index, const BlockWrite &write)
+	{
+		std::memcpy(at(index), &write, sizeof write);
+		returned_.push({index, true});
+	}
 
 private:
+	struct ReturnedBlock {
+		std::uint32_t index = 0;
+		bool carries_write = false;
+	};
+
+	void take_returned();
+
 	Mapping memory_;
 	boost::lockfree::spsc_queue<PooledBlock> closed_;
-	boost::lockfree::spsc_queue<std::uint32_t> returned_;
+	boost::lockfree::spsc_queue<ReturnedBlock> returned_;
 	std::vector<std::uint32_t> free_;
-	std::uint32_t given_ = 0; // since the last wake()
+	std::vector<BlockWrite> writes_; // that came back
+	std::uint32_t given_ = 0;        // since the last wake()
 	Wakeup work_;
 };
 

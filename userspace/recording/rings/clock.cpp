@@ -54,6 +54,11 @@ void read_real_time(Sync &sync)
 
 } // namespace
 
+ReadTime ClockSteering::read_time() const
+{
+	return invariant_tsc_ ? [] { return read_tsc(); } : [] { return clock_ns(CLOCK_MONOTONIC); };
+}
+
 Sync read_sync(bool invariant_tsc)
 {
 	Sync best;

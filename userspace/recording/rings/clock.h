@@ -25,6 +25,9 @@ struct Sync {
 	unsigned cpu = 0;
 };
 
+// Reads the trace's clock, in ticks.
+using ReadTime = std::uint64_t (*)();
+
 // Somebody set the system's clock: between the snapshot before this time and the one at it. Otherwise real time goes as
 // monotonic time does.
 struct RealTimeStep {
@@ -52,6 +55,7 @@ public:
 	std::vector<edc_clock_set> take_published() { return std::exchange(published_, {}); }
 	std::uint64_t published() const { return clock_.newest + 1; }
 	bool invariant_tsc() const { return invariant_tsc_; }
+	ReadTime read_time() const;
 
 	// Ticks per second from all snapshots so far.
 	double frequency_hz() const;

@@ -94,6 +94,24 @@ void ControlStream::cpu_offline(std::uint32_t cpu, std::uint64_t time)
 	post(EDC_ID_CPU_OFFLINE, time, 0, words);
 }
 
+void ControlStream::drain_pass(const DrainPass &pass, std::uint64_t time)
+{
+	const std::uint64_t words[] = {
+	    pass.start,
+	    pass.cpu_ns,
+	    pair(pass.blocks, pass.free_blocks),
+	    pair(pass.empty_passes, std::min(pass.fullest, 0xffffu) | static_cast<std::uint32_t>(pass.stalled) << 16),
+	    pass.empty_cpu_ns,
+	};
+	post(EDC_ID_DRAIN_PASS, time, pass.why, words);
+}
+
+void ControlStream::block_write(const BlockWrite &write, std::uint64_t time)
+{
+	const std::uint64_t words[] = {write.start, write.wall_ns, write.cpu_ns, pair(write.stream, write.blocks)};
+	post(EDC_ID_BLOCK_WRITE, time, static_cast<std::uint32_t>(write.error), words);
+}
+
 void ControlStream::fired(std::size_t trigger, std::int32_t tid, std::uint64_t began, std::uint64_t key,
 			  std::uint64_t time)
 {

@@ -14,6 +14,7 @@
 
 #include "base/encoding.h"
 #include "base/recording_file/event_counts.h"
+#include "blocks.h"
 #include "clock.h"
 #include "monitor/card.h"
 #include "recording/stacks/stack_recorder.h"
@@ -28,6 +29,19 @@ struct StateSubject {
 	std::uint64_t cgroup = 0, cpu_ticks = 0; // of a thread: its CPU time so far
 	std::string_view name;
 	bool in_command = false; // the recorded command or a descendant
+};
+
+// A pass of the drain thread, from when it was woken.
+struct DrainPass {
+	std::uint32_t why = EDC_PASS_POLL;
+	std::uint64_t start = 0;        // trace clock, ticks
+	std::uint64_t cpu_ns = 0;       // of the thread, since the end of the pass before
+	std::uint32_t blocks = 0;       // copied from rings
+	std::uint32_t free_blocks = 0;  // of the pool, afterwards
+	std::uint32_t fullest = 0;      // thousandths of the ring by which the polling goes
+	bool stalled = false;           // blocks stayed in their ring, as the pool had none free
+	std::uint32_t empty_passes = 0; // since the last one that copied blocks
+	std::uint64_t empty_cpu_ns = 0; // of these
 };
 
 class ControlStream {
@@ -53,6 +67,9 @@ public:
 	void paused(std::uint64_t since, std::uint64_t duration, std::uint64_t time);
 	// Of this CPU nothing comes until its next token.
 	void cpu_offline(std::uint32_t cpu, std::uint64_t time);
+	// A pass of the drain thread, which ends at `time`; a write of the writer thread, which has ended by then.
+	void drain_pass(const DrainPass &pass, std::uint64_t time);
+	void block_write(const BlockWrite &write, std::uint64_t time);
 	// The total of a --count so far.
 	void count(std::size_t number, std::uint64_t total, std::uint64_t time);
 	// The result of a --time so far.

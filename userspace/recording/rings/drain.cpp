@@ -36,7 +36,7 @@ Drain::Drain(card::CardMemory *card, card::UserCard *users, BlockPool &pool, Con
     : card_(card), users_(users), push_user_([this](std::uint32_t stream, const std::byte *block) {
 	      return give(stream, block, pool_.blocks() / kept_for_kernel);
       }),
-      pool_(pool), control_(control), steering_(steering), failure_(failure),
+      pool_(pool), control_(control), log_(pool, control, steering.read_time()), steering_(steering), failure_(failure),
       wakeup_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
 {
 	if (!wakeup_)
@@ -53,23 +53,36 @@ void Drain::stop()
 	wake();
 	thread_.join();
 }
-// Waits until a thread wakes this one, a ring is half full, or the next pass is due. A ring that stayed half full,
-// because it filled during a pass, does not ring again. If the pool is full, only time helps.
-void Drain::wait_for_work(Clock::time_point last_look, Clock::time_point next_look)
+
+// Waits until a thread wakes this one, a ring is half full, or the next pass is due, and returns which (EDC_PASS_*). A
+// ring that stayed half full, because it filled during a pass, does not ring again. If the pool is full, only time
+// helps.
+std::uint32_t Drain::wait_for_work(Clock::time_point last_look, Clock::time_point next_look)
 {
+	std::uint32_t why = EDC_PASS_RING;
 	if (stalled_ || !half_full()) {
 		const auto left = std::max<Clock::duration>(next_look - Clock::now(), 0ns);
 		const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
 		const timespec timeout{seconds.count(), std::chrono::nanoseconds(left - seconds).count()};
 		pollfd fds[] = {{wakeup_.get(), POLLIN, 0}, {card_ && !stalled_ ? card_->wakeup_fd() : -1, POLLIN, 0}};
 		if (::ppoll(fds, 2, &timeout, nullptr) == 0)
-			return;
+			return next_look == next_call_   ? EDC_PASS_PERIOD
+			       : next_look == next_sync_ ? EDC_PASS_CLOCK
+							 : EDC_PASS_POLL;
+		why = fds[1].revents ? EDC_PASS_RING : EDC_PASS_BELL;
 	}
 	std::this_thread::sleep_until(std::min(next_look, last_look + min_look_interval));
 	eventfd_t times;
 	::eventfd_read(wakeup_.get(), &times);
 	if (card_)
 		card_->ack();
+	return why;
+}
+
+std::uint32_t Drain::wait_until_due(Clock::time_point last_look, Clock::duration look)
+{
+	const auto wait = users_ ? std::min<Clock::duration>(look, users_->longest_wait()) : look;
+	return wait_for_work(last_look, std::min({next_sync_, next_call_, last_look + (is_behind_ ? 0ns : wait)}));
 }
 
 // The counterpart of the writers' check of `read` (monitor/ring.h): one of the two sees what the other did.
@@ -92,17 +105,19 @@ void Drain::run()
 {
 	Clock::duration look = fast_look;
 	auto last_look = Clock::now();
-	auto next_sync = last_look + sync_interval;
+	next_sync_ = last_look + sync_interval;
 	auto last_write = last_look;
-	auto next_call = every_ ? first_call_.value_or(last_look + interval_) : Clock::time_point::max();
+	if (every_)
+		next_call_ = first_call_.value_or(last_look + interval_);
 	int syncs = 0;
 	if (!sink_) // else it also analyses, which is not urgent
 		run_promptly();
+	log_.enter();
 	for (;;) {
-		const auto wait = users_ ? std::min<Clock::duration>(look, users_->longest_wait()) : look;
-		wait_for_work(last_look, std::min({next_sync, next_call, last_look + (is_behind_ ? 0ns : wait)}));
+		const std::uint32_t why = wait_until_due(last_look, look);
 		last_look = Clock::now();
 		const bool stopped = stopping_.load(std::memory_order_acquire);
+		log_.begin(stopped ? EDC_PASS_STOP : why);
 		const unsigned fill = drain_all();
 		if (fill > worst_fill_.load(std::memory_order_relaxed))
 			worst_fill_.store(fill, std::memory_order_relaxed);
@@ -110,25 +125,39 @@ void Drain::run()
 			look = fast_look;
 		else if (fill < slow_below)
 			look = slow_look;
-		if (Clock::now() >= next_sync) {
+		if (Clock::now() >= next_sync_) {
 			sync();
 			if (++syncs % syncs_per_control_block == 0)
 				control_.flush();
-			next_sync = std::max(next_sync + sync_interval, Clock::now() + sync_interval / 2);
+			next_sync_ = std::max(next_sync_ + sync_interval, Clock::now() + sync_interval / 2);
 		}
-		if (Clock::now() >= next_call) {
+		if (Clock::now() >= next_call_) {
 			every_(read_sync(steering_.invariant_tsc()));
-			next_call +=
-			    interval_ * ((Clock::now() - next_call) / interval_ + 1); // those missed are left out
+			next_call_ +=
+			    interval_ * ((Clock::now() - next_call_) / interval_ + 1); // those missed are left out
 		}
 		push_pending();
 		if (pool_.given() && last_look >= last_write + (fill >= slow_below ? fast_write : slow_write))
 			pool_.wake();
 		if (!pool_.given())
 			last_write = last_look;
+		end_pass(fill);
 		if (stopped)
 			return;
 	}
+}
+
+void Drain::look()
+{
+	log_.enter();
+	log_.begin(stopping_.load(std::memory_order_relaxed) ? EDC_PASS_END : EDC_PASS_START);
+	end_pass(drain_all());
+}
+
+void Drain::end_pass(unsigned fill, bool is_last)
+{
+	if (written_ != Written::nothing)
+		log_.end(fill, stalled_, is_last);
 }
 
 void Drain::set_every(std::chrono::nanoseconds interval, std::function<void(const Sync &)> call,
@@ -164,7 +193,10 @@ bool Drain::give(StreamNumber stream, const std::byte *block, std::uint32_t left
 {
 	if (sink_ && !offer(stream, block))
 		return false;
-	return written_ != Written::all || push(stream, block, left_over);
+	if (written_ == Written::all && !push(stream, block, left_over))
+		return false;
+	log_.copied();
+	return true;
 }
 
 bool Drain::offer(StreamNumber stream, const std::byte *block)
@@ -445,8 +477,11 @@ bool Drain::kernel_blocks_left() const
 
 void Drain::drain_rest(const std::function<void()> &at_end, const std::function<void()> &finish_sink)
 {
+	log_.enter();
+	log_.begin(EDC_PASS_END);
+	unsigned fill = 0;
 	for (;;) {
-		drain_all(true);
+		fill = std::max(fill, drain_all(true));
 		pool_.wake();
 		if (!kernel_blocks_left() && (!users_ || users_->all_taken()))
 			break;
@@ -455,6 +490,7 @@ void Drain::drain_rest(const std::function<void()> &at_end, const std::function<
 	for (unsigned cpu = 0; card_ && cpu < card_->cpus(); ++cpu)
 		for (unsigned level = 0; level < card_->rings(); ++level)
 			drain_open_block(cpu, level);
+	end_pass(fill, true);
 	if (at_end)
 		at_end();
 	control_.flush();

@@ -22,6 +22,7 @@
 #include "clock.h"
 #include "control_stream.h"
 #include "failure.h"
+#include "pass_log.h"
 #include "recording/card/card_memory.h"
 #include "recording/user_card/user_card.h"
 #include "writer.h"
@@ -62,7 +63,7 @@ public:
 		       std::optional<std::chrono::steady_clock::time_point> first = {});
 
 	// Take what is closed now. Only while the thread does not run.
-	void look() { drain_all(); }
+	void look();
 
 	// After the probes are detached: closed blocks, open ones, and an empty block that reports the last losses.
 	// `at_end` is called before the control stream ends, `finish_sink` when the sink has got everything.
@@ -91,7 +92,9 @@ private:
 
 	void run();
 	void wake() const { ::eventfd_write(wakeup_.get(), 1); }
-	void wait_for_work(Clock::time_point last_look, Clock::time_point next_look);
+	std::uint32_t wait_for_work(Clock::time_point last_look, Clock::time_point next_look);
+	std::uint32_t wait_until_due(Clock::time_point last_look, Clock::duration look);
+	void end_pass(unsigned fill, bool is_last = false);
 	bool half_full() const;
 	void push_pending();
 	bool push(StreamNumber stream, const std::byte *block, std::uint32_t left_over = 0);
@@ -119,8 +122,10 @@ private:
 	std::chrono::nanoseconds interval_{0}; // of every_
 	std::function<void(const std::byte *)> on_kernel_block_;
 	std::optional<Clock::time_point> first_call_;
+	Clock::time_point next_sync_, next_call_ = Clock::time_point::max();
 	BlockPool &pool_;
 	ControlStream &control_;
+	PassLog log_;
 	ClockSteering &steering_;
 	Failure &failure_;
 	struct OwnBlock {

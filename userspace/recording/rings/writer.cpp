@@ -4,17 +4,20 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "base/clock_ns.h"
+
 namespace monitor::record {
 
 Writer::Writer(std::string directory, std::vector<std::string> names, std::size_t max_added, BlockPool &pool,
-	       Failure &failure)
+	       Failure &failure, ReadTime read_time)
     : directory_(std::move(directory)), directory_fd_(open_file(directory_, O_RDONLY | O_DIRECTORY)),
       names_(std::move(names)), files_(names_.size() + max_added), sizes_(files_.size()), streams_(names_.size()),
-      pool_(pool), failure_(failure)
+      pool_(pool), failure_(failure), read_time_(read_time)
 {
 	names_.resize(files_.size()); // never reallocated: the thread reads it while streams are added
 	thread_ = std::thread([this] { run(); });
@@ -69,15 +72,31 @@ void Writer::write(std::span<PooledBlock> blocks)
 
 void Writer::write_run(std::span<const PooledBlock> run)
 {
+	const bool is_timed = read_time_ && !error_;
+	BlockWrite write{.start = is_timed ? read_time_() : 0, .stream = run[0].stream};
+	const std::uint64_t before = is_timed ? clock_ns(CLOCK_MONOTONIC) : 0;
+	const std::size_t written = error_ ? 0 : write_to_file(run);
+	dropped_.fetch_add(run.size() - written, std::memory_order_relaxed);
+	for (const PooledBlock &block : run.subspan(is_timed))
+		pool_.give_back(block.index);
+	if (!is_timed)
+		return;
+	write.wall_ns = clock_ns(CLOCK_MONOTONIC) - before;
+	const std::uint64_t cpu_now = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	write.cpu_ns = cpu_now - std::exchange(cpu_before_, cpu_now);
+	write.blocks = static_cast<std::uint32_t>(written);
+	write.error = error_;
+	pool_.give_back(run[0].index, write);
+}
+
+// Returns how many of the blocks are in the file.
+std::size_t Writer::write_to_file(std::span<const PooledBlock> run)
+{
 	std::array<iovec, max_blocks_in_a_write> parts;
 	for (std::size_t i = 0; i < run.size(); ++i)
 		parts[i] = {pool_.at(run[i].index), EDC_BLOCK_SIZE};
-	std::size_t written = 0;
-	if (!failed_ && (files_[run[0].stream] || open(run[0].stream)))
-		written = append(run[0].stream, std::span(parts).first(run.size()));
-	dropped_.fetch_add(run.size() - written, std::memory_order_relaxed);
-	for (const PooledBlock &block : run)
-		pool_.give_back(block.index);
+	const bool is_open = files_[run[0].stream] || open(run[0].stream);
+	return is_open ? append(run[0].stream, std::span(parts).first(run.size())) : 0;
 }
 
 bool Writer::open(StreamNumber stream)
@@ -85,10 +104,10 @@ bool Writer::open(StreamNumber stream)
 	constexpr int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
 	files_[stream] = Fd(::openat(directory_fd_.get(), names_[stream].c_str(), flags, 0600));
 	if (!files_[stream]) {
-		failed_ = true;
-		failure_.report("cannot write {}/{}: {}", directory_, names_[stream], std::strerror(errno));
+		error_ = errno;
+		failure_.report("cannot write {}/{}: {}", directory_, names_[stream], std::strerror(error_));
 	}
-	return !failed_;
+	return error_ == 0;
 }
 
 // Returns how many of the blocks are in the file.
@@ -119,7 +138,7 @@ std::size_t Writer::append(StreamNumber stream, std::span<iovec> parts)
 // A write failed: truncate the file to its last whole packet.
 void Writer::cut_back(StreamNumber stream, int error_number)
 {
-	failed_ = true;
+	error_ = error_number;
 	const std::uint64_t part = sizes_[stream] % EDC_BLOCK_SIZE;
 	const bool cut = ::ftruncate(files_[stream].get(), static_cast<off_t>(sizes_[stream] - part)) == 0;
 	if (cut)

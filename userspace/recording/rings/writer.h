@@ -15,6 +15,7 @@
 #include <sys/uio.h>
 
 #include "blocks.h"
+#include "clock.h"
 #include "failure.h"
 
 namespace monitor::record {
@@ -22,9 +23,10 @@ namespace monitor::record {
 class Writer {
 public:
 	// `names[n]` is the file of stream n in `directory`, created with its first block. `max_added` further streams
-	// can be added. Throws Error.
+	// can be added. With `read_time` blocks return with what their write took (BlockPool::take_writes). Throws
+	// Error.
 	Writer(std::string directory, std::vector<std::string> names, std::size_t max_added, BlockPool &pool,
-	       Failure &failure);
+	       Failure &failure, ReadTime read_time = nullptr);
 	~Writer() { finish(); }
 
 	// Adds a stream and returns its number. Call it before its first block is given to the pool, from
@@ -44,6 +46,7 @@ private:
 	void run();
 	void write(std::span<PooledBlock> blocks);
 	void write_run(std::span<const PooledBlock> run);
+	std::size_t write_to_file(std::span<const PooledBlock> run);
 	bool open(StreamNumber stream);
 	std::size_t append(StreamNumber stream, std::span<iovec> parts);
 	void cut_back(StreamNumber stream, int error_number);
@@ -58,8 +61,10 @@ private:
 	std::atomic<std::uint64_t> bytes_{0}, dropped_{0};
 	Failure &failure_;
 	std::atomic<bool> stop_{false};
-	bool failed_ = false; // the thread's: a write failed
-	std::thread thread_;  // last: it uses all of the above
+	const ReadTime read_time_;
+	int error_ = 0;                // the thread's: a write failed
+	std::uint64_t cpu_before_ = 0; // the thread's CPU time at the end of the last write
+	std::thread thread_;           // last: it uses all of the above
 };
 
 } // namespace monitor::record

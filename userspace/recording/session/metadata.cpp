@@ -45,6 +45,7 @@ typealias enum : u16_t { "start" = 0, "end" = 1, "exit" = 2 } := when_t;
 typealias enum : u4_t { "complete" = 0, "too deep" = 1, "process not known" = 2, "address not mapped" = 3, "no rule" = 4, "unknown rule" = 5, "unreadable" = 6, "32-bit program" = 7, "callers not known yet" = 8 } := stack_ended_t;
 typealias enum : u16_t { "added" = 0, "exec" = 1, "copied" = 2 } := mapping_change_t;
 typealias enum : u16_t { "idle" = 0, "user" = 1, "kernel" = 2 } := doing_t;
+typealias enum : u16_t { "poll" = 0, "clock" = 1, "ring" = 2, "bell" = 3, "period" = 4, "stop" = 5, "start" = 6, "end" = 7 } := pass_reason_t;
 typealias enum : u16_t { "R" = 0, "S" = 1, "D" = 2, "T" = 4, "t" = 8, "X" = 16, "Z" = 32, "P" = 64, "I" = 128, "R+" = 256 } := state_t;
 typealias enum : u12_t { "R" = 0, "S" = 1, "D" = 2, "T" = 4, "t" = 8, "X" = 16, "Z" = 32, "P" = 64, "I" = 128, "R+" = 256 } := switch_state_t;
 typealias enum : u4_t { "-" = 0, "throttled" = 1, "iowait" = 2, "memstall" = 4, "throttled+memstall" = 5, "iowait+memstall" = 6 } := switch_flags_t;

@@ -451,8 +451,8 @@ void Session::start_streams()
 				 options_.kept == Kept::trace ? Drain::Written::all : Drain::Written::nothing);
 		drain_->set_shown(*control_);
 	}
-	writer_ =
-	    std::make_unique<Writer>(result_.directory, names, users_ ? card::max_streams(cpus) : 0, *pool_, failure_);
+	writer_ = std::make_unique<Writer>(result_.directory, names, users_ ? card::max_streams(cpus) : 0, *pool_,
+					   failure_, steering_->read_time());
 	if (card_)
 		offline_.emplace(card_->cpus());
 	if (!options_.statistics)
