@@ -25,20 +25,21 @@ SOURCE = pathlib.Path(sys.argv[4])
 MAY = {
     "base": set(),
     "base/recording_file": {"base"},
+    "base/buffering": {"base"},
     "recording/pmu": {"base", "base/recording_file"},
     "recording/recorder": {"base"},
-    "recording/card": {"base", "base/recording_file", "recording/recorder"},
-    "recording/user_card": {"base", "base/recording_file", "recording/recorder"},
+    "recording/card": {"base", "base/buffering", "base/recording_file", "recording/recorder"},
+    "recording/user_card": {"base", "base/buffering", "base/recording_file", "recording/recorder"},
     "recording/stacks": {"base", "base/recording_file", "recording/recorder"},
     "recording/preload": set(),
     "recording/functions": {"base", "recording/recorder", "recording/card"},
-    "recording/rings": {"base", "base/recording_file", "recording/card", "recording/user_card", "recording/stacks"},
+    "recording/rings": {"base", "base/buffering", "base/recording_file", "recording/card", "recording/user_card", "recording/stacks"},
     "recording/counting": {"base", "base/recording_file", "recording/pmu", "recording/recorder", "recording/card", "recording/rings"},
     "recording/calibration": {"base", "base/recording_file", "recording/card", "recording/rings"},
     "recording/periods": {"base", "base/recording_file", "recording/recorder", "recording/card", "recording/rings"},
     "recording/triggers": {"base", "base/recording_file", "recording/recorder", "recording/card", "recording/user_card", "recording/rings"},
     "recording/flight": {"base", "recording/recorder", "recording/card", "recording/user_card", "recording/rings", "recording/triggers"},
-    "recording/session": {"base", "base/recording_file", "recording/pmu", "recording/recorder", "recording/card", "recording/user_card",
+    "recording/session": {"base", "base/buffering", "base/recording_file", "recording/pmu", "recording/recorder", "recording/card", "recording/user_card",
                           "recording/stacks", "recording/functions", "recording/rings", "recording/counting", "recording/calibration",
                           "recording/periods", "recording/triggers", "recording/flight"},
     "reading/ctf": {"base"},
@@ -99,6 +100,7 @@ ABOUT = {
     "userspace": {
         "base": "what all share: files, errors, text, escaping",
         "base/recording_file": "the members of .monitor/recording.json: written by recorders, read by all others",
+        "base/buffering": "the recorder's buffers and when they are looked at: what is built, and what is simulated",
         "recording/pmu": "counters and groups of them, from their names",
         "recording/recorder": "the recorder as a process: its user, its directory, the other recorders",
         "recording/card": "loads and attaches the probes",
@@ -168,7 +170,7 @@ SIDES = {"base": {"base"}, "recording": {"base", "recording"}, "reading": {"base
          "answers": {"base", "reading", "answers"}, "fleet": {"base", "recording", "reading", "answers", "fleet"}}
 BOTH_SIDES = {"answers/live"}
 # Targets that do not have the name of their folder alone.
-TARGETS = {"base": {"base", "debug_files", "demangle", "http"}, "base/recording_file": {"base"},
+TARGETS = {"base": {"base", "debug_files", "demangle", "http"}, "base/recording_file": {"base"}, "base/buffering": {"base"},
            "fleet/wire": {"fleet_wire", "fleet_connection", "fleet_control"}}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 NETWORK_LIBRARY, NETWORK_FILE = "nats/", "userspace/fleet/wire/connection.cpp"

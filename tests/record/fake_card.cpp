@@ -4,9 +4,9 @@
 #include <cstring>
 #include <numeric>
 
+#include "base/buffering/ring_layout.h"
 #include "monitor/block.h"
 #include "monitor/card.h"
-#include "recording/card/ring_layout.h"
 
 namespace monitor::card {
 
@@ -27,7 +27,7 @@ CardMemory::CardMemory(const CardOptions &options)
 	const std::size_t size = area_bytes_ * options.cpus;
 	areas_ = Mapping(::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), size);
 	for (unsigned cpu = 0; cpu < options.cpus; ++cpu)
-		lay_out(area(cpu), cpu, options.blocks_per_cpu, rings());
+		buffering::lay_out(area(cpu), cpu, options.blocks_per_cpu, rings());
 }
 
 CardPrograms::CardPrograms(const CardMemory &memory) : memory_(memory), options_(memory.options()), skeleton_(nullptr)

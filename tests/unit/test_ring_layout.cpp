@@ -6,13 +6,13 @@
 
 #include <catch2/catch.hpp>
 
-#include "recording/card/ring_layout.h"
-#include "recording/user_card/user_memory.h"
+#include "base/buffering/ring_layout.h"
+#include "base/buffering/user_memory.h"
 
 namespace test_ring_layout {
 
-using monitor::card::blocks_by_ring;
-using monitor::card::min_blocks_of_a_ring;
+using monitor::buffering::blocks_by_ring;
+using monitor::buffering::min_blocks_of_a_ring;
 
 TEST_CASE("ring layout: every ring has its blocks, and all together have them all")
 {
@@ -31,14 +31,14 @@ TEST_CASE("ring layout: programs' rings have one bound, whatever the number of C
 {
 	const std::uint64_t mib = 1 << 20, bound = GENERATE(1, 32, 128, 1024, 8192) * mib;
 	const unsigned cpus = GENERATE(1u, 2u, 16u, 128u, 1024u);
-	const monitor::card::UserMemory memory{bound, 8 * mib};
+	const monitor::buffering::UserMemory memory{bound, 8 * mib};
 	std::uint64_t used = 0, before = ~0ull, whole = 0, programs = 0;
-	while (const std::uint64_t blocks = monitor::card::user_ring_blocks(memory, used, cpus)) {
+	while (const std::uint64_t blocks = monitor::buffering::user_ring_blocks(memory, used, cpus)) {
 		REQUIRE(std::has_single_bit(blocks));
 		REQUIRE(blocks <= before);
 		before = blocks;
 		whole += blocks * EDC_BLOCK_SIZE == 8 * mib;
-		used += monitor::card::user_area_bytes(blocks, cpus);
+		used += monitor::buffering::user_area_bytes(blocks, cpus);
 		REQUIRE(used <= bound);
 		++programs;
 	}

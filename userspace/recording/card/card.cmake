@@ -45,7 +45,6 @@ add_library(monitor_card STATIC
   ${CMAKE_CURRENT_LIST_DIR}/preflight_checks.cpp
   ${CMAKE_CURRENT_LIST_DIR}/program_ring.cpp
   ${CMAKE_CURRENT_LIST_DIR}/reset_events.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/ring_layout.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sample_timers.cpp
   ${CMAKE_CURRENT_LIST_DIR}/stack_probes.cpp
   ${CMAKE_CURRENT_LIST_DIR}/task_lists.cpp

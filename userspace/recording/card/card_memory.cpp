@@ -12,9 +12,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/buffering/ring_layout.h"
 #include "base/error.h"
 #include "card.skel.h"
-#include "ring_layout.h"
 
 namespace monitor::card {
 namespace {
@@ -42,7 +42,7 @@ RingBuffer open_wakeup(const bpf_map *map)
 CardMemory::CardMemory(const CardOptions &options)
     : options_(options),
       module_(options.module ? std::make_unique<ModuleCard>(
-				   options.uuid, options.cpus, blocks_by_ring(options.blocks_per_cpu, false),
+				   options.uuid, options.cpus, buffering::blocks_by_ring(options.blocks_per_cpu, false),
 				   options.filtering, options.overwriting, options.counters_in_set)
 			     : nullptr),
       area_bytes_(module_ ? module_->area_bytes() : EDC_CPU_HEADER + (options.blocks_per_cpu + 1) * EDC_BLOCK_SIZE)
@@ -75,7 +75,7 @@ void CardMemory::empty()
 		if (mapping->data())
 			std::memset(mapping->data(), 0, mapping->size());
 	for (unsigned cpu = 0; cpu < options_.cpus; ++cpu)
-		lay_out(area(cpu), cpu, options_.blocks_per_cpu, rings());
+		buffering::lay_out(area(cpu), cpu, options_.blocks_per_cpu, rings());
 }
 
 int CardMemory::wakeup_fd() const

@@ -2,10 +2,9 @@
 // The second buffer stage (as in ZM4): a fixed pool of closed blocks between the drain thread and the writer thread, so
 // that the disk may stall for a while without loss. Ownership of a block passes drain -> writer -> drain through two
 // single-producer single-consumer queues; neither thread waits for a lock, and a full pool leaves blocks in the ring.
-// The writer is woken for as many blocks as one write takes, or when some have waited long enough (drain.cpp).
+// The writer is woken for as many blocks as one write takes, or when some have waited long enough (drain_pace.h).
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <utility>
@@ -13,6 +12,7 @@
 
 #include <boost/lockfree/spsc_queue.hpp>
 
+#include "base/buffering/pool_rules.h"
 #include "base/fd.h"
 #include "base/wakeup.h"
 #include "monitor/ring.h"
@@ -26,7 +26,7 @@ using StreamNumber = std::uint32_t;
 // x86 needs an instruction for the latter only; elsewhere the kernel makes every CPU pass a barrier. False: it refused.
 bool order_memory();
 
-constexpr std::uint32_t max_blocks_in_a_write = 256;
+using buffering::max_blocks_in_a_write;
 
 // The calling thread gets a CPU before other programs do, where that is permitted (recorder/user.h): it has little to
 // do, and what it leaves undone fills the rings.
@@ -64,7 +64,7 @@ public:
 	void give(PooledBlock block)
 	{
 		closed_.push(block);
-		if (++given_ >= std::min(max_blocks_in_a_write, blocks() / 4))
+		if (++given_ >= buffering::blocks_of_a_wakeup(blocks()))
 			wake();
 	}
 	void wake()

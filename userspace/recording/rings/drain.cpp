@@ -16,15 +16,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto sync_interval = 100ms;
-constexpr auto slow_look = 100ms;
-constexpr auto fast_look = 20ms;
-constexpr auto min_look_interval = 2ms; // from one pass to the next, whatever requests it
-constexpr auto slow_write = 500ms;      // blocks wait this long for others, to be written in one call
-constexpr auto fast_write = 100ms;
-constexpr unsigned fast_above = 60; // thousandths of a ring at a pass
-constexpr unsigned slow_below = 8;
-constexpr std::uint32_t kept_for_kernel = 4;       // one part in this many of the pool is not for programs' blocks
 constexpr std::uint64_t reordered_ns = 10'000'000; // from when a probe reads the clock to when its token can be seen
 constexpr std::size_t max_pending = 1024;          // own blocks that wait for the pool; beyond it the sink must wait
 constexpr int syncs_per_control_block = 10;        // a killed recording lacks at most the last second of snapshots
@@ -34,7 +25,7 @@ constexpr int syncs_per_control_block = 10;        // a killed recording lacks a
 Drain::Drain(card::CardMemory *card, card::UserCard *users, BlockPool &pool, ControlStream &control,
 	     ClockSteering &steering, Failure &failure)
     : card_(card), users_(users), push_user_([this](std::uint32_t stream, const std::byte *block) {
-	      return give(stream, block, pool_.blocks() / kept_for_kernel);
+	      return give(stream, block, buffering::kept_for_kernel(pool_.blocks()));
       }),
       pool_(pool), control_(control), log_(pool, control, steering.read_time()), steering_(steering), failure_(failure),
       wakeup_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
@@ -57,7 +48,7 @@ void Drain::stop()
 // Waits until a thread wakes this one, a ring is half full, or the next pass is due, and returns which (EDC_PASS_*). A
 // ring that stayed half full, because it filled during a pass, does not ring again. If the pool is full, only time
 // helps.
-std::uint32_t Drain::wait_for_work(Clock::time_point last_look, Clock::time_point next_look)
+std::uint32_t Drain::wait_for_work(Clock::time_point next_look)
 {
 	std::uint32_t why = EDC_PASS_RING;
 	if (stalled_ || !half_full()) {
@@ -66,12 +57,12 @@ std::uint32_t Drain::wait_for_work(Clock::time_point last_look, Clock::time_poin
 		const timespec timeout{seconds.count(), std::chrono::nanoseconds(left - seconds).count()};
 		pollfd fds[] = {{wakeup_.get(), POLLIN, 0}, {card_ && !stalled_ ? card_->wakeup_fd() : -1, POLLIN, 0}};
 		if (::ppoll(fds, 2, &timeout, nullptr) == 0)
-			return next_look == next_call_   ? EDC_PASS_PERIOD
-			       : next_look == next_sync_ ? EDC_PASS_CLOCK
-							 : EDC_PASS_POLL;
+			return next_look == next_call_          ? EDC_PASS_PERIOD
+			       : next_look == pace_.next_sync() ? EDC_PASS_CLOCK
+								: EDC_PASS_POLL;
 		why = fds[1].revents ? EDC_PASS_RING : EDC_PASS_BELL;
 	}
-	std::this_thread::sleep_until(std::min(next_look, last_look + min_look_interval));
+	std::this_thread::sleep_until(std::min(next_look, pace_.earliest_look()));
 	eventfd_t times;
 	::eventfd_read(wakeup_.get(), &times);
 	if (card_)
@@ -79,10 +70,10 @@ std::uint32_t Drain::wait_for_work(Clock::time_point last_look, Clock::time_poin
 	return why;
 }
 
-std::uint32_t Drain::wait_until_due(Clock::time_point last_look, Clock::duration look)
+std::uint32_t Drain::wait_until_due()
 {
-	const auto wait = users_ ? std::min<Clock::duration>(look, users_->longest_wait()) : look;
-	return wait_for_work(last_look, std::min({next_sync_, next_call_, last_look + (is_behind_ ? 0ns : wait)}));
+	const auto wait = is_behind_ ? 0ns : users_ ? users_->longest_wait() : Clock::duration::max();
+	return wait_for_work(std::min(next_call_, pace_.next_look(wait)));
 }
 
 // The counterpart of the writers' check of `read` (monitor/ring.h): one of the two sees what the other did.
@@ -95,7 +86,8 @@ bool Drain::half_full() const
 		for (unsigned level = 0; level < card_->rings(); ++level) {
 			const edc_ring &ring = card_->area(cpu).level[level].ring;
 			const std::uint64_t closed = __atomic_load_n(&ring.closed, __ATOMIC_RELAXED);
-			if (ring.blocks && closed - card_->area(cpu).reader.read[level] >= ring.blocks / 2)
+			if (ring.blocks &&
+			    closed - card_->area(cpu).reader.read[level] >= buffering::half_of(ring.blocks))
 				return true;
 		}
 	return false;
@@ -103,33 +95,27 @@ bool Drain::half_full() const
 
 void Drain::run()
 {
-	Clock::duration look = fast_look;
-	auto last_look = Clock::now();
-	next_sync_ = last_look + sync_interval;
-	auto last_write = last_look;
+	pace_ = buffering::DrainPace(Clock::now());
 	if (every_)
-		next_call_ = first_call_.value_or(last_look + interval_);
+		next_call_ = first_call_.value_or(pace_.last_look() + interval_);
 	int syncs = 0;
 	if (!sink_) // else it also analyses, which is not urgent
 		run_promptly();
 	log_.enter();
 	for (;;) {
-		const std::uint32_t why = wait_until_due(last_look, look);
-		last_look = Clock::now();
+		const std::uint32_t why = wait_until_due();
+		pace_.look(Clock::now());
 		const bool stopped = stopping_.load(std::memory_order_acquire);
 		log_.begin(stopped ? EDC_PASS_STOP : why);
 		const unsigned fill = drain_all();
 		if (fill > worst_fill_.load(std::memory_order_relaxed))
 			worst_fill_.store(fill, std::memory_order_relaxed);
-		if (fill >= fast_above)
-			look = fast_look;
-		else if (fill < slow_below)
-			look = slow_look;
-		if (Clock::now() >= next_sync_) {
+		pace_.found(fill);
+		if (pace_.sync_is_due(Clock::now())) {
 			sync();
 			if (++syncs % syncs_per_control_block == 0)
 				control_.flush();
-			next_sync_ = std::max(next_sync_ + sync_interval, Clock::now() + sync_interval / 2);
+			pace_.synced(Clock::now());
 		}
 		if (Clock::now() >= next_call_) {
 			every_(read_sync(steering_.invariant_tsc()));
@@ -137,10 +123,8 @@ void Drain::run()
 			    interval_ * ((Clock::now() - next_call_) / interval_ + 1); // those missed are left out
 		}
 		push_pending();
-		if (pool_.given() && last_look >= last_write + (fill >= slow_below ? fast_write : slow_write))
+		if (pace_.wakes_writer(pool_.given()))
 			pool_.wake();
-		if (!pool_.given())
-			last_write = last_look;
 		end_pass(fill);
 		if (stopped)
 			return;
@@ -396,7 +380,7 @@ unsigned Drain::drain_ring(unsigned cpu, unsigned level)
 	if (!is_complete && sink_)
 		complete_before_ =
 		    std::min(complete_before_, offered_[static_cast<StreamNumber>(ring.stream_instance_id)].end_time);
-	return static_cast<unsigned>((waiting * 1000 + ring.blocks - 1) / ring.blocks);
+	return buffering::fill_of(waiting, ring.blocks);
 }
 
 // False: there is no space, and blocks wait in the ring.

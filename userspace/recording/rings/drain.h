@@ -16,6 +16,7 @@
 
 #include <sys/eventfd.h>
 
+#include "base/buffering/drain_pace.h"
 #include "base/fd.h"
 #include "block_sink.h"
 #include "blocks.h"
@@ -92,8 +93,8 @@ private:
 
 	void run();
 	void wake() const { ::eventfd_write(wakeup_.get(), 1); }
-	std::uint32_t wait_for_work(Clock::time_point last_look, Clock::time_point next_look);
-	std::uint32_t wait_until_due(Clock::time_point last_look, Clock::duration look);
+	std::uint32_t wait_for_work(Clock::time_point next_look);
+	std::uint32_t wait_until_due();
 	void end_pass(unsigned fill, bool is_last = false);
 	bool half_full() const;
 	void push_pending();
@@ -122,7 +123,8 @@ private:
 	std::chrono::nanoseconds interval_{0}; // of every_
 	std::function<void(const std::byte *)> on_kernel_block_;
 	std::optional<Clock::time_point> first_call_;
-	Clock::time_point next_sync_, next_call_ = Clock::time_point::max();
+	buffering::DrainPace pace_{Clock::now()};
+	Clock::time_point next_call_ = Clock::time_point::max();
 	BlockPool &pool_;
 	ControlStream &control_;
 	PassLog log_;

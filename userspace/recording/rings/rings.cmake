@@ -4,7 +4,6 @@ find_path(BOOST_INCLUDE boost/lockfree/spsc_queue.hpp REQUIRED)
 
 add_library(monitor_rings STATIC
   ${CMAKE_CURRENT_LIST_DIR}/blocks.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/buffers.cpp
   ${CMAKE_CURRENT_LIST_DIR}/class_counts.cpp
   ${CMAKE_CURRENT_LIST_DIR}/clock.cpp
   ${CMAKE_CURRENT_LIST_DIR}/control_stream.cpp

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/buffering/buffers.h"
 #include "base/encoding.h"
 #include "base/fd.h"
 #include "card_trials.h"
@@ -31,7 +32,6 @@
 #include "recording/periods/lives.h"
 #include "recording/recorder/user.h"
 #include "recording/rings/blocks.h"
-#include "recording/rings/buffers.h"
 #include "recording/rings/clock.h"
 #include "recording/rings/control_stream.h"
 #include "recording/rings/drain.h"
@@ -115,7 +115,7 @@ private:
 	Ending ending_;
 	Contents file_;
 	CgroupNames cgroups_;
-	Buffers buffers_;
+	buffering::Buffers buffers_;
 	std::unique_ptr<Command> command_;
 	RecordedFunctions functions_;
 	std::unique_ptr<MatchedEvents> matched_; // --filter, --count, --time

@@ -217,7 +217,7 @@ void Session::open_user_card()
 	options.everyone = options_.everyone;
 	options.device = options_.everyone && options_.card != "bpf";
 	options.name_processes = options_.user_only;
-	options.memory = user_memory(options_.buffer_bytes);
+	options.memory = buffering::user_memory(options_.buffer_bytes);
 	if (options_.counting)
 		options.counters = options_.counting->user_reads.counters;
 	if (options_.budget)
@@ -269,7 +269,8 @@ std::vector<std::string> Session::environment_of_command() const
 // Without a kernel card only the recorder itself reads the clock.
 void Session::measure_clock()
 {
-	buffers_ = divide_buffers(options_.buffer_bytes, static_cast<unsigned>(::get_nprocs_conf()), EDC_CARD_LEVELS);
+	buffers_ = buffering::divide_buffers(options_.buffer_bytes, static_cast<unsigned>(::get_nprocs_conf()),
+					     EDC_CARD_LEVELS);
 	start_clock(own_clock_, read_sync(card::has_invariant_tsc()));
 	settle_clock();
 	file_.card = "user";
@@ -286,9 +287,9 @@ void Session::load_card()
 					     : card_options(options_, cpus, uuid_);
 	options.functions = functions_.found().functions;
 	options.leaves_functions_out = options_.budget.has_value();
-	buffers_ = options.counts_only ? smallest_buffers(options.rings())
-		   : options_.flight   ? divide_flight_buffers(options_.buffer_bytes, cpus, options.rings())
-				       : divide_buffers(options_.buffer_bytes, cpus, options.rings());
+	buffers_ = options.counts_only ? buffering::smallest_buffers(options.rings())
+		   : options_.flight   ? buffering::divide_flight_buffers(options_.buffer_bytes, cpus, options.rings())
+				       : buffering::divide_buffers(options_.buffer_bytes, cpus, options.rings());
 	options.blocks_per_cpu = buffers_.blocks_per_cpu;
 	card::CalibrationFile kept_file(calibration_key(options));
 	std::optional<card::KeptCalibration> kept = kept_file.read();

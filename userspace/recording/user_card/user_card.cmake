@@ -11,7 +11,6 @@ add_library(monitor_user_card STATIC
   ${CMAKE_CURRENT_LIST_DIR}/user_filter.cpp
   ${CMAKE_CURRENT_LIST_DIR}/user_functions.cpp
   ${CMAKE_CURRENT_LIST_DIR}/user_known_classes.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/user_memory.cpp
   ${CMAKE_CURRENT_LIST_DIR}/user_merge.cpp
   ${CMAKE_CURRENT_LIST_DIR}/user_module.cpp
   ${CMAKE_CURRENT_LIST_DIR}/user_process.cpp

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/buffering/drain_pace.h"
 #include "base/tsc.h"
 
 namespace monitor::card {
@@ -14,8 +15,7 @@ namespace {
 // A token's time is read at most this long before its ring's state is stored: a restartable sequence is far shorter.
 constexpr std::uint64_t commit_ticks = 100'000;
 
-// What one pass takes at most: whatever a process does, kernel rings are drained again soon.
-constexpr std::uint64_t max_blocks_of_process = 2048, max_blocks_of_pass = 8192;
+using buffering::max_blocks_of_pass, buffering::max_blocks_of_process;
 constexpr std::uint64_t max_blocks_with_triggers = 1024; // events are kept until all earlier ones are known
 constexpr std::size_t max_waiting_bytes = 32 << 20;      // of events that wait to be merged, in all streams together
 
@@ -143,8 +143,7 @@ UserDrain::Look UserDrain::look_at(const UserProcess &process, UserRing &ring)
 		ring.give_back();
 		return {closed, 0, 0};
 	}
-	return {closed, position % EDC_USER_BLOCK_WORDS * 8,
-		static_cast<unsigned>((waiting * 1000 + process.blocks - 1) / process.blocks)};
+	return {closed, position % EDC_USER_BLOCK_WORDS * 8, buffering::fill_of(waiting, process.blocks)};
 }
 
 // Returns the fill of the ring in thousandths, rounded up.

@@ -7,10 +7,10 @@
 
 #include <sys/types.h>
 
+#include "base/buffering/user_memory.h"
 #include "base/encoding.h"
 #include "monitor/user_ring.h"
 #include "user_filter.h"
-#include "user_memory.h"
 
 namespace monitor::card {
 
@@ -21,7 +21,7 @@ struct UserCardOptions {
 	bool everyone = false;                  // all processes of the machine, through EDC_SOCKET_PATH
 	bool device = false;                    // and through the kernel module, if it is loaded
 	bool name_processes = false;            // for take_arrived()
-	UserMemory memory;                      // of the rings that the recorder gives
+	buffering::UserMemory memory;           // of the rings that the recorder gives
 	std::vector<edc_user_counter> counters; // that programs read at the boundaries of activities
 
 	std::size_t functions = 0; // whose events are counted, for --budget

@@ -13,11 +13,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "user_memory.h"
+#include "base/buffering/user_memory.h"
 #include "user_process_info.h"
 
 namespace monitor::card {
 namespace {
+
+using buffering::user_area_bytes;
 
 constexpr std::size_t max_processes = 1024;            // with rings from the recorder at a time
 constexpr std::size_t max_areas_of_a_process = 64;     // one for each library with its own card, and exec
@@ -54,7 +56,7 @@ std::uint64_t ProcessTable::ring_blocks_for(const UserProcess &asking, std::uint
 	const auto areas =
 	    std::ranges::count_if(processes_, [&asking](const auto &process) { return process->pid == asking.pid; });
 	const std::uint64_t lockable = lockable_bytes(asking.pid) / 2 / (options_.cpus + 1);
-	UserMemory memory = options_.memory;
+	buffering::UserMemory memory = options_.memory;
 	memory.ring_bytes = areas < large_areas_of_a_process ? std::min(memory.ring_bytes, lockable) : 0;
 	std::uint64_t used = area_bytes_;
 	if (!options_.is_trusted(asking.user)) {
@@ -63,7 +65,7 @@ std::uint64_t ProcessTable::ring_blocks_for(const UserProcess &asking, std::uint
 		for (const auto &process : processes_)
 			used += process->user == asking.user && !process->by_device ? process->area.size() : 0;
 	}
-	std::uint64_t blocks = user_ring_blocks(memory, used, options_.cpus);
+	std::uint64_t blocks = buffering::user_ring_blocks(memory, used, options_.cpus);
 	if (wanted) // the process keeps the addresses of its earlier rings
 		blocks = std::has_single_bit(wanted) && used + user_area_bytes(wanted, options_.cpus) <= memory.bytes
 			     ? wanted

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <optional>
 
-#include "recording/user_card/user_memory.h"
+#include "user_memory.h"
 
-namespace monitor::record {
+namespace monitor::buffering {
 
 // How the buffer memory is divided. `total_bytes` empty: the default for this number of CPUs.
 struct Buffers {
@@ -21,6 +21,6 @@ Buffers smallest_buffers(unsigned rings_per_cpu);
 Buffers divide_flight_buffers(std::optional<std::uint64_t> rings_bytes, unsigned cpus, unsigned rings_per_cpu);
 
 // For the rings of instrumented programs, in addition: as much again, by default a sixteenth of the machine's memory.
-card::UserMemory user_memory(std::optional<std::uint64_t> total_bytes);
+UserMemory user_memory(std::optional<std::uint64_t> total_bytes);
 
-} // namespace monitor::record
+} // namespace monitor::buffering

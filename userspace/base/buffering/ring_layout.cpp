@@ -5,7 +5,7 @@
 #include <cstring>
 #include <numeric>
 
-namespace monitor::card {
+namespace monitor::buffering {
 
 // Levels 1 and deeper share 1/16 of the blocks. If there are slots, the first one has half of all blocks, because it
 // then gets most events; the others, used while it is taken, share 1/8. At least two blocks each.
@@ -37,4 +37,4 @@ void lay_out(edc_cpu &area, unsigned cpu, std::uint64_t blocks, unsigned rings)
 	}
 }
 
-} // namespace monitor::card
+} // namespace monitor::buffering

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace monitor::card {
+namespace monitor::buffering {
 
 // Limits for the rings of instrumented programs.
 struct UserMemory {
@@ -17,4 +17,4 @@ struct UserMemory {
 std::uint64_t user_ring_blocks(const UserMemory &memory, std::uint64_t used, unsigned cpus);
 std::uint64_t user_area_bytes(std::uint64_t ring_blocks, unsigned cpus);
 
-} // namespace monitor::card
+} // namespace monitor::buffering

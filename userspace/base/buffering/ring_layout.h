@@ -7,7 +7,7 @@
 
 #include "monitor/card.h"
 
-namespace monitor::card {
+namespace monitor::buffering {
 
 inline constexpr std::uint64_t min_blocks_of_a_ring = 2;
 
@@ -18,4 +18,4 @@ std::array<std::uint64_t, EDC_CARD_RINGS> blocks_by_ring(std::uint64_t blocks, b
 // Clears the area of a CPU; all of its blocks are free.
 void lay_out(edc_cpu &area, unsigned cpu, std::uint64_t blocks, unsigned rings);
 
-} // namespace monitor::card
+} // namespace monitor::buffering

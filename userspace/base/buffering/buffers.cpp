@@ -7,9 +7,9 @@
 
 #include "base/error.h"
 #include "monitor/ring.h"
-#include "recording/card/ring_layout.h"
+#include "ring_layout.h"
 
-namespace monitor::record {
+namespace monitor::buffering {
 namespace {
 
 constexpr std::uint64_t mib = 1 << 20;
@@ -18,7 +18,7 @@ constexpr std::uint64_t max_blocks_of_a_cpu = 256 * mib / EDC_BLOCK_SIZE;
 
 std::uint64_t min_blocks_of_a_cpu(unsigned rings)
 {
-	return card::min_blocks_of_a_ring * (rings + 1);
+	return min_blocks_of_a_ring * (rings + 1);
 }
 
 } // namespace
@@ -26,8 +26,8 @@ std::uint64_t min_blocks_of_a_cpu(unsigned rings)
 Buffers divide_buffers(std::optional<std::uint64_t> total_bytes, unsigned cpus, unsigned rings_per_cpu)
 {
 	// A loop of system calls on a fast CPU makes 10 million tokens, or 80 MB, per second: a ring holds two of the
-	// longest times between two passes (drain.cpp), the pool a second of one CPU, more with more CPUs. 2 CPUs: 32
-	// MiB of rings and 80 MiB of pool.
+	// longest times between two passes (drain_pace.h), the pool a second of one CPU, more with more CPUs. 2 CPUs:
+	// 32 MiB of rings and 80 MiB of pool.
 	std::uint64_t rings = std::clamp<std::uint64_t>(512 / cpus, 2, 16) * mib * cpus;
 	std::uint64_t pool = std::max<std::uint64_t>(80 * mib, rings / 2);
 	if (total_bytes) {
@@ -70,7 +70,7 @@ Buffers divide_flight_buffers(std::optional<std::uint64_t> rings_bytes, unsigned
 }
 
 // A ring of 8 MiB holds a burst of a million events.
-card::UserMemory user_memory(std::optional<std::uint64_t> total_bytes)
+UserMemory user_memory(std::optional<std::uint64_t> total_bytes)
 {
 	if (total_bytes)
 		return {*total_bytes, 256 * mib};
@@ -79,4 +79,4 @@ card::UserMemory user_memory(std::optional<std::uint64_t> total_bytes)
 	return {std::clamp<std::uint64_t>(pages * page / 16, 32 * mib, 8192 * mib), 8 * mib};
 }
 
-} // namespace monitor::record
+} // namespace monitor::buffering

@@ -6,7 +6,7 @@
 
 #include "monitor/ring.h"
 
-namespace monitor::card {
+namespace monitor::buffering {
 
 std::uint64_t user_area_bytes(std::uint64_t ring_blocks, unsigned cpus)
 {
@@ -26,4 +26,4 @@ std::uint64_t user_ring_blocks(const UserMemory &memory, std::uint64_t used, uns
 	return used + user_area_bytes(blocks, cpus) <= memory.bytes ? blocks : 0;
 }
 
-} // namespace monitor::card
+} // namespace monitor::buffering
