@@ -127,7 +127,7 @@ ABOUT = {
         "reading/activities": "what has a start and an end",
         "reading/states": "trees of states, and the run lengths of states",
         "reading/model": "models of programs: as text, and found in traces",
-        "reading/simulation": "what would happen: CPUs, their scheduler and threads, event by event",
+        "reading/simulation": "what would happen: the replay of models on simulated CPUs, and their distributions",
         "reading/poet": "the POET library",
         "answers/listing": "an event as text or JSON",
         "answers/matcher": "tables of expressions for the probes",

@@ -63,6 +63,7 @@ public:
 	// Until no event is left, or the next one is later than `limit`.
 	void run(Nanoseconds limit);
 
+	unsigned cpus() const { return settings_.cpus; }
 	Nanoseconds now() const { return now_; } // the time of the last event
 	bool has_idle_cpu(std::uint64_t cpus_mask = any_cpu) const;
 	bool is_blocked(ThreadNumber thread) const { return threads_[thread].state == State::blocked; }

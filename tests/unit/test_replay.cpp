@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: MIT
+// The replay of models: cases computed by hand, and random ones against closed forms.
+#include <cmath>
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "base/error.h"
+#include "reading/model/model_text.h"
+#include "reading/simulation/replay.h"
+#include "reading/simulation/series_parallel.h"
+
+namespace test_replay {
+
+using namespace monitor::simulation;
+using Catch::Matchers::Contains;
+using monitor::model::Model;
+
+namespace {
+
+Model parse(const std::string &text)
+{
+	return monitor::model::parse_model("# monitor model 1\n" + text, "model");
+}
+
+Replayed run(const std::string &text, const Change &change = {}, const ReplaySettings &settings = {})
+{
+	return replay(parse(text), nullptr, change, settings);
+}
+
+// In us
+double elapsed(const std::string &text, const Change &change = {}, const ReplaySettings &settings = {})
+{
+	return static_cast<double>(run(text, change, settings).elapsed) / 1000;
+}
+
+Change faster(const std::string &activity, double times)
+{
+	Change change;
+	change.faster[activity] = times;
+	return change;
+}
+
+Change threads(const std::string &role, std::uint32_t number)
+{
+	Change change;
+	change.threads[role] = number;
+	return change;
+}
+
+Change cpus(std::uint32_t number)
+{
+	Change change;
+	change.cpus = number;
+	return change;
+}
+
+std::string refusal(const std::string &text)
+{
+	try {
+		run(text);
+	} catch (const monitor::Error &error) {
+		return error.what();
+	}
+	return "";
+}
+
+} // namespace
+
+TEST_CASE("replay: threads, CPUs, and what is before and after")
+{
+	const std::string two = "cpus 2; fixed 5us\nrole a 2: loop 3 { cpu x 100us }";
+	CHECK(elapsed(two) == 305);
+	CHECK(elapsed(two, cpus(1)) == 605);
+	CHECK(elapsed(two, faster("x", 2)) == 155);
+	CHECK(elapsed(two, faster("y", 2)) == 305);
+	CHECK(elapsed(two, threads("a", 4)) == 605);
+	CHECK(run(two, cpus(1)).limit.name == "CPUs");
+	CHECK(run(two, cpus(4)).limit.name == "x");
+	CHECK(elapsed("cpus 2\nrole a split 2: loop 5 { cpu x 100us }") == 300);
+	CHECK(elapsed("cpus 2\nrole a: loop 2 { cpu x 100us; sleep 50us; cpu 10us }") == 320);
+}
+
+TEST_CASE("replay: one thread at a time has a lock")
+{
+	// 0-100 both local, 100-200 one has the lock, 200-300 the other, who comes back at 400, when the first one
+	// leaves
+	const std::string locks = "cpus 2\nrole a split 2: loop 4 { cpu local 100us; lock l { cpu update 100us } }";
+	CHECK(elapsed(locks) == 500);
+	CHECK(elapsed(locks, threads("a", 1)) == 800);
+	CHECK(elapsed(locks, faster("update", 2)) == 350);
+	const Load limit =
+	    run("cpus 4\nrole a split 4: loop 400 { cpu local 100us; lock l { cpu update 100us } }").limit;
+	CHECK(limit.name == "lock l");
+	CHECK(limit.share > 0.99);
+}
+
+TEST_CASE("replay: a queue, its capacity, and an order")
+{
+	const std::string pipe = "cpus 4\nrole reader: loop 4 { cpu check 10us; put workers }\n"
+				 "role workers pool 2 capacity 1: { take; cpu squeeze 40us; signal writer }\n"
+				 "role writer in order: loop 4 { await squeeze; cpu store 5us }\n";
+	// squeeze 10-50, 20-60, 50-90, 60-100; store 50-55, 60-65, 90-95, 100-105
+	CHECK(elapsed(pipe) == 105);
+	CHECK(elapsed(pipe, threads("workers", 1)) == 10 + 4 * 40 + 5);
+	CHECK(elapsed(pipe, faster("squeeze", 8)) == 40 + 5 + 5);
+	CHECK(run(pipe, threads("workers", 1)).limit.name == "squeeze");
+	// One worker, no capacity: the reader does not wait; a capacity of one: its last item is put at 90
+	const std::string ends = "cpus 4\nrole reader: loop 4 { cpu 10us; put w }\n";
+	CHECK(elapsed(ends + "role w pool 1: { take; cpu x 40us }\nrole t: { sleep 1us }") == 170);
+}
+
+TEST_CASE("replay: calls, semaphores, branches")
+{
+	// Two clients of one server: it is never idle after the first request.
+	const std::string served = "cpus 3\nrole server pool 1: { take; cpu handle 30us; reply }\n"
+				   "role client 2: loop 2 { cpu prepare 10us; call server { cpu 1us } }\n";
+	CHECK(elapsed(served) == 10 + 4 * 30);
+	CHECK(elapsed(served, threads("client", 1)) == 2 * 40);
+	CHECK(elapsed("cpus 2\nrole a: loop 3 { cpu 10us; wake s }\nrole b: loop 3 { wait s; cpu 20us }") == 70);
+	CHECK(elapsed("cpus 4\nrole a 2: loop 3 { cpu 10us; wake own s }\nrole b 2: loop 3 { wait own s; cpu 20us }") ==
+	      70);
+	CHECK(elapsed("role a: loop 3 { branch 1 { cpu 5us } else { cpu 9us }; branch 0 { cpu 100us } }") == 15);
+	const double sometimes = elapsed("role a: loop 10000 { branch 0.25 { cpu 4us } }");
+	CHECK(std::abs(sometimes - 10000) < 700);
+}
+
+TEST_CASE("replay: threads that meet at a barrier share the work of an iteration")
+{
+	const std::string grid = "cpus 4\nrole first: loop 10 { cpu relax 40us; barrier b; cpu norm 5us; barrier b }\n"
+				 "role others 1: loop 10 { cpu relax 30us; barrier b; barrier b }\n";
+	CHECK(elapsed(grid) == 450);
+	CHECK(elapsed(grid, threads("others", 3)) == 250); // 20us each
+	CHECK(elapsed(grid, faster("norm", 5)) == 410);
+	const Model model = parse(grid);
+	CHECK(work_factor(model, threads("others", 3), "relax") == 0.5);
+	CHECK(work_factor(model, threads("others", 3), "norm") == 1);
+	// who has ended is not waited for
+	CHECK(elapsed("cpus 2\nrole a: loop 1 { cpu 10us; barrier b }\nrole b: loop 3 { cpu 10us; barrier b }") == 30);
+}
+
+TEST_CASE("replay: forks within forks")
+{
+	CHECK(elapsed("cpus 4\nrole a: loop 2 { cpu 1us; fork { cpu 10us | cpu 2us; fork { cpu 5us | cpu 12us } | }; "
+		      "cpu 1us }") == 32);
+	CHECK(elapsed("cpus 1\nrole a: { fork { cpu 10us | cpu 10us | cpu 10us } }") == 30);
+}
+
+TEST_CASE("replay: wake-ups on idle CPUs take time, and cost the waker")
+{
+	const std::string ping = "cpus 2; latency 20us; wakecost 3us\nrole a: loop 10 { cpu 10us; wake x; wait y }\n"
+				 "role b: loop 10 { wait x; cpu 10us; wake y }\n";
+	// at 10 a wakes b, and works until 13; b has a CPU at 30, wakes a at 40, and a has one at 60
+	CHECK(elapsed(ping) == 10 * 60);
+	CHECK(elapsed(ping, {}, {Policy::fair, Wakes::all_local}) == 200);
+	CHECK(elapsed(ping, {}, {Policy::fair, Wakes::all_remote}) == 10 * 60);
+	CHECK(elapsed(
+		  "cpus 1; latency 20us\nrole a: loop 10 { cpu 10us; wake x }\nrole b: loop 10 { wait x; cpu 10us }") ==
+	      200);
+}
+
+TEST_CASE("replay: recorded sequences, copies of them, and draws")
+{
+	const auto recorded = [](const std::string &text, const std::string &samples, const Change &change,
+				 bool resamples) {
+		Model model = parse(text);
+		monitor::model::parse_samples("# monitor model samples 1\nrecording 1s\n" + samples, "samples", model);
+		return replay(model, &model.sets.at(0), change, {.resamples = resamples}).elapsed;
+	};
+	// Items find their rows: 300 for item 7, 100 for item 5.
+	const std::string pipe =
+	    "cpus 8\nrole reader: loop { cpu check; put workers }\nrole workers pool 1: { take; cpu squeeze }";
+	const std::string sequence = "role reader: cpu check\n0 5 10\n0 7 20\n0 6 30\nrole workers: cpu squeeze\n"
+				     "0 7 300\n0 5 100\n0 6 200\n";
+	CHECK(recorded(pipe, sequence, {}, false) == 10 + 100 + 300 + 200);
+	// A reader more runs the same, from another iteration on.
+	CHECK(recorded(pipe, sequence, threads("reader", 2), false) == 10 + 2 * (100 + 300 + 200));
+	// Twice as many iterations as were recorded
+	CHECK(recorded("role a: loop 6 { cpu x }", "role a: cpu x\n0 0 10\n0 1 20\n0 2 30\n", {}, false) == 120);
+	const std::string own = "role a: cpu x\n0 0 10\n1 1 1000\n0 2 10\n1 3 1000\n";
+	CHECK(recorded("cpus 2\nrole a 2: loop { cpu x }", own, {}, false) == 2000);
+	CHECK(recorded("cpus 2\nrole a split 2: loop { cpu x }", own, {}, false) == 2000);
+	CHECK(recorded("cpus 2\nrole a split 2: loop { cpu x }", own, threads("a", 1), false) == 2020);
+	CHECK(recorded("cpus 2\nrole a 2: loop { cpu x }", own, threads("a", 1), false) == 20);
+	std::string flip = "role a: cpu x\n";
+	for (int i = 0; i < 1000; ++i)
+		flip += "0 " + std::to_string(i) + (i < 500 ? " 1000\n" : " 3000\n");
+	const auto drawn = static_cast<double>(recorded("role a: loop { cpu x }", flip, {}, true));
+	CHECK(std::abs(drawn - 2e6) < 4 * std::sqrt(1000) * 1000);
+	CHECK(drawn != 2e6);
+}
+
+TEST_CASE("replay: an activity within a lock is longer after another thread had it, or not")
+{
+	Model model = parse("cpus 2\nrole a split 2: loop { cpu local; lock l { cpu update } }");
+	monitor::model::parse_samples("# monitor model samples 1\nrecording 1s\nrole a: cpu local, cpu update\n"
+				      "0 0 10 100\n1 1 400 500\n0 2 10 100\n",
+				      "samples", model);
+	const Replayed replayed = replay(model, &model.sets.at(0), {}, {});
+	REQUIRE(replayed.locked.size() == 1);
+	CHECK(replayed.locked[0].name == "update");
+	CHECK(replayed.locked[0].after_itself == std::vector<double>{100, 100});
+	CHECK(replayed.locked[0].after_others == std::vector<double>{500});
+}
+
+TEST_CASE("replay: what waits for ever is refused")
+{
+	CHECK_THAT(refusal("role a: loop 2 { cpu 1us; wait s }"),
+		   Contains("thread 1 of role a waits for ever in its iteration 1 (at `wait`)"));
+	CHECK_THAT(refusal("cpus 2\nrole a: { lock l { cpu 1us; lock m { cpu 1us } } }\n"
+			   "role b: { lock m { cpu 1us; lock l { cpu 1us } } }"),
+		   Contains("thread 1 of role a waits for ever in its iteration 1 (at `lock`)"));
+	ReplaySettings few;
+	few.max_operations = 1000;
+	CHECK_THROWS_WITH(run("role a: loop 1000000000 { cpu 0ns }", {}, few),
+			  Contains("has more than 1000 operations"));
+}
+
+TEST_CASE("replay: the longest of exponential times is as long as the harmonic number says")
+{
+	// of n with the mean m: m (1 + 1/2 + ... + 1/n), with the variance m^2 (1 + 1/4 + ... + 1/n^2)
+	std::string fork;
+	double mean = 0, variance = 0;
+	constexpr int loop = 5000;
+	for (int n = 1; n <= 5; ++n) {
+		fork += (n > 1 ? " | " : "") + std::string("cpu x of e");
+		mean += 100.0 / n;
+		variance += 1e4 / n / n;
+		const std::string text =
+		    "cpus 8\ndistribution e exponential 100us\nrole a: loop 5000 { fork { " + fork + " } }";
+		const double sampled = elapsed(text);
+		CHECK(std::abs(sampled - loop * mean) < 4 * std::sqrt(variance * loop));
+		const GridDistribution exact = elapsed_distribution(parse(text), {});
+		CHECK(exact.mean() / 1000 == Approx(loop * mean).epsilon(1e-4));
+		CHECK(exact.deviation() / 1000 == Approx(std::sqrt(variance * loop)).epsilon(1e-2));
+	}
+}
+
+} // namespace test_replay

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// What the time of a replay was used for, and what has the largest share of it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "program.h"
+#include "replay.h"
+
+namespace monitor::simulation {
+
+class Loads {
+public:
+	Loads(const model::Model &model, Nanoseconds elapsed, unsigned cpus);
+
+	void add_thread(std::size_t role, const std::vector<Nanoseconds> &busy_by_activity, Nanoseconds slept);
+	void add_lock(const std::string &name, Nanoseconds held);
+	// Of nearly equal shares that of a lock, then of an activity, of a role, of the CPUs, of sleep.
+	Load limit(const Names &activities) const;
+
+private:
+	struct Role {
+		std::vector<Nanoseconds> busy, max_busy; // by activity: of all threads, of one
+		Nanoseconds slept = 0, all = 0, max_all = 0;
+		std::size_t threads = 0;
+	};
+	double share(std::size_t role, Nanoseconds of_all, Nanoseconds of_one) const;
+
+	const model::Model &model_;
+	double elapsed_, cpus_;
+	Nanoseconds all_ = 0;
+	std::vector<Load> locks_;
+	std::vector<Role> roles_;
+};
+
+} // namespace monitor::simulation

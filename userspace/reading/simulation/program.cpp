@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+#include "program.h"
+
+#include <algorithm>
+
+namespace monitor::simulation {
+
+using model::Kind;
+using model::Operation;
+
+Program::Program(const model::Model &model)
+{
+	activities.number("");
+	for (const model::Role &role : model.roles) {
+		awaits_ = 0;
+		std::vector<Instruction> &code = roles.emplace_back();
+		add(code, role.body);
+		code.push_back({Code::end});
+	}
+}
+
+void Program::add(std::vector<Instruction> &code, const model::Block &block)
+{
+	for (const Operation &operation : block)
+		add(code, operation);
+}
+
+void Program::add(std::vector<Instruction> &code, const Operation &operation)
+{
+	const auto simple = [&](Code what, std::size_t number = 0) {
+		code.push_back({what, static_cast<std::uint32_t>(number), &operation});
+	};
+	switch (operation.kind) {
+	case Kind::cpu:
+		return simple(Code::cpu, activities.number(operation.name));
+	case Kind::sleep:
+		return simple(Code::sleep);
+	case Kind::take: // before an iteration starts
+		return;
+	case Kind::put:
+		return simple(Code::put, operation.role);
+	case Kind::signal:
+		return simple(Code::signal, operation.role);
+	case Kind::await:
+		return simple(Code::await, ++awaits_);
+	case Kind::lock: {
+		const std::uint32_t number = locks.number(operation.name);
+		simple(Code::lock, number);
+		add(code, operation.blocks[0]);
+		return simple(Code::unlock, number);
+	}
+	case Kind::call:
+		simple(Code::call, operation.role);
+		for (const model::Block &block : operation.blocks)
+			add(code, block);
+		return simple(Code::await_reply);
+	case Kind::reply:
+		return simple(Code::reply);
+	case Kind::wake:
+		return simple(Code::wake, semaphores.number(operation.name));
+	case Kind::wait:
+		return simple(Code::wait, semaphores.number(operation.name));
+	case Kind::barrier:
+		return simple(Code::barrier, barriers.number(operation.name));
+	case Kind::branch:
+		return add_branch(code, operation);
+	case Kind::fork:
+		return add_fork(code, operation);
+	}
+}
+
+void Program::add_branch(std::vector<Instruction> &code, const Operation &operation)
+{
+	const std::size_t branch = code.size();
+	code.push_back({Code::branch, 0, &operation});
+	add(code, operation.blocks[0]);
+	if (operation.blocks.size() < 2) {
+		code[branch].target = code.size();
+		return;
+	}
+	const std::size_t jump = code.size();
+	code.push_back({Code::jump});
+	code[branch].target = code.size();
+	add(code, operation.blocks[1]);
+	code[jump].target = code.size();
+}
+
+// The thread itself executes the first block.
+void Program::add_fork(std::vector<Instruction> &code, const Operation &operation)
+{
+	const std::size_t fork = code.size();
+	code.push_back({Code::fork});
+	add(code, operation.blocks[0]);
+	const std::size_t join = code.size();
+	code.push_back({Code::join});
+	code.push_back({Code::jump});
+	for (std::size_t i = 1; i < operation.blocks.size(); ++i) {
+		code[fork].blocks.push_back(code.size());
+		add(code, operation.blocks[i]);
+		code.push_back({Code::end});
+	}
+	code[join + 1].target = code.size();
+}
+
+std::vector<std::uint32_t> Program::barriers_of(std::size_t role) const
+{
+	std::vector<std::uint32_t> numbers;
+	for (const Instruction &instruction : roles[role])
+		if (instruction.code == Code::barrier &&
+		    std::ranges::find(numbers, instruction.number) == numbers.end())
+			numbers.push_back(instruction.number);
+	return numbers;
+}
+
+} // namespace monitor::simulation

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: MIT
+#include "series_parallel.h"
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "reading/model/model_text.h"
+
+namespace monitor::simulation {
+namespace {
+
+using model::Kind;
+using model::Operation;
+using Operations = std::span<const Operation>;
+
+// What is between two barriers of an iteration, from the first to the last.
+struct Steps {
+	std::vector<Operations> parts; // one more than barriers
+	std::vector<std::string> barriers;
+
+	explicit Steps(const model::Block &body)
+	{
+		std::size_t first = 0;
+		for (std::size_t i = 0; i < body.size(); ++i)
+			if (body[i].kind == Kind::barrier) {
+				parts.push_back(Operations(body).subspan(first, i - first));
+				barriers.push_back(body[i].name);
+				first = i + 1;
+			}
+		parts.push_back(Operations(body).subspan(first));
+	}
+};
+
+std::uint64_t width(Operations operations)
+{
+	std::uint64_t most = 1;
+	for (const Operation &operation : operations) {
+		std::uint64_t all = 0;
+		for (const model::Block &block : operation.blocks)
+			all = operation.kind == Kind::fork ? all + width(block) : std::max(all, width(block));
+		most = std::max(most, all);
+	}
+	return most;
+}
+
+class Graph {
+public:
+	Graph(const model::Model &model, const Change &change) : model_(model), change_(change) {}
+
+	GridDistribution elapsed()
+	{
+		require_cpus();
+		std::optional<GridDistribution> all = with_barriers();
+		for (std::size_t role = 0; role < model_.roles.size(); ++role)
+			if (Steps(model_.roles[role].body).barriers.empty()) {
+				const GridDistribution one = without_barriers(role);
+				all = all ? all->beside(one) : one;
+			}
+		return all->then(GridDistribution::point(static_cast<double>(model_.fixed_ns)));
+	}
+
+private:
+	std::uint32_t threads(const model::Role &role) const
+	{
+		const auto found = change_.threads.find(role.name);
+		return found != change_.threads.end() ? found->second : role.threads;
+	}
+
+	void require_cpus() const
+	{
+		std::uint64_t needed = 0;
+		for (const model::Role &role : model_.roles)
+			needed += threads(role) * width(role.body);
+		const std::uint64_t cpus = change_.cpus ? change_.cpus : model_.cpus;
+		if (needed > cpus)
+			throw Error(
+			    "--numeric takes a CPU for each thread for granted, and {} threads are side by side on "
+			    "{}: leave it out, or predict for --cpus {}.",
+			    needed, cpus == 1 ? "1 CPU" : fmt::format("{} CPUs", cpus), needed);
+	}
+
+	[[noreturn]] void refuse(const Operation &operation) const
+	{
+		throw Error(
+		    "--numeric is for series-parallel graphs and steps between barriers: `{}` is neither; leave it "
+		    "out.",
+		    model::keyword_of(operation.kind));
+	}
+
+	std::uint64_t iterations(std::size_t role) const
+	{
+		const model::Role &of = model_.roles[role];
+		if (of.loop > 0 || model_.sets.empty())
+			return of.loop;
+		const std::uint64_t rows = model_.sets[0].roles[role].threads.size();
+		return of.mode == model::Role::Mode::split ? rows : rows / std::max(of.threads, 1U);
+	}
+
+	GridDistribution without_barriers(std::size_t role)
+	{
+		const model::Role &of = model_.roles[role];
+		if (of.mode == model::Role::Mode::pool)
+			throw Error("--numeric is for series-parallel graphs: {} is a pool; leave it out.",
+				    model::name_text(of.name));
+		const GridDistribution once = of_block(role, of.body);
+		const std::uint64_t number = threads(of), all = iterations(role);
+		if (of.mode == model::Role::Mode::each)
+			return once.repeated(all).side_by_side(number);
+		const GridDistribution fewer = once.repeated(all / number);
+		if (all % number == 0)
+			return fewer.side_by_side(number);
+		return fewer.then(once).side_by_side(all % number).beside(fewer.side_by_side(number - all % number));
+	}
+
+	// The threads of all these roles, from barrier to barrier.
+	std::optional<GridDistribution> with_barriers()
+	{
+		std::vector<std::size_t> roles;
+		for (std::size_t role = 0; role < model_.roles.size(); ++role)
+			if (!Steps(model_.roles[role].body).barriers.empty())
+				roles.push_back(role);
+		if (roles.empty())
+			return {};
+		const Steps steps(model_.roles[roles[0]].body);
+		const std::uint64_t all = iterations(roles[0]);
+		for (const std::size_t role : roles)
+			if (Steps(model_.roles[role].body).barriers != steps.barriers || iterations(role) != all)
+				throw Error("--numeric: {} and {} do not meet at the same barriers equally often; "
+					    "leave it out.",
+					    model::name_text(model_.roles[roles[0]].name),
+					    model::name_text(model_.roles[role].name));
+		const std::size_t last = steps.parts.size() - 1;
+		GridDistribution once = step(roles, {last, 0}); // and on to the next iteration's first barrier
+		for (std::size_t i = 1; i < last; ++i)
+			once = once.then(step(roles, {i}));
+		GridDistribution ends = step(roles, {0});
+		for (std::size_t i = 1; i <= last; ++i)
+			ends = ends.then(step(roles, {i}));
+		return all > 0 ? ends.then(once.repeated(all - 1)) : GridDistribution::point(0);
+	}
+
+	GridDistribution step(const std::vector<std::size_t> &roles, const std::vector<std::size_t> &parts)
+	{
+		std::optional<GridDistribution> all;
+		for (const std::size_t role : roles) {
+			const Steps steps(model_.roles[role].body);
+			GridDistribution one = GridDistribution::point(0);
+			for (const std::size_t part : parts)
+				one = one.then(of_block(role, steps.parts[part]));
+			one = one.side_by_side(threads(model_.roles[role]));
+			all = all ? all->beside(one) : one;
+		}
+		return *all;
+	}
+
+	GridDistribution of_block(std::size_t role, Operations block)
+	{
+		GridDistribution all = GridDistribution::point(0);
+		for (const Operation &operation : block)
+			all = all.then(of_operation(role, operation));
+		return all;
+	}
+
+	GridDistribution of_operation(std::size_t role, const Operation &operation)
+	{
+		switch (operation.kind) {
+		case Kind::cpu:
+			return of_time(role, operation).scaled(factor(operation.name));
+		case Kind::sleep:
+			return of_time(role, operation);
+		case Kind::branch:
+			return of_block(role, operation.blocks[0])
+			    .or_else(probability(role, operation), operation.blocks.size() > 1
+								       ? of_block(role, operation.blocks[1])
+								       : GridDistribution::point(0));
+		case Kind::fork: {
+			GridDistribution all = of_block(role, operation.blocks[0]);
+			for (std::size_t i = 1; i < operation.blocks.size(); ++i)
+				all = all.beside(of_block(role, operation.blocks[i]));
+			return all;
+		}
+		default:
+			refuse(operation);
+		}
+	}
+
+	double factor(const std::string &activity) const
+	{
+		const auto found = change_.faster.find(activity);
+		return work_factor(model_, change_, activity) / (found != change_.faster.end() ? found->second : 1);
+	}
+
+	double probability(std::size_t role, const Operation &branch) const
+	{
+		if (branch.probability)
+			return *branch.probability;
+		const std::vector<double> taken = sample(role, branch.column);
+		return static_cast<double>(std::ranges::count_if(taken, [](double each) { return each != 0; })) /
+		       static_cast<double>(std::max<std::size_t>(taken.size(), 1));
+	}
+
+	GridDistribution of_time(std::size_t role, const Operation &operation) const
+	{
+		if (operation.ns)
+			return GridDistribution::point(static_cast<double>(*operation.ns));
+		if (operation.distribution == Operation::no_index)
+			return of_sample(sample(role, operation.column));
+		const model::Distribution &distribution = model_.distributions[operation.distribution];
+		const std::vector<double> ns(distribution.ns.begin(), distribution.ns.end());
+		switch (distribution.shape) {
+		case model::Distribution::Shape::uniform:
+			return GridDistribution::uniform(ns[0], ns[1]);
+		case model::Distribution::Shape::exponential:
+			return GridDistribution::exponential(ns[0]);
+		case model::Distribution::Shape::values:
+			break;
+		}
+		return GridDistribution::values(ns);
+	}
+
+	static GridDistribution of_sample(const std::vector<double> &values)
+	{
+		return values.empty() ? GridDistribution::point(0) : GridDistribution::values(values);
+	}
+
+	// Of all recordings
+	std::vector<double> sample(std::size_t role, std::size_t column) const
+	{
+		std::vector<double> values;
+		for (const model::SampleSet &set : model_.sets)
+			values.insert(values.end(), set.roles[role].columns[column].begin(),
+				      set.roles[role].columns[column].end());
+		return values;
+	}
+
+	const model::Model &model_;
+	const Change &change_;
+};
+
+} // namespace
+
+GridDistribution elapsed_distribution(const model::Model &model, const Change &change)
+{
+	return Graph(model, change).elapsed();
+}
+
+} // namespace monitor::simulation
