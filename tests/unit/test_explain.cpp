@@ -63,6 +63,16 @@ std::vector<std::string> keys(const Evidence &evidence)
 	return keys;
 }
 
+// What is said of how far the others can be trusted.
+std::vector<std::string> caveats(const Evidence &evidence)
+{
+	std::vector<std::string> keys;
+	for (const Finding &finding : judge(evidence, thresholds()).findings)
+		if (finding.is_caveat)
+			keys.push_back(finding.key);
+	return keys;
+}
+
 bool claims(const Evidence &evidence, const std::string &key)
 {
 	return std::ranges::count(keys(evidence), key) > 0;
@@ -112,6 +122,7 @@ TEST_CASE("explain: a part of the path is claimed from a tenth on")
 						       {What::disk, "disk"},
 						       {What::network, "network"},
 						       {What::interrupt, "irq"},
+						       {What::open, "call"},
 						       {What::throttled, "throttled"},
 						       {What::ready_others, "waiting_others"},
 						       {What::ready_own, "ready_unexplained"},
@@ -283,6 +294,11 @@ TEST_CASE("explain: what is uncertain, and what measuring took, come first")
 	CHECK(keys(evidence) == std::vector<std::string>{"uncertain", "user"});
 	evidence.lost.reset();
 	CHECK(keys(evidence) == std::vector<std::string>{"uncertain", "user"});
+	CHECK(caveats(evidence) == std::vector<std::string>{"uncertain"});
+	evidence.measurement = thresholds().measurement;
+	CHECK(keys(evidence) == std::vector<std::string>{"uncertain", "measurement", "user"});
+	CHECK(caveats(evidence) == std::vector<std::string>{"uncertain", "measurement"});
+	CHECK(caveats(of_command()).empty());
 }
 
 TEST_CASE("explain: nothing is said to be usual only where enough is known")

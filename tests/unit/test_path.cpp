@@ -11,6 +11,8 @@
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
+#include "answers/explain/path_part.h"
+#include "answers/path/ended_by.h"
 #include "answers/path/parts.h"
 #include "answers/path/texts.h"
 #include "answers/path/walk.h"
@@ -110,15 +112,19 @@ struct Followed {
 		paths.emplace(stretches).add_bounded(place(tid), range, range.to);
 		return *paths;
 	}
-	std::map<std::string, std::uint64_t> sums()
+	path::Parts::Ticks parts()
 	{
 		path::Parts parts(stretches, *paths, path::Parts::Who::thread);
 		analyze::ThreadFold second(trace, info);
 		second.add(parts);
 		analyze::feed(trace, second);
 		parts.finish();
+		return parts.ticks();
+	}
+	std::map<std::string, std::uint64_t> sums()
+	{
 		std::map<std::string, std::uint64_t> sums;
-		for (const auto &[part, ticks] : parts.ticks())
+		for (const auto &[part, ticks] : parts())
 			sums[fmt::format("{} {}", stretches.threads()[part.who].thread->tid,
 					 path::what_text(part, fold.kinds(), stretches.names()))] += ticks;
 		return sums;
@@ -484,7 +490,7 @@ History random_causes(std::mt19937 &random, std::uint64_t &time)
 }
 
 struct Tried {
-	std::size_t links = 0, jumps = 0, led = 0;
+	std::size_t links = 0, jumps = 0, led = 0, unknown = 0;
 };
 
 void follow_all(Followed &followed, std::mt19937 &random, std::uint64_t time, Tried &tried)
@@ -511,9 +517,15 @@ void follow_all(Followed &followed, std::mt19937 &random, std::uint64_t time, Tr
 		}
 		tried.links += paths.links().size();
 		std::uint64_t sum = 0;
-		for (const auto &[what, ticks] : followed.sums()) {
+		for (const auto &[part, ticks] : followed.parts()) {
 			REQUIRE(ticks < ~0ull / 2);
 			sum += ticks;
+			const bool is_unknown = path::is_unknown(part, followed.fold.kinds());
+			const explain::PathPart made =
+			    explain::path_part(part, followed.stretches, followed.fold.kinds());
+			REQUIRE((made.what == explain::What::unknown) ==
+				(is_unknown || part.doing == path::Doing::unattributed));
+			tried.unknown += is_unknown;
 		}
 		REQUIRE(sum == range.to - range.from);
 	}
@@ -542,6 +554,31 @@ TEST_CASE("path: links touch and parts sum exactly, whatever the history")
 		follow_all(followed, random, time, tried);
 	}
 	CHECK(tried.led > 50);
+	CHECK(tried.unknown > 200);
+}
+
+TEST_CASE("path: who had a CPU, or what ended a sleep, is unknown unless a token says it; a sleep that goes on is none")
+{
+	const auto is_unknown = [](path::Doing doing, path::End end = path::End::open, std::uint32_t cause = 0) {
+		Machine machine = Machine::with_a_sleep();
+		const Followed followed(machine, 400);
+		path::Part part;
+		part.doing = doing;
+		part.end = end;
+		part.cause = cause;
+		return path::is_unknown(part, followed.fold.kinds());
+	};
+	using enum path::Doing;
+	constexpr std::uint32_t softirq = 1 << 16;
+	CHECK(is_unknown(ready_unknown));
+	CHECK(is_unknown(unknown_mode));
+	CHECK(!is_unknown(unattributed));
+	CHECK(!is_unknown(ready_idle));
+	CHECK(!is_unknown(asleep));
+	CHECK(!is_unknown(asleep, path::End::device));
+	CHECK(!is_unknown(asleep, path::End::interrupt, 9)); // of a device
+	CHECK(is_unknown(asleep, path::End::interrupt, softirq | net_rx));
+	CHECK(is_unknown(asleep, path::End::not_recorded));
 }
 
 TEST_CASE("path: time of a link that no token explains is a part, too")

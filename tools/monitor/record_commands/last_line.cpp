@@ -34,14 +34,10 @@ std::string first_sentence(const std::string &directory)
 	explain::Question question;
 	question.directory = directory;
 	const explain::Explanation answer = explain::explain(trace, question);
-	// What is not certain, or is the measurement's, comes first in an explanation: what follows is the cause.
-	const auto is_cause = [](const explain::Finding &one) {
-		return one.key != "uncertain" && one.key != "measurement";
-	};
-	const auto cause = std::ranges::find_if(answer.findings, is_cause);
+	const auto cause = std::ranges::find(answer.findings, false, &explain::Finding::is_caveat);
 	const explain::Finding &first = answer.findings.front();
 	return answer.head.substr(0, answer.head.find(';')) + ". " + first.text +
-	       (is_cause(first) || cause == answer.findings.end() ? "" : " " + cause->text);
+	       (!first.is_caveat || cause == answer.findings.end() ? "" : " " + cause->text);
 }
 
 void limit()

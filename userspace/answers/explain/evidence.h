@@ -24,6 +24,7 @@ enum class What : std::uint8_t {
 	disk,      //
 	network,   //
 	interrupt, // of a device; `detail`: the call, and which
+	open,      // and it had not ended at the end
 	ready_own, // `who` was ready, and `detail` of the same command had the CPU
 	ready_others,
 	ready_idle,      // nothing had it

@@ -19,6 +19,7 @@ struct Finding {
 	nlohmann::ordered_json evidence;
 	std::string text;
 	std::vector<std::string> command; // that shows more
+	bool is_caveat = false; // how far the others can be trusted; else it is a cause, or that there is none
 };
 
 struct LookedFor {

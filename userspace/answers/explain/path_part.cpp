@@ -5,44 +5,46 @@
 
 #include <fmt/format.h>
 
+#include "answers/path/ended_by.h"
 #include "answers/path/texts.h"
 
 namespace monitor::explain {
 namespace {
 
 using path::Doing;
-using path::End;
+using path::EndedBy;
 
 PathPart sleep_part(const path::Part &part, const analyze::EventKinds &kinds)
 {
 	PathPart made;
 	made.detail = part.detail == EDC_NO_SYSCALL ? "the kernel" : path::call_text(part.detail, kinds);
-	const std::string unknown = "what ended sleep in " + made.detail;
-	if (part.end == End::device) {
-		made.what = What::disk;
-		made.detail += fmt::format(" (disk {}:{})", part.cause >> 20, part.cause & 0xfffff);
-		return made;
-	}
-	if (part.end == End::network) {
-		made.what = What::network;
-		return made;
-	}
-	if (part.end != End::interrupt) {
-		made.detail = part.end == End::not_recorded ? unknown + " (not recorded)"
-			      : part.end == End::open       ? "sleep in " + made.detail + " that did not end"
-							    : unknown;
-		return made;
-	}
-	const std::string label = kinds.interrupt_label(part.cause >> 16, part.cause & 0xffff);
-	if (path::is_timer(part, kinds)) {
+	const bool is_interrupt = part.end == path::End::interrupt;
+	const std::string label =
+	    is_interrupt ? kinds.interrupt_label(part.cause >> 16, part.cause & 0xffff) : std::string();
+	switch (path::ended_by(part, kinds)) {
+	case EndedBy::nothing:
+		made.what = What::open;
+		break;
+	case EndedBy::timer:
 		made.what = What::timer;
-	} else if (label == "softirq:BLOCK") {
+		break;
+	case EndedBy::disk:
 		made.what = What::disk;
-	} else if (kinds.interrupt_name(part.cause >> 16) == "irq_handler") {
+		made.detail += is_interrupt ? "" : fmt::format(" (disk {}:{})", part.cause >> 20, part.cause & 0xfffff);
+		break;
+	case EndedBy::network:
+		made.what = What::network;
+		break;
+	case EndedBy::device:
 		made.what = What::interrupt;
 		made.detail += " until " + label;
-	} else {
-		made.detail = unknown + " in " + label; // such as NET_RX, of a device or of another program here
+		break;
+	case EndedBy::unknown:
+		made.detail = "what ended sleep in " + made.detail +
+			      (is_interrupt                          ? " in " + label
+			       : part.end == path::End::not_recorded ? " (not recorded)"
+								     : "");
+		break;
 	}
 	return made;
 }

@@ -67,6 +67,8 @@ std::pair<std::string, std::string> described(const PathPart &part)
 		return {"network", fmt::format("{} waiting for the network in {}", who, detail)};
 	case What::interrupt:
 		return {"irq", fmt::format("{} asleep in {}", who, detail)};
+	case What::open:
+		return {"call", fmt::format("{} asleep in {} at the end", who, detail)};
 	case What::ready_own:
 		return {"ready_unexplained", who + " ready behind its own threads"};
 	case What::ready_others:

@@ -52,13 +52,6 @@ Doing doing_in(Mode mode, const analyze::Thread &thread)
 
 } // namespace
 
-bool is_unknown(const Part &part)
-{
-	const bool is_asleep = part.doing == Doing::asleep;
-	return part.doing == Doing::unknown || part.doing == Doing::unknown_mode ||
-	       (is_asleep && (part.end == End::unknown || part.end == End::hidden || part.end == End::not_recorded));
-}
-
 std::size_t PartHash::operator()(const Part &part) const
 {
 	std::uint64_t hash = part.who;

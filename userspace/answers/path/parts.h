@@ -53,9 +53,6 @@ struct Part {
 	bool operator==(const Part &) const = default;
 };
 
-// Not known: what the thread did, in which mode, or what ended its sleep.
-bool is_unknown(const Part &part);
-
 struct PartHash {
 	std::size_t operator()(const Part &part) const;
 };

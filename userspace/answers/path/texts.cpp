@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "ended_by.h"
+
 namespace monitor::path {
 namespace {
 
@@ -14,7 +16,9 @@ std::string end_text(const Part &part, const analyze::EventKinds &kinds)
 	case End::thread:
 		return "a thread at the same moment";
 	case End::interrupt:
-		return is_timer(part, kinds) ? "timer" : kinds.interrupt_label(part.cause >> 16, part.cause & 0xffff);
+		return ended_by(part, kinds) == EndedBy::timer
+			   ? "timer"
+			   : kinds.interrupt_label(part.cause >> 16, part.cause & 0xffff);
 	case End::device:
 		return fmt::format("disk {}:{}", part.cause >> 20, part.cause & 0xfffff);
 	case End::network:
@@ -48,14 +52,6 @@ const char *why_text(Why why)
 }
 
 } // namespace
-
-bool is_timer(const Part &part, const analyze::EventKinds &kinds)
-{
-	if (part.doing != Doing::asleep || part.end != End::interrupt)
-		return false;
-	const std::string label = kinds.interrupt_label(part.cause >> 16, part.cause & 0xffff);
-	return label == "irq:local_timer" || label == "softirq:TIMER" || label == "softirq:HRTIMER";
-}
 
 std::string call_text(std::uint32_t call, const analyze::EventKinds &kinds)
 {

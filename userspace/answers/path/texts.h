@@ -9,8 +9,6 @@
 
 namespace monitor::path {
 
-// A sleep that a timer ended.
-bool is_timer(const Part &part, const analyze::EventKinds &kinds);
 // In which a thread slept: "fsync", "no call", "page fault", "unknown call".
 std::string call_text(std::uint32_t call, const analyze::EventKinds &kinds);
 // "running: user", "ready: CPU had cc1", "blocked: fsync until disk 254:0", "... network", "... timer", "... irq:24"

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "answers/path/chosen_activities.h"
+#include "answers/path/ended_by.h"
 #include "answers/path/parts.h"
 #include "answers/path/subject.h"
 #include "answers/path/texts.h"
@@ -189,7 +190,7 @@ std::uint64_t CriticalPath::unknown() const
 {
 	std::uint64_t unknown = 0;
 	for (const auto &[part, ticks] : parts_->ticks())
-		unknown += path::is_unknown(part) ? ticks : 0;
+		unknown += path::is_unknown(part, of_.fold.kinds()) ? ticks : 0;
 	return unknown;
 }
 

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#include "claims.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace monitor::explain {
+
+std::string percent(double share)
+{
+	return share >= 0.1 || share == 0 ? fmt::format("{:.0f} %", share * 100) : fmt::format("{:.1f} %", share * 100);
+}
+
+Amounts amounts(const std::vector<PathPart> &parts, What what, const std::function<std::string(const PathPart &)> &name)
+{
+	std::map<std::string, double> sums;
+	for (const PathPart &part : parts)
+		if (part.what == what)
+			sums[name(part)] += part.share;
+	Amounts sorted(sums.begin(), sums.end());
+	std::ranges::stable_sort(sorted, std::greater<>(), &Amounts::value_type::second);
+	return sorted;
+}
+
+double sum(const Amounts &amounts)
+{
+	return std::accumulate(amounts.begin(), amounts.end(), 0.0,
+			       [](double total, const auto &each) { return total + each.second; });
+}
+
+std::string texts(const Amounts &amounts)
+{
+	constexpr std::size_t most = 3;
+	constexpr double least = 0.005; // worth a word
+	std::string text;
+	std::size_t i = 0;
+	for (; i < amounts.size() && (i == 0 || (i < most && amounts[i].second >= least)); ++i)
+		text += fmt::format("{}{} {}", i ? ", " : "", amounts[i].first, percent(amounts[i].second));
+	return i < amounts.size() && amounts[i].second >= least ? text + " and others" : text;
+}
+
+nlohmann::ordered_json json_of(const Amounts &amounts)
+{
+	auto json = nlohmann::ordered_json::array();
+	for (const auto &[name, share] : amounts)
+		json.push_back({{"name", name}, {"share", share}});
+	return json;
+}
+
+Claims::Command Claims::report(Command words) const
+{
+	words.insert(words.begin(), {"monitor", "report", of_.directory});
+	return words;
+}
+
+Claims::Command Claims::command(const std::string &verb, Command words) const
+{
+	words.insert(words.begin(), {"monitor", verb, of_.directory});
+	return words;
+}
+
+bool Claims::is_recorded(const std::string &key) const
+{
+	return std::ranges::count(of_.not_recorded, key) == 0;
+}
+
+void Claims::add(const char *key, double share, std::string text, Json evidence, Command command, Confidence confidence)
+{
+	found_.push_back({key, std::min(share, 1.0), of_.unknown, confidence, std::move(evidence), std::move(text),
+			  std::move(command)});
+}
+
+} // namespace monitor::explain

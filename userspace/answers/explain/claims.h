@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// What rules have in common: when a share is enough for a claim, and sentences of names and shares.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "evidence.h"
+#include "finding.h"
+#include "thresholds.h"
+
+namespace monitor::explain {
+
+// Shares by name, the largest first.
+using Amounts = std::vector<std::pair<std::string, double>>;
+
+std::string percent(double share);
+// Of the parts that are of this kind, by the name that `name` gives them.
+Amounts amounts(const std::vector<PathPart> &parts, What what,
+		const std::function<std::string(const PathPart &)> &name);
+double sum(const Amounts &amounts);
+// "cc1 12 %, ld 3.0 % and others"
+std::string texts(const Amounts &amounts);
+nlohmann::ordered_json json_of(const Amounts &amounts);
+
+class Claims {
+public:
+	Claims(const Evidence &evidence, const Thresholds &thresholds) : of_(evidence), at_(thresholds) {}
+
+protected:
+	using Json = nlohmann::ordered_json;
+	using Command = std::vector<std::string>;
+
+	// Words after `monitor report DIR`.
+	Command report(Command words) const;
+	Command command(const std::string &verb, Command words = {}) const;
+	bool is_recorded(const std::string &key) const;
+	bool claims(double share, double threshold) const { return share - of_.unknown >= threshold; }
+	void add(const char *key, double share, std::string text, Json evidence, Command command,
+		 Confidence confidence = Confidence::high);
+
+	const Evidence &of_;
+	const Thresholds &at_;
+	std::vector<Finding> found_;
+};
+
+} // namespace monitor::explain

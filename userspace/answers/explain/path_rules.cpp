@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: MIT
+#include "path_rules.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "answers/report/idle_table.h"
+#include "answers/report/table.h"
+
+namespace monitor::explain {
+namespace {
+
+std::string who(const PathPart &part)
+{
+	return part.who;
+}
+
+std::string detail(const PathPart &part)
+{
+	return part.detail;
+}
+
+std::string sleeper(const PathPart &part)
+{
+	return part.who + " in " + part.detail;
+}
+
+} // namespace
+
+// " 52 % of 412 samples of it (95 % sure: 47 to 57 %) are in malloc, free and 2 more." As few functions as have half of
+// them.
+std::string PathRules::functions_of(const std::string &name, Json &evidence) const
+{
+	const auto found = std::ranges::find(of_.path->functions, name, &Functions::who);
+	if (found == of_.path->functions.end())
+		return "";
+	evidence["samples"] = found->samples;
+	if (found->hits.empty())
+		return fmt::format(" Its {} sample{} too few to name functions.", found->samples,
+				   found->samples == 1 ? " is" : "s are");
+	std::uint64_t hits = 0;
+	std::size_t number = 0;
+	for (; number < found->hits.size() && hits * 2 < found->samples; ++number)
+		hits += found->hits[number].second;
+	const report::ShareInterval interval = report::share_interval(hits, found->samples, 0);
+	evidence["functions"] = Json::array();
+	for (std::size_t i = 0; i < number; ++i) {
+		const report::ShareInterval one = report::share_interval(found->hits[i].second, found->samples, 0);
+		evidence["functions"].push_back({{"name", found->hits[i].first},
+						 {"samples", found->hits[i].second},
+						 {"low", one.low},
+						 {"high", one.high}});
+	}
+	constexpr std::size_t named = 2;
+	std::string names = found->hits[0].first;
+	if (number >= named)
+		names += (number == named ? " and " : ", ") + found->hits[1].first;
+	if (number > named)
+		names += fmt::format(" and {} more", number - named);
+	return fmt::format(" {} of {} samples of it (95 % sure: {:.0f} to {:.0f} %) are in {}.",
+			   percent(static_cast<double>(hits) / static_cast<double>(found->samples)), found->samples,
+			   interval.low * 100, interval.high * 100, names);
+}
+
+void PathRules::own_code(const char *key, const std::string &name, double share, const std::string &what,
+			 const Command &more)
+{
+	if (!claims(share, at_.path))
+		return;
+	Json evidence = {{"of", name}};
+	const std::string functions = key == std::string("user") ? functions_of(name, evidence) : "";
+	add(key, share, fmt::format("{} of it {} {}.{}", percent(share), what, name, functions), evidence, more);
+}
+
+// Which thread is the bottleneck, if it is one.
+const PathThread *PathRules::only_thread() const
+{
+	const auto longest = std::ranges::max_element(of_.path->threads, {}, &PathThread::ran);
+	const bool is_one = longest != of_.path->threads.end() && claims(longest->ran, at_.one_thread) &&
+			    of_.path->others_ran >= at_.one_thread_others;
+	return is_one ? &*longest : nullptr;
+}
+
+// That it is one thread and what its code does are one claim: they are about the same time.
+void PathRules::one_thread(const PathThread &thread)
+{
+	Amounts parts;
+	for (const PathPart &part : thread.parts)
+		if (claims(part.share, at_.path))
+			parts.emplace_back(part.what == What::user    ? "in user code"
+					   : part.what == What::fault ? "in page faults"
+					   : part.what == What::call  ? "in the system call " + part.detail
+								      : "in the kernel",
+					   part.share);
+	std::ranges::stable_sort(parts, std::greater<>(), &Amounts::value_type::second);
+	std::string made_of;
+	for (const auto &[what, share] : parts)
+		made_of += fmt::format(", {} {}", percent(share), what);
+	Json evidence = {{"thread", thread.label}, {"parts", json_of(parts)}};
+	const std::string functions = functions_of(thread.name, evidence);
+	add("one_thread", thread.ran,
+	    fmt::format("One thread, {}, is {} of it{}: however fast all others get, at most {:.2f} times as fast "
+			"(unless it spins for them).{}",
+			thread.label, percent(thread.ran), made_of, 1 / std::min(thread.ran, 1.0), functions),
+	    evidence, report(of_.has_stacks ? Command{"stacks"} : Command{"critical-path"}), Confidence::medium);
+}
+
+// What threads of the path ran. Code of the one thread is claimed with it.
+void PathRules::code()
+{
+	std::vector<PathPart> parts = of_.path->parts;
+	if (const PathThread *thread = only_thread()) {
+		one_thread(*thread);
+		for (const PathPart &own : thread->parts)
+			for (PathPart &part : parts)
+				if (part.what == own.what && part.who == own.who && part.detail == own.detail)
+					part.share -= own.share;
+	}
+	for (const auto &[name, share] : amounts(parts, What::user, who))
+		own_code("user", name, share, "is user code of",
+			 report(of_.has_stacks ? Command{"stacks"} : Command{"critical-path"}));
+	for (const auto &[name, share] : amounts(parts, What::fault, who))
+		own_code("fault", name, share, "is page faults of", of_.has_stacks ? report({"stacks"}) : report({}));
+	for (const auto &[name, share] :
+	     amounts(parts, What::call, [](const PathPart &part) { return part.detail + " by " + part.who; }))
+		own_code("call", name, share, "is work in the system call", report({"syscalls", "--by", "command"}));
+	for (const auto &[name, share] : amounts(parts, What::kernel, who))
+		own_code("call", name, share, "is work of the kernel, in no system call, in",
+			 report({"critical-path"}));
+}
+
+void PathRules::interrupts()
+{
+	const std::pair<What, const char *> kinds[] = {{What::irq, "irq"}, {What::softirq, "softirq"}};
+	for (const auto &[what, key] : kinds)
+		for (const auto &[name, share] : amounts(of_.path->parts, what, detail))
+			if (claims(share, at_.path))
+				add(key, share,
+				    fmt::format("{} of it passed in {}, while threads of the path had the CPU.",
+						percent(share), name),
+				    {{"interrupt", name}}, report({"--by", "cpu"}));
+}
+
+void PathRules::sleeps()
+{
+	struct Kind {
+		What what;
+		const char *key, *text;
+		Confidence confidence;
+	};
+	const Kind kinds[] = {{What::timer, "timer", "sleep that a timer ended", Confidence::high},
+			      {What::disk, "disk", "waiting for the disk", Confidence::high},
+			      {What::network, "network", "waiting for a packet from the network", Confidence::high},
+			      {What::interrupt, "irq", "sleep that a device's interrupt ended", Confidence::medium},
+			      {What::open, "call", "sleep that had not ended at the end", Confidence::high}};
+	for (const Kind &kind : kinds) {
+		const Amounts of = amounts(of_.path->parts, kind.what, sleeper);
+		if (is_recorded(kind.key) && claims(sum(of), at_.path))
+			add(kind.key, sum(of),
+			    fmt::format("{} of it is {}: {}.", percent(sum(of)), kind.text, texts(of)),
+			    {{"sleepers", json_of(of)}}, report({"offcpu"}), kind.confidence);
+	}
+	const Amounts throttled = amounts(of_.path->parts, What::throttled, who);
+	if (is_recorded("throttled") && claims(sum(throttled), at_.path))
+		add("throttled", sum(throttled),
+		    fmt::format("{} of it a CPU quota kept threads from running: {}.", percent(sum(throttled)),
+				texts(throttled)),
+		    {{"threads", json_of(throttled)}}, report({}));
+	const Amounts reclaim = amounts(of_.path->parts, What::memory_reclaim, sleeper);
+	if (is_recorded("memory_reclaim") && claims(sum(reclaim), at_.memory_reclaim))
+		add("memory_reclaim", sum(reclaim),
+		    fmt::format("{} of it is waiting for memory that others give up: {}.", percent(sum(reclaim)),
+				texts(reclaim)),
+		    {{"threads", json_of(reclaim)}}, report({"offcpu"}));
+}
+
+// Without the time that is claimed as an inversion.
+Amounts PathRules::without_inversions(Amounts behind) const
+{
+	for (const Inversion &each : of_.path->inversions)
+		for (auto &[name, share] : behind)
+			if (name == each.between)
+				share -= std::min(share, each.share);
+	return behind;
+}
+
+// Ready without a CPU. Whether more CPUs would help is never claimed: who takes turns may do so for its own reasons.
+void PathRules::ready()
+{
+	const auto &parts = of_.path->parts;
+	const Command more = report({"critical-path"});
+	const Amounts others = without_inversions(amounts(parts, What::ready_others, detail)),
+		      own = without_inversions(amounts(parts, What::ready_own, detail)),
+		      idle = amounts(parts, What::ready_idle, who), held = amounts(parts, What::ready_idle_long, who);
+	if (claims(sum(others), at_.path))
+		add("waiting_others", sum(others),
+		    fmt::format("{} of it is waiting for a CPU that others had: {}.", percent(sum(others)),
+				texts(others)),
+		    {{"behind", json_of(others)}}, more);
+	if (claims(sum(own), at_.path)) {
+		const double over = of_.path->oversubscribed;
+		const bool is_over = over >= at_.oversubscribed;
+		const Json evidence = {{"behind", json_of(own)}, {"oversubscribed", over}, {"cpus", of_.cpus}};
+		if (is_over)
+			add("waiting_own", sum(own),
+			    fmt::format("{} of it is waiting for a CPU that its own threads had: {}; for {} of the "
+					"time more of them could run than the {} CPUs.",
+					percent(sum(own)), texts(own), percent(over), of_.cpus),
+			    evidence, more);
+		else
+			add("ready_unexplained", sum(own),
+			    fmt::format("{} of it a thread was ready behind one of its own command ({}); whether it "
+					"needed the CPU or the other's work is not known.",
+					percent(sum(own)), texts(own)),
+			    evidence, more, Confidence::medium);
+	}
+	if (claims(sum(held), at_.path))
+		add("ready_unexplained", sum(held),
+		    fmt::format("{} of it a thread was ready and its CPU idle, for more than {:.0f} ms at a time: {}. "
+				"So looks a CPU quota of its group; what was recorded does not tell.",
+				percent(sum(held)), at_.long_idle_wait_ms, texts(held)),
+		    {{"threads", json_of(held)}}, more, Confidence::medium);
+	if (claims(sum(idle), at_.path))
+		add("wakeup_latency", sum(idle),
+		    fmt::format("{} of it passed between wake-ups and the first instruction on idle CPUs: {}; {} "
+				"wake-ups.",
+				percent(sum(idle)), texts(idle), report::count_text(of_.path->wake_ups)),
+		    {{"threads", json_of(idle)}, {"wake_ups", of_.path->wake_ups}},
+		    command("stat", {"--table", "runqueue"}));
+}
+
+// The path is handed round by futexes among threads of one process, and some always sleep there.
+void PathRules::handover()
+{
+	const Path &path = *of_.path;
+	if (path.futex_handovers < at_.handover_rate || path.futex_sleepers < at_.handover_sleepers)
+		return;
+	struct Process {
+		std::string name;
+		std::size_t threads = 0;
+		double share = 0, longest = 0;
+	};
+	std::map<std::int32_t, Process> processes;
+	for (const PathThread &thread : path.threads)
+		if (thread.share >= at_.handover_thread) {
+			Process &process = processes[thread.tgid];
+			process.name = thread.process;
+			++process.threads;
+			process.share += thread.share;
+			process.longest = std::max(process.longest, thread.share);
+		}
+	for (const auto &[tgid, process] : processes)
+		if (process.threads >= 3 && process.longest < at_.handover_most && claims(process.share, at_.path))
+			add("handover", process.share,
+			    fmt::format("{} threads of {} take turns, by futex {:.0f} times a second, and {:.1f} of "
+					"them sleep there on average: a lock, or work handed round.",
+					process.threads, process.name, path.futex_handovers, path.futex_sleepers),
+			    {{"process", process.name},
+			     {"threads", process.threads},
+			     {"per_second", path.futex_handovers},
+			     {"sleepers", path.futex_sleepers}},
+			    report({"offcpu", "--by", "waker"}), Confidence::medium);
+}
+
+void PathRules::inversion()
+{
+	double share = 0;
+	for (const Inversion &each : of_.path->inversions)
+		share += each.share;
+	if (!is_recorded("priority_inversion") || !claims(share, at_.priority_inversion))
+		return;
+	const auto longest = std::ranges::max_element(of_.path->inversions, {}, &Inversion::share);
+	add("priority_inversion", share,
+	    fmt::format("{} of it {} waited for {}, which has a lower priority and had no CPU because of {} between "
+			"them.",
+			percent(share), longest->sleeper, longest->holder, longest->between),
+	    {{"sleeper", longest->sleeper}, {"holder", longest->holder}, {"between", longest->between}},
+	    report({"critical-path", "--bounded"}));
+}
+
+std::vector<Finding> PathRules::found()
+{
+	code();
+	interrupts();
+	sleeps();
+	ready();
+	handover();
+	inversion();
+	return std::move(found_);
+}
+
+} // namespace monitor::explain
