@@ -72,6 +72,35 @@ def parts_of_it():
 	e2e.near("its length", answer["elapsed_ns"], 5e7, 1e-3)
 
 
+def user_code(answer, thread):
+	"""How long it is said to have computed; None: no sentence says it."""
+	for finding in answer["findings"]:
+		parts = {part["name"]: part["share"] for part in finding["evidence"].get("parts", [])}
+		if finding["key"] == "user" and finding["evidence"]["of"] == thread:
+			return finding["share"] * answer["elapsed_ns"]
+		if finding["key"] == "one_thread" and finding["evidence"]["thread"].startswith(thread) and "in user code" in parts:
+			return parts["in user code"] * answer["elapsed_ns"]
+	return None
+
+
+def windows():
+	"""The sentences of two windows are about the two parts of one path, also where the command sleeps at the end of the first."""
+	directory = recorded()
+	trace = e2e.Trace(directory)
+	(start,) = trace.events("--event", "sched_process_exec", "--pid", trace.recording()["command_pid"])
+	middle = start["time_ns"] / 1e9 + 0.06
+	answers = [explained(directory, *part) for part in ((), ("--to", f"{middle:.9f}"), ("--from", f"{middle + 1e-9:.9f}"))]
+	for answer in answers:
+		expect_sound("a window", answer)
+		e2e.expect(not any("had not ended" in finding["text"] for finding in answer["findings"]), f"it sleeps at the end: {answer}")
+	e2e.near("their lengths", sum(answer["elapsed_ns"] for answer in answers[1:]), answers[0]["elapsed_ns"], 1e-3)
+	unknown = [answer["bound"] * answer["elapsed_ns"] for answer in answers]
+	e2e.near("what is not known in two windows", sum(unknown[1:]), unknown[0], 0.02, 1e6)
+	times = [user_code(answer, "stage2") for answer in answers]
+	if None not in times:
+		e2e.near("user code of stage2 in two windows", sum(times[1:]), times[0], 0.02, 1e6)
+
+
 def damaged():
 	damaged = e2e.work / "damaged"
 	shutil.copytree(recorded(), damaged)
@@ -103,4 +132,4 @@ def machine():
 
 if __name__ == "__main__":
 	e2e.need_recording()
-	e2e.main(pipeline, parts_of_it, damaged, machine)
+	e2e.main(pipeline, parts_of_it, windows, damaged, machine)

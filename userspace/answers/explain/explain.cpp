@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "activity.h"
+#include "answers/path/path_fold.h"
 #include "answers/path/subject.h"
 #include "answers/report/summary.h"
 #include "base/error.h"
@@ -37,8 +38,10 @@ public:
 	    : trace_(trace), question_(question), thresholds_(thresholds), info_(analyze::recording_of(trace)),
 	      scope_(question.selection.scope(trace, info_)), fold_(trace, info_, {scope_.range, {}, {}}),
 	      kinds_(fold_.kinds()), recorded_(analyze::recorded(trace, info_, kinds_)),
-	      stretches_(fold_, path::recorded(trace, info_, kinds_)), priorities_(trace.description(), fold_),
-	      reclaim_(trace.description(), info_, fold_), choice_(fold_, info_, question.selection, scope_, stretches_)
+	      path_fold_(trace, info_, fold_, has_path()), stretches_(path_fold_.stretches()),
+	      priorities_(trace.description(), path_fold_.fold()),
+	      reclaim_(trace.description(), info_, path_fold_.fold()),
+	      choice_(path_fold_.fold(), info_, question.selection, scope_, stretches_)
 	{
 		if (!kinds_.has(analyze::EventMeaning::sched_switch))
 			throw Error(
@@ -48,8 +51,10 @@ public:
 			path::expect_switches(info_, kinds_);
 		if (info_.attached("stack_sample"))
 			fold_.add(stacks_);
-		fold_.add(static_cast<analyze::Observer &>(stretches_));
-		fold_.add(static_cast<analyze::TimeObserver &>(stretches_));
+		path_fold_.observe([this](const trace::Event &event) {
+			priorities_.after(event);
+			reclaim_.after(event);
+		});
 	}
 
 	Evidence gather();
@@ -63,11 +68,7 @@ private:
 	void add_machine(Evidence &evidence);
 	void add_quality(Evidence &evidence, const report::Summary &summary) const;
 	void add_not_recorded(Evidence &evidence) const;
-	bool is_of_subject(const analyze::Thread &thread) const
-	{
-		return !subject_.start ||
-		       (subject_.start->in_tree ? thread.in_tree : thread.tgid == subject_.start->tgid);
-	}
+	bool is_of_subject(const analyze::Thread &thread) const { return !subject_.start || subject_.includes(thread); }
 
 	trace::Trace &trace_;
 	const Question &question_;
@@ -77,7 +78,8 @@ private:
 	analyze::ThreadFold fold_;
 	const analyze::EventKinds &kinds_;
 	const analyze::Recorded recorded_;
-	path::Stretches stretches_;
+	path::PathFold path_fold_;
+	const path::Stretches &stretches_;
 	Priorities priorities_;
 	Reclaim reclaim_;
 	const path::SubjectChoice choice_;
@@ -91,27 +93,26 @@ report::Summary Gathering::read()
 	const trace::Losses losses = analyze::feed(trace_, fold_, [&](const trace::Event &event) {
 		if (event.stream->is_recorder())
 			bound.event(event);
-		stretches_.after(event);
-		priorities_.after(event);
-		reclaim_.after(event);
+		path_fold_.event(event);
 	});
+	path_fold_.finish();
 	return report::summarize(trace_, info_, bound, fold_, losses);
 }
 
-// The second reading finds the modes of what is on the path, which is found backwards.
+// One more reading finds the modes of what is on the path, which is found backwards.
 void Gathering::add_path(Evidence &evidence)
 {
 	const path::IsInside is_inside = choice_.inside(subject_);
 	path::Paths paths(stretches_, false);
 	paths.add_critical(subject_.last, subject_.range, subject_.end, is_inside);
 	const auto long_wait = static_cast<std::uint64_t>(thresholds_.long_idle_wait_ms * 1e6);
-	path::Parts parts(stretches_, paths, path::Parts::Who::thread, clock().to_ticks(long_wait));
+	path::Parts parts(path_fold_.stretches(), paths, path::Parts::Who::thread, clock().to_ticks(long_wait));
 	path::fill(parts, trace_, info_, scope_.range);
 	evidence.elapsed_ns = clock().to_ns(paths.total());
-	const PathReader reader(stretches_, paths, fold_, is_inside, clock());
+	const PathReader reader(stretches_, paths, path_fold_.fold(), is_inside, clock());
 	evidence.path = reader.read(parts, priorities_, reclaim_, evidence.machine.users, evidence.unknown);
 	evidence.path->functions =
-	    functions_of(*evidence.path, thresholds_.path, stretches_, is_inside, fold_, stacks_, trace_, info_);
+	    functions_of(*evidence.path, thresholds_.path, subject_, fold_, stacks_, trace_, info_);
 	const Activity activity = activity_of(stretches_, is_inside, subject_.range, evidence.cpus);
 	evidence.path->oversubscribed =
 	    static_cast<double>(activity.oversubscribed) / static_cast<double>(paths.total());
@@ -128,7 +129,7 @@ void Gathering::add_path(Evidence &evidence)
 void Gathering::add_machine(Evidence &evidence)
 {
 	const auto is_wanted = [&](const analyze::Thread &thread) { return is_of_subject(thread); };
-	const MachineReader reader(fold_, info_, clock(), stretches_);
+	const MachineReader reader(fold_, info_, clock());
 	evidence.machine = reader.read(recorded_, is_wanted);
 	if (!has_path() && recorded_.throttled)
 		evidence.machine.throttled = reader.throttled(selection::cgroup_paths(trace_.directory()));
@@ -202,7 +203,7 @@ Evidence Gathering::gather()
 	Evidence evidence;
 	evidence.directory = question_.directory;
 	const report::Summary summary = read();
-	evidence.cpus = MachineReader(fold_, info_, clock(), stretches_).cpus();
+	evidence.cpus = MachineReader(fold_, info_, clock()).cpus();
 	evidence.has_stacks = stacks_.any();
 	if (has_path())
 		subject_ = choice_.choose({fold_.window_begin(), fold_.window_end()});

@@ -22,10 +22,9 @@ std::string function_text(const report::LeafFunction &function)
 
 } // namespace
 
-std::vector<Functions> functions_of(const Path &path, double least, const path::Stretches &stretches,
-				    const path::IsInside &is_inside, const analyze::ThreadFold &fold,
-				    const analyze::StackFold &stacks, const trace::Trace &trace,
-				    const analyze::RecordingInfo &info)
+std::vector<Functions> functions_of(const Path &path, double least, const path::Subject &subject,
+				    const analyze::ThreadFold &fold, const analyze::StackFold &stacks,
+				    const trace::Trace &trace, const analyze::RecordingInfo &info)
 {
 	std::vector<Functions> all;
 	if (!stacks.any())
@@ -39,9 +38,7 @@ std::vector<Functions> functions_of(const Path &path, double least, const path::
 	report::NamedStacks named(trace.directory(), trace.description().clock, info, fold, stacks, {});
 	for (const PathPart *user : users) {
 		const report::LeafFunctions found = named.leaf_functions([&](const analyze::Thread &thread) {
-			const std::uint32_t place = stretches.find(thread);
-			return place != path::nobody && is_inside(place) &&
-			       stretches.names()[stretches.threads()[place].name_at(~0ull)] == user->who;
+			return subject.includes(thread) && thread.label() == user->who;
 		});
 		std::map<std::string, std::uint64_t> hits;
 		for (const report::LeafFunction &function : found.functions)

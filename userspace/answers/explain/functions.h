@@ -2,7 +2,7 @@
 // In which functions threads of the path were while they ran code of their programs, by samples of their stacks.
 #pragma once
 
-#include "answers/path/walk.h"
+#include "answers/path/subject.h"
 #include "evidence.h"
 #include "reading/analyze/recording_info.h"
 #include "reading/analyze/stacks.h"
@@ -10,9 +10,8 @@
 namespace monitor::explain {
 
 // Of the names whose user code is at least `least` of the path, the largest first. Reads the programs' files.
-std::vector<Functions> functions_of(const Path &path, double least, const path::Stretches &stretches,
-				    const path::IsInside &is_inside, const analyze::ThreadFold &fold,
-				    const analyze::StackFold &stacks, const trace::Trace &trace,
-				    const analyze::RecordingInfo &info);
+std::vector<Functions> functions_of(const Path &path, double least, const path::Subject &subject,
+				    const analyze::ThreadFold &fold, const analyze::StackFold &stacks,
+				    const trace::Trace &trace, const analyze::RecordingInfo &info);
 
 } // namespace monitor::explain

@@ -141,9 +141,8 @@ Storm MachineReader::storm(const std::function<bool(const analyze::Thread &)> &i
 		if (thread.born < std::max<std::uint64_t>(fold_.window_begin(), 1) || thread.born > fold_.window_end())
 			continue;
 		++creations;
-		const std::uint32_t place = stretches_.find(thread);
-		const std::uint64_t died = place == path::nobody ? 0 : stretches_.threads()[place].died;
-		of_short += died && died - thread.born < most ? thread.usage.cpu() : 0;
+		const bool is_short = thread.state == analyze::State::dead && thread.out_time - thread.born < most;
+		of_short += is_short ? thread.usage.cpu() : 0;
 	}
 	const auto elapsed_ns = static_cast<double>(clock_.to_ns(elapsed));
 	if (elapsed_ns <= 0 || cpu == 0)

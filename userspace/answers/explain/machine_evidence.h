@@ -8,19 +8,18 @@
 #include <utility>
 #include <vector>
 
-#include "answers/path/stretches.h"
 #include "evidence.h"
 #include "reading/analyze/recorded.h"
 #include "reading/analyze/recording_info.h"
+#include "reading/analyze/thread_fold.h"
 
 namespace monitor::explain {
 
 class MachineReader {
 public:
 	// All must outlive it. After the last event.
-	MachineReader(const analyze::ThreadFold &fold, const analyze::RecordingInfo &info, const trace::Clock &clock,
-		      const path::Stretches &stretches)
-	    : fold_(fold), info_(info), clock_(clock), stretches_(stretches)
+	MachineReader(const analyze::ThreadFold &fold, const analyze::RecordingInfo &info, const trace::Clock &clock)
+	    : fold_(fold), info_(info), clock_(clock)
 	{
 	}
 
@@ -42,7 +41,6 @@ private:
 	const analyze::ThreadFold &fold_;
 	const analyze::RecordingInfo &info_;
 	const trace::Clock &clock_;
-	const path::Stretches &stretches_;
 };
 
 } // namespace monitor::explain

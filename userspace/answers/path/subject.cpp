@@ -118,10 +118,7 @@ Subject SubjectChoice::choose(trace::TimeRange window) const
 
 IsInside SubjectChoice::inside(const Subject &subject) const
 {
-	return [this, &subject](std::uint32_t place) {
-		const analyze::Thread &thread = *stretches_.threads()[place].thread;
-		return subject.start->in_tree ? thread.in_tree : thread.tgid == subject.start->tgid;
-	};
+	return [this, &subject](std::uint32_t place) { return subject.includes(*stretches_.threads()[place].thread); };
 }
 
 } // namespace monitor::path

@@ -16,6 +16,12 @@ struct Subject {
 	trace::TimeRange range;                 // of the path, as far as it is wanted
 	std::uint64_t end = 0;                  // of all of it
 	const char *from = "", *to = "";        // what the range begins and ends with
+
+	// The recorded command's tree; of a thread that is not in it, its process.
+	bool includes(const analyze::Thread &thread) const
+	{
+		return start->in_tree ? thread.in_tree : thread.tgid == start->tgid;
+	}
 };
 
 // Throws Error if a path needs events that were not recorded.
@@ -34,7 +40,7 @@ public:
 
 	// `window`: the time that is wanted. Throws Error.
 	Subject choose(trace::TimeRange window) const;
-	// The recorded command's tree; of a thread that is not in it, its process. The subject must outlive it.
+	// What the subject includes, which must outlive it.
 	IsInside inside(const Subject &subject) const;
 
 private:

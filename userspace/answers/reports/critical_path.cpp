@@ -11,6 +11,7 @@
 #include "answers/path/chosen_activities.h"
 #include "answers/path/ended_by.h"
 #include "answers/path/parts.h"
+#include "answers/path/path_fold.h"
 #include "answers/path/subject.h"
 #include "answers/path/texts.h"
 #include "answers/report/profile.h"
@@ -31,11 +32,8 @@ class CriticalPath final : public FoldReport {
 public:
 	explicit CriticalPath(Folded &of)
 	    : FoldReport(of),
-	      whole_(is_cut(of) ? std::make_optional<analyze::ThreadFold>(
-				      of.trace, of.info, analyze::Scope{{of.fold.scope().range.from}, {}, {}})
-				: std::nullopt),
-	      stretches_(fold(), path::recorded(of.trace, of.info, of.fold.kinds())),
-	      paths_(stretches_, of.question.folded)
+	      path_fold_(of.trace, of.info, of.fold, of.question.call.empty() && of.question.activity.empty()),
+	      stretches_(path_fold_.stretches()), paths_(stretches_, of.question.folded)
 	{
 		path::expect_switches(of.info, of.fold.kinds());
 		tell_unknown_wakers(of.info, of.fold.kinds());
@@ -44,12 +42,10 @@ public:
 					    of.question.call.empty() ? ChosenActivities::Of::programs
 								     : ChosenActivities::Of::calls,
 					    of.question.call.empty() ? of.question.activity : of.question.call);
-		fold().add(static_cast<analyze::Observer &>(stretches_));
-		fold().add(static_cast<analyze::TimeObserver &>(stretches_));
-		gets_events_ = !whole_;
+		gets_events_ = true;
 	}
 
-	void event(const trace::Event &event) override { stretches_.after(event); }
+	void event(const trace::Event &event) override { path_fold_.event(event); }
 	void finish() override;
 	std::string folded() override;
 	Table table() override;
@@ -58,13 +54,6 @@ public:
 	std::string members() const override;
 
 private:
-	// A path that goes on after the window: what ended its sleeps comes later.
-	static bool is_cut(const Folded &of)
-	{
-		return of.question.call.empty() && of.question.activity.empty() &&
-		       of.fold.scope().range.to < of.trace.end_time();
-	}
-	analyze::ThreadFold &fold() { return whole_ ? *whole_ : of_.fold; }
 	void follow_activities();
 	void follow_thread();
 	bool is_bounded() const { return activities_ || of_.question.bounded; }
@@ -74,8 +63,8 @@ private:
 	std::uint64_t unknown() const;
 	Table links() const;
 
-	std::optional<analyze::ThreadFold> whole_; // if the path is a part of one that goes on
-	path::Stretches stretches_;
+	path::PathFold path_fold_; // of activities, which have ended, none goes on
+	path::Stretches &stretches_;
 	std::optional<ChosenActivities> activities_; // else it is a thread's path
 	path::Paths paths_;
 	std::optional<path::Parts> parts_;
@@ -85,7 +74,8 @@ private:
 
 void CriticalPath::follow_thread()
 {
-	const path::SubjectChoice choice(fold(), of_.info, of_.question.selection, of_.fold.scope(), stretches_);
+	const path::SubjectChoice choice(path_fold_.fold(), of_.info, of_.question.selection, of_.fold.scope(),
+					 stretches_);
 	subject_ = choice.choose({of_.fold.window_begin(), of_.fold.window_end()});
 	if (is_bounded())
 		paths_.add_bounded(subject_.last, subject_.range, subject_.end);
@@ -106,8 +96,7 @@ void CriticalPath::follow_activities()
 void CriticalPath::finish()
 {
 	FoldReport::finish();
-	if (whole_)
-		path::read_again(of_.trace, *whole_, [&](const trace::Event &event) { stretches_.after(event); });
+	path_fold_.finish();
 	if (activities_)
 		follow_activities();
 	else
