@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """`monitor explain` of programs that are slow for a known reason: each NAME.load here says which sentence may be the first, and
-which must not be there; and that each key has a load that makes it speak, or a reason why none does here.
+which must not be there; `says` is part of one of them; and that each key has a load that makes it speak, or a reason why none does here.
 
 What other programs of this machine do is no part of a load: `waiting_others`, `steal`, `measurement` and `uncertain` are passed
 over, unless the load's own file names them as its first.
@@ -29,7 +29,7 @@ CPUS = len(os.sched_getaffinity(0))
 
 
 def read(file):
-	load = {"needs": "", "record": "", "beside": "", "group": "", "calibrated": "", "has": ""}
+	load = {"needs": "", "record": "", "beside": "", "group": "", "calibrated": "", "has": "", "says": ""}
 	for line in file.read_text(encoding="utf-8").splitlines():
 		if line and not line.startswith("#"):
 			word, value = line.split(":", 1)
@@ -104,20 +104,22 @@ def findings(name, load, program):
 	print(f"  {name}: " + ", ".join(f"{each['key']} {each['share']:.2f}" for each in answer["findings"]) + f"; bound {answer['bound']:.3f}")
 	for each in answer["findings"]:
 		e2e.expect(0 <= each["share"] <= 1, f"{name}: a share of {each['share']}: {each}")
-	return [each["key"] for each in answer["findings"]]
+	return answer["findings"]
 
 
 def judge(name, load, program):
 	if load["needs"] and CPUS < int(load["needs"].split()[0]):
 		e2e.skip(f"it needs {load['needs']}")
-	keys = findings(name, load, program)
-	if keys is None:
+	found = findings(name, load, program)
+	if found is None:
 		return
+	keys = [each["key"] for each in found]
 	own = [key for key in keys if key in load["first"] or key not in DISTURBANCE]
 	e2e.expect(own[:1] and own[0] in load["first"] or not own and "waiting_others" in keys,
 	           f"{name}: the first of {keys} is none of {load['first']}")
 	for key in load["never"]:
 		e2e.expect(key not in keys, f"{name}: it says {key}: {keys}")
+	e2e.expect(any(load["says"] in each["text"] for each in found), f"{name}: nothing of {load['says']}: {found}")
 	for key in load["has"]:
 		e2e.expect(key in keys, f"{name}: it does not say {key}: {keys}")
 

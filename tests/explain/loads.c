@@ -14,11 +14,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -457,16 +459,89 @@ static void pinned(void)
 	wait_for_all();
 }
 
+/* locks PROCESSES ROUNDS US: processes that work with a file's lock. */
+static void locks(void)
+{
+	for (int i = 0; i < number[0]; i++)
+		if (fork() == 0) {
+			int file = open("loads.lock", O_CREAT | O_RDWR, 0600);
+			struct flock one = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+			for (int round = 0; round < number[1]; round++) {
+				if (number[3] ? fcntl(file, F_SETLKW, &one) : flock(file, LOCK_EX))
+					fail("lock");
+				work(number[2]);
+				one.l_type = F_UNLCK;
+				if (number[3] ? fcntl(file, F_SETLK, &one) : flock(file, LOCK_UN))
+					fail("unlock");
+				one.l_type = F_WRLCK;
+			}
+			_exit(0);
+		}
+	wait_for_all();
+	unlink("loads.lock");
+}
+
+static int stream_socket(struct sockaddr_un *address)
+{
+	*address = (struct sockaddr_un){.sun_family = AF_UNIX, .sun_path = "\0monitor-explain-loads"};
+	return socket(AF_UNIX, SOCK_STREAM, 0);
+}
+
+/* server US US: works and sleeps so long for each request, until it is killed. */
+static void server(void)
+{
+	struct sockaddr_un address;
+	int listening = stream_socket(&address);
+	char request;
+
+	prctl(PR_SET_NAME, "server");
+	if (bind(listening, (struct sockaddr *)&address, sizeof address) || listen(listening, 1))
+		fail("bind");
+	for (;;) {
+		int peer = accept(listening, NULL, NULL);
+
+		while (read(peer, &request, 1) == 1) {
+			work(number[0]);
+			if (number[1])
+				sleep_us(number[1]);
+			if (write(peer, &request, 1) != 1)
+				break;
+		}
+		close(peer);
+	}
+}
+
+/* client REQUESTS US: of the server, and works so long between two of them. */
+static void client(void)
+{
+	struct sockaddr_un address;
+	int peer = stream_socket(&address);
+	char request = 0;
+
+	for (int tries = 0; connect(peer, (struct sockaddr *)&address, sizeof address); tries++) {
+		if (tries == 300)
+			fail("connect");
+		sleep_us(10000);
+	}
+	for (int i = 0; i < number[0]; i++) {
+		if (write(peer, &request, 1) != 1 || read(peer, &request, 1) != 1)
+			fail("request");
+		work(number[1]);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
 		const char *name;
 		void (*run)(void);
-	} all[] = {{"spin", spin},           {"loops", loops}, {"pipeline", pipeline}, {"convoy", convoy},
-		   {"ring", ring},           {"pool", pool},   {"sleeper", sleeper},   {"fsyncer", fsyncer},
-		   {"reader", reader},       {"calls", calls}, {"forks", forks},       {"faults", faults},
-		   {"reclaim", reclaim},     {"udp", udp},     {"tcp", tcp},           {"pipes", pipes},
-		   {"inversion", inversion}, {"hog", hog},     {"pinned", pinned}};
+	} all[] = {{"spin", spin},           {"loops", loops},  {"pipeline", pipeline}, {"convoy", convoy},
+		   {"ring", ring},           {"pool", pool},    {"sleeper", sleeper},   {"fsyncer", fsyncer},
+		   {"reader", reader},       {"calls", calls},  {"forks", forks},       {"faults", faults},
+		   {"reclaim", reclaim},     {"udp", udp},      {"tcp", tcp},           {"pipes", pipes},
+		   {"inversion", inversion}, {"hog", hog},      {"pinned", pinned},     {"locks", locks},
+		   {"server", server},       {"client", client}};
 
 	for (int i = 0; i < max_threads; i++)
 		pthread_cond_init(&conditions[i], NULL);

@@ -123,6 +123,8 @@ TEST_CASE("explain: a part of the path is claimed from a tenth on")
 						       {What::network, "network"},
 						       {What::interrupt, "irq"},
 						       {What::open, "call"},
+						       {What::other_process, "call"},
+						       {What::file_lock, "call"},
 						       {What::throttled, "throttled"},
 						       {What::ready_others, "waiting_others"},
 						       {What::ready_own, "ready_unexplained"},
@@ -220,6 +222,27 @@ TEST_CASE("explain: a path that is handed round by futexes")
 	Evidence one = with(at.handover_rate, at.handover_sleepers, 0.2, 3);
 	one.path->threads[0].share = at.handover_most;
 	CHECK(!claims(one, "handover"));
+}
+
+TEST_CASE("explain: waiting for a lock of a file is one sentence, whoever has it")
+{
+	check_share("call", thresholds().path, [](double share) {
+		Evidence evidence = of_command();
+		evidence.path->file_locks = {share, {{"sh in flock for rsync-7", share}}};
+		return evidence;
+	});
+	Evidence evidence = with_part(What::file_lock, 0.5, "flock for rsync-7");
+	evidence.path->file_locks = {0.5, {{"cc1 in flock for rsync-7", 0.5}}};
+	REQUIRE(keys(evidence) == std::vector<std::string>{"call"});
+	CHECK(judge(evidence, thresholds()).findings[0].text ==
+	      "50 % of it is waiting for a file lock that others had: cc1 in flock for rsync-7 50 %.");
+	evidence = with_part(What::other_process, 0.5, "read for server-7");
+	evidence.is_command = true;
+	evidence.path->parts[0].process = 7;
+	const Finding finding = judge(evidence, thresholds()).findings.at(0);
+	CHECK(finding.text ==
+	      "50 % of it is waiting for a process that is not of the command: cc1 in read for server-7 50 %.");
+	CHECK(finding.command == std::vector<std::string>{"monitor", "explain", "trace", "--pid", "7"});
 }
 
 TEST_CASE("explain: a hundredth of the path is a priority inversion")

@@ -11,6 +11,7 @@
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
+#include "answers/explain/path_evidence.h"
 #include "answers/explain/path_part.h"
 #include "answers/path/ended_by.h"
 #include "answers/path/parts.h"
@@ -112,19 +113,20 @@ struct Followed {
 		paths.emplace(stretches).add_bounded(place(tid), range, range.to);
 		return *paths;
 	}
-	path::Parts::Ticks parts()
+	path::Parts parts()
 	{
 		path::Parts parts(stretches, *paths, path::Parts::Who::thread);
 		analyze::ThreadFold second(trace, info);
 		second.add(parts);
 		analyze::feed(trace, second);
 		parts.finish();
-		return parts.ticks();
+		return parts;
 	}
 	std::map<std::string, std::uint64_t> sums()
 	{
 		std::map<std::string, std::uint64_t> sums;
-		for (const auto &[part, ticks] : parts())
+		const path::Parts of = parts();
+		for (const auto &[part, ticks] : of.ticks())
 			sums[fmt::format("{} {}", stretches.threads()[part.who].thread->tid,
 					 path::what_text(part, fold.kinds(), stretches.names()))] += ticks;
 		return sums;
@@ -517,7 +519,8 @@ void follow_all(Followed &followed, std::mt19937 &random, std::uint64_t time, Tr
 		}
 		tried.links += paths.links().size();
 		std::uint64_t sum = 0;
-		for (const auto &[part, ticks] : followed.parts()) {
+		const path::Parts parts = followed.parts();
+		for (const auto &[part, ticks] : parts.ticks()) {
 			REQUIRE(ticks < ~0ull / 2);
 			sum += ticks;
 			const bool is_unknown = path::is_unknown(part, followed.fold.kinds());
@@ -594,6 +597,41 @@ TEST_CASE("path: time of a link that no token explains is a part, too")
 	for (const auto &[part, ticks] : parts.ticks())
 		sum += ticks;
 	CHECK(sum == 390);
+}
+
+TEST_CASE("path: what another process did meanwhile is waiting for it, in the sentences")
+{
+	for (const bool is_outside : {true, false}) {
+		Machine machine;
+		machine.cpu(1);
+		machine.runs(0, 10, 7);
+		machine.runs(1, 10, 8);
+		machine.returns(1, 20);
+		machine.calls(0, 50, futex);
+		machine.sleeps(0, 100, 7);
+		machine.calls(1, 250, read_call);
+		machine.wakes(1, 300, 7);
+		machine.runs(0, 320, 7);
+		Followed followed(machine, 400);
+		const path::Paths &paths = followed.critical(7, {30, 400}, is_outside ? 8 : -1);
+		const path::IsInside is_inside = [&](std::uint32_t thread) {
+			return !is_outside || thread == followed.place(7);
+		};
+		const explain::Priorities priorities(followed.trace.description(), followed.fold);
+		const explain::Reclaim reclaim(followed.trace.description(), followed.info, followed.fold);
+		double unknown = 0;
+		const explain::Path read = explain::PathReader(followed.stretches, paths, followed.fold, is_inside,
+							       followed.trace.description().clock)
+					       .read(followed.parts(), priorities, reclaim, {}, unknown);
+		double waits = 0;
+		for (const explain::PathPart &part : read.parts)
+			if (part.what == explain::What::other_process) {
+				waits += part.share;
+				CHECK(part.detail.starts_with("202 for "));
+				CHECK(part.process == 8);
+			}
+		CHECK(waits == Approx(is_outside ? 200.0 / 370 : 0));
+	}
 }
 
 TEST_CASE("path: of several at a time each moment of each is in the sum")

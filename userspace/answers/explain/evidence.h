@@ -20,12 +20,14 @@ enum class What : std::uint8_t {
 	edges, // on its way into or out of calls and faults, as long as calibrated
 	irq,   // on the CPU of `who`; `detail`: which
 	softirq,
-	timer,     // `who` slept in `detail` until this ended it
-	disk,      //
-	network,   //
-	interrupt, // of a device; `detail`: the call, and which
-	open,      // and it had not ended at the end
-	ready_own, // `who` was ready, and `detail` of the same command had the CPU
+	timer,         // `who` slept in `detail` until this ended it
+	disk,          //
+	network,       //
+	interrupt,     // of a device; `detail`: the call, and which
+	open,          // and it had not ended at the end
+	other_process, // `who` slept in a call for another process, which computed or slept itself: `detail` has both
+	file_lock,     // the same, in a call for a lock on a file
+	ready_own,     // `who` was ready, and `detail` of the same command had the CPU
 	ready_others,
 	ready_idle,      // nothing had it
 	ready_idle_long, // and that for longer than a wake-up takes
@@ -38,6 +40,7 @@ struct PathPart {
 	What what = What::unknown;
 	std::string who, detail;
 	double share = 0;
+	std::int32_t process = 0; // the other one
 };
 
 // Of a thread on the path.
@@ -49,6 +52,12 @@ struct PathThread {
 	double ran = 0;        // its own code: without interrupts
 	double share = 0;      // all of its links
 	std::vector<PathPart> parts{};
+};
+
+// Of a file, which others had: whose sleeps ended when those gave it up.
+struct FileLocks {
+	double share = 0;                                     // of the time somebody waited for one
+	std::vector<std::pair<std::string, double>> sleepers; // "sh in flock for rsync-4711", the longest first
 };
 
 struct Inversion {
@@ -81,6 +90,7 @@ struct Path {
 	double futex_handovers = 0;      // in a second
 	double futex_sleepers = 0;       // threads of the process that hands over most
 	std::uint64_t wake_ups = 0;
+	FileLocks file_locks{};
 	std::vector<Inversion> inversions{};
 	std::vector<Functions> functions{};
 };
@@ -104,9 +114,10 @@ struct Storm { // of short-lived threads, of the command if there is one
 using Keys = std::vector<std::string>;
 
 struct Evidence {
-	std::string directory; // as it was given
-	std::string subject;   // "make", or the host
-	std::string from, to;  // of the path, in words; "": the command, from exec to exit
+	std::string directory;   // as it was given
+	std::string subject;     // "make", or the host
+	bool is_command = false; // of the recorded command, not another process or thread
+	std::string from, to;    // of the path, in words; "": the command, from exec to exit
 	std::uint64_t elapsed_ns = 0;
 	unsigned cpus = 0;
 	bool has_stacks = false;

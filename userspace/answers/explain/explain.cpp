@@ -103,7 +103,7 @@ report::Summary Gathering::read()
 void Gathering::add_path(Evidence &evidence)
 {
 	const path::IsInside is_inside = choice_.inside(subject_);
-	path::Paths paths(stretches_, false);
+	path::Paths paths(stretches_);
 	paths.add_critical(subject_.last, subject_.range, subject_.end, is_inside);
 	const auto long_wait = static_cast<std::uint64_t>(thresholds_.long_idle_wait_ms * 1e6);
 	path::Parts parts(path_fold_.stretches(), paths, path::Parts::Who::thread, clock().to_ticks(long_wait));
@@ -116,11 +116,11 @@ void Gathering::add_path(Evidence &evidence)
 	const Activity activity = activity_of(stretches_, is_inside, subject_.range, evidence.cpus);
 	evidence.path->oversubscribed =
 	    static_cast<double>(activity.oversubscribed) / static_cast<double>(paths.total());
-	const bool is_command = subject_.start->tid == info_.command_pid;
-	evidence.subject = is_command && !info_.command.empty()
+	evidence.is_command = subject_.start->tid == info_.command_pid;
+	evidence.subject = evidence.is_command && !info_.command.empty()
 			       ? info_.command.front().substr(info_.command.front().rfind('/') + 1)
 			       : subject_.name;
-	if (!is_command || std::string(subject_.from) != "exec" || std::string(subject_.to) != "exit") {
+	if (!evidence.is_command || std::string(subject_.from) != "exec" || std::string(subject_.to) != "exit") {
 		evidence.from = subject_.from;
 		evidence.to = subject_.to;
 	}

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <tuple>
 
-#include "answers/path/texts.h"
+#include <fmt/format.h>
+
 #include "path_part.h"
 
 namespace monitor::explain {
@@ -21,10 +23,41 @@ bool is_own_code(What what)
 	return what == What::user || what == What::call || what == What::kernel || what == What::fault;
 }
 
+constexpr std::initializer_list<const char *> calls_of_file_locks = {"flock", "fcntl", "fcntl64"};
+
+bool is_named(std::uint32_t call, const analyze::EventKinds &kinds, std::initializer_list<const char *> names)
+{
+	const bool is_call = call != EDC_NO_SYSCALL && call < path::unknown_call;
+	const std::string *name = is_call ? kinds.syscall_name(call) : nullptr;
+	return name && std::ranges::count(names, *name) > 0;
+}
+
 // More pairs of links and threads are not compared.
 constexpr std::uint64_t max_comparisons = 20'000'000;
 
 } // namespace
+
+// Within a sleep for a thread of another process: what that did itself is the other process, whoever worked for it.
+// Where it waited for a CPU or a device, these are named.
+PathPart PathReader::part_of(const path::Part &part) const
+{
+	PathPart made = path_part(part, stretches_, fold_.kinds());
+	if (part.sleep == 0 || (!is_own_code(made.what) && made.what != What::timer))
+		return made;
+	std::uint32_t first = part.who;
+	const path::Sleep *sleep = &paths_.sleeps()[part.sleep];
+	for (; sleep->outer != 0; sleep = &paths_.sleeps()[sleep->outer])
+		first = sleep->thread;
+	const analyze::Thread &other = *stretches_.threads()[first].thread;
+	if (other.is_kernel || is_inside_(first))
+		return made;
+	made.what = is_named(sleep->call, fold_.kinds(), calls_of_file_locks) ? What::file_lock : What::other_process;
+	made.who = name_of(sleep->thread);
+	made.detail = path::call_text(sleep->call, fold_.kinds()) + " for " + fold_.leader(other).label() + "-" +
+		      std::to_string(other.tgid);
+	made.process = other.tgid;
+	return made;
+}
 
 // The parts of each thread, and those of all threads of a name together. Of what no token says whether it was in the
 // kernel, as much is known to be on the way into and out of calls and faults as was calibrated.
@@ -35,11 +68,13 @@ void PathReader::add_threads(Path &path, const path::Parts &parts, const std::ve
 		std::vector<PathPart> parts;
 	};
 	std::map<std::uint32_t, Sums> threads;
-	std::map<std::tuple<What, std::string, std::string>, double> sums;
+	std::map<std::tuple<What, std::string, std::string>, PathPart> sums;
 	for (const auto &[part, ticks] : parts.ticks()) {
-		PathPart made = path_part(part, stretches_, fold_.kinds());
+		PathPart made = part_of(part);
 		made.share = share(ticks);
-		sums[{made.what, made.who, made.detail}] += made.share;
+		PathPart &sum = sums[{made.what, made.who, made.detail}];
+		sum.process = made.process;
+		sum.share += made.share;
 		Sums &thread = threads[part.who];
 		thread.all += ticks;
 		thread.unattributed += part.doing == Doing::unattributed ? ticks : 0;
@@ -52,17 +87,19 @@ void PathReader::add_threads(Path &path, const path::Parts &parts, const std::ve
 		const auto use = std::ranges::find(users, stretches_.threads()[place].thread->tgid, &Use::tgid);
 		const double of_edges = use == users.end() ? 0 : use->edges * share(thread.ran + thread.unattributed);
 		const double edges = std::min(of_edges, share(thread.unattributed));
-		sums[{What::edges, name_of(place), ""}] += edges;
+		sums[{What::edges, name_of(place), ""}].share += edges;
 		sums[{What::unknown, name_of(place),
-		      path::what_text({.doing = Doing::unattributed}, fold_.kinds(), stretches_.names())}] -= edges;
+		      path::what_text({.doing = Doing::unattributed}, fold_.kinds(), stretches_.names())}]
+		    .share -= edges;
 	}
-	for (const auto &[named, sum] : sums)
-		path.parts.push_back({std::get<0>(named), std::get<1>(named), std::get<2>(named), sum});
+	for (auto &[named, sum] : sums) {
+		std::tie(sum.what, sum.who, sum.detail) = named;
+		path.parts.push_back(std::move(sum));
+	}
 	for (auto &[place, thread] : threads) {
 		const path::ThreadStretches &of = stretches_.threads()[place];
-		path.threads.push_back({path::thread_text(of, ~0ull, stretches_.names()),
-					fold_.leader(*of.thread).label(), of.thread->tgid, name_of(place),
-					share(thread.ran), share(thread.all), std::move(thread.parts)});
+		path.threads.push_back({label_of(place), fold_.leader(*of.thread).label(), of.thread->tgid,
+					name_of(place), share(thread.ran), share(thread.all), std::move(thread.parts)});
 	}
 	std::ranges::stable_sort(path.threads, std::greater<>(), &PathThread::share);
 }
@@ -79,7 +116,7 @@ void PathReader::add_reclaim(Path &path, const path::Parts &parts, const Reclaim
 		const std::uint64_t ticks = reclaim.within(*stretches_.threads()[link.thread].thread, link.begin, end);
 		if (ticks == 0)
 			continue;
-		PathPart was = path_part(parts.part_of(link, end), stretches_, fold_.kinds());
+		const PathPart was = part_of(parts.part_of(link, end));
 		for (PathPart &part : path.parts)
 			if (part.what == was.what && part.who == was.who && part.detail == was.detail)
 				part.share -= share(ticks);
@@ -87,13 +124,15 @@ void PathReader::add_reclaim(Path &path, const path::Parts &parts, const Reclaim
 	}
 }
 
-bool PathReader::is_futex(const path::Stretch &stretch) const
+// The sleep that the thread of a link ended, to which the next one returns.
+const path::Stretch *PathReader::handed_over(const path::Link &from, const path::Link &to) const
 {
-	if (stretch.kind != Kind::blocked || stretch.end != End::thread || stretch.where == EDC_NO_SYSCALL)
-		return false;
-	const std::string *name =
-	    stretch.where < path::unknown_call ? fold_.kinds().syscall_name(stretch.where) : nullptr;
-	return name && *name == "futex";
+	if (from.thread == to.thread || to.thread == path::nobody)
+		return nullptr;
+	const path::Stretch *slept = stretches_.threads()[to.thread].before(to.begin).stretch;
+	const bool is_so =
+	    slept && slept->kind == Kind::blocked && slept->end == End::thread && slept->cause == from.thread;
+	return is_so ? slept : nullptr;
 }
 
 // How many threads of a process sleep until another one of it ends that, on average. A sleep of most of the time is a
@@ -108,7 +147,8 @@ double PathReader::sleepers_in_futex(std::int32_t tgid) const
 			const path::Stretch &stretch = of.stretches[i];
 			const std::uint64_t ends = i + 1 < of.stretches.size() ? of.stretches[i + 1].begin : of.end;
 			const std::uint64_t from = std::max(stretch.begin, begin()), to = std::min(ends, end());
-			if (from < to && to - from < (end() - begin()) / 2 && is_futex(stretch) &&
+			if (from < to && to - from < (end() - begin()) / 2 && stretch.kind == Kind::blocked &&
+			    stretch.end == End::thread && is_named(stretch.where, fold_.kinds(), {"futex"}) &&
 			    stretches_.threads()[stretch.cause].thread->tgid == tgid)
 				slept += to - from;
 		}
@@ -116,22 +156,15 @@ double PathReader::sleepers_in_futex(std::int32_t tgid) const
 	return share(slept);
 }
 
-// Where a link follows one of another thread, that one ended the sleep before it.
 void PathReader::add_handovers(Path &path) const
 {
 	const auto &links = paths_.links();
 	std::map<std::int32_t, std::uint64_t> by_process;
 	for (std::size_t i = 0; i + 1 < links.size(); ++i) {
-		const path::Link &from = links[i], &to = links[i + 1];
-		if (from.thread == to.thread || to.thread == path::nobody)
-			continue;
-		const path::ThreadStretches &of = stretches_.threads()[to.thread];
-		const path::Stretch *slept = of.before(to.begin).stretch;
-		if (!slept || slept->kind != Kind::blocked || slept->end != End::thread || slept->cause != from.thread)
-			continue;
-		++path.wake_ups;
-		if (is_futex(*slept))
-			++by_process[of.thread->tgid];
+		const path::Stretch *slept = handed_over(links[i], links[i + 1]);
+		path.wake_ups += slept != nullptr;
+		if (slept && is_named(slept->where, fold_.kinds(), {"futex"}))
+			++by_process[stretches_.threads()[links[i + 1].thread].thread->tgid];
 	}
 	const auto most = std::ranges::max_element(by_process, {}, [](const auto &each) { return each.second; });
 	if (most == by_process.end())
@@ -139,6 +172,31 @@ void PathReader::add_handovers(Path &path) const
 	path.futex_handovers =
 	    static_cast<double>(most->second) * 1e9 / static_cast<double>(clock_.to_ns(paths_.total()));
 	path.futex_sleepers = sleepers_in_futex(most->first);
+}
+
+// As long as one of the sleeps went on that the path is handed over at; each of them is whole.
+void PathReader::add_file_locks(Path &path) const
+{
+	const auto &links = paths_.links();
+	std::vector<trace::TimeRange> sleeps;
+	std::map<std::string, double> sleepers;
+	for (std::size_t i = 0; i + 1 < links.size(); ++i) {
+		const path::Stretch *slept = handed_over(links[i], links[i + 1]);
+		if (!slept || !is_named(slept->where, fold_.kinds(), calls_of_file_locks))
+			continue;
+		sleeps.push_back({std::max(slept->begin, begin()), links[i + 1].begin});
+		sleepers[fmt::format("{} in {} for {}", name_of(links[i + 1].thread),
+				     path::call_text(slept->where, fold_.kinds()), label_of(links[i].thread))] +=
+		    share(sleeps.back().to - sleeps.back().from);
+	}
+	std::ranges::sort(sleeps, {}, &trace::TimeRange::from);
+	std::uint64_t until = 0;
+	for (const trace::TimeRange &sleep : sleeps) {
+		path.file_locks.share += share(std::max(sleep.to, until) - std::max(sleep.from, until));
+		until = std::max(until, sleep.to);
+	}
+	path.file_locks.sleepers.assign(sleepers.begin(), sleepers.end());
+	std::ranges::stable_sort(path.file_locks.sleepers, std::greater<>(), &std::pair<std::string, double>::second);
 }
 
 // Of threads of the command, without the one that ran most.
@@ -218,6 +276,7 @@ Path PathReader::read(const path::Parts &parts, const Priorities &priorities, co
 	for (const PathPart &part : path.parts)
 		unknown += part.what == What::unknown ? part.share : 0;
 	add_handovers(path);
+	add_file_locks(path);
 	add_inversions(path, priorities);
 	path.others_ran = others_ran();
 	return path;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "answers/path/parts.h"
+#include "answers/path/texts.h"
 #include "answers/path/walk.h"
 #include "evidence.h"
 #include "priorities.h"
@@ -25,9 +26,11 @@ public:
 
 private:
 	void add_threads(Path &path, const path::Parts &parts, const std::vector<Use> &users) const;
+	PathPart part_of(const path::Part &part) const;
+	void add_file_locks(Path &path) const;
 	void add_reclaim(Path &path, const path::Parts &parts, const Reclaim &reclaim) const;
 	void add_handovers(Path &path) const;
-	bool is_futex(const path::Stretch &stretch) const;
+	const path::Stretch *handed_over(const path::Link &from, const path::Link &to) const;
 	double sleepers_in_futex(std::int32_t tgid) const;
 	double others_ran() const;
 	void add_inversions(Path &path, const Priorities &priorities) const;
@@ -38,6 +41,10 @@ private:
 	double share(std::uint64_t ticks) const
 	{
 		return static_cast<double>(ticks) / static_cast<double>(paths_.total());
+	}
+	std::string label_of(std::uint32_t thread) const
+	{
+		return path::thread_text(stretches_.threads()[thread], ~0ull, stretches_.names());
 	}
 	const std::string &name_of(std::uint32_t thread) const
 	{

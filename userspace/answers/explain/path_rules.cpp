@@ -176,6 +176,32 @@ void PathRules::sleeps()
 		    {{"threads", json_of(reclaim)}}, report({"offcpu"}));
 }
 
+// For other processes: of those outside their own work and sleep, and locks of files whoever had them.
+void PathRules::waits()
+{
+	const FileLocks &locks = of_.path->file_locks;
+	std::vector<PathPart> parts = of_.path->parts;
+	const bool has_lock = claims(locks.share, at_.path);
+	if (has_lock)
+		add("call", locks.share,
+		    fmt::format("{} of it is waiting for a file lock that others had: {}.", percent(locks.share),
+				texts(locks.sleepers)),
+		    {{"lock", "file"}, {"sleepers", json_of(locks.sleepers)}}, report({"critical-path", "--bounded"}));
+	for (PathPart &part : parts)
+		if (part.what == What::file_lock && !has_lock)
+			part.what = What::other_process;
+	const Amounts others = amounts(parts, What::other_process, sleeper);
+	if (!claims(sum(others), at_.path))
+		return;
+	const auto longest = std::ranges::max_element(
+	    parts, {}, [](const PathPart &part) { return part.what == What::other_process ? part.share : 0; });
+	add("call", sum(others),
+	    fmt::format("{} of it is waiting for a process that is not of {}: {}.", percent(sum(others)),
+			of_.is_command ? "the command" : of_.subject, texts(others)),
+	    {{"process", longest->process}, {"sleepers", json_of(others)}},
+	    command("explain", {"--pid", std::to_string(longest->process)}));
+}
+
 // Without the time that is claimed as an inversion.
 Amounts PathRules::without_inversions(Amounts behind) const
 {
@@ -285,6 +311,7 @@ std::vector<Finding> PathRules::found()
 	code();
 	interrupts();
 	sleeps();
+	waits();
 	ready();
 	handover();
 	inversion();

@@ -26,6 +26,7 @@ private:
 	void interrupts();
 	void sleeps();
 	Amounts without_inversions(Amounts behind) const;
+	void waits();
 	void ready();
 	void handover();
 	void inversion();

@@ -69,6 +69,9 @@ std::pair<std::string, std::string> described(const PathPart &part)
 		return {"irq", fmt::format("{} asleep in {}", who, detail)};
 	case What::open:
 		return {"call", fmt::format("{} asleep in {} at the end", who, detail)};
+	case What::other_process:
+	case What::file_lock:
+		return {"call", fmt::format("{} waiting in {}", who, detail)};
 	case What::ready_own:
 		return {"ready_unexplained", who + " ready behind its own threads"};
 	case What::ready_others:
