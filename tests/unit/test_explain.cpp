@@ -358,6 +358,28 @@ TEST_CASE("explain: of a machine, who used half a CPU, and whether threads waite
 	CHECK(!claims(of_machine(), "one_thread"));
 }
 
+TEST_CASE("explain: what no sentence is about is one line, so that the shares add up")
+{
+	const auto rest = [](const Evidence &evidence) { return judge(evidence, thresholds()).rest; };
+	Evidence evidence = with_part(What::user, 0.86);
+	evidence.path->parts.push_back({What::softirq, "cc1", "softirq:NET_RX", 0.09});
+	evidence.path->parts.push_back({What::timer, "cc1", "nanosleep", 0.03});
+	evidence.path->parts.push_back({What::unknown, "cc1", "?", 0.02});
+	CHECK(rest(evidence) == "In no sentence: 14 % of it, of which softirqs 9.0 %, timers 3.0 %, not known 2.0 %.");
+	CHECK(to_text(judge(evidence, thresholds()), 0).find("\nIn no sentence: 14 %") != std::string::npos);
+	evidence.lost = 3; // then what is not known is said
+	CHECK(rest(evidence) == "In no sentence: 12 % of it, of which softirqs 9.0 %, timers 3.0 %.");
+	evidence.path->parts[1].share = 0.06;
+	CHECK(rest(evidence).empty());
+	// A lock's time is that of others, too: at least so much is in no sentence.
+	evidence.path->parts[0].share = 0.09;
+	evidence.path->parts.push_back({What::user, "as", "", 0.09});
+	CHECK(rest(evidence).starts_with("In no sentence: 27 % of it, of which user code 18 %"));
+	evidence.path->file_locks.share = 0.13;
+	CHECK(rest(evidence) == "In no sentence: at least 14 % of it.");
+	CHECK(rest(of_machine()).empty());
+}
+
 TEST_CASE("explain: the largest first, in at most 25 lines, as text and as JSON")
 {
 	Evidence evidence = of_command();

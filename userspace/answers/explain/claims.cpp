@@ -16,15 +16,20 @@ std::string percent(double share)
 	return share >= 0.1 || share == 0 ? fmt::format("{:.0f} %", share * 100) : fmt::format("{:.1f} %", share * 100);
 }
 
+Amounts sorted(const std::map<std::string, double> &sums)
+{
+	Amounts sorted(sums.begin(), sums.end());
+	std::ranges::stable_sort(sorted, std::greater<>(), &Amounts::value_type::second);
+	return sorted;
+}
+
 Amounts amounts(const std::vector<PathPart> &parts, What what, const std::function<std::string(const PathPart &)> &name)
 {
 	std::map<std::string, double> sums;
 	for (const PathPart &part : parts)
 		if (part.what == what)
 			sums[name(part)] += part.share;
-	Amounts sorted(sums.begin(), sums.end());
-	std::ranges::stable_sort(sorted, std::greater<>(), &Amounts::value_type::second);
-	return sorted;
+	return sorted(sums);
 }
 
 double sum(const Amounts &amounts)

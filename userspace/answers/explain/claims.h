@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,6 +21,7 @@ std::string percent(double share);
 // Of the parts that are of this kind, by the name that `name` gives them.
 Amounts amounts(const std::vector<PathPart> &parts, What what,
 		const std::function<std::string(const PathPart &)> &name);
+Amounts sorted(const std::map<std::string, double> &sums);
 double sum(const Amounts &amounts);
 // "cc1 12 %, ld 3.0 % and others"
 std::string texts(const Amounts &amounts);

@@ -83,7 +83,9 @@ std::string to_text(const Explanation &explanation, std::size_t width)
 {
 	width = width ? std::max(std::min(width, usual_width), min_width) : usual_width;
 	std::vector<std::string> lines = wrapped(printable(explanation.head), width, "  ");
-	const std::vector<std::string> last = looked_for_lines(explanation, width);
+	std::vector<std::string> last =
+	    explanation.rest.empty() ? std::vector<std::string>() : wrapped(explanation.rest, width, "");
+	std::ranges::move(looked_for_lines(explanation, width), std::back_inserter(last));
 	std::size_t number = 0;
 	for (const Finding &finding : explanation.findings) {
 		std::vector<std::string> more =

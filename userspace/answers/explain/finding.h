@@ -33,6 +33,7 @@ struct Explanation {
 	double bound = 0;
 	std::vector<Finding> findings; // in the order in which they are to be read
 	std::vector<LookedFor> looked_for;
+	std::string rest; // what of the path is in no finding; "": little
 };
 
 std::string to_text(const Explanation &explanation, std::size_t width);

@@ -29,6 +29,25 @@ std::string sleeper(const PathPart &part)
 
 } // namespace
 
+PathRules::PathRules(const Evidence &evidence, const Thresholds &thresholds)
+    : Claims(evidence, thresholds), rest_(evidence.path->parts)
+{
+}
+
+void PathRules::said(What what, const std::function<bool(const PathPart &)> &is_one)
+{
+	for (PathPart &part : rest_)
+		if (part.what == what && (!is_one || is_one(part)))
+			part.share = 0;
+}
+
+void PathRules::said(const PathPart &said, double share)
+{
+	for (PathPart &part : rest_)
+		if (part.what == said.what && part.who == said.who && part.detail == said.detail)
+			part.share = std::max(part.share - share, 0.0);
+}
+
 // " 52 % of 412 samples of it (95 % sure: 47 to 57 %) are in malloc, free and 2 more." As few functions as have half of
 // them.
 std::string PathRules::functions_of(const std::string &name, Json &evidence) const
@@ -64,14 +83,18 @@ std::string PathRules::functions_of(const std::string &name, Json &evidence) con
 			   interval.low * 100, interval.high * 100, names);
 }
 
-void PathRules::own_code(const char *key, const std::string &name, double share, const std::string &what,
+void PathRules::own_code(const char *key, What what, const NameOf &name_of, const std::string &text,
 			 const Command &more)
 {
-	if (!claims(share, at_.path))
-		return;
-	Json evidence = {{"of", name}};
-	const std::string functions = key == std::string("user") ? functions_of(name, evidence) : "";
-	add(key, share, fmt::format("{} of it {} {}.{}", percent(share), what, name, functions), evidence, more);
+	for (const auto &[name, share] : amounts(rest_, what, name_of)) {
+		if (!claims(share, at_.path))
+			continue;
+		Json evidence = {{"of", name}};
+		const std::string functions = what == What::user ? functions_of(name, evidence) : "";
+		add(key, share, fmt::format("{} of it {} {}.{}", percent(share), text, name, functions), evidence,
+		    more);
+		said(what, [&, &of = name](const PathPart &part) { return name_of(part) == of; });
+	}
 }
 
 // Which thread is the bottleneck, if it is one.
@@ -110,25 +133,17 @@ void PathRules::one_thread(const PathThread &thread)
 // What threads of the path ran. Code of the one thread is claimed with it.
 void PathRules::code()
 {
-	std::vector<PathPart> parts = of_.path->parts;
 	if (const PathThread *thread = only_thread()) {
 		one_thread(*thread);
 		for (const PathPart &own : thread->parts)
-			for (PathPart &part : parts)
-				if (part.what == own.what && part.who == own.who && part.detail == own.detail)
-					part.share -= own.share;
+			said(own, own.share);
 	}
-	for (const auto &[name, share] : amounts(parts, What::user, who))
-		own_code("user", name, share, "is user code of",
-			 report(of_.has_stacks ? Command{"stacks"} : Command{"critical-path"}));
-	for (const auto &[name, share] : amounts(parts, What::fault, who))
-		own_code("fault", name, share, "is page faults of", of_.has_stacks ? report({"stacks"}) : report({}));
-	for (const auto &[name, share] :
-	     amounts(parts, What::call, [](const PathPart &part) { return part.detail + " by " + part.who; }))
-		own_code("call", name, share, "is work in the system call", report({"syscalls", "--by", "command"}));
-	for (const auto &[name, share] : amounts(parts, What::kernel, who))
-		own_code("call", name, share, "is work of the kernel, in no system call, in",
-			 report({"critical-path"}));
+	const auto caller = [](const PathPart &part) { return part.detail + " by " + part.who; };
+	own_code("user", What::user, who, "is user code of",
+		 report(of_.has_stacks ? Command{"stacks"} : Command{"critical-path"}));
+	own_code("fault", What::fault, who, "is page faults of", of_.has_stacks ? report({"stacks"}) : report({}));
+	own_code("call", What::call, caller, "is work in the system call", report({"syscalls", "--by", "command"}));
+	own_code("call", What::kernel, who, "is work of the kernel, in no system call, in", report({"critical-path"}));
 }
 
 void PathRules::interrupts()
@@ -136,11 +151,13 @@ void PathRules::interrupts()
 	const std::pair<What, const char *> kinds[] = {{What::irq, "irq"}, {What::softirq, "softirq"}};
 	for (const auto &[what, key] : kinds)
 		for (const auto &[name, share] : amounts(of_.path->parts, what, detail))
-			if (claims(share, at_.path))
+			if (claims(share, at_.path)) {
 				add(key, share,
 				    fmt::format("{} of it passed in {}, while threads of the path had the CPU.",
 						percent(share), name),
 				    {{"interrupt", name}}, report({"--by", "cpu"}));
+				said(what, [&of = name](const PathPart &part) { return part.detail == of; });
+			}
 }
 
 void PathRules::sleeps()
@@ -157,23 +174,28 @@ void PathRules::sleeps()
 			      {What::open, "call", "sleep that had not ended at the end", Confidence::high}};
 	for (const Kind &kind : kinds) {
 		const Amounts of = amounts(of_.path->parts, kind.what, sleeper);
-		if (is_recorded(kind.key) && claims(sum(of), at_.path))
-			add(kind.key, sum(of),
-			    fmt::format("{} of it is {}: {}.", percent(sum(of)), kind.text, texts(of)),
-			    {{"sleepers", json_of(of)}}, report({"offcpu"}), kind.confidence);
+		if (!is_recorded(kind.key) || !claims(sum(of), at_.path))
+			continue;
+		add(kind.key, sum(of), fmt::format("{} of it is {}: {}.", percent(sum(of)), kind.text, texts(of)),
+		    {{"sleepers", json_of(of)}}, report({"offcpu"}), kind.confidence);
+		said(kind.what);
 	}
 	const Amounts throttled = amounts(of_.path->parts, What::throttled, who);
-	if (is_recorded("throttled") && claims(sum(throttled), at_.path))
+	if (is_recorded("throttled") && claims(sum(throttled), at_.path)) {
 		add("throttled", sum(throttled),
 		    fmt::format("{} of it a CPU quota kept threads from running: {}.", percent(sum(throttled)),
 				texts(throttled)),
 		    {{"threads", json_of(throttled)}}, report({}));
+		said(What::throttled);
+	}
 	const Amounts reclaim = amounts(of_.path->parts, What::memory_reclaim, sleeper);
-	if (is_recorded("memory_reclaim") && claims(sum(reclaim), at_.memory_reclaim))
+	if (is_recorded("memory_reclaim") && claims(sum(reclaim), at_.memory_reclaim)) {
 		add("memory_reclaim", sum(reclaim),
 		    fmt::format("{} of it is waiting for memory that others give up: {}.", percent(sum(reclaim)),
 				texts(reclaim)),
 		    {{"threads", json_of(reclaim)}}, report({"offcpu"}));
+		said(What::memory_reclaim);
+	}
 }
 
 // For other processes: of those outside their own work and sleep, and locks of files whoever had them.
@@ -182,11 +204,14 @@ void PathRules::waits()
 	const FileLocks &locks = of_.path->file_locks;
 	std::vector<PathPart> parts = of_.path->parts;
 	const bool has_lock = claims(locks.share, at_.path);
-	if (has_lock)
+	if (has_lock) {
 		add("call", locks.share,
 		    fmt::format("{} of it is waiting for a file lock that others had: {}.", percent(locks.share),
 				texts(locks.sleepers)),
 		    {{"lock", "file"}, {"sleepers", json_of(locks.sleepers)}}, report({"critical-path", "--bounded"}));
+		said(What::file_lock);
+		said_of_rest_ += locks.share;
+	}
 	for (PathPart &part : parts)
 		if (part.what == What::file_lock && !has_lock)
 			part.what = What::other_process;
@@ -200,6 +225,8 @@ void PathRules::waits()
 			of_.is_command ? "the command" : of_.subject, texts(others)),
 	    {{"process", longest->process}, {"sleepers", json_of(others)}},
 	    command("explain", {"--pid", std::to_string(longest->process)}));
+	said(What::other_process);
+	said(What::file_lock);
 }
 
 // Without the time that is claimed as an inversion.
@@ -220,11 +247,13 @@ void PathRules::ready()
 	const Amounts others = without_inversions(amounts(parts, What::ready_others, detail)),
 		      own = without_inversions(amounts(parts, What::ready_own, detail)),
 		      idle = amounts(parts, What::ready_idle, who), held = amounts(parts, What::ready_idle_long, who);
-	if (claims(sum(others), at_.path))
+	if (claims(sum(others), at_.path)) {
 		add("waiting_others", sum(others),
 		    fmt::format("{} of it is waiting for a CPU that others had: {}.", percent(sum(others)),
 				texts(others)),
 		    {{"behind", json_of(others)}}, more);
+		said(What::ready_others);
+	}
 	if (claims(sum(own), at_.path)) {
 		const double over = of_.path->oversubscribed;
 		const bool is_over = over >= at_.oversubscribed;
@@ -241,20 +270,25 @@ void PathRules::ready()
 					"needed the CPU or the other's work is not known.",
 					percent(sum(own)), texts(own)),
 			    evidence, more, Confidence::medium);
+		said(What::ready_own);
 	}
-	if (claims(sum(held), at_.path))
+	if (claims(sum(held), at_.path)) {
 		add("ready_unexplained", sum(held),
 		    fmt::format("{} of it a thread was ready and its CPU idle, for more than {:.0f} ms at a time: {}. "
 				"So looks a CPU quota of its group; what was recorded does not tell.",
 				percent(sum(held)), at_.long_idle_wait_ms, texts(held)),
 		    {{"threads", json_of(held)}}, more, Confidence::medium);
-	if (claims(sum(idle), at_.path))
+		said(What::ready_idle_long);
+	}
+	if (claims(sum(idle), at_.path)) {
 		add("wakeup_latency", sum(idle),
 		    fmt::format("{} of it passed between wake-ups and the first instruction on idle CPUs: {}; {} "
 				"wake-ups.",
 				percent(sum(idle)), texts(idle), report::count_text(of_.path->wake_ups)),
 		    {{"threads", json_of(idle)}, {"wake_ups", of_.path->wake_ups}},
 		    command("stat", {"--table", "runqueue"}));
+		said(What::ready_idle);
+	}
 }
 
 // The path is handed round by futexes among threads of one process, and some always sleep there.
@@ -278,7 +312,7 @@ void PathRules::handover()
 			process.longest = std::max(process.longest, thread.share);
 		}
 	for (const auto &[tgid, process] : processes)
-		if (process.threads >= 3 && process.longest < at_.handover_most && claims(process.share, at_.path))
+		if (process.threads >= 3 && process.longest < at_.handover_most && claims(process.share, at_.path)) {
 			add("handover", process.share,
 			    fmt::format("{} threads of {} take turns, by futex {:.0f} times a second, and {:.1f} of "
 					"them sleep there on average: a lock, or work handed round.",
@@ -288,6 +322,11 @@ void PathRules::handover()
 			     {"per_second", path.futex_handovers},
 			     {"sleepers", path.futex_sleepers}},
 			    report({"offcpu", "--by", "waker"}), Confidence::medium);
+			for (const PathThread &thread : path.threads)
+				for (PathPart &part : rest_)
+					if (thread.tgid == tgid && part.who == thread.name)
+						part.share = 0;
+		}
 }
 
 void PathRules::inversion()
@@ -304,6 +343,11 @@ void PathRules::inversion()
 			percent(share), longest->sleeper, longest->holder, longest->between),
 	    {{"sleeper", longest->sleeper}, {"holder", longest->holder}, {"between", longest->between}},
 	    report({"critical-path", "--bounded"}));
+	for (const Inversion &each : of_.path->inversions)
+		for (PathPart &part : rest_)
+			if (part.detail == each.between &&
+			    (part.what == What::ready_others || part.what == What::ready_own))
+				part.share = std::max(part.share - each.share, 0.0);
 }
 
 std::vector<Finding> PathRules::found()

@@ -2,6 +2,7 @@
 // The rules of the path of a command or a thread: what its time was made of.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -11,15 +12,19 @@ namespace monitor::explain {
 
 class PathRules final : Claims {
 public:
-	using Claims::Claims; // there is a path
+	// There is a path.
+	PathRules(const Evidence &evidence, const Thresholds &thresholds);
 
 	// By rule.
 	std::vector<Finding> found();
+	// Then: what of the path none of them is about, but for so much of it.
+	const std::vector<PathPart> &rest() const { return rest_; }
+	double said_of_rest() const { return said_of_rest_; }
 
 private:
 	std::string functions_of(const std::string &name, Json &evidence) const;
-	void own_code(const char *key, const std::string &name, double share, const std::string &what,
-		      const Command &more);
+	using NameOf = std::function<std::string(const PathPart &)>;
+	void own_code(const char *key, What what, const NameOf &name_of, const std::string &text, const Command &more);
 	const PathThread *only_thread() const;
 	void one_thread(const PathThread &thread);
 	void code();
@@ -30,6 +35,13 @@ private:
 	void ready();
 	void handover();
 	void inversion();
+
+	// Is about these parts, or so much of one.
+	void said(What what, const std::function<bool(const PathPart &)> &is_one = {});
+	void said(const PathPart &part, double share);
+
+	std::vector<PathPart> rest_;
+	double said_of_rest_ = 0;
 };
 
 } // namespace monitor::explain

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
+#include <map>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -44,6 +46,50 @@ constexpr KeyName key_names[] = {{"user", "user code", true},
 				 {"memory_reclaim", "memory reclaim", false}};
 constexpr const char *keys_of_machine[] = {"user", "waiting_others", "throttled"};
 
+const char *words_of(What what)
+{
+	switch (what) {
+	case What::user:
+		return "user code";
+	case What::call:
+	case What::kernel:
+		return "work in calls";
+	case What::fault:
+		return "page faults";
+	case What::edges:
+		return "entering and leaving calls";
+	case What::irq:
+	case What::interrupt:
+		return "interrupts";
+	case What::softirq:
+		return "softirqs";
+	case What::timer:
+		return "timers";
+	case What::disk:
+		return "disk";
+	case What::network:
+		return "network";
+	case What::open:
+	case What::other_process:
+	case What::file_lock:
+		return "sleep in calls";
+	case What::ready_own:
+		return "waiting for its own threads";
+	case What::ready_others:
+		return "waiting for CPUs";
+	case What::ready_idle:
+	case What::ready_idle_long:
+		return "wake-up latency";
+	case What::throttled:
+		return "throttling";
+	case What::memory_reclaim:
+		return "memory reclaim";
+	case What::unknown:
+		break;
+	}
+	return "not known";
+}
+
 class Judge final : Claims {
 public:
 	using Claims::Claims;
@@ -56,6 +102,7 @@ private:
 	void nothing();
 	std::string head() const;
 	void look_for(Explanation &explanation) const;
+	std::string rest_text(const PathRules &path, const std::vector<Finding> &findings) const;
 };
 
 // What was lost or is not known comes first.
@@ -143,13 +190,36 @@ void Judge::look_for(Explanation &explanation) const
 	}
 }
 
+// What is too little for a sentence, so that the shares add up.
+std::string Judge::rest_text(const PathRules &path, const std::vector<Finding> &findings) const
+{
+	std::vector<PathPart> parts = path.rest();
+	for (PathPart &part : parts)
+		if ((part.what == What::edges && std::ranges::count(findings, "call_edges", &Finding::key)) ||
+		    (part.what == What::unknown && std::ranges::count(findings, "uncertain", &Finding::key)))
+			part.share = 0;
+	std::map<std::string, double> sums;
+	for (const PathPart &part : parts)
+		sums[words_of(part.what)] += part.share;
+	const Amounts of = sorted(sums);
+	const double rest = sum(of) - path.said_of_rest();
+	if (rest < at_.path)
+		return "";
+	if (path.said_of_rest() > 0)
+		return fmt::format("In no sentence: at least {} of it.", percent(rest));
+	return fmt::format("In no sentence: {} of it, of which {}.", percent(rest), texts(of));
+}
+
 Explanation Judge::judged()
 {
 	uncertain();
 	const bool is_uncertain = !found_.empty();
 	measurement();
 	MachineRules machine(of_, at_);
-	std::vector<Finding> causes = of_.path ? PathRules(of_, at_).found() : std::vector<Finding>();
+	std::optional<PathRules> path;
+	std::vector<Finding> causes;
+	if (of_.path)
+		causes = path.emplace(of_, at_).found();
 	std::ranges::move(machine.of_processes(), std::back_inserter(causes));
 	std::ranges::stable_sort(causes, std::greater<>(), &Finding::share);
 	std::ranges::move(machine.of_cpus(), std::back_inserter(causes));
@@ -162,6 +232,8 @@ Explanation Judge::judged()
 	explanation.bound = of_.unknown;
 	explanation.findings = std::move(found_);
 	look_for(explanation);
+	if (path)
+		explanation.rest = rest_text(*path, explanation.findings);
 	return explanation;
 }
 
