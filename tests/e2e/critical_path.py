@@ -186,6 +186,8 @@ def disk():
 			took[event["time_ns"]] = event["time_ns"] - begun.pop((fields["dev"], fields["sector"]), event["time_ns"])
 	e2e.expect(sum(ns > 0 for ns in took.values()) >= 60, f"requests of the program: {took}")
 	# Beside other load a request may complete before who submitted it sleeps; a kworker may finish what the device did.
+	named = os.path.basename(os.path.realpath(f"/sys/dev/block/{os.major(number)}:{os.minor(number)}"))
+	e2e.equal("names of disks", trace.recording()["disk_names"].get(f"{os.major(number)}:{os.minor(number)}"), named)
 	sleeps = trace.rows("offcpu", recorded=True)
 	slept, asleep = (sum(row["total_ns"] for row in sleeps if row["call"] == call or not call) for call in ("pwrite64", ""))
 	device = {}

@@ -88,8 +88,12 @@ struct Machine : History {
 
 struct Followed {
 	Followed(History &history, std::uint64_t end, bool complete = true)
-	    : info(make_info(0, end, complete, false)), trace(samples::trace(history.all(), events_of_paths)),
-	      fold(trace, info), stretches(fold, {})
+	    : Followed(history, make_info(0, end, complete, false))
+	{
+	}
+	Followed(History &history, analyze::RecordingInfo with)
+	    : info(std::move(with)), trace(samples::trace(history.all(), events_of_paths)), fold(trace, info),
+	      stretches(fold, {})
 	{
 		fold.add(static_cast<analyze::Observer &>(stretches));
 		fold.add(static_cast<analyze::TimeObserver &>(stretches));
@@ -302,6 +306,22 @@ TEST_CASE("path: a sleep that a completed request ended is the device's since it
 	CHECK(followed.paths->sleeps()[followed.paths->links()[1].sleep].thread == followed.place(7));
 	followed.critical(7, {30, 400}, 8);
 	CHECK(followed.links() == bounded);
+}
+
+TEST_CASE("path: a disk has the name that the recording has for it")
+{
+	Machine machine;
+	machine.cpu(1);
+	machine.runs(0, 10, 7);
+	machine.request(0, 80, EDC_ID_BLOCK_IO_START, 5);
+	machine.sleeps_for(5);
+	analyze::RecordingInfo info = make_info(0, 400, true, false);
+	info.disk_names = {{"254:0", "vd\x1b"}, {"8:0", "sda"}};
+	Followed followed(machine, info);
+	followed.critical(7, {30, 400});
+	CHECK(followed.sums().at("7 blocked: 202 until disk vd\\x1b (254:0)") == 220);
+	CHECK(followed.fold.kinds().disk_label(8 << 20) == "disk sda (8:0)");
+	CHECK(followed.fold.kinds().disk_label(8 << 20 | 1) == "disk 8:1");
 }
 
 TEST_CASE("path: a request that was submitted before the sleep began")

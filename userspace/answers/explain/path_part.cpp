@@ -3,8 +3,6 @@
 
 #include <string>
 
-#include <fmt/format.h>
-
 #include "answers/path/ended_by.h"
 #include "answers/path/texts.h"
 
@@ -30,7 +28,7 @@ PathPart sleep_part(const path::Part &part, const analyze::EventKinds &kinds)
 		break;
 	case EndedBy::disk:
 		made.what = What::disk;
-		made.detail += is_interrupt ? "" : fmt::format(" (disk {}:{})", part.cause >> 20, part.cause & 0xfffff);
+		made.detail += is_interrupt ? "" : " on " + kinds.disk_label(part.cause);
 		break;
 	case EndedBy::network:
 		made.what = What::network;

@@ -20,7 +20,7 @@ std::string end_text(const Part &part, const analyze::EventKinds &kinds)
 			   ? "timer"
 			   : kinds.interrupt_label(part.cause >> 16, part.cause & 0xffff);
 	case End::device:
-		return fmt::format("disk {}:{}", part.cause >> 20, part.cause & 0xfffff);
+		return kinds.disk_label(part.cause);
 	case End::network:
 		return "network";
 	case End::hidden:

@@ -11,7 +11,8 @@ namespace monitor::path {
 
 // In which a thread slept: "fsync", "no call", "page fault", "unknown call".
 std::string call_text(std::uint32_t call, const analyze::EventKinds &kinds);
-// "running: user", "ready: CPU had cc1", "blocked: fsync until disk 254:0", "... network", "... timer", "... irq:24"
+// "running: user", "ready: CPU had cc1", "blocked: fsync until disk vda (254:0)", "... network", "... timer", "...
+// irq:24"
 std::string what_text(const Part &part, const analyze::EventKinds &kinds, const Names &names);
 // "running", "ready", or the same of a link.
 std::string link_text(const Link &link, const Part &part, const analyze::EventKinds &kinds, const Names &names);

@@ -97,6 +97,7 @@ struct Contents {
 	bool has_tokens = true; // false: record --no-tokens
 	AtBothEnds<std::optional<KernelCounts>> kernel_counts;
 	std::map<std::string, std::string> interrupt_names; // by number: of /proc/interrupts, its handlers
+	std::map<std::string, std::string> disk_names;      // by MAJOR:MINOR: of /proc/partitions
 	AtBothEnds<std::optional<Cgroups>> cgroups;
 	std::vector<LateCpu> late_cpus;
 	std::vector<ClassCounts> classes;
@@ -151,8 +152,8 @@ struct Contents {
 		v.if_set("start", start, "offline_at_start", offline_at_start);
 		v("counters", counting, "states", states);
 		v.unless_true("tokens", has_tokens);
-		v.if_set("kernel_counts", kernel_counts, "interrupt_names", interrupt_names, "cgroups", cgroups,
-			 "late_cpus", late_cpus);
+		v.if_set("kernel_counts", kernel_counts, "interrupt_names", interrupt_names, "disk_names", disk_names,
+			 "cgroups", cgroups, "late_cpus", late_cpus);
 		if (v.reads || !lost_by_cpu.empty())
 			v("classes", classes, "lost_by_cpu", lost_by_cpu, "clamped", clamped);
 		v.if_set("traced_refused", traced_refused, "fault_counts", fault_counts);

@@ -31,6 +31,7 @@ struct KernelCounts {
 	std::vector<std::uint64_t> steal_ns;                  // by CPU number
 	std::map<std::string, std::uint64_t> interrupt_rows;  // /proc/interrupts, one sum per row
 	std::map<std::string, std::string> interrupt_names{}; // written once: Contents::interrupt_names
+	std::map<std::string, std::string> disk_names{};      // the same
 	std::optional<std::uint64_t> softirqs{}, thread_creations{};
 	std::uint64_t idle_before = 0, idle_after = 0; // trace times around the read of
 	std::optional<std::uint64_t> idle_ends{};      // idle states that ended, all CPUs; none: no cpuidle

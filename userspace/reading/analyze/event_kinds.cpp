@@ -159,9 +159,10 @@ bool find_fields(const MeaningRow &row, const trace::EventClass &cls, EventKind 
 } // namespace
 
 EventKinds::EventKinds(const trace::Description &description, const std::set<std::string> &partial,
-		       std::map<std::string, std::string> names)
+		       std::map<std::string, std::string> names, std::map<std::string, std::string> disk_names)
     : kinds_(1), index_(description.classes().size()),
-      interrupts_(std::begin(interrupt_names), std::end(interrupt_names)), interrupt_names_(std::move(names))
+      interrupts_(std::begin(interrupt_names), std::end(interrupt_names)), interrupt_names_(std::move(names)),
+      disk_names_(std::move(disk_names))
 {
 	static_assert(std::size(interrupt_names) == interrupts && interrupt_names[softirq] == "softirq");
 	for (const auto &cls : description.classes()) {
@@ -344,6 +345,13 @@ std::string EventKinds::interrupt_label(std::uint32_t interrupt, std::uint32_t n
 	const std::string digits = std::to_string(number);
 	const auto named = interrupt_names_.find(digits);
 	return "irq:" + digits + (named == interrupt_names_.end() ? "" : " (" + printable(named->second) + ")");
+}
+
+std::string EventKinds::disk_label(std::uint32_t device) const
+{
+	const std::string number = std::to_string(device >> 20) + ":" + std::to_string(device & 0xfffff);
+	const auto named = disk_names_.find(number);
+	return "disk " + (named == disk_names_.end() ? number : printable(named->second) + " (" + number + ")");
 }
 
 std::string EventKinds::softirq_label(std::uint32_t number) const

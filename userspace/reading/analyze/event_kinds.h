@@ -103,9 +103,10 @@ std::int32_t kernel_number(std::uint32_t call);
 class EventKinds {
 public:
 	// `partial`: names of classes of which events were left out, so that nothing can be derived from them.
-	// `interrupt_names`: of hardware interrupts, by number.
+	// `interrupt_names`: of hardware interrupts, by number; `disk_names`: by MAJOR:MINOR.
 	explicit EventKinds(const trace::Description &description, const std::set<std::string> &partial = {},
-			    std::map<std::string, std::string> interrupt_names = {});
+			    std::map<std::string, std::string> interrupt_names = {},
+			    std::map<std::string, std::string> disk_names = {});
 
 	// Classes of programs that the description had not yet.
 	void add_new(const trace::Description &description) { index_.resize(description.classes().size()); }
@@ -123,6 +124,8 @@ public:
 	static bool is_softirq(std::uint32_t interrupt) { return interrupt == softirq; }
 	// "irq:24", "irq:24 (virtio0-req.0)", "irq:local_timer", "softirq:NET_RX"
 	std::string interrupt_label(std::uint32_t interrupt, std::uint32_t number) const;
+	// "disk vda (254:0)", "disk 254:0", of the kernel's dev_t.
+	std::string disk_label(std::uint32_t device) const;
 	// The label of a softirq, or its number if the description has none.
 	std::string softirq_label(std::uint32_t number) const;
 	// Of a call as call_of() says: "getpid"; "999" if the description has no label; "20 (compat)", for labels are
@@ -141,7 +144,7 @@ private:
 	std::vector<EventKind> kinds_;
 	std::vector<std::uint16_t> index_; // by class index
 	std::vector<std::string> interrupts_;
-	std::map<std::string, std::string> interrupt_names_;
+	std::map<std::string, std::string> interrupt_names_, disk_names_;
 	std::shared_ptr<const trace::Enumeration> softirqs_, syscalls_;
 	std::map<std::uint32_t, std::string> named_calls_; // whose numbers are made up: from the largest one downwards
 };

@@ -76,6 +76,19 @@ void parse_interrupts(const std::string &text, KernelCounts &counts)
 	}
 }
 
+// "254        0  268435456 vda", below a heading.
+void parse_partitions(const std::string &text, KernelCounts &counts)
+{
+	std::istringstream lines(text);
+	for (std::string line; std::getline(lines, line);) {
+		std::istringstream fields(line);
+		std::uint64_t major = 0, minor = 0, blocks = 0;
+		std::string name;
+		if (fields >> major >> minor >> blocks >> name)
+			counts.disk_names[std::to_string(major) + ":" + std::to_string(minor)] = name;
+	}
+}
+
 // A state that was requested and rejected has its tokens too.
 void read_idle(KernelCounts &counts, bool invariant_tsc)
 {
@@ -100,6 +113,7 @@ KernelCounts read_kernel_counts(bool invariant_tsc)
 	counts.after = read_sync(invariant_tsc).time;
 	parse_stat(stat, counts);
 	parse_interrupts(read_text("/proc/interrupts"), counts);
+	parse_partitions(read_text("/proc/partitions"), counts);
 	read_idle(counts, invariant_tsc);
 	return counts;
 }

@@ -103,6 +103,8 @@ KernelCounts Session::read_counts_of_kernel()
 	KernelCounts counts = read_kernel_counts(steering_->invariant_tsc());
 	for (auto &[number, name] : counts.interrupt_names)
 		file_.interrupt_names[number] = name;
+	for (auto &[number, name] : counts.disk_names)
+		file_.disk_names[number] = name;
 	counts.counted_before = std::move(before);
 	if (counted_)
 		counts.counted_after = by_name(counted_->read());
