@@ -101,6 +101,24 @@ def windows():
 		e2e.near("user code of stage2 in two windows", sum(times[1:]), times[0], 0.02, 1e6)
 
 
+def requests():
+	"""What the slowest request did, at whichever thread it was: the service slept longer."""
+	load = os.path.join(e2e.programs, "request_load")
+	shell = f"{load} serve 40 | {{ read port; exec {load} ask ${{port#port=}} 40 23; }}"
+	directory = e2e.record("requests", command=("sh", "-c", shell)).directory
+	answer = explained(directory, "--key", "request", "--slowest", 1)
+	e2e.equal("members", list(answer), ["activity", "count", "median_ns", "slow_low_ns", "slow_high_ns", "parts"])
+	e2e.equal("requests", (answer["activity"], answer["count"]), ("request", 40))
+	e2e.expect(answer["slow_low_ns"] >= 9e8 > answer["median_ns"] >= 1e6, f"one took 900 ms, the others 1 ms: {answer}")
+	first = (answer["parts"] or [{}])[0]
+	e2e.expect(first.get("key") == "timer" and first["share"] > 0.8 and first["in"] == 1, f"it slept: {answer['parts']}")
+	text = e2e.run(e2e.monitor, "explain", directory, "--key", "request", "--slowest", 1).stdout
+	e2e.expect(text.startswith("The 1 slowest of 40 requests by request took ") and "requests --key request" in text, text)
+	for key, sentence in (("cpu", "not a parameter of a request"), ("nonsense", "nonsense")):
+		done = e2e.run(e2e.reader, "explain", directory, "--key", key, exit_code=1)
+		e2e.expect(sentence in done.stderr and done.stderr.count("\n") == 1, f"--key {key}: {done.stderr}")
+
+
 def damaged():
 	damaged = e2e.work / "damaged"
 	shutil.copytree(recorded(), damaged)
@@ -132,4 +150,4 @@ def machine():
 
 if __name__ == "__main__":
 	e2e.need_recording()
-	e2e.main(pipeline, parts_of_it, windows, damaged, machine)
+	e2e.main(pipeline, parts_of_it, windows, requests, damaged, machine)

@@ -439,7 +439,7 @@ TEST_CASE("explain: what slow activities did that ordinary ones did not")
 	CHECK(compare(slow, ordinary, 1'000'000, 0.1).size() == 1); // in 6 of 10; the other one is in 4
 	slow[4] = activity(0.1, 9.1);
 	CHECK(compare(slow, ordinary, 1'000'000, 0.1).empty());
-	const SlowActivities made{false, "fsync", 40, 10, 1'000'000, 10'000'000, 11'000'000, found};
+	const SlowActivities made{SlowActivities::Of::calls, "fsync", 40, 10, 1'000'000, 10'000'000, 11'000'000, found};
 	const auto json = nlohmann::json::parse(to_json(made));
 	CHECK(json["parts"][0]["in"] == 10);
 	CHECK(json["median_ns"] == 1'000'000);

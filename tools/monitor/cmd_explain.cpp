@@ -20,7 +20,9 @@ namespace monitor {
 namespace {
 
 struct ExplainArguments : explain::Question {
-	std::string tdl, activity, call;
+	std::string tdl, activity, call, key;
+
+	bool compares() const { return !activity.empty() || !call.empty() || !key.empty(); }
 	std::size_t slowest = 10;
 	bool json = false;
 };
@@ -33,10 +35,10 @@ int run_explain(const ExplainArguments &arguments)
 			    "them, such as {}",
 			    arguments.directory, recordings.size(), recordings.front());
 	trace::Trace trace = open_trace(recordings, arguments.tdl);
-	if (!arguments.activity.empty() || !arguments.call.empty()) {
+	if (arguments.compares()) {
 		expect_events(trace, "a comparison of activities");
 		const explain::SlowActivities found = explain::slow_activities(
-		    trace, {arguments.selection, arguments.activity, arguments.call, arguments.slowest},
+		    trace, {arguments.selection, arguments.activity, arguments.call, arguments.key, arguments.slowest},
 		    explain::load_thresholds());
 		fmt::print("{}", arguments.json ? to_json(found) : to_text(found, arguments.directory));
 		return print_problems(trace.problems());
@@ -60,11 +62,17 @@ void add_explain(CLI::App &app, int &exit_code)
 	CLI::Option *const call =
 	    add_option(*command, "--call", "NAME", arguments->call,
 		       "what the slowest system calls of this name did that ordinary ones did not, such as fsync");
-	add_option(*command, "--activity", "NAME", arguments->activity,
-		   "the same of an activity or a function, as the report activities names it")
-	    ->excludes(call);
-	add_option(*command, "--slowest", "N", arguments->slowest,
-		   "how many of the slowest --call and --activity compare (default: 10), at most a quarter of all")
+	CLI::Option *const activity =
+	    add_option(*command, "--activity", "NAME", arguments->activity,
+		       "the same of an activity or a function, as the report activities names it")
+		->excludes(call);
+	add_option(*command, "--key", "NAME,...", arguments->key,
+		   "the same of requests: events of programs with the same values of these parameters")
+	    ->excludes(call)
+	    ->excludes(activity);
+	add_option(
+	    *command, "--slowest", "N", arguments->slowest,
+	    "how many of the slowest --call, --activity and --key compare (default: 10), at most a quarter of all")
 	    ->check(CLI::Range(1, 1'000'000));
 	command->add_flag("--json", arguments->json, "print JSON: {elapsed_ns, bound, findings, looked_for}");
 	command->footer(
@@ -76,10 +84,11 @@ void add_explain(CLI::App &app, int &exit_code)
 	    "  monitor explain DIR --from 1.5 --to 2\n"
 	    "  monitor explain DIR --pid 4711\n"
 	    "  monitor explain DIR --call fsync --slowest 20\n"
+	    "  monitor explain DIR --key request\n"
 	    "  monitor explain DIR --json");
 	command->callback([arguments, command, &exit_code] {
-		if (command->count("--slowest") && arguments->call.empty() && arguments->activity.empty())
-			throw CLI::ValidationError("--slowest: of what? name it with --call or --activity");
+		if (command->count("--slowest") && !arguments->compares())
+			throw CLI::ValidationError("--slowest: of what? name it with --call, --activity or --key");
 		if (!arguments->selection.cpus.empty())
 			throw CLI::ValidationError(
 			    "--cpu: a path leads over all CPUs, so `explain` can only be limited to "

@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "answers/path/chosen_activities.h"
+#include "answers/path/chosen_requests.h"
+#include "answers/path/path_fold.h"
 #include "answers/path/subject.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -22,13 +25,19 @@ constexpr std::size_t min_activities = 20;
 // Of those between the quartiles, evenly spread: their range no longer grows much with more.
 constexpr std::size_t max_ordinary = 64;
 
-std::uint64_t length(const ChosenActivities::One &one)
+// Of an activity, or a request, the times at each of its threads.
+using Way = std::vector<ChosenActivities::One>;
+
+std::uint64_t length(const Way &way)
 {
-	return one.range.to - one.range.from;
+	std::uint64_t sum = 0;
+	for (const ChosenActivities::One &one : way)
+		sum += one.range.to - one.range.from;
+	return sum;
 }
 
 // The quickest first.
-std::vector<ChosenActivities::One> sorted(std::vector<ChosenActivities::One> all, const std::string &name)
+std::vector<Way> sorted(std::vector<Way> all, const std::string &name)
 {
 	if (all.size() < min_activities)
 		throw Error("there are only {} of {}: what is slow among fewer than {} cannot be told from chance",
@@ -37,20 +46,23 @@ std::vector<ChosenActivities::One> sorted(std::vector<ChosenActivities::One> all
 	return all;
 }
 
-std::vector<ChosenActivities::One> between_quartiles(const std::vector<ChosenActivities::One> &sorted)
+std::vector<Way> between_quartiles(const std::vector<Way> &sorted)
 {
 	const std::size_t first = sorted.size() / 4, number = sorted.size() / 2, kept = std::min(number, max_ordinary);
-	std::vector<ChosenActivities::One> ordinary;
+	std::vector<Way> ordinary;
 	for (std::size_t i = 0; i < kept; ++i)
 		ordinary.push_back(sorted[first + i * number / kept]);
 	return ordinary;
 }
 
 // Each within a root of its own, which says whose a part is.
-void add(path::Paths &paths, const std::vector<ChosenActivities::One> &all)
+void add(path::Paths &paths, const std::vector<Way> &all)
 {
-	for (const ChosenActivities::One &one : all)
-		paths.add_bounded(one.thread, one.range, one.range.to, paths.add_root());
+	for (const Way &way : all) {
+		const std::uint32_t root = paths.add_root();
+		for (const ChosenActivities::One &one : way)
+			paths.add_bounded(one.thread, one.range, one.range.to, root);
+	}
 }
 
 std::vector<Profile> profiles(const path::Parts &parts, const path::Paths &paths, const path::Stretches &stretches,
@@ -78,6 +90,39 @@ std::vector<Profile> profiles(const path::Parts &parts, const path::Paths &paths
 	return all;
 }
 
+// Finds what is asked for while the trace is read.
+class Chosen {
+public:
+	Chosen(const trace::Trace &trace, const analyze::RecordingInfo &info, const SlowQuestion &question,
+	       analyze::ThreadFold &fold)
+	    : of_command_(info.command_pid && question.selection.threads.is_all())
+	{
+		if (!question.key.empty())
+			requests_.emplace(trace, fold, question.key);
+		else if (!question.call.empty())
+			activities_.emplace(analyze::input_of(trace, info), fold, ChosenActivities::Of::calls,
+					    question.call);
+		else
+			activities_.emplace(analyze::input_of(trace, info), fold, ChosenActivities::Of::programs,
+					    question.activity);
+	}
+
+	std::vector<Way> finish(const path::Stretches &stretches)
+	{
+		if (requests_)
+			return requests_->finish(stretches);
+		std::vector<Way> all;
+		for (const ChosenActivities::One &one : activities_->finish(stretches, of_command_))
+			all.push_back({one});
+		return all;
+	}
+
+private:
+	const bool of_command_;
+	std::optional<path::ChosenRequests> requests_;
+	std::optional<ChosenActivities> activities_;
+};
+
 } // namespace
 
 SlowActivities slow_activities(trace::Trace &trace, const SlowQuestion &question, const Thresholds &thresholds)
@@ -86,22 +131,20 @@ SlowActivities slow_activities(trace::Trace &trace, const SlowQuestion &question
 	const trace::Clock &clock = trace.description().clock;
 	analyze::ThreadFold fold(trace, info, question.selection.scope(trace, info));
 	path::expect_switches(info, fold.kinds());
-	path::Stretches stretches(fold, path::recorded(trace, info, fold.kinds()));
-	const bool is_call = !question.call.empty();
+	path::PathFold path_fold(trace, info, fold, false);
+	path::Stretches &stretches = path_fold.stretches();
+	Chosen chosen(trace, info, question, fold);
 	SlowActivities found;
-	found.is_call = is_call;
-	found.activity = is_call ? question.call : question.activity;
-	ChosenActivities chosen(analyze::input_of(trace, info), fold,
-				is_call ? ChosenActivities::Of::calls : ChosenActivities::Of::programs, found.activity);
-	fold.add(static_cast<analyze::Observer &>(stretches));
-	fold.add(static_cast<analyze::TimeObserver &>(stretches));
-	analyze::feed(trace, fold, [&](const trace::Event &event) { stretches.after(event); });
-	const bool of_command = info.command_pid && question.selection.threads.is_all();
-	const auto all = sorted(chosen.finish(stretches, of_command), found.activity);
-	const std::vector<ChosenActivities::One> ordinary = between_quartiles(all);
+	found.of = !question.key.empty()    ? SlowActivities::Of::requests
+		   : !question.call.empty() ? SlowActivities::Of::calls
+					    : SlowActivities::Of::activities;
+	found.activity = question.key + question.call + question.activity;
+	analyze::feed(trace, fold, [&](const trace::Event &event) { path_fold.event(event); });
+	const std::vector<Way> all = sorted(chosen.finish(stretches), found.activity);
+	const std::vector<Way> ordinary = between_quartiles(all);
 	found.count = all.size();
 	found.slow = std::clamp<std::size_t>(question.slowest, 1, all.size() / 4);
-	const std::vector<ChosenActivities::One> slow(all.end() - static_cast<std::ptrdiff_t>(found.slow), all.end());
+	const std::vector<Way> slow(all.end() - static_cast<std::ptrdiff_t>(found.slow), all.end());
 	found.median_ns = clock.to_ns(length(all[all.size() / 2]));
 	found.slow_low_ns = clock.to_ns(length(slow.front()));
 	found.slow_high_ns = clock.to_ns(length(slow.back()));

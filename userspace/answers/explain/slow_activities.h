@@ -14,8 +14,8 @@ namespace monitor::explain {
 
 struct SlowQuestion {
 	const selection::Selection &selection;
-	std::string activity, call; // one of them
-	std::size_t slowest = 10;   // how many, at most a quarter of all
+	std::string activity, call, key; // one of them
+	std::size_t slowest = 10;        // how many, at most a quarter of all
 };
 
 // Reads the trace twice. Throws Error.

@@ -127,10 +127,11 @@ std::vector<SlowPart> compare(const std::vector<Profile> &slow, const std::vecto
 std::string to_text(const SlowActivities &found, const std::string &directory)
 {
 	constexpr std::size_t most = 8;
+	const bool is_requests = found.of == SlowActivities::Of::requests;
 	std::string text =
-	    fmt::format("The {} slowest of {} {} took {} to {}, the median {}.\n", found.slow,
-			report::count_text(found.count), printable(found.activity), duration(found.slow_low_ns),
-			duration(found.slow_high_ns), duration(found.median_ns));
+	    fmt::format("The {} slowest of {} {}{} took {} to {}, the median {}.\n", found.slow,
+			report::count_text(found.count), is_requests ? "requests by " : "", printable(found.activity),
+			duration(found.slow_low_ns), duration(found.slow_high_ns), duration(found.median_ns));
 	double rest = 1;
 	for (const SlowPart &part : found.parts)
 		rest -= part.share;
@@ -142,8 +143,11 @@ std::string to_text(const SlowActivities &found, const std::string &directory)
 		      "chance, or each for a reason of its own.\n"
 		    : fmt::format("{:5.0f} %  of the difference is in parts that are small, or in few of them\n",
 				  std::max(rest, 0.0) * 100);
-	return text + fmt::format("      monitor report {} critical-path {} {}\n", printable(directory),
-				  found.is_call ? "--call" : "--activity", printable(found.activity));
+	const char *const more = is_requests                             ? "requests --key"
+				 : found.of == SlowActivities::Of::calls ? "critical-path --call"
+									 : "critical-path --activity";
+	return text +
+	       fmt::format("      monitor report {} {} {}\n", printable(directory), more, printable(found.activity));
 }
 
 std::string to_json(const SlowActivities &found)

@@ -27,8 +27,8 @@ struct SlowPart {
 };
 
 struct SlowActivities {
-	bool is_call = false; // else an activity of a program
-	std::string activity;
+	enum class Of : std::uint8_t { calls, activities, requests } of = Of::activities;
+	std::string activity; // its name; of requests the key
 	std::size_t count = 0, slow = 0;
 	std::uint64_t median_ns = 0, slow_low_ns = 0, slow_high_ns = 0;
 	std::vector<SlowPart> parts; // the largest first

@@ -3,6 +3,7 @@
 add_library(monitor_path STATIC
   ${CMAKE_CURRENT_LIST_DIR}/causes.cpp
   ${CMAKE_CURRENT_LIST_DIR}/chosen_activities.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/chosen_requests.cpp
   ${CMAKE_CURRENT_LIST_DIR}/ended_by.cpp
   ${CMAKE_CURRENT_LIST_DIR}/parts.cpp
   ${CMAKE_CURRENT_LIST_DIR}/path_fold.cpp
