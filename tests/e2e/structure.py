@@ -66,7 +66,7 @@ MAY = {
     "answers/path": {"base", "reading/analyze", "reading/activities", "answers/selection"},
     "answers/check": {"base", "answers/selection", "reading/events", "reading/filter", "reading/analyze", "reading/activities", "reading/states",
                       "answers/rules", "answers/collection", "answers/report"},
-    "answers/explain": {"base", "reading/events", "reading/analyze", "answers/report", "answers/selection", "answers/path"},
+    "answers/explain": {"base", "reading/events", "reading/analyze", "answers/report", "answers/selection", "answers/trigger", "answers/path"},
     "answers/requests": {"base", "reading/events", "reading/filter", "reading/activities", "answers/report"},
     "answers/plot": {"base", "answers/report"},
     "answers/reports": {"base", "reading/events", "reading/symbols", "reading/analyze", "reading/cost", "reading/activities",

@@ -6,6 +6,7 @@ add_library(monitor_explain STATIC
   ${CMAKE_CURRENT_LIST_DIR}/explain.cpp
   ${CMAKE_CURRENT_LIST_DIR}/functions.cpp
   ${CMAKE_CURRENT_LIST_DIR}/finding.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/fired.cpp
   ${CMAKE_CURRENT_LIST_DIR}/machine_evidence.cpp
   ${CMAKE_CURRENT_LIST_DIR}/machine_rules.cpp
   ${CMAKE_CURRENT_LIST_DIR}/path_evidence.cpp
@@ -17,4 +18,4 @@ add_library(monitor_explain STATIC
   ${CMAKE_CURRENT_LIST_DIR}/slow_activities.cpp
   ${CMAKE_CURRENT_LIST_DIR}/slow_parts.cpp
   ${CMAKE_CURRENT_LIST_DIR}/thresholds.cpp)
-target_link_libraries(monitor_explain PUBLIC monitor_path PRIVATE compiled_fmt)
+target_link_libraries(monitor_explain PUBLIC monitor_path PRIVATE monitor_trigger compiled_fmt)

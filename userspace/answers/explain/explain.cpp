@@ -9,6 +9,7 @@
 #include "answers/path/subject.h"
 #include "answers/report/summary.h"
 #include "base/error.h"
+#include "fired.h"
 #include "functions.h"
 #include "machine_evidence.h"
 #include "path_evidence.h"
@@ -36,12 +37,12 @@ class Gathering {
 public:
 	Gathering(trace::Trace &trace, const Question &question, const Thresholds &thresholds)
 	    : trace_(trace), question_(question), thresholds_(thresholds), info_(analyze::recording_of(trace)),
-	      scope_(question.selection.scope(trace, info_)), fold_(trace, info_, {scope_.range, {}, {}}),
-	      kinds_(fold_.kinds()), recorded_(analyze::recorded(trace, info_, kinds_)),
-	      path_fold_(trace, info_, fold_, has_path()), stretches_(path_fold_.stretches()),
-	      priorities_(trace.description(), path_fold_.fold()),
+	      fired_(question.selection.is_all() ? fired_for(trace, info_) : std::nullopt), selection_(selection()),
+	      scope_(scope()), fold_(trace, info_, {scope_.range, {}, {}}), kinds_(fold_.kinds()),
+	      recorded_(analyze::recorded(trace, info_, kinds_)), path_fold_(trace, info_, fold_, has_path()),
+	      stretches_(path_fold_.stretches()), priorities_(trace.description(), path_fold_.fold()),
 	      reclaim_(trace.description(), info_, path_fold_.fold()),
-	      choice_(path_fold_.fold(), info_, question.selection, scope_, stretches_)
+	      choice_(path_fold_.fold(), info_, selection_, scope_, stretches_)
 	{
 		if (!kinds_.has(analyze::EventMeaning::sched_switch))
 			throw Error(
@@ -60,7 +61,10 @@ public:
 	Evidence gather();
 
 private:
-	bool has_path() const { return info_.command_pid || !question_.selection.threads.is_all(); }
+	// What is asked for, or else of a snapshot what it was taken for.
+	selection::Selection selection() const;
+	analyze::Scope scope() const;
+	bool has_path() const { return info_.command_pid || !selection_.threads.is_all(); }
 	const trace::Clock &clock() const { return trace_.description().clock; }
 	std::uint64_t window() const { return fold_.window_end() - fold_.window_begin(); }
 	report::Summary read();
@@ -74,6 +78,8 @@ private:
 	const Question &question_;
 	const Thresholds &thresholds_;
 	const analyze::RecordingInfo info_;
+	const std::optional<FiredFor> fired_;
+	const selection::Selection selection_;
 	const analyze::Scope scope_;
 	analyze::ThreadFold fold_;
 	const analyze::EventKinds &kinds_;
@@ -86,6 +92,22 @@ private:
 	path::Subject subject_; // if there is a path
 	analyze::StackFold stacks_;
 };
+
+selection::Selection Gathering::selection() const
+{
+	selection::Selection selection = question_.selection;
+	if (fired_)
+		selection.threads.tids = {fired_->tid};
+	return selection;
+}
+
+analyze::Scope Gathering::scope() const
+{
+	analyze::Scope scope = selection_.scope(trace_, info_);
+	if (fired_)
+		scope.range = fired_->range;
+	return scope;
+}
 
 report::Summary Gathering::read()
 {
@@ -122,7 +144,7 @@ void Gathering::add_path(Evidence &evidence)
 			       : subject_.name;
 	if (!evidence.is_command || std::string(subject_.from) != "exec" || std::string(subject_.to) != "exit") {
 		evidence.from = subject_.from;
-		evidence.to = subject_.to;
+		evidence.to = fired_ ? "the trigger " + fired_->trigger : subject_.to;
 	}
 }
 
