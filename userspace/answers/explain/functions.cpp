@@ -12,12 +12,17 @@ namespace {
 
 constexpr std::size_t max_names = 3; // of threads; files are read for each
 
-std::string function_text(const report::LeafFunction &function)
+// `missing`: files that are gone, or are others by now.
+std::string function_text(const report::LeafFunction &function, const std::vector<std::string> &missing)
 {
+	const std::string &module = function.name.module;
 	if (function.is_named)
 		return function.name.function;
-	return function.name.module.empty() ? "code of no file"
-					    : "code of " + function.name.module + " without readable symbols";
+	if (module.empty())
+		return "code of no file";
+	const bool is_missing = std::ranges::any_of(
+	    missing, [&](const std::string &path) { return path.substr(path.rfind('/') + 1) == module; });
+	return "code of " + module + (is_missing ? ", which is gone or has changed" : " without readable symbols");
 }
 
 } // namespace
@@ -42,7 +47,7 @@ std::vector<Functions> functions_of(const Path &path, double least, const path::
 		});
 		std::map<std::string, std::uint64_t> hits;
 		for (const report::LeafFunction &function : found.functions)
-			hits[function_text(function)] += function.samples;
+			hits[function_text(function, named.symbolizer().missing())] += function.samples;
 		Functions &of = all.emplace_back();
 		of.who = user->who;
 		of.samples = found.in_programs;
