@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """`monitor explain` of programs that are slow for a known reason: each NAME.load here says which sentence may be the first, and
-which must not be there; `says` is part of one of them; and that each key has a load that makes it speak, or a reason why none does here.
+which must not be there; `says` is part of one of them. `run` is a load of loads.c, `command` a program of this machine, after
+what `prepare` does. And that each key has a load that makes it speak, or a reason why none does here.
 
 What other programs of this machine do is no part of a load: `waiting_others`, `steal`, `measurement` and `uncertain` are passed
 over, unless the load's own file names them as its first.
@@ -12,6 +13,8 @@ import contextlib
 import json
 import os
 import pathlib
+import shlex
+import shutil
 import subprocess
 import sys
 
@@ -29,7 +32,8 @@ CPUS = len(os.sched_getaffinity(0))
 
 
 def read(file):
-	load = {"needs": "", "record": "", "beside": "", "group": "", "calibrated": "", "has": "", "says": ""}
+	load = {"needs": "", "record": "", "beside": "", "group": "", "calibrated": "", "has": "", "says": "", "run": "", "prepare": "",
+	        "command": ""}
 	for line in file.read_text(encoding="utf-8").splitlines():
 		if line and not line.startswith("#"):
 			word, value = line.split(":", 1)
@@ -89,10 +93,23 @@ def group(words):
 		made.rmdir()
 
 
+def real_program(name, load, program):
+	"""The words of a command that is no load of loads.c, after what prepares it."""
+	values = {"here": HERE, "work": e2e.work, "program": program}
+	words, before = (shlex.split(load[key].format(**values)) for key in ("command", "prepare"))
+	for needed in {line[0] for line in (words, before) if line}:
+		if not shutil.which(needed):
+			e2e.skip(f"{needed} is not installed")
+	if before:
+		e2e.run(*before)
+	return words
+
+
 def findings(name, load, program):
 	words = load["run"].replace("{2cpus}", str(2 * CPUS)).split()
+	words = [program, *words] if words else real_program(name, load, program)
 	with beside(program, load["beside"]), group(load["group"]) as prefix:
-		command = [*prefix, program, *words] if words else None
+		command = [*prefix, *words] if words else None
 		options = [*load["record"].split(), *(() if load["calibrated"] else ("--no-calibration",))]
 		directory = e2e.work / name
 		done = e2e.run(e2e.monitor, "record", "--force", "-o", directory, *options, *(["--", *command] if command else []), cwd=e2e.work)

@@ -7,6 +7,7 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -488,6 +489,19 @@ static int stream_socket(struct sockaddr_un *address)
 	return socket(AF_UNIX, SOCK_STREAM, 0);
 }
 
+static int connected(void)
+{
+	struct sockaddr_un address;
+	int peer = stream_socket(&address);
+
+	for (int tries = 0; connect(peer, (struct sockaddr *)&address, sizeof address); tries++) {
+		if (tries == 300)
+			fail("connect");
+		sleep_us(10000);
+	}
+	return peer;
+}
+
 /* server US US: works and sleeps so long for each request, until it is killed. */
 static void server(void)
 {
@@ -515,15 +529,9 @@ static void server(void)
 /* client REQUESTS US: of the server, and works so long between two of them. */
 static void client(void)
 {
-	struct sockaddr_un address;
-	int peer = stream_socket(&address);
+	int peer = connected();
 	char request = 0;
 
-	for (int tries = 0; connect(peer, (struct sockaddr *)&address, sizeof address); tries++) {
-		if (tries == 300)
-			fail("connect");
-		sleep_us(10000);
-	}
 	for (int i = 0; i < number[0]; i++) {
 		if (write(peer, &request, 1) != 1 || read(peer, &request, 1) != 1)
 			fail("request");
@@ -531,17 +539,170 @@ static void client(void)
 	}
 }
 
+/* signaller US: stops who connects, and lets it go on after so long. */
+static void signaller(void)
+{
+	struct sockaddr_un address;
+	struct ucred other;
+	socklen_t bytes = sizeof other;
+	int listening = stream_socket(&address);
+
+	prctl(PR_SET_NAME, "signaller");
+	if (bind(listening, (struct sockaddr *)&address, sizeof address) || listen(listening, 1))
+		fail("bind");
+	for (;;) {
+		int peer = accept(listening, NULL, NULL);
+
+		if (getsockopt(peer, SOL_SOCKET, SO_PEERCRED, &other, &bytes))
+			fail("SO_PEERCRED");
+		kill(other.pid, SIGSTOP);
+		sleep_us(number[0]);
+		kill(other.pid, SIGCONT);
+		close(peer);
+	}
+}
+
+/* stopped US: works so long, and is stopped by the signaller. */
+static void stopped(void)
+{
+	close(connected());
+	work(number[0]);
+}
+
+/* busy: computes, on CPU 0, until it is killed. */
+static void busy(void)
+{
+	pin(0);
+	prctl(PR_SET_NAME, "busy");
+	work(1000000000);
+}
+
+/* timed ROUNDS MS: waits so long for nothing, on CPU 0. */
+static void timed(void)
+{
+	pin(0);
+	for (int i = 0; i < number[0]; i++)
+		poll(NULL, 0, number[1]);
+}
+
+static void *herd_thread(void *unused)
+{
+	pthread_mutex_lock(&mutex);
+	for (int seen = turn; !is_done; seen = turn)
+		while (seen == turn && !is_done)
+			pthread_cond_wait(&conditions[0], &mutex);
+	pthread_mutex_unlock(&mutex);
+	return unused;
+}
+
+/* herd THREADS ROUNDS US: threads that all wait for one, which sleeps so long each time. */
+static void herd(void)
+{
+	pthread_t ids[max_threads];
+
+	for (int i = 0; i < number[0]; i++)
+		pthread_create(&ids[i], NULL, herd_thread, NULL);
+	for (int i = 0; i < number[1]; i++) {
+		sleep_us(number[2]);
+		pthread_mutex_lock(&mutex);
+		turn++;
+		is_done = i + 1 == number[1];
+		pthread_cond_broadcast(&conditions[0]);
+		pthread_mutex_unlock(&mutex);
+	}
+	for (int i = 0; i < number[0]; i++)
+		pthread_join(ids[i], NULL);
+}
+
+/* cold MIB: touches pages of a file that are only on the disk. */
+static void cold(void)
+{
+	const size_t size = number[0] << 20, page = 4096;
+	static char bytes[1 << 20];
+	int file = open("loads.tmp", O_CREAT | O_TRUNC | O_RDWR, 0600);
+	volatile char *mapped;
+	int sum = 0;
+
+	for (int i = 0; i < number[0]; i++)
+		if (write(file, bytes, sizeof bytes) != sizeof bytes)
+			fail("write");
+	fsync(file);
+	posix_fadvise(file, 0, size, POSIX_FADV_DONTNEED);
+	mapped = mmap(NULL, size, PROT_READ, MAP_SHARED, file, 0);
+	if (mapped == MAP_FAILED)
+		fail("mmap");
+	madvise((void *)mapped, size, MADV_RANDOM);
+	for (size_t at = 0; at < size; at += 16 * page)
+		sum += mapped[at * 7919 / page % (size / page) * page];
+	unlink("loads.tmp");
+	exit(sum != 0);
+}
+
+/* vforks NUMBER US: processes that sleep so long before their parent may go on. */
+static void vforks(void)
+{
+	for (int i = 0; i < number[0]; i++) {
+		if (vfork() == 0) {
+			sleep_us(number[1]);
+			_exit(0);
+		}
+		wait(NULL);
+	}
+}
+
+static void *spinning_thread(void *place)
+{
+	if (!place) {
+		prctl(PR_SET_NAME, "worker");
+		work(number[1]);
+		__atomic_store_n(&is_done, 1, __ATOMIC_RELEASE);
+	}
+	while (!__atomic_load_n(&is_done, __ATOMIC_ACQUIRE))
+		sched_yield();
+	return NULL;
+}
+
+/* spinners THREADS US: threads that yield until one of them has worked. */
+static void spinners(void)
+{
+	run_threads(number[0], spinning_thread);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
 		const char *name;
 		void (*run)(void);
-	} all[] = {{"spin", spin},           {"loops", loops},  {"pipeline", pipeline}, {"convoy", convoy},
-		   {"ring", ring},           {"pool", pool},    {"sleeper", sleeper},   {"fsyncer", fsyncer},
-		   {"reader", reader},       {"calls", calls},  {"forks", forks},       {"faults", faults},
-		   {"reclaim", reclaim},     {"udp", udp},      {"tcp", tcp},           {"pipes", pipes},
-		   {"inversion", inversion}, {"hog", hog},      {"pinned", pinned},     {"locks", locks},
-		   {"server", server},       {"client", client}};
+	} all[] = {{"spin", spin},
+		   {"loops", loops},
+		   {"pipeline", pipeline},
+		   {"convoy", convoy},
+		   {"ring", ring},
+		   {"pool", pool},
+		   {"sleeper", sleeper},
+		   {"fsyncer", fsyncer},
+		   {"reader", reader},
+		   {"calls", calls},
+		   {"forks", forks},
+		   {"faults", faults},
+		   {"reclaim", reclaim},
+		   {"udp", udp},
+		   {"tcp", tcp},
+		   {"pipes", pipes},
+		   {"inversion", inversion},
+		   {"hog", hog},
+		   {"pinned", pinned},
+		   {"locks", locks},
+		   {"server", server},
+		   {"client", client},
+		   {"signaller", signaller},
+		   {"stopped", stopped},
+		   {"busy", busy},
+		   {"timed", timed},
+		   {"herd", herd},
+		   {"cold", cold},
+		   {"vforks", vforks},
+		   {"spinners", spinners}};
 
 	for (int i = 0; i < max_threads; i++)
 		pthread_cond_init(&conditions[i], NULL);
