@@ -460,7 +460,7 @@ static void pinned(void)
 	wait_for_all();
 }
 
-/* locks PROCESSES ROUNDS US: processes that work with a file's lock. */
+/* locks PROCESSES ROUNDS US IS_FCNTL: processes that work with a file's lock, and a quarter of that without it. */
 static void locks(void)
 {
 	for (int i = 0; i < number[0]; i++)
@@ -476,6 +476,7 @@ static void locks(void)
 				if (number[3] ? fcntl(file, F_SETLK, &one) : flock(file, LOCK_UN))
 					fail("unlock");
 				one.l_type = F_WRLCK;
+				work(number[2] / 4); /* meanwhile another one gets it */
 			}
 			_exit(0);
 		}

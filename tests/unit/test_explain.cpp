@@ -228,11 +228,11 @@ TEST_CASE("explain: waiting for a lock of a file is one sentence, whoever has it
 {
 	check_share("call", thresholds().path, [](double share) {
 		Evidence evidence = of_command();
-		evidence.path->file_locks = {share, {{"sh in flock for rsync-7", share}}};
+		evidence.path->file_locks = {{"sh in flock for rsync-7", share}};
 		return evidence;
 	});
 	Evidence evidence = with_part(What::file_lock, 0.5, "flock for rsync-7");
-	evidence.path->file_locks = {0.5, {{"cc1 in flock for rsync-7", 0.5}}};
+	evidence.path->file_locks = {{"cc1 in flock for rsync-7", 0.5}};
 	REQUIRE(keys(evidence) == std::vector<std::string>{"call"});
 	CHECK(judge(evidence, thresholds()).findings[0].text ==
 	      "50 % of it is waiting for a file lock that others had: cc1 in flock for rsync-7 50 %.");
@@ -375,7 +375,7 @@ TEST_CASE("explain: what no sentence is about is one line, so that the shares ad
 	evidence.path->parts[0].share = 0.09;
 	evidence.path->parts.push_back({What::user, "as", "", 0.09});
 	CHECK(rest(evidence).starts_with("In no sentence: 27 % of it, of which user code 18 %"));
-	evidence.path->file_locks.share = 0.13;
+	evidence.path->file_locks = {{"cc1 in flock for rsync-7", 0.13}};
 	CHECK(rest(evidence) == "In no sentence: at least 14 % of it.");
 	CHECK(rest(of_machine()).empty());
 }

@@ -644,6 +644,11 @@ TEST_CASE("path: what another process did meanwhile is waiting for it, in the se
 							       followed.trace.description().clock)
 					       .read(followed.parts(), priorities, reclaim, {}, unknown);
 		double waits = 0;
+		std::string all;
+		for (const explain::PathPart &part : read.parts)
+			all += fmt::format("{} {} {} {}; ", static_cast<int>(part.what), part.who, part.detail,
+					   part.share);
+		INFO(all << followed.links());
 		for (const explain::PathPart &part : read.parts)
 			if (part.what == explain::What::other_process) {
 				waits += part.share;

@@ -54,12 +54,6 @@ struct PathThread {
 	std::vector<PathPart> parts{};
 };
 
-// Of a file, which others had: whose sleeps ended when those gave it up.
-struct FileLocks {
-	double share = 0;                                     // of the time somebody waited for one
-	std::vector<std::pair<std::string, double>> sleepers; // "sh in flock for rsync-4711", the longest first
-};
-
 struct Inversion {
 	std::string sleeper, holder, between; // who waited for whom, who had no CPU because of whom
 	double share = 0;
@@ -90,7 +84,8 @@ struct Path {
 	double futex_handovers = 0;      // in a second
 	double futex_sleepers = 0;       // threads of the process that hands over most
 	std::uint64_t wake_ups = 0;
-	FileLocks file_locks{};
+	// Of files, which others had: "sh in flock for rsync-4711", for how much of the time, the most first.
+	std::vector<std::pair<std::string, double>> file_locks{};
 	std::vector<Inversion> inversions{};
 	std::vector<Functions> functions{};
 };

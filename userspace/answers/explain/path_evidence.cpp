@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "claims.h"
 #include "path_part.h"
 
 namespace monitor::explain {
@@ -174,29 +175,28 @@ void PathReader::add_handovers(Path &path) const
 	path.futex_sleepers = sleepers_in_futex(most->first);
 }
 
-// As long as one of the sleeps went on that the path is handed over at; each of them is whole.
+// As long as one of the sleeps went on that the path is handed over at: of each what none has that began before it.
 void PathReader::add_file_locks(Path &path) const
 {
 	const auto &links = paths_.links();
-	std::vector<trace::TimeRange> sleeps;
-	std::map<std::string, double> sleepers;
+	std::vector<std::pair<trace::TimeRange, std::string>> sleeps;
 	for (std::size_t i = 0; i + 1 < links.size(); ++i) {
 		const path::Stretch *slept = handed_over(links[i], links[i + 1]);
 		if (!slept || !is_named(slept->where, fold_.kinds(), calls_of_file_locks))
 			continue;
-		sleeps.push_back({std::max(slept->begin, begin()), links[i + 1].begin});
-		sleepers[fmt::format("{} in {} for {}", name_of(links[i + 1].thread),
-				     path::call_text(slept->where, fold_.kinds()), label_of(links[i].thread))] +=
-		    share(sleeps.back().to - sleeps.back().from);
+		const std::string who =
+		    fmt::format("{} in {} for {}", name_of(links[i + 1].thread),
+				path::call_text(slept->where, fold_.kinds()), label_of(links[i].thread));
+		sleeps.push_back({{std::max(slept->begin, begin()), links[i + 1].begin}, who});
 	}
-	std::ranges::sort(sleeps, {}, &trace::TimeRange::from);
+	std::ranges::sort(sleeps, {}, [](const auto &sleep) { return sleep.first.from; });
+	std::map<std::string, double> shares;
 	std::uint64_t until = 0;
-	for (const trace::TimeRange &sleep : sleeps) {
-		path.file_locks.share += share(std::max(sleep.to, until) - std::max(sleep.from, until));
-		until = std::max(until, sleep.to);
+	for (const auto &[range, who] : sleeps) {
+		shares[who] += share(std::max(range.to, until) - std::max(range.from, until));
+		until = std::max(until, range.to);
 	}
-	path.file_locks.sleepers.assign(sleepers.begin(), sleepers.end());
-	std::ranges::stable_sort(path.file_locks.sleepers, std::greater<>(), &std::pair<std::string, double>::second);
+	path.file_locks = sorted(shares);
 }
 
 // Of threads of the command, without the one that ran most.

@@ -201,16 +201,16 @@ void PathRules::sleeps()
 // For other processes: of those outside their own work and sleep, and locks of files whoever had them.
 void PathRules::waits()
 {
-	const FileLocks &locks = of_.path->file_locks;
+	const Amounts &locks = of_.path->file_locks;
 	std::vector<PathPart> parts = of_.path->parts;
-	const bool has_lock = claims(locks.share, at_.path);
+	const bool has_lock = claims(sum(locks), at_.path);
 	if (has_lock) {
-		add("call", locks.share,
-		    fmt::format("{} of it is waiting for a file lock that others had: {}.", percent(locks.share),
-				texts(locks.sleepers)),
-		    {{"lock", "file"}, {"sleepers", json_of(locks.sleepers)}}, report({"critical-path", "--bounded"}));
+		add("call", sum(locks),
+		    fmt::format("{} of it is waiting for a file lock that others had: {}.", percent(sum(locks)),
+				texts(locks)),
+		    {{"lock", "file"}, {"sleepers", json_of(locks)}}, report({"critical-path", "--bounded"}));
 		said(What::file_lock);
-		said_of_rest_ += locks.share;
+		said_of_rest_ += sum(locks);
 	}
 	for (PathPart &part : parts)
 		if (part.what == What::file_lock && !has_lock)
