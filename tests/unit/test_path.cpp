@@ -642,7 +642,7 @@ TEST_CASE("path: what another process did meanwhile is waiting for it, in the se
 		double unknown = 0;
 		const explain::Path read = explain::PathReader(followed.stretches, paths, followed.fold, is_inside,
 							       followed.trace.description().clock)
-					       .read(followed.parts(), priorities, reclaim, {}, unknown);
+					       .read(followed.parts(), priorities, reclaim, {}, 0.05, unknown);
 		double waits = 0;
 		std::string all;
 		for (const explain::PathPart &part : read.parts)

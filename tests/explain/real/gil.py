@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Threads that compute: only one of them at a time, for the interpreter has one lock."""
+import sys
 import threading
+
+sys.setswitchinterval(0.002)
 
 
 def compute():

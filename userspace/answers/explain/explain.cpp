@@ -132,7 +132,8 @@ void Gathering::add_path(Evidence &evidence)
 	path::fill(parts, trace_, info_, scope_.range);
 	evidence.elapsed_ns = clock().to_ns(paths.total());
 	const PathReader reader(stretches_, paths, path_fold_.fold(), is_inside, clock());
-	evidence.path = reader.read(parts, priorities_, reclaim_, evidence.machine.users, evidence.unknown);
+	evidence.path = reader.read(parts, priorities_, reclaim_, evidence.machine.users, thresholds_.handover_thread,
+				    evidence.unknown);
 	evidence.path->functions =
 	    functions_of(*evidence.path, thresholds_.path, subject_, fold_, stacks_, trace_, info_);
 	const Activity activity = activity_of(stretches_, is_inside, subject_.range, evidence.cpus);

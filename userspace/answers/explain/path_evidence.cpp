@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "answers/path/ended_by.h"
 #include "claims.h"
 #include "path_part.h"
 
@@ -136,28 +137,42 @@ const path::Stretch *PathReader::handed_over(const path::Link &from, const path:
 	return is_so ? slept : nullptr;
 }
 
-// How many threads of a process sleep until another one of it ends that, on average. A sleep of most of the time is a
-// join, not a turn.
-double PathReader::sleepers_in_futex(std::int32_t tgid) const
+// Ended by another thread of its process; or by a timer, after which it asks again, if it is one of those that take
+// turns.
+bool PathReader::is_turn(const path::Stretch &stretch, std::int32_t tgid, bool takes_turns) const
 {
+	if (stretch.kind != Kind::blocked || !is_named(stretch.where, fold_.kinds(), {"futex"}))
+		return false;
+	path::Part part{.cause = stretch.cause, .end = stretch.end, .doing = Doing::asleep};
+	return stretch.end == End::thread ? stretches_.threads()[stretch.cause].thread->tgid == tgid
+					  : takes_turns && stretch.end == End::interrupt &&
+						path::ended_by(part, fold_.kinds()) == path::EndedBy::timer;
+}
+
+// How many threads of a process sleep until it is their turn, on average. A sleep of most of the time is a join.
+double PathReader::sleepers_in_futex(std::int32_t tgid, double least_share) const
+{
+	std::map<std::uint32_t, std::uint64_t> on_path;
+	for (std::size_t i = 0; i + 1 < paths_.links().size(); ++i)
+		on_path[paths_.links()[i].thread] += paths_.end_of(i) - paths_.links()[i].begin;
 	std::uint64_t slept = 0;
-	for (const path::ThreadStretches &of : stretches_.threads()) {
+	for (std::uint32_t place = 0; place < stretches_.threads().size(); ++place) {
+		const path::ThreadStretches &of = stretches_.threads()[place];
 		if (of.thread->tgid != tgid)
 			continue;
+		const bool takes_turns = on_path.contains(place) && share(on_path[place]) >= least_share;
 		for (std::size_t i = 0; i < of.stretches.size(); ++i) {
 			const path::Stretch &stretch = of.stretches[i];
 			const std::uint64_t ends = i + 1 < of.stretches.size() ? of.stretches[i + 1].begin : of.end;
 			const std::uint64_t from = std::max(stretch.begin, begin()), to = std::min(ends, end());
-			if (from < to && to - from < (end() - begin()) / 2 && stretch.kind == Kind::blocked &&
-			    stretch.end == End::thread && is_named(stretch.where, fold_.kinds(), {"futex"}) &&
-			    stretches_.threads()[stretch.cause].thread->tgid == tgid)
+			if (from < to && to - from < (end() - begin()) / 2 && is_turn(stretch, tgid, takes_turns))
 				slept += to - from;
 		}
 	}
 	return share(slept);
 }
 
-void PathReader::add_handovers(Path &path) const
+void PathReader::add_handovers(Path &path, double least_share) const
 {
 	const auto &links = paths_.links();
 	std::map<std::int32_t, std::uint64_t> by_process;
@@ -172,7 +187,7 @@ void PathReader::add_handovers(Path &path) const
 		return;
 	path.futex_handovers =
 	    static_cast<double>(most->second) * 1e9 / static_cast<double>(clock_.to_ns(paths_.total()));
-	path.futex_sleepers = sleepers_in_futex(most->first);
+	path.futex_sleepers = sleepers_in_futex(most->first, least_share);
 }
 
 // As long as one of the sleeps went on that the path is handed over at: of each what none has that began before it.
@@ -267,7 +282,7 @@ void PathReader::add_inversions(Path &path, const Priorities &priorities) const
 }
 
 Path PathReader::read(const path::Parts &parts, const Priorities &priorities, const Reclaim &reclaim,
-		      const std::vector<Use> &users, double &unknown) const
+		      const std::vector<Use> &users, double least_share, double &unknown) const
 {
 	Path path;
 	add_threads(path, parts, users);
@@ -275,7 +290,7 @@ Path PathReader::read(const path::Parts &parts, const Priorities &priorities, co
 		add_reclaim(path, parts, reclaim);
 	for (const PathPart &part : path.parts)
 		unknown += part.what == What::unknown ? part.share : 0;
-	add_handovers(path);
+	add_handovers(path, least_share);
 	add_file_locks(path);
 	add_inversions(path, priorities);
 	path.others_ran = others_ran();
