@@ -258,14 +258,17 @@ TEST_CASE("explain: a hundredth of the path is a priority inversion")
 
 TEST_CASE("explain: a storm of processes needs many creations, and the CPU time")
 {
-	const auto with = [](double creations, double share) {
+	const auto with = [](double creations, double share, double all = 1000) {
 		Evidence evidence = of_command();
-		evidence.storm = {creations, share, share / 2};
+		evidence.storm = {creations, share, share / 2, static_cast<std::uint64_t>(all)};
 		return evidence;
 	};
 	const Thresholds &at = thresholds();
 	CHECK(claims(with(at.process_storm_creations, at.process_storm_cpu), "process_storm"));
 	CHECK(!claims(with(at.process_storm_creations - 1, at.process_storm_cpu), "process_storm"));
+	CHECK(claims(with(at.process_storm_creations, at.process_storm_cpu, at.process_storm_least), "process_storm"));
+	CHECK(!claims(with(at.process_storm_creations, at.process_storm_cpu, at.process_storm_least - 1),
+		      "process_storm"));
 	CHECK(!claims(with(at.process_storm_creations, at.process_storm_cpu - little), "process_storm"));
 }
 

@@ -103,6 +103,7 @@ struct Machine {
 
 struct Storm { // of short-lived threads, of the command if there is one
 	double creations_per_second = 0, share_of_cpu = 0, share = 0;
+	std::uint64_t creations = 0; // in all
 };
 
 // Keys of findings that nothing was recorded for.

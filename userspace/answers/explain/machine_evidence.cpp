@@ -149,7 +149,7 @@ Storm MachineReader::storm(const std::function<bool(const analyze::Thread &)> &i
 		return {};
 	return {static_cast<double>(creations) * second_ns / elapsed_ns,
 		static_cast<double>(of_short) / static_cast<double>(cpu),
-		static_cast<double>(of_short) / static_cast<double>(elapsed)};
+		static_cast<double>(of_short) / static_cast<double>(elapsed), creations};
 }
 
 } // namespace monitor::explain

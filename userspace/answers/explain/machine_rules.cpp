@@ -12,7 +12,8 @@ namespace monitor::explain {
 void MachineRules::storm()
 {
 	const Storm &storm = of_.storm;
-	if (storm.creations_per_second < at_.process_storm_creations ||
+	if (static_cast<double>(storm.creations) < at_.process_storm_least ||
+	    storm.creations_per_second < at_.process_storm_creations ||
 	    !claims(storm.share_of_cpu, at_.process_storm_cpu))
 		return;
 	const std::string number = report::count_text(static_cast<std::uint64_t>(storm.creations_per_second));

@@ -28,6 +28,7 @@ constexpr Row rows[] = {
     {"handover_most", &Thresholds::handover_most},
     {"handover_sleepers", &Thresholds::handover_sleepers},
     {"priority_inversion", &Thresholds::priority_inversion},
+    {"process_storm_least", &Thresholds::process_storm_least},
     {"process_storm_creations", &Thresholds::process_storm_creations},
     {"process_storm_cpu", &Thresholds::process_storm_cpu},
     {"process_storm_life_ms", &Thresholds::process_storm_life_ms},

@@ -15,7 +15,7 @@ struct Thresholds {
 	double long_idle_wait_ms = 0;
 	double handover_rate = 0, handover_thread = 0, handover_most = 0, handover_sleepers = 0;
 	double priority_inversion = 0;
-	double process_storm_creations = 0, process_storm_cpu = 0, process_storm_life_ms = 0;
+	double process_storm_least = 0, process_storm_creations = 0, process_storm_cpu = 0, process_storm_life_ms = 0;
 	double call_edges = 0, call_edges_user = 0;
 	double irq_imbalance = 0, irq_imbalance_ratio = 0;
 	double steal = 0;
