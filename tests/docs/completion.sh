@@ -35,7 +35,7 @@ expect() {
 recording=yes
 "$monitor" events > /dev/null 2>&1 || recording=
 
-expect "help record top serve snapshot trigger report explain diff view play convert list query stat states archive info pack merge check tdl doctor events filter fleet agent" ""
+expect "help record top serve snapshot trigger report explain diff view play convert list query stat states archive info pack plan merge check tdl doctor events filter fleet agent" ""
 expect "record report" re
 expect "record report" help re
 expect "--help --help-all" --h
@@ -58,6 +58,7 @@ expect "plain/ runs/ second" report ""
 expect "runs/first" info runs/
 expect "second" check -q s
 expect "second" explain --slowest 3 s
+expect "second" plan --rate 3 s
 expect "second" report --top 3 s
 expect "second segments samples stacks syscalls" report second s
 expect "syscalls" report second --by thread sy

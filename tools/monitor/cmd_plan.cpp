@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+// `monitor plan`: asks answers/plan/ what a recording would lose and cost with other settings, and prints what it
+// answers.
+#include <algorithm>
+#include <charconv>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "answers/plan/plan_text.h"
+#include "answers/plan/unanswerable.h"
+#include "base/byte_size.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "commands.h"
+#include "common_options.h"
+#include "open.h"
+#include "print_table.h"
+#include "problems.h"
+
+namespace monitor {
+namespace {
+
+constexpr int refused = 3; // the exit code
+
+struct PlanArguments {
+	std::string directory;
+	std::vector<std::string> buffers, disks;
+	double rate = 1;
+	std::optional<std::uint32_t> cpu;
+	bool factorial = false, json = false;
+};
+
+// "20M", "100MB/s": in millions, as disks are sold.
+double parse_rate(const std::string &text)
+{
+	std::string number = text;
+	for (const char *const unit : {"/s", "B", "M"})
+		if (number.ends_with(unit))
+			number.resize(number.size() - std::string_view(unit).size());
+	double value = 0;
+	const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
+	if (error != std::errc() || end != number.data() + number.size() || !(value >= 0.001 && value <= 1e6))
+		throw Error("--disk: '{}' is not a rate, such as 20MB/s", text);
+	return value * 1e6;
+}
+
+std::optional<std::uint64_t> parse_buffer(const std::string &text)
+{
+	if (text == "default")
+		return std::nullopt;
+	return parse_bytes(text, "--buffer");
+}
+
+template <class Value, class Parse>
+std::vector<std::optional<Value>> parse_all(const std::vector<std::string> &texts, Parse parse)
+{
+	std::vector<std::optional<Value>> values;
+	for (const std::string &text : texts)
+		values.emplace_back(parse(text));
+	return values;
+}
+
+plan::Recorded read(const PlanArguments &arguments)
+{
+	trace::Trace trace = open_trace({arguments.directory});
+	expect_events(trace, "a plan");
+	const analyze::RecordingInfo info = analyze::recording_of(trace);
+	plan::Recorded recorded = plan::read_recorded(trace, info);
+	if (!trace.problems().empty())
+		throw plan::Unanswerable("parts of this recording are damaged: its arrivals are not known");
+	if (arguments.rate != 1)
+		recorded.arrivals = plan::with_rate(recorded.arrivals, arguments.rate);
+	const std::size_t cpus = recorded.arrivals.steps.size();
+	if (arguments.cpu && *arguments.cpu >= cpus)
+		throw Error("--pin: the recording is of CPUs 0 to {}", cpus - 1);
+	return recorded;
+}
+
+int print_plan(const PlanArguments &arguments)
+{
+	auto buffers = parse_all<std::uint64_t>(arguments.buffers, parse_buffer);
+	auto disks = parse_all<double>(arguments.disks, parse_rate);
+	buffers.resize(std::max<std::size_t>(buffers.size(), 1));
+	disks.resize(std::max<std::size_t>(disks.size(), 1));
+	const plan::Recorded recorded = read(arguments);
+	std::vector<plan::PlannedRow> rows;
+	std::vector<plan::SmallestBuffer> smallest;
+	for (const auto &disk : disks) {
+		for (const auto &buffer : buffers) {
+			const plan::Setting setting{buffer, disk, arguments.cpu};
+			rows.push_back({setting, plan::predict(recorded, setting)});
+		}
+		smallest.push_back({disk, plan::smallest_buffer(recorded, {{}, disk, arguments.cpu})});
+	}
+	if (arguments.json) {
+		fmt::print("{}\n", json_dump(plan::to_json(recorded, rows, smallest), 1));
+		return 0;
+	}
+	print_table(plan::table_of(rows), report::Format::text);
+	for (const plan::SmallestBuffer &each : smallest)
+		fmt::print("{}", plan::text_of(each));
+	return 0;
+}
+
+int print_factorial(const PlanArguments &arguments)
+{
+	const auto two = [](const std::vector<std::string> &given, const char *first, const char *second) {
+		return given.empty() ? std::vector<std::string>{first, second} : given;
+	};
+	const auto buffer_names = two(arguments.buffers, "4M", "24M"), disk_names = two(arguments.disks, "20M", "60M");
+	if (buffer_names.size() != 2 || disk_names.size() != 2)
+		throw Error(
+		    "--factorial compares two levels of each factor: give --buffer and --disk two values, or none");
+	const auto buffers = parse_all<std::uint64_t>(buffer_names, parse_buffer);
+	const auto disks = parse_all<double>(disk_names, parse_rate);
+	const plan::Recorded recorded = read(arguments);
+	const std::uint32_t cpu = arguments.cpu.value_or(recorded.arrivals.busiest_cpu());
+	const std::vector<plan::Factor> factors{
+	    {"buffer", plan::buffer_text(buffers[0]), plan::buffer_text(buffers[1])},
+	    {"disk", plan::disk_text(disks[0]), plan::disk_text(disks[1])},
+	    {"recorder on", "any CPU", fmt::format("CPU {}", cpu)}};
+	std::vector<std::vector<double>> outcomes;
+	for (unsigned i = 0; i < 1u << factors.size(); ++i)
+		outcomes.push_back(plan::lost_by_chance(
+		    recorded, {buffers[i & 1], disks[i >> 1 & 1], i >> 2 & 1 ? std::optional(cpu) : std::nullopt}));
+	const plan::Design design = plan::analyse(outcomes);
+	if (arguments.json) {
+		fmt::print("{}\n", json_dump(plan::to_json(design, factors), 1));
+		return 0;
+	}
+	fmt::print("{}", plan::summary_of(design, factors.size(), outcomes[0].size()));
+	print_table(plan::table_of(design, factors), report::Format::text);
+	return 0;
+}
+
+} // namespace
+
+void add_plan(CLI::App &app, int &exit_code)
+{
+	CLI::App *command = app.add_subcommand(
+	    "plan", "say what a recording would lose and cost with other buffers, before it is made");
+	auto arguments = std::make_shared<PlanArguments>();
+	add_option(*command, "trace", "DIR", arguments->directory, "a recording of the load, without loss")->required();
+	add_option(*command, "--buffer", "SIZE,...", arguments->buffers,
+		   "of `record --buffer`, or `default` (default: default)")
+	    ->delimiter(',');
+	add_option(*command, "--disk", "RATE,...", arguments->disks,
+		   "what the disk writes in a second, such as 20MB (default: as it was)")
+	    ->delimiter(',');
+	add_option(*command, "--rate", "K", arguments->rate, "with K times as many events in the same time")
+	    ->check(CLI::Range(0.01, 100.));
+	add_option(*command, "--pin", "CPU", arguments->cpu, "with the recorder on this CPU only");
+	command->add_flag(
+	    "--factorial", arguments->factorial,
+	    "which matters most: effects of buffer, disk and the recorder's CPU, and of their interactions");
+	command->add_flag("--json", arguments->json,
+			  "print JSON: {duration_ns, settings, smallest_buffers}, or the effects");
+	command->footer("Simulates the recorder with the arrivals and the service times of DIR; see monitor-plan(1).\n"
+			"Exit code: 0; 1 on errors; 3 if DIR does not tell, such as after a loss.\n"
+			"Examples:\n"
+			"  monitor plan DIR\n"
+			"  monitor plan DIR --buffer 4M,16M,64M --disk 20MB/s\n"
+			"  monitor plan DIR --rate 3 --pin 0\n"
+			"  monitor plan DIR --factorial --buffer 4M,24M --disk 20M,60M\n"
+			"  monitor plan DIR --json");
+	command->callback([arguments, &exit_code] {
+		try {
+			exit_code = arguments->factorial ? print_factorial(*arguments) : print_plan(*arguments);
+		} catch (const plan::Unanswerable &why) {
+			print_error(why.what());
+			exit_code = refused;
+		}
+	});
+}
+
+} // namespace monitor

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#include "arrivals.h"
+
+#include <algorithm>
+
+namespace monitor::plan {
+
+std::uint64_t Arrivals::blocks() const
+{
+	std::uint64_t sum = 0;
+	for (const auto &of_cpu : steps)
+		sum += static_cast<std::uint64_t>(
+		    std::ranges::count_if(of_cpu, [](const Step &step) { return step.ring != Step::no_ring; }));
+	return sum;
+}
+
+std::uint32_t Arrivals::busiest_cpu() const
+{
+	const auto blocks_of = [](const std::vector<Step> &of_cpu) { return of_cpu.size(); };
+	return static_cast<std::uint32_t>(std::ranges::max_element(steps, {}, blocks_of) - steps.begin());
+}
+
+// A block in whose time there are more now is closed earlier; the work between two of them is the same.
+Arrivals with_rate(const Arrivals &arrivals, double rate)
+{
+	Arrivals faster = arrivals;
+	std::vector<double> filled(arrivals.rings.size()); // of each ring's open block
+	for (std::size_t cpu = 0; cpu < arrivals.steps.size(); ++cpu) {
+		std::vector<Step> &steps = faster.steps[cpu];
+		steps.clear();
+		for (const Step &step : arrivals.steps[cpu]) {
+			if (step.ring == Step::no_ring) {
+				steps.push_back(step);
+				continue;
+			}
+			const double before = filled[step.ring], after = before + rate;
+			const auto blocks = static_cast<std::uint32_t>(after);
+			Step left = step;
+			for (std::uint32_t i = 1; i <= blocks; ++i) {
+				Step part = step;
+				part.release = i == 1 ? step.release : 0;
+				part.work =
+				    static_cast<Nanoseconds>(static_cast<double>(step.work) * (i - before) / rate) -
+				    (step.work - left.work);
+				left.work -= part.work;
+				steps.push_back(part);
+			}
+			filled[step.ring] = after - blocks;
+			if (left.work > 0 || !blocks)
+				steps.push_back({blocks ? 0 : step.release, left.work, Step::no_ring, 0});
+		}
+	}
+	return faster;
+}
+
+} // namespace monitor::plan

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+#include "plan.h"
+
+namespace monitor::plan {
+namespace {
+
+struct Pace {
+	double recorder, load;
+};
+// One of both is faster, and the other slower. A machine's speed differs by that from one recording to the next.
+constexpr Pace paces[] = {{.9, 1.03}, {1, 1}, {1.1, .97}};
+
+Range none_yet()
+{
+	return {1e300, -1e300};
+}
+
+bool loses(const Recorded &recorded, const Setting &setting)
+{
+	return std::ranges::any_of(chances_of(setting), [&](const Chance &chance) {
+		return simulate(recorded.arrivals, recorded.times, setting, chance).lost > 0;
+	});
+}
+
+// Sizes that differ by a quarter of a power of two, from the smallest one that is accepted.
+std::vector<std::uint64_t> sizes(std::uint32_t cpus)
+{
+	constexpr std::uint64_t smallest = 64 << 10, quarters = 4;
+	std::vector<std::uint64_t> all;
+	for (std::uint64_t power = smallest; power < max_buffer; power *= 2)
+		for (std::uint64_t quarter = quarters; quarter < 2 * quarters; ++quarter)
+			if (power / quarters * quarter >= smallest * cpus)
+				all.push_back(power / quarters * quarter);
+	all.push_back(max_buffer);
+	return all;
+}
+
+} // namespace
+
+Recorded read_recorded(trace::Trace &trace, const analyze::RecordingInfo &info)
+{
+	Recorded recorded;
+	recorded.arrivals = read_arrivals(trace, info);
+	recorded.times = read_service_times(trace, info, recorded.arrivals);
+	return recorded;
+}
+
+std::vector<Chance> chances_of(const Setting &setting)
+{
+	std::vector<Chance> all;
+	for (const bool beside_load : {false, true})
+		for (const Pace &pace : paces)
+			if (!beside_load || !setting.cpu)
+				all.push_back({beside_load, pace.recorder, pace.load,
+					       static_cast<std::uint32_t>(all.size()) + 1});
+	return all;
+}
+
+double recorder_cpu_percent(const Recorded &recorded, const Outcome &outcome)
+{
+	const Nanoseconds cpu = outcome.drain_cpu + outcome.writer_cpu + recorded.times.other_cpu;
+	const Nanoseconds duration = std::max<Nanoseconds>(recorded.arrivals.duration, 1);
+	return 100 * static_cast<double>(cpu) / static_cast<double>(duration);
+}
+
+Prediction predict(const Recorded &recorded, const Setting &setting)
+{
+	Prediction prediction{none_yet(), none_yet(), none_yet()};
+	for (const Chance &chance : chances_of(setting)) {
+		const Outcome outcome = simulate(recorded.arrivals, recorded.times, setting, chance);
+		prediction.lost.add(outcome.lost_percent());
+		prediction.recorder_cpu.add(recorder_cpu_percent(recorded, outcome));
+		prediction.fullest.add(outcome.fullest / 10.);
+	}
+	return prediction;
+}
+
+std::vector<double> lost_by_chance(const Recorded &recorded, const Setting &setting)
+{
+	std::vector<double> lost;
+	for (const Chance &chance : chances_of({}))
+		lost.push_back(simulate(recorded.arrivals, recorded.times, setting, chance).lost_percent());
+	return lost;
+}
+
+std::optional<std::uint64_t> smallest_buffer(const Recorded &recorded, Setting setting)
+{
+	const auto all = sizes(static_cast<std::uint32_t>(recorded.arrivals.steps.size()));
+	const auto found = std::ranges::partition_point(all, [&](std::uint64_t size) {
+		setting.buffer_bytes = size;
+		return loses(recorded, setting);
+	});
+	return found == all.end() ? std::nullopt : std::optional(*found);
+}
+
+} // namespace monitor::plan

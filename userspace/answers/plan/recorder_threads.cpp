@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: MIT
+#include "recorder_threads.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace monitor::plan {
+namespace {
+
+constexpr std::chrono::milliseconds interval_at_end{1}; // of drain_rest() (recording/rings/drain.cpp)
+
+Nanoseconds ns(double value)
+{
+	return std::max<Nanoseconds>(std::llround(value), 1);
+}
+
+} // namespace
+
+Nanoseconds Workshop::latency()
+{
+	const auto &all = arrivals.latencies;
+	return all.empty() ? 0 : all[random() % all.size()];
+}
+
+bool Workshop::has_waiting() const
+{
+	return std::ranges::any_of(rings, [](const SimulatedRing &ring) { return ring.blocks.waiting() > 0; });
+}
+
+void WriterModel::wake()
+{
+	shop_.pool.note_wakeup();
+	if (stage_ == Stage::waiting && !is_posted_)
+		shop_.machine.wake(number_, shop_.latency());
+	is_posted_ = true;
+}
+
+Nanoseconds WriterModel::next()
+{
+	if (stage_ == Stage::working && on_disk_ > 0) {
+		stage_ = Stage::on_disk;
+		shop_.machine.wake(number_, on_disk_);
+		return 0;
+	}
+	if (stage_ != Stage::waiting) {
+		shop_.pool.give_back(batch_.back().blocks);
+		batch_.pop_back();
+	}
+	return next_write();
+}
+
+// As Writer::run() does.
+Nanoseconds WriterModel::next_write()
+{
+	while (batch_.empty()) {
+		if (!was_whole_) {
+			if (!is_posted_) {
+				stage_ = Stage::waiting;
+				return 0;
+			}
+			is_posted_ = false;
+		}
+		batch_ = shop_.pool.next_writes();
+		std::ranges::reverse(batch_);
+		std::uint32_t blocks = 0;
+		for (const PooledBlocks &of_ring : batch_)
+			blocks += of_ring.blocks;
+		was_whole_ = blocks == buffering::max_blocks_in_a_write;
+	}
+	stage_ = Stage::working;
+	++writes_;
+	const Nanoseconds work = ns(shop_.times.write + shop_.times.written_block * batch_.back().blocks);
+	on_disk_ = disk_time(work);
+	return work;
+}
+
+// How long the disk takes longer than the writer works.
+Nanoseconds WriterModel::disk_time(Nanoseconds work) const
+{
+	const double blocks = batch_.back().blocks;
+	if (disk_ns_ < 0)
+		return std::llround(shop_.times.waiting + shop_.times.waiting_block * blocks);
+	return std::max<Nanoseconds>(std::llround(disk_ns_ * blocks) - work, 0);
+}
+
+void DrainModel::ring()
+{
+	has_rung_ = true;
+	if (is_waiting_ && !stalled_)
+		wake_at(std::min(pace_.next_look(), pace_.earliest_look()));
+}
+
+void DrainModel::stop()
+{
+	is_stopping_ = true;
+	if (is_waiting_)
+		wake_at(time());
+}
+
+void DrainModel::wake_at(buffering::DrainPace::Time when)
+{
+	const std::uint64_t number = ++wait_number_;
+	shop_.machine.at(when.time_since_epoch().count(), [this, number] {
+		if (number != wait_number_ || !is_waiting_)
+			return;
+		is_waiting_ = false;
+		shop_.machine.wake(number_, shop_.latency());
+	});
+}
+
+// As Drain::wait_for_work() does. Programs' rings ring their bells, and the others are looked at.
+void DrainModel::wait()
+{
+	is_waiting_ = true;
+	const bool is_half_full = std::ranges::any_of(
+	    shop_.rings, [](const SimulatedRing &ring) { return !ring.program && ring.blocks.is_half_full(); });
+	const bool is_requested = !stalled_ && (has_rung_ || is_half_full);
+	wake_at(is_requested ? std::min(pace_.next_look(), pace_.earliest_look()) : pace_.next_look());
+}
+
+Nanoseconds DrainModel::next()
+{
+	if (copied_)
+		take_copied();
+	else if (ring_ == 0 && !has_looked_)
+		return begin_pass();
+	return copy_next();
+}
+
+Nanoseconds DrainModel::begin_pass()
+{
+	++passes_;
+	pace_.look(time());
+	has_rung_ = stalled_ = false;
+	has_looked_ = true;
+	pass_fullest_ = 0;
+	left_of_programs_ = buffering::max_blocks_of_pass;
+	std::ranges::fill(left_of_program_, buffering::max_blocks_of_process);
+	left_ = shop_.rings.empty() ? 0 : look_at(shop_.rings.front());
+	return ns(shop_.has_waiting() ? shop_.times.pass : shop_.times.empty_pass);
+}
+
+// How many of its blocks this pass may take.
+std::uint64_t DrainModel::look_at(const SimulatedRing &ring)
+{
+	pass_fullest_ = std::max(pass_fullest_, ring.blocks.fill());
+	if (!ring.program)
+		return ring.blocks.waiting();
+	left_of_program_.resize(std::max<std::size_t>(left_of_program_.size(), ring.program + std::size_t{1}),
+				buffering::max_blocks_of_process);
+	std::uint64_t &left = left_of_program_[ring.program];
+	const std::uint64_t taken = std::min({ring.blocks.waiting(), left, left_of_programs_});
+	left -= taken;
+	left_of_programs_ -= taken;
+	return taken;
+}
+
+Nanoseconds DrainModel::copy_next()
+{
+	while (ring_ < shop_.rings.size()) {
+		SimulatedRing &ring = shop_.rings[ring_];
+		const std::uint32_t kept = ring.program ? buffering::kept_for_kernel(shop_.pool.blocks()) : 0;
+		const std::uint32_t free = shop_.pool.free_blocks() - std::min(kept, shop_.pool.free_blocks());
+		if (left_ > 0 && free > 0) {
+			copied_ = std::min<std::uint32_t>(
+			    {static_cast<std::uint32_t>(std::min<std::uint64_t>(left_, max_copied_at_once)), free});
+			const std::uint32_t fresh = shop_.pool.take(copied_);
+			return ns(copied_ * (ring.program ? shop_.times.user_block : shop_.times.kernel_block) +
+				  fresh * shop_.times.fresh_block);
+		}
+		stalled_ |= left_ > 0 && !ring.program;
+		ring.has_rung = false;
+		if (++ring_ < shop_.rings.size())
+			left_ = look_at(shop_.rings[ring_]);
+	}
+	end_pass();
+	return 0;
+}
+
+void DrainModel::take_copied()
+{
+	SimulatedRing &ring = shop_.rings[ring_];
+	ring.blocks.take(copied_, shop_.work_of(ring.cpu));
+	left_ -= copied_;
+	if (shop_.pool.give({static_cast<std::uint32_t>(ring_), copied_}))
+		writer_.wake();
+	copied_ = 0;
+}
+
+void DrainModel::end_pass()
+{
+	ring_ = 0;
+	has_looked_ = false;
+	fullest_ = std::max(fullest_, pass_fullest_);
+	pace_.found(pass_fullest_);
+	if (pace_.sync_is_due(time()))
+		pace_.synced(time());
+	if (is_stopping_) {
+		writer_.wake();
+		if (!shop_.has_waiting())
+			return;
+		is_waiting_ = true;
+		wake_at(time() + interval_at_end);
+		return;
+	}
+	if (pace_.wakes_writer(shop_.pool.given()))
+		writer_.wake();
+	wait();
+}
+
+void LoadModel::start(simulation::ThreadNumber number)
+{
+	number_ = number;
+	shop_.machine.wake(number);
+}
+
+Nanoseconds LoadModel::next()
+{
+	if (has_begun_) {
+		has_begun_ = false;
+		close(steps_[at_++]);
+	}
+	for (; at_ < steps_.size(); ++at_) {
+		const Step &step = steps_[at_];
+		if (step.release > shop_.machine.now()) {
+			shop_.machine.at(step.release, [this] { shop_.machine.wake(number_); });
+			return 0;
+		}
+		if (step.work > 0) {
+			has_begun_ = true;
+			return ns(static_cast<double>(step.work) * pace_);
+		}
+		close(step);
+	}
+	if (on_end_)
+		std::exchange(on_end_, {})();
+	return 0;
+}
+
+void LoadModel::close(const Step &step)
+{
+	if (step.ring == Step::no_ring)
+		return;
+	SimulatedRing &ring = shop_.rings[step.ring];
+	const bool is_half_full = ring.blocks.post(step.words, shop_.work_of(ring.cpu));
+	// The kernel's rings ring each time, a program's bell is heard once between two passes.
+	if (ring.program ? ring.blocks.is_half_full() && !std::exchange(ring.has_rung, true) : is_half_full)
+		drain_.ring();
+}
+
+} // namespace monitor::plan

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// A ring, block by block, as include/monitor/ring.h describes it: what is posted while none of its blocks is free is
+// lost. Amounts are words.
+//
+// Its position in time is the work that the CPU has done for its programs, so what is lost of a block that the ring was
+// full for a part of is this part. Invariant: what was posted is what was stored and what was lost.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "base/buffering/drain_pace.h"
+
+namespace monitor::plan {
+
+class RingModel {
+public:
+	explicit RingModel(std::uint64_t blocks) : blocks_(blocks) {}
+
+	// The next block's worth of `words` is posted up to now. True: just now half of the ring's blocks wait.
+	bool post(double words, double work)
+	{
+		if (is_full())
+			lose_until(work);
+		const double span = work - posted_until_;
+		const double share = span > 0 ? std::min(lost_work_ / span, 1.) : is_full();
+		posted_until_ = full_since_ = work;
+		lost_work_ = 0;
+		lost_ += words * share;
+		stored_ += words * (1 - share);
+		fill_ += 1 - share;
+		if (fill_ < whole)
+			return false;
+		fill_ = std::max(fill_ - 1, 0.);
+		++closed_;
+		return waiting() == buffering::half_of(blocks_);
+	}
+
+	// The reader has copied them, and they are free.
+	void take(std::uint64_t blocks, double work)
+	{
+		if (is_full())
+			lose_until(work);
+		read_ += blocks;
+	}
+
+	std::uint64_t waiting() const { return closed_ - read_; }
+	bool is_full() const { return waiting() >= blocks_; }
+	bool is_half_full() const { return waiting() >= buffering::half_of(blocks_); }
+	unsigned fill() const { return buffering::fill_of(waiting(), blocks_); }
+	double lost() const { return lost_; }
+	double stored() const { return stored_; }
+
+private:
+	static constexpr double whole = 1 - 1e-9; // of a block
+
+	void lose_until(double work)
+	{
+		lost_work_ += work - full_since_;
+		full_since_ = work;
+	}
+
+	std::uint64_t blocks_, closed_ = 0, read_ = 0;
+	double fill_ = 0;         // of the open block
+	double posted_until_ = 0; // work at the last post()
+	double full_since_ = 0, lost_work_ = 0;
+	double lost_ = 0, stored_ = 0;
+};
+
+} // namespace monitor::plan

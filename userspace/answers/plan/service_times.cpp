@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+#include "service_times.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <vector>
+
+#include "fit.h"
+#include "reading/events/field_ref.h"
+#include "reading/events/merge.h"
+#include "unanswerable.h"
+
+namespace monitor::plan {
+namespace {
+
+struct Pass {
+	Nanoseconds start = 0;
+	std::uint64_t cpu_ns = 0, blocks = 0, free_blocks = 0, empty_passes = 0, empty_cpu_ns = 0;
+};
+struct Write {
+	std::uint64_t wall_ns = 0, cpu_ns = 0, blocks = 0;
+};
+
+// The recorder's tokens of one class.
+class Tokens {
+public:
+	Tokens(const trace::Trace &trace, const char *name) : trace_(trace)
+	{
+		for (const auto &cls : trace.description().classes())
+			if (cls->name == name)
+				cls_ = cls.get();
+	}
+	bool are(const trace::Event &event) const { return event.cls == cls_; }
+	std::uint64_t value(const trace::Event &event, const char *field) const
+	{
+		return trace::FieldRef(*cls_, field).get(event);
+	}
+	Nanoseconds time(const trace::Event &event, const char *field) const
+	{
+		const std::uint64_t ticks = value(event, field), begin = trace_.begin_time();
+		return ticks < begin ? 0 : static_cast<Nanoseconds>(trace_.description().clock.to_ns(ticks - begin));
+	}
+
+private:
+	const trace::Trace &trace_;
+	const trace::EventClass *cls_ = nullptr;
+};
+
+struct Work {
+	std::vector<Pass> passes;
+	std::vector<Write> writes;
+};
+
+Work read_work(trace::Trace &trace)
+{
+	const Tokens passes(trace, "drain_pass"), writes(trace, "block_write");
+	Work work;
+	trace::merge(trace, {}, [&](const trace::Event &event) {
+		if (passes.are(event))
+			work.passes.push_back({passes.time(event, "start"), passes.value(event, "cpu_ns"),
+					       passes.value(event, "blocks"), passes.value(event, "free_blocks"),
+					       passes.value(event, "empty_passes"),
+					       passes.value(event, "empty_cpu_ns")});
+		else if (writes.are(event))
+			work.writes.push_back({writes.value(event, "wall_ns"), writes.value(event, "cpu_ns"),
+					       writes.value(event, "blocks")});
+	});
+	return work;
+}
+
+void fit_passes(const std::vector<Pass> &passes, const Arrivals &arrivals, ServiceTimes &times)
+{
+	std::vector<Row> rows;
+	double empty = 0, empty_ns = 0;
+	std::uint64_t min_free = passes.front().free_blocks + passes.front().blocks;
+	auto closed = arrivals.program_closes.begin(); // before the pass
+	for (const Pass &pass : passes) {
+		const auto until = std::upper_bound(closed, arrivals.program_closes.end(), pass.start);
+		const double of_programs =
+		    std::min<double>(static_cast<double>(until - closed), static_cast<double>(pass.blocks));
+		closed = until;
+		const std::uint64_t fresh = min_free - std::min(pass.free_blocks, min_free);
+		min_free -= fresh;
+		rows.push_back({1, static_cast<double>(pass.blocks) - of_programs, of_programs,
+				static_cast<double>(fresh), static_cast<double>(pass.cpu_ns)});
+		empty += static_cast<double>(pass.empty_passes);
+		empty_ns += static_cast<double>(pass.empty_cpu_ns);
+	}
+	const auto factor = fit(rows);
+	times.pass = factor[0];
+	times.kernel_block = factor[1];
+	times.user_block = factor[2];
+	times.fresh_block = factor[3];
+	times.empty_pass = empty > 0 ? empty_ns / empty : times.pass;
+}
+
+void fit_writes(const std::vector<Write> &writes, ServiceTimes &times)
+{
+	std::vector<Row> cpu, waiting;
+	for (const Write &write : writes) {
+		const auto blocks = static_cast<double>(write.blocks);
+		cpu.push_back({1, blocks, 0, 0, static_cast<double>(write.cpu_ns)});
+		waiting.push_back(
+		    {1, blocks, 0, 0, static_cast<double>(write.wall_ns - std::min(write.cpu_ns, write.wall_ns))});
+	}
+	const auto cpu_factor = fit(cpu), waiting_factor = fit(waiting);
+	times.write = cpu_factor[0];
+	times.written_block = cpu_factor[1];
+	times.waiting = waiting_factor[0];
+	times.waiting_block = waiting_factor[1];
+}
+
+} // namespace
+
+ServiceTimes read_service_times(trace::Trace &trace, const analyze::RecordingInfo &info, const Arrivals &arrivals)
+{
+	const Work work = read_work(trace);
+	if (work.passes.empty() || work.writes.empty())
+		throw Unanswerable(
+		    "this recording does not say how long its recorder's passes and writes took "
+		    "(drain_pass, block_write): record it again, with this version and for a second at least");
+	ServiceTimes times;
+	fit_passes(work.passes, arrivals, times);
+	fit_writes(work.writes, times);
+	std::uint64_t known = 0;
+	for (const Pass &pass : work.passes)
+		known += pass.cpu_ns + pass.empty_cpu_ns;
+	for (const Write &write : work.writes)
+		known += write.cpu_ns;
+	times.other_cpu = static_cast<Nanoseconds>(info.recorder.cpu_ns - std::min(known, info.recorder.cpu_ns));
+	return times;
+}
+
+} // namespace monitor::plan

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// The recorder's rings, drain thread, pool, writer and disk with other buffers, another disk or a CPU of its own, in
+// blocks: a simulation of resource occupancy (ROCC; Waheed and Rover), in which the CPUs are a resource that the
+// recorded load needs, too. The decisions are those of the recorder: base/buffering.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "arrivals.h"
+#include "service_times.h"
+
+namespace monitor::plan {
+
+struct Setting {
+	std::optional<std::uint64_t> buffer_bytes;   // of record --buffer; empty: the default
+	std::optional<double> disk_bytes_per_second; // empty: as it was
+	std::optional<std::uint32_t> cpu;            // on which the recorder runs; empty: any
+};
+
+// What the setting leaves to chance.
+struct Chance {
+	bool beside_load = false; // the recorder's threads are woken on the busiest CPU, even if another one is idle
+	double pace = 1;          // service times are so many times as long,
+	double load_pace = 1;     // and so is the work of the load
+	std::uint32_t seed = 1;
+};
+
+struct Outcome {
+	double posted = 0, stored = 0, lost = 0; // words
+	Nanoseconds drain_cpu = 0, writer_cpu = 0;
+	unsigned fullest = 0; // thousandths of a ring, at a pass
+	std::uint64_t passes = 0, writes = 0;
+	Nanoseconds end = 0;
+
+	double lost_percent() const { return posted > 0 ? 100 * lost / posted : 0; }
+};
+
+// Throws Error if the buffer is too small.
+Outcome simulate(const Arrivals &arrivals, const ServiceTimes &times, const Setting &setting, const Chance &chance);
+
+} // namespace monitor::plan
