@@ -21,7 +21,8 @@ public:
 	std::uint64_t frequency_hz() const { return frequency_hz_; }
 	// The length of a tick in nanoseconds: times that are closer cannot be distinguished.
 	double tick_ns() const { return 1e9 / static_cast<double>(frequency_hz_); }
-	// Start of the earliest packet of the trace and end of the latest one, in ticks.
+	// The start of what was recorded and the end of the latest packet, in ticks. The start is that of the earliest
+	// packet, but in a recording of monitor's the moment since when all probes were attached.
 	std::uint64_t begin() const { return begin_; }
 	std::uint64_t end() const { return end_; }
 

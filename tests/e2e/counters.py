@@ -95,6 +95,8 @@ def stretches():
 	trace = e2e.record("every", "--force", "-m", COUNTERS, "--every", "10ms", command=(bound, "fresh", 40))
 	expect_balance(trace)
 	whole, parts = ratios(trace), ratios(trace, "--every", "50ms")
+	text = e2e.run(e2e.monitor, "report", trace.directory, "ratios", "--every", "50ms", "--from", trace.second_of_start()).stdout
+	e2e.expect(re.search(rf"^{e2e.TIME_OF_DAY} ", text, re.M), f"no time of day in {text[:500]}")
 	for name in ("faults", "clock"):
 		e2e.equal(f"{name} of all parts", total(parts, name), total(whole, name))
 	seen = [row for row in parts if row["process"] == "bound" and row["faults"]]

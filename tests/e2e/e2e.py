@@ -263,6 +263,9 @@ def values(text):
 	return {key: int(value) for key, value in (word.split("=") for word in text.split() if "=" in word)}
 
 
+TIME_OF_DAY = r"(\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d\.\d{9}"  # in answers
+
+
 class Trace:
 	"""A trace directory and what the monitor says of it."""
 
@@ -341,6 +344,10 @@ class Trace:
 
 	def recording(self):
 		return json.loads((self.directory / ".monitor" / "recording.json").read_text())
+
+	def second_of_start(self):
+		"""As --from takes a time of day: not after time 0."""
+		return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(self.recording()["start"]["realtime_ns"] // 10**9))
 
 	def copy(self, name):
 		shutil.rmtree(work / name, ignore_errors=True)

@@ -6,6 +6,7 @@ fdl.py MONITOR PROGRAMS WORK SOURCE_DIRECTORY
 """
 import fnmatch
 import json
+import math
 import pathlib
 import re
 import sys
@@ -51,7 +52,7 @@ def expressions(pid, middle_ns):
 			fnmatch.fnmatchcase(event["comm"], "[a-k]*/*"),
 		f"time > {middle_ns}ns": lambda event: event["time_ns"] > middle_ns,
 		f"time in {{{middle_ns // 2000}us..{middle_ns}ns}}": lambda event: middle_ns // 2000 * 1000 <= event["time_ns"] <= middle_ns,
-		"time % 1ms < 10us": lambda event: event["time_ns"] % 1_000_000 < 10_000,
+		"time % 1ms < 10us": lambda event: math.fmod(event["time_ns"], 1_000_000) < 10_000,
 		"error_code & 0b110 == 6 and address >> 40 != 0": lambda event: (values := fields(event, "error_code", "address"))
 			is not None and values[0] & 6 == 6 and values[1] >> 40 != 0,
 		"address > 0x7fffffffffffffff or address % 4096 == 0": field(

@@ -334,7 +334,7 @@ def complaints():
 	for arguments, says in (
 			((e2e.work / "missing", "--frame"), "missing"), ((empty, "--frame"), "empty"), ((foreign, "--frame"), "foreign"),
 			((users.directory, "--frame"), "programs' own events"), ((trace.directory,), "--frame prints a frame as text"),
-			((trace.directory, "--frame", "--at", "1e9"), "--at"), ((trace.directory, "--frame", "--at", "99999999"), "ends at"), ((trace.directory, "--frame", "--at", "0"), "starts at"),
+			((trace.directory, "--frame", "--at", "1e9"), "--at"), ((trace.directory, "--frame", "--at", "99999999"), "ends at"), ((trace.directory, "--frame", "--at", "-0.001"), "starts at 0.000000000 s"),
 			((trace.directory, "--frame", "--at", "99999999999999999999"), "--at"), ((trace.directory, "--frame", "--speed", "0"), "1/100"),
 			((trace.directory, "--frame", "--speed", "fast"), "1/100"), ((trace.directory, "--frame", "--size", "9x9"), "40x10"),
 			((trace.directory, "--frame", "--size", "80x24x"), "80x24"), ((trace.directory, "--frame", "--layout", "none"), "pipeline"),

@@ -3,8 +3,10 @@
 """A part of a trace: report --from/--to of a load whose times are known, windows that add up to the whole, and that
 list, stat and report mean the same events by the same options."""
 import collections
+import datetime
 import json
 import random
+import re
 
 import e2e
 
@@ -32,6 +34,49 @@ def record():
 	trace.expect_true()
 	execs = [(e["time_ns"], e["fields"]["comm"], e["fields"]["pid"]) for e in trace.events("--event", "sched_process_exec", "--command")]
 	e2e.equal("programs", [name for _, name, _ in execs][-3:], ["workload", "sleep", "workload"])
+
+
+def zero_of_time():
+	"""Time 0 is when all probes were attached: no token of the command's is earlier, and what is has negative times."""
+	recording, everything = trace.recording(), trace.events("--to", f"{execs[0][0]}ns")
+	start = recording["start"]["time"]
+	early = [event for event in everything if event["time_ns"] < 0]
+	e2e.expect(any(event["cpu"] is not None for event in early), "no probe posted anything while others were attached")
+	e2e.equal("events before time 0", [event["ticks"] for event in early], [event["ticks"] for event in everything if event["ticks"] < start])
+	mine = next(event for event in everything if event["pid"] == recording["command_pid"] and event["cpu"] is not None)
+	hz = int(re.search(r"freq = (\d+)", (trace.directory / "metadata").read_text(errors="replace"))[1])
+	e2e.equal("the command's first token", mine["time_ns"], (mine["ticks"] - start) * 10**9 // hz)
+	e2e.expect(mine["time_ns"] >= 0, f"the command's first token is before time 0: {mine}")
+	e2e.equal("events before time 0, selected", trace.events("--from", "-3600", "--to", "-1ns"), early)
+	e2e.equal("by a filter", trace.events("--filter", "time < 0"), early)
+	(row,) = trace.query("SELECT count(*) AS n, min(time_ns) AS first FROM events WHERE time_ns < 0")
+	e2e.equal("by SQL", row, {"n": len(early), "first": everything[0]["time_ns"]})
+	report = trace.report("--from", "0", "--to", "0.04")["summary"]["window"]
+	e2e.equal("a report's first 40 ms", (report["begin_ns"], report["end_ns"] // 10), (0, 4_000_000))
+	e2e.equal("the window's start", trace.report()["summary"]["window"]["begin_ns"], 0)
+	part = ("--from", "0", "--to", "0.04", "--event", "sched_switch,sys_enter,sys_exit")
+	counted = json.loads(e2e.run(e2e.monitor, "stat", "--counts", "--json", trace.directory, *part).stdout)
+	e2e.equal("events of the first 40 ms", sum(row["count"] for row in counted), len(trace.events(*part)))
+
+
+def times_of_day():
+	"""Where a range is given by these, or with --clock."""
+	recording, first = trace.recording(), execs[-1][0]
+	day_ns = recording["start"]["realtime_ns"] + first  # the clocks may have drifted apart since
+	shown = datetime.datetime.fromtimestamp(day_ns // 10**9)
+	words = ("--from", f"{shown:%Y-%m-%d %H:%M:%S}", "--event", "sched_process_exec", "--tid", execs[-1][2])
+	found = e2e.run(e2e.monitor, "list", trace.directory, *words).stdout.splitlines()
+	e2e.equal("the same by --clock", e2e.run(e2e.monitor, "list", trace.directory, "--clock", "--from", f"{first}ns", *words[2:]).stdout, found[-1] + "\n")
+	e2e.expect(re.match(rf"{e2e.TIME_OF_DAY} +\d", found[-1]), found[-1])
+	e2e.expect("wall_ns" not in trace.events(*words)[-1], "a range does not change the members of JSON")
+	event = trace.events("--clock", *words)[-1]
+	e2e.expect(event["time_ns"] == first and abs(event["wall_ns"] - day_ns) < 10_000_000, f"{event}, at {day_ns}")
+	local = datetime.datetime.fromtimestamp(event["wall_ns"] // 10**9)
+	e2e.expect(f"{local:%H:%M:%S}.{event['wall_ns'] % 10**9:09} " in found[-1], f"{found[-1]} is not at {event['wall_ns']}")
+	text = e2e.run(e2e.monitor, "report", trace.directory, *words[:2]).stdout
+	e2e.expect(re.search(rf"rows: from .*{shown:%H:%M:%S}\.\d{{9}} to before .*\d:\d\d\.\d{{9}}$", text, re.M), text)
+	text = e2e.run(e2e.monitor, "report", trace.directory, "--from", "0.1").stdout
+	e2e.expect("rows: from 0.100000000 s to before " in text, text)
 
 
 def known_load():
@@ -209,4 +254,4 @@ def refused():
 
 if __name__ == "__main__":
 	e2e.need_recording()
-	e2e.main(record, known_load, parts_add_up, same_events, groupings_add_up, nothing_selected, command_by_default, machine, refused)
+	e2e.main(record, zero_of_time, times_of_day, known_load, parts_add_up, same_events, groupings_add_up, nothing_selected, command_by_default, machine, refused)

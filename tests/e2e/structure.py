@@ -73,7 +73,7 @@ MAY = {
                         "answers/selection", "answers/report", "answers/path", "answers/requests", "answers/plot"},
     "answers/archive": {"base", "reading/events", "reading/filter", "reading/analyze", "reading/activities", "answers/report",
                         "answers/plot"},
-    "answers/run_lengths": {"base", "reading/activities", "reading/states", "answers/report"},
+    "answers/run_lengths": {"reading/activities", "reading/events", "reading/states", "answers/report"},
     "answers/diff": {"base", "reading/events", "reading/analyze", "reading/activities", "answers/report"},
     "answers/query": {"base", "reading/ctf", "reading/events", "reading/filter", "reading/analyze", "reading/activities"},
     "answers/live": {"base", "reading/ctf", "reading/events", "reading/analyze", "reading/cost", "reading/symbols", "reading/activities",

@@ -78,6 +78,8 @@ def the_kinds():
 	e2e.equal("each", len(firings(trace, "each")), 23)
 	e2e.equal("stuck", len(firings(trace, "stuck")), long)
 	e2e.equal("begin", len(firings(trace, "begin")), 1)
+	text = e2e.run(e2e.monitor, "report", trace.directory, "triggers", "--from", trace.second_of_start()).stdout
+	e2e.expect(re.search(rf"^{e2e.TIME_OF_DAY} +begin ", text, re.M), f"no time of day in {text[:500]}")
 	e2e.expect(6 <= len(firings(trace, "tick")) <= 60, f"tick: {len(firings(trace, 'tick'))}")
 	e2e.expect(len(firings(trace, "woken")) > 0, "nobody was woken")
 	slow = firings(trace, "slow")[0]

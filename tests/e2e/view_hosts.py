@@ -12,9 +12,6 @@ import view_page
 
 BASE_NS, LATER_NS, MS = 1_700_000_000_000_000_000, 50_000_000, 1_000_000
 MIDDLE = (100, 200)  # ms of db1's trace between which its clock is slower by 1e-4, and less is known of it
-# By host, when its recording started, in ns since the trace's begin, which on a busy machine is much earlier. All other
-# times here are since that start.
-start_ns = {}
 
 
 def recorded(name):
@@ -23,10 +20,8 @@ def recorded(name):
 
 def clock_of(directory, points, bounds):
 	"""Lines through these points: ms since the recording's start, and ns since the epoch."""
-	first = e2e.Trace(directory).events("--event", "sched_switch")[0]
 	hz = int(re.search(r"freq = (\d+)", (directory / "metadata").read_text(errors="replace"))[1])
 	start = json.loads((directory / ".monitor" / "recording.json").read_text())["start"]["time"]
-	start_ns[directory.name] = first["time_ns"] + (start - first["ticks"]) * 1e9 / hz
 	return {"nodes": [[start + round(hz * ms / 1000), ns] for ms, ns in points], "bounds_ns": bounds}
 
 
@@ -54,13 +49,8 @@ def note(page):
 	return page.run("document.querySelector('#hosts-note').textContent")
 
 
-def start_here(page):
-	return start_ns[page.run("monitorView.lanes.source.about.hosts[monitorView.lanes.source.about.host_number].name")]
-
-
 def window_ns(page):
-	shown = page.run("[monitorView.lanes.window.from, monitorView.lanes.window.to].map(ticks => monitorView.lanes.source.ns(ticks))")
-	return [ns - start_here(page) for ns in shown]
+	return page.run("[monitorView.lanes.window.from, monitorView.lanes.window.to].map(ticks => monitorView.lanes.source.ns(ticks))")
 
 
 def to_host(page, name):
@@ -70,7 +60,7 @@ def to_host(page, name):
 
 def show(page, begin_ms, end_ms):
 	"""A window of this host's trace."""
-	page.run(f"(ticks => monitorView.setWindow(ticks({begin_ms}), ticks({end_ms})))(ms => (ms * 1e6 + {start_here(page)} - monitorView.lanes.source.beginNs) / monitorView.lanes.source.nsPerTick)")
+	page.run(f"(ticks => monitorView.setWindow(ticks({begin_ms}), ticks({end_ms})))(ms => (ms * 1e6 - monitorView.lanes.source.beginNs) / monitorView.lanes.source.nsPerTick)")
 	page.wait(f"{view_page.READY} && location.hash.includes('from=')")
 
 

@@ -49,6 +49,25 @@ TEST_CASE("clock: ticks to nanoseconds and back is the identity")
 	CHECK(clock.to_ticks(max_u64) == max_u64);
 }
 
+TEST_CASE("clock: times before another are negative and rounded down, and the first one of a nanosecond is found again")
+{
+	Clock clock;
+	clock.frequency_hz = 300'000'000; // 3.3 ns a tick
+	CHECK(clock.since_ns(3000, 3004) == 13);
+	CHECK(clock.since_ns(3000, 2999) == -4);
+	CHECK(clock.since_ns(3000, 2997) == -10);
+	for (const std::int64_t ns : {-11, -10, -9, -4, -3, -1, 0, 1, 3, 4, 10}) {
+		const std::uint64_t time = clock.from_since_ns(3000, ns);
+		CHECK(clock.since_ns(3000, time) >= ns);
+		CHECK(clock.since_ns(3000, time - 1) < ns);
+	}
+	constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+	CHECK(clock.since_ns(0, max_u64) == most);
+	CHECK(clock.since_ns(max_u64, 0) == -most);
+	CHECK(clock.from_since_ns(5, std::numeric_limits<std::int64_t>::min()) == 0);
+	CHECK(clock.from_since_ns(max_u64, most) == max_u64);
+}
+
 TEST_CASE("clock: wall time is clamped to what 64 bits hold")
 {
 	Clock clock;

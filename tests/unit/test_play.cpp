@@ -25,7 +25,7 @@ play::View view_of(const Player &player, const trace::Trace &trace)
 {
 	play::View view;
 	view.clock = &player.clock();
-	view.trace_begin = trace.begin_time();
+	view.times = monitor::trace::TimeText(trace, false);
 	view.begin = player.begin();
 	view.end = player.end();
 	view.title = "DIR";

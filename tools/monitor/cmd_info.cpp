@@ -137,13 +137,10 @@ nlohmann::ordered_json system_clocks_json(const std::string &run)
 // When the system's clock was set, in seconds since the trace's begin, and by how many.
 nlohmann::ordered_json real_time_steps_json(const trace::Trace &trace)
 {
-	const trace::Clock &clock = trace.description().clock;
 	auto all = nlohmann::ordered_json::array();
-	for (const trace::RealTimeStep &step : clock.steps)
-		all.push_back(
-		    {{"at_s",
-		      static_cast<double>(clock.to_ns(step.time - std::min(trace.begin_time(), step.time))) / 1e9},
-		     {"by_s", static_cast<double>(step.ns) / 1e9}});
+	for (const trace::RealTimeStep &step : trace.description().clock.steps)
+		all.push_back({{"at_s", static_cast<double>(trace.since_begin_ns(step.time)) / 1e9},
+			       {"by_s", static_cast<double>(step.ns) / 1e9}});
 	return all;
 }
 

@@ -40,7 +40,7 @@ int list(const ListOptions &options)
 
 	Trace trace = open_trace(options.directories, options.tdl);
 	const Selection &selection = options.selection;
-	const TimeRange asked = selection.range(trace, {trace.begin_time(), trace.end_time()});
+	const TimeRange asked = selection.range(trace, {trace.first_time(), trace.end_time()});
 	const EventSelection selected = selection.events(trace);
 	const std::optional<filter::Filter> filter = selection.event_filter(trace);
 	const auto is_asked = [&](const Event &event, std::int64_t running, const Threads &threads) {
@@ -50,6 +50,7 @@ int list(const ListOptions &options)
 	std::signal(SIGPIPE, SIG_IGN);
 	ListingOptions only = options.listing;
 	only.events = event_names(only.events, trace.description());
+	only.clock = only.clock || (!only.json && selection.is_by_clock());
 	Listing listing(trace, only, STDOUT_FILENO);
 	for (const auto &cls : trace.description().classes())
 		if (filter && !filter->can_match(*cls))
@@ -96,6 +97,8 @@ void add_list(CLI::App &app, int &exit_code)
 		   "print only events with these names; * and ? match any characters")
 	    ->delimiter(',');
 	add_event_filter(*command, options->selection, "print only");
+	command->add_flag("--clock", options->listing.clock,
+			  "print times of day, as is done where --from or --to is one; with --json as wall_ns, too");
 	command->add_flag("--json", options->listing.json, "print one JSON object per line");
 	command->footer("Exit code: 0 if everything was printed, 1 if parts of the trace are damaged.\n"
 			"Examples:\n"

@@ -120,7 +120,7 @@ void align_same_boot(const std::vector<trace::Trace> &traces, std::vector<Part> 
 		const auto offset_at = [&](std::uint64_t time) {
 			return first.clock.wall_ns(time) - mine.clock.wall_ns(time);
 		};
-		const std::uint64_t begin = traces[i].begin_time(), end = std::max(traces[i].end_time(), begin);
+		const std::uint64_t begin = traces[i].first_time(), end = std::max(traces[i].end_time(), begin);
 		part.shift_ns = offset_at(begin + (end - begin) / 2);
 		part.bound_ns = static_cast<std::uint64_t>(
 		    std::max(std::abs(offset_at(begin) - part.shift_ns), std::abs(offset_at(end) - part.shift_ns)));
@@ -150,7 +150,7 @@ void align_by_lines(const collection::Exchanged &exchanged, const trace::Trace &
 	options.frequency_hz = clock.frequency_hz;
 	options.rho_ppb = rho_ppb;
 	options.widen_ns = tick_ns(first.description().clock);
-	options.cover = {trace.begin_time(), trace.end_time()};
+	options.cover = {trace.first_time(), trace.end_time()};
 	auto lines = collection::lines_of(exchanged.samples, options);
 	if (!lines.has_bound())
 		throw Error("no line lets the messages between the first trace and " + part.source +
@@ -215,10 +215,10 @@ std::vector<std::string> expect_different(const std::vector<trace::Trace> &trace
 			    part.source + " and " + other->second->source +
 			    " belong to one trace (they have the same uuid): their clocks cannot be moved apart");
 		const trace::Trace &first = traces[static_cast<std::size_t>(other->second - parts.data())];
-		if (!is_new && description.has_tokens() && traces[i].begin_time() <= first.end_time() &&
-		    first.begin_time() <= traces[i].end_time()) {
+		if (!is_new && description.has_tokens() && traces[i].first_time() <= first.end_time() &&
+		    first.first_time() <= traces[i].end_time()) {
 			const std::string both = part.source + " and " + other->second->source;
-			if (traces[i].begin_time() == first.begin_time() && traces[i].end_time() == first.end_time())
+			if (traces[i].first_time() == first.first_time() && traces[i].end_time() == first.end_time())
 				throw Error(both + " are one recording and a copy of it: merge one of them");
 			twice.push_back(both +
 					" are one recording: what both have will be read twice; merge one of them");

@@ -91,15 +91,14 @@ std::uint64_t start_time(const PlayArguments &arguments, const trace::Trace &tra
 	// Of the ticks of that nanosecond the last one: an event that is listed with this time has happened then.
 	const std::uint64_t time = trace::parse_time(arguments.at, "--at", trace, true),
 			    first = trace::parse_time(arguments.at, "--at", trace, false);
-	const auto seconds = [&](std::uint64_t at) {
-		return static_cast<double>(player.clock().to_ns(at - std::min(at, trace.begin_time()))) / 1e9;
-	};
+	const trace::TimeText times(trace, trace::is_time_of_day(arguments.at));
 	const std::uint64_t rounding = player.clock().to_ticks(1) + 1; // of a time that is printed with all its digits
 	if (time + rounding < player.begin())
-		throw Error("--at {}: the recording starts at {:.9f} s", printable(arguments.at),
-			    seconds(player.begin()));
+		throw Error("--at {}: the recording starts at {}{}", printable(arguments.at), times(player.begin()),
+			    times.unit());
 	if (first > std::max(trace.end_time(), player.end()))
-		throw Error("--at {}: the recording ends at {:.9f} s", printable(arguments.at), seconds(player.end()));
+		throw Error("--at {}: the recording ends at {}{}", printable(arguments.at), times(player.end()),
+			    times.unit());
 	return time;
 }
 
@@ -122,7 +121,7 @@ int run_play(const PlayArguments &arguments)
 	const std::uint64_t time = start_time(arguments, trace, player);
 	play::View view;
 	view.clock = &player.clock();
-	view.trace_begin = trace.begin_time();
+	view.times = trace::TimeText(trace, trace::is_time_of_day(arguments.at));
 	view.begin = player.begin();
 	view.end = player.end();
 	view.title = title_of(arguments, info);

@@ -171,7 +171,7 @@ std::string left_out_text(const trace::Trace &trace, const trace::Losses &losses
 // From when events count, if there are earlier ones; "" if there are none, or options say from when.
 std::string counted_from_text(const trace::Trace &trace, const StatArguments &arguments)
 {
-	const std::uint64_t from = window_of(trace).from, begin = trace.begin_time();
+	const std::uint64_t from = window_of(trace).from, begin = trace.first_time();
 	if (!arguments.selection.from.empty() || from <= begin)
 		return "";
 	return fmt::format(

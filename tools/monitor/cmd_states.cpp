@@ -213,6 +213,7 @@ int run_states(const StatesArguments &arguments)
 					   source.window_ticks,
 					   trace.description().clock,
 					   trace.begin_time(),
+					   arguments.selection.time_text(trace),
 					   arguments.format()};
 	totals.finish();
 	if (source.subjects.empty())

@@ -104,7 +104,7 @@ private:
 		if (!count)
 			return {text.id, Verdict::holds, text.none};
 		return Statement(text.id, Verdict::fails, "{} {}, first at {:.9f} s on CPU {}, thread {}", count,
-				 text.some, static_cast<double>(clock_.to_ns(first.time - begin_)) / 1e9, first.cpu,
+				 text.some, static_cast<double>(clock_.since_ns(begin_, first.time)) / 1e9, first.cpu,
 				 thread->tid);
 	}
 

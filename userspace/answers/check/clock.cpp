@@ -20,6 +20,11 @@ double seconds_of(const trace::Clock &clock, std::uint64_t ticks)
 	return static_cast<double>(clock.to_ns(ticks)) / 1e9;
 }
 
+double seconds_since(std::uint64_t begin, const trace::Clock &clock, std::uint64_t time)
+{
+	return static_cast<double>(clock.since_ns(begin, time)) / 1e9;
+}
+
 // `untold_skew`: ticks of each bound that are due to the skew of the CPUs' clocks, where these could not be compared
 // closely enough to judge by them.
 void judge_bound(const ClockBound &bound, const trace::Clock &clock, std::uint64_t untold_skew, std::uint64_t begin,
@@ -49,8 +54,7 @@ void judge_bound(const ClockBound &bound, const trace::Clock &clock, std::uint64
 	if (wide)
 		statements.add("clock", Verdict::fails,
 			       "{}; it is above {} ns in {} intervals of at most 1 s, first at {:.3f} s with {} ns",
-			       text, largest_bound_ns, wide,
-			       seconds_of(clock, first_wide->from - std::min(begin, first_wide->from)),
+			       text, largest_bound_ns, wide, seconds_since(begin, clock, first_wide->from),
 			       clock.to_ns(first_wide->bound));
 	else if (untold_skew)
 		statements.add("clock", Verdict::not_witnessed,
@@ -62,8 +66,7 @@ void judge_bound(const ClockBound &bound, const trace::Clock &clock, std::uint64
 		statements.add("clock_gap", Verdict::not_witnessed,
 			       "the clock is not witnessed for {:.3f} s, from {:.3f} s on, because the recorder did "
 			       "not run: its bound there is {} ns",
-			       seconds_of(clock, gaps[i].to - gaps[i].from),
-			       seconds_of(clock, gaps[i].from - std::min(begin, gaps[i].from)),
+			       seconds_of(clock, gaps[i].to - gaps[i].from), seconds_since(begin, clock, gaps[i].from),
 			       clock.to_ns(gaps[i].bound));
 	if (gaps.size() > gaps_shown)
 		statements.add("clock_gap", Verdict::not_witnessed, "and {} more such times", gaps.size() - gaps_shown);
@@ -125,7 +128,7 @@ std::string real_time_text(const std::vector<trace::RealTimeStep> &steps, const 
 	std::string text = "the system's clock was set";
 	for (std::size_t i = 0; i < std::min(steps.size(), gaps_shown); ++i)
 		text += fmt::format("{} by {:+.3f} s at {:.1f} s", i ? "," : "", static_cast<double>(steps[i].ns) / 1e9,
-				    seconds_of(clock, steps[i].time - std::min(begin, steps[i].time)));
+				    seconds_since(begin, clock, steps[i].time));
 	if (steps.size() > gaps_shown)
 		text += fmt::format(", and {} times more", steps.size() - gaps_shown);
 	return text;

@@ -67,7 +67,7 @@ void judge_counts(trace::Trace &trace, const RecordingInfo &info, Statements &st
 		TokensOfCount &added = all.emplace_back(TokensOfCount{count, {}, 0});
 		try {
 			if (why_not.empty())
-				added.filter.emplace(count.expression, trace.description(), trace.begin_time(),
+				added.filter.emplace(count.expression, trace.description(), trace.first_time(),
 						     filter::KnownNames{}, nullptr, filter::Judge::probe);
 		} catch (const Error &) {
 			// the file is untrusted, and no event may have the names

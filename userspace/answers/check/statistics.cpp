@@ -43,7 +43,7 @@ Statement judge_sequence(const trace::Trace &trace, const RecordingInfo &info)
 			++pauses;
 			paused += begin - end;
 		} else if (begin != end) {
-			const double at = static_cast<double>(clock.to_ns(end - trace.begin_time())) / 1e9;
+			const double at = static_cast<double>(trace.since_begin_ns(end)) / 1e9;
 			return {"periods", Verdict::fails,
 				begin > end ? fmt::format("a period is missing: {:.3f} s from {:.3f} s on",
 							  static_cast<double>(clock.to_ns(begin - end)) / 1e9, at)
@@ -211,7 +211,7 @@ void judge_statistics(trace::Trace &trace, const RecordingInfo &info, Statements
 	if (!info.complete())
 		return statements.add("conservation", Verdict::not_checked,
 				      "what the probes counted is known when the recording has ended");
-	if (trace.begin_time() > begin)
+	if (trace.first_time() > begin)
 		return statements.add(
 		    "conservation", Verdict::not_checked,
 		    "periods at the beginning were removed, so their sum is not compared with what the probes counted");

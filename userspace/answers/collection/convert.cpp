@@ -36,7 +36,7 @@ public:
 	Converter(trace::Trace &trace, const std::string &directory, const std::string &machine)
 	    : trace_(trace), has_cpu_(tells_cpus(*trace.description().layout->records)), uuid_(random_uuid()),
 	      text_(trace.description().clock, uuid_, env_of(trace, machine), has_cpu_),
-	      packets_(directory + "/stream", uuid_, has_cpu_, trace.begin_time())
+	      packets_(directory + "/stream", uuid_, has_cpu_, trace.first_time())
 	{
 		// all classes with all their fields first, so that they keep their numbers
 		for (const auto &cls : trace.description().classes())

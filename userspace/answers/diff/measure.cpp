@@ -215,7 +215,7 @@ Measured measure(trace::Trace &trace, const Part &part, const MeasureOptions &op
 		fold.add(stacks);
 	analyze::ClockBound bound(trace.description(), info);
 	analyze::NowAndThen now_and_then;
-	const auto begin = static_cast<double>(trace.begin_time()),
+	const auto begin = static_cast<double>(trace.first_time()),
 		   length = std::max(static_cast<double>(trace.end_time()) - begin, 1.0);
 	const trace::Losses losses = analyze::feed(trace, fold, [&](const trace::Event &event) {
 		if (event.stream->is_recorder())

@@ -74,8 +74,7 @@ trace::TimeRange range_of(const Part &part, const trace::Trace &trace, const tra
 	if (range.from < whole.to && range.to >= whole.from)
 		return range;
 	const auto since_begin_s = [&](std::uint64_t time) {
-		return static_cast<double>(trace.description().clock.to_ns(time - std::min(time, trace.begin_time()))) /
-		       1e9;
+		return static_cast<double>(trace.since_begin_ns(time)) / 1e9;
 	};
 	throw Error("{} is outside of what was recorded, which is from {:.3f}s to {:.3f}s", text,
 		    since_begin_s(whole.from), since_begin_s(whole.to));

@@ -58,7 +58,7 @@ Converted write_perfetto(trace::Trace &trace, const analyze::RecordingInfo &info
 	fold.add(static_cast<analyze::Observer &>(tracks));
 
 	write_system(packets, info);
-	const std::uint64_t begin = trace.begin_time();
+	const std::uint64_t begin = trace.first_time();
 	bundles.clocks(begin, std::nullopt, static_cast<std::uint64_t>(clock.wall_ns(begin)));
 	const bool is_complete = info.complete() || !info.present;
 	// After the first of the clocks, which makes it the trace's.

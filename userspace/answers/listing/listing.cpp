@@ -6,8 +6,10 @@
 
 #include <unistd.h>
 
+#include "base/date_text.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "reading/events/time_text.h"
 
 namespace monitor::trace {
 namespace {
@@ -37,8 +39,10 @@ char *put_right(char *out, std::string_view text, std::size_t width)
 
 Listing::Listing(const Trace &trace, ListingOptions options, int fd)
     : options_(std::move(options)), threads_(trace), plans_(trace.description().classes().size()), order_(trace),
-      begin_time_(trace.begin_time()), frequency_hz_(trace.description().clock.frequency_hz), fd_(fd)
+      clock_(trace.description().clock), begin_time_(trace.begin_time()), fd_(fd)
 {
+	if (options_.clock)
+		day_format_ = time_of_day_format(trace);
 	for (const std::string &name : options_.events)
 		if (trace.description().find(name).empty())
 			throw Error("the trace has no event class " + readable(name) +
@@ -173,20 +177,61 @@ void Listing::put_generic_ctf(const Event &event, Plan &plan)
 	described_.put(options_.json ? "}}\n" : "\n");
 }
 
-void Listing::split_time(std::uint64_t time, std::uint64_t &seconds, std::uint32_t &nanoseconds)
+// Returns whether the time is before the start.
+bool Listing::split_time(std::uint64_t time, std::uint64_t &seconds, std::uint32_t &nanoseconds)
 {
-	const std::uint64_t ticks = time - std::min(time, begin_time_);
-	if (ticks < second_ticks_ || ticks - second_ticks_ >= frequency_hz_) {
-		second_ = ticks / frequency_hz_;
-		second_ticks_ = second_ * frequency_hz_;
+	if (time < begin_time_) {
+		const auto ns = static_cast<std::uint64_t>(-clock_.since_ns(begin_time_, time));
+		seconds = ns / second_ns;
+		nanoseconds = static_cast<std::uint32_t>(ns % second_ns);
+		return true;
+	}
+	const std::uint64_t ticks = time - begin_time_;
+	if (ticks < second_ticks_ || ticks - second_ticks_ >= clock_.frequency_hz) {
+		second_ = ticks / clock_.frequency_hz;
+		second_ticks_ = second_ * clock_.frequency_hz;
 	}
 	seconds = second_;
 	const std::uint64_t rest = ticks - second_ticks_;
 	if (rest < (std::uint64_t(1) << 34)) // the product fits into 64 bits
-		nanoseconds = static_cast<std::uint32_t>(rest * second_ns / frequency_hz_);
+		nanoseconds = static_cast<std::uint32_t>(rest * second_ns / clock_.frequency_hz);
 	else
 		nanoseconds =
-		    static_cast<std::uint32_t>(static_cast<unsigned __int128>(rest) * second_ns / frequency_hz_);
+		    static_cast<std::uint32_t>(static_cast<unsigned __int128>(rest) * second_ns / clock_.frequency_hz);
+	return false;
+}
+
+char *Listing::put_seconds(char *out, std::uint64_t time)
+{
+	std::uint64_t seconds;
+	std::uint32_t nanoseconds;
+	char number[max_number_chars + 1] = "-";
+	char *const digits = number + split_time(time, seconds, nanoseconds);
+	const auto size = static_cast<std::size_t>(put_unsigned(digits, seconds) - number);
+	out = put_right(out, {number, size}, 4);
+	*out++ = '.';
+	return put_nanoseconds(out, nanoseconds);
+}
+
+char *Listing::put_since_begin(char *out, std::uint64_t time)
+{
+	std::uint64_t seconds;
+	std::uint32_t nanoseconds;
+	if (split_time(time, seconds, nanoseconds))
+		*out++ = '-';
+	return seconds ? put_nanoseconds(put_unsigned(out, seconds), nanoseconds) : put_unsigned(out, nanoseconds);
+}
+
+char *Listing::put_time_of_day(char *out, std::uint64_t time)
+{
+	const std::int64_t ns = clock_.wall_ns(time), below = (ns % second_ns + second_ns) % second_ns;
+	if (const std::int64_t second = (ns - below) / second_ns; second != shown_second_ || shown_.empty()) {
+		shown_second_ = second;
+		shown_ = local_date(second, day_format_);
+	}
+	out = put(out, shown_);
+	*out++ = '.';
+	return put_nanoseconds(out, static_cast<std::uint32_t>(below));
 }
 
 char *Listing::put_name(char *out, const Threads::Info &name) const
@@ -196,17 +241,11 @@ char *Listing::put_name(char *out, const Threads::Info &name) const
 
 char *Listing::put_text_head(char *out, const Event &event, const Plan &plan, std::int64_t running)
 {
-	std::uint64_t seconds;
-	std::uint32_t nanoseconds;
 	char number[max_number_chars];
-	split_time(event.time, seconds, nanoseconds);
-	if (event.stream->has_times) {
-		out = put_right(out, {number, static_cast<std::size_t>(put_unsigned(number, seconds) - number)}, 4);
-		*out++ = '.';
-		out = put_nanoseconds(out, nanoseconds);
-	} else {
+	if (!event.stream->has_times)
 		out = put_right(out, "-", 14);
-	}
+	else
+		out = options_.clock ? put_time_of_day(out, event.time) : put_seconds(out, event.time);
 	*out++ = machines_.empty() || order_.follows(event) ? ' ' : '~';
 	if (!machines_.empty())
 		out = machines_[event.stream->machine].put(out);
@@ -231,18 +270,15 @@ char *Listing::put_text_head(char *out, const Event &event, const Plan &plan, st
 
 char *Listing::put_json_head(char *out, const Event &event, const Plan &plan, std::int64_t running)
 {
-	std::uint64_t seconds;
-	std::uint32_t nanoseconds;
-	split_time(event.time, seconds, nanoseconds);
+	const bool has_times = event.stream->has_times;
 	out = put(out, "{\"time_ns\":");
-	if (!event.stream->has_times)
-		out = put(out, "null");
-	else if (seconds)
-		out = put_nanoseconds(put_unsigned(out, seconds), nanoseconds);
-	else
-		out = put_unsigned(out, nanoseconds);
+	out = has_times ? put_since_begin(out, event.time) : put(out, "null");
 	out = put(out, ",\"ticks\":");
-	out = event.stream->has_times ? put_unsigned(out, event.time) : put(out, "null");
+	out = has_times ? put_unsigned(out, event.time) : put(out, "null");
+	if (options_.clock) {
+		out = put(out, ",\"wall_ns\":");
+		out = has_times ? put_signed(out, clock_.wall_ns(event.time)) : put(out, "null");
+	}
 	if (!machines_.empty())
 		out = put(machines_[event.stream->machine].put(out),
 			  order_.follows(event) ? "" : ",\"order_unknown\":true");

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "reading/ctf/clock.h"
 #include "reading/ctf/context_text.h"
 #include "reading/events/event.h"
 #include "reading/events/event_order.h"
@@ -22,6 +23,7 @@ namespace monitor::trace {
 
 struct ListingOptions {
 	bool json = false;
+	bool clock = false;              // times of day; in JSON beside the times since the start
 	std::vector<std::string> events; // empty: all
 };
 
@@ -86,7 +88,10 @@ private:
 	void put_line(const Event &event, std::int64_t running);
 	void put_generic_ctf(const Event &event, Plan &plan);
 
-	void split_time(std::uint64_t time, std::uint64_t &seconds, std::uint32_t &nanoseconds);
+	bool split_time(std::uint64_t time, std::uint64_t &seconds, std::uint32_t &nanoseconds);
+	char *put_seconds(char *out, std::uint64_t time);
+	char *put_since_begin(char *out, std::uint64_t time);
+	char *put_time_of_day(char *out, std::uint64_t time);
 	char *put_text_head(char *out, const Event &event, const Plan &plan, std::int64_t running);
 	char *put_json_head(char *out, const Event &event, const Plan &plan, std::int64_t running);
 	char *put_value(char *out, const Event &event, const Step &step) const;
@@ -97,8 +102,12 @@ private:
 	std::vector<Plan> plans_;         // by class index
 	std::vector<ShortText> machines_; // as printed, if there is more than one
 	EventOrder order_;                // of the printed events
-	std::uint64_t begin_time_, frequency_hz_;
+	const Clock &clock_;
+	std::uint64_t begin_time_;
 	std::uint64_t second_ticks_ = 0, second_ = 0; // the second that the last event was in
+	const char *day_format_ = "";                 // of local_date()
+	std::string shown_;                           // of shown_second_, since 1970
+	std::int64_t shown_second_ = 0;
 	int fd_;
 	bool nobody_reads_ = false;
 	bool printed_any_ = false;

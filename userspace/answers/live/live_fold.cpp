@@ -72,7 +72,7 @@ LiveFold::LiveFold(std::uint64_t window_ns, std::function<void()> on_window)
 void LiveFold::start(const record::LiveStart &start)
 {
 	events_.start(start);
-	begin_time_ = start.begin_time;
+	begin_time_ = events_.input().window.from;
 	directory_ = start.directory;
 	stacks_ns_ = start.stacks_ns;
 	if (stacks_ns_)

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "answers/report/table.h"
-#include "base/seconds_text.h"
 #include "picture.h"
 
 namespace monitor::play {
@@ -26,9 +25,8 @@ std::string ticks_text(std::uint64_t ticks, const View &view)
 
 void draw_place(Cells &cells, const Scene &scene, const View &view)
 {
-	const std::string right =
-	    fmt::format("{} of {} s  speed {}{}{}", since_begin_text(scene.time, view),
-			since_begin_text(view.end, view), view.speed, *view.state ? "  " : "", view.state);
+	const std::string right = fmt::format("{} of {}{}  speed {}{}{}", view.times(scene.time), view.times(view.end),
+					      view.times.unit(), view.speed, *view.state ? "  " : "", view.state);
 	const auto width = static_cast<unsigned>(right.size());
 	const unsigned space = cells.columns() > width + 1 ? cells.columns() - width - 1 : 0;
 	cells.text(0, 0, "monitor play " + view.title, heading, space);
@@ -169,7 +167,7 @@ void draw_messages(Cells &cells, unsigned row, unsigned rows, const Scene &scene
 		cells.text(row, after, "; wake-ups were not recorded", faint);
 	++row;
 	for (const Message &message : messages_of(scene, view, rows)) {
-		const unsigned at = cells.text(row, 1, since_begin_text(message.time, view), faint);
+		const unsigned at = cells.text(row, 1, view.times(message.time), faint);
 		cells.text(row++, at + 2, message.text);
 	}
 }
@@ -182,11 +180,6 @@ Look look_of_thread(std::int32_t tid, const View &view)
 	look.colour = static_cast<Colour>(1 + static_cast<unsigned>(tid) % (terminal::colours - 1));
 	look.is_bold = look.is_reverse = view.marked == tid;
 	return look;
-}
-
-std::string since_begin_text(std::uint64_t time, const View &view)
-{
-	return seconds_text(view.clock->to_ns(time - std::min(time, view.trace_begin)));
 }
 
 std::string doing_text(const SceneThread &thread, const Scene &scene, const View &view)

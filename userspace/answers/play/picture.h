@@ -11,6 +11,7 @@
 #include "answers/terminal/cells.h"
 #include "layout.h"
 #include "reading/ctf/description.h"
+#include "reading/events/time_text.h"
 #include "scene.h"
 
 namespace monitor::play {
@@ -24,7 +25,7 @@ constexpr unsigned min_rows = 10, min_columns = 40;
 // How it is shown.
 struct View {
 	const trace::Clock *clock = nullptr;
-	std::uint64_t trace_begin = 0;    // times are shown since then, as --at takes them
+	trace::TimeText times;            // shows them as --at takes them
 	std::uint64_t begin = 0, end = 0; // of what can be shown
 	std::string title, speed;
 	const char *state = "";             // "paused"
@@ -45,7 +46,6 @@ Shown draw(const Scene &scene, const View &view, unsigned rows, unsigned columns
 
 // Parts, for the files that draw.
 Look look_of_thread(std::int32_t tid, const View &view);
-std::string since_begin_text(std::uint64_t time, const View &view);
 // What a thread does, such as "sleeps in read for 1.2 ms".
 std::string doing_text(const SceneThread &thread, const Scene &scene, const View &view);
 // The mode or the call that a CPU's thread runs in.

@@ -2,7 +2,6 @@
 #include "context.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace monitor::query {
 
@@ -51,13 +50,6 @@ std::vector<std::string> Context::notes() const
 	if (has_undecided || is_undecided())
 		made.emplace_back(filter::undecided_sentence);
 	return made;
-}
-
-std::int64_t Context::time_ns(std::uint64_t time) const
-{
-	const std::uint64_t begin = trace.begin_time();
-	const std::uint64_t ns = trace.description().clock.to_ns(time - std::min(time, begin));
-	return static_cast<std::int64_t>(std::min<std::uint64_t>(ns, std::numeric_limits<std::int64_t>::max()));
 }
 
 } // namespace monitor::query

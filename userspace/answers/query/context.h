@@ -40,7 +40,7 @@ public:
 	std::vector<std::string> notes() const;
 	// Estimated number of events, from the size of the trace.
 	double estimated_events() const { return estimated_events_; }
-	std::int64_t time_ns(std::uint64_t time) const;
+	std::int64_t time_ns(std::uint64_t time) const { return trace.since_begin_ns(time); }
 
 private:
 	void note_left_out(const filter::Filter &filter);

@@ -44,12 +44,7 @@ private:
 	// A time and a host. False: the result is an error.
 	bool read(sqlite3_context *context, sqlite3_value **values, EventOrder::Instant &instant) const
 	{
-		const std::uint64_t begin = trace_.begin_time();
-		const sqlite3_int64 ns = sqlite3_value_int64(values[0]);
-		const std::uint64_t far = ns < 0 ? -static_cast<std::uint64_t>(ns) : static_cast<std::uint64_t>(ns);
-		const std::uint64_t ticks = trace_.description().clock.to_ticks(far);
-		instant.time = ns < 0 ? begin - std::min(ticks, begin)
-				      : begin + std::min(ticks, std::numeric_limits<std::uint64_t>::max() - begin);
+		instant.time = trace_.from_begin_ns(sqlite3_value_int64(values[0]));
 		const auto *text = reinterpret_cast<const char *>(sqlite3_value_text(values[1]));
 		const std::string host(text ? text : "");
 		const auto found = std::find(trace_.machines().begin(), trace_.machines().end(), host);

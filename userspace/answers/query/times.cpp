@@ -37,13 +37,11 @@ Span span_of(From column, const Value &value)
 // The first tick whose value is at least `value`.
 std::uint64_t first_tick(From column, std::int64_t value, const trace::Trace &trace)
 {
-	const trace::Clock &clock = trace.description().clock;
 	if (column == From::wall_ns)
-		return clock.from_wall_ns(value);
-	if (column == From::ticks || value <= 0)
+		return trace.description().clock.from_wall_ns(value);
+	if (column == From::ticks)
 		return static_cast<std::uint64_t>(std::max<std::int64_t>(value, 0));
-	const std::uint64_t ticks = clock.to_ticks(static_cast<std::uint64_t>(value));
-	return trace.begin_time() + std::min(ticks, last_tick - trace.begin_time());
+	return value == lowest ? 0 : trace.from_begin_ns(value);
 }
 
 trace::TimeRange from_to(From column, std::int64_t first, std::int64_t last, const trace::Trace &trace)

@@ -147,12 +147,11 @@ Table counts_by_time(trace::Trace &trace, const RecordingInfo &info)
 	if (any.by_time().size() < 2)
 		throw Error("this recording has no series of counts: record --count or --time with --every TIME");
 	const trace::Clock &clock = trace.description().clock;
-	const std::uint64_t begin = trace.begin_time();
-	std::uint64_t from = info.counted.since.value_or(begin);
+	std::uint64_t from = info.counted.since.value_or(trace.begin_time());
 	for (const auto &[time, unused] : any.by_time()) {
 		auto &row = table.rows.emplace_back();
-		row.emplace_back(static_cast<double>(clock.to_ns(from - std::min(from, begin))));
-		row.emplace_back(static_cast<double>(clock.to_ns(time - std::min(time, begin))));
+		row.emplace_back(static_cast<double>(trace.since_begin_ns(from)));
+		row.emplace_back(static_cast<double>(trace.since_begin_ns(time)));
 		for (std::size_t i = 0; i < info.counts.size(); ++i) {
 			const auto grown = counts.growth(from, time, i);
 			row.push_back(grown ? Cell((*grown)[0]) : Cell());

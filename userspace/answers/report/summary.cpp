@@ -61,10 +61,7 @@ std::string window_text(const std::optional<Window> &window, bool are_figures_of
 {
 	if (!window || (window->is_all && window->cpus.empty() && !window->of_threads))
 		return "";
-	constexpr double second_ns = 1e9;
-	std::string text =
-	    fmt::format("rows: from {:.9f} s to before {:.9f} s", static_cast<double>(window->begin_ns) / second_ns,
-			static_cast<double>(window->end_ns) / second_ns);
+	std::string text = fmt::format("rows: from {} to before {}", window->begin_text, window->end_text);
 	for (const std::uint32_t &cpu : window->cpus)
 		text += fmt::format("{}{}", &cpu == window->cpus.data() ? " on CPU " : ", ", cpu);
 	return text + (window->of_threads ? ", of selected threads" : "") +
@@ -123,13 +120,16 @@ std::uint64_t count_tokens(trace::Trace &trace)
 
 } // namespace
 
-Window window_of(const analyze::ThreadFold &fold, const trace::Trace &trace)
+Window window_of(const analyze::ThreadFold &fold, const trace::Trace &trace, const trace::TimeText &times)
 {
-	const auto since_begin = [&](std::uint64_t time) {
-		return trace.description().clock.to_ns(time - std::min(time, trace.begin_time()));
-	};
-	return {since_begin(fold.window_begin()), since_begin(fold.window_end()), fold.scope().cpus,
-		fold.scope().threads.has_value(), fold.is_whole()};
+	const std::uint64_t begin = fold.window_begin(), end = fold.window_end();
+	return {trace.since_begin_ns(begin),
+		trace.since_begin_ns(end),
+		times(begin) + times.unit(),
+		times(end) + times.unit(),
+		fold.scope().cpus,
+		fold.scope().threads.has_value(),
+		fold.is_whole()};
 }
 
 Summary summarize(const trace::Trace &trace, const analyze::RecordingInfo &info, const analyze::ClockBound &bound,
@@ -194,7 +194,7 @@ Summary summarize(const trace::Trace &trace, const analyze::RecordingInfo &info,
 		summary.lost = losses.total_lost();
 	if (!trace.problems().empty())
 		summary.lost.reset(); // events in damaged parts were not counted
-	summary.window = window_of(fold, trace);
+	summary.window = window_of(fold, trace, trace::TimeText(trace, false));
 	if (info.statistics)
 		use_periods(summary, fold.periods(), info, trace.description().clock);
 	return summary;
@@ -207,7 +207,7 @@ Summary summarize(trace::Trace &trace, const analyze::RecordingInfo &info)
 		if (!stream->info().is_recorder() || stream->is_foreign())
 			continue;
 		trace::Problems ignored;
-		trace::Cursor cursor(*stream, trace.description(), ignored, trace.begin_time());
+		trace::Cursor cursor(*stream, trace.description(), ignored, trace.first_time());
 		for (auto item = cursor.start(0); item != trace::Cursor::Item::end; item = cursor.advance())
 			if (item == trace::Cursor::Item::event)
 				bound.event(cursor.event());

@@ -12,18 +12,20 @@
 #include "reading/analyze/recording_info.h"
 #include "reading/analyze/thread_fold.h"
 #include "reading/cost/probe_cost.h"
+#include "reading/events/time_text.h"
 #include "reading/events/trace.h"
 
 namespace monitor::report {
 
 // What the rows of a report cover.
 struct Window {
-	std::uint64_t begin_ns = 0, end_ns = 0; // since the start of the trace
-	std::vector<std::uint32_t> cpus;        // empty: all
-	bool of_threads = false;                // only of selected ones
-	bool is_all = true;                     // of the recording
+	std::int64_t begin_ns = 0, end_ns = 0; // since the start of the trace
+	std::string begin_text, end_text;
+	std::vector<std::uint32_t> cpus; // empty: all
+	bool of_threads = false;         // only of selected ones
+	bool is_all = true;              // of the recording
 };
-Window window_of(const analyze::ThreadFold &fold, const trace::Trace &trace);
+Window window_of(const analyze::ThreadFold &fold, const trace::Trace &trace, const trace::TimeText &times);
 
 // Whose rows a report has that may be of the recorded command alone, and what it left out.
 struct ShownRows {

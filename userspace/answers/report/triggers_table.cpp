@@ -55,8 +55,7 @@ Table triggers_table(const std::vector<FiringRow> &rows, const trace::Trace &tra
 	for (const FiringRow &row : rows) {
 		const trigger::Fired &fired = row.fired;
 		auto &cells = table.rows.emplace_back();
-		cells.emplace_back(static_cast<double>(
-		    clock.to_ns(fired.time - std::min<std::uint64_t>(fired.time, trace.begin_time()))));
+		cells.emplace_back(static_cast<double>(trace.since_begin_ns(fired.time)));
 		cells.emplace_back(row.name);
 		cells.push_back(fired.cpu == EDC_CPU_UNKNOWN ? Cell() : Cell(std::uint64_t(fired.cpu)));
 		cells.push_back(fired.tid < 0 ? Cell() : Cell(static_cast<std::uint64_t>(fired.tid)));

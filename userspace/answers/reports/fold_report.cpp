@@ -148,7 +148,12 @@ void FoldReport::measure(const report::Table *table)
 
 report::Table FoldReport::shown(report::Table table) const
 {
-	return counters_ && of_.question.is_text() ? report::without_exact(table) : std::move(table);
+	if (!counters_ || !of_.question.is_text())
+		return table;
+	table = report::without_exact(table);
+	if (of_.every_ticks)
+		show_times(table, of_.question, of_.trace);
+	return table;
 }
 
 std::string FoldReport::members() const
@@ -281,6 +286,7 @@ Answer answer_by_fold(const Question &question, trace::Trace &trace, MakeReport 
 	const std::size_t hidden = question.keep_rows(table);
 	report::Summary summary = report::summarize(trace, info, bound, of.fold, losses);
 	summary.shown_rows = report->shown_rows();
+	summary.window = report::window_of(of.fold, trace, question.selection.time_text(trace));
 	if (question.csv)
 		tell_others();
 	if (!answer.charts.empty())

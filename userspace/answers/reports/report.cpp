@@ -55,6 +55,16 @@ std::string why_not_by(const Question &question)
 
 } // namespace
 
+void show_times(report::Table &table, const Question &question, const trace::Trace &trace)
+{
+	if (!question.is_text() || !question.selection.is_by_clock())
+		return;
+	const trace::TimeText times = question.selection.time_text(trace);
+	table.columns.front().unit = report::Unit::text;
+	for (auto &row : table.rows)
+		row.front() = times(trace.from_begin_ns(static_cast<std::int64_t>(*report::number_of(row.front()))));
+}
+
 // Not every selection has a meaning for each report, either: some figures are not of a CPU, others not of a thread;
 // virtual clocks run over the whole recording; requests are found by a key, and of all events.
 std::string why_unfit(Question &question, std::size_t traces)

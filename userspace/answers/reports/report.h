@@ -78,6 +78,9 @@ inline const std::vector<std::string> usual_groupings = {"process", "thread", "c
 // or why there are none.
 Answer flame_graphs(const Question &question, std::vector<trace::Trace> &traces);
 
+// In text the first column, of times, as times of day if the range was given by those.
+void show_times(report::Table &table, const Question &question, const trace::Trace &trace);
+
 // Sets the default of --by. Returns why the report cannot be asked this: one sentence, "" if it can.
 std::string why_unfit(Question &question, std::size_t traces);
 

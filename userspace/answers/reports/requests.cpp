@@ -21,7 +21,7 @@ requests::Collected collect(const Question &asked, trace::Trace &trace)
 	const std::optional<filter::Filter> filter = asked.selection.event_filter(trace);
 	requests::Question question;
 	question.names = asked.key;
-	question.range = asked.selection.range(trace, {trace.begin_time(), trace.end_time()});
+	question.range = asked.selection.range(trace, {trace.first_time(), trace.end_time()});
 	question.selection = &selection;
 	question.filter = filter ? &*filter : nullptr;
 	requests::Collected collected = requests::collect(trace, question);

@@ -194,6 +194,7 @@ Answer answer_of_triggers(const Question &question, trace::Trace &trace)
 	question.sort_rows(table);
 	if (question.top)
 		table.keep_top(question.top);
+	show_times(table, question, trace);
 	Answer answer;
 	if (question.json)
 		answer.text = fmt::format("{{\"rows\": {},\n\"triggers\": {}}}\n", report::to_json(table),

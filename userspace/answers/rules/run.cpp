@@ -33,7 +33,7 @@ public:
 	{
 		trace::Listing listing(trace_, {}, -1); // finds out which thread runs; nothing is printed
 		Runners runners(trace_.description());
-		std::uint64_t last_time = trace_.begin_time();
+		std::uint64_t last_time = trace_.first_time();
 		const auto event = [&](const trace::Event &event, std::int64_t running, const trace::Threads &threads) {
 			seen_[event.cls->index] = true;
 			last_time = event.time;

@@ -7,8 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "base/seconds_text.h"
-
 namespace monitor::run_lengths {
 namespace {
 
@@ -71,10 +69,10 @@ report::Column time_column(const Context &context)
 
 Cell time_cell(std::uint64_t time, const Context &context)
 {
-	const std::uint64_t ticks = time - std::min(time, context.begin_time);
-	if (context.format != Format::text)
-		return context.ns(ticks);
-	return fmt::format("{:>14}", seconds_text(context.clock.to_ns(ticks)));
+	if (context.format == Format::text)
+		return fmt::format("{:>14}", context.times(time));
+	return time < context.begin_time ? -context.ns(context.begin_time - time)
+					 : context.ns(time - context.begin_time);
 }
 
 void add_shape(std::vector<Cell> &cells, const Distribution &values, const Context &context)

@@ -7,6 +7,7 @@
 
 #include "answers/report/table.h"
 #include "reading/activities/rows.h"
+#include "reading/events/time_text.h"
 #include "reading/states/matcher.h"
 #include "run_list.h"
 #include "totals.h"
@@ -20,6 +21,7 @@ struct Context {
 	std::uint64_t window_ticks = 0; // that the runs of each subject add up to
 	const trace::Clock &clock;
 	std::uint64_t begin_time = 0; // of the trace
+	trace::TimeText times{};      // in text
 	report::Format format = report::Format::text;
 
 	double ns(std::uint64_t ticks) const;

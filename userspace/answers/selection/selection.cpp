@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "base/note.h"
 #include "base/text.h"
-#include "reading/events/time_text.h"
 #include "reading/filter/text_match.h"
 
 namespace monitor::selection {
@@ -17,10 +16,8 @@ namespace {
 // HH:MM:SS in local time, with the date if the trace is of several days.
 std::string time_of_day(const trace::Trace &trace, std::uint64_t time)
 {
-	const auto local = [&](std::uint64_t ticks, const char *format) {
-		return local_date((trace.description().clock.wall_ns(ticks) + 500'000'000) / 1'000'000'000, format);
-	};
-	return local(time, local(trace.begin_time(), "%F") == local(trace.end_time(), "%F") ? "%T" : "%F %T");
+	return local_date((trace.description().clock.wall_ns(time) + 500'000'000) / 1'000'000'000,
+			  trace::time_of_day_format(trace));
 }
 
 } // namespace
@@ -36,12 +33,13 @@ trace::TimeRange Selection::range(const trace::Trace &trace, const trace::TimeRa
 	const bool is_late = !from.empty() && range.from > whole.to, is_early = !to.empty() && range.to < whole.from;
 	if (!is_late && !is_early)
 		return range;
-	const auto since_begin = [&](std::uint64_t time) {
-		const std::uint64_t ticks = time - std::min(time, trace.begin_time());
-		return report::duration_text(static_cast<double>(trace.description().clock.to_ns(ticks)));
+	const auto shown = [&](std::uint64_t time) {
+		return is_by_clock() ? time_text(trace)(time)
+				     : report::cell_text(static_cast<double>(trace.since_begin_ns(time)),
+							 report::Unit::nanoseconds);
 	};
 	throw Error("{} {} is outside of what was recorded, which is from {} to {}", is_late ? "--from" : end_option,
-		    is_late ? from : to, since_begin(whole.from), since_begin(whole.to));
+		    is_late ? from : to, shown(whole.from), shown(whole.to));
 }
 
 void tell_left_out(const filter::Filter &filter, const trace::Description &description, const std::string &of)

@@ -13,6 +13,7 @@
 #include "reading/analyze/scope.h"
 #include "reading/events/event_selection.h"
 #include "reading/events/merge.h"
+#include "reading/events/time_text.h"
 #include "reading/events/trace.h"
 #include "reading/filter/filter.h"
 #include "thread_selection.h"
@@ -27,6 +28,9 @@ struct Selection {
 	std::optional<std::string> filter; // FDL
 
 	bool is_all() const;
+	// The range is given by times of day: then answers show them.
+	bool is_by_clock() const { return trace::is_time_of_day(from) || trace::is_time_of_day(to); }
+	trace::TimeText time_text(const trace::Trace &trace) const { return {trace, is_by_clock()}; }
 	// Throws Error, also if none of it is within `whole`, the time that there is.
 	trace::TimeRange range(const trace::Trace &trace, const trace::TimeRange &whole) const;
 	// Of --filter. Says which forms of an event lack a name in it, so that it is not true for them.

@@ -31,7 +31,7 @@ RecorderThreads threads_of_recorder(const trace::Trace &trace, const ThreadField
 		if (stream->is_foreign() || !stream->info().is_recorder())
 			continue;
 		trace::Problems ignored; // they are found again later
-		trace::Cursor cursor(*stream, trace.description(), ignored, trace.begin_time());
+		trace::Cursor cursor(*stream, trace.description(), ignored, trace.first_time());
 		for (auto item = cursor.start(0); item != trace::Cursor::Item::end; item = cursor.advance()) {
 			if (item != trace::Cursor::Item::event)
 				continue;

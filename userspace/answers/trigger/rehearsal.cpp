@@ -44,7 +44,7 @@ Rehearsal::Rehearsal(const std::vector<NamedTrigger> &triggers, const trace::Tra
 void Rehearsal::prepare(Input &input, const std::string &condition, const std::string &key,
 			std::vector<std::string> *doubts)
 {
-	input.filter.emplace(condition, trace_.description(), trace_.begin_time(), filter::KnownNames{}, doubts,
+	input.filter.emplace(condition, trace_.description(), trace_.first_time(), filter::KnownNames{}, doubts,
 			     filter::Judge::probe);
 	const auto &classes = trace_.description().classes();
 	input.has_key = !key.empty();

@@ -55,7 +55,7 @@ Hosts::Hosts(std::vector<Recording> recordings, bool use_cache) : use_cache_(use
 {
 	for (Recording &recording : recordings) {
 		if (recording.clock)
-			begin_ns_ = std::min(begin_ns_, recording.clock->map(recording.trace.begin_time()));
+			begin_ns_ = std::min(begin_ns_, recording.clock->map(recording.trace.first_time()));
 		hosts_.push_back({std::move(recording.name), std::move(recording.directory), std::move(recording.clock),
 				  std::move(recording.trace), nullptr});
 	}

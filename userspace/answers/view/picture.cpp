@@ -108,7 +108,7 @@ void Picture::describe(const analyze::ThreadFold &fold, const analyze::ClockBoun
 		  {"summary", parse_json<Json>(report::summary_json(summary))},
 		  {"summary_text", report::summary_text(summary)},
 		  {"frequency_hz", clock.frequency_hz},
-		  {"begin_ns", clock.to_ns(timeline_->begin() - std::min(timeline_->begin(), trace_.begin_time()))},
+		  {"begin_ns", trace_.since_begin_ns(timeline_->begin())},
 		  {"ticks", timeline_->ticks()},
 		  {"base_ticks", timeline_->base_ticks()},
 		  {"levels", levels},

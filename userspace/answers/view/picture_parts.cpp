@@ -129,7 +129,7 @@ std::string Picture::flame_page(std::uint64_t from_ticks, std::uint64_t to_ticks
 	const trace::Clock &clock = trace.description().clock;
 	report::NamedStacks stacks(directories_.front(), clock, info_, thread_fold, fold, {});
 	const auto seconds = [&](std::uint64_t ticks) {
-		return static_cast<double>(about_["begin_ns"].get<std::uint64_t>() + clock.to_ns(ticks)) / 1e9;
+		return static_cast<double>(trace.since_begin_ns(timeline_->begin() + ticks)) / 1e9;
 	};
 	report::FlamePage page;
 	page.title = fmt::format("{}, {:.6f} s to {:.6f} s", about_["command"].get<std::string>(), seconds(from_ticks),

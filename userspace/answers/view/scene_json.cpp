@@ -111,7 +111,7 @@ Json scene_json(const play::Scene &scene, const play::View &view, std::uint64_t 
 		if (const play::SceneThread *thread = scene.find(tid))
 			threads.push_back(thread_json(*thread, scene, view));
 	for (const play::Message &message : play::messages_of(scene, view, max_messages))
-		messages.push_back({{"at", play::since_begin_text(message.time, view)}, {"text", message.text}});
+		messages.push_back({{"at", view.times(message.time)}, {"text", message.text}});
 	Json json = {{"time", scene.time - std::min(scene.time, begin)},
 		     {"cpus", std::move(cpus)},
 		     {"threads", std::move(threads)},

@@ -45,7 +45,7 @@ Json Scenes::answer(std::uint64_t from_ticks, std::uint64_t to_ticks, unsigned s
 		throw Error("this picture has no such part");
 	play::View view;
 	view.clock = &player.clock();
-	view.trace_begin = playing_->of.trace.begin_time();
+	view.times = trace::TimeText(playing_->of.trace, false);
 	view.layout = layout_ ? &*layout_ : nullptr;
 	const std::uint64_t step = std::max<std::uint64_t>(1, (to_ticks - from_ticks) / steps);
 	Json scenes = Json::array();

@@ -119,7 +119,7 @@ std::optional<TraceClockError> trace_clock_error_of(const std::string &directory
 							[](const auto &stream) { return stream->maps_time(); });
 		if (trace.is_empty() || !has_one_clock)
 			return std::nullopt;
-		TraceClockError error{trace.begin_time(), trace.end_time(), trace.description().clock.frequency_hz};
+		TraceClockError error{trace.first_time(), trace.end_time(), trace.description().clock.frequency_hz};
 		const analyze::RecordingInfo info = analyze::recording_of(trace);
 		error.skew_ticks = info.skew().ticks;
 		error.has_snapshots = !info.statistics && !trace.description().find("sync").empty();

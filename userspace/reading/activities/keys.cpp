@@ -140,6 +140,8 @@ Keys::Keys(std::vector<std::string> names, const trace::Description &description
 			part.resolved = filter::resolve(expression, *cls, {},
 							judge == filter::Judge::reader ? &description : nullptr);
 			needs_threads_ = needs_threads_ || part.resolved.source.is_derived();
+			if (part.resolved.source.from == filter::ValueSource::From::time)
+				part.resolved.source.is_signed = true; // bits() is in ns since the start
 			const bool is_number = part.resolved.type == Type::number;
 			part.person = is_process                                            ? Cell::Kind::process
 				      : is_number && trace::names_a_thread(expression.text) ? Cell::Kind::thread
@@ -181,7 +183,7 @@ bool Keys::bits(const Part &part, const trace::Event &event, const filter::Runni
 	if (part.resolved.type != Type::number || !part.resolved.source.bits(event, running, value))
 		return false;
 	if (part.resolved.source.from == filter::ValueSource::From::time)
-		value = clock_->to_ns(value - std::min(value, begin_time_));
+		value = static_cast<std::uint64_t>(clock_->since_ns(begin_time_, value));
 	if (threads_ && part.person == Cell::Kind::process)
 		value = static_cast<std::uint64_t>(
 		    threads_->process(event.stream->machine, static_cast<std::int64_t>(value)));

@@ -58,6 +58,25 @@ std::uint64_t Clock::to_ticks(std::uint64_t duration_ns) const
 	return saturate<std::uint64_t>((Wide(duration_ns) * frequency_hz + second_ns - 1) / second_ns);
 }
 
+std::int64_t Clock::since_ns(std::uint64_t begin, std::uint64_t time) const
+{
+	constexpr auto max = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+	if (time >= begin)
+		return static_cast<std::int64_t>(std::min(to_ns(time - begin), max));
+	const Wide ns = (Wide(begin - time) * second_ns + frequency_hz - 1) / frequency_hz;
+	return -static_cast<std::int64_t>(std::min<Wide>(ns, max));
+}
+
+std::uint64_t Clock::from_since_ns(std::uint64_t begin, std::int64_t since_ns) const
+{
+	if (since_ns < 0) {
+		const Wide ticks = Wide(0 - static_cast<std::uint64_t>(since_ns)) * frequency_hz / second_ns;
+		return begin - static_cast<std::uint64_t>(std::min<Wide>(ticks, begin));
+	}
+	const std::uint64_t ticks = to_ticks(static_cast<std::uint64_t>(since_ns));
+	return begin + std::min(ticks, std::numeric_limits<std::uint64_t>::max() - begin);
+}
+
 std::int64_t Clock::wall_ns_without_steps(std::uint64_t time) const
 {
 	const auto ns = static_cast<SignedWide>((Wide(time) + offset) * second_ns / frequency_hz);

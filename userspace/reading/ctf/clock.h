@@ -37,6 +37,10 @@ struct Clock {
 	void set_offset(std::int64_t ticks);
 	// A duration in ticks as whole nanoseconds, rounded down; saturates.
 	std::uint64_t to_ns(std::uint64_t ticks) const;
+	// From one time to another in nanoseconds, rounded down: negative if `time` is earlier; saturates.
+	std::int64_t since_ns(std::uint64_t begin, std::uint64_t time) const;
+	// The first time that is at least so much after `begin`; saturates.
+	std::uint64_t from_since_ns(std::uint64_t begin, std::int64_t since_ns) const;
 	// Trace time as nanoseconds since the epoch; saturates.
 	std::int64_t wall_ns(std::uint64_t time) const;
 	// The first trace time at or after this wall time; 0 before the clock's origin. Where the clock was set back, a

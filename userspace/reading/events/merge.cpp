@@ -9,7 +9,7 @@ MergedCursors::MergedCursors(const Trace &trace, Problems &problems, const std::
 	for (const auto &stream : trace.streams()) {
 		if (stream->is_foreign())
 			continue;
-		cursors_.emplace_back(*stream, trace.description(), problems, trace.begin_time());
+		cursors_.emplace_back(*stream, trace.description(), problems, trace.first_time());
 		start(cursors_.back());
 		if (cursors_.back().item() != Cursor::Item::end)
 			heap_.add(cursors_.back().time(), static_cast<std::uint32_t>(cursors_.size() - 1));

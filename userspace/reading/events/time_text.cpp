@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/date_text.h"
+#include "base/seconds_text.h"
 
 namespace monitor::trace {
 namespace {
@@ -28,9 +29,13 @@ std::optional<std::int64_t> fraction_e9(const char *text)
 	return billionths;
 }
 
-// NUMBER[.FRACTION][UNIT], a duration; in seconds if there is no unit. Empty from 292 years on.
+// [-]NUMBER[.FRACTION][UNIT]; in seconds if there is no unit. Empty from 292 years on.
 std::optional<std::int64_t> since_begin_ns(const std::string &text)
 {
+	if (text.starts_with('-')) {
+		const auto size = text.starts_with("--") ? std::nullopt : since_begin_ns(text.substr(1));
+		return size ? std::optional(-*size) : std::nullopt;
+	}
 	struct Unit {
 		const char *name;
 		std::int64_t ns;
@@ -180,11 +185,11 @@ std::uint64_t parse_time_after(const std::string &text, const char *option, cons
 {
 	const Clock &clock = span.clock;
 	if (const auto ns = since_begin_ns(text)) {
-		const std::uint64_t ticks = last ? clock.to_ticks(static_cast<std::uint64_t>(*ns) + 1) - 1
-						 : clock.to_ticks(static_cast<std::uint64_t>(*ns));
-		return ticks > std::numeric_limits<std::uint64_t>::max() - span.begin_time
-			   ? std::numeric_limits<std::uint64_t>::max()
-			   : span.begin_time + ticks;
+		constexpr auto most = std::numeric_limits<std::uint64_t>::max();
+		if (!last || *ns == std::numeric_limits<std::int64_t>::max())
+			return clock.from_since_ns(span.begin_time, *ns);
+		const std::uint64_t after = clock.from_since_ns(span.begin_time, *ns + 1);
+		return after - (after > 0 && after < most ? 1 : 0);
 	}
 	if (const auto ns = parse_wall_ns(text, option, span, earliest_ns)) {
 		const std::uint64_t after = clock.from_wall_ns(*ns + 1);
@@ -196,6 +201,11 @@ std::uint64_t parse_time_after(const std::string &text, const char *option, cons
 }
 
 } // namespace
+
+bool is_time_of_day(const std::string &text)
+{
+	return !text.empty() && !since_begin_ns(text);
+}
 
 std::uint64_t parse_time(const std::string &text, const char *option, const Span &span, bool last)
 {
@@ -221,6 +231,22 @@ TimeRange parse_range(const std::string &from, const std::string &to, const Trac
 	if (range.from > range.to)
 		throw Error("--from " + from + " is later than " + end_option + (" " + to));
 	return range;
+}
+
+const char *time_of_day_format(const Trace &trace)
+{
+	const auto day_of = [&](std::uint64_t time) {
+		return local_date(trace.description().clock.wall_ns(time) / second_ns, "%F");
+	};
+	return day_of(trace.first_time()) == day_of(trace.end_time()) ? "%T" : "%F %T";
+}
+
+std::string TimeText::operator()(std::uint64_t time) const
+{
+	if (!format_)
+		return seconds_text(clock_->since_ns(begin_, time));
+	const std::int64_t ns = clock_->wall_ns(time), below = (ns % second_ns + second_ns) % second_ns;
+	return fmt::format("{}.{:09}", local_date((ns - below) / second_ns, format_), below);
 }
 
 } // namespace monitor::trace

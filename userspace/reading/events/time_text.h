@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Parses a point in time of a trace, as users write it.
+// Points in time of a trace as text: as users write them, and as answers show them.
 //
-// Called by the subcommands that accept --from and --to; the ticks become a TimeRange (merge.h). Local time is that of
+// Seconds count from the start of the trace (Trace::begin_time()), and are negative before it. Local time is that of
 // the reading machine, unless the text has an offset from UTC. A time of day without a date is the first one not before
 // the start of the trace, of an end not before the start of its range, if the trace still runs then, else that of the
 // day the trace started on. Of two moments at which clocks showed it, as when summer time ends, the one that was
@@ -33,7 +33,7 @@ inline Span span_of(const Trace &trace)
 	return {trace.description().clock, trace.begin_time(), trace.end_time()};
 }
 
-// NUMBER[.FRACTION] with the unit s, ms, us or ns, or none for seconds, from the start of the trace,
+// [-]NUMBER[.FRACTION] with the unit s, ms, us or ns, or none for seconds, from the start of the trace,
 // HH:MM[:SS[.FRACTION]] or "YYYY-MM-DD HH:MM[:SS[.FRACTION]]" in local time, or followed by +HH:MM, that of this
 // offset. Returns the first tick of that nanosecond; with `last`, the last one. Throws Error naming `option` if it is
 // none of these, or if two moments of it were recorded.
@@ -44,6 +44,9 @@ inline std::uint64_t parse_time(const std::string &text, const char *option, con
 	return parse_time(text, option, span_of(trace), last);
 }
 
+// Whether it would be read as a time of day, not as seconds from the start.
+bool is_time_of_day(const std::string &text);
+
 // Both ends, each "" if absent; each option is what messages call it.
 TimeRange parse_bounds(const std::string &from, const std::string &to, const Span &span, const char *from_option,
 		       const char *end_option);
@@ -52,5 +55,27 @@ TimeRange parse_bounds(const std::string &from, const std::string &to, const Spa
 // Error, also if nothing is between them.
 TimeRange parse_range(const std::string &from, const std::string &to, const Trace &trace,
 		      const char *end_option = "--to");
+
+// HH:MM:SS, with the date if the trace is of several days: a format of local_date().
+const char *time_of_day_format(const Trace &trace);
+
+// How an answer shows times, with all nanoseconds: in seconds since the start of the trace, or as times of day.
+class TimeText {
+public:
+	TimeText() = default;
+	TimeText(const Trace &trace, bool is_time_of_day)
+	    : clock_(&trace.description().clock), begin_(trace.begin_time()),
+	      format_(is_time_of_day ? time_of_day_format(trace) : nullptr)
+	{
+	}
+
+	std::string operator()(std::uint64_t time) const;
+	const char *unit() const { return format_ ? "" : " s"; } // behind one
+
+private:
+	const Clock *clock_ = nullptr;
+	std::uint64_t begin_ = 0;
+	const char *format_ = nullptr; // of local_date(); nullptr: seconds
+};
 
 } // namespace monitor::trace

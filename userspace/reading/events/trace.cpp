@@ -487,6 +487,16 @@ std::shared_ptr<const Description> joined(const std::vector<std::shared_ptr<cons
 	return made;
 }
 
+// Of statistics the first period that is kept.
+std::uint64_t recorded_since(const std::string &recording_json, std::uint64_t first_time, std::uint64_t end_time)
+{
+	const std::optional<recording_file::Contents> recorded = recording_file::parse(recording_json);
+	if (!recorded || recorded->statistics)
+		return first_time;
+	const std::uint64_t start = recorded->start.time.value_or(first_time);
+	return start <= end_time ? start : first_time; // the file is untrusted
+}
+
 } // namespace
 
 Trace Trace::open(const std::vector<std::string> &directories, const std::string &tdl)
@@ -521,6 +531,8 @@ Trace Trace::open(const std::vector<std::string> &directories, const std::string
 	trace.warnings_ = std::move(parts.warnings);
 	if (parts.descriptions.size() == 1)
 		trace.recording_json_ = recording_file::text_in(trace.directory_);
+	if (!trace.is_generic_ctf_)
+		trace.begin_time_ = recorded_since(trace.recording_json_, trace.first_time_, trace.end_time_);
 	return trace;
 }
 
@@ -555,7 +567,7 @@ Trace::Trace(std::shared_ptr<const Description> description, std::vector<std::un
 	std::ranges::sort(streams_, {}, order);
 
 	chain(streams_);
-	begin_time_ = std::numeric_limits<std::uint64_t>::max();
+	first_time_ = std::numeric_limits<std::uint64_t>::max();
 	for (std::size_t i = 0; i < streams_.size(); ++i) {
 		Stream &stream = *streams_[i];
 		stream.set_index(static_cast<std::uint32_t>(i));
@@ -571,10 +583,10 @@ Trace::Trace(std::shared_ptr<const Description> description, std::vector<std::un
 			stream.set_last_event_time(read_times(stream, stream.seek(~std::uint64_t(0))).second);
 		const auto [begin, end] =
 		    stream.tells_times() ? std::pair(stream.begin_time(), stream.end_time()) : read_times(stream, 0);
-		begin_time_ = std::min(begin_time_, begin);
+		first_time_ = std::min(first_time_, begin);
 		end_time_ = std::max(end_time_, end);
 	}
-	begin_time_ = std::min(begin_time_, end_time_);
+	begin_time_ = first_time_ = std::min(first_time_, end_time_);
 	is_generic_ctf_ =
 	    std::ranges::any_of(streams_, [](const auto &stream) { return stream->info().is_generic_ctf; });
 }

@@ -41,9 +41,21 @@ public:
 	// Each name once, in the order of the description.
 	std::vector<std::string> class_names() const;
 
-	// Of the earliest and the latest good packet, in ticks.
+	// The start of what was recorded, time 0 of all answers: of a recording the start of its window, as
+	// recording.json says, else first_time().
 	std::uint64_t begin_time() const { return begin_time_; }
+	// Of the earliest and the latest good packet, in ticks.
+	std::uint64_t first_time() const { return first_time_; }
 	std::uint64_t end_time() const { return end_time_; }
+	// In ns since begin_time(): negative before it.
+	std::int64_t since_begin_ns(std::uint64_t time) const
+	{
+		return description_->clock.since_ns(begin_time_, time);
+	}
+	std::uint64_t from_begin_ns(std::int64_t ns) const
+	{
+		return description_->clock.from_since_ns(begin_time_, ns);
+	}
 
 	// Of another tracer, or of several traces: it need not have anything that monitor's own recordings have.
 	bool is_generic_ctf() const { return is_generic_ctf_; }
@@ -74,7 +86,7 @@ private:
 	Problems problems_;
 	std::vector<std::string> warnings_;
 	bool is_generic_ctf_ = false, lacks_calls_ = false;
-	std::uint64_t begin_time_ = 0, end_time_ = 0;
+	std::uint64_t begin_time_ = 0, first_time_ = 0, end_time_ = 0;
 };
 
 // Whether it is the file of a period (record --statistics); other streams of such a recording are its recorder's own.

@@ -2,6 +2,7 @@
 #include "compile.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "monitor/syscall_arg.h"
 
@@ -214,21 +215,23 @@ private:
 	// Adds the ticks whose nanoseconds since the start, rounded down, are within the range.
 	void add_ticks(const Range &ns)
 	{
+		const std::optional<std::uint64_t> first = first_tick(ns.first), after = first_tick(ns.last + 1);
+		if (first && after != 0 && (!after || *first < *after))
+			program_.keys.push_back({*first, after.value_or(0) - 1});
+	}
+
+	// Of the times that are at least so much since the start; nullopt: the clock ends before.
+	std::optional<std::uint64_t> first_tick(Integer ns) const
+	{
 		const std::uint64_t begin = common_.begin_time, max = ~std::uint64_t(0);
-		KeyRange ticks = {0, max}; // times before the start count as 0
-		if (ns.first > 0) {
-			const std::uint64_t first = common_.clock->to_ticks(static_cast<std::uint64_t>(ns.first));
-			if (first > max - begin)
-				return;
-			ticks.first = begin + first;
-		}
-		if (ns.last < max_integer) {
-			const std::uint64_t after = common_.clock->to_ticks(static_cast<std::uint64_t>(ns.last) + 1);
-			if (after <= max - begin)
-				ticks.last = begin + after - 1;
-		}
-		if (ticks.first <= ticks.last)
-			program_.keys.push_back(ticks);
+		if (ns <= min_integer)
+			return 0;
+		if (ns < 0)
+			return common_.clock->from_since_ns(begin, static_cast<std::int64_t>(ns));
+		if (ns > max_integer)
+			return std::nullopt;
+		const std::uint64_t ticks = common_.clock->to_ticks(static_cast<std::uint64_t>(ns));
+		return ticks > max - begin ? std::nullopt : std::optional(begin + ticks);
 	}
 
 	// A computed value compared with constants.

@@ -14,7 +14,8 @@ bool value_of(const Step &step, const trace::Event &event, const Running &runnin
 	if (!step.source.bits(event, running, bits))
 		return false;
 	if (step.source.from == ValueSource::From::time)
-		value = step.clock->to_ns(bits - std::min(bits, step.begin_time));
+		value = bits < step.begin_time ? Integer(step.clock->since_ns(step.begin_time, bits))
+					       : Integer(step.clock->to_ns(bits - step.begin_time));
 	else
 		value = step.source.is_signed ? Integer(static_cast<std::int64_t>(bits)) : Integer(bits);
 	return true;

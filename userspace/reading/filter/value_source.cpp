@@ -15,7 +15,7 @@ struct Property {
 	std::string_view name;
 	From from;
 	bool may_be_absent = false;
-	Integer max = std::numeric_limits<std::uint32_t>::max();
+	Integer max = std::numeric_limits<std::uint32_t>::max(), min = 0;
 };
 
 // Properties that every event has, besides its fields.
@@ -24,9 +24,9 @@ constexpr Property properties[] = {
     {"cpu", From::cpu, true},
     {"mode", From::mode, false, 1},
     {"level", From::level},
-    {"time", From::time, false, max_integer},
+    {"time", From::time, false, max_integer, min_integer},
     {"stream", From::stream},
-    {"tid", From::tid, true, std::numeric_limits<std::int64_t>::max()},
+    {"tid", From::tid, true, std::numeric_limits<std::int64_t>::max(), min_integer},
     {"thread", From::thread, true},
 };
 
@@ -51,9 +51,8 @@ Resolved of_every_event(const Property &property)
 	made.may_be_absent = property.may_be_absent;
 	made.source.from = property.from;
 	made.source.is_signed = property.from == From::tid;
+	made.min = property.min;
 	made.max = property.max;
-	if (property.from == From::tid)
-		made.min = std::numeric_limits<std::int64_t>::min();
 	if (property.from == From::mode)
 		made.labels = modes();
 	return made;

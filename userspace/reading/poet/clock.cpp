@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
-#include <limits>
 
 #include "base/date_text.h"
 #include "core.h"
@@ -13,8 +13,6 @@
 
 namespace poet {
 namespace {
-
-using Wide = unsigned __int128;
 
 constexpr std::uint64_t second_ns = 1'000'000'000;
 
@@ -57,21 +55,12 @@ std::uint64_t Clock::to_ticks(std::uint64_t duration_ns) const
 
 std::int64_t Clock::since_begin_ns(std::uint64_t time) const
 {
-	constexpr std::uint64_t most = std::numeric_limits<std::int64_t>::max();
-	if (time >= begin_)
-		return static_cast<std::int64_t>(std::min(to_ns(time - begin_), most));
-	const Wide scaled = Wide(begin_ - time) * second_ns; // rounded up: the time is before the start
-	return -static_cast<std::int64_t>(std::min<Wide>((scaled + frequency_hz_ - 1) / frequency_hz_, most));
+	return internal(frequency_hz_, offset_s_, offset_).since_ns(begin_, time);
 }
 
 std::uint64_t Clock::from_begin_ns(std::int64_t since_begin_ns) const
 {
-	if (since_begin_ns < 0) {
-		const Wide back = Wide(0 - static_cast<std::uint64_t>(since_begin_ns)) * frequency_hz_ / second_ns;
-		return begin_ - static_cast<std::uint64_t>(std::min<Wide>(begin_, back));
-	}
-	const std::uint64_t ticks = to_ticks(static_cast<std::uint64_t>(since_begin_ns));
-	return begin_ + std::min(ticks, std::numeric_limits<std::uint64_t>::max() - begin_);
+	return internal(frequency_hz_, offset_s_, offset_).from_since_ns(begin_, since_begin_ns);
 }
 
 std::int64_t Clock::wall_ns(std::uint64_t time) const
@@ -86,9 +75,9 @@ std::uint64_t Clock::from_wall_ns(std::int64_t wall_ns) const
 
 std::string Clock::text(std::uint64_t time, Resolution resolution) const
 {
-	const bool is_before = time < begin_;
-	const std::uint64_t ns = to_ns(is_before ? begin_ - time : time - begin_);
-	return (is_before ? "-" : "") + std::to_string(ns / second_ns) + fraction(ns % second_ns, resolution);
+	const std::int64_t since_ns = since_begin_ns(time);
+	const auto ns = static_cast<std::uint64_t>(std::abs(since_ns));
+	return (since_ns < 0 ? "-" : "") + std::to_string(ns / second_ns) + fraction(ns % second_ns, resolution);
 }
 
 std::string Clock::wall_text(std::uint64_t time, Resolution resolution) const

@@ -93,7 +93,7 @@ public:
 	{
 		Found found(core_);
 		const monitor::trace::Trace &trace = core_.trace();
-		monitor::trace::Cursor cursor(stream, trace.description(), found.problems, trace.begin_time());
+		monitor::trace::Cursor cursor(stream, trace.description(), found.problems, trace.first_time());
 		const std::uint64_t after = selection_.to + (selection_.to + 1 != 0 ? 1 : 0);
 		cursor.start(selection_.from);
 		while (cursor.item() != monitor::trace::Cursor::Item::end && cursor.time() <= selection_.to) {

@@ -19,7 +19,7 @@ constexpr std::uint64_t kept_bytes = std::uint64_t(1) << 20; // of packets passe
 Reader make_reader(const Core &core, const InnerStream &stream, Problems &problems)
 {
 	const auto &trace = core.trace();
-	return Reader(monitor::trace::Cursor(stream, trace.description(), problems, trace.begin_time()));
+	return Reader(monitor::trace::Cursor(stream, trace.description(), problems, trace.first_time()));
 }
 
 } // namespace

@@ -115,9 +115,9 @@ TriggerActs::TriggerActs(const std::vector<NamedTrigger> &triggers, std::string 
 std::vector<std::string> TriggerActs::environment(const Firing &firing) const
 {
 	const edc_firing &noted = firing.noted;
-	std::vector<std::string> all = {"MONITOR_TRIGGER=" + triggers_[firing.trigger].name,
-					"MONITOR_DIRECTORY=" + directory_,
-					"MONITOR_TIME=" + seconds_text(firing.at.realtime_ns)};
+	std::vector<std::string> all = {
+	    "MONITOR_TRIGGER=" + triggers_[firing.trigger].name, "MONITOR_DIRECTORY=" + directory_,
+	    "MONITOR_TIME=" + seconds_text(static_cast<std::int64_t>(firing.at.realtime_ns))};
 	if (!triggers_[firing.trigger].first_key.empty())
 		all.push_back(fmt::format("MONITOR_KEY={}", static_cast<std::int64_t>(noted.key)));
 	const bool are_numbers_known = in_first_pid_namespace(); // to the command
