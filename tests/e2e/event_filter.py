@@ -73,7 +73,8 @@ def user_events():
 
 
 def of_recorder(trace):
-	return [event for event in trace.events() if event["event"] in ("sync", "clock_set", "thread", "thread_state", "thread_counts")]
+	own = ("sync", "clock_set", "thread", "thread_state", "thread_counts", "drain_pass", "block_write")
+	return [event for event in trace.events() if event["event"] in own]
 
 
 def names_of_programs():

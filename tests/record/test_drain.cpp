@@ -148,7 +148,8 @@ TEST_CASE("drain: a pass that copied blocks is told, and those before it that fo
 	CHECK(passes[0].blocks == it.closed(0, 0) + it.closed(1, 0));
 	CHECK(passes[0].free_blocks == 256 - passes[0].blocks);
 	CHECK(passes[0].empty == 3);
-	CHECK(passes[0].fullest == (it.closed(0, 0) * 1000 + ring_blocks - 1) / ring_blocks);
+	const std::uint64_t blocks = it.card.area(0).level[0].ring.blocks;
+	CHECK(passes[0].fullest == (it.closed(0, 0) * 1000 + blocks - 1) / blocks);
 	CHECK(edc_token_arg(passes[1].token) == EDC_PASS_END);
 	CHECK(passes[1].blocks == 2); // the open ones
 	CHECK(passes[1].empty == 1);
