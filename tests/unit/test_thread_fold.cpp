@@ -792,6 +792,28 @@ TEST_CASE("fold: an exec of a thread of an unknown process may show first in a c
 	CHECK(folded.thread(7).usage.cpu() == (by_switch ? 30 : 40) + 100);
 }
 
+// As above, where --filter left out calls and faults.
+TEST_CASE("fold: an exec of a thread of an unknown process may show first in a switch, without its call")
+{
+	const std::int32_t old_pid = GENERATE(8, 9);
+	History history;
+	history.switches(0, 20, 0, running, 8);
+	history.switches(0, 40, 7, running, 0); // 8 has become 7
+	history.switches(0, 50, 0, running, 7);
+	history.cpu(0).post(60, EDC_ID_SCHED_PROCESS_EXEC, 0, {pair(7, old_pid), 0x63, 0});
+	history.switches(0, 80, 7, sleeping, 0);
+	history.switches(0, 2'000'000'000, 0, running, 7);
+	analyze::RecordingInfo info = make_info(0, 2'000'000'100, true, false);
+	info.programs.push_back("sched_process_exec");
+	info.partial = {"sys_enter", "sys_exit"};
+	trace::Trace trace = samples::trace(history.all(), timed_events);
+	analyze::ThreadFold fold(trace, info);
+	Recorder recorder;
+	fold.add(recorder);
+	feed(trace, fold);
+	CHECK(std::ranges::count(recorder.reported, "contradiction 0 40") == (old_pid != 8));
+}
+
 TEST_CASE("fold: another thread than the last switch said is a contradiction, unless that one is hidden")
 {
 	History history;

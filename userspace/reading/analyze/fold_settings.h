@@ -25,6 +25,7 @@ struct FoldSettings {
 	bool brackets_user = true;  // and faults are too
 	bool brackets_all = true;   // and interrupts, and none was left out: without a token nobody entered the kernel
 	bool finds_runners = false; // calls and faults say who runs where the switch was not seen
+	bool tells_execs = false;   // who takes another number by an exec has a token
 	bool has_untimed = false;   // perf's: events at time 0 list what was there at the start
 	bool throttles_groups = false; // one that is throttled has no switches of its queued threads: throttles.h
 	// Kernel time of a system call and of a fault outside their two tokens, by calibration.

@@ -389,7 +389,8 @@ void ThreadFold::on_runs(const EventKind &kind, const trace::Event &event, Cpu &
 // It has the CPU that another thread was switched to.
 void ThreadFold::doubt_runner(const Thread &runs, std::uint64_t time, const Cpu &cpu)
 {
-	if (!settings_->finds_runners || !execs_.may_explain(*cpu.current, runs, time, cpu))
+	const bool may_exec = settings_->finds_runners || settings_->tells_execs;
+	if (!may_exec || !execs_.may_explain(*cpu.current, runs, time, cpu))
 		contradict(Contradiction::other_thread_ran, time, cpu, *cpu.current);
 }
 
