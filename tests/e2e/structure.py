@@ -51,7 +51,7 @@ MAY = {
     "reading/symbols": {"base", "reading/analyze"},
     "reading/activities": {"base", "reading/ctf", "reading/events", "reading/filter", "reading/analyze"},
     "reading/states": {"base", "reading/ctf", "reading/events", "reading/filter", "reading/analyze", "reading/activities"},
-    "reading/model": {"base"},
+    "reading/model": {"base", "reading/events", "reading/analyze", "reading/cost", "reading/activities"},
     "reading/simulation": {"base", "reading/model"},
     "reading/poet": {"base", "reading/ctf", "reading/events", "reading/filter"},
     "answers/listing": {"base", "reading/ctf", "reading/events"},

@@ -11,7 +11,7 @@ using namespace monitor::model;
 using Catch::Matchers::Contains;
 
 constexpr const char *pipeline = R"model(# monitor model 1: 5 recordings, 1.313 s
-cpus 2; latency 24us 36us 61us; wakecost 7.8us; fixed 12ms
+cpus 2 realtime; marks functions; latency 24us 36us 61us; wakecost 7.8us; fixed 12ms
 distribution service exponential 120us
 distribution pages 4ns 8ns 8ns
 distribution "a b" uniform 1us 1.000001s

@@ -105,6 +105,8 @@ struct SampleSet {
 struct Model {
 	std::string about; // of the first line
 	std::uint32_t cpus = 1;
+	bool is_realtime = false;     // the threads have a realtime policy (round robin), not the default one
+	bool marks_functions = false; // the activities are functions (record --functions), not a program's own events
 	// From a wake-up to the running of the woken thread on a CPU that was idle: evenly drawn.
 	std::vector<std::uint64_t> latency_ns;
 	std::uint64_t wake_cost_ns = 0; // what the waker computes more if the thread runs on another CPU

@@ -17,7 +17,8 @@ namespace {
 
 constexpr std::string_view first_line = "# monitor model 1";
 constexpr std::size_t max_values = 100'000;
-const std::vector<std::string> statements = {"cpus", "latency", "wakecost", "fixed", "distribution", "role", "because"};
+const std::vector<std::string> statements = {"cpus",  "marks",        "latency", "wakecost",
+					     "fixed", "distribution", "role",    "because"};
 
 // Names that may follow where they are used.
 struct Reference {
@@ -70,7 +71,9 @@ private:
 		}
 		lexer_.take();
 		if (word.text == "cpus")
-			model_.cpus = static_cast<std::uint32_t>(lexer_.number("a number of CPUs", 1, 65536));
+			cpus();
+		else if (word.text == "marks")
+			marks();
 		else if (word.text == "latency")
 			model_.latency_ns = durations();
 		else if (word.text == "wakecost")
@@ -81,6 +84,18 @@ private:
 			distribution();
 		else
 			role(word.position);
+	}
+
+	void cpus()
+	{
+		model_.cpus = static_cast<std::uint32_t>(lexer_.number("a number of CPUs", 1, 65536));
+		model_.is_realtime = lexer_.accept("realtime");
+	}
+
+	void marks()
+	{
+		lexer_.expect("functions");
+		model_.marks_functions = true;
 	}
 
 	std::vector<std::uint64_t> durations()

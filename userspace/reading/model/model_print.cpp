@@ -125,7 +125,9 @@ std::string duration_text(std::uint64_t ns)
 std::string model_text(const Model &model)
 {
 	std::string text = "# monitor model 1" + (model.about.empty() ? "" : ": " + model.about) + '\n';
-	text += fmt::format("cpus {}", model.cpus);
+	text += fmt::format("cpus {}{}", model.cpus, model.is_realtime ? " realtime" : "");
+	if (model.marks_functions)
+		text += "; marks functions";
 	if (!model.latency_ns.empty())
 		text += "; latency" + durations_text(model.latency_ns);
 	if (model.wake_cost_ns > 0)

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: MIT
+#include "body.h"
+
+#include <algorithm>
+#include <map>
+#include <span>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace monitor::model {
+namespace {
+
+constexpr std::size_t max_branches = 32;
+// CPU time outside of activities, and delays, below this share of what the role does are left out.
+constexpr double min_share = 0.005;
+
+// A part of an iteration at some depth: the nodes that are not in the body yet.
+struct Part {
+	std::size_t row;
+	std::span<const Node> nodes;
+};
+using Parts = std::vector<Part>;
+
+class BodyBuilder {
+public:
+	BodyBuilder(const std::vector<const Iteration *> &all, const Waits &waits, const RolePlan &role)
+	    : all_(all), waits_(waits), role_(role)
+	{
+	}
+
+	Body build()
+	{
+		if (role_.mode == Role::Mode::pool)
+			body_.block.emplace_back().kind = Kind::take;
+		Parts parts;
+		std::vector<std::pair<std::size_t, const Gap *>> gaps;
+		for (std::size_t row = 0; row < all_.size(); ++row) {
+			parts.push_back({row, all_[row]->nodes});
+			gaps.emplace_back(row, &all_[row]->first);
+		}
+		add_gap(gaps, "", body_.block);
+		add_nodes(std::move(parts), "", body_.block);
+		prune();
+		return std::move(body_);
+	}
+
+private:
+	using Gaps = std::vector<std::pair<std::size_t, const Gap *>>;
+
+	std::vector<std::uint64_t> &new_column(Operation &operation)
+	{
+		operation.column = body_.columns.size();
+		return body_.columns.emplace_back(all_.size(), 0);
+	}
+
+	void add_cpu(const Gaps &gaps, std::uint64_t Gap::*time, const std::string &activity, Kind kind, Block &block)
+	{
+		Operation operation;
+		operation.kind = kind;
+		operation.name = activity;
+		std::uint64_t sum = 0;
+		for (const auto &[row, gap] : gaps)
+			sum += gap->*time;
+		if (sum == 0)
+			return;
+		std::vector<std::uint64_t> &column = new_column(operation);
+		for (const auto &[row, gap] : gaps)
+			column[row] = gap->*time;
+		block.push_back(std::move(operation));
+	}
+
+	// CPU time, wake-ups and waits in the order in which they mostly come, CPU time, delays.
+	void add_gap(const Gaps &gaps, const std::string &activity, Block &block)
+	{
+		add_cpu(gaps, &Gap::before, activity, Kind::cpu, block);
+		std::map<std::pair<Gap::Hand, unsigned>, std::pair<std::uint64_t, Gaps>> hands; // with which occurrence
+		for (const auto &[row, gap] : gaps) {
+			std::map<Gap::Hand, unsigned> seen;
+			for (std::size_t i = 0; i < gap->hands.size(); ++i) {
+				auto &[places, of] = hands[{gap->hands[i], seen[gap->hands[i]]++}];
+				places += i;
+				of.emplace_back(row, gap);
+			}
+		}
+		std::vector<std::pair<double, const Gap::Hand *>> order;
+		std::map<const Gap::Hand *, const Gaps *> rows;
+		for (const auto &[hand, found] : hands) {
+			order.emplace_back(static_cast<double>(found.first) / static_cast<double>(found.second.size()),
+					   &hand.first);
+			rows[&hand.first] = &found.second;
+		}
+		std::ranges::stable_sort(order, {}, [](const auto &of) { return of.first; });
+		for (const auto &[place, hand] : order)
+			add_hand(*hand, *rows[hand], gaps.size(), block);
+		add_cpu(gaps, &Gap::after, activity, Kind::cpu, block);
+		add_cpu(gaps, &Gap::delay, "", Kind::sleep, block);
+	}
+
+	void add_hand(const Gap::Hand &hand, const Gaps &of, std::size_t all, Block &block)
+	{
+		Operation operation;
+		operation.kind = hand.is_wait ? Kind::wait : Kind::wake;
+		operation.name = waits_.semaphores[hand.semaphore].name;
+		operation.is_own = waits_.semaphores[hand.semaphore].is_own;
+		if (of.size() == all)
+			return block.push_back(std::move(operation));
+		Operation branch;
+		branch.kind = Kind::branch;
+		std::vector<std::uint64_t> &column = new_column(branch);
+		for (const auto &[row, gap] : of)
+			column[row] = 1;
+		branch.blocks.emplace_back().push_back(std::move(operation));
+		block.push_back(std::move(branch));
+	}
+
+	// Of the first nodes, if all have one and they are alike.
+	static bool are_alike(const Parts &parts, bool at_end)
+	{
+		const auto node = [at_end](const Part &part) {
+			return at_end ? &part.nodes.back() : &part.nodes.front();
+		};
+		return std::ranges::none_of(parts, [](const Part &part) { return part.nodes.empty(); }) &&
+		       std::ranges::all_of(parts,
+					   [&](const Part &part) { return node(part)->is_like(*node(parts.front())); });
+	}
+
+	// What all begin with, what they have in common at the end, and between them branches.
+	void add_nodes(Parts parts, const std::string &activity, Block &block)
+	{
+		if (parts.empty())
+			return;
+		while (are_alike(parts, false)) {
+			add_node(parts, activity, block);
+			for (Part &part : parts)
+				part.nodes = part.nodes.subspan(1);
+		}
+		std::vector<Parts> ends; // the last one first
+		while (are_alike(parts, true)) {
+			Parts &end = ends.emplace_back();
+			for (Part &part : parts) {
+				end.push_back({part.row, part.nodes.last(1)});
+				part.nodes = part.nodes.first(part.nodes.size() - 1);
+			}
+		}
+		if (std::ranges::any_of(parts, [](const Part &part) { return !part.nodes.empty(); }))
+			add_branch(parts, activity, block);
+		for (; !ends.empty(); ends.pop_back())
+			add_node(ends.back(), activity, block);
+	}
+
+	static std::string form(const Part &part)
+	{
+		std::string text;
+		for (const Node &node : part.nodes)
+			text += fmt::format("{} {} {};", static_cast<unsigned>(node.kind), node.name, node.role);
+		return text;
+	}
+
+	// The most frequent form that is not empty, or else the others.
+	void add_branch(const Parts &parts, const std::string &activity, Block &block)
+	{
+		if (++branches_ > max_branches)
+			throw Refused(fmt::format(
+			    "The iterations of {} have more than {} forms: mark what repeats by an activity of "
+			    "its own.",
+			    role_.name, max_branches));
+		std::map<std::string, std::size_t> forms;
+		for (const Part &part : parts)
+			if (!part.nodes.empty())
+				++forms[form(part)];
+		const std::string usual =
+		    std::ranges::max_element(forms, {}, [](const auto &of) { return of.second; })->first;
+		Operation branch;
+		branch.kind = Kind::branch;
+		std::vector<std::uint64_t> column(all_.size(), 0);
+		Parts taken, others;
+		for (const Part &part : parts) {
+			const bool is_taken = form(part) == usual;
+			column[part.row] = is_taken;
+			(is_taken ? taken : others).push_back(part);
+		}
+		new_column(branch) = std::move(column);
+		branch.blocks.emplace_back();
+		add_nodes(std::move(taken), activity, branch.blocks.back());
+		if (forms.size() > 1) {
+			branch.blocks.emplace_back();
+			add_nodes(std::move(others), activity, branch.blocks.back());
+		}
+		block.push_back(std::move(branch));
+	}
+
+	// The first node of these parts, and what follows it.
+	void add_node(const Parts &parts, const std::string &activity, Block &block)
+	{
+		const Node &node = parts.front().nodes.front();
+		Gaps first, after;
+		Parts inside;
+		for (const Part &part : parts) {
+			first.emplace_back(part.row, &part.nodes.front().first);
+			after.emplace_back(part.row, &part.nodes.front().after);
+			inside.push_back({part.row, part.nodes.front().inside});
+		}
+		const bool is_activity = node.kind == Node::Kind::activity;
+		Block within;
+		add_gap(first, is_activity ? node.name : activity, within);
+		add_nodes(std::move(inside), is_activity ? node.name : activity, within);
+		if (is_activity)
+			std::ranges::move(within, std::back_inserter(block));
+		else
+			block.push_back(operation_of(node, std::move(within)));
+		add_gap(after, activity, block);
+	}
+
+	static Operation operation_of(const Node &node, Block within)
+	{
+		Operation operation;
+		operation.name = node.name;
+		operation.role = node.role == nothing ? Operation::no_index : node.role;
+		switch (node.kind) {
+		case Node::Kind::activity:
+			break;
+		case Node::Kind::put:
+			operation.kind = Kind::put;
+			break;
+		case Node::Kind::signal:
+			operation.kind = Kind::signal;
+			break;
+		case Node::Kind::await:
+			operation.kind = Kind::await;
+			break;
+		case Node::Kind::lock:
+			operation.kind = Kind::lock;
+			operation.blocks.push_back(std::move(within));
+			break;
+		case Node::Kind::call:
+			operation.kind = Kind::call;
+			if (!within.empty())
+				operation.blocks.push_back(std::move(within));
+			break;
+		case Node::Kind::reply:
+			operation.kind = Kind::reply;
+			break;
+		case Node::Kind::barrier:
+			operation.kind = Kind::barrier;
+			break;
+		}
+		return operation;
+	}
+
+	std::uint64_t sum(const Operation &operation) const
+	{
+		std::uint64_t all = 0;
+		for (const std::uint64_t value : body_.columns[operation.column])
+			all += value;
+		return all;
+	}
+
+	static bool is_time(const Operation &operation)
+	{
+		return operation.has_samples() && (operation.kind == Kind::cpu || operation.kind == Kind::sleep);
+	}
+
+	// The CPU time that is left out is added to that which follows, or precedes, in the same block; delays are
+	// lost.
+	void prune()
+	{
+		std::uint64_t all = 0;
+		for_each_operation(body_.block,
+				   [&](const Operation &operation) { all += is_time(operation) ? sum(operation) : 0; });
+		min_sum_ = static_cast<std::uint64_t>(min_share * static_cast<double>(all));
+		prune(body_.block);
+	}
+
+	void prune(Block &block)
+	{
+		for (std::size_t i = 0; i < block.size();) {
+			for (Block &inner : block[i].blocks)
+				prune(inner);
+			std::erase_if(block[i].blocks,
+				      [&](const Block &inner) { return inner.empty() && block[i].kind == Kind::call; });
+			const bool is_small = is_time(block[i]) && block[i].name.empty() && sum(block[i]) < min_sum_;
+			const bool is_empty =
+			    block[i].kind == Kind::branch && std::ranges::all_of(block[i].blocks, &Block::empty);
+			if (is_small && block[i].kind == Kind::cpu)
+				move_time(block, i);
+			if (is_small || is_empty)
+				block.erase(block.begin() + static_cast<std::ptrdiff_t>(i));
+			else
+				++i;
+		}
+	}
+
+	void move_time(const Block &block, std::size_t from)
+	{
+		const auto is_cpu = [](const Operation &operation) { return operation.kind == Kind::cpu; };
+		const auto begin = block.begin(), at = begin + static_cast<std::ptrdiff_t>(from);
+		auto to = std::find_if(at + 1, block.end(), is_cpu);
+		if (to == block.end())
+			to = std::find_if(begin, at, is_cpu);
+		if (to == block.end() || to == at)
+			return;
+		for (std::size_t row = 0; row < all_.size(); ++row)
+			body_.columns[to->column][row] += body_.columns[at->column][row];
+	}
+
+	const std::vector<const Iteration *> &all_;
+	const Waits &waits_;
+	const RolePlan &role_;
+	Body body_;
+	std::size_t branches_ = 0;
+	std::uint64_t min_sum_ = 0;
+};
+
+} // namespace
+
+Body make_body(const std::vector<const Iteration *> &all, const Waits &waits, const RolePlan &role)
+{
+	return BodyBuilder(all, waits, role).build();
+}
+
+} // namespace monitor::model

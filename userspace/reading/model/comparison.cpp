@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+#include "comparison.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace monitor::model {
+namespace {
+
+double mean(const std::vector<double> &values)
+{
+	return values.empty() ? 0
+			      : std::accumulate(values.begin(), values.end(), 0.) / static_cast<double>(values.size());
+}
+
+// Between any two of the model's sets; of one, between its halves.
+double own_distance(std::vector<std::vector<double>> sets)
+{
+	if (sets.size() == 1) {
+		const auto half = static_cast<std::ptrdiff_t>(sets[0].size() / 2);
+		sets.emplace_back(sets[0].begin() + half, sets[0].end());
+		sets[0].resize(static_cast<std::size_t>(half));
+	}
+	double largest = 0;
+	for (std::size_t i = 0; i < sets.size(); ++i)
+		for (std::size_t other = 0; other < i; ++other)
+			largest = std::max(largest, ks_distance(sets[i], sets[other]));
+	return largest;
+}
+
+TimesResult compare_times(const Model &model, const Recording &recording, const std::string &activity, double level)
+{
+	TimesResult result;
+	result.activity = activity;
+	std::vector<std::vector<double>> sets;
+	std::vector<double> of_model, recorded;
+	for (const SampleSet &set : model.sets) {
+		sets.push_back(times_in(model, set, activity));
+		of_model.insert(of_model.end(), sets.back().begin(), sets.back().end());
+	}
+	if (const auto found = recording.found.instances.find(activity); found != recording.found.instances.end())
+		for (const Instance &instance : found->second)
+			recorded.push_back(static_cast<double>(instance.cpu_ns));
+	result.in_model = of_model.size();
+	result.in_recording = recorded.size();
+	result.model_ns = mean(of_model);
+	result.recording_ns = mean(recorded);
+	if (of_model.empty() || recorded.empty())
+		return result;
+	result.distance = ks_distance(of_model, recorded);
+	result.probability = ks_probability(*result.distance, of_model.size(), recorded.size());
+	result.own_distance = own_distance(std::move(sets));
+	result.differs = *result.probability<level && * result.distance> std::max(result.own_distance, min_distance);
+	return result;
+}
+
+} // namespace
+
+double ks_distance(std::vector<double> one, std::vector<double> other)
+{
+	if (one.empty() || other.empty())
+		return 0;
+	std::ranges::sort(one);
+	std::ranges::sort(other);
+	double largest = 0;
+	for (std::size_t i = 0, j = 0; i < one.size() && j < other.size();) {
+		const double value = std::min(one[i], other[j]);
+		while (i < one.size() && one[i] <= value)
+			++i;
+		while (j < other.size() && other[j] <= value)
+			++j;
+		const double difference = static_cast<double>(i) / static_cast<double>(one.size()) -
+					  static_cast<double>(j) / static_cast<double>(other.size());
+		largest = std::max(largest, std::abs(difference));
+	}
+	return largest;
+}
+
+// The limiting distribution, with Stephens' correction for few values.
+double ks_probability(double distance, std::size_t one, std::size_t other)
+{
+	if (one == 0 || other == 0)
+		return 1;
+	const double product = static_cast<double>(one) * static_cast<double>(other);
+	const double root = std::sqrt(product / static_cast<double>(one + other));
+	const double lambda = (root + 0.12 + 0.11 / root) * distance;
+	if (lambda < 0.2) // where the series converges slowly, to 1
+		return 1;
+	double sum = 0;
+	for (int k = 1; k <= 100; ++k)
+		sum += (k % 2 ? 2 : -2) * std::exp(-2. * k * k * lambda * lambda);
+	return std::clamp(sum, 0., 1.);
+}
+
+std::size_t Comparison::violations() const
+{
+	return static_cast<std::size_t>(
+	    std::ranges::count_if(claims, [](const ClaimResult &of) { return !of.holds(); }) +
+	    std::ranges::count_if(times, &TimesResult::differs));
+}
+
+Comparison compare(const Model &model, const Recording &recording)
+{
+	Comparison comparison;
+	for (const Relation &relation : claims_of(model))
+		comparison.claims.push_back({relation, count(relation, recording.found.instances)});
+	const std::vector<std::string> activities = activities_of(model);
+	comparison.significance_of_each =
+	    significance / static_cast<double>(std::max<std::size_t>(activities.size(), 1));
+	for (const std::string &activity : activities)
+		comparison.times.push_back(compare_times(model, recording, activity, comparison.significance_of_each));
+	return comparison;
+}
+
+} // namespace monitor::model
