@@ -66,6 +66,22 @@ END
 	printf 'name == "a" as w then `per` == w.b and c within 10 ms per d, e = f, times' > "$corpus/seed_pair"
 	printf '(a or b) .. not c == "then" per tid' > "$corpus/seed_time"
 fi
+if [ "$name" = fuzz_model ]; then
+	{
+		cat << 'END'
+# monitor model 1: 5 recordings, 1.313 s
+cpus 2 realtime; marks functions; latency 24us 36us; wakecost 7.8us; fixed 12ms
+distribution "a b" uniform 1us 2us; distribution c exponential 3us
+role reader 1: loop 8 { cpu check; put workers }
+role workers pool 2 capacity 8: { take; cpu squeeze of c; signal writer; reply }
+role writer 1 in order: loop { await squeeze; lock t { cpu 3us }; branch { sleep } else { wake own s } }
+role client split 2: { call workers { cpu "f(int)" }; wait s; branch 0.5 { barrier b }; fork { cpu | sleep 1ns } }
+because squeeze follows check
+END
+		printf '\0# monitor model samples 1\nrecording 1.3s\nrole reader: cpu check\n0 1 20\n0 2 30\n'
+		printf 'role writer: branch, sleep\n0 1 1 5\nrole client: cpu "f(int)", cpu\n0 0 7 8\n'
+	} > "$corpus/seed_1"
+fi
 if [ "$name" = fuzz_clock ]; then
 	head="monitor-clock 1 node-1.site clock=tsc frequency_hz=1000000 boot=01234567-89ab-cdef-0123-456789abcdef"
 	{

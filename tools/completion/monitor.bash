@@ -131,6 +131,7 @@ _monitor_value() { # SUBCOMMAND OPTION: 0 if the option takes a value, which is 
 	record:-m | record:--measure | top:-m | top:--measure)
 		_monitor_list $("$program" events --groups 2> /dev/null | sed -n 's/^\([a-z]\{1,\}\): .*/\1/p')
 		;;
+	model:--check) _monitor_traces ;;
 	agent:--forward | fleet:--forward) COMPREPLY=($(compgen -W "batch each on-demand" -- "$cur")) ;;
 	agent:--user | agent:--allow-commands)
 		COMPREPLY=($(compgen -u -- "$cur"))
@@ -174,7 +175,7 @@ _monitor_value() { # SUBCOMMAND OPTION: 0 if the option takes a value, which is 
 	convert:--by)
 		COMPREPLY=($(compgen -W "cpu offcpu wait fault other" -- "$cur"))
 		;;
-	convert:-o | convert:--output | top:-o)
+	convert:-o | convert:--output | model:-o | model:--output | top:-o)
 		local IFS=$'\n'
 		COMPREPLY=($(compgen -f -- "$cur"))
 		compopt -o filenames 2> /dev/null || true
@@ -285,6 +286,10 @@ _monitor() {
 		_monitor_traces
 		;;
 	diff | explain | list | stat | states | query | info | check | view | plan | play | convert) _monitor_traces ;;
+	model)
+		_monitor_traces
+		COMPREPLY+=($(compgen -f -X '!*.model' -- "$cur"))
+		;;
 	snapshot) COMPREPLY=($(compgen -d -- "$cur")) ;;
 	tdl)
 		if [[ $previous == tdl ]]; then
