@@ -35,7 +35,7 @@ expect() {
 recording=yes
 "$monitor" events > /dev/null 2>&1 || recording=
 
-expect "help record top serve snapshot trigger report explain diff view play convert list query stat states model archive info pack plan merge check tdl doctor events filter fleet agent" ""
+expect "help record top serve snapshot trigger report explain diff view play convert list query stat states model predict archive info pack plan merge check tdl doctor events filter fleet agent" ""
 expect "record report" re
 expect "record report" help re
 expect "--help --help-all" --h

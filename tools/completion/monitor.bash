@@ -228,7 +228,7 @@ _monitor_value() { # SUBCOMMAND OPTION: 0 if the option takes a value, which is 
 		;;
 	archive:--note | archive:--figure | archive:--remove | check:--violations | record:-d | record:--duration | record:--buffer | record:--max-size | record:--note | report:--top | diff:--top | states:--match | states:--top | \
 		stat:--filter | stat:--start | stat:--end | stat:--pair | stat:--value | stat:--top | stat:--threads | explain:--slowest | explain:--call | explain:--activity | explain:--key | report:--key | report:--filter | list:--filter | query:--filter | \
-		record:--flight | record:--snapshots | snapshot:--before | snapshot:--after | plan:--buffer | plan:--disk | plan:--rate | plan:--pin | play:--at | play:--frames | play:--size | top:-d | top:--delay | top:-n | top:--top | top:--rows | top:--rate | top:--buffer | serve:--metrics | serve:-d | serve:--delay | serve:--top | serve:--buffer | record:--statistics | record:--keep | record:--sample-every | record:--rate | record:--functions | record:--budget | record:--notify-fd | *:--hub | *:--host | agent:--allow | agent:--spool-max | fleet:--add | fleet:--run | fleet:--lead | fleet:-d | fleet:--duration | fleet:--filter | fleet:--trigger | fleet:--statistics | fleet:--keep | fleet:--flight | fleet:--snapshots | fleet:--why | fleet:--max-size | fleet:--note | fleet:--hub-pid | *:--from | *:--to | *:--until | *:--cpu | *:--pid | *:--tid | *:--comm | *:--cgroup) ;;
+		record:--flight | record:--snapshots | snapshot:--before | snapshot:--after | plan:--buffer | plan:--disk | plan:--rate | plan:--pin | play:--at | play:--frames | play:--size | predict:--faster | predict:--threads | predict:--cpus | predict:--sweep | top:-d | top:--delay | top:-n | top:--top | top:--rows | top:--rate | top:--buffer | serve:--metrics | serve:-d | serve:--delay | serve:--top | serve:--buffer | record:--statistics | record:--keep | record:--sample-every | record:--rate | record:--functions | record:--budget | record:--notify-fd | *:--hub | *:--host | agent:--allow | agent:--spool-max | fleet:--add | fleet:--run | fleet:--lead | fleet:-d | fleet:--duration | fleet:--filter | fleet:--trigger | fleet:--statistics | fleet:--keep | fleet:--flight | fleet:--snapshots | fleet:--why | fleet:--max-size | fleet:--note | fleet:--hub-pid | *:--from | *:--to | *:--until | *:--cpu | *:--pid | *:--tid | *:--comm | *:--cgroup) ;;
 	*)
 		return 1
 		;;
@@ -286,7 +286,7 @@ _monitor() {
 		_monitor_traces
 		;;
 	diff | explain | list | stat | states | query | info | check | view | plan | play | convert) _monitor_traces ;;
-	model)
+	model | predict)
 		_monitor_traces
 		COMPREPLY+=($(compgen -f -X '!*.model' -- "$cur"))
 		;;

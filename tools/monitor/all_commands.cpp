@@ -17,10 +17,11 @@ std::span<const Command> commands()
 	    {"list", add_list, purpose::look},         {"stat", add_stat, purpose::look},
 	    {"states", add_states, purpose::look},     {"query", add_query, purpose::look},
 	    {"info", add_info, purpose::look},         {"model", add_model, purpose::look},
-	    {"archive", add_archive, purpose::keep},   {"merge", add_merge, purpose::keep},
-	    {"convert", add_convert, purpose::share},  {"pack", add_pack, purpose::share},
-	    {"serve", add_serve, purpose::share},      {"check", add_check, purpose::check},
-	    {"doctor", add_doctor, purpose::check},    {"tdl", add_tdl, purpose::check},
+	    {"predict", add_predict, purpose::look},   {"archive", add_archive, purpose::keep},
+	    {"merge", add_merge, purpose::keep},       {"convert", add_convert, purpose::share},
+	    {"pack", add_pack, purpose::share},        {"serve", add_serve, purpose::share},
+	    {"check", add_check, purpose::check},      {"doctor", add_doctor, purpose::check},
+	    {"tdl", add_tdl, purpose::check},
 	};
 	return all;
 }

@@ -34,7 +34,7 @@ struct ReplaySettings {
 	Wakes wakes = Wakes::as_recorded;
 	bool resamples = false; // each iteration has the durations of one that is drawn
 	std::uint64_t seed = 1;
-	std::uint64_t max_operations = 300'000'000;
+	std::uint64_t max_operations = 100'000'000;
 };
 
 // What the time was used for: an activity, a lock, a role, the CPUs.
@@ -55,6 +55,12 @@ struct Replayed {
 	std::vector<LockedActivity> locked;
 	std::uint64_t events = 0;
 };
+
+// Of the threads of this model
+inline Policy policy_of(const model::Model &model)
+{
+	return model.is_realtime ? Policy::round_robin : Policy::fair;
+}
 
 // `samples` may be none if the model needs none. Names of `change` that the model has not are ignored. Throws Error if
 // threads wait for what never happens, or if the model has more operations than can be replayed in a minute.

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// Changes as they are given on the command line, and in words.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "reading/simulation/replay.h"
+
+namespace monitor::predict {
+
+struct Wanted {
+	std::vector<std::string> faster;  // "ACTIVITY=K"
+	std::vector<std::string> threads; // "ROLE=N"
+	std::uint32_t cpus = 0;           // 0: as in the model
+	std::string sweep;                // "ROLE=FROM..TO"; "": none
+};
+
+// One, or with a sweep one for each number of threads; of nothing wanted none. Throws Error if something is not in the
+// model, or is not a number.
+std::vector<simulation::Change> changes_of(const Wanted &wanted, const model::Model &model);
+
+// "1 CPU, workers 4 threads, squeeze 2x"
+std::string text_of(const simulation::Change &change);
+
+} // namespace monitor::predict

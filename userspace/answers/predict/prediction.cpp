@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+#include "prediction.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "change_text.h"
+#include "reading/simulation/series_parallel.h"
+#include "refusals.h"
+
+namespace monitor::predict {
+namespace {
+
+using simulation::Change;
+using simulation::Replayed;
+
+constexpr std::size_t max_draws = 100, min_draws = 3;
+constexpr std::uint64_t enough_events = 20'000'000; // of all draws
+constexpr double in_interval = 0.9;
+
+double mean(const std::vector<double> &values)
+{
+	return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+// Of the mean
+double relative_deviation(const std::vector<double> &values)
+{
+	const double middle = mean(values);
+	double sum = 0;
+	for (const double value : values)
+		sum += (value - middle) * (value - middle);
+	return values.size() < 2 ? 0 : std::sqrt(sum / static_cast<double>(values.size() - 1)) / middle;
+}
+
+double quantile(std::vector<double> values, double share)
+{
+	std::ranges::sort(values);
+	return values[static_cast<std::size_t>(std::lround(share * static_cast<double>(values.size() - 1)))];
+}
+
+// Student's t of which 90 % are nearer to 0: from the normal quantile, within 1.5 % from 2 degrees of freedom on.
+double t_quantile(std::size_t degrees)
+{
+	constexpr double z = 1.6449, z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z;
+	const auto n = static_cast<double>(degrees);
+	return z + (z3 + z) / (4 * n) + (5 * z5 + 16 * z3 + 3 * z) / (96 * n * n) +
+	       (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * n * n * n);
+}
+
+// Whether two replays may differ.
+bool has_draws(const model::Model &model)
+{
+	bool draws = model.latency_ns.size() > 1;
+	for (const model::Role &role : model.roles)
+		model::for_each_operation(role.body, [&](const model::Operation &operation) {
+			draws |=
+			    operation.distribution != model::Operation::no_index || operation.probability.has_value();
+		});
+	return draws;
+}
+
+class Predictor {
+public:
+	Predictor(const model::Model &model, const Settings &settings) : model_(model), settings_(settings)
+	{
+		for (const model::SampleSet &set : model.sets)
+			recorded_.push_back(static_cast<double>(set.elapsed_ns));
+	}
+
+	Prediction predict(const std::vector<Change> &changes)
+	{
+		Prediction made;
+		base_ = elapsed_of(runs({}));
+		made.base = estimate({});
+		for (const Change &change : changes)
+			made.changes.push_back(estimate(change));
+		made.notes = notes(changes);
+		return made;
+	}
+
+private:
+	// Of each recording, or draws; several draws of each recording if iterations are drawn.
+	std::vector<Replayed> runs(const Change &change) const
+	{
+		std::vector<Replayed> made;
+		const bool repeats = settings_.resamples || (model_.sets.empty() && has_draws(model_));
+		std::uint64_t events = 0;
+		for (std::size_t draw = 0; draw < (repeats ? max_draws : 1); ++draw) {
+			if (draw >= min_draws && events > enough_events)
+				break;
+			simulation::ReplaySettings settings;
+			settings.policy = simulation::policy_of(model_);
+			settings.resamples = settings_.resamples;
+			settings.seed = settings_.seed + draw;
+			for (std::size_t i = 0; i < std::max<std::size_t>(model_.sets.size(), 1); ++i) {
+				const model::SampleSet *const set = model_.sets.empty() ? nullptr : &model_.sets[i];
+				made.push_back(simulation::replay(model_, set, change, settings));
+				events += made.back().events;
+			}
+		}
+		return made;
+	}
+
+	static std::vector<double> elapsed_of(const std::vector<Replayed> &runs)
+	{
+		std::vector<double> values;
+		for (const Replayed &run : runs)
+			values.push_back(static_cast<double>(run.elapsed));
+		return values;
+	}
+
+	Estimate estimate(const Change &change) const
+	{
+		Estimate made;
+		made.change = text_of(change);
+		made.is_lower_bound = !model_.sets.empty() && change.cpus > model_.cpus;
+		if (settings_.is_numeric) {
+			const auto distribution = simulation::elapsed_distribution(model_, change);
+			made.elapsed_ns = distribution.mean();
+			made.low_ns = distribution.quantile((1 - in_interval) / 2);
+			made.high_ns = distribution.quantile((1 + in_interval) / 2);
+			made.speed_up = simulation::elapsed_distribution(model_, {}).mean() / made.elapsed_ns;
+			return made;
+		}
+		const std::vector<Replayed> replayed = runs(change);
+		const std::vector<double> elapsed = elapsed_of(replayed);
+		made.elapsed_ns = mean(elapsed);
+		made.speed_up = mean(base_) / made.elapsed_ns;
+		made.limit = replayed.front().limit;
+		if (recorded_.size() >= min_recordings) {
+			const double half = made.elapsed_ns * half_width(elapsed);
+			made.low_ns = made.elapsed_ns - half;
+			made.high_ns = made.elapsed_ns + half;
+		} else if (recorded_.empty() && elapsed.size() > 1) {
+			made.low_ns = quantile(elapsed, (1 - in_interval) / 2);
+			made.high_ns = quantile(elapsed, (1 + in_interval) / 2);
+		}
+		return made;
+	}
+
+	// Of the interval, by the mean.
+	double half_width(const std::vector<double> &elapsed) const
+	{
+		const std::size_t recordings = recorded_.size();
+		const double deviation = std::max(relative_deviation(elapsed), relative_deviation(recorded_));
+		const double of_runs =
+		    t_quantile(recordings - 1) * deviation * std::sqrt(1 + 1 / static_cast<double>(recordings));
+		return std::max(min_half_width, std::hypot(of_runs, bias()));
+	}
+
+	double bias() const { return mean(base_) / mean(recorded_) - 1; }
+
+	std::vector<std::string> notes(const std::vector<Change> &changes) const
+	{
+		std::vector<std::string> notes;
+		if (settings_.is_numeric)
+			notes.push_back(
+			    "interval: 90 % of the distribution, computed; times independent, a CPU for each thread");
+		else if (recorded_.size() >= min_recordings)
+			notes.push_back(
+			    fmt::format("interval: {} recordings, replay bias {:.0f} %; structure assumed unchanged",
+					recorded_.size(), 100 * std::abs(bias())));
+		else if (!recorded_.empty())
+			notes.push_back(
+			    fmt::format("without interval: {} recording{}, {} or more give one; replay bias {:.0f} %; "
+					"structure assumed unchanged",
+					recorded_.size(), recorded_.size() == 1 ? "" : "s", min_recordings,
+					100 * std::abs(bias())));
+		else if (base_.size() > 1)
+			notes.push_back(fmt::format("interval: 90 % of {} draws", base_.size()));
+		if (!model_.sets.empty() &&
+		    std::ranges::any_of(changes, [this](const Change &change) { return change.cpus > model_.cpus; }))
+			notes.emplace_back(
+			    "More CPUs than recorded: contention for memory and caches is not in this recording");
+		return notes;
+	}
+
+	const model::Model &model_;
+	const Settings &settings_;
+	std::vector<double> recorded_, base_;
+};
+
+} // namespace
+
+Prediction predict(const model::Model &model, const std::vector<Change> &changes, const Settings &settings)
+{
+	if (!model.sets.empty())
+		refuse_unknown(model, changes);
+	return Predictor(model, settings).predict(changes);
+}
+
+} // namespace monitor::predict

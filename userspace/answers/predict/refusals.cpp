@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+#include "refusals.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "base/escape.h"
+#include "reading/model/steps.h"
+
+namespace monitor::predict {
+namespace {
+
+using simulation::Change;
+using simulation::Wakes;
+
+constexpr double max_wakes_range = 0.25; // of the time
+constexpr double min_longer = 1.1;       // an activity, after another thread's
+constexpr std::size_t min_each = 20;     // of them
+constexpr double min_deviations = 3;     // by which the means differ
+
+struct Bounds {
+	double as_recorded = 0, low = 0, high = 0; // of the elapsed time, means of all recordings, in s
+};
+
+std::vector<simulation::Replayed> replays(const model::Model &model, Wakes wakes)
+{
+	std::vector<simulation::Replayed> made;
+	for (const model::SampleSet &set : model.sets) {
+		simulation::ReplaySettings settings;
+		settings.policy = simulation::policy_of(model);
+		settings.wakes = wakes;
+		made.push_back(simulation::replay(model, &set, {}, settings));
+	}
+	return made;
+}
+
+double mean_seconds(const std::vector<simulation::Replayed> &replays)
+{
+	double sum = 0;
+	for (const simulation::Replayed &replay : replays)
+		sum += static_cast<double>(replay.elapsed) * 1e-9;
+	return sum / static_cast<double>(replays.size());
+}
+
+void refuse_wakes(const model::Model &model, double as_recorded)
+{
+	const double local = mean_seconds(replays(model, Wakes::all_local)),
+		     remote = mean_seconds(replays(model, Wakes::all_remote));
+	const auto [low, high] = std::minmax(local, remote);
+	if (high - low > max_wakes_range * as_recorded)
+		throw model::Refused(
+		    fmt::format("Where threads wake up decides this program's time ({:.2g} to {:.2g} s): "
+				"record the changed program instead.",
+				low, high));
+}
+
+struct Sample {
+	double mean = 0, error = 0; // of the mean
+};
+
+Sample sample_of(const std::vector<double> &values)
+{
+	const auto number = static_cast<double>(values.size());
+	Sample made;
+	made.mean = std::accumulate(values.begin(), values.end(), 0.0) / number;
+	double sum = 0;
+	for (const double value : values)
+		sum += (value - made.mean) * (value - made.mean);
+	made.error = std::sqrt(sum / (number - 1) / number);
+	return made;
+}
+
+// How many times as long the activity takes after another thread's; 1: not significantly.
+double times_as_long(const simulation::LockedActivity &activity)
+{
+	if (std::min(activity.after_itself.size(), activity.after_others.size()) < min_each)
+		return 1;
+	const Sample itself = sample_of(activity.after_itself), others = sample_of(activity.after_others);
+	const bool is_clear = others.mean - itself.mean > min_deviations * std::hypot(itself.error, others.error);
+	return is_clear && others.mean > min_longer * itself.mean ? others.mean / itself.mean : 1;
+}
+
+bool has_activity(const model::Role &role, const std::string &name)
+{
+	bool found = false;
+	model::for_each_operation(role.body, [&](const model::Operation &operation) {
+		found |= operation.kind == model::Kind::cpu && operation.name == name;
+	});
+	return found;
+}
+
+// With other threads its data would be elsewhere.
+bool changes_threads_of(const model::Model &model, const Change &change, const std::string &activity)
+{
+	return std::ranges::any_of(model.roles, [&](const model::Role &role) {
+		const auto found = change.threads.find(role.name);
+		return found != change.threads.end() && found->second != role.threads && has_activity(role, activity);
+	});
+}
+
+// All samples of an activity, whichever recording they are from
+std::map<std::string, simulation::LockedActivity> locked_activities(std::vector<simulation::Replayed> &replays)
+{
+	std::map<std::string, simulation::LockedActivity> all;
+	for (simulation::Replayed &replay : replays)
+		for (simulation::LockedActivity &locked : replay.locked) {
+			simulation::LockedActivity &sum = all[locked.name];
+			const auto append = [](std::vector<double> &to, const std::vector<double> &from) {
+				to.insert(to.end(), from.begin(), from.end());
+			};
+			append(sum.after_itself, locked.after_itself);
+			append(sum.after_others, locked.after_others);
+		}
+	return all;
+}
+
+[[noreturn]] void refuse(const std::string &activity, double times, const char *of_what)
+{
+	throw model::Refused(
+	    fmt::format("`{}` takes {:.0f} % longer after another thread's: its time for another number of {} is "
+			"not in this recording; record with that number, too.",
+			printable(activity), 100 * (times - 1), of_what));
+}
+
+void refuse_moving_data(const model::Model &model, const std::vector<Change> &changes,
+			std::vector<simulation::Replayed> &replays)
+{
+	for (const auto &[name, locked] : locked_activities(replays)) {
+		const double times = times_as_long(locked);
+		for (const Change &change : changes) {
+			if (times > 1 && changes_threads_of(model, change, name))
+				refuse(name, times, "threads");
+			if (times > 1 && change.cpus == 1 && model.cpus > 1)
+				refuse(name, times, "CPUs");
+		}
+	}
+}
+
+} // namespace
+
+void refuse_unknown(const model::Model &model, const std::vector<Change> &changes)
+{
+	if (changes.empty())
+		return;
+	std::vector<simulation::Replayed> as_recorded = replays(model, Wakes::as_recorded);
+	refuse_wakes(model, mean_seconds(as_recorded));
+	refuse_moving_data(model, changes, as_recorded);
+}
+
+} // namespace monitor::predict
