@@ -246,6 +246,41 @@ TEST_CASE("probe cost: a figure that was kept, with its check, or with what repl
 	CHECK(replaced.when == "at the end only");
 }
 
+TEST_CASE("probe cost: a range of real code, where the recording has its factors")
+{
+	analyze::RecordingInfo info = recording();
+	info.calibration->factors = {{"syscall", {1.2, 1.6}}, {"other", {2, 3}}};
+	const cost::ProbeCost calls = cost::probe_cost(info);
+	CHECK(calls.is_of_real_code);
+	CHECK(*calls.low_ns == Approx(66'000));
+	CHECK(*calls.median_ns == 55'000);
+	CHECK(*calls.high_ns == Approx(88'000));
+	info.classes[0].family = "irq"; // was not measured in loops, and has no factor of its own
+	CHECK(*cost::probe_cost(info).high_ns == Approx(165'000));
+	info.judgements = {{0, 10}}; // is measured as it is
+	CHECK(*cost::probe_cost(info).low_ns == Approx(120'000));
+	info.calibration->end->at("syscall").off_difference = 0.3; // then it is the least, in loops
+	CHECK(!cost::probe_cost(info).is_of_real_code);
+	CHECK(*cost::probe_cost(info).low_ns == Approx(60'000));
+}
+
+TEST_CASE("probe cost: factors that cannot be true are not used, nor beside what the command itself said")
+{
+	for (const analyze::CodeFactors &factors :
+	     {analyze::CodeFactors{{"syscall", {1.2, 1.6}}}, analyze::CodeFactors{{"other", {0, 1}}},
+	      analyze::CodeFactors{{"other", {2, 1}}}, analyze::CodeFactors{{"other", {1, 1e9}}}}) {
+		analyze::RecordingInfo info = recording();
+		info.calibration->factors = factors;
+		CHECK(!cost::probe_cost(info).is_of_real_code);
+		CHECK(*cost::probe_cost(info).low_ns == 50'000);
+	}
+	analyze::RecordingInfo info = recording();
+	info.calibration->factors = {{"other", {2, 3}}};
+	info.calibration->phases = analyze::PhaseCost{.low = 60, .median = 66, .high = 72, .used = 12};
+	CHECK(!cost::probe_cost(info).is_of_real_code);
+	CHECK(*cost::probe_cost(info).high_ns == Approx(72'000));
+}
+
 TEST_CASE("probe cost: of a recording that has one figure per family")
 {
 	analyze::RecordingInfo info = recording();
@@ -299,6 +334,10 @@ TEST_CASE("summary: the range of the probes' cost, what it rests on, or why it i
 	summary.probes->when = "at the start only";
 	CHECK(report::summary_text(summary).ends_with("of one CPU (loops, at the start only)"));
 	CHECK(report::summary_json(summary).find(R"("probes_cpu_ns_low":50000.0)") != std::string::npos);
+	CHECK(report::summary_json(summary).find("probes_of_real_code") == std::string::npos);
+	summary.probes = cost::ProbeCost{3e7, 2e7, 4e7, {}, 0, {}, {}, true};
+	CHECK(report::summary_text(summary).ends_with("probes 30.00 ms to 40.00 ms = 3.00 to 4.00 % of one CPU"));
+	CHECK(report::summary_json(summary).find(R"("probes_of_real_code":true)") != std::string::npos);
 	summary.probes = cost::ProbeCost{{}, {}, {}, "because", 0, {}, {}};
 	CHECK(report::summary_text(summary).ends_with("probes unknown (because)"));
 	CHECK(report::summary_json(summary).find(R"("probes_unknown":"because")") != std::string::npos);

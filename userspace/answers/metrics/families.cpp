@@ -288,9 +288,8 @@ void Families::cost(const RecorderFigures &recorder)
 	one_counter("monitor_recorder_cpu_seconds", "seconds", "CPU time of the monitor's own process.",
 		    figures_.recorder_s);
 	if (figures_.probes_low_s || figures_.probes_high_s) {
-		out_.family(
-		    "monitor_probes_cpu_seconds", Type::counter, "seconds",
-		    "CPU time of the probes, by what an event was calibrated to cost in loops: at least the low one.");
+		out_.family("monitor_probes_cpu_seconds", Type::counter, "seconds",
+			    "CPU time of the probes, by what an event was calibrated to cost: at least the low one.");
 		if (figures_.probes_low_s)
 			out_.counter({{"bound", "low"}}, *figures_.probes_low_s, figures_.start_s);
 		if (figures_.probes_high_s)

@@ -220,6 +220,13 @@ Summary summarize(trace::Trace &trace, const analyze::RecordingInfo &info)
 	return summarize(trace, info, bound, info.complete() ? info.tokens() : count_tokens(trace));
 }
 
+std::string range_text(const cost::ProbeCost &cost)
+{
+	if (!cost.is_of_real_code)
+		return fmt::format(" (measured in {} phases without probes)", cost.phases);
+	return cost.when.empty() ? "" : " (" + cost.when + ")";
+}
+
 // A loop finds the probes in the caches; other code does not, so what is computed from loops is the least.
 std::string probes_text(const Summary &summary)
 {
@@ -229,10 +236,10 @@ std::string probes_text(const Summary &summary)
 		return "unknown";
 	if (!cost->low_ns)
 		return fmt::format("unknown ({})", cost->why_unknown);
-	if (cost->phases && cost->high_ns)
-		return fmt::format("{} to {} = {:.2f} to {:.2f} % of one CPU (measured in {} phases without probes)",
-				   duration_text(*cost->low_ns), duration_text(*cost->high_ns),
-				   *cost->low_ns / wall_ns * 100, *cost->high_ns / wall_ns * 100, cost->phases);
+	if (cost->high_ns && (cost->phases || cost->is_of_real_code))
+		return fmt::format("{} to {} = {:.2f} to {:.2f} % of one CPU{}", duration_text(*cost->low_ns),
+				   duration_text(*cost->high_ns), *cost->low_ns / wall_ns * 100,
+				   *cost->high_ns / wall_ns * 100, range_text(*cost));
 	return fmt::format("at least {} (loops{}{})", share_text(cost->low_ns, wall_ns), cost->when.empty() ? "" : ", ",
 			   cost->when);
 }
@@ -361,6 +368,8 @@ std::string summary_json(const Summary &summary)
 				       {"functions_of_unknown", summary.functions_of_unknown},
 				       {"user_has_edges", summary.user_has_edges},
 				       {"complete", summary.complete}};
+	if (probes.is_of_real_code)
+		json["probes_of_real_code"] = true;
 	for (const auto &[call, count] : summary.unknown_calls)
 		json["unknown_calls"][call] = count;
 	if (const std::optional<Window> &window = summary.window) {

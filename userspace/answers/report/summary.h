@@ -89,7 +89,8 @@ Summary summarize(trace::Trace &trace, const analyze::RecordingInfo &info);
 inline constexpr const char *incomplete_text =
     "this trace is incomplete: the recording was killed or its disk was full; its last packets are missing";
 
-// "at least 61.1 ms = 3.05 % of one CPU (loops)", or "unknown (WHY)".
+// "at least 61.1 ms = 3.05 % of one CPU (loops)", "62.00 ms to 91.50 ms = 3.10 to 4.57 % of one CPU", or "unknown
+// (WHY)".
 std::string probes_text(const Summary &summary);
 
 // "1,234,567 tokens, lost 0, clock bound 94 ns; cost: recorder 9.46 ms = 0.47 % of one CPU, probes at least

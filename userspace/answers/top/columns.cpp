@@ -174,6 +174,9 @@ std::string cost_text(const Refresh &refresh, double wall_ns)
 	const cost::ProbeCost &probes = refresh.probes;
 	if (!probes.low_ns)
 		text += fmt::format(" of one CPU, probes unknown ({})", probes.why_unknown);
+	else if (probes.is_of_real_code)
+		text += fmt::format(", probes {:.2f} to {:.2f} % of one CPU", share(*probes.low_ns),
+				    share(*probes.high_ns));
 	else
 		text += fmt::format(", probes at least {:.2f} % of one CPU (loops)", share(*probes.low_ns));
 	if (!refresh.other_recorders.empty())

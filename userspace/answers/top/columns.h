@@ -53,7 +53,7 @@ std::string time_text(const Refresh &refresh);
 std::string short_count(double count);
 // "1 row", "12 rows"
 std::string rows_text(std::size_t count);
-// "cost: recorder 0.35 %, probes at least 0.80 % of one CPU (loops)"
+// "cost: recorder 0.35 %, probes at least 0.80 % of one CPU (loops)", or "probes 0.85 to 1.20 % of one CPU"
 std::string cost_text(const Refresh &refresh, double wall_ns);
 // What the ranges of virtual times have in them, or why there are none; "": they were not asked for.
 std::string virtual_text(const Refresh &refresh);

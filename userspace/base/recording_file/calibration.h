@@ -33,6 +33,18 @@ inline bool agree(const CalibratedCost &one, const CalibratedCost &other, double
 
 using CalibratedCosts = std::map<std::string, CalibratedCost>; // by family, `rejected`, `reset`
 
+// What was not measured is assumed to cost as much as the most expensive family; 0: nothing was.
+inline double median_in_loops(const CalibratedCosts &costs, const std::string &what)
+{
+	if (const auto found = costs.find(what); found != costs.end())
+		return found->second.median;
+	double most = 0;
+	for (const char *family : {"syscall", "sched", "fault"})
+		if (const auto found = costs.find(family); found != costs.end())
+			most = std::max(most, found->second.median);
+	return most;
+}
+
 // record --calibrate: measured in phases without probes while the command ran. In ns per event of the command, with a
 // 90 % interval.
 struct PhaseCost {
@@ -58,6 +70,27 @@ struct PhaseCost {
 	}
 };
 
+// How many times as much as in loops an event costs in other code.
+struct CodeFactor {
+	double low = 0, high = 0;
+
+	void fields(auto &v) { v("low", low, "high", high); }
+};
+
+// By family; `other`: all that are not named. As `monitor doctor --calibrate` measured them on the recording machine.
+using CodeFactors = std::map<std::string, CodeFactor>;
+
+inline constexpr double max_factor = 1000;
+
+// What was not written by monitor may be anything.
+inline bool are_possible(const CodeFactors &factors)
+{
+	return factors.contains("other") && std::all_of(factors.begin(), factors.end(), [](const auto &of) {
+		       const auto &[low, high] = of.second;
+		       return low > 0 && low <= high && high <= max_factor;
+	       });
+}
+
 // `start` was measured by an earlier recording of this boot; `end`, of which it is the check, has few rounds.
 struct KeptCosts {
 	std::uint64_t age_s = 0;
@@ -72,12 +105,14 @@ struct Calibration {
 	std::string why_no_end;
 	std::optional<KeptCosts> kept;
 	std::optional<PhaseCost> phases;
+	CodeFactors factors; // empty: not measured
 
 	void fields(auto &v)
 	{
 		v("start", start, "kept", kept);
 		v.or_why_not("end", end, why_no_end);
 		v("phases", phases);
+		v.if_set("factors", factors);
 	}
 };
 

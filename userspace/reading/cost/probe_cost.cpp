@@ -201,6 +201,15 @@ EventCost event_cost(const Calibration &calibration, const std::string &what)
 	return Costs(calibration, of_ranges).of(what);
 }
 
+std::optional<CodeFactor> code_factor(const Calibration &calibration, const std::string &family)
+{
+	const bool is_in_command = calibration.phases && calibration.phases->is_known();
+	if (is_in_command || !are_possible(calibration.factors))
+		return {};
+	const auto found = calibration.factors.find(family);
+	return found == calibration.factors.end() ? calibration.factors.at("other") : found->second;
+}
+
 ProbeCost probe_cost(const RecordingInfo &info)
 {
 	if (!info.calibration)
@@ -209,6 +218,7 @@ ProbeCost probe_cost(const RecordingInfo &info)
 	ProbeCost result;
 	double median = static_cast<double>(info.stacks.spent_ns()) + info.stacks.interrupts_ns(), high = median;
 	std::optional<double> low = median;
+	CodeFactor real_code{median, median};
 	const auto add = [&](const std::string &what, std::uint64_t events) {
 		if (!events)
 			return;
@@ -220,6 +230,11 @@ ProbeCost probe_cost(const RecordingInfo &info)
 		low = low && least ? std::optional(*low + count * std::max(*least, 0.0)) : std::nullopt;
 		median += count * cost.median;
 		high += count * cost.high;
+		if (const auto factor = code_factor(*info.calibration, what)) {
+			real_code.low += count * cost.median * factor->low;
+			real_code.high += count * cost.median * factor->high;
+			result.is_of_real_code = true;
+		}
 	};
 	const std::map<unsigned, double> judgement_ns = info.judgement_ns();
 	for (const ClassCounts &counts : info.classes) {
@@ -239,6 +254,8 @@ ProbeCost probe_cost(const RecordingInfo &info)
 			*low += ns;
 		median += ns;
 		high += ns;
+		real_code.low += ns;
+		real_code.high += ns;
 	}
 	result.when = when_calibrated(*info.calibration);
 	if (const std::optional<PhaseCost> &phases = info.calibration->phases) {
@@ -246,10 +263,15 @@ ProbeCost probe_cost(const RecordingInfo &info)
 		result.why_not_in_command = phases->why_unknown;
 	}
 	result.low_ns = low;
+	result.is_of_real_code &= result.why_unknown.empty();
 	if (!result.why_unknown.empty())
 		return result;
 	result.median_ns = median;
 	result.high_ns = high;
+	if (result.is_of_real_code) {
+		result.low_ns = real_code.low;
+		result.high_ns = real_code.high;
+	}
 	return result;
 }
 

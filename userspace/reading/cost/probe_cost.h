@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the probes of a recording cost: its events times the cost per event, calibrated at its start and at its end
-// (recording/calibration/calibration.cpp). A cost that could not be measured on the machine is unknown.
+// (recording/calibration/calibration.cpp), and times what other code pays than loops, where that was measured
+// (recording/pilot/code_factors.cpp). A cost that could not be measured on the machine is unknown.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +22,14 @@ struct ProbeCost {
 	std::uint64_t phases = 0;       // of the command itself that it was measured in; 0: in loops
 	std::string why_not_in_command; // with --calibrate
 	std::string when;               // it was calibrated, unless that was at the start and at the end
+	// From `low_ns` to `high_ns` as other code on that machine paid, instead of as loops do.
+	bool is_of_real_code = false;
 };
 
 ProbeCost probe_cost(const RecordingInfo &info);
+
+// How much more than in loops an event of a family costs in other code (monitor doctor --calibrate); none: unknown.
+std::optional<CodeFactor> code_factor(const Calibration &calibration, const std::string &family);
 
 // What one event costs, in ns: of both calibrations the lower and the upper quartile, and the middle. If it is known
 // from phases, the interval of these, divided among families as the loops' costs are.

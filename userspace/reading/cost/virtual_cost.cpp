@@ -68,9 +68,14 @@ Doubt doubt_of(const Calibration &calibration, std::vector<std::string> &reasons
 	const bool is_only_once = (!calibration.end && !is_checked_at_start) || calibration.start.empty();
 	if (is_only_once)
 		apart += without_end;
-	reasons.push_back(fmt::format("an event costs {:.0f} % less to {:.0f} % more, as it depends on the code around "
-				      "it, besides the calibration's quartiles",
-				      less * 100, more * 100));
+	if (are_possible(calibration.factors))
+		reasons.push_back(fmt::format("an event costs {:.0f} % less than in the calibration, to as much as it "
+					      "cost at most in the programs of monitor doctor --calibrate",
+					      less * 100));
+	else
+		reasons.push_back(fmt::format("an event costs {:.0f} % less to {:.0f} % more, as it depends on the "
+					      "code around it, besides the calibration's quartiles",
+					      less * 100, more * 100));
 	reasons.push_back(fmt::format("within {:.0f} us after its CPU was idle it may cost {:.0f} times as much",
 				      after_idle_ns / 1000, after_idle));
 	reasons.push_back(fmt::format("the calibration's loops without probes differ by {:.0f} %{}", apart * 100,
@@ -181,9 +186,11 @@ VirtualCost live_virtual_cost(const RecordingInfo &info, const trace::Clock &clo
 			continue;
 		const EventCost cost = event_cost(calibration, counts.family);
 		const double low = cost.median - cost.low, high = cost.high - cost.median;
+		const auto factor = code_factor(calibration, counts.family);
+		const double more_here = factor ? std::max(factor->high / doubt.of_measured - 1, 0.0) : doubt.more;
 		const std::array<double, bounds> ns = {
 		    cost.median - all_of(low, cost.median * doubt.less, cost.median * doubt.apart), cost.median,
-		    cost.median + all_of(high, cost.median * doubt.more, cost.median * doubt.apart)};
+		    cost.median + all_of(high, cost.median * more_here, cost.median * doubt.apart)};
 		const auto judged = judgement_ns.find(counts.id);
 		const double judgement = judged == judgement_ns.end() ? 0 : judged->second;
 		for (std::size_t i = 0; i < bounds; ++i) {

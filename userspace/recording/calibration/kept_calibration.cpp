@@ -5,20 +5,18 @@
 #include <functional>
 #include <utility>
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "base/json.h"
 #include "base/recording_file/json_reader.h"
 #include "base/recording_file/json_writer.h"
+#include "own_file.h"
 
 namespace monitor::card {
 namespace {
 
-constexpr std::size_t max_file_bytes = 1 << 16;
 constexpr double max_cost_ns = 1e6;
 constexpr std::uint64_t max_rounds_kept = 1000;
 constexpr double noise_factor = 4; // costs that are further apart are not those of the same probe, whatever else ran
@@ -26,11 +24,6 @@ constexpr double noise_factor = 4; // costs that are further apart are not those
 bool is_possible(double ns)
 {
 	return ns >= 0 && ns <= max_cost_ns;
-}
-
-bool is_only_ours(const struct stat &status)
-{
-	return status.st_uid == ::geteuid() && !(status.st_mode & (S_IWGRP | S_IWOTH));
 }
 
 } // namespace
@@ -69,27 +62,15 @@ CalibrationFile::CalibrationFile(std::string key, std::string directory)
     : key_(std::move(key)), directory_(std::move(directory)),
       path_(fmt::format("{}/calibration-{:x}.json", directory_, std::hash<std::string>()(key_)))
 {
-	open();
-}
-
-void CalibrationFile::open()
-{
-	const Fd directory(::open(directory_.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-	struct stat status {};
-	if (key_.empty() || !directory || ::fstat(directory.get(), &status) < 0 || !is_only_ours(status))
-		return;
-	Fd file(::open(path_.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-	if (file && ::fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode) && is_only_ours(status))
-		file_ = std::move(file);
+	if (!key_.empty())
+		file_ = open_own_file(directory_, path_);
 }
 
 std::optional<KeptCalibration> CalibrationFile::read() const
 {
-	std::string text(max_file_bytes, '\0');
-	const ssize_t size = file_ ? ::pread(file_.get(), text.data(), text.size(), 0) : 0;
-	if (size <= 0 || static_cast<std::size_t>(size) == text.size())
+	const std::string text = own_text(file_);
+	if (text.empty())
 		return {};
-	text.resize(static_cast<std::size_t>(size));
 	const nlohmann::json json = parse_json(text);
 	auto kept = recording_file::JsonReader::value_of<KeptCalibration>(json);
 	if (kept.key != key_ || (!kept.measured.costs.empty() && !can_be_kept(kept.measured)))
@@ -102,10 +83,9 @@ void CalibrationFile::write(KeptCalibration kept)
 	if (key_.empty())
 		return;
 	kept.key = key_;
-	::mkdir(directory_.c_str(), 0755);
 	try {
-		replace_file(path_, json_dump(recording_file::JsonWriter::json_of(kept)) + "\n", 0600);
-		open();
+		write_own_file(directory_, path_, json_dump(recording_file::JsonWriter::json_of(kept)) + "\n");
+		file_ = open_own_file(directory_, path_);
 	} catch (const Error &) { // the next recording measures it again
 	}
 }

@@ -47,8 +47,6 @@ public:
 	void forget_costs(bool tp) const;
 
 private:
-	void open();
-
 	std::string key_, directory_, path_;
 	Fd file_;
 };

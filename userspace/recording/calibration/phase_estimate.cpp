@@ -54,24 +54,23 @@ double cost_in(const Phase &phase, std::size_t counter)
 	return (with - per_step(phase.without, counter)) * steps / (phase.before.events + phase.after.events);
 }
 
-void estimate_median(const std::vector<double> &costs, PhaseEstimate &result)
+} // namespace
+
+Median median_of(const std::vector<double> &values)
 {
 	std::vector<double> means;
-	means.reserve(costs.size() * (costs.size() + 1) / 2);
-	for (std::size_t i = 0; i < costs.size(); ++i)
-		for (std::size_t j = i; j < costs.size(); ++j)
-			means.push_back((costs[i] + costs[j]) / 2);
+	means.reserve(values.size() * (values.size() + 1) / 2);
+	for (std::size_t i = 0; i < values.size(); ++i)
+		for (std::size_t j = i; j < values.size(); ++j)
+			means.push_back((values[i] + values[j]) / 2);
 	std::ranges::sort(means);
-	const auto n = static_cast<double>(costs.size()), all = static_cast<double>(means.size());
+	const auto n = static_cast<double>(values.size()), all = static_cast<double>(means.size());
 	const double below = all / 2 - normal_95 * std::sqrt(n * (n + 1) * (2 * n + 1) / 24);
 	const auto outside = static_cast<std::size_t>(std::clamp(below, 0.0, all / 2));
-	result.low = means[outside];
-	result.high = means[means.size() - 1 - outside];
-	result.median =
-	    means.size() % 2 ? means[means.size() / 2] : (means[means.size() / 2 - 1] + means[means.size() / 2]) / 2;
+	const std::size_t half = means.size() / 2;
+	return {means[outside], means.size() % 2 ? means[half] : (means[half - 1] + means[half]) / 2,
+		means[means.size() - 1 - outside]};
 }
-
-} // namespace
 
 PhaseEstimate estimate_phases(const std::vector<Phase> &phases)
 {
@@ -99,7 +98,10 @@ PhaseEstimate estimate_phases(const std::vector<Phase> &phases)
 	std::vector<double> costs;
 	std::ranges::transform(best, std::back_inserter(costs),
 			       [&](const Phase &phase) { return cost_in(phase, result.counter); });
-	estimate_median(costs, result);
+	const Median median = median_of(costs);
+	result.low = median.low;
+	result.median = median.median;
+	result.high = median.high;
 	if (result.high - result.low > result.median)
 		result.why_unknown =
 		    fmt::format("the phases without probes differ by too much: {:.1f} to {:.1f} ns per event",

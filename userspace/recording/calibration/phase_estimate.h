@@ -27,6 +27,13 @@ struct Phase {
 
 inline constexpr std::size_t min_phases = 8;
 
+// A 90 % interval around it.
+struct Median {
+	double low = 0, median = 0, high = 0;
+};
+// As Hodges and Lehmann estimate it, with the interval that belongs to it (Wilcoxon's signed ranks). Not of nothing.
+Median median_of(const std::vector<double> &values);
+
 struct PhaseEstimate {
 	double low = 0, median = 0, high = 0; // ns per event; a 90 % interval
 	std::size_t phases = 0;               // that it is made of
@@ -34,8 +41,8 @@ struct PhaseEstimate {
 	std::string why_unknown;              // "": the above is known
 };
 
-// By the counter which advances most steadily with the CPU time while the probes are attached. The median of the
-// phases' results, as Hodges and Lehmann estimate it, and the interval that belongs to it (Wilcoxon's signed ranks).
+// By the counter which advances most steadily with the CPU time while the probes are attached: the median of the
+// phases' results.
 PhaseEstimate estimate_phases(const std::vector<Phase> &phases);
 
 } // namespace monitor::record

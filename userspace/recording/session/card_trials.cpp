@@ -4,18 +4,15 @@
 #include <algorithm>
 #include <cstdlib>
 #include <ctime>
-#include <functional>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sys/stat.h>
-#include <sys/utsname.h>
 
 #include "base/error.h"
-#include "base/fd.h"
 #include "base/this_boot.h"
+#include "recording/calibration/machine_key.h"
 #include "recording/calibration/preflight.h"
 #include "recording_file.h"
 
@@ -24,15 +21,6 @@ namespace monitor::record {
 using card::CostCheck;
 
 namespace {
-
-constexpr std::size_t max_text = 1 << 16;
-
-std::string cpu_model()
-{
-	const std::string cpus = read_text("/proc/cpuinfo", max_text);
-	const std::size_t at = cpus.find("model name");
-	return at == std::string::npos ? "" : cpus.substr(at, cpus.find('\n', at) - at);
-}
 
 // Of which version it is: another one is another file.
 std::string own_program()
@@ -55,12 +43,8 @@ std::string calibration_key(const card::CardOptions &options)
 	    options.sample_every_ns || !options.counters_in_set.empty() || !options.resets.empty() ||
 	    !options.functions.empty() || (options.stacks.any() && !options.stacks.of_command))
 		return "";
-	utsname system{};
-	::uname(&system);
-	return fmt::format("{} {} {} {} {} {} card {:x} cpus {} families {}{}{}{}{}", this_boot(), system.release,
-			   system.version, cpu_model(), read_text("/sys/kernel/debug/sched/preempt", max_text),
-			   own_program(), std::hash<std::string_view>()(card::CardPrograms::object()), options.cpus,
-			   fmt::join(options.families, ","), options.filtering ? " filtering" : "",
+	return fmt::format("{} {} {} cpus {} families {}{}{}{}{}", this_boot(), card::machine_and_card(), own_program(),
+			   options.cpus, fmt::join(options.families, ","), options.filtering ? " filtering" : "",
 			   options.overwriting ? " overwriting" : "", options.counts_only ? " counting" : "",
 			   options.stacks.of_command ? " sampled" : "");
 }
@@ -108,6 +92,15 @@ void CardTrials::calibrate(RecordedFunctions &functions, bool check_kept)
 	add_calibration(file_, measured);
 	if (file_.other_recorders.empty() && card::can_be_kept(measured))
 		kept_file_.write({.tp = options_.tp, .measured_s = now_s(), .measured = measured});
+}
+
+std::string CardTrials::read_factors()
+{
+	const card::CardOptions &options = card_.options();
+	std::string why_not;
+	if (!calibration_key(options).empty() && !options.filtering && !options.counts_only)
+		file_.calibration->factors = card::factors_of_this_machine().read(why_not);
+	return why_not;
 }
 
 void CardTrials::calibrate_again()

@@ -28,6 +28,9 @@ public:
 	bool tp() const { return options_.tp; } // as BpfCard::attach()
 	// `check_kept`: what was kept is used before the end of the recording, or there is nothing at the end.
 	void calibrate(RecordedFunctions &functions, bool check_kept);
+	// After calibrate(): what other code pays, if it was measured with probes like these. Returns a sentence if
+	// what was kept of it cannot be used.
+	std::string read_factors();
 	void witness() { file_.witness.start = card::witness_calls(card_, options_.tp, options_.filtering); }
 	// When the tokens and counts of the recording have been read: the rings are free.
 	void calibrate_again();

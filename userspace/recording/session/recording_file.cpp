@@ -173,7 +173,9 @@ void add_other_recorders(Contents &file, const std::vector<pid_t> &others)
 
 void add_calibration(Contents &file, const card::Calibration &calibration)
 {
+	auto factors = file.calibration ? std::move(file.calibration->factors) : recording_file::CodeFactors();
 	file.calibration.emplace().start = calibration.costs;
+	file.calibration->factors = std::move(factors);
 	file.cost_ns = {{"call_edge", calibration.call_edge}, {"fault_edge", calibration.fault_edge}};
 	for (const auto &[what, cost] : calibration.costs)
 		file.cost_ns[what] = cost.median;

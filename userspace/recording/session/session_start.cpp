@@ -309,8 +309,11 @@ void Session::load_card()
 	start_clock(card_->clock(), first);
 	threads_.emplace(*card_, steering_->invariant_tsc(), options_.filtering());
 	trials_.emplace(*card_, *steering_, file_, std::move(kept_file), std::move(kept));
-	if (options_.calibrates)
+	if (options_.calibrates) {
 		trials_->calibrate(functions_, options_.live || options_.flight);
+		if (const std::string why_not = trials_->read_factors(); !why_not.empty())
+			tell(why_not);
+	}
 	if (!options.functions.empty()) {
 		file_.functions = recorded_functions(functions_.found());
 		tell(functions_.summary());

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// How many times as much as in loops an event costs in other code, on this machine: measured once by monitor doctor
+// --calibrate, in a file of /run/monitor that only root writes.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/recording_file/calibration.h"
+
+namespace monitor::card {
+
+// What it was measured from: a program's added CPU time, and what the loops say of the same events.
+struct LoadCost {
+	std::string name;
+	std::uint64_t events = 0;                        // in a run
+	double cpu_ns = 0;                               // of a run without probes
+	std::map<std::string, double> predicted_ns{};    // added to a run, by the families of CodeFactors
+	double low_ns = 0, measured_ns = 0, high_ns = 0; // added to a run; a 90 % interval
+	std::uint64_t rounds = 0;
+
+	double predicted() const
+	{
+		double sum = 0;
+		for (const auto &[family, ns] : predicted_ns)
+			sum += ns;
+		return sum;
+	}
+
+	void fields(auto &v)
+	{
+		v("name", name, "events", events, "cpu_ns", cpu_ns, "predicted_ns", predicted_ns, "low_ns", low_ns,
+		  "measured_ns", measured_ns, "high_ns", high_ns, "rounds", rounds);
+	}
+};
+
+struct KeptFactors {
+	std::string key{};
+	recording_file::CodeFactors factors{};
+	std::vector<LoadCost> loads{};
+
+	void fields(auto &v) { v("key", key, "factors", factors, "loads", loads); }
+};
+
+class FactorsFile {
+public:
+	explicit FactorsFile(std::string key, std::string directory = "/run/monitor");
+
+	// Empty: they were not measured, or for another key; or the file cannot be used: `why_not` is a sentence with
+	// the remedy then.
+	recording_file::CodeFactors read(std::string &why_not) const;
+	// Throws Error.
+	void write(KeptFactors kept) const;
+	const std::string &path() const { return path_; }
+
+private:
+	std::string key_, directory_, path_;
+};
+
+} // namespace monitor::card
