@@ -3,7 +3,9 @@
 """The cost of the probes: calibrated at the start and at the end, beside the recording and not in it; and what the summary
 makes of the figures. How many nanoseconds they are is nobody's business here."""
 import json
+import os
 import pathlib
+import re
 import subprocess
 import time
 
@@ -45,8 +47,8 @@ def calibrated():
 	e2e.expect(5000 <= calls < 6000, f"{calls} calls of getppid are in the trace: those of the calibration too")
 
 
-def again(name):
-	trace = e2e.record(name, "--force", "-e", "sched,syscall,fault", command=("true",))
+def again(name, *options):
+	trace = e2e.record(name, "--force", "-e", "sched,syscall,fault", *options, command=("true",))
 	trace.expect_true()
 	return trace, trace.recording()["calibration"]
 
@@ -126,14 +128,16 @@ def of_options():
 	e2e.expect("probes unknown (it was not calibrated)" in trace.errors, f"without a calibration: {trace.errors}")
 
 
-def said(start, end):
-	"""What the summary says of the probes if the calibration had these results."""
+def said(start, end, factors=None):
+	"""What the summary says of the probes if the calibration had these results, and real code those factors."""
 	path = TRACE.directory / ".monitor/recording.json"
 	recording = json.loads(path.read_text(encoding="utf-8"))
 	families = ("syscall", "sched", "fault")
 	recording["calibration"] = {"start": {family: start for family in families}}
 	if end:
 		recording["calibration"]["end"] = {family: end for family in families}
+	if factors:
+		recording["calibration"]["factors"] = factors
 	path.write_text(json.dumps(recording), encoding="utf-8")
 	lines = e2e.run(e2e.monitor, "report", TRACE.directory).stdout.splitlines()
 	return "".join(line.partition(", probes ")[2] for line in lines), TRACE.summary()
@@ -154,7 +158,54 @@ def judged():
 		e2e.expect(text.startswith("at least ") and text.endswith(" (loops)"), f"{why}: {text}")
 		e2e.equal(f"the least: {why}", summary["probes_cpu_ns_low"], events * 50.0)
 		e2e.expect(summary["probes_cpu_ns_calibrated"] is None and why in summary["probes_unknown"], f"{why}: {summary}")
+	text, summary = said(cost, cost, {"other": {"low": 2.0, "high": 3.0}})
+	e2e.expect(re.fullmatch(r"[\d.]+ \w+ to [\d.]+ \w+ = [\d.]+ to [\d.]+ % of one CPU", text), text)
+	e2e.equal("the range", (summary["probes_cpu_ns_low"], summary["probes_cpu_ns_high"], summary["probes_of_real_code"]),
+	          (events * 110.0, events * 165.0, True))
+	for impossible in ({"other": {"low": 3.0, "high": 2.0}}, {"other": {"low": -1, "high": 2}}, {"syscall": {"low": 1, "high": 2}}):
+		e2e.expect(said(cost, cost, impossible)[0].endswith(" (loops)"), f"{impossible} is used")
+
+
+@e2e.longer
+def of_real_code():
+	"""doctor --calibrate measures and keeps; recordings print a range then, with probes like those and no others."""
+	directory = pathlib.Path(os.environ["MONITOR_FACTORS"])
+	for _ in range(3):
+		done = subprocess.run([e2e.monitor, "doctor", "--calibrate", "--quick", "--json"], capture_output=True, text=True, check=False)
+		if done.returncode == 0:
+			break
+		e2e.expect("less else runs" in done.stderr and not directory.exists(), done.stderr)
+	else:
+		e2e.leave_out("factors of real code", "this machine is too busy to measure them")
+		return
+	found = json.loads(done.stdout)
+	e2e.equal("the file", found["file"], str(directory / "factors.json"))
+	e2e.expect({"read small files", "fork", "compute"} <= {load["load"] for load in found["loads"]}, f"{found}")
+	for load in found["loads"]:
+		e2e.expect(load["rounds"] >= 3 and load["events"] > 100 and load["low_ns"] <= load["measured_ns"] <= load["high_ns"], f"{load}")
+	e2e.expect(all(0 < factor["low"] <= factor["high"] for factor in found["factors"].values()), f"{found}")
+
+	def factors_and_note(*options):
+		trace, calibration = again("real", *options)
+		return calibration.get("factors"), trace.errors
+
+	path = pathlib.Path(found["file"])
+	factors, note = factors_and_note()
+	e2e.equal("stored in the recording", factors, found["factors"])
+	e2e.expect("--calibrate" not in note, note)
+	e2e.equal("of probes that filter", factors_and_note("-p", "cmd")[0], None)
+	whole = path.read_text(encoding="utf-8")
+	path.write_text(whole.replace('"monitor ', '"other '), encoding="utf-8")
+	e2e.equal("of another key", (factors_and_note()[0], "doctor" in note), (None, False))
+	path.write_text(whole[:100], encoding="utf-8")
+	factors, note = factors_and_note()
+	e2e.expect(factors is None and note.count("is damaged") == 1, note)
+	path.write_text(whole, encoding="utf-8")
+	path.chmod(0o606)
+	factors, note = factors_and_note()
+	e2e.expect(factors is None and note.count("by others") == 1, note)
+	path.unlink()
 
 
 e2e.need_recording()
-e2e.main(calibrated, keeps, contradicts, leaves_the_cpu, of_options, judged)
+e2e.main(calibrated, keeps, contradicts, leaves_the_cpu, of_options, judged, of_real_code)

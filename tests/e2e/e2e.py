@@ -24,6 +24,7 @@ monitor, programs, _work = (os.path.abspath(argument) for argument in sys.argv[1
 reader = os.environ.get("MONITOR_READER", monitor)  # the same program, perhaps linked otherwise: it starts sooner
 work = pathlib.Path(_work)
 os.environ["XDG_CACHE_HOME"] = str(work / "cache")  # pictures that are kept (monitor view)
+os.environ["MONITOR_FACTORS"] = str(work / "factors")  # there are none, whatever this machine has: tests/e2e/factors.py
 os.environ["MONITOR_EXPLAIN"] = "no"  # at the end of each recording: tests/e2e/explain.py has it
 workload = os.path.join(programs, "workload")
 failures = 0

@@ -11,9 +11,10 @@
 namespace monitor {
 
 using AddCommand = void(CLI::App &app, int &exit_code);
-AddCommand add_agent, add_archive, add_check, add_convert, add_diff, add_doctor, add_events, add_explain, add_filter,
-    add_fleet, add_info, add_list, add_merge, add_model, add_pack, add_plan, add_play, add_predict, add_query,
-    add_record, add_report, add_serve, add_snapshot, add_stat, add_states, add_tdl, add_top, add_trigger, add_view;
+AddCommand add_agent, add_archive, add_check, add_convert, add_core_doctor, add_diff, add_doctor, add_events,
+    add_explain, add_filter, add_fleet, add_info, add_list, add_merge, add_model, add_pack, add_plan, add_play,
+    add_predict, add_query, add_record, add_report, add_serve, add_snapshot, add_stat, add_states, add_tdl, add_top,
+    add_trigger, add_view;
 
 // What a command is for: a heading of `monitor --help`.
 namespace purpose {

@@ -10,7 +10,7 @@ std::span<const Command> commands()
 	static constexpr Command core[] = {
 	    {"record", add_record, purpose::record}, {"report", add_report, purpose::look},
 	    {"list", add_list, purpose::look},       {"info", add_info, purpose::look},
-	    {"check", add_check, purpose::check},    {"doctor", add_doctor, purpose::check},
+	    {"check", add_check, purpose::check},    {"doctor", add_core_doctor, purpose::check},
 	};
 	return core;
 }

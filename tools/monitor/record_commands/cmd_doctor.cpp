@@ -6,7 +6,7 @@
 
 #include "base/escape.h"
 #include "base/json.h"
-#include "commands.h"
+#include "doctor.h"
 #include "reading/symbols/debug_info.h"
 #include "recording/card/preflight_checks.h"
 
@@ -28,6 +28,8 @@ card::PreflightCheck names_of_functions()
 		"reports of stacks have neither lines nor what was inlined: this program was built without libdw",
 		"build it with libdw (Debian: libdw-dev)"};
 }
+
+} // namespace
 
 int run_doctor(bool json)
 {
@@ -57,9 +59,7 @@ int run_doctor(bool json)
 	return missing ? 1 : 0;
 }
 
-} // namespace
-
-void add_doctor(CLI::App &app, int &exit_code)
+void add_core_doctor(CLI::App &app, int &exit_code)
 {
 	CLI::App *command =
 	    app.add_subcommand("doctor", "show what this machine can do, and how to get what is missing");

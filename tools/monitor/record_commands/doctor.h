@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+// `monitor doctor`: its part that the core has, too.
+#pragma once
+
+#include "commands.h"
+
+namespace monitor {
+
+// Prints what this machine can do. Returns the exit code.
+int run_doctor(bool json);
+
+} // namespace monitor
