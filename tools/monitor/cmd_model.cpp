@@ -24,8 +24,6 @@
 namespace monitor {
 namespace {
 
-constexpr int refused = 3;
-
 struct ModelArguments {
 	std::vector<std::string> inputs, comms;
 	std::string output, check;

@@ -26,8 +26,6 @@
 namespace monitor {
 namespace {
 
-constexpr int refused = 3; // the exit code
-
 struct PlanArguments {
 	std::string directory;
 	std::vector<std::string> buffers, disks;

@@ -26,8 +26,6 @@
 namespace monitor {
 namespace {
 
-constexpr int refused = 3;
-
 struct PredictArguments {
 	std::vector<std::string> inputs, comms;
 	predict::Wanted wanted;

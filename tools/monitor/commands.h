@@ -21,6 +21,9 @@ namespace purpose {
 inline constexpr char record[] = "Record", look[] = "Look", keep[] = "Keep", share[] = "Share", check[] = "Check";
 } // namespace purpose
 
+// The exit code of a model or a plan that a recording cannot give.
+inline constexpr int refused = 3;
+
 struct Command {
 	std::string_view name;
 	AddCommand *add;
