@@ -6,8 +6,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/fd.h"
@@ -64,10 +62,7 @@ int learn(const ModelArguments &arguments)
 	add_replayed(learnt);
 	if (!arguments.output.empty())
 		model::save_model(learnt, arguments.output);
-	if (arguments.json)
-		fmt::print("{}\n", model_json(learnt).dump(1, '\t'));
-	else
-		fmt::print("{}", model::model_text(learnt));
+	print_model(learnt, arguments.json);
 	return 0;
 }
 
@@ -84,10 +79,7 @@ int use(const ModelArguments &arguments)
 		return print_record_options(known, arguments.json);
 	if (!arguments.check.empty())
 		return print_comparison(known, read(arguments.check, arguments, 1), arguments.json);
-	if (arguments.json)
-		fmt::print("{}\n", model_json(known).dump(1, '\t'));
-	else
-		fmt::print("{}", model::model_text(known));
+	print_model(known, arguments.json);
 	return 0;
 }
 

@@ -10,10 +10,11 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 #include "answers/report/table.h"
 #include "base/error.h"
+#include "base/escape.h"
+#include "base/json.h"
 #include "base/note.h"
 #include "base/scanner.h"
 #include "print_table.h"
@@ -119,7 +120,7 @@ nlohmann::ordered_json comparison_json(const model::Comparison &comparison, cons
 				  {"total", claim.counts.total},
 				  {"holds", claim.holds()}});
 	const auto known = [](bool is_known, double value) {
-		return is_known ? nlohmann::ordered_json(value) : nlohmann::ordered_json();
+		return or_null(is_known ? std::optional(value) : std::nullopt);
 	};
 	for (const model::TimesResult &of : comparison.times)
 		times.push_back({{"activity", of.activity},
@@ -127,19 +128,17 @@ nlohmann::ordered_json comparison_json(const model::Comparison &comparison, cons
 				 {"recording_values", of.in_recording},
 				 {"model_ns", known(of.in_model > 0, of.model_ns)},
 				 {"recording_ns", known(of.in_recording > 0, of.recording_ns)},
-				 {"distance", known(of.distance.has_value(), of.distance.value_or(0))},
+				 {"distance", or_null(of.distance)},
 				 {"own_distance", known(of.distance.has_value(), of.own_distance)},
-				 {"probability", known(of.probability.has_value(), of.probability.value_or(0))},
+				 {"probability", or_null(of.probability)},
 				 {"differs", of.differs}});
 	return {{"violations", violations},
 		{"elapsed_ns", recording.found.elapsed},
-		{"replayed_ns", known(replayed.has_value(), replayed.value_or(0))},
+		{"replayed_ns", or_null(replayed)},
 		{"significance", comparison.significance_of_each},
 		{"claims", claims},
 		{"times", times}};
 }
-
-} // namespace
 
 nlohmann::ordered_json model_json(const model::Model &model)
 {
@@ -171,6 +170,21 @@ nlohmann::ordered_json model_json(const model::Model &model)
 		{"locks", locks},       {"because", model.because}};
 }
 
+void print_json(const nlohmann::ordered_json &answer)
+{
+	fmt::print("{}\n", json_dump(answer, 1));
+}
+
+} // namespace
+
+void print_model(const model::Model &model, bool json)
+{
+	if (json)
+		print_json(model_json(model));
+	else
+		fmt::print("{}", printable_lines(model_text(model)));
+}
+
 void add_replayed(model::Model &model)
 {
 	const double recorded = recorded_ns(model);
@@ -187,7 +201,7 @@ int print_comparison(const model::Model &model, const model::Recording &recordin
 	const bool is_far = replayed && std::abs(*replayed / elapsed - 1) > max_replay_error;
 	const std::size_t violations = comparison.violations() + is_far;
 	if (json) {
-		fmt::print("{}\n", comparison_json(comparison, recording, replayed, violations).dump(1, '\t'));
+		print_json(comparison_json(comparison, recording, replayed, violations));
 		return violations > 0;
 	}
 	print_table(claims_table(comparison), report::Format::text);
@@ -221,12 +235,13 @@ int print_record_options(const model::Model &model, bool json)
 		    {"options", options},
 		    {"functions", model.marks_functions ? activities : std::vector<std::string>()},
 		    {"classes", classes}};
-		fmt::print("{}\n", answer.dump(1, '\t'));
+		print_json(answer);
 		return 0;
 	}
 	fmt::print("{}\n", options);
 	if (!classes.empty())
-		print_note("monitor: the program posts these classes of edc.h itself: {}\n", fmt::join(classes, " "));
+		print_note("monitor: the program posts these classes of edc.h itself: {}\n",
+			   printable(fmt::format("{}", fmt::join(classes, " "))));
 	return 0;
 }
 

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: MIT
-// What `monitor model` prints.
+// What `monitor model` prints. Names and reasons in a model may be any bytes.
 #pragma once
-
-#include <nlohmann/json_fwd.hpp>
 
 #include "reading/model/model.h"
 #include "reading/model/structure.h"
 
 namespace monitor {
 
-// {about, cpus, roles: [{name, mode, threads, activities}], because}
-nlohmann::ordered_json model_json(const model::Model &model);
+void print_model(const model::Model &model, bool json);
 // Adds how long a replay of each sample set takes to the first line.
 void add_replayed(model::Model &model);
 // Return the exit code.

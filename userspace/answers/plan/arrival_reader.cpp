@@ -90,10 +90,10 @@ private:
 			    "events of several rings are in one stream of this recording ({}): when each ring "
 			    "was filled is not known",
 			    info.name);
-		if (info.cpu >= max_cpus)
+		if (info.cpu >= max_cpus || (!info.is_user() && info.level >= EDC_CARD_RINGS))
 			throw Unanswerable(
-			    "CPU {} is in this recording: machines of more than {} CPUs are not simulated", info.cpu,
-			    max_cpus);
+			    "stream {} of this recording is of CPU {} and level {}, of which nothing is known",
+			    info.name, info.cpu, info.level);
 		const auto number = static_cast<std::uint32_t>(arrivals_.rings.size());
 		RecordedRing ring{info.cpu, info.level, info.is_user() ? program_of(info.name) : "", 0, 0};
 		arrivals_.has_slots |= ring.is_kernel() && ring.level >= EDC_CARD_LEVELS;
@@ -235,6 +235,8 @@ private:
 				  : is_recorder(running.tid) ? CpuLoad::Ran::recorder
 							     : CpuLoad::Ran::load;
 		loads_[cpu].ran(what, running.since, time);
+		if (what == CpuLoad::Ran::recorder)
+			arrivals_.recorder_time[cpu] += time - running.since;
 		woken_at_.erase(running.tid); // it was woken before it slept
 		running = {time, next};
 		const auto woken = woken_at_.find(next);
@@ -262,6 +264,9 @@ Arrivals read_arrivals(trace::Trace &trace, const analyze::RecordingInfo &info)
 {
 	expect_rings(trace, info);
 	analyze::expect_scheduling(trace, info, "this recording");
+	analyze::expect_window(trace.begin_time(), trace.end_time());
+	if (info.cpus > max_cpus)
+		throw Unanswerable("a machine of more than {} CPUs is not simulated", max_cpus);
 	const TraceTime time(trace);
 	Arrivals arrivals;
 	const RingReader rings(trace, time, arrivals);
@@ -269,6 +274,7 @@ Arrivals read_arrivals(trace::Trace &trace, const analyze::RecordingInfo &info)
 	for (const RecordedRing &ring : arrivals.rings)
 		cpus = std::max<std::uint64_t>(cpus, ring.cpu + 1);
 	arrivals.steps.resize(std::clamp<std::uint64_t>(cpus, 1, max_cpus));
+	arrivals.recorder_time.resize(arrivals.steps.size());
 	arrivals.duration = time(trace.end_time());
 	Switches switches(trace, info, rings, time, arrivals);
 	bool is_lossy = false;

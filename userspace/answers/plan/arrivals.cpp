@@ -2,6 +2,7 @@
 #include "arrivals.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace monitor::plan {
 
@@ -16,8 +17,20 @@ std::uint64_t Arrivals::blocks() const
 
 std::uint32_t Arrivals::busiest_cpu() const
 {
-	const auto blocks_of = [](const std::vector<Step> &of_cpu) { return of_cpu.size(); };
-	return static_cast<std::uint32_t>(std::ranges::max_element(steps, {}, blocks_of) - steps.begin());
+	return static_cast<std::uint32_t>(std::ranges::max_element(steps, {}, &std::vector<Step>::size) -
+					  steps.begin());
+}
+
+std::uint32_t Arrivals::quietest_cpu() const
+{
+	return static_cast<std::uint32_t>(std::ranges::min_element(steps, {}, &std::vector<Step>::size) -
+					  steps.begin());
+}
+
+double Arrivals::recorder_beside_load() const
+{
+	const auto all = std::accumulate(recorder_time.begin(), recorder_time.end(), Nanoseconds(0));
+	return all > 0 ? static_cast<double>(recorder_time[busiest_cpu()]) / static_cast<double>(all) : .5;
 }
 
 // A block in whose time there are more now is closed earlier; the work between two of them is the same.

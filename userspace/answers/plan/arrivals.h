@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "monitor/card.h"
 #include "reading/analyze/recording_info.h"
 #include "reading/events/trace.h"
 #include "reading/simulation/machine.h"
@@ -38,11 +39,16 @@ struct Arrivals {
 	Nanoseconds duration = 0;
 	bool has_slots = false;                  // the kernel's rings are those of preemptible probes, too
 	std::vector<Nanoseconds> program_closes; // when each block of a program's ring was closed, in order
+	std::vector<Nanoseconds> recorder_time;  // by CPU: how long threads of the recorder ran there
 	// From a wake-up of a thread of the recorder until it ran.
 	std::vector<Nanoseconds> latencies;
 
+	unsigned rings_of_cpu() const { return has_slots ? EDC_CARD_RINGS : EDC_CARD_LEVELS; }
 	std::uint64_t blocks() const;
 	std::uint32_t busiest_cpu() const; // of which most blocks are
+	std::uint32_t quietest_cpu() const;
+	// The part of the recorder's time that it ran on the busiest CPU; 1/2 if nothing is known of it.
+	double recorder_beside_load() const;
 };
 
 // Throws Unanswerable (unanswerable.h), or Error if the trace is not a recording of this program with its switches.

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "plan.h"
 
+#include <bit>
+
+#include "base/buffering/buffers.h"
+
 namespace monitor::plan {
 namespace {
 
@@ -17,19 +21,21 @@ Range none_yet()
 
 bool loses(const Recorded &recorded, const Setting &setting)
 {
-	return std::ranges::any_of(chances_of(setting), [&](const Chance &chance) {
+	return std::ranges::any_of(chances_of(recorded.arrivals), [&](const Chance &chance) {
 		return simulate(recorded.arrivals, recorded.times, setting, chance).lost > 0;
 	});
 }
 
 // Sizes that differ by a quarter of a power of two, from the smallest one that is accepted.
-std::vector<std::uint64_t> sizes(std::uint32_t cpus)
+std::vector<std::uint64_t> sizes(const Arrivals &arrivals)
 {
-	constexpr std::uint64_t smallest = 64 << 10, quarters = 4;
-	std::vector<std::uint64_t> all;
-	for (std::uint64_t power = smallest; power < max_buffer; power *= 2)
+	constexpr std::uint64_t quarters = 4;
+	const std::uint64_t smallest =
+	    buffering::min_total_bytes(static_cast<unsigned>(arrivals.steps.size()), arrivals.rings_of_cpu());
+	std::vector<std::uint64_t> all{smallest};
+	for (std::uint64_t power = std::bit_floor(smallest); power < max_buffer; power *= 2)
 		for (std::uint64_t quarter = quarters; quarter < 2 * quarters; ++quarter)
-			if (power / quarters * quarter >= smallest * cpus)
+			if (power / quarters * quarter > smallest)
 				all.push_back(power / quarters * quarter);
 	all.push_back(max_buffer);
 	return all;
@@ -45,12 +51,14 @@ Recorded read_recorded(trace::Trace &trace, const analyze::RecordingInfo &info)
 	return recorded;
 }
 
-std::vector<Chance> chances_of(const Setting &setting)
+std::vector<Chance> chances_of(const Arrivals &arrivals)
 {
+	constexpr double nearly_always = .9;
+	const double beside = arrivals.recorder_beside_load();
 	std::vector<Chance> all;
 	for (const bool beside_load : {false, true})
 		for (const Pace &pace : paces)
-			if (!beside_load || !setting.cpu)
+			if ((beside_load ? beside : 1 - beside) > 1 - nearly_always)
 				all.push_back({beside_load, pace.recorder, pace.load,
 					       static_cast<std::uint32_t>(all.size()) + 1});
 	return all;
@@ -66,7 +74,7 @@ double recorder_cpu_percent(const Recorded &recorded, const Outcome &outcome)
 Prediction predict(const Recorded &recorded, const Setting &setting)
 {
 	Prediction prediction{none_yet(), none_yet(), none_yet()};
-	for (const Chance &chance : chances_of(setting)) {
+	for (const Chance &chance : chances_of(recorded.arrivals)) {
 		const Outcome outcome = simulate(recorded.arrivals, recorded.times, setting, chance);
 		prediction.lost.add(outcome.lost_percent());
 		prediction.recorder_cpu.add(recorder_cpu_percent(recorded, outcome));
@@ -78,14 +86,14 @@ Prediction predict(const Recorded &recorded, const Setting &setting)
 std::vector<double> lost_by_chance(const Recorded &recorded, const Setting &setting)
 {
 	std::vector<double> lost;
-	for (const Chance &chance : chances_of({}))
+	for (const Chance &chance : chances_of(recorded.arrivals))
 		lost.push_back(simulate(recorded.arrivals, recorded.times, setting, chance).lost_percent());
 	return lost;
 }
 
 std::optional<std::uint64_t> smallest_buffer(const Recorded &recorded, Setting setting)
 {
-	const auto all = sizes(static_cast<std::uint32_t>(recorded.arrivals.steps.size()));
+	const auto all = sizes(recorded.arrivals);
 	const auto found = std::ranges::partition_point(all, [&](std::uint64_t size) {
 		setting.buffer_bytes = size;
 		return loses(recorded, setting);

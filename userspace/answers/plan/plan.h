@@ -36,8 +36,9 @@ struct Prediction {
 	Range lost, recorder_cpu, fullest;
 };
 
-// The outcomes of a setting: where the recorder's threads run, and how fast.
-std::vector<Chance> chances_of(const Setting &setting);
+// The outcomes that are simulated: where the recorder's threads run, unless they nearly always ran in one place, and
+// how fast all is.
+std::vector<Chance> chances_of(const Arrivals &arrivals);
 double recorder_cpu_percent(const Recorded &recorded, const Outcome &outcome);
 Prediction predict(const Recorded &recorded, const Setting &setting);
 // What each outcome loses, in percent: as many for every setting.

@@ -70,13 +70,12 @@ std::vector<SimulatedRing> rings_of(const Arrivals &arrivals, const Setting &set
 	return rings;
 }
 
-// The busiest CPU is the first one: where a thread starts that may run on any.
-std::vector<std::uint32_t> order_of_cpus(const Arrivals &arrivals)
+// Threads start on the first CPU, and stay where they need not move.
+std::vector<std::uint32_t> order_of_cpus(const Arrivals &arrivals, bool beside_load)
 {
 	std::vector<std::uint32_t> place(arrivals.steps.size());
 	std::iota(place.begin(), place.end(), 0u);
-	if (!place.empty())
-		std::swap(place[0], place[arrivals.busiest_cpu()]);
+	std::swap(place[0], place[beside_load ? arrivals.busiest_cpu() : arrivals.quietest_cpu()]);
 	return place;
 }
 
@@ -98,10 +97,10 @@ ServiceTimes at_pace(ServiceTimes times, double pace)
 Outcome simulate(const Arrivals &arrivals, const ServiceTimes &recorded, const Setting &setting, const Chance &chance)
 {
 	const auto cpus = static_cast<std::uint32_t>(arrivals.steps.size());
-	const buffering::Buffers buffers = buffering::divide_buffers(
-	    setting.buffer_bytes, cpus, arrivals.has_slots ? EDC_CARD_RINGS : EDC_CARD_LEVELS);
+	const buffering::Buffers buffers =
+	    buffering::divide_buffers(setting.buffer_bytes, cpus, arrivals.rings_of_cpu());
 	const ServiceTimes times = at_pace(recorded, chance.pace);
-	const auto place = order_of_cpus(arrivals);
+	const auto place = order_of_cpus(arrivals, chance.beside_load);
 	simulation::SchedulerSettings scheduler;
 	scheduler.cpus = cpus;
 	scheduler.policy = chance.beside_load ? simulation::Policy::round_robin : simulation::Policy::fair;

@@ -23,6 +23,11 @@ std::uint64_t min_blocks_of_a_cpu(unsigned rings)
 
 } // namespace
 
+std::uint64_t min_total_bytes(unsigned cpus, unsigned rings_per_cpu)
+{
+	return std::max<std::uint64_t>(min_blocks_of_a_cpu(rings_per_cpu) * cpus * 3, 24) * EDC_BLOCK_SIZE;
+}
+
 Buffers divide_buffers(std::optional<std::uint64_t> total_bytes, unsigned cpus, unsigned rings_per_cpu)
 {
 	// A loop of system calls on a fast CPU makes 10 million tokens, or 80 MB, per second: a ring holds two of the
@@ -40,7 +45,7 @@ Buffers divide_buffers(std::optional<std::uint64_t> total_bytes, unsigned cpus, 
 	const std::uint64_t min_blocks = min_blocks_of_a_cpu(rings_per_cpu);
 	if (buffers.blocks_per_cpu < min_blocks || buffers.pool_blocks < min_pool_blocks)
 		throw Error("--buffer is too small for {} CPUs; at least {} KiB are needed", cpus,
-			    std::max<std::uint64_t>(min_blocks * cpus * 3, 24) * EDC_BLOCK_SIZE / 1024);
+			    min_total_bytes(cpus, rings_per_cpu) / 1024);
 	buffers.blocks_per_cpu = std::min(buffers.blocks_per_cpu, max_blocks_of_a_cpu);
 	return buffers;
 }

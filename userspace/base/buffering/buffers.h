@@ -15,6 +15,7 @@ struct Buffers {
 	std::uint32_t pool_blocks = 0;
 };
 Buffers divide_buffers(std::optional<std::uint64_t> total_bytes, unsigned cpus, unsigned rings_per_cpu);
+std::uint64_t min_total_bytes(unsigned cpus, unsigned rings_per_cpu);
 // For rings that stay empty.
 Buffers smallest_buffers(unsigned rings_per_cpu);
 // Of a flight recorder: `rings_bytes` are the rings alone.

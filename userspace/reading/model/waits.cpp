@@ -45,7 +45,7 @@ private:
 	};
 	// Where a thread is.
 	struct Context {
-		std::string inside, next, last; // activities; "": none
+		const std::string &inside, &next, &last; // activities; "": none
 	};
 
 	void explain(std::size_t index)
@@ -69,11 +69,11 @@ private:
 	{
 		const Steps &steps = recordings_[index].steps;
 		const std::vector<Step> &done = steps.threads[thread].steps;
-		std::vector<std::string> next(done.size() + 1); // activity that begins next
+		std::vector<std::uint32_t> next(done.size() + 1, nothing); // activity that begins next
 		for (std::size_t i = done.size(); i-- > 0;) {
 			const bool begins =
 			    done[i].kind == Step::Kind::begin && is_modelled(steps.activities[done[i].what]);
-			next[i] = begins ? steps.activities[done[i].what] : next[i + 1];
+			next[i] = begins ? done[i].what : next[i + 1];
 		}
 		std::vector<std::string> open;
 		std::string last;
@@ -90,9 +90,10 @@ private:
 				last = open.back();
 				open.pop_back();
 			} else if (step.kind == Step::Kind::wait && has_begun &&
-				   (is_by_name || !open.empty() || !next[i].empty())) {
+				   (is_by_name || !open.empty() || next[i] != nothing)) {
+				const std::string &then = next[i] == nothing ? none_ : steps.activities[next[i]];
 				take(index, step, places[thread], places,
-				     {open.empty() ? "" : open.back(), next[i], last});
+				     {open.empty() ? none_ : open.back(), then, last});
 			}
 		}
 	}
@@ -173,6 +174,7 @@ private:
 
 	const std::vector<Recording> &recordings_;
 	const Structure &structure_;
+	const std::string none_;
 	Waits waits_;
 	std::map<std::pair<std::size_t, std::size_t>, Between> between_;
 	std::uint64_t waited_ = 0, unexplained_ = 0;
