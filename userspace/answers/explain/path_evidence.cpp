@@ -150,7 +150,7 @@ bool PathReader::is_turn(const path::Stretch &stretch, std::int32_t tgid, bool t
 }
 
 // How many threads of a process sleep until it is their turn, on average. A sleep of most of the time is a join.
-double PathReader::sleepers_in_futex(std::int32_t tgid, double least_share) const
+double PathReader::sleepers_in_futex(std::int32_t tgid, double min_share) const
 {
 	std::map<std::uint32_t, std::uint64_t> on_path;
 	for (std::size_t i = 0; i + 1 < paths_.links().size(); ++i)
@@ -160,7 +160,7 @@ double PathReader::sleepers_in_futex(std::int32_t tgid, double least_share) cons
 		const path::ThreadStretches &of = stretches_.threads()[place];
 		if (of.thread->tgid != tgid)
 			continue;
-		const bool takes_turns = on_path.contains(place) && share(on_path[place]) >= least_share;
+		const bool takes_turns = on_path.contains(place) && share(on_path[place]) >= min_share;
 		for (std::size_t i = 0; i < of.stretches.size(); ++i) {
 			const path::Stretch &stretch = of.stretches[i];
 			const std::uint64_t ends = i + 1 < of.stretches.size() ? of.stretches[i + 1].begin : of.end;
@@ -172,7 +172,7 @@ double PathReader::sleepers_in_futex(std::int32_t tgid, double least_share) cons
 	return share(slept);
 }
 
-void PathReader::add_handovers(Path &path, double least_share) const
+void PathReader::add_handovers(Path &path, double min_share) const
 {
 	const auto &links = paths_.links();
 	std::map<std::int32_t, std::uint64_t> by_process;
@@ -187,7 +187,7 @@ void PathReader::add_handovers(Path &path, double least_share) const
 		return;
 	path.futex_handovers =
 	    static_cast<double>(most->second) * 1e9 / static_cast<double>(clock_.to_ns(paths_.total()));
-	path.futex_sleepers = sleepers_in_futex(most->first, least_share);
+	path.futex_sleepers = sleepers_in_futex(most->first, min_share);
 }
 
 // As long as one of the sleeps went on that the path is handed over at: of each what none has that began before it.
@@ -282,7 +282,7 @@ void PathReader::add_inversions(Path &path, const Priorities &priorities) const
 }
 
 Path PathReader::read(const path::Parts &parts, const Priorities &priorities, const Reclaim &reclaim,
-		      const std::vector<Use> &users, double least_share, double &unknown) const
+		      const std::vector<Use> &users, double min_share, double &unknown) const
 {
 	Path path;
 	add_threads(path, parts, users);
@@ -290,7 +290,7 @@ Path PathReader::read(const path::Parts &parts, const Priorities &priorities, co
 		add_reclaim(path, parts, reclaim);
 	for (const PathPart &part : path.parts)
 		unknown += part.what == What::unknown ? part.share : 0;
-	add_handovers(path, least_share);
+	add_handovers(path, min_share);
 	add_file_locks(path);
 	add_inversions(path, priorities);
 	path.others_ran = others_ran();

@@ -20,20 +20,20 @@ public:
 	{
 	}
 
-	// `parts`: of threads. `least_share`: of a thread that takes turns with others. `unknown`: becomes the share
+	// `parts`: of threads. `min_share`: of a thread that takes turns with others. `unknown`: becomes the share
 	// that no claim can be made of.
 	Path read(const path::Parts &parts, const Priorities &priorities, const Reclaim &reclaim,
-		  const std::vector<Use> &users, double least_share, double &unknown) const;
+		  const std::vector<Use> &users, double min_share, double &unknown) const;
 
 private:
 	void add_threads(Path &path, const path::Parts &parts, const std::vector<Use> &users) const;
 	PathPart part_of(const path::Part &part) const;
 	void add_file_locks(Path &path) const;
 	void add_reclaim(Path &path, const path::Parts &parts, const Reclaim &reclaim) const;
-	void add_handovers(Path &path, double least_share) const;
+	void add_handovers(Path &path, double min_share) const;
 	const path::Stretch *handed_over(const path::Link &from, const path::Link &to) const;
 	bool is_turn(const path::Stretch &stretch, std::int32_t tgid, bool takes_turns) const;
-	double sleepers_in_futex(std::int32_t tgid, double least_share) const;
+	double sleepers_in_futex(std::int32_t tgid, double min_share) const;
 	double others_ran() const;
 	void add_inversions(Path &path, const Priorities &priorities) const;
 	std::uint32_t sleeper_until(std::uint32_t thread, std::uint64_t time, std::int32_t above,
