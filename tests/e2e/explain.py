@@ -24,7 +24,7 @@ def recorded():
 		                   env={**os.environ, "MONITOR_EXPLAIN": "yes"})
 		lines = trace.errors.splitlines()[-2:]
 		named = f"monitor explain {trace.directory}"
-		e2e.expect(lines[-1].endswith(named) and (lines[-1].startswith("monitor: what the time") or lines[0].startswith("monitor: path_load took ")),
+		e2e.expect(lines[-1].endswith(named) and (lines[-1].startswith("monitor: why it took that long") or lines[0].startswith("monitor: path_load took ")),
 		           f"the end of record: {lines}")
 	return e2e.work / "pipeline"
 
