@@ -254,6 +254,11 @@ TEST_CASE("explain: a hundredth of the path is a priority inversion")
 	};
 	CHECK(claims(with(thresholds().priority_inversion + little), "priority_inversion"));
 	CHECK(!claims(with(thresholds().priority_inversion - little), "priority_inversion"));
+	Evidence evidence = with(0.3); // of what others had, the rest is by size
+	evidence.path->parts = {{What::ready_others, "low", "middle", 0.4}, {What::ready_others, "low", "other", 0.3}};
+	const std::vector<Finding> found = judge(evidence, thresholds()).findings;
+	REQUIRE(found.size() == 2);
+	CHECK(found[0].text == "40 % of it is waiting for a CPU that others had: other 30 %, middle 10 %.");
 }
 
 TEST_CASE("explain: a storm of processes needs many creations, and the CPU time")

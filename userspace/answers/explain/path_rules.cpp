@@ -2,6 +2,7 @@
 #include "path_rules.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 
 #include <fmt/format.h>
@@ -236,6 +237,7 @@ Amounts PathRules::without_inversions(Amounts behind) const
 		for (auto &[name, share] : behind)
 			if (name == each.between)
 				share -= std::min(share, each.share);
+	std::ranges::stable_sort(behind, std::greater<>(), &Amounts::value_type::second);
 	return behind;
 }
 
