@@ -181,7 +181,7 @@ PhasePart CalibrationPhases::part_of(const Part &part, const std::unordered_set<
 PhaseCost CalibrationPhases::finish(std::uint64_t lost) const
 {
 	constexpr const char *counters[EDC_PROGRESS_COUNTERS] = {"calls that read or wrote", "voluntary switches",
-								 "page faults"};
+								 "page faults", "time in user mode"};
 	PhaseCost cost = account_;
 	std::vector<Phase> phases;
 	for (const Parts &parts : phases_)

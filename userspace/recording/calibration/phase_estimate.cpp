@@ -11,7 +11,8 @@
 namespace monitor::record {
 namespace {
 
-constexpr double min_progress = 16; // in a part: fewer steps are no measure
+// In a part: less is no measure. Time in user mode is counted by ticks, of 1 to 10 ms.
+constexpr std::array<double, EDC_PROGRESS_COUNTERS> min_progress = {16, 16, 16, 8e6};
 constexpr double normal_95 = 1.645;
 
 double per_step(const PhasePart &part, std::size_t counter)
@@ -23,7 +24,7 @@ bool is_usable(const Phase &phase, std::size_t counter)
 {
 	return std::ranges::all_of(std::array{&phase.before, &phase.without, &phase.after},
 				   [&](const PhasePart *part) {
-					   return part->progress[counter] >= min_progress && part->cpu_ns > 0;
+					   return part->progress[counter] >= min_progress[counter] && part->cpu_ns > 0;
 				   }) &&
 	       phase.before.events + phase.after.events > 0;
 }
