@@ -207,5 +207,34 @@ def of_real_code():
 	path.unlink()
 
 
+def plan(*arguments, code=0):
+	done = subprocess.run([e2e.monitor, "plan", *arguments], capture_output=True, text=True, check=False)
+	e2e.equal(f"exit code of plan {' '.join(arguments)}", done.returncode, code)
+	return done
+
+
+def of_a_command():
+	"""plan -- CMD: a command that ends runs in pairs, what it prints is dropped; what cannot be tried is one sentence."""
+	done = plan("-d", "0.1", "--json", "--", "sh", "-c", "echo said; i=0; while [ $i -lt 300 ]; do i=$((i+1)); cd .; done")
+	found = json.loads(done.stdout)
+	e2e.expect(found["how"] == "runs" and found["pairs"] >= 3 and found["cpu_ns"] > 0, f"{found}")
+	e2e.expect(found["low_percent"] <= found["percent"] <= found["high_percent"], f"{found}")
+	e2e.expect("pairs of runs" in done.stderr, done.stderr)
+	for arguments, what in ((("-d", "0.1", "--", "/no/such/program"), "cannot run /no/such/program"), (("one", "two"), "-d SECONDS")):
+		e2e.expect(what in plan(*arguments, code=1).stderr, f"{arguments}")
+
+
+@e2e.longer
+def of_commands_that_go_on():
+	"""One is measured in phases, by whatever advances: reads, forks, its own computing. Of one that sleeps nothing is known."""
+	for name, script in (("reads", "while :; do cat /etc/passwd /etc/group; done"), ("forks", "while :; do (:); done"), ("computes", "while :; do :; done")):
+		found = json.loads(plan("-d", "3", "--json", "--", "sh", "-c", script).stdout)
+		e2e.expect(found["how"] == "phases" and found["pairs"] > 8 and found["low_percent"] <= found["high_percent"], f"{name}: {found}")
+	found = json.loads(plan("-d", "1", "--json", "--", "sleep", "60").stdout)
+	e2e.expect(found["how"] == "loops" and found["low_percent"] is None and "CPU time" in found["unknown"], f"{found}")
+	text = plan("-d", "1", "-e", "syscall", "-p", "cmd", "--", "sh", "-c", "while :; do cd .; done").stdout
+	e2e.expect(re.fullmatch(r"probes [\d.]+ to [\d.]+ % of CMD's CPU time \(A/B, \d+ pairs\)\n", text), text)
+
+
 e2e.need_recording()
-e2e.main(calibrated, keeps, contradicts, leaves_the_cpu, of_options, judged, of_real_code)
+e2e.main(calibrated, keeps, contradicts, leaves_the_cpu, of_options, judged, of_real_code, of_a_command, of_commands_that_go_on)

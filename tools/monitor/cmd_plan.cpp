@@ -22,12 +22,14 @@
 #include "open.h"
 #include "print_table.h"
 #include "problems.h"
+#include "record_commands/plan_command.h"
 
 namespace monitor {
 namespace {
 
 struct PlanArguments {
-	std::string directory;
+	std::vector<std::string> words; // DIR, or with -d CMD
+	PilotArguments pilot;
 	std::vector<std::string> buffers, disks;
 	double rate = 1;
 	std::optional<std::uint32_t> cpu;
@@ -66,7 +68,7 @@ std::vector<std::optional<Value>> parse_all(const std::vector<std::string> &text
 
 plan::Recorded read(const PlanArguments &arguments)
 {
-	trace::Trace trace = open_trace({arguments.directory});
+	trace::Trace trace = open_trace({arguments.words.front()});
 	expect_events(trace, "a plan");
 	const analyze::RecordingInfo info = analyze::recording_of(trace);
 	plan::Recorded recorded = plan::read_recorded(trace, info);
@@ -141,10 +143,12 @@ int print_factorial(const PlanArguments &arguments)
 
 void add_plan(CLI::App &app, int &exit_code)
 {
-	CLI::App *command = app.add_subcommand(
-	    "plan", "say what a recording would lose and cost with other buffers, before it is made");
+	CLI::App *command = app.add_subcommand("plan", "say what a recording would lose and cost, before it is made");
 	auto arguments = std::make_shared<PlanArguments>();
-	add_option(*command, "trace", "DIR", arguments->directory, "a recording of the load, without loss")->required();
+	add_option(*command, "trace", "DIR | CMD ...", arguments->words,
+		   "a recording of the load, without loss; with -d a command to run")
+	    ->required();
+	add_pilot_options(*command, arguments->pilot);
 	add_option(*command, "--buffer", "SIZE,...", arguments->buffers,
 		   "of `record --buffer`, or `default` (default: default)")
 	    ->delimiter(',');
@@ -166,8 +170,16 @@ void add_plan(CLI::App &app, int &exit_code)
 			"  monitor plan DIR --buffer 4M,16M,64M --disk 20MB/s\n"
 			"  monitor plan DIR --rate 3 --pin 0\n"
 			"  monitor plan DIR --factorial --buffer 4M,24M --disk 20M,60M\n"
-			"  monitor plan DIR --json");
+			"  monitor plan DIR --json\n"
+			"  sudo monitor plan -d 5 -- make");
 	command->callback([arguments, &exit_code] {
+		if (arguments->pilot.seconds > 0) {
+			exit_code = run_pilot(arguments->pilot, arguments->words, arguments->json);
+			return;
+		}
+		if (arguments->words.size() > 1)
+			throw Error(
+			    "a plan is of one recording, or with -d SECONDS of a command: monitor plan -d 5 -- CMD");
 		try {
 			exit_code = arguments->factorial ? print_factorial(*arguments) : print_plan(*arguments);
 		} catch (const plan::Unanswerable &why) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 #include <cstring>
+#include <unordered_set>
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -29,6 +30,8 @@ TrialCard::TrialCard(const card::CardOptions &options)
 {
 	steering_.start(record::read_sync(card::has_invariant_tsc()), first_slope_ms);
 	tp_ = card::preflight(card_).tp;
+	if (options.suspending)
+		card_.prepare_task_lists(0);
 }
 
 TrialCard::~TrialCard()
@@ -100,6 +103,12 @@ std::uint64_t TrialCard::lost() const
 		for (unsigned level = 0; level < card_.rings(); ++level)
 			sum += card_.area(cpu).level[level].ring.discarded;
 	return sum;
+}
+
+record::TreeProgress TrialCard::progress(pid_t root) const
+{
+	std::unordered_set<std::int32_t> threads;
+	return record::read_progress(card_, root, threads);
 }
 
 } // namespace monitor::pilot

@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "recording/calibration/calibration.h"
+#include "recording/calibration/tree_progress.h"
 #include "recording/card/bpf_card.h"
 #include "recording/rings/clock.h"
 
@@ -31,6 +32,8 @@ public:
 	void detach();
 	EventCounts events() const; // since attach()
 	std::uint64_t lost() const; // of these and all others
+	// How far a process and its descendants have come; with CardOptions::suspending.
+	record::TreeProgress progress(pid_t root) const;
 
 private:
 	void empty_rings();

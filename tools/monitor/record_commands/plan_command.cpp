@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#include "plan_command.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/json.h"
+#include "common_options.h"
+#include "problems.h"
+#include "record_arguments.h"
+#include "recording/pilot/pilot.h"
+
+namespace monitor {
+namespace {
+
+constexpr double max_seconds = 3600;
+
+nlohmann::ordered_json json_of(const pilot::PilotResult &result)
+{
+	constexpr const char *how[] = {"runs", "phases", "loops"};
+	const auto percent = [](const std::optional<double> &share) {
+		return share ? nlohmann::ordered_json(*share * 100) : nlohmann::ordered_json(nullptr);
+	};
+	nlohmann::ordered_json json = {{"how", how[static_cast<std::size_t>(result.how)]},
+				       {"pairs", result.pairs},
+				       {"low_percent", percent(result.low)},
+				       {"percent", percent(result.median)},
+				       {"high_percent", percent(result.high)},
+				       {"cpu_ns", result.cpu_ns}};
+	if (!result.why_unknown.empty())
+		json["unknown"] = result.why_unknown;
+	return json;
+}
+
+} // namespace
+
+void add_pilot_options(CLI::App &plan, PilotArguments &to)
+{
+	add_option(
+	    plan, "-d,--duration", "SECONDS", to.seconds,
+	    "run CMD, and say what recording it will cost: whole runs if it ends in this time, else for this long")
+	    ->check(CLI::Range(0.1, max_seconds));
+	add_option(plan, "-e,--events", "FAMILY,...", to.families, "with -d: event families, as of `record -e`");
+	add_option(plan, "-p,--pid", "cmd", to.selection, "with -d: record CMD and its tree only, as `record -p cmd`")
+	    ->check(CLI::IsMember({"cmd"}));
+}
+
+int run_pilot(const PilotArguments &arguments, const std::vector<std::string> &command, bool json)
+{
+	RecordArguments record;
+	record.families = arguments.families;
+	record.selection = arguments.selection;
+	record.options.command = command;
+	take_record(record);
+	const pilot::PilotResult result = pilot::pilot(
+	    {record.options, arguments.seconds, [](const std::string &note) { print_note("monitor: {}\n", note); }});
+	if (json)
+		fmt::print("{}\n", json_dump(json_of(result), 1));
+	else
+		fmt::print("{}\n", pilot::text_of(result));
+	return 0;
+}
+
+} // namespace monitor

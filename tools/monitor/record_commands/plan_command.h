@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// `monitor plan -d SECONDS -- CMD`: what recording CMD will cost it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+namespace monitor {
+
+struct PilotArguments {
+	double seconds = 0; // 0: not requested
+	std::string families, selection;
+};
+
+void add_pilot_options(CLI::App &plan, PilotArguments &to);
+// Returns the exit code. Throws Error.
+int run_pilot(const PilotArguments &arguments, const std::vector<std::string> &command, bool json);
+
+} // namespace monitor

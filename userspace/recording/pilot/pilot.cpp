@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: MIT
+#include "pilot.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <random>
+#include <thread>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+#include "base/buffering/buffers.h"
+#include "base/error.h"
+#include "paired.h"
+#include "recording/calibration/factor_fit.h"
+#include "recording/calibration/machine_key.h"
+#include "recording/session/card_options.h"
+#include "recording/session/command.h"
+#include "trial_card.h"
+
+namespace monitor::pilot {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+using record::Command;
+
+constexpr std::uint64_t min_pairs = 3, max_pairs = 100;
+constexpr double times_duration = 3; // whole runs take at most so much longer, if three pairs do
+constexpr int min_phase_ms = 25, max_phase_ms = 55;
+constexpr auto settling = 2ms; // after probes were attached or detached, code is cold
+constexpr auto counting = 1s;
+constexpr auto patience = 2s; // until a command is killed that was asked to end
+
+double seconds_since(Clock::time_point since)
+{
+	return std::chrono::duration<double>(Clock::now() - since).count();
+}
+
+double cpu_ns_of_children()
+{
+	rusage usage{};
+	::getrusage(RUSAGE_CHILDREN, &usage);
+	const auto ns = [](const timeval &time) {
+		return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_usec) * 1e3;
+	};
+	return ns(usage.ru_utime) + ns(usage.ru_stime);
+}
+
+// For its lifetime what is started reads nothing, and what it prints is dropped.
+class Silence {
+public:
+	Silence()
+	{
+		const Fd nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
+		for (int fd = 0; fd < 3; ++fd) {
+			saved_[static_cast<std::size_t>(fd)] = Fd(::fcntl(fd, F_DUPFD_CLOEXEC, 3));
+			::dup2(nothing.get(), fd);
+		}
+	}
+	~Silence()
+	{
+		for (int fd = 0; fd < 3; ++fd)
+			if (const Fd &saved = saved_[static_cast<std::size_t>(fd)])
+				::dup2(saved.get(), fd);
+	}
+	Silence(const Silence &) = delete;
+	Silence &operator=(const Silence &) = delete;
+
+private:
+	std::array<Fd, 3> saved_;
+};
+
+void expect_kernel_events_only(const record::Options &options)
+{
+	if (options.matching || options.counting || options.flight || options.statistics || options.states ||
+	    options.user_only || options.calibrates_in_phases || !options.functions.empty() || !options.pids.empty() ||
+	    options.sample_every_ns || (options.stacks.any() && !options.stacks.of_command))
+		throw Error(
+		    "plan -- CMD tries the kernel's events only, by -e, and -p cmd: leave the other options out");
+	if (options.command.empty())
+		throw Error("plan needs a command to try: monitor plan -d 5 -- CMD");
+	if (::geteuid() != 0)
+		throw Error("only root can attach probes: sudo monitor plan -d 5 -- CMD");
+}
+
+class Pilot {
+public:
+	explicit Pilot(const PilotOptions &options)
+	    : options_(options), user_(record::invoking_user()), card_options_(card_options_of(options.record)),
+	      card_(card_options_)
+	{
+	}
+
+	PilotResult run()
+	{
+		Command command = start();
+		if (const int error = command.go())
+			throw Error(error, fmt::format("cannot run {}", options_.record.command.front()));
+		const auto begin = Clock::now();
+		std::vector<PhasePair> phases = measure_phases(command, begin);
+		if (command.poll())
+			return whole_runs(seconds_since(begin));
+		PilotResult result = of_phases(phases);
+		if (!result.low)
+			count_events(command.pid(), result);
+		end(command);
+		return result;
+	}
+
+private:
+	static card::CardOptions card_options_of(const record::Options &record)
+	{
+		card::CardOptions options =
+		    record::card_options(record, static_cast<unsigned>(::get_nprocs_conf()), {});
+		options.stacks = {};
+		options.module = false;
+		options.suspending = true; // for the lists of progress
+		options.blocks_per_cpu = buffering::divide_buffers({}, options.cpus, options.rings()).blocks_per_cpu;
+		return options;
+	}
+
+	Command start() const
+	{
+		const Silence silence;
+		return Command(options_.record.command, user_, {});
+	}
+
+	static void end(Command &command)
+	{
+		command.signal(SIGTERM);
+		for (const auto begin = Clock::now(); !command.poll() && Clock::now() < begin + patience;)
+			std::this_thread::sleep_for(10ms);
+		command.signal(SIGKILL);
+		command.wait();
+	}
+
+	void attach(const Command &command) { card_.attach(card_options_.filtering ? command.pid() : 0); }
+
+	// False: it has ended.
+	bool measure(Command &command, record::PhasePart &part)
+	{
+		std::this_thread::sleep_for(settling);
+		const record::TreeProgress begin = card_.progress(command.pid());
+		std::this_thread::sleep_for(std::chrono::milliseconds(length_ms_(random_)));
+		const record::TreeProgress now = card_.progress(command.pid());
+		part = difference(begin, now);
+		return !command.poll();
+	}
+
+	static record::PhasePart difference(const record::TreeProgress &begin, const record::TreeProgress &end)
+	{
+		record::PhasePart part;
+		const auto since = [](std::uint64_t from, std::uint64_t to) {
+			return static_cast<double>(to - std::min(from, to)); // what was not waited for is gone
+		};
+		part.cpu_ns = since(begin.cpu_ns, end.cpu_ns);
+		for (std::size_t i = 0; i < part.progress.size(); ++i)
+			part.progress[i] = since(begin.count[i], end.count[i]);
+		return part;
+	}
+
+	std::vector<PhasePair> measure_phases(Command &command, Clock::time_point begin)
+	{
+		std::vector<PhasePair> pairs;
+		for (PhasePair pair; seconds_since(begin) < options_.seconds;) {
+			if (!measure(command, pair.without))
+				break;
+			attach(command);
+			const bool goes_on = measure(command, pair.with);
+			card_.detach();
+			if (!goes_on)
+				break;
+			if (!card_.lost())
+				pairs.push_back(pair);
+		}
+		return pairs;
+	}
+
+	PilotResult of_phases(const std::vector<PhasePair> &phases) const
+	{
+		PilotResult result{.how = PilotResult::How::phases, .pairs = phases.size()};
+		for (const PhasePair &pair : phases)
+			result.cpu_ns += pair.without.cpu_ns;
+		if (const auto share = share_of_phases(phases))
+			take(result, *share);
+		return result;
+	}
+
+	static void take(PilotResult &result, const record::Median &share)
+	{
+		result.low = share.low;
+		result.median = share.median;
+		result.high = share.high;
+	}
+
+	double run_once(bool with_probes)
+	{
+		const double before = cpu_ns_of_children();
+		Command command = start();
+		if (with_probes)
+			attach(command);
+		if (const int error = command.go())
+			throw Error(error, fmt::format("cannot run {}", options_.record.command.front()));
+		command.wait();
+		const double ns = cpu_ns_of_children() - before;
+		if (with_probes)
+			card_.detach();
+		return ns;
+	}
+
+	// In turn the one or the other first.
+	PilotResult whole_runs(double seconds_of_run)
+	{
+		const auto fitting =
+		    static_cast<std::uint64_t>(options_.seconds * times_duration / 2 / std::max(seconds_of_run, 1e-3));
+		const std::uint64_t number = std::clamp(fitting, min_pairs, max_pairs);
+		if (options_.on_note)
+			options_.on_note(fmt::format("CMD ended after {:.2f} s: {} pairs of runs, without and with "
+						     "probes, take about {:.0f} s",
+						     seconds_of_run, number,
+						     static_cast<double>(number) * 2 * seconds_of_run + 1));
+		PilotResult result{.how = PilotResult::How::runs};
+		std::vector<Pair> pairs;
+		std::vector<double> without;
+		for (std::uint64_t i = 0; i < number; ++i) {
+			Pair pair;
+			for (const bool with_probes : {i % 2 == 1, i % 2 == 0})
+				(with_probes ? pair.with : pair.without) = run_once(with_probes);
+			pairs.push_back(pair);
+			without.push_back(pair.without);
+		}
+		result.pairs = pairs.size();
+		result.cpu_ns = card::quantile(without, 0.5);
+		if (const auto share = share_of_pairs(pairs))
+			take(result, *share);
+		else
+			result.why_unknown = "CMD takes less CPU time than can be measured";
+		return result;
+	}
+
+	// Of its tree, for a moment, with a card that filters; its CPU time meanwhile has the probes in it.
+	void count_events(pid_t command, PilotResult &result)
+	{
+		const recording_file::CalibratedCosts loops = card_.calibrate().costs;
+		card::CardOptions options = card_options_;
+		options.filtering = true;
+		TrialCard card(options);
+		card.attach(command);
+		const record::TreeProgress begin = card.progress(command);
+		std::this_thread::sleep_for(counting);
+		const record::PhasePart part = difference(begin, card.progress(command));
+		card.detach();
+		std::string why_not;
+		const auto factors = card_options_.filtering ? recording_file::CodeFactors()
+							     : card::factors_of_this_machine().read(why_not);
+		recording_file::CodeFactor added;
+		for (const auto &[family, number] : card.events()) {
+			const double ns = static_cast<double>(number) * recording_file::median_in_loops(loops, family);
+			const auto of_family = factors.find(card::factor_group(family));
+			const auto factor = of_family != factors.end() ? of_family : factors.find("other");
+			added.low += ns * (factor == factors.end() ? 1 : factor->second.low);
+			added.high += ns * (factor == factors.end() ? 1 : factor->second.high);
+		}
+		result.how = PilotResult::How::loops;
+		result.cpu_ns = part.cpu_ns;
+		if (part.cpu_ns <= added.high)
+			result.why_unknown = "CMD takes less CPU time than can be measured";
+		else
+			result.low = added.low / (part.cpu_ns - added.low);
+		if (result.low && !factors.empty())
+			result.high = added.high / (part.cpu_ns - added.high);
+	}
+
+	const PilotOptions &options_;
+	const record::User user_;
+	const card::CardOptions card_options_;
+	TrialCard card_;
+	std::mt19937 random_{std::random_device()()};
+	std::uniform_int_distribution<int> length_ms_{min_phase_ms, max_phase_ms};
+};
+
+} // namespace
+
+PilotResult pilot(const PilotOptions &options)
+{
+	expect_kernel_events_only(options.record);
+	return Pilot(options).run();
+}
+
+std::string text_of(const PilotResult &result)
+{
+	if (!result.low)
+		return fmt::format("probes: unknown ({})", result.why_unknown);
+	const auto percent = [](double share) { return std::max(share, 0.0) * 100; };
+	const double low = percent(*result.low);
+	const int digits = low < 9.95 ? 1 : 0;
+	if (!result.high)
+		return fmt::format("probes at least {:.{}f} % of CMD's CPU time (loops)", low, digits);
+	const std::string how =
+	    result.how == PilotResult::How::loops ? "from its events" : fmt::format("A/B, {} pairs", result.pairs);
+	return fmt::format("probes {:.{}f} to {:.{}f} % of CMD's CPU time ({})", low, digits, percent(*result.high),
+			   digits, how);
+}
+
+} // namespace monitor::pilot
