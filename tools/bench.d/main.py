@@ -13,7 +13,7 @@ import traceback
 from lib import Context, Skip, end_all, machine, plain
 
 BENCHES = ["kernel", "match", "flight", "trigger", "live", "periods", "virtual", "view", "convert", "archive", "view_long", "diff", "instructions", "ratio", "user", "endtoend", "perf_bench", "loss", "plan", "sustained", "density", "recorder", "start", "clock",
-	"read", "states", "traces", "stacks", "samples", "functions", "memory", "predict", "fleet", "fleet_scale"]
+	"read", "states", "traces", "stacks", "samples", "functions", "memory", "predict", "cost_range", "fleet", "fleet_scale"]
 
 WITH_BESIDE = ("read", "kernel", "endtoend", "perf_bench")
 
