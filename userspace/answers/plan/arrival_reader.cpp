@@ -27,7 +27,7 @@ struct Close {
 // Converts from ticks to ns since the trace began.
 class TraceTime {
 public:
-	explicit TraceTime(const trace::Trace &trace) : clock_(trace.description().clock), begin_(trace.begin_time()) {}
+	explicit TraceTime(const trace::Trace &trace) : clock_(trace.description().clock), begin_(trace.first_time()) {}
 	Nanoseconds operator()(std::uint64_t ticks) const
 	{
 		return ticks < begin_ ? 0 : static_cast<Nanoseconds>(clock_.to_ns(ticks - begin_));
@@ -264,7 +264,7 @@ Arrivals read_arrivals(trace::Trace &trace, const analyze::RecordingInfo &info)
 {
 	expect_rings(trace, info);
 	analyze::expect_scheduling(trace, info, "this recording");
-	analyze::expect_window(trace.begin_time(), trace.end_time());
+	analyze::expect_window(trace.first_time(), trace.end_time());
 	if (info.cpus > max_cpus)
 		throw Unanswerable("a machine of more than {} CPUs is not simulated", max_cpus);
 	const TraceTime time(trace);

@@ -38,7 +38,7 @@ public:
 	}
 	Nanoseconds time(const trace::Event &event, const char *field) const
 	{
-		const std::uint64_t ticks = value(event, field), begin = trace_.begin_time();
+		const std::uint64_t ticks = value(event, field), begin = trace_.first_time();
 		return ticks < begin ? 0 : static_cast<Nanoseconds>(trace_.description().clock.to_ns(ticks - begin));
 	}
 

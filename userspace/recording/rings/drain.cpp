@@ -125,7 +125,7 @@ void Drain::run()
 		push_pending();
 		if (pace_.wakes_writer(pool_.given()))
 			pool_.wake();
-		end_pass(fill);
+		end_pass(fill, stopped);
 		if (stopped)
 			return;
 	}

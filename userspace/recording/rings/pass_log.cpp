@@ -18,23 +18,31 @@ void PassLog::begin(std::uint32_t why)
 	pass_.start = read_time_();
 }
 
+void PassLog::begin_copying()
+{
+	cpu_copying_ = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
 void PassLog::end(unsigned fullest, bool is_stalled, bool is_last)
 {
-	const std::vector<BlockWrite> writes = pool_.take_writes();
 	const std::uint64_t time = read_time_();
-	for (const BlockWrite &write : writes)
-		control_.block_write(write, time);
-	const std::uint64_t cpu_now = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	pass_.cpu_ns = cpu_now - std::exchange(cpu_before_, cpu_now);
-	if (pass_.blocks || is_stalled || is_last) {
-		pass_.free_blocks = pool_.free_blocks();
-		pass_.fullest = fullest;
-		pass_.stalled = is_stalled;
-		control_.drain_pass(std::exchange(pass_, {}), time);
-	} else {
+	if (pool_.free_blocks() < pool_.blocks())
+		for (const BlockWrite &write : pool_.take_writes())
+			control_.block_write(write, time);
+	if (!pass_.blocks && !is_stalled && !is_last) {
 		++pass_.empty_passes;
-		pass_.empty_cpu_ns += pass_.cpu_ns;
+		return;
 	}
+	const std::uint64_t cpu_now = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	const std::uint64_t copying = pass_.blocks ? cpu_copying_ : cpu_now;
+	const std::uint64_t waking = copying - std::exchange(cpu_before_, cpu_now);
+	const std::uint64_t share = waking / (std::uint64_t{pass_.empty_passes} + 1);
+	pass_.cpu_ns = cpu_now - copying + share;
+	pass_.empty_cpu_ns = waking - share;
+	pass_.free_blocks = pool_.free_blocks();
+	pass_.fullest = fullest;
+	pass_.stalled = is_stalled;
+	control_.drain_pass(std::exchange(pass_, {}), time);
 }
 
 } // namespace monitor::record
