@@ -40,6 +40,15 @@ def expect_noticed(what, trace, change):
 	e2e.expect(done.returncode == 1, f"{what}: check exits with {done.returncode}: {done.stdout[:300]}{done.stderr[:300]}")
 
 
+def expect_said(what, trace, change):
+	"""A report does not take what is missing for nothing that happened."""
+	changed = trace.copy("changed")
+	change(changed.directory)
+	done = e2e.run(e2e.reader, "report", changed.directory, exit_code=1)
+	e2e.expect("packets that were recorded are missing" in done.stderr and "lost 0" not in done.stdout,
+	           f"{what}: {done.stdout[-500:]}{done.stderr[:300]}")
+
+
 def of_a_recording():
 	options = {"whole": (), "selected": ("-p", "cmd"), "stacks": ("-p", "cmd", "--stacks=cpu,offcpu")}
 	for name, words in options.items():
@@ -52,6 +61,9 @@ def of_a_recording():
 				continue
 			for change in (cut, without_middle, twice_the_middle, empty, remove):
 				expect_noticed(f"{name}: {change.__name__} {file}", trace, lambda directory, change=change, file=file: change(directory / file))
+		for file in (f"kernel_cpu{e2e.cpus()[0]}", "recorder"):
+			for change in (cut, empty, remove):
+				expect_said(f"{name}: {change.__name__} {file}", trace, lambda directory, change=change, file=file: change(directory / file))
 		expect_noticed(f"{name}: without what the recorder counted", trace, lambda directory: remove(directory / "recorder"))
 	whole, selected = e2e.Trace(e2e.work / "whole"), e2e.Trace(e2e.work / "selected")
 	first = f"kernel_cpu{e2e.cpus()[0]}"

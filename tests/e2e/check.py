@@ -438,7 +438,16 @@ def cut_short():
 	e2e.expect("streams" in copy.check(), "a stream that ends within a packet passes")
 	path.unlink()
 	red = copy.check()
-	e2e.expect("conservation" in red, f"a missing stream turns only {sorted(red)} red")
+	e2e.expect({"streams", "conservation"} <= red, f"a missing stream turns only {sorted(red)} red")
+	missing = f"{copy.recording()['streams'][path.name]} packets that were recorded are missing: the file is not here"
+	for report in ((), ("--by", "cpu")):
+		done = e2e.run(e2e.monitor, "report", copy.directory, *report, "--json", exit_code=1)
+		e2e.expect(f"{path.name}, packet 0 at byte 0: {missing}" in done.stderr, f"report {report}: {done.stderr}")
+	cpu = next(row for row in json.loads(done.stdout)["rows"] if row["cpu"] == int(path.name.removeprefix("kernel_cpu")))
+	e2e.equal("what is known of the CPU without a file", cpu["unknown_percent"], 100.0)
+	e2e.equal("lost", copy.summary()["lost"], None)
+	(copy.directory / "recorder").unlink()
+	e2e.expect("streams" in copy.check(), "a recording without the recorder's stream passes")
 	(copy.directory / ".monitor" / "recording.json").write_text("{")
 	e2e.expect("complete" in copy.check(), "a damaged recording.json passes")
 

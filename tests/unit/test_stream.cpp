@@ -83,6 +83,77 @@ TEST_CASE("stream: events in their order, with ring and times")
 	CHECK(walk.problems.empty());
 }
 
+TEST_CASE("stream: what was recorded and is missing at the end is a gap to the end of the trace")
+{
+	const auto walk = [](StreamWriter writer, std::uint64_t recorded) {
+		Walk all;
+		const auto description = samples::description();
+		Stream stream("s", writer.bytes(), samples::uuid);
+		stream.set_recorded(recorded);
+		stream.set_lost_until(1000);
+		Cursor cursor(stream, *description, all.problems, 50);
+		for (cursor.start(0); cursor.item() != Cursor::Item::end; cursor.advance())
+			all.items.push_back(Walk::text(cursor));
+		return all.items;
+	};
+	const Items events{"256@100", "257@110", "256@200", "256@300", "256@310"};
+	Items cut = events;
+	cut.emplace_back("gap 310-1000:?");
+	for (const std::uint64_t recorded : {0, 2, 3})
+		CHECK(walk(three(), recorded) == events);
+	CHECK(walk(three(), 4) == cut);
+	CHECK(walk(three(), ~0ull) == cut);
+
+	StreamWriter between(2, 1); // its second packet is missing, which its third one says
+	between.open(100);
+	between.post(100, 256, 1);
+	between.skip_sequence(1);
+	between.open(300);
+	between.post(300, 256, 2);
+	CHECK(walk(between, 3) == Items{"256@100", "gap 100-300:?", "256@300"});
+
+	StreamWriter snapshot(2, 1); // a flight recorder's does not begin with the first packet
+	snapshot.skip_sequence(70);
+	snapshot.open(100);
+	snapshot.post(100, 256, 1);
+	CHECK(walk(snapshot, 1) == Items{"256@100"});
+	CHECK(walk(snapshot, 2) == Items{"256@100", "gap 100-1000:?"});
+}
+
+TEST_CASE("stream: one that was recorded and is missing is a gap, on the CPU that its name says")
+{
+	constexpr std::uint32_t none = EDC_CPU_UNKNOWN;
+	const std::pair<const char *, std::pair<std::uint32_t, std::uint32_t>> rings[] = {
+	    {"kernel_cpu3", {3, 0}},
+	    {"kernel_cpu13_level2", {13, 2}},
+	    {"host/kernel_cpu0", {0, 0}},
+	    {"user_77_cpu1", {1, EDC_LEVEL_USER}},
+	    {"user_7_card2_cpu4", {4, EDC_LEVEL_USER}},
+	    {"user_shared", {none, EDC_LEVEL_USER}},
+	    {"recorder", {none, 0}},
+	    {"kernel_cpu8192", {none, 0}},
+	    {"kernel_cpu99999999999", {none, 0}},
+	    {"kernel_cpu", {none, 0}},
+	    {"", {none, 0}},
+	    {"_cpu_level", {none, 0}}};
+	for (const auto &[name, ring] : rings) {
+		CAPTURE(name);
+		Stream stream(name, std::span<const std::byte>(), samples::uuid);
+		CHECK_FALSE(stream.is_missing());
+		stream.set_recorded(9);
+		stream.set_lost_until(1000);
+		CHECK(stream.is_missing());
+		CHECK(stream.missing() == 9);
+		CHECK(std::pair(stream.info().cpu, stream.info().level) == ring);
+		Walk walk;
+		const auto description = samples::description();
+		Cursor cursor(stream, *description, walk.problems, 50);
+		for (cursor.start(0); cursor.item() != Cursor::Item::end; cursor.advance())
+			walk.items.push_back(Walk::text(cursor));
+		CHECK(walk.items == Items{"gap 50-1000:?"});
+	}
+}
+
 TEST_CASE("stream: a packet that was not fetched is a gap, not damage")
 {
 	auto writer = three();

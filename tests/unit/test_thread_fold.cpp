@@ -814,6 +814,31 @@ TEST_CASE("fold: an exec of a thread of an unknown process may show first in a s
 	CHECK(std::ranges::count(recorder.reported, "contradiction 0 40") == (old_pid != 8));
 }
 
+TEST_CASE("fold: of a CPU whose file is missing nothing is known, whatever ran there at the start")
+{
+	History history;
+	history.lists(5, 7, running, EDC_NO_SYSCALL, EDC_THREAD_RUNNING); // on CPU 0
+	history.switches(1, 20, 0, running, 8);
+	history.switches(1, 100, 8, sleeping, 0);
+	auto &writers = history.all();
+	std::vector<std::unique_ptr<trace::Stream>> streams;
+	for (std::size_t i = 1; i < writers.size(); ++i)
+		streams.push_back(samples::stream("s" + std::to_string(i), writers[i].bytes()));
+	streams.push_back(std::make_unique<trace::Stream>("kernel_cpu0", std::span<const std::byte>(), samples::uuid));
+	streams.back()->set_recorded(2);
+	trace::Trace trace(samples::description(timed_events), std::move(streams));
+	REQUIRE(trace.problems().total() == 1);
+	CHECK(trace.problems().kept()[0].text() ==
+	      "kernel_cpu0, packet 0 at byte 0: 2 packets that were recorded are missing: the file is not here");
+	analyze::ThreadFold fold(trace, make_info(0, 100, true, false));
+	feed(trace, fold);
+	CHECK(fold.cpus()[0].usage[Mode::unknown] == 100);
+	CHECK(fold.cpus()[1].usage[Mode::unknown] < 100);
+	CHECK(fold.gaps() == 1);
+	REQUIRE(fold.thread(7));
+	CHECK(fold.thread(7)->usage.cpu() == 0);
+}
+
 TEST_CASE("fold: another thread than the last switch said is a contradiction, unless that one is hidden")
 {
 	History history;

@@ -158,12 +158,13 @@ void Conservation::judge_user(const RecordingInfo &info, Statements &statements)
 	const UserInfo &user = *info.user_card;
 	const bool is_equal = user.tokens == user_tokens_ && user.discarded == user_discarded_;
 	statements.add("user_events",
-		       info.has_only_states() ? Verdict::not_witnessed
-		       : is_equal             ? Verdict::holds
-					      : Verdict::fails,
+		       info.has_only_states()         ? Verdict::not_witnessed
+		       : is_equal && !user_uncounted_ ? Verdict::holds
+						      : Verdict::fails,
 		       "{} events of {} instrumented processes were read, {} are in blocks; {} were discarded by full "
-		       "rings, the streams report {}; {} occurred before there were rings{}",
-		       user.tokens, user.processes, user_tokens_, user.discarded, user_discarded_, user.early,
+		       "rings, the streams report {}{}; {} occurred before there were rings{}",
+		       user.tokens, user.processes, user_tokens_, user.discarded, user_discarded_,
+		       user_uncounted_ ? " and others that are not counted" : "", user.early,
 		       user.filtered ? fmt::format("; {} more were filtered out", user.filtered) : "");
 	judge_claims(user, statements);
 	if (user.not_searched)

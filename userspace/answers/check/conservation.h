@@ -27,15 +27,15 @@ public:
 	}
 	void gap(const trace::StreamInfo &stream, std::uint64_t discarded)
 	{
+		const bool is_counted = discarded != ~std::uint64_t(0);
 		if (stream.is_user()) {
-			user_discarded_ += discarded;
+			user_discarded_ += is_counted ? discarded : 0;
+			user_uncounted_ |= !is_counted;
 			return;
 		}
 		++gaps_;
-		if (discarded != ~std::uint64_t(0))
-			discarded_ += discarded;
-		else
-			uncounted_ = true;
+		discarded_ += is_counted ? discarded : 0;
+		uncounted_ |= !is_counted;
 	}
 
 	std::uint64_t total() const;
@@ -57,7 +57,7 @@ private:
 	std::vector<std::uint64_t> firings_; // by number of the trigger
 	std::uint64_t pauses_ = 0, paused_ticks_ = 0;
 	std::uint64_t user_tokens_ = 0, user_discarded_ = 0;
-	bool uncounted_ = false;
+	bool uncounted_ = false, user_uncounted_ = false;
 };
 
 } // namespace monitor::check

@@ -111,7 +111,8 @@ struct Contents {
 	std::vector<EventCount> counts;
 	std::vector<EventTime> times;
 	RecorderInfo recorder;
-	Moment end; // the probes were still attached
+	std::map<std::string, std::uint64_t> streams; // packets that were written, by the file's name
+	Moment end;                                   // the probes were still attached
 	std::string end_reason;
 	std::optional<std::int64_t> command_exit;
 	std::optional<std::uint64_t> time_shift; // recording/periods/lives.h
@@ -160,8 +161,8 @@ struct Contents {
 		v("flight", flight);
 		v.if_set("stacks", stacks);
 		v("user_card", user_card);
-		v.if_set("counted", counted, "counts", counts, "times", times, "recorder", recorder, "end", end,
-			 "end_reason", end_reason);
+		v.if_set("counted", counted, "counts", counts, "times", times, "recorder", recorder, "streams", streams,
+			 "end", end, "end_reason", end_reason);
 		v("command_exit", command_exit, "time_shift", time_shift);
 		if (v.reads || time_shift)
 			v("threads_since", threads_since, "lives", lives);

@@ -7,7 +7,7 @@ MergedCursors::MergedCursors(const Trace &trace, Problems &problems, const std::
 {
 	cursors_.reserve(trace.streams().size());
 	for (const auto &stream : trace.streams()) {
-		if (stream->is_foreign())
+		if (stream->is_foreign() && !stream->is_missing())
 			continue;
 		cursors_.emplace_back(*stream, trace.description(), problems, trace.first_time());
 		start(cursors_.back());

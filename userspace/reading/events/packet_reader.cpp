@@ -43,7 +43,9 @@ void PacketReader::start_at(std::uint64_t packet)
 	next_ = released_ = std::max(packet, first);
 	ahead_ = 0;
 	ahead_bytes_ = first_ahead;
-	broken_ = false;
+	broken_ = has_told_end_ = false;
+	if (stream_->is_missing())
+		end(); // what is in its place is none of it
 	has_previous_ = next_ == first && stream_->before();
 	if (has_previous_)
 		head_ = *stream_->before();
@@ -93,6 +95,8 @@ bool PacketReader::open_next(std::uint64_t last_time)
 		}
 		problems_->add(stream_->info(), next_, at, why);
 	}
+	if (stream_->is_short() && !std::exchange(has_told_end_, true))
+		broken_ = true;
 	return false;
 }
 
@@ -186,6 +190,10 @@ bool PacketReader::finish(std::uint64_t last_time)
 		return false;
 	broken_ = false;
 	gap_ = {last_time, last_time, unknown_count};
+	if (stream_->is_missing())
+		gap_.from_time = trace_begin_;
+	if (stream_->is_short())
+		gap_.to_time = std::max(gap_.from_time, stream_->lost_until());
 	return true;
 }
 

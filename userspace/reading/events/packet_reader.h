@@ -71,6 +71,7 @@ private:
 	Problems *problems_;
 	std::uint64_t trace_begin_;
 	bool has_previous_ = false;                 // head_ is that of a good packet
+	bool has_told_end_ = false;                 // that packets are missing there
 	bool broken_ = false;                       // something was skipped since the last good event
 	std::uint64_t next_ = 0;                    // number of the packet to open next
 	std::uint64_t end_time_ = 0;                // of the open packet, or of a candidate

@@ -51,7 +51,7 @@ private:
 	// Bisection works only if the packets record their times.
 	void start(Cursor &cursor) const
 	{
-		if (range_.from == 0 || cursor.stream().tells_times()) {
+		if (range_.from == 0 || cursor.stream().tells_times() || cursor.stream().is_missing()) {
 			cursor.start(range_.from);
 			return;
 		}

@@ -1,11 +1,40 @@
 // SPDX-License-Identifier: MIT
 #include "stream.h"
 
+#include <charconv>
+#include <string_view>
+#include <system_error>
+#include <tuple>
+
 #include <sys/mman.h>
 
+#include "base/limits.h"
 #include "reading/ctf/record_layout.h"
 
 namespace monitor::trace {
+namespace {
+
+// The number behind `word`, which the name may have once; `otherwise` if it does not.
+std::uint32_t number_behind(std::string_view name, std::string_view word, std::uint32_t otherwise)
+{
+	const std::size_t at = name.rfind(word);
+	std::uint32_t number = 0;
+	const bool has =
+	    at != std::string_view::npos &&
+	    std::from_chars(name.data() + at + word.size(), name.data() + name.size(), number).ec == std::errc();
+	return has ? number : otherwise;
+}
+
+// CPU and level of the ring whose stream has this name, as the recorder names them.
+std::pair<std::uint32_t, std::uint32_t> ring_of_name(std::string_view name)
+{
+	name.remove_prefix(std::min(name.rfind('/') + 1, name.size()));
+	const std::uint32_t cpu = number_behind(name, "_cpu", EDC_CPU_UNKNOWN);
+	const std::uint32_t level = name.starts_with("user_") ? EDC_LEVEL_USER : number_behind(name, "_level", 0);
+	return {cpu < max_cpu_numbers ? cpu : EDC_CPU_UNKNOWN, level};
+}
+
+} // namespace
 
 Stream::Stream(std::string name, std::span<const std::byte> bytes, const std::array<std::uint8_t, 16> &uuid)
     : bytes_(bytes), packets_(token_packets(bytes, uuid))
@@ -164,6 +193,18 @@ void Stream::follow(const Stream &earlier)
 		++first_packet_;
 	if (first_packet_ == packets())
 		last_ = before_; // it has nothing new
+}
+
+// Where packets in between are missing, as a fleet may lose some, the numbers of those that follow say so. A flight
+// recorder's do not begin at 0.
+void Stream::set_recorded(std::uint64_t packets)
+{
+	recorded_ = packets;
+	missing_ = packets - std::min(packets, this->packets());
+	if (last_ && first_->sequence == 0)
+		missing_ = std::min(missing_, packets - std::min(packets, last_->sequence + 1));
+	if (!first_)
+		std::tie(info_.cpu, info_.level) = ring_of_name(info_.name);
 }
 
 std::string Stream::why_foreign() const

@@ -89,6 +89,15 @@ public:
 
 	// No packet of the file belongs to this trace: the stream has no cpu, level or times.
 	bool is_foreign() const { return !first_; }
+	// The recorder wrote so many packets.
+	void set_recorded(std::uint64_t packets);
+	// None of those that the recorder wrote is here: it has a cpu and a level by its name, and nothing else.
+	bool is_missing() const { return recorded_ && !first_; }
+	// Of those that the recorder wrote, as many are missing at the end; they are of times up to lost_until().
+	std::uint64_t missing() const { return missing_; }
+	bool is_short() const { return missing_ || is_missing(); }
+	std::uint64_t lost_until() const { return lost_until_; }
+	void set_lost_until(std::uint64_t time) { lost_until_ = time; }
 	// Nothing is missing: the file has a header at most, and no segments.
 	bool is_empty() const { return info_.is_generic_ctf && packets() == 0; }
 	std::string why_foreign() const;
@@ -145,6 +154,7 @@ private:
 	std::uint64_t last_event_time_ = 0;
 	std::optional<PacketHead> before_;
 	std::uint64_t first_packet_ = 0;
+	std::uint64_t recorded_ = 0, missing_ = 0, lost_until_ = 0; // packets; untrusted
 	std::shared_ptr<const ClockMap> lines_;
 	std::optional<TimeMap> map_;
 };

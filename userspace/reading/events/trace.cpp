@@ -145,6 +145,16 @@ void find_cut_periods(const std::vector<std::unique_ptr<Stream>> &streams, Probl
 	}
 }
 
+// Files that lack packets which the recorder wrote, or are not there.
+void tell_missing(const Stream &stream, Problems &problems)
+{
+	if (stream.missing())
+		problems.add(stream.info(), stream.packets(), stream.offset(stream.packets()),
+			     (stream.trailing_bytes() ? "the file ends in the middle of a packet: " : "") +
+				 std::to_string(stream.missing()) + " packets that were recorded are missing" +
+				 (stream.packets() ? "" : ": the file is not here"));
+}
+
 // The times of the first and the last event from this packet on, if packets have no times.
 std::pair<std::uint64_t, std::uint64_t> read_times(const Stream &stream, std::uint64_t packet)
 {
@@ -199,16 +209,34 @@ Recorded when_recorded(const Description &description, std::span<const std::uniq
 }
 
 // By --filter, which recording.json describes: by the names of classes of which it took a part, or none.
-bool were_calls_left_out(const fs::path &directory)
+bool were_calls_left_out(const recording_file::Contents &recorded)
 {
-	const std::string untrusted_text = recording_file::text_in(directory.string());
-	if (untrusted_text.find("\"expression\"") == std::string::npos)
-		return false;
-	const auto recorded = recording_file::parse(untrusted_text);
 	const auto has_calls = [](const std::vector<std::string> &names) {
 		return std::ranges::count(names, "sys_enter") || std::ranges::count(names, "sys_exit");
 	};
-	return recorded && (has_calls(recorded->filter.part) || has_calls(recorded->filter.none));
+	return has_calls(recorded.filter.part) || has_calls(recorded.filter.none);
+}
+
+// Tells streams how many packets the recorder wrote, and adds those that have no file. `name_of`: of the stream, from
+// that of its file.
+template <class NameOf>
+void set_recorded(const std::map<std::string, std::uint64_t> &untrusted_recorded, const NameOf &name_of,
+		  const std::shared_ptr<const Description> &description, std::vector<std::unique_ptr<Stream>> &streams)
+{
+	constexpr std::size_t max_streams = 1 << 16;
+	std::map<std::string, Stream *> by_name;
+	for (const auto &stream : streams)
+		by_name.emplace(stream->info().name, stream.get());
+	for (const auto &[file, packets] : untrusted_recorded) {
+		const std::string name = name_of(file);
+		auto found = by_name.find(name);
+		if (found == by_name.end() && packets && streams.size() < max_streams) {
+			streams.push_back(std::make_unique<Stream>(name, description, std::span<const std::byte>()));
+			found = by_name.emplace(name, streams.back().get()).first;
+		}
+		if (found != by_name.end())
+			found->second->set_recorded(packets);
+	}
 }
 
 // The traces that are read together, one description after the other.
@@ -274,11 +302,14 @@ struct Parts {
 		    load_description((directory / "metadata").string(), classes, warnings);
 		const auto fetched = read_fetched_part(directory.string());
 		std::vector<std::unique_ptr<Stream>> mine;
+		const auto name_of = [&](const fs::path &file) {
+			return (directory / file).lexically_relative(root).string();
+		};
 		for (const fs::path &path : stream_files(directory)) {
 			MappedFile file(path.string());
 			if (file.size() == 0)
 				continue;
-			const std::string name = path.lexically_relative(root).string();
+			const std::string name = name_of(path.filename());
 			if (auto part =
 				fetched ? fetched_stream(path, name, file, fetched->fetched, description) : nullptr) {
 				mine.push_back(std::move(part));
@@ -293,7 +324,11 @@ struct Parts {
 		if (fetched)
 			warnings.push_back(fetched->text());
 		is_fetched = is_fetched || fetched;
-		lacks_calls = lacks_calls || were_calls_left_out(directory);
+		if (const auto recorded = recording_file::contents_in(directory.string())) {
+			lacks_calls = lacks_calls || were_calls_left_out(*recorded);
+			if (!fetched && description->has_tokens())
+				set_recorded(recorded->streams, name_of, description, mine);
+		}
 		directories.push_back(directory);
 		descriptions.push_back(std::move(description));
 		classes += static_cast<std::uint32_t>(descriptions.back()->classes().size());
@@ -572,6 +607,7 @@ Trace::Trace(std::shared_ptr<const Description> description, std::vector<std::un
 		Stream &stream = *streams_[i];
 		stream.set_index(static_cast<std::uint32_t>(i));
 		stream.set_clock(description_->clock);
+		tell_missing(stream, problems_);
 		if (stream.is_foreign()) {
 			PacketHead head;
 			const bool is_elsewhere = stream.packets() == 1 && stream.read_head(0, head) == why_not_fetched;
@@ -587,13 +623,16 @@ Trace::Trace(std::shared_ptr<const Description> description, std::vector<std::un
 		end_time_ = std::max(end_time_, end);
 	}
 	begin_time_ = first_time_ = std::min(first_time_, end_time_);
+	for (const auto &stream : streams_)
+		stream->set_lost_until(end_time_);
 	is_generic_ctf_ =
 	    std::ranges::any_of(streams_, [](const auto &stream) { return stream->info().is_generic_ctf; });
 }
 
 bool Trace::is_empty() const
 {
-	return std::ranges::all_of(streams_, [](const auto &stream) { return stream->packets() == 0; });
+	return std::ranges::all_of(streams_,
+				   [](const auto &stream) { return stream->packets() == 0 && !stream->is_missing(); });
 }
 
 std::uint64_t Trace::size_bytes() const

@@ -38,6 +38,15 @@ void Writer::finish()
 	thread_.join();
 }
 
+std::map<std::string, std::uint64_t> Writer::packets() const
+{
+	std::map<std::string, std::uint64_t> packets;
+	for (std::size_t stream = 0; stream < sizes_.size(); ++stream)
+		if (const std::uint64_t whole = sizes_[stream] / EDC_BLOCK_SIZE)
+			packets[names_[stream]] = whole;
+	return packets;
+}
+
 void Writer::run()
 {
 	run_promptly();

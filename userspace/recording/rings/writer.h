@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <thread>
@@ -41,6 +42,8 @@ public:
 
 	std::uint64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
 	std::uint64_t dropped_blocks() const { return dropped_.load(std::memory_order_relaxed); }
+	// After finish(): of each file.
+	std::map<std::string, std::uint64_t> packets() const;
 
 private:
 	void run();

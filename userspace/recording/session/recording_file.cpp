@@ -317,6 +317,7 @@ void add_snapshot(Contents &file, const SnapshotAccount &account, const Writer &
 	}
 	file.recorder = {0, account.cpu_ns,          account.wall_ns, writer.bytes(), writer.dropped_blocks(),
 			 0, account.control_tokens()};
+	file.streams = writer.packets();
 	file.start = {account.from, {}, {}};
 	file.end = moment_of(account.end);
 }

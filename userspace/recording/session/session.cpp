@@ -355,6 +355,7 @@ void Session::take_counts(const Sync &end)
 			  writer_->dropped_blocks(),
 			  drain_->worst_fill(),
 			  control_->tokens() + (states_ ? states_->tokens() : 0)};
+	file_.streams = writer_->packets();
 	file_.end = moment_of(end);
 }
 
