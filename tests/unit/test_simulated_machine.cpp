@@ -100,6 +100,10 @@ TEST_CASE("simulated machine: fair, a sleeper preempts what has run longer than 
 	scene.machine.wake(scene.add("A", {10}));
 	scene.machine.wake(scene.add("B", {1}), ms); // A has run 1, which is not more than the granularity
 	CHECK(scene.run() == "B 5 A 11");
+	Scene credited(1, Policy::fair); // A has run 3 of its time slice, B gets 2 less
+	credited.machine.wake(credited.add("A", {10}));
+	credited.machine.wake(credited.add("B", {1}), 3 * ms);
+	CHECK(credited.run() == "B 4 A 11");
 }
 
 TEST_CASE("simulated machine: fair, the least virtual run time comes first, and sleep is credited half a time slice")

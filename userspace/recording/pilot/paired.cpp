@@ -8,7 +8,7 @@
 namespace monitor::pilot {
 namespace {
 
-constexpr std::size_t groups = 8;
+constexpr std::size_t max_groups = 8, min_groups = 4;
 // In the phases of a group, without and with probes each. Time in user mode: four ticks of the slowest clock.
 constexpr std::array<double, EDC_PROGRESS_COUNTERS> min_progress = {64, 64, 64, 40e6};
 constexpr double min_cpu_ns = 10e6;
@@ -20,9 +20,9 @@ void add(record::PhasePart &sum, const record::PhasePart &part)
 		sum.progress[i] += part.progress[i];
 }
 
-std::vector<PhasePair> grouped(const std::vector<PhasePair> &phases)
+std::vector<PhasePair> grouped(const std::vector<PhasePair> &phases, std::size_t groups)
 {
-	std::vector<PhasePair> sums(std::min(groups, phases.size()));
+	std::vector<PhasePair> sums(groups);
 	for (std::size_t i = 0; i < phases.size(); ++i) {
 		PhasePair &sum = sums[i * sums.size() / phases.size()];
 		add(sum.without, phases[i].without);
@@ -48,22 +48,8 @@ std::optional<double> scatter(const std::vector<PhasePair> &sums, std::size_t co
 	return std::sqrt(std::max(square / n - sum / n * sum / n, 0.0)) / (sum / n);
 }
 
-} // namespace
-
-std::optional<record::Median> share_of_pairs(const std::vector<Pair> &pairs)
+std::optional<record::Median> share_of_groups(const std::vector<PhasePair> &sums)
 {
-	std::vector<double> shares;
-	for (const Pair &pair : pairs)
-		if (pair.without > 0)
-			shares.push_back(pair.with / pair.without - 1);
-	return shares.empty() ? std::nullopt : std::optional(record::median_of(shares));
-}
-
-std::optional<record::Median> share_of_phases(const std::vector<PhasePair> &phases)
-{
-	const std::vector<PhasePair> sums = grouped(phases);
-	if (sums.size() < groups)
-		return {};
 	std::optional<std::size_t> best;
 	double least = 0;
 	for (std::size_t counter = 0; counter < EDC_PROGRESS_COUNTERS; ++counter)
@@ -78,6 +64,26 @@ std::optional<record::Median> share_of_phases(const std::vector<PhasePair> &phas
 		pairs.push_back(
 		    {each.without.cpu_ns / each.without.progress[*best], each.with.cpu_ns / each.with.progress[*best]});
 	return share_of_pairs(pairs);
+}
+
+} // namespace
+
+std::optional<record::Median> share_of_pairs(const std::vector<Pair> &pairs)
+{
+	std::vector<double> shares;
+	for (const Pair &pair : pairs)
+		if (pair.without > 0)
+			shares.push_back(pair.with / pair.without - 1);
+	return shares.empty() ? std::nullopt : std::optional(record::median_of(shares));
+}
+
+std::optional<record::Median> share_of_phases(const std::vector<PhasePair> &phases)
+{
+	for (std::size_t groups = max_groups; groups >= min_groups; groups /= 2)
+		if (phases.size() >= max_groups)
+			if (const auto share = share_of_groups(grouped(phases, groups)))
+				return share;
+	return {};
 }
 
 } // namespace monitor::pilot

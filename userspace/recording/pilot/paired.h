@@ -22,7 +22,8 @@ struct PhasePair {
 };
 
 // By the counter of the kernel that advances most steadily with the CPU time while the probes are attached, of a group
-// of phases at a time, for the work of a phase differs. None: no counter advances.
+// of phases at a time, for the work of a phase differs: eight groups, or four where these have too little. None: no
+// counter advances.
 std::optional<record::Median> share_of_phases(const std::vector<PhasePair> &phases);
 
 } // namespace monitor::pilot
