@@ -204,6 +204,18 @@ TEST_CASE("probe cost: rejected events cost what rejecting costs")
 	CHECK(*cost::probe_cost(info).median_ns == 600 * 55 + 400 * 10);
 }
 
+TEST_CASE("probe cost: discarded events cost what discarding costs, or as much as others if that is unknown")
+{
+	analyze::RecordingInfo info = recording();
+	info.classes[0].discarded = 400;
+	CHECK(*cost::probe_cost(info).median_ns == 1000 * 55);
+	const CalibratedCost measured{38, 40, 42, 0.01, 21};
+	info.calibration->start["discarded"] = info.calibration->end.value()["discarded"] = measured;
+	CHECK(*cost::probe_cost(info).median_ns == 600 * 55 + 400 * 40);
+	info.classes[0].discarded = 4000; // of an untrusted file
+	CHECK(*cost::probe_cost(info).median_ns == 1000 * 40);
+}
+
 TEST_CASE("probe cost: a sample costs its interrupt, also if it is only counted")
 {
 	analyze::RecordingInfo info = recording();

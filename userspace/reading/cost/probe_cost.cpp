@@ -73,6 +73,8 @@ public:
 		return in_loops(what);
 	}
 
+	bool knows(const std::string &what) const { return measured(what).has_value(); }
+
 	// The least that an event can cost, also if the loops contradict themselves; empty: there were none.
 	std::optional<double> at_least(const std::string &what) const
 	{
@@ -237,6 +239,7 @@ ProbeCost probe_cost(const RecordingInfo &info)
 		}
 	};
 	const std::map<unsigned, double> judgement_ns = info.judgement_ns();
+	const bool knows_discarded = costs.knows("discarded"); // else it costs as one that is stored
 	for (const ClassCounts &counts : info.classes) {
 		if (counts.family == "stack")
 			continue; // measured each time
@@ -244,8 +247,11 @@ ProbeCost probe_cost(const RecordingInfo &info)
 			continue; // read in the probe of a switch, or at a reset; calibrated with these
 		// A sample costs its interrupt, whether it is kept or not.
 		const std::uint64_t rejected = counts.family == "sample" ? 0 : counts.filtered;
-		add(counts.family, counts.seen - rejected);
+		const std::uint64_t stored_or_not = counts.seen - rejected;
+		const std::uint64_t discarded = knows_discarded ? std::min(counts.discarded, stored_or_not) : 0;
+		add(counts.family, stored_or_not - discarded);
 		add("rejected", rejected);
+		add("discarded", discarded);
 		const auto judged = judgement_ns.find(counts.id);
 		if (judged == judgement_ns.end())
 			continue;

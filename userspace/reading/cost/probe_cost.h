@@ -38,9 +38,9 @@ struct EventCost {
 	std::string why_unknown;
 };
 
-// `what`: a family, or `rejected`. What was not measured costs as much as the most expensive family. Unknown only if
-// the calibration contradicts itself by far more than where a figure without a range is made of it, and there were no
-// phases.
+// `what`: a family, `rejected` or `discarded`. What was not measured costs as much as the most expensive family.
+// Unknown only if the calibration contradicts itself by far more than where a figure without a range is made of it, and
+// there were no phases.
 EventCost event_cost(const Calibration &calibration, const std::string &what);
 
 } // namespace monitor::cost

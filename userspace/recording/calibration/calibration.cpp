@@ -126,7 +126,14 @@ public:
 		if (!card_.options().resets_at_function()) // then it was measured on top of the system call probes
 			for (std::size_t i = 0; i < reset_.rounds.size(); ++i)
 				reset_.rounds[i].before = reset_.rounds[i].after = syscall_.rounds[i].with;
+		if (discarded_.rounds.size() != syscall_.rounds.size())
+			discarded_.events = 0;
+		for (std::size_t i = 0; i < discarded_.rounds.size() && discarded_.events > 0; ++i)
+			discarded_.rounds[i] = {syscall_.rounds[i].before, discarded_.rounds[i].with,
+						syscall_.rounds[i].after};
 		Calibration result;
+		if (discarded_.events > 0)
+			result.costs[discarded_.what] = estimate(discarded_.rounds, discarded_.events);
 		for (const Work *work : works_)
 			if (work->events > 0)
 				result.costs[work->what] = estimate(work->rounds, work->events);
@@ -176,6 +183,8 @@ private:
 			select(true);
 		}
 		measure(syscall_);
+		if (syscall_.events > 0 && !card_.options().overwriting && !card_.options().counts_only)
+			measure_discarded();
 		if (works_.back() == &reset_ && card_.attach_trial_reset("/proc/self/exe", reset_place_)) {
 			reset_.events = 1;
 			reset_.measure(&Round::with, together_);
@@ -211,6 +220,25 @@ private:
 		});
 		work.events = work.times_each * static_cast<double>(here);
 		work.measure(&Round::with, together_);
+	}
+
+	// The ring of this CPU is full from its next block on. What it takes without probes is known from the calls
+	// whose events are stored.
+	void measure_discarded()
+	{
+		constexpr int enough = 4 * EDC_BLOCK_SIZE / 16, calls = 100;
+		edc_cpu &area = card_.area(static_cast<unsigned>(cpu_));
+		const edc_ring &ring = area.level[0].ring;
+		const auto discarded = [&] { return __atomic_load_n(&ring.discarded, __ATOMIC_RELAXED); };
+		const std::uint64_t before = discarded();
+		__atomic_store_n(&area.reader.read[0],
+				 __atomic_load_n(&ring.closed, __ATOMIC_ACQUIRE) + 1 - ring.blocks, __ATOMIC_RELEASE);
+		for (int i = 0; i < enough && discarded() == before; ++i)
+			::syscall(SYS_getppid);
+		discarded_.events = syscall_.events;
+		for (std::size_t i = 0; i < together_ && discarded() != before; ++i)
+			discarded_.rounds.push_back({0, Calls::time(calls), 0});
+		free_rings();
 	}
 
 	// Whether events of this process are recorded.
@@ -256,6 +284,7 @@ private:
 	Work fault_{"fault", {"page_fault_user", "minor_fault"}, 1, [this] { return faults_.time(); }};
 	Work rejected_{"rejected", {"sys_enter", "sys_exit"}, 1, [this] { return calls_.time(); }};
 	Work syscall_{"syscall", {"sys_enter", "sys_exit"}, 1, [this] { return calls_.time(); }};
+	Work discarded_{"discarded", {}, 1, {}}; // measured beside the others
 	Work reset_{
 	    "reset", {}, 1, [this] { return card_.options().resets_at_function() ? time_resets() : calls_.time(); }};
 	std::vector<Work *> works_{&sched_, &fault_, &syscall_};

@@ -17,9 +17,9 @@ namespace monitor::card {
 struct Calibration {
 	// ns of CPU time added per event, by what was measured: the families `syscall` (with getppid), `sched` (with
 	// two threads of one CPU that wake each other; without the probes of system calls) and `fault` (with first
-	// reads of pages), `rejected`: a system call event that the filter rejects, `reset`: --reset-on, at a function
-	// if one was requested, else at a tracepoint, `function`: --functions, `sample`: the BPF card's --sample-every,
-	// with its interrupt.
+	// reads of pages), `discarded`: a system call event that finds its ring full, `rejected`: a system call event
+	// that the filter rejects, `reset`: --reset-on, at a function if one was requested, else at a tracepoint,
+	// `function`: --functions, `sample`: the BPF card's --sample-every, with its interrupt.
 	std::map<std::string, CalibratedCost> costs;
 	double call_edge = 0;  // ns of one system call outside of its two tokens; 0: not measured
 	double fault_edge = 0; // the same of a page fault

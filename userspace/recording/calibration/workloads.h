@@ -30,6 +30,8 @@ private:
 class Calls {
 public:
 	double time();
+	// Of so few that their caches are not prepared.
+	static double time(int calls);
 
 private:
 	Units units_{500};
