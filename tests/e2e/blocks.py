@@ -14,7 +14,7 @@ BLOCK, HEADER = 4096, 96
 FIELDS = {"magic": (0, "I"), "timestamp_begin": (32, "Q"), "timestamp_end": (40, "Q"), "content_size": (48, "Q"),
           "packet_seq_num": (64, "Q"), "events_discarded": (72, "Q"), "cpu_id": (80, "I"), "level": (84, "I"),
           "tid": (88, "I")}
-CONTROL_BYTES = {1: 40, 2: 32, 3: 56, 4: 64}
+CONTROL_BYTES = {1: 40, 2: 32, 3: 56, 4: 64, 33: 48, 34: 40}
 CARD = pathlib.Path(__file__).parents[2] / "include/monitor/card.h"
 ID = {name: int(number) for number, name in re.findall(r"\bCLASS\((\d+), ([A-Z_]+),", CARD.read_text(encoding="utf-8"))}
 
