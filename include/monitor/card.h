@@ -109,7 +109,7 @@
 	      (A, pass_reason, why)(F, u64, start)(F, u64, cpu_ns)(F, u32, blocks)(F, u32, free_blocks)(               \
 		  F, u32, empty_passes)(F, u16, fullest)(F, u16, stalled)(F, u64, empty_cpu_ns))                       \
 	CLASS(34, BLOCK_WRITE, block_write, block_write, control, 4,                                                   \
-	      (A, u16, error)(F, u64, start)(F, u64, wall_ns)(F, u64, cpu_ns)(F, u32, stream)(F, u32, blocks))
+	      (A, u16, error)(F, u64, start)(F, u64, wall_ns)(F, u64, cpu_ns)(F, u32, to_stream)(F, u32, blocks))
 
 /* Classes that the kernel's cards post. */
 #define EDC_KERNEL_CLASSES(CLASS)                                                                                      \

@@ -27,7 +27,7 @@ inline const std::string checked_events =
 		"u16_t why; u64_t start; u64_t cpu_ns; u32_t blocks; u32_t free_blocks; u32_t empty_passes; u16_t "
 		"fullest; u16_t stalled; u64_t empty_cpu_ns;") +
     event_block(EDC_ID_BLOCK_WRITE, "block_write",
-		"u16_t error; u64_t start; u64_t wall_ns; u64_t cpu_ns; u32_t stream; u32_t blocks;") +
+		"u16_t error; u64_t start; u64_t wall_ns; u64_t cpu_ns; u32_t to_stream; u32_t blocks;") +
     event_block(EDC_ID_WRITER_THREAD, "thread", "u16_t reserved; s32_t pid; s32_t tgid;") +
     event_block(EDC_ID_SCHED_SWITCH, "sched_switch", "u16_t prev_state; s32_t prev_pid; s32_t next_pid;") +
     event_block(EDC_ID_SCHED_MIGRATE_TASK, "sched_migrate_task",
