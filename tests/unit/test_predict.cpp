@@ -96,6 +96,11 @@ TEST_CASE("predict: an interval needs three recordings")
 	CHECK(predicted.notes.front() == "interval: 5 recordings, replay bias 0 %; structure assumed unchanged");
 	const Model three = recorded(3); // t of 2 degrees 2.92: sqrt(4/3) * 2.92 * 0.99 % = 3.3 %
 	CHECK(predict(three, {}, {}).base.low_ns.has_value());
+	Model disturbed = recorded(3);
+	disturbed.sets[0].elapsed_ns *= 10;
+	const Prediction doubtful = predict(disturbed, {}, {});
+	CHECK(*doubtful.base.low_ns == 0);
+	CHECK_THAT(doubtful.notes.back(), Contains("% less time than was recorded: other programs had the CPUs"));
 	const Model one = recorded(1);
 	const Prediction single = predict(one, {}, {});
 	CHECK_FALSE(single.base.low_ns.has_value());

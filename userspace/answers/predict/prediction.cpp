@@ -19,7 +19,7 @@ using simulation::Replayed;
 
 constexpr std::size_t max_draws = 100, min_draws = 3;
 constexpr std::uint64_t enough_events = 20'000'000; // of all draws
-constexpr double in_interval = 0.9;
+constexpr double in_interval = 0.9, large_bias = 0.25;
 
 double mean(const std::vector<double> &values)
 {
@@ -133,7 +133,7 @@ private:
 		made.limit = replayed.front().limit;
 		if (recorded_.size() >= min_recordings) {
 			const double half = made.elapsed_ns * half_width(elapsed);
-			made.low_ns = made.elapsed_ns - half;
+			made.low_ns = std::max(made.elapsed_ns - half, 0.0);
 			made.high_ns = made.elapsed_ns + half;
 		} else if (recorded_.empty() && elapsed.size() > 1) {
 			made.low_ns = quantile(elapsed, (1 - in_interval) / 2);
@@ -172,6 +172,11 @@ private:
 					100 * std::abs(bias())));
 		else if (base_.size() > 1)
 			notes.push_back(fmt::format("interval: 90 % of {} draws", base_.size()));
+		if (!recorded_.empty() && std::abs(bias()) > large_bias)
+			notes.push_back(fmt::format(
+			    "The replay takes {:.0f} % {} time than was recorded: other programs had the CPUs, or "
+			    "something is not in the model",
+			    100 * std::abs(bias()), bias() < 0 ? "less" : "more"));
 		if (!model_.sets.empty() &&
 		    std::ranges::any_of(changes, [this](const Change &change) { return change.cpus > model_.cpus; }))
 			notes.emplace_back(
