@@ -138,10 +138,10 @@ void Drain::look()
 	end_pass(drain_all());
 }
 
-void Drain::end_pass(unsigned fill, bool is_last)
+void Drain::end_pass(unsigned fill, bool is_last, std::uint64_t latest)
 {
 	if (written_ != Written::nothing)
-		log_.end(fill, stalled_, is_last);
+		log_.end(fill, stalled_, is_last, latest);
 }
 
 void Drain::set_every(std::chrono::nanoseconds interval, std::function<void(const Sync &)> call,
@@ -474,7 +474,9 @@ void Drain::drain_rest(const std::function<void()> &at_end, const std::function<
 	for (unsigned cpu = 0; card_ && cpu < card_->cpus(); ++cpu)
 		for (unsigned level = 0; level < card_->rings(); ++level)
 			drain_open_block(cpu, level);
-	end_pass(fill, true);
+	// No token is later than the last snapshot: beyond it nothing bounds the clock.
+	const std::uint64_t last = steering_.last().time;
+	end_pass(fill, true, last ? last : no_time);
 	if (at_end)
 		at_end();
 	control_.flush();

@@ -95,7 +95,8 @@ private:
 	void wake() const { ::eventfd_write(wakeup_.get(), 1); }
 	std::uint32_t wait_for_work(Clock::time_point next_look);
 	std::uint32_t wait_until_due();
-	void end_pass(unsigned fill, bool is_last = false);
+	static constexpr std::uint64_t no_time = ~std::uint64_t(0);
+	void end_pass(unsigned fill, bool is_last = false, std::uint64_t latest = no_time);
 	bool half_full() const;
 	void push_pending();
 	bool push(StreamNumber stream, const std::byte *block, std::uint32_t left_over = 0);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "pass_log.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/clock_ns.h"
@@ -23,9 +24,9 @@ void PassLog::begin_copying()
 	cpu_copying_ = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
-void PassLog::end(unsigned fullest, bool is_stalled, bool is_last)
+void PassLog::end(unsigned fullest, bool is_stalled, bool is_last, std::uint64_t latest)
 {
-	const std::uint64_t time = read_time_();
+	const std::uint64_t time = std::min(read_time_(), latest);
 	if (pool_.free_blocks() < pool_.blocks())
 		for (const BlockWrite &write : pool_.take_writes())
 			control_.block_write(write, time);

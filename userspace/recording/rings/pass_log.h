@@ -24,8 +24,9 @@ public:
 		if (++pass_.blocks == 1)
 			begin_copying();
 	}
-	// `fullest`: thousandths of a ring. `is_last`: of this thread, whose passes have no later token.
-	void end(unsigned fullest, bool is_stalled, bool is_last);
+	// `fullest`: thousandths of a ring. `is_last`: of this thread, whose passes have no later token. No token is
+	// later than `latest`.
+	void end(unsigned fullest, bool is_stalled, bool is_last, std::uint64_t latest);
 
 private:
 	void begin_copying();
