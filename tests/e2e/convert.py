@@ -275,7 +275,7 @@ def losses_are_marked():
 def killed_recordings_are_converted():
 	recorder = e2e.Recorder("killed", "-e", "sched,syscall,irq").wait_until_recording()
 	subprocess.run(["ls", "-R", "/usr/lib/python3"], stdout=subprocess.DEVNULL, check=True)
-	time.sleep(0.1)
+	time.sleep(0.8)  # blocks of rings that fill slowly are written after half a second
 	recorder.end(signal.SIGKILL, exit_code=None)
 	trace = e2e.Trace(e2e.work / "killed")
 	for to in ("perfetto", "lttng", "folded"):

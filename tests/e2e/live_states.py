@@ -134,7 +134,7 @@ def without_tokens():
 	cut = trace.copy("cut")
 	with open(cut.directory / "states", "r+b") as file:
 		file.truncate(4096)
-	e2e.expect("are not in the files of this trace" in e2e.run(e2e.monitor, "states", cut.directory).stderr, "nothing said of packets that are missing")
+	e2e.expect("are not in the files of this trace" in e2e.run(e2e.monitor, "states", cut.directory, exit_code=1).stderr, "nothing said of packets that are missing")
 	for command, sentence in ((("states", trace.directory, "--tree", "cpu"), "only the run lengths of its tree thread: leave out --tree"),
 	                          (("report", trace.directory), "only run lengths of states: use `monitor states DIR`")):
 		wrong = e2e.run(e2e.monitor, *command, exit_code=1).stderr

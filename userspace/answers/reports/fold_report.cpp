@@ -33,7 +33,9 @@ std::string loss_warning(const report::Summary &summary)
 
 std::string damage_text(std::size_t problems)
 {
-	return problems ? fmt::format("\n{} packets of this trace are damaged and were left out", problems) : "";
+	return problems
+		   ? fmt::format("\nparts of this trace that are damaged or missing, and were left out: {}", problems)
+		   : "";
 }
 
 // What --filter left out of what the tables show.
