@@ -182,7 +182,7 @@ void run_card(const std::string &kind, const std::string &family, const Names &e
 	const unsigned before = last_program();
 	monitor::card::BpfCard card(options);
 	monitor::record::ClockSteering steering(card.clock(), monitor::card::has_invariant_tsc());
-	steering.start(first_slope_ms);
+	steering.start(monitor::record::read_sync(monitor::card::has_invariant_tsc()), first_slope_ms);
 	if (rejecting) {
 		card.trace_process(::getpid()); // somebody else than the load
 	}
