@@ -78,7 +78,8 @@ int run_calibrate(bool quick, bool json)
 	}
 	print_table(table, report::Format::text);
 	fmt::print("\nOf what they cost in loops, events in such programs cost: {} times as much.\nKept in {} for this "
-		   "boot, CPU model, kernel, card and version: recordings whose calibrations agree print a range from now on.\n",
+		   "boot, CPU model, kernel, card and version: recordings whose calibrations agree print a range from "
+		   "now on.\n",
 		   factors_text(found.factors), printable(file.path()));
 	return 0;
 }

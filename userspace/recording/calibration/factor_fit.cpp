@@ -16,7 +16,7 @@ using Groups = std::array<double, groups.size()>;
 constexpr double min_factor = 0.5;  // other code cannot pay much less than a loop
 constexpr double of_model = 0.15;   // a load differs by this much from what the factors say, besides its uncertainty
 constexpr double normal_95 = 1.645; // standard deviations in half of a 90 % interval
-constexpr double max_width = 4;     // high / low of a range that says something
+constexpr double max_width = 6;     // high / low of a range that says something
 constexpr int passes = 1000;        // until the factors do not move any more
 
 struct Equation { // factors * predicted = measured
