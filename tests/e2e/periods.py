@@ -182,7 +182,7 @@ def sums_hold():
 	# be known.
 	seen = sum(row["count"] for row in calls)
 	e2e.expect(seen == 600 or (all["summary"]["hidden_threads"] and 590 <= seen < 600), f"execve of those that ended: {seen}")
-	same = e2e.run(e2e.monitor, "diff", f"{directory}@0s..0.1s", f"{directory}@1.2s..1.3s").stdout
+	same = e2e.run(e2e.monitor, "diff", f"{directory}@0s..1.1s", f"{directory}@1.2s..1.3s").stdout
 	e2e.expect("gone_soon" in same, same[:500])
 	rows = json.loads(e2e.run(e2e.monitor, "query", directory, "SELECT count(*) AS n, sum(number) AS events FROM statistics_events WHERE event_id < 32768", "--json").stdout)
 	e2e.expect(rows[0]["events"] == all["summary"]["tokens"], f"{rows} {all['summary']['tokens']}")
