@@ -163,9 +163,7 @@ std::string left_out_text(const trace::Trace &trace, const trace::Losses &losses
 				    paused && paused == losses.lost ? "pause" : "loss");
 	if (info.present && !info.complete())
 		text += fmt::format("{}\n", report::incomplete_text);
-	if (const std::size_t damaged = trace.problems().total())
-		text += fmt::format("{} packets of this trace are damaged and were left out\n", damaged);
-	return text;
+	return text + report::damage_text(trace.problems().total());
 }
 
 // From when events count, if there are earlier ones; "" if there are none, or options say from when.

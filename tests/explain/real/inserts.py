@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""SQL of so many inserts, each a transaction of its own."""
+"""SQL of N inserts, each a transaction of its own."""
 import sys
 
 print("PRAGMA synchronous=FULL; CREATE TABLE t(a, b);")

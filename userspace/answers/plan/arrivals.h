@@ -54,7 +54,7 @@ struct Arrivals {
 // Throws Unanswerable (unanswerable.h), or Error if the trace is not a recording of this program with its switches.
 Arrivals read_arrivals(trace::Trace &trace, const analyze::RecordingInfo &info);
 
-// With so many times as many events in the same time.
+// With `rate` times the events in the same time.
 Arrivals with_rate(const Arrivals &arrivals, double rate);
 
 } // namespace monitor::plan

@@ -21,8 +21,8 @@ struct Setting {
 // What the setting leaves to chance.
 struct Chance {
 	bool beside_load = false; // the recorder's threads are woken on the busiest CPU, even if another one is idle
-	double pace = 1;          // service times are so many times as long,
-	double load_pace = 1;     // and so is the work of the load
+	double pace = 1;          // a factor on service times,
+	double load_pace = 1;     // and one on the work of the load
 	std::uint32_t seed = 1;
 };
 

@@ -74,10 +74,11 @@ public:
 	Prediction predict(const std::vector<Change> &changes)
 	{
 		Prediction made;
-		base_ = elapsed_of(runs({}));
-		made.base = estimate({});
+		const std::vector<Replayed> base = runs({});
+		base_ = elapsed_of(base);
+		made.base = settings_.is_numeric ? numeric({}) : estimate({}, base);
 		for (const Change &change : changes)
-			made.changes.push_back(estimate(change));
+			made.changes.push_back(settings_.is_numeric ? numeric(change) : estimate(change, runs(change)));
 		made.notes = notes(changes);
 		return made;
 	}
@@ -113,20 +114,28 @@ private:
 		return values;
 	}
 
-	Estimate estimate(const Change &change) const
+	Estimate named(const Change &change) const
 	{
 		Estimate made;
 		made.change = text_of(change);
 		made.is_lower_bound = !model_.sets.empty() && change.cpus > model_.cpus;
-		if (settings_.is_numeric) {
-			const auto distribution = simulation::elapsed_distribution(model_, change);
-			made.elapsed_ns = distribution.mean();
-			made.low_ns = distribution.quantile((1 - in_interval) / 2);
-			made.high_ns = distribution.quantile((1 + in_interval) / 2);
-			made.speed_up = simulation::elapsed_distribution(model_, {}).mean() / made.elapsed_ns;
-			return made;
-		}
-		const std::vector<Replayed> replayed = runs(change);
+		return made;
+	}
+
+	Estimate numeric(const Change &change) const
+	{
+		Estimate made = named(change);
+		const auto distribution = simulation::elapsed_distribution(model_, change);
+		made.elapsed_ns = distribution.mean();
+		made.low_ns = distribution.quantile((1 - in_interval) / 2);
+		made.high_ns = distribution.quantile((1 + in_interval) / 2);
+		made.speed_up = simulation::elapsed_distribution(model_, {}).mean() / made.elapsed_ns;
+		return made;
+	}
+
+	Estimate estimate(const Change &change, const std::vector<Replayed> &replayed) const
+	{
+		Estimate made = named(change);
 		const std::vector<double> elapsed = elapsed_of(replayed);
 		made.elapsed_ns = mean(elapsed);
 		made.speed_up = mean(base_) / made.elapsed_ns;

@@ -17,7 +17,7 @@
 
 namespace monitor::predict {
 
-// In blind predictions of changed programs the structure that was assumed unchanged cost that much.
+// Of the elapsed time. Assumed: what it costs at most, as a rule, that a change moves more than it names.
 constexpr double min_half_width = 0.06;
 constexpr std::size_t min_recordings = 3; // for an interval
 

@@ -228,6 +228,13 @@ std::string range_text(const cost::ProbeCost &cost)
 }
 
 // A loop finds the probes in the caches; other code does not, so what is computed from loops is the least.
+std::string damage_text(std::size_t problems)
+{
+	return problems == 0
+		   ? ""
+		   : fmt::format("parts of this trace that are damaged or missing, and were left out: {}\n", problems);
+}
+
 std::string probes_text(const Summary &summary)
 {
 	const std::optional<cost::ProbeCost> &cost = summary.probes;

@@ -89,6 +89,9 @@ Summary summarize(trace::Trace &trace, const analyze::RecordingInfo &info);
 inline constexpr const char *incomplete_text =
     "this trace is incomplete: the recording was killed or its disk was full; its last packets are missing";
 
+// A line, or "" if there are none.
+std::string damage_text(std::size_t problems);
+
 // "at least 61.1 ms = 3.05 % of one CPU (loops)", "62.00 ms to 91.50 ms = 3.10 to 4.57 % of one CPU", or "unknown
 // (WHY)".
 std::string probes_text(const Summary &summary);

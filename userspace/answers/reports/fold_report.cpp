@@ -31,13 +31,6 @@ std::string loss_warning(const report::Summary &summary)
 					  share * 100);
 }
 
-std::string damage_text(std::size_t problems)
-{
-	return problems
-		   ? fmt::format("\nparts of this trace that are damaged or missing, and were left out: {}", problems)
-		   : "";
-}
-
 // What --filter left out of what the tables show.
 void tell_of_filter(const trace::Trace &trace, const analyze::RecordingInfo &info, bool of_programs)
 {
@@ -84,7 +77,7 @@ std::string text_of(const Folded &of, const FoldReport &report, const report::Ta
 	return head_text(of.info, summary.wall_ns) + "\n" + loss_warning(summary) + report.above() +
 	       (question.plot.in_text ? plot::to_text(charts, question.look) + rest : question.text_of(table, rest)) +
 	       (below.empty() ? "" : "\n") + below + (report.shows_cpus() ? "\n" + question.text_of(of.cpus) : "") +
-	       damage_text(of.trace.problems().total()) + "\n" + report::summary_text(summary) + "\n";
+	       "\n" + report::damage_text(of.trace.problems().total()) + report::summary_text(summary) + "\n";
 }
 
 std::string json_of(const Folded &of, const FoldReport &report, const report::Table &table,
@@ -292,7 +285,7 @@ Answer answer_by_fold(const Question &question, trace::Trace &trace, MakeReport 
 	if (question.csv)
 		tell_others();
 	if (!answer.charts.empty())
-		answer.notes = loss_warning(summary) + damage_text(trace.problems().total()) + "\n" +
+		answer.notes = loss_warning(summary) + "\n" + report::damage_text(trace.problems().total()) +
 			       report::summary_text(summary);
 	if (question.json)
 		answer.text = json_of(of, *report, table, summary);

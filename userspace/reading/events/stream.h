@@ -89,7 +89,7 @@ public:
 
 	// No packet of the file belongs to this trace: the stream has no cpu, level or times.
 	bool is_foreign() const { return !first_; }
-	// The recorder wrote so many packets.
+	// How many packets the recorder wrote.
 	void set_recorded(std::uint64_t packets);
 	// None of those that the recorder wrote is here: it has a cpu and a level by its name, and nothing else.
 	bool is_missing() const { return recorded_ && !first_; }
