@@ -60,7 +60,13 @@ private:
 	// Of times since the path's begin, so that differences sum to the elapsed time exactly.
 	std::uint64_t ns(std::uint64_t ticks) const { return of_.clock.to_ns(ticks); }
 	std::string who_text(std::uint32_t who) const;
-	std::uint64_t unknown() const;
+	struct Row {
+		std::string what, who;
+		std::uint64_t ticks = 0, time_ns = 0;
+		bool is_unknown = false;
+	};
+	std::vector<Row> rows() const;
+	std::uint64_t unknown_ns() const;
 	Table links() const;
 
 	path::PathFold path_fold_; // of activities, which have ended, none goes on
@@ -112,16 +118,33 @@ std::string CriticalPath::who_text(std::uint32_t who) const
 	return of_.question.by == "thread" ? path::thread_text(stretches_.threads()[who], ~0ull, names) : names[who];
 }
 
-// The differences between sums are rounded, not the times: they sum to the elapsed time exactly.
+// The longest first. The differences between sums are rounded, not the times: they sum to the elapsed time exactly.
+std::vector<CriticalPath::Row> CriticalPath::rows() const
+{
+	std::map<std::pair<std::string, std::string>, Row> sums; // what, who
+	for (const auto &[part, ticks] : parts_->ticks()) {
+		const std::string what = path::what_text(part, of_.fold.kinds(), stretches_.names());
+		const std::string who = who_text(part.who);
+		Row &row = sums.try_emplace({what, who}, Row{what, who}).first->second;
+		row.ticks += ticks;
+		row.is_unknown = path::is_unknown(part, of_.fold.kinds());
+	}
+	std::vector<Row> rows;
+	for (auto &[names, row] : sums)
+		rows.push_back(std::move(row));
+	std::ranges::stable_sort(rows, std::greater<>(), &Row::ticks);
+	std::uint64_t sum = 0;
+	for (Row &row : rows) {
+		row.time_ns = ns(sum + row.ticks) - ns(sum);
+		sum += row.ticks;
+	}
+	return rows;
+}
+
 Table CriticalPath::table()
 {
 	if (of_.question.csv && of_.question.links)
 		return links();
-	std::map<std::pair<std::string, std::string>, std::uint64_t> sums; // what, who
-	for (const auto &[part, ticks] : parts_->ticks())
-		sums[{path::what_text(part, of_.fold.kinds(), stretches_.names()), who_text(part.who)}] += ticks;
-	std::vector<std::pair<std::pair<std::string, std::string>, std::uint64_t>> rows(sums.begin(), sums.end());
-	std::ranges::stable_sort(rows, std::greater<>(), &decltype(rows)::value_type::second);
 	const bool is_text = of_.question.is_text();
 	const char *const what = is_text ? "who, and what it did or waited for" : "what it did or waited for";
 	const std::vector<report::Column> whats = {{"what", "what", Unit::text, 0, what},
@@ -134,15 +157,12 @@ Table CriticalPath::table()
 	table.columns = is_text ? times : whats;
 	table.columns.insert(table.columns.end(), (is_text ? whats : times).begin(),
 			     (is_text ? whats : times).end() - is_text);
-	std::uint64_t sum = 0;
-	for (const auto &[names, ticks] : rows) {
-		const std::uint64_t time = ns(sum + ticks) - ns(sum);
-		const double share = static_cast<double>(ticks) / static_cast<double>(paths_.total());
-		sum += ticks;
+	for (const Row &row : rows()) {
+		const double share = static_cast<double>(row.ticks) / static_cast<double>(paths_.total());
 		if (is_text)
-			table.rows.push_back({time, share * 100, names.second + " " + names.first});
+			table.rows.push_back({row.time_ns, share * 100, row.who + " " + row.what});
 		else
-			table.rows.push_back({names.first, names.second, time, share});
+			table.rows.push_back({row.what, row.who, row.time_ns, share});
 	}
 	return table;
 }
@@ -175,11 +195,11 @@ Table CriticalPath::links() const
 	return table;
 }
 
-std::uint64_t CriticalPath::unknown() const
+std::uint64_t CriticalPath::unknown_ns() const
 {
 	std::uint64_t unknown = 0;
-	for (const auto &[part, ticks] : parts_->ticks())
-		unknown += path::is_unknown(part, of_.fold.kinds()) ? ticks : 0;
+	for (const Row &row : rows())
+		unknown += row.is_unknown ? row.time_ns : 0;
 	return unknown;
 }
 
@@ -192,7 +212,7 @@ std::string CriticalPath::above() const
 			: fmt::format("{}, {} from {} to {}{}", printable(subject_.name), elapsed, subject_.from,
 				      subject_.to, is_bounded() ? ", with what others did while it slept" : "");
 	return fmt::format("{}; parts sum exactly; {:.2f} % unknown\n", what,
-			   100 * static_cast<double>(unknown()) / static_cast<double>(paths_.total()));
+			   100 * static_cast<double>(unknown_ns()) / static_cast<double>(ns(paths_.total())));
 }
 
 std::string CriticalPath::below() const
@@ -210,7 +230,7 @@ std::string CriticalPath::members() const
 	    activities_ ? fmt::format("\"activity\": {},\n\"count\": {},\n", json_text(activities_->name()), count_)
 			: fmt::format("\"thread\": {},\n", json_text(subject_.name));
 	text += fmt::format("\"path\": \"{}\",\n\"elapsed_ns\": {},\n\"unknown_ns\": {},\n",
-			    is_bounded() ? "bounded" : "critical", ns(paths_.total()), ns(unknown()));
+			    is_bounded() ? "bounded" : "critical", ns(paths_.total()), unknown_ns());
 	return of_.question.links ? text + fmt::format("\"links\": {},\n", report::to_json(links())) : text;
 }
 
