@@ -23,7 +23,8 @@ namespace {
 
 const std::string classes =
     samples::event_block(EDC_ID_SCHED_SWITCH, "sched_switch", "s16_t prev_state; s32_t prev_pid; s32_t next_pid;") +
-    samples::event_block(257, "tick", "u16_t arg;");
+    samples::event_block(257, "tick", "u16_t arg;") +
+    samples::event_block(EDC_ID_EXIT_COUNTS, "thread_counts", "u16_t arg;");
 
 constexpr std::uint64_t gap_mark = 1u << 20;
 
@@ -50,7 +51,8 @@ std::vector<Item> read(const Trace &trace, TimeRange range, bool with_threads,
 	return items;
 }
 
-// Two CPUs with two levels each. A packet says who runs when it is opened, as its first token does.
+// Two CPUs with two levels each. A packet says who runs when it is opened, as its first token does; one that is opened
+// within a switch says who ran before.
 class RandomTrace {
 public:
 	explicit RandomTrace(unsigned seed) : random_(seed)
@@ -61,12 +63,13 @@ public:
 			const auto number =
 			    static_cast<std::size_t>(random_() % 8 < 7 ? random_() % 2 * 2 : random_() % 4);
 			time += number < 4 && random_() % 3 ? random_() % 50 + 1 : 1;
-			if (left[number] == 0) {
-				open(number, time);
-				left[number] = random_() % 12 + 1;
-			}
-			--left[number];
+			const std::uint64_t before = running_[number / 2];
+			make_room(number, time, before, left[number]);
 			post(number, time);
+			if (running_[number / 2] != before && random_() % 2) { // within the switch
+				make_room(number, ++time, before, left[number]);
+				writers_[number].post(time, EDC_ID_EXIT_COUNTS, 0);
+			}
 		}
 		for (StreamWriter &writer : writers_)
 			damage(writer);
@@ -83,13 +86,21 @@ public:
 	}
 
 private:
-	void open(std::size_t number, std::uint64_t time)
+	void make_room(std::size_t number, std::uint64_t time, std::uint64_t running, std::size_t &left)
+	{
+		if (left == 0) {
+			open(number, time, running);
+			left = random_() % 12 + 1;
+		}
+		--left;
+	}
+	void open(std::size_t number, std::uint64_t time, std::uint64_t running)
 	{
 		if (random_() % 10 == 0)
 			writers_[number].skip_sequence(1);
 		if (random_() % 10 == 0)
 			discarded_[number] += random_() % 5;
-		writers_[number].open(time, discarded_[number]).tid = static_cast<std::uint32_t>(running_[number / 2]);
+		writers_[number].open(time, discarded_[number]).tid = static_cast<std::uint32_t>(running);
 	}
 	void post(std::size_t number, std::uint64_t time)
 	{

@@ -80,10 +80,4 @@ std::vector<trace::TimeRange> partitions(const trace::Trace &trace, trace::TimeR
 	return made;
 }
 
-std::uint64_t warm_up(const trace::Stream &stream, std::uint64_t from)
-{
-	// its first token says what ran then
-	return stream.is_foreign() || stream.info().is_recorder() ? from : stream.packet_time(from);
-}
-
 } // namespace monitor::statistics

@@ -36,9 +36,6 @@ struct Hidden {
 	std::int64_t tid = 0;
 };
 
-// When the cursor of a stream must start for the running thread to be known at `from`.
-std::uint64_t warm_up(const trace::Stream &stream, std::uint64_t from);
-
 // What a reader of a partition needs to know about threads.
 struct WhoRuns {
 	trace::Threads *threads = nullptr; // a new one; nullptr: running threads are not needed
@@ -60,7 +57,9 @@ void read_partition(const trace::Trace &trace, trace::TimeRange partition, const
 			if (each.time < known_from)
 				threads->hide(each.tid, each.machine);
 	trace::MergedCursors cursors(trace, problems, [&](Cursor &cursor) {
-		cursor.start(threads ? warm_up(cursor.stream(), known_from) : partition.from);
+		const trace::Stream &stream = cursor.stream();
+		const bool has_lead = threads && !stream.is_foreign() && !stream.info().is_recorder();
+		cursor.start(has_lead ? lead_time(trace, stream, known_from) : known_from);
 	});
 	bool is_before = threads != nullptr && !who.by_name;
 	const auto visit = [&](const trace::Event &event) {

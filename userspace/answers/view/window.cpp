@@ -51,9 +51,8 @@ Window::Window(const trace::Trace &trace, const analyze::RecordingInfo &info, co
 		is_given_up = ++events % events_between_questions == 0 && ((is_over && is_over()) || is_too_much());
 		return !is_given_up;
 	};
-	// Before the part each stream starts with a packet of its own, which shows who ran there: of level 0, because
-	// the packets of others may be much older. A wait that began before the part is found if it is shorter than a
-	// bin that the picture keeps; others it has exactly.
+	// What is before the part shows who ran there. A wait that began before the part is found if it is shorter than
+	// a bin that the picture keeps; others it has exactly.
 	const auto on_lead = [&](const trace::Event &event) {
 		if (event.stream->level == 0 && !event.stream->is_recorder()) // whose list of threads may be old, too
 			fold.event(event);

@@ -49,4 +49,20 @@ void MergedCursors::give_back()
 		cursor.give_back();
 }
 
+std::uint64_t lead_time(const Trace &trace, const Stream &stream, std::uint64_t time)
+{
+	const StreamInfo &info = stream.info();
+	if (info.is_generic_ctf || info.is_user() || info.is_recorder())
+		return stream.packet_time(time);
+	const Stream *lowest = &stream; // of the CPU's levels
+	for (std::size_t i = info.index; lowest->info().level > 0 && i-- > 0;) {
+		const Stream &other = *trace.streams()[i];
+		if (other.info().machine != info.machine || other.info().cpu != info.cpu)
+			break;
+		if (!other.is_foreign() && other.begin_time() <= time)
+			lowest = &other;
+	}
+	return lowest->packet_time(time, 1);
+}
+
 } // namespace monitor::trace

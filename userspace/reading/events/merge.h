@@ -76,15 +76,20 @@ template <class OnGap> auto gap_of_cursor(OnGap &on_gap)
 	};
 }
 
-// Like merge(), but starts in the middle without reading what is before: each stream starts with the packet that
-// contains range.from, and on_lead(const Event &) gets its events before range.from, which show the running threads
-// (threads.h). on_gap(const StreamInfo &, from_time, to_time, lost) gets the gaps from there on, too.
+// Where the reader of a stream starts that is to know what runs at `time`. A CPU's at the packet before the one that
+// `time` is in, for a packet may begin within a switch, whose token is the last one before it; what interrupts probes
+// (level 1 and up) then, too: its packets may have begun long ago, while another thread ran.
+std::uint64_t lead_time(const Trace &trace, const Stream &stream, std::uint64_t time);
+
+// Like merge(), but starts in the middle without reading what is before: each stream starts at its lead_time(), and
+// on_lead(const Event &) gets its events before range.from, which show the running threads (threads.h). on_gap(const
+// StreamInfo &, from_time, to_time, lost) gets the gaps from there on, too.
 template <class OnLead, class OnEvent, class OnGap>
 void merge_from(const Trace &trace, TimeRange range, Problems &problems, OnLead &&on_lead, OnEvent &&on_event,
 		OnGap &&on_gap)
 {
 	MergedCursors cursors(trace, problems,
-			      [&](Cursor &cursor) { cursor.start(cursor.stream().packet_time(range.from)); });
+			      [&](Cursor &cursor) { cursor.start(lead_time(trace, cursor.stream(), range.from)); });
 	cursors.walk(
 	    range.to,
 	    [&](Cursor &cursor, std::uint64_t bound) {

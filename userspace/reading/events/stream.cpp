@@ -251,13 +251,14 @@ std::uint64_t Stream::seek(std::uint64_t time) const
 	return low;
 }
 
-std::uint64_t Stream::packet_time(std::uint64_t time) const
+std::uint64_t Stream::packet_time(std::uint64_t time, std::uint64_t before) const
 {
+	const std::uint64_t in = seek(time);
 	PacketHead head;
-	const std::uint64_t number = seek(time);
-	if (number >= packets() || read_head(number, head) || !head.has_begin)
-		return time;
-	return std::min(time, this->time(head.begin));
+	for (const std::uint64_t number : {in - std::min(before, in - std::min(in, first_packet())), in})
+		if (number < packets() && !read_head(number, head) && head.has_begin)
+			return std::min(time, this->time(head.begin));
+	return time;
 }
 
 void Stream::will_need(std::uint64_t from, std::uint64_t to) const

@@ -116,8 +116,9 @@ public:
 	// packets have no times.
 	std::uint64_t seek(std::uint64_t time) const;
 
-	// The start of the packet that `time` is in or after, or `time` if none begins before it.
-	std::uint64_t packet_time(std::uint64_t time) const;
+	// The start of the packet that `time` is in or after, or of the one before that; `time` if none begins before
+	// it.
+	std::uint64_t packet_time(std::uint64_t time, std::uint64_t before = 0) const;
 
 	// Whether `earlier` is another file of the same trace and ring with what came before: as when a tracer rotates
 	// files. Packets that are in both are read from `earlier` only.
