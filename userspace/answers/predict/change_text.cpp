@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
-#include <set>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -14,23 +13,13 @@
 #include "base/escape.h"
 #include "base/suggestions.h"
 #include "base/text.h"
+#include "reading/model/claims.h"
 #include "reading/model/model_text.h"
 
 namespace monitor::predict {
 namespace {
 
 constexpr std::uint32_t max_sweep = 256;
-
-std::vector<std::string> activities_of(const model::Model &model)
-{
-	std::set<std::string> names;
-	for (const model::Role &role : model.roles)
-		model::for_each_operation(role.body, [&](const model::Operation &operation) {
-			if (operation.kind == model::Kind::cpu && !operation.name.empty())
-				names.insert(operation.name);
-		});
-	return {names.begin(), names.end()};
-}
 
 std::vector<std::string> roles_of(const model::Model &model)
 {
@@ -106,7 +95,7 @@ std::vector<simulation::Change> swept(const std::string &sweep, const simulation
 std::vector<simulation::Change> changes_of(const Wanted &wanted, const model::Model &model)
 {
 	simulation::Change change;
-	const std::vector<std::string> activities = activities_of(model), roles = roles_of(model);
+	const std::vector<std::string> activities = model::activities_of(model), roles = roles_of(model);
 	for (const std::string &text : wanted.faster) {
 		const Assignment given = assignment(text, activities, "activity", "--faster", "ACTIVITY=K");
 		change.faster[given.name] = factor(given);
