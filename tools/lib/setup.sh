@@ -54,7 +54,7 @@ configure() { # DIRECTORY OPTION...
 	local directory=$1
 	shift
 	cmake -S . -B "$directory" -G Ninja -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON \
-		-DCMAKE_UNITY_BUILD_BATCH_SIZE=100 "$@" > "$directory.log" 2>&1 || {
+		-DCMAKE_UNITY_BUILD_BATCH_SIZE=0 "$@" > "$directory.log" 2>&1 || {
 		cat "$directory.log"
 		return 1
 	}

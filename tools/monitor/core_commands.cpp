@@ -1,9 +1,21 @@
 // SPDX-License-Identifier: MIT
 // The subcommands of monitor_core: what records a trace and prints the first answers from it. Less than the whole, so
 // tools/quickstart builds it first.
+#include "base/error.h"
 #include "commands.h"
+#include "record_commands/live_sinks.h"
 
 namespace monitor {
+
+std::shared_ptr<record::StateSink> live_states(states::Tree)
+{
+	throw Error("--states: this program is the core of monitor only: build the whole one");
+}
+
+std::shared_ptr<record::BlockSink> live_statistics(const record::StatisticsOptions &)
+{
+	throw Error("--statistics: this program is the core of monitor only: build the whole one");
+}
 
 std::span<const Command> commands()
 {

@@ -10,13 +10,12 @@
 
 #include <fmt/format.h>
 
-#include "answers/live/live_states.h"
-#include "answers/live/live_statistics.h"
 #include "answers/matcher/named_text.h"
 #include "answers/trigger/trigger_text.h"
 #include "base/duration.h"
 #include "base/error.h"
 #include "base/escape.h"
+#include "live_sinks.h"
 #include "matching.h"
 #include "monitor/device.h"
 #include "option_texts.h"
@@ -294,7 +293,7 @@ void parse_states(RecordArguments &arguments)
 		return states::load_tree(arguments.states);
 	}();
 	expect_utf8("the tree " + printable(arguments.states), tree.text());
-	arguments.options.states = std::make_shared<live::LiveStates>(std::move(tree));
+	arguments.options.states = live_states(std::move(tree));
 	arguments.options.writes_tokens = !arguments.no_tokens;
 }
 
@@ -321,7 +320,7 @@ void parse_statistics(RecordArguments &arguments)
 			    max_periods);
 	options.statistics = statistics;
 	if (!statistics.counts_only)
-		options.live = std::make_shared<live::LiveStatistics>(statistics);
+		options.live = live_statistics(statistics);
 	options.kept = record::Kept::own_files;
 }
 

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// Who else gets the events of a recording while it runs (answers/live/). monitor_core has neither.
+#pragma once
+
+#include <memory>
+
+#include "reading/states/tree.h"
+#include "recording/periods/period_files.h"
+#include "recording/rings/block_sink.h"
+
+namespace monitor {
+
+std::shared_ptr<record::StateSink> live_states(states::Tree tree);                            // record --states
+std::shared_ptr<record::BlockSink> live_statistics(const record::StatisticsOptions &options); // record --statistics
+
+} // namespace monitor
