@@ -26,4 +26,14 @@ std::span<const Command> commands()
 	return all;
 }
 
+std::span<const reports::Report *const> all_reports()
+{
+	using namespace reports;
+	static constexpr const Report *all[] = {
+	    &cpu_report,      &syscalls_report, &offcpu_report,  &critical_path_report, &activities_report,
+	    &ratios_report,   &segments_report, &samples_report, &stacks_report,        &counts_report,
+	    &triggers_report, &requests_report, &help_report};
+	return all;
+}
+
 } // namespace monitor

@@ -30,13 +30,11 @@
 namespace monitor {
 namespace {
 
-using reports::all_reports;
-
 // Each once, as the first report that has it lists it.
 std::vector<std::string> all_groupings()
 {
 	std::vector<std::string> all;
-	for (const reports::Report *report : all_reports)
+	for (const reports::Report *report : all_reports())
 		std::ranges::copy_if(report->by, std::back_inserter(all),
 				     [&](const std::string &by) { return std::ranges::count(all, by) == 0; });
 	return all;
@@ -51,17 +49,17 @@ struct ReportArguments : reports::Question {
 // The last word is the report, if it is the name of one.
 void take_report(ReportArguments &arguments)
 {
-	arguments.report = all_reports[0];
-	const auto named = std::ranges::find_if(all_reports, [&](const reports::Report *report) {
+	arguments.report = all_reports().front();
+	const auto named = std::ranges::find_if(all_reports(), [&](const reports::Report *report) {
 		return !arguments.words.empty() && arguments.words.back() == report->name;
 	});
-	if (named != std::end(all_reports)) {
+	if (named != all_reports().end()) {
 		arguments.report = *named;
 		arguments.words.pop_back();
 	}
 	if (arguments.words.empty() && arguments.report != &reports::help_report)
 		throw CLI::ValidationError("name a trace directory");
-	const std::string why = reports::why_unfit(arguments, arguments.words.size());
+	const std::string why = reports::why_unfit(arguments, arguments.words.size(), all_reports());
 	if (!why.empty())
 		throw CLI::ValidationError(why);
 }
@@ -73,7 +71,7 @@ void expect_trace(const std::string &word, bool is_after_another)
 	if (std::filesystem::exists(word, ignored))
 		return;
 	std::vector<std::string> names;
-	for (const reports::Report *report : all_reports)
+	for (const reports::Report *report : all_reports())
 		names.emplace_back(report->name);
 	if (std::ranges::find(names, word) != names.end())
 		throw Error("there is no directory {}; the name of a report comes last: monitor report DIR {}", word,
@@ -267,7 +265,7 @@ void add_report(CLI::App &app, int &exit_code)
 		arguments->look = terminal_look();
 		take_report(*arguments);
 		if (arguments->report == &reports::help_report)
-			for (const reports::Report *report : all_reports)
+			for (const reports::Report *report : all_reports())
 				fmt::print("{:<15}{}\n", report->name, report->line);
 		else if (!arguments->output.empty())
 			exit_code = write_flame_graphs(*arguments);

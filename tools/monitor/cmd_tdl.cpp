@@ -56,7 +56,7 @@ void print_model(const tdl::Model &model)
 	note_times(model);
 }
 
-void check(const TdlArguments &arguments)
+void check_description(const TdlArguments &arguments)
 {
 	const tdl::ModelFile source = tdl::load(arguments.file);
 	fmt::print("{}: ok\n", printable(source.path));
@@ -101,7 +101,7 @@ void add_tdl(CLI::App &app, int &exit_code)
 		});
 		return added;
 	};
-	add("check", "check a description", "  monitor tdl check my-format.tdl", check);
+	add("check", "check a description", "  monitor tdl check my-format.tdl", check_description);
 	add("show", "show the position, type and meaning of every field",
 	    "  monitor tdl show pcap\n  monitor tdl show my-format.tdl --json", show)
 	    ->add_flag("--json", arguments->json, "print JSON instead of a table");

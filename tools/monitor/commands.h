@@ -8,6 +8,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "answers/reports/report.h"
+
 namespace monitor {
 
 using AddCommand = void(CLI::App &app, int &exit_code);
@@ -32,5 +34,7 @@ struct Command {
 
 // Those of this program, in the order of its help: all_commands.cpp, or core_commands.cpp.
 std::span<const Command> commands();
+// Likewise, in the order of `report DIR help`.
+std::span<const reports::Report *const> all_reports();
 
 } // namespace monitor

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The subcommands of monitor_core: what records a trace and prints the first answers from it. Less than the whole, so
+// What monitor_core has: what records a trace and prints the first answers from it. Less than the whole, so
 // tools/quickstart builds it first.
 #include "base/error.h"
 #include "commands.h"
+#include "record_commands/last_line.h"
 #include "record_commands/live_sinks.h"
 
 namespace monitor {
@@ -20,11 +21,21 @@ std::shared_ptr<record::BlockSink> live_statistics(const record::StatisticsOptio
 std::span<const Command> commands()
 {
 	static constexpr Command core[] = {
-	    {"record", add_record, purpose::record}, {"report", add_report, purpose::look},
-	    {"list", add_list, purpose::look},       {"info", add_info, purpose::look},
-	    {"check", add_check, purpose::check},    {"doctor", add_core_doctor, purpose::check},
+	    {"record", add_record, purpose::record},
+	    {"report", add_report, purpose::look},
+	    {"list", add_list, purpose::look},
+	    {"doctor", add_core_doctor, purpose::check},
 	};
 	return core;
 }
+
+std::span<const reports::Report *const> all_reports()
+{
+	static constexpr const reports::Report *core[] = {&reports::cpu_report, &reports::syscalls_report,
+							  &reports::offcpu_report, &reports::help_report};
+	return core;
+}
+
+void print_first_sentence(const std::string &, const analyze::RecordingInfo &) {}
 
 } // namespace monitor

@@ -7,8 +7,9 @@ add_library(monitor_path STATIC
   ${CMAKE_CURRENT_LIST_DIR}/ended_by.cpp
   ${CMAKE_CURRENT_LIST_DIR}/parts.cpp
   ${CMAKE_CURRENT_LIST_DIR}/path_fold.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/path_report.cpp
   ${CMAKE_CURRENT_LIST_DIR}/stretches.cpp
   ${CMAKE_CURRENT_LIST_DIR}/subject.cpp
   ${CMAKE_CURRENT_LIST_DIR}/texts.cpp
   ${CMAKE_CURRENT_LIST_DIR}/walk.cpp)
-target_link_libraries(monitor_path PUBLIC monitor_selection PRIVATE compiled_fmt)
+target_link_libraries(monitor_path PUBLIC monitor_reports PRIVATE compiled_fmt)

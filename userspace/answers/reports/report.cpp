@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "report.h"
 
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -37,7 +38,7 @@ std::string Question::text_of(report::Table table, const std::string &below) con
 namespace {
 
 // Each report has its own kinds of rows.
-std::string why_not_by(const Question &question)
+std::string why_not_by(const Question &question, std::span<const Report *const> all)
 {
 	const Report &report = *question.report;
 	const std::string &by = question.by;
@@ -46,9 +47,9 @@ std::string why_not_by(const Question &question)
 		return fmt::format("the report {} has rows of its own: leave out --by", report.name);
 	if (groups_so(&report))
 		return "";
-	if (std::ranges::find(usual_groupings, by) == usual_groupings.end())
-		return fmt::format("--by {} needs the report {}", by,
-				   (*std::ranges::find_if(all_reports, groups_so))->name);
+	const auto other = std::ranges::find_if(all, groups_so);
+	if (std::ranges::find(usual_groupings, by) == usual_groupings.end() && other != all.end())
+		return fmt::format("--by {} needs the report {}", by, (*other)->name);
 	return fmt::format("{} can be grouped by {} or {}, not by {}", report.name,
 			   fmt::join(report.by.begin(), report.by.end() - 1, ", "), report.by.back(), by);
 }
@@ -67,11 +68,11 @@ void show_times(report::Table &table, const Question &question, const trace::Tra
 
 // Not every selection has a meaning for each report, either: some figures are not of a CPU, others not of a thread;
 // virtual clocks run over the whole recording; requests are found by a key, and of all events.
-std::string why_unfit(Question &question, std::size_t traces)
+std::string why_unfit(Question &question, std::size_t traces, std::span<const Report *const> all)
 {
 	const Question &q = question;
-	const auto is = [&](const Report &report) { return q.report == &report; };
-	const bool of_stacks = is(stacks_report), of_path = is(critical_path_report), of_requests = is(requests_report),
+	const auto is = [&](std::string_view name) { return q.report->name == name; };
+	const bool of_stacks = is("stacks"), of_path = is("critical-path"), of_requests = is("requests"),
 		   is_virtual = q.is_virtual;
 	const bool is_drawn = q.plot.is_asked(), has_threads = !q.selection.threads.is_all();
 	const bool has_cpus = !q.selection.cpus.empty(),
@@ -86,22 +87,21 @@ std::string why_unfit(Question &question, std::size_t traces)
 	    {q.links && q.folded, "--folded has no links: leave out --links"},
 	    {has_cpus && of_path, "--cpu: a path leads over all CPUs, so the report critical-path can only be limited "
 				  "to times and threads"},
-	    {q.idle && !is(samples_report), "--idle needs the report samples"},
+	    {q.idle && !is("samples"), "--idle needs the report samples"},
 	    {q.lines && !of_stacks, "--lines needs the report stacks"},
 	    {!q.debug_directories.empty() && !of_stacks, "--debug-dir needs the report stacks"},
 	    {!q.output.empty() && !of_stacks, "-o writes a flame graph: it needs the report stacks"},
 	    {!q.output.empty() && traces > 2, "-o: a flame graph shows one trace, or compares two"},
-	    {!q.every.empty() && !is(ratios_report), "--every needs the report ratios"},
+	    {!q.every.empty() && !is("ratios"), "--every needs the report ratios"},
 	    {!q.plot.file.empty() && q.folded, "--folded is not drawn: leave out --svg"},
-	    {is_virtual && !is(cpu_report),
-	     "--virtual needs the report cpu: times of other reports are not compensated"},
+	    {is_virtual && !is("cpu"), "--virtual needs the report cpu: times of other reports are not compensated"},
 	    {is_virtual && q.by == "cpu",
 	     "--virtual is about threads, whose CPUs have no time in common without the probes: leave out --by cpu"},
 	    {is_virtual && (has_times || has_cpus),
 	     "--virtual is about the whole recording: leave out --from, --to and --cpu"},
 	    {is_virtual && is_drawn, "--virtual is not drawn: leave out --plot and --svg"},
-	    {has_cpus && is(offcpu_report), "--cpu: a thread that is blocked is on no CPU, so the report offcpu can "
-					    "only be limited to times and threads"},
+	    {has_cpus && is("offcpu"), "--cpu: a thread that is blocked is on no CPU, so the report offcpu can "
+				       "only be limited to times and threads"},
 	    {has_threads && q.idle, "--idle is about CPUs, so it can only be limited to times and CPUs"},
 	    {has_threads && q.by == "cpu" && !of_stacks,
 	     "--by cpu shows all that ran on a CPU, so it can only be limited to times and CPUs, not to threads"},
@@ -117,7 +117,7 @@ std::string why_unfit(Question &question, std::size_t traces)
 			return sentence;
 	question.by_is_chosen = !q.by.empty();
 	if (question.by_is_chosen)
-		return why_not_by(question);
+		return why_not_by(question, all);
 	question.by = q.report->by.empty() ? "process" : q.report->by.front();
 	return "";
 }

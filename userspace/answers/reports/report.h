@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -68,10 +69,6 @@ struct Question {
 
 extern const Report cpu_report, syscalls_report, offcpu_report, activities_report, ratios_report, segments_report,
     samples_report, stacks_report, counts_report, triggers_report, requests_report, critical_path_report, help_report;
-inline const Report *const all_reports[] = {
-    &cpu_report,      &syscalls_report, &offcpu_report,  &critical_path_report, &activities_report,
-    &ratios_report,   &segments_report, &samples_report, &stacks_report,        &counts_report,
-    &triggers_report, &requests_report, &help_report};
 inline const std::vector<std::string> usual_groupings = {"process", "thread", "cpu", "command", "cgroup"};
 
 // Of stacks: a page of flame graphs for a browser, of one trace or, compared, of two; the notes say how many they are,
@@ -81,7 +78,8 @@ Answer flame_graphs(const Question &question, std::vector<trace::Trace> &traces)
 // In text the first column, of times, as times of day if the range was given by those.
 void show_times(report::Table &table, const Question &question, const trace::Trace &trace);
 
-// Sets the default of --by. Returns why the report cannot be asked this: one sentence, "" if it can.
-std::string why_unfit(Question &question, std::size_t traces);
+// Sets the default of --by. Returns why the report cannot be asked this: one sentence, "" if it can. `all`: those that
+// could be asked instead.
+std::string why_unfit(Question &question, std::size_t traces, std::span<const Report *const> all);
 
 } // namespace monitor::reports

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Which host made requests slow: all that `monitor report RUN requests` says, before it is printed.
 //
-// Called by answers/reports/requests.cpp with what collect() found; step_tables.h, text.h and json.h print it.
+// Called by requests_report.cpp with what collect() found; step_tables.h, text.h and json.h print it.
 // Invariant: what the clocks leave unknown is counted, and is in no sum.
 #pragma once
 

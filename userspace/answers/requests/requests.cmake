@@ -8,7 +8,8 @@ add_library(monitor_requests STATIC
   ${CMAKE_CURRENT_LIST_DIR}/host_times.cpp
   ${CMAKE_CURRENT_LIST_DIR}/json.cpp
   ${CMAKE_CURRENT_LIST_DIR}/path.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/requests_report.cpp
   ${CMAKE_CURRENT_LIST_DIR}/step_tables.cpp
   ${CMAKE_CURRENT_LIST_DIR}/text.cpp
   ${CMAKE_CURRENT_LIST_DIR}/totals.cpp)
-target_link_libraries(monitor_requests PUBLIC monitor_report)
+target_link_libraries(monitor_requests PUBLIC monitor_reports)

@@ -26,6 +26,8 @@ foreach(OBJECT card preemption)
     COMMENT "BPF object ${OBJECT}"
     VERBATIM)
 endforeach()
+# First of all: what takes longest waits for them.
+add_custom_target(bpf_skeletons DEPENDS ${CMAKE_BINARY_DIR}/generated/card.skel.h ${CMAKE_BINARY_DIR}/generated/preemption.skel.h)
 
 add_library(monitor_card STATIC
   ${CMAKE_CURRENT_LIST_DIR}/bpf_card.cpp

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Which host made a request slow.
+// The report requests: which host made a request slow.
 #include <optional>
 
-#include "answers/requests/answer.h"
-#include "answers/requests/json.h"
-#include "answers/requests/step_tables.h"
-#include "answers/requests/text.h"
+#include "answer.h"
+#include "answers/reports/report.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "report.h"
+#include "json.h"
+#include "step_tables.h"
+#include "text.h"
 
 namespace monitor::reports {
 namespace {

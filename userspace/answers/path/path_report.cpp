@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the time of a thread was made of: its path back through those that it waited for (answers/path/).
+// The report critical-path: what the time of a thread was made of.
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -8,18 +8,18 @@
 
 #include <fmt/format.h>
 
-#include "answers/path/chosen_activities.h"
-#include "answers/path/ended_by.h"
-#include "answers/path/parts.h"
-#include "answers/path/path_fold.h"
-#include "answers/path/subject.h"
-#include "answers/path/texts.h"
 #include "answers/report/profile.h"
+#include "answers/reports/fold_report.h"
 #include "base/error.h"
 #include "base/escape.h"
 #include "base/text.h"
-#include "fold_report.h"
+#include "chosen_activities.h"
+#include "ended_by.h"
+#include "parts.h"
+#include "path_fold.h"
 #include "reading/analyze/fold_input.h"
+#include "subject.h"
+#include "texts.h"
 
 namespace monitor::reports {
 namespace {
