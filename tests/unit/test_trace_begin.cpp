@@ -13,9 +13,11 @@
 #include <unistd.h>
 
 #include "answers/listing/listing.h"
+#include "answers/selection/selection.h"
 #include "base/error.h"
 #include "base/fd.h"
 #include "reading/activities/keys.h"
+#include "reading/analyze/recording_info.h"
 #include "reading/events/merge.h"
 #include "reading/events/time_text.h"
 #include "reading/filter/filter.h"
@@ -96,6 +98,28 @@ TEST_CASE("trace begin: else the earliest token, also if the file says what cann
 	}
 	const Recording part(R"({"version": 1, "start": {"time": 400}})"); // the rest was not fetched
 	CHECK(part.open().begin_time() == 400);
+}
+
+TEST_CASE("trace begin: a range that only touches the recorded time has no time to sum")
+{
+	const Recording recording(started);
+	const Trace trace = recording.open();
+	const analyze::RecordingInfo info = analyze::recording_of(trace);
+	selection::Selection selection;
+	const auto scope = [&](const char *from, const char *to) {
+		selection.from = from;
+		selection.to = to;
+		return selection.scope(trace, info).range;
+	};
+	CHECK_THROWS_WITH(scope("-1us", "0"),
+			  Catch::StartsWith("--to 0 is the start of what was recorded, which is from 0 ns to ") &&
+			      Catch::EndsWith(": nothing is before it"));
+	CHECK_THROWS_WITH(scope("", "0"), Catch::StartsWith("--to 0 is the start of what was recorded"));
+	CHECK_THROWS_WITH(scope("2500ns", ""), Catch::StartsWith("--from 2500ns is the end of what was recorded"));
+	CHECK_THROWS_WITH(scope("-2us", "-1us"), Catch::Contains("is outside of what was recorded"));
+	CHECK(scope("-1us", "1ns").to == 1501);
+	CHECK(scope("0", "0").from == 1500); // a moment within
+	CHECK(scope("2499ns", "").from == 3999);
 }
 
 TEST_CASE("trace begin: what is earlier has negative times, and is selected by them")

@@ -20,6 +20,31 @@ std::string time_of_day(const trace::Trace &trace, std::uint64_t time)
 			  trace::time_of_day_format(trace));
 }
 
+// "from 0 ns to 12.895 s"
+std::string span_text(const Selection &selection, const trace::Trace &trace, const trace::TimeRange &span)
+{
+	const auto shown = [&](std::uint64_t time) {
+		return selection.is_by_clock() ? selection.time_text(trace)(time)
+					       : report::cell_text(static_cast<double>(trace.since_begin_ns(time)),
+								   report::Unit::nanoseconds);
+	};
+	return "from " + shown(span.from) + " to " + shown(span.to);
+}
+
+// Of a range that only touches the recorded time at one end no sum of times can be told.
+void expect_time(const Selection &selection, const trace::Trace &trace, const trace::TimeRange &range,
+		 const trace::TimeRange &whole)
+{
+	const auto ns = [&](std::uint64_t time) { return trace.since_begin_ns(time); };
+	const bool is_before = range.from < whole.from && ns(range.to) <= ns(whole.from);
+	const bool is_after = range.to > whole.to && ns(range.from) >= ns(whole.to);
+	if (whole.from >= whole.to || (!is_before && !is_after))
+		return;
+	throw Error("{} {} is the {} of what was recorded, which is {}: nothing is {} it",
+		    is_after ? "--from" : selection.end_option, is_after ? selection.from : selection.to,
+		    is_after ? "end" : "start", span_text(selection, trace, whole), is_after ? "after" : "before");
+}
+
 } // namespace
 
 bool Selection::is_all() const
@@ -33,13 +58,8 @@ trace::TimeRange Selection::range(const trace::Trace &trace, const trace::TimeRa
 	const bool is_late = !from.empty() && range.from > whole.to, is_early = !to.empty() && range.to < whole.from;
 	if (!is_late && !is_early)
 		return range;
-	const auto shown = [&](std::uint64_t time) {
-		return is_by_clock() ? time_text(trace)(time)
-				     : report::cell_text(static_cast<double>(trace.since_begin_ns(time)),
-							 report::Unit::nanoseconds);
-	};
-	throw Error("{} {} is outside of what was recorded, which is from {} to {}", is_late ? "--from" : end_option,
-		    is_late ? from : to, shown(whole.from), shown(whole.to));
+	throw Error("{} {} is outside of what was recorded, which is {}", is_late ? "--from" : end_option,
+		    is_late ? from : to, span_text(*this, trace, whole));
 }
 
 void tell_left_out(const filter::Filter &filter, const trace::Description &description, const std::string &of)
@@ -75,7 +95,9 @@ trace::EventSelection Selection::events(const trace::Trace &trace) const
 
 analyze::Scope Selection::scope(const trace::Trace &trace, const analyze::RecordingInfo &info) const
 {
-	analyze::Scope scope{range(trace, analyze::window_of(trace, info)), cpus, {}};
+	const trace::TimeRange whole = analyze::window_of(trace, info);
+	analyze::Scope scope{range(trace, whole), cpus, {}};
+	expect_time(*this, trace, scope.range, whole);
 	const trace::TimeRange asked = scope.range;
 	scope.range = analyze::whole_periods(trace, info, asked);
 	if (scope.range.from < asked.from || scope.range.to > asked.to)

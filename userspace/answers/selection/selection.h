@@ -37,7 +37,8 @@ struct Selection {
 	std::optional<filter::Filter> event_filter(const trace::Trace &trace) const;
 	// May read the whole trace. Throws Error.
 	trace::EventSelection events(const trace::Trace &trace) const;
-	// For a fold of the states of threads. May read the whole trace. Throws Error.
+	// For a fold of the states of threads. May read the whole trace. Throws Error, also if the range only touches
+	// the recorded time.
 	analyze::Scope scope(const trace::Trace &trace, const analyze::RecordingInfo &info) const;
 };
 
