@@ -418,6 +418,19 @@ TEST_CASE("path: a softirq of the network is a device's or a thread's, by who ra
 	}
 }
 
+TEST_CASE("path: a sleep that ended where a process ran that -p did not select names it")
+{
+	Machine machine = Machine::with_a_sleep();
+	machine.lists(5, 7, sleeping, EDC_NO_SYSCALL, 0);
+	analyze::RecordingInfo info = make_info(0, 400, true, false);
+	info.filter.pids = {7};
+	Followed followed(machine, info);
+	followed.critical(7, {50, 400});
+	const std::string slept = "7 blocked: 202 until a process that is not recorded (8), or an interrupt";
+	CHECK(followed.links() == "7 running 50, " + slept + " 100, 7 ready 300, 7 running 320, 400");
+	CHECK(followed.sums().at(slept) == 200);
+}
+
 TEST_CASE("path: a wait is divided where the thread moves to another queue")
 {
 	Machine machine;

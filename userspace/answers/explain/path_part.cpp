@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include <fmt/format.h>
+
 #include "answers/path/ended_by.h"
 #include "answers/path/texts.h"
 
@@ -39,9 +41,10 @@ PathPart sleep_part(const path::Part &part, const analyze::EventKinds &kinds)
 		break;
 	case EndedBy::unknown:
 		made.detail = "what ended sleep in " + made.detail +
-			      (is_interrupt                          ? " in " + label
-			       : part.end == path::End::not_recorded ? " (not recorded)"
-								     : "");
+			      (is_interrupt ? " in " + label
+			       : part.end == path::End::not_recorded
+				   ? fmt::format(" where process {} ran, which is not recorded", part.cause)
+				   : "");
 		break;
 	}
 	return made;

@@ -112,7 +112,7 @@ Part Parts::part_of(const Link &link, std::uint64_t end, Doing doing) const
 		if (part.end == End::led) {
 			part.end = stretches_.leads()[stretch->cause].end;
 			part.cause = stretches_.leads()[stretch->cause].cause;
-		} else if (part.end == End::interrupt || part.end == End::network) {
+		} else if (part.end == End::interrupt || part.end == End::network || part.end == End::not_recorded) {
 			part.cause = stretch->cause;
 		}
 	} else if (stretch && stretch->kind == Kind::ready) {

@@ -46,7 +46,7 @@ struct Part {
 	std::uint32_t who = 0; // by place in Stretches::threads(), or in Stretches::names()
 	std::uint32_t detail = 0;
 	std::uint32_t sleep = 0; // that it is within, by place in Paths::sleeps()
-	std::uint32_t cause = 0; // of the interrupt that ended a sleep: Stretch::cause; device: MAJOR << 20 | MINOR
+	std::uint32_t cause = 0; // of what ended a sleep: Stretch::cause; device: MAJOR << 20 | MINOR
 	End end = End::open;     // of a sleep
 	Doing doing = Doing::unknown;
 

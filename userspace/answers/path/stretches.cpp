@@ -180,8 +180,8 @@ void Stretches::set_end(Stretch &stretch, const analyze::Waker &waker)
 		stretch.cause = static_cast<std::uint32_t>(waker.interrupt) << 16 | (waker.number & 0xffff);
 	} else if (!waker.thread) {
 		stretch.end = End::unknown;
-	} else if (waker.thread->hidden || waker.thread->filtered) {
-		stretch.end = waker.thread->hidden ? End::hidden : End::not_recorded;
+	} else if (waker.thread->hidden) {
+		stretch.end = End::hidden;
 	} else {
 		stretch.end = End::thread;
 		stretch.cause = place(*waker.thread);
@@ -350,8 +350,16 @@ void Stretches::woken(const analyze::Thread *thread, const trace::Event &event, 
 	if (!thread || thread->state != analyze::State::runnable || thread->since != event.time)
 		return;
 	ThreadStretches &of = threads_[place(*thread)];
-	if (of.end == event.time && !of.stretches.empty() && of.stretches.back().kind == Kind::blocked)
-		explain_interrupt(of.stretches.back(), fold_.cpus()[event.cpu()], event.time);
+	if (of.end == event.time && !of.stretches.empty() && of.stretches.back().kind == Kind::blocked) {
+		const analyze::Cpu &on = fold_.cpus()[event.cpu()];
+		Stretch &slept = of.stretches.back();
+		explain_interrupt(slept, on, event.time);
+		const bool is_other = on.current && on.current->tid != 0 && on.current->filtered && !on.current->hidden;
+		if (slept.end == End::unknown && is_other) {
+			slept.end = End::not_recorded;
+			slept.cause = static_cast<std::uint32_t>(on.current->tgid);
+		}
+	}
 	if (!cpu)
 		return;
 	of.queues.assign(1, {event.time, known_cpu(cpu.get<std::uint32_t>(event))});

@@ -32,14 +32,14 @@ enum class End : std::uint8_t {
 	network,      // a network device, by its interrupt
 	led,          // only of a Stretch: see Lead
 	hidden,       // a thread that the kernel hides
-	not_recorded, // a thread that -p did not select
+	not_recorded, // where a thread ran that -p did not select; an interrupt there has no token
 	unknown
 };
 
 struct Stretch {
 	std::uint64_t begin = 0; // ends where the next one begins
 	// thread: its place in Stretches::threads(); interrupt: which << 16 | its number; network: that of the device's
-	// interrupt; led: by place in Stretches::leads().
+	// interrupt; led: by place in Stretches::leads(); not_recorded: the process.
 	std::uint32_t cause = 0;
 	std::uint32_t where : 24 = 0; // the CPU, or that of its queue; blocked: the call, in_fault or EDC_NO_SYSCALL
 	Kind kind : 4 = Kind::unknown;

@@ -26,7 +26,7 @@ std::string end_text(const Part &part, const analyze::EventKinds &kinds)
 	case End::hidden:
 		return "a hidden thread";
 	case End::not_recorded:
-		return "a thread not recorded";
+		return fmt::format("a process that is not recorded ({}), or an interrupt", part.cause);
 	case End::led:
 	case End::unknown:
 		break;
