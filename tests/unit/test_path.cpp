@@ -614,6 +614,8 @@ TEST_CASE("path: who had a CPU, or what ended a sleep, is unknown unless a token
 	CHECK(!is_unknown(asleep, path::End::device));
 	CHECK(!is_unknown(asleep, path::End::interrupt, 9)); // of a device
 	CHECK(is_unknown(asleep, path::End::interrupt, softirq | net_rx));
+	for (const std::uint32_t vec : {1u, 4u, 8u}) // timers and disks, also where they have no names
+		CHECK(!is_unknown(asleep, path::End::interrupt, softirq | vec));
 	CHECK(is_unknown(asleep, path::End::not_recorded));
 }
 

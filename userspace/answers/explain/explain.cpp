@@ -194,16 +194,21 @@ void Gathering::add_not_recorded(Evidence &evidence) const
 	if (!recorded_.faults)
 		keys.emplace_back("fault");
 	if (!recorded_.interrupts)
-		keys.insert(keys.end(), {"irq", "timer"});
+		keys.emplace_back("irq");
 	if (!recorded_.softirqs)
 		keys.emplace_back("softirq");
 	using enum analyze::EventMeaning;
 	const auto has = [&](const char *event, analyze::EventMeaning meaning) {
 		return info_.present ? info_.has_program(event) : kinds_.has(meaning);
 	};
-	const auto is_disk = [](const PathPart &part) { return part.what == What::disk; };
+	const auto has_none = [&](What what) {
+		return evidence.path && std::ranges::count(evidence.path->parts, what, &PathPart::what) == 0;
+	};
+	const bool has_timers = info_.present ? recorded_.interrupts : kinds_.has_local_timer();
+	if (!has_timers && has_none(What::timer))
+		keys.emplace_back("timer");
 	const bool has_disk = has("block_rq_complete", block_rq_complete) && !info_.filtering();
-	if (evidence.path && !has_disk && std::ranges::none_of(evidence.path->parts, is_disk))
+	if (!has_disk && has_none(What::disk))
 		keys.emplace_back("disk");
 	if (!path::recorded(trace_, info_, kinds_).interrupts || !has("softirq_raise", softirq_raise))
 		keys.emplace_back("network");

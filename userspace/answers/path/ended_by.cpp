@@ -1,9 +1,20 @@
 // SPDX-License-Identifier: MIT
 #include "ended_by.h"
 
-#include <string>
-
 namespace monitor::path {
+namespace {
+
+// The kernel's numbers, which other tracers record without names.
+constexpr std::uint32_t softirq_timer = 1, softirq_block = 4, softirq_hrtimer = 8;
+
+EndedBy ended_by_softirq(std::uint32_t vec)
+{
+	return vec == softirq_timer || vec == softirq_hrtimer ? EndedBy::timer
+	       : vec == softirq_block                         ? EndedBy::disk
+							      : EndedBy::unknown;
+}
+
+} // namespace
 
 EndedBy ended_by(const Part &part, const analyze::EventKinds &kinds)
 {
@@ -20,12 +31,10 @@ EndedBy ended_by(const Part &part, const analyze::EventKinds &kinds)
 		return EndedBy::unknown;
 	}
 	const std::uint32_t which = part.cause >> 16;
-	const std::string label = kinds.interrupt_label(which, part.cause & 0xffff);
-	if (label == "irq:local_timer" || label == "softirq:TIMER" || label == "softirq:HRTIMER")
-		return EndedBy::timer;
-	if (label == "softirq:BLOCK")
-		return EndedBy::disk;
-	return kinds.interrupt_name(which) == "irq_handler" ? EndedBy::device : EndedBy::unknown;
+	if (analyze::EventKinds::is_softirq(which))
+		return ended_by_softirq(part.cause & 0xffff);
+	const std::string &name = kinds.interrupt_name(which);
+	return name == "local_timer" ? EndedBy::timer : name == "irq_handler" ? EndedBy::device : EndedBy::unknown;
 }
 
 bool is_unknown(const Part &part, const analyze::EventKinds &kinds)

@@ -327,6 +327,14 @@ bool EventKinds::has_interrupts(bool soft) const
 	});
 }
 
+bool EventKinds::has_local_timer() const
+{
+	return std::ranges::any_of(kinds_, [&](const EventKind &each) {
+		return (each.kind == EventMeaning::interrupt_entry || each.kind == EventMeaning::timer_entry) &&
+		       interrupt_name(each.interrupt) == "local_timer";
+	});
+}
+
 bool EventKinds::may_be_call(const std::string &name) const
 {
 	if (!named_calls_.empty())

@@ -115,6 +115,7 @@ public:
 	// Whether some class is of this kind.
 	bool has(EventMeaning kind) const;
 	bool has_interrupts(bool soft) const;
+	bool has_local_timer() const; // that of the CPU
 	bool has_calls() const { return has(EventMeaning::sys_enter) && has(EventMeaning::sys_exit); }
 	// Whether a call may have this name: without names in the trace any.
 	bool may_be_call(const std::string &name) const;
