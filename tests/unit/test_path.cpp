@@ -674,6 +674,31 @@ TEST_CASE("path: what another process did meanwhile is waiting for it, in the se
 	}
 }
 
+TEST_CASE("path: sleep in reclaim ends with a switch to the thread, not later if that was lost")
+{
+	for (const bool is_lost : {false, true}) {
+		Machine machine;
+		machine.runs(0, 10, 7);
+		machine.switches(0, 100, 7, sleeping | EDC_SWITCH_MEMSTALL << 12, 0);
+		if (is_lost)
+			machine.cpu(0).open(250, 5);
+		else
+			machine.runs(0, 200, 7);
+		machine.sleeps(0, 300, 7);
+		machine.runs(0, 900, 7);
+		analyze::RecordingInfo info = make_info(0, 1000, true, false);
+		info.switch_flags = {"memstall"};
+		Followed followed(machine, info);
+		analyze::ThreadFold fold(followed.trace, info);
+		explain::Reclaim reclaim(followed.trace.description(), info, fold);
+		analyze::feed(followed.trace, fold, [&](const trace::Event &event) { reclaim.after(event); });
+		const analyze::Thread *thread = fold.thread(7);
+		REQUIRE(thread);
+		CHECK(reclaim.within(*thread, 100, 200) == (is_lost ? 0 : 100));
+		CHECK(reclaim.within(*thread, 300, 900) == 0);
+	}
+}
+
 TEST_CASE("path: of several at a time each moment of each is in the sum")
 {
 	std::mt19937 random(47);

@@ -23,11 +23,14 @@ void Reclaim::after(const trace::Event &event)
 	if (event.cls->index >= fields_.size() || !fields_[event.cls->index].flags)
 		return;
 	const Fields &fields = fields_[event.cls->index];
-	if (fields.flags.get<std::uint32_t>(event) & EDC_SWITCH_MEMSTALL)
-		if (const analyze::Thread *thread = fold_.thread(fields.prev_pid.get<std::int32_t>(event)))
-			of_[thread].push_back({event.time, ~0ull});
-	if (of_.empty())
+	const bool stalls = fields.flags.get<std::uint32_t>(event) & EDC_SWITCH_MEMSTALL;
+	if (!stalls && of_.empty())
 		return;
+	const analyze::Thread *left = fold_.thread(fields.prev_pid.get<std::int32_t>(event));
+	if (const auto ran = of_.find(left); ran != of_.end() && ran->second.back().to == ~0ull)
+		ran->second.back().to = ran->second.back().from; // the switch to it was lost
+	if (stalls && left)
+		of_[left].push_back({event.time, ~0ull});
 	const auto next = of_.find(fold_.thread(fields.next_pid.get<std::int32_t>(event)));
 	if (next != of_.end() && next->second.back().to == ~0ull)
 		next->second.back().to = event.time;
