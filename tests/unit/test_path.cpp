@@ -674,6 +674,29 @@ TEST_CASE("path: what another process did meanwhile is waiting for it, in the se
 	}
 }
 
+TEST_CASE("path: wake-ups are those of the path, whatever they were by")
+{
+	Machine machine;
+	machine.runs(0, 10, 7);
+	machine.sleeps(0, 100, 7);
+	machine.posts(0, 200, EDC_ID_IRQ_HANDLER_ENTRY, 9);
+	machine.wakes(0, 210, 7);
+	machine.posts(0, 220, EDC_ID_IRQ_HANDLER_EXIT, 9);
+	machine.runs(0, 230, 7);
+	machine.switches(0, 300, 7, running, 8); // ready, but not woken
+	machine.switches(0, 350, 8, running, 7);
+	Followed followed(machine, 400);
+	const path::Paths &paths = followed.critical(7, {10, 400});
+	const path::IsInside is_inside = [](std::uint32_t) { return true; };
+	const explain::Priorities priorities(followed.trace.description(), followed.fold);
+	const explain::Reclaim reclaim(followed.trace.description(), followed.info, followed.fold);
+	double unknown = 0;
+	const explain::Path read =
+	    explain::PathReader(followed.stretches, paths, followed.fold, is_inside, followed.trace.description().clock)
+		.read(followed.parts(), priorities, reclaim, {}, 0.05, unknown);
+	CHECK(read.wake_ups == 1);
+}
+
 TEST_CASE("path: sleep in reclaim ends with a switch to the thread, not later if that was lost")
 {
 	for (const bool is_lost : {false, true}) {

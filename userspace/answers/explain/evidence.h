@@ -83,7 +83,7 @@ struct Path {
 	double oversubscribed = 0;       // of the time more of its threads could run than there are CPUs
 	double futex_handovers = 0;      // in a second
 	double futex_sleepers = 0;       // threads of the process that hands over most
-	std::uint64_t wake_ups = 0;
+	std::uint64_t wake_ups = 0;      // after which a thread was ready, and creations
 	// Of files, which others had: "sh in flock for rsync-4711", for how much of the time, the most first.
 	std::vector<std::pair<std::string, double>> file_locks{};
 	std::vector<Inversion> inversions{};

@@ -34,6 +34,13 @@ bool is_named(std::uint32_t call, const analyze::EventKinds &kinds, std::initial
 	return name && std::ranges::count(names, *name) > 0;
 }
 
+// A thread is ready because it was woken or created, not because it lost its CPU or changed the queue.
+bool is_woken(const path::Link &before, const path::Link &link)
+{
+	return link.stretch && link.stretch->kind == Kind::ready &&
+	       (before.thread != link.thread || (before.stretch && before.stretch->kind == Kind::blocked));
+}
+
 // More pairs of links and threads are not compared.
 constexpr std::uint64_t max_comparisons = 20'000'000;
 
@@ -178,7 +185,7 @@ void PathReader::add_handovers(Path &path, double min_share) const
 	std::map<std::int32_t, std::uint64_t> by_process;
 	for (std::size_t i = 0; i + 1 < links.size(); ++i) {
 		const path::Stretch *slept = handed_over(links[i], links[i + 1]);
-		path.wake_ups += slept != nullptr;
+		path.wake_ups += is_woken(links[i], links[i + 1]);
 		if (slept && is_named(slept->where, fold_.kinds(), {"futex"}))
 			++by_process[stretches_.threads()[links[i + 1].thread].thread->tgid];
 	}
