@@ -11,6 +11,7 @@
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
+#include "answers/explain/machine_evidence.h"
 #include "answers/explain/path_evidence.h"
 #include "answers/explain/path_part.h"
 #include "answers/path/ended_by.h"
@@ -695,6 +696,20 @@ TEST_CASE("path: wake-ups are those of the path, whatever they were by")
 	    explain::PathReader(followed.stretches, paths, followed.fold, is_inside, followed.trace.description().clock)
 		.read(followed.parts(), priorities, reclaim, {}, 0.05, unknown);
 	CHECK(read.wake_ups == 1);
+}
+
+TEST_CASE("path: a storm is of what was created while the path went on")
+{
+	Machine machine;
+	machine.runs(0, 10, 7);
+	creates(machine, 50, 9, 7, "child");
+	creates(machine, 500, 10, 7, "child");
+	Followed followed(machine, 1000);
+	const explain::MachineReader reader(followed.fold, followed.info, followed.trace.description().clock);
+	const auto all = [](const analyze::Thread &) { return true; };
+	CHECK(reader.storm(all, {10, 110}, 50).creations == 1);
+	CHECK(reader.storm(all, {10, 110}, 50).creations_per_second == Approx(1e7));
+	CHECK(reader.storm(all, {10, 1000}, 50).creations == 2);
 }
 
 TEST_CASE("path: sleep in reclaim ends with a switch to the thread, not later if that was lost")

@@ -156,8 +156,9 @@ void Gathering::add_machine(Evidence &evidence)
 	evidence.machine = reader.read(recorded_, is_wanted);
 	if (!has_path() && recorded_.throttled)
 		evidence.machine.throttled = reader.throttled(selection::cgroup_paths(trace_.directory()));
-	const std::uint64_t elapsed = has_path() ? subject_.range.to - subject_.range.from : window();
-	evidence.storm = reader.storm(is_wanted, elapsed, thresholds_.process_storm_life_ms);
+	const trace::TimeRange whole = {fold_.window_begin(), fold_.window_end()};
+	evidence.storm =
+	    reader.storm(is_wanted, has_path() ? subject_.range : whole, thresholds_.process_storm_life_ms);
 	if (has_path())
 		return;
 	evidence.unknown = reader.unknown();
@@ -166,7 +167,7 @@ void Gathering::add_machine(Evidence &evidence)
 	if (!recorded_.wakings)
 		return;
 	const Activity activity = activity_of(
-	    stretches_, [](std::uint32_t) { return true; }, {fold_.window_begin(), fold_.window_end()}, evidence.cpus);
+	    stretches_, [](std::uint32_t) { return true; }, whole, evidence.cpus);
 	evidence.machine.saturated = static_cast<double>(activity.saturated) / static_cast<double>(window());
 	evidence.machine.ready = static_cast<double>(activity.ready) / static_cast<double>(window());
 }

@@ -129,16 +129,17 @@ Machine MachineReader::read(const analyze::Recorded &recorded,
 	return machine;
 }
 
-Storm MachineReader::storm(const std::function<bool(const analyze::Thread &)> &is_wanted, std::uint64_t elapsed,
+Storm MachineReader::storm(const std::function<bool(const analyze::Thread &)> &is_wanted, trace::TimeRange range,
 			   double short_life_ms) const
 {
+	const std::uint64_t elapsed = range.to - range.from;
 	const std::uint64_t most = clock_.to_ticks(static_cast<std::uint64_t>(short_life_ms * 1e6));
 	std::uint64_t creations = 0, cpu = 0, of_short = 0;
 	for (const analyze::Thread &thread : fold_.threads()) {
 		if (thread.tid == 0 || !is_wanted(thread))
 			continue;
 		cpu += thread.usage.cpu();
-		if (thread.born < std::max<std::uint64_t>(fold_.window_begin(), 1) || thread.born > fold_.window_end())
+		if (thread.born < std::max<std::uint64_t>(range.from, 1) || thread.born > range.to)
 			continue;
 		++creations;
 		const bool is_short = thread.state == analyze::State::dead && thread.out_time - thread.born < most;

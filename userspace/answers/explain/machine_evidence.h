@@ -26,7 +26,8 @@ public:
 	// `is_wanted`: whose users; no kernel thread is one.
 	Machine read(const analyze::Recorded &recorded,
 		     const std::function<bool(const analyze::Thread &)> &is_wanted) const;
-	Storm storm(const std::function<bool(const analyze::Thread &)> &is_wanted, std::uint64_t elapsed,
+	// Of those created in `range`, which is not empty.
+	Storm storm(const std::function<bool(const analyze::Thread &)> &is_wanted, trace::TimeRange range,
 		    double short_life_ms) const;
 	std::vector<std::pair<std::string, double>> throttled(const std::map<std::uint64_t, std::string> &paths) const;
 	// Of the CPUs' time.
