@@ -712,6 +712,24 @@ TEST_CASE("path: a storm is of what was created while the path went on")
 	CHECK(reader.storm(all, {10, 1000}, 50).creations == 2);
 }
 
+TEST_CASE("path: what the hypervisor took is known of the whole recording, not of a part")
+{
+	Machine machine = Machine::with_a_sleep();
+	analyze::RecordingInfo info = make_info(0, 400, true, false);
+	info.kernel_counts.start.emplace().steal_ns = {0, 0};
+	info.kernel_counts.end.emplace().steal_ns = {100, 0};
+	info.kernel_counts.end->before = 400;
+	Followed followed(machine, info);
+	const auto all = [](const analyze::Thread &) { return true; };
+	const auto steal = [&](trace::TimeRange range) {
+		analyze::ThreadFold fold(followed.trace, info, {range, {}, {}});
+		analyze::feed(followed.trace, fold);
+		return explain::MachineReader(fold, info, followed.trace.description().clock).read({}, all).steal;
+	};
+	CHECK(steal({}).value_or(0) == Approx(100.0 / 800));
+	CHECK(!steal({100, 200}));
+}
+
 TEST_CASE("path: sleep in reclaim ends with a switch to the thread, not later if that was lost")
 {
 	for (const bool is_lost : {false, true}) {

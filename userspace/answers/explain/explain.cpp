@@ -182,7 +182,7 @@ void Gathering::add_quality(Evidence &evidence, const report::Summary &summary) 
 		evidence.lost_text = "the recording was killed or its disk was full";
 	else if (!trace_.problems().empty())
 		evidence.lost_text = "parts of the trace are damaged";
-	const double used_ns = evidence.machine.busy * summary.wall_ns;
+	const double used_ns = fold_.is_whole() ? evidence.machine.busy * summary.wall_ns : 0; // else not known
 	if (summary.probes && summary.probes->low_ns && used_ns > 0)
 		evidence.measurement = *summary.probes->low_ns / used_ns;
 }

@@ -95,12 +95,12 @@ MachineReader::throttled(const std::map<std::uint64_t, std::string> &paths) cons
 	return groups;
 }
 
-// The counters may each be a tick of 10 ms late at the start.
+// Known of the whole recording only. The counters may each be a tick of 10 ms late at the start.
 std::optional<double> MachineReader::steal(double &grain) const
 {
 	const auto &start = info_.kernel_counts.start, &end = info_.kernel_counts.end;
-	if (!start || !end || start->steal_ns.empty() || start->steal_ns.size() != end->steal_ns.size() ||
-	    end->before <= start->after)
+	if (!fold_.is_whole() || !start || !end || start->steal_ns.empty() ||
+	    start->steal_ns.size() != end->steal_ns.size() || end->before <= start->after)
 		return std::nullopt;
 	double stolen = 0;
 	for (std::size_t cpu = 0; cpu < start->steal_ns.size(); ++cpu)
