@@ -366,6 +366,22 @@ TEST_CASE("explain: of a machine, who used half a CPU, and whether threads waite
 	CHECK(!claims(of_machine(), "one_thread"));
 }
 
+TEST_CASE("explain: what is much in all is not said to be below what matters, and how sure that is")
+{
+	const auto denied = [](const Evidence &evidence) {
+		const std::string text = to_text(judge(evidence, thresholds()), 0);
+		return text.substr(text.find("Also looked for"));
+	};
+	Evidence evidence = of_command();
+	for (const char *who : {"cc1", "as", "ld"})
+		evidence.path->parts.push_back({What::user, who, "", 0.09});
+	CHECK(denied(evidence).starts_with("Also looked for, below what matters: calls, faults,"));
+	evidence.path->parts.resize(1);
+	CHECK(denied(evidence).starts_with("Also looked for, below what matters: user code, calls,"));
+	evidence.lost = 3;
+	CHECK(denied(evidence).starts_with("Also looked for, below what matters as far as is known: user code,"));
+}
+
 TEST_CASE("explain: what no sentence is about is one line, so that the shares add up")
 {
 	const auto rest = [](const Evidence &evidence) { return judge(evidence, thresholds()).rest; };

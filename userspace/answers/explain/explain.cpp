@@ -190,18 +190,24 @@ void Gathering::add_quality(Evidence &evidence, const report::Summary &summary) 
 void Gathering::add_not_recorded(Evidence &evidence) const
 {
 	Keys &keys = evidence.not_recorded;
+	using enum analyze::EventMeaning;
+	const auto has = [&](const char *event, analyze::EventMeaning meaning) {
+		return info_.present ? info_.has_program(event) : kinds_.has(meaning);
+	};
 	if (!recorded_.calls)
 		keys.insert(keys.end(), {"call", "handover", "call_edges"});
+	if (!has("sched_wakeup_new", sched_wakeup_new) && !has("sched_process_fork", sched_process_fork))
+		keys.emplace_back("process_storm");
+	const std::vector<Use> &users = evidence.machine.users;
+	const auto is_calibrated = [](const Use &use) { return use.call_edges.has_value(); };
+	if (!users.empty() && std::ranges::none_of(users, is_calibrated))
+		keys.emplace_back("call_edges");
 	if (!recorded_.faults)
 		keys.emplace_back("fault");
 	if (!recorded_.interrupts)
 		keys.emplace_back("irq");
 	if (!recorded_.softirqs)
 		keys.emplace_back("softirq");
-	using enum analyze::EventMeaning;
-	const auto has = [&](const char *event, analyze::EventMeaning meaning) {
-		return info_.present ? info_.has_program(event) : kinds_.has(meaning);
-	};
 	const auto has_none = [&](What what) {
 		return evidence.path && std::ranges::count(evidence.path->parts, what, &PathPart::what) == 0;
 	};

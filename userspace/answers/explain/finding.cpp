@@ -70,8 +70,10 @@ std::vector<std::string> looked_for_lines(const Explanation &explanation, std::s
 		if (!each.name.empty())
 			(each.is_recorded ? below : missing).push_back(each.name);
 	std::string text;
+	const bool is_uncertain = std::ranges::count(explanation.findings, "uncertain", &Finding::key) > 0;
 	if (!below.empty())
-		text = fmt::format("Also looked for, below what matters: {}.", fmt::join(below, ", "));
+		text = fmt::format("Also looked for, below what matters{}: {}.",
+				   is_uncertain ? " as far as is known" : "", fmt::join(below, ", "));
 	if (!missing.empty())
 		text += fmt::format("{}Not recorded: {}.", text.empty() ? "" : " ", fmt::join(missing, ", "));
 	return wrapped(text, width, "");

@@ -14,6 +14,7 @@
 #include "claims.h"
 #include "machine_rules.h"
 #include "path_rules.h"
+#include "slow_parts.h"
 
 namespace monitor::explain {
 namespace {
@@ -101,7 +102,7 @@ private:
 	void measurement();
 	void nothing();
 	std::string head() const;
-	void look_for(Explanation &explanation) const;
+	void look_for(Explanation &explanation, const std::vector<PathPart> &rest) const;
 	std::string rest_text(const PathRules &path, const std::vector<Finding> &findings) const;
 };
 
@@ -171,8 +172,12 @@ std::string Judge::head() const
 	return fmt::format("{}; {}; {}.", what, lost, cost);
 }
 
-void Judge::look_for(Explanation &explanation) const
+// `rest`: what of the path is in no finding. What is much in all, though none of it alone, is not below what matters.
+void Judge::look_for(Explanation &explanation, const std::vector<PathPart> &rest) const
 {
+	std::map<std::string, double> shares; // by key
+	for (const PathPart &part : rest)
+		shares[part.what == What::ready_own ? "waiting_own" : described(part).first] += part.share;
 	for (const KeyName &each : key_names) {
 		const bool is_of_machine = !each.of_path || std::ranges::count(keys_of_machine, std::string(each.key));
 		const auto has = [&](const char *key) {
@@ -184,9 +189,9 @@ void Judge::look_for(Explanation &explanation) const
 		// Of the only thread that does anything it cannot be said, though it may be true.
 		const bool is_pointless =
 		    key == "one_thread" && of_.path && of_.path->others_ran < at_.one_thread_others;
+		const bool is_unsaid = is_pointless || (is_recorded(key) && shares[key] >= at_.path);
 		if ((of_.path || is_of_machine) && !is_found)
-			explanation.looked_for.push_back(
-			    {each.key, is_pointless ? "" : each.name, is_recorded(each.key)});
+			explanation.looked_for.push_back({each.key, is_unsaid ? "" : each.name, is_recorded(each.key)});
 	}
 }
 
@@ -231,7 +236,7 @@ Explanation Judge::judged()
 	explanation.elapsed_ns = of_.elapsed_ns;
 	explanation.bound = of_.unknown;
 	explanation.findings = std::move(found_);
-	look_for(explanation);
+	look_for(explanation, path ? path->rest() : std::vector<PathPart>());
 	if (path)
 		explanation.rest = rest_text(*path, explanation.findings);
 	return explanation;
