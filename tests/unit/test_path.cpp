@@ -16,6 +16,7 @@
 #include "answers/explain/path_part.h"
 #include "answers/path/ended_by.h"
 #include "answers/path/parts.h"
+#include "answers/path/subject.h"
 #include "answers/path/texts.h"
 #include "answers/path/walk.h"
 #include "pipe_history.h"
@@ -753,6 +754,31 @@ TEST_CASE("path: sleep in reclaim ends with a switch to the thread, not later if
 		CHECK(reclaim.within(*thread, 100, 200) == (is_lost ? 0 : 100));
 		CHECK(reclaim.within(*thread, 300, 900) == 0);
 	}
+}
+
+TEST_CASE("path: a process whose number another one had later ends with its own threads")
+{
+	Machine machine;
+	machine.cpu(1);
+	creates(machine, 20, 9, 1, "first");
+	machine.runs(0, 30, 9);
+	machine.switches(0, 100, 9, dead, 0);
+	creates(machine, 200, 9, 1, "second");
+	machine.runs(0, 210, 9);
+	Followed followed(machine, 300);
+	analyze::Scope scope;
+	scope.threads.emplace();
+	for (const analyze::Thread &thread : followed.fold.threads())
+		scope.threads->push_back(thread.tid == 9);
+	selection::Selection selection;
+	selection.threads.pids = {9};
+	const path::SubjectChoice choice(followed.fold, followed.info, selection, scope, followed.stretches);
+	CHECK_THROWS_WITH(choice.choose({0, 300}), Catch::StartsWith("several threads had the number 9"));
+	const path::Subject first = choice.choose({0, 150});
+	CHECK(first.end == 100);
+	CHECK(first.to == std::string("exit"));
+	CHECK(followed.stretches.threads()[first.last].thread == first.start);
+	CHECK(choice.choose({150, 300}).range.from == 200);
 }
 
 TEST_CASE("path: of several at a time each moment of each is in the sum")

@@ -36,8 +36,9 @@ bool SubjectChoice::is_of_command() const
 	return selection_.threads.is_all() || selection_.threads.command;
 }
 
-// The recorded command's first thread, or the one that is selected: of processes the first one each.
-const analyze::Thread &SubjectChoice::start() const
+// The recorded command's first thread, or the one that is selected: of processes the first one each. Of those that had
+// a number one after the other, the one that did something in this time.
+const analyze::Thread &SubjectChoice::start(trace::TimeRange window) const
 {
 	const selection::ThreadSelection &threads = selection_.threads;
 	if (is_of_command() && !info_.command_pid)
@@ -48,7 +49,11 @@ const analyze::Thread &SubjectChoice::start() const
 		const analyze::Thread &thread = fold_.threads()[i];
 		const bool is_wanted =
 		    is_of_command() ? thread.tgid == info_.command_pid : thread.tid != 0 && scope_.includes_thread(i);
-		if (is_wanted && stretches_.find(thread) != nobody)
+		const std::uint32_t place = is_wanted ? stretches_.find(thread) : nobody;
+		if (place == nobody)
+			continue;
+		const ThreadStretches &of = stretches_.threads()[place];
+		if (of.stretches.front().begin < window.to && of.end > window.from)
 			found.push_back(&thread);
 	}
 	if (found.empty() && is_of_command() && !info_.complete())
@@ -59,6 +64,9 @@ const analyze::Thread &SubjectChoice::start() const
 	const auto leads = [](const analyze::Thread *thread) { return thread->tid == thread->tgid; };
 	if ((is_of_command() || !threads.pids.empty()) && std::ranges::any_of(found, leads))
 		std::erase_if(found, [&](const analyze::Thread *thread) { return !leads(thread); });
+	if (found.size() > 1 && !is_of_command() && found[0]->tid == found[1]->tid)
+		throw Error("several threads had the number {} one after the other: choose one with --from and --to",
+			    found[0]->tid);
 	if (found.size() > 1 && !is_of_command())
 		throw Error(
 		    "{} threads are selected, such as {}-{} and {}-{}: a path is that of one, name it with --tid",
@@ -79,9 +87,13 @@ std::uint32_t SubjectChoice::last_of(const analyze::Thread &first) const
 	std::uint32_t last = stretches_.find(first);
 	if (!is_of_command() && selection_.threads.pids.empty())
 		return last;
+	std::uint64_t reused = ~0ull; // the number, by a later process
+	for (const ThreadStretches &of : threads)
+		if (of.thread->tid == first.tgid && of.thread->born > first.born)
+			reused = std::min(reused, of.thread->born);
 	for (std::uint32_t i = 0; i < threads.size(); ++i)
-		if (threads[i].thread->tgid == first.tgid && !threads[i].stretches.empty() &&
-		    ends(threads[i]) > ends(threads[last]))
+		if (threads[i].thread->tgid == first.tgid && threads[i].thread->born < reused &&
+		    !threads[i].stretches.empty() && ends(threads[i]) > ends(threads[last]))
 			last = i;
 	return last;
 }
@@ -108,7 +120,7 @@ void SubjectChoice::set_range(Subject &subject, const ThreadStretches &first, tr
 Subject SubjectChoice::choose(trace::TimeRange window) const
 {
 	Subject subject;
-	subject.start = &start();
+	subject.start = &start(window);
 	const ThreadStretches &first = stretches_.threads()[stretches_.find(*subject.start)];
 	subject.last = last_of(*subject.start);
 	set_range(subject, first, window);
