@@ -212,7 +212,8 @@ std::string CriticalPath::above() const
 			: fmt::format("{}, {} from {} to {}{}", printable(subject_.name), elapsed, subject_.from,
 				      subject_.to, is_bounded() ? ", with what others did while it slept" : "");
 	return fmt::format("{}; parts sum exactly; {:.2f} % unknown\n", what,
-			   100 * static_cast<double>(unknown_ns()) / static_cast<double>(ns(paths_.total())));
+			   100 * static_cast<double>(unknown_ns()) /
+			       static_cast<double>(std::max<std::uint64_t>(ns(paths_.total()), 1)));
 }
 
 std::string CriticalPath::below() const
