@@ -207,6 +207,7 @@ TEST_CASE("explain: a path that is handed round by futexes")
 {
 	const auto with = [](double rate, double sleepers, double share, std::size_t threads) {
 		Evidence evidence = of_command();
+		evidence.path->futex_process = 1;
 		evidence.path->futex_handovers = rate;
 		evidence.path->futex_sleepers = sleepers;
 		for (std::size_t i = 0; i < threads; ++i)
@@ -219,6 +220,9 @@ TEST_CASE("explain: a path that is handed round by futexes")
 	CHECK(!claims(with(at.handover_rate, at.handover_sleepers - 0.1, 0.3, 3), "handover"));
 	CHECK(!claims(with(at.handover_rate, at.handover_sleepers, 0.3, 2), "handover"));
 	CHECK(!claims(with(at.handover_rate, at.handover_sleepers, at.handover_thread - little, 9), "handover"));
+	Evidence other = with(at.handover_rate, at.handover_sleepers, 0.3, 3);
+	other.path->futex_process = 2; // the figures are of this one
+	CHECK(!claims(other, "handover"));
 	Evidence one = with(at.handover_rate, at.handover_sleepers, 0.2, 3);
 	one.path->threads[0].share = at.handover_most;
 	CHECK(!claims(one, "handover"));

@@ -192,6 +192,7 @@ void PathReader::add_handovers(Path &path, double min_share) const
 	const auto most = std::ranges::max_element(by_process, {}, [](const auto &each) { return each.second; });
 	if (most == by_process.end())
 		return;
+	path.futex_process = most->first;
 	path.futex_handovers = static_cast<double>(most->second) * 1e9 /
 			       static_cast<double>(std::max<std::uint64_t>(clock_.to_ns(paths_.total()), 1));
 	path.futex_sleepers = sleepers_in_futex(most->first, min_share);

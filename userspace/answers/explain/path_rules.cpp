@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <map>
 
 #include <fmt/format.h>
 
@@ -299,36 +298,31 @@ void PathRules::handover()
 	const Path &path = *of_.path;
 	if (path.futex_handovers < at_.handover_rate || path.futex_sleepers < at_.handover_sleepers)
 		return;
-	struct Process {
-		std::string name;
-		std::size_t threads = 0;
-		double share = 0, longest = 0;
-	};
-	std::map<std::int32_t, Process> processes;
+	std::string name;
+	std::size_t threads = 0;
+	double share = 0, longest = 0;
 	for (const PathThread &thread : path.threads)
-		if (thread.share >= at_.handover_thread) {
-			Process &process = processes[thread.tgid];
-			process.name = thread.process;
-			++process.threads;
-			process.share += thread.share;
-			process.longest = std::max(process.longest, thread.share);
+		if (thread.tgid == path.futex_process && thread.share >= at_.handover_thread) {
+			name = thread.process;
+			++threads;
+			share += thread.share;
+			longest = std::max(longest, thread.share);
 		}
-	for (const auto &[tgid, process] : processes)
-		if (process.threads >= 3 && process.longest < at_.handover_most && claims(process.share, at_.path)) {
-			add("handover", process.share,
-			    fmt::format("{} threads of {} take turns, by futex {:.0f} times a second, and {:.1f} of "
-					"them sleep there on average: a lock, or work handed round.",
-					process.threads, process.name, path.futex_handovers, path.futex_sleepers),
-			    {{"process", process.name},
-			     {"threads", process.threads},
-			     {"per_second", path.futex_handovers},
-			     {"sleepers", path.futex_sleepers}},
-			    report({"offcpu", "--by", "waker"}), Confidence::medium);
-			for (const PathThread &thread : path.threads)
-				for (PathPart &part : rest_)
-					if (thread.tgid == tgid && part.who == thread.name)
-						part.share = 0;
-		}
+	if (threads < 3 || longest >= at_.handover_most || !claims(share, at_.path))
+		return;
+	add("handover", share,
+	    fmt::format("{} threads of {} take turns, by futex {:.0f} times a second, and {:.1f} of them sleep there "
+			"on average: a lock, or work handed round.",
+			threads, name, path.futex_handovers, path.futex_sleepers),
+	    {{"process", name},
+	     {"threads", threads},
+	     {"per_second", path.futex_handovers},
+	     {"sleepers", path.futex_sleepers}},
+	    report({"offcpu", "--by", "waker"}), Confidence::medium);
+	for (const PathThread &thread : path.threads)
+		for (PathPart &part : rest_)
+			if (thread.tgid == path.futex_process && part.who == thread.name)
+				part.share = 0;
 }
 
 void PathRules::inversion()
