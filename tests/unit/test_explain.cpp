@@ -340,6 +340,12 @@ TEST_CASE("explain: nothing is said to be usual only where enough is known")
 {
 	CHECK(keys(of_command()) == std::vector<std::string>{"nothing"});
 	CHECK(keys(of_machine()) == std::vector<std::string>{"nothing"});
+	Evidence machine = of_machine();
+	CHECK(judge(machine, thresholds()).findings[0].text ==
+	      "Nothing unusual: the CPUs were idle for 100 % of the time, 0.00 threads waited for one on average.");
+	machine.not_recorded = {"waiting_others"};
+	CHECK(judge(machine, thresholds()).findings[0].text ==
+	      "Nothing unusual: the CPUs were idle for 100 % of the time.");
 	for (Evidence evidence : {of_command(), of_machine()}) {
 		evidence.lost = 3;
 		CHECK(keys(evidence) == std::vector<std::string>{"uncertain"});

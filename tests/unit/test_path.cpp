@@ -731,6 +731,21 @@ TEST_CASE("path: what the hypervisor took is known of the whole recording, not o
 	CHECK(!steal({100, 200}));
 }
 
+TEST_CASE("path: with -p it is not known how long a CPU was in interrupts")
+{
+	for (const bool is_filtering : {false, true}) {
+		Machine machine = Machine::with_a_sleep();
+		analyze::RecordingInfo info = make_info(0, 400, true, false);
+		if (is_filtering)
+			info.filter.pids = {7};
+		const Followed followed(machine, info);
+		const explain::MachineReader reader(followed.fold, info, followed.trace.description().clock);
+		const explain::Machine read = reader.read({}, [](const analyze::Thread &) { return true; });
+		REQUIRE(read.irqs.size() == 2);
+		CHECK(read.irqs[0].has_value() == !is_filtering);
+	}
+}
+
 TEST_CASE("path: sleep in reclaim ends with a switch to the thread, not later if that was lost")
 {
 	for (const bool is_lost : {false, true}) {

@@ -196,7 +196,10 @@ void Gathering::add_not_recorded(Evidence &evidence) const
 	};
 	if (!recorded_.calls)
 		keys.insert(keys.end(), {"call", "handover", "call_edges"});
-	if (!has("sched_wakeup_new", sched_wakeup_new) && !has("sched_process_fork", sched_process_fork))
+	const bool are_others_left_out = !evidence.path && info_.filtering();
+	const bool has_creations =
+	    has("sched_wakeup_new", sched_wakeup_new) || has("sched_process_fork", sched_process_fork);
+	if (!has_creations || are_others_left_out)
 		keys.emplace_back("process_storm");
 	const std::vector<Use> &users = evidence.machine.users;
 	const auto is_calibrated = [](const Use &use) { return use.call_edges.has_value(); };
@@ -219,9 +222,9 @@ void Gathering::add_not_recorded(Evidence &evidence) const
 		keys.emplace_back("disk");
 	if (!path::recorded(trace_, info_, kinds_).interrupts || !has("softirq_raise", softirq_raise))
 		keys.emplace_back("network");
-	if (!recorded_.interrupts || !recorded_.softirqs)
+	if (!recorded_.interrupts || !recorded_.softirqs || info_.filtering())
 		keys.emplace_back("irq_imbalance");
-	if (!recorded_.wakings)
+	if (!recorded_.wakings || are_others_left_out)
 		keys.insert(keys.end(), {"waiting_others", "waiting_own", "wakeup_latency"});
 	if (!priorities_.are_recorded())
 		keys.emplace_back("priority_inversion");

@@ -118,8 +118,8 @@ Machine MachineReader::read(const analyze::Recorded &recorded,
 	machine.users = users(is_wanted);
 	for (const analyze::Cpu &cpu : fold_.cpus()) {
 		machine.busy += static_cast<double>(cpu.usage.cpu()) / window();
-		const bool is_known =
-		    recorded.interrupts && recorded.softirqs && static_cast<double>(cpu.offline) < window();
+		const bool is_known = recorded.interrupts && recorded.softirqs && !info_.filtering() &&
+				      static_cast<double>(cpu.offline) < window();
 		machine.irqs.push_back(
 		    is_known
 			? std::optional(static_cast<double>(cpu.usage[Mode::irq] + cpu.usage[Mode::softirq]) / window())

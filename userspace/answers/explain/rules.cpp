@@ -146,15 +146,17 @@ void Judge::measurement()
 
 void Judge::nothing()
 {
+	const bool knows_ready = is_recorded("waiting_others");
 	std::string text;
 	if (of_.path)
 		text = fmt::format("Nothing stands out: no cause has {} of it.", percent(at_.path));
 	else
 		text = fmt::format(
-		    "Nothing unusual: the CPUs were idle for {} of the time, {:.2f} threads waited for one "
-		    "on average.",
-		    percent(1 - std::min(of_.machine.busy / std::max(of_.cpus, 1u), 1.0)), of_.machine.ready);
-	add("nothing", 0, text, {{"busy", of_.machine.busy}, {"ready", of_.machine.ready}}, report({}));
+		    "Nothing unusual: the CPUs were idle for {} of the time{}.",
+		    percent(1 - std::min(of_.machine.busy / std::max(of_.cpus, 1u), 1.0)),
+		    knows_ready ? fmt::format(", {:.2f} threads waited for one on average", of_.machine.ready) : "");
+	add("nothing", 0, text,
+	    {{"busy", of_.machine.busy}, {"ready", knows_ready ? Json(of_.machine.ready) : Json(nullptr)}}, report({}));
 }
 
 std::string Judge::head() const
