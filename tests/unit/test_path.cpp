@@ -746,6 +746,34 @@ TEST_CASE("path: with -p it is not known how long a CPU was in interrupts")
 	}
 }
 
+TEST_CASE("path: a priority inversion begins where the sleep for the one without a CPU does")
+{
+	Machine machine;
+	machine.cpu(1);
+	for (const auto &[tid, priority] : {std::pair(7, 130), std::pair(8, 120), std::pair(9, 100)})
+		machine.cpu(0).post(10, EDC_ID_SCHED_WAKING, 0, {pair(tid, priority)});
+	machine.runs(0, 20, 7);
+	machine.runs(1, 20, 9);
+	machine.switches(0, 100, 7, running, 8);
+	machine.sleeps(1, 200, 9);
+	machine.switches(0, 300, 8, sleeping, 7);
+	machine.cpu(0).post(310, EDC_ID_SCHED_WAKING, 0, {pair(9, 100)});
+	machine.runs(1, 320, 9);
+	Followed followed(machine, 400);
+	const path::Paths &paths = followed.critical(9, {30, 400});
+	REQUIRE(followed.links() == "7 running 30, 7 ready 100, 7 running 300, 9 ready 310, 9 running 320, 400");
+	explain::Priorities priorities(followed.trace.description(), followed.fold);
+	trace::merge(followed.trace, {}, [&](const trace::Event &event) { priorities.after(event); });
+	const explain::Reclaim reclaim(followed.trace.description(), followed.info, followed.fold);
+	const path::IsInside is_inside = [](std::uint32_t) { return true; };
+	double unknown = 0;
+	const explain::Path read =
+	    explain::PathReader(followed.stretches, paths, followed.fold, is_inside, followed.trace.description().clock)
+		.read(followed.parts(), priorities, reclaim, {}, 0.05, unknown);
+	REQUIRE(read.inversions.size() == 1);
+	CHECK(read.inversions[0].share == Approx(100.0 / 370));
+}
+
 TEST_CASE("path: sleep in reclaim ends with a switch to the thread, not later if that was lost")
 {
 	for (const bool is_lost : {false, true}) {

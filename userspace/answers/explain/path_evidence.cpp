@@ -41,6 +41,17 @@ bool is_woken(const path::Link &before, const path::Link &link)
 	       (before.thread != link.thread || (before.stretch && before.stretch->kind == Kind::blocked));
 }
 
+// How long a thread had this CPU.
+std::uint64_t ran_on(const path::ThreadStretches &of, std::uint32_t cpu, trace::TimeRange range)
+{
+	std::uint64_t ran = 0;
+	for (auto found = of.before(range.to); found.stretch && found.end > range.from;
+	     found = of.before(found.stretch->begin))
+		if (found.stretch->kind == Kind::running && found.stretch->where == cpu)
+			ran += std::min(found.end, range.to) - std::max(found.stretch->begin, range.from);
+	return ran;
+}
+
 // More pairs of links and threads are not compared.
 constexpr std::uint64_t max_comparisons = 20'000'000;
 
@@ -275,16 +286,14 @@ void PathReader::add_inversions(Path &path, const Priorities &priorities) const
 			const auto other = priorities.at(*of.thread, ends);
 			if (!other || *other >= *own)
 				continue;
-			std::uint64_t ran = 0;
-			for (auto found = of.before(ends); found.stretch && found.end > link.begin;
-			     found = of.before(found.stretch->begin))
-				if (found.stretch->kind == Kind::running && found.stretch->where == link.stretch->where)
-					ran += std::min(found.end, ends) - std::max(found.stretch->begin, link.begin);
-			const std::uint32_t sleeper =
-			    ran ? sleeper_until(link.thread, ends, *other, priorities) : path::nobody;
-			if (sleeper != path::nobody)
-				path.inversions.push_back(
-				    {name_of(sleeper), name_of(link.thread), name_of(place), share(ran)});
+			const std::uint32_t sleeper = ran_on(of, link.stretch->where, {link.begin, ends})
+							  ? sleeper_until(link.thread, ends, *other, priorities)
+							  : path::nobody;
+			if (sleeper == path::nobody)
+				continue;
+			const std::uint64_t slept = stretches_.threads()[sleeper].before(ends).stretch->begin;
+			const std::uint64_t ran = ran_on(of, link.stretch->where, {std::max(link.begin, slept), ends});
+			path.inversions.push_back({name_of(sleeper), name_of(link.thread), name_of(place), share(ran)});
 		}
 	}
 }
