@@ -621,6 +621,18 @@ TEST_CASE("path: who had a CPU, or what ended a sleep, is unknown unless a token
 	CHECK(is_unknown(asleep, path::End::not_recorded));
 }
 
+TEST_CASE("path: timers are known where the interrupt of the CPU's is recorded")
+{
+	const std::string timer = samples::event_block(EDC_ID_LOCAL_TIMER_ENTRY, "local_timer_entry", "u16_t vector;") +
+				  samples::event_block(EDC_ID_LOCAL_TIMER_EXIT, "local_timer_exit", "u16_t vector;");
+	for (const bool has_timer : {false, true}) {
+		Machine machine = Machine::with_a_sleep();
+		const trace::Trace trace =
+		    samples::trace(machine.all(), events_of_paths + (has_timer ? timer : std::string()));
+		CHECK(analyze::EventKinds(trace.description()).has_local_timer() == has_timer);
+	}
+}
+
 TEST_CASE("path: time of a link that no token explains is a part, too")
 {
 	Machine machine = Machine::with_a_sleep();
