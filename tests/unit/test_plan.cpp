@@ -11,6 +11,7 @@
 #include "answers/plan/pool_model.h"
 #include "answers/plan/ring_model.h"
 #include "base/buffering/drain_pace.h"
+#include "monitor/card.h"
 #include "monitor/ring.h"
 
 namespace test_plan {
@@ -111,6 +112,21 @@ TEST_CASE("plan: nothing is lost where the disk is faster, and the smallest buff
 	CHECK(*smallest * 4 / 6 < 12'500ull * EDC_BLOCK_SIZE);
 	CHECK(predict(recorded, {*smallest, slow_disk.disk_bytes_per_second, {}}).lost.high == 0);
 	CHECK(predict(recorded, {*smallest * 3 / 4, slow_disk.disk_bytes_per_second, {}}).lost.high > 0);
+}
+
+TEST_CASE("plan: small rings do not set the pace, as in the recorder")
+{
+	CHECK(monitor::buffering::fill_for_pace(500, 0) == 500);
+	CHECK(monitor::buffering::fill_for_pace(500, 1) == 1);
+	CHECK(monitor::buffering::fill_for_pace(0, 1) == 0);
+	CHECK(monitor::buffering::fill_for_pace(500, EDC_CARD_LEVELS) == 500);
+	CHECK(monitor::buffering::fill_for_pace(500, EDC_CARD_LEVELS + 1) == 1);
+	Arrivals arrivals = steady(20, 100'000'000);
+	arrivals.rings[0].level = 1; // of 3 blocks
+	const Outcome outcome = simulate(arrivals, fast(), {4 << 20, {}, {}}, {});
+	CHECK(outcome.lost == 0);
+	CHECK(outcome.fullest == 334);
+	CHECK(outcome.writes < 8); // blocks wait for half a second, not for 100 ms
 }
 
 TEST_CASE("plan: the recorder needs the CPU that its load needs")

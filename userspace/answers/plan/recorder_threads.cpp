@@ -133,7 +133,7 @@ Nanoseconds DrainModel::begin_pass()
 	pace_.look(time());
 	has_rung_ = stalled_ = false;
 	has_looked_ = true;
-	pass_fullest_ = 0;
+	pass_fill_ = 0;
 	left_of_programs_ = buffering::max_blocks_of_pass;
 	std::ranges::fill(left_of_program_, buffering::max_blocks_of_process);
 	left_ = shop_.rings.empty() ? 0 : look_at(shop_.rings.front());
@@ -143,7 +143,9 @@ Nanoseconds DrainModel::begin_pass()
 // How many of its blocks this pass may take.
 std::uint64_t DrainModel::look_at(const SimulatedRing &ring)
 {
-	pass_fullest_ = std::max(pass_fullest_, ring.blocks.fill());
+	const unsigned fill = ring.blocks.fill();
+	fullest_ = std::max(fullest_, fill);
+	pass_fill_ = std::max(pass_fill_, ring.program ? fill : buffering::fill_for_pace(fill, ring.level));
 	if (!ring.program)
 		return ring.blocks.waiting();
 	left_of_program_.resize(std::max<std::size_t>(left_of_program_.size(), ring.program + std::size_t{1}),
@@ -191,8 +193,7 @@ void DrainModel::end_pass()
 {
 	ring_ = 0;
 	has_looked_ = false;
-	fullest_ = std::max(fullest_, pass_fullest_);
-	pace_.found(pass_fullest_);
+	pace_.found(pass_fill_);
 	if (pace_.sync_is_due(time()))
 		pace_.synced(time());
 	if (is_stopping_) {

@@ -22,7 +22,7 @@ namespace monitor::plan {
 
 struct SimulatedRing {
 	RingModel blocks;
-	std::uint32_t cpu;
+	std::uint32_t cpu, level;
 	std::uint32_t program; // 0: the kernel's
 	bool has_rung = false; // since the last pass
 };
@@ -122,7 +122,7 @@ private:
 	std::uint32_t copied_ = 0;           // blocks that are being copied
 	std::uint64_t left_of_programs_ = 0; // what may be taken of all of them, and of each
 	std::vector<std::uint64_t> left_of_program_;
-	unsigned pass_fullest_ = 0;
+	unsigned pass_fill_ = 0; // as the pace takes it
 
 	unsigned fullest_ = 0;
 	std::uint64_t passes_ = 0;

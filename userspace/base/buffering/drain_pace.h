@@ -7,12 +7,21 @@
 #include <chrono>
 #include <cstdint>
 
+#include "monitor/card.h"
+
 namespace monitor::buffering {
 
 // How full a ring is, in thousandths, rounded up.
 constexpr unsigned fill_of(std::uint64_t waiting, std::uint64_t blocks)
 {
 	return static_cast<unsigned>((waiting * 1000 + blocks - 1) / blocks);
+}
+
+// The same as the pace takes it: of small rings, in which a block or two waits at times (those of deeper levels, and of
+// all slots but the first), only whether there is something.
+constexpr unsigned fill_for_pace(unsigned fill, unsigned level)
+{
+	return level == 0 || level == EDC_CARD_LEVELS ? fill : std::min(fill, 1u);
 }
 
 // A ring wakes the drain thread when this many of its blocks wait.

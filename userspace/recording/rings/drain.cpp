@@ -241,13 +241,9 @@ unsigned Drain::drain_all(bool last)
 	stalled_ = false;
 	if (sink_)
 		complete_before_ = time_without_probes();
-	for (unsigned cpu = 0; card_ && cpu < card_->cpus(); ++cpu) {
-		for (unsigned level = 0; level < card_->rings(); ++level) {
-			const unsigned fill = drain_ring(cpu, level);
-			const bool is_filled_fast = level == 0 || level == EDC_CARD_LEVELS;
-			worst = std::max(worst, is_filled_fast ? fill : std::min(fill, 1u));
-		}
-	}
+	for (unsigned cpu = 0; card_ && cpu < card_->cpus(); ++cpu)
+		for (unsigned level = 0; level < card_->rings(); ++level)
+			worst = std::max(worst, buffering::fill_for_pace(drain_ring(cpu, level), level));
 	if (users_) {
 		worst = std::max(worst, users_->drain(
 					    last, [this](const std::string &name) { return make_stream(name); },
