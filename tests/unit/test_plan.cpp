@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The simulated recorder: losses that can be computed by hand, and the rules that it shares with the real one.
 #include <numeric>
+#include <string>
 
 #include <catch2/catch.hpp>
 
@@ -61,6 +62,27 @@ TEST_CASE("plan: a full ring loses what is posted until it is read")
 	ring.post(500, 700);
 	CHECK(ring.waiting() == 4);
 	CHECK(ring.lost() + ring.stored() == 3500);
+}
+
+TEST_CASE("plan: a program for whose rings there is no memory loses all of its events")
+{
+	RingModel none(0);
+	CHECK_FALSE(none.post(500, 100));
+	CHECK_FALSE(none.post(300, 100));
+	CHECK(none.lost() == 800);
+	CHECK_FALSE(none.is_half_full());
+	CHECK(none.fill() == 0);
+	// 240 KiB: three programs with four blocks for each ring take 192, and the next one would take 64, too.
+	Arrivals arrivals;
+	arrivals.steps.resize(2);
+	for (std::uint32_t i = 0; i < 4; ++i) {
+		arrivals.rings.push_back({0, 0, "user_" + std::to_string(i), i, 1'000'000'000});
+		arrivals.steps[0].push_back({0, 10'000'000, i, words_of_block});
+	}
+	arrivals.duration = 40'000'000;
+	const Outcome outcome = simulate(arrivals, fast(), {240 << 10, {}, {}}, {});
+	CHECK(outcome.lost == words_of_block);
+	CHECK(outcome.stored == 3. * words_of_block);
 }
 
 TEST_CASE("plan: the pool counts blocks that are used for the first time, and one write is of one ring")

@@ -3,7 +3,8 @@
 // lost. Amounts are words.
 //
 // Its position in time is the work that the CPU has done for its programs, so what is lost of a block that the ring was
-// full for a part of is this part. Invariant: what was posted is what was stored and what was lost.
+// full for a part of is this part. A ring without blocks, for which there was no memory, loses all. Invariant: what was
+// posted is what was stored and what was lost.
 #pragma once
 
 #include <algorithm>
@@ -46,8 +47,8 @@ public:
 
 	std::uint64_t waiting() const { return closed_ - read_; }
 	bool is_full() const { return waiting() >= blocks_; }
-	bool is_half_full() const { return waiting() >= buffering::half_of(blocks_); }
-	unsigned fill() const { return buffering::fill_of(waiting(), blocks_); }
+	bool is_half_full() const { return blocks_ > 0 && waiting() >= buffering::half_of(blocks_); }
+	unsigned fill() const { return blocks_ > 0 ? buffering::fill_of(waiting(), blocks_) : 0; }
 	double lost() const { return lost_; }
 	double stored() const { return stored_; }
 

@@ -65,7 +65,7 @@ std::vector<SimulatedRing> rings_of(const Arrivals &arrivals, const Setting &set
 			? 0
 			: programs.try_emplace(ring.program, static_cast<std::uint32_t>(programs.size()) + 1)
 			      .first->second;
-		rings.push_back({RingModel(std::max<std::uint64_t>(blocks, 1)), ring.cpu, ring.level, program, false});
+		rings.push_back({RingModel(blocks), ring.cpu, ring.level, program, false});
 	}
 	return rings;
 }
