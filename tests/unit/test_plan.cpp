@@ -151,6 +151,16 @@ TEST_CASE("plan: small rings do not set the pace, as in the recorder")
 	CHECK(outcome.writes < 8); // blocks wait for half a second, not for 100 ms
 }
 
+TEST_CASE("plan: a program's bell is heard while the pool is full, as by the recorder")
+{
+	Arrivals arrivals = steady(100'000, 100'000);
+	arrivals.rings.push_back({1, 0, "user_1", 0, arrivals.duration});
+	arrivals.steps[1] = std::vector<Step>(100'000, {0, 100'000, 1, words_of_block});
+	const Outcome outcome = simulate(arrivals, fast(), {4 << 20, 1000. * EDC_BLOCK_SIZE, {}}, {});
+	CHECK(outcome.lost_percent() > 90);
+	CHECK(outcome.passes > 3000); // for 10 s every 2 ms; every 20 ms without the bells
+}
+
 TEST_CASE("plan: the recorder needs the CPU that its load needs")
 {
 	const Recorded recorded{steady(20'000, 50'000), fast()};

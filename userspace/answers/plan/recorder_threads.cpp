@@ -83,10 +83,10 @@ Nanoseconds WriterModel::disk_time(Nanoseconds work) const
 	return std::max<Nanoseconds>(std::llround(disk_ns_ * blocks) - work, 0);
 }
 
-void DrainModel::ring()
+void DrainModel::ring(bool of_program)
 {
-	has_rung_ = true;
-	if (is_waiting_ && !stalled_)
+	(of_program ? program_rang_ : kernel_rang_) = true;
+	if (is_waiting_ && is_requested())
 		wake_at(std::min(pace_.next_look(), pace_.earliest_look()));
 }
 
@@ -108,14 +108,21 @@ void DrainModel::wake_at(buffering::DrainPace::Time when)
 	});
 }
 
-// As Drain::wait_for_work() does. Programs' rings ring their bells, and the others are looked at.
+// As Drain::wait_for_work() does. Programs' rings ring their bells, and the others are looked at. If the pool is full,
+// only the bells are heard.
+bool DrainModel::is_requested() const
+{
+	if (program_rang_ || stalled_)
+		return program_rang_;
+	return kernel_rang_ || std::ranges::any_of(shop_.rings, [](const SimulatedRing &ring) {
+		       return !ring.program && ring.blocks.is_half_full();
+	       });
+}
+
 void DrainModel::wait()
 {
 	is_waiting_ = true;
-	const bool is_half_full = std::ranges::any_of(
-	    shop_.rings, [](const SimulatedRing &ring) { return !ring.program && ring.blocks.is_half_full(); });
-	const bool is_requested = !stalled_ && (has_rung_ || is_half_full);
-	wake_at(is_requested ? std::min(pace_.next_look(), pace_.earliest_look()) : pace_.next_look());
+	wake_at(is_requested() ? std::min(pace_.next_look(), pace_.earliest_look()) : pace_.next_look());
 }
 
 Nanoseconds DrainModel::next()
@@ -131,7 +138,7 @@ Nanoseconds DrainModel::begin_pass()
 {
 	++passes_;
 	pace_.look(time());
-	has_rung_ = stalled_ = false;
+	kernel_rang_ = program_rang_ = stalled_ = false;
 	has_looked_ = true;
 	pass_fill_ = 0;
 	left_of_programs_ = buffering::max_blocks_of_pass;
@@ -246,7 +253,7 @@ void LoadModel::close(const Step &step)
 	const bool is_half_full = ring.blocks.post(step.words, shop_.work_of(ring.cpu));
 	// The kernel's rings ring each time, a program's bell is heard once between two passes.
 	if (ring.program ? ring.blocks.is_half_full() && !std::exchange(ring.has_rung, true) : is_half_full)
-		drain_.ring();
+		drain_.ring(ring.program != 0);
 }
 
 } // namespace monitor::plan

@@ -85,8 +85,8 @@ public:
 	void add(std::uint64_t cpus) { number_ = shop_.machine.add(*this, cpus, 1); }
 	void start() { wait(); }
 	Nanoseconds next() override;
-	// Half of a ring is full.
-	void ring();
+	// Half of a ring is full, of the kernel or of a program.
+	void ring(bool of_program);
 	// The load has ended.
 	void stop();
 	Nanoseconds cpu_time() const { return shop_.machine.cpu_time(number_); }
@@ -105,6 +105,7 @@ private:
 	std::uint64_t look_at(const SimulatedRing &ring);
 	void take_copied();
 	void end_pass();
+	bool is_requested() const;
 	void wait();
 	void wake_at(buffering::DrainPace::Time when);
 
@@ -112,8 +113,9 @@ private:
 	WriterModel &writer_;
 	buffering::DrainPace pace_;
 	simulation::ThreadNumber number_ = 0;
-	bool is_waiting_ = false, has_rung_ = false, is_stopping_ = false;
-	bool stalled_ = false; // the last pass found no free block for one of the kernel
+	bool is_waiting_ = false, is_stopping_ = false;
+	bool kernel_rang_ = false, program_rang_ = false; // since the pass began
+	bool stalled_ = false;                            // the last pass found no free block for one of the kernel
 	std::uint64_t wait_number_ = 0;
 	// Of the pass in progress:
 	std::size_t ring_ = 0;               // that is looked at next, or copied from
