@@ -12,6 +12,7 @@
 #include "answers/plan/pool_model.h"
 #include "answers/plan/ring_model.h"
 #include "base/buffering/drain_pace.h"
+#include "history.h"
 #include "monitor/card.h"
 #include "monitor/ring.h"
 
@@ -169,6 +170,21 @@ TEST_CASE("plan: the recorder needs the CPU that its load needs")
 	const Outcome instead = simulate(recorded.arrivals, recorded.times, setting, {});
 	CHECK(beside.drain_cpu > 20'000 * 500);
 	CHECK(instead.end >= beside.end + (instead.drain_cpu + instead.writer_cpu) * 9 / 10);
+}
+
+TEST_CASE("plan: what runs before a CPU's first switch is what that stops")
+{
+	for (const std::int32_t before : {0, 7}) {
+		history::History history;
+		history.switches(0, 50'000, before, history::sleeping, before ? 0 : 7);
+		history.switches(0, 90'000, before ? 0 : 7, history::sleeping, 0);
+		auto trace = samples::trace(history.all(), history::events);
+		const Arrivals arrivals = read_arrivals(trace, history::make_info(0, 90'000, true, false));
+		Nanoseconds work = 0;
+		for (const Step &step : arrivals.steps.at(0))
+			work += step.work;
+		CHECK(work == (before ? 50'000 : 40'000));
+	}
 }
 
 TEST_CASE("plan: more events in the same time")

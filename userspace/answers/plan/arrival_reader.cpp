@@ -193,6 +193,7 @@ public:
 		for (const auto &cls : trace.description().classes())
 			if (cls->name == "sched_switch") {
 				switch_ = cls.get();
+				prev_ = trace::FieldRef(*cls, "prev_pid");
 				next_ = trace::FieldRef(*cls, "next_pid");
 			} else if (cls->name == "sched_waking") {
 				waking_ = cls.get();
@@ -206,7 +207,8 @@ public:
 	{
 		threads_.before(event);
 		if (event.cls == switch_)
-			switched(event.stream->cpu, time_(event.time), next_.get<std::int32_t>(event));
+			switched(event.stream->cpu, time_(event.time), prev_.get<std::int32_t>(event),
+				 next_.get<std::int32_t>(event));
 		else if (event.cls == waking_ && is_recorder(woken_.get<std::int32_t>(event)))
 			woken_at_[woken_.get<std::int32_t>(event)] = time_(event.time);
 		threads_.after(event);
@@ -214,7 +216,7 @@ public:
 	void end(Nanoseconds time)
 	{
 		for (std::uint32_t cpu = 0; cpu < loads_.size(); ++cpu) {
-			switched(cpu, time, 0);
+			switched(cpu, time, 0, 0);
 			loads_[cpu].end();
 		}
 	}
@@ -222,22 +224,23 @@ public:
 private:
 	struct Running {
 		Nanoseconds since = 0;
-		std::int32_t tid = 0;
+		std::optional<std::int32_t> tid; // none: the first switch says it
 	};
 
 	bool is_recorder(std::int32_t tid) const { return threads_.process(tid, 0) == recorder_; }
-	void switched(std::uint32_t cpu, Nanoseconds time, std::int32_t next)
+	void switched(std::uint32_t cpu, Nanoseconds time, std::int32_t prev, std::int32_t next)
 	{
 		if (cpu >= running_.size())
 			return;
 		Running &running = running_[cpu];
-		const auto what = running.tid == 0           ? CpuLoad::Ran::idle
-				  : is_recorder(running.tid) ? CpuLoad::Ran::recorder
-							     : CpuLoad::Ran::load;
+		const std::int32_t ran = running.tid.value_or(prev);
+		const auto what = ran == 0           ? CpuLoad::Ran::idle
+				  : is_recorder(ran) ? CpuLoad::Ran::recorder
+						     : CpuLoad::Ran::load;
 		loads_[cpu].ran(what, running.since, time);
 		if (what == CpuLoad::Ran::recorder)
 			arrivals_.recorder_time[cpu] += time - running.since;
-		woken_at_.erase(running.tid); // it was woken before it slept
+		woken_at_.erase(ran); // it was woken before it slept
 		running = {time, next};
 		const auto woken = woken_at_.find(next);
 		if (woken == woken_at_.end())
@@ -252,7 +255,7 @@ private:
 	const TraceTime &time_;
 	Arrivals &arrivals_;
 	const trace::EventClass *switch_ = nullptr, *waking_ = nullptr;
-	trace::FieldRef next_, woken_;
+	trace::FieldRef prev_, next_, woken_;
 	std::vector<CpuLoad> loads_;
 	std::vector<Running> running_;
 	std::map<std::int32_t, Nanoseconds> woken_at_; // threads of the recorder that do not run yet
