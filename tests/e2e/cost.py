@@ -220,7 +220,8 @@ def of_a_command():
 	e2e.expect(found["how"] == "runs" and found["pairs"] >= 3 and found["cpu_ns"] > 0, f"{found}")
 	e2e.expect(found["low_percent"] <= found["percent"] <= found["high_percent"], f"{found}")
 	e2e.expect("pairs of runs" in done.stderr, done.stderr)
-	for arguments, what in ((("-d", "0.1", "--", "/no/such/program"), "cannot run /no/such/program"), (("one", "two"), "-d SECONDS")):
+	for arguments, what in ((("-d", "0.1", "--", "/no/such/program"), "cannot run /no/such/program"), (("one", "two"), "-d SECONDS"),
+	                        (("--", "/no/such/program"), "cannot run /no/such/program")):
 		e2e.expect(what in plan(*arguments, code=1).stderr, f"{arguments}")
 
 

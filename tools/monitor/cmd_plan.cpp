@@ -28,7 +28,7 @@ namespace monitor {
 namespace {
 
 struct PlanArguments {
-	std::vector<std::string> words; // DIR, or with -d CMD
+	std::vector<std::string> words; // DIR or CMD
 	PilotArguments pilot;
 	std::vector<std::string> buffers, disks;
 	double rate = 1;
@@ -146,7 +146,7 @@ void add_plan(CLI::App &app, int &exit_code)
 	CLI::App *command = app.add_subcommand("plan", "say what a recording would lose and cost, before it is made");
 	auto arguments = std::make_shared<PlanArguments>();
 	add_option(*command, "trace", "DIR | CMD ...", arguments->words,
-		   "a recording of the load, without loss; with -d a command to run")
+		   "a recording of the load, without loss; after --, or with -d, a command to run")
 	    ->required();
 	add_pilot_options(*command, arguments->pilot);
 	add_option(*command, "--buffer", "SIZE,...", arguments->buffers,
@@ -172,8 +172,9 @@ void add_plan(CLI::App &app, int &exit_code)
 			"  monitor plan DIR --factorial --buffer 4M,24M --disk 20M,60M\n"
 			"  monitor plan DIR --json\n"
 			"  sudo monitor plan -d 5 -- make");
-	command->callback([arguments, &exit_code] {
-		if (arguments->pilot.seconds > 0) {
+	command->callback([arguments, command, &exit_code] {
+		const bool has_dashes = !command->remaining().empty(); // all else is an option or one of the words
+		if (arguments->pilot.seconds || has_dashes) {
 			exit_code = run_pilot(arguments->pilot, arguments->words, arguments->json);
 			return;
 		}

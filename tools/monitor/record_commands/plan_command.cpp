@@ -38,10 +38,11 @@ void add_pilot_options(CLI::App &plan, PilotArguments &to)
 {
 	add_option(
 	    plan, "-d,--duration", "SECONDS", to.seconds,
-	    "run CMD, and say what recording it will cost: whole runs if it ends in this time, else for this long")
+	    "run CMD, and say what recording it will cost: whole runs if it ends in this time, else for this long "
+	    "(default: 5)")
 	    ->check(CLI::Range(0.1, max_seconds));
-	add_option(plan, "-e,--events", "FAMILY,...", to.families, "with -d: event families, as of `record -e`");
-	add_option(plan, "-p,--pid", "cmd", to.selection, "with -d: record CMD and its tree only, as `record -p cmd`")
+	add_option(plan, "-e,--events", "FAMILY,...", to.families, "with CMD: event families, as of `record -e`");
+	add_option(plan, "-p,--pid", "cmd", to.selection, "with CMD: record CMD and its tree only, as `record -p cmd`")
 	    ->check(CLI::IsMember({"cmd"}));
 }
 
@@ -52,8 +53,10 @@ int run_pilot(const PilotArguments &arguments, const std::vector<std::string> &c
 	record.selection = arguments.selection;
 	record.options.command = command;
 	take_record(record);
-	const pilot::PilotResult result = pilot::pilot(
-	    {record.options, arguments.seconds, [](const std::string &note) { print_note("monitor: {}\n", note); }});
+	pilot::PilotOptions options{.record = record.options};
+	options.seconds = arguments.seconds.value_or(options.seconds);
+	options.on_note = [](const std::string &note) { print_note("monitor: {}\n", note); };
+	const pilot::PilotResult result = pilot::pilot(options);
 	if (json)
 		fmt::print("{}\n", json_dump(json_of(result), 1));
 	else

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// `monitor plan -d SECONDS -- CMD`: what recording CMD will cost it.
+// `monitor plan [-d SECONDS] -- CMD`: what recording CMD will cost it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,7 +11,7 @@
 namespace monitor {
 
 struct PilotArguments {
-	double seconds = 0; // 0: not requested
+	std::optional<double> seconds;
 	std::string families, selection;
 };
 
