@@ -3,13 +3,9 @@
 // else can have written.
 #include <catch2/catch.hpp>
 
-#include <fstream>
-
-#include <sys/stat.h>
-
 #include "base/fd.h"
+#include "kept_files.h"
 #include "recording/calibration/kept_calibration.h"
-#include "scratch.h"
 
 namespace test_kept_calibration {
 
@@ -28,14 +24,7 @@ KeptCalibration good()
 	return kept;
 }
 
-struct Kept {
-	Scratch scratch;
-	std::string directory = scratch.path() + "/run";
-
-	CalibrationFile file(const std::string &key = "this machine") const { return CalibrationFile(key, directory); }
-	std::string path() const { return std::filesystem::directory_iterator(directory)->path(); }
-	void write(const std::string &text) const { std::ofstream(path()) << text; }
-};
+using Kept = KeptIn<CalibrationFile>;
 
 } // namespace
 
@@ -94,9 +83,7 @@ TEST_CASE("kept calibration: what is damaged or impossible is not used")
 	it.file().write(good());
 	const std::string whole = monitor::read_text(it.path());
 	const auto with = [&](const std::string &was, const std::string &is) {
-		std::string text = whole;
-		text.replace(text.find(was), was.size(), is);
-		it.write(text);
+		it.write(whole, was, is);
 		return it.file().read().has_value();
 	};
 	CHECK(with("77", "78"));
@@ -119,20 +106,7 @@ TEST_CASE("kept calibration: a file that others can write, or that is none, is n
 {
 	const Kept it;
 	it.file().write(good());
-	const std::string path = it.path();
-	REQUIRE(::chmod(path.c_str(), 0602) == 0);
-	CHECK(!it.file().read());
-	REQUIRE(::chmod(path.c_str(), 0600) == 0);
-	REQUIRE(it.file().read());
-	REQUIRE(::chmod(it.directory.c_str(), 0777) == 0);
-	CHECK(!it.file().read());
-	REQUIRE(::chmod(it.directory.c_str(), 0755) == 0);
-	std::filesystem::rename(path, path + ".real");
-	std::filesystem::create_symlink(path + ".real", path);
-	CHECK(!it.file().read());
-	std::filesystem::remove(path);
-	REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
-	CHECK(!it.file().read());
+	check_only_own_files(it, [&] { return !it.file().read(); });
 }
 
 TEST_CASE("kept calibration: only a good one is kept")

@@ -3,14 +3,10 @@
 // have written.
 #include <catch2/catch.hpp>
 
-#include <fstream>
-
-#include <sys/stat.h>
-
 #include "base/fd.h"
+#include "kept_files.h"
 #include "recording/calibration/factor_fit.h"
 #include "recording/calibration/kept_factors.h"
-#include "scratch.h"
 
 namespace test_kept_factors {
 
@@ -28,12 +24,9 @@ KeptFactors good()
 		.loads = {{.name = "walk", .events = 7, .predicted_ns = {{"syscall", 100}}, .rounds = 5}}};
 }
 
-struct Kept {
-	Scratch scratch;
-	std::string directory = scratch.path() + "/run", why_not;
+struct Kept : KeptIn<FactorsFile> {
+	std::string why_not;
 
-	FactorsFile file(const std::string &key = "this machine") const { return FactorsFile(key, directory); }
-	std::string path() const { return file().path(); }
 	CodeFactors read(const std::string &key = "this machine")
 	{
 		why_not.clear();
@@ -80,14 +73,16 @@ TEST_CASE("kept factors: what is damaged or impossible is one sentence")
 	Kept it;
 	it.file().write(good());
 	const std::string whole = monitor::read_text(it.path());
-	const auto is_damaged_with = [&](const std::string &text) {
-		std::ofstream(it.path()) << text;
+	const auto is_damaged = [&] {
 		return it.read().empty() && it.why_not.ends_with("run monitor doctor --calibrate again");
 	};
+	const auto is_damaged_with = [&](const std::string &text) {
+		it.write(text);
+		return is_damaged();
+	};
 	const auto with = [&](const std::string &was, const std::string &is) {
-		std::string text = whole;
-		text.replace(text.find(was), was.size(), is);
-		return is_damaged_with(text);
+		it.write(whole, was, is);
+		return is_damaged();
 	};
 	CHECK(!with("1.7", "1.8"));
 	CHECK(with("1.2", "-1.2"));
@@ -105,31 +100,8 @@ TEST_CASE("kept factors: a file that others can write, or that is none, is not u
 {
 	Kept it;
 	it.file().write(good());
-	const std::string path = it.path();
-	const auto is_refused = [&] { return it.read().empty() && it.why_not.find("by others") != std::string::npos; };
-	for (const mode_t mode : {0602, 0620}) {
-		REQUIRE(::chmod(path.c_str(), mode) == 0);
-		CHECK(is_refused());
-	}
-	REQUIRE(::chmod(path.c_str(), 0600) == 0);
-	CHECK(!is_refused());
-	REQUIRE(::chmod(it.directory.c_str(), 0777) == 0);
-	CHECK(is_refused());
-	REQUIRE(::chmod(it.directory.c_str(), 0755) == 0);
-	if (::geteuid() == 0) {
-		REQUIRE(::chown(path.c_str(), 12345, 12345) == 0);
-		CHECK(is_refused());
-		REQUIRE(::chown(path.c_str(), 0, 0) == 0);
-		REQUIRE(::chown(it.directory.c_str(), 12345, 12345) == 0);
-		CHECK(is_refused());
-		REQUIRE(::chown(it.directory.c_str(), 0, 0) == 0);
-	}
-	std::filesystem::rename(path, path + ".real");
-	std::filesystem::create_symlink(path + ".real", path);
-	CHECK(is_refused());
-	std::filesystem::remove(path);
-	REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
-	CHECK(is_refused());
+	check_only_own_files(it,
+			     [&] { return it.read().empty() && it.why_not.find("by others") != std::string::npos; });
 }
 
 TEST_CASE("factors: found again from what programs paid")
