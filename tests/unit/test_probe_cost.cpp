@@ -267,6 +267,10 @@ TEST_CASE("probe cost: a range of real code, where the recording has its factors
 	CHECK(*calls.low_ns == Approx(66'000));
 	CHECK(*calls.median_ns == 55'000);
 	CHECK(*calls.high_ns == Approx(88'000));
+	analyze::RecordingInfo lossy = info; // the same code meets what is discarded
+	lossy.classes[0].discarded = 400;
+	lossy.calibration->start["discarded"] = lossy.calibration->end.value()["discarded"] = {38, 40, 42, 0.01, 21};
+	CHECK(*cost::probe_cost(lossy).high_ns == Approx((600 * 55 + 400 * 40) * 1.6));
 	info.classes[0].family = "irq"; // was not measured in loops, and has no factor of its own
 	CHECK(*cost::probe_cost(info).high_ns == Approx(165'000));
 	info.judgements = {{0, 10}}; // is measured as it is

@@ -221,7 +221,7 @@ ProbeCost probe_cost(const RecordingInfo &info)
 	double median = static_cast<double>(info.stacks.spent_ns()) + info.stacks.interrupts_ns(), high = median;
 	std::optional<double> low = median;
 	CodeFactor real_code{median, median};
-	const auto add = [&](const std::string &what, std::uint64_t events) {
+	const auto add = [&](const std::string &what, const std::string &family, std::uint64_t events) {
 		if (!events)
 			return;
 		const EventCost cost = costs.of(what);
@@ -232,7 +232,7 @@ ProbeCost probe_cost(const RecordingInfo &info)
 		low = low && least ? std::optional(*low + count * std::max(*least, 0.0)) : std::nullopt;
 		median += count * cost.median;
 		high += count * cost.high;
-		if (const auto factor = code_factor(*info.calibration, what)) {
+		if (const auto factor = code_factor(*info.calibration, family)) {
 			real_code.low += count * cost.median * factor->low;
 			real_code.high += count * cost.median * factor->high;
 			result.is_of_real_code = true;
@@ -249,9 +249,9 @@ ProbeCost probe_cost(const RecordingInfo &info)
 		const std::uint64_t rejected = counts.family == "sample" ? 0 : counts.filtered;
 		const std::uint64_t stored_or_not = counts.seen - rejected;
 		const std::uint64_t discarded = knows_discarded ? std::min(counts.discarded, stored_or_not) : 0;
-		add(counts.family, stored_or_not - discarded);
-		add("rejected", rejected);
-		add("discarded", discarded);
+		add(counts.family, counts.family, stored_or_not - discarded);
+		add("rejected", counts.family, rejected);
+		add("discarded", counts.family, discarded);
 		const auto judged = judgement_ns.find(counts.id);
 		if (judged == judgement_ns.end())
 			continue;
