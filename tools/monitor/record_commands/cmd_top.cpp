@@ -250,7 +250,8 @@ void add_top(CLI::App &app, int &exit_code)
 	    ->check(CLI::IsMember({"process", "thread", "command", "cgroup"}));
 	add_option(*command, "--rows", "EXPRESSION", arguments->rows_where,
 		   "only rows of which this is true, in FDL; its names: name, pid, tid, cpu, user, kernel, wait, "
-		   "sleep, switches, calls, faults, migrations, irq, softirq, unknown, and those of -m");
+		   "sleep, switches, calls, faults, migrations, irq, softirq, unknown, throttled, and those of -m and "
+		   "--virtual");
 	add_option(*command, "--top", "N", arguments->rows, "rows of text with --batch (default: 40; 0: all)")
 	    ->check(number_of_rows);
 	add_option(*command, "-p", "PID|NAME,...", arguments->live.selection,

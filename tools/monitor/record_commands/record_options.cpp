@@ -115,7 +115,8 @@ void add_surroundings(CLI::App &command, RecordArguments &to)
 			 "also measure the cost of an event in CMD itself: detach all probes for 8 to 32 ms at a time, "
 			 "2 % of the time");
 	command.add_flag("--no-calibration", to.no_calibration,
-			 "do not measure the cost of an event (0.3 s before and after), which is then unknown");
+			 "do not measure the cost of an event (0.3 s before and after, less if it was kept), which is "
+			 "then unknown");
 	add_option(command, "--notify-fd", "FD", to.notify_fd,
 		   "for programs: write a line to this descriptor, a pipe, when everything is recorded, and end when "
 		   "nobody reads it any more")
