@@ -16,6 +16,7 @@
 #include "base/escape.h"
 #include "base/json.h"
 #include "base/note.h"
+#include "base/sample_mean.h"
 #include "base/scanner.h"
 #include "print_table.h"
 #include "reading/model/claims.h"
@@ -33,26 +34,21 @@ constexpr double max_replay_error = 0.25;
 std::optional<double> replayed_ns(const model::Model &model)
 {
 	simulation::ReplaySettings settings;
-	settings.policy = model.is_realtime ? simulation::Policy::round_robin : simulation::Policy::fair;
-	double sum = 0;
+	settings.policy = simulation::policy_of(model);
 	try {
-		for (const model::SampleSet &set : model.sets)
-			sum += static_cast<double>(simulation::replay(model, &set, {}, settings).elapsed);
-		if (model.sets.empty())
-			return static_cast<double>(simulation::replay(model, nullptr, {}, settings).elapsed);
+		return sample_mean(simulation::elapsed_of(simulation::replay_all(model, {}, settings)));
 	} catch (const Error &error) {
 		print_note("monitor: the model was not replayed: {}\n", error.what());
 		return {};
 	}
-	return sum / static_cast<double>(model.sets.size());
 }
 
 double recorded_ns(const model::Model &model)
 {
-	double sum = 0;
+	std::vector<double> elapsed;
 	for (const model::SampleSet &set : model.sets)
-		sum += static_cast<double>(set.elapsed_ns);
-	return model.sets.empty() ? 0 : sum / static_cast<double>(model.sets.size());
+		elapsed.push_back(static_cast<double>(set.elapsed_ns));
+	return sample_mean(elapsed);
 }
 
 std::string difference_text(double value, double from)

@@ -3,10 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "base/sample_mean.h"
 #include "change_text.h"
 #include "reading/simulation/series_parallel.h"
 #include "refusals.h"
@@ -21,19 +22,10 @@ constexpr std::size_t max_draws = 100, min_draws = 3;
 constexpr std::uint64_t enough_events = 20'000'000; // of all draws
 constexpr double in_interval = 0.9, large_bias = 0.25;
 
-double mean(const std::vector<double> &values)
-{
-	return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
-
 // Of the mean
 double relative_deviation(const std::vector<double> &values)
 {
-	const double middle = mean(values);
-	double sum = 0;
-	for (const double value : values)
-		sum += (value - middle) * (value - middle);
-	return values.size() < 2 ? 0 : std::sqrt(sum / static_cast<double>(values.size() - 1)) / middle;
+	return sample_deviation(values) / sample_mean(values);
 }
 
 double quantile(std::vector<double> values, double share)
@@ -74,44 +66,41 @@ public:
 	Prediction predict(const std::vector<Change> &changes)
 	{
 		Prediction made;
-		const std::vector<Replayed> base = runs({});
+		std::vector<Replayed> base = runs({}, false);
+		if (!recorded_.empty() && !changes.empty())
+			refuse_unknown(model_, changes, base);
+		if (settings_.resamples)
+			base = runs({}, true);
 		base_ = elapsed_of(base);
 		made.base = settings_.is_numeric ? numeric({}) : estimate({}, base);
 		for (const Change &change : changes)
-			made.changes.push_back(settings_.is_numeric ? numeric(change) : estimate(change, runs(change)));
+			made.changes.push_back(settings_.is_numeric
+						   ? numeric(change)
+						   : estimate(change, runs(change, settings_.resamples)));
 		made.notes = notes(changes);
 		return made;
 	}
 
 private:
 	// Of each recording, or draws; several draws of each recording if iterations are drawn.
-	std::vector<Replayed> runs(const Change &change) const
+	std::vector<Replayed> runs(const Change &change, bool resamples) const
 	{
 		std::vector<Replayed> made;
-		const bool repeats = settings_.resamples || (model_.sets.empty() && has_draws(model_));
+		const bool repeats = resamples || (model_.sets.empty() && has_draws(model_));
 		std::uint64_t events = 0;
 		for (std::size_t draw = 0; draw < (repeats ? max_draws : 1); ++draw) {
 			if (draw >= min_draws && events > enough_events)
 				break;
 			simulation::ReplaySettings settings;
 			settings.policy = simulation::policy_of(model_);
-			settings.resamples = settings_.resamples;
+			settings.resamples = resamples;
 			settings.seed = settings_.seed + draw;
-			for (std::size_t i = 0; i < std::max<std::size_t>(model_.sets.size(), 1); ++i) {
-				const model::SampleSet *const set = model_.sets.empty() ? nullptr : &model_.sets[i];
-				made.push_back(simulation::replay(model_, set, change, settings));
-				events += made.back().events;
+			for (Replayed &replayed : simulation::replay_all(model_, change, settings)) {
+				events += replayed.events;
+				made.push_back(std::move(replayed));
 			}
 		}
 		return made;
-	}
-
-	static std::vector<double> elapsed_of(const std::vector<Replayed> &runs)
-	{
-		std::vector<double> values;
-		for (const Replayed &run : runs)
-			values.push_back(static_cast<double>(run.elapsed));
-		return values;
 	}
 
 	Estimate named(const Change &change) const
@@ -137,8 +126,8 @@ private:
 	{
 		Estimate made = named(change);
 		const std::vector<double> elapsed = elapsed_of(replayed);
-		made.elapsed_ns = mean(elapsed);
-		made.speed_up = mean(base_) / made.elapsed_ns;
+		made.elapsed_ns = sample_mean(elapsed);
+		made.speed_up = sample_mean(base_) / made.elapsed_ns;
 		made.limit = replayed.front().limit;
 		if (recorded_.size() >= min_recordings) {
 			const double half = made.elapsed_ns * half_width(elapsed);
@@ -161,7 +150,7 @@ private:
 		return std::max(min_half_width, std::hypot(of_runs, bias()));
 	}
 
-	double bias() const { return mean(base_) / mean(recorded_) - 1; }
+	double bias() const { return sample_mean(base_) / sample_mean(recorded_) - 1; }
 
 	std::vector<std::string> notes(const std::vector<Change> &changes) const
 	{
@@ -202,8 +191,6 @@ private:
 
 Prediction predict(const model::Model &model, const std::vector<Change> &changes, const Settings &settings)
 {
-	if (!model.sets.empty())
-		refuse_unknown(model, changes);
 	return Predictor(model, settings).predict(changes);
 }
 

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
 
 #include <fmt/format.h>
 
 #include "base/escape.h"
+#include "base/sample_mean.h"
 #include "reading/model/steps.h"
 
 namespace monitor::predict {
@@ -22,34 +22,17 @@ constexpr double min_longer = 1.1;       // an activity, after another thread's
 constexpr std::size_t min_each = 20;     // of them
 constexpr double min_deviations = 3;     // by which the means differ
 
-struct Bounds {
-	double as_recorded = 0, low = 0, high = 0; // of the elapsed time, means of all recordings, in s
-};
-
-std::vector<simulation::Replayed> replays(const model::Model &model, Wakes wakes)
+double mean_seconds(const model::Model &model, Wakes wakes)
 {
-	std::vector<simulation::Replayed> made;
-	for (const model::SampleSet &set : model.sets) {
-		simulation::ReplaySettings settings;
-		settings.policy = simulation::policy_of(model);
-		settings.wakes = wakes;
-		made.push_back(simulation::replay(model, &set, {}, settings));
-	}
-	return made;
-}
-
-double mean_seconds(const std::vector<simulation::Replayed> &replays)
-{
-	double sum = 0;
-	for (const simulation::Replayed &replay : replays)
-		sum += static_cast<double>(replay.elapsed) * 1e-9;
-	return sum / static_cast<double>(replays.size());
+	simulation::ReplaySettings settings;
+	settings.policy = simulation::policy_of(model);
+	settings.wakes = wakes;
+	return sample_mean(simulation::elapsed_of(simulation::replay_all(model, {}, settings))) * 1e-9;
 }
 
 void refuse_wakes(const model::Model &model, double as_recorded)
 {
-	const double local = mean_seconds(replays(model, Wakes::all_local)),
-		     remote = mean_seconds(replays(model, Wakes::all_remote));
+	const double local = mean_seconds(model, Wakes::all_local), remote = mean_seconds(model, Wakes::all_remote);
 	const auto [low, high] = std::minmax(local, remote);
 	if (high - low > max_wakes_range * as_recorded)
 		throw model::Refused(
@@ -58,20 +41,9 @@ void refuse_wakes(const model::Model &model, double as_recorded)
 				low, high));
 }
 
-struct Sample {
-	double mean = 0, error = 0; // of the mean
-};
-
-Sample sample_of(const std::vector<double> &values)
+double error_of_mean(const std::vector<double> &values)
 {
-	const auto number = static_cast<double>(values.size());
-	Sample made;
-	made.mean = std::accumulate(values.begin(), values.end(), 0.0) / number;
-	double sum = 0;
-	for (const double value : values)
-		sum += (value - made.mean) * (value - made.mean);
-	made.error = std::sqrt(sum / (number - 1) / number);
-	return made;
+	return sample_deviation(values) / std::sqrt(static_cast<double>(values.size()));
 }
 
 // How many times as long the activity takes after another thread's; 1: not significantly.
@@ -79,9 +51,9 @@ double times_as_long(const simulation::LockedActivity &activity)
 {
 	if (std::min(activity.after_itself.size(), activity.after_others.size()) < min_each)
 		return 1;
-	const Sample itself = sample_of(activity.after_itself), others = sample_of(activity.after_others);
-	const bool is_clear = others.mean - itself.mean > min_deviations * std::hypot(itself.error, others.error);
-	return is_clear && others.mean > min_longer * itself.mean ? others.mean / itself.mean : 1;
+	const double itself = sample_mean(activity.after_itself), others = sample_mean(activity.after_others);
+	const double error = std::hypot(error_of_mean(activity.after_itself), error_of_mean(activity.after_others));
+	return others - itself > min_deviations * error && others > min_longer * itself ? others / itself : 1;
 }
 
 bool has_activity(const model::Role &role, const std::string &name)
@@ -103,11 +75,11 @@ bool changes_threads_of(const model::Model &model, const Change &change, const s
 }
 
 // All samples of an activity, whichever recording they are from
-std::map<std::string, simulation::LockedActivity> locked_activities(std::vector<simulation::Replayed> &replays)
+std::map<std::string, simulation::LockedActivity> locked_activities(const std::vector<simulation::Replayed> &replays)
 {
 	std::map<std::string, simulation::LockedActivity> all;
-	for (simulation::Replayed &replay : replays)
-		for (simulation::LockedActivity &locked : replay.locked) {
+	for (const simulation::Replayed &replay : replays)
+		for (const simulation::LockedActivity &locked : replay.locked) {
 			simulation::LockedActivity &sum = all[locked.name];
 			const auto append = [](std::vector<double> &to, const std::vector<double> &from) {
 				to.insert(to.end(), from.begin(), from.end());
@@ -127,7 +99,7 @@ std::map<std::string, simulation::LockedActivity> locked_activities(std::vector<
 }
 
 void refuse_moving_data(const model::Model &model, const std::vector<Change> &changes,
-			std::vector<simulation::Replayed> &replays)
+			const std::vector<simulation::Replayed> &replays)
 {
 	for (const auto &[name, locked] : locked_activities(replays)) {
 		const double times = times_as_long(locked);
@@ -142,12 +114,10 @@ void refuse_moving_data(const model::Model &model, const std::vector<Change> &ch
 
 } // namespace
 
-void refuse_unknown(const model::Model &model, const std::vector<Change> &changes)
+void refuse_unknown(const model::Model &model, const std::vector<Change> &changes,
+		    const std::vector<simulation::Replayed> &as_recorded)
 {
-	if (changes.empty())
-		return;
-	std::vector<simulation::Replayed> as_recorded = replays(model, Wakes::as_recorded);
-	refuse_wakes(model, mean_seconds(as_recorded));
+	refuse_wakes(model, sample_mean(simulation::elapsed_of(as_recorded)) * 1e-9);
 	refuse_moving_data(model, changes, as_recorded);
 }
 

@@ -3,16 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+
+#include "base/sample_mean.h"
 
 namespace monitor::model {
 namespace {
-
-double mean(const std::vector<double> &values)
-{
-	return values.empty() ? 0
-			      : std::accumulate(values.begin(), values.end(), 0.) / static_cast<double>(values.size());
-}
 
 // Between any two of the model's sets; of one, between its halves.
 double own_distance(std::vector<std::vector<double>> sets)
@@ -44,8 +39,8 @@ TimesResult compare_times(const Model &model, const Recording &recording, const 
 			recorded.push_back(static_cast<double>(instance.cpu_ns));
 	result.in_model = of_model.size();
 	result.in_recording = recorded.size();
-	result.model_ns = mean(of_model);
-	result.recording_ns = mean(recorded);
+	result.model_ns = sample_mean(of_model);
+	result.recording_ns = sample_mean(recorded);
 	if (of_model.empty() || recorded.empty())
 		return result;
 	result.distance = ks_distance(of_model, recorded);

@@ -659,6 +659,24 @@ Replayed replay(const model::Model &model, const model::SampleSet *samples, cons
 	return Replay(model, samples, change, settings).run();
 }
 
+std::vector<Replayed> replay_all(const model::Model &model, const Change &change, const ReplaySettings &settings)
+{
+	if (model.sets.empty())
+		return {replay(model, nullptr, change, settings)};
+	std::vector<Replayed> made;
+	for (const model::SampleSet &set : model.sets)
+		made.push_back(replay(model, &set, change, settings));
+	return made;
+}
+
+std::vector<double> elapsed_of(const std::vector<Replayed> &replays)
+{
+	std::vector<double> values;
+	for (const Replayed &replayed : replays)
+		values.push_back(static_cast<double>(replayed.elapsed));
+	return values;
+}
+
 double work_factor(const model::Model &model, const Change &change, const std::string &activity)
 {
 	double before = 0, after = 0;

@@ -67,6 +67,11 @@ inline Policy policy_of(const model::Model &model)
 Replayed replay(const model::Model &model, const model::SampleSet *samples, const Change &change,
 		const ReplaySettings &settings);
 
+// Of each recording; of a model without one, once.
+std::vector<Replayed> replay_all(const model::Model &model, const Change &change, const ReplaySettings &settings);
+// In ns
+std::vector<double> elapsed_of(const std::vector<Replayed> &replays);
+
 // How many times as long an activity takes because of the number of threads: those that meet at a barrier share the
 // work of an iteration.
 double work_factor(const model::Model &model, const Change &change, const std::string &activity);
