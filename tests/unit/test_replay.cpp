@@ -216,6 +216,25 @@ TEST_CASE("replay: what waits for ever is refused")
 			  Contains("has more than 1000 operations"));
 }
 
+TEST_CASE("replay: times too long to count are refused")
+{
+	const std::string refused = "compute and sleep for more than 90 years";
+	CHECK_THAT(refusal("role a: loop 10 { cpu 10000d }"), Contains(refused));
+	CHECK_THAT(refusal("role a: loop 10 { sleep 10000d }"), Contains(refused));
+	CHECK_THAT(refusal("cpus 9\nrole a 9: { cpu 10000d }"), Contains(refused));
+	CHECK_THAT(refusal("cpus 8; wakecost 10000d\nrole a 6: { barrier b }"), Contains(refused));
+	CHECK_THAT(
+	    refusal("cpus 2; latency 10000d\nrole a: loop 9 { wake x; wait y }\nrole b: loop 9 { wait x; wake y }"),
+	    Contains(refused));
+	CHECK_THROWS_WITH(run("role a: { cpu x 1d }", faster("x", 1e-6)), Contains(refused));
+	CHECK(elapsed("role a: loop 3 { cpu 10000d }") == 3 * 10000 * 86400e6);
+	Model model = parse("role a: loop { cpu x; sleep }");
+	monitor::model::parse_samples("# monitor model samples 1\nrecording 1s\nrole a: cpu x, sleep\n"
+				      "0 0 1000 18446744073709551615\n",
+				      "samples", model);
+	CHECK_THROWS_WITH(replay(model, &model.sets.at(0), {}, {}), Contains(refused));
+}
+
 TEST_CASE("replay: the longest of exponential times is as long as the harmonic number says")
 {
 	// of n with the mean m: m (1 + 1/2 + ... + 1/n), with the variance m^2 (1 + 1/4 + ... + 1/n^2)

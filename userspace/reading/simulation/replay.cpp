@@ -18,9 +18,11 @@
 namespace monitor::simulation {
 namespace {
 
-constexpr Nanoseconds usual_latency = 25'000,
-		      usual_wake_cost = 8'000; // of wake-ups on other CPUs, if none was recorded
+constexpr double usual_latency = 25'000,
+		 usual_wake_cost = 8'000; // of wake-ups on other CPUs, if none was recorded
 constexpr double nearly_all = 0.98;
+constexpr Nanoseconds max_spent = 3'000'000'000'000'000'000; // 95 years
+constexpr double max_drawn = 1e19;
 
 class Replay;
 
@@ -122,8 +124,9 @@ private:
 	std::uint64_t value_of(const Worker &worker, const model::Operation &operation);
 	bool takes(const Worker &worker, const model::Operation &branch);
 	std::uint64_t drawn_of(const model::Distribution &distribution);
-	Nanoseconds latency();
-	Nanoseconds remote_latency() const;
+	Nanoseconds spend(double ns);
+	double latency();
+	double remote_latency() const;
 	bool is_pool(std::size_t role) const { return model_.roles[role].mode == model::Role::Mode::pool; }
 
 	const model::Model &model_;
@@ -132,7 +135,7 @@ private:
 	const Program program_;
 	Machine machine_;
 	std::mt19937_64 random_;
-	const Nanoseconds remote_latency_;
+	const double remote_latency_;
 	std::vector<double> factors_; // by activity: of their durations
 	std::vector<Iterations> iterations_;
 	std::vector<std::unique_ptr<Worker>> workers_;
@@ -144,6 +147,7 @@ private:
 	std::unordered_map<std::uint64_t, Semaphore> semaphores_;
 	std::vector<LockedActivity> locked_; // by activity
 	std::uint64_t instructions_ = 0;
+	Nanoseconds spent_ = 0; // by all threads
 	Nanoseconds end_ = 0;
 };
 
@@ -363,7 +367,7 @@ Nanoseconds Replay::compute(Worker &worker, const Instruction &instruction)
 {
 	++worker.at;
 	const auto recorded = static_cast<double>(value_of(worker, *instruction.operation));
-	const auto work = static_cast<Nanoseconds>(std::llround(recorded * factors_[instruction.number]));
+	const Nanoseconds work = spend(recorded * factors_[instruction.number]);
 	worker.busy[instruction.number] += work;
 	if (worker.locks > 0 && instruction.operation->has_samples()) {
 		LockedActivity &locked = locked_[instruction.number];
@@ -375,7 +379,7 @@ Nanoseconds Replay::compute(Worker &worker, const Instruction &instruction)
 Nanoseconds Replay::sleep(Worker &worker, const Instruction &instruction)
 {
 	++worker.at;
-	const auto time = static_cast<Nanoseconds>(value_of(worker, *instruction.operation));
+	const Nanoseconds time = spend(static_cast<double>(value_of(worker, *instruction.operation)));
 	if (time == 0)
 		return goes_on;
 	worker.slept += time;
@@ -569,38 +573,49 @@ void Replay::end_thread(Worker &worker)
 
 void Replay::wake(Worker &woken, Worker &waker)
 {
-	const auto cost = static_cast<Nanoseconds>(model_.wake_cost_ns);
+	const auto cost = static_cast<double>(model_.wake_cost_ns);
 	switch (settings_.wakes) {
 	case Wakes::all_local:
 		machine_.wake(woken.thread);
 		return;
 	case Wakes::all_remote:
-		waker.wake_cost += cost > 0 ? cost : usual_wake_cost;
-		machine_.wake(woken.thread, remote_latency_);
+		waker.wake_cost += spend(cost > 0 ? cost : usual_wake_cost);
+		machine_.wake(woken.thread, spend(remote_latency_));
 		return;
 	case Wakes::as_recorded:
 		const bool is_any_idle = machine_.has_idle_cpu();
-		waker.wake_cost += is_any_idle ? cost : 0;
-		machine_.wake(woken.thread, is_any_idle ? latency() : 0);
+		waker.wake_cost += is_any_idle ? spend(cost) : 0;
+		machine_.wake(woken.thread, is_any_idle ? spend(latency()) : 0);
 		return;
 	}
 }
 
-Nanoseconds Replay::latency()
+// The time of a thread. As all threads together have a bounded one, no time of the simulation is too large a number.
+Nanoseconds Replay::spend(double ns)
+{
+	if (!(ns <= static_cast<double>(max_spent - spent_)))
+		throw Error(
+		    "The threads of this model compute and sleep for more than 90 years: give it shorter times.");
+	const auto time = static_cast<Nanoseconds>(std::llround(ns));
+	spent_ += time;
+	return time;
+}
+
+double Replay::latency()
 {
 	const auto &recorded = model_.latency_ns;
-	return recorded.empty() ? 0 : static_cast<Nanoseconds>(recorded[drawn(recorded.size())]);
+	return recorded.empty() ? 0 : static_cast<double>(recorded[drawn(recorded.size())]);
 }
 
 // The median
-Nanoseconds Replay::remote_latency() const
+double Replay::remote_latency() const
 {
 	std::vector<std::uint64_t> recorded = model_.latency_ns;
 	if (recorded.empty())
 		return usual_latency;
 	const auto middle = recorded.begin() + static_cast<std::ptrdiff_t>(recorded.size() / 2);
 	std::ranges::nth_element(recorded, middle);
-	return static_cast<Nanoseconds>(*middle);
+	return static_cast<double>(*middle);
 }
 
 std::uint64_t Replay::value_of(const Worker &worker, const model::Operation &operation)
@@ -625,7 +640,8 @@ std::uint64_t Replay::drawn_of(const model::Distribution &distribution)
 	case model::Distribution::Shape::uniform:
 		return distribution.ns[0] + drawn(distribution.ns[1] - distribution.ns[0] + 1);
 	case model::Distribution::Shape::exponential:
-		return static_cast<std::uint64_t>(-std::log1p(-drawn()) * static_cast<double>(distribution.ns[0]));
+		return static_cast<std::uint64_t>(
+		    std::min(-std::log1p(-drawn()) * static_cast<double>(distribution.ns[0]), max_drawn));
 	}
 	return 0;
 }
