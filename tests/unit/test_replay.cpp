@@ -235,6 +235,30 @@ TEST_CASE("replay: times too long to count are refused")
 	CHECK_THROWS_WITH(replay(model, &model.sets.at(0), {}, {}), Contains(refused));
 }
 
+TEST_CASE("replay: what takes minutes to replay is refused")
+{
+	const std::string refused = "takes minutes to replay";
+	ReplaySettings few;
+	few.max_operations = 10000;
+	// 2 threads on a CPU have time slices of 4 ms: more than 10000 in a minute
+	CHECK_THROWS_WITH(run("role a 2: { cpu 1m }", {}, few), Contains(refused));
+	CHECK(elapsed("cpus 2\nrole a 2: { cpu 1m }", {}, few) == 60e6);
+	CHECK(elapsed("role a 2: { cpu 1s }", {}, few) == 2e6);
+	// Each event looks through all CPUs
+	const std::string loop = "role a: loop 100 { cpu 1us }";
+	CHECK(elapsed(loop, {}, few) == 100);
+	CHECK_THROWS_WITH(run("cpus 65536\n" + loop, {}, few), Contains(refused));
+	// An order: the odd items come late, and each is searched for behind thousands of even ones
+	std::string samples = "# monitor model samples 1\nrecording 1s\nrole r: sleep\n";
+	for (int i = 0; i < 10000; ++i)
+		samples += "0 " + std::to_string(2 * i) + " 0\n1 " + std::to_string(2 * i + 1) +
+			   (i == 0 ? " 1000000000\n" : " 1000\n");
+	Model model = parse("cpus 4\nrole r 2: loop { sleep; put p }\nrole p pool 1 in order: { take; cpu 0ns }");
+	monitor::model::parse_samples(samples, "samples", model);
+	few.max_operations = 250'000; // 140,000 without the search
+	CHECK_THROWS_WITH(replay(model, &model.sets.at(0), {}, few), Contains("has more than 250000 operations"));
+}
+
 TEST_CASE("replay: the longest of exponential times is as long as the harmonic number says")
 {
 	// of n with the mean m: m (1 + 1/2 + ... + 1/n), with the variance m^2 (1 + 1/4 + ... + 1/n^2)

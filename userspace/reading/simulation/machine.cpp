@@ -48,9 +48,9 @@ void Machine::add_work(ThreadNumber thread, Nanoseconds work)
 		set_timer(task.cpu);
 }
 
-void Machine::run(Nanoseconds limit)
+bool Machine::run(Nanoseconds limit, std::uint64_t max_effort)
 {
-	for (;;) {
+	for (std::uint64_t effort = 0; effort < max_effort; effort += 1 + (cpus_.size() + queued_) / 100) {
 		Timer next = heap_.empty() ? Timer() : Timer{heap_.front().time, heap_.front().order};
 		CpuNumber expired = ~CpuNumber(0);
 		for (CpuNumber i = 0; i < timers_.size(); ++i)
@@ -59,7 +59,7 @@ void Machine::run(Nanoseconds limit)
 				expired = i;
 			}
 		if (next.time == never || next.time > limit)
-			return;
+			return true;
 		now_ = next.time;
 		++events_;
 		if (expired < timers_.size()) {
@@ -71,6 +71,7 @@ void Machine::run(Nanoseconds limit)
 		heap_.pop_back();
 		happen(event);
 	}
+	return false;
 }
 
 void Machine::happen(const Event &event)

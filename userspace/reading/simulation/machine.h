@@ -60,8 +60,9 @@ public:
 	// More of the work in progress; of a blocked thread, done before its next().
 	void add_work(ThreadNumber thread, Nanoseconds work);
 
-	// Until no event is left, or the next one is later than `limit`.
-	void run(Nanoseconds limit);
+	// Until no event is left, or the next one is later than `limit`. False: before that it has looked at more than
+	// `max_effort` events, each counted once more for every 100 CPUs and queued threads that it looks through.
+	bool run(Nanoseconds limit, std::uint64_t max_effort = UINT64_MAX);
 
 	unsigned cpus() const { return settings_.cpus; }
 	Nanoseconds now() const { return now_; } // the time of the last event

@@ -209,7 +209,9 @@ void Replay::add_workers(std::size_t role, std::uint32_t threads)
 
 Replayed Replay::run()
 {
-	machine_.run(INT64_MAX - 1);
+	if (!machine_.run(INT64_MAX - 1, settings_.max_operations))
+		throw Error(
+		    "This model takes minutes to replay: give it shorter times, or fewer iterations, threads or CPUs.");
 	refuse_stuck();
 	Replayed made;
 	made.elapsed = end_ + static_cast<Nanoseconds>(model_.fixed_ns);
@@ -271,7 +273,10 @@ std::deque<Queue::Item>::iterator Replay::next_item(Queue &queue, std::size_t ro
 {
 	if (!model_.roles[role].in_order)
 		return queue.items.begin();
-	return std::ranges::find(queue.items, iterations_[role].item_in_order(queue.taken), &Queue::Item::number);
+	const auto found =
+	    std::ranges::find(queue.items, iterations_[role].item_in_order(queue.taken), &Queue::Item::number);
+	instructions_ += static_cast<std::uint64_t>(found - queue.items.begin()) / 100; // a long search is more work
+	return found;
 }
 
 bool Replay::take_item(Worker &worker)

@@ -63,7 +63,8 @@ inline Policy policy_of(const model::Model &model)
 }
 
 // `samples` may be none if the model needs none. Names of `change` that the model has not are ignored. Throws Error if
-// threads wait for what never happens, or if the model has more operations than can be replayed in a minute.
+// threads wait for what never happens, or if the model has more operations, or its scheduling more events, than can be
+// replayed in a minute.
 Replayed replay(const model::Model &model, const model::SampleSet *samples, const Change &change,
 		const ReplaySettings &settings);
 
