@@ -213,12 +213,15 @@ TEST_CASE("model samples: what is wrong is said with its line")
 		   Contains("s, line 2: `recording` is expected before the first role"));
 	CHECK_THAT(samples_refusal(head + "0 1\n"), Contains("`recording` is expected before the first iteration"));
 	CHECK_THAT(samples_refusal(head + "recording soon\n"), Contains("soon is not how long a recording took"));
+	CHECK_THAT(samples_refusal(head + "recording 0s\n"), Contains("0s is not how long a recording took"));
 	CHECK_THAT(samples_refusal(role), Contains("has no iterations of the role a"));
 	CHECK_THAT(samples_refusal(role + "0 0 1 2 3"), Contains("s, line 4: the line has no end"));
 	CHECK_THAT(samples_refusal(role + "0 0 1 2 3\n"), Contains("an iteration is a line of numbers"));
 	CHECK_THAT(samples_refusal(role + "0 0 1 2 3 4 5\n"), Contains("an iteration of this role has 6 numbers"));
 	CHECK_THAT(samples_refusal(role + "0 0 1 2 -3 4\n"), Contains("an iteration is a line of numbers"));
 	CHECK_THAT(samples_refusal(role + "100000 0 1 2 3 4\n"), Contains("a thread has a number below 100000"));
+	CHECK_THAT(samples_refusal(role + "0 18446744073709551615 1 2 3 4\n"),
+		   Contains("an item has a number below 9223372036854775808"));
 	CHECK_THAT(samples_refusal(role + "0 0 1 2 99999999999999999999 4\n"),
 		   Contains("an iteration is a line of numbers"));
 }

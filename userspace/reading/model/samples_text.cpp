@@ -22,6 +22,7 @@ namespace {
 
 constexpr std::string_view samples_line = "# monitor model samples 1";
 constexpr std::size_t max_sets = 1000;
+constexpr std::uint64_t max_item = std::uint64_t(1) << 63; // who replays them counts on from the last one
 
 class Reader {
 public:
@@ -73,7 +74,7 @@ private:
 		if (sets_.size() == max_sets)
 			refuse(fmt::format("more than {} recordings are not supported", max_sets));
 		const auto elapsed = ns_of(std::string(line_.substr(10)));
-		if (!elapsed || *elapsed < 0)
+		if (!elapsed || *elapsed <= 0)
 			refuse(fmt::format("{} is not how long a recording took", readable(line_.substr(10))));
 		sets_.emplace_back();
 		sets_.back().elapsed_ns = static_cast<std::uint64_t>(*elapsed);
@@ -161,6 +162,8 @@ private:
 			refuse(fmt::format("a thread has a number below {}, not {}", max_threads, thread));
 		samples.threads.push_back(static_cast<std::uint32_t>(thread));
 		samples.items.push_back(take_number());
+		if (samples.items.back() >= max_item)
+			refuse(fmt::format("an item has a number below {}, not {}", max_item, samples.items.back()));
 		for (const auto &column : columns_) {
 			const std::uint64_t value = take_number();
 			if (column)
