@@ -119,6 +119,22 @@ TEST_CASE("predict: recordings that are far from each other, or from their repla
 	      Approx(std::hypot(2.92 * deviation * std::sqrt(4.0 / 3), bias)).epsilon(0.02));
 }
 
+TEST_CASE("predict: what takes no time has neither a speed-up nor an interval")
+{
+	Settings numeric;
+	numeric.is_numeric = true;
+	for (const Settings &settings : {Settings(), numeric}) {
+		CHECK_THROWS_WITH(predict(parse("role a: loop 10 { cpu x 0ns }"), {}, settings),
+				  Contains("takes no time (change: none)"));
+		const Model nothing = parse("role a: { cpu x 1us; sleep 0ns }");
+		CHECK(predict(nothing, changes_of({{"x=1000"}, {}, 0, ""}, nothing), settings).changes[0].speed_up ==
+		      Approx(1000));
+	}
+	const Model tiny = parse("role a: { cpu x 1ns }");
+	CHECK_THROWS_WITH(predict(tiny, changes_of({{"x=1000"}, {}, 0, ""}, tiny), {}),
+			  Contains("takes no time (change: x 1000x)"));
+}
+
 TEST_CASE("predict: draws of distributions, and their computation")
 {
 	const Model model =

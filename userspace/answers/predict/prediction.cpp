@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/escape.h"
 #include "base/sample_mean.h"
 #include "change_text.h"
 #include "reading/simulation/series_parallel.h"
@@ -43,6 +44,15 @@ double t_quantile(std::size_t degrees)
 	       (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * n * n * n);
 }
 
+// Speed-up and interval are relative.
+double some_time(double ns, const Change &change)
+{
+	if (ns > 0)
+		return ns;
+	throw Error("This model takes no time (change: {}): give it durations, such as `cpu work 120us`.",
+		    printable(text_of(change)));
+}
+
 // Whether two replays may differ.
 bool has_draws(const model::Model &model)
 {
@@ -73,10 +83,12 @@ public:
 			base = runs({}, true);
 		base_ = elapsed_of(base);
 		made.base = settings_.is_numeric ? numeric({}) : estimate({}, base);
-		for (const Change &change : changes)
-			made.changes.push_back(settings_.is_numeric
-						   ? numeric(change)
-						   : estimate(change, runs(change, settings_.resamples)));
+		for (const Change &change : changes) {
+			Estimate &changed = made.changes.emplace_back(
+			    settings_.is_numeric ? numeric(change)
+						 : estimate(change, runs(change, settings_.resamples)));
+			changed.speed_up = made.base.elapsed_ns / changed.elapsed_ns;
+		}
 		made.notes = notes(changes);
 		return made;
 	}
@@ -115,10 +127,9 @@ private:
 	{
 		Estimate made = named(change);
 		const auto distribution = simulation::elapsed_distribution(model_, change);
-		made.elapsed_ns = distribution.mean();
+		made.elapsed_ns = some_time(distribution.mean(), change);
 		made.low_ns = distribution.quantile((1 - in_interval) / 2);
 		made.high_ns = distribution.quantile((1 + in_interval) / 2);
-		made.speed_up = simulation::elapsed_distribution(model_, {}).mean() / made.elapsed_ns;
 		return made;
 	}
 
@@ -126,8 +137,7 @@ private:
 	{
 		Estimate made = named(change);
 		const std::vector<double> elapsed = elapsed_of(replayed);
-		made.elapsed_ns = sample_mean(elapsed);
-		made.speed_up = sample_mean(base_) / made.elapsed_ns;
+		made.elapsed_ns = some_time(sample_mean(elapsed), change);
 		made.limit = replayed.front().limit;
 		if (recorded_.size() >= min_recordings) {
 			const double half = made.elapsed_ns * half_width(elapsed);
