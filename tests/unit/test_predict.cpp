@@ -151,6 +151,22 @@ TEST_CASE("predict: draws of distributions, and their computation")
 	CHECK_THAT(drawn.notes.front(), Contains("90 % of 100 draws"));
 }
 
+TEST_CASE("predict: three draws are less than 9 of 10")
+{
+	const Model model = parse("distribution d 1us 5us\nrole a: loop 100 { cpu x of d }");
+	Settings long_ones;
+	long_ones.enough_events = 0;
+	const Prediction drawn = predict(model, {}, long_ones);
+	CHECK_THAT(drawn.notes.front(), Contains("90 % of 3 draws"));
+	// Around the mean, and not from the least to the largest
+	const double above = *drawn.base.high_ns - drawn.base.elapsed_ns;
+	CHECK(above > 0);
+	CHECK(above == Approx(drawn.base.elapsed_ns - *drawn.base.low_ns));
+	const Prediction many = predict(model, {}, {}); // of the ranks 5 and 96: the deviation is 20 us
+	CHECK(*many.base.low_ns == Approx(300e3 - 1.64 * 20e3).margin(12e3));
+	CHECK(*many.base.high_ns == Approx(300e3 + 1.64 * 20e3).margin(12e3));
+}
+
 TEST_CASE("predict: more CPUs than were recorded is a bound")
 {
 	const Model model = recorded(3);

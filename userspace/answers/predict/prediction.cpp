@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -20,19 +21,12 @@ using simulation::Change;
 using simulation::Replayed;
 
 constexpr std::size_t max_draws = 100, min_draws = 3;
-constexpr std::uint64_t enough_events = 20'000'000; // of all draws
 constexpr double in_interval = 0.9, large_bias = 0.25;
 
 // Of the mean
 double relative_deviation(const std::vector<double> &values)
 {
 	return sample_deviation(values) / sample_mean(values);
-}
-
-double quantile(std::vector<double> values, double share)
-{
-	std::ranges::sort(values);
-	return values[static_cast<std::size_t>(std::lround(share * static_cast<double>(values.size() - 1)))];
 }
 
 // Student's t of which 90 % are nearer to 0: from the normal quantile, within 1.5 % from 2 degrees of freedom on.
@@ -42,6 +36,20 @@ double t_quantile(std::size_t degrees)
 	const auto n = static_cast<double>(degrees);
 	return z + (z3 + z) / (4 * n) + (5 * z5 + 16 * z3 + 3 * z) / (96 * n * n) +
 	       (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * n * n * n);
+}
+
+// In which one draw more is, with the probability of an interval: by rank; of too few by Student's t.
+std::pair<double, double> interval_of(std::vector<double> draws)
+{
+	const std::size_t number = draws.size();
+	const auto rank = static_cast<std::size_t>((1 - in_interval) / 2 * static_cast<double>(number + 1));
+	if (rank == 0) {
+		const double mean = sample_mean(draws), half = t_quantile(number - 1) * sample_deviation(draws) *
+							       std::sqrt(1 + 1 / static_cast<double>(number));
+		return {std::max(mean - half, 0.0), mean + half};
+	}
+	std::ranges::sort(draws);
+	return {draws[rank - 1], draws[number - rank]};
 }
 
 // Speed-up and interval are relative.
@@ -101,7 +109,7 @@ private:
 		const bool repeats = resamples || (model_.sets.empty() && has_draws(model_));
 		std::uint64_t events = 0;
 		for (std::size_t draw = 0; draw < (repeats ? max_draws : 1); ++draw) {
-			if (draw >= min_draws && events > enough_events)
+			if (draw >= min_draws && events > settings_.enough_events)
 				break;
 			simulation::ReplaySettings settings;
 			settings.policy = simulation::policy_of(model_);
@@ -144,8 +152,7 @@ private:
 			made.low_ns = std::max(made.elapsed_ns - half, 0.0);
 			made.high_ns = made.elapsed_ns + half;
 		} else if (recorded_.empty() && elapsed.size() > 1) {
-			made.low_ns = quantile(elapsed, (1 - in_interval) / 2);
-			made.high_ns = quantile(elapsed, (1 + in_interval) / 2);
+			std::tie(made.low_ns, made.high_ns) = interval_of(elapsed);
 		}
 		return made;
 	}

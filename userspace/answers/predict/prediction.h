@@ -25,6 +25,7 @@ struct Settings {
 	bool resamples = false;
 	bool is_numeric = false; // series-parallel graphs without simulation
 	std::uint64_t seed = 1;
+	std::uint64_t enough_events = 20'000'000; // of all draws: no more after the third
 };
 
 struct Estimate {
