@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "reading/model/model_text.h"
+#include "reading/simulation/iterations.h"
 #include "reading/simulation/replay.h"
 #include "reading/simulation/series_parallel.h"
 
@@ -188,6 +189,30 @@ TEST_CASE("replay: recorded sequences, copies of them, and draws")
 	const auto drawn = static_cast<double>(recorded("role a: loop { cpu x }", flip, {}, true));
 	CHECK(std::abs(drawn - 2e6) < 4 * std::sqrt(1000) * 1000);
 	CHECK(drawn != 2e6);
+}
+
+TEST_CASE("replay: which rows the threads run")
+{
+	const auto rows = [](const std::string &text, const std::string &samples, std::uint32_t threads) {
+		Model model = parse(text);
+		monitor::model::parse_samples("# monitor model samples 1\nrecording 1s\n" + samples, "samples", model);
+		const Iterations iterations(model.roles[0], &model.sets[0].roles[0], threads, 100);
+		std::string all;
+		for (std::uint32_t thread = 0; thread < threads; ++thread) {
+			for (std::uint64_t i = 0; i < iterations.count(thread); ++i)
+				all += std::to_string(iterations.at(thread, i).row) + ':' +
+				       std::to_string(iterations.at(thread, i).item) + ' ';
+			all += "| ";
+		}
+		return all;
+	};
+	const std::string own = "role a: cpu x\n0 1 10\n0 2 10\n0 3 10\n1 4 10\n1 5 10\n";
+	CHECK(rows("role a 2: loop { cpu x }", own, 3) == "0:1 1:2 2:3 | 3:4 4:5 | 1:2 2:3 0:1 | ");
+	CHECK(rows("role a 2: loop 4 { cpu x }", own, 1) == "0:1 1:2 2:3 0:101 | ");
+	CHECK(rows("role a split 2: loop { cpu x }", own, 3) == "0:1 3:4 | 1:2 4:5 | 2:3 | ");
+	// Fewer rows than threads
+	CHECK(rows("role a split 2: loop 14 { cpu x }", own, 7) ==
+	      "0:1 0:101 | 1:2 1:102 | 2:3 2:103 | 3:4 3:104 | 4:5 4:105 | 0:1 1:2 | 0:1 1:2 | ");
 }
 
 TEST_CASE("replay: an activity within a lock is longer after another thread had it, or not")

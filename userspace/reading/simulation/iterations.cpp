@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 namespace monitor::simulation {
 
@@ -11,7 +12,7 @@ using model::Role;
 
 Iterations::Iterations(const Role &role, const model::RoleSamples *samples, std::uint32_t threads, std::uint64_t items)
     : samples_(samples && !samples->threads.empty() ? samples : nullptr), threads_(threads), items_(items),
-      counts_(threads), rows_(threads)
+      counts_(threads), turns_(threads)
 {
 	if (role.mode == Role::Mode::pool) {
 		for (std::size_t row = 0; row < rows(); ++row)
@@ -40,44 +41,47 @@ void Iterations::share(const Role &role)
 	const std::uint64_t all = role.loop ? role.loop : rows();
 	for (std::uint32_t thread = 0; thread < threads_; ++thread)
 		counts_[thread] = all / threads_ + (thread < all % threads_);
+	lists_.resize(1);
 	if (!samples_)
 		return;
 	std::vector<std::uint32_t> order(rows());
 	std::iota(order.begin(), order.end(), 0U);
 	if (role.in_order)
 		std::ranges::stable_sort(order, {}, [&](std::uint32_t row) { return samples_->items[row]; });
+	lists_.resize(std::min<std::size_t>(threads_, order.size()));
 	for (std::size_t i = 0; i < order.size(); ++i)
-		rows_[i % threads_].push_back(order[i]);
-	for (auto &rows : rows_) // fewer iterations than threads
-		if (rows.empty())
-			rows = order;
+		lists_[i % threads_].push_back(order[i]);
+	for (std::size_t thread = 0; thread < threads_; ++thread)
+		turns_[thread].list = std::min(thread, lists_.size());
+	if (lists_.size() < threads_) // fewer iterations than threads
+		lists_.push_back(std::move(order));
 }
 
 // To each thread those of a recorded one.
 void Iterations::repeat(const Role &role, std::uint32_t recorded)
 {
-	std::vector<std::vector<std::uint32_t>> of_recorded(std::max(recorded, 1U));
+	lists_.resize(std::max(recorded, 1U));
 	for (std::uint32_t row = 0; row < rows(); ++row)
-		of_recorded[samples_->threads[row]].push_back(row);
+		lists_[samples_->threads[row]].push_back(row);
 	for (std::uint32_t thread = 0; thread < threads_; ++thread) {
-		std::vector<std::uint32_t> rows = of_recorded[thread % of_recorded.size()];
+		const std::size_t list = thread % lists_.size(), rows = lists_[list].size();
 		constexpr double golden = 0.381966; // threads that run the same are far from each other
-		const std::uint32_t copy = thread / static_cast<std::uint32_t>(of_recorded.size());
-		const double from = std::fmod(copy * golden, 1) * static_cast<double>(rows.size());
-		std::rotate(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(from), rows.end());
-		counts_[thread] = role.mode == Role::Mode::split || role.loop == 0 ? rows.size() : role.loop;
-		if (samples_ && rows.empty())
+		const std::uint32_t copy = thread / static_cast<std::uint32_t>(lists_.size());
+		turns_[thread] = {list,
+				  static_cast<std::size_t>(std::fmod(copy * golden, 1) * static_cast<double>(rows))};
+		counts_[thread] = role.mode == Role::Mode::split || role.loop == 0 ? rows : role.loop;
+		if (samples_ && rows == 0)
 			counts_[thread] = 0;
-		rows_[thread] = std::move(rows);
 	}
 }
 
 Iteration Iterations::at(std::uint32_t thread, std::uint64_t number) const
 {
-	const std::vector<std::uint32_t> &rows = rows_[thread];
+	const Turn &turn = turns_[thread];
+	const std::vector<std::uint32_t> &rows = lists_[turn.list];
 	if (rows.empty())
 		return {thread + number * threads_, 0};
-	const std::uint32_t row = rows[number % rows.size()];
+	const std::uint32_t row = rows[(turn.from + number) % rows.size()];
 	return {samples_->items[row] + number / rows.size() * items_, row};
 }
 

@@ -37,11 +37,17 @@ private:
 	void repeat(const model::Role &role, std::uint32_t recorded);
 	std::uint32_t recorded_threads() const;
 
+	// The rows that a thread runs in turn, from one of them on. Threads share the lists: there may be many of both.
+	struct Turn {
+		std::size_t list = 0, from = 0;
+	};
+
 	const model::RoleSamples *samples_;
 	std::uint32_t threads_;
 	std::uint64_t items_;
 	std::vector<std::uint64_t> counts_;                          // by thread
-	std::vector<std::vector<std::uint32_t>> rows_;               // by thread; empty: no samples
+	std::vector<std::vector<std::uint32_t>> lists_;              // of rows; an empty one: no samples
+	std::vector<Turn> turns_;                                    // by thread
 	std::unordered_map<std::uint64_t, std::size_t> row_of_item_; // of a pool
 	std::vector<std::uint64_t> items_in_order_;                  // of a pool
 };
