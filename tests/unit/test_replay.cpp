@@ -284,6 +284,21 @@ TEST_CASE("replay: what takes minutes to replay is refused")
 	CHECK_THROWS_WITH(replay(model, &model.sets.at(0), {}, few), Contains("has more than 250000 operations"));
 }
 
+TEST_CASE("replay: threads that take too much memory are refused")
+{
+	ReplaySettings small;
+	small.max_busy_times = 1000; // 20 threads with 10 activities
+	std::string many;
+	for (int i = 0; i < 10; ++i)
+		many += "cpu x" + std::to_string(i) + " 1us;";
+	const std::string refused = "too many threads to replay";
+	CHECK(elapsed("role a 20: { " + many + " }", {}, small) == 200);
+	CHECK_THROWS_WITH(run("role a 30: { " + many + " }", {}, small), Contains(refused));
+	CHECK_THROWS_WITH(run("role a 15: { " + many + "}", threads("a", 30), small), Contains(refused));
+	CHECK(elapsed("role a 10: { fork { sleep 1us | sleep 1us } }", {}, small) == 1);
+	CHECK_THROWS_WITH(run("role a 20: { fork { sleep 1us | sleep 1us } }", {}, small), Contains(refused));
+}
+
 TEST_CASE("replay: the longest of exponential times is as long as the harmonic number says")
 {
 	// of n with the mean m: m (1 + 1/2 + ... + 1/n), with the variance m^2 (1 + 1/4 + ... + 1/n^2)

@@ -87,7 +87,7 @@ private:
 	// What an instruction returns that takes no work
 	static constexpr Nanoseconds blocks = 0, goes_on = -1;
 
-	void add_workers(std::size_t role, std::uint32_t threads);
+	Worker &add_worker(std::size_t role, std::uint32_t number);
 	bool start_iteration(Worker &worker);
 	bool take_item(Worker &worker);
 	std::deque<Queue::Item>::iterator next_item(Queue &queue, std::size_t role);
@@ -191,20 +191,24 @@ Replay::Replay(const model::Model &model, const model::SampleSet *samples, const
 	for (std::size_t role = 0; role < model.roles.size(); ++role) {
 		const std::uint32_t threads = threads_of(model.roles[role], change);
 		iterations_.emplace_back(model.roles[role], samples ? &samples->roles[role] : nullptr, threads, items);
-		add_workers(role, threads);
+		for (std::uint32_t i = 0; i < threads; ++i)
+			machine_.wake(add_worker(role, i).thread);
 		for (const std::uint32_t barrier : program_.barriers_of(role))
 			barriers_[barrier].threads += threads;
 	}
 }
 
-void Replay::add_workers(std::size_t role, std::uint32_t threads)
+Worker &Replay::add_worker(std::size_t role, std::uint32_t number)
 {
-	for (std::uint32_t i = 0; i < threads; ++i) {
-		Worker &worker = *workers_.emplace_back(std::make_unique<Worker>(*this, role, i));
-		worker.busy.resize(program_.activities.size());
-		worker.thread = machine_.add(worker);
-		machine_.wake(worker.thread);
-	}
+	constexpr std::size_t others = 32; // a thread takes memory without activities, too
+	const std::size_t activities = program_.activities.size();
+	if ((workers_.size() + 1) * (activities + others) > settings_.max_busy_times)
+		throw Error("This model has too many threads to replay, {} and more of {} activities: give it fewer.",
+			    workers_.size(), activities - 1);
+	Worker &worker = *workers_.emplace_back(std::make_unique<Worker>(*this, role, number));
+	worker.busy.resize(activities);
+	worker.thread = machine_.add(worker);
+	return worker;
 }
 
 Replayed Replay::run()
@@ -523,12 +527,8 @@ Nanoseconds Replay::fork(Worker &worker, const Instruction &instruction)
 {
 	++worker.at;
 	for (const std::size_t block : instruction.blocks) {
-		if (idle_children_.empty()) {
-			idle_children_.push_back(
-			    workers_.emplace_back(std::make_unique<Worker>(*this, worker.role, worker.number)).get());
-			idle_children_.back()->busy.resize(program_.activities.size());
-			idle_children_.back()->thread = machine_.add(*idle_children_.back());
-		}
+		if (idle_children_.empty())
+			idle_children_.push_back(&add_worker(worker.role, worker.number));
 		Worker &child = *idle_children_.back();
 		idle_children_.pop_back();
 		child.role = worker.role;

@@ -35,6 +35,7 @@ struct ReplaySettings {
 	bool resamples = false; // each iteration has the durations of one that is drawn
 	std::uint64_t seed = 1;
 	std::uint64_t max_operations = 100'000'000;
+	std::size_t max_busy_times = 50'000'000; // memory: of all threads, a time for each activity
 };
 
 // What the time was used for: an activity, a lock, a role, the CPUs.
