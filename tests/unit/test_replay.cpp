@@ -118,6 +118,10 @@ TEST_CASE("replay: calls, semaphores, branches")
 				   "role client 2: loop 2 { cpu prepare 10us; call server { cpu 1us } }\n";
 	CHECK(elapsed(served) == 10 + 4 * 30);
 	CHECK(elapsed(served, threads("client", 1)) == 2 * 40);
+	// A call waits for a full queue, as put does: of three at 0 one is taken, one waits in the queue, the third
+	// one has the queue at 30 and only then begins what it does until the reply.
+	CHECK(elapsed("cpus 4\nrole server pool 1 capacity 1: { take; cpu handle 30us; reply }\n"
+		      "role client 3: { call server { cpu 100us } }\n") == 130);
 	CHECK(elapsed("cpus 2\nrole a: loop 3 { cpu 10us; wake s }\nrole b: loop 3 { wait s; cpu 20us }") == 70);
 	CHECK(elapsed("cpus 4\nrole a 2: loop 3 { cpu 10us; wake own s }\nrole b 2: loop 3 { wait own s; cpu 20us }") ==
 	      70);

@@ -94,7 +94,7 @@ private:
 	Nanoseconds execute(Worker &worker);
 	Nanoseconds compute(Worker &worker, const Instruction &instruction);
 	Nanoseconds sleep(Worker &worker, const Instruction &instruction);
-	Nanoseconds put(Worker &worker, std::size_t role);
+	Nanoseconds put(Worker &worker, std::size_t role, Worker *caller);
 	Nanoseconds signal(Worker &worker, std::size_t role);
 	Nanoseconds await(Worker &worker, std::uint32_t signals);
 	Nanoseconds lock(Worker &worker, Lock &lock);
@@ -333,7 +333,7 @@ Nanoseconds Replay::execute(Worker &worker)
 	case Code::sleep:
 		return sleep(worker, instruction);
 	case Code::put:
-		return put(worker, number);
+		return put(worker, number, nullptr);
 	case Code::signal:
 		return signal(worker, number);
 	case Code::await:
@@ -343,9 +343,7 @@ Nanoseconds Replay::execute(Worker &worker)
 	case Code::unlock:
 		return unlock(worker, locks_[number]);
 	case Code::call:
-		++worker.at;
-		push_item(number, {worker.item, &worker}, worker);
-		return goes_on;
+		return put(worker, number, &worker);
 	case Code::await_reply:
 		return await_reply(worker);
 	case Code::reply:
@@ -396,16 +394,16 @@ Nanoseconds Replay::sleep(Worker &worker, const Instruction &instruction)
 	return blocks;
 }
 
-Nanoseconds Replay::put(Worker &worker, std::size_t role)
+Nanoseconds Replay::put(Worker &worker, std::size_t role, Worker *caller)
 {
 	++worker.at;
 	Queue &queue = queues_[role];
 	const std::uint32_t capacity = model_.roles[role].capacity;
 	if (capacity > 0 && queue.items.size() >= capacity) {
-		queue.putters.push_back({&worker, {worker.item, nullptr}});
+		queue.putters.push_back({&worker, {worker.item, caller}});
 		return blocks;
 	}
-	push_item(role, {worker.item, nullptr}, worker);
+	push_item(role, {worker.item, caller}, worker);
 	return goes_on;
 }
 
