@@ -94,6 +94,23 @@ TEST_CASE("series-parallel: steps of strips between barriers")
 		  .mean() == Approx(40e3 + 9 * 47e3 + 10 * 5e3 + 9e3));
 }
 
+TEST_CASE("series-parallel: threads share iterations as in a replay")
+{
+	for (const std::string role : {"split 2", "2 in order", "2"}) {
+		const bool is_shared = role != "2";
+		for (const char *const body : {"{ cpu x 10us }", "{ cpu x 10us; barrier b }"}) {
+			const std::string text = "cpus 2\nrole a " + role + ": loop 6 " + body;
+			CHECK(of(text).mean() == (is_shared ? 30e3 : 60e3));
+			CHECK(
+			    replay(monitor::model::parse_model("# monitor model 1\n" + text, "model"), nullptr, {}, {})
+				.elapsed == (is_shared ? 30000 : 60000));
+		}
+	}
+	CHECK_THAT(refusal("cpus 2\nrole a split 2: loop 5 { cpu x 10us; barrier b }"),
+		   Contains("the threads of a do not meet at their barriers equally often"));
+	CHECK(of("cpus 2\nrole a split 2: loop 5 { cpu x 10us }").mean() == 30e3);
+}
+
 TEST_CASE("series-parallel: what is something else is refused")
 {
 	CHECK_THAT(refusal("role a: { lock l { cpu x 1us } }"), Contains("`lock` is neither"));

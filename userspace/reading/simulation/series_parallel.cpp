@@ -99,7 +99,26 @@ private:
 		if (of.loop > 0 || model_.sets.empty())
 			return of.loop;
 		const std::uint64_t rows = model_.sets[0].roles[role].threads.size();
-		return of.mode == model::Role::Mode::split ? rows : rows / std::max(of.threads, 1U);
+		return is_shared(of) ? rows : rows / std::max(of.threads, 1U);
+	}
+
+	// By the threads of the role, as in a replay
+	static bool is_shared(const model::Role &role)
+	{
+		return role.mode == model::Role::Mode::split || role.in_order;
+	}
+
+	// Of each thread
+	std::uint64_t meetings(std::size_t role) const
+	{
+		const model::Role &of = model_.roles[role];
+		const std::uint64_t all = iterations(role), number = is_shared(of) ? threads(of) : 1;
+		if (all % number > 0)
+			throw Error(
+			    "--numeric: the threads of {} do not meet at their barriers equally often; leave it "
+			    "out.",
+			    model::name_text(of.name));
+		return all / number;
 	}
 
 	GridDistribution without_barriers(std::size_t role)
@@ -110,7 +129,7 @@ private:
 				    model::name_text(of.name));
 		const GridDistribution once = of_block(role, of.body);
 		const std::uint64_t number = threads(of), all = iterations(role);
-		if (of.mode == model::Role::Mode::each)
+		if (!is_shared(of))
 			return once.repeated(all).side_by_side(number);
 		const GridDistribution fewer = once.repeated(all / number);
 		if (all % number == 0)
@@ -128,9 +147,9 @@ private:
 		if (roles.empty())
 			return {};
 		const Steps steps(model_.roles[roles[0]].body);
-		const std::uint64_t all = iterations(roles[0]);
+		const std::uint64_t all = meetings(roles[0]);
 		for (const std::size_t role : roles)
-			if (Steps(model_.roles[role].body).barriers != steps.barriers || iterations(role) != all)
+			if (Steps(model_.roles[role].body).barriers != steps.barriers || meetings(role) != all)
 				throw Error("--numeric: {} and {} do not meet at the same barriers equally often; "
 					    "leave it out.",
 					    model::name_text(model_.roles[roles[0]].name),
