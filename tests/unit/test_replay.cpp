@@ -239,6 +239,14 @@ TEST_CASE("replay: what waits for ever is refused")
 	CHECK_THAT(refusal("cpus 2\nrole a: { lock l { cpu 1us; lock m { cpu 1us } } }\n"
 			   "role b: { lock m { cpu 1us; lock l { cpu 1us } } }"),
 		   Contains("thread 1 of role a waits for ever in its iteration 1 (at `lock`)"));
+	CHECK_THAT(refusal("cpus 2\nrole a: loop 3 { put p }\nrole p pool 1: { take; wait s; cpu 1s }"),
+		   Contains("3 of 3 items of role p are never done"));
+	CHECK_THAT(refusal("cpus 2\nrole a: loop 1 { put p }\nrole p pool 2: { take; wait s; cpu 1s }"),
+		   Contains("1 of 1 items of role p are never done"));
+	// Both put the items 0 to 4, and after the first 4 comes no 5.
+	CHECK_THAT(refusal("cpus 3\nrole a: loop 5 { put p }\nrole b: loop 5 { put p }\n"
+			   "role p pool 1 in order: { take; cpu 1us }"),
+		   Contains("5 of 10 items of role p are never done"));
 	ReplaySettings few;
 	few.max_operations = 1000;
 	CHECK_THROWS_WITH(run("role a: loop 1000000000 { cpu 0ns }", {}, few),

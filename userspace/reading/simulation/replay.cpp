@@ -112,6 +112,7 @@ private:
 	void push_item(std::size_t role, Queue::Item item, Worker &waker);
 	void wake(Worker &woken, Worker &waker);
 	void refuse_stuck() const;
+	void refuse_undone_items() const;
 	std::string place(const Worker &worker) const;
 	Semaphore &semaphore(const Worker &worker, const Instruction &instruction)
 	{
@@ -217,6 +218,7 @@ Replayed Replay::run()
 		throw Error(
 		    "This model takes minutes to replay: give it shorter times, or fewer iterations, threads or CPUs.");
 	refuse_stuck();
+	refuse_undone_items();
 	Replayed made;
 	made.elapsed = end_ + static_cast<Nanoseconds>(model_.fixed_ns);
 	made.events = machine_.events();
@@ -659,6 +661,22 @@ void Replay::refuse_stuck() const
 		const auto ended = static_cast<double>(worker->started - 1);
 		if (ended < nearly_all * all || ended == 0)
 			throw Error("This model ends before its threads do: {}.", place(*worker));
+	}
+}
+
+// A pool has no number of iterations: what was put must have been done, but for what its threads last took.
+void Replay::refuse_undone_items() const
+{
+	std::vector<std::uint64_t> in_work(model_.roles.size());
+	for (const auto &worker : workers_)
+		in_work[worker->role] += worker->is_in_iteration && !worker->parent;
+	for (std::size_t role = 0; role < queues_.size(); ++role) {
+		const std::uint64_t taken = queues_[role].taken, left = queues_[role].items.size(), all = taken + left;
+		const bool is_none_done = is_pool(role) && taken == in_work[role];
+		if (all > 0 &&
+		    (is_none_done || static_cast<double>(left) > (1 - nearly_all) * static_cast<double>(all)))
+			throw Error("This model ends before its threads do: {} of {} items of role {} are never done.",
+				    left + in_work[role], all, model::name_text(model_.roles[role].name));
 	}
 }
 
