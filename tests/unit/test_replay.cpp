@@ -149,6 +149,12 @@ TEST_CASE("replay: forks within forks")
 	CHECK(elapsed("cpus 4\nrole a: loop 2 { cpu 1us; fork { cpu 10us | cpu 2us; fork { cpu 5us | cpu 12us } | }; "
 		      "cpu 1us }") == 32);
 	CHECK(elapsed("cpus 1\nrole a: { fork { cpu 10us | cpu 10us | cpu 10us } }") == 30);
+	// What the threads of a did is not b's load.
+	const Load limit = run("cpus 4\nrole a: { fork { cpu 1us | cpu p 10us; cpu q 10us }; wake s }\n"
+			       "role b: { wait s; fork { cpu 1us | cpu r 10us; cpu t 10us } }")
+			       .limit;
+	CHECK(limit.name == "a");
+	CHECK(limit.share == 0.5);
 }
 
 TEST_CASE("replay: wake-ups on idle CPUs take time, and cost the waker")

@@ -140,7 +140,7 @@ private:
 	std::vector<double> factors_; // by activity: of their durations
 	std::vector<Iterations> iterations_;
 	std::vector<std::unique_ptr<Worker>> workers_;
-	std::vector<Worker *> idle_children_;
+	std::vector<std::vector<Worker *>> idle_children_;                // by role
 	std::vector<Queue> queues_;                                       // by role
 	std::vector<std::unordered_map<std::uint64_t, Signals>> signals_; // by role and item
 	std::vector<Lock> locks_;
@@ -179,8 +179,8 @@ Replay::Replay(const model::Model &model, const model::SampleSet *samples, const
       machine_({change.cpus ? change.cpus : model.cpus, settings.policy,
 		settings.policy == Policy::fair ? 4'000'000 : 100'000'000}),
       random_(settings.seed), remote_latency_(remote_latency()), factors_(program_.activities.size(), 1),
-      queues_(model.roles.size()), signals_(model.roles.size()), locks_(program_.locks.size()),
-      barriers_(program_.barriers.size()), locked_(program_.activities.size())
+      idle_children_(model.roles.size()), queues_(model.roles.size()), signals_(model.roles.size()),
+      locks_(program_.locks.size()), barriers_(program_.barriers.size()), locked_(program_.activities.size())
 {
 	for (std::uint32_t i = 1; i < factors_.size(); ++i) {
 		const std::string &name = program_.activities.name(i);
@@ -527,11 +527,11 @@ Nanoseconds Replay::fork(Worker &worker, const Instruction &instruction)
 {
 	++worker.at;
 	for (const std::size_t block : instruction.blocks) {
-		if (idle_children_.empty())
-			idle_children_.push_back(&add_worker(worker.role, worker.number));
-		Worker &child = *idle_children_.back();
-		idle_children_.pop_back();
-		child.role = worker.role;
+		std::vector<Worker *> &idle = idle_children_[worker.role];
+		if (idle.empty())
+			idle.push_back(&add_worker(worker.role, worker.number));
+		Worker &child = *idle.back();
+		idle.pop_back();
 		child.number = worker.number;
 		child.item = worker.item;
 		child.row = worker.row;
@@ -559,7 +559,7 @@ Nanoseconds Replay::end(Worker &worker)
 	if (!worker.parent)
 		return goes_on;
 	Worker &parent = *std::exchange(worker.parent, nullptr);
-	idle_children_.push_back(&worker);
+	idle_children_[worker.role].push_back(&worker);
 	if (--parent.blocks == 0 && std::exchange(parent.waits_for_blocks, false))
 		wake(parent, worker);
 	return blocks;
