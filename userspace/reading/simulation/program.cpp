@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "program.h"
 
-#include <algorithm>
-
 namespace monitor::simulation {
 
 using model::Kind;
@@ -17,6 +15,7 @@ Program::Program(const model::Model &model)
 		add(code, role.body);
 		code.push_back({Code::end});
 	}
+	find_barriers();
 }
 
 void Program::add(std::vector<Instruction> &code, const model::Block &block)
@@ -102,14 +101,17 @@ void Program::add_fork(std::vector<Instruction> &code, const Operation &operatio
 	code[join + 1].target = code.size();
 }
 
-std::vector<std::uint32_t> Program::barriers_of(std::size_t role) const
+void Program::find_barriers()
 {
-	std::vector<std::uint32_t> numbers;
-	for (const Instruction &instruction : roles[role])
-		if (instruction.code == Code::barrier &&
-		    std::ranges::find(numbers, instruction.number) == numbers.end())
-			numbers.push_back(instruction.number);
-	return numbers;
+	for (const std::vector<Instruction> &code : roles) {
+		std::vector<std::uint32_t> &numbers = barriers_of_.emplace_back();
+		std::vector<bool> is_known(barriers.size());
+		for (const Instruction &instruction : code)
+			if (instruction.code == Code::barrier && !is_known[instruction.number]) {
+				is_known[instruction.number] = true;
+				numbers.push_back(instruction.number);
+			}
+	}
 }
 
 } // namespace monitor::simulation

@@ -69,7 +69,7 @@ struct Program {
 	std::vector<std::vector<Instruction>> roles; // by role; the first one starts an iteration
 
 	// Each once, by its number
-	std::vector<std::uint32_t> barriers_of(std::size_t role) const;
+	const std::vector<std::uint32_t> &barriers_of(std::size_t role) const { return barriers_of_[role]; }
 
 private:
 	void add(std::vector<Instruction> &code, const model::Block &block);
@@ -77,6 +77,9 @@ private:
 	void add_branch(std::vector<Instruction> &code, const model::Operation &operation);
 	void add_fork(std::vector<Instruction> &code, const model::Operation &operation);
 
+	void find_barriers();
+
+	std::vector<std::vector<std::uint32_t>> barriers_of_;
 	std::uint32_t awaits_ = 0; // of this role
 };
 
