@@ -220,6 +220,9 @@ TEST_CASE("model samples: what is wrong is said with its line")
 	CHECK_THAT(samples_refusal(role + "0 0 1 2 3 4 5\n"), Contains("an iteration of this role has 6 numbers"));
 	CHECK_THAT(samples_refusal(role + "0 0 1 2 -3 4\n"), Contains("an iteration is a line of numbers"));
 	CHECK_THAT(samples_refusal(role + "100000 0 1 2 3 4\n"), Contains("a thread has a number below 100000"));
+	CHECK_THAT(samples_refusal(role + "99999 0 1 2 3 4\nrole b:\n0 0\n"),
+		   Contains("the recording before this has more than 100000 threads"));
+	CHECK(samples_refusal(role + "99999 0 1 2 3 4\nrole b:\n").empty());
 	CHECK_THAT(samples_refusal(role + "0 18446744073709551615 1 2 3 4\n"),
 		   Contains("an item has a number below 9223372036854775808"));
 	CHECK_THAT(samples_refusal(role + "0 0 1 2 99999999999999999999 4\n"),

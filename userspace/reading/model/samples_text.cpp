@@ -86,6 +86,12 @@ private:
 	// Every role that needs samples has some.
 	void finish_set() const
 	{
+		std::size_t threads = 0;
+		for (std::size_t i = 0; !sets_.empty() && i < model_.roles.size(); ++i)
+			if (const std::vector<std::uint32_t> &of = sets_.back().roles[i].threads; !of.empty())
+				threads += *std::ranges::max_element(of) + std::size_t(1);
+		if (threads > max_threads)
+			refuse(fmt::format("the recording before this has more than {} threads", max_threads));
 		for (std::size_t i = 0; !sets_.empty() && i < model_.roles.size(); ++i) {
 			const Role &role = model_.roles[i];
 			const bool needs = !role.columns.empty() || role.loop == 0;
