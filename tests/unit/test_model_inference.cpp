@@ -382,6 +382,31 @@ TEST_CASE("model comparison: its own recording fulfils a model, another order do
 	CHECK(compare(model, none.recording()).violations() >= 3); // what is never done holds in 0 of 0
 }
 
+TEST_CASE("model comparison: what a recording does not do any more differs, without any claim")
+{
+	Program other;
+	const auto thread = other.thread("a");
+	for (std::uint64_t i = 0; i < 100; ++i)
+		other.activity(thread, "y", i, 1000 + i * 100, 1050 + i * 100, 50);
+	const auto compared = [&](int times) {
+		Model model = parse_model("# monitor model 1\nrole a: loop { cpu x }", "model");
+		std::string samples = "# monitor model samples 1\nrecording 1s\nrole a: cpu x\n";
+		for (int i = 0; i < times; ++i)
+			samples += "0 " + std::to_string(i) + " 1000\n";
+		parse_samples(samples, "samples", model);
+		return compare(model, other.recording());
+	};
+	const Comparison often = compared(60);
+	CHECK(often.claims.empty());
+	REQUIRE(often.times.size() == 1);
+	CHECK(often.times[0].in_recording == 0);
+	CHECK(often.times[0].differs);
+	CHECK(often.violations() == 1);
+	CHECK(compared(59).violations() == 0);
+	const Model by_hand = parse_model("# monitor model 1\nrole a: loop 9 { cpu x 1us }", "model");
+	CHECK(compare(by_hand, other.recording()).violations() == 0);
+}
+
 TEST_CASE("model comparison: the test of Kolmogorov and Smirnov")
 {
 	CHECK(ks_distance({1, 2, 3, 4}, {3, 4, 5, 6}) == Approx(0.5));

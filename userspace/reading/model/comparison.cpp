@@ -9,6 +9,8 @@
 namespace monitor::model {
 namespace {
 
+constexpr std::size_t clearly_more = 3;
+
 // Between any two of the model's sets; of one, between its halves.
 double own_distance(std::vector<std::vector<double>> sets)
 {
@@ -41,8 +43,12 @@ TimesResult compare_times(const Model &model, const Recording &recording, const 
 	result.in_recording = recorded.size();
 	result.model_ns = sample_mean(of_model);
 	result.recording_ns = sample_mean(recorded);
-	if (of_model.empty() || recorded.empty())
+	if (of_model.empty())
 		return result;
+	if (recorded.empty()) { // or fewer than min_instances
+		result.differs = of_model.size() >= clearly_more * min_instances * model.sets.size();
+		return result;
+	}
 	result.distance = ks_distance(of_model, recorded);
 	result.probability = ks_probability(*result.distance, of_model.size(), recorded.size());
 	result.own_distance = own_distance(std::move(sets));

@@ -3,7 +3,8 @@
 //
 // The times of an activity are compared by the two-sample test of Kolmogorov and Smirnov. Runs of one program differ,
 // too, and by more than chance within a run explains: times differ only if they are further apart than those of the
-// model's own recordings are from each other (of a single one, its halves).
+// model's own recordings are from each other (of a single one, its halves). What the model's recordings do often and
+// this one does not differs, too.
 #pragma once
 
 #include <optional>
@@ -34,7 +35,7 @@ struct TimesResult {
 	// Empty: there is nothing to compare.
 	std::optional<double> distance, probability;
 	double own_distance = 0;
-	bool differs = false;
+	bool differs = false; // also if this recording has none of many
 };
 
 struct Comparison {
