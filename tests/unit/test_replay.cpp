@@ -78,6 +78,10 @@ TEST_CASE("replay: threads, CPUs, and what is before and after")
 	CHECK(elapsed(two, threads("a", 4)) == 605);
 	CHECK(run(two, cpus(1)).limit.name == "CPUs");
 	CHECK(run(two, cpus(4)).limit.name == "x");
+	// What changes nothing of the most of the time does not limit it.
+	const Load fixed = run("cpus 4; fixed 600us\nrole a 2: loop 4 { cpu x 100us }").limit;
+	CHECK(fixed.name == "fixed");
+	CHECK(fixed.share == 0.6);
 	CHECK(elapsed("cpus 2\nrole a split 2: loop 5 { cpu x 100us }") == 300);
 	CHECK(elapsed("cpus 2\nrole a: loop 2 { cpu x 100us; sleep 50us; cpu 10us }") == 320);
 }

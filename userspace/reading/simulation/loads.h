@@ -16,7 +16,8 @@ public:
 
 	void add_thread(std::size_t role, const std::vector<Nanoseconds> &busy_by_activity, Nanoseconds slept);
 	void add_lock(const std::string &name, Nanoseconds held);
-	// Of nearly equal shares that of a lock, then of an activity, of a role, of the CPUs, of sleep.
+	// Of nearly equal shares that of a lock, then of an activity, of a role, of the CPUs, of sleep, of
+	// what is before and after all iterations.
 	Load limit(const Names &activities) const;
 
 private:

@@ -222,7 +222,7 @@ Replayed Replay::run()
 	Replayed made;
 	made.elapsed = end_ + static_cast<Nanoseconds>(model_.fixed_ns);
 	made.events = machine_.events();
-	Loads loads(model_, end_, machine_.cpus());
+	Loads loads(model_, made.elapsed, machine_.cpus());
 	for (const auto &worker : workers_)
 		loads.add_thread(worker->role, worker->busy, worker->slept);
 	for (std::uint32_t i = 0; i < locks_.size(); ++i)

@@ -38,7 +38,7 @@ struct ReplaySettings {
 	std::size_t max_busy_times = 50'000'000; // memory: of all threads, a time for each activity
 };
 
-// What the time was used for: an activity, a lock, a role, the CPUs.
+// What the time was used for: an activity, a lock, a role, the CPUs, sleep, "fixed".
 struct Load {
 	std::string name;
 	double share = 0; // of the time
