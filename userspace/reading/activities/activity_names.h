@@ -20,7 +20,7 @@ namespace monitor::activities {
 struct Role {
 	std::uint32_t activity = no_activity;
 	bool begins = false;
-	bool is_function = false; // `activity` is none: the event tells which, and the stack pointer
+	bool is_function = false; // `activity` is unset: the event itself says which function, and the stack pointer
 	trace::FieldRef argument, stack_pointer;
 	trace::FieldKind kind = trace::FieldKind::unsigned_integer;
 	std::uint8_t base = 10;
@@ -28,26 +28,26 @@ struct Role {
 
 class ActivityNames {
 public:
-	// `counters`: null: none.
+	// `counters` may be null.
 	ActivityNames(const analyze::FoldInput &input, const analyze::CounterFold *counters);
 
-	// Of classes that are new.
+	// Adds the classes that are new in the description.
 	void add(const trace::Description &description);
 
 	const std::vector<std::string> &all() const { return names_; } // by number
 	std::string label(std::uint32_t number) const;
-	// What stands for it in statistics: EDC_ACTIVITY_*, EDC_NO_ACTIVITY.
+	// Its number in statistics: EDC_ACTIVITY_*, or EDC_NO_ACTIVITY.
 	std::uint32_t id_of(std::uint32_t number) const;
 	std::uint32_t number_with(std::uint32_t id) const;
 
 	const Role &role_of(const trace::EventClass &cls) const { return roles_[cls.index]; }
-	// By this class threads report their counters, in these fields.
+	// Whether threads report their counters with events of this class, in boundary_fields().
 	bool is_boundary(const trace::EventClass &cls) const { return cls.id == boundary_id_; }
 	const std::vector<trace::FieldRef> &boundary_fields() const { return boundary_fields_; }
 
 	bool has_functions() const { return !functions_.empty(); }
-	std::uint32_t function(std::uint32_t number) const; // no_activity: it is not described
-	// A function that is not recorded any more.
+	std::uint32_t function(std::uint32_t number) const; // no_activity: the description does not have it
+	// Whether the function is no longer recorded.
 	bool is_left_out(std::uint32_t activity, std::uint64_t time) const;
 
 private:
@@ -60,7 +60,7 @@ private:
 	std::set<std::string> partial_; // classes of which events were left out
 	std::vector<std::string> names_;
 	std::vector<std::uint32_t> ids_;               // by number, as names_
-	std::map<std::string, std::uint32_t> numbers_; // of the activities that are no functions
+	std::map<std::string, std::uint32_t> numbers_; // of the activities that are not functions
 	std::unordered_map<std::uint32_t, std::uint32_t> numbers_by_id_;
 	std::vector<Role> roles_;                 // by class index
 	std::uint32_t boundary_id_ = no_activity; // no class has it

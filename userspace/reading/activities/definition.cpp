@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view of_end = "end.", of_start = "start.";
 
-// A field that only the end has means the end's, even without the prefix.
+// A field that only the end event has is the end's, even without the prefix.
 bool is_in_starts(const std::string &name, const filter::Filter &start, const trace::Description &description)
 {
 	const auto expression = filter::name_expression(name == "thread" || name == "process" ? "tid" : name);

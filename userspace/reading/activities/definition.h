@@ -17,7 +17,7 @@
 
 namespace monitor::activities {
 
-// As written.
+// The definition as written.
 struct DefinitionText {
 	std::string name;
 	std::string start, end; // FDL; empty for a state
@@ -29,7 +29,7 @@ struct DefinitionText {
 	std::string pair = {};  // instead of start, end and key: "A then B within T per KEY"
 };
 
-// Compiled for one trace.
+// The definition compiled for one trace.
 struct Definition {
 	std::string name;
 	std::unique_ptr<const filter::Filter> start, end;
@@ -37,16 +37,16 @@ struct Definition {
 	Keys start_by, end_by;            // parts of the row
 	std::vector<std::string> columns; // what the rows' cells are, in order
 	bool nested = false;
-	std::optional<std::uint64_t> within = {}; // ticks that an end is later at most
+	std::optional<std::uint64_t> within = {}; // an end is at most this many ticks later
 	bool needs_threads = false;
-	bool needs_names = false; // of threads while reading, or what else earlier events say
+	bool needs_names = false; // of threads while reading, or other state from earlier events
 };
 
 // Throws Error naming `where`.
 std::unique_ptr<const filter::Filter> pattern(const std::string &text, const std::string &where,
 					      const trace::Description &description, std::uint64_t begin_time,
 					      filter::Judge judge = filter::Judge::reader);
-// Of events. Throws Error naming `where`.
+// Compiles a pair of events. Throws Error naming `where`.
 Definition compile(const DefinitionText &text, const trace::Description &description, std::uint64_t begin_time,
 		   filter::Judge judge = filter::Judge::reader);
 

@@ -44,10 +44,10 @@ public:
 
 	std::uint64_t count() const { return count_; }
 	double total() const { return static_cast<double>(total_); }
-	// The total if it is that of ticks, which fits.
+	// The total of values that are ticks: it fits.
 	std::int64_t ticks() const { return static_cast<std::int64_t>(total_); }
 	double mean() const { return count_ ? total() / static_cast<double>(count_) : 0; }
-	// Of the values themselves, not of a sample.
+	// Over all values, not an estimate from a sample.
 	double standard_deviation() const
 	{
 		if (count_ == 0)
@@ -59,7 +59,7 @@ public:
 		    static_cast<long double>(squares_) + std::ldexp(static_cast<long double>(squares_carried_), 128);
 		long double variance = all / n - mean * mean;
 		if (variance * n < std::ldexp(1.0L, 127)) {
-			// from the distances to roughly the mean, whose sum fits: exact however large the values are
+			// Uses distances from about the mean, whose sum fits: exact even for large values.
 			const __int128 middle = total_ / static_cast<__int128>(count_),
 				       rest = total_ % static_cast<__int128>(count_);
 			const Wide distances = squares_ - static_cast<Wide>(middle) * static_cast<Wide>(total_) -
@@ -96,7 +96,7 @@ public:
 	}
 
 private:
-	// Of a magnitude; 2^63 and above give the smallest number.
+	// The negative of a magnitude; 2^63 and above give the smallest number.
 	static std::int64_t negated(std::uint64_t magnitude)
 	{
 		constexpr auto least = std::numeric_limits<std::int64_t>::min();

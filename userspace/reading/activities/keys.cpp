@@ -43,7 +43,7 @@ Error unknown_name(const std::string &name, const trace::Description &descriptio
 				 similar.empty() ? filter::key_hint({name}) : similar));
 }
 
-// Which types a name of a side has.
+// The types that a name has on one side of a pair.
 struct KeyTypes {
 	bool number = false, text = false;
 };
@@ -241,7 +241,7 @@ bool Keys::number(const trace::Event &event, const filter::Running &running, std
 		real = static_cast<double>(value);
 	}
 	constexpr double too_large = 9e18 / real_parts;
-	if (!(std::abs(real) < too_large)) // or it is not a number
+	if (!(std::abs(real) < too_large)) // or NaN
 		return false;
 	value = std::llround(real * real_parts);
 	return true;
@@ -302,7 +302,7 @@ void expect_comparable(std::span<const KeySide> sides, const trace::Description 
 				    filter::key_hint(side.keys->names()));
 	}
 	for (std::size_t place = 0; place < sides.front().keys->names().size(); ++place) {
-		const KeySide *number = nullptr, *text = nullptr; // the first ones of which it is only that
+		const KeySide *number = nullptr, *text = nullptr; // the first sides that are only numbers, only texts
 		for (const KeySide &side : sides) {
 			const KeyTypes types = types_of(side, place, description);
 			if (types.number != types.text)

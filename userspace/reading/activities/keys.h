@@ -27,13 +27,13 @@ namespace monitor::activities {
 class ThreadTable {
 public:
 	void learn(const trace::Threads &threads);
-	// From a token that gives the process of a thread.
+	// A token says which process a thread belongs to.
 	void belongs(std::uint32_t machine, std::int64_t tid, std::int64_t process)
 	{
 		process_[{machine, tid}] = process;
 	}
 	void merge(const ThreadTable &later);
-	// The machines' names, if there are several: cells that belong to one are then labelled with it.
+	// Names of the machines, if there are several: cells specific to one are then labelled with it.
 	void set_machines(std::vector<std::string> names) { machines_ = std::move(names); }
 	bool are_of_several() const { return machines_.size() > 1; }
 	// "host:", or "" if there is only one.
@@ -98,36 +98,36 @@ public:
 	const std::vector<std::string> &names() const { return names_; }
 	bool empty() const { return names_.empty(); }
 	bool needs_threads() const { return needs_threads_; }
-	// Whether the name at this position is specific to a machine, as threads, CPUs and devices are; everything that
-	// it is compared with must be, too.
+	// Whether the name at this position is specific to a machine, as threads, CPUs and devices are. Then so must be
+	// whatever it is compared with.
 	bool is_of_machine(std::size_t place) const { return of_machine_[place]; }
 	void set_of_machine(std::size_t place) { of_machine_[place] = true; }
-	// Compare threads by their processes, according to this table. It must outlive this.
+	// Threads are compared by their processes, according to this table, which must outlive this.
 	void set_threads(const ThreadTable &threads) { threads_ = &threads; }
 	bool has_processes() const;
-	// Whether one of the names is not that of a field of the class, but what earlier events say.
+	// Whether one of the names is derived from earlier events, not a field of the class.
 	bool derives(const trace::EventClass &cls) const;
 	// Whether the events of a class have all the names.
 	bool are_in(const trace::EventClass &cls) const;
-	// Of the name at this position in a class.
+	// The type of the name at this position in a class.
 	filter::Type type(std::size_t place, const trace::EventClass &cls) const
 	{
 		return classes_[cls.index][place].resolved.type;
 	}
 
-	// Where the first name is of a real number somewhere, number() is in millionths.
+	// If the first name is a real number in any class, number() is in millionths.
 	bool is_real() const { return is_real_; }
 	static constexpr std::int64_t real_parts = 1'000'000;
-	// The first of the names as a number; an integer is saturated. False: the event does not have it, or it is not
-	// a number, or a real one that is too large.
+	// The first name as a number; an integer is saturated. False: the event lacks it, or it is not a number, or too
+	// large a real.
 	bool number(const trace::Event &event, const filter::Running &running, std::int64_t &value) const;
-	// The first of the names that is a thread's. nullopt: none is, or the event does not have it.
+	// The first name that is a thread's. nullopt: there is none, or the event lacks it.
 	std::optional<std::int64_t> thread(const trace::Event &event, const filter::Running &running) const;
 	// Appends the values as bytes. Equal values give equal bytes. False: one of them is missing.
 	bool append(const trace::Event &event, const filter::Running &running, std::string &bytes) const;
-	// The same of an event that would have this number, if there is one name.
+	// The same for an event that would have this number; only for keys of one name.
 	void append(std::uint64_t number, std::uint32_t machine, std::string &bytes) const;
-	// One of them, without its label.
+	// The value of one name, without its label.
 	Cell cell(std::size_t place, const trace::Event &event, const filter::Running &running) const;
 	// The same values to print.
 	std::vector<Cell> cells(const trace::Event &event, const filter::Running &running) const;
@@ -156,14 +156,14 @@ using filter::split_names;
 struct KeySide {
 	const Keys *keys;
 	const filter::Filter *pattern;
-	std::string_view what; // "starts it", after `no event that`
+	std::string_view what; // for the message: `no event that` ...
 };
 
-// Throws Error naming `where` if no event of a side has the key, or a name is of numbers on one side and of texts on
-// the other. A side that no class of the trace matches is as any.
+// Throws Error naming `where` if no event of a side has the key, or a name is a number on one side and text on the
+// other. A side that no class of the trace matches is compatible with any other.
 void expect_comparable(std::span<const KeySide> sides, const trace::Description &description, const std::string &where);
 
-// What is specific to a machine in one of them is so in all: of as many names each, or none.
+// A name specific to a machine in one of the keys becomes so in all. Keys without names are skipped.
 void share_machines(std::span<Keys> keys);
 
 } // namespace monitor::activities

@@ -56,7 +56,7 @@ Argument OpenActivities::argument_of(const Role &role, const trace::Event &event
 void OpenActivities::leave(std::size_t place, Stack &stack, const Thread &thread, std::uint64_t time)
 {
 	const Frame &frame = stack.frames[place];
-	if (names_.is_left_out(frame.activity, time)) // its exit was not recorded
+	if (names_.is_left_out(frame.activity, time)) // its exit was no longer recorded
 		return forget_at(place, stack, thread);
 	if (stack.left.size() >= max_depth)
 		stack.left.clear();
@@ -72,7 +72,7 @@ void OpenActivities::leave_below(Stack &stack, const Thread &thread, std::uint64
 		leave(stack.frames.size() - 1, stack, thread, time);
 }
 
-// On many stacks only a function whose place is taken by another is known to be over.
+// If the thread has several stacks, only a function whose stack position is reused is known to have ended.
 void OpenActivities::leave_at(Stack &stack, const Thread &thread, std::uint64_t stack_pointer, std::uint64_t time)
 {
 	for (std::size_t i = stack.frames.size(); i-- > 0;)
@@ -80,14 +80,14 @@ void OpenActivities::leave_at(Stack &stack, const Thread &thread, std::uint64_t 
 			leave(i, stack, thread, time);
 }
 
-// A function that another one jumps to, instead of calling it, has the stack pointer of that one.
+// A tail-called function has the stack pointer of the function that jumped to it.
 void OpenActivities::function(std::uint32_t activity, Stack &stack, const Thread &thread,
 			      const analyze::FunctionToken &token)
 {
 	leave_below(stack, thread, stack.has_many ? 0 : token.stack_pointer + token.is_entry, token.time);
 	if (stack.has_many && token.is_entry)
 		leave_at(stack, thread, token.stack_pointer, token.time);
-	const bool left_out = names_.is_left_out(activity, token.time); // its probes go one after the other
+	const bool left_out = names_.is_left_out(activity, token.time); // its probes are removed one by one
 	if (token.is_entry) {
 		stack.left.erase(token.stack_pointer);
 		if (left_out)
@@ -119,7 +119,7 @@ bool OpenActivities::are_one_row(const Frame &one, const Frame &other) const
 	return one.activity == other.activity && (!rows_by_argument_ || one.argument.number == other.argument.number);
 }
 
-// The nearest activity that was open before the one at `place` and is in the same row; null if there is none.
+// The innermost activity of the same row that was open before the one at `place`; null if there is none.
 OpenActivities::Frame *OpenActivities::around(Stack &stack, std::size_t place) const
 {
 	for (std::size_t i = place; i-- > 0;)
@@ -148,7 +148,7 @@ void OpenActivities::count_from_here(Frame &frame, Stack &stack, const Thread &t
 	frame.boundary = stack.boundary;
 }
 
-// In an event loop with more open activities than are kept, the one without an end is the oldest.
+// In an event loop with more open activities than are kept, the oldest is the one without an end.
 bool OpenActivities::make_room(Stack &stack, const Thread &thread)
 {
 	if (stack.too_deep || frames_ >= max_open)
@@ -168,7 +168,7 @@ void OpenActivities::begin(const Role &role, Stack &stack, const Thread &thread,
 	const auto replaced = std::ranges::find_if(stack.frames, [&](const Frame &frame) {
 		return frame.overlaps && frame.activity == role.activity && frame.argument.number == argument.number;
 	});
-	if (replaced != stack.frames.end()) // what was around it has ended, and it begins again: its end is missing
+	if (replaced != stack.frames.end()) // the activity around it has ended and starts again: its end is missing
 		forget_at(static_cast<std::size_t>(replaced - stack.frames.begin()), stack, thread);
 	if (!make_room(stack, thread)) {
 		++stack.too_deep;
@@ -180,7 +180,7 @@ void OpenActivities::begin(const Role &role, Stack &stack, const Thread &thread,
 	count_from_here(frame, stack, thread);
 }
 
-// 0 may also mean that the program gave the end no argument, until the activity is known to be interleaved.
+// An argument of 0 may mean that the end has none, unless the activity is known to be interleaved.
 std::optional<OpenActivities::Choice> OpenActivities::choose(const Role &role, const Stack &stack,
 							     const trace::Event &event) const
 {
@@ -248,7 +248,7 @@ void OpenActivities::end_at(std::size_t place, Stack &stack, const Thread &threa
 	const Span alone = between(frame.alone, now(thread, time));
 	Frame *const outer = around(stack, place);
 	activity.is_nested = outer != nullptr;
-	if (outer) // this time is counted here
+	if (outer) // counted in this row instead
 		outer->nested += alone;
 	activity.inclusive = alone;
 	activity.inclusive -= frame.nested;
@@ -277,7 +277,7 @@ void OpenActivities::pass_on(Finished &activity, const Frame &frame, const Stack
 		observer->finished(activity);
 }
 
-// Those that began after the one that ends: the time until here is counted with that one.
+// Activities started after the one that ends stay open: their time until here is counted with that one.
 void OpenActivities::outlive(std::size_t place, Stack &stack, const Thread &thread, std::uint64_t time)
 {
 	const Frame &ended = stack.frames[place];
@@ -348,7 +348,7 @@ OpenActivities::Ends OpenActivities::ends_of(const Stack &stack) const
 	Ends ends;
 	for (const Frame &frame : stack.frames) {
 		if (frame.overlaps && !interleaved_.contains(frame.activity))
-			continue; // what it was inside of has ended: so has it, and its end is missing
+			continue; // the activity around it has ended, so it has, too, without an end event
 		if (ends.outermost == no_activity)
 			ends.outermost = frame.activity;
 		ends.innermost = frame.activity;

@@ -28,32 +28,32 @@ public:
 	struct Frame {
 		std::uint32_t activity = 0;
 		Argument argument;
-		Span at_begin;          // ticks: the time; the others: what the thread had used
-		bool overlaps = false;  // an activity around it has ended
-		bool is_certain = true; // else an event that ended another one may have been its end
-		Span alone; // as at_begin: since when none of its row is open that began before it and ends first
-		std::uint64_t apart = 0;  // since when none around it is open that ends first
+		Span at_begin;            // the time, and what the thread had used by then, in ticks
+		bool overlaps = false;    // an activity around it has ended
+		bool is_certain = true;   // false: an event that ended another one may have been its end
+		Span alone;               // like at_begin: since no older activity of its row is open that ends first
+		std::uint64_t apart = 0;  // since no activity around it is open that ends first
 		std::uint64_t inside = 0; // ticks of the activities that ended directly inside
-		Span nested;              // of its row, inside it
+		Span nested;              // of its row, nested in it
 		analyze::CounterSums counted_at_begin;
 		std::vector<std::uint64_t> boundary; // the counters at its begin; empty: unknown
 		std::uint64_t stack_pointer = 0;     // of a function
 	};
-	// Those of a thread.
+	// The open activities of one thread.
 	struct Stack {
 		std::uint64_t too_deep = 0;
 		std::vector<Frame> frames;
-		std::vector<std::uint64_t> boundary; // the counters that the thread reported ahead of its next event
+		std::vector<std::uint64_t> boundary; // counters that the thread reported for its next event
 		// Of functions:
-		std::unordered_map<std::uint64_t, std::uint32_t> left; // without an exit, by stack pointer: which
-		bool has_many = false;                                 // the thread changes from stack to stack
+		std::unordered_map<std::uint64_t, std::uint32_t> left; // left without an exit, by stack pointer
+		bool has_many = false;                                 // the thread switches between several stacks
 	};
-	// By number, `no_activity` if there is none.
+	// What an event ends: an activity's number, or `no_activity`.
 	struct Ends {
 		std::uint32_t outermost = no_activity, innermost = no_activity;
 	};
 
-	// `counters`: null: none.
+	// `counters` may be null.
 	OpenActivities(const ActivityNames &names, const analyze::ThreadFold &fold,
 		       const std::vector<Observer *> &observers, bool rows_by_argument,
 		       const analyze::CounterFold *counters);
@@ -62,9 +62,9 @@ public:
 	void end(const Role &role, Stack &stack, const analyze::Thread &thread, const trace::Event &event);
 	void function(std::uint32_t activity, Stack &stack, const analyze::Thread &thread,
 		      const analyze::FunctionToken &token);
-	// Ends what was left without an exit: its frame would lie below the stack pointer.
+	// Ends functions whose exit is missing: their frames would be below the stack pointer.
 	void leave_below(Stack &stack, const analyze::Thread &thread, std::uint64_t stack_pointer, std::uint64_t time);
-	// What has begun has no end.
+	// The thread's open activities have no end.
 	void forget(Stack &stack, const analyze::Thread &thread);
 	Ends ends_of(const Stack &stack) const;
 	// After the last event: adds what the fold knows of.
@@ -102,7 +102,7 @@ private:
 	const std::vector<Observer *> &observers_;
 	const bool rows_by_argument_;
 	const analyze::CounterFold *const counters_;
-	std::set<std::uint32_t> interleaved_; // activities whose ends were seen to have their begins' arguments
+	std::set<std::uint32_t> interleaved_; // with ends that were matched by their argument
 	std::size_t frames_ = 0;
 	std::uint64_t resumed_ = 0;
 	Unpaired unpaired_;

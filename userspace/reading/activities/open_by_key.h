@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What is open, by key: for each key the starts that have no end yet, and what else its user keeps of it.
-//
-// The one bounded store under everything that pairs events of untrusted traces: Pairs (pairs.h) and the rules' Judge.
-// `OfKey` has is_idle(): nothing waits for an end, so that it may be dropped to make room.
-// Invariant: at most `max_keys` entries; an entry that is not idle is never dropped.
+// Open activities by key: per key the starts without an end so far, and other state of the user.
+// The one bounded store for all that pairs events of untrusted traces: Pairs (pairs.h) and the rules' Judge. `OfKey`
+// has is_idle(): nothing waits for an end, so it may be dropped to make space. Invariant: at most `max_keys` entries;
+// only idle entries are dropped.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +22,7 @@ public:
 		const auto found = entries_.find(key);
 		return found == entries_.end() ? nullptr : &found->second;
 	}
-	// nullptr: there are too many, which is counted.
+	// nullptr: the limit is reached, which is counted.
 	OfKey *find_or_make(const std::string &key, std::uint64_t &too_many)
 	{
 		if (OfKey *found = find(key))
@@ -33,7 +32,7 @@ public:
 		++too_many;
 		return nullptr;
 	}
-	// Whether idle entries were dropped: a missing key may be one of them.
+	// Whether idle entries were dropped: a missing key may be one of these.
 	bool has_dropped() const { return has_dropped_; }
 
 	bool contains(const std::string &key) const { return entries_.contains(key); }
@@ -52,7 +51,7 @@ public:
 	}
 
 private:
-	// Visits all keys, so if that freed little it waits before it tries again.
+	// Visits all keys; if that freed little, it waits some calls before it tries again.
 	bool make_room()
 	{
 		if (wait_ > 0) {

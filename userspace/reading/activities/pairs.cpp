@@ -17,7 +17,7 @@ std::uint64_t selected_of(const auto &boundaries)
 
 void Pairs::event(const trace::Event &event, const filter::Running &running)
 {
-	// one event may end an activity and start the next
+	// One event may end an activity and start the next.
 	if (definition_->end->can_match(*event.cls) && definition_->end->matches(event, running))
 		end(event, running);
 	if (definition_->start->can_match(*event.cls) && definition_->start->matches(event, running))

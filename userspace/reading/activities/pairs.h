@@ -28,7 +28,7 @@ struct SelectedEnds {
 	const trace::EventSelection *selection = nullptr;
 	const filter::Filter *filter = nullptr;
 
-	// `key` says whose activity it is, if it names a thread.
+	// `key` identifies the owner of the activity, if it names a thread.
 	bool include(const trace::Event &event, const filter::Running &running, const Keys &key) const
 	{
 		return (!selection || selection->is_all() ||
@@ -41,30 +41,30 @@ class Pairs {
 public:
 	static constexpr std::size_t max_open = 200'000, max_nesting = 64;
 
-	// All that is given must outlive this.
+	// The arguments must outlive this.
 	explicit Pairs(const Definition &definition, SelectedEnds selected = {})
 	    : definition_(&definition), selected_(selected), keys_(max_open)
 	{
 	}
 
 	void event(const trace::Event &event, const filter::Running &running);
-	// A loss, until then: what starts meanwhile may have ended unseen, whatever its key.
+	// A loss until that time: activities that start meanwhile may end unseen, whatever their key.
 	void gap(std::uint64_t until = 0);
-	// `later`: the part that follows in time.
+	// `later`: the partition that follows in time.
 	void merge(const Pairs &later);
-	// Keeps what is open: what follows is to be measured.
+	// Drops results and keeps what is open: only what follows is measured.
 	void forget_finished();
 
 	const Definition &definition() const { return *definition_; }
 	Rows &rows() { return rows_; }
 	const Rows &rows() const { return rows_; }
 
-	// What was not measured, and why: of the selected starts and ends.
+	// Selected starts and ends that were not measured, by reason.
 	struct Unpaired {
 		std::uint64_t ends = 0;      // without a start
 		std::uint64_t late = 0;      // ended after the limit
 		std::uint64_t open = 0;      // at the end of the trace
-		std::uint64_t restarted = 0; // a start followed instead of an end
+		std::uint64_t restarted = 0; // a second start came before an end
 		std::uint64_t cut = 0;       // not measured because of a loss
 		std::uint64_t too_many = 0;  // more were open than fit
 		std::uint64_t keyless = 0;   // starts and ends without a value of the key
@@ -80,7 +80,7 @@ private:
 	};
 	struct OfKey {
 		std::vector<Boundary> leading, open;
-		bool began = false; // a start was seen, and no loss since
+		bool began = false; // a start was seen, and no loss since then
 
 		bool is_idle() const { return open.empty() && leading.empty(); }
 	};

@@ -25,7 +25,7 @@ class Rows {
 public:
 	static constexpr std::size_t max_rows = 4'000;
 
-	// The row with this key; make() returns its cells if it is new. nullptr: there are too many.
+	// The row with this key; make() returns the cells of a new one. nullptr: the limit is reached.
 	template <class Make> DistributionRow *find(const std::string &key, Make &&make)
 	{
 		auto found = rows_.find(key);
@@ -48,7 +48,7 @@ public:
 				left_out_ += row.values.count() - 1;
 		}
 	}
-	// Replaces threads by their processes: rows that then differ in nothing become one.
+	// Replaces threads by their processes and merges rows that become equal.
 	void join_processes(const ThreadTable &threads);
 
 	const std::unordered_map<std::string, DistributionRow> &all() const { return rows_; }

@@ -121,7 +121,7 @@ private:
 
 	const std::string &name_;
 	KeyedLines lines_;
-	std::set<std::string> said_; // keys of the last activity so far
+	std::set<std::string> said_; // keys seen for the current activity
 	Table table_;
 };
 

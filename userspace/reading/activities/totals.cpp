@@ -21,7 +21,7 @@ constexpr const char *label_names[] = {"process", "thread",   "command",  "call"
 				       "waker",   "activity", "argument", "caller"};
 constexpr auto labels_of_states = label_names + 5; // up to here
 
-// A number that is not the address of a thread.
+// A number that cannot be the address of a thread.
 std::uint64_t odd(std::uint64_t number)
 {
 	return number << 1 | 1;
@@ -183,11 +183,12 @@ void Totals::summed(const Finished &activity, const analyze::Summed &summed)
 	}
 	const bool is_program = activity.source == ActivitySource::program;
 	group->timed += is_program ? summed.count : lengths;
-	if (is_program) // the period's recorder knew the lengths of the others
+	if (is_program) // the recorder knew the length of every other call and sleep
 		group->uncertain += summed.count - std::min(lengths, summed.count);
 }
 
-// A thread's own counters count while it has a CPU. Activities without them count as time in which nothing was counted.
+// A thread's own counters count only while it has a CPU. Activities without them count as time in which nothing was
+// counted.
 void Totals::use_boundaries(const Group &group, TotalsRow &row) const
 {
 	if (group.counted_at_boundaries.empty())
@@ -292,7 +293,7 @@ std::uint64_t Totals::uncertain() const
 
 std::vector<TotalsRow> Totals::rows(Whose whose) const
 {
-	const bool are_asked_for = fold_.scope().threads.has_value(); // that they slept is the answer then
+	const bool are_asked_for = fold_.scope().threads.has_value(); // then even pure sleep is an answer
 	const std::unordered_set<const Thread *> ran = fold_.scheduled_threads();
 	const bool is_of_programs = grouping_.source == ActivitySource::program;
 	const auto slept_all_along = [&](const Thread *of) {

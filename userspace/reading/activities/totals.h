@@ -29,22 +29,22 @@ struct Grouping {
 	std::vector<Label> by;
 };
 
-// Of a table's `state` and `by`. Throws Error naming its `where`.
+// From a table's `state` and `by`. Throws Error naming its `where`.
 Grouping grouping_of(const DefinitionText &text);
 
-// Times in ticks
+// Times in ticks.
 struct Sums {
 	bool in_tree = false; // of the recorded command
 	std::uint64_t count = 0, errors = 0;
-	std::uint64_t left = 0; // functions, by an exception or a jump: they ended then or before
-	// Activities whose ends may be another one's: they are not in `max` and percentiles.
+	std::uint64_t left = 0; // functions left by an exception or longjmp: they ended then or earlier
+	// Activities whose end may belong to another one: they are not in `max` and the percentiles.
 	std::uint64_t uncertain = 0;
-	Span total; // time inside another one of the same activity counts once, as that of the inner one
+	Span total; // time nested in the same activity counts once, in the inner one
 	std::uint64_t max = 0;
-	std::uint64_t exclusive = 0; // without the activities inside
-	std::uint64_t transfer = 0;  // from the wake-ups that ended blocked times until the threads had a CPU
-	// Counted between the readings made inside `total`, and the reading before; or, for the first set, between its
-	// boundaries, if the programs reported their counters at both.
+	std::uint64_t exclusive = 0; // without nested activities
+	std::uint64_t transfer = 0;  // run-queue latency after the wake-ups that ended blocked times
+	// What was counted up to the last reading made inside `total`, since the reading before; for the first set,
+	// between its boundaries, if the programs reported their counters at both.
 	analyze::CounterSums counted;
 };
 
@@ -57,20 +57,20 @@ struct TotalsRow : Sums {
 
 	std::vector<Part> parts;             // in the order of the labels
 	const analyze::Thread *of = nullptr; // a thread, or a process's leader; null: several or unknown
-	bool is_timed = true;                // else no start is known: all were refused
-	bool has_lengths = true;             // else the length of none is known
+	bool is_timed = true;                // false: no start is known: all were refused
+	bool has_lengths = true;             // false: no single length is known
 	std::uint64_t mean = 0, p50 = 0, p99 = 0;
 	bool at_boundaries = false;
 };
 
-// The recorded command and its descendants, or the others.
+// Whose activities: all, those of the recorded command and its descendants, or the others.
 enum class Whose : std::uint8_t { all, command, others };
 
 class Totals : public Observer {
 public:
 	static constexpr std::size_t max_rows = 1u << 16; // of programs' activities
 
-	// All must outlive this. `counters`: null, or those of the tracker.
+	// The arguments must outlive this. `counters` may be null; else the tracker's.
 	Totals(Grouping grouping, const analyze::ThreadFold &fold, const Tracker &tracker,
 	       const analyze::CounterFold *counters = nullptr)
 	    : grouping_(std::move(grouping)), fold_(fold), tracker_(tracker), counters_(counters)
@@ -86,15 +86,15 @@ public:
 	std::uint64_t resumed() const { return tracker_.resumed(); }
 	// Activities that are in no row because there were too many rows.
 	std::uint64_t left_out() const { return left_out_; }
-	// In all rows.
+	// Sum over all rows.
 	std::uint64_t uncertain() const;
-	// By descending total. Names are those at the end of the trace. Of system calls and blocked times, those of
-	// threads and processes that never ran are left out.
+	// By descending total, with the names at the end of the trace. Threads and processes that never ran have no
+	// rows of system calls and blocked times.
 	std::vector<TotalsRow> rows(Whose whose = Whose::all) const;
 
 private:
-	// Of a thread or leader the address, which is even; of others an odd number, or 0. The
-	// last: of a system call the leader of its process, of a blocked time the thread.
+	// Threads and leaders as addresses, which are even; other values as odd numbers; 0: none. The last element is
+	// the process's leader for a system call, the thread for a blocked time.
 	using LabelKey = std::array<std::uint64_t, Grouping::max_labels + 1>;
 	struct KeyHash {
 		std::size_t operator()(const LabelKey &key) const;
@@ -103,7 +103,7 @@ private:
 		std::string argument; // its text, unless it is a plain number
 		std::uint64_t sum = 0, timed = 0;
 		std::vector<std::uint64_t> counted_at_boundaries; // by counter of the first set
-		std::uint64_t cpu_at_boundaries = 0;              // CPU time of the activities that these belong to
+		std::uint64_t cpu_at_boundaries = 0;              // CPU time of the activities counted at boundaries
 		Histogram histogram;
 
 		Group &operator+=(const Group &other); // of states

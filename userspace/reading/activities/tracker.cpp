@@ -125,11 +125,11 @@ void Tracker::unlist(Owned &stack)
 
 void Tracker::user_event(const Thread &thread, const trace::Event &event)
 {
-	if (event.time < latest_) // of a recording that goes on: too late, and counted as such
+	if (event.time < latest_) // of a running recording: too late, and counted as such
 		return;
 	latest_ = event.time;
 	const std::uint32_t owner = merged_[event.stream->index] ? many_processes : event.packet_process();
-	// The loss is over. What the owner's other streams reported during it may lack events of the same threads.
+	// The loss is over. Other streams of this owner may lack events of the same threads, too.
 	if (in_gap_[event.stream->index]) {
 		in_gap_[event.stream->index] = false;
 		forget_owner(owner);
@@ -147,7 +147,7 @@ void Tracker::user_event(const Thread &thread, const trace::Event &event)
 					 role.stack_pointer.get(event)});
 	if (role.activity == no_activity) {
 		if (const auto found = stacks_.find(&thread); found != stacks_.end())
-			found->second.boundary.clear(); // these counters were reported for another event
+			found->second.boundary.clear(); // these counters belonged to another event
 		return;
 	}
 	Owned &stack = stack_of(thread, owner);

@@ -37,9 +37,9 @@ namespace monitor::activities {
 class Tracker : public analyze::Observer {
 public:
 	struct Options {
-		// Activities of one thread are in one row if their names are equal; or their names and arguments.
+		// An activity's row is its name and argument, not its name only.
 		bool rows_by_argument = false;
-		// Null, or fed before this by the same ThreadFold.
+		// Null, or fed by the same ThreadFold before this.
 		const analyze::CounterFold *counters = nullptr;
 		// Blocked times are followed by a Summed of the time that the thread then waited for a CPU.
 		bool with_transfers = false;
@@ -70,32 +70,32 @@ public:
 	void user_event(const analyze::Thread &thread, const trace::Event &event) override;
 	void user_gap(const trace::StreamInfo &stream, std::uint32_t process) override;
 	void function(const analyze::Thread &thread, const analyze::FunctionToken &token) override;
-	// The functions that it is in are left.
+	// Ends the functions that it is in.
 	void ended(const analyze::Thread &thread, std::uint64_t time) override;
-	// What it had begun has no end.
+	// Its open activities have no end.
 	void forgotten(const analyze::Thread &thread) override;
-	// After the last event: what is open has no end.
+	// After the last event: open activities have no end.
 	void finish();
 
-	// How many threads it knows something of.
+	// The number of threads with state here.
 	std::size_t threads() const { return stacks_.size() + calls_.size(); }
 	// Which of a thread's activities that programs mark are open.
 	using Ends = OpenActivities::Ends;
 	Ends open_of(const analyze::Thread &thread) const;
 
-	// Of the programs' activities that the trace describes.
+	// The activities of programs in the trace's description.
 	const std::vector<std::string> &names() const { return names_.all(); }
 	std::string label(std::uint32_t number) const { return names_.label(number); }
 	std::uint32_t id_of(std::uint32_t number) const { return names_.id_of(number); }
 	std::size_t open() const { return open_.size(); }
 	bool has_functions() const { return names_.has_functions(); }
 	const Unpaired &unpaired() const { return open_.unpaired(); }
-	// Functions that went on after they had been passed on as left.
+	// Functions that continued after they had been reported as left.
 	std::uint64_t resumed() const { return open_.resumed(); }
 
 private:
 	struct Owned : OpenActivities::Stack {
-		std::uint32_t owner = no_activity; // of the streams that its events are in: a process, or 0 for many
+		std::uint32_t owner = no_activity; // whose streams its events are in: a process, or 0 for several
 		bool listed = false;               // in by_owner_[owner], at:
 		std::size_t place = 0;
 	};
@@ -111,17 +111,17 @@ private:
 	OpenActivities open_;
 	std::unordered_map<const analyze::Thread *, Owned> stacks_;                // of activities
 	std::unordered_map<const analyze::Thread *, OpenActivities::Stack> calls_; // of functions
-	// By owner: the threads whose stacks are not empty.
+	// By owner: the threads with open activities.
 	std::unordered_map<std::uint32_t, std::vector<const analyze::Thread *>> by_owner_;
-	std::vector<bool> merged_; // by stream: of many processes
+	std::vector<bool> merged_; // by stream: it has several processes
 	std::vector<bool> in_gap_; // by stream
 	struct Woken {
-		std::uint32_t call; // that it slept in
+		std::uint32_t call; // the call in which it slept
 		analyze::Waker waker;
 		std::uint64_t time;
 	};
-	std::unordered_map<const analyze::Thread *, Woken> woken_; // who had no CPU since
-	std::uint64_t latest_ = 0;                                 // event of a program
+	std::unordered_map<const analyze::Thread *, Woken> woken_; // threads woken that have not had a CPU since
+	std::uint64_t latest_ = 0;                                 // time of the latest event of a program
 };
 
 } // namespace monitor::activities

@@ -101,7 +101,7 @@ void ClockBound::close_interval(const Sync &next)
 		    std::max(worst, error < 0 ? -static_cast<std::uint64_t>(error) : static_cast<std::uint64_t>(error));
 	};
 	if (!sets_.empty()) {
-		// A flight recorder's snapshot lacks the set before the first one that it has.
+		// A flight recorder's snapshot may lack the set in force before its first one.
 		const std::uint64_t first_ns = sets_.front().from_ns;
 		if (first_ns >= next.monotonic_ns)
 			return;

@@ -23,7 +23,7 @@ struct ClockInterval {
 	std::uint64_t bound = 0;        // ticks
 };
 
-// How the clock sets join. `steps` of them do not start on their predecessor's line.
+// Whether each clock set continues its predecessor's line; `steps` of them do not.
 struct ClockSteps {
 	std::uint64_t sets = 0, steps = 0, largest = 0, missing = 0;
 };
@@ -37,13 +37,13 @@ public:
 
 	const std::vector<ClockInterval> &intervals() const { return intervals_; }
 	std::uint64_t syncs() const { return syncs_; }
-	// Of the intervals of the recording, in ticks; 0 if there are none.
+	// The largest bound of all intervals, in ticks; 0 if there are none.
 	std::uint64_t largest() const;
 	// The bound that this fraction of the intervals does not exceed.
 	std::uint64_t quantile(double part) const;
 	std::uint64_t max_interval_ticks() const;
 	const ClockSteps &steps() const { return steps_; }
-	// Of the system's clock against monotonic time, by a millisecond or more.
+	// Steps of the system's clock against monotonic time, by a millisecond or more.
 	const std::vector<trace::RealTimeStep> &real_time_steps() const { return real_time_steps_; }
 
 private:

@@ -119,7 +119,7 @@ CounterSums CounterPart::of(const Thread &thread) const
 	return sums;
 }
 
-// add(sums, part): what is there.
+// Sums all parts with add(sums, part).
 template <class Add> CounterSums CounterFold::up_to_now(Add &&add) const
 {
 	CounterSums sums = none();
@@ -173,7 +173,7 @@ CounterPart &CounterFold::part_at(const Cpu &cpu, std::uint64_t since, std::uint
 	return parts_.try_emplace(part_of(time), CounterPart{{}, {}, none()}).first->second;
 }
 
-// The sums that get what was counted on a CPU since then; the CPU's sums get it too. Consecutive readings of one thread
+// The sums that get what a CPU counted since then; the CPU's own sums get it, too. Consecutive readings of one thread
 // are one occurrence.
 CounterSums &CounterFold::sums_of(CounterPart &part, const Cpu &cpu, std::uint64_t since)
 {
@@ -194,7 +194,7 @@ void CounterFold::take_ratios(const Cpu &cpu, const trace::Event &event)
 	ratio_time_.resize(std::max<std::size_t>(ratio_time_.size(), cpu.number + 1));
 	const std::uint64_t before = std::exchange(ratio_time_[cpu.number], event.time);
 	if (before == 0)
-		return; // it covers time from a moment that has no token
+		return; // the reading covers time from before the first token
 	CounterPart &part = part_at(cpu, before, event.time);
 	CounterSums &sums = sums_of(part, cpu, before);
 	CounterSums now = none();
@@ -213,7 +213,7 @@ void CounterFold::take_ratios(const Cpu &cpu, const trace::Event &event)
 	part.cpus.at(cpu.number) += now;
 }
 
-// The counters of a CPU that was offline have ended: their last values are read again and again.
+// A CPU that was offline has lost its counters: reads repeat their last values.
 void CounterFold::counters(const Cpu &cpu, const trace::Event &event)
 {
 	if (cpu.was_offline) {
@@ -240,7 +240,7 @@ void CounterFold::counters(const Cpu &cpu, const trace::Event &event)
 	take(cpu, cls.set, std::move(now));
 }
 
-// Uses the reading at the end as soon as tokens pass it: the running thread may be another at the end of the trace.
+// Uses the end's reading as soon as tokens pass it: the thread that runs at the trace's end may be another.
 void CounterFold::take_end(const Cpu &cpu, unsigned set)
 {
 	for (const CounterReading &end : info_.end)
@@ -273,7 +273,7 @@ void CounterFold::add(CounterSums &sums, unsigned set, const Reading &before, co
 		sums.counts[info_.sets[set].first + i] += now.values[i] - before.values[i];
 	const std::uint64_t ticks = now.time - before.time;
 	sums.ticks[set] += ticks;
-	// The short token does not say how long the set was enabled: it was all the time.
+	// The short token has no enabled time: the set was enabled all the time.
 	sums.enabled_ns[set] +=
 	    before.enabled_ns && now.enabled_ns ? now.enabled_ns - before.enabled_ns : clock_.to_ns(ticks);
 	sums.missed_ns[set] += now.missed_ns - before.missed_ns;

@@ -19,26 +19,25 @@
 
 namespace monitor::analyze {
 
-// Normalised ratios (monitor/ratio.h) of one pair, summed: the counts that their codes decode to.
+// Sums of the counts decoded from normalised ratios (monitor/ratio.h) of one pair.
 struct RatioSums {
 	std::uint64_t numerator = 0, denominator = 0;
 	std::uint64_t below = 0,
-		      over = 0; // codes with no numerator left, and codes above 1
+		      over = 0; // codes whose numerator is rounded to 0, and codes above 1
 
 	RatioSums &operator+=(const RatioSums &other);
 };
 
 struct CounterSums {
 	std::vector<std::uint64_t> counts; // by counter, as counted: not scaled
-	// By set: the time covered, how long the set was enabled in it, and how long it did not count because other
-	// sets did.
+	// By set: the time covered, how long the set was enabled, and how long it was multiplexed out.
 	std::vector<std::uint64_t> ticks, enabled_ns, missed_ns;
 	std::uint64_t occurrences = 0; // times on a CPU
 	std::vector<RatioSums> ratios; // by ratio, if ratios were recorded
 	std::uint64_t ratio_ticks = 0;
 
 	CounterSums &operator+=(const CounterSums &other);
-	CounterSums &operator-=(const CounterSums &other); // an earlier state of the same sums
+	CounterSums &operator-=(const CounterSums &other); // of an earlier state of the same sums
 };
 
 // What was counted in one part of the time.
@@ -49,37 +48,36 @@ struct CounterPart {
 	std::map<std::uint32_t, CounterSums> cpus; // all that ran there, including idle and unknown
 	CounterSums unknown;
 
-	// In all cgroups.
+	// Sum over all cgroups.
 	CounterSums of(const Thread &thread) const;
 };
 
 class CounterFold : public Observer {
 public:
-	// `every_ticks`: the length of a part; 0: one part. What a reading reports belongs to the part in which it was
-	// made, and to no part if that moment is outside of the scope.
+	// `every_ticks`: the length of a part; 0: one part. A reading belongs to the part in which it was made, and to
+	// no part if that moment is outside the scope.
 	CounterFold(const trace::Description &description, const CountersInfo &info, std::uint64_t begin = 0,
 		    std::uint64_t every_ticks = 0, Scope scope = {});
 
 	void counters(const Cpu &cpu, const trace::Event &event) override;
-	// With ThreadFold::begin_window(), if the time is one part: what was counted so far is of a window that has
-	// ended.
+	// Called with ThreadFold::begin_window(), if there is one part: drops the counts of the window that has ended.
 	void begin_window();
-	// After ThreadFold::finish(): adds what was counted from the last tokens to the readings at the end.
+	// After ThreadFold::finish(): adds the counts from the last tokens to the readings at the end.
 	void finish(const ThreadFold &fold);
 
 	const CountersInfo &info() const { return info_; }
 	// By number: part i starts at begin + i * every_ticks. Parts without a reading are missing.
 	const std::map<std::uint64_t, CounterPart> &parts() const { return parts_; }
 	CounterSums none() const;
-	// Of a thread or CPU, up to its last reading, wherever the scope is; only of the part being read.
+	// A thread's or CPU's counts up to the last reading, whatever the scope; only of the current part.
 	CounterSums so_far(const Thread &thread) const;
 	CounterSums so_far(std::uint32_t cpu) const;
 	// Readings that also cover earlier parts.
 	std::uint64_t reaching_back() const { return reaching_back_; }
-	// After finish(): CPUs that came online while it was recorded, which ends their counters: what ran there since
-	// then is in no sum.
+	// After finish(): CPUs that came online during the recording, which ended their counters: their later counts
+	// are in no sum.
 	const std::set<std::uint32_t> &uncounted() const { return uncounted_; }
-	// Readings that decrease or are not valid ratios, so they are not from a counter.
+	// Readings that decrease, or are no valid ratio: no counter can have produced them.
 	std::uint64_t contradictions() const { return contradictions_; }
 
 private:
@@ -96,7 +94,7 @@ private:
 	struct Reading { // of one set on one CPU
 		bool known = false;
 		std::uint64_t time = 0, enabled_ns = 0, missed_ns = 0;
-		std::uint64_t until = ~0ull; // time of the reading at the end: tokens after it do not count
+		std::uint64_t until = ~0ull; // time of the reading at the end: later tokens do not count
 		std::vector<std::uint64_t> values;
 	};
 
@@ -114,7 +112,7 @@ private:
 
 	CountersInfo info_;
 	trace::Clock clock_;
-	std::vector<const CounterSums *> running_; // by CPU: who the previous reading was attributed to
+	std::vector<const CounterSums *> running_; // by CPU: to whom the previous reading was attributed
 	std::vector<Class> classes_;               // by class index
 	RatioClass ratio_class_;
 	std::vector<std::uint64_t> ratio_time_;  // by CPU: of the previous token; 0: none

@@ -24,7 +24,7 @@ void add_set(const RecordedSet &recorded, CountersInfo &info)
 	info.sets.push_back(set);
 }
 
-// Whether they refer to counters that exist.
+// Whether the terms refer to counters that exist.
 bool are_described(const std::vector<CounterTerm> &terms, const CountersInfo &info)
 {
 	return terms.size() <= max_terms && std::ranges::all_of(terms, [&](const CounterTerm &term) {
@@ -39,7 +39,7 @@ void add_measurement(Measurement measurement, CountersInfo &info)
 	const bool is_of_counters = measurement.missing.empty() && info.ratio_bits == 0;
 	if (is_of_counters && !is_known)
 		measurement.missing = "its counters are not described in this trace";
-	if (!is_of_counters || !is_known) // nobody is to look these counters up
+	if (!is_of_counters || !is_known) // avoids later look-ups of unknown counters
 		measurement.numerator = measurement.denominator = {};
 	info.measurements.push_back(std::move(measurement));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The counters of a recording (base/recording_file/counters.h), by number and within bounds: which there are, what is
+// The counters of a recording (base/recording_file/counters.h), numbered and bounds-checked: which there are, what is
 // measured with them, and their values at the start and the end.
 #pragma once
 
@@ -14,12 +14,12 @@ using recording_file::CounterReading, recording_file::CounterTerm, recording_fil
     recording_file::RatioInfo;
 
 struct CounterInfo {
-	std::string name, unit, field; // field: in the event class
+	std::string name, unit, field; // field: its name in the event class
 	unsigned set = 0;
 };
 
-// Counters that are scheduled together: one event class for readings where all were counting all the time, one that
-// also says how long they were.
+// Counters that are scheduled together. One event class is for readings in which all counted all the time; the other
+// also has how long they did.
 struct CounterSetInfo {
 	unsigned id = 0, scaled_id = 0;
 	std::size_t first = 0, count = 0; // in CountersInfo::counters
@@ -33,8 +33,8 @@ struct CountersInfo {
 	std::vector<RatioInfo> ratios;
 	std::vector<CounterReading> start, end;
 	unsigned user_id = 0; // the event class by which programs report the first set's counts at boundaries; 0: none
-	std::string user_refused;        // why there is none
-	std::vector<std::string> resets; // by number: the events of --reset-on, then triggers
+	std::string user_refused;        // why there is no such class
+	std::vector<std::string> resets; // by number: the events of --reset-on, then the triggers
 };
 
 CountersInfo counters_info(const recording_file::RecordedCounters &recorded);

@@ -27,7 +27,7 @@ const MeaningRow rows[] = {
     {"sched_migrate_task", EventMeaning::sched_migrate_task, {"pid|tid", "|dest_cpu", "|orig_cpu"}},
     {"sched_wakeup_new", EventMeaning::sched_wakeup_new, {"pid", "tgid", "parent_pid", "comm", "|target_cpu"}},
     {"sched_wakeup_new", EventMeaning::new_thread_woken, {"pid|tid", "|target_cpu"}},
-    // LTTng's child_pid is the process, the kernel's the thread: a process of its own, as far as it says.
+    // LTTng's child_pid is the process, the kernel's the thread: LTTng's new thread counts as its own process.
     {"sched_process_fork",
      EventMeaning::sched_process_fork,
      {"child_tid|child_pid", "child_pid", "parent_tid|parent_pid", "child_comm"}},
@@ -108,7 +108,7 @@ std::string_view plain_name(const trace::EventClass &cls)
 	std::string_view name = cls.name;
 	if (cls.size_bytes != 0)
 		return name;
-	name.remove_prefix(name.find(':') + 1); // npos: 0
+	name.remove_prefix(name.find(':') + 1); // without a colon, npos + 1 is 0
 	constexpr std::string_view vectors = "x86_irq_vectors_", of_softirqs = "irq_";
 	if (name.starts_with(vectors))
 		name.remove_prefix(vectors.size());
@@ -129,7 +129,7 @@ constexpr CallPrefix call_prefixes[] = {{"syscall_entry_", EventMeaning::sys_ent
 					{"compat_syscall_exit_", EventMeaning::sys_exit, EDC_ABI_COMPAT},
 					{"sys_enter_", EventMeaning::sys_enter, EDC_ABI_NATIVE},
 					{"sys_exit_", EventMeaning::sys_exit, EDC_ABI_NATIVE}};
-constexpr std::size_t max_named_calls = 2048; // below them are the numbers of calls without a name
+constexpr std::size_t max_named_calls = 2048; // numbers from here on stand for calls that have only a name
 
 // Uses the first of the names that the class has.
 trace::FieldRef find_field(const trace::EventClass &cls, std::string_view names)
@@ -167,7 +167,7 @@ EventKinds::EventKinds(const trace::Description &description, const std::set<std
 	static_assert(std::size(interrupt_names) == interrupts && interrupt_names[softirq] == "softirq");
 	for (const auto &cls : description.classes()) {
 		if (cls->domain == trace::Domain::user || partial.contains(cls->name))
-			continue; // programs may name their events as they like
+			continue; // programs may name their events like the kernel's
 		EventKind kind;
 		const std::string_view name = plain_name(*cls);
 		const bool is_listed = std::ranges::any_of(
@@ -235,8 +235,8 @@ bool EventKinds::fill_call(std::string_view name, const trace::EventClass &cls, 
 	return true;
 }
 
-// Another tracer may have recorded only starts, or only ends: these form no intervals. Of calls it may have recorded
-// each twice: by its number and by its name.
+// Another tracer may have recorded only starts, or only ends, which form no intervals; or each call twice, by number
+// and by name.
 void EventKinds::leave_out_unpaired(const trace::Description &description)
 {
 	const auto other_end = [](EventMeaning kind) {

@@ -25,9 +25,9 @@ enum class EventMeaning : std::uint8_t {
 	sched_switch,
 	sched_waking,
 	sched_migrate_task,
-	sched_wakeup_new,   // monitor's: it also says who created the thread
-	sched_process_fork, // the same of other tracers,
-	new_thread_woken,   // whose sched_wakeup_new says only that it may run
+	sched_wakeup_new,   // monitor's form: also says who created the thread
+	sched_process_fork, // the fork of other tracers,
+	new_thread_woken,   // whose sched_wakeup_new only says that the thread may run
 	sched_process_exec,
 	sched_process_exit,
 	task_rename,
@@ -59,7 +59,7 @@ enum class EventMeaning : std::uint8_t {
 	function_exit,
 	sync,
 	cpu_offline,
-	user_thread, // in a user stream: the thread that writes from here on
+	user_thread, // in a user stream: the thread that writes the events that follow
 	statistics_period,
 	statistics_events,
 	statistics_cpu,
@@ -78,9 +78,9 @@ enum class EventMeaning : std::uint8_t {
 
 struct EventKind {
 	EventMeaning kind = EventMeaning::other;
-	std::uint8_t interrupt = 0; // which, for interrupt_entry and _exit
-	// Of sys_enter and sys_exit: the call that all events of the class are of, as LTTng has a class for each; if
-	// its number is EDC_NO_SYSCALL, each says its own.
+	std::uint8_t interrupt = 0; // which kind of interrupt, for interrupt_entry and _exit
+	// For sys_enter and sys_exit: the call if the class has only one, as LTTng's do; EDC_NO_SYSCALL: each event has
+	// its own number.
 	std::uint32_t call = EDC_NO_SYSCALL;
 	std::array<trace::FieldRef, 9> field;
 };
@@ -89,7 +89,7 @@ struct EventKind {
 // EDC_NO_SUCH_CALL. Other tracers' x32 numbers have the ABI in them. Where a trace has only names, the numbers are made
 // up (EventKinds).
 std::uint32_t call_of(const trace::FieldRef &number, const trace::FieldRef &abi, const trace::Event &event);
-// Of an event of the kind sys_enter or sys_exit; nullopt: an exit that does not say which call it ends.
+// The call of a sys_enter or sys_exit event; nullopt: an exit that does not say which call it ends.
 std::optional<std::uint32_t> call_of(const EventKind &kind, const trace::Event &event);
 inline bool is_of_one_call(const EventKind &kind)
 {
@@ -97,18 +97,18 @@ inline bool is_of_one_call(const EventKind &kind)
 }
 
 bool is_compat(std::uint32_t call);
-// As the program gave it to the kernel: of x32 with its bit; -1 if there is no such call.
+// The number as the program passed it to the kernel, for x32 with its bit; -1 if there is no such call.
 std::int32_t kernel_number(std::uint32_t call);
 
 class EventKinds {
 public:
-	// `partial`: names of classes of which events were left out, so that nothing can be derived from them.
+	// `partial`: names of classes with events left out, so that nothing can be derived from them.
 	// `interrupt_names`: of hardware interrupts, by number; `disk_names`: by MAJOR:MINOR.
 	explicit EventKinds(const trace::Description &description, const std::set<std::string> &partial = {},
 			    std::map<std::string, std::string> interrupt_names = {},
 			    std::map<std::string, std::string> disk_names = {});
 
-	// Classes of programs that the description had not yet.
+	// Adds classes of programs that the description did not have before.
 	void add_new(const trace::Description &description) { index_.resize(description.classes().size()); }
 
 	const EventKind &operator[](const trace::EventClass &cls) const { return kinds_[index_[cls.index]]; }
@@ -117,7 +117,7 @@ public:
 	bool has_interrupts(bool soft) const;
 	bool has_local_timer() const; // that of the CPU
 	bool has_calls() const { return has(EventMeaning::sys_enter) && has(EventMeaning::sys_exit); }
-	// Whether a call may have this name: without names in the trace any.
+	// Whether a call may have this name: any name, if the trace has none.
 	bool may_be_call(const std::string &name) const;
 	// "irq_handler", "softirq", "local_timer" ...
 	const std::string &interrupt_name(std::uint32_t interrupt) const { return interrupts_[interrupt]; }
@@ -129,14 +129,14 @@ public:
 	std::string disk_label(std::uint32_t device) const;
 	// The label of a softirq, or its number if the description has none.
 	std::string softirq_label(std::uint32_t number) const;
-	// Of a call as call_of() says: "getpid"; "999" if the description has no label; "20 (compat)", for labels are
-	// those of the machine's own ABI; "no such call".
+	// The label of a call_of() value: "getpid"; "999" without a label; "20 (compat)", as labels are those of the
+	// native ABI; "no such call".
 	std::string syscall_label(std::uint32_t call) const;
-	// Null: it has a number only.
+	// Null: it has only a number.
 	const std::string *syscall_name(std::uint32_t call) const;
 
 private:
-	static constexpr std::uint32_t interrupts = 7, softirq = 1; // how many there are, and which of them that is
+	static constexpr std::uint32_t interrupts = 7, softirq = 1; // the number of kinds, and the softirqs' index
 
 	bool fill_call(std::string_view name, const trace::EventClass &cls, EventKind &kind);
 	bool fill_interrupt(std::string_view name, const trace::EventClass &cls, EventKind &kind);
@@ -147,7 +147,7 @@ private:
 	std::vector<std::string> interrupts_;
 	std::map<std::string, std::string> interrupt_names_, disk_names_;
 	std::shared_ptr<const trace::Enumeration> softirqs_, syscalls_;
-	std::map<std::uint32_t, std::string> named_calls_; // whose numbers are made up: from the largest one downwards
+	std::map<std::uint32_t, std::string> named_calls_; // calls with made-up numbers, from the largest downwards
 };
 
 } // namespace monitor::analyze

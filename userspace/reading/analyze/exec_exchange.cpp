@@ -6,7 +6,7 @@
 namespace monitor::analyze {
 namespace {
 
-// -p left out the tokens that say which process it belongs to, or it was created before there were any.
+// Its process is unknown if -p left out the token that has it, or if the thread is older than the recording.
 bool has_unknown_process(const Thread &thread)
 {
 	return !thread.introduced && thread.tid != 0 && !thread.hidden;
@@ -19,7 +19,7 @@ bool may_be_of_process(const Thread &ran, const Thread &runs)
 
 } // namespace
 
-// One of the two is the first of their process.
+// One of the two is their process's first thread.
 bool ExecExchange::are_of_process(const Thread &ran, const Thread &left)
 {
 	return ran.tgid == left.tgid && (ran.tid == ran.tgid || left.tid == left.tgid) && !ran.hidden;
@@ -56,7 +56,7 @@ ExecExchange::Shown ExecExchange::executed(const Thread &thread, const Thread *b
 		return before_known ? Shown::take_over : Shown::nothing;
 	if (!runs)
 		return before_known && before->state == State::dead ? Shown::nothing : Shown::exchange;
-	// One that does not run can have become another one.
+	// A thread that does not run can have become another one.
 	return before_known && (before->state == State::blocked || before->state == State::runnable) ? Shown::take_over
 												     : Shown::nothing;
 }

@@ -15,32 +15,33 @@ namespace monitor::analyze {
 
 class ExecExchange {
 public:
-	// `ran`, by the last switch, left this CPU under the number of `left`: true if the two have exchanged numbers.
+	// The last switch to this CPU was to `ran`, the switch away names `left`: true if the two have exchanged
+	// numbers.
 	bool explains_switch(const Thread &ran, const Thread &left, std::uint64_t time, const Cpu &cpu);
 	// `runs` made a call or a fault where `ran` was switched in.
 	static bool explains_runner(const Thread &ran, const Thread &runs) { return are_of_process(ran, runs); }
-	// `runs` has the CPU of `ran`, whose process no token has named yet, as before the threads are listed: true if
-	// that is no contradiction until the end, as the token of an exec may still say so.
+	// `runs` is on the CPU of `ran`, whose process no token has named so far, as before the threads are listed:
+	// true if this is no contradiction until the end, because the token of an exec may still explain it.
 	bool may_explain(const Thread &ran, const Thread &runs, std::uint64_t time, const Cpu &cpu);
 
 	enum class Shown : std::uint8_t {
 		nothing,   // the thread had this number, or an earlier token showed it
-		exchange,  // of numbers, until now
-		take_over, // of the number, in an exchange that no switch showed
+		exchange,  // the two threads exchange numbers now
+		take_over, // the thread takes the number, in an exchange that no switch showed
 	};
-	// The token of an exec: who was `before` has the number of `thread`; null: no token named it. `runs`: it is on
-	// the token's CPU.
+	// The token of an exec: the thread that was `before` now has the number of `thread`; null: no token named it.
+	// `runs`: it is on the token's CPU.
 	Shown executed(const Thread &thread, const Thread *before, std::int32_t before_tid, bool runs,
 		       bool before_known);
 
-	// An exchange of numbers of threads whose processes are unknown, which only the token of an exec will confirm.
+	// An exchange of numbers between threads of unknown processes: only the token of an exec will confirm it.
 	struct Supposed {
 		std::int32_t tid, old_tid;
 		std::uint64_t time;
 		std::uint32_t cpu;
-		bool is_done; // at once: only their switches are known
+		bool is_done; // done at once, as nothing but switches is known of them
 	};
-	// Those that no token has confirmed.
+	// The exchanges that no token has confirmed.
 	const std::vector<Supposed> &supposed() const { return supposed_; }
 
 private:

@@ -11,7 +11,7 @@
 
 namespace monitor::analyze {
 
-// Calls after(event) once the fold has the event. Returns what was lost.
+// Calls after(event) once the fold has processed the event. Returns what was lost.
 template <class After> trace::Losses feed(trace::Trace &trace, ThreadFold &fold, After &&after)
 {
 	trace::Losses losses;
@@ -29,7 +29,7 @@ template <class After> trace::Losses feed(trace::Trace &trace, ThreadFold &fold,
 	return losses;
 }
 
-// Of many events, those at which it is time to report progress, or to ask whether to stop: a few in a second.
+// True for a few events per second: when to report progress, or to ask whether to stop.
 class NowAndThen {
 public:
 	bool is_due() { return ++events_ % between == 0; }

@@ -14,7 +14,7 @@ FoldInput input_of(const trace::Trace &trace, const RecordingInfo &info)
 			trace.is_generic_ctf(), info.functions.budget.left_out, info.partial};
 	for (const auto &stream : trace.streams()) {
 		input.streams.push_back({stream->info(), stream->end_time()});
-		if (stream->is_foreign() && !stream->is_missing()) // it has no events
+		if (stream->is_foreign() && !stream->is_missing()) // a missing stream has no events
 			input.streams.back().info.cpu = EDC_CPU_UNKNOWN;
 	}
 	return input;

@@ -7,7 +7,7 @@
 namespace monitor::analyze {
 namespace {
 
-constexpr std::uint64_t max_exec_ns = 1'000'000'000; // it reads a file
+constexpr std::uint64_t max_exec_ns = 1'000'000'000; // an exec reads a file
 
 std::uint64_t calibrated_ticks(const RecordingInfo &info, const trace::Clock &clock, const char *name)
 {

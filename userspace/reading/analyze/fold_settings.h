@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a fold (thread_fold.h) has before the first event and never changes: its scope, and what the absence of tokens
-// means in this recording. Shared by the fold's parts and its copies.
+// Settings that a fold (thread_fold.h) has from the first event on: its scope, and what the absence of tokens means in
+// this recording. Shared by the fold's parts and its copies.
 #pragma once
 
 #include <cstdint>
@@ -18,19 +18,19 @@ struct FoldSettings {
 	bool is_snapshot = false; // of a flight recorder
 	bool is_filtering = false;
 	bool is_complete = false;
-	bool has_coinciding_gaps = false; // a gap is of all CPUs, and over when one of them has a token
+	bool has_coinciding_gaps = false; // a gap concerns all CPUs, until one of them has a token
 	bool has_wakings = false;
 	bool has_interrupts = true;
-	bool brackets_calls = true; // system calls are in the trace
-	bool brackets_user = true;  // and faults are too
-	bool brackets_all = true;   // and interrupts, and none was left out: without a token nobody entered the kernel
-	bool finds_runners = false; // calls and faults say who runs where the switch was not seen
-	bool tells_execs = false;   // who takes another number by an exec has a token
-	bool has_untimed = false;   // perf's: events at time 0 list what was there at the start
-	bool throttles_groups = false; // one that is throttled has no switches of its queued threads: throttles.h
-	// Kernel time of a system call and of a fault outside their two tokens, by calibration.
+	bool brackets_calls = true;    // system calls are in the trace
+	bool brackets_user = true;     // and faults are too
+	bool brackets_all = true;      // and all interrupts: without a token nothing entered the kernel
+	bool finds_runners = false;    // calls and faults name the running thread where the switch was not seen
+	bool tells_execs = false;      // an exec that changes a thread's number has a token
+	bool has_untimed = false;      // perf's: events at time 0 list the state at the start
+	bool throttles_groups = false; // the queued threads of a throttled group have no switches: throttles.h
+	// Kernel time of a system call and of a fault outside their tokens, by calibration.
 	std::uint64_t call_edge = 0, fault_edge = 0;
-	std::uint64_t max_exec = 0; // ticks from the exchange of numbers to the token of the exec
+	std::uint64_t max_exec = 0; // ticks from the exchange of numbers to the exec's token
 };
 
 FoldSettings settings_of(const FoldInput &input, const RecordingInfo &info, const EventKinds &kinds, Scope scope);

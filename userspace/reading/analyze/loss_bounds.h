@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Until when a fold (thread_fold.h) may lack tokens: those of one CPU, which say what ran there; those of any CPU, on
-// which a thread may have run unseen; and those of programs. The end of a gap may be unknown when it begins; it is then
-// open until gap_ended().
+// which a thread may have run unseen; and those of programs. A gap whose end is not known yet is open until
+// gap_ended().
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ class LossBounds {
 public:
 	static constexpr std::uint64_t open_end = ~std::uint64_t(0);
 
-	// A gap of a CPU's stream; lose() then says what it makes unknown.
+	// A gap in a CPU's stream; lose() then makes unknown what depends on it.
 	void gap(std::uint64_t to)
 	{
 		lossy_until_ = std::max(lossy_until_, to);
@@ -35,7 +35,7 @@ public:
 			lossy_until_ = std::max(lossy_until_, each.gap_until);
 		unseen_until_ = std::min(unseen_until_, lossy_until_);
 	}
-	// `is_of_one`: other CPUs have tokens, so a thread that is on none of them may run here.
+	// `is_of_one`: only this CPU lacks tokens, so a thread that runs on none of the others may run here.
 	void lose(Cpu &lost, std::uint64_t to, bool is_of_one)
 	{
 		if (to == open_end)
@@ -58,7 +58,7 @@ public:
 		user_lossy_until_ = std::max(user_lossy_until_, to);
 		open_user_gaps_ -= open_user_gaps_ > 0;
 	}
-	// A period of statistics in which tokens were lost.
+	// Tokens were lost in a period of statistics.
 	void lossy_period(std::uint64_t to) { lossy_until_ = to; }
 
 	std::uint64_t gaps() const { return gaps_; }
@@ -70,7 +70,7 @@ public:
 
 private:
 	std::uint64_t gaps_ = 0, lossy_until_ = 0;
-	std::uint64_t unseen_until_ = 0;                          // the last gap of a CPU
+	std::uint64_t unseen_until_ = 0;                          // the last gap of any CPU
 	std::uint64_t user_lossy_until_ = 0, open_user_gaps_ = 0; // of programs' streams
 };
 

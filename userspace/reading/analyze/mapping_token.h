@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A change of what a process has mapped: a `mapping` token, card.h. Made by ThreadFold, used by reading/symbols.
+// A change of a process's mappings: a `mapping` token, card.h. Made by ThreadFold, used by reading/symbols.
 #pragma once
 
 #include <cstdint>

@@ -6,7 +6,7 @@
 namespace monitor::analyze {
 namespace {
 
-// The fraction of a set's time in which it was counting; empty: it never was.
+// The fraction of its time in which a set was counting; empty: it never was.
 std::optional<double> counting(const CounterSums &sums, std::size_t set)
 {
 	const auto enabled = static_cast<double>(sums.enabled_ns[set]),
@@ -16,7 +16,7 @@ std::optional<double> counting(const CounterSums &sums, std::size_t set)
 	return enabled > missed ? std::optional(1 - missed / enabled) : std::nullopt;
 }
 
-// A sum of terms, each scaled to the whole time. False: one of them was never counted.
+// A sum of terms, each scaled to the whole time. False: one of their sets was never counting.
 bool add_up(const std::vector<CounterTerm> &terms, const CounterSums &sums, const CountersInfo &info, double &sum,
 	    double &min_counting)
 {
@@ -30,7 +30,7 @@ bool add_up(const std::vector<CounterTerm> &terms, const CounterSums &sums, cons
 	return true;
 }
 
-// If a code is above full scale, it is unknown by how much: then there is no value.
+// A code above full scale has no known value, so neither has the sum.
 Measured measure_ratio(const RatioSums &sums, bool inverse, unsigned bits)
 {
 	Measured measured;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A measurement of a thread, a process or a whole machine, from what was counted in its time.
+// The value of a measurement for a thread, a process or a machine, from its counts.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@ struct Measured {
 	std::optional<double> value; // empty: unknown, 0/0, or never counted
 	// The fraction of the time in which all its counters were counting: 1 is exact, less is an estimate scaled up.
 	double counting = 1;
-	// For normalised ratios whose numerator is rounded to 0: the value is less than this, and no more is known.
+	// For normalised ratios with a numerator rounded to 0: the value is below this; no more is known.
 	std::optional<double> below;
 };
 

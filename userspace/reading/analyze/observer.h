@@ -22,7 +22,7 @@ namespace monitor::analyze {
 // What woke a thread: the thread that ran there, or an interrupt.
 struct Waker {
 	const Thread *thread = nullptr; // null: unknown
-	std::int32_t interrupt = -1;    // EventKinds number, -1: none
+	std::int32_t interrupt = -1;    // number in EventKinds; -1: none
 	std::uint32_t number = 0;       // of the irq or softirq
 
 	bool operator==(const Waker &) const = default;
@@ -31,17 +31,17 @@ struct Waker {
 // Aggregate of system calls, sleeps or activities, in ticks; the individual intervals are gone.
 struct Summed {
 	std::uint64_t count = 0, failed = 0, total = 0, longest = 0;
-	std::vector<std::pair<std::uint64_t, std::uint64_t>> lengths; // of each bucket the largest, and how many
-	// Of activities: functions without an exit of their own, and the sums of activities::Finished.
+	std::vector<std::pair<std::uint64_t, std::uint64_t>> lengths; // largest and number of each bucket
+	// Of activities: functions left without an exit, and the sums of the fields of activities::Finished.
 	std::uint64_t left = 0, exclusive = 0, inclusive = 0, cpu = 0, waiting = 0, blocked = 0;
-	// Of sleeps: the times from the wake-up to the CPU. One may belong to a sleep of the period before.
+	// Of sleeps: times from the wake-up to the CPU. One may belong to a sleep of the previous period.
 	std::uint64_t transfers = 0, transfer_total = 0, transfer_longest = 0;
 };
 
 enum class Contradiction : std::uint8_t {
 	other_thread_ran,   // the previous thread of a switch is not the running one
 	on_two_cpus,        // a thread is switched in while it runs elsewhere
-	entry_without_exit, // of a system call
+	entry_without_exit, // a system call has an entry and no exit
 	exit_without_entry,
 	interrupts_unpaired,
 };
@@ -52,7 +52,7 @@ struct Sample {
 	std::uint32_t doing = 0; // EDC_DOING_*
 };
 
-// The stack of a running thread (record --stacks), by the ids of its parts; 0: it has no such part.
+// The stack of a running thread (record --stacks), by the ids of its parts; 0: that part is missing.
 struct StackSample {
 	enum class At : std::uint8_t {
 		timer,
@@ -60,24 +60,24 @@ struct StackSample {
 		sched_waking,
 		fault,
 		other
-	} at = At::timer; // which event had it
+	} at = At::timer; // the event at which it was taken
 	std::uint64_t time = 0;
-	std::uint64_t address = 0; // of the innermost frame; 0: it is part of a stack
+	std::uint64_t address = 0; // of the innermost frame; 0: this is part of a stack
 	std::uint64_t kernel = 0, user = 0;
-	bool is_counted = false;            // the scope includes it
-	const std::string *event = nullptr; // at `other`: the class, as the trace's description calls it
+	bool is_counted = false;            // whether the scope includes it
+	const std::string *event = nullptr; // for At::other: the name of the class
 };
 
-// A thread called a function, or left it (record --functions).
+// A thread entered or left a function (record --functions).
 struct FunctionToken {
 	bool is_entry = false;
 	std::uint64_t time = 0;
 	std::uint32_t number = 0;
-	std::uint64_t stack_pointer = 0; // of both the same, where the return address lies on x86
+	std::uint64_t stack_pointer = 0; // the same at entry and exit: where the return address is on x86
 };
 
-// Gets finished intervals and samples that the scope includes. Readings of counters and user events, which others may
-// complete, it gets at all times, user events only of selected threads: see ThreadFold::is_counting().
+// Gets finished intervals and samples within the scope. Readings of counters and user events come whatever the scope,
+// as a later one may complete them, user events only of selected threads: see ThreadFold::is_counting().
 class Observer {
 public:
 	virtual ~Observer() = default;
@@ -86,29 +86,30 @@ public:
 				 std::uint64_t /*end*/, std::int64_t /*result*/)
 	{
 	}
-	// One that had no entry, as a filter (seccomp) or a tracer refused it: how long it took is not known.
+	// A call without an entry, because a filter (seccomp) or a tracer refused it: its duration is unknown.
 	virtual void refused_call(const Thread &, std::uint32_t /*call*/, std::uint64_t /*end*/,
 				  std::int64_t /*result*/)
 	{
 	}
 	// A thread slept from `from` to `to` and was woken; its `syscall` is the call it slept in, or EDC_NO_SYSCALL.
 	virtual void blocked(const Thread &, std::uint64_t /*from*/, std::uint64_t /*to*/, const Waker &) {}
-	// The same of all that ended in a period of statistics: calls of a process, given with its leader, and sleeps.
+	// The same, summed over a period of statistics: calls of a process, given by its leader, and sleeps.
 	virtual void system_calls(const Thread &, std::uint32_t /*number*/, const Summed &) {}
 	virtual void sleeps(const Thread &, std::uint32_t /*call*/, const Waker &, const Summed &) {}
-	// Activities of a process, and what they were directly inside of: EDC_ACTIVITY_*, EDC_NO_ACTIVITY.
+	// Activities of a process, and their callers: EDC_ACTIVITY_*, EDC_NO_ACTIVITY.
 	virtual void activities(const Thread &, std::uint32_t /*activity*/, std::uint32_t /*caller*/, const Summed &) {}
-	// A thread got a CPU, for which it had been ready since `from`: its run-queue latency.
+	// A thread got a CPU for which it had been waiting since `from`: its run-queue latency.
 	virtual void got_cpu(const Thread &, std::uint64_t /*from*/, std::uint64_t /*to*/) {}
 	// Counters were read on a CPU; called before the switch that the reading belongs to.
 	virtual void counters(const Cpu &, const trace::Event &) {}
 	// What a CPU was doing when all CPUs were sampled.
 	virtual void sample(const Cpu &, const Thread &, const Sample &) {}
-	// A stack was taken; parts of the description of one; what processes have mapped. At all times, because others
-	// may refer to it.
+	// A stack was taken; parts of one are described; mappings of processes. Whatever the scope, because later
+	// stacks may refer to them.
 	virtual void stack(const Thread &, const StackSample &) {}
 	virtual void stack_frames(std::uint64_t /*id*/, std::uint32_t /*first*/, std::span<const std::uint64_t>) {}
-	// `cpu`: that described it. `why`: it has no further frame, in words; "": it is complete.
+	// `cpu`: on which it was described. `why`: the reason that there are no further frames; "": the stack is
+	// complete.
 	virtual void stack_end(std::uint32_t /*cpu*/, std::uint64_t /*id*/, std::uint32_t /*frames*/,
 			       const std::string & /*why*/)
 	{
@@ -116,47 +117,47 @@ public:
 	virtual void mapping(const MappingToken &) {}
 	// The recorder read CLOCK_MONOTONIC at this time.
 	virtual void clock_read(std::uint64_t, std::uint64_t) {}
-	// At all times, of selected threads.
+	// Whatever the scope, of selected threads.
 	virtual void function(const Thread &, const FunctionToken &) {}
 	// An event posted by a program, and a loss of events in one of its streams.
 	virtual void user_event(const Thread &, const trace::Event &) {}
 	virtual void user_gap(const trace::StreamInfo &, std::uint32_t /*process*/) {}
-	// A thread has ended, or executes another program: what it was doing in the one before is over. At all times,
-	// of selected threads.
+	// A thread has ended, or executes another program: what it was doing before is over. Whatever the scope, of
+	// selected threads.
 	virtual void ended(const Thread &, std::uint64_t /*time*/) {}
-	// A thread has ended and is given up, while all that are given up with it are still there: see
-	// ThreadFold::forget(). Another may get its memory.
+	// A thread has ended and is forgotten, as are others in the same ThreadFold::forget(); all of them still exist
+	// during the calls. Later another may have its memory.
 	virtual void forgotten(const Thread &) {}
-	// What is known of either thread (by number) now belongs to the other: see ThreadFold::exchange_numbers().
+	// The two threads exchange what is known of them (by number): see ThreadFold::exchange_numbers().
 	virtual void exchanged(const Thread &, const Thread &) {}
-	// A CPU is unknown from here on, and at least until `to`; so are the threads that run nowhere.
+	// The state of a CPU is unknown at least until `to`, and so are threads that are on no CPU.
 	virtual void lost(const Cpu &, std::uint64_t /*from*/, std::uint64_t /*to*/) {}
-	// A CPU went offline at its last token, in which `thread` ran: its switch to the idle thread has no token.
+	// A CPU went offline at its last token, while `thread` ran there: the switch to the idle thread has no token.
 	virtual void went_offline(const Cpu &, const Thread & /*thread*/, std::uint64_t /*time*/) {}
-	// `thread` is the one believed to run, or whose tokens contradict each other.
+	// `thread` is the one believed to run, or the one whose tokens are inconsistent.
 	virtual void contradiction(Contradiction, std::uint64_t /*time*/, std::uint32_t /*cpu*/, const Thread &) {}
 };
 
-// Gets each time as the times of CPUs and threads are added up, those of a CPU in order; their sums are the times of
-// the CPUs and threads. For pictures (answers/view/).
+// Gets each time that is added to a CPU or a thread, those of a CPU in order. They add up to the times of the CPUs and
+// threads. For pictures (answers/view/).
 class TimeObserver {
 public:
 	virtual ~TimeObserver() = default;
-	// By the CPU's current thread; null: who had it is unknown. `is_idle`: the idle thread's, without interrupts.
+	// By the CPU's current thread; null: it is unknown. `is_idle`: by the idle thread, without interrupts.
 	virtual void spent(const Cpu &, std::uint64_t /*from*/, std::uint64_t /*to*/, Mode, bool /*is_idle*/) {}
-	// This thread had the CPU in the stretches without a thread so far.
+	// This thread had the CPU in all stretches so far that had no thread.
 	virtual void found(const Cpu &, const Thread &) {}
-	// The last `ticks` that the CPU spent in mode `from` turned out to be in mode `to`.
+	// The last `ticks` of the CPU in mode `from` turned out to be in mode `to`.
 	virtual void moved(const Cpu &, Mode /*from*/, Mode /*to*/, std::uint64_t /*ticks*/) {}
 	// A thread was ready and had no CPU.
 	virtual void waited(const Thread &, std::uint64_t /*from*/, std::uint64_t /*to*/) {}
 	// The same, while its group had used up its quota.
 	virtual void throttled(const Thread &thread, std::uint64_t from, std::uint64_t to) { waited(thread, from, to); }
-	// The CPU was not there.
+	// The CPU was offline.
 	virtual void offline(const Cpu &, std::uint64_t /*from*/, std::uint64_t /*to*/) {}
-	// A stretch of a loss, which may be empty: nobody will be found to have had the CPU in it or before it.
+	// A loss, which may be empty: no thread will be found for it or for unattributed time before it.
 	virtual void lost(const Cpu &, std::uint64_t /*from*/, std::uint64_t /*to*/) {}
-	// A thread slept; `is_over`: until it was woken then, else it still sleeps.
+	// A thread slept; `is_over`: it was woken at `to`; else it still sleeps.
 	virtual void slept(const Thread &, std::uint64_t /*from*/, std::uint64_t /*to*/, const Waker &,
 			   bool /*is_over*/)
 	{

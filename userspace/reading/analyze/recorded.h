@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Which kinds of events a trace can have: counts of a kind that was not recorded are unknown, not 0.
-//
-// Used where usage is shown: `monitor report` and the table `threads` of `monitor query`.
 #pragma once
 
 #include "event_kinds.h"
@@ -13,10 +11,10 @@ namespace monitor::analyze {
 
 struct Recorded {
 	bool wakings = true, migrations = true, calls = true, faults = true, interrupts = true, softirqs = true;
-	bool throttled = false; // switches say which threads are
+	bool throttled = false; // switches say which threads are throttled
 
-	// Time in interrupts that were not recorded is in the mode that they interrupted; time of which it is not known
-	// whether it is user or kernel is unattributed.
+	// Time in interrupts that were not recorded is in the mode that they interrupted. Time that may be user or
+	// kernel is unattributed.
 	bool knows(const Usage &usage, Mode mode) const
 	{
 		switch (mode) {
@@ -33,7 +31,7 @@ struct Recorded {
 	}
 };
 
-// Of a recording of this monitor.
+// For a recording of this monitor.
 inline Recorded recorded(const RecordingInfo &info)
 {
 	return {info.has_program("sched_waking"),

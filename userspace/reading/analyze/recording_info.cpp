@@ -13,7 +13,7 @@
 namespace monitor::analyze {
 namespace {
 
-// The class that ends what this one begins, or begins what it ends; else the name itself.
+// The other half of a pair of classes, entry or exit; else the name itself.
 std::string other_of_pair(const std::string &name)
 {
 	constexpr std::pair<std::string_view, std::string_view> ends[] = {
@@ -27,7 +27,7 @@ std::string other_of_pair(const std::string &name)
 	return name;
 }
 
-// Whether the parts of a time fit together.
+// Whether a pair's own figures are consistent.
 bool are_of_one(const EventTime &time)
 {
 	std::uint64_t in_buckets = 0, on_cpus = 0, total = 0;
@@ -41,7 +41,7 @@ bool are_of_one(const EventTime &time)
 	       time.shortest <= time.longest && (time.number || !time.total);
 }
 
-// What the members say must fit together, too.
+// Members must be consistent with each other, too.
 void judge(RecordingInfo &info)
 {
 	for (EventCount &count : info.counts)
@@ -70,8 +70,7 @@ std::set<std::string> partial_classes(const Contents &recorded)
 	return partial;
 }
 
-// The skew of an invariant TSC is constant, so of two agreeing measurements the tighter one holds; of two that
-// disagree, the larger.
+// An invariant TSC has constant skew: of two consistent measurements the tighter one holds, else the larger.
 std::uint64_t worst_skew(const TscSkew &start, const TscSkew &end)
 {
 	const std::uint64_t first = start.ticks + start.uncertainty, second = end.ticks + end.uncertainty;
@@ -85,13 +84,13 @@ std::uint64_t worst_skew(const TscSkew &start, const TscSkew &end)
 
 trace::TimeRange window_of(const trace::Trace &trace, const RecordingInfo &info)
 {
-	if (info.statistics) // those before may have been removed
+	if (info.statistics) // earlier ones may have been removed
 		return {trace.begin_time(), trace.end_time()};
 	return {info.start_time().value_or(trace.begin_time()),
 		info.complete() ? info.end.time.value_or(trace.end_time()) : trace.end_time()};
 }
 
-// A time of day is not exactly where a period begins: the clocks drift. What is touched by a hundredth is not meant.
+// A given time of day is not exactly the start of a period, as clocks drift: up to a hundredth of a period is ignored.
 trace::TimeRange whole_periods(const trace::Trace &trace, const RecordingInfo &info, trace::TimeRange range)
 {
 	if (!info.statistics)
@@ -262,7 +261,7 @@ std::string RecordingInfo::events_text() const
 	std::string text;
 	for (const std::string &family : families)
 		text += (text.empty() ? "" : ", ") + family;
-	constexpr std::size_t max_named = 10; // the sets leave out three
+	constexpr std::size_t max_named = 10; // the sets of -e leave out three
 	for (std::size_t i = 0; i < std::min(left_out.size(), max_named); ++i)
 		text += (i == 0 ? ", without " : ", ") + left_out[i];
 	if (left_out.size() > max_named)
@@ -285,7 +284,7 @@ bool RecordingInfo::tells_throttled() const
 	return std::ranges::count(switch_flags, "throttled") != 0;
 }
 
-// Tokens have the groups of version 2: where quotas are those of version 1, which threads share one is not known.
+// Tokens have groups of version 2 only: where version 1 has the quotas, which threads share one is unknown.
 bool RecordingInfo::throttles_groups() const
 {
 	unsigned major = 0, minor = 0;

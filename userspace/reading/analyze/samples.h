@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The sample fold: what the CPUs were doing when all of them were sampled (record --sample-every), by process and by
-// CPU; how many samples are missing; and how far apart in time those of one round were. Fed by ThreadFold as an
-// Observer; read by answers/report/samples_table.cpp and idle_table.cpp.
-//
-// Samples are counted, not times: a share is of the samples taken, with the uncertainty of any sampling. A round is
-// what has one number. Numbers are consecutive, so those that a CPU has none of are missing: not taken, or lost.
-// Memory is bounded: a round in which not all CPUs have answered is closed after `max_open` later ones have started.
+// CPU; how many samples are missing; and how far apart in time the samples of a round were. An Observer of ThreadFold.
+// Samples are counted, not times: a share is of the samples taken, with the uncertainty of any sampling. A round is the
+// samples of one number. Numbers are consecutive: those that a CPU lacks are missing, not taken or lost. Memory is
+// bounded: a round in which not all CPUs have answered is closed after `max_open` later ones have started.
 #pragma once
 
 #include <cstdint>
@@ -27,11 +25,11 @@ struct SampledProcess {
 
 struct SampledCpu {
 	std::uint64_t samples = 0, idle = 0;
-	std::uint64_t first = 0, last = 0; // numbers
-	std::uint64_t rounds = 0;          // in which it answered
+	std::uint64_t first = 0, last = 0; // numbers of rounds
+	std::uint64_t rounds = 0;          // in which the CPU answered
 };
 
-// Times between the first and the last answer of a round, in ticks.
+// Times from the first to the last answer of a round, in ticks.
 struct Spreads {
 	std::uint64_t min = ~0ull, max = 0;
 	Histogram histogram;
@@ -50,15 +48,15 @@ public:
 
 	std::uint64_t samples() const { return samples_; } // of single CPUs
 	std::uint64_t rounds() const { return rounds_; }
-	std::uint64_t complete() const { return complete_; } // rounds in which the largest number of CPUs answered
-	// Of the complete rounds. Empty: no round has two CPUs.
+	std::uint64_t complete() const { return complete_; } // rounds with the largest number of answers
+	// Spreads of the complete rounds. Empty: no round has two CPUs.
 	const Spreads &spreads() const { return spreads_; }
 	// By descending samples.
 	std::vector<SampledProcess> processes() const;
 	// nullptr: it was never sampled.
 	const SampledCpu *cpu(std::uint32_t number) const;
-	// Numbers of the rounds between the first and the last one of all in which this CPU did not answer. The first
-	// and the last one may be incomplete because the recording, or what was selected of it, begins or ends there.
+	// Rounds between the first and the last one of the trace without an answer of this CPU. The first and the last
+	// are excluded: they may be incomplete because the recording, or the selected time, begins or ends there.
 	std::uint64_t missing(const SampledCpu &cpu) const;
 	std::uint64_t missing() const; // of all CPUs that were ever sampled
 
@@ -76,7 +74,7 @@ private:
 	std::map<std::uint32_t, SampledCpu> by_cpu_;
 	std::map<std::uint64_t, Round> open_;
 	Spreads spreads_;
-	std::uint32_t cpus_ = 0; // the largest number of them in a round
+	std::uint32_t cpus_ = 0; // the largest number of CPUs in a round
 	std::uint64_t samples_ = 0, rounds_ = 0, complete_ = 0, first_ = ~0ull, last_ = 0;
 };
 

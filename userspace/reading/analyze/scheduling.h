@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Whether a trace shows who used the CPUs: what pictures, animations and comparisons must know before they fold it.
+// Whether a trace shows which threads used the CPUs: required by pictures, animations and comparisons.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,12 @@
 
 namespace monitor::analyze {
 
-// Throws Error with the reason: it has no events, or not those of the scheduler, or is of several machines. `name`:
-// what the sentence calls it.
+// Throws Error with the reason: the trace has no events, or none of the scheduler, or is of several machines. `name`:
+// of the trace, for the message.
 void expect_scheduling(const trace::Trace &trace, const RecordingInfo &info, const std::string &name = "this trace");
 
-// Throws Error: these ticks, in which all probes were attached, come from a damaged recording.json.
+// Throws Error if these ticks, of the window in which all probes were attached, can only be from a damaged
+// recording.json.
 void expect_window(std::uint64_t begin, std::uint64_t end);
 
 } // namespace monitor::analyze

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What a fold accounts for: a part of the time, some CPUs, some threads. Given to ThreadFold and CounterFold by a
-// report; the states are always those of the whole trace, so a scope starts from the true ones.
-//
-// Time is divided at the scope's bounds. Something that happens at one moment is in the scope if that moment is, and so
-// is a finished interval by the moment of its end: what adjacent scopes account for adds up to the whole.
+// What a fold accounts for: a part of the time, some CPUs, some threads. Used by ThreadFold and CounterFold. States are
+// always tracked over the whole trace, so they are right when the scope begins.
+// Time is divided at the scope's bounds. A momentary event belongs to the scope if its time does, and a finished
+// interval by its end: what adjacent scopes account for adds up to the whole.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +20,7 @@ struct Scope {
 	trace::TimeRange range;
 	std::vector<std::uint32_t> cpus;                  // empty: all
 	std::optional<std::vector<bool>> threads;         // by index in ThreadFold::threads(); empty: all
-	std::optional<std::set<std::uint64_t>> cgroups{}; // threads while they are in one of these; empty: all
+	std::optional<std::set<std::uint64_t>> cgroups{}; // threads while in one of these; empty: all
 
 	bool includes_time(std::uint64_t time) const { return time >= range.from && time <= range.to; }
 	bool includes_cpu(std::uint32_t cpu) const
@@ -36,7 +35,7 @@ struct Scope {
 	bool includes_cgroup(std::uint64_t id) const { return !cgroups || cgroups->contains(id); }
 };
 
-// The ticks of some time that are before, within and after a scope's.
+// Parts of some time, in ticks: before, within and after a scope.
 struct Ticks {
 	std::uint64_t before = 0, within = 0, after = 0;
 
@@ -48,7 +47,7 @@ struct Ticks {
 		after += other.after;
 		return *this;
 	}
-	// A scope has ended: what was within is before the next one.
+	// A scope has ended: what was within it is before the next one.
 	void leave()
 	{
 		before += within;

@@ -23,7 +23,7 @@ SegmentFold::SegmentFold(SegmentBy by, const trace::Description &description, co
 		    "this recording has no segments: record with -m and --reset-on EVENT, or a trigger that resets");
 }
 
-// The owner of a row. Its segments are those of single threads, or of the CPU.
+// The owner of a segment's row; the segments themselves are of single threads, or of a CPU.
 std::uint64_t SegmentFold::owner_of(const Cpu &cpu) const
 {
 	if (by_ == SegmentBy::cpu)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The segment fold: what was counted from one selective reset (record --reset-on, or a trigger) to the next one of the
-// same thread, wherever it ran in between and without what others ran, or of the same CPU, whatever ran there. Fed by
-// ThreadFold as an Observer, after the CounterFold; read by answers/report/segments_table.cpp.
-//
+// The segment fold: counts from one selective reset (record --reset-on, or a trigger) to the next one of the same
+// thread, wherever it ran and without other threads' counts; or of the same CPU, whatever ran there. An Observer of
+// ThreadFold, fed after the CounterFold.
 // A segment that spans a loss is in no row: a reset within it may have been lost.
 #pragma once
 
@@ -33,7 +32,7 @@ struct SegmentRow {
 
 class SegmentFold : public Observer {
 public:
-	// Throws Error if the trace has no resets. `counters` is fed before this by the same ThreadFold.
+	// Throws Error if the trace has no resets. The same ThreadFold feeds `counters` before this.
 	SegmentFold(SegmentBy by, const trace::Description &description, const ThreadFold &fold,
 		    const CounterFold &counters);
 
@@ -41,7 +40,7 @@ public:
 
 	SegmentBy by() const { return by_; }
 	std::uint64_t resets() const { return resets_; }
-	// Segments that are in no row because they span a loss.
+	// Segments in no row because they span a loss.
 	std::uint64_t interrupted() const { return interrupted_; }
 	// Resets for which the running thread is unknown.
 	std::uint64_t unknown() const { return unknown_; }
@@ -51,15 +50,15 @@ public:
 private:
 	struct Open {
 		std::uint64_t reset = 0, time = 0, gaps = 0;
-		CounterSums counted; // up to the reset
+		CounterSums counted; // counts up to the reset
 	};
 	struct Group {
-		const Thread *thread = nullptr; // the first one seen in it
+		const Thread *thread = nullptr; // the first thread seen in the row
 		std::uint64_t count = 0, total = 0, max = 0;
 		CounterSums counted;
 		Histogram histogram;
 	};
-	// Resets from and to; address of a leader or thread, or a CPU.
+	// Ids of the resets at start and end; address of a leader or thread, or a CPU.
 	using SegmentKey = std::array<std::uint64_t, 3>;
 
 	std::uint64_t owner_of(const Cpu &cpu) const;
@@ -67,7 +66,7 @@ private:
 	SegmentBy by_;
 	const ThreadFold &fold_;
 	const CounterFold &counters_;
-	std::uint32_t id_ = 0; // of the resets' class
+	std::uint32_t id_ = 0; // class id of the resets
 	trace::FieldRef reset_;
 	std::unordered_map<std::uint64_t, Open> open_; // by thread's address, or CPU
 	std::map<SegmentKey, Group> groups_;

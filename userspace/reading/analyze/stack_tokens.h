@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tokens of stacks and mappings (record --stacks), decoded for observers. They change nothing of a fold.
+// Decodes tokens of stacks and mappings (record --stacks) for observers. They do not change the fold.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace monitor::analyze {
 
-// Without StackSample::is_counted.
+// All but StackSample::is_counted.
 StackSample stack_sample(const EventKind &kind, const trace::Event &event);
 void deliver_stack_frames(const EventKind &kind, const trace::Event &event, const std::vector<Observer *> &observers);
 void deliver_stack_end(const EventKind &kind, const trace::Event &event, const std::vector<Observer *> &observers);

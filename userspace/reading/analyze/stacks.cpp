@@ -70,7 +70,7 @@ StackFold::Value &StackFold::at(const StackKey &key, std::uint64_t time)
 	return found->second;
 }
 
-// The sleep that ended at this moment gets a key with this stack.
+// The stack of the waker: the sleep that ended at this moment gets a key with it.
 void StackFold::wake(const Thread &ran, const StackSample &sample)
 {
 	const auto ended = std::ranges::find_if(ended_, [&](const Ended &one) {
@@ -80,7 +80,7 @@ void StackFold::wake(const Thread &ran, const StackSample &sample)
 		return;
 	has_wakers_ = true;
 	const auto place = values_.find(ended->key);
-	if (place == values_.end()) { // there was no room
+	if (place == values_.end()) { // the table is full
 		ended_.erase(ended);
 		return;
 	}
@@ -103,7 +103,7 @@ void StackFold::blocked(const Thread &thread, std::uint64_t from, std::uint64_t 
 		key.address = taken->second.address;
 		key.kernel = taken->second.kernel;
 		key.user = taken->second.user;
-	} else if (from != thread.out_time || !any_ || from < first_) { // no switch was seen, or it was too early
+	} else if (from != thread.out_time || !any_ || from < first_) { // no switch was seen, or stacks began later
 		key.user = since_before;
 	}
 	at(key, from).blocked += to - from;

@@ -100,7 +100,7 @@ void StatisticsReplay::on_period(const EventKind &kind, const trace::Event &even
 void StatisticsReplay::on_cpu(const EventKind &kind, const trace::Event &event, TimeAccount &times) const
 {
 	Cpu &cpu = times.cpu(kind.field[0].get<std::uint32_t>(event));
-	times.skip(cpu, period_.begin); // periods that are missing
+	times.skip(cpu, period_.begin); // missing periods
 	cpu.accounted = std::max(cpu.accounted, period_.end);
 	if (!period_.is_counted)
 		return;
@@ -113,7 +113,7 @@ void StatisticsReplay::on_cpu(const EventKind &kind, const trace::Event &event, 
 	cpu.runner_unknown += kind.field[7].get(event);
 }
 
-// A thread is distinguished from a later one of the same number by its start. Sums are of a command in a cgroup.
+// A thread is distinguished from a later one of the same number by its start time. Sums are per command in a cgroup.
 Thread &StatisticsReplay::row(const EventKind &kind, const trace::Event &event, ThreadTable &threads)
 {
 	const auto flags = kind.field[0].get<std::uint32_t>(event);
@@ -234,7 +234,7 @@ void StatisticsReplay::on_activities(const EventKind &kind, const trace::Event &
 	read_figures(kind, event, 3, {&summed.count, &summed.left, &summed.total, &summed.exclusive, &summed.longest});
 }
 
-// Of the sum before.
+// Continues the sum before.
 void StatisticsReplay::on_more(const EventKind &kind, const trace::Event &event)
 {
 	Summed &summed = period_.summed;
@@ -244,7 +244,7 @@ void StatisticsReplay::on_more(const EventKind &kind, const trace::Event &event)
 		read_figures(kind, event, 0, {&summed.transfers, &summed.transfer_total, &summed.transfer_longest});
 }
 
-// What is open at the end of a period ends in a later one.
+// Activities open at the end of a period end in a later one.
 void StatisticsReplay::on_open(const EventKind &kind, const trace::Event &event)
 {
 	if (!period_.is_counted)

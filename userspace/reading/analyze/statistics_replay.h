@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Replays a recording of statistics (record --statistics): instead of events it has what each period of it came to,
-// which is added to the threads and CPUs of a fold (thread_fold.h), so that whatever uses a fold works on statistics.
-//
+// Replays a recording of statistics (record --statistics): it has sums per period instead of events, which are added to
+// the threads and CPUs of a fold (thread_fold.h), so all that uses a fold works on statistics.
 // A period is within the window or not; readers widen the window to whole ones (answers/selection/). Its records are
-// those between its statistics_period and the next one: rows are numbered in the order of statistics_thread;
-// usages, counts and throttled times belong to the row before them, buckets, inclusive times and transfers to the sum
-// before them. All of it is untrusted.
+// those between its statistics_period and the next one: rows are numbered in the order of statistics_thread; usages,
+// counts and throttled times belong to the row before them, buckets, inclusive times and transfers to the sum before
+// them. All of it is untrusted.
 #pragma once
 
 #include <cstdint>
@@ -23,14 +22,14 @@
 
 namespace monitor::analyze {
 
-// Of a recording of statistics: its periods in the window.
+// Totals of the periods in the window.
 struct Periods {
 	std::uint64_t count = 0, ticks = 0;
-	std::uint64_t lossy = 0;          // those in which events were lost
-	std::uint64_t lost = 0, late = 0; // events: discarded, and seen too late to be in any period
-	std::uint64_t recorder_ns = 0;    // CPU time
-	std::map<std::uint32_t, std::uint64_t> events, outside; // by class id; outside: of none of all periods
-	// Of programs' activities: those that ended, begins and ends without a partner, and what is open at the end.
+	std::uint64_t lossy = 0;                                // periods with lost events
+	std::uint64_t lost = 0, late = 0;                       // events discarded, and events too late for any period
+	std::uint64_t recorder_ns = 0;                          // CPU time of the recorder
+	std::map<std::uint32_t, std::uint64_t> events, outside; // by class id; outside: events in none of all periods
+	// Activities of programs: those that ended, starts and ends without the other half, and those open at the end.
 	std::uint64_t activities = 0, unpaired_begins = 0, unpaired_ends = 0, open = 0;
 };
 
@@ -45,18 +44,18 @@ public:
 	};
 
 	void event(const EventKind &kind, const trace::Event &event, const Target &to);
-	// Delivers the last sum, of which more might have followed.
+	// Delivers the last sum, which more records might have continued.
 	void finish(const Target &to) { deliver_sum(to); }
 
 	const Periods &periods() const { return periods_; }
 	// Events of the periods in the window.
 	std::uint64_t tokens() const { return tokens_; }
 
-	// Of a copy: its rows are these threads.
+	// For a copy: its rows refer to these threads.
 	void separate(const ThreadTable::Copies &copies);
 
 private:
-	// The one that is being read.
+	// The period that is being read.
 	struct Period {
 		std::uint64_t begin = 0, end = 0;
 		bool is_counted = false; // the window includes it
@@ -64,7 +63,7 @@ private:
 		// What the buckets that follow belong to; null: nothing.
 		const Thread *of = nullptr;
 		EventMeaning kind = EventMeaning::other;
-		std::uint32_t call = 0, caller = 0; // `call`: or the activity
+		std::uint32_t call = 0, caller = 0; // `call`: the call or the activity
 		Waker waker;
 		Summed summed;
 	};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Threads and CPUs as the fold sees them: what is known about each, and what it used. Filled by a fold (thread_fold.h),
-// read by reports and checks. Times are ticks of the trace's clock; a usage is that within the fold's scope (scope.h).
+// Threads and CPUs in the fold: what is known of each, and what it used. Filled by thread_fold.h. Times are in ticks of
+// the trace's clock; usages are within the fold's scope (scope.h).
 #pragma once
 
 #include <algorithm>
@@ -14,12 +14,12 @@
 
 namespace monitor::analyze {
 
-// How a CPU's time is spent. `unattributed`: kernel or user; no pair of tokens brackets it. `unknown`: after a loss, or
-// before the first token that determines it.
+// How a CPU's time is spent. `unattributed`: kernel or user, as no pair of tokens brackets it. `unknown`: after a loss,
+// or before the first token that determines it.
 enum class Mode : std::uint8_t { user, kernel, irq, softirq, unattributed, unknown };
 constexpr std::size_t modes = 6;
 
-// Of a system call that returned this: Linux returns errors as -4095 to -1.
+// For a system call's result: Linux returns errors as -4095 to -1.
 inline bool has_failed(std::int64_t result)
 {
 	return result < 0 && result >= -4095;
@@ -28,7 +28,7 @@ inline bool has_failed(std::int64_t result)
 struct Usage {
 	std::array<std::uint64_t, modes> ticks{};
 	std::uint64_t waiting = 0;   // runnable, not running
-	std::uint64_t throttled = 0; // the same, while its group had used up its quota
+	std::uint64_t throttled = 0; // part of that: its group had used up its quota
 	std::uint64_t blocked = 0;
 	std::uint64_t voluntary = 0, involuntary = 0, migrations = 0;
 	std::uint64_t syscalls = 0, minor_faults = 0, major_faults = 0;
@@ -45,12 +45,12 @@ struct Usage {
 	Usage &operator-=(const Usage &other); // a part of it
 };
 
-// A thread's times up to now, wherever the scope is. `waiting`: throttled or not.
+// A thread's times up to now, whatever the scope. `waiting`: throttled or not.
 struct SoFar {
 	std::uint64_t cpu = 0, waiting = 0, blocked = 0;
 };
 
-// throttled: ready to run, and its group has used up its quota.
+// throttled: runnable, but its group has used up its quota.
 enum class State : std::uint8_t { unknown, running, runnable, throttled, blocked, dead };
 
 // What a running user thread executes, as far as tokens show.
@@ -58,12 +58,12 @@ enum class Ring : std::uint8_t {
 	unknown, // no token yet
 	user,
 	system_call,
-	fault,  // from user mode; ends with its completion
+	fault,  // from user mode; ends when the fault completes
 	kernel, // a kernel thread, or the kernel side of a new thread
-	within, // seen in the kernel, entered by a call or a fault whose token is before the recording or lost
+	within, // seen in the kernel; the token of the call or fault is before the recording or lost
 };
 
-// A cgroup that a thread left, and what it had used by then in all.
+// A cgroup that a thread left, and the thread's total usage until then.
 struct CgroupStay {
 	std::uint64_t cgroup = 0; // 0: unknown
 	std::uint64_t until = 0;
@@ -77,25 +77,25 @@ struct ThreadCounts {
 	std::uint64_t nvcsw = 0, nivcsw = 0, sum_exec_ns = 0, min_flt = 0, maj_flt = 0;
 };
 
-// What a thread is doing, and what the kernel counted for it. It moves along when the thread takes over another one's
+// What a thread is doing, and what the kernel counted for it. It moves with the thread when that takes over another's
 // number (ThreadFold::exchange_numbers).
 struct Doing {
 	State state = State::unknown;
 	Ring ring = Ring::unknown;
-	std::uint32_t epoch = 0; // of ThreadTable: if it is older, state and ring are unknown
-	std::uint32_t cpu = 0;   // last seen on
-	std::uint64_t since = 0; // of state runnable, throttled or blocked
+	std::uint32_t epoch = 0; // of ThreadTable: if this is older, state and ring are unknown
+	std::uint32_t cpu = 0;   // where it was last seen
+	std::uint64_t since = 0; // start of the state runnable, throttled or blocked
 	std::uint64_t out_time = 0;
-	std::uint32_t queue = 0; // the CPU in whose queue it was last, and since when: where that matters, throttles.h
+	std::uint32_t queue = 0; // the CPU whose queue it was last in, and since when: for throttles.h
 	std::uint64_t queued = 0;
 	std::uint32_t syscall = EDC_NO_SYSCALL;
 	bool syscall_known = false; // its entry was seen at syscall_since
 	std::uint64_t syscall_since = 0;
-	std::uint64_t early_waking = 0; // woken while still running: 0 none
+	std::uint64_t early_waking = 0; // time of a wake-up while still running; 0: none
 	ThreadCounts at_start, at_end, at_exit;
 };
 
-// Of statistics: what the threads of a command in a cgroup used that ended, or all that found no row.
+// In statistics: the row of all ended threads of a command in a cgroup, or of all threads without a row.
 enum class Sum : std::uint8_t { none, of_ended, of_others };
 
 // A thread number, and what was used under it.
@@ -103,24 +103,23 @@ struct Thread : Doing {
 	std::int32_t tid = 0, tgid = 0, parent = 0; // parent: the process or thread that created it
 	std::string name;
 	bool is_kernel = false;
-	bool filtered = false;    // not selected by -p: shown as `other`
-	bool hidden = false;      // the kernel hides it from BPF: its own events are missing
-	bool introduced = false;  // it was listed, or its creation was seen
-	bool has_run = false;     // a switch to it was seen
-	bool in_tree = false;     // the recorded command or a descendant
-	bool selected = true;     // by the scope
-	std::uint64_t cgroup = 0; // id of the one that it is in; 0: unknown
-	bool cgroup_is_later =
-	    false; // as it was when a flight recorder's snapshot was asked for: it may have moved there
-	std::vector<CgroupStay> left; // of those that it was in before
+	bool filtered = false;        // rejected by -p: shown as `other`
+	bool hidden = false;          // the kernel hides it from BPF: its own events are missing
+	bool introduced = false;      // a list or its creation named it
+	bool has_run = false;         // a switch to it was seen
+	bool in_tree = false;         // the recorded command or a descendant
+	bool selected = true;         // by the scope
+	std::uint64_t cgroup = 0;     // id; 0: unknown
+	bool cgroup_is_later = false; // as of a flight recorder's request for a snapshot: it may have moved there later
+	std::vector<CgroupStay> left; // its earlier cgroups
 	bool leads_others = false;    // its process has had other threads
 	std::uint64_t born = 0;       // trace time; 0: before the recording
-	bool blocked_later = false;   // when a flight recorder's snapshot was asked for
-	Sum sum = Sum::none;          // else it has no number
+	bool blocked_later = false;   // as of a flight recorder's request for a snapshot
+	Sum sum = Sum::none;          // else: not a thread, and without a number
 	Usage usage;
 	SoFar so_far;
 
-	// For people; "?": unknown.
+	// For display; "?": unknown.
 	std::string label() const { return (name.empty() ? "?" : name) + (sum == Sum::of_ended ? " (ended)" : ""); }
 };
 
@@ -130,22 +129,22 @@ struct Cpu {
 	bool current_listed = false; // from the list of threads at the start, not from a switch
 	bool selected = true;        // by the scope
 	std::uint64_t accounted = 0;
-	std::uint64_t switched = 0;        // when the last switch was
-	std::uint64_t gap_until = 0;       // a loss: everything is unknown until here
-	std::uint64_t known_gap_until = 0; // the same without losses of which the end is not known yet
-	std::uint32_t open_gaps = 0;       // these
-	std::uint64_t fault_ticks = 0;     // of the running thread's fault that has not completed yet
-	std::uint64_t unknown_ticks = 0; // of the running thread since it was switched in, without a token of its mode
+	std::uint64_t switched = 0;        // time of the last switch
+	std::uint64_t gap_until = 0;       // everything is unknown until here, because of a loss
+	std::uint64_t known_gap_until = 0; // the same without losses whose end is not known yet
+	std::uint32_t open_gaps = 0;       // the number of the latter
+	std::uint64_t fault_ticks = 0;     // of the running thread's fault, until it completes
+	std::uint64_t unknown_ticks = 0; // of the running thread without a token of its mode, since it was switched in
 	Ticks user_ticks;                // since the running thread entered user mode
-	Ticks before_first;              // before the running thread is known
+	Ticks before_first;              // before the running thread is first known
 	Usage usage;                     // of all that ran here
 	std::uint64_t idle = 0;
 	bool is_offline = false;  // since its last token
-	bool was_offline = false; // at some time, which ended what was opened for it, such as counters
+	bool was_offline = false; // once, which ends all that was opened for the CPU, such as counters
 	std::uint64_t offline = 0;
-	std::uint64_t runner_unknown = 0; // of the window: which thread had it, so whether it was idle, is not known
-	std::vector<std::uint32_t> interrupts; // nesting, innermost last: kind << 16 | number
-	bool interrupts_known = false; // the nesting is known: a switch happened since the start or the last loss
+	std::uint64_t runner_unknown = 0;      // time in the window that may be idle: the thread is unknown
+	std::vector<std::uint32_t> interrupts; // nested, innermost last: kind << 16 | number
+	bool interrupts_known = false; // the nesting is known: there was a switch since the start or the last loss
 };
 
 inline std::uint64_t Usage::cpu() const
@@ -167,7 +166,7 @@ inline Usage &Usage::operator+=(const Usage &other)
 	return *this;
 }
 
-// Time that turned out later to be of another mode may be in the part only.
+// The part may have time that later turned out to be of another mode.
 inline Usage &Usage::operator-=(const Usage &other)
 {
 	for (std::size_t i = 0; i < modes; ++i)

@@ -22,7 +22,7 @@ bool is_of_running_thread(EventMeaning kind)
 constexpr std::uint32_t state_dead = 0x10; // X
 constexpr std::uint32_t state_zombie = 0x20;
 
-// Of a thread that is on no CPU, as the kernel reports it. A zombie is not blocked: nothing will wake it.
+// Of a thread on no CPU, as the kernel reports it. A zombie is not blocked: nothing will wake it.
 State state_of(std::uint32_t reported)
 {
 	if (reported == state_dead || reported == state_zombie)
@@ -35,14 +35,14 @@ bool is_ready(const Thread &thread)
 	return thread.state == State::runnable || thread.state == State::throttled;
 }
 
-// Else it is the exit of another call: between the two, tokens were not attributed to the thread. An exec may change
-// the ABI, and the return from a signal handler restores the number of no call.
+// False: the exit is another call's, because tokens between the two were not attributed to the thread. An exec may
+// change the ABI, and the return from a signal handler restores no call's number.
 bool may_end(std::uint32_t entered, std::uint32_t left, std::int64_t result)
 {
 	return left == entered || left == EDC_NO_SUCH_CALL || (result == 0 && is_compat(left) != is_compat(entered));
 }
 
-// The thread that stops a CPU which goes offline.
+// The thread that takes a CPU offline.
 bool is_stopper(const Thread &thread)
 {
 	return thread.tid != 0 && thread.name.starts_with("migration/");
@@ -119,7 +119,7 @@ void ThreadFold::gap_ended(const trace::StreamInfo &stream, std::uint64_t to)
 void ThreadFold::lose(Cpu &lost, std::uint64_t from, std::uint64_t to)
 {
 	times_.account(lost, from);
-	times_.leave_unfound(lost); // who is found after the loss need not have run before it
+	times_.leave_unfound(lost); // a thread found after the loss need not have run before it
 	losses_.lose(lost, to, !settings_->has_coinciding_gaps);
 	lost.current = nullptr;
 	lost.fault_ticks = lost.unknown_ticks = 0; // the fault may have completed
@@ -131,7 +131,7 @@ void ThreadFold::lose(Cpu &lost, std::uint64_t from, std::uint64_t to)
 		observer->lost(lost, from, to);
 }
 
-// The streams of a killed recording end at different times: after its end a CPU is as unknown as after a loss.
+// A killed recording's streams end at different times: after its end the state of a CPU is as unknown as after a loss.
 void ThreadFold::end_streams(std::uint64_t time)
 {
 	for (; !ends_.empty() && ends_.back().time < time; ends_.pop_back())
@@ -168,7 +168,7 @@ void ThreadFold::event(const trace::Event &event)
 	is_counting_ = cpu.selected && settings_->scope.includes_time(event.time);
 	if (was_offline(kind, event, cpu)) [[unlikely]]
 		go_offline(cpu, event.time);
-	// Counters are read ahead of the switch that tells whether the CPU was offline.
+	// Counters are read before the switch, which tells whether the CPU was offline.
 	if (kind.kind != EventMeaning::counters || !cpu.current || !is_stopper(*cpu.current))
 		times_.account(cpu, event.time);
 	if (cpu.is_offline) [[unlikely]]
@@ -177,9 +177,9 @@ void ThreadFold::event(const trace::Event &event)
 	const bool hidden = cpu.current && cpu.current->hidden;
 	if (hidden && is_of_running_thread(kind.kind))
 		cpu.current = nullptr;
-	// Within a loss a packet of another level may open, but the switches that follow are not seen. The counts of a
-	// thread that ended are posted in the switch away from it, and so are a stack and what fires, which have the
-	// switch's time.
+	// During a loss a packet of another level may open, but the switches that follow are not seen. In the switch
+	// away from an ended thread its counts are posted, and stacks and what triggers post; they have the switch's
+	// time.
 	const bool in_switch = kind.kind == EventMeaning::thread_counts || (cpu.switched && event.time == cpu.switched);
 	if (event.opens_packet() && !in_switch && (!cpu.current || hidden) && event.time >= cpu.gap_until) {
 		Thread &thread = threads_.runner(cpu, static_cast<std::int32_t>(event.packet_tid()));
@@ -244,7 +244,7 @@ void ThreadFold::on_function(const EventKind &kind, const trace::Event &event, c
 						  kind.field[0].get<std::uint32_t>(event), kind.field[1].get(event)});
 }
 
-// An event posted by a program: its stream names the thread; the CPU's time up to now is accounted.
+// An event posted by a program: its stream identifies the thread; the CPU's time up to now is accounted.
 void ThreadFold::on_user(const EventKind &kind, const trace::Event &event)
 {
 	Writer &writer = writers_[event.stream->index];
@@ -329,13 +329,13 @@ void ThreadFold::on_born(const EventKind &kind, const trace::Event &event)
 {
 	Thread &thread = add_created(kind, event, *settings_, threads_);
 	if (!times_.is_followed(event.time))
-		return; // by the time that states are followed it may run, sleep or be gone
+		return; // when states are tracked again it may run, sleep or have ended
 	threads_.set_created(thread, event.time);
 	note_queue(thread, kind.field[4], event);
 	forget_unseen(thread, event.time);
 }
 
-// Of other tracers: the thread exists since its fork, and waits for a CPU since now.
+// Of other tracers: the thread exists since its fork, and is runnable from now on.
 void ThreadFold::on_new_thread_woken(const EventKind &kind, const trace::Event &event)
 {
 	Thread &thread = threads_.get(kind.field[0].get<std::int32_t>(event));
@@ -345,11 +345,11 @@ void ThreadFold::on_new_thread_woken(const EventKind &kind, const trace::Event &
 		on_waking(thread, times_.cpu(event.cpu()), event.time);
 }
 
-// The first token since the start or a loss that says which thread has been running here.
+// The first token since the start or a loss that identifies the running thread.
 void ThreadFold::on_found(Thread &thread, Cpu &cpu)
 {
 	threads_.renew(thread);
-	ThreadTable::forget_ring(thread); // its tokens until now could not be attributed to it
+	ThreadTable::forget_ring(thread); // until now its tokens could not be attributed to it
 	times_.found(thread, cpu);
 	cpu.user_ticks = {};
 	cpu.fault_ticks = cpu.unknown_ticks = 0;
@@ -358,8 +358,8 @@ void ThreadFold::on_found(Thread &thread, Cpu &cpu)
 	cpu.current = &thread;
 }
 
-// A thread has the CPU, and the switch away from the hidden one that had it has no token. All tokens of the thread were
-// attributed to it: it is where they left it.
+// A thread is on the CPU without a token of the switch away from the hidden thread before it. As all of the thread's
+// tokens were attributed to it, its ring is still known.
 void ThreadFold::came_unseen(Thread &thread, Cpu &cpu, std::uint64_t time)
 {
 	cpu.fault_ticks = cpu.unknown_ticks = 0;
@@ -368,13 +368,13 @@ void ThreadFold::came_unseen(Thread &thread, Cpu &cpu, std::uint64_t time)
 	switch_in(thread, cpu, time);
 }
 
-// A call or a fault found that another thread runs than the last switch said.
+// A call or a fault shows that another thread runs than the last switch said.
 void ThreadFold::on_runs(const EventKind &kind, const trace::Event &event, Cpu &cpu)
 {
 	Thread &thread = threads_.get(kind.field[0].get<std::int32_t>(event));
 	if (thread.name.empty() && thread.tgid == thread.tid)
 		thread.tgid = kind.field[1].get<std::int32_t>(event);
-	thread.introduced = true; // the kernel does not hide it
+	thread.introduced = true; // it is not hidden
 	if (cpu.current == &thread)
 		return;
 	if (!cpu.current)
@@ -386,7 +386,7 @@ void ThreadFold::on_runs(const EventKind &kind, const trace::Event &event, Cpu &
 	came_unseen(thread, cpu, event.time);
 }
 
-// It has the CPU that another thread was switched to.
+// It runs on a CPU that switched to another thread.
 void ThreadFold::doubt_runner(const Thread &runs, std::uint64_t time, const Cpu &cpu)
 {
 	const bool may_exec = settings_->finds_runners || settings_->tells_execs;
@@ -394,7 +394,7 @@ void ThreadFold::doubt_runner(const Thread &runs, std::uint64_t time, const Cpu 
 		contradict(Contradiction::other_thread_ran, time, cpu, *cpu.current);
 }
 
-// While probes are being attached a switch may be missing: the next call of another thread says that it runs.
+// While probes are being attached a switch may be missing: the next call of another thread shows that it runs.
 void ThreadFold::runs_before_start(const EventKind &kind, const trace::Event &event)
 {
 	if (kind.kind != EventMeaning::sched_switch && kind.kind != EventMeaning::thread_runs)
@@ -411,8 +411,8 @@ void ThreadFold::runs_before_start(const EventKind &kind, const trace::Event &ev
 	cpu.current_listed = true;
 }
 
-// By an exec (exec_exchange.h). What each did until then is that of the number that it had, also where it turns out
-// later to be of another mode.
+// Because of an exec (exec_exchange.h). Earlier times stay with the numbers, also if they turn out later to be of
+// another mode.
 void ThreadFold::exchange_numbers(Thread &one, Thread &other, std::uint64_t time)
 {
 	for (Cpu &cpu : times_.cpus()) {
@@ -433,7 +433,7 @@ void ThreadFold::exchange_numbers(Thread &one, Thread &other, std::uint64_t time
 		observer->exchanged(one, other);
 }
 
-// The exchange that no switch showed: the thread that has the number now is in the call of the exec.
+// An exchange that no switch showed: the thread that has the number now is in the exec call.
 void ThreadFold::take_over(Thread &thread, Thread &before, std::uint64_t time)
 {
 	settle(before, std::min(time, times_.last()));
@@ -447,7 +447,7 @@ void ThreadFold::take_over(Thread &thread, Thread &before, std::uint64_t time)
 	before.state = State::dead;
 }
 
-// At the end: an exec that had begun just before it may have no token.
+// At the end of the trace: an exec may have begun just before, and have no token.
 void ThreadFold::contradict_supposed()
 {
 	for (const ExecExchange::Supposed &exec : execs_.supposed())
@@ -473,7 +473,7 @@ void ThreadFold::on_exec(const EventKind &kind, const trace::Event &event)
 	case ExecExchange::Shown::nothing:
 		break;
 	}
-	thread.name = trace::command_of(kind.field[2].get<std::string_view>(event)); // others have the file
+	thread.name = trace::command_of(kind.field[2].get<std::string_view>(event)); // others have the path
 	thread.is_kernel = false;
 	notify_ended(thread, event.time);
 }
@@ -485,11 +485,11 @@ void ThreadFold::notify_ended(const Thread &thread, std::uint64_t time)
 	const bool is_counting = std::exchange(is_counting_, is_counting_ && threads_.is_selected(thread));
 	for (Observer *observer : observers_)
 		observer->ended(thread, time);
-	is_counting_ = is_counting; // also of the thread that is switched in then
+	is_counting_ = is_counting; // also for the thread that is switched in then
 }
 
-// A CPU that is offline has no tokens (the kernel's tracepoints ask whether it is online). The last thread there is the
-// one that stops it, and the first one later the idle thread, with no switch in between.
+// An offline CPU has no tokens (the kernel's tracepoints check cpu_online). The last thread before it is the stopper,
+// the first after it the idle thread, without a switch in between.
 bool ThreadFold::was_offline(const EventKind &kind, const trace::Event &event, const Cpu &cpu)
 {
 	return kind.kind == EventMeaning::sched_switch && kind.field[1].get<std::int32_t>(event) == 0 && cpu.current &&
@@ -537,11 +537,11 @@ void ThreadFold::on_switch(const EventKind &kind, const trace::Event &event, Cpu
 	else if (cpu.current != &prev && !cpu.current_listed)
 		doubt_runner(prev, event.time, cpu);
 	if (cpu.current != &prev)
-		cpu.fault_ticks = 0; // they are not of this thread
+		cpu.fault_ticks = 0; // not this thread's
 	if (!cpu.interrupts.empty() && cpu.interrupts_known && settings_->is_complete)
 		contradict(Contradiction::interrupts_unpaired, event.time, cpu, prev);
 	cpu.interrupts.clear();
-	cpu.interrupts_known = event.time >= cpu.gap_until; // the ring of nested probes may still have a gap here
+	cpu.interrupts_known = event.time >= cpu.gap_until; // rings of nested probes may still have a gap here
 	cpu.current_listed = false;
 	cpu.user_ticks = {};
 	cpu.unknown_ticks = 0;
@@ -554,7 +554,7 @@ void ThreadFold::on_switch(const EventKind &kind, const trace::Event &event, Cpu
 	switch_in(next, cpu, event.time);
 }
 
-// Compares the thread that the card saw running with what the switches say.
+// Compares the running thread of a sample with the switches.
 void ThreadFold::on_sample(const EventKind &kind, const trace::Event &event, Cpu &cpu)
 {
 	const auto tid = kind.field[1].get<std::int32_t>(event);
@@ -592,7 +592,7 @@ void ThreadFold::on_thread_state(const EventKind &kind, const trace::Event &even
 	if (flags & EDC_THREAD_LATER)
 		thread.blocked_later =
 		    settings_->is_snapshot && state_of(kind.field[0].get<std::uint32_t>(event)) == State::blocked;
-	// In a snapshot there may be a list that was made long before it.
+	// In a snapshot the list may be much older.
 	else if (!(flags & (EDC_THREAD_AT_END | EDC_THREAD_LATER)) && !threads_.is_known(thread) &&
 		 (!settings_->is_snapshot || event.time >= times_.first()))
 		on_state_at_start(kind, event, thread, flags);
@@ -609,7 +609,7 @@ void ThreadFold::on_state_at_start(const EventKind &kind, const trace::Event &ev
 	if (flags & EDC_THREAD_RUNNING) {
 		Cpu &cpu = times_.cpu(kind.field[4].get<std::uint32_t>(event));
 		if (cpu.current || cpu.gap_until > event.time)
-			return; // a switch has already said so, or the loss that this is in has outdated it
+			return; // a switch has already said so, or a loss came after the list
 		times_.account(cpu, event.time);
 		thread.state = State::running;
 		times_.found(thread, cpu);
@@ -631,7 +631,7 @@ void ThreadFold::switch_out(Thread &thread, std::uint32_t state, bool is_throttl
 {
 	if (thread.tid == 0)
 		return;
-	// It may also be preempted on its way back to user mode; only a thread that sleeps or is preempted in the
+	// A thread may also be preempted on its way back to user mode; only one that sleeps or is preempted in the
 	// kernel was still in the fault.
 	if (thread.ring == Ring::fault && state == 0)
 		times_.fault_never_completed(thread, cpu);
@@ -657,14 +657,14 @@ void ThreadFold::switch_in(Thread &thread, Cpu &cpu, std::uint64_t time)
 	if (thread.tid != 0 && thread.state == State::running && threads_.is_known(thread) &&
 	    times_.cpus()[thread.cpu].current == &thread && thread.cpu != cpu.number)
 		contradict(Contradiction::on_two_cpus, time, cpu, thread);
-	// Every thread is in the list at the start or has a creation token, except hidden threads.
-	// But in a flight recorder's snapshot not one that ended before the list was made.
+	// Every thread is in the list at the start or has a creation token, except hidden threads, and in a snapshot
+	// those that ended before the list was made.
 	if (threads_.lists_hidden() && !settings_->is_filtering && !settings_->is_snapshot && !threads_.has_lost() &&
 	    thread.tid != 0 && !thread.introduced)
 		thread.hidden = true;
 	threads_.set_since_first(thread, State::runnable, times_.first());
 	threads_.renew(thread);
-	// Woken while going to sleep: the waking's token is older than the switch's, and the thread did not sleep.
+	// Woken before it slept: the waking is older than the switch, so the thread did not sleep.
 	const bool did_not_sleep = thread.state == State::blocked && thread.early_waking;
 	if (is_ready(thread) || did_not_sleep) {
 		const std::uint64_t from = std::max(thread.since, times_.first());
@@ -674,13 +674,13 @@ void ThreadFold::switch_in(Thread &thread, Cpu &cpu, std::uint64_t time)
 				observer->got_cpu(thread, from, time);
 	} else if (thread.state == State::blocked && threads_.lists_hidden() && !thread.hidden &&
 		   settings_->has_wakings) {
-		end_blocked(thread, time, {}); // a hidden thread woke it, which has no token
+		end_blocked(thread, time, {}); // woken by a hidden thread, without a token
 	}
 	if (!throttles_.is_empty())
 		throttles_.end(cpu.number, threads_.cgroup_of(thread), time);
 	thread.early_waking = 0;
 	if (!settings_->brackets_calls)
-		thread.syscall = EDC_NO_SYSCALL; // it may have left the one of the list at the start
+		thread.syscall = EDC_NO_SYSCALL; // it may have left the call of the list at the start
 	thread.state = State::running;
 	thread.has_run = true;
 	thread.cpu = cpu.number;
@@ -689,7 +689,7 @@ void ThreadFold::switch_in(Thread &thread, Cpu &cpu, std::uint64_t time)
 
 Waker ThreadFold::waker_on(const Cpu &cpu) const
 {
-	// The running thread woke it only if no interrupt can have: unknown where interrupt tokens are missing.
+	// The running thread was the waker only if no interrupt can have been: unknown without interrupt tokens.
 	const bool interrupts_known =
 	    settings_->has_interrupts && !(settings_->is_filtering && cpu.current && cpu.current->filtered);
 	Waker waker;
@@ -738,9 +738,9 @@ void ThreadFold::on_interrupt(const EventKind &kind, const trace::Event &event, 
 			   cpu.current ? *cpu.current : threads_.idle(cpu));
 }
 
-// The timer interrupt says which mode it interrupted: a thread that only computes, or is long in a call that it entered
-// before the recording, has no other token. Nor has one that handles its fault (SIGSEGV), or jumps out of the handler:
-// the fault has no completion.
+// The timer interrupt says which mode it interrupted. There may be no other token of that: the thread only computes, or
+// is in a long call that began before the recording, or handles a fault (SIGSEGV) or has jumped out of the handler, so
+// that the fault never completes.
 void ThreadFold::on_timer(const EventKind &kind, const trace::Event &event, Cpu &cpu)
 {
 	const bool user = kind.field[1].get<std::uint32_t>(event) != 0;
@@ -795,13 +795,13 @@ void ThreadFold::on_sys_exit(const EventKind &kind, const trace::Event &event, C
 				observer->system_call(thread, thread.syscall, thread.syscall_since, event.time, result);
 	} else if (said && result == static_cast<std::int16_t>(result) &&
 		   (thread.ring == Ring::user || thread.ring == Ring::fault)) {
-		// The probe gives the number beside a result that fits without it only where it saw no entry.
+		// The probe adds the number to a result that fits the token without it only if it saw no entry.
 		thread.usage.syscalls += is_counting_;
 		if (is_delivered)
 			for (Observer *observer : observers_)
 				observer->refused_call(thread, call, event.time, result);
 	} else if (thread.ring == Ring::user && result >= 0) {
-		// With an error it may have been refused, in recordings whose exits then have no number.
+		// An error may mean that the call was refused, in recordings whose exits then have no number.
 		contradict(Contradiction::exit_without_entry, event.time, cpu, thread);
 	}
 	if (thread.ring == Ring::fault)
@@ -834,7 +834,7 @@ void ThreadFold::on_fault(const EventKind &kind, const trace::Event &event, Cpu 
 		cpu.fault_ticks = 0;
 		return;
 	default:
-		return; // from kernel mode, within something that may or may not be bracketed
+		return; // from kernel mode, perhaps within an unbracketed part
 	}
 }
 
@@ -861,14 +861,14 @@ void ThreadFold::end_blocked(Thread &thread, std::uint64_t time, const Waker &wa
 {
 	const std::uint64_t from = std::max(thread.since, times_.first());
 	if (time <= from)
-		return; // asleep for no time, or while not all probes were attached
+		return; // it slept for no time, or while not all probes were attached
 	times_.slept(thread, from, time, waker);
 	if (threads_.is_selected(thread) && !thread.filtered && settings_->scope.includes_time(time))
 		for (Observer *observer : observers_)
 			observer->blocked(thread, from, time, waker);
 }
 
-// Adds up what a thread that is on no CPU has done until now.
+// Accounts the time up to now of a thread on no CPU.
 void ThreadFold::settle(Thread &thread, std::uint64_t time)
 {
 	if (!threads_.is_known(thread))

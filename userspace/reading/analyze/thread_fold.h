@@ -54,32 +54,32 @@ public:
 	{
 	}
 
-	// The same fold at the same point, without the observers: to go back to (answers/play/). Fed the same events,
-	// it ends in the same states. What observers got points to the original's threads: a copy has its own, at the
-	// same indices of threads().
+	// The same fold at the same point, without observers: to go back to (answers/play/). Fed the same events, it
+	// ends in the same states. Observers of the original have pointers to the original's threads; the copy's are at
+	// the same indices of threads().
 	std::unique_ptr<ThreadFold> copy() const;
-	// Memory of a copy, about.
+	// Memory of a copy, approximately.
 	std::size_t copy_bytes() const;
 
-	// A stream that the input did not have yet; its index follows those of the others.
+	// Adds a stream that the input did not have; its index is the next one.
 	void add_stream(const trace::StreamInfo &stream);
 
-	// A CPU of which nothing may have been recorded.
+	// Adds a CPU, which may have no events.
 	void add_cpu(std::uint32_t number) { times_.cpu(number); }
-	// The description that this was made with has further classes of programs.
+	// The description that this was made with has new classes of programs.
 	void add_classes(const trace::Description &description) { kinds_.add_new(description); }
-	// The last moment at which all probes were attached, if the input did not have it.
+	// Sets the last moment at which all probes were attached, if the input did not have it.
 	void set_last(std::uint64_t time) { times_.set_last(time); }
 
 	void add(Observer &observer) { observers_.push_back(&observer); }
 	void add(TimeObserver &observer) { times_.add(observer); }
 
 	void event(const trace::Event &event);
-	// `to`: open_end if that is not known yet; gap_ended() comes before the first event that is not older.
+	// `to`: open_end if it is not known yet; then gap_ended() comes before the first event at or after the end.
 	static constexpr std::uint64_t open_end = LossBounds::open_end;
 	void gap(const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to);
 	void gap_ended(const trace::StreamInfo &stream, std::uint64_t to);
-	// What is known of threads that do not run may be wrong: tokens of some CPUs were not fed.
+	// Tokens of some CPUs were not fed: what is known of threads that do not run may be wrong.
 	void forget_others() { threads_.lose_others(cpus()); }
 	void finish();
 	// All before this time was fed: streams of a killed recording that end before it have ended.
@@ -88,16 +88,17 @@ public:
 		if (time > next_end_)
 			end_streams(time);
 	}
-	// All up to this time was fed, and nothing later will be: what runs ran until then, in a killed recording, too.
+	// All up to this time was fed, and nothing later will be: what is running ran until then, also in a killed
+	// recording.
 	void end_at(std::uint64_t time);
-	// A window ends before `time`: all before it was fed, and nothing else. The usages are then those of a
-	// recording that ended there, in a scope from the end of the window before. They start anew with the next one.
-	// Not with a range in the scope, nor with observers of times.
+	// Ends a window before `time`: all before that was fed, and nothing else. Usages are then those of a recording
+	// that ended there, in a scope from the end of the window before, and start anew with the next window. Not with
+	// a range in the scope, nor with observers of times.
 	void end_window(std::uint64_t time) { times_.end_window(time, threads_, throttles_); }
 	void begin_window();
-	// Gives up threads that have ended, and notifies observers, which must not know them any more. `is_gone`: of
-	// threads whose end may have been lost. Between the two, or at any time if an observer keeps what
-	// they used.
+	// Removes threads that have ended, after notifying observers, which must drop references to them. `is_gone`:
+	// for threads whose end may have been lost. Called between end_window() and begin_window(), or at any time if
+	// an observer keeps usages.
 	void forget(const std::function<bool(const Thread &)> &is_gone);
 	// The kernel hides this thread, which the list of threads would say if it was fed.
 	void hide(std::int32_t tid) { threads_.get(tid).hidden = true; }
@@ -108,58 +109,57 @@ public:
 	std::uint64_t window_begin() const { return times_.begin(); }
 	std::uint64_t window_end() const { return times_.end(); }
 	const Scope &scope() const { return settings_->scope; }
-	// The window is all of the time in which all probes were attached.
+	// The window is all the time in which all probes were attached.
 	bool is_whole() const { return times_.is_whole(); }
-	// The scope includes the time and the CPU of the event being folded, or, after the last one, the recording's
-	// end.
+	// The scope includes the time and the CPU of the current event or, after the last one, of the recording's end.
 	bool is_counting() const { return is_counting_; }
 	std::uint64_t tokens() const { return tokens_ + statistics_.tokens(); } // without the recorder's own
 	std::uint64_t gaps() const { return losses_.gaps(); }
 	const Periods &periods() const { return statistics_.periods(); }
-	// Until then events may have been lost, programs' too.
+	// Until then events may have been lost, those of programs included.
 	std::uint64_t lossy_until() const { return losses_.lossy_until(); }
 	std::uint64_t hidden_threads() const { return threads_.hidden(); }
-	// At this time, or later, a thread that was on no CPU may have run on one of which the events are lost.
+	// At this time or later, a thread on no CPU may have run on one whose events are lost.
 	bool may_run_unseen(std::uint64_t time) const { return losses_.may_run_unseen(time); }
-	// System calls of threads that no token names, by call_of(): after a loss, or after a hidden thread.
+	// System calls, by call_of(), of threads that no token identifies: after a loss, or after a hidden thread.
 	const std::map<std::uint32_t, std::uint64_t> &calls_of_unknown() const { return calls_of_unknown_; }
 	std::uint64_t functions_of_unknown() const { return functions_of_unknown_; } // entries and exits
 
 	// The leader of a thread's process: its first thread, or the thread itself if that is unknown.
 	const Thread &leader(const Thread &thread) const { return threads_.leader(thread); }
-	// Threads that had a CPU, whenever, and the leaders of such. The others slept all along, which is no answer to
-	// what was waited for.
+	// Threads that ever had a CPU, and their leaders. The others slept all along, which does not explain a wait.
 	std::unordered_set<const Thread *> scheduled_threads() const { return threads_.scheduled(); }
-	// The thread that has this number now; null: none was named.
+	// The thread that has this number now; null: no token named it.
 	const Thread *thread(std::int32_t tid) const { return threads_.find(tid); }
-	// Whether what it is doing is known: its tokens since the last loss report it.
+	// Whether the thread's state is known: it has had a token since the last loss.
 	bool is_known(const Thread &thread) const { return threads_.is_known(thread); }
-	// How the time of a CPU whose running thread is known is spent.
+	// The mode of a CPU whose running thread is known.
 	Mode mode_on(const Cpu &cpu) const { return times_.mode_on(cpu); }
-	// Time of the window in which the idle thread had a CPU, interrupts included.
+	// Time of the window in which the idle thread was on the CPU, interrupts included.
 	std::uint64_t idle_ticks(const Cpu &cpu) const
 	{
 		const Thread *idle = threads_.find_idle(cpu);
 		return cpu.idle + (idle ? idle->usage.cpu() : 0);
 	}
-	// Id of the cgroup that a thread is in; 0: unknown.
+	// Id of the thread's cgroup; 0: unknown.
 	std::uint64_t cgroup_of(const Thread &thread) const { return threads_.cgroup_of(thread); }
-	// By the scope, in the cgroup that it is in.
+	// By the scope, in its current cgroup.
 	bool is_selected(const Thread &thread) const { return threads_.is_selected(thread); }
-	// What a thread used in each cgroup of the scope that it was in: visit(cgroup, usage). The last one is that it
-	// is in; without moves it is all.
+	// A thread's usage in each of its cgroups that the scope includes: visit(cgroup, usage). The last is its
+	// current one; a thread that did not move has only that.
 	template <class Visit> void visit_cgroups(const Thread &thread, Visit &&visit) const
 	{
 		threads_.visit_cgroups(thread, std::forward<Visit>(visit));
 	}
 
 private:
-	ThreadFold(const ThreadFold &) = default; // for copy(): the pointers are still the original's
+	ThreadFold(const ThreadFold &) = default; // for copy(): pointers are still the original's
 
 	StatisticsReplay::Target statistics_target() { return {threads_, times_, losses_, observers_}; }
 	void lose(Cpu &cpu, std::uint64_t from, std::uint64_t to);
 	void end_streams(std::uint64_t time);
-	// It is on no CPU since `time`. Within a loss it may run unseen: nothing is known until its next token.
+	// The thread is on no CPU since `time`. Within a loss it may run unseen: its state is unknown until its next
+	// token.
 	void forget_unseen(Thread &thread, std::uint64_t time) const
 	{
 		if (may_run_unseen(time))
@@ -215,7 +215,7 @@ private:
 	Throttles throttles_;
 	std::vector<Observer *> observers_;
 	bool is_counting_ = false;
-	bool is_untimed_; // no event with a time so far
+	bool is_untimed_; // no event has had a time so far
 	std::uint64_t tokens_ = 0, functions_of_unknown_ = 0;
 	std::map<std::uint32_t, std::uint64_t> calls_of_unknown_;
 
@@ -229,7 +229,7 @@ private:
 		std::uint64_t time;
 		std::uint32_t cpu;
 	};
-	std::vector<StreamEnd> ends_; // killed recording: where each CPU's tokens end, the earliest last
+	std::vector<StreamEnd> ends_; // of a killed recording: where each CPU's tokens end, latest first
 	std::uint64_t next_end_ = ~0ull;
 };
 

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::int32_t kthreadd = 2;
 
-// What a list of threads says. It was made at `time`, or, of a snapshot, later.
+// The cgroup in a list of threads, which was made at `time`; of a snapshot, later.
 void list_cgroup(Thread &thread, std::uint64_t cgroup, std::uint32_t flags, std::uint64_t time, bool is_snapshot,
 		 const ThreadTable &threads, TimeAccount &times)
 {
@@ -96,7 +96,7 @@ void rename_thread(const EventKind &kind, const trace::Event &event, ThreadTable
 {
 	Thread &thread = threads.get(kind.field[0].get<std::int32_t>(event));
 	thread.name = kind.field[1].get<std::string_view>(event);
-	if (kind.field[2]) // perf says whose thread it is
+	if (kind.field[2]) // perf says which thread it is
 		thread.tgid = kind.field[2].get<std::int32_t>(event);
 }
 
@@ -105,7 +105,7 @@ void name_exited(const EventKind &kind, const trace::Event &event, ThreadTable &
 	if (!kind.field[2])
 		return;
 	Thread &thread = threads.get(kind.field[0].get<std::int32_t>(event));
-	thread.filtered = false; // of others this is not recorded
+	thread.filtered = false; // other tracers have no filter
 	if (!thread.name.empty())
 		return;
 	if (kind.field[1])
@@ -153,11 +153,11 @@ void move_to_cgroup(Thread &thread, std::uint64_t cgroup, std::uint64_t time, co
 void move_attached(const EventKind &kind, const trace::Event &event, ThreadTable &threads, TimeAccount &times)
 {
 	if (kind.field[3].get(event) != 0)
-		return; // it moved in a hierarchy of cgroup 1
+		return; // it moved in a hierarchy of cgroup v1
 	Thread &named = threads.get(kind.field[0].get<std::int32_t>(event));
 	const std::uint64_t cgroup = kind.field[1].get(event);
 	move_to_cgroup(named, cgroup, event.time, threads, times);
-	const bool whole_process = kind.field[2].get(event) != 0; // then the token names the leader
+	const bool whole_process = kind.field[2].get(event) != 0; // then the token has the leader
 	if (!whole_process || !named.leads_others)
 		return;
 	for (Thread &thread : threads.all())

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tokens that say who a thread is: its number, process, name, parent, cgroup, and what the kernel counted for it. They
-// apply at all times, also while not all probes are attached. What the thread is doing is not changed here.
+// Tokens that identify a thread: its number, process, name, parent, cgroup, and what the kernel counted for it. They
+// apply at all times, also while not all probes are attached. The thread's state is not changed here.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +14,18 @@
 
 namespace monitor::analyze {
 
-// The token of its creation: it has its number from now on.
+// A creation token: the thread has its number from now on.
 Thread &add_created(const EventKind &kind, const trace::Event &event, const FoldSettings &settings,
 		    ThreadTable &threads);
-// A row of the list of threads; null: of an idle thread.
+// An entry of the list of threads; null: an idle thread's.
 Thread *add_listed(const EventKind &kind, const trace::Event &event, const FoldSettings &settings, ThreadTable &threads,
 		   TimeAccount &times);
-// The same of LTTng, which lists threads while it records: what they were doing then is not taken, for their switches
-// say it.
+// An entry of LTTng's list, which is made while it records: the states in it are ignored, as switches have them.
 void add_process_state(const EventKind &kind, const trace::Event &event, ThreadTable &threads);
 void rename_thread(const EventKind &kind, const trace::Event &event, ThreadTable &threads);
 // In a flight recorder's snapshot the exit may be the only token that names the thread.
 void name_exited(const EventKind &kind, const trace::Event &event, ThreadTable &threads);
-// Other tracers' switches say what both threads are called, and some which process the first one is of.
+// Other tracers' switches have the names of both threads, and some the process of the first.
 void name_switched(Thread &prev, Thread &next, const EventKind &kind, const trace::Event &event, ThreadTable &threads);
 void set_counts(const EventKind &kind, const trace::Event &event, ThreadTable &threads);
 

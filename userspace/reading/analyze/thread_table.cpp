@@ -46,7 +46,7 @@ Thread &ThreadTable::idle(const Cpu &cpu)
 const Thread &ThreadTable::leader(const Thread &thread) const
 {
 	if (thread.tid == thread.tgid)
-		return thread; // its number may belong to another thread by now
+		return thread; // another thread may have its number by now
 	const Thread *leader = find(std::max(thread.tgid, 0));
 	return leader && thread.tid != 0 && leader->tgid == thread.tgid ? *leader : thread;
 }
@@ -129,7 +129,7 @@ std::vector<std::uint32_t> ThreadTable::ended(const std::vector<Cpu> &cpus,
 	}
 	if (ended.empty())
 		return ended;
-	std::unordered_set<std::int32_t> processes; // that still have a thread
+	std::unordered_set<std::int32_t> processes; // that still have threads
 	for (std::uint32_t index = 0; index < threads_.size(); ++index)
 		if (!std::ranges::binary_search(ended, index))
 			processes.insert(threads_[index].tgid);

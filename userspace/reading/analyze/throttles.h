@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// When groups of threads were throttled on a CPU, as kernels before 6.18 do it: from the first switch that shows it
-// until a thread of the group runs there again. Threads of it that are in that CPU's queue, or are woken to it, make no
-// switch of their own: what of their wait is throttled follows from this.
-//
-// Invariant: the throttles of a group on a CPU are disjoint and in the order of time. The last ones are kept; what is
-// forgotten is waiting.
+// When groups of threads were throttled on a CPU, for kernels before 6.18: from the first switch that shows it until a
+// thread of the group runs there again. Threads of the group that are queued on that CPU, or are woken to it, have no
+// switch that shows it: the throttled part of their wait is derived from this.
+// Invariant: the throttles of a group on a CPU are disjoint and in the order of time. Only the last ones are kept;
+// older waits count as waiting.
 #pragma once
 
 #include <algorithm>
@@ -33,13 +32,13 @@ public:
 			all.pop_front();
 		all.push_back({time, still});
 	}
-	// A thread of the group runs there.
+	// A thread of the group runs on the CPU.
 	void end(std::uint32_t cpu, std::uint64_t cgroup, std::uint64_t time)
 	{
 		if (const auto found = groups_.find({cpu, cgroup}); found != groups_.end())
 			end(found->second, time);
 	}
-	// What happens on this CPU from now on is not known.
+	// The CPU's state is unknown from now on.
 	void lose(std::uint32_t cpu, std::uint64_t time)
 	{
 		for (auto &[key, all] : groups_)
@@ -47,7 +46,7 @@ public:
 				end(all, time);
 	}
 
-	// Divides a wait of a thread: visit(from, to, is_throttled).
+	// Divides a thread's wait: visit(from, to, is_throttled).
 	template <class Visit>
 	void divide(const Thread &thread, std::uint64_t cgroup, std::uint64_t from, std::uint64_t to,
 		    Visit &&visit) const

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// One value of each thread number: thread_table.h has its threads in one, an animation (answers/play/placement.h) the
-// CPU of each. Numbers go up to four million and few are used, so there are pages only for numbers that were set; a
-// value that was not is T(). A number that no thread can have, in a damaged or hostile trace, is taken for largest_tid.
-// Copies are of the values. One thread.
+// A value per thread number, such as a thread of the fold (thread_table.h). Numbers go up to four million and few are
+// used, so only numbers that were set have pages; a value that was not set is T(). A number that no thread can have, in
+// a damaged or hostile trace, is treated as largest_tid. Copies are deep. One thread.
 #pragma once
 
 #include <cstddef>

@@ -38,7 +38,7 @@ void TimeAccount::add_cpus(std::uint32_t number)
 	}
 }
 
-// How the time of a running thread is spent.
+// The mode of a running thread.
 Mode TimeAccount::mode_of(const Thread &thread) const
 {
 	if (thread.hidden)
@@ -54,7 +54,7 @@ Mode TimeAccount::mode_of(const Thread &thread) const
 	case Ring::within:
 		return Mode::kernel;
 	case Ring::fault:
-		return Mode::kernel; // provisional: fault_ticks moves it if no completion follows
+		return Mode::kernel; // provisional: corrected by fault_ticks if the fault does not complete
 	case Ring::unknown:
 		break;
 	}
@@ -133,7 +133,7 @@ void TimeAccount::slept(Thread &thread, std::uint64_t from, std::uint64_t to, co
 					to <= end_ && !is_finishing_);
 }
 
-// Of a wait or a sleep, the cgroups that the thread left in that time have their parts.
+// Also divides a wait or a sleep among the cgroups that the thread left during it.
 void TimeAccount::add_interval(Thread &thread, std::uint64_t Usage::*figure, std::uint64_t from, std::uint64_t to) const
 {
 	thread.usage.*figure += ticks(from, to).within;
@@ -213,7 +213,7 @@ void TimeAccount::account(Cpu &cpu, std::uint64_t time)
 		cpu.idle += passed.within;
 		return;
 	}
-	if (thread.hidden) // another thread may have taken the CPU from it unseen
+	if (thread.hidden) // another thread may have replaced it unseen
 		cpu.runner_unknown += passed.within;
 	else
 		ran(thread, cpu, mode, passed);
@@ -306,7 +306,7 @@ void TimeAccount::finish()
 	for (Cpu &cpu : cpus_) {
 		if (settings_->is_complete) {
 			account(cpu, last_);
-		} else if (cpu.accounted < last_) { // killed: what followed its last token was not written
+		} else if (cpu.accounted < last_) { // killed recording: what followed the last token was not written
 			notify_lost(cpu, cpu.accounted, last_);
 			skip(cpu, last_);
 		}

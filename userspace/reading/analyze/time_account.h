@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The CPUs of a fold (thread_fold.h) and the times that it adds up: what of a time is within the window, whose it is,
-// and in which mode. Delivers each to TimeObservers (observer.h). Time is added when it has passed, with the state that
-// the CPU had until then; of a wait or a sleep when it ends.
-//
+// The CPUs of a fold (thread_fold.h) and the times that are added up: how much of a time is within the window, which
+// thread's it is, and in which mode. Delivers each time to TimeObservers (observer.h). Time is added when it has
+// passed, with the CPU's state until then; a wait or a sleep when it ends.
 // Invariant: the sum of a CPU's times is that of the window up to Cpu::accounted.
 #pragma once
 
@@ -23,7 +22,7 @@ namespace monitor::analyze {
 
 class TimeAccount {
 public:
-	// `attached`: all probes were, as far as that is known.
+	// `attached`: the time while all probes were attached, as far as known.
 	TimeAccount(std::shared_ptr<const FoldSettings> settings, trace::TimeRange attached);
 
 	void add(TimeObserver &observer) { observers_.push_back(&observer); }
@@ -38,49 +37,49 @@ public:
 	std::vector<Cpu> &cpus() { return cpus_; }
 	const std::vector<Cpu> &cpus() const { return cpus_; }
 
-	std::uint64_t first() const { return first_; } // all probes were attached
+	std::uint64_t first() const { return first_; } // from here on all probes were attached
 	std::uint64_t last() const { return last_; }
 	std::uint64_t begin() const { return begin_; } // of the window
 	std::uint64_t end() const { return end_; }
 	bool is_followed(std::uint64_t time) const { return time >= first_ && time <= last_; }
 	bool is_whole() const { return begin_ == first_ && end_ == last_; }
 	void set_last(std::uint64_t time);
-	// Of events without a time nothing is known but what they say: the recording began with the first that has one.
+	// Events without a time only list states: the recording began with the first that has one.
 	void begin_at(std::uint64_t time);
 
-	// How the time of a CPU whose running thread is known is spent.
+	// The mode of a CPU whose running thread is known.
 	Mode mode_on(const Cpu &cpu) const;
 
-	// Adds what has passed on the CPU since the last time.
+	// Adds the CPU's time since the last call.
 	void account(Cpu &cpu, std::uint64_t time);
-	// It turned out who had the CPU in the time without a thread so far.
+	// It turned out which thread had the CPU in the time so far that has no thread.
 	void found(Thread &thread, Cpu &cpu);
-	// Nobody will be found to have had it.
+	// No thread will be found for that time.
 	void leave_unfound(Cpu &cpu) const;
-	// As if it was in a gap from the last time until `to`.
+	// Treats the time until `to` like a gap.
 	void skip(Cpu &cpu, std::uint64_t to);
 	void waited(Thread &thread, std::uint64_t from, std::uint64_t to, bool is_throttled) const;
 	void slept(Thread &thread, std::uint64_t from, std::uint64_t to, const Waker &waker) const;
-	// What it used until now it used in the cgroup that it leaves; a wait or a sleep is divided when it ends.
-	// `before`: the cgroup that it was in.
+	// The thread's usage until now belongs to the cgroup `before`, which it leaves; a wait or a sleep is divided
+	// when it ends.
 	void move(Thread &thread, std::uint64_t before, std::uint64_t cgroup, std::uint64_t time);
 
-	// Corrections of what was added.
-	// For the time from a fault's entry, without a completion, to a token that shows the thread elsewhere: when it
-	// returned to user mode is unknown.
+	// Corrections of times already added.
+	// The fault never completed: when the thread returned to user mode, before a token that shows it elsewhere, is
+	// unknown.
 	void fault_never_completed(Thread &thread, Cpu &cpu) const;
-	// It has been in the kernel since it was switched in: a call or a fault since then would have a token.
+	// The thread has been in the kernel since it was switched in: a call or a fault since then would have a token.
 	void was_in_kernel(Thread &thread, Cpu &cpu) const;
-	// The kernel's path from the last exit to user mode, and from there to this entry's token, is outside all
-	// brackets: it is not user time.
+	// The kernel's code between the last exit token and user mode, and between that and this entry token, is
+	// outside all brackets: it is not user time.
 	void take_edge(Thread &thread, Cpu &cpu, std::uint64_t edge_ticks) const;
 
 	void end_window(std::uint64_t time, ThreadTable &threads, const Throttles &throttles);
 	void begin_window(ThreadTable &threads);
-	// Sleeps and waits that are added later go on at the end.
+	// Sleeps and waits that are added later continue at the end.
 	void finish();
 
-	// Of a copy: its CPUs have these threads, and it has no observers.
+	// For a copy: its CPUs refer to these threads, and it has no observers.
 	void separate(const ThreadTable::Copies &copies);
 
 private:

@@ -10,17 +10,17 @@ namespace monitor::cost {
 namespace {
 
 constexpr double max_judgement_ns = 1e6; // the file is untrusted
-// How far the calibration may contradict itself: its loops without probes, and its start and end. These agree, too, if
-// their quartiles overlap: then the printed range holds both.
+// How far the calibration may contradict itself: between its loops without probes, and between its start and end.
+// Overlapping quartiles also count as agreement: the printed range then covers both.
 struct Tolerance {
 	double max_off_difference, max_difference;
 };
 constexpr Tolerance of_figures = {recording_file::max_difference, recording_file::max_difference};
-constexpr Tolerance of_ranges = {0.2, 0.2}; // which are as much wider
+constexpr Tolerance of_ranges = {0.2, 0.2}; // for whole ranges, which are wider
 constexpr const char *at_start_only = "at the start only";
 constexpr const char *workloads[] = {"syscall", "sched", "fault"};
 
-// Measured once, at the start or the end. nullptr: too few rounds, treated as if it had not been tried.
+// The cost measured at one end of the recording. nullptr: too few rounds, treated like no measurement.
 const CalibratedCost *find(const CalibratedCosts &costs, const std::string &what,
 			   std::uint64_t min_rounds = recording_file::min_rounds)
 {
@@ -65,7 +65,7 @@ public:
 		of_mean_ = mean_in_loops(in_command_->events);
 	}
 
-	// What was not measured is assumed to cost as much as the most expensive family.
+	// A family that was not measured is assumed to cost as much as the most expensive one.
 	EventCost of(const std::string &what) const
 	{
 		if (in_command_)
@@ -75,7 +75,7 @@ public:
 
 	bool knows(const std::string &what) const { return measured(what).has_value(); }
 
-	// The least that an event can cost, also if the loops contradict themselves; empty: there were none.
+	// The lower bound of an event's cost, also if the loops contradict themselves; empty: there were no loops.
 	std::optional<double> at_least(const std::string &what) const
 	{
 		if (in_command_)
@@ -94,7 +94,7 @@ private:
 		return *most_expensive_;
 	}
 
-	// The loops say only how the costs of families differ, if they can.
+	// The loops, if they are consistent, only give the ratio between the families' costs.
 	EventCost in_command(const std::string &what) const
 	{
 		const PhaseCost &phases = *in_command_;
@@ -102,7 +102,7 @@ private:
 		return {share * phases.low, share * phases.median, share * phases.high, ""};
 	}
 
-	// What an event of the command costs in the loops; 0: they contradict themselves.
+	// The mean cost in loops of the command's events; 0: the loops contradict themselves.
 	double mean_in_loops(const std::map<std::string, std::uint64_t> &events) const
 	{
 		double sum = 0, number = 0;
@@ -172,7 +172,7 @@ std::string when_calibrated(const Calibration &calibration)
 	return has_any(calibration.start) ? "" : "at the end only";
 }
 
-// For a recorder that calibrated once and stored no quartiles.
+// For recorders that calibrated once and stored no quartiles.
 ProbeCost once_calibrated(const RecordingInfo &info)
 {
 	const auto measured = [&](const std::string &what) {
@@ -239,13 +239,13 @@ ProbeCost probe_cost(const RecordingInfo &info)
 		}
 	};
 	const std::map<unsigned, double> judgement_ns = info.judgement_ns();
-	const bool knows_discarded = costs.knows("discarded"); // else it costs as one that is stored
+	const bool knows_discarded = costs.knows("discarded"); // else it is taken to cost as much as a stored event
 	for (const ClassCounts &counts : info.classes) {
 		if (counts.family == "stack")
-			continue; // measured each time
+			continue; // measured in each recording
 		if (counts.family == "counters")
-			continue; // read in the probe of a switch, or at a reset; calibrated with these
-		// A sample costs its interrupt, whether it is kept or not.
+			continue; // read in a switch's probe, or at a reset: part of what was calibrated there
+		// A sample costs its interrupt, kept or not.
 		const std::uint64_t rejected = counts.family == "sample" ? 0 : counts.filtered;
 		const std::uint64_t stored_or_not = counts.seen - rejected;
 		const std::uint64_t discarded = knows_discarded ? std::min(counts.discarded, stored_or_not) : 0;

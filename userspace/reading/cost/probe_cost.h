@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the probes of a recording cost: its events times the cost per event, calibrated at its start and at its end
-// (recording/calibration/calibration.cpp), and times what other code pays than loops, where that was measured
+// What the probes of a recording cost: its number of events times the cost per event, calibrated at its start and end
+// (recording/calibration/calibration.cpp), times the ratio of other code's cost to that of loops, where measured
 // (recording/pilot/code_factors.cpp). A cost that could not be measured on the machine is unknown.
 #pragma once
 
@@ -12,35 +12,35 @@
 
 namespace monitor::cost {
 
-using namespace analyze; // of whose recordings this is
+using namespace analyze; // RecordingInfo and its parts
 
 struct ProbeCost {
-	// Of loops: `low_ns` is the least that it can have been, for other code finds less in the caches and cannot
-	// cost less; it needs no agreement of the loops. Empty: unknown.
+	// Measured in loops. `low_ns` is a lower bound, as other code has more cache misses than a loop; it does not
+	// require that the loops agree. Empty: unknown.
 	std::optional<double> low_ns, median_ns, high_ns;
-	std::string why_unknown;        // of what is
-	std::uint64_t phases = 0;       // of the command itself that it was measured in; 0: in loops
-	std::string why_not_in_command; // with --calibrate
-	std::string when;               // it was calibrated, unless that was at the start and at the end
-	// From `low_ns` to `high_ns` as other code on that machine paid, instead of as loops do.
+	std::string why_unknown;        // of the empty figures
+	std::uint64_t phases = 0;       // of the command in which it was measured; 0: in loops
+	std::string why_not_in_command; // why --calibrate did not measure in the command
+	std::string when;               // when it was calibrated, if not at the start and at the end
+	// The range from `low_ns` to `high_ns` is for other code on that machine, not for loops.
 	bool is_of_real_code = false;
 };
 
 ProbeCost probe_cost(const RecordingInfo &info);
 
-// How much more than in loops an event of a family costs in other code (monitor doctor --calibrate); none: unknown.
+// Ratio of an event's cost in other code to that in loops, by family (monitor doctor --calibrate); empty: unknown.
 std::optional<CodeFactor> code_factor(const Calibration &calibration, const std::string &family);
 
-// What one event costs, in ns: of both calibrations the lower and the upper quartile, and the middle. If it is known
-// from phases, the interval of these, divided among families as the loops' costs are.
+// The cost of one event in ns: the lower and upper quartile of both calibrations, and the middle. If known from phases,
+// their interval, divided among families in the ratio of the loops' costs.
 struct EventCost {
 	double low = 0, median = 0, high = 0;
 	std::string why_unknown;
 };
 
-// `what`: a family, `rejected` or `discarded`. What was not measured costs as much as the most expensive family.
-// Unknown only if the calibration contradicts itself by far more than where a figure without a range is made of it, and
-// there were no phases.
+// `what`: a family, `rejected` or `discarded`. One that was not measured costs as much as the most expensive family.
+// Unknown only if the calibration contradicts itself by far more than is accepted for a single figure, and there were
+// no phases.
 EventCost event_cost(const Calibration &calibration, const std::string &what);
 
 } // namespace monitor::cost

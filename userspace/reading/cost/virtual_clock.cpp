@@ -28,7 +28,7 @@ void VirtualClock::begin_as(Thread thread, State state)
 	threads_[thread].since = begin_;
 }
 
-// At `time`, which is not before its last event.
+// The CPU's totals at `time`, which is not before its last event.
 VirtualClock::Passed VirtualClock::passed_at(const Cpu &cpu, double time) const
 {
 	const double since = std::max(0.0, time - cpu.time);
@@ -104,11 +104,11 @@ void VirtualClock::enter(std::uint32_t number, Cpu &on, ThreadState &thread)
 	if (thread.state != State::ready && thread.state != State::blocked) {
 		thread.now = left ? std::max(left->now, own) : own;
 	} else {
-		// A sleeper of which no waking was seen slept until now, as measured.
+		// A sleeper without a seen wake-up slept until now, as measured.
 		const bool was_ready = thread.state == State::ready;
 		double base = thread.now, from = thread.since, gone = 0;
 		if (was_ready) {
-			const bool was_behind = left && left->time >= thread.since; // another one of its tree
+			const bool was_behind = left && left->time >= thread.since; // a thread of the same tree
 			const Passed then = was_behind                    ? left->passed
 					    : number < thread.then.size() ? thread.then[number]
 									  : Passed();
@@ -134,7 +134,7 @@ void VirtualClock::enter(std::uint32_t number, Cpu &on, ThreadState &thread)
 	thread.is_lost = false;
 }
 
-// The fold has no time of a state in which there was a gap, from which something could be removed.
+// The fold does not count a state during which there was a gap, so nothing can be removed from it.
 void VirtualClock::remove(double &of_state, const ThreadState &thread, double ticks)
 {
 	of_state += thread.is_lost ? 0 : ticks;
@@ -143,7 +143,7 @@ void VirtualClock::remove(double &of_state, const ThreadState &thread, double ti
 void VirtualClock::lost(std::uint32_t number)
 {
 	Cpu &on = cpu(number);
-	if (runs_recorder(on)) // it need not have the CPU until the next event
+	if (runs_recorder(on)) // the recorder may leave the CPU before the next event
 		on.current = in_gap;
 	for (ThreadState &thread : threads_)
 		thread.is_lost = true;
@@ -154,7 +154,7 @@ void VirtualClock::switched(std::uint32_t number, bool remains_ready, Thread nex
 	Cpu &on = cpu(number);
 	if (on.current < threads_.size())
 		leave(on, threads_[on.current], remains_ready);
-	on.owed = std::min(on.owed, on.after); // what the thread before it owes is not of this one
+	on.owed = std::min(on.owed, on.after); // the rest is owed by the thread before
 	on.current = next;
 	on.run_begin = on.passed.stopped;
 	if (next < threads_.size())

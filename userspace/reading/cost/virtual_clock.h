@@ -25,62 +25,62 @@ struct ProbeTime {
 	double before = 0, after = 0;
 };
 
-// Ticks that were measured and would not have been there; of waiting and sleeping, negative if there were too few.
+// Measured ticks that would not have occurred; of waiting and sleeping, negative if more would have.
 struct RemovedTimes {
 	double running = 0, waiting = 0, blocked = 0;
 };
 
 class VirtualClock {
 public:
-	using Thread = std::uint32_t; // in the order of add()
+	using Thread = std::uint32_t; // number, in the order of add()
 	static constexpr Thread idle = ~0u, unknown = ~0u - 1, in_gap = ~0u - 2;
-	static constexpr std::uint32_t no_tree = 0; // of threads that have only times of their own
+	static constexpr std::uint32_t no_tree = 0; // threads in no tree only have times of their own
 	enum class State : std::uint8_t { unknown, running, ready, blocked };
 
 	explicit VirtualClock(double begin) : begin_(begin) {}
 
 	Thread add(std::uint32_t tree, bool is_recorder);
-	// The state at the start. A thread of which nothing is known starts with its first event.
+	// The state at the start. A thread without a known state starts with its first event.
 	void begin_as(Thread thread, State state);
-	// It had this CPU all along, or another one was taken for it.
+	// The thread has been on this CPU all along, unnoticed or instead of another one.
 	void found(std::uint32_t cpu, Thread thread);
 
-	// First for each event; the calls below are about the CPU's last event.
+	// Called first for each event; the calls below concern the CPU's last event.
 	void event(std::uint32_t cpu, double time, const ProbeTime &probe);
 	void switched(std::uint32_t cpu, bool remains_ready, Thread next);
-	// An interrupt that interrupted no other one.
+	// An interrupt that is not nested in another.
 	void interrupted(std::uint32_t cpu);
-	// By what runs there, or from outside: by an interrupt.
+	// A wake-up by the running thread or, from_outside, by an interrupt.
 	void woke(std::uint32_t cpu, Thread woken, bool from_outside);
 	void created(std::uint32_t cpu, Thread child);
-	// A gap begins on this CPU. What waits or sleeps then does so for an unknown time.
+	// A gap begins on this CPU. Whatever waits or sleeps now does so for an unknown time.
 	void lost(std::uint32_t cpu);
-	// Each continues as the other; what was removed stays.
+	// Each thread continues as the other; what was removed stays.
 	void exchange(Thread one, Thread other);
 
 	const RemovedTimes &removed(Thread thread) const { return threads_[thread].removed; }
-	// How long it waited for a CPU that threads of no tree, or another one's, had.
+	// How long it waited for a CPU that threads of no tree, or of another tree, had.
 	double waited_for_others(Thread thread) const { return threads_[thread].waited_for_others; }
-	// Virtual time of a thread: since the start of its tree; of a sleeper, when it fell asleep.
+	// A thread's virtual time, since the start of its tree; for a sleeper, when it fell asleep.
 	double now(Thread thread) const { return threads_[thread].now; }
 	Thread current(std::uint32_t cpu) const { return cpu < cpus_.size() ? cpus_[cpu].current : unknown; }
 	State state(Thread thread) const { return threads_[thread].state; }
 
 private:
-	// What of a CPU's time was no work: it stood still, or was idle.
+	// Totals of a CPU's time without work: it stood still, or was idle.
 	struct Passed {
 		double stopped = 0, idle = 0;
 	};
 	struct Doing {
 		State state = State::unknown;
 		double now = 0;           // virtual
-		double since = 0;         // measured, of state ready or blocked
-		std::vector<Passed> then; // at that time, by CPU
-		double waking_after = 0;  // what the probe of the waking took after it, on CPU woken_on
+		double since = 0;         // start of the state ready or blocked, as measured
+		std::vector<Passed> then; // the CPUs' totals at that time
+		double waking_after = 0;  // what the wake-up's probe took after reading the clock, on CPU woken_on
 		std::uint32_t woken_on = 0;
-		bool woken_early = false; // while it still ran
-		double early_waker = 0;   // virtual time of that
-		bool is_lost = false;     // there was a gap since it is in this state
+		bool woken_early = false; // woken while it still ran
+		double early_waker = 0;   // the waker's virtual time then
+		bool is_lost = false;     // there was a gap in the current state
 	};
 	struct ThreadState : Doing {
 		std::uint32_t tree = no_tree;
@@ -95,13 +95,13 @@ private:
 	};
 	struct Cpu {
 		Thread current = unknown;
-		double time = 0;                              // of its last event
-		Passed passed;                                // until then
-		double owed = 0;                              // cost of probes that the time since then will contain
-		double before = 0;                            // of the last event's probe, as far as it was stopped for
-		double after = 0;                             // of the last event's probe
-		double run_begin = 0;                         // `passed.stopped` when the current thread got the CPU
-		double interrupt_at = 0;                      // the same before the outermost interrupt
+		double time = 0;         // of its last event
+		Passed passed;           // totals until then
+		double owed = 0;         // probe cost that falls into the time since then
+		double before = 0;       // of the last event's probe, as far as time stood still for it
+		double after = 0;        // of the last event's probe
+		double run_begin = 0;    // `passed.stopped` when the current thread got the CPU
+		double interrupt_at = 0; // the same at the outermost interrupt
 		std::unordered_map<std::uint32_t, Left> left; // by tree
 	};
 

@@ -13,25 +13,25 @@
 namespace monitor::cost {
 namespace {
 
-// The calibration's loops find the probes in the caches and their branches predicted. In other programs an event costs
-// this much of what it costs in the loops, this much less or more: chosen from runs of tools/bench virtual on one
-// machine, an AMD EPYC with 2 CPUs, and such that find, cat and programs that fork, which paid 1.4, 2.1 and 3 times as
-// much as the loops on an Intel Xeon, are within it.
+// The calibration's loops have the probes in the caches and their branches predicted. In other programs an event costs
+// `of_loops` times as much, `less` less or `more` more: from runs of tools/bench virtual on one machine, an AMD EPYC
+// with 2 CPUs. The range includes find, cat and programs that fork, which paid 1.4, 2.1 and 3 times the loops' cost on
+// an Intel Xeon.
 constexpr double of_loops = 1.1, less = 0.2, more = 1.8;
-// A CPU that was idle finds nothing of the probes in its caches for a while, and may have halted in between: two
-// threads that wake each other on two CPUs took 2.3 times what the loops' figures give (the same machine and bench).
+// After idling, a CPU's caches lack the probes for a while, and it may have halted: two threads that wake each other on
+// two CPUs cost 2.3 times the loops' figure (same machine and bench).
 constexpr double after_idle = 3;
 constexpr double after_idle_ns = 20'000;
-// Calibrated at one end only: the other would have found as much as this less or more.
+// Calibrated at one end only: the other end might have differed by this share.
 constexpr double without_end = 0.05;
-// Runs without probes differ by this much even on a quiet machine, and by as much more if others, who share caches and
-// cores, have all of the CPUs.
+// Runs without probes differ by this share even on a quiet machine, and by the other one if processes of others, which
+// share caches and cores, use all CPUs.
 constexpr double noise = 0.03, noise_beside_others = 0.2;
-// The part of a probe that is before the clock is read: being called, and the decision whether to record.
+// The part of a probe before it reads the clock: the call, and the decision whether to record.
 constexpr double before_clock = 0.5;
 constexpr double max_cost_ns = 1e6; // the file is untrusted
 
-// Errors that have nothing to do with each other.
+// Combines independent errors.
 double all_of(double one, double other, double third)
 {
 	return std::sqrt(one * one + other * other + third * third);
@@ -46,11 +46,11 @@ double largest_off_difference(const CalibratedCosts &costs)
 	return largest;
 }
 
-// Shares of the calibrated cost of an event.
+// Factors on the calibrated cost of an event.
 struct Doubt {
-	double of_measured = 1; // that it costs in the program
+	double of_measured = 1; // cost in the program
 	double less = 0, more = 0, apart = 0;
-	double after_idle = 1; // times the upper bound
+	double after_idle = 1; // on the upper bound, while idle
 };
 
 Doubt doubt_of(const Calibration &calibration, std::vector<std::string> &reasons)
@@ -87,7 +87,7 @@ Doubt doubt_of(const Calibration &calibration, std::vector<std::string> &reasons
 	return {of_loops, less, more, apart, after_idle};
 }
 
-// What is known only when the recording has ended.
+// Reasons that are known only when the recording has ended.
 std::string why_not_this(const RecordingInfo &info)
 {
 	if (!info.present)
@@ -130,7 +130,7 @@ std::string why_no_cost(const RecordingInfo &info)
 	return "";
 }
 
-// Of the classes that occurred.
+// For the classes that occurred.
 std::string why_cost_unknown(const RecordingInfo &info)
 {
 	for (const ClassCounts &counts : info.classes) {
@@ -142,7 +142,7 @@ std::string why_cost_unknown(const RecordingInfo &info)
 	return "";
 }
 
-// The mean of all: with its interrupt, and what describes the stack.
+// The mean of all samples: with the interrupt, and with the description of the stack.
 ProbeTime sample_cost(const recording_file::StackCounts &stacks, double ticks_per_ns)
 {
 	const double walk_ns =
@@ -181,7 +181,7 @@ VirtualCost live_virtual_cost(const RecordingInfo &info, const trace::Clock &clo
 		result.by_class[EDC_ID_STACK_SAMPLE].fill(sample_cost(info.stacks, ticks_per_ns));
 	const std::map<unsigned, double> judgement_ns = info.judgement_ns();
 	for (const ClassCounts &counts : info.classes) {
-		// Counters are read in the probe of a switch, which was calibrated with them.
+		// Counters are read in a switch's probe, and were calibrated with it.
 		if (counts.id >= result.by_class.size() || counts.family == "counters" || counts.family == "stack")
 			continue;
 		const EventCost cost = event_cost(calibration, counts.family);

@@ -10,7 +10,7 @@ namespace monitor::cost {
 namespace {
 
 constexpr std::int32_t init_process = 1;
-constexpr std::uint32_t net_tx = 2, net_rx = 3; // softirqs of the kernel
+constexpr std::uint32_t net_tx = 2, net_rx = 3; // softirqs in the kernel
 
 } // namespace
 
@@ -31,8 +31,8 @@ void VirtualTimes::begin_window()
 	command_end_.reset();
 }
 
-// A process and its descendants, as far as they are known; the recorded command begins one of its own. Kernel threads
-// serve everybody: they have none.
+// A process and its known descendants; the recorded command starts a tree of its own. Kernel threads serve all, so they
+// are in none.
 std::uint32_t VirtualTimes::tree_of(const Thread &thread) const
 {
 	if (thread.is_kernel)
@@ -88,7 +88,7 @@ void VirtualTimes::lost(const Cpu &cpu, std::uint64_t /*from*/, std::uint64_t /*
 		clock.lost(cpu.number);
 }
 
-// The list at the start: who was ready, and who slept. The fold has judged whether it still holds.
+// The list of threads at the start: which were ready, and which slept. The fold has checked that it still applies.
 void VirtualTimes::on_list(const EventKind &kind, const trace::Event &event)
 {
 	const Thread *thread = fold_.thread(kind.field[1].get<std::int32_t>(event));
@@ -130,8 +130,8 @@ void VirtualTimes::on_switch(const EventKind &kind, const trace::Event &event, s
 		command_begin_ = moment(cpu, event.time);
 }
 
-// A softirq that follows an interrupt was raised by it; one of the network may also be what the running thread sends
-// to this machine itself.
+// A softirq after an interrupt was raised by it; one of the network may also be due to what the running thread sends
+// over the loopback.
 void VirtualTimes::on_softirq(const EventKind &kind, const trace::Event &event, std::uint32_t cpu)
 {
 	const auto vector = kind.field[0].get<std::uint32_t>(event);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Times of threads as if nobody had measured: feeds a recording's events to three virtual clocks (virtual_clock.h),
-// with the lower, the middle and the upper cost of an event, and says what is to be taken from the times of the fold.
-//
-// Called with each event after the ThreadFold had it; an observer of the ThreadFold because of exchanged numbers. Read
-// by answers/report/virtual_table.cpp.
+// Times of threads as if nothing had been measured: feeds a recording's events to three virtual clocks
+// (virtual_clock.h), with the lower, middle and upper cost of an event, and computes what to subtract from the fold's
+// times.
+// Called with each event after the ThreadFold; an observer of that because of exchanged numbers.
 #pragma once
 
 #include <array>
@@ -19,7 +18,7 @@
 
 namespace monitor::cost {
 
-// From the first time that the command had a CPU to its end, in ticks.
+// From when the command first had a CPU to its end, in ticks.
 struct VirtualElapsed {
 	double measured = 0;
 	std::array<double, bounds> compensated{};
@@ -30,16 +29,16 @@ public:
 	VirtualTimes(const ThreadFold &fold, const RecordingInfo &info, const VirtualCost &cost);
 
 	void event(const trace::Event &event);
-	// With ThreadFold::begin_window(): what was seen before is of a window that has ended.
+	// With ThreadFold::begin_window(): drops what belongs to the window that has ended.
 	void begin_window();
 	void exchanged(const Thread &one, const Thread &other) override;
 	void lost(const Cpu &cpu, std::uint64_t from, std::uint64_t to) override;
 
-	// What to take from its times. Nothing of a thread without an event.
+	// What to subtract from a thread's times. Zero for a thread without an event.
 	RemovedTimes removed(const Thread &thread, Bound bound) const;
-	// For a CPU, which threads outside of its tree had.
+	// How long it waited for a CPU that threads outside of its tree had.
 	double waited_for_others(const Thread &thread) const;
-	// The recorder's: without measuring it would not be there.
+	// A thread of the recorder, which would not exist without the measurement.
 	bool is_recorder(const Thread &thread) const;
 	// Empty: there was no command, or it had not ended.
 	std::optional<VirtualElapsed> elapsed() const;
@@ -60,12 +59,12 @@ private:
 	const std::int32_t command_, recorder_;
 	std::vector<VirtualClock> clocks_; // by Bound
 	std::unordered_map<const Thread *, VirtualClock::Thread> places_;
-	std::vector<bool> recorders_; // by place
+	std::vector<bool> recorders_; // by thread number
 	struct OfCpu {
 		bool after_interrupt = false; // the event before ended an interrupt of a device
 		bool after_gap = false;       // no event since then has shown what runs
-		std::uint64_t idle_until = 0; // when it was left last; 0: not seen
-		bool caused_by_it = false;    // so the softirq that runs now is of that
+		std::uint64_t idle_until = 0; // since then no event has shown which thread runs
+		bool caused_by_it = false;    // when idling ended last; 0: not seen
 	};
 	std::vector<OfCpu> cpus_;
 	struct Moment {

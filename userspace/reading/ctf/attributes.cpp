@@ -19,7 +19,7 @@ bool is_truth(const tsdl::Value &value)
 	       std::find(std::begin(words), std::end(words), value.text) != std::end(words);
 }
 
-// What is expected instead, or nullptr.
+// Which kind is expected instead, or nullptr.
 const char *wrong_kind(const tsdl::Value &value, Attribute kind)
 {
 	switch (kind) {

@@ -29,7 +29,7 @@ struct KnownAttribute {
 	Kind kind;
 };
 
-// The unknown parts of a description, which are ignored: one sentence for all.
+// The unknown parts of a description, which are ignored: one warning for all.
 class Warnings {
 public:
 	// "the attribute foo of an integer"

@@ -11,7 +11,7 @@ namespace {
 using Wide = unsigned __int128;
 using SignedWide = __int128;
 
-constexpr std::size_t max_steps = 1000; // as many as the recorder writes: each time is compared with them
+constexpr std::size_t max_steps = 1000; // as many as the recorder writes: each time is compared with all
 
 template <class Narrow, class W> Narrow saturate(W value)
 {
@@ -103,7 +103,7 @@ std::int64_t Clock::wall_ns(std::uint64_t time) const
 
 std::uint64_t Clock::from_wall_ns(std::int64_t wall_ns) const
 {
-	SignedWide later = 0; // than before the next step, by all that follow
+	SignedWide later = 0; // by how much all later steps move it
 	for (const RealTimeStep &step : steps)
 		later += step.ns;
 	std::uint64_t begin = 0;

@@ -11,7 +11,7 @@ namespace {
 
 using FieldClassKind = FieldClass::Kind;
 
-// Calls visit(name, integer) for every integer below, except for those in arrays.
+// Calls visit(name, integer) for every integer in the tree, except in arrays.
 template <class Visit> void visit_integers(FieldClass &type, const Visit &visit)
 {
 	for (Member &member : type.members) {
@@ -21,7 +21,7 @@ template <class Visit> void visit_integers(FieldClass &type, const Visit &visit)
 	}
 }
 
-// A direct member of the structure, which must be an unsigned integer; nullptr: no member has this name.
+// A direct member, which must be an unsigned integer; nullptr: there is no member of this name.
 FieldClass *integer(FieldClass &structure, std::string_view name)
 {
 	for (Member &member : structure.members) {
@@ -34,7 +34,7 @@ FieldClass *integer(FieldClass &structure, std::string_view name)
 	return nullptr;
 }
 
-// As babeltrace does: a leading underscore only keeps a name apart from the keywords.
+// Removes leading underscores, which only keep names apart from keywords, as babeltrace does.
 void show_names(FieldClass &type)
 {
 	for (FieldClass &element : type.element)
@@ -90,7 +90,7 @@ private:
 		return found ? save(*found) : -1;
 	}
 
-	// Maps an integer that is a time by its name, but has no clock, to the only clock.
+	// An integer that is a time by its name, but has no clock, gets the only clock.
 	void map(FieldClass &type)
 	{
 		if (type.clock >= 0)
@@ -135,8 +135,7 @@ private:
 			stream.sequence_bits = integer(type, "packet_seq_num")->size_bits;
 	}
 
-	// A compact header has more than one id and more than one time, in the options of a variant: the last one read
-	// counts.
+	// A compact header has several ids and times, in the options of a variant: the last one read counts.
 	void save_header(StreamClass &stream)
 	{
 		integer(stream.event_header, "id");

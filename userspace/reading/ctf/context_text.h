@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The contexts of generic CTF events as text or as JSON: mostly the same as in the previous event of that class.
-//
-// Used like FieldText (field_text.h), for one class by one thread. For contexts of fixed size, the bytes that were
-// printed last are kept; if the next event has the same bytes, their text is reused.
+// The contexts of generic CTF events as text or as JSON. They are mostly the same as in the previous event of the
+// class: for contexts of fixed size the last bytes and their text are kept, and reused if the bytes are the same. One
+// object per class and thread.
 #pragma once
 
 #include <cstddef>
@@ -22,8 +21,8 @@ public:
 private:
 	FieldText text_;
 	std::uint32_t align_bits_;
-	std::vector<std::byte> bytes_; // of the context's size; empty if that varies
-	std::string printed_;          // "" at first
+	std::vector<std::byte> bytes_; // of fixed size; empty if it varies
+	std::string printed_;          // initially ""
 };
 
 } // namespace monitor::trace

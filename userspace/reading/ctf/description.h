@@ -28,29 +28,29 @@ namespace monitor::trace {
 
 enum class FieldKind : std::uint8_t { unsigned_integer, signed_integer, real, text, list };
 
-// One value of an event; a member of a struct or of a variant's option is named a.b.
+// A field of an event; a member of a struct or of a variant's option is named a.b.
 struct Field {
 	std::string name;
 	FieldKind kind = FieldKind::unsigned_integer;
 	bool big_endian = false;
-	bool is_fixed = true;          // at offset_bits in every event, in whole bytes that are all in the record
-	bool is_optional = false;      // in the option of a variant: some events lack it
-	bool is_coded = false;         // a real of 16 bits that is a comp_t
-	std::uint8_t base = 10;        // 2, 8, 10, 16 or dotted_base: how it is printed
-	std::uint32_t offset_bits = 0; // from Event::data
-	std::uint32_t size_bits = 0;   // of an integer, a real, or a text of fixed size
+	bool is_fixed = true;                      // at offset_bits in every event: whole bytes, all inside the record
+	bool is_optional = false;                  // in an option of a variant: some events lack it
+	bool is_coded = false;                     // a real of 16 bits, coded as a comp_t
+	std::uint8_t base = 10;                    // 2, 8, 10, 16 or dotted_base: how it is printed
+	std::uint32_t offset_bits = 0;             // from Event::data
+	std::uint32_t size_bits = 0;               // of an integer, a real, or a text of fixed size
 	std::shared_ptr<const Enumeration> labels; // may be null
 
 	bool is_integer() const { return kind == FieldKind::unsigned_integer || kind == FieldKind::signed_integer; }
 
-	// Of a class with scopes: its position in their trees.
+	// For a class with scopes: the field's position in their trees.
 	std::vector<std::uint32_t> path; // number of the scope, then of members
 	const FieldClass *type = nullptr;
 };
 
 // Where an event comes from.
 enum class Domain : std::uint8_t {
-	recording, // the recording itself: clock snapshots, thread states, the writing thread. Not counted
+	recording, // the recorder itself: clock snapshots, thread states, the writing thread; not counted
 	kernel,
 	user,
 };
@@ -68,10 +68,10 @@ struct EventClass {
 	// For any other layout: structures, in the order of their bits. The first one is aligned to align_bits.
 	std::array<const FieldClass *, max_scopes> scopes{};
 	std::uint32_t align_bits = 1;
-	std::uint64_t fixed_bits = 0; // from the start of the first scope, if is_fixed
+	std::uint64_t fixed_bits = 0; // of the first scope, if is_fixed
 	bool is_fixed = false;
 	SkipPlan plan;               // of all scopes
-	FieldClass context, payload; // those scopes that are the class's own
+	FieldClass context, payload; // the class's own scopes
 
 	const Field *find(std::string_view field_name) const;
 };
@@ -87,15 +87,15 @@ public:
 	std::vector<Clock> clocks; // that FieldClass::clock refers to
 	std::vector<std::pair<std::string, std::string>> env;
 	std::unique_ptr<const Layout> layout; // nullptr: tokens
-	std::string warning;                  // its unknown parts, which are ignored, or ""
-	std::uint32_t first_index = 0;        // of its classes: those of several traces are numbered together
+	std::string warning;                  // unknown parts that are ignored, or ""
+	std::uint32_t first_index = 0;        // class indices start here: those of several traces are consecutive
 
 	bool has_tokens() const { return !layout; }
-	// The class of a token's id, or nullptr. Only the low 12 bits count.
+	// The class of a token's id, or nullptr. Only the low 12 bits are used.
 	const EventClass *by_id(std::uint64_t id) const { return by_id_[id & (max_tokens - 1)]; }
-	// Its size_bytes, or 0: a separate table, so that the next token is found one load earlier.
+	// size_bytes of the id's class, or 0: a separate table saves a load before the next token is found.
 	std::uint32_t size_of(std::uint64_t id) const { return size_by_id_[id & (max_tokens - 1)]; }
-	// All classes of this name: a name may have a short and a long form under two ids.
+	// All classes of this name: a short and a long form of an event have two ids.
 	std::vector<const EventClass *> find(std::string_view name) const;
 	// All classes in the order of the description.
 	const std::vector<std::shared_ptr<const EventClass>> &classes() const { return classes_; }
@@ -103,7 +103,7 @@ public:
 
 	// Adds a class of tokens. False if the id is 0, beyond 12 bits or in use.
 	bool add_token(EventClass added);
-	// Adds a class of any other layout, whose number the caller has set.
+	// Adds a class of any other layout; the caller has set its number.
 	void add(std::shared_ptr<const EventClass> added) { classes_.push_back(std::move(added)); }
 
 private:

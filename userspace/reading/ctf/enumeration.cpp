@@ -8,7 +8,7 @@ namespace {
 
 // Values below this are looked up by index: system calls and states are all small.
 constexpr std::uint64_t dense_limit = 4096;
-// The joined names of overlapping ranges, in total.
+// Limit of all joined names of overlapping ranges.
 constexpr std::size_t max_joined_bytes = 1u << 20;
 
 } // namespace
@@ -35,10 +35,10 @@ void Enumeration::sort_ranges()
 		overlaps_ = overlaps_ || key(ranges_[i].first) <= key(ranges_[i - 1].last);
 }
 
-// Cuts the ranges wherever one begins or ends, and joins the names over each piece.
+// Splits the ranges at all their ends, and joins the names of each piece.
 void Enumeration::split_overlapping()
 {
-	std::vector<std::uint64_t> cuts; // keys at which a piece begins
+	std::vector<std::uint64_t> cuts; // where pieces begin
 	for (const Label &label : labels_) {
 		cuts.push_back(key(label.first));
 		if (key(label.last) + 1 != 0)

@@ -28,7 +28,7 @@ public:
 	const std::vector<Label> &labels() const { return labels_; }
 
 private:
-	std::uint64_t key(std::uint64_t value) const { return value ^ sign_; } // orders signed values as unsigned ones
+	std::uint64_t key(std::uint64_t value) const { return value ^ sign_; } // orders signed values
 	void sort_ranges();
 	void split_overlapping();
 	void index_small();

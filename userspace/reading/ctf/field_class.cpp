@@ -27,8 +27,8 @@ template <class T> std::uint64_t load_exactly(const std::byte *from, bool big_en
 		return __builtin_bswap64(value);
 }
 
-// Bits that begin or end within a byte: the least significant bit of a byte comes first, in big endian the most
-// significant one.
+// Bits that do not start or end at a byte boundary: the least significant bit of a byte comes first, in big endian the
+// most significant one.
 std::uint64_t read_odd_bits(const std::byte *base, std::uint64_t at_bits, std::uint32_t size_bits, bool big_endian)
 {
 	const std::byte *first = base + at_bits / byte_bits;
@@ -65,7 +65,7 @@ bool skip_varint(const FieldClass &type, const View &view, std::uint64_t &at_bit
 		return false;
 	if (type.slot >= 0) {
 		view.slots[type.slot] = value;
-		if (type.clock >= 0) // as many low bits of the clock as it has
+		if (type.clock >= 0) // as many low bits of the clock as the field has
 			view.slots[type.slot + 1] = std::min<std::uint64_t>((at_bits - begin) / byte_bits * 7, 64);
 	}
 	return true;
@@ -76,7 +76,7 @@ std::uint32_t unit_bytes(Encoding encoding)
 	return encoding == Encoding::utf8 ? 1 : encoding <= Encoding::utf16be ? 2 : 4;
 }
 
-// How many whole bytes there are before the first unit that is 0, at most.
+// How many whole bytes precede the first unit that is 0, at most max_bytes.
 std::uint64_t bytes_before_nul(const std::byte *from, std::uint64_t max_bytes, std::uint32_t unit)
 {
 	std::uint64_t at = 0;
@@ -109,7 +109,7 @@ void append_utf8(std::string &out, std::uint32_t point)
 	}
 }
 
-// What is no character becomes U+FFFD.
+// Invalid characters become U+FFFD.
 void convert_text(const std::byte *from, std::uint64_t size_bytes, Encoding encoding, std::string &out)
 {
 	const std::uint32_t unit = unit_bytes(encoding);
@@ -218,7 +218,7 @@ void FieldClass::finish()
 	}
 }
 
-// A length that does not fit into 64 bits, or is negative, is more than any content has.
+// A length that is negative or needs more than 64 bits becomes larger than any content.
 std::uint64_t sequence_length(const FieldClass &sequence, const View &view, std::uint64_t at_bits)
 {
 	constexpr std::uint64_t endless = ~std::uint64_t(0);
@@ -280,7 +280,7 @@ bool read_varint(const FieldClass &type, const View &view, std::uint64_t &at_bit
 		const auto byte = std::to_integer<std::uint64_t>(view.packet[at_bits / byte_bits]);
 		at_bits += byte_bits;
 		const std::uint64_t bits = byte & 0x7f;
-		// the tenth byte has the last bit, and copies of it if the integer is signed
+		// The tenth byte has the last bit, and copies of it if the integer is signed.
 		if (shift == 63 &&
 		    (byte > 0x7f || (bits > 1 && !(type.is_signed && bits == 0x7f)) || (type.is_signed && bits == 1)))
 			return false;
@@ -319,7 +319,7 @@ std::string_view text_at(const FieldClass &type, const View &view, std::uint64_t
 	return {text, ::strnlen(text, most)};
 }
 
-// What a presence tests comes before the first member that has the presence: it is tested once.
+// Fields tested by a presence precede the first member that has it, so it is evaluated once.
 static bool skip_members(const FieldClass &structure, const View &view, std::uint64_t &at_bits)
 {
 	const void *tested = nullptr;

@@ -29,7 +29,7 @@ namespace monitor::trace {
 struct FieldClass;
 struct Member;
 
-// The first slot holds the remaining budget of a walk: elements of size 0 could otherwise be passed forever.
+// The first slot has the remaining budget of a walk: elements of size 0 could otherwise be passed forever.
 inline constexpr std::int32_t budget_slot = 0;
 // Its initial values: elements of a packet's or record's header and context, and of an event.
 inline constexpr std::uint64_t head_budget = 1u << 16, event_budget = 1u << 20;
@@ -39,12 +39,12 @@ struct Reference {
 	std::string path;
 	TextPosition position;
 
-	// In CTF 2, the same in steps: names of members, nullopt: to the structure around.
+	// The same in CTF 2, as steps: names of members; nullopt: the enclosing structure.
 	std::vector<std::optional<std::string>> steps = {};
-	std::int8_t scope = -1;    // number of the root where they start; -1: the structure that the field is in
-	bool takes_truth = false;  // of an optional without ranges
-	bool has_negative = false; // of its ranges, or its options'
-	bool has_large = false;    // more than a signed integer can be
+	std::int8_t scope = -1;    // number of the root of the steps; -1: the field's own structure
+	bool takes_truth = false;  // of an optional without ranges: the tag is a truth value
+	bool has_negative = false; // in its ranges, or those of its options
+	bool has_large = false;    // beyond the largest signed integer
 };
 
 struct LabelRange {
@@ -59,7 +59,7 @@ struct Flag {
 
 enum class Encoding : std::uint8_t { utf8, utf16le, utf16be, utf32le, utf32be };
 
-// The values that an integer must have: under the mask, one of these.
+// Values allowed for an integer: under the mask, one of these.
 struct ValueTest {
 	std::uint64_t mask = ~std::uint64_t(0);
 	std::vector<LabelRange> values;
@@ -73,13 +73,13 @@ struct ValueTest {
 	}
 };
 
-// FieldClass::base of an address: 127.0.0.1. TDL alone has it.
+// FieldClass::base of an IPv4 address: 127.0.0.1. Only TDL has it.
 inline constexpr std::uint8_t dotted_base = 4;
 
 struct FieldClass {
 	enum class Kind : std::uint8_t {
 		integer,
-		varint, // an integer of LEB128: seven bits of the value in each byte, as many bytes as it has
+		varint, // an integer in LEB128: seven bits of the value per byte, of variable length
 		floating_point,
 		string,
 		structure,
@@ -89,7 +89,7 @@ struct FieldClass {
 		optional
 	};
 
-	// An optional is present if all of these accept the slots' values. Shared by fields with the same condition.
+	// A condition for optionals: all of these accept the slots' values. Shared by fields.
 	struct Presence {
 		std::int32_t slot = -1;
 		ValueTest test;
@@ -99,12 +99,12 @@ struct FieldClass {
 	Kind kind = Kind::integer;
 	bool is_signed = false;
 	bool big_endian = false;
-	bool is_reversed = false; // of an integer or a float: its bits are in the opposite order
+	bool is_reversed = false; // an integer or a float whose bits are in the opposite order
 	bool is_hidden = false;   // only skipped: neither listed nor printed
-	bool is_to_end = false;   // a sequence that extends to the end of the content
-	bool is_wide = false;     // an array that is an integer of more than 64 bits, as its bytes or its bits
+	bool is_to_end = false;   // a sequence up to the end of the content
+	bool is_wide = false;     // an array for an integer of more than 64 bits, of bytes or bits
 	bool is_truth = false;    // an integer that is false or true
-	bool is_coded = false;    // a real of 16 bits that is a comp_t
+	bool is_coded = false;    // a real of 16 bits, coded as a comp_t
 	bool is_text = false;     // an 8-bit integer that is a character; a string, or an array or sequence of these
 	Encoding encoding = Encoding::utf8; // of a text
 	std::uint8_t base = 10;             // 2, 8, 10, 16 or dotted_base: how an integer is printed
@@ -112,11 +112,11 @@ struct FieldClass {
 	std::uint16_t roles = 0;            // in CTF 2, a bit for each Role (json_types.h)
 	std::uint32_t align_bits = 1;
 	std::uint32_t size_bits = 0; // of an integer or a float; of a varint, the most that are read
-	// An integer is saved here; a sequence's length or a variant's tag is read from here. The slot of an integer
-	// that counts a clock is followed by one for its size.
+	// Where an integer is saved; where a sequence's length or a variant's tag is read. The slot of an integer that
+	// counts a clock is followed by one for its size.
 	std::int32_t slot = -1;
 	std::uint64_t length = 0;                       // of an array
-	std::uint64_t times = 1;                        // a sequence has as many elements as its slot says, times this,
+	std::uint64_t times = 1;                        // a sequence's length is its slot's value times this,
 	std::int64_t plus = 0;                          // plus this
 	Presences presence;                             // of an optional
 	std::shared_ptr<const Enumeration> labels;      // of an integer; may be null
@@ -127,14 +127,14 @@ struct FieldClass {
 	std::uint64_t fixed_bits = 0;                   // the size from an aligned start, if is_fixed
 	bool is_fixed = false;                          // always of the same size, and nothing in it is saved
 
-	// Computes is_fixed and fixed_bits, also of its parts. Afterwards neither may change.
+	// Computes is_fixed and fixed_bits, also of its parts, which must not change afterwards.
 	void finish();
 	// How many fields it consists of, itself included.
 	std::size_t nodes() const;
-	// Of a size that the description gives.
+	// Whether its size is in the description.
 	bool is_scalar() const { return kind == Kind::integer || kind == Kind::floating_point; }
 	bool is_integer() const { return kind == Kind::integer || kind == Kind::varint; }
-	// From one element to the next.
+	// The distance from one element to the next.
 	std::uint64_t stride() const;
 };
 
@@ -142,7 +142,7 @@ struct Member {
 	std::string name;
 	FieldClass type;
 	TextPosition position;        // in the description
-	std::vector<LabelRange> tags; // of an option: the values of the tag that choose it
+	std::vector<LabelRange> tags; // of an option: values of the tag that select it
 };
 
 inline std::uint64_t aligned(std::uint64_t at_bits, std::uint64_t align_bits)
@@ -162,7 +162,7 @@ struct View {
 	}
 };
 
-// Reads only the bytes of these 1 to 64 bits. Not sign-extended.
+// Reads 1 to 64 bits, and no other bytes. Not sign-extended.
 std::uint64_t read_bits(const std::byte *base, std::uint64_t at_bits, std::uint32_t size_bits, bool big_endian);
 
 inline std::uint64_t sign_extended(std::uint64_t value, std::uint32_t size_bits)
@@ -183,10 +183,10 @@ inline std::uint64_t read_scalar(const FieldClass &type, const View &view, std::
 	return type.is_signed ? sign_extended(value, type.size_bits) : value;
 }
 
-// A varint at a byte. False: it is not wholly inside the content, or has more than 64 bits.
+// A varint that starts at a byte. False: it is not wholly inside the content, or has more than 64 bits.
 bool read_varint(const FieldClass &type, const View &view, std::uint64_t &at_bits, std::uint64_t &value);
 
-// The same for a scalar that is inside the content: one load of 8 bytes where the content has them.
+// The same for a scalar inside the content: one load of 8 bytes where the content has as many.
 inline std::uint64_t read_scalar_of(const FieldClass &type, const View &view, std::uint64_t at_bits)
 {
 	const std::uint32_t lead = at_bits % 8;
@@ -200,7 +200,7 @@ inline std::uint64_t read_scalar_of(const FieldClass &type, const View &view, st
 
 double half_as_real(std::uint16_t bits);
 
-// The kernel's comp_t (linux/acct.h): 13 bits, above them 3 bits of an exponent of 8. TDL alone has it.
+// The kernel's comp_t (linux/acct.h): 13 bits, above them 3 bits of an exponent to base 8. Only TDL has it.
 inline constexpr std::uint32_t comp_t_bits = 16;
 
 inline double of_comp_t(std::uint64_t bits)
@@ -218,8 +218,8 @@ inline double as_real(std::uint64_t bits, std::uint32_t size_bits, bool is_coded
 
 std::uint64_t sequence_length(const FieldClass &sequence, const View &view, std::uint64_t at_bits);
 
-// The number of elements of an array or sequence at `at_bits`. If it extends to the end, with elements of any size, the
-// result is more than there can be: is_over() finds the end.
+// The number of elements of an array or sequence at `at_bits`. For one that extends to the end, with elements of
+// variable size, the result is an upper limit: is_over() finds the end.
 inline std::uint64_t length_of(const FieldClass &type, const View &view, std::uint64_t at_bits)
 {
 	return type.kind == FieldClass::Kind::array ? type.length : sequence_length(type, view, at_bits);
@@ -242,8 +242,8 @@ inline bool is_present(const FieldClass &optional, const View &view)
 // The option that the tag selects, or nullptr.
 const Member *option_of(const FieldClass &variant, const View &view);
 
-// The text of a string or of characters at `at_bits`, up to its first NUL, in UTF-8: in `scratch` if it had to be
-// converted. It has been walked before.
+// The text of a string or of characters at `at_bits`, up to the first NUL, in UTF-8: in `scratch` if it was converted.
+// The field must have been walked before.
 std::string_view text_at(const FieldClass &type, const View &view, std::uint64_t at_bits, std::string &scratch);
 
 // Moves `at_bits` past a field and saves the values that others refer to. False: the field is not wholly inside the

@@ -28,11 +28,11 @@ char *put_real(char *out, double value, bool json)
 	return out;
 }
 
-// In the base that the description gives.
+// In the base of the description.
 char *put_based(char *out, std::uint64_t value, const FieldClass &type)
 {
 	if (type.base != 10 && type.is_signed && type.size_bits < 64)
-		value &= (std::uint64_t(1) << type.size_bits) - 1; // only its bits
+		value &= (std::uint64_t(1) << type.size_bits) - 1; // without sign extension
 	if (type.base == 16)
 		return put_hex(out, value);
 	if (type.base == dotted_base) {
@@ -146,7 +146,7 @@ inline void FieldText::put_decimal(const FieldClass &type, Walk &walk)
 	    type.is_signed ? put_signed(walk.out, static_cast<std::int64_t>(value)) : put_unsigned(walk.out, value);
 }
 
-// The flags that hold, and the bits that have no name; "": no flag holds.
+// The names of the flags that are set, and the bits without a name; "": no flag is set.
 static std::string names_of(const std::vector<Flag> &flags, std::uint64_t value)
 {
 	std::string names;

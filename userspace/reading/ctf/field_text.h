@@ -19,8 +19,8 @@ public:
 	// `scope` is a structure, whose own braces are not printed. It must outlive this.
 	FieldText(const FieldClass &scope, bool json);
 
-	// Appends the fields that begin at `at_bits`, with a space (text) or commas between them, and moves `at_bits`
-	// past them. The event has been walked before.
+	// Appends the fields that begin at `at_bits`, separated by spaces (text) or commas, and moves `at_bits` past
+	// them. The event must have been walked before.
 	void put(const View &view, std::uint64_t &at_bits, LineBuffer &out) const;
 
 private:
@@ -31,9 +31,9 @@ private:
 		Form form;
 		ShortText before; // the name, as printed
 		std::vector<Node> below;
-		std::size_t room = 0; // maximum characters, except for texts and the elements of sequences
+		std::size_t room = 0; // maximum number of characters, without texts and elements of sequences
 	};
-	// The position of a walk in the event and in the line. There is always space for the rest of the scope.
+	// The position of a walk in the event and in the line. The line always has space for the rest of the scope.
 	struct Walk {
 		View view;
 		std::uint64_t at_bits;

@@ -21,8 +21,8 @@ FieldKind kind_of(const FieldClass &type)
 	return type.is_text ? FieldKind::text : FieldKind::list;
 }
 
-// Goes through the scopes of a class like a walk over an event. The offset is known as long as all sizes are fixed and
-// no field needs more alignment than the first scope.
+// Walks the scopes of a class like those of an event. Offsets are known as long as all sizes are fixed and no field
+// needs more alignment than the first scope.
 class Lister {
 public:
 	explicit Lister(EventClass &cls) : cls_(cls) {}
@@ -94,7 +94,7 @@ private:
 	std::uint64_t at_bits_ = 0; // from the start of the first scope, while known_
 };
 
-// The payload's own names remain unchanged.
+// Renames fields of contexts that clash; the payload's keep their names.
 void tell_contexts_apart(EventClass &cls, std::size_t payload)
 {
 	for (std::size_t i = payload; i-- > 0;) {

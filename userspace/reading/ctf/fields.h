@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The fields of an event class by name, and where each of them is.
-//
-// Called by the interpretation (interpret.cpp) once the class's scopes are complete. A member of a struct or of a
-// variant's option is named a.b; a context's field with the same name as another field is named context.NAME.
+// The fields of an event class by name, and their offsets.
+// Computed when the class's scopes are complete. A member of a struct or of a variant's option is named a.b; a
+// context's field with the same name as another field is named context.NAME.
 #pragma once
 
 #include "description.h"

@@ -35,7 +35,7 @@ std::int64_t seconds_of(const Place &place)
 	return number;
 }
 
-// Two clocks of the same origin can be compared.
+// Clocks of the same origin are comparable.
 std::string origin_of(const Place &fragment)
 {
 	const auto origin = fragment.find("origin");

@@ -83,7 +83,7 @@ private:
 			types_.define(tree.definitions[defined_], root_);
 	}
 
-	// The struct of a binding, or one without members. Definitions before the binding in its block apply to it.
+	// The struct of a binding, or an empty one. Definitions that precede it in its block apply to it.
 	FieldClass bound(const Block &block, const char *binding)
 	{
 		FieldClass made;
@@ -176,7 +176,7 @@ private:
 		layout_->packet_header = bound(block, "packet.header");
 	}
 
-	// Types before the trace block depend on it.
+	// Read first, as types before the trace block depend on it.
 	void read_byte_order(const tsdl::Tree &tree)
 	{
 		const auto block = std::ranges::find(tree.blocks, "trace", &Block::keyword);
@@ -231,7 +231,7 @@ private:
 	void read_event(const Block &block)
 	{
 		auto cls = std::make_shared<EventClass>();
-		if (layout_->streams.empty()) // a description may omit them
+		if (layout_->streams.empty()) // a description may have none
 			layout_->streams.push_back(std::make_unique<StreamClass>());
 		check_attributes(block.attributes, "an event",
 				 {{"name", Attribute::name},
@@ -285,7 +285,7 @@ private:
 	}
 
 	Scope root_;
-	std::size_t defined_ = 0; // how many of the root's definitions
+	std::size_t defined_ = 0; // number of definitions made from the root
 	Warnings warnings_;
 	Types types_{warnings_};
 	std::unique_ptr<Description> made_ = std::make_unique<Description>();

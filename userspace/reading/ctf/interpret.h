@@ -18,7 +18,7 @@ namespace monitor::trace {
 // The form of the text: in packets of one byte order, or plain.
 enum class TextForm : std::uint8_t { plain, little_endian, big_endian };
 
-// Returns nullptr and sets `why` to one sentence if the description is malformed or not supported.
+// Returns nullptr and sets `why`, one sentence, if the description is malformed or not supported.
 std::unique_ptr<const Description> read_description(std::string_view untrusted_text, std::string &why,
 						    std::uint32_t first_index = 0, TextForm form = TextForm::plain);
 

@@ -9,7 +9,7 @@ namespace monitor::trace::json {
 namespace {
 
 constexpr char record_separator = 0x1e;
-// LTTng's 2,500 kernel events are 250,000 values, each event a fragment of its own.
+// LTTng's 2,500 kernel events are 250,000 values, a fragment per event.
 constexpr std::size_t max_values = 1'000'000, max_depth = 128, max_name_bytes = 1023;
 
 // Builds a Value from what the parser finds.
@@ -83,7 +83,7 @@ private:
 			open_.back()->values.push_back(std::move(value));
 		return true;
 	}
-	// What is above an open value does not grow, so it stays where it is.
+	// Only the innermost open value grows, so pointers to the others stay valid.
 	bool open(Value value)
 	{
 		if (open_.size() == max_depth)

@@ -24,11 +24,11 @@ struct Value {
 	bool is_negative = false;       // then `number` is in two's complement
 	std::uint64_t number = 0;       // of an integer or a truth
 	std::string text;               // UTF-8
-	std::vector<std::string> names; // of an object's values, none twice
+	std::vector<std::string> names; // of an object's values, all different
 	std::vector<Value> values;      // of a list or an object
 };
 
-// A value and where it is. Those below refer to those above, which must outlive them.
+// A value and its position. It refers to its parents, which must outlive it.
 class Place {
 public:
 	// A fragment.
@@ -36,16 +36,16 @@ public:
 
 	const Value &value() const { return *value_; }
 	TextPosition position() const { return position_; }
-	// "PATH: SENTENCE"
+	// "PATH: MESSAGE"
 	[[noreturn]] void refuse(const std::string &sentence) const;
 
-	// Of an object.
+	// A member of an object.
 	std::optional<Place> find(std::string_view name) const;
 	Place at(std::string_view name) const; // refuses if there is none
 	// Refuses if the object has any other member.
 	void expect_only(std::initializer_list<std::string_view> names,
 			 std::initializer_list<std::string_view> more = {}) const;
-	// Of a list or an object: its elements in their order.
+	// For a list or an object: its elements in order.
 	std::size_t size() const { return value_->values.size(); }
 	Place element(std::size_t number) const;
 
@@ -53,7 +53,7 @@ public:
 	void expect(Value::Kind kind) const;
 	const std::string &text() const;
 	std::uint64_t number(std::uint64_t least = 0, std::uint64_t most = ~std::uint64_t(0)) const;
-	std::size_t one_of(std::initializer_list<std::string_view> words) const; // its number
+	std::size_t one_of(std::initializer_list<std::string_view> words) const; // its index
 
 private:
 	Place(const Value &value, const Place &above, std::size_t number)
@@ -65,7 +65,7 @@ private:
 	const Value *value_;
 	TextPosition position_;
 	const Place *above_ = nullptr;
-	std::size_t number_ = 0; // in what is above
+	std::size_t number_ = 0; // in its parent
 };
 
 // Whether a text is a sequence: it begins with a record separator.

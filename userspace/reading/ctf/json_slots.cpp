@@ -27,7 +27,7 @@ bool has_role(const FieldClass &type)
 	       std::ranges::any_of(type.members, [](const Member &member) { return has_role(member.type); });
 }
 
-// An option must not be chosen by the same value as another.
+// The same value must not select two options.
 void check_options(const FieldClass &variant, bool is_signed)
 {
 	std::vector<LabelRange> all;
@@ -42,7 +42,7 @@ void check_options(const FieldClass &variant, bool is_signed)
 
 } // namespace
 
-// All fields of a role share a slot: the last that was read counts.
+// All fields of a role share a slot: the last one read counts.
 void JsonSlots::take_role(FieldClass &type, Role role)
 {
 	const auto number = static_cast<std::size_t>(role);
@@ -131,7 +131,7 @@ void JsonSlots::stream(StreamClass &stream)
 		stream.discarded_bits = role_bits_[static_cast<int>(Role::discarded_event_record_counter_snapshot)];
 	if (stream.context.sequence >= 0)
 		stream.sequence_bits = role_bits_[static_cast<int>(Role::packet_sequence_number)];
-	// a CPU's number has no role
+	// The CPU's number has no role in CTF 2.
 	for (Member &member : stream.packet_context.members)
 		if (member.name == "cpu_id" && member.type.is_integer() && !member.type.is_signed) {
 			if (member.type.slot < 0)
@@ -156,8 +156,7 @@ void JsonSlots::event(const EventClass &cls)
 									   " has a role, which it cannot have there");
 }
 
-// `has_passed`: all of `type` is before the position of the walk. Else the walk is in it, and `frame` is that of the
-// next structure on its way.
+// `has_passed`: the walk is past all of `type`. Else it is inside, and `frame` is the next structure on its path.
 void JsonSlots::search(FieldClass &type, std::size_t step, Search &search, bool has_passed, std::size_t frame)
 {
 	const bool is_end = step == search.reference.steps.size();
@@ -189,7 +188,7 @@ void JsonSlots::search_member(FieldClass &structure, std::size_t step, Search &s
 			      std::size_t frame)
 {
 	if (!has_passed && (frame >= frames_.size() || frames_[frame].structure != &structure))
-		return; // of an option that is not chosen when the walk is there
+		return; // in an option that is not selected at the walk's position
 	const std::size_t current = has_passed ? structure.members.size() : frames_[frame].passed;
 	const std::string &name = *search.reference.steps[step];
 	for (std::size_t i = 0; i < structure.members.size(); ++i)

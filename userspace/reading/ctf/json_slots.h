@@ -19,15 +19,15 @@ public:
 	using ScopeWalk::ScopeWalk;
 
 private:
-	// Where a path has led so far.
+	// Where a path leads, so far.
 	struct Search {
 		const Reference &reference;
 		std::vector<FieldClass *> found;
-		const char *why = nullptr; // what is wrong with the place
+		const char *why = nullptr; // what is wrong with its target
 	};
 
 	void packet_header() override;
-	// Its clock is StreamClass::clock; -1 afterwards if none of its fields tells the time.
+	// Uses StreamClass::clock, and sets it to -1 if no field has the time.
 	void stream(StreamClass &stream) override;
 	void event(const EventClass &cls) override;
 	void refer(FieldClass &type) override;

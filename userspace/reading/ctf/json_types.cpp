@@ -60,7 +60,7 @@ bool is_before(const Place &first, const Place &last)
 	return a.is_negative != b.is_negative ? b.is_negative : b.number < a.number;
 }
 
-// [[first, last], ...]: both may be negative, then they are in two's complement. Not empty.
+// [[first, last], ...], not empty; negative numbers are in two's complement.
 std::vector<LabelRange> ranges_of(const Place &list, Reference &about)
 {
 	std::vector<LabelRange> made;
@@ -82,7 +82,7 @@ std::vector<LabelRange> ranges_of(const Place &list, Reference &about)
 	return made;
 }
 
-// Without overlaps: one name is enough for a value.
+// Merges ranges that overlap, as a value needs one name only.
 std::vector<LabelRange> united(std::vector<LabelRange> ranges, bool is_signed)
 {
 	const auto key = [&](std::uint64_t value) { return is_signed ? value ^ (max_signed + 1) : value; };
@@ -156,7 +156,7 @@ std::uint8_t base_of(const Place &place)
 
 enum class Bits : std::uint8_t { array, map, boolean, integer, real };
 
-// What all fields of a fixed number of bits have. `more`: what else this one may have.
+// Common to fields with a fixed number of bits. `more`: other members that this one may have.
 FieldClass fixed_length(const Place &place, Bits meaning, std::initializer_list<std::string_view> more = {})
 {
 	place.expect_only({"type", "attributes", "extensions", "length", "byte-order", "bit-order", "alignment"}, more);
@@ -293,7 +293,7 @@ std::shared_ptr<Reference> location(const Place &place)
 	return made;
 }
 
-// Bytes, as many as `length` or a field says.
+// Bytes; their number is `length`, or a field's value.
 FieldClass bytes(const Place &place, bool is_static)
 {
 	FieldClass made, byte;
@@ -511,7 +511,7 @@ FieldClass JsonTypes::variant(const Place &place)
 		option.expect_only({"name", "field-class", "selector-field-ranges", "attributes", "extensions"});
 		check_notes(option);
 		const auto named = option.find("name");
-		std::string name = named ? named->text() : std::to_string(i); // it needs none
+		std::string name = named ? named->text() : std::to_string(i); // an option needs no name
 		if (!names.insert(name).second)
 			option.refuse("the name " + name + " appears twice in a variant");
 		made.members.push_back({std::move(name), make(option.at("field-class")), place.position(),

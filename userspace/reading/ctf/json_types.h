@@ -37,7 +37,7 @@ constexpr std::uint16_t role_bit(Role role)
 
 class JsonTypes {
 public:
-	// Later types may have this name.
+	// Later types may refer to this name.
 	void add_alias(const json::Place &name, const json::Place &type);
 	FieldClass make(const json::Place &place);
 
@@ -53,8 +53,8 @@ private:
 	std::size_t nodes_ = 0;
 };
 
-// Members that any object may have: `attributes` are others' notes; refuses `extensions`, which would change the
-// meaning.
+// Checks the members that any object may have: `attributes` are user-defined; refuses `extensions`, which would change
+// the meaning.
 void check_notes(const json::Place &place);
 
 } // namespace monitor::trace

@@ -10,10 +10,10 @@ namespace {
 
 using FieldClassKind = FieldClass::Kind;
 
-// Follows the fields of a header as long as they are at fixed offsets.
+// Follows a header's fields as long as their offsets are fixed.
 struct Follower {
 	std::int32_t id_slot, time_slot;
-	std::uint32_t align_bits; // of the header: nothing in it may need more
+	std::uint32_t align_bits; // of the header: no field may need more
 	FlatHeader::Form form;
 	std::uint64_t at_bits = 0;
 
@@ -28,7 +28,7 @@ struct Follower {
 			return std::ranges::all_of(type.members,
 						   [this](const Member &member) { return follow(member.type); });
 		if (type.slot >= 0 && type.slot != id_slot && type.slot != time_slot)
-			return false; // others need it saved
+			return false; // it must be saved for other fields
 		if (type.big_endian || type.is_reversed || at_bits + type.fixed_bits > FlatHeader::max_bits)
 			return false;
 		const FlatHeader::Part part = {static_cast<std::uint32_t>(at_bits), type.size_bits};

@@ -20,7 +20,7 @@ namespace monitor::trace {
 struct EventClass;
 struct RecordLayout;
 
-// A header whose parts are at fixed offsets once its first integer is known, as in nearly all traces.
+// A header with fixed offsets that depend only on its first integer, as in nearly all traces.
 struct FlatHeader {
 	struct Part {
 		std::uint32_t at_bits = 0, size_bits = 0; // size 0: absent
@@ -31,7 +31,7 @@ struct FlatHeader {
 		std::uint32_t size_bits = 0;
 	};
 
-	Part selector;           // size 0: there is only one form
+	Part selector;           // size 0: there is one form
 	std::vector<Form> forms; // empty: the header is not flat
 	static constexpr std::uint32_t max_bits = 128;
 };
@@ -39,13 +39,12 @@ struct FlatHeader {
 struct StreamClass {
 	std::uint64_t id = 0;
 	TextPosition position;  // in the description
-	std::int8_t clock = -1; // of the description; -1: its events have no time
-	// Structures without members if absent.
+	std::int8_t clock = -1; // in the description; -1: its events have no time
+	// Empty structures if absent.
 	FieldClass packet_context, event_header, event_context;
 	FlatHeader flat;
 
-	// Slots of the fields that the reader needs; -1: not in the trace. The slot of a time is followed by one for
-	// its size.
+	// Slots of fields that the reader needs; -1: not in the trace. A time's slot is followed by one for its size.
 	struct {
 		std::int32_t begin = -1, end = -1, content = -1, packet = -1, discarded = -1, sequence = -1, cpu = -1;
 	} context;
@@ -60,7 +59,7 @@ struct StreamClass {
 		const auto found = large_.find(event);
 		return found == large_.end() ? nullptr : found->second;
 	}
-	// False: a class with this id exists already.
+	// False: the id is in use.
 	bool add(const EventClass &added);
 
 private:
@@ -72,10 +71,10 @@ private:
 struct Layout {
 	FieldClass packet_header;
 	std::int32_t magic = -1, stream = -1, instance = -1; // slots
-	std::vector<std::uint32_t> uuid_path; // of the packet header's uuid: numbers of members; empty: it has none
+	std::vector<std::uint32_t> uuid_path;                // path of the uuid in the packet header; empty: none
 	std::vector<std::unique_ptr<StreamClass>> streams;
 	std::int32_t slots = budget_slot + 1;
-	std::shared_ptr<const RecordLayout> records; // of a trace in TDL, whose events have no event header
+	std::shared_ptr<const RecordLayout> records; // of a trace in TDL, which has no event headers
 
 	// The stream class with this id, or nullptr.
 	const StreamClass *find(std::uint64_t id) const;

@@ -14,7 +14,7 @@ namespace monitor::trace {
 
 class LineBuffer {
 public:
-	// The end of what was written.
+	// The end of the text so far.
 	char *end() { return bytes_.data() + used_; }
 	void set_end(const char *end) { used_ = static_cast<std::size_t>(end - bytes_.data()); }
 	// Makes space for `more` characters after the end; end() may move.
@@ -38,10 +38,10 @@ private:
 	std::size_t used_ = 0;
 };
 
-// A text that is written often and is mostly short: a copy of fixed size is cheaper than one of the right size.
+// A text that is written often and is mostly short: copying a fixed size is cheaper than the exact one.
 class ShortText {
 public:
-	static constexpr std::size_t head_bytes = 24; // must fit at the destination, however short the text
+	static constexpr std::size_t head_bytes = 24; // the destination must have space for these
 
 	ShortText() = default;
 	explicit ShortText(std::string_view text) : size_(text.size()), whole_(text) { text.copy(head_, head_bytes); }

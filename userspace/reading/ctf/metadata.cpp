@@ -20,7 +20,7 @@ std::uint64_t number_at(std::span<const std::byte> bytes, std::size_t at, bool b
 	return read_bits(bytes.data() + at, 0, 32, big_endian);
 }
 
-// Appends the text of the first packet and removes the packet. Returns nullptr, or what is wrong with it.
+// Appends the text of the first packet and removes the packet. Returns an error, or nullptr.
 const char *take_packet(std::span<const std::byte> &bytes, bool big_endian, std::string &text)
 {
 	if (bytes.size() < header_bytes)
@@ -44,7 +44,7 @@ const char *take_packet(std::span<const std::byte> &bytes, bool big_endian, std:
 
 } // namespace
 
-// A plain text states its version in a comment at its start; many written by hand do not, which does no harm.
+// A plain text has its version in a comment at its start; many hand-written ones lack it, which is harmless.
 static bool is_of_another_version(std::string_view text)
 {
 	constexpr std::string_view signature = "/* CTF ";

@@ -12,7 +12,7 @@
 
 namespace monitor::trace {
 
-// Returns false and sets `why` to one sentence if the packets are damaged, or if the description is of another version
+// Returns false and sets `why`, one sentence, if the packets are damaged, or if the description is of another version
 // of CTF.
 bool metadata_text(std::span<const std::byte> untrusted_bytes, std::string &text, std::string &why, TextForm &form);
 

@@ -23,7 +23,7 @@ struct RecordPart {
 	std::uint32_t at_bits = 0, size_bits = 0;
 	bool is_signed = false, is_real = false, big_endian = false;
 
-	// Whether it can be read from data that ends at `end_bits`.
+	// Whether it is inside data that ends at `end_bits`.
 	bool is_in(std::uint64_t end_bits) const { return slot >= 0 || std::uint64_t(at_bits) + size_bits <= end_bits; }
 	std::uint64_t read(const View &view) const
 	{
@@ -43,7 +43,7 @@ struct RecordSize {
 	std::int64_t plus = 0;
 	std::uint64_t multiple = 8;
 
-	// If it does not fit into 64 bits: more than any file has.
+	// The maximum if it does not fit into 64 bits.
 	std::uint64_t of(const View &view) const;
 };
 
@@ -62,17 +62,17 @@ struct RecordTime {
 	};
 	struct Part {
 		RecordPart part;
-		std::uint64_t ticks = 1; // per unit
+		std::uint64_t ticks = 1; // ticks per unit
 	};
 
 	How how = How::none;
-	bool may_step_back = false; // where the records are not in order, it counts as the latest time so far
-	std::vector<Part> parts;    // the time is their sum
+	bool may_step_back = false; // an earlier time than the latest one so far is replaced by that
+	std::vector<Part> parts;    // their sum is the time
 };
 
-// An integer that is always the same: of a header, or of a record that has been walked.
+// An integer with a constant value, in a header or in a record that has been walked.
 struct RecordConstant {
-	std::string name; // "": a filler
+	std::string name; // "": padding
 	std::int32_t slot = -1;
 	std::uint64_t value = 0;
 	bool is_signed = false;
@@ -89,7 +89,7 @@ std::uint64_t checksum_of(ChecksumMethod method, const std::byte *bytes, std::ui
 struct RecordChecksum {
 	ChecksumMethod method = ChecksumMethod::crc32;
 	Field field;
-	bool is_of_all = true; // covers all that is before it
+	bool is_of_all = true; // covers everything before it
 	Field first, last;     // else from the start of `first` to the end of `last`
 };
 
@@ -104,7 +104,7 @@ struct RecordForm {
 	std::vector<RecordConstant> constants;
 	std::vector<RecordChecksum> checksums;
 
-	// Whether `other` accepts all that this form accepts. False: not known.
+	// Whether `other` accepts all records that this form accepts. False: unknown.
 	bool is_within(const RecordForm &other) const;
 };
 
@@ -112,7 +112,7 @@ struct RecordForm {
 struct RecordHeader {
 	bool has_value = false;
 	FieldClass fields; // a structure
-	RecordSize size;   // of the file's header with what follows it; of a segment with its records
+	RecordSize size;   // the file's header includes what follows it; a segment's, its records
 	RecordSize content;
 	std::vector<RecordConstant> constants;
 	std::int32_t begin = -1, end = -1, lost = -1, number = -1, cpu = -1; // slots
@@ -122,11 +122,11 @@ struct RecordHeader {
 
 struct RecordLayout {
 	RecordHeader file, segment;
-	std::vector<RecordForm> forms; // the first one whose tests hold is chosen
-	RecordSize size;               // of a record that matches no form
-	// By the value of the part that the first test of every form reads: the first form that is possible.
+	std::vector<RecordForm> forms; // the first one that matches
+	RecordSize size;               // of a record that no form matches
+	// The field that the first test of every form reads; its value gives the first form that can match.
 	RecordPart selector;
-	std::vector<std::uint32_t> first_form; // empty: form 0
+	std::vector<std::uint32_t> first_form; // empty: always form 0
 
 	// Called when the forms are complete.
 	void index();
@@ -144,7 +144,7 @@ struct RecordLayout {
 		return nullptr;
 	}
 
-	// If no form was chosen: would one be, if the tested parts that are cut off were present?
+	// Called if no form matched: would one match if the tested fields were not cut off?
 	bool is_cut_off(const View &view) const
 	{
 		for (const RecordForm &form : forms)

@@ -8,11 +8,11 @@ namespace {
 
 using FieldClassKind = FieldClass::Kind;
 
-// What absolute paths begin with.
+// The roots of absolute paths.
 constexpr std::string_view root_names[] = {"trace.packet.header",  "stream.packet.context", "stream.event.header",
 					   "stream.event.context", "event.context",         "event.fields"};
 
-// Removes the first of the words between dots.
+// Removes the first word of a dotted path.
 std::string_view take_word(std::string_view &path)
 {
 	const std::size_t dot = path.find('.');
@@ -100,7 +100,7 @@ void ScopeWalk::resolve(FieldClass &type)
 		frames_.pop_back();
 }
 
-// In the root of this name, among what the walk has passed of it.
+// Finds the path in the root of this name, among fields that precede the walk's position.
 FieldClass *References::find_absolute(std::string_view path, bool &is_absolute)
 {
 	for (auto root = roots_.rbegin(); root != roots_.rend(); ++root) {
@@ -149,7 +149,7 @@ void References::refer(FieldClass &type)
 		choose_tags(type, *found);
 }
 
-// An option without a label is never selected: 4.2.2 allows it.
+// An option without a label is never selected, which 4.2.2 allows.
 void References::choose_tags(FieldClass &variant, const FieldClass &tag)
 {
 	for (Member &option : variant.members) {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Which field holds a sequence's length or a variant's tag.
-//
-// Base of what assigns slots when all is read: Completion for CTF 1.8, JsonSlots for CTF 2. The scopes are walked in
-// the order of their bits (packet header, packet context, event header, ...), and each reference gets the slot of the
-// field it names. In CTF 1.8 (References) a name is looked up from the innermost struct outwards, then in the earlier
-// scopes; CTF 1.8.3, 7.3.2. Invariant: a field precedes everything that refers to it, and is read whenever that is.
+// Base of the classes that assign slots: Completion for CTF 1.8, JsonSlots for CTF 2. The scopes are walked in the
+// order of their bits (packet header, packet context, event header, ...), and each reference gets the slot of the field
+// it names. In CTF 1.8 (References) a name is looked up from the innermost struct outwards, then in the earlier scopes;
+// CTF 1.8.3, 7.3.2. Invariant: a field precedes everything that refers to it, and is read whenever that is.
 #pragma once
 
 #include <cstdint>
@@ -22,11 +21,11 @@ public:
 	explicit ScopeWalk(Layout &layout) : layout_(layout) {}
 	virtual ~ScopeWalk() = default;
 
-	// Resolves all references. `streams[i]` is that of `events[i]`. Throws Refusal.
+	// Resolves all references. `streams[i]` is the stream class of `events[i]`. Throws Refusal.
 	void walk(const std::vector<std::shared_ptr<EventClass>> &events, const std::vector<StreamClass *> &streams);
 
 protected:
-	// A structure that contains the position of the walk; its first `passed` members are before that.
+	// A structure around the walk's position, which `passed` of its members precede.
 	struct Frame {
 		FieldClass *structure;
 		std::size_t passed;
@@ -36,13 +35,13 @@ protected:
 		FieldClass *type;
 	};
 
-	// What has to be known before the references in these are resolved.
+	// Called before the references in each scope are resolved.
 	virtual void packet_header() = 0;
 	virtual void stream(StreamClass &stream) = 0;
 	virtual void event(const EventClass &) {}
 	virtual void refer(FieldClass &type) = 0;
 
-	// A time's is followed by its size.
+	// A new slot; a time has a second one, for its size.
 	std::int32_t new_slot(bool is_time);
 
 	Layout &layout_;
@@ -59,7 +58,7 @@ public:
 	using ScopeWalk::ScopeWalk;
 
 protected:
-	// Gives the integer a slot, if it has none, and returns it.
+	// The integer's slot; assigns one if it has none.
 	std::int32_t save(FieldClass &integer);
 
 private:

@@ -46,7 +46,7 @@ void SkipPlan::add_members(const FieldClass &structure)
 	}
 }
 
-// A field that needs no more alignment than the previous step is at a known distance from it.
+// A field that needs no more alignment than the step before follows it at a fixed distance.
 void SkipPlan::add_fixed(std::uint32_t align_bits, std::uint64_t size_bits)
 {
 	if (steps_.size() == apart_ || steps_.back().kind != StepKind::fixed || align_bits > steps_.back().align_bits) {
@@ -63,7 +63,7 @@ bool SkipPlan::pass(const Step &step, const View &view, std::uint64_t &at_bits)
 	switch (step.kind) {
 	case StepKind::fixed:
 	case StepKind::when:
-		break; // done by the caller
+		break; // the caller does it
 	case StepKind::saved:
 		if (!view.has(at_bits, step.size_bits))
 			return false;

@@ -17,8 +17,8 @@ public:
 	// Appends the fields of `type`, which must outlive the plan.
 	void add(const FieldClass &type);
 
-	// False: the fields are not wholly inside the content, or a variant's tag selects nothing. True: they may still
-	// end after the content, which the caller checks.
+	// False: the fields are not wholly inside the content, or a variant's tag selects nothing. True: the caller
+	// still checks that they end inside the content.
 	bool pass(const View &view, std::uint64_t &at_bits) const
 	{
 		const Step *const end = steps_.data() + steps_.size();
@@ -40,7 +40,7 @@ private:
 	struct Step {
 		StepKind kind;
 		std::uint32_t align_bits;
-		std::uint64_t size_bits; // of fixed fields; the stride of a row; for `when`, the steps
+		std::uint64_t size_bits; // of fixed fields; the stride of a row; for `when`, the number of steps
 		const FieldClass *type;
 	};
 
@@ -49,7 +49,7 @@ private:
 	void add_members(const FieldClass &structure);
 
 	std::vector<Step> steps_;
-	std::size_t apart_ = 0; // steps before this one are not extended
+	std::size_t apart_ = 0; // earlier steps are not extended
 };
 
 } // namespace monitor::trace

@@ -106,7 +106,7 @@ bool is_token_layout(const Layout &layout, const std::vector<std::shared_ptr<Eve
 
 namespace {
 
-// As in any CTF: a leading underscore keeps names from programs and counters apart from the keywords.
+// As in any CTF, removes the leading underscore that keeps names of programs and counters apart from keywords.
 std::string shown_name(const std::string &name)
 {
 	return name.size() > 1 && name.front() == '_' ? name.substr(1) : name;

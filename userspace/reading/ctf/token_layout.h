@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Checks for monitor's own layout: then events are tokens, and reading one is a load and a table look-up.
-//
-// Called by the interpretation (interpret.cpp) with the packets and events of the description. The layouts of
-// include/monitor (packet header and context of ring.h, token of token.h) are compared field by field; a trace that
-// differs anywhere is read like any other (layout.h), only slower.
+// Recognizes monitor's own layout, in which an event is a token: reading one is a load and a table look-up.
+// The layouts of include/monitor (packet header and context of ring.h, token of token.h) are compared with the
+// description field by field; a trace that differs anywhere is read like any other (layout.h), only more slowly.
 #pragma once
 
 #include <memory>
@@ -15,7 +13,7 @@ namespace monitor::trace {
 
 bool is_token_layout(const Layout &layout, const std::vector<std::shared_ptr<EventClass>> &classes);
 
-// Makes a token class of it, with offsets for the payload's fields. Requires that is_token_layout() returned true.
+// The class as a token class, with offsets of the payload's fields. Requires that is_token_layout() returned true.
 EventClass token_class(const EventClass &described);
 
 } // namespace monitor::trace

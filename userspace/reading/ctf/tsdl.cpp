@@ -52,7 +52,7 @@ bool Parser::accept(std::string_view text)
 	return true;
 }
 
-// A trace is only read, so const means nothing.
+// `const` has no meaning in a description.
 void Parser::skip_const()
 {
 	while (accept("const"))
@@ -92,7 +92,7 @@ void Parser::expect_no_reserved_word()
 					   "` is a reserved word and cannot be a name; put an underscore before it");
 }
 
-// A word or a string literal that is a name
+// A word or a string literal as a name.
 std::string Parser::expect_label()
 {
 	if (!is_word() && token_.kind != Token::Kind::text)
@@ -124,7 +124,7 @@ Tree Parser::tree()
 	return made;
 }
 
-// Is the current word a name to which something is assigned, although it may be a keyword elsewhere?
+// Whether the current word is the target of an assignment, though it may be a keyword elsewhere.
 bool Parser::is_assignment()
 {
 	if (!is_word())
@@ -167,7 +167,7 @@ void Parser::statement(Block &into)
 		into.attributes.push_back(attribute(position, std::move(name)));
 }
 
-// A definition outside of a struct, up to its `;`. False: something else is here.
+// A definition outside a struct, up to its `;`. False: there is none here.
 bool Parser::definition(std::vector<Definition> &into)
 {
 	if (named_definition(into, 0))
@@ -228,7 +228,7 @@ std::string Parser::alias_name()
 	return made;
 }
 
-// The words of C's type names are reserved, except here.
+// The words of C's type names, reserved elsewhere.
 void Parser::expect_type_word()
 {
 	for (const char *word : {"char", "double", "float", "int", "long", "short", "signed", "unsigned", "void",
@@ -287,7 +287,7 @@ std::vector<Attribute> Parser::attributes()
 	return made;
 }
 
-// An expression of the grammar, as far as it has a meaning: a sign and parentheses
+// A value: from C's expressions only signs and parentheses.
 Value Parser::value(unsigned depth)
 {
 	check_depth(depth, "parentheses");

@@ -48,8 +48,8 @@ struct Type {
 	enum class Kind : std::uint8_t { integer, floating_point, string, enumeration, structure, variant, named };
 	Kind kind = Kind::named;
 	TextPosition position;
-	// Of a named type, its words with single spaces (`unsigned long`), of a pointer also the stars (`struct s *`),
-	// all without const; of a struct, variant or enum, the word after the keyword, or "".
+	// A named type's words with single spaces (`unsigned long`), a pointer's also with stars (`struct s *`), all
+	// without const; for a struct, variant or enum, the word after the keyword, or "".
 	std::string name;
 	bool has_body = false;               // false: a name, or `struct NAME` and the like, refers to another type
 	std::vector<Attribute> attributes;   // of an integer, floating_point or string
@@ -65,7 +65,7 @@ struct Type {
 struct Dimension {
 	TextPosition position;
 	std::uint64_t length = 0;
-	std::string path; // "" : length
+	std::string path; // of the field with the length; "": `length` is constant
 };
 
 // TYPE name; or TYPE name[N][path]; the first dimension is the outermost. `TYPE a, b;` makes two.
@@ -76,7 +76,7 @@ struct Declaration {
 	std::vector<Dimension> dimensions;
 };
 
-// typealias TYPE [N] := name; typedef TYPE name[N]; or with name "" a struct, variant or enum that is only declared.
+// typealias TYPE [N] := name; typedef TYPE name[N]; or, with name "", a declaration of a struct, variant or enum.
 struct Definition {
 	TextPosition position; // of the name, which follows the type; with name "" that of the type
 	std::string name;      // words and * with single spaces between them
@@ -103,8 +103,8 @@ struct Block {
 struct Tree {
 	std::vector<Definition> definitions;
 	std::vector<Block> blocks;
-	// The first reserved word (C.1.2) that is used as a name. The grammar has no such names, but nothing is
-	// ambiguous: monitor's own recordings may have them.
+	// The first reserved word (C.1.2) that is used as a name. The grammar forbids it, but nothing is ambiguous:
+	// monitor's own recordings may have them.
 	std::optional<Refusal> reserved_name;
 };
 

@@ -76,7 +76,7 @@ void Lexer::integer(Token &token)
 	token.integer = *value;
 }
 
-// C's u, l and ll, in any order and case: all numbers have 64 bits here.
+// C's suffixes u, l and ll, in any order and case, are ignored: all numbers have 64 bits.
 void Lexer::integer_suffix()
 {
 	const bool begins_unsigned = accept("u") || accept("U");
@@ -86,7 +86,7 @@ void Lexer::integer_suffix()
 		accept("U");
 }
 
-// A backslash at the end is no character.
+// A backslash at the end is not a character.
 bool Lexer::has_character() const
 {
 	return !at_end() && rest() != "\\";

@@ -19,7 +19,7 @@ public:
 
 private:
 	using TypePtr = std::shared_ptr<const Type>;
-	// Does the last word begin a declarator, or does it belong to the type?
+	// Whether the last word begins a declarator or belongs to the type.
 	enum class LastWord : std::uint8_t { of_type, of_declarator };
 
 	[[noreturn]] void refuse(const std::string &sentence) const { throw Refusal(token_.position, sentence); }
@@ -77,7 +77,7 @@ private:
 
 	Lexer lexer_;
 	Token token_;
-	std::optional<Token> next_; // the token after token_, once it was needed
+	std::optional<Token> next_; // the token after token_, when look-ahead needed it
 	std::size_t nodes_ = 0;
 	std::optional<Refusal> reserved_name_;
 };

@@ -52,7 +52,7 @@ void Parser::named(Type &made, LastWord last_word)
 	} while (is_word() && (last_word == LastWord::of_type || is_before_declarator()));
 }
 
-// Is the current word not yet the name that is declared?
+// Whether the current word precedes the declared name.
 bool Parser::is_before_declarator()
 {
 	return peek_next().kind == Token::Kind::word || peek_next().is("*") || peek_next().is("(");
@@ -201,7 +201,7 @@ Declaration Parser::declarator(const TypePtr &type)
 	return made;
 }
 
-// A pointer is a separate named type, TYPE *: it exists if that name was defined.
+// A pointer is a type of its own, TYPE *: it exists if that name was defined.
 Parser::TypePtr Parser::pointer_to(const TypePtr &type)
 {
 	if (!token_.is("*"))

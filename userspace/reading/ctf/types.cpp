@@ -117,7 +117,7 @@ const FieldClass *Scope::find(const std::string &name) const
 	return nullptr;
 }
 
-// A named type is copied at each use: a short text must not become a large description.
+// A named type is copied at each use; the total is limited, so that a short text cannot become a huge description.
 const FieldClass &Types::counted(const FieldClass &made, TextPosition position)
 {
 	nodes_ += made.nodes();
@@ -278,7 +278,7 @@ FieldClass Types::enumeration(const Type &type, Scope &scope)
 	return made;
 }
 
-// A definition between fields applies to the fields after it.
+// A definition between fields applies to later fields.
 FieldClass Types::compound(const Type &type, Scope &scope)
 {
 	FieldClass made;

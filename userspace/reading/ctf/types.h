@@ -18,11 +18,11 @@
 
 namespace monitor::trace {
 
-// Of any description.
+// Limits for any description.
 inline constexpr std::uint64_t max_align_bits = 4096, max_integer_bits = 4096, max_fixed_bits = std::uint64_t(1) << 40;
 inline constexpr std::size_t max_type_nodes = 2'000'000;
 
-// Names within one pair of braces; looked up from the inside out. A tagged type's name begins with its keyword.
+// The names in one pair of braces; look-up goes outwards. A tagged type's name begins with its keyword.
 class Scope {
 public:
 	explicit Scope(const Scope *outer = nullptr) : outer_(outer) {}
@@ -37,16 +37,16 @@ private:
 
 class Types {
 public:
-	// `warnings` collects what is ignored.
+	// `warnings` gets what is ignored.
 	explicit Types(Warnings &warnings) : warnings_(warnings) {}
 	// Called before the first type is made.
 	void set_big_endian(bool big_endian) { big_endian_ = big_endian; }
-	// The clocks that integers may be mapped to; their order is FieldClass::clock.
+	// Clocks that integers may be mapped to; their order gives FieldClass::clock.
 	void add_clock(const std::string &name) { clocks_.push_back(name); }
 
-	// typealias, typedef, or a tagged type that is only declared.
+	// typealias, typedef, or the declaration of a tagged type.
 	void define(const tsdl::Definition &definition, Scope &scope);
-	// Also adds a tagged type that `type` declares to the scope.
+	// Also adds the tagged type that `type` may declare to the scope.
 	FieldClass make(const tsdl::Type &type, Scope &scope, const std::vector<tsdl::Dimension> &dimensions = {});
 
 private:
@@ -70,15 +70,15 @@ private:
 	std::size_t nodes_ = 0;
 };
 
-// An integer that fits no register is an array of its bytes, or of its bits if it is not whole bytes, in file order.
+// Integers beyond 64 bits are arrays of bytes, or of bits if they have no whole bytes, in file order.
 FieldClass wide_integer(FieldClass made);
 
-// Values of attributes; each function rejects a value of another kind.
+// Values of attributes; rejects values of other kinds.
 std::uint64_t number(const tsdl::Value &value);
 std::int64_t signed_number(const tsdl::Value &value);
 // Not empty and without control characters.
 std::string name_of(const tsdl::Value &value);
-// Whether the value is big endian; rejects what is no byte order.
+// Rejects values that are not a byte order.
 bool is_big_endian(const tsdl::Value &value);
 
 } // namespace monitor::trace

@@ -32,7 +32,7 @@ const char *what_is_wrong(const std::vector<ClockNode> &nodes, const std::vector
 
 } // namespace
 
-// Rounded down, so that a line never passes the node that it ends at.
+// Rounded down, so that a line never exceeds its end node.
 ClockMap::Slope::Slope(std::uint64_t ns, std::uint64_t ticks)
 {
 	const std::uint64_t whole = ns / ticks;
@@ -101,7 +101,7 @@ std::uint64_t ClockMap::map(std::uint64_t ticks) const
 	return after > latest - at ? latest : at + after;
 }
 
-// A node is as well known as the better of the lines that meet there.
+// A node's bound is the better one of the two lines that meet there.
 ClockBoundNs ClockMap::bound_at(std::uint64_t ns) const
 {
 	const auto after =

@@ -22,14 +22,14 @@ struct ClockNode {
 	std::int64_t ns = 0;     // since the epoch
 };
 
-// Between two nodes, before the first, or after the last; empty: unknown.
+// Of a line: between two nodes, before the first, or after the last; empty: unknown.
 using ClockBoundNs = std::optional<std::uint64_t>;
 
 class ClockMap {
 public:
 	static constexpr std::size_t max_nodes = 1u << 17;
 
-	// nullptr: no map; `why` then says what is wrong. `bounds` has one more than `nodes`.
+	// nullptr: invalid; `why` then says what is wrong. `bounds` has one element more than `nodes`.
 	static std::shared_ptr<const ClockMap> make(std::vector<ClockNode> nodes, std::vector<ClockBoundNs> bounds,
 						    std::uint64_t frequency_hz, const char *&why);
 
@@ -41,7 +41,7 @@ public:
 	const std::vector<ClockBoundNs> &bounds() const { return bounds_; }
 
 private:
-	// The fraction times 2^shift, so that a product with a difference of ticks has 128 bits at most.
+	// The fraction times 2^shift, chosen so that a product with a difference of ticks fits into 128 bits.
 	struct Slope {
 		std::uint64_t fraction = 0;
 		unsigned shift = 0;
@@ -51,13 +51,13 @@ private:
 	};
 
 	ClockMap(std::vector<ClockNode> nodes, std::vector<ClockBoundNs> bounds, std::uint64_t frequency_hz);
-	// The number of the last node at or before these ticks, which are not before the first.
+	// The index of the last node at or before these ticks, which are not before the first node.
 	std::size_t node_before(std::uint64_t ticks) const;
 
 	std::vector<ClockNode> nodes_;
 	std::vector<ClockBoundNs> bounds_;
 	std::vector<Slope> slopes_; // after each node; the last is the nominal rate
-	// The range of nodes in equal parts of 2^part_shift_ ticks; for each the last node at or before its start.
+	// The nodes' range in equal parts of 2^part_shift_ ticks; for each the last node at or before its start.
 	std::vector<std::uint32_t> parts_;
 	unsigned part_shift_ = 0;
 };

@@ -23,7 +23,7 @@ bool read_node(const Json &json, ClockNode &node)
 	return true;
 }
 
-// False: they have another form; what the numbers mean is checked by ClockMap::make.
+// False: another form; ClockMap::make checks the numbers.
 bool read_lines(const Json &clock, PartClock &part)
 {
 	if (!clock.is_object() || !clock.contains("nodes") || !clock["nodes"].is_array() ||

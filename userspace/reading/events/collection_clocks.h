@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a collection says about the clocks of its traces: .monitor/collection.json, as `monitor merge` or a fleet's
-// collector wrote it.
-//
-// Read by Trace::open. The file is untrusted: a clock that cannot be used is reported, the trace then keeps its own
-// clock, and how far off it is is unknown. Files of before there were lines have bounds only.
+// The clocks of a collection's traces: .monitor/collection.json, as `monitor merge` or a fleet's collector wrote it.
+// The file is untrusted: an unusable clock is reported; the trace then keeps its own clock, with an unknown bound. Old
+// files have only bounds and no lines.
 #pragma once
 
 #include <map>
@@ -14,7 +12,7 @@
 
 namespace monitor::trace {
 
-// Of one trace.
+// The clock of one trace.
 struct PartClock {
 	ClockBoundNs bound;
 	bool has_lines = false;
@@ -22,8 +20,8 @@ struct PartClock {
 	std::vector<ClockBoundNs> bounds;
 };
 
-// By the name of the trace's directory in the collection. What is wrong is added to `warnings`, a line for each.
-// Without the file there is none.
+// By the name of the trace's directory in the collection. Problems are added to `warnings`, one per line. Empty without
+// the file.
 std::map<std::string, PartClock> read_collection(const std::string &directory, std::vector<std::string> &warnings);
 // The same from the file's text.
 std::map<std::string, PartClock> parse_collection(const std::string &untrusted_text, const std::string &path,

@@ -5,7 +5,7 @@ namespace monitor::trace {
 
 Cursor::Item Cursor::start(std::uint64_t from_time)
 {
-	// The packet that contains what is before from_time has the start of a gap that reaches past it; several may
+	// A gap that reaches past from_time starts in the packet with the last event before it; several packets may
 	// begin at from_time. A stream without packet times is read from its first packet.
 	const Stream &file = stream();
 	const std::uint64_t first = file.first_packet();
@@ -49,7 +49,7 @@ Cursor::Item Cursor::advance_slowly()
 	}
 }
 
-// True: only one event is lost, which is a gap; what follows it can be read.
+// True: only one event is lost, which is a gap; the rest of the packet can be read.
 bool Cursor::pass_damage()
 {
 	const bool resumes = decoder_.can_resume();

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Walks through the events of one stream, and the gaps between them.
-//
-// merge() (merge.h) makes one per stream. It opens one packet after the other (packet_reader.h) in a decoder
-// (decoder.h). A packet that fails a check is reported and skipped; an event that fails one ends its packet. Both leave
-// a gap in the stream, and the rest is read. One thread.
+// Walks through the events and gaps of one stream.
+// Each packet is opened (packet_reader.h) in a decoder (decoder.h). A packet that fails a check is reported and
+// skipped; an event that fails one ends its packet. Both leave a gap in the stream, and reading continues. One thread.
 // Invariant: times of a stream never step back.
 #pragma once
 
@@ -22,7 +20,7 @@ class Cursor {
 public:
 	enum class Item : std::uint8_t { event, gap, end };
 
-	// Positioned before the first item: start() comes next. `trace_begin` is when a loss before the first packet
+	// Positioned before the first item: start() comes next. `trace_begin`: where a loss before the first packet
 	// began. The description is that of tokens; other streams have their own.
 	Cursor(const Stream &stream, const Description &description, Problems &problems, std::uint64_t trace_begin)
 	    : decoder_(stream, description), packets_(stream, problems, trace_begin)
@@ -34,9 +32,9 @@ public:
 	Cursor copy() const { return Cursor(*this); }
 
 	// Moves to the first item of this packet or of a later one. What came before is unknown: a gap before a packet
-	// that is not the stream's first means nothing, and events have times only if packets have them.
+	// other than the stream's first is meaningless, and events have times only if packets have them.
 	Item start_at(std::uint64_t packet);
-	// Moves to the first item at or after this time, or to a gap that reaches it.
+	// Moves to the first item at or after this time, or to a gap that extends to it.
 	Item start(std::uint64_t from_time);
 	// Moves to the next item; its time is not before the current one's.
 	Item advance()
@@ -46,7 +44,7 @@ public:
 		return advance_slowly();
 	}
 
-	// The stream has grown, its newest packet too (live_streams.h): at the end, moves to the next item.
+	// The stream has grown, possibly within its newest packet (live_streams.h): at the end, moves to the next item.
 	Item grow();
 
 	Item item() const { return item_; }
@@ -54,16 +52,16 @@ public:
 	const Event &event() const { return decoder_.event(); }
 	const Gap &gap() const { return gap_; }
 	const Stream &stream() const { return packets_.stream(); }
-	// Of the last packet that was opened, in ticks; 0: none was.
+	// Of the last opened packet, in ticks; 0: none was opened.
 	std::uint64_t packet_end_time() const { return packets_.end_time(); }
-	// The number of the packet that the event is in, or that the gap is before; at the end the last one.
+	// The number of the event's packet, or of the packet after the gap; at the end the last one.
 	std::uint64_t packet() const { return packets_.number(); }
 
-	// The pages of the packets before the current one are no longer needed.
+	// Releases the pages of packets before the current one.
 	void give_back() { packets_.give_back(); }
 
-	// Visits the current event, whatever its time, then the next ones while their times are before `bound`. Returns
-	// false if the visitor did. Afterwards the current item is the first one not visited.
+	// Visits the current event, whatever its time, then the next ones with times before `bound`. Returns false if
+	// the visitor did. Afterwards the current item is the first one not visited.
 	template <class Visit> bool visit_before(std::uint64_t bound, Visit &&visit)
 	{
 		do {
@@ -89,7 +87,7 @@ private:
 	Item item_ = Item::end;
 	Decoder decoder_;
 	PacketReader packets_;
-	Gap gap_; // if that is the item
+	Gap gap_; // if the item is a gap
 };
 
 } // namespace monitor::trace

@@ -18,7 +18,7 @@
 namespace monitor::trace {
 namespace {
 
-// The flat form is read with loads of 8 bytes; the last one starts at the last byte that a part may begin in.
+// The flat form is read with loads of 8 bytes; the last may start at the last byte that a part can begin in.
 constexpr std::uint64_t flat_room_bits = FlatHeader::max_bits + 64;
 
 std::uint64_t part_of(const std::byte *packet, std::uint64_t at_bits, FlatHeader::Part part)
@@ -93,7 +93,7 @@ bool Decoder::open(PacketHead &head, std::uint64_t end_time)
 	end_ = event_.packet + (head.content_bits + 7) / 8;
 	at_bits_ = head.first_bits;
 	record_ = 0;
-	// Zeros in place of what was cut off are no token, but may be the rest of one.
+	// Zeros, which replace what was cut off, are not a token, but may be the rest of one.
 	if (!is_direct_ || stream_->was_there(event_.packet, end_))
 		return true;
 	end_ = std::clamp(stream_->bytes() + stream_->whole_bytes(), position_, end_);
@@ -107,8 +107,8 @@ void Decoder::grow(const PacketHead &head)
 	end_ = event_.packet + head.content_bits / 8;
 }
 
-// The low bits of the clock: a lower value than before means that they have wrapped. Without any, the time is
-// unchanged. Returns nullptr, or what is wrong with the time.
+// The time has the low bits of the clock: a lower value than before means that they wrapped. With 0 bits the time is
+// unchanged. Returns an error, or nullptr.
 inline const char *Decoder::take_time(std::uint64_t ticks, std::uint32_t size_bits)
 {
 	if (size_bits == 0) {
@@ -149,7 +149,7 @@ void Decoder::skip_damage()
 	resume_ = nullptr;
 }
 
-// Uses the flat form, if there is one and the content is long enough.
+// Uses the flat form, if it exists and the content is long enough.
 inline const char *Decoder::read_event_header(std::uint64_t &at_bits, const EventClass *&cls)
 {
 	const StreamClass &stream = *stream_class_;
@@ -169,7 +169,7 @@ inline const char *Decoder::read_event_header(std::uint64_t &at_bits, const Even
 	return take_time(ticks, form->time.size_bits);
 }
 
-// Zeros in place of what was cut off decode too: checks that the bytes were in the file.
+// A cut-off file reads as zeros, which decode, too: checks that the bytes were in the file.
 bool Decoder::decode_other()
 {
 	const std::byte *const begin = position_;
@@ -211,7 +211,7 @@ bool Decoder::decode_mapped_token()
 	return good;
 }
 
-// What is wrong with an event's time, with the event's name.
+// An error in an event's time, with the event's name.
 const char *Decoder::of_event(const char *why, const EventClass *cls)
 {
 	constexpr std::string_view its_time = "the event's time";
@@ -221,7 +221,7 @@ const char *Decoder::of_event(const char *why, const EventClass *cls)
 	return text_.c_str();
 }
 
-// Decodes the event at `at_bits` into event_: returns nullptr, or what is wrong with it.
+// Decodes the event at `at_bits` into event_: returns an error, or nullptr.
 const char *Decoder::read_generic_ctf(std::uint64_t at_bits)
 {
 	const std::uint64_t begin_bits = at_bits;
@@ -300,7 +300,7 @@ const char *Decoder::wrong_constant(const RecordForm &form)
 	return nullptr;
 }
 
-// For a damaged record, sets the size if it is known: what follows can then be read.
+// Sets the size of a damaged record, if known: the records after it can then be read.
 const char *Decoder::read_record(std::uint64_t &size_bytes)
 {
 	const RecordLayout &layout = *description_->layout->records;
@@ -350,7 +350,7 @@ const char *Decoder::read_record(std::uint64_t &size_bytes)
 	size_bytes = event_.end_bits / 8;
 	for (const RecordChecksum &checksum : form->checksums)
 		if (!is_right(checksum, event_)) {
-			// later records count from its time; it may be tried twice before it is skipped
+			// Later records count from its time; it may be decoded twice before it is skipped.
 			if (form->time.how == RecordTime::How::before && !resume_)
 				take_record_time(*form);
 			return "the checksum of a record is wrong";

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Decodes the events of one packet after the other.
-//
-// A cursor (cursor.h) has a decoder, and opens each packet of its stream in it. A token whose time is of the trace's
-// clock is decoded inline; decoder.cpp decodes tokens of other clocks, events of any CTF layout, and records of files
-// described in TDL. All bytes are untrusted: decoding stops at an event that fails a check. One thread.
-// Invariant: an Event's bytes are inside the content of its packet; times never step back, nor pass the packet's end.
+// Decodes the events of a stream's packets, one packet at a time, for a cursor (cursor.h).
+// A token whose time is of the trace's clock is decoded inline; decoder.cpp decodes tokens of other clocks, events of
+// any CTF layout, and records of files described in TDL. All bytes are untrusted: decoding stops at an event that fails
+// a check. One thread. Invariant: an Event's bytes are inside the content of its packet; times never step back, nor
+// exceed the packet's end.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +27,7 @@ public:
 	Decoder(const Stream &stream, const Description &description);
 	Decoder(Decoder &&) = default;
 	Decoder &operator=(Decoder &&) = default;
-	// Another decoder at the same event.
+	// A copy at the same event.
 	Decoder copy() const
 	{
 		Decoder made(*this);
@@ -36,21 +35,21 @@ public:
 		return made;
 	}
 
-	// To before the first packet.
+	// Moves before the first packet.
 	void reset();
-	// To before the first event of this packet, whose slots it takes. No event of the packet is later than
+	// Moves before the first event of this packet and takes its slots. No event of the packet is later than
 	// `end_time`. False: the packet was cut off, and decoding ends at the cut.
 	bool open(PacketHead &head, std::uint64_t end_time);
 
-	// The open packet, of tokens, has more content than before.
+	// The open packet, which has tokens, has grown.
 	void grow(const PacketHead &head);
 
 	// Decodes the next event. False: the packet has no more events, or the next one is damaged.
 	bool next() { return position_ < end_ && (is_direct_ ? decode_token() : decode_other()); }
 	const Event &event() const { return event_; }
-	// Of the last event, or of the start of the packet.
+	// Time of the last event, or of the packet's start.
 	std::uint64_t time() const { return event_.time; }
-	// Of the last record, by the clock of the file, even if it steps back.
+	// Ticks of the last record in the file's clock, even if they step back.
 	std::uint64_t own_ticks() const { return own_ticks_; }
 
 	// After next() has failed:
@@ -59,15 +58,15 @@ public:
 	// Where the event is in the file; its number in the packet, if it is a record.
 	std::uint64_t offset() const { return static_cast<std::uint64_t>(position_ - stream_->bytes()); }
 	std::uint64_t record() const { return record_; }
-	// The packet is no longer whole in the file.
+	// The file ends before the packet does.
 	bool is_cut_off() const { return stream_->whole_bytes() < static_cast<std::uint64_t>(end_ - stream_->bytes()); }
-	// What follows the event is known.
+	// The start of the next event is known.
 	bool can_resume() const { return !is_cut_off() && resume_ > position_; }
-	// Passes the event if it can resume after it, otherwise the rest of the packet.
+	// Skips the event if can_resume(), otherwise the rest of the packet.
 	void skip_damage();
 
 private:
-	Decoder(const Decoder &) = default; // event_.slots still points to the other's
+	Decoder(const Decoder &) = default; // event_.slots still points to the original's
 
 	// These require position_ < end_, decode the event there into event_ and move past it. False: it is damaged, or
 	// position_ is now at the end.
@@ -100,7 +99,7 @@ private:
 	inline const char *take_time(std::uint64_t ticks, std::uint32_t size_bits);
 	void drop_records();
 
-	// what next() needs is kept together
+	// Members that next() uses, in one cache line.
 	const std::byte *position_ = nullptr, *end_ = nullptr;
 	std::uint64_t packet_end_time_ = 0; // no event of the packet is later
 	const Description *description_;
@@ -109,17 +108,17 @@ private:
 
 	const Stream *stream_;
 	const StreamClass *stream_class_ = nullptr; // of the packet; nullptr: tokens
-	std::vector<std::uint64_t> slots_;          // of the packet's header, then of each event
+	std::vector<std::uint64_t> slots_;          // values of the packet's header, then of each event
 	std::uint64_t begin_ = 0;                   // of the packet, in ticks of the stream's own clock
 	std::uint32_t cpu_ = EDC_CPU_UNKNOWN;       // of the packet
 	std::uint64_t ticks_ = 0;                   // of the stream's own clock, if mapped or generic CTF
 	std::uint64_t at_bits_ = 0;                 // of a generic CTF packet
 	const char *why_ = nullptr;                 // what is wrong with a generic CTF event
-	std::string text_;                          // of why_, if not a fixed sentence
+	std::string text_;                          // storage of why_, if it is no literal
 	std::uint64_t own_ticks_ = 0;
 	std::uint64_t record_ = 0;             // whole ones of its packet, up to the first damage
-	const std::byte *resume_ = nullptr;    // what follows a damaged record, if known
-	const std::byte *kept_from_ = nullptr; // records before it were released
+	const std::byte *resume_ = nullptr;    // the record after a damaged one, if known
+	const std::byte *kept_from_ = nullptr; // pages before it were released
 };
 
 } // namespace monitor::trace

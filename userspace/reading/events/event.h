@@ -24,16 +24,16 @@ struct StreamInfo {
 	std::uint32_t cpu = 0;
 	std::uint32_t level = 0;
 	bool is_generic_ctf = false; // not tokens
-	bool has_packets = true;     // false: the file counts as one, and damage is reported per record
+	bool has_packets = true;     // false: the file is one packet, and damage is reported per record
 	const char *part = "packet";
 	bool has_times = true;     // false: the times of its events are unknown
 	std::uint32_t machine = 0; // in Trace::machines(): CPUs and threads of different machines are distinct
 	std::string name;          // of the file
 
 	bool has_cpu() const { return cpu != EDC_CPU_UNKNOWN; }
-	// Of a process's own events, posted by the user card.
+	// A stream of a process's own events, posted through the user card.
 	bool is_user() const { return level == EDC_LEVEL_USER; }
-	// Of the recorder's own events.
+	// A stream of the recorder's own events.
 	bool is_recorder() const { return !has_cpu() && !is_user() && !is_generic_ctf; }
 };
 
@@ -49,12 +49,12 @@ struct Event {
 	const std::byte *data = nullptr; // the token, or the first byte after the event's header
 	std::uint64_t time = 0;          // full 64 bits, in ticks of the trace's clock
 	const StreamInfo *stream = nullptr;
-	const std::byte *packet = nullptr; // its start; of tokens, EDC_BLOCK_HEADER bytes are readable
+	const std::byte *packet = nullptr; // the packet's start; for tokens, EDC_BLOCK_HEADER bytes are readable
 	// Not for tokens:
 	std::uint32_t packet_cpu = EDC_CPU_UNKNOWN;
 	std::uint64_t at_bits = 0;      // where the first scope begins, from the packet's start
 	std::uint64_t end_bits = 0;     // of the packet's content
-	std::uint64_t *slots = nullptr; // as the packet and event headers left them
+	std::uint64_t *slots = nullptr; // as the headers of packet and event set them
 
 	// EDC_CPU_UNKNOWN if unknown. Other tracers may write the packets of several CPUs into one file.
 	std::uint32_t cpu() const { return is_token() ? stream->cpu : packet_cpu; }
@@ -73,8 +73,8 @@ struct Event {
 	std::uint32_t packet_tid() const { return load<std::uint32_t>(packet + offsetof(edc_block, tid)); }
 	// The process that wrote the packet, in streams of user cards.
 	std::uint32_t packet_process() const { return load<std::uint32_t>(packet + offsetof(edc_block, process)); }
-	// The packet's first event: packet_tid() is running.
-	// The first of its packet; a flight recorder's begin with a record of their own, which is none of the thread's.
+	// The packet's first event: packet_tid() is running. Flight recorders' packets begin with a record of their
+	// own, which does not count.
 	bool opens_packet() const
 	{
 		if (!is_token())

@@ -42,7 +42,7 @@ bool EventOrder::is_after(const Interval &interval, std::uint32_t machine) const
 	return !latest.has_value || (latest.when.is_known && interval.is_known && latest.when.last < interval.first);
 }
 
-// What came last overlaps most probably, so it is looked at first.
+// The latest event most probably overlaps, so it is checked first.
 bool EventOrder::follows(const Event &event)
 {
 	const std::uint32_t mine = event.stream->machine;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What happened before what, on machines whose clocks agree only within a bound.
-//
-// Used by `list`, `check` and SQL's before(). An event of a machine happened between its time minus and its time plus
-// the bound of that machine's clock. If two such intervals of different machines overlap, or if a bound is unknown,
-// their order is unknown. The events of one machine are in the order of their times.
+// The order of events on machines whose clocks agree only within a bound. Used by `list`, `check` and SQL's before().
+// An event happened within its time plus or minus the bound of its machine's clock. If two such intervals of different
+// machines overlap, or if a bound is unknown, their order is unknown. The events of one machine are in the order of
+// their times.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +26,8 @@ public:
 	// Whether `a` happened before `b`; empty: unknown.
 	std::optional<bool> is_before(const Instant &a, const Instant &b) const;
 
-	// Called for the events of one listing, in their order: whether all earlier events of other machines did happen
-	// before this one. As a machine's events are in order, only the latest one of each counts.
+	// Called for each event of a listing, in its order: whether all earlier events of other machines certainly
+	// happened before this one. As a machine's events are in order, only the latest of each is compared.
 	bool follows(const Event &event);
 
 private:
@@ -46,8 +45,8 @@ private:
 		Interval when;
 	};
 	std::vector<Latest> latest_;     // by machine
-	std::uint64_t all_before_ = 0;   // no known interval so far ends later
-	bool any_unknown_ = false;       // so far
+	std::uint64_t all_before_ = 0;   // the latest end of all known intervals so far
+	bool any_unknown_ = false;       // whether one so far was unknown
 	std::uint32_t last_machine_ = 0; // of the latest event
 };
 

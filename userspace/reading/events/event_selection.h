@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Which events some CPUs and threads select: for readers of events (list, stat). Made by the subcommands
-// (tools/monitor/selection.h).
-//
+// The events that some CPUs and threads select, for list and stat. Made by the subcommands (tools/monitor/selection.h).
 // An event concerns the thread that ran where it was posted, and the threads that its fields name. One thread reads;
-// const, so any number of threads may share it.
-// Invariant: the thread that had a number at the time of the event decides, not one that had it before or later.
+// const, so any number of threads may share it. Invariant: a number means the thread that had it at the time of the
+// event, not an earlier or later one.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +16,11 @@
 
 namespace monitor::trace {
 
-// Numbers of threads, each of which may have belonged to several threads in turn.
+// Selected thread numbers, each of which may have belonged to several threads in turn.
 class SelectedThreads {
 public:
-	// Of one number in the order of time: from when a thread had it, or is selected or not any more; the first one
-	// from the trace's start.
+	// Called for one number in the order of time: from `since` on its thread is selected or not; the first call
+	// applies from the trace's start.
 	void add(std::uint32_t machine, std::int64_t tid, std::uint64_t since, bool is_selected);
 	bool includes(std::uint32_t machine, std::int64_t tid, std::uint64_t time) const;
 
@@ -41,18 +39,18 @@ private:
 
 class EventSelection {
 public:
-	EventSelection() = default; // of all events
-	// No CPUs: all.
+	EventSelection() = default; // selects all events
+	// No CPUs: all of them.
 	EventSelection(const Trace &trace, std::vector<std::uint32_t> cpus, std::optional<SelectedThreads> threads);
 
 	bool is_all() const { return cpus_.empty() && !threads_; }
 	bool needs_threads() const { return threads_.has_value(); }
-	// `running`: the thread that ran there, or Threads::unknown.
+	// `running`: the thread that was running there, or Threads::unknown.
 	bool includes(const Event &event, std::int64_t running) const
 	{
 		return is_all() || ((cpus_.empty() || is_on_cpus(event)) && (!threads_ || concerns(event, running)));
 	}
-	// As above, but of the threads `whose` decides, if it is known.
+	// The same, but only the thread `whose` counts, if it is known.
 	bool includes(const Event &event, std::int64_t running, std::optional<std::int64_t> whose) const
 	{
 		if (!whose || !threads_)

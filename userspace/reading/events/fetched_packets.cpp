@@ -51,10 +51,10 @@ public:
 	}
 
 private:
-	// Packets that are here, or one for those that are not.
+	// Consecutive packets in the file, or one packet for a stretch that is missing.
 	struct Stretch {
 		std::uint64_t first_packet = 0, first_block = 0, blocks = 0;
-		const char *why = nullptr; // they are not here
+		const char *why = nullptr; // nullptr: they are in the file
 	};
 
 	void add(std::uint64_t first_block, std::uint64_t blocks, const char *why)
@@ -62,7 +62,7 @@ private:
 		stretches_.push_back({count_, first_block, blocks, why});
 		count_ += why ? 1 : blocks;
 	}
-	// The last one is that of count(), too.
+	// count() is in the last one, too.
 	const Stretch &of(std::uint64_t number) const
 	{
 		static constexpr Stretch none;

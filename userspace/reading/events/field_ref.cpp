@@ -12,7 +12,7 @@ using FieldClassKind = FieldClass::Kind;
 
 constexpr std::uint64_t walk_budget = std::numeric_limits<std::uint32_t>::max();
 
-// The number of bytes from Event::data on that the event is known to have, up to this field.
+// The number of bytes from Event::data that every event has, up to and including this field.
 std::uint32_t record_bytes(const EventClass &cls, const Field &field)
 {
 	if (cls.size_bytes)
@@ -93,7 +93,7 @@ std::uint64_t FieldRef::slow_bits(const Event &event) const
 
 std::string_view FieldRef::walked_text(const Event &event) const
 {
-	// A text that had to be converted must last as long as what it is compared with.
+	// A converted text must live as long as the text that it is compared with.
 	static thread_local std::array<std::string, 64> converted;
 	static thread_local std::size_t last = 0;
 	std::uint64_t at_bits = 0;

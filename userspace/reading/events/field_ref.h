@@ -32,7 +32,7 @@ public:
 	}
 
 	explicit operator bool() const { return how_ != How::none; }
-	// Whether this event of the class has it.
+	// Whether the event, which is of the class, has the field.
 	bool is_in(const Event &event) const
 	{
 		std::uint64_t at_bits = 0;
@@ -84,7 +84,7 @@ private:
 		none,
 		shifted,    // one 8-byte load within the record
 		fixed_text, // at a fixed offset
-		careful,    // at a fixed offset, but such a load could leave the record
+		careful,    // at a fixed offset, but such a load could exceed the record
 		walked,
 	};
 

@@ -18,9 +18,9 @@ struct Gap {
 	std::uint64_t lost = 0; // events, or unknown_count
 };
 
-// The gaps of a trace, summed up.
+// The sum of a trace's gaps.
 struct Losses {
-	std::uint64_t gaps = 0, lost = 0; // lost: where they were counted
+	std::uint64_t gaps = 0, lost = 0; // lost: as far as counted
 	bool all_counted = true;
 
 	void add(std::uint64_t count)

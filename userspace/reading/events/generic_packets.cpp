@@ -130,7 +130,7 @@ private:
 		return true;
 	}
 
-	// After the walk over the packet's context: reads the values that it left in the slots.
+	// Reads the values that the walk over the packet's context saved in the slots.
 	static const char *read_context(PacketHead &head, std::uint64_t left_bits)
 	{
 		const auto &context = head.stream->context;

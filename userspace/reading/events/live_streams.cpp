@@ -13,7 +13,7 @@
 namespace monitor::trace {
 namespace {
 
-constexpr std::size_t max_slots = 1u << 20; // addresses only: memory is used as packets come
+constexpr std::size_t max_slots = 1u << 20; // address space; memory is used as packets arrive
 constexpr std::size_t packets_of_each = 2;
 
 } // namespace
@@ -40,7 +40,7 @@ bool LiveStreams::GrowingPackets::is_newest(const edc_block &header) const
 	       newest.content_size <= header.content_size;
 }
 
-// What was read of it does not change.
+// What was read of the packet does not change.
 void LiveStreams::GrowingPackets::grow_newest(Packet packet)
 {
 	std::byte *const to = memory_.data() + offset(count() - 1);
@@ -106,7 +106,7 @@ bool LiveStreams::take(std::uint32_t number, const std::string &name, Packet pac
 		if (!slot)
 			return false;
 		member.packets->add(*slot, packet);
-		member.is_losing = false; // the packet says what was lost before it
+		member.is_losing = false; // the packet counts what was lost before it
 	}
 	member.has_grown = true;
 	end_time_ = std::max<std::uint64_t>(end_time_, header.timestamp_end);
@@ -130,7 +130,7 @@ void LiveStreams::start(Member &member)
 	member.cursor.emplace(*member.stream, *description_, problems_, begin_time_);
 }
 
-// As those of a Trace (trace.cpp).
+// The same order as in a Trace (trace.cpp).
 std::vector<LiveStreams::Member *> LiveStreams::in_order()
 {
 	std::vector<Member *> order;

@@ -36,19 +36,19 @@ namespace monitor::trace {
 
 class LiveStreams {
 public:
-	// The end of a gap that is not known yet.
+	// The end of a gap if it is not known yet.
 	static constexpr std::uint64_t open_end = ~std::uint64_t(0);
 
-	// `begin_time` is when a loss before a stream's first packet began. Memory for `max_packets` and two of each
-	// stream. Throws Error.
+	// `begin_time`: where a loss before a stream's first packet began. Has memory for `max_packets`, and for two
+	// more of each stream. Throws Error.
 	LiveStreams(std::shared_ptr<const Description> description, std::uint64_t begin_time, std::size_t max_packets);
 
 	using Packet = std::span<const std::byte, EDC_BLOCK_SIZE>;
 
 	// A packet of tokens as far as it is written: a new one, or the stream's newest one again. `number` and `name`
-	// are the stream's. False: there is no memory for it; take it again after advance().
+	// are the stream's. False: no memory; take it again after advance().
 	bool take(std::uint32_t number, const std::string &name, Packet packet);
-	// Events of the stream were lost after its newest packet; the next one says how many.
+	// Events of the stream were lost after its newest packet; the next packet says how many.
 	void lose(std::uint32_t number);
 
 	// Passes on what is older than `horizon`, until `deadline`: visitor.stream(const StreamInfo &) before anything
@@ -59,10 +59,10 @@ public:
 	template <class Visitor>
 	bool advance(std::uint64_t horizon, Visitor &visitor, Clock::time_point deadline = Clock::time_point::max());
 
-	// Of the latest packet, in ticks.
+	// The end time of the latest packet, in ticks.
 	std::uint64_t end_time() const { return end_time_; }
 	std::size_t packets() const { return used_ - free_.size(); }
-	// Events and gaps that came after a later event had been passed on: a horizon was wrong.
+	// Events and gaps that arrived after a later event had been passed on: a horizon was wrong.
 	std::uint64_t late() const { return late_; }
 	const Problems &problems() const { return problems_; }
 
@@ -76,8 +76,8 @@ private:
 		std::optional<Stream> stream;
 		std::optional<Cursor> cursor;
 		bool has_grown = false;
-		bool is_losing = false;      // after the newest packet
-		bool has_open_gap = false;   // a gap was passed on of which the end is not known
+		bool is_losing = false;      // events were lost after the newest packet
+		bool has_open_gap = false;   // a gap was passed on whose end is not known
 		std::uint64_t gap_after = 0; // count() of the packets before it
 	};
 
@@ -94,15 +94,15 @@ private:
 	std::uint64_t begin_time_;
 	std::size_t max_packets_;
 	Mapping memory_;
-	std::vector<std::uint32_t> free_; // slots of memory_ that were used before
+	std::vector<std::uint32_t> free_; // freed slots of memory_
 	std::uint32_t used_ = 0;          // slots that were ever used
 	std::map<std::uint32_t, std::unique_ptr<Member>> members_;
 	Problems problems_;
 	std::uint64_t end_time_ = 0, passed_ = 0, late_ = 0;
-	std::uint32_t streams_ = 0; // that are being read
+	std::uint32_t streams_ = 0; // number of streams that are being read
 };
 
-// The packets of one stream: where in the memory each of those that are kept is.
+// The packets of one stream: where each kept packet is in memory.
 class LiveStreams::GrowingPackets : public Packets {
 public:
 	GrowingPackets(std::span<std::byte> memory, const std::array<std::uint8_t, 16> &uuid)
@@ -111,7 +111,7 @@ public:
 	}
 
 	std::uint64_t count() const override { return first_ + slots_.size(); }
-	// Of a packet that is kept; else 0.
+	// 0 for a packet that is not kept.
 	std::uint64_t offset(std::uint64_t number) const override
 	{
 		const std::uint64_t place = number - first_;
@@ -121,22 +121,22 @@ public:
 
 	std::size_t kept() const { return slots_.size(); }
 	void add(std::uint32_t slot, Packet packet);
-	// Whether this is the newest packet again.
+	// Whether this is the newest packet once more.
 	bool is_newest(const edc_block &header) const;
 	void grow_newest(Packet packet);
-	// The slots of the packets before this one.
+	// Adds the slots of the packets before this one to `freed`.
 	void drop_before(std::uint64_t number, std::vector<std::uint32_t> &freed);
 
 private:
 	std::span<std::byte> memory_;
 	std::array<std::uint8_t, 16> uuid_;
-	std::uint64_t first_ = 0; // number of the first one that is kept
+	std::uint64_t first_ = 0; // number of the first packet that is kept
 	std::deque<std::uint32_t> slots_;
 };
 
 template <class Visitor> bool LiveStreams::advance(std::uint64_t horizon, Visitor &visitor, Clock::time_point deadline)
 {
-	constexpr std::uint64_t slice_ticks = 1u << 20; // between two looks at the deadline
+	constexpr std::uint64_t slice_ticks = 1u << 20; // between two checks of the deadline
 	read_new(visitor);
 	const std::vector<Member *> order = in_order();
 	MergeHeap heap;
@@ -161,7 +161,7 @@ template <class Visitor> bool LiveStreams::advance(std::uint64_t horizon, Visito
 	return is_in_time;
 }
 
-// New streams, and packets that continue those that were read to their end.
+// Starts new streams, and resumes those that were read to their end and have grown.
 template <class Visitor> void LiveStreams::read_new(Visitor &visitor)
 {
 	for (const auto &[number, member] : members_) {
@@ -175,7 +175,7 @@ template <class Visitor> void LiveStreams::read_new(Visitor &visitor)
 			visitor.stream(member->stream->info());
 			member->cursor->start_at(0);
 		}
-		// What ends an open gap is known before anything that is not older is passed on.
+		// An open gap must end before any item at or after its end is passed on.
 		if (member->has_open_gap && member->cursor->item() == Cursor::Item::gap)
 			visit_gap(*member, visitor);
 	}

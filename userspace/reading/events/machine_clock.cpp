@@ -17,8 +17,8 @@ void count_bound(MachineClock::Range &range, ClockBoundNs bound)
 	++range.known;
 }
 
-// Counts the bounds of the lines that touch these times. Bound i holds between nodes i - 1 and i; the first and the
-// last one hold before and after all nodes.
+// Counts the bounds of the lines that apply to these times. Bound i is for the line between nodes i - 1 and i; the
+// first and the last one apply before and after all nodes.
 void count_bounds(MachineClock::Range &range, const ClockMap &map, std::uint64_t from, std::uint64_t to)
 {
 	const auto ns = [&](std::size_t node) { return static_cast<std::uint64_t>(map.nodes()[node].ns); };

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// How far a machine's times may be off the common clock, as a function of the time.
-//
+// How far a machine's times may be off the common clock, as a function of time.
 // Trace has one for each machine (trace.h). A machine may have several traces, such as those of its kernel and of its
-// programs: the bound is the largest of theirs. EventOrder (event_order.h) judges by it what happened before what.
+// programs: the bound is the largest of theirs. Used by EventOrder (event_order.h).
 #pragma once
 
 #include <cstdint>
@@ -18,7 +17,7 @@ public:
 	MachineClock() = default;
 	explicit MachineClock(ClockBoundNs bound) { add(bound); }
 
-	// What one of the machine's traces says. Without a trace the bound is 0.
+	// The bound of one of the machine's traces. Without a trace the bound is 0.
 	void add(ClockBoundNs bound);
 	void add(std::shared_ptr<const ClockMap> map) { maps_.push_back(std::move(map)); }
 
@@ -26,10 +25,10 @@ public:
 	ClockBoundNs bound_at(std::uint64_t time) const;
 	bool has_lines() const { return !maps_.empty(); }
 
-	// The bounds of the lines that touch these times.
+	// Statistics of the bounds that apply to these times.
 	struct Range {
-		std::uint64_t min = 0, max = 0;       // of those known
-		std::uint64_t known = 0, unknown = 0; // how many there are
+		std::uint64_t min = 0, max = 0;       // of the known ones
+		std::uint64_t known = 0, unknown = 0; // their number
 	};
 	Range range(std::uint64_t from, std::uint64_t to) const;
 

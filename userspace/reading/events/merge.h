@@ -33,11 +33,11 @@ struct TimeRange {
 	std::uint64_t to = std::numeric_limits<std::uint64_t>::max();
 };
 
-// The cursors of a trace's streams, and which of them has the earliest item. Invariant: times never step back; at equal
-// times the stream of lower index comes first.
+// The cursors of a trace's streams, ordered by their next items. Invariant: times never step back; at equal times the
+// stream of lower index comes first.
 class MergedCursors {
 public:
-	// `start(cursor)` moves a cursor to its first item; one that it does not start is not read.
+	// `start(cursor)` moves a cursor to its first item; a cursor that is not started is not read.
 	MergedCursors(const Trace &trace, Problems &problems, const std::function<void(Cursor &)> &start);
 	MergedCursors(const MergedCursors &) = delete; // events point into the cursors
 	MergedCursors &operator=(const MergedCursors &) = delete;
@@ -45,17 +45,17 @@ public:
 	bool empty() const { return heap_.empty(); }
 	Cursor &first() { return cursors_[heap_.first()]; }
 	std::uint64_t first_time() const { return heap_.first_time(); }
-	// The time at which another cursor becomes the first: earlier items of this one need no update.
+	// The time of the next cursor's item: up to there the first cursor needs no update().
 	std::uint64_t bound() const { return heap_.bound(); }
 	// Called when the first cursor has advanced.
 	void update();
 
-	// The items up to the time `to`. run(cursor, bound): of this cursor are the next event and those after it that
-	// are before `bound`; Cursor::visit_before() visits them. gap(cursor): its gap is next. False ends the walk.
+	// Walks the items up to the time `to`. run(cursor, bound): the next event is this cursor's, as are those after
+	// it before `bound`; Cursor::visit_before() visits them. gap(cursor): its gap is next. False ends the walk.
 	void walk(std::uint64_t to, const std::function<bool(Cursor &, std::uint64_t bound)> &run,
 		  const std::function<bool(const Cursor &)> &gap);
 
-	// The pages that were read are no longer needed.
+	// Releases the pages that were read.
 	void give_back();
 
 private:
@@ -63,7 +63,7 @@ private:
 	MergeHeap heap_;              // of indices into cursors_
 };
 
-// on_gap of the functions below, for the cursor that has the gap.
+// The callback of walk() for gaps, from the on_gap of the functions below.
 template <class OnGap> auto gap_of_cursor(OnGap &on_gap)
 {
 	return [&on_gap](const Cursor &cursor) {
@@ -76,14 +76,14 @@ template <class OnGap> auto gap_of_cursor(OnGap &on_gap)
 	};
 }
 
-// Where the reader of a stream starts that is to know what runs at `time`. A CPU's at the packet before the one that
-// `time` is in, for a packet may begin within a switch, whose token is the last one before it; what interrupts probes
-// (level 1 and up) then, too: its packets may have begun long ago, while another thread ran.
+// Where to start reading a stream in order to know what runs at `time`: for a CPU at the packet before the one that
+// contains `time`, as a packet may begin within a switch, whose token is the last one before it. The rings of nested
+// probes (level 1 and up) start there, too: their packets may have begun long ago, while another thread ran.
 std::uint64_t lead_time(const Trace &trace, const Stream &stream, std::uint64_t time);
 
-// Like merge(), but starts in the middle without reading what is before: each stream starts at its lead_time(), and
-// on_lead(const Event &) gets its events before range.from, which show the running threads (threads.h). on_gap(const
-// StreamInfo &, from_time, to_time, lost) gets the gaps from there on, too.
+// Like merge(), but starts in the middle: each stream starts at its lead_time(), and on_lead(const Event &) gets its
+// events before range.from, which show the running threads (threads.h). on_gap(const StreamInfo &, from_time, to_time,
+// lost) gets the gaps from there on, too.
 template <class OnLead, class OnEvent, class OnGap>
 void merge_from(const Trace &trace, TimeRange range, Problems &problems, OnLead &&on_lead, OnEvent &&on_event,
 		OnGap &&on_gap)

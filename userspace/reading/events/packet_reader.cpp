@@ -13,11 +13,11 @@ namespace {
 
 // Pages are released in chunks of this many bytes.
 constexpr std::uint64_t release_chunk = 1u << 20;
-// Pages are requested ahead of their use, more as reading continues; beyond the maximum the kernel reads ahead.
+// How far ahead pages are requested: more as reading continues, up to where the kernel itself reads ahead.
 constexpr std::uint64_t first_ahead = 1u << 16, max_ahead = 1u << 20;
 constexpr std::uint64_t latest_time = ~std::uint64_t(0);
-// Maximum consecutive packets rejected as too early. After these the next start is accepted as it is, so that a hostile
-// file cannot make the search long.
+// Maximum consecutive packets rejected as too early. Then the next start is accepted unchecked, so that a hostile file
+// cannot make the search long.
 constexpr unsigned max_too_early = 4;
 
 // Reports a stream that was cut off once, at the packet in which the cut lies.
@@ -45,7 +45,7 @@ void PacketReader::start_at(std::uint64_t packet)
 	ahead_bytes_ = first_ahead;
 	broken_ = has_told_end_ = false;
 	if (stream_->is_missing())
-		end(); // what is in its place is none of it
+		end(); // other data, not this stream's, is in its place
 	has_previous_ = next_ == first && stream_->before();
 	if (has_previous_)
 		head_ = *stream_->before();
@@ -75,7 +75,7 @@ bool PacketReader::open_next(std::uint64_t last_time)
 			++next_;
 			return true;
 		}
-		if (why == why_not_fetched) { // a gap, and no damage
+		if (why == why_not_fetched) { // a gap, not damage
 			broken_ = true;
 			continue;
 		}
@@ -109,7 +109,7 @@ bool PacketReader::read_again()
 	return true;
 }
 
-// Measures what is missing between the packet that was open, or the start of the trace, and this one.
+// Computes the gap between the last open packet, or the start of the trace, and this one.
 void PacketReader::measure_gap(const PacketHead &candidate, std::uint64_t last_time)
 {
 	const auto difference = [](std::uint64_t now, std::uint64_t before, std::uint32_t bits) {
@@ -126,10 +126,9 @@ void PacketReader::measure_gap(const PacketHead &candidate, std::uint64_t last_t
 	gap_.from_time = std::min(!has_previous_ ? trace_begin_ : broken_ ? last_time : last, gap_.to_time);
 }
 
-// A packet that would make time step back is rejected. Of generic CTF, whose headers need not have an end, neither the
+// Rejects a packet that would make time step back. In generic CTF, whose headers need not have an end, neither the
 // start nor the events of a packet may be later than the start of the next good one. So a bad timestamp invalidates
-// only what has it, not all before it, and a reader that starts after it reads the same as one that starts earlier.
-// Sets `end_time_`.
+// only its own packet, and readers that start before or after it read the same. Sets `end_time_`.
 const char *PacketReader::check_order(const PacketHead &candidate, std::uint64_t last_time)
 {
 	if (has_previous_ && candidate.has_begin && stream_->time(candidate.begin) < last_time)
@@ -140,7 +139,7 @@ const char *PacketReader::check_order(const PacketHead &candidate, std::uint64_t
 	return nullptr;
 }
 
-// Do the headers alone show that the packet will be opened, whatever the events of the previous one are?
+// Whether the headers alone show that the packet will be opened, whatever the previous one's events are.
 bool PacketReader::follows_in_order(std::uint64_t packet)
 {
 	if (stream_->read_head(packet - 1, neighbour_) || stream_->read_head(packet, candidate_))
@@ -150,8 +149,8 @@ bool PacketReader::follows_in_order(std::uint64_t packet)
 	       (stream_->info().is_generic_ctf || stream_->time(neighbour_.end) <= begin);
 }
 
-// The start of the next good packet after the candidate; the highest time if unknown. A packet that begins before the
-// candidate, and also before the good packet in front of the candidate, is wrong itself.
+// The start of the next good packet after the candidate; the maximum if unknown. One that begins before the candidate,
+// and also before the good packet that precedes that, is itself wrong.
 std::uint64_t PacketReader::next_begin(const PacketHead &candidate)
 {
 	std::optional<std::uint64_t> before;
@@ -228,7 +227,7 @@ void PacketReader::read_ahead(std::uint64_t at, std::uint64_t min_bytes)
 
 void PacketReader::release_behind()
 {
-	// the open packet may still be accessed
+	// The open packet may still be accessed.
 	if (next_ == 0 || stream_->offset(next_ - 1) < stream_->offset(released_) + release_chunk)
 		return;
 	give_back();

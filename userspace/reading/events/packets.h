@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The packets of one stream file: how many there are, where each one is, and what its header says.
-//
-// Stream (stream.h) owns one of three kinds: token_packets.cpp for monitor's own, generic_packets.cpp for those of any
-// other CTF layout, record_packets.cpp for the segments of a file described in TDL. Const once made, so any number of
-// threads may read. All bytes are untrusted. Invariant: what a PacketHead names is inside the file.
+// The packets of one stream file: their number, offsets and headers.
+// Stream (stream.h) owns one of three kinds: token_packets.cpp for monitor's own, generic_packets.cpp for any other CTF
+// layout, record_packets.cpp for the segments of a file described in TDL. Const once made, so any number of threads may
+// read. All bytes are untrusted. Invariant: all that a PacketHead refers to is inside the file.
 #pragma once
 
 #include <array>
@@ -22,30 +21,30 @@ namespace monitor::trace {
 struct PacketHead {
 	std::uint64_t offset_bytes = 0; // in the file
 	std::uint64_t size_bytes = 0;
-	std::uint64_t first_bits = 0;     // where its events begin, from its own start
-	std::uint64_t content_bits = 0;   // where they end
+	std::uint64_t first_bits = 0;     // start of its events, from its own start
+	std::uint64_t content_bits = 0;   // end of its events
 	std::uint64_t begin = 0, end = 0; // in ticks of the stream's own clock
-	std::uint64_t sequence = 0;       // counts packets;
+	std::uint64_t sequence = 0;       // packet counter;
 	std::uint64_t discarded = 0;      // events lost so far; both modulo 2^bits
 	bool has_begin = false, has_end = false, has_sequence = false, has_discarded = false;
 	std::uint32_t sequence_bits = 64, discarded_bits = 64;
-	std::uint64_t instance = 0; // of the stream's class: which of several streams it is
+	std::uint64_t instance = 0; // distinguishes streams of one class
 	bool has_instance = false;
 	std::uint32_t cpu = EDC_CPU_UNKNOWN;
 	std::uint32_t level = 0;
 	const StreamClass *stream = nullptr; // nullptr: tokens
-	std::vector<std::uint64_t> slots;    // as the header and context left them
-	std::string why;                     // what is wrong with it, if not a fixed sentence
+	std::vector<std::uint64_t> slots;    // as set by the header and context
+	std::string why;                     // storage of an error that is no literal
 };
 
 class Packets {
 public:
 	virtual ~Packets() = default;
-	// Whole packets, good or bad.
+	// The number of whole packets, good or bad.
 	virtual std::uint64_t count() const = 0;
-	// Of packet `number`, or of the end of the file for count().
+	// Of packet `number`; for count(), the end of the last one.
 	virtual std::uint64_t offset(std::uint64_t number) const = 0;
-	// Reads and checks a packet's header: returns nullptr, or what is wrong with it, valid as long as `head` lives.
+	// Reads and checks a packet's header: returns nullptr or an error, which is valid as long as `head` lives.
 	virtual const char *read(std::uint64_t number, PacketHead &head) const = 0;
 };
 

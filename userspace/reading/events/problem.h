@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // What is wrong with a trace; the rest of it is still read.
-//
 // Cursors (cursor.h) add problems while they read, one per packet however often the trace is read; tools print them at
 // the end. Owned by Trace, or by each of several threads that read it; used by one thread at a time.
 #pragma once
@@ -33,9 +32,9 @@ struct Problem {
 
 class Problems {
 public:
-	static constexpr std::size_t max_kept = 1000; // texts
+	static constexpr std::size_t max_kept = 1000; // number of texts
 
-	// Without `place`: of the packet, or of the header of a file without packets.
+	// Without `place`: the packet, or the header of a file without packets.
 	void add(const StreamInfo &stream, std::uint64_t packet, std::uint64_t offset, std::string message,
 		 std::string place = {})
 	{
@@ -50,7 +49,7 @@ public:
 			place = stream.has_packets ? stream.part + (" " + std::to_string(packet)) : "header";
 		kept_.push_back({stream.name, packet, offset, std::move(message), stream.index, std::move(place)});
 	}
-	// Adds those that another reader of the same trace found.
+	// Adds the problems of another reader of the same trace.
 	void merge(const Problems &others)
 	{
 		for (const Problem &other : others.kept_)
@@ -64,14 +63,14 @@ public:
 		}
 	}
 
-	// The first ones found.
+	// The texts of the first problems.
 	const std::vector<Problem> &kept() const { return kept_; }
 	// How many packets have a problem.
 	std::uint64_t total() const { return total_; }
 	bool empty() const { return total_ == 0; }
 
 private:
-	// A bit for each packet of a stream: a whole file may consist of small bad packets.
+	// A bit per packet of a stream, in chunks: a whole file may consist of small bad packets.
 	static constexpr std::uint64_t chunk_packets = 4096;
 	using Chunk = std::bitset<chunk_packets>;
 

@@ -40,15 +40,15 @@ public:
 	}
 
 	const Event &event() const { return cursor_->event(); }
-	// Of the event or the gap.
+	// Time of the event or the gap.
 	std::uint64_t time() const { return cursor_->time(); }
 	const Gap &gap() const { return cursor_->gap(); }
 	const StreamInfo &stream() const { return cursor_->stream().info(); }
-	// The cursor of the file that it comes from.
+	// The cursor of the current item.
 	const Cursor &cursor() const { return *cursor_; }
 
 private:
-	// Bisection works only if the packets record their times.
+	// Bisection requires that packets have times.
 	void start(Cursor &cursor) const
 	{
 		if (range_.from == 0 || cursor.stream().tells_times() || cursor.stream().is_missing()) {
@@ -71,8 +71,8 @@ private:
 
 	TimeRange range_;
 	MergedCursors cursors_;
-	Cursor *cursor_ = nullptr; // whose item is the current one
-	std::uint64_t bound_ = 0;  // an event of the same cursor before this time is the next of all
+	Cursor *cursor_ = nullptr; // the one with the current item
+	std::uint64_t bound_ = 0;  // the cursor's events before this time come before all others'
 };
 
 } // namespace monitor::trace

@@ -19,7 +19,7 @@ struct TimedRecord {
 	const std::byte *begin, *end;
 };
 
-// Times of records do not depend on those before them.
+// Whether times of records are independent of the records before them.
 bool can_be_moved(const RecordLayout &layout)
 {
 	const auto is_own = [](const RecordForm &form) {
@@ -91,7 +91,7 @@ RecordOrder order_records(const Stream &file)
 	all.reserve(order.records);
 	if (!each_record(file, [&](const TimedRecord &record, bool) { all.push_back(record); }) ||
 	    all.size() != order.records)
-		return order; // it changes
+		return order; // the file is being changed
 	std::ranges::stable_sort(all, {}, &TimedRecord::ticks);
 	order.sorted.reserve(size);
 	order.sorted.assign(file.bytes(), first);

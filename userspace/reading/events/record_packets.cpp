@@ -12,7 +12,7 @@
 namespace monitor::trace {
 namespace {
 
-// The offset of each segment is kept: if there are many, they must have this many bytes on average.
+// The offset of each segment is kept: beyond so many, segments must have at least this mean size.
 constexpr std::uint64_t many_segments = 1'000'000, min_bytes = 16;
 
 class RecordPackets : public Packets {
@@ -34,7 +34,7 @@ public:
 			count_all(records_.segment.size.of({}) / 8);
 	}
 
-	// A file whose header is damaged has one packet, to report that.
+	// A file with a damaged header has one packet, whose error reports it.
 	std::uint64_t count() const override { return why_ ? 1 : count_; }
 	std::uint64_t offset(std::uint64_t number) const override
 	{
@@ -84,7 +84,7 @@ private:
 		return nullptr;
 	}
 
-	// Replaces the size of the fields by the given length.
+	// Sets the packet's size from the length in its header.
 	const char *take_size(const RecordSize &size, std::uint64_t offset, std::vector<std::uint64_t> &slots,
 			      std::uint64_t &size_bytes) const
 	{
@@ -167,12 +167,12 @@ private:
 	std::span<const std::byte> bytes_;
 	const Description &description_;
 	const RecordLayout &records_;
-	std::vector<std::uint64_t> slots_; // as the file's header left them
-	const char *why_ = nullptr;        // the file's header is damaged
-	std::string text_;                 // of why_, if not a fixed sentence
+	std::vector<std::uint64_t> slots_; // as set by the file's header
+	const char *why_ = nullptr;        // error in the file's header
+	std::string text_;                 // storage of an error that is no literal
 	std::uint64_t first_bytes_ = 0;    // where records or segments begin
 	std::uint64_t count_ = 0;
-	std::uint64_t size_bytes_ = 0; // of each segment; 0: they differ
+	std::uint64_t size_bytes_ = 0; // of each segment; 0: variable
 	std::vector<std::uint64_t> offsets_;
 };
 

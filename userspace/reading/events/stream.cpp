@@ -14,7 +14,7 @@
 namespace monitor::trace {
 namespace {
 
-// The number behind `word`, which the name may have once; `otherwise` if it does not.
+// The number after `word` in the name; `otherwise` if `word` is missing.
 std::uint32_t number_behind(std::string_view name, std::string_view word, std::uint32_t otherwise)
 {
 	const std::size_t at = name.rfind(word);
@@ -25,7 +25,7 @@ std::uint32_t number_behind(std::string_view name, std::string_view word, std::u
 	return has ? number : otherwise;
 }
 
-// CPU and level of the ring whose stream has this name, as the recorder names them.
+// CPU and level of a ring from its stream's name, as the recorder writes it.
 std::pair<std::uint32_t, std::uint32_t> ring_of_name(std::string_view name)
 {
 	name.remove_prefix(std::min(name.rfind('/') + 1, name.size()));
@@ -74,7 +74,7 @@ Stream::Stream(std::string name, std::shared_ptr<const Description> description,
 	info_.is_generic_ctf = !description_->has_tokens();
 	if (!bytes_.empty())
 		::madvise(owner_.data(), owner_.size(),
-			  MADV_RANDOM); // a seek needs single pages; sequential readers say so
+			  MADV_RANDOM); // a seek needs single pages; sequential readers override this
 	make_packets();
 }
 
@@ -130,7 +130,7 @@ std::uint64_t Stream::trailing_bytes() const
 	return info_.is_generic_ctf ? 0 : bytes_.size() % EDC_BLOCK_SIZE;
 }
 
-// Only token packets, all of one size: the sizes of others are in their headers, and that of a hole is none.
+// Only for token packets, which have one size: others have it in their headers, which a hole has not.
 Stream::InHole Stream::in_hole(std::uint64_t number) const
 {
 	const InHole none{number, number};
@@ -192,11 +192,11 @@ void Stream::follow(const Stream &earlier)
 	while (first_packet_ < packets() && !read_head(first_packet_, head) && head.begin <= before_->begin)
 		++first_packet_;
 	if (first_packet_ == packets())
-		last_ = before_; // it has nothing new
+		last_ = before_; // no new packets
 }
 
-// Where packets in between are missing, as a fleet may lose some, the numbers of those that follow say so. A flight
-// recorder's do not begin at 0.
+// Where packets are missing in between, as a fleet may lose some, the sequence numbers show it. A flight recorder's do
+// not begin at 0.
 void Stream::set_recorded(std::uint64_t packets)
 {
 	recorded_ = packets;
@@ -235,7 +235,8 @@ const char *Stream::read_head(std::uint64_t number, PacketHead &head) const
 
 std::uint64_t Stream::seek(std::uint64_t time) const
 {
-	// low is good and begins at or before time, or is the first; what begins after time is at high or later
+	// Invariant: `low` is good and begins at or before `time`, or is the first; packets that begin after `time` are
+	// at `high` or later.
 	std::uint64_t low = first_packet_, high = tells_times() ? packets() : first_packet_;
 	PacketHead head;
 	while (low + 1 < high) {
@@ -286,7 +287,7 @@ void Stream::release(std::uint64_t from_packet, std::uint64_t to_packet) const
 {
 	if (!owner_.data() || from_packet >= to_packet)
 		return;
-	// Only a file mapping may be dropped: it is read again when it is needed again.
+	// Only pages of a file mapping may be dropped: they are read again when needed.
 	release_bytes(bytes() + offset(from_packet), bytes() + offset(to_packet));
 }
 

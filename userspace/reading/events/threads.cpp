@@ -101,7 +101,7 @@ std::vector<Threads::Role> Threads::roles_of(const Description &description)
 	for (const auto &cls : description.classes()) {
 		if (cls->size_bytes == 0)
 			roles[cls->index] = role_of_generic_ctf(*cls);
-		else if (cls->domain != Domain::user) // programs may call their events what they like
+		else if (cls->domain != Domain::user) // programs may name their events like the kernel's
 			roles[cls->index] = role_of_token(*cls);
 	}
 	return roles;
@@ -136,7 +136,7 @@ Threads::Role Threads::role_of_token(const EventClass &cls)
 	} else if (cls.name == "thread") {
 		role.kind = EventRole::writer;
 	} else if (cls.name == "thread_counts") {
-		role.kind = EventRole::in_switch; // of a thread that ended
+		role.kind = EventRole::in_switch; // of an ended thread
 	} else if (cls.name == "sys_enter") {
 		role.kind = EventRole::enters;
 		role.call = FieldRef(cls, "id");
@@ -175,7 +175,7 @@ Threads::Role Threads::role_of_generic_ctf(const EventClass &cls)
 	return role;
 }
 
-// The tokens of a user stream identify the thread of its process that writes.
+// Tokens in a user stream name the thread of the process that writes.
 std::int64_t Threads::before_user(const Event &event, const Role &role)
 {
 	std::int64_t &writer = writer_[event.stream->index];
@@ -209,7 +209,7 @@ void Threads::learn(const Event &event, const Role &role)
 	learn_name(pid, event, role);
 	if (role.program)
 		set_name(pid, machine, command_of(role.program.get<std::string_view>(event)));
-	// a thread that is not the group leader takes over the leader's pid
+	// A thread that is not the group leader takes over the leader's number.
 	if (role.kind == EventRole::exec && role.second_pid &&
 	    running.tid == role.second_pid.get<std::int32_t>(event)) {
 		set_call(pid, machine, call(running.tid, machine));
@@ -283,7 +283,7 @@ void Threads::set_process(std::int64_t pid, std::uint32_t machine, std::int64_t 
 		name->process = process;
 }
 
-// A thread may be named "". In the context of another tracer that is no name.
+// A thread may be named "", but in the context of another tracer that is no name.
 void Threads::learn_name(std::int64_t pid, const Event &event, const Role &role)
 {
 	const auto text = role.name.get<std::string_view>(event);

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Which thread runs where, the names of threads, and which system call each is in, as far as tokens report them.
-//
-// Every event passes through: before() returns the thread that posted it and notes which one runs, after() learns from
-// it. Called by the listing, the POET library, the partitions of statistics, trees of states and those who scan events
-// for a query or a selection of threads. Names come from the tokens that carry a comm; the running thread comes from
-// sched_switch, thread_runs, thread_state and, until the first switch after a loss, from the header of each packet that
-// opens. A thread is in the call of its last entry until an exit; what it clones starts in the same call. Not
-// thread-safe. A copy is a snapshot (copy on write): both share what they know until one learns something new.
-// Invariant: what no token reported is unknown, except that thread 0 is named idle; a gap makes the running thread of
-// its CPU unknown, and the calls of all threads; in a recording of which a filter left out events, all calls are
-// unknown.
+// Which thread runs where, the names of threads, and the system call that each is in, as far as tokens report them.
+// Every event passes through: before() returns the thread that posted it and notes which one runs, after() takes over
+// what it says. Names come from the tokens that carry a comm; the running thread comes from sched_switch, thread_runs,
+// thread_state and, until the first switch after a loss, from the header of each packet that opens. A thread is in the
+// call of its last entry until an exit; what it clones starts in the same call. Not thread-safe. A copy is a snapshot
+// (copy on write): both share their state until one of them changes it. Invariant: what no token reported is unknown,
+// except that thread 0 is named idle; a gap makes the running thread of its CPU unknown, and the calls of all threads;
+// in a recording of which a filter left out events, all calls are unknown.
 #pragma once
 
 #include <cstdint>
@@ -23,14 +20,14 @@
 
 namespace monitor::trace {
 
-// What the kernel calls a thread that executes this file.
+// The kernel's name (comm) of a thread that executes this file.
 std::string_view command_of(std::string_view file);
 
-// MAJOR:MINOR of the kernel's dev_t, which a field of this name is in the events of monitor's own card.
+// MAJOR:MINOR of the kernel's dev_t, for fields of that name in the events of monitor's card.
 std::string device_text(std::uint64_t device);
 bool is_device(const EventClass &cls, std::string_view field);
 
-// Whether a field of this name is a TID: readers then need the thread's name too.
+// Whether a field of this name is a TID: readers then need the thread's name, too.
 bool names_a_thread(std::string_view field);
 
 class Threads {
@@ -46,24 +43,24 @@ public:
 
 	// What is known about a thread.
 	struct Info {
-		char text[62] = {}; // its name, which may be empty; the rest of a longer one is cut off
+		char text[62] = {}; // its name, which may be empty; truncated
 		std::uint8_t length = 0;
 		bool is_named = false;
-		bool plain = false;  // needs no quotes
+		bool plain = false;  // can be printed without quotes
 		bool hidden = false; // the kernel hides this thread from the probes
 		std::int64_t process = unknown;
 		Call call;
-		std::uint32_t calls_since = 0; // since which gap its call is known
+		std::uint32_t calls_since = 0; // number of gaps when its call became known
 
 		std::string_view view() const { return {text, length}; }
 	};
 
 	explicit Threads(const Trace &trace);
-	// Of events from elsewhere. `has_all_calls`: no filter left out entries or exits.
+	// For events without a trace. `has_all_calls`: no filter left out entries or exits.
 	Threads(const Description &description, bool has_all_calls);
-	// One that was not there yet; its index follows those of the others.
+	// Adds a stream; its index is the next one.
 	void add_stream(const StreamInfo &info);
-	// The description has further classes.
+	// The description has new classes.
 	void add_classes(const Description &description);
 
 	// The thread that runs where the event was posted, or unknown; always unknown for the recorder's own events.
@@ -105,16 +102,16 @@ public:
 		++gaps_;
 	}
 
-	// For a reader that starts in the middle (answers/statistics/partitions.h): state that only earlier events
+	// For a reader that starts in the middle (answers/statistics/partitions.h): sets state that only earlier events
 	// report.
 	void hide(std::int64_t tid, std::uint32_t machine)
 	{
 		if (Info *info = find_or_add(tid, machine))
 			info->hidden = true;
 	}
-	// Which threads are hidden, and their processes, stay known.
+	// Keeps hidden threads and their processes.
 	void forget_names();
-	// Whether generic CTF events rely on an earlier switch, however long ago, to identify their thread.
+	// Whether generic CTF events rely on an earlier switch, which may be long ago, to identify their thread.
 	bool relies_on_switches() const { return relies_on_switches_; }
 
 	// nullptr: no token named this thread.
@@ -129,13 +126,13 @@ public:
 		const Info *known = find(pid, machine);
 		return known ? known->process : unknown;
 	}
-	// The call that a thread is in, or not known: before what an exit leads to is learned, the one that it ends.
+	// The thread's call, or unknown; at an exit, before after(), the call that it ends.
 	Call call(std::int64_t pid, std::uint32_t machine) const
 	{
 		const Info *known = find(pid, machine);
 		return known && known->calls_since == gaps_ ? known->call : Call();
 	}
-	// How many threads are known, named or not.
+	// The number of known threads, named or not.
 	std::size_t count() const { return names_.size(); }
 
 	// Calls visit(machine, pid, name) for every thread that has one.
@@ -161,13 +158,13 @@ private:
 		in_switch,
 		writer,
 		context,
-		of_running, // what only the running thread posts: this and the following
+		of_running, // this and the following are posted only by the running thread
 		enters,
 		leaves
 	};
 	struct Role {
 		EventRole kind = EventRole::none;
-		// first_pid: the thread that the event is about; second_pid: the other one of a switch or an exec
+		// first_pid: the thread that the event is about; second_pid: the other one of a switch or an exec.
 		FieldRef first_pid, second_pid, process, name, cpu, flags, program;
 		FieldRef call, abi; // of an entry
 	};
@@ -175,17 +172,17 @@ private:
 	struct Running {
 		std::int64_t tid = unknown;
 		bool hidden = false;
-		bool is_sure = false; // from a switch to a thread that is not hidden: a packet header has nothing newer
+		bool is_sure = false; // known from a switch to a visible thread, so packet headers are not needed
 	};
 
-	static constexpr std::int64_t pid_limit = 1 << 22; // all are below this: the kernel's PID_MAX_LIMIT
+	static constexpr std::int64_t pid_limit = 1 << 22; // exclusive; the kernel's PID_MAX_LIMIT
 	static constexpr std::size_t page_size = 4096, pages_of_machine = pid_limit / page_size;
 
 	static std::size_t index_of(std::int64_t pid, std::uint32_t machine)
 	{
 		return static_cast<std::size_t>(machine) * pid_limit + static_cast<std::size_t>(pid);
 	}
-	// Also finds a thread that is known to be hidden but has no name.
+	// Also finds hidden threads without a name.
 	const Info *find(std::int64_t pid, std::uint32_t machine) const
 	{
 		if (pid < 0 || pid >= pid_limit)
@@ -202,7 +199,7 @@ private:
 	void learn(const Event &event, const Role &role);
 	void follow_call(const Event &event, const Role &role);
 	void set_call(std::int64_t pid, std::uint32_t machine, const Call &call);
-	void add_machines(std::size_t count);                                  // up to this many
+	void add_machines(std::size_t count);                                  // adds machines up to this number
 	std::size_t find_slot(std::uint32_t machine, std::uint32_t cpu) const; // slots_.size(): not found
 	Info *find_or_add(std::int64_t pid, std::uint32_t machine);            // nullptr: pid out of range
 	void learn_name(std::int64_t pid, const Event &event, const Role &role);
@@ -212,12 +209,12 @@ private:
 	std::shared_ptr<const std::vector<Role>> all_roles_;
 	const Role *roles_;                                          // by class index
 	std::vector<std::size_t> cpu_slot_;                          // by stream index
-	std::vector<std::pair<std::uint32_t, std::uint32_t>> slots_; // machine and CPU of each
+	std::vector<std::pair<std::uint32_t, std::uint32_t>> slots_; // machine and CPU of each slot
 	std::vector<Running> running_;                               // by slot
 	std::vector<std::int64_t> writer_;                           // of user streams, by stream index
-	std::vector<std::shared_ptr<std::uint32_t[]>> pages_;        // number of a name + 1, by machine and pid
+	std::vector<std::shared_ptr<std::uint32_t[]>> pages_;        // index of a name + 1, by machine and pid
 	std::vector<std::shared_ptr<Info>> names_;
-	std::uint32_t gaps_ = 0; // so far
+	std::uint32_t gaps_ = 0; // number of gaps so far
 	bool relies_on_switches_ = false;
 	bool has_all_calls_ = false;
 };

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Converts ticks of one clock to ticks of another, so that streams with different clocks can be read in one order.
-//
-// Made by Stream::set_clock if the common clock differs from the stream's; the common clock then counts nanoseconds.
-// The clocks' descriptions say how they differ, or a collection does by lines (clock_map.h).
-// Invariant: order is kept, and equal ticks stay equal; results outside 64 bits saturate.
+// Converts ticks of one clock to ticks of another, so that streams with different clocks can be merged.
+// Used if the common clock, which then counts nanoseconds, differs from the stream's. The relation is that of the
+// clocks' descriptions, or the lines of a collection (clock_map.h). Invariant: order is kept, and equal ticks stay
+// equal; results outside 64 bits saturate.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +19,7 @@ public:
 	// `to` counts nanoseconds.
 	TimeMap(const Clock &from, const Clock &to) : frequency_hz_(from.frequency_hz)
 	{
-		// the difference of the origins, whole seconds and ticks separately
+		// The difference of the origins; seconds and ticks are converted separately.
 		base_ns_ = (static_cast<__int128>(from.offset_s) - to.offset_s) * second_ns - to.offset;
 		ticks_ = from.offset;
 	}

@@ -29,7 +29,7 @@ std::optional<std::int64_t> fraction_e9(const char *text)
 	return billionths;
 }
 
-// [-]NUMBER[.FRACTION][UNIT]; in seconds if there is no unit. Empty from 292 years on.
+// [-]NUMBER[.FRACTION][UNIT]; without a unit, seconds. Empty from 292 years on.
 std::optional<std::int64_t> since_begin_ns(const std::string &text)
 {
 	if (text.starts_with('-')) {
@@ -61,13 +61,13 @@ std::optional<std::int64_t> since_begin_ns(const std::string &text)
 
 // A local time, as the user wrote it.
 struct Written {
-	std::tm parts{}; // of a time of day, only that
+	std::tm parts{}; // for a time of day, only its time fields
 	std::int64_t fraction_ns = 0;
 	bool is_dated = false;
-	std::optional<std::int64_t> offset_s; // from UTC; none: that of this machine
+	std::optional<std::int64_t> offset_s; // from UTC; none: this machine's local time
 };
 
-// "Z", "+HH:MM" or "+HHMM" behind a time.
+// "Z", "+HH:MM" or "+HHMM" after a time.
 std::optional<std::int64_t> read_offset(const char *text)
 {
 	std::tm parts{};
@@ -100,8 +100,8 @@ bool is_same_time(const std::tm &a, const std::tm &b)
 	return a.tm_mday == b.tm_mday && a.tm_hour == b.tm_hour && a.tm_min == b.tm_min;
 }
 
-// The moments of a date and a time, in order: two where clocks are set back. Where they are set forward, the one that
-// the C library makes of it. None: there is no 30 February, or ns since 1970 cannot express it.
+// The moments of a local date and time, in order: two if clocks were set back in between. If they were set forward past
+// it, the one that mktime() returns. Empty: there is no such day, or ns since 1970 overflow.
 std::vector<std::int64_t> moments(const Written &written)
 {
 	std::vector<std::time_t> found;
@@ -135,7 +135,7 @@ std::vector<std::int64_t> moments(const Written &written)
 	return made;
 }
 
-// The moments at which clocks show a time of day on one day: that of `day_of_ns`, or `days_later` days after it.
+// The moments of a time of day on one day: that of `day_of_ns`, or `days_later` days after it.
 std::vector<std::int64_t> moments_on(Written written, std::int64_t day_of_ns, int days_later)
 {
 	const std::time_t moment = day_of_ns / second_ns + written.offset_s.value_or(0);
@@ -143,7 +143,7 @@ std::vector<std::int64_t> moments_on(Written written, std::int64_t day_of_ns, in
 	if (!(written.offset_s ? ::gmtime_r(&moment, &day) : ::localtime_r(&moment, &day)))
 		return {};
 	day.tm_mday += days_later;
-	::timegm(&day); // the next day may be of the next month
+	::timegm(&day); // normalizes the day of the month
 	written.parts.tm_year = day.tm_year;
 	written.parts.tm_mon = day.tm_mon;
 	written.parts.tm_mday = day.tm_mday;
@@ -155,8 +155,8 @@ std::string offset_text(std::int64_t moment_ns)
 	return local_date(moment_ns / second_ns, "%z");
 }
 
-// A time of day: the first one from `earliest_ns` on if the recording still runs then, else that of the day on which it
-// started. nullopt: the text is no local time.
+// A time of day: the first one at or after `earliest_ns` if the recording still runs then, else the one on the day of
+// the recording's start. nullopt: the text is no local time.
 std::optional<std::int64_t> parse_wall_ns(const std::string &text, const char *option, const Span &span,
 					  std::int64_t earliest_ns)
 {
@@ -166,7 +166,7 @@ std::optional<std::int64_t> parse_wall_ns(const std::string &text, const char *o
 		return std::nullopt;
 	const auto is_recorded = [&](std::int64_t ns) { return ns >= std::max(begin_ns, earliest_ns) && ns <= end_ns; };
 	std::vector<std::int64_t> all = written->is_dated ? moments(*written) : std::vector<std::int64_t>();
-	constexpr int days = 3; // after the first one may be a day that lacks the time
+	constexpr int days = 3; // one day may lack the time
 	for (int later = 0; !written->is_dated && later < days && std::ranges::none_of(all, is_recorded); ++later)
 		all = moments_on(*written, std::max(begin_ns, earliest_ns), later);
 	if (!written->is_dated && std::ranges::none_of(all, is_recorded))

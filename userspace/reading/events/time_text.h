@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Points in time of a trace as text: as users write them, and as answers show them.
-//
+// Points in time of a trace as text: parsed from the user's input, and printed in answers.
 // Seconds count from the start of the trace (Trace::begin_time()), and are negative before it. Local time is that of
 // the reading machine, unless the text has an offset from UTC. A time of day without a date is the first one not before
-// the start of the trace, of an end not before the start of its range, if the trace still runs then, else that of the
-// day the trace started on. Of two moments at which clocks showed it, as when summer time ends, the one that was
+// the start of the trace (for an end, not before the start of its range) if the trace still runs then, else that of the
+// day on which the trace started. Where clocks showed a time twice, as when summer time ends, it is the moment that was
 // recorded.
 #pragma once
 
@@ -17,7 +16,7 @@
 
 namespace monitor::trace {
 
-// Both moments were recorded at which clocks showed a time.
+// A local time is ambiguous: clocks showed it twice, and both moments were recorded.
 struct TwiceShown : Error {
 	using Error::Error;
 };
@@ -33,10 +32,10 @@ inline Span span_of(const Trace &trace)
 	return {trace.description().clock, trace.begin_time(), trace.end_time()};
 }
 
-// [-]NUMBER[.FRACTION] with the unit s, ms, us or ns, or none for seconds, from the start of the trace,
-// HH:MM[:SS[.FRACTION]] or "YYYY-MM-DD HH:MM[:SS[.FRACTION]]" in local time, or followed by +HH:MM, that of this
-// offset. Returns the first tick of that nanosecond; with `last`, the last one. Throws Error naming `option` if it is
-// none of these, or if two moments of it were recorded.
+// Parses [-]NUMBER[.FRACTION] with the unit s, ms, us or ns, or none for seconds, from the start of the trace;
+// HH:MM[:SS[.FRACTION]] or "YYYY-MM-DD HH:MM[:SS[.FRACTION]]" in local time, or with +HH:MM at that offset. Returns the
+// first tick of that nanosecond; with `last`, the last one. Throws Error naming `option` if it is none of these, or if
+// it is ambiguous.
 std::uint64_t parse_time(const std::string &text, const char *option, const Span &span, bool last);
 
 inline std::uint64_t parse_time(const std::string &text, const char *option, const Trace &trace, bool last)
@@ -44,22 +43,22 @@ inline std::uint64_t parse_time(const std::string &text, const char *option, con
 	return parse_time(text, option, span_of(trace), last);
 }
 
-// Whether it would be read as a time of day, not as seconds from the start.
+// Whether the text would be parsed as a time of day, not as seconds from the start.
 bool is_time_of_day(const std::string &text);
 
-// Both ends, each "" if absent; each option is what messages call it.
+// Parses both ends, each "" if absent; messages name the options.
 TimeRange parse_bounds(const std::string &from, const std::string &to, const Span &span, const char *from_option,
 		       const char *end_option);
 
-// The range that --from and --to give, each "" if absent; `end_option` is what a command calls the latter. Throws
-// Error, also if nothing is between them.
+// The range of --from and --to, each "" if absent; `end_option` is the name of the latter in this command. Throws
+// Error, also if the range is empty.
 TimeRange parse_range(const std::string &from, const std::string &to, const Trace &trace,
 		      const char *end_option = "--to");
 
-// HH:MM:SS, with the date if the trace is of several days: a format of local_date().
+// HH:MM:SS, with the date if the trace covers several days: a format of local_date().
 const char *time_of_day_format(const Trace &trace);
 
-// How an answer shows times, with all nanoseconds: in seconds since the start of the trace, or as times of day.
+// How times are printed, with all nanoseconds: in seconds since the start of the trace, or as times of day.
 class TimeText {
 public:
 	TimeText() = default;
@@ -70,7 +69,7 @@ public:
 	}
 
 	std::string operator()(std::uint64_t time) const;
-	const char *unit() const { return format_ ? "" : " s"; } // behind one
+	const char *unit() const { return format_ ? "" : " s"; } // printed after a time
 
 private:
 	const Clock *clock_ = nullptr;

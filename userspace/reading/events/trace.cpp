@@ -30,10 +30,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char *period_marks = "marked_periods"; // in `env`
+constexpr const char *period_marks = "marked_periods"; // in `env`: this recorder marks the ends of periods
 constexpr const char *remedy = "; name the directory of a trace";
 
-// The directories with a description at or below this one. LTTng makes one per tracer and per kind of buffer.
+// Directories with a description, at or below this one. LTTng makes one per tracer and per kind of buffer.
 std::vector<fs::path> trace_directories(const fs::path &root)
 {
 	constexpr int max_depth = 16;
@@ -127,8 +127,8 @@ void chain(const std::vector<std::unique_ptr<Stream>> &streams)
 			}
 }
 
-// Files of periods (record --statistics) end with a packet without events, whose number is that of the packets before
-// it. Those of a recorder that wrote no such marks have none to miss.
+// Files of periods (record --statistics) end with an empty packet, whose number is that of the packets before it. Older
+// recorders did not write it.
 void find_cut_periods(const std::vector<std::unique_ptr<Stream>> &streams, Problems &problems)
 {
 	for (const auto &stream : streams) {
@@ -145,7 +145,7 @@ void find_cut_periods(const std::vector<std::unique_ptr<Stream>> &streams, Probl
 	}
 }
 
-// Files that lack packets which the recorder wrote, or are not there.
+// Reports streams that lack packets or whose file is missing.
 void tell_missing(const Stream &stream, Problems &problems)
 {
 	if (stream.missing())
@@ -158,7 +158,7 @@ void tell_missing(const Stream &stream, Problems &problems)
 // The times of the first and the last event from this packet on, if packets have no times.
 std::pair<std::uint64_t, std::uint64_t> read_times(const Stream &stream, std::uint64_t packet)
 {
-	Problems ignored; // they are found again later
+	Problems ignored; // reported when the stream is read
 	Cursor cursor(stream, *stream.description(), ignored, 0);
 	std::uint64_t begin = std::numeric_limits<std::uint64_t>::max(), end = 0;
 	for (auto item = cursor.start_at(packet); item != Cursor::Item::end; item = cursor.advance())
@@ -169,18 +169,18 @@ std::pair<std::uint64_t, std::uint64_t> read_times(const Stream &stream, std::ui
 	return {std::min(begin, end), end};
 }
 
-// When a trace was recorded, in ns since the epoch; for a machine, all that was recorded there in one go.
+// When a trace was recorded, in ns since the epoch; for a machine, the union of its traces recorded at the same time.
 struct Recorded {
 	std::string host;
-	std::string argument; // what was named on the command line
+	std::string argument; // the path on the command line
 	bool has_tokens = false;
-	std::string lines_of; // the part of a collection whose clock's lines are used; "": none
+	std::string lines_of; // the part of a collection whose clock lines are used; "": none
 	std::int64_t begin_ns = std::numeric_limits<std::int64_t>::min(),
 		     end_ns = std::numeric_limits<std::int64_t>::max();
 
-	// Two traces recorded one after the other have different threads and states, even if the numbers are the same.
-	// Other tracers have a trace for each process: those below one directory belong together.
-	// What lines relate to the reference separately is in no order of its own.
+	// Traces recorded one after the other have different threads and states, even if the numbers are the same.
+	// Other tracers have a trace per process: those below one directory belong together. Parts with separate lines
+	// to the reference clock have no known order among each other.
 	bool is_same(const Recorded &other) const
 	{
 		if (lines_of != other.lines_of)
@@ -208,7 +208,7 @@ Recorded when_recorded(const Description &description, std::span<const std::uniq
 	return recorded;
 }
 
-// By --filter, which recording.json describes: by the names of classes of which it took a part, or none.
+// Whether --filter left out system calls: recording.json has the classes that it left out, in part or wholly.
 bool were_calls_left_out(const recording_file::Contents &recorded)
 {
 	const auto has_calls = [](const std::vector<std::string> &names) {
@@ -217,8 +217,8 @@ bool were_calls_left_out(const recording_file::Contents &recorded)
 	return has_calls(recorded.filter.part) || has_calls(recorded.filter.none);
 }
 
-// Tells streams how many packets the recorder wrote, and adds those that have no file. `name_of`: of the stream, from
-// that of its file.
+// Sets the streams' numbers of packets that the recorder wrote, and adds streams whose file is missing. `name_of`: the
+// stream's name for a file's.
 template <class NameOf>
 void set_recorded(const std::map<std::string, std::uint64_t> &untrusted_recorded, const NameOf &name_of,
 		  const std::shared_ptr<const Description> &description, std::vector<std::unique_ptr<Stream>> &streams)
@@ -239,7 +239,7 @@ void set_recorded(const std::map<std::string, std::uint64_t> &untrusted_recorded
 	}
 }
 
-// The traces that are read together, one description after the other.
+// The traces that are read together, added one after the other.
 struct Parts {
 	std::vector<fs::path> directories;
 	std::vector<std::shared_ptr<const Description>> descriptions;
@@ -248,13 +248,13 @@ struct Parts {
 	std::vector<Recorded> recorded;   // by machine
 	std::vector<MachineClock> clocks; // by machine
 	std::vector<std::string> warnings;
-	bool has_lines = false; // of the clock of a trace
+	bool has_lines = false; // in any trace's clock
 	bool lacks_calls = false;
-	std::map<fs::path, fs::path> taken; // real path -> as it was named
-	bool is_fetched = false;            // of a trace, only a part is here
+	std::map<fs::path, fs::path> taken; // real path -> path as given
+	bool is_fetched = false;            // some trace is only partly here
 	std::uint32_t classes = 0;
 
-	// Of one recording: the snapshots of a flight recorder, by the directory above them and the recording's uuid.
+	// Snapshots of one flight recorder's recording, by the directory above them and the recording's uuid.
 	struct Snapshot {
 		std::int64_t begin_ns, end_ns;
 		fs::path directory;
@@ -274,15 +274,15 @@ struct Parts {
 		}
 	};
 	std::map<std::pair<fs::path, std::array<std::uint8_t, 16>>, std::vector<Snapshot>> snapshots;
-	// All, by host and uuid.
+	// By host and uuid.
 	std::map<std::pair<std::string, std::array<std::uint8_t, 16>>, std::vector<Snapshot>> recordings;
 
 	struct Unreadable {
 		std::string name, why;
 	};
-	std::vector<Unreadable> unreadable; // beside others that can be read
+	std::vector<Unreadable> unreadable; // beside traces that can be read
 
-	// Whether it was added by another name: a link, or a directory above it.
+	// Whether it was added under another name: a link, or a directory above it.
 	bool is_again(const fs::path &path)
 	{
 		std::error_code unreadable;
@@ -295,7 +295,7 @@ struct Parts {
 		return !is_new;
 	}
 
-	// Names of streams are relative to `root`. If it throws Error, nothing was added.
+	// Stream names are relative to `root`. If it throws Error, nothing was added.
 	void add(const fs::path &directory, const std::string &argument, const fs::path &root, PartClock clock)
 	{
 		std::shared_ptr<const Description> description =
@@ -355,7 +355,7 @@ struct Parts {
 		}
 	}
 
-	// One of which only a part is here. nullptr: nothing is known of it.
+	// A stream of a partly fetched trace. nullptr: nothing is known of it.
 	static std::unique_ptr<Stream> fetched_stream(const fs::path &path, const std::string &name, MappedFile &file,
 						      const FetchedTrace &fetched,
 						      const std::shared_ptr<const Description> &description)
@@ -367,8 +367,8 @@ struct Parts {
 		return std::make_unique<Stream>(name, description, std::move(file), std::move(packets));
 	}
 
-	// All that is below a directory. One that cannot be read does not hide the others, nor does a directory that
-	// the collection names and that has no description.
+	// Adds all below a directory. One that cannot be read does not hide the others, nor does a directory that the
+	// collection names and that has no description.
 	void add_all(const std::string &argument, bool is_only, std::map<std::string, PartClock> clocks)
 	{
 		std::set<std::string> named;
@@ -393,7 +393,7 @@ struct Parts {
 				unreadable.push_back({name, path + " is not a trace (no file `metadata` in it)"});
 	}
 
-	// Problems are those of streams, of which these have none: they come after all `others`.
+	// Problems belong to streams, which unreadable traces have not: they come after all `others`.
 	void tell_unreadable(Problems &problems, std::size_t others) const
 	{
 		StreamInfo none;
@@ -405,7 +405,7 @@ struct Parts {
 		}
 	}
 
-	// Of the trace added last; nullptr: it has none.
+	// For the trace added last; nullptr: it has none.
 	std::shared_ptr<const ClockMap> lines_of(PartClock &clock, const fs::path &directory)
 	{
 		if (!clock.has_lines)
@@ -420,7 +420,7 @@ struct Parts {
 		return lines;
 	}
 
-	// What the rings had at both times is in both; which events that are, their blocks do not say.
+	// Snapshots overlap: events in the rings at both times are in both, and the blocks do not show which.
 	void warn_of_overlaps()
 	{
 		for (auto &[recording, all] : recordings) {
@@ -450,7 +450,7 @@ struct Parts {
 		}
 	}
 
-	// One trace alone has nothing to agree with.
+	// A single trace needs no common clock.
 	void keep_own_clock()
 	{
 		has_lines = false;
@@ -482,7 +482,7 @@ struct Parts {
 		streams.back()->set_machine(static_cast<std::uint32_t>(machines.size() - 1));
 	}
 
-	// A trace that does not name its machine counts as a separate one.
+	// A trace without a host name counts as a separate machine.
 	std::uint32_t machine_of(const fs::path &directory, const std::string &argument, Recorded when)
 	{
 		const std::string *host = descriptions.back()->find_env("hostname");
@@ -498,14 +498,14 @@ struct Parts {
 			}
 			is_again |= recorded[i].host == when.host;
 		}
-		// same host, recorded one after the other: told apart by the directory
+		// Recordings of one host one after the other are named by their directories.
 		machines.push_back(!host ? directory.filename().string() : is_again ? directory.string() : *host);
 		recorded.push_back(std::move(when));
 		return static_cast<std::uint32_t>(machines.size() - 1);
 	}
 };
 
-// A description for several traces: all their classes, and a clock that can express all times.
+// One description for several traces: all their classes, and a clock that can express all times.
 std::shared_ptr<const Description> joined(const std::vector<std::shared_ptr<const Description>> &parts, bool has_lines)
 {
 	if (parts.size() == 1)
@@ -522,7 +522,7 @@ std::shared_ptr<const Description> joined(const std::vector<std::shared_ptr<cons
 	return made;
 }
 
-// Of statistics the first period that is kept.
+// For statistics, the start of the first period that is still there.
 std::uint64_t recorded_since(const std::string &recording_json, std::uint64_t first_time, std::uint64_t end_time)
 {
 	const std::optional<recording_file::Contents> recorded = recording_file::parse(recording_json);
@@ -546,7 +546,7 @@ Trace Trace::open(const std::vector<std::string> &directories, const std::string
 		}
 		auto clocks = read_collection(directory, parts.warnings);
 		if (&directory != directories.data())
-			clocks.clear(); // nothing relates them to the first one's
+			clocks.clear(); // nothing relates the parts' clocks
 		parts.add_all(directory, directories.size() == 1, std::move(clocks));
 	}
 	if (parts.descriptions.empty())
@@ -555,7 +555,7 @@ Trace Trace::open(const std::vector<std::string> &directories, const std::string
 	if (parts.descriptions.size() == 1)
 		parts.keep_own_clock();
 	Trace trace(joined(parts.descriptions, parts.has_lines), std::move(parts.streams));
-	if (!parts.is_fetched) // else its parts say what is missing
+	if (!parts.is_fetched) // else the parts report what is missing
 		find_cut_periods(trace.streams_, trace.problems_);
 	parts.tell_unreadable(trace.problems_, trace.streams_.size());
 	trace.directory_ = parts.directories.front().string();
@@ -584,7 +584,7 @@ std::vector<std::string> Trace::recordings_in(const std::string &directory)
 		recordings.push_back(part.string());
 		named.erase(part.lexically_relative(directory).begin()->string());
 	}
-	for (const auto &[name, clock] : named) // without a description, which is said when it is opened
+	for (const auto &[name, clock] : named) // without a description, which opening it reports
 		if (const fs::path part = fs::path(directory) / name; fs::is_directory(part, ignored))
 			recordings.push_back(part.string());
 	return recordings;

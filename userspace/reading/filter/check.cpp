@@ -41,7 +41,7 @@ std::string in_quotes(std::string_view text)
 	return readable.front() == '"' ? readable : '"' + readable + '"';
 }
 
-// What a name means in all classes of a trace together.
+// What a name means in all classes of a trace.
 struct Types {
 	bool number = false, text = false, real = false;
 	std::set<const trace::Enumeration *> labels;
@@ -56,7 +56,7 @@ public:
 			classes_.push_back(cls.get());
 		static const trace::EventClass none;
 		if (classes_.empty())
-			classes_.push_back(&none); // properties of every event are known even so
+			classes_.push_back(&none); // which still have the properties of every event
 	}
 
 	void condition(const Expression &condition) const
@@ -87,7 +87,7 @@ private:
 		throw Refusal("filter", text_, at, sentence);
 	}
 
-	// One that is similar to a known name is more likely mistyped.
+	// A name similar to a known one is more likely mistyped than new.
 	void fail_or_doubt(std::size_t at, const std::string &sentence, const std::string &similar) const
 	{
 		if (!doubts_ || !similar.empty())
@@ -96,7 +96,7 @@ private:
 			doubts_->push_back(sentence);
 	}
 
-	// Of a class that may come later.
+	// Whether the name may be that of a class that comes later.
 	bool is_unknown(const Expression &value) const
 	{
 		if (value.kind == ExpressionKind::name)
@@ -223,7 +223,7 @@ private:
 		}
 	}
 
-	// The labels of a name that is not a text, or the names of all events; empty: any text is possible.
+	// The labels of a name that is not text, or the names of all events; empty: any text is possible.
 	Names known_texts(const Expression &name, const Types &types) const
 	{
 		Names known;

@@ -15,10 +15,10 @@
 
 namespace monitor::filter {
 
-// Names that no class has may be those of classes that are not known yet: sentences about them.
+// Warnings about names that no class has so far.
 using Doubts = std::vector<std::string>;
 
-// `text` is what the condition was parsed from. Throws Refusal. With `doubts` there may be more classes later.
+// `text`: the source of the condition. Throws Refusal. With `doubts` the trace may have more classes later.
 void check(const Expression &condition, std::string_view text, const trace::Description &description,
 	   const KnownNames &known = {}, Doubts *doubts = nullptr);
 

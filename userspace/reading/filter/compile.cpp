@@ -35,7 +35,7 @@ bool has_constant(const Expression &condition, Type type)
 	});
 }
 
-// The values of the labels that a condition accepts.
+// The values whose labels a condition accepts.
 Ranges labelled(const Expression &condition, const trace::Enumeration &labels, bool is_signed)
 {
 	const auto value = [&](std::uint64_t bits) {
@@ -50,7 +50,7 @@ Ranges labelled(const Expression &condition, const trace::Enumeration &labels, b
 	return ranges;
 }
 
-// The integers that a comparison, glob or set accepts: those of its constants, and `ranges`, those of labels.
+// The integers that a comparison, glob or set accepts: those of its constants, and `ranges`, those of its labels.
 Ranges accepted_numbers(const Expression &condition, Ranges ranges)
 {
 	const bool negated = is_negated(condition);
@@ -72,7 +72,7 @@ class Compiler {
 public:
 	Compiler(const trace::EventClass &cls, Common &common) : cls_(cls), common_(common) {}
 
-	// Compiles from back to front, since a test needs its targets. Returns the condition's entry.
+	// Compiles from back to front, since a test needs its targets. Returns the entry point.
 	Target branch(const Expression &condition, Target on_true, Target on_false)
 	{
 		const auto &children = condition.children;
@@ -116,7 +116,7 @@ private:
 	Target add(Test test, Target on_true, Target on_false)
 	{
 		if (on_true == on_false)
-			return on_true; // whatever the result of the test
+			return on_true; // both results of the test lead there
 		test.on_true = on_true;
 		test.on_false = on_false;
 		program_.tests.push_back(test);
@@ -220,7 +220,7 @@ private:
 			program_.keys.push_back({*first, after.value_or(0) - 1});
 	}
 
-	// Of the times that are at least so much since the start; nullopt: the clock ends before.
+	// The first tick at least this long after the start; nullopt: the clock ends before.
 	std::optional<std::uint64_t> first_tick(Integer ns) const
 	{
 		const std::uint64_t begin = common_.begin_time, max = ~std::uint64_t(0);
@@ -283,7 +283,7 @@ private:
 		return add(test, on_true, on_false);
 	}
 
-	// Appends the steps that compute a number. False: the class lacks a value that is needed.
+	// Appends the steps that compute a number. False: the class lacks a needed value.
 	bool compute(const Expression &value)
 	{
 		Step step;

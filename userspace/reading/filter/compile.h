@@ -20,9 +20,9 @@ namespace monitor::filter {
 struct Common {
 	const trace::Clock *clock = nullptr;
 	std::uint64_t begin_time = 0;                     // `time` counts from here
-	const KnownNames *known = nullptr;                // what else may be asked for; never null
-	const trace::Description *derives_from = nullptr; // as of resolve()
-	// The values whose labels a condition accepts: looked up once per enumeration, as many classes may share one.
+	const KnownNames *known = nullptr;                // additional names; never null
+	const trace::Description *derives_from = nullptr; // see resolve()
+	// Values by label, per condition and enumeration: many classes may share an enumeration.
 	std::map<std::pair<const Expression *, const trace::Enumeration *>, Ranges> labelled;
 };
 

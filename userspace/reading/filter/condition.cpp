@@ -34,7 +34,7 @@ Expression parse_condition(const char *subject, std::string_view untrusted_text,
 		Expression condition = parse(untrusted_text);
 		check_each(condition, check);
 		return condition;
-	} catch (const Refusal &refusal) { // of this expression
+	} catch (const Refusal &refusal) { // of the subject's own expression
 		throw Refusal(subject, untrusted_text, refusal.position().offset, refusal.sentence());
 	}
 }

@@ -23,7 +23,7 @@ bool is_same_value(const Factor &a, const Factor &b)
 	       a.shift == b.shift && a.mask == b.mask && a.flip == b.flip;
 }
 
-// A whole text: its words in order, those beyond its field 0.
+// A whole text as words in order; unused words are 0.
 using Text = std::array<std::uint64_t, max_text_words>;
 
 struct TextRange {
@@ -37,7 +37,7 @@ Text greatest_text(unsigned words)
 	return text;
 }
 
-// False: there is none.
+// The next text in order; false: there is none.
 bool step_up(Text &text, unsigned words)
 {
 	for (unsigned i = words; i-- > 0;)
@@ -86,7 +86,7 @@ std::vector<TextRange> complement(const std::vector<TextRange> &ranges, unsigned
 	return made;
 }
 
-// The texts that a condition accepts, among those of at most words * 8 bytes without a NUL.
+// The ranges of texts that a condition accepts, among those of at most words * 8 bytes without a NUL.
 class TextRanges {
 public:
 	TextRanges(const Expression &condition, unsigned words) : condition_(condition), words_(words) {}
@@ -165,7 +165,7 @@ private:
 
 	bool fits(const Expression &constant) const { return constant.text.size() <= words_ * 8; }
 
-	// The first text that is not before the constant. One that is longer than any text lies between two of them.
+	// The first text not before the constant. A constant longer than any text is between two of them.
 	End from(const Expression &constant) const
 	{
 		End end{text_of(constant.text, '\0', constant.at), true};
@@ -174,7 +174,7 @@ private:
 		return end;
 	}
 
-	// The last text that is before the constant, or, if included, that is not after it.
+	// The last text before the constant or, if included, not after it.
 	End up_to(const Expression &constant, bool included) const
 	{
 		End end{text_of(constant.text, '\0', constant.at), true};
@@ -216,7 +216,7 @@ private:
 		if (has_rest(range.first, word, 0)) {
 			std::fill(rest.last.begin() + word + 1, rest.last.begin() + words_, max_key);
 			add(rest, word + 1, with(before, word, {first, first}));
-			++first; // less than last
+			++first; // below last
 		}
 		if (has_rest(range.last, word, max_key)) {
 			rest = range;
@@ -251,7 +251,7 @@ private:
 	std::vector<Product> made_;
 };
 
-// What a test accepts and what it does not.
+// The products that a test accepts, and those that it rejects.
 struct Decided {
 	std::vector<Product> holds, fails;
 };
@@ -276,7 +276,7 @@ public:
 	{
 	}
 
-	// A test only leads to earlier ones, so theirs are made first.
+	// A test only refers to earlier ones, so their products exist already.
 	std::vector<Product> made()
 	{
 		for (std::size_t i = 0; i < program_.tests.size(); ++i)
@@ -322,7 +322,7 @@ private:
 		case Test::Kind::text:
 			return of_text(test);
 		case Test::Kind::present:
-			// an unknown CPU is the greatest number
+			// An unknown CPU is the largest number.
 			factor.accepted = test.source.from == From::cpu ? known_cpus : every_key;
 			return decided(std::move(factor));
 		case Test::Kind::computed:
@@ -406,7 +406,7 @@ private:
 		return decided(std::move(factor));
 	}
 
-	// Every pair of these.
+	// Combines every pair.
 	static void add(std::vector<Product> &all, const std::vector<Product> &some, const std::vector<Product> &others)
 	{
 		for (const Product &one : some)
@@ -415,7 +415,7 @@ private:
 					all.push_back(std::move(product));
 	}
 
-	// False: no event is left.
+	// False: no event remains.
 	static bool restrict_to(Product &product, const Product &other)
 	{
 		for (const Factor &factor : other) {
@@ -432,7 +432,7 @@ private:
 		return true;
 	}
 
-	// Two products that differ in one factor become one.
+	// Merges products that differ in one factor only.
 	static void merge(std::vector<Product> &all)
 	{
 		for (std::size_t i = 0; i < all.size(); ++i)
@@ -442,7 +442,7 @@ private:
 					continue;
 				}
 				all.erase(all.begin() + static_cast<std::ptrdiff_t>(k));
-				k = i + 1; // another one may fit now
+				k = i + 1; // another one may merge now
 			}
 	}
 

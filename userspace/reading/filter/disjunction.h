@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
-// An expression as alternatives, each of which says in which ranges some values of an event are: what a matcher of
-// tables (include/monitor/matcher.h) can decide. Sources are ANDed in a product, products are ORed.
-//
-//     Program -> disjunction() -> products -> answers/matcher
-//
-// Called for each class by those who make such tables. What is not a set of ranges of one value is Undecidable:
-// arithmetic beyond a shift and a mask, two values compared, real numbers, patterns with more than a * at their end.
-// Invariant: the products of a program are disjoint, and together accept what the program does.
+// Converts an expression to alternatives of ranges of an event's values, which a matcher (include/monitor/matcher.h)
+// can decide: the factors of a product are ANDed, products are ORed.
+// Program -> disjunction() -> products -> answers/matcher
+// Called once per class. What is not a set of ranges of one value is Undecidable: arithmetic beyond a shift and a mask,
+// two values compared, real numbers, patterns other than a prefix and *. Invariant: the products of a program are
+// disjoint, and together accept the same events.
 #pragma once
 
 #include <cstddef>
@@ -33,13 +31,13 @@ struct Factor {
 	bool is_text() const { return source.from >= ValueSource::From::text_field; }
 };
 
-// Every value occurs once. No factors: accepts every event.
+// Each source occurs once. No factors: accepts every event.
 using Product = std::vector<Factor>;
 
-// What is known of all events that are judged, besides their own values.
+// Values that are the same for all judged events.
 struct KnownValues {
 	std::optional<std::uint64_t> mode, level;
-	bool has_thread_names = true; // else `thread` is absent
+	bool has_thread_names = true; // false: `thread` is absent
 };
 
 // Why an expression cannot be decided by ranges.
@@ -48,7 +46,7 @@ struct Undecidable {
 	std::string why;    // a sentence
 };
 
-// No products: no event is accepted. Throws Undecidable. `max_products`: how many products there may be.
+// No products: accepts no event. Throws Undecidable, also for more than `max_products`.
 std::vector<Product> disjunction(const Program &program, const KnownValues &known, std::size_t max_products);
 
 } // namespace monitor::filter

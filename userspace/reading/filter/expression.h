@@ -41,11 +41,11 @@ struct Expression {
 	Kind kind = Kind::number;
 	Relation relation = Relation::equal;
 	Arithmetic arithmetic = Arithmetic::add;
-	bool is_field = false; // a name that refers to a field even if every event has a property of this name
-	std::size_t at = 0;    // byte offset in the text; of an operation, that of its operator
+	bool is_field = false; // event.NAME: a field, even if every event has a property of this name
+	std::size_t at = 0;    // byte offset in the text; for an operation, of its operator
 	std::size_t height = 1;
 	Number number;
-	std::string text; // of a text, or of a name
+	std::string text; // of a text or a name
 	std::vector<Expression> children;
 
 	bool is_condition() const { return kind >= Kind::comparison; }

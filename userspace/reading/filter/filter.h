@@ -28,46 +28,45 @@ namespace monitor::filter {
 
 class Filter {
 public:
-	// `time` counts from begin_time. `known` may be asked for besides the event: then matches() needs a Knowledge.
-	// Throws Refusal. The description must outlive the filter. With `doubts`, names that the description lacks may
-	// be those of classes that come later: sentences about them are added. A reader also finds what earlier events
-	// say of one that lacks it, such as the call that a sys_exit ends.
+	// `time` counts from begin_time. The expression may also use `known`; then matches() needs a Knowledge. Throws
+	// Refusal. The description must outlive the filter. With `doubts`, names that the description lacks may be
+	// those of later classes; warnings are added. For Judge::reader, values that an event lacks are derived from
+	// earlier events, such as the call that a sys_exit ends.
 	Filter(std::string_view untrusted_text, const trace::Description &description, std::uint64_t begin_time,
 	       const KnownNames &known = {}, std::vector<std::string> *doubts = nullptr, Judge judge = Judge::reader);
 
-	// Whether any event of this class can match: events of other classes need not be looked at.
+	// Whether any event of this class can match.
 	bool can_match(const trace::EventClass &cls) const { return programs_[cls.index].can_match(); }
 
 	const Program &program(const trace::EventClass &cls) const { return programs_[cls.index]; }
 
-	// Whether the expression uses the running thread, or what earlier tokens reported: its name, the call that it
-	// is in.
+	// Whether the expression uses the running thread, or state from earlier tokens: its name, its call.
 	bool needs_threads() const { return needs_threads_; }
 	bool needs_names() const { return needs_names_; }
 	bool uses_time() const { return uses_time_; } // since begin_time, by the description's clock
-	// Whether the expression uses this name of `known`, and whether it uses anything else: the event.
+	// Whether the expression uses this name of `known`, and whether it uses the event at all.
 	bool uses_known(std::string_view name) const;
 	bool uses_event() const { return uses_event_; }
-	// Names of the event in the expression.
+	// The expression's names that refer to the event.
 	const std::vector<std::string> &names() const { return names_; }
 
-	// An event of the description. Without `running` the event has neither `tid` nor `thread`. What no earlier
-	// event says is taken as absent.
+	// Matches an event of the description. Without `running` it has neither `tid` nor `thread`. Unknown derived
+	// values count as absent.
 	bool matches(const trace::Event &event, const Running &running = {}) const
 	{
 		note_undecided(event, running);
 		return programs_[event.cls->index].matches(event, running);
 	}
-	// The same, or nothing if the result depends on what no earlier event says.
+	// The same; nullopt if the result depends on an unknown derived value.
 	std::optional<bool> decide(const trace::Event &event, const Running &running) const
 	{
 		if (note_undecided(event, running))
 			return {};
 		return programs_[event.cls->index].matches(event, running);
 	}
-	// How often the result depended on that so far.
+	// How often the result depended on such a value so far.
 	std::uint64_t undecided() const { return *undecided_; }
-	// Whether this is asked of events of a class, of any.
+	// Whether derived values are used, for a class or for any.
 	bool derives(const trace::EventClass &cls) const { return is_derived_[cls.index]; }
 	bool derives() const { return derives_; }
 
@@ -90,18 +89,18 @@ private:
 	bool derives_ = false, needs_threads_ = false, needs_names_ = false, uses_time_ = false, uses_event_ = false;
 };
 
-// What is true of some forms of an event only, because another form lacks a name in it that a reader cannot derive: it
-// may be meant of all.
+// Whether the expression can only match some forms of an event, as another form lacks a name that cannot be derived:
+// the user may have meant all forms.
 struct LeftOut {
-	const trace::EventClass *form = nullptr; // that lacks the name; nullptr: none
+	const trace::EventClass *form = nullptr; // the form that lacks the name; nullptr: none
 	std::string name;
 };
-// `takes`: whether the expression may be true of a class. Of expressions about one event.
+// `takes`: whether the expression may match a class. For expressions about one event.
 LeftOut left_out(const Filter &filter, const trace::Description &description,
 		 const std::function<bool(const trace::EventClass &)> &takes);
 // "some events of sys_exit have no id, so ..."; "": no form is left out.
 std::string left_out_text(const LeftOut &left_out);
-// Of a filter that has undecided results.
+// The warning for undecided results.
 extern const char *const undecided_sentence;
 
 } // namespace monitor::filter

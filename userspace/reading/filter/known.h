@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What a condition may ask for besides the event: names that the maker of a Filter offers, such as the state of a CPU.
-//
-// The names are given when the filter is made, the values (Knowledge) whenever an event is matched. A name offered here
-// comes before a property or a field of the same name; event.NAME is always the field. Invariant: a condition that
-// needed a value which is unknown has set asked_unknown, so its result is not relied upon.
+// Names besides the event's that a condition may use, such as the state of a CPU.
+// The names are given when the filter is made, the values (Knowledge) whenever an event is matched. They take
+// precedence over a property or a field of the same name; event.NAME is always the field. Invariant: a condition that
+// needed an unknown value has set asked_unknown, so its result is not relied upon.
 #pragma once
 
 #include <cstdint>
@@ -23,12 +22,12 @@ struct KnownName {
 	std::string name;
 	bool is_text = false; // else a number from 0 to `max`
 	Integer max = std::numeric_limits<std::uint32_t>::max();
-	std::shared_ptr<const trace::Enumeration> labels = nullptr; // of the number
-	std::string lacking; // a sentence: why this trace never has it; "": it may have it
+	std::shared_ptr<const trace::Enumeration> labels = nullptr; // of numbers
+	std::string lacking;                                        // why this trace never has it; "": it may have it
 };
 using KnownNames = std::vector<KnownName>;
 
-// Values by the place of their names.
+// Values by the index of their names.
 class Knowledge {
 public:
 	enum class Answer : std::uint8_t { known, absent, unknown };
@@ -37,7 +36,7 @@ public:
 
 	bool number(std::uint32_t place, std::uint64_t &value) { return settled(find_number(place, value)); }
 	bool text(std::uint32_t place, std::string_view &value) { return settled(find_text(place, value)); }
-	// Whether something was asked for that is unknown, since the last call.
+	// Whether an unknown value was needed since the last call.
 	bool take_asked_unknown() { return std::exchange(asked_unknown_, false); }
 
 protected:

@@ -91,7 +91,7 @@ void Lexer::fraction_and_unit(Number &number)
 		number.fraction = std::strtod(("0." + std::string(fraction)).c_str(), nullptr);
 }
 
-// A string literal; control characters only by escapes.
+// A string literal; control characters are only allowed as escapes.
 void Lexer::text(Token &token)
 {
 	token.kind = Token::Kind::text;

@@ -23,7 +23,7 @@ bool is_key_name(std::string_view text)
 	return is_name(text, "-.:");
 }
 
-constexpr std::size_t max_bytes = 16384; // as a trigger may have
+constexpr std::size_t max_bytes = 16384; // the limit of a trigger's text
 constexpr std::string_view operator_signs = "=<>~&|^+-*/%!";
 
 bool is_after_one_event(std::string_view word)
@@ -31,14 +31,15 @@ bool is_after_one_event(std::string_view word)
 	return word == "within" || word == "per" || word == "as" || word == "times";
 }
 
-// A field may have the name of one of these: where a condition expects a value. `after`: what follows the word.
+// Whether the word is a field's name, although it is a keyword: if a condition expects a value there. `after`: the text
+// after the word.
 bool is_field(std::string_view word, std::string_view after, const Outside::Part &before)
 {
 	if (!is_after_one_event(word))
 		return false;
 	const std::string_view text = before.text;
 	if (text.empty() && (before.separator == "as" || before.separator == "per"))
-		return true; // the name of the first event, of a key
+		return true; // the name of the first event or of a key
 	if (text.empty())
 		return before.separator != "times" && !after.empty() &&
 		       operator_signs.find(after[0]) != operator_signs.npos;
@@ -48,10 +49,10 @@ bool is_field(std::string_view word, std::string_view after, const Outside::Part
 	return last == "and" || last == "or" || last == "not";
 }
 
-// Where a condition goes on that should have ended.
+// A word where a condition should have ended but continues.
 struct SecondCondition {
 	std::size_t at = Outside::npos;
-	std::string word, similar; // that resembles `then`, and " Did you mean then?"; or ""
+	std::string word, similar; // similar to `then`, and " Did you mean then?"; or ""
 };
 
 SecondCondition find_second(const std::string &condition)
@@ -61,7 +62,7 @@ SecondCondition find_second(const std::string &condition)
 	} catch (const Refusal &refusal) {
 		std::size_t at = std::min<std::size_t>(refusal.position().offset, condition.size());
 		if (constexpr std::string_view negation = "not "; condition.compare(at, negation.size(), negation) == 0)
-			at += negation.size(); // of `not followed by`
+			at += negation.size(); // part of `not followed by`
 		const auto *const end =
 		    std::find_if_not(condition.data() + at, condition.data() + condition.size(), is_letter);
 		const std::string word(condition.data() + at, end);
@@ -109,7 +110,7 @@ private:
 		throw Refusal(subject_, text_, at, sentence);
 	}
 
-	// Two conditions without a word of pairs between them.
+	// Two conditions need a pair's keyword between them.
 	void expect_one_event(const std::vector<Outside::Part> &parts) const
 	{
 		const SecondCondition second = find_second(parts.front().text);
@@ -179,7 +180,7 @@ private:
 		made_.end_key.insert(made_.end_key.end(), sides.back().begin(), sides.back().end());
 	}
 
-	// Of `CONDITION N`.
+	// N in `CONDITION N times`.
 	void take_times(const Outside::Part &part)
 	{
 		const std::size_t digits = made_.start.find_last_not_of("0123456789") + 1;
@@ -191,7 +192,7 @@ private:
 		made_.kind = PairText::Kind::times;
 	}
 
-	// Takes `FIELD == ROLE.FIELD` off the second condition: the key.
+	// Removes `FIELD == ROLE.FIELD`, the key, from the second condition.
 	void take_join(const Outside::Part &part)
 	{
 		const Outside second(part.text);
@@ -218,7 +219,7 @@ private:
 
 	const std::string_view text_;
 	const std::string &subject_;
-	std::string role_; // with a point; "": the first event has no name
+	std::string role_; // with the dot; "": the first event has no name
 	std::size_t role_at_ = 0;
 	bool has_key_ = false;
 	PairText made_;

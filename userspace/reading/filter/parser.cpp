@@ -80,7 +80,7 @@ const Operator *find_operator(const Token &token)
 	return found == std::end(operators) ? nullptr : found;
 }
 
-// Of a comparison whose sides are swapped.
+// The relation when the sides of a comparison are swapped.
 Relation mirrored(Relation relation)
 {
 	switch (relation) {
@@ -181,7 +181,7 @@ private:
 		fail(at, fmt::format("an expression is at most {} levels deep", max_depth));
 	}
 
-	// Parses up to an operator that binds looser than `level`.
+	// Parses up to an operator that binds less tightly than `level`.
 	Expression expression(Level level)
 	{
 		Expression left = operand();
@@ -194,7 +194,7 @@ private:
 		return left;
 	}
 
-	// After an operator.
+	// The right side of an operator.
 	Expression join(const Operator &joining, std::size_t at, Expression left)
 	{
 		Expression made;
@@ -422,7 +422,7 @@ private:
 			made.text.clear();
 			made.is_field = true;
 		}
-		// a member of a struct is named a.b
+		// A member of a struct is named a.b.
 		while (first.kind == Token::Kind::word && take(".")) {
 			if (token_.kind != Token::Kind::word && token_.kind != Token::Kind::quoted_name)
 				fail(token_.position.offset, fmt::format("the name of a field is missing after `{}.`",

@@ -11,7 +11,7 @@
 
 namespace monitor::filter {
 
-// How the sentence begins that refuses a second condition after the first.
+// Start of the message that refuses a second condition after the first.
 inline constexpr std::string_view no_operator = "an operator is missing before ";
 
 // Returns a condition. Throws Refusal: bad syntax, overflow of a constant, too long or too deep.

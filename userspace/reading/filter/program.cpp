@@ -75,7 +75,7 @@ bool Program::compute(const Test &test, const trace::Event &event, const Running
 			if (!calculate(step.arithmetic, stack[used - 1], stack[used], stack[used - 1]))
 				return false;
 			break;
-		case Step::Kind::difference: // of two values within the bounds: may exceed them
+		case Step::Kind::difference: // of two values within the bounds, may exceed the bounds
 			--used;
 			stack[used - 1] -= stack[used];
 			break;

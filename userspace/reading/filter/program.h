@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// An expression compiled for one event class: tests, each with a target for when it holds and one for when it does not.
-//
-//     entry -> test -> test -> ... -> accept or reject
-//
-// Made by compile(), run per event by Filter::matches. `and`, `or` and `not` are only the edges between the tests; what
+// An expression compiled for one event class: tests, each with a target for true and one for false.
+// entry -> test -> test -> ... -> accept or reject
+// Made by compile(), run per event by Filter::matches. `and`, `or` and `not` are only edges between the tests; what
 // depends only on the class needs no test. Runs without allocation; const, so any number of threads may use it.
-// Invariants: a test only leads to earlier tests, so a run ends; computing needs at most max_depth values at a time.
+// Invariants: a test only leads to earlier tests, so a run ends; the stack of a computation has at most max_depth
+// values.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +20,7 @@ namespace monitor::filter {
 using Target = std::uint32_t;
 inline constexpr Target accept = 0xfffffffe, reject = 0xffffffff;
 
-// Keys order as unsigned 64-bit numbers the way their values do: the sign bit of signed values is flipped.
+// Keys order like their values: unsigned, with the sign bit of signed values flipped.
 struct KeyRange {
 	std::uint64_t first, last;
 };
@@ -42,11 +41,11 @@ struct Test {
 	Relation relation = Relation::equal;
 	Target on_true = accept, on_false = reject;
 	ValueSource source;
-	std::uint64_t flip = 0; // XORed with the source's bits, makes a key
+	std::uint64_t flip = 0; // XORed with the source's bits to make a key
 	KeyRange range = {0, 0};
 	std::uint32_t first = 0, count = 0;             // in keys, or in steps
 	std::uint32_t range_first = 0, range_count = 0; // in ranges
-	const Expression *condition = nullptr;          // that it was compiled from
+	const Expression *condition = nullptr;          // the source of this test
 };
 
 // A step of a stack machine: pushes a value, or pops two and pushes the result.
@@ -63,7 +62,7 @@ struct Step {
 
 class Program {
 public:
-	// Whether some event of the class can match.
+	// Whether some event of the class may match.
 	bool can_match() const { return entry != reject; }
 
 	bool matches(const trace::Event &event, const Running &running) const
@@ -74,9 +73,9 @@ public:
 		return at == accept;
 	}
 
-	// Whether it asks for what only earlier events say, see Source::is_derived().
+	// Whether it uses derived values, see Source::is_derived().
 	bool is_derived() const;
-	// Whether the result depends on such a value which is not known.
+	// Whether the result depends on an unknown derived value.
 	bool is_undecided(const trace::Event &event, const Running &running) const;
 
 	Target entry = reject;

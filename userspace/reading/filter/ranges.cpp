@@ -7,7 +7,7 @@ namespace monitor::filter {
 
 Ranges related(Relation relation, const Number &constant)
 {
-	// the greatest integer below the constant, and the least above it
+	// The largest integer below the constant, and the smallest above it.
 	const Integer below = constant.floor - (constant.has_fraction ? 0 : 1), above = constant.floor + 1;
 	switch (relation) {
 	case Relation::equal:

@@ -29,7 +29,7 @@ Ranges between(const Number &first, const Number &last);
 Ranges joined(Ranges ranges);
 Ranges complement(const Ranges &ranges);
 Ranges intersection(const Ranges &a, const Ranges &b);
-// The parts of them that are within a range.
+// Intersections with a range.
 Ranges clipped(const Ranges &ranges, Range to);
 
 } // namespace monitor::filter

@@ -31,7 +31,7 @@ bool matches_one(std::string_view pattern, std::size_t &at, char c)
 			found = found || (byte >= from && byte <= to);
 			++i;
 		}
-		if (i < pattern.size()) { // else unterminated: a literal [
+		if (i < pattern.size()) { // false: unterminated, so a literal [
 			at = i + 1;
 			return found != others;
 		}
@@ -45,7 +45,7 @@ bool matches_one(std::string_view pattern, std::size_t &at, char c)
 
 bool matches_glob(std::string_view pattern, std::string_view text)
 {
-	// only the last * is retried: the part before it has already matched at its earliest position
+	// Only the last * is retried: what precedes it has already matched at its earliest position.
 	std::size_t at = 0, i = 0, star = std::string_view::npos, from = 0;
 	while (i < text.size()) {
 		if (at < pattern.size() && pattern[at] == '*') {

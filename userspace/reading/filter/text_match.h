@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Matches a value against the constants of a condition: == < in {...} ~.
-//
-// Called when a class is compiled, for names and labels, and per event for texts; and where FDL is about values that
-// are not those of events (condition.h). Texts are compared byte by byte.
-// Invariant: takes time at most proportional to the product of the lengths, whatever the pattern.
+// Used for names and labels when a class is compiled, for texts per event, and for conditions (condition.h). Texts are
+// compared byte by byte. Invariant: takes time at most proportional to the product of the lengths, whatever the
+// pattern.
 #pragma once
 
 #include <string_view>
@@ -36,8 +35,8 @@ template <class Value> bool holds(Relation relation, const Value &a, const Value
 	return false;
 }
 
-// Whether a comparison, glob or set accepts this text as its left side; numbers among its constants accept none. != ,
-// !~ and `not in` are treated as == , ~ and `in`: the caller negates.
+// Whether a comparison, glob or set accepts this text as its left side; its numbers match no text. != , !~ and `not in`
+// are treated as == , ~ and `in`: the caller negates.
 bool accepts_text(const Expression &condition, std::string_view text);
 
 // Whether a comparison or a set of constants accepts this number as its left side, negations included.

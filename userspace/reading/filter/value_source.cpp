@@ -70,7 +70,7 @@ Resolved of_known(const KnownName &name, std::size_t place)
 	return made;
 }
 
-// What short forms lack, and what came before says.
+// Fields that short forms lack and that can be derived from earlier events.
 struct Derivable {
 	std::string_view event, field;
 	From from;
@@ -82,7 +82,7 @@ constexpr Derivable derivable[] = {
     {"sched_process_exit", "comm", From::thread_name},
 };
 
-// The same field of a form that has it, with labels if there are some; nullptr: none has.
+// The same field of another form, preferably with labels; nullptr: no form has it.
 const trace::Field *field_of_other_form(const trace::Description &description, const Derivable &what)
 {
 	const trace::Field *found = nullptr;
@@ -118,7 +118,7 @@ Resolved of_field(const trace::Field &field)
 	return made;
 }
 
-// Of a class that lacks the field.
+// For a class that lacks the field.
 Resolved derived(const Expression &name, const trace::EventClass &cls, const trace::Description &description)
 {
 	if (cls.size_bytes == 0 || cls.domain != trace::Domain::kernel)

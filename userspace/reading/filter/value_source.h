@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Where a name's value comes from: a field of the event's class, or a property that every event has.
-//
 // resolve() looks a name up in one event class when the expression is compiled for it; the Source is then read per
-// event. What a short form of one of monitor's own events lacks may follow from earlier events: the call that a
-// sys_exit ends from its entry, the name of a thread that exits from what named it. resolve() then finds it like a
-// field, if it is given the description, which has the long form. A value that an event lacks - the CPU of the
-// recorder's own events, a thread that no token reported - is absent, never 0. Invariant: a number of a Source is
-// within min and max of its Resolved.
+// event. A value that a short form of monitor's own events lacks may be derived from earlier events: the call that a
+// sys_exit ends from its entry, the name of a thread that exits. resolve() then finds it like a field, if it is given
+// the description, which has the long form. A value that an event lacks - the CPU of the recorder's own events, a
+// thread that no token reported - is absent, never 0. Invariant: a number of a Source is within min and max of its
+// Resolved.
 #pragma once
 
 #include <cstdint>
@@ -23,31 +22,31 @@
 
 namespace monitor::filter {
 
-// The thread that ran where the event was posted, if the caller knows it; thread names are valid during the call. And
-// the values of the names that the filter was made with, if it was made with some.
+// The thread that was running where the event was posted, if known; names of threads are valid during the call. Also
+// the values of the filter's additional names.
 struct Running {
 	std::int64_t tid = trace::Threads::unknown;
 	const trace::Threads *threads = nullptr;
 	Knowledge *knowledge = nullptr;
 };
 
-// Who judges an event: a reader knows what came before, a probe knows the event alone.
+// Where conditions are evaluated: a reader has earlier events, a probe only the current one.
 enum class Judge : std::uint8_t { reader, probe };
 
 struct ValueSource {
 	enum class From : std::uint8_t {
 		// numbers
 		field,
-		optional_field, // some events of the class do not have it
+		optional_field, // events of the class may lack it
 		real_field,
-		list_field, // nothing to compare
+		list_field, // cannot be compared
 		cpu,
 		mode,
 		level,
 		time,
 		tid,
 		known_number,
-		call_id, // of the call that the thread is in
+		call_id, // of the thread's current call
 		call_abi,
 		// texts
 		text_field,
@@ -61,7 +60,7 @@ struct ValueSource {
 
 	From from = From::field;
 	bool is_signed = false;
-	std::uint32_t place = 0; // in KnownNames
+	std::uint32_t place = 0; // index in KnownNames
 	trace::FieldRef field;
 
 	// A number as 64 bits, `time` in ticks. False: the event has none.
@@ -102,9 +101,9 @@ struct ValueSource {
 		}
 	}
 
-	// Whether the value is not the event's, but follows from earlier ones.
+	// Whether the value is derived from earlier events.
 	bool is_derived() const { return from == From::call_id || from == From::call_abi || from == From::thread_name; }
-	// Whether labels are those of this value: other ABIs have other calls.
+	// Whether the labels apply to the value: calls of other ABIs have other names.
 	bool is_labelled(const trace::Event &event, const Running &running) const;
 
 	// Whether the event has a value, of any type.
@@ -128,7 +127,7 @@ private:
 	}
 };
 
-// list: cannot be compared, only tested for presence.
+// A list can only be tested for presence.
 enum class Type : std::uint8_t { none, number, text, real, list };
 
 // What a name means in one event class.
@@ -136,26 +135,25 @@ struct Resolved {
 	Type type = Type::none; // none: the class has no such field
 	bool may_be_absent = false;
 	ValueSource source;
-	Integer min = 0, max = 0;                   // of a number
-	const trace::Enumeration *labels = nullptr; // of a number, or nullptr
+	Integer min = 0, max = 0;                   // of numbers
+	const trace::Enumeration *labels = nullptr; // of numbers, or nullptr
 };
 
-// `derives_from`: what earlier events say is found, too.
+// `derives_from`: also finds values that can be derived from earlier events.
 Resolved resolve(const Expression &name, const trace::EventClass &cls, const KnownNames &known = {},
 		 const trace::Description *derives_from = nullptr);
 
-// The one that the name means; nullptr: none of them.
+// The known name that is meant; nullptr: none.
 const KnownName *find(const Expression &name, const KnownNames &known);
 
-// A name as in expressions: `event.` before it makes it that of a field, even if every event has something of this
-// name.
+// Parses a name as in expressions: with `event.` it is a field, even if every event has a property of this name.
 Expression name_expression(const std::string &name);
-// Of a key that probes compare, a number: `thread` stands for tid. nullopt: events of the class have none.
+// The source of a key that probes compare as a number; `thread` means tid. nullopt: the class lacks it.
 std::optional<ValueSource> key_source(const std::string &name, const trace::EventClass &cls);
 
 // The name in expressions.
 std::string name_of(const ValueSource &source);
-// Whether the name is a property of every event, rather than a field.
+// Whether the name is a property of every event, not a field.
 bool is_of_every_event(const Expression &name);
 // The names of these properties.
 const std::vector<std::string_view> &names_of_every_event();

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Collects events and hands them to a visitor together.
-//
+// Collects events and passes them to a visitor in batches.
 // Used by the visits (visit.cpp), one per thread. The slots of a generic CTF event are copied with it, as the cursor
-// reuses them for the next event. Invariant: what was handed over is not touched before the visitor returns; memory is
-// bounded by max_bytes, however many slots a description needs.
+// reuses them for the next event. Invariant: a batch does not change before the visitor returns; memory is bounded by
+// max_bytes, however many slots a description needs.
 #pragma once
 
 #include <algorithm>
@@ -40,7 +39,7 @@ public:
 		const std::size_t count = std::exchange(size_, 0);
 		return count == 0 || visitor_.on_events(visitor_.self, worker_, events_.data(), count);
 	}
-	// After the events before it.
+	// Passed on after the events before it.
 	bool gap(const Gap &gap) { return flush() && visitor_.on_gap(visitor_.self, worker_, gap); }
 
 private:

@@ -58,7 +58,7 @@ public:
 	std::size_t slots(std::uint32_t stream) const { return slots_[stream]; }
 	std::size_t max_slots() const { return max_slots_; }
 
-	// Of all events; the first call reads the trace.
+	// The index of all events; the first call makes it by reading the trace.
 	const Index &index() const;
 
 	void take(const monitor::trace::Problems &found) const;

@@ -64,7 +64,7 @@ public:
 		if (count < many_events)
 			return move_events(count, forward);
 		const std::uint64_t at = position();
-		if (forward) { // from an event, the next one is one further
+		if (forward) { // on an event, the next one counts one more
 			const std::uint64_t from = item_ == Item::event ? at : at - 1;
 			const std::uint64_t target = from + count;
 			return target < count && from + 1 != 0 ? (to_end(), item_) : move_to(target);
@@ -217,7 +217,7 @@ private:
 	std::uint64_t told_ = 0;
 	detail::Walk walk_;
 	Item item_ = Item::none;
-	bool is_at_end_ = false; // after the last item; says which end none means
+	bool is_at_end_ = false; // after the last item; tells which end an empty item means
 	bool shows_gaps_ = true;
 	std::optional<std::uint64_t> position_ = 0; // events before the position, if known
 };

@@ -34,7 +34,7 @@ void Index::add(std::uint64_t time, std::uint64_t events)
 	checkpoints_.push_back({time, events});
 	if (checkpoints_.size() < max_checkpoints)
 		return;
-	// keep every second checkpoint, including the first
+	// Keeps every second checkpoint, including the first.
 	for (std::size_t i = 0; 2 * i < checkpoints_.size(); ++i)
 		checkpoints_[i] = checkpoints_[2 * i];
 	checkpoints_.resize((checkpoints_.size() + 1) / 2);

@@ -25,7 +25,7 @@ Value element_value(const FieldClass &type, const View &view, std::uint64_t at_b
 			return {};
 		return type.is_signed ? Value(static_cast<std::int64_t>(bits)) : Value(bits);
 	}
-	std::string converted; // nothing keeps it: such elements have no value
+	std::string converted; // has no owner: such elements have no value
 	const bool is_kept = type.is_text && type.encoding == Encoding::utf8;
 	return is_kept ? Value(text_at(type, view, at_bits, converted)) : Value();
 }
@@ -72,7 +72,7 @@ std::vector<Value> values_of(const Ref &ref, const monitor::trace::Event &event)
 		return values;
 	const FieldClass &element = ref.field->type->element.front();
 	if (element.is_fixed && element.fixed_bits == 0)
-		return values; // elements of size 0
+		return values; // an endless list of empty elements
 	const View view = event.view();
 	const std::uint64_t length = length_of(*ref.field->type, view, at_bits);
 	for (std::uint64_t i = 0; i < length && !is_over(*ref.field->type, view, at_bits); ++i) {

@@ -64,7 +64,7 @@ void merge_batches(const Core &core, TimeRange range, std::uint64_t from, const 
 		batch.flush();
 }
 
-// Which thread runs is known only if all events from the start are read.
+// The running thread is known only if all events from the start are read.
 void merge_with_threads(const Core &core, const Selection &selection, const Filter::Body &filter,
 			const Visitor &visitor)
 {
@@ -123,7 +123,7 @@ private:
 	const std::atomic<bool> &is_over_;
 };
 
-// The streams in the order in which they are processed: the largest first, so that the last ones are short.
+// The streams by descending size: the last ones to be processed are short.
 std::vector<const monitor::trace::Stream *> by_size(const Core &core)
 {
 	std::vector<const monitor::trace::Stream *> streams;
@@ -150,7 +150,7 @@ public:
 			threads = std::max(1u, std::thread::hardware_concurrency());
 		const auto useful = static_cast<unsigned>(std::clamp<std::size_t>(streams_.size(), 1, threads));
 		{
-			std::vector<std::jthread> others; // joined at the end of the block, however it ends
+			std::vector<std::jthread> others; // joined at the end of the block, even by an exception
 			for (unsigned worker = 1; worker < useful; ++worker)
 				others.emplace_back([this, worker] { work(worker); });
 			work(0);

@@ -17,12 +17,12 @@ namespace poet::detail {
 
 class Walk {
 public:
-	// At the start.
+	// Positioned at the start.
 	Walk(const Core &core, monitor::trace::Problems &problems);
 
 	void to_begin();
 	void to_end();
-	// Before the first item at or after this time.
+	// Moves before the first item at or after this time.
 	void seek(std::uint64_t time);
 
 	// Moves over the next or the previous item. False: there is none.
@@ -85,10 +85,10 @@ private:
 	}
 
 	std::vector<Walker> walkers_; // in the order of the streams
-	// Of indices into walkers_. Backward, of the complements of times and indices: the last one in order is first.
+	// Of indices into walkers_. Backward, of complements of times and indices: the last item in order is the head.
 	monitor::MergeHeap heads_;
 	Way way_ = Way::unknown;
-	bool is_stale_ = false; // backward: the first head is still the item after the position
+	bool is_stale_ = false; // backward: the head is still the item after the position
 	std::uint32_t last_ = 0;
 };
 

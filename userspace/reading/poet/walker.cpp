@@ -102,7 +102,7 @@ bool Walker::load_previous()
 	}
 }
 
-// Puts the part before the window onto the empty stack. False: there are no items.
+// Pushes the part before the window onto the empty stack. False: there are no items.
 bool Walker::read_before()
 {
 	const Mark place = begin_.mark();
@@ -122,8 +122,7 @@ bool Walker::read_before()
 	return false;
 }
 
-// Reads until done(reader) or the end. Copies along the way go onto the stack, the last part into the window too if it
-// fits.
+// Reads until done(reader) or the end. Pushes copies on the way; the last part also goes into the window, if it fits.
 template <class Done> void Walker::cover(Reader &reader, Done done)
 {
 	const std::size_t bottom = stack_.size();
@@ -158,7 +157,7 @@ void Walker::thin(std::size_t bottom)
 	stack_.erase(stack_.begin() + static_cast<std::ptrdiff_t>(kept), stack_.end());
 }
 
-// The part on top of the stack becomes the window; the position is after it. False: the window does not hold all of it.
+// Makes the part on top of the stack the window, with the position after it. False: it does not fit.
 bool Walker::take_window()
 {
 	Copy &last = stack_.back();
@@ -170,7 +169,7 @@ bool Walker::take_window()
 	return true;
 }
 
-// The packet from which to read what precedes this packet.
+// The packet at which to start reading what precedes this packet.
 std::uint64_t Walker::earlier(std::uint64_t packet) const
 {
 	const std::uint64_t first = stream_->first_packet();
@@ -183,12 +182,12 @@ std::uint64_t Walker::earlier(std::uint64_t packet) const
 	return behind_good(found);
 }
 
-// This packet or an earlier one whose predecessor is good: a reader that starts there has all it needs.
+// This packet or an earlier one with a good predecessor: a reader can start there.
 std::uint64_t Walker::behind_good(std::uint64_t packet) const
 {
 	PacketHead head;
 	const auto tells = [&](std::uint64_t before) {
-		// an empty packet of generic CTF does not give a time
+		// An empty packet of generic CTF gives no time.
 		return !stream_->read_head(before, head) &&
 		       (!stream_->info().is_generic_ctf || head.content_bits > head.first_bits);
 	};

@@ -22,13 +22,13 @@ namespace poet::detail {
 
 class Walker {
 public:
-	// At the start of the stream. The window uses about window_bytes.
+	// Positioned at the stream's start. The window uses about window_bytes.
 	Walker(const Core &core, const monitor::trace::Stream &stream, monitor::trace::Problems &problems,
 	       std::size_t window_bytes);
 
 	void to_begin();
 	void to_end();
-	// Before the first item whose key is at or after this time.
+	// Moves before the first item whose key is at or after this time.
 	void seek(std::uint64_t time);
 
 	// Whether there is an item after or before the position; reads on if necessary.

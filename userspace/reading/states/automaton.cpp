@@ -17,10 +17,10 @@ namespace {
 		    Automaton::max_places, Automaton::max_parts);
 }
 
-// The pattern as a graph (Thompson's construction): a part takes one state, or leads to others without any.
+// The pattern as a graph (Thompson's construction): a part consumes one state, or is an empty transition.
 struct Graph {
 	struct Part {
-		const std::vector<bool> *states = nullptr; // null: it takes none
+		const std::vector<bool> *states = nullptr; // null: it consumes none
 		std::vector<std::uint32_t> next;
 	};
 
@@ -39,7 +39,7 @@ struct Graph {
 		return static_cast<std::uint32_t>(parts.size() - 1);
 	}
 
-	// Adds what matches the pattern and then goes on to `after`; returns where it begins.
+	// Adds the part for the pattern followed by `after`; returns its start.
 	std::uint32_t before(const Pattern &pattern, std::uint32_t after)
 	{
 		std::uint32_t begin = after;
@@ -91,7 +91,7 @@ struct Graph {
 
 using Set = std::vector<std::uint32_t>; // of parts, sorted
 
-// The parts that are reached without taking a state; those that only lead to others are left out.
+// The parts reachable without consuming a state, without empty transitions themselves.
 class Closure {
 public:
 	explicit Closure(const Graph &graph) : graph_(graph), seen_(graph.parts.size()) {}
@@ -116,11 +116,11 @@ public:
 
 private:
 	const Graph &graph_;
-	std::vector<std::uint64_t> seen_; // the round
+	std::vector<std::uint64_t> seen_; // the round in which each part was seen
 	std::uint64_t round_ = 0;
 };
 
-// States that are in the same sets of the pattern share a column.
+// States that no set of the pattern distinguishes share a column.
 std::vector<std::uint16_t> columns_of(const Graph &graph, std::size_t states)
 {
 	std::vector<std::uint16_t> columns(states);
@@ -144,7 +144,7 @@ Automaton::Automaton(const Pattern &pattern, const Tree &tree)
 	const Graph graph(pattern);
 	column_of_ = columns_of(graph, tree.count());
 	columns_ = *std::ranges::max_element(column_of_) + std::size_t{1};
-	std::vector<State> example(columns_); // a state of each column
+	std::vector<State> example(columns_); // one state of each column
 	for (State state = 0; state < tree.count(); ++state)
 		example[column_of_[state]] = state;
 	Closure closure(graph);
@@ -159,7 +159,7 @@ Automaton::Automaton(const Pattern &pattern, const Tree &tree)
 		return found->second;
 	};
 	place_of(closure.of({graph.first}));
-	if (sets.size() == 1) // nothing matches
+	if (sets.size() == 1) // no text matches
 		sets.emplace_back();
 	for (std::size_t place = 0; place < sets.size(); ++place) {
 		accepts_.push_back(std::ranges::find(sets[place], graph.last) != sets[place].end());

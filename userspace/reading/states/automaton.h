@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A pattern as a deterministic automaton: a table from where it is and the next state to where it is then.
-//
-// Made from a Pattern, run by Matcher (matcher.h). States of the tree that the pattern does not tell apart share a
-// column. Invariants: place 0 is dead, no match goes on from there; there are at most max_places.
+// A pattern as a deterministic automaton: a transition table. Its states are called places, as the input symbols are
+// states of the tree.
+// Made from a Pattern, run by Matcher (matcher.h). Input states that the pattern does not distinguish share a column.
+// Invariants: place 0 is dead, no match continues from there; there are at most max_places.
 #pragma once
 
 #include <cstddef>
@@ -19,14 +19,14 @@ public:
 	static constexpr std::size_t max_places = 1024, max_parts = 4096;
 	static constexpr Place dead = 0, start = 1;
 
-	// Throws Error if it would be too large.
+	// Throws Error if it is too large.
 	Automaton(const Pattern &pattern, const Tree &tree);
 
 	std::size_t places() const { return accepts_.size(); }
 	std::size_t columns() const { return columns_; }
 	std::uint16_t column(State state) const { return column_of_[state]; }
 	Place next(Place from, std::uint16_t column) const { return next_[from * columns_ + column]; }
-	// What led here matches.
+	// Whether the input that led to this place matches.
 	bool accepts(Place place) const { return accepts_[place]; }
 
 private:

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A tree of states, its conditions compiled for a trace: finds the state that an event, and what is known then, puts
-// its subject into.
-//
-// Made and called by Evaluator (evaluator.h), once per event and subject. Allocates nothing per event.
-// Invariant: a state of the tree is only found if no condition on the way needed a value that is unknown.
+// A tree of states with its conditions compiled for a trace: finds the state of a subject from an event and from what
+// is known then.
+// Used by Evaluator (evaluator.h), once per event and subject. Allocates nothing per event. Invariant: a state is only
+// found if no condition on the way needed an unknown value.
 #pragma once
 
 #include <cstdint>
@@ -22,19 +21,19 @@ namespace monitor::states {
 
 class Classifier {
 public:
-	// Throws Error naming the line of the tree. The tree and the description must outlive it. With `doubts` names
-	// that the description lacks may come later: sentences about them are added.
+	// Throws Error naming the line of the tree. The tree and the description must outlive it. With `doubts`, names
+	// that the description lacks may come later; warnings are added.
 	Classifier(const Tree &tree, const trace::Description &description, std::uint64_t begin_time,
 		   const filter::KnownNames &known, std::vector<std::string> *doubts = nullptr);
 
-	// Whether a condition uses the event: then the state ends with the next event. Else what is known decides.
+	// Whether a condition uses the event: then a state ends with the next event.
 	bool uses_event() const { return uses_event_; }
 	bool uses_known(std::string_view name) const;
 	bool uses_time() const;
-	// Whether a condition asks what earlier events say of one that lacks it.
+	// Whether a condition uses values derived from earlier events.
 	bool derives() const;
 
-	// `running` has what is known.
+	// `running` has the values that are known.
 	State classify(const trace::Event &event, const filter::Running &running) const
 	{
 		filter::Knowledge &knowledge = *running.knowledge;

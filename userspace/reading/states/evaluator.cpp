@@ -111,7 +111,7 @@ void Evaluator::add_stream(const trace::StreamInfo &stream)
 		add_cpu(stream.cpu);
 }
 
-// A subject that did not exist, or was not recorded, before a moment.
+// Adds a subject that did not exist, or was not recorded, until then.
 Evaluator::Followed &Evaluator::follow(Who who, std::uint64_t absent_until)
 {
 	Followed &made = *followed_all_.emplace_back(std::make_unique<Followed>());
@@ -123,7 +123,7 @@ Evaluator::Followed &Evaluator::follow(Who who, std::uint64_t absent_until)
 	return made;
 }
 
-// Null: it is not a subject.
+// Null: the CPU is not a subject.
 Evaluator::Followed *Evaluator::cpu_of(std::uint32_t number)
 {
 	if (number >= fold_.cpus().size() || !fold_.scope().includes_cpu(number))
@@ -199,7 +199,7 @@ void Evaluator::lose(Followed &followed, std::uint64_t from, std::uint64_t to)
 		set(followed, from, tree_.unknown());
 }
 
-// A loss that may concern every subject. One that is not followed yet is unknown until its next event anyway.
+// A loss that may affect every subject. Those not followed yet are unknown until their next event anyway.
 void Evaluator::lose_all(std::uint64_t from, std::uint64_t to)
 {
 	all_unknown_until_ = std::max(all_unknown_until_, to);
@@ -212,7 +212,7 @@ void Evaluator::lose_all(std::uint64_t from, std::uint64_t to)
 	}
 }
 
-// Where the event happened; null: on no CPU that is known.
+// The CPU of the event; null: unknown.
 const Cpu *Evaluator::cpu_in(const trace::Event &event) const
 {
 	if (!event.has_cpu() || event.stream->is_recorder() || event.cpu() >= fold_.cpus().size())
@@ -264,7 +264,7 @@ void Evaluator::on_machine(const trace::Event &event)
 	set(fold, event.time, classify(event));
 }
 
-// It has been since its last event.
+// The CPU has been offline since its last event.
 void Evaluator::on_offline(const trace::Event &event, const EventKind &kind)
 {
 	const auto number = kind.field[0].get<std::uint32_t>(event);
@@ -283,7 +283,7 @@ void Evaluator::on_cpu(const trace::Event &event, const EventKind &kind, bool wa
 	Followed *const followed = cpu ? cpu_of(cpu->number) : nullptr;
 	if (!followed || event.time < followed->unknown_until)
 		return;
-	// It was idle until now, which nothing reported before.
+	// It was idle until now, without an event that said so.
 	const bool found_idle = !was_known && !event.stream->is_user() &&
 				(event.opens_packet() ? event.packet_tid() == 0
 						      : kind.kind == EventMeaning::sched_switch &&
@@ -345,7 +345,7 @@ void Evaluator::on_thread(const trace::Event &event, const Thread &thread, bool 
 		show(*followed);
 }
 
-// At the start the recorder lists what threads do and run where; what it says of a sleeping one holds since then.
+// The list of threads at the start has their states and CPUs; what it says of a sleeping one has held since the start.
 void Evaluator::on_listed(const trace::Event &event, const EventKind &kind)
 {
 	if (classifier_->uses_event() || event.time > followed_.to)
@@ -437,7 +437,7 @@ void Evaluator::finish(std::uint64_t end_time)
 	const std::uint64_t last = std::min(followed_.to, end_time);
 	for (const auto &each : followed_all_) {
 		Followed &followed = *each;
-		// Killed: what followed the last token of a CPU was not written.
+		// Killed recording: what followed a CPU's last token was not written.
 		const Thread *const thread = followed.who.thread;
 		const bool is_of_cpu =
 		    tree_.subject() == Subject::cpu || (thread && thread->state == analyze::State::running &&

@@ -29,21 +29,21 @@
 namespace monitor::states {
 
 struct Run {
-	std::uint32_t subject = 0; // in Evaluator::subjects()
+	std::uint32_t subject = 0; // index in Evaluator::subjects()
 	State state = 0;
-	std::uint64_t from = 0, to = 0; // ticks; a state may have been left in the tick in which it was entered
+	std::uint64_t from = 0, to = 0; // ticks; equal if a state was left in the tick in which it was entered
 
 	std::uint64_t ticks() const { return to - from; }
 };
 
-// Gets the runs of each subject in order; those of different subjects alternate.
+// Gets the runs of each subject in order; runs of different subjects are interleaved.
 class RunSink {
 public:
 	virtual ~RunSink() = default;
 	virtual void run(const Run &run) = 0;
 };
 
-// Whose states some runs are; the machine's have neither.
+// The subject of runs; for the machine both are unset.
 struct Who {
 	std::uint32_t cpu = 0;
 	const analyze::Thread *thread = nullptr;
@@ -52,49 +52,49 @@ struct Who {
 class Evaluator : private analyze::Observer {
 public:
 	// `begin_time`: of the trace, from which `time` counts. `whole`: the time that the runs cover; outside of the
-	// source's window it is PAUSE. Of threads, those are subjects that the scope includes
-	// and that ran or posted an event. Throws Error: the tree asks for what the trace lacks. The tree, the source's
-	// description and the sink must outlive it.
+	// input's window it is PAUSE. Threads are subjects if the scope includes them and they ran or posted an event.
+	// Throws Error: the tree uses what the trace lacks. The tree, the input's description and the sink must outlive
+	// it.
 	Evaluator(const Tree &tree, const analyze::FoldInput &input, const analyze::RecordingInfo &info,
 		  std::uint64_t begin_time, trace::TimeRange whole, const analyze::Scope &scope, RunSink &sink);
 
-	// A stream that the source did not have yet; its index follows those of the others.
+	// Adds a stream that the input did not have; its index is the next one.
 	void add_stream(const trace::StreamInfo &stream);
-	// The source's description has further classes of programs. Throws Error.
+	// The input's description has new classes of programs. Throws Error.
 	void add_classes();
-	// The end of the source's window, at which `whole` ends too, if that was not known: before anything that is not
-	// older.
+	// Sets the end of the input's window, and of `whole` if that was not known. Called before anything at or after
+	// that time.
 	void set_window_end(std::uint64_t time);
-	// Sentences: names in the tree that no class has so far. Only if the source may have more classes.
+	// Warnings about names in the tree that no class has so far. Only if the input may have more classes.
 	const std::vector<std::string> &doubts() const { return doubts_; }
 
 	void event(const trace::Event &event);
-	// `to`: ThreadFold::open_end if that is not known yet.
+	// `to`: ThreadFold::open_end if it is not known yet.
 	void gap(const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to);
 	void gap_ended(const trace::StreamInfo &stream, std::uint64_t to);
-	// From here on nothing is known any more: no further event.
+	// Nothing is known from here on: there are no further events.
 	void lose_rest(std::uint64_t time) { lose_all(time, analyze::ThreadFold::open_end); }
-	// Ends the last runs: at the end of `whole`, or earlier if that was not known when this was made.
+	// Ends the last runs: at the end of `whole`, or at this time if that was not known before.
 	void finish() { finish(whole_.to); }
 	void finish(std::uint64_t end_time);
 
 	const std::vector<Who> &subjects() const { return shown_; }
 	const analyze::ThreadFold &fold() const { return fold_; }
-	// In ticks; the end is the first tick that is no longer in it.
+	// In ticks; the end is exclusive.
 	std::uint64_t window_begin() const { return begin_; }
 	std::uint64_t window_end() const { return end_; }
 
 private:
 	static constexpr std::uint32_t none = ~0u;
 
-	// One whose states are followed.
+	// A subject whose states are followed.
 	struct Followed {
 		State state = 0;
 		bool is_initial = true; // nothing was known yet
 		bool is_listed = false; // in known_
 		std::uint64_t since = 0;
 		std::uint64_t unknown_until = 0; // a loss
-		std::uint32_t number = none;     // in shown_
+		std::uint32_t number = none;     // index in shown_
 		Who who;
 		std::vector<Run> early; // of a thread, before it is shown
 	};
@@ -122,7 +122,7 @@ private:
 	void on_thread(const trace::Event &event, const analyze::Thread &thread, bool ran);
 	void on_listed(const trace::Event &event, const analyze::EventKind &kind);
 
-	// analyze::Observer
+	// As analyze::Observer:
 	void lost(const analyze::Cpu &cpu, std::uint64_t from, std::uint64_t to) override;
 	void user_event(const analyze::Thread &thread, const trace::Event &event) override;
 	void user_gap(const trace::StreamInfo &stream, std::uint32_t process) override;
@@ -136,11 +136,11 @@ private:
 	std::uint64_t begin_ = 0, end_ = 0; // of the window
 	bool is_complete_ = true, is_generic_ctf_ = false;
 	analyze::ThreadFold fold_;
-	std::vector<std::uint32_t> cpus_; // that the machine has
+	std::vector<std::uint32_t> cpus_; // CPUs of the machine
 	std::unique_ptr<activities::Tracker> tracker_;
 	std::unique_ptr<const Classifier> classifier_;
 	SubjectKnowledge knowledge_;
-	std::optional<trace::Threads> threads_; // if a condition asks what earlier events say
+	std::optional<trace::Threads> threads_; // if a condition uses values derived from earlier events
 	filter::Running running_{trace::Threads::unknown, nullptr, &knowledge_};
 	bool uses_programs_ = false; // events of programs may change a state
 	Recorded recorded_;
@@ -148,12 +148,12 @@ private:
 	std::vector<std::string> doubts_;
 
 	std::vector<std::unique_ptr<Followed>> followed_all_;
-	std::vector<Followed *> by_cpu_; // or the machine's, alone
+	std::vector<Followed *> by_cpu_; // or the machine alone
 	std::unordered_map<const analyze::Thread *, Followed *> by_thread_;
 	std::vector<Followed *> known_;       // threads that a loss may make unknown
-	std::uint64_t all_unknown_until_ = 0; // a loss
+	std::uint64_t all_unknown_until_ = 0; // because of a loss
 	std::vector<const analyze::Thread *> exchanged_;
-	const analyze::Thread *writer_ = nullptr; // of the event of a program
+	const analyze::Thread *writer_ = nullptr; // of a program's event
 	std::vector<Who> shown_;
 };
 

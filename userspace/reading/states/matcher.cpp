@@ -35,7 +35,7 @@ std::uint32_t Matcher::number_of(Set set)
 	return found->second;
 }
 
-// A match is completed from a place if the next state completes one, or leads to a place where one is.
+// A match can be completed from a place if the next state completes one, or leads to a place from which one can.
 std::uint32_t Matcher::compute_before(std::uint32_t set, std::uint16_t column)
 {
 	Set made((automaton_.places() + 63) / 64);

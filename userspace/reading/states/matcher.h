@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Finds where a sequence of runs matches a pattern: leftmost, of those that begin there the longest, none within
-// another, none empty. In time linear in the runs, whatever the pattern.
-//
-//     Matcher matcher(automaton);
-//     matcher.find(runs, [&](std::size_t first, std::size_t end) { ... });
-//
-// A match goes on only while it is sure to be completed: for each position the places of the automaton from which some
-// match is still completed form a set, computed from the end. As few such sets occur they are numbered, and the step
-// from one to the one before is looked up. The sets at the boundaries of blocks are kept, those within a block computed
-// again when its turn comes, so memory is a few bits per block.
-// Called by answers/run_lengths/ for each subject; may be used again. Invariant: no run is looked at more than thrice.
+// Finds the matches of a pattern in a sequence of runs: leftmost, longest, not nested, not empty. Time is linear in the
+// runs, whatever the pattern.
+// Matcher matcher(automaton); matcher.find(runs, [&](std::size_t first, std::size_t end) { ... });
+// A match continues only while it can be completed: for each position the places of the automaton from which a match
+// will be completed form a set, computed backwards. As few such sets occur, they are numbered, and steps from one to
+// the one before are cached. The sets at the boundaries of blocks are kept, those within a block computed again when
+// needed, so memory is a few bits per block. Used by answers/run_lengths/ for each subject; reusable. Invariant: each
+// run is read at most three times.
 #pragma once
 
 #include <algorithm>
@@ -61,7 +58,7 @@ public:
 private:
 	static constexpr std::size_t block = 4096, max_sets = 4 * block;
 	static constexpr std::uint32_t none = ~0u;
-	using Set = std::vector<std::uint64_t>; // a bit for each place
+	using Set = std::vector<std::uint64_t>; // a bit per place
 
 	static std::span<const Run> part(std::span<const Run> runs, std::size_t number)
 	{
@@ -69,7 +66,8 @@ private:
 	}
 	bool is_in(std::uint32_t set, Automaton::Place place) const { return sets_[set][place / 64] >> place % 64 & 1; }
 
-	// The number of the set before these runs; numbers[i], if asked for, is that before runs[i], and one more.
+	// The number of the set before these runs; numbers[i], if requested, is that before runs[i], with one more at
+	// the end.
 	std::uint32_t number_before(std::span<const Run> runs, Set after, std::uint32_t *numbers);
 	std::uint32_t number_of(Set set);
 	std::uint32_t compute_before(std::uint32_t set, std::uint16_t column);

@@ -159,7 +159,7 @@ private:
 
 	std::vector<bool> none() const { return std::vector<bool>(tree_.count()); }
 
-	// The tree's other states: PAUSE and unknown only match where they are named.
+	// The tree's other states: PAUSE and unknown only match by name.
 	std::vector<bool> others(std::vector<bool> states) const
 	{
 		states.flip();

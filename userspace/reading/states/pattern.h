@@ -20,9 +20,9 @@ struct Pattern {
 
 	enum class Kind : std::uint8_t {
 		states,   // one run, in one of these states
-		sequence, // of its children, in this order; none: nothing
+		sequence, // of its children, in this order; without children: empty
 		alternatives,
-		repetition, // of its only child, which is not nothing, min to max times
+		repetition, // of its only child, which is not empty, min to max times
 	} kind = Kind::sequence;
 
 	std::vector<bool> states; // by number

@@ -12,7 +12,7 @@
 namespace monitor::states {
 namespace {
 
-// They are in a stream of their own.
+// Whether this is the stream of runs.
 bool has_runs(const trace::Stream &stream)
 {
 	return stream.info().is_recorder() && stream.info().name == "states";
@@ -50,7 +50,7 @@ RecordedRuns::RecordedRuns(trace::Trace &trace, const analyze::RecordingInfo &in
 	read_subjects(selected);
 }
 
-// The last token of each counts, but cgroups: those of all are where it was.
+// The last token of a subject counts, except for cgroups: those of all tokens count.
 void RecordedRuns::read_subjects(const Selected &selected)
 {
 	trace::Pull pull(trace_, {}, has_runs);
@@ -84,7 +84,7 @@ void RecordedRuns::read(RunSink &sink)
 	trace::Pull pull(trace_, {}, has_runs);
 	for (auto item = pull.next(); item != trace::Cursor::Item::end; item = pull.next()) {
 		if (item == trace::Cursor::Item::gap)
-			break; // where the runs that follow begin is not known
+			break; // the start of the next run is unknown
 		const trace::Event &event = pull.event();
 		if (event.cls->id != EDC_ID_STATE_RUN && event.cls->id != EDC_ID_STATE_LONG_RUN)
 			continue;
@@ -113,7 +113,7 @@ void RecordedRuns::add(Place &place, State state, std::uint64_t ticks, RunSink &
 	place.last = Run{place.number, state, from, to};
 }
 
-// As Evaluator::emit().
+// See Evaluator::emit().
 void RecordedRuns::pass_on(Place &place, RunSink &sink) const
 {
 	if (!place.last)

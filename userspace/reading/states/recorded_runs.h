@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The run lengths that a recording has (record --states): from the tokens state_subject and state_run to the runs that
-// an Evaluator would give out for the same tree.
-//
-//     RecordedRuns recorded(trace, info, range, selected);
-//     recorded.read(sink);
-//
-// A run says how long its subject was in a state. Where it is follows from the runs before, as the first one begins
-// with the trace; so after a damaged packet the rest is unknown. One thread. All tokens are untrusted. Invariant: as of
-// Evaluator (evaluator.h).
+// The recorded run lengths (record --states): from the tokens state_subject and state_run to the runs that an Evaluator
+// would find for the same tree.
+// RecordedRuns recorded(trace, info, range, selected); recorded.read(sink);
+// A run only has its length: its start follows from the runs before, the first of which starts with the trace; so after
+// a damaged packet the rest is unknown. One thread. All tokens are untrusted. Invariant: as for Evaluator
+// (evaluator.h).
 #pragma once
 
 #include <cstdint>
@@ -27,21 +24,21 @@ public:
 	// A subject as it was at the end of the recording.
 	struct Subject {
 		std::uint32_t cpu = 0;
-		analyze::Thread thread;          // of a tree of a thread
-		std::set<std::uint64_t> cgroups; // that it was in
+		analyze::Thread thread;          // if the tree is of threads
+		std::set<std::uint64_t> cgroups; // in which it was
 	};
-	using Selected = std::function<bool(const Subject &)>; // empty: all are
+	using Selected = std::function<bool(const Subject &)>; // empty: all subjects
 
-	// `range`: the runs are cut there. Reads the subjects. Throws Error: the recording has no run lengths, or no
-	// tree of them. The trace and the recording's info must outlive it.
+	// `range`: runs are cut at its ends. Reads the subjects. Throws Error: the recording has no run lengths, or
+	// lacks their tree. The trace and the recording's info must outlive it.
 	RecordedRuns(trace::Trace &trace, const analyze::RecordingInfo &info, trace::TimeRange range,
 		     const Selected &selected = {});
 
 	const Tree &tree() const { return tree_; }
-	// Passes on the runs.
+	// Passes the runs to the sink.
 	void read(RunSink &sink);
 
-	// As those of Evaluator.
+	// See Evaluator.
 	const std::vector<Who> &subjects() const { return shown_; }
 	std::uint64_t window_begin() const { return begin_; }
 	std::uint64_t window_end() const { return end_; }
@@ -50,8 +47,8 @@ private:
 	static constexpr std::uint32_t none = ~0u;
 
 	struct Place {
-		std::uint32_t number = none; // in shown_
-		std::uint64_t until = 0;     // its runs so far
+		std::uint32_t number = none; // index in shown_
+		std::uint64_t until = 0;     // the end of its runs so far
 		std::optional<Run> last;     // not passed on yet
 	};
 
@@ -64,11 +61,11 @@ private:
 	trace::TimeRange whole_;
 	std::uint64_t begin_ = 0, end_ = 0;
 	std::map<std::uint32_t, Subject> recorded_; // by number
-	std::map<std::uint32_t, Place> places_;     // of those selected
+	std::map<std::uint32_t, Place> places_;     // of selected subjects
 	std::vector<Who> shown_;
 };
 
-// The tree that a recording has run lengths of. Throws Error: it has none.
+// The tree of the recorded run lengths. Throws Error: there is none.
 Tree recorded_tree(const analyze::RecordingInfo &info);
 
 } // namespace monitor::states

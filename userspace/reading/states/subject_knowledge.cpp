@@ -16,10 +16,10 @@ using trace::Enumeration;
 enum ThreadState : std::uint64_t { thread_running, thread_ready, thread_blocked, thread_throttled };
 enum CpuState : std::uint64_t { cpu_running, cpu_idle, cpu_offline };
 
-constexpr std::uint64_t idle_mode = analyze::modes; // no Mode: nothing runs
+constexpr std::uint64_t idle_mode = analyze::modes; // beyond all modes: idle
 constexpr std::uint64_t offline_mode = idle_mode + 1;
 
-// What a thread waits for outside of a system call. System calls have smaller numbers.
+// What a thread waits for outside of a system call, numbered after the system calls.
 constexpr std::uint64_t blocked_on_fault = 1u << 20, blocked_on_kernel = blocked_on_fault + 1;
 
 std::shared_ptr<const Enumeration> labels(std::vector<Enumeration::Label> all)
@@ -86,7 +86,7 @@ bool is_field_of_another_tracer(const trace::Description &description, const std
 				   [&](const auto &cls) { return cls->size_bytes == 0 && cls->find(name); });
 }
 
-// Why the trace does not have it, or "".
+// Why the trace never has it, or "".
 std::string lacking(Known known, const std::string &name, Subject subject, const Recorded &recorded)
 {
 	if (!is_of(known, subject))
@@ -168,7 +168,7 @@ filter::KnownNames known_names(Subject subject, const Recorded &recorded, const 
 		made.is_text = known == Known::activity || known == Known::outer_activity || known == Known::thread;
 		made.lacking = lacking(known, made.name, subject, recorded);
 		if (!made.lacking.empty() && is_field_of_another_tracer(description, made.name))
-			made.name.clear(); // it is the field
+			made.name.clear(); // the field has precedence
 		names.push_back(std::move(made));
 	}
 	const auto at = [&](Known known) -> KnownName & { return names[static_cast<std::size_t>(known)]; };

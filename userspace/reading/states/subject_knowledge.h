@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What the fold knows at a token about a CPU, a thread or the machine, as names that the conditions of a tree use:
-// `state`, `mode`, `call` ... Documentation/states.md lists them.
-//
-// Made and pointed at its subject by Evaluator (evaluator.h) before each classification; the conditions ask for what
-// they need. Invariant: what the fold does not know is unknown, and absent is only what the subject does not have then.
+// The fold's knowledge at a token about a CPU, a thread or the machine, as names for the conditions of a tree: `state`,
+// `mode`, `call` ... Documentation/states.md lists them.
+// Evaluator (evaluator.h) sets the subject before each classification; the conditions look up values as needed.
+// Invariant: what the fold does not know is unknown; absent is only what the subject does not have at that time.
 #pragma once
 
 #include <cstdint>
@@ -32,23 +31,23 @@ enum class Known : std::uint8_t {
 	idle
 };
 
-// What of it a trace can have.
+// Which kinds of knowledge the trace can have.
 struct Recorded {
 	bool switches = false, wakings = false, calls = false;
 	bool without_tokens = false;
 	bool partial = false;                         // record --filter left out events that the fold needs
-	bool user_events = false, activities = false; // of programs
+	bool user_events = false, activities = false; // from programs
 };
 Recorded recorded(const analyze::FoldInput &input, const analyze::RecordingInfo &info,
 		  const analyze::EventKinds &kinds);
 
-// All of them, in the order of Known; those that the subject or the trace lacks say so, or have no name if the trace
-// is another tracer's and has a field of this name.
+// All names, in the order of Known; those that the subject or the trace lacks say why, or have no name if another
+// tracer's trace has a field of this name.
 filter::KnownNames known_names(Subject subject, const Recorded &recorded, const trace::Description &description);
 
 class SubjectKnowledge final : public filter::Knowledge {
 public:
-	// `cpus`: those that the machine has.
+	// `cpus`: the machine's.
 	SubjectKnowledge(Subject subject, const analyze::ThreadFold &fold, const std::vector<std::uint32_t> &cpus)
 	    : subject_(subject), fold_(fold), cpus_(cpus)
 	{
@@ -56,7 +55,7 @@ public:
 
 	// Before the first event, if a condition asks for activities.
 	void set_tracker(const activities::Tracker &tracker) { tracker_ = &tracker; }
-	// The CPU; of the machine: where the event was posted. `is_idle`: as it was before it was known to be idle.
+	// The CPU; for the machine, the event's. `is_idle`: as it was before it was known to be idle.
 	void set_cpu(const analyze::Cpu *cpu, bool is_idle = false)
 	{
 		cpu_ = cpu;
@@ -65,7 +64,7 @@ public:
 	}
 	void set_thread(const analyze::Thread &thread) { thread_ = &thread; }
 
-	// A loss among programs' events: the activities of each thread are unknown until its next event.
+	// Events of programs were lost: a thread's activities are unknown until its next event.
 	void lose_activities() { ++losses_; }
 	void see_activities(const analyze::Thread &thread)
 	{

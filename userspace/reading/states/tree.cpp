@@ -83,7 +83,7 @@ private:
 		tree_.subject_ = found->second;
 	}
 
-	// Of the lines above, the last one that is indented less. All children of one parent are indented alike.
+	// The nearest line above that is indented less. All children of one parent are indented alike.
 	std::uint32_t parent_of(std::string_view indentation)
 	{
 		while (!open_.empty() && open_.back().indentation.size() > indentation.size())
@@ -137,12 +137,12 @@ private:
 		open_.push_back({indentation, index});
 	}
 
-	// Copies the nodes in the order of a walk, with a REST after the last child of each, and numbers the states.
+	// Copies the nodes in depth-first order, adds a REST after the last child of each, and numbers the states.
 	void add_rests()
 	{
 		const std::vector<Node> written = std::exchange(tree_.nodes_, {});
 		const std::vector<std::uint32_t> roots = std::exchange(tree_.roots_, {});
-		tree_.leaves_.push_back(0); // of the topmost REST, below
+		tree_.leaves_.push_back(0); // of the topmost REST, set below
 		add_children(written, roots, Node::none, 0);
 		tree_.leaves_[Tree::rest] = tree_.roots_.back();
 	}
@@ -191,7 +191,7 @@ private:
 	std::string_view text_;
 	std::uint32_t number_ = 0; // of the line
 	bool has_subject_ = false;
-	std::vector<Open> open_; // the last node and those above it
+	std::vector<Open> open_; // the last node and its ancestors
 	Tree tree_;
 };
 
@@ -232,7 +232,7 @@ bool Tree::is_end_of(std::uint32_t node, std::string_view path) const
 {
 	for (; node != Node::none; node = nodes_[node].parent) {
 		const std::size_t slash = path.rfind('/');
-		if (path.substr(slash + 1) != nodes_[node].name) // npos + 1 is 0
+		if (path.substr(slash + 1) != nodes_[node].name) // without a slash, npos + 1 is 0
 			return false;
 		if (slash == std::string_view::npos)
 			return true;

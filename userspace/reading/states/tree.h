@@ -22,7 +22,7 @@
 
 namespace monitor::states {
 
-// Whose states they are.
+// Whose states the tree has.
 enum class Subject : std::uint8_t { machine, cpu, thread };
 
 using State = std::uint16_t;
@@ -31,7 +31,7 @@ struct Node {
 	static constexpr std::uint32_t none = ~0u;
 
 	std::string name, condition; // no condition: a REST
-	std::uint32_t line = 0;      // of the file; of a REST that of its parent, or 0
+	std::uint32_t line = 0;      // in the file; for a REST, of its parent, or 0
 	std::uint32_t parent = none, depth = 0;
 	std::vector<std::uint32_t> children;
 	State state = 0; // of a node without children
@@ -52,14 +52,15 @@ public:
 	const std::vector<Node> &nodes() const { return nodes_; }
 	const std::vector<std::uint32_t> &roots() const { return roots_; } // the last one is REST
 
-	// How many states there are, with two that no condition enters: nothing was recorded, and after a loss.
+	// The number of states, including two without a condition: PAUSE, when nothing was recorded, and unknown, after
+	// a loss.
 	State count() const { return static_cast<State>(leaves_.size() + 2); }
 	State pause() const { return static_cast<State>(leaves_.size()); }
 	State unknown() const { return static_cast<State>(leaves_.size() + 1); }
 	bool is_of_tree(State state) const { return state < leaves_.size(); }
 	// The node of a state of the tree.
 	std::uint32_t leaf(State state) const { return leaves_[state]; }
-	// "irq", REST, PAUSE, unknown; and with the names of the nodes above it: "interrupted/irq".
+	// "irq", REST, PAUSE, unknown; or with the names of its ancestors: "interrupted/irq".
 	const std::string &name(State state) const;
 	std::string path(State state) const;
 	std::string path_of_node(std::uint32_t node) const;
@@ -78,7 +79,7 @@ private:
 	std::vector<std::uint32_t> leaves_; // by state
 };
 
-// Names that a node cannot have.
+// Reserved names.
 inline constexpr std::string_view rest_name = "REST", pause_name = "PAUSE", unknown_name = "unknown";
 
 std::string_view subject_name(Subject subject);

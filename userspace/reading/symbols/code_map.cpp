@@ -18,7 +18,7 @@ constexpr int max_ancestors = 1000;
 constexpr std::size_t min_look_back = 256; // changes
 constexpr std::size_t max_assumed = 64;    // ranges of a file
 
-// Of two hexadecimal digits for each; up to the first that is none.
+// Bytes from pairs of hexadecimal digits, up to the first invalid pair.
 std::string bytes_of(const std::string &hex)
 {
 	std::string bytes;
@@ -75,7 +75,7 @@ CodeList parse_code_list(const std::string &untrusted_text)
 		if (!entry.contains("file"))
 			continue;
 		CodeFile &file = list.files[static_cast<std::uint32_t>(number(entry["file"]))];
-		file = {}; // a later line says more
+		file = {}; // a later line replaces it
 		file.path =
 		    entry.contains("path_bytes") ? bytes_of(text(entry["path_bytes"])) : text(member(entry, "path"));
 		file.build_id = text(member(entry, "build_id"));
@@ -113,7 +113,7 @@ void CodeMap::finish()
 	}
 }
 
-// What it covers is mapped no more.
+// Removes what the new mapping covers.
 void CodeMap::map(std::map<std::uint64_t, Range> &ranges, const analyze::MappingToken &added, std::size_t change)
 {
 	if (added.end <= added.start)
@@ -162,7 +162,7 @@ void CodeMap::take_snapshots(History &history)
 	}
 }
 
-// As tokens that add it; a copy is of the process that it was copied from.
+// The mappings at this time, as tokens; a forked process's copy has its parent's.
 std::vector<analyze::MappingToken> CodeMap::mapped_at(std::int32_t process, std::uint64_t time, int ancestors) const
 {
 	const auto known = by_process_.find(process);
@@ -175,7 +175,7 @@ std::vector<analyze::MappingToken> CodeMap::mapped_at(std::int32_t process, std:
 	std::vector<analyze::MappingToken> mapped;
 	if (now.copied_at) {
 		const analyze::MappingToken &copy = changes[*now.copied_at];
-		Snapshot with_copy; // what it mapped since covers that
+		Snapshot with_copy; // its own later mappings cover the copied ones
 		std::vector<analyze::MappingToken> all = mapped_at(copy.parent, copy.time, ancestors + 1);
 		for (std::size_t i = 0; i < all.size(); ++i)
 			map(with_copy.ranges, all[i], i);
@@ -205,7 +205,7 @@ void CodeMap::forget_before(std::uint64_t time)
 		all.insert(all.end(), later, changes.end());
 		return later == changes.end();
 	});
-	for (auto &[process, changes] : kept) { // only now: others may have copied what it had before
+	for (auto &[process, changes] : kept) { // only now, as forks may have copied the earlier mappings
 		History &history = by_process_[process];
 		size_ = size_ - history.changes.size() + changes.size();
 		history.changes = std::move(changes);

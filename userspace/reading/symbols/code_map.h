@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Which file a process ran at an address at some time: from the `mapping` tokens of a trace (card.h) and the list of
-// files beside it, .monitor/files. Filled by whoever folds the trace; asked by symbolizer.cpp after the last event.
-//
-// Both are untrusted. Changes come in any order; each has its time.
+// Which file a process had mapped at an address at some time: from the `mapping` tokens of a trace (card.h) and the
+// list of files, .monitor/files. Asked by symbolizer.cpp after the last event.
+// Both inputs are untrusted. Changes come in any order; each has its time.
 #pragma once
 
 #include <cstddef>
@@ -21,68 +20,68 @@ namespace monitor::symbols {
 
 struct CodeFile {
 	std::string path, build_id;
-	std::string copy;       // in the trace, of what nobody finds at its path; there need not be one
-	std::uint64_t size = 0; // without a build id: of the file then, and when it was changed last
+	std::string copy;       // in the trace, of a file that cannot be found by its path; optional
+	std::uint64_t size = 0; // without a build id: the file's size then, and its modification time
 	std::int64_t modified_ns = 0;
 	struct Load {
 		std::uint64_t offset, address, size;
 	};
 	std::vector<Load> loads; // executable ones
-	// Addresses, as the file counts them, of code that no table describes, where callers were found by frame
-	// pointers: from the first to before the second.
+	// Address ranges (file addresses, end exclusive) of code without unwind tables, where callers were found by
+	// frame pointers.
 	std::vector<std::pair<std::uint64_t, std::uint64_t>> assumed;
-	bool has_unknown_go = false; // a table of Go of a version that the recorder does not know
+	bool has_unknown_go = false; // it has a Go table of a version that the recorder does not know
 
-	// The address as the file counts them; the offset itself if that is unknown.
+	// The file address of an offset; the offset itself if that is unknown.
 	std::uint64_t address_of(std::uint64_t offset) const;
 	bool is_assumed(std::uint64_t address) const;
 };
 
 struct CodeList {
 	std::unordered_map<std::uint32_t, CodeFile> files;      // by number
-	std::unordered_map<std::int32_t, std::int32_t> numbers; // of processes in their own pid namespaces, if others
-	// Users whose programs mapped more than the recorder had room for, and what: "mappings", "tables".
+	std::unordered_map<std::int32_t, std::int32_t> numbers; // pids in other pid namespaces
+	// Users whose programs exceeded the recorder's limits, and for what: "mappings", "tables".
 	std::set<std::pair<std::uint32_t, std::string>> without_room;
-	bool opener_lost = false; // files of later lines could not be opened
+	bool opener_lost = false; // from some line on, files could not be opened
 };
 
-// The text of .monitor/files, a line of JSON for each file and process; what is neither is passed over.
+// Parses .monitor/files, a line of JSON per file and process; skips other lines.
 CodeList parse_code_list(const std::string &text);
 
 class CodeMap {
 public:
 	void add(const analyze::MappingToken &change);
-	// Before find().
+	// Called before find().
 	void finish();
 
-	// Of a recording that is running. What is more than that is not taken, and counted.
+	// For a running recording: further changes are dropped and counted.
 	void limit(std::size_t max_changes) { max_changes_ = max_changes; }
-	// After finish(): of earlier times nobody will ask any more, so only what was mapped then is kept.
+	// After finish(): find() will not be called for earlier times, so only the mappings at this time are kept.
 	void forget_before(std::uint64_t time);
-	// The process has ended, so it is forgotten unless something happened since, as another one has its number now.
-	// After forget_before(): its children, too, may have what it mapped.
+	// The process has ended: forgets it, unless there are later changes, which are another process's with its
+	// number. After forget_before(), as its children may have copied its mappings.
 	void ended(std::int32_t process, std::uint64_t time);
-	std::size_t size() const { return size_; } // changes
+	std::size_t size() const { return size_; } // number of changes
 	std::uint64_t left_out() const { return left_out_; }
 
 	struct Place {
 		std::uint32_t file = 0;   // 0: none
-		std::uint64_t offset = 0; // in the file; without a file, from the start of the mapping
-		std::int32_t process = 0; // that mapped it: this one, or one that it is a copy of
+		std::uint64_t offset = 0; // in the file; without a file, from the mapping's start
+		std::int32_t process = 0; // that made the mapping: this one, or an ancestor
 	};
 	std::optional<Place> find(std::int32_t process, std::uint64_t time, std::uint64_t address) const;
 
 private:
 	struct Range {
 		std::uint64_t end = 0;
-		std::size_t change = 0; // which mapped it
+		std::size_t change = 0; // that made the mapping
 	};
-	// The mappings after the first `changes` changes. Frequent enough to bound how far find() looks back, rare
-	// enough that all snapshots together are no larger than the list of changes.
+	// The mappings after the first `changes` changes. Snapshots are frequent enough to bound how far find() looks
+	// back, and rare enough to take no more memory than the changes.
 	struct Snapshot {
 		std::size_t changes = 0;
 		std::map<std::uint64_t, Range> ranges; // by start
-		std::optional<std::size_t> copied_at;  // the change since which it has a copy of its parent's, too
+		std::optional<std::size_t> copied_at;  // the change that copied its parent's mappings into it
 	};
 	struct History {
 		std::vector<analyze::MappingToken> changes; // by time, after finish()

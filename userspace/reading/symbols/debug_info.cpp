@@ -30,7 +30,7 @@ namespace monitor::symbols {
 namespace {
 
 constexpr std::uint32_t max_answer_bytes = 1 << 20;
-constexpr int max_wait_ms = 20'000; // for one answer; the first ones take longer: tables are parsed
+constexpr int max_wait_ms = 20'000; // per answer; the first ones take longer, as tables are parsed
 constexpr rlim_t max_cpu_s = 300;
 
 bool send_all(int fd, std::span<const std::byte> bytes)
@@ -65,12 +65,12 @@ bool receive_all(int fd, std::span<std::byte> bytes, int wait_ms, int stop_fd = 
 	return true;
 }
 
-// The helper processes that are running, which share one budget of memory. Only the one that answers grows: it may have
-// what the others leave.
+// The running helper processes, which share one memory budget. Only the one that answers grows: it may use what the
+// others leave.
 class Helpers {
 public:
-	// RLIMIT_AS for a helper: its address space without what it has taken since its start; what the others leave of
-	// the budget, but no less than it has taken; and the files that it maps, twice.
+	// RLIMIT_AS of a helper: its address space at its start; what the others leave of the budget, but no less than
+	// it uses already; and twice the files that it maps.
 	static rlim_t address_space_limit(pid_t process, std::initializer_list<int> files)
 	{
 		rlim_t mapped = 0;
@@ -102,7 +102,7 @@ public:
 
 private:
 	struct Memory {
-		std::uint64_t mapped = 0, anonymous = 0; // anonymous: resident only
+		std::uint64_t mapped = 0, anonymous = 0; // anonymous: resident pages only
 	};
 	static Memory memory_of(pid_t process)
 	{
@@ -130,7 +130,7 @@ void limit_this_process()
 	}
 }
 
-// Closes all descriptors but these and the standard ones: a recorder has the rings of its probes open.
+// Closes all descriptors except these and the standard ones: a recorder has its probes' rings open.
 void close_all_but(std::array<int, 3> kept)
 {
 	std::ranges::sort(kept);
@@ -143,14 +143,15 @@ void close_all_but(std::array<int, 3> kept)
 	::syscall(SYS_close_range, from, INT_MAX, 0);
 }
 
-// Sent as it is in memory: both ends are processes of the same program.
+// Sent in memory representation: both ends run the same program.
 struct AnswerHeader {
-	std::uint32_t bytes = 0;  // of the texts after it
-	std::uint32_t frames = 0; // whose texts come first, two for each
+	std::uint32_t bytes = 0;  // of the texts that follow
+	std::uint32_t frames = 0; // number of frames; their texts come first, two per frame
 };
 
-// The helper's loop. A request is an address. An answer is an AnswerHeader and texts, each ended by a NUL: function and
-// line of each frame, then the paths at which a missing file was looked for. `common`: what .gnu_debugaltlink names.
+// The helper's loop. A request is an address. An answer is an AnswerHeader and NUL-terminated texts: function and line
+// of each frame, then the paths at which a missing file was looked for. `common`: the file that .gnu_debugaltlink
+// names.
 [[noreturn]] void serve(int file, int common, int socket)
 {
 	close_all_but({file, common, socket});
@@ -159,7 +160,7 @@ struct AnswerHeader {
 	std::optional<InlinedFunctions> functions;
 	std::uint64_t address;
 	while (receive_all(socket, std::as_writable_bytes(std::span(&address, 1)), -1)) {
-		if (!functions) // only now: the parent sets the limit before it sends a request
+		if (!functions) // only now, as the parent sets the limit before its first request
 			functions.emplace(file, common);
 		std::vector<std::string> tried_paths;
 		const std::vector<SourceFrame> frames = functions->find(address, tried_paths);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What was inlined at an address, and on which lines: asked of libdw, in a process of its own. A file of debug
-// information is as untrusted as any other, and the library that reads it is large: if it crashes, hangs or takes too
-// much, what is lost is what was inlined.
+// Functions inlined at an address and their lines, from libdw in a separate process: debug information is untrusted,
+// and the library is large. If it crashes, hangs or exceeds its limits, only inlined functions are lost.
 #pragma once
 
 #include <cstddef>
@@ -16,16 +15,16 @@
 
 namespace monitor::symbols {
 
-// A function at an address and the line that it is on: of its own code, or of the call that was inlined.
+// A function at an address and its current line: of its own code, or of the inlined call.
 struct SourceFrame {
-	std::string function; // as it is written in the source; empty: unknown
+	std::string function; // as in the source; empty: unknown
 	std::string line;     // "slow.c:42"; empty: unknown
 };
 
 // Files with parts of a file's debug information that were not found.
 struct MissingFiles {
 	std::size_t count = 0;
-	std::vector<std::string> paths; // at which the first one was looked for
+	std::vector<std::string> paths; // where the first one was looked for
 
 	void add(std::vector<std::string> tried_paths)
 	{
@@ -38,8 +37,8 @@ class DebugInfo {
 public:
 	static bool is_available(); // whether this program was built with libdw
 
-	// `file` has a section .debug_info; `common`, if any, is what its .gnu_debugaltlink names. When `stop_fd` is
-	// readable, nothing is waited for any more.
+	// `file` has a section .debug_info; `common`, if any, is the file that its .gnu_debugaltlink names. Stops
+	// waiting when `stop_fd` is readable.
 	explicit DebugInfo(Fd file, Fd common = {}, int stop_fd = -1)
 	    : file_(std::move(file)), common_(std::move(common)), stop_fd_(stop_fd)
 	{
@@ -48,12 +47,11 @@ public:
 	DebugInfo &operator=(DebugInfo &&) = delete;
 	~DebugInfo();
 
-	// The function that was compiled first, then what was inlined into it. `address` as the file counts them.
-	// Empty: nothing is known.
+	// The compiled function, then the functions inlined into it. `address` is a file address. Empty: unknown.
 	std::vector<SourceFrame> find(std::uint64_t address);
-	// Its process ended before its time; nothing more is known.
+	// The helper process has died; nothing more is found.
 	bool has_failed() const { return has_failed_; }
-	// Of what was asked for.
+	// Files that were missing for the addresses so far.
 	const MissingFiles &not_found() const { return not_found_; }
 
 private:

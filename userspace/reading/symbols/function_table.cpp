@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t max_table_bytes = 512 << 20, max_text_bytes = 512 << 20, max_name = 4096,
 		      max_all_names = 256 << 20;
-constexpr std::uint64_t max_unsized = 1 << 20; // bytes of a function whose size is not known
+constexpr std::uint64_t max_unsized = 1 << 20; // bytes assumed for a function of unknown size
 
 bool is_function(const Elf64_Sym &symbol)
 {
@@ -25,7 +25,7 @@ bool is_function(const Elf64_Sym &symbol)
 	return (type == STT_FUNC || type == STT_GNU_IFUNC) && symbol.st_shndx != SHN_UNDEF && symbol.st_value != 0;
 }
 
-// In code, as an assembler leaves it that was told no type.
+// A symbol in code without a type, as in assembly.
 bool is_label(const Elf64_Sym &symbol, const std::vector<ElfSection> &sections)
 {
 	if (ELF64_ST_TYPE(symbol.st_info) != STT_NOTYPE || symbol.st_shndx == SHN_UNDEF ||
@@ -37,10 +37,10 @@ bool is_label(const Elf64_Sym &symbol, const std::vector<ElfSection> &sections)
 
 std::uint64_t end_of(const Function &function)
 {
-	return function.address + function.size; // a wrong one that wraps contains nothing
+	return function.address + function.size; // if this overflows, the range is empty
 }
 
-// What an assembler calls by the function: "fill.loop".
+// A local label in assembly named after the function: "fill.loop".
 bool is_place_of(std::string_view function, std::string_view name)
 {
 	return !function.empty() && name.size() > function.size() && name.starts_with(function) &&
@@ -67,7 +67,7 @@ std::vector<Function> functions_of(const ElfImage &image, bool &has_all)
 		return functions;
 	const std::vector<std::byte> table = image.content(*symbols, max_table_bytes);
 	const std::vector<std::byte> text = image.content(image.sections()[symbols->link], max_text_bytes);
-	std::size_t left_of_names = max_all_names; // which may overlap in the file
+	std::size_t left_of_names = max_all_names; // names may overlap in the file
 	for (std::size_t at = 0; at + sizeof(Elf64_Sym) <= table.size(); at += sizeof(Elf64_Sym)) {
 		Elf64_Sym symbol;
 		std::memcpy(&symbol, table.data() + at, sizeof symbol);
@@ -78,7 +78,7 @@ std::vector<Function> functions_of(const ElfImage &image, bool &has_all)
 		const std::size_t size = ::strnlen(name, std::min(text.size() - symbol.st_name, max_name));
 		if ((left_of_names -= std::min(left_of_names, size)) == 0)
 			break;
-		if (!has_no_type || (size > 0 && *name != '.' && *name != '$')) // an assembler's own
+		if (!has_no_type || (size > 0 && *name != '.' && *name != '$')) // the assembler's own labels
 			functions.push_back({symbol.st_value, symbol.st_size, std::string(name, size), has_no_type});
 	}
 	return functions;
@@ -101,7 +101,7 @@ std::vector<Function> functions_of_kernel(std::string_view text)
 }
 
 // Of several names for one address the first with a size, then the shortest: memcpy before __memcpy_avx_unaligned. Any
-// before none, a function before a label.
+// name before none, a function before a label.
 FunctionTable::FunctionTable(std::vector<Function> functions) : functions_(std::move(functions))
 {
 	std::ranges::sort(functions_, [](const Function &a, const Function &b) {
@@ -116,7 +116,7 @@ FunctionTable::FunctionTable(std::vector<Function> functions) : functions_(std::
 	find_around();
 }
 
-// A label within a function is a place in it.
+// Drops labels within a function.
 void FunctionTable::drop_places()
 {
 	std::uint64_t end = 0;
@@ -135,7 +135,7 @@ void FunctionTable::drop_places()
 
 void FunctionTable::find_around()
 {
-	std::vector<std::uint32_t> open; // those that reach to here, perhaps
+	std::vector<std::uint32_t> open; // functions that may extend to here
 	around_.reserve(functions_.size());
 	for (std::uint32_t i = 0; i < functions_.size(); ++i) {
 		while (!open.empty() && end_of(functions_[open.back()]) <= functions_[i].address)

@@ -13,16 +13,16 @@ namespace monitor::symbols {
 
 struct Function {
 	std::uint64_t address = 0, size = 0; // size 0: up to the next one, or 1 MiB
-	std::string name;                    // as the file has it; empty: it begins here, and has no name
-	bool is_label = false;               // a name that is not said to be a function's
+	std::string name;                    // as in the file; empty: a function without a name
+	bool is_label = false;               // a symbol not marked as a function
 };
 
 class FunctionTable {
 public:
 	FunctionTable() = default;
-	explicit FunctionTable(std::vector<Function> functions); // any order
+	explicit FunctionTable(std::vector<Function> functions); // in any order
 
-	// nullptr: none is there.
+	// nullptr: there is none.
 	const Function *find(std::uint64_t address) const;
 	bool empty() const { return functions_.empty(); }
 	std::size_t size() const { return functions_.size(); }
@@ -34,11 +34,11 @@ private:
 	void find_around();
 
 	std::vector<Function> functions_;   // by address
-	std::vector<std::uint32_t> around_; // of each: the one that it begins within, or none
+	std::vector<std::uint32_t> around_; // of each: the function within which it begins, or none
 };
 
-// From .symtab, or without it .dynsym, Go's own table and where other functions begin. `has_all` tells which. What the
-// file says is not trusted.
+// From .symtab or, without it, from .dynsym, Go's table, and starts of other functions. `has_all`: .symtab was there.
+// The file is untrusted.
 std::vector<Function> functions_of(const ElfImage &image, bool &has_all);
 
 // .monitor/kallsyms: lines "address name" or "address name [module]".

@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 
 namespace monitor::symbols {
 
-// Addresses [low, high) of a unit, a function or a copy of an inlined one.
+// Addresses [low, high) of a unit, a function or an inlined instance.
 struct Range {
 	std::uint64_t low, high;
 	std::size_t of;
@@ -35,7 +35,7 @@ struct Range {
 
 namespace {
 
-constexpr int max_depth = 1000; // of entries in entries
+constexpr int max_depth = 1000; // of nested entries
 
 // The addresses of an entry; false: it has none.
 bool add_ranges(Dwarf_Die &entry, std::size_t of, std::vector<Range> &ranges)
@@ -48,7 +48,7 @@ bool add_ranges(Dwarf_Die &entry, std::size_t of, std::vector<Range> &ranges)
 	return ranges.size() > before;
 }
 
-// Ranges of one list do not overlap; if those of a damaged file do, one of them is found.
+// Ranges of one list do not overlap; if a damaged file's do, one of them is found.
 const Range *range_at(const std::vector<Range> &sorted, std::uint64_t address)
 {
 	const auto after = std::ranges::upper_bound(sorted, address, {}, &Range::low);
@@ -84,7 +84,7 @@ std::optional<std::uint64_t> number_of(Dwarf_Die &entry, unsigned code)
 	return value;
 }
 
-// Entries that may have functions among those in them: nested functions, and methods of classes within a function.
+// Entries that may contain functions: nested functions, and methods of classes within a function.
 bool may_have_functions(int tag)
 {
 	switch (tag) {
@@ -118,7 +118,7 @@ void list_functions(Dwarf_Die &in, std::vector<Dwarf_Die> &functions, std::vecto
 	} while (dwarf_siblingof(&entry, &entry) == 0);
 }
 
-// libdw passes over a section that it had no memory to expand, and would answer as if there were no names.
+// libdw skips a section that it has no memory to decompress, and then answers as if there were no names.
 bool is_still_compressed(Elf &elf)
 {
 	std::size_t names;
@@ -146,7 +146,7 @@ std::optional<fs::path> path_in(Dwarf_Die &entry, std::initializer_list<unsigned
 	return {};
 }
 
-// Where libdw looks for what a skeleton refers to.
+// Where libdw looks for the unit that a skeleton refers to.
 std::vector<fs::path> paths_of_rest(const fs::path &file, Dwarf_Die &skeleton)
 {
 	std::vector<fs::path> paths;
@@ -161,7 +161,7 @@ std::vector<fs::path> paths_of_rest(const fs::path &file, Dwarf_Die &skeleton)
 	return paths;
 }
 
-// libdw waits for whom opens the other end of a pipe.
+// A named pipe would block libdw until its other end is opened.
 bool are_readable(const std::vector<fs::path> &paths)
 {
 	bool is_any_there = false;
@@ -188,7 +188,7 @@ std::vector<std::string> texts_of(const std::vector<fs::path> &paths)
 } // namespace
 
 struct InlinedFunctions::Tables {
-	// What is inlined into a function, or into such a copy: `inside` of each.
+	// The functions inlined into a function, or into an inlined instance: `inside` of each.
 	struct Function {
 		Dwarf_Die entry;
 		bool is_listed = false;
@@ -248,7 +248,7 @@ void InlinedFunctions::Tables::list_units()
 	std::ranges::sort(ranges, {}, &Range::low);
 }
 
-// The entry that a skeleton stands for; itself if that is not found: it may have what was inlined, too.
+// The unit that a skeleton stands for; the skeleton itself if that is not found, as it may have inlined functions, too.
 Dwarf_Die InlinedFunctions::Tables::rest_of(Unit &unit, std::vector<std::string> &tried_paths)
 {
 	const std::vector<fs::path> paths = paths_of_rest(path, unit.entry);
@@ -327,7 +327,7 @@ InlinedFunctions::InlinedFunctions(int file, int common)
 	auto tables = std::make_unique<Tables>();
 	if (!tables->begin(file, common))
 		return;
-	std::error_code error; // without a path the rest of a skeleton is sought where it was compiled
+	std::error_code error; // without a path, a skeleton's unit is looked for in the compilation directory
 	tables->path = fs::read_symlink("/proc/self/fd/" + std::to_string(file), error);
 	tables->list_units();
 	tables_ = std::move(tables);

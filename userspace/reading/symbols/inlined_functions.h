@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The functions of a file by its DWARF debug information, with what was inlined into them (DWARF 5, 3.3.8): libdw reads
-// it. The library trusts files more than we do, so this runs in the process that debug_info.cpp starts.
-//
-// Of a unit its functions are listed when it is first asked for, of a function what was inlined into it; everything
-// else is passed over. What a unit of the file only refers to (DWARF 5, 7.3.2) is opened at the same time: libdw seeks
-// it beside the file, in the directory of the compilation and, from its version 0.191 on, in FILE.dwp.
+// The functions of a file from its DWARF debug information, with the functions inlined into them (DWARF 5, 3.3.8), read
+// by libdw. As the library trusts its input, this runs in the process that debug_info.cpp starts.
+// A unit's functions are listed when it is first needed, a function's inlined functions likewise. Split units (DWARF 5,
+// 7.3.2) are opened at the same time: libdw looks beside the file, in the compilation directory and, since version
+// 0.191, in FILE.dwp.
 #pragma once
 
 #include <cstdint>
@@ -20,14 +19,14 @@ class InlinedFunctions {
 public:
 	static const bool is_available;
 
-	// Both must stay open; `common`, or -1, is what .gnu_debugaltlink names.
+	// Both must stay open; `common`, or -1, is the file that .gnu_debugaltlink names.
 	InlinedFunctions(int file, int common);
 	~InlinedFunctions();
 	InlinedFunctions(const InlinedFunctions &) = delete;
 
-	// False: it is damaged, or expands to more than there is memory for.
+	// False: it is damaged, or needs more memory than allowed.
 	bool is_read() const;
-	// As DebugInfo::find(). `tried_paths`: where the rest of the address's unit is not, once for each unit.
+	// See DebugInfo::find(). `tried_paths`: where the split unit of the address was not found, once per unit.
 	std::vector<SourceFrame> find(std::uint64_t address, std::vector<std::string> &tried_paths);
 
 private:

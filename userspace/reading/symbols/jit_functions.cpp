@@ -11,7 +11,7 @@ namespace {
 
 constexpr unsigned page_shift = 12;
 constexpr std::size_t max_name_bytes = 4096;
-constexpr std::size_t page_bytes = 100; // of memory, for an entry of by_page_
+constexpr std::size_t page_bytes = 100; // of memory, for an entry in by_page_
 
 constexpr std::uint32_t dump_magic = 0x4A695444;
 constexpr std::uint32_t record_load = 0, record_move = 1;
@@ -25,7 +25,7 @@ struct RecordHead {
 	std::uint32_t id, total_size;
 	std::uint64_t timestamp;
 };
-struct Load { // then the name, and its code
+struct Load { // followed by the name and the code
 	std::uint32_t pid, tid;
 	std::uint64_t vma, code_addr, code_size, code_index;
 };
@@ -42,7 +42,7 @@ template <class T> bool take(std::span<const std::byte> bytes, T &value)
 	return true;
 }
 
-// A hexadecimal number and the space behind it.
+// A hexadecimal number and the space after it.
 bool take_number(std::string_view &line, std::uint64_t &value)
 {
 	if (line.starts_with("0x"))
@@ -78,7 +78,7 @@ void JitFunctions::add_map(std::string_view text)
 	while (!text.empty()) {
 		std::string_view line = text.substr(0, text.find('\n'));
 		text.remove_prefix(std::min(line.size() + 1, text.size()));
-		if (line.ends_with('\r')) // as some programs write it
+		if (line.ends_with('\r')) // some programs write CR LF
 			line.remove_suffix(1);
 		JitFunction function;
 		if (!take_number(line, function.address) || !take_number(line, function.size) || line.empty())
@@ -103,7 +103,7 @@ void JitFunctions::add_dump(std::span<const std::byte> bytes,
 	};
 	std::unordered_map<std::uint64_t, std::string> names; // by code_index
 	std::vector<JitFunction> found;
-	MemoryShare share; // of what is found, until it is added
+	MemoryShare share; // of found functions, until they are added
 	RecordHead record;
 	while (take(bytes, record) && record.total_size >= sizeof record && record.total_size <= bytes.size()) {
 		const std::span<const std::byte> content =

@@ -12,7 +12,7 @@ using untrusted_json::Json, untrusted_json::member, untrusted_json::number, untr
 
 namespace {
 
-constexpr std::size_t max_frames = 1024; // of an address
+constexpr std::size_t max_frames = 1024; // at one address
 
 std::vector<SourceFrame> frames_in(const Json &line)
 {

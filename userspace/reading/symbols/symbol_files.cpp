@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::size_t max_packed_bytes = 64 << 20, max_unpacked_bytes = 256 << 20;
 
-// What has no build id, if nobody changed it since.
+// Opens a file without a build id, if it is unmodified.
 std::optional<OpenedImage> open_same(const std::string &path, const CodeFile &file)
 {
 	std::optional<OpenedImage> opened = open_by_id(path, file.build_id);
@@ -61,7 +61,7 @@ void find_common(SymbolFile &found, const std::vector<std::string> &directories)
 	const std::string id = to_hex(link.rest);
 	if (!is_build_id(id))
 		return;
-	const std::filesystem::path name = link.name; // relative to where the file is
+	const std::filesystem::path name = link.name; // relative to the file's directory
 	std::vector<std::string> paths = {path_of(found.debug_info).parent_path() / name};
 	for (const std::string &directory : directories) {
 		paths.push_back(path_by_id(directory, id));

@@ -18,22 +18,21 @@ namespace monitor::symbols {
 namespace {
 
 constexpr std::size_t max_list_bytes = 64 << 20, max_frames_bytes = 256 << 20, max_map_bytes = 256 << 20;
-constexpr std::size_t max_processes = 64; // that read debug information, and of which maps are known
+constexpr std::size_t max_processes = 64; // that read debug information, or whose maps are known
 
 std::string base_name(const std::string &path)
 {
 	return path.substr(path.rfind('/') + 1);
 }
 
-// Distributions have the debug information of all that they ship in packages of its own: that these are not installed
-// is nothing unusual.
+// Distributions ship debug information in separate packages: that they are not installed is no problem to report.
 bool is_distributed(const std::string &path)
 {
 	return path.starts_with("/usr/") || path.starts_with("/lib");
 }
 
-// If it was there before `end_ns`. Everybody may write into /tmp: that of another user than root and who asks may call
-// the functions of any process anything.
+// The text of a map from before `end_ns`. Anyone may write to /tmp: maps of users other than root and the caller could
+// give false names to any process's functions.
 std::string read_map(const std::string &path, std::int64_t end_ns, std::vector<std::string> &foreign)
 {
 	struct statx status = {};
@@ -125,7 +124,7 @@ Name Symbolizer::other(const std::string &text)
 	return intern({text, "", "", false});
 }
 
-// What was written since it was read last; of a line that is being written nothing.
+// Reads what was written since the last call, up to the last complete line.
 void Symbolizer::read_files()
 {
 	std::error_code error;
@@ -320,18 +319,18 @@ std::vector<std::pair<std::string, MissingFiles>> Symbolizer::incomplete() const
 	return found;
 }
 
-// A jitdump is known by its name, and because the program maps it.
+// A jitdump is recognized by its name, and by the program's mapping of it.
 JitFunctions &Symbolizer::made_by(std::int32_t process)
 {
 	const auto [found, is_new] = made_by_.try_emplace(process);
 	if (!is_new)
 		return found->second;
 	const auto other = numbers_.find(process);
-	const std::int32_t own = other == numbers_.end() ? process : other->second; // what it knows itself by
+	const std::int32_t own = other == numbers_.end() ? process : other->second; // the pid in its own namespace
 	const std::string map = fmt::format("{}/perf-{}.map", options_.maps, own);
 	const std::string made = read_map(map, options_.end_ns, foreign_);
 	if (made.empty() && own != process)
-		missing_.push_back(map); // it may be in another /tmp
+		missing_.push_back(map); // it may be in another mount namespace's /tmp
 	found->second.add_map(made);
 	const std::string dump = fmt::format("jit-{}.dump", own);
 	for (const auto &[number, file] : files_)
@@ -347,7 +346,7 @@ std::span<const Name> Symbolizer::user(std::int32_t process, std::uint64_t time,
 	address -= is_return;
 	const std::optional<CodeMap::Place> place = code_.find(process, time, address);
 	const auto found = place ? files_.find(place->file) : files_.end();
-	if (found == files_.end() || found->second.code.loads.empty()) { // maybe made as it ran
+	if (found == files_.end() || found->second.code.loads.empty()) { // maybe generated at run time
 		const std::int32_t owner = place ? place->process : process;
 		if (!made_by_.contains(owner) && is_too_late())
 			return only(other("[code in no file]"));

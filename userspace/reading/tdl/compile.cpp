@@ -10,7 +10,7 @@ namespace {
 
 using Known = FieldCompiler::Known;
 
-// A time part whose ticks are set when the unit of the clock is known.
+// A part of a time that needs the clock's unit, which is known only at the end.
 struct Waiting {
 	TextPosition position;
 	std::uint64_t per_second;
@@ -174,7 +174,7 @@ private:
 		}
 	}
 
-	// The length is known for every record if it does not depend on a field that only some have.
+	// The length is the same for every record unless it depends on a field that only some have.
 	void measure_common(const Block &common)
 	{
 		if (common.length && (!common.length->amount.field || fields_.has(common.length->amount.field)))
@@ -214,7 +214,7 @@ private:
 		return made;
 	}
 
-	// Rejects a record if an earlier one accepts all that it would. Once: this does not depend on the magic.
+	// Rejects a record if an earlier one accepts all that it would. Done once, as it does not depend on the magic.
 	void check_reached(const Block &block, std::size_t number) const
 	{
 		const auto takes_all = [&](const RecordForm &form) { return layout_->forms[number].is_within(form); };
@@ -273,7 +273,7 @@ private:
 		return made;
 	}
 
-	// Checks that the bytes of a checksum start and end on byte boundaries, as far as known without the record.
+	// Checks that the checksummed bytes start and end at byte boundaries, as far as known without the record.
 	static void check_bytes(const Known &edge, std::uint64_t behind_bits, const Known &checksum)
 	{
 		if (edge.is_fixed && (edge.at_bits + behind_bits) % 8 != 0)
@@ -326,7 +326,7 @@ private:
 					      "there is no field " + name.text + did_you_mean(name.text, names));
 	}
 
-	// The clock counts the finest unit that is used.
+	// The clock's tick is the finest unit used.
 	void set_clock()
 	{
 		Clock &clock = made_->clock;

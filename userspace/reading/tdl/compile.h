@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The TDL compiler: from a model to the description that streams are decoded with, plus what that cannot express.
-//
-// Called by read.h, once for the file to read: byte order and units may depend on its magic.
+// The TDL compiler: from a model to the description that streams are decoded with, and the layout of records that this
+// cannot express.
+// Run once per file, as byte order and units may depend on its magic.
 #pragma once
 
 #include <memory>

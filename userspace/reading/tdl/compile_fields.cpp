@@ -10,11 +10,11 @@ namespace {
 using FieldClassKind = FieldClass::Kind;
 
 constexpr std::uint64_t byte_bits = 8;
-constexpr std::uint64_t max_bits = (std::uint64_t(1) << 30) * byte_bits; // of repeated elements
+constexpr std::uint64_t max_bits = (std::uint64_t(1) << 30) * byte_bits; // total of repeated elements
 constexpr std::size_t max_fields = 100'000;
 constexpr std::uint64_t far_bits = 1u << 30; // fields beyond it are found by walking
 
-// Names that the fields of a block refer to.
+// Collects names that the fields of a block refer to.
 void collect(const std::vector<Item> &items, std::set<std::string> &names)
 {
 	for (const Item &item : items) {
@@ -25,7 +25,7 @@ void collect(const std::vector<Item> &items, std::set<std::string> &names)
 	}
 }
 
-// Names that statements refer to.
+// Collects names that statements refer to.
 void collect(const Block &block, std::set<std::string> &names)
 {
 	for (const Condition &condition : block.conditions)
@@ -40,7 +40,7 @@ void collect(const Block &block, std::set<std::string> &names)
 		names.insert(name->text);
 }
 
-// `lowest` is the lowest possible value: all values are counted from there.
+// The complement of the ranges. `lowest` is the smallest value in order.
 std::vector<LabelRange> outside(std::vector<LabelRange> sorted, std::uint64_t lowest)
 {
 	std::vector<LabelRange> made;
@@ -75,7 +75,7 @@ FieldCompiler::FieldCompiler(const Model &model, const Magic *magic)
 	for (std::set<std::string> *names : {&walked_, &asked_}) {
 		names->erase("");
 		const std::set<std::string> paths = *names;
-		for (const std::string &path : paths) // for a field in a group, also its name alone
+		for (const std::string &path : paths) // a field in a group is also found by its name alone
 			names->insert(path.substr(path.rfind('.') + 1));
 	}
 }
@@ -162,7 +162,7 @@ void FieldCompiler::add_group(const Item &item, FieldClass &structure)
 	group.align_bits = byte_bits;
 	const std::string outer_prefix = prefix_;
 	const std::size_t inner = known_.size();
-	const auto outer_presence = std::exchange(presence_, nullptr); // it applies to the group as a whole
+	const auto outer_presence = std::exchange(presence_, nullptr); // the condition applies to the group as a whole
 	placed_.push_back({block_, &item, prefix_ + item.name, {}, {}, whens_, {}, false});
 	path_.push_back(static_cast<std::uint32_t>(structure.members.size()));
 	prefix_ += item.name + '.';
@@ -176,13 +176,13 @@ void FieldCompiler::add_group(const Item &item, FieldClass &structure)
 	prefix_ = outer_prefix;
 	presence_ = outer_presence;
 	if (item.is_repeated)
-		known_.resize(inner); // it is unclear which one is meant
+		known_.resize(inner); // names in a repeated group would be ambiguous
 	for (std::size_t i = inner; i < known_.size(); ++i)
 		known_[i].name = item.name + '.' + known_[i].name;
 	append(item, item.is_repeated ? repeated(item.field, std::move(group)) : std::move(group), structure);
 }
 
-// Appends a member, and moves to the position of the next one.
+// Appends a member, and moves to the position after it.
 void FieldCompiler::append(const Item &item, FieldClass type, FieldClass &structure)
 {
 	if (type.is_to_end) {
@@ -197,7 +197,7 @@ void FieldCompiler::append(const Item &item, FieldClass type, FieldClass &struct
 		    "the description has more than 100,000 fields, those of `every record` counted in each record");
 	type.finish();
 	path_.push_back(static_cast<std::uint32_t>(structure.members.size()));
-	if (item.kind != Item::Kind::group) // the fields of a group have been placed
+	if (item.kind != Item::Kind::group) // fields of a group are placed already
 		place(item, type);
 	path_.pop_back();
 	if (presence_) {
@@ -331,7 +331,7 @@ FieldClass FieldCompiler::type_of(const Item &item)
 	return made;
 }
 
-// Rejects clauses of a field that contradict each other.
+// Rejects a field's clauses that contradict each other.
 void FieldCompiler::check_clauses(const Item &item) const
 {
 	const Field &field = item.field;

@@ -11,7 +11,7 @@ namespace {
 const std::vector<std::string> types = {"unsigned", "signed", "real", "comp_t", "text", "block", "list"};
 const std::vector<std::string> clauses = {"little", "big", "in", "as", "named", "always", "hidden", "checksum"};
 constexpr const char *type_words = "a type: unsigned, signed, real, comp_t, text, block or list";
-constexpr std::uint64_t most = 1u << 30; // the largest amount that a description may give
+constexpr std::uint64_t most = 1u << 30; // limit of amounts in a description
 
 } // namespace
 
@@ -129,7 +129,7 @@ Amount FieldParser::amount()
 			throw Refusal(where, "more than 2^30 is not supported");
 		return value;
 	};
-	if (peek(1).kind == Token::Kind::number && take_words({"times"})) // else: how often a group is repeated
+	if (peek(1).kind == Token::Kind::number && take_words({"times"})) // false: a group's repetition
 		made.times = bounded();
 	if (take_words({"plus"}))
 		made.plus = static_cast<std::int64_t>(bounded());
@@ -259,7 +259,7 @@ Item FieldParser::filler()
 	} else if (take_words({"bytes"})) {
 		item.field.bits = 0;
 		item.field.base = 16;
-		item.field.big_endian = true; // in the order written
+		item.field.big_endian = true; // as written
 		item.field.always = 0;
 		for (; peek().kind == Token::Kind::number; item.field.bits += 8) {
 			if (peek().number > 255 || item.field.bits == 64)

@@ -12,7 +12,7 @@ class FieldParser : public TokenReader {
 public:
 	using TokenReader::TokenReader;
 
-	// Whether the word `ahead` begins a type.
+	// Whether the `ahead`th word begins a type.
 	bool is_type(std::size_t ahead) const;
 	// NAME TYPE CLAUSE... ["meaning"], to the end of the line.
 	Item field();
@@ -25,7 +25,7 @@ public:
 	// UNIT after `in`
 	Unit unit();
 	bool take_byte_order(std::optional<bool> &big_endian);
-	// How often a group is repeated; false: not given.
+	// A group's repetition; false: none.
 	bool repetition(Field &field);
 
 private:

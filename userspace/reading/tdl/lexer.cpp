@@ -27,7 +27,7 @@ private:
 		return tokens_.back();
 	}
 
-	// Empty lines produce no token, and a comma at the end of a line joins the next line to it.
+	// Empty lines produce no token; a comma at a line's end joins the next line to it.
 	void newline()
 	{
 		if (!joins_ && !tokens_.empty() && tokens_.back().kind != Token::Kind::newline)
@@ -59,7 +59,7 @@ private:
 			refuse(position(), "this character is not valid in TDL");
 	}
 
-	// With dots within it.
+	// A word may contain dots.
 	void word()
 	{
 		Token &token = add(Token::Kind::word);

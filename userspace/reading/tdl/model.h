@@ -28,10 +28,10 @@ struct Unit {
 	std::uint64_t per_second = 0, bits = 0;
 };
 
-// A number, or FIELD times N plus N; the context says of what.
+// A number, or FIELD times N plus N; the context says which quantity.
 struct Amount {
 	TextPosition position;
-	Name field; // "": a number alone, in `plus`
+	Name field; // "": only the number in `plus`
 	std::uint64_t times = 1;
 	std::int64_t plus = 0;
 };
@@ -53,41 +53,41 @@ enum class Checksum : std::uint8_t { none, sum8, sum16, sum32, xor8, crc32 };
 
 struct Field {
 	enum class Type : std::uint8_t { integer, real, text, block, list };
-	// The length of a field that is not a scalar.
+	// How the length of a field that is not a scalar is given.
 	enum class Extent : std::uint8_t { amount, until_zero, to_end };
 
 	Type type = Type::integer;
 	bool is_signed = false;
-	std::uint32_t bits = 8; // of an integer or a real, or of the elements of a list
+	std::uint32_t bits = 8; // of an integer or a real, or of a list's elements
 	bool is_real_list = false;
 	Extent extent = Extent::amount;
 	Amount amount;
-	std::optional<bool> big_endian; // if empty, the description's
+	std::optional<bool> big_endian; // if empty, as in the description
 	std::uint8_t base = 10;
 	bool is_hidden = false;
 	Unit unit;
 	Name names;
 	std::optional<std::uint64_t> always;
 	Checksum checksum = Checksum::none;
-	Name first, last; // what the checksum covers; "": all before it
+	Name first, last; // range of a checksum; "": all before it
 };
 
-// The contents of a block, in the order of the bytes.
+// An item of a block, in the order of the bytes.
 struct Item {
 	enum class Kind : std::uint8_t { field, when, group, filler, filler_to } kind = Kind::field;
 	TextPosition position;
 	std::string name, meaning;         // of a field or a group
-	Field field;                       // of a filler: a block of bytes, or an integer that is always the same
+	Field field;                       // for padding: a block of bytes, or an integer constant
 	std::vector<Condition> conditions; // of a `when`: all must hold
 	std::vector<Item> items;           // of a `when` or a group
 	std::uint64_t multiple_bytes = 0;  // of a filler_to
-	bool is_repeated = false;          // a group; its field's extent says how often
+	bool is_repeated = false;          // of a group; the count is the field's extent
 };
 
 struct Time {
 	enum class Origin : std::uint8_t { epoch, boot, first, segment, before } origin = Origin::first;
 	TextPosition position;
-	std::vector<Name> parts; // their sum
+	std::vector<Name> parts; // summands
 	bool wraps = false, may_step_back = false;
 };
 
@@ -95,7 +95,7 @@ struct Size {
 	Amount amount;
 	bool has_unit = false; // `bits` or `bytes` was given; else the field's own unit, or bytes
 	std::uint64_t unit_bits = 8;
-	std::uint64_t multiple_bytes = 1; // rounded up to
+	std::uint64_t multiple_bytes = 1; // rounded up to a multiple of this
 };
 
 struct Block {
@@ -111,7 +111,7 @@ struct Block {
 struct Label {
 	TextPosition position;
 	bool is_bit = false;
-	std::uint64_t first = 0, last = 0; // of a bit: its number
+	std::uint64_t first = 0, last = 0; // for a bit: its number
 	bool is_negative = false;
 	std::string text, meaning;
 };
@@ -124,7 +124,7 @@ struct Names {
 	bool is_flags() const { return !labels.empty() && labels.front().is_bit; }
 };
 
-// Bytes that identify a file of this kind, and what is read differently if they are present.
+// Bytes that identify a kind of file, and what they change.
 struct Magic {
 	TextPosition position;
 	std::string bytes;
@@ -137,7 +137,7 @@ struct Model {
 	std::string name, meaning;
 	bool big_endian = false;
 	std::vector<Magic> magics;
-	std::optional<Block> file, segment, common; // what the file, every segment and every record begins with
+	std::optional<Block> file, segment, common; // headers of the file, of segments and of records
 	std::vector<Block> records;
 	std::vector<Names> names;
 };

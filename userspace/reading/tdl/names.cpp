@@ -11,7 +11,7 @@ bool fits(std::uint64_t value, bool is_signed, std::uint32_t size_bits)
 	return size_bits == 64 || (is_signed ? sign_extended(value, size_bits) == value : value >> size_bits == 0);
 }
 
-// The size of the texts of all combinations: each bit is in half of them.
+// The size of the labels of all combinations: each bit is in half of them.
 std::uint64_t bytes_of_combinations(const Names &names)
 {
 	std::uint64_t bytes = 2 * sizeof(Enumeration::Label);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The names that a description in TDL gives to values and bits, as the labels of fields and as numbers.
-//
+// Names of values and bits in a TDL description, as labels of fields and as numbers.
 // Flags get a label for every combination of their bits, so that filters and queries treat them like any other label.
 #pragma once
 
@@ -14,8 +13,8 @@
 
 namespace monitor::trace::tdl {
 
-inline constexpr std::size_t max_flags = 12;                   // bits with a name, in one block
-inline constexpr std::uint64_t max_combined_bytes = 32u << 20; // of the names of their combinations, in all blocks
+inline constexpr std::size_t max_flags = 12;                   // named bits in a block
+inline constexpr std::uint64_t max_combined_bytes = 32u << 20; // of the labels of combinations, in all blocks
 
 class NameTables {
 public:
@@ -24,7 +23,7 @@ public:
 	// Throws Refusal: there is no such block, or a value does not fit.
 	std::shared_ptr<const Enumeration> labels(const Name &names, bool is_signed, std::uint32_t size_bits);
 	const Names &find(const Name &name) const;
-	// The values of a constant: itself, or those of its name.
+	// The values of a constant: a number, or the range of a name.
 	LabelRange values(const Constant &constant, const Names *names) const;
 
 private:

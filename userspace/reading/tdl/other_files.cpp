@@ -16,9 +16,9 @@ namespace {
 constexpr std::size_t max_files = 1000, start_bytes = 4096;
 
 struct Format {
-	std::string_view magic, is, command; // the file's path comes between the command's two parts, at %
+	std::string_view magic, is, command; // the file's path replaces % in the command
 };
-// Of some versions of Linux: its records have more fields.
+// Written by some versions of Linux: its records have more fields.
 constexpr std::string_view modified_pcap =
     "`editcap -F pcap % FILE` makes a plain pcap of it, which `monitor list FILE` reads";
 constexpr Format formats[] = {
@@ -32,7 +32,7 @@ constexpr Format formats[] = {
     {"\x17\x08\x44tracing", "a recording of trace-cmd", "`trace-cmd report -i %` reads it"},
 };
 
-// As a word that a shell takes as it is.
+// Quotes a word for the shell if necessary.
 std::string word(const std::string &path)
 {
 	std::string quoted = "'";
@@ -73,7 +73,7 @@ std::string reader_of_files_in(const std::string &directory)
 		try {
 			find(path, bytes);
 			return "`monitor list " + word(path) + "` reads the file in it";
-		} catch (const Error &) { // no description of it
+		} catch (const Error &) { // not described in TDL
 		}
 	}
 	return "";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What somebody names who looks for a trace: a file of another program, or a directory of such files. Called where a
-// trace cannot be opened, for the sentence that says which command reads it.
+// Recognizes files of other programs where a trace was expected, for the error message: which command reads such a
+// file, or a directory of these.
 #pragma once
 
 #include <cstddef>
@@ -9,10 +9,10 @@
 
 namespace monitor::trace::tdl {
 
-// "PATH is ...: COMMAND reads it", by the file's magic; "" if it is not known.
+// "PATH is ...: COMMAND reads it", by the file's magic; "" if it is unknown.
 std::string reader_of_other(const std::string &path, std::span<const std::byte> untrusted_bytes);
 
-// The same of the first file in a directory, by name, that a command reads; "": there is none.
+// The same for the first file of a directory, by name, that a command reads; "": there is none.
 std::string reader_of_files_in(const std::string &directory);
 
 } // namespace monitor::trace::tdl

@@ -100,7 +100,7 @@ private:
 
 	static std::string line(TextPosition where) { return " of line " + std::to_string(where.line); }
 
-	// At the start of a line: if no line of the block `open` can start like this, its `end` is missing.
+	// Called at the start of a line: if no line in the block `open` can start like this, `end` is missing.
 	void expect_inside(const std::string &open)
 	{
 		const bool is_outer = peek().kind == Token::Kind::word &&
@@ -370,12 +370,12 @@ private:
 		model_.names.push_back(std::move(made));
 	}
 
-	// No number has two names.
+	// A number must not have two names.
 	static void check_overlap(const Names &names)
 	{
 		const bool is_signed =
 		    std::ranges::any_of(names.labels, [](const Label &label) { return label.is_negative; });
-		const std::uint64_t bias = is_signed ? std::uint64_t(1) << 63 : 0; // makes them compare as integers
+		const std::uint64_t bias = is_signed ? std::uint64_t(1) << 63 : 0; // orders signed values
 		std::vector<const Label *> sorted;
 		for (const Label &label : names.labels)
 			sorted.push_back(&label);

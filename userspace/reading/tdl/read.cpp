@@ -15,7 +15,7 @@
 namespace monitor::trace::tdl {
 namespace {
 
-// A shorter one does not identify a file.
+// A shorter magic does not identify a file.
 constexpr std::size_t min_magic_bytes = 4;
 constexpr const char *kind = "descriptions", *extension = "tdl"; // in share/
 
@@ -34,7 +34,8 @@ ModelFile load_file(const std::string &path)
 	return made;
 }
 
-// Records of another version of a format are not read as damaged ones of this. Headers have constants for that.
+// False for another version of the format, whose records would look damaged. Formats with headers have constants for
+// that.
 bool may_be_records(const RecordLayout &layout, std::span<const std::byte> bytes)
 {
 	const View view{bytes.data(), bytes.size() * 8, nullptr};

@@ -17,7 +17,7 @@ constexpr const char *origins[] = {"1970", "boot", "the first record", "the segm
 constexpr const char *relations[] = {"is", "is not", "is at least", "is at most", "has", "lacks"};
 constexpr const char *checksums[] = {"", "sum8", "sum16", "sum32", "xor8", "crc32"};
 
-// Negative numbers are two's complement.
+// Negative numbers are given in two's complement.
 Json number(std::uint64_t value, bool is_negative)
 {
 	return is_negative ? Json(static_cast<std::int64_t>(value)) : Json(value);
@@ -317,7 +317,7 @@ std::vector<FieldRow> rows_of(const std::vector<Placed> &placed)
 std::string to_json(const Model &model, const std::vector<Placed> &placed)
 {
 	Json made = {{"trace", model.name}, {"meaning", model.meaning}};
-	made["byte_order"] = model.big_endian ? "big" : "little"; // of fields that set no byte order
+	made["byte_order"] = model.big_endian ? "big" : "little"; // of fields without a byte order
 	auto magics = Json::array();
 	for (const Magic &magic : model.magics) {
 		auto bytes = Json::array();

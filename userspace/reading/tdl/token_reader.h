@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reads one token after the other, and reports when another one was expected.
-//
-// Base class of the parsers of fields and of blocks. Invariant: once at the `end` token, it stays there.
+// Reads one token after the other, and reports unexpected ones. Base class of the parsers of fields and of blocks.
+// Invariant: once at the `end` token, it stays there.
 #pragma once
 
 #include <initializer_list>
@@ -35,7 +34,7 @@ public:
 	std::uint64_t positive(const std::string &what);
 	Name name(const std::string &what);
 	std::string optional_text();
-	// "expected WHAT here, not WORD", with those of `known` that WORD may have meant.
+	// "expected WHAT here, not WORD", with similar words among `known`.
 	[[noreturn]] void fail(const std::string &what, const std::vector<std::string> &known = {}) const;
 
 private:
