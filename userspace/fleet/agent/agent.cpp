@@ -32,7 +32,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char *own_user = "monitor-agent", *any_user = "nobody";
-constexpr int link_fd = 3; // of the network process, besides the usual ones
+constexpr int link_fd = 3; // of the network process, besides the standard ones
 
 std::optional<record::User> find_user(const std::string &name)
 {
@@ -43,7 +43,7 @@ std::optional<record::User> find_user(const std::string &name)
 			    entry->pw_dir, entry->pw_shell, entry->pw_uid != ::geteuid()};
 }
 
-// The user of the network process; none without root.
+// The user of the network process; nullopt without root.
 std::optional<record::User> network_user(const std::string &wanted)
 {
 	if (::geteuid() != 0) {
@@ -100,7 +100,7 @@ void make_directory(const std::string &path, unsigned mode, const record::User *
 	if (status.st_uid != wanted && !is_empty_and_ours)
 		throw Error("{} belongs to another user: use another --spool, or chown it to user {}", printable(path),
 			    wanted);
-	// The mode first: afterwards it needs another capability. Neither is needed at later starts.
+	// The mode first: after fchown() it would need another capability. Later starts change neither.
 	if (((status.st_mode & 07777) != mode && ::fchmod(fd.get(), mode) < 0) ||
 	    (status.st_uid != wanted && ::fchown(fd.get(), owner->uid, owner->gid) < 0))
 		throw Error(errno, "cannot prepare " + path);
@@ -143,7 +143,7 @@ std::string own_program()
 	return program;
 }
 
-// In the child: keeps only the link of the privileged process's descriptors.
+// Runs in the child: of the inherited descriptors it keeps only its end of the link.
 [[noreturn]] void run_network(const NetworkOptions &options, Fd link, const std::optional<record::User> &user)
 {
 	int code = 1;
@@ -186,7 +186,7 @@ int run_agent(const AgentOptions &options)
 	network.presence.spool_max_bytes = options.spool_max_bytes;
 	network.presence.user_only = privileged.allowed.user_only;
 	network.presence.runs_commands = privileged.commands.has_value();
-	fleet::parse_hubs(network.connection.hub); // before anything is prepared
+	fleet::parse_hubs(network.connection.hub); // checks the option early
 	const Fd lock = prepare_spool(spool, user);
 	say(fmt::format("host {}, traces in {}{}", privileged.host, privileged.runs,
 			user ? fmt::format(", the network process is user {}", user->name) : ""));

@@ -18,18 +18,18 @@ namespace monitor::agent {
 
 struct AgentOptions {
 	std::string keys;  // directory
-	std::string hub;   // "": as the keys say
+	std::string hub;   // "": as in the keys' directory
 	std::string spool; // "": /var/lib/monitor-agent, or below the user's ~/.local/state
 	std::uint64_t spool_max_bytes = 10ull << 30;
-	fleet::Forward forward = fleet::Forward::batch; // unless the command that starts a recording says so
+	fleet::Forward forward = fleet::Forward::batch; // unless the command of a recording sets it
 	std::string user;                               // "": monitor-agent, or nobody
-	std::string host;                               // "": this machine's name must be the certificate's
+	std::string host;                               // "": this machine's name; must match the certificate
 	std::set<std::string> allow;                    // from the allow-list
-	std::string allow_commands;                     // the user that they run as; "": none
+	std::string allow_commands;                     // the user that commands run as; "": none may
 	std::string version;                            // of monitor
 };
 
-// Until SIGTERM or SIGINT; the exit code. Throws Error.
+// Runs until SIGTERM or SIGINT; returns the exit code. Throws Error.
 int run_agent(const AgentOptions &options);
 
 } // namespace monitor::agent

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How often other hosts may make this host take a snapshot of one run: the most that a hostile host can do.
-// Invariant: use() permits at most `max` in all, and one in any interval of `apart`.
+// Limits how often other, perhaps hostile, hosts may make this host take a snapshot of one run. Invariant: use()
+// permits at most `max` in all, and one in any interval of `apart`.
 #pragma once
 
 #include <chrono>
@@ -19,7 +19,7 @@ public:
 
 	explicit CoordinatedLimits(std::uint64_t max) : max_(max) {}
 
-	// "": permitted and counted; else the end of a sentence.
+	// "": permitted and counted; else the reason, as the end of a message.
 	std::string use(Clock::time_point now)
 	{
 		if (used_ >= max_)

@@ -36,7 +36,7 @@ fleet::SnapshotNews news_of(const std::string &run, const record::BegunSnapshot 
 	return news;
 }
 
-// The snapshot that the recorder had started just before the request, which it joined.
+// The snapshot in progress that the request joined, if any.
 std::optional<record::BegunSnapshot> joined_snapshot(const nlohmann::json &untrusted_reply)
 {
 	const auto number = number_field(untrusted_reply, "joined"), time = number_field(untrusted_reply, "time"),
@@ -131,7 +131,7 @@ void CoordinatedSnapshots::look(Run &run)
 	}
 }
 
-// Waits a moment for a connection, as when this process starts; a later message would be of no use.
+// Retries for a moment if there is no connection, as after a start; later the message would be useless.
 void CoordinatedSnapshots::publish_fired(Clock::time_point now)
 {
 	while (!undelivered_.empty() && publish_("fired", undelivered_.front().text))
@@ -190,7 +190,7 @@ void CoordinatedSnapshots::step(Clock::time_point now)
 		take_changes();
 		take_replies();
 		publish_fired(now);
-	} catch (const Error &error) { // such as no descriptor left: the next step may have one
+	} catch (const Error &error) { // such as no free descriptor: the next step may succeed
 		report_(error.what());
 	}
 }
@@ -265,7 +265,7 @@ void CoordinatedSnapshots::take_replies()
 		const auto text = run.asked ? run.asked->question.take() : std::nullopt;
 		if (!text)
 			continue;
-		look(run); // it started before the reply
+		look(run); // the snapshot started before the reply
 		const nlohmann::json reply = parse_json(*text);
 		if (const auto joined = joined_snapshot(reply))
 			publish_froze(run, *joined);

@@ -40,14 +40,14 @@ class CoordinatedSnapshots {
 public:
 	using Clock = std::chrono::steady_clock;
 
-	// `publish`: m.KIND.HOST; false: it was not. `report`: a sentence. Throws Error.
+	// `publish`: sends m.KIND.HOST; false: not sent. `report`: prints a message. Throws Error.
 	CoordinatedSnapshots(std::string host, std::string runs_directory,
 			     std::function<bool(std::string_view kind, const std::string &text)> publish,
 			     std::function<void(const std::string &)> report);
 
-	// From the privileged process.
+	// The permitted runs, from the privileged process.
 	void set_runs(const std::vector<CoordinatedRun> &runs);
-	// A message m.fired.HOST.
+	// Receives a message m.fired.HOST.
 	void hear(std::string_view untrusted_subject, std::string_view untrusted_text);
 	// Call step() when one is readable, after a reconnection, and each second.
 	void add_fds(std::vector<pollfd> &to) const;
@@ -69,11 +69,11 @@ private:
 		unsigned seen = 0; // the newest snapshot that was processed
 		CoordinatedLimits limits;
 		std::optional<Asked> asked;
-		std::map<std::string, std::set<std::uint64_t>> heard{}; // by host, its snapshots
+		std::map<std::string, std::set<std::uint64_t>> heard{}; // snapshots by host
 	};
-	// A trigger of this host that fired.
+	// A trigger of this host that fired and was not published yet.
 	struct Undelivered {
-		std::string text, sentence; // to be published; to be reported if that fails
+		std::string text, sentence; // `sentence`: reported if publishing fails
 		std::optional<Clock::time_point> since;
 	};
 
@@ -93,12 +93,12 @@ private:
 	std::map<std::string, Run> runs_;
 	std::deque<Undelivered> undelivered_;
 	Fd changes_, wakeup_;
-	std::mutex mutex_; // of what follows
+	std::mutex mutex_; // protects the following
 	std::deque<Heard> heard_;
 	SenderRateLimit rate_limit_;
 };
 
-// What a snapshot's cause is called, in the snapshot and in messages: "the trigger slow of host web1 (snapshot 003
+// The cause of a snapshot, for the snapshot itself and for messages: "the trigger slow of host web1 (snapshot 003
 // there)".
 std::string cause_text(const std::string &host, const fleet::SnapshotNews &news);
 

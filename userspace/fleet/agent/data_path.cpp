@@ -50,7 +50,7 @@ void DataPath::set_running(RunningRuns running)
 		remember(running);
 		running_ = std::move(running);
 	}
-	looks_now_ = true; // a run has started or ended: do not wait a second
+	looks_now_ = true; // a run has started or ended: look at once
 	forwarder_.wake();
 }
 
@@ -133,7 +133,7 @@ void DataPath::step_until(const std::stop_token &stop)
 				account_ = spool_.account();
 			}
 			forwarding_.step(next);
-		} catch (const std::exception &error) { // a full disk need not stay full
+		} catch (const std::exception &error) { // a disk that is full now may have space later
 			if (Clock::now() - reported > between_problems)
 				report_(sentence_of(error));
 			reported = Clock::now();

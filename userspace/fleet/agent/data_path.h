@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Sends the traces in the spool to the collector while the agent runs, and keeps the spool within its limit
-// (fleet/forward). It decides nothing else.
-//
-// Threads: one of its own for all steps; the main thread calls.
-// Invariant: a recording that the privileged process says runs, or whose directory has just appeared, is not taken for
-// ended.
+// (fleet/forward).
+// Threads: its own makes all steps; the main thread calls. Invariant: a recording that the privileged process reports
+// as running, or whose directory has just appeared, is not treated as ended.
 #pragma once
 
 #include <atomic>
@@ -29,7 +27,7 @@
 
 namespace monitor::agent {
 
-// When the trace of each running recording is sent; none: as the agent's option says.
+// The forwarding policy of each running recording; nullopt: the agent's.
 using RunningRuns = std::map<std::string, std::optional<fleet::Forward>>;
 
 class DataPath {
@@ -37,9 +35,10 @@ public:
 	struct Where {
 		std::string runs; // the directory
 		std::uint64_t max_bytes = 0;
-		fleet::Forward forward = fleet::Forward::batch; // unless known of a run
+		fleet::Forward forward = fleet::Forward::batch; // default policy
 	};
-	// `report`: a sentence, from several threads. `running`: what the privileged process says. Throws Error.
+	// `report`: prints a message; called from several threads. `running`: from the privileged process. Throws
+	// Error.
 	DataPath(const fleet::ConnectionOptions &hub, const std::string &host, const Where &where, RunningRuns running,
 		 std::function<void(const std::string &)> report);
 	~DataPath();
@@ -47,7 +46,7 @@ public:
 	void set_running(RunningRuns running);
 	// Returns the traces of the run.
 	std::vector<fleet::CommandAnswer::Trace> fetch(fleet::FetchRequest request);
-	// The session, the spool's content, and the cost.
+	// Fills in the session, the spool's content, and the cost.
 	void fill(fleet::Presence &presence) const;
 	std::vector<fleet::Presence::Kept> kept() const;
 
@@ -63,17 +62,17 @@ private:
 	const std::string runs_;
 	const fleet::Forward forward_;
 	std::atomic<bool> looks_now_ = false;
-	mutable std::mutex mutex_; // of what follows
+	mutable std::mutex mutex_; // protects the following
 	RunningRuns running_;
-	RunningRuns announced_;                               // also ended runs: a trace may be found after that
+	RunningRuns announced_;                               // also ended runs, as their traces may be found later
 	std::map<std::string, Clock::time_point> first_seen_; // of runs that were not announced
 	fleet::SpoolAccount account_;
 	fleet::NatsForwarder forwarder_;
 	fleet::Forwarding forwarding_;
 	fleet::Spool spool_;
-	const bool is_tsc_; // the clock of traces; else CLOCK_MONOTONIC
+	const bool is_tsc_; // whether traces use the TSC; else CLOCK_MONOTONIC
 	fleet::ClockExchange clock_;
-	std::jthread thread_; // last: it uses all of the above
+	std::jthread thread_; // last: uses all of the above
 };
 
 } // namespace monitor::agent

@@ -11,7 +11,7 @@
 
 namespace monitor::agent {
 
-// "monitor agent: SENTENCE", escaped. Errors are ignored.
+// Prints "monitor agent: MESSAGE", escaped. Errors are ignored.
 inline void say(const std::string &sentence)
 {
 	std::fputs(fmt::format("monitor agent: {}\n", printable(sentence)).c_str(), stderr);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The socket pair between the agent's two processes, one datagram for each message. The privileged process sends
-// answers to be published, the list of runs, those with coordinated snapshots, and fetch requests; the network process
-// sends envelopes as they arrived. Both are of one program and one version.
+// The socket pair between the agent's two processes, one datagram per message. The privileged process sends answers to
+// be published, the list of runs, those with coordinated snapshots, and fetch requests; the network process sends
+// envelopes unchanged. Both run the same version of the program.
 #pragma once
 
 #include <cstdint>
@@ -21,22 +21,22 @@ namespace monitor::agent {
 // The first byte of a datagram.
 inline constexpr char link_answer = 'A',
 		      link_runs = 'R', // command_answer_text(); presence_text() with the runs and `refused`
-    link_coordinated = 'J',            // coordinated_runs_text(), complete each time
+    link_coordinated = 'J',            // coordinated_runs_text(), always all runs
     link_fetch = 'F';                  // fetch_request_text()
 
-// More than any envelope, so that one that is too large is detected.
+// Larger than any valid envelope, so that oversized ones are detected.
 inline constexpr std::size_t max_link_bytes = fleet::max_envelope_bytes + 1;
 
 // A run with coordinated snapshots: permitted by the operator's signed command, and recorded accordingly.
 struct CoordinatedRun {
 	std::string run;
 	pid_t recorder = 0;
-	std::uint64_t snapshots = 0; // --snapshots: at most
+	std::uint64_t snapshots = 0; // --snapshots: limit
 };
 std::string coordinated_runs_text(const std::vector<CoordinatedRun> &runs);
 std::vector<CoordinatedRun> parse_coordinated_runs(std::string_view text);
 
-// The ends of the privileged and of the network process. Throws Error.
+// The privileged process's end, then the network process's. Throws Error.
 std::pair<Fd, Fd> make_link();
 
 } // namespace monitor::agent

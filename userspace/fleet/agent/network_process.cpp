@@ -34,7 +34,7 @@ constexpr const char *why_deaf =
     "the hub does not let it hear triggers of other hosts: on the hub, `monitor fleet init --add` or --remove writes a "
     "new users.conf, SIGHUP loads it; then start this agent again";
 
-// A problem of several connections is reported once. From any thread.
+// Reports a problem of several connections once. Called from any thread.
 void say_of_network(const std::string &sentence)
 {
 	static std::mutex mutex;
@@ -49,7 +49,7 @@ void say_of_network(const std::string &sentence)
 	say(sentence);
 }
 
-// When their traces are sent, by name.
+// The forwarding policies of the runs, by name.
 RunningRuns running_of(const std::vector<fleet::Presence::Run> &runs)
 {
 	RunningRuns running;
@@ -70,7 +70,7 @@ NetworkProcess::NetworkProcess(NetworkOptions options, Fd link)
 	  },
 	  say_of_network)
 {
-	if (!wait_for_runs()) // or recordings would be taken for ended
+	if (!wait_for_runs()) // otherwise running recordings would be treated as ended
 		return;
 	data_ = std::make_unique<DataPath>(options_.connection, options_.host,
 					   DataPath::Where{options_.runs, presence_.spool_max_bytes, options_.forward},
@@ -81,12 +81,12 @@ NetworkProcess::NetworkProcess(NetworkOptions options, Fd link)
 		wake();
 	};
 	events.lost = [this](const std::string &problem) {
-		hears_triggers_ = true; // until the next hub forbids it
+		hears_triggers_ = true; // the next hub may permit it
 		say_of_network(problem);
 	};
 	events.error = [this](const std::string &problem) { take_problem(problem); };
 	fleet::ConnectionOptions control = options_.connection;
-	control.is_urgent = true; // other hosts wait for a trigger's message
+	control.is_urgent = true; // other hosts wait for messages of triggers
 	connection_ = std::make_unique<fleet::Connection>(control, std::move(events));
 	for (const std::string &subject : {fleet::subject_of("ctl", options_.host), fleet::subject_of("ctl", "all")})
 		connection_->subscribe(subject, [this](const auto &message) { hand_over(message); });
@@ -94,7 +94,7 @@ NetworkProcess::NetworkProcess(NetworkOptions options, Fd link)
 			       [this](const auto &message) { coordinated_.hear(message.subject, message.text()); });
 }
 
-// A hub whose users.conf is of an older version permits all but this.
+// A hub whose users.conf is older forbids only this.
 void NetworkProcess::take_problem(const std::string &problem)
 {
 	const bool is_deaf = problem.find(triggers_of_all) != std::string::npos;
@@ -120,7 +120,7 @@ void NetworkProcess::wake()
 	::eventfd_write(wakeup_.get(), 1);
 }
 
-// In a thread of libnats. An empty message is no command: it requests presence.
+// In a thread of libnats. An empty message requests presence.
 void NetworkProcess::hand_over(const fleet::Connection::Message &untrusted_message)
 {
 	const std::size_t size = std::min(untrusted_message.data.size(), max_link_bytes);
@@ -174,7 +174,7 @@ void NetworkProcess::take_request(const fleet::FetchRequest &request)
 	traces_[request.nonce] = data_->fetch(request);
 }
 
-// Which the privileged process does not know, as it does not read the directory.
+// Adds the traces, as the privileged process does not read the directory.
 void NetworkProcess::add_traces(fleet::CommandAnswer &answer)
 {
 	const auto found = traces_.find(answer.nonce);
@@ -196,7 +196,7 @@ void NetworkProcess::publish_answers()
 				answer->reason = why_deaf;
 			}
 			if (!connection_->publish(subject, fleet::command_answer_text(*answer)))
-				return; // once it is connected again
+				return; // after the next connection
 			traces_.erase(answer->nonce);
 		}
 		answers_.pop_front();
@@ -235,7 +235,7 @@ void NetworkProcess::wait_until(std::chrono::steady_clock::time_point time)
 	::eventfd_read(wakeup_.get(), &wakeups);
 }
 
-// Requests at any rate are answered at most once in between_calls.
+// However many requests arrive, they are answered at most once per between_calls.
 std::chrono::steady_clock::time_point NetworkProcess::next_presence() const
 {
 	return is_called_ ? std::min(next_beat_, next_called_) : next_beat_;
@@ -264,7 +264,7 @@ int NetworkProcess::run()
 	return 0;
 }
 
-// The last answers are still published.
+// Still publishes the last answers.
 void NetworkProcess::end()
 {
 	publish_answers();

@@ -38,7 +38,7 @@ public:
 	// Throws Error.
 	NetworkProcess(NetworkOptions options, Fd link);
 
-	// The exit code.
+	// Returns the exit code.
 	int run();
 
 private:
@@ -61,18 +61,18 @@ private:
 	fleet::Presence presence_;
 	std::chrono::steady_clock::time_point clock_due_; // when to read the system clock again
 	bool knows_runs_ = false, wants_list_ = false;
-	std::deque<std::string> answers_; // that could not be published yet
-	// Of a run, by the nonce of a fetch: for the answer that follows.
+	std::deque<std::string> answers_; // not published yet
+	// Traces of a run by the nonce of a fetch, for its answer.
 	std::map<std::string, std::vector<fleet::CommandAnswer::Trace>> traces_;
 	std::atomic<std::uint64_t> dropped_ = 0, said_dropped_ = 0;
-	std::atomic<bool> hears_triggers_ = true; // of other hosts; false: the hub forbids it
-	std::atomic<bool> is_called_ = false;     // to publish its presence
+	std::atomic<bool> hears_triggers_ = true; // m.fired of other hosts; false: the hub forbids it
+	std::atomic<bool> is_called_ = false;     // its presence was requested
 	std::chrono::steady_clock::time_point next_beat_,
-	    next_called_; // when it says that it is there: by itself, called
+	    next_called_; // when to publish its presence: periodically, on request
 	Fd wakeup_;       // wakes the main thread
 	CoordinatedSnapshots coordinated_;
 	std::unique_ptr<DataPath> data_;
-	std::unique_ptr<fleet::Connection> connection_; // the last: its threads use the others
+	std::unique_ptr<fleet::Connection> connection_; // last: its threads use the others
 };
 
 } // namespace monitor::agent

@@ -29,7 +29,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t max_runs_at_once = 4;
-constexpr unsigned max_said_refusals = 100;                                              // a second
+constexpr unsigned max_said_refusals = 100;                                              // per second
 constexpr auto before_next_child = 1s, longest_before_next_child = 32s, long_life = 60s; // of the network process
 constexpr auto patience_with_recordings = 60s, patience_with_child = 5s;
 
@@ -76,7 +76,7 @@ void PrivilegedProcess::start_child()
 	send_runs();
 }
 
-// As at the start, but recordings run: no failure ends them.
+// As at the start, except that errors are only reported, as recordings run.
 void PrivilegedProcess::start_child_again()
 {
 	try {
@@ -112,7 +112,7 @@ int PrivilegedProcess::run()
 	return 0;
 }
 
-// Until something happens or is due.
+// Sleeps until something happens or is due.
 void PrivilegedProcess::wait()
 {
 	std::vector<pollfd> fds = {{signals_.get(), POLLIN, 0}};
@@ -142,7 +142,7 @@ void PrivilegedProcess::take_envelopes()
 		if (n > 0)
 			take(std::string_view(buffer_.data(), static_cast<std::size_t>(n)));
 		else if (n == 0 || (errno != EAGAIN && errno != EINTR))
-			link_.reset(); // the child ends; SIGCHLD follows
+			link_.reset(); // the child then ends, and SIGCHLD follows
 		else
 			return;
 	}
@@ -153,7 +153,7 @@ void PrivilegedProcess::take(std::string_view untrusted_envelope)
 	const std::uint64_t now_ns = clock_ns(CLOCK_REALTIME);
 	const fleet::CheckedControl checked = fleet::check_control(untrusted_envelope, key_, options_.host, now_ns);
 	if (checked.is_for_others)
-		return; // sent to all; an answer would be taken for this host's part of the command
+		return; // sent to all hosts; an answer would look like a part of the command's outcome
 	const fleet::ControlMessage &message = checked.message;
 	std::string why = checked.refusal;
 	try {
@@ -168,7 +168,7 @@ void PrivilegedProcess::take(std::string_view untrusted_envelope)
 		refuse(why, checked.is_authentic ? message.nonce : "", checked.is_authentic ? message.run : "");
 }
 
-// The end of a sentence; "": done.
+// Returns the reason of a refusal, as the end of a message; "": executed.
 std::string PrivilegedProcess::obey(const fleet::ControlMessage &message, std::uint64_t now_ns)
 {
 	if (message.kind == "record")
@@ -215,7 +215,7 @@ std::string PrivilegedProcess::plan_run(const fleet::ControlMessage &message, st
 	return "";
 }
 
-// Whether it takes part in coordinated snapshots; if not, the answer says why.
+// Whether the host takes part in coordinated snapshots; if not, returns the reason for the answer.
 std::string PrivilegedProcess::take_consent(const fleet::ControlMessage &message, Run &run,
 					    fleet::CommandAnswer &accepted) const
 {
@@ -262,7 +262,7 @@ std::string PrivilegedProcess::ask_for_snapshot(const fleet::ControlMessage &mes
 	return refusal;
 }
 
-// The network process has the traces and sends them; here only the command is verified.
+// Verifies the command; the network process, which can read the traces, executes it.
 std::string PrivilegedProcess::fetch(const fleet::ControlMessage &message)
 {
 	fleet::FetchRequest request{message.run,
@@ -389,7 +389,7 @@ void PrivilegedProcess::child_ended(pid_t pid, int status)
 	}
 }
 
-// It is replaced; recordings do not depend on it.
+// The network process is restarted; recordings do not depend on it.
 void PrivilegedProcess::network_ended(int status)
 {
 	child_ = -1;
@@ -464,14 +464,14 @@ void PrivilegedProcess::send_runs()
 	send(link_coordinated + coordinated_runs_text(coordinated));
 }
 
-// Lost if the network process does not read: it must not block this one.
+// Drops the message if the socket is full: the network process must not block this one.
 void PrivilegedProcess::send(const std::string &text)
 {
 	if (link_ && ::send(link_.get(), text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL) < 0 && errno == EAGAIN)
 		say("the network process does not read: an answer is lost");
 }
 
-// Recordings first, so that their ends are still reported.
+// Ends recordings before the child, so that their ends are still reported.
 void PrivilegedProcess::end_all()
 {
 	say("it ends: recordings are ended");

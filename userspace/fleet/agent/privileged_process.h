@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The privileged process of `monitor agent`: executes the operator's signed commands, and starts `monitor record`.
-//
-// It is the process that was started: single-threaded, without network. The network process (network_process.h) is its
-// child and not trusted: it passes envelopes unchanged over a socket pair (link.h). Each is verified here
-// (fleet/wire/control.h, nonces.h, fleet/wire/allowed_options.h); answers and the list of runs go back. If the child
-// ends unexpectedly, another one is started; recordings continue.
-//
+// It is the initial process: single-threaded, without network. Its child, the network process (network_process.h), is
+// not trusted: it passes envelopes unchanged over a socket pair (link.h). Each is verified here (fleet/wire/control.h,
+// nonces.h, fleet/wire/allowed_options.h); answers and the list of runs go back. If the child dies, it is restarted;
+// recordings continue.
 // Invariant: nothing from the network has an effect before check_control() and Nonces::use() have accepted it.
 #pragma once
 
@@ -31,11 +29,11 @@ struct PrivilegedOptions {
 	std::string host;
 	std::string program; // path of `monitor`
 	std::string runs;    // the directory of traces
-	std::string nonces;  // the file
-	std::string forward; // when traces are sent unless a command says so: forward.h
+	std::string nonces;  // path of their file
+	std::string forward; // default forwarding policy: forward.h
 	fleet::Allowed allowed;
-	std::optional<record::User> owner;    // of the traces; none: this process's user
-	std::optional<record::User> commands; // the user of commands; none: they are refused
+	std::optional<record::User> owner;    // owner of the traces; nullopt: this process's user
+	std::optional<record::User> commands; // the user that commands run as; nullopt: commands are refused
 };
 
 class PrivilegedProcess {
@@ -47,7 +45,7 @@ public:
 	PrivilegedProcess(PrivilegedOptions options, fleet::PublicKey key, StartNetwork start_network);
 	~PrivilegedProcess();
 
-	// Until SIGTERM or SIGINT; then it ends all recordings and waits for them. The exit code.
+	// Runs until SIGTERM or SIGINT; then ends all recordings and waits for them. Returns the exit code.
 	int run();
 
 private:
@@ -61,7 +59,7 @@ private:
 		std::optional<RecorderProcess> recorder, command_process;
 		std::optional<int> command_exit;
 		bool is_recording = false, is_ending = false;
-		bool is_flight = false, takes_part = false; // takes_part: in the snapshots of all hosts of the run
+		bool is_flight = false, takes_part = false; // takes_part: in coordinated snapshots
 		std::uint64_t max_snapshots = 0;
 		SnapshotCommands snapshots;
 
@@ -106,7 +104,7 @@ private:
 	Clock::time_point child_due_, child_started_;
 	std::chrono::seconds child_delay_{0};
 	std::list<Run> runs_;
-	std::string buffer_; // of one datagram
+	std::string buffer_; // for one datagram
 	std::uint64_t refused_ = 0;
 	unsigned said_refusals_ = 0;
 	Clock::time_point refusals_since_;

@@ -22,10 +22,10 @@
 namespace monitor::agent {
 namespace {
 
-constexpr int ready_fd_of_child = 3; // --notify-fd
+constexpr int ready_fd_of_child = 3; // number in the child, for --notify-fd
 constexpr std::string_view own_prefix = "monitor: ";
 constexpr std::size_t max_line_bytes = 1024, max_lines = 64;
-constexpr unsigned max_chunks = 16; // at a time: a process may print empty lines without end
+constexpr unsigned max_chunks = 16; // per call, as a process may print endless empty lines
 
 std::pair<Fd, Fd> pipe_pair()
 {
@@ -42,7 +42,7 @@ void set_environment(const ChildIdentity &identity)
 	::setenv("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", 1);
 	if (identity.becomes)
 		record::set_environment_of(*identity.becomes);
-	if (identity.on_behalf_of) { // recorder/user.h takes it from there
+	if (identity.on_behalf_of) { // recorder/user.h reads it
 		::setenv("SUDO_UID", std::to_string(identity.on_behalf_of->uid).c_str(), 1);
 		::setenv("SUDO_GID", std::to_string(identity.on_behalf_of->gid).c_str(), 1);
 	}
@@ -73,7 +73,7 @@ void set_environment(const ChildIdentity &identity)
 	if (identity.becomes) {
 		::close(ready_fd_of_child);
 		record::drop_privileges(*identity.becomes);
-		::prctl(PR_SET_PDEATHSIG, SIGTERM); // or it would outlive the privileged process
+		::prctl(PR_SET_PDEATHSIG, SIGTERM); // so that it does not outlive the privileged process
 		if (::chdir(identity.becomes->home.c_str()) < 0 && ::chdir("/") < 0)
 			::_exit(126);
 	}
@@ -112,7 +112,7 @@ bool RecorderProcess::take_ready()
 	const ssize_t n = ::read(ready_.get(), &byte, 1);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return false;
-	is_ready_known_ = true; // the pipe stays open: the recorder ends when it is closed
+	is_ready_known_ = true; // left open, as the recorder ends when it is closed
 	return n == 1;
 }
 
@@ -148,7 +148,7 @@ std::vector<std::string> RecorderProcess::take_lines()
 		split(lines);
 	}
 	for (const std::string &line : lines)
-		if (line.starts_with(own_prefix)) // what follows explains it
+		if (line.starts_with(own_prefix)) // other programs' lines explain it better
 			last_words_ = line.substr(own_prefix.size());
 	return lines;
 }
@@ -160,7 +160,7 @@ void RecorderProcess::end() const
 
 void RecorderProcess::end_session() const
 {
-	if (::kill(-pid_, SIGTERM) < 0) // its session does not exist yet
+	if (::kill(-pid_, SIGTERM) < 0) // before setsid() the group does not exist
 		::kill(pid_, SIGTERM);
 }
 

@@ -25,25 +25,25 @@ struct ChildIdentity {
 
 class RecorderProcess {
 public:
-	// argv[0] is the path of the program. Throws Error if there can be no further process.
+	// argv[0] is the program's path. Throws Error if no process can be created.
 	RecorderProcess(const std::vector<std::string> &argv, const ChildIdentity &identity);
 	RecorderProcess(RecorderProcess &&) = default;
 	RecorderProcess &operator=(RecorderProcess &&) = default;
 
 	pid_t pid() const { return pid_; }
-	// Readable when the recorder records, or has ended; -1 afterwards.
+	// Readable when the recorder has started to record, or has ended; -1 afterwards.
 	int ready_fd() const { return is_ready_known_ ? -1 : ready_.get(); }
-	// True once, when it records. False: it ended, or was reported before.
+	// True once, when it has started to record. False: it ended, or it was already reported.
 	bool take_ready();
 	int output_fd() const { return output_.get(); }
-	// Whole lines printed since the last call, without control characters, of bounded length and number; the rest
-	// follows with the next call.
+	// Whole lines printed since the last call, without control characters, limited in length and number; the rest
+	// comes with the next call.
 	std::vector<std::string> take_lines();
-	// The last sentence that it printed: the reason, if it failed.
+	// The last message that it printed: the reason, if it failed.
 	const std::string &last_words() const { return last_words_; }
-	// Ends it as Ctrl-C does.
+	// Ends it like Ctrl-C.
 	void end() const;
-	// Ends a command with all its processes that have not left its group.
+	// Ends a command and all processes in its process group.
 	void end_session() const;
 
 private:

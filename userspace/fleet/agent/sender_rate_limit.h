@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A rate limit for messages of each other host that report fired triggers: a token bucket per sender, so that a host
-// that floods costs neither time nor lines in the journal.
-// Invariant: of one host at most `burst` messages at once and `per_second` in the long run pass; at most max_hosts are
-// tracked, and messages of further hosts are dropped.
+// Limits the rate of messages about fired triggers per sending host, by a token bucket each: a host that floods costs
+// neither time nor lines in the journal. Invariant: per host at most `burst` messages at once and `per_second` in the
+// long run pass; at most max_hosts are tracked, and messages of further hosts are dropped.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +22,7 @@ public:
 	using Clock = std::chrono::steady_clock;
 	static constexpr double burst = 16, per_second = 4;
 	static constexpr std::size_t max_hosts = 1024;
-	static constexpr std::chrono::seconds quiet{60}; // without a dropped message: it has ended
+	static constexpr std::chrono::seconds quiet{60}; // without a dropped message the excess has ended
 
 	bool use(const std::string &host, Clock::time_point now)
 	{
@@ -45,7 +44,7 @@ public:
 		return false;
 	}
 
-	// Sentences since the last call: two for each host and each time that it exceeded its limit.
+	// Messages since the last call: two per host and excess, for its start and its end.
 	std::vector<std::string> take_sentences(Clock::time_point now)
 	{
 		for (auto &[host, bucket] : hosts_)

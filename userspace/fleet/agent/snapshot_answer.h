@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The answer to the operator, from a flight recorder's reply. The recorder runs as the user of the traces, and the
-// process that passes this on is privileged: the reply is untrusted.
-// Invariant: any bytes give an answer of bounded size.
+// Converts a flight recorder's reply to an answer for the operator. The recorder runs as the owner of the traces, and
+// this is the privileged process: the reply is untrusted. Invariant: any bytes give an answer of bounded size.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +10,7 @@
 
 namespace monitor::agent {
 
-// Without nonce and run. `untrusted_reply` "": the recorder ended before it replied.
+// All but nonce and run. `untrusted_reply` "": the recorder ended without a reply.
 fleet::CommandAnswer snapshot_answer(std::string_view untrusted_reply, std::uint64_t issued_ns);
 
 } // namespace monitor::agent

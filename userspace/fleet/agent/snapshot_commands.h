@@ -22,7 +22,7 @@ class SnapshotCommands {
 public:
 	static constexpr std::size_t max_waiting = 8;
 
-	// "": requested; else the end of a sentence. Throws Error.
+	// "": requested; else the reason, as the end of a message. Throws Error.
 	std::string ask(pid_t recorder, const fleet::ControlMessage &message);
 	// Call take() when one is readable.
 	void add_fds(std::vector<pollfd> &to) const;

@@ -84,7 +84,7 @@ bool parse_exchange(std::string_view line, ClockExchange &exchange)
 	return true;
 }
 
-// Takes the lines after the first one.
+// Parses the lines after the first one.
 class ExchangeLines {
 public:
 	explicit ExchangeLines(ClockExchanges &made) : made_(made) {}
@@ -92,7 +92,7 @@ public:
 	void take(std::string_view line)
 	{
 		if (line.starts_with(head_word)) {
-			ClockExchanges other; // collector or agent were restarted
+			ClockExchanges other; // the collector or the agent was restarted
 			is_foreign_ = parse_head(line, other) || !is_same_clock(made_, other);
 			return;
 		}
@@ -131,7 +131,7 @@ std::optional<ClockExchanges> parse_exchanges(std::string_view untrusted_text, s
 	ClockExchanges made;
 	ExchangeLines lines(made);
 	bool is_first = true;
-	// an unterminated last line is still being written
+	// An unterminated last line is still being written.
 	for (std::size_t end; (end = untrusted_text.find('\n')) != std::string_view::npos; is_first = false) {
 		const std::string_view line = untrusted_text.substr(0, end);
 		untrusted_text.remove_prefix(end + 1);

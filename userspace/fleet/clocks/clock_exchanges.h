@@ -34,14 +34,14 @@ struct ClockExchanges {
 	bool is_tsc = false; // otherwise the monotonic clock
 	std::uint64_t frequency_hz = 0;
 	std::vector<ClockExchange> all;
-	// Left out: invalid lines, such as one cut off when the collector was killed; exchanges that end before they
-	// start; those after a first line of another clock or boot; those beyond max_exchanges.
+	// Lines not used: invalid ones, such as one cut off when the collector was killed; exchanges that end before
+	// they start; those after a first line with another clock or boot; those beyond max_exchanges.
 	std::uint64_t damaged = 0, impossible = 0, foreign = 0, beyond = 0;
 
 	collection::ClockSamples samples() const;
 };
 
-// Empty: `why` is what is wrong with the first line, in one sentence without a subject.
+// Empty: `why` is what is wrong with the first line, a message without subject.
 std::optional<ClockExchanges> parse_exchanges(std::string_view untrusted_text, std::string &why);
 // Throws Error: there is no such file, or its first line is refused.
 ClockExchanges read_exchanges(const std::string &path);

@@ -33,7 +33,7 @@ bool parse_loop(std::string_view line, LoopMessage &message)
 	       !message.boot.empty();
 }
 
-// The lines of a host, and the boot that they are of.
+// A host's lines, and the boot for which they hold.
 struct HostLines {
 	std::shared_ptr<const trace::ClockMap> map;
 	std::string boot;
@@ -45,14 +45,15 @@ std::map<std::string, HostLines> lines_of_run(const std::string &run)
 	std::vector<std::string> ignored;
 	for (auto &[host, part] : trace::read_collection(run, ignored)) {
 		const char *why = nullptr;
-		constexpr std::uint64_t any_hz = 1'000'000'000; // outside of the nodes, where the bound is unknown
+		constexpr std::uint64_t any_hz = 1'000'000'000; // beyond the nodes, where the bound is unknown
 		if (auto map = trace::ClockMap::make(std::move(part.nodes), std::move(part.bounds), any_hz, why))
 			all[host] = {std::move(map), boot_of(run, host)};
 	}
 	return all;
 }
 
-// Later minus earlier time, from the latest and the earliest that the bounds allow; negative: impossible.
+// The time from an earlier to a later event, as the latest minus the earliest that the bounds allow; negative:
+// impossible.
 struct Leeway {
 	bool is_known = false;
 	std::int64_t ns = 0;
@@ -71,7 +72,7 @@ Leeway leeway_of(const LoopMessage &message, const HostLines &from, const HostLi
 	return {true, static_cast<std::int64_t>(std::clamp<__int128>(ns, -most, most))};
 }
 
-// The least leeway by direction: from one host to another.
+// The smallest leeway per direction, from one host to another.
 using Tightest = std::map<std::pair<std::string, std::string>, std::int64_t>;
 
 void find_loops(const Tightest &tightest, JudgedLoops &judged)
@@ -86,7 +87,7 @@ void find_loops(const Tightest &tightest, JudgedLoops &judged)
 	}
 }
 
-// Of the shards of a fleet's run, one has the exchanges of all hosts.
+// Only one shard of a fleet's run has exchanges: those of all hosts.
 bool has_exchanges(const std::string &run)
 {
 	std::error_code error;

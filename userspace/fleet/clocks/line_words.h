@@ -9,7 +9,7 @@
 
 namespace monitor::fleet {
 
-// Takes the part up to the next space off the line. Between two adjacent spaces there is an empty word.
+// Removes and returns the part up to the next space. Between two adjacent spaces there is an empty word.
 inline std::string_view next_word(std::string_view &line)
 {
 	const std::size_t end = std::min(line.find(' '), line.size());
@@ -18,7 +18,7 @@ inline std::string_view next_word(std::string_view &line)
 	return word;
 }
 
-// False: it is not a decimal number as a whole.
+// False: the word is not a decimal number.
 inline bool parse_number(std::string_view word, std::uint64_t &number)
 {
 	const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);

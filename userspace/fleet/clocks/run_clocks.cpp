@@ -37,7 +37,7 @@ std::vector<std::string> hosts_of(const std::filesystem::path &run)
 	return hosts;
 }
 
-// Of the host's traces; clocks of different boots have nothing in common.
+// The boots in which the host's traces were recorded; clocks of different boots are unrelated.
 std::set<std::string> boots_of(const std::filesystem::path &host)
 {
 	std::set<std::string> boots;
@@ -54,7 +54,7 @@ std::set<std::string> boots_of(const std::filesystem::path &host)
 	return boots;
 }
 
-// Of the host in this boot, "": in any one. A restarted collector starts another file.
+// The host's exchanges in this boot; "": in any one. A restarted collector starts another file.
 ClockExchanges exchanges_of(const std::filesystem::path &clocks, const std::string &host, const std::string &boot)
 {
 	ClockExchanges all = read_exchanges((clocks / host).string());
@@ -77,7 +77,7 @@ ClockExchanges exchanges_of(const std::filesystem::path &clocks, const std::stri
 	return all;
 }
 
-// Of each trace of a host. Further traces, and snapshots, are in directories below.
+// The clock errors of all traces of a host. Further traces, and snapshots, are in subdirectories.
 std::vector<TraceClockError> clock_errors_of(const std::filesystem::path &host)
 {
 	std::vector<TraceClockError> errors;
@@ -99,7 +99,7 @@ std::vector<TraceClockError> clock_errors_of(const std::filesystem::path &host)
 	return errors;
 }
 
-// The times that the lines must cover; none if nothing can be read yet.
+// The times that the lines must cover; nullopt if nothing can be read yet.
 std::optional<std::pair<std::uint64_t, std::uint64_t>> times_of(const std::vector<TraceClockError> &errors)
 {
 	if (errors.empty())

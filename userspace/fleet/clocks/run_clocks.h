@@ -16,14 +16,14 @@ namespace monitor::fleet {
 struct HostClockLines {
 	std::string host; // its directory in the run
 	std::uint64_t exchanges = 0, left_out = 0;
-	collection::ClockLines lines; // empty: there are none, `why_none` says why
+	collection::ClockLines lines; // empty: `why_none` says why
 	std::string why_none;
 };
 
-// Of all traces in the run, by name. Throws Error: the run cannot be read, or the file cannot be written.
+// For all hosts of the run, by name. Throws Error: the run cannot be read, or the file cannot be written.
 std::vector<HostClockLines> write_run_clocks(const std::string &run);
 
-// The boot of a host's lines; "": unknown, or its traces are of several.
+// The boot of a host's lines; "": unknown, or its traces are of several boots.
 std::string boot_of(const std::string &run, const std::string &host);
 
 } // namespace monitor::fleet

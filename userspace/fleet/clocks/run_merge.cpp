@@ -30,7 +30,7 @@ constexpr int max_levels = 8;
 constexpr std::size_t max_accounts_bytes = 256u << 20;
 constexpr unsigned max_shard_count = 4096;
 
-// One of the runs, by its accounts, an untrusted file.
+// A shard, from its accounts, an untrusted file.
 struct ShardRun {
 	std::string directory, run, shard; // shard: "K/N"
 	std::vector<std::string> hosts;
@@ -82,7 +82,7 @@ void take_tree(const fs::path &from, const fs::path &to, bool copy)
 	}
 }
 
-// Two with exchanges have two reference clocks, whose relation is unknown.
+// Two shards with exchanges have two reference clocks, whose relation is unknown.
 void expect_one_reference(const std::vector<ShardRun> &shards)
 {
 	const ShardRun *first = nullptr;
@@ -116,7 +116,7 @@ void expect_shards(const std::vector<ShardRun> &shards)
 	expect_one_reference(shards);
 }
 
-// Of the number that the first one states.
+// The missing shards, of the number that the first one states.
 std::vector<std::string> missing_of(const std::vector<ShardRun> &shards)
 {
 	std::set<std::string> given;

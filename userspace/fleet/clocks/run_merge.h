@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The shards of a fleet's run as one run: each host's directory, the exchanges of clocks, the accounts, the conflicts.
-//
+// Merges the shards of a fleet's run: each host's directory, the exchanges of clocks, the accounts, the conflicts.
 // A host is in one shard, and shard 0 has the exchanges of all hosts, so no time is changed: write_run_clocks()
 // (run_clocks.h) then gives every host its clock as in a run that was collected whole. Invariant: the shards stay
 // unchanged, and no collector continues the result, as files are linked.
@@ -11,7 +10,7 @@
 
 namespace monitor::fleet {
 
-// Is it the run directory of one of several collectors? False for a run that was collected whole.
+// Whether it is the directory of one of several collectors. False for a run that was collected whole.
 bool is_shard(const std::string &directory);
 
 struct MergedRuns {
@@ -20,7 +19,7 @@ struct MergedRuns {
 	std::vector<std::string> missing; // shards that were not given: "2/4"
 };
 
-// Files are linked if the file system allows it, otherwise copied. Throws Error and then removes what was written.
+// Files are linked if the file system allows it, otherwise copied. On error, removes what was written and throws Error.
 MergedRuns merge_runs(const std::string &output, const std::vector<std::string> &runs, bool copy);
 
 } // namespace monitor::fleet

@@ -16,8 +16,8 @@ using WideTicks = unsigned __int128;
 
 constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
 
-// All intervals, also those before the load started and after it ended; none if clock sets are missing: a time may then
-// be by a line that is not known. The recorder's stream alone is read.
+// All intervals, also those before the load started and after it ended; none if clock sets are missing, as a time may
+// then be converted by an unknown line. Reads only the recorder's stream.
 std::vector<analyze::ClockInterval> read_intervals(trace::Trace &trace, analyze::RecordingInfo info)
 {
 	info.start.time.reset();
@@ -87,7 +87,7 @@ void split_where_known(collection::ClockLines &lines, const TraceClockError &err
 		split_window(lines, error.intervals.back().to);
 }
 
-// The largest of the intervals that touch the window. Empty: they do not cover the trace's times in it.
+// The largest bound of the intervals that touch the window. Empty: they do not cover the trace's times in it.
 trace::ClockBoundNs bound_in(const TraceClockError &error, const Window &window)
 {
 	const auto &intervals = error.intervals;

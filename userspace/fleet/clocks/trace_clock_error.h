@@ -17,11 +17,11 @@
 
 namespace monitor::fleet {
 
-// Of one trace; times in its ticks.
+// The clock error of one trace; times in its ticks.
 struct TraceClockError {
 	std::uint64_t begin = 0, end = 0; // of the trace
 	std::uint64_t frequency_hz = 1;
-	std::uint64_t skew_ticks = 0; // of the host's CPUs, which also affects exchanges
+	std::uint64_t skew_ticks = 0; // between the host's CPUs, which also affects exchanges
 	bool has_snapshots = false;   // a recording of monitor; else nothing is known
 	std::vector<analyze::ClockInterval> intervals{};
 
@@ -29,7 +29,7 @@ struct TraceClockError {
 	std::uint64_t ns(std::uint64_t ticks) const; // rounded up; saturates
 };
 
-// Empty: unreadable, no times yet, or times of several clocks. Does not throw.
+// nullopt: unreadable, no times yet, or times of several clocks. Does not throw.
 std::optional<TraceClockError> trace_clock_error_of(const std::string &directory);
 
 // Where traces of the host overlap, the largest error counts.

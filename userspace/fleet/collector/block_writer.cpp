@@ -17,7 +17,7 @@
 namespace monitor::fleet {
 namespace {
 
-// Returns errno, 0 if all bytes were written; `written`: how many were.
+// Returns errno, or 0 if all bytes were written; `written`: their number.
 int write_at(int fd, std::span<const std::byte> bytes, std::uint64_t offset, std::size_t &written)
 {
 	for (written = 0; written < bytes.size();) {
@@ -51,7 +51,7 @@ bool is_hole(const std::array<std::byte, block_bytes> &block)
 	return std::ranges::all_of(block, [](std::byte byte) { return byte == std::byte{0}; });
 }
 
-// Whether the file has a block or a hole there. False: placed.error.
+// Writes the bytes if there is a hole, and compares them with the block otherwise. False: placed.error.
 bool place_within(int fd, std::uint64_t block, std::span<const std::byte> bytes, unsigned number, bool rewrite,
 		  Placed &placed)
 {
@@ -72,7 +72,7 @@ bool place_within(int fd, std::uint64_t block, std::span<const std::byte> bytes,
 	return placed.error == 0;
 }
 
-// Those in a part of the file for which the disk has something.
+// Counts blocks in a part of the file that is not a hole.
 std::uint64_t count_within(int fd, std::uint64_t first, std::uint64_t end)
 {
 	std::uint64_t count = 0;

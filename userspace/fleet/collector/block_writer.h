@@ -17,7 +17,7 @@ namespace monitor::fleet {
 inline constexpr std::uint64_t max_blocks_ahead = 16384;
 
 struct Placed {
-	int error = 0;                   // of the file, such as ENOSPC: whole blocks are placed, the rest is missing
+	int error = 0;                   // errno, such as ENOSPC: whole blocks are written, the rest is missing
 	bool too_far = false;            // beyond `max_ahead`
 	std::uint64_t size_blocks = 0;   // of the file, after the call
 	unsigned added = 0;              // new blocks
@@ -25,12 +25,12 @@ struct Placed {
 	std::vector<unsigned> conflicts; // which of the blocks are stored with other bytes
 };
 
-// `fd` is open for reading and writing. `rewrite`: also write repeated blocks, because they could not be written to the
-// disk before. `max_ahead`: in blocks beyond the end of the file.
+// `fd` is open for reading and writing. `rewrite`: also write repeated blocks, because an earlier write to the disk
+// failed. `max_ahead`: in blocks beyond the end of the file.
 Placed place_blocks(int fd, std::uint64_t first_block, std::span<const std::byte> blocks, bool rewrite,
 		    std::uint64_t max_ahead = max_blocks_ahead);
 
-// How many there are in a file. Throws Error.
+// The number of blocks in a file. Throws Error.
 std::uint64_t count_blocks(const std::string &path);
 
 } // namespace monitor::fleet

@@ -16,10 +16,10 @@
 namespace monitor::fleet {
 namespace {
 
-constexpr std::uint64_t max_exchanges = 4'000'000; // of a file: 46 days, one each second
+constexpr std::uint64_t max_exchanges = 4'000'000; // per file: 46 days, one per second
 constexpr unsigned max_path_numbers = 1000;
 
-// The narrowest of several reads of both clocks.
+// Reads both clocks several times, and uses the narrowest read.
 std::uint64_t offset_to_epoch()
 {
 	std::uint64_t offset = 0, width = ~0ull;
@@ -77,7 +77,7 @@ std::string ClockAnswers::new_path(const std::string &name, const Uuid &boot) co
 	return path;
 }
 
-// False: the host has had too many clocks; it keeps its file.
+// False: the host has had too many clocks; it keeps its current file.
 bool ClockAnswers::start_file(Host &host, const std::string &name, const HostClock &clock) const
 {
 	std::string path = host.files < max_clock_files_of_host ? new_path(name, clock.boot) : "";

@@ -20,18 +20,18 @@
 
 namespace monitor::fleet {
 
-// That one collector starts: each boot of the host adds one. Exchanges with further clocks are not stored.
+// Started by one collector: each boot of the host adds one. Exchanges with further clocks are not stored.
 inline constexpr unsigned max_clock_files_of_host = 16;
 
 class ClockAnswers {
 public:
-	// Takes the offset, or reads the stored one. Throws Error.
+	// Measures the offset, or reads the stored one. Throws Error.
 	explicit ClockAnswers(const std::string &run_directory);
 
 	// ns since the epoch on the reference clock.
 	std::uint64_t now_ns() const;
-	// The answer to a question that came at `t2`; t3 is taken at the end. nullopt, and why: refused. What the
-	// question brings of the exchange before is written down; throws Error if it cannot be.
+	// The answer to a question received at `t2`; t3 is read last. nullopt: refused; sets `why`. Stores the previous
+	// exchange, whose times are in the question; throws Error if it cannot.
 	std::optional<ClockAnswer> answer(const std::string &host, std::span<const std::byte> untrusted,
 					  std::uint64_t t2, std::string &why);
 
@@ -46,11 +46,11 @@ private:
 
 	void write(Host &host, const std::string &name, const ClockQuestion &question);
 	bool start_file(Host &host, const std::string &name, const HostClock &clock) const;
-	// "": there are too many.
+	// "": there are too many files.
 	std::string new_path(const std::string &name, const Uuid &boot) const;
 
 	std::string directory_;
-	std::uint64_t offset_ns_ = 0; // to be added to CLOCK_MONOTONIC_RAW
+	std::uint64_t offset_ns_ = 0; // CLOCK_MONOTONIC_RAW to reference clock
 	std::map<std::string, Host> hosts_;
 };
 

@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto fresh = 3s; // without a question for longer, a host has left
+constexpr auto fresh = 3s; // a host without a question for this long has left
 constexpr std::uint64_t first_relays = 10;
 constexpr auto between_first_relays = 100ms, between_relays = 1000ms;
 
@@ -40,7 +40,7 @@ bool ClockRelays::may_hand_on(Clock::time_point now)
 std::map<std::string, ClockRelays::Host>::value_type *ClockRelays::peer_of(const std::string &host, bool is_next,
 									   Clock::time_point now)
 {
-	constexpr int max_passed = 16; // hosts that have left
+	constexpr int max_passed = 16; // limit of hosts that are skipped, as they have left
 	auto at = hosts_.find(host);
 	for (int i = 0; i < max_passed; ++i) {
 		if (is_next)

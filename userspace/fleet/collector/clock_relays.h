@@ -28,7 +28,7 @@ namespace monitor::fleet {
 class ClockRelays {
 public:
 	using Clock = std::chrono::steady_clock;
-	static constexpr std::int64_t max_bytes = 16 << 20; // of a host's file: a day
+	static constexpr std::int64_t max_bytes = 16 << 20; // per file: a day
 	static constexpr unsigned max_in_second = 500;
 
 	explicit ClockRelays(const std::string &run_directory);
@@ -37,16 +37,16 @@ public:
 		std::string to, subject;
 		std::vector<std::byte> data;
 	};
-	// A host has asked, and is answered at `reply`. Where to relay its question, if anywhere.
+	// A host has sent a question, and is answered at `reply`. Returns where to relay the question, if anywhere.
 	std::optional<Relay> question(const std::string &host, const ClockQuestion &question, const std::string &reply,
 				      Clock::time_point now);
-	// A host has received one. False: none was relayed to it. Throws Error: it cannot be stored.
+	// A host has received a relayed question. False: none was relayed to it. Throws Error: it cannot be stored.
 	bool receipt(const std::string &host, const ClockReceipt &untrusted);
 
 private:
 	struct Host {
-		std::string reply;              // of its last question: the collector may publish to such subjects only
-		Clock::time_point asked, given; // last
+		std::string reply;              // of its last question: the collector may publish only to such subjects
+		Clock::time_point asked, given; // times of its last question, and of the last one relayed to it
 		std::uint64_t questions = 0, received = 0;
 		struct Open {
 			std::uint64_t number = 0; // 0: none
@@ -56,14 +56,14 @@ private:
 		} open;
 	};
 
-	// The next or previous one in the ring that may receive a question now; nullptr: none.
+	// The next or previous host in the ring that may receive a question now; nullptr: none.
 	std::map<std::string, Host>::value_type *peer_of(const std::string &host, bool is_next, Clock::time_point now);
 	bool may_hand_on(Clock::time_point now);
 
 	std::string directory_;
 	std::map<std::string, Host> hosts_;
-	std::uint64_t last_number_; // two collectors receive the same receipts: their numbers differ
-	Clock::time_point second_;  // the start of the second in which `in_second_` were relayed
+	std::uint64_t last_number_; // random start, as two collectors receive the same receipts
+	Clock::time_point second_;  // start of the second that in_second_ counts
 	unsigned in_second_ = 0;
 };
 

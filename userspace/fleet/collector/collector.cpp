@@ -20,7 +20,7 @@
 namespace monitor::fleet {
 namespace {
 
-constexpr const char *periods = "statistics_"; // of `monitor record --statistics`: one in a file
+constexpr const char *periods = "statistics_"; // of `monitor record --statistics`: one period per file
 constexpr auto between_reports = std::chrono::seconds(10);
 // Messages of a replaced session may still arrive; a session that was silent for long may return.
 constexpr auto session_overlap = std::chrono::seconds(2), session_silence = std::chrono::seconds(30);
@@ -211,7 +211,7 @@ void Collector::store(const std::string &host, const Batch &batch, const std::st
 		     answer_of(Status::stored, placed.conflicts.size())});
 }
 
-// If so, what is sent again is written again, as the kernel may have dropped what it could not write.
+// If a write to the disk failed, repeated content is written again, as the kernel may have dropped it.
 bool Collector::is_unsure(const std::string &path)
 {
 	int error_number = 0;
@@ -315,7 +315,7 @@ void Collector::set_state(const std::string &host, nlohmann::ordered_json state)
 	is_changed_ = true;
 }
 
-// With saving_mutex_ locked, and mutex_ only while they are copied: the disk may take long.
+// Called with saving_mutex_ locked; locks mutex_ only while copying, as the disk may take long.
 void Collector::write_accounts()
 {
 	nlohmann::ordered_json accounts;
@@ -354,7 +354,8 @@ void Collector::save()
 	write_accounts();
 }
 
-// Before anything in them is acknowledged. A failure is tried again when its messages are sent again.
+// Called before anything in new traces is acknowledged. After a failure their messages are sent again, and it is
+// repeated.
 std::uint64_t Collector::save_new_traces()
 {
 	const std::lock_guard saving(saving_mutex_);

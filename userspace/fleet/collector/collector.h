@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Validates, places, answers and accounts for what hosts send of their traces.
-//
-// A batch is placed at once (block_writer.h) and answered when it is on the disk (syncer.h); descriptions replace their
-// file as a whole (descriptions.h). The host of a message is its subject's, which the server binds to a certificate;
-// all else in it is untrusted. A host has one live session, the one that started last; another one that still sends is
-// refused and reported, as two hosts may have one name.
-//
-// Threads: any may call; a mutex orders them. The syncer's saves the accounts when a trace is new. Nothing waits for
-// the disk with a mutex locked, except for saving_mutex_, which messages do not need, and for conflicting blocks, of
-// which a host has at most 256. Invariant: nothing is answered `stored` before it and the accounts with its trace are
-// on the disk, and memory and files are bounded for each host.
+// Validates, stores, answers and accounts for what hosts send of their traces.
+// A batch is written at once (block_writer.h) and answered when it is on the disk (syncer.h); descriptions replace
+// their file as a whole (descriptions.h). The host of a message is its subject's, which the server binds to a
+// certificate; all else in it is untrusted. A host has one live session, the one that started last; another one that
+// still sends is refused and reported, as two hosts may have one name.
+// Threads: any may call; a mutex orders them. The syncer's thread saves the accounts when a trace is new. Nothing waits
+// for the disk with a mutex locked, except for saving_mutex_, which messages do not need, and for conflicting blocks,
+// of which a host has at most 256. Invariant: nothing is answered `stored` before it and the accounts with its trace
+// are on the disk, and memory and files are bounded for each host.
 #pragma once
 
 #include <chrono>
@@ -32,9 +30,8 @@ namespace monitor::fleet {
 
 class Collector {
 public:
-	// `answer`: called from several threads. `report`: a sentence for the user, at most once in 10 s for the same
-	// cause. Throws Error.
-	// `hub_pid`: the server's process, if it is known, for the accounts of the cost; 0: it is not.
+	// `answer`: called from several threads. `report`: prints a message, at most once in 10 s for the same cause.
+	// Throws Error. `hub_pid`: the server's process, for the accounts of the cost; 0: unknown.
 	Collector(const std::string &directory, const std::string &run,
 		  std::function<void(const std::string &reply, const Answer &)> answer,
 		  std::function<void(const std::string &)> report, const Shard &shard = {}, int hub_pid = 0);
@@ -42,15 +39,15 @@ public:
 	void batch(const std::string &host, std::span<const std::byte> untrusted, const std::string &reply);
 	void piece(const std::string &host, std::span<const std::byte> untrusted, const std::string &reply);
 
-	// The cost that a host's agent reports since its start; and whether it has reported since `time`.
+	// Adds the cost that a host's agent reports since its start. Below: whether it has reported since `time`.
 	void take_cost(const std::string &host, const std::string &session, const CostSums &untrusted_since_start);
 	bool was_heard(const std::string &host, std::chrono::steady_clock::time_point time);
-	// Whether a host belongs to this run, by a trace or its agent's report. Neither waits for the disk.
+	// Whether a host belongs to this run: it has a trace, or its agent reports the run. Does not wait for the disk.
 	bool has_host(const std::string &host);
 	void take_runs(const std::string &host, const std::vector<Presence::Run> &untrusted_runs);
 	// The state that a host's agent reports, for the accounts.
 	void set_state(const std::string &host, nlohmann::ordered_json state);
-	// Saves the accounts if they changed. Call it about each second, and at the end. Throws Error.
+	// Saves the accounts if they changed. Called about once a second, and at the end. Throws Error.
 	void save();
 	nlohmann::ordered_json accounts();
 	const std::string &path() const { return directory_.path(); }
@@ -63,7 +60,7 @@ private:
 		std::set<std::uint64_t> replaced;
 	};
 
-	// False: answered already.
+	// False: it was answered already.
 	bool is_mine(const TraceName &trace, const std::string &reply) const;
 	bool accept(const std::string &host, std::uint64_t session, const std::string &reply);
 	TracePlace *place_of(const std::string &host, const TraceName &trace, const std::string &reply);
@@ -83,21 +80,21 @@ private:
 
 	std::function<void(const std::string &, const Answer &)> answer_;
 	std::function<void(const std::string &)> report_;
-	std::mutex mutex_; // of all that follows
+	std::mutex mutex_; // protects the following
 	RunDirectory directory_;
 	Descriptions descriptions_;
 	std::map<std::string, Session> sessions_;
 	std::map<std::string, Clock::time_point> reported_;
 	CostAccount cost_;
-	std::map<std::string, Clock::time_point> heard_; // of hosts of this run, the last report of their cost
+	std::map<std::string, Clock::time_point> heard_; // last cost report of each host of this run
 	bool is_changed_ = false;
-	std::mutex hosts_mutex_; // of what follows; never locked for long
+	std::mutex hosts_mutex_; // protects the following; never locked for long
 	std::set<std::string> hosts_of_run_;
-	std::mutex saving_mutex_; // of the two that follow, and of RunDirectory::write(); locked before mutex_
+	std::mutex saving_mutex_; // protects the next two, and RunDirectory::write(); locked before mutex_
 	DiskSync accounts_disk_;
-	std::uint64_t saved_traces_; // the number of traces in the accounts on the disk
-	std::mutex unsure_mutex_;    // of what follows; never locked for long, as the syncer's thread waits for it
-	// Files whose content may not be on the disk although it can be read; errno, 0 once it was reported.
+	std::uint64_t saved_traces_; // number of traces in the accounts on the disk
+	std::mutex unsure_mutex_; // protects the following; never locked for long, as the syncer's thread waits for it
+	// Files that may not be on the disk, although they can be read; errno, 0 once it was reported.
 	std::map<std::string, int> unsure_;
 	Syncer syncer_; // last: its thread uses all of the above
 };

@@ -14,26 +14,26 @@
 namespace monitor::fleet {
 namespace {
 
-// Of all hosts together; beyond, the library drops and counts messages, and the hosts send them again.
+// For all hosts together; beyond, the library drops and counts messages, and the hosts send them again.
 constexpr Connection::PendingLimits data_limits{65536, 512 << 20}, file_limits{4096, 64 << 20},
     clock_limits{65536, 8 << 20}, presence_limits{65536, 16 << 20};
 constexpr auto patience_with_hub = std::chrono::seconds(10);
 constexpr auto patience_with_presences = std::chrono::milliseconds(1500);
 
-// Where to answer this host; "": nowhere, as others would receive the answer.
+// Where to answer this host; "": nowhere, as other hosts would receive the answer.
 std::string reply_of(const std::string &host, const Connection::Message &message)
 {
 	return is_reply_of(host, message.reply) ? std::string(message.reply) : "";
 }
 
-// A file for each stream being written, a directory for each trace.
+// For a file per stream being written, and a directory per trace.
 void raise_file_limit()
 {
 	rlimit files{};
 	if (::getrlimit(RLIMIT_NOFILE, &files) != 0)
 		return;
 	files.rlim_cur = files.rlim_max;
-	::setrlimit(RLIMIT_NOFILE, &files); // if it fails, what cannot be opened is tried again
+	::setrlimit(RLIMIT_NOFILE, &files); // if it fails, opening files is retried
 }
 
 } // namespace
@@ -56,7 +56,7 @@ CollectorService::CollectorService(const ConnectionOptions &hub, const std::stri
 	clocks_ = std::make_unique<ClockAnswers>(collector_->path());
 	system_clocks_ = std::make_unique<SystemClockLog>(collector_->path());
 	relays_ = std::make_unique<ClockRelays>(collector_->path());
-	// Answers to pings wait behind blocks, and a lost connection loses messages.
+	// Longer time-outs: answers to pings queue behind blocks, and a lost connection loses messages.
 	ConnectionOptions patient = hub;
 	patient.ping_interval = patient.write_timeout = patience_with_hub;
 	data_ = std::make_unique<Connection>(patient, events);
@@ -114,7 +114,7 @@ void CollectorService::take_clock(const std::string &host, const Connection::Mes
 	if (!answer || reply.empty())
 		return;
 	clock_->publish(reply, encode_clock_answer(*answer));
-	if (!collector_->has_host(host)) // its clock does not matter
+	if (!collector_->has_host(host)) // its clock is not needed
 		return;
 	ClockQuestion question;
 	if (!decode_clock_question(message.data, question, why))
@@ -127,7 +127,7 @@ void CollectorService::take_presence(const std::string &host, const Presence &un
 {
 	const auto &[cpu, bytes, messages] =
 	    std::tie(untrusted_presence.cpu_ns, untrusted_presence.sent_bytes, untrusted_presence.sent_messages);
-	if (cpu && bytes && messages) // else it is of an older version
+	if (cpu && bytes && messages) // else an older agent
 		collector_->take_cost(host, untrusted_presence.session, {*cpu, *bytes, *messages});
 	collector_->take_runs(host, untrusted_presence.runs);
 	if (!untrusted_presence.system_clock || !collector_->was_heard(host, {}))
@@ -142,7 +142,7 @@ void CollectorService::take_presence(const std::string &host, const Presence &un
 void CollectorService::wait_for_costs(const std::set<std::string> &hosts)
 {
 	const auto start = std::chrono::steady_clock::now();
-	clock_->publish(subject_of("ctl", "all"), ""); // instead of waiting for the next second
+	clock_->publish(subject_of("ctl", "all"), ""); // requests presence now, instead of waiting for the next second
 	while (std::chrono::steady_clock::now() - start < patience_with_presences &&
 	       !std::ranges::all_of(hosts, [&](const auto &host) { return collector_->was_heard(host, start); }))
 		std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -166,7 +166,7 @@ void CollectorService::save()
 CollectorService::~CollectorService()
 {
 	stop();
-	collector_.reset(); // answers what is left
+	collector_.reset(); // answers what is pending
 	data_->flush(std::chrono::seconds(1));
 }
 

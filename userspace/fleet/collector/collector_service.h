@@ -24,20 +24,20 @@ namespace monitor::fleet {
 
 class CollectorService {
 public:
-	// `report`: a sentence for the user, from any thread. Throws Error.
+	// `report`: prints a message, from any thread. Throws Error.
 	CollectorService(const ConnectionOptions &hub, const std::string &directory, const std::string &run,
 			 std::function<void(const std::string &)> report, const Shard &shard = {}, int hub_pid = 0);
 	~CollectorService();
 
 	Collector &collector() { return *collector_; }
-	// For the accounts of the cost: also what an agent reported before this started.
+	// For the accounts of the cost; also counts what an agent reported before this collector started.
 	void take_presence(const std::string &host, const Presence &untrusted_presence);
 	bool wait_until_connected(std::chrono::milliseconds timeout) const;
-	// Requests a last report of the cost from each of these hosts, and waits for it briefly.
+	// Requests a last report of the cost from these hosts, and waits for it briefly.
 	void wait_for_costs(const std::set<std::string> &hosts);
-	// Takes nothing more; what was taken is still answered.
+	// Accepts no new messages; pending ones are still answered.
 	void stop();
-	// The accounts. An error is reported: a full disk need not stay full.
+	// Saves the accounts. An error is only reported, as a full disk may have space later.
 	void save();
 	std::string problem() const { return data_->problem(); }
 
@@ -50,7 +50,7 @@ private:
 	std::unique_ptr<ClockAnswers> clocks_;
 	std::unique_ptr<ClockRelays> relays_;
 	std::unique_ptr<SystemClockLog> system_clocks_;
-	std::unique_ptr<Connection> data_, clock_; // they call the collector, and it calls data_
+	std::unique_ptr<Connection> data_, clock_; // call the collector, which calls data_
 };
 
 } // namespace monitor::fleet

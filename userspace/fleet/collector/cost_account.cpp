@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Untrusted numbers.
+// Saturates, as the numbers are untrusted.
 void add(std::uint64_t &sum, std::uint64_t more)
 {
 	if (__builtin_add_overflow(sum, more, &sum))
@@ -62,7 +62,7 @@ std::optional<std::uint64_t> process_cpu_ns(int pid)
 	     task.increment(error)) {
 		const std::string text = read_text(task->path().string() + "/schedstat", 256);
 		is_known = is_known || !text.empty();
-		sum += std::strtoull(text.c_str(), nullptr, 10); // the first number: ns on a CPU
+		sum += std::strtoull(text.c_str(), nullptr, 10); // its first number: ns on a CPU
 	}
 	return is_known ? std::optional(sum) : std::nullopt;
 }

@@ -27,13 +27,13 @@ public:
 	// `hub_pid`: the server's process; 0: unknown. Throws Error if it does not exist.
 	explicit CostAccount(int hub_pid = 0);
 
-	// The cost that a host's agent reports since its start.
+	// A host's agent reports its cost since its start.
 	void take_presence(const std::string &host, const std::string &session, const CostSums &untrusted_since_start);
 	void add_received(std::size_t bytes);
 
 	// The account of earlier collectors.
 	void load(const nlohmann::json &untrusted);
-	// `hosts`: to be listed.
+	// `hosts`: those to list.
 	nlohmann::ordered_json json(const std::set<std::string> &hosts) const;
 
 private:
@@ -46,7 +46,7 @@ private:
 	};
 
 	std::map<std::string, Agent> agents_;
-	CostSums received_, before_; // by this process, by earlier ones
+	CostSums received_, before_; // by this collector's process, by earlier ones
 	std::optional<std::uint64_t> hub_before_;
 	bool is_hub_partly_known_ = false; // an earlier collector did not measure it
 	const int hub_pid_;

@@ -22,13 +22,12 @@ public:
 	// `directory`: for files in progress, on the file system of the traces.
 	explicit Descriptions(std::string directory) : directory_(std::move(directory)) {}
 
-	// A whole file: the caller must rename or remove it.
+	// A complete file: the caller must rename or remove it.
 	struct Whole {
 		std::string path;
 		std::shared_ptr<const Fd> file;
 	};
-	// `target`: the path that the file will have. Status::stored: it is in `whole`. Throws Error if it cannot be
-	// written.
+	// `target`: its final path. Status::stored: the file is in `whole`. Throws Error if it cannot be written.
 	Status take(const std::string &host, const std::string &target, const Piece &piece, Whole &whole);
 
 private:

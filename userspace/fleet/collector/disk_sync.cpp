@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t max_open_directories = 64;
 
-// On a layered or network file system it may not reach the one below.
+// On a layered or network file system syncfs may not reach the one below.
 bool does_syncfs_report_errors(int run)
 {
 	struct statfs system_of_run;
@@ -51,7 +51,7 @@ DiskSync::DiskSync(const std::string &run)
 	device_ = status.st_dev;
 }
 
-// A failure is reported once, and may concern a file of a later call: from then on each file has its own fdatasync.
+// A failure is reported once, and may concern a file of a later call: from then on each file gets an fdatasync.
 bool DiskSync::is_all_synced()
 {
 	return may_sync_all_ && (may_sync_all_ = ::syncfs(run_.get()) == 0);

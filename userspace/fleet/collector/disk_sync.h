@@ -22,7 +22,7 @@ namespace monitor::fleet {
 struct DiskFile {
 	int fd = -1;
 	bool is_directory = false;
-	int error = 0; // of sync(); before, without fd: why there is none
+	int error = 0; // result of sync(); initially, without fd, of open()
 };
 
 class DiskSync {
@@ -32,7 +32,7 @@ public:
 	// write to the file system, so for few files fdatasync is used.
 	static constexpr std::size_t many_files = 8;
 
-	// `run`: a directory of the file system. Throws Error.
+	// `run`: a directory on the file system. Throws Error.
 	explicit DiskSync(const std::string &run);
 
 	void sync(std::span<DiskFile> files);
@@ -46,7 +46,7 @@ private:
 	bool may_sync_all_;
 };
 
-// Their entries. Returns those that could not be written, and errno.
+// Syncs directory entries. Returns the directories that failed, with errno.
 std::map<std::string, int> sync_directories(DiskSync &disk, const std::set<std::string> &paths);
 
 } // namespace monitor::fleet

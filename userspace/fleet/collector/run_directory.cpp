@@ -78,7 +78,7 @@ RunDirectory::RunDirectory(const std::string &path, const std::string &run, cons
 	sync_directory(path_ + "/.monitor");
 	sync_directory(path_);
 	for (const fs::directory_entry &left : fs::directory_iterator(path_ + "/.monitor/incoming", error))
-		fs::remove(left.path(), error); // left by a killed collector: the hosts send them again
+		fs::remove(left.path(), error); // of a killed collector: the hosts send them again
 	if (is_run)
 		load();
 	else
@@ -87,7 +87,7 @@ RunDirectory::RunDirectory(const std::string &path, const std::string &run, cons
 	write(accounts());
 }
 
-// Even if it exists: a killed collector may not have synced its entry.
+// Syncs even if it exists: a killed collector may not have.
 void RunDirectory::make_directory(const std::string &path)
 {
 	need_directory(path);
@@ -155,8 +155,8 @@ TracePlace *RunDirectory::place(const std::string &name, const Uuid &uuid, const
 	return add(name, uuid, part, why);
 }
 
-// A collector that was killed between placing a host's first trace and saving the accounts leaves blocks of an unknown
-// trace. None was acknowledged, so the host still has them; they must not be compared with those of another trace.
+// A collector killed between writing a host's first trace and saving the accounts leaves blocks of an unknown trace.
+// None was acknowledged, so the host still has them; they must not be compared with those of another trace.
 void RunDirectory::set_unaccounted_aside(const std::string &name)
 {
 	const std::string from = path_ + '/' + name, aside = path_ + "/.monitor/unaccounted";
@@ -197,7 +197,7 @@ TracePlace *RunDirectory::add(const std::string &name, const Uuid &uuid, const s
 	return &place;
 }
 
-// What an earlier collector has stored there.
+// Finds what an earlier collector stored there.
 void RunDirectory::look_at(TracePlace &place) const
 {
 	std::error_code error;
@@ -218,7 +218,7 @@ Json RunDirectory::accounts() const
 	for (const auto &[name, host] : hosts_) {
 		Json traces = Json::array();
 		std::uint64_t blocks = 0;
-		// in the order in which they came: the first one's directory is the host's
+		// In order of arrival, as the first one's directory is the host's.
 		for (const Uuid &uuid : host.uuids)
 			for (auto trace = host.traces.lower_bound({uuid, ""});
 			     trace != host.traces.end() && trace->first.first == uuid; ++trace) {
@@ -257,7 +257,7 @@ void RunDirectory::write(const Json &accounts)
 	write_collection(accounts);
 }
 
-// Adds missing hosts only: others write what is known of the clocks.
+// Only adds missing hosts: fleet/clocks writes the clocks.
 void RunDirectory::write_collection(const Json &accounts)
 {
 	const auto has_traces = [](const Json &host) { return !host["traces"].empty(); };

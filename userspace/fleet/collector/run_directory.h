@@ -30,22 +30,22 @@
 namespace monitor::fleet {
 
 inline constexpr std::size_t max_traces_of_host = 256, max_streams_of_trace = 16384, max_descriptions_of_trace = 64;
-// Periods of statistics instead of streams: one a second for a week.
+// Periods of statistics are files, too: one per second for a week.
 inline constexpr std::size_t max_periods_of_trace = 604'800;
 
 // One trace of a host.
 struct TracePlace {
 	std::string directory;    // relative to RUN
-	std::uint64_t number = 0; // of all traces of the run, in order
+	std::uint64_t number = 0; // among all traces of the run, in order
 	struct StreamPlace {
-		std::uint64_t size = 0, blocks = 0; // of the file, holes included; stored
+		std::uint64_t size = 0, blocks = 0; // in blocks: of the file with holes; stored
 	};
 	std::map<std::string, StreamPlace> streams;
-	std::map<std::string, std::uint64_t> descriptions; // their bytes
-	std::set<std::string> listed; // streams that the directory was or is synced for, by this process
+	std::map<std::string, std::uint64_t> descriptions; // their sizes in bytes
+	std::set<std::string> listed; // streams whose directory entries were or are being synced by this process
 
 	std::uint64_t blocks() const; // stored
-	// Of all its files, in blocks, holes included.
+	// The size of all its files in blocks, with holes.
 	std::uint64_t size() const;
 };
 
@@ -53,17 +53,18 @@ struct HostPlace {
 	std::vector<Uuid> uuids;                                   // the first one's trace is RUN/HOST itself
 	std::map<std::pair<Uuid, std::string>, TracePlace> traces; // by uuid and part
 	std::uint64_t batches = 0, repeated = 0, conflicts = 0, conflicts_kept = 0, sessions = 0, last_seen_ns = 0;
-	std::map<std::string, std::uint64_t> refused; // messages, by the reason
-	nlohmann::ordered_json state;                 // what its agent says of itself; null: nothing
+	std::map<std::string, std::uint64_t> refused; // messages, by reason
+	nlohmann::ordered_json state;                 // its agent's report; null: none
 };
 
 class RunDirectory {
 public:
-	// Creates or continues one. Throws Error: it is something else, or another collector writes it.
+	// Creates or continues a run. Throws Error: the directory is something else, or another collector writes it.
 	RunDirectory(const std::string &path, const std::string &run, const Shard &shard = {});
 
-	// `host`: is_host_name(). nullptr, and why: too many. Throws Error if its directory cannot be created. Nothing
-	// of it may be acknowledged before accounts() with as many traces() as its number are written.
+	// `host`: satisfies is_host_name(). nullptr: too many; sets `why`. Throws Error if its directory cannot be
+	// created. Nothing of the trace may be acknowledged before accounts() with at least its number of traces() are
+	// on the disk.
 	TracePlace *place(const std::string &host, const Uuid &uuid, const std::string &part, std::string &why);
 	HostPlace &host(const std::string &name) { return hosts_[name]; }
 	const std::map<std::string, HostPlace> &hosts() const { return hosts_; }
@@ -74,15 +75,15 @@ public:
 	}
 	const std::string &path() const { return path_; }
 	const std::string &run() const { return run_; }
-	// Identifies the directory.
+	// Id of the directory.
 	std::uint64_t store() const { return store_; }
-	// Identifies this collector of it.
+	// Id of this collector process.
 	std::uint64_t instance() const { return instance_; }
 
-	// Part of the accounts, initially that of an earlier collector.
+	// Part of the accounts, initially from an earlier collector.
 	nlohmann::ordered_json cost;
 	nlohmann::ordered_json accounts() const;
-	// How many traces the accounts have.
+	// The number of traces in the accounts.
 	std::uint64_t traces() const { return traces_; }
 	// Directories whose new entries may not be on the disk: to be synced before the accounts are written.
 	std::set<std::string> take_new_in() { return std::exchange(new_in_, {}); }
@@ -90,7 +91,7 @@ public:
 	{
 		new_in_.insert(unsynced.begin(), unsynced.end());
 	}
-	// What was found and is to be reported; "": nothing.
+	// A message to report; "": none.
 	std::string take_notice() { return std::exchange(notice_, ""); }
 
 	// Throws Error.
@@ -114,7 +115,7 @@ private:
 	std::uint64_t traces_ = 0;
 	std::set<std::string> new_in_;
 	std::string notice_;
-	std::size_t listed_ = 0; // hosts in collection.json; of write() alone
+	std::size_t listed_ = 0; // number of hosts in collection.json; used by write() only
 };
 
 } // namespace monitor::fleet

@@ -12,7 +12,7 @@
 namespace monitor::fleet {
 namespace {
 
-// Waiting; as many again may be in the current round: below the usual limit of open files.
+// Limits of what waits; the current round may have as many: together below the usual limit of open files.
 constexpr std::size_t max_waiting_files = 256, max_waiting_messages = 16384;
 
 } // namespace
@@ -47,7 +47,7 @@ void Syncer::wait_for_room()
 	changed_.wait(lock, [&] { return waiting_.size() < max_waiting_files && messages_ < max_waiting_messages; });
 }
 
-// The descriptor that was opened first reports all failures since.
+// The first open descriptor of a file reports all later failures.
 void Syncer::add(Unsynced unsynced)
 {
 	const std::lock_guard lock(mutex_);
@@ -106,7 +106,7 @@ void Syncer::sync_content(Round &round)
 	}
 }
 
-// Each directory once.
+// Syncs each directory once.
 void Syncer::sync_entries(Round &round)
 {
 	const auto directory_in = [](const std::string &path, const File &file) {

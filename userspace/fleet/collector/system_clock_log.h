@@ -26,17 +26,17 @@ public:
 	{
 	}
 
-	// From any thread. `now_ns`: on the reference clock. Throws Error: it cannot be written down.
+	// Called from any thread. `now_ns`: on the reference clock. Throws Error: it cannot be stored.
 	void take(const std::string &host, const SystemClock &untrusted, std::uint64_t now_ns);
 
 private:
 	struct Host {
 		bool is_synchronised = false;
-		std::uint64_t written_ns = 0; // 0: not yet
+		std::uint64_t written_ns = 0; // 0: never
 	};
 
 	const std::string directory_;
-	std::mutex mutex_; // of what follows
+	std::mutex mutex_; // protects the following
 	std::map<std::string, Host> hosts_;
 };
 

@@ -24,7 +24,8 @@ struct BothClocks {
 	std::uint64_t ns = 0, ticks = 0;
 };
 
-// The narrowest of several reads: on a busy machine this thread may lose its CPU between two.
+// Reads both clocks several times, and uses the narrowest read: on a busy machine this thread may be preempted in
+// between.
 BothClocks read_both_clocks()
 {
 	BothClocks best;
@@ -40,7 +41,7 @@ BothClocks read_both_clocks()
 	return best;
 }
 
-// Nominal: the lines that fleet/clocks makes of the exchanges give the rate, if it is within 0.1 % of this.
+// Nominal: fleet/clocks computes the actual rate from the exchanges, if it is within 0.1 % of this.
 std::uint64_t measure_frequency_hz()
 {
 	const BothClocks first = read_both_clocks();
@@ -138,7 +139,7 @@ void ClockExchange::run()
 		const std::lock_guard lock(mutex_);
 		request_.withdraw();
 	}
-	// the last exchange goes without an answer
+	// Sends the times of the last exchange; no answer is needed.
 	const std::lock_guard lock(mutex_);
 	if (const auto &last = request_.last())
 		connection_.publish(subject_, encode_clock_question({clock_, ticks_of(clock_), true, *last}));

@@ -28,23 +28,23 @@ public:
 	~ClockExchange();
 
 	std::uint64_t exchanges() const; // that were answered
-	// For the burst at the start; false if it is not answered in time.
+	// Waits for the burst at the start; false if it is not answered in time.
 	bool wait_for_first(std::chrono::milliseconds patience);
 
 private:
 	void take(const Connection::Message &message, std::uint64_t t4);
-	// For a relayed question of another host.
+	// Confirms a relayed question of another host.
 	void confirm(std::uint64_t number, std::uint64_t received);
 	void run();
-	// With the lock. False: it ends.
+	// Called with the lock. False: it is ending.
 	bool wait_until_due(std::unique_lock<std::mutex> &lock);
 
 	const std::string subject_, inbox_;
 	HostClock clock_;
-	mutable std::mutex mutex_; // of what follows
+	mutable std::mutex mutex_; // protects the following
 	std::condition_variable changed_;
 	bool stopping_ = false;
-	PendingClockRequest::Clock::time_point second_; // the start of the second in which `confirmed_` were confirmed
+	PendingClockRequest::Clock::time_point second_; // start of the second that confirmed_ counts
 	unsigned confirmed_ = 0;
 	PendingClockRequest request_{PendingClockRequest::Clock::now()};
 	Connection connection_;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The network as forwarding.cpp needs it: how messages reach the collector, and its answers come back.
-//
+// The network interface of forwarding.cpp: sends messages to the collector, and returns its answers.
 // Implemented over NATS by nats_forwarder.h. Messages may be lost, duplicated, or answered late; the caller numbers
 // them and sends them again. One thread calls; any may call wake().
 #pragma once
@@ -19,8 +18,8 @@ class Forwarder {
 public:
 	enum class MessageKind { batch, piece };
 	struct Received {
-		std::vector<std::pair<std::uint64_t, Answer>> answers; // by the number of the message
-		std::vector<std::uint64_t> nobody;                     // messages that no collector receives
+		std::vector<std::pair<std::uint64_t, Answer>> answers; // with the message's number
+		std::vector<std::uint64_t> nobody;                     // numbers of messages that no collector receives
 		bool is_new_connection = false;                        // earlier messages may be lost
 	};
 
@@ -28,10 +27,10 @@ public:
 
 	// False: there is no connection.
 	virtual bool send(MessageKind kind, std::uint64_t number, std::span<const std::byte> message) = 0;
-	// What arrived since the last call; waits until then for something.
+	// Returns what arrived since the last call; waits for something until that time.
 	virtual Received receive_until(std::chrono::steady_clock::time_point time) = 0;
 	virtual bool is_connected() const = 0;
-	// receive_until() returns.
+	// Makes receive_until() return.
 	virtual void wake() = 0;
 };
 

@@ -19,12 +19,12 @@ namespace {
 using Duration = std::chrono::steady_clock::duration;
 constexpr Duration between_looks_at_files = std::chrono::milliseconds(100), between_saves = std::chrono::seconds(1),
 		   between_sentences = std::chrono::seconds(10), between_stores = std::chrono::seconds(60);
-// How long a collector that took something of a trace counts as present, whatever others answer.
+// A collector that took something of a trace counts as present for this long, whatever others answer.
 constexpr Duration patience_with_taker = std::chrono::seconds(10);
 constexpr Duration min_aside = std::chrono::seconds(2), max_aside = std::chrono::seconds(30),
 		   between_readings = std::chrono::seconds(2);
 constexpr std::size_t max_reported = 1000, max_instances = 64, max_unread = 64; // messages of a trace
-constexpr unsigned max_restarts = 5; // of one version of a description, before the file is read again
+constexpr unsigned max_restarts = 5; // of a description that changes while it is read
 
 } // namespace
 
@@ -110,8 +110,8 @@ void Forwarding::look(Time now)
 		}
 }
 
-// An answer from a collector with another directory: it has nothing of the trace. Two that answer in turn must not
-// restart it forever.
+// The answer is from a collector with another directory, which has nothing of the trace. Two that answer in turn must
+// not restart it forever.
 bool Forwarding::is_of_this_store(TraceTail &tail, const Answer &answer, Time now)
 {
 	TraceProgress &progress = tail.progress();
@@ -137,7 +137,7 @@ bool Forwarding::is_of_this_store(TraceTail &tail, const Answer &answer, Time no
 	return false;
 }
 
-// A previous one may have left messages unanswered, and a new one may take what others do not.
+// A new collector: the previous one may have left messages unanswered, and the new one may take what others do not.
 void Forwarding::note_collector(std::uint64_t instance, Time now)
 {
 	if (instances_.contains(instance))
@@ -153,7 +153,7 @@ void Forwarding::note_collector(std::uint64_t instance, Time now)
 	instances_.insert(instance);
 }
 
-// Its messages leave the window; they stay in sent_, as another collector may be about to answer.
+// Removes the trace's messages from the window; they stay in sent_, as another collector may answer.
 void Forwarding::set_aside(std::uint64_t number, const Answer &answer, Time now)
 {
 	const TraceTail &tail = *sent_.at(number).tail;
@@ -186,7 +186,8 @@ void Forwarding::note_taken(const TraceTail &tail, Time now)
 			back_.push_back(number);
 }
 
-// The oldest message of what is set aside, as a probe; what could not be read; and what a collector takes again.
+// Returns messages to the window: the oldest one of each trace set aside, as a probe; those that could not be read; and
+// those of traces that a collector takes again.
 void Forwarding::bring_back(Time now)
 {
 	for (auto &[of, standing] : standing_) {
@@ -196,7 +197,7 @@ void Forwarding::bring_back(Time now)
 				return each.second.tail.get() == tail && !each.second.is_unread;
 			});
 			if (oldest == sent_.end())
-				standing.ask_at.reset(); // all of it is gone
+				standing.ask_at.reset(); // all its files are gone
 			else
 				back_.push_back(oldest->first);
 			if (standing.ask_at)
@@ -326,7 +327,7 @@ void Forwarding::fill_window(Time now)
 	}
 }
 
-// Into message_. Returns errno as TraceTail::read() does.
+// Encodes into message_. Returns errno like TraceTail::read().
 int Forwarding::encode(const Sent &sent)
 {
 	if (sent.file.empty()) {
@@ -341,7 +342,7 @@ int Forwarding::encode(const Sent &sent)
 	return 0;
 }
 
-// The tail has counted what is gone; the rest is tried again later.
+// What is gone was counted by the tail; the rest is read again later.
 void Forwarding::note_unread(std::uint64_t number, int error, Time now)
 {
 	window_.withdraw(number);

@@ -30,12 +30,12 @@ namespace monitor::fleet {
 struct ForwardingAccount {
 	std::string run, part, directory;
 	std::uint64_t recorded = 0, stored = 0, conflicts = 0, refused = 0, vanished = 0;
-	std::uint64_t kept = 0; // stay on the host: not requested
+	std::uint64_t kept = 0; // stay on the host, as they were not requested
 	std::uint64_t refused_files = 0, bytes = 0;
 	bool is_known = false, has_ended = false, is_complete = false;
 };
 
-// What a host has of a run, all parts.
+// A trace on the host, with all parts.
 struct KeptTrace {
 	std::string run;
 	std::uint64_t bytes = 0, blocks = 0, stored = 0;
@@ -43,36 +43,36 @@ struct KeptTrace {
 	bool has_ended = true;
 };
 
-// Sent so far.
+// Totals sent so far.
 struct SentSums {
 	std::uint64_t messages = 0, bytes = 0;
 };
 
 class Forwarding {
 public:
-	// `report`: a sentence for the user.
+	// `report`: prints a message.
 	Forwarding(Forwarder &forwarder, std::function<void(const std::string &)> report);
 
-	// Follows a trace directory from now on. Nothing if it is followed already.
+	// Follows a trace directory from now on, unless it does already.
 	void add(const std::string &directory, const TailOptions &options);
-	// Its recorder has ended, or never ran here.
+	// The recorder has ended, or was never on this host.
 	void set_ended(const std::string &directory);
-	// No longer followed: it is about to be removed.
+	// Stops following it: it is about to be removed.
 	void remove(const std::string &directory);
-	// Requests a window of a run: from now on the rest of it stays on the host.
+	// Requests a window of a run; the rest of it stays on the host.
 	void fetch(const FetchRequest &request);
 
-	// Looks, sends and receives; returns at that time, or earlier when something arrived. Throws Error if a
-	// progress file cannot be written.
+	// Looks, sends and receives; returns at that time, or earlier if something arrives. Throws Error if a progress
+	// file cannot be written.
 	void step(std::chrono::steady_clock::time_point until);
-	// step() returns.
+	// Makes step() return.
 	void wake() { forwarder_.wake(); }
-	// Saves how far everything is.
+	// Saves the progress of all traces.
 	void save();
 
-	bool is_complete() const; // all that is followed
+	bool is_complete() const; // everything followed is stored
 	std::vector<ForwardingAccount> accounts() const;
-	std::vector<KeptTrace> kept() const; // by the end of their times, the newest last
+	std::vector<KeptTrace> kept() const; // by their end times, newest last
 	SentSums sent() const;
 	std::uint64_t sent_again() const;
 	std::uint64_t bytes_on_their_way() const;
@@ -88,7 +88,7 @@ private:
 		std::string file;
 		std::uint64_t offset = 0;
 
-		bool is_unread = false; // it could not be read
+		bool is_unread = false; // its content could not be read
 	};
 	// The description of a trace that is being sent.
 	struct Description {
@@ -96,13 +96,13 @@ private:
 		unsigned restarts = 0;
 	};
 
-	// How a trace stands with the collectors.
+	// The state of a trace at the collectors.
 	struct Standing {
 		std::optional<Time> taken;     // when a collector last took something of it
-		std::optional<Time> ask_at;    // set aside: when to ask again
-		Clock::duration pause{};       // before that
-		std::optional<Time> unread_at; // when to read again what could not be read
-		std::size_t unread = 0;        // such messages
+		std::optional<Time> ask_at;    // if set aside: when to send the next probe
+		Clock::duration pause{};       // the last interval between probes
+		std::optional<Time> unread_at; // when to retry reading
+		std::size_t unread = 0;        // number of unread messages
 	};
 
 	void look(Time now);
@@ -130,23 +130,23 @@ private:
 	Forwarder &forwarder_;
 	const std::function<void(const std::string &)> report_;
 	const std::uint64_t session_;
-	mutable std::mutex mutex_; // of all that follows
+	mutable std::mutex mutex_; // protects the following
 	std::vector<std::shared_ptr<TraceTail>> tails_;
 	SendWindow window_;
 	std::map<std::uint64_t, Sent> sent_; // by number: in the window, set aside, or unreadable
-	std::deque<std::uint64_t> back_;     // of these: to return to the window when there is room
+	std::deque<std::uint64_t> back_;     // numbers to return to the window when it has space
 	std::map<const TraceTail *, Standing> standing_;
 	std::map<const TraceTail *, Description> descriptions_;
 	std::map<const TraceTail *, Time> other_store_; // when another collector took over last
 	std::map<std::string, Time> reported_;
 	std::uint64_t next_number_ = 1;
-	std::set<std::uint64_t> instances_; // of the collectors that have answered
+	std::set<std::uint64_t> instances_; // processes of collectors that have answered
 	std::size_t next_tail_ = 0;
-	std::vector<std::byte> message_; // that is being encoded
+	std::vector<std::byte> message_; // buffer for encoding
 	Time last_look_{}, last_save_{};
 	SentSums sums_;
 	std::map<std::string, std::pair<FetchRequest, Time>>
-	    asked_; // recent ones by run, for parts that are found later
+	    asked_; // recent requests by run, for parts that are found later
 };
 
 } // namespace monitor::fleet

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The part of forwarding.h for traces that stay on the host: which there are, and requests for them.
+// Part of forwarding.h: traces that stay on the host, and requests for them.
 #include "forwarding.h"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 namespace monitor::fleet {
 namespace {
 
-// An agent that has just started finds its traces after it is asked for them.
+// How long a request is kept, as an agent that has just started finds its traces later.
 constexpr auto between_requests = std::chrono::seconds(10);
 constexpr std::size_t max_asked = 256;
 
@@ -26,7 +26,7 @@ void Forwarding::fetch(const FetchRequest &request)
 	last_look_ = {};
 }
 
-// Messages to another collector are of no use to this one.
+// Messages to another collector are useless for this request.
 void Forwarding::ask(TraceTail &tail, const FetchRequest &request)
 {
 	if (request.store && tail.progress().store != request.store)
@@ -37,7 +37,7 @@ void Forwarding::ask(TraceTail &tail, const FetchRequest &request)
 	tail.fetch(request);
 }
 
-// For a trace that was just found.
+// Applies recent requests to a trace that was just found.
 void Forwarding::ask_again(TraceTail &tail, const std::string &run) const
 {
 	const auto asked = asked_.find(run);

@@ -71,7 +71,7 @@ void NatsForwarder::take(const Connection::Message &message)
 	came_.notify_all();
 }
 
-// One thread receives.
+// Called by the receiving thread only.
 void NatsForwarder::report_unreadable(const std::string &why)
 {
 	const auto now = std::chrono::steady_clock::now();

@@ -26,7 +26,7 @@ public:
 
 	bool send(MessageKind kind, std::uint64_t number, std::span<const std::byte> message) override;
 	Received receive_until(std::chrono::steady_clock::time_point time) override;
-	// Not before receive_until() has reported the new connection, which send() then uses.
+	// Not before receive_until() has reported the new connection; send() uses that.
 	bool is_connected() const override;
 	void wake() override;
 	std::string problem() const { return connection_.problem(); }
@@ -39,8 +39,8 @@ private:
 
 	const std::string data_subject_, file_subject_, inbox_;
 	std::function<void(const std::string &)> report_;
-	std::optional<std::chrono::steady_clock::time_point> unreadable_; // when that was reported
-	mutable std::mutex mutex_;                                        // of what follows
+	std::optional<std::chrono::steady_clock::time_point> unreadable_; // when this was last reported
+	mutable std::mutex mutex_;                                        // protects the following
 	std::condition_variable came_;
 	Received received_;
 	bool is_woken_ = false, is_open_ = false;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The clock question that waits for its answer, when the next one is due, and the last exchange. Has no clock, network
-// or lock of its own.
-//
+// The pending clock question, when the next one is due, and the last exchange. Has no clock, network or lock of its
+// own.
 // An answer may take as long as the network does: the next question is sent after it, or after a second without one.
-// Invariant: at most one answer is taken for each question, and only for the last one.
+// Invariant: at most one answer is accepted per question, and only for the last one.
 #pragma once
 
 #include <chrono>
@@ -24,14 +23,14 @@ public:
 
 	explicit PendingClockRequest(Clock::time_point now) : asked_(now) {}
 
-	// When to ask next, unless an answer changes it.
+	// When to send the next question, unless an answer changes it.
 	Clock::time_point due() const { return asked_ + (t1_ == 0 && answered_ < burst ? between_in_burst : between); }
 	void ask(std::uint64_t t1, Clock::time_point now)
 	{
 		t1_ = t1;
 		asked_ = now;
 	}
-	// It could not be sent.
+	// The question could not be sent.
 	void withdraw() { t1_ = 0; }
 	// False: the answer is to another question, such as an abandoned one.
 	bool take(const ClockAnswer &untrusted_answer, std::uint64_t t4)

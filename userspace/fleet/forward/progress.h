@@ -26,27 +26,27 @@ struct TraceProgress {
 	Uuid uuid{};
 	std::uint64_t store = 0; // of the collector; 0: none has answered yet
 	std::map<std::string, StoredBlocks> streams;
-	// Of these, what the collector does not have: refused, or removed before it was sent.
+	// Of these, blocks that the collector lacks: refused, or removed before they were sent.
 	std::map<std::string, BlockRanges> absent;
 	std::map<std::string, std::uint64_t> files; // content_hash() of what is stored
 	bool is_complete = false;                   // it ended, and all of it is stored
-	// Blocks that the collector keeps aside as conflicts; that it refuses; that were removed before they were sent.
+	// Blocks kept aside by the collector as conflicts; refused by it; removed before they were sent.
 	std::uint64_t conflicts = 0, refused = 0, vanished = 0;
 	std::uint64_t refused_files = 0; // descriptions
-	// What was requested; it survives the recording, the agent and a change of the collector.
+	// Requests for the trace; they survive the recording, the agent and a change of the collector.
 	struct Wanted {
-		std::optional<Forward> forward;            // none: not known yet
+		std::optional<Forward> forward;            // nullopt: not known yet
 		std::vector<FetchedTrace::Window> windows; // of what stays on the host
-		std::string request;                       // the nonce of the last command
+		std::string request;                       // nonce of the last command
 	};
 	Wanted wanted;
 
 	std::uint64_t stored_blocks() const;
-	// For a collector that has nothing of it.
+	// For a new collector that has nothing of the trace.
 	void start_again(std::uint64_t new_store);
 
 	std::string text() const;
-	// False: invalid, or of another trace; then it is as new.
+	// False: invalid, or another trace's; then it is reset.
 	bool parse(const std::string &untrusted_text, const Uuid &expected);
 };
 

@@ -32,7 +32,7 @@ void SendWindow::sent(std::uint64_t number, Time now)
 		question_.reset();
 }
 
-// Of one in the window: it is to be sent again.
+// A message in the window is to be sent again.
 void SendWindow::unsend(std::uint64_t number)
 {
 	Message &message = waiting_.at(number);
@@ -63,7 +63,7 @@ bool SendWindow::remove(std::uint64_t number, Time now)
 	if (message.sent && message.is_first) // 16 times the round trip, decreasing slowly
 		timeout_ = std::clamp(std::max((now - *message.sent) * 16, timeout_ - timeout_ / 16), min_timeout,
 				      max_timeout);
-	permitted_ = std::min(permitted_ + message.bytes, max_bytes); // twice as much after each round trip
+	permitted_ = std::min(permitted_ + message.bytes, max_bytes); // doubled per round trip
 	forget(number);
 	pause_ = min_pause;
 	is_trying_ = false;
@@ -93,7 +93,7 @@ bool SendWindow::refused(std::uint64_t number, Time now)
 	is_trying_ = true;
 	trial_.reset();
 	if (now < paused_until_)
-		return true; // one pause for all refused together
+		return true; // one pause for all messages refused together
 	paused_until_ = now + pause_;
 	pause_ = std::min(2 * pause_, max_pause);
 	return true;

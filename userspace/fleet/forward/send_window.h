@@ -26,30 +26,30 @@ public:
 	using Time = std::chrono::steady_clock::time_point;
 	using Duration = std::chrono::steady_clock::duration;
 
-	// Of the window; and what may be unanswered after a problem.
+	// Limit of the window; initial limit of unanswered bytes after a problem.
 	static constexpr std::size_t max_bytes = 16 << 20, min_permitted = 256 << 10;
 	static constexpr Duration min_timeout = std::chrono::seconds(10), max_timeout = std::chrono::seconds(120);
 	static constexpr Duration min_silence = std::chrono::seconds(1), max_silence = std::chrono::seconds(8);
 	static constexpr Duration min_pause = std::chrono::milliseconds(200), max_pause = std::chrono::seconds(5);
 
 	bool has_room(std::size_t bytes) const { return on_their_way_ + bytes <= max_bytes || waiting_.empty(); }
-	// A new message with a new number, due at once. `is_first`: it was not sent before.
+	// Adds a message with a new number, due at once. `is_first`: it was not sent before.
 	void add(std::uint64_t number, std::size_t bytes, bool is_first = true);
 	// It was sent.
 	void sent(std::uint64_t number, Time now);
-	// Answered for good. False: not in the window.
+	// It has a final answer. False: not in the window.
 	bool remove(std::uint64_t number, Time now);
-	// Taken back unanswered; add() may add it again. Says nothing about the collector: if it was the trial, another
-	// one becomes it. False: not in the window.
+	// Removes it without an answer; add() may add it again. This says nothing about the collector: if it was the
+	// trial, another message becomes it. False: not in the window.
 	bool withdraw(std::uint64_t number);
-	// To be sent again after a pause. False: not in the window.
+	// It is to be sent again after a pause. False: not in the window.
 	bool refused(std::uint64_t number, Time now);
-	// Another connection or collector: what was sent may be lost, so all of it is due.
+	// Another connection or collector: sent messages may be lost, so all are due.
 	void reconnected();
 
-	// The oldest message to be sent now. `now` in a pause: none.
+	// The oldest message to be sent now; none during a pause.
 	std::optional<std::uint64_t> due(Time now);
-	// When due() may have one if nothing else happens; time-outs are checked each 100 ms.
+	// When due() may return one if nothing else happens; time-outs are checked every 100 ms.
 	Time next_due(Time now) const;
 
 	bool empty() const { return waiting_.empty(); }
@@ -70,21 +70,21 @@ private:
 
 	struct Message {
 		std::size_t bytes = 0;
-		std::optional<Time> sent; // none: in unsent_
+		std::optional<Time> sent; // empty: in unsent_
 		bool is_first = true;     // was not sent before: its answer measures the round trip
 	};
 
 	std::map<std::uint64_t, Message> waiting_;
-	std::set<std::uint64_t> unsent_; // of these
+	std::set<std::uint64_t> unsent_; // numbers of messages to be sent
 	std::size_t on_their_way_ = 0;
-	std::size_t unanswered_ = 0, permitted_ = max_bytes; // bytes: of those that are sent; at most
+	std::size_t unanswered_ = 0, permitted_ = max_bytes; // bytes: of sent messages; their limit
 	std::uint64_t sent_again_ = 0;
 	Duration timeout_ = min_timeout, pause_ = min_pause, silence_ = min_silence;
 	Time heard_{}, last_sent_{};
 	Time paused_until_{}, looked_{};
-	std::optional<std::uint64_t> question_; // the probe, sent whatever is unanswered
-	bool is_trying_ = false;                // after a refusal
-	std::optional<std::uint64_t> trial_;    // the one message
+	std::optional<std::uint64_t> question_; // the probe, sent regardless of the limit
+	bool is_trying_ = false;                // after a refusal, until a trial is accepted
+	std::optional<std::uint64_t> trial_;    // its number
 };
 
 } // namespace monitor::fleet

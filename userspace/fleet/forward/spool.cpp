@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A trace unknown for this long stays so.
+// A trace whose progress is unknown for this long stays unknown.
 constexpr auto patience_with_unknown = std::chrono::seconds(10);
 
 // The size of a trace on the disk, and its last change.
@@ -37,7 +37,7 @@ void measure(const std::string &directory, std::uint64_t &bytes, std::int64_t &c
 	}
 }
 
-// If its progress is unknown.
+// Blocks of a trace whose progress is unknown.
 std::uint64_t blocks_in(const std::string &directory)
 {
 	std::uint64_t blocks = 0;
@@ -51,7 +51,7 @@ std::uint64_t blocks_in(const std::string &directory)
 	return blocks;
 }
 
-// What will never be stored is complete, too.
+// Blocks that can never be stored do not count as missing.
 bool is_stored(const ForwardingAccount &account)
 {
 	return account.is_complete && account.refused + account.vanished + account.refused_files == 0;
@@ -70,7 +70,7 @@ Spool::Spool(const std::string &directory, std::uint64_t max_bytes, Forwarding &
 	fs::create_directories(directory_ + "/.forwarded", error);
 	if (error)
 		throw Error(error.value(), "cannot make the spool " + directory_);
-	fs::remove_all(directory_ + "/.removed", error); // of an agent that was killed
+	fs::remove_all(directory_ + "/.removed", error); // of a killed agent
 	load_dropped();
 }
 
@@ -159,19 +159,19 @@ void Spool::remove(const Entry &entry)
 	for (const TracePart &part : entry.parts)
 		forwarding_.remove(part.directory);
 	std::error_code error;
-	// hidden first: a half removed trace is none
+	// Renamed first, so that no half removed trace is visible.
 	const std::string removed = directory_ + "/.removed";
 	fs::remove_all(removed, error);
 	try {
 		if (!entry.is_complete)
 			save_dropped(&entry);
-	} catch (const Error &) { // a full disk: removing makes room
+	} catch (const Error &) { // on a full disk, removing makes space
 	}
 	fs::rename(entry.directory, removed, error);
 	if (error) {
 		report_(fmt::format("cannot remove {}: {}", entry.directory, error.message()));
 		if (!entry.is_complete)
-			save_dropped(nullptr); // else it would count as dropped once stored and removed
+			save_dropped(nullptr); // else it would count as dropped after it was stored and removed
 		return;
 	}
 	fs::remove_all(removed, error);
@@ -190,7 +190,8 @@ void Spool::remove(const Entry &entry)
 	    directory_, entry.run, entry.missing_blocks));
 }
 
-// `about_to_go` counts when it is gone; so it counts exactly once, even if this process is killed meanwhile.
+// Saved before the removal, but `about_to_go` only counts once it is gone: so it counts exactly once, even if this
+// process is killed meanwhile.
 void Spool::save_dropped(const Entry *about_to_go) const
 {
 	nlohmann::ordered_json json = {
@@ -216,7 +217,7 @@ void Spool::load_dropped()
 	account_.dropped_blocks += number_field(json, "going_blocks").value_or(0);
 	try {
 		save_dropped(nullptr);
-	} catch (const Error &) { // a full disk: the next start counts it then
+	} catch (const Error &) { // on a full disk, the next start counts it
 	}
 }
 

@@ -28,8 +28,8 @@ struct SpoolAccount {
 
 class Spool {
 public:
-	// `is_running`: whether a recorder writes SPOOL/RUN now. `forward`: when a run that is new travels; none:
-	// as it is recorded. Throws Error.
+	// `is_running`: whether a recorder writes SPOOL/RUN now. `forward`: policy of a new run; nullopt: the default.
+	// Throws Error.
 	Spool(const std::string &directory, std::uint64_t max_bytes, Forwarding &forwarding,
 	      std::function<bool(const std::string &run)> is_running, std::function<void(const std::string &)> report,
 	      std::function<Forward(const std::string &run)> forward = {});
@@ -43,7 +43,7 @@ private:
 		std::uint64_t bytes = 0;
 		std::int64_t changed_ns = 0;
 		bool is_running = false, is_complete = false;
-		bool is_known = true;             // how far it is stored
+		bool is_known = true;             // its progress
 		std::uint64_t missing_blocks = 0; // not stored
 		std::vector<TracePart> parts;
 	};

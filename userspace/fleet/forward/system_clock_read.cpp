@@ -21,7 +21,7 @@ std::int64_t ns_of(const ptp_clock_time &time)
 	return static_cast<std::int64_t>(time.sec) * 1'000'000'000 + time.nsec;
 }
 
-// If the driver cannot read it, or the device is not readable, only its name is known.
+// Only the name is known if the device is not readable, or its driver does not support it.
 std::vector<SystemClock::Ptp> read_ptp()
 {
 	std::vector<SystemClock::Ptp> all;
@@ -51,7 +51,7 @@ void take_ptp_offset(const ptp_sys_offset &read, SystemClock::Ptp &ptp)
 	for (unsigned i = 0; i < std::min<unsigned>(read.n_samples, PTP_MAX_SAMPLES); ++i) {
 		const std::int64_t before = ns_of(read.ts[2 * i]), device = ns_of(read.ts[2 * i + 1]),
 				   width = ns_of(read.ts[2 * i + 2]) - before;
-		if (width < 0 || width >= narrowest) // the system clock was stepped, or another pair is better
+		if (width < 0 || width >= narrowest) // the system clock was stepped, or another pair is narrower
 			continue;
 		narrowest = width;
 		ptp.ahead_ns = device - before - width / 2;
@@ -61,7 +61,7 @@ void take_ptp_offset(const ptp_sys_offset &read, SystemClock::Ptp &ptp)
 
 std::optional<SystemClock> read_system_clock()
 {
-	timex kernel{}; // modes 0: nothing is set
+	timex kernel{}; // modes 0: read only
 	const int state = ::adjtimex(&kernel);
 	if (state < 0)
 		return {};
@@ -69,7 +69,7 @@ std::optional<SystemClock> read_system_clock()
 	clock.is_synchronised = state != TIME_ERROR && !(kernel.status & STA_UNSYNC);
 	clock.max_error_us = static_cast<std::uint64_t>(std::max<long>(kernel.maxerror, 0));
 	clock.estimated_error_us = static_cast<std::uint64_t>(std::max<long>(kernel.esterror, 0));
-	clock.frequency_ppb = static_cast<std::int64_t>(kernel.freq) * 1000 / 65536; // ppm, 16 bits of fraction
+	clock.frequency_ppb = static_cast<std::int64_t>(kernel.freq) * 1000 / 65536; // ppm, with 16 bits of fraction
 	clock.tai_s = kernel.tai;
 	clock.ptp = read_ptp();
 	return clock;

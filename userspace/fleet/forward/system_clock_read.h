@@ -14,7 +14,7 @@ namespace monitor::fleet {
 // nullopt: the kernel does not report it.
 std::optional<SystemClock> read_system_clock();
 
-// From reads of the system clock around each of a PTP clock: the narrowest pair counts.
+// Uses the narrowest pair of system clock reads around a read of the PTP clock.
 void take_ptp_offset(const ptp_sys_offset &read, SystemClock::Ptp &ptp);
 
 } // namespace monitor::fleet

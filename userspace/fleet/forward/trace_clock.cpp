@@ -36,7 +36,7 @@ std::optional<TraceClock> TraceClock::parse(const std::string &untrusted_metadat
 	    untrusted_metadata.data() + at,
 	    untrusted_metadata.find('}', at) == std::string::npos ? 0 : untrusted_metadata.find('}', at) - at);
 	TraceClock clock;
-	constexpr std::int64_t max_offset_s = 1ll << 40; // of a real clock; the products stay within 128 bits
+	constexpr std::int64_t max_offset_s = 1ll << 40; // plausible; keeps products within 128 bits
 	if (!take(text, "freq", clock.frequency_hz) || !take(text, "offset_s", clock.offset_s) ||
 	    !take(text, "offset", clock.offset) || clock.frequency_hz == 0 || clock.offset_s > max_offset_s ||
 	    clock.offset_s < -max_offset_s)

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 const std::string last_file = recording_file::file_name;
 constexpr int times_as_long = 20;
-constexpr auto between_versions = std::chrono::seconds(2); // of one description
+constexpr auto between_versions = std::chrono::seconds(2); // of a description
 
 std::optional<BlockRanges::Range> first_waiting(const BlockRanges &wanted, const BlockRanges &given)
 {
@@ -114,7 +114,7 @@ void TraceTail::look_at_stream(const std::string &name, std::uint64_t bytes, Tim
 	const auto [found, is_new] = streams_.try_emplace(name);
 	Stream &stream = found->second;
 	const std::uint64_t blocks = std::min(bytes / block_bytes, max_stream_blocks);
-	if (is_new) // what was stored before this process started
+	if (is_new) // stored before this process started
 		if (const auto stored = progress_.streams.find(name); stored != progress_.streams.end())
 			for (const auto &[first, end] : stored->second.ranges())
 				if (first < blocks)
@@ -202,7 +202,7 @@ int TraceTail::read(const BlockRun &run, std::span<std::byte> to)
 	return ENOENT;
 }
 
-// For the copy's own account: these blocks are settled, but absent.
+// For the copy's own account: these blocks need not be sent, but are absent.
 void TraceTail::note_absent(const std::string &stream, std::uint64_t first, std::uint64_t count)
 {
 	progress_.absent[stream].add(first, count);
@@ -244,7 +244,7 @@ std::optional<TraceTail::Content> TraceTail::next_description(Time now)
 		if (stored != progress_.files.end() && stored->second == content.hash)
 			continue;
 		if (content.bytes.size() > max_description_file_bytes) {
-			description_stored(name, content.hash); // not sent, and not tried again
+			description_stored(name, content.hash); // not sent, and not retried
 			++progress_.refused_files;
 			continue;
 		}
@@ -268,7 +268,7 @@ void TraceTail::refused(const BlockRun &run)
 	if (run.count == 1) {
 		++progress_.refused;
 		note_absent(run.stream, run.first, run.count);
-		stored(run, 0); // absent, but settled
+		stored(run, 0); // absent, and not retried
 		return;
 	}
 	for (unsigned i = run.count; i-- > 0;)

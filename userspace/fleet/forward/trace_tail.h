@@ -31,7 +31,7 @@ struct TailOptions {
 	std::string run, part;
 	std::string progress_file;                             // "": not kept
 	unsigned max_blocks = max_content_bytes / block_bytes; // of one batch
-	// How long fewer blocks may wait for more.
+	// How long blocks may wait for a full batch.
 	std::chrono::milliseconds max_age{500};
 	Forward forward = Forward::batch; // unless its progress says otherwise
 };
@@ -58,7 +58,8 @@ public:
 
 	// The next blocks to be sent, in turn from all streams.
 	std::optional<BlockRun> next_blocks(Time now);
-	// 0, or errno. ENOENT: they are gone, and were counted as vanished. Others: it may work later.
+	// Returns 0 or errno. ENOENT: the blocks are gone, and were counted as vanished. After others, reading may work
+	// later.
 	int read(const BlockRun &run, std::span<std::byte> to);
 	// The next description to be sent, with its content.
 	struct Content {
@@ -69,22 +70,23 @@ public:
 	std::optional<Content> next_description(Time now);
 
 	void stored(const BlockRun &run, unsigned conflicts);
-	// For good. Several are tried again one by one, as one of them may be the cause.
+	// Refused for good. If there are several blocks, they are sent again one by one, as one of them may be the
+	// cause.
 	void refused(const BlockRun &run);
 	void description_stored(const std::string &file, std::uint64_t hash);
-	// To be read and sent again later.
+	// The description is to be read and sent again later.
 	void description_again(const std::string &file, Time now);
-	// For a collector that has none of it.
+	// For a new collector that has nothing of the trace.
 	void start_again(std::uint64_t store);
-	// Requests a part that otherwise stays on the host; executed once the trace is known. With the number of
-	// another collector, that has none of it.
+	// Requests a part that otherwise stays on the host; executed once the trace is known. If the request names
+	// another collector, that has nothing yet.
 	void fetch(const FetchRequest &request);
 	bool is_on_demand() const { return progress_.wanted.forward == Forward::on_demand; }
 	std::uint64_t kept_blocks() const; // that were not requested
 	// From its first event to its last one, in ns since 1970.
 	std::optional<FetchedTrace::Window> span() const;
 
-	// Whether everything is stored; only then may it be removed.
+	// Whether everything is stored; only then may the trace be removed.
 	bool is_complete() const { return progress_.is_complete; }
 	std::uint64_t blocks() const; // seen so far
 	std::uint64_t bytes() const;  // descriptions included
@@ -92,15 +94,16 @@ public:
 	const TraceProgress &progress() const { return progress_; }
 	// Saves the progress if it changed. Throws Error.
 	void save();
-	// Unless it took long recently: a trace may have a file for each second of a week (--statistics).
+	// Saves the progress unless that took long recently: a trace may have a file per second of a week
+	// (--statistics).
 	void save_now_and_then(Time now);
 
 private:
 	struct Stream {
 		std::uint64_t blocks = 0; // seen
-		BlockRanges wanted;       // of these, all or what was requested
-		BlockRanges asked;        // of these, what existed at the first look after the request
-		BlockRanges given;        // out by next_blocks()
+		BlockRanges wanted;       // blocks to be stored: all, or what was requested
+		BlockRanges asked;        // of these, those that existed at the first look after the request
+		BlockRanges given;        // returned by next_blocks()
 		std::optional<Time> waits_since;
 		bool is_gone = false;
 	};
@@ -108,8 +111,8 @@ private:
 		std::uint64_t size = 0;
 		std::int64_t changed_ns = 0;
 		bool is_due = false;
-		Time looked{};     // when it was returned
-		Time not_before{}; // is it returned again
+		Time looked{};     // when it was last returned
+		Time not_before{}; // earliest time to return it again
 	};
 
 	void look_at_all(Time now);
@@ -134,18 +137,18 @@ private:
 	TailOptions options_;
 	TraceName name_;
 	bool is_known_ = false, has_ended_ = false, is_changed_ = false;
-	bool is_of_this_boot_ = false;      // its clock is that of now
-	bool has_looked_since_end_ = false; // a look() that began after the end: nothing more comes
+	bool is_of_this_boot_ = false;      // recorded since this machine booted
+	bool has_looked_since_end_ = false; // a look() has begun after the end: nothing more comes
 	std::map<std::string, Stream> streams_;
 	std::map<std::string, File> files_;
-	std::string last_served_; // of the streams
+	std::string last_served_; // stream
 	std::vector<BlockRun> again_;
-	bool is_description_out_ = false;    // next_description() gave one that was not answered yet
-	bool is_fetched_due_ = false;        // fetched.json is to be sent again
-	bool is_asked_due_ = true;           // Stream::asked is of an earlier request
-	std::vector<FetchRequest> requests_; // that came before it was known
+	bool is_description_out_ = false;    // next_description() returned one that was not answered yet
+	bool is_fetched_due_ = false;        // fetched.json must be sent again
+	bool is_asked_due_ = true;           // Stream::asked is for an earlier request
+	std::vector<FetchRequest> requests_; // that arrived before the trace was known
 	TraceProgress progress_;
-	Time next_look_{}, next_save_{}; // so that each takes at most a twentieth of the time
+	Time next_look_{}, next_save_{}; // limited to a twentieth of the time each
 };
 
 } // namespace monitor::fleet

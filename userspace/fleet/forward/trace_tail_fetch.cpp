@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The part of trace_tail.h for traces that stay on the host: which blocks the windows have that were asked for, and
-// what the collector's copy says of itself.
+// Part of trace_tail.h: for traces that stay on the host, the blocks of requested windows, and the description of what
+// was fetched.
 #include "trace_tail.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ const std::string recorder_stream = "recorder", cpu_streams = "kernel_";
 constexpr std::size_t max_windows = 256;
 constexpr std::uint64_t no_end = ~std::uint64_t(0);
 
-// To those that were asked for before.
+// Adds a window to earlier ones.
 void add_window(const FetchedTrace::Window &window, std::vector<FetchedTrace::Window> &windows)
 {
 	const auto is_within = [](const FetchedTrace::Window &inner, const FetchedTrace::Window &outer) {
@@ -31,8 +31,8 @@ void add_window(const FetchedTrace::Window &window, std::vector<FetchedTrace::Wi
 
 } // namespace
 
-// Which of its blocks the collector is to store. The recorder's own stream has the state at the start, and what
-// relates the clocks, so it is part of any.
+// The stream's blocks that the collector is to store. The recorder's own stream has the initial state and the clock
+// snapshots, so it is always included.
 void TraceTail::choose(const std::string &name, Stream &stream) const
 {
 	if (!is_on_demand()) {
@@ -81,7 +81,7 @@ void TraceTail::obey(const FetchRequest &request)
 	is_fetched_due_ = is_asked_due_ = is_changed_ = true;
 }
 
-// Without an end, a request is for what was recorded until it arrived.
+// A request without an end is for what was recorded until it arrived.
 std::uint64_t TraceTail::end_of(const FetchRequest &request) const
 {
 	const bool is_open = request.to_ns == no_end && !has_ended_;
@@ -89,7 +89,7 @@ std::uint64_t TraceTail::end_of(const FetchRequest &request) const
 	return times ? std::max(request.from_ns, times->real_ns_of(request.received_ticks)) : request.to_ns;
 }
 
-// What is recorded from now on does not delay the report that the request was executed.
+// Later blocks do not delay the report that the request was executed.
 void TraceTail::note_asked()
 {
 	for (auto &[name, stream] : streams_)
@@ -132,7 +132,7 @@ FetchedTrace TraceTail::fetched() const
 	return fetched;
 }
 
-// After the blocks that it names; and once before, so that the collector knows that parts will be missing.
+// Sent after the blocks that it lists; and once before, so that the collector knows that parts will be missing.
 std::optional<TraceTail::Content> TraceTail::fetched_description()
 {
 	if (!is_fetched_due_ || !is_on_demand() || (has_ended_ && !has_looked_since_end_))

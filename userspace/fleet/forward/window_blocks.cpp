@@ -25,7 +25,7 @@ bool read_header(const Fd &file, std::uint64_t number, edc_block &header)
 	       header.magic == EDC_BLOCK_MAGIC;
 }
 
-// How many blocks begin at or before this time; nullopt: one could not be read.
+// The number of blocks that begin at or before this time; nullopt: one could not be read.
 std::optional<std::uint64_t> blocks_until(const Fd &file, std::uint64_t blocks, std::uint64_t time)
 {
 	std::uint64_t low = 0, high = blocks;

@@ -19,7 +19,7 @@ namespace {
 using KeyPointer = std::shared_ptr<EVP_PKEY>;
 using X509Pointer = std::shared_ptr<X509>;
 
-constexpr long valid_days = 3650;        // the hub removes hosts by their names, not by time
+constexpr long valid_days = 3650;        // the hub removes hosts by name, not by expiry
 constexpr long before_now_s = 24 * 3600; // a host's clock may be slow
 
 void need(bool holds, const char *what)
@@ -50,7 +50,7 @@ void set_serial(X509 *certificate)
 {
 	std::array<unsigned char, 16> bytes;
 	need(::RAND_bytes(bytes.data(), bytes.size()) == 1, "make random numbers");
-	bytes[0] &= 0x7f; // positive
+	bytes[0] &= 0x7f; // so that the serial number is positive
 	const std::unique_ptr<BIGNUM, decltype(&::BN_free)> number(::BN_bin2bn(bytes.data(), bytes.size(), nullptr),
 								   ::BN_free);
 	need(number && ::BN_to_ASN1_INTEGER(number.get(), ::X509_get_serialNumber(certificate)),
@@ -75,7 +75,7 @@ void add_extension(X509 *certificate, X509 *issuer, int what, const std::string 
 	need(extension && ::X509_add_ext(certificate, extension.get(), -1) == 1, "add an extension to a certificate");
 }
 
-// All but extensions and the signature. `issuer` null: itself.
+// All but extensions and the signature. `issuer` null: self-signed.
 X509Pointer make_certificate(const std::string &name, EVP_PKEY *key, X509 *issuer)
 {
 	X509Pointer made(::X509_new(), ::X509_free);
@@ -99,7 +99,7 @@ bool is_address(const std::string &text)
 	       ::inet_pton(AF_INET6, text.c_str(), bytes.data()) == 1;
 }
 
-// An address is looked for among DNS names by the client, and as an address by others.
+// The client looks for an address among DNS names, others among IP addresses.
 std::string server_names(const std::string &name)
 {
 	return is_address(name) ? fmt::format("DNS:{},IP:{}", name, name) : "DNS:" + name;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The certificate authority of a fleet, by libcrypto: it signs the hub's certificate and one for each host. The hubs of
-// a cluster have another one among them: a certificate of that makes its owner one of them.
-// Certificates are for TLS only; commands are signed by another key (fleet/wire/keys.h).
+// The certificate authority of a fleet, by libcrypto: it signs the hub's certificate and one for each host. A cluster's
+// hubs have a second authority among themselves, as its certificates make their owners hubs. Certificates are for TLS
+// only; commands are signed by another key (fleet/wire/keys.h).
 #pragma once
 
 #include <memory>
@@ -19,9 +19,9 @@ struct Certificate {
 
 class Authority {
 public:
-	// A new one. Throws Error, as all here.
+	// A new authority. Throws Error, as all here.
 	Authority();
-	// An existing one. `where` is for messages.
+	// An existing authority. `where` is for messages.
 	Authority(const Certificate &pem, const std::string &where);
 
 	Certificate pem() const;

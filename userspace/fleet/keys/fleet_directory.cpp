@@ -54,7 +54,7 @@ bool is_site_name(std::string_view untrusted_name)
 
 namespace {
 
-// Certificates have names, so each machine needs its own.
+// Certificates contain names, so each hub needs a different one.
 void expect_hubs(const Hubs &hubs)
 {
 	for (auto hub = hubs.addresses.begin(); hub != hubs.addresses.end(); ++hub) {
@@ -257,7 +257,7 @@ void FleetDirectory::add_site(const Site &site, std::uint16_t leaf_port)
 	write_lists();
 }
 
-// What never changes; write_lists() writes the rest.
+// Files that never change; write_lists() writes the others.
 void FleetDirectory::write_hubs(const Authority &authority) const
 {
 	const Authority routes;
@@ -276,7 +276,7 @@ void FleetDirectory::write_hubs(const Authority &authority) const
 	}
 }
 
-// Likewise.
+// Files of a relay that never change.
 void FleetDirectory::write_relay(const Site &site, const Authority &authority) const
 {
 	const std::string folder = path_ + "/leafs/" + site.name;

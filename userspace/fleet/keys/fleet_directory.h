@@ -27,25 +27,25 @@ class Authority;
 
 class FleetDirectory {
 public:
-	// Makes a new one, or nothing if it fails. Throws Error, as all here.
+	// Makes a new directory, or none on failure. Throws Error, as all here.
 	static FleetDirectory make(const std::string &path, const Hubs &hubs, const std::vector<std::string> &hosts);
-	// An existing one.
+	// An existing directory.
 	explicit FleetDirectory(std::string path);
 
-	// At this site, "": at the hub itself. If one fails, earlier ones have keys, but are not listed.
+	// Adds hosts to this site; "": to the hub itself. If one fails, earlier ones have keys, but are not listed.
 	void add(const std::vector<std::string> &hosts, const std::string &site = "");
 	void remove(const std::vector<std::string> &hosts);
-	// `leaf_port`: where all relays reach the hub; 0: unchanged.
+	// `leaf_port`: the hub's port for all relays; 0: unchanged.
 	void add_site(const Site &site, std::uint16_t leaf_port);
-	// Its hosts keep their keys, and become the hub's.
+	// Its hosts keep their keys, and become hosts of the hub.
 	void remove_site(const std::string &name);
 
 	const Hubs &hubs() const { return hubs_; }
 	std::uint16_t leaf_port() const { return leaf_port_; }
-	// Of the hub itself.
+	// Hosts of the hub itself.
 	const std::vector<std::string> &hosts() const { return hosts_; }
 	const std::vector<Site> &sites() const { return sites_; }
-	// Throws Error if there is none.
+	// Throws Error if there is no such site.
 	Site &site(const std::string &name);
 
 private:

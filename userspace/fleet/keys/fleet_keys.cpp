@@ -40,13 +40,14 @@ std::string first_line(const std::string &text)
 
 using CertificatePointer = std::unique_ptr<X509, decltype(&::X509_free)>;
 
-// Null if it is none.
+// Null if it is not a certificate.
 CertificatePointer parse_certificate(const std::string &pem)
 {
 	return {::PEM_read_bio_X509(pem_reader(pem).get(), nullptr, nullptr, nullptr), ::X509_free};
 }
 
-// The DNS names among the subject's alternative names. `where` is for messages. Throws Error if this is no certificate.
+// The DNS names among the subject's alternative names. `where` is for messages. Throws Error if it is not a
+// certificate.
 std::vector<std::string> dns_names_of(const std::string &pem, const std::string &where)
 {
 	const CertificatePointer certificate = parse_certificate(pem);
@@ -67,7 +68,7 @@ std::vector<std::string> dns_names_of(const std::string &pem, const std::string 
 	return found;
 }
 
-// Throws Error unless they belong together. `where` is the key's file.
+// Throws Error unless the two belong together. `where` is the key's file.
 void expect_key_of(const std::string &certificate_pem, const std::string &key_pem, const std::string &where)
 {
 	const std::unique_ptr<EVP_PKEY, decltype(&::EVP_PKEY_free)> key(

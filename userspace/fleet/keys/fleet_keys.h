@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The directory of keys of one host, or of the operator, as it is read.
-//
-//     ca.pem  the authority       hub   the hub's address, one line; of a cluster, those of all, with commas
-//     me.pem, me.key              the certificate that says who this is, and its key
-//     operator.pub                verifies commands            operator.key  signs them: the operator's directory only
-//     hosts                       all hosts, one a line: the operator's directory only
+// Reads the directory of keys of one host, or of the operator.
+// ca.pem  the authority       hub   the hub's address, one line; of a cluster, those of all, with commas
+// me.pem, me.key              the certificate that says who this is, and its key
+// operator.pub                verifies commands            operator.key  signs them: the operator's directory only
+// hosts                       all hosts, one a line: the operator's directory only
 #pragma once
 
 #include <string>
@@ -28,14 +27,15 @@ struct FleetKeys {
 	std::string ca_pem, certificate_pem, key_pem;
 	PublicKey operator_key;
 
-	// For a connection to `to_hub`, or, if it is "", to the hub of the file. Throws Error if there is neither.
+	// Options for a connection to `to_hub`, or, if it is "", to the hub in the file. Throws Error if there is
+	// neither.
 	ConnectionOptions connection(const std::string &to_hub) const;
 };
 
 // Throws Error, also if others may read the private key.
 FleetKeys read_fleet_keys(const std::string &directory);
 
-// Of the operator's directory. Throws Error.
+// From the operator's directory. Throws Error.
 std::vector<std::string> read_hosts(const std::string &directory);
 
 } // namespace monitor::fleet

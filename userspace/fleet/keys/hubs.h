@@ -19,13 +19,13 @@ struct Hubs {
 	std::uint16_t route_port = default_route_port; // where the servers of a cluster reach each other
 
 	bool is_cluster() const { return addresses.size() > 1; }
-	// In the directory of the fleet: "hub", "hub2", "hub3" ...
+	// Folder in the fleet's directory: "hub", "hub2", "hub3" ...
 	static std::string folder(std::size_t number)
 	{
 		return number == 0 ? "hub" : "hub" + std::to_string(number + 1);
 	}
-	// For a key directory. Host number `of` tries that one first, so that all have about as many; the operator is
-	// 0.
+	// The order of hubs for a key directory: host number `of` tries hub number `of` modulo the count first, to
+	// spread the hosts; the operator is 0.
 	std::string order_for(std::size_t of) const
 	{
 		std::vector<HubAddress> order = addresses;

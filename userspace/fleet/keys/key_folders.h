@@ -15,7 +15,8 @@ void make_folder(const std::string &path);
 void write_new(const std::string &path, const std::string &text, unsigned mode);
 // FOLDER/NAME.pem and .key.
 void write_certificate(const std::string &folder, const std::string &name, const Certificate &certificate);
-// A host's, or the operator's, as fleet/keys/fleet_keys.h reads it. `hubs`: in the order in which they are tried.
+// Keys of a host or of the operator, as fleet/keys/fleet_keys.h reads them. `hubs`: in the order in which they are
+// tried.
 void write_keys(const std::string &folder, const Certificate &own, const std::string &ca_pem,
 		const std::string &operator_pem, const std::string &hubs);
 

@@ -132,10 +132,10 @@ std::string user(const std::string &name, const char *connection, const Subjects
 			   name, connection, in_quotes(publish), denied, in_quotes(subscribe));
 }
 
-// A host needs few subscriptions; more would burden the server.
+// A host needs few subscriptions; many would burden the server.
 constexpr const char *few_subscriptions = "\t\tlimits { max_subscriptions: 256 }\n";
 
-// The account of hosts that connect to this server; `to`: the account that has the other end; `more`: imports.
+// The account of hosts that connect to this server; `to`: the account at the other end; `more`: imports.
 std::string hosts_account(const std::vector<std::string> &hosts, const char *to, const std::string &more)
 {
 	std::string text = "\tHOSTS {\n" + std::string(few_subscriptions) + "\t\tusers: [\n";
@@ -161,8 +161,9 @@ std::string said_at_sites(const std::vector<Site> &sites)
 	return text;
 }
 
-// The names before and after an import are compared with the permissions of a leaf node. Of other sites all is taken,
-// as hosts times sites would be too many lines: so in what hosts of other sites say a relay can name any host.
+// The subjects before and after an import are compared with the permissions of a leaf node. From other sites everything
+// is accepted, as hosts times sites would be too many lines: so a relay can use any host's name in messages to other
+// sites.
 std::string site_account(const Site &site, const std::vector<Site> &sites)
 {
 	Subjects subscribe = {"m.ctl.all", said_here, said_at_site, said_elsewhere};
@@ -178,8 +179,8 @@ std::string site_account(const Site &site, const std::vector<Site> &sites)
 			   exports(with(sent_by_all(), {said_at_site})), imports);
 }
 
-// Routes between the hubs: what a client sends to one of them reaches clients of all. A server of the
-// cluster may say anything, so the certificate of a host is none here.
+// Routes between the hubs: what a client sends to one of them reaches clients of all. A server of the cluster may send
+// anything, so host certificates are not accepted here.
 std::string cluster_text(const Hubs &hubs, std::size_t number)
 {
 	const auto at = [&](const HubAddress &hub) { return HubAddress{true, hub.host, hubs.route_port}; };

@@ -20,14 +20,14 @@
 
 namespace monitor::fleet {
 
-// The nats.conf of hub `number`; its paths, as in all of these, are relative to the server's working directory.
+// The nats.conf of hub `number`; all paths are relative to the server's working directory.
 std::string hub_configuration(const Hubs &hubs, std::size_t number);
-// leafnodes.conf, which it includes: the port for relays, once there is a site.
+// leafnodes.conf, which nats.conf includes: the port for relays, if there is a site.
 std::string leafnodes_configuration(const HubAddress &hub, std::uint16_t leaf_port, bool has_sites);
-// users.conf, which it includes and SIGHUP loads again. Users are the names in certificates.
+// users.conf, which nats.conf includes and SIGHUP reloads. Users are the names in certificates.
 std::string users_configuration(const std::vector<std::string> &hosts, const std::vector<Site> &sites);
 
-// The same of a relay.
+// The nats.conf of a relay.
 std::string relay_configuration(const Site &site, const Hubs &hubs, std::uint16_t leaf_port);
 std::string relay_users_configuration(const Site &site);
 

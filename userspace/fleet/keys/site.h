@@ -16,14 +16,14 @@ inline constexpr std::uint16_t default_leaf_port = 7422;
 
 struct Site {
 	std::string name;
-	HubAddress relay; // where its hosts reach it
+	HubAddress relay; // where its hosts connect
 	std::vector<std::string> hosts;
 };
 
 // Letters, digits and '-', 1 to 32, not starting with '-'.
 bool is_site_name(std::string_view untrusted_name);
 
-// The user that the hub knows the relay as, and the name in its certificate; no host can have it.
+// The relay's user name at the hub, and the name in its certificate; no host can have it.
 inline std::string relay_user(const std::string &site)
 {
 	return "fleet_relay_" + site;

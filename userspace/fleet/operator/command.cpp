@@ -23,7 +23,7 @@ void publish_command(fleet::Connection &connection, const std::string &subject, 
 	throw Error(problem.empty() ? "the hub did not take the command: try again" : problem);
 }
 
-// A message for these hosts.
+// Sends one message to these hosts.
 void send_to(fleet::Connection &connection, const fleet::ControlMessage &message, const fleet::SigningKey &key)
 {
 	const std::string envelope = fleet::signed_control(message, key);
@@ -37,7 +37,7 @@ void send_to(fleet::Connection &connection, const fleet::ControlMessage &message
 
 bool is_match(std::string_view pattern, std::string_view host)
 {
-	std::size_t p = 0, h = 0, star = std::string_view::npos, from = 0; // the last star, and the end of its text
+	std::size_t p = 0, h = 0, star = std::string_view::npos, from = 0; // the last star, and where its match ends
 	while (h < host.size()) {
 		if (p < pattern.size() && pattern[p] == '*') {
 			star = p++;

@@ -22,13 +22,12 @@ namespace monitor::fleet_operator {
 // '*' matches any text, '?' any character.
 bool is_match(std::string_view pattern, std::string_view host);
 
-// Those of `hosts` that match one of the patterns, which are separated by commas. Throws Error if a pattern matches
-// none.
+// The hosts that match one of the comma-separated patterns. Throws Error if a pattern matches none.
 std::vector<std::string> chosen_hosts(const std::string &patterns, const std::set<std::string> &hosts);
 
-// Signs and publishes it: to each host for a few, to all of them in messages of up to max_addressed_hosts for many.
-// Fills in nonce and times. `expect` is called with each nonce before it is sent, if the answers matter. Throws Error
-// if there is no connection.
+// Signs and publishes a command: to each host for a few, in messages of up to max_addressed_hosts for many. Sets nonce
+// and times. `expect` is called with each nonce before it is sent, if answers are needed. Throws Error if there is no
+// connection.
 void send_command(fleet::Connection &connection, fleet::ControlMessage message, const std::vector<std::string> &hosts,
 		  const fleet::SigningKey &key, std::chrono::nanoseconds validity, std::chrono::nanoseconds lead,
 		  const std::function<void(const std::string &nonce)> &expect = {});
@@ -41,15 +40,15 @@ struct Outcome {
 	bool is_decided() const { return refused || started || ended; }
 };
 
-// Of every host that was addressed.
+// By host, for all that were addressed.
 using Outcomes = std::map<std::string, Outcome>;
 Outcomes outcomes(const std::vector<std::string> &hosts, const std::vector<Received> &answers);
 
 // The spread of the starts, in ns.
 struct StartSpread {
-	std::size_t hosts = 0;                              // that started
-	double arrived_ns = 0;                              // as their reports arrived here
-	std::optional<std::int64_t> earliest_ns, latest_ns; // after the planned time, by the hosts' own clocks
+	std::size_t hosts = 0;                              // number that started
+	double arrived_ns = 0;                              // between the arrivals of their reports here
+	std::optional<std::int64_t> earliest_ns, latest_ns; // relative to the planned time, by the hosts' own clocks
 };
 StartSpread start_spread(const Outcomes &outcomes);
 

@@ -22,7 +22,7 @@ std::int64_t ns_difference(std::uint64_t from, std::uint64_t to)
 	return static_cast<std::int64_t>(to) - static_cast<std::int64_t>(from);
 }
 
-// The hosts that are to follow the trigger of another one.
+// The number of hosts that should follow another host's trigger.
 std::size_t followers(const std::set<std::string> &hosts, const std::string &of)
 {
 	return hosts.size() - hosts.count(of);

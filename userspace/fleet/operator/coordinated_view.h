@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Coordinated snapshots, as the hosts report them (fleet/wire/snapshot_news.h): how long it took from the trigger until
-// each host's flight recorder overwrote nothing any more.
-//
-// Messages arrive in a thread of libnats and are untrusted; the sender is the subject.
-// Invariant: hosts that send without end do not make this grow without end.
+// Coordinated snapshots, as the hosts report them (fleet/wire/snapshot_news.h): the time from the trigger until each
+// host's flight recorder froze.
+// Messages arrive in a thread of libnats and are untrusted; the sender is the subject. Invariant: memory is bounded
+// even if hosts send without end.
 #pragma once
 
 #include <chrono>
@@ -33,25 +32,25 @@ struct CoordinatedSnapshot {
 	std::string host;                  // whose trigger fired
 	std::uint64_t number = 0;          // of the snapshot there
 	std::optional<Said> fired;         // none: not received
-	std::map<std::string, Said> froze; // the others
+	std::map<std::string, Said> froze; // by other host
 	Clock::time_point first_heard;
 };
 
-// From the trigger to the last host that froze.
+// From the trigger until the last host froze.
 struct FreezeTime {
-	std::string last_host;         // as heard here
-	double heard_ns = 0;           // with the transit of both messages
+	std::string last_host;         // by arrival here
+	double heard_ns = 0;           // includes the transit of both messages
 	std::int64_t by_clocks_ns = 0; // by the hosts' own clocks, which may be wrong
 };
 std::optional<FreezeTime> freeze_time(const CoordinatedSnapshot &snapshot);
 
-// Reports of one run. Not locked.
+// Reports of one run. Not thread-safe.
 class KeptCoordinatedSnapshots {
 public:
 	static constexpr std::size_t max_snapshots = 10'000, max_words = 400'000;
 
 	void add(const std::string &host, bool has_fired, fleet::SnapshotNews news, Clock::time_point arrived);
-	// For which all of `hosts` have reported, or that were first heard of before `before`; each once.
+	// Snapshots that all of `hosts` have reported, or whose first report is older than `before`; each once.
 	std::vector<CoordinatedSnapshot> take_settled(const std::set<std::string> &hosts, Clock::time_point before);
 
 private:
@@ -67,7 +66,7 @@ public:
 	std::vector<CoordinatedSnapshot> take_settled(const std::set<std::string> &hosts, Clock::time_point before);
 
 private:
-	// The connection's handlers share it.
+	// Shared with the connection's handlers.
 	struct State {
 		std::string run;
 		std::mutex mutex;

@@ -17,7 +17,7 @@ using report::Unit;
 using untrusted_json::member;
 using Number = std::optional<std::uint64_t>;
 
-// Any may be unknown.
+// Each member may be unknown.
 struct Cost {
 	Number cpu_ns, bytes, messages;
 };
@@ -40,7 +40,7 @@ Cell cell(const Number &number)
 	return number ? Cell(*number) : Cell();
 }
 
-// The CPU time of a part, for each MiB of `bytes`.
+// A part's CPU time per MiB of `bytes`.
 Cell for_each_mib(const Number &cpu_ns, const Number &bytes)
 {
 	if (!cpu_ns || !bytes || *bytes == 0)

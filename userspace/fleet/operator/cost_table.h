@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The table of `monitor fleet cost`, from what the collector has written (fleet/collector/cost_account.h). Invariant: a
-// sum with an unknown part is unknown.
+// The table of `monitor fleet cost`, from the collector's accounts (fleet/collector/cost_account.h). Invariant: a sum
+// with an unknown part is unknown.
 #pragma once
 
 #include <nlohmann/json.hpp>

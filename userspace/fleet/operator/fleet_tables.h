@@ -13,7 +13,7 @@
 
 namespace monitor::fleet_operator {
 
-// Of the hosts that are seen or known.
+// The hosts that are seen or known.
 report::Table status_table(const std::map<std::string, HostSeen> &seen, const std::set<std::string> &known);
 
 // The traces in the spools of these hosts; of one run, unless `run` is "".
@@ -23,7 +23,7 @@ report::Table kept_table(const std::map<std::string, HostSeen> &seen, const std:
 // `present`: seen before the command was sent.
 report::Table outcome_table(const Outcomes &outcomes, const std::set<std::string> &present);
 
-// Of a command to take a snapshot.
+// For a command to take a snapshot.
 report::Table snapshot_table(const Outcomes &outcomes, const std::set<std::string> &present);
 
 // "all 3 hosts started within 4.2 ms, as their words arrived here; ..."

@@ -36,7 +36,7 @@ void FleetView::State::take_presence(const fleet::Connection::Message &untrusted
 	HostSeen &host = hosts[subject->host];
 	if (host.sessions.size() < max_sessions)
 		host.sessions.insert(presence->session);
-	if (!presence->kept) // it is reported once
+	if (!presence->kept) // reported only once
 		presence->kept = std::move(host.presence.kept);
 	host.presence = std::move(*presence);
 	arrived.notify_all();

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What hosts report while an operator's command runs: presence, and answers to commands.
-//
 // Messages arrive in a thread of libnats; all else is called by the command's thread. They are untrusted: bounded and
-// parsed (fleet/wire/reports.h). The sender is the subject, which the hub permits to one certificate.
-// Invariant: hosts that send without end neither make this grow without end nor displace other hosts' answers.
+// parsed (fleet/wire/reports.h). The sender is the subject, which the hub permits to one certificate. Invariant: memory
+// is bounded even if hosts send without end, and they cannot displace other hosts' answers.
 #pragma once
 
 #include <chrono>
@@ -34,7 +33,7 @@ struct Received {
 	Clock::time_point arrived;
 };
 
-// Answers to expected commands, in order of arrival. Not locked.
+// Answers to expected commands, in order of arrival. Not thread-safe.
 class KeptAnswers {
 public:
 	// A host answers a command at most four times, and gets few commands.
@@ -57,27 +56,27 @@ public:
 
 	explicit FleetView(fleet::Connection &connection);
 
-	// Waits until `done`, which is called after each arrival, or the time is over.
+	// Waits until `done`, which is evaluated after each arrival, returns true, or until the time-out.
 	bool wait(std::chrono::milliseconds patience, const std::function<bool()> &done);
 
-	// Requests presence from all hosts, and waits for these, at most that long. Older agents report each second
+	// Requests presence from all hosts, and waits for these until the time-out. Older agents report once a second
 	// only.
 	bool call(const std::set<std::string> &hosts, std::chrono::milliseconds patience);
 
-	// By host. Also within `done`.
+	// By host. May be called within `done`.
 	std::map<std::string, HostSeen> hosts() const;
-	// Keeps answers to this command: call it before the command is sent.
+	// Keeps answers to this command; called before the command is sent.
 	void expect(const std::string &nonce);
-	// Those that were kept. Also within `done`.
+	// The answers kept. May be called within `done`.
 	std::vector<Received> answers() const;
 
 private:
-	// The connection's handlers share it.
+	// Shared with the connection's handlers.
 	struct State {
 		void take_presence(const fleet::Connection::Message &untrusted_message);
 		void take_answer(const fleet::Connection::Message &untrusted_message);
 
-		std::recursive_mutex mutex; // of all that follows
+		std::recursive_mutex mutex; // protects the following
 		std::condition_variable_any arrived;
 		std::map<std::string, HostSeen> hosts;
 		KeptAnswers answers;

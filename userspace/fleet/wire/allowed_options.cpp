@@ -20,7 +20,7 @@ struct OptionRule {
 	const char *name;
 	enum class Kind : std::uint8_t { text, number, flag, texts } kind;
 	std::size_t max;        // bytes of a text, or the largest number
-	const char *characters; // of a text, besides letters and digits; null: any but control characters
+	const char *characters; // allowed in a text besides letters and digits; null: any but control characters
 };
 using OptionKind = OptionRule::Kind;
 
@@ -85,7 +85,7 @@ std::string add_texts(const OptionRule &rule, const nlohmann::json &value, std::
 	return "";
 }
 
-// "256M" is memory of the host, and what a snapshot may take; with "10s" the recorder chooses it.
+// "256M" limits the host's memory, and the size of a snapshot; for "10s" the recorder chooses it.
 double flight_bytes(const std::string &text)
 {
 	if (text.ends_with('s'))
@@ -98,7 +98,7 @@ double flight_bytes(const std::string &text)
 	return bytes;
 }
 
-// `snapshots`: 0 if none are asked for. Both are well-formed.
+// `snapshots`: 0: none requested. Both are well-formed.
 std::string flight_problem(const std::string &flight, double snapshots, std::uint64_t max_bytes)
 {
 	const double bytes = flight_bytes(flight);
@@ -114,7 +114,7 @@ std::string flight_problem(const std::string &flight, double snapshots, std::uin
 	return "";
 }
 
-// The end of a sentence; "": it was added.
+// The reason of a refusal, as the end of a message; "": the option was added.
 std::string add_option(const OptionRule &rule, const nlohmann::json &value, std::vector<std::string> &words)
 {
 	switch (rule.kind) {
@@ -173,7 +173,7 @@ RecordWords allowed_words(const nlohmann::json &untrusted_options, const Allowed
 		return refused(
 		    "this host's agent does not run as root, so it records programs' own events only: add --user-only");
 	if (is_set("user-only") && !is_set("user"))
-		result.words.emplace_back("--user"); // there is no command to record
+		result.words.emplace_back("--user"); // the network has no command to record
 	if (is_set("max-size") && untrusted_options["max-size"].get<double>() > static_cast<double>(allowed.max_bytes))
 		return refused(
 		    fmt::format("a trace has at most {} bytes on this host (--spool-max)", allowed.max_bytes));

@@ -24,11 +24,11 @@ struct Allowed {
 // All names: "events", "filter" ...
 const std::vector<std::string> &all_options();
 
-// A permission beside the options: to take part in coordinated snapshots (ControlMessage::snapshot_all).
+// A permission besides the options: to take part in coordinated snapshots (ControlMessage::snapshot_all).
 inline constexpr const char *snapshot_all_permission = "snapshot-all";
 
 struct RecordWords {
-	std::string refusal; // the end of a sentence; "": allowed
+	std::string refusal; // reason, as the end of a message; "": allowed
 	std::vector<std::string> words;
 };
 

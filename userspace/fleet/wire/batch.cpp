@@ -14,11 +14,11 @@ constexpr std::uint32_t batch_magic = 0x3142464d, piece_magic = 0x3146464d,
 			answer_magic = 0x3141464d; // MFB1, MFF1, MFA1
 constexpr std::uint16_t message_version = 1;
 
-// On the wire: little endian, as the blocks are.
+// The header on the wire: little endian, as the blocks are.
 struct WireHeader {
 	std::uint32_t magic;
 	std::uint16_t version;
-	std::uint16_t header_bytes; // up to the content: a later version may have more fields and texts
+	std::uint16_t header_bytes; // offset of the content: a later version may have more fields and texts
 	std::uint64_t session;
 	std::uint8_t uuid[16];
 	std::uint64_t position;         // batch: the first block; piece: the offset in bytes
@@ -72,7 +72,7 @@ std::span<std::byte> encode(WireHeader header, const TraceName &trace, const std
 	return std::span(out).subspan(header_bytes);
 }
 
-// What both messages have in common.
+// The common part of both messages.
 bool decode(std::span<const std::byte> untrusted, std::uint32_t magic, WireHeader &header, TraceName &trace,
 	    std::string &name, std::span<const std::byte> &content, std::string &why)
 {
@@ -100,7 +100,7 @@ bool decode(std::span<const std::byte> untrusted, std::uint32_t magic, WireHeade
 	return true;
 }
 
-// Whole blocks of this trace, all of one stream.
+// Whether these are whole blocks of this trace, all of one stream.
 bool are_blocks_of(const Uuid &uuid, std::span<const std::byte> bytes)
 {
 	edc_block first, block;

@@ -38,10 +38,10 @@ struct ClockQuestion {
 };
 
 struct ClockAnswer {
-	std::uint64_t t1 = 0, t2 = 0, t3 = 0; // t1 is the question's
+	std::uint64_t t1 = 0, t2 = 0, t3 = 0; // t1: from the question
 };
 
-// When the host received the relayed question of this number.
+// When a host received the relayed question of this number.
 struct ClockReceipt {
 	HostClock clock;
 	std::uint64_t number = 0, received = 0;
@@ -49,13 +49,13 @@ struct ClockReceipt {
 
 std::vector<std::byte> encode_clock_question(const ClockQuestion &question);
 std::vector<std::byte> encode_clock_answer(const ClockAnswer &answer);
-// False, and why. What is accepted has t1 <= t4 and t2 <= t3 in an exchange, and a frequency from 1 MHz to 1 THz.
+// False: invalid; sets `why`. Accepted exchanges have t1 <= t4 and t2 <= t3, and a frequency from 1 MHz to 1 THz.
 bool decode_clock_question(std::span<const std::byte> untrusted, ClockQuestion &question, std::string &why);
 bool decode_clock_answer(std::span<const std::byte> untrusted, ClockAnswer &answer, std::string &why);
 
 std::vector<std::byte> encode_clock_relay(std::uint64_t number);
 std::vector<std::byte> encode_clock_receipt(const ClockReceipt &receipt);
-// nullopt: it is another message.
+// nullopt: another kind of message.
 std::optional<std::uint64_t> decode_clock_relay(std::span<const std::byte> untrusted);
 std::optional<ClockReceipt> decode_clock_receipt(std::span<const std::byte> untrusted);
 

@@ -31,8 +31,8 @@ struct Subscribed {
 
 namespace {
 
-// At exit OpenSSL would free what threads of libnats, which cannot be joined, still use. Effective only before anything
-// else initialises OpenSSL, so before main(). OPENSSL_init_crypto(3).
+// At exit OpenSSL would free memory that threads of libnats, which cannot be joined, still use. Must run before
+// anything else initialises OpenSSL, so before main(). OPENSSL_init_crypto(3).
 [[maybe_unused]] const int has_no_atexit = ::OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, nullptr);
 
 constexpr auto between_errors = std::chrono::seconds(10);
@@ -173,24 +173,24 @@ struct Connection::Parts {
 	const Events events;
 	void *const number;
 
-	mutable std::mutex mutex; // of all that follows
+	mutable std::mutex mutex; // protects the following
 	mutable std::condition_variable changed;
 	bool stopping = false;
 	bool ready = false;        // `connection` is open, and the server has the subscriptions
 	bool write_failed = false; // half a message may have been written
 	std::string problem;
-	std::set<std::string> said; // problems, since there was a connection
+	std::set<std::string> said; // problems reported since the last connection
 	std::shared_ptr<natsConnection> connection;
 	std::vector<std::unique_ptr<Subscribed>> subscribed;
 	std::vector<SubscriptionPointer> subscriptions; // of `connection`
 
-	std::string last_error; // of on_error(), of which one runs at a time
+	std::string last_error; // of on_error(), which runs once at a time
 	std::chrono::steady_clock::time_point last_error_at;
 
 	std::thread thread;
 };
 
-// The library keeps the connection until this returns, so the thread sees it closed.
+// The library keeps the connection until this returns, so the thread still sees it closed.
 void Connection::Parts::on_closed(natsConnection *, void *number)
 {
 	LateCalls<Parts>::call(number, [](Parts &parts) {
@@ -248,7 +248,7 @@ bool Connection::Parts::open(const HubAddress &hub, std::string &why)
 			    hub_problem(hub, problem_of(status), detail.empty() ? natsStatus_GetText(status) : detail);
 			return false;
 		}
-	} catch (const Error &error) { // a file that has vanished since the start
+	} catch (const Error &error) { // a file has vanished since the start
 		why = error.what();
 		return false;
 	}

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t max_kind_bytes = 16, max_run_bytes = 64;
 constexpr std::size_t max_command_words = 256, max_word_bytes = 16384, max_why_bytes = 256;
-constexpr std::uint64_t max_travel_ns = 500'000'000; // of a command from the operator to a host
+constexpr std::uint64_t max_travel_ns = 500'000'000; // longest transit of a command from the operator to a host
 
 bool is_nonce(const std::string &text)
 {
@@ -31,7 +31,8 @@ bool is_one_line(const std::string &text)
 	return std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) >= ' ' && c != 0x7f; });
 }
 
-// Of the fields that say when blocks travel, and which. The end of a sentence; "": well-formed.
+// Parses the fields for the forwarding policy and the window. Returns the reason of a refusal, as the end of a message;
+// "": well-formed.
 std::string take_window(const nlohmann::json &text, ControlMessage &message)
 {
 	message.forward = text_field(text, "forward", max_kind_bytes).value_or("");
@@ -45,7 +46,7 @@ std::string take_window(const nlohmann::json &text, ControlMessage &message)
 	return "";
 }
 
-// The end of a sentence; "": it is well-formed.
+// Returns the reason of a refusal, as the end of a message; "": well-formed.
 std::string take_message(const nlohmann::json &text, ControlMessage &message)
 {
 	const auto kind = text_field(text, "kind", max_kind_bytes), nonce = text_field(text, "nonce", nonce_digits),
@@ -85,7 +86,7 @@ std::string take_message(const nlohmann::json &text, ControlMessage &message)
 	return message.options.is_object() ? "" : "its options are not an object";
 }
 
-// The fields that every version has, so that the operator gets the refusal.
+// The fields that every version has, so that the operator receives the refusal.
 void take_address(const nlohmann::json &text, std::string_view host, CheckedControl &checked)
 {
 	auto nonce = text_field(text, "nonce", nonce_digits), run = text_field(text, "run", max_run_bytes);

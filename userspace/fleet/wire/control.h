@@ -27,7 +27,7 @@ namespace monitor::fleet {
 
 inline constexpr unsigned control_version = 1;
 inline constexpr std::size_t max_envelope_bytes = 128 << 10, max_addressed_hosts = 1024, nonce_digits = 32;
-// The longest validity of a command, and by how much the operator's clock may be ahead.
+// The longest validity of a command, and how far ahead the operator's clock may be.
 inline constexpr std::uint64_t max_validity_ns = 3600'000'000'000, max_early_ns = 30'000'000'000;
 // How far ahead a start may be planned.
 inline constexpr std::uint64_t max_lead_ns = 600'000'000'000;
@@ -37,33 +37,33 @@ struct ControlMessage {
 	std::vector<std::string> hosts;
 	std::string nonce, run;
 	std::uint64_t issued_ns = 0, expires_ns = 0;
-	std::uint64_t start_ns = 0; // of a recording; 0: at once
-	nlohmann::json options;     // of a recording: an object; allowed_options.h
+	std::uint64_t start_ns = 0; // for a recording; 0: at once
+	nlohmann::json options;     // for a recording: an object; allowed_options.h
 	std::vector<std::string> command;
-	// Of a recording: its flight recorder takes part in coordinated snapshots.
+	// For a recording: its flight recorder takes part in coordinated snapshots.
 	bool snapshot_all = false;
-	std::string why;     // of a snapshot: what for
-	std::string forward; // of a recording: forward.h; "": as the agent was started
-	std::string store;   // of a fetch: the number of the collector's directory, 16 hexadecimal digits; "": any
-	std::uint64_t from_ns = 0, to_ns = 0; // of a fetch, by the host's clock; to_ns 0: to the end
+	std::string why;     // for a snapshot: its reason
+	std::string forward; // for a recording: forwarding policy, forward.h; "": the agent's default
+	std::string store;   // for a fetch: id of the collector's directory, 16 hexadecimal digits; "": any
+	std::uint64_t from_ns = 0, to_ns = 0; // for a fetch, by the host's clock; to_ns 0: to the end
 };
 
 // The envelope. Throws Error if it is larger than max_envelope_bytes.
 std::string signed_control(const ControlMessage &message, const SigningKey &key);
 
 struct CheckedControl {
-	std::string refusal;        // the end of a sentence; "": it may be obeyed, if its nonce is new
-	bool is_authentic = false;  // `message` is the operator's, though it may be refused
-	bool is_for_others = false; // it is authentic, and does not name this host: nothing to answer
+	std::string refusal;        // reason, as the end of a message; "": may be executed if its nonce is new
+	bool is_authentic = false;  // signed by the operator, though it may be refused
+	bool is_for_others = false; // authentic, but not for this host: not to be answered
 	ControlMessage message;
 };
 
-// For the host of this name at this time.
+// Checks an envelope for the host of this name at this time.
 CheckedControl check_control(std::string_view untrusted_envelope, const PublicKey &key, std::string_view host,
 			     std::uint64_t now_ns);
 
-// When to start, in ns from now: at start_ns by this clock. As that may be wrong and the command has just arrived, at
-// most start_ns - issued_ns, and less by no more than the longest transit.
+// The delay until the start, in ns: until start_ns by this clock. As the clock may be wrong and the command has just
+// arrived, the delay is at most start_ns - issued_ns, and shorter by no more than the longest transit.
 std::uint64_t start_delay_ns(const ControlMessage &message, std::uint64_t now_ns);
 
 } // namespace monitor::fleet

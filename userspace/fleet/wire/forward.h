@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// When a trace is sent from its host to the collector: the policies of Paradyn's model, or on demand. An agent has one
-// (--forward), and the signed command of a recording may name another.
+// The forwarding policy: when a trace is sent from its host to the collector. An agent has a default (--forward), which
+// the signed command of a recording may override.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@
 namespace monitor::fleet {
 
 enum class Forward : std::uint8_t {
-	batch,     // as it is recorded, up to 64 blocks in a message
-	each,      // as it is recorded, each block by itself
-	on_demand, // it stays on the host until it is fetched
+	batch,     // while recording, up to 64 blocks in a message
+	each,      // while recording, each block in a message
+	on_demand, // stays on the host until it is fetched
 };
 
 inline constexpr const char *forward_names[] = {"batch", "each", "on-demand"};

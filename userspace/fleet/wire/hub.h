@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The address of the hub, or of a cluster's hubs, as given on the command line, and what a failed connection means for
-// the user. Invariant: without TLS only this machine itself is an address.
+// The address of the hub, or of a cluster's hubs, as given on the command line, and messages for failed connections.
+// Invariant: without TLS only addresses of this machine are accepted.
 #pragma once
 
 #include <cstddef>
@@ -29,21 +29,21 @@ std::vector<HubAddress> parse_hubs(const std::string &text);
 std::string hubs_text(const std::vector<HubAddress> &hubs);
 
 enum class HubProblem {
-	unreachable, // no TCP connection, or none in time
+	unreachable, // no TCP connection within the time-out
 	handshake,   // TLS failed
-	wants_tls,   // the server does, the address does not
-	without_tls, // the other way round
+	wants_tls,   // the server uses TLS, the address does not
+	without_tls, // the reverse
 	refused,     // the server has no user of this certificate's name
-	lost,        // there was a connection
+	lost,        // an existing connection broke
 	protocol,    // anything else
 };
 
-// One sentence with the remedy. `detail` is the library's text, "" for none.
+// A message with the remedy. `detail` is the library's text, or "".
 std::string hub_problem(const HubAddress &hub, HubProblem problem, std::string_view detail);
 
-// How long to wait before attempt number `failed` + 1, in ms: from 100 ms, doubled up to 5 s, less up to a half by
-// chance (0 to 1), so that ten thousand hosts do not reconnect at the same moment. Each of several `hubs` is tried
-// before the delay grows.
+// The delay before attempt number `failed` + 1, in ms: 100 ms, doubled up to 5 s, and shortened by up to a half at
+// random (`chance`: 0 to 1), so that ten thousand hosts do not reconnect at the same moment. The delay grows once all
+// `hubs` were tried.
 unsigned reconnect_delay_ms(unsigned failed, double chance, std::size_t hubs = 1);
 
 } // namespace monitor::fleet

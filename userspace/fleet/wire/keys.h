@@ -18,10 +18,10 @@ namespace monitor::fleet {
 
 inline constexpr std::size_t signature_bytes = 64, max_key_file_bytes = 16384;
 
-// To verify with.
+// Verifies.
 class PublicKey {
 public:
-	// `where` is for messages. Throw Error.
+	// `where` is for messages. Both throw Error.
 	PublicKey(const std::string &pem, const std::string &where);
 	explicit PublicKey(std::shared_ptr<evp_pkey_st> key) : key_(std::move(key)) {}
 	static PublicKey read(const std::string &path);
@@ -33,10 +33,10 @@ private:
 	std::shared_ptr<evp_pkey_st> key_;
 };
 
-// To sign with.
+// Signs.
 class SigningKey {
 public:
-	// A new one. Throws Error.
+	// Generates a key. Throws Error.
 	SigningKey();
 	// Throws Error, also if others may read the file.
 	static SigningKey read(const std::string &path);
@@ -51,8 +51,7 @@ private:
 	std::shared_ptr<evp_pkey_st> key_;
 };
 
-// The text of a file with a private key. Throws Error unless it belongs to this user or root, and nobody else may read
-// it.
+// Reads a file with a private key. Throws Error unless it belongs to this user or root, and nobody else may read it.
 std::string read_private_file(const std::string &path);
 
 } // namespace monitor::fleet

@@ -13,7 +13,7 @@ namespace monitor::fleet {
 
 template <class Target> class LateCalls {
 public:
-	// The number, as the closure of a C library.
+	// Returns the number as the `closure` pointer for a C library.
 	static void *add(Target &target)
 	{
 		Table &table = LateCalls::table();
@@ -22,7 +22,7 @@ public:
 		return reinterpret_cast<void *>(table.last);
 	}
 
-	// Waits for a running call: not to be called from within one.
+	// Waits for a running call, so it must not be called within one.
 	static void remove(void *number)
 	{
 		const auto entry = find(number, true);
@@ -32,7 +32,7 @@ public:
 		entry->target = nullptr;
 	}
 
-	// call(target), one at a time for each target; no-op if it is gone.
+	// Calls call(target), one at a time per target; does nothing if the target was removed.
 	template <class Call> static void call(void *number, Call &&call)
 	{
 		const auto entry = find(number, false);
@@ -56,7 +56,7 @@ private:
 		std::unordered_map<std::uintptr_t, std::shared_ptr<Entry>> entries;
 	};
 
-	// Null: it is gone. With `takes` it is from then on.
+	// Null: it was removed. `takes`: remove it.
 	static std::shared_ptr<Entry> find(void *number, bool takes)
 	{
 		Table &table = LateCalls::table();

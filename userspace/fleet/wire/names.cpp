@@ -27,7 +27,7 @@ std::string inboxes_of(std::string_view host)
 	return inboxes + '.';
 }
 
-// ".B.B.B.B.B.B", with '*' for those of `bits` that are not fixed.
+// ".B.B.B.B.B.B", with '*' for bits that are not fixed.
 std::string bit_tokens(unsigned bits, unsigned fixed)
 {
 	std::string tokens;
@@ -91,7 +91,7 @@ std::string shard_text(const Shard &shard)
 	return fmt::format("{}/{}", shard.number, shard.count);
 }
 
-// FNV-1a and a finalizer, so that each character affects each bit.
+// FNV-1a with a finalizer, so that each character affects each bit.
 unsigned shard_hash(std::string_view host)
 {
 	std::uint64_t hash = 0xcbf29ce484222325u;

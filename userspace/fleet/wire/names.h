@@ -20,46 +20,48 @@ inline constexpr std::size_t max_host_name = 63;
 // Whether it has only letters, digits and these signs.
 bool has_only(std::string_view text, std::string_view signs);
 
-// What `hostname` says: letters, digits, '.' and '-', starting with neither of these two. "all" means every host.
+// As from `hostname`: letters, digits, '.' and '-', starting with neither of the latter. "all" is reserved for all
+// hosts.
 bool is_host_name(std::string_view untrusted_name);
-// Of a run: letters, digits, '.', '_' and '-', 1 to 64, not starting with '.' or '-'.
+// A run's name: letters, digits, '.', '_' and '-', 1 to 64, not starting with '.' or '-'.
 bool is_run_name(std::string_view untrusted_name);
 
-// All that hosts send to the operator and the collectors, by the form of the subject. The hub's configuration permits
-// these (fleet/keys/), so other kinds are not delivered.
+// All kinds of messages that hosts send to the operator and the collectors, by form of subject. The hub's configuration
+// permits only these (fleet/keys/).
 inline constexpr std::array host_kinds = {"hello", "answer", "clock", "froze"};
 inline constexpr std::array stored_kinds = {"data", "file"};
 
 // "m.KIND.HOST"; a '.' of the host name is written '_'.
 std::string subject_of(std::string_view kind, std::string_view host);
 
-// Hosts are divided by a hash of their names: number `number` of `count` has those whose hash modulo `count` is that.
+// Hosts are divided by a hash of their names: shard `number` of `count` has those whose hash modulo `count` equals
+// `number`.
 inline constexpr unsigned shard_bits = 6, max_shards = 1u << shard_bits;
 struct Shard {
 	unsigned number = 0, count = 1;
 
 	bool is_whole() const { return count == 1; }
 };
-// "K/N": nullopt if N is not a power of two up to max_shards, or K not below.
+// "K/N": nullopt unless N is a power of two up to max_shards, and K below it.
 std::optional<Shard> parse_shard(std::string_view text);
 std::string shard_text(const Shard &shard);
 // Below max_shards, the same in all versions.
 unsigned shard_hash(std::string_view host);
-// Of a kind of stored_kinds: "m.KIND.B.B.B.B.B.B.HOST", the lowest bit first.
+// For a kind in stored_kinds: "m.KIND.B.B.B.B.B.B.HOST", the lowest bit first.
 std::string stored_subject_of(std::string_view kind, std::string_view host);
-// All such subjects of a shard, with wildcards.
+// Matches all such subjects of a shard, with wildcards.
 std::string shard_subject(std::string_view kind, const Shard &shard);
 
 struct Subject {
 	std::string kind, host;
 };
-// Of both forms. nullopt: none of ours.
+// Parses both forms. nullopt: neither.
 std::optional<Subject> parse_subject(std::string_view untrusted_subject);
 
-// "_INBOX.HOST.RANDOM": what only this host may subscribe to. A message's number follows after a '.'.
+// "_INBOX.HOST.RANDOM": only this host may subscribe to it. A message's number follows after a '.'.
 std::string make_inbox(std::string_view host);
-// Is it below an inbox of this host? Whoever may publish everywhere must answer nowhere else: otherwise a host could
-// choose the subject, and so speak as another one.
+// Whether it is below an inbox of this host. Processes that may publish anywhere must only answer there: otherwise a
+// host could choose the subject, and so impersonate another one.
 bool is_reply_of(std::string_view host, std::string_view untrusted_reply);
 
 } // namespace monitor::fleet

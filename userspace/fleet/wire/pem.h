@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// PEM texts by libcrypto: what its functions read from and write to.
+// PEM texts for libcrypto's functions, which read from and write to a BIO.
 #pragma once
 
 #include <memory>
@@ -18,7 +18,7 @@ inline Bio pem_reader(const std::string &text)
 	return {::BIO_new_mem_buf(text.data(), static_cast<int>(text.size())), ::BIO_free_all};
 }
 
-// What a function writes to a BIO; 1: it has. Throws Error.
+// The text that a function writes to a BIO; it returns 1 on success. Throws Error.
 template <class Write> std::string pem_by(Write &&write)
 {
 	const Bio bio(::BIO_new(::BIO_s_mem()), ::BIO_free_all);
@@ -29,7 +29,7 @@ template <class Write> std::string pem_by(Write &&write)
 	return {data, static_cast<std::size_t>(size)};
 }
 
-// For a key without a passphrase: never asks at the terminal.
+// Never prompts at the terminal for a passphrase.
 inline int no_passphrase(char *, int, int, void *)
 {
 	return -1;

@@ -17,7 +17,7 @@ constexpr unsigned report_version = 1;
 constexpr std::size_t max_word_chars = 64, max_reason_bytes = 4096;
 constexpr const char *kind_names[] = {"refused", "accepted", "started", "ended"};
 
-// An object of this version or a later one, or a discarded value.
+// An object of this version, or optionally a later one; else a discarded value.
 nlohmann::json parse_report(std::string_view untrusted_text, bool may_be_later = false)
 {
 	if (untrusted_text.size() > max_report_bytes)

@@ -21,39 +21,39 @@ namespace monitor::fleet {
 inline constexpr std::size_t max_report_bytes = 64 << 10, max_runs_shown = 64, max_kept_shown = 128,
 			     max_traces_shown = 256;
 
-// Presence.
+// A host's presence.
 struct Presence {
 	struct Run {
 		std::string name;
 		std::string state;       // "waiting", "starting", "recording", "ending"
-		bool is_flight = false;  // a flight recorder, which can be asked for snapshots,
-		bool takes_part = false; // also by the triggers of other hosts (ControlMessage::snapshot_all)
-		std::string forward{};   // forward.h; "": as the agent was started
+		bool is_flight = false;  // a flight recorder, which takes snapshots on request
+		bool takes_part = false; // and in coordinated snapshots (ControlMessage::snapshot_all)
+		std::string forward{};   // forwarding policy; "": the agent's default
 	};
 	// A trace in the spool.
 	struct Kept {
 		std::string run;
 		std::uint64_t bytes = 0, blocks = 0, stored = 0; // the last two in blocks
-		std::uint64_t begin_ns = 0, end_ns = 0;          // its events; 0: unknown
+		std::uint64_t begin_ns = 0, end_ns = 0;          // of its events; 0: unknown
 		bool has_ended = false;
 	};
 	std::string monitor_version;
-	std::string session; // another one after each start of the agent
+	std::string session; // different after each start of the agent
 	std::string boot_id;
-	std::vector<Run> runs;             // that have not ended, at most max_runs_shown
-	std::uint64_t spool_bytes = 0;     // on the host's disk,
-	std::uint64_t spool_max_bytes = 0; // and at most
+	std::vector<Run> runs;             // running ones, at most max_runs_shown
+	std::uint64_t spool_bytes = 0;     // size on the host's disk
+	std::uint64_t spool_max_bytes = 0; // and its limit
 	std::uint64_t unsent_blocks = 0;   // recorded, not stored by the collector yet
 	std::uint64_t kept_blocks = 0;     // recorded, not sent until they are fetched
-	// What the network process has cost since its start; none: an older agent.
+	// The cost of the network process since its start; nullopt: an older agent.
 	std::optional<std::uint64_t> cpu_ns, sent_bytes, sent_messages;
-	std::optional<SystemClock> system_clock; // none: an older agent
-	std::optional<std::vector<Kept>> kept;   // once after a command; at most max_kept_shown, the newest
+	std::optional<SystemClock> system_clock; // nullopt: an older agent
+	std::optional<std::vector<Kept>> kept;   // once after a command; the newest, at most max_kept_shown
 	std::uint64_t lost_blocks = 0;           // dropped from a full spool before they were stored
-	std::uint64_t refused = 0;               // commands, since the agent's start
+	std::uint64_t refused = 0;               // number of commands since the agent's start
 	bool user_only = false;                  // without root: records only programs' own events
 	bool runs_commands = false;              // --allow-commands
-	bool is_of_later_version = false;        // of monitor: all but monitor_version and session is unknown
+	bool is_of_later_version = false;        // a later version: only monitor_version and session are known
 
 	std::string state() const
 	{
@@ -64,30 +64,31 @@ struct Presence {
 std::string presence_text(const Presence &presence);
 std::optional<Presence> parse_presence(std::string_view untrusted_text);
 
-// The outcome of a command, identified by its nonce. A recording is accepted, started and ended, a snapshot is accepted
+// The outcome of a command, identified by its nonce. A recording is accepted, started and ended; a snapshot is accepted
 // and ended.
 struct CommandAnswer {
 	enum class Kind : std::uint8_t { refused, accepted, started, ended };
 
 	Kind kind = Kind::refused;
-	std::string nonce; // "": it was not the operator's message
+	std::string nonce; // "": the message was not the operator's
 	std::string run;
-	std::string reason;            // why refused, or the last words of the recorder
-	std::uint64_t realtime_ns = 0; // when, by the host's clock
-	// After the planned time, or after a snapshot's command was issued, by the host's clock: started, or frozen.
+	std::string reason;            // of a refusal, or the recorder's last message
+	std::uint64_t realtime_ns = 0; // by the host's clock
+	// Delay of the start after the planned time, or of the freeze after a snapshot's command was issued, by the
+	// host's clock.
 	std::optional<std::int64_t> late_ns;
-	std::optional<int> exit_code; // ended: the recorder's; with a command, the command's
-	std::string session;          // the agent's
+	std::optional<int> exit_code; // ended: the recorder's, or, if there is a command, the command's
+	std::string session;          // of the agent
 	bool takes_part = false;      // accepted: in coordinated snapshots; if not, `reason` may say why
-	std::string snapshot;         // that was taken: the name of its directory in the run's
-	// Of a run: itself, or a snapshot of a flight recorder.
+	std::string snapshot;         // its directory's name in the run's
+	// A trace of a run: the run itself, or a snapshot of a flight recorder.
 	struct Trace {
 		std::string part; // TraceName::part
 		bool has_ended = false;
 	};
-	// accepted, of a fetch: the host's traces of the run, at most max_traces_shown; none: an older agent.
+	// accepted, for a fetch: the host's traces of the run, at most max_traces_shown; nullopt: an older agent.
 	std::optional<std::vector<Trace>> traces;
-	// accepted, of a recording: when its trace travels, forward.h; "": of an older agent, in batches.
+	// accepted, for a recording: its forwarding policy, forward.h; "": an older agent, in batches.
 	std::string forward;
 };
 

@@ -22,20 +22,20 @@ inline constexpr std::size_t max_news_bytes = 4096, max_trigger_name = 64;
 
 struct SnapshotNews {
 	std::string run;
-	std::uint64_t number = 0;       // of the snapshot, on the host
-	std::string trigger;            // that fired; "": one of several
-	std::uint64_t time = 0;         // when it fired, or when the snapshot was asked for; by the host's trace clock
+	std::uint64_t number = 0;       // of the snapshot on the host
+	std::string trigger;            // its name; "": one of several
+	std::uint64_t time = 0;         // of the trigger, or of the snapshot's request; by the host's trace clock
 	std::uint64_t realtime_ns = 0;  // the same, since 1970, by the host's clock
-	std::uint64_t frozen_time = 0;  // from then on nothing was overwritten; by the host's trace clock
+	std::uint64_t frozen_time = 0;  // since then nothing was overwritten; by the host's trace clock
 	std::uint64_t frozen_ns = 0;    // the same, since 1970
-	std::string cause_host;         // m.froze: whose trigger fired,
-	std::uint64_t cause_number = 0; // and the number of the snapshot there
+	std::string cause_host;         // m.froze: the host whose trigger fired
+	std::uint64_t cause_number = 0; // and the number of its snapshot
 };
 
 std::string snapshot_news_text(const SnapshotNews &news);
 std::optional<SnapshotNews> parse_snapshot_news(std::string_view untrusted_text);
 
-// "001", as the flight recorder calls the directory.
+// "001", the name of the snapshot's directory.
 std::string snapshot_name(std::uint64_t number);
 
 } // namespace monitor::fleet

@@ -22,14 +22,14 @@ struct SystemClock {
 
 	// A PTP hardware clock.
 	struct Ptp {
-		std::string device, name;             // "ptp0", and what its driver calls it
-		std::optional<std::int64_t> ahead_ns; // of the system clock, if it may be read,
+		std::string device, name;             // "ptp0", and its driver's name for it
+		std::optional<std::int64_t> ahead_ns; // of the system clock, if readable,
 		std::uint64_t within_ns = 0;          // and how long the reads took
 	};
 
 	bool is_synchronised = false;
 	std::uint64_t max_error_us = 0, estimated_error_us = 0; // adjtimex(2): maxerror, esterror
-	std::int64_t frequency_ppb = 0;                         // by which the kernel corrects
+	std::int64_t frequency_ppb = 0;                         // the kernel's correction
 	std::int64_t tai_s = 0;                                 // TAI - UTC; 0: not set
 	std::vector<Ptp> ptp{};
 
@@ -39,7 +39,7 @@ struct SystemClock {
 
 nlohmann::ordered_json system_clock_json(const SystemClock &clock);
 std::optional<SystemClock> parse_system_clock(const nlohmann::json &untrusted);
-// The last whole line of the collector's file that can be read.
+// The last complete line of the collector's file that is valid.
 std::optional<SystemClock> last_system_clock(std::string_view untrusted_lines);
 
 } // namespace monitor::fleet
